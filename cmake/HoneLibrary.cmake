@@ -1,0 +1,56 @@
+# One INTERFACE target carries the warnings, so that generated code and
+# third-party headers stay outside them.
+add_library(hone_warnings INTERFACE)
+target_compile_options(hone_warnings INTERFACE
+  -Wall -Wextra -Wconversion -Wsign-conversion -Wshadow -Wnon-virtual-dtor
+  -Wvla -Wmissing-declarations
+  $<$<CXX_COMPILER_ID:Clang>:-Wthread-safety>)
+
+# hone_library(NAME name HDRS h... SRCS cc... DEPS target... PRIVATE_DEPS target...)
+#
+# One static library per folder. DEPS are the targets whose headers appear in
+# our headers; PRIVATE_DEPS are fenced and must not.
+function(hone_library)
+  cmake_parse_arguments(ARG "" "NAME" "HDRS;SRCS;DEPS;PRIVATE_DEPS" ${ARGN})
+  if(ARG_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "hone_library(${ARG_NAME}): unknown ${ARG_UNPARSED_ARGUMENTS}")
+  endif()
+  if(ARG_SRCS)
+    add_library(${ARG_NAME} STATIC ${ARG_SRCS})
+    target_link_libraries(${ARG_NAME}
+      PUBLIC ${ARG_DEPS}
+      PRIVATE ${ARG_PRIVATE_DEPS} hone_warnings)
+    set(scope PUBLIC)
+  else()
+    add_library(${ARG_NAME} INTERFACE)
+    target_link_libraries(${ARG_NAME} INTERFACE ${ARG_DEPS})
+    set(scope INTERFACE)
+  endif()
+  target_include_directories(${ARG_NAME} ${scope} "${PROJECT_SOURCE_DIR}")
+  if(ARG_HDRS)
+    target_sources(${ARG_NAME} ${scope} FILE_SET HEADERS
+      BASE_DIRS "${CMAKE_CURRENT_SOURCE_DIR}" FILES ${ARG_HDRS})
+  endif()
+endfunction()
+
+# hone_binary(NAME name SRCS cc... DEPS target...)
+function(hone_binary)
+  cmake_parse_arguments(ARG "" "NAME" "SRCS;DEPS" ${ARGN})
+  add_executable(${ARG_NAME} ${ARG_SRCS})
+  target_link_libraries(${ARG_NAME} PRIVATE ${ARG_DEPS} hone_warnings)
+endfunction()
+
+# hone_test(NAME name SRCS cc... DEPS target... LABELS label...)
+#
+# One executable per folder, one CTest entry per case.
+function(hone_test)
+  cmake_parse_arguments(ARG "" "NAME" "SRCS;DEPS;LABELS" ${ARGN})
+  add_executable(${ARG_NAME} ${ARG_SRCS})
+  target_link_libraries(${ARG_NAME} PRIVATE
+    ${ARG_DEPS} hone_test_support GTest::gmock GTest::gtest_main hone_warnings)
+  target_compile_definitions(${ARG_NAME} PRIVATE
+    HONE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  gtest_discover_tests(${ARG_NAME}
+    DISCOVERY_TIMEOUT 60
+    PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 300)
+endfunction()

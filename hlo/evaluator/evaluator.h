@@ -1,0 +1,42 @@
+#ifndef HONE_HLO_EVALUATOR_EVALUATOR_H_
+#define HONE_HLO_EVALUATOR_EVALUATOR_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "base/thread_pool.h"
+#include "hlo/module.h"
+
+namespace hone::hlo {
+
+struct EvaluateOptions {
+  // Used for large elementwise work; null runs on the caller's thread.
+  ThreadPool* pool = nullptr;
+  // Live bytes of intermediate results over which evaluation gives up.
+  int64_t max_live_bytes = int64_t{8} << 30;
+  absl::Duration time_limit = absl::InfiniteDuration();
+};
+
+// Runs a verified module on `arguments` (one literal per entry parameter) and
+// returns the root's value. The reference for what an instruction means:
+// results follow XLA:CPU up to rounding.
+// Errors: Unimplemented for opcodes without a meaning on one device (the message
+// names opcode and instruction) and for elided constants; InvalidArgument when
+// arguments do not fit; ResourceExhausted and DeadlineExceeded by the options.
+absl::StatusOr<Literal> Evaluate(const Module& module,
+                                 absl::Span<const Literal> arguments,
+                                 const EvaluateOptions& options = {});
+
+// Evaluates one instruction of `computation` on given operand values. For
+// constant folding.
+// Errors: as Evaluate.
+absl::StatusOr<Literal> EvaluateInstruction(
+    const Module& module, const Computation& computation, InstructionId id,
+    absl::Span<const Literal> operands, const EvaluateOptions& options = {});
+
+}  // namespace hone::hlo
+
+#endif  // HONE_HLO_EVALUATOR_EVALUATOR_H_

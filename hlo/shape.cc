@@ -1,0 +1,151 @@
+#include "hlo/shape.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace hone::hlo {
+namespace {
+
+void AppendShape(const Shape& shape, bool layouts, std::string& out) {
+  if (shape.IsTuple()) {
+    out += '(';
+    for (size_t i = 0; i < shape.tuple_elements().size(); ++i) {
+      if (i > 0) {
+        out += ", ";
+        if (i % 5 == 0) absl::StrAppend(&out, "/*index=", i, "*/");
+      }
+      AppendShape(*shape.tuple_elements()[i], layouts, out);
+    }
+    out += ')';
+    return;
+  }
+  if (shape.element_type() == ElementType::kBuffer) {
+    out += "b(";
+    for (const ShapePtr& element : shape.tuple_elements()) {
+      AppendShape(*element, layouts, out);
+    }
+    out += ')';
+    return;
+  }
+  absl::StrAppend(&out, ElementTypeName(shape.element_type()), "[");
+  for (int64_t i = 0; i < shape.rank(); ++i) {
+    if (i > 0) out += ',';
+    if (shape.dimension(i) == Shape::kUnbounded) {
+      out += '?';
+      continue;
+    }
+    if (shape.is_dynamic_dimension(i)) out += "<=";
+    absl::StrAppend(&out, shape.dimension(i));
+  }
+  out += ']';
+  if (!shape.IsArray()) return;
+  const Layout* layout = shape.layout().get();
+  if (layout == nullptr && (!layouts || shape.rank() == 0)) return;
+  out += '{';
+  for (int64_t i = 0; i < shape.rank(); ++i) {
+    if (i > 0) out += ',';
+    absl::StrAppend(&out, layout == nullptr
+                              ? shape.rank() - 1 - i
+                              : layout->minor_to_major[static_cast<size_t>(i)]);
+  }
+  if (layout != nullptr && !layout->suffix.empty()) {
+    absl::StrAppend(&out, ":", layout->suffix);
+  }
+  out += '}';
+}
+
+}  // namespace
+
+ShapePtr Shape::Array(ElementType type, absl::Span<const int64_t> dimensions) {
+  return std::make_shared<const Shape>(type, dimensions);
+}
+
+ShapePtr Shape::Tuple(std::vector<ShapePtr> elements) {
+  auto shape = std::make_shared<Shape>();
+  shape->element_type_ = ElementType::kTuple;
+  shape->elements_ = std::move(elements);
+  return shape;
+}
+
+ShapePtr Shape::Token() {
+  return std::make_shared<const Shape>(ElementType::kToken,
+                                       absl::Span<const int64_t>());
+}
+
+int64_t Shape::num_elements() const {
+  if (!IsArray()) return 0;
+  int64_t product = 1;
+  for (int64_t d : dimensions_) product *= d;
+  return product;
+}
+
+int64_t Shape::byte_size() const {
+  if (IsArray()) return num_elements() * ByteWidth(element_type_);
+  int64_t sum = 0;
+  for (const ShapePtr& element : elements_) sum += element->byte_size();
+  return sum;
+}
+
+void Shape::set_dynamic_dimension(int64_t i) {
+  if (dynamic_.empty()) dynamic_.resize(dimensions_.size(), false);
+  dynamic_[static_cast<size_t>(i)] = true;
+}
+
+void Shape::set_layout(Layout layout) {
+  bool is_default = layout.suffix.empty();
+  for (size_t i = 0; is_default && i < layout.minor_to_major.size(); ++i) {
+    is_default = layout.minor_to_major[i] ==
+                 static_cast<int64_t>(layout.minor_to_major.size() - 1 - i);
+  }
+  layout_ =
+      is_default ? nullptr : std::make_shared<const Layout>(std::move(layout));
+}
+
+std::string Shape::ToString(bool layouts) const {
+  std::string out;
+  AppendShape(*this, layouts, out);
+  return out;
+}
+
+bool Shape::Equal(const Shape& a, const Shape& b, bool ignore_layout) {
+  if (&a == &b) return true;
+  if (a.element_type_ != b.element_type_ || a.dimensions_ != b.dimensions_ ||
+      a.dynamic_ != b.dynamic_ || a.elements_.size() != b.elements_.size()) {
+    return false;
+  }
+  if (!ignore_layout && a.layout_ != b.layout_) {
+    if (a.layout_ == nullptr || b.layout_ == nullptr ||
+        *a.layout_ != *b.layout_) {
+      return false;
+    }
+  }
+  for (size_t i = 0; i < a.elements_.size(); ++i) {
+    if (!Equal(*a.elements_[i], *b.elements_[i], ignore_layout)) return false;
+  }
+  return true;
+}
+
+bool Shape::SameDimensions(const Shape& a, const Shape& b) {
+  if (a.dimensions_ != b.dimensions_ || a.dynamic_ != b.dynamic_ ||
+      a.elements_.size() != b.elements_.size()) {
+    return false;
+  }
+  for (size_t i = 0; i < a.elements_.size(); ++i) {
+    if (!SameDimensions(*a.elements_[i], *b.elements_[i])) return false;
+  }
+  return true;
+}
+
+ShapePtr WithElementType(const Shape& shape, ElementType type) {
+  auto result = std::make_shared<Shape>(
+      type, absl::Span<const int64_t>(shape.dimensions()));
+  for (int64_t i = 0; i < shape.rank(); ++i) {
+    if (shape.is_dynamic_dimension(i)) result->set_dynamic_dimension(i);
+  }
+  if (shape.layout() != nullptr) result->set_layout(*shape.layout());
+  return result;
+}
+
+}  // namespace hone::hlo

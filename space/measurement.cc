@@ -1,0 +1,34 @@
+#include "space/measurement.h"
+
+#include <array>
+#include <utility>
+
+namespace hone::space {
+namespace {
+
+constexpr std::array<std::pair<Outcome, absl::string_view>, 6> kNames = {{
+    {Outcome::kOk, "ok"},
+    {Outcome::kInvalid, "invalid"},
+    {Outcome::kCompileError, "compile_error"},
+    {Outcome::kTimeout, "timeout"},
+    {Outcome::kCrashed, "crashed"},
+    {Outcome::kWrongResult, "wrong_result"},
+}};
+
+}  // namespace
+
+absl::string_view OutcomeName(Outcome outcome) {
+  for (const auto& [value, name] : kNames) {
+    if (value == outcome) return name;
+  }
+  return "invalid";
+}
+
+std::optional<Outcome> ParseOutcome(absl::string_view name) {
+  for (const auto& [value, known] : kNames) {
+    if (known == name) return value;
+  }
+  return std::nullopt;
+}
+
+}  // namespace hone::space

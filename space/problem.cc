@@ -1,0 +1,26 @@
+#include "space/problem.h"
+
+namespace hone::space {
+
+Measurement SequentialProblem::Measure(const Candidate& candidate) const {
+  Measurement invalid;
+  invalid.outcome = Outcome::kInvalid;
+  if (candidate.choices.size() > static_cast<size_t>(max_steps())) {
+    invalid.message = "longer than max_steps";
+    return invalid;
+  }
+  StatePtr state = InitialState();
+  for (int32_t action : candidate.choices) {
+    absl::StatusOr<StatePtr> next = Step(state, action);
+    if (!next.ok()) {
+      invalid.message = std::string(next.status().message());
+      return invalid;
+    }
+    state = *std::move(next);
+  }
+  Measurement measurement;
+  measurement.cost = Cost(state);
+  return measurement;
+}
+
+}  // namespace hone::space

@@ -1,0 +1,35 @@
+#ifndef HONE_SPACE_TRIAL_H_
+#define HONE_SPACE_TRIAL_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "space/measurement.h"
+
+namespace hone::space {
+
+// A decision in the problem's own numbering. Of a sequential problem: the
+// actions from the initial state, in order. Of an assignment problem: one value
+// per variable.
+struct Candidate {
+  std::vector<int32_t> choices;
+  friend bool operator==(const Candidate&, const Candidate&) = default;
+};
+
+// A candidate and what became of it. `id` counts from 0 within a tuning.
+struct Trial {
+  int64_t id = 0;
+  Candidate candidate;
+  Measurement measurement;
+};
+
+// What a search may spend. Either limit ends it.
+struct Budget {
+  int64_t trials = 0;
+  absl::Duration time = absl::InfiniteDuration();
+};
+
+}  // namespace hone::space
+
+#endif  // HONE_SPACE_TRIAL_H_
