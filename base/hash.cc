@@ -1,13 +1,13 @@
 #include "base/hash.h"
 
-#include <openssl/rand.h>
-#include <openssl/sha.h>
-#include <xxhash.h>
-
 #include <array>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include <openssl/rand.h>
+#include <openssl/sha.h>
+#include <xxhash.h>
+
 #include "base/check.h"
 
 namespace hone {

@@ -48,9 +48,7 @@ uint64_t Rng::Below(uint64_t bound) {
   return static_cast<uint64_t>(product >> 64);
 }
 
-double Rng::Uniform() {
-  return static_cast<double>(Next() >> 11) * 0x1.0p-53;
-}
+double Rng::Uniform() { return static_cast<double>(Next() >> 11) * 0x1.0p-53; }
 
 double Rng::Normal() {
   // 1 - Uniform() is in (0, 1], so the logarithm is finite.

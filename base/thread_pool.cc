@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/synchronization/blocking_counter.h"
+
 #include "base/check.h"
 
 namespace hone {
@@ -38,8 +39,8 @@ void ThreadPool::ParallelFor(
     int64_t n, int64_t grain,
     const std::function<void(int64_t, int64_t)>& body) {
   if (n <= 0) return;
-  const int64_t pieces = std::clamp<int64_t>(
-      n / std::max<int64_t>(grain, 1), 1, static_cast<int64_t>(size()) + 1);
+  const int64_t pieces = std::clamp<int64_t>(n / std::max<int64_t>(grain, 1), 1,
+                                             static_cast<int64_t>(size()) + 1);
   if (pieces == 1) {
     body(0, n);
     return;

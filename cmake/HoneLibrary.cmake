@@ -29,7 +29,7 @@ function(hone_library)
   target_include_directories(${ARG_NAME} ${scope} "${PROJECT_SOURCE_DIR}")
   if(ARG_HDRS)
     target_sources(${ARG_NAME} ${scope} FILE_SET HEADERS
-      BASE_DIRS "${CMAKE_CURRENT_SOURCE_DIR}" FILES ${ARG_HDRS})
+      BASE_DIRS "${PROJECT_SOURCE_DIR}" FILES ${ARG_HDRS})
   endif()
 endfunction()
 

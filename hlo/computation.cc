@@ -182,6 +182,35 @@ void Computation::RenumberParameters() {
   }
 }
 
+void Computation::Compact() {
+  std::vector<InstructionId> new_ids(static_cast<size_t>(slot_count()),
+                                     kNoInstruction);
+  InstructionId next = 0;
+  for (InstructionId id = 0; id < slot_count(); ++id) {
+    if ((*this)[id].is_live()) new_ids[static_cast<size_t>(id)] = next++;
+  }
+  const auto renumber = [&](InstructionId& id) {
+    if (id != kNoInstruction) id = new_ids[static_cast<size_t>(id)];
+  };
+  ChunkedVector<Instruction> compact;
+  for (InstructionId id = 0; id < slot_count(); ++id) {
+    Instruction& instruction = mutable_instruction(id);
+    if (!instruction.is_live()) continue;
+    for (InstructionId& operand : instruction.operands_) renumber(operand);
+    for (InstructionId& user : instruction.users_) renumber(user);
+    compact.push_back(std::move(instruction));
+  }
+  instructions_ = std::move(compact);
+  renumber(root_);
+  for (InstructionId& parameter : parameters_) renumber(parameter);
+  decltype(control_) control;
+  for (auto& [id, predecessors] : control_) {
+    for (InstructionId& predecessor : predecessors) renumber(predecessor);
+    control.emplace(new_ids[static_cast<size_t>(id)], std::move(predecessors));
+  }
+  control_ = std::move(control);
+}
+
 absl::Span<const InstructionId> Computation::control_predecessors(
     InstructionId id) const {
   if (control_.empty()) return {};

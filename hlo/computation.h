@@ -53,6 +53,12 @@ class Computation {
   // Like AddInstruction, but operands may be forward references, which text
   // allows; users are filled in by FinishForwardReferences.
   InstructionId AddWithForwardReferences(Instruction instruction);
+  // Sets an operand that was kNoInstruction when `user` was added so; before
+  // FinishForwardReferences.
+  void ResolveForwardReference(InstructionId user, size_t operand_index,
+                               InstructionId operand) {
+    mutable_instruction(user).operands_[operand_index] = operand;
+  }
   void FinishForwardReferences();
 
   void ReplaceOperand(InstructionId user, size_t operand_index,
@@ -78,6 +84,11 @@ class Computation {
   // Drops the parameters that were removed; the others keep their order and get
   // the numbers 0, 1, …
   void RenumberParameters();
+
+  // Drops the dead slots: the live instructions keep their order and get the
+  // ids 0, 1, … Ends the life of every InstructionId of this computation, and
+  // its ids no longer agree with those of its forks.
+  void Compact();
 
   // Control predecessors: must run before `id` though no data flows.
   absl::Span<const InstructionId> control_predecessors(InstructionId id) const;

@@ -13,14 +13,17 @@
 namespace hone::hlo {
 
 // Arguments for the entry computation, deterministic in `seed`. Indices that
-// address other operands, probabilities and the like are not special: values
-// are small normals for floats, small non-negative numbers for integers.
+// address other operands, probabilities and the like are not special: floats
+// are about normal with standard deviation 0.1, integers are in [0, 8).
 std::vector<Literal> RandomArguments(const Module& module, uint64_t seed);
 
 // How RandomArguments is spiced for a check.
 enum class ArgumentKind {
   kRandom,
-  // Some elements are ±inf, NaN, ±0, denormal, or large.
+  // A few elements of about half of the arguments are special: ±0, denormal, or
+  // large floats, at most one of them infinite or NaN per argument; negative or
+  // huge integers, except that integer scalars (counts) stay small. Few, so
+  // that not everything becomes NaN.
   kAdversarial,
 };
 std::vector<Literal> MakeArguments(const Module& module, ArgumentKind kind,
@@ -66,7 +69,15 @@ struct EquivalenceReport {
   std::string explanation;
 };
 
-// Runs both modules on the same inputs and compares.
+// Runs both modules on the same inputs and compares. On every input, results
+// must agree within the tolerance, NaN with NaN and an infinity with the same
+// infinity.
+//
+// A result that is NaN everywhere would show nothing, so inputs adapt to what
+// `a` makes of them: if over 1 % of its result is NaN, every other random input
+// is replaced by its absolute values (training steps take square roots of
+// second moments); if over half of its result on an adversarial input is not
+// finite, the modules are compared on that input with finite special values too.
 // Errors: InvalidArgument when their signatures differ; otherwise as Evaluate.
 absl::StatusOr<EquivalenceReport> CheckEquivalent(
     const Module& a, const Module& b, const EquivalenceOptions& options = {});

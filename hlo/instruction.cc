@@ -21,4 +21,15 @@ Instruction Instruction::GetTupleElement(ShapePtr shape, InstructionId operand,
   return result;
 }
 
+Instruction Instruction::WithOperands(
+    absl::Span<const InstructionId> operands) const {
+  Instruction result(opcode_, shape_, operands, attributes_);
+  result.index_ = index_;
+  result.called_ = called_;
+  result.literal_ = literal_;
+  result.metadata_ = metadata_;
+  result.unknown_opcode_ = unknown_opcode_;
+  return result;
+}
+
 }  // namespace hone::hlo

@@ -16,7 +16,7 @@
 namespace hone::hlo {
 
 // The index of an instruction in its computation. It stays the same for the
-// computation's life and in every fork of it.
+// computation's life and in every fork of it, until Computation::Compact.
 using InstructionId = int32_t;
 inline constexpr InstructionId kNoInstruction = -1;
 // The index of a computation in its module; likewise stable.
@@ -44,6 +44,10 @@ class Instruction {
   static Instruction Parameter(int32_t number, ShapePtr shape);
   static Instruction GetTupleElement(ShapePtr shape, InstructionId operand,
                                      int32_t index);
+
+  // The same operation on other operands: everything is copied except operands,
+  // users and the name.
+  Instruction WithOperands(absl::Span<const InstructionId> operands) const;
 
   Opcode opcode() const { return opcode_; }
   const Shape& shape() const { return *shape_; }

@@ -38,6 +38,11 @@ Literal::Literal(ShapePtr shape) : shape_(std::move(shape)) {
   data_ = std::shared_ptr<std::byte[]>(new std::byte[bytes > 0 ? bytes : 1]);
 }
 
+Literal::Literal(ShapePtr shape, std::shared_ptr<std::byte[]> data)
+    : shape_(std::move(shape)), data_(std::move(data)) {
+  HONE_CHECK(shape_->IsArray());
+}
+
 Literal Literal::Tuple(std::vector<Literal> elements) {
   std::vector<ShapePtr> shapes;
   shapes.reserve(elements.size());

@@ -22,6 +22,8 @@ class Literal {
   Literal() = default;
   // An array whose data is not initialised.
   explicit Literal(ShapePtr shape);
+  // An array over `data`, which holds at least shape->byte_size() bytes.
+  Literal(ShapePtr shape, std::shared_ptr<std::byte[]> data);
 
   static Literal Tuple(std::vector<Literal> elements);
   // An array in a text dump whose values were left out (`constant({...})`).
@@ -39,21 +41,23 @@ class Literal {
 
   const std::byte* data() const { return data_.get(); }
   std::byte* MutableData() { return data_.get(); }
+  // Whether no other Literal shares the data, so that it may be overwritten.
+  bool has_unique_data() const { return data_.use_count() == 1; }
 
   // T must have the element's storage width.
   template <typename T>
   absl::Span<const T> values() const {
     HONE_CHECK(static_cast<int64_t>(sizeof(T)) ==
                ByteWidth(shape_->element_type()));
-    return {reinterpret_cast<const T*>(data_.get()),
-            static_cast<size_t>(num_elements())};
+    return absl::Span<const T>(reinterpret_cast<const T*>(data_.get()),
+                               static_cast<size_t>(num_elements()));
   }
   template <typename T>
   absl::Span<T> mutable_values() {
     HONE_CHECK(static_cast<int64_t>(sizeof(T)) ==
                ByteWidth(shape_->element_type()));
-    return {reinterpret_cast<T*>(data_.get()),
-            static_cast<size_t>(num_elements())};
+    return absl::Span<T>(reinterpret_cast<T*>(data_.get()),
+                         static_cast<size_t>(num_elements()));
   }
 
   // Element `i` of a real array in row-major order as double or integer

@@ -5,10 +5,17 @@
 namespace hone::hlo {
 
 Computation& Module::mutable_computation(ComputationId id) {
+  std::shared_ptr<const Computation> replaced;
+  return mutable_computation(id, &replaced);
+}
+
+Computation& Module::mutable_computation(
+    ComputationId id, std::shared_ptr<const Computation>* replaced) {
   std::shared_ptr<Computation>& pointer =
       computations_[static_cast<size_t>(id)];
   if (pointer.use_count() != 1) {
-    pointer = std::make_shared<Computation>(*pointer);
+    *replaced = pointer;
+    pointer = std::make_shared<Computation>(**replaced);
   } else {
     // Pairs with the release of the last other owner's reference, so that its
     // reads come before our writes.
@@ -32,6 +39,30 @@ ComputationId Module::AddComputation(Computation computation) {
 
 void Module::RemoveComputation(ComputationId id) {
   computations_[static_cast<size_t>(id)] = nullptr;
+}
+
+bool Module::RemoveUnreachableComputations() {
+  std::vector<bool> reached(computations_.size(), false);
+  std::vector<ComputationId> worklist = {entry_};
+  reached[static_cast<size_t>(entry_)] = true;
+  while (!worklist.empty()) {
+    const Computation& c = computation(worklist.back());
+    worklist.pop_back();
+    for (InstructionId i = 0; i < c.slot_count(); ++i) {
+      for (ComputationId callee : c[i].called()) {
+        if (reached[static_cast<size_t>(callee)]) continue;
+        reached[static_cast<size_t>(callee)] = true;
+        worklist.push_back(callee);
+      }
+    }
+  }
+  bool changed = false;
+  for (size_t i = 0; i < computations_.size(); ++i) {
+    if (reached[i] || computations_[i] == nullptr) continue;
+    computations_[i] = nullptr;
+    changed = true;
+  }
+  return changed;
 }
 
 std::vector<ComputationId> Module::ComputationPostOrder() const {

@@ -76,6 +76,10 @@ class Module {
   // Copies the computation first when another module shares it. Invalidates
   // references that computation(id) returned.
   Computation& mutable_computation(ComputationId id);
+  // Likewise, and where it had to copy, `*replaced` keeps the computation from
+  // before alive, so that references into it stay valid.
+  Computation& mutable_computation(ComputationId id,
+                                   std::shared_ptr<const Computation>* replaced);
   // Whether a and b hold the very same (shared, unchanged) computation `id`.
   static bool SharesComputation(const Module& a, const Module& b,
                                 ComputationId id);
@@ -83,6 +87,9 @@ class Module {
   ComputationId AddComputation(Computation computation);
   // The computation must have no callers.
   void RemoveComputation(ComputationId id);
+  // Removes the computations that the entry does not reach through calls;
+  // returns whether there were any.
+  bool RemoveUnreachableComputations();
 
   // Every computation, callees before callers, in an order that depends on the
   // call graph and slot order only.

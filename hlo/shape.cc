@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 
 namespace hone::hlo {
 namespace {
@@ -56,7 +57,83 @@ void AppendShape(const Shape& shape, bool layouts, std::string& out) {
   out += '}';
 }
 
+// Far above what programs have; dimension lists are searched linearly.
+constexpr int64_t kMaxRank = 256;
+constexpr int64_t kMaxBytes = int64_t{1} << 62;
+
+absl::Status ValidateLayout(const Shape& shape) {
+  const DimensionVector& order = shape.layout()->minor_to_major;
+  absl::InlinedVector<bool, 8> seen(static_cast<size_t>(shape.rank()), false);
+  bool is_permutation = order.size() == seen.size();
+  for (size_t i = 0; is_permutation && i < order.size(); ++i) {
+    is_permutation = order[i] >= 0 && order[i] < shape.rank() &&
+                     !seen[static_cast<size_t>(order[i])];
+    if (is_permutation) seen[static_cast<size_t>(order[i])] = true;
+  }
+  if (is_permutation) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "layout {", absl::StrJoin(order, ","), "} of ", shape.ToString(),
+      ", expected a permutation of its ", shape.rank(), " dimensions"));
+}
+
+// Adds the bytes of `shape` to `total`.
+absl::Status ValidateInto(const Shape& shape, int64_t& total) {
+  for (const ShapePtr& element : shape.tuple_elements()) {
+    if (element == nullptr) {
+      return absl::InvalidArgumentError("tuple element without a shape");
+    }
+    if (absl::Status status = ValidateInto(*element, total); !status.ok()) {
+      return status;
+    }
+  }
+  if (!shape.IsArray()) {
+    if (shape.element_type() == ElementType::kInvalid) {
+      return absl::InvalidArgumentError(
+          "shape without an element type, expected one");
+    }
+    return absl::OkStatus();
+  }
+  if (shape.rank() > kMaxRank) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "array of ", shape.rank(), " dimensions, expected at most ", kMaxRank));
+  }
+  if (shape.layout() != nullptr) {
+    if (absl::Status status = ValidateLayout(shape); !status.ok()) {
+      return status;
+    }
+  }
+  int64_t bytes = ByteWidth(shape.element_type());
+  bool empty = false;
+  for (int64_t d : shape.dimensions()) {
+    if (d == Shape::kUnbounded) continue;
+    if (d < 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("dimension ", d, ", expected a size of at least 0"));
+    }
+    // Even where another dimension is 0 the product of the rest must be
+    // representable: code divides one by the other.
+    empty = empty || d == 0;
+    if (d > 0 &&
+        (__builtin_mul_overflow(bytes, d, &bytes) || bytes > kMaxBytes)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("shape ", shape.ToString(),
+                       " is too large, expected at most 2^62 bytes"));
+    }
+  }
+  if (!empty &&
+      (__builtin_add_overflow(total, bytes, &total) || total > kMaxBytes)) {
+    return absl::InvalidArgumentError(
+        "tuple is too large, expected at most 2^62 bytes");
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
+
+absl::Status ValidateShape(const Shape& shape) {
+  int64_t total = 0;
+  return ValidateInto(shape, total);
+}
 
 ShapePtr Shape::Array(ElementType type, absl::Span<const int64_t> dimensions) {
   return std::make_shared<const Shape>(type, dimensions);
@@ -77,7 +154,10 @@ ShapePtr Shape::Token() {
 int64_t Shape::num_elements() const {
   if (!IsArray()) return 0;
   int64_t product = 1;
-  for (int64_t d : dimensions_) product *= d;
+  for (int64_t d : dimensions_) {
+    if (d == kUnbounded) return 0;
+    product *= d;
+  }
   return product;
 }
 

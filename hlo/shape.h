@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
+#include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "hlo/element_type.h"
 
@@ -70,7 +71,8 @@ class Shape {
     return elements_[static_cast<size_t>(i)];
   }
 
-  // Number of elements of an array (1 for a scalar); 0 for other shapes.
+  // Number of elements of an array (1 for a scalar); 0 for other shapes and
+  // where a dimension is unbounded.
   // Readers reject shapes whose product overflows (ValidateShape).
   int64_t num_elements() const;
   // Bytes of the dense data, tuples summed; sub-byte types count one byte.
@@ -101,6 +103,12 @@ class Shape {
   std::shared_ptr<const Layout> layout_;
   std::vector<ShapePtr> elements_;
 };
+
+// Whether a shape is well formed: at most 256 dimensions, none negative (but for
+// kUnbounded), bytes summed over a tuple at most 2^62, the layout a permutation
+// of the dimensions.
+// Errors: InvalidArgument, saying what was found and expected.
+absl::Status ValidateShape(const Shape& shape);
 
 // The same array shape with another element type, layout kept.
 ShapePtr WithElementType(const Shape& shape, ElementType type);

@@ -2,6 +2,7 @@
 #define HONE_HLO_SHAPE_INFERENCE_H_
 
 #include "absl/status/statusor.h"
+
 #include "hlo/module.h"
 
 namespace hone::hlo {

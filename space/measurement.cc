@@ -1,6 +1,8 @@
 #include "space/measurement.h"
 
 #include <array>
+#include <cmath>
+#include <limits>
 #include <utility>
 
 namespace hone::space {
@@ -29,6 +31,13 @@ std::optional<Outcome> ParseOutcome(absl::string_view name) {
     if (known == name) return value;
   }
   return std::nullopt;
+}
+
+double EffectiveCost(const Measurement& measurement) {
+  if (measurement.outcome != Outcome::kOk || std::isnan(measurement.cost)) {
+    return std::numeric_limits<double>::infinity();
+  }
+  return measurement.cost;
 }
 
 }  // namespace hone::space

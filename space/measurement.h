@@ -33,6 +33,10 @@ struct Measurement {
   std::string message;
 };
 
+// The cost to compare by: infinity unless the outcome is kOk and the cost a
+// number.
+double EffectiveCost(const Measurement& measurement);
+
 }  // namespace hone::space
 
 #endif  // HONE_SPACE_MEASUREMENT_H_

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+
 #include "base/hash.h"
 #include "space/measurement.h"
 #include "space/trial.h"

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+
 #include "space/measurement.h"
 
 namespace hone::space {

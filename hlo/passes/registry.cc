@@ -33,9 +33,9 @@ std::vector<absl::string_view> PassNames() {
 absl::StatusOr<const Pass*> FindPass(absl::string_view name) {
   auto it = AllPasses().find(name);
   if (it == AllPasses().end()) {
-    return absl::NotFoundError(absl::StrCat("unknown pass '", name,
-                                            "', expected one of: ",
-                                            absl::StrJoin(PassNames(), ", ")));
+    return absl::NotFoundError(
+        absl::StrCat("unknown pass '", name,
+                     "', expected one of: ", absl::StrJoin(PassNames(), ", ")));
   }
   return it->second.get();
 }

@@ -6,6 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+
 #include "hlo/passes/pass.h"
 
 namespace hone::hlo {

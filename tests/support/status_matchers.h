@@ -43,9 +43,9 @@ MATCHER_P2(StatusIs, code, message,
 #define HONE_TEST_CONCAT_INNER_(a, b) a##b
 #define HONE_TEST_CONCAT_(a, b) HONE_TEST_CONCAT_INNER_(a, b)
 // Assigns the value of a StatusOr or fails the test.
-#define HONE_ASSERT_OK_AND_ASSIGN(lhs, expr) \
-  HONE_ASSERT_OK_AND_ASSIGN_IMPL_(           \
-      HONE_TEST_CONCAT_(hone_statusor_, __LINE__), lhs, expr)
+#define HONE_ASSERT_OK_AND_ASSIGN(lhs, expr)                                   \
+  HONE_ASSERT_OK_AND_ASSIGN_IMPL_(HONE_TEST_CONCAT_(hone_statusor_, __LINE__), \
+                                  lhs, expr)
 #define HONE_ASSERT_OK_AND_ASSIGN_IMPL_(statusor, lhs, expr)  \
   auto statusor = (expr);                                     \
   ASSERT_TRUE(statusor.ok()) << statusor.status().ToString(); \

@@ -1,0 +1,74 @@
+#include "bench/corpus.h"
+
+#include <fstream>
+#include <regex>
+#include <thread>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include <nlohmann/json.hpp>
+#include <sys/utsname.h>
+
+namespace hone::bench {
+
+absl::StatusOr<std::vector<CorpusEntry>> ReadCorpus(
+    const std::string& directory, const std::string& only) {
+  const std::string path = directory + "/manifest.json";
+  std::ifstream file(path);
+  if (!file) {
+    return absl::NotFoundError(absl::StrCat(
+        path, ": cannot be read, expected the corpus (--corpus DIR)"));
+  }
+  const auto manifest =
+      nlohmann::json::parse(file, nullptr, /*allow_exceptions=*/false);
+  if (!manifest.is_array()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, ": not a JSON array, expected one entry a module"));
+  }
+  std::regex filter;
+  try {
+    filter = std::regex(only);
+  } catch (const std::regex_error& error) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--only '", only, "': not a regular expression: ", error.what()));
+  }
+  std::vector<CorpusEntry> entries;
+  for (const auto& item : manifest) {
+    CorpusEntry entry;
+    entry.name = item.value("name", "");
+    entry.ops = item.value("ops", int64_t{0});
+    entry.xla_ops = item.value("xla_ops", int64_t{0});
+    if (entry.name.empty() || entry.ops <= 0 || entry.xla_ops <= 0) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          path, ": entry ", item.dump(), " lacks name, ops or xla_ops"));
+    }
+    entry.path = absl::StrCat(directory, "/", entry.name, ".hlo.zst");
+    if (std::regex_search(entry.name, filter)) {
+      entries.push_back(std::move(entry));
+    }
+  }
+  if (entries.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--only '", only, "': no module of that name in ", path));
+  }
+  return entries;
+}
+
+std::string DescribeMachine() {
+  std::string cpu = "unknown CPU";
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);) {
+    absl::string_view value = line;
+    if (!absl::ConsumePrefix(&value, "model name")) continue;
+    value.remove_prefix(std::min(value.find(':') + 1, value.size()));
+    cpu = std::string(absl::StripAsciiWhitespace(value));
+    break;
+  }
+  utsname system{};
+  uname(&system);
+  return absl::StrCat(cpu, ", ", std::thread::hardware_concurrency(),
+                      " threads, ", system.sysname, " ", system.release,
+                      ", g++ " __VERSION__);
+}
+
+}  // namespace hone::bench

@@ -1,0 +1,200 @@
+#include "bench/pass_order.h"
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/synchronization/mutex.h"
+
+#include "base/clock.h"
+#include "base/statistics.h"
+#include "base/status_macros.h"
+#include "base/thread_pool.h"
+#include "bench/corpus.h"
+#include "hlo/read_module.h"
+#include "hlo/text_printer.h"
+#include "optimizers/registry.h"
+#include "optimizers/search.h"
+#include "tuning/task.h"
+
+namespace hone::bench {
+namespace {
+
+struct SearchColumn {
+  std::vector<double> ops;  // by seed
+  double seconds = 0;       // of all seeds
+};
+
+struct Row {
+  CorpusEntry entry;
+  double default_ops = 0;
+  std::map<std::string, SearchColumn> searches;
+  // The best of all searches and seeds.
+  std::optional<space::Trial> best;
+};
+
+absl::StatusOr<Row> TuneOne(const CorpusEntry& entry,
+                            const PassOrderOptions& options) {
+  Row row;
+  row.entry = entry;
+  HONE_ASSIGN_OR_RETURN(const hlo::Module module,
+                        hlo::ReadModuleFile(entry.path));
+  HONE_ASSIGN_OR_RETURN(const tuning::Task* const task,
+                        tuning::FindTask("pass_order"));
+  for (const std::string& search : options.searches) {
+    SearchColumn& column = row.searches[search];
+    for (int32_t seed = 0; seed < options.seeds; ++seed) {
+      // A new problem each time: no search profits from another's memo.
+      HONE_ASSIGN_OR_RETURN(const auto problem, task->MakeProblem(module, {}));
+      optimizers::OptimizerOptions optimizer_options;
+      optimizer_options.seed = static_cast<uint64_t>(seed);
+      HONE_ASSIGN_OR_RETURN(
+          const auto optimizer,
+          optimizers::CreateOptimizer(search, *problem, optimizer_options));
+      HONE_ASSIGN_OR_RETURN(
+          const optimizers::SearchResult result,
+          optimizers::RunSearch(*problem, *optimizer,
+                                space::Budget{.trials = options.trials},
+                                SystemClock()));
+      if (!result.best.has_value() || !result.baseline.has_value()) {
+        return absl::InternalError(
+            absl::StrCat(entry.name, ": no candidate could be applied"));
+      }
+      row.default_ops = result.baseline->measurement.cost;
+      column.ops.push_back(result.best->measurement.cost);
+      column.seconds += absl::ToDoubleSeconds(result.elapsed);
+      if (!row.best.has_value() ||
+          result.best->measurement.cost < row.best->measurement.cost) {
+        row.best = result.best;
+      }
+    }
+  }
+  if (!options.tuned_directory.empty()) {
+    HONE_ASSIGN_OR_RETURN(const tuning::AppliedDecision applied,
+                          task->Apply(module, {}, row.best->candidate));
+    const std::string path =
+        absl::StrCat(options.tuned_directory, "/", entry.name, ".hlo");
+    std::ofstream file(path);
+    file << hlo::PrintModule(applied.module);
+    file.close();
+    if (!file) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(path, ": cannot be written"));
+    }
+  }
+  return row;
+}
+
+void PrintRow(const Row& row, const PassOrderOptions& options,
+              std::ostream& out) {
+  out << absl::StrFormat("%-18s %7d %8.0f", row.entry.name, row.entry.ops,
+                         row.default_ops);
+  for (const std::string& search : options.searches) {
+    const SearchColumn& column = row.searches.at(search);
+    const double ops = Median(column.ops);
+    out << absl::StrFormat(" %10.0f %7.4f", ops,
+                           ops / static_cast<double>(row.entry.xla_ops));
+  }
+  out << absl::StrFormat(" %8d\n", row.entry.xla_ops) << std::flush;
+}
+
+}  // namespace
+
+absl::StatusOr<nlohmann::ordered_json> RunPassOrderBench(
+    const PassOrderOptions& options, std::ostream& out) {
+  HONE_ASSIGN_OR_RETURN(const std::vector<CorpusEntry> corpus,
+                        ReadCorpus(options.corpus, options.only));
+  for (const std::string& search : options.searches) {
+    HONE_RETURN_IF_ERROR(optimizers::FindOptimizer(search).status());
+  }
+  out << absl::StrFormat("%-18s %7s %8s", "module", "input", "default");
+  for (const std::string& search : options.searches) {
+    out << absl::StrFormat(" %10s %7s", search, "/xla");
+  }
+  out << absl::StrFormat(" %8s\n", "xla");
+
+  absl::Mutex mu;
+  std::vector<std::optional<Row>> rows(corpus.size());
+  absl::Status failure;
+  size_t printed = 0;
+  {
+    ThreadPool pool(std::max(1u, std::thread::hardware_concurrency()));
+    for (size_t i = 0; i < corpus.size(); ++i) {
+      pool.Schedule([&, i] {
+        absl::StatusOr<Row> row = TuneOne(corpus[i], options);
+        absl::MutexLock lock(&mu);
+        if (!row.ok()) {
+          if (failure.ok()) failure = row.status();
+          return;
+        }
+        rows[i] = *std::move(row);
+        while (printed < rows.size() && rows[printed].has_value()) {
+          PrintRow(*rows[printed++], options, out);
+        }
+      });
+    }
+  }
+  HONE_RETURN_IF_ERROR(failure);
+
+  nlohmann::ordered_json modules = nlohmann::ordered_json::array();
+  std::vector<double> default_to_xla;
+  for (const auto& row : rows) {
+    default_to_xla.push_back(row->default_ops /
+                             static_cast<double>(row->entry.xla_ops));
+    nlohmann::ordered_json searches;
+    for (const auto& [search, column] : row->searches) {
+      searches[search] = {{"ops", column.ops}, {"seconds", column.seconds}};
+    }
+    modules.push_back({{"module", row->entry.name},
+                       {"input_ops", row->entry.ops},
+                       {"default_ops", row->default_ops},
+                       {"xla_ops", row->entry.xla_ops},
+                       {"searches", searches}});
+  }
+  nlohmann::ordered_json summary;
+  summary["default/xla"] = GeometricMean(default_to_xla);
+  for (const std::string& search : options.searches) {
+    std::vector<double> to_xla;
+    std::vector<double> to_default;
+    // The geometric mean of each seed by itself, for the spread.
+    std::vector<double> by_seed;
+    int worse = 0;
+    for (const auto& row : rows) {
+      const double ops = Median(row->searches.at(search).ops);
+      to_xla.push_back(ops / static_cast<double>(row->entry.xla_ops));
+      to_default.push_back(ops / row->default_ops);
+      worse += ops > row->default_ops ? 1 : 0;
+    }
+    for (size_t seed = 0; seed < static_cast<size_t>(options.seeds); ++seed) {
+      std::vector<double> ratios;
+      for (const auto& row : rows) {
+        ratios.push_back(row->searches.at(search).ops[seed] /
+                         static_cast<double>(row->entry.xla_ops));
+      }
+      by_seed.push_back(GeometricMean(ratios));
+    }
+    summary[search] = {{"tuned/xla", GeometricMean(to_xla)},
+                       {"tuned/xla min over seeds", Quantile(by_seed, 0)},
+                       {"tuned/xla max over seeds", Quantile(by_seed, 1)},
+                       {"tuned/default", GeometricMean(to_default)},
+                       {"modules worse than default", worse}};
+    out << absl::StrFormat(
+        "%s: geometric mean tuned/xla %.4f (seeds %.4f to %.4f), "
+        "tuned/default %.4f, default/xla %.4f, worse than default on %d of %d "
+        "modules\n",
+        search, GeometricMean(to_xla), Quantile(by_seed, 0),
+        Quantile(by_seed, 1), GeometricMean(to_default),
+        GeometricMean(default_to_xla), worse, rows.size());
+  }
+  return nlohmann::ordered_json{
+      {"bench", "pass-order"},    {"machine", DescribeMachine()},
+      {"trials", options.trials}, {"seeds", options.seeds},
+      {"modules", modules},       {"summary", summary}};
+}
+
+}  // namespace hone::bench

@@ -1,0 +1,121 @@
+// hone cache: manages results, through the daemon.
+
+#include <iostream>
+#include <memory>
+
+#include "absl/strings/str_format.h"
+#include "cli/client.h"
+#include "cli/command.h"
+#include "cli/record_json.h"
+
+#include "base/status_macros.h"
+
+namespace hone::cli {
+namespace {
+
+void AddFilter(CLI::App& command, hone::v1::RecordFilter& filter) {
+  const auto add = [&](const char* option, const char* description,
+                       std::string* field) {
+    command.add_option(option, *field, description);
+  };
+  add("--module", "Module fingerprint", filter.mutable_module_fingerprint());
+  add("--target", "Target", filter.mutable_target());
+  add("--task", "Task", filter.mutable_task());
+  add("--producer", "Version and host that published it",
+      filter.mutable_producer());
+}
+
+void AddList(CLI::App& parent, Context& context) {
+  auto filter = std::make_shared<hone::v1::RecordFilter>();
+  CLI::App* command =
+      AddCommand(parent, context, "list", "Records, newest first");
+  AddFilter(*command, *filter);
+  command->callback([filter, &context] {
+    RunCommand(context, [&]() -> absl::StatusOr<int> {
+      Client client(context.server);
+      hone::v1::ListRecordsRequest request;
+      *request.mutable_filter() = *filter;
+      nlohmann::ordered_json records = nlohmann::ordered_json::array();
+      do {
+        HONE_ASSIGN_OR_RETURN(const hone::v1::ListRecordsResponse page,
+                              client.ListRecords(request));
+        for (const hone::v1::Record& record : page.records()) {
+          if (context.json) {
+            records.push_back(RecordToJson(record));
+          } else {
+            std::cout << RecordToText(record) << "\n";
+          }
+        }
+        request.set_page_token(page.next_page_token());
+      } while (!request.page_token().empty());
+      if (context.json) PrintJson({{"records", records}});
+      return kDone;
+    });
+  });
+}
+
+void AddInvalidate(CLI::App& parent, Context& context) {
+  auto filter = std::make_shared<hone::v1::RecordFilter>();
+  auto all = std::make_shared<bool>(false);
+  CLI::App* command = AddCommand(parent, context, "invalidate",
+                                 "Remove records from the cache");
+  AddFilter(*command, *filter);
+  command->add_flag("--all", *all, "Every record");
+  command->callback([filter, all, &context] {
+    RunCommand(context, [&]() -> absl::StatusOr<int> {
+      hone::v1::InvalidateRequest request;
+      *request.mutable_filter() = *filter;
+      request.set_all(*all);
+      HONE_ASSIGN_OR_RETURN(const hone::v1::InvalidateResponse response,
+                            Client(context.server).Invalidate(request));
+      if (context.json) {
+        PrintJson({{"removed", response.removed()}});
+      } else {
+        std::cout << response.removed() << " records removed\n";
+      }
+      return kDone;
+    });
+  });
+}
+
+void AddStats(CLI::App& parent, Context& context) {
+  CLI::App* command =
+      AddCommand(parent, context, "stats", "How much is stored");
+  command->callback([&context] {
+    RunCommand(context, [&]() -> absl::StatusOr<int> {
+      HONE_ASSIGN_OR_RETURN(const hone::v1::CacheStatsResponse stats,
+                            Client(context.server).Stats());
+      const nlohmann::ordered_json document = {
+          {"records", stats.records()},
+          {"tunings", stats.tunings()},
+          {"trials", stats.trials()},
+          {"modules", stats.modules()},
+          {"bytes", stats.bytes()},
+          {"wal_bytes", stats.wal_bytes()},
+          {"schema_version", stats.schema_version()},
+          {"hits", stats.hits()},
+          {"misses", stats.misses()}};
+      if (context.json) {
+        PrintJson(document);
+      } else {
+        for (const auto& [name, value] : document.items()) {
+          std::cout << absl::StrFormat("%-15s %s\n", name, value.dump());
+        }
+      }
+      return kDone;
+    });
+  });
+}
+
+}  // namespace
+
+void AddCacheCommand(CLI::App& app, Context& context) {
+  CLI::App* command =
+      app.add_subcommand("cache", "Manage results, through the daemon");
+  command->require_subcommand(1);
+  AddList(*command, context);
+  AddInvalidate(*command, context);
+  AddStats(*command, context);
+}
+
+}  // namespace hone::cli

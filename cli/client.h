@@ -1,0 +1,69 @@
+#ifndef HONE_CLI_CLIENT_H_
+#define HONE_CLI_CLIENT_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "grpcpp/channel.h"
+
+#include "hone/v1/cache_service.pb.h"
+#include "hone/v1/compile_service.pb.h"
+#include "hone/v1/tuning_service.pb.h"
+
+namespace hone::cli {
+
+// A connection to honed. Large modules are uploaded in chunks; small ones
+// travel in the request. Errors of all methods: the daemon's, with its message;
+// Unavailable, naming the server, when it does not answer.
+class Client {
+ public:
+  // Does not connect yet.
+  explicit Client(const std::string& server);
+
+  // Whether a daemon answers within `timeout`.
+  bool Answers(absl::Duration timeout);
+
+  // Fills `source` with `bytes`, or uploads them and fills in the digest.
+  absl::Status SetModule(const std::string& bytes, const std::string& file_name,
+                         hone::v1::ModuleSource* source);
+  absl::StatusOr<std::string> Download(const std::string& digest);
+
+  struct TuneResult {
+    hone::v1::Record record;
+    bool cached = false;
+  };
+  // Tunes and waits for the end. `progress` gets every message of the stream.
+  // A stream that breaks because the daemon restarts is watched again for a
+  // minute.
+  absl::StatusOr<TuneResult> Tune(
+      const hone::v1::TuneRequest& request,
+      const std::function<void(const hone::v1::WatchTuningResponse&)>&
+          progress);
+  absl::StatusOr<hone::v1::ListTuningsResponse> ListTunings(
+      const hone::v1::ListTuningsRequest& request);
+  absl::StatusOr<hone::v1::Tuning> CancelTuning(const std::string& name);
+
+  absl::StatusOr<hone::v1::CompileResponse> Compile(
+      const hone::v1::CompileRequest& request);
+
+  absl::StatusOr<hone::v1::LookupResponse> Lookup(
+      const hone::v1::LookupRequest& request);
+  absl::StatusOr<hone::v1::ExplainLookupResponse> ExplainLookup(
+      const hone::v1::LookupRequest& request);
+  absl::StatusOr<hone::v1::ListRecordsResponse> ListRecords(
+      const hone::v1::ListRecordsRequest& request);
+  absl::StatusOr<hone::v1::InvalidateResponse> Invalidate(
+      const hone::v1::InvalidateRequest& request);
+  absl::StatusOr<hone::v1::CacheStatsResponse> Stats();
+
+ private:
+  std::string server_;
+  std::shared_ptr<grpc::Channel> channel_;
+};
+
+}  // namespace hone::cli
+
+#endif  // HONE_CLI_CLIENT_H_

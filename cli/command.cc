@@ -1,0 +1,81 @@
+#include "cli/command.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include <unistd.h>
+
+#include "base/status_macros.h"
+#include "hlo/proto_io.h"
+#include "hlo/text_printer.h"
+
+namespace hone::cli {
+
+int ExitStatusOf(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kOk:
+      return kDone;
+    case absl::StatusCode::kInvalidArgument:
+    case absl::StatusCode::kNotFound:
+    case absl::StatusCode::kAlreadyExists:
+    case absl::StatusCode::kFailedPrecondition:
+    case absl::StatusCode::kOutOfRange:
+    case absl::StatusCode::kUnimplemented:
+      return kBadInput;
+    default:
+      return kFailed;
+  }
+}
+
+void RunCommand(Context& context,
+                const std::function<absl::StatusOr<int>()>& body) {
+  const absl::StatusOr<int> status = body();
+  if (status.ok()) {
+    context.exit_status = *status;
+    return;
+  }
+  std::cerr << "hone: " << status.status().message() << "\n";
+  context.exit_status = ExitStatusOf(status.status());
+}
+
+CLI::App* AddCommand(CLI::App& app, Context& context, const std::string& name,
+                     const std::string& description) {
+  CLI::App* command = app.add_subcommand(name, description);
+  command->add_flag("--json", context.json, "One JSON document on stdout");
+  return command;
+}
+
+void PrintJson(const nlohmann::ordered_json& document) {
+  std::cout << document.dump(2) << "\n";
+}
+
+absl::Status WriteFile(const std::string& bytes, const std::string& path) {
+  const std::string temporary = absl::StrCat(path, ".", getpid(), ".tmp");
+  std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
+  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  file.close();
+  if (!file || std::rename(temporary.c_str(), path.c_str()) != 0) {
+    std::remove(temporary.c_str());
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, ": cannot be written"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status WriteModule(const hlo::Module& module, const std::string& path) {
+  if (absl::EndsWith(path, ".pb")) {
+    HONE_ASSIGN_OR_RETURN(const std::string bytes,
+                          hlo::SerializeHloProto(module));
+    return WriteFile(bytes, path);
+  }
+  const std::string text = hlo::PrintModule(module);
+  if (!path.empty() && path != "-") return WriteFile(text, path);
+  std::cout << text;
+  return absl::OkStatus();
+}
+
+}  // namespace hone::cli

@@ -1,0 +1,104 @@
+// hone compile: what a compiler calls.
+
+#include <iostream>
+#include <memory>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/time/time.h"
+#include "cli/client.h"
+#include "cli/command.h"
+
+#include "base/status_macros.h"
+#include "hlo/proto_io.h"
+#include "hlo/read_module.h"
+
+namespace hone::cli {
+namespace {
+
+struct Options {
+  std::string file;
+  std::string output;
+  std::string patience;
+};
+
+std::string SourceName(hone::v1::Decision::Source source) {
+  switch (source) {
+    case hone::v1::Decision::CACHE:
+      return "cache";
+    case hone::v1::Decision::TUNED:
+      return "tuned";
+    default:
+      return "default";
+  }
+}
+
+absl::StatusOr<int> Run(const Options& options, const Context& context) {
+  hone::v1::CompileRequest request;
+  if (!options.patience.empty()) {
+    absl::Duration patience;
+    if (!absl::ParseDuration(options.patience, &patience) ||
+        patience < absl::ZeroDuration()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--patience '", options.patience,
+                       "': not a duration, expected e.g. 2s"));
+    }
+    request.mutable_patience()->set_seconds(absl::ToInt64Seconds(patience));
+    request.mutable_patience()->set_nanos(static_cast<int32_t>(
+        absl::ToInt64Nanoseconds(patience % absl::Seconds(1))));
+  }
+  HONE_ASSIGN_OR_RETURN(const std::string bytes,
+                        hlo::ReadFileBytes(options.file));
+  Client client(context.server);
+  HONE_RETURN_IF_ERROR(
+      client.SetModule(bytes, options.file, request.mutable_module()));
+  HONE_ASSIGN_OR_RETURN(const hone::v1::CompileResponse response,
+                        client.Compile(request));
+  HONE_ASSIGN_OR_RETURN(
+      const hlo::Module module,
+      hlo::ParseHlo(response.module(), "the daemon's answer"));
+  HONE_RETURN_IF_ERROR(WriteModule(module, options.output));
+  nlohmann::ordered_json decisions = nlohmann::ordered_json::array();
+  for (const hone::v1::Decision& d : response.decisions()) {
+    decisions.push_back(
+        {{"task", d.task()},
+         {"source", SourceName(d.source())},
+         {"default", {{"cost", d.default_cost()}, {"unit", d.unit()}}},
+         {"applied",
+          {{"cost", d.cost()},
+           {"unit", d.unit()},
+           {"decision",
+            nlohmann::ordered_json::parse(d.decision(), nullptr, false)}}},
+         {"tuning", d.tuning()}});
+    if (context.json) continue;
+    std::cerr << absl::StrFormat("%s: %s, %.10g %s (default %.10g)\n", d.task(),
+                                 SourceName(d.source()), d.cost(), d.unit(),
+                                 d.default_cost());
+  }
+  if (context.json) {
+    PrintJson({{"module", module.name()}, {"decisions", decisions}});
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void AddCompileCommand(CLI::App& app, Context& context) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = AddCommand(
+      app, context, "compile",
+      "Rewrite a module by cached decisions, or by defaults while it is tuned");
+  command->add_option("FILE", options->file, "HLO text or HloModuleProto")
+      ->required();
+  command
+      ->add_option("-o,--output", options->output,
+                   "Where the rewritten module goes (.pb: as a proto)")
+      ->required();
+  command->add_option("--patience", options->patience,
+                      "How long to wait for a tuning's winner, e.g. 2s");
+  command->callback([options, &context] {
+    RunCommand(context, [&] { return Run(*options, context); });
+  });
+}
+
+}  // namespace hone::cli

@@ -1,0 +1,77 @@
+// hone diff: checks that two modules compute the same.
+
+#include <iostream>
+#include <memory>
+#include <thread>
+
+#include "absl/strings/str_format.h"
+#include "cli/command.h"
+
+#include "base/status_macros.h"
+#include "base/thread_pool.h"
+#include "hlo/equivalence.h"
+#include "hlo/read_module.h"
+
+namespace hone::cli {
+namespace {
+
+struct Options {
+  std::string a;
+  std::string b;
+  uint64_t seed = 0;
+  int random_inputs = 2;
+  int adversarial_inputs = 1;
+};
+
+absl::StatusOr<int> Run(const Options& options, const Context& context) {
+  HONE_ASSIGN_OR_RETURN(const hlo::Module a, hlo::ReadModuleFile(options.a));
+  HONE_ASSIGN_OR_RETURN(const hlo::Module b, hlo::ReadModuleFile(options.b));
+  ThreadPool pool(std::max(1u, std::thread::hardware_concurrency()));
+  hlo::EquivalenceOptions equivalence;
+  equivalence.seed = options.seed;
+  equivalence.random_inputs = options.random_inputs;
+  equivalence.adversarial_inputs = options.adversarial_inputs;
+  equivalence.evaluate.pool = &pool;
+  HONE_ASSIGN_OR_RETURN(const hlo::EquivalenceReport report,
+                        hlo::CheckEquivalent(a, b, equivalence));
+  if (context.json) {
+    PrintJson({{"equal", report.equal},
+               {"method", report.method},
+               {"max_rel_error", report.max_rel_error},
+               {"explanation", report.explanation}});
+  } else if (report.equal) {
+    std::cout << absl::StrFormat("equal (%s; largest relative error %.3g)\n",
+                                 report.method, report.max_rel_error);
+  } else {
+    std::cout << "different: " << report.explanation << "\n";
+  }
+  return report.equal ? kDone : kAnswerIsNo;
+}
+
+}  // namespace
+
+void AddDiffCommand(CLI::App& app, Context& context) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      AddCommand(app, context, "diff",
+                 "Check two modules equal on random and adversarial inputs");
+  command->add_option("A", options->a, "HLO text or HloModuleProto")
+      ->required();
+  command->add_option("B", options->b, "HLO text or HloModuleProto")
+      ->required();
+  command->add_option("--random-seed", options->seed, "Seed of the inputs")
+      ->capture_default_str();
+  command->add_option("--inputs", options->random_inputs, "Random inputs")
+      ->check(CLI::Range(0, 1000))
+      ->capture_default_str();
+  command
+      ->add_option("--adversarial", options->adversarial_inputs,
+                   "Inputs with inf, NaN, denormals and large values")
+      ->check(CLI::Range(0, 1000))
+      ->capture_default_str();
+  command->callback([options, &context] {
+    RunCommand(context, [&] { return Run(*options, context); });
+  });
+}
+
+}  // namespace hone::cli

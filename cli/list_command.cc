@@ -1,0 +1,111 @@
+// hone list: what there is.
+
+#include <iostream>
+#include <memory>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_format.h"
+#include "cli/client.h"
+#include "cli/command.h"
+
+#include "base/status_macros.h"
+#include "costmodels/registry.h"
+#include "hlo/passes/pipeline.h"
+#include "hlo/passes/registry.h"
+#include "optimizers/registry.h"
+#include "tuning/task.h"
+
+namespace hone::cli {
+namespace {
+
+void AddNames(CLI::App& parent, Context& context, const std::string& what,
+              const std::string& description,
+              const std::function<std::vector<std::string>()>& names) {
+  CLI::App* command = AddCommand(parent, context, what, description);
+  command->callback([what, names, &context] {
+    RunCommand(context, [&]() -> absl::StatusOr<int> {
+      if (context.json) {
+        PrintJson({{what, names()}});
+      } else {
+        for (const std::string& name : names()) std::cout << name << "\n";
+      }
+      return kDone;
+    });
+  });
+}
+
+template <typename Range>
+std::vector<std::string> Strings(const Range& range) {
+  return {range.begin(), range.end()};
+}
+
+std::string StateName(hone::v1::Tuning::State state) {
+  return absl::AsciiStrToLower(hone::v1::Tuning::State_Name(state));
+}
+
+absl::StatusOr<int> ListTunings(const Context& context) {
+  Client client(context.server);
+  hone::v1::ListTuningsRequest request;
+  nlohmann::ordered_json tunings = nlohmann::ordered_json::array();
+  do {
+    HONE_ASSIGN_OR_RETURN(const hone::v1::ListTuningsResponse page,
+                          client.ListTunings(request));
+    for (const hone::v1::Tuning& tuning : page.tunings()) {
+      if (!context.json) {
+        std::cout << absl::StrFormat(
+            "%s %s %s %s: %s, %d trials\n", tuning.name(), tuning.module_name(),
+            tuning.key().task(), tuning.optimizer(), StateName(tuning.state()),
+            tuning.trials());
+        continue;
+      }
+      nlohmann::ordered_json item = {
+          {"name", tuning.name()},       {"module", tuning.module_name()},
+          {"task", tuning.key().task()}, {"optimizer", tuning.optimizer()},
+          {"seed", tuning.seed()},       {"state", StateName(tuning.state())},
+          {"trials", tuning.trials()}};
+      if (tuning.has_default_cost()) {
+        item["default_cost"] = tuning.default_cost();
+      }
+      if (tuning.has_best_cost()) item["best_cost"] = tuning.best_cost();
+      if (!tuning.error().empty()) item["error"] = tuning.error();
+      tunings.push_back(std::move(item));
+    }
+    request.set_page_token(page.next_page_token());
+  } while (!request.page_token().empty());
+  if (context.json) PrintJson({{"tunings", tunings}});
+  return kDone;
+}
+
+}  // namespace
+
+void AddListCommand(CLI::App& app, Context& context) {
+  CLI::App* command = app.add_subcommand("list", "What there is");
+  command->require_subcommand(1);
+  AddNames(*command, context, "passes", "HLO passes",
+           [] { return Strings(hlo::PassNames()); });
+  AddNames(*command, context, "pipelines", "Named orders of passes", [] {
+    std::vector<std::string> names;
+    for (const hlo::Pipeline& pipeline : hlo::Pipelines()) {
+      names.push_back(pipeline.name);
+    }
+    return names;
+  });
+  AddNames(*command, context, "optimizers", "Search algorithms", [] {
+    std::vector<std::string> names;
+    for (const optimizers::OptimizerInfo& info : optimizers::Optimizers()) {
+      names.emplace_back(info.id);
+    }
+    return names;
+  });
+  AddNames(*command, context, "cost-models", "Cost models",
+           [] { return Strings(costmodels::CostModelNames()); });
+  AddNames(*command, context, "tasks", "Decisions that Hone tunes",
+           [] { return Strings(tuning::TaskNames()); });
+  CLI::App* tunings =
+      AddCommand(*command, context, "tunings", "Tunings of the daemon");
+  tunings->callback([&context] {
+    RunCommand(context, [&] { return ListTunings(context); });
+  });
+}
+
+}  // namespace hone::cli

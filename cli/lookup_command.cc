@@ -1,0 +1,99 @@
+// hone lookup: the cached result, or why there is none.
+
+#include <iostream>
+#include <memory>
+
+#include "absl/strings/str_format.h"
+#include "cli/client.h"
+#include "cli/command.h"
+#include "cli/record_json.h"
+
+#include "base/status_macros.h"
+#include "hlo/fingerprint.h"
+#include "hlo/read_module.h"
+
+namespace hone::cli {
+namespace {
+
+struct Options {
+  std::string file;
+  std::string task = "pass_order";
+  std::string target;
+  std::string score = "ops";
+  bool explain = false;
+};
+
+nlohmann::ordered_json ToJson(
+    const hone::v1::ExplainLookupResponse& explanation) {
+  nlohmann::ordered_json components = nlohmann::ordered_json::array();
+  for (const auto& component : explanation.components()) {
+    components.push_back({{"name", component.name()},
+                          {"asked", component.asked()},
+                          {"found", component.found()},
+                          {"matches", component.matches()}});
+  }
+  return {{"summary", explanation.summary()}, {"components", components}};
+}
+
+absl::StatusOr<int> Run(const Options& options, const Context& context) {
+  HONE_ASSIGN_OR_RETURN(const hlo::Module module,
+                        hlo::ReadModuleFile(options.file));
+  hone::v1::LookupRequest request;
+  request.set_module_fingerprint(hlo::Fingerprint(module));
+  request.set_task(options.task);
+  request.set_target(options.target);
+  request.mutable_options()->set_score(options.score);
+  Client client(context.server);
+  const absl::StatusOr<hone::v1::LookupResponse> found = client.Lookup(request);
+  if (!found.ok() && !absl::IsNotFound(found.status())) return found.status();
+  nlohmann::ordered_json document = {{"hit", found.ok()}};
+  if (found.ok()) {
+    document["record"] = RecordToJson(found->record());
+    if (!context.json) {
+      std::cout << "hit: " << RecordToText(found->record()) << "\n";
+    }
+  } else if (!context.json) {
+    std::cout << "miss: " << found.status().message() << "\n";
+  }
+  if (options.explain) {
+    HONE_ASSIGN_OR_RETURN(const hone::v1::ExplainLookupResponse explanation,
+                          client.ExplainLookup(request));
+    document["explanation"] = ToJson(explanation);
+    if (!context.json) {
+      std::cout << explanation.summary() << "\n";
+      for (const auto& component : explanation.components()) {
+        std::cout << absl::StrFormat(
+            "  %-18s %s %s%s\n", component.name(),
+            component.matches() ? "=" : "≠", component.asked(),
+            component.matches() || component.found().empty()
+                ? ""
+                : absl::StrFormat(" (nearest has %s)", component.found()));
+      }
+    }
+  }
+  if (context.json) PrintJson(document);
+  return found.ok() ? kDone : kAnswerIsNo;
+}
+
+}  // namespace
+
+void AddLookupCommand(CLI::App& app, Context& context) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = AddCommand(app, context, "lookup",
+                                 "The cached result, or why there is none");
+  command->add_option("FILE", options->file, "HLO text or HloModuleProto")
+      ->required();
+  command->add_option("--task", options->task, "Decision")
+      ->capture_default_str();
+  command->add_option("--target", options->target,
+                      "Target; default: the task's own");
+  command->add_option("--score", options->score, "Score of pass_order")
+      ->capture_default_str();
+  command->add_flag("--explain", options->explain,
+                    "Component by component of the key");
+  command->callback([options, &context] {
+    RunCommand(context, [&] { return Run(*options, context); });
+  });
+}
+
+}  // namespace hone::cli

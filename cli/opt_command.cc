@@ -1,0 +1,89 @@
+// hone opt: applies passes, like XLA's hlo-opt.
+
+#include <iostream>
+#include <memory>
+
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
+#include "cli/command.h"
+
+#include "base/status_macros.h"
+#include "hlo/op_count.h"
+#include "hlo/passes/pipeline.h"
+#include "hlo/read_module.h"
+
+namespace hone::cli {
+namespace {
+
+struct Options {
+  std::string file;
+  std::string passes;
+  std::string pipeline;
+  std::string output;
+};
+
+nlohmann::ordered_json ToJson(const hlo::PipelineReport& report) {
+  nlohmann::ordered_json runs = nlohmann::ordered_json::array();
+  for (const hlo::PassRun& run : report.runs) {
+    runs.push_back({{"pass", run.pass},
+                    {"changed", run.changed},
+                    {"seconds", absl::ToDoubleSeconds(run.duration)},
+                    {"instructions_before", run.instructions_before},
+                    {"instructions_after", run.instructions_after}});
+  }
+  return runs;
+}
+
+absl::StatusOr<int> Run(const Options& options, const Context& context) {
+  if (!options.passes.empty() && !options.pipeline.empty()) {
+    return absl::InvalidArgumentError(
+        "--passes and --pipeline exclude each other");
+  }
+  if (context.json && options.output.empty()) {
+    return absl::InvalidArgumentError(
+        "--json needs -o OUT: both would write to stdout");
+  }
+  HONE_ASSIGN_OR_RETURN(hlo::Module module, hlo::ReadModuleFile(options.file));
+  const int64_t ops_before = hlo::CountOps(module);
+  hlo::PipelineReport report;
+  if (!options.pipeline.empty()) {
+    HONE_ASSIGN_OR_RETURN(report, hlo::RunPipeline(module, options.pipeline));
+  } else if (!options.passes.empty()) {
+    const std::vector<std::string> names =
+        absl::StrSplit(options.passes, ',', absl::SkipWhitespace());
+    HONE_ASSIGN_OR_RETURN(report, hlo::RunPasses(module, names));
+  }
+  HONE_RETURN_IF_ERROR(WriteModule(module, options.output));
+  const int64_t ops_after = hlo::CountOps(module);
+  if (context.json) {
+    PrintJson({{"module", module.name()},
+               {"ops_before", ops_before},
+               {"ops_after", ops_after},
+               {"passes", ToJson(report)}});
+  } else {
+    std::cerr << absl::StrFormat("%s: %d ops -> %d ops\n", module.name(),
+                                 ops_before, ops_after);
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void AddOptCommand(CLI::App& app, Context& context) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      AddCommand(app, context, "opt", "Apply passes to a module");
+  command->add_option("FILE", options->file, "HLO text or HloModuleProto")
+      ->required();
+  command->add_option("--passes", options->passes,
+                      "Comma-separated passes, run in this order");
+  command->add_option("--pipeline", options->pipeline,
+                      "A named pipeline: xla-cpu or xla-gpu");
+  command->add_option("-o,--output", options->output,
+                      "Where the result goes (.pb: as a proto); else stdout");
+  command->callback([options, &context] {
+    RunCommand(context, [&] { return Run(*options, context); });
+  });
+}
+
+}  // namespace hone::cli

@@ -1,0 +1,93 @@
+// hone stats: what a module is made of.
+
+#include <algorithm>
+#include <iostream>
+#include <map>
+#include <memory>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
+#include "cli/command.h"
+
+#include "base/status_macros.h"
+#include "costmodels/registry.h"
+#include "hlo/cost_analysis.h"
+#include "hlo/fingerprint.h"
+#include "hlo/op_count.h"
+#include "hlo/proto_io.h"
+#include "hlo/read_module.h"
+#include "hlo/verifier.h"
+
+namespace hone::cli {
+namespace {
+
+absl::StatusOr<int> Run(const std::string& file, const Context& context) {
+  HONE_ASSIGN_OR_RETURN(const std::string bytes, hlo::ReadFileBytes(file));
+  const absl::Time start = absl::Now();
+  HONE_ASSIGN_OR_RETURN(const hlo::Module module, hlo::ParseHlo(bytes, file));
+  const double parse_seconds = absl::ToDoubleSeconds(absl::Now() - start);
+  const absl::Status verified = hlo::VerifyModule(module);
+  if (!verified.ok()) {
+    return absl::Status(verified.code(),
+                        absl::StrCat(file, ": ", verified.message()));
+  }
+  const hlo::CostAnalysis analysis(module);
+  const hlo::Costs& costs = analysis.Module();
+  HONE_ASSIGN_OR_RETURN(const auto model,
+                        costmodels::CreateCostModel("analytical"));
+  std::map<std::string, int64_t> by_opcode;
+  for (hlo::ComputationId id : module.ComputationPostOrder()) {
+    const hlo::Computation& computation = module.computation(id);
+    for (hlo::InstructionId i : computation.LiveInstructions()) {
+      const hlo::Instruction& instruction = computation[i];
+      ++by_opcode[instruction.unknown_opcode() != nullptr
+                      ? *instruction.unknown_opcode()
+                      : std::string(hlo::OpcodeName(instruction.opcode()))];
+    }
+  }
+  const nlohmann::ordered_json document = {
+      {"module", module.name()},
+      {"fingerprint", hlo::Fingerprint(module)},
+      {"instructions", module.instruction_count()},
+      {"ops", hlo::CountOps(module)},
+      {"flops", costs.flops},
+      {"transcendentals", costs.transcendentals},
+      {"bytes", costs.bytes()},
+      {"modelled_ns", model->PredictModuleNs(module)},
+      {"parse_seconds", parse_seconds},
+      {"opcodes", by_opcode}};
+  if (context.json) {
+    PrintJson(document);
+    return kDone;
+  }
+  for (const auto& [name, value] : document.items()) {
+    if (name == "opcodes") continue;
+    std::cout << absl::StrFormat(
+        "%-16s %s\n", name,
+        value.is_string() ? value.get<std::string>() : value.dump());
+  }
+  std::vector<std::pair<std::string, int64_t>> counts(by_opcode.begin(),
+                                                      by_opcode.end());
+  std::stable_sort(
+      counts.begin(), counts.end(),
+      [](const auto& a, const auto& b) { return a.second > b.second; });
+  for (const auto& [opcode, count] : counts) {
+    std::cout << absl::StrFormat("  %-24s %d\n", opcode, count);
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void AddStatsCommand(CLI::App& app, Context& context) {
+  auto file = std::make_shared<std::string>();
+  CLI::App* command = AddCommand(app, context, "stats",
+                                 "Instructions, ops, flops, bytes, opcodes");
+  command->add_option("FILE", *file, "HLO text or HloModuleProto")->required();
+  command->callback([file, &context] {
+    RunCommand(context, [&] { return Run(*file, context); });
+  });
+}
+
+}  // namespace hone::cli

@@ -1,0 +1,355 @@
+// hone tune: the main job. Tunes a module, verifies, stores, prints default and
+// best per task.
+
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "cli/client.h"
+#include "cli/command.h"
+#include "cli/progress_line.h"
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/status_macros.h"
+#include "base/thread_pool.h"
+#include "hlo/proto_io.h"
+#include "hlo/read_module.h"
+#include "storage/memory_store.h"
+#include "storage/sqlite/sqlite_store.h"
+#include "tuning/tuner.h"
+
+namespace hone::cli {
+namespace {
+
+struct Options {
+  std::string file;
+  std::vector<std::string> tasks = {"pass_order"};
+  std::string target;
+  std::string optimizer = "beam";
+  std::string score = "ops";
+  int64_t trials = 500;
+  std::string time;
+  uint64_t seed = 0;
+  std::string output;
+  bool local = false;
+  std::string state;
+  bool force = false;
+};
+
+// What came of one task, from the daemon or from here.
+struct TaskResult {
+  std::string task;
+  std::string target;
+  std::string optimizer;
+  std::string unit;
+  double default_cost = 0;
+  double best_cost = 0;
+  std::string decision;  // JSON
+  int64_t trials = 0;
+  double seconds = 0;
+  std::string method;
+  double max_rel_error = 0;
+  bool cached = false;
+};
+
+absl::StatusOr<absl::Duration> ParseTime(const std::string& text) {
+  if (text.empty()) return absl::InfiniteDuration();
+  absl::Duration duration;
+  if (!absl::ParseDuration(text, &duration) ||
+      duration <= absl::ZeroDuration()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--time '", text, "': not a duration, expected e.g. 30s or 5m"));
+  }
+  return duration;
+}
+
+class Tuner {
+ public:
+  virtual ~Tuner() = default;
+  virtual absl::StatusOr<TaskResult> Tune(const std::string& task,
+                                          absl::Duration time) = 0;
+  // The module after the last task.
+  virtual absl::StatusOr<hlo::Module> Tuned() = 0;
+};
+
+class RemoteTuner final : public Tuner {
+ public:
+  RemoteTuner(const Options& options, const Context& context, std::string bytes)
+      : options_(options), client_(context.server), bytes_(std::move(bytes)) {}
+
+  absl::StatusOr<TaskResult> Tune(const std::string& task,
+                                  absl::Duration time) override {
+    hone::v1::TuneRequest request;
+    HONE_RETURN_IF_ERROR(
+        client_.SetModule(bytes_, options_.file, request.mutable_module()));
+    hone::v1::TuningSpec& spec = *request.mutable_spec();
+    spec.set_task(task);
+    spec.set_target(options_.target);
+    spec.set_optimizer(options_.optimizer);
+    spec.set_seed(options_.seed);
+    spec.mutable_options()->set_score(options_.score);
+    spec.mutable_budget()->set_trials(options_.trials);
+    if (time != absl::InfiniteDuration()) {
+      spec.mutable_budget()->mutable_time()->set_seconds(
+          absl::ToInt64Seconds(time));
+      spec.mutable_budget()->mutable_time()->set_nanos(static_cast<int32_t>(
+          absl::ToInt64Nanoseconds(time % absl::Seconds(1))));
+    }
+    request.set_skip_cache(options_.force);
+    ProgressLine line(task);
+    HONE_ASSIGN_OR_RETURN(
+        const Client::TuneResult result,
+        client_.Tune(request,
+                     [&](const hone::v1::WatchTuningResponse& message) {
+                       const hone::v1::TuningProgress& p = message.progress();
+                       ProgressLine::State state;
+                       state.verifying =
+                           p.phase() == hone::v1::TuningProgress::VERIFYING;
+                       state.trials = p.trials();
+                       state.budget_trials = p.budget_trials();
+                       if (p.has_default_cost())
+                         state.default_cost = p.default_cost();
+                       if (p.has_best_cost()) state.best_cost = p.best_cost();
+                       state.unit = p.unit();
+                       line.Show(state);
+                     }));
+    const hone::v1::Record& record = result.record;
+    tuned_digest_ = record.tuned_module_digest();
+    return TaskResult{.task = record.key().task(),
+                      .target = record.key().target(),
+                      .optimizer = record.optimizer(),
+                      .unit = record.unit(),
+                      .default_cost = record.default_cost(),
+                      .best_cost = record.best_cost(),
+                      .decision = record.decision(),
+                      .trials = record.trials(),
+                      .seconds = record.seconds(),
+                      .method = record.verification().method(),
+                      .max_rel_error = record.verification().max_rel_error(),
+                      .cached = result.cached};
+  }
+
+  absl::StatusOr<hlo::Module> Tuned() override {
+    HONE_ASSIGN_OR_RETURN(const std::string text,
+                          client_.Download(tuned_digest_));
+    return hlo::ParseHlo(text, tuned_digest_);
+  }
+
+ private:
+  const Options& options_;
+  Client client_;
+  std::string bytes_;
+  std::string tuned_digest_;
+};
+
+// The same loop in this process.
+class LocalTuner final : public Tuner {
+ public:
+  static absl::StatusOr<std::unique_ptr<LocalTuner>> Create(
+      const Options& options, hlo::Module module) {
+    auto tuner =
+        std::unique_ptr<LocalTuner>(new LocalTuner(options, std::move(module)));
+    if (options.state.empty()) {
+      tuner->store_ = std::make_unique<storage::MemoryStore>();
+    } else {
+      std::error_code error;
+      std::filesystem::create_directories(options.state, error);
+      if (error) {
+        return absl::InvalidArgumentError(
+            absl::StrCat(options.state, ": ", error.message()));
+      }
+      HONE_ASSIGN_OR_RETURN(tuner->store_,
+                            storage::SqliteStore::Create(options.state));
+    }
+    tuner->context_ = {.store = tuner->store_.get(),
+                       .clock = &SystemClock(),
+                       .pool = &tuner->pool_};
+    return tuner;
+  }
+
+  absl::StatusOr<TaskResult> Tune(const std::string& task,
+                                  absl::Duration time) override {
+    tuning::TuneRequest request;
+    request.task = task;
+    request.target = options_.target;
+    request.optimizer = options_.optimizer;
+    request.options.score = options_.score;
+    request.budget = {.trials = options_.trials, .time = time};
+    request.seed = options_.seed;
+    HONE_RETURN_IF_ERROR(tuning::ValidateRequest(request));
+    HONE_ASSIGN_OR_RETURN(const storage::CacheKey key,
+                          tuning::MakeCacheKey(module_, request));
+    bool cached = false;
+    if (!options_.force) {
+      absl::StatusOr<storage::Record> hit = store_->Lookup(key);
+      cached = hit.ok();
+      if (cached) record_ = *std::move(hit);
+    }
+    if (!cached) {
+      HONE_ASSIGN_OR_RETURN(const storage::Tuning tuning,
+                            tuning::CreateTuning(context_, module_, request));
+      ProgressLine line(task);
+      HONE_ASSIGN_OR_RETURN(
+          record_,
+          tuning::RunTuning(
+              context_, tuning.id,
+              [&](const tuning::Progress& p) {
+                line.Show({.verifying =
+                               p.phase != tuning::Progress::Phase::kSearching,
+                           .trials = p.trials,
+                           .budget_trials = p.budget_trials,
+                           .default_cost = p.default_cost,
+                           .best_cost = p.best_cost,
+                           .unit = p.unit});
+              },
+              [] { return false; }));
+    }
+    return TaskResult{.task = record_.key.task,
+                      .target = record_.key.target,
+                      .optimizer = record_.optimizer,
+                      .unit = record_.unit,
+                      .default_cost = record_.default_cost,
+                      .best_cost = record_.best_cost,
+                      .decision = record_.decision,
+                      .trials = record_.trials,
+                      .seconds = record_.seconds,
+                      .method = record_.verification.method,
+                      .max_rel_error = record_.verification.max_rel_error,
+                      .cached = cached};
+  }
+
+  absl::StatusOr<hlo::Module> Tuned() override {
+    return tuning::TunedModule(context_, record_);
+  }
+
+ private:
+  LocalTuner(const Options& options, hlo::Module module)
+      : options_(options),
+        module_(std::move(module)),
+        pool_(std::max(1u, std::thread::hardware_concurrency())) {}
+
+  const Options& options_;
+  hlo::Module module_;
+  ThreadPool pool_;
+  std::unique_ptr<storage::Store> store_;
+  tuning::TunerContext context_;
+  storage::Record record_;
+};
+
+nlohmann::ordered_json ToJson(const TaskResult& result) {
+  nlohmann::ordered_json decision = nlohmann::ordered_json::parse(
+      result.decision, nullptr, /*allow_exceptions=*/false);
+  return {
+      {"task", result.task},
+      {"optimizer", result.optimizer},
+      {"default", {{"cost", result.default_cost}, {"unit", result.unit}}},
+      {"best",
+       {{"cost", result.best_cost},
+        {"unit", result.unit},
+        {"decision", std::move(decision)}}},
+      {"improvement", 1 - result.best_cost / result.default_cost},
+      {"trials", result.trials},
+      {"seconds", result.seconds},
+      {"verified",
+       {{"method", result.method}, {"max_rel_error", result.max_rel_error}}},
+      {"cache", result.cached ? "hit" : "miss"}};
+}
+
+void Print(const TaskResult& result) {
+  std::cout << absl::StrFormat(
+      "%s: default %.10g %s, best %.10g %s (%.1f %% less), %s\n", result.task,
+      result.default_cost, result.unit, result.best_cost, result.unit,
+      100 * (1 - result.best_cost / result.default_cost),
+      result.cached
+          ? "cache hit"
+          : absl::StrFormat("%d trials of %s in %.2f s", result.trials,
+                            result.optimizer, result.seconds));
+  std::cout << absl::StrFormat("  verified: %s, largest relative error %.3g\n",
+                               result.method, result.max_rel_error);
+}
+
+absl::StatusOr<int> Run(const Options& options, const Context& context) {
+  HONE_ASSIGN_OR_RETURN(const absl::Duration time, ParseTime(options.time));
+  if (!options.state.empty() && !options.local) {
+    return absl::InvalidArgumentError("--state needs --local");
+  }
+  // Read here too, so that a broken file is reported before anything starts.
+  HONE_ASSIGN_OR_RETURN(std::string bytes, hlo::ReadFileBytes(options.file));
+  HONE_ASSIGN_OR_RETURN(hlo::Module module, hlo::ReadModuleFile(options.file));
+  const std::string name = module.name();
+  std::unique_ptr<Tuner> tuner;
+  if (options.local) {
+    HONE_ASSIGN_OR_RETURN(tuner,
+                          LocalTuner::Create(options, std::move(module)));
+  } else {
+    tuner = std::make_unique<RemoteTuner>(options, context, std::move(bytes));
+  }
+  nlohmann::ordered_json tasks = nlohmann::ordered_json::array();
+  std::string target;
+  if (!context.json) std::cout << "module " << name << "\n";
+  for (const std::string& task : options.tasks) {
+    HONE_ASSIGN_OR_RETURN(const TaskResult result, tuner->Tune(task, time));
+    target = result.target;
+    if (context.json) {
+      tasks.push_back(ToJson(result));
+    } else {
+      Print(result);
+    }
+  }
+  if (!options.output.empty()) {
+    HONE_ASSIGN_OR_RETURN(const hlo::Module tuned, tuner->Tuned());
+    HONE_RETURN_IF_ERROR(WriteModule(tuned, options.output));
+  }
+  if (context.json) {
+    PrintJson({{"module", name}, {"target", target}, {"tasks", tasks}});
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void AddTuneCommand(CLI::App& app, Context& context) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = AddCommand(
+      app, context, "tune",
+      "Tune a module, verify the winner and store it (the main job)");
+  command->add_option("FILE", options->file, "HLO text or HloModuleProto")
+      ->required();
+  command->add_option("--task", options->tasks, "Decisions to tune")
+      ->delimiter(',')
+      ->capture_default_str();
+  command->add_option("--target", options->target,
+                      "What the result is valid for; default: the task's own");
+  command->add_option("--optimizer", options->optimizer, "Search algorithm")
+      ->capture_default_str();
+  command
+      ->add_option("--score", options->score,
+                   "What pass_order minimises: ops, or time by the model")
+      ->capture_default_str();
+  command->add_option("--trials", options->trials, "Candidates to try")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_option("--time", options->time,
+                      "Search time, e.g. 30s; default: no limit");
+  command->add_option("--seed", options->seed, "Seed of the search")
+      ->capture_default_str();
+  command->add_option("-o,--output", options->output,
+                      "Where the tuned module goes (.pb: as a proto)");
+  command->add_flag("--force", options->force,
+                    "Tune even if a result is cached");
+  command->add_flag("--local", options->local,
+                    "Tune in this process, without a daemon");
+  command->add_option(
+      "--state", options->state,
+      "With --local: folder of a store to keep and resume from");
+  command->callback([options, &context] {
+    RunCommand(context, [&] { return Run(*options, context); });
+  });
+}
+
+}  // namespace hone::cli

@@ -1,0 +1,217 @@
+#include "daemon/config.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <optional>
+#include <sstream>
+#include <thread>
+#include <utility>
+
+#define TOML_EXCEPTIONS 0
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include <toml++/toml.h>
+
+#include "base/status_macros.h"
+#include "optimizers/registry.h"
+
+namespace hone::daemon {
+namespace {
+
+// Takes a value into the configuration, or says what it expected.
+using Setter =
+    std::function<std::optional<std::string>(const toml::node&, Config&)>;
+
+Setter String(std::string Config::*field) {
+  return [field](const toml::node& node,
+                 Config& config) -> std::optional<std::string> {
+    const auto* value = node.as_string();
+    if (value == nullptr) return "a string";
+    config.*field = value->get();
+    return std::nullopt;
+  };
+}
+
+Setter Bool(bool Config::*field) {
+  return [field](const toml::node& node,
+                 Config& config) -> std::optional<std::string> {
+    const auto* value = node.as_boolean();
+    if (value == nullptr) return "true or false";
+    config.*field = value->get();
+    return std::nullopt;
+  };
+}
+
+template <typename Int>
+Setter Integer(Int Config::*field, int64_t min, int64_t max) {
+  return [=](const toml::node& node,
+             Config& config) -> std::optional<std::string> {
+    const auto* value = node.as_integer();
+    if (value == nullptr || value->get() < min || value->get() > max) {
+      return absl::StrCat("an integer from ", min, " to ", max);
+    }
+    config.*field = static_cast<Int>(value->get());
+    return std::nullopt;
+  };
+}
+
+Setter Seconds(absl::Duration Config::*field) {
+  return [field](const toml::node& node,
+                 Config& config) -> std::optional<std::string> {
+    const std::optional<double> value = node.value<double>();
+    if (!value.has_value() || !(*value >= 0 && *value <= 3600)) {
+      return "seconds from 0 to 3600";
+    }
+    config.*field = absl::Seconds(*value);
+    return std::nullopt;
+  };
+}
+
+Setter LogFormat() {
+  return
+      [](const toml::node& node, Config& config) -> std::optional<std::string> {
+        const std::optional<std::string> value = node.value<std::string>();
+        if (value != "text" && value != "json") return "\"text\" or \"json\"";
+        config.log_json = value == "json";
+        return std::nullopt;
+      };
+}
+
+using Table = std::map<std::string, Setter, std::less<>>;
+
+const std::map<std::string, Table, std::less<>>& Schema() {
+  static const auto& schema = *new std::map<std::string, Table, std::less<>>{
+      {"server",
+       {{"listen", String(&Config::listen)},
+        {"http", String(&Config::http)},
+        {"state", String(&Config::state)},
+        {"reflection", Bool(&Config::reflection)}}},
+      {"limits",
+       {{"max_module_bytes",
+         Integer(&Config::max_module_bytes, 1, int64_t{1} << 31)},
+        {"max_running_tunings", Integer(&Config::max_running_tunings, 1, 1024)},
+        {"max_queued_tunings",
+         Integer(&Config::max_queued_tunings, 0, 1'000'000)},
+        {"rpc_memory_bytes", Integer(&Config::rpc_memory_bytes,
+                                     int64_t{64} << 20, int64_t{1} << 40)}}},
+      {"tuning",
+       {{"default_optimizer", String(&Config::default_optimizer)},
+        {"default_trials",
+         Integer(&Config::default_trials, 1, 1'000'000'000)}}},
+      {"drain",
+       {{"delay_seconds", Seconds(&Config::drain_delay)},
+        {"grace_seconds", Seconds(&Config::drain_grace)}}},
+      {"log", {{"format", LogFormat()}, {"level", String(&Config::log_level)}}},
+  };
+  return schema;
+}
+
+template <typename Map>
+std::string Names(const Map& map) {
+  return absl::StrJoin(map, ", ", [](std::string* out, const auto& entry) {
+    absl::StrAppend(out, entry.first);
+  });
+}
+
+absl::Status ErrorAt(absl::string_view file_name,
+                     const toml::source_region& where,
+                     absl::string_view message) {
+  return absl::InvalidArgumentError(
+      absl::StrCat(file_name, ":", where.begin.line, ":", where.begin.column,
+                   ": ", message));
+}
+
+absl::string_view View(std::string_view text) {
+  return {text.data(), text.size()};
+}
+
+}  // namespace
+
+std::string Config::DefaultStateDirectory() {
+  if (const char* state = std::getenv("XDG_STATE_HOME");
+      state != nullptr && *state == '/') {
+    return absl::StrCat(state, "/hone");
+  }
+  const char* home = std::getenv("HOME");
+  return absl::StrCat(home == nullptr ? "" : home, "/.local/state/hone");
+}
+
+int Config::DefaultRunningTunings() {
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency() / 2));
+}
+
+absl::StatusOr<Config> ParseConfig(absl::string_view text,
+                                   absl::string_view file_name) {
+  const toml::parse_result parsed = toml::parse(
+      std::string_view(text.data(), text.size()), std::string(file_name));
+  if (!parsed) {
+    return ErrorAt(
+        file_name, parsed.error().source(),
+        absl::StrCat(View(parsed.error().description()), ", expected TOML"));
+  }
+  Config config;
+  for (const auto& [table_key, table_node] : parsed.table()) {
+    const auto table = Schema().find(table_key.str());
+    if (table == Schema().end()) {
+      return ErrorAt(file_name, table_key.source(),
+                     absl::StrCat("unknown table \"", View(table_key.str()),
+                                  "\", expected one of: ", Names(Schema())));
+    }
+    if (!table_node.is_table()) {
+      return ErrorAt(file_name, table_node.source(),
+                     absl::StrCat("\"", View(table_key.str()),
+                                  "\" is a value, expected a table"));
+    }
+    for (const auto& [key, node] : *table_node.as_table()) {
+      const auto setter = table->second.find(key.str());
+      if (setter == table->second.end()) {
+        return ErrorAt(
+            file_name, key.source(),
+            absl::StrCat("unknown key \"", View(key.str()), "\" in [",
+                         table->first,
+                         "], expected one of: ", Names(table->second)));
+      }
+      if (const auto expected = setter->second(node, config)) {
+        return ErrorAt(file_name, node.source(),
+                       absl::StrCat("bad value of \"", View(key.str()),
+                                    "\", expected ", *expected));
+      }
+    }
+  }
+  return config;
+}
+
+absl::StatusOr<Config> ReadConfig(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  if (!file || !(text << file.rdbuf())) {
+    return absl::NotFoundError(
+        absl::StrCat(path, ": cannot be read, expected a configuration file"));
+  }
+  return ParseConfig(text.str(), path);
+}
+
+absl::Status ValidateConfig(const Config& config) {
+  constexpr absl::string_view kLevels[] = {"trace",   "debug", "info",
+                                           "warning", "error", "off"};
+  if (std::find(std::begin(kLevels), std::end(kLevels), config.log_level) ==
+      std::end(kLevels)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("unknown log level \"", config.log_level,
+                     "\", expected one of: ", absl::StrJoin(kLevels, ", ")));
+  }
+  if (config.state.empty()) {
+    return absl::InvalidArgumentError("no state folder, expected --state DIR");
+  }
+  if (const auto optimizer =
+          optimizers::FindOptimizer(config.default_optimizer);
+      !optimizer.ok()) {
+    return absl::InvalidArgumentError(optimizer.status().message());
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace hone::daemon

@@ -1,0 +1,74 @@
+#ifndef HONE_DAEMON_CONFIG_H_
+#define HONE_DAEMON_CONFIG_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+
+namespace hone::daemon {
+
+// How honed runs. The defaults need no configuration file.
+struct Config {
+  // [server]
+  // Where gRPC and HTTP listen; port 0 takes any free one.
+  std::string listen = "127.0.0.1:7420";
+  std::string http = "127.0.0.1:7421";
+  // Folder of the store.
+  std::string state = DefaultStateDirectory();
+  // Whether the server describes its API to tools such as grpcurl.
+  bool reflection = true;
+
+  // [limits]
+  // Largest module that is taken by upload.
+  int64_t max_module_bytes = int64_t{512} << 20;
+  // Tunings at the same time: one per two cores.
+  int max_running_tunings = DefaultRunningTunings();
+  // Tunings that may wait.
+  int max_queued_tunings = 1000;
+  // What gRPC may buffer for all connections together.
+  int64_t rpc_memory_bytes = int64_t{1} << 30;
+
+  // [tuning]
+  // What a request that names none gets.
+  std::string default_optimizer = "beam";
+  int64_t default_trials = 500;
+
+  // [drain]
+  // How long requests are still taken after health has turned NOT_SERVING, so
+  // that load balancers notice.
+  absl::Duration drain_delay = absl::ZeroDuration();
+  // How long calls and tunings then have to end.
+  absl::Duration drain_grace = absl::Seconds(10);
+
+  // [log]
+  bool log_json = false;
+  // "trace", "debug", "info", "warning", "error" or "off".
+  std::string log_level = "info";
+
+  // $XDG_STATE_HOME/hone, else ~/.local/state/hone.
+  static std::string DefaultStateDirectory();
+  static int DefaultRunningTunings();
+};
+
+// `text` (TOML) over the defaults. The keys are the names above, in the tables
+// named above; durations are seconds ("grace_seconds"), log_json is
+// `format = "json"`.
+// Errors: InvalidArgument, "FILE:LINE:COLUMN: what, expected what", for bad
+// syntax, unknown tables and keys, and values of the wrong kind.
+absl::StatusOr<Config> ParseConfig(absl::string_view text,
+                                   absl::string_view file_name);
+
+// Reads and parses a file. Errors: also NotFound.
+absl::StatusOr<Config> ReadConfig(const std::string& path);
+
+// What no single value shows: known log level and optimizer, limits in range.
+// Errors: InvalidArgument.
+absl::Status ValidateConfig(const Config& config);
+
+}  // namespace hone::daemon
+
+#endif  // HONE_DAEMON_CONFIG_H_

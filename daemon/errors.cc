@@ -1,0 +1,102 @@
+#include "daemon/errors.h"
+
+#include "absl/strings/cord.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "google/rpc/error_details.pb.h"
+#include <google/protobuf/message.h>
+
+namespace hone::daemon {
+namespace {
+
+constexpr absl::string_view kDomain = "hone.v1";
+constexpr absl::string_view kTypePrefix = "type.googleapis.com/";
+
+template <typename Detail>
+std::string TypeUrl() {
+  return absl::StrCat(kTypePrefix, Detail::descriptor()->full_name());
+}
+
+template <typename Detail>
+void SetDetail(absl::Status& status, const Detail& detail) {
+  status.SetPayload(TypeUrl<Detail>(), absl::Cord(detail.SerializeAsString()));
+}
+
+}  // namespace
+
+absl::Status WithReason(absl::Status status, absl::string_view reason,
+                        const ErrorMetadata& metadata) {
+  google::rpc::ErrorInfo info;
+  info.set_reason(std::string(reason));
+  info.set_domain(std::string(kDomain));
+  for (const auto& [key, value] : metadata) {
+    (*info.mutable_metadata())[key] = value;
+  }
+  SetDetail(status, info);
+  return status;
+}
+
+absl::Status WithRetryDelay(absl::Status status, absl::Duration delay) {
+  google::rpc::RetryInfo info;
+  info.mutable_retry_delay()->set_seconds(absl::ToInt64Seconds(delay));
+  info.mutable_retry_delay()->set_nanos(
+      static_cast<int32_t>(absl::ToInt64Nanoseconds(delay % absl::Seconds(1))));
+  SetDetail(status, info);
+  return status;
+}
+
+absl::Status InvalidField(absl::string_view field,
+                          absl::string_view description) {
+  absl::Status status =
+      absl::InvalidArgumentError(absl::StrCat(field, ": ", description));
+  google::rpc::BadRequest details;
+  auto* violation = details.add_field_violations();
+  violation->set_field(std::string(field));
+  violation->set_description(std::string(description));
+  SetDetail(status, details);
+  return WithReason(std::move(status), "INVALID_FIELD",
+                    {{"field", std::string(field)}});
+}
+
+absl::Status ResourceNotFound(absl::string_view type, absl::string_view name) {
+  absl::Status status =
+      absl::NotFoundError(absl::StrCat("no ", type, " \"", name, "\""));
+  google::rpc::ResourceInfo info;
+  info.set_resource_type(std::string(type));
+  info.set_resource_name(std::string(name));
+  SetDetail(status, info);
+  return WithReason(std::move(status), "NOT_FOUND",
+                    {{"type", std::string(type)}, {"name", std::string(name)}});
+}
+
+google::rpc::Status ToRpcStatus(const absl::Status& status) {
+  google::rpc::Status result;
+  if (status.ok()) return result;
+  if (!status.GetPayload(TypeUrl<google::rpc::ErrorInfo>()).has_value()) {
+    return ToRpcStatus(
+        WithReason(status, absl::StatusCodeToString(status.code())));
+  }
+  result.set_code(static_cast<int>(status.code()));
+  result.set_message(std::string(status.message()));
+  status.ForEachPayload([&](absl::string_view type, const absl::Cord& value) {
+    if (!absl::StartsWith(type, kTypePrefix)) return;
+    auto* detail = result.add_details();
+    detail->set_type_url(std::string(type));
+    detail->set_value(std::string(value));
+  });
+  return result;
+}
+
+grpc::Status ToGrpcStatus(const absl::Status& status) {
+  if (status.ok()) return grpc::Status::OK;
+  const google::rpc::Status details = ToRpcStatus(status);
+  return {static_cast<grpc::StatusCode>(details.code()), details.message(),
+          details.SerializeAsString()};
+}
+
+std::string CodeName(grpc::StatusCode code) {
+  // The codes of gRPC and Abseil are the same, and so are their names.
+  return absl::StatusCodeToString(static_cast<absl::StatusCode>(code));
+}
+
+}  // namespace hone::daemon

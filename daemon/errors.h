@@ -1,0 +1,47 @@
+#ifndef HONE_DAEMON_ERRORS_H_
+#define HONE_DAEMON_ERRORS_H_
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "google/rpc/status.pb.h"
+#include <grpcpp/support/status.h>
+
+// How errors leave the daemon. Inside it they are absl::Status, with typed
+// details (google.rpc messages) as payloads; clients get them as
+// google.rpc.Status in the trailer grpc-status-details-bin.
+namespace hone::daemon {
+
+using ErrorMetadata = std::vector<std::pair<std::string, std::string>>;
+
+// `status` with a reason for programs (google.rpc.ErrorInfo), which replaces
+// one it had. reason: [A-Z][A-Z0-9_]+[A-Z0-9], at most 63 characters.
+absl::Status WithReason(absl::Status status, absl::string_view reason,
+                        const ErrorMetadata& metadata = {});
+
+// `status` with advice when to try again (google.rpc.RetryInfo).
+absl::Status WithRetryDelay(absl::Status status, absl::Duration delay);
+
+// InvalidArgument about a field of the request, with reason INVALID_FIELD and
+// google.rpc.BadRequest. field: its path, "spec.optimizer".
+absl::Status InvalidField(absl::string_view field,
+                          absl::string_view description);
+
+// NotFound with reason NOT_FOUND and google.rpc.ResourceInfo. type: "tuning",
+// "module".
+absl::Status ResourceNotFound(absl::string_view type, absl::string_view name);
+
+// As it goes over the wire. Errors without a reason get the name of their code.
+google::rpc::Status ToRpcStatus(const absl::Status& status);
+grpc::Status ToGrpcStatus(const absl::Status& status);
+
+// "NOT_FOUND": as in metrics and logs.
+std::string CodeName(grpc::StatusCode code);
+
+}  // namespace hone::daemon
+
+#endif  // HONE_DAEMON_ERRORS_H_

@@ -1,0 +1,22 @@
+#ifndef HONE_DAEMON_LIMITS_H_
+#define HONE_DAEMON_LIMITS_H_
+
+#include <cstdint>
+
+namespace hone::daemon {
+
+// Largest message that the server receives.
+inline constexpr int64_t kMaxMessageBytes = int64_t{16} << 20;
+// Largest module in a request; the rest of the message needs room, too.
+inline constexpr int64_t kMaxInlineBytes = int64_t{15} << 20;
+// Chunks of an upload, the last one excepted from the minimum.
+inline constexpr int64_t kMinChunkBytes = int64_t{64} << 10;
+inline constexpr int64_t kMaxChunkBytes = int64_t{1} << 20;
+// Digests in one QueryModules.
+inline constexpr int32_t kMaxQueryDigests = 10'000;
+// Items of a listing's page, as every Store has it.
+inline constexpr int32_t kMaxPageSize = 1000;
+
+}  // namespace hone::daemon
+
+#endif  // HONE_DAEMON_LIMITS_H_

@@ -1,0 +1,161 @@
+// honed: the daemon.
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/synchronization/notification.h"
+#include <CLI/CLI.hpp>
+#include <signal.h>
+#include <spdlog/spdlog.h>
+#include <systemd/sd-daemon.h>
+#include <unistd.h>
+
+#include "base/status_macros.h"
+#include "daemon/config.h"
+#include "daemon/logging.h"
+#include "daemon/server.h"
+
+namespace hone::daemon {
+namespace {
+
+enum ExitStatus { kDone = 0, kBadUsage = 2, kFailed = 3 };
+
+// What the command line says; absent: as in the configuration.
+struct Flags {
+  std::string config;
+  std::optional<std::string> listen;
+  std::optional<std::string> http;
+  std::optional<std::string> state;
+  bool log_json = false;
+  std::optional<std::string> log_level;
+};
+
+absl::StatusOr<Config> Configure(const Flags& flags) {
+  Config config;
+  if (!flags.config.empty()) {
+    HONE_ASSIGN_OR_RETURN(config, ReadConfig(flags.config));
+  }
+  config.listen = flags.listen.value_or(config.listen);
+  config.http = flags.http.value_or(config.http);
+  config.state = flags.state.value_or(config.state);
+  config.log_json |= flags.log_json;
+  config.log_level = flags.log_level.value_or(config.log_level);
+  HONE_RETURN_IF_ERROR(ValidateConfig(config));
+  return config;
+}
+
+int Report(const absl::Status& status, int exit_status) {
+  std::cerr << "honed: " << status.message() << std::endl;
+  return exit_status;
+}
+
+bool IsLoopback(absl::string_view address) {
+  return absl::StartsWith(address, "127.") ||
+         absl::StartsWith(address, "localhost:") ||
+         absl::StartsWith(address, "[::1]:");
+}
+
+int Run(const Config& config) {
+  // Before any thread starts, so that all of them leave the signals to us.
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  signal(SIGPIPE, SIG_IGN);
+
+  SetUpLogging(config);
+  auto store = OpenStore(config);
+  if (!store.ok()) return Report(store.status(), kFailed);
+  auto server = Server::Start(config, *std::move(store));
+  if (!server.ok()) {
+    return Report(server.status(), absl::IsInvalidArgument(server.status())
+                                       ? kBadUsage
+                                       : kFailed);
+  }
+  for (const std::string& address : {config.listen, config.http}) {
+    if (!IsLoopback(address)) {
+      spdlog::warn(
+          "{} can be reached from other machines, and nothing is "
+          "authenticated",
+          address);
+    }
+  }
+  spdlog::info("honed {} serves gRPC on {}, HTTP on {}, state in {}",
+               HONE_VERSION, (*server)->grpc_address(),
+               (*server)->http_address(), config.state);
+  sd_notify(0, "READY=1");
+
+  int received = 0;
+  sigwait(&signals, &received);
+  spdlog::info("signal {}: draining, a second one ends at once", received);
+  sd_notify(0, "STOPPING=1");
+  absl::Notification drained;
+  bool stopped = false;
+  std::thread drain([&] {
+    stopped = (*server)->Drain();
+    drained.Notify();
+  });
+  // A handler that hangs must not keep the process: what is acknowledged is
+  // stored, and tunings are resumed.
+  const absl::Time watchdog =
+      absl::Now() + config.drain_delay + config.drain_grace + absl::Seconds(5);
+  while (!drained.WaitForNotificationWithTimeout(absl::Milliseconds(20))) {
+    const timespec no_time{};
+    if (sigtimedwait(&signals, nullptr, &no_time) > 0) {
+      spdlog::warn("second signal: ending at once");
+      _exit(kFailed);
+    }
+    if (absl::Now() > watchdog) {
+      spdlog::error("draining hangs: ending at once");
+      _exit(kFailed);
+    }
+  }
+  drain.join();
+  if (!stopped) {
+    spdlog::info("tunings still verify; they will be resumed");
+    _exit(kDone);
+  }
+  server->reset();
+  spdlog::info("drained");
+  return kDone;
+}
+
+int Main(int argc, char** argv) {
+  CLI::App app("honed " HONE_VERSION ": the Hone autotuning daemon", "honed");
+  Flags flags;
+  app.add_option("--config", flags.config, "TOML file; flags override it")
+      ->type_name("hone.toml");
+  app.add_option("--listen", flags.listen,
+                 "gRPC address (default " + Config().listen + ")")
+      ->type_name("HOST:PORT");
+  app.add_option("--http", flags.http,
+                 "HTTP address (default " + Config().http + ")")
+      ->type_name("HOST:PORT");
+  app.add_option("--state", flags.state,
+                 "folder of the store (default " + Config().state + ")")
+      ->type_name("DIR");
+  app.add_flag("--log-json", flags.log_json, "logs as JSON lines");
+  app.add_option("--log-level", flags.log_level,
+                 "trace, debug, info, warning, error or off")
+      ->type_name("LEVEL");
+  app.set_version_flag("--version", "honed " HONE_VERSION);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kDone : kBadUsage;
+  }
+  const absl::StatusOr<Config> config = Configure(flags);
+  if (!config.ok()) return Report(config.status(), kBadUsage);
+  return Run(*config);
+}
+
+}  // namespace
+}  // namespace hone::daemon
+
+int main(int argc, char** argv) { return hone::daemon::Main(argc, argv); }

@@ -1,0 +1,86 @@
+#include "hlo/evaluator/buffer_pool.h"
+
+#include <algorithm>
+#include <bit>
+#include <new>
+
+namespace hone::hlo::evaluator {
+namespace {
+
+constexpr std::align_val_t kAlignment{64};
+
+// Sizes are rounded up to a quarter of a power of two, so that buffers of
+// similar instructions fit each other.
+int64_t Capacity(int64_t bytes) {
+  const uint64_t size = static_cast<uint64_t>(std::max<int64_t>(bytes, 64));
+  const uint64_t step = std::max<uint64_t>(std::bit_floor(size) / 4, 64);
+  return static_cast<int64_t>((size + step - 1) / step * step);
+}
+
+void Free(std::byte* data) { ::operator delete[](data, kAlignment); }
+
+}  // namespace
+
+std::shared_ptr<BufferPool> BufferPool::Create(int64_t max_live_bytes) {
+  return std::shared_ptr<BufferPool>(new BufferPool(max_live_bytes));
+}
+
+BufferPool::~BufferPool() {
+  for (auto& [capacity, buffers] : free_) {
+    for (std::byte* data : buffers) Free(data);
+  }
+}
+
+std::shared_ptr<std::byte[]> BufferPool::Allocate(int64_t bytes) {
+  if (bytes > max_live_bytes_) return nullptr;
+  const int64_t capacity = Capacity(bytes);
+  std::byte* data = nullptr;
+  std::vector<std::byte*> evicted;
+  {
+    absl::MutexLock lock(&mu_);
+    if (live_bytes_ + capacity > max_live_bytes_) return nullptr;
+    live_bytes_ += capacity;
+    if (auto it = free_.find(capacity); it != free_.end()) {
+      data = it->second.back();
+      it->second.pop_back();
+      if (it->second.empty()) free_.erase(it);
+      free_bytes_ -= capacity;
+    }
+    // What lies unused counts against the limit too.
+    while (!free_.empty() && live_bytes_ + free_bytes_ > max_live_bytes_) {
+      auto largest = std::prev(free_.end());
+      evicted.push_back(largest->second.back());
+      free_bytes_ -= largest->first;
+      largest->second.pop_back();
+      if (largest->second.empty()) free_.erase(largest);
+    }
+  }
+  for (std::byte* buffer : evicted) Free(buffer);
+  if (data == nullptr) {
+    data = static_cast<std::byte*>(::operator new[](
+        static_cast<size_t>(capacity), kAlignment, std::nothrow));
+    if (data == nullptr) {
+      absl::MutexLock lock(&mu_);
+      live_bytes_ -= capacity;
+      return nullptr;
+    }
+  }
+  return std::shared_ptr<std::byte[]>(
+      data, [pool = shared_from_this(), capacity](std::byte* buffer) {
+        pool->Release(buffer, capacity);
+      });
+}
+
+int64_t BufferPool::live_bytes() const {
+  absl::MutexLock lock(&mu_);
+  return live_bytes_;
+}
+
+void BufferPool::Release(std::byte* data, int64_t capacity) {
+  absl::MutexLock lock(&mu_);
+  live_bytes_ -= capacity;
+  free_bytes_ += capacity;
+  free_[capacity].push_back(data);
+}
+
+}  // namespace hone::hlo::evaluator

@@ -1,0 +1,183 @@
+#include "hlo/evaluator/context.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/clock.h"
+#include "base/status_macros.h"
+#include "hlo/evaluator/elementwise.h"
+#include "hlo/evaluator/kernels.h"
+
+namespace hone::hlo::evaluator {
+namespace {
+
+// Elements worth handing to another thread.
+constexpr int64_t kElementwiseGrain = 32 * ElementwiseProgram::kBlock;
+
+// Computes `instruction` from inputs, in one of their buffers if one is free.
+absl::StatusOr<Literal> RunProgram(Context& context,
+                                   const ElementwiseProgram& program,
+                                   const Instruction& instruction,
+                                   absl::Span<Literal> values) {
+  const ShapePtr& shape = instruction.shape_ptr();
+  const int64_t n = shape->num_elements();
+  Literal result;
+  std::vector<ElementwiseProgram::Input> inputs;
+  inputs.reserve(values.size());
+  for (Literal& value : values) {
+    const bool is_splat = value.num_elements() != n;
+    inputs.push_back({value.data(), is_splat});
+    if (!is_splat && result.data() == nullptr && value.has_unique_data() &&
+        ByteWidth(value.shape().element_type()) ==
+            ByteWidth(shape->element_type())) {
+      result = value.Reshaped(shape);
+    }
+  }
+  if (result.data() == nullptr) {
+    HONE_ASSIGN_OR_RETURN(result, context.Allocate(shape));
+  }
+  std::byte* const output = result.MutableData();
+  HONE_RETURN_IF_ERROR(context.ParallelFor(
+      n, kElementwiseGrain, [&](int64_t begin, int64_t end) {
+        ElementwiseProgram::Workspace workspace(program, end - begin);
+        program.Run(inputs, {&output, 1}, begin, end, workspace);
+      }));
+  return result;
+}
+
+absl::StatusOr<Literal> RunStep(Context& context,
+                                const Computation& computation,
+                                const Plan::Step& step,
+                                absl::Span<Literal> inputs) {
+  const Instruction& instruction = computation[step.id];
+  if (step.program != nullptr) {
+    return RunProgram(context, *step.program, instruction, inputs);
+  }
+  const Kernel kernel = KernelFor(instruction.opcode());
+  if (kernel == nullptr) return UnimplementedError(instruction);
+  return kernel(context, {instruction, inputs});
+}
+
+}  // namespace
+
+Context::Context(const Module& module, const EvaluateOptions& options)
+    : module_(module),
+      pool_(options.pool),
+      max_live_bytes_(options.max_live_bytes),
+      deadline_(options.time_limit == absl::InfiniteDuration()
+                    ? absl::InfiniteDuration()
+                    : SystemClock().Monotonic() + options.time_limit),
+      buffers_(BufferPool::Create(options.max_live_bytes)) {}
+
+absl::StatusOr<Literal> Context::Allocate(const ShapePtr& shape) {
+  const int64_t bytes = shape->byte_size();
+  std::shared_ptr<std::byte[]> data = buffers_->Allocate(bytes);
+  if (data == nullptr) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "evaluation needs ", bytes, " bytes for ", shape->ToString(),
+        " beyond ", buffers_->live_bytes(), " in use, expected at most ",
+        max_live_bytes_, " in all"));
+  }
+  return Literal(shape, std::move(data));
+}
+
+bool Context::Expired() const {
+  return deadline_ != absl::InfiniteDuration() &&
+         SystemClock().Monotonic() > deadline_;
+}
+
+absl::Status Context::CheckDeadline() const {
+  if (!Expired()) return absl::OkStatus();
+  return absl::DeadlineExceededError("evaluation exceeded its time limit");
+}
+
+absl::Status Context::ParallelFor(
+    int64_t n, int64_t grain,
+    const std::function<void(int64_t, int64_t)>& body) {
+  grain = std::max<int64_t>(grain, 1);
+  if (n <= grain) {
+    if (n > 0) body(0, n);
+    return absl::OkStatus();
+  }
+  const auto sliced = [&](int64_t begin, int64_t end) {
+    if (deadline_ == absl::InfiniteDuration()) return body(begin, end);
+    // A slice is some milliseconds of work.
+    const int64_t slice = grain * 16;
+    for (int64_t at = begin; at < end && !Expired(); at += slice) {
+      body(at, std::min(at + slice, end));
+    }
+  };
+  if (pool_ != nullptr) {
+    pool_->ParallelFor(n, grain, sliced);
+  } else {
+    sliced(0, n);
+  }
+  return CheckDeadline();
+}
+
+const Plan& Context::PlanOf(ComputationId id) {
+  std::unique_ptr<Plan>& plan = plans_[id];
+  if (plan == nullptr) {
+    plan = std::make_unique<Plan>(MakePlan(module_.computation(id)));
+  }
+  return *plan;
+}
+
+absl::StatusOr<Literal> Context::Run(ComputationId id,
+                                     std::vector<Literal> arguments) {
+  const Computation& computation = module_.computation(id);
+  const Plan& plan = PlanOf(id);
+  std::vector<Literal> values(static_cast<size_t>(computation.slot_count()));
+  std::vector<Literal> inputs;
+  for (const Plan::Step& step : plan.steps) {
+    HONE_RETURN_IF_ERROR(CheckDeadline());
+    const Instruction& instruction = computation[step.id];
+    Literal& value = values[static_cast<size_t>(step.id)];
+    if (instruction.opcode() == Opcode::kParameter) {
+      value = std::move(arguments[static_cast<size_t>(instruction.index())]);
+      continue;
+    }
+    inputs.clear();
+    for (size_t i = 0; i < step.inputs.size(); ++i) {
+      Literal& input = values[static_cast<size_t>(step.inputs[i])];
+      inputs.push_back(step.last_use[i] ? std::move(input) : input);
+    }
+    HONE_ASSIGN_OR_RETURN(
+        value,
+        RunStep(*this, computation, step, absl::MakeSpan(inputs)));
+  }
+  return std::move(values[static_cast<size_t>(computation.root())]);
+}
+
+absl::StatusOr<Literal> EvaluateElementwise(Context& context,
+                                            const Operation& operation) {
+  ElementwiseProgram program;
+  std::vector<ElementwiseProgram::Register> operands;
+  for (const Literal& operand : operation.operands) {
+    operands.push_back(program.AddInput(operand.shape().element_type()));
+  }
+  const auto result = program.AddInstruction(operation.instruction, operands);
+  if (!result) {
+    return UnimplementedError(
+        operation.instruction,
+        operation.operands.empty()
+            ? ""
+            : absl::StrCat("no arithmetic on ", operation.operands.back()
+                                                    .shape()
+                                                    .ToString()));
+  }
+  program.AddOutput(*result);
+  return RunProgram(context, program, operation.instruction,
+                    operation.operands);
+}
+
+absl::StatusOr<Literal> Convert(Context& context, Literal literal,
+                                ElementType type) {
+  if (literal.shape().element_type() == type) return literal;
+  const Instruction convert(Opcode::kConvert,
+                            WithElementType(literal.shape(), type));
+  return EvaluateElementwise(context, {convert, {&literal, 1}});
+}
+
+}  // namespace hone::hlo::evaluator

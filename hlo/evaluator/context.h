@@ -1,0 +1,62 @@
+#ifndef HONE_HLO_EVALUATOR_CONTEXT_H_
+#define HONE_HLO_EVALUATOR_CONTEXT_H_
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "hlo/evaluator/buffer_pool.h"
+#include "hlo/evaluator/evaluator.h"
+#include "hlo/evaluator/plan.h"
+#include "hlo/module.h"
+
+namespace hone::hlo::evaluator {
+
+// What one evaluation shares: memory, threads, the deadline, and the plans of
+// the computations run so far.
+// Threads: one thread calls; ParallelFor bodies call Expired() only.
+class Context {
+ public:
+  Context(const Module& module, const EvaluateOptions& options);
+
+  const Module& module() const { return module_; }
+
+  // An array whose data is not initialised.
+  // Errors: ResourceExhausted over the limit on live bytes.
+  absl::StatusOr<Literal> Allocate(const ShapePtr& shape);
+
+  // Calls body(begin, end) over pieces of [0, n), on the pool if there is one.
+  // `grain` items are worth a call. Stops early once the deadline has passed.
+  // Errors: DeadlineExceeded.
+  absl::Status ParallelFor(int64_t n, int64_t grain,
+                           const std::function<void(int64_t, int64_t)>& body);
+
+  // Whether the deadline has passed.
+  bool Expired() const;
+  absl::Status CheckDeadline() const;
+
+  // Runs computation `id`. Arguments whose data nobody else holds may be
+  // overwritten.
+  absl::StatusOr<Literal> Run(ComputationId id, std::vector<Literal> arguments);
+
+ private:
+  const Plan& PlanOf(ComputationId id);
+
+  const Module& module_;
+  ThreadPool* const pool_;
+  const int64_t max_live_bytes_;
+  const absl::Duration deadline_;
+  const std::shared_ptr<BufferPool> buffers_;
+  absl::flat_hash_map<ComputationId, std::unique_ptr<Plan>> plans_;
+};
+
+}  // namespace hone::hlo::evaluator
+
+#endif  // HONE_HLO_EVALUATOR_CONTEXT_H_

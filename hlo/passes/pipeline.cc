@@ -1,0 +1,180 @@
+#include "hlo/passes/pipeline.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+#include "base/clock.h"
+#include "base/status_macros.h"
+#include "hlo/passes/registry.h"
+#include "hlo/verifier.h"
+
+namespace hone::hlo {
+namespace {
+
+// XLA:CPU up to layout assignment. Not here because the passes are expanders
+// for its code generator, or Hone has none of the kind: gather_expander,
+// tree_reduction_rewriter, while-loop-constant-sinking, simplify-conditional.
+Pipeline XlaCpu() {
+  const PipelineStage simplification = {
+      {"algsimp", "dce", "zero_sized_hlo_elimination", "tuple-simplifier",
+       "dce", "reshape-mover", "constant_folding"},
+      kFixedPointRounds};
+  return {"xla-cpu",
+          {
+              {{"flatten-call-graph", "tuple-simplifier", "dce",
+                "zero_sized_hlo_elimination", "call-inliner"}},
+              // Upstream runs it again after expanding scatters.
+              simplification,
+              simplification,
+              {{"transpose-folding", "cse", "dce"}},
+          }};
+}
+
+// XLA:GPU up to the first target-specific rewrites. Unlike on the CPU, cse is
+// in the loop.
+Pipeline XlaGpu() {
+  return {"xla-gpu",
+          {
+              {{"flatten-call-graph", "zero_sized_hlo_elimination",
+                "call-inliner"}},
+              {{"zero_sized_hlo_elimination", "algsimp", "tuple-simplifier",
+                "reshape-mover", "constant_folding", "cse", "dce"},
+               kFixedPointRounds},
+              {{"transpose-folding"}},
+              {{"algsimp"}, kFixedPointRounds},
+              {{"dce", "computation-deduplicator"}},
+          }};
+}
+
+// Memory for a module grows with its slots, dead ones included, and so does the
+// time of every pass and fork.
+void CompactSparseComputations(Module& module) {
+  for (ComputationId id = 0; id < module.computation_slots(); ++id) {
+    if (!module.has_computation(id)) continue;
+    const Computation& computation = module.computation(id);
+    if (computation.slot_count() > 2 * computation.live_count()) {
+      module.mutable_computation(id).Compact();
+    }
+  }
+}
+
+// Runs passes one by one and writes the report.
+class Runner {
+ public:
+  Runner(Module& module, const PipelineOptions& options)
+      : module_(module), options_(options) {}
+
+  // Whether anything changed.
+  absl::StatusOr<bool> RunRound(absl::Span<const std::string> passes) {
+    bool changed = false;
+    for (const std::string& name : passes) {
+      HONE_ASSIGN_OR_RETURN(const Pass* pass, FindPass(name));
+      HONE_ASSIGN_OR_RETURN(const bool pass_changed, RunOne(*pass));
+      changed |= pass_changed;
+    }
+    return changed;
+  }
+
+  absl::Status RunStage(const PipelineStage& stage) {
+    for (int round = 0; round < stage.max_rounds; ++round) {
+      HONE_ASSIGN_OR_RETURN(const bool changed, RunRound(stage.passes));
+      if (!changed) return absl::OkStatus();
+    }
+    if (stage.max_rounds > 1) report_.converged = false;
+    return absl::OkStatus();
+  }
+
+  PipelineReport TakeReport() { return std::move(report_); }
+
+ private:
+  absl::StatusOr<bool> RunOne(const Pass& pass) {
+    PassRun run;
+    run.pass = std::string(pass.name());
+    run.instructions_before = module_.instruction_count();
+    const absl::Duration start = SystemClock().Monotonic();
+    absl::StatusOr<bool> changed = pass.Run(module_);
+    run.duration = SystemClock().Monotonic() - start;
+    if (!changed.ok()) {
+      return absl::InternalError(absl::StrCat(
+          "pass '", pass.name(), "': ", changed.status().message()));
+    }
+    run.changed = *changed;
+    run.instructions_after = module_.instruction_count();
+    report_.runs.push_back(std::move(run));
+    if (!*changed) return false;
+    report_.changed = true;
+    if (options_.verify_each) {
+      if (absl::Status status = VerifyModule(module_); !status.ok()) {
+        return absl::InternalError(
+            absl::StrCat("pass '", pass.name(),
+                         "' left an invalid module: ", status.message()));
+      }
+    }
+    CompactSparseComputations(module_);
+    return true;
+  }
+
+  Module& module_;
+  const PipelineOptions& options_;
+  PipelineReport report_;
+};
+
+absl::Status CheckPassesExist(absl::Span<const std::string> passes) {
+  for (const std::string& name : passes) {
+    HONE_RETURN_IF_ERROR(FindPass(name).status());
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+const std::vector<Pipeline>& Pipelines() {
+  static const auto* const pipelines =
+      new std::vector<Pipeline>{XlaCpu(), XlaGpu()};
+  return *pipelines;
+}
+
+absl::StatusOr<const Pipeline*> FindPipeline(absl::string_view name) {
+  for (const Pipeline& pipeline : Pipelines()) {
+    if (pipeline.name == name) return &pipeline;
+  }
+  const auto append_name = [](std::string* out, const Pipeline& pipeline) {
+    out->append(pipeline.name);
+  };
+  return absl::NotFoundError(absl::StrCat(
+      "unknown pipeline '", name,
+      "', expected one of: ", absl::StrJoin(Pipelines(), ", ", append_name)));
+}
+
+absl::StatusOr<PipelineReport> RunPasses(Module& module,
+                                         absl::Span<const std::string> passes,
+                                         const PipelineOptions& options) {
+  HONE_RETURN_IF_ERROR(CheckPassesExist(passes));
+  Runner runner(module, options);
+  HONE_RETURN_IF_ERROR(runner.RunRound(passes).status());
+  return runner.TakeReport();
+}
+
+absl::StatusOr<PipelineReport> RunPipeline(Module& module,
+                                           const Pipeline& pipeline,
+                                           const PipelineOptions& options) {
+  for (const PipelineStage& stage : pipeline.stages) {
+    HONE_RETURN_IF_ERROR(CheckPassesExist(stage.passes));
+  }
+  Runner runner(module, options);
+  for (const PipelineStage& stage : pipeline.stages) {
+    HONE_RETURN_IF_ERROR(runner.RunStage(stage));
+  }
+  return runner.TakeReport();
+}
+
+absl::StatusOr<PipelineReport> RunPipeline(Module& module,
+                                           absl::string_view name,
+                                           const PipelineOptions& options) {
+  HONE_ASSIGN_OR_RETURN(const Pipeline* pipeline, FindPipeline(name));
+  return RunPipeline(module, *pipeline, options);
+}
+
+}  // namespace hone::hlo

@@ -1,0 +1,65 @@
+#ifndef HONE_HLO_PROTO_ATTRIBUTES_H_
+#define HONE_HLO_PROTO_ATTRIBUTES_H_
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "hlo/attributes.h"
+#include "hlo/opcode.h"
+
+namespace hone::xla {
+class FrontendAttributes;
+class HloInstructionProto;
+}  // namespace hone::xla
+
+// Attributes between Hone and the proto. What the proto has a field for goes
+// there. The rest travels in frontend attributes, which XLA keeps:
+//
+//   hone.text.NAME   the text of an attribute without a field (or whose text
+//                    the field does not give back exactly)
+//   hone.proto_rest  base64 of a proto with the fields that text cannot say
+namespace hone::hlo {
+
+using TextAttributes = std::vector<std::pair<std::string, std::string>>;
+
+// Reads the fields of Attributes that have one in `proto`, and clears them
+// there. `operand_type` is operand 0's element type, which decides the default
+// comparison.
+absl::Status TakeAttributes(Opcode opcode, ElementType operand_type,
+                            xla::HloInstructionProto& proto,
+                            Attributes& attributes);
+
+// The reverse.
+void WriteAttributes(Opcode opcode, ElementType operand_type,
+                     const Attributes& attributes,
+                     xla::HloInstructionProto& proto);
+
+// Appends what is left in `proto`, which says nothing of names, ids, shape,
+// literal and the like any more, as text in XLA's order.
+void TakeTextAttributes(Opcode opcode, xla::HloInstructionProto& proto,
+                        TextAttributes& texts);
+
+// The reverse, for an instruction of that many operands.
+void WriteTextAttributes(Opcode opcode, size_t operand_count,
+                         const TextAttributes& texts,
+                         xla::HloInstructionProto& proto);
+
+// `{a="b",c={"json":1}}` from and to a map.
+bool ReadFrontendAttributes(absl::string_view text,
+                            xla::FrontendAttributes& attributes);
+std::string FrontendAttributesText(const xla::FrontendAttributes& attributes);
+
+// Moves hone.text.NAME from a map to texts, where they override what a field
+// gave.
+void TakeHoneAttributes(xla::FrontendAttributes& frontend,
+                        TextAttributes& texts);
+
+inline constexpr absl::string_view kTextKeyPrefix = "hone.text.";
+inline constexpr absl::string_view kProtoRestKey = "hone.proto_rest";
+
+}  // namespace hone::hlo
+
+#endif  // HONE_HLO_PROTO_ATTRIBUTES_H_

@@ -1,0 +1,377 @@
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_cat.h"
+
+#include "base/hash.h"
+#include "base/rng.h"
+#include "optimizers/batch_optimizer.h"
+#include "optimizers/moves.h"
+#include "optimizers/registry.h"
+
+namespace hone::optimizers {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+// Levels without a new best after which a beam is given up.
+constexpr int kPatience = 3;
+// Perturbations in a row that gave nothing new after which the space counts as
+// exhausted.
+constexpr size_t kMaxFruitless = 32;
+
+Hash128 HashOf(const std::vector<int32_t>& choices) {
+  return FastHash({reinterpret_cast<const char*>(choices.data()),
+                   choices.size() * sizeof(int32_t)});
+}
+
+// Beam search over states, then iterated local search.
+//
+// A level extends the `width` best new states of the last one by every legal
+// action; each extension is a trial. States are told apart by key and none is
+// extended twice. A state that costs more than its parent stays in the beam
+// when its rank allows, and a quarter of the beam is kept for states whose last
+// action the others do not end with: so an action that pays only later is not
+// crowded out. The first beam starts from the initial state and from where the
+// default ends. Once `kPatience` levels brought no new best, the best sequences
+// are perturbed by random edits; what comes out as good as the best starts the
+// next beam.
+class BeamOverStates final : public BatchOptimizer {
+ public:
+  BeamOverStates(const space::SequentialProblem& problem,
+                 const OptimizerOptions& options)
+      : BatchOptimizer(problem),
+        problem_(problem),
+        width_(static_cast<size_t>(options.beam_width)),
+        rng_(options.seed),
+        salt_(rng_.Next()) {}
+
+  absl::string_view name() const override { return "beam"; }
+
+ private:
+  struct Node {
+    Position position;
+    double cost = kInfinity;
+    // Orders states of equal cost; random, so that they come from many parents.
+    uint64_t tie = 0;
+  };
+  struct Elite {
+    std::vector<int32_t> actions;
+    double cost = kInfinity;
+  };
+  enum class Phase { kDefault, kInitial, kExpand, kPerturb };
+
+  void Learn(const space::Trial& trial) override {
+    const double cost = space::EffectiveCost(trial.measurement);
+    Position position = Arrive(trial.candidate.choices);
+    if (position.state == nullptr) return;
+    const Hash128 key = position.state->key();
+    if (!seen_.insert(key).second || std::isinf(cost)) return;
+    AddElite({position.actions, cost});
+    found_.push_back({std::move(position), cost, key.low ^ salt_});
+  }
+
+  // Where the next candidate of the batch leads.
+  Position Arrive(const std::vector<int32_t>& choices) {
+    if (phase_ != Phase::kExpand) return Follow(problem_, choices);
+    const Node& parent = frontier_[parents_[learned_++]];
+    absl::StatusOr<space::StatePtr> next =
+        problem_.Step(parent.position.state, choices.back());
+    if (!next.ok()) return {};
+    return {*std::move(next), choices};
+  }
+
+  void AddElite(Elite elite) {
+    const auto better = [](const Elite& a, const Elite& b) {
+      return std::make_pair(a.cost, a.actions.size()) <
+             std::make_pair(b.cost, b.actions.size());
+    };
+    elites_.insert(
+        std::upper_bound(elites_.begin(), elites_.end(), elite, better),
+        std::move(elite));
+    if (elites_.size() > width_) elites_.pop_back();
+  }
+
+  std::vector<space::Candidate> Plan() override {
+    const double best = elites_.empty() ? kInfinity : elites_.front().cost;
+    const bool improved = best < best_;
+    switch (phase_) {
+      case Phase::kDefault:
+        phase_ = Phase::kInitial;
+        if (!seen_.contains(problem_.InitialState()->key())) {
+          best_ = best;
+          return {space::Candidate{}};
+        }
+        break;
+      case Phase::kInitial:
+        break;
+      case Phase::kExpand:
+        stale_ = improved ? 0 : stale_ + 1;
+        if (stale_ >= kPatience) found_.clear();
+        break;
+      case Phase::kPerturb:
+        fruitless_ = found_.empty() ? fruitless_ + 1 : 0;
+        // A plateau is worth one level; progress is worth a whole beam.
+        stale_ = improved ? 0 : kPatience - 1;
+        std::erase_if(found_,
+                      [&](const Node& node) { return node.cost > best_; });
+        break;
+    }
+    best_ = best;
+    SelectFrontier();
+    std::vector<space::Candidate> batch = Extensions();
+    if (!batch.empty()) {
+      phase_ = Phase::kExpand;
+      return batch;
+    }
+    phase_ = Phase::kPerturb;
+    return Perturbations();
+  }
+
+  // Moves the best of found_ into frontier_.
+  void SelectFrontier() {
+    std::sort(found_.begin(), found_.end(), [](const Node& a, const Node& b) {
+      return std::make_pair(a.cost, a.tie) < std::make_pair(b.cost, b.tie);
+    });
+    const size_t by_cost = std::min(found_.size(), width_ - width_ / 4);
+    const auto rest = found_.begin() + static_cast<std::ptrdiff_t>(by_cost);
+    absl::flat_hash_set<int32_t> endings;
+    for (auto it = found_.begin(); it != rest; ++it) {
+      if (!it->position.actions.empty()) {
+        endings.insert(it->position.actions.back());
+      }
+    }
+    // Stable: both the first of each new ending and the others keep the order
+    // of cost.
+    std::stable_partition(rest, found_.end(), [&](const Node& node) {
+      return !node.position.actions.empty() &&
+             endings.insert(node.position.actions.back()).second;
+    });
+    if (found_.size() > width_) found_.resize(width_);
+    frontier_ = std::move(found_);
+    found_.clear();
+  }
+
+  std::vector<space::Candidate> Extensions() {
+    std::vector<space::Candidate> batch;
+    parents_.clear();
+    learned_ = 0;
+    for (size_t i = 0; i < frontier_.size(); ++i) {
+      const Position& position = frontier_[i].position;
+      if (position.actions.size() >=
+          static_cast<size_t>(problem_.max_steps())) {
+        continue;
+      }
+      for (int32_t action : problem_.LegalActions(position.state)) {
+        batch.push_back({position.actions});
+        batch.back().choices.push_back(action);
+        parents_.push_back(i);
+      }
+    }
+    return batch;
+  }
+
+  std::vector<space::Candidate> Perturbations() {
+    std::vector<space::Candidate> batch;
+    if (elites_.empty() || fruitless_ >= kMaxFruitless) return batch;
+    // Draws are bounded, as a small space has few distinct sequences.
+    const size_t draws = width_ * kMaxFruitless;
+    for (size_t draw = 0; draw < draws && batch.size() < width_; ++draw) {
+      // The smaller of two ranks: better sequences come more often.
+      const size_t rank =
+          std::min(rng_.Below(elites_.size()), rng_.Below(elites_.size()));
+      space::Candidate candidate{
+          Perturb(problem_, elites_[rank].actions, rng_)};
+      if (proposed_.insert(HashOf(candidate.choices)).second) {
+        batch.push_back(std::move(candidate));
+      }
+    }
+    return batch;
+  }
+
+  const space::SequentialProblem& problem_;
+  const size_t width_;
+  Rng rng_;
+  const uint64_t salt_;
+  Phase phase_ = Phase::kDefault;
+  // Keys of all states met.
+  absl::flat_hash_set<Hash128> seen_;
+  // Perturbed sequences proposed before.
+  absl::flat_hash_set<Hash128> proposed_;
+  // The states being extended, and for each candidate of the batch its parent.
+  std::vector<Node> frontier_;
+  std::vector<size_t> parents_;
+  size_t learned_ = 0;
+  // New states that the batch led to.
+  std::vector<Node> found_;
+  // The best states ever, best first; at most width_.
+  std::vector<Elite> elites_;
+  // The best cost before the batch.
+  double best_ = kInfinity;
+  int stale_ = 0;
+  size_t fruitless_ = 0;
+};
+
+// Beam search over the variables in order: a prefix is judged by the cost of
+// completing it with the values of a base assignment, at first the default. The
+// best assignment found is the base of the next sweep; when a sweep improves
+// nothing, a perturbation of it is.
+class BeamOverVariables final : public BatchOptimizer {
+ public:
+  BeamOverVariables(const space::AssignmentProblem& problem,
+                    const OptimizerOptions& options)
+      : BatchOptimizer(problem),
+        problem_(problem),
+        width_(static_cast<size_t>(options.beam_width)),
+        rng_(options.seed),
+        salt_(rng_.Next()) {}
+
+  absl::string_view name() const override { return "beam"; }
+
+ private:
+  // A prefix, completed.
+  struct Node {
+    std::vector<int32_t> values;
+    double cost = kInfinity;
+    uint64_t tie = 0;
+  };
+
+  void Learn(const space::Trial& trial) override {
+    const double cost = space::EffectiveCost(trial.measurement);
+    const std::vector<int32_t>& values = trial.candidate.choices;
+    if (best_.values.empty() || cost < best_.cost) best_ = {values, cost, 0};
+    costs_[HashOf(values)] = cost;
+  }
+
+  std::vector<space::Candidate> Plan() override {
+    if (problem_.variable_count() == 0) return {};
+    while (fruitless_ < kMaxFruitless) {
+      if (variable_ == problem_.variable_count() || prefixes_.empty()) {
+        if (std::vector<space::Candidate> base = StartSweep(); !base.empty()) {
+          return base;
+        }
+      }
+      if (!extended_) {
+        extended_ = true;
+        std::vector<space::Candidate> batch = Extend();
+        if (!batch.empty()) {
+          fruitless_ = 0;
+          return batch;
+        }
+      }
+      Select();
+    }
+    return {};
+  }
+
+  // Chooses the next base. Returns it when it is still to be measured; the
+  // sweep then begins at the next call.
+  std::vector<space::Candidate> StartSweep() {
+    if (!base_chosen_) {
+      ++fruitless_;
+      const bool improved = best_.cost < swept_cost_ || swept_cost_ == kNone;
+      swept_cost_ = best_.cost;
+      base_ = improved ? best_.values : Perturb(problem_, best_.values, rng_);
+      if (!costs_.contains(HashOf(base_))) {
+        base_chosen_ = true;
+        fruitless_ = 0;
+        return {space::Candidate{base_}};
+      }
+    }
+    base_chosen_ = false;
+    variable_ = 0;
+    extended_ = false;
+    prefixes_ = {MakeNode(base_)};
+    return {};
+  }
+
+  Node MakeNode(std::vector<int32_t> values) const {
+    const Hash128 hash = HashOf(values);
+    auto it = costs_.find(hash);
+    return {std::move(values), it == costs_.end() ? kInfinity : it->second,
+            hash.low ^ salt_};
+  }
+
+  // Fills extensions_ with the prefixes one longer; returns those whose cost is
+  // not known yet.
+  std::vector<space::Candidate> Extend() {
+    std::vector<space::Candidate> unknown;
+    extensions_.clear();
+    const auto length = static_cast<size_t>(variable_) + 1;
+    for (const Node& prefix : prefixes_) {
+      for (int32_t value = 0; value < problem_.domain_size(variable_);
+           ++value) {
+        std::vector<int32_t> values = prefix.values;
+        values[length - 1] = value;
+        if (!problem_.IsFeasiblePrefix(
+                absl::MakeConstSpan(values).first(length))) {
+          continue;
+        }
+        if (!costs_.contains(HashOf(values))) unknown.push_back({values});
+        extensions_.push_back(std::move(values));
+      }
+    }
+    return unknown;
+  }
+
+  // Keeps the best extensions as the prefixes of the next variable.
+  void Select() {
+    prefixes_.clear();
+    for (std::vector<int32_t>& values : extensions_) {
+      prefixes_.push_back(MakeNode(std::move(values)));
+    }
+    extensions_.clear();
+    std::sort(
+        prefixes_.begin(), prefixes_.end(), [](const Node& a, const Node& b) {
+          return std::make_pair(a.cost, a.tie) < std::make_pair(b.cost, b.tie);
+        });
+    if (prefixes_.size() > width_) prefixes_.resize(width_);
+    ++variable_;
+    extended_ = false;
+  }
+
+  static constexpr double kNone = -kInfinity;
+
+  const space::AssignmentProblem& problem_;
+  const size_t width_;
+  Rng rng_;
+  const uint64_t salt_;
+  // Of every assignment measured.
+  absl::flat_hash_map<Hash128, double> costs_;
+  Node best_;
+  std::vector<int32_t> base_;
+  bool base_chosen_ = false;
+  // The best cost when the last sweep began; kNone before the first.
+  double swept_cost_ = kNone;
+  // The sweep: prefixes up to variable_ excluded, their extensions by it once
+  // extended_.
+  int32_t variable_ = 0;
+  bool extended_ = false;
+  std::vector<Node> prefixes_;
+  std::vector<std::vector<int32_t>> extensions_;
+  // Sweeps in a row without anything new to measure.
+  size_t fruitless_ = 0;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Optimizer>> MakeBeam(
+    const space::Problem& problem, const OptimizerOptions& options) {
+  if (options.beam_width < 1) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "beam width ", options.beam_width, ", expected at least 1"));
+  }
+  if (const auto* sequential = problem.sequential()) {
+    return std::make_unique<BeamOverStates>(*sequential, options);
+  }
+  return std::make_unique<BeamOverVariables>(*problem.assignment(), options);
+}
+
+}  // namespace hone::optimizers

@@ -1,0 +1,55 @@
+#include "optimizers/registry.h"
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+#include "base/status_macros.h"
+
+namespace hone::optimizers {
+namespace {
+
+constexpr OptimizerInfo kOptimizers[] = {
+#define HONE_OPTIMIZER(id, factory, kinds) {id, kinds, &factory},
+#include "optimizers/optimizers.def"
+#undef HONE_OPTIMIZER
+};
+
+}  // namespace
+
+absl::Span<const OptimizerInfo> Optimizers() { return kOptimizers; }
+
+absl::StatusOr<const OptimizerInfo*> FindOptimizer(absl::string_view id) {
+  for (const OptimizerInfo& info : kOptimizers) {
+    if (info.id == id) return &info;
+  }
+  return absl::NotFoundError(absl::StrCat(
+      "unknown optimizer '", id, "', expected one of: ",
+      absl::StrJoin(kOptimizers, ", ",
+                    [](std::string* out, const OptimizerInfo& info) {
+                      absl::StrAppend(out, info.id);
+                    })));
+}
+
+absl::StatusOr<std::unique_ptr<Optimizer>> CreateOptimizer(
+    const OptimizerInfo& info, const space::Problem& problem,
+    const OptimizerOptions& options) {
+  const bool sequential = problem.sequential() != nullptr;
+  if ((info.kinds & (sequential ? kSequential : kAssignment)) == 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "optimizer '", info.id, "' does not support ",
+        sequential ? "sequential" : "assignment", " problems, expected ",
+        sequential ? "an assignment" : "a sequential", " problem"));
+  }
+  return info.factory(problem, options);
+}
+
+absl::StatusOr<std::unique_ptr<Optimizer>> CreateOptimizer(
+    absl::string_view id, const space::Problem& problem,
+    const OptimizerOptions& options) {
+  HONE_ASSIGN_OR_RETURN(const OptimizerInfo* info, FindOptimizer(id));
+  return CreateOptimizer(*info, problem, options);
+}
+
+}  // namespace hone::optimizers

@@ -1,0 +1,58 @@
+#ifndef HONE_OPTIMIZERS_REGISTRY_H_
+#define HONE_OPTIMIZERS_REGISTRY_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+
+#include "optimizers/optimizer.h"
+#include "space/problem.h"
+
+namespace hone::optimizers {
+
+// The kinds of problem an optimizer works on, as a set of bits.
+using Kinds = uint32_t;
+inline constexpr Kinds kSequential = 1;
+inline constexpr Kinds kAssignment = 2;
+
+#define HONE_OPTIMIZER(id, factory, kinds)            \
+  absl::StatusOr<std::unique_ptr<Optimizer>> factory( \
+      const space::Problem& problem, const OptimizerOptions& options);
+#include "optimizers/optimizers.def"
+#undef HONE_OPTIMIZER
+
+// One line of optimizers.def.
+struct OptimizerInfo {
+  absl::string_view id;
+  Kinds kinds = 0;
+  absl::StatusOr<std::unique_ptr<Optimizer>> (*factory)(
+      const space::Problem&, const OptimizerOptions&) = nullptr;
+};
+
+// All optimizers, sorted by id.
+absl::Span<const OptimizerInfo> Optimizers();
+
+// The optimizer of that id; it lives as long as the process.
+// Errors: NotFound, listing the known ids.
+absl::StatusOr<const OptimizerInfo*> FindOptimizer(absl::string_view id);
+
+// An optimizer for `problem`, which must outlive it.
+// Errors: InvalidArgument when it does not support the problem's kind or the
+// options make no sense.
+absl::StatusOr<std::unique_ptr<Optimizer>> CreateOptimizer(
+    const OptimizerInfo& info, const space::Problem& problem,
+    const OptimizerOptions& options);
+
+// The same by id.
+// Errors: those of FindOptimizer, too.
+absl::StatusOr<std::unique_ptr<Optimizer>> CreateOptimizer(
+    absl::string_view id, const space::Problem& problem,
+    const OptimizerOptions& options);
+
+}  // namespace hone::optimizers
+
+#endif  // HONE_OPTIMIZERS_REGISTRY_H_

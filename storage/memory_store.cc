@@ -1,0 +1,198 @@
+#include "storage/memory_store.h"
+
+#include <iterator>
+#include <utility>
+
+#include "base/hash.h"
+#include "base/status_macros.h"
+#include "storage/contract.h"
+#include "storage/page_token.h"
+#include "storage/trial_log.h"
+
+namespace hone::storage {
+namespace {
+
+// A page of what `select` picks (null: not in this listing) from `source`.
+template <typename T, typename Source, typename Select>
+absl::StatusOr<Page<T>> List(const std::string& listing, int32_t page_size,
+                             absl::string_view page_token, const Source& source,
+                             Select select) {
+  HONE_ASSIGN_OR_RETURN(const PageRequest request,
+                        ParsePageRequest(listing, page_size, page_token));
+  Page<T> page;
+  int64_t last = 0;
+  for (auto it = std::make_reverse_iterator(source.lower_bound(request.before));
+       it != source.rend(); ++it) {
+    const T* item = select(it->second);
+    if (item == nullptr) continue;
+    if (static_cast<int64_t>(page.items.size()) == request.size) {
+      page.next_page_token = MakePageToken(listing, last);
+      break;
+    }
+    page.items.push_back(*item);
+    last = it->first;
+  }
+  return page;
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> MemoryStore::PutBlob(absl::string_view bytes) {
+  std::string digest = Sha256Hex(bytes);
+  absl::MutexLock lock(&mu_);
+  blobs_.try_emplace(digest, bytes);
+  return digest;
+}
+
+absl::StatusOr<std::string> MemoryStore::GetBlob(absl::string_view digest) {
+  absl::MutexLock lock(&mu_);
+  auto it = blobs_.find(digest);
+  if (it == blobs_.end()) return NoSuchBlob(digest);
+  return it->second;
+}
+
+absl::StatusOr<bool> MemoryStore::HasBlob(absl::string_view digest) {
+  absl::MutexLock lock(&mu_);
+  return blobs_.contains(digest);
+}
+
+absl::Status MemoryStore::CreateTuning(const Tuning& tuning) {
+  absl::MutexLock lock(&mu_);
+  if (!tuning_by_id_.try_emplace(tuning.id, next_sequence_).second) {
+    return TuningExists(tuning.id);
+  }
+  tunings_.emplace(next_sequence_++, Log{tuning, {}});
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Tuning> MemoryStore::GetTuning(absl::string_view id) {
+  absl::MutexLock lock(&mu_);
+  HONE_ASSIGN_OR_RETURN(const Log* log, FindLog(id));
+  return log->tuning;
+}
+
+absl::Status MemoryStore::SetTuningState(absl::string_view id,
+                                         TuningState state,
+                                         absl::string_view error) {
+  absl::MutexLock lock(&mu_);
+  HONE_ASSIGN_OR_RETURN(Log * log, FindLog(id));
+  if (IsTerminal(log->tuning.state)) return TuningEnded(log->tuning);
+  log->tuning.state = state;
+  log->tuning.error = std::string(error);
+  log->tuning.updated = clock_.Now();
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Page<Tuning>> MemoryStore::ListTunings(
+    absl::Span<const TuningState> states, int32_t page_size,
+    absl::string_view page_token) {
+  absl::MutexLock lock(&mu_);
+  return List<Tuning>(TuningListing(states), page_size, page_token, tunings_,
+                      [&](const Log& log) {
+                        return HasState(log.tuning, states) ? &log.tuning
+                                                            : nullptr;
+                      });
+}
+
+absl::StatusOr<std::optional<Tuning>> MemoryStore::FindUnfinishedTuning(
+    const CacheKey& key) {
+  absl::MutexLock lock(&mu_);
+  for (auto it = tunings_.rbegin(); it != tunings_.rend(); ++it) {
+    const Tuning& tuning = it->second.tuning;
+    if (!IsTerminal(tuning.state) && tuning.key == key) return tuning;
+  }
+  return std::nullopt;
+}
+
+absl::Status MemoryStore::AppendTrials(absl::string_view tuning_id,
+                                       absl::Span<const space::Trial> trials) {
+  absl::MutexLock lock(&mu_);
+  HONE_ASSIGN_OR_RETURN(Log * log, FindLog(tuning_id));
+  HONE_ASSIGN_OR_RETURN(trials, ExtendTrialLog(trials, log->tuning));
+  log->trials.insert(log->trials.end(), trials.begin(), trials.end());
+  log->tuning.updated = clock_.Now();
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<space::Trial>> MemoryStore::ListTrials(
+    absl::string_view tuning_id) {
+  absl::MutexLock lock(&mu_);
+  HONE_ASSIGN_OR_RETURN(const Log* log, FindLog(tuning_id));
+  return log->trials;
+}
+
+absl::Status MemoryStore::Publish(const Record& record) {
+  absl::MutexLock lock(&mu_);
+  if (!record.tuning_id.empty()) {
+    HONE_ASSIGN_OR_RETURN(Log * log, FindLog(record.tuning_id));
+    HONE_RETURN_IF_ERROR(MarkSucceeded(log->tuning));
+    log->tuning.updated = clock_.Now();
+  }
+  const std::string digest = record.key.Digest();
+  auto [it, inserted] = record_by_key_.try_emplace(digest, next_sequence_);
+  if (!inserted) {
+    records_.erase(it->second);
+    it->second = next_sequence_;
+  }
+  records_.emplace(next_sequence_++, record);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Record> MemoryStore::Lookup(const CacheKey& key) {
+  absl::MutexLock lock(&mu_);
+  auto it = record_by_key_.find(key.Digest());
+  if (it == record_by_key_.end()) return NoSuchRecord(key);
+  return records_.at(it->second);
+}
+
+absl::StatusOr<Page<Record>> MemoryStore::ListRecords(
+    const RecordFilter& filter, int32_t page_size,
+    absl::string_view page_token) {
+  absl::MutexLock lock(&mu_);
+  return List<Record>(RecordListing(filter), page_size, page_token, records_,
+                      [&](const Record& record) {
+                        return Matches(filter, record) ? &record : nullptr;
+                      });
+}
+
+absl::StatusOr<int64_t> MemoryStore::Invalidate(const RecordFilter& filter) {
+  absl::MutexLock lock(&mu_);
+  return static_cast<int64_t>(std::erase_if(records_, [&](const auto& entry) {
+    mu_.AssertHeld();
+    if (!Matches(filter, entry.second)) return false;
+    record_by_key_.erase(entry.second.key.Digest());
+    return true;
+  }));
+}
+
+absl::StatusOr<std::optional<Record>> MemoryStore::FindNearest(
+    const CacheKey& key) {
+  absl::MutexLock lock(&mu_);
+  const Record* nearest = nullptr;
+  for (auto it = records_.rbegin(); it != records_.rend(); ++it) {
+    if (nearest == nullptr || SharedComponents(it->second.key, key) >
+                                  SharedComponents(nearest->key, key)) {
+      nearest = &it->second;
+    }
+  }
+  if (nearest == nullptr) return std::nullopt;
+  return *nearest;
+}
+
+absl::StatusOr<StoreStats> MemoryStore::Stats() {
+  absl::MutexLock lock(&mu_);
+  StoreStats stats;
+  stats.records = static_cast<int64_t>(records_.size());
+  stats.tunings = static_cast<int64_t>(tunings_.size());
+  for (const auto& [_, log] : tunings_) stats.trials += log.tuning.trials;
+  stats.blobs = static_cast<int64_t>(blobs_.size());
+  return stats;
+}
+
+absl::StatusOr<MemoryStore::Log*> MemoryStore::FindLog(absl::string_view id) {
+  auto it = tuning_by_id_.find(id);
+  if (it == tuning_by_id_.end()) return NoSuchTuning(id);
+  return &tunings_.at(it->second);
+}
+
+}  // namespace hone::storage

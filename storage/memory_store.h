@@ -1,0 +1,77 @@
+#ifndef HONE_STORAGE_MEMORY_STORE_H_
+#define HONE_STORAGE_MEMORY_STORE_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/synchronization/mutex.h"
+
+#include "base/clock.h"
+#include "storage/store.h"
+
+namespace hone::storage {
+
+// A store that ends with the process: for one-off runs and tests.
+class MemoryStore final : public Store {
+ public:
+  // `clock`, which outlives the store, gives Tuning::updated.
+  explicit MemoryStore(const Clock& clock = SystemClock()) : clock_(clock) {}
+
+  absl::StatusOr<std::string> PutBlob(absl::string_view bytes) override;
+  absl::StatusOr<std::string> GetBlob(absl::string_view digest) override;
+  absl::StatusOr<bool> HasBlob(absl::string_view digest) override;
+
+  absl::Status CreateTuning(const Tuning& tuning) override;
+  absl::StatusOr<Tuning> GetTuning(absl::string_view id) override;
+  absl::Status SetTuningState(absl::string_view id, TuningState state,
+                              absl::string_view error) override;
+  absl::StatusOr<Page<Tuning>> ListTunings(
+      absl::Span<const TuningState> states, int32_t page_size,
+      absl::string_view page_token) override;
+  absl::StatusOr<std::optional<Tuning>> FindUnfinishedTuning(
+      const CacheKey& key) override;
+
+  absl::Status AppendTrials(absl::string_view tuning_id,
+                            absl::Span<const space::Trial> trials) override;
+  absl::StatusOr<std::vector<space::Trial>> ListTrials(
+      absl::string_view tuning_id) override;
+
+  absl::Status Publish(const Record& record) override;
+  absl::StatusOr<Record> Lookup(const CacheKey& key) override;
+  absl::StatusOr<Page<Record>> ListRecords(
+      const RecordFilter& filter, int32_t page_size,
+      absl::string_view page_token) override;
+  absl::StatusOr<int64_t> Invalidate(const RecordFilter& filter) override;
+  absl::StatusOr<std::optional<Record>> FindNearest(
+      const CacheKey& key) override;
+
+  absl::StatusOr<StoreStats> Stats() override;
+
+ private:
+  struct Log {
+    Tuning tuning;
+    std::vector<space::Trial> trials;
+  };
+
+  absl::StatusOr<Log*> FindLog(absl::string_view id)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
+  const Clock& clock_;
+  absl::Mutex mu_;
+  // Tunings and records by the order in which they came.
+  int64_t next_sequence_ ABSL_GUARDED_BY(mu_) = 1;
+  std::map<int64_t, Log> tunings_ ABSL_GUARDED_BY(mu_);
+  std::map<int64_t, Record> records_ ABSL_GUARDED_BY(mu_);
+  absl::flat_hash_map<std::string, int64_t> tuning_by_id_ ABSL_GUARDED_BY(mu_);
+  absl::flat_hash_map<std::string, int64_t> record_by_key_ ABSL_GUARDED_BY(mu_);
+  absl::flat_hash_map<std::string, std::string> blobs_ ABSL_GUARDED_BY(mu_);
+};
+
+}  // namespace hone::storage
+
+#endif  // HONE_STORAGE_MEMORY_STORE_H_

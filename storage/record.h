@@ -1,0 +1,87 @@
+#ifndef HONE_STORAGE_RECORD_H_
+#define HONE_STORAGE_RECORD_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+
+#include "space/trial.h"
+
+namespace hone::storage {
+
+// What a result is valid for. Every component is stored readably beside the
+// digest, so that a miss can be explained.
+struct CacheKey {
+  std::string module_fingerprint;  // hlo::Fingerprint
+  std::string target;              // "hlo" where no device matters; else device
+  std::string task;                // "pass_order"
+  std::string task_options;        // "score=ops": what changes the problem
+  std::string space_version;       // of the task's search space
+
+  // SHA-256 (hexadecimal) over the components, length-prefixed.
+  std::string Digest() const;
+  friend bool operator==(const CacheKey&, const CacheKey&) = default;
+};
+
+// How a winner was checked against the input before it was published.
+struct Verification {
+  std::string method;  // "evaluator: 2 random, 1 adversarial inputs"
+  double max_rel_error = 0;
+  friend bool operator==(const Verification&, const Verification&) = default;
+};
+
+// The published best decision for a key, with its provenance.
+struct Record {
+  CacheKey key;
+  std::string module_name;
+  std::string unit;  // of the costs
+  double default_cost = 0;
+  double best_cost = 0;
+  // JSON, in the task's own form: {"passes": ["dce", …]}.
+  std::string decision;
+  // Digest of the blob with the rewritten module (HLO text); empty where the
+  // task does not rewrite the module.
+  std::string tuned_module_digest;
+  std::string optimizer;
+  uint64_t seed = 0;
+  int64_t trials = 0;
+  double seconds = 0;
+  Verification verification;
+  std::string tuning_id;
+  std::string producer;  // version of Hone, and host
+  absl::Time created;
+};
+
+enum class TuningState { kPending, kRunning, kSucceeded, kFailed, kCancelled };
+
+// Stable names: "pending", "running", "succeeded", "failed", "cancelled".
+absl::string_view TuningStateName(TuningState state);
+std::optional<TuningState> ParseTuningState(absl::string_view name);
+// Whether it will not change any more.
+bool IsTerminal(TuningState state);
+
+// One run of the loop for one task of one module.
+struct Tuning {
+  std::string id;  // UUID
+  CacheKey key;
+  std::string module_name;
+  std::string module_digest;  // blob with the input module
+  std::string optimizer;
+  uint64_t seed = 0;
+  space::Budget budget;
+  TuningState state = TuningState::kPending;
+  std::string error;  // why it failed
+  int64_t trials = 0;
+  std::optional<double> default_cost;
+  std::optional<double> best_cost;
+  absl::Time created;
+  absl::Time updated;
+};
+
+}  // namespace hone::storage
+
+#endif  // HONE_STORAGE_RECORD_H_

@@ -1,0 +1,42 @@
+#ifndef HONE_STORAGE_SQLITE_BLOB_FILES_H_
+#define HONE_STORAGE_SQLITE_BLOB_FILES_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace hone::storage::sqlite {
+
+// Syncs the directory entry changes of `path` to disk.
+absl::Status SyncDirectory(const std::string& path);
+// Syncs the content of the file `path` to disk.
+absl::Status SyncFile(const std::string& path);
+
+// Content-addressed files below a directory: blobs/ab/abcdef….zst.
+// Threads: thread-safe; the same digest may be written twice at once.
+class BlobFiles {
+ public:
+  // `root` exists. Removes what an interrupted Write left.
+  explicit BlobFiles(const std::string& root);
+
+  // Writes the file so that after a crash it is there whole or not at all; OK
+  // means that it is on disk.
+  // Errors: ResourceExhausted when the disk is full.
+  absl::Status Write(absl::string_view digest, absl::string_view bytes) const;
+  // Errors: NotFound; DataLoss when its size is not `size`.
+  absl::StatusOr<std::string> Read(absl::string_view digest,
+                                   int64_t size) const;
+
+ private:
+  std::string PathOf(absl::string_view digest) const;
+
+  std::string directory_;
+  std::string scratch_;
+};
+
+}  // namespace hone::storage::sqlite
+
+#endif  // HONE_STORAGE_SQLITE_BLOB_FILES_H_

@@ -1,0 +1,156 @@
+#ifndef HONE_STORAGE_SQLITE_DATABASE_H_
+#define HONE_STORAGE_SQLITE_DATABASE_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace hone::storage::sqlite {
+
+// What operators want to count. Shared by all connections of a store.
+struct Events {
+  std::atomic<int64_t> busy{0};
+  std::atomic<int64_t> corrupt{0};
+};
+
+// A statement being run, with bound parameters. Goes back to its connection's
+// cache at the end of its life.
+//
+// Threads: those of its Database.
+class Statement {
+ public:
+  Statement(Statement&& other) noexcept;
+  Statement& operator=(Statement&&) = delete;
+  ~Statement();
+
+  // Binds ?1, ?2, … in order: integers, double (NaN becomes NULL), text,
+  // std::optional of these. The values are copied. An error comes out of Step.
+  template <typename... Values>
+  Statement& Bind(const Values&... values) {
+    int index = 0;
+    (BindOne(++index, values), ...);
+    return *this;
+  }
+  // Binds ?`index` to bytes.
+  Statement& BindBlob(int index, absl::string_view bytes);
+
+  // Goes to the next row; false when there is none.
+  absl::StatusOr<bool> Step();
+  // Runs a statement that returns no rows.
+  absl::Status Run();
+
+  // Columns of the current row, from 0. NULL reads as 0, NaN and "".
+  bool IsNull(int column) const;
+  int64_t Int(int column) const;
+  double Real(int column) const;
+  std::string Text(int column) const;
+
+ private:
+  friend class Database;
+  Statement(class Database* database, absl::string_view sql,
+            sqlite3_stmt* statement)
+      : database_(database), sql_(sql), statement_(statement) {}
+
+  void BindOne(int index, int64_t value);
+  void BindOne(int index, double value);
+  void BindOne(int index, absl::string_view value);
+  template <typename T>
+  void BindOne(int index, const std::optional<T>& value) {
+    // A parameter that is not bound is NULL.
+    if (value) BindOne(index, *value);
+  }
+  void Latch(int code);
+
+  Database* database_;
+  absl::string_view sql_;
+  sqlite3_stmt* statement_;
+  int bind_error_ = 0;
+};
+
+// A connection to a database file.
+//
+// Threads: one thread at a time.
+class Database {
+ public:
+  enum class Mode {
+    // Creates the file when missing; WAL, synchronous=FULL; checkpoints.
+    kReadWrite,
+    // Never changes the file, never checkpoints.
+    kReadOnly,
+  };
+
+  // `events` outlives the connection.
+  // Errors: DataLoss when the file is no database; Unavailable when it cannot
+  // be opened.
+  static absl::StatusOr<std::unique_ptr<Database>> Open(
+      const std::string& path, Mode mode, absl::Duration busy_timeout,
+      Events* events);
+  ~Database();
+  Database(const Database&) = delete;
+  Database& operator=(const Database&) = delete;
+
+  // A statement ready to be bound. `sql` has static storage: it is the key of a
+  // cache of prepared statements.
+  absl::StatusOr<Statement> Prepare(absl::string_view sql);
+  // Runs a script without parameters and without results.
+  absl::Status Execute(const std::string& script);
+  // The first column of the first row of a query without parameters.
+  absl::StatusOr<int64_t> QueryInt(absl::string_view sql);
+
+  // Rows that the last INSERT, UPDATE or DELETE changed.
+  int64_t changes() const;
+  int64_t last_insert_rowid() const;
+  // False once an error has rolled a transaction back by itself.
+  bool in_transaction() const;
+
+  // PRAGMA quick_check for at most `limit`.
+  // Errors: DataLoss with the first finding. Running out of time is none.
+  absl::Status QuickCheck(absl::Duration limit);
+
+ private:
+  friend class Statement;
+  Database(sqlite3* handle, Events* events)
+      : handle_(handle), events_(events) {}
+
+  absl::Status Configure(Mode mode, absl::Duration busy_timeout);
+  // The status of a failed call, counted.
+  absl::Status Error(int code, absl::string_view doing);
+  void Recycle(absl::string_view sql, sqlite3_stmt* statement);
+
+  sqlite3* handle_;
+  Events* events_;
+  // Statements not in use, by SQL.
+  absl::flat_hash_map<absl::string_view, std::vector<sqlite3_stmt*>> idle_;
+};
+
+// BEGIN IMMEDIATE; rolls back unless committed.
+class Transaction {
+ public:
+  static absl::StatusOr<Transaction> Begin(Database& database);
+  Transaction(Transaction&& other) noexcept;
+  Transaction& operator=(Transaction&&) = delete;
+  ~Transaction();
+
+  absl::Status Commit();
+
+ private:
+  explicit Transaction(Database& database) : database_(&database) {}
+
+  Database* database_;  // null when there is nothing to roll back
+};
+
+}  // namespace hone::storage::sqlite
+
+#endif  // HONE_STORAGE_SQLITE_DATABASE_H_

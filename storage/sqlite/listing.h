@@ -1,0 +1,61 @@
+#ifndef HONE_STORAGE_SQLITE_LISTING_H_
+#define HONE_STORAGE_SQLITE_LISTING_H_
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/status/statusor.h"
+
+#include "base/status_macros.h"
+#include "storage/page_token.h"
+#include "storage/sqlite/database.h"
+#include "storage/sqlite/rows.h"
+#include "storage/store.h"
+
+namespace hone::storage::sqlite {
+
+template <typename T>
+using RowReader = absl::StatusOr<Row<T>> (*)(const Statement&);
+
+// The page of `request` from a query for one row more than it asks for, newest
+// first. Corrupt rows are left out and counted.
+template <typename T>
+absl::StatusOr<Page<T>> ReadPage(Statement& query, const std::string& listing,
+                                 const PageRequest& request, RowReader<T> read,
+                                 Events& events) {
+  Page<T> page;
+  int64_t last = 0;
+  for (int64_t i = 0;; ++i) {
+    HONE_ASSIGN_OR_RETURN(const bool found, query.Step());
+    if (!found) return page;
+    if (i == request.size) break;
+    last = query.Int(0);
+    absl::StatusOr<Row<T>> row = read(query);
+    if (row.ok()) {
+      page.items.push_back(std::move(row->value));
+    } else {
+      ++events.corrupt;
+    }
+  }
+  page.next_page_token = MakePageToken(listing, last);
+  return page;
+}
+
+// The first row of a query that is not corrupt; the others are counted.
+template <typename T>
+absl::StatusOr<std::optional<T>> FirstIntact(Statement& query,
+                                             RowReader<T> read,
+                                             Events& events) {
+  while (true) {
+    HONE_ASSIGN_OR_RETURN(const bool found, query.Step());
+    if (!found) return std::nullopt;
+    absl::StatusOr<Row<T>> row = read(query);
+    if (row.ok()) return std::move(row->value);
+    ++events.corrupt;
+  }
+}
+
+}  // namespace hone::storage::sqlite
+
+#endif  // HONE_STORAGE_SQLITE_LISTING_H_

@@ -1,0 +1,328 @@
+#include "storage/sqlite/rows.h"
+
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+
+#include "base/hash.h"
+#include "base/status_macros.h"
+#include "storage/contract.h"
+
+namespace hone::storage::sqlite {
+namespace {
+
+// Collects the columns of a row.
+class Checksum {
+ public:
+  Checksum& Add(absl::string_view text) {
+    absl::StrAppend(&bytes_, text.size(), ":", text);
+    return *this;
+  }
+  Checksum& Add(int64_t value) {
+    absl::StrAppend(&bytes_, value, ";");
+    return *this;
+  }
+  // SQLite keeps neither the bits of a NaN (it becomes NULL) nor the sign of
+  // zero.
+  Checksum& Add(double value) {
+    if (std::isnan(value)) return Add("NaN");
+    return Add(std::bit_cast<int64_t>(value == 0 ? 0.0 : value));
+  }
+  Checksum& Add(const std::optional<double>& value) {
+    return Add(value.value_or(std::numeric_limits<double>::quiet_NaN()));
+  }
+  Checksum& Add(const CacheKey& key) {
+    return Add(key.module_fingerprint)
+        .Add(key.target)
+        .Add(key.task)
+        .Add(key.task_options)
+        .Add(key.space_version);
+  }
+  int64_t Value() const { return std::bit_cast<int64_t>(FastHash(bytes_).low); }
+
+ private:
+  std::string bytes_;
+};
+
+// The sequence number is left out: it is not known before the insertion, and
+// nothing is decided by it but order.
+int64_t ChecksumOf(const Tuning& tuning) {
+  return Checksum()
+      .Add(tuning.id)
+      .Add(tuning.key)
+      .Add(tuning.module_name)
+      .Add(tuning.module_digest)
+      .Add(tuning.optimizer)
+      .Add(std::bit_cast<int64_t>(tuning.seed))
+      .Add(tuning.budget.trials)
+      .Add(absl::ToInt64Nanoseconds(tuning.budget.time))
+      .Add(TuningStateName(tuning.state))
+      .Add(tuning.error)
+      .Add(tuning.trials)
+      .Add(tuning.default_cost)
+      .Add(tuning.best_cost)
+      .Add(absl::ToUnixNanos(tuning.created))
+      .Add(absl::ToUnixNanos(tuning.updated))
+      .Value();
+}
+
+int64_t ChecksumOf(const Record& record) {
+  return Checksum()
+      .Add(record.key)
+      .Add(record.module_name)
+      .Add(record.unit)
+      .Add(record.default_cost)
+      .Add(record.best_cost)
+      .Add(record.decision)
+      .Add(record.tuned_module_digest)
+      .Add(record.optimizer)
+      .Add(std::bit_cast<int64_t>(record.seed))
+      .Add(record.trials)
+      .Add(record.seconds)
+      .Add(record.verification.method)
+      .Add(record.verification.max_rel_error)
+      .Add(record.tuning_id)
+      .Add(record.producer)
+      .Add(absl::ToUnixNanos(record.created))
+      .Value();
+}
+
+int64_t ChecksumOf(const space::Trial& trial) {
+  Checksum checksum;
+  checksum.Add(trial.id);
+  for (int32_t choice : trial.candidate.choices) {
+    checksum.Add(static_cast<int64_t>(choice));
+  }
+  checksum.Add(space::OutcomeName(trial.measurement.outcome))
+      .Add(trial.measurement.cost)
+      .Add(trial.measurement.message);
+  for (double sample : trial.measurement.samples) checksum.Add(sample);
+  return checksum.Value();
+}
+
+absl::Status Corrupt(absl::string_view what) {
+  return absl::DataLossError(absl::StrCat("database: corrupt row of ", what,
+                                          ", its checksum does not match"));
+}
+
+std::optional<double> OptionalReal(const Statement& row, int column) {
+  if (row.IsNull(column)) return std::nullopt;
+  return row.Real(column);
+}
+
+std::optional<absl::string_view> NullIfEmpty(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  return text;
+}
+
+// "[1,2,3]" to values; false when it is anything else.
+template <typename T, typename Parse>
+bool ParseArray(absl::string_view text, std::vector<T>& values, Parse parse) {
+  if (!absl::ConsumePrefix(&text, "[") || !absl::ConsumeSuffix(&text, "]")) {
+    return false;
+  }
+  if (text.empty()) return true;
+  for (absl::string_view item : absl::StrSplit(text, ',')) {
+    if (!parse(item, &values.emplace_back())) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+absl::StatusOr<Row<Tuning>> ReadTuning(const Statement& row) {
+  int column = 0;
+  const auto text = [&] { return row.Text(column++); };
+  const auto integer = [&] { return row.Int(column++); };
+  Row<Tuning> result;
+  Tuning& tuning = result.value;
+  result.sequence = integer();
+  tuning.id = text();
+  const std::string key_digest = text();
+  tuning.key = {text(), text(), text(), text(), text()};
+  tuning.module_name = text();
+  tuning.module_digest = text();
+  tuning.optimizer = text();
+  tuning.seed = std::bit_cast<uint64_t>(integer());
+  tuning.budget.trials = integer();
+  tuning.budget.time = row.IsNull(column) ? absl::InfiniteDuration()
+                                          : absl::Nanoseconds(row.Int(column));
+  ++column;
+  const std::optional<TuningState> state = ParseTuningState(text());
+  tuning.state = state.value_or(TuningState::kFailed);
+  tuning.error = text();
+  tuning.trials = integer();
+  tuning.default_cost = OptionalReal(row, column++);
+  tuning.best_cost = OptionalReal(row, column++);
+  tuning.created = absl::FromUnixNanos(integer());
+  tuning.updated = absl::FromUnixNanos(integer());
+  if (integer() != ChecksumOf(tuning) || !state ||
+      key_digest != tuning.key.Digest()) {
+    return Corrupt("tuning");
+  }
+  return result;
+}
+
+absl::StatusOr<Row<Record>> ReadRecord(const Statement& row) {
+  int column = 0;
+  const auto text = [&] { return row.Text(column++); };
+  const auto integer = [&] { return row.Int(column++); };
+  const auto real = [&] { return row.Real(column++); };
+  Row<Record> result;
+  Record& record = result.value;
+  result.sequence = integer();
+  const std::string key_digest = text();
+  record.key = {text(), text(), text(), text(), text()};
+  record.module_name = text();
+  record.unit = text();
+  record.default_cost = real();
+  record.best_cost = real();
+  record.decision = text();
+  record.tuned_module_digest = text();
+  record.optimizer = text();
+  record.seed = std::bit_cast<uint64_t>(integer());
+  record.trials = integer();
+  record.seconds = real();
+  record.verification.method = text();
+  record.verification.max_rel_error = real();
+  record.tuning_id = text();
+  record.producer = text();
+  record.created = absl::FromUnixNanos(integer());
+  if (integer() != ChecksumOf(record) || key_digest != record.key.Digest()) {
+    return Corrupt("record");
+  }
+  return result;
+}
+
+absl::StatusOr<space::Trial> ReadTrial(const Statement& row) {
+  space::Trial trial;
+  trial.id = row.Int(0);
+  const std::optional<space::Outcome> outcome =
+      space::ParseOutcome(row.Text(2));
+  trial.measurement.outcome = outcome.value_or(space::Outcome::kInvalid);
+  trial.measurement.cost = row.Real(3);
+  trial.measurement.message = row.Text(5);
+  const bool parsed =
+      ParseArray(row.Text(1), trial.candidate.choices,
+                 [](absl::string_view item, int32_t* value) {
+                   return absl::SimpleAtoi(item, value);
+                 }) &&
+      (row.IsNull(4) || ParseArray(row.Text(4), trial.measurement.samples,
+                                   [](absl::string_view item, double* value) {
+                                     return absl::SimpleAtod(item, value);
+                                   }));
+  if (!outcome || !parsed || row.Int(6) != ChecksumOf(trial)) {
+    return Corrupt("trial");
+  }
+  return trial;
+}
+
+absl::StatusOr<Row<Tuning>> FindTuning(Database& database,
+                                       absl::string_view id) {
+  HONE_ASSIGN_OR_RETURN(Statement query,
+                        database.Prepare("SELECT " HONE_TUNING_COLUMNS
+                                         " FROM tuning WHERE id = ?1"));
+  HONE_ASSIGN_OR_RETURN(const bool found, query.Bind(id).Step());
+  if (!found) return NoSuchTuning(id);
+  return ReadTuning(query);
+}
+
+absl::Status InsertTuning(Database& database, const Tuning& tuning) {
+  HONE_ASSIGN_OR_RETURN(
+      Statement insert,
+      database.Prepare(
+          "INSERT INTO tuning (" HONE_TUNING_COLUMNS
+          ") VALUES (NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, "
+          "?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)"));
+  std::optional<int64_t> time_ns;
+  if (tuning.budget.time != absl::InfiniteDuration()) {
+    time_ns = absl::ToInt64Nanoseconds(tuning.budget.time);
+  }
+  return insert
+      .Bind(tuning.id, tuning.key.Digest(), tuning.key.module_fingerprint,
+            tuning.key.target, tuning.key.task, tuning.key.task_options,
+            tuning.key.space_version, tuning.module_name, tuning.module_digest,
+            tuning.optimizer, std::bit_cast<int64_t>(tuning.seed),
+            tuning.budget.trials, time_ns, TuningStateName(tuning.state),
+            tuning.error, tuning.trials, tuning.default_cost, tuning.best_cost,
+            absl::ToUnixNanos(tuning.created),
+            absl::ToUnixNanos(tuning.updated), ChecksumOf(tuning))
+      .Run();
+}
+
+absl::Status UpdateTuning(Database& database, const Row<Tuning>& row) {
+  const Tuning& tuning = row.value;
+  HONE_ASSIGN_OR_RETURN(
+      Statement update,
+      database.Prepare(
+          "UPDATE tuning SET state = ?2, error = ?3, trials = ?4, "
+          "default_cost = ?5, best_cost = ?6, updated_ns = ?7, checksum = ?8 "
+          "WHERE sequence = ?1"));
+  return update
+      .Bind(row.sequence, TuningStateName(tuning.state), tuning.error,
+            tuning.trials, tuning.default_cost, tuning.best_cost,
+            absl::ToUnixNanos(tuning.updated), ChecksumOf(tuning))
+      .Run();
+}
+
+absl::Status InsertRecord(Database& database, const Record& record) {
+  // The new sequence number makes a replacement the newest.
+  HONE_ASSIGN_OR_RETURN(
+      Statement insert,
+      database.Prepare(
+          "INSERT OR REPLACE INTO record (" HONE_RECORD_COLUMNS
+          ") VALUES (NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, "
+          "?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)"));
+  return insert
+      .Bind(record.key.Digest(), record.key.module_fingerprint,
+            record.key.target, record.key.task, record.key.task_options,
+            record.key.space_version, record.module_name, record.unit,
+            record.default_cost, record.best_cost, record.decision,
+            record.tuned_module_digest, record.optimizer,
+            std::bit_cast<int64_t>(record.seed), record.trials, record.seconds,
+            record.verification.method, record.verification.max_rel_error,
+            record.tuning_id, record.producer,
+            absl::ToUnixNanos(record.created), ChecksumOf(record))
+      .Run();
+}
+
+absl::Status InsertTrial(Database& database, int64_t tuning_sequence,
+                         const space::Trial& trial) {
+  const space::Measurement& measurement = trial.measurement;
+  HONE_ASSIGN_OR_RETURN(
+      Statement insert,
+      database.Prepare(
+          "INSERT INTO trial (tuning, id, candidate, outcome, cost, samples, "
+          "message, checksum) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"));
+  const std::string candidate =
+      absl::StrCat("[", absl::StrJoin(trial.candidate.choices, ","), "]");
+  std::string samples;
+  if (!measurement.samples.empty()) {
+    samples =
+        absl::StrCat("[",
+                     absl::StrJoin(measurement.samples, ",",
+                                   [](std::string* out, double value) {
+                                     absl::StrAppendFormat(out, "%.17g", value);
+                                   }),
+                     "]");
+  }
+  return insert
+      .Bind(tuning_sequence, trial.id, candidate,
+            space::OutcomeName(measurement.outcome), measurement.cost,
+            NullIfEmpty(samples), NullIfEmpty(measurement.message),
+            ChecksumOf(trial))
+      .Run();
+}
+
+}  // namespace hone::storage::sqlite

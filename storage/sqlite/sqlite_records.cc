@@ -1,0 +1,105 @@
+// The part of SqliteStore that is about published records: the cache.
+#include <utility>
+
+#include "base/status_macros.h"
+#include "storage/contract.h"
+#include "storage/page_token.h"
+#include "storage/sqlite/database.h"
+#include "storage/sqlite/listing.h"
+#include "storage/sqlite/reader_pool.h"
+#include "storage/sqlite/rows.h"
+#include "storage/sqlite/sqlite_store.h"
+#include "storage/sqlite/writer.h"
+
+namespace hone::storage {
+namespace {
+
+using sqlite::Database;
+using sqlite::Row;
+using sqlite::Statement;
+
+}  // namespace
+
+absl::Status SqliteStore::Publish(const Record& record) {
+  return Count(writer_->Run([&](Database& database) -> absl::Status {
+    if (!record.tuning_id.empty()) {
+      HONE_ASSIGN_OR_RETURN(Row<Tuning> row,
+                            sqlite::FindTuning(database, record.tuning_id));
+      HONE_RETURN_IF_ERROR(MarkSucceeded(row.value));
+      row.value.updated = clock_.Now();
+      HONE_RETURN_IF_ERROR(sqlite::UpdateTuning(database, row));
+    }
+    return sqlite::InsertRecord(database, record);
+  }));
+}
+
+absl::StatusOr<Record> SqliteStore::Lookup(const CacheKey& key) {
+  const sqlite::ReaderPool::Lease reader = readers_->Borrow();
+  HONE_ASSIGN_OR_RETURN(Statement query,
+                        reader->Prepare("SELECT " HONE_RECORD_COLUMNS
+                                        " FROM record WHERE key_digest = ?1"));
+  HONE_ASSIGN_OR_RETURN(const bool found, query.Bind(key.Digest()).Step());
+  if (!found) return NoSuchRecord(key);
+  absl::StatusOr<Row<Record>> row = sqlite::ReadRecord(query);
+  if (!row.ok()) return Count(row.status());
+  return std::move(row->value);
+}
+
+absl::StatusOr<Page<Record>> SqliteStore::ListRecords(
+    const RecordFilter& filter, int32_t page_size,
+    absl::string_view page_token) {
+  const std::string listing = RecordListing(filter);
+  HONE_ASSIGN_OR_RETURN(const PageRequest request,
+                        ParsePageRequest(listing, page_size, page_token));
+  const sqlite::ReaderPool::Lease reader = readers_->Borrow();
+  HONE_ASSIGN_OR_RETURN(
+      Statement query,
+      reader->Prepare("SELECT " HONE_RECORD_COLUMNS
+                      " FROM record WHERE sequence < ?1"
+                      " AND (?2 = '' OR module_fingerprint = ?2)"
+                      " AND (?3 = '' OR target = ?3)"
+                      " AND (?4 = '' OR task = ?4)"
+                      " AND (?5 = '' OR producer = ?5)"
+                      " ORDER BY sequence DESC LIMIT ?6"));
+  query.Bind(request.before, filter.module_fingerprint, filter.target,
+             filter.task, filter.producer, request.size + 1);
+  return sqlite::ReadPage<Record>(query, listing, request, sqlite::ReadRecord,
+                                  *events_);
+}
+
+absl::StatusOr<int64_t> SqliteStore::Invalidate(const RecordFilter& filter) {
+  int64_t removed = 0;
+  const absl::Status status =
+      writer_->Run([&](Database& database) -> absl::Status {
+        HONE_ASSIGN_OR_RETURN(
+            Statement statement,
+            database.Prepare("DELETE FROM record"
+                             " WHERE (?1 = '' OR module_fingerprint = ?1)"
+                             " AND (?2 = '' OR target = ?2)"
+                             " AND (?3 = '' OR task = ?3)"
+                             " AND (?4 = '' OR producer = ?4)"));
+        statement.Bind(filter.module_fingerprint, filter.target, filter.task,
+                       filter.producer);
+        HONE_RETURN_IF_ERROR(statement.Run());
+        removed = database.changes();
+        return absl::OkStatus();
+      });
+  if (!status.ok()) return status;
+  return removed;
+}
+
+absl::StatusOr<std::optional<Record>> SqliteStore::FindNearest(
+    const CacheKey& key) {
+  const sqlite::ReaderPool::Lease reader = readers_->Borrow();
+  HONE_ASSIGN_OR_RETURN(
+      Statement query,
+      reader->Prepare("SELECT " HONE_RECORD_COLUMNS
+                      " FROM record ORDER BY (module_fingerprint = ?1)"
+                      " + (target = ?2) + (task = ?3) + (task_options = ?4)"
+                      " + (space_version = ?5) DESC, sequence DESC"));
+  query.Bind(key.module_fingerprint, key.target, key.task, key.task_options,
+             key.space_version);
+  return sqlite::FirstIntact<Record>(query, sqlite::ReadRecord, *events_);
+}
+
+}  // namespace hone::storage

@@ -1,0 +1,127 @@
+// The part of SqliteStore that is about tunings and their trials.
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+#include "base/status_macros.h"
+#include "storage/contract.h"
+#include "storage/page_token.h"
+#include "storage/sqlite/database.h"
+#include "storage/sqlite/listing.h"
+#include "storage/sqlite/reader_pool.h"
+#include "storage/sqlite/rows.h"
+#include "storage/sqlite/sqlite_store.h"
+#include "storage/sqlite/writer.h"
+#include "storage/trial_log.h"
+
+namespace hone::storage {
+namespace {
+
+using sqlite::Database;
+using sqlite::Row;
+using sqlite::Statement;
+
+}  // namespace
+
+absl::Status SqliteStore::CreateTuning(const Tuning& tuning) {
+  return Count(writer_->Run([&](Database& database) -> absl::Status {
+    HONE_ASSIGN_OR_RETURN(
+        Statement query,
+        database.Prepare("SELECT 1 FROM tuning WHERE id = ?1"));
+    HONE_ASSIGN_OR_RETURN(const bool exists, query.Bind(tuning.id).Step());
+    if (exists) return TuningExists(tuning.id);
+    return sqlite::InsertTuning(database, tuning);
+  }));
+}
+
+absl::StatusOr<Tuning> SqliteStore::GetTuning(absl::string_view id) {
+  const sqlite::ReaderPool::Lease reader = readers_->Borrow();
+  absl::StatusOr<Row<Tuning>> row = sqlite::FindTuning(*reader, id);
+  if (!row.ok()) return Count(row.status());
+  return std::move(row->value);
+}
+
+absl::Status SqliteStore::SetTuningState(absl::string_view id,
+                                         TuningState state,
+                                         absl::string_view error) {
+  return Count(writer_->Run([&](Database& database) -> absl::Status {
+    HONE_ASSIGN_OR_RETURN(Row<Tuning> row, sqlite::FindTuning(database, id));
+    if (IsTerminal(row.value.state)) return TuningEnded(row.value);
+    row.value.state = state;
+    row.value.error = std::string(error);
+    row.value.updated = clock_.Now();
+    return sqlite::UpdateTuning(database, row);
+  }));
+}
+
+absl::StatusOr<Page<Tuning>> SqliteStore::ListTunings(
+    absl::Span<const TuningState> states, int32_t page_size,
+    absl::string_view page_token) {
+  const std::string listing = TuningListing(states);
+  HONE_ASSIGN_OR_RETURN(const PageRequest request,
+                        ParsePageRequest(listing, page_size, page_token));
+  std::string wanted;  // ",pending,running,"
+  for (TuningState state : states) {
+    absl::StrAppend(&wanted, ",", TuningStateName(state), ",");
+  }
+  const sqlite::ReaderPool::Lease reader = readers_->Borrow();
+  HONE_ASSIGN_OR_RETURN(
+      Statement query,
+      reader->Prepare("SELECT " HONE_TUNING_COLUMNS
+                      " FROM tuning WHERE sequence < ?1"
+                      " AND (?2 = '' OR instr(?2, ',' || state || ',') > 0)"
+                      " ORDER BY sequence DESC LIMIT ?3"));
+  query.Bind(request.before, wanted, request.size + 1);
+  return sqlite::ReadPage<Tuning>(query, listing, request, sqlite::ReadTuning,
+                                  *events_);
+}
+
+absl::StatusOr<std::optional<Tuning>> SqliteStore::FindUnfinishedTuning(
+    const CacheKey& key) {
+  const sqlite::ReaderPool::Lease reader = readers_->Borrow();
+  HONE_ASSIGN_OR_RETURN(Statement query,
+                        reader->Prepare("SELECT " HONE_TUNING_COLUMNS
+                                        " FROM tuning WHERE key_digest = ?1"
+                                        " AND state IN ('pending', 'running')"
+                                        " ORDER BY sequence DESC"));
+  return sqlite::FirstIntact<Tuning>(query.Bind(key.Digest()),
+                                     sqlite::ReadTuning, *events_);
+}
+
+absl::Status SqliteStore::AppendTrials(absl::string_view tuning_id,
+                                       absl::Span<const space::Trial> trials) {
+  return Count(writer_->Run([&](Database& database) -> absl::Status {
+    HONE_ASSIGN_OR_RETURN(Row<Tuning> row,
+                          sqlite::FindTuning(database, tuning_id));
+    HONE_ASSIGN_OR_RETURN(const absl::Span<const space::Trial> added,
+                          ExtendTrialLog(trials, row.value));
+    for (const space::Trial& trial : added) {
+      HONE_RETURN_IF_ERROR(sqlite::InsertTrial(database, row.sequence, trial));
+    }
+    row.value.updated = clock_.Now();
+    return sqlite::UpdateTuning(database, row);
+  }));
+}
+
+absl::StatusOr<std::vector<space::Trial>> SqliteStore::ListTrials(
+    absl::string_view tuning_id) {
+  const sqlite::ReaderPool::Lease reader = readers_->Borrow();
+  absl::StatusOr<Row<Tuning>> row = sqlite::FindTuning(*reader, tuning_id);
+  if (!row.ok()) return Count(row.status());
+  HONE_ASSIGN_OR_RETURN(
+      Statement query,
+      reader->Prepare(
+          "SELECT id, candidate, outcome, cost, samples, message, checksum"
+          " FROM trial WHERE tuning = ?1 ORDER BY id"));
+  query.Bind(row->sequence);
+  std::vector<space::Trial> trials;
+  while (true) {
+    HONE_ASSIGN_OR_RETURN(const bool found, query.Step());
+    if (!found) return trials;
+    absl::StatusOr<space::Trial> trial = sqlite::ReadTrial(query);
+    if (!trial.ok()) return Count(trial.status());
+    trials.push_back(*std::move(trial));
+  }
+}
+
+}  // namespace hone::storage

@@ -1,0 +1,87 @@
+#include "storage/sqlite/writer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/status_macros.h"
+
+namespace hone::storage::sqlite {
+namespace {
+
+// Bounds how long the first of a group waits for the others.
+constexpr size_t kMaxGroup = 64;
+
+absl::Status RunStatement(Database& database, absl::string_view sql) {
+  HONE_ASSIGN_OR_RETURN(Statement statement, database.Prepare(sql));
+  return statement.Run();
+}
+
+}  // namespace
+
+Writer::Writer(std::unique_ptr<Database> database)
+    : database_(std::move(database)), thread_([this] { Work(); }) {}
+
+Writer::~Writer() {
+  {
+    absl::MutexLock lock(&mu_);
+    stopping_ = true;
+  }
+  thread_.join();
+}
+
+absl::Status Writer::Run(const Operation& operation) {
+  Request request;
+  request.operation = &operation;
+  absl::MutexLock lock(&mu_);
+  queue_.push_back(&request);
+  mu_.Await(absl::Condition(&request.done));
+  return request.status;
+}
+
+void Writer::Work() {
+  const auto has_work = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    return stopping_ || !queue_.empty();
+  };
+  absl::MutexLock lock(&mu_);
+  while (true) {
+    mu_.Await(absl::Condition(&has_work));
+    if (queue_.empty()) break;  // stopping
+    const size_t size = std::min(queue_.size(), kMaxGroup);
+    const auto end = queue_.begin() + static_cast<std::ptrdiff_t>(size);
+    const std::vector<Request*> group(queue_.begin(), end);
+    queue_.erase(queue_.begin(), end);
+    mu_.Unlock();
+    const absl::Status status = RunGroup(group);
+    for (Request* request : group) {
+      if (status.ok()) break;
+      // The failure may be due to another request of the group only.
+      const absl::Status alone =
+          group.size() == 1 ? status : RunGroup({request});
+      if (!alone.ok()) request->status = alone;
+    }
+    mu_.Lock();
+    for (Request* request : group) request->done = true;
+  }
+  // Best effort: what it does not move stays in the log, which is as durable.
+  RunStatement(*database_, "PRAGMA wal_checkpoint(TRUNCATE)").IgnoreError();
+}
+
+absl::Status Writer::RunGroup(const std::vector<Request*>& group) {
+  HONE_ASSIGN_OR_RETURN(Transaction transaction,
+                        Transaction::Begin(*database_));
+  for (Request* request : group) {
+    HONE_RETURN_IF_ERROR(RunStatement(*database_, "SAVEPOINT operation"));
+    request->status = (*request->operation)(*database_);
+    // Errors such as a full disk undo the whole transaction.
+    if (!database_->in_transaction()) return request->status;
+    if (!request->status.ok()) {
+      HONE_RETURN_IF_ERROR(
+          RunStatement(*database_, "ROLLBACK TO SAVEPOINT operation"));
+    }
+    HONE_RETURN_IF_ERROR(
+        RunStatement(*database_, "RELEASE SAVEPOINT operation"));
+  }
+  return transaction.Commit();
+}
+
+}  // namespace hone::storage::sqlite

@@ -1,0 +1,112 @@
+#ifndef HONE_STORAGE_STORE_H_
+#define HONE_STORAGE_STORE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+
+#include "space/trial.h"
+#include "storage/record.h"
+
+namespace hone::storage {
+
+// A part of a long listing. `page_token` is empty at the end; otherwise it goes
+// into the next call.
+template <typename T>
+struct Page {
+  std::vector<T> items;
+  std::string next_page_token;
+};
+
+// Which records; empty fields match all.
+struct RecordFilter {
+  std::string module_fingerprint;
+  std::string target;
+  std::string task;
+  std::string producer;
+};
+
+struct StoreStats {
+  int64_t records = 0;
+  int64_t tunings = 0;
+  int64_t trials = 0;
+  int64_t blobs = 0;
+  int64_t bytes = 0;      // of the store on disk
+  int64_t wal_bytes = 0;  // of its write-ahead log; 0 without one
+  int schema_version = 0;
+};
+
+// Where tunings, trials, results and modules are kept. What a call acknowledged
+// with OK survives a crash of the process and of the machine (in the durable
+// implementations).
+//
+// Threads: thread-safe.
+// Errors common to all methods: Unavailable when the store is locked by another
+// process or busy for too long; ResourceExhausted when the disk is full (the
+// store then still serves reads); DataLoss when it is corrupt.
+class Store {
+ public:
+  virtual ~Store() = default;
+
+  // Content-addressed bytes (modules). Returns their SHA-256; storing the same
+  // bytes again is free.
+  virtual absl::StatusOr<std::string> PutBlob(absl::string_view bytes) = 0;
+  // Errors: NotFound; DataLoss when the bytes do not match the digest.
+  virtual absl::StatusOr<std::string> GetBlob(absl::string_view digest) = 0;
+  virtual absl::StatusOr<bool> HasBlob(absl::string_view digest) = 0;
+
+  // Errors: AlreadyExists when the id is taken.
+  virtual absl::Status CreateTuning(const Tuning& tuning) = 0;
+  // Errors: NotFound.
+  virtual absl::StatusOr<Tuning> GetTuning(absl::string_view id) = 0;
+  // Sets state and error. Errors: NotFound; FailedPrecondition when the tuning
+  // is in a terminal state already.
+  virtual absl::Status SetTuningState(absl::string_view id, TuningState state,
+                                      absl::string_view error) = 0;
+  // Newest first. `states` empty: all. page_size 0: a default.
+  // Errors: InvalidArgument for a negative size or a token not of this listing.
+  virtual absl::StatusOr<Page<Tuning>> ListTunings(
+      absl::Span<const TuningState> states, int32_t page_size,
+      absl::string_view page_token) = 0;
+  // The tuning of that key that is pending or running, if any (for joining it,
+  // and for resuming after a restart).
+  virtual absl::StatusOr<std::optional<Tuning>> FindUnfinishedTuning(
+      const CacheKey& key) = 0;
+
+  // Appends trials (ids consecutive) and updates the tuning's counters and best
+  // cost in the same transaction. Trials that are stored already are skipped.
+  // Errors: NotFound for the tuning; FailedPrecondition for a gap in the ids.
+  virtual absl::Status AppendTrials(absl::string_view tuning_id,
+                                    absl::Span<const space::Trial> trials) = 0;
+  // All of a tuning's trials by id.
+  virtual absl::StatusOr<std::vector<space::Trial>> ListTrials(
+      absl::string_view tuning_id) = 0;
+
+  // Publishes `record` as the best for its key, replacing an older one, and
+  // marks its tuning succeeded, in one transaction.
+  virtual absl::Status Publish(const Record& record) = 0;
+  // Errors: NotFound.
+  virtual absl::StatusOr<Record> Lookup(const CacheKey& key) = 0;
+  // Newest first; as ListTunings.
+  virtual absl::StatusOr<Page<Record>> ListRecords(
+      const RecordFilter& filter, int32_t page_size,
+      absl::string_view page_token) = 0;
+  // Removes matching records from the cache; returns how many.
+  virtual absl::StatusOr<int64_t> Invalidate(const RecordFilter& filter) = 0;
+  // The record that shares most components with `key` (ties: the newest), for
+  // explaining a miss; nullopt when the cache is empty.
+  virtual absl::StatusOr<std::optional<Record>> FindNearest(
+      const CacheKey& key) = 0;
+
+  virtual absl::StatusOr<StoreStats> Stats() = 0;
+};
+
+}  // namespace hone::storage
+
+#endif  // HONE_STORAGE_STORE_H_

@@ -1,0 +1,260 @@
+// What every registered optimizer must do, on small problems whose optimum is
+// known. A new optimizer is covered by its line in optimizers.def; what it must
+// find beyond that it declares in CapabilitiesOf.
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include "optimizers/registry.h"
+#include "optimizers/search.h"
+#include "tests/support/fake_clock.h"
+#include "tests/support/status_matchers.h"
+#include "tests/support/toy_problems.h"
+
+namespace hone::optimizers {
+
+// For the names of the test cases.
+static void PrintTo(const OptimizerInfo& info, std::ostream* out) {
+  *out << info.id;
+}
+
+namespace {
+
+using ::hone::testing::FakeClock;
+using ::hone::testing::OptimalCost;
+
+struct ToyProblem {
+  std::string name;
+  std::unique_ptr<space::Problem> (*make)();
+};
+
+void PrintTo(const ToyProblem& problem, std::ostream* out) {
+  *out << problem.name;
+}
+
+const ToyProblem kToyProblems[] = {
+    {"NumberRewriting", testing::NumberRewriting},
+    {"DelayedReward", testing::DelayedReward},
+    {"CappedSum", testing::CappedSum},
+    {"GraphPartition", testing::GraphPartition},
+};
+
+// The toy problems an optimizer solves to optimality within kTrials, whatever
+// the seed.
+struct Capabilities {
+  std::vector<std::string> solves;
+  // Problems on which it provably stops short of the optimum.
+  std::vector<std::string> misses;
+};
+
+Capabilities CapabilitiesOf(absl::string_view id) {
+  if (id == "default") {
+    return {
+        {},
+        {"NumberRewriting", "DelayedReward", "CappedSum", "GraphPartition"}};
+  }
+  if (id == "greedy") return {{}, {"DelayedReward"}};
+  if (id == "beam") {
+    return {{"NumberRewriting", "DelayedReward", "CappedSum", "GraphPartition"},
+            {}};
+  }
+  if (id == "annealing") {
+    return {{"CappedSum", "GraphPartition"}, {}};
+  }
+  return {{"DelayedReward"}, {}};
+}
+
+constexpr int64_t kTrials = 1500;
+
+class OptimizerConformance
+    : public ::testing::TestWithParam<std::tuple<OptimizerInfo, ToyProblem>> {
+ protected:
+  void SetUp() override {
+    problem_ = toy().make();
+    const bool sequential = problem_->sequential() != nullptr;
+    supported_ = (info().kinds & (sequential ? kSequential : kAssignment)) != 0;
+    if (!supported_) {
+      EXPECT_THAT(CreateOptimizer(info(), *problem_, {}),
+                  testing::StatusIs(absl::StatusCode::kInvalidArgument,
+                                    ::testing::HasSubstr(info().id)));
+    }
+  }
+
+  const OptimizerInfo& info() const { return std::get<0>(GetParam()); }
+  const ToyProblem& toy() const { return std::get<1>(GetParam()); }
+
+  std::unique_ptr<Optimizer> Make(uint64_t seed) const {
+    return *CreateOptimizer(info(), *problem_, {.seed = seed});
+  }
+
+  // The trials of a whole search.
+  std::vector<space::Trial> Trace(uint64_t seed, int64_t trials,
+                                  int32_t batch_size = 16,
+                                  absl::Span<const space::Trial> log = {}) {
+    std::vector<space::Trial> trace(log.begin(), log.end());
+    SearchOptions options;
+    options.resume = log;
+    options.batch_size = batch_size;
+    options.on_trial = [&](const space::Trial& trial) {
+      trace.push_back(trial);
+      return absl::OkStatus();
+    };
+    std::unique_ptr<Optimizer> optimizer = Make(seed);
+    HONE_EXPECT_OK(RunSearch(*problem_, *optimizer, {.trials = trials},
+                             FakeClock(), options));
+    return trace;
+  }
+
+  static std::vector<space::Candidate> CandidatesOf(
+      const std::vector<space::Trial>& trace) {
+    std::vector<space::Candidate> candidates;
+    for (const space::Trial& trial : trace) {
+      candidates.push_back(trial.candidate);
+    }
+    return candidates;
+  }
+
+  SearchResult Run(uint64_t seed, const space::Budget& budget) const {
+    std::unique_ptr<Optimizer> optimizer = Make(seed);
+    auto result = RunSearch(*problem_, *optimizer, budget, FakeClock());
+    HONE_EXPECT_OK(result);
+    return *result;
+  }
+
+  bool Contains(const std::vector<std::string>& names) const {
+    return std::find(names.begin(), names.end(), toy().name) != names.end();
+  }
+
+  std::unique_ptr<space::Problem> problem_;
+  bool supported_ = false;
+};
+
+TEST_P(OptimizerConformance, NameIsTheId) {
+  if (!supported_) return;
+  EXPECT_EQ(Make(1)->name(), info().id);
+}
+
+TEST_P(OptimizerConformance, FirstCandidateIsTheDefault) {
+  if (!supported_) return;
+  const std::vector<space::Candidate> first = Make(1)->Suggest(1);
+  ASSERT_EQ(first.size(), 1);
+  EXPECT_EQ(first[0], problem_->DefaultCandidate());
+}
+
+TEST_P(OptimizerConformance, SuggestDoesNotChangeState) {
+  if (!supported_) return;
+  std::unique_ptr<Optimizer> optimizer = Make(3);
+  for (int64_t id = 0; id < 200; ++id) {
+    const std::vector<space::Candidate> batch = optimizer->Suggest(7);
+    ASSERT_LE(batch.size(), 7);
+    EXPECT_EQ(optimizer->Suggest(7), batch);
+    // A smaller request is answered by the beginning of a larger one.
+    const std::vector<space::Candidate> one = optimizer->Suggest(1);
+    if (batch.empty()) {
+      EXPECT_TRUE(one.empty());
+      break;
+    }
+    ASSERT_EQ(one.size(), 1);
+    ASSERT_EQ(one[0], batch[0]);
+    optimizer->Observe({id, batch[0], problem_->Measure(batch[0])});
+  }
+}
+
+TEST_P(OptimizerConformance, SameSeedSameTraceWhateverTheBatches) {
+  if (!supported_) return;
+  const auto trace = CandidatesOf(Trace(5, 300));
+  EXPECT_EQ(CandidatesOf(Trace(5, 300)), trace);
+  EXPECT_EQ(CandidatesOf(Trace(5, 300, 1)), trace);
+  EXPECT_EQ(CandidatesOf(Trace(5, 300, 100)), trace);
+}
+
+TEST_P(OptimizerConformance, ResumesFromItsLog) {
+  if (!supported_) return;
+  const std::vector<space::Trial> whole = Trace(7, 300);
+  for (int percent : {10, 50, 90}) {
+    const size_t kept = whole.size() * static_cast<size_t>(percent) / 100;
+    const auto log = absl::MakeConstSpan(whole).first(kept);
+    const std::vector<space::Trial> resumed = Trace(7, 300, 16, log);
+    EXPECT_EQ(CandidatesOf(resumed), CandidatesOf(whole)) << percent << " %";
+  }
+}
+
+TEST_P(OptimizerConformance, KeepsTheTrialBudget) {
+  if (!supported_) return;
+  for (int64_t trials : {0, 1, 2, 17, 100}) {
+    const SearchResult result = Run(9, {.trials = trials});
+    EXPECT_LE(result.trials, trials);
+    if (result.trials < trials) {
+      EXPECT_EQ(result.end, SearchEnd::kExhausted);
+    }
+  }
+}
+
+TEST_P(OptimizerConformance, CandidatesAreWellFormed) {
+  if (!supported_) return;
+  for (const space::Trial& trial : Trace(11, 500)) {
+    const std::vector<int32_t>& choices = trial.candidate.choices;
+    if (const auto* sequential = problem_->sequential()) {
+      EXPECT_LE(choices.size(), static_cast<size_t>(sequential->max_steps()));
+      EXPECT_EQ(trial.measurement.outcome, space::Outcome::kOk)
+          << trial.measurement.message;
+    } else {
+      const auto* assignment = problem_->assignment();
+      ASSERT_EQ(choices.size(),
+                static_cast<size_t>(assignment->variable_count()));
+      for (int32_t v = 0; v < assignment->variable_count(); ++v) {
+        EXPECT_GE(choices[static_cast<size_t>(v)], 0);
+        EXPECT_LT(choices[static_cast<size_t>(v)], assignment->domain_size(v));
+      }
+    }
+  }
+}
+
+TEST_P(OptimizerConformance, NeverEndsWorseThanTheDefault) {
+  if (!supported_) return;
+  const double baseline = problem_->Measure(problem_->DefaultCandidate()).cost;
+  for (int64_t trials : {1, 5, 50, 500}) {
+    const SearchResult result = Run(13, {.trials = trials});
+    ASSERT_TRUE(result.best && result.baseline);
+    EXPECT_EQ(result.baseline->measurement.cost, baseline);
+    EXPECT_LE(result.best->measurement.cost, baseline);
+  }
+}
+
+TEST_P(OptimizerConformance, FindsWhatItDeclares) {
+  if (!supported_) return;
+  const Capabilities capabilities = CapabilitiesOf(info().id);
+  const double optimum = OptimalCost(*problem_);
+  for (uint64_t seed = 0; seed < 5; ++seed) {
+    const SearchResult result = Run(seed, {.trials = kTrials});
+    ASSERT_TRUE(result.best);
+    EXPECT_GE(result.best->measurement.cost, optimum);
+    if (Contains(capabilities.solves)) {
+      EXPECT_EQ(result.best->measurement.cost, optimum) << "seed " << seed;
+    }
+    if (Contains(capabilities.misses)) {
+      EXPECT_GT(result.best->measurement.cost, optimum) << "seed " << seed;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, OptimizerConformance,
+    ::testing::Combine(::testing::ValuesIn(Optimizers().begin(),
+                                           Optimizers().end()),
+                       ::testing::ValuesIn(kToyProblems)),
+    [](const ::testing::TestParamInfo<OptimizerConformance::ParamType>& param) {
+      return std::string(std::get<0>(param.param).id) + "On" +
+             std::get<1>(param.param).name;
+    });
+
+}  // namespace
+}  // namespace hone::optimizers

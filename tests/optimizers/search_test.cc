@@ -1,0 +1,206 @@
+#include "optimizers/search.h"
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include "optimizers/registry.h"
+#include "tests/support/fake_clock.h"
+#include "tests/support/status_matchers.h"
+#include "tests/support/toy_problems.h"
+
+namespace hone::optimizers {
+namespace {
+
+using ::hone::testing::FakeClock;
+using ::hone::testing::StatusIs;
+using ::testing::HasSubstr;
+
+// Proposes a fixed list.
+class Listed final : public Optimizer {
+ public:
+  explicit Listed(std::vector<space::Candidate> list)
+      : list_(std::move(list)) {}
+  absl::string_view name() const override { return "listed"; }
+  std::vector<space::Candidate> Suggest(int32_t n) const override {
+    std::vector<space::Candidate> batch;
+    for (size_t i = next_;
+         i < list_.size() && batch.size() < static_cast<size_t>(n); ++i) {
+      batch.push_back(list_[i]);
+    }
+    return batch;
+  }
+  void Observe(const space::Trial&) override { ++next_; }
+
+ private:
+  std::vector<space::Candidate> list_;
+  size_t next_ = 0;
+};
+
+// Counts down from 10 by one or by two; cost is what is left, and not a number
+// at 7.
+std::unique_ptr<space::Problem> CountDown() {
+  testing::IntegerProblem::Spec spec;
+  spec.initial = 10;
+  spec.actions = {{"one", [](int64_t n) { return n - 1; }},
+                  {"two", [](int64_t n) { return n - 2; }}};
+  spec.cost = [](int64_t n) {
+    return n == 7 ? std::numeric_limits<double>::quiet_NaN()
+                  : static_cast<double>(n);
+  };
+  spec.max_steps = 4;
+  return std::make_unique<testing::IntegerProblem>(std::move(spec));
+}
+
+TEST(RunSearch, KeepsTheBestAndOfEqualOnesTheShortest) {
+  const auto problem = CountDown();
+  const std::vector<space::Candidate> list = {
+      {}, {{0, 0}}, {{1}}, {{0, 1}}, {{9}}};
+  Listed optimizer(list);
+  HONE_ASSERT_OK_AND_ASSIGN(
+      const SearchResult result,
+      RunSearch(*problem, optimizer, {.trials = 100}, FakeClock()));
+  EXPECT_EQ(result.end, SearchEnd::kExhausted);
+  EXPECT_EQ(result.trials, 5);
+  ASSERT_TRUE(result.baseline && result.best);
+  EXPECT_EQ(result.baseline->measurement.cost, 10);
+  EXPECT_EQ(result.best->id, 2);
+  EXPECT_EQ(result.best->measurement.cost, 8);
+}
+
+TEST(RunSearch, HasNoBestWhenNothingIsValid) {
+  const auto problem = CountDown();
+  const std::vector<space::Candidate> list = {{{9}}, {{0, 0, 0, 0, 0}}};
+  Listed optimizer(list);
+  HONE_ASSERT_OK_AND_ASSIGN(
+      const SearchResult result,
+      RunSearch(*problem, optimizer, {.trials = 100}, FakeClock()));
+  EXPECT_FALSE(result.best);
+  EXPECT_EQ(result.baseline->measurement.outcome, space::Outcome::kInvalid);
+}
+
+TEST(RunSearch, StopsExactlyAtTheTimeBudget) {
+  const auto problem = testing::NumberRewriting();
+  HONE_ASSERT_OK_AND_ASSIGN(auto optimizer,
+                            CreateOptimizer("random", *problem, {}));
+  FakeClock clock;
+  SearchOptions options;
+  options.on_trial = [&](const space::Trial&) {
+    clock.Advance(absl::Seconds(1));
+    return absl::OkStatus();
+  };
+  HONE_ASSERT_OK_AND_ASSIGN(
+      const SearchResult result,
+      RunSearch(*problem, *optimizer,
+                {.trials = 1000, .time = absl::Seconds(30)}, clock, options));
+  EXPECT_EQ(result.end, SearchEnd::kTime);
+  EXPECT_EQ(result.trials, 30);
+  EXPECT_EQ(result.elapsed, absl::Seconds(30));
+}
+
+TEST(RunSearch, StopsExactlyAtTheTrialBudgetWithinABatch) {
+  const auto problem = testing::NumberRewriting();
+  HONE_ASSERT_OK_AND_ASSIGN(auto optimizer,
+                            CreateOptimizer("random", *problem, {}));
+  HONE_ASSERT_OK_AND_ASSIGN(
+      const SearchResult result,
+      RunSearch(*problem, *optimizer, {.trials = 21}, FakeClock()));
+  EXPECT_EQ(result.end, SearchEnd::kTrials);
+  EXPECT_EQ(result.trials, 21);
+}
+
+TEST(RunSearch, MeasuresNothingWithoutABudget) {
+  const auto problem = testing::NumberRewriting();
+  HONE_ASSERT_OK_AND_ASSIGN(auto optimizer,
+                            CreateOptimizer("random", *problem, {}));
+  HONE_ASSERT_OK_AND_ASSIGN(
+      const SearchResult result,
+      RunSearch(*problem, *optimizer,
+                {.trials = 10, .time = absl::ZeroDuration()}, FakeClock()));
+  EXPECT_EQ(result.trials, 0);
+  EXPECT_FALSE(result.baseline);
+}
+
+TEST(RunSearch, StopsWhenToldTo) {
+  const auto problem = testing::NumberRewriting();
+  HONE_ASSERT_OK_AND_ASSIGN(auto optimizer,
+                            CreateOptimizer("beam", *problem, {}));
+  int trials = 0;
+  SearchOptions options;
+  options.on_trial = [&](const space::Trial&) {
+    ++trials;
+    return absl::OkStatus();
+  };
+  options.stop = [&] { return trials == 12; };
+  HONE_ASSERT_OK_AND_ASSIGN(
+      const SearchResult result,
+      RunSearch(*problem, *optimizer, {.trials = 1000}, FakeClock(), options));
+  EXPECT_EQ(result.end, SearchEnd::kStopped);
+  EXPECT_EQ(result.trials, 12);
+}
+
+TEST(RunSearch, EndsWithTheCallersError) {
+  const auto problem = testing::NumberRewriting();
+  HONE_ASSERT_OK_AND_ASSIGN(auto optimizer,
+                            CreateOptimizer("beam", *problem, {}));
+  SearchOptions options;
+  options.on_trial = [](const space::Trial& trial) {
+    return trial.id < 3 ? absl::OkStatus()
+                        : absl::ResourceExhaustedError("disk full");
+  };
+  EXPECT_THAT(
+      RunSearch(*problem, *optimizer, {.trials = 100}, FakeClock(), options),
+      StatusIs(absl::StatusCode::kResourceExhausted, "disk full"));
+}
+
+TEST(RunSearch, CountsResumedTrials) {
+  const auto problem = CountDown();
+  const std::vector<space::Candidate> list = {{}, {{1}}, {{0}}, {{1, 1}}};
+  std::vector<space::Trial> log;
+  for (int64_t id = 0; id < 2; ++id) {
+    const space::Candidate& candidate = list[static_cast<size_t>(id)];
+    log.push_back({id, candidate, problem->Measure(candidate)});
+  }
+  Listed optimizer(list);
+  std::vector<int64_t> new_ids;
+  SearchOptions options;
+  options.resume = log;
+  options.on_trial = [&](const space::Trial& trial) {
+    new_ids.push_back(trial.id);
+    return absl::OkStatus();
+  };
+  HONE_ASSERT_OK_AND_ASSIGN(
+      const SearchResult result,
+      RunSearch(*problem, optimizer, {.trials = 3}, FakeClock(), options));
+  EXPECT_THAT(new_ids, ::testing::ElementsAre(2));
+  EXPECT_EQ(result.trials, 3);
+  EXPECT_EQ(result.best->id, 1);
+  EXPECT_EQ(result.baseline->id, 0);
+}
+
+TEST(RunSearch, RejectsTheLogOfAnotherSearch) {
+  const auto problem = CountDown();
+  SearchOptions options;
+  const std::vector<space::Trial> foreign = {{0, {{0}}, {}}};
+  options.resume = foreign;
+  const std::vector<space::Candidate> list = {space::Candidate{}};
+  Listed optimizer(list);
+  EXPECT_THAT(
+      RunSearch(*problem, optimizer, {.trials = 3}, FakeClock(), options),
+      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("listed")));
+
+  const std::vector<space::Trial> gap = {{1, {{}}, {}}};
+  options.resume = gap;
+  EXPECT_THAT(
+      RunSearch(*problem, optimizer, {.trials = 3}, FakeClock(), options),
+      StatusIs(absl::StatusCode::kInvalidArgument,
+               HasSubstr("expected trial 0")));
+}
+
+}  // namespace
+}  // namespace hone::optimizers

@@ -1,0 +1,64 @@
+#include "tuning/cache_key.h"
+
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+
+#include "base/status_macros.h"
+#include "hlo/fingerprint.h"
+#include "optimizers/registry.h"
+#include "tuning/tuner.h"
+
+namespace hone::tuning {
+
+absl::StatusOr<TaskOptions> ParseOptionsKey(absl::string_view key) {
+  TaskOptions options;
+  for (absl::string_view item : absl::StrSplit(key, ';')) {
+    const std::pair<absl::string_view, absl::string_view> option =
+        absl::StrSplit(item, absl::MaxSplits('=', 1));
+    if (option.first != "score") {
+      return absl::InvalidArgumentError(
+          absl::StrCat("task options '", key, "', expected 'score=...'"));
+    }
+    options.score = std::string(option.second);
+  }
+  return options;
+}
+
+absl::StatusOr<storage::CacheKey> MakeCacheKey(const hlo::Module& module,
+                                               const TuneRequest& request) {
+  HONE_ASSIGN_OR_RETURN(const Task* task, FindTask(request.task));
+  storage::CacheKey key;
+  HONE_ASSIGN_OR_RETURN(key.task_options, task->OptionsKey(request.options));
+  key.module_fingerprint = hlo::Fingerprint(module);
+  key.target = request.target.empty() ? task->default_target() : request.target;
+  key.task = request.task;
+  key.space_version = task->space_version();
+  return key;
+}
+
+absl::Status ValidateRequest(const TuneRequest& request) {
+  HONE_ASSIGN_OR_RETURN(const Task* task, FindTask(request.task));
+  HONE_RETURN_IF_ERROR(task->OptionsKey(request.options).status());
+  HONE_ASSIGN_OR_RETURN(const optimizers::OptimizerInfo* optimizer,
+                        optimizers::FindOptimizer(request.optimizer));
+  if ((optimizer->kinds & task->problem_kind()) == 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("optimizer '", request.optimizer,
+                     "' does not support task '", request.task, "'"));
+  }
+  if (request.budget.trials < 1) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "budget of ", request.budget.trials, " trials, expected 1 or more"));
+  }
+  if (request.budget.time <= absl::ZeroDuration()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("budget of ", absl::FormatDuration(request.budget.time),
+                     ", expected more than 0"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace hone::tuning

@@ -1,0 +1,17 @@
+#ifndef HONE_TUNING_CACHE_KEY_H_
+#define HONE_TUNING_CACHE_KEY_H_
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+#include "tuning/task.h"
+
+namespace hone::tuning {
+
+// The options that Task::OptionsKey wrote as `key`: "name=value" joined by ";".
+// Errors: InvalidArgument for what is not such a key.
+absl::StatusOr<TaskOptions> ParseOptionsKey(absl::string_view key);
+
+}  // namespace hone::tuning
+
+#endif  // HONE_TUNING_CACHE_KEY_H_

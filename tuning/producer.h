@@ -1,0 +1,13 @@
+#ifndef HONE_TUNING_PRODUCER_H_
+#define HONE_TUNING_PRODUCER_H_
+
+#include <string>
+
+namespace hone::tuning {
+
+// Who makes the results of this process: "hone 0.1.0 on HOST".
+const std::string& Producer();
+
+}  // namespace hone::tuning
+
+#endif  // HONE_TUNING_PRODUCER_H_

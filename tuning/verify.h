@@ -1,0 +1,35 @@
+#ifndef HONE_TUNING_VERIFY_H_
+#define HONE_TUNING_VERIFY_H_
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+
+#include "base/thread_pool.h"
+#include "hlo/module.h"
+#include "storage/record.h"
+
+namespace hone::tuning {
+
+struct VerifyOptions {
+  ThreadPool* pool = nullptr;
+  uint64_t seed = 0;
+  // Over these a module counts as too large to evaluate in full.
+  absl::Duration time_limit = absl::Minutes(2);
+  int64_t max_live_bytes = int64_t{8} << 30;
+};
+
+// Checks that `rewritten` equals `input` in meaning: by the evaluator on random
+// and adversarial inputs, fewer of them where one run takes long. The method of
+// the result states exactly what was done.
+// Errors: FailedPrecondition when they differ, saying where; Unimplemented,
+// ResourceExhausted or DeadlineExceeded when the check could not be made (the
+// caller then publishes the default).
+absl::StatusOr<storage::Verification> VerifyRewrite(
+    const hlo::Module& input, const hlo::Module& rewritten,
+    const VerifyOptions& options);
+
+}  // namespace hone::tuning
+
+#endif  // HONE_TUNING_VERIFY_H_
