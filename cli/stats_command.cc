@@ -33,7 +33,7 @@ absl::StatusOr<int> Run(const std::string& file, const Context& context) {
                         absl::StrCat(file, ": ", verified.message()));
   }
   const hlo::CostAnalysis analysis(module);
-  const hlo::Costs& costs = analysis.Module();
+  const hlo::Costs& costs = analysis.ModuleCosts();
   HONE_ASSIGN_OR_RETURN(const auto model,
                         costmodels::CreateCostModel("analytical"));
   std::map<std::string, int64_t> by_opcode;

@@ -69,7 +69,7 @@ class Compilation {
       return submission.status();
     } else {
       // The compiler can do without a tuning.
-      spdlog::warn("no tuning started: {}", submission.status().message());
+      spdlog::warn("no tuning started: {}", submission.status().ToString());
     }
     HONE_RETURN_IF_ERROR(RespondByDefault());
     return std::nullopt;

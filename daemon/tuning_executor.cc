@@ -128,12 +128,13 @@ absl::StatusOr<TuningExecutor::Submission> TuningExecutor::Submit(
   if (twin != nullptr) {
     metrics_.inflight_deduplications.Increment();
     absl::MutexLock lock(&twin->mu);
-    return Submission{.tuning = twin->update.tuning, .joined = true};
+    return Submission{twin->update.tuning, /*joined=*/true, std::nullopt};
   }
   // A twin that ended until just now has published before it left the list.
   if (use_cache) {
     absl::StatusOr<Record> record = context_.store->Lookup(key);
-    if (record.ok()) return Submission{.cached = *std::move(record)};
+    if (record.ok())
+      return Submission{Tuning(), /*joined=*/false, *std::move(record)};
     if (!absl::IsNotFound(record.status()) &&
         !absl::IsDataLoss(record.status())) {
       return record.status();
@@ -158,7 +159,7 @@ absl::StatusOr<TuningExecutor::Submission> TuningExecutor::Submit(
   // Drained meanwhile: it is stored and goes on after the next start.
   if (draining_) return Draining();
   Enqueue(std::make_shared<Job>(tuning, identity));
-  return Submission{.tuning = std::move(tuning)};
+  return Submission{std::move(tuning), /*joined=*/false, std::nullopt};
 }
 
 std::shared_ptr<TuningExecutor::Job> TuningExecutor::FindJob(

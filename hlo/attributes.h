@@ -131,6 +131,9 @@ struct Attributes {
   // Every other attribute, in order: name and value text verbatim, whatever it
   // means (operand_precision, sharding, replica_groups, …). Part of the
   // instruction's meaning: instructions that differ here are not equal.
+  // An attribute that names computations where its opcode usually has none (as
+  // unknown opcodes do) is here with a `%` in place of each callee, which is in
+  // Instruction::called(): {"to_apply", "%"}, {"calls", "{%, %}"}.
   std::vector<std::pair<std::string, std::string>> others;
   // Serialized HloInstructionProto holding only the fields that have no place
   // above, unknown ones included; written back when the module is serialized.

@@ -228,7 +228,8 @@ class ComputationWriter {
     if (instruction.literal() != nullptr) {
       WriteLiteral(*instruction.literal(), out, elided);
     }
-    const bool has_attributes = instruction.attributes_ptr() != NoAttributes();
+    // By value: `dimensions={}` says no more than no attributes.
+    const bool has_attributes = !(instruction.attributes() == *NoAttributes());
     out.push_back(has_attributes ? 1 : 0);
     if (has_attributes) AppendAttributeValues(instruction.attributes(), out);
   }

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+
 #include "base/status_macros.h"
 #include "hlo/hlo.pb.h"
 
@@ -170,8 +171,7 @@ ScatterDimensions ReadScatter(const xla::ScatterDimensionNumbers& s) {
           s.index_vector_dim()};
 }
 
-void WriteScatter(const ScatterDimensions& s,
-                  xla::ScatterDimensionNumbers& d) {
+void WriteScatter(const ScatterDimensions& s, xla::ScatterDimensionNumbers& d) {
   Assign(s.update_window_dims, *d.mutable_update_window_dims());
   Assign(s.inserted_window_dims, *d.mutable_inserted_window_dims());
   Assign(s.scatter_dims_to_operand_dims,
@@ -209,8 +209,8 @@ absl::Status TakeAttributes(Opcode opcode, ElementType operand_type,
       proto.clear_comparison_type();
       break;
     case Opcode::kConvolution:
-      a.convolution = std::make_shared<const ConvolutionDimensions>(
-          ReadConvolution(proto));
+      a.convolution =
+          std::make_shared<const ConvolutionDimensions>(ReadConvolution(proto));
       a.window = std::make_shared<const Window>(ReadWindow(proto.window()));
       proto.clear_convolution_dimension_numbers();
       proto.clear_feature_group_count();
@@ -273,8 +273,7 @@ absl::Status TakeAttributes(Opcode opcode, ElementType operand_type,
       break;
     case Opcode::kRngBitGenerator:
       if (proto.rng_algorithm() < 0 ||
-          proto.rng_algorithm() >
-              static_cast<int>(RandomAlgorithm::kPhilox)) {
+          proto.rng_algorithm() > static_cast<int>(RandomAlgorithm::kPhilox)) {
         return absl::InvalidArgumentError(absl::StrCat(
             "random algorithm ", proto.rng_algorithm(), ", expected 0 to 2"));
       }
@@ -326,10 +325,10 @@ void WriteAttributes(Opcode opcode, ElementType operand_type,
     case Opcode::kCompare:
       proto.set_comparison_direction(
           std::string(kDirections[static_cast<size_t>(a.direction)]));
-      proto.set_comparison_type(a.comparison_type.empty()
-                                    ? std::string(
-                                          DefaultComparison(operand_type))
-                                    : a.comparison_type);
+      proto.set_comparison_type(
+          a.comparison_type.empty()
+              ? std::string(DefaultComparison(operand_type))
+              : a.comparison_type);
       break;
     case Opcode::kConvolution:
       if (a.convolution != nullptr) WriteConvolution(*a.convolution, proto);

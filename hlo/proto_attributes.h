@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+
 #include "hlo/attributes.h"
 #include "hlo/opcode.h"
 

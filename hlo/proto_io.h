@@ -5,6 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+
 #include "hlo/module.h"
 #include "hlo/text_parser.h"
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+
 #include "base/status_macros.h"
 #include "hlo/proto_shape.h"
 #include "hlo/xla_data.pb.h"
@@ -16,8 +17,8 @@ namespace {
 absl::Status CountError(size_t actual, const Shape& shape) {
   return absl::InvalidArgumentError(
       absl::StrCat("literal of ", shape.ToString(), " with ", actual,
-                   " values or bytes of them, expected ",
-                   shape.num_elements(), " elements"));
+                   " values or bytes of them, expected ", shape.num_elements(),
+                   " elements"));
 }
 
 // The values of a repeated field into a literal's storage; `per_element` is 2

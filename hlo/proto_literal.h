@@ -3,6 +3,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+
 #include "hlo/literal.h"
 
 namespace hone::xla {
@@ -11,8 +12,9 @@ class LiteralProto;
 
 namespace hone::hlo {
 
-// `proto` keeps its meaning. Allocates no more than a small multiple of the proto's size.
-// Errors: InvalidArgument when shape and values do not fit together.
+// `proto` keeps its meaning. Allocates no more than a small multiple of the
+// proto's size. Errors: InvalidArgument when shape and values do not fit
+// together.
 absl::StatusOr<Literal> ReadLiteralProto(xla::LiteralProto& proto);
 
 // Errors: FailedPrecondition for an elided literal.

@@ -6,6 +6,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+
 #include "hlo/hlo.pb.h"
 #include "hlo/proto_attributes.h"
 #include "hlo/text_lexer.h"
@@ -51,8 +52,8 @@ constexpr StringField kLastStrings[] = {
 
 bool ReadMetadataField(absl::string_view name, TextLexer& lexer,
                        OpMetadata& proto) {
-  for (const auto& fields : {absl::MakeConstSpan(kStrings),
-                             absl::MakeConstSpan(kLastStrings)}) {
+  for (const auto& fields :
+       {absl::MakeConstSpan(kStrings), absl::MakeConstSpan(kLastStrings)}) {
     for (const StringField& field : fields) {
       if (field.name != name) continue;
       return lexer.String(*(proto.*field.mutable_value)());
@@ -86,9 +87,9 @@ void AppendEntry(int index, std::initializer_list<TableField> fields,
 }
 
 // The numbers of `{name=1 name=2}` in that order; the names are the caller's.
-bool ReadEntry(TextLexer& lexer,
-               std::initializer_list<std::pair<absl::string_view, int32_t*>>
-                   fields) {
+bool ReadEntry(
+    TextLexer& lexer,
+    std::initializer_list<std::pair<absl::string_view, int32_t*>> fields) {
   if (!lexer.Expect('{')) return false;
   while (!lexer.Take('}')) {
     const absl::string_view name = lexer.Word();
@@ -101,8 +102,7 @@ bool ReadEntry(TextLexer& lexer,
   return true;
 }
 
-std::string IndexText(
-    const google::protobuf::RepeatedField<int64_t>& index) {
+std::string IndexText(const google::protobuf::RepeatedField<int64_t>& index) {
   return absl::StrCat("{", absl::StrJoin(index, ","), "}");
 }
 

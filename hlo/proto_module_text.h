@@ -4,6 +4,7 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
+
 #include "hlo/module.h"
 
 namespace hone::xla {

@@ -9,6 +9,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+
 #include "base/status_macros.h"
 #include "hlo/hlo.pb.h"
 #include "hlo/proto_attributes.h"
@@ -159,8 +160,8 @@ class ProtoReader {
     }
     HONE_RETURN_IF_ERROR(Finish(proto, scope));
     if (!computations_
-             .emplace(proto.id(), module_.AddComputation(
-                                      std::move(scope.computation)))
+             .emplace(proto.id(),
+                      module_.AddComputation(std::move(scope.computation)))
              .second) {
       return Invalid(": computation id ", proto.id(),
                      " again, expected unique ids");
@@ -345,10 +346,9 @@ class ProtoReader {
   // Where the opcode does not say how text names the callees, an entry with a
   // `%` in place of each does.
   static void AddCallRole(Opcode opcode, int callees, TextAttributes& others) {
-    for (CallRole role :
-         {CallRole::kToApply, CallRole::kBody, CallRole::kSelect,
-          CallRole::kBranchComputations, CallRole::kCalls,
-          CallRole::kCalledComputations}) {
+    for (CallRole role : {CallRole::kToApply, CallRole::kBody,
+                          CallRole::kSelect, CallRole::kBranchComputations,
+                          CallRole::kCalls, CallRole::kCalledComputations}) {
       if (IsUsualRole(opcode, role)) return;
     }
     for (const auto& [name, value] : others) {
@@ -439,8 +439,9 @@ absl::StatusOr<Module> ParseHloProto(absl::string_view bytes,
   xla::HloModuleProto proto;
   if (bytes.size() > static_cast<size_t>(INT32_MAX) ||
       !ParseModule(bytes, proto)) {
-    return Invalid(file_name,
-                   ": malformed, expected an HloModuleProto of less than 2 GiB");
+    return Invalid(
+        file_name,
+        ": malformed, expected an HloModuleProto of less than 2 GiB");
   }
   absl::StatusOr<Module> module = ProtoReader(limits).Read(proto);
   if (!module.ok()) return Invalid(file_name, ": ", module.status().message());

@@ -1,9 +1,12 @@
 #include "hlo/proto_shape.h"
 
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+
 #include "base/status_macros.h"
 #include "hlo/text_lexer.h"
 #include "hlo/xla_data.pb.h"
@@ -132,7 +135,8 @@ absl::Status ReadLayout(const xla::ShapeProto& proto, Shape& shape) {
   return absl::OkStatus();
 }
 
-absl::Status ReadInto(const xla::ShapeProto& proto, Shape& shape) {
+// Without the limits of ValidateShape.
+absl::StatusOr<ShapePtr> ReadUnchecked(const xla::ShapeProto& proto) {
   const std::optional<ElementType> type =
       ElementTypeFromNumber(proto.element_type());
   if (!type.has_value()) {
@@ -148,35 +152,33 @@ absl::Status ReadInto(const xla::ShapeProto& proto, Shape& shape) {
         proto.dimensions_size(), " dimensions and ", proto.tuple_shapes_size(),
         " parts, expected dimensions of arrays only and parts of others"));
   }
-  shape = Shape(*type, absl::Span<const int64_t>(proto.dimensions().data(),
-                                                 static_cast<size_t>(
-                                                     proto.dimensions_size())));
+  const absl::Span<const int64_t> dimensions(
+      proto.dimensions().data(), static_cast<size_t>(proto.dimensions_size()));
+  auto shape = std::make_shared<Shape>(*type, dimensions);
   for (int i = 0; i < proto.dimensions_size(); ++i) {
     const bool unbounded = proto.dimensions(i) == Shape::kUnbounded;
     if (unbounded || (i < proto.is_dynamic_dimension_size() &&
                       proto.is_dynamic_dimension(i))) {
-      shape.set_dynamic_dimension(i);
+      shape->set_dynamic_dimension(i);
     }
   }
   if (is_array && proto.has_layout()) {
-    HONE_RETURN_IF_ERROR(ReadLayout(proto, shape));
+    HONE_RETURN_IF_ERROR(ReadLayout(proto, *shape));
   }
   // The parser has bounded the depth.
   for (const xla::ShapeProto& part : proto.tuple_shapes()) {
-    auto element = std::make_shared<Shape>();
-    HONE_RETURN_IF_ERROR(ReadInto(part, *element));
-    shape.add_tuple_element(std::move(element));
+    HONE_ASSIGN_OR_RETURN(ShapePtr element, ReadUnchecked(part));
+    shape->add_tuple_element(std::move(element));
   }
-  return absl::OkStatus();
+  return ShapePtr(std::move(shape));
 }
 
 }  // namespace
 
 absl::StatusOr<ShapePtr> ReadShapeProto(const xla::ShapeProto& proto) {
-  auto shape = std::make_shared<Shape>();
-  HONE_RETURN_IF_ERROR(ReadInto(proto, *shape));
+  HONE_ASSIGN_OR_RETURN(ShapePtr shape, ReadUnchecked(proto));
   HONE_RETURN_IF_ERROR(ValidateShape(*shape));
-  return ShapePtr(std::move(shape));
+  return shape;
 }
 
 absl::Status WriteShapeProto(const Shape& shape, xla::ShapeProto& proto) {

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+
 #include "hlo/xla_data.pb.h"
 
 namespace hone::hlo {
@@ -136,9 +137,8 @@ bool IsIdentity(const google::protobuf::RepeatedField<int32_t>& permutation) {
 }
 
 std::string TilesText(const xla::OpSharding& s) {
-  std::string text =
-      absl::StrCat("devices=[",
-                   absl::StrJoin(s.tile_assignment_dimensions(), ","), "]");
+  std::string text = absl::StrCat(
+      "devices=[", absl::StrJoin(s.tile_assignment_dimensions(), ","), "]");
   if (s.iota_reshape_dims().empty()) {
     absl::StrAppend(&text, absl::StrJoin(s.tile_assignment_devices(), ","));
     return text;
@@ -180,7 +180,8 @@ bool ReadSharding(TextLexer& lexer, xla::OpSharding& sharding) {
 }
 
 bool ShardingText(const xla::OpSharding& sharding, std::string& text) {
-  text = "{";
+  text.clear();
+  text += '{';
   if (sharding.type() == kTuple) {
     std::string element;
     for (int i = 0; i < sharding.tuple_shardings_size(); ++i) {
@@ -194,18 +195,17 @@ bool ShardingText(const xla::OpSharding& sharding, std::string& text) {
     text += TilesText(sharding);
   } else if (sharding.type() == kMaximal &&
              sharding.tile_assignment_devices_size() == 1) {
-    absl::StrAppend(&text, "maximal device=",
-                    sharding.tile_assignment_devices(0));
+    absl::StrAppend(&text,
+                    "maximal device=", sharding.tile_assignment_devices(0));
   } else if (!NameOf(sharding.type()).empty()) {
     absl::StrAppend(&text, NameOf(sharding.type()));
   } else {
     return false;
   }
   if (sharding.is_shard_group()) {
-    absl::StrAppend(&text,
-                    sharding.shard_group_type() == 0 ? " shard_as "
-                                                     : " shard_like ",
-                    sharding.shard_group_id());
+    absl::StrAppend(
+        &text, sharding.shard_group_type() == 0 ? " shard_as " : " shard_like ",
+        sharding.shard_group_id());
   }
   if (sharding.replicate_on_last_tile_dim()) {
     text += " last_tile_dim_replicate";

@@ -10,6 +10,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+
 #include "hlo/hlo.pb.h"
 #include "hlo/proto_attributes.h"
 #include "hlo/proto_shape.h"
@@ -159,8 +160,8 @@ bool WriteReplicaGroups(TextLexer& lexer, Proto& proto) {
 
 std::string IotaText(const xla::IotaReplicaGroupListProto& iota) {
   std::string text = absl::StrCat(
-      "[", iota.num_replica_groups(), ",", iota.num_devices_per_group(),
-      "]<=[", absl::StrJoin(iota.iota_reshape_dims(), ","), "]");
+      "[", iota.num_replica_groups(), ",", iota.num_devices_per_group(), "]<=[",
+      absl::StrJoin(iota.iota_reshape_dims(), ","), "]");
   const auto& permutation = iota.iota_transpose_perm();
   if (!std::is_sorted(permutation.begin(), permutation.end())) {
     absl::StrAppend(&text, "T(", absl::StrJoin(permutation, ","), ")");
@@ -302,11 +303,11 @@ bool TakeAliasing(Proto& proto, std::string& value) {
 bool ReadDouble(TextLexer& lexer, double& value) {
   const char* start = lexer.Position();
   const char* end = start + lexer.remaining();
-  const char* stop = std::find_if(
-      start, end, [](char c) { return c == ',' || c == '}'; });
-  if (!absl::SimpleAtod(absl::string_view(start, static_cast<size_t>(
-                                                     stop - start)),
-                        &value)) {
+  const char* stop =
+      std::find_if(start, end, [](char c) { return c == ',' || c == '}'; });
+  if (!absl::SimpleAtod(
+          absl::string_view(start, static_cast<size_t>(stop - start)),
+          &value)) {
     return false;
   }
   lexer.set_position(stop);
@@ -365,10 +366,11 @@ bool TakeParameterReplication(Proto& proto, std::string& value) {
   if (!proto.has_parameter_replication()) return false;
   const auto& flags =
       proto.parameter_replication().replicated_at_leaf_buffers();
-  value = absl::StrCat("{", absl::StrJoin(flags, ",",
-                                          [](std::string* out, bool flag) {
-                                            *out += flag ? "true" : "false";
-                                          }),
+  value = absl::StrCat("{",
+                       absl::StrJoin(flags, ",",
+                                     [](std::string* out, bool flag) {
+                                       *out += flag ? "true" : "false";
+                                     }),
                        "}");
   proto.clear_parameter_replication();
   return true;
@@ -421,8 +423,7 @@ bool WriteOutfeedShape(TextLexer& lexer, Proto& proto) {
 }
 
 bool TakeOutfeedShape(Proto& proto, std::string& value) {
-  if (!proto.has_outfeed_shape() ||
-      !ShapeText(proto.outfeed_shape(), value)) {
+  if (!proto.has_outfeed_shape() || !ShapeText(proto.outfeed_shape(), value)) {
     return false;
   }
   proto.clear_outfeed_shape();
@@ -634,8 +635,7 @@ constexpr Codec kCodecs[] = {
          kSchedules>("schedule", Opcode::kCustomCall),
     Enum<&Proto::custom_call_api_version, &Proto::set_custom_call_api_version,
          kApiVersions>("api_version", Opcode::kCustomCall),
-    RaggedList<
-        &xla::RaggedDotDimensionNumbers::mutable_lhs_ragged_dimensions>(
+    RaggedList<&xla::RaggedDotDimensionNumbers::mutable_lhs_ragged_dimensions>(
         "lhs_ragged_dims"),
     RaggedList<&xla::RaggedDotDimensionNumbers::mutable_rhs_group_dimensions>(
         "rhs_group_dims"),
@@ -778,9 +778,9 @@ void TakeHoneAttributes(xla::FrontendAttributes& frontend,
   }
   for (const auto& [key, value] : kept) {
     const std::string name = key.substr(kTextKeyPrefix.size());
-    const auto it = std::find_if(
-        texts.begin(), texts.end(),
-        [&name](const auto& text) { return text.first == name; });
+    const auto it =
+        std::find_if(texts.begin(), texts.end(),
+                     [&name](const auto& text) { return text.first == name; });
     if (it == texts.end()) {
       texts.emplace_back(name, value);
     } else {

@@ -6,6 +6,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+
 #include "base/status_macros.h"
 #include "hlo/hlo.pb.h"
 #include "hlo/proto_attributes.h"
@@ -19,6 +20,38 @@ namespace hone::hlo {
 namespace {
 
 size_t Index(int32_t id) { return static_cast<size_t>(id); }
+
+// Operands and control predecessors before users: the order of the text where
+// it has that property, so that XLA, whose own order depends on it, sees the
+// same in both forms.
+std::vector<InstructionId> InstructionOrder(const Computation& c) {
+  bool sorted = true;
+  for (InstructionId i = 0; sorted && i < c.slot_count(); ++i) {
+    for (InstructionId operand : c[i].operands()) {
+      sorted = sorted && operand < i;
+    }
+    for (InstructionId before : c.control_predecessors(i)) {
+      sorted = sorted && before < i;
+    }
+  }
+  return sorted ? c.LiveInstructions() : c.PostOrder();
+}
+
+// Callees before callers; likewise.
+std::vector<ComputationId> ComputationOrder(const Module& module) {
+  std::vector<ComputationId> order;
+  for (ComputationId id = 0; id < module.computation_slots(); ++id) {
+    if (!module.has_computation(id)) continue;
+    order.push_back(id);
+    const Computation& c = module.computation(id);
+    for (InstructionId i = 0; i < c.slot_count(); ++i) {
+      for (ComputationId callee : c[i].called()) {
+        if (callee >= id) return module.ComputationPostOrder();
+      }
+    }
+  }
+  return order;
+}
 
 // XLA keeps the low 32 bits of an instruction's id as its id within the
 // computation, so ids that are small and unique in the module suit every
@@ -34,16 +67,9 @@ class ProtoWriter {
     ids_.resize(Index(module_.computation_slots()));
     computation_ids_.resize(Index(module_.computation_slots()));
     int64_t next_computation = 1;
-    for (ComputationId id : module_.ComputationPostOrder()) {
-      for (InstructionId i : module_.computation(id).LiveInstructions()) {
-        for (ComputationId callee : module_.computation(id)[i].called()) {
-          if (module_.computation(id)[i].opcode() == Opcode::kFusion) {
-            fused_.insert(callee);
-          }
-        }
-      }
-    }
-    for (ComputationId id : module_.ComputationPostOrder()) {
+    const std::vector<ComputationId> order = ComputationOrder(module_);
+    CollectFused(order);
+    for (ComputationId id : order) {
       computation_ids_[Index(id)] = next_computation++;
       HONE_RETURN_IF_ERROR(WriteComputation(id));
     }
@@ -52,8 +78,8 @@ class ProtoWriter {
     proto_.set_entry_computation_id(computation_ids_[Index(module_.entry())]);
     xla::ProgramShapeProto& program = *proto_.mutable_host_program_shape();
     for (size_t n = 0; n < entry.parameters().size(); ++n) {
-      HONE_RETURN_IF_ERROR(WriteShapeProto(
-          *module_.entry_parameter_shapes()[n], *program.add_parameters()));
+      HONE_RETURN_IF_ERROR(WriteShapeProto(*module_.entry_parameter_shapes()[n],
+                                           *program.add_parameters()));
       program.add_parameter_names(entry[entry.parameters()[n]].name());
     }
     HONE_RETURN_IF_ERROR(WriteShapeProto(*module_.entry_result_shape(),
@@ -69,6 +95,16 @@ class ProtoWriter {
       const Computation& c = module_.computation(id);
       for (InstructionId i = 0; i < c.slot_count(); ++i) {
         if (c[i].is_live()) names_.insert(c[i].name());
+      }
+    }
+  }
+
+  void CollectFused(const std::vector<ComputationId>& order) {
+    for (ComputationId id : order) {
+      const Computation& c = module_.computation(id);
+      for (InstructionId i = 0; i < c.slot_count(); ++i) {
+        if (c[i].opcode() != Opcode::kFusion) continue;
+        fused_.insert(c[i].called().begin(), c[i].called().end());
       }
     }
   }
@@ -105,7 +141,7 @@ class ProtoWriter {
     }
     std::vector<int64_t>& ids = ids_[Index(id)];
     ids.resize(Index(c.slot_count()));
-    const std::vector<InstructionId> order = c.PostOrder();
+    const std::vector<InstructionId> order = InstructionOrder(c);
     for (InstructionId i : order) ids[Index(i)] = next_instruction_++;
     for (InstructionId i : order) {
       if (absl::Status status = WriteInstruction(c, i, ids, proto);

@@ -1,10 +1,11 @@
 #include "hlo/text_attributes.h"
 
 #include <charconv>
+#include <iterator>
 #include <optional>
+#include <string>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 

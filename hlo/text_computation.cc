@@ -101,14 +101,16 @@ bool ComputationReader::ReadBody(absl::string_view name, int depth,
 bool ComputationReader::ReadSuffix(Computation& computation) {
   if (!lexer_.Take(',')) return true;
   const char* start = lexer_.Position();
+  const char* end = start;
   do {
     if (lexer_.Word().empty()) {
       return lexer_.FailExpected("the name of an attribute");
     }
     absl::string_view value;
     if (!lexer_.Expect('=') || !lexer_.AttributeValue(value)) return false;
+    end = lexer_.token_end();
   } while (lexer_.Take(','));
-  computation.set_suffix(std::string(start, lexer_.token_end()));
+  computation.set_suffix(std::string(start, end));
   return true;
 }
 

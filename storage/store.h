@@ -26,10 +26,10 @@ struct Page {
 
 // Which records; empty fields match all.
 struct RecordFilter {
-  std::string module_fingerprint;
-  std::string target;
-  std::string task;
-  std::string producer;
+  std::string module_fingerprint = "";
+  std::string target = "";
+  std::string task = "";
+  std::string producer = "";
 };
 
 struct StoreStats {

@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -46,17 +48,28 @@ using Group = std::vector<InstructionId>;
 
 class Mover {
  public:
-  Mover(Module& module, ComputationId id) : module_(module), r_(module, id) {}
+  Mover(Module& module, ComputationId id) : r_(module, id) {}
 
   bool Run() {
     if (!HasCandidate()) return false;
     FindGroups();
     bool changed = false;
-    for (const Group& group : groups_) changed |= MoveGroup(group);
+    std::map<MoveKey, Group> shared;
+    for (const Group& group : groups_) {
+      changed |= MoveGroup(group, shared);
+    }
+    for (const auto& [key, groups] : shared) {
+      const Move move{std::get<0>(key), std::get<1>(key), std::get<2>(key)};
+      if (!IsLive(groups) || Cost(groups, move) >= 0) continue;
+      Apply(groups, move);
+      changed = true;
+    }
     return changed;
   }
 
  private:
+  using MoveKey = std::tuple<DimensionVector, DimensionVector, DimensionVector>;
+
   static bool IsMover(const Instruction& instruction) {
     return (instruction.opcode() == Opcode::kReshape ||
             instruction.opcode() == Opcode::kTranspose) &&
@@ -166,34 +179,37 @@ class Mover {
   }
 
   // The form `to` of a value outside the group that is cheap to make anew:
-  // broadcast, iota, constant; nullopt when it has to be moved by a reshape or
+  // broadcast, iota, constant; null when it has to be moved by a reshape or
   // transpose.
-  std::optional<Instruction> Remade(InstructionId id, const Move& move) const {
+  std::unique_ptr<Instruction> Remade(InstructionId id,
+                                      const Move& move) const {
     const Instruction& instruction = r_[id];
     const Opcode opcode = instruction.opcode();
     if (opcode == Opcode::kConstant) {
       const Literal* literal = ConstantLiteral(r_.computation(), id);
-      if (literal == nullptr || move.transposes()) return std::nullopt;
-      return Instruction::Constant(literal->Reshaped(
-          Shape::Array(instruction.shape().element_type(), move.to)));
+      if (literal == nullptr || move.transposes()) return nullptr;
+      return std::make_unique<Instruction>(
+          Instruction::Constant(literal->Reshaped(
+              Shape::Array(instruction.shape().element_type(), move.to))));
     }
     if (opcode != Opcode::kBroadcast && opcode != Opcode::kIota) {
-      return std::nullopt;
+      return nullptr;
     }
     DimensionVector mapping = instruction.dimensions();
     if (move.transposes()) {
       for (int64_t& d : mapping) d = move.permutation[static_cast<size_t>(d)];
     } else if (!mapping.empty()) {
-      if (!std::is_sorted(mapping.begin(), mapping.end())) return std::nullopt;
+      if (!std::is_sorted(mapping.begin(), mapping.end())) return nullptr;
       std::optional<DimensionVector> moved =
           UnmodifiedDimensions(move.from, move.to, mapping);
-      if (!moved.has_value()) return std::nullopt;
+      if (!moved.has_value()) return nullptr;
       mapping = *std::move(moved);
     }
-    if (!std::is_sorted(mapping.begin(), mapping.end())) return std::nullopt;
+    if (!std::is_sorted(mapping.begin(), mapping.end())) return nullptr;
     const ElementType type = instruction.shape().element_type();
-    return Instruction(opcode, Shape::Array(type, move.to),
-                       instruction.operands(), DimensionAttributes(mapping));
+    return std::make_unique<Instruction>(opcode, Shape::Array(type, move.to),
+                                         instruction.operands(),
+                                         DimensionAttributes(mapping));
   }
 
   // An instruction of the same kind, operands and shape as `remade` that is
@@ -221,7 +237,7 @@ class Mover {
   // Instructions that come minus instructions that go for the operand.
   int OperandCost(InstructionId operand,
                   const absl::flat_hash_set<InstructionId>& members,
-                  const Move& move) const {
+                  const Move& move, bool remade_are_free) const {
     const Instruction& instruction = r_[operand];
     const bool dies =
         operand != r_.computation().root() &&
@@ -234,9 +250,11 @@ class Mover {
           (instruction.opcode() == Opcode::kTranspose) == move.transposes();
       if (same_kind) return (Undoes(operand, move) ? 0 : 1) - freed;
     }
-    const std::optional<Instruction> remade = Remade(operand, move);
-    if (!remade.has_value()) return 1;
-    return (FindEqual(*remade) != kNoInstruction ? 0 : 1) - freed;
+    const std::unique_ptr<Instruction> remade = Remade(operand, move);
+    if (remade == nullptr) return 1;
+    const bool is_there =
+        remade_are_free || FindEqual(*remade) != kNoInstruction;
+    return (is_there ? 0 : 1) - freed;
   }
 
   // Whether `id`, a reshape or transpose, has as operand its form `to`.
@@ -308,7 +326,9 @@ class Mover {
     return expected == (drops ? move.from : move.to);
   }
 
-  int Cost(const Group& group, const Move& move) const {
+  // Instructions that moving the group adds, less those that it removes.
+  int Cost(const Group& group, const Move& move,
+           bool remade_are_free = false) const {
     const absl::flat_hash_set<InstructionId> members(group.begin(),
                                                      group.end());
     absl::flat_hash_set<InstructionId> seen;
@@ -319,7 +339,7 @@ class Mover {
             !seen.insert(operand).second) {
           continue;
         }
-        cost += OperandCost(operand, members, move);
+        cost += OperandCost(operand, members, move, remade_are_free);
       }
       bool needs_back = id == r_.computation().root();
       for (InstructionId user : r_[id].users()) {
@@ -350,24 +370,35 @@ class Mover {
            instruction.shape().dimensions() == move.to;
   }
 
-  bool MoveGroup(const Group& group) {
-    const bool all_live =
-        std::all_of(group.begin(), group.end(),
-                    [&](InstructionId id) { return r_[id].is_live(); });
-    if (!all_live) return false;
+  bool IsLive(const Group& group) const {
+    return std::all_of(group.begin(), group.end(),
+                       [&](InstructionId id) { return r_[id].is_live(); });
+  }
+
+  // Moves the group if that pays. If it would but for broadcasts and the like
+  // that have to be made anew, adds it to the groups that may share these.
+  bool MoveGroup(const Group& group, std::map<MoveKey, Group>& shared) {
+    if (!IsLive(group)) return false;
     const std::vector<Move> moves = CandidateMoves(group);
     const Move* best = nullptr;
     int best_cost = 0;
     for (const Move& move : moves) {
       const int cost = Cost(group, move);
-      if (cost < best_cost) {
-        best_cost = cost;
-        best = &move;
-      }
+      if (cost >= best_cost) continue;
+      best_cost = cost;
+      best = &move;
     }
-    if (best == nullptr) return false;
-    Apply(group, *best);
-    return true;
+    if (best != nullptr) {
+      Apply(group, *best);
+      return true;
+    }
+    for (const Move& move : moves) {
+      if (Cost(group, move, /*remade_are_free=*/true) >= 0) continue;
+      Group& all = shared[{move.from, move.to, move.permutation}];
+      all.insert(all.end(), group.begin(), group.end());
+      break;
+    }
+    return false;
   }
 
   // The form `to` of a value outside the group.
@@ -376,12 +407,12 @@ class Mover {
         (r_.Is(operand, Opcode::kTranspose) == move.transposes())) {
       return r_.operand(operand, 0);
     }
-    std::optional<Instruction> remade = Remade(operand, move);
-    if (!remade.has_value()) {
+    std::unique_ptr<Instruction> remade = Remade(operand, move);
+    if (remade == nullptr) {
       return r_.Add(MakeForth(r_.computation(), move, operand));
     }
     const InstructionId equal = FindEqual(*remade);
-    return equal != kNoInstruction ? equal : r_.Add(*std::move(remade));
+    return equal != kNoInstruction ? equal : r_.Add(std::move(*remade));
   }
 
   void Apply(const Group& group, const Move& move) {
@@ -453,7 +484,6 @@ class Mover {
     }
   }
 
-  Module& module_;
   Rewriter r_;
   std::vector<Group> groups_;
 };
@@ -468,10 +498,11 @@ class Mover {
 // elementwise operations do not care how their operands are laid out in
 // dimensions, as long as all change alike.
 //
-// A group moves only when that leaves fewer instructions, counting those that
-// users of its results absorb (reshapes, broadcasts, reductions, gather
-// indices). Upstream instead moves whenever every operand is a reshape and
-// leaves the rest to algsimp. Scheduled modules are left as they are.
+// Groups move only when that leaves fewer instructions, counting those that
+// users of the results absorb (reshapes, broadcasts, reductions, gather
+// indices); groups that make the same move are weighed together where they
+// share operands. Upstream instead moves whenever every operand is a reshape
+// and leaves the rest to algsimp. Scheduled modules are left as they are.
 class ReshapeMover final : public Pass {
  public:
   absl::string_view name() const override { return "reshape-mover"; }

@@ -1,5 +1,6 @@
 #include "storage/sqlite/database.h"
 
+#include <cerrno>
 #include <limits>
 #include <utility>
 
@@ -143,9 +144,17 @@ Database::~Database() {
 }
 
 absl::Status Database::Error(int code, absl::string_view doing) {
+  // SQLite does not note the reason of every failed write (that of a commit),
+  // but the call that failed was the thread's last.
+  const int last_error = errno;
+  const int noted_error = sqlite3_system_errno(handle_);
+  const bool is_io = (code & 0xff) == SQLITE_IOERR;
   if ((code & 0xff) == SQLITE_BUSY) ++events_->busy;
   absl::Status status = StatusOfCode(
-      code, sqlite3_system_errno(handle_),
+      code,
+      noted_error != 0 ? noted_error
+      : is_io          ? last_error
+                       : 0,
       absl::StrCat("database: cannot ", doing, ": ", sqlite3_errmsg(handle_)));
   if (absl::IsDataLoss(status)) ++events_->corrupt;
   return status;

@@ -38,6 +38,11 @@ absl::Status Writer::Run(const Operation& operation) {
   return request.status;
 }
 
+size_t Writer::waiting() const {
+  absl::MutexLock lock(&mu_);
+  return queue_.size();
+}
+
 void Writer::Work() {
   const auto has_work = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
     return stopping_ || !queue_.empty();

@@ -1,6 +1,7 @@
 #ifndef HONE_STORAGE_SQLITE_WRITER_H_
 #define HONE_STORAGE_SQLITE_WRITER_H_
 
+#include <cstddef>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -40,6 +41,9 @@ class Writer {
   // Runs `operation`; OK means that it is on disk.
   absl::Status Run(const Operation& operation);
 
+  // Operations that wait for the one under way.
+  size_t waiting() const;
+
  private:
   struct Request {
     const Operation* operation = nullptr;
@@ -53,7 +57,7 @@ class Writer {
   absl::Status RunGroup(const std::vector<Request*>& group);
 
   const std::unique_ptr<Database> database_;
-  absl::Mutex mu_;
+  mutable absl::Mutex mu_;
   std::deque<Request*> queue_ ABSL_GUARDED_BY(mu_);
   bool stopping_ ABSL_GUARDED_BY(mu_) = false;
   std::thread thread_;  // last: uses the others

@@ -244,7 +244,7 @@ TEST(TextParser, ReadsControlPredecessorsOfEitherDirection) {
 // ---- Shapes ----
 
 TEST(TextParser, ReadsShapesOfEveryForm) {
-  for (const std::string& shape :
+  for (const char* shape :
        {"f32[]", "bf16[2,3]", "f32[2,3]{0,1}",
         "f32[2,3]{1,0:T(8,128)(2,1)S(1)}", "f32[<=8,?]",
         "(f32[2], (s32[], pred[4]), ())", "token[]", "opaque[]",
@@ -436,7 +436,7 @@ TEST(TextParser, LimitsNesting) {
   EXPECT_THAT(ParseHloText(Entry("  a = f32[] parameter(0), x=" +
                                  std::string(kDepth, '{'))),
               testing::StatusIs(absl::StatusCode::kInvalidArgument,
-                                HasSubstr("4:28: the '{' is never closed")));
+                                HasSubstr("4:29: the '{' is never closed")));
 }
 
 TEST(TextParser, LimitsInstructions) {

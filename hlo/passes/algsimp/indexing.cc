@@ -26,6 +26,59 @@ InstructionId WithoutVectorReshape(const Rewriter& r, InstructionId indices,
   return shorter == (a.size() < b.size() ? b : a) ? source : kNoInstruction;
 }
 
+// A dimension of size 1 that a reshape inserts into the result of a gather (or,
+// read backwards, drops from the updates of a scatter), and the window
+// dimension of the operand that it can stand for.
+struct Insertion {
+  // Where the dimension is in the longer shape.
+  int64_t position;
+  // A collapsed dimension of the operand.
+  int64_t window_dim;
+};
+
+// `offset_dims` are the window's dimensions within `shorter`, `collapsed` and
+// `batching` the dimensions of the operand that are not among them. Window
+// dimensions keep the operand's order, which decides what may go where.
+std::optional<Insertion> FindInsertion(const DimensionVector& shorter,
+                                       const DimensionVector& longer,
+                                       const DimensionVector& offset_dims,
+                                       const DimensionVector& collapsed,
+                                       const DimensionVector& batching) {
+  if (longer.size() != shorter.size() + 1) return std::nullopt;
+  for (size_t p = 0; p < longer.size(); ++p) {
+    DimensionVector without = longer;
+    without.erase(without.begin() + static_cast<int64_t>(p));
+    if (longer[p] != 1 || without != shorter) continue;
+    const int64_t position = static_cast<int64_t>(p);
+    // Window dimensions in front of the new one, in the result and, for each
+    // choice, in the operand.
+    const int64_t in_front =
+        std::count_if(offset_dims.begin(), offset_dims.end(),
+                      [&](int64_t offset) { return offset < position; });
+    for (int64_t window_dim : collapsed) {
+      const auto is_before = [&](int64_t d) { return d < window_dim; };
+      const int64_t kept_in_front =
+          window_dim -
+          std::count_if(collapsed.begin(), collapsed.end(), is_before) -
+          std::count_if(batching.begin(), batching.end(), is_before);
+      if (kept_in_front == in_front) return Insertion{position, window_dim};
+    }
+  }
+  return std::nullopt;
+}
+
+void Insert(const Insertion& insertion, DimensionVector& offset_dims,
+            DimensionVector& collapsed) {
+  for (int64_t& offset : offset_dims) {
+    if (offset >= insertion.position) ++offset;
+  }
+  offset_dims.insert(std::upper_bound(offset_dims.begin(), offset_dims.end(),
+                                      insertion.position),
+                     insertion.position);
+  collapsed.erase(
+      std::find(collapsed.begin(), collapsed.end(), insertion.window_dim));
+}
+
 // The constant start indices of a dynamic-slice or dynamic-update-slice, whose
 // index operands start at `first`, moved into bounds for a window of
 // `window_sizes`; nullopt when one is not constant.
@@ -63,6 +116,27 @@ bool SameIndices(const Rewriter& r, InstructionId a, size_t first_a,
 
 }  // namespace
 
+// reshape(gather(x, i)) → gather(x, i): the reshape inserts one dimension of
+// size 1, which is one that the gather collapsed and now keeps. When the gather
+// has no other user.
+bool ReshapeOfGather(Rewriter& r, InstructionId id) {
+  const InstructionId gather = r.operand(id, 0);
+  if (r[gather].attributes().gather == nullptr || !r.DiesWith(gather, id)) {
+    return false;
+  }
+  GatherDimensions d = *r[gather].attributes().gather;
+  const std::optional<Insertion> insertion =
+      FindInsertion(r.dimensions_of(gather), r.dimensions_of(id), d.offset_dims,
+                    d.collapsed_slice_dims, d.operand_batching_dims);
+  if (!insertion.has_value()) return false;
+  Insert(*insertion, d.offset_dims, d.collapsed_slice_dims);
+  auto attributes = std::make_shared<Attributes>(r[gather].attributes());
+  attributes->gather = std::make_shared<GatherDimensions>(std::move(d));
+  return r.ReplaceWith(
+      id, Instruction(Opcode::kGather, r[id].shape_ptr(), r[gather].operands(),
+                      std::move(attributes)));
+}
+
 // gather(x, reshape(i)) → gather(x, i): the reshape only appends or drops the
 // dimension of a one-element index vector
 bool SimplifyGather(Rewriter& r, InstructionId id) {
@@ -76,14 +150,41 @@ bool SimplifyGather(Rewriter& r, InstructionId id) {
                       {r.operand(id, 0), indices}, r[id].attributes_ptr()));
 }
 
+namespace {
+
+// scatter(x, i, reshape(u)) → scatter(x, i, u): the reshape drops one dimension
+// of size 1, in whose place the scatter inserted one.
+bool ScatterOfReshape(Rewriter& r, InstructionId id) {
+  if (r[id].operand_count() != 3) return false;
+  const InstructionId reshape = r.operand(id, 2);
+  if (!r.Is(reshape, Opcode::kReshape)) return false;
+  const InstructionId updates = r.operand(reshape, 0);
+  ScatterDimensions d = *r[id].attributes().scatter;
+  const std::optional<Insertion> insertion = FindInsertion(
+      r.dimensions_of(reshape), r.dimensions_of(updates), d.update_window_dims,
+      d.inserted_window_dims, d.input_batching_dims);
+  if (!insertion.has_value()) return false;
+  Insert(*insertion, d.update_window_dims, d.inserted_window_dims);
+  auto attributes = std::make_shared<Attributes>(r[id].attributes());
+  attributes->scatter = std::make_shared<ScatterDimensions>(std::move(d));
+  Instruction scatter(Opcode::kScatter, r[id].shape_ptr(),
+                      {r.operand(id, 0), r.operand(id, 1), updates},
+                      std::move(attributes));
+  scatter.set_called(r[id].called());
+  return r.ReplaceWith(id, std::move(scatter));
+}
+
+}  // namespace
+
 // scatter(x, reshape(i), u) → scatter(x, i, u): as for gather
+// ScatterOfReshape
 bool SimplifyScatter(Rewriter& r, InstructionId id) {
   const Attributes& attributes = r[id].attributes();
   if (attributes.scatter == nullptr) return false;
   const size_t position = r[id].operand_count() / 2;
   const InstructionId indices = WithoutVectorReshape(
       r, r.operand(id, position), attributes.scatter->index_vector_dim);
-  if (indices == kNoInstruction) return false;
+  if (indices == kNoInstruction) return ScatterOfReshape(r, id);
   InstructionIds operands = r[id].operands();
   operands[position] = indices;
   Instruction scatter(Opcode::kScatter, r[id].shape_ptr(), operands,

@@ -90,7 +90,7 @@ bool ReshapeOfReduce(Rewriter& r, InstructionId id) {
 // reshape(x) → x: same dimensions
 // reshape(reshape(x)) → reshape(x)
 // reshape(constant) → constant: when nothing else uses it
-// ReshapeOfBroadcast, ReshapeOfIota, ReshapeOfReduce
+// ReshapeOfBroadcast, ReshapeOfIota, ReshapeOfGather, ReshapeOfReduce
 bool SimplifyReshape(Rewriter& r, InstructionId id) {
   const InstructionId x = r.operand(id, 0);
   if (r.dimensions_of(x) == r.dimensions_of(id)) return r.Replace(id, x);
@@ -108,6 +108,8 @@ bool SimplifyReshape(Rewriter& r, InstructionId id) {
       return ReshapeOfBroadcast(r, id);
     case Opcode::kIota:
       return ReshapeOfIota(r, id);
+    case Opcode::kGather:
+      return ReshapeOfGather(r, id);
     case Opcode::kReduce:
       return ReshapeOfReduce(r, id);
     default:

@@ -64,6 +64,8 @@ bool SimplifyDot(Rewriter& r, InstructionId id);
 bool SimplifyConvolution(Rewriter& r, InstructionId id);
 // indexing.cc
 bool SimplifyGather(Rewriter& r, InstructionId id);
+// For SimplifyReshape: a reshape whose operand is a gather.
+bool ReshapeOfGather(Rewriter& r, InstructionId id);
 bool SimplifyScatter(Rewriter& r, InstructionId id);
 bool SimplifyDynamicSlice(Rewriter& r, InstructionId id);
 bool SimplifyDynamicUpdateSlice(Rewriter& r, InstructionId id);

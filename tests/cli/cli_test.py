@@ -1,0 +1,300 @@
+#!/usr/bin/env python3
+"""Runs `hone` and `honed` as a user does.
+
+Usage: cli_test.py BIN_DIR CORPUS_DIR [unittest arguments]
+"""
+
+import json
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import unittest
+import urllib.request
+
+BIN = pathlib.Path(sys.argv[1])
+CORPUS = pathlib.Path(sys.argv[2])
+MODULE = CORPUS / "mlp.train.hlo.zst"
+TINY = """HloModule tiny
+
+ENTRY main {
+  x = f32[4]{0} parameter(0)
+  zero = f32[] constant(0)
+  zeros = f32[4]{0} broadcast(zero), dimensions={}
+  dead = f32[4]{0} multiply(x, x)
+  ROOT sum = f32[4]{0} add(x, zeros)
+}
+"""
+
+
+def hone(*arguments, server=None, stdin=None):
+    environment = dict(os.environ)
+    environment["HONE_SERVER"] = server or "127.0.0.1:1"
+    return subprocess.run([BIN / "hone", *map(str, arguments)],
+                          capture_output=True, text=True, env=environment,
+                          input=stdin, timeout=240)
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+class Scratch(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.write_text(text)
+        return path
+
+    def ok(self, result, status=0):
+        self.assertEqual(result.returncode, status,
+                         result.stdout + result.stderr)
+        return result
+
+    def json(self, *arguments, server=None, status=0):
+        result = self.ok(hone(*arguments, "--json", server=server), status)
+        return json.loads(result.stdout)
+
+    def one_line_error(self, result, status, *parts):
+        self.ok(result, status)
+        self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
+        self.assertTrue(result.stderr.startswith("hone: "), result.stderr)
+        for part in parts:
+            self.assertIn(part, result.stderr)
+
+
+class LocalCommands(Scratch):
+    def test_stats_counts(self):
+        stats = self.json("stats", self.write("tiny.hlo", TINY))
+        self.assertEqual(stats["instructions"], 5)
+        self.assertEqual(stats["ops"], 5)
+        self.assertEqual(stats["flops"], 8)
+        self.assertGreater(stats["bytes"], 0)
+        self.assertEqual(stats["opcodes"]["add"], 1)
+
+    def test_opt_applies_passes_in_order(self):
+        out = self.folder / "out.hlo"
+        report = self.json("opt", self.write("tiny.hlo", TINY),
+                           "--passes=algsimp,dce", "-o", out)
+        self.assertEqual([p["pass"] for p in report["passes"]],
+                         ["algsimp", "dce"])
+        self.assertEqual(report["ops_before"], 5)
+        self.assertEqual(report["ops_after"], 1)
+        self.assertIn("parameter(0)", out.read_text())
+
+    def test_opt_runs_a_pipeline_and_writes_protos(self):
+        out = self.folder / "out.pb"
+        self.ok(hone("opt", MODULE, "--pipeline=xla-cpu", "-o", out))
+        before = self.json("stats", MODULE)["ops"]
+        self.assertLess(self.json("stats", out)["ops"], before)
+        self.assertTrue(self.json("diff", MODULE, out)["equal"])
+
+    def test_opt_prints_to_stdout(self):
+        result = self.ok(hone("opt", self.write("tiny.hlo", TINY)))
+        self.assertTrue(result.stdout.startswith("HloModule tiny"))
+
+    def test_run_evaluates(self):
+        document = self.json("run", self.write("tiny.hlo", TINY))
+        self.assertEqual(document["outputs"][0]["shape"], "f32[4]")
+        again = self.json("run", self.folder / "tiny.hlo")
+        self.assertEqual(document["outputs"], again["outputs"])
+        other = self.json("run", self.folder / "tiny.hlo", "--random-seed", 1)
+        self.assertNotEqual(document["outputs"], other["outputs"])
+
+    def test_diff_says_no_with_status_1(self):
+        a = self.write("a.hlo", TINY)
+        b = self.write("b.hlo", TINY.replace("add(x, zeros)",
+                                             "subtract(zeros, x)"))
+        document = self.json("diff", a, b, status=1)
+        self.assertFalse(document["equal"])
+        self.assertIn("[", document["explanation"])
+
+    def test_lists(self):
+        self.assertIn("dce", self.json("list", "passes")["passes"])
+        self.assertIn("beam", self.json("list", "optimizers")["optimizers"])
+        self.assertEqual(self.json("list", "tasks")["tasks"], ["pass_order"])
+        self.assertIn("xla-cpu", self.json("list", "pipelines")["pipelines"])
+
+    def test_tune_local_verifies_and_resumes(self):
+        out = self.folder / "tuned.hlo"
+        arguments = ("tune", MODULE, "--local", "--trials", 60, "--state",
+                     self.folder / "state")
+        first = self.json(*arguments, "-o", out)
+        task = first["tasks"][0]
+        self.assertEqual(task["cache"], "miss")
+        self.assertLessEqual(task["best"]["cost"], task["default"]["cost"])
+        self.assertEqual(task["default"]["unit"], "ops")
+        self.assertIn("evaluator", task["verified"]["method"])
+        self.assertEqual(self.json("stats", out)["ops"], task["best"]["cost"])
+        again = self.json(*arguments)["tasks"][0]
+        self.assertEqual(again["cache"], "hit")
+        self.assertEqual(again["best"], task["best"])
+
+
+class BadInput(Scratch):
+    def test_malformed_text_names_the_place(self):
+        path = self.write("bad.hlo", TINY.replace("add(x, zeros)",
+                                                  "add(x, nothing)"))
+        self.one_line_error(hone("stats", path), 2, "bad.hlo:8:", "nothing")
+
+    def test_wrong_shape(self):
+        path = self.write("bad.hlo", TINY.replace("ROOT sum = f32[4]",
+                                                  "ROOT sum = f32[5]"))
+        self.one_line_error(hone("stats", path), 2, "bad.hlo", "sum")
+
+    def test_missing_file(self):
+        self.one_line_error(hone("stats", "no.hlo"), 2, "no.hlo")
+
+    def test_unknown_names_list_the_known(self):
+        path = self.write("tiny.hlo", TINY)
+        self.one_line_error(hone("opt", path, "--passes=nope"), 2, "nope",
+                            "algsimp", "dce")
+        self.one_line_error(hone("opt", path, "--pipeline=nope"), 2, "nope",
+                            "xla-cpu")
+        self.one_line_error(
+            hone("tune", path, "--local", "--optimizer", "nope"), 2, "nope",
+            "beam", "greedy")
+        self.one_line_error(hone("tune", path, "--local", "--task", "nope"), 2,
+                            "nope", "pass_order")
+
+    def test_usage(self):
+        self.one_line_error(hone("tune"), 2)
+        self.one_line_error(hone("frobnicate"), 2)
+        self.one_line_error(hone("tune", "x", "--trials", "-3"), 2)
+        self.one_line_error(
+            hone("tune", self.write("t.hlo", TINY), "--time", "soon"), 2,
+            "soon")
+
+    def test_no_daemon(self):
+        path = self.write("tiny.hlo", TINY)
+        self.one_line_error(hone("tune", path), 3, "127.0.0.1:1", "--local")
+        self.one_line_error(hone("lookup", path), 3, "127.0.0.1:1")
+
+    def test_unwritable_output_leaves_nothing(self):
+        path = self.write("tiny.hlo", TINY)
+        self.one_line_error(
+            hone("opt", path, "-o", self.folder / "no" / "out.hlo"), 2, "out")
+
+
+class WithDaemon(Scratch):
+    def setUp(self):
+        super().setUp()
+        self.server = f"127.0.0.1:{free_port()}"
+        self.http = f"127.0.0.1:{free_port()}"
+        self.daemon = None
+        self.start()
+
+    def start(self):
+        self.daemon = subprocess.Popen(
+            [BIN / "honed", "--listen", self.server, "--http", self.http,
+             "--state", self.folder / "state"],
+            stderr=subprocess.PIPE, text=True)
+        self.addCleanup(self.stop)
+        # The daemon says on stderr when it serves.
+        for line in self.daemon.stderr:
+            if "serves" in line:
+                return
+        self.fail("honed ended at once")
+
+    def stop(self):
+        if self.daemon.poll() is None:
+            self.daemon.send_signal(signal.SIGTERM)
+            self.daemon.wait(timeout=30)
+        self.daemon.stderr.close()
+
+    def metric(self, name):
+        with urllib.request.urlopen(f"http://{self.http}/metrics") as reply:
+            for line in reply.read().decode().splitlines():
+                if line.startswith(name + " "):
+                    return float(line.split()[-1])
+        return None
+
+    def test_the_main_job(self):
+        self.assertFalse(
+            self.json("lookup", MODULE, server=self.server, status=1)["hit"])
+        out = self.folder / "tuned.hlo"
+        first = self.json("tune", MODULE, "--trials", 40, "-o", out,
+                          server=self.server)
+        self.assertEqual(first["module"], "jit_step")
+        task = first["tasks"][0]
+        self.assertEqual(task["cache"], "miss")
+        self.assertLessEqual(task["best"]["cost"], task["default"]["cost"])
+        self.assertEqual(self.json("stats", out)["ops"], task["best"]["cost"])
+
+        second = self.json("tune", MODULE, "--trials", 40, server=self.server)
+        self.assertEqual(second["tasks"][0]["cache"], "hit")
+        self.assertEqual(second["tasks"][0]["best"], task["best"])
+
+        found = self.json("lookup", MODULE, "--explain", server=self.server)
+        self.assertTrue(found["hit"])
+        self.assertTrue(
+            all(c["matches"] for c in found["explanation"]["components"]))
+        missed = self.json("lookup", MODULE, "--explain", "--score", "time",
+                           server=self.server, status=1)
+        self.assertEqual(
+            [c["name"] for c in missed["explanation"]["components"]
+             if not c["matches"]], ["task_options"])
+        records = self.json("cache", "list", server=self.server)["records"]
+        self.assertEqual(len(records), 1)
+        tunings = self.json("list", "tunings", server=self.server)["tunings"]
+        self.assertEqual([t["state"] for t in tunings], ["succeeded"])
+        self.assertEqual(self.metric("hone_cache_entries"), 1)
+
+        compiled = self.folder / "compiled.pb"
+        document = self.json("compile", MODULE, "-o", compiled,
+                             server=self.server)
+        self.assertEqual(document["decisions"][0]["source"], "cache")
+        self.assertEqual(self.json("stats", compiled)["ops"],
+                         task["best"]["cost"])
+
+        self.assertEqual(
+            self.json("cache", "invalidate", "--all",
+                      server=self.server)["removed"], 1)
+        self.assertFalse(
+            self.json("lookup", MODULE, server=self.server, status=1)["hit"])
+
+    def test_results_survive_a_restart(self):
+        self.json("tune", MODULE, "--trials", 20, server=self.server)
+        self.stop()
+        self.assertEqual(self.daemon.returncode, 0)
+        self.start()
+        self.assertTrue(
+            self.json("lookup", MODULE, server=self.server)["hit"])
+
+    def test_compile_answers_at_once_and_tunes_behind(self):
+        document = self.json("compile", MODULE, "-o", self.folder / "a.hlo",
+                             server=self.server)
+        self.assertEqual(document["decisions"][0]["source"], "default")
+        document = self.json("compile", MODULE, "-o", self.folder / "b.hlo",
+                             "--patience", "120s", server=self.server)
+        self.assertIn(document["decisions"][0]["source"], ("tuned", "cache"))
+        self.assertTrue(self.json("diff", MODULE, self.folder / "b.hlo")
+                        ["equal"])
+
+    def test_a_second_daemon_on_the_store_is_refused(self):
+        result = subprocess.run(
+            [BIN / "honed", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0",
+             "--state", self.folder / "state"],
+            capture_output=True, text=True, timeout=60)
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("honed: ", result.stderr)
+        self.assertIn("state", result.stderr)
+
+    def test_bad_requests(self):
+        self.one_line_error(
+            hone("tune", MODULE, "--optimizer", "nope", server=self.server), 2,
+            "nope", "beam")
+        self.one_line_error(hone("cache", "invalidate", server=self.server), 2)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])

@@ -1,0 +1,136 @@
+#include "storage/sqlite/migrations.h"
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include "tests/support/status_matchers.h"
+#include "tests/support/temporary_directory.h"
+
+namespace hone::storage::sqlite {
+namespace {
+
+using ::hone::testing::StatusIs;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+constexpr Migration kFirst = {1,
+                              "PRAGMA application_id = 0x486f6e65;"
+                              "CREATE TABLE a (x INTEGER) STRICT;"
+                              "PRAGMA user_version = 1;"};
+constexpr Migration kSecond = {2,
+                               "ALTER TABLE a ADD COLUMN y TEXT;"
+                               "UPDATE a SET y = 'n' || x;"
+                               "PRAGMA user_version = 2;"};
+constexpr Migration kThirdFails = {3,
+                                   "CREATE TABLE b (x INTEGER) STRICT;"
+                                   "SELECT * FROM missing;"
+                                   "PRAGMA user_version = 3;"};
+
+class MigrationsTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<Database> Open(const std::string& path) {
+    auto database = Database::Open(path, Database::Mode::kReadWrite,
+                                   absl::Seconds(1), &events_);
+    EXPECT_THAT(database, hone::testing::IsOk());
+    return *std::move(database);
+  }
+  int64_t Version(Database& database) {
+    return database.QueryInt("PRAGMA user_version").value();
+  }
+
+  hone::testing::TemporaryDirectory directory_;
+  const std::string path_ = directory_.path() + "/test.db";
+  Events events_;
+};
+
+std::string ReadFile(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST_F(MigrationsTest, BuiltInOnesAreConsecutive) {
+  int version = 0;
+  for (const Migration& migration : Migrations()) {
+    EXPECT_EQ(migration.version, ++version);
+  }
+  EXPECT_GT(version, 0);
+}
+
+TEST_F(MigrationsTest, EmptyDatabaseGetsEverythingWithoutABackup) {
+  auto database = Open(path_);
+  HONE_ASSERT_OK(Migrate(*database, path_, Migrations()));
+  EXPECT_EQ(Version(*database), Migrations().back().version);
+  HONE_ASSERT_OK(database->QueryInt("SELECT COUNT(*) FROM record").status());
+  EXPECT_FALSE(std::filesystem::exists(path_ + ".v0.backup"));
+  // Again changes nothing.
+  HONE_ASSERT_OK(Migrate(*database, path_, Migrations()));
+}
+
+TEST_F(MigrationsTest, OlderDatabaseIsCopiedThenMigratedWithItsData) {
+  auto database = Open(path_);
+  HONE_ASSERT_OK(Migrate(*database, path_, {kFirst}));
+  HONE_ASSERT_OK(database->Execute("INSERT INTO a VALUES (7)"));
+  HONE_ASSERT_OK(Migrate(*database, path_, {kFirst, kSecond}));
+  EXPECT_EQ(Version(*database), 2);
+  EXPECT_EQ(*database->QueryInt("SELECT COUNT(*) FROM a WHERE y = 'n7'"), 1);
+
+  auto backup = Open(path_ + ".v1.backup");
+  EXPECT_EQ(Version(*backup), 1);
+  EXPECT_EQ(*backup->QueryInt("SELECT x FROM a"), 7);
+  EXPECT_THAT(backup->Prepare("SELECT y FROM a"),
+              StatusIs(absl::StatusCode::kDataLoss, HasSubstr("y")));
+}
+
+TEST_F(MigrationsTest, AFailedMigrationLeavesTheVersionBefore) {
+  auto database = Open(path_);
+  EXPECT_FALSE(Migrate(*database, path_, {kFirst, kSecond, kThirdFails}).ok());
+  EXPECT_EQ(Version(*database), 2);
+  EXPECT_FALSE(database->in_transaction());
+  EXPECT_EQ(*database->QueryInt(
+                "SELECT COUNT(*) FROM sqlite_schema WHERE name = 'b'"),
+            0);
+  // A repaired program goes on from there.
+  HONE_ASSERT_OK(Migrate(*database, path_, {kFirst, kSecond}));
+}
+
+TEST_F(MigrationsTest, NewerVersionIsRefusedAndTheFileUnchanged) {
+  {
+    auto database = Open(path_);
+    HONE_ASSERT_OK(Migrate(*database, path_, {kFirst, kSecond}));
+  }
+  const std::string before = ReadFile(path_);
+  {
+    auto database = Open(path_);
+    EXPECT_THAT(Migrate(*database, path_, {kFirst}),
+                StatusIs(absl::StatusCode::kFailedPrecondition,
+                         AllOf(HasSubstr("version 2"), HasSubstr("version 1"),
+                               HasSubstr(path_))));
+  }
+  EXPECT_EQ(ReadFile(path_), before);
+}
+
+TEST_F(MigrationsTest, AnotherProgramsDatabaseIsRefused) {
+  auto database = Open(path_);
+  HONE_ASSERT_OK(database->Execute("CREATE TABLE theirs (x)"));
+  EXPECT_THAT(Migrate(*database, path_, Migrations()),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr("another program")));
+}
+
+TEST_F(MigrationsTest, AMigrationThatForgetsItsVersionIsABug) {
+  auto database = Open(path_);
+  EXPECT_THAT(
+      Migrate(*database, path_,
+              {kFirst, Migration{2, "CREATE TABLE c (x INTEGER) STRICT;"}}),
+      StatusIs(absl::StatusCode::kInternal, HasSubstr("migration 2")));
+}
+
+}  // namespace
+}  // namespace hone::storage::sqlite

@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# What ./test.sh --all runs beyond the slow CTest cases: a minute of fuzzing per
+# target, the address and undefined-behaviour sanitizers over the unit tests, and
+# every tuned corpus module on the real XLA:CPU.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+cmake --preset clang >/dev/null
+cmake --build build/clang --target text_fuzzer proto_fuzzer
+for target in text proto; do
+  echo "fuzzing $target for a minute" >&2
+  corpus=$(mktemp -d)
+  build/clang/bin/${target}_fuzzer -max_total_time=60 -rss_limit_mb=2048 \
+    -timeout=5 "$corpus" "tests/testdata/fuzz/$target"
+  rm -r "$corpus"
+done
+
+cmake --preset asan -DHONE_BUILD_TESTS=ON >/dev/null
+cmake --build build/asan
+ctest --preset asan --parallel 2 --label-exclude 'slow|gpu|bench|e2e'
+
+tuned=$(mktemp -d)
+build/release/bin/hone bench pass-order --search beam --trials 100 \
+  --tuned "$tuned"
+.venv/bin/python tools/compare_on_xla.py --hone build/release/bin/hone \
+  --corpus bench/data/corpus --tuned "$tuned"
+rm -r "$tuned"
