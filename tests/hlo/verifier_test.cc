@@ -110,9 +110,15 @@ TEST(Verifier, RejectsUsersThatOperandsDoNotKnow) {
 }
 
 TEST(Verifier, RejectsUsersListedTwice) {
-  Module module = Chain();
+  Module module = Parse(R"(HloModule m
+ENTRY e {
+  p = f32[2] parameter(0)
+  n = f32[2] negate(p)
+  ROOT r = f32[2] add(p, n)
+})");
+  // Done a second time, it adds n to the users of p again.
   module.mutable_computation(module.entry()).FinishForwardReferences();
-  ExpectError(module, "listed twice as a user of p");
+  ExpectError(module, "instruction n: listed twice as a user of p");
 }
 
 TEST(Verifier, RejectsTwoParametersOfOneNumber) {
