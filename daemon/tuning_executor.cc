@@ -142,8 +142,8 @@ absl::StatusOr<TuningExecutor::Submission> TuningExecutor::Submit(
   }
   {
     absl::MutexLock lock(&mu_);
-    if (queue_.size() >= static_cast<size_t>(options_.max_queued) &&
-        running_ >= options_.max_running) {
+    if (queue_.size() + static_cast<size_t>(running_) >=
+        static_cast<size_t>(options_.max_queued + options_.max_running)) {
       metrics_.RpcRejected("queue_full").Increment();
       return WithRetryDelay(
           WithReason(absl::ResourceExhaustedError(absl::StrCat(
@@ -350,7 +350,6 @@ TuningUpdate TuningExecutor::FinalUpdate(const Job& job,
                                       : std::string(result.status().message());
     return failed;
   }
-  if (result.ok()) update->record = *result;
   return *std::move(update);
 }
 

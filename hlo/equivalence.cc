@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+
 #include "base/rng.h"
 #include "base/status_macros.h"
 #include "hlo/evaluator/types.h"
@@ -77,8 +78,9 @@ Literal RandomLiteral(const ShapePtr& shape, Rng& rng) {
 // Special values, the finite ones first. Large ones leave room for sums of
 // squares in every type but the narrowest.
 constexpr std::array<double, 11> kSpecials = {
-    0.0,  -0.0,  1e-40, -1e-40, 0x1p-126,  100.0,
-    -100, 1.0e4, std::numeric_limits<double>::quiet_NaN(),
+    0.0,       -0.0,      1e-40,
+    -1e-40,    0x1p-126,  100.0,
+    -100,      1.0e4,     std::numeric_limits<double>::quiet_NaN(),
     kInfinity, -kInfinity};
 constexpr uint64_t kFiniteSpecials = 8;
 constexpr std::array<int64_t, 4> kSpecialIntegers = {
@@ -308,9 +310,9 @@ class Checker {
 
   absl::StatusOr<EquivalenceReport> Run() {
     HONE_RETURN_IF_ERROR(CheckSignatures(a_, b_));
-    report_.method = absl::StrCat("evaluator: ", options_.random_inputs,
-                                  " random, ", options_.adversarial_inputs,
-                                  " adversarial inputs");
+    report_.method =
+        absl::StrCat("evaluator: ", options_.random_inputs, " random, ",
+                     options_.adversarial_inputs, " adversarial inputs");
     Rng seeds(options_.seed);
     for (int i = 0; i < options_.random_inputs && report_.equal; ++i) {
       HONE_RETURN_IF_ERROR(CheckRandom(i, seeds.Next()));

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+
 #include "hlo/evaluator/evaluator.h"
 #include "hlo/literal.h"
 #include "hlo/module.h"
@@ -77,8 +78,9 @@ struct EquivalenceReport {
 // `a` makes of them: if over 1 % of its result is NaN, every other random input
 // is replaced by its absolute values (training steps take square roots of
 // second moments); if over half of its result on an adversarial input is not
-// finite, the modules are compared on that input with finite special values too.
-// Errors: InvalidArgument when their signatures differ; otherwise as Evaluate.
+// finite, the modules are compared on that input with finite special values
+// too. Errors: InvalidArgument when their signatures differ; otherwise as
+// Evaluate.
 absl::StatusOr<EquivalenceReport> CheckEquivalent(
     const Module& a, const Module& b, const EquivalenceOptions& options = {});
 

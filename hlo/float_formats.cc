@@ -1,5 +1,6 @@
 #include "hlo/float_formats.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -106,12 +107,12 @@ float MiniFloatToFloat(ElementType type, uint8_t bits) {
   const unsigned width_mask = (1u << Width(f)) - 1;
   const unsigned b = bits & width_mask;
   const bool negative = f.has_sign && (b >> (Width(f) - 1)) != 0;
-  const unsigned magnitude =
-      f.has_sign ? b & ((1u << (Width(f) - 1)) - 1) : b;
+  const unsigned magnitude = f.has_sign ? b & ((1u << (Width(f) - 1)) - 1) : b;
   const unsigned exponent = magnitude >> f.mantissa_bits;
   const unsigned mantissa = magnitude & ((1u << f.mantissa_bits) - 1);
   const unsigned top = (1u << f.exponent_bits) - 1;
-  const unsigned ones = (top << f.mantissa_bits) | ((1u << f.mantissa_bits) - 1);
+  const unsigned ones =
+      (top << f.mantissa_bits) | ((1u << f.mantissa_bits) - 1);
   const float nan = std::numeric_limits<float>::quiet_NaN();
   if (f.negative_zero_is_nan && negative && magnitude == 0) return nan;
   if (f.all_ones_is_nan && magnitude == ones) return nan;
@@ -122,12 +123,11 @@ float MiniFloatToFloat(ElementType type, uint8_t bits) {
   }
   float value;
   if (exponent == 0 && f.has_sign) {
-    value = std::ldexp(static_cast<float>(mantissa),
-                       1 - f.bias - f.mantissa_bits);
+    value =
+        std::ldexp(static_cast<float>(mantissa), 1 - f.bias - f.mantissa_bits);
   } else {
-    value = std::ldexp(
-        static_cast<float>((1u << f.mantissa_bits) | mantissa),
-        static_cast<int>(exponent) - f.bias - f.mantissa_bits);
+    value = std::ldexp(static_cast<float>((1u << f.mantissa_bits) | mantissa),
+                       static_cast<int>(exponent) - f.bias - f.mantissa_bits);
   }
   return negative ? -value : value;
 }
@@ -138,6 +138,10 @@ uint8_t FloatToMiniFloat(ElementType type, float value) {
   const Format f = FormatOf(type);
   const unsigned count = 1u << Width(f);
   const bool want_negative = std::signbit(value) && f.has_sign;
+  // No signed format reaches 2^20: clamping keeps distances of huge values
+  // apart.
+  const double wide = static_cast<double>(value);
+  const double target = f.has_sign ? std::clamp(wide, -0x1p20, 0x1p20) : wide;
   unsigned best = 0;
   double best_distance = std::numeric_limits<double>::infinity();
   bool found_nan = false;
@@ -152,8 +156,7 @@ uint8_t FloatToMiniFloat(ElementType type, float value) {
     if (std::isnan(value)) continue;
     if (std::signbit(candidate) != want_negative && candidate != 0) continue;
     if (std::isinf(candidate)) continue;
-    const double distance = std::fabs(static_cast<double>(candidate) -
-                                      static_cast<double>(value));
+    const double distance = std::fabs(static_cast<double>(candidate) - target);
     const bool tie = distance == best_distance;
     const bool sign_match = std::signbit(candidate) == want_negative;
     if (distance < best_distance || (tie && sign_match && b % 2 == 0)) {
@@ -165,16 +168,22 @@ uint8_t FloatToMiniFloat(ElementType type, float value) {
   // Beyond the largest finite value by half a step or more: infinity where
   // the format has it, NaN where it only has that, else saturation.
   const float nearest = MiniFloatToFloat(type, static_cast<uint8_t>(best));
-  const float below = MiniFloatToFloat(
-      type, static_cast<uint8_t>(best > 0 ? best - 1 : best));
-  const double half_step = std::fabs(static_cast<double>(nearest) -
-                                     static_cast<double>(below)) / 2;
-  if (std::fabs(value) > std::fabs(nearest) && best_distance >= half_step) {
+  const float below =
+      MiniFloatToFloat(type, static_cast<uint8_t>(best > 0 ? best - 1 : best));
+  const double half_step =
+      std::fabs(static_cast<double>(nearest) - static_cast<double>(below)) / 2;
+  const bool is_largest =
+      best + 1 == count ||
+      !(std::fabs(MiniFloatToFloat(type, static_cast<uint8_t>(best + 1))) >
+        std::fabs(nearest)) ||
+      std::isinf(MiniFloatToFloat(type, static_cast<uint8_t>(best + 1)));
+  if (std::isinf(value) ||
+      (is_largest && std::fabs(value) > std::fabs(nearest) &&
+       best_distance >= half_step)) {
     if (f.ieee) {
       const unsigned infinity = ((1u << f.exponent_bits) - 1)
                                 << f.mantissa_bits;
-      return static_cast<uint8_t>(infinity |
-                                  (want_negative ? count / 2 : 0u));
+      return static_cast<uint8_t>(infinity | (want_negative ? count / 2 : 0u));
     }
     if (found_nan) return static_cast<uint8_t>(nan_pattern);
   }

@@ -19,10 +19,8 @@ struct Add {
                           static_cast<Wrapping<T>>(b));
   }
   template <typename T>
-    requires Floating<T> || Complex<T>
-  static T Apply(T a, T b) {
-    return a + b;
-  }
+  requires Floating<T> || Complex<T>
+  static T Apply(T a, T b) { return a + b; }
   template <typename T>
   static constexpr T Identity() {
     return T{};

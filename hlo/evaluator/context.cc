@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+
 #include "base/clock.h"
 #include "base/status_macros.h"
 #include "hlo/evaluator/elementwise.h"
@@ -74,10 +75,10 @@ absl::StatusOr<Literal> Context::Allocate(const ShapePtr& shape) {
   const int64_t bytes = shape->byte_size();
   std::shared_ptr<std::byte[]> data = buffers_->Allocate(bytes);
   if (data == nullptr) {
-    return absl::ResourceExhaustedError(absl::StrCat(
-        "evaluation needs ", bytes, " bytes for ", shape->ToString(),
-        " beyond ", buffers_->live_bytes(), " in use, expected at most ",
-        max_live_bytes_, " in all"));
+    return absl::ResourceExhaustedError(
+        absl::StrCat("evaluation needs ", bytes, " bytes for ",
+                     shape->ToString(), " beyond ", buffers_->live_bytes(),
+                     " in use, expected at most ", max_live_bytes_, " in all"));
   }
   return Literal(shape, std::move(data));
 }
@@ -144,8 +145,7 @@ absl::StatusOr<Literal> Context::Run(ComputationId id,
       inputs.push_back(step.last_use[i] ? std::move(input) : input);
     }
     HONE_ASSIGN_OR_RETURN(
-        value,
-        RunStep(*this, computation, step, absl::MakeSpan(inputs)));
+        value, RunStep(*this, computation, step, absl::MakeSpan(inputs)));
   }
   return std::move(values[static_cast<size_t>(computation.root())]);
 }
@@ -163,9 +163,8 @@ absl::StatusOr<Literal> EvaluateElementwise(Context& context,
         operation.instruction,
         operation.operands.empty()
             ? ""
-            : absl::StrCat("no arithmetic on ", operation.operands.back()
-                                                    .shape()
-                                                    .ToString()));
+            : absl::StrCat("no arithmetic on ",
+                           operation.operands.back().shape().ToString()));
   }
   program.AddOutput(*result);
   return RunProgram(context, program, operation.instruction,

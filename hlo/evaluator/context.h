@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
+
 #include "hlo/evaluator/buffer_pool.h"
 #include "hlo/evaluator/evaluator.h"
 #include "hlo/evaluator/plan.h"

@@ -21,8 +21,7 @@ std::vector<Literal> One(Literal literal) {
 
 }  // namespace
 
-absl::StatusOr<Literal> EvaluateConstant(Context&,
-                                         const Operation& operation) {
+absl::StatusOr<Literal> EvaluateConstant(Context&, const Operation& operation) {
   const LiteralPtr& literal = operation.instruction.literal();
   if (literal == nullptr || literal->is_elided()) {
     return UnimplementedError(operation.instruction,

@@ -93,9 +93,9 @@ struct CanonicalView {
 
 void PlaceGroups(const Geometry& g, CanonicalDimension groups,
                  CanonicalView& view) {
-  view.dimensions.insert(g.groups_innermost ? view.dimensions.end()
-                                            : view.dimensions.begin(),
-                         groups);
+  view.dimensions.insert(
+      g.groups_innermost ? view.dimensions.end() : view.dimensions.begin(),
+      groups);
 }
 
 CanonicalView InputView(const Geometry& g, const ConvolutionDimensions& d,
@@ -110,10 +110,9 @@ CanonicalView InputView(const Geometry& g, const ConvolutionDimensions& d,
         {shape.dimension(s), strides[static_cast<size_t>(s)]});
   }
   view.dimensions.push_back({g.in, feature});
-  PlaceGroups(g,
-              {g.groups, d.batch_group_count > 1 ? g.batch * batch
-                                                 : g.in * feature},
-              view);
+  PlaceGroups(
+      g, {g.groups, d.batch_group_count > 1 ? g.batch * batch : g.in * feature},
+      view);
   return view;
 }
 
@@ -159,8 +158,7 @@ CanonicalView OutputView(const Geometry& g, const ConvolutionDimensions& d,
 bool IsDense(const CanonicalView& view) {
   const DimensionVector dense = RowMajorStrides(view.sizes());
   for (size_t i = 0; i < dense.size(); ++i) {
-    if (view.dimensions[i].size != 1 &&
-        view.dimensions[i].stride != dense[i]) {
+    if (view.dimensions[i].size != 1 && view.dimensions[i].stride != dense[i]) {
       return false;
     }
   }
@@ -175,10 +173,10 @@ absl::StatusOr<Literal> Canonical(Context& context, Literal literal,
   HONE_ASSIGN_OR_RETURN(
       Literal result,
       context.Allocate(Shape::Array(literal.shape().element_type(), sizes)));
-  HONE_RETURN_IF_ERROR(StridedCopy(
-      context, width, sizes,
-      {literal.data() + view.offset * width, view.strides()},
-      {result.MutableData(), RowMajorStrides(sizes)}));
+  HONE_RETURN_IF_ERROR(
+      StridedCopy(context, width, sizes,
+                  {literal.data() + view.offset * width, view.strides()},
+                  {result.MutableData(), RowMajorStrides(sizes)}));
   return result;
 }
 
@@ -198,8 +196,7 @@ void CopyPatch(const Geometry& g, const T* image, const DimensionVector& output,
         std::clamp<int64_t>(g.input_size[d] - start, low, w.size);
     patch = std::fill_n(patch, low * g.in, T{});
     if (high > low) {
-      const T* from =
-          image + (position * g.input_size[d] + start + low) * g.in;
+      const T* from = image + (position * g.input_size[d] + start + low) * g.in;
       patch = std::copy_n(from, (high - low) * g.in, patch);
     }
     patch = std::fill_n(patch, (w.size - high) * g.in, T{});
@@ -248,8 +245,9 @@ absl::Status ConvolveByGemm(Context& context, const Geometry& g, const T* input,
         rows, std::max<int64_t>(kGrain / work, block),
         [&](int64_t begin, int64_t end) {
           if (pointwise) {
-            Gemm<T>(end - begin, g.out, depth, {image + begin * depth, depth, 1},
-                    {weights, g.out, 1}, result + begin * g.out, g.out);
+            Gemm<T>(end - begin, g.out, depth,
+                    {image + begin * depth, depth, 1}, {weights, g.out, 1},
+                    result + begin * g.out, g.out);
             return;
           }
           const auto patches = std::make_unique<T[]>(
@@ -260,8 +258,8 @@ absl::Status ConvolveByGemm(Context& context, const Geometry& g, const T* input,
             T* next = patches.get();
             for (int64_t row = at; row < at + count; ++row) {
               Unravel(row % positions, g.output_size, position);
-              CopyPatch(g, image + row / positions * pixels * g.in, position,
-                        0, 0, next);
+              CopyPatch(g, image + row / positions * pixels * g.in, position, 0,
+                        0, next);
             }
             Gemm<T>(count, g.out, depth, {patches.get(), depth, 1},
                     {weights, g.out, 1}, result + at * g.out, g.out);
@@ -288,20 +286,21 @@ absl::Status ConvolveAcrossGroups(Context& context, const Geometry& g,
           T* result = output + row * g.out * n;
           std::fill_n(result, g.out * n, T{});
           Unravel(row % positions, g.output_size, position);
-          VisitTaps(g.window, g.input_size, position, [&](int64_t tap,
-                                                             int64_t pixel) {
-            for (int64_t i = 0; i < g.in; ++i) {
-              const T* x = image + (pixel * g.in + i) * n;
-              for (int64_t o = 0; o < g.out; ++o) {
-                const T* w = kernel + ((tap * g.in + i) * g.out + o) * n;
-                T* y = result + o * n;
-                HONE_VECTORIZE
-                for (int64_t j = 0; j < n; ++j) {
-                  y[j] = Add::Apply(y[j], Multiply::Apply(x[j], w[j]));
+          VisitTaps(
+              g.window, g.input_size, position,
+              [&](int64_t tap, int64_t pixel) {
+                for (int64_t i = 0; i < g.in; ++i) {
+                  const T* x = image + (pixel * g.in + i) * n;
+                  for (int64_t o = 0; o < g.out; ++o) {
+                    const T* w = kernel + ((tap * g.in + i) * g.out + o) * n;
+                    T* y = result + o * n;
+                    HONE_VECTORIZE
+                    for (int64_t j = 0; j < n; ++j) {
+                      y[j] = Add::Apply(y[j], Multiply::Apply(x[j], w[j]));
+                    }
+                  }
                 }
-              }
-            }
-          });
+              });
         }
       });
 }
@@ -332,9 +331,8 @@ absl::StatusOr<Literal> EvaluateConvolution(Context& context,
     g.input_size = {1};
     g.output_size = {1};
   }
-  HONE_ASSIGN_OR_RETURN(
-      Literal output,
-      context.Allocate(Shape::Array(type, output_view.sizes())));
+  HONE_ASSIGN_OR_RETURN(Literal output, context.Allocate(Shape::Array(
+                                            type, output_view.sizes())));
   HONE_RETURN_IF_ERROR(DispatchType(type, [&]<typename T>() {
     const T* x = input.values<T>().data();
     const T* w = kernel.values<T>().data();
@@ -348,10 +346,10 @@ absl::StatusOr<Literal> EvaluateConvolution(Context& context,
   } else {
     HONE_ASSIGN_OR_RETURN(Literal result, context.Allocate(shape));
     const DimensionVector sizes = output_view.sizes();
-    HONE_RETURN_IF_ERROR(StridedCopy(
-        context, ByteWidth(type), sizes,
-        {output.data(), RowMajorStrides(sizes)},
-        {result.MutableData(), output_view.strides()}));
+    HONE_RETURN_IF_ERROR(
+        StridedCopy(context, ByteWidth(type), sizes,
+                    {output.data(), RowMajorStrides(sizes)},
+                    {result.MutableData(), output_view.strides()}));
     output = std::move(result);
   }
   return Convert(context, std::move(output), operation.shape().element_type());

@@ -18,10 +18,10 @@ absl::StatusOr<Literal> CopyOut(Context& context, const Operation& operation,
                         context.Allocate(operation.instruction.shape_ptr()));
   const int64_t width = ByteWidth(operand.shape().element_type());
   const DimensionVector& dimensions = result.shape().dimensions();
-  HONE_RETURN_IF_ERROR(StridedCopy(
-      context, width, dimensions,
-      {operand.data() + offset * width, std::move(strides)},
-      {result.MutableData(), RowMajorStrides(dimensions)}));
+  HONE_RETURN_IF_ERROR(
+      StridedCopy(context, width, dimensions,
+                  {operand.data() + offset * width, std::move(strides)},
+                  {result.MutableData(), RowMajorStrides(dimensions)}));
   return result;
 }
 
@@ -120,8 +120,8 @@ absl::StatusOr<Literal> EvaluateDynamicSlice(Context& context,
   const Literal& operand = operation.operands[0];
   const DimensionVector& sizes = operation.shape().dimensions();
   if (sizes.empty()) return std::move(operation.operands[0]);
-  const DimensionVector starts = ClampedStarts(operation.operands.subspan(1),
-                                               operand.shape(), sizes);
+  const DimensionVector starts =
+      ClampedStarts(operation.operands.subspan(1), operand.shape(), sizes);
   DimensionVector strides = RowMajorStrides(operand.shape().dimensions());
   const int64_t offset = OffsetOf(starts, strides);
   return CopyOut(context, operation, operand, offset, std::move(strides));
@@ -145,8 +145,8 @@ absl::StatusOr<Literal> EvaluateDynamicUpdateSlice(Context& context,
   }
   const DimensionVector& sizes = update.shape().dimensions();
   const DimensionVector strides = RowMajorStrides(result.shape().dimensions());
-  const DimensionVector starts = ClampedStarts(operation.operands.subspan(2),
-                                               result.shape(), sizes);
+  const DimensionVector starts =
+      ClampedStarts(operation.operands.subspan(2), result.shape(), sizes);
   HONE_RETURN_IF_ERROR(StridedCopy(
       context, width, sizes, {update.data(), RowMajorStrides(sizes)},
       {result.MutableData() + OffsetOf(starts, strides) * width, strides}));
@@ -221,14 +221,13 @@ absl::StatusOr<Literal> EvaluateIota(Context& context,
   const int64_t n = shape.dimension(dimension);
   // One run of the dimension, spread over the others.
   HONE_ASSIGN_OR_RETURN(
-      Literal run,
-      context.Allocate(Shape::Array(shape.element_type(), {n})));
+      Literal run, context.Allocate(Shape::Array(shape.element_type(), {n})));
   for (int64_t i = 0; i < n; ++i) run.SetInt(i, i);
   DimensionVector strides(static_cast<size_t>(shape.rank()), 0);
   strides[static_cast<size_t>(dimension)] = 1;
-  HONE_RETURN_IF_ERROR(StridedCopy(
-      context, width, shape.dimensions(), {run.data(), strides},
-      {result.MutableData(), RowMajorStrides(shape.dimensions())}));
+  HONE_RETURN_IF_ERROR(
+      StridedCopy(context, width, shape.dimensions(), {run.data(), strides},
+                  {result.MutableData(), RowMajorStrides(shape.dimensions())}));
   return result;
 }
 

@@ -99,10 +99,9 @@ absl::StatusOr<Side> MakeSide(Context& context, Literal literal,
       packed_sizes.push_back(sizes[static_cast<size_t>(d)]);
       source_strides.push_back(strides[static_cast<size_t>(d)]);
     }
-    HONE_ASSIGN_OR_RETURN(
-        Literal packed,
-        context.Allocate(Shape::Array(literal.shape().element_type(),
-                                      packed_sizes)));
+    HONE_ASSIGN_OR_RETURN(Literal packed,
+                          context.Allocate(Shape::Array(
+                              literal.shape().element_type(), packed_sizes)));
     const DimensionVector packed_strides = RowMajorStrides(packed_sizes);
     HONE_RETURN_IF_ERROR(
         StridedCopy(context, ByteWidth(literal.shape().element_type()),
@@ -183,15 +182,14 @@ absl::StatusOr<Literal> EvaluateDot(Context& context,
         Convert(context, std::move(operation.operands[i]), compute_type));
     HONE_ASSIGN_OR_RETURN(
         Side side,
-        MakeSide(context, std::move(operand),
-                 i == 0 ? dimensions.lhs_batch : dimensions.rhs_batch,
-                 i == 0 ? dimensions.lhs_contracting
-                        : dimensions.rhs_contracting));
+        MakeSide(
+            context, std::move(operand),
+            i == 0 ? dimensions.lhs_batch : dimensions.rhs_batch,
+            i == 0 ? dimensions.lhs_contracting : dimensions.rhs_contracting));
     sides.push_back(std::move(side));
   }
-  HONE_ASSIGN_OR_RETURN(
-      Literal result,
-      context.Allocate(WithElementType(operation.shape(), compute_type)));
+  HONE_ASSIGN_OR_RETURN(Literal result, context.Allocate(WithElementType(
+                                            operation.shape(), compute_type)));
   HONE_RETURN_IF_ERROR(DispatchType(compute_type, [&]<typename T>() {
     return Multiply<T>(context, sides[0], sides[1], result);
   }));

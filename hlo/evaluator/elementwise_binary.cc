@@ -19,10 +19,8 @@ struct Subtract {
                           static_cast<Wrapping<T>>(b));
   }
   template <typename T>
-    requires Floating<T> || Complex<T>
-  static T Apply(T a, T b) {
-    return a - b;
-  }
+  requires Floating<T> || Complex<T>
+  static T Apply(T a, T b) { return a - b; }
 };
 
 // Integers: x / 0 is all ones; the smallest / -1 is itself.
@@ -36,10 +34,8 @@ struct Divide {
     return static_cast<T>(a / b);
   }
   template <typename T>
-    requires Floating<T> || Complex<T>
-  static T Apply(T a, T b) {
-    return a / b;
-  }
+  requires Floating<T> || Complex<T>
+  static T Apply(T a, T b) { return a / b; }
 };
 
 // Integers: x mod 0 is x. The sign is the dividend's.
@@ -152,8 +148,8 @@ struct MakeComplex {
 struct Mulhi {
   template <Integer T>
   static T Apply(T a, T b) {
-    using Wide = std::conditional_t<std::is_signed_v<T>, __int128,
-                                    unsigned __int128>;
+    using Wide =
+        std::conditional_t<std::is_signed_v<T>, __int128, unsigned __int128>;
     return static_cast<T>((static_cast<Wide>(a) * static_cast<Wide>(b)) >>
                           (sizeof(T) * 8));
   }

@@ -84,8 +84,8 @@ void WrapSubByte(const void* const* operands, void* result, int64_t n) {
   T* out = static_cast<T*>(result);
   HONE_VECTORIZE
   for (int64_t i = 0; i < n; ++i) {
-    const T shifted = static_cast<T>(static_cast<unsigned>(x[i])
-                                     << (8 - kBits));
+    const T shifted =
+        static_cast<T>(static_cast<unsigned>(x[i]) << (8 - kBits));
     out[i] = static_cast<T>(shifted >> (8 - kBits));
   }
 }

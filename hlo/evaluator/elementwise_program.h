@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
+
 #include "hlo/evaluator/elementwise.h"
 #include "hlo/instruction.h"
 #include "hlo/literal.h"

@@ -24,31 +24,19 @@ struct Ne {
 };
 struct Ge {
   template <typename T>
-    requires(!Complex<T>)
-  static bool Apply(T a, T b) {
-    return a >= b;
-  }
+  requires(!Complex<T>) static bool Apply(T a, T b) { return a >= b; }
 };
 struct Gt {
   template <typename T>
-    requires(!Complex<T>)
-  static bool Apply(T a, T b) {
-    return a > b;
-  }
+  requires(!Complex<T>) static bool Apply(T a, T b) { return a > b; }
 };
 struct Le {
   template <typename T>
-    requires(!Complex<T>)
-  static bool Apply(T a, T b) {
-    return a <= b;
-  }
+  requires(!Complex<T>) static bool Apply(T a, T b) { return a <= b; }
 };
 struct Lt {
   template <typename T>
-    requires(!Complex<T>)
-  static bool Apply(T a, T b) {
-    return a < b;
-  }
+  requires(!Complex<T>) static bool Apply(T a, T b) { return a < b; }
 };
 
 // Maps floats to integers in their total order: -NaN < -inf < … < -0 < +0 < …

@@ -18,10 +18,8 @@ struct Abs {
                  : x;
   }
   template <Integer T>
-    requires std::is_unsigned_v<T>
-  static T Apply(T x) {
-    return x;
-  }
+  requires std::is_unsigned_v<T>
+  static T Apply(T x) { return x; }
   template <Floating T>
   static T Apply(T x) {
     return std::fabs(x);
@@ -38,10 +36,8 @@ struct Negate {
     return static_cast<T>(Wrapping<T>{0} - static_cast<Wrapping<T>>(x));
   }
   template <typename T>
-    requires Floating<T> || Complex<T>
-  static T Apply(T x) {
-    return -x;
-  }
+  requires Floating<T> || Complex<T>
+  static T Apply(T x) { return -x; }
 };
 
 struct Sign {
@@ -72,7 +68,8 @@ struct Not {
 struct PopulationCount {
   template <Integer T>
   static T Apply(T x) {
-    return static_cast<T>(std::popcount(static_cast<std::make_unsigned_t<T>>(x)));
+    return static_cast<T>(
+        std::popcount(static_cast<std::make_unsigned_t<T>>(x)));
   }
 };
 
@@ -126,10 +123,8 @@ struct Rsqrt {
 
 struct Logistic {
   template <typename T>
-    requires Floating<T> || Complex<T>
-  static T Apply(T x) {
-    return T{1} / (T{1} + std::exp(-x));
-  }
+  requires Floating<T> || Complex<T>
+  static T Apply(T x) { return T{1} / (T{1} + std::exp(-x)); }
 };
 
 struct Cbrt {
@@ -157,9 +152,9 @@ struct ExponentialMinusOne {
   static T Apply(T x) {
     using R = typename T::value_type;
     const R half_sine = std::sin(x.imag() / 2);
-    return T(std::expm1(x.real()) * std::cos(x.imag()) -
-                 2 * half_sine * half_sine,
-             std::exp(x.real()) * std::sin(x.imag()));
+    return T(
+        std::expm1(x.real()) * std::cos(x.imag()) - 2 * half_sine * half_sine,
+        std::exp(x.real()) * std::sin(x.imag()));
   }
 };
 
@@ -207,13 +202,11 @@ struct Ceil {
   }
 };
 
-#define HONE_STD_FUNCTION(name, function)  \
-  struct name {                            \
-    template <typename T>                  \
-      requires Floating<T> || Complex<T>   \
-    static T Apply(T x) {                  \
-      return std::function(x);             \
-    }                                      \
+#define HONE_STD_FUNCTION(name, function)            \
+  struct name {                                      \
+    template <typename T>                            \
+    requires Floating<T> || Complex<T>               \
+    static T Apply(T x) { return std::function(x); } \
   };
 HONE_STD_FUNCTION(Acos, acos)
 HONE_STD_FUNCTION(Acosh, acosh)

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+
 #include "base/status_macros.h"
 #include "hlo/evaluator/context.h"
 #include "hlo/evaluator/kernels.h"
@@ -15,9 +16,8 @@ absl::StatusOr<Literal> Evaluate(const Module& module,
   const Computation& entry = module.entry_computation();
   const std::vector<InstructionId>& parameters = entry.parameters();
   if (arguments.size() != parameters.size()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(arguments.size(), " arguments given, expected ",
-                     parameters.size()));
+    return absl::InvalidArgumentError(absl::StrCat(
+        arguments.size(), " arguments given, expected ", parameters.size()));
   }
   for (size_t i = 0; i < parameters.size(); ++i) {
     const Shape& expected = entry[parameters[i]].shape();

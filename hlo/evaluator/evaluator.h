@@ -7,6 +7,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
+
 #include "base/thread_pool.h"
 #include "hlo/module.h"
 
@@ -23,9 +24,10 @@ struct EvaluateOptions {
 // Runs a verified module on `arguments` (one literal per entry parameter) and
 // returns the root's value. The reference for what an instruction means:
 // results follow XLA:CPU up to rounding.
-// Errors: Unimplemented for opcodes without a meaning on one device (the message
-// names opcode and instruction) and for elided constants; InvalidArgument when
-// arguments do not fit; ResourceExhausted and DeadlineExceeded by the options.
+// Errors: Unimplemented for opcodes without a meaning on one device (the
+// message names opcode and instruction) and for elided constants;
+// InvalidArgument when arguments do not fit; ResourceExhausted and
+// DeadlineExceeded by the options.
 absl::StatusOr<Literal> Evaluate(const Module& module,
                                  absl::Span<const Literal> arguments,
                                  const EvaluateOptions& options = {});

@@ -19,9 +19,9 @@ using Value = std::complex<double>;
 std::vector<Value> Roots(int64_t n, double sign) {
   std::vector<Value> roots;
   for (int64_t k = 0; k < n; ++k) {
-    roots.push_back(std::polar(1.0, sign * 2 * std::numbers::pi *
-                                        static_cast<double>(k) /
-                                        static_cast<double>(n)));
+    roots.push_back(
+        std::polar(1.0, sign * 2 * std::numbers::pi * static_cast<double>(k) /
+                            static_cast<double>(n)));
   }
   return roots;
 }
@@ -156,9 +156,8 @@ absl::StatusOr<Literal> EvaluateFft(Context& context,
     }
     for (Value& value : data) value *= scale;
   }
-  HONE_ASSIGN_OR_RETURN(
-      Literal result,
-      context.Allocate(Shape::Array(ElementType::kC128, sizes)));
+  HONE_ASSIGN_OR_RETURN(Literal result, context.Allocate(Shape::Array(
+                                            ElementType::kC128, sizes)));
   std::copy(data.begin(), data.end(), result.mutable_values<Value>().begin());
   return Convert(context, std::move(result), operation.shape().element_type());
 }

@@ -45,9 +45,8 @@ absl::StatusOr<Literal> EvaluateGather(Context& context,
   }
   const int64_t box = Product(sizes);
   if (box == 0) return result;
-  const bool is_run =
-      source_strides == RowMajorStrides(sizes) &&
-      target_strides == RowMajorStrides(sizes);
+  const bool is_run = source_strides == RowMajorStrides(sizes) &&
+                      target_strides == RowMajorStrides(sizes);
   // The result's other dimensions follow the index vectors.
   DimensionVector batch_strides;
   for (int64_t i = 0; i < result.shape().rank(); ++i) {
@@ -69,11 +68,10 @@ absl::StatusOr<Literal> EvaluateGather(Context& context,
             indices.Read(v, batch, start);
             int64_t source = 0;
             for (size_t i = 0; i < start.size(); ++i) {
-              source +=
-                  std::clamp<int64_t>(
-                      start[i], 0,
-                      operand.shape().dimensions()[i] - slice_sizes[i]) *
-                  operand_strides[i];
+              source += std::clamp<int64_t>(
+                            start[i], 0,
+                            operand.shape().dimensions()[i] - slice_sizes[i]) *
+                        operand_strides[i];
             }
             int64_t target = 0;
             for (size_t i = 0; i < batch.size(); ++i) {

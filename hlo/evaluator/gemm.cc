@@ -1,9 +1,9 @@
 #include "hlo/evaluator/gemm.h"
 
-#include <cblas.h>
-
 #include <algorithm>
 #include <complex>
+
+#include <cblas.h>
 
 #include "hlo/evaluator/arithmetic.h"
 #include "hlo/evaluator/types.h"
@@ -31,9 +31,9 @@ BlasMatrix AsBlas(const MatrixView<T>& m, int64_t rows, int64_t columns) {
       columns == 1 ? rows == 1 || m.row_stride >= 1 : m.column_stride == 1;
   // The stride of a dimension of size 1 is arbitrary but must be legal.
   if (row_major) {
-    return {CblasNoTrans, static_cast<blasint>(
-                              rows == 1 ? columns
-                                        : std::max(m.row_stride, columns))};
+    return {CblasNoTrans,
+            static_cast<blasint>(rows == 1 ? columns
+                                           : std::max(m.row_stride, columns))};
   }
   return {CblasTrans,
           static_cast<blasint>(columns == 1 ? rows
@@ -90,8 +90,8 @@ void Gemm(int64_t m, int64_t n, int64_t k, MatrixView<T> a, MatrixView<T> b,
   }
 }
 
-#define HONE_GEMM(T)                                                       \
-  template void Gemm<T>(int64_t, int64_t, int64_t, MatrixView<T>,          \
+#define HONE_GEMM(T)                                              \
+  template void Gemm<T>(int64_t, int64_t, int64_t, MatrixView<T>, \
                         MatrixView<T>, T*, int64_t, bool);
 HONE_GEMM(bool)
 HONE_GEMM(int8_t)

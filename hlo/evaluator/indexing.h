@@ -10,8 +10,7 @@
 namespace hone::hlo::evaluator {
 
 inline bool Contains(const DimensionVector& dimensions, int64_t d) {
-  return std::find(dimensions.begin(), dimensions.end(), d) !=
-         dimensions.end();
+  return std::find(dimensions.begin(), dimensions.end(), d) != dimensions.end();
 }
 
 // The index vectors of gather and scatter: where in the operand each slice

@@ -1,6 +1,7 @@
 #include "hlo/evaluator/kernels.h"
 
 #include "absl/strings/str_cat.h"
+
 #include "hlo/opcode.h"
 
 namespace hone::hlo::evaluator {

@@ -3,6 +3,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+
 #include "hlo/evaluator/context.h"
 #include "hlo/instruction.h"
 #include "hlo/literal.h"

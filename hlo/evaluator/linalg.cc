@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+
 #include "base/status_macros.h"
 #include "hlo/evaluator/kernels.h"
 #include "hlo/evaluator/types.h"
@@ -81,8 +82,7 @@ void SolveTriangular(int64_t n, const T* a, bool left, bool lower,
     const T value = a[j * n + i];
     return transposition == Transposition::kAdjoint ? Conjugate(value) : value;
   };
-  const bool is_lower =
-      lower ^ (transposition != Transposition::kNone) ^ !left;
+  const bool is_lower = lower ^ (transposition != Transposition::kNone) ^ !left;
   const auto x = [&](int64_t i, int64_t c) -> T& {
     return left ? b[i * columns + c] : b[c * n + i];
   };
@@ -108,9 +108,8 @@ absl::StatusOr<Literal> EvaluateCholesky(Context& context,
   HONE_ASSIGN_OR_RETURN(
       const Literal a,
       Convert(context, std::move(operation.operands[0]), type));
-  HONE_ASSIGN_OR_RETURN(
-      Literal result,
-      context.Allocate(WithElementType(operation.shape(), type)));
+  HONE_ASSIGN_OR_RETURN(Literal result, context.Allocate(WithElementType(
+                                            operation.shape(), type)));
   const int64_t n = operation.shape().dimensions().back();
   const int64_t batches = n == 0 ? 0 : a.num_elements() / (n * n);
   const bool done = DispatchType(type, [&]<typename T>() {
@@ -144,9 +143,8 @@ absl::StatusOr<Literal> EvaluateTriangularSolve(Context& context,
   HONE_ASSIGN_OR_RETURN(
       const Literal b,
       Convert(context, std::move(operation.operands[1]), type));
-  HONE_ASSIGN_OR_RETURN(
-      Literal result,
-      context.Allocate(WithElementType(operation.shape(), type)));
+  HONE_ASSIGN_OR_RETURN(Literal result, context.Allocate(WithElementType(
+                                            operation.shape(), type)));
   const int64_t n = a.shape().dimensions().back();
   const int64_t batches = n == 0 ? 0 : a.num_elements() / (n * n);
   const bool done = DispatchType(type, [&]<typename T>() {

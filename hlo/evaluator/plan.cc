@@ -19,8 +19,7 @@ bool IsFusible(const Instruction& instruction) {
          instruction.opcode() != Opcode::kCopy &&
          instruction.operand_count() > 0 && instruction.shape().IsArray() &&
          !(instruction.opcode() == Opcode::kBitcastConvert &&
-           instruction.operand_count() == 1 &&
-           instruction.shape().rank() > 0);
+           instruction.operand_count() == 1 && instruction.shape().rank() > 0);
 }
 
 bool IsScalarBroadcast(const Computation& computation,

@@ -120,17 +120,16 @@ absl::Status ReduceSimple(Context& context, const std::vector<Span>& spans,
   if (spans.size() == 2) {
     // Columns: share out the columns.
     const int64_t columns = spans[1].size;
-    return context.ParallelFor(
-        columns, std::max<int64_t>(kGrain / outer, 64),
-        [&](int64_t begin, int64_t end) {
-          for (int64_t i = 0; i < outer; ++i) {
-            const T* row = x + i * columns;
-            HONE_VECTORIZE
-            for (int64_t j = begin; j < end; ++j) {
-              out[j] = Op::Apply(out[j], row[j]);
-            }
-          }
-        });
+    return context.ParallelFor(columns, std::max<int64_t>(kGrain / outer, 64),
+                               [&](int64_t begin, int64_t end) {
+                                 for (int64_t i = 0; i < outer; ++i) {
+                                   const T* row = x + i * columns;
+                                   HONE_VECTORIZE
+                                   for (int64_t j = begin; j < end; ++j) {
+                                     out[j] = Op::Apply(out[j], row[j]);
+                                   }
+                                 }
+                               });
   }
   ReduceSpans<Op>(absl::MakeConstSpan(spans), x_size, out_size, x, out);
   return context.CheckDeadline();
@@ -166,9 +165,8 @@ absl::StatusOr<Literal> ReduceByOpcode(Context& context,
   HONE_ASSIGN_OR_RETURN(
       const Literal init,
       Convert(context, std::move(operation.operands[1]), type));
-  HONE_ASSIGN_OR_RETURN(
-      Literal result,
-      context.Allocate(WithElementType(operation.shape(), type)));
+  HONE_ASSIGN_OR_RETURN(Literal result, context.Allocate(WithElementType(
+                                            operation.shape(), type)));
   absl::Status status;
   switch (opcode) {
     case Opcode::kAdd:
@@ -229,9 +227,9 @@ absl::StatusOr<Literal> ReduceByRegion(Context& context,
     const int64_t width = ByteWidth(type);
     HONE_ASSIGN_OR_RETURN(Literal packed,
                           context.Allocate(Shape::Array(type, sizes)));
-    HONE_RETURN_IF_ERROR(StridedCopy(
-        context, width, sizes, {operand.data(), source_strides},
-        {packed.MutableData(), RowMajorStrides(sizes)}));
+    HONE_RETURN_IF_ERROR(
+        StridedCopy(context, width, sizes, {operand.data(), source_strides},
+                    {packed.MutableData(), RowMajorStrides(sizes)}));
     operands.push_back(std::move(packed));
     const ShapePtr& result_shape =
         operation.shape().IsTuple()

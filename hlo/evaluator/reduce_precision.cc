@@ -53,9 +53,8 @@ absl::StatusOr<Literal> EvaluateReducePrecision(Context& context,
   HONE_ASSIGN_OR_RETURN(
       const Literal operand,
       Convert(context, std::move(operation.operands[0]), type));
-  HONE_ASSIGN_OR_RETURN(
-      Literal result,
-      context.Allocate(WithElementType(operation.shape(), type)));
+  HONE_ASSIGN_OR_RETURN(Literal result, context.Allocate(WithElementType(
+                                            operation.shape(), type)));
   DispatchType(type, [&]<typename T>() {
     if constexpr (Floating<T>) {
       const absl::Span<const T> x = operand.values<T>();

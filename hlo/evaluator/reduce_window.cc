@@ -66,9 +66,8 @@ absl::StatusOr<Literal> Separable(Context& context, const Operation& operation,
     HONE_RETURN_IF_ERROR(status);
     operand = std::move(next);
   }
-  HONE_ASSIGN_OR_RETURN(
-      Literal result,
-      context.Allocate(WithElementType(operation.shape(), type)));
+  HONE_ASSIGN_OR_RETURN(Literal result, context.Allocate(WithElementType(
+                                            operation.shape(), type)));
   const T start = init.values<T>()[0];
   const T* x = operand.values<T>().data();
   T* out = result.mutable_values<T>().data();
@@ -103,7 +102,8 @@ absl::StatusOr<Literal> ByOpcode(Context& context, const Operation& operation,
   const ElementType type =
       ComputeType(operation.operands[0].shape().element_type());
   HONE_ASSIGN_OR_RETURN(
-      Literal operand, Convert(context, std::move(operation.operands[0]), type));
+      Literal operand,
+      Convert(context, std::move(operation.operands[0]), type));
   HONE_ASSIGN_OR_RETURN(
       const Literal init,
       Convert(context, std::move(operation.operands[1]), type));

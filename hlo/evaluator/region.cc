@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+
 #include "base/status_macros.h"
 
 namespace hone::hlo::evaluator {

@@ -26,10 +26,10 @@ bool Overwrites(const Module& module, ComputationId id) {
 absl::StatusOr<Literal> Owned(Context& context, Literal literal) {
   if (literal.has_unique_data()) return literal;
   HONE_ASSIGN_OR_RETURN(Literal copy, context.Allocate(literal.shape_ptr()));
-  HONE_RETURN_IF_ERROR(StridedCopy(
-      context, ByteWidth(literal.shape().element_type()),
-      {literal.num_elements()}, {literal.data(), {1}},
-      {copy.MutableData(), {1}}));
+  HONE_RETURN_IF_ERROR(
+      StridedCopy(context, ByteWidth(literal.shape().element_type()),
+                  {literal.num_elements()}, {literal.data(), {1}},
+                  {copy.MutableData(), {1}}));
   return copy;
 }
 
@@ -58,8 +58,8 @@ absl::StatusOr<Literal> EvaluateScatter(Context& context,
   std::vector<Literal> results;
   std::vector<int64_t> widths;
   for (size_t i = 0; i < count; ++i) {
-    HONE_ASSIGN_OR_RETURN(
-        Literal result, Owned(context, std::move(operation.operands[i])));
+    HONE_ASSIGN_OR_RETURN(Literal result,
+                          Owned(context, std::move(operation.operands[i])));
     widths.push_back(ByteWidth(result.shape().element_type()));
     results.push_back(std::move(result));
   }
@@ -77,8 +77,7 @@ absl::StatusOr<Literal> EvaluateScatter(Context& context,
         Contains(d.input_batching_dims, i)) {
       continue;
     }
-    const size_t u =
-        static_cast<size_t>(d.update_window_dims[sizes.size()]);
+    const size_t u = static_cast<size_t>(d.update_window_dims[sizes.size()]);
     sizes.push_back(update_shape.dimensions()[u]);
     source_strides.push_back(update_strides[u]);
     target_strides.push_back(operand_strides[static_cast<size_t>(i)]);
@@ -139,8 +138,8 @@ absl::StatusOr<Literal> EvaluateScatter(Context& context,
     bool inside = true;
     int64_t target = 0;
     for (size_t i = 0; i < start.size(); ++i) {
-      inside &= start[i] >= 0 &&
-                start[i] <= shape.dimensions()[i] - window_size[i];
+      inside &=
+          start[i] >= 0 && start[i] <= shape.dimensions()[i] - window_size[i];
       if (!inside) break;
       target += start[i] * operand_strides[i];
     }

@@ -129,8 +129,8 @@ absl::Status ByRegions(Context& context, const Operation& operation,
     HONE_RETURN_IF_ERROR(status);
     if (best < 0) continue;
     std::byte* const target = result.MutableData() + best * width;
-    HONE_RETURN_IF_ERROR(
-        scatter.Apply({{target}, {source.data() + s * width}}, {&target, 1}, 1));
+    HONE_RETURN_IF_ERROR(scatter.Apply({{target}, {source.data() + s * width}},
+                                       {&target, 1}, 1));
     if (s % 1024 == 0) HONE_RETURN_IF_ERROR(context.CheckDeadline());
   }
   return absl::OkStatus();
@@ -154,15 +154,14 @@ absl::StatusOr<Literal> EvaluateSelectAndScatter(Context& context,
   if (comparison && !comparison->total_order && reducer == Opcode::kAdd &&
       ComputeType(type) == type && !IsComplex(type)) {
     const Geometry g = MakeGeometry(operation);
-    HONE_RETURN_IF_ERROR(
-        DispatchType(type, [&]<typename T>() -> absl::Status {
-          if constexpr (Complex<T>) {
-            return absl::OkStatus();
-          } else {
-            return SelectAndAddTyped<T>(context, g, comparison->direction,
-                                        operand, source, result);
-          }
-        }));
+    HONE_RETURN_IF_ERROR(DispatchType(type, [&]<typename T>() -> absl::Status {
+      if constexpr (Complex<T>) {
+        return absl::OkStatus();
+      } else {
+        return SelectAndAddTyped<T>(context, g, comparison->direction, operand,
+                                    source, result);
+      }
+    }));
   } else {
     HONE_RETURN_IF_ERROR(ByRegions(context, operation, result));
   }

@@ -15,7 +15,8 @@ namespace {
 
 // The lines of an array along one dimension.
 struct Lines {
-  Lines(const Shape& shape, int64_t dimension) : size(shape.dimension(dimension)) {
+  Lines(const Shape& shape, int64_t dimension)
+      : size(shape.dimension(dimension)) {
     for (int64_t d = 0; d < dimension; ++d) outer *= shape.dimension(d);
     for (int64_t d = dimension + 1; d < shape.rank(); ++d) {
       stride *= shape.dimension(d);
@@ -38,8 +39,8 @@ auto KeyOf(T x) {
   if constexpr (Floating<T> && kTotalOrder) {
     using S = std::make_signed_t<BitsOf<T>>;
     const S bits = std::bit_cast<S>(x);
-    return static_cast<S>(bits ^ ((bits >> (sizeof(T) * 8 - 1)) &
-                                  std::numeric_limits<S>::max()));
+    return static_cast<S>(
+        bits ^ ((bits >> (sizeof(T) * 8 - 1)) & std::numeric_limits<S>::max()));
   } else {
     return x;
   }
@@ -78,8 +79,8 @@ SortFn SortFnFor(ElementType type, bool total_order) {
     } else {
       return [](const std::byte* line, int64_t stride, bool descending,
                 std::vector<int64_t>& order) {
-        SortKeys<T, false>(reinterpret_cast<const T*>(line), stride,
-                           descending, order);
+        SortKeys<T, false>(reinterpret_cast<const T*>(line), stride, descending,
+                           order);
       };
     }
   });

@@ -116,9 +116,8 @@ void PairForTiling(std::vector<Dimension>& dimensions) {
   const auto inner = std::prev(dimensions.end());
   if (std::abs(inner->source) <= 1) return;
   const auto unit =
-      std::find_if(dimensions.begin(), inner, [](const Dimension& d) {
-        return std::abs(d.source) == 1;
-      });
+      std::find_if(dimensions.begin(), inner,
+                   [](const Dimension& d) { return std::abs(d.source) == 1; });
   if (unit != inner) std::rotate(unit, unit + 1, inner);
 }
 

@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+
 #include "hlo/evaluator/context.h"
 #include "hlo/shape.h"
 

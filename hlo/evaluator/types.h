@@ -37,10 +37,9 @@ concept SignedInteger = Integer<T> && std::is_signed_v<T>;
 // The unsigned type in which T's arithmetic wraps; at least as wide as int, so
 // that promotion does not make it signed.
 template <std::integral T>
-using Wrapping =
-    std::conditional_t<(sizeof(T) < sizeof(unsigned)), unsigned,
-                       std::make_unsigned_t<
-                           std::conditional_t<std::same_as<T, bool>, int, T>>>;
+using Wrapping = std::conditional_t<
+    (sizeof(T) < sizeof(unsigned)), unsigned,
+    std::make_unsigned_t<std::conditional_t<std::same_as<T, bool>, int, T>>>;
 
 // The type that arithmetic on `type` is done in: f32 for the narrow floats,
 // which are rounded after every operation; s8 and u8 for sub-byte integers.

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "gtest/gtest.h"
+
 #include "hlo/evaluator/evaluator.h"
 #include "hlo/text_parser.h"
 #include "tests/support/status_matchers.h"
@@ -98,12 +99,11 @@ void ExpectClose(const Literal& actual, const Literal& expected,
     if (type == ElementType::kC64) {
       for (size_t part = 0; part < 2; ++part) {
         const size_t k = 2 * static_cast<size_t>(i) + part;
-        ExpectClose(
-            static_cast<double>(
-                reinterpret_cast<const float*>(actual.data())[k]),
-            static_cast<double>(
-                reinterpret_cast<const float*>(expected.data())[k]),
-            tolerance, at);
+        ExpectClose(static_cast<double>(
+                        reinterpret_cast<const float*>(actual.data())[k]),
+                    static_cast<double>(
+                        reinterpret_cast<const float*>(expected.data())[k]),
+                    tolerance, at);
       }
     } else if (type == ElementType::kC128) {
       for (size_t part = 0; part < 2; ++part) {

@@ -1,4 +1,5 @@
 #include "gtest/gtest.h"
+
 #include "tests/passes/entry.h"
 
 namespace hone::hlo {

@@ -57,18 +57,37 @@ InstructionId Rewriter::AddReshape(InstructionId operand,
 bool Rewriter::Replace(InstructionId old, InstructionId replacement) {
   HONE_CHECK(old != replacement);
   HONE_CHECK(Shape::Equal(shape(old), shape(replacement)));
-  Computation& c = Mutable();
   ++replacements_;
   Enqueue(replacement);
   for (InstructionId user : (*current_)[old].users()) Enqueue(user);
-  c.ReplaceAllUses(old, replacement);
+  Mutable().ReplaceAllUses(old, replacement);
   // Rules that ask whether something dies with them may apply now.
   for (InstructionId operand : InstructionIds((*current_)[old].operands())) {
     if ((*current_)[operand].users().size() > 8) continue;
     for (InstructionId user : (*current_)[operand].users()) Enqueue(user);
   }
-  if ((*current_)[old].users().empty()) c.RemoveWithUnusedOperands(old);
+  if ((*current_)[old].users().empty()) RemoveDead(old);
   return true;
+}
+
+void Rewriter::RemoveDead(InstructionId id) {
+  // Unlike Computation::RemoveWithUnusedOperands, also what calls a region.
+  std::vector<InstructionId> worklist = {id};
+  while (!worklist.empty()) {
+    const InstructionId next = worklist.back();
+    worklist.pop_back();
+    const Instruction& instruction = (*current_)[next];
+    if (!instruction.is_live() || !instruction.users().empty() ||
+        next == current_->root() ||
+        instruction.opcode() == Opcode::kParameter ||
+        module_->HasSideEffect(instruction) ||
+        current_->HasControlDependency(next)) {
+      continue;
+    }
+    const InstructionIds operands = instruction.operands();
+    Mutable().Remove(next);
+    worklist.insert(worklist.end(), operands.begin(), operands.end());
+  }
 }
 
 bool Rewriter::ReplaceWith(InstructionId old, Instruction instruction) {

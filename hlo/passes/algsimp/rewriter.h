@@ -72,6 +72,8 @@ class Rewriter {
 
  private:
   Computation& Mutable();
+  // Removes `id` if nothing uses it, and then its operands likewise.
+  void RemoveDead(InstructionId id);
   void Enqueue(InstructionId id);
   void EnqueueAll();
 

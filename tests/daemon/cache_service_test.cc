@@ -1,0 +1,167 @@
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include "base/hash.h"
+#include "tests/daemon/daemon_fixture.h"
+
+namespace hone::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+class CacheServiceTest : public DaemonTest {
+ protected:
+  CacheServiceTest() { Start(); }
+
+  grpc::Status Lookup(const v1::LookupRequest& request,
+                      v1::LookupResponse* response) {
+    grpc::ClientContext context;
+    return cache_->Lookup(&context, request, response);
+  }
+};
+
+TEST_F(CacheServiceTest, LookupFindsByFingerprintAndByDigest) {
+  const v1::Record record = TuneToEnd(kModule);
+  v1::LookupRequest request;
+  request.set_module_fingerprint(record.key().module_fingerprint());
+  v1::LookupResponse response;
+  HONE_EXPECT_GRPC_OK(Lookup(request, &response));
+  EXPECT_EQ(response.record().DebugString(), record.DebugString());
+  // From memory.
+  response.Clear();
+  HONE_EXPECT_GRPC_OK(Lookup(request, &response));
+  EXPECT_EQ(response.record().DebugString(), record.DebugString());
+
+  request.set_module_digest(Sha256Hex(kModule));
+  response.Clear();
+  HONE_EXPECT_GRPC_OK(Lookup(request, &response));
+  EXPECT_EQ(response.record().DebugString(), record.DebugString());
+  EXPECT_EQ(Metric("hone_cache_requests_total{result=\"hit\"}"), 3);
+}
+
+TEST_F(CacheServiceTest, AMissSaysWhichComponentDiffers) {
+  v1::LookupRequest request;
+  request.set_module_fingerprint("f");
+  v1::LookupResponse response;
+  grpc::Status status = Lookup(request, &response);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::NOT_FOUND);
+  EXPECT_EQ(ErrorInfoOf(status).reason(), "CACHE_MISS");
+  EXPECT_EQ(ErrorInfoOf(status).metadata().at("miss_reason"), "empty");
+
+  const v1::Record record = TuneToEnd(kModule);
+  status = Lookup(request, &response);
+  EXPECT_EQ(ErrorInfoOf(status).metadata().at("miss_reason"),
+            "module_fingerprint");
+  request.set_module_fingerprint(record.key().module_fingerprint());
+  request.mutable_options()->set_score("time");
+  status = Lookup(request, &response);
+  EXPECT_EQ(ErrorInfoOf(status).metadata().at("miss_reason"), "task_options");
+  EXPECT_EQ(Metric("hone_cache_miss_reason_total{reason=\"task_options\"}"), 1);
+}
+
+TEST_F(CacheServiceTest, BadLookupsAreExplained) {
+  v1::LookupResponse response;
+  v1::LookupRequest request;
+  grpc::Status status = Lookup(request, &response);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  request.set_module_digest(Sha256Hex("nothing"));
+  status = Lookup(request, &response);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::NOT_FOUND);
+  EXPECT_EQ(ErrorInfoOf(status).reason(), "MODULE_UNKNOWN");
+  request.set_module_fingerprint("f");
+  request.set_task("knitting");
+  status = Lookup(request, &response);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::NOT_FOUND);
+  EXPECT_THAT(status.error_message(), HasSubstr("pass_order"));
+}
+
+TEST_F(CacheServiceTest, ExplainLookupComparesComponents) {
+  const v1::Record record = TuneToEnd(kModule);
+  v1::LookupRequest request;
+  request.set_module_fingerprint(record.key().module_fingerprint());
+  v1::ExplainLookupResponse response;
+  {
+    grpc::ClientContext context;
+    HONE_EXPECT_GRPC_OK(cache_->ExplainLookup(&context, request, &response));
+    EXPECT_TRUE(response.hit());
+  }
+  request.set_target("tpu");
+  grpc::ClientContext context;
+  HONE_EXPECT_GRPC_OK(cache_->ExplainLookup(&context, request, &response));
+  EXPECT_FALSE(response.hit());
+  int different = 0;
+  for (const auto& component : response.components()) {
+    if (component.matches()) continue;
+    ++different;
+    EXPECT_EQ(component.name(), "target");
+    EXPECT_EQ(component.asked(), "tpu");
+    EXPECT_EQ(component.found(), record.key().target());
+  }
+  EXPECT_EQ(different, 1);
+}
+
+TEST_F(CacheServiceTest, ListPagesThroughAllRecords) {
+  for (int n = 1; n <= 3; ++n) TuneToEnd(NumberedModule(n));
+  v1::ListRecordsRequest request;
+  request.set_page_size(2);
+  v1::ListRecordsResponse page;
+  {
+    grpc::ClientContext context;
+    HONE_EXPECT_GRPC_OK(cache_->List(&context, request, &page));
+  }
+  ASSERT_EQ(page.records_size(), 2);
+  request.set_page_token(page.next_page_token());
+  grpc::ClientContext context;
+  v1::ListRecordsResponse rest;
+  HONE_EXPECT_GRPC_OK(cache_->List(&context, request, &rest));
+  EXPECT_EQ(rest.records_size(), 1);
+  EXPECT_EQ(rest.next_page_token(), "");
+}
+
+TEST_F(CacheServiceTest, ListRefusesBadPages) {
+  for (const auto& [size, token] :
+       {std::pair<int, const char*>{-1, ""}, {1, "forged"}}) {
+    v1::ListRecordsRequest request;
+    request.set_page_size(size);
+    request.set_page_token(token);
+    grpc::ClientContext context;
+    v1::ListRecordsResponse response;
+    EXPECT_EQ(cache_->List(&context, request, &response).error_code(),
+              grpc::StatusCode::INVALID_ARGUMENT);
+  }
+}
+
+TEST_F(CacheServiceTest, InvalidateNeedsAFilterOrAll) {
+  const v1::Record record = TuneToEnd(kModule);
+  v1::InvalidateRequest request;
+  v1::InvalidateResponse response;
+  {
+    grpc::ClientContext context;
+    EXPECT_EQ(cache_->Invalidate(&context, request, &response).error_code(),
+              grpc::StatusCode::INVALID_ARGUMENT);
+  }
+  request.mutable_filter()->set_task("pass_order");
+  grpc::ClientContext context;
+  HONE_EXPECT_GRPC_OK(cache_->Invalidate(&context, request, &response));
+  EXPECT_EQ(response.removed(), 1);
+  v1::LookupRequest lookup;
+  lookup.set_module_fingerprint(record.key().module_fingerprint());
+  v1::LookupResponse found;
+  EXPECT_EQ(Lookup(lookup, &found).error_code(), grpc::StatusCode::NOT_FOUND);
+}
+
+TEST_F(CacheServiceTest, StatsCount) {
+  TuneToEnd(kModule);
+  grpc::ClientContext context;
+  v1::CacheStatsResponse stats;
+  HONE_EXPECT_GRPC_OK(cache_->Stats(&context, {}, &stats));
+  EXPECT_EQ(stats.records(), 1);
+  EXPECT_EQ(stats.tunings(), 1);
+  EXPECT_GT(stats.trials(), 0);
+  EXPECT_GE(stats.modules(), 1);
+  EXPECT_EQ(stats.misses(), 1);
+}
+
+}  // namespace
+}  // namespace hone::testing

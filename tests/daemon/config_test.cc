@@ -1,0 +1,112 @@
+#include "daemon/config.h"
+
+#include "absl/status/status.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include "tests/support/status_matchers.h"
+
+namespace hone::daemon {
+namespace {
+
+using ::hone::testing::StatusIs;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+TEST(Config, EmptyTextGivesTheDefaults) {
+  HONE_ASSERT_OK_AND_ASSIGN(const Config config, ParseConfig("", "hone.toml"));
+  EXPECT_EQ(config.listen, "127.0.0.1:7420");
+  EXPECT_EQ(config.http, "127.0.0.1:7421");
+  HONE_EXPECT_OK(ValidateConfig(config));
+}
+
+TEST(Config, EveryKeyIsTaken) {
+  HONE_ASSERT_OK_AND_ASSIGN(const Config config, ParseConfig(R"(
+[server]
+listen = "127.0.0.1:1"
+http = "127.0.0.1:2"
+state = "/s"
+reflection = false
+[limits]
+max_module_bytes = 1000
+max_running_tunings = 3
+max_queued_tunings = 4
+rpc_memory_bytes = 100000000
+[tuning]
+default_optimizer = "random"
+default_trials = 5
+[drain]
+delay_seconds = 0.5
+grace_seconds = 7
+[log]
+format = "json"
+level = "debug"
+)",
+                                                             "hone.toml"));
+  EXPECT_EQ(config.listen, "127.0.0.1:1");
+  EXPECT_EQ(config.http, "127.0.0.1:2");
+  EXPECT_EQ(config.state, "/s");
+  EXPECT_FALSE(config.reflection);
+  EXPECT_EQ(config.max_module_bytes, 1000);
+  EXPECT_EQ(config.max_running_tunings, 3);
+  EXPECT_EQ(config.max_queued_tunings, 4);
+  EXPECT_EQ(config.rpc_memory_bytes, 100'000'000);
+  EXPECT_EQ(config.default_optimizer, "random");
+  EXPECT_EQ(config.default_trials, 5);
+  EXPECT_EQ(config.drain_delay, absl::Milliseconds(500));
+  EXPECT_EQ(config.drain_grace, absl::Seconds(7));
+  EXPECT_TRUE(config.log_json);
+  EXPECT_EQ(config.log_level, "debug");
+  HONE_EXPECT_OK(ValidateConfig(config));
+}
+
+TEST(Config, UnknownKeysAreErrorsWithTheirPlace) {
+  EXPECT_THAT(
+      ParseConfig("[server]\nlisten = \"127.0.0.1:1\"\nport = 3\n", "h.toml"),
+      StatusIs(absl::StatusCode::kInvalidArgument,
+               AllOf(StartsWith("h.toml:3:1: unknown key \"port\""),
+                     HasSubstr("listen"))));
+  EXPECT_THAT(ParseConfig("[sever]\n", "h.toml"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       AllOf(StartsWith("h.toml:1:"), HasSubstr("server"))));
+}
+
+TEST(Config, WrongValuesAreErrorsWithTheirPlace) {
+  EXPECT_THAT(ParseConfig("[server]\nlisten = 7420\n", "h.toml"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       AllOf(StartsWith("h.toml:2:10: "),
+                             HasSubstr("expected a string"))));
+  EXPECT_THAT(ParseConfig("[limits]\nmax_running_tunings = 0\n", "h.toml"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("expected an integer from 1 to 1024")));
+  EXPECT_THAT(ParseConfig("[log]\nformat = \"xml\"\n", "h.toml"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("expected \"text\" or \"json\"")));
+}
+
+TEST(Config, BadSyntaxIsAnErrorWithItsPlace) {
+  EXPECT_THAT(ParseConfig("[server\n", "h.toml"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       AllOf(StartsWith("h.toml:1:"), HasSubstr("expected"))));
+}
+
+TEST(Config, ValidationListsWhatIsKnown) {
+  Config config;
+  config.default_optimizer = "magic";
+  EXPECT_THAT(
+      ValidateConfig(config),
+      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("random")));
+  config = Config();
+  config.log_level = "loud";
+  EXPECT_THAT(ValidateConfig(config),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("debug")));
+}
+
+TEST(Config, MissingFileIsNotFound) {
+  EXPECT_THAT(ReadConfig("/nonexistent/hone.toml"),
+              StatusIs(absl::StatusCode::kNotFound,
+                       HasSubstr("/nonexistent/hone.toml")));
+}
+
+}  // namespace
+}  // namespace hone::daemon

@@ -1,0 +1,114 @@
+#include "tuning/cache_key.h"
+
+#include <set>
+#include <string>
+
+#include "absl/strings/str_replace.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include "tests/support/status_matchers.h"
+#include "tests/tuning/sample_modules.h"
+#include "tuning/tuner.h"
+
+namespace hone::tuning {
+namespace {
+
+using ::hone::testing::StatusIs;
+using ::testing::_;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+storage::CacheKey KeyOf(absl::string_view text,
+                        const TuneRequest& request = {}) {
+  return MakeCacheKey(ParseOrDie(text), request).value();
+}
+
+std::string Replaced(absl::string_view from, absl::string_view to) {
+  const std::string text = absl::StrReplaceAll(kSimplifiable, {{from, to}});
+  EXPECT_NE(text, kSimplifiable);
+  return text;
+}
+
+TEST(CacheKey, EveryComponentIsReadable) {
+  const storage::CacheKey key = KeyOf(kSimplifiable);
+  EXPECT_EQ(key.module_fingerprint.size(), 64u);
+  EXPECT_EQ(key.target, "hlo");
+  EXPECT_EQ(key.task, "pass_order");
+  EXPECT_EQ(key.task_options, "score=ops");
+  EXPECT_THAT(key.space_version, HasSubstr("algsimp"));
+}
+
+TEST(CacheKey, WhatChangesTheMeaningChangesTheKey) {
+  std::set<std::string> digests = {KeyOf(kSimplifiable).Digest()};
+  const auto expect_new = [&](const storage::CacheKey& key) {
+    EXPECT_TRUE(digests.insert(key.Digest()).second);
+  };
+  expect_new(KeyOf(Replaced("constant(0)", "constant(1)")));
+  expect_new(KeyOf(Replaced("exponential", "negate")));
+  expect_new(KeyOf(Replaced("tuple(a, b)", "tuple(a, a)")));
+  expect_new(KeyOf(Replaced("f32[4]", "f32[5]")));
+  TuneRequest target;
+  target.target = "cpu";
+  expect_new(KeyOf(kSimplifiable, target));
+  TuneRequest score;
+  score.options.score = "time";
+  expect_new(KeyOf(kSimplifiable, score));
+}
+
+TEST(CacheKey, WhatDoesNotChangeTheMeaningKeepsTheKey) {
+  const storage::CacheKey key = KeyOf(kSimplifiable);
+  EXPECT_EQ(KeyOf(Replaced("HloModule simplifiable", "HloModule other")), key);
+  EXPECT_EQ(KeyOf(Replaced("unused", "renamed")), key);
+  EXPECT_EQ(KeyOf(Replaced("exponential(x)",
+                           "exponential(x), metadata={op_name=\"e\"}")),
+            key);
+  EXPECT_EQ(KeyOf(Replaced("x = f32[4] parameter(0)",
+                           "x = f32[4]{0} parameter(0) /*comment*/")),
+            key);
+  // How it is searched does not change what is searched for.
+  TuneRequest request;
+  request.optimizer = "random";
+  request.seed = 9;
+  request.budget = {.trials = 3, .time = absl::Seconds(1)};
+  EXPECT_EQ(KeyOf(kSimplifiable, request), key);
+}
+
+TEST(CacheKey, OptionsKeysAreReadBack) {
+  HONE_ASSERT_OK_AND_ASSIGN(const TaskOptions options,
+                            ParseOptionsKey("score=time"));
+  EXPECT_EQ(options.score, "time");
+  EXPECT_THAT(ParseOptionsKey("luck=1"),
+              StatusIs(absl::StatusCode::kInvalidArgument, _));
+}
+
+TEST(ValidateRequest, AcceptsTheDefaults) {
+  HONE_EXPECT_OK(ValidateRequest({}));
+}
+
+TEST(ValidateRequest, SaysWhatIsWrong) {
+  TuneRequest task;
+  task.task = "nope";
+  EXPECT_THAT(ValidateRequest(task),
+              StatusIs(absl::StatusCode::kNotFound, HasSubstr("pass_order")));
+  TuneRequest optimizer;
+  optimizer.optimizer = "nope";
+  EXPECT_THAT(ValidateRequest(optimizer),
+              StatusIs(absl::StatusCode::kNotFound,
+                       AllOf(HasSubstr("nope"), HasSubstr("beam"))));
+  TuneRequest score;
+  score.options.score = "nope";
+  EXPECT_THAT(ValidateRequest(score),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("ops")));
+  TuneRequest trials;
+  trials.budget.trials = 0;
+  EXPECT_THAT(ValidateRequest(trials),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("0")));
+  TuneRequest time;
+  time.budget.time = absl::ZeroDuration();
+  EXPECT_THAT(ValidateRequest(time),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("0")));
+}
+
+}  // namespace
+}  // namespace hone::tuning

@@ -1,0 +1,252 @@
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include "hlo/equivalence.h"
+#include "hlo/fingerprint.h"
+#include "hlo/op_count.h"
+#include "hlo/read_module.h"
+#include "storage/memory_store.h"
+#include "storage/sqlite/sqlite_store.h"
+#include "tests/support/corpus.h"
+#include "tests/support/status_matchers.h"
+#include "tests/support/temporary_directory.h"
+#include "tests/tuning/sample_modules.h"
+#include "tuning/tuner.h"
+
+namespace hone::tuning {
+namespace {
+
+using ::hone::testing::StatusIs;
+using ::testing::_;
+using ::testing::HasSubstr;
+
+TuneRequest SmallRequest(const std::string& optimizer = "beam") {
+  TuneRequest request;
+  request.optimizer = optimizer;
+  request.budget.trials = 60;
+  request.seed = 5;
+  return request;
+}
+
+hlo::Module Mlp() {
+  return hlo::ReadModuleFile(hone::testing::CorpusPath("mlp.train")).value();
+}
+
+absl::StatusOr<storage::Record> Tune(
+    storage::Store& store, const hlo::Module& module,
+    const TuneRequest& request, const StopPredicate& stop = nullptr,
+    const ProgressCallback& progress = nullptr) {
+  const TunerContext context{.store = &store, .clock = &SystemClock()};
+  const absl::StatusOr<storage::Tuning> tuning =
+      CreateTuning(context, module, request);
+  if (!tuning.ok()) return tuning.status();
+  return RunTuning(context, tuning->id, progress, stop);
+}
+
+// Everything that does not depend on the moment.
+void ExpectSameResult(const storage::Record& a, const storage::Record& b) {
+  EXPECT_EQ(a.key, b.key);
+  EXPECT_EQ(a.default_cost, b.default_cost);
+  EXPECT_EQ(a.best_cost, b.best_cost);
+  EXPECT_EQ(a.decision, b.decision);
+  EXPECT_EQ(a.tuned_module_digest, b.tuned_module_digest);
+  EXPECT_EQ(a.trials, b.trials);
+  EXPECT_EQ(a.verification, b.verification);
+}
+
+class RunTuning_ : public ::testing::TestWithParam<bool> {
+ protected:
+  RunTuning_() {
+    if (GetParam()) {
+      store_ = storage::SqliteStore::Create(directory_.path()).value();
+    } else {
+      store_ = std::make_unique<storage::MemoryStore>();
+    }
+  }
+
+  hone::testing::TemporaryDirectory directory_;
+  std::unique_ptr<storage::Store> store_;
+};
+
+TEST_P(RunTuning_, PublishesAVerifiedModuleNoWorseThanTheDefault) {
+  const hlo::Module module = Mlp();
+  std::vector<Progress> seen;
+  HONE_ASSERT_OK_AND_ASSIGN(
+      const storage::Record record,
+      Tune(*store_, module, SmallRequest(), nullptr,
+           [&](const Progress& progress) { seen.push_back(progress); }));
+  EXPECT_LE(record.best_cost, record.default_cost);
+  EXPECT_EQ(record.unit, "ops");
+  EXPECT_EQ(record.trials, 60);
+  EXPECT_THAT(record.verification.method, HasSubstr("2 random"));
+  EXPECT_THAT(record.producer, HasSubstr("hone "));
+
+  HONE_ASSERT_OK_AND_ASSIGN(const storage::Record found,
+                            store_->Lookup(record.key));
+  ExpectSameResult(found, record);
+  const TunerContext context{.store = store_.get(), .clock = &SystemClock()};
+  HONE_ASSERT_OK_AND_ASSIGN(const hlo::Module tuned,
+                            TunedModule(context, found));
+  EXPECT_EQ(static_cast<double>(hlo::CountOps(tuned)), record.best_cost);
+  HONE_ASSERT_OK_AND_ASSIGN(const hlo::EquivalenceReport report,
+                            hlo::CheckEquivalent(module, tuned));
+  EXPECT_TRUE(report.equal) << report.explanation;
+  HONE_ASSERT_OK_AND_ASSIGN(const Task* task, FindTask("pass_order"));
+  HONE_ASSERT_OK_AND_ASSIGN(const hlo::Module applied,
+                            task->ApplyDecision(module, record.decision));
+  EXPECT_EQ(hlo::Fingerprint(applied), hlo::Fingerprint(tuned));
+
+  HONE_ASSERT_OK_AND_ASSIGN(const storage::Tuning tuning,
+                            store_->GetTuning(record.tuning_id));
+  EXPECT_EQ(tuning.state, storage::TuningState::kSucceeded);
+  EXPECT_EQ(tuning.trials, 60);
+  EXPECT_EQ(tuning.default_cost, record.default_cost);
+  // Minimising may find something better yet.
+  EXPECT_GE(tuning.best_cost, record.best_cost);
+
+  ASSERT_EQ(seen.size(), 62u);
+  EXPECT_EQ(seen[59].phase, Progress::Phase::kSearching);
+  EXPECT_EQ(seen[59].trials, 60);
+  EXPECT_EQ(seen[60].phase, Progress::Phase::kVerifying);
+  EXPECT_EQ(seen[61].phase, Progress::Phase::kDone);
+  EXPECT_EQ(seen[61].default_cost, record.default_cost);
+  EXPECT_EQ(seen[61].best_cost, record.best_cost);
+}
+
+INSTANTIATE_TEST_SUITE_P(Stores, RunTuning_, ::testing::Bool(),
+                         [](const auto& parameter) {
+                           return parameter.param ? "Sqlite" : "Memory";
+                         });
+
+class RunTuningResume : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(RunTuningResume, AfterStopsItEndsAsIfItHadNotBeenStopped) {
+  const hlo::Module module = ParseOrDie(kSimplifiable);
+  const TuneRequest request = SmallRequest(GetParam());
+  storage::MemoryStore undisturbed;
+  HONE_ASSERT_OK_AND_ASSIGN(const storage::Record expected,
+                            Tune(undisturbed, module, request));
+  HONE_ASSERT_OK_AND_ASSIGN(const std::vector<space::Trial> expected_trials,
+                            undisturbed.ListTrials(expected.tuning_id));
+
+  storage::MemoryStore store;
+  std::optional<storage::Record> record;
+  // Stops at the first question, then after 1, 2, 4, … more trials.
+  for (int allowed = 0; !record; allowed = 2 * allowed + 1) {
+    int asked = 0;
+    absl::StatusOr<storage::Record> result =
+        Tune(store, module, request, [&] { return asked++ == allowed; });
+    if (result.ok()) {
+      record = *std::move(result);
+      break;
+    }
+    ASSERT_TRUE(absl::IsCancelled(result.status())) << result.status();
+    HONE_ASSERT_OK_AND_ASSIGN(const storage::StoreStats stats, store.Stats());
+    EXPECT_EQ(stats.tunings, 1);
+    EXPECT_EQ(stats.records, 0);
+  }
+  ExpectSameResult(*record, expected);
+  HONE_ASSERT_OK_AND_ASSIGN(const std::vector<space::Trial> trials,
+                            store.ListTrials(record->tuning_id));
+  ASSERT_EQ(trials.size(), expected_trials.size());
+  for (size_t i = 0; i < trials.size(); ++i) {
+    EXPECT_EQ(trials[i].candidate, expected_trials[i].candidate);
+    EXPECT_EQ(trials[i].measurement.cost, expected_trials[i].measurement.cost);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Optimizers, RunTuningResume,
+                         ::testing::Values("annealing", "beam", "default",
+                                           "greedy", "random"),
+                         [](const auto& parameter) { return parameter.param; });
+
+TEST(RunTuning, AStoppedTuningIsPendingAgain) {
+  storage::MemoryStore store;
+  const hlo::Module module = ParseOrDie(kSimplifiable);
+  EXPECT_THAT(Tune(store, module, SmallRequest(), [] { return true; }),
+              StatusIs(absl::StatusCode::kCancelled, _));
+  HONE_ASSERT_OK_AND_ASSIGN(const storage::Page<storage::Tuning> page,
+                            store.ListTunings({}, 0, ""));
+  ASSERT_EQ(page.items.size(), 1u);
+  EXPECT_EQ(page.items[0].state, storage::TuningState::kPending);
+}
+
+TEST(RunTuning, AWorseResultDoesNotReplaceABetterOne) {
+  storage::MemoryStore store;
+  const hlo::Module module = ParseOrDie(kSimplifiable);
+  HONE_ASSERT_OK_AND_ASSIGN(storage::Record better,
+                            Tune(store, module, SmallRequest()));
+  better.best_cost -= 1;
+  HONE_ASSERT_OK(store.Publish(better));
+  HONE_ASSERT_OK_AND_ASSIGN(const storage::Record worse,
+                            Tune(store, module, SmallRequest("random")));
+  EXPECT_EQ(worse.optimizer, "random");
+  HONE_ASSERT_OK_AND_ASSIGN(const storage::Record kept,
+                            store.Lookup(better.key));
+  EXPECT_EQ(kept.best_cost, better.best_cost);
+  HONE_ASSERT_OK_AND_ASSIGN(const storage::Tuning tuning,
+                            store.GetTuning(worse.tuning_id));
+  EXPECT_EQ(tuning.state, storage::TuningState::kSucceeded);
+}
+
+TEST(RunTuning, AModuleThatCannotBeEvaluatedIsPublishedAsItIs) {
+  storage::MemoryStore store;
+  const hlo::Module module = ParseOrDie(R"(
+HloModule opaque
+
+ENTRY main {
+  x = f32[4] parameter(0)
+  zero = f32[] constant(0)
+  zeros = f32[4] broadcast(zero), dimensions={}
+  sum = f32[4] add(x, zeros)
+  ROOT call = f32[4] custom-call(sum), custom_call_target="elsewhere"
+}
+)");
+  HONE_ASSERT_OK_AND_ASSIGN(const storage::Record record,
+                            Tune(store, module, SmallRequest()));
+  const TunerContext context{.store = &store, .clock = &SystemClock()};
+  HONE_ASSERT_OK_AND_ASSIGN(const hlo::Module tuned,
+                            TunedModule(context, record));
+  EXPECT_EQ(hlo::Fingerprint(tuned), hlo::Fingerprint(module));
+  EXPECT_THAT(record.verification.method,
+              HasSubstr("identical to the input; a better decision was "
+                        "refused"));
+}
+
+TEST(RunTuning, UnknownAndFinishedTuningsAreErrors) {
+  storage::MemoryStore store;
+  const TunerContext context{.store = &store, .clock = &SystemClock()};
+  EXPECT_THAT(RunTuning(context, "nope", nullptr, nullptr),
+              StatusIs(absl::StatusCode::kNotFound, _));
+  HONE_ASSERT_OK_AND_ASSIGN(
+      const storage::Record record,
+      Tune(store, ParseOrDie(kSimplifiable), SmallRequest()));
+  EXPECT_THAT(RunTuning(context, record.tuning_id, nullptr, nullptr),
+              StatusIs(absl::StatusCode::kFailedPrecondition, _));
+}
+
+TEST(RunTuning, ATuningOfAnotherSpaceFails) {
+  storage::MemoryStore store;
+  const TunerContext context{.store = &store, .clock = &SystemClock()};
+  HONE_ASSERT_OK_AND_ASSIGN(
+      storage::Tuning tuning,
+      CreateTuning(context, ParseOrDie(kSimplifiable), SmallRequest()));
+  tuning.id = "old";
+  tuning.key.space_version = "0:cse";
+  HONE_ASSERT_OK(store.CreateTuning(tuning));
+  EXPECT_THAT(
+      RunTuning(context, "old", nullptr, nullptr),
+      StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("'0:cse'")));
+  HONE_ASSERT_OK_AND_ASSIGN(const storage::Tuning failed,
+                            store.GetTuning("old"));
+  EXPECT_EQ(failed.state, storage::TuningState::kFailed);
+  EXPECT_THAT(failed.error, HasSubstr("'0:cse'"));
+}
+
+}  // namespace
+}  // namespace hone::tuning

@@ -1,0 +1,60 @@
+#include "tuning/trial_writer.h"
+
+#include "gtest/gtest.h"
+
+#include "storage/memory_store.h"
+#include "tests/support/fake_clock.h"
+#include "tests/support/status_matchers.h"
+
+namespace hone::tuning {
+namespace {
+
+class TrialWriterTest : public ::testing::Test {
+ protected:
+  TrialWriterTest() {
+    storage::Tuning tuning;
+    tuning.id = "t";
+    HONE_EXPECT_OK(store_.CreateTuning(tuning));
+  }
+  void Add() {
+    space::Trial trial;
+    trial.id = next_++;
+    HONE_ASSERT_OK(writer_.Add(trial));
+  }
+  size_t stored() { return store_.ListTrials("t")->size(); }
+
+  hone::testing::FakeClock clock_;
+  storage::MemoryStore store_{clock_};
+  TrialWriter writer_{store_, clock_, "t"};
+  int64_t next_ = 0;
+};
+
+TEST_F(TrialWriterTest, SlowTrialsAreStoredAtOnce) {
+  Add();
+  clock_.Advance(absl::Milliseconds(300));
+  Add();
+  EXPECT_EQ(stored(), 2u);
+}
+
+TEST_F(TrialWriterTest, FastTrialsAreStoredTogether) {
+  for (int i = 0; i < 63; ++i) Add();
+  EXPECT_EQ(stored(), 0u);
+  Add();
+  EXPECT_EQ(stored(), 64u);
+}
+
+TEST_F(TrialWriterTest, FlushStoresWhatWaits) {
+  Add();
+  HONE_ASSERT_OK(writer_.Flush());
+  HONE_ASSERT_OK(writer_.Flush());
+  EXPECT_EQ(stored(), 1u);
+}
+
+TEST_F(TrialWriterTest, ErrorsOfTheStoreComeOut) {
+  TrialWriter lost(store_, clock_, "nope");
+  HONE_ASSERT_OK(lost.Add({}));
+  EXPECT_TRUE(absl::IsNotFound(lost.Flush()));
+}
+
+}  // namespace
+}  // namespace hone::tuning

@@ -1,0 +1,123 @@
+#include "tuning/verify.h"
+
+#include <string>
+
+#include "absl/strings/str_replace.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include "hlo/passes/pipeline.h"
+#include "tests/support/status_matchers.h"
+#include "tests/tuning/sample_modules.h"
+
+namespace hone::tuning {
+namespace {
+
+using ::hone::testing::StatusIs;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+// Two outputs: one small, one through 64 MiB of intermediate results.
+constexpr absl::string_view kLarge = R"(
+HloModule large
+
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT sum = f32[] add(a, b)
+}
+
+ENTRY main {
+  x = f32[4] parameter(0)
+  y = f32[4] parameter(1)
+  small = f32[4] multiply(x, y)
+  wide = f32[4,4194304] broadcast(x), dimensions={0}
+  index = f32[4,4194304] iota(), iota_dimension=1
+  product = f32[4,4194304] multiply(wide, index)
+  zero = f32[] constant(0)
+  total = f32[4] reduce(product, zero), dimensions={1}, to_apply=add
+  ROOT result = (f32[4], f32[4]) tuple(small, total)
+}
+)";
+
+hlo::Module Replaced(absl::string_view text, absl::string_view from,
+                     absl::string_view to) {
+  const std::string changed = absl::StrReplaceAll(text, {{from, to}});
+  EXPECT_NE(changed, text);
+  return ParseOrDie(changed);
+}
+
+TEST(VerifyRewrite, AcceptsWhatPassesMakeAndSaysHowItWasChecked) {
+  const hlo::Module input = ParseOrDie(kSimplifiable);
+  hlo::Module rewritten = input;
+  HONE_ASSERT_OK(hlo::RunPipeline(rewritten, "xla-cpu").status());
+  HONE_ASSERT_OK_AND_ASSIGN(const storage::Verification verification,
+                            VerifyRewrite(input, rewritten, {}));
+  EXPECT_EQ(verification.method, "evaluator: 2 random, 1 adversarial inputs");
+  EXPECT_LT(verification.max_rel_error, 1e-6);
+}
+
+TEST(VerifyRewrite, AModuleWithOtherNamesIsIdentical) {
+  HONE_ASSERT_OK_AND_ASSIGN(
+      const storage::Verification verification,
+      VerifyRewrite(ParseOrDie(kSimplifiable),
+                    Replaced(kSimplifiable, "sum", "total"), {}));
+  EXPECT_EQ(verification.method, "identical to the input");
+}
+
+TEST(VerifyRewrite, RefusesSubtleMiscompilations) {
+  const hlo::Module input = ParseOrDie(kSimplifiable);
+  const auto differ = StatusIs(absl::StatusCode::kFailedPrecondition,
+                               HasSubstr("modules differ"));
+  EXPECT_THAT(
+      VerifyRewrite(
+          input, Replaced(kSimplifiable, "constant(0)", "constant(0.001)"), {}),
+      differ);
+  EXPECT_THAT(
+      VerifyRewrite(
+          input,
+          Replaced(kSimplifiable, "b = f32[4] multiply", "b = f32[4] add"), {}),
+      differ);
+}
+
+TEST(VerifyRewrite, RefusesAnotherSignature) {
+  EXPECT_THAT(VerifyRewrite(ParseOrDie(kSimplifiable),
+                            Replaced(kSimplifiable, "f32[4]", "f32[5]"), {}),
+              StatusIs(absl::StatusCode::kFailedPrecondition, ::testing::_));
+}
+
+TEST(VerifyRewrite, AModuleTooLargeIsCheckedInPartAndSaysSo) {
+  const hlo::Module input = ParseOrDie(kLarge);
+  const hlo::Module rewritten =
+      Replaced(kLarge, "multiply(x, y)", "multiply(y, x)");
+  VerifyOptions options;
+  options.max_live_bytes = 1 << 20;
+  HONE_ASSERT_OK_AND_ASSIGN(const storage::Verification verification,
+                            VerifyRewrite(input, rewritten, options));
+  EXPECT_THAT(verification.method,
+              AllOf(HasSubstr("scaled down"), HasSubstr("1 random input"),
+                    HasSubstr("1 of 2 outputs")));
+}
+
+TEST(VerifyRewrite, ThePartialCheckRefusesWhatItSees) {
+  VerifyOptions options;
+  options.max_live_bytes = 1 << 20;
+  EXPECT_THAT(
+      VerifyRewrite(ParseOrDie(kLarge),
+                    Replaced(kLarge, "multiply(x, y)", "add(x, y)"), options),
+      StatusIs(absl::StatusCode::kFailedPrecondition,
+               HasSubstr("modules differ")));
+}
+
+TEST(VerifyRewrite, WithoutRoomForAnyCheckItIsAnError) {
+  VerifyOptions options;
+  options.max_live_bytes = 1;
+  EXPECT_THAT(
+      VerifyRewrite(ParseOrDie(kLarge),
+                    Replaced(kLarge, "multiply(x, y)", "multiply(y, x)"),
+                    options),
+      StatusIs(absl::StatusCode::kResourceExhausted, ::testing::_));
+}
+
+}  // namespace
+}  // namespace hone::tuning

@@ -1,0 +1,110 @@
+#include "tuning/winner.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include "hlo/fingerprint.h"
+#include "tests/support/status_matchers.h"
+#include "tests/support/toy_problems.h"
+#include "tests/tuning/sample_modules.h"
+
+namespace hone::tuning {
+namespace {
+
+using ::hone::testing::IntegerProblem;
+using ::hone::testing::StatusIs;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+// A task with a compiler bug in it: the candidate {1} computes something else.
+class Miscompiling final : public Task {
+ public:
+  absl::string_view name() const override { return "miscompiling"; }
+  optimizers::Kinds problem_kind() const override {
+    return optimizers::kSequential;
+  }
+  std::string space_version() const override { return "1"; }
+  absl::StatusOr<std::string> OptionsKey(const TaskOptions&) const override {
+    return "score=ops";
+  }
+  std::string default_target() const override { return "hlo"; }
+  absl::StatusOr<std::unique_ptr<space::Problem>> MakeProblem(
+      const hlo::Module&, const TaskOptions&) const override {
+    IntegerProblem::Spec spec;
+    spec.initial = 10;
+    spec.actions = {{"right", [](int64_t x) { return x - 1; }},
+                    {"wrong", [](int64_t x) { return x - 5; }}};
+    spec.cost = [](int64_t x) { return static_cast<double>(x); };
+    return std::make_unique<IntegerProblem>(std::move(spec));
+  }
+  absl::StatusOr<AppliedDecision> Apply(
+      const hlo::Module& module, const TaskOptions&,
+      const space::Candidate& candidate) const override {
+    AppliedDecision applied{absl::StrCat(candidate.choices.size()), module};
+    for (int32_t choice : candidate.choices) {
+      applied.module = ParseOrDie(absl::StrReplaceAll(
+          kSimplifiable,
+          {{"a = f32[4] multiply(sum, sum)",
+            choice == 1 ? "a = f32[4] multiply(sum, x)"
+                        : "a = f32[4] multiply(x, sum)"},
+           {"constant(0)", choice == 1 ? "constant(0.01)" : "constant(0)"}}));
+    }
+    return applied;
+  }
+  absl::StatusOr<hlo::Module> ApplyDecision(const hlo::Module& module,
+                                            absl::string_view) const override {
+    return module;
+  }
+};
+
+absl::StatusOr<Winner> Choose(const std::vector<space::Candidate>& candidates) {
+  const Miscompiling task;
+  const hlo::Module module = ParseOrDie(kSimplifiable);
+  const auto problem = task.MakeProblem(module, {});
+  return FirstVerified(task, {}, module, **problem, candidates, {});
+}
+
+TEST(FirstVerified, TakesTheFirstWhenItIsEqual) {
+  HONE_ASSERT_OK_AND_ASSIGN(const Winner winner, Choose({{{0}}, {}}));
+  EXPECT_EQ(winner.cost, 9);
+  EXPECT_EQ(winner.applied.decision, "1");
+  EXPECT_EQ(winner.verification.method,
+            "evaluator: 2 random, 1 adversarial inputs");
+}
+
+TEST(FirstVerified, AMiscompiledWinnerIsRefusedForTheNext) {
+  HONE_ASSERT_OK_AND_ASSIGN(const Winner winner, Choose({{{1}}, {{0}}, {}}));
+  EXPECT_EQ(winner.cost, 9);
+  EXPECT_THAT(winner.verification.method,
+              AllOf(HasSubstr("2 random"), HasSubstr("was refused"),
+                    HasSubstr("modules differ")));
+}
+
+TEST(FirstVerified, TheInputItselfIsTheLastResort) {
+  HONE_ASSERT_OK_AND_ASSIGN(const Winner winner, Choose({{{1}}, {{0, 1}}, {}}));
+  EXPECT_EQ(winner.cost, 10);
+  EXPECT_EQ(hlo::Fingerprint(winner.applied.module),
+            hlo::Fingerprint(ParseOrDie(kSimplifiable)));
+  EXPECT_THAT(winner.verification.method, HasSubstr("identical to the input"));
+}
+
+TEST(FirstVerified, NothingUnverifiedComesOut) {
+  EXPECT_THAT(Choose({{{1}}, {{0, 1}}}),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr("modules differ")));
+}
+
+TEST(FirstVerified, InvalidCandidatesAreRefused) {
+  HONE_ASSERT_OK_AND_ASSIGN(const Winner winner, Choose({{{7}}, {{0}}}));
+  EXPECT_EQ(winner.cost, 9);
+}
+
+}  // namespace
+}  // namespace hone::tuning
