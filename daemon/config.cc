@@ -10,7 +10,9 @@
 #include <thread>
 #include <utility>
 
+// Debian's library of the same name is built with exceptions.
 #define TOML_EXCEPTIONS 0
+#define TOML_HEADER_ONLY 1
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include <toml++/toml.h>

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include <grpc/support/log.h>
 #include <nlohmann/json.hpp>
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/stdout_sinks.h>
@@ -28,6 +29,11 @@ class JsonMessage final : public spdlog::custom_flag_formatter {
   }
 };
 
+// What gRPC logs, it also returns or retries.
+void LogForGrpc(gpr_log_func_args* args) {
+  spdlog::debug("grpc: {}", args->message);
+}
+
 }  // namespace
 
 void SetUpLogging(const Config& config) {
@@ -43,6 +49,7 @@ void SetUpLogging(const Config& config) {
   logger->set_formatter(std::move(formatter));
   logger->set_level(spdlog::level::from_str(config.log_level));
   spdlog::set_default_logger(std::move(logger));
+  gpr_set_log_function(LogForGrpc);
 }
 
 }  // namespace hone::daemon

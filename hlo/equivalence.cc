@@ -1,245 +1,25 @@
 #include "hlo/equivalence.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstring>
-#include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 
 #include "base/rng.h"
 #include "base/status_macros.h"
-#include "hlo/evaluator/types.h"
+#include "hlo/equivalence_internal.h"
 
 namespace hone::hlo {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-// Standard deviation of random floats.
-constexpr double kScale = 0.1;
-// Random integers are below this: valid indices nearly everywhere.
-constexpr uint64_t kIntegerBound = 8;
-// Elements of one argument that become special. More would turn whole results
-// into NaN, which equal each other and show nothing.
-constexpr uint64_t kMaxSpecials = 4;
 // Share of NaN in a result above which its input is taken for outside of what
 // the module is meant for (a negative second moment under a square root).
 constexpr double kMaxNanShare = 0.01;
 
-// Approximately standard normal: the sum of four uniforms (Irwin-Hall), one
-// draw per value, since arguments have up to hundreds of millions of elements.
-double FastNormal(Rng& rng) {
-  const uint64_t bits = rng.Next();
-  const uint64_t sum = (bits & 0xffff) + ((bits >> 16) & 0xffff) +
-                       ((bits >> 32) & 0xffff) + (bits >> 48);
-  // Mean 4·65535/2, variance 4·65536²/12.
-  return (static_cast<double>(sum) - 131070.0) / 37837.22;
-}
-
-Literal RandomLiteral(const ShapePtr& shape, Rng& rng) {
-  if (shape->IsTuple()) {
-    std::vector<Literal> elements;
-    for (const ShapePtr& element : shape->tuple_elements()) {
-      elements.push_back(RandomLiteral(element, rng));
-    }
-    return Literal::Tuple(std::move(elements));
-  }
-  Literal literal(shape);
-  const ElementType type = shape->element_type();
-  const int64_t n = literal.num_elements();
-  if (type == ElementType::kF32) {
-    for (float& x : literal.mutable_values<float>()) {
-      x = static_cast<float>(kScale * FastNormal(rng));
-    }
-  } else if (IsFloat(type)) {
-    for (int64_t i = 0; i < n; ++i) {
-      literal.SetDouble(i, kScale * FastNormal(rng));
-    }
-  } else if (type == ElementType::kC64) {
-    auto* x = reinterpret_cast<float*>(literal.MutableData());
-    for (int64_t i = 0; i < 2 * n; ++i) {
-      x[i] = static_cast<float>(kScale * FastNormal(rng));
-    }
-  } else if (type == ElementType::kC128) {
-    auto* x = reinterpret_cast<double*>(literal.MutableData());
-    for (int64_t i = 0; i < 2 * n; ++i) x[i] = kScale * FastNormal(rng);
-  } else {
-    const uint64_t bound = type == ElementType::kPred ? 2 : kIntegerBound;
-    for (int64_t i = 0; i < n; ++i) {
-      literal.SetInt(i, static_cast<int64_t>(rng.Below(bound)));
-    }
-  }
-  return literal;
-}
-
-// Special values, the finite ones first. Large ones leave room for sums of
-// squares in every type but the narrowest.
-constexpr std::array<double, 11> kSpecials = {
-    0.0,       -0.0,      1e-40,
-    -1e-40,    0x1p-126,  100.0,
-    -100,      1.0e4,     std::numeric_limits<double>::quiet_NaN(),
-    kInfinity, -kInfinity};
-constexpr uint64_t kFiniteSpecials = 8;
-constexpr std::array<int64_t, 4> kSpecialIntegers = {
-    -1, 1000003, std::numeric_limits<int32_t>::max(),
-    std::numeric_limits<int32_t>::min()};
-
-void Spice(Literal& literal, bool non_finite, Rng& rng) {
-  if (literal.shape().IsTuple()) return;
-  const ElementType type = literal.shape().element_type();
-  const uint64_t n = static_cast<uint64_t>(literal.num_elements());
-  const bool is_float = IsFloat(type);
-  // Integer scalars count loop iterations and steps: they stay small.
-  if (n == 0 || (!is_float && (!IsIntegral(type) || n == 1))) return;
-  const uint64_t count = std::clamp<uint64_t>(n / 16, 1, kMaxSpecials);
-  for (uint64_t k = 0; k < count; ++k) {
-    const int64_t at = static_cast<int64_t>(rng.Below(n));
-    if (is_float) {
-      literal.SetDouble(
-          at, kSpecials[rng.Below(non_finite && k == 0 ? kSpecials.size()
-                                                       : kFiniteSpecials)]);
-    } else {
-      literal.SetInt(at, kSpecialIntegers[rng.Below(kSpecialIntegers.size())]);
-    }
-  }
-}
-
-std::vector<Literal> Arguments(const Module& module, ArgumentKind kind,
-                               bool non_finite, uint64_t seed) {
-  const Computation& entry = module.entry_computation();
-  Rng rng(seed);
-  std::vector<Literal> arguments;
-  for (InstructionId parameter : entry.parameters()) {
-    Rng values = rng.Split();
-    Rng specials = rng.Split();
-    arguments.push_back(RandomLiteral(entry[parameter].shape_ptr(), values));
-    if (kind == ArgumentKind::kAdversarial && specials.Below(2) == 0) {
-      Spice(arguments.back(), non_finite && specials.Below(2) == 0, specials);
-    }
-  }
-  return arguments;
-}
-
-// Per element type; 0 is exact.
-double Tolerance(ElementType type) {
-  switch (type) {
-    case ElementType::kF64:
-    case ElementType::kC128:
-      return 1e-9;
-    case ElementType::kF32:
-    case ElementType::kC64:
-      return 1e-4;
-    case ElementType::kBf16:
-    case ElementType::kF16:
-      return 2e-2;
-    default:
-      return 0;
-  }
-}
-
-// Relative to the larger of the magnitudes and `scale`.
-double ErrorBetween(double a, double b, double scale) {
-  if (a == b || (std::isnan(a) && std::isnan(b))) return 0;
-  if (!std::isfinite(a) || !std::isfinite(b)) return kInfinity;
-  return std::fabs(a - b) / std::max({std::fabs(a), std::fabs(b), scale});
-}
-
-std::string ElementName(const Shape& shape, int64_t linear) {
-  DimensionVector index(shape.dimensions());
-  for (size_t d = index.size(); d-- > 0;) {
-    const int64_t size = shape.dimensions()[d];
-    index[d] = linear % size;
-    linear /= size;
-  }
-  return absl::StrCat("[", absl::StrJoin(index, ","), "]");
-}
-
-class Comparer {
- public:
-  Comparison Compare(const Literal& a, const Literal& b) {
-    Visit(a, b, "");
-    return result_;
-  }
-
- private:
-  void Visit(const Literal& a, const Literal& b, const std::string& path) {
-    if (!Shape::Equal(a.shape(), b.shape())) {
-      result_.equal = false;
-      result_.max_rel_error = kInfinity;
-      result_.worst.output = path;
-      severity_ = kInfinity;
-      return;
-    }
-    if (a.shape().IsTuple()) {
-      for (size_t i = 0; i < a.elements().size(); ++i) {
-        Visit(a.elements()[i], b.elements()[i],
-              path.empty() ? absl::StrCat(i) : absl::StrCat(path, ".", i));
-      }
-      return;
-    }
-    if (!a.shape().IsArray() || a == b) return;
-    switch (a.shape().element_type()) {
-      case ElementType::kF32:
-        return VisitValues<float>(a, b, path, 1);
-      case ElementType::kF64:
-        return VisitValues<double>(a, b, path, 1);
-      case ElementType::kC64:
-        return VisitValues<float>(a, b, path, 2);
-      case ElementType::kC128:
-        return VisitValues<double>(a, b, path, 2);
-      default:
-        break;
-    }
-    VisitEach(
-        a, path, a.num_elements(), 1, [&](int64_t i) { return a.AsDouble(i); },
-        [&](int64_t i) { return b.AsDouble(i); });
-  }
-
-  // Elements of `parts` numbers each.
-  template <typename T>
-  void VisitValues(const Literal& a, const Literal& b, const std::string& path,
-                   int64_t parts) {
-    const T* x = reinterpret_cast<const T*>(a.data());
-    const T* y = reinterpret_cast<const T*>(b.data());
-    VisitEach(
-        a, path, a.num_elements() * parts, parts,
-        [x](int64_t i) { return static_cast<double>(x[i]); },
-        [y](int64_t i) { return static_cast<double>(y[i]); });
-  }
-
-  template <typename GetA, typename GetB>
-  void VisitEach(const Literal& a, const std::string& path, int64_t n,
-                 int64_t parts, const GetA& x, const GetB& y) {
-    const double tolerance = Tolerance(a.shape().element_type());
-    double squares = 0;
-    int64_t finite = 0;
-    for (int64_t i = 0; i < n; ++i) {
-      const double value = x(i);
-      if (!std::isfinite(value)) continue;
-      squares += value * value;
-      ++finite;
-    }
-    const double rms =
-        finite > 0 ? std::sqrt(squares / static_cast<double>(finite)) : 0;
-    for (int64_t i = 0; i < n; ++i) {
-      const double error = ErrorBetween(x(i), y(i), rms);
-      if (error == 0) continue;
-      result_.max_rel_error = std::max(result_.max_rel_error, error);
-      if (error > tolerance) result_.equal = false;
-      const double severity = tolerance > 0 ? error / tolerance : kInfinity;
-      if (severity <= severity_) continue;
-      severity_ = severity;
-      result_.worst = {path, ElementName(a.shape(), i / parts), x(i), y(i)};
-    }
-  }
-
-  Comparison result_;
-  // The worst element's error in units of its tolerance.
-  double severity_ = 0;
-};
+// A rewrite may round every operation differently, which moves a result more
+// than changing the inputs by one unit in the last place does.
+constexpr double kNoiseFactor = 64;
 
 // Floating-point elements and how many of them are NaN or infinite.
 struct FloatCounts {
@@ -263,17 +43,6 @@ struct FloatCounts {
     }
   }
 };
-
-void MakeNonNegative(Literal& literal) {
-  const ElementType type = literal.shape().element_type();
-  if (type == ElementType::kF32) {
-    for (float& x : literal.mutable_values<float>()) x = std::fabs(x);
-  } else if (IsFloat(type)) {
-    for (int64_t i = 0; i < literal.num_elements(); ++i) {
-      literal.SetDouble(i, std::fabs(literal.AsDouble(i)));
-    }
-  }
-}
 
 absl::Status CheckSignatures(const Module& a, const Module& b) {
   const Computation& x = a.entry_computation();
@@ -368,9 +137,13 @@ class Checker {
                        absl::Span<const Literal> arguments, const Literal& a) {
     HONE_ASSIGN_OR_RETURN(const Literal b,
                           Evaluate(b_, arguments, options_.evaluate));
-    const Comparison comparison = CompareLiterals(a, b);
+    DetailedComparison comparison = CompareInDetail(a, b);
     report_.max_rel_error =
         std::max(report_.max_rel_error, comparison.max_rel_error);
+    if (!comparison.equal && std::isfinite(comparison.max_rel_error)) {
+      HONE_ASSIGN_OR_RETURN(std::vector<double> slack, Noise(arguments, a));
+      comparison = CompareInDetail(a, b, slack);
+    }
     if (comparison.equal) return absl::OkStatus();
     report_.equal = false;
     const Difference& worst = comparison.worst;
@@ -383,6 +156,21 @@ class Checker {
     return absl::OkStatus();
   }
 
+  // By array of the result: the error that rounding may cause on this input.
+  absl::StatusOr<std::vector<double>> Noise(absl::Span<const Literal> arguments,
+                                            const Literal& a) {
+    Rng rng(options_.seed);
+    std::vector<Literal> perturbed;
+    for (const Literal& argument : arguments) {
+      perturbed.push_back(Perturbed(argument, rng));
+    }
+    HONE_ASSIGN_OR_RETURN(const Literal moved,
+                          Evaluate(a_, perturbed, options_.evaluate));
+    std::vector<double> noise = CompareInDetail(a, moved).array_errors;
+    for (double& error : noise) error *= kNoiseFactor;
+    return noise;
+  }
+
   const Module& a_;
   const Module& b_;
   const EquivalenceOptions& options_;
@@ -390,19 +178,6 @@ class Checker {
 };
 
 }  // namespace
-
-std::vector<Literal> RandomArguments(const Module& module, uint64_t seed) {
-  return MakeArguments(module, ArgumentKind::kRandom, seed);
-}
-
-std::vector<Literal> MakeArguments(const Module& module, ArgumentKind kind,
-                                   uint64_t seed) {
-  return Arguments(module, kind, true, seed);
-}
-
-Comparison CompareLiterals(const Literal& a, const Literal& b) {
-  return Comparer().Compare(a, b);
-}
 
 absl::StatusOr<EquivalenceReport> CheckEquivalent(
     const Module& a, const Module& b, const EquivalenceOptions& options) {

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 
@@ -39,9 +40,10 @@ void WriteAttributes(Opcode opcode, ElementType operand_type,
                      xla::HloInstructionProto& proto);
 
 // Appends what is left in `proto`, which says nothing of names, ids, shape,
-// literal and the like any more, as text in XLA's order.
-void TakeTextAttributes(Opcode opcode, xla::HloInstructionProto& proto,
-                        TextAttributes& texts);
+// literal and the like any more, as text in XLA's order. `callees` is how many
+// computations the instruction calls.
+void TakeTextAttributes(Opcode opcode, int callees,
+                        xla::HloInstructionProto& proto, TextAttributes& texts);
 
 // The reverse, for an instruction of that many operands.
 void WriteTextAttributes(Opcode opcode, size_t operand_count,
@@ -53,10 +55,23 @@ bool ReadFrontendAttributes(absl::string_view text,
                             xla::FrontendAttributes& attributes);
 std::string FrontendAttributesText(const xla::FrontendAttributes& attributes);
 
-// Moves hone.text.NAME from a map to texts, where they override what a field
-// gave.
-void TakeHoneAttributes(xla::FrontendAttributes& frontend,
-                        TextAttributes& texts);
+// Moves hone.text.NAME from a map to texts where `accept` takes name and value;
+// they override what a field gave.
+void TakeHoneAttributes(
+    xla::FrontendAttributes& frontend,
+    absl::FunctionRef<bool(const std::string&, const std::string&)> accept,
+    TextAttributes& texts);
+
+// Moves the entries whose keys text cannot say.
+void TakeUnsayable(xla::FrontendAttributes& frontend,
+                   xla::FrontendAttributes& unsayable);
+
+// Removes hone.proto_rest from a map and decodes it; empty when there is none.
+std::string TakeProtoRest(xla::FrontendAttributes& frontend);
+
+// Whether `text` is a name as HLO text has them: letters, digits, '.', '_' and
+// '-', at least one.
+bool IsName(absl::string_view text);
 
 inline constexpr absl::string_view kTextKeyPrefix = "hone.text.";
 inline constexpr absl::string_view kProtoRestKey = "hone.proto_rest";

@@ -9,6 +9,8 @@
 
 #include "hlo/hlo.pb.h"
 #include "hlo/proto_attributes.h"
+#include "hlo/proto_codec_values.h"
+#include "hlo/proto_serialize.h"
 #include "hlo/text_lexer.h"
 
 namespace hone::hlo {
@@ -336,27 +338,40 @@ void TakeHeader(xla::HloModuleProto& proto, Module& module) {
   proto.clear_buffer_donor();
   module.set_stack_frame_tables(StackFrameText(proto.stack_frame_index()));
   proto.clear_stack_frame_index();
-  xla::FrontendAttributes frontend = proto.frontend_attributes();
-  proto.clear_frontend_attributes();
-  TakeHoneAttributes(frontend, texts);
+  xla::FrontendAttributes frontend;
+  frontend.Swap(proto.mutable_frontend_attributes());
+  TakeHoneAttributes(
+      frontend,
+      [](const std::string& name, const std::string& value) {
+        return IsName(name) && name != "is_scheduled" &&
+               name != "entry_computation_layout" && IsAttributeValue(value);
+      },
+      texts);
+  TakeUnsayable(frontend, *proto.mutable_frontend_attributes());
+  if (proto.frontend_attributes().map().empty()) {
+    proto.clear_frontend_attributes();
+  }
+  if (proto.ByteSizeLong() > 0) {
+    (*frontend.mutable_map())[std::string(kProtoRestKey)] =
+        absl::Base64Escape(SerializeProto(proto));
+  }
   if (!frontend.map().empty()) {
     texts.emplace_back("frontend_attributes", FrontendAttributesText(frontend));
   }
   for (auto& [name, value] : texts) {
     module.add_header(std::move(name), std::move(value));
   }
-  if (proto.ByteSizeLong() > 0) {
-    module.set_proto_rest(proto.SerializeAsString());
-  }
 }
 
 void WriteHeader(const Module& module, xla::HloModuleProto& proto) {
-  proto.ParseFromString(module.proto_rest());
   for (const auto& [name, text] : module.header()) {
     if (WriteHeaderField(name, text, proto)) continue;
     (*proto.mutable_frontend_attributes()
           ->mutable_map())[absl::StrCat(kTextKeyPrefix, name)] = text;
   }
+  xla::HloModuleProto rest;
+  rest.ParseFromString(TakeProtoRest(*proto.mutable_frontend_attributes()));
+  proto.MergeFrom(rest);
   xla::StackFrameIndexProto frames;
   if (ReadStackFrameText(module.stack_frame_tables(), frames)) {
     *proto.mutable_stack_frame_index() = std::move(frames);

@@ -28,8 +28,8 @@ std::string StackFrameText(const xla::StackFrameIndexProto& proto);
 bool ReadStackFrameText(absl::string_view text,
                         xla::StackFrameIndexProto& proto);
 
-// Header attributes. Taking clears the fields that have text; what is left
-// without one goes to Module::proto_rest.
+// Header attributes and stack frames. What is left in the proto without text
+// goes to a frontend attribute (see hlo/proto_attributes.h).
 void TakeHeader(xla::HloModuleProto& proto, Module& module);
 void WriteHeader(const Module& module, xla::HloModuleProto& proto);
 

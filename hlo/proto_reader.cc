@@ -18,7 +18,6 @@
 #include "hlo/proto_module_text.h"
 #include "hlo/proto_shape.h"
 #include "hlo/text_attributes.h"
-#include "hlo/text_lexer.h"
 
 namespace hone::hlo {
 namespace {
@@ -30,9 +29,7 @@ absl::Status Invalid(const Parts&... parts) {
 
 // Names must be what text can say.
 absl::Status CheckName(absl::string_view what, absl::string_view name) {
-  bool valid = !name.empty();
-  for (char c : name) valid = valid && IsNameCharacter(c);
-  if (valid) return absl::OkStatus();
+  if (IsName(name)) return absl::OkStatus();
   return Invalid(what, " \"", absl::CHexEscape(name),
                  "\", expected letters, digits, '.', '_' and '-'");
 }
@@ -335,17 +332,33 @@ class ProtoReader {
                                         instruction_, *attributes));
     const int callees = instruction_.called_computation_ids_size();
     instruction_.clear_called_computation_ids();
-    TakeTextAttributes(result.opcode(), instruction_, attributes->others);
-    if (callees > 0) AddCallRole(result.opcode(), callees, attributes->others);
+    HONE_RETURN_IF_ERROR(CheckCalleeCount(result.opcode(), callees));
+    TakeTextAttributes(result.opcode(), callees, instruction_,
+                       attributes->others);
+    if (callees > 0) AddCallRole(result.opcode(), attributes->others, callees);
     if (*attributes != *NoAttributes()) {
       result.set_attributes(std::move(attributes));
     }
     return absl::OkStatus();
   }
 
+  // Where the opcode says how text names the callees, it says how many there
+  // are.
+  static absl::Status CheckCalleeCount(Opcode opcode, int callees) {
+    int expected = callees;
+    if (opcode == Opcode::kWhile || opcode == Opcode::kSelectAndScatter) {
+      expected = 2;
+    } else if (IsUsualRole(opcode, CallRole::kToApply) ||
+               IsUsualRole(opcode, CallRole::kCalls)) {
+      expected = 1;
+    }
+    if (callees == 0 || callees == expected) return absl::OkStatus();
+    return Invalid(callees, " called computations, expected ", expected);
+  }
+
   // Where the opcode does not say how text names the callees, an entry with a
   // `%` in place of each does.
-  static void AddCallRole(Opcode opcode, int callees, TextAttributes& others) {
+  static void AddCallRole(Opcode opcode, TextAttributes& others, int callees) {
     for (CallRole role : {CallRole::kToApply, CallRole::kBody,
                           CallRole::kSelect, CallRole::kBranchComputations,
                           CallRole::kCalls, CallRole::kCalledComputations}) {

@@ -13,6 +13,7 @@
 #include "hlo/proto_io.h"
 #include "hlo/proto_literal.h"
 #include "hlo/proto_module_text.h"
+#include "hlo/proto_serialize.h"
 #include "hlo/proto_shape.h"
 #include "hlo/text_lexer.h"
 
@@ -84,7 +85,7 @@ class ProtoWriter {
     }
     HONE_RETURN_IF_ERROR(WriteShapeProto(*module_.entry_result_shape(),
                                          *program.mutable_result()));
-    return proto_.SerializeAsString();
+    return SerializeProto(proto_);
   }
 
  private:
@@ -169,7 +170,7 @@ class ProtoWriter {
         sequence.add_instruction_ids(ids[Index(i)]);
       }
     }
-    proto_.add_computations(proto.SerializeAsString());
+    proto_.add_computations(SerializeProto(proto));
     return absl::OkStatus();
   }
 
@@ -236,7 +237,7 @@ class ProtoWriter {
                     instruction_);
     WriteTextAttributes(opcode, instruction.operand_count(),
                         instruction.attributes().others, instruction_);
-    computation.add_instructions(instruction_.SerializeAsString());
+    computation.add_instructions(SerializeProto(instruction_));
     return absl::OkStatus();
   }
 

@@ -43,6 +43,8 @@ Kernel KernelFor(Opcode opcode) {
       return &EvaluateConstant;
     case Opcode::kConvolution:
       return &EvaluateConvolution;
+    case Opcode::kCustomCall:
+      return &EvaluateCustomCall;
     case Opcode::kDot:
       return &EvaluateDot;
     case Opcode::kDynamicSlice:

@@ -47,6 +47,7 @@ absl::StatusOr<Literal> EvaluateConcatenate(Context&, const Operation&);
 absl::StatusOr<Literal> EvaluateConditional(Context&, const Operation&);
 absl::StatusOr<Literal> EvaluateConstant(Context&, const Operation&);
 absl::StatusOr<Literal> EvaluateConvolution(Context&, const Operation&);
+absl::StatusOr<Literal> EvaluateCustomCall(Context&, const Operation&);
 absl::StatusOr<Literal> EvaluateDot(Context&, const Operation&);
 absl::StatusOr<Literal> EvaluateDynamicSlice(Context&, const Operation&);
 absl::StatusOr<Literal> EvaluateDynamicUpdateSlice(Context&, const Operation&);

@@ -43,7 +43,7 @@ DaemonTest::DaemonTest() {
   config_.drain_grace = absl::Seconds(20);
 }
 
-void DaemonTest::Start() { StartOn(storage::MakeMemoryStore()); }
+void DaemonTest::Start() { StartOn(std::make_unique<storage::MemoryStore>()); }
 
 void DaemonTest::StartOnDisk(const std::string& state) {
   config_.state = state;

@@ -163,7 +163,7 @@ TEST_F(ModuleServiceTest, UnknownModulesAreNotFound) {
 TEST_F(ModuleServiceTest, QueriesAreBounded) {
   grpc::ClientContext context;
   v1::QueryModulesRequest request;
-  for (int i = 0; i <= 10'000; ++i) request.add_digests("x");
+  for (int i = 0; i <= 10'000; ++i) request.add_digests(Sha256Hex("x"));
   v1::QueryModulesResponse response;
   EXPECT_EQ(modules_->QueryModules(&context, request, &response).error_code(),
             grpc::StatusCode::INVALID_ARGUMENT);

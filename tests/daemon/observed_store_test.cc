@@ -29,7 +29,7 @@ storage::Record MakeRecord(double cost) {
 class ObservedStoreTest : public ::testing::Test {
  protected:
   Metrics metrics_;
-  ObservedStore store_{storage::MakeMemoryStore(), metrics_};
+  ObservedStore store_{std::make_unique<storage::MemoryStore>(), metrics_};
 };
 
 TEST_F(ObservedStoreTest, LookupRemembers) {

@@ -27,7 +27,7 @@ using ::testing::HasSubstr;
 class ServerTest : public DaemonTest {};
 
 // Runs a command line; its exit status and what it printed.
-std::pair<int, std::string> Run(const std::string& command) {
+std::pair<int, std::string> RunCommand(const std::string& command) {
   FILE* pipe = popen((command + " 2>&1").c_str(), "r");
   std::string output;
   for (int c; (c = fgetc(pipe)) != EOF;) output += static_cast<char>(c);
@@ -79,7 +79,7 @@ TEST_F(ServerTest, HttpServesOperators) {
 }
 
 TEST_F(ServerTest, MetricsPassPromtool) {
-  if (Run("promtool --version").first != 0) {
+  if (RunCommand("promtool --version").first != 0) {
     GTEST_SKIP() << "promtool is not installed (Debian package prometheus)";
   }
   Start();
@@ -88,7 +88,7 @@ TEST_F(ServerTest, MetricsPassPromtool) {
   std::filesystem::create_directories(directory.path());
   const std::string path = directory.path() + "/metrics";
   std::ofstream(path) << Get("/metrics").second;
-  const auto [status, output] = Run("promtool check metrics < " + path);
+  const auto [status, output] = RunCommand("promtool check metrics < " + path);
   EXPECT_EQ(status, 0) << output;
   EXPECT_EQ(output, "");
 }
@@ -118,19 +118,22 @@ TEST_F(ServerTest, APortThatIsTakenIsAnError) {
   Start();
   daemon::Config second = config_;
   second.listen = server_->grpc_address();
-  EXPECT_THAT(daemon::Server::Start(second, storage::MakeMemoryStore()),
-              StatusIs(absl::StatusCode::kUnavailable,
-                       HasSubstr("cannot listen on " + second.listen)));
+  EXPECT_THAT(
+      daemon::Server::Start(second, std::make_unique<storage::MemoryStore>()),
+      StatusIs(absl::StatusCode::kUnavailable,
+               HasSubstr("cannot listen on " + second.listen)));
   second = config_;
   second.http = server_->http_address();
-  EXPECT_THAT(daemon::Server::Start(second, storage::MakeMemoryStore()),
-              StatusIs(absl::StatusCode::kUnavailable,
-                       HasSubstr("cannot listen on " + second.http)));
+  EXPECT_THAT(
+      daemon::Server::Start(second, std::make_unique<storage::MemoryStore>()),
+      StatusIs(absl::StatusCode::kUnavailable,
+               HasSubstr("cannot listen on " + second.http)));
   second = config_;
   second.listen = "nowhere";
-  EXPECT_THAT(daemon::Server::Start(second, storage::MakeMemoryStore()),
-              StatusIs(absl::StatusCode::kInvalidArgument,
-                       HasSubstr("expected HOST:PORT")));
+  EXPECT_THAT(
+      daemon::Server::Start(second, std::make_unique<storage::MemoryStore>()),
+      StatusIs(absl::StatusCode::kInvalidArgument,
+               HasSubstr("expected HOST:PORT")));
 }
 
 TEST_F(ServerTest, DrainTellsWatchersAndRefusesNothingElse) {
@@ -230,14 +233,15 @@ TEST_F(HonedTest, BadUsageIsOneLineAndExitStatus2) {
   std::filesystem::create_directories(state.path());
   const std::string config = state.path() + "/hone.toml";
   std::ofstream(config) << "[server]\nport = 1\n";
-  const auto [status, output] = Run(Honed("--config " + config));
+  const auto [status, output] = RunCommand(Honed("--config " + config));
   EXPECT_EQ(status, 2);
   EXPECT_EQ(output,
             absl::StrCat("honed: ", config,
                          ":2:1: unknown key \"port\" in [server], expected one "
                          "of: http, listen, reflection, state\n"));
-  EXPECT_EQ(Run(Honed("--nonsense")).first, 2);
-  EXPECT_EQ(Run(Honed("--listen nowhere --state " + state.path())).first, 2);
+  EXPECT_EQ(RunCommand(Honed("--nonsense")).first, 2);
+  EXPECT_EQ(RunCommand(Honed("--listen nowhere --state " + state.path())).first,
+            2);
 }
 
 TEST_F(HonedTest, AStoreInUseIsOneLineAndExitStatus3) {
@@ -245,7 +249,7 @@ TEST_F(HonedTest, AStoreInUseIsOneLineAndExitStatus3) {
   daemon::Config config;
   config.state = state.path();
   HONE_ASSERT_OK_AND_ASSIGN(const auto store, daemon::OpenStore(config));
-  const auto [status, output] = Run(Honed("--state " + state.path()));
+  const auto [status, output] = RunCommand(Honed("--state " + state.path()));
   EXPECT_EQ(status, 3);
   EXPECT_EQ(std::count(output.begin(), output.end(), '\n'), 1) << output;
   EXPECT_THAT(output, HasSubstr(state.path()));

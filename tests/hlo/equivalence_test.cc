@@ -224,6 +224,59 @@ ENTRY e {
   EXPECT_FALSE(report->equal);
 }
 
+// A sum that is zero but for rounding, and one that is not, times `factor`.
+Module NoiseAndSum(const std::string& difference, const std::string& factor) {
+  return Parse(R"(HloModule m
+sum {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = f32[] add(a, b)
+}
+ENTRY e {
+  p = f32[1000] parameter(0)
+  t = f32[1000] tanh(p)
+  v = f32[1000] reverse(t), dimensions={0}
+  z = f32[] constant(0)
+  s = f32[] reduce(t, z), dimensions={0}, to_apply=sum
+)" + difference +
+               R"(
+  f = f32[] constant()" +
+               factor + R"()
+  m = f32[] multiply(s, f)
+  ROOT r = (f32[], f32[]) tuple(d, m)
+})");
+}
+
+constexpr char kDifferenceOfSums[] = R"(
+  x = f32[500] slice(t), slice={[0:1000:2]}
+  y = f32[500] slice(t), slice={[1:1000:2]}
+  sx = f32[] reduce(x, z), dimensions={0}, to_apply=sum
+  sy = f32[] reduce(y, z), dimensions={0}, to_apply=sum
+  sum_of_both = f32[] add(sx, sy)
+  d = f32[] subtract(s, sum_of_both))";
+constexpr char kReversed[] = R"(
+  sv = f32[] reduce(v, z), dimensions={0}, to_apply=sum
+  d = f32[] subtract(s, sv))";
+
+TEST(CheckEquivalent, AcceptsRoundingNoise) {
+  EquivalenceOptions options;
+  options.adversarial_inputs = 0;
+  const absl::StatusOr<EquivalenceReport> report =
+      CheckEquivalent(NoiseAndSum(kDifferenceOfSums, "1"),
+                      NoiseAndSum(kReversed, "1"), options);
+  ASSERT_THAT(report, testing::IsOk());
+  EXPECT_TRUE(report->equal) << report->explanation;
+  EXPECT_GT(report->max_rel_error, 0.1);
+}
+
+TEST(CheckEquivalent, FindsDifferencesBesideRoundingNoise) {
+  const absl::StatusOr<EquivalenceReport> report = CheckEquivalent(
+      NoiseAndSum(kDifferenceOfSums, "1"), NoiseAndSum(kReversed, "1.01"));
+  ASSERT_THAT(report, testing::IsOk());
+  EXPECT_FALSE(report->equal);
+  EXPECT_THAT(report->explanation, HasSubstr("output 1 differs"));
+}
+
 TEST(CheckEquivalent, RejectsDifferentSignatures) {
   const Module a = Function("ROOT r = f32[64] add(p, q)");
   EXPECT_THAT(CheckEquivalent(a, Parse(R"(HloModule m

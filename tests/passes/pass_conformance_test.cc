@@ -71,8 +71,10 @@ const std::vector<Sample>& Samples() {
 
 // `b` was made from `a`. Modules that the evaluator cannot run pass.
 void ExpectEquivalent(const Module& a, const Module& b) {
-  absl::StatusOr<EquivalenceReport> report =
-      CheckEquivalent(a, b, {.random_inputs = 1, .adversarial_inputs = 1});
+  EquivalenceOptions options;
+  options.random_inputs = 1;
+  options.adversarial_inputs = 1;
+  absl::StatusOr<EquivalenceReport> report = CheckEquivalent(a, b, options);
   if (absl::IsUnimplemented(report.status())) return;
   HONE_ASSERT_OK(report);
   EXPECT_TRUE(report->equal) << report->explanation;

@@ -56,10 +56,10 @@ void ExpectSlice(const hlo::Module& module, std::vector<int64_t> outputs) {
   HONE_ASSERT_OK_AND_ASSIGN(const hlo::Literal part,
                             hlo::Evaluate(slice, arguments));
   for (size_t i = 0; i < outputs.size(); ++i) {
-    EXPECT_TRUE(hlo::CompareLiterals(
-                    whole.tuple_elements()[static_cast<size_t>(outputs[i])],
-                    part.tuple_elements()[i])
-                    .equal);
+    EXPECT_TRUE(
+        hlo::CompareLiterals(whole.elements()[static_cast<size_t>(outputs[i])],
+                             part.elements()[i])
+            .equal);
   }
 }
 

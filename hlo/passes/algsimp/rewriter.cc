@@ -12,7 +12,8 @@ Rewriter::Rewriter(Module& module, ComputationId id)
 bool Rewriter::DiesWith(InstructionId id, InstructionId user) const {
   const Instruction& instruction = (*current_)[id];
   return instruction.users().size() == 1 && instruction.users()[0] == user &&
-         id != current_->root() && instruction.opcode() != Opcode::kParameter;
+         id != current_->root() && instruction.opcode() != Opcode::kParameter &&
+         !current_->HasControlDependency(id);
 }
 
 int Rewriter::FreedWith(InstructionId id, InstructionId user) const {

@@ -41,7 +41,8 @@ class Rewriter {
   }
 
   // Whether removing the uses by `user` leaves `id` dead: `user` is its only
-  // user and it is neither the root nor a parameter.
+  // user and it is neither the root, nor a parameter, nor held by a control
+  // dependency.
   bool DiesWith(InstructionId id, InstructionId user) const;
   // How many instructions go when `id` goes, itself and operands (of operands)
   // that nothing else uses. For rules that must not raise the count. Looks
