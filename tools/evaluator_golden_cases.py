@@ -794,9 +794,7 @@ FAMILIES = (unary, binary, compare, convert, movement, dot, convolution, reduce,
 
 
 def families(types):
-    result = {}
-    for make in FAMILIES:
-        maker = Maker(types)
+    makers = {make.__name__: (make, Maker(types)) for make in FAMILIES}
+    for make, maker in makers.values():
         make(maker)
-        result[make.__name__] = maker.cases
-    return result
+    return {name: maker.cases for name, (_, maker) in makers.items()}

@@ -6,11 +6,11 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 cmake --preset clang >/dev/null
-cmake --build build/clang --target text_fuzzer proto_fuzzer
+cmake --build build/clang --target hone_text_fuzzer hone_proto_fuzzer
 for target in text proto; do
   echo "fuzzing $target for a minute" >&2
   corpus=$(mktemp -d)
-  build/clang/bin/${target}_fuzzer -max_total_time=60 -rss_limit_mb=2048 \
+  build/clang/bin/hone_${target}_fuzzer -max_total_time=60 -rss_limit_mb=2048 \
     -timeout=5 "$corpus" "tests/testdata/fuzz/$target"
   rm -r "$corpus"
 done

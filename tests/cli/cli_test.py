@@ -242,7 +242,7 @@ class WithDaemon(Scratch):
                            server=self.server, status=1)
         self.assertEqual(
             [c["name"] for c in missed["explanation"]["components"]
-             if not c["matches"]], ["task_options"])
+             if not c["matches"]], ["options"])
         records = self.json("cache", "list", server=self.server)["records"]
         self.assertEqual(len(records), 1)
         tunings = self.json("list", "tunings", server=self.server)["tunings"]

@@ -102,7 +102,8 @@ ENTRY e {
 
 TEST(Pipeline, NamesWhatIsKnownWhenSomethingIsUnknown) {
   Module module = ParseForTest(kModule);
-  EXPECT_THAT(RunPasses(module, {{"dce", "no-such-pass"}}),
+  const std::vector<std::string> passes = {"dce", "no-such-pass"};
+  EXPECT_THAT(RunPasses(module, passes),
               StatusIs(absl::StatusCode::kNotFound,
                        AllOf(HasSubstr("no-such-pass"), HasSubstr("dce"))));
   EXPECT_EQ(Fingerprint(module), Fingerprint(ParseForTest(kModule)));
