@@ -12,8 +12,7 @@ InstructionId Computation::AddInstruction(Instruction instruction) {
   for (size_t i = 0; i < operands.size(); ++i) {
     const auto begin = operands.begin();
     const bool seen = std::find(begin, begin + static_cast<int64_t>(i),
-                                operands[i]) !=
-                      begin + static_cast<int64_t>(i);
+                                operands[i]) != begin + static_cast<int64_t>(i);
     if (!seen) AddUser(operands[i], id);
   }
   return id;
@@ -313,8 +312,7 @@ void Computation::RemoveUser(InstructionId operand, InstructionId user) {
 
 bool Computation::Uses(InstructionId user, InstructionId operand) const {
   const InstructionIds& operands = (*this)[user].operands_;
-  return std::find(operands.begin(), operands.end(), operand) !=
-         operands.end();
+  return std::find(operands.begin(), operands.end(), operand) != operands.end();
 }
 
 }  // namespace hone::hlo

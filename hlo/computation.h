@@ -8,6 +8,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/types/span.h"
+
 #include "base/chunked_vector.h"
 #include "hlo/instruction.h"
 
@@ -63,7 +64,8 @@ class Computation {
 
   void ReplaceOperand(InstructionId user, size_t operand_index,
                       InstructionId replacement);
-  void SetOperands(InstructionId user, absl::Span<const InstructionId> operands);
+  void SetOperands(InstructionId user,
+                   absl::Span<const InstructionId> operands);
 
   // Makes every user of `old` (control successors and the root included) use
   // `replacement`; `replacement` itself keeps using `old` if it does.

@@ -8,6 +8,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
+
 #include "hlo/attributes.h"
 #include "hlo/literal.h"
 #include "hlo/opcode.h"

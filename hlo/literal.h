@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
+
 #include "base/check.h"
 #include "hlo/shape.h"
 

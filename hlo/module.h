@@ -78,8 +78,8 @@ class Module {
   Computation& mutable_computation(ComputationId id);
   // Likewise, and where it had to copy, `*replaced` keeps the computation from
   // before alive, so that references into it stay valid.
-  Computation& mutable_computation(ComputationId id,
-                                   std::shared_ptr<const Computation>* replaced);
+  Computation& mutable_computation(
+      ComputationId id, std::shared_ptr<const Computation>* replaced);
   // Whether a and b hold the very same (shared, unchanged) computation `id`.
   static bool SharesComputation(const Module& a, const Module& b,
                                 ComputationId id);

@@ -47,9 +47,8 @@ void AppendShape(const Shape& shape, bool layouts, std::string& out) {
   out += '{';
   // A layout that ValidateShape has yet to reject may have another length.
   const int64_t length =
-      layout == nullptr
-          ? shape.rank()
-          : static_cast<int64_t>(layout->minor_to_major.size());
+      layout == nullptr ? shape.rank()
+                        : static_cast<int64_t>(layout->minor_to_major.size());
   for (int64_t i = 0; i < length; ++i) {
     if (i > 0) out += ',';
     absl::StrAppend(&out, layout == nullptr

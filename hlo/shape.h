@@ -10,6 +10,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+
 #include "hlo/element_type.h"
 
 namespace hone::hlo {
@@ -38,7 +39,8 @@ class Shape {
   Shape() = default;
   // An array with row-major layout.
   Shape(ElementType type, absl::Span<const int64_t> dimensions)
-      : element_type_(type), dimensions_(dimensions.begin(), dimensions.end()) {}
+      : element_type_(type),
+        dimensions_(dimensions.begin(), dimensions.end()) {}
   Shape(ElementType type, std::initializer_list<int64_t> dimensions)
       : element_type_(type), dimensions_(dimensions) {}
 
@@ -104,10 +106,10 @@ class Shape {
   std::vector<ShapePtr> elements_;
 };
 
-// Whether a shape is well formed: at most 256 dimensions, none negative (but for
-// kUnbounded), bytes summed over a tuple at most 2^62, the layout a permutation
-// of the dimensions.
-// Errors: InvalidArgument, saying what was found and expected.
+// Whether a shape is well formed: at most 256 dimensions, none negative (but
+// for kUnbounded), bytes summed over a tuple at most 2^62, the layout a
+// permutation of the dimensions. Errors: InvalidArgument, saying what was found
+// and expected.
 absl::Status ValidateShape(const Shape& shape);
 
 // The same array shape with another element type, layout kept.

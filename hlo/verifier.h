@@ -2,6 +2,7 @@
 #define HONE_HLO_VERIFIER_H_
 
 #include "absl/status/status.h"
+
 #include "hlo/module.h"
 
 namespace hone::hlo {

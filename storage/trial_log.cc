@@ -12,8 +12,7 @@ namespace hone::storage {
 absl::StatusOr<absl::Span<const space::Trial>> ExtendTrialLog(
     absl::Span<const space::Trial> trials, Tuning& tuning) {
   if (trials.empty()) return trials;
-  int64_t expected =
-      std::clamp<int64_t>(trials.front().id, 0, tuning.trials);
+  int64_t expected = std::clamp<int64_t>(trials.front().id, 0, tuning.trials);
   for (const space::Trial& trial : trials) {
     if (trial.id != expected) {
       return absl::FailedPreconditionError(

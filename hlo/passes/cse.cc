@@ -87,8 +87,8 @@ class DuplicateFinder {
     const Instruction& instruction = computation_[id];
     size_t h = HashOperation(instruction);
     if (IsCommutative(instruction.opcode())) {
-      const auto [low, high] = std::minmax({Kept(instruction.operand(0)),
-                                           Kept(instruction.operand(1))});
+      const auto [low, high] = std::minmax(
+          {Kept(instruction.operand(0)), Kept(instruction.operand(1))});
       return absl::HashOf(h, low, high);
     }
     for (InstructionId operand : instruction.operands()) {

@@ -1,4 +1,5 @@
 #include "gtest/gtest.h"
+
 #include "tests/passes/golden.h"
 
 namespace hone::hlo {
