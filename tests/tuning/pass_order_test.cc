@@ -63,8 +63,9 @@ TEST(PassOrder, ADecisionIsReadableAndAppliesAgain) {
   HONE_ASSERT_OK_AND_ASSIGN(
       const AppliedDecision applied,
       PassOrder().Apply(module, {}, problem->DefaultCandidate()));
-  EXPECT_THAT(applied.decision, AllOf(HasSubstr(R"({"passes":["algsimp")"),
-                                      HasSubstr(R"("ops":3})")));
+  EXPECT_THAT(applied.decision,
+              AllOf(HasSubstr(R"({"passes":[)"), HasSubstr(R"("algsimp",)"),
+                    HasSubstr(R"("ops":3})")));
   HONE_ASSERT_OK_AND_ASSIGN(
       const hlo::Module again,
       PassOrder().ApplyDecision(module, applied.decision));
