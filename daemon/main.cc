@@ -60,6 +60,14 @@ bool IsLoopback(absl::string_view address) {
          absl::StartsWith(address, "[::1]:");
 }
 
+pthread_t main_thread;
+
+// Libraries start threads before main (OpenBLAS does), and these do not block
+// our signals: hand what they get to the thread that waits.
+void ForwardToMain(int signal_number) {
+  pthread_kill(main_thread, signal_number);
+}
+
 int Run(const Config& config) {
   // Before any thread starts, so that all of them leave the signals to us.
   sigset_t signals;
@@ -67,6 +75,9 @@ int Run(const Config& config) {
   sigaddset(&signals, SIGTERM);
   sigaddset(&signals, SIGINT);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  main_thread = pthread_self();
+  signal(SIGTERM, ForwardToMain);
+  signal(SIGINT, ForwardToMain);
   signal(SIGPIPE, SIG_IGN);
 
   SetUpLogging(config);
