@@ -38,13 +38,14 @@ grpc::Status CallMetrics::End(const absl::Status& status) {
   const absl::Duration elapsed = SystemClock().Monotonic() - start_;
   metrics_.in_flight.Decrement();
   metrics_.duration.Observe(absl::ToDoubleSeconds(elapsed));
-  metrics_.handled
-      .Add({{"method", metrics_.method}, {"code", CodeName(wire.error_code())}})
-      .Increment();
-  if (!wire.ok()) {
-    spdlog::debug("{} {}: {}", metrics_.method, CodeName(wire.error_code()),
-                  wire.error_message());
+  if (wire.ok()) {
+    metrics_.handled_ok.Increment();
+    return wire;
   }
+  const std::string code = CodeName(wire.error_code());
+  metrics_.handled.Add({{"method", metrics_.method}, {"code", code}})
+      .Increment();
+  spdlog::debug("{} {}: {}", metrics_.method, code, wire.error_message());
   return wire;
 }
 

@@ -69,7 +69,8 @@ class Compilation {
       return submission.status();
     } else {
       // The compiler can do without a tuning.
-      spdlog::warn("no tuning started: {}", submission.status().ToString());
+      spdlog::warn("no tuning started: {}",
+                   std::string(submission.status().message()));
     }
     HONE_RETURN_IF_ERROR(RespondByDefault());
     return std::nullopt;

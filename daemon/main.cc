@@ -1,4 +1,5 @@
 // honed: the daemon.
+#include <atomic>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -10,6 +11,7 @@
 #include "absl/strings/match.h"
 #include "absl/synchronization/notification.h"
 #include <CLI/CLI.hpp>
+#include <semaphore.h>
 #include <signal.h>
 #include <spdlog/spdlog.h>
 #include <systemd/sd-daemon.h>
@@ -60,26 +62,28 @@ bool IsLoopback(absl::string_view address) {
          absl::StartsWith(address, "[::1]:");
 }
 
-pthread_t main_thread;
+// SIGTERM and SIGINT. A handler, as blocking them in our threads would leave
+// those that libraries start before main (OpenBLAS does).
+sem_t asked_to_end;
+std::atomic<int> times_asked = 0;
 
-// Libraries start threads before main (OpenBLAS does), and these do not block
-// our signals: hand what they get to the thread that waits.
-void ForwardToMain(int signal_number) {
-  pthread_kill(main_thread, signal_number);
+void AskToEnd(int) {
+  if (times_asked.fetch_add(1) > 0) _exit(kFailed);
+  sem_post(&asked_to_end);
+}
+
+void HandleSignals() {
+  sem_init(&asked_to_end, 0, 0);
+  struct sigaction action = {};
+  action.sa_handler = AskToEnd;
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGTERM, &action, nullptr);
+  sigaction(SIGINT, &action, nullptr);
+  signal(SIGPIPE, SIG_IGN);
 }
 
 int Run(const Config& config) {
-  // Before any thread starts, so that all of them leave the signals to us.
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGTERM);
-  sigaddset(&signals, SIGINT);
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  main_thread = pthread_self();
-  signal(SIGTERM, ForwardToMain);
-  signal(SIGINT, ForwardToMain);
-  signal(SIGPIPE, SIG_IGN);
-
+  HandleSignals();
   SetUpLogging(config);
   auto store = OpenStore(config);
   if (!store.ok()) return Report(store.status(), kFailed);
@@ -92,8 +96,7 @@ int Run(const Config& config) {
   for (const std::string& address : {config.listen, config.http}) {
     if (!IsLoopback(address)) {
       spdlog::warn(
-          "{} can be reached from other machines, and nothing is "
-          "authenticated",
+          "{} can be reached from other machines, and nothing is authenticated",
           address);
     }
   }
@@ -102,9 +105,9 @@ int Run(const Config& config) {
                (*server)->http_address(), config.state);
   sd_notify(0, "READY=1");
 
-  int received = 0;
-  sigwait(&signals, &received);
-  spdlog::info("signal {}: draining, a second one ends at once", received);
+  while (sem_wait(&asked_to_end) != 0) {
+  }
+  spdlog::info("draining; a second signal ends at once");
   sd_notify(0, "STOPPING=1");
   absl::Notification drained;
   bool stopped = false;
@@ -114,22 +117,14 @@ int Run(const Config& config) {
   });
   // A handler that hangs must not keep the process: what is acknowledged is
   // stored, and tunings are resumed.
-  const absl::Time watchdog =
-      absl::Now() + config.drain_delay + config.drain_grace + absl::Seconds(5);
-  while (!drained.WaitForNotificationWithTimeout(absl::Milliseconds(20))) {
-    const timespec no_time{};
-    if (sigtimedwait(&signals, nullptr, &no_time) > 0) {
-      spdlog::warn("second signal: ending at once");
-      _exit(kFailed);
-    }
-    if (absl::Now() > watchdog) {
-      spdlog::error("draining hangs: ending at once");
-      _exit(kFailed);
-    }
+  if (!drained.WaitForNotificationWithTimeout(
+          config.drain_delay + config.drain_grace + absl::Seconds(5))) {
+    spdlog::error("draining hangs: ending at once");
+    _exit(kFailed);
   }
   drain.join();
   if (!stopped) {
-    spdlog::info("tunings still verify; they will be resumed");
+    spdlog::info("a tuning is busy verifying; it will be resumed");
     _exit(kDone);
   }
   server->reset();

@@ -174,6 +174,7 @@ MethodMetrics Metrics::Method(absl::string_view method) {
           rpc_duration_.Add(labels, RpcSeconds()),
           bytes("received"),
           bytes("sent"),
+          rpc_handled_.Add({{"method", std::string(method)}, {"code", "OK"}}),
           rpc_handled_};
 }
 

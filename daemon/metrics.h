@@ -24,6 +24,8 @@ struct MethodMetrics {
   prometheus::Histogram& duration;
   prometheus::Counter& received_bytes;
   prometheus::Counter& sent_bytes;
+  prometheus::Counter& handled_ok;
+  // The other codes.
   prometheus::Family<prometheus::Counter>& handled;
 };
 

@@ -163,7 +163,6 @@ class GrpcServer final : public Server {
                           metrics_,
                           {.max_running = config_.max_running_tunings,
                            .max_queued = config_.max_queued_tunings}};
-  ThreadPool pool_{std::max<size_t>(4, 2 * Cores())};
   Runtime runtime_{.config = config_,
                    .metrics = metrics_,
                    .store = store_,
@@ -172,6 +171,8 @@ class GrpcServer final : public Server {
                    .tuner = tuner_,
                    .pool = pool_};
   std::vector<std::unique_ptr<grpc::Service>> services_;
+  // Ends before what its tasks use.
+  ThreadPool pool_{std::max<size_t>(4, 2 * Cores())};
   std::atomic<bool> ready_ = false;
   int grpc_port_ = 0;
   absl::Mutex drain_mu_;

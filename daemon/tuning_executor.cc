@@ -310,8 +310,6 @@ void TuningExecutor::Run(const std::shared_ptr<Job>& job) {
   const double seconds =
       absl::ToDoubleSeconds(SystemClock().Monotonic() - start);
   metrics_.tuning_duration.Observe(seconds);
-  // Cancelled: told already.
-  if (!Detach(*job)) return;
   TuningUpdate last = FinalUpdate(*job, result);
   spdlog::info(
       "tuning {} {} after {:.1f} s{}", job->id,
@@ -319,7 +317,8 @@ void TuningExecutor::Run(const std::shared_ptr<Job>& job) {
                     : std::string(storage::TuningStateName(last.tuning.state)),
       seconds,
       result.ok() ? "" : absl::StrCat(": ", result.status().message()));
-  if (!last.draining) {
+  // Cancel has counted those that it ended.
+  if (!last.draining && last.tuning.state != TuningState::kCancelled) {
     metrics_
         .TuningsFinished(
             last.tuning.key.task,
@@ -330,6 +329,8 @@ void TuningExecutor::Run(const std::shared_ptr<Job>& job) {
     metrics_.tuning_speedup.Observe(last.record->default_cost /
                                     last.record->best_cost);
   }
+  // Counted before anybody can know of it. False: cancelled, and told.
+  if (!Detach(*job)) return;
   job->Notify([&](TuningUpdate& update) {
     last.progress.seconds = update.progress.seconds;
     update = last;
@@ -338,7 +339,11 @@ void TuningExecutor::Run(const std::shared_ptr<Job>& job) {
 
 TuningUpdate TuningExecutor::FinalUpdate(const Job& job,
                                          const absl::StatusOr<Record>& result) {
-  absl::StatusOr<TuningUpdate> update = Get(job.id);
+  absl::StatusOr<TuningUpdate> update;
+  if (absl::StatusOr<Tuning> tuning = context_.store->GetTuning(job.id);
+      tuning.ok()) {
+    update = Describe(*std::move(tuning));
+  }
   if (!update.ok() || !update->settled()) {
     // The store could not take the outcome: the tuning is resumed at the next
     // start. For those who follow it now, it failed.

@@ -28,8 +28,7 @@ bool operator==(const Attributes& a, const Attributes& b) {
           a.feature_index == b.feature_index && a.k == b.k &&
           a.largest == b.largest &&
           a.custom_call_target == b.custom_call_target &&
-          a.fusion_kind == b.fusion_kind && a.others == b.others &&
-          a.proto_rest == b.proto_rest);
+          a.fusion_kind == b.fusion_kind && a.others == b.others);
 }
 
 const std::shared_ptr<const Attributes>& NoAttributes() {

@@ -135,9 +135,6 @@ struct Attributes {
   // unknown opcodes do) is here with a `%` in place of each callee, which is in
   // Instruction::called(): {"to_apply", "%"}, {"calls", "{%, %}"}.
   std::vector<std::pair<std::string, std::string>> others;
-  // Serialized HloInstructionProto holding only the fields that have no place
-  // above, unknown ones included; written back when the module is serialized.
-  std::string proto_rest;
 
   friend bool operator==(const Attributes&, const Attributes&);
 };

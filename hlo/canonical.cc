@@ -45,7 +45,6 @@ void WriteHeader(const Module& module, std::string& out) {
   const bool has_result = module.entry_result_shape() != nullptr;
   AppendInteger(has_result ? 1 : 0, out);
   if (has_result) AppendShape(*module.entry_result_shape(), out);
-  AppendBytes(module.proto_rest(), out);
 }
 
 // A hash of the contents of computations, callees included: it orders what no

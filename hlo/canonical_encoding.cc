@@ -153,7 +153,7 @@ void AppendAttributeValues(const Attributes& a, std::string& out) {
              !a.comparison_type.empty());
   has(8, a.exponent_bits != 0 || a.mantissa_bits != 0 || a.epsilon != 0 ||
              a.feature_index != 0 || a.k != 0);
-  has(9, !a.others.empty() || !a.proto_rest.empty());
+  has(9, !a.others.empty());
   has(10, a.indices_are_sorted);
   has(11, a.unique_indices);
   has(12, a.is_stable);
@@ -196,7 +196,6 @@ void AppendAttributeValues(const Attributes& a, std::string& out) {
   }
   if ((fields & (1u << 9)) != 0) {
     AppendOthers(a.others, out);
-    AppendBytes(a.proto_rest, out);
   }
 }
 

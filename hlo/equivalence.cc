@@ -18,8 +18,8 @@ namespace {
 constexpr double kMaxNanShare = 0.01;
 
 // A rewrite may round every operation differently, which moves a result more
-// than changing the inputs by one unit in the last place does.
-constexpr double kNoiseFactor = 64;
+// than a small change of the inputs does.
+constexpr double kNoiseFactor = 4;
 
 // Floating-point elements and how many of them are NaN or infinite.
 struct FloatCounts {

@@ -79,8 +79,14 @@ struct EquivalenceReport {
 // is replaced by its absolute values (training steps take square roots of
 // second moments); if over half of its result on an adversarial input is not
 // finite, the modules are compared on that input with finite special values
-// too. Errors: InvalidArgument when their signatures differ; otherwise as
-// Evaluate.
+// too.
+//
+// Some results are ill-conditioned, or zero but for rounding (the gradient of a
+// bias in front of a normalisation): where finite values exceed the tolerance,
+// `a` is run once more on inputs moved by some units in the last place, and
+// what stays within four times that change of the same output is accepted.
+//
+// Errors: InvalidArgument when their signatures differ; otherwise as Evaluate.
 absl::StatusOr<EquivalenceReport> CheckEquivalent(
     const Module& a, const Module& b, const EquivalenceOptions& options = {});
 

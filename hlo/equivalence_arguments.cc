@@ -143,14 +143,17 @@ void MakeNonNegative(Literal& literal) {
 
 Literal Perturbed(const Literal& literal, Rng& rng) {
   const ElementType type = literal.shape().element_type();
-  // One unit in the last place, up or down.
-  double ulp = 0x1p-23;
-  if (type == ElementType::kF64) ulp = 0x1p-52;
-  if (type == ElementType::kF16) ulp = 0x1p-10;
-  if (type == ElementType::kBf16) ulp = 0x1p-7;
+  // Deep modules round a value many times: 16 units in the last place, one in
+  // the narrow types.
+  double step = 0x1p-19;
+  if (type == ElementType::kF64) step = 0x1p-48;
+  if (type == ElementType::kF16) step = 0x1p-10;
+  if (type == ElementType::kBf16) step = 0x1p-7;
   if (!IsFloat(type) || BitWidth(type) < 16) return literal;
   Literal result(literal.shape_ptr());
-  const auto factor = [&] { return 1 + (rng.Next() >> 63 != 0 ? ulp : -ulp); };
+  const auto factor = [&] {
+    return 1 + (rng.Next() >> 63 != 0 ? step : -step);
+  };
   if (type == ElementType::kF32) {
     const absl::Span<const float> x = literal.values<float>();
     const absl::Span<float> out = result.mutable_values<float>();

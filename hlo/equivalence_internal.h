@@ -19,8 +19,8 @@ std::vector<Literal> Arguments(const Module& module, ArgumentKind kind,
 // must be the caller's own.
 void MakeNonNegative(Literal& literal);
 
-// The array with every float moved by one unit in the last place, at random up
-// or down; other types as they are.
+// The array with every float moved by some units in the last place, at random
+// up or down; other types as they are.
 Literal Perturbed(const Literal& literal, Rng& rng);
 
 struct DetailedComparison : Comparison {

@@ -54,11 +54,6 @@ class Module {
     stack_frame_tables_ = std::move(text);
   }
 
-  // Serialized HloModuleProto holding only the fields that have no place here,
-  // unknown ones included.
-  const std::string& proto_rest() const { return proto_rest_; }
-  void set_proto_rest(std::string bytes) { proto_rest_ = std::move(bytes); }
-
   ComputationId entry() const { return entry_; }
   void set_entry(ComputationId entry) { entry_ = entry; }
   const Computation& entry_computation() const { return computation(entry_); }
@@ -108,7 +103,6 @@ class Module {
   std::vector<ShapePtr> entry_parameter_shapes_;
   ShapePtr entry_result_shape_;
   std::string stack_frame_tables_;
-  std::string proto_rest_;
   ComputationId entry_ = kNoComputation;
   std::vector<std::shared_ptr<Computation>> computations_;
 };

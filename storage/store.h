@@ -80,7 +80,8 @@ class Store {
       const CacheKey& key) = 0;
 
   // Appends trials (ids consecutive) and updates the tuning's counters and best
-  // cost in the same transaction. Trials that are stored already are skipped.
+  // cost in the same transaction; trial 0 gives the default's cost. Trials that
+  // are stored already are skipped.
   // Errors: NotFound for the tuning; FailedPrecondition for a gap in the ids.
   virtual absl::Status AppendTrials(absl::string_view tuning_id,
                                     absl::Span<const space::Trial> trials) = 0;
@@ -89,7 +90,9 @@ class Store {
       absl::string_view tuning_id) = 0;
 
   // Publishes `record` as the best for its key, replacing an older one, and
-  // marks its tuning succeeded, in one transaction.
+  // marks its tuning (if it names one) succeeded, in one transaction.
+  // Errors: NotFound for the tuning; FailedPrecondition when it failed or was
+  // cancelled. Nothing is published then.
   virtual absl::Status Publish(const Record& record) = 0;
   // Errors: NotFound.
   virtual absl::StatusOr<Record> Lookup(const CacheKey& key) = 0;

@@ -22,6 +22,6 @@ ctest --preset asan --parallel 2 --label-exclude 'slow|gpu|bench|e2e'
 tuned=$(mktemp -d)
 build/release/bin/hone bench pass-order --search beam --trials 100 \
   --tuned "$tuned"
-.venv/bin/python tools/compare_on_xla.py --hone build/release/bin/hone \
+.venv/bin/python tools/compare_on_xla.py \
   --corpus bench/data/corpus --tuned "$tuned"
 rm -r "$tuned"

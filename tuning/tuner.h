@@ -72,8 +72,9 @@ absl::StatusOr<storage::Tuning> CreateTuning(const TunerContext& context,
 // Runs a tuning to its end in the caller's thread: replays the trials that are
 // stored, searches on, storing trials as they happen, applies the winner,
 // verifies it against the input, and publishes the winner, or the default where
-// the winner could not be verified. A stop leaves the tuning unfinished in the
-// store, to be resumed.
+// the winner could not be verified, or the module as it is where that could not
+// either. The result is what this tuning found; the cache keeps an older record
+// that is better. A stop leaves the tuning pending in the store, to be resumed.
 // Errors: Cancelled after a stop; NotFound for an unknown tuning; otherwise the
 // tuning is marked failed with the error.
 absl::StatusOr<storage::Record> RunTuning(const TunerContext& context,

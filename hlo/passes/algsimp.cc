@@ -8,16 +8,6 @@ namespace {
 
 using algsimp::Rewriter;
 
-// Whether the layout of `id` is part of what some user means.
-bool LayoutIsSeen(const Rewriter& r, InstructionId id) {
-  return std::any_of(r[id].users().begin(), r[id].users().end(),
-                     [&](InstructionId user) {
-                       const Opcode opcode = r[user].opcode();
-                       return opcode == Opcode::kBitcast ||
-                              opcode == Opcode::kUnknown || IsOpaque(opcode);
-                     });
-}
-
 // Whether rules may look at `id`: nothing about it that they do not understand.
 bool IsEligible(const Rewriter& r, InstructionId id) {
   const Instruction& instruction = r[id];
@@ -25,7 +15,7 @@ bool IsEligible(const Rewriter& r, InstructionId id) {
   const bool keeps_attributes = instruction.opcode() == Opcode::kDot ||
                                 instruction.opcode() == Opcode::kConvolution;
   if ((!attributes.others.empty() && !keeps_attributes) ||
-      !attributes.proto_rest.empty() || instruction.shape().is_dynamic() ||
+      instruction.shape().is_dynamic() ||
       r.computation().HasControlDependency(id)) {
     return false;
   }
@@ -34,7 +24,7 @@ bool IsEligible(const Rewriter& r, InstructionId id) {
     if (r.shape(operand).is_dynamic()) return false;
     has_layout |= r.shape(operand).layout() != nullptr;
   }
-  return !has_layout || !LayoutIsSeen(r, id);
+  return !has_layout || !r.LayoutIsSeen(id);
 }
 
 using Rule = bool (*)(Rewriter&, InstructionId);

@@ -18,8 +18,9 @@ namespace {
 // tree_reduction_rewriter, while-loop-constant-sinking, simplify-conditional.
 Pipeline XlaCpu() {
   const PipelineStage simplification = {
-      {"algsimp", "dce", "zero_sized_hlo_elimination", "tuple-simplifier",
-       "dce", "reshape-mover", "constant_folding"},
+      {"algsimp", "simplify-sorts", "dce", "zero_sized_hlo_elimination",
+       "tuple-simplifier", "simplify-while-loops", "dce", "reshape-mover",
+       "constant_folding"},
       kFixedPointRounds};
   return {"xla-cpu",
           {
@@ -39,8 +40,9 @@ Pipeline XlaGpu() {
           {
               {{"flatten-call-graph", "zero_sized_hlo_elimination",
                 "call-inliner"}},
-              {{"zero_sized_hlo_elimination", "algsimp", "tuple-simplifier",
-                "reshape-mover", "constant_folding", "cse", "dce"},
+              {{"zero_sized_hlo_elimination", "algsimp", "simplify-sorts",
+                "tuple-simplifier", "simplify-while-loops", "reshape-mover",
+                "constant_folding", "cse", "dce"},
                kFixedPointRounds},
               {{"transpose-folding"}},
               {{"algsimp"}, kFixedPointRounds},

@@ -74,8 +74,7 @@ class Mover {
     return (instruction.opcode() == Opcode::kReshape ||
             instruction.opcode() == Opcode::kTranspose) &&
            !instruction.shape().is_dynamic() &&
-           instruction.attributes().others.empty() &&
-           instruction.attributes().proto_rest.empty();
+           instruction.attributes().others.empty();
   }
 
   // Whether the instruction may be rebuilt on arrays of another form.
@@ -88,7 +87,7 @@ class Mover {
            instruction.operand_count() > 0 && instruction.shape().rank() > 0 &&
            !instruction.shape().is_dynamic() &&
            instruction.attributes().others.empty() &&
-           instruction.attributes().proto_rest.empty() &&
+           !(instruction.shape().layout() != nullptr && r_.LayoutIsSeen(id)) &&
            !r_.computation().HasControlDependency(id);
   }
 

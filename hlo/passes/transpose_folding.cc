@@ -26,7 +26,17 @@ Instruction Rebuilt(const Instruction& instruction, InstructionIds operands,
   return result;
 }
 
-// The dimensions of an operand of `rank` that are neither batch nor contracting
+// Whether what Hone does not know about the instruction says nothing about its
+// dimensions (a sharding would).
+bool HasOnlyPrecision(const Attributes& attributes) {
+  return std::all_of(attributes.others.begin(), attributes.others.end(),
+                     [](const auto& attribute) {
+                       return attribute.first == "operand_precision" ||
+                              attribute.first == "algorithm";
+                     });
+}
+
+// The dimensions of an operand that are neither batch nor contracting
 // stay in ascending order when renamed by `permutation`.
 bool KeepsFreeOrder(const DimensionVector& permutation,
                     const DimensionVector& batch,
@@ -81,7 +91,7 @@ class Folder {
 
   bool IsEligible(const Instruction& instruction, InstructionId id) const {
     return instruction.operand_count() == 2 &&
-           instruction.attributes().proto_rest.empty() &&
+           HasOnlyPrecision(instruction.attributes()) &&
            !current_->HasControlDependency(id);
   }
 

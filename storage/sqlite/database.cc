@@ -99,6 +99,12 @@ std::string Statement::Text(int column) const {
   return {bytes, static_cast<size_t>(sqlite3_column_bytes(statement_, column))};
 }
 
+absl::Status Statement::CorruptRow(absl::string_view table) const {
+  ++database_->events_->corrupt;
+  return absl::DataLossError(
+      absl::StrCat("database: corrupt row of table ", table));
+}
+
 // ---- Database
 
 absl::StatusOr<std::unique_ptr<Database>> Database::Open(
@@ -144,8 +150,8 @@ Database::~Database() {
 }
 
 absl::Status Database::Error(int code, absl::string_view doing) {
-  // SQLite does not note the reason of every failed write (that of a commit),
-  // but the call that failed was the thread's last.
+  // SQLite does not note the reason of every failed write (not that of a
+  // commit); errno is then what the failed call left.
   const int last_error = errno;
   const int noted_error = sqlite3_system_errno(handle_);
   const bool is_io = (code & 0xff) == SQLITE_IOERR;

@@ -57,6 +57,9 @@ class Statement {
   double Real(int column) const;
   std::string Text(int column) const;
 
+  // DataLoss, counted: the current row, of `table`, is not what was written.
+  absl::Status CorruptRow(absl::string_view table) const;
+
  private:
   friend class Database;
   Statement(class Database* database, absl::string_view sql,

@@ -19,11 +19,11 @@ template <typename T>
 using RowReader = absl::StatusOr<Row<T>> (*)(const Statement&);
 
 // The page of `request` from a query for one row more than it asks for, newest
-// first. Corrupt rows are left out and counted.
+// first. Corrupt rows are left out.
 template <typename T>
 absl::StatusOr<Page<T>> ReadPage(Statement& query, const std::string& listing,
-                                 const PageRequest& request, RowReader<T> read,
-                                 Events& events) {
+                                 const PageRequest& request,
+                                 RowReader<T> read) {
   Page<T> page;
   int64_t last = 0;
   for (int64_t i = 0;; ++i) {
@@ -32,27 +32,21 @@ absl::StatusOr<Page<T>> ReadPage(Statement& query, const std::string& listing,
     if (i == request.size) break;
     last = query.Int(0);
     absl::StatusOr<Row<T>> row = read(query);
-    if (row.ok()) {
-      page.items.push_back(std::move(row->value));
-    } else {
-      ++events.corrupt;
-    }
+    if (row.ok()) page.items.push_back(std::move(row->value));
   }
   page.next_page_token = MakePageToken(listing, last);
   return page;
 }
 
-// The first row of a query that is not corrupt; the others are counted.
+// The first row of a query that is not corrupt.
 template <typename T>
 absl::StatusOr<std::optional<T>> FirstIntact(Statement& query,
-                                             RowReader<T> read,
-                                             Events& events) {
+                                             RowReader<T> read) {
   while (true) {
     HONE_ASSIGN_OR_RETURN(const bool found, query.Step());
     if (!found) return std::nullopt;
     absl::StatusOr<Row<T>> row = read(query);
     if (row.ok()) return std::move(row->value);
-    ++events.corrupt;
   }
 }
 

@@ -111,11 +111,6 @@ int64_t ChecksumOf(const space::Trial& trial) {
   return checksum.Value();
 }
 
-absl::Status Corrupt(absl::string_view what) {
-  return absl::DataLossError(absl::StrCat("database: corrupt row of ", what,
-                                          ", its checksum does not match"));
-}
-
 std::optional<double> OptionalReal(const Statement& row, int column) {
   if (row.IsNull(column)) return std::nullopt;
   return row.Real(column);
@@ -169,7 +164,7 @@ absl::StatusOr<Row<Tuning>> ReadTuning(const Statement& row) {
   tuning.updated = absl::FromUnixNanos(integer());
   if (integer() != ChecksumOf(tuning) || !state ||
       key_digest != tuning.key.Digest()) {
-    return Corrupt("tuning");
+    return row.CorruptRow("tuning");
   }
   return result;
 }
@@ -200,7 +195,7 @@ absl::StatusOr<Row<Record>> ReadRecord(const Statement& row) {
   record.producer = text();
   record.created = absl::FromUnixNanos(integer());
   if (integer() != ChecksumOf(record) || key_digest != record.key.Digest()) {
-    return Corrupt("record");
+    return row.CorruptRow("record");
   }
   return result;
 }
@@ -223,7 +218,7 @@ absl::StatusOr<space::Trial> ReadTrial(const Statement& row) {
                                      return absl::SimpleAtod(item, value);
                                    }));
   if (!outcome || !parsed || row.Int(6) != ChecksumOf(trial)) {
-    return Corrupt("trial");
+    return row.CorruptRow("trial");
   }
   return trial;
 }

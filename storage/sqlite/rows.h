@@ -12,7 +12,7 @@
 #include "storage/sqlite/database.h"
 
 // Between rows and values. Every row has a checksum over its other columns;
-// reading one that does not match gives DataLoss.
+// reading one that does not match gives DataLoss (and counts it).
 namespace hone::storage::sqlite {
 
 // Columns of `tuning` in the order that ReadTuning expects.

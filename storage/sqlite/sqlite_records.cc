@@ -21,7 +21,7 @@ using sqlite::Statement;
 }  // namespace
 
 absl::Status SqliteStore::Publish(const Record& record) {
-  return Count(writer_->Run([&](Database& database) -> absl::Status {
+  return writer_->Run([&](Database& database) -> absl::Status {
     if (!record.tuning_id.empty()) {
       HONE_ASSIGN_OR_RETURN(Row<Tuning> row,
                             sqlite::FindTuning(database, record.tuning_id));
@@ -30,7 +30,7 @@ absl::Status SqliteStore::Publish(const Record& record) {
       HONE_RETURN_IF_ERROR(sqlite::UpdateTuning(database, row));
     }
     return sqlite::InsertRecord(database, record);
-  }));
+  });
 }
 
 absl::StatusOr<Record> SqliteStore::Lookup(const CacheKey& key) {
@@ -40,9 +40,8 @@ absl::StatusOr<Record> SqliteStore::Lookup(const CacheKey& key) {
                                         " FROM record WHERE key_digest = ?1"));
   HONE_ASSIGN_OR_RETURN(const bool found, query.Bind(key.Digest()).Step());
   if (!found) return NoSuchRecord(key);
-  absl::StatusOr<Row<Record>> row = sqlite::ReadRecord(query);
-  if (!row.ok()) return Count(row.status());
-  return std::move(row->value);
+  HONE_ASSIGN_OR_RETURN(Row<Record> row, sqlite::ReadRecord(query));
+  return std::move(row.value);
 }
 
 absl::StatusOr<Page<Record>> SqliteStore::ListRecords(
@@ -63,8 +62,7 @@ absl::StatusOr<Page<Record>> SqliteStore::ListRecords(
                       " ORDER BY sequence DESC LIMIT ?6"));
   query.Bind(request.before, filter.module_fingerprint, filter.target,
              filter.task, filter.producer, request.size + 1);
-  return sqlite::ReadPage<Record>(query, listing, request, sqlite::ReadRecord,
-                                  *events_);
+  return sqlite::ReadPage<Record>(query, listing, request, sqlite::ReadRecord);
 }
 
 absl::StatusOr<int64_t> SqliteStore::Invalidate(const RecordFilter& filter) {
@@ -99,7 +97,7 @@ absl::StatusOr<std::optional<Record>> SqliteStore::FindNearest(
                       " + (space_version = ?5) DESC, sequence DESC"));
   query.Bind(key.module_fingerprint, key.target, key.task, key.task_options,
              key.space_version);
-  return sqlite::FirstIntact<Record>(query, sqlite::ReadRecord, *events_);
+  return sqlite::FirstIntact<Record>(query, sqlite::ReadRecord);
 }
 
 }  // namespace hone::storage

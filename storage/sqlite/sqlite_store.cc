@@ -102,7 +102,7 @@ absl::StatusOr<std::unique_ptr<SqliteStore>> SqliteStore::Create(
   return store;
 }
 
-absl::Status SqliteStore::Count(absl::Status status) {
+absl::Status SqliteStore::CountCorrupt(absl::Status status) {
   if (absl::IsDataLoss(status)) ++events_->corrupt;
   return status;
 }
@@ -156,14 +156,14 @@ absl::StatusOr<std::string> SqliteStore::GetBlob(absl::string_view digest) {
   if (!stored) {
     absl::StatusOr<std::string> file = blob_files_->Read(digest, stored_size);
     if (absl::IsNotFound(file.status())) {
-      return Count(absl::DataLossError(
+      return CountCorrupt(absl::DataLossError(
           absl::StrCat("the file of blob ", digest, " is missing")));
     }
-    if (!file.ok()) return Count(file.status());
+    if (!file.ok()) return CountCorrupt(file.status());
     stored = *std::move(file);
   }
   absl::StatusOr<std::string> bytes = Decompress(digest, size, *stored);
-  if (!bytes.ok()) return Count(bytes.status());
+  if (!bytes.ok()) return CountCorrupt(bytes.status());
   return bytes;
 }
 

@@ -91,8 +91,9 @@ class SqliteStore final : public Store {
   SqliteStore(std::unique_ptr<sqlite::Directory> directory,
               const SqliteOptions& options);
 
-  // Counts a DataLoss that no database call has counted; returns `status`.
-  absl::Status Count(absl::Status status);
+  // Counts DataLoss of a blob, which no database call has counted; returns
+  // `status`.
+  absl::Status CountCorrupt(absl::Status status);
 
   const Clock& clock_;
   // In the order of creation: each needs those before it until its end.

@@ -24,34 +24,33 @@ using sqlite::Statement;
 }  // namespace
 
 absl::Status SqliteStore::CreateTuning(const Tuning& tuning) {
-  return Count(writer_->Run([&](Database& database) -> absl::Status {
+  return writer_->Run([&](Database& database) -> absl::Status {
     HONE_ASSIGN_OR_RETURN(
         Statement query,
         database.Prepare("SELECT 1 FROM tuning WHERE id = ?1"));
     HONE_ASSIGN_OR_RETURN(const bool exists, query.Bind(tuning.id).Step());
     if (exists) return TuningExists(tuning.id);
     return sqlite::InsertTuning(database, tuning);
-  }));
+  });
 }
 
 absl::StatusOr<Tuning> SqliteStore::GetTuning(absl::string_view id) {
   const sqlite::ReaderPool::Lease reader = readers_->Borrow();
-  absl::StatusOr<Row<Tuning>> row = sqlite::FindTuning(*reader, id);
-  if (!row.ok()) return Count(row.status());
-  return std::move(row->value);
+  HONE_ASSIGN_OR_RETURN(Row<Tuning> row, sqlite::FindTuning(*reader, id));
+  return std::move(row.value);
 }
 
 absl::Status SqliteStore::SetTuningState(absl::string_view id,
                                          TuningState state,
                                          absl::string_view error) {
-  return Count(writer_->Run([&](Database& database) -> absl::Status {
+  return writer_->Run([&](Database& database) -> absl::Status {
     HONE_ASSIGN_OR_RETURN(Row<Tuning> row, sqlite::FindTuning(database, id));
     if (IsTerminal(row.value.state)) return TuningEnded(row.value);
     row.value.state = state;
     row.value.error = std::string(error);
     row.value.updated = clock_.Now();
     return sqlite::UpdateTuning(database, row);
-  }));
+  });
 }
 
 absl::StatusOr<Page<Tuning>> SqliteStore::ListTunings(
@@ -72,8 +71,7 @@ absl::StatusOr<Page<Tuning>> SqliteStore::ListTunings(
                       " AND (?2 = '' OR instr(?2, ',' || state || ',') > 0)"
                       " ORDER BY sequence DESC LIMIT ?3"));
   query.Bind(request.before, wanted, request.size + 1);
-  return sqlite::ReadPage<Tuning>(query, listing, request, sqlite::ReadTuning,
-                                  *events_);
+  return sqlite::ReadPage<Tuning>(query, listing, request, sqlite::ReadTuning);
 }
 
 absl::StatusOr<std::optional<Tuning>> SqliteStore::FindUnfinishedTuning(
@@ -85,12 +83,12 @@ absl::StatusOr<std::optional<Tuning>> SqliteStore::FindUnfinishedTuning(
                                         " AND state IN ('pending', 'running')"
                                         " ORDER BY sequence DESC"));
   return sqlite::FirstIntact<Tuning>(query.Bind(key.Digest()),
-                                     sqlite::ReadTuning, *events_);
+                                     sqlite::ReadTuning);
 }
 
 absl::Status SqliteStore::AppendTrials(absl::string_view tuning_id,
                                        absl::Span<const space::Trial> trials) {
-  return Count(writer_->Run([&](Database& database) -> absl::Status {
+  return writer_->Run([&](Database& database) -> absl::Status {
     HONE_ASSIGN_OR_RETURN(Row<Tuning> row,
                           sqlite::FindTuning(database, tuning_id));
     HONE_ASSIGN_OR_RETURN(const absl::Span<const space::Trial> added,
@@ -100,27 +98,25 @@ absl::Status SqliteStore::AppendTrials(absl::string_view tuning_id,
     }
     row.value.updated = clock_.Now();
     return sqlite::UpdateTuning(database, row);
-  }));
+  });
 }
 
 absl::StatusOr<std::vector<space::Trial>> SqliteStore::ListTrials(
     absl::string_view tuning_id) {
   const sqlite::ReaderPool::Lease reader = readers_->Borrow();
-  absl::StatusOr<Row<Tuning>> row = sqlite::FindTuning(*reader, tuning_id);
-  if (!row.ok()) return Count(row.status());
+  HONE_ASSIGN_OR_RETURN(const Row<Tuning> row,
+                        sqlite::FindTuning(*reader, tuning_id));
   HONE_ASSIGN_OR_RETURN(
       Statement query,
       reader->Prepare(
           "SELECT id, candidate, outcome, cost, samples, message, checksum"
           " FROM trial WHERE tuning = ?1 ORDER BY id"));
-  query.Bind(row->sequence);
+  query.Bind(row.sequence);
   std::vector<space::Trial> trials;
   while (true) {
     HONE_ASSIGN_OR_RETURN(const bool found, query.Step());
     if (!found) return trials;
-    absl::StatusOr<space::Trial> trial = sqlite::ReadTrial(query);
-    if (!trial.ok()) return Count(trial.status());
-    trials.push_back(*std::move(trial));
+    HONE_ASSIGN_OR_RETURN(trials.emplace_back(), sqlite::ReadTrial(query));
   }
 }
 

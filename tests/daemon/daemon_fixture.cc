@@ -13,6 +13,7 @@
 #include <httplib.h>
 
 #include "base/hash.h"
+#include "daemon/logging.h"
 #include "storage/memory_store.h"
 #include "tests/support/status_matchers.h"
 
@@ -41,6 +42,8 @@ DaemonTest::DaemonTest() {
   config_.max_running_tunings = 1;
   config_.default_trials = 20;
   config_.drain_grace = absl::Seconds(20);
+  config_.log_level = "off";
+  daemon::SetUpLogging(config_);
 }
 
 void DaemonTest::Start() { StartOn(std::make_unique<storage::MemoryStore>()); }

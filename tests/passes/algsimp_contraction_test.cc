@@ -38,6 +38,14 @@ TEST(AlgsimpDot, MovesNegationsOut) {
   ROOT s = f32[2,3] subtract(c, d))");
 }
 
+TEST(AlgsimpDot, KeepsNegationsOfIntegersThatItWidens) {
+  ExpectKept(R"(
+  a = s8[2,4] parameter(0)
+  b = s8[4,3] parameter(1)
+  n = s8[2,4] negate(a)
+  ROOT d = s32[2,3] dot(n, b), lhs_contracting_dims={1}, rhs_contracting_dims={0})");
+}
+
 TEST(AlgsimpConvolution, PadsItself) {
   ExpectSimplifies(R"(
   x = f32[1,5,2] parameter(0)

@@ -167,6 +167,20 @@ TEST(AlgsimpComparison, DropsBoundsThatDoNotBind) {
   ROOT p = s8[4] parameter(0))");
 }
 
+TEST(AlgsimpComparison, MergesBounds) {
+  // As doubles the two constants are equal.
+  ExpectSimplifies(R"(
+  p = s64[] parameter(0)
+  c = s64[] constant(9007199254740993)
+  d = s64[] constant(9007199254740992)
+  a = s64[] maximum(p, c)
+  ROOT r = s64[] maximum(a, d))",
+                   R"(
+  p = s64[] parameter(0)
+  c = s64[] constant(9007199254740993)
+  ROOT r = s64[] maximum(p, c))");
+}
+
 TEST(AlgsimpComparison, FormsClampsWithScalarBounds) {
   ExpectSimplifies(R"(
   p = f32[4] parameter(0)

@@ -54,6 +54,18 @@ TEST(Algsimp, LeavesLayoutsThatABitcastSees) {
   ROOT c = f32[3,2]{1,0} bitcast(b))");
 }
 
+TEST(Algsimp, CopiesWhereABitcastWouldSeeAnotherLayout) {
+  ExpectEntryRewrites("algsimp", R"(
+  p = f32[2,3]{0,1} parameter(0)
+  a = f32[2,3] negate(p)
+  b = f32[2,3] negate(a)
+  ROOT c = f32[3,2] bitcast(b))",
+                      R"(
+  p = f32[2,3]{0,1} parameter(0)
+  b = f32[2,3] copy(p)
+  ROOT c = f32[3,2] bitcast(b))");
+}
+
 TEST(Algsimp, LooksPastLayoutsThatNobodySees) {
   ExpectEntryRewrites("algsimp", R"(
   p = f32[2,3] parameter(0)

@@ -45,6 +45,14 @@ TEST(TransposeFolding, KeepsATransposeThatOrdersTheResult) {
   ROOT d = f32[5,2,3] dot(at, b), lhs_contracting_dims={2}, rhs_contracting_dims={0})");
 }
 
+TEST(TransposeFolding, LeavesShardedConvolutions) {
+  ExpectKept(R"(
+  x = f32[1,9,2] parameter(0)
+  k = f32[3,2,4] parameter(1)
+  c = f32[1,7,4] convolution(x, k), window={size=3}, dim_labels=b0f_0io->b0f, sharding={devices=[1,1,2]0,1}
+  ROOT t = f32[4,1,7] transpose(c), dimensions={2,0,1})");
+}
+
 TEST(TransposeFolding, RelabelsConvolutions) {
   ExpectFolds(R"(
   x = f32[2,9,1] parameter(0)

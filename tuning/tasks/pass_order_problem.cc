@@ -1,5 +1,7 @@
 #include "tuning/tasks/pass_order_problem.h"
 
+#include <numeric>
+
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 
@@ -111,22 +113,10 @@ absl::StatusOr<space::StatePtr> PassOrderProblem::Step(
 }
 
 std::vector<int32_t> PassOrderProblem::LegalActions(
-    const space::StatePtr& state) const {
-  std::vector<int32_t> legal;
-  for (int32_t action = 0; action < action_count(); ++action) {
-    const std::pair<Hash128, int32_t> step(state->key(), action);
-    {
-      absl::MutexLock lock(&mu_);
-      if (auto it = steps_.find(step); it != steps_.end()) {
-        if (it->second != state->key()) legal.push_back(action);
-        continue;
-      }
-    }
-    const absl::StatusOr<space::StatePtr> next = Step(state, action);
-    // A pass that fails is left out: it leads nowhere.
-    if (next.ok() && (*next)->key() != state->key()) legal.push_back(action);
-  }
-  return legal;
+    const space::StatePtr&) const {
+  std::vector<int32_t> all(options_.passes.size());
+  std::iota(all.begin(), all.end(), 0);
+  return all;
 }
 
 int64_t PassOrderProblem::passes_run() const {

@@ -58,8 +58,8 @@ class PassOrderProblem final : public space::SequentialProblem {
   }
   int32_t max_steps() const override { return options_.max_steps; }
 
-  // Exactly the passes that change the module. Finding out runs those that
-  // have not been run on it yet; the next Step finds their results.
+  // All passes: which of them change the module is known only by running them,
+  // and that has to count against the budget.
   std::vector<int32_t> LegalActions(
       const space::StatePtr& state) const override;
   // A pass that changes nothing leads to the state itself.

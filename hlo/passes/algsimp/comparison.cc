@@ -1,4 +1,3 @@
-#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -43,12 +42,12 @@ bool SimplifyExtremum(Rewriter& r, InstructionId id) {
     for (size_t j = 0; j < 2; ++j) {
       const Literal* inner = UniformLiteral(r.computation(), r.operand(x, j));
       if (inner == nullptr) continue;
-      std::optional<Literal> merged = FoldScalars(opcode, *inner, *bound);
-      const InstructionId source = r.operand(x, 1 - j);
-      if (!merged.has_value()) continue;
+      const std::optional<bool> inner_is_less = IsAtMost(*inner, *bound);
+      if (!inner_is_less.has_value()) continue;
       // The merged bound is one of the two: no new constant.
-      const InstructionId kept =
-          merged->AsDouble(0) == bound->AsDouble(0) ? y : r.operand(x, j);
+      const bool keep_outer = *inner_is_less == (opcode == Opcode::kMaximum);
+      const InstructionId source = r.operand(x, 1 - j);
+      const InstructionId kept = keep_outer ? y : r.operand(x, j);
       return r.ReplaceWith(id,
                            MakeBinary(opcode, r.computation(), source, kept));
     }
@@ -70,7 +69,6 @@ InstructionId BoundOf(const Rewriter& r, InstructionId id) {
 // min(max(x, low), high) → clamp(low, x, high) and max(min(x, high), low) →
 // the same: constants with low <= high, and the inner one has no other user.
 bool FormClamp(Rewriter& r, InstructionId id) {
-  if (IsComplex(r.shape(id).element_type())) return false;
   const bool outer_is_min = r.Is(id, Opcode::kMinimum);
   const Opcode inner_opcode =
       outer_is_min ? Opcode::kMaximum : Opcode::kMinimum;
@@ -85,9 +83,10 @@ bool FormClamp(Rewriter& r, InstructionId id) {
       r.operand(inner, r.operand(inner, 0) == inner_bound ? 1 : 0);
   const InstructionId low = outer_is_min ? inner_bound : outer_bound;
   const InstructionId high = outer_is_min ? outer_bound : inner_bound;
-  const double low_value = UniformLiteral(r.computation(), low)->AsDouble(0);
-  const double high_value = UniformLiteral(r.computation(), high)->AsDouble(0);
-  if (!(low_value <= high_value)) return false;
+  const std::optional<bool> ordered =
+      IsAtMost(*UniformLiteral(r.computation(), low),
+               *UniformLiteral(r.computation(), high));
+  if (!ordered.value_or(false)) return false;
   return r.ReplaceWith(
       id, Instruction(Opcode::kClamp, r[id].shape_ptr(), {low, x, high}));
 }

@@ -9,10 +9,15 @@ namespace hone::hlo::algsimp {
 namespace {
 
 // op(-x, y) → -op(x, y), op(-x, -y) → op(x, y): the negation has no other
-// user. Signs move towards the root, where additions absorb them.
+// user. Signs move towards the root, where additions absorb them. Not where
+// integers are widened, as the smallest one has no positive.
 bool HoistNegation(Rewriter& r, InstructionId id) {
   InstructionIds operands = r[id].operands();
-  if (operands[0] == operands[1]) return false;
+  const ElementType type = r.shape(operands[0]).element_type();
+  if (operands[0] == operands[1] ||
+      (IsIntegral(type) && type != r.shape(id).element_type())) {
+    return false;
+  }
   int negations = 0;
   for (InstructionId& operand : operands) {
     if (!r.Is(operand, Opcode::kNegate) || !r.DiesWith(operand, id)) continue;

@@ -1,5 +1,6 @@
 #include "hlo/passes/algsimp/rewriter.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/check.h"
@@ -25,6 +26,15 @@ int Rewriter::FreedWith(InstructionId id, InstructionId user) const {
     id = operand(id, 0);
   }
   return freed;
+}
+
+bool Rewriter::LayoutIsSeen(InstructionId id) const {
+  const InstructionIds& users = (*current_)[id].users();
+  return std::any_of(users.begin(), users.end(), [&](InstructionId user) {
+    const Opcode opcode = (*current_)[user].opcode();
+    return opcode == Opcode::kBitcast || opcode == Opcode::kUnknown ||
+           IsOpaque(opcode);
+  });
 }
 
 InstructionId Rewriter::Add(Instruction instruction) {
@@ -57,7 +67,12 @@ InstructionId Rewriter::AddReshape(InstructionId operand,
 
 bool Rewriter::Replace(InstructionId old, InstructionId replacement) {
   HONE_CHECK(old != replacement);
-  HONE_CHECK(Shape::Equal(shape(old), shape(replacement)));
+  if (!Shape::Equal(shape(old), shape(replacement))) return false;
+  if (!Shape::Equal(shape(old), shape(replacement), /*ignore_layout=*/false) &&
+      LayoutIsSeen(old)) {
+    replacement = Add(Instruction(Opcode::kCopy, (*current_)[old].shape_ptr(),
+                                  {replacement}));
+  }
   ++replacements_;
   Enqueue(replacement);
   for (InstructionId user : (*current_)[old].users()) Enqueue(user);

@@ -59,9 +59,13 @@ class Rewriter {
   InstructionId AddReshape(InstructionId operand,
                            absl::Span<const int64_t> dimensions);
 
-  // Replaces all uses of `old` by an instruction of the same shape, layouts
-  // aside, and removes what that leaves dead. Always true, so that a rule can
-  // return it.
+  // Whether the layout of `id` is part of what some user means.
+  bool LayoutIsSeen(InstructionId id) const;
+
+  // Replaces all uses of `old` by an instruction of the same shape and removes
+  // what that leaves dead. Where the layouts differ and a user sees that, a
+  // copy goes in between. Returns false, and does nothing, for another shape
+  // (which a module that verifies may still have, as to dynamic dimensions).
   bool Replace(InstructionId old, InstructionId replacement);
   bool ReplaceWith(InstructionId old, Instruction instruction);
 
@@ -97,7 +101,7 @@ bool Rewriter::RunToFixedPoint(Simplify simplify) {
          !((*current_)[first].is_live() && simplify(*this, first))) {
     ++first;
   }
-  if (first == slots) return false;
+  if (first == slots) return mutable_ != nullptr;
   // Rules shrink the module or move it towards a normal form, so this ends by
   // itself; the bound is there should two rules ever undo each other.
   const int64_t bound = 1000 + 20 * int64_t{slots};

@@ -1,6 +1,5 @@
 #include "hlo/passes/algsimp/scalars.h"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -35,15 +34,6 @@ std::optional<Literal> FoldFloats(Opcode opcode, ElementType type, double a,
     case Opcode::kMultiply:
       value = a * b;
       break;
-    case Opcode::kDivide:
-      value = a / b;
-      break;
-    case Opcode::kMaximum:
-      value = std::max(a, b);
-      break;
-    case Opcode::kMinimum:
-      value = std::min(a, b);
-      break;
     default:
       return std::nullopt;
   }
@@ -72,12 +62,6 @@ std::optional<Literal> FoldIntegers(Opcode opcode, ElementType type, int64_t a,
     case Opcode::kMultiply:
       overflow = __builtin_mul_overflow(a, b, &value);
       break;
-    case Opcode::kMaximum:
-      value = std::max(a, b);
-      break;
-    case Opcode::kMinimum:
-      value = std::min(a, b);
-      break;
     default:
       return std::nullopt;
   }
@@ -104,6 +88,19 @@ std::optional<Literal> FoldScalars(Opcode opcode, const Literal& a,
       if (!IsIntegral(type)) return std::nullopt;
       return FoldIntegers(opcode, type, a.AsInt(0), b.AsInt(0));
   }
+}
+
+std::optional<bool> IsAtMost(const Literal& a, const Literal& b) {
+  const ElementType type = a.shape().element_type();
+  if (type != b.shape().element_type()) return std::nullopt;
+  if (IsIntegral(type) && type != ElementType::kU64) {
+    return a.AsInt(0) <= b.AsInt(0);
+  }
+  if (!IsFloat(type)) return std::nullopt;
+  const double x = a.AsDouble(0);
+  const double y = b.AsDouble(0);
+  if (std::isnan(x) || std::isnan(y)) return std::nullopt;
+  return x <= y;
 }
 
 }  // namespace hone::hlo::algsimp

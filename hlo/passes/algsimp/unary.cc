@@ -70,7 +70,8 @@ bool IsNonNegative(const Rewriter& r, InstructionId id, int depth) {
   };
   switch (instruction.opcode()) {
     case Opcode::kIota:
-      return !IsComplex(type);
+      // It wraps where it does not fit.
+      return IsFloat(type) || (IsSigned(type) && BitWidth(type) >= 32);
     case Opcode::kConstant: {
       const Literal* literal = UniformLiteral(r.computation(), id);
       return literal != nullptr && !IsComplex(type) &&
