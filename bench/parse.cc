@@ -154,9 +154,9 @@ absl::StatusOr<nlohmann::ordered_json> RunParseBench(
       middle = &entry;
     }
   }
-  HONE_ASSIGN_OR_RETURN(const hlo::Module module,
-                        hlo::ReadModuleFile(largest->path));
-  const std::string text = hlo::PrintModule(module);
+  HONE_ASSIGN_OR_RETURN(const std::string text,
+                        hlo::ReadFileBytes(largest->path));
+  HONE_ASSIGN_OR_RETURN(const hlo::Module module, hlo::ParseHloText(text));
   const double megabytes = static_cast<double>(text.size()) / 1e6;
   out << absl::StrFormat("%s: %.3f MB, %d instructions\n", largest->name,
                          megabytes, module.instruction_count());

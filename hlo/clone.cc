@@ -39,7 +39,7 @@ InstructionId CloneInto(const Computation& source,
 }
 
 int64_t CloningBudget(const Module& module) {
-  constexpr int64_t kMinimum = 1'000'000;
+  constexpr int64_t kMinimum = 100'000;
   return std::max(kMinimum, module.instruction_count());
 }
 

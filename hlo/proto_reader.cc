@@ -13,6 +13,7 @@
 #include "base/status_macros.h"
 #include "hlo/hlo.pb.h"
 #include "hlo/proto_attributes.h"
+#include "hlo/proto_instruction_count.h"
 #include "hlo/proto_io.h"
 #include "hlo/proto_literal.h"
 #include "hlo/proto_module_text.h"
@@ -36,8 +37,6 @@ absl::Status CheckName(absl::string_view what, absl::string_view name) {
 
 class ProtoReader {
  public:
-  explicit ProtoReader(const ReadLimits& limits) : limits_(limits) {}
-
   absl::StatusOr<Module> Read(xla::HloModuleProto& proto) {
     if (!proto.name().empty()) {
       HONE_RETURN_IF_ERROR(CheckName("module name", proto.name()));
@@ -133,11 +132,6 @@ class ProtoReader {
   absl::Status ReadComputation(xla::HloComputationProto& proto) {
     HONE_RETURN_IF_ERROR(CheckName(": name", proto.name()));
     const auto count = static_cast<int64_t>(proto.instructions_size());
-    instruction_count_ += count;
-    if (instruction_count_ > limits_.max_instructions) {
-      return Invalid(": too many instructions, expected at most ",
-                     limits_.max_instructions);
-    }
     Scope scope;
     scope.computation.set_name(proto.name());
     const std::string& thread = proto.execution_thread();
@@ -418,9 +412,7 @@ class ProtoReader {
     return absl::OkStatus();
   }
 
-  const ReadLimits limits_;
   Module module_;
-  int64_t instruction_count_ = 0;
   absl::flat_hash_map<int64_t, ComputationId> computations_;
   std::vector<PendingCalls> calls_;
   ProtoShapeReader shapes_;
@@ -449,14 +441,18 @@ bool ParseModule(absl::string_view bytes, xla::HloModuleProto& module) {
 absl::StatusOr<Module> ParseHloProto(absl::string_view bytes,
                                      absl::string_view file_name,
                                      const ReadLimits& limits) {
-  xla::HloModuleProto proto;
-  if (bytes.size() > static_cast<size_t>(INT32_MAX) ||
-      !ParseModule(bytes, proto)) {
-    return Invalid(
-        file_name,
-        ": malformed, expected an HloModuleProto of less than 2 GiB");
+  constexpr absl::string_view kExpected =
+      ": malformed, expected an HloModuleProto of less than 2 GiB";
+  if (bytes.size() > static_cast<size_t>(INT32_MAX)) {
+    return Invalid(file_name, kExpected);
   }
-  absl::StatusOr<Module> module = ProtoReader(limits).Read(proto);
+  if (CountProtoInstructions(bytes) > limits.max_instructions) {
+    return Invalid(file_name, ": too many instructions, expected at most ",
+                   limits.max_instructions);
+  }
+  xla::HloModuleProto proto;
+  if (!ParseModule(bytes, proto)) return Invalid(file_name, kExpected);
+  absl::StatusOr<Module> module = ProtoReader().Read(proto);
   if (!module.ok()) return Invalid(file_name, ": ", module.status().message());
   return module;
 }

@@ -3,7 +3,9 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <memory>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -43,6 +45,9 @@ absl::StatusOr<std::string> ReadRaw(const std::string& path) {
                      ", expected an HLO text or proto file"));
   }
   std::string bytes;
+  std::error_code unknown_size;
+  const uintmax_t size = std::filesystem::file_size(path, unknown_size);
+  if (!unknown_size && size <= kMaxBytes) bytes.reserve(size);
   char buffer[1 << 16];
   size_t count = 0;
   while ((count = std::fread(buffer, 1, sizeof(buffer), file.get())) > 0) {

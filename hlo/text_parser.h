@@ -13,7 +13,7 @@ namespace hone::hlo {
 // What a reader accepts before it gives up, so that hostile input ends in an
 // error within bounded time and memory.
 struct ReadLimits {
-  int64_t max_instructions = 5'000'000;
+  int64_t max_instructions = 1'000'000;
   // Nesting of shapes, literals and operands.
   int max_depth = 500;
 };

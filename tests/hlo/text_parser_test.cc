@@ -449,5 +449,17 @@ TEST(TextParser, LimitsInstructions) {
                                 HasSubstr("f:6:13: too many instructions")));
 }
 
+TEST(TextParser, RefusesFarTooManyInstructionsBeforeReadingThem) {
+  std::string many;
+  while (many.size() < (size_t{4} << 20)) many += "  a = f32[] nonsense\n";
+  ReadLimits limits;
+  limits.max_instructions = 1000;
+  EXPECT_THAT(ParseHloText(Entry(many), "f", limits),
+              testing::StatusIs(
+                  absl::StatusCode::kInvalidArgument,
+                  HasSubstr("f:1004:5: too many instructions, expected at "
+                            "most 1000")));
+}
+
 }  // namespace
 }  // namespace hone::hlo
