@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
@@ -20,6 +21,8 @@ enum ExitStatus {
   kBadInput = 2,    // usage or input
   kFailed = 3,      // the daemon, a worker, or Hone itself
 };
+
+inline constexpr absl::string_view kDefaultServer = "127.0.0.1:7420";
 
 // What all commands share.
 struct Context {

@@ -14,7 +14,7 @@ int Main(int argc, char** argv) {
   app.require_subcommand(1);
   app.set_version_flag("--version", kVersion);
   Context context;
-  context.server = "127.0.0.1:7420";
+  context.server = std::string(kDefaultServer);
   app.add_option("--server", context.server, "HOST:PORT of honed")
       ->envname("HONE_SERVER")
       ->capture_default_str();

@@ -26,6 +26,9 @@
 namespace hone::cli {
 namespace {
 
+// For how long a daemon on the default address is waited for.
+constexpr absl::Duration kAnswerTimeout = absl::Seconds(1);
+
 struct Options {
   std::string file;
   std::vector<std::string> tasks = {"pass_order"};
@@ -282,8 +285,16 @@ absl::StatusOr<int> Run(const Options& options, const Context& context) {
   HONE_ASSIGN_OR_RETURN(std::string bytes, hlo::ReadFileBytes(options.file));
   HONE_ASSIGN_OR_RETURN(hlo::Module module, hlo::ReadModuleFile(options.file));
   const std::string name = module.name();
+  bool local = options.local;
+  // A server that was named has to be there.
+  if (!local && context.server == kDefaultServer &&
+      !Client(context.server).Answers(kAnswerTimeout)) {
+    std::cerr << "hone: no daemon on " << context.server
+              << ": tuning in this process, as --local does; nothing is kept\n";
+    local = true;
+  }
   std::unique_ptr<Tuner> tuner;
-  if (options.local) {
+  if (local) {
     HONE_ASSIGN_OR_RETURN(tuner,
                           LocalTuner::Create(options, std::move(module)));
   } else {
@@ -343,7 +354,7 @@ void AddTuneCommand(CLI::App& app, Context& context) {
   command->add_flag("--force", options->force,
                     "Tune even if a result is cached");
   command->add_flag("--local", options->local,
-                    "Tune in this process, without a daemon");
+                    "Tune in this process even if a daemon answers");
   command->add_option(
       "--state", options->state,
       "With --local: folder of a store to keep and resume from");

@@ -179,6 +179,18 @@ class BadInput(Scratch):
         self.one_line_error(hone("tune", path), 3, "127.0.0.1:1", "--local")
         self.one_line_error(hone("lookup", path), 3, "127.0.0.1:1")
 
+    def test_no_daemon_on_the_default_address(self):
+        with socket.socket() as s:
+            if s.connect_ex(("127.0.0.1", 7420)) == 0:
+                self.skipTest("something listens on 127.0.0.1:7420")
+        path = self.write("tiny.hlo", TINY)
+        result = hone("tune", path, "--trials", 5, "--json",
+                      server="127.0.0.1:7420")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("no daemon on 127.0.0.1:7420", result.stderr)
+        self.assertEqual(json.loads(result.stdout)["tasks"][0]["cache"],
+                         "miss")
+
     def test_unwritable_output_leaves_nothing(self):
         path = self.write("tiny.hlo", TINY)
         self.one_line_error(
