@@ -369,8 +369,9 @@ void TuningExecutor::Drain() {
     for (const auto& [_, job] : active_) jobs.push_back(job);
   }
   for (const std::shared_ptr<Job>& job : jobs) {
-    job->stop = true;
+    // Told before it stops, so that its end is not taken for a failure.
     job->Notify([](TuningUpdate& update) { update.draining = true; });
+    job->stop = true;
   }
 }
 

@@ -50,6 +50,10 @@ void WriteTextAttributes(Opcode opcode, size_t operand_count,
                          const TextAttributes& texts,
                          xla::HloInstructionProto& proto);
 
+// Errors: FailedPrecondition when the frontend attributes among `texts` have a
+// name hone.text.…, which stands for something else in a proto.
+absl::Status CheckFrontendNames(const TextAttributes& texts);
+
 // `{a="b",c={"json":1}}` from and to a map.
 bool ReadFrontendAttributes(absl::string_view text,
                             xla::FrontendAttributes& attributes);

@@ -232,6 +232,25 @@ void TakeTextAttributes(Opcode opcode, int callees,
   }
 }
 
+absl::Status CheckFrontendNames(const TextAttributes& texts) {
+  for (const auto& [name, text] : texts) {
+    xla::FrontendAttributes read;
+    if (name != "frontend_attributes" ||
+        !absl::StrContains(text, kTextKeyPrefix) ||
+        !ReadFrontendAttributes(text, read)) {
+      continue;
+    }
+    for (const auto& [key, value] : read.map()) {
+      if (absl::StartsWith(key, kTextKeyPrefix)) {
+        return absl::FailedPreconditionError(
+            absl::StrCat("frontend attribute ", key,
+                         ": the name is reserved, expected another one"));
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
 std::string TakeProtoRest(xla::FrontendAttributes& frontend) {
   auto& map = *frontend.mutable_map();
   const auto it = map.find(std::string(kProtoRestKey));

@@ -62,6 +62,7 @@ class ProtoWriter {
   explicit ProtoWriter(const Module& module) : module_(module) {}
 
   absl::StatusOr<std::string> Write() {
+    HONE_RETURN_IF_ERROR(CheckFrontendNames(module_.header()));
     WriteHeader(module_, proto_);
     proto_.set_name(module_.name());
     CollectNames();
@@ -235,6 +236,7 @@ class ProtoWriter {
             : c[instruction.operand(0)].shape().element_type();
     WriteAttributes(opcode, operand_type, instruction.attributes(),
                     instruction_);
+    HONE_RETURN_IF_ERROR(CheckFrontendNames(instruction.attributes().others));
     WriteTextAttributes(opcode, instruction.operand_count(),
                         instruction.attributes().others, instruction_);
     computation.add_instructions(SerializeProto(instruction_));

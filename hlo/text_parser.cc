@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
@@ -73,6 +74,9 @@ class ModuleReader {
     }
     absl::string_view value;
     if (!lexer_.AttributeValue(value)) return false;
+    if (!header_names_.insert(name).second) {
+      return lexer_.Fail(start, absl::StrCat(name, " again, expected it once"));
+    }
     module_.add_header(std::string(name), std::string(value));
     return true;
   }
@@ -137,6 +141,7 @@ class ModuleReader {
   Module module_;
   ComputationReader computations_;
   bool has_entry_layout_ = false;
+  absl::flat_hash_set<absl::string_view> header_names_;
 };
 
 // Text shorter than this is read before its instructions are counted.

@@ -323,6 +323,19 @@ TEST(ProtoIo, RejectsNamesThatTextCannotSay) {
   ExpectInvalid(parts, "name \"a b\", expected letters, digits");
 }
 
+TEST(ProtoIo, RefusesToWriteReservedFrontendAttributes) {
+  for (const char* text :
+       {"HloModule m, frontend_attributes={hone.text.a=\"{}\"}\n"
+        "ENTRY e {\n  ROOT p = f32[] parameter(0)\n}\n",
+        "HloModule m\nENTRY e {\n  ROOT p = f32[] parameter(0), "
+        "frontend_attributes={hone.text.a=\"{}\"}\n}\n"}) {
+    HONE_ASSERT_OK_AND_ASSIGN(const Module module, ParseHloText(text));
+    EXPECT_THAT(SerializeHloProto(module),
+                StatusIs(absl::StatusCode::kFailedPrecondition,
+                         HasSubstr("hone.text.a: the name is reserved")));
+  }
+}
+
 TEST(ProtoIo, RejectsTooManyInstructions) {
   ReadLimits limits;
   limits.max_instructions = 2;

@@ -58,6 +58,8 @@ const BadText kBadTexts[] = {
      "2 dimensions"},
     {"HloModule m\ne {\n  a = token[3] parameter(0)\n}",
      "f.hlo:3:12: token has dimensions, expected none"},
+    {"HloModule m, x=1, x=2\ne {\n  a = f32[] parameter(0)\n}",
+     "f.hlo:1:19: x again, expected it once"},
     {"HloModule m\ne {\n  a = f32[] parameter(x)\n}",
      "f.hlo:3:23: found 'x', expected an integer"},
     {"HloModule m\ne {\n  a = f32[] parameter(1)\n}",
