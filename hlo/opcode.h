@@ -17,6 +17,13 @@ enum class Opcode : uint8_t {
 #undef HONE_OPCODE
 };
 
+// One more than the last enumerator's value.
+inline constexpr int kOpcodeCount = 1
+#define HONE_OPCODE(enumerator, name, arity, opcode_class) +1
+#include "hlo/opcodes.def"
+#undef HONE_OPCODE
+    ;
+
 // The name in HLO text; "unknown" for kUnknown.
 absl::string_view OpcodeName(Opcode opcode);
 

@@ -2,6 +2,15 @@
 
 namespace hone::space {
 
+Observation SequentialProblem::Observe(const StatePtr&) const {
+  const ObservationSpec spec = observation_spec();
+  Observation observation;
+  observation.node_kinds = {0};
+  observation.node_features.resize(static_cast<size_t>(spec.node_features));
+  observation.global_features.resize(static_cast<size_t>(spec.global_features));
+  return observation;
+}
+
 Measurement SequentialProblem::Measure(const Candidate& candidate) const {
   Measurement invalid;
   invalid.outcome = Outcome::kInvalid;

@@ -13,6 +13,7 @@
 
 #include "base/hash.h"
 #include "space/measurement.h"
+#include "space/observation.h"
 #include "space/trial.h"
 
 namespace hone::space {
@@ -37,6 +38,10 @@ class Problem {
 
   // The cost of a candidate. Candidates outside the space get kInvalid.
   virtual Measurement Measure(const Candidate& candidate) const = 0;
+
+  // Names the kind of problem that one trained policy serves ("pass_order");
+  // empty when there is none.
+  virtual absl::string_view policy_name() const { return ""; }
 
   // Exactly one of these is not null.
   virtual const SequentialProblem* sequential() const { return nullptr; }
@@ -73,6 +78,14 @@ class SequentialProblem : public Problem {
                                         int32_t action) const = 0;
   // The cost of stopping in `state`.
   virtual double Cost(const StatePtr& state) const = 0;
+
+  // What a policy sees of `state`; by default one node that says nothing.
+  virtual ObservationSpec observation_spec() const { return {}; }
+  virtual Observation Observe(const StatePtr& state) const;
+
+  // Steps that were really taken, those remembered from before left out: the
+  // work that a search has cost. 0 where the problem does not count.
+  virtual int64_t steps_taken() const { return 0; }
 
   // Steps through the candidate and takes Cost of where it ends; outcome
   // kInvalid when a step fails.

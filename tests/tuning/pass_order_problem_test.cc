@@ -60,7 +60,7 @@ TEST(PassOrderProblem, OfferingActionsRunsNoPass) {
   const PassOrderProblem problem = MakeProblem();
   EXPECT_THAT(problem.LegalActions(problem.InitialState()),
               ElementsAre(kAlgsimp, kCse, kDce, kFlattenCallGraph));
-  EXPECT_EQ(problem.passes_run(), 0);
+  EXPECT_EQ(problem.steps_taken(), 0);
 }
 
 TEST(PassOrderProblem, MeasuringASequenceAgainRunsNothing) {
@@ -68,12 +68,12 @@ TEST(PassOrderProblem, MeasuringASequenceAgainRunsNothing) {
   const space::Candidate candidate{{kAlgsimp, kCse, kDce}};
   const double cost = problem.Measure(candidate).cost;
   EXPECT_EQ(cost, 3);  // x, x·x, tuple
-  const int64_t runs = problem.passes_run();
+  const int64_t runs = problem.steps_taken();
   EXPECT_EQ(problem.Measure(candidate).cost, cost);
-  EXPECT_EQ(problem.passes_run(), runs);
+  EXPECT_EQ(problem.steps_taken(), runs);
   // A longer one costs its last step only.
   problem.Measure({{kAlgsimp, kCse, kDce, kCse}});
-  EXPECT_EQ(problem.passes_run(), runs + 1);
+  EXPECT_EQ(problem.steps_taken(), runs + 1);
 }
 
 TEST(PassOrderProblem, WaysToTheSameModuleMeetInOneState) {
@@ -112,7 +112,7 @@ TEST(PassOrderProblem, DroppedStatesAreMadeAgain) {
                                          {kAlgsimp, kDce, kCse}}) {
     EXPECT_EQ(problem.Measure({choices}).cost, roomy.Measure({choices}).cost);
   }
-  EXPECT_GT(problem.passes_run(), roomy.passes_run());
+  EXPECT_GT(problem.steps_taken(), roomy.steps_taken());
 }
 
 TEST(PassOrderProblem, ActionsOutOfRangeAreInvalid) {

@@ -8,6 +8,7 @@
 #include "base/status_macros.h"
 #include "hlo/fingerprint.h"
 #include "hlo/passes/pipeline.h"
+#include "tuning/tasks/module_observation.h"
 
 namespace hone::tuning {
 namespace {
@@ -106,7 +107,7 @@ absl::StatusOr<space::StatePtr> PassOrderProblem::Step(
   const bool is_same = next == nullptr || next->key() == state->key();
 
   absl::MutexLock lock(&mu_);
-  ++passes_run_;
+  ++steps_taken_;
   steps_[step] = is_same ? state->key() : next->key();
   if (is_same) return state;
   return Remember(std::move(next));
@@ -119,9 +120,18 @@ std::vector<int32_t> PassOrderProblem::LegalActions(
   return all;
 }
 
-int64_t PassOrderProblem::passes_run() const {
+space::ObservationSpec PassOrderProblem::observation_spec() const {
+  return ModuleObservationSpec();
+}
+
+space::Observation PassOrderProblem::Observe(
+    const space::StatePtr& state) const {
+  return ObserveModule(ModuleOf(*state));
+}
+
+int64_t PassOrderProblem::steps_taken() const {
   absl::MutexLock lock(&mu_);
-  return passes_run_;
+  return steps_taken_;
 }
 
 }  // namespace hone::tuning

@@ -67,11 +67,14 @@ class PassOrderProblem final : public space::SequentialProblem {
                                        int32_t action) const override;
   double Cost(const space::StatePtr& state) const override;
 
+  absl::string_view policy_name() const override { return "pass_order"; }
+  space::ObservationSpec observation_spec() const override;
+  space::Observation Observe(const space::StatePtr& state) const override;
+  // Passes run so far.
+  int64_t steps_taken() const override;
+
   // The module of a state of this problem.
   static const hlo::Module& ModuleOf(const space::State& state);
-
-  // Passes run so far, for tests and statistics.
-  int64_t passes_run() const;
 
  private:
   class ModuleState;
@@ -101,7 +104,7 @@ class PassOrderProblem final : public space::SequentialProblem {
   mutable absl::flat_hash_map<Hash128, CacheEntry> cache_ ABSL_GUARDED_BY(mu_);
   mutable std::list<Hash128> ages_ ABSL_GUARDED_BY(mu_);
   mutable int64_t cached_bytes_ ABSL_GUARDED_BY(mu_) = 0;
-  mutable int64_t passes_run_ ABSL_GUARDED_BY(mu_) = 0;
+  mutable int64_t steps_taken_ ABSL_GUARDED_BY(mu_) = 0;
 };
 
 }  // namespace hone::tuning

@@ -1,0 +1,106 @@
+#include "tuning/tasks/module_observation.h"
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "hlo/opcode.h"
+
+namespace hone::tuning {
+namespace {
+
+constexpr int32_t kNodeFeatures = 6;
+// The histogram and the number of instructions.
+constexpr int32_t kGlobalFeatures = hlo::kOpcodeCount + 1;
+
+// Elements, users and counts span orders of magnitude: what `limit` doublings
+// make is 1.
+float Log(int64_t count, float limit) {
+  return std::log2(1.0F + static_cast<float>(count)) / limit;
+}
+
+// Numbers the live instructions of all computations.
+class Nodes {
+ public:
+  explicit Nodes(const hlo::Module& module)
+      : indices_(static_cast<size_t>(module.computation_slots())) {
+    for (hlo::ComputationId c = 0; c < module.computation_slots(); ++c) {
+      if (!module.has_computation(c)) continue;
+      const hlo::Computation& computation = module.computation(c);
+      std::vector<int32_t>& indices = indices_[static_cast<size_t>(c)];
+      indices.resize(static_cast<size_t>(computation.slot_count()));
+      for (hlo::InstructionId i = 0; i < computation.slot_count(); ++i) {
+        if (computation[i].is_live())
+          indices[static_cast<size_t>(i)] = count_++;
+      }
+    }
+  }
+
+  size_t count() const { return static_cast<size_t>(count_); }
+  int32_t operator()(hlo::ComputationId c, hlo::InstructionId i) const {
+    return indices_[static_cast<size_t>(c)][static_cast<size_t>(i)];
+  }
+
+ private:
+  int32_t count_ = 0;
+  std::vector<std::vector<int32_t>> indices_;
+};
+
+}  // namespace
+
+space::ObservationSpec ModuleObservationSpec() {
+  return {.node_kinds = hlo::kOpcodeCount,
+          .node_features = kNodeFeatures,
+          .global_features = kGlobalFeatures};
+}
+
+space::Observation ObserveModule(const hlo::Module& module) {
+  const Nodes nodes(module);
+  space::Observation observation;
+  observation.node_kinds.reserve(nodes.count());
+  observation.node_features.reserve(nodes.count() * kNodeFeatures);
+  observation.edge_sources.reserve(2 * nodes.count());
+  observation.edge_targets.reserve(2 * nodes.count());
+  const auto add_edge = [&](int32_t source, int32_t target) {
+    observation.edge_sources.push_back(source);
+    observation.edge_targets.push_back(target);
+  };
+
+  std::array<int64_t, hlo::kOpcodeCount> histogram{};
+  for (hlo::ComputationId c = 0; c < module.computation_slots(); ++c) {
+    if (!module.has_computation(c)) continue;
+    const hlo::Computation& computation = module.computation(c);
+    const float in_entry = c == module.entry() ? 1.0F : 0.0F;
+    for (hlo::InstructionId i = 0; i < computation.slot_count(); ++i) {
+      const hlo::Instruction& instruction = computation[i];
+      if (!instruction.is_live()) continue;
+      const auto opcode = static_cast<size_t>(instruction.opcode());
+      ++histogram[opcode];
+      observation.node_kinds.push_back(static_cast<int32_t>(opcode));
+      const hlo::Shape& shape = instruction.shape();
+      observation.node_features.insert(
+          observation.node_features.end(),
+          {Log(shape.IsArray() ? shape.num_elements() : 0, 24), static_cast<float>(shape.rank()) / 6,
+           Log(static_cast<int64_t>(instruction.users().size()), 6),
+           Log(static_cast<int64_t>(instruction.operand_count()), 6), in_entry,
+           computation.root() == i ? 1.0F : 0.0F});
+      const int32_t target = nodes(c, i);
+      for (hlo::InstructionId operand : instruction.operands()) {
+        add_edge(nodes(c, operand), target);
+      }
+      for (hlo::ComputationId callee : instruction.called()) {
+        add_edge(nodes(callee, module.computation(callee).root()), target);
+      }
+    }
+  }
+  for (int64_t count : histogram) {
+    observation.global_features.push_back(Log(count, 12));
+  }
+  observation.global_features.push_back(
+      Log(static_cast<int64_t>(nodes.count()), 16));
+  return observation;
+}
+
+}  // namespace hone::tuning
