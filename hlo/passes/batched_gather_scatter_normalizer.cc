@@ -15,10 +15,10 @@
 // more each: not for the operation count.
 
 #include <algorithm>
-#include <limits>
 #include <memory>
 #include <utility>
 
+#include "hlo/passes/index_vectors.h"
 #include "hlo/passes/registry.h"
 #include "hlo/passes/rewrite_each.h"
 
@@ -26,28 +26,6 @@ namespace hone::hlo {
 namespace {
 
 using algsimp::Rewriter;
-
-bool Holds(ElementType type, int64_t value) {
-  switch (type) {
-    case ElementType::kS8:
-      return value <= std::numeric_limits<int8_t>::max();
-    case ElementType::kU8:
-      return value <= std::numeric_limits<uint8_t>::max();
-    case ElementType::kS16:
-      return value <= std::numeric_limits<int16_t>::max();
-    case ElementType::kU16:
-      return value <= std::numeric_limits<uint16_t>::max();
-    case ElementType::kS32:
-      return value <= std::numeric_limits<int32_t>::max();
-    case ElementType::kU32:
-      return value <= std::numeric_limits<uint32_t>::max();
-    case ElementType::kS64:
-    case ElementType::kU64:
-      return true;
-    default:
-      return false;
-  }
-}
 
 // The indices with the position along each of `batching` in front of every
 // index vector.
@@ -57,9 +35,9 @@ InstructionId AddBatchIndices(Rewriter& r, InstructionId indices,
   ElementType type = r.shape(indices).element_type();
   for (int64_t d : batching) {
     const int64_t size = r.shape(indices).dimension(d);
-    if (Holds(type, size)) continue;
-    type =
-        Holds(ElementType::kS32, size) ? ElementType::kS32 : ElementType::kS64;
+    if (IndexTypeHolds(type, size)) continue;
+    type = IndexTypeHolds(ElementType::kS32, size) ? ElementType::kS32
+                                                   : ElementType::kS64;
   }
   if (type != r.shape(indices).element_type()) {
     indices = r.Add(Instruction(

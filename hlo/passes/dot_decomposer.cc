@@ -123,7 +123,7 @@ class DotDecomposer final : public Pass {
   absl::string_view name() const override { return "dot_decomposer"; }
 
   absl::StatusOr<bool> Run(Module& module) const override {
-    return RewriteEach(module, Opcode::kDot, Decompose);
+    return RewriteEach(module, IsOpcode(Opcode::kDot), Decompose);
   }
 };
 

@@ -17,6 +17,7 @@
 #include <memory>
 #include <utility>
 
+#include "hlo/passes/index_vectors.h"
 #include "hlo/passes/registry.h"
 #include "hlo/passes/rewrite_each.h"
 
@@ -103,7 +104,7 @@ class GatherSimplifier final : public Pass {
   absl::string_view name() const override { return "gather_simplifier"; }
 
   absl::StatusOr<bool> Run(Module& module) const override {
-    return RewriteEach(module, Opcode::kGather, SimplifyGather);
+    return RewriteEach(module, IsOpcode(Opcode::kGather), SimplifyGather);
   }
 };
 

@@ -59,7 +59,7 @@ class GemvRewriter final : public Pass {
   absl::string_view name() const override { return "gemv-rewriter"; }
 
   absl::StatusOr<bool> Run(Module& module) const override {
-    return RewriteEach(module, Opcode::kDot, RewriteGemv);
+    return RewriteEach(module, IsOpcode(Opcode::kDot), RewriteGemv);
   }
 };
 

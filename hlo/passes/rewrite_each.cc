@@ -33,25 +33,6 @@ InstructionId AddTranspose(Rewriter& r, InstructionId operand,
   return r.Add(MakeTranspose(r.computation(), operand, permutation));
 }
 
-InstructionId AddIndexMatrix(Rewriter& r, InstructionId indices,
-                             int64_t index_vector_dim) {
-  const DimensionVector dimensions = r.dimensions_of(indices);
-  const int64_t rank = static_cast<int64_t>(dimensions.size());
-  int64_t rows = 1;
-  DimensionVector permutation;
-  for (int64_t d = 0; d < rank; ++d) {
-    if (d == index_vector_dim) continue;
-    permutation.push_back(d);
-    rows *= dimensions[static_cast<size_t>(d)];
-  }
-  int64_t columns = 1;
-  if (index_vector_dim < rank) {
-    permutation.push_back(index_vector_dim);
-    columns = dimensions[static_cast<size_t>(index_vector_dim)];
-  }
-  return r.AddReshape(AddTranspose(r, indices, permutation), {rows, columns});
-}
-
 bool Contains(absl::Span<const int64_t> dimensions, int64_t dimension) {
   return std::find(dimensions.begin(), dimensions.end(), dimension) !=
          dimensions.end();

@@ -18,6 +18,7 @@
 #include <memory>
 #include <utility>
 
+#include "hlo/passes/index_vectors.h"
 #include "hlo/passes/registry.h"
 #include "hlo/passes/rewrite_each.h"
 
@@ -94,7 +95,7 @@ class ScatterSimplifier final : public Pass {
   absl::string_view name() const override { return "scatter_simplifier"; }
 
   absl::StatusOr<bool> Run(Module& module) const override {
-    return RewriteEach(module, Opcode::kScatter, SimplifyScatter);
+    return RewriteEach(module, IsOpcode(Opcode::kScatter), SimplifyScatter);
   }
 };
 
