@@ -25,42 +25,14 @@
 #include <vector>
 
 #include "hlo/clone.h"
+#include "hlo/passes/call_sites.h"
 #include "hlo/passes/dead_code.h"
+#include "hlo/passes/loop_annotation.h"
 #include "hlo/passes/registry.h"
 #include "hlo/passes/while_trip_count.h"
 
 namespace hone::hlo {
 namespace {
-
-// For each computation, how many instructions call it.
-std::vector<int> CountCallers(const Module& module) {
-  std::vector<int> callers(static_cast<size_t>(module.computation_slots()));
-  for (ComputationId c = 0; c < module.computation_slots(); ++c) {
-    if (!module.has_computation(c)) continue;
-    const Computation& computation = module.computation(c);
-    for (InstructionId id = 0; id < computation.slot_count(); ++id) {
-      for (ComputationId callee : computation[id].called()) {
-        ++callers[static_cast<size_t>(callee)];
-      }
-    }
-  }
-  return callers;
-}
-
-bool UsesElementsOnly(const Computation& computation, InstructionId tuple) {
-  const InstructionIds& users = computation[tuple].users();
-  return tuple != computation.root() &&
-         std::all_of(users.begin(), users.end(), [&](InstructionId user) {
-           return computation[user].opcode() == Opcode::kGetTupleElement;
-         });
-}
-
-bool IsSharded(const Instruction& instruction) {
-  const auto& others = instruction.attributes().others;
-  return std::any_of(others.begin(), others.end(), [](const auto& attribute) {
-    return attribute.first == "sharding";
-  });
-}
 
 // One while whose body and condition have no other caller and take their
 // parameter apart, the body to make its result from the elements.
@@ -277,7 +249,9 @@ class Loop {
         Opcode::kTuple, shape, Kept(computation[old_init].operands(), needed),
         computation[old_init].attributes_ptr()));
     computation.ReplaceOperand(id_, 0, new_init);
-    computation.mutable_instruction(id_).set_shape(shape);
+    Instruction& loop = computation.mutable_instruction(id_);
+    loop.set_shape(shape);
+    MoveInductionVariable(loop, needed);
     if (computation[old_init].users().empty() &&
         !computation.HasControlDependency(old_init)) {
       computation.RemoveWithUnusedOperands(old_init);
@@ -355,11 +329,7 @@ class Simplifier {
     if (trips == TripCount::kOne) {
       budget_ -= body.live_count();
       result = CloneInto(body, {result}, computation);
-      for (InstructionId i = 0; i < body.slot_count(); ++i) {
-        for (ComputationId callee : body[i].called()) {
-          ++callers_[static_cast<size_t>(callee)];
-        }
-      }
+      AddCallersOf(body, callers_);
     }
     computation.ReplaceAllUses(id, result);
     computation.RemoveWithUnusedOperands(id);

@@ -1,6 +1,9 @@
 #ifndef HONE_HLO_PASSES_WHILE_TRIP_COUNT_H_
 #define HONE_HLO_PASSES_WHILE_TRIP_COUNT_H_
 
+#include <cstdint>
+#include <optional>
+
 #include "hlo/module.h"
 
 namespace hone::hlo {
@@ -14,6 +17,27 @@ enum class TripCount { kZero, kOne, kOther };
 // kOther when that takes more than elementwise arithmetic on scalars.
 TripCount FindTripCount(const Module& module, const Computation& computation,
                         InstructionId id);
+
+// A loop whose condition depends on one integer of its tuple, and that integer
+// on nothing but its own value of the round before.
+struct CountedLoop {
+  // The integer's place in the tuple.
+  int32_t element = 0;
+  int64_t trip_count = 0;
+  // Where each round adds the same amount: in round k it is init + k * step.
+  struct Progression {
+    int64_t init = 0;
+    int64_t step = 0;
+  };
+  std::optional<Progression> progression;
+};
+
+// The while `id` as a counted loop. Progressions that go up from init ≥ 0 to a
+// constant limit are solved; other counters are run, up to 128 rounds.
+// Nullopt when the loop is of another form, runs longer or overflows.
+std::optional<CountedLoop> FindCountedLoop(const Module& module,
+                                           const Computation& computation,
+                                           InstructionId id);
 
 }  // namespace hone::hlo
 
