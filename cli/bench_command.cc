@@ -8,6 +8,7 @@
 
 #include "base/status_macros.h"
 #include "bench/parse.h"
+#include "bench/pass_fidelity.h"
 #include "bench/pass_order.h"
 #include "bench/serve.h"
 
@@ -58,6 +59,34 @@ void AddPassOrder(CLI::App& parent, Context& context) {
       return RunBench(context, *output, [&](std::ostream& out) {
         return bench::RunPassOrderBench(*options, out);
       });
+    });
+  });
+}
+
+void AddPassFidelity(CLI::App& parent, Context& context) {
+  auto options = std::make_shared<bench::PassFidelityOptions>();
+  auto output = std::make_shared<std::string>();
+  CLI::App* command = AddCommand(
+      parent, context, "pass-fidelity",
+      "Each pass beside XLA's own of the same name, on XLA's inputs");
+  command
+      ->add_option("--dumps", options->dumps, "Folder of XLA's per-pass dumps")
+      ->capture_default_str();
+  command->add_option("--only", options->only, "The only pass to look at");
+  command->add_option("-o,--output", *output, "JSON file");
+  command->callback([options, output, &context] {
+    RunCommand(context, [&]() -> absl::StatusOr<int> {
+      bool equal = true;
+      HONE_ASSIGN_OR_RETURN(
+          const int status,
+          RunBench(
+              context, *output, [&](std::ostream& out) -> absl::StatusOr<Json> {
+                HONE_ASSIGN_OR_RETURN(
+                    Json document, bench::RunPassFidelityBench(*options, out));
+                equal = document["unequal"] == 0;
+                return document;
+              }));
+      return equal ? status : kAnswerIsNo;
     });
   });
 }
@@ -116,6 +145,7 @@ void AddBenchCommand(CLI::App& app, Context& context) {
       app.add_subcommand("bench", "Reproduce a published table");
   command->require_subcommand(1);
   AddPassOrder(*command, context);
+  AddPassFidelity(*command, context);
   AddParse(*command, context);
   AddServe(*command, context);
 }
