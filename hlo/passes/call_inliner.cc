@@ -4,11 +4,13 @@
 //   a = call(p), to_apply=f
 //   ROOT r = negate(a)          →   y' = abs(p);  ROOT r = negate(y')
 //
-// at every call site, innermost calls first; computations that nothing calls
-// any more are removed. Legal whatever the body does: a call runs it once.
-// Kept are calls that say so (frontend_attributes inlineable="false"), that run
-// on another execution thread or are ends of control dependencies, and those
-// that are beyond the CloningBudget. Scheduled modules are left alone.
+// at every call site, innermost calls first. Computations that nothing calls
+// any more are removed, and where there was a call, so is what nothing needs
+// any more, such as the part of a body whose result the caller leaves unused.
+// Legal whatever the body does: a call runs it once. Kept are calls that say so
+// (frontend_attributes inlineable="false"), that run on another execution
+// thread or are ends of control dependencies, and those that are beyond the
+// CloningBudget. Scheduled modules are left alone.
 //
 // Most passes see nothing across calls, so this goes first; but later
 // computation-deduplicator finds less to merge and compile time grows.
@@ -19,6 +21,7 @@
 #include "absl/strings/match.h"
 
 #include "hlo/clone.h"
+#include "hlo/passes/dead_code.h"
 #include "hlo/passes/registry.h"
 
 namespace hone::hlo {
@@ -60,6 +63,7 @@ class CallInliner final : public Pass {
           calls.push_back(id);
         }
       }
+      bool inlined = false;
       for (InstructionId call : calls) {
         const ComputationId callee_id =
             module.computation(caller_id)[call].called()[0];
@@ -72,8 +76,10 @@ class CallInliner final : public Pass {
             CloneInto(callee, caller[call].operands(), caller);
         caller.ReplaceAllUses(call, result);
         caller.Remove(call);
-        changed = true;
+        inlined = true;
       }
+      if (inlined) RemoveDeadInstructions(module, caller_id);
+      changed |= inlined;
     }
     if (changed) module.RemoveUnreachableComputations();
     return changed;

@@ -110,6 +110,33 @@ ENTRY e {
 })");
 }
 
+TEST(CallInliner, RemovesWhatTheCallerDoesNotUse) {
+  ExpectRewrites("call-inliner", R"(
+HloModule m
+f {
+  a = f32[4] parameter(0)
+  b = f32[4] negate(a)
+  c = f32[4] abs(a)
+  ROOT r = (f32[4], f32[4]) tuple(b, c)
+}
+ENTRY e {
+  p = f32[4] parameter(0)
+  unused_call = (f32[4], f32[4]) call(p), to_apply=f
+  unused = f32[4] get-tuple-element(unused_call), index=1
+  call = (f32[4], f32[4]) call(p), to_apply=f
+  ROOT g = f32[4] get-tuple-element(call), index=0
+})",
+                 R"(
+HloModule m
+ENTRY e {
+  p = f32[4] parameter(0)
+  b = f32[4] negate(p)
+  c = f32[4] abs(p)
+  t = (f32[4], f32[4]) tuple(b, c)
+  ROOT g = f32[4] get-tuple-element(t), index=0
+})");
+}
+
 TEST(CallInliner, KeepsEffectsAndMetadata) {
   Module module = ParseForTest(R"(
 HloModule m
