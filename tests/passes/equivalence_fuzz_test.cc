@@ -1,0 +1,196 @@
+// Every pass, alone and in random orders, on random modules.
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/synchronization/mutex.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include "base/rng.h"
+#include "base/thread_pool.h"
+#include "hlo/evaluator/kernels.h"
+#include "hlo/passes/registry.h"
+#include "hlo/text_parser.h"
+#include "hlo/verifier.h"
+#include "tests/passes/check_order.h"
+#include "tests/support/random_module.h"
+#include "tests/support/status_matchers.h"
+
+namespace hone::hlo {
+namespace {
+
+using ::testing::IsEmpty;
+
+constexpr int64_t kGraphs = 500;
+// Passes of a random order.
+constexpr int kOrderLength = 15;
+// Failures that are shrunk and shown; more are only counted.
+constexpr int kMaxShown = 5;
+
+// HONE_FUZZ_GRAPHS asks for more graphs, as the slow test does.
+int64_t Graphs() {
+  const char* text = std::getenv("HONE_FUZZ_GRAPHS");
+  int64_t graphs = kGraphs;
+  if (text != nullptr) {
+    EXPECT_TRUE(absl::SimpleAtoi(text, &graphs)) << text;
+  }
+  return graphs;
+}
+
+absl::StatusOr<const Pass*> Find(absl::string_view name) {
+  return FindPass(name);
+}
+
+Module RandomModule(uint64_t seed) {
+  const std::string text = testing::RandomModuleText(seed);
+  absl::StatusOr<Module> module = ParseHloText(text);
+  if (module.ok()) {
+    const absl::Status status = VerifyModule(*module);
+    if (status.ok()) return *std::move(module);
+    module = status;
+  }
+  ADD_FAILURE() << "seed " << seed << ": " << module.status() << "\n" << text;
+  return Module();
+}
+
+// Shrinks a failure, writes it to a folder and says how to see it again.
+std::string Report(const FailingCase& failing, const OrderFailure& failure,
+                   uint64_t seed) {
+  namespace fs = std::filesystem;
+  const FailingCase small = ShrinkFailure(failing, failure.kind, Find);
+  const fs::path folder = fs::temp_directory_path() / "hone_fuzz_failures";
+  fs::create_directories(folder);
+  const std::string path =
+      folder / absl::StrCat(seed, "_", small.passes.size(), "_",
+                            small.passes.empty() ? "" : small.passes[0],
+                            ".hlo");
+  std::ofstream(path) << PrintCase(small);
+  return absl::StrCat("seed ", seed, ", ", failure.pass, ": ", failure.message,
+                      "\n", PrintCase(small), "again: hone opt ", path,
+                      " --passes=", absl::StrJoin(small.passes, ","),
+                      " -o after.hlo && hone diff ", path, " after.hlo\n");
+}
+
+// What the fuzzing has met.
+struct Statistics {
+  absl::Mutex mu;
+  // By pass: modules that it changed when run first.
+  std::map<std::string, int64_t> changed ABSL_GUARDED_BY(mu);
+  int64_t orders ABSL_GUARDED_BY(mu) = 0;
+  int64_t failures ABSL_GUARDED_BY(mu) = 0;
+  std::vector<std::string> reports ABSL_GUARDED_BY(mu);
+};
+
+void FuzzOne(uint64_t seed, Statistics& statistics) {
+  const Module module = RandomModule(seed);
+  if (module.entry() == kNoComputation) return;
+  const auto names = PassNames();
+  std::vector<std::vector<std::string>> orders;
+  for (absl::string_view name : names) orders.push_back({std::string(name)});
+  Rng rng(seed);
+  orders.emplace_back();
+  for (int i = 0; i < kOrderLength; ++i) {
+    orders.back().emplace_back(names[rng.Below(names.size())]);
+  }
+  for (const std::vector<std::string>& passes : orders) {
+    std::set<std::string> changing;
+    const FailingCase order{module, passes};
+    const std::optional<OrderFailure> failure =
+        CheckOrder(order, Find, &changing);
+    bool show = false;
+    {
+      absl::MutexLock lock(&statistics.mu);
+      ++statistics.orders;
+      if (passes.size() == 1 && !changing.empty()) {
+        ++statistics.changed[passes[0]];
+      }
+      show = failure.has_value() && statistics.failures++ < kMaxShown;
+    }
+    if (!show) continue;
+    std::string report = Report(order, *failure, seed);
+    absl::MutexLock lock(&statistics.mu);
+    statistics.reports.push_back(std::move(report));
+  }
+}
+
+TEST(EquivalenceFuzz, PassesKeepTheMeaningOfRandomModules) {
+  Statistics statistics;
+  const int64_t graphs = Graphs();
+  {
+    ThreadPool pool(std::max(1u, std::thread::hardware_concurrency()));
+    for (int64_t seed = 0; seed < graphs; ++seed) {
+      pool.Schedule(
+          [&, seed] { FuzzOne(static_cast<uint64_t>(seed), statistics); });
+    }
+  }
+  absl::MutexLock lock(&statistics.mu);
+  std::cout << graphs << " modules, " << statistics.orders
+            << " orders; modules changed by pass:\n";
+  for (absl::string_view pass : PassNames()) {
+    const int64_t changed = statistics.changed[std::string(pass)];
+    std::cout << "  " << pass << " " << changed << "\n";
+    EXPECT_GT(changed, 0) << pass << " is not tested by these modules";
+  }
+  EXPECT_EQ(statistics.failures, 0) << absl::StrJoin(statistics.reports, "\n");
+}
+
+TEST(EquivalenceFuzz, ModulesHaveEveryOpcodeThatTheEvaluatorRuns) {
+  std::map<Opcode, int> seen;
+  for (uint64_t seed = 0; seed < kGraphs; ++seed) {
+    const Module module = RandomModule(seed);
+    for (ComputationId id = 0; id < module.computation_slots(); ++id) {
+      const Computation& computation = module.computation(id);
+      for (InstructionId i = 0; i < computation.slot_count(); ++i) {
+        ++seen[computation[i].opcode()];
+      }
+    }
+  }
+  std::vector<absl::string_view> missing;
+#define HONE_OPCODE(enumerator, name, arity, kind)           \
+  if (evaluator::KernelFor(Opcode::enumerator) != nullptr && \
+      !seen.contains(Opcode::enumerator)) {                  \
+    missing.push_back(name);                                 \
+  }
+#include "hlo/opcodes.def"
+#undef HONE_OPCODE
+  EXPECT_THAT(missing, IsEmpty()) << absl::StrJoin(missing, ", ");
+}
+
+TEST(EquivalenceFuzz, ModulesDependOnTheSeedOnly) {
+  EXPECT_EQ(testing::RandomModuleText(7), testing::RandomModuleText(7));
+  EXPECT_NE(testing::RandomModuleText(7), testing::RandomModuleText(8));
+}
+
+// Cases that once failed.
+TEST(EquivalenceFuzz, RegressionsStayMended) {
+  namespace fs = std::filesystem;
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(
+           fs::path(HONE_SOURCE_DIR) / "tests/testdata/fuzz_regressions")) {
+    files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  for (const fs::path& file : files) {
+    SCOPED_TRACE(file);
+    std::ifstream stream(file);
+    const std::string text((std::istreambuf_iterator<char>(stream)), {});
+    HONE_ASSERT_OK_AND_ASSIGN(const FailingCase order, ParseCase(text));
+    const auto failure = CheckOrder(order, Find, nullptr);
+    EXPECT_FALSE(failure.has_value()) << failure->pass << failure->message;
+  }
+}
+
+}  // namespace
+}  // namespace hone::hlo

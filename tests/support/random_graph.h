@@ -1,0 +1,192 @@
+#ifndef HONE_TESTS_SUPPORT_RANDOM_GRAPH_H_
+#define HONE_TESTS_SUPPORT_RANDOM_GRAPH_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+
+#include "base/rng.h"
+#include "hlo/shape.h"
+
+namespace hone::testing {
+
+using hlo::DimensionVector;
+using hlo::ElementType;
+using hlo::Shape;
+
+// An instruction of the graph under construction.
+struct Value {
+  std::string name;
+  Shape shape;
+  // Floats: no element is larger in magnitude on random arguments.
+  double bound = 1;
+  // Whether a legal rewrite leaves every bit: integers, and floats that were
+  // not rounded.
+  bool exact = true;
+};
+
+// What the computations of one random module share.
+struct RandomModuleState {
+  explicit RandomModuleState(uint64_t seed) : rng(seed) {}
+
+  Rng rng;
+  // Sizes of dimensions, few, so that shapes meet.
+  std::vector<int64_t> sizes;
+  std::vector<std::string> computations;
+  int next_name = 0;
+};
+
+// One computation under construction. The Add… functions append an instruction
+// or a few that belong together, chosen at random among the values so far;
+// where the values fit none, they make what they need or add nothing.
+class RandomGraph {
+ public:
+  // `depth`: computations around this one; 0 is the entry, which may have new
+  // parameters at any time.
+  RandomGraph(RandomModuleState& state, int depth)
+      : state_(state), depth_(depth) {}
+
+  // Appends about `steps` groups of instructions.
+  void Grow(int steps);
+
+  // random_graph.cc: choosing and making values.
+  Value Parameter(const Shape& shape, double bound);
+  Value Emit(Shape shape, absl::string_view expression, double bound,
+             bool exact);
+  Value ScalarConstant(ElementType type, double value);
+  // A value of that shape: an old one, or made from old ones.
+  Value Need(const Shape& shape);
+  // A float array that is exact.
+  Value NeedExact(const Shape& shape);
+  // Any earlier array that satisfies the condition, recent ones more likely.
+  std::optional<Value> Pick(const std::function<bool(const Value&)>& condition);
+  Value PickFloat();
+  Value PickArray();
+  // v, or a function of it whose magnitude is at most `bound`.
+  Value Tame(const Value& v, double bound);
+  // A function of v that is at least 1/4.
+  Value Positive(const Value& v);
+  Value Broadcast(const Value& v, const Shape& shape,
+                  absl::Span<const int64_t> dimensions);
+
+  // random_graph_elementwise.cc
+  void AddUnary();
+  void AddGuardedUnary();
+  void AddJumpingUnary();
+  void AddIntegerUnary();
+  void AddBinary();
+  void AddGuardedBinary();
+  void AddIntegerBinary();
+  void AddLogic();
+  void AddCompare();
+  void AddSelect();
+  void AddClamp();
+  void AddConvert();
+  void AddComplex();
+  void AddBitcastConvert();
+  // Operations with a neutral operand, pairs of inverses, and the like.
+  void AddNeutral();
+  // An earlier instruction once more.
+  void AddDuplicate();
+
+  // random_graph_movement.cc
+  void AddBroadcast();
+  void AddReshape();
+  void AddTranspose();
+  void AddSlice();
+  void AddPad();
+  void AddConcatenate();
+  void AddReverse();
+  void AddIota();
+  void AddDynamicSlice();
+  void AddDynamicUpdateSlice();
+  void AddGather();
+  void AddScatter();
+  void AddNeutralMovement();
+  // Elementwise work on operands that were moved alike.
+  void AddMovedElementwise();
+
+  // random_graph_numeric.cc
+  void AddReduce();
+  void AddArgMax();
+  void AddReduceWindow();
+  void AddSelectAndScatter();
+  void AddSort();
+  void AddTopK();
+  void AddDot();
+  void AddConvolution();
+  void AddBatchNorm();
+  void AddLinearAlgebra();
+  void AddFft();
+  void AddRandomBits();
+
+  // random_graph_control.cc
+  void AddTuple();
+  void AddCall();
+  void AddMap();
+  void AddWhile();
+  void AddConditional();
+
+  // "NAME { instructions }" with this root, for the entry with ENTRY in front.
+  std::string Finish(absl::string_view name, const Value& root) const;
+  // A tuple of values that nothing uses, and some others; or one of them.
+  Value ChooseRoot();
+
+ private:
+  uint64_t Below(uint64_t bound) { return state_.rng.Below(bound); }
+  bool Chance(double probability) { return state_.rng.Uniform() < probability; }
+  template <typename T>
+  const T& OneOf(const std::vector<T>& choices) {
+    return choices[Below(choices.size())];
+  }
+  absl::string_view OneOf(std::initializer_list<absl::string_view> choices) {
+    return choices.begin()[Below(choices.size())];
+  }
+
+  std::string NewName(absl::string_view prefix);
+  ElementType AnyFloat();
+  ElementType AnyInteger();
+  DimensionVector AnyDimensions(int64_t max_rank);
+  DimensionVector AnyPermutation(int64_t rank);
+  Value PickInteger();
+  Value PickPred();
+  Value PickRank(int64_t rank, bool exact);
+  Value ArrayConstant(const Shape& shape);
+  Value Unary(absl::string_view opcode, const Value& v, double bound,
+              bool exact = false);
+  Value Binary(absl::string_view opcode, const Value& a, const Value& b,
+               double bound, bool exact = false);
+  Value Element(const Value& tuple, int64_t index, double bound, bool exact);
+  // The name of a region (a, b) -> opcode(a, b), an old or a new one.
+  std::string Region(absl::string_view opcode, ElementType type);
+  std::string CompareRegion(absl::string_view direction,
+                            absl::Span<const ElementType> types);
+  // A computation of the given parameters that returns a value of shape
+  // `result` of magnitude at most `bound`; its name.
+  std::string Body(absl::Span<const Value> parameters, const Shape& result,
+                   double bound, int steps);
+  // The instruction that holds the elements of a small window.
+  std::string WindowText(const DimensionVector& input, DimensionVector& output,
+                         bool dilation);
+  void AddCountedLoop(int64_t trips);
+
+  RandomModuleState& state_;
+  const int depth_;
+  int parameters_ = 0;
+  std::vector<std::string> lines_;
+  // Arrays that later instructions may use.
+  std::vector<Value> values_;
+  std::set<std::string> used_;
+  // Of instructions that may be repeated: expression, value.
+  std::vector<std::pair<std::string, Value>> expressions_;
+};
+
+}  // namespace hone::testing
+
+#endif  // HONE_TESTS_SUPPORT_RANDOM_GRAPH_H_
