@@ -1,6 +1,7 @@
 // Every pass, alone and in random orders, on random modules.
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -20,6 +21,7 @@
 
 #include "base/rng.h"
 #include "base/thread_pool.h"
+#include "hlo/equivalence.h"
 #include "hlo/evaluator/kernels.h"
 #include "hlo/passes/registry.h"
 #include "hlo/text_parser.h"
@@ -34,7 +36,8 @@ namespace {
 using ::testing::IsEmpty;
 
 constexpr int64_t kGraphs = 500;
-// Passes of a random order.
+// Random orders for each module, and their passes.
+constexpr int kOrders = 4;
 constexpr int kOrderLength = 15;
 // Failures that are shrunk and shown; more are only counted.
 constexpr int kMaxShown = 5;
@@ -100,9 +103,11 @@ void FuzzOne(uint64_t seed, Statistics& statistics) {
   std::vector<std::vector<std::string>> orders;
   for (absl::string_view name : names) orders.push_back({std::string(name)});
   Rng rng(seed);
-  orders.emplace_back();
-  for (int i = 0; i < kOrderLength; ++i) {
-    orders.back().emplace_back(names[rng.Below(names.size())]);
+  for (int k = 0; k < kOrders; ++k) {
+    orders.emplace_back();
+    for (int i = 0; i < kOrderLength; ++i) {
+      orders.back().emplace_back(names[rng.Below(names.size())]);
+    }
   }
   for (const std::vector<std::string>& passes : orders) {
     std::set<std::string> changing;
@@ -166,6 +171,30 @@ TEST(EquivalenceFuzz, ModulesHaveEveryOpcodeThatTheEvaluatorRuns) {
 #include "hlo/opcodes.def"
 #undef HONE_OPCODE
   EXPECT_THAT(missing, IsEmpty()) << absl::StrJoin(missing, ", ");
+}
+
+int64_t CountNonFinite(const Literal& literal) {
+  int64_t count = 0;
+  for (const Literal& element : literal.elements()) {
+    count += CountNonFinite(element);
+  }
+  if (!IsFloat(literal.shape().element_type())) return count;
+  for (int64_t i = 0; i < literal.num_elements(); ++i) {
+    count += std::isfinite(literal.AsDouble(i)) ? 0 : 1;
+  }
+  return count;
+}
+
+// NaN equals NaN, so a result full of them would show nothing.
+TEST(EquivalenceFuzz, ModulesHaveFiniteResults) {
+  for (uint64_t seed = 0; seed < kGraphs; ++seed) {
+    const Module module = RandomModule(seed);
+    const absl::StatusOr<Literal> result =
+        Evaluate(module, RandomArguments(module, seed));
+    HONE_EXPECT_OK(result) << seed;
+    if (!result.ok()) continue;
+    EXPECT_EQ(CountNonFinite(*result), 0) << testing::RandomModuleText(seed);
+  }
 }
 
 TEST(EquivalenceFuzz, ModulesDependOnTheSeedOnly) {

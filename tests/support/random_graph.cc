@@ -100,6 +100,14 @@ Value RandomGraph::ScalarConstant(ElementType type, double value) {
               std::abs(value) + 0.5, true);
 }
 
+Value RandomGraph::AnyScalarConstant(ElementType type) {
+  if (IsFloat(type)) {
+    static constexpr double kValues[] = {0, -0.0, 1, -1, 2, 0.5, -0.375};
+    return ScalarConstant(type, kValues[Below(std::size(kValues))]);
+  }
+  return ScalarConstant(type, static_cast<double>(Below(4)));
+}
+
 Value RandomGraph::ArrayConstant(const Shape& shape) {
   const ElementType type = shape.element_type();
   const auto number = [&] {
@@ -129,6 +137,7 @@ std::optional<Value> RandomGraph::Pick(
   // Recent values make deep graphs, old ones shared ones.
   size_t at = Below(fit.size());
   if (Chance(0.5)) at = std::max(at, Below(fit.size()));
+  if (Chance(0.25)) at = fit.size() - 1;
   return values_[fit[at]];
 }
 
@@ -238,7 +247,7 @@ Value RandomGraph::Need(const Shape& shape) {
     };
     std::optional<Value> v = Pick(fits);
     if (!v.has_value()) {
-      v = ScalarConstant(type, static_cast<double>(Below(3)));
+      v = AnyScalarConstant(type);
     }
     DimensionVector dimensions;
     if (!v->shape.IsScalar()) dimensions.push_back(kept);
@@ -252,7 +261,7 @@ Value RandomGraph::Need(const Shape& shape) {
   }
   if (choice <= 6 && type != ElementType::kC64) return ArrayConstant(shape);
   if (depth_ == 0) return Parameter(shape, kArgumentBound);
-  const Value scalar = ScalarConstant(type, static_cast<double>(Below(3)));
+  const Value scalar = AnyScalarConstant(type);
   return shape.IsScalar() ? scalar : Broadcast(scalar, shape, {});
 }
 

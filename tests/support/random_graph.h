@@ -111,6 +111,8 @@ class RandomGraph {
   void AddNeutralMovement();
   // Elementwise work on operands that were moved alike.
   void AddMovedElementwise();
+  // A reduction or elementwise work on something moved, next to each other.
+  void AddMovedReduce();
 
   // random_graph_numeric.cc
   void AddReduce();
@@ -120,6 +122,8 @@ class RandomGraph {
   void AddSort();
   void AddTopK();
   void AddDot();
+  // A dot of transposed matrices.
+  void AddTransposedDot();
   void AddConvolution();
   void AddBatchNorm();
   void AddLinearAlgebra();
@@ -157,6 +161,8 @@ class RandomGraph {
   Value PickInteger();
   Value PickPred();
   Value PickRank(int64_t rank, bool exact);
+  // 0, 1 and the like.
+  Value AnyScalarConstant(ElementType type);
   Value ArrayConstant(const Shape& shape);
   Value Unary(absl::string_view opcode, const Value& v, double bound,
               bool exact = false);
@@ -171,7 +177,8 @@ class RandomGraph {
   // `result` of magnitude at most `bound`; its name.
   std::string Body(absl::Span<const Value> parameters, const Shape& result,
                    double bound, int steps);
-  // The instruction that holds the elements of a small window.
+  // window={…} of small windows over `input`; `output` gets the dimensions of
+  // the result.
   std::string WindowText(const DimensionVector& input, DimensionVector& output,
                          bool dilation);
   void AddCountedLoop(int64_t trips);

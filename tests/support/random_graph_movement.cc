@@ -226,6 +226,19 @@ void RandomGraph::AddGather() {
   const Value v = PickRank(2, false);
   const int64_t rows = OneOf(state_.sizes);
   const int64_t columns = v.shape.dimension(1);
+  if (Chance(0.2)) {
+    // A row of indices for every row of the operand.
+    const int64_t batch = v.shape.dimension(0);
+    const Value indices = Need(Shape(ElementType::kS32, {batch, rows}));
+    Emit(WithDimensions(v, {batch, rows}),
+         absl::StrCat("gather(", v.name, ", ", indices.name,
+                      "), offset_dims={}, collapsed_slice_dims={1}, "
+                      "start_index_map={1}, operand_batching_dims={0}, "
+                      "start_indices_batching_dims={0}, index_vector_dim=2, "
+                      "slice_sizes={1,1}"),
+         v.bound, v.exact);
+    return;
+  }
   if (Chance(0.6)) {
     const Value indices = Need(Shape(ElementType::kS32, {rows}));
     Emit(WithDimensions(v, {rows, columns}),
@@ -254,14 +267,27 @@ void RandomGraph::AddScatter() {
   const Value operand = Tame(v, 4);
   const Value updates =
       Tame(Need(WithDimensions(v, {rows, v.shape.dimension(1)})), 4);
-  const Value indices = Need(Shape(ElementType::kS32, {rows}));
+  // Where rows replace each other, each index comes once.
+  const bool assign = Chance(0.2);
+  const Value indices = assign ? Emit(Shape(ElementType::kS32, {rows}),
+                                      "iota(), iota_dimension=0", 1, true)
+                               : Need(Shape(ElementType::kS32, {rows}));
   const bool sum = Chance(0.5);
+  std::string combiner =
+      Region(sum ? "add" : OneOf({"maximum", "minimum"}), type);
+  if (assign) {
+    combiner = NewName("assign");
+    const absl::string_view t = hlo::ElementTypeName(type);
+    state_.computations.push_back(absl::StrCat(
+        combiner, " {\n  a = ", t, "[] parameter(0)\n  ROOT b = ", t,
+        "[] parameter(1)\n}\n"));
+  }
   Emit(v.shape,
        absl::StrCat(
            "scatter(", operand.name, ", ", indices.name, ", ", updates.name,
            "), update_window_dims={1}, inserted_window_dims={0}, "
-           "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=",
-           Region(sum ? "add" : OneOf({"maximum", "minimum"}), type)),
+           "scatter_dims_to_operand_dims={0}, index_vector_dim=1, ",
+           assign ? "unique_indices=true, " : "", "to_apply=", combiner),
        operand.bound + static_cast<double>(rows) * updates.bound, false);
 }
 
@@ -369,6 +395,20 @@ void RandomGraph::AddMovedElementwise() {
   const Value y = move(Tame(b, 4));
   Binary(OneOf({"add", "multiply", "maximum"}), x, y,
          std::max(16.0, x.bound + y.bound));
+}
+
+void RandomGraph::AddMovedReduce() {
+  static constexpr void (RandomGraph::*kMoves[])() = {
+      &RandomGraph::AddBroadcast,   &RandomGraph::AddReshape,
+      &RandomGraph::AddTranspose,   &RandomGraph::AddPad,
+      &RandomGraph::AddConcatenate, &RandomGraph::AddReverse,
+      &RandomGraph::AddSlice};
+  (this->*kMoves[Below(std::size(kMoves))])();
+  if (Chance(0.4)) {
+    AddBinary();
+  } else {
+    AddReduce();
+  }
 }
 
 }  // namespace hone::testing

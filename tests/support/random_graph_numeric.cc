@@ -313,6 +313,30 @@ void RandomGraph::AddDot() {
   Emit(Shape(type, result), text, terms * a.bound * b.bound, false);
 }
 
+void RandomGraph::AddTransposedDot() {
+  Value a = Tame(PickRank(2, false), 2);
+  const auto transposed = [&](const Value& v) {
+    return Emit(WithDimensions(v, {v.shape.dimension(1), v.shape.dimension(0)}),
+                absl::StrCat("transpose(", v.name, "), dimensions={1,0}"),
+                v.bound, v.exact);
+  };
+  if (Chance(0.7)) a = transposed(a);
+  const auto lhs = static_cast<int64_t>(Below(2));
+  const auto rhs = static_cast<int64_t>(Below(2));
+  const int64_t terms = a.shape.dimension(lhs);
+  const int64_t columns = OneOf(state_.sizes);
+  const bool transpose = Chance(0.7);
+  Value b = Tame(Need(WithDimensions(a, (rhs == 0) != transpose
+                                            ? DimensionVector{terms, columns}
+                                            : DimensionVector{columns, terms})),
+                 2);
+  if (transpose) b = transposed(b);
+  Emit(WithDimensions(a, {a.shape.dimension(1 - lhs), columns}),
+       absl::StrCat("dot(", a.name, ", ", b.name, "), lhs_contracting_dims={",
+                    lhs, "}, rhs_contracting_dims={", rhs, "}"),
+       static_cast<double>(terms) * a.bound * b.bound, false);
+}
+
 void RandomGraph::AddConvolution() {
   const auto small = [&] { return 1 + static_cast<int64_t>(Below(3)); };
   const int64_t groups = Chance(0.3) ? 2 : 1;

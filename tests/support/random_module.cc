@@ -26,7 +26,7 @@ constexpr Step kSteps[] = {
     {&RandomGraph::AddSelect, 3},
     {&RandomGraph::AddClamp, 2},
     {&RandomGraph::AddConvert, 5},
-    {&RandomGraph::AddComplex, 2},
+    {&RandomGraph::AddComplex, 4},
     {&RandomGraph::AddBitcastConvert, 1},
     {&RandomGraph::AddNeutral, 8},
     {&RandomGraph::AddDuplicate, 6},
@@ -44,6 +44,7 @@ constexpr Step kSteps[] = {
     {&RandomGraph::AddScatter, 2},
     {&RandomGraph::AddNeutralMovement, 6},
     {&RandomGraph::AddMovedElementwise, 3},
+    {&RandomGraph::AddMovedReduce, 4},
     {&RandomGraph::AddReduce, 6},
     {&RandomGraph::AddArgMax, 1},
     {&RandomGraph::AddReduceWindow, 2},
@@ -51,6 +52,7 @@ constexpr Step kSteps[] = {
     {&RandomGraph::AddSort, 2},
     {&RandomGraph::AddTopK, 1},
     {&RandomGraph::AddDot, 6},
+    {&RandomGraph::AddTransposedDot, 2},
     {&RandomGraph::AddConvolution, 2},
     {&RandomGraph::AddBatchNorm, 2},
     {&RandomGraph::AddLinearAlgebra, 1},
@@ -89,7 +91,7 @@ std::string RandomModuleText(uint64_t seed) {
     state.sizes.push_back(2 + static_cast<int64_t>(state.rng.Below(4)));
   }
   RandomGraph entry(state, 0);
-  entry.Grow(6 + static_cast<int>(state.rng.Below(24)));
+  entry.Grow(6 + static_cast<int>(state.rng.Below(30)));
   const std::string main = entry.Finish("ENTRY main", entry.ChooseRoot());
   std::string text = absl::StrCat("HloModule random_", seed, "\n\n");
   for (const std::string& computation : state.computations) {
