@@ -227,8 +227,11 @@ class ComputationWriter {
     if (instruction.literal() != nullptr) {
       WriteLiteral(*instruction.literal(), out, elided);
     }
-    // By value: `dimensions={}` says no more than no attributes.
-    const bool has_attributes = !(instruction.attributes() == *NoAttributes());
+    // By value: `dimensions={}` says no more than no attributes. Most that have
+    // none share the same object, which is the faster test.
+    const bool has_attributes =
+        instruction.attributes_ptr() != NoAttributes() &&
+        !(instruction.attributes() == *NoAttributes());
     out.push_back(has_attributes ? 1 : 0);
     if (has_attributes) AppendAttributeValues(instruction.attributes(), out);
   }

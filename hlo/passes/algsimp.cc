@@ -70,8 +70,6 @@ Rule RuleFor(Opcode opcode) {
     case Opcode::kRoundNearestEven:
     case Opcode::kSign:
       return algsimp::SimplifyIdempotent;
-    case Opcode::kGather:
-      return algsimp::SimplifyGather;
     case Opcode::kGetTupleElement:
       return algsimp::SimplifyGetTupleElement;
     case Opcode::kImag:
@@ -105,8 +103,6 @@ Rule RuleFor(Opcode opcode) {
       return algsimp::SimplifyReshape;
     case Opcode::kReverse:
       return algsimp::SimplifyReverse;
-    case Opcode::kScatter:
-      return algsimp::SimplifyScatter;
     case Opcode::kSelect:
       return algsimp::SimplifySelect;
     case Opcode::kShiftLeft:

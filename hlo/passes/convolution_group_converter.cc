@@ -1,12 +1,12 @@
 // convolution-group-converter: makes grouped convolutions plain ones.
 //
-//   c = f32[1,8,6] convolution(f32[1,8,6] x, f32[3,2,6] k), window={size=3},
-//       dim_labels=b0f_0io->b0f, feature_group_count=3
+//   c = f32[1,6,6] convolution(f32[1,6,8] x, f32[3,2,6] k), window={size=3},
+//       dim_labels=bf0_0io->b0f, feature_group_count=3
 //   →
-//   c' = f32[1,8,3,2] convolution(f32[1,8,3,2] reshape(x),
-//            f32[3,2,3,2] reshape(k)), dim_labels=b01f_0i1o->b01f,
+//   c' = f32[1,6,3,2] convolution(f32[1,3,2,8] reshape(x),
+//            f32[3,2,3,2] reshape(k)), dim_labels=b1f0_0i1o->b01f,
 //        window={size=3x3 stride=1x2 lhs_dilate=1x3}
-//   c  = reshape(c')
+//   c  = f32[1,6,6] reshape(c')
 //
 // The groups become a spatial dimension: a window of G elements, in steps of
 // G - 1 over positions G apart, meets in its place i the group i and nothing

@@ -11,8 +11,8 @@
 // A gather from a scalar is a broadcast of it, one of empty windows a zero.
 // Legal always, except with batching dimensions, which
 // batched_gather_scatter_normalizer removes first. For code generators that
-// know this form only: it adds reshapes, which algsimp folds into the gather
-// again.
+// know this form only: it adds reshapes, some of which algsimp folds into the
+// gather again.
 
 #include <memory>
 #include <utility>

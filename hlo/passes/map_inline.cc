@@ -4,9 +4,9 @@
 //   map(x, y), to_apply=(a, b) -> b         →  y
 //   map(x), to_apply=(a) -> constant        →  broadcast(constant)
 //
-// Legal where op is elementwise. Functions of more than one operation stay:
-// that is for call-inliner's like, and a map hides them from nothing that
-// matters. Not for ends of control dependencies and scheduled modules.
+// Legal where op is elementwise. Functions of more than one operation stay
+// maps, as upstream. Not for ends of control dependencies and scheduled
+// modules.
 
 #include <algorithm>
 #include <memory>

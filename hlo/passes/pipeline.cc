@@ -13,39 +13,59 @@
 namespace hone::hlo {
 namespace {
 
-// XLA:CPU up to layout assignment. Not here because the passes are expanders
-// for its code generator, or Hone has none of the kind: gather_expander,
-// tree_reduction_rewriter, while-loop-constant-sinking, simplify-conditional.
+// XLA:CPU up to layout assignment (cpu_compiler.cc, RunHloPassesThroughLayout-
+// Assn), without what only other element types, dynamic shapes, sharding or
+// random numbers call for.
 Pipeline XlaCpu() {
+  // Tree reductions and the like raise the number of ops: the order is
+  // upstream's, for code that runs well, not for few ops.
   const PipelineStage simplification = {
-      {"algsimp", "simplify-sorts", "dce", "zero_sized_hlo_elimination",
-       "tuple-simplifier", "simplify-while-loops", "dce", "reshape-mover",
-       "constant_folding"},
+      {"algsimp", "simplify-sorts", "dce", "gather_expander",
+       "gather_simplifier", "tree_reduction_rewriter",
+       "zero_sized_hlo_elimination", "while-loop-invariant-code-motion",
+       "tuple-simplifier", "while-loop-constant-sinking",
+       "simplify-while-loops", "dce", "reshape-mover", "constant_folding",
+       "simplify-conditional"},
       kFixedPointRounds};
-  return {"xla-cpu",
-          {
-              {{"flatten-call-graph", "tuple-simplifier", "dce",
-                "zero_sized_hlo_elimination", "call-inliner"}},
-              // Upstream runs it again after expanding scatters.
-              simplification,
-              simplification,
-              {{"transpose-folding", "cse", "dce"}},
-          }};
+  return {
+      "xla-cpu",
+      {
+          {{"flatten-call-graph", "dce", "batched_gather_scatter_normalizer",
+            "dot_decomposer", "zero_sized_hlo_elimination",
+            "conditional-to-select", "map-inline", "topk-decomposer",
+            "comparison-expander", "call-inliner", "batch-dot-simplification",
+            "dot_decomposer", "convolution-group-converter",
+            "batchnorm_expander", "logistic-expander",
+            "dynamic-dimension-simplifier", "convolution-canonicalization"}},
+          simplification,
+          {{"select_and_scatter_expander", "scatter_expander",
+            "scatter_simplifier"}},
+          simplification,
+          {{"gemv-rewriter", "transpose-folding", "cse", "cse_barrier_expander",
+            "while-loop-trip-count-annotator", "flatten-call-graph"}},
+      }};
 }
 
-// XLA:GPU up to the first target-specific rewrites. Unlike on the CPU, cse is
-// in the loop.
+// XLA:GPU up to the first target-specific rewrites (gpu_compiler.cc,
+// RunOptimizationPasses). Unlike on the CPU, cse is in the loop and loop-
+// invariant code motion and tree reductions are not.
 Pipeline XlaGpu() {
   return {"xla-gpu",
           {
-              {{"flatten-call-graph", "zero_sized_hlo_elimination",
-                "call-inliner"}},
-              {{"zero_sized_hlo_elimination", "algsimp", "simplify-sorts",
-                "tuple-simplifier", "simplify-while-loops", "reshape-mover",
-                "constant_folding", "cse", "dce"},
+              {{"flatten-call-graph", "batched_gather_scatter_normalizer",
+                "topk-decomposer", "dot_decomposer", "comparison-expander",
+                "zero_sized_hlo_elimination", "select_and_scatter_expander",
+                "scatter_simplifier", "call-inliner", "batchnorm_expander",
+                "logistic-expander", "dynamic-dimension-simplifier"}},
+              {{"zero_sized_hlo_elimination", "gather_simplifier",
+                "gather_expander", "scatter_simplifier", "scatter_expander",
+                "dot-strength-reduction", "algsimp", "simplify-sorts",
+                "tuple-simplifier", "while-loop-constant-sinking",
+                "simplify-while-loops", "slice-sinker", "reshape-mover",
+                "constant_folding", "simplify-conditional", "cse", "dce"},
                kFixedPointRounds},
-              {{"transpose-folding"}},
-              {{"algsimp"}, kFixedPointRounds},
+              {{"dot-merger", "transpose-folding"}},
+              {{"convert-mover", "algsimp"}, kFixedPointRounds},
               {{"dce", "computation-deduplicator"}},
           }};
 }

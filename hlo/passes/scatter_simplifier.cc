@@ -12,7 +12,8 @@
 // batched_gather_scatter_normalizer removes first. Updates keep their order,
 // which scatters to equal indices see. Scatters into a scalar stay: what they
 // compute depends on how often their region runs. For code generators that know
-// this form only: it adds reshapes, which algsimp folds into the scatter again.
+// this form only: it adds reshapes, some of which algsimp folds into the
+// scatter again.
 
 #include <algorithm>
 #include <memory>

@@ -243,20 +243,6 @@ TEST(AlgsimpArithmetic, RecognizesReciprocalRoots) {
   ROOT r = f32[] rsqrt(p))");
 }
 
-TEST(AlgsimpArithmetic, RecognizesTheLogisticFunction) {
-  ExpectSimplifies(R"(
-  p = f32[4] parameter(0)
-  one = f32[] constant(1)
-  ones = f32[4] broadcast(one), dimensions={}
-  n = f32[4] negate(p)
-  e = f32[4] exponential(n)
-  s = f32[4] add(e, ones)
-  ROOT r = f32[4] divide(ones, s))",
-                   R"(
-  p = f32[4] parameter(0)
-  ROOT r = f32[4] logistic(p))");
-}
-
 TEST(AlgsimpArithmetic, AddsIntoAScatter) {
   ExpectSimplifies(R"(
   x = f32[8,2] parameter(0)

@@ -39,8 +39,8 @@ constexpr int64_t kGraphs = 500;
 // Random orders for each module, and their passes.
 constexpr int kOrders = 4;
 constexpr int kOrderLength = 15;
-// Failures that are shrunk and shown; more are only counted.
-constexpr int kMaxShown = 5;
+// Modules of which a failure is shrunk and shown; more are only counted.
+constexpr size_t kMaxShown = 5;
 
 // HONE_FUZZ_GRAPHS asks for more graphs, as the slow test does.
 int64_t Graphs() {
@@ -93,6 +93,7 @@ struct Statistics {
   std::map<std::string, int64_t> changed ABSL_GUARDED_BY(mu);
   int64_t orders ABSL_GUARDED_BY(mu) = 0;
   int64_t failures ABSL_GUARDED_BY(mu) = 0;
+  std::set<uint64_t> shown ABSL_GUARDED_BY(mu);
   std::vector<std::string> reports ABSL_GUARDED_BY(mu);
 };
 
@@ -121,7 +122,11 @@ void FuzzOne(uint64_t seed, Statistics& statistics) {
       if (passes.size() == 1 && !changing.empty()) {
         ++statistics.changed[passes[0]];
       }
-      show = failure.has_value() && statistics.failures++ < kMaxShown;
+      if (failure.has_value()) {
+        ++statistics.failures;
+        show = statistics.shown.size() < kMaxShown &&
+               statistics.shown.insert(seed).second;
+      }
     }
     if (!show) continue;
     std::string report = Report(order, *failure, seed);

@@ -28,96 +28,112 @@ TEST(ReshapeMover, SinksReshapesOfAllOperands) {
 
 TEST(ReshapeMover, SinksTransposes) {
   ExpectMoves(R"(
-  p = f32[2,3] parameter(0)
-  q = f32[2,3] parameter(1)
-  a = f32[3,2] transpose(p), dimensions={1,0}
-  b = f32[3,2] transpose(q), dimensions={1,0}
-  ROOT r = f32[3,2] add(a, b))",
+  p = f32[2,3,4] parameter(0)
+  q = f32[2,3,4] parameter(1)
+  a = f32[4,2,3] transpose(p), dimensions={2,0,1}
+  b = f32[4,2,3] transpose(q), dimensions={2,0,1}
+  ROOT r = pred[4,2,3] compare(a, b), direction=LT)",
               R"(
-  p = f32[2,3] parameter(0)
-  q = f32[2,3] parameter(1)
-  s = f32[2,3] add(p, q)
-  ROOT r = f32[3,2] transpose(s), dimensions={1,0})");
+  p = f32[2,3,4] parameter(0)
+  q = f32[2,3,4] parameter(1)
+  s = pred[2,3,4] compare(p, q), direction=LT
+  ROOT r = pred[4,2,3] transpose(s), dimensions={2,0,1})");
 }
 
-TEST(ReshapeMover, MovesAGroupWhoseUsersAbsorbTheReshape) {
+TEST(ReshapeMover, GivesScalarBroadcastsAndConstantsAnotherForm) {
   ExpectMoves(R"(
-  p = f32[2,16] parameter(0)
-  a = f32[2,16,1] reshape(p)
-  c = f32[] constant(3)
-  cs = f32[2,16,1] broadcast(c), dimensions={}
-  b = f32[2,16,1] divide(a, cs)
-  d = f32[2,16,1] rsqrt(b)
-  e = f32[2,16] reshape(d)
-  ROOT r = f32[2,16,4] broadcast(e), dimensions={0,1})",
+  p = f32[2,3] parameter(0)
+  s = f32[] parameter(1)
+  a = f32[6] reshape(p)
+  b = f32[6] broadcast(s), dimensions={}
+  c = f32[6] constant({1,2,3,4,5,6})
+  ROOT r = f32[6] clamp(b, a, c))",
               R"(
-  p = f32[2,16] parameter(0)
-  c = f32[] constant(3)
-  cs = f32[2,16] broadcast(c), dimensions={}
-  b = f32[2,16] divide(p, cs)
-  d = f32[2,16] rsqrt(b)
-  ROOT r = f32[2,16,4] broadcast(d), dimensions={0,1})");
+  p = f32[2,3] parameter(0)
+  s = f32[] parameter(1)
+  b = f32[6] broadcast(s), dimensions={}
+  c = f32[6] constant({1,2,3,4,5,6})
+  bs = f32[2,3] reshape(b)
+  cs = f32[2,3] reshape(c)
+  m = f32[2,3] clamp(bs, p, cs)
+  ROOT r = f32[6] reshape(m))");
 }
 
-TEST(ReshapeMover, LeavesAGroupWhereItIsWhenItsUsersMove) {
+TEST(ReshapeMover, TransposesBroadcastsThatStayInOrder) {
   ExpectMoves(R"(
-  p = f32[] parameter(0)
-  q = f32[6] parameter(1)
-  a = f32[6] broadcast(p), dimensions={}
-  b = f32[6] power(a, q)
-  c = f32[2,3] reshape(q)
-  d = f32[2,3] reshape(b)
-  ROOT r = f32[2,3] subtract(c, d))",
+  p = f32[2,3,4] parameter(0)
+  s = f32[2,3] parameter(1)
+  a = f32[4,2,3] transpose(p), dimensions={2,0,1}
+  b = f32[4,2,3] broadcast(s), dimensions={1,2}
+  ROOT r = f32[4,2,3] add(a, b))",
               R"(
-  p = f32[] parameter(0)
-  q = f32[6] parameter(1)
-  a = f32[6] broadcast(p), dimensions={}
-  b = f32[6] power(a, q)
-  s = f32[6] subtract(q, b)
-  ROOT r = f32[2,3] reshape(s))");
-}
-
-TEST(ReshapeMover, KeepsWhatWouldNotPay) {
-  // One reshape in, one reshape out.
+  p = f32[2,3,4] parameter(0)
+  s = f32[2,3] parameter(1)
+  b = f32[4,2,3] broadcast(s), dimensions={1,2}
+  bs = f32[2,3,4] transpose(b), dimensions={1,2,0}
+  m = f32[2,3,4] add(p, bs)
+  ROOT r = f32[4,2,3] transpose(m), dimensions={2,0,1})");
   ExpectKept(R"(
+  p = f32[2,3,4] parameter(0)
+  s = f32[4,2] parameter(1)
+  a = f32[4,2,3] transpose(p), dimensions={2,0,1}
+  b = f32[4,2,3] broadcast(s), dimensions={0,1}
+  ROOT r = f32[4,2,3] add(a, b))");
+}
+
+TEST(ReshapeMover, MovesAllUsersOfAReshapeOrNone) {
+  ExpectMoves(R"(
   p = f32[2,3] parameter(0)
   a = f32[6] reshape(p)
-  ROOT r = f32[6] tanh(a))");
-  // The other operand would need a reshape.
+  x = f32[6] tanh(a)
+  y = f32[6] cosine(a)
+  ROOT t = (f32[6], f32[6]) tuple(x, y))",
+              R"(
+  p = f32[2,3] parameter(0)
+  x = f32[2,3] tanh(p)
+  y = f32[2,3] cosine(p)
+  xs = f32[6] reshape(x)
+  ys = f32[6] reshape(y)
+  ROOT t = (f32[6], f32[6]) tuple(xs, ys))");
+  // The tuple keeps a, so x stays, so b stays, and y with it.
+  ExpectKept(R"(
+  p = f32[2,3] parameter(0)
+  q = f32[2,3] parameter(1)
+  a = f32[6] reshape(p)
+  b = f32[6] reshape(q)
+  x = f32[6] add(a, b)
+  y = f32[6] cosine(b)
+  ROOT t = (f32[6], f32[6], f32[6]) tuple(x, y, a))");
+}
+
+TEST(ReshapeMover, KeepsUnlikeOperands) {
+  ExpectKept(R"(
+  p = f32[2,3] parameter(0)
+  q = f32[3,2] parameter(1)
+  a = f32[6] reshape(p)
+  b = f32[6] reshape(q)
+  ROOT r = f32[6] add(a, b))");
+  // A parameter would need a reshape of its own.
   ExpectKept(R"(
   p = f32[2,3] parameter(0)
   q = f32[6] parameter(1)
   a = f32[6] reshape(p)
   ROOT r = f32[6] add(a, q))");
+  // A scalar predicate has one form only.
+  ExpectKept(R"(
+  c = pred[] parameter(0)
+  p = f32[2,3] parameter(1)
+  q = f32[2,3] parameter(2)
+  a = f32[6] reshape(p)
+  b = f32[6] reshape(q)
+  ROOT r = f32[6] select(c, a, b))");
 }
 
-TEST(ReshapeMover, WeighsGroupsThatShareABroadcastTogether) {
-  // Each group alone would trade a reshape for a broadcast.
-  ExpectMoves(R"(
-  p = f32[4,1] parameter(0)
-  q = f32[4,1] parameter(1)
-  c = f32[] constant(3)
-  zero = f32[] constant(0)
-  cs = f32[4] broadcast(c), dimensions={}
-  a = f32[4] reshape(p)
-  b = f32[4] reshape(q)
-  d = f32[4] multiply(a, cs)
-  e = f32[4] power(b, cs)
-  g = f32[] reduce(d, zero), dimensions={0}, to_apply=sum
-  h = f32[] reduce(e, zero), dimensions={0}, to_apply=sum
-  ROOT t = (f32[], f32[], f32[4]) tuple(g, h, cs))",
-              R"(
-  p = f32[4,1] parameter(0)
-  q = f32[4,1] parameter(1)
-  c = f32[] constant(3)
-  zero = f32[] constant(0)
-  cs = f32[4] broadcast(c), dimensions={}
-  ds = f32[4,1] broadcast(c), dimensions={}
-  d = f32[4,1] multiply(p, ds)
-  e = f32[4,1] power(q, ds)
-  g = f32[] reduce(d, zero), dimensions={0,1}, to_apply=sum
-  h = f32[] reduce(e, zero), dimensions={0,1}, to_apply=sum
-  ROOT t = (f32[], f32[], f32[4]) tuple(g, h, cs))");
+TEST(ReshapeMover, LeavesReshapesOfConstantsToFolding) {
+  ExpectKept(R"(
+  c = f32[2,3] constant({{1,2,3},{4,5,6}})
+  a = f32[6] reshape(c)
+  ROOT r = f32[6] tanh(a))");
 }
 
 }  // namespace

@@ -25,16 +25,32 @@ TEST(TransposeFolding, FoldsBothOperandsOfADot) {
   ROOT d = f32[2,3] dot(a, b), lhs_contracting_dims={0}, rhs_contracting_dims={1})");
 }
 
-TEST(TransposeFolding, RenamesBatchDimensions) {
+TEST(TransposeFolding, FoldsBesideBatchDimensions) {
   ExpectFolds(R"(
-  a = f32[2,5,7,3] parameter(0)
-  b = f32[2,5,3,6] parameter(1)
-  at = f32[5,7,2,3] transpose(a), dimensions={1,2,0,3}
-  ROOT d = f32[2,5,7,6] dot(at, b), lhs_batch_dims={2,0}, lhs_contracting_dims={3}, rhs_batch_dims={0,1}, rhs_contracting_dims={2})",
+  a = f32[2,3,7] parameter(0)
+  b = f32[2,3,6] parameter(1)
+  at = f32[2,7,3] transpose(a), dimensions={0,2,1}
+  ROOT d = f32[2,7,6] dot(at, b), lhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_batch_dims={0}, rhs_contracting_dims={1})",
               R"(
-  a = f32[2,5,7,3] parameter(0)
-  b = f32[2,5,3,6] parameter(1)
-  ROOT d = f32[2,5,7,6] dot(a, b), lhs_batch_dims={0,1}, lhs_contracting_dims={3}, rhs_batch_dims={0,1}, rhs_contracting_dims={2})");
+  a = f32[2,3,7] parameter(0)
+  b = f32[2,3,6] parameter(1)
+  ROOT d = f32[2,7,6] dot(a, b), lhs_batch_dims={0}, lhs_contracting_dims={1}, rhs_batch_dims={0}, rhs_contracting_dims={1})");
+}
+
+TEST(TransposeFolding, KeepsATransposeThatMovesBatchDimensions) {
+  ExpectKept(R"(
+  a = f32[7,2,3] parameter(0)
+  b = f32[2,3,6] parameter(1)
+  at = f32[2,7,3] transpose(a), dimensions={1,0,2}
+  ROOT d = f32[2,7,6] dot(at, b), lhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_batch_dims={0}, rhs_contracting_dims={1})");
+}
+
+TEST(TransposeFolding, LeavesDotsWithVectors) {
+  ExpectKept(R"(
+  a = f32[4,2] parameter(0)
+  b = f32[4] parameter(1)
+  at = f32[2,4] transpose(a), dimensions={1,0}
+  ROOT d = f32[2] dot(at, b), lhs_contracting_dims={1}, rhs_contracting_dims={0})");
 }
 
 TEST(TransposeFolding, KeepsATransposeThatOrdersTheResult) {
@@ -43,28 +59,6 @@ TEST(TransposeFolding, KeepsATransposeThatOrdersTheResult) {
   b = f32[4,3] parameter(1)
   at = f32[5,2,4] transpose(a), dimensions={2,1,0}
   ROOT d = f32[5,2,3] dot(at, b), lhs_contracting_dims={2}, rhs_contracting_dims={0})");
-}
-
-TEST(TransposeFolding, LeavesShardedConvolutions) {
-  ExpectKept(R"(
-  x = f32[1,9,2] parameter(0)
-  k = f32[3,2,4] parameter(1)
-  c = f32[1,7,4] convolution(x, k), window={size=3}, dim_labels=b0f_0io->b0f, sharding={devices=[1,1,2]0,1}
-  ROOT t = f32[4,1,7] transpose(c), dimensions={2,0,1})");
-}
-
-TEST(TransposeFolding, RelabelsConvolutions) {
-  ExpectFolds(R"(
-  x = f32[2,9,1] parameter(0)
-  k = f32[4,2,3] parameter(1)
-  xt = f32[1,9,2] transpose(x), dimensions={2,1,0}
-  kt = f32[3,2,4] transpose(k), dimensions={2,1,0}
-  c = f32[1,7,4] convolution(xt, kt), window={size=3}, dim_labels=b0f_0io->b0f
-  ROOT t = f32[4,1,7] transpose(c), dimensions={2,0,1})",
-              R"(
-  x = f32[2,9,1] parameter(0)
-  k = f32[4,2,3] parameter(1)
-  ROOT c = f32[4,1,7] convolution(x, k), window={size=3}, dim_labels=f0b_oi0->fb0)");
 }
 
 TEST(TransposeFolding, KeepsATransposeForItsOtherUsers) {
@@ -80,6 +74,14 @@ TEST(TransposeFolding, KeepsATransposeForItsOtherUsers) {
   at = f32[2,4] transpose(a), dimensions={1,0}
   d = f32[2,3] dot(a, b), lhs_contracting_dims={0}, rhs_contracting_dims={0}
   ROOT t = (f32[2,3], f32[2,4]) tuple(d, at))");
+}
+
+TEST(TransposeFolding, LeavesConvolutions) {
+  ExpectKept(R"(
+  x = f32[2,9,1] parameter(0)
+  k = f32[3,2,4] parameter(1)
+  xt = f32[1,9,2] transpose(x), dimensions={2,1,0}
+  ROOT c = f32[1,7,4] convolution(xt, k), window={size=3}, dim_labels=b0f_0io->b0f)");
 }
 
 }  // namespace

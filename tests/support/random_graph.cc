@@ -84,6 +84,11 @@ Value RandomGraph::Emit(Shape shape, absl::string_view expression, double bound,
   return value;
 }
 
+bool RandomGraph::WouldShowRounding(const Value& v, ElementType type) {
+  return !v.exact &&
+         hlo::BitWidth(v.shape.element_type()) < hlo::BitWidth(type);
+}
+
 Value RandomGraph::Parameter(const Shape& shape, double bound) {
   const Value value =
       Emit(shape, absl::StrCat("parameter(", parameters_++, ")"), bound, true);
@@ -216,7 +221,8 @@ Value RandomGraph::Need(const Shape& shape) {
     const auto v = Pick([&](const Value& x) {
       return Shape::SameDimensions(x.shape, shape) &&
              (x.shape.element_type() == ElementType::kPred ||
-              (IsFloat(type) && IsFloat(x.shape.element_type())));
+              (IsFloat(type) && IsFloat(x.shape.element_type()) &&
+               !WouldShowRounding(x, type)));
     });
     if (v.has_value()) {
       return Emit(shape, absl::StrCat("convert(", v->name, ")"), v->bound,
@@ -284,6 +290,11 @@ Value RandomGraph::Binary(absl::string_view opcode, const Value& a,
               bound, exact);
 }
 
+Value RandomGraph::Uniform(const Value& like, double value) {
+  const Value scalar = ScalarConstant(like.shape.element_type(), value);
+  return like.shape.IsScalar() ? scalar : Broadcast(scalar, like.shape, {});
+}
+
 Value RandomGraph::Tame(const Value& v, double bound) {
   if (v.bound <= bound) return v;
   if (bound >= 1 && Chance(0.4)) return Unary("tanh", v, 1);
@@ -298,15 +309,12 @@ Value RandomGraph::Tame(const Value& v, double bound) {
   }
   // A power of two: exact, so that it may be moved about.
   const double factor = std::exp2(std::floor(std::log2(bound / v.bound)));
-  Value scale = ScalarConstant(type, factor);
-  if (!v.shape.IsScalar()) scale = Broadcast(scale, v.shape, {});
-  return Binary("multiply", v, scale, v.bound * factor);
+  return Binary("multiply", v, Uniform(v, factor), v.bound * factor);
 }
 
 Value RandomGraph::Positive(const Value& v) {
   const Value tame = Tame(v, 4);
-  Value offset = ScalarConstant(v.shape.element_type(), 0.5);
-  if (!v.shape.IsScalar()) offset = Broadcast(offset, v.shape, {});
+  const Value offset = Uniform(v, 0.5);
   switch (Below(3)) {
     case 0:
       return Binary("add", Unary("abs", tame, tame.bound), offset,

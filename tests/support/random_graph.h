@@ -137,6 +137,14 @@ class RandomGraph {
   void AddWhile();
   void AddConditional();
 
+  // random_graph_idioms.cc: patterns that rewrites look for.
+  void AddArithmeticIdiom();
+  void AddLogicIdiom();
+  void AddIndexingIdiom();
+  void AddReductionIdiom();
+  void AddContractionIdiom();
+  void AddMovementIdiom();
+
   // "NAME { instructions }" with this root, for the entry with ENTRY in front.
   std::string Finish(absl::string_view name, const Value& root) const;
   // A tuple of values that nothing uses, and some others; or one of them.
@@ -156,6 +164,9 @@ class RandomGraph {
   std::string NewName(absl::string_view prefix);
   ElementType AnyFloat();
   ElementType AnyInteger();
+  // Whether converting v to `type` would hold its rounding to the tolerance of
+  // a more precise type.
+  static bool WouldShowRounding(const Value& v, ElementType type);
   DimensionVector AnyDimensions(int64_t max_rank);
   DimensionVector AnyPermutation(int64_t rank);
   Value PickInteger();
@@ -168,6 +179,10 @@ class RandomGraph {
               bool exact = false);
   Value Binary(absl::string_view opcode, const Value& a, const Value& b,
                double bound, bool exact = false);
+  // v with 0 in place of infinities and NaN.
+  Value Finite(const Value& v);
+  // That number in the shape of `like`.
+  Value Uniform(const Value& like, double value);
   Value Element(const Value& tuple, int64_t index, double bound, bool exact);
   // The name of a region (a, b) -> opcode(a, b), an old or a new one.
   std::string Region(absl::string_view opcode, ElementType type);

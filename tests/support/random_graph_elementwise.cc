@@ -47,9 +47,8 @@ void RandomGraph::AddGuardedUnary() {
   if (Chance(0.2)) {
     const Value positive = Positive(v);
     // acosh starts at 1.
-    Value one = ScalarConstant(v.shape.element_type(), 1);
-    if (!v.shape.IsScalar()) one = Broadcast(one, v.shape, {});
-    Unary("acosh", Binary("add", positive, one, positive.bound + 1), 4);
+    Unary("acosh", Binary("add", positive, Uniform(v, 1), positive.bound + 1),
+          4);
     return;
   }
   Unary(OneOf({"asin", "acos", "atanh", "tan"}), Tame(v, 0.5), 3.2);
@@ -126,9 +125,7 @@ void RandomGraph::AddGuardedBinary() {
       return;
     default: {
       const Value dividend = NeedExact(a.shape);
-      Value divisor = ScalarConstant(a.shape.element_type(), 0.25);
-      if (!a.shape.IsScalar()) divisor = Broadcast(divisor, a.shape, {});
-      Binary("remainder", dividend, divisor, 0.25, true);
+      Binary("remainder", dividend, Uniform(a, 0.25), 0.25, true);
     }
   }
 }
@@ -136,12 +133,9 @@ void RandomGraph::AddGuardedBinary() {
 void RandomGraph::AddIntegerBinary() {
   const Value a = PickInteger();
   const Value b = Need(a.shape);
-  const ElementType type = a.shape.element_type();
   const auto with_constant = [&](absl::string_view opcode, const Value& v,
                                  double constant) {
-    Value c = ScalarConstant(type, constant);
-    if (!v.shape.IsScalar()) c = Broadcast(c, v.shape, {});
-    return Binary(opcode, v, c, 1, true);
+    return Binary(opcode, v, Uniform(v, constant), 1, true);
   };
   switch (Below(5)) {
     case 0:
@@ -234,21 +228,20 @@ void RandomGraph::AddConvert() {
   if (IsFloat(from)) {
     if (Chance(0.25)) {
       to(NeedExact(v.shape), AnyInteger(), 1, true);
-    } else if (Chance(0.3)) {
+    } else if (Chance(0.3) && !WouldShowRounding(v, ElementType::kF64)) {
       // There and back.
       const Value wide = to(v, ElementType::kF64, v.bound, v.exact);
       to(wide, from, v.bound, v.exact);
     } else {
-      to(v, AnyFloat(), v.bound, false);
+      const ElementType type = AnyFloat();
+      if (!WouldShowRounding(v, type)) to(v, type, v.bound, false);
     }
   } else if (IsIntegral(from)) {
     if (Chance(0.5)) {
       to(v, AnyInteger(), 1, true);
       return;
     }
-    Value mask = ScalarConstant(from, 7);
-    if (!v.shape.IsScalar()) mask = Broadcast(mask, v.shape, {});
-    to(Binary("and", v, mask, 7, true), AnyFloat(), 8, true);
+    to(Binary("and", v, Uniform(v, 7), 7, true), AnyFloat(), 8, true);
   } else {
     to(v, Chance(0.5) ? AnyInteger() : AnyFloat(), 1, true);
   }
@@ -309,17 +302,19 @@ void RandomGraph::AddBitcastConvert() {
       break;
   }
   if (BitWidth(type) != BitWidth(v.shape.element_type())) return;
-  Emit(Shape(type, v.shape.dimensions()),
-       absl::StrCat("bitcast-convert(", v.name, ")"), 1, true);
+  const Value other =
+      Emit(Shape(type, v.shape.dimensions()),
+           absl::StrCat("bitcast-convert(", v.name, ")"), 1, true);
+  if (Chance(0.5)) Unary("bitcast-convert", v, 1, true);
+  if (Chance(0.5)) {
+    Emit(v.shape, absl::StrCat("bitcast-convert(", other.name, ")"), 1, true);
+  }
 }
 
 void RandomGraph::AddNeutral() {
   const Value v = Chance(0.8) ? PickFloat() : PickInteger();
   const ElementType type = v.shape.element_type();
-  const auto uniform = [&](double value) {
-    const Value scalar = ScalarConstant(type, value);
-    return v.shape.IsScalar() ? scalar : Broadcast(scalar, v.shape, {});
-  };
+  const auto uniform = [&](double value) { return Uniform(v, value); };
   switch (Below(9)) {
     case 0:
       Binary(OneOf({"add", "subtract"}), v, uniform(0), v.bound, v.exact);
@@ -354,6 +349,8 @@ void RandomGraph::AddNeutral() {
     case 7: {
       const Value tame = IsFloat(type) ? Tame(v, 4) : v;
       Binary("subtract", tame, tame, 1, tame.exact);
+      Unary("negate", Binary("subtract", uniform(0), tame, 4, tame.exact), 4,
+            tame.exact);
       return;
     }
     default: {

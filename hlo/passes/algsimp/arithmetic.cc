@@ -196,26 +196,6 @@ bool HoistNegation(Rewriter& r, InstructionId id) {
                        MakeUnary(Opcode::kNegate, r.computation(), product));
 }
 
-// 1 / (1 + exp(-x)), the logistic function, as a divide; kNoInstruction if `id`
-// is something else, x otherwise.
-InstructionId MatchLogistic(const Rewriter& r, InstructionId id) {
-  if (!IsFloatArray(r, id) || !IsUniformValue(r, r.operand(id, 0), 1)) {
-    return kNoInstruction;
-  }
-  const InstructionId sum = r.operand(id, 1);
-  if (!r.Is(sum, Opcode::kAdd) || !r.DiesWith(sum, id)) return kNoInstruction;
-  for (size_t i = 0; i < 2; ++i) {
-    const InstructionId exp = r.operand(sum, i);
-    if (!r.Is(exp, Opcode::kExponential) ||
-        !IsUniformValue(r, r.operand(sum, 1 - i), 1)) {
-      continue;
-    }
-    const InstructionId negate = r.operand(exp, 0);
-    if (r.Is(negate, Opcode::kNegate)) return r.operand(negate, 0);
-  }
-  return kNoInstruction;
-}
-
 }  // namespace
 
 // x + 0 → x
@@ -281,7 +261,6 @@ bool SimplifyMultiply(Rewriter& r, InstructionId id) {
 
 // x / 1 → x
 // 1 / sqrt(x) → rsqrt(x), 1 / rsqrt(x) → sqrt(x)
-// 1 / (1 + exp(-x)) → logistic(x)
 // MergeScales, HoistNegation: floats only.
 bool SimplifyDivide(Rewriter& r, InstructionId id) {
   const InstructionId x = r.operand(id, 0);
@@ -294,11 +273,6 @@ bool SimplifyDivide(Rewriter& r, InstructionId id) {
           r.Is(y, Opcode::kSqrt) ? Opcode::kRsqrt : Opcode::kSqrt;
       return r.ReplaceWith(
           id, MakeUnary(inverse, r.computation(), r.operand(y, 0)));
-    }
-    const InstructionId argument = MatchLogistic(r, id);
-    if (argument != kNoInstruction) {
-      return r.ReplaceWith(
-          id, MakeUnary(Opcode::kLogistic, r.computation(), argument));
     }
   }
   return MergeScales(r, id) || HoistNegation(r, id);

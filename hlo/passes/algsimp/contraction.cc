@@ -50,7 +50,8 @@ Instruction MakeConvolution(const Rewriter& r, InstructionId id,
 
 // convolution(pad(x, 0), k) → convolution(x, k): the window pads instead, and
 // interior padding becomes base dilation. Only spatial dimensions padded, never
-// negatively.
+// negatively. As upstream has it, here and below: an infinity times a zero of
+// the padding was NaN and is left out now.
 bool FoldInputPad(Rewriter& r, InstructionId id) {
   const InstructionId pad = r.operand(id, 0);
   if (!IsZeroPad(r, pad)) return false;
