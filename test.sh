@@ -15,8 +15,9 @@ esac
 
 tools/install_deps.sh "$($all && echo all || echo test)"
 
-# The real XLA, as an independent judge of the HLO that we write.
-if ! .venv/bin/python -c 'import jax, numpy' 2>/dev/null; then
+# The real XLA, as an independent judge of the HLO that we write, and what our
+# Python client needs.
+if ! .venv/bin/python -c 'import grpc_tools, gymnasium, jax' 2>/dev/null; then
   python3 -m venv .venv
   .venv/bin/pip install --quiet --disable-pip-version-check \
     -r tests/python/requirements.txt

@@ -60,6 +60,12 @@ class AdminService final : public v1::AdminService::CallbackService {
     limits.set_max_page_size(kMaxPageSize);
     limits.set_max_running_tunings(config.max_running_tunings);
     limits.set_max_queued_tunings(config.max_queued_tunings);
+    limits.set_max_environments(config.max_environments);
+    auto& idle = *limits.mutable_environment_idle_timeout();
+    idle.set_seconds(absl::ToInt64Seconds(config.environment_idle));
+    idle.set_nanos(static_cast<int32_t>(
+        absl::ToInt64Nanoseconds(config.environment_idle % absl::Seconds(1))));
+    limits.set_max_batch_steps(kMaxBatchSteps);
     HONE_ASSIGN_OR_RETURN(const storage::StoreStats stats,
                           runtime_.store.Stats());
     info.set_schema_version(stats.schema_version);

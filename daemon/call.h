@@ -19,6 +19,7 @@
 
 #include "base/thread_pool.h"
 #include "daemon/config.h"
+#include "daemon/environment_registry.h"
 #include "daemon/metrics.h"
 #include "daemon/module_loader.h"
 #include "daemon/observed_store.h"
@@ -37,6 +38,7 @@ struct Runtime {
   ObservedStore& store;
   ModuleLoader& modules;
   TuningExecutor& tunings;
+  EnvironmentRegistry& environments;
   tuning::TunerContext tuner;
   // Runs handlers.
   ThreadPool& pool;

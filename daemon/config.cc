@@ -60,12 +60,12 @@ Setter Integer(Int Config::*field, int64_t min, int64_t max) {
   };
 }
 
-Setter Seconds(absl::Duration Config::*field) {
-  return [field](const toml::node& node,
-                 Config& config) -> std::optional<std::string> {
+Setter Seconds(absl::Duration Config::*field, int min, int max) {
+  return [=](const toml::node& node,
+             Config& config) -> std::optional<std::string> {
     const std::optional<double> value = node.value<double>();
-    if (!value.has_value() || !(*value >= 0 && *value <= 3600)) {
-      return "seconds from 0 to 3600";
+    if (!value.has_value() || !(*value >= min && *value <= max)) {
+      return absl::StrCat("seconds from ", min, " to ", max);
     }
     config.*field = absl::Seconds(*value);
     return std::nullopt;
@@ -98,14 +98,20 @@ const std::map<std::string, Table, std::less<>>& Schema() {
         {"max_queued_tunings",
          Integer(&Config::max_queued_tunings, 0, 1'000'000)},
         {"rpc_memory_bytes", Integer(&Config::rpc_memory_bytes,
-                                     int64_t{64} << 20, int64_t{1} << 40)}}},
+                                     int64_t{64} << 20, int64_t{1} << 40)},
+        {"max_environments", Integer(&Config::max_environments, 0, 1'000'000)},
+        {"environment_memory_bytes",
+         Integer(&Config::environment_memory_bytes, int64_t{1} << 20,
+                 int64_t{1} << 40)},
+        {"environment_idle_seconds",
+         Seconds(&Config::environment_idle, 1, 86'400)}}},
       {"tuning",
        {{"default_optimizer", String(&Config::default_optimizer)},
         {"default_trials",
          Integer(&Config::default_trials, 1, 1'000'000'000)}}},
       {"drain",
-       {{"delay_seconds", Seconds(&Config::drain_delay)},
-        {"grace_seconds", Seconds(&Config::drain_grace)}}},
+       {{"delay_seconds", Seconds(&Config::drain_delay, 0, 3600)},
+        {"grace_seconds", Seconds(&Config::drain_grace, 0, 3600)}}},
       {"log", {{"format", LogFormat()}, {"level", String(&Config::log_level)}}},
   };
   return schema;

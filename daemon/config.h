@@ -31,6 +31,11 @@ struct Config {
   int max_queued_tunings = 1000;
   // What gRPC may buffer for all connections together.
   int64_t rpc_memory_bytes = int64_t{1} << 30;
+  // Environments that are open at the same time, what their states and what is
+  // remembered of their steps may take, and how long they live unused.
+  int max_environments = 4096;
+  int64_t environment_memory_bytes = int64_t{2} << 30;
+  absl::Duration environment_idle = absl::Minutes(10);
 
   // [tuning]
   // What a request that names none gets.

@@ -171,12 +171,20 @@ absl::StatusOr<tuning::TuneRequest> FromProto(const v1::TuningSpec& spec,
   return request;
 }
 
+std::string EnvironmentName(absl::string_view id) {
+  return absl::StrCat("environments/", id);
+}
+
 std::string TuningName(absl::string_view id) {
   return absl::StrCat("tunings/", id);
 }
 
 std::string OperationName(absl::string_view id) {
   return absl::StrCat("operations/", id);
+}
+
+absl::StatusOr<std::string> EnvironmentId(absl::string_view name) {
+  return IdOf("environments", name);
 }
 
 absl::StatusOr<std::string> TuningId(absl::string_view name) {

@@ -31,10 +31,12 @@ storage::TuningState FromProto(v1::Tuning::State state);
 absl::StatusOr<tuning::TuneRequest> FromProto(const v1::TuningSpec& spec,
                                               const Config& config);
 
-// "tunings/ID", "operations/ID".
+// "environments/ID", "tunings/ID", "operations/ID".
+std::string EnvironmentName(absl::string_view id);
 std::string TuningName(absl::string_view id);
 std::string OperationName(absl::string_view id);
 // The id in a name. Errors: InvalidArgument when the name is not of that form.
+absl::StatusOr<std::string> EnvironmentId(absl::string_view name);
 absl::StatusOr<std::string> TuningId(absl::string_view name);
 absl::StatusOr<std::string> OperationId(absl::string_view name);
 

@@ -69,6 +69,12 @@ absl::Status ResourceNotFound(absl::string_view type, absl::string_view name) {
                     {{"type", std::string(type)}, {"name", std::string(name)}});
 }
 
+absl::Status DrainingError() {
+  return WithRetryDelay(
+      WithReason(absl::UnavailableError("the daemon shuts down"), "DRAINING"),
+      absl::Seconds(5));
+}
+
 google::rpc::Status ToRpcStatus(const absl::Status& status) {
   google::rpc::Status result;
   if (status.ok()) return result;

@@ -35,6 +35,9 @@ absl::Status InvalidField(absl::string_view field,
 // "module".
 absl::Status ResourceNotFound(absl::string_view type, absl::string_view name);
 
+// Unavailable with reason DRAINING and advice to try again.
+absl::Status DrainingError();
+
 // As it goes over the wire. Errors without a reason get the name of their code.
 google::rpc::Status ToRpcStatus(const absl::Status& status);
 grpc::Status ToGrpcStatus(const absl::Status& status);

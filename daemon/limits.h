@@ -14,6 +14,12 @@ inline constexpr int64_t kMinChunkBytes = int64_t{64} << 10;
 inline constexpr int64_t kMaxChunkBytes = int64_t{1} << 20;
 // Digests in one QueryModules.
 inline constexpr int32_t kMaxQueryDigests = 10'000;
+// Requests in one StepBatch.
+inline constexpr int32_t kMaxBatchSteps = 4096;
+// Longest episode of an environment.
+inline constexpr int32_t kMaxEpisodeSteps = 10'000;
+// Observations in one response, all together.
+inline constexpr int64_t kMaxObservationBytes = int64_t{64} << 20;
 // Items of a listing's page, as every Store has it.
 inline constexpr int32_t kMaxPageSize = 1000;
 

@@ -47,6 +47,14 @@ const Buckets& TuningSeconds() {
   return buckets;
 }
 
+// From a step that is remembered to a slow pass on a large module.
+const Buckets& StepSeconds() {
+  static const auto& buckets =
+      *new Buckets{0.00001, 0.000025, 0.0001, 0.00025, 0.001, 0.0025,
+                   0.01,    0.025,    0.1,    0.25,    1,     10};
+  return buckets;
+}
+
 // default cost / best cost.
 const Buckets& Speedups() {
   static const auto& buckets =
@@ -124,6 +132,20 @@ Metrics::Metrics()
                      "Default cost over published cost of tunings that "
                      "succeeded.")
               .Add({}, Speedups())),
+      environments_open(Gauges(registry_, "hone_environments_open",
+                               "Environments that are open.")
+                            .Add({})),
+      environments_opened(Counters(registry_, "hone_environments_opened_total",
+                                   "Environments opened, forks included.")
+                              .Add({})),
+      environments_expired(
+          Counters(registry_, "hone_environments_expired_total",
+                   "Environments closed because nobody used them.")
+              .Add({})),
+      environment_step_duration(
+          Histograms(registry_, "hone_environment_step_duration_seconds",
+                     "Time of a step of an environment, observation included.")
+              .Add({}, StepSeconds())),
       db_commit_duration(
           Histograms(registry_, "hone_db_commit_duration_seconds",
                      "Time of writes to the store until they are durable.")
@@ -139,8 +161,8 @@ Metrics::Metrics()
   for (const char* result : {"hit", "miss", "bypass", "error"}) {
     CacheRequests(result);
   }
-  for (const char* reason :
-       {"overload", "queue_full", "draining", "module_too_large"}) {
+  for (const char* reason : {"overload", "queue_full", "draining",
+                             "module_too_large", "too_many_environments"}) {
     RpcRejected(reason);
   }
   for (absl::string_view task : tuning::TaskNames()) {

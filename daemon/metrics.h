@@ -40,7 +40,8 @@ class Metrics {
   Metrics();
 
   MethodMetrics Method(absl::string_view method);
-  // reason: "overload", "queue_full", "draining", "module_too_large".
+  // reason: "overload", "queue_full", "draining", "module_too_large",
+  // "too_many_environments".
   prometheus::Counter& RpcRejected(const std::string& reason);
 
   // result: "hit", "miss", "bypass" (skip_cache), "error".
@@ -89,6 +90,11 @@ class Metrics {
   prometheus::Gauge& tunings_running;
   prometheus::Histogram& tuning_duration;
   prometheus::Histogram& tuning_speedup;
+
+  prometheus::Gauge& environments_open;
+  prometheus::Counter& environments_opened;
+  prometheus::Counter& environments_expired;
+  prometheus::Histogram& environment_step_duration;
 
   prometheus::Histogram& db_commit_duration;
   prometheus::Counter& db_busy;

@@ -20,6 +20,7 @@
 #include "base/status_macros.h"
 #include "base/thread_pool.h"
 #include "daemon/call.h"
+#include "daemon/environment_registry.h"
 #include "daemon/http_server.h"
 #include "daemon/limits.h"
 #include "daemon/metrics.h"
@@ -44,8 +45,14 @@ absl::string_view HostOf(absl::string_view address) {
 
 class GrpcServer final : public Server {
  public:
-  GrpcServer(const Config& config, std::unique_ptr<storage::Store> store)
-      : config_(config), store_(std::move(store), metrics_) {}
+  GrpcServer(const Config& config, std::unique_ptr<storage::Store> store,
+             const Clock& clock)
+      : config_(config),
+        store_(std::move(store), metrics_),
+        environments_(clock, metrics_,
+                      {.max_environments = config_.max_environments,
+                       .memory_bytes = config_.environment_memory_bytes,
+                       .idle = config_.environment_idle}) {}
 
   ~GrpcServer() override {
     config_.drain_delay = absl::ZeroDuration();
@@ -109,7 +116,8 @@ class GrpcServer final : public Server {
     }
     for (const auto& make :
          {MakeAdminService, MakeCacheService, MakeCompileService,
-          MakeModuleService, MakeOperationsService, MakeTuningService}) {
+          MakeEnvironmentService, MakeModuleService, MakeOperationsService,
+          MakeTuningService}) {
       services_.push_back(make(runtime_));
     }
     grpc::ServerBuilder builder;
@@ -145,7 +153,8 @@ class GrpcServer final : public Server {
     for (const char* service :
          {"google.longrunning.Operations", "hone.v1.AdminService",
           "hone.v1.CacheService", "hone.v1.CompileService",
-          "hone.v1.ModuleService", "hone.v1.TuningService"}) {
+          "hone.v1.EnvironmentService", "hone.v1.ModuleService",
+          "hone.v1.TuningService"}) {
       health.SetServingStatus(service, serving);
     }
   }
@@ -163,11 +172,13 @@ class GrpcServer final : public Server {
                           metrics_,
                           {.max_running = config_.max_running_tunings,
                            .max_queued = config_.max_queued_tunings}};
+  EnvironmentRegistry environments_;
   Runtime runtime_{.config = config_,
                    .metrics = metrics_,
                    .store = store_,
                    .modules = modules_,
                    .tunings = tunings_,
+                   .environments = environments_,
                    .tuner = tuner_,
                    .pool = pool_};
   std::vector<std::unique_ptr<grpc::Service>> services_;
@@ -183,9 +194,10 @@ class GrpcServer final : public Server {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(
-    const Config& config, std::unique_ptr<storage::Store> store) {
+    const Config& config, std::unique_ptr<storage::Store> store,
+    const Clock& clock) {
   HONE_RETURN_IF_ERROR(ValidateConfig(config));
-  auto server = std::make_unique<GrpcServer>(config, std::move(store));
+  auto server = std::make_unique<GrpcServer>(config, std::move(store), clock);
   HONE_RETURN_IF_ERROR(server->StartServing());
   return server;
 }

@@ -7,6 +7,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 
+#include "base/clock.h"
 #include "daemon/config.h"
 #include "storage/store.h"
 
@@ -17,11 +18,12 @@ namespace hone::daemon {
 class Server {
  public:
   // Opens both ports, resumes the tunings that `store` holds unfinished, and
-  // serves.
+  // serves. Environments expire by `clock`, which outlives the server.
   // Errors: InvalidArgument for a bad configuration; Unavailable when a port is
   // taken; those of the store.
   static absl::StatusOr<std::unique_ptr<Server>> Start(
-      const Config& config, std::unique_ptr<storage::Store> store);
+      const Config& config, std::unique_ptr<storage::Store> store,
+      const Clock& clock = SystemClock());
   // Drains without delay, and waits until all has ended.
   virtual ~Server() = default;
 

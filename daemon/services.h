@@ -13,6 +13,7 @@ namespace hone::daemon {
 std::unique_ptr<grpc::Service> MakeAdminService(Runtime& runtime);
 std::unique_ptr<grpc::Service> MakeCacheService(Runtime& runtime);
 std::unique_ptr<grpc::Service> MakeCompileService(Runtime& runtime);
+std::unique_ptr<grpc::Service> MakeEnvironmentService(Runtime& runtime);
 std::unique_ptr<grpc::Service> MakeModuleService(Runtime& runtime);
 std::unique_ptr<grpc::Service> MakeOperationsService(Runtime& runtime);
 std::unique_ptr<grpc::Service> MakeTuningService(Runtime& runtime);

@@ -25,12 +25,6 @@ std::string Identity(const CacheKey& key, absl::string_view optimizer,
   return absl::StrCat(key.Digest(), "/", optimizer, "/", seed);
 }
 
-absl::Status Draining() {
-  return WithRetryDelay(
-      WithReason(absl::UnavailableError("the daemon shuts down"), "DRAINING"),
-      absl::Seconds(5));
-}
-
 }  // namespace
 
 // A queued or running tuning. Locked after TuningExecutor::mu_.
@@ -120,7 +114,7 @@ absl::StatusOr<TuningExecutor::Submission> TuningExecutor::Submit(
     absl::MutexLock lock(&mu_);
     if (draining_) {
       metrics_.RpcRejected("draining").Increment();
-      return Draining();
+      return DrainingError();
     }
     auto it = by_identity_.find(identity);
     if (it != by_identity_.end()) twin = it->second;
@@ -157,7 +151,7 @@ absl::StatusOr<TuningExecutor::Submission> TuningExecutor::Submit(
                         tuning::CreateTuning(context_, module, request));
   absl::MutexLock lock(&mu_);
   // Drained meanwhile: it is stored and goes on after the next start.
-  if (draining_) return Draining();
+  if (draining_) return DrainingError();
   Enqueue(std::make_shared<Job>(tuning, identity));
   return Submission{std::move(tuning), /*joined=*/false, std::nullopt};
 }

@@ -11,6 +11,16 @@ Observation SequentialProblem::Observe(const StatePtr&) const {
   return observation;
 }
 
+std::vector<int32_t> SequentialProblem::CountNodeKinds(
+    const StatePtr& state) const {
+  std::vector<int32_t> counts(
+      static_cast<size_t>(observation_spec().node_kinds));
+  for (const int32_t kind : Observe(state).node_kinds) {
+    ++counts[static_cast<size_t>(kind)];
+  }
+  return counts;
+}
+
 Measurement SequentialProblem::Measure(const Candidate& candidate) const {
   Measurement invalid;
   invalid.outcome = Outcome::kInvalid;

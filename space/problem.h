@@ -43,6 +43,10 @@ class Problem {
   // empty when there is none.
   virtual absl::string_view policy_name() const { return ""; }
 
+  // Bounds what is remembered of earlier steps, in estimated bytes, now and
+  // from now on. Changes no result. By default nothing is remembered.
+  virtual void LimitMemory(int64_t bytes) { (void)bytes; }
+
   // Exactly one of these is not null.
   virtual const SequentialProblem* sequential() const { return nullptr; }
   virtual const AssignmentProblem* assignment() const { return nullptr; }
@@ -82,6 +86,8 @@ class SequentialProblem : public Problem {
   // What a policy sees of `state`; by default one node that says nothing.
   virtual ObservationSpec observation_spec() const { return {}; }
   virtual Observation Observe(const StatePtr& state) const;
+  // How many nodes of each kind Observe shows: [observation_spec().node_kinds].
+  virtual std::vector<int32_t> CountNodeKinds(const StatePtr& state) const;
 
   // Steps that were really taken, those remembered from before left out: the
   // work that a search has cost. 0 where the problem does not count.

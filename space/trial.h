@@ -2,6 +2,7 @@
 #define HONE_SPACE_TRIAL_H_
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -25,9 +26,11 @@ struct Trial {
   Measurement measurement;
 };
 
-// What a search may spend. Either limit ends it.
+// What a search may spend. Any limit ends it.
 struct Budget {
   int64_t trials = 0;
+  // Of a sequential problem that counts them (SequentialProblem::steps_taken).
+  int64_t steps = std::numeric_limits<int64_t>::max();
   absl::Duration time = absl::InfiniteDuration();
 };
 

@@ -18,6 +18,9 @@ namespace hone::tuning {
 struct TaskOptions {
   // pass_order: "ops" or "time" (the analytical model's nanoseconds).
   std::string score = "ops";
+  // pass_order: "all" passes, or those of the default "pipeline" only, so that
+  // their order alone is tuned.
+  std::string passes = "all";
 };
 
 // A candidate in words, and the module that it makes.

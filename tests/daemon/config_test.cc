@@ -32,6 +32,9 @@ max_module_bytes = 1000
 max_running_tunings = 3
 max_queued_tunings = 4
 rpc_memory_bytes = 100000000
+max_environments = 6
+environment_memory_bytes = 2000000
+environment_idle_seconds = 8.5
 [tuning]
 default_optimizer = "random"
 default_trials = 5
@@ -51,6 +54,9 @@ level = "debug"
   EXPECT_EQ(config.max_running_tunings, 3);
   EXPECT_EQ(config.max_queued_tunings, 4);
   EXPECT_EQ(config.rpc_memory_bytes, 100'000'000);
+  EXPECT_EQ(config.max_environments, 6);
+  EXPECT_EQ(config.environment_memory_bytes, 2'000'000);
+  EXPECT_EQ(config.environment_idle, absl::Milliseconds(8500));
   EXPECT_EQ(config.default_optimizer, "random");
   EXPECT_EQ(config.default_trials, 5);
   EXPECT_EQ(config.drain_delay, absl::Milliseconds(500));
@@ -79,6 +85,9 @@ TEST(Config, WrongValuesAreErrorsWithTheirPlace) {
   EXPECT_THAT(ParseConfig("[limits]\nmax_running_tunings = 0\n", "h.toml"),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        HasSubstr("expected an integer from 1 to 1024")));
+  EXPECT_THAT(ParseConfig("[limits]\nenvironment_idle_seconds = 0\n", "h.toml"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("expected seconds from 1 to 86400")));
   EXPECT_THAT(ParseConfig("[log]\nformat = \"xml\"\n", "h.toml"),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        HasSubstr("expected \"text\" or \"json\"")));

@@ -56,8 +56,8 @@ void DaemonTest::StartOnDisk(const std::string& state) {
 }
 
 void DaemonTest::StartOn(std::unique_ptr<storage::Store> store) {
-  HONE_ASSERT_OK_AND_ASSIGN(server_,
-                            daemon::Server::Start(config_, std::move(store)));
+  HONE_ASSERT_OK_AND_ASSIGN(
+      server_, daemon::Server::Start(config_, std::move(store), clock_));
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetMaxReceiveMessageSize(-1);
@@ -67,6 +67,7 @@ void DaemonTest::StartOn(std::unique_ptr<storage::Store> store) {
   admin_ = v1::AdminService::NewStub(channel_);
   cache_ = v1::CacheService::NewStub(channel_);
   compile_ = v1::CompileService::NewStub(channel_);
+  environments_ = v1::EnvironmentService::NewStub(channel_);
   modules_ = v1::ModuleService::NewStub(channel_);
   tunings_ = v1::TuningService::NewStub(channel_);
 }

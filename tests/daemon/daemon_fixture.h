@@ -16,8 +16,10 @@
 #include "hone/v1/admin_service.grpc.pb.h"
 #include "hone/v1/cache_service.grpc.pb.h"
 #include "hone/v1/compile_service.grpc.pb.h"
+#include "hone/v1/environment_service.grpc.pb.h"
 #include "hone/v1/module_service.grpc.pb.h"
 #include "hone/v1/tuning_service.grpc.pb.h"
+#include "tests/support/fake_clock.h"
 
 namespace hone::testing {
 
@@ -83,12 +85,15 @@ class DaemonTest : public ::testing::Test {
   bool Healthy(const std::string& service);
 
   daemon::Config config_;
+  // What environments expire by; tunings run by the system's clock.
+  FakeClock clock_;
   std::unique_ptr<daemon::Server> server_;
   std::shared_ptr<grpc::Channel> channel_;
   std::unique_ptr<google::longrunning::Operations::Stub> operations_;
   std::unique_ptr<v1::AdminService::Stub> admin_;
   std::unique_ptr<v1::CacheService::Stub> cache_;
   std::unique_ptr<v1::CompileService::Stub> compile_;
+  std::unique_ptr<v1::EnvironmentService::Stub> environments_;
   std::unique_ptr<v1::ModuleService::Stub> modules_;
   std::unique_ptr<v1::TuningService::Stub> tunings_;
 };

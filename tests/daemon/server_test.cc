@@ -40,7 +40,8 @@ TEST_F(ServerTest, AllServicesAreHealthyAndReflected) {
   const std::vector<std::string> services = {
       "google.longrunning.Operations", "hone.v1.AdminService",
       "hone.v1.CacheService",          "hone.v1.CompileService",
-      "hone.v1.ModuleService",         "hone.v1.TuningService"};
+      "hone.v1.EnvironmentService",    "hone.v1.ModuleService",
+      "hone.v1.TuningService"};
   // ServerReflectionRequest{list_services = 7: ""}.
   HONE_ASSERT_OK_AND_ASSIGN(
       const std::string reflected,
@@ -67,6 +68,7 @@ TEST_F(ServerTest, ServerInfoListsWhatThereIs) {
   EXPECT_GT(info.optimizers_size(), 3);
   EXPECT_GT(info.passes_size(), 5);
   EXPECT_EQ(info.limits().max_message_bytes(), 16 << 20);
+  EXPECT_EQ(info.limits().environment_idle_timeout().seconds(), 600);
   EXPECT_FALSE(info.draining());
 }
 

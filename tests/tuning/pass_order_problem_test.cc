@@ -1,5 +1,6 @@
 #include "tuning/tasks/pass_order_problem.h"
 
+#include <memory>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -113,6 +114,27 @@ TEST(PassOrderProblem, DroppedStatesAreMadeAgain) {
     EXPECT_EQ(problem.Measure({choices}).cost, roomy.Measure({choices}).cost);
   }
   EXPECT_GT(problem.steps_taken(), roomy.steps_taken());
+}
+
+TEST(PassOrderProblem, ALowerLimitOfMemoryDropsStatesAtOnce) {
+  PassOrderProblem problem = MakeProblem();
+  const space::Candidate candidate{{kAlgsimp, kDce, kCse}};
+  const std::weak_ptr<const space::State> kept =
+      problem.Step(problem.InitialState(), kAlgsimp).value();
+  const double cost = problem.Measure(candidate).cost;
+  EXPECT_FALSE(kept.expired());
+  const int64_t runs = problem.steps_taken();
+  problem.LimitMemory(1);
+  EXPECT_TRUE(kept.expired());
+  EXPECT_EQ(problem.Measure(candidate).cost, cost);
+  EXPECT_GT(problem.steps_taken(), runs);
+}
+
+TEST(PassOrderProblem, CountsTheNodesThatItShows) {
+  const PassOrderProblem problem = MakeProblem();
+  const space::StatePtr state = problem.InitialState();
+  EXPECT_EQ(problem.CountNodeKinds(state),
+            problem.SequentialProblem::CountNodeKinds(state));
 }
 
 TEST(PassOrderProblem, ActionsOutOfRangeAreInvalid) {

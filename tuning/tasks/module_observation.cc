@@ -1,6 +1,5 @@
 #include "tuning/tasks/module_observation.h"
 
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -68,7 +67,6 @@ space::Observation ObserveModule(const hlo::Module& module) {
     observation.edge_targets.push_back(target);
   };
 
-  std::array<int64_t, hlo::kOpcodeCount> histogram{};
   for (hlo::ComputationId c = 0; c < module.computation_slots(); ++c) {
     if (!module.has_computation(c)) continue;
     const hlo::Computation& computation = module.computation(c);
@@ -76,13 +74,13 @@ space::Observation ObserveModule(const hlo::Module& module) {
     for (hlo::InstructionId i = 0; i < computation.slot_count(); ++i) {
       const hlo::Instruction& instruction = computation[i];
       if (!instruction.is_live()) continue;
-      const auto opcode = static_cast<size_t>(instruction.opcode());
-      ++histogram[opcode];
-      observation.node_kinds.push_back(static_cast<int32_t>(opcode));
+      observation.node_kinds.push_back(
+          static_cast<int32_t>(instruction.opcode()));
       const hlo::Shape& shape = instruction.shape();
       observation.node_features.insert(
           observation.node_features.end(),
-          {Log(shape.IsArray() ? shape.num_elements() : 0, 24), static_cast<float>(shape.rank()) / 6,
+          {Log(shape.IsArray() ? shape.num_elements() : 0, 24),
+           static_cast<float>(shape.rank()) / 6,
            Log(static_cast<int64_t>(instruction.users().size()), 6),
            Log(static_cast<int64_t>(instruction.operand_count()), 6), in_entry,
            computation.root() == i ? 1.0F : 0.0F});
@@ -95,12 +93,27 @@ space::Observation ObserveModule(const hlo::Module& module) {
       }
     }
   }
-  for (int64_t count : histogram) {
+  for (const int32_t count : CountOpcodes(module)) {
     observation.global_features.push_back(Log(count, 12));
   }
   observation.global_features.push_back(
       Log(static_cast<int64_t>(nodes.count()), 16));
   return observation;
+}
+
+std::vector<int32_t> CountOpcodes(const hlo::Module& module) {
+  std::vector<int32_t> counts(hlo::kOpcodeCount);
+  for (hlo::ComputationId c = 0; c < module.computation_slots(); ++c) {
+    if (!module.has_computation(c)) continue;
+    const hlo::Computation& computation = module.computation(c);
+    for (hlo::InstructionId i = 0; i < computation.slot_count(); ++i) {
+      const hlo::Instruction& instruction = computation[i];
+      if (instruction.is_live()) {
+        ++counts[static_cast<size_t>(instruction.opcode())];
+      }
+    }
+  }
+  return counts;
 }
 
 }  // namespace hone::tuning

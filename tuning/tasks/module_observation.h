@@ -1,6 +1,9 @@
 #ifndef HONE_TUNING_TASKS_MODULE_OBSERVATION_H_
 #define HONE_TUNING_TASKS_MODULE_OBSERVATION_H_
 
+#include <cstdint>
+#include <vector>
+
 #include "hlo/module.h"
 #include "space/observation.h"
 
@@ -14,6 +17,9 @@ namespace hone::tuning {
 // (logarithms).
 space::ObservationSpec ModuleObservationSpec();
 space::Observation ObserveModule(const hlo::Module& module);
+
+// Instructions of each opcode in all computations: [hlo::kOpcodeCount].
+std::vector<int32_t> CountOpcodes(const hlo::Module& module);
 
 }  // namespace hone::tuning
 

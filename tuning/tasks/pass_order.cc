@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "nlohmann/json.hpp"
@@ -22,7 +23,7 @@ namespace {
 
 // Raised whenever a pass comes to make something else of the same module; the
 // list of passes is part of the space version by itself.
-constexpr int kPassesVersion = 1;
+constexpr int kPassesVersion = 2;
 
 constexpr absl::string_view kDefaultPipeline = "xla-cpu";
 
@@ -64,6 +65,22 @@ absl::StatusOr<space::Candidate> DefaultOrder(
   return candidate;
 }
 
+// The actions whose passes the default pipeline has.
+absl::StatusOr<std::vector<int32_t>> PipelineActions(
+    const std::vector<std::string>& passes) {
+  HONE_ASSIGN_OR_RETURN(const hlo::Pipeline* const pipeline,
+                        hlo::FindPipeline(kDefaultPipeline));
+  absl::flat_hash_set<absl::string_view> names;
+  for (const hlo::PipelineStage& stage : pipeline->stages) {
+    names.insert(stage.passes.begin(), stage.passes.end());
+  }
+  std::vector<int32_t> actions;
+  for (size_t i = 0; i < passes.size(); ++i) {
+    if (names.contains(passes[i])) actions.push_back(static_cast<int32_t>(i));
+  }
+  return actions;
+}
+
 class PassOrder final : public Task {
  public:
   absl::string_view name() const override { return "pass_order"; }
@@ -83,7 +100,14 @@ class PassOrder final : public Task {
       return absl::InvalidArgumentError(absl::StrCat(
           "unknown score '", options.score, "', expected one of: ops, time"));
     }
-    return absl::StrCat("score=", options.score);
+    if (options.passes != "all" && options.passes != "pipeline") {
+      return absl::InvalidArgumentError(
+          absl::StrCat("unknown passes '", options.passes,
+                       "', expected one of: all, pipeline"));
+    }
+    return absl::StrCat(
+        "score=", options.score,
+        options.passes == "all" ? "" : ",passes=" + options.passes);
   }
 
   std::string default_target() const override { return "hlo"; }
@@ -97,6 +121,9 @@ class PassOrder final : public Task {
     problem.passes = Passes();
     HONE_ASSIGN_OR_RETURN(problem.default_candidate,
                           DefaultOrder(module, problem.passes));
+    if (options.passes == "pipeline") {
+      HONE_ASSIGN_OR_RETURN(problem.legal, PipelineActions(problem.passes));
+    }
     // Room to go on from the default, however long that is.
     problem.max_steps = std::max(
         problem.max_steps,

@@ -1,5 +1,6 @@
 #include "tuning/tasks/pass_order_problem.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include "absl/strings/str_cat.h"
@@ -16,6 +17,16 @@ namespace {
 // Of an instruction with its operands, users and share of attributes. An upper
 // bound for most states, which share computations with others.
 constexpr int64_t kBytesPerInstruction = 400;
+// Of an entry of the table of steps, at its usual load.
+constexpr size_t kBytesPerStep = 64;
+
+PassOrderOptions WithLegalActions(PassOrderOptions options) {
+  if (options.legal.empty()) {
+    options.legal.resize(options.passes.size());
+    std::iota(options.legal.begin(), options.legal.end(), 0);
+  }
+  return options;
+}
 
 }  // namespace
 
@@ -41,7 +52,9 @@ class PassOrderProblem::ModuleState final : public space::State {
 
 PassOrderProblem::PassOrderProblem(const hlo::Module& module,
                                    PassOrderOptions options)
-    : options_(std::move(options)), initial_(MakeState(module)) {}
+    : options_(WithLegalActions(std::move(options))),
+      initial_(MakeState(module)),
+      max_cached_bytes_(options_.max_cached_bytes) {}
 
 const hlo::Module& PassOrderProblem::ModuleOf(const space::State& state) {
   return static_cast<const ModuleState&>(state).module();
@@ -72,13 +85,28 @@ PassOrderProblem::ModuleStatePtr PassOrderProblem::Remember(
   ages_.push_front(state->key());
   cache_[state->key()] = {state, ages_.begin()};
   cached_bytes_ += state->bytes();
-  while (cached_bytes_ > options_.max_cached_bytes && ages_.size() > 1) {
+  Evict();
+  return state;
+}
+
+void PassOrderProblem::Evict() const {
+  // The table has no ages; what it loses is learned again by running passes.
+  if (static_cast<int64_t>(steps_.size() * kBytesPerStep) >
+      max_cached_bytes_ / 8) {
+    steps_.clear();
+  }
+  while (cached_bytes_ > max_cached_bytes_ && ages_.size() > 1) {
     auto oldest = cache_.find(ages_.back());
     cached_bytes_ -= oldest->second.state->bytes();
     cache_.erase(oldest);
     ages_.pop_back();
   }
-  return state;
+}
+
+void PassOrderProblem::LimitMemory(int64_t bytes) {
+  absl::MutexLock lock(&mu_);
+  max_cached_bytes_ = bytes;
+  Evict();
 }
 
 absl::StatusOr<space::StatePtr> PassOrderProblem::Step(
@@ -86,6 +114,12 @@ absl::StatusOr<space::StatePtr> PassOrderProblem::Step(
   if (action < 0 || action >= action_count()) {
     return absl::InvalidArgumentError(absl::StrCat(
         "action ", action, ", expected 0 to ", action_count() - 1));
+  }
+  if (!std::binary_search(options_.legal.begin(), options_.legal.end(),
+                          action)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("action ", action, " (", ActionName(action),
+                     ") is not legal, expected a pass of the set"));
   }
   const std::pair<Hash128, int32_t> step(state->key(), action);
   {
@@ -115,9 +149,7 @@ absl::StatusOr<space::StatePtr> PassOrderProblem::Step(
 
 std::vector<int32_t> PassOrderProblem::LegalActions(
     const space::StatePtr&) const {
-  std::vector<int32_t> all(options_.passes.size());
-  std::iota(all.begin(), all.end(), 0);
-  return all;
+  return options_.legal;
 }
 
 space::ObservationSpec PassOrderProblem::observation_spec() const {
@@ -127,6 +159,11 @@ space::ObservationSpec PassOrderProblem::observation_spec() const {
 space::Observation PassOrderProblem::Observe(
     const space::StatePtr& state) const {
   return ObserveModule(ModuleOf(*state));
+}
+
+std::vector<int32_t> PassOrderProblem::CountNodeKinds(
+    const space::StatePtr& state) const {
+  return CountOpcodes(ModuleOf(*state));
 }
 
 int64_t PassOrderProblem::steps_taken() const {

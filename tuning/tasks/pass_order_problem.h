@@ -28,10 +28,12 @@ struct PassOrderOptions {
   ModuleScore score;
   // Action i runs passes[i].
   std::vector<std::string> passes;
+  // The legal actions, ascending; empty for all.
+  std::vector<int32_t> legal;
   // What the compiler does by itself.
   space::Candidate default_candidate;
   int32_t max_steps = 128;
-  // Estimated bytes of modules kept for states seen before. A state that was
+  // Estimated bytes of what is kept of states seen before. A state that was
   // dropped is made again by running its pass.
   int64_t max_cached_bytes = int64_t{2} << 30;
 };
@@ -58,8 +60,8 @@ class PassOrderProblem final : public space::SequentialProblem {
   }
   int32_t max_steps() const override { return options_.max_steps; }
 
-  // All passes: which of them change the module is known only by running them,
-  // and that has to count against the budget.
+  // The same in every state: which passes change the module is known only by
+  // running them, and that has to count against the budget.
   std::vector<int32_t> LegalActions(
       const space::StatePtr& state) const override;
   // A pass that changes nothing leads to the state itself.
@@ -70,8 +72,11 @@ class PassOrderProblem final : public space::SequentialProblem {
   absl::string_view policy_name() const override { return "pass_order"; }
   space::ObservationSpec observation_spec() const override;
   space::Observation Observe(const space::StatePtr& state) const override;
+  std::vector<int32_t> CountNodeKinds(
+      const space::StatePtr& state) const override;
   // Passes run so far.
   int64_t steps_taken() const override;
+  void LimitMemory(int64_t bytes) override;
 
   // The module of a state of this problem.
   static const hlo::Module& ModuleOf(const space::State& state);
@@ -91,13 +96,16 @@ class PassOrderProblem final : public space::SequentialProblem {
   // Remembers `state` and returns it, or the equal one remembered before.
   ModuleStatePtr Remember(ModuleStatePtr state) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Forgets states, the oldest first, and steps until the rest fits.
+  void Evict() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   ModuleStatePtr MakeState(hlo::Module module) const;
 
   const PassOrderOptions options_;
   space::StatePtr initial_;
 
   mutable absl::Mutex mu_;
-  // (state, action) → where it leads. Small, so kept for good.
+  int64_t max_cached_bytes_ ABSL_GUARDED_BY(mu_);
+  // (state, action) → where it leads. Small, so kept for longer than states.
   mutable absl::flat_hash_map<std::pair<Hash128, int32_t>, Hash128> steps_
       ABSL_GUARDED_BY(mu_);
   // States by key, and their keys from the one used last to the first.

@@ -1,0 +1,192 @@
+"""A connection to honed."""
+
+import hashlib
+import json
+import os
+import pathlib
+
+import grpc
+import zstandard
+from google.rpc import error_details_pb2, status_pb2
+
+from hone.v1 import admin_service_pb2
+from hone.v1 import admin_service_pb2_grpc
+from hone.v1 import environment_service_pb2
+from hone.v1 import environment_service_pb2_grpc
+from hone.v1 import module_pb2
+from hone.v1 import module_service_pb2
+from hone.v1 import module_service_pb2_grpc
+
+DEFAULT_SERVER = "127.0.0.1:7420"
+
+_CHUNK_BYTES = 1 << 20
+_ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+# No answer of honed to a healthy client takes this long.
+_TIMEOUT_SECONDS = 300
+
+# What is refused for the moment is asked again: steps carry a request id, so
+# that none is taken twice, and a lost answer to Open or Fork costs an
+# environment that expires.
+_SERVICE_CONFIG = json.dumps({
+    "methodConfig": [{
+        "name": [{}],
+        "retryPolicy": {
+            "maxAttempts": 5,
+            "initialBackoff": "0.1s",
+            "maxBackoff": "2s",
+            "backoffMultiplier": 2,
+            "retryableStatusCodes": ["UNAVAILABLE"],
+        },
+    }]
+})
+
+
+class Error(Exception):
+    """A call failed.
+
+    code:     grpc.StatusCode
+    reason:   for programs: "EPISODE_ENDED", "MALFORMED_MODULE", …
+    metadata: the values in the message, by name
+    """
+
+    def __init__(self, code, message, reason="", metadata=None):
+        super().__init__(f"{code.name}: {message}")
+        self.code = code
+        self.message = message
+        self.reason = reason
+        self.metadata = metadata or {}
+
+
+def _error_info(details):
+    info = error_details_pb2.ErrorInfo()
+    for detail in details:
+        if detail.Unpack(info):
+            break
+    return info
+
+
+def error_of_status(status):
+    """The Error of a google.rpc.Status, as batches have it."""
+    info = _error_info(status.details)
+    codes = {code.value[0]: code for code in grpc.StatusCode}
+    return Error(codes[status.code], status.message, info.reason,
+                 dict(info.metadata))
+
+
+def _error_of_call(call):
+    for key, value in call.trailing_metadata() or ():
+        if key == "grpc-status-details-bin":
+            return error_of_status(status_pb2.Status.FromString(value))
+    return Error(call.code(), call.details())
+
+
+def read_module(module):
+    """The bytes of a module: a path, or bytes; decompressed if need be."""
+    if not isinstance(module, bytes):
+        module = pathlib.Path(module).read_bytes()
+    if module.startswith(_ZSTD_MAGIC):
+        with zstandard.ZstdDecompressor().stream_reader(module) as reader:
+            module = reader.read()
+    return module
+
+
+class Client:
+    """Calls honed. Failures are raised as Error.
+
+    server: "HOST:PORT"; by default that of the environment variable
+    HONE_SERVER, else 127.0.0.1:7420. Safe to use from several threads, but not
+    across a fork of the process: make a client in each.
+    """
+
+    def __init__(self, server=None):
+        self.server = server or os.environ.get("HONE_SERVER") or DEFAULT_SERVER
+        self._channel = grpc.insecure_channel(
+            self.server,
+            options=[
+                ("grpc.max_receive_message_length", -1),
+                ("grpc.service_config", _SERVICE_CONFIG),
+            ],
+        )
+        self._admin = admin_service_pb2_grpc.AdminServiceStub(self._channel)
+        self._environments = (
+            environment_service_pb2_grpc.EnvironmentServiceStub(self._channel))
+        self._modules = module_service_pb2_grpc.ModuleServiceStub(self._channel)
+        self._info = None
+
+    def close(self):
+        """Ends the connection; environments live on until they expire."""
+        self._channel.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    @staticmethod
+    def _call(method, request):
+        try:
+            return method(request, timeout=_TIMEOUT_SECONDS)
+        except grpc.RpcError as error:
+            raise _error_of_call(error) from None
+
+    def info(self):
+        """GetServerInfoResponse: version, passes, limits."""
+        if self._info is None:
+            self._info = self._call(self._admin.GetServerInfo,
+                                    admin_service_pb2.GetServerInfoRequest())
+        return self._info
+
+    def module_source(self, module):
+        """A module as requests name it; large ones are uploaded.
+
+        module: a path or the bytes of HLO text or a serialized HloModuleProto,
+        either of them compressed with zstd or not.
+        """
+        content = read_module(module)
+        name = "" if isinstance(module, bytes) else os.fspath(module)
+        if len(content) <= self.info().limits.max_inline_bytes:
+            return module_pb2.ModuleSource(content=content, file_name=name)
+        digest = hashlib.sha256(content).hexdigest()
+
+        def parts():
+            header = module_service_pb2.UploadRequest.Header(
+                digest=digest, size_bytes=len(content))
+            yield module_service_pb2.UploadRequest(header=header)
+            for at in range(0, len(content), _CHUNK_BYTES):
+                yield module_service_pb2.UploadRequest(
+                    chunk=content[at:at + _CHUNK_BYTES])
+
+        self._call(self._modules.Upload, parts())
+        return module_pb2.ModuleSource(digest=digest, file_name=name)
+
+    # The methods of EnvironmentService. Requests and responses are its
+    # messages: proto/hone/v1/environment_service.proto.
+
+    def get_spaces(self):
+        return self._call(self._environments.GetSpaces,
+                          environment_service_pb2.GetSpacesRequest())
+
+    def open_environment(self, request):
+        return self._call(self._environments.OpenEnvironment, request)
+
+    def step(self, request):
+        return self._call(self._environments.Step, request)
+
+    def step_batch(self, requests):
+        """A StepResponse or an Error for each StepRequest."""
+        batch = environment_service_pb2.StepBatchRequest(requests=requests)
+        results = self._call(self._environments.StepBatch, batch).results
+        return [
+            error_of_status(result.error)
+            if result.HasField("error") else result.response
+            for result in results
+        ]
+
+    def fork(self, name):
+        return self._call(self._environments.Fork,
+                          environment_service_pb2.ForkRequest(name=name))
+
+    def close_environment(self, name):
+        self._call(self._environments.Close,
+                   environment_service_pb2.CloseRequest(name=name))

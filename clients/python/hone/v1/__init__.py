@@ -1,0 +1,1 @@
+"""Messages and stubs of package hone.v1, made when `hone` was built."""

@@ -1,0 +1,278 @@
+"""The Python client and its environments against a real honed.
+
+Usage: environment_test.py BIN_DIR CORPUS_DIR [unittest arguments]
+
+Exit status 77 when a package is missing that it needs.
+"""
+
+import pathlib
+import socket
+import subprocess
+import sys
+import tempfile
+import unittest
+import warnings
+
+try:
+    import grpc
+    import gymnasium
+    import numpy as np
+    from gymnasium.utils.env_checker import check_env
+
+    import hone
+    from hone.v1 import environment_service_pb2
+except ImportError as error:
+    print(f"{error}: see tests/python/requirements.txt", file=sys.stderr)
+    sys.exit(77)
+
+BIN = pathlib.Path(sys.argv[1])
+CORPUS = pathlib.Path(sys.argv[2])
+MLP = CORPUS / "mlp.train.hlo.zst"
+TINY = b"""HloModule tiny
+
+ENTRY main {
+  x = f32[4]{0} parameter(0)
+  zero = f32[] constant(0)
+  zeros = f32[4]{0} broadcast(zero), dimensions={}
+  sum = f32[4]{0} add(x, zeros)
+  same = f32[4]{0} add(x, zeros)
+  twice = f32[4]{0} add(sum, same)
+  dead = f32[4]{0} multiply(twice, x)
+  ROOT out = (f32[4]{0}, f32[4]{0}) tuple(twice, sum)
+}
+"""
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+class WithDaemon(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.config = pathlib.Path(folder.name) / "hone.toml"
+        cls.config.write_text("[limits]\nmax_environments = 12\n")
+        cls.server = f"127.0.0.1:{free_port()}"
+        cls.state = folder.name
+        cls.start()
+        cls.addClassCleanup(cls.stop)
+
+    @classmethod
+    def start(cls):
+        cls.honed = subprocess.Popen(
+            [BIN / "honed", "--config", cls.config, "--listen", cls.server,
+             "--http", "127.0.0.1:0", "--state", cls.state, "--log-level",
+             "error"])
+        with grpc.insecure_channel(cls.server) as channel:
+            grpc.channel_ready_future(channel).result(timeout=60)
+
+    @classmethod
+    def stop(cls):
+        cls.honed.terminate()
+        cls.honed.wait(timeout=60)
+
+    def make(self, module=TINY, **arguments):
+        env = gymnasium.make("hone/PassOrder-v0", module=module,
+                             server=self.server, **arguments)
+        self.addCleanup(env.close)
+        return env
+
+    def action(self, env, name):
+        return env.unwrapped.action_names.index(name)
+
+    def assertError(self, raised, code, reason):
+        self.assertEqual(raised.exception.code, code)
+        self.assertEqual(raised.exception.reason, reason)
+
+
+class Gymnasium(WithDaemon):
+    def test_check_env_with_every_part(self):
+        for arguments in ({}, {"graph_size": (64, 128), "exact_mask": True},
+                          {"score": "time", "render_mode": "ansi"}):
+            with self.subTest(**arguments), warnings.catch_warnings():
+                warnings.simplefilter("error")
+                # Features have no bounds, which is well so.
+                warnings.filterwarnings("ignore", message=".*infinity.*")
+                check_env(self.make(**arguments).unwrapped)
+
+    def test_corpus_modules_are_read_compressed(self):
+        env = self.make(MLP)
+        _, info = env.reset(seed=1)
+        self.assertLess(info["default_score"], info["score"])
+
+    def test_rewards_are_drops_of_the_score(self):
+        env = self.make(exact_mask=True, render_mode="ansi")
+        _, before = env.reset(seed=1)
+        self.assertEqual(before["score"], 8)
+        observation, reward, terminated, truncated, info = env.step(
+            self.action(env, "dce"))
+        self.assertEqual(reward, 1)
+        self.assertEqual(info["score"], 7)
+        self.assertFalse(terminated or truncated)
+        self.assertTrue(env.observation_space.contains(observation))
+        self.assertIn("7 ops", env.render())
+        self.assertIn("dce", env.render())
+        _, reward, terminated, _, _ = env.step(self.action(env, "stop"))
+        self.assertEqual(reward, 0)
+        self.assertTrue(terminated)
+
+    def test_truncates_after_max_steps(self):
+        env = self.make(max_steps=2)
+        env.reset(seed=1)
+        self.assertFalse(env.step(0)[3])
+        self.assertTrue(env.step(0)[3])
+        # A new episode starts over.
+        observation, info = env.reset()
+        self.assertEqual(info["score"], 8)
+        self.assertEqual(observation["remaining_steps"], 1)
+
+    def test_the_exact_mask_says_what_changes_something(self):
+        env = self.make(exact_mask=True)
+        _, info = env.reset(seed=1)
+        masks = env.unwrapped.action_masks()
+        np.testing.assert_array_equal(masks, info["action_mask"].astype(bool))
+        self.assertTrue(masks[-1])
+        self.assertTrue(0 < masks.sum() < len(masks))
+        for action in range(len(masks) - 1):
+            env.reset()
+            before = env.unwrapped.fork()
+            after = env.step(action)[0]
+            if not masks[action]:
+                histogram = before.step(len(masks) - 1)[0]["histogram"]
+                np.testing.assert_array_equal(after["histogram"], histogram)
+            before.close()
+
+    def test_forks_are_independent(self):
+        env = self.make()
+        env.reset(seed=1)
+        fork = env.unwrapped.fork()
+        self.assertEqual(fork.step(self.action(env, "dce"))[4]["score"], 7)
+        self.assertEqual(
+            env.step(self.action(env, "stop"))[4]["score"], 8)
+        self.assertEqual(fork.fork().step(0)[4]["default_score"], 3)
+        fork.close()
+
+    def test_graphs_are_padded_and_cut(self):
+        whole = self.make(graph_size=(16, 32)).reset(seed=1)[0]
+        self.assertEqual((whole["node_kinds"] >= 0).sum(), 8)
+        self.assertEqual((whole["edges"][:, 0] >= 0).sum(), 11)
+        self.assertTrue((whole["edges"] < 8).all())
+        self.assertTrue((whole["node_features"][8:] == 0).all())
+        cut = self.make(graph_size=(4, 2)).reset(seed=1)[0]
+        np.testing.assert_array_equal(cut["node_kinds"],
+                                      whole["node_kinds"][:4])
+        self.assertTrue((cut["edges"] < 4).all())
+
+    def test_step_before_reset(self):
+        with self.assertRaises(gymnasium.error.ResetNeeded):
+            self.make().unwrapped.step(0)
+
+    def test_goes_on_when_honed_was_started_anew(self):
+        env = self.make()
+        env.reset(seed=1)
+        self.stop()
+        self.start()
+        self.assertEqual(env.reset()[1]["score"], 8)
+
+
+class Vector(WithDaemon):
+    def test_steps_like_single_environments(self):
+        envs = gymnasium.make_vec(
+            "hone/PassOrder-v0", num_envs=4, server=self.server, module=TINY,
+            vectorization_mode="vector_entry_point", max_steps=3)
+        self.addCleanup(envs.close)
+        single = self.make(max_steps=3)
+        observations, info = envs.reset(seed=1)
+        self.assertTrue(envs.observation_space.contains(observations))
+        np.testing.assert_array_equal(info["score"], [8, 8, 8, 8])
+        stop = self.action(single, "stop")
+        dce, cse = self.action(single, "dce"), self.action(single, "cse")
+        _, rewards, terminated, truncated, info = envs.step(
+            [dce, cse, stop, dce])
+        single.reset(seed=1)
+        np.testing.assert_array_equal(
+            rewards, [1, single.step(cse)[1], 0, 1])
+        np.testing.assert_array_equal(terminated, [False, False, True, False])
+        self.assertFalse(truncated.any())
+        # The one that ended starts over; its action is not taken.
+        _, rewards, terminated, _, info = envs.step([dce, dce, dce, stop])
+        self.assertEqual(rewards[2], 0)
+        self.assertEqual(info["score"][2], 8)
+        np.testing.assert_array_equal(terminated, [False, False, False, True])
+        _, _, _, truncated, _ = envs.step([dce, dce, dce, dce])
+        np.testing.assert_array_equal(truncated, [True, True, False, False])
+        self.assertEqual(envs.action_masks().shape, (4, stop + 1))
+
+
+class Errors(WithDaemon):
+    def test_statuses(self):
+        client = hone.Client(self.server)
+        self.addCleanup(client.close)
+        message = environment_service_pb2.OpenEnvironmentRequest
+        source = client.module_source(TINY)
+        for request, code, reason in (
+            (message(), grpc.StatusCode.INVALID_ARGUMENT, "INVALID_FIELD"),
+            (message(module=client.module_source(b"HloModule m\n\nnonsense")),
+             grpc.StatusCode.INVALID_ARGUMENT, "MALFORMED_MODULE"),
+            (message(module=source, task="knitting"),
+             grpc.StatusCode.NOT_FOUND, "NOT_FOUND"),
+            (message(module=source, options={"score": "beauty"}),
+             grpc.StatusCode.INVALID_ARGUMENT, "INVALID_FIELD"),
+        ):
+            with self.assertRaises(hone.Error) as raised:
+                client.open_environment(request)
+            self.assertError(raised, code, reason)
+
+        name = client.open_environment(
+            message(module=source)).environment.name
+        step = environment_service_pb2.StepRequest
+        with self.assertRaises(hone.Error) as raised:
+            client.step(step(name=name, actions=[999]))
+        self.assertError(raised, grpc.StatusCode.INVALID_ARGUMENT,
+                         "INVALID_FIELD")
+        results = client.step_batch([
+            step(name=name, actions=[0]),
+            step(name="environments/none", actions=[0])
+        ])
+        self.assertEqual(len(results[0].steps), 1)
+        self.assertEqual(results[1].code, grpc.StatusCode.NOT_FOUND)
+        client.close_environment(name)
+        with self.assertRaises(hone.Error) as raised:
+            client.step(step(name=name, actions=[0]))
+        self.assertError(raised, grpc.StatusCode.NOT_FOUND, "NOT_FOUND")
+        self.assertEqual(raised.exception.metadata["name"], name)
+
+    def test_too_many_environments(self):
+        with hone.Client(self.server) as client:
+            request = environment_service_pb2.OpenEnvironmentRequest(
+                module=client.module_source(TINY))
+            names = []
+            with self.assertRaises(hone.Error) as raised:
+                for _ in range(13):
+                    names.append(
+                        client.open_environment(request).environment.name)
+            self.assertError(raised, grpc.StatusCode.RESOURCE_EXHAUSTED,
+                             "TOO_MANY_ENVIRONMENTS")
+            for name in names:
+                client.close_environment(name)
+
+    def test_episodes_that_ended(self):
+        env = self.make(max_steps=1).unwrapped
+        env.reset(seed=1)
+        env.step(0)
+        with self.assertRaises(hone.Error) as raised:
+            env.step(0)
+        self.assertError(raised, grpc.StatusCode.FAILED_PRECONDITION,
+                         "EPISODE_ENDED")
+
+    def test_no_module_there(self):
+        with self.assertRaises(FileNotFoundError):
+            self.make("/nonexistent/model.hlo")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])

@@ -1,0 +1,75 @@
+#include "tuning/episode.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+#include "base/check.h"
+#include "base/status_macros.h"
+
+namespace hone::tuning {
+
+Episode::Episode(const space::SequentialProblem& problem, int32_t max_steps)
+    : problem_(&problem),
+      state_(problem.InitialState()),
+      mask_(static_cast<size_t>(problem.action_count()) + 1, true),
+      remaining_steps_(max_steps) {
+  HONE_CHECK(max_steps >= 1);
+}
+
+absl::Status Episode::Check(absl::Span<const int32_t> actions) const {
+  bool stopped = stopped_;
+  int32_t remaining = remaining_steps_;
+  for (const int32_t action : actions) {
+    if (action < 0 || action > stop_action()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("action ", action, ", expected 0 to ", stop_action()));
+    }
+  }
+  for (size_t i = 0; i < actions.size(); ++i) {
+    if (stopped || remaining == 0) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          "the episode has ended ",
+          stopped ? "by the action stop" : "at its limit of steps",
+          i > 0 ? absl::StrCat(" before action ", i, " of ", actions.size())
+                : "",
+          ", expected no further action"));
+    }
+    stopped = actions[i] == stop_action();
+    --remaining;
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<EpisodeStep> Episode::Step(int32_t action) {
+  HONE_RETURN_IF_ERROR(Check({&action, 1}));
+  EpisodeStep step;
+  if (action == stop_action()) {
+    stopped_ = true;
+  } else {
+    HONE_ASSIGN_OR_RETURN(space::StatePtr next, problem_->Step(state_, action));
+    if (next->key() == state_->key()) {
+      mask_[static_cast<size_t>(action)] = false;
+    } else {
+      step.reward = score() - problem_->Cost(next);
+      state_ = std::move(next);
+      mask_.assign(mask_.size(), true);
+    }
+  }
+  --remaining_steps_;
+  step.terminated = stopped_;
+  step.truncated = !stopped_ && remaining_steps_ == 0;
+  return step;
+}
+
+absl::Status Episode::CompleteMask() {
+  for (int32_t action = 0; action < stop_action(); ++action) {
+    if (!mask_[static_cast<size_t>(action)]) continue;
+    HONE_ASSIGN_OR_RETURN(const space::StatePtr next,
+                          problem_->Step(state_, action));
+    mask_[static_cast<size_t>(action)] = next->key() != state_->key();
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace hone::tuning
