@@ -16,6 +16,7 @@
 #include "base/status_macros.h"
 #include "base/thread_pool.h"
 #include "bench/corpus.h"
+#include "bench/pass_order_split.h"
 #include "hlo/read_module.h"
 #include "hlo/text_printer.h"
 #include "optimizers/registry.h"
@@ -25,9 +26,24 @@
 namespace hone::bench {
 namespace {
 
+// A search as the table's head names it.
+struct Search {
+  std::string optimizer;
+  int64_t trials = 0;
+  bool uniform_prior = false;
+};
+
+Search ParseSearch(const std::string& name, int64_t trials) {
+  // Two trials: the default, and what the policy proposes first.
+  if (name == "zero-shot") return {"policy", 2, false};
+  if (name == "guided-uniform") return {"guided", trials, true};
+  return {name, trials, false};
+}
+
 struct SearchColumn {
-  std::vector<double> ops;  // by seed
-  double seconds = 0;       // of all seeds
+  std::vector<double> ops;      // by seed
+  std::vector<double> seconds;  // by seed
+  std::vector<double> steps;    // passes run, by seed
 };
 
 struct Row {
@@ -46,20 +62,28 @@ absl::StatusOr<Row> TuneOne(const CorpusEntry& entry,
                         hlo::ReadModuleFile(entry.path));
   HONE_ASSIGN_OR_RETURN(const tuning::Task* const task,
                         tuning::FindTask("pass_order"));
+  tuning::TaskOptions task_options;
+  task_options.passes = options.passes;
   for (const std::string& search : options.searches) {
     SearchColumn& column = row.searches[search];
     for (int32_t seed = 0; seed < options.seeds; ++seed) {
       // A new problem each time: no search profits from another's memo.
-      HONE_ASSIGN_OR_RETURN(const auto problem, task->MakeProblem(module, {}));
+      HONE_ASSIGN_OR_RETURN(const auto problem,
+                            task->MakeProblem(module, task_options));
+      const Search parsed = ParseSearch(search, options.trials);
       optimizers::OptimizerOptions optimizer_options;
       optimizer_options.seed = static_cast<uint64_t>(seed);
-      HONE_ASSIGN_OR_RETURN(
-          const auto optimizer,
-          optimizers::CreateOptimizer(search, *problem, optimizer_options));
+      optimizer_options.weights = options.weights;
+      optimizer_options.uniform_prior = parsed.uniform_prior;
+      HONE_ASSIGN_OR_RETURN(const auto optimizer,
+                            optimizers::CreateOptimizer(
+                                parsed.optimizer, *problem, optimizer_options));
       HONE_ASSIGN_OR_RETURN(
           const optimizers::SearchResult result,
           optimizers::RunSearch(*problem, *optimizer,
-                                space::Budget{.trials = options.trials},
+                                space::Budget{.trials = parsed.trials,
+                                              .steps = options.steps,
+                                              .time = options.time},
                                 SystemClock()));
       if (!result.best.has_value() || !result.baseline.has_value()) {
         return absl::InternalError(
@@ -67,7 +91,9 @@ absl::StatusOr<Row> TuneOne(const CorpusEntry& entry,
       }
       row.default_ops = result.baseline->measurement.cost;
       column.ops.push_back(result.best->measurement.cost);
-      column.seconds += absl::ToDoubleSeconds(result.elapsed);
+      column.seconds.push_back(absl::ToDoubleSeconds(result.elapsed));
+      column.steps.push_back(
+          static_cast<double>(problem->sequential()->steps_taken()));
       if (!row.best.has_value() ||
           result.best->measurement.cost < row.best->measurement.cost) {
         row.best = result.best;
@@ -75,8 +101,9 @@ absl::StatusOr<Row> TuneOne(const CorpusEntry& entry,
     }
   }
   if (!options.tuned_directory.empty()) {
-    HONE_ASSIGN_OR_RETURN(const tuning::AppliedDecision applied,
-                          task->Apply(module, {}, row.best->candidate));
+    HONE_ASSIGN_OR_RETURN(
+        const tuning::AppliedDecision applied,
+        task->Apply(module, task_options, row.best->candidate));
     const std::string path =
         absl::StrCat(options.tuned_directory, "/", entry.name, ".hlo");
     std::ofstream file(path);
@@ -97,7 +124,7 @@ void PrintRow(const Row& row, const PassOrderOptions& options,
   for (const std::string& search : options.searches) {
     const SearchColumn& column = row.searches.at(search);
     const double ops = Median(column.ops);
-    out << absl::StrFormat(" %10.0f %7.4f", ops,
+    out << absl::StrFormat(" %14.0f %7.4f", ops,
                            ops / static_cast<double>(row.entry.xla_ops));
   }
   out << absl::StrFormat(" %8d\n", row.entry.xla_ops) << std::flush;
@@ -107,14 +134,20 @@ void PrintRow(const Row& row, const PassOrderOptions& options,
 
 absl::StatusOr<nlohmann::ordered_json> RunPassOrderBench(
     const PassOrderOptions& options, std::ostream& out) {
-  HONE_ASSIGN_OR_RETURN(const std::vector<CorpusEntry> corpus,
+  HONE_ASSIGN_OR_RETURN(std::vector<CorpusEntry> corpus,
                         ReadCorpus(options.corpus, options.only));
+  if (options.held_out) {
+    std::erase_if(corpus, [](const CorpusEntry& entry) {
+      return SplitOf(entry.name) != Split::kTest;
+    });
+  }
   for (const std::string& search : options.searches) {
-    HONE_RETURN_IF_ERROR(optimizers::FindOptimizer(search).status());
+    HONE_RETURN_IF_ERROR(
+        optimizers::FindOptimizer(ParseSearch(search, 0).optimizer).status());
   }
   out << absl::StrFormat("%-18s %7s %8s", "module", "input", "default");
   for (const std::string& search : options.searches) {
-    out << absl::StrFormat(" %10s %7s", search, "/xla");
+    out << absl::StrFormat(" %14s %7s", search, "/xla");
   }
   out << absl::StrFormat(" %8s\n", "xla");
 
@@ -148,7 +181,9 @@ absl::StatusOr<nlohmann::ordered_json> RunPassOrderBench(
                              static_cast<double>(row->entry.xla_ops));
     nlohmann::ordered_json searches;
     for (const auto& [search, column] : row->searches) {
-      searches[search] = {{"ops", column.ops}, {"seconds", column.seconds}};
+      searches[search] = {{"ops", column.ops},
+                          {"seconds", column.seconds},
+                          {"passes_run", column.steps}};
     }
     modules.push_back({{"module", row->entry.name},
                        {"input_ops", row->entry.ops},
@@ -161,6 +196,8 @@ absl::StatusOr<nlohmann::ordered_json> RunPassOrderBench(
   for (const std::string& search : options.searches) {
     std::vector<double> to_xla;
     std::vector<double> to_default;
+    std::vector<double> seconds;
+    std::vector<double> steps;
     // The geometric mean of each seed by itself, for the spread.
     std::vector<double> by_seed;
     int worse = 0;
@@ -168,6 +205,8 @@ absl::StatusOr<nlohmann::ordered_json> RunPassOrderBench(
       const double ops = Median(row->searches.at(search).ops);
       to_xla.push_back(ops / static_cast<double>(row->entry.xla_ops));
       to_default.push_back(ops / row->default_ops);
+      seconds.push_back(Median(row->searches.at(search).seconds));
+      steps.push_back(Median(row->searches.at(search).steps));
       worse += ops > row->default_ops ? 1 : 0;
     }
     for (size_t seed = 0; seed < static_cast<size_t>(options.seeds); ++seed) {
@@ -182,18 +221,23 @@ absl::StatusOr<nlohmann::ordered_json> RunPassOrderBench(
                        {"tuned/xla min over seeds", Quantile(by_seed, 0)},
                        {"tuned/xla max over seeds", Quantile(by_seed, 1)},
                        {"tuned/default", GeometricMean(to_default)},
+                       {"seconds, median", Median(seconds)},
+                       {"seconds, most", Quantile(seconds, 1)},
+                       {"passes run, median", Median(steps)},
                        {"modules worse than default", worse}};
     out << absl::StrFormat(
         "%s: geometric mean tuned/xla %.4f (seeds %.4f to %.4f), "
         "tuned/default %.4f, default/xla %.4f, worse than default on %d of %d "
-        "modules\n",
+        "modules; median %.0f passes run, %.2f s (most %.2f s)\n",
         search, GeometricMean(to_xla), Quantile(by_seed, 0),
         Quantile(by_seed, 1), GeometricMean(to_default),
-        GeometricMean(default_to_xla), worse, rows.size());
+        GeometricMean(default_to_xla), worse, rows.size(), Median(steps),
+        Median(seconds), Quantile(seconds, 1));
   }
   return nlohmann::ordered_json{
       {"bench", "pass-order"},    {"machine", DescribeMachine()},
       {"trials", options.trials}, {"seeds", options.seeds},
+      {"passes", options.passes}, {"held_out", options.held_out},
       {"modules", modules},       {"summary", summary}};
 }
 

@@ -2,11 +2,13 @@
 #define HONE_BENCH_PASS_ORDER_H_
 
 #include <cstdint>
+#include <limits>
 #include <ostream>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include <nlohmann/json.hpp>
 
 namespace hone::bench {
@@ -14,9 +16,19 @@ namespace hone::bench {
 struct PassOrderOptions {
   std::string corpus = "bench/data/corpus";
   std::string only;
-  // Optimizer ids, one column each.
+  // Only the modules that no policy was trained on (bench/pass_order_split.h).
+  bool held_out = false;
+  // One column each: optimizer ids, and `zero-shot` (the policy's one rollout
+  // beside the default), `guided-uniform` (guided search without a policy).
   std::vector<std::string> searches = {"beam"};
+  // Passes to order: "all", or those of the default "pipeline".
+  std::string passes = "all";
+  // The file of the policy's weights; empty for those built in.
+  std::string weights = {};
+  // What each search may spend on a module.
   int64_t trials = 300;
+  int64_t steps = std::numeric_limits<int64_t>::max();
+  absl::Duration time = absl::InfiniteDuration();
   int32_t seeds = 1;
   // Where NAME.hlo of every module's best result goes; empty: nowhere.
   std::string tuned_directory;

@@ -4,9 +4,12 @@
 #include <iostream>
 #include <memory>
 
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
 #include "cli/command.h"
 
 #include "base/status_macros.h"
+#include "bench/environment.h"
 #include "bench/parse.h"
 #include "bench/pass_fidelity.h"
 #include "bench/pass_order.h"
@@ -34,6 +37,7 @@ absl::StatusOr<int> RunBench(
 void AddPassOrder(CLI::App& parent, Context& context) {
   auto options = std::make_shared<bench::PassOrderOptions>();
   auto output = std::make_shared<std::string>();
+  auto time = std::make_shared<std::string>();
   CLI::App* command = AddCommand(
       parent, context, "pass-order",
       "Ops after each search, after the default order, and after XLA");
@@ -44,6 +48,22 @@ void AddPassOrder(CLI::App& parent, Context& context) {
   command->add_option("--trials", options->trials, "Budget of each search")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  command
+      ->add_option("--steps", options->steps,
+                   "Budget of each search in passes run [no limit]")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--time", *time,
+                      "Budget of each search in time, e.g. 10s [no limit]");
+  command
+      ->add_option("--passes", options->passes,
+                   "What is ordered: all passes, or those of the default "
+                   "pipeline")
+      ->check(CLI::IsMember({"all", "pipeline"}))
+      ->capture_default_str();
+  command->add_option("--weights", options->weights,
+                      "Weights of the policy [built in]");
+  command->add_flag("--held-out", options->held_out,
+                    "Only modules that no policy was trained on");
   command->add_option("--seeds", options->seeds, "Runs of each search")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
@@ -54,8 +74,12 @@ void AddPassOrder(CLI::App& parent, Context& context) {
   command->add_option("--tuned", options->tuned_directory,
                       "Folder for every module's best result");
   command->add_option("-o,--output", *output, "JSON file");
-  command->callback([options, output, &context] {
-    RunCommand(context, [&] {
+  command->callback([options, output, time, &context] {
+    RunCommand(context, [&]() -> absl::StatusOr<int> {
+      if (!time->empty() && !absl::ParseDuration(*time, &options->time)) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            "--time '", *time, "': expected a duration such as 10s"));
+      }
       return RunBench(context, *output, [&](std::ostream& out) {
         return bench::RunPassOrderBench(*options, out);
       });
@@ -116,6 +140,29 @@ void AddParse(CLI::App& parent, Context& context) {
   });
 }
 
+void AddEnvironment(CLI::App& parent, Context& context) {
+  auto options = std::make_shared<bench::EnvironmentOptions>();
+  auto output = std::make_shared<std::string>();
+  CLI::App* command =
+      AddCommand(parent, context, "environment",
+                 "Environment steps per second, in process and over gRPC");
+  command->add_option("--module", options->module, "Module to walk from")
+      ->capture_default_str();
+  command->add_option("--steps", options->steps, "Steps of each row")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_option("--seed", options->seed, "Of the random walks")
+      ->capture_default_str();
+  command->add_option("-o,--output", *output, "JSON file");
+  command->callback([options, output, &context] {
+    RunCommand(context, [&] {
+      return RunBench(context, *output, [&](std::ostream& out) {
+        return bench::RunEnvironmentBench(*options, out);
+      });
+    });
+  });
+}
+
 void AddServe(CLI::App& parent, Context& context) {
   auto options = std::make_shared<bench::ServeOptions>();
   auto output = std::make_shared<std::string>();
@@ -147,6 +194,7 @@ void AddBenchCommand(CLI::App& app, Context& context) {
   AddPassOrder(*command, context);
   AddPassFidelity(*command, context);
   AddParse(*command, context);
+  AddEnvironment(*command, context);
   AddServe(*command, context);
 }
 

@@ -16,6 +16,15 @@ pkg_check_modules(OPENBLAS REQUIRED IMPORTED_TARGET openblas)
 pkg_check_modules(HTTPLIB REQUIRED IMPORTED_TARGET cpp-httplib)
 pkg_check_modules(PROMETHEUS REQUIRED IMPORTED_TARGET prometheus-cpp-core)
 pkg_check_modules(SYSTEMD REQUIRED IMPORTED_TARGET libsystemd)
+# Torch's own package adds flags to every target and wants Caffe2's; its headers
+# and libraries are all that is needed.
+find_path(TORCH_API_INCLUDE torch/torch.h REQUIRED
+  PATH_SUFFIXES torch/csrc/api/include)
+find_library(TORCH_LIBRARY torch_cpu REQUIRED)
+find_library(C10_LIBRARY c10 REQUIRED)
+add_library(hone_torch INTERFACE)
+target_include_directories(hone_torch SYSTEM INTERFACE "${TORCH_API_INCLUDE}")
+target_link_libraries(hone_torch INTERFACE "${TORCH_LIBRARY}" "${C10_LIBRARY}")
 if(HONE_BUILD_TESTS)
   find_package(GTest REQUIRED)
 endif()

@@ -49,11 +49,11 @@ Position Follow(const space::SequentialProblem& problem,
 
 std::vector<int32_t> EditSequence(const space::SequentialProblem& problem,
                                   std::vector<int32_t> actions, Rng& rng) {
-  if (problem.action_count() == 0 || problem.max_steps() == 0) return actions;
-  const auto random_action = [&] {
-    return static_cast<int32_t>(
-        rng.Below(static_cast<uint64_t>(problem.action_count())));
-  };
+  // What is legal at the start is a good guess at what is anywhere.
+  const std::vector<int32_t> legal =
+      problem.LegalActions(problem.InitialState());
+  if (legal.empty() || problem.max_steps() == 0) return actions;
+  const auto random_action = [&] { return legal[rng.Below(legal.size())]; };
   constexpr uint64_t kInsert = 0, kRemove = 1, kReplace = 2, kEdits = 4;
   const bool may_insert =
       actions.size() < static_cast<size_t>(problem.max_steps());

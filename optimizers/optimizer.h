@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -15,8 +16,14 @@ namespace hone::optimizers {
 
 struct OptimizerOptions {
   uint64_t seed = 0;
-  // beam: states kept per depth.
+  // beam, guided: states kept per depth.
   int32_t beam_width = 8;
+  // policy, finetune, guided: the file of the weights; empty for those that
+  // come with Hone for the problem, or none.
+  std::string weights = {};
+  // policy, guided: no weights, every action is as likely as another; the
+  // control that tells what the weights are worth.
+  bool uniform_prior = false;
 };
 
 // A search algorithm, ask and tell.

@@ -6,13 +6,20 @@
 #include "absl/strings/str_join.h"
 
 #include "base/status_macros.h"
+#include "optimizers/policies/library.h"
 
 namespace hone::optimizers {
 namespace {
 
 constexpr OptimizerInfo kOptimizers[] = {
 #define HONE_OPTIMIZER(id, factory, kinds) {id, kinds, &factory},
+#define HONE_LEARNED_OPTIMIZER(id, factory, kinds)                      \
+  {id, kinds,                                                           \
+   [](const space::Problem& problem, const OptimizerOptions& options) { \
+     return policies::CreateLearned(id, problem, options);              \
+   }},
 #include "optimizers/optimizers.def"
+#undef HONE_LEARNED_OPTIMIZER
 #undef HONE_OPTIMIZER
 };
 

@@ -19,11 +19,13 @@ using Kinds = uint32_t;
 inline constexpr Kinds kSequential = 1;
 inline constexpr Kinds kAssignment = 2;
 
+#define HONE_LEARNED_OPTIMIZER(id, factory, kinds)
 #define HONE_OPTIMIZER(id, factory, kinds)            \
   absl::StatusOr<std::unique_ptr<Optimizer>> factory( \
       const space::Problem& problem, const OptimizerOptions& options);
 #include "optimizers/optimizers.def"
 #undef HONE_OPTIMIZER
+#undef HONE_LEARNED_OPTIMIZER
 
 // One line of optimizers.def.
 struct OptimizerInfo {

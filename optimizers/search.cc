@@ -57,10 +57,16 @@ absl::StatusOr<SearchResult> RunSearch(const space::Problem& problem,
   SearchResult result;
   HONE_RETURN_IF_ERROR(Resume(options.resume, optimizer, result));
 
+  const space::SequentialProblem* const sequence = problem.sequential();
+  const int64_t first_step = sequence == nullptr ? 0 : sequence->steps_taken();
   // The limit that forbids another measurement.
   const auto limit = [&]() -> std::optional<SearchEnd> {
     if (options.stop && options.stop()) return SearchEnd::kStopped;
     if (result.trials >= budget.trials) return SearchEnd::kTrials;
+    if (sequence != nullptr &&
+        sequence->steps_taken() - first_step >= budget.steps) {
+      return SearchEnd::kSteps;
+    }
     if (clock.Monotonic() - start >= budget.time) return SearchEnd::kTime;
     return std::nullopt;
   };

@@ -20,6 +20,7 @@ namespace hone::optimizers {
 // Why a search ended.
 enum class SearchEnd {
   kTrials,     // budget.trials are spent
+  kSteps,      // budget.steps are spent
   kTime,       // budget.time is spent
   kExhausted,  // the optimizer has nothing left to propose
   kStopped,    // options.stop said so

@@ -38,6 +38,7 @@ FENCES = {
     "prometheus/": {"daemon"},
     "httplib.h": {"daemon", "tests/daemon"},
     "toml++/": {"daemon"},
+    "torch/": {"optimizers/policies"},
     "cblas.h": {"hlo/evaluator"},
     "Eigen/": {"hlo/evaluator"},
     "zstd.h": {"hlo", "storage"},

@@ -20,7 +20,7 @@ def check(path: pathlib.Path):
         yield f"{path}: an id stands twice"
     sources = {}
     for source in path.parent.rglob("*.cc"):
-        for factory in re.findall(r"> (Make\w+)\(", source.read_text()):
+        for factory in re.findall(r"> ((?:Create|Make)\w+)\(", source.read_text()):
             sources.setdefault(factory, source)
     for match in entries:
         source = sources.get(match[2])

@@ -11,7 +11,7 @@ build=(
   ca-certificates ccache cmake g++ git libabsl-dev libcli11-dev
   libcpp-httplib-dev libgrpc++-dev libopenblas-pthread-dev libprotobuf-dev
   libspdlog-dev libsqlite3-dev libssl-dev libsystemd-dev libtomlplusplus-dev
-  libxxhash-dev libzstd-dev mold ninja-build nlohmann-json3-dev pkg-config
+  libtorch-dev libxxhash-dev libzstd-dev mold ninja-build nlohmann-json3-dev pkg-config
   prometheus-cpp-dev protobuf-compiler protobuf-compiler-grpc
 )
 test=(clang-format-14 libgmock-dev libgtest-dev python3 python3-venv)

@@ -69,6 +69,9 @@ Capabilities CapabilitiesOf(absl::string_view id) {
   if (id == "annealing") {
     return {{"CappedSum", "GraphPartition"}, {}};
   }
+  if (id == "ppo" || id == "finetune" || id == "dqn" || id == "guided") {
+    return {{"DelayedReward", "CappedSum"}, {}};
+  }
   return {{"DelayedReward"}, {}};
 }
 

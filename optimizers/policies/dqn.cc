@@ -1,0 +1,64 @@
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/rng.h"
+#include "optimizers/policies/dqn_learner.h"
+#include "optimizers/policies/episode_optimizer.h"
+#include "optimizers/policies/factories.h"
+#include "optimizers/policies/weights.h"
+
+namespace hone::optimizers::policies {
+namespace {
+
+constexpr int32_t kEpisodesPerUpdate = 8;
+constexpr int32_t kStepsPerUpdate = 16;
+// Exploration falls from 1 to the last value over these episodes.
+constexpr double kLastEpsilon = 0.1;
+constexpr double kExploringEpisodes = 400;
+
+class Dqn final : public EpisodeOptimizer {
+ public:
+  Dqn(const space::Problem& problem, std::unique_ptr<Model> model,
+      uint64_t seed)
+      : EpisodeOptimizer(problem),
+        rng_(seed),
+        model_(std::move(model)),
+        learner_(*model_, DqnOptions{}, seed) {}
+
+  absl::string_view name() const override { return "dqn"; }
+
+ private:
+  std::vector<Episode> Play() override {
+    const double epsilon =
+        std::max(kLastEpsilon, 1 - episodes_ / kExploringEpisodes);
+    absl::StatusOr<std::vector<Episode>> episodes =
+        PlayEpisodes(game(), *model_, kEpisodesPerUpdate,
+                     ChooseEpsilonGreedy(rng_, epsilon));
+    if (!episodes.ok()) return {};
+    episodes_ += kEpisodesPerUpdate;
+    return *std::move(episodes);
+  }
+
+  void Train(std::vector<Episode> episodes) override {
+    for (const Episode& episode : episodes) learner_.Remember(episode);
+    learner_.Update(kStepsPerUpdate);
+  }
+
+  Rng rng_;
+  const std::unique_ptr<Model> model_;
+  DqnLearner learner_;
+  double episodes_ = 0;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Optimizer>> CreateDqn(
+    const space::Problem& problem, const OptimizerOptions& options) {
+  return std::make_unique<Dqn>(problem, NewModel(problem, options),
+                               options.seed);
+}
+
+}  // namespace hone::optimizers::policies

@@ -1,0 +1,33 @@
+#ifndef HONE_OPTIMIZERS_POLICIES_FACTORIES_H_
+#define HONE_OPTIMIZERS_POLICIES_FACTORIES_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+#include "optimizers/optimizer.h"
+#include "optimizers/policies/model.h"
+#include "optimizers/policies/ppo_learner.h"
+#include "space/problem.h"
+
+namespace hone::optimizers::policies {
+
+// The learned optimizers of optimizers.def.
+#define HONE_OPTIMIZER(id, factory, kinds)
+#define HONE_LEARNED_OPTIMIZER(id, factory, kinds)    \
+  absl::StatusOr<std::unique_ptr<Optimizer>> factory( \
+      const space::Problem& problem, const OptimizerOptions& options);
+#include "optimizers/optimizers.def"
+#undef HONE_LEARNED_OPTIMIZER
+#undef HONE_OPTIMIZER
+
+// PPO on one problem, from the weights that `model` has.
+std::unique_ptr<Optimizer> PpoFrom(absl::string_view name,
+                                   const space::Problem& problem,
+                                   std::unique_ptr<Model> model,
+                                   const PpoOptions& options, uint64_t seed);
+
+}  // namespace hone::optimizers::policies
+
+#endif  // HONE_OPTIMIZERS_POLICIES_FACTORIES_H_

@@ -1,0 +1,20 @@
+#include <memory>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "optimizers/policies/factories.h"
+#include "optimizers/policies/weights.h"
+
+namespace hone::optimizers::policies {
+
+// PPO that starts from what was learned on other problems.
+absl::StatusOr<std::unique_ptr<Optimizer>> CreateFinetune(
+    const space::Problem& problem, const OptimizerOptions& options) {
+  HONE_ASSIGN_OR_RETURN(auto model, TrainedModel(problem, options));
+  PpoOptions ppo;
+  // What was learned before is not to be forgotten at once.
+  ppo.learning_rate = 3e-4F;
+  return PpoFrom("finetune", problem, std::move(model), ppo, options.seed);
+}
+
+}  // namespace hone::optimizers::policies

@@ -1,0 +1,236 @@
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+
+#include "base/rng.h"
+#include "base/status_macros.h"
+#include "optimizers/batch_optimizer.h"
+#include "optimizers/policies/episode_optimizer.h"
+#include "optimizers/policies/factories.h"
+#include "optimizers/policies/rollout.h"
+#include "optimizers/policies/weights.h"
+
+namespace hone::optimizers::policies {
+namespace {
+
+// Extensions tried per level and state kept.
+constexpr size_t kBranching = 2;
+// Levels in a row without a new proposal after which the space counts as
+// exhausted.
+constexpr int kMaxFruitlessLevels = 400;
+
+// Beam search that asks a policy which moves are worth a try.
+//
+// First the policy plays one game by itself. Then a beam: a level tries the
+// `width * kBranching` likeliest extensions of its positions (by the product of
+// the probabilities along the way), and keeps `width` of the new states, half
+// by cost and half by likelihood. The first beam starts from the start; each
+// later one from somewhere on the way of one of the best games so far, with
+// Gumbel noise on the logarithms, which samples ways without replacement (Kool,
+// van Hoof and Welling, "Stochastic Beams and Where to Find Them", 2019).
+class Guided final : public BatchOptimizer {
+ public:
+  Guided(const space::Problem& problem, std::unique_ptr<const Scorer> scorer,
+         const OptimizerOptions& options)
+      : BatchOptimizer(problem),
+        game_(Game::Make(problem)),
+        scorer_(std::move(scorer)),
+        width_(static_cast<size_t>(options.beam_width)),
+        rng_(options.seed) {}
+
+  absl::string_view name() const override { return "guided"; }
+
+ private:
+  struct Node {
+    Position position;
+    double log_probability = 0;
+  };
+  struct Extension {
+    size_t parent = 0;
+    int32_t move = 0;
+    double log_probability = 0;
+    double priority = 0;
+  };
+  struct Best {
+    Position position;
+    space::Candidate proposal;
+    double cost = 0;
+  };
+
+  void Learn(const space::Trial& trial) override {
+    const double cost = space::EffectiveCost(trial.measurement);
+    if (learned_ >= finished_.size()) return;
+    Position position = std::move(finished_[learned_++]);
+    if (!std::isfinite(cost)) return;
+    const auto better = [](const Best& a, const Best& b) {
+      return std::make_pair(a.cost, a.proposal.choices.size()) <
+             std::make_pair(b.cost, b.proposal.choices.size());
+    };
+    Best best{std::move(position), trial.candidate, cost};
+    best_.insert(std::upper_bound(best_.begin(), best_.end(), best, better),
+                 std::move(best));
+    if (best_.size() > width_) best_.pop_back();
+  }
+
+  std::vector<space::Candidate> Plan() override {
+    finished_.clear();
+    learned_ = 0;
+    std::vector<space::Candidate> batch;
+    if (!std::exchange(played_, true)) {
+      absl::StatusOr<std::vector<Episode>> episodes =
+          PlayEpisodes(*game_, *scorer_, 1, ChooseBest);
+      if (episodes.ok()) Propose((*episodes)[0].end, batch);
+      frontier_ = {{game_->Start(), 0}};
+      if (!batch.empty()) return batch;
+    }
+    for (int level = 0; level < kMaxFruitlessLevels; ++level) {
+      if (frontier_.empty()) Restart();
+      batch = Extend();
+      if (!batch.empty()) return batch;
+    }
+    return {};
+  }
+
+  // Adds what `position` proposes unless it was proposed before.
+  void Propose(const Position& position, std::vector<space::Candidate>& batch) {
+    space::Candidate proposal = game_->Proposal(position);
+    if (!proposed_.insert(HashOf(proposal)).second) return;
+    batch.push_back(std::move(proposal));
+    finished_.push_back(position);
+  }
+
+  // A new beam from somewhere on the way of one of the best games.
+  void Restart() {
+    seen_.clear();
+    noisy_ = true;
+    Position position = game_->Start();
+    if (!best_.empty()) {
+      // The smaller of two ranks: better games come more often.
+      const size_t rank =
+          std::min(rng_.Below(best_.size()), rng_.Below(best_.size()));
+      const std::vector<int32_t>& way = best_[rank].position.choices;
+      const size_t length = rng_.Below(way.size() + 1);
+      for (size_t i = 0; i < length && !position.over; ++i) {
+        absl::StatusOr<Position> next = game_->Play(position, way[i]);
+        if (!next.ok()) break;
+        position = *std::move(next);
+      }
+    }
+    if (position.over) position = game_->Start();
+    if (!position.over) frontier_ = {{std::move(position), 0}};
+  }
+
+  // All legal moves of the frontier, the likeliest first.
+  std::vector<Extension> Extensions() {
+    std::vector<View> views;
+    std::vector<const View*> pointers;
+    for (const Node& node : frontier_) {
+      views.push_back(game_->Observe(node.position));
+    }
+    for (const View& view : views) pointers.push_back(&view);
+    const std::vector<MoveScores> scores = scorer_->Score(pointers);
+    std::vector<Extension> extensions;
+    for (size_t i = 0; i < frontier_.size(); ++i) {
+      const std::vector<float> log_probabilities = LogSoftmax(scores[i].scores);
+      for (size_t m = 0; m < views[i].moves.size(); ++m) {
+        Extension extension;
+        extension.parent = i;
+        extension.move = views[i].moves[m];
+        extension.log_probability = frontier_[i].log_probability +
+                                    static_cast<double>(log_probabilities[m]);
+        extension.priority = extension.log_probability;
+        // Uniform noise at first, so that equal moves come in any order.
+        extension.priority +=
+            noisy_ ? -std::log(-std::log(Draw())) : 1e-6 * rng_.Uniform();
+        extensions.push_back(extension);
+      }
+    }
+    std::sort(extensions.begin(), extensions.end(),
+              [](const Extension& a, const Extension& b) {
+                return a.priority > b.priority;
+              });
+    if (extensions.size() > width_ * kBranching) {
+      extensions.resize(width_ * kBranching);
+    }
+    return extensions;
+  }
+
+  // In (0, 1).
+  double Draw() { return std::clamp(rng_.Uniform(), 1e-12, 1 - 1e-12); }
+
+  // One level of the beam.
+  std::vector<space::Candidate> Extend() {
+    std::vector<space::Candidate> batch;
+    std::vector<Node> children;
+    for (const Extension& extension : Extensions()) {
+      const Position& parent = frontier_[extension.parent].position;
+      absl::StatusOr<Position> next = game_->Play(parent, extension.move);
+      if (!next.ok()) continue;
+      if (next->over) {
+        Propose(*next, batch);
+        continue;
+      }
+      if (next->state != nullptr) {
+        if (!seen_.insert(next->state->key()).second) continue;
+        if (next->best_length == next->choices.size()) Propose(*next, batch);
+      }
+      children.push_back({*std::move(next), extension.log_probability});
+    }
+    frontier_ = Select(std::move(children));
+    return batch;
+  }
+
+  // Children come likeliest first.
+  std::vector<Node> Select(std::vector<Node> children) const {
+    if (children.size() <= width_) return children;
+    std::vector<size_t> by_cost(children.size());
+    std::iota(by_cost.begin(), by_cost.end(), size_t{0});
+    std::stable_sort(by_cost.begin(), by_cost.end(), [&](size_t a, size_t b) {
+      return children[a].position.cost < children[b].position.cost;
+    });
+    std::vector<bool> kept(children.size());
+    for (size_t i = 0; i < (width_ + 1) / 2; ++i) kept[by_cost[i]] = true;
+    size_t count = (width_ + 1) / 2;
+    for (size_t i = 0; i < children.size() && count < width_; ++i) {
+      if (!kept[i]) ++count;
+      kept[i] = true;
+    }
+    std::vector<Node> selected;
+    for (size_t i = 0; i < children.size(); ++i) {
+      if (kept[i]) selected.push_back(std::move(children[i]));
+    }
+    return selected;
+  }
+
+  const std::unique_ptr<const Game> game_;
+  const std::unique_ptr<const Scorer> scorer_;
+  const size_t width_;
+  Rng rng_;
+  bool played_ = false;
+  bool noisy_ = false;
+  std::vector<Node> frontier_;
+  // Keys of the states of this beam.
+  absl::flat_hash_set<Hash128> seen_;
+  absl::flat_hash_set<Hash128> proposed_;
+  // Positions behind the batch, and how many of them have been measured.
+  std::vector<Position> finished_;
+  size_t learned_ = 0;
+  // The cheapest, best first.
+  std::vector<Best> best_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Optimizer>> CreateGuided(
+    const space::Problem& problem, const OptimizerOptions& options) {
+  HONE_ASSIGN_OR_RETURN(auto prior, PriorOf(problem, options));
+  return std::make_unique<Guided>(problem, std::move(prior), options);
+}
+
+}  // namespace hone::optimizers::policies

@@ -1,0 +1,88 @@
+#ifndef HONE_OPTIMIZERS_POLICIES_NETWORK_H_
+#define HONE_OPTIMIZERS_POLICIES_NETWORK_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/types/span.h"
+#include <torch/torch.h>
+
+#include "optimizers/policies/game.h"
+
+namespace hone::optimizers::policies {
+
+// Views as tensors. Views of one state share its graph. B views, M the most
+// moves of one, U distinct graphs with N nodes and E edges in all.
+struct Batch {
+  torch::Tensor node_kinds;      // [N] int64
+  torch::Tensor node_features;   // [N, node_features]
+  torch::Tensor graph_of_node;   // [N] int64, 0 … U-1
+  torch::Tensor nodes_of_graph;  // [U, 1] float: how many
+  torch::Tensor sources;         // [E] int64
+  torch::Tensor targets;         // [E] int64
+  torch::Tensor in_degree;       // [N, 1], at least 1
+  torch::Tensor out_degree;      // [N, 1], at least 1
+  torch::Tensor globals;         // [U, global_features]
+  torch::Tensor graph_of_view;   // [B] int64
+  torch::Tensor focus;           // [B] int64, a node
+  torch::Tensor has_focus;       // [B, 1] float
+  torch::Tensor game_features;   // [B, kGameFeatures]
+  torch::Tensor move_kinds;      // [B, M] int64, 0 where there is none
+  torch::Tensor move_features;   // [B, M, kMoveFeatures]
+  torch::Tensor no_move;         // [B, M] bool: true behind a view's last move
+};
+
+Batch MakeBatch(absl::Span<const View* const> views, const GameSpec& spec);
+
+struct NetworkOutput {
+  torch::Tensor scores;  // [B, M]: logits or action values; -inf for no move
+  torch::Tensor values;  // [B]: what the game still earns
+};
+
+// A graph encoder with a head that scores any number of moves and one that
+// values the position.
+//
+// Encoder: GraphSAGE (Hamilton, Ying and Leskovec, "Inductive Representation
+// Learning on Large Graphs", 2017, algorithm 1, mean aggregator); unlike there,
+// producers and consumers are aggregated apart, over all neighbours, and layers
+// are residual. A graph is the mean and the root mean square of its nodes
+// beside its global features. A move is scored from an embedding of its kind,
+// its features and the position, so that the set of moves may vary. A new
+// network scores all moves alike.
+class NetworkImpl : public torch::nn::Module {
+ public:
+  explicit NetworkImpl(const GameSpec& spec);
+
+  NetworkOutput forward(const Batch& batch);
+
+  const GameSpec& spec() const { return spec_; }
+
+ private:
+  struct Layer {
+    torch::nn::Linear self{nullptr};
+    torch::nn::Linear producers{nullptr};
+    torch::nn::Linear consumers{nullptr};
+    torch::nn::LayerNorm norm{nullptr};
+  };
+
+  // [N, width]
+  torch::Tensor EncodeNodes(const Batch& batch);
+
+  const GameSpec spec_;
+  torch::nn::Embedding node_kinds_{nullptr};
+  torch::nn::Linear node_features_{nullptr};
+  std::vector<Layer> layers_;
+  torch::nn::Linear graph_{nullptr};
+  torch::nn::Linear position_{nullptr};
+  torch::nn::Embedding move_kinds_{nullptr};
+  torch::nn::Linear move_features_{nullptr};
+  torch::nn::Linear move_position_{nullptr};
+  torch::nn::Linear score_{nullptr};
+  torch::nn::Linear value_hidden_{nullptr};
+  torch::nn::Linear value_{nullptr};
+};
+TORCH_MODULE(Network);
+
+}  // namespace hone::optimizers::policies
+
+#endif  // HONE_OPTIMIZERS_POLICIES_NETWORK_H_

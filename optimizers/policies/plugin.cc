@@ -1,0 +1,30 @@
+// The entry of the shared object with everything of Torch.
+
+#include "absl/strings/str_cat.h"
+
+#include "optimizers/policies/factories.h"
+#include "optimizers/policies/library.h"
+
+namespace hone::optimizers::policies {
+namespace {
+
+absl::StatusOr<std::unique_ptr<Optimizer>> Create(
+    absl::string_view name, const space::Problem& problem,
+    const OptimizerOptions& options) {
+#define HONE_OPTIMIZER(id, factory, kinds)
+#define HONE_LEARNED_OPTIMIZER(id, factory, kinds) \
+  if (name == id) return factory(problem, options);
+#include "optimizers/optimizers.def"
+#undef HONE_LEARNED_OPTIMIZER
+#undef HONE_OPTIMIZER
+  return absl::NotFoundError(absl::StrCat("unknown optimizer '", name, "'"));
+}
+
+}  // namespace
+}  // namespace hone::optimizers::policies
+
+extern "C" const hone::optimizers::policies::Library* HonePolicyLibrary() {
+  using namespace hone::optimizers::policies;
+  static constexpr Library kLibrary = {.create = Create, .train = Train};
+  return &kLibrary;
+}

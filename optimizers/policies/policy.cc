@@ -1,0 +1,53 @@
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/rng.h"
+#include "base/status_macros.h"
+#include "optimizers/policies/episode_optimizer.h"
+#include "optimizers/policies/factories.h"
+#include "optimizers/policies/weights.h"
+
+namespace hone::optimizers::policies {
+namespace {
+
+constexpr int32_t kSamples = 8;
+
+// Plays as the policy says without learning: first the best move each time
+// (zero-shot), then samples.
+class Policy final : public EpisodeOptimizer {
+ public:
+  Policy(const space::Problem& problem, std::unique_ptr<const Scorer> scorer,
+         uint64_t seed)
+      : EpisodeOptimizer(problem), rng_(seed), scorer_(std::move(scorer)) {}
+
+  absl::string_view name() const override { return "policy"; }
+
+ private:
+  std::vector<Episode> Play() override {
+    const bool is_first = !std::exchange(played_best_, true);
+    absl::StatusOr<std::vector<Episode>> episodes =
+        is_first
+            ? PlayEpisodes(game(), *scorer_, 1, ChooseBest)
+            : PlayEpisodes(game(), *scorer_, kSamples, ChooseBySoftmax(rng_));
+    if (!episodes.ok()) return {};
+    return *std::move(episodes);
+  }
+
+  void Train(std::vector<Episode>) override {}
+
+  Rng rng_;
+  const std::unique_ptr<const Scorer> scorer_;
+  bool played_best_ = false;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Optimizer>> CreatePolicy(
+    const space::Problem& problem, const OptimizerOptions& options) {
+  HONE_ASSIGN_OR_RETURN(auto prior, PriorOf(problem, options));
+  return std::make_unique<Policy>(problem, std::move(prior), options.seed);
+}
+
+}  // namespace hone::optimizers::policies
