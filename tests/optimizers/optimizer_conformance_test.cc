@@ -69,7 +69,7 @@ Capabilities CapabilitiesOf(absl::string_view id) {
   if (id == "annealing") {
     return {{"CappedSum", "GraphPartition"}, {}};
   }
-  if (id == "ppo" || id == "finetune" || id == "dqn" || id == "guided") {
+  if (id == "ppo" || id == "finetune") {
     return {{"DelayedReward", "CappedSum"}, {}};
   }
   return {{"DelayedReward"}, {}};
@@ -92,6 +92,16 @@ class OptimizerConformance
   }
 
   const OptimizerInfo& info() const { return std::get<0>(GetParam()); }
+  // Whether it trains a network as it goes, which takes milliseconds a trial.
+  bool IsLearned() const {
+    return info().id == "dqn" || info().id == "finetune" ||
+           info().id == "guided" || info().id == "policy" || info().id == "ppo";
+  }
+  // How many trials a test can afford of `trials`.
+  int64_t Affordable(int64_t trials) const {
+    return IsLearned() ? trials / 8 : trials;
+  }
+
   const ToyProblem& toy() const { return std::get<1>(GetParam()); }
 
   std::unique_ptr<Optimizer> Make(uint64_t seed) const {
@@ -155,7 +165,7 @@ TEST_P(OptimizerConformance, FirstCandidateIsTheDefault) {
 TEST_P(OptimizerConformance, SuggestDoesNotChangeState) {
   if (!supported_) return;
   std::unique_ptr<Optimizer> optimizer = Make(3);
-  for (int64_t id = 0; id < 200; ++id) {
+  for (int64_t id = 0; id < Affordable(200); ++id) {
     const std::vector<space::Candidate> batch = optimizer->Suggest(7);
     ASSERT_LE(batch.size(), 7);
     EXPECT_EQ(optimizer->Suggest(7), batch);
@@ -173,19 +183,20 @@ TEST_P(OptimizerConformance, SuggestDoesNotChangeState) {
 
 TEST_P(OptimizerConformance, SameSeedSameTraceWhateverTheBatches) {
   if (!supported_) return;
-  const auto trace = CandidatesOf(Trace(5, 300));
-  EXPECT_EQ(CandidatesOf(Trace(5, 300)), trace);
-  EXPECT_EQ(CandidatesOf(Trace(5, 300, 1)), trace);
-  EXPECT_EQ(CandidatesOf(Trace(5, 300, 100)), trace);
+  const auto trace = CandidatesOf(Trace(5, Affordable(300)));
+  EXPECT_EQ(CandidatesOf(Trace(5, Affordable(300))), trace);
+  EXPECT_EQ(CandidatesOf(Trace(5, Affordable(300), 1)), trace);
+  EXPECT_EQ(CandidatesOf(Trace(5, Affordable(300), 100)), trace);
 }
 
 TEST_P(OptimizerConformance, ResumesFromItsLog) {
   if (!supported_) return;
-  const std::vector<space::Trial> whole = Trace(7, 300);
+  const std::vector<space::Trial> whole = Trace(7, Affordable(300));
   for (int percent : {10, 50, 90}) {
     const size_t kept = whole.size() * static_cast<size_t>(percent) / 100;
     const auto log = absl::MakeConstSpan(whole).first(kept);
-    const std::vector<space::Trial> resumed = Trace(7, 300, 16, log);
+    const std::vector<space::Trial> resumed =
+        Trace(7, Affordable(300), 16, log);
     EXPECT_EQ(CandidatesOf(resumed), CandidatesOf(whole)) << percent << " %";
   }
 }
@@ -203,7 +214,7 @@ TEST_P(OptimizerConformance, KeepsTheTrialBudget) {
 
 TEST_P(OptimizerConformance, CandidatesAreWellFormed) {
   if (!supported_) return;
-  for (const space::Trial& trial : Trace(11, 500)) {
+  for (const space::Trial& trial : Trace(11, Affordable(500))) {
     const std::vector<int32_t>& choices = trial.candidate.choices;
     if (const auto* sequential = problem_->sequential()) {
       EXPECT_LE(choices.size(), static_cast<size_t>(sequential->max_steps()));
@@ -224,7 +235,8 @@ TEST_P(OptimizerConformance, CandidatesAreWellFormed) {
 TEST_P(OptimizerConformance, NeverEndsWorseThanTheDefault) {
   if (!supported_) return;
   const double baseline = problem_->Measure(problem_->DefaultCandidate()).cost;
-  for (int64_t trials : {1, 5, 50, 500}) {
+  for (int64_t trials :
+       {int64_t{1}, int64_t{5}, int64_t{50}, Affordable(500)}) {
     const SearchResult result = Run(13, {.trials = trials});
     ASSERT_TRUE(result.best && result.baseline);
     EXPECT_EQ(result.baseline->measurement.cost, baseline);
@@ -236,8 +248,10 @@ TEST_P(OptimizerConformance, FindsWhatItDeclares) {
   if (!supported_) return;
   const Capabilities capabilities = CapabilitiesOf(info().id);
   const double optimum = OptimalCost(*problem_);
-  for (uint64_t seed = 0; seed < 5; ++seed) {
-    const SearchResult result = Run(seed, {.trials = kTrials});
+  const uint64_t seeds = IsLearned() ? 1 : 5;
+  const int64_t trials = IsLearned() ? kTrials / 3 : kTrials;
+  for (uint64_t seed = 0; seed < seeds; ++seed) {
+    const SearchResult result = Run(seed, {.trials = trials});
     ASSERT_TRUE(result.best);
     EXPECT_GE(result.best->measurement.cost, optimum);
     if (Contains(capabilities.solves)) {
