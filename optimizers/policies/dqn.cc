@@ -14,7 +14,7 @@ namespace hone::optimizers::policies {
 namespace {
 
 constexpr int32_t kEpisodesPerUpdate = 8;
-constexpr int32_t kStepsPerUpdate = 16;
+constexpr int32_t kStepsPerUpdate = 4;
 // Exploration falls from 1 to the last value over these episodes.
 constexpr double kLastEpsilon = 0.1;
 constexpr double kExploringEpisodes = 400;

@@ -15,7 +15,7 @@ struct DqnOptions {
   float learning_rate = 1e-3F;
   // Turns kept for replay, the youngest.
   size_t replay_capacity = 20000;
-  int32_t batch_size = 64;
+  int32_t batch_size = 32;
   // Gradient steps between copies to the target network.
   int32_t target_interval = 50;
   // Turns that a target looks ahead.

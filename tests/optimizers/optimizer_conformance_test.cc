@@ -69,9 +69,7 @@ Capabilities CapabilitiesOf(absl::string_view id) {
   if (id == "annealing") {
     return {{"CappedSum", "GraphPartition"}, {}};
   }
-  if (id == "ppo" || id == "finetune") {
-    return {{"DelayedReward", "CappedSum"}, {}};
-  }
+  if (id == "ppo") return {{"DelayedReward", "CappedSum"}, {}};
   return {{"DelayedReward"}, {}};
 }
 
