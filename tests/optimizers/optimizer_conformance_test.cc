@@ -69,7 +69,9 @@ Capabilities CapabilitiesOf(absl::string_view id) {
   if (id == "annealing") {
     return {{"CappedSum", "GraphPartition"}, {}};
   }
-  if (id == "ppo") return {{"DelayedReward", "CappedSum"}, {}};
+  // Within the trials that a test can afford; what they learn with more is in
+  // tests/optimizers/policies.
+  if (id == "dqn" || id == "finetune" || id == "ppo") return {};
   return {{"DelayedReward"}, {}};
 }
 
