@@ -382,6 +382,24 @@ void RandomGraph::AddConvolution() {
        false);
 }
 
+// `x` with a slope along a dimension other than `feature`, steeper than twice
+// its bound: the variance of elements that happen to be equal is nothing but
+// rounding, of which no two ways to compute it agree.
+Value RandomGraph::Spread(const Value& x, int64_t feature) {
+  int64_t along = -1;
+  for (int64_t i = 0; i < x.shape.rank(); ++i) {
+    if (i != feature && x.shape.dimension(i) > 1) along = i;
+  }
+  if (along < 0) return x;
+  const double steep = 4 * x.bound;
+  const auto last = static_cast<double>(x.shape.dimension(along) - 1);
+  const Value steps = Emit(
+      x.shape, absl::StrCat("iota(), iota_dimension=", along), last, false);
+  const Value slope =
+      Binary("multiply", steps, Uniform(x, steep), last * steep);
+  return Binary("add", x, slope, last * steep + x.bound);
+}
+
 void RandomGraph::AddBatchNorm() {
   const Value x = Tame(PickRank(2 + static_cast<int64_t>(Below(2)), false), 4);
   const ElementType type = x.shape.element_type();
@@ -397,13 +415,15 @@ void RandomGraph::AddBatchNorm() {
   const Shape all = TupleOf({x.shape, row, row});
   const uint64_t kind = Below(3);
   if (kind == 0) {
-    const Value result = Emit(all,
-                              absl::StrCat("batch-norm-training(", x.name, ", ",
-                                           scale.name, ", ", offset.name, end),
-                              1, false);
+    const Value spread = Spread(x, feature);
+    const Value result =
+        Emit(all,
+             absl::StrCat("batch-norm-training(", spread.name, ", ", scale.name,
+                          ", ", offset.name, end),
+             1, false);
     Element(result, 0, 64, false);
-    if (Chance(0.5)) Element(result, 1, x.bound, false);
-    if (Chance(0.5)) Element(result, 2, x.bound * x.bound, false);
+    if (Chance(0.5)) Element(result, 1, spread.bound, false);
+    if (Chance(0.5)) Element(result, 2, spread.bound * spread.bound, false);
     return;
   }
   const Value mean = Tame(Need(row), 2);
