@@ -154,7 +154,7 @@ void PrintRow(const std::string& pass, const Row& row, std::ostream& out) {
   };
   out << absl::StrFormat("%-30s %5d", pass, row.pairs);
   if (!HavePass(pass)) {
-    out << "  not implemented\n";
+    out << "  no pass of that name\n";
     return;
   }
   out << absl::StrFormat(

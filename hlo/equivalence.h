@@ -51,8 +51,7 @@ struct Comparison {
 };
 
 // Compares two results under a tolerance per element type: f64 1e-9, f32 1e-4,
-// bf16 and f16 2e-2, others exact. Differences below 2^-126, where f32 and bf16
-// underflow, count as none.
+// bf16 and f16 2e-2, others exact.
 Comparison CompareLiterals(const Literal& a, const Literal& b);
 
 struct EquivalenceOptions {

@@ -31,16 +31,10 @@ double Tolerance(ElementType type) {
   }
 }
 
-// Differences below the smallest normal f32 are none: where exactly a product
-// underflows depends on the order of the factors, and most backends flush
-// denormals.
-constexpr double kUnderflow = 0x1p-126;
-
 // Relative to the larger of the magnitudes and `scale`.
 double ErrorBetween(double a, double b, double scale) {
   if (a == b || (std::isnan(a) && std::isnan(b))) return 0;
   if (!std::isfinite(a) || !std::isfinite(b)) return kInfinity;
-  if (std::fabs(a - b) < kUnderflow) return 0;
   return std::fabs(a - b) / std::max({std::fabs(a), std::fabs(b), scale});
 }
 
