@@ -119,7 +119,7 @@ TEST_F(PassFidelityTable, HasARowPerPass) {
                                    "tiny/0002 4/4\n"));
   EXPECT_THAT(table, ContainsRegex("cse +1 +0 +4 +1 +3 +1 +0 +0  "
                                    "tiny/0003 3/1\n"));
-  EXPECT_THAT(table, ContainsRegex("made-up +1 +not implemented\n"));
+  EXPECT_THAT(table, ContainsRegex("made-up +1 +no pass of that name\n"));
   EXPECT_THAT(table, HasSubstr("tiny/0003.p.after_cse.before_y: in 4, XLA 1, "
                                "ours 3, equal\n"));
 
