@@ -69,6 +69,7 @@ Context::Context(const Module& module, const EvaluateOptions& options)
       deadline_(options.time_limit == absl::InfiniteDuration()
                     ? absl::InfiniteDuration()
                     : SystemClock().Monotonic() + options.time_limit),
+      loop_steps_left_(options.max_loop_steps),
       buffers_(BufferPool::Create(options.max_live_bytes)) {}
 
 absl::StatusOr<Literal> Context::Allocate(const ShapePtr& shape) {
@@ -91,6 +92,12 @@ bool Context::Expired() const {
 absl::Status Context::CheckDeadline() const {
   if (!Expired()) return absl::OkStatus();
   return absl::DeadlineExceededError("evaluation exceeded its time limit");
+}
+
+absl::Status Context::CountLoopStep() {
+  if (loop_steps_left_-- > 0) return CheckDeadline();
+  return absl::ResourceExhaustedError(
+      "evaluation exceeded its limit on loop steps");
 }
 
 absl::Status Context::ParallelFor(

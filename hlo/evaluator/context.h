@@ -42,6 +42,9 @@ class Context {
   // Whether the deadline has passed.
   bool Expired() const;
   absl::Status CheckDeadline() const;
+  // Counts one pass through the body of a loop.
+  // Errors: DeadlineExceeded; ResourceExhausted over the limit on such passes.
+  absl::Status CountLoopStep();
 
   // Runs computation `id`. Arguments whose data nobody else holds may be
   // overwritten.
@@ -54,6 +57,7 @@ class Context {
   ThreadPool* const pool_;
   const int64_t max_live_bytes_;
   const absl::Duration deadline_;
+  int64_t loop_steps_left_;
   const std::shared_ptr<BufferPool> buffers_;
   absl::flat_hash_map<ComputationId, std::unique_ptr<Plan>> plans_;
 };

@@ -86,10 +86,10 @@ absl::StatusOr<Literal> EvaluateWhile(Context& context,
   const ComputationId body = operation.instruction.called()[1];
   Literal state = std::move(operation.operands[0]);
   while (true) {
-    HONE_RETURN_IF_ERROR(context.CheckDeadline());
     HONE_ASSIGN_OR_RETURN(const Literal proceed,
                           context.Run(condition, One(state)));
     if (proceed.AsInt(0) == 0) return state;
+    HONE_RETURN_IF_ERROR(context.CountLoopStep());
     // The body owns the state, so that it may update it in place.
     HONE_ASSIGN_OR_RETURN(state, context.Run(body, One(std::move(state))));
   }

@@ -2,6 +2,7 @@
 #define HONE_HLO_EVALUATOR_EVALUATOR_H_
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -19,6 +20,9 @@ struct EvaluateOptions {
   // Live bytes of intermediate results over which evaluation gives up.
   int64_t max_live_bytes = int64_t{8} << 30;
   absl::Duration time_limit = absl::InfiniteDuration();
+  // Passes through the bodies of all `while`s together over which evaluation
+  // gives up; unlike the time, it does not depend on the machine.
+  int64_t max_loop_steps = std::numeric_limits<int64_t>::max();
 };
 
 // Runs a verified module on `arguments` (one literal per entry parameter) and

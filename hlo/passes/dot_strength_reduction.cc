@@ -15,6 +15,7 @@
 #include <memory>
 #include <utility>
 
+#include "hlo/passes/named_region.h"
 #include "hlo/passes/registry.h"
 #include "hlo/passes/rewrite_each.h"
 
@@ -41,15 +42,7 @@ ComputationId AddRegion(Module& module, ElementType type) {
       return id;
     }
   }
-  const ShapePtr scalar = Shape::Scalar(type);
-  Computation region("scalar_add");
-  const InstructionId lhs =
-      region.AddInstruction(Instruction::Parameter(0, scalar));
-  const InstructionId rhs =
-      region.AddInstruction(Instruction::Parameter(1, scalar));
-  region.set_root(
-      region.AddInstruction(Instruction(Opcode::kAdd, scalar, {lhs, rhs})));
-  return module.AddComputation(std::move(region));
+  return AddSumRegion(module, type);
 }
 
 // One operand of a dot. Every dimension is in one of the lists.

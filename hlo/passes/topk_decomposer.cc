@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "hlo/passes/named_region.h"
 #include "hlo/passes/registry.h"
 #include "hlo/passes/rewrite_each.h"
 
@@ -68,8 +69,8 @@ bool Decompose(Module& module, Rewriter& r, InstructionId id) {
   Instruction sort(Opcode::kSort, Shape::Tuple({values, positions}),
                    {operand, iota}, std::move(attributes));
   sort.set_metadata(topk.metadata());
-  sort.set_called({module.AddComputation(
-      MakeOrder(shape.element_type(), topk.attributes().largest))});
+  sort.set_called({AddNamedRegion(
+      module, MakeOrder(shape.element_type(), topk.attributes().largest))});
   const InstructionId sorted = r.Add(std::move(sort));
 
   std::vector<SliceDimension> slice;

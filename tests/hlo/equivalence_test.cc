@@ -134,6 +134,19 @@ TEST(CompareLiterals, MeasuresSmallElementsAgainstTheWhole) {
                    .equal);
 }
 
+TEST(CompareLiterals, FlushesDenormalsOfTheType) {
+  const auto equal = [](ElementType type, double a, double b) {
+    return CompareLiterals(Literal::Scalar(type, a), Literal::Scalar(type, b))
+        .equal;
+  };
+  EXPECT_TRUE(equal(ElementType::kF32, 0, 1e-39));
+  EXPECT_TRUE(equal(ElementType::kBf16, -1e-39, 1e-39));
+  EXPECT_TRUE(equal(ElementType::kF64, 0, 1e-310));
+  EXPECT_FALSE(equal(ElementType::kF32, 0, 1.2e-38));
+  EXPECT_FALSE(equal(ElementType::kF64, 0, 1e-39));
+  EXPECT_FALSE(equal(ElementType::kF16, 0, 1e-5));
+}
+
 TEST(CompareLiterals, TellsInfinitiesAndNanApart) {
   const Literal a = Vector(ElementType::kF32, {kNan, kInf, -kInf});
   EXPECT_TRUE(CompareLiterals(a, a).equal);

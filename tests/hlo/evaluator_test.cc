@@ -163,8 +163,7 @@ TEST(Evaluator, FreesBuffersAfterTheirLastUse) {
   HONE_EXPECT_OK(Evaluate(Parse(text), {argument}, options));
 }
 
-TEST(Evaluator, StopsAtTheTimeLimit) {
-  const Module module = Parse(R"(HloModule m
+constexpr char kEndlessLoop[] = R"(HloModule m
 condition {
   x = s32[] parameter(0)
   ROOT t = pred[] constant(true)
@@ -177,7 +176,19 @@ body {
 ENTRY e {
   a = s32[] parameter(0)
   ROOT w = s32[] while(a), condition=condition, body=body
-})");
+})";
+
+TEST(Evaluator, StopsAtTheLimitOnLoopSteps) {
+  EvaluateOptions options;
+  options.max_loop_steps = 100;
+  EXPECT_THAT(
+      Evaluate(Parse(kEndlessLoop), {Literal::ScalarInt(ElementType::kS32, 0)},
+               options),
+      StatusIs(absl::StatusCode::kResourceExhausted, HasSubstr("loop steps")));
+}
+
+TEST(Evaluator, StopsAtTheTimeLimit) {
+  const Module module = Parse(kEndlessLoop);
   EvaluateOptions options;
   options.time_limit = absl::Milliseconds(20);
   EXPECT_THAT(

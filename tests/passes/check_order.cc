@@ -19,6 +19,10 @@ namespace {
 
 constexpr absl::string_view kPassesLine = "// passes: ";
 
+// Many times what a random module loops; what shrinking makes of a loop's
+// condition may well never end.
+constexpr int64_t kMaxLoopSteps = 10'000;
+
 using Kind = OrderFailure::Kind;
 
 bool SharesEverything(const Module& a, const Module& b) {
@@ -61,9 +65,13 @@ std::optional<OrderFailure> CheckOrder(const FailingCase& order,
   EquivalenceOptions options;
   options.random_inputs = 1;
   options.adversarial_inputs = 1;
+  options.evaluate.max_loop_steps = kMaxLoopSteps;
   const absl::StatusOr<EquivalenceReport> report =
       CheckEquivalent(order.module, module, options);
   if (absl::IsUnimplemented(report.status())) return std::nullopt;
+  if (absl::IsResourceExhausted(report.status())) {
+    return OrderFailure{Kind::kRunsAway, "", report.status().ToString()};
+  }
   if (!report.ok()) {
     return OrderFailure{Kind::kUnequal, "", report.status().ToString()};
   }

@@ -16,7 +16,14 @@ namespace hone::hlo {
 
 // How a case goes wrong.
 struct OrderFailure {
-  enum class Kind { kPassFailed, kDoesNotVerify, kUntruthful, kUnequal };
+  enum class Kind {
+    kPassFailed,
+    kDoesNotVerify,
+    kUntruthful,
+    kUnequal,
+    // Loops so often that it cannot be evaluated.
+    kRunsAway
+  };
   Kind kind = Kind::kUnequal;
   // The pass after which it showed; empty when only the end differs.
   std::string pass;

@@ -181,8 +181,8 @@ class RandomGraph {
                double bound, bool exact = false);
   // v with 0 in place of infinities and NaN.
   Value Finite(const Value& v);
-  // x with elements that differ along a dimension other than `feature`.
-  Value Spread(const Value& x, int64_t feature);
+  // v, no element larger in magnitude whatever the arguments are.
+  Value Clamped(const Value& v, double bound);
   // That number in the shape of `like`.
   Value Uniform(const Value& like, double value);
   Value Element(const Value& tuple, int64_t index, double bound, bool exact);

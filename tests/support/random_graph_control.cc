@@ -93,15 +93,33 @@ void RandomGraph::AddCall() {
 }
 
 void RandomGraph::AddMap() {
-  const Value a = Tame(PickFloat(), 4);
-  const Value b = Tame(Need(a.shape), 4);
+  // Compared in it, so rounding must not show.
+  const Value a = Tame(NeedExact(PickFloat().shape), 4);
+  const Value b = Tame(NeedExact(a.shape), 4);
   const std::string t(hlo::ElementTypeName(a.shape.element_type()));
+  std::string work =
+      absl::StrCat("  c = ", t, "[] constant(0.5)\n  d = ", t, "[] ",
+                   OneOf({"multiply", "add", "maximum"}), "(a, c)\n");
+  if (Chance(0.3)) {
+    // One operation.
+    absl::StrAppend(&work, "  ROOT r = ", t, "[] maximum(a, b)\n");
+  } else if (Chance(0.3)) {
+    const std::string branch = NewName("branch");
+    state_.computations.push_back(
+        absl::StrCat(branch, " {\n  x = ", t, "[] parameter(0)\n  ROOT y = ", t,
+                     "[] ", OneOf({"negate", "abs"}), "(x)\n}\n"));
+    absl::StrAppend(&work, "  p = pred[] compare(a, b), direction=GT\n",
+                    "  ROOT r = ", t, "[] conditional(p, d, b), ",
+                    "true_computation=", branch, ", false_computation=", branch,
+                    "\n");
+  } else {
+    absl::StrAppend(&work, "  ROOT r = ", t, "[] ",
+                    OneOf({"subtract", "add", "minimum"}), "(d, b)\n");
+  }
   const std::string name = NewName("mapped");
-  state_.computations.push_back(absl::StrCat(
-      name, " {\n  a = ", t, "[] parameter(0)\n  b = ", t,
-      "[] parameter(1)\n  c = ", t, "[] constant(0.5)\n  d = ", t, "[] ",
-      OneOf({"multiply", "add", "maximum"}), "(a, c)\n  ROOT r = ", t, "[] ",
-      OneOf({"subtract", "add", "minimum"}), "(d, b)\n}\n"));
+  state_.computations.push_back(absl::StrCat(name, " {\n  a = ", t,
+                                             "[] parameter(0)\n  b = ", t,
+                                             "[] parameter(1)\n", work, "}\n"));
   DimensionVector dimensions;
   for (int64_t i = 0; i < a.shape.rank(); ++i) dimensions.push_back(i);
   Emit(a.shape,

@@ -183,16 +183,18 @@ void RandomGraph::AddLogic() {
 void RandomGraph::AddCompare() {
   Value a;
   Value b;
+  absl::string_view type;
   if (Chance(0.5)) {
     a = NeedExact(PickFloat().shape);
     b = NeedExact(a.shape);
+    if (Chance(0.2)) type = ", type=TOTALORDER";
   } else {
     a = PickInteger();
     b = Chance(0.5) ? Need(a.shape) : a;
   }
   Emit(Shape(ElementType::kPred, a.shape.dimensions()),
        absl::StrCat("compare(", a.name, ", ", b.name, "), direction=",
-                    OneOf({"EQ", "NE", "GE", "GT", "LE", "LT"})),
+                    OneOf({"EQ", "NE", "GE", "GT", "LE", "LT"}), type),
        1, true);
 }
 

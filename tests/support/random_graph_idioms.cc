@@ -217,10 +217,34 @@ void RandomGraph::AddReductionIdiom() {
                              "), dimensions={0}, to_apply=", sum),
                 static_cast<double>(x.shape.dimension(0)) * x.bound, false);
   };
-  switch (Below(4)) {
+  switch (Below(6)) {
     case 0:
       reduce_first(reduce_first(v));
       return;
+    case 4: {
+      // Longer than the others.
+      if (type != ElementType::kF32 && type != ElementType::kF64) return;
+      const Value row = Tame(Need(Shape(type, {v.shape.dimension(0)})), 2);
+      reduce_first(
+          Broadcast(row, Shape(type, {40, row.shape.dimension(0)}), {1}));
+      return;
+    }
+    case 5: {
+      // Into another layout, which only a copy uses.
+      if (v.shape.rank() != 3) return;
+      const Shape plain = WithDimensions(
+          v, absl::MakeConstSpan(v.shape.dimensions()).subspan(1));
+      Shape turned = plain;
+      turned.set_layout(hlo::Layout{{0, 1}, ""});
+      const double bound = static_cast<double>(v.shape.dimension(0)) * v.bound;
+      const Value sums = Emit(turned,
+                              absl::StrCat("reduce(", v.name, ", ", zero.name,
+                                           "), dimensions={0}, to_apply=", sum),
+                              bound, false);
+      values_.pop_back();
+      Emit(plain, absl::StrCat("copy(", sums.name, ")"), bound, false);
+      return;
+    }
     case 1:
       reduce_first(Unary("negate", v, v.bound, v.exact));
       return;

@@ -263,7 +263,7 @@ void RandomGraph::AddGather() {
 void RandomGraph::AddScatter() {
   const Value v = PickRank(2, false);
   const ElementType type = v.shape.element_type();
-  const int64_t rows = OneOf(state_.sizes);
+  const int64_t rows = Chance(0.2) ? 1 : OneOf(state_.sizes);
   const Value operand = Tame(v, 4);
   const Value updates =
       Tame(Need(WithDimensions(v, {rows, v.shape.dimension(1)})), 4);
