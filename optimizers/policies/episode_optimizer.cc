@@ -7,7 +7,7 @@ namespace {
 
 // Rounds of episodes in a row that proposed nothing new, after which the space
 // counts as exhausted.
-constexpr int kMaxFruitless = 16;
+constexpr int kMaxFruitless = 25;
 
 }  // namespace
 

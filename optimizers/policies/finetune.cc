@@ -12,8 +12,10 @@ absl::StatusOr<std::unique_ptr<Optimizer>> CreateFinetune(
     const space::Problem& problem, const OptimizerOptions& options) {
   HONE_ASSIGN_OR_RETURN(auto model, TrainedModel(problem, options));
   PpoOptions ppo;
-  // What was learned before is not to be forgotten at once.
-  ppo.learning_rate = 3e-4F;
+  if (HasTrainedWeights(problem, options)) {
+    // What was learned before is not to be forgotten at once.
+    ppo.learning_rate = 3e-4F;
+  }
   return PpoFrom("finetune", problem, std::move(model), ppo, options.seed);
 }
 

@@ -99,6 +99,7 @@ class SequentialGame final : public Game {
       }
     }
     view.moves.push_back(stop_);
+    view.last_stops = true;
     view.move_kinds = view.moves;
     for (int32_t move : view.moves) {
       const auto times =

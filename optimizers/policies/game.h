@@ -35,6 +35,8 @@ struct View {
   int32_t focus = -1;
   std::vector<float> game_features;  // [kGameFeatures]
   std::vector<int32_t> moves;        // the legal ones, never empty
+  // Whether the last of `moves` ends the game.
+  bool last_stops = false;
   std::vector<int32_t> move_kinds;   // [moves], 0 … spec.move_kinds-1
   std::vector<float> move_features;  // [moves, kMoveFeatures], row-major
 };

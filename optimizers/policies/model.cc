@@ -5,16 +5,19 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
+#include <cblas.h>
 
 #include "optimizers/policies/network.h"
 
 namespace hone::optimizers::policies {
 namespace {
 
-// Searches run on several threads of our own; Torch's would only compete.
+// Searches run on several threads of our own; those of Torch, and of the BLAS
+// under it, would only compete (and spin while they wait).
 void UseOneThread() {
   static const bool done = [] {
     at::set_num_threads(1);
+    openblas_set_num_threads(1);
     return true;
   }();
   (void)done;

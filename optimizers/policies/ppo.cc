@@ -1,4 +1,5 @@
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -13,7 +14,10 @@
 namespace hone::optimizers::policies {
 namespace {
 
-constexpr int32_t kEpisodesPerUpdate = 16;
+constexpr int32_t kEpisodesPerUpdate = 12;
+// Beside them, episodes of random moves: what they find, the policy imitates,
+// so that it does not settle on what pays first.
+constexpr int32_t kExploringEpisodes = 4;
 constexpr size_t kElites = 4;
 
 // Learns to play this one problem while tuning it.
@@ -34,12 +38,18 @@ class Ppo final : public EpisodeOptimizer {
   std::vector<Episode> Play() override {
     absl::StatusOr<std::vector<Episode>> episodes = PlayEpisodes(
         game(), *model_, kEpisodesPerUpdate, ChooseBySoftmax(rng_));
-    if (!episodes.ok()) return {};
+    absl::StatusOr<std::vector<Episode>> exploring = PlayEpisodes(
+        game(), UniformScorer(), kExploringEpisodes, ChooseAny(rng_));
+    if (!episodes.ok() || !exploring.ok()) return {};
+    std::move(exploring->begin(), exploring->end(),
+              std::back_inserter(*episodes));
     return *std::move(episodes);
   }
 
   void Train(std::vector<Episode> episodes) override {
     for (const Episode& episode : episodes) elites_.Offer(episode);
+    // The update is for what the policy itself played.
+    episodes.resize(kEpisodesPerUpdate);
     learner_.Update({std::move(episodes)}, elites_.Turns());
   }
 

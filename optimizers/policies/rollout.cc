@@ -46,10 +46,18 @@ Chooser ChooseBySoftmax(Rng& rng) {
   };
 }
 
+Chooser ChooseAny(Rng& rng) {
+  return [&rng](const View& view, const MoveScores&) {
+    const size_t moves = view.moves.size();
+    const bool leave_out_stop = view.last_stops && moves > 1;
+    return static_cast<int32_t>(rng.Below(leave_out_stop ? moves - 1 : moves));
+  };
+}
+
 Chooser ChooseEpsilonGreedy(Rng& rng, double epsilon) {
   return [&rng, epsilon](const View& view, const MoveScores& scores) {
-    if (rng.Uniform() >= epsilon) return ChooseBest(view, scores);
-    return static_cast<int32_t>(rng.Below(view.moves.size()));
+    return rng.Uniform() < epsilon ? ChooseAny(rng)(view, scores)
+                                   : ChooseBest(view, scores);
   };
 }
 

@@ -44,7 +44,10 @@ using Chooser =
 int32_t ChooseBest(const View& view, const MoveScores& scores);
 // By the probabilities of a softmax.
 Chooser ChooseBySoftmax(Rng& rng);
-// The best with probability 1 - epsilon, else any.
+// Any, but stops only when there is nothing else: what lies far from the start
+// is found by going on.
+Chooser ChooseAny(Rng& rng);
+// The best with probability 1 - epsilon, else as ChooseAny.
 Chooser ChooseEpsilonGreedy(Rng& rng, double epsilon);
 
 // Plays `count` games in lockstep, so that the scorer gets batches.

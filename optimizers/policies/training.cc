@@ -2,13 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <limits>
-#include <map>
 #include <optional>
-#include <sstream>
 #include <system_error>
 #include <thread>
 #include <utility>

@@ -30,6 +30,12 @@ std::unique_ptr<Model> NewModel(const space::Problem& problem,
   return std::make_unique<Model>(Game::Make(problem)->spec(), options.seed);
 }
 
+bool HasTrainedWeights(const space::Problem& problem,
+                       const OptimizerOptions& options) {
+  return !options.weights.empty() ||
+         !ShippedWeights(problem.policy_name()).empty();
+}
+
 absl::StatusOr<std::unique_ptr<Model>> TrainedModel(
     const space::Problem& problem, const OptimizerOptions& options) {
   const GameSpec spec = Game::Make(problem)->spec();

@@ -15,6 +15,10 @@ namespace hone::optimizers::policies {
 std::unique_ptr<Model> NewModel(const space::Problem& problem,
                                 const OptimizerOptions& options);
 
+// Whether there are weights for `problem` that were trained before.
+bool HasTrainedWeights(const space::Problem& problem,
+                       const OptimizerOptions& options);
+
 // The model of options.weights, else the one that comes with Hone for this kind
 // of problem, else one that knows nothing.
 // Errors: NotFound when the file cannot be read; InvalidArgument when its

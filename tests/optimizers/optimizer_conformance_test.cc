@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <ostream>
 #include <string>
@@ -69,9 +70,9 @@ Capabilities CapabilitiesOf(absl::string_view id) {
   if (id == "annealing") {
     return {{"CappedSum", "GraphPartition"}, {}};
   }
-  // Within the trials that a test can afford; what they learn with more is in
-  // tests/optimizers/policies.
-  if (id == "dqn" || id == "finetune" || id == "ppo") return {};
+  if (id == "dqn" || id == "finetune" || id == "ppo") {
+    return {{"DelayedReward", "GraphPartition"}, {}};
+  }
   return {{"DelayedReward"}, {}};
 }
 
@@ -140,6 +141,21 @@ class OptimizerConformance
     auto result = RunSearch(*problem_, *optimizer, budget, FakeClock());
     HONE_EXPECT_OK(result);
     return *result;
+  }
+
+  // The least cost within `trials`; a search ends once it is down to `target`.
+  double BestCost(uint64_t seed, int64_t trials, double target) const {
+    double best = std::numeric_limits<double>::infinity();
+    SearchOptions options;
+    options.on_trial = [&](const space::Trial& trial) {
+      best = std::min(best, space::EffectiveCost(trial.measurement));
+      return absl::OkStatus();
+    };
+    options.stop = [&] { return best <= target; };
+    std::unique_ptr<Optimizer> optimizer = Make(seed);
+    HONE_EXPECT_OK(RunSearch(*problem_, *optimizer, {.trials = trials},
+                             FakeClock(), options));
+    return best;
   }
 
   bool Contains(const std::vector<std::string>& names) const {
@@ -248,17 +264,16 @@ TEST_P(OptimizerConformance, FindsWhatItDeclares) {
   if (!supported_) return;
   const Capabilities capabilities = CapabilitiesOf(info().id);
   const double optimum = OptimalCost(*problem_);
-  const uint64_t seeds = IsLearned() ? 1 : 5;
-  const int64_t trials = IsLearned() ? kTrials / 3 : kTrials;
-  for (uint64_t seed = 0; seed < seeds; ++seed) {
-    const SearchResult result = Run(seed, {.trials = trials});
-    ASSERT_TRUE(result.best);
-    EXPECT_GE(result.best->measurement.cost, optimum);
-    if (Contains(capabilities.solves)) {
-      EXPECT_EQ(result.best->measurement.cost, optimum) << "seed " << seed;
+  const bool solves = Contains(capabilities.solves);
+  const int64_t trials = solves ? kTrials : Affordable(kTrials);
+  for (uint64_t seed = 0; seed < 5; ++seed) {
+    const double cost = BestCost(seed, trials, optimum);
+    EXPECT_GE(cost, optimum);
+    if (solves) {
+      EXPECT_EQ(cost, optimum) << "seed " << seed;
     }
     if (Contains(capabilities.misses)) {
-      EXPECT_GT(result.best->measurement.cost, optimum) << "seed " << seed;
+      EXPECT_GT(cost, optimum) << "seed " << seed;
     }
   }
 }
