@@ -39,7 +39,7 @@ FENCES = {
     "httplib.h": {"daemon", "tests/daemon"},
     "toml++/": {"daemon"},
     "torch/": {"optimizers/policies"},
-    "cblas.h": {"hlo/evaluator"},
+    "cblas.h": {"hlo/evaluator", "optimizers/policies"},
     "Eigen/": {"hlo/evaluator"},
     "zstd.h": {"hlo", "storage"},
     "openssl/": {"base"},

@@ -82,7 +82,7 @@ TEST(Shrink, FindsAPlantedBug) {
 
 TEST(Shrink, FindsItInRandomModules) {
   int found = 0;
-  for (uint64_t seed = 0; seed < 60 && found < 3; ++seed) {
+  for (uint64_t seed = 0; seed < 300 && found < 3; ++seed) {
     const FailingCase failing{ParseForTest(testing::RandomModuleText(seed)),
                               {"dce", "planted", "cse"}};
     const auto failure = CheckOrder(failing, FindOrPlanted, nullptr);

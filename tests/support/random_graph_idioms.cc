@@ -296,6 +296,19 @@ void RandomGraph::AddContractionIdiom() {
          static_cast<double>(columns) * a.bound * b.bound, false);
     return;
   }
+  if (Chance(0.2)) {
+    // A batch of one.
+    const Value one =
+        Emit(WithDimensions(a, {1, rows, columns}),
+             absl::StrCat("reshape(", a.name, ")"), a.bound, a.exact);
+    const Value b = Tame(Need(WithDimensions(a, {1, columns, rows})), 2);
+    Emit(WithDimensions(a, {1, rows, rows}),
+         absl::StrCat("dot(", one.name, ", ", b.name,
+                      "), lhs_batch_dims={0}, rhs_batch_dims={0}, "
+                      "lhs_contracting_dims={2}, rhs_contracting_dims={1}"),
+         static_cast<double>(columns) * a.bound * b.bound, false);
+    return;
+  }
   // A convolution of one spatial dimension, its input or kernel padded, or its
   // kernel reversed. Padding that is folded no longer makes NaN of infinities,
   // so there are none.
@@ -323,6 +336,15 @@ void RandomGraph::AddContractionIdiom() {
   } else {
     k = Emit(k.shape, absl::StrCat("reverse(", k.name, "), dimensions={0}"),
              k.bound, k.exact);
+  }
+  if (Chance(0.2)) {
+    const Value turned =
+        Emit(Shape(type, {2, 2, length}),
+             absl::StrCat("transpose(", x.name, "), dimensions={0,2,1}"),
+             x.bound, x.exact);
+    x = Emit(x.shape,
+             absl::StrCat("transpose(", turned.name, "), dimensions={0,2,1}"),
+             x.bound, x.exact);
   }
   const auto base = 1 + static_cast<int64_t>(Below(2));
   const auto stride = 1 + static_cast<int64_t>(Below(2));
