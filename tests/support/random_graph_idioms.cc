@@ -362,7 +362,19 @@ void RandomGraph::AddMovementIdiom() {
   const Value c = ScalarConstant(type, 0.5);
   DimensionVector longer(v.shape.dimensions());
   longer[0] += 2;
-  switch (Below(5)) {
+  switch (Below(6)) {
+    case 4: {
+      // Flattened out of another layout.
+      if (v.shape.rank() != 2) return;
+      Shape turned = v.shape;
+      turned.set_layout(hlo::Layout{{0, 1}, ""});
+      const Value copy =
+          Emit(turned, absl::StrCat("copy(", v.name, ")"), v.bound, v.exact);
+      values_.pop_back();
+      Emit(Shape(type, {v.shape.num_elements()}),
+           absl::StrCat("reshape(", copy.name, ")"), v.bound, v.exact);
+      return;
+    }
     case 0: {
       DimensionVector two(v.shape.dimensions());
       two[0] = 2;

@@ -1,0 +1,150 @@
+// reshape-decomposer: makes every reshape a mere new view of the same memory.
+//
+//   reshape(f32[2,3]{0,1} x) into f32[6]{0}
+//     →  reshape(f32[2,3]{1,0} copy(x))
+//   reshape(f32[6]{0} x) into f32[2,3]{0,1}
+//     →  copy(f32[2,3]{1,0} reshape(x))
+//
+// and a copy on both sides where neither layout is the default one; copies
+// change the layout. For code generators that cannot permute while they
+// reshape. Legal always; it finds nothing to do before layouts are assigned.
+// Not for tiled layouts, dynamic shapes, ends of control dependencies and
+// scheduled modules. Upstream renames the reshapes that are left to bitcast,
+// and looks for layouts of which one copy is enough.
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <memory>
+#include <set>
+#include <vector>
+
+#include "hlo/passes/registry.h"
+
+namespace hone::hlo {
+namespace {
+
+bool IsPlain(const Shape& shape) {
+  return !shape.is_dynamic() && shape.num_elements() > 0 &&
+         (shape.layout() == nullptr || shape.layout()->suffix.empty());
+}
+
+// A dimension of an array: positions in row-major order and in memory.
+struct Extent {
+  int64_t size = 0;
+  int64_t order_stride = 0;
+  int64_t memory_stride = 0;
+};
+
+std::vector<Extent> Extents(const Shape& shape) {
+  std::vector<Extent> extents(static_cast<size_t>(shape.rank()));
+  int64_t stride = 1;
+  for (size_t d = extents.size(); d-- > 0;) {
+    extents[d].size = shape.dimensions()[d];
+    extents[d].order_stride = extents[d].memory_stride = stride;
+    stride *= extents[d].size;
+  }
+  if (shape.layout() == nullptr) return extents;
+  stride = 1;
+  for (int64_t d : shape.layout()->minor_to_major) {
+    Extent& extent = extents[static_cast<size_t>(d)];
+    extent.memory_stride = stride;
+    stride *= extent.size;
+  }
+  return extents;
+}
+
+// How far the element `order` steps on in row-major order is in memory.
+int64_t MemoryStep(const std::vector<Extent>& extents, int64_t order) {
+  for (const Extent& extent : extents) {
+    if (extent.size > 1 && order >= extent.order_stride) {
+      return order / extent.order_stride * extent.memory_stride;
+    }
+  }
+  return 0;
+}
+
+// Whether the k-th element in row-major order is at the same place in memory,
+// for every k. Says no in doubt, where sizes do not divide each other.
+bool IsView(const Shape& from, const Shape& to) {
+  if (from.layout() == nullptr && to.layout() == nullptr) return true;
+  const std::vector<Extent> a = Extents(from);
+  const std::vector<Extent> b = Extents(to);
+  // The digits of k in a number system that both arrays share.
+  std::set<int64_t> strides = {from.num_elements()};
+  for (const std::vector<Extent>* extents : {&a, &b}) {
+    for (const Extent& extent : *extents) strides.insert(extent.order_stride);
+  }
+  int64_t previous = 1;
+  for (int64_t stride : strides) {
+    if (stride % previous != 0) return false;
+    previous = stride;
+  }
+  return std::all_of(strides.begin(), std::prev(strides.end()),
+                     [&](int64_t stride) {
+                       return MemoryStep(a, stride) == MemoryStep(b, stride);
+                     });
+}
+
+bool IsWork(const Computation& computation, InstructionId id) {
+  const Instruction& reshape = computation[id];
+  if (!reshape.is_live() || reshape.opcode() != Opcode::kReshape ||
+      computation.HasControlDependency(id)) {
+    return false;
+  }
+  const Shape& operand = computation[reshape.operand(0)].shape();
+  return IsPlain(operand) && IsPlain(reshape.shape()) &&
+         !IsView(operand, reshape.shape());
+}
+
+ShapePtr WithDefaultLayout(const Shape& shape) {
+  auto result = std::make_shared<Shape>(shape);
+  result->clear_layout();
+  return result;
+}
+
+void Decompose(Computation& computation, InstructionId id) {
+  InstructionId value = computation[id].operand(0);
+  if (computation[value].shape().layout() != nullptr) {
+    value = computation.AddInstruction(Instruction(
+        Opcode::kCopy, WithDefaultLayout(computation[value].shape()), {value}));
+  }
+  const ShapePtr result = computation[id].shape_ptr();
+  const ShapePtr plain = WithDefaultLayout(*result);
+  if (result->layout() == nullptr) {
+    computation.ReplaceWithNew(id,
+                               Instruction(Opcode::kReshape, plain, {value}));
+    return;
+  }
+  value =
+      computation.AddInstruction(Instruction(Opcode::kReshape, plain, {value}));
+  computation.ReplaceWithNew(id, Instruction(Opcode::kCopy, result, {value}));
+}
+
+class ReshapeDecomposer final : public Pass {
+ public:
+  absl::string_view name() const override { return "reshape-decomposer"; }
+
+  absl::StatusOr<bool> Run(Module& module) const override {
+    if (module.is_scheduled()) return false;
+    bool changed = false;
+    for (ComputationId c = 0; c < module.computation_slots(); ++c) {
+      if (!module.has_computation(c)) continue;
+      const InstructionId slots = module.computation(c).slot_count();
+      for (InstructionId id = 0; id < slots; ++id) {
+        if (!IsWork(module.computation(c), id)) continue;
+        Decompose(module.mutable_computation(c), id);
+        changed = true;
+      }
+    }
+    return changed;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Pass> MakeReshapeDecomposer() {
+  return std::make_unique<ReshapeDecomposer>();
+}
+
+}  // namespace hone::hlo
