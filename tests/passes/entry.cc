@@ -2,8 +2,13 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
 
+#include "hlo/passes/registry.h"
+#include "hlo/text_printer.h"
+#include "hlo/verifier.h"
 #include "tests/passes/golden.h"
+#include "tests/support/status_matchers.h"
 
 namespace hone::hlo {
 namespace {
@@ -47,6 +52,21 @@ void ExpectEntryRewrites(absl::string_view pass, absl::string_view before,
 void ExpectEntryUnchanged(absl::string_view pass, absl::string_view body) {
   ExpectUnchanged(pass,
                   CallsRegion(body) ? EntryWithRegions(body) : Entry(body));
+}
+
+std::string PrintedAfter(absl::string_view pass, absl::string_view body) {
+  Module module = ParseForTest(EntryWithRegions(body));
+  const absl::StatusOr<const Pass*> found = FindPass(pass);
+  HONE_EXPECT_OK(found);
+  if (!found.ok()) return "";
+  const absl::StatusOr<bool> changed = (*found)->Run(module);
+  HONE_EXPECT_OK(changed);
+  HONE_EXPECT_OK(VerifyModule(module));
+  if (!changed.ok() || !*changed) return "";
+  const std::string text = PrintModule(module);
+  const absl::StatusOr<bool> changed_again = (*found)->Run(module);
+  EXPECT_TRUE(changed_again.ok() && !*changed_again) << text;
+  return text;
 }
 
 }  // namespace hone::hlo

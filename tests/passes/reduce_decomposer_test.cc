@@ -13,22 +13,8 @@
 namespace hone::hlo {
 namespace {
 
-// The printed result; layouts are no part of a fingerprint.
 std::string Decomposed(absl::string_view body) {
-  Module module = ParseForTest(EntryWithRegions(body));
-  absl::StatusOr<const Pass*> pass = FindPass("reduce-decomposer");
-  HONE_EXPECT_OK(pass);
-  if (!pass.ok()) return "";
-  const absl::StatusOr<bool> changed = (*pass)->Run(module);
-  HONE_EXPECT_OK(changed);
-  EXPECT_TRUE(changed.ok() && *changed);
-  HONE_EXPECT_OK(VerifyModule(module));
-  const std::string text = PrintModule(module);
-  // It is idempotent.
-  Module again = module;
-  const absl::StatusOr<bool> changed_again = (*pass)->Run(again);
-  EXPECT_TRUE(changed_again.ok() && !*changed_again) << text;
-  return text;
+  return PrintedAfter("reduce-decomposer", body);
 }
 
 // Without dimension 1, {1,2,0} is {1,0}: dimension 2 in front of 0.

@@ -3,12 +3,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-#include "hlo/passes/registry.h"
-#include "hlo/text_printer.h"
-#include "hlo/verifier.h"
 #include "tests/passes/entry.h"
-#include "tests/passes/golden.h"
-#include "tests/support/status_matchers.h"
 
 namespace hone::hlo {
 namespace {
@@ -17,21 +12,8 @@ using ::testing::AllOf;
 using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 
-// The printed result, empty if nothing changed; layouts are no part of a
-// fingerprint.
 std::string Decomposed(absl::string_view body) {
-  Module module = ParseForTest(EntryWithRegions(body));
-  absl::StatusOr<const Pass*> pass = FindPass("reshape-decomposer");
-  HONE_EXPECT_OK(pass);
-  if (!pass.ok()) return "";
-  const absl::StatusOr<bool> changed = (*pass)->Run(module);
-  HONE_EXPECT_OK(changed);
-  HONE_EXPECT_OK(VerifyModule(module));
-  if (!changed.ok() || !*changed) return "";
-  const std::string text = PrintModule(module);
-  const absl::StatusOr<bool> changed_again = (*pass)->Run(module);
-  EXPECT_TRUE(changed_again.ok() && !*changed_again) << text;
-  return text;
+  return PrintedAfter("reshape-decomposer", body);
 }
 
 TEST(ReshapeDecomposer, CopiesTheOperand) {
