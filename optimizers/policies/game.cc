@@ -14,8 +14,8 @@ namespace {
 // Moves of a sequential game at most: several times what a default order takes,
 // and short enough that a rollout is quick.
 constexpr int32_t kMaxMoves = 64;
-// Observations kept; a large module's takes about a megabyte.
-constexpr size_t kMaxGraphs = 256;
+// Nodes of the observations kept; a node takes about a hundred bytes.
+constexpr size_t kMaxNodes = 2'000'000;
 // Every move costs a little, so that of two ways to one result the shorter one
 // is the better.
 constexpr double kMoveCost = 2e-4;
@@ -79,12 +79,16 @@ class SequentialGame final : public Game {
 
   View Observe(const Position& position) const override {
     View view;
-    if (graphs_.size() >= kMaxGraphs) graphs_.clear();
+    if (nodes_ > kMaxNodes) {
+      graphs_.clear();
+      nodes_ = 0;
+    }
     std::shared_ptr<const space::Observation>& graph =
         graphs_[position.state->key()];
     if (graph == nullptr) {
       graph = std::make_shared<const space::Observation>(
           sequence_.Observe(position.state));
+      nodes_ += graph->node_kinds.size();
     }
     view.graph = graph;
     view.game_features = {
@@ -135,6 +139,7 @@ class SequentialGame final : public Game {
   mutable absl::flat_hash_map<Hash128,
                               std::shared_ptr<const space::Observation>>
       graphs_;
+  mutable size_t nodes_ = 0;  // of graphs_
 };
 
 // A move gives the next variable its value.

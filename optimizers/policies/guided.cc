@@ -19,8 +19,10 @@
 namespace hone::optimizers::policies {
 namespace {
 
-// Extensions tried per level and state kept.
+// Extensions tried per level and state kept, by the first beam; each later one
+// tries one more, at most so many.
 constexpr size_t kBranching = 2;
+constexpr size_t kMaxBranching = 16;
 // Levels in a row without a new proposal after which the space counts as
 // exhausted.
 constexpr int kMaxFruitlessLevels = 400;
@@ -28,12 +30,13 @@ constexpr int kMaxFruitlessLevels = 400;
 // Beam search that asks a policy which moves are worth a try.
 //
 // First the policy plays one game by itself. Then a beam: a level tries the
-// `width * kBranching` likeliest extensions of its positions (by the product of
+// `width * branching` likeliest extensions of its positions (by the product of
 // the probabilities along the way), and keeps `width` of the new states, half
 // by cost and half by likelihood. The first beam starts from the start; each
-// later one from somewhere on the way of one of the best games so far, with
-// Gumbel noise on the logarithms, which samples ways without replacement (Kool,
-// van Hoof and Welling, "Stochastic Beams and Where to Find Them", 2019).
+// later one from somewhere on the way of one of the best games so far (and with
+// more branching, as what is likeliest has been tried by then), with Gumbel
+// noise on the logarithms, which samples ways without replacement (Kool, van
+// Hoof and Welling, "Stochastic Beams and Where to Find Them", 2019).
 class Guided final : public BatchOptimizer {
  public:
   Guided(const space::Problem& problem, std::unique_ptr<const Scorer> scorer,
@@ -109,6 +112,7 @@ class Guided final : public BatchOptimizer {
   void Restart() {
     seen_.clear();
     noisy_ = true;
+    branching_ = std::min(branching_ + 1, kMaxBranching);
     Position position = game_->Start();
     if (!best_.empty()) {
       // The smaller of two ranks: better games come more often.
@@ -155,8 +159,8 @@ class Guided final : public BatchOptimizer {
               [](const Extension& a, const Extension& b) {
                 return a.priority > b.priority;
               });
-    if (extensions.size() > width_ * kBranching) {
-      extensions.resize(width_ * kBranching);
+    if (extensions.size() > width_ * branching_) {
+      extensions.resize(width_ * branching_);
     }
     return extensions;
   }
@@ -214,6 +218,7 @@ class Guided final : public BatchOptimizer {
   Rng rng_;
   bool played_ = false;
   bool noisy_ = false;
+  size_t branching_ = kBranching;
   std::vector<Node> frontier_;
   // Keys of the states of this beam.
   absl::flat_hash_set<Hash128> seen_;

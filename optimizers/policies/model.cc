@@ -94,18 +94,7 @@ void Model::CopyWeights(const Model& other) {
 std::vector<MoveScores> Model::Score(
     absl::Span<const View* const> views) const {
   torch::InferenceMode inference;
-  const NetworkOutput output = network_->forward(MakeBatch(views, spec_));
-  const auto values = output.values.accessor<float, 1>();
-  const auto scores = output.scores.accessor<float, 2>();
-  std::vector<MoveScores> result(views.size());
-  for (size_t b = 0; b < views.size(); ++b) {
-    const auto row = scores[static_cast<int64_t>(b)];
-    for (size_t m = 0; m < views[b]->moves.size(); ++m) {
-      result[b].scores.push_back(row[static_cast<int64_t>(m)]);
-    }
-    result[b].value = values[static_cast<int64_t>(b)];
-  }
-  return result;
+  return ReadScores(network_->forward(MakeBatch(views, spec_)), views);
 }
 
 }  // namespace hone::optimizers::policies

@@ -44,27 +44,13 @@ torch::Tensor MeanOver(const torch::Tensor& nodes, const torch::Tensor& from,
 
 }  // namespace
 
-Batch MakeBatch(absl::Span<const View* const> views, const GameSpec& spec) {
-  const auto count = static_cast<int64_t>(views.size());
-  std::vector<const space::Observation*> graphs;
-  absl::flat_hash_map<const space::Observation*, int32_t> graph_indices;
-  std::vector<int32_t> graph_of_view;
-  size_t most_moves = 0;
-  for (const View* view : views) {
-    const auto [it, is_new] = graph_indices.try_emplace(
-        view->graph.get(), static_cast<int32_t>(graphs.size()));
-    if (is_new) graphs.push_back(view->graph.get());
-    graph_of_view.push_back(it->second);
-    most_moves = std::max(most_moves, view->moves.size());
-  }
-
+GraphBatch MakeGraphBatch(absl::Span<const space::Observation* const> graphs,
+                          const GameSpec& spec) {
   std::vector<int32_t> kinds, graph_of_node, sources, targets;
   std::vector<float> features, globals, sizes;
-  std::vector<int32_t> first_node;
   for (size_t g = 0; g < graphs.size(); ++g) {
     const space::Observation& graph = *graphs[g];
     const auto base = static_cast<int32_t>(kinds.size());
-    first_node.push_back(base);
     kinds.insert(kinds.end(), graph.node_kinds.begin(), graph.node_kinds.end());
     features.insert(features.end(), graph.node_features.begin(),
                     graph.node_features.end());
@@ -85,11 +71,36 @@ Batch MakeBatch(absl::Span<const View* const> views, const GameSpec& spec) {
   for (float& degree : in_degree) degree = std::max(degree, 1.0F);
   for (float& degree : out_degree) degree = std::max(degree, 1.0F);
 
+  const auto nodes = static_cast<int64_t>(kinds.size());
+  const auto edges = static_cast<int64_t>(sources.size());
+  const auto count = static_cast<int64_t>(graphs.size());
+  GraphBatch batch;
+  batch.node_kinds = Ids(kinds, {nodes});
+  batch.node_features =
+      Numbers(features, {nodes, spec.observation.node_features});
+  batch.graph_of_node = Ids(graph_of_node, {nodes});
+  batch.nodes_of_graph = Numbers(sizes, {count, 1});
+  batch.sources = Ids(sources, {edges});
+  batch.targets = Ids(targets, {edges});
+  batch.in_degree = Numbers(in_degree, {nodes, 1});
+  batch.out_degree = Numbers(out_degree, {nodes, 1});
+  batch.globals = Numbers(globals, {count, spec.observation.global_features});
+  return batch;
+}
+
+ViewBatch MakeViewBatch(absl::Span<const View* const> views,
+                        absl::Span<const int32_t> graph_of_view,
+                        absl::Span<const int32_t> first_node) {
+  size_t most_moves = 0;
+  for (const View* view : views) {
+    most_moves = std::max(most_moves, view->moves.size());
+  }
+  const auto count = static_cast<int64_t>(views.size());
+  const auto moves = static_cast<int64_t>(most_moves);
   std::vector<int32_t> focus, move_kinds(views.size() * most_moves);
   std::vector<float> has_focus, game_features,
       move_features(views.size() * most_moves * kMoveFeatures);
-  torch::Tensor no_move =
-      torch::ones({count, static_cast<int64_t>(most_moves)}, torch::kBool);
+  torch::Tensor no_move = torch::ones({count, moves}, torch::kBool);
   for (size_t b = 0; b < views.size(); ++b) {
     const View& view = *views[b];
     focus.push_back(first_node[static_cast<size_t>(graph_of_view[b])] +
@@ -106,24 +117,9 @@ Batch MakeBatch(absl::Span<const View* const> views, const GameSpec& spec) {
         .narrow(0, 0, static_cast<int64_t>(view.moves.size()))
         .fill_(false);
   }
-
-  const auto nodes = static_cast<int64_t>(kinds.size());
-  const auto edges = static_cast<int64_t>(sources.size());
-  const auto distinct = static_cast<int64_t>(graphs.size());
-  const auto moves = static_cast<int64_t>(most_moves);
-  Batch batch;
-  batch.node_kinds = Ids(kinds, {nodes});
-  batch.node_features =
-      Numbers(features, {nodes, spec.observation.node_features});
-  batch.graph_of_node = Ids(graph_of_node, {nodes});
-  batch.nodes_of_graph = Numbers(sizes, {distinct, 1});
-  batch.sources = Ids(sources, {edges});
-  batch.targets = Ids(targets, {edges});
-  batch.in_degree = Numbers(in_degree, {nodes, 1});
-  batch.out_degree = Numbers(out_degree, {nodes, 1});
-  batch.globals =
-      Numbers(globals, {distinct, spec.observation.global_features});
-  batch.graph_of_view = Ids(graph_of_view, {count});
+  ViewBatch batch;
+  batch.graph_of_view =
+      Ids({graph_of_view.begin(), graph_of_view.end()}, {count});
   batch.focus = Ids(focus, {count});
   batch.has_focus = Numbers(has_focus, {count, 1});
   batch.game_features = Numbers(game_features, {count, kGameFeatures});
@@ -131,6 +127,24 @@ Batch MakeBatch(absl::Span<const View* const> views, const GameSpec& spec) {
   batch.move_features = Numbers(move_features, {count, moves, kMoveFeatures});
   batch.no_move = no_move;
   return batch;
+}
+
+Batch MakeBatch(absl::Span<const View* const> views, const GameSpec& spec) {
+  std::vector<const space::Observation*> graphs;
+  absl::flat_hash_map<const space::Observation*, int32_t> graph_indices;
+  std::vector<int32_t> graph_of_view, first_node;
+  int32_t nodes = 0;
+  for (const View* view : views) {
+    const auto [it, is_new] = graph_indices.try_emplace(
+        view->graph.get(), static_cast<int32_t>(graphs.size()));
+    graph_of_view.push_back(it->second);
+    if (!is_new) continue;
+    graphs.push_back(view->graph.get());
+    first_node.push_back(nodes);
+    nodes += static_cast<int32_t>(view->graph->node_kinds.size());
+  }
+  return {MakeGraphBatch(graphs, spec),
+          MakeViewBatch(views, graph_of_view, first_node)};
 }
 
 NetworkImpl::NetworkImpl(const GameSpec& spec) : spec_(spec) {
@@ -177,7 +191,7 @@ NetworkImpl::NetworkImpl(const GameSpec& spec) : spec_(spec) {
   value_->bias.zero_();
 }
 
-torch::Tensor NetworkImpl::EncodeNodes(const Batch& batch) {
+torch::Tensor NetworkImpl::EncodeNodes(const GraphBatch& batch) {
   const torch::Tensor bias =
       torch::ones({batch.node_features.size(0), 1}, torch::kFloat32);
   torch::Tensor nodes = torch::relu(
@@ -196,7 +210,7 @@ torch::Tensor NetworkImpl::EncodeNodes(const Batch& batch) {
   return nodes;
 }
 
-NetworkOutput NetworkImpl::forward(const Batch& batch) {
+Encoding NetworkImpl::Encode(const GraphBatch& batch) {
   const torch::Tensor nodes = EncodeNodes(batch);
   const int64_t graphs = batch.nodes_of_graph.size(0);
   const auto mean_of = [&](const torch::Tensor& values) {
@@ -207,11 +221,15 @@ NetworkOutput NetworkImpl::forward(const Batch& batch) {
   const torch::Tensor mean = mean_of(nodes);
   // The square root has no derivative at 0.
   const torch::Tensor spread = (mean_of(nodes.square()) + 1e-6).sqrt();
-  const torch::Tensor graph = torch::relu(
-      graph_->forward(torch::cat({mean, spread, batch.globals}, 1)));
+  return {nodes, torch::relu(graph_->forward(
+                     torch::cat({mean, spread, batch.globals}, 1)))};
+}
+
+NetworkOutput NetworkImpl::Decide(const ViewBatch& batch,
+                                  const Encoding& encoding) {
   const torch::Tensor position = torch::relu(position_->forward(
-      torch::cat({graph.index_select(0, batch.graph_of_view),
-                  nodes.index_select(0, batch.focus) * batch.has_focus,
+      torch::cat({encoding.graphs.index_select(0, batch.graph_of_view),
+                  encoding.nodes.index_select(0, batch.focus) * batch.has_focus,
                   batch.game_features},
                  1)));
   const torch::Tensor moves =
@@ -223,6 +241,25 @@ NetworkOutput NetworkImpl::forward(const Batch& batch) {
   const torch::Tensor values =
       value_->forward(torch::relu(value_hidden_->forward(position))).squeeze(1);
   return {scores, values};
+}
+
+NetworkOutput NetworkImpl::forward(const Batch& batch) {
+  return Decide(batch.views, Encode(batch.graphs));
+}
+
+std::vector<MoveScores> ReadScores(const NetworkOutput& output,
+                                   absl::Span<const View* const> views) {
+  const auto values = output.values.accessor<float, 1>();
+  const auto scores = output.scores.accessor<float, 2>();
+  std::vector<MoveScores> result(views.size());
+  for (size_t b = 0; b < views.size(); ++b) {
+    const auto row = scores[static_cast<int64_t>(b)];
+    for (size_t m = 0; m < views[b]->moves.size(); ++m) {
+      result[b].scores.push_back(row[static_cast<int64_t>(m)]);
+    }
+    result[b].value = values[static_cast<int64_t>(b)];
+  }
+  return result;
 }
 
 }  // namespace hone::optimizers::policies

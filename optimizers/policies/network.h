@@ -8,12 +8,12 @@
 #include <torch/torch.h>
 
 #include "optimizers/policies/game.h"
+#include "optimizers/policies/scorer.h"
 
 namespace hone::optimizers::policies {
 
-// Views as tensors. Views of one state share its graph. B views, M the most
-// moves of one, U distinct graphs with N nodes and E edges in all.
-struct Batch {
+// U graphs as tensors, with N nodes and E edges in all.
+struct GraphBatch {
   torch::Tensor node_kinds;      // [N] int64
   torch::Tensor node_features;   // [N, node_features]
   torch::Tensor graph_of_node;   // [N] int64, 0 … U-1
@@ -23,16 +23,40 @@ struct Batch {
   torch::Tensor in_degree;       // [N, 1], at least 1
   torch::Tensor out_degree;      // [N, 1], at least 1
   torch::Tensor globals;         // [U, global_features]
-  torch::Tensor graph_of_view;   // [B] int64
-  torch::Tensor focus;           // [B] int64, a node
-  torch::Tensor has_focus;       // [B, 1] float
-  torch::Tensor game_features;   // [B, kGameFeatures]
-  torch::Tensor move_kinds;      // [B, M] int64, 0 where there is none
-  torch::Tensor move_features;   // [B, M, kMoveFeatures]
-  torch::Tensor no_move;         // [B, M] bool: true behind a view's last move
+};
+
+GraphBatch MakeGraphBatch(absl::Span<const space::Observation* const> graphs,
+                          const GameSpec& spec);
+
+// What B views have beside their graphs. M is the most moves of one.
+struct ViewBatch {
+  torch::Tensor graph_of_view;  // [B] int64, 0 … U-1
+  torch::Tensor focus;          // [B] int64, a node, 0 … N-1
+  torch::Tensor has_focus;      // [B, 1] float
+  torch::Tensor game_features;  // [B, kGameFeatures]
+  torch::Tensor move_kinds;     // [B, M] int64, 0 where there is none
+  torch::Tensor move_features;  // [B, M, kMoveFeatures]
+  torch::Tensor no_move;        // [B, M] bool: true behind a view's last move
+};
+
+// `graph_of_view`: which graph each view has. `first_node`: of each graph.
+ViewBatch MakeViewBatch(absl::Span<const View* const> views,
+                        absl::Span<const int32_t> graph_of_view,
+                        absl::Span<const int32_t> first_node);
+
+// Views that share a state share its graph.
+struct Batch {
+  GraphBatch graphs;
+  ViewBatch views;
 };
 
 Batch MakeBatch(absl::Span<const View* const> views, const GameSpec& spec);
+
+// What the encoder makes of graphs.
+struct Encoding {
+  torch::Tensor nodes;   // [N, width]
+  torch::Tensor graphs;  // [U, width]
+};
 
 struct NetworkOutput {
   torch::Tensor scores;  // [B, M]: logits or action values; -inf for no move
@@ -54,6 +78,10 @@ class NetworkImpl : public torch::nn::Module {
   explicit NetworkImpl(const GameSpec& spec);
 
   NetworkOutput forward(const Batch& batch);
+  // Its two halves: nearly all the time goes into the first, which depends on
+  // the graphs alone.
+  Encoding Encode(const GraphBatch& batch);
+  NetworkOutput Decide(const ViewBatch& batch, const Encoding& encoding);
 
   const GameSpec& spec() const { return spec_; }
 
@@ -66,7 +94,7 @@ class NetworkImpl : public torch::nn::Module {
   };
 
   // [N, width]
-  torch::Tensor EncodeNodes(const Batch& batch);
+  torch::Tensor EncodeNodes(const GraphBatch& batch);
 
   const GameSpec spec_;
   torch::nn::Embedding node_kinds_{nullptr};
@@ -82,6 +110,10 @@ class NetworkImpl : public torch::nn::Module {
   torch::nn::Linear value_{nullptr};
 };
 TORCH_MODULE(Network);
+
+// What the network says of each view.
+std::vector<MoveScores> ReadScores(const NetworkOutput& output,
+                                   absl::Span<const View* const> views);
 
 }  // namespace hone::optimizers::policies
 

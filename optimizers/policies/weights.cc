@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 
 #include "base/status_macros.h"
+#include "optimizers/policies/frozen_model.h"
 #include "optimizers/policies/shipped_weights.h"
 
 namespace hone::optimizers::policies {
@@ -56,7 +57,8 @@ absl::StatusOr<std::unique_ptr<Model>> TrainedModel(
 absl::StatusOr<std::unique_ptr<const Scorer>> PriorOf(
     const space::Problem& problem, const OptimizerOptions& options) {
   if (options.uniform_prior) return std::make_unique<UniformScorer>();
-  return TrainedModel(problem, options);
+  HONE_ASSIGN_OR_RETURN(auto model, TrainedModel(problem, options));
+  return std::make_unique<FrozenModel>(std::move(model));
 }
 
 }  // namespace hone::optimizers::policies

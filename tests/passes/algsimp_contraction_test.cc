@@ -78,20 +78,12 @@ TEST(AlgsimpConvolution, DilatesItsKernel) {
   ROOT c = f32[1,5,4] convolution(x, k), window={size=3 rhs_dilate=2}, dim_labels=b0f_0io->b0f)");
 }
 
-TEST(AlgsimpConvolution, ReversesItsKernel) {
-  ExpectSimplifies(R"(
-  x = f32[1,9,2] parameter(0)
-  k = f32[3,2,4] parameter(1)
-  q = f32[3,2,4] reverse(k), dimensions={0}
-  ROOT c = f32[1,7,4] convolution(x, q), window={size=3}, dim_labels=b0f_0io->b0f)",
-                   R"(
-  x = f32[1,9,2] parameter(0)
-  k = f32[3,2,4] parameter(1)
-  ROOT c = f32[1,7,4] convolution(x, k), window={size=3 rhs_reversal=1}, dim_labels=b0f_0io->b0f)");
+// XLA:CPU's convolutions are several times slower with reversed windows.
+TEST(AlgsimpConvolution, KeepsAReversedKernel) {
   ExpectKept(R"(
   x = f32[1,9,2] parameter(0)
   k = f32[3,2,4] parameter(1)
-  q = f32[3,2,4] reverse(k), dimensions={1}
+  q = f32[3,2,4] reverse(k), dimensions={0}
   ROOT c = f32[1,7,4] convolution(x, q), window={size=3}, dim_labels=b0f_0io->b0f)");
 }
 

@@ -105,25 +105,6 @@ bool FoldKernelPad(Rewriter& r, InstructionId id) {
                           std::move(window)));
 }
 
-// convolution(x, reverse(k)) → convolution(x, k) with reversed windows: only
-// spatial dimensions reversed.
-bool FoldKernelReverse(Rewriter& r, InstructionId id) {
-  const InstructionId reverse = r.operand(id, 1);
-  if (!r.Is(reverse, Opcode::kReverse)) return false;
-  const DimensionVector& spatial =
-      r[id].attributes().convolution->kernel_spatial;
-  Window window = *r[id].attributes().window;
-  for (int64_t d : r[reverse].dimensions()) {
-    const auto it = std::find(spatial.begin(), spatial.end(), d);
-    if (it == spatial.end()) return false;
-    WindowDimension& w = window[static_cast<size_t>(it - spatial.begin())];
-    w.reversal = !w.reversal;
-  }
-  return r.ReplaceWith(
-      id, MakeConvolution(r, id, r.operand(id, 0), r.operand(reverse, 0),
-                          std::move(window)));
-}
-
 }  // namespace
 
 // dot(x, y) → broadcast(0): nothing to sum
@@ -139,15 +120,15 @@ bool SimplifyDot(Rewriter& r, InstructionId id) {
   return HoistNegation(r, id);
 }
 
-// FoldInputPad, FoldKernelPad, FoldKernelReverse, HoistNegation
+// FoldInputPad, FoldKernelPad, HoistNegation. A reversed kernel stays: backends
+// have no fast convolution that reads its window backwards.
 bool SimplifyConvolution(Rewriter& r, InstructionId id) {
   const Attributes& attributes = r[id].attributes();
   if (r[id].operand_count() != 2 || attributes.window == nullptr ||
       attributes.convolution == nullptr) {
     return false;
   }
-  return FoldInputPad(r, id) || FoldKernelPad(r, id) ||
-         FoldKernelReverse(r, id) || HoistNegation(r, id);
+  return FoldInputPad(r, id) || FoldKernelPad(r, id) || HoistNegation(r, id);
 }
 
 }  // namespace hone::hlo::algsimp

@@ -8,6 +8,7 @@
 #include "gtest/gtest.h"
 
 #include "base/rng.h"
+#include "optimizers/policies/frozen_model.h"
 #include "optimizers/policies/ppo_learner.h"
 #include "optimizers/policies/rollout.h"
 #include "tests/support/status_matchers.h"
@@ -91,6 +92,35 @@ TEST(Model, ScoresAViewTheSameAloneAndAmongOthers) {
     EXPECT_THAT(scores.scores, Pointwise(FloatNear(1e-5F), expected.scores));
     EXPECT_NEAR(scores.value, expected.value, 1e-5);
   }
+}
+
+TEST(FrozenModel, ScoresAsTheModelDoes) {
+  const std::unique_ptr<Model> model = TrainedModel();
+  const FrozenModel frozen(TrainedModel());
+  const View a = PathView({0, 1, 2, 3}, 3);
+  View b = a;  // the same graph, another position
+  b.game_features = {0.5F, 0.1F, 0.1F};
+  const auto expect_same = [&](const std::vector<const View*>& views) {
+    const std::vector<MoveScores> expected = model->Score(views);
+    const std::vector<MoveScores> scores = frozen.Score(views);
+    ASSERT_EQ(scores.size(), views.size());
+    for (size_t i = 0; i < views.size(); ++i) {
+      EXPECT_THAT(scores[i].scores,
+                  Pointwise(FloatNear(1e-5F), expected[i].scores));
+      EXPECT_NEAR(scores[i].value, expected[i].value, 1e-5);
+    }
+  };
+  expect_same({&a, &b});
+  expect_same({&b});
+  // Graphs that come to lie where others were.
+  std::vector<int32_t> order = {0, 1, 2, 3};
+  do {
+    const View c = PathView(order, 2);
+    expect_same({&a, &c});
+  } while (std::next_permutation(order.begin(), order.end()));
+  View focused = a;
+  focused.focus = 2;
+  expect_same({&a, &focused});
 }
 
 TEST(Model, DoesNotSeeTheOrderOfNodes) {

@@ -1,0 +1,33 @@
+#ifndef HONE_OPTIMIZERS_POLICIES_FROZEN_MODEL_H_
+#define HONE_OPTIMIZERS_POLICIES_FROZEN_MODEL_H_
+
+#include <memory>
+#include <vector>
+
+#include "absl/types/span.h"
+
+#include "optimizers/policies/model.h"
+#include "optimizers/policies/scorer.h"
+
+namespace hone::optimizers::policies {
+
+// A model whose weights no longer change: it encodes every graph once, however
+// often a search comes back to its state.
+// Threads: Score is thread-safe.
+class FrozenModel final : public Scorer {
+ public:
+  explicit FrozenModel(std::unique_ptr<const Model> model);
+  ~FrozenModel() override;
+
+  std::vector<MoveScores> Score(
+      absl::Span<const View* const> views) const override;
+
+ private:
+  class Encoder;
+  const std::unique_ptr<const Model> model_;
+  const std::unique_ptr<Encoder> encoder_;
+};
+
+}  // namespace hone::optimizers::policies
+
+#endif  // HONE_OPTIMIZERS_POLICIES_FROZEN_MODEL_H_
