@@ -20,9 +20,9 @@ void ExpectEntryRewrites(absl::string_view pass, absl::string_view before,
                          absl::string_view after);
 void ExpectEntryUnchanged(absl::string_view pass, absl::string_view body);
 
-// What the pass makes of EntryWithRegions(body), as text, for passes on layouts,
-// which are no part of a fingerprint; empty when it changes nothing. Expects a
-// module that verifies and that the pass then leaves alone.
+// What the pass makes of EntryWithRegions(body), as text, for passes on
+// layouts, which are no part of a fingerprint; empty when it changes nothing.
+// Expects a module that verifies and that the pass then leaves alone.
 std::string PrintedAfter(absl::string_view pass, absl::string_view body);
 
 }  // namespace hone::hlo
