@@ -46,14 +46,8 @@ class DotTransposeFolding final : public Pass {
   absl::string_view name() const override { return "dot-transpose-folding"; }
 
   absl::StatusOr<bool> Run(Module& module) const override {
-    if (module.is_scheduled()) return false;
-    bool changed = false;
-    for (ComputationId id = 0; id < module.computation_slots(); ++id) {
-      if (!module.has_computation(id)) continue;
-      // A fold may uncover a transpose of a transpose.
-      changed |= Rewriter(module, id).RunToFixedPoint(Fold);
-    }
-    return changed;
+    // A fold may uncover a transpose of a transpose.
+    return RewriteToFixedPoint(module, Fold);
   }
 };
 

@@ -36,13 +36,7 @@ class GatherReshapeFolding final : public Pass {
   absl::string_view name() const override { return "gather-reshape-folding"; }
 
   absl::StatusOr<bool> Run(Module& module) const override {
-    if (module.is_scheduled()) return false;
-    bool changed = false;
-    for (ComputationId id = 0; id < module.computation_slots(); ++id) {
-      if (!module.has_computation(id)) continue;
-      changed |= Rewriter(module, id).RunToFixedPoint(Fold);
-    }
-    return changed;
+    return RewriteToFixedPoint(module, Fold);
   }
 };
 

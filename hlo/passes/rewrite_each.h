@@ -45,6 +45,22 @@ bool RewriteEach(Module& module, Matches matches, Rewrite rewrite) {
   return changed;
 }
 
+// Calls `rewrite` (rewriter, id → whether it replaced id) for every
+// instruction, and for those that it adds, until it finds nothing more, in
+// every computation. Scheduled modules are left alone. It is for `rewrite` to
+// ask MayRewrite.
+template <typename Rewrite>
+bool RewriteToFixedPoint(Module& module, Rewrite rewrite) {
+  if (module.is_scheduled()) return false;
+  bool changed = false;
+  const ComputationId slots = module.computation_slots();
+  for (ComputationId id = 0; id < slots; ++id) {
+    if (!module.has_computation(id)) continue;
+    changed |= algsimp::Rewriter(module, id).RunToFixedPoint(rewrite);
+  }
+  return changed;
+}
+
 // For `matches`: instructions of one opcode.
 inline auto IsOpcode(Opcode opcode) {
   return [opcode](const Instruction& instruction) {
