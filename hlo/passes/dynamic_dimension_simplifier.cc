@@ -98,13 +98,7 @@ class DynamicDimensionSimplifier final : public Pass {
   }
 
   absl::StatusOr<bool> Run(Module& module) const override {
-    if (module.is_scheduled()) return false;
-    bool changed = false;
-    for (ComputationId id = 0; id < module.computation_slots(); ++id) {
-      if (!module.has_computation(id)) continue;
-      changed |= Rewriter(module, id).RunToFixedPoint(Simplify);
-    }
-    return changed;
+    return RewriteToFixedPoint(module, Simplify);
   }
 };
 
