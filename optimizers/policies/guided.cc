@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -29,7 +30,10 @@ constexpr int kMaxFruitlessLevels = 400;
 
 // Beam search that asks a policy which moves are worth a try.
 //
-// First the policy plays one game by itself. Then a beam: a level tries the
+// First the policy plays one game by itself, and steepest descent goes on from
+// the best of its states: where a state is large, that costs less time than the
+// many evaluations of the policy that a beam asks for. Then a beam: a level
+// tries the
 // `width * branching` likeliest extensions of its positions (by the product of
 // the probabilities along the way), and keeps `width` of the new states, half
 // by cost and half by likelihood. The first beam starts from the start; each
@@ -88,10 +92,14 @@ class Guided final : public BatchOptimizer {
     if (!std::exchange(played_, true)) {
       absl::StatusOr<std::vector<Episode>> episodes =
           PlayEpisodes(*game_, *scorer_, 1, ChooseBest);
-      if (episodes.ok()) Propose((*episodes)[0].end, batch);
+      if (episodes.ok()) {
+        Propose((*episodes)[0].end, batch);
+        descent_ = BestOf((*episodes)[0].end);
+      }
       frontier_ = {{game_->Start(), 0}};
       if (!batch.empty()) return batch;
     }
+    if (Descend(batch)) return batch;
     for (int level = 0; level < kMaxFruitlessLevels; ++level) {
       if (frontier_.empty()) Restart();
       batch = Extend();
@@ -106,6 +114,34 @@ class Guided final : public BatchOptimizer {
     if (!proposed_.insert(HashOf(proposal)).second) return;
     batch.push_back(std::move(proposal));
     finished_.push_back(position);
+  }
+
+  // The cheapest state that a sequential game has come through.
+  std::optional<Position> BestOf(const Position& end) const {
+    if (end.state == nullptr) return std::nullopt;
+    Position position = game_->Start();
+    for (size_t i = 0; i < end.best_length && !position.over; ++i) {
+      absl::StatusOr<Position> next = game_->Play(position, end.choices[i]);
+      if (!next.ok()) return std::nullopt;
+      position = *std::move(next);
+    }
+    return position;
+  }
+
+  // One step of steepest descent, proposed. False where none leads down.
+  bool Descend(std::vector<space::Candidate>& batch) {
+    if (!descent_.has_value() || descent_->over) return false;
+    const Position from = *std::exchange(descent_, std::nullopt);
+    double least = from.cost;
+    for (int32_t move : game_->Observe(from).moves) {
+      absl::StatusOr<Position> next = game_->Play(from, move);
+      if (!next.ok() || next->cost >= least) continue;
+      least = next->cost;
+      descent_ = *std::move(next);
+    }
+    if (!descent_.has_value()) return false;
+    Propose(*descent_, batch);
+    return !batch.empty();
   }
 
   // A new beam from somewhere on the way of one of the best games.
@@ -217,6 +253,8 @@ class Guided final : public BatchOptimizer {
   const size_t width_;
   Rng rng_;
   bool played_ = false;
+  // Where steepest descent stands, until it is at its end.
+  std::optional<Position> descent_;
   bool noisy_ = false;
   size_t branching_ = kBranching;
   std::vector<Node> frontier_;
