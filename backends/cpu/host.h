@@ -1,0 +1,26 @@
+#ifndef HONE_BACKENDS_CPU_HOST_H_
+#define HONE_BACKENDS_CPU_HOST_H_
+
+#include <string>
+
+#include "loops/machine.h"
+
+namespace hone::backends {
+
+// The processor that this process runs on, as compilers and schedules see it.
+struct HostCpu {
+  // LLVM's name ("znver4") and feature string ("+avx2,+fma,-sse4a,…").
+  std::string name;
+  std::string features;
+  // The model as the system prints it.
+  std::string model;
+  loops::Machine machine;
+};
+
+// Asked once; what caches and cores there are comes from the system, cores
+// being those that this process may run on.
+const HostCpu& DetectHost();
+
+}  // namespace hone::backends
+
+#endif  // HONE_BACKENDS_CPU_HOST_H_
