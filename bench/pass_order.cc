@@ -1,9 +1,11 @@
 #include "bench/pass_order.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -144,6 +146,11 @@ absl::StatusOr<nlohmann::ordered_json> RunPassOrderBench(
   for (const std::string& search : options.searches) {
     HONE_RETURN_IF_ERROR(
         optimizers::FindOptimizer(ParseSearch(search, 0).optimizer).status());
+  }
+  if (!options.tuned_directory.empty()) {
+    // What cannot be made is told when the first module is written.
+    std::error_code ignored;
+    std::filesystem::create_directories(options.tuned_directory, ignored);
   }
   out << absl::StrFormat("%-18s %7s %8s", "module", "input", "default");
   for (const std::string& search : options.searches) {

@@ -13,10 +13,10 @@
 #include <memory>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "hlo/passes/builder.h"
 #include "hlo/passes/registry.h"
+#include "hlo/passes/rewrite_each.h"
 
 namespace hone::hlo {
 namespace {
@@ -108,22 +108,10 @@ class ComparisonExpander final : public Pass {
   absl::string_view name() const override { return "comparison-expander"; }
 
   absl::StatusOr<bool> Run(Module& module) const override {
-    if (module.is_scheduled()) return false;
-    bool changed = false;
-    std::vector<InstructionId> found;
-    for (ComputationId c = 0; c < module.computation_slots(); ++c) {
-      if (!module.has_computation(c)) continue;
-      const Computation& shared = module.computation(c);
-      found.clear();
-      for (InstructionId id = 0; id < shared.slot_count(); ++id) {
-        if (IsByTotalOrder(shared, id)) found.push_back(id);
-      }
-      if (found.empty()) continue;
-      Computation& computation = module.mutable_computation(c);
-      for (InstructionId id : found) Expander(computation, id).Run();
-      changed = true;
-    }
-    return changed;
+    return ExpandEach(module, IsByTotalOrder,
+                      [](Computation& computation, InstructionId id) {
+                        Expander(computation, id).Run();
+                      });
   }
 };
 

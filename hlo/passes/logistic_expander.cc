@@ -8,10 +8,10 @@
 // of control dependencies and scheduled modules.
 
 #include <memory>
-#include <vector>
 
 #include "hlo/passes/builder.h"
 #include "hlo/passes/registry.h"
+#include "hlo/passes/rewrite_each.h"
 
 namespace hone::hlo {
 namespace {
@@ -41,26 +41,12 @@ class LogisticExpander final : public Pass {
   absl::string_view name() const override { return "logistic-expander"; }
 
   absl::StatusOr<bool> Run(Module& module) const override {
-    if (module.is_scheduled()) return false;
-    bool changed = false;
-    std::vector<InstructionId> found;
-    for (ComputationId c = 0; c < module.computation_slots(); ++c) {
-      if (!module.has_computation(c)) continue;
-      const Computation& shared = module.computation(c);
-      found.clear();
-      for (InstructionId id = 0; id < shared.slot_count(); ++id) {
-        if (shared[id].is_live() && shared[id].opcode() == Opcode::kLogistic &&
-            !shared[id].shape().is_dynamic() &&
-            !shared.HasControlDependency(id)) {
-          found.push_back(id);
-        }
-      }
-      if (found.empty()) continue;
-      Computation& computation = module.mutable_computation(c);
-      for (InstructionId id : found) Expand(computation, id);
-      changed = true;
-    }
-    return changed;
+    const auto matches = [](const Computation& computation, InstructionId id) {
+      return computation[id].opcode() == Opcode::kLogistic &&
+             !computation[id].shape().is_dynamic() &&
+             !computation.HasControlDependency(id);
+    };
+    return ExpandEach(module, matches, Expand);
   }
 };
 

@@ -1,6 +1,8 @@
 #ifndef HONE_HLO_PASSES_REWRITE_EACH_H_
 #define HONE_HLO_PASSES_REWRITE_EACH_H_
 
+#include <vector>
+
 #include "absl/types/span.h"
 
 #include "hlo/passes/algsimp/rewriter.h"
@@ -57,6 +59,30 @@ bool RewriteToFixedPoint(Module& module, Rewrite rewrite) {
   for (ComputationId id = 0; id < slots; ++id) {
     if (!module.has_computation(id)) continue;
     changed |= algsimp::Rewriter(module, id).RunToFixedPoint(rewrite);
+  }
+  return changed;
+}
+
+// Calls `expand` (computation, id) once for every live instruction that
+// `matches` (computation, id → bool), in slot order; which ones is settled
+// before the first call, and computations without any are not copied. Returns
+// whether there were any. Scheduled modules are left alone.
+template <typename Matches, typename Expand>
+bool ExpandEach(Module& module, Matches matches, Expand expand) {
+  if (module.is_scheduled()) return false;
+  bool changed = false;
+  const ComputationId slots = module.computation_slots();
+  for (ComputationId c = 0; c < slots; ++c) {
+    if (!module.has_computation(c)) continue;
+    std::vector<InstructionId> found;
+    const Computation& shared = module.computation(c);
+    for (InstructionId id = 0; id < shared.slot_count(); ++id) {
+      if (shared[id].is_live() && matches(shared, id)) found.push_back(id);
+    }
+    if (found.empty()) continue;
+    Computation& computation = module.mutable_computation(c);
+    for (InstructionId id : found) expand(computation, id);
+    changed = true;
   }
   return changed;
 }

@@ -22,10 +22,10 @@
 #include <memory>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "hlo/passes/builder.h"
 #include "hlo/passes/registry.h"
+#include "hlo/passes/rewrite_each.h"
 
 namespace hone::hlo {
 namespace {
@@ -91,29 +91,15 @@ class TreeReductionRewriter final : public Pass {
   absl::string_view name() const override { return "tree_reduction_rewriter"; }
 
   absl::StatusOr<bool> Run(Module& module) const override {
-    if (module.is_scheduled()) return false;
-    bool changed = false;
-    std::vector<InstructionId> reductions;
-    for (ComputationId c = 0; c < module.computation_slots(); ++c) {
-      if (!module.has_computation(c)) continue;
-      const Computation& shared = module.computation(c);
-      reductions.clear();
-      for (InstructionId id = 0; id < shared.slot_count(); ++id) {
-        if (shared[id].is_live() &&
-            IsLargeReduction(module, shared, shared[id])) {
-          reductions.push_back(id);
-        }
-      }
-      if (reductions.empty()) continue;
-      Computation& computation = module.mutable_computation(c);
-      for (InstructionId id : reductions) {
-        const InstructionId blocks = computation.AddInstruction(
-            MakeBlockReduction(computation, computation[id]));
-        computation.ReplaceOperand(id, 0, blocks);
-      }
-      changed = true;
-    }
-    return changed;
+    const auto matches = [&](const Computation& computation, InstructionId id) {
+      return IsLargeReduction(module, computation, computation[id]);
+    };
+    return ExpandEach(module, matches,
+                      [](Computation& computation, InstructionId id) {
+                        const InstructionId blocks = computation.AddInstruction(
+                            MakeBlockReduction(computation, computation[id]));
+                        computation.ReplaceOperand(id, 0, blocks);
+                      });
   }
 };
 
