@@ -10,6 +10,7 @@
 
 #include "base/hash.h"
 #include "base/status_macros.h"
+#include "hone/v1/admin_service.grpc.pb.h"
 #include "hone/v1/cache_service.grpc.pb.h"
 #include "hone/v1/compile_service.grpc.pb.h"
 #include "hone/v1/module_service.grpc.pb.h"
@@ -218,6 +219,12 @@ absl::StatusOr<hone::v1::CacheStatsResponse> Client::Stats() {
   return Call<hone::v1::CacheService>(channel_, server_,
                                       &hone::v1::CacheService::Stub::Stats,
                                       hone::v1::CacheStatsRequest());
+}
+
+absl::StatusOr<hone::v1::ListWorkersResponse> Client::ListWorkers() {
+  return Call<hone::v1::AdminService>(
+      channel_, server_, &hone::v1::AdminService::Stub::ListWorkers,
+      hone::v1::ListWorkersRequest());
 }
 
 }  // namespace hone::cli

@@ -9,6 +9,7 @@
 #include "absl/time/time.h"
 #include "grpcpp/channel.h"
 
+#include "hone/v1/admin_service.pb.h"
 #include "hone/v1/cache_service.pb.h"
 #include "hone/v1/compile_service.pb.h"
 #include "hone/v1/tuning_service.pb.h"
@@ -58,6 +59,8 @@ class Client {
   absl::StatusOr<hone::v1::InvalidateResponse> Invalidate(
       const hone::v1::InvalidateRequest& request);
   absl::StatusOr<hone::v1::CacheStatsResponse> Stats();
+
+  absl::StatusOr<hone::v1::ListWorkersResponse> ListWorkers();
 
  private:
   std::string server_;

@@ -76,6 +76,30 @@ absl::StatusOr<int> ListTunings(const Context& context) {
   return kDone;
 }
 
+absl::StatusOr<int> ListWorkers(const Context& context) {
+  HONE_ASSIGN_OR_RETURN(const hone::v1::ListWorkersResponse response,
+                        Client(context.server).ListWorkers());
+  nlohmann::ordered_json workers = nlohmann::ordered_json::array();
+  for (const hone::v1::Worker& worker : response.workers()) {
+    const hone::v1::Device& device = worker.device();
+    if (!context.json) {
+      std::cout << absl::StrFormat(
+          "%s %s %s, %d threads, %s\n", worker.id(), device.kind(),
+          device.model(), device.threads(), worker.busy() ? "busy" : "idle");
+      continue;
+    }
+    workers.push_back({{"id", worker.id()},
+                       {"kind", device.kind()},
+                       {"model", device.model()},
+                       {"isa", device.isa()},
+                       {"threads", device.threads()},
+                       {"fingerprint", device.fingerprint()},
+                       {"busy", worker.busy()}});
+  }
+  if (context.json) PrintJson({{"workers", workers}});
+  return kDone;
+}
+
 }  // namespace
 
 void AddListCommand(CLI::App& app, Context& context) {
@@ -105,6 +129,11 @@ void AddListCommand(CLI::App& app, Context& context) {
       AddCommand(*command, context, "tunings", "Tunings of the daemon");
   tunings->callback([&context] {
     RunCommand(context, [&] { return ListTunings(context); });
+  });
+  CLI::App* workers =
+      AddCommand(*command, context, "workers", "Workers of the daemon");
+  workers->callback([&context] {
+    RunCommand(context, [&] { return ListWorkers(context); });
   });
 }
 

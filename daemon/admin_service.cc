@@ -1,4 +1,5 @@
 #include <memory>
+#include <utility>
 
 #include "base/status_macros.h"
 #include "daemon/limits.h"
@@ -22,6 +23,19 @@ class AdminService final : public v1::AdminService::CallbackService {
     return Handle(runtime_, get_server_info_, context, request, response,
                   [this](const auto&, v1::GetServerInfoResponse& info) {
                     return FillServerInfo(info);
+                  });
+  }
+
+  grpc::ServerUnaryReactor* ListWorkers(
+      grpc::CallbackServerContext* context,
+      const v1::ListWorkersRequest* request,
+      v1::ListWorkersResponse* response) override {
+    return Handle(runtime_, list_workers_, context, request, response,
+                  [this](const auto&, v1::ListWorkersResponse& list) {
+                    for (v1::Worker& worker : runtime_.fleet.Workers()) {
+                      *list.add_workers() = std::move(worker);
+                    }
+                    return absl::OkStatus();
                   });
   }
 
@@ -78,6 +92,8 @@ class AdminService final : public v1::AdminService::CallbackService {
   const absl::Time start_time_ = SystemClock().Now();
   const MethodMetrics get_server_info_ =
       runtime_.metrics.Method("hone.v1.AdminService/GetServerInfo");
+  const MethodMetrics list_workers_ =
+      runtime_.metrics.Method("hone.v1.AdminService/ListWorkers");
 };
 
 }  // namespace

@@ -69,6 +69,25 @@ void OneShot::Arm() {
   if (action) action();
 }
 
+Wait WaitForTuning(TuningExecutor& tunings, std::string id,
+                   absl::Duration timeout) {
+  const auto subscribe =
+      [&tunings, id = std::move(id)](
+          const std::function<void()>& wake) -> std::shared_ptr<void> {
+    absl::StatusOr<TuningExecutor::Subscription> subscription =
+        tunings.Subscribe(id, [wake](const TuningUpdate& update) {
+          if (update.settled()) wake();
+        });
+    if (!subscription.ok()) {
+      wake();
+      return nullptr;
+    }
+    return std::make_shared<TuningExecutor::Subscription>(
+        *std::move(subscription));
+  };
+  return {subscribe, timeout};
+}
+
 UnaryCall::UnaryCall(Runtime& runtime, const MethodMetrics& metrics,
                      grpc::CallbackServerContext& context,
                      const google::protobuf::MessageLite& request,
@@ -112,16 +131,7 @@ void UnaryCall::BeginWait(const Wait& wait) {
   }
   // Cancelled before OnCancel could see the above.
   if (context_.IsCancelled()) resume->Fire();
-  absl::StatusOr<TuningExecutor::Subscription> subscription =
-      runtime_.tunings.Subscribe(wait.tuning_id,
-                                 [resume](const TuningUpdate& update) {
-                                   if (update.settled()) resume->Fire();
-                                 });
-  if (subscription.ok()) {
-    subscription_ = *std::move(subscription);
-  } else {
-    resume->Fire();
-  }
+  subscription_ = wait.subscribe([resume] { resume->Fire(); });
   if (wait.timeout != absl::InfiniteDuration()) {
     alarm_.Set(absl::ToChronoTime(SystemClock().Now() + wait.timeout),
                [resume](bool) { resume->Fire(); });

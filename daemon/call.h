@@ -20,6 +20,7 @@
 #include "base/thread_pool.h"
 #include "daemon/config.h"
 #include "daemon/environment_registry.h"
+#include "daemon/fleet.h"
 #include "daemon/metrics.h"
 #include "daemon/module_loader.h"
 #include "daemon/observed_store.h"
@@ -39,6 +40,7 @@ struct Runtime {
   ModuleLoader& modules;
   TuningExecutor& tunings;
   EnvironmentRegistry& environments;
+  Fleet& fleet;
   tuning::TunerContext tuner;
   // Runs handlers.
   ThreadPool& pool;
@@ -58,12 +60,17 @@ class CallMetrics {
   const absl::Duration start_;
 };
 
-// Until what a unary call waits before it goes on: a tuning's end, the timeout,
-// its own cancellation, or the daemon's shutdown.
+// Until what a unary call waits before it goes on: what `subscribe` calls its
+// argument for, the timeout, or its own cancellation.
 struct Wait {
-  std::string tuning_id;
+  // Returns a handle; after its end the argument is not called any more.
+  std::function<std::shared_ptr<void>(std::function<void()> wake)> subscribe;
   absl::Duration timeout;
 };
+
+// Until a tuning has ended, or the daemon shuts down.
+Wait WaitForTuning(TuningExecutor& tunings, std::string id,
+                   absl::Duration timeout);
 
 // Something that happens once, whoever makes it happen first.
 class OneShot {
@@ -112,7 +119,7 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
   Body body_;
   Then then_;
   grpc::Alarm alarm_;
-  TuningExecutor::Subscription subscription_;
+  std::shared_ptr<void> subscription_;
   absl::Mutex mu_;
   std::shared_ptr<OneShot> resume_ ABSL_GUARDED_BY(mu_);
 };

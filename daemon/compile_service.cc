@@ -62,7 +62,7 @@ class Compilation {
       tuning_id_ = submission->tuning.id;
       if (const absl::Duration patience = Patience();
           patience > absl::ZeroDuration()) {
-        return Wait{tuning_id_, patience};
+        return WaitForTuning(runtime_.tunings, tuning_id_, patience);
       }
     } else if (!absl::IsResourceExhausted(submission.status()) &&
                !absl::IsUnavailable(submission.status())) {

@@ -109,6 +109,7 @@ const std::map<std::string, Table, std::less<>>& Schema() {
        {{"default_optimizer", String(&Config::default_optimizer)},
         {"default_trials",
          Integer(&Config::default_trials, 1, 1'000'000'000)}}},
+      {"workers", {{"lease_seconds", Seconds(&Config::worker_lease, 1, 3600)}}},
       {"drain",
        {{"delay_seconds", Seconds(&Config::drain_delay, 0, 3600)},
         {"grace_seconds", Seconds(&Config::drain_grace, 0, 3600)}}},

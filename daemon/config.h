@@ -42,6 +42,12 @@ struct Config {
   std::string default_optimizer = "beam";
   int64_t default_trials = 500;
 
+  // [workers]
+  // How long a worker may be silent before its work goes to another.
+  absl::Duration worker_lease = absl::Seconds(15);
+  // Whether the daemon starts a worker on its own machine.
+  bool local_worker = false;
+
   // [drain]
   // How long requests are still taken after health has turned NOT_SERVING, so
   // that load balancers notice.

@@ -146,6 +146,22 @@ Metrics::Metrics()
           Histograms(registry_, "hone_environment_step_duration_seconds",
                      "Time of a step of an environment, observation included.")
               .Add({}, StepSeconds())),
+      workers(
+          Gauges(registry_, "hone_workers", "Workers that have called lately.")
+              .Add({})),
+      work_queue_depth(Gauges(registry_, "hone_work_queue_depth",
+                              "Pieces of work that wait for a worker.")
+                           .Add({})),
+      leases_active(Gauges(registry_, "hone_leases_active",
+                           "Pieces of work that workers have.")
+                        .Add({})),
+      leases_expired(Counters(registry_, "hone_lease_expired_total",
+                              "Leases of workers that fell silent.")
+                         .Add({})),
+      fenced_results(
+          Counters(registry_, "hone_fenced_writes_total",
+                   "Results refused because their lease had been lost.")
+              .Add({})),
       db_commit_duration(
           Histograms(registry_, "hone_db_commit_duration_seconds",
                      "Time of writes to the store until they are durable.")

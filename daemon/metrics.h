@@ -96,6 +96,12 @@ class Metrics {
   prometheus::Counter& environments_expired;
   prometheus::Histogram& environment_step_duration;
 
+  prometheus::Gauge& workers;
+  prometheus::Gauge& work_queue_depth;
+  prometheus::Gauge& leases_active;
+  prometheus::Counter& leases_expired;
+  prometheus::Counter& fenced_results;
+
   prometheus::Histogram& db_commit_duration;
   prometheus::Counter& db_busy;
   prometheus::Gauge& db_wal_bytes;

@@ -91,7 +91,7 @@ class OperationsService final
                 timeout, absl::Seconds(request->timeout().seconds()) +
                              absl::Nanoseconds(request->timeout().nanos()));
           }
-          return Wait{id, timeout};
+          return WaitForTuning(runtime_.tunings, id, timeout);
         },
         [this, request, response] { return Fill(request->name(), *response); });
     return call;

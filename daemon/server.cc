@@ -21,8 +21,10 @@
 #include "base/thread_pool.h"
 #include "daemon/call.h"
 #include "daemon/environment_registry.h"
+#include "daemon/fleet.h"
 #include "daemon/http_server.h"
 #include "daemon/limits.h"
+#include "daemon/local_worker.h"
 #include "daemon/metrics.h"
 #include "daemon/module_loader.h"
 #include "daemon/observed_store.h"
@@ -52,7 +54,9 @@ class GrpcServer final : public Server {
         environments_(clock, metrics_,
                       {.max_environments = config_.max_environments,
                        .memory_bytes = config_.environment_memory_bytes,
-                       .idle = config_.environment_idle}) {}
+                       .idle = config_.environment_idle}),
+        fleet_(clock, metrics_,
+               {.version = HONE_VERSION, .lease = config_.worker_lease}) {}
 
   ~GrpcServer() override {
     config_.drain_delay = absl::ZeroDuration();
@@ -77,6 +81,7 @@ class GrpcServer final : public Server {
              .ready = [this] { return ready_.load(); }}));
     ready_ = true;
     SetHealth(true);
+    StartLocalWorker();
     return absl::OkStatus();
   }
 
@@ -91,9 +96,11 @@ class GrpcServer final : public Server {
     absl::MutexLock lock(&drain_mu_);
     if (grpc_ == nullptr) return tunings_.AwaitStopped(absl::ZeroDuration());
     ready_ = false;
+    local_worker_ = nullptr;
     SetHealth(false);
     absl::SleepFor(config_.drain_delay);
     tunings_.Drain();
+    fleet_.Drain();
     const absl::Time deadline = SystemClock().Now() + config_.drain_grace;
     grpc_->Shutdown(absl::ToChronoTime(deadline));
     grpc_.reset();
@@ -117,7 +124,7 @@ class GrpcServer final : public Server {
     for (const auto& make :
          {MakeAdminService, MakeCacheService, MakeCompileService,
           MakeEnvironmentService, MakeModuleService, MakeOperationsService,
-          MakeTuningService}) {
+          MakeTuningService, MakeWorkerService}) {
       services_.push_back(make(runtime_));
     }
     grpc::ServerBuilder builder;
@@ -147,6 +154,16 @@ class GrpcServer final : public Server {
     return absl::OkStatus();
   }
 
+  void StartLocalWorker() {
+    if (!config_.local_worker) return;
+    const std::string program = LocalWorker::BinaryBesideThis();
+    if (program.empty()) {
+      spdlog::warn("no program hone beside this one: no local worker");
+      return;
+    }
+    local_worker_ = std::make_unique<LocalWorker>(program, grpc_address());
+  }
+
   void SetHealth(bool serving) {
     auto& health = *grpc_->GetHealthCheckService();
     health.SetServingStatus(serving);
@@ -154,7 +171,7 @@ class GrpcServer final : public Server {
          {"google.longrunning.Operations", "hone.v1.AdminService",
           "hone.v1.CacheService", "hone.v1.CompileService",
           "hone.v1.EnvironmentService", "hone.v1.ModuleService",
-          "hone.v1.TuningService"}) {
+          "hone.v1.TuningService", "hone.v1.WorkerService"}) {
       health.SetServingStatus(service, serving);
     }
   }
@@ -173,12 +190,14 @@ class GrpcServer final : public Server {
                           {.max_running = config_.max_running_tunings,
                            .max_queued = config_.max_queued_tunings}};
   EnvironmentRegistry environments_;
+  Fleet fleet_;
   Runtime runtime_{.config = config_,
                    .metrics = metrics_,
                    .store = store_,
                    .modules = modules_,
                    .tunings = tunings_,
                    .environments = environments_,
+                   .fleet = fleet_,
                    .tuner = tuner_,
                    .pool = pool_};
   std::vector<std::unique_ptr<grpc::Service>> services_;
@@ -189,6 +208,7 @@ class GrpcServer final : public Server {
   absl::Mutex drain_mu_;
   std::unique_ptr<grpc::Server> grpc_;
   std::unique_ptr<HttpServer> http_;
+  std::unique_ptr<LocalWorker> local_worker_;
 };
 
 }  // namespace

@@ -17,6 +17,7 @@ std::unique_ptr<grpc::Service> MakeEnvironmentService(Runtime& runtime);
 std::unique_ptr<grpc::Service> MakeModuleService(Runtime& runtime);
 std::unique_ptr<grpc::Service> MakeOperationsService(Runtime& runtime);
 std::unique_ptr<grpc::Service> MakeTuningService(Runtime& runtime);
+std::unique_ptr<grpc::Service> MakeWorkerService(Runtime& runtime);
 
 }  // namespace hone::daemon
 

@@ -17,6 +17,7 @@ ALLOWED = {
     "loops": {"hlo", "base"},
     "space": {"base"},
     "optimizers": {"space", "base"},
+    "backends": {"loops", "hlo", "space", "base"},
     "costmodels": {"hlo", "space", "base"},
     "storage": {"space", "base"},
     "tuning": {
@@ -24,8 +25,8 @@ ALLOWED = {
     "proto": set(),
     "daemon": {"tuning", "storage", "optimizers", "costmodels", "hlo",
                "space", "base", "proto"},
-    "cli": {"tuning", "storage", "optimizers", "costmodels", "hlo", "space",
-            "base", "proto", "bench"},
+    "cli": {"tuning", "storage", "optimizers", "costmodels", "backends",
+            "loops", "hlo", "space", "base", "proto", "bench"},
 }
 # These may include anything of ours; nothing may include `tests`.
 UNRESTRICTED = {"tests", "bench"}

@@ -43,6 +43,8 @@ DaemonTest::DaemonTest() {
   config_.default_trials = 20;
   config_.drain_grace = absl::Seconds(20);
   config_.log_level = "off";
+  // Workers are what a test makes them.
+  config_.local_worker = false;
   daemon::SetUpLogging(config_);
 }
 

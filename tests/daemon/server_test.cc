@@ -41,7 +41,7 @@ TEST_F(ServerTest, AllServicesAreHealthyAndReflected) {
       "google.longrunning.Operations", "hone.v1.AdminService",
       "hone.v1.CacheService",          "hone.v1.CompileService",
       "hone.v1.EnvironmentService",    "hone.v1.ModuleService",
-      "hone.v1.TuningService"};
+      "hone.v1.TuningService",         "hone.v1.WorkerService"};
   // ServerReflectionRequest{list_services = 7: ""}.
   HONE_ASSERT_OK_AND_ASSIGN(
       const std::string reflected,
