@@ -1,6 +1,7 @@
 #ifndef HONE_LOOPS_DEPENDENCES_H_
 #define HONE_LOOPS_DEPENDENCES_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -27,6 +28,13 @@ struct AccessSite {
 // order; a combining statement has one site for its read and write together.
 std::vector<AccessSite> CollectAccesses(const Program& program,
                                         const Path& path);
+
+// How many scopes are above both.
+size_t CommonScopes(const AccessSite& a, const AccessSite& b);
+
+// Whether the order of the two does not matter even where they touch the same
+// element: two reads, or two combining writes with one operation.
+bool MayChangePlaces(const AccessSite& a, const AccessSite& b);
 
 // How iterations of a common scope are related in a question: the source's
 // iteration is earlier, the same, later, or any.

@@ -22,9 +22,10 @@ struct InterpretOptions {
 // The oracle of transformations and code generators: plain and slow. Arithmetic
 // is that of the HLO evaluator, floats of 16 bits rounded after each operation.
 //
-// Errors: InvalidArgument when arguments do not fit, or when the program reads
-// an element that has no value yet, or goes out of bounds; the message has the
-// path of the statement.
+// Errors: InvalidArgument when arguments do not fit, when the program is not
+// well formed, reads an element that has no value yet, goes out of bounds, or
+// leaves an element of a result without value; the message has the path of the
+// statement.
 absl::StatusOr<std::vector<hlo::Literal>> Interpret(
     const Program& program, absl::Span<const hlo::Literal> arguments,
     const InterpretOptions& options = {});

@@ -31,6 +31,22 @@ ElementwiseFn ConvertFn(ElementType from, ElementType to);
 // Copies elements of `width` bytes.
 ElementwiseFn CopyFn(int64_t width);
 
+// What computes an elementwise opcode.
+struct ElementwiseKernel {
+  // Null where the opcode has no meaning for the types.
+  ElementwiseFn fn = nullptr;
+  // Whether `fn` takes and gives elements as they are stored; else it takes
+  // operands in their compute types and gives the result's compute type.
+  bool moves_data = false;
+};
+
+// The kernel of any elementwise opcode but convert, which may take several
+// steps. `operand` is the last operand's type; direction and total order are
+// compare's.
+ElementwiseKernel KernelOf(Opcode opcode, ComparisonDirection direction,
+                           bool total_order, ElementType operand,
+                           ElementType result);
+
 }  // namespace hone::hlo::evaluator
 
 #endif  // HONE_HLO_EVALUATOR_ELEMENTWISE_H_

@@ -63,43 +63,18 @@ std::optional<ElementwiseProgram::Register> ElementwiseProgram::AddInstruction(
   const ElementType operand_type = type(operands.back());
   const ElementType compute_type = ComputeType(operand_type);
   ElementType computed = ComputeType(result_type);
-  ElementwiseFn fn = nullptr;
-  bool moves_data = false;
-  switch (instruction.opcode()) {
-    case Opcode::kCopy:
-      return operands[0];
-    case Opcode::kConvert: {
-      // Through the compute types; each step rounds at most once.
-      std::optional<Register> r = Converted(operands[0], compute_type);
-      if (r) r = Converted(*r, computed);
-      if (r) r = Converted(*r, result_type);
-      return r;
-    }
-    case Opcode::kBitcastConvert:
-      if (BitWidth(operand_type) != BitWidth(result_type) ||
-          BitWidth(operand_type) < 8) {
-        return std::nullopt;
-      }
-      fn = CopyFn(ByteWidth(operand_type));
-      moves_data = true;
-      break;
-    case Opcode::kSelect:
-      fn = SelectFn(ByteWidth(operand_type));
-      moves_data = true;
-      break;
-    case Opcode::kCompare:
-      fn = CompareFn(instruction.attributes().direction,
-                     instruction.attributes().comparison_type == "TOTALORDER",
-                     compute_type);
-      break;
-    case Opcode::kClamp:
-      fn = ClampFn(compute_type);
-      break;
-    default:
-      fn = operands.size() == 1 ? UnaryFn(instruction.opcode(), compute_type)
-                                : BinaryFn(instruction.opcode(), compute_type);
-      break;
+  if (instruction.opcode() == Opcode::kCopy) return operands[0];
+  if (instruction.opcode() == Opcode::kConvert) {
+    // Through the compute types; each step rounds at most once.
+    std::optional<Register> r = Converted(operands[0], compute_type);
+    if (r) r = Converted(*r, computed);
+    if (r) r = Converted(*r, result_type);
+    return r;
   }
+  const auto [fn, moves_data] =
+      KernelOf(instruction.opcode(), instruction.attributes().direction,
+               instruction.attributes().comparison_type == "TOTALORDER",
+               operand_type, result_type);
   if (fn == nullptr) return std::nullopt;
   if (moves_data) computed = result_type;
   Operation operation{fn, {-1, -1, -1}, -1};

@@ -58,7 +58,11 @@ struct Sign {
 };
 
 struct Not {
-  static bool Apply(bool x) { return !x; }
+  // A template, so that floats do not convert to bool.
+  template <std::same_as<bool> T>
+  static T Apply(T x) {
+    return !x;
+  }
   template <Integer T>
   static T Apply(T x) {
     return static_cast<T>(~x);

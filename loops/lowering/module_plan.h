@@ -17,7 +17,7 @@ namespace hone::loops {
 using SlotId = int32_t;
 
 // An array that a function keeps: dense, row-major, 64-byte aligned where it is
-// in the arena.
+// in the arena. Kernels may see its bytes under other dimensions.
 struct Slot {
   hlo::ShapePtr shape;
   // Values known beforehand; null otherwise.
@@ -40,8 +40,9 @@ struct CopyStep {
 };
 
 // while (condition(state)) state = body(state). The condition's result is one
-// pred; the body's results are as many as there are state slots, which are
-// written in place.
+// pred; the body has a result for each state slot. A result that no step of the
+// body writes is a state that stays as it is, and whose slot must not be
+// written; the others lie apart from the body's parameters while it runs.
 struct WhileStep {
   int32_t condition = 0;  // functions
   int32_t body = 0;
@@ -65,7 +66,8 @@ struct PlanFunction {
   std::string name;
   std::vector<Slot> slots;
   std::vector<SlotId> parameters;
-  // Distinct, and none of them a parameter or a constant.
+  // Distinct, and none of them a parameter or a constant; every one is written
+  // by a step, but for those that the body of a while passes on.
   std::vector<SlotId> results;
   std::vector<PlanStep> steps;
   // Arenas of callees left out.

@@ -1,0 +1,74 @@
+#include <algorithm>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "loops/lowering/accumulator.h"
+#include "loops/lowering/families.h"
+#include "loops/lowering/scalar.h"
+
+namespace hone::loops {
+namespace {
+
+using hlo::DimensionVector;
+using hlo::Opcode;
+
+bool Contains(const DimensionVector& dimensions, size_t d) {
+  return std::find(dimensions.begin(), dimensions.end(),
+                   static_cast<int64_t>(d)) != dimensions.end();
+}
+
+}  // namespace
+
+// The result's loops (batch, those of the left side, those of the right side),
+// then the contracted ones.
+absl::Status WriteDot(KernelWriter& writer, Nest& nest, hlo::InstructionId id) {
+  const ValueGraph& graph = writer.graph();
+  const hlo::DotDimensions& dot = *graph.computation()[id].attributes().dot;
+  const ValueId value = graph.leaves(id)[0];
+  const ValueId lhs = graph.operands(id)[0];
+  const ValueId rhs = graph.operands(id)[1];
+  const hlo::ElementType type = AccumulationType(writer.graph().type(value));
+
+  const Indices at = nest.Loops(graph.dimensions(value));
+  Indices lhs_at(graph.dimensions(lhs).size());
+  Indices rhs_at(graph.dimensions(rhs).size());
+  size_t next = 0;
+  for (size_t i = 0; i < dot.lhs_batch.size(); ++i, ++next) {
+    lhs_at[static_cast<size_t>(dot.lhs_batch[i])] = at[next];
+    rhs_at[static_cast<size_t>(dot.rhs_batch[i])] = at[next];
+  }
+  for (size_t d = 0; d < lhs_at.size(); ++d) {
+    if (Contains(dot.lhs_batch, d) || Contains(dot.lhs_contracting, d)) {
+      continue;
+    }
+    lhs_at[d] = at[next++];
+  }
+  for (size_t d = 0; d < rhs_at.size(); ++d) {
+    if (Contains(dot.rhs_batch, d) || Contains(dot.rhs_contracting, d)) {
+      continue;
+    }
+    rhs_at[d] = at[next++];
+  }
+  Accumulator sum(
+      writer, nest, writer.Target(nest, value, at),
+      graph.type(value) == hlo::ElementType::kPred ? Opcode::kOr : Opcode::kAdd,
+      IdentityOf(Opcode::kAdd, type));
+  const size_t depth = nest.depth();
+  for (size_t i = 0; i < dot.lhs_contracting.size(); ++i) {
+    const size_t d = static_cast<size_t>(dot.lhs_contracting[i]);
+    const Affine k = nest.Loop(graph.dimensions(lhs)[d]);
+    lhs_at[d] = k;
+    rhs_at[static_cast<size_t>(dot.rhs_contracting[i])] = k;
+  }
+  HONE_ASSIGN_OR_RETURN(ExpressionPtr a, writer.Read(nest, lhs, lhs_at));
+  HONE_ASSIGN_OR_RETURN(ExpressionPtr b, writer.Read(nest, rhs, rhs_at));
+  sum.Combine(nest, Expression::Apply(Opcode::kMultiply, type,
+                                      {Converted(type, std::move(a)),
+                                       Converted(type, std::move(b))}));
+  nest.CloseTo(depth);
+  sum.Finish(writer, nest);
+  nest.CloseTo(0);
+  return absl::OkStatus();
+}
+
+}  // namespace hone::loops

@@ -1,0 +1,163 @@
+#include "loops/lowering/fusion.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "loops/lowering/opcode_traits.h"
+
+namespace hone::loops {
+namespace {
+
+using hlo::Opcode;
+
+// Nodes of one expression.
+constexpr int64_t kMaxSize = 200;
+// Work that may be done once more for each reader, and for each time that an
+// element is read.
+constexpr int64_t kMaxSharedWork = 12;
+constexpr int64_t kMaxRepeatedWork = 4;
+// Arrays that each of several readers may read instead of one.
+constexpr size_t kMaxSources = 2;
+// An operand that a broadcast makes so many times larger costs no traffic.
+constexpr int64_t kSmallSource = 8;
+
+bool IsConstant(const ValueGraph& graph, ValueId id) {
+  return graph.instruction(id).opcode() == Opcode::kConstant;
+}
+
+}  // namespace
+
+const hlo::Literal* UniformConstant(const ValueGraph& graph, ValueId id) {
+  if (!IsConstant(graph, id)) return nullptr;
+  const hlo::Literal& literal = *graph.instruction(id).literal();
+  const int64_t count = literal.num_elements();
+  if (literal.is_elided() || count == 0) return nullptr;
+  const size_t width =
+      static_cast<size_t>(hlo::ByteWidth(literal.shape().element_type()));
+  const std::byte* const data = literal.data();
+  // Equal to itself one element further on.
+  if (std::memcmp(data, data + width, width * static_cast<size_t>(count - 1)) !=
+      0) {
+    return nullptr;
+  }
+  return &literal;
+}
+
+Fusion::Fusion(const ValueGraph& graph, absl::Span<const ValueId> must_store)
+    : graph_(graph), info_(static_cast<size_t>(graph.size())) {
+  CountUses();
+  for (ValueId id : must_store) info(id).stored = true;
+  for (ValueId id : graph.parameters()) Store(id);
+  for (hlo::InstructionId id : graph.order()) {
+    const Opcode opcode = graph.computation()[id].opcode();
+    if (opcode != Opcode::kDot && opcode != Opcode::kConvolution) continue;
+    for (ValueId operand : graph.operands(id)) StoreContractionOperand(operand);
+  }
+  for (hlo::InstructionId id : graph.order()) {
+    const Form form = FormOf(graph.computation()[id]);
+    if (form == Form::kExpression) LimitOperandSizes(id);
+    for (ValueId value : graph.leaves(id)) {
+      const bool is_inline =
+          form == Form::kExpression || UniformConstant(graph, value) != nullptr;
+      if (!is_inline || IsStored(value)) {
+        Store(value);
+      } else {
+        Summarise(value);
+        Decide(value);
+      }
+    }
+  }
+}
+
+void Fusion::CountUses() {
+  for (hlo::InstructionId id : graph_.order()) {
+    const hlo::Instruction& instruction = graph_.computation()[id];
+    const std::vector<ValueId>& operands = graph_.operands(id);
+    for (size_t i = 0; i < operands.size(); ++i) {
+      Info& operand = info(operands[i]);
+      ++operand.uses;
+      // Only those of control flow are tuples.
+      operand.repeated |= FormOf(instruction) != Form::kControlFlow &&
+                          ReadsRepeatedly(graph_.computation(), instruction, i);
+    }
+  }
+  for (ValueId id : graph_.results()) ++info(id).uses;
+}
+
+void Fusion::Store(ValueId id) {
+  info(id).stored = true;
+  info(id).size = 1;
+  info(id).work = 0;
+  info(id).sources = {id};
+}
+
+void Fusion::StoreContractionOperand(ValueId id) {
+  while (IsReindexing(graph_.instruction(id).opcode())) {
+    id = graph_.operand(id, 0);
+  }
+  if (UniformConstant(graph_, id) == nullptr) info(id).stored = true;
+}
+
+// Stores the value, or what it re-indexes, which serves it as well.
+void Fusion::StoreThrough(ValueId id) {
+  std::vector<ValueId> chain;
+  while (!IsStored(id) && IsReindexing(graph_.instruction(id).opcode())) {
+    chain.push_back(id);
+    id = graph_.operand(id, 0);
+  }
+  Store(id);
+  for (; !chain.empty(); chain.pop_back()) Summarise(chain.back());
+}
+
+void Fusion::LimitOperandSizes(hlo::InstructionId id) {
+  const std::vector<ValueId>& operands = graph_.operands(id);
+  while (true) {
+    int64_t total = 1;
+    ValueId largest = -1;
+    for (ValueId operand : operands) {
+      total += info(operand).size;
+      if (!IsStored(operand) &&
+          (largest < 0 || info(operand).size > info(largest).size)) {
+        largest = operand;
+      }
+    }
+    if (total <= kMaxSize || largest < 0 || info(largest).size <= 2) return;
+    StoreThrough(largest);
+  }
+}
+
+// Adds up what the operands cost.
+void Fusion::Summarise(ValueId id) {
+  const hlo::Instruction& instruction = graph_.instruction(id);
+  Info sum;
+  sum.work = IsConstant(graph_, id) ? 0 : WorkOf(instruction);
+  for (ValueId operand : graph_.operands(graph_[id].instruction)) {
+    const Info& part = info(operand);
+    sum.size += part.size;
+    sum.work += part.work;
+    if (graph_[operand].shape->num_elements() * kSmallSource <=
+        graph_[id].shape->num_elements()) {
+      continue;
+    }
+    for (ValueId source : part.sources) {
+      if (sum.sources.size() <= kMaxSources &&
+          std::find(sum.sources.begin(), sum.sources.end(), source) ==
+              sum.sources.end()) {
+        sum.sources.push_back(source);
+      }
+    }
+  }
+  info(id).size = sum.size;
+  info(id).work = sum.work;
+  info(id).sources = sum.sources;
+}
+
+void Fusion::Decide(ValueId id) {
+  const Info& value = info(id);
+  if (value.uses <= 1 && !value.repeated) return;
+  const int64_t max_work = value.repeated ? kMaxRepeatedWork : kMaxSharedWork;
+  if (value.work <= max_work && value.sources.size() <= kMaxSources) return;
+  StoreThrough(id);
+}
+
+}  // namespace hone::loops

@@ -1,0 +1,134 @@
+#include "loops/lowering/lowering.h"
+
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+
+#include "base/status_macros.h"
+#include "loops/lowering/fusion.h"
+#include "loops/lowering/kernel_writer.h"
+#include "loops/lowering/opcode_traits.h"
+#include "loops/lowering/prepare.h"
+#include "loops/lowering/unsupported.h"
+#include "loops/lowering/value_graph.h"
+
+namespace hone::loops {
+namespace {
+
+// One program for a whole computation: every stored value is a buffer of it.
+class ProgramWriter final : public KernelWriter {
+ public:
+  using KernelWriter::KernelWriter;
+
+  absl::Status Run() {
+    for (size_t i = 0; i < graph().parameters().size(); ++i) {
+      const ValueId parameter = graph().parameters()[i];
+      AddBuffer(parameter, graph().dimensions(parameter), Memory::kArgument,
+                static_cast<int32_t>(i));
+    }
+    // Results that are not computed here, or are another result too.
+    std::vector<std::pair<ValueId, BufferId>> copies;
+    for (size_t i = 0; i < graph().results().size(); ++i) {
+      const ValueId result = graph().results()[i];
+      const ValueId source = graph().Source(result);
+      const bool is_computed =
+          FormOf(graph().instruction(source)) != Form::kGiven &&
+          !buffers_.contains(source);
+      const BufferId buffer =
+          AddBuffer(is_computed ? source : result, graph().dimensions(result),
+                    Memory::kResult, static_cast<int32_t>(i), is_computed);
+      if (!is_computed) copies.emplace_back(result, buffer);
+    }
+    for (hlo::InstructionId id : graph().order()) {
+      for (ValueId value : graph().leaves(id)) {
+        if (!fusion().IsStored(value) || graph().Source(value) != value) {
+          continue;
+        }
+        HONE_RETURN_IF_ERROR(BufferToRead(value).status());
+      }
+    }
+    for (const auto& [value, buffer] : copies) {
+      HONE_RETURN_IF_ERROR(WriteCopy(value, buffer));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<BufferId> BufferToRead(ValueId value) override {
+    const hlo::InstructionId id = graph()[value].instruction;
+    const hlo::Instruction& instruction = graph().computation()[id];
+    if (instruction.opcode() == hlo::Opcode::kConstant &&
+        !buffers_.contains(value)) {
+      if (instruction.literal()->is_elided()) {
+        return Unsupported(instruction, "its value was left out");
+      }
+      AddBuffer(value, graph().dimensions(value), Memory::kConstant, 0);
+    } else if (FormOf(instruction) != Form::kGiven &&
+               written_.insert(id).second) {
+      for (ValueId leaf : graph().leaves(id)) {
+        fusion().Store(leaf);
+        if (!buffers_.contains(leaf)) {
+          const BufferId buffer =
+              AddBuffer(leaf, graph().dimensions(leaf), Memory::kHeap, 0);
+          program().mutable_locals().push_back(buffer);
+        }
+      }
+      HONE_RETURN_IF_ERROR(Write(id));
+    }
+    return buffers_.at(value);
+  }
+
+  BufferId BufferToWrite(ValueId value) override { return buffers_.at(value); }
+
+ private:
+  // A buffer for `value`, unless `holds_value` is false: then for one that only
+  // has its type and name.
+  BufferId AddBuffer(ValueId value, const hlo::DimensionVector& dimensions,
+                     Memory memory, int32_t number, bool holds_value = true) {
+    Buffer buffer;
+    buffer.name = names().Unique(graph().instruction(value).name());
+    buffer.type = graph().type(value);
+    buffer.dimensions = dimensions;
+    buffer.strides = DenseStrides(dimensions);
+    buffer.memory = memory;
+    buffer.number = number;
+    if (memory == Memory::kConstant) {
+      buffer.literal = graph().instruction(value).literal();
+    }
+    const BufferId id = program().AddBuffer(std::move(buffer));
+    if (holds_value) buffers_.emplace(value, id);
+    return id;
+  }
+
+  absl::flat_hash_map<ValueId, BufferId> buffers_;
+  absl::flat_hash_set<hlo::InstructionId> written_;
+};
+
+}  // namespace
+
+absl::StatusOr<Program> LowerToProgram(const hlo::Module& module) {
+  HONE_ASSIGN_OR_RETURN(const hlo::Module prepared, PrepareForLowering(module));
+  HONE_ASSIGN_OR_RETURN(const ValueGraph graph,
+                        ValueGraph::Create(prepared, prepared.entry()));
+  for (hlo::InstructionId id : graph.order()) {
+    const hlo::Instruction& instruction = graph.computation()[id];
+    const Form form = FormOf(instruction);
+    if (form == Form::kUnsupported || form == Form::kControlFlow) {
+      return Unsupported(instruction);
+    }
+  }
+  std::vector<ValueId> results;
+  for (ValueId result : graph.results()) {
+    const ValueId source = graph.Source(result);
+    if (FormOf(graph.instruction(source)) != Form::kGiven) {
+      results.push_back(source);
+    }
+  }
+  Fusion fusion(graph, results);
+  Program program(module.name());
+  HONE_RETURN_IF_ERROR(ProgramWriter(graph, fusion, program).Run());
+  return program;
+}
+
+}  // namespace hone::loops

@@ -1,0 +1,162 @@
+#include "loops/lowering/opcode_traits.h"
+
+#include <algorithm>
+
+namespace hone::loops {
+namespace {
+
+using hlo::Opcode;
+
+// Concatenations of more operands are not worth a chain of comparisons.
+constexpr size_t kMaxInlineConcatenation = 4;
+// Of operations that are series of others.
+constexpr int64_t kTranscendentalWork = 50;
+// Of those that processors have, but slow ones.
+constexpr int64_t kDivisionWork = 6;
+// Of finding a place that depends on data.
+constexpr int64_t kIndirectionWork = 3;
+
+bool HasInteriorPadding(const hlo::Instruction& pad) {
+  const auto& padding = pad.attributes().padding;
+  return std::any_of(padding.begin(), padding.end(),
+                     [](const auto& p) { return p.interior > 0; });
+}
+
+}  // namespace
+
+Form FormOf(const hlo::Instruction& instruction) {
+  switch (instruction.opcode()) {
+    case Opcode::kParameter:
+    case Opcode::kConstant:
+      return Form::kGiven;
+    case Opcode::kWhile:
+    case Opcode::kConditional:
+      return Form::kControlFlow;
+    case Opcode::kConvolution:
+    case Opcode::kDot:
+    case Opcode::kDynamicUpdateSlice:
+    case Opcode::kReduce:
+    case Opcode::kReduceWindow:
+    case Opcode::kScatter:
+    case Opcode::kSort:
+      return Form::kLoops;
+    case Opcode::kConcatenate:
+      return instruction.operand_count() > kMaxInlineConcatenation
+                 ? Form::kLoops
+                 : Form::kExpression;
+    case Opcode::kPad:
+      return HasInteriorPadding(instruction) ? Form::kLoops : Form::kExpression;
+    case Opcode::kBitcast:
+    case Opcode::kBroadcast:
+    case Opcode::kDynamicSlice:
+    case Opcode::kGather:
+    case Opcode::kGetDimensionSize:
+    case Opcode::kIota:
+    case Opcode::kMap:
+    case Opcode::kReshape:
+    case Opcode::kReverse:
+    case Opcode::kSlice:
+    case Opcode::kTranspose:
+      return Form::kExpression;
+    default:
+      return hlo::IsElementwise(instruction.opcode()) ? Form::kExpression
+                                                      : Form::kUnsupported;
+  }
+}
+
+bool IsReindexing(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::kBitcast:
+    case Opcode::kBroadcast:
+    case Opcode::kCopy:
+    case Opcode::kReshape:
+    case Opcode::kReverse:
+    case Opcode::kSlice:
+    case Opcode::kTranspose:
+      return true;
+    default:
+      return false;
+  }
+}
+
+int64_t WorkOf(const hlo::Instruction& instruction) {
+  const Opcode opcode = instruction.opcode();
+  if (IsReindexing(opcode)) return 0;
+  switch (opcode) {
+    case Opcode::kGetDimensionSize:
+    case Opcode::kIota:
+      return 0;
+    case Opcode::kDynamicSlice:
+    case Opcode::kGather:
+      return kIndirectionWork;
+    case Opcode::kConcatenate:
+      return static_cast<int64_t>(instruction.operand_count());
+    case Opcode::kCountLeadingZeros:
+    case Opcode::kDivide:
+    case Opcode::kPopcnt:
+    case Opcode::kRemainder:
+    case Opcode::kRsqrt:
+    case Opcode::kSqrt:
+      return kDivisionWork;
+    case Opcode::kAcos:
+    case Opcode::kAcosh:
+    case Opcode::kAsin:
+    case Opcode::kAsinh:
+    case Opcode::kAtan:
+    case Opcode::kAtan2:
+    case Opcode::kAtanh:
+    case Opcode::kCbrt:
+    case Opcode::kCosh:
+    case Opcode::kCosine:
+    case Opcode::kErf:
+    case Opcode::kExponential:
+    case Opcode::kExponentialMinusOne:
+    case Opcode::kLog:
+    case Opcode::kLogPlusOne:
+    case Opcode::kLogistic:
+    case Opcode::kMap:
+    case Opcode::kPower:
+    case Opcode::kSine:
+    case Opcode::kSinh:
+    case Opcode::kTan:
+    case Opcode::kTanh:
+      return kTranscendentalWork;
+    default:
+      return 1;
+  }
+}
+
+bool ReadsRepeatedly(const hlo::Computation& computation,
+                     const hlo::Instruction& instruction, size_t i) {
+  const hlo::Shape& operand = computation[instruction.operand(i)].shape();
+  switch (instruction.opcode()) {
+    case Opcode::kBroadcast:
+      return operand.num_elements() < instruction.shape().num_elements();
+    case Opcode::kClamp:
+    case Opcode::kSelect:
+      return operand.rank() < instruction.shape().rank();
+    case Opcode::kGather:
+      return true;
+    case Opcode::kDynamicSlice:
+    case Opcode::kPad:
+      return i > 0;
+    case Opcode::kDynamicUpdateSlice:
+      return i > 1;
+    case Opcode::kReduce:
+      return i >= instruction.operand_count() / 2;
+    case Opcode::kReduceWindow: {
+      if (i >= instruction.operand_count() / 2) return true;
+      const hlo::Window& window = *instruction.attributes().window;
+      return std::any_of(window.begin(), window.end(), [](const auto& w) {
+        return w.size > w.stride || w.window_dilation > 1 ||
+               w.base_dilation > 1;
+      });
+    }
+    case Opcode::kScatter:
+      return i == instruction.operand_count() / 2;
+    default:
+      return false;
+  }
+}
+
+}  // namespace hone::loops

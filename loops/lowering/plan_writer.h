@@ -1,0 +1,52 @@
+#ifndef HONE_LOOPS_LOWERING_PLAN_WRITER_H_
+#define HONE_LOOPS_LOWERING_PLAN_WRITER_H_
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+
+#include "hlo/module.h"
+#include "loops/lowering/buffer_names.h"
+#include "loops/lowering/module_plan.h"
+
+namespace hone::loops {
+
+// A plan under construction: kernels without duplicates, and functions that are
+// written when they are first called.
+class PlanWriter {
+ public:
+  // `module` is prepared for lowering and must outlive this.
+  explicit PlanWriter(const hlo::Module& module) : module_(module) {}
+
+  struct Function {
+    int32_t index = 0;
+    // Of a while's body: the states that it passes on as they are.
+    std::vector<bool> passes_on;
+  };
+
+  const hlo::Module& module() const { return module_; }
+  ModulePlan& plan() { return plan_; }
+
+  // The number of a kernel that does the same; names are no difference.
+  int32_t AddKernel(Program kernel);
+  std::string KernelName(absl::string_view name) { return names_.Unique(name); }
+
+  // `is_body`: of a while.
+  // Errors: as LowerToPlan.
+  absl::StatusOr<Function> FunctionFor(hlo::ComputationId computation,
+                                       bool is_body);
+
+ private:
+  const hlo::Module& module_;
+  ModulePlan plan_;
+  BufferNames names_;
+  absl::flat_hash_map<std::string, int32_t> kernels_;  // by text
+  absl::flat_hash_map<std::pair<hlo::ComputationId, bool>, Function> functions_;
+};
+
+}  // namespace hone::loops
+
+#endif  // HONE_LOOPS_LOWERING_PLAN_WRITER_H_

@@ -1,0 +1,83 @@
+#include "loops/lowering/prepare.h"
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+
+#include "base/status_macros.h"
+#include "hlo/clone.h"
+#include "hlo/passes/pipeline.h"
+
+namespace hone::loops {
+namespace {
+
+using hlo::Opcode;
+
+bool IsInlined(const hlo::Instruction& instruction) {
+  return instruction.is_live() && (instruction.opcode() == Opcode::kCall ||
+                                   instruction.opcode() == Opcode::kFusion);
+}
+
+// Unlike the pass call-inliner this takes in fusions too, whatever they say of
+// themselves: a kernel cannot call.
+absl::Status InlineCalls(hlo::Module& module) {
+  int64_t budget = hlo::CloningBudget(module);
+  for (hlo::ComputationId id : module.ComputationPostOrder()) {
+    std::vector<hlo::InstructionId> calls;
+    const hlo::Computation& shared = module.computation(id);
+    for (hlo::InstructionId i = 0; i < shared.slot_count(); ++i) {
+      if (IsInlined(shared[i])) calls.push_back(i);
+    }
+    for (hlo::InstructionId call : calls) {
+      hlo::Computation& caller = module.mutable_computation(id);
+      const hlo::Computation& callee =
+          module.computation(caller[call].called()[0]);
+      budget -= callee.live_count();
+      if (budget < 0) {
+        return absl::ResourceExhaustedError(
+            "calls nest so that inlining them makes too many instructions");
+      }
+      const hlo::InstructionId result =
+          hlo::CloneInto(callee, caller[call].operands(), caller);
+      if (caller[result].name().empty()) {
+        caller.mutable_instruction(result).set_name(caller[call].name());
+      }
+      caller.ReplaceAllUses(call, result);
+      caller.Remove(call);
+    }
+  }
+  module.RemoveUnreachableComputations();
+  return absl::OkStatus();
+}
+
+// What passes and inlining made has no name yet; buffers and errors want one.
+void NameInstructions(hlo::Module& module) {
+  for (hlo::ComputationId id = 0; id < module.computation_slots(); ++id) {
+    if (!module.has_computation(id)) continue;
+    hlo::Computation& computation = module.mutable_computation(id);
+    for (hlo::InstructionId i = 0; i < computation.slot_count(); ++i) {
+      if (!computation[i].is_live() || !computation[i].name().empty()) continue;
+      computation.mutable_instruction(i).set_name(
+          absl::StrCat(hlo::OpcodeName(computation[i].opcode()), ".", i));
+    }
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<hlo::Module> PrepareForLowering(const hlo::Module& module) {
+  hlo::Module prepared = module;
+  // The passes leave scheduled modules alone; a plan makes its own schedule.
+  prepared.set_is_scheduled(false);
+  HONE_RETURN_IF_ERROR(InlineCalls(prepared));
+  const std::vector<std::string> passes = {
+      "batchnorm_expander", "conditional-to-select",
+      "select_and_scatter_expander", "topk-decomposer", "dce"};
+  HONE_RETURN_IF_ERROR(hlo::RunPasses(prepared, passes).status());
+  NameInstructions(prepared);
+  return prepared;
+}
+
+}  // namespace hone::loops

@@ -1,0 +1,18 @@
+#ifndef HONE_LOOPS_LOWERING_PREPARE_H_
+#define HONE_LOOPS_LOWERING_PREPARE_H_
+
+#include "absl/status/statusor.h"
+
+#include "hlo/module.h"
+
+namespace hone::loops {
+
+// A copy of the module in which calls and fusions are inlined, and opcodes that
+// are others in disguise are spelled out: batch normalisation,
+// select-and-scatter, topk.
+// Errors: ResourceExhausted where inlining would make the module explode.
+absl::StatusOr<hlo::Module> PrepareForLowering(const hlo::Module& module);
+
+}  // namespace hone::loops
+
+#endif  // HONE_LOOPS_LOWERING_PREPARE_H_

@@ -1,0 +1,51 @@
+#include "loops/schedules/default_schedule.h"
+
+#include "absl/container/btree_set.h"
+
+#include "loops/rewrite.h"
+#include "loops/schedules/contraction.h"
+#include "loops/schedules/fuse_nests.h"
+#include "loops/schedules/nest.h"
+#include "loops/schedules/scheduler.h"
+#include "loops/schedules/vectorise_leaves.h"
+
+namespace hone::loops {
+
+namespace {
+
+// Copies the inputs of convolutions with a margin, so that nothing in their
+// inner scopes asks where it is.
+void PadInputs(Scheduler& scheduler) {
+  absl::btree_set<BufferId> padded;
+  const Program& program = scheduler.program();
+  VisitStatements(program, {}, [&](const Path& path, const Statement& st) {
+    if (!AsContraction(program, path).has_value()) return;
+    for (const ExpressionPtr& factor : st.value->operands()) {
+      if (factor->kind() != Expression::Kind::kWhere) continue;
+      VisitLoads(*factor,
+                 [&](const Access& access) { padded.insert(access.buffer); });
+    }
+  });
+  for (BufferId buffer : padded) scheduler.Do("pad_input", {}, {buffer});
+}
+
+}  // namespace
+
+std::vector<Step> DefaultSchedule(const Program& program,
+                                  const Machine& machine) {
+  Scheduler scheduler(program, machine);
+  PadInputs(scheduler);
+  FuseNests(scheduler);
+  ShrinkLocals(scheduler);
+  // From the last on, as what comes off a nest follows it.
+  for (size_t i = scheduler.program().body().size(); i-- > 0;) {
+    const Path path = {static_cast<int32_t>(i)};
+    if (scheduler.program().At(path).scope() == nullptr) continue;
+    if (ScheduleContraction(scheduler, path)) continue;
+    VectoriseLeaves(scheduler, path);
+    ShareOut(scheduler, path);
+  }
+  return scheduler.steps();
+}
+
+}  // namespace hone::loops

@@ -1,0 +1,108 @@
+#include "loops/schedules/fuse_nests.h"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "loops/rewrite.h"
+#include "loops/schedules/nest.h"
+
+namespace hone::loops {
+namespace {
+
+// Of set_memory.
+constexpr int64_t kStack = 1;
+constexpr int64_t kRegister = 2;
+// A thread's stack holds so much without thought.
+constexpr int64_t kStackBytes = 64 << 10;
+
+Path Child(Path path, size_t number) {
+  path.push_back(static_cast<int32_t>(number));
+  return path;
+}
+
+const std::vector<Node>& BodyAt(const Program& program, const Path& path) {
+  return path.empty() ? program.body() : program.At(path).scope()->body;
+}
+
+bool MayFuse(const Program& program, const Path& path) {
+  return program.Has(path) && program.At(path).scope() != nullptr &&
+         !HasContraction(program, path);
+}
+
+// Moves the statements behind the scope at `i` in front of it, as far as they
+// may go.
+void RaiseStatements(Scheduler& s, const Path& parent, size_t i) {
+  for (size_t j = i + 1; j < BodyAt(s.program(), parent).size(); ++j) {
+    if (BodyAt(s.program(), parent)[j].statement() == nullptr) return;
+    for (size_t at = j; at > i; --at) {
+      if (!s.Do("reorder", Child(parent, at - 1))) return;
+    }
+    ++i;
+  }
+}
+
+void FuseChildren(Scheduler& s, const Path& parent) {
+  for (size_t i = 0; i < BodyAt(s.program(), parent).size(); ++i) {
+    if (!MayFuse(s.program(), Child(parent, i))) continue;
+    do {
+      RaiseStatements(s, parent, i);
+      while (BodyAt(s.program(), parent)[i].statement() != nullptr) ++i;
+    } while (MayFuse(s.program(), Child(parent, i + 1)) &&
+             s.Do("fuse", Child(parent, i)));
+  }
+  for (size_t i = 0; i < BodyAt(s.program(), parent).size(); ++i) {
+    if (BodyAt(s.program(), parent)[i].scope() != nullptr) {
+      FuseChildren(s, Child(parent, i));
+    }
+  }
+}
+
+// The path of the innermost scope that has all accesses of `buffer`.
+Path CommonScope(const Program& program, BufferId buffer) {
+  std::optional<Path> common;
+  VisitStatements(program, {}, [&](const Path& path, const Statement& st) {
+    bool mentions = false;
+    VisitAccesses(st, [&](const Access& access, bool) {
+      mentions = mentions || access.buffer == buffer;
+    });
+    if (!mentions) return;
+    Path above(path.begin(), path.end() - 1);
+    if (!common.has_value()) {
+      common = above;
+      return;
+    }
+    size_t same = 0;
+    while (same < std::min(common->size(), above.size()) &&
+           (*common)[same] == above[same]) {
+      ++same;
+    }
+    common->resize(same);
+  });
+  return common.value_or(Path());
+}
+
+}  // namespace
+
+void FuseNests(Scheduler& scheduler) { FuseChildren(scheduler, {}); }
+
+void ShrinkLocals(Scheduler& s) {
+  for (size_t b = 0; b < s.program().buffers().size(); ++b) {
+    const auto id = static_cast<BufferId>(b);
+    if (!s.program().buffer(id).IsLocal()) continue;
+    const Path common = CommonScope(s.program(), id);
+    // From the outside in: each step needs the one before.
+    for (size_t depth = 1; depth <= common.size(); ++depth) {
+      s.Do("shrink", Path(common.begin(), common.begin() + depth),
+           {static_cast<int64_t>(id)});
+    }
+    const Buffer& buffer = s.program().buffer(id);
+    if (buffer.allocated_elements() == 1) {
+      s.Do("set_memory", {}, {id, kRegister});
+    } else if (buffer.allocated_bytes() <= kStackBytes) {
+      s.Do("set_memory", {}, {id, kStack});
+    }
+  }
+}
+
+}  // namespace hone::loops

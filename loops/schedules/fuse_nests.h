@@ -1,0 +1,20 @@
+#ifndef HONE_LOOPS_SCHEDULES_FUSE_NESTS_H_
+#define HONE_LOOPS_SCHEDULES_FUSE_NESTS_H_
+
+#include "loops/schedules/scheduler.h"
+
+namespace hone::loops {
+
+// Fuses neighbouring scopes, at the root and then inside, wherever that is
+// legal, contractions left out: what one computes the next one finds in a
+// register or in the first cache. Statements that stand between two scopes move
+// up to let them meet.
+void FuseNests(Scheduler& scheduler);
+
+// Makes every local as small as the scopes allow that use it, and moves those
+// that became small to registers or to the stack.
+void ShrinkLocals(Scheduler& scheduler);
+
+}  // namespace hone::loops
+
+#endif  // HONE_LOOPS_SCHEDULES_FUSE_NESTS_H_

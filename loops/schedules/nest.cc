@@ -1,0 +1,130 @@
+#include "loops/schedules/nest.h"
+
+#include <algorithm>
+
+#include "absl/algorithm/container.h"
+
+#include "loops/rewrite.h"
+
+namespace hone::loops {
+namespace {
+
+bool DependsOn(const Expression& e, VarId var) {
+  switch (e.kind()) {
+    case Expression::Kind::kConstant:
+      return false;
+    case Expression::Kind::kIndex:
+      return e.index().Uses(var);
+    case Expression::Kind::kLoad:
+      return absl::c_any_of(e.access().indices, [&](const Index& index) {
+        return index.affine.Uses(var) ||
+               (index.offset != nullptr && DependsOn(*index.offset, var));
+      });
+    case Expression::Kind::kApply:
+    case Expression::Kind::kWhere:
+      return absl::c_any_of(e.operands(),
+                            [&](const ExpressionPtr& operand) {
+                              return DependsOn(*operand, var);
+                            }) ||
+             absl::c_any_of(e.ranges(), [&](const Range& range) {
+               return range.value.Uses(var);
+             });
+  }
+  return true;
+}
+
+// The load that `e` is, conversions and wheres around it left out; null for
+// anything else.
+const Access* AsLoad(const Expression& e) {
+  if (e.kind() == Expression::Kind::kLoad) return &e.access();
+  const bool transparent = e.kind() == Expression::Kind::kWhere ||
+                           (e.kind() == Expression::Kind::kApply &&
+                            e.opcode() == hlo::Opcode::kConvert);
+  return transparent ? AsLoad(*e.operands()[0]) : nullptr;
+}
+
+}  // namespace
+
+std::optional<int64_t> StrideOf(const Program& program, const Access& access,
+                                VarId var) {
+  const Buffer& buffer = program.buffer(access.buffer);
+  const bool flat = access.indices.size() != buffer.dimensions.size();
+  int64_t stride = 0;
+  for (size_t d = 0; d < access.indices.size(); ++d) {
+    const Index& index = access.indices[d];
+    if (index.offset != nullptr && DependsOn(*index.offset, var)) {
+      return std::nullopt;
+    }
+    stride += index.affine.coefficient(var) * (flat ? 1 : buffer.strides[d]);
+  }
+  return stride;
+}
+
+bool IsLeafScope(const Scope& scope) {
+  return absl::c_all_of(
+      scope.body, [](const Node& node) { return node.statement() != nullptr; });
+}
+
+const Scope* OnlyChildScope(const Scope& scope) {
+  return scope.body.size() == 1 ? scope.body[0].scope() : nullptr;
+}
+
+std::vector<Path> SequentialLeaves(const Program& program, const Path& path) {
+  std::vector<Path> leaves;
+  VisitScopes(program, path, [&](const Path& at, const Scope& scope) {
+    if (scope.mode == ScopeMode::kSequential && IsLeafScope(scope)) {
+      leaves.push_back(at);
+    }
+  });
+  return leaves;
+}
+
+double Iterations(const Node& node) {
+  if (node.scope() == nullptr) return 1;
+  double inner = 0;
+  for (const Node& child : node.scope()->body) inner += Iterations(child);
+  return inner * static_cast<double>(node.scope()->extent);
+}
+
+std::optional<Contraction> AsContraction(const Program& program,
+                                         const Path& path) {
+  const Statement& statement = *program.At(path).statement();
+  const Expression& value = *statement.value;
+  if (statement.combine != hlo::Opcode::kAdd ||
+      value.kind() != Expression::Kind::kApply ||
+      value.opcode() != hlo::Opcode::kMultiply) {
+    return std::nullopt;
+  }
+  Contraction contraction;
+  contraction.path = path;
+  contraction.a = AsLoad(*value.operands()[0]);
+  contraction.b = AsLoad(*value.operands()[1]);
+  if (contraction.a == nullptr || contraction.b == nullptr) return std::nullopt;
+  for (const Scope* scope : program.ScopesAbove(path)) {
+    const auto moves = [&](const Access& access) {
+      return StrideOf(program, access, scope->var) != 0;
+    };
+    const bool target = moves(statement.target);
+    const bool a = moves(*contraction.a);
+    const bool b = moves(*contraction.b);
+    if (target && a && b) contraction.batches.push_back(scope->var);
+    if (target && a && !b) contraction.rows.push_back(scope->var);
+    if (target && !a && b) contraction.columns.push_back(scope->var);
+    if (!target) contraction.sums.push_back(scope->var);
+  }
+  if (contraction.rows.empty() || contraction.columns.empty() ||
+      contraction.sums.empty()) {
+    return std::nullopt;
+  }
+  return contraction;
+}
+
+bool HasContraction(const Program& program, const Path& path) {
+  bool found = false;
+  VisitStatements(program, path, [&](const Path& at, const Statement&) {
+    found = found || AsContraction(program, at).has_value();
+  });
+  return found;
+}
+
+}  // namespace hone::loops

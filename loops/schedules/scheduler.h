@@ -1,0 +1,47 @@
+#ifndef HONE_LOOPS_SCHEDULES_SCHEDULER_H_
+#define HONE_LOOPS_SCHEDULES_SCHEDULER_H_
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+
+#include "loops/machine.h"
+#include "loops/program.h"
+#include "loops/transforms/transform.h"
+
+namespace hone::loops {
+
+// A program that is being scheduled, and the script that has led there.
+class Scheduler {
+ public:
+  Scheduler(Program program, const Machine& machine)
+      : program_(std::move(program)), machine_(machine) {}
+
+  const Program& program() const { return program_; }
+  const Machine& machine() const { return machine_; }
+  const std::vector<Step>& steps() const { return steps_; }
+
+  // Applies a step if it is legal; returns whether it was.
+  bool Do(absl::string_view transform, const Path& path,
+          std::vector<int64_t> parameters = {});
+
+  // Goes back to where steps() had `count` elements, with what `program` was
+  // then.
+  struct Mark {
+    Program program;
+    size_t steps = 0;
+  };
+  Mark MarkHere() const { return {program_, steps_.size()}; }
+  void Return(Mark mark);
+
+ private:
+  Program program_;
+  const Machine machine_;
+  std::vector<Step> steps_;
+};
+
+}  // namespace hone::loops
+
+#endif  // HONE_LOOPS_SCHEDULES_SCHEDULER_H_

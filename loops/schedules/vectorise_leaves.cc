@@ -1,0 +1,265 @@
+#include "loops/schedules/vectorise_leaves.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_set.h"
+
+#include "loops/rewrite.h"
+#include "loops/schedules/nest.h"
+#include "loops/schedules/peel_bounds.h"
+
+namespace hone::loops {
+namespace {
+
+// Independent partial sums, to hide an addition's latency of four cycles.
+constexpr int64_t kPartialSums = 4;
+// Iterations of statements for which waking threads pays.
+constexpr double kWorthThreads = 32'768;
+// A block that is read along one side and written along the other is so long on
+// the side that is read, and a vector on the other: rows a power of two apart
+// fall into one set of the cache, which has about as many ways as vectors have
+// lanes.
+constexpr int64_t kBlock = 64;
+// Sums over rows that are kept while the rows go by: a part of the first cache.
+constexpr int64_t kSumsAtOnce = 2048;
+
+Path Parent(const Path& path) { return Path(path.begin(), path.end() - 1); }
+
+Path Child(Path path, int32_t number) {
+  path.push_back(number);
+  return path;
+}
+
+// What the accesses in a leaf scope say about one variable.
+struct Direction {
+  // Every store moves by one element, or stays.
+  bool stores_fit = true;
+  // Some reduction's target stays.
+  bool sums = false;
+  // Loads that move by one element, and that move otherwise.
+  int fitting_loads = 0;
+  int other_loads = 0;
+};
+
+Direction Along(const Program& program, const Scope& leaf, VarId var) {
+  Direction direction;
+  for (const Node& node : leaf.body) {
+    const Statement& statement = *node.statement();
+    VisitAccesses(statement, [&](const Access& access, bool is_target) {
+      const std::optional<int64_t> stride = StrideOf(program, access, var);
+      if (is_target) {
+        direction.stores_fit &= stride == 0 || stride == 1;
+        direction.sums |= stride == 0 && statement.combine.has_value();
+      } else if (stride == 1) {
+        ++direction.fitting_loads;
+      } else if (stride != 0) {
+        ++direction.other_loads;
+      }
+    });
+  }
+  return direction;
+}
+
+// Lanes of the widest element that the scope touches.
+int64_t LanesFor(const Scheduler& s, const Scope& leaf) {
+  int64_t widest = 1;
+  for (const Node& node : leaf.body) {
+    VisitAccesses(*node.statement(), [&](const Access& access, bool) {
+      widest = std::max(widest,
+                        hlo::ByteWidth(s.program().buffer(access.buffer).type));
+    });
+  }
+  return std::clamp<int64_t>(
+      s.machine().vector_bytes / std::max<int64_t>(widest, 4), 2, 64);
+}
+
+class LeafVectoriser {
+ public:
+  LeafVectoriser(Scheduler& s, const Path& nest)
+      : s_(s), nest_(nest), siblings_(Siblings()) {}
+
+  void Run() {
+    while (const std::optional<Path> leaf = NextLeaf()) {
+      if (Turn(*leaf) || Merge(*leaf) || Block(*leaf)) continue;
+      seen_.push_back(s_.program().At(*leaf).scope_ptr());
+      Vectorise(*leaf);
+    }
+  }
+
+ private:
+  // In the nest or in what came off it.
+  std::optional<Path> NextLeaf() const {
+    const size_t parts = Siblings() - siblings_ + 1;
+    for (size_t i = 0; i < parts; ++i) {
+      Path root = nest_;
+      root.back() += static_cast<int32_t>(i);
+      for (const Path& leaf : SequentialLeaves(s_.program(), root)) {
+        if (!absl::c_linear_search(seen_, s_.program().At(leaf).scope_ptr())) {
+          return leaf;
+        }
+      }
+    }
+    return std::nullopt;
+  }
+
+  // Nodes in the body that the nest is in.
+  size_t Siblings() const {
+    return nest_.size() == 1
+               ? s_.program().body().size()
+               : s_.program().At(Parent(nest_)).scope()->body.size();
+  }
+
+  const Scope* ScopeAt(const Path& path) const {
+    return path.empty() || path.size() < nest_.size()
+               ? nullptr
+               : s_.program().At(path).scope();
+  }
+
+  // Makes the scope around the leaf the innermost one where its accesses are
+  // contiguous and the leaf's are not.
+  bool Turn(const Path& leaf) {
+    const Path above = Parent(leaf);
+    const Scope* const parent = ScopeAt(above);
+    if (parent == nullptr || !turned_.insert(parent->var).second) return false;
+    const Scope& scope = *ScopeAt(leaf);
+    const Direction now = Along(s_.program(), scope, scope.var);
+    const Direction then = Along(s_.program(), scope, parent->var);
+    const bool better = (then.stores_fit && !now.stores_fit) ||
+                        (then.stores_fit && !then.sums && now.sums &&
+                         then.other_loads < now.other_loads);
+    if (!better) return false;
+    const Scheduler::Mark mark = s_.MarkHere();
+    Path around = above;
+    if (parent->body.size() > 1) {
+      // What gives sums their first value stays behind.
+      if (leaf.back() + 1 != static_cast<int32_t>(parent->body.size()) ||
+          !s_.Do("fission", above, {leaf.back()})) {
+        return false;
+      }
+      ++around.back();
+    }
+    if (!s_.Do("interchange", around)) {
+      s_.Return(mark);
+      return false;
+    }
+    if (now.sums) KeepSums(around);
+    return true;
+  }
+
+  // Sums over rows, the rows' scope at `rows`: as many at once as stay in the
+  // first cache, and as threads can share.
+  void KeepSums(const Path& rows) {
+    const Path sums = Child(rows, 0);
+    const int64_t share = (ScopeAt(sums)->extent + s_.machine().threads - 1) /
+                          s_.machine().threads;
+    const int64_t block = std::min(kSumsAtOnce, (share + 15) / 16 * 16);
+    if (block >= ScopeAt(sums)->extent) return;
+    const Scheduler::Mark mark = s_.MarkHere();
+    if (!s_.Do("split", sums, {block}) || !s_.Do("interchange", rows)) {
+      s_.Return(mark);
+      return;
+    }
+    PeelBounds(s_, rows);
+  }
+
+  // Cuts a leaf whose loads are contiguous along the scope around it, as in
+  // transposes, into blocks of both.
+  bool Block(const Path& leaf) {
+    const Path above = Parent(leaf);
+    const Scope* const parent = ScopeAt(above);
+    if (parent == nullptr || OnlyChildScope(*parent) == nullptr) return false;
+    const Scope& scope = *ScopeAt(leaf);
+    const Direction now = Along(s_.program(), scope, scope.var);
+    const Direction then = Along(s_.program(), scope, parent->var);
+    if (!now.stores_fit || now.sums || now.other_loads == 0 ||
+        then.fitting_loads == 0 || parent->extent <= kBlock) {
+      return false;
+    }
+    const int64_t lanes = LanesFor(s_, scope);
+    if (scope.extent <= lanes || !s_.Do("tile", above, {kBlock, lanes})) {
+      return false;
+    }
+    PeelBounds(s_, above);
+    return true;
+  }
+
+  // Merges a leaf that is short for vectors with the scope around it.
+  bool Merge(const Path& leaf) {
+    const Scope* const parent = ScopeAt(Parent(leaf));
+    const Scope& scope = *ScopeAt(leaf);
+    const int64_t lanes = LanesFor(s_, scope);
+    if (parent == nullptr || parent->body.size() != 1 ||
+        (scope.extent % lanes == 0 || scope.extent > 8 * lanes)) {
+      return false;
+    }
+    return s_.Do("collapse", Parent(leaf));
+  }
+
+  void Vectorise(const Path& leaf) {
+    const Scope scope = *ScopeAt(leaf);
+    const Direction direction = Along(s_.program(), scope, scope.var);
+    const int64_t lanes = LanesFor(s_, scope);
+    if (!direction.stores_fit || scope.bound.has_value()) return;
+    if (scope.extent <= lanes) {
+      s_.Do("vectorise", leaf);
+      return;
+    }
+    const int64_t unroll =
+        direction.sums && scope.extent >= 2 * kPartialSums * lanes
+            ? kPartialSums
+            : 1;
+    const int64_t step = lanes * unroll;
+    const Scheduler::Mark mark = s_.MarkHere();
+    if (!s_.Do("split", leaf, {step})) return;
+    if (scope.extent % step != 0) {
+      if (!s_.Do("peel", leaf, {scope.extent / step})) {
+        s_.Return(mark);
+        return;
+      }
+    }
+    Path inner = Child(leaf, 0);
+    if (unroll > 1 && s_.Do("split", inner, {lanes})) {
+      s_.Do("unroll", inner);
+      inner = Child(inner, 0);
+    }
+    if (!s_.Do("vectorise", inner)) s_.Return(mark);
+  }
+
+  Scheduler& s_;
+  const Path nest_;
+  // Nodes there were beside the nest; those that come off it follow it.
+  const size_t siblings_;
+  // Leaves that are done, or cannot be done.
+  std::vector<std::shared_ptr<const Scope>> seen_;
+  absl::flat_hash_set<VarId> turned_;
+};
+
+}  // namespace
+
+void VectoriseLeaves(Scheduler& scheduler, const Path& path) {
+  LeafVectoriser(scheduler, path).Run();
+}
+
+void ShareOut(Scheduler& s, const Path& path) {
+  const Scope* scope = s.program().At(path).scope();
+  if (s.machine().threads < 2 || scope == nullptr ||
+      Iterations(s.program().At(path)) < kWorthThreads) {
+    return;
+  }
+  Path at = path;
+  while (scope != nullptr && scope->mode == ScopeMode::kSequential) {
+    if (scope->extent >= s.machine().threads) {
+      s.Do("parallelise", at);
+      return;
+    }
+    scope = OnlyChildScope(*scope);
+    at.push_back(0);
+  }
+}
+
+}  // namespace hone::loops

@@ -1,0 +1,36 @@
+#ifndef HONE_LOOPS_TRANSFORMS_CHECKS_H_
+#define HONE_LOOPS_TRANSFORMS_CHECKS_H_
+
+#include <cstddef>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+#include "loops/program.h"
+#include "loops/transforms/transform.h"
+
+namespace hone::loops {
+
+// What transformations ask of their steps; all errors are InvalidArgument.
+
+// The scope that `step` names.
+absl::StatusOr<const Scope*> FindScope(const Program& program,
+                                       const Step& step);
+
+// Errors: when there are more or fewer parameters.
+absl::Status CheckParameters(const Step& step, size_t count);
+
+// The node that follows the one at `path` in the same body, or null.
+const Node* NextSibling(const Program& program, const Path& path);
+// `path` with its last number increased by `offset`.
+Path Sibling(Path path, int32_t offset);
+// The `number`th child of the node at `path`.
+Path Child(Path path, int32_t number);
+
+// "sequential", as in the text of programs.
+absl::string_view ModeName(ScopeMode mode);
+
+}  // namespace hone::loops
+
+#endif  // HONE_LOOPS_TRANSFORMS_CHECKS_H_

@@ -1,0 +1,333 @@
+#include "loops/transforms/footprint.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+
+#include "loops/rewrite.h"
+#include "loops/transforms/locals.h"
+
+namespace hone::loops {
+namespace {
+
+const Scope* ScopeOf(VarId var, absl::Span<const Scope* const> scopes) {
+  for (const Scope* scope : scopes) {
+    if (scope->var == var) return scope;
+  }
+  return nullptr;
+}
+
+int64_t Highest(const Affine& value, absl::Span<const Scope* const> scopes) {
+  int64_t highest = value.constant();
+  for (const Affine::Term& term : value.terms()) {
+    const Scope* scope = ScopeOf(term.var, scopes);
+    const int64_t last = scope == nullptr ? 0 : scope->extent - 1;
+    highest += std::max<int64_t>(term.coefficient * last, 0);
+  }
+  // The last iteration before a bound may be lower; what the bound depends on
+  // then counts with the rest.
+  for (const Affine::Term& term : value.terms()) {
+    const Scope* scope = ScopeOf(term.var, scopes);
+    if (scope == nullptr || !scope->bound.has_value() || term.coefficient < 0) {
+      continue;
+    }
+    highest = std::min(
+        highest,
+        Highest(value.Substitute(term.var, *scope->bound - Affine(1)), scopes));
+  }
+  return highest;
+}
+
+// The digits of an index in an order that does not depend on how scopes are
+// nested.
+std::vector<Digit> Sorted(std::vector<Digit> digits) {
+  std::stable_sort(digits.begin(), digits.end(),
+                   [](const Digit& a, const Digit& b) {
+                     if (a.coefficient != b.coefficient) {
+                       return a.coefficient > b.coefficient;
+                     }
+                     return a.scope->extent > b.scope->extent;
+                   });
+  return digits;
+}
+
+// Scopes of one site and those of another that do the same.
+class Matching {
+ public:
+  bool Add(const SeenIndex& from, const SeenIndex& to) {
+    if (from.fixed != to.fixed || from.digits.size() != to.digits.size()) {
+      return false;
+    }
+    const std::vector<Digit> a = Sorted(from.digits);
+    const std::vector<Digit> b = Sorted(to.digits);
+    for (size_t i = 0; i < a.size(); ++i) {
+      if (a[i].coefficient != b[i].coefficient ||
+          a[i].scope->extent != b[i].scope->extent) {
+        return false;
+      }
+      const auto [it, added] = pairs_.try_emplace(
+          a[i].scope->var, std::pair(a[i].scope, b[i].scope));
+      if (!added && it->second.second != b[i].scope) return false;
+    }
+    return true;
+  }
+
+  // `inner` are all scopes of the first site that have no meaning outside.
+  bool BoundsAgree(absl::Span<const Scope* const> inner) const {
+    for (const auto& [var, pair] : pairs_) {
+      const auto& [from, to] = pair;
+      if (from->bound.has_value() != to->bound.has_value()) return false;
+      if (!from->bound.has_value()) continue;
+      Affine renamed = from->bound->constant();
+      for (const Affine::Term& term : from->bound->terms()) {
+        const auto it = pairs_.find(term.var);
+        if (it == pairs_.end() && ScopeOf(term.var, inner) != nullptr) {
+          return false;
+        }
+        renamed +=
+            Affine::Var(it == pairs_.end() ? term.var : it->second.second->var,
+                        term.coefficient);
+      }
+      if (renamed != *to->bound) return false;
+    }
+    return true;
+  }
+
+ private:
+  absl::flat_hash_map<VarId, std::pair<const Scope*, const Scope*>> pairs_;
+};
+
+bool SameTerms(const Affine& a, const Affine& b) {
+  return (a - b).IsConstant();
+}
+
+}  // namespace
+
+Interval RangeOf(const Affine& value, absl::Span<const Scope* const> scopes) {
+  return {-Highest(value * -1, scopes), Highest(value, scopes)};
+}
+
+bool RunsAtLeastOnce(const Scope& scope,
+                     absl::Span<const Scope* const> scopes) {
+  return scope.extent > 0 &&
+         (!scope.bound.has_value() || RangeOf(*scope.bound, scopes).lo > 0);
+}
+
+SeenIndex SeenFrom(const Affine& index, absl::Span<const Scope* const> below) {
+  SeenIndex seen;
+  seen.fixed = index;
+  for (const Scope* scope : below) {
+    const int64_t coefficient = index.coefficient(scope->var);
+    if (coefficient == 0) continue;
+    seen.fixed -= Affine::Var(scope->var, coefficient);
+    seen.digits.push_back({scope, coefficient});
+  }
+  return seen;
+}
+
+IndexForm FormOf(const Program& program, absl::Span<const AccessSite> sites) {
+  for (const AccessSite& site : sites) {
+    if (site.access.indices.size() !=
+        program.buffer(site.access.buffer).dimensions.size()) {
+      return IndexForm::kFlat;
+    }
+  }
+  return IndexForm::kDimensions;
+}
+
+hlo::DimensionVector DimensionsOf(const Buffer& buffer, IndexForm form) {
+  if (form == IndexForm::kDimensions) return buffer.dimensions;
+  return {buffer.allocated_elements()};
+}
+
+std::optional<std::vector<Affine>> IndicesOf(const Program& program,
+                                             const Access& access,
+                                             IndexForm form) {
+  const Buffer& buffer = program.buffer(access.buffer);
+  std::vector<Affine> indices;
+  Affine flat;
+  for (size_t d = 0; d < access.indices.size(); ++d) {
+    if (access.indices[d].offset != nullptr) return std::nullopt;
+    indices.push_back(access.indices[d].affine);
+    if (access.indices.size() == buffer.dimensions.size()) {
+      flat += access.indices[d].affine * buffer.strides[d];
+    } else {
+      flat += access.indices[d].affine;
+    }
+  }
+  if (form == IndexForm::kFlat) return std::vector<Affine>{flat};
+  return indices;
+}
+
+std::vector<BufferId> BuffersIn(const Program& program, const Path& path) {
+  std::vector<BufferId> buffers;
+  VisitStatements(program, path, [&](const Path&, const Statement& statement) {
+    VisitAccesses(statement, [&](const Access& access, bool) {
+      buffers.push_back(access.buffer);
+    });
+  });
+  std::sort(buffers.begin(), buffers.end());
+  buffers.erase(std::unique(buffers.begin(), buffers.end()), buffers.end());
+  return buffers;
+}
+
+std::vector<AccessSite> SitesOf(const Program& program, const Path& path,
+                                BufferId buffer) {
+  std::vector<AccessSite> sites = CollectAccesses(program, path);
+  std::erase_if(sites, [buffer](const AccessSite& site) {
+    return site.access.buffer != buffer;
+  });
+  return sites;
+}
+
+std::vector<const Scope*> ScopesBetween(const Program& program,
+                                        const Path& path,
+                                        const AccessSite& site) {
+  std::vector<const Scope*> scopes = program.ScopesAbove(site.path);
+  scopes.erase(scopes.begin(),
+               scopes.begin() + static_cast<ptrdiff_t>(path.size()));
+  return scopes;
+}
+
+hlo::DimensionVector Box::CompactExtents() const {
+  hlo::DimensionVector compact;
+  for (int64_t extent : extents) {
+    if (extent != 1) compact.push_back(extent);
+  }
+  return compact;
+}
+
+Access Box::Localize(BufferId local, absl::Span<const Affine> indices) const {
+  Access access;
+  access.buffer = local;
+  for (size_t d = 0; d < extents.size(); ++d) {
+    if (extents[d] != 1) access.indices.emplace_back(indices[d] - base[d]);
+  }
+  return access;
+}
+
+absl::StatusOr<Box> BoxOf(const Program& program, const Path& path,
+                          absl::Span<const AccessSite> sites, bool clip) {
+  Box box;
+  box.form = FormOf(program, sites);
+  const hlo::DimensionVector dimensions =
+      DimensionsOf(program.buffer(sites.front().access.buffer), box.form);
+  std::vector<Interval> spans(dimensions.size());
+  for (size_t s = 0; s < sites.size(); ++s) {
+    const auto indices = IndicesOf(program, sites[s].access, box.form);
+    if (!indices.has_value()) {
+      return absl::InvalidArgumentError(
+          "an index of the buffer depends on data");
+    }
+    const std::vector<const Scope*> below =
+        ScopesBetween(program, path, sites[s]);
+    for (size_t d = 0; d < dimensions.size(); ++d) {
+      const SeenIndex seen = SeenFrom((*indices)[d], below);
+      if (s == 0) {
+        box.base.push_back(seen.fixed - Affine(seen.fixed.constant()));
+      } else if (!SameTerms(seen.fixed, box.base[d])) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            "accesses differ in what outer scopes contribute to dimension ",
+            d));
+      }
+      Interval span = {seen.fixed.constant(), seen.fixed.constant()};
+      for (const Digit& digit : seen.digits) {
+        const int64_t last = digit.coefficient * (digit.scope->extent - 1);
+        span.lo += std::min<int64_t>(last, 0);
+        span.hi += std::max<int64_t>(last, 0);
+      }
+      spans[d].lo = s == 0 ? span.lo : std::min(spans[d].lo, span.lo);
+      spans[d].hi = s == 0 ? span.hi : std::max(spans[d].hi, span.hi);
+    }
+  }
+  for (size_t d = 0; d < dimensions.size(); ++d) {
+    if (clip && box.base[d].IsConstant()) {
+      spans[d].lo = std::max<int64_t>(spans[d].lo, 0);
+      spans[d].hi = std::min(spans[d].hi, dimensions[d] - 1);
+    }
+    if (spans[d].hi < spans[d].lo) {
+      return absl::InvalidArgumentError("the buffer is never accessed there");
+    }
+    // Not more than there is: then the whole dimension is as good.
+    if (clip && spans[d].hi - spans[d].lo + 1 >= dimensions[d]) {
+      box.base[d] *= 0;
+      spans[d] = {0, dimensions[d] - 1};
+    }
+    box.base[d] += Affine(spans[d].lo);
+    box.extents.push_back(spans[d].hi - spans[d].lo + 1);
+  }
+  return box;
+}
+
+bool TouchSame(const Program& program, const Path& path, const AccessSite& a,
+               const AccessSite& b) {
+  const AccessSite sites[] = {a, b};
+  const IndexForm form = FormOf(program, sites);
+  const auto a_indices = IndicesOf(program, a.access, form);
+  const auto b_indices = IndicesOf(program, b.access, form);
+  if (!a_indices.has_value() || !b_indices.has_value()) return false;
+  const std::vector<const Scope*> a_below = ScopesBetween(program, path, a);
+  const std::vector<const Scope*> b_below = ScopesBetween(program, path, b);
+  Matching matching;
+  for (size_t d = 0; d < a_indices->size(); ++d) {
+    if (!matching.Add(SeenFrom((*a_indices)[d], a_below),
+                      SeenFrom((*b_indices)[d], b_below))) {
+      return false;
+    }
+  }
+  return matching.BoundsAgree(a_below);
+}
+
+absl::StatusOr<Node> SweepOf(Program& program, const Path& path,
+                             const AccessSite& site,
+                             absl::FunctionRef<Statement(const Access&)> leaf) {
+  const std::vector<const Scope*> below = ScopesBetween(program, path, site);
+  std::vector<Scope> loops;
+  absl::flat_hash_map<VarId, VarId> renamed;
+  const auto is_used = [&](VarId var) {
+    return std::any_of(
+        site.access.indices.begin(), site.access.indices.end(),
+        [var](const Index& index) { return index.affine.Uses(var); });
+  };
+  const auto rename = [&](const Affine& affine) {
+    Affine result = affine.constant();
+    for (const Affine::Term& term : affine.terms()) {
+      const auto it = renamed.find(term.var);
+      result += Affine::Var(it == renamed.end() ? term.var : it->second,
+                            term.coefficient);
+    }
+    return result;
+  };
+  for (const Scope* scope : below) {
+    if (!is_used(scope->var)) continue;
+    Scope loop;
+    loop.var = program.NewVar();
+    loop.extent = scope->extent;
+    if (scope->bound.has_value()) {
+      for (const Affine::Term& term : scope->bound->terms()) {
+        if (ScopeOf(term.var, below) != nullptr &&
+            !renamed.contains(term.var)) {
+          return absl::InvalidArgumentError(
+              "a bound depends on a scope that the index does not use");
+        }
+      }
+      loop.bound = rename(*scope->bound);
+    }
+    loop.mode = scope->mode == ScopeMode::kParallel ? ScopeMode::kSequential
+                                                    : scope->mode;
+    renamed[scope->var] = loop.var;
+    loops.push_back(std::move(loop));
+  }
+  Node node = MakeNode(leaf(MapAffines(site.access, rename)));
+  while (!loops.empty()) {
+    loops.back().body.push_back(std::move(node));
+    node = MakeNode(std::move(loops.back()));
+    loops.pop_back();
+  }
+  return node;
+}
+
+}  // namespace hone::loops

@@ -1,0 +1,131 @@
+// fuse PATH: a scope and the one that follows it become one.
+//
+//   for i 8               for i 8
+//   | t[i] = x[i]    →    | t[i] = x[i]
+//   for i 8               | y[i] = t[i]
+//   | y[i] = t[i]
+//
+// For scopes of equal extent, bound and mode. Legal where nothing in the second
+// needs what later iterations of the first do, nor spoils it; in parallel and
+// vector scopes nothing of other iterations at all. The combining of reductions
+// may change its order. Pays where the second reuses what the first just
+// touched; not where the two together no longer fit in the registers or ways of
+// a cache.
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+
+#include "base/status_macros.h"
+#include "loops/dependences.h"
+#include "loops/rewrite.h"
+#include "loops/transforms/checks.h"
+#include "loops/transforms/registry.h"
+
+namespace hone::loops {
+namespace {
+
+absl::Status CheckShape(const Scope& first, const Node* next) {
+  if (next == nullptr || next->scope() == nullptr) {
+    return absl::InvalidArgumentError("no scope follows");
+  }
+  const Scope& second = *next->scope();
+  if (first.extent != second.extent || first.bound != second.bound) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("extents ", first.extent, " and ", second.extent,
+                     ", expected equal extents and bounds"));
+  }
+  if (first.mode != second.mode) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("modes ", ModeName(first.mode), " and ",
+                     ModeName(second.mode), ", expected equal ones"));
+  }
+  return absl::OkStatus();
+}
+
+Program Fuse(const Program& program, const Path& path) {
+  Program result = program;
+  auto fused = std::make_shared<Scope>(*program.At(path).scope());
+  Node second = program.At(Sibling(path, 1));
+  // A scope in the second may have the variable of the first.
+  if (second.scope()->var != fused->var) second = WithNewVars(result, second);
+  const Scope& from = *second.scope();
+  const std::vector<Node> body =
+      Substitute(from.body, from.var, Affine::Var(fused->var));
+  fused->body.insert(fused->body.end(), body.begin(), body.end());
+  fused->locals.insert(fused->locals.end(), from.locals.begin(),
+                       from.locals.end());
+  result.Replace(Sibling(path, 1), {});
+  result.Replace(path, {Node(std::shared_ptr<const Scope>(std::move(fused)))});
+  return result;
+}
+
+// Whether the order of something changes in `fused`, whose scope at `path` has
+// the first scope's children up to `split`.
+bool ReversesDependence(const Program& fused, const Path& path, size_t split) {
+  const std::vector<AccessSite> sites = CollectAccesses(fused, path);
+  const size_t depth = path.size() - 1;
+  const bool in_order =
+      fused.At(path).scope()->mode == ScopeMode::kSequential ||
+      fused.At(path).scope()->mode == ScopeMode::kUnrolled;
+  std::vector<Direction> directions(path.size(), Direction::kSame);
+  const auto is_first = [&](const AccessSite& site) {
+    return static_cast<size_t>(site.path[depth + 1]) < split;
+  };
+  for (const AccessSite& a : sites) {
+    if (!is_first(a)) break;
+    for (const AccessSite& b : sites) {
+      if (is_first(b) || a.access.buffer != b.access.buffer) continue;
+      if (!a.is_write && !b.is_write) continue;
+      if (in_order && MayChangePlaces(a, b)) continue;
+      directions[depth] = Direction::kEarlier;
+      if (MayConflict(fused, b, a, directions)) return true;
+      if (in_order) continue;
+      directions[depth] = Direction::kLater;
+      if (MayConflict(fused, b, a, directions)) return true;
+    }
+  }
+  return false;
+}
+
+absl::StatusOr<Program> TryFuse(const Program& program, const Path& path,
+                                const Scope& first) {
+  HONE_RETURN_IF_ERROR(CheckShape(first, NextSibling(program, path)));
+  Program fused = Fuse(program, path);
+  if (ReversesDependence(fused, path, first.body.size())) {
+    return absl::InvalidArgumentError(
+        "iterations that depend on each other would change their order");
+  }
+  return fused;
+}
+
+class FuseScopes final : public Transform {
+ public:
+  absl::string_view name() const override { return "fuse"; }
+  bool changes_rounding() const override { return true; }
+
+  void Enumerate(const Program& program, const Machine&,
+                 std::vector<Step>& steps) const override {
+    VisitScopes(program, Path(), [&](const Path& path, const Scope& scope) {
+      if (TryFuse(program, path, scope).ok()) {
+        steps.push_back({"fuse", path, {}});
+      }
+    });
+  }
+
+  absl::StatusOr<Program> Apply(const Program& program,
+                                const Step& step) const override {
+    HONE_RETURN_IF_ERROR(CheckParameters(step, 0));
+    HONE_ASSIGN_OR_RETURN(const Scope* first, FindScope(program, step));
+    return TryFuse(program, step.path, *first);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Transform> MakeFuse() { return std::make_unique<FuseScopes>(); }
+
+}  // namespace hone::loops

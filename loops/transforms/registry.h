@@ -1,0 +1,26 @@
+#ifndef HONE_LOOPS_TRANSFORMS_REGISTRY_H_
+#define HONE_LOOPS_TRANSFORMS_REGISTRY_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+
+#include "loops/transforms/transform.h"
+
+namespace hone::loops {
+
+#define HONE_TRANSFORM(name, factory) std::unique_ptr<Transform> factory();
+#include "loops/transforms/transforms.def"
+#undef HONE_TRANSFORM
+
+// All transformations, sorted by name; they live as long as the process.
+absl::Span<const Transform* const> AllTransforms();
+
+// Errors: NotFound, listing the known names.
+absl::StatusOr<const Transform*> FindTransform(absl::string_view name);
+
+}  // namespace hone::loops
+
+#endif  // HONE_LOOPS_TRANSFORMS_REGISTRY_H_

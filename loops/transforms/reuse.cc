@@ -1,0 +1,156 @@
+// reuse PATH FIRST SECOND: two locals that the scope at PATH (- for the root)
+// declares, of one type, size and memory, share the first one's place.
+//
+//   t[i] = exp(x[i]); … u[i] = t[i] / s; …  →  t[i] = t[i] / s; …
+//
+// Legal where nothing reads the first one once the second one has values: all
+// its accesses are in earlier children of the scope, but for one statement that
+// gives the second its values, each element from the same one of the first
+// only, each once.
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/status_macros.h"
+#include "loops/rewrite.h"
+#include "loops/transforms/footprint.h"
+#include "loops/transforms/locals.h"
+#include "loops/transforms/registry.h"
+#include "loops/transforms/same_expression.h"
+
+namespace hone::loops {
+namespace {
+
+// Whether the statement reads and writes one place, another one each time it is
+// carried out in an iteration of the scope at `path`.
+bool IsInPlace(const Program& program, const Path& path,
+               const std::vector<AccessSite>& first, const AccessSite& second) {
+  for (const AccessSite& site : first) {
+    Access renamed = site.access;
+    renamed.buffer = second.access.buffer;
+    if (site.path == second.path && !SameAccess(renamed, second.access)) {
+      return false;
+    }
+  }
+  const IndexForm form = FormOf(program, {&second, 1});
+  const auto indices = IndicesOf(program, second.access, form);
+  if (!indices.has_value() || second.combine.has_value()) return false;
+  const std::vector<const Scope*> below = ScopesBetween(program, path, second);
+  size_t used = 0;
+  for (const Affine& index : *indices) {
+    int64_t reach = 0;
+    std::vector<Digit> digits = SeenFrom(index, below).digits;
+    std::sort(digits.begin(), digits.end(), [](const Digit& a, const Digit& b) {
+      return a.coefficient < b.coefficient;
+    });
+    for (const Digit& digit : digits) {
+      if (digit.coefficient <= reach) return false;
+      reach += digit.coefficient * (digit.scope->extent - 1);
+    }
+    used += digits.size();
+  }
+  return used == below.size();
+}
+
+absl::Status Check(const Program& program, const Path& path, BufferId first,
+                   BufferId second) {
+  const std::optional<Path> first_at = FindDeclaration(program, first);
+  const std::optional<Path> second_at = FindDeclaration(program, second);
+  if (first == second || first_at != path || second_at != path) {
+    return absl::InvalidArgumentError(
+        "expected two locals that the scope declares");
+  }
+  const Buffer& a = program.buffer(first);
+  const Buffer& b = program.buffer(second);
+  if (a.type != b.type || a.dimensions != b.dimensions ||
+      a.strides != b.strides || a.memory != b.memory) {
+    return absl::InvalidArgumentError(
+        "the locals differ in type, size or memory");
+  }
+  const std::vector<AccessSite> of_first = SitesOf(program, path, first);
+  const std::vector<AccessSite> of_second = SitesOf(program, path, second);
+  if (of_first.empty() || of_second.empty()) {
+    return absl::InvalidArgumentError("a local is not used");
+  }
+  const auto child = [&](const AccessSite& site) {
+    return site.path[path.size()];
+  };
+  const int32_t last = child(of_first.back());
+  const int32_t begin = child(of_second.front());
+  if (last < begin) return absl::OkStatus();
+  if (last > begin) {
+    return absl::InvalidArgumentError("both locals are needed at once");
+  }
+  // In one child both may only be used by one statement.
+  const Path& shared = of_second.front().path;
+  for (const AccessSite& site : of_first) {
+    if (child(site) == begin && (site.path != shared || site.is_write)) {
+      return absl::InvalidArgumentError("both locals are needed at once");
+    }
+  }
+  for (const AccessSite& site : of_second) {
+    if (child(site) == begin && (site.path != shared || !site.is_write)) {
+      return absl::InvalidArgumentError("both locals are needed at once");
+    }
+  }
+  if (!IsInPlace(program, path, of_first, of_second.front())) {
+    return absl::InvalidArgumentError(
+        "the second local's elements do not each depend on the same one of "
+        "the first");
+  }
+  return absl::OkStatus();
+}
+
+class Reuse final : public Transform {
+ public:
+  absl::string_view name() const override { return "reuse"; }
+
+  void Enumerate(const Program& program, const Machine&,
+                 std::vector<Step>& steps) const override {
+    const auto try_pairs = [&](const Path& path,
+                               const std::vector<BufferId>& locals) {
+      for (BufferId first : locals) {
+        for (BufferId second : locals) {
+          if (Check(program, path, first, second).ok()) {
+            steps.push_back({"reuse", path, {first, second}});
+          }
+        }
+      }
+    };
+    try_pairs(Path(), program.locals());
+    VisitScopes(program, Path(), [&](const Path& path, const Scope& scope) {
+      try_pairs(path, scope.locals);
+    });
+  }
+
+  absl::StatusOr<Program> Apply(const Program& program,
+                                const Step& step) const override {
+    HONE_RETURN_IF_ERROR(ExpectParameters(step, 2, "FIRST SECOND"));
+    HONE_ASSIGN_OR_RETURN(const BufferId first,
+                          BufferParameter(program, step, 0));
+    HONE_ASSIGN_OR_RETURN(const BufferId second,
+                          BufferParameter(program, step, 1));
+    HONE_RETURN_IF_ERROR(Check(program, step.path, first, second));
+    Program result = program;
+    RemoveDeclaration(result, second);
+    std::vector<Node> body = BodyAt(result, step.path);
+    for (Node& node : body) {
+      node = MapAccesses(node, [&](const Access& access) {
+        Access renamed = access;
+        if (renamed.buffer == second) renamed.buffer = first;
+        return renamed;
+      });
+    }
+    SetBody(result, step.path, std::move(body));
+    return result;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Transform> MakeReuse() { return std::make_unique<Reuse>(); }
+
+}  // namespace hone::loops

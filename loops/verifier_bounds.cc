@@ -1,0 +1,179 @@
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+
+#include "loops/integer_system.h"
+#include "loops/text_affine.h"
+#include "loops/verifier_internal.h"
+
+namespace hone::loops {
+namespace {
+
+// Goes through a program with what is known of the iteration variables at each
+// place: the extents and bounds of the scopes around it, and the ranges of the
+// wheres.
+class BoundsVerifier {
+ public:
+  explicit BoundsVerifier(const Program& program) : program_(program) {}
+
+  std::optional<Problem> Find() {
+    if (BodyIsInBounds(program_.body())) return std::nullopt;
+    return Problem{path_, what_};
+  }
+
+ private:
+  // These return false, with what_ and path_ saying why and where, when there
+  // is an access that may be out of bounds.
+  bool BodyIsInBounds(const std::vector<Node>& body) {
+    for (size_t i = 0; i < body.size(); ++i) {
+      path_.push_back(static_cast<int32_t>(i));
+      const bool good = body[i].scope() != nullptr
+                            ? ScopeIsInBounds(*body[i].scope())
+                            : StatementIsInBounds(*body[i].statement());
+      if (!good) return false;
+      path_.pop_back();
+    }
+    return true;
+  }
+
+  bool ScopeIsInBounds(const Scope& scope) {
+    if (scope.extent == 0) return true;
+    scopes_.push_back(&scope);
+    const bool good = BodyIsInBounds(scope.body);
+    scopes_.pop_back();
+    return good;
+  }
+
+  bool StatementIsInBounds(const Statement& statement) {
+    return (statement.predicate == nullptr ||
+            ExpressionIsInBounds(*statement.predicate)) &&
+           ExpressionIsInBounds(*statement.value) &&
+           AccessIsInBounds(statement.target);
+  }
+
+  bool ExpressionIsInBounds(const Expression& e) {
+    if (e.kind() == Expression::Kind::kLoad) {
+      return AccessIsInBounds(e.access());
+    }
+    if (e.kind() == Expression::Kind::kWhere) return WhereIsInBounds(e);
+    return std::all_of(e.operands().begin(), e.operands().end(),
+                       [this](const ExpressionPtr& operand) {
+                         return ExpressionIsInBounds(*operand);
+                       });
+  }
+
+  bool WhereIsInBounds(const Expression& e) {
+    const size_t known = known_.size();
+    std::vector<Affine> otherwise;
+    for (const Range& range : e.ranges()) {
+      known_.push_back(range.value - range.lo);
+      known_.push_back(Affine(range.hi - 1) - range.value);
+      otherwise.push_back(Affine(range.lo - 1) - range.value);
+      otherwise.push_back(range.value - range.hi);
+    }
+    const bool inside = ExpressionIsInBounds(*e.operands()[0]);
+    known_.resize(known);
+    if (!inside) return false;
+    alternatives_.push_back(std::move(otherwise));
+    const bool outside = ExpressionIsInBounds(*e.operands()[1]);
+    alternatives_.pop_back();
+    return outside;
+  }
+
+  bool AccessIsInBounds(const Access& access) {
+    const Buffer& buffer = program_.buffer(access.buffer);
+    const bool flat = access.indices.size() != buffer.dimensions.size();
+    for (size_t i = 0; i < access.indices.size(); ++i) {
+      const Index& index = access.indices[i];
+      // Where the place depends on data, so does whether it is in bounds.
+      if (index.offset != nullptr) {
+        if (!ExpressionIsInBounds(*index.offset)) return false;
+        continue;
+      }
+      const int64_t size =
+          flat ? hlo::Shape(buffer.type, buffer.dimensions).num_elements()
+               : buffer.dimensions[i];
+      if (!MayBeNegative(index.affine) &&
+          !MayBeNegative(Affine(size - 1) - index.affine)) {
+        continue;
+      }
+      std::vector<VarId> vars;
+      for (const Scope* scope : scopes_) vars.push_back(scope->var);
+      what_ = absl::StrCat("index ", i, " of ", buffer.name, ", ",
+                           AffineText(index.affine, vars),
+                           ", may be out of bounds, expected 0 to ", size - 1);
+      return false;
+    }
+    return true;
+  }
+
+  bool MayBeNegative(const Affine& value) {
+    // Extents alone tell in most cases.
+    int64_t least = value.constant();
+    for (const Scope* scope : scopes_) {
+      const int64_t coefficient = value.coefficient(scope->var);
+      if (coefficient < 0) least += coefficient * (scope->extent - 1);
+    }
+    if (least >= 0) return false;
+    known_.push_back(Affine(-1) - value);
+    const bool may_be = MayHold(0);
+    known_.pop_back();
+    return may_be;
+  }
+
+  // Whether there may be an iteration where everything known is true, and one
+  // of each of the alternatives from the given one on.
+  bool MayHold(size_t next) {
+    if (!KnownMayHold()) return false;
+    if (next == alternatives_.size()) return true;
+    return std::any_of(alternatives_[next].begin(), alternatives_[next].end(),
+                       [this, next](const Affine& alternative) {
+                         known_.push_back(alternative);
+                         const bool may_hold = MayHold(next + 1);
+                         known_.pop_back();
+                         return may_hold;
+                       });
+  }
+
+  bool KnownMayHold() {
+    IntegerSystem system;
+    for (const Scope* scope : scopes_) {
+      system.AddUnknown(0, scope->extent - 1);
+    }
+    const auto require = [&](const Affine& at_least_zero) {
+      std::vector<IntegerSystem::Term> terms;
+      for (size_t i = 0; i < scopes_.size(); ++i) {
+        const int64_t coefficient = at_least_zero.coefficient(scopes_[i]->var);
+        if (coefficient == 0) continue;
+        terms.push_back({static_cast<int32_t>(i), coefficient});
+      }
+      system.AddAtLeastZero(std::move(terms), at_least_zero.constant());
+    };
+    for (const Scope* scope : scopes_) {
+      if (scope->bound) {
+        require(*scope->bound - Affine::Var(scope->var) - Affine(1));
+      }
+    }
+    for (const Affine& affine : known_) require(affine);
+    return system.IsFeasible().value_or(true);
+  }
+
+  const Program& program_;
+  Path path_;
+  std::string what_;
+  std::vector<const Scope*> scopes_;  // above the node at path_
+  // At least zero each.
+  std::vector<Affine> known_;
+  // Of each list at least one is at least zero: the rest of a where.
+  std::vector<std::vector<Affine>> alternatives_;
+};
+
+}  // namespace
+
+std::optional<Problem> FindBoundsProblem(const Program& program) {
+  return BoundsVerifier(program).Find();
+}
+
+}  // namespace hone::loops

@@ -1,0 +1,92 @@
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "gtest/gtest.h"
+
+#include "tests/loops/lowering/lowered.h"
+
+namespace hone::loops {
+namespace {
+
+TEST(LowerDot, AnyDimensionNumbers) {
+  for (const char* type : {"f32", "bf16", "f64", "s32"}) {
+    SCOPED_TRACE(type);
+    ExpectLowersRight(absl::StrReplaceAll(ModuleText(R"(
+  a = TYPE[5,3,7,2] parameter(0)
+  b = TYPE[2,4,5,7] parameter(1)
+  v = TYPE[7] parameter(2)
+  d = TYPE[5,3,4] dot(a, b), lhs_batch_dims={0}, rhs_batch_dims={2}, lhs_contracting_dims={3,2}, rhs_contracting_dims={0,3}
+  e = TYPE[5,3,2] dot(a, v), lhs_contracting_dims={2}, rhs_contracting_dims={0}
+  f = TYPE[7,7] dot(v, v), lhs_contracting_dims={}, rhs_contracting_dims={}
+  ROOT t = (TYPE[5,3,4], TYPE[5,3,2], TYPE[7,7]) tuple(d, e, f))"),
+                                          {{"TYPE", type}}));
+  }
+}
+
+TEST(LowerDot, OperandsAreOnlyReindexedOnTheWay) {
+  const Program program = ExpectLowersRight(ModuleText(R"(
+  a = f32[6,5] parameter(0)
+  b = f32[2,5,3] parameter(1)
+  at = f32[5,6] transpose(a), dimensions={1,0}
+  br = f32[5,3,2] transpose(b), dimensions={1,2,0}
+  bm = f32[5,6] reshape(br)
+  n = f32[5,6] negate(bm)
+  d = f32[6,6] dot(at, bm), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+  e = f32[6,6] dot(at, n), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+  ROOT s = f32[6,6] subtract(d, e))"));
+  // The negated operand and both products.
+  EXPECT_EQ(CountLocalArrays(program), 3);
+}
+
+TEST(LowerDot, NarrowOperandsOfAWideResult) {
+  ExpectLowersRight(ModuleText(R"(
+  a = bf16[3,9] parameter(0)
+  b = bf16[9,4] parameter(1)
+  ROOT d = f32[3,4] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0})"));
+}
+
+TEST(LowerConvolution, StridesPaddingAndDilation) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"size=3x2", "2,5,4,6"},
+      {"size=3x2 stride=2x3 pad=1_1x0_2", "2,4,2,6"},
+      {"size=3x2 pad=2_2x1_1 rhs_dilate=2x3", "2,7,4,6"},
+      {"size=3x2 stride=1x2 pad=2_1x-1_1 lhs_dilate=2x3", "2,14,6,6"},
+      {"size=3x2 stride=3x1 pad=0_1x1_0 lhs_dilate=2x2 rhs_dilate=1x2 "
+       "rhs_reversal=1x1",
+       "2,4,8,6"},
+  };
+  for (const auto& [window, dimensions] : cases) {
+    SCOPED_TRACE(window);
+    ExpectLowersRight(
+        absl::StrReplaceAll(ModuleText(R"(
+  x = f32[2,7,5,4] parameter(0)
+  w = f32[3,2,4,6] parameter(1)
+  ROOT c = f32[OUT] convolution(x, w), window={WINDOW}, dim_labels=b01f_01io->b01f)"),
+                            {{"WINDOW", window}, {"OUT", dimensions}}));
+  }
+}
+
+TEST(LowerConvolution, Groups) {
+  ExpectLowersRight(ModuleText(R"(
+  x = f32[6,4,5] parameter(0)
+  w = f32[2,6,3] parameter(1)
+  v = f32[4,6,3] parameter(2)
+  c = f32[6,6,3] convolution(x, w), window={size=3}, dim_labels=bf0_io0->bf0, feature_group_count=2
+  d = f32[2,6,3] convolution(x, v), window={size=3}, dim_labels=bf0_io0->bf0, batch_group_count=3
+  ROOT t = (f32[6,6,3], f32[2,6,3]) tuple(c, d))"));
+}
+
+TEST(LowerConvolution, OtherLabelsAndTypes) {
+  ExpectLowersRight(ModuleText(R"(
+  x = bf16[5,4,2,7] parameter(0)
+  w = bf16[6,3,4,2] parameter(1)
+  y = f32[3,4] parameter(2)
+  k = f32[4,5] parameter(3)
+  c = bf16[6,4,2,7] convolution(x, w), window={size=2x3 pad=0_0x1_1}, dim_labels=0fb1_o1i0->f0b1
+  p = f32[3,5] convolution(y, k), dim_labels=bf_io->bf
+  ROOT t = (bf16[6,4,2,7], f32[3,5]) tuple(c, p))"));
+}
+
+}  // namespace
+}  // namespace hone::loops

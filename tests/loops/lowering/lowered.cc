@@ -1,0 +1,152 @@
+#include "tests/loops/lowering/lowered.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+
+#include "hlo/equivalence.h"
+#include "hlo/text_parser.h"
+#include "hlo/verifier.h"
+#include "loops/interpreter.h"
+#include "loops/lowering/lowering.h"
+#include "loops/text.h"
+#include "loops/verifier.h"
+#include "tests/loops/lowering/plan_interpreter.h"
+#include "tests/support/status_matchers.h"
+
+namespace hone::loops {
+namespace {
+
+int64_t CountArrays(const Program& program,
+                    const std::vector<BufferId>& locals) {
+  int64_t count = 0;
+  for (BufferId id : locals) {
+    count += program.buffer(id).dimensions.empty() ? 0 : 1;
+  }
+  return count;
+}
+
+int64_t CountIn(const Program& program, const std::vector<Node>& nodes) {
+  int64_t count = 0;
+  for (const Node& node : nodes) {
+    if (node.scope() == nullptr) continue;
+    count += CountArrays(program, node.scope()->locals);
+    count += CountIn(program, node.scope()->body);
+  }
+  return count;
+}
+
+std::vector<hlo::Literal> Flat(const std::vector<hlo::Literal>& literals) {
+  std::vector<hlo::Literal> flat;
+  for (const hlo::Literal& literal : literals) {
+    for (hlo::Literal& leaf : Leaves(literal)) flat.push_back(std::move(leaf));
+  }
+  return flat;
+}
+
+}  // namespace
+
+hlo::Module ParseModule(absl::string_view text) {
+  absl::StatusOr<hlo::Module> module = hlo::ParseHloText(text);
+  if (module.ok()) {
+    const absl::Status status = hlo::VerifyModule(*module);
+    if (status.ok()) return *std::move(module);
+    module = status;
+  }
+  ADD_FAILURE() << module.status() << "\n" << text;
+  return hlo::Module();
+}
+
+std::string ModuleText(absl::string_view body, absl::string_view others) {
+  return absl::StrCat("HloModule m\n", others, "\nENTRY e {\n", body, "\n}\n");
+}
+
+std::vector<hlo::Literal> Leaves(const hlo::Literal& literal) {
+  if (!literal.shape().IsTuple()) return {literal};
+  std::vector<hlo::Literal> leaves;
+  for (const hlo::Literal& element : literal.elements()) {
+    for (hlo::Literal& leaf : Leaves(element)) {
+      leaves.push_back(std::move(leaf));
+    }
+  }
+  return leaves;
+}
+
+void ExpectSameLeaves(const hlo::Literal& expected,
+                      const std::vector<hlo::Literal>& actual,
+                      absl::string_view what) {
+  const std::vector<hlo::Literal> leaves = Leaves(expected);
+  ASSERT_EQ(leaves.size(), actual.size()) << what;
+  for (size_t i = 0; i < leaves.size(); ++i) {
+    const hlo::Comparison comparison =
+        hlo::CompareLiterals(leaves[i], actual[i]);
+    EXPECT_TRUE(comparison.equal)
+        << what << ": result " << i << ", element " << comparison.worst.element
+        << ": " << comparison.worst.a << " by the evaluator, "
+        << comparison.worst.b << " lowered";
+  }
+}
+
+Program ExpectLowersRight(const hlo::Module& module) {
+  if (module.entry() == hlo::kNoComputation) return Program();
+  const absl::StatusOr<Program> program = LowerToProgram(module);
+  HONE_EXPECT_OK(program);
+  if (!program.ok()) return Program();
+  const std::string text = PrintProgram(*program);
+  SCOPED_TRACE(text);
+  HONE_EXPECT_OK(VerifyProgram(*program));
+  for (const auto kind :
+       {hlo::ArgumentKind::kRandom, hlo::ArgumentKind::kAdversarial}) {
+    const std::vector<hlo::Literal> arguments =
+        hlo::MakeArguments(module, kind, /*seed=*/1);
+    const absl::StatusOr<hlo::Literal> expected =
+        hlo::Evaluate(module, arguments);
+    HONE_EXPECT_OK(expected);
+    const absl::StatusOr<std::vector<hlo::Literal>> actual =
+        Interpret(*program, Flat(arguments));
+    HONE_EXPECT_OK(actual);
+    if (!expected.ok() || !actual.ok()) return *program;
+    ExpectSameLeaves(
+        *expected, *actual,
+        kind == hlo::ArgumentKind::kRandom ? "random" : "adversarial");
+  }
+  return *program;
+}
+
+Program ExpectLowersRight(absl::string_view text) {
+  return ExpectLowersRight(ParseModule(text));
+}
+
+ModulePlan ExpectPlansRight(const hlo::Module& module) {
+  if (module.entry() == hlo::kNoComputation) return ModulePlan();
+  const absl::StatusOr<ModulePlan> plan = LowerToPlan(module);
+  HONE_EXPECT_OK(plan);
+  if (!plan.ok()) return ModulePlan();
+  for (const Program& kernel : plan->kernels) {
+    HONE_EXPECT_OK(VerifyProgram(kernel)) << PrintProgram(kernel);
+  }
+  const std::vector<hlo::Literal> arguments =
+      hlo::RandomArguments(module, /*seed=*/1);
+  const absl::StatusOr<hlo::Literal> expected =
+      hlo::Evaluate(module, arguments);
+  HONE_EXPECT_OK(expected);
+  const absl::StatusOr<std::vector<hlo::Literal>> actual =
+      InterpretPlan(*plan, Flat(arguments));
+  HONE_EXPECT_OK(actual);
+  if (expected.ok() && actual.ok()) {
+    ExpectSameLeaves(*expected, *actual, "plan");
+  }
+  return *plan;
+}
+
+ModulePlan ExpectPlansRight(absl::string_view text) {
+  return ExpectPlansRight(ParseModule(text));
+}
+
+int64_t CountLocalArrays(const Program& program) {
+  return CountArrays(program, program.locals()) +
+         CountIn(program, program.body());
+}
+
+}  // namespace hone::loops

@@ -1,0 +1,202 @@
+#include "tests/loops/lowering/plan_interpreter.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <utility>
+#include <variant>
+
+#include "absl/strings/str_cat.h"
+
+#include "base/status_macros.h"
+#include "loops/interpreter.h"
+#include "loops/lowering/buffer_assignment.h"
+
+namespace hone::loops {
+namespace {
+
+constexpr int64_t kAlignment = 64;
+// Loops of tests end sooner.
+constexpr int kMaxIterations = 100000;
+
+struct Bytes {
+  std::byte* data = nullptr;
+  int64_t bytes = 0;
+
+  bool Overlaps(const Bytes& other) const {
+    return data < other.data + other.bytes && other.data < data + bytes;
+  }
+};
+
+class Caller {
+ public:
+  explicit Caller(const ModulePlan& plan) : plan_(plan) {}
+
+  absl::Status Call(int32_t index, const std::vector<Bytes>& parameters,
+                    const std::vector<Bytes>& results) {
+    const PlanFunction& function = plan_.functions[static_cast<size_t>(index)];
+    std::vector<std::byte> arena(static_cast<size_t>(function.arena_bytes),
+                                 std::byte{0xA5});
+    std::vector<Bytes> slots;
+    for (const Slot& slot : function.slots) {
+      const int64_t bytes = slot.shape->byte_size();
+      std::byte* data = nullptr;
+      if (slot.literal != nullptr) {
+        data = const_cast<std::byte*>(slot.literal->data());
+      } else if (slot.arena_offset >= 0) {
+        if (slot.arena_offset % kAlignment != 0 ||
+            slot.arena_offset + bytes > function.arena_bytes) {
+          return absl::InternalError("a slot is not in its arena");
+        }
+        data = arena.data() + slot.arena_offset;
+      }
+      slots.push_back({data, bytes});
+    }
+    if (function.parameters.size() != parameters.size() ||
+        function.results.size() != results.size()) {
+      return absl::InternalError(
+          absl::StrCat("a wrong call of ", function.name));
+    }
+    for (size_t i = 0; i < parameters.size(); ++i) {
+      slots[static_cast<size_t>(function.parameters[i])].data =
+          parameters[i].data;
+    }
+    for (size_t i = 0; i < results.size(); ++i) {
+      Bytes& slot = slots[static_cast<size_t>(function.results[i])];
+      if (slot.data != nullptr) {
+        return absl::InternalError("a result lies elsewhere already");
+      }
+      slot.data = results[i].data;
+    }
+    for (const PlanStep& step : function.steps) {
+      HONE_RETURN_IF_ERROR(
+          std::visit([&](const auto& s) { return Run(s, slots); }, step));
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  static std::vector<Bytes> At(const std::vector<Bytes>& slots,
+                               const std::vector<SlotId>& ids) {
+    std::vector<Bytes> memory;
+    for (SlotId id : ids) memory.push_back(slots[static_cast<size_t>(id)]);
+    return memory;
+  }
+
+  absl::Status Run(const KernelStep& step, const std::vector<Bytes>& slots) {
+    const Program& kernel = plan_.kernels[static_cast<size_t>(step.kernel)];
+    const std::vector<Bytes> from = At(slots, step.arguments);
+    const std::vector<Bytes> to = At(slots, step.results);
+    std::vector<hlo::Literal> arguments(from.size());
+    for (const BufferPtr& buffer : kernel.buffers()) {
+      if (buffer->memory != Memory::kArgument) continue;
+      const size_t i = static_cast<size_t>(buffer->number);
+      hlo::Literal literal(hlo::Shape::Array(buffer->type, buffer->dimensions));
+      if (literal.byte_size() != from[i].bytes) {
+        return absl::InternalError("a slot is not of the argument's size");
+      }
+      std::memcpy(literal.MutableData(), from[i].data,
+                  static_cast<size_t>(from[i].bytes));
+      arguments[i] = std::move(literal);
+    }
+    for (size_t i = 0; i < to.size(); ++i) {
+      for (size_t j = 0; j < from.size() + i; ++j) {
+        if (to[i].Overlaps(j < from.size() ? from[j] : to[j - from.size()])) {
+          return absl::InternalError(absl::StrCat(
+              "results of kernel ", kernel.name(), " overlap what it reads"));
+        }
+      }
+    }
+    HONE_ASSIGN_OR_RETURN(const std::vector<hlo::Literal> results,
+                          Interpret(kernel, arguments));
+    for (size_t i = 0; i < results.size(); ++i) {
+      std::memcpy(to[i].data, results[i].data(),
+                  static_cast<size_t>(to[i].bytes));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Run(const CopyStep& step, const std::vector<Bytes>& slots) {
+    const Bytes& from = slots[static_cast<size_t>(step.from)];
+    std::memmove(slots[static_cast<size_t>(step.to)].data, from.data,
+                 static_cast<size_t>(from.bytes));
+    return absl::OkStatus();
+  }
+
+  absl::Status Run(const WhileStep& step, const std::vector<Bytes>& slots) {
+    const std::vector<Bytes> state = At(slots, step.state);
+    for (int i = 0; i < kMaxIterations; ++i) {
+      std::byte go_on{2};
+      HONE_RETURN_IF_ERROR(Call(step.condition, state, {{&go_on, 1}}));
+      if (go_on == std::byte{0}) return absl::OkStatus();
+      HONE_RETURN_IF_ERROR(CallBody(step.body, state));
+    }
+    return absl::InternalError("a loop does not end");
+  }
+
+  // Calls it with results apart from the state, which they then become.
+  absl::Status CallBody(int32_t index, const std::vector<Bytes>& state) {
+    const PlanFunction& body = plan_.functions[static_cast<size_t>(index)];
+    std::vector<bool> is_written(body.slots.size());
+    for (const PlanStep& step : body.steps) {
+      ForEachSlot(step, [&](SlotId slot, bool writes) {
+        if (writes) is_written[static_cast<size_t>(slot)] = true;
+      });
+    }
+    std::vector<hlo::Literal> next;
+    std::vector<Bytes> results;
+    for (size_t i = 0; i < state.size(); ++i) {
+      const size_t slot = static_cast<size_t>(body.results[i]);
+      next.emplace_back(body.slots[slot].shape);
+      results.push_back({next.back().MutableData(), state[i].bytes});
+    }
+    HONE_RETURN_IF_ERROR(Call(index, state, results));
+    for (size_t i = 0; i < state.size(); ++i) {
+      if (!is_written[static_cast<size_t>(body.results[i])]) continue;
+      std::memcpy(state[i].data, results[i].data,
+                  static_cast<size_t>(state[i].bytes));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Run(const ConditionalStep& step,
+                   const std::vector<Bytes>& slots) {
+    const Bytes& selector = slots[static_cast<size_t>(step.selector)];
+    const int32_t last = static_cast<int32_t>(step.branches.size()) - 1;
+    int32_t branch = 0;
+    if (selector.bytes == 1) {
+      branch = *selector.data == std::byte{0} ? 1 : 0;
+    } else {
+      std::memcpy(&branch, selector.data, sizeof(branch));
+      if (branch < 0 || branch > last) branch = last;
+    }
+    const size_t i = static_cast<size_t>(branch);
+    return Call(step.branches[i], At(slots, step.arguments[i]),
+                At(slots, step.results));
+  }
+
+  const ModulePlan& plan_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::vector<hlo::Literal>> InterpretPlan(
+    const ModulePlan& plan, absl::Span<const hlo::Literal> arguments) {
+  const PlanFunction& entry = plan.functions[static_cast<size_t>(plan.entry)];
+  std::vector<Bytes> parameters;
+  for (const hlo::Literal& argument : arguments) {
+    parameters.push_back(
+        {const_cast<std::byte*>(argument.data()), argument.byte_size()});
+  }
+  std::vector<hlo::Literal> literals;
+  std::vector<Bytes> results;
+  for (SlotId slot : entry.results) {
+    literals.emplace_back(entry.slots[static_cast<size_t>(slot)].shape);
+    results.push_back(
+        {literals.back().MutableData(), literals.back().byte_size()});
+  }
+  HONE_RETURN_IF_ERROR(Caller(plan).Call(plan.entry, parameters, results));
+  return literals;
+}
+
+}  // namespace hone::loops

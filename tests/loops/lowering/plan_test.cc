@@ -1,0 +1,279 @@
+#include <string>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+
+#include "hlo/read_module.h"
+#include "loops/lowering/lowering.h"
+#include "loops/text.h"
+#include "loops/verifier.h"
+#include "tests/loops/lowering/lowered.h"
+#include "tests/support/corpus.h"
+#include "tests/support/status_matchers.h"
+
+namespace hone::loops {
+namespace {
+
+template <typename Step>
+int CountSteps(const PlanFunction& function) {
+  int count = 0;
+  for (const PlanStep& step : function.steps) {
+    count += std::holds_alternative<Step>(step) ? 1 : 0;
+  }
+  return count;
+}
+
+const PlanFunction& Entry(const ModulePlan& plan) {
+  return plan.functions[static_cast<size_t>(plan.entry)];
+}
+
+const PlanFunction& BodyOfLoop(const ModulePlan& plan) {
+  for (const PlanStep& step : Entry(plan).steps) {
+    if (const auto* loop = std::get_if<WhileStep>(&step)) {
+      return plan.functions[static_cast<size_t>(loop->body)];
+    }
+  }
+  ADD_FAILURE() << "no loop";
+  return Entry(plan);
+}
+
+TEST(LowerToPlan, RepeatedLayersShareKernels) {
+  const ModulePlan plan = ExpectPlansRight(ModuleText(R"(
+  x = f32[3,4] parameter(0)
+  w = f32[4,4] parameter(1)
+  v = f32[4,4] parameter(2)
+  a = f32[3,4] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  b = f32[3,4] tanh(a)
+  c = f32[3,4] dot(b, v), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT d = f32[3,4] tanh(c))"));
+  EXPECT_EQ(plan.kernels.size(), 2u);
+  EXPECT_EQ(CountSteps<KernelStep>(Entry(plan)), 4);
+  EXPECT_EQ(CountSteps<CopyStep>(Entry(plan)), 0);
+}
+
+TEST(LowerToPlan, DeadSlotsLendTheirBytes) {
+  std::string body = "  a0 = f32[8,8] parameter(0)\n";
+  for (int i = 1; i <= 6; ++i) {
+    absl::StrAppend(&body, i == 6 ? "  ROOT a" : "  a", i, " = f32[8,8] dot(a",
+                    i - 1, ", a", i - 1,
+                    "), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n");
+  }
+  const ModulePlan plan = ExpectPlansRight(ModuleText(body));
+  EXPECT_EQ(plan.kernels.size(), 1u);
+  EXPECT_EQ(Entry(plan).arena_bytes, 2 * 64 * 4);
+}
+
+constexpr char kSoftmax[] = R"(
+  x = f32[3,7] parameter(0)
+  z = f32[] constant(0)
+  low = f32[] constant(-inf)
+  m = f32[3] reduce(x, low), dimensions={1}, to_apply=max
+  mb = f32[3,7] broadcast(m), dimensions={0}
+  d = f32[3,7] subtract(x, mb)
+  e = f32[3,7] exponential(d)
+  s = f32[3] reduce(e, z), dimensions={1}, to_apply=sum
+  sb = f32[3,7] broadcast(s), dimensions={0}
+)";
+constexpr char kSoftmaxRegions[] = R"(
+sum {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b)
+}
+max {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] maximum(a, b)
+})";
+
+TEST(LowerToPlan, WhatOneKernelReadsIsLocalToIt) {
+  const ModulePlan plan = ExpectPlansRight(
+      ModuleText(absl::StrCat(kSoftmax, "  ROOT y = f32[3,7] divide(e, sb)"),
+                 kSoftmaxRegions));
+  ASSERT_EQ(plan.kernels.size(), 1u);
+  EXPECT_EQ(CountLocalArrays(plan.kernels[0]), 3);
+  EXPECT_EQ(Entry(plan).arena_bytes, 0);
+}
+
+TEST(LowerToPlan, WhatTwoKernelsReadIsNot) {
+  const ModulePlan plan = ExpectPlansRight(ModuleText(absl::StrCat(kSoftmax, R"(
+  y = f32[3,7] divide(e, sb)
+  g = f32[3,3] dot(e, y), lhs_contracting_dims={1}, rhs_contracting_dims={1}
+  ROOT t = (f32[3,7], f32[3,3]) tuple(y, g))"),
+                                                      kSoftmaxRegions));
+  // Maximum and exponentials, which the dot reads too; sum and quotients; dot.
+  EXPECT_EQ(Entry(plan).steps.size(), 3u);
+}
+
+TEST(LowerToPlan, ReshapesAreNoKernels) {
+  const ModulePlan plan = ExpectPlansRight(ModuleText(R"(
+  x = f32[3,4] parameter(0)
+  e = f32[3,4] exponential(x)
+  r = f32[12] reshape(e)
+  ROOT b = f32[4,3] reshape(r))"));
+  EXPECT_EQ(Entry(plan).steps.size(), 1u);
+}
+
+TEST(LowerToPlan, ResultsAreSlotsOfTheirOwn) {
+  const ModulePlan plan = ExpectPlansRight(ModuleText(R"(
+  x = f32[3,4] parameter(0)
+  c = s32[2] constant({3, 4})
+  u = f32[] constant(2)
+  e = f32[3,4] exponential(x)
+  f = f32[12] reshape(e)
+  ROOT t = (f32[3,4], s32[2], f32[], f32[3,4], f32[12], f32[3,4]) tuple(x, c, u, e, f, e))"));
+  EXPECT_EQ(CountSteps<KernelStep>(Entry(plan)), 1);
+  EXPECT_EQ(CountSteps<CopyStep>(Entry(plan)), 5);
+}
+
+constexpr char kLoop[] = R"(
+cond {
+  p = (s32[], f32[4], f32[4], f32[4]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  n = s32[] constant(5)
+  ROOT c = pred[] compare(i, n), direction=LT
+}
+body {
+  p = (s32[], f32[4], f32[4], f32[4]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  w = f32[4] get-tuple-element(p), index=1
+  x = f32[4] get-tuple-element(p), index=2
+  y = f32[4] get-tuple-element(p), index=3
+  one = s32[] constant(1)
+  j = s32[] add(i, one)
+  z = f32[4] multiply(x, w)
+  ROOT t = (s32[], f32[4], f32[4], f32[4]) tuple(j, w, RESULTS)
+})";
+
+ModulePlan LoopPlan(const std::string& results) {
+  std::string loop = kLoop;
+  loop.replace(loop.find("RESULTS"), 7, results);
+  return ExpectPlansRight(ModuleText(R"(
+  w = f32[4] parameter(0)
+  x = f32[4] parameter(1)
+  y = f32[4] tanh(x)
+  i = s32[] constant(0)
+  s = (s32[], f32[4], f32[4], f32[4]) tuple(i, w, x, y)
+  ROOT r = (s32[], f32[4], f32[4], f32[4]) while(s), condition=cond, body=body)",
+                                     loop));
+}
+
+TEST(LowerToPlan, LoopsCopyNoStateThatTheyPassOn) {
+  const ModulePlan plan = LoopPlan("z, y");
+  // The counter and x; w, which is passed on, only as a result of the entry.
+  EXPECT_EQ(CountSteps<CopyStep>(Entry(plan)), 3);
+  // Neither w nor y is touched.
+  EXPECT_EQ(BodyOfLoop(plan).steps.size(), 2u);
+}
+
+TEST(LowerToPlan, LoopsThatExchangeStates) {
+  LoopPlan("y, x");
+  LoopPlan("z, x");
+  LoopPlan("y, z");
+  LoopPlan("z, z");
+  LoopPlan("y, y");
+}
+
+TEST(LowerToPlan, OneValueAsSeveralStates) {
+  ExpectPlansRight(ModuleText(R"(
+  x = f32[3] parameter(0)
+  e = f32[3] tanh(x)
+  i = s32[] constant(0)
+  s = (s32[], f32[3], f32[3]) tuple(i, e, e)
+  r = (s32[], f32[3], f32[3]) while(s), condition=cond, body=body
+  a = f32[3] get-tuple-element(r), index=1
+  b = f32[3] get-tuple-element(r), index=2
+  ROOT t = (f32[3], f32[3], f32[3]) tuple(a, b, e))",
+                              R"(
+cond {
+  p = (s32[], f32[3], f32[3]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  n = s32[] constant(3)
+  ROOT c = pred[] compare(i, n), direction=LT
+}
+body {
+  p = (s32[], f32[3], f32[3]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  x = f32[3] get-tuple-element(p), index=1
+  y = f32[3] get-tuple-element(p), index=2
+  one = s32[] constant(1)
+  j = s32[] add(i, one)
+  s = f32[3] add(x, y)
+  ROOT t = (s32[], f32[3], f32[3]) tuple(j, s, y)
+})"));
+}
+
+TEST(LowerToPlan, Conditionals) {
+  constexpr char kBranches[] = R"(
+f {
+  x = f32[3] parameter(0)
+  ROOT e = f32[3] exponential(x)
+}
+g {
+  p = (f32[3], f32[3]) parameter(0)
+  x = f32[3] get-tuple-element(p), index=0
+  y = f32[3] get-tuple-element(p), index=1
+  ROOT s = f32[3] subtract(x, y)
+}
+h {
+  ROOT x = f32[3] parameter(0)
+})";
+  ExpectPlansRight(ModuleText(R"(
+  x = f32[3] parameter(0)
+  p = pred[] parameter(1)
+  n = f32[3] negate(x)
+  a = (f32[3], f32[3]) tuple(x, n)
+  ROOT r = f32[3] conditional(p, x, a), true_computation=f, false_computation=g)",
+                              kBranches));
+  for (int i : {-1, 0, 1, 2, 3}) {
+    ExpectPlansRight(ModuleText(absl::StrCat("  i = s32[] constant(", i, R"()
+  x = f32[3] parameter(0)
+  a = (f32[3], f32[3]) tuple(x, x)
+  ROOT r = f32[3] conditional(i, x, a, x), branch_computations={f, g, h})"),
+                                kBranches));
+  }
+}
+
+TEST(LowerToPlan, SaysWhatHasNoKernel) {
+  EXPECT_THAT(
+      LowerToPlan(ParseModule(ModuleText(
+          "  x = f32[4,4] parameter(0)\n  ROOT chol = f32[4,4] cholesky(x)"))),
+      testing::StatusIs(absl::StatusCode::kUnimplemented,
+                        ::testing::HasSubstr("cholesky 'chol'")));
+}
+
+// All but those whose text leaves out values of constants.
+TEST(LowerToPlan, CorpusModulesHavePlans) {
+  for (const testing::CorpusModule& corpus : testing::CorpusModules()) {
+    SCOPED_TRACE(corpus.name);
+    const absl::StatusOr<ModulePlan> plan =
+        LowerToPlan(ParseModule(corpus.text));
+    if (absl::StrContains(corpus.text, "constant({...})")) {
+      EXPECT_THAT(plan, testing::StatusIs(
+                            absl::StatusCode::kUnimplemented,
+                            ::testing::HasSubstr("its value was left out")));
+      continue;
+    }
+    ASSERT_TRUE(plan.ok()) << plan.status();
+    for (const Program& kernel : plan->kernels) {
+      HONE_EXPECT_OK(VerifyProgram(kernel)) << PrintProgram(kernel);
+    }
+  }
+}
+
+class PlanOfCorpusModule : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(PlanOfCorpusModule, ComputesWhatTheEvaluatorDoes) {
+  HONE_ASSERT_OK_AND_ASSIGN(
+      const hlo::Module module,
+      hlo::ReadModuleFile(testing::CorpusPath(GetParam())));
+  ExpectPlansRight(module);
+}
+
+INSTANTIATE_TEST_SUITE_P(Corpus, PlanOfCorpusModule,
+                         ::testing::Values("mlp.train", "gpt2_tiny.fwd",
+                                           "vae.fwd"));
+
+}  // namespace
+}  // namespace hone::loops

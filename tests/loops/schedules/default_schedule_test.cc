@@ -1,0 +1,109 @@
+#include "loops/schedules/default_schedule.h"
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include "loops/rewrite.h"
+#include "loops/text.h"
+#include "loops/transforms/script.h"
+#include "tests/loops/example_programs.h"
+#include "tests/loops/random_program.h"
+#include "tests/loops/transforms/check_transform.h"
+#include "tests/support/status_matchers.h"
+
+namespace hone::loops {
+namespace {
+
+using ::hone::testing::CheckSame;
+using ::hone::testing::ExampleProgram;
+using ::hone::testing::ExamplePrograms;
+using ::hone::testing::ParseExample;
+using ::testing::HasSubstr;
+
+Machine SmallVectors(int32_t threads) {
+  Machine machine;
+  machine.vector_bytes = 16;
+  machine.vector_registers = 16;
+  machine.threads = threads;
+  return machine;
+}
+
+absl::StatusOr<Program> Scheduled(const Program& program,
+                                  const Machine& machine) {
+  return ApplyScript(program, DefaultSchedule(program, machine));
+}
+
+TEST(DefaultSchedule, KeepsWhatExamplesCompute) {
+  for (const ExampleProgram& example : ExamplePrograms()) {
+    const Program program = ParseExample(example.name);
+    for (int32_t threads : {1, 2}) {
+      HONE_ASSERT_OK_AND_ASSIGN(const Program after,
+                                Scheduled(program, SmallVectors(threads)));
+      EXPECT_EQ(CheckSame(program, after, /*exact=*/false, 1), absl::OkStatus())
+          << example.name << '\n'
+          << PrintProgramWithPaths(after);
+    }
+  }
+}
+
+TEST(DefaultSchedule, KeepsWhatRandomProgramsCompute) {
+  for (uint64_t seed = 0; seed < 150; ++seed) {
+    const Program program = ::hone::testing::RandomProgram(seed);
+    HONE_ASSERT_OK_AND_ASSIGN(const Program after,
+                              Scheduled(program, SmallVectors(2)));
+    ASSERT_EQ(CheckSame(program, after, /*exact=*/false, seed),
+              absl::OkStatus())
+        << seed << '\n'
+        << PrintProgramWithPaths(after);
+  }
+}
+
+TEST(DefaultSchedule, FusesTheRowsOfSoftmax) {
+  HONE_ASSERT_OK_AND_ASSIGN(
+      const Program after, Scheduled(ParseExample("softmax"), SmallVectors(1)));
+  EXPECT_EQ(after.body().size(), 1u) << PrintProgram(after);
+  EXPECT_THAT(PrintProgram(after), HasSubstr("vector"));
+}
+
+TEST(DefaultSchedule, GivesMatrixProductsATileInRegistersWithoutBounds) {
+  HONE_ASSERT_OK_AND_ASSIGN(const Program program, ParseProgram(R"(kernel m
+argument a f32[61,37]
+argument b f32[37,50]
+result c f32[61,50]
+for i 61
+| for j 50
+| | c[i,j] = 0.0
+| | for k 37
+| | | c[i,j] += a[i,k] * b[k,j]
+)"));
+  HONE_ASSERT_OK_AND_ASSIGN(const Program after,
+                            Scheduled(program, SmallVectors(1)));
+  const std::string text = PrintProgram(after);
+  EXPECT_THAT(text, HasSubstr("f32[6,8] register"));
+  EXPECT_EQ(CheckSame(program, after, /*exact=*/false, 1), absl::OkStatus());
+  VisitScopes(after, {}, [&](const Path&, const Scope& scope) {
+    EXPECT_FALSE(scope.bound.has_value() && scope.mode != ScopeMode::kVector)
+        << text;
+  });
+}
+
+TEST(DefaultSchedule, SumsOverRowsGoAlongThem) {
+  HONE_ASSERT_OK_AND_ASSIGN(const Program program, ParseProgram(R"(kernel s
+argument x f32[64,64]
+result y f32[64]
+for i 64
+| y[i] = 0.0
+| for k 64
+| | y[i] += x[k,i]
+)"));
+  HONE_ASSERT_OK_AND_ASSIGN(const Program after,
+                            Scheduled(program, SmallVectors(1)));
+  EXPECT_THAT(PrintProgram(after), HasSubstr("+= x[i0,4*i1+i2]"));
+}
+
+}  // namespace
+}  // namespace hone::loops

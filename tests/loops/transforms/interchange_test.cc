@@ -1,0 +1,155 @@
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include "tests/loops/transforms/apply_step.h"
+
+namespace hone::loops {
+namespace {
+
+using ::hone::testing::After;
+using ::hone::testing::Canonical;
+using ::hone::testing::Moves;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+
+constexpr char kTransposed[] = R"(kernel k
+argument x f32[4,6]
+result y f32[6,4]
+for i 4
+| for j 6
+| | y[j,i] = x[i,j]
+)";
+
+TEST(Interchange, SwapsTwoScopes) {
+  EXPECT_EQ(After(kTransposed, "interchange 0"), Canonical(R"(kernel k
+argument x f32[4,6]
+result y f32[6,4]
+for j 6
+| for i 4
+| | y[j,i] = x[i,j]
+)"));
+  EXPECT_THAT(Moves(kTransposed, "interchange"), ElementsAre("interchange 0"));
+}
+
+TEST(Interchange, CarriesBoundsModesAndLocalsAlong) {
+  EXPECT_EQ(After(R"(kernel k
+argument x f32[20,4]
+result y f32[20,4]
+for o 3
+| for i 8 < 20-8*o
+| | for j 4 unrolled
+| | | local t f32[] register
+| | | t[] = x[8*o+i,j]
+| | | y[8*o+i,j] = t[]
+)",
+                  "interchange 0.0"),
+            Canonical(R"(kernel k
+argument x f32[20,4]
+result y f32[20,4]
+for o 3
+| for j 4 unrolled
+| | for i 8 < 20-8*o
+| | | local t f32[] register
+| | | t[] = x[8*o+i,j]
+| | | y[8*o+i,j] = t[]
+)"));
+}
+
+TEST(Interchange, ReordersReductions) {
+  EXPECT_EQ(After(R"(kernel k
+argument x f32[4,6]
+result y f32[]
+y[] = 0.0
+for i 4
+| for j 6
+| | y[] += x[i,j]
+)",
+                  "interchange 1"),
+            Canonical(R"(kernel k
+argument x f32[4,6]
+result y f32[]
+y[] = 0.0
+for j 6
+| for i 4
+| | y[] += x[i,j]
+)"));
+}
+
+// y[i,j] needs y[i-1,j+1], which runs after it then.
+constexpr char kSkewed[] = R"(kernel k
+argument x f32[5,6]
+result y f32[5,6]
+for i 5
+| for j 6
+| | y[i,j] = x[i,j]
+for i 4
+| for j 5
+| | y[i+1,j] = y[i,j+1]
+)";
+
+TEST(Interchange, RefusesToReverseADependence) {
+  EXPECT_EQ(After(kSkewed, "interchange 1"),
+            "refused: iterations that depend on each other would change their "
+            "order");
+  EXPECT_THAT(Moves(kSkewed, "interchange"), ElementsAre("interchange 0"));
+}
+
+TEST(Interchange, KeepsADependenceAlongBoth) {
+  EXPECT_THAT(After(R"(kernel k
+result y f32[5,6]
+for i 5
+| for j 6
+| | y[i,j] = 1.0
+for i 4
+| for j 5
+| | y[i+1,j+1] = y[i,j]
+)",
+                    "interchange 1"),
+              StartsWith("kernel"));
+}
+
+TEST(Interchange, RefusesOtherShapes) {
+  EXPECT_EQ(After(R"(kernel k
+result y f32[4,6]
+for i 4
+| for j 6
+| | y[i,j] = 0.0
+| for j 6
+| | y[i,j] = 1.0
+)",
+                  "interchange 0"),
+            "refused: the scope has other children than a single scope");
+  EXPECT_EQ(After(R"(kernel k
+result y f32[20]
+for i 3
+| for j 8 < 20-8*i
+| | y[8*i+j] = 0.0
+)",
+                  "interchange 0"),
+            "refused: the inner scope's bound depends on the outer one");
+  EXPECT_EQ(After(R"(kernel k
+result y f32[4,8]
+for i 4
+| for j 8 vector
+| | y[i,j] = 0.0
+)",
+                  "interchange 0"),
+            "refused: the inner scope is vector, expected sequential or "
+            "unrolled");
+  EXPECT_EQ(After(R"(kernel k
+result y f32[4]
+for i 4
+| local t f32[2] stack
+| for j 2
+| | t[j] = 0.0
+| | y[i] = t[j]
+)",
+                  "interchange 0"),
+            "refused: the outer scope has locals");
+}
+
+}  // namespace
+}  // namespace hone::loops

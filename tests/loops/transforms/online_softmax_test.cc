@@ -1,0 +1,186 @@
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include "hlo/literal.h"
+#include "loops/interpreter.h"
+#include "loops/text.h"
+#include "loops/transforms/script.h"
+#include "tests/loops/random_program.h"
+#include "tests/loops/transforms/apply_step.h"
+#include "tests/loops/transforms/check_transform.h"
+
+namespace hone::loops {
+namespace {
+
+using ::hone::testing::After;
+using ::hone::testing::AfterChecked;
+using ::hone::testing::Canonical;
+using ::hone::testing::RandomArguments;
+using ::testing::HasSubstr;
+
+TEST(OnlineSoftmax, MergesThePassesOfLogSumExp) {
+  EXPECT_EQ(AfterChecked(R"(kernel k
+argument x f32[5,8]
+result y f32[5]
+local m f32[5] heap
+local s f32[5] heap
+for i 5
+| m[i] = -inf
+| for j 8
+| | m[i] max= x[i,j]
+| s[i] = 0.0
+| for j 8
+| | s[i] += exponential(x[i,j] - m[i])
+| y[i] = m[i] + log(s[i])
+)",
+                         "online_softmax 0.1", /*exact=*/false),
+            Canonical(R"(kernel k
+argument x f32[5,8]
+result y f32[5]
+local m f32[5] heap
+local s f32[5] heap
+for i0 5
+| m[i0] = -inf
+| s[i0] = 0.0
+| for i1 8
+| | local m1 f32[] register
+| | m1[] = m[i0]
+| | m1[] max= x[i0,i1]
+| | s[i0] = select(m[i0] == -inf, 0.0, s[i0] * exponential(m[i0] - m1[]))
+| | s[i0] += exponential(x[i0,i1] - m1[])
+| | m[i0] = m1[]
+| y[i0] = m[i0] + log(s[i0])
+)"));
+}
+
+TEST(OnlineSoftmax, ScalesOnceABlockAndSumsProducts) {
+  EXPECT_EQ(AfterChecked(R"(kernel k
+argument x f32[5,8]
+argument v f32[8,3]
+result y f32[5,3]
+local m f32[5] heap
+local s f32[5] heap
+local o f32[5,3] heap
+for i 5
+| m[i] = -3e38
+| for j 2
+| | for k 4
+| | | m[i] max= x[i,4*j+k] * 0.5
+| s[i] = 0.0
+| for d 3
+| | o[i,d] = 0.0
+| for j 2
+| | for k 4
+| | | s[i] += exponential(x[i,4*j+k] * 0.5 - m[i])
+| | | for d 3
+| | | | o[i,d] += exponential(x[i,4*j+k] * 0.5 - m[i]) * v[4*j+k,d]
+| for d 3
+| | y[i,d] = o[i,d] / s[i]
+)",
+                         "online_softmax 0.1", /*exact=*/false),
+            Canonical(R"(kernel k
+argument x f32[5,8]
+argument v f32[8,3]
+result y f32[5,3]
+local m f32[5] heap
+local s f32[5] heap
+local o f32[5,3] heap
+for i0 5
+| m[i0] = -3e+38
+| s[i0] = 0.0
+| for i1 3
+| | o[i0,i1] = 0.0
+| for i1 2
+| | local m1 f32[] register
+| | m1[] = m[i0]
+| | for i2 4
+| | | m1[] max= x[i0,4*i1+i2] * 0.5
+| | s[i0] = select(m[i0] == -inf, 0.0, s[i0] * exponential(m[i0] - m1[]))
+| | for i2 3
+| | | o[i0,i2] = select(m[i0] == -inf, 0.0, o[i0,i2] * exponential(m[i0] - m1[]))
+| | for i2 4
+| | | s[i0] += exponential(x[i0,4*i1+i2] * 0.5 - m1[])
+| | | for i3 3
+| | | | o[i0,i3] += exponential(x[i0,4*i1+i2] * 0.5 - m1[]) * v[4*i1+i2,i3]
+| | m[i0] = m1[]
+| for i1 3
+| | y[i0,i1] = o[i0,i1] / s[i0]
+)"));
+}
+
+std::string Passes(absl::string_view first, absl::string_view begin,
+                   absl::string_view second) {
+  return absl::StrCat(R"(kernel k
+argument x f32[5,8]
+argument z f32[5,8]
+result y f32[5]
+local m f32[5] heap
+for i 5
+| m[i] = -inf
+| for j 8
+| | m[i] max= )",
+                      first, "\n| y[i] = ", begin, R"(
+| for j 8
+| | y[i] += )",
+                      second, "\n");
+}
+
+TEST(OnlineSoftmax, RefusesOtherPasses) {
+  EXPECT_THAT(After(Passes("x[i,j]", "0.0", "exponential(x[i,j] - m[i])"),
+                    "online_softmax 0.1"),
+              HasSubstr("kernel"));
+  EXPECT_THAT(After(Passes("x[i,j]", "0.0", "exponential(z[i,j] - m[i])"),
+                    "online_softmax 0.1"),
+              HasSubstr("different values"));
+  EXPECT_THAT(After(Passes("x[i,j]", "1.0", "exponential(x[i,j] - m[i])"),
+                    "online_softmax 0.1"),
+              HasSubstr("right constant"));
+  EXPECT_THAT(After(Passes("x[i,j]", "0.0", "exponential(m[i] - x[i,j])"),
+                    "online_softmax 0.1"),
+              HasSubstr("exponentials"));
+  EXPECT_THAT(After(Passes("x[i,j]", "0.0", "exponential(x[i,7-j] - m[i])"),
+                    "online_softmax 0.1"),
+              HasSubstr("different values"));
+}
+
+// -inf at first, throughout, or beside NaN and inf: as two passes have it.
+TEST(OnlineSoftmax, KeepsInfinitiesAndNaN) {
+  const absl::StatusOr<Program> before =
+      ParseProgram(Passes("x[i,j]", "0.0", "exponential(x[i,j] - m[i])"));
+  ASSERT_TRUE(before.ok()) << before.status();
+  const absl::StatusOr<Program> after =
+      ApplyScript(*before, {Step{"online_softmax", {0, 1}, {}}});
+  ASSERT_TRUE(after.ok()) << after.status();
+  const double inf = std::numeric_limits<double>::infinity();
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<std::vector<double>> rows = {
+      {-inf, -inf, 1, 2, -inf, 0.5, 3, -inf},
+      {-inf, -inf, -inf, -inf, -inf, -inf, -inf, -inf},
+      {1, 2, inf, 0, 1, 2, 3, 4},
+      {0, nan, 1, 2, -inf, 3, 4, 5},
+      {-100, 100, -3e38, 3e38, 0, 1, 2, 3}};
+  std::vector<hlo::Literal> arguments = RandomArguments(*before, 1);
+  for (size_t i = 0; i < 40; ++i) {
+    arguments[0].SetDouble(static_cast<int64_t>(i), rows[i / 8][i % 8]);
+  }
+  const auto want = Interpret(*before, arguments);
+  const auto got = Interpret(*after, arguments);
+  ASSERT_TRUE(want.ok() && got.ok());
+  for (int64_t i = 0; i < 5; ++i) {
+    const double a = (*want)[0].AsDouble(i);
+    const double b = (*got)[0].AsDouble(i);
+    EXPECT_TRUE(std::isnan(a) ? std::isnan(b) : std::abs(a - b) < 1e-5)
+        << "row " << i << " is " << b << ", expected " << a;
+  }
+}
+
+}  // namespace
+}  // namespace hone::loops

@@ -1,0 +1,71 @@
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include "tests/loops/transforms/apply_step.h"
+#include "tests/loops/transforms/check_transform.h"
+
+namespace hone::loops {
+namespace {
+
+using ::hone::testing::After;
+using ::hone::testing::AfterChecked;
+using ::hone::testing::Canonical;
+using ::testing::HasSubstr;
+
+constexpr char kMatmul[] = R"(kernel matmul
+argument a f32[4,8]
+argument b f32[8,6]
+result c f32[4,6]
+for i 4
+| for j 6
+| | c[i,j] = 0.0
+| | for k 8
+| | | c[i,j] += a[i,k] * b[k,j]
+)";
+
+TEST(Pad, LeavesAGap) {
+  EXPECT_EQ(AfterChecked(R"(kernel k
+argument x f32[4,6]
+result y f32[6,4]
+local t f32[4,6] heap
+for i 4
+| for j 6
+| | t[i,j] = x[i,j]
+for j 6
+| for i 4
+| | y[j,i] = t[i,j]
+)",
+                         "pad - 2 0 2"),
+            Canonical(R"(kernel k
+argument x f32[4,6]
+result y f32[6,4]
+local t f32[4,6] heap strides {8,1}
+for i0 4
+| for i1 6
+| | t[i0,i1] = x[i0,i1]
+for i0 6
+| for i1 4
+| | y[i0,i1] = t[i1,i0]
+)"));
+}
+
+TEST(Pad, RefusesWhatCallersSee) {
+  EXPECT_THAT(After(kMatmul, "pad - 0 0 8"), HasSubstr("no local"));
+}
+
+TEST(Pad, RefusesFlatAccesses) {
+  EXPECT_THAT(After(R"(kernel k
+argument x f32[24]
+result y f32[24]
+local t f32[4,6] heap
+for i 24
+| t@[i] = x[i]
+for i 24
+| y[i] = t@[i]
+)",
+                    "pad - 2 0 2"),
+              HasSubstr("flat"));
+}
+
+}  // namespace
+}  // namespace hone::loops

@@ -1,0 +1,112 @@
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include "tests/loops/transforms/apply_step.h"
+#include "tests/loops/transforms/check_transform.h"
+
+namespace hone::loops {
+namespace {
+
+using ::hone::testing::After;
+using ::hone::testing::AfterChecked;
+using ::hone::testing::Canonical;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr char kMatmul[] = R"(kernel matmul
+argument a f32[4,8]
+argument b f32[8,6]
+result c f32[4,6]
+for i 4
+| for j 6
+| | c[i,j] = 0.0
+| | for k 8
+| | | c[i,j] += a[i,k] * b[k,j]
+)";
+
+TEST(PrivatiseReduction, KeepsAPartialResultPerLane) {
+  EXPECT_EQ(AfterChecked(R"(kernel k
+argument x f32[8]
+result y f32[]
+y[] = 0.0
+for i 2
+| for j 4
+| | y[] += x[4*i+j]
+)",
+                         "privatise_reduction 1.0 1 1", /*exact=*/false),
+            Canonical(R"(kernel k
+argument x f32[8]
+result y f32[]
+local y_parts f32[4] stack
+y[] = 0.0
+for i0 4
+| y_parts[i0] = -0.0
+for i0 2
+| for i1 4
+| | y_parts[i1] += x[4*i0+i1]
+for i0 4
+| y[] += y_parts[i0]
+)"));
+}
+
+TEST(PrivatiseReduction, KeepsAPartialRowPerIteration) {
+  EXPECT_EQ(AfterChecked(R"(kernel k
+argument x f32[4,6]
+result y f32[6]
+for j 6
+| y[j] = 1.0
+for i 4
+| for j 6
+| | y[j] *= x[i,j]
+)",
+                         "privatise_reduction 1 1 0", /*exact=*/false),
+            Canonical(R"(kernel k
+argument x f32[4,6]
+result y f32[6]
+local y_parts f32[4,6] stack
+for i0 6
+| y[i0] = 1.0
+for i0 6
+| for i1 4
+| | y_parts[i1,i0] = 1.0
+for i0 4
+| for i1 6
+| | y_parts[i0,i1] *= x[i0,i1]
+for i0 4
+| for i1 6
+| | y[i1] *= y_parts[i0,i1]
+)"));
+}
+
+TEST(PrivatiseReduction, RefusesScopesThatMoveTheTarget) {
+  EXPECT_THAT(After(kMatmul, "privatise_reduction 0.0 2 0"),
+              StartsWith("refused"));
+}
+
+TEST(PrivatiseReduction, RefusesTargetsThatAreAlsoReadInside) {
+  EXPECT_THAT(After(R"(kernel k
+argument x f32[6]
+result y f32[6]
+result s f32[]
+s[] = 0.0
+for i 6
+| s[] += x[i]
+| y[i] = s[]
+)",
+                    "privatise_reduction 1 2 0"),
+              HasSubstr("other than one reduction"));
+}
+
+// The part around which partial results would live has the first value, too.
+TEST(PrivatiseReduction, RefusesTheScopeThatGivesTheFirstValue) {
+  EXPECT_THAT(After(kMatmul, "privatise_reduction 0.0.1 2 1"),
+              HasSubstr("other than one reduction"));
+}
+
+TEST(PrivatiseReduction, RefusesTooManyLevels) {
+  EXPECT_THAT(After(kMatmul, "privatise_reduction 0.0.1 2 3"),
+              HasSubstr("not as many"));
+}
+
+}  // namespace
+}  // namespace hone::loops

@@ -1,0 +1,160 @@
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include "tests/loops/transforms/apply_step.h"
+
+namespace hone::loops {
+namespace {
+
+using ::hone::testing::After;
+using ::hone::testing::Canonical;
+using ::hone::testing::Moves;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+
+TEST(Vectorise, TurnsIterationsIntoLanes) {
+  constexpr char kCopy[] = R"(kernel k
+argument x f32[4,16]
+result y f32[4,16]
+for i 4
+| for j 16
+| | y[i,j] = x[i,j]
+)";
+  EXPECT_EQ(After(kCopy, "vectorise 0.0"), Canonical(R"(kernel k
+argument x f32[4,16]
+result y f32[4,16]
+for i 4
+| for j 16 vector
+| | y[i,j] = x[i,j]
+)"));
+  EXPECT_THAT(Moves(kCopy, "vectorise"), ElementsAre("vectorise 0.0"));
+  EXPECT_EQ(After(kCopy, "vectorise 0"), "refused: the scope has scopes in it");
+}
+
+TEST(Vectorise, GivesLocalsAPlaceForEachLane) {
+  EXPECT_EQ(After(R"(kernel k
+argument x f32[4,16]
+result y f32[4,16]
+for i 4
+| for j 16
+| | local t f32[] register
+| | t[] = x[i,j] * x[i,j]
+| | y[i,j] = t[] + t[]
+)",
+                  "vectorise 0.0"),
+            Canonical(R"(kernel k
+argument x f32[4,16]
+result y f32[4,16]
+for i 4
+| local t f32[16] register
+| for j 16 vector
+| | t[j] = x[i,j] * x[i,j]
+| | y[i,j] = t[j] + t[j]
+)"));
+}
+
+TEST(Vectorise, ReducesOverLanes) {
+  EXPECT_THAT(After(R"(kernel k
+argument x f32[16]
+result y f32[]
+y[] = 0.0
+for i 16
+| y[] += x[i]
+)",
+                    "vectorise 1"),
+              StartsWith("kernel"));
+}
+
+TEST(Vectorise, RefusesTooFewAndTooManyLanes) {
+  EXPECT_EQ(After(R"(kernel k
+result y f32[65]
+for i 65
+| y[i] = 0.0
+)",
+                  "vectorise 0"),
+            "refused: extent 65, expected 2 … 64 lanes");
+  EXPECT_EQ(After(R"(kernel k
+result y f32[1]
+for i 1
+| y[i] = 0.0
+)",
+                  "vectorise 0"),
+            "refused: extent 1, expected 2 … 64 lanes");
+}
+
+TEST(Vectorise, RefusesCarriedDependences) {
+  constexpr char kRunningSum[] = R"(kernel k
+argument x f32[8]
+result y f32[9]
+y[0] = 0.0
+for i 8
+| y[i+1] = y[i] + x[i]
+)";
+  EXPECT_EQ(After(kRunningSum, "vectorise 1"),
+            "refused: iterations depend on each other");
+  EXPECT_THAT(Moves(kRunningSum, "vectorise"), IsEmpty());
+  // The sums so far are read in between.
+  EXPECT_THAT(After(R"(kernel k
+argument x f32[8]
+result y f32[8]
+local s f32[] heap
+s[] = 0.0
+for i 8
+| s[] += x[i]
+| y[i] = s[]
+)",
+                    "vectorise 1"),
+              StartsWith("refused: iterations"));
+  // Every lane would write the same element.
+  EXPECT_THAT(After(R"(kernel k
+argument x f32[8]
+result y f32[]
+for i 8
+| y[] = x[i]
+)",
+                    "vectorise 0"),
+              StartsWith("refused: iterations"));
+}
+
+// A lane's part of the sum would be added to what another lane just stored.
+TEST(Vectorise, RefusesReductionsThatLanesCannotKeepApart) {
+  EXPECT_THAT(After(R"(kernel k
+argument at s32[8]
+argument x f32[8]
+result y f32[8]
+for i 8
+| y[i] = 0.0
+for i 8
+| y[{at[i]}] += x[i]
+)",
+                    "vectorise 1"),
+              StartsWith("refused: iterations"));
+  EXPECT_THAT(After(R"(kernel k
+argument x f32[8]
+result y f32[8]
+for i 8
+| y[i] = 0.0
+for i 8
+| y[0] += x[i]
+| y[i] += x[i]
+)",
+                    "vectorise 1"),
+              StartsWith("refused: iterations"));
+  EXPECT_THAT(After(R"(kernel k
+argument x f32[8]
+result y f32[8]
+for i 8
+| y[i] = 0.0
+for i 8
+| y[i] += x[i]
+| y[i] += 1.0
+)",
+                    "vectorise 1"),
+              StartsWith("kernel"));
+}
+
+}  // namespace
+}  // namespace hone::loops
