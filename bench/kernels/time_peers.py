@@ -1,0 +1,115 @@
+"""Times exported Hone kernels beside PyTorch and XLA:CPU, in one process.
+
+Usage: bench/kernels/time_peers.py [--objects DIR] [--threads 1|2]
+           [--only REGEX] [--rounds 22] [-o JSON]
+
+For every kernel of suite.py DIR/NAME.so is what `hone` exported: `hone_entry`
+and, where it has it, hone_kernel_set_threads. Without --objects the peers are
+timed alone; a kernel whose object is missing is timed alone too. All results
+are checked against double precision first, and a kernel with a wrong one is
+not timed. Exit status 1 when any result was wrong.
+
+Method: interleaved.py. The process is pinned to as many cores as threads.
+`torch` is the fastest of PyTorch's expressions (peers.py) after a warm-up; its
+name is in the JSON with the time of the others. Times are those that a user
+sees from Python: call, dispatch and allocation of the results included, all
+inputs in place; XLA without its asynchronous dispatch, which would add a
+change of threads to each call. A Hone object is called through ctypes and
+writes to memory that is there. What the bare calls cost is printed first, and
+`~` marks a time of less than 100 us, in which that shows. Nothing is left to
+be cold: inputs are those of the call before, as far as the caches hold them.
+
+The roof is the least time that this machine could take (calibration.py),
+measured in the same run. `!` marks a kernel during which the peak of
+multiply-adds was below 85 % of the best of the run, or the system gave the
+core to another process in more than a tenth of the samples. `t/t` in the JSON
+and the last lines is PyTorch against itself, interleaved like the others: its
+distance from 1 is the noise.
+"""
+
+import argparse
+import datetime
+import json
+import os
+import pathlib
+import re
+import sys
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--objects", type=pathlib.Path)
+    parser.add_argument("--threads", type=int, choices=(1, 2), default=1)
+    parser.add_argument("--only", type=re.compile, default=re.compile(""))
+    parser.add_argument("--rounds", type=int, default=22)
+    parser.add_argument("-o", "--out", type=pathlib.Path)
+    args = parser.parse_args()
+    if args.rounds < 2 or args.rounds % 2:
+        parser.error("--rounds must be even")
+    return args
+
+
+def environment(threads):
+    """Of the libraries, which read it when they are loaded."""
+    variables = {"OMP_NUM_THREADS": str(threads),
+                 "MKL_NUM_THREADS": str(threads),
+                 "HONE_THREADS": str(threads), "JAX_PLATFORMS": "cpu"}
+    if threads == 1:
+        variables["XLA_FLAGS"] = ("--xla_cpu_multi_thread_eigen=false "
+                                  "intra_op_parallelism_threads=1")
+    return variables
+
+
+def pin(threads):
+    """To the last of the cores, as the first ones serve the system more."""
+    cores = sorted(os.sched_getaffinity(0))
+    if len(cores) < threads:
+        sys.exit(f"time_peers: {threads} threads on {len(cores)} cores")
+    os.sched_setaffinity(0, cores[-threads:])
+    return cores[-threads:]
+
+
+def main():
+    args = parse_arguments()
+    variables = environment(args.threads)
+    os.environ.update(variables)
+    cores = pin(args.threads)
+
+    # Only now, with the environment that the libraries read.
+    import jax
+    import torch
+    jax.config.update("jax_cpu_enable_async_dispatch", False)
+    torch.set_num_threads(args.threads)
+    import kernel_rows
+    import provenance
+    import suite
+    from calibration import Calibration
+
+    kernels = [k for k in suite.KERNELS if args.only.search(k.name)]
+    if not kernels:
+        sys.exit("time_peers: no kernel has a name that --only matches")
+    calibration = Calibration(args.threads)
+    document = {"bench": "kernels", "date": datetime.date.today().isoformat(),
+                "threads": args.threads,
+                "machine": provenance.describe_machine(cores),
+                "environment": variables,
+                "libraries": provenance.describe_libraries(),
+                "overhead_us": kernel_rows.measure_overheads(calibration),
+                "rows": []}
+    kernel_rows.print_header(document, calibration)
+    timer = kernel_rows.Timer(calibration, args.objects, args.rounds)
+    for kernel in kernels:
+        row = timer.time(kernel)
+        if row is None:
+            continue
+        document["rows"].append(row)
+        print(kernel_rows.format_row(row), flush=True)
+        if args.out:
+            document["calibration"] = calibration.report()
+            args.out.write_text(json.dumps(document, indent=1) + "\n")
+    kernel_rows.summarize(document["rows"])
+    return 0 if len(document["rows"]) == len(kernels) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

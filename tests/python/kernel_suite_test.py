@@ -1,0 +1,166 @@
+"""The kernel suite of bench/kernels, and what it is timed against.
+
+Usage: kernel_suite_test.py SOURCE_DIR Files|Peers|Timing [unittest arguments]
+
+Exit status 77 when a package is missing that the suite of tests needs.
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+os.environ["JAX_PLATFORMS"] = "cpu"
+ROOT = pathlib.Path(sys.argv[1])
+DATA = ROOT / "bench" / "data" / "kernels"
+sys.path.insert(0, str(ROOT / "bench" / "kernels"))
+
+try:
+    import jax
+    import numpy as np
+
+    import generate_suite
+    import interleaved
+    import suite
+    if sys.argv[2] != "Files":
+        import peers
+except ImportError as error:
+    print(f"{error}: see bench/kernels/README.md", file=sys.stderr)
+    sys.exit(77)
+
+# What `hone` exports, of add_mul right and of row_sum wrong.
+RIGHT = """
+void hone_entry(const void* const* arguments, void* const* results) {
+  const float *x = arguments[0], *y = arguments[1], *z = arguments[2];
+  float* result = results[0];
+  for (int i = 0; i < 1000003; ++i) result[i] = (x[i] + y[i]) * z[i];
+}
+int threads;
+void hone_kernel_set_threads(int number) { threads = number; }
+"""
+WRONG = """
+void hone_entry(const void* const* arguments, void* const* results) {
+  const float* x = arguments[0];
+  float* result = results[0];
+  for (int i = 0; i < 1001; ++i) {
+    result[i] = 0;
+    for (int j = 0; j < 776; ++j) result[i] += x[777 * i + j];
+  }
+}
+"""
+
+
+class Files(unittest.TestCase):
+    def test_are_what_jax_makes(self):
+        index = json.loads((DATA / "suite.json").read_text())
+        if index["jax"] != jax.__version__:
+            self.skipTest(f"the files are of JAX {index['jax']}")
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            (folder / "of_before.hlo").touch()
+            generate_suite.generate(folder)
+            made = {path.name: path.read_text() for path in folder.iterdir()}
+        committed = {path.name: path.read_text() for path in DATA.iterdir()}
+        self.assertEqual(sorted(made), sorted(committed))
+        for name, text in made.items():
+            self.assertEqual(text, committed[name], name)
+
+    def test_names_are_unique(self):
+        names = [kernel.name for kernel in suite.KERNELS]
+        self.assertEqual(len(set(names)), len(names))
+
+    def test_work_is_counted(self):
+        kernels = {kernel.name: kernel for kernel in suite.KERNELS}
+        conv = kernels["conv7x7s2_1x113x97x3_48"]
+        self.assertEqual(conv.result_shapes(), [(1, 57, 49, 48)])
+        self.assertEqual(conv.flops, 2 * 57 * 49 * 48 * 7 * 7 * 3)
+        nchw = kernels["conv3x3_nchw_8x64x56x56_64"]
+        self.assertEqual(nchw.flops, kernels["conv3x3_8x56x56x64_64"].flops)
+        depthwise = kernels["depthwise3x3_3x29x31x45_45"]
+        self.assertEqual(depthwise.flops, 2 * 3 * 29 * 31 * 45 * 9)
+        adam = kernels["adam_333x1001"]
+        self.assertEqual(adam.bytes_in(), 4 * (4 * 333 * 1001 + 1))
+        self.assertEqual(adam.bytes_out(), 4 * 3 * 333 * 1001)
+
+
+class Peers(unittest.TestCase):
+    def test_agree(self):
+        smallest = {}
+        for kernel in sorted(suite.KERNELS, key=suite.Kernel.bytes_in):
+            smallest.setdefault(kernel.torch, kernel)
+        for kernel in smallest.values():
+            inputs = peers.make_inputs(kernel, 3)
+            expected = peers.expected_results(kernel, inputs)
+            for peer in [*peers.torch_peers(kernel, inputs),
+                         peers.xla_peer(kernel, inputs)]:
+                with self.subTest(kernel=kernel.name, peer=peer.name):
+                    self.assertLess(peers.error(peer.results(), expected),
+                                    peers.TOLERANCE)
+
+    def test_every_expression_has_a_kernel(self):
+        self.assertEqual({kernel.torch for kernel in suite.KERNELS},
+                         set(peers.EXPRESSIONS))
+
+    def test_error_is_relative_to_the_size_of_results(self):
+        expected = [np.array([3.0, 0.0, -4.0, 0.0])]
+        self.assertEqual(peers.error(expected, expected), 0)
+        off = [np.array([3.0, 0.25, -4.0, 0.0])]
+        self.assertEqual(peers.error(off, expected), 0.1)
+        for bad in ([np.array([3.0, np.nan, -4.0, 0.0])], [np.zeros(3)], []):
+            self.assertEqual(peers.error(bad, expected), np.inf)
+
+    def test_memory_is_at_its_place(self):
+        for index in range(3):
+            array = peers.aligned_empty((3, 5), index)
+            self.assertEqual(array.ctypes.data % (2 << 20), index * 17 * 64)
+        self.assertEqual(peers.aligned_empty((), 0).shape, ())
+
+
+class Timing(unittest.TestCase):
+    def test_ratio_is_paired(self):
+        # The machine became ten times slower in between.
+        fast, slow = [1, 1, 1, 10, 10, 10], [2, 2, 2, 20, 20, 20]
+        self.assertEqual(interleaved.ratio(slow, fast, 1), (2, 2, 2))
+        median, lower, upper = interleaved.ratio(
+            [1, 2, 3, 4, 5, 6, 7], [1] * 7, 1)
+        self.assertEqual(median, 4)
+        self.assertTrue(1 <= lower < 4 < upper <= 7)
+
+    def test_measures_every_function_in_every_round(self):
+        calls = {"a": lambda: None, "b": lambda: sum(range(10))}
+        samples = interleaved.measure(calls, 4, threads=1, seed=1)
+        self.assertEqual(list(samples), ["a", "b"])
+        for s in samples.values():
+            self.assertEqual((len(s.seconds), len(s.preemptions)), (4, 4))
+
+    def test_right_objects_are_timed_and_wrong_ones_are_not(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        folder = pathlib.Path(folder.name)
+        for name, source in (("add_mul_1000003", RIGHT),
+                             ("row_sum_1001x777", WRONG)):
+            subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-xc", "-", "-o",
+                            folder / f"{name}.so"], input=source, text=True,
+                           check=True)
+        result = subprocess.run(
+            [sys.executable, ROOT / "bench/kernels/time_peers.py", "--objects",
+             folder, "--only", "^(add_mul_1000003|row_sum_1001x777)$",
+             "--rounds", "2", "-o", folder / "out.json"],
+            capture_output=True, text=True)
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertIn("row_sum_1001x777: hone row_sum_1001x777.so: error",
+                      result.stderr)
+        row, = json.loads((folder / "out.json").read_text())["rows"]
+        self.assertEqual(row["kernel"], "add_mul_1000003")
+        self.assertEqual(set(row["us"]),
+                         {"torch", "xla", "hone", "torch again"})
+        self.assertEqual(len(row["samples"]["hone"]["seconds"]), 2)
+        self.assertEqual(row["bound"], "memory")
+        self.assertIn("xla/hone: geometric mean", result.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[2:]])
