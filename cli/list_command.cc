@@ -12,6 +12,7 @@
 #include "costmodels/registry.h"
 #include "hlo/passes/pipeline.h"
 #include "hlo/passes/registry.h"
+#include "loops/transforms/registry.h"
 #include "optimizers/registry.h"
 #include "tuning/task.h"
 
@@ -125,6 +126,13 @@ void AddListCommand(CLI::App& app, Context& context) {
            [] { return Strings(costmodels::CostModelNames()); });
   AddNames(*command, context, "tasks", "Decisions that Hone tunes",
            [] { return Strings(tuning::TaskNames()); });
+  AddNames(*command, context, "transforms", "Transformations of kernels", [] {
+    std::vector<std::string> names;
+    for (const loops::Transform* transform : loops::AllTransforms()) {
+      names.emplace_back(transform->name());
+    }
+    return names;
+  });
   CLI::App* tunings =
       AddCommand(*command, context, "tunings", "Tunings of the daemon");
   tunings->callback([&context] {

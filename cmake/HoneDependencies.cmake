@@ -25,6 +25,19 @@ find_library(C10_LIBRARY c10 REQUIRED)
 add_library(hone_torch INTERFACE)
 target_include_directories(hone_torch SYSTEM INTERFACE "${TORCH_API_INCLUDE}")
 target_link_libraries(hone_torch INTERFACE "${TORCH_LIBRARY}" "${C10_LIBRARY}")
+# The shared library: the static ones would take minutes to link.
+find_package(ZLIB REQUIRED)
+find_package(LLVM 19.1 REQUIRED CONFIG
+  HINTS /usr/lib/llvm-19/lib/cmake/llvm)
+add_library(hone_llvm INTERFACE)
+target_include_directories(hone_llvm SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS})
+target_link_libraries(hone_llvm INTERFACE LLVM)
+# The linker as a library comes as archives only.
+find_library(LLD_ELF_LIBRARY lldELF REQUIRED HINTS ${LLVM_LIBRARY_DIRS})
+find_library(LLD_COMMON_LIBRARY lldCommon REQUIRED HINTS ${LLVM_LIBRARY_DIRS})
+add_library(hone_lld INTERFACE)
+target_link_libraries(hone_lld INTERFACE
+  "${LLD_ELF_LIBRARY}" "${LLD_COMMON_LIBRARY}" hone_llvm PkgConfig::ZSTD ZLIB::ZLIB)
 if(HONE_BUILD_TESTS)
   find_package(GTest REQUIRED)
 endif()

@@ -46,7 +46,7 @@ struct Config {
   // How long a worker may be silent before its work goes to another.
   absl::Duration worker_lease = absl::Seconds(15);
   // Whether the daemon starts a worker on its own machine.
-  bool local_worker = false;
+  bool local_worker = true;
 
   // [drain]
   // How long requests are still taken after health has turned NOT_SERVING, so

@@ -4,6 +4,7 @@
 Usage: cli_test.py BIN_DIR CORPUS_DIR [unittest arguments]
 """
 
+import ctypes
 import json
 import os
 import pathlib
@@ -72,6 +73,72 @@ class Scratch(unittest.TestCase):
             self.assertIn(part, result.stderr)
 
 
+ROWS = """HloModule rows
+
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT sum = f32[] add(a, b)
+}
+
+ENTRY main {
+  x = f32[5,37]{1,0} parameter(0)
+  zero = f32[] constant(0)
+  ROOT sums = f32[5]{0} reduce(x, zero), dimensions={1}, to_apply=add
+}
+"""
+
+
+class Kernels(Scratch):
+    def setUp(self):
+        super().setUp()
+        self.module = self.write("rows.hlo", ROWS)
+
+    def test_shows_the_program_and_its_moves(self):
+        document = self.json("kernel", self.module, "--moves")
+        self.assertIn("+= x[i0,i1]", document["program"])
+        self.assertIn("split 0.1 8", document["moves"])
+        script = self.write("s.script", document["moves"][0] + "\n")
+        self.assertNotEqual(
+            self.json("kernel", self.module, "--replay", script)["program"],
+            document["program"])
+
+    def test_an_exported_kernel_is_called_from_python(self):
+        library = self.folder / "rows.so"
+        self.ok(hone("kernel", self.module, "--default", "--export", library))
+        self.assertIn("hone_entry", (self.folder / "rows.h").read_text())
+        entry = ctypes.CDLL(str(library)).hone_entry
+        x = (ctypes.c_float * (5 * 37))(*range(5 * 37))
+        y = (ctypes.c_float * 5)()
+        pointers = ctypes.c_void_p * 1
+        entry(pointers(ctypes.addressof(x)), pointers(ctypes.addressof(y)))
+        self.assertEqual(
+            list(y), [sum(range(37 * i, 37 * i + 37)) for i in range(5)])
+
+    def test_times_it_beside_the_roof(self):
+        timing = self.json("kernel", self.module, "--time")["default"]
+        self.assertEqual(timing["outcome"], "ok")
+        self.assertGreater(timing["ns"], 0)
+        self.assertGreater(timing["roof_ns"], 0)
+
+    def test_whole_modules_run_natively(self):
+        native = self.json("run", MODULE, "--target", "cpu")["outputs"]
+        evaluated = self.json("run", MODULE)["outputs"]
+        self.assertEqual(len(native), len(evaluated))
+        for a, b in zip(native, evaluated):
+            self.assertEqual(a["shape"], b["shape"])
+            self.assertAlmostEqual(a["mean"], b["mean"], places=5)
+
+    def test_bad_steps_say_which_and_why(self):
+        script = self.write("s.script", "split 0.1 8\nvectorise 0\n")
+        self.one_line_error(
+            hone("kernel", self.module, "--replay", script), 2,
+            "step 2 (vectorise 0)", "the scope has")
+        script = self.write("u.script", "unheard_of 0\n")
+        self.one_line_error(
+            hone("kernel", self.module, "--replay", script), 2, "unheard_of")
+
+
 class LocalCommands(Scratch):
     def test_stats_counts(self):
         stats = self.json("stats", self.write("tiny.hlo", TINY))
@@ -123,6 +190,7 @@ class LocalCommands(Scratch):
         self.assertIn("beam", self.json("list", "optimizers")["optimizers"])
         self.assertEqual(self.json("list", "tasks")["tasks"], ["pass_order"])
         self.assertIn("xla-cpu", self.json("list", "pipelines")["pipelines"])
+        self.assertIn("split", self.json("list", "transforms")["transforms"])
 
     def test_tune_local_verifies_and_resumes(self):
         out = self.folder / "tuned.hlo"

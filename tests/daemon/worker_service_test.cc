@@ -79,5 +79,21 @@ TEST_F(WorkerServiceTest, AnIdleCallIsHeldUntilTheDaemonDrains) {
   EXPECT_EQ(status.get().error_code(), grpc::StatusCode::UNAVAILABLE);
 }
 
+class LocalWorkerTest : public DaemonTest {};
+
+TEST_F(LocalWorkerTest, TheDaemonStartsOneThatServesIt) {
+  config_.local_worker = true;
+  Start();
+  v1::ListWorkersResponse list;
+  while (list.workers().empty()) {
+    grpc::ClientContext context;
+    HONE_EXPECT_GRPC_OK(admin_->ListWorkers(&context, {}, &list));
+  }
+  EXPECT_EQ(list.workers(0).device().kind(), "cpu");
+  EXPECT_FALSE(list.workers(0).device().model().empty());
+  EXPECT_GE(list.workers(0).device().threads(), 1);
+  EXPECT_TRUE(server_->Drain());
+}
+
 }  // namespace
 }  // namespace hone::testing

@@ -1,0 +1,146 @@
+#include "backends/cpu/compiler.h"
+
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include <llvm/ADT/SmallVector.h>
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/IR/Module.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/Target/TargetMachine.h>
+#include <llvm/Target/TargetOptions.h>
+#include <llvm/TargetParser/Host.h>
+
+#include "backends/cpu/plan_emitter.h"
+#include "backends/llvm/emitter.h"
+#include "backends/llvm/optimize.h"
+#include "base/status_macros.h"
+#include "loops/verifier.h"
+
+namespace hone::backends {
+namespace {
+
+absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MakeTargetMachine(
+    const CompileOptions& options) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+  });
+  const std::string triple = llvm::sys::getProcessTriple();
+  std::string error;
+  const llvm::Target* target =
+      llvm::TargetRegistry::lookupTarget(triple, error);
+  if (target == nullptr) return absl::InternalError(error);
+  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
+      triple, options.cpu, options.features, llvm::TargetOptions(),
+      llvm::Reloc::PIC_, llvm::CodeModel::Small,
+      llvm::CodeGenOptLevel::Aggressive));
+  if (machine == nullptr) {
+    return absl::InternalError(absl::StrCat("no code generator for ", triple));
+  }
+  return machine;
+}
+
+EmitTarget MakeEmitTarget(const CompileOptions& options) {
+  const bool has_avx512 = absl::StrContains(options.features, "+avx512f");
+  const bool has_avx = absl::StrContains(options.features, "+avx");
+  return {.cpu = options.cpu,
+          .features = options.features,
+          .vector_bytes = has_avx512 ? 64
+                          : has_avx  ? 32
+                                     : 16,
+          .has_fast_gather = has_avx512};
+}
+
+// A module on its way to an object.
+struct Compilation {
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::TargetMachine> machine;
+  std::unique_ptr<llvm::Module> module;
+};
+
+absl::StatusOr<std::unique_ptr<Compilation>> Begin(
+    const std::string& name, const CompileOptions& options) {
+  auto compilation = std::make_unique<Compilation>();
+  HONE_ASSIGN_OR_RETURN(compilation->machine, MakeTargetMachine(options));
+  compilation->module =
+      std::make_unique<llvm::Module>(name, compilation->context);
+  compilation->module->setTargetTriple(
+      compilation->machine->getTargetTriple().str());
+  compilation->module->setDataLayout(compilation->machine->createDataLayout());
+  return compilation;
+}
+
+absl::Status Check(const llvm::Module& module) {
+  std::string message;
+  llvm::raw_string_ostream stream(message);
+  if (!llvm::verifyModule(module, &stream)) return absl::OkStatus();
+  return absl::InternalError(absl::StrCat(
+      "the emitter made an LLVM module that is not valid: ", stream.str()));
+}
+
+absl::StatusOr<std::string> Finish(Compilation& compilation) {
+  HONE_RETURN_IF_ERROR(Check(*compilation.module));
+  OptimizeModule(*compilation.module, *compilation.machine);
+  llvm::SmallVector<char, 0> object;
+  llvm::raw_svector_ostream stream(object);
+  llvm::legacy::PassManager passes;
+  if (compilation.machine->addPassesToEmitFile(
+          passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile,
+          /*DisableVerify=*/true)) {
+    return absl::InternalError("the code generator writes no objects");
+  }
+  passes.run(*compilation.module);
+  return std::string(object.begin(), object.end());
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> CompileProgram(const loops::Program& program,
+                                           const std::string& symbol,
+                                           const CompileOptions& options) {
+  HONE_RETURN_IF_ERROR(loops::VerifyProgram(program));
+  HONE_ASSIGN_OR_RETURN(const auto compilation, Begin(symbol, options));
+  HONE_RETURN_IF_ERROR(EmitProgram(program, symbol, MakeEmitTarget(options),
+                                   *compilation->module)
+                           .status());
+  return Finish(*compilation);
+}
+
+absl::StatusOr<std::string> CompilePlan(const loops::ModulePlan& plan,
+                                        const std::string& symbol,
+                                        const CompileOptions& options) {
+  for (const loops::Program& kernel : plan.kernels) {
+    HONE_RETURN_IF_ERROR(loops::VerifyProgram(kernel));
+  }
+  HONE_ASSIGN_OR_RETURN(const auto compilation, Begin(symbol, options));
+  HONE_RETURN_IF_ERROR(
+      EmitPlan(plan, symbol, MakeEmitTarget(options), *compilation->module));
+  return Finish(*compilation);
+}
+
+absl::StatusOr<std::string> EmitLlvmText(const loops::Program& program,
+                                         const std::string& symbol,
+                                         bool optimized,
+                                         const CompileOptions& options) {
+  HONE_RETURN_IF_ERROR(loops::VerifyProgram(program));
+  HONE_ASSIGN_OR_RETURN(const auto compilation, Begin(symbol, options));
+  HONE_RETURN_IF_ERROR(EmitProgram(program, symbol, MakeEmitTarget(options),
+                                   *compilation->module)
+                           .status());
+  HONE_RETURN_IF_ERROR(Check(*compilation->module));
+  if (optimized) OptimizeModule(*compilation->module, *compilation->machine);
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  compilation->module->print(stream, nullptr);
+  return stream.str();
+}
+
+}  // namespace hone::backends

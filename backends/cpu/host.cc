@@ -1,0 +1,103 @@
+#include "backends/cpu/host.h"
+
+#include <algorithm>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
+#include <llvm/ADT/StringMap.h>
+#include <llvm/TargetParser/Host.h>
+#include <sched.h>
+
+namespace hone::backends {
+namespace {
+
+std::string FirstLine(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+// "512K", "32M"; 0 for what is not a size.
+int64_t ParseSize(absl::string_view text) {
+  int64_t unit = 1;
+  if (absl::ConsumeSuffix(&text, "K")) unit = 1 << 10;
+  if (absl::ConsumeSuffix(&text, "M")) unit = 1 << 20;
+  int64_t size = 0;
+  return absl::SimpleAtoi(text, &size) ? size * unit : 0;
+}
+
+// Of the first processor; what the system does not tell keeps its default.
+void ReadCaches(loops::Machine& machine) {
+  for (int i = 0;; ++i) {
+    const std::string folder =
+        absl::StrCat("/sys/devices/system/cpu/cpu0/cache/index", i, "/");
+    const std::string level = FirstLine(folder + "level");
+    if (level.empty()) return;
+    const int64_t bytes = ParseSize(FirstLine(folder + "size"));
+    if (FirstLine(folder + "type") == "Instruction" || bytes == 0) continue;
+    if (level == "1") machine.l1_bytes = bytes;
+    if (level == "2") machine.l2_bytes = bytes;
+    if (level == "3") machine.l3_bytes = bytes;
+    int64_t line = 0;
+    if (absl::SimpleAtoi(FirstLine(folder + "coherency_line_size"), &line)) {
+      machine.cache_line_bytes = line;
+    }
+  }
+}
+
+int32_t UsableProcessors() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof(set), &set) == 0) return CPU_COUNT(&set);
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+std::string ModelName() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    if (!absl::StartsWith(line, "model name")) continue;
+    return std::string(
+        absl::StripAsciiWhitespace(line.substr(line.find(':') + 1)));
+  }
+  return "";
+}
+
+HostCpu Detect() {
+  HostCpu host;
+  host.name = llvm::sys::getHostCPUName().str();
+  std::vector<std::string> features;
+  const llvm::StringMap<bool> known = llvm::sys::getHostCPUFeatures();
+  for (const auto& feature : known) {
+    features.push_back(
+        absl::StrCat(feature.second ? "+" : "-", feature.first().str()));
+  }
+  // The map has no order of its own, and the string is part of cache keys.
+  std::sort(features.begin(), features.end(),
+            [](const std::string& a, const std::string& b) {
+              return a.compare(1, a.npos, b, 1, b.npos) < 0;
+            });
+  host.features = absl::StrJoin(features, ",");
+  host.model = ModelName();
+  const bool has_avx512 = known.lookup("avx512f");
+  host.machine.vector_bytes = has_avx512 ? 64 : known.lookup("avx") ? 32 : 16;
+  host.machine.vector_registers = has_avx512 ? 32 : 16;
+  host.machine.threads = UsableProcessors();
+  ReadCaches(host.machine);
+  return host;
+}
+
+}  // namespace
+
+const HostCpu& DetectHost() {
+  static const auto* const host = new HostCpu(Detect());
+  return *host;
+}
+
+}  // namespace hone::backends

@@ -1,0 +1,128 @@
+#include "backends/cpu/isolated_child.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+#include "absl/strings/str_cat.h"
+#include <poll.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace hone::backends {
+namespace {
+
+constexpr int64_t kPage = 4096;
+constexpr int64_t kAlignment = 64;
+
+int64_t RoundUp(int64_t bytes, int64_t unit) {
+  return (bytes + unit - 1) / unit * unit;
+}
+
+// Of this process, in bytes; 0 when the system does not tell.
+int64_t AddressSpace() {
+  std::ifstream statm("/proc/self/statm");
+  int64_t pages = 0;
+  statm >> pages;
+  return pages * kPage;
+}
+
+[[noreturn]] void RunChild(const std::function<void()>& body,
+                           const ChildLimits& limits, int64_t address_space) {
+  // Its parent's end is its own, and a crash writes no core.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  const rlimit no_core = {0, 0};
+  setrlimit(RLIMIT_CORE, &no_core);
+  const auto memory = static_cast<rlim_t>(address_space + limits.memory_bytes);
+  const rlimit space = {memory, memory};
+  setrlimit(RLIMIT_AS, &space);
+  for (int signal : {SIGINT, SIGTERM, SIGPIPE, SIGCHLD}) {
+    ::signal(signal, SIG_DFL);
+  }
+  // The whole group is killed, should it start processes.
+  setpgid(0, 0);
+  body();
+  _exit(0);
+}
+
+// Waits for the child's end; false when the time is up.
+bool AwaitEnd(pid_t child, absl::Duration timeout) {
+  const int fd = static_cast<int>(syscall(SYS_pidfd_open, child, 0));
+  pollfd poll_fd = {fd, POLLIN, 0};
+  const auto milliseconds =
+      static_cast<int>(absl::ToInt64Milliseconds(timeout));
+  int ready = 0;
+  do {
+    ready = poll(&poll_fd, 1, milliseconds);
+  } while (ready < 0 && errno == EINTR);
+  close(fd);
+  return ready > 0;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<SharedMemory>> SharedMemory::Create(
+    int64_t bytes) {
+  const int64_t inner = RoundUp(std::max<int64_t>(bytes, 1), kPage);
+  const int64_t mapped = inner + 2 * kPage;
+  void* const mapping = mmap(nullptr, static_cast<size_t>(mapped), PROT_NONE,
+                             MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapping == MAP_FAILED) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "no ", bytes, " bytes of shared memory: ", std::strerror(errno)));
+  }
+  auto* const start = static_cast<std::byte*>(mapping);
+  if (mprotect(start + kPage, static_cast<size_t>(inner),
+               PROT_READ | PROT_WRITE) != 0) {
+    munmap(mapping, static_cast<size_t>(mapped));
+    return absl::ResourceExhaustedError("shared memory cannot be used");
+  }
+  return std::unique_ptr<SharedMemory>(new SharedMemory(
+      start, mapped, start + kPage + inner - RoundUp(bytes, kAlignment),
+      bytes));
+}
+
+SharedMemory::~SharedMemory() {
+  munmap(mapping_, static_cast<size_t>(mapped_bytes_));
+}
+
+absl::StatusOr<ChildOutcome> RunInChild(const std::function<void()>& body,
+                                        const ChildLimits& limits) {
+  const int64_t address_space = AddressSpace();
+  const pid_t child = fork();
+  if (child < 0) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("cannot start a process: ", std::strerror(errno)));
+  }
+  if (child == 0) RunChild(body, limits, address_space);
+
+  ChildOutcome outcome;
+  if (!AwaitEnd(child, limits.timeout)) {
+    outcome.end = ChildEnd::kTimeout;
+    outcome.message =
+        absl::StrCat("not done after ", absl::FormatDuration(limits.timeout));
+    kill(-child, SIGKILL);
+    kill(child, SIGKILL);
+  }
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (outcome.end == ChildEnd::kTimeout) return outcome;
+  if (WIFSIGNALED(status)) {
+    outcome.end = ChildEnd::kCrashed;
+    outcome.message = absl::StrCat("killed by signal ", WTERMSIG(status), " (",
+                                   strsignal(WTERMSIG(status)), ")");
+  } else if (WEXITSTATUS(status) != 0) {
+    outcome.end = ChildEnd::kCrashed;
+    outcome.message = absl::StrCat("exit status ", WEXITSTATUS(status));
+  }
+  return outcome;
+}
+
+}  // namespace hone::backends

@@ -1,0 +1,261 @@
+#define _GNU_SOURCE
+
+#include "backends/cpu/kernel_runtime.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- Threads ------------------------------------------------------------ */
+
+/* Iterations of waiting before a thread goes to sleep: some ten microseconds,
+ * which is what waking it takes. */
+enum { kSpins = 4000, kMaxThreads = 1024 };
+
+typedef void (*Body)(void* context, int64_t begin, int64_t end);
+
+static struct {
+  /* Held by the caller whose job it is. */
+  pthread_mutex_t owner;
+  /* Guards the counts below and going to sleep. */
+  pthread_mutex_t mutex;
+  pthread_cond_t work;
+  pthread_cond_t done;
+  int workers;
+  int sleepers;
+  int caller_sleeps;
+  /* The job: written before the generation is raised. */
+  Body body;
+  void* context;
+  int64_t count;
+  int64_t ranges;
+  atomic_uint generation;
+  /* Workers that have not finished with this generation. */
+  atomic_int pending;
+} pool = {
+    .owner = PTHREAD_MUTEX_INITIALIZER,
+    .mutex = PTHREAD_MUTEX_INITIALIZER,
+    .work = PTHREAD_COND_INITIALIZER,
+    .done = PTHREAD_COND_INITIALIZER,
+};
+static pthread_once_t fork_handler = PTHREAD_ONCE_INIT;
+static atomic_int thread_count; /* 0: not asked yet */
+static _Thread_local int inside_body;
+
+static void Pause(void) {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#endif
+}
+
+static void RunRange(int64_t range) {
+  /* As equal as can be, and the same ones in every run. */
+  const int64_t size = pool.count / pool.ranges;
+  const int64_t larger = pool.count % pool.ranges;
+  const int64_t begin = range * size + (range < larger ? range : larger);
+  pool.body(pool.context, begin, begin + size + (range < larger));
+}
+
+static void* Work(void* argument) {
+  const uint64_t start = (uint64_t)(uintptr_t)argument;
+  const int64_t range = (int64_t)(start % kMaxThreads);
+  unsigned seen = (unsigned)(start / kMaxThreads);
+  inside_body = 1;
+  for (;;) {
+    int spins = 0;
+    while (atomic_load_explicit(&pool.generation, memory_order_acquire) ==
+               seen &&
+           spins < kSpins) {
+      ++spins;
+      Pause();
+    }
+    if (spins == kSpins) {
+      pthread_mutex_lock(&pool.mutex);
+      ++pool.sleepers;
+      while (atomic_load_explicit(&pool.generation, memory_order_acquire) ==
+             seen) {
+        pthread_cond_wait(&pool.work, &pool.mutex);
+      }
+      --pool.sleepers;
+      pthread_mutex_unlock(&pool.mutex);
+    }
+    seen = atomic_load_explicit(&pool.generation, memory_order_acquire);
+    if (range < pool.ranges) RunRange(range);
+    if (atomic_fetch_sub_explicit(&pool.pending, 1, memory_order_acq_rel) ==
+        1) {
+      pthread_mutex_lock(&pool.mutex);
+      if (pool.caller_sleeps) pthread_cond_signal(&pool.done);
+      pthread_mutex_unlock(&pool.mutex);
+    }
+  }
+  return NULL;
+}
+
+static void InitPool(void) {
+  pthread_mutex_init(&pool.owner, NULL);
+  pthread_mutex_init(&pool.mutex, NULL);
+  pthread_cond_init(&pool.work, NULL);
+  pthread_cond_init(&pool.done, NULL);
+  pool.workers = 0;
+  pool.sleepers = 0;
+  pool.caller_sleeps = 0;
+  atomic_store(&pool.generation, 0);
+}
+
+static void ResetAllocator(void);
+
+/* A child has none of its parent's threads. */
+static void AfterFork(void) {
+  InitPool();
+  ResetAllocator();
+}
+
+/* What pthread_atfork calls, which is not in the shared C library. */
+extern int __register_atfork(void (*prepare)(void), void (*parent)(void),
+                             void (*child)(void), void* library);
+
+static void InstallForkHandler(void) {
+  __register_atfork(NULL, NULL, AfterFork, NULL);
+}
+
+/* Starts workers until there are `wanted`; returns how many there are then.
+ * They are told which range is theirs and which generation is over already. */
+static int StartWorkers(int wanted) {
+  pthread_once(&fork_handler, InstallForkHandler);
+  const uint64_t seen = atomic_load(&pool.generation);
+  while (pool.workers < wanted) {
+    pthread_t thread;
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    const uint64_t start = seen * kMaxThreads + (uint64_t)(pool.workers + 1);
+    const int failed =
+        pthread_create(&thread, &attributes, Work, (void*)(uintptr_t)start);
+    pthread_attr_destroy(&attributes);
+    if (failed) break;
+    ++pool.workers;
+  }
+  return pool.workers;
+}
+
+void hone_kernel_set_threads(int32_t threads) {
+  if (threads < 1) threads = 1;
+  if (threads > kMaxThreads) threads = kMaxThreads;
+  atomic_store(&thread_count, threads);
+}
+
+int32_t hone_kernel_threads(void) {
+  int32_t threads = atomic_load(&thread_count);
+  if (threads > 0) return threads;
+  const char* wanted = getenv("HONE_THREADS");
+  if (wanted != NULL) threads = atoi(wanted);
+  cpu_set_t set;
+  if (threads < 1 && sched_getaffinity(0, sizeof(set), &set) == 0) {
+    threads = CPU_COUNT(&set);
+  }
+  hone_kernel_set_threads(threads);
+  return atomic_load(&thread_count);
+}
+
+void hone_kernel_parallel_for(Body body, void* context, int64_t count) {
+  if (count <= 0) return;
+  int64_t ranges = hone_kernel_threads();
+  if (ranges > count) ranges = count;
+  /* One job at a time: callers that meet another one's do theirs alone. */
+  if (ranges <= 1 || inside_body || pthread_mutex_trylock(&pool.owner) != 0) {
+    body(context, 0, count);
+    return;
+  }
+  const int workers = StartWorkers((int)ranges - 1);
+  if (ranges > workers + 1) ranges = workers + 1;
+  pool.body = body;
+  pool.context = context;
+  pool.count = count;
+  pool.ranges = ranges;
+  atomic_store_explicit(&pool.pending, workers, memory_order_relaxed);
+  pthread_mutex_lock(&pool.mutex);
+  atomic_fetch_add_explicit(&pool.generation, 1, memory_order_release);
+  if (pool.sleepers > 0) pthread_cond_broadcast(&pool.work);
+  pthread_mutex_unlock(&pool.mutex);
+
+  inside_body = 1;
+  RunRange(0);
+  inside_body = 0;
+  for (int spins = 0; spins < kSpins; ++spins) {
+    if (atomic_load_explicit(&pool.pending, memory_order_acquire) == 0) break;
+    Pause();
+  }
+  /* Also waits for the last worker to be done with the mutex. */
+  pthread_mutex_lock(&pool.mutex);
+  pool.caller_sleeps = 1;
+  while (atomic_load_explicit(&pool.pending, memory_order_acquire) > 0) {
+    pthread_cond_wait(&pool.done, &pool.mutex);
+  }
+  pool.caller_sleeps = 0;
+  pthread_mutex_unlock(&pool.mutex);
+  pthread_mutex_unlock(&pool.owner);
+}
+
+/* ---- Memory ------------------------------------------------------------- */
+
+enum { kAlignment = 64, kMaxKept = 16 };
+
+/* In front of every block. */
+typedef struct Header {
+  int64_t bytes;
+  struct Header* next; /* of the blocks that are kept, newest first */
+} Header;
+_Static_assert(sizeof(Header) <= kAlignment, "blocks would not be aligned");
+
+static pthread_mutex_t kept_mutex = PTHREAD_MUTEX_INITIALIZER;
+static Header* kept;
+
+static void ResetAllocator(void) { pthread_mutex_init(&kept_mutex, NULL); }
+
+void* hone_kernel_allocate(int64_t bytes) {
+  if (bytes < 1) bytes = 1;
+  bytes = (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  pthread_mutex_lock(&kept_mutex);
+  Header* block = NULL;
+  for (Header** at = &kept; *at != NULL; at = &(*at)->next) {
+    /* Much larger ones are left to those who need them. */
+    if ((*at)->bytes >= bytes && (*at)->bytes / 2 <= bytes) {
+      block = *at;
+      *at = block->next;
+      break;
+    }
+  }
+  pthread_mutex_unlock(&kept_mutex);
+  if (block == NULL) {
+    block = aligned_alloc(kAlignment, (size_t)bytes + kAlignment);
+    if (block == NULL) {
+      fprintf(stderr, "hone: no memory for %lld bytes of scratch\n",
+              (long long)bytes);
+      abort();
+    }
+    block->bytes = bytes;
+  }
+  return (char*)block + kAlignment;
+}
+
+void hone_kernel_free(void* memory) {
+  if (memory == NULL) return;
+  Header* block = (Header*)((char*)memory - kAlignment);
+  Header* dropped = NULL;
+  pthread_mutex_lock(&kept_mutex);
+  block->next = kept;
+  kept = block;
+  int blocks = 0;
+  for (Header** at = &kept; *at != NULL; at = &(*at)->next) {
+    if (++blocks > kMaxKept) {
+      dropped = *at;
+      *at = NULL;
+      break;
+    }
+  }
+  pthread_mutex_unlock(&kept_mutex);
+  free(dropped);
+}

@@ -1,0 +1,90 @@
+#include "backends/cpu/native_module.h"
+
+#include <string>
+#include <utility>
+
+#include "backends/cpu/compiler.h"
+#include "backends/cpu/host.h"
+#include "backends/cpu/kernel_runtime.h"
+#include "backends/cpu/loaded_object.h"
+#include "base/status_macros.h"
+#include "loops/lowering/lowering.h"
+#include "loops/schedules/default_schedule.h"
+#include "loops/transforms/script.h"
+
+namespace hone::backends {
+namespace {
+
+constexpr char kSymbol[] = "module";
+
+void AddPointers(const hlo::Literal& literal,
+                 std::vector<const void*>& pointers) {
+  if (!literal.shape().IsTuple()) {
+    pointers.push_back(literal.data());
+    return;
+  }
+  for (const hlo::Literal& element : literal.elements()) {
+    AddPointers(element, pointers);
+  }
+}
+
+// A value of that shape, and where its arrays are to be written.
+hlo::Literal Allocate(const hlo::ShapePtr& shape,
+                      std::vector<void*>& pointers) {
+  if (!shape->IsTuple()) {
+    hlo::Literal literal(shape);
+    pointers.push_back(literal.MutableData());
+    return literal;
+  }
+  std::vector<hlo::Literal> elements;
+  for (const hlo::ShapePtr& element : shape->tuple_elements()) {
+    elements.push_back(Allocate(element, pointers));
+  }
+  return hlo::Literal::Tuple(std::move(elements));
+}
+
+class JitModule final : public NativeModule {
+ public:
+  JitModule(std::unique_ptr<LoadedObject> object, EntryFunction entry,
+            hlo::ShapePtr result_shape)
+      : object_(std::move(object)),
+        entry_(entry),
+        result_shape_(std::move(result_shape)) {}
+
+  hlo::Literal Run(absl::Span<const hlo::Literal> arguments) const override {
+    std::vector<const void*> from;
+    for (const hlo::Literal& argument : arguments) AddPointers(argument, from);
+    std::vector<void*> to;
+    hlo::Literal result = Allocate(result_shape_, to);
+    entry_(from.data(), to.data());
+    return result;
+  }
+
+ private:
+  const std::unique_ptr<LoadedObject> object_;
+  const EntryFunction entry_;
+  const hlo::ShapePtr result_shape_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<NativeModule>> NativeModule::Create(
+    const hlo::Module& module, int32_t threads) {
+  HONE_ASSIGN_OR_RETURN(loops::ModulePlan plan, loops::LowerToPlan(module));
+  loops::Machine machine = DetectHost().machine;
+  machine.threads = threads;
+  hone_kernel_set_threads(threads);
+  for (loops::Program& kernel : plan.kernels) {
+    HONE_ASSIGN_OR_RETURN(
+        kernel,
+        loops::ApplyScript(kernel, loops::DefaultSchedule(kernel, machine)));
+  }
+  HONE_ASSIGN_OR_RETURN(const std::string object, CompilePlan(plan, kSymbol));
+  HONE_ASSIGN_OR_RETURN(auto loaded, LoadedObject::Create(object));
+  HONE_ASSIGN_OR_RETURN(const EntryFunction entry, loaded->Entry(kSymbol));
+  const hlo::Computation& computation = module.entry_computation();
+  return std::make_unique<JitModule>(
+      std::move(loaded), entry, computation[computation.root()].shape_ptr());
+}
+
+}  // namespace hone::backends

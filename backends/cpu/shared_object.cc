@@ -1,0 +1,129 @@
+#include "backends/cpu/shared_object.h"
+
+#include <cmath>
+#include <cstdlib>
+#include <mutex>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include <dlfcn.h>
+#include <lld/Common/Driver.h>
+#include <llvm/Support/raw_ostream.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/status_macros.h"
+
+LLD_HAS_DRIVER(elf)
+
+// The kernel runtime as an object, put here by the assembler.
+__asm__(
+    ".pushsection .rodata\n"
+    ".balign 16\n"
+    "hone_runtime_object_begin:\n"
+    ".incbin \"" HONE_RUNTIME_OBJECT
+    "\"\n"
+    "hone_runtime_object_end:\n"
+    ".popsection\n");
+extern "C" const char hone_runtime_object_begin[];
+extern "C" const char hone_runtime_object_end[];
+
+namespace hone::backends {
+namespace {
+
+// A file without a name, for what the linker reads.
+class MemoryFile {
+ public:
+  static absl::StatusOr<MemoryFile> Create(absl::string_view contents) {
+    MemoryFile file(memfd_create("hone", MFD_CLOEXEC));
+    if (file.descriptor_ < 0) {
+      return absl::ErrnoToStatus(errno, "memory for the linker's input");
+    }
+    while (!contents.empty()) {
+      const ssize_t n =
+          write(file.descriptor_, contents.data(), contents.size());
+      if (n < 0) {
+        return absl::ErrnoToStatus(errno, "memory for the linker's input");
+      }
+      contents.remove_prefix(static_cast<size_t>(n));
+    }
+    return file;
+  }
+  MemoryFile(MemoryFile&& other) noexcept
+      : descriptor_(std::exchange(other.descriptor_, -1)) {}
+  MemoryFile& operator=(MemoryFile&&) = delete;
+  ~MemoryFile() {
+    if (descriptor_ >= 0) close(descriptor_);
+  }
+
+  std::string path() const {
+    return absl::StrCat("/proc/self/fd/", descriptor_);
+  }
+
+ private:
+  explicit MemoryFile(int descriptor) : descriptor_(descriptor) {}
+
+  int descriptor_;
+};
+
+// The file of the library in this process that defines `function`.
+template <typename Function>
+std::string LibraryOf(Function* function) {
+  Dl_info info;
+  if (dladdr(reinterpret_cast<const void*>(function), &info) == 0) return "";
+  return info.dli_fname;
+}
+
+}  // namespace
+
+absl::Status WriteSharedObject(const std::string& object,
+                               const std::string& path) {
+  HONE_ASSIGN_OR_RETURN(const MemoryFile kernel, MemoryFile::Create(object));
+  HONE_ASSIGN_OR_RETURN(const MemoryFile runtime,
+                        MemoryFile::Create(absl::string_view(
+                            hone_runtime_object_begin,
+                            static_cast<size_t>(hone_runtime_object_end -
+                                                hone_runtime_object_begin))));
+  const std::string kernel_path = kernel.path();
+  const std::string runtime_path = runtime.path();
+  float (*const cosine)(float) = &cosf;
+  const std::string libm = LibraryOf(cosine);
+  const std::string libc = LibraryOf(&std::getenv);
+  const std::string name = path.substr(path.rfind('/') + 1);
+  // Threads of the pool outlive any dlclose.
+  const std::vector<const char*> arguments = {"ld.lld",
+                                              "-shared",
+                                              "-z",
+                                              "nodelete",
+                                              "-z",
+                                              "relro",
+                                              "-z",
+                                              "defs",
+                                              "--gc-sections",
+                                              "-soname",
+                                              name.c_str(),
+                                              "-o",
+                                              path.c_str(),
+                                              kernel_path.c_str(),
+                                              runtime_path.c_str(),
+                                              "--as-needed",
+                                              libm.c_str(),
+                                              libc.c_str()};
+  std::string messages;
+  llvm::raw_string_ostream stream(messages);
+  // The linker keeps its state in globals.
+  static std::mutex* const mutex = new std::mutex;
+  const std::lock_guard<std::mutex> lock(*mutex);
+  const lld::Result result =
+      lld::lldMain(arguments, stream, stream, {{lld::Gnu, &lld::elf::link}});
+  if (result.retCode == 0) return absl::OkStatus();
+  if (access(path.substr(0, path.size() - name.size()).c_str(), W_OK) != 0 &&
+      path.size() > name.size()) {
+    return absl::UnavailableError(
+        absl::StrCat("cannot write ", path, ": ", stream.str()));
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("cannot link ", path, ": ", stream.str()));
+}
+
+}  // namespace hone::backends

@@ -1,0 +1,37 @@
+#ifndef HONE_BACKENDS_CPU_SHARED_OBJECT_H_
+#define HONE_BACKENDS_CPU_SHARED_OBJECT_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+
+#include "hlo/shape.h"
+
+namespace hone::backends {
+
+// Links `object` (compiler.h) with the kernel runtime into a shared library at
+// `path` that needs nothing but the C library and exports what the object does.
+// Threads: thread-safe; one link at a time.
+// Errors: InvalidArgument with the linker's words for an object it refuses;
+// Unavailable where the file cannot be written.
+absl::Status WriteSharedObject(const std::string& object,
+                               const std::string& path);
+
+// An array that an entry reads or writes.
+struct EntryArray {
+  std::string name;
+  hlo::ShapePtr shape;
+};
+
+// A C header that declares the EntryFunction `symbol` and says what it takes;
+// `comment` comes first, as one comment.
+std::string CHeader(absl::string_view symbol,
+                    absl::Span<const EntryArray> arguments,
+                    absl::Span<const EntryArray> results,
+                    absl::string_view comment);
+
+}  // namespace hone::backends
+
+#endif  // HONE_BACKENDS_CPU_SHARED_OBJECT_H_

@@ -1,0 +1,86 @@
+#ifndef HONE_BACKENDS_LLVM_ARITHMETIC_H_
+#define HONE_BACKENDS_LLVM_ARITHMETIC_H_
+
+#include <cstdint>
+#include <string>
+
+#include <llvm/ADT/ArrayRef.h>
+#include <llvm/IR/IRBuilder.h>
+
+#include "hlo/element_type.h"
+#include "hlo/opcode.h"
+#include "loops/expression.h"
+
+namespace hone::backends {
+
+// `element`, or a vector of it with as many lanes as `like` has.
+llvm::Type* TypeLike(llvm::Type* element, llvm::Type* like);
+// Lanes of a vector, 0 for a scalar.
+int64_t LanesOf(const llvm::Value* value);
+
+// LLVM code for the operations of loop expressions, on scalars and, lane by
+// lane, on vectors; with the meaning of the HLO evaluator but for the rounding
+// of elementary functions (vector_math.h).
+//
+// While they are computed with, values have another type than in memory: pred
+// is i1 (a byte in memory), f16 and bf16 are float and rounded after every
+// operation. Other types of at most a byte can be moved only.
+class Arithmetic {
+ public:
+  explicit Arithmetic(llvm::IRBuilder<>& builder) : b_(builder) {}
+
+  llvm::Type* StorageType(hlo::ElementType type) const;
+  llvm::Type* ValueType(hlo::ElementType type) const;
+  llvm::Value* FromStorage(hlo::ElementType type, llvm::Value* value);
+  llvm::Value* ToStorage(hlo::ElementType type, llvm::Value* value);
+
+  llvm::Value* Constant(const loops::Expression& constant);
+  // `operands` all have the same number of lanes.
+  llvm::Value* Apply(const loops::Expression& expression,
+                     llvm::ArrayRef<llvm::Value*> operands);
+
+  // One step of a reduction.
+  llvm::Value* Combine(hlo::Opcode opcode, hlo::ElementType type,
+                       llvm::Value* a, llvm::Value* b);
+  // What Combine leaves the other operand unchanged with.
+  llvm::Constant* Identity(hlo::Opcode opcode, hlo::ElementType type);
+
+  // All lanes of `vector` combined into a scalar.
+  llvm::Value* ReduceLanes(hlo::Opcode opcode, hlo::ElementType type,
+                           llvm::Value* vector);
+
+  llvm::Value* Convert(hlo::ElementType from, hlo::ElementType to,
+                       llvm::Value* value);
+
+ private:
+  llvm::Value* ApplyPred(const loops::Expression& expression,
+                         llvm::ArrayRef<llvm::Value*> operands);
+  llvm::Value* ApplyInteger(hlo::Opcode opcode, bool is_signed,
+                            llvm::ArrayRef<llvm::Value*> operands);
+  llvm::Value* IntegerDivide(hlo::Opcode opcode, bool is_signed, llvm::Value* a,
+                             llvm::Value* b);
+  llvm::Value* IntegerPower(bool is_signed, llvm::Value* a, llvm::Value* b);
+  llvm::Value* Shift(hlo::Opcode opcode, llvm::Value* a, llvm::Value* amount);
+  llvm::Value* Mulhi(bool is_signed, llvm::Value* a, llvm::Value* b);
+
+  llvm::Value* ApplyFloat(hlo::Opcode opcode,
+                          llvm::ArrayRef<llvm::Value*> operands);
+  // Nearest value of a narrow float type, as float.
+  llvm::Value* RoundTo(hlo::ElementType type, llvm::Value* value);
+  llvm::Value* Maximum(bool maximum, llvm::Value* a, llvm::Value* b);
+
+  llvm::Value* Compare(hlo::ComparisonDirection direction, bool total_order,
+                       hlo::ElementType type, llvm::Value* a, llvm::Value* b);
+  llvm::Value* TotalOrderKey(llvm::Value* value);
+  llvm::Value* BitcastConvert(hlo::ElementType from, hlo::ElementType to,
+                              llvm::Value* value);
+
+  llvm::IRBuilder<>& b_;
+};
+
+// Whether Apply knows the operation on these types.
+bool HasArithmetic(const loops::Expression& expression);
+
+}  // namespace hone::backends
+
+#endif  // HONE_BACKENDS_LLVM_ARITHMETIC_H_

@@ -1,0 +1,274 @@
+#include <algorithm>
+
+#include <llvm/IR/Constants.h>
+
+#include "backends/llvm/function_emitter.h"
+
+namespace hone::backends {
+
+using loops::Access;
+using loops::Affine;
+using loops::Buffer;
+using loops::BufferId;
+
+llvm::Type* FunctionEmitter::StorageOf(BufferId buffer) {
+  return arithmetic_.StorageType(context_.program.buffer(buffer).type);
+}
+
+template <typename Instruction>
+Instruction* FunctionEmitter::Annotate(BufferId buffer, Instruction* access) {
+  access->setMetadata(llvm::LLVMContext::MD_alias_scope,
+                      context_.alias_scopes[static_cast<size_t>(buffer)]);
+  access->setMetadata(llvm::LLVMContext::MD_noalias,
+                      context_.no_alias[static_cast<size_t>(buffer)]);
+  return access;
+}
+
+FunctionEmitter::UniformParts FunctionEmitter::SplitUniform(
+    const Affine& affine) {
+  UniformParts parts = {nullptr, affine.constant()};
+  for (const Affine::Term& term : affine.terms()) {
+    const Variable& variable = variables_.at(term.var);
+    if (const auto* number =
+            llvm::dyn_cast<llvm::ConstantInt>(variable.value)) {
+      parts.number += term.coefficient * number->getSExtValue();
+      continue;
+    }
+    llvm::Value* value = variable.value;
+    if (term.coefficient != 1) {
+      value = b_.CreateMul(value, Int64(term.coefficient), "", false, true);
+    }
+    parts.value = parts.value == nullptr
+                      ? value
+                      : b_.CreateAdd(parts.value, value, "", false, true);
+  }
+  return parts;
+}
+
+llvm::Value* FunctionEmitter::EmitUniform(const Affine& affine) {
+  const UniformParts parts = SplitUniform(affine);
+  llvm::Value* number = Int64(parts.number);
+  return parts.value == nullptr
+             ? number
+             : b_.CreateAdd(parts.value, number, "", false, true);
+}
+
+FunctionEmitter::Interval FunctionEmitter::RangeOf(const Affine& affine) const {
+  Interval result = {affine.constant(), affine.constant()};
+  for (const Affine::Term& term : affine.terms()) {
+    const Variable& variable = variables_.at(term.var);
+    const int64_t hi =
+        variable.hi + (term.var == lane_var_ ? lanes_ - 1 : int64_t{0});
+    const int64_t a = term.coefficient * variable.lo;
+    const int64_t b = term.coefficient * hi;
+    result.lo += std::min(a, b);
+    result.hi += std::max(a, b);
+  }
+  return result;
+}
+
+FunctionEmitter::Address FunctionEmitter::EmitAddress(const Access& access) {
+  const Buffer& buffer = context_.program.buffer(access.buffer);
+  const bool is_flat =
+      access.indices.size() == 1 && buffer.dimensions.size() != 1;
+  Address address;
+  address.always_valid = true;
+  Affine linear;
+  llvm::Value* uniform = Int64(0);
+  for (size_t i = 0; i < access.indices.size(); ++i) {
+    const loops::Index& index = access.indices[i];
+    const int64_t stride = is_flat ? 1 : buffer.strides[i];
+    const int64_t size =
+        is_flat ? buffer.allocated_elements() : buffer.dimensions[i];
+    linear += index.affine * stride;
+    const Interval range = RangeOf(index.affine);
+    if (index.offset != nullptr || range.lo < 0 || range.hi >= size) {
+      address.always_valid = false;
+    }
+    if (index.offset == nullptr) continue;
+    llvm::Value* offset = EmitExpression(index.offset);
+    offset =
+        b_.CreateIntCast(offset, TypeLike(b_.getInt64Ty(), offset->getType()),
+                         hlo::IsSigned(index.offset->type()));
+    offset = b_.CreateMul(
+        offset, llvm::ConstantInt::get(offset->getType(),
+                                       static_cast<uint64_t>(stride)));
+    if (LanesOf(offset) == 0) {
+      uniform = b_.CreateAdd(uniform, offset);
+    } else {
+      address.offsets = address.offsets == nullptr
+                            ? offset
+                            : b_.CreateAdd(address.offsets, offset);
+    }
+  }
+  if (lanes_ > 0) address.stride = linear.coefficient(lane_var_);
+  if (address.offsets != nullptr && address.stride != 0) {
+    address.offsets = b_.CreateAdd(
+        address.offsets, LaneNumbers(b_.getInt64Ty(), address.stride));
+    address.stride = 0;
+  }
+  // What is known comes last, so that accesses next to each other share the
+  // rest.
+  llvm::Type* type = StorageOf(access.buffer);
+  const UniformParts parts = SplitUniform(linear);
+  if (parts.value != nullptr) uniform = b_.CreateAdd(uniform, parts.value);
+  address.pointer = b_.CreateInBoundsGEP(
+      type, bases_[static_cast<size_t>(access.buffer)], uniform);
+  address.pointer =
+      b_.CreateInBoundsGEP(type, address.pointer, Int64(parts.number));
+  return address;
+}
+
+llvm::Value* FunctionEmitter::EmitScalarLoad(BufferId buffer,
+                                             llvm::Value* pointer) {
+  const hlo::ElementType type = context_.program.buffer(buffer).type;
+  llvm::LoadInst* load = b_.CreateAlignedLoad(
+      StorageOf(buffer), pointer,
+      llvm::Align(static_cast<uint64_t>(hlo::ByteWidth(type))));
+  return arithmetic_.FromStorage(type, Annotate(buffer, load));
+}
+
+void FunctionEmitter::EmitScalarStore(BufferId buffer, llvm::Value* pointer,
+                                      llvm::Value* value) {
+  const hlo::ElementType type = context_.program.buffer(buffer).type;
+  Annotate(buffer,
+           b_.CreateAlignedStore(
+               arithmetic_.ToStorage(type, value), pointer,
+               llvm::Align(static_cast<uint64_t>(hlo::ByteWidth(type)))));
+}
+
+llvm::Value* FunctionEmitter::LanePointer(BufferId buffer,
+                                          const Address& address,
+                                          int64_t lane) {
+  llvm::Value* offset = address.offsets == nullptr
+                            ? Int64(lane * address.stride)
+                            : b_.CreateExtractElement(
+                                  address.offsets, static_cast<uint64_t>(lane));
+  return b_.CreateInBoundsGEP(StorageOf(buffer), address.pointer, offset);
+}
+
+llvm::Value* FunctionEmitter::LanePointers(BufferId buffer,
+                                           const Address& address) {
+  llvm::Value* offsets = address.offsets;
+  if (offsets == nullptr) {
+    offsets = LaneNumbers(b_.getInt64Ty(), address.stride);
+  }
+  return b_.CreateGEP(StorageOf(buffer), address.pointer, offsets);
+}
+
+llvm::Value* FunctionEmitter::EmitLoad(BufferId buffer,
+                                       const Address& address) {
+  if (lanes_ == 0) return EmitScalarLoad(buffer, address.pointer);
+  const hlo::ElementType type = context_.program.buffer(buffer).type;
+  llvm::Value* mask = address.always_valid ? nullptr : mask_;
+  if (address.IsUniform()) {
+    if (mask == nullptr) return EmitScalarLoad(buffer, address.pointer);
+    return EmitChoice(
+        AnyLane(mask), [&] { return EmitScalarLoad(buffer, address.pointer); },
+        [&] {
+          return llvm::Constant::getNullValue(arithmetic_.ValueType(type));
+        });
+  }
+  if (address.offsets != nullptr ||
+      (address.stride != 1 && address.stride != -1)) {
+    return EmitStridedLoad(buffer, address);
+  }
+  llvm::Type* vector = llvm::FixedVectorType::get(
+      StorageOf(buffer), static_cast<unsigned>(lanes_));
+  const llvm::Align align(static_cast<uint64_t>(hlo::ByteWidth(type)));
+  const bool reversed = address.stride < 0;
+  llvm::Value* pointer =
+      reversed ? LanePointer(buffer, address, lanes_ - 1) : address.pointer;
+  llvm::Value* value;
+  if (mask == nullptr) {
+    value = Annotate(buffer, b_.CreateAlignedLoad(vector, pointer, align));
+  } else {
+    if (reversed) mask = b_.CreateVectorReverse(mask);
+    value = Annotate(buffer,
+                     b_.CreateMaskedLoad(vector, pointer, align, mask,
+                                         llvm::Constant::getNullValue(vector)));
+  }
+  if (reversed) value = b_.CreateVectorReverse(value);
+  return arithmetic_.FromStorage(type, value);
+}
+
+llvm::Value* FunctionEmitter::EmitStridedLoad(BufferId buffer,
+                                              const Address& address) {
+  const hlo::ElementType type = context_.program.buffer(buffer).type;
+  llvm::Type* vector = llvm::FixedVectorType::get(
+      StorageOf(buffer), static_cast<unsigned>(lanes_));
+  llvm::Value* mask = address.always_valid ? nullptr : mask_;
+  const llvm::Align align(static_cast<uint64_t>(hlo::ByteWidth(type)));
+  if (mask != nullptr || context_.target.has_fast_gather) {
+    llvm::CallInst* gather = b_.CreateMaskedGather(
+        vector, LanePointers(buffer, address), align,
+        mask == nullptr ? llvm::ConstantInt::getTrue(llvm::FixedVectorType::get(
+                              b_.getInt1Ty(), static_cast<unsigned>(lanes_)))
+                        : mask,
+        llvm::Constant::getNullValue(vector));
+    return arithmetic_.FromStorage(type, Annotate(buffer, gather));
+  }
+  llvm::Value* value = llvm::PoisonValue::get(vector);
+  for (int64_t lane = 0; lane < lanes_; ++lane) {
+    llvm::LoadInst* load = b_.CreateAlignedLoad(
+        StorageOf(buffer), LanePointer(buffer, address, lane), align);
+    value = b_.CreateInsertElement(value, Annotate(buffer, load),
+                                   static_cast<uint64_t>(lane));
+  }
+  return arithmetic_.FromStorage(type, value);
+}
+
+void FunctionEmitter::EmitStore(BufferId buffer, const Address& address,
+                                llvm::Value* value, bool non_temporal) {
+  if (lanes_ == 0) {
+    EmitScalarStore(buffer, address.pointer, value);
+    return;
+  }
+  const hlo::ElementType type = context_.program.buffer(buffer).type;
+  const llvm::Align align(static_cast<uint64_t>(hlo::ByteWidth(type)));
+  llvm::Value* stored = arithmetic_.ToStorage(type, Splat(value));
+  llvm::Value* pointer = address.pointer;
+  llvm::Value* mask = mask_;
+  if (address.stride < 0) {
+    pointer = LanePointer(buffer, address, lanes_ - 1);
+    stored = b_.CreateVectorReverse(stored);
+    if (mask != nullptr) mask = b_.CreateVectorReverse(mask);
+  }
+  if (mask != nullptr) {
+    Annotate(buffer, b_.CreateMaskedStore(stored, pointer, align, mask));
+  } else if (non_temporal) {
+    StoreNonTemporal(buffer, pointer, stored);
+  } else {
+    Annotate(buffer, b_.CreateAlignedStore(stored, pointer, align));
+  }
+}
+
+// The instruction wants an aligned address, which only the running program
+// knows.
+void FunctionEmitter::StoreNonTemporal(BufferId buffer, llvm::Value* pointer,
+                                       llvm::Value* value) {
+  const hlo::ElementType type = context_.program.buffer(buffer).type;
+  const int64_t bytes =
+      std::min(context_.target.vector_bytes, lanes_ * hlo::ByteWidth(type));
+  has_non_temporal_ = true;
+  llvm::Value* low_bits = b_.CreateAnd(
+      b_.CreatePtrToInt(pointer, b_.getInt64Ty()), Int64(bytes - 1));
+  llvm::Value* is_aligned = b_.CreateICmpEQ(low_bits, Int64(0));
+  EmitIf(is_aligned, [&] {
+    llvm::StoreInst* store = b_.CreateAlignedStore(
+        value, pointer, llvm::Align(static_cast<uint64_t>(bytes)));
+    store->setMetadata(
+        llvm::LLVMContext::MD_nontemporal,
+        llvm::MDNode::get(b_.getContext(),
+                          {llvm::ConstantAsMetadata::get(b_.getInt32(1))}));
+    Annotate(buffer, store);
+  });
+  EmitIf(b_.CreateNot(is_aligned), [&] {
+    Annotate(buffer,
+             b_.CreateAlignedStore(
+                 value, pointer,
+                 llvm::Align(static_cast<uint64_t>(hlo::ByteWidth(type)))));
+  });
+}
+
+}  // namespace hone::backends

@@ -1,0 +1,96 @@
+#include <algorithm>
+
+#include <llvm/IR/Constants.h>
+
+#include "backends/llvm/function_emitter.h"
+
+namespace hone::backends {
+
+using loops::BufferId;
+using loops::Scope;
+using loops::VarId;
+
+// The body becomes a function of its own, which gets in a frame what it uses of
+// this one: pointers to buffers and the variables of the scopes around.
+void FunctionEmitter::EmitParallel(const Scope& scope) {
+  std::vector<std::pair<VarId, Variable>> variables;
+  std::vector<BufferId> buffers;
+  std::vector<llvm::Type*> types;
+  for (size_t i = 0; i < bases_.size(); ++i) {
+    if (bases_[i] == nullptr || llvm::isa<llvm::Constant>(bases_[i])) continue;
+    buffers.push_back(static_cast<BufferId>(i));
+    types.push_back(b_.getPtrTy());
+  }
+  for (const auto& [id, variable] : variables_) {
+    if (!llvm::isa<llvm::Constant>(variable.value)) {
+      variables.emplace_back(id, variable);
+      types.push_back(b_.getInt64Ty());
+    }
+  }
+  std::sort(variables.begin(), variables.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
+  auto* frame_type = llvm::StructType::get(b_.getContext(), types);
+  llvm::Function* body =
+      EmitParallelBody(scope, variables, buffers, frame_type);
+
+  llvm::Value* frame = EntryAlloca(frame_type, 16);
+  unsigned field = 0;
+  for (BufferId buffer : buffers) {
+    b_.CreateStore(bases_[static_cast<size_t>(buffer)],
+                   b_.CreateStructGEP(frame_type, frame, field++));
+  }
+  for (const auto& [id, variable] : variables) {
+    b_.CreateStore(variable.value,
+                   b_.CreateStructGEP(frame_type, frame, field++));
+  }
+  llvm::Value* count = Int64(scope.extent);
+  if (!IsFull(scope)) {
+    count = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin,
+                                     EmitUniform(*scope.bound), count);
+  }
+  const llvm::FunctionCallee run = context_.module.getOrInsertFunction(
+      "hone_kernel_parallel_for", b_.getVoidTy(), b_.getPtrTy(), b_.getPtrTy(),
+      b_.getInt64Ty());
+  b_.CreateCall(run, {body, frame, count});
+}
+
+llvm::Function* FunctionEmitter::EmitParallelBody(
+    const Scope& scope,
+    const std::vector<std::pair<VarId, Variable>>& variables,
+    const std::vector<BufferId>& buffers, llvm::StructType* frame) {
+  llvm::Function* function = MakeFunction(
+      context_, {b_.getPtrTy(), b_.getInt64Ty(), b_.getInt64Ty()},
+      context_.name + ".parallel" + std::to_string(context_.parallel_bodies++),
+      llvm::GlobalValue::InternalLinkage);
+  FunctionEmitter inner(context_, function);
+  // What is a number when the code is made stays one.
+  inner.bases_ = bases_;
+  inner.variables_ = variables_;
+  inner.full_ = full_;
+  inner.is_remainder_ = is_remainder_;
+  unsigned field = 0;
+  const auto load = [&](llvm::Type* type) {
+    return inner.b_.CreateLoad(
+        type, inner.b_.CreateStructGEP(frame, function->getArg(0), field++));
+  };
+  for (BufferId buffer : buffers) {
+    inner.bases_[static_cast<size_t>(buffer)] = load(b_.getPtrTy());
+  }
+  for (const auto& [id, variable] : variables) {
+    inner.variables_[id] = {load(b_.getInt64Ty()), variable.lo, variable.hi};
+  }
+  inner.AllocateLocals(scope.locals, scope.body);
+  inner.EmitIf(
+      inner.b_.CreateICmpSLT(function->getArg(1), function->getArg(2)), [&] {
+        inner.EmitLoop(
+            function->getArg(1), function->getArg(2),
+            [&](llvm::Value* variable) {
+              inner.variables_[scope.var] = {variable, 0, scope.extent - 1};
+              inner.EmitNodes(scope.body);
+            });
+      });
+  inner.Finish();
+  return function;
+}
+
+}  // namespace hone::backends

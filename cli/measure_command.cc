@@ -1,0 +1,25 @@
+// hone measure: the part of a worker that runs candidates; not for people.
+
+#include "cli/command.h"
+#include "cli/measure_process.h"
+#include <unistd.h>
+
+#include "base/status_macros.h"
+
+namespace hone::cli {
+
+void AddMeasureCommand(CLI::App& app, Context& context) {
+  CLI::App* command =
+      AddCommand(app, context, "measure",
+                 "Does a worker's measurements: work on stdin, results on "
+                 "stdout");
+  command->group("");  // Left out of hone --help.
+  command->callback([&context] {
+    RunCommand(context, []() -> absl::StatusOr<int> {
+      HONE_RETURN_IF_ERROR(ServeMeasurements(STDIN_FILENO, STDOUT_FILENO));
+      return kDone;
+    });
+  });
+}
+
+}  // namespace hone::cli

@@ -1,0 +1,250 @@
+// hone worker: offers this machine's devices to a daemon.
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/time/clock.h"
+#include "cli/command.h"
+#include "cli/measure_process.h"
+#include "grpcpp/grpcpp.h"
+#include <poll.h>
+#include <unistd.h>
+
+#include "backends/cpu/host.h"
+#include "base/hash.h"
+#include "base/status_macros.h"
+#include "hone/v1/worker_service.grpc.pb.h"
+
+namespace hone::cli {
+namespace {
+
+constexpr absl::Duration kLongestWait = absl::Seconds(20);
+constexpr absl::Duration kCallTimeout = absl::Seconds(30);
+// Between calls to a daemon that does not answer: doubles from the first to the
+// last.
+constexpr absl::Duration kFirstBackoff = absl::Milliseconds(100);
+constexpr absl::Duration kLastBackoff = absl::Seconds(10);
+
+v1::Device DescribeDevice() {
+  const backends::HostCpu& host = backends::DetectHost();
+  v1::Device device;
+  device.set_kind("cpu");
+  device.set_model(host.model);
+  device.set_isa(absl::StrCat(host.name, " ", host.features));
+  device.set_threads(host.machine.threads);
+  device.set_fingerprint(
+      Sha256Hex(absl::StrCat(HONE_VERSION, "\n", device.SerializeAsString())));
+  return device;
+}
+
+// Asked to end by a signal, or by the end of stdin. A call that waits is
+// cancelled then.
+class Ending {
+ public:
+  explicit Ending(bool at_eof) {
+    instance_ = this;
+    if (pipe(wake_) != 0) return;
+    for (int number : {SIGINT, SIGTERM}) signal(number, OnSignal);
+    signal(SIGPIPE, SIG_IGN);
+    watcher_ = std::thread([this, at_eof] { Watch(at_eof); });
+  }
+  ~Ending() {
+    OnSignal(0);
+    if (watcher_.joinable()) watcher_.join();
+  }
+
+  bool asked() const { return asked_; }
+
+  // Cancels `context` when the end is asked for; null: nothing any more.
+  void CancelWhenAsked(grpc::ClientContext* context) {
+    absl::MutexLock lock(&mu_);
+    context_ = context;
+    if (asked_ && context_ != nullptr) context_->TryCancel();
+  }
+
+  // Returns early when the end is asked for.
+  void Sleep(absl::Duration duration) {
+    absl::MutexLock lock(&mu_);
+    mu_.AwaitWithTimeout(
+        absl::Condition(
+            +[](std::atomic<bool>* asked) { return asked->load(); }, &asked_),
+        duration);
+  }
+
+ private:
+  static void OnSignal(int) {
+    const char byte = 0;
+    (void)!write(instance_->wake_[1], &byte, 1);
+  }
+
+  void Watch(bool at_eof) {
+    pollfd events[2] = {{wake_[0], POLLIN, 0},
+                        {at_eof ? STDIN_FILENO : -1, POLLIN, 0}};
+    for (;;) {
+      if (poll(events, 2, -1) < 0) continue;
+      char ignored[256];
+      if (events[0].revents != 0) break;
+      if (events[1].revents != 0 &&
+          read(STDIN_FILENO, ignored, sizeof(ignored)) <= 0) {
+        break;
+      }
+    }
+    absl::MutexLock lock(&mu_);
+    asked_ = true;
+    if (context_ != nullptr) context_->TryCancel();
+  }
+
+  static Ending* instance_;
+  int wake_[2] = {-1, -1};
+  std::atomic<bool> asked_ = false;
+  absl::Mutex mu_;
+  grpc::ClientContext* context_ ABSL_GUARDED_BY(mu_) = nullptr;
+  std::thread watcher_;
+};
+
+Ending* Ending::instance_ = nullptr;
+
+class WorkerLoop {
+ public:
+  WorkerLoop(const std::string& server, bool at_eof)
+      : server_(server),
+        stub_(v1::WorkerService::NewStub(
+            grpc::CreateChannel(server, grpc::InsecureChannelCredentials()))),
+        ending_(at_eof) {
+    request_.set_worker_id(RandomUuid());
+    request_.set_version(HONE_VERSION);
+    *request_.mutable_device() = DescribeDevice();
+    request_.mutable_longest_wait()->set_seconds(
+        absl::ToInt64Seconds(kLongestWait));
+  }
+
+  absl::Status Run() {
+    absl::Duration backoff = kFirstBackoff;
+    while (!ending_.asked()) {
+      if (lease_.has_value()) {
+        *request_.mutable_executing()->mutable_lease() = *lease_;
+      } else {
+        request_.mutable_idle();
+      }
+      const absl::StatusOr<v1::SynchronizeResponse> response = Call();
+      if (response.ok()) {
+        if (!std::exchange(connected_, true)) {
+          std::cerr << "worker " << request_.worker_id() << " serves "
+                    << server_ << ": " << request_.device().model() << '\n';
+        }
+        backoff = kFirstBackoff;
+        HONE_RETURN_IF_ERROR(Obey(*response));
+      } else if (absl::IsFailedPrecondition(response.status()) ||
+                 absl::IsInvalidArgument(response.status())) {
+        return response.status();
+      } else if (!ending_.asked()) {
+        if (std::exchange(connected_, false) || backoff == kFirstBackoff) {
+          std::cerr << "honed at " << server_ << ": "
+                    << response.status().message() << "; trying again\n";
+        }
+        ending_.Sleep(backoff);
+        backoff = std::min(2 * backoff, kLastBackoff);
+      }
+      if (lease_.has_value()) Work();
+    }
+    measure_.Kill();
+    request_.mutable_leaving();
+    (void)Call(/*last=*/true);
+    return absl::OkStatus();
+  }
+
+ private:
+  absl::StatusOr<v1::SynchronizeResponse> Call(bool last = false) {
+    grpc::ClientContext context;
+    context.set_deadline(absl::ToChronoTime(
+        absl::Now() + (last ? absl::Seconds(1) : kCallTimeout)));
+    if (!last) ending_.CancelWhenAsked(&context);
+    v1::SynchronizeResponse response;
+    const grpc::Status status =
+        stub_->Synchronize(&context, request_, &response);
+    ending_.CancelWhenAsked(nullptr);
+    if (!status.ok()) {
+      return absl::Status(static_cast<absl::StatusCode>(status.error_code()),
+                          status.error_message());
+    }
+    return response;
+  }
+
+  absl::Status Obey(const v1::SynchronizeResponse& response) {
+    lease_duration_ = absl::Seconds(response.lease_duration().seconds());
+    // Whether they were taken or refused: there is nothing more to do.
+    request_.clear_completions();
+    if (!response.has_execute()) {
+      if (lease_.has_value()) measure_.Kill();
+      lease_.reset();
+      return absl::OkStatus();
+    }
+    const v1::Lease& lease = response.execute().lease();
+    if (lease_.has_value() && lease_->fence() == lease.fence()) {
+      return absl::OkStatus();
+    }
+    lease_ = lease;
+    return measure_.Start(response.execute().work());
+  }
+
+  // Works until the next call is due.
+  void Work() {
+    absl::StatusOr<std::optional<v1::Completion>> result =
+        measure_.Await(lease_duration_ / 4);
+    if (result.ok() && !result->has_value()) return;
+    v1::Completion& completion = *request_.add_completions();
+    if (result.ok()) {
+      completion = **std::move(result);
+    } else {
+      completion.mutable_error()->set_code(
+          static_cast<int>(result.status().code()));
+      completion.mutable_error()->set_message(
+          std::string(result.status().message()));
+    }
+    *completion.mutable_lease() = *lease_;
+    lease_.reset();
+  }
+
+  const std::string server_;
+  const std::unique_ptr<v1::WorkerService::Stub> stub_;
+  Ending ending_;
+  v1::SynchronizeRequest request_;
+  bool connected_ = false;
+  absl::Duration lease_duration_;
+  std::optional<v1::Lease> lease_;
+  MeasureProcess measure_;
+};
+
+}  // namespace
+
+void AddWorkerCommand(CLI::App& app, Context& context) {
+  auto server = std::make_shared<std::string>();
+  auto at_eof = std::make_shared<bool>(false);
+  CLI::App* command = AddCommand(app, context, "worker",
+                                 "Offers this machine's devices to a daemon");
+  command->add_option("--connect", *server,
+                      "HOST:PORT of honed (default: --server)");
+  command->add_flag("--until-eof", *at_eof,
+                    "Ends when its standard input does")
+      ->group("");  // For honed, which starts one.
+  command->callback([server, at_eof, &context] {
+    RunCommand(context, [&]() -> absl::StatusOr<int> {
+      WorkerLoop loop(server->empty() ? context.server : *server, *at_eof);
+      HONE_RETURN_IF_ERROR(loop.Run());
+      return kDone;
+    });
+  });
+}
+
+}  // namespace hone::cli

@@ -1,0 +1,396 @@
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include "backends/cpu/compiler.h"
+#include "loops/text.h"
+#include "tests/backends/native_program.h"
+#include "tests/loops/example_programs.h"
+#include "tests/loops/random_program.h"
+#include "tests/support/status_matchers.h"
+
+namespace hone::backends {
+namespace {
+
+using ::hone::testing::ExpectMatchesInterpreter;
+using ::hone::testing::ExpectTextMatchesInterpreter;
+using ::hone::testing::StatusIs;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(EmitterTest, ExamplesMatchTheInterpreter) {
+  for (const auto& example : testing::ExamplePrograms()) {
+    SCOPED_TRACE(example.name);
+    const loops::Program program = testing::ParseExample(example.name);
+    ExpectMatchesInterpreter(program, testing::NormalArguments(program));
+  }
+}
+
+class RandomProgramTest : public ::testing::TestWithParam<uint64_t> {};
+
+TEST_P(RandomProgramTest, MatchesTheInterpreter) {
+  constexpr uint64_t kPrograms = 25;
+  for (uint64_t i = 0; i < kPrograms && !HasFatalFailure(); ++i) {
+    const uint64_t seed = GetParam() * kPrograms + i;
+    SCOPED_TRACE(seed);
+    const loops::Program program = testing::RandomProgram(seed);
+    ExpectMatchesInterpreter(program, testing::RandomArguments(program, seed),
+                             1e-4);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomProgramTest,
+                         ::testing::Range<uint64_t>(0, 8));
+
+TEST(EmitterTest, VectorsWithTailsAreMasked) {
+  // 37 = 2 · 16 + 5: nothing behind the end may be read or written.
+  ExpectTextMatchesInterpreter(R"(
+kernel tail
+argument x f32[37]
+argument p pred[37]
+argument n s8[37]
+result y f32[37]
+result q pred[37]
+result m s8[37]
+for i 3
+| for v 16 < 37-16*i vector
+| | y[16*i+v] = exponential(x[16*i+v]) if (p[16*i+v])
+| | y[16*i+v] = 1.0 if (not(p[16*i+v]))
+| | q[16*i+v] = not(p[16*i+v])
+| | m[16*i+v] = n[16*i+v] * n[16*i+v]
+)");
+}
+
+TEST(EmitterTest, VectorsOfAnyLength) {
+  for (const int lanes : {1, 2, 3, 5, 7, 8, 17, 64, 129, 1000, 4097}) {
+    SCOPED_TRACE(lanes);
+    ExpectTextMatchesInterpreter(
+        absl::StrReplaceAll(R"(
+kernel lanes
+argument x f32[LANES]
+result y f32[LANES]
+result s f32[]
+for v LANES vector
+| y[v] = x[v] * 2.0 + 1.0
+s[] = 1.0
+for v LANES vector
+| s[] += x[v]
+)",
+                            {{"LANES", absl::StrCat(lanes)}})
+            .c_str());
+  }
+}
+
+TEST(EmitterTest, RegisterTileOfAMatrixProduct) {
+  ExpectTextMatchesInterpreter(R"(
+kernel tile
+argument a f32[13,21]
+argument b f32[21,35]
+result c f32[13,35]
+for it 4
+| for jt 3
+| | local acc f32[4,2,8] register
+| | for i 4 unrolled
+| | | for j 2 unrolled
+| | | | for v 8 vector
+| | | | | acc[i,j,v] = 0.0
+| | for k 21
+| | | for i 4 < 13-4*it unrolled
+| | | | for j 2 unrolled
+| | | | | for v 8 < 35-16*jt-8*j vector
+| | | | | | acc[i,j,v] += a[4*it+i,k] * b[k,16*jt+8*j+v]
+| | for i 4 < 13-4*it unrolled
+| | | for j 2 unrolled
+| | | | for v 8 < 35-16*jt-8*j vector
+| | | | | c[4*it+i,16*jt+8*j+v] = acc[i,j,v]
+)");
+}
+
+TEST(EmitterTest, EveryReductionOfLanes) {
+  for (const char* type : {"f32", "f64", "bf16", "s32", "u8", "s64", "pred"}) {
+    for (const char* op : {"+=", "*=", "min=", "max=", "and=", "or=", "xor="}) {
+      const bool is_float = type[0] == 'f' || type[0] == 'b';
+      const bool is_bitwise = op[0] == 'a' || op[0] == 'o' || op[0] == 'x';
+      if (is_float && is_bitwise) continue;
+      SCOPED_TRACE(absl::StrCat(type, " ", op));
+      ExpectTextMatchesInterpreter(
+          absl::StrReplaceAll(R"(
+kernel reduction
+argument x TYPE[5,43]
+argument first TYPE[5]
+result y TYPE[5]
+result z TYPE[]
+for i 5
+| y[i] = first[i]
+| for j 3
+| | for v 16 < 43-16*j vector
+| | | y[i] OP x[i,16*j+v]
+z[] = first[0]
+for i 5 unrolled
+| for v 43 vector
+| | z[] OP x[i,v]
+)",
+                              {{"TYPE", type}, {"OP", op}})
+              .c_str());
+    }
+  }
+}
+
+TEST(EmitterTest, ReductionsKeepPartialSumsOverLoops) {
+  // Four rows at once, two vectors each, and a second use of the sums inside
+  // the outer loop.
+  ExpectTextMatchesInterpreter(R"(
+kernel rows
+argument x f32[24,64]
+result s f32[24]
+result y f32[24,64]
+for i 6
+| for u 4 unrolled
+| | s[4*i+u] = 0.0
+| for j 4
+| | for u 4 unrolled
+| | | for w 2 unrolled
+| | | | for v 8 vector
+| | | | | s[4*i+u] += x[4*i+u,16*j+8*w+v]
+| for u 4 unrolled
+| | for j 64 vector
+| | | y[4*i+u,j] = x[4*i+u,j] / s[4*i+u]
+)");
+}
+
+TEST(EmitterTest, SumsThatAreReadInTheLoopStayInMemory) {
+  ExpectTextMatchesInterpreter(R"(
+kernel running
+argument x f32[9,16]
+result s f32[]
+result y f32[9]
+s[] = 0.0
+for i 9
+| for v 16 vector
+| | s[] += x[i,v]
+| y[i] = s[]
+)");
+}
+
+TEST(EmitterTest, RangesGuardLoads) {
+  ExpectTextMatchesInterpreter(R"(
+kernel pad
+argument x f32[6,10]
+result y f32[8,32]
+result z f32[8,10]
+for i 8
+| for v 32 vector
+| | y[i,v] = where(0 <= i-1 < 6 and 0 <= v-3 < 10, x[i-1,v-3], -1.0)
+| for v 10 vector
+| | z[i,v] = where(1 <= i < 7, x[i-1,v], x[2,v])
+)");
+}
+
+TEST(EmitterTest, RangesOnlyGuardWhatIsTaken) {
+  // Both sides are out of bounds where the other is taken; one is the same in
+  // all lanes.
+  ExpectTextMatchesInterpreter(R"(
+kernel halves
+argument a f32[4]
+argument b f32[12]
+result y f32[16]
+result z f32[2,8]
+for v 16 vector
+| y[v] = where(0 <= v < 4, a[v], b[v-4])
+for i 2
+| for v 8 vector
+| | z[i,v] = where(0 <= i < 1 and 2 <= v < 4, a[2*i] + 1.0, b[i] * 2.0)
+)");
+}
+
+TEST(EmitterTest, StridesOfEverySign) {
+  ExpectTextMatchesInterpreter(R"(
+kernel strides
+argument x f32[8,40]
+result reversed f32[40]
+result transposed f32[40,8]
+result spread f32[24]
+for v 40 vector
+| reversed[v] = x[2,-v+39]
+for i 8
+| for v 40 vector
+| | transposed[v,i] = x[i,v]
+for v 8 vector
+| spread[3*v] = x[v,1]
+| spread[3*v+1] = x[v,2*v]
+| spread[3*v+2] = 7.0
+)");
+  ExpectTextMatchesInterpreter(R"(
+kernel backwards
+argument x f32[11]
+result y f32[11]
+for i 2
+| for v 8 < 11-8*i vector
+| | y[-8*i-v+10] = x[8*i+v]
+)");
+}
+
+TEST(EmitterTest, DataDependentPlaces) {
+  ExpectTextMatchesInterpreter(R"(
+kernel places
+argument x f32[8,8]
+argument at s32[16]
+argument n s64[]
+result y f32[16]
+result z f32[8]
+result count s32[8]
+for v 16 vector
+| y[v] = x[{at[v]},{n[]}]
+for v 8 vector
+| z[v] = x[{n[]},v]
+for v 8 vector
+| count[v] = s32(0)
+for v 16 vector
+| count[{at[v]}] += s32(1)
+)");
+}
+
+TEST(EmitterTest, FlatAccessesAndLayouts) {
+  ExpectTextMatchesInterpreter(R"(
+kernel flat
+argument x f32[6,4]
+result y f32[4,6]
+local t f32[6,4] stack strides {1,8}
+for i 6
+| for v 4 vector
+| | t[i,v] = x[i,v]
+for i 3
+| for v 8 vector
+| | y@[8*i+v] = x@[8*i+v]
+for i 6
+| for v 4 vector
+| | y[v,i] += t[i,v]
+)");
+}
+
+TEST(EmitterTest, ParallelScopesSeeWhatIsAround) {
+  ExpectTextMatchesInterpreter(R"(
+kernel parallel
+argument x f32[6,37,16]
+result y f32[6,37]
+local scale f32[6] heap
+for i 6
+| scale[i] = index(f32, i) + 1.0
+for i 6
+| for j 37 parallel
+| | local row f32[16] heap
+| | local part f32[16] stack
+| | for v 16 vector
+| | | row[v] = x[i,j,v] * scale[i]
+| | | part[v] = row[v] * row[v]
+| | y[i,j] = 0.0
+| | for v 16 vector
+| | | y[i,j] += part[v]
+for j 37 < 30 parallel
+| y[0,j] = index(f32, j)
+)");
+}
+
+TEST(EmitterTest, UnrolledScopesWithBounds) {
+  ExpectTextMatchesInterpreter(R"(
+kernel unrolled
+argument x f32[11]
+result y f32[11]
+result s f32[]
+s[] = 0.0
+for i 3
+| for u 4 < 11-4*i unrolled
+| | y[4*i+u] = x[4*i+u] * 2.0
+| | for v 8 vector
+| | | s[] += x[v] * y[4*i+u]
+)");
+}
+
+TEST(EmitterTest, SequentialScopesWithBounds) {
+  ExpectTextMatchesInterpreter(R"(
+kernel triangle
+argument x f32[9,9]
+result y f32[9]
+for i 9
+| y[i] = 0.0
+| for j 9 < i
+| | y[i] += x[i,j]
+)");
+}
+
+TEST(EmitterTest, NonTemporalStoresOfAnyAlignment) {
+  ExpectTextMatchesInterpreter(R"(
+kernel stream
+argument x f32[1000]
+result y f32[1000]
+for i 63
+| for v 16 < 1000-16*i vector
+| | y[16*i+v] = x[16*i+v] + 1.0 nontemporal
+)");
+}
+
+TEST(EmitterTest, EmptyScopesDoNothing) {
+  ExpectTextMatchesInterpreter(R"(
+kernel empty
+argument x f32[0]
+result y f32[0]
+result z f32[]
+z[] = 3.0
+for v 0 vector
+| y[v] = x[v]
+)");
+}
+
+TEST(EmitterTest, AccumulatorsAreValuesInTheOptimisedCode) {
+  HONE_ASSERT_OK_AND_ASSIGN(const loops::Program program,
+                            loops::ParseProgram(R"(
+kernel tile
+argument a f32[64,4]
+argument b f32[64,16]
+result c f32[4,16]
+local acc f32[4,2,8] register
+for i 4 unrolled
+| for j 2 unrolled
+| | for v 8 vector
+| | | acc[i,j,v] = 0.0
+for k 64
+| for i 4 unrolled
+| | for j 2 unrolled
+| | | for v 8 vector
+| | | | acc[i,j,v] += a[k,i] * b[k,8*j+v]
+for i 4 unrolled
+| for j 2 unrolled
+| | for v 8 vector
+| | | c[i,8*j+v] = acc[i,j,v]
+)"));
+  HONE_ASSERT_OK_AND_ASSIGN(const std::string plain,
+                            EmitLlvmText(program, "tile", false));
+  EXPECT_THAT(plain, HasSubstr("alloca"));
+  HONE_ASSERT_OK_AND_ASSIGN(const std::string text,
+                            EmitLlvmText(program, "tile", true));
+  EXPECT_THAT(text, Not(HasSubstr("alloca")));
+  EXPECT_THAT(text, HasSubstr("phi <8 x float>"));
+}
+
+TEST(EmitterTest, NamesWhatItCannotDo) {
+  loops::Program program("complex");
+  loops::Buffer buffer;
+  buffer.name = "z";
+  buffer.type = hlo::ElementType::kC64;
+  buffer.memory = loops::Memory::kResult;
+  loops::Access target;
+  target.buffer = program.AddBuffer(buffer);
+  loops::Statement statement;
+  statement.target = target;
+  statement.value = loops::Expression::Constant(hlo::ElementType::kC64, 1.0);
+  program.mutable_body().emplace_back(
+      std::make_shared<const loops::Statement>(statement));
+  EXPECT_THAT(CompileProgram(program, "complex"),
+              StatusIs(absl::StatusCode::kUnimplemented, HasSubstr("c64")));
+}
+
+}  // namespace
+}  // namespace hone::backends

@@ -1,0 +1,93 @@
+#include "backends/cpu/isolated_child.h"
+
+#include <csignal>
+#include <cstdint>
+#include <cstring>
+#include <new>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include <unistd.h>
+
+#include "tests/support/status_matchers.h"
+
+namespace hone::backends {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(IsolatedChild, LeavesItsResultInSharedMemory) {
+  HONE_ASSERT_OK_AND_ASSIGN(const auto memory, SharedMemory::Create(8));
+  EXPECT_EQ(memory->data()[0], std::byte{0});
+  int own = 0;
+  HONE_ASSERT_OK_AND_ASSIGN(const ChildOutcome outcome,
+                            RunInChild(
+                                [&] {
+                                  own = 1;
+                                  std::memcpy(memory->data(), "1234567", 8);
+                                },
+                                {}));
+  EXPECT_EQ(outcome.end, ChildEnd::kDone);
+  EXPECT_STREQ(reinterpret_cast<const char*>(memory->data()), "1234567");
+  EXPECT_EQ(own, 0);
+}
+
+TEST(IsolatedChild, ACrashIsAnOutcome) {
+  HONE_ASSERT_OK_AND_ASSIGN(const ChildOutcome outcome,
+                            RunInChild([] { raise(SIGSEGV); }, {}));
+  EXPECT_EQ(outcome.end, ChildEnd::kCrashed);
+  EXPECT_THAT(outcome.message, HasSubstr("signal 11"));
+}
+
+TEST(IsolatedChild, SoIsAnExit) {
+  HONE_ASSERT_OK_AND_ASSIGN(const ChildOutcome outcome,
+                            RunInChild([] { _exit(7); }, {}));
+  EXPECT_EQ(outcome.end, ChildEnd::kCrashed);
+  EXPECT_EQ(outcome.message, "exit status 7");
+}
+
+TEST(IsolatedChild, AHangEndsWithItsTime) {
+  HONE_ASSERT_OK_AND_ASSIGN(const ChildOutcome outcome,
+                            RunInChild(
+                                [] {
+                                  for (;;) pause();
+                                },
+                                {.timeout = absl::Milliseconds(20)}));
+  EXPECT_EQ(outcome.end, ChildEnd::kTimeout);
+}
+
+TEST(IsolatedChild, MemoryIsLimited) {
+  HONE_ASSERT_OK_AND_ASSIGN(const auto got, SharedMemory::Create(1));
+  HONE_ASSERT_OK_AND_ASSIGN(
+      const ChildOutcome outcome,
+      RunInChild(
+          [&] {
+            auto* const large =
+                new (std::nothrow) char[size_t{1} << 30];  // NOLINT
+            got->data()[0] = std::byte{large != nullptr};
+          },
+          {.memory_bytes = int64_t{256} << 20}));
+  EXPECT_EQ(outcome.end, ChildEnd::kDone);
+  EXPECT_EQ(got->data()[0], std::byte{0});
+}
+
+TEST(SharedMemory, WritingPastItsEndIsACrash) {
+  for (int64_t bytes :
+       {int64_t{1}, int64_t{64}, int64_t{4096}, int64_t{5000}}) {
+    HONE_ASSERT_OK_AND_ASSIGN(const auto memory, SharedMemory::Create(bytes));
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(memory->data()) % 64, 0u);
+    HONE_ASSERT_OK_AND_ASSIGN(
+        const ChildOutcome inside,
+        RunInChild(
+            [&] { std::memset(memory->data(), 1, static_cast<size_t>(bytes)); },
+            {}));
+    EXPECT_EQ(inside.end, ChildEnd::kDone) << bytes;
+    HONE_ASSERT_OK_AND_ASSIGN(
+        const ChildOutcome past,
+        RunInChild([&] { memory->data()[bytes + 63] = std::byte{1}; }, {}));
+    EXPECT_EQ(past.end, ChildEnd::kCrashed) << bytes;
+  }
+}
+
+}  // namespace
+}  // namespace hone::backends

@@ -1,0 +1,177 @@
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/substitute.h"
+#include "gtest/gtest.h"
+
+#include "backends/cpu/compiler.h"
+#include "backends/cpu/loaded_object.h"
+#include "loops/text.h"
+#include "tests/support/status_matchers.h"
+
+namespace hone::backends {
+namespace {
+
+constexpr int64_t kBlock = 4096;
+// Every so many floats are tried: all exponents, many mantissas.
+constexpr uint64_t kStep = 2003;
+
+// A native function of `arity` arrays of kBlock floats.
+class NativeFunction {
+ public:
+  NativeFunction(const std::string& expression, int arity) {
+    const std::string text = absl::Substitute(
+        "kernel math\nargument a f32[$0]\n$1result y f32[$0]\n"
+        "for i $2\n| for v 16 vector\n| | y[16*i+v] = $3\n",
+        kBlock,
+        arity == 2 ? absl::Substitute("argument b f32[$0]\n", kBlock) : "",
+        kBlock / 16, expression);
+    const auto program = loops::ParseProgram(text);
+    EXPECT_THAT(program, testing::IsOk()) << text;
+    const auto object = CompileProgram(*program, "math");
+    EXPECT_THAT(object, testing::IsOk());
+    object_ = *LoadedObject::Create(*object);
+    entry_ = *object_->Entry("math");
+  }
+
+  void operator()(const std::vector<float>& a, const std::vector<float>& b,
+                  std::vector<float>& y) const {
+    const void* arguments[] = {a.data(), b.data()};
+    void* results[] = {y.data()};
+    entry_(arguments, results);
+  }
+
+ private:
+  std::unique_ptr<LoadedObject> object_;
+  EntryFunction entry_ = nullptr;
+};
+
+// Distance from the true value in units in the last place of the nearest f32;
+// infinite where one is special and the other is not.
+double Error(double expected, float actual) {
+  const auto nearest = static_cast<float>(expected);
+  if (std::isnan(nearest) || std::isnan(actual)) {
+    return std::isnan(nearest) == std::isnan(actual) ? 0 : INFINITY;
+  }
+  if (nearest == actual) {
+    return nearest != 0 || std::signbit(nearest) == std::signbit(actual)
+               ? 0
+               : INFINITY;
+  }
+  // Overflow may come one step early or late.
+  if (std::isinf(nearest)) return std::abs(actual) >= 3.4028234e38f ? 1 : 1e9;
+  if (std::isinf(actual)) return std::abs(nearest) >= 3.4028234e38f ? 1 : 1e9;
+  const int exponent =
+      std::max(-126, nearest == 0 ? -126 : std::ilogb(nearest));
+  return std::abs(expected - static_cast<double>(actual)) /
+         std::ldexp(1.0, exponent - 23);
+}
+
+void RecordError(const std::string& name, double error) {
+  ::testing::Test::RecordProperty(name.substr(0, name.find('(')),
+                                  std::to_string(error));
+}
+
+// The largest error of `expression` in a over floats of absolute value up to
+// `largest`, infinities and NaN too.
+void ExpectAccurate(const std::string& expression, double (*exact)(double),
+                    double max_error, float largest = INFINITY) {
+  const NativeFunction function(expression, 1);
+  std::vector<float> x(kBlock);
+  std::vector<float> y(kBlock);
+  double worst = 0;
+  float where = 0;
+  uint64_t bits = 0;
+  while (bits <= UINT32_MAX) {
+    size_t n = 0;
+    for (; n < x.size() && bits <= UINT32_MAX; bits += kStep) {
+      const auto value = std::bit_cast<float>(static_cast<uint32_t>(bits));
+      if (std::isnan(value) || std::abs(value) <= largest) x[n++] = value;
+    }
+    // The last block is filled with what is special.
+    for (size_t i = n; i < x.size(); ++i) {
+      constexpr float kSpecial[] = {0.0f,   -0.0f,   INFINITY, -INFINITY,
+                                    1e-45f, -1e-45f, 1.0f,     -1.0f};
+      x[i] = kSpecial[i % std::size(kSpecial)];
+    }
+    function(x, {}, y);
+    for (size_t i = 0; i < x.size(); ++i) {
+      const double error = Error(exact(static_cast<double>(x[i])), y[i]);
+      if (error > worst) {
+        worst = error;
+        where = x[i];
+      }
+    }
+  }
+  RecordError(expression, worst);
+  EXPECT_LE(worst, max_error) << expression << " at " << where;
+}
+
+double Logistic(double x) { return 1 / (1 + std::exp(-x)); }
+double Rsqrt(double x) { return 1 / std::sqrt(x); }
+
+TEST(VectorMathTest, Exponential) {
+  ExpectAccurate("exponential(a[16*i+v])", std::exp, 1.1);
+  ExpectAccurate("exponential_minus_one(a[16*i+v])", std::expm1, 1.6);
+}
+
+TEST(VectorMathTest, Logarithm) {
+  ExpectAccurate("log(a[16*i+v])", std::log, 0.8);
+  ExpectAccurate("log_plus_one(a[16*i+v])", std::log1p, 1.5);
+}
+
+TEST(VectorMathTest, Sigmoids) {
+  ExpectAccurate("tanh(a[16*i+v])", std::tanh, 1.3);
+  ExpectAccurate("erf(a[16*i+v])", std::erf, 1.0);
+  // Below, exp(-x) overflows as it does in the formula by which the function is
+  // defined.
+  ExpectAccurate("logistic(a[16*i+v])", Logistic, 2.3, 88.0f);
+}
+
+TEST(VectorMathTest, Trigonometry) {
+  ExpectAccurate("sine(a[16*i+v])", std::sin, 1.6, 0x1p30f);
+  ExpectAccurate("cosine(a[16*i+v])", std::cos, 1.6, 0x1p30f);
+}
+
+TEST(VectorMathTest, Roots) {
+  ExpectAccurate("sqrt(a[16*i+v])", std::sqrt, 0.5);
+  ExpectAccurate("rsqrt(a[16*i+v])", Rsqrt, 1.5);
+  ExpectAccurate("cbrt(a[16*i+v])", std::cbrt, 1.0);
+}
+
+TEST(VectorMathTest, Power) {
+  const NativeFunction function("power(a[16*i+v], b[16*i+v])", 2);
+  std::vector<float> exponents = {0.0f,  -0.0f, 0.5f,     -0.5f,     1.0f,
+                                  -1.0f, 2.0f,  3.0f,     -3.0f,     7.5f,
+                                  0.1f,  33.0f, 1e10f,    -1e10f,    1e-10f,
+                                  64.0f, -7.0f, INFINITY, -INFINITY, NAN};
+  std::vector<float> x(kBlock);
+  std::vector<float> y(kBlock);
+  std::vector<float> z(kBlock);
+  double worst = 0;
+  for (uint64_t bits = 0; bits <= UINT32_MAX;) {
+    for (size_t i = 0; i < x.size(); ++i, bits += kStep) {
+      x[i] = std::bit_cast<float>(static_cast<uint32_t>(bits));
+      if (i % 9 == 0) x[i] = std::abs(x[i]) < 1 ? 1.0f : -1.0f;
+      if (i % 31 == 0) x[i] = std::copysign(0.0f, x[i]);
+      y[i] = exponents[i % exponents.size()];
+    }
+    function(x, y, z);
+    for (size_t i = 0; i < x.size(); ++i) {
+      const double exact =
+          std::pow(static_cast<double>(x[i]), static_cast<double>(y[i]));
+      const double error = Error(exact, z[i]);
+      ASSERT_LE(error, 0.51) << x[i] << " to the power of " << y[i];
+      worst = std::max(worst, error);
+    }
+  }
+  RecordError("power", worst);
+}
+
+}  // namespace
+}  // namespace hone::backends
