@@ -260,7 +260,7 @@ absl::StatusOr<Json> RunEnvironmentBench(const EnvironmentOptions& options,
   HONE_ASSIGN_OR_RETURN(const tuning::Task* task,
                         tuning::FindTask("pass_order"));
   HONE_ASSIGN_OR_RETURN(const std::unique_ptr<space::Problem> problem,
-                        task->MakeProblem(module, {}));
+                        task->MakeProblem(module, {}, {}));
   out << absl::StreamFormat("%s: %d instructions, %d passes\n", options.module,
                             module.instruction_count(),
                             hlo::PassNames().size());

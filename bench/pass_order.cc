@@ -71,7 +71,7 @@ absl::StatusOr<Row> TuneOne(const CorpusEntry& entry,
     for (int32_t seed = 0; seed < options.seeds; ++seed) {
       // A new problem each time: no search profits from another's memo.
       HONE_ASSIGN_OR_RETURN(const auto problem,
-                            task->MakeProblem(module, task_options));
+                            task->MakeProblem(module, task_options, {}));
       const Search parsed = ParseSearch(search, options.trials);
       optimizers::OptimizerOptions optimizer_options;
       optimizer_options.seed = static_cast<uint64_t>(seed);
@@ -103,9 +103,10 @@ absl::StatusOr<Row> TuneOne(const CorpusEntry& entry,
     }
   }
   if (!options.tuned_directory.empty()) {
-    HONE_ASSIGN_OR_RETURN(
-        const tuning::AppliedDecision applied,
-        task->Apply(module, task_options, row.best->candidate));
+    HONE_ASSIGN_OR_RETURN(const auto problem,
+                          task->MakeProblem(module, task_options, {}));
+    HONE_ASSIGN_OR_RETURN(const tuning::AppliedDecision applied,
+                          task->Apply(module, *problem, row.best->candidate));
     const std::string path =
         absl::StrCat(options.tuned_directory, "/", entry.name, ".hlo");
     std::ofstream file(path);

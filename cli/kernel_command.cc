@@ -7,18 +7,16 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "cli/command.h"
-#include "cli/measure_process.h"
 
-#include "backends/cpu/calibration.h"
 #include "backends/cpu/compiler.h"
+#include "backends/cpu/export.h"
 #include "backends/cpu/host.h"
-#include "backends/cpu/shared_object.h"
+#include "backends/cpu/roofline.h"
+#include "backends/process/local_kernels.h"
 #include "base/status_macros.h"
-#include "hlo/cost_analysis.h"
 #include "hlo/read_module.h"
 #include "hlo/text_printer.h"
 #include "hlo/verifier.h"
@@ -32,8 +30,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Longer than any candidate takes.
-constexpr absl::Duration kMeasureTimeout = absl::Minutes(5);
+constexpr absl::Duration kCandidateTimeout = absl::Minutes(1);
 
 struct Options {
   std::string file;
@@ -47,93 +44,51 @@ struct Options {
   int32_t threads = 1;
 };
 
-// The least that a kernel has to do.
-struct LeastWork {
-  double flops = 0;
-  double bytes_read = 0;
-  double bytes_written = 0;
-};
-
-LeastWork LeastWorkOf(const hlo::Module& module) {
-  LeastWork work;
-  work.flops = hlo::CostAnalysis(module).ModuleCosts().flops;
-  const hlo::Computation& entry = module.entry_computation();
-  for (hlo::InstructionId id : entry.parameters()) {
-    work.bytes_read += static_cast<double>(entry[id].shape().byte_size());
-  }
-  work.bytes_written =
-      static_cast<double>(entry[entry.root()].shape().byte_size());
-  return work;
-}
-
-backends::Calibration FromProto(const v1::Calibration& proto) {
-  backends::Calibration calibration;
-  calibration.peak_gflops = proto.peak_gflops();
-  for (const v1::Calibration::Level& level : proto.levels()) {
-    calibration.levels.push_back(
-        {level.bytes(), level.read_gbps(), level.copy_gbps()});
-  }
-  return calibration;
-}
-
 // The times of the default schedule and, if there is one, of the script's, by a
 // measuring process.
-absl::StatusOr<v1::KernelReport> Measure(const hlo::Module& module,
-                                         const std::string& default_script,
-                                         const std::string& script,
-                                         int32_t threads) {
-  v1::Work work;
-  v1::KernelWork& kernel = *work.mutable_kernel();
-  kernel.set_module(hlo::PrintModule(module));
-  kernel.set_baseline_script(default_script);
-  if (!script.empty()) kernel.add_candidate_scripts(script);
-  kernel.set_threads(threads);
-  kernel.set_samples(11);
-  kernel.set_timeout_seconds(60);
-  kernel.set_calibrate(true);
-  MeasureProcess process;
-  HONE_RETURN_IF_ERROR(process.Start(work));
-  HONE_ASSIGN_OR_RETURN(const std::optional<v1::Completion> completion,
-                        process.Await(kMeasureTimeout));
-  if (!completion.has_value()) {
-    return absl::DeadlineExceededError("the measurement hangs");
-  }
-  if (completion->has_error()) {
-    return absl::Status(
-        static_cast<absl::StatusCode>(completion->error().code()),
-        completion->error().message());
-  }
-  return completion->kernel();
+absl::StatusOr<backends::KernelReport> Measure(
+    const hlo::Module& module, const std::string& default_script,
+    const std::string& script, int32_t threads) {
+  backends::KernelRequest request;
+  request.module = hlo::PrintModule(module);
+  request.baseline_script = default_script;
+  if (!script.empty()) request.candidate_scripts.push_back(script);
+  request.threads = threads;
+  request.timeout = kCandidateTimeout;
+  request.time_baseline = true;
+  request.calibrate = true;
+  return backends::LocalKernels().Measure(
+      request, backends::HostDevice().fingerprint, /*stop=*/nullptr);
 }
 
-Json TimeJson(const v1::KernelTiming& timing, double roof_ns) {
-  Json json = {{"outcome", timing.outcome()}};
-  if (timing.outcome() != "ok") {
-    json["message"] = timing.message();
+Json TimeJson(const backends::KernelTiming& timing, double roof_ns) {
+  Json json = {{"outcome", space::OutcomeName(timing.outcome)}};
+  if (timing.outcome != space::Outcome::kOk) {
+    json["message"] = timing.message;
     return json;
   }
-  json["ns"] = timing.ns();
-  json["samples_ns"] = std::vector<double>(timing.samples_ns().begin(),
-                                           timing.samples_ns().end());
+  json["ns"] = timing.ns;
+  json["samples_ns"] = timing.samples_ns;
   json["roof_ns"] = roof_ns;
-  json["percent_of_roof"] = 100 * roof_ns / timing.ns();
-  json["max_rel_error"] = timing.max_rel_error();
-  json["compile_ms"] = timing.compile_ms();
+  json["percent_of_roof"] = 100 * roof_ns / timing.ns;
+  json["max_rel_error"] = timing.max_rel_error;
+  json["compile_ms"] = absl::ToDoubleMilliseconds(timing.compile_time);
   return json;
 }
 
-void PrintTime(const std::string& name, const v1::KernelTiming& timing,
+void PrintTime(const std::string& name, const backends::KernelTiming& timing,
                double roof_ns) {
-  if (timing.outcome() != "ok") {
-    std::cout << absl::StrFormat("%-9s %s: %s\n", name, timing.outcome(),
-                                 timing.message());
+  if (timing.outcome != space::Outcome::kOk) {
+    std::cout << absl::StrFormat("%-9s %s: %s\n", name,
+                                 space::OutcomeName(timing.outcome),
+                                 timing.message);
     return;
   }
   std::cout << absl::StrFormat(
       "%-9s %.2f us, %.0f %% of the roof (%.2f us); compiled in %.0f ms, "
       "largest relative error %.1e\n",
-      name, timing.ns() / 1e3, 100 * roof_ns / timing.ns(), roof_ns / 1e3,
-      timing.compile_ms(), timing.max_rel_error());
+      name, timing.ns / 1e3, 100 * roof_ns / timing.ns, roof_ns / 1e3,
+      absl::ToDoubleMilliseconds(timing.compile_time), timing.max_rel_error);
 }
 
 absl::Status AddTime(const hlo::Module& module,
@@ -141,56 +96,23 @@ absl::Status AddTime(const hlo::Module& module,
                      const std::string& script, const Options& options,
                      const Context& context, Json& document) {
   HONE_ASSIGN_OR_RETURN(
-      const v1::KernelReport report,
+      const backends::KernelReport report,
       Measure(module, default_script, script, options.threads));
-  const LeastWork work = LeastWorkOf(module);
-  const double roof_ns =
-      backends::RoofNanoseconds(FromProto(report.calibration()), work.flops,
-                                work.bytes_read, work.bytes_written);
+  const double roof_ns = backends::RoofNanoseconds(
+      *report.calibration, backends::LeastWorkOf(module));
   if (context.json) {
-    document["default"] = TimeJson(report.baseline(), roof_ns);
-    for (const v1::KernelTiming& timing : report.candidates()) {
+    document["default"] = TimeJson(*report.baseline, roof_ns);
+    for (const backends::KernelTiming& timing : report.candidates) {
       document["replayed"] = TimeJson(timing, roof_ns);
     }
-    document["peak_gflops"] = report.calibration().peak_gflops();
+    document["peak_gflops"] = report.calibration->peak_gflops;
     return absl::OkStatus();
   }
-  PrintTime("default", report.baseline(), roof_ns);
-  for (const v1::KernelTiming& timing : report.candidates()) {
+  PrintTime("default", *report.baseline, roof_ns);
+  for (const backends::KernelTiming& timing : report.candidates) {
     PrintTime("replayed", timing, roof_ns);
   }
   return absl::OkStatus();
-}
-
-// The arrays of one kind of memory that the caller passes, in order.
-std::vector<backends::EntryArray> EntryArrays(const loops::Program& program,
-                                              loops::Memory memory) {
-  std::vector<backends::EntryArray> arrays;
-  for (const loops::BufferPtr& buffer : program.buffers()) {
-    if (buffer->memory != memory) continue;
-    const auto number = static_cast<size_t>(buffer->number);
-    if (arrays.size() <= number) arrays.resize(number + 1);
-    arrays[number] = {buffer->name,
-                      hlo::Shape::Array(buffer->type, buffer->dimensions)};
-  }
-  return arrays;
-}
-
-// Writes K.so and K.h.
-absl::Status Export(const loops::Program& program, const std::string& path) {
-  constexpr char kSymbol[] = "hone_entry";
-  if (!absl::EndsWith(path, ".so")) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(path, ": not the name of a shared object, expected *.so"));
-  }
-  HONE_ASSIGN_OR_RETURN(const std::string object,
-                        backends::CompileProgram(program, kSymbol));
-  HONE_RETURN_IF_ERROR(backends::WriteSharedObject(object, path));
-  return WriteFile(
-      backends::CHeader(kSymbol, EntryArrays(program, loops::Memory::kArgument),
-                        EntryArrays(program, loops::Memory::kResult),
-                        loops::PrintProgram(program)),
-      absl::StrCat(path.substr(0, path.size() - 3), ".h"));
 }
 
 absl::StatusOr<int> Run(const Options& options, const Context& context) {
@@ -217,7 +139,7 @@ absl::StatusOr<int> Run(const Options& options, const Context& context) {
     if (options.scheduled) std::cout << '\n' << default_script;
   }
   if (!options.library.empty()) {
-    HONE_RETURN_IF_ERROR(Export(program, options.library));
+    HONE_RETURN_IF_ERROR(backends::ExportKernel(program, options.library));
     document["exported"] = options.library;
   }
   if (options.llvm) {

@@ -85,7 +85,7 @@ absl::StatusOr<int> ListWorkers(const Context& context) {
     const hone::v1::Device& device = worker.device();
     if (!context.json) {
       std::cout << absl::StrFormat(
-          "%s %s %s, %d threads, %s\n", worker.id(), device.kind(),
+          "%s %s (%s), %d threads, %s\n", worker.id(), device.fingerprint(),
           device.model(), device.threads(), worker.busy() ? "busy" : "idle");
       continue;
     }

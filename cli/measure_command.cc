@@ -1,9 +1,9 @@
 // hone measure: the part of a worker that runs candidates; not for people.
 
 #include "cli/command.h"
-#include "cli/measure_process.h"
 #include <unistd.h>
 
+#include "backends/process/serve_measurements.h"
 #include "base/status_macros.h"
 
 namespace hone::cli {
@@ -16,7 +16,8 @@ void AddMeasureCommand(CLI::App& app, Context& context) {
   command->group("");  // Left out of hone --help.
   command->callback([&context] {
     RunCommand(context, []() -> absl::StatusOr<int> {
-      HONE_RETURN_IF_ERROR(ServeMeasurements(STDIN_FILENO, STDOUT_FILENO));
+      HONE_RETURN_IF_ERROR(
+          backends::ServeMeasurements(STDIN_FILENO, STDOUT_FILENO));
       return kDone;
     });
   });

@@ -13,6 +13,7 @@
 #include "cli/command.h"
 
 #include "backends/cpu/host.h"
+#include "backends/cpu/export.h"
 #include "backends/cpu/native_module.h"
 #include "base/status_macros.h"
 #include "base/thread_pool.h"
@@ -29,6 +30,9 @@ struct Options {
   uint64_t seed = 0;
   double time_limit_seconds = 600;
   std::string target = "evaluator";
+  int32_t threads = backends::DetectHost().machine.threads;
+  // Of the shared object; the header goes beside it.
+  std::string library;
 };
 
 // The array outputs of a result in order, nested tuples flattened.
@@ -88,27 +92,37 @@ absl::StatusOr<Execution> Evaluate(const hlo::Module& module,
 }
 
 // The second of two runs is timed: the first touches the memory.
-absl::StatusOr<Execution> RunNatively(
-    const hlo::Module& module, absl::Span<const hlo::Literal> arguments) {
+absl::StatusOr<Execution> RunNatively(const hlo::Module& module,
+                                      absl::Span<const hlo::Literal> arguments,
+                                      int32_t threads) {
   HONE_ASSIGN_OR_RETURN(const auto native,
-                        backends::NativeModule::Create(
-                            module, backends::DetectHost().machine.threads));
+                        backends::NativeModule::Create(module, threads));
   native->Run(arguments);
   const absl::Time start = absl::Now();
   hlo::Literal result = native->Run(arguments);
   return Execution{std::move(result), absl::Now() - start};
 }
 
+absl::Status Export(const hlo::Module& module, const Options& options) {
+  HONE_ASSIGN_OR_RETURN(const loops::ModulePlan plan,
+                        backends::LowerAndSchedule(module, options.threads));
+  return backends::ExportModule(module, plan, options.library);
+}
+
 absl::StatusOr<int> Run(const Options& options, const Context& context) {
   HONE_ASSIGN_OR_RETURN(const hlo::Module module,
                         hlo::ReadModuleFile(options.file));
   HONE_RETURN_IF_ERROR(hlo::VerifyModule(module));
+  if (!options.library.empty()) {
+    HONE_RETURN_IF_ERROR(Export(module, options));
+    return kDone;
+  }
   const std::vector<hlo::Literal> arguments =
       hlo::RandomArguments(module, options.seed);
   HONE_ASSIGN_OR_RETURN(
       const Execution execution,
       options.target == "cpu"
-          ? RunNatively(module, arguments)
+          ? RunNatively(module, arguments, options.threads)
           : Evaluate(module, arguments, options.time_limit_seconds));
   const hlo::Literal& result = execution.result;
   const double seconds = absl::ToDoubleSeconds(execution.time);
@@ -162,6 +176,14 @@ void AddRunCommand(CLI::App& app, Context& context) {
       ->add_option("--time-limit", options->time_limit_seconds,
                    "Seconds after which the evaluator gives up")
       ->capture_default_str();
+  command->add_option("--threads", options->threads, "Of native code")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  command
+      ->add_option("--export", options->library,
+                   "Instead of running it, write native code as a shared "
+                   "object, and its C header beside it")
+      ->type_name("M.so");
   command->callback([options, &context] {
     RunCommand(context, [&] { return Run(*options, context); });
   });

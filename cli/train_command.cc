@@ -48,7 +48,7 @@ absl::StatusOr<TrainingSet> ReadTrainingSet(const Options& options) {
     problem.name = entry.name;
     problem.make =
         [task, module = std::make_shared<const hlo::Module>(std::move(read))] {
-          return task->MakeProblem(*module, {});
+          return task->MakeProblem(*module, {}, {});
         };
     (split == bench::Split::kTraining ? set.training : set.validation)
         .push_back(std::move(problem));

@@ -14,13 +14,19 @@
 #include "cli/progress_line.h"
 #include <unistd.h>
 
+#include "backends/cpu/export.h"
+#include "backends/cpu/host.h"
+#include "backends/cpu/native_module.h"
+#include "backends/process/local_kernels.h"
 #include "base/clock.h"
 #include "base/status_macros.h"
 #include "base/thread_pool.h"
+#include "hlo/fingerprint.h"
 #include "hlo/proto_io.h"
 #include "hlo/read_module.h"
 #include "storage/memory_store.h"
 #include "storage/sqlite/sqlite_store.h"
+#include "tuning/tasks/kernel.h"
 #include "tuning/tuner.h"
 
 namespace hone::cli {
@@ -35,10 +41,13 @@ struct Options {
   std::string target;
   std::string optimizer = "beam";
   std::string score = "ops";
-  int64_t trials = 500;
+  int64_t trials = 0;  // 0: the task's own number
+  int32_t threads = 1;
   std::string time;
   uint64_t seed = 0;
   std::string output;
+  // Of the shared object; the header goes beside it.
+  std::string library;
   bool local = false;
   std::string state;
   bool force = false;
@@ -96,6 +105,7 @@ class RemoteTuner final : public Tuner {
     spec.set_optimizer(options_.optimizer);
     spec.set_seed(options_.seed);
     spec.mutable_options()->set_score(options_.score);
+    spec.mutable_options()->set_threads(options_.threads);
     spec.mutable_budget()->set_trials(options_.trials);
     if (time != absl::InfiniteDuration()) {
       spec.mutable_budget()->mutable_time()->set_seconds(
@@ -171,7 +181,8 @@ class LocalTuner final : public Tuner {
     }
     tuner->context_ = {.store = tuner->store_.get(),
                        .clock = &SystemClock(),
-                       .pool = &tuner->pool_};
+                       .pool = &tuner->pool_,
+                       .kernels = &tuner->kernels_};
     return tuner;
   }
 
@@ -182,11 +193,14 @@ class LocalTuner final : public Tuner {
     request.target = options_.target;
     request.optimizer = options_.optimizer;
     request.options.score = options_.score;
-    request.budget = {.trials = options_.trials, .time = time};
+    request.options.threads = options_.threads;
+    HONE_ASSIGN_OR_RETURN(const int64_t trials, TrialsOf(task));
+    request.budget = {.trials = trials, .time = time};
     request.seed = options_.seed;
     HONE_RETURN_IF_ERROR(tuning::ValidateRequest(request));
-    HONE_ASSIGN_OR_RETURN(const storage::CacheKey key,
-                          tuning::MakeCacheKey(module_, request));
+    HONE_ASSIGN_OR_RETURN(
+        const storage::CacheKey key,
+        tuning::MakeCacheKey(hlo::Fingerprint(module_), request, &kernels_));
     bool cached = false;
     if (!options_.force) {
       absl::StatusOr<storage::Record> hit = store_->Lookup(key);
@@ -231,6 +245,14 @@ class LocalTuner final : public Tuner {
   }
 
  private:
+  absl::StatusOr<int64_t> TrialsOf(const std::string& task_name) const {
+    if (options_.trials > 0) return options_.trials;
+    HONE_ASSIGN_OR_RETURN(const tuning::Task* task,
+                          tuning::FindTask(task_name));
+    return task->default_trials() > 0 ? task->default_trials()
+                                      : tuning::TuneRequest().budget.trials;
+  }
+
   LocalTuner(const Options& options, hlo::Module module)
       : options_(options),
         module_(std::move(module)),
@@ -239,10 +261,34 @@ class LocalTuner final : public Tuner {
   const Options& options_;
   hlo::Module module_;
   ThreadPool pool_;
+  backends::LocalKernels kernels_;
   std::unique_ptr<storage::Store> store_;
   tuning::TunerContext context_;
   storage::Record record_;
 };
+
+// Native code of what the last task has made: the scheduled kernel, or a
+// rewritten module with default schedules.
+absl::Status Export(const hlo::Module& input, const TaskResult& result,
+                    Tuner& tuner, const Options& options) {
+  if (result.task != "kernel") {
+    HONE_ASSIGN_OR_RETURN(const hlo::Module tuned, tuner.Tuned());
+    HONE_ASSIGN_OR_RETURN(const loops::ModulePlan plan,
+                          backends::LowerAndSchedule(tuned, options.threads));
+    return backends::ExportModule(tuned, plan, options.library);
+  }
+  const std::string& here = backends::HostDevice().fingerprint;
+  if (result.target != here) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(options.library,
+                     ": not written, as the kernel is tuned "
+                     "for ",
+                     result.target, ", expected this machine, ", here));
+  }
+  HONE_ASSIGN_OR_RETURN(const loops::Program program,
+                        tuning::KernelOfDecision(input, result.decision));
+  return backends::ExportKernel(program, options.library);
+}
 
 nlohmann::ordered_json ToJson(const TaskResult& result) {
   nlohmann::ordered_json decision = nlohmann::ordered_json::parse(
@@ -283,7 +329,8 @@ absl::StatusOr<int> Run(const Options& options, const Context& context) {
   }
   // Read here too, so that a broken file is reported before anything starts.
   HONE_ASSIGN_OR_RETURN(std::string bytes, hlo::ReadFileBytes(options.file));
-  HONE_ASSIGN_OR_RETURN(hlo::Module module, hlo::ReadModuleFile(options.file));
+  HONE_ASSIGN_OR_RETURN(const hlo::Module module,
+                        hlo::ReadModuleFile(options.file));
   const std::string name = module.name();
   bool local = options.local;
   // A server that was named has to be there.
@@ -295,29 +342,30 @@ absl::StatusOr<int> Run(const Options& options, const Context& context) {
   }
   std::unique_ptr<Tuner> tuner;
   if (local) {
-    HONE_ASSIGN_OR_RETURN(tuner,
-                          LocalTuner::Create(options, std::move(module)));
+    HONE_ASSIGN_OR_RETURN(tuner, LocalTuner::Create(options, module));
   } else {
     tuner = std::make_unique<RemoteTuner>(options, context, std::move(bytes));
   }
   nlohmann::ordered_json tasks = nlohmann::ordered_json::array();
-  std::string target;
+  TaskResult last;
   if (!context.json) std::cout << "module " << name << "\n";
   for (const std::string& task : options.tasks) {
-    HONE_ASSIGN_OR_RETURN(const TaskResult result, tuner->Tune(task, time));
-    target = result.target;
+    HONE_ASSIGN_OR_RETURN(last, tuner->Tune(task, time));
     if (context.json) {
-      tasks.push_back(ToJson(result));
+      tasks.push_back(ToJson(last));
     } else {
-      Print(result);
+      Print(last);
     }
   }
   if (!options.output.empty()) {
     HONE_ASSIGN_OR_RETURN(const hlo::Module tuned, tuner->Tuned());
     HONE_RETURN_IF_ERROR(WriteModule(tuned, options.output));
   }
+  if (!options.library.empty()) {
+    HONE_RETURN_IF_ERROR(Export(module, last, *tuner, options));
+  }
   if (context.json) {
-    PrintJson({{"module", name}, {"target", target}, {"tasks", tasks}});
+    PrintJson({{"module", name}, {"target", last.target}, {"tasks", tasks}});
   }
   return kDone;
 }
@@ -335,15 +383,22 @@ void AddTuneCommand(CLI::App& app, Context& context) {
       ->delimiter(',')
       ->capture_default_str();
   command->add_option("--target", options->target,
-                      "What the result is valid for; default: the task's own");
+                      "What the result is valid for: a device's fingerprint, "
+                      "or cpu; default: the task's own");
   command->add_option("--optimizer", options->optimizer, "Search algorithm")
       ->capture_default_str();
   command
       ->add_option("--score", options->score,
                    "What pass_order minimises: ops, or time by the model")
       ->capture_default_str();
-  command->add_option("--trials", options->trials, "Candidates to try")
-      ->check(CLI::PositiveNumber)
+  command
+      ->add_option("--trials", options->trials,
+                   "Candidates to try; default: 500, or 64 that are measured")
+      ->check(CLI::PositiveNumber);
+  command
+      ->add_option("--threads", options->threads,
+                   "Of the parallel scopes of a kernel, and of native code")
+      ->check(CLI::Range(1, 1024))
       ->capture_default_str();
   command->add_option("--time", options->time,
                       "Search time, e.g. 30s; default: no limit");
@@ -351,6 +406,11 @@ void AddTuneCommand(CLI::App& app, Context& context) {
       ->capture_default_str();
   command->add_option("-o,--output", options->output,
                       "Where the tuned module goes (.pb: as a proto)");
+  command
+      ->add_option("--export", options->library,
+                   "Where native code of the result goes, as a shared object; "
+                   "its C header is written beside it")
+      ->type_name("K.so");
   command->add_flag("--force", options->force,
                     "Tune even if a result is cached");
   command->add_flag("--local", options->local,

@@ -16,12 +16,13 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
 #include "cli/command.h"
-#include "cli/measure_process.h"
 #include "grpcpp/grpcpp.h"
 #include <poll.h>
 #include <unistd.h>
 
 #include "backends/cpu/host.h"
+#include "backends/process/kernel_messages.h"
+#include "backends/process/measure_process.h"
 #include "base/hash.h"
 #include "base/status_macros.h"
 #include "hone/v1/worker_service.grpc.pb.h"
@@ -35,18 +36,6 @@ constexpr absl::Duration kCallTimeout = absl::Seconds(30);
 // last.
 constexpr absl::Duration kFirstBackoff = absl::Milliseconds(100);
 constexpr absl::Duration kLastBackoff = absl::Seconds(10);
-
-v1::Device DescribeDevice() {
-  const backends::HostCpu& host = backends::DetectHost();
-  v1::Device device;
-  device.set_kind("cpu");
-  device.set_model(host.model);
-  device.set_isa(absl::StrCat(host.name, " ", host.features));
-  device.set_threads(host.machine.threads);
-  device.set_fingerprint(
-      Sha256Hex(absl::StrCat(HONE_VERSION, "\n", device.SerializeAsString())));
-  return device;
-}
 
 // Asked to end by a signal, or by the end of stdin. A call that waits is
 // cancelled then.
@@ -124,7 +113,7 @@ class WorkerLoop {
         ending_(at_eof) {
     request_.set_worker_id(RandomUuid());
     request_.set_version(HONE_VERSION);
-    *request_.mutable_device() = DescribeDevice();
+    backends::ToProto(backends::HostDevice(), *request_.mutable_device());
     request_.mutable_longest_wait()->set_seconds(
         absl::ToInt64Seconds(kLongestWait));
   }
@@ -223,7 +212,7 @@ class WorkerLoop {
   bool connected_ = false;
   absl::Duration lease_duration_;
   std::optional<v1::Lease> lease_;
-  MeasureProcess measure_;
+  backends::MeasureProcess measure_;
 };
 
 }  // namespace

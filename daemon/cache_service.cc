@@ -20,9 +20,7 @@ tuning::TuneRequest RequestOf(const v1::LookupRequest& proto) {
   tuning::TuneRequest request;
   if (!proto.task().empty()) request.task = proto.task();
   request.target = proto.target();
-  if (!proto.options().score().empty()) {
-    request.options.score = proto.options().score();
-  }
+  request.options = FromProto(proto.options());
   return request;
 }
 
@@ -161,7 +159,8 @@ class CacheService final : public v1::CacheService::CallbackService {
             ? runtime_.modules.RememberedFingerprint(asked.module_digest())
             : asked.module_fingerprint();
     if (!fingerprint.has_value()) return false;
-    const absl::StatusOr<CacheKey> key = KeyFor(*fingerprint, RequestOf(asked));
+    const absl::StatusOr<CacheKey> key = tuning::MakeCacheKey(
+        *fingerprint, RequestOf(asked), runtime_.tuner.kernels);
     if (!key.ok()) return false;
     const std::optional<Record> record = runtime_.store.RememberedRecord(*key);
     if (!record.has_value()) return false;
@@ -206,7 +205,8 @@ class CacheService final : public v1::CacheService::CallbackService {
       return InvalidField(
           "module", "empty, expected module_fingerprint or module_digest");
     }
-    return KeyFor(fingerprint, RequestOf(asked));
+    return tuning::MakeCacheKey(fingerprint, RequestOf(asked),
+                                runtime_.tuner.kernels);
   }
 
   Runtime& runtime_;

@@ -121,24 +121,31 @@ class Compilation {
     HONE_ASSIGN_OR_RETURN(const tuning::Task* task,
                           tuning::FindTask(tuning_.request.task));
     HONE_ASSIGN_OR_RETURN(const auto problem,
-                          task->MakeProblem(module, options));
+                          task->MakeProblem(module, options,
+                                            {.target = tuning_.key.target,
+                                             .kernels = runtime_.tuner.kernels,
+                                             .stop = nullptr}));
     const space::Candidate candidate = problem->DefaultCandidate();
     HONE_ASSIGN_OR_RETURN(const tuning::AppliedDecision applied,
-                          task->Apply(module, options, candidate));
+                          task->Apply(module, *problem, candidate));
     if (request_.format() == v1::MODULE_FORMAT_PROTO) {
       HONE_ASSIGN_OR_RETURN(*response_.mutable_module(),
                             hlo::SerializeHloProto(applied.module));
     } else {
       response_.set_module(hlo::PrintModule(applied.module));
     }
-    const double cost = problem->Measure(candidate).cost;
     Decision& decision = *response_.add_decisions();
+    // Measuring on a device would take longer than a compiler waits.
+    if (!problem->is_noisy()) {
+      HONE_ASSIGN_OR_RETURN(const space::Measurement measurement,
+                            problem->Measure(candidate));
+      decision.set_default_cost(measurement.cost);
+      decision.set_cost(measurement.cost);
+    }
     decision.set_task(tuning_.request.task);
     decision.set_source(Decision::DEFAULT);
     decision.set_decision(applied.decision);
     decision.set_unit(std::string(problem->unit()));
-    decision.set_default_cost(cost);
-    decision.set_cost(cost);
     if (!tuning_id_.empty()) decision.set_tuning(TuningName(tuning_id_));
     return absl::OkStatus();
   }

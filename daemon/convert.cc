@@ -140,6 +140,13 @@ storage::TuningState FromProto(v1::Tuning::State state) {
   }
 }
 
+tuning::TaskOptions FromProto(const v1::TaskOptions& proto) {
+  tuning::TaskOptions options;
+  if (!proto.score().empty()) options.score = proto.score();
+  if (proto.threads() != 0) options.threads = proto.threads();
+  return options;
+}
+
 absl::StatusOr<tuning::TuneRequest> FromProto(const v1::TuningSpec& spec,
                                               const Config& config) {
   tuning::TuneRequest request;
@@ -147,16 +154,18 @@ absl::StatusOr<tuning::TuneRequest> FromProto(const v1::TuningSpec& spec,
   request.target = spec.target();
   request.optimizer =
       spec.optimizer().empty() ? config.default_optimizer : spec.optimizer();
-  if (!spec.options().score().empty()) {
-    request.options.score = spec.options().score();
-  }
+  request.options = FromProto(spec.options());
   if (spec.budget().trials() < 0) {
     return InvalidField(
         "spec.budget.trials",
         absl::StrCat(spec.budget().trials(), ", expected 0 or more"));
   }
-  request.budget.trials = spec.budget().trials() > 0 ? spec.budget().trials()
-                                                     : config.default_trials;
+  request.budget.trials = spec.budget().trials();
+  if (request.budget.trials == 0) {
+    const auto task = tuning::FindTask(request.task);
+    const int64_t own = task.ok() ? (*task)->default_trials() : 0;
+    request.budget.trials = own > 0 ? own : config.default_trials;
+  }
   if (spec.budget().has_time()) {
     request.budget.time = absl::Seconds(spec.budget().time().seconds()) +
                           absl::Nanoseconds(spec.budget().time().nanos());
@@ -193,19 +202,6 @@ absl::StatusOr<std::string> TuningId(absl::string_view name) {
 
 absl::StatusOr<std::string> OperationId(absl::string_view name) {
   return IdOf("operations", name);
-}
-
-absl::StatusOr<storage::CacheKey> KeyFor(absl::string_view module_fingerprint,
-                                         const tuning::TuneRequest& request) {
-  HONE_ASSIGN_OR_RETURN(const tuning::Task* task,
-                        tuning::FindTask(request.task));
-  storage::CacheKey key;
-  key.module_fingerprint = std::string(module_fingerprint);
-  key.target = request.target.empty() ? task->default_target() : request.target;
-  key.task = request.task;
-  HONE_ASSIGN_OR_RETURN(key.task_options, task->OptionsKey(request.options));
-  key.space_version = task->space_version();
-  return key;
 }
 
 }  // namespace hone::daemon

@@ -25,6 +25,8 @@ void ToProto(const storage::Tuning& tuning, v1::Tuning& proto);
 void ToProto(const TuningUpdate& update, v1::TuningProgress& proto);
 
 storage::TuningState FromProto(v1::Tuning::State state);
+// Absent options take their defaults.
+tuning::TaskOptions FromProto(const v1::TaskOptions& proto);
 
 // A request with the defaults filled in.
 // Errors: InvalidArgument for a negative budget.
@@ -39,11 +41,6 @@ std::string OperationName(absl::string_view id);
 absl::StatusOr<std::string> EnvironmentId(absl::string_view name);
 absl::StatusOr<std::string> TuningId(absl::string_view name);
 absl::StatusOr<std::string> OperationId(absl::string_view name);
-
-// The cache key of a module known by its fingerprint only.
-// Errors: NotFound for an unknown task; InvalidArgument for bad options.
-absl::StatusOr<storage::CacheKey> KeyFor(absl::string_view module_fingerprint,
-                                         const tuning::TuneRequest& request);
 
 }  // namespace hone::daemon
 

@@ -259,9 +259,11 @@ class EnvironmentService final
     shared->module = std::move(loaded.module);
     shared->task = std::string(task.name());
     HONE_ASSIGN_OR_RETURN(shared->problem,
-                          task.MakeProblem(shared->module, options));
-    shared->default_score =
-        shared->problem->Measure(shared->problem->DefaultCandidate()).cost;
+                          task.MakeProblem(shared->module, options, {}));
+    HONE_ASSIGN_OR_RETURN(
+        const space::Measurement by_default,
+        shared->problem->Measure(shared->problem->DefaultCandidate()));
+    shared->default_score = by_default.cost;
     shared->state_bytes = shared->module.instruction_count() * kBytesPerNode;
     return shared;
   }

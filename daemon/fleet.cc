@@ -73,13 +73,38 @@ absl::StatusOr<v1::Completion> Fleet::Run(const v1::Work& work,
   };
   while (!mu_.AwaitWithTimeout(absl::Condition(&ended), kPatrol)) {
     ExpireLocked();
-    if (!stop()) continue;
+    if (!stop || !stop()) continue;
     Forget(*job);
     return absl::CancelledError("stopped");
   }
   if (job->result.has_value()) return *std::move(job->result);
   Forget(*job);
   return DrainingError();
+}
+
+absl::StatusOr<v1::Device> Fleet::AwaitDevice(absl::string_view fingerprint,
+                                              const StopPredicate& stop) {
+  const absl::Duration end = clock_.Monotonic() + options_.device_wait;
+  absl::MutexLock lock(&mu_);
+  const v1::Device* device = nullptr;
+  const auto found = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    for (const auto& [id, worker] : workers_) {
+      if (fingerprint.empty() || worker.device.fingerprint() == fingerprint) {
+        device = &worker.device;
+      }
+    }
+    return draining_ || device != nullptr;
+  };
+  while (!mu_.AwaitWithTimeout(absl::Condition(&found), kPatrol)) {
+    if (stop && stop()) return absl::CancelledError("stopped");
+    if (clock_.Monotonic() < end) continue;
+    return absl::UnavailableError(
+        absl::StrCat("no worker offers a device",
+                     fingerprint.empty() ? "" : absl::StrCat(" ", fingerprint),
+                     ", expected one (hone worker --connect)"));
+  }
+  if (draining_) return DrainingError();
+  return *device;
 }
 
 absl::Status Fleet::CheckRequest(const v1::SynchronizeRequest& request) const {
@@ -95,6 +120,13 @@ absl::Status Fleet::CheckRequest(const v1::SynchronizeRequest& request) const {
   }
   if (request.device().fingerprint().empty()) {
     return InvalidField("device.fingerprint", "it is empty");
+  }
+  const v1::Device::Machine& machine = request.device().machine();
+  if (request.device().threads() < 1 || machine.l1_bytes() < 1 ||
+      machine.l2_bytes() < 1 || machine.cache_line_bytes() < 1 ||
+      machine.vector_bytes() < 4 || machine.vector_registers() < 1) {
+    return InvalidField("device.machine",
+                        "threads, caches and vectors are not all given");
   }
   if (request.state_case() == v1::SynchronizeRequest::STATE_NOT_SET) {
     return InvalidField("state", "none is set, expected one");

@@ -38,10 +38,12 @@ class Fleet {
     std::string version;
     // A worker that is silent for so long has lost its work.
     absl::Duration lease = absl::Seconds(15);
+    // For how long a worker is waited for that is not there.
+    absl::Duration device_wait = absl::Seconds(20);
     // Leases of one piece of work that may be lost before it is given up.
     int max_attempts = 3;
   };
-  // Asked now and then; true gives up waiting.
+  // Asked now and then, unless it is empty; true gives up waiting.
   using StopPredicate = std::function<bool()>;
 
   // What it is given outlives it.
@@ -57,6 +59,13 @@ class Fleet {
   absl::StatusOr<v1::Completion> Run(const v1::Work& work,
                                      absl::string_view device_fingerprint,
                                      const StopPredicate& stop);
+
+  // A device that a worker offers, with that fingerprint if it is not empty;
+  // waits a while for such a worker to come.
+  // Errors: Unavailable when none comes, or the fleet drains; Cancelled after
+  // `stop`.
+  absl::StatusOr<v1::Device> AwaitDevice(absl::string_view fingerprint,
+                                         const StopPredicate& stop);
 
   // A worker's call. When it is idle and there is nothing for it, `idle` of the
   // response is set: AwaitWork tells when to ask again.

@@ -22,6 +22,7 @@
 #include "daemon/call.h"
 #include "daemon/environment_registry.h"
 #include "daemon/fleet.h"
+#include "daemon/fleet_kernels.h"
 #include "daemon/http_server.h"
 #include "daemon/limits.h"
 #include "daemon/local_worker.h"
@@ -51,12 +52,12 @@ class GrpcServer final : public Server {
              const Clock& clock)
       : config_(config),
         store_(std::move(store), metrics_),
+        fleet_(clock, metrics_,
+               {.version = HONE_VERSION, .lease = config_.worker_lease}),
         environments_(clock, metrics_,
                       {.max_environments = config_.max_environments,
                        .memory_bytes = config_.environment_memory_bytes,
-                       .idle = config_.environment_idle}),
-        fleet_(clock, metrics_,
-               {.version = HONE_VERSION, .lease = config_.worker_lease}) {}
+                       .idle = config_.environment_idle}) {}
 
   ~GrpcServer() override {
     config_.drain_delay = absl::ZeroDuration();
@@ -183,14 +184,17 @@ class GrpcServer final : public Server {
   ModuleLoader modules_{store_};
   // Evaluates modules, for all tunings.
   ThreadPool evaluation_pool_{Cores()};
-  tuning::TunerContext tuner_{
-      .store = &store_, .clock = &SystemClock(), .pool = &evaluation_pool_};
+  Fleet fleet_;
+  FleetKernels kernels_{fleet_};
+  tuning::TunerContext tuner_{.store = &store_,
+                              .clock = &SystemClock(),
+                              .pool = &evaluation_pool_,
+                              .kernels = &kernels_};
   TuningExecutor tunings_{tuner_,
                           metrics_,
                           {.max_running = config_.max_running_tunings,
                            .max_queued = config_.max_queued_tunings}};
   EnvironmentRegistry environments_;
-  Fleet fleet_;
   Runtime runtime_{.config = config_,
                    .metrics = metrics_,
                    .store = store_,

@@ -17,6 +17,32 @@ std::ptrdiff_t Below(Rng& rng, size_t bound) {
   return static_cast<std::ptrdiff_t>(rng.Below(bound));
 }
 
+// `actions` made legal again where legality depends on the state: of those that
+// are illegal where they come, the first is exchanged for a legal one and the
+// others are left out.
+std::vector<int32_t> Repair(const space::SequentialProblem& problem,
+                            const std::vector<int32_t>& actions, Rng& rng) {
+  if (problem.legal_everywhere()) return actions;
+  std::vector<int32_t> repaired;
+  space::StatePtr state = problem.InitialState();
+  bool exchanged = false;
+  for (int32_t action : actions) {
+    absl::StatusOr<space::StatePtr> next = problem.Step(state, action);
+    if (!next.ok()) {
+      if (exchanged) continue;
+      exchanged = true;
+      const std::vector<int32_t> legal = problem.LegalActions(state);
+      if (legal.empty()) break;
+      action = legal[rng.Below(legal.size())];
+      next = problem.Step(state, action);
+      if (!next.ok()) continue;
+    }
+    repaired.push_back(action);
+    state = *std::move(next);
+  }
+  return repaired;
+}
+
 }  // namespace
 
 Position Follow(const space::SequentialProblem& problem,
@@ -77,7 +103,7 @@ std::vector<int32_t> EditSequence(const space::SequentialProblem& problem,
       actions.insert(actions.begin() + Below(rng, actions.size() + 1), action);
     }
   }
-  return actions;
+  return Repair(problem, actions, rng);
 }
 
 std::vector<int32_t> EditAssignment(const space::AssignmentProblem& problem,

@@ -24,7 +24,8 @@ Position Follow(const space::SequentialProblem& problem,
                 const std::vector<int32_t>& actions);
 
 // One random edit of a sequence: an action inserted, removed, replaced or moved
-// elsewhere. Never longer than max_steps; the result may turn out invalid.
+// elsewhere. Never longer than max_steps. What has become illegal where it
+// comes is left out, the first exchanged for something legal.
 std::vector<int32_t> EditSequence(const space::SequentialProblem& problem,
                                   std::vector<int32_t> actions, Rng& rng);
 

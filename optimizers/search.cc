@@ -78,8 +78,9 @@ absl::StatusOr<SearchResult> RunSearch(const space::Problem& problem,
         optimizer.Suggest(static_cast<int32_t>(count));
     if (batch.empty()) end = SearchEnd::kExhausted;
     for (size_t i = 0; i < batch.size() && !end; ++i) {
-      const space::Trial trial{result.trials, batch[i],
-                               problem.Measure(batch[i])};
+      HONE_ASSIGN_OR_RETURN(space::Measurement measurement,
+                            problem.Measure(batch[i]));
+      const space::Trial trial{result.trials, batch[i], std::move(measurement)};
       Take(trial, optimizer, result);
       if (options.on_trial) HONE_RETURN_IF_ERROR(options.on_trial(trial));
       end = limit();

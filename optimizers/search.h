@@ -57,7 +57,8 @@ struct SearchResult {
 // measurement begins once either limit is reached. Measures one candidate after
 // the other.
 // Errors: InvalidArgument when options.resume is not the log of a search with
-// this optimizer, problem and seed; those of options.on_trial.
+// this optimizer, problem and seed; those of options.on_trial and of
+// Problem::Measure.
 absl::StatusOr<SearchResult> RunSearch(const space::Problem& problem,
                                        Optimizer& optimizer,
                                        const space::Budget& budget,

@@ -21,7 +21,8 @@ std::vector<int32_t> SequentialProblem::CountNodeKinds(
   return counts;
 }
 
-Measurement SequentialProblem::Measure(const Candidate& candidate) const {
+absl::StatusOr<Measurement> SequentialProblem::Measure(
+    const Candidate& candidate) const {
   Measurement invalid;
   invalid.outcome = Outcome::kInvalid;
   if (candidate.choices.size() > static_cast<size_t>(max_steps())) {
@@ -37,6 +38,11 @@ Measurement SequentialProblem::Measure(const Candidate& candidate) const {
     }
     state = *std::move(next);
   }
+  return MeasureState(state);
+}
+
+absl::StatusOr<Measurement> SequentialProblem::MeasureState(
+    const StatePtr& state) const {
   Measurement measurement;
   measurement.cost = Cost(state);
   return measurement;

@@ -23,8 +23,8 @@ class AssignmentProblem;
 
 // A decision to be tuned, without what it is about: optimizers see only this.
 //
-// Determinism: every method depends on its arguments only, measured cost
-// excepted where the problem says so.
+// Determinism: every method depends on its arguments only, costs of a problem
+// that is_noisy() excepted.
 // Threads: const methods are thread-safe.
 class Problem {
  public:
@@ -37,7 +37,18 @@ class Problem {
   virtual Candidate DefaultCandidate() const = 0;
 
   // The cost of a candidate. Candidates outside the space get kInvalid.
-  virtual Measurement Measure(const Candidate& candidate) const = 0;
+  // Errors: where nothing can be measured now; none about the candidate.
+  virtual absl::StatusOr<Measurement> Measure(
+      const Candidate& candidate) const = 0;
+
+  // Whether costs are times of a real device, which another measurement gives
+  // otherwise: differences of a few percent mean nothing before they are
+  // confirmed, and each measurement takes long.
+  virtual bool is_noisy() const { return false; }
+
+  // Takes in the trials of the search that is about to go on, in order from
+  // the first: what costs are relative to is theirs. By default nothing is.
+  virtual void Recall(absl::Span<const Trial> log) { (void)log; }
 
   // Names the kind of problem that one trained policy serves ("pass_order");
   // empty when there is none.
@@ -77,10 +88,13 @@ class SequentialProblem : public Problem {
   // Actions known to lead nowhere from `state` may be missing; those given may
   // still turn out to change nothing (Step returns a state of equal key).
   virtual std::vector<int32_t> LegalActions(const StatePtr& state) const = 0;
+  // Whether LegalActions are the same in every state.
+  virtual bool legal_everywhere() const { return false; }
   // Errors: InvalidArgument for an action that is out of range or illegal.
   virtual absl::StatusOr<StatePtr> Step(const StatePtr& state,
                                         int32_t action) const = 0;
-  // The cost of stopping in `state`.
+  // The cost of stopping in `state`; infinity where it is bad, or cannot be
+  // measured now.
   virtual double Cost(const StatePtr& state) const = 0;
 
   // What a policy sees of `state`; by default one node that says nothing.
@@ -93,9 +107,14 @@ class SequentialProblem : public Problem {
   // work that a search has cost. 0 where the problem does not count.
   virtual int64_t steps_taken() const { return 0; }
 
-  // Steps through the candidate and takes Cost of where it ends; outcome
-  // kInvalid when a step fails.
-  Measurement Measure(const Candidate& candidate) const override;
+  // Steps through the candidate and takes MeasureState of where it ends;
+  // outcome kInvalid when a step fails.
+  absl::StatusOr<Measurement> Measure(const Candidate& candidate) const final;
+
+ protected:
+  // By default its Cost.
+  // Errors: as Measure.
+  virtual absl::StatusOr<Measurement> MeasureState(const StatePtr& state) const;
 };
 
 // One value for each of a fixed number of variables: placement, partition,

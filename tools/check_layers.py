@@ -17,13 +17,14 @@ ALLOWED = {
     "loops": {"hlo", "base"},
     "space": {"base"},
     "optimizers": {"space", "base"},
-    "backends": {"loops", "hlo", "space", "base"},
+    "backends": {"loops", "hlo", "space", "base", "proto"},
     "costmodels": {"hlo", "space", "base"},
     "storage": {"space", "base"},
     "tuning": {
-        "optimizers", "costmodels", "storage", "hlo", "space", "base"},
+        "backends", "optimizers", "costmodels", "storage", "loops", "hlo",
+        "space", "base"},
     "proto": set(),
-    "daemon": {"tuning", "storage", "optimizers", "costmodels", "hlo",
+    "daemon": {"tuning", "backends", "storage", "optimizers", "costmodels", "hlo",
                "space", "base", "proto"},
     "cli": {"tuning", "storage", "optimizers", "costmodels", "backends",
             "loops", "hlo", "space", "base", "proto", "bench"},
@@ -49,8 +50,9 @@ FENCES = {
     "zstd.h": {"hlo", "storage"},
     "openssl/": {"base"},
     "xxhash.h": {"base"},
-    "google/protobuf/": {"hlo", "daemon", "cli", "bench", "tests"},
-    "hone/v1/": {"daemon", "cli", "bench", "tests"},
+    "google/protobuf/": {
+        "hlo", "backends/process", "daemon", "cli", "bench", "tests"},
+    "hone/v1/": {"backends/process", "daemon", "cli", "bench", "tests"},
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]')

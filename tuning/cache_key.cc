@@ -3,11 +3,11 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 
 #include "base/status_macros.h"
-#include "hlo/fingerprint.h"
 #include "optimizers/registry.h"
 #include "tuning/tuner.h"
 
@@ -18,22 +18,29 @@ absl::StatusOr<TaskOptions> ParseOptionsKey(absl::string_view key) {
   for (absl::string_view item : absl::StrSplit(key, ';')) {
     const std::pair<absl::string_view, absl::string_view> option =
         absl::StrSplit(item, absl::MaxSplits('=', 1));
-    if (option.first != "score") {
+    if (option.first == "score") {
+      options.score = std::string(option.second);
+    } else if (option.first == "passes") {
+      options.passes = std::string(option.second);
+    } else if (option.first != "threads" ||
+               !absl::SimpleAtoi(option.second, &options.threads)) {
       return absl::InvalidArgumentError(
-          absl::StrCat("task options '", key, "', expected 'score=...'"));
+          absl::StrCat("task options '", key,
+                       "', expected 'score=...', 'passes=...' or 'threads=N'"));
     }
-    options.score = std::string(option.second);
   }
   return options;
 }
 
-absl::StatusOr<storage::CacheKey> MakeCacheKey(const hlo::Module& module,
-                                               const TuneRequest& request) {
+absl::StatusOr<storage::CacheKey> MakeCacheKey(
+    absl::string_view module_fingerprint, const TuneRequest& request,
+    backends::KernelMeasurer* kernels) {
   HONE_ASSIGN_OR_RETURN(const Task* task, FindTask(request.task));
   storage::CacheKey key;
   HONE_ASSIGN_OR_RETURN(key.task_options, task->OptionsKey(request.options));
-  key.module_fingerprint = hlo::Fingerprint(module);
-  key.target = request.target.empty() ? task->default_target() : request.target;
+  key.module_fingerprint = std::string(module_fingerprint);
+  HONE_ASSIGN_OR_RETURN(key.target,
+                        task->ResolveTarget(request.target, kernels));
   key.task = request.task;
   key.space_version = task->space_version();
   return key;

@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "base/status_macros.h"
+#include "hlo/fingerprint.h"
 #include "hlo/text_printer.h"
 #include "tuning/tuner.h"
 
@@ -45,7 +46,8 @@ absl::StatusOr<storage::Tuning> CreateTuning(const TunerContext& context,
                                              const TuneRequest& request) {
   HONE_RETURN_IF_ERROR(ValidateRequest(request));
   storage::Tuning tuning;
-  HONE_ASSIGN_OR_RETURN(tuning.key, MakeCacheKey(module, request));
+  HONE_ASSIGN_OR_RETURN(tuning.key, MakeCacheKey(hlo::Fingerprint(module),
+                                                 request, context.kernels));
   tuning.id = RandomUuid();
   tuning.module_name = module.name();
   tuning.optimizer = request.optimizer;

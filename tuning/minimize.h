@@ -1,6 +1,8 @@
 #ifndef HONE_TUNING_MINIMIZE_H_
 #define HONE_TUNING_MINIMIZE_H_
 
+#include "absl/status/statusor.h"
+
 #include "space/problem.h"
 #include "space/trial.h"
 
@@ -9,8 +11,9 @@ namespace hone::tuning {
 // `candidate` without the actions that its cost does not need, so that what is
 // published is short and each part of it matters. Costs no more than
 // `candidate`, which is valid; depends on the arguments only.
-space::Candidate Minimize(const space::SequentialProblem& problem,
-                          const space::Candidate& candidate);
+// Errors: those of Problem::Measure.
+absl::StatusOr<space::Candidate> Minimize(
+    const space::SequentialProblem& problem, const space::Candidate& candidate);
 
 }  // namespace hone::tuning
 

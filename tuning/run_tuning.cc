@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,6 +23,9 @@
 
 namespace hone::tuning {
 namespace {
+
+// Trials whose costs are noisy that are judged once more.
+constexpr size_t kFinalists = 3;
 
 // One call of RunTuning.
 class Run {
@@ -81,7 +85,11 @@ class Run {
                                               "' is read back with another "
                                               "fingerprint"));
     }
-    HONE_ASSIGN_OR_RETURN(problem_, task_->MakeProblem(module_, options_));
+    HONE_ASSIGN_OR_RETURN(problem_,
+                          task_->MakeProblem(module_, options_,
+                                             {.target = tuning_.key.target,
+                                              .kernels = context_.kernels,
+                                              .stop = stop_}));
     progress_.unit = std::string(problem_->unit());
     progress_.budget_trials = tuning_.budget.trials;
     return absl::OkStatus();
@@ -96,6 +104,7 @@ class Run {
     HONE_ASSIGN_OR_RETURN(const std::vector<space::Trial> log,
                           store_.ListTrials(tuning_.id));
     for (const space::Trial& trial : log) Note(trial);
+    problem_->Recall(log);
     TrialWriter writer(store_, *context_.clock, tuning_.id);
     optimizers::SearchOptions search;
     search.resume = log;
@@ -105,11 +114,11 @@ class Run {
       Report(Progress::Phase::kSearching);
       return writer.Add(trial);
     };
-    HONE_ASSIGN_OR_RETURN(
-        optimizers::SearchResult result,
-        optimizers::RunSearch(*problem_, *optimizer, tuning_.budget,
-                              *context_.clock, search));
-    HONE_RETURN_IF_ERROR(writer.Flush());
+    absl::StatusOr<optimizers::SearchResult> result = optimizers::RunSearch(
+        *problem_, *optimizer, tuning_.budget, *context_.clock, search);
+    // Whatever has ended it, what was measured is kept.
+    const absl::Status flushed = writer.Flush();
+    if (result.ok()) HONE_RETURN_IF_ERROR(flushed);
     return result;
   }
 
@@ -123,24 +132,56 @@ class Run {
   }
 
   // What may be published, best first: the winner, the default, and for a
-  // rewrite step by step the module as it is.
-  std::vector<space::Candidate> Choices(
+  // rewrite step by step the module as it is. Where costs are noisy, the winner
+  // is one of those that came first.
+  absl::StatusOr<std::vector<Finalists>> Groups(
       const optimizers::SearchResult& result) const {
-    std::vector<space::Candidate> choices;
+    std::vector<Finalists> groups;
     const space::SequentialProblem* sequential = problem_->sequential();
+    const space::Candidate by_default = problem_->DefaultCandidate();
+    if (problem_->is_noisy()) {
+      HONE_ASSIGN_OR_RETURN(Finalists best, CheapestTrials(by_default));
+      if (!best.empty()) groups.push_back(std::move(best));
+      groups.push_back({by_default});
+      return groups;
+    }
     if (result.best) {
-      const space::Candidate& best = result.best->candidate;
-      choices.push_back(sequential == nullptr ? best
-                                              : Minimize(*sequential, best));
+      space::Candidate best = result.best->candidate;
+      if (sequential != nullptr) {
+        HONE_ASSIGN_OR_RETURN(best, Minimize(*sequential, best));
+      }
+      groups.push_back({std::move(best)});
     }
-    if (space::Candidate by_default = problem_->DefaultCandidate();
-        choices.empty() || choices.back() != by_default) {
-      choices.push_back(std::move(by_default));
+    if (groups.empty() || groups.back()[0] != by_default) {
+      groups.push_back({by_default});
     }
-    if (sequential != nullptr && !choices.back().choices.empty()) {
-      choices.emplace_back();
+    if (sequential != nullptr && !by_default.choices.empty()) {
+      groups.push_back({space::Candidate{}});
     }
-    return choices;
+    return groups;
+  }
+
+  // Of trials that cost the same (transpositions), the first.
+  absl::StatusOr<Finalists> CheapestTrials(
+      const space::Candidate& by_default) const {
+    HONE_ASSIGN_OR_RETURN(std::vector<space::Trial> trials,
+                          store_.ListTrials(tuning_.id));
+    std::stable_sort(trials.begin(), trials.end(),
+                     [](const space::Trial& a, const space::Trial& b) {
+                       return space::EffectiveCost(a.measurement) <
+                              space::EffectiveCost(b.measurement);
+                     });
+    Finalists finalists;
+    double last_cost = 0;
+    for (const space::Trial& trial : trials) {
+      const double cost = space::EffectiveCost(trial.measurement);
+      if (finalists.size() == kFinalists || std::isinf(cost)) break;
+      if (trial.candidate == by_default) break;  // The rest is no better.
+      if (cost == last_cost) continue;
+      last_cost = cost;
+      finalists.push_back(trial.candidate);
+    }
+    return finalists;
   }
 
   absl::StatusOr<storage::Record> Conclude(
@@ -148,16 +189,15 @@ class Run {
     VerifyOptions verify;
     verify.pool = context_.pool;
     verify.seed = tuning_.seed;
-    HONE_ASSIGN_OR_RETURN(Winner winner,
-                          FirstVerified(*task_, options_, module_, *problem_,
-                                        Choices(result), verify));
+    HONE_ASSIGN_OR_RETURN(const std::vector<Finalists> groups, Groups(result));
+    HONE_ASSIGN_OR_RETURN(
+        Winner winner,
+        ChooseWinner(*task_, module_, *problem_, groups, verify));
     storage::Record record;
     record.key = tuning_.key;
     record.module_name = tuning_.module_name;
     record.unit = std::string(problem_->unit());
-    record.default_cost =
-        result.baseline ? result.baseline->measurement.cost
-                        : problem_->Measure(problem_->DefaultCandidate()).cost;
+    HONE_ASSIGN_OR_RETURN(record.default_cost, DefaultCost(result));
     record.best_cost = winner.cost;
     record.decision = std::move(winner.applied.decision);
     HONE_ASSIGN_OR_RETURN(
@@ -174,10 +214,22 @@ class Run {
     return record;
   }
 
-  // Publishes unless the cache holds something better already.
+  absl::StatusOr<double> DefaultCost(
+      const optimizers::SearchResult& result) const {
+    if (result.baseline) return result.baseline->measurement.cost;
+    HONE_ASSIGN_OR_RETURN(const space::Measurement measurement,
+                          problem_->Measure(problem_->DefaultCandidate()));
+    return measurement.cost;
+  }
+
+  // Publishes unless the cache holds something better already. Times of two
+  // runs are compared by what the default took in each.
   absl::Status Publish(const storage::Record& record) {
+    const auto score = [&](const storage::Record& r) {
+      return problem_->is_noisy() ? r.best_cost / r.default_cost : r.best_cost;
+    };
     const absl::StatusOr<storage::Record> present = store_.Lookup(record.key);
-    if (present.ok() && present->best_cost < record.best_cost) {
+    if (present.ok() && score(*present) < score(record)) {
       return store_.SetTuningState(tuning_.id, storage::TuningState::kSucceeded,
                                    "");
     }
@@ -210,7 +262,8 @@ absl::StatusOr<storage::Record> RunTuning(const TunerContext& context,
       store.SetTuningState(tuning_id, storage::TuningState::kRunning, ""));
   absl::StatusOr<storage::Record> record =
       Run(context, std::move(tuning), progress, stop).Finish();
-  if (absl::IsCancelled(record.status())) {
+  if (absl::IsCancelled(record.status()) ||
+      absl::IsUnavailable(record.status())) {
     // Whoever stopped it may have given it another state.
     store.SetTuningState(tuning_id, storage::TuningState::kPending, "")
         .IgnoreError();

@@ -1,6 +1,8 @@
 #ifndef HONE_TUNING_TASK_H_
 #define HONE_TUNING_TASK_H_
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -8,10 +10,12 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
+#include "backends/kernel_measurer.h"
 #include "hlo/module.h"
 #include "optimizers/registry.h"
 #include "space/problem.h"
 #include "storage/record.h"
+#include "tuning/verify.h"
 
 namespace hone::tuning {
 
@@ -21,12 +25,31 @@ struct TaskOptions {
   // pass_order: "all" passes, or those of the default "pipeline" only, so that
   // their order alone is tuned.
   std::string passes = "all";
+  // kernel: of parallel scopes.
+  int32_t threads = 1;
+};
+
+// What problems need of the world. Nothing is owned; it outlives them.
+struct TaskContext {
+  // As Task::ResolveTarget has found it.
+  std::string target;
+  // Null: kernels cannot be measured.
+  backends::KernelMeasurer* kernels = nullptr;
+  // Asked while something is measured; true gives it up.
+  std::function<bool()> stop = nullptr;
 };
 
 // A candidate in words, and the module that it makes.
 struct AppliedDecision {
   std::string decision;  // JSON
   hlo::Module module;
+};
+
+// A decision that may be published.
+struct Winner {
+  double cost = 0;  // of what was verified
+  AppliedDecision applied;
+  storage::Verification verification;
 };
 
 // One decision that Hone tunes.
@@ -51,18 +74,41 @@ class Task {
   virtual absl::StatusOr<std::string> OptionsKey(
       const TaskOptions& options) const = 0;
 
-  // The target that results are valid for on this machine; "hlo" where no
-  // device matters.
+  // What a user may call the default target: "hlo" where no device matters,
+  // else a kind of device, "cpu".
   virtual std::string default_target() const = 0;
 
-  // `module` verifies and outlives the problem.
-  virtual absl::StatusOr<std::unique_ptr<space::Problem>> MakeProblem(
-      const hlo::Module& module, const TaskOptions& options) const = 0;
+  // The target that results are valid for, of what a user calls it: nothing,
+  // default_target(), or the target itself. `kernels` may be null.
+  // Errors: InvalidArgument for what it cannot be; Unavailable where there is
+  // no such device, FailedPrecondition where there are several.
+  virtual absl::StatusOr<std::string> ResolveTarget(
+      absl::string_view asked, backends::KernelMeasurer* kernels) const = 0;
 
-  // What `candidate` of MakeProblem's problem makes of `module`.
-  virtual absl::StatusOr<AppliedDecision> Apply(
+  // Whether candidates are measured on a device.
+  virtual bool needs_device() const { return false; }
+
+  // Trials of a budget that names none; 0: as many as for any task.
+  virtual int64_t default_trials() const { return 0; }
+
+  // `module` verifies and outlives the problem.
+  // Errors: also Unavailable and Cancelled, where a device is needed.
+  virtual absl::StatusOr<std::unique_ptr<space::Problem>> MakeProblem(
       const hlo::Module& module, const TaskOptions& options,
+      const TaskContext& context) const = 0;
+
+  // What `candidate` of `problem`, which MakeProblem made, makes of `module`.
+  virtual absl::StatusOr<AppliedDecision> Apply(
+      const hlo::Module& module, const space::Problem& problem,
       const space::Candidate& candidate) const = 0;
+
+  // Measures and applies a candidate, and verifies what comes of it; by default
+  // as VerifyRewrite does.
+  // Errors: what speaks against publishing it; Unavailable and Cancelled.
+  virtual absl::StatusOr<Winner> Judge(const hlo::Module& module,
+                                       const space::Problem& problem,
+                                       const space::Candidate& candidate,
+                                       const VerifyOptions& options) const;
 
   // Applies a stored decision (AppliedDecision::decision).
   // Errors: InvalidArgument when it is not of this space version.

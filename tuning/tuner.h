@@ -51,12 +51,16 @@ struct TunerContext {
   const Clock* clock = nullptr;
   // For evaluation; null runs on the caller's thread.
   ThreadPool* pool = nullptr;
+  // Null: no task that measures kernels can run.
+  backends::KernelMeasurer* kernels = nullptr;
 };
 
-// The cache key of `module` under `request`.
-// Errors: NotFound for an unknown task; InvalidArgument for bad options.
-absl::StatusOr<storage::CacheKey> MakeCacheKey(const hlo::Module& module,
-                                               const TuneRequest& request);
+// The cache key of a module under `request`.
+// Errors: NotFound for an unknown task; InvalidArgument for bad options; those
+// of Task::ResolveTarget.
+absl::StatusOr<storage::CacheKey> MakeCacheKey(
+    absl::string_view module_fingerprint, const TuneRequest& request,
+    backends::KernelMeasurer* kernels);
 
 // Checks a request before anything is stored: known task, optimizer that
 // supports it, options, budget.
@@ -75,8 +79,9 @@ absl::StatusOr<storage::Tuning> CreateTuning(const TunerContext& context,
 // the winner could not be verified, or the module as it is where that could not
 // either. The result is what this tuning found; the cache keeps an older record
 // that is better. A stop leaves the tuning pending in the store, to be resumed.
-// Errors: Cancelled after a stop; NotFound for an unknown tuning; otherwise the
-// tuning is marked failed with the error.
+// Errors: Cancelled after a stop, Unavailable where there is nobody to measure
+// now: the tuning stays to be resumed; NotFound for an unknown tuning;
+// otherwise the tuning is marked failed with the error.
 absl::StatusOr<storage::Record> RunTuning(const TunerContext& context,
                                           absl::string_view tuning_id,
                                           const ProgressCallback& progress,

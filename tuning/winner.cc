@@ -1,5 +1,6 @@
 #include "tuning/winner.h"
 
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -8,46 +9,49 @@
 #include "base/status_macros.h"
 
 namespace hone::tuning {
-namespace {
 
-absl::StatusOr<Winner> Verified(const Task& task,
-                                const TaskOptions& task_options,
-                                const hlo::Module& module,
-                                const space::Problem& problem,
-                                const space::Candidate& candidate,
-                                const VerifyOptions& options) {
-  const space::Measurement measurement = problem.Measure(candidate);
+absl::StatusOr<Winner> Task::Judge(const hlo::Module& module,
+                                   const space::Problem& problem,
+                                   const space::Candidate& candidate,
+                                   const VerifyOptions& options) const {
+  HONE_ASSIGN_OR_RETURN(const space::Measurement measurement,
+                        problem.Measure(candidate));
   if (measurement.outcome != space::Outcome::kOk) {
     return absl::InternalError(
         absl::StrCat("candidate is ", space::OutcomeName(measurement.outcome),
                      ": ", measurement.message));
   }
   HONE_ASSIGN_OR_RETURN(AppliedDecision applied,
-                        task.Apply(module, task_options, candidate));
+                        Apply(module, problem, candidate));
   HONE_ASSIGN_OR_RETURN(storage::Verification verification,
                         VerifyRewrite(module, applied.module, options));
   return Winner{measurement.cost, std::move(applied), std::move(verification)};
 }
 
-}  // namespace
-
-absl::StatusOr<Winner> FirstVerified(
-    const Task& task, const TaskOptions& task_options,
-    const hlo::Module& module, const space::Problem& problem,
-    absl::Span<const space::Candidate> candidates,
-    const VerifyOptions& options) {
+absl::StatusOr<Winner> ChooseWinner(const Task& task, const hlo::Module& module,
+                                    const space::Problem& problem,
+                                    absl::Span<const Finalists> groups,
+                                    const VerifyOptions& options) {
   absl::Status last = absl::InvalidArgumentError("no candidates");
   std::string refused;
-  for (const space::Candidate& candidate : candidates) {
-    absl::StatusOr<Winner> winner =
-        Verified(task, task_options, module, problem, candidate, options);
-    if (winner.ok()) {
-      absl::StrAppend(&winner->verification.method, refused);
-      return winner;
+  for (const Finalists& group : groups) {
+    std::optional<Winner> best;
+    for (const space::Candidate& candidate : group) {
+      absl::StatusOr<Winner> winner =
+          task.Judge(module, problem, candidate, options);
+      if (winner.ok()) {
+        if (!best || winner->cost < best->cost) best = *std::move(winner);
+        continue;
+      }
+      last = winner.status();
+      if (absl::IsUnavailable(last) || absl::IsCancelled(last)) return last;
+      absl::StrAppend(&refused,
+                      "; a better decision was refused: ", last.message());
     }
-    last = winner.status();
-    absl::StrAppend(&refused,
-                    "; a better decision was refused: ", last.message());
+    if (best) {
+      absl::StrAppend(&best->verification.method, refused);
+      return *std::move(best);
+    }
   }
   return last;
 }

@@ -1,6 +1,8 @@
 #ifndef HONE_TUNING_WINNER_H_
 #define HONE_TUNING_WINNER_H_
 
+#include <vector>
+
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 
@@ -13,21 +15,18 @@
 
 namespace hone::tuning {
 
-// A decision that may be published.
-struct Winner {
-  double cost = 0;  // of the module that was verified
-  AppliedDecision applied;
-  storage::Verification verification;
-};
+// Candidates, any of which may win.
+using Finalists = std::vector<space::Candidate>;
 
-// The first of `candidates` whose module is found equal to `module`. The
-// verification names those that were refused before it, and why.
-// Errors: the last candidate's, when none of them could be verified.
-absl::StatusOr<Winner> FirstVerified(
-    const Task& task, const TaskOptions& task_options,
-    const hlo::Module& module, const space::Problem& problem,
-    absl::Span<const space::Candidate> candidates,
-    const VerifyOptions& options);
+// The cheapest candidate, as judged, of the first group that has one which is
+// found equal to `module`. The verification names those that were refused
+// before, and why.
+// Errors: the last candidate's, when none of them could be verified; at once
+// those that are not about a candidate (Unavailable, Cancelled).
+absl::StatusOr<Winner> ChooseWinner(const Task& task, const hlo::Module& module,
+                                    const space::Problem& problem,
+                                    absl::Span<const Finalists> groups,
+                                    const VerifyOptions& options);
 
 }  // namespace hone::tuning
 

@@ -185,18 +185,4 @@ absl::StatusOr<Calibration> Calibrate(int32_t threads) {
   return calibration;
 }
 
-double RoofNanoseconds(const Calibration& calibration, double flops,
-                       double bytes_read, double bytes_written) {
-  const double bytes = bytes_read + bytes_written;
-  const auto level = std::find_if(
-      calibration.levels.begin(), calibration.levels.end() - 1,
-      [&](const auto& l) { return bytes <= static_cast<double>(l.bytes); });
-  // Between reading alone and copying, by how much is written.
-  const double write_share =
-      bytes > 0 ? std::min(1.0, 2 * bytes_written / bytes) : 0;
-  const double ns_per_byte =
-      (1 - write_share) / level->read_gbps + write_share / level->copy_gbps;
-  return std::max(flops / calibration.peak_gflops, bytes * ns_per_byte);
-}
-
 }  // namespace hone::backends

@@ -29,13 +29,6 @@ struct Calibration {
 // Errors: those of the compiler.
 absl::StatusOr<Calibration> Calibrate(int32_t threads);
 
-// The least time, in nanoseconds, that a kernel can take which does `flops`
-// operations and has `bytes_read` and `bytes_written` to move at least once:
-// the roofline. Source: Williams, Waterman and Patterson, "Roofline", 2009; the
-// bandwidth is that of the level that holds all of the kernel's bytes.
-double RoofNanoseconds(const Calibration& calibration, double flops,
-                       double bytes_read, double bytes_written);
-
 }  // namespace hone::backends
 
 #endif  // HONE_BACKENDS_CPU_CALIBRATION_H_

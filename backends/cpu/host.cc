@@ -12,8 +12,11 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include <llvm/ADT/StringMap.h>
+#include <llvm/Config/llvm-config.h>
 #include <llvm/TargetParser/Host.h>
 #include <sched.h>
+
+#include "base/hash.h"
 
 namespace hone::backends {
 namespace {
@@ -93,11 +96,37 @@ HostCpu Detect() {
   return host;
 }
 
+KernelDevice DescribeHost() {
+  const HostCpu& host = DetectHost();
+  const loops::Machine& machine = host.machine;
+  KernelDevice device;
+  device.kind = "cpu";
+  device.model = host.model;
+  device.isa = absl::StrCat(host.name, " ", host.features);
+  device.machine = machine;
+  const std::string identity = absl::StrJoin(
+      {std::string(HONE_VERSION), std::string(LLVM_VERSION_STRING),
+       device.model, device.isa,
+       absl::StrCat(machine.threads, " ", machine.l1_bytes, " ",
+                    machine.l2_bytes, " ", machine.l3_bytes, " ",
+                    machine.cache_line_bytes, " ", machine.vector_bytes, " ",
+                    machine.vector_registers)},
+      "\n");
+  device.fingerprint =
+      absl::StrCat(device.kind, ":", Sha256Hex(identity).substr(0, 16));
+  return device;
+}
+
 }  // namespace
 
 const HostCpu& DetectHost() {
   static const auto* const host = new HostCpu(Detect());
   return *host;
+}
+
+const KernelDevice& HostDevice() {
+  static const auto* const device = new KernelDevice(DescribeHost());
+  return *device;
 }
 
 }  // namespace hone::backends

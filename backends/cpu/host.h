@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "backends/kernel_measurer.h"
 #include "loops/machine.h"
 
 namespace hone::backends {
@@ -20,6 +21,9 @@ struct HostCpu {
 // Asked once; what caches and cores there are comes from the system, cores
 // being those that this process may run on.
 const HostCpu& DetectHost();
+
+// The same as a device that kernels are measured on.
+const KernelDevice& HostDevice();
 
 }  // namespace hone::backends
 

@@ -105,7 +105,11 @@ class ForkingBench final : public KernelBench {
   }
 
   KernelTiming MeasureBaseline() override {
-    return InChild([this](ChildReport& report) { Judge(baseline_, report); });
+    KernelTiming timing = InChild([this](ChildReport& report) {
+      Judge(baseline_object_, /*time=*/true, report);
+    });
+    timing.compile_time = baseline_compile_time_;
+    return timing;
   }
 
   KernelTiming Measure(const std::string& script) override {
@@ -118,7 +122,8 @@ class ForkingBench final : public KernelBench {
         Fail(report, space::Outcome::kInvalid, candidate.status().message());
         return;
       }
-      Judge(*candidate, report);
+      const std::optional<std::string> object = Compile(*candidate, report);
+      if (object.has_value()) Judge(*object, /*time=*/true, report);
     });
   }
 
@@ -163,7 +168,7 @@ class ForkingBench final : public KernelBench {
     timing.ratio_low = from.ratio_low;
     timing.ratio_high = from.ratio_high;
     timing.samples_ns.assign(from.samples_ns, from.samples_ns + from.samples);
-    timing.ns = Median(timing.samples_ns);
+    timing.ns = timing.samples_ns.empty() ? 0 : Median(timing.samples_ns);
     return timing;
   }
 
@@ -201,16 +206,14 @@ class ForkingBench final : public KernelBench {
     HONE_ASSIGN_OR_RETURN(const auto object,
                           SharedMemory::Create(kMaxObjectBytes));
     const KernelTiming end = InChild([&](ChildReport& report) {
-      const absl::StatusOr<std::string> code =
-          CompileProgram(baseline_, kSymbol);
-      if (!code.ok()) {
-        Fail(report, space::Outcome::kCompileError, code.status().message());
-      } else if (static_cast<int64_t>(code->size()) > kMaxObjectBytes) {
+      const std::optional<std::string> code = Compile(baseline_, report);
+      if (!code.has_value()) return;
+      if (static_cast<int64_t>(code->size()) > kMaxObjectBytes) {
         Fail(report, space::Outcome::kCompileError, "the code is too large");
-      } else {
-        std::memcpy(object->data(), code->data(), code->size());
-        report.object_bytes = static_cast<int64_t>(code->size());
+        return;
       }
+      std::memcpy(object->data(), code->data(), code->size());
+      report.object_bytes = static_cast<int64_t>(code->size());
     });
     if (end.outcome != space::Outcome::kOk) {
       return absl::InternalError(
@@ -218,28 +221,35 @@ class ForkingBench final : public KernelBench {
     }
     baseline_object_.assign(reinterpret_cast<const char*>(object->data()),
                             static_cast<size_t>(report().object_bytes));
-    const KernelTiming timing = MeasureBaseline();
-    if (timing.outcome != space::Outcome::kOk) {
+    baseline_compile_time_ = end.compile_time;
+    const KernelTiming check = InChild([this](ChildReport& report) {
+      Judge(baseline_object_, /*time=*/false, report);
+    });
+    if (check.outcome != space::Outcome::kOk) {
       return absl::InternalError(absl::StrCat(
-          "the baseline is not valid: ", space::OutcomeName(timing.outcome),
-          ", ", timing.message));
+          "the baseline is not valid: ", space::OutcomeName(check.outcome),
+          ", ", check.message));
     }
     return absl::OkStatus();
   }
 
-  // In a child: compiles, checks and times.
-  void Judge(const loops::Program& program, ChildReport& report) const {
-    hone_kernel_set_threads(options_.threads);
-    if (options_.threads == 1) PinToOneCore();
+  // In a child: the program as an object; nullopt when that has failed.
+  static std::optional<std::string> Compile(const loops::Program& program,
+                                            ChildReport& report) {
     const absl::Duration start = SystemClock().Monotonic();
-    const absl::StatusOr<std::string> object = CompileProgram(program, kSymbol);
+    absl::StatusOr<std::string> object = CompileProgram(program, kSymbol);
     report.compile_seconds =
         absl::ToDoubleSeconds(SystemClock().Monotonic() - start);
-    if (!object.ok()) {
-      Fail(report, space::Outcome::kCompileError, object.status().message());
-      return;
-    }
-    auto code = LoadedObject::Create(*object);
+    if (object.ok()) return *std::move(object);
+    Fail(report, space::Outcome::kCompileError, object.status().message());
+    return std::nullopt;
+  }
+
+  // In a child: checks what is compiled and, if asked to, times it.
+  void Judge(const std::string& object, bool time, ChildReport& report) const {
+    hone_kernel_set_threads(options_.threads);
+    if (options_.threads == 1) PinToOneCore();
+    auto code = LoadedObject::Create(object);
     auto baseline_code = LoadedObject::Create(baseline_object_);
     if (!code.ok() || !baseline_code.ok()) {
       Fail(report, space::Outcome::kCompileError,
@@ -252,7 +262,7 @@ class ForkingBench final : public KernelBench {
       Fail(report, space::Outcome::kCompileError, "there is no entry");
       return;
     }
-    if (Check(*entry, report)) Time(*entry, *baseline, report);
+    if (Check(*entry, report) && time) Time(*entry, *baseline, report);
   }
 
   // Pointers to arguments and to memory for results.
@@ -352,6 +362,7 @@ class ForkingBench final : public KernelBench {
   std::vector<Example> examples_;
   loops::Program baseline_;
   std::string baseline_object_;
+  absl::Duration baseline_compile_time_;
 };
 
 }  // namespace

@@ -4,14 +4,12 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "absl/types/span.h"
 
+#include "backends/kernel_measurer.h"
 #include "hlo/module.h"
-#include "space/measurement.h"
 
 namespace hone::backends {
 
@@ -24,23 +22,6 @@ struct KernelBenchOptions {
   int32_t pairs = 11;
   // Of one candidate, compilation, check and timing included.
   absl::Duration timeout = absl::Seconds(10);
-};
-
-// What became of one schedule.
-struct KernelTiming {
-  space::Outcome outcome = space::Outcome::kOk;
-  // Why it is not kOk.
-  std::string message;
-  // Nanoseconds of one call: median, and each sample.
-  double ns = 0;
-  std::vector<double> samples_ns;
-  // Against the baseline: PairedTiming::ratio.
-  double ratio = 1;
-  double ratio_low = 1;
-  double ratio_high = 1;
-  // Against the evaluator, on random inputs.
-  double max_rel_error = 0;
-  absl::Duration compile_time;
 };
 
 // Checks and times schedules of one kernel, each in a child process of its own,

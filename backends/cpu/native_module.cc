@@ -68,17 +68,24 @@ class JitModule final : public NativeModule {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<NativeModule>> NativeModule::Create(
-    const hlo::Module& module, int32_t threads) {
+absl::StatusOr<loops::ModulePlan> LowerAndSchedule(const hlo::Module& module,
+                                                   int32_t threads) {
   HONE_ASSIGN_OR_RETURN(loops::ModulePlan plan, loops::LowerToPlan(module));
   loops::Machine machine = DetectHost().machine;
   machine.threads = threads;
-  hone_kernel_set_threads(threads);
   for (loops::Program& kernel : plan.kernels) {
     HONE_ASSIGN_OR_RETURN(
         kernel,
         loops::ApplyScript(kernel, loops::DefaultSchedule(kernel, machine)));
   }
+  return plan;
+}
+
+absl::StatusOr<std::unique_ptr<NativeModule>> NativeModule::Create(
+    const hlo::Module& module, int32_t threads) {
+  HONE_ASSIGN_OR_RETURN(const loops::ModulePlan plan,
+                        LowerAndSchedule(module, threads));
+  hone_kernel_set_threads(threads);
   HONE_ASSIGN_OR_RETURN(const std::string object, CompilePlan(plan, kSymbol));
   HONE_ASSIGN_OR_RETURN(auto loaded, LoadedObject::Create(object));
   HONE_ASSIGN_OR_RETURN(const EntryFunction entry, loaded->Entry(kSymbol));

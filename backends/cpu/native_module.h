@@ -10,8 +10,15 @@
 
 #include "hlo/literal.h"
 #include "hlo/module.h"
+#include "loops/lowering/module_plan.h"
 
 namespace hone::backends {
+
+// `module` as kernels with their default schedules for this machine and
+// `threads`.
+// Errors: as NativeModule::Create.
+absl::StatusOr<loops::ModulePlan> LowerAndSchedule(const hlo::Module& module,
+                                                   int32_t threads);
 
 // A whole module as native code in this process, its kernels scheduled by
 // default.

@@ -298,7 +298,8 @@ absl::Status EmitPlan(const ModulePlan& plan, const std::string& symbol,
   for (size_t i = 0; i < plan.kernels.size(); ++i) {
     HONE_ASSIGN_OR_RETURN(
         llvm::Function* const kernel,
-        EmitProgram(plan.kernels[i], absl::StrCat(symbol, ".kernel", i), target,
+        EmitProgram(plan.kernels[i],
+                    absl::StrCat(symbol, ".", plan.kernels[i].name()), target,
                     module));
     kernel->setLinkage(llvm::GlobalValue::InternalLinkage);
     context.kernels.push_back(kernel);

@@ -32,8 +32,9 @@ void PadInputs(Scheduler& scheduler) {
 }  // namespace
 
 std::vector<Step> DefaultSchedule(const Program& program,
-                                  const Machine& machine) {
-  Scheduler scheduler(program, machine);
+                                  const Machine& machine,
+                                  const Choices& choices) {
+  Scheduler scheduler(program, machine, choices);
   PadInputs(scheduler);
   FuseNests(scheduler);
   ShrinkLocals(scheduler);

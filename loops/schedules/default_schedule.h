@@ -5,6 +5,7 @@
 
 #include "loops/machine.h"
 #include "loops/program.h"
+#include "loops/schedules/choices.h"
 #include "loops/transforms/transform.h"
 
 namespace hone::loops {
@@ -13,9 +14,11 @@ namespace hone::loops {
 // what a kernel gets that nobody has tuned. Nests over the same rows are fused
 // and keep what passes between them in small locals; each kind of nest then has
 // a schedule of its own (the files of this folder).
+// `choices` replace its own rules.
 // Determinism: depends on its arguments only.
 std::vector<Step> DefaultSchedule(const Program& program,
-                                  const Machine& machine);
+                                  const Machine& machine,
+                                  const Choices& choices = {});
 
 }  // namespace hone::loops
 

@@ -9,6 +9,7 @@
 
 #include "loops/machine.h"
 #include "loops/program.h"
+#include "loops/schedules/choices.h"
 #include "loops/transforms/transform.h"
 
 namespace hone::loops {
@@ -16,12 +17,17 @@ namespace hone::loops {
 // A program that is being scheduled, and the script that has led there.
 class Scheduler {
  public:
-  Scheduler(Program program, const Machine& machine)
-      : program_(std::move(program)), machine_(machine) {}
+  Scheduler(Program program, const Machine& machine, const Choices& choices)
+      : program_(std::move(program)), machine_(machine), choices_(choices) {}
 
   const Program& program() const { return program_; }
   const Machine& machine() const { return machine_; }
   const std::vector<Step>& steps() const { return steps_; }
+  // What `choice` is to be, or `by_rule`.
+  int64_t Choose(Choice choice, int64_t by_rule) const {
+    const int64_t made = choices_[static_cast<size_t>(choice)];
+    return made == 0 ? by_rule : made;
+  }
 
   // Applies a step if it is legal; returns whether it was.
   bool Do(absl::string_view transform, const Path& path,
@@ -39,6 +45,7 @@ class Scheduler {
  private:
   Program program_;
   const Machine machine_;
+  const Choices choices_;
   std::vector<Step> steps_;
 };
 

@@ -42,14 +42,18 @@ int32_t StopMove(const Game& game) { return game.spec().move_kinds - 1; }
 
 // `choices` without those that can go without raising the cost: what is left is
 // worth imitating.
-std::vector<int32_t> Shortened(const space::SequentialProblem& problem,
-                               std::vector<int32_t> choices) {
-  const double cost = problem.Measure({choices}).cost;
+absl::StatusOr<std::vector<int32_t>> Shortened(
+    const space::SequentialProblem& problem, std::vector<int32_t> choices) {
+  HONE_ASSIGN_OR_RETURN(const space::Measurement whole,
+                        problem.Measure({choices}));
   for (size_t i = choices.size(); i-- > 0;) {
     std::vector<int32_t> shorter = choices;
     shorter.erase(shorter.begin() + static_cast<std::ptrdiff_t>(i));
-    const space::Measurement measurement = problem.Measure({shorter});
-    if (space::EffectiveCost(measurement) <= cost) choices = std::move(shorter);
+    HONE_ASSIGN_OR_RETURN(const space::Measurement measurement,
+                          problem.Measure({shorter}));
+    if (space::EffectiveCost(measurement) <= whole.cost) {
+      choices = std::move(shorter);
+    }
   }
   return choices;
 }
@@ -69,7 +73,8 @@ absl::StatusOr<std::vector<int32_t>> SearchMoves(
   if (!result.best) return std::vector<int32_t>{};
   std::vector<int32_t> moves = result.best->candidate.choices;
   if (problem->sequential() != nullptr) {
-    moves = Shortened(*problem->sequential(), std::move(moves));
+    HONE_ASSIGN_OR_RETURN(moves,
+                          Shortened(*problem->sequential(), std::move(moves)));
     moves.push_back(StopMove(*Game::Make(*problem)));
   }
   return moves;
@@ -86,18 +91,22 @@ absl::StatusOr<Instance> MakeInstance(const TrainingProblem& problem) {
   Instance instance;
   HONE_ASSIGN_OR_RETURN(instance.problem, problem.make());
   instance.game = Game::Make(*instance.problem);
-  instance.default_cost = space::EffectiveCost(
+  HONE_ASSIGN_OR_RETURN(
+      const space::Measurement measurement,
       instance.problem->Measure(instance.problem->DefaultCandidate()));
+  instance.default_cost = space::EffectiveCost(measurement);
   return instance;
 }
 
-void Settle(const Instance& instance, Episode& episode) {
-  episode.cost =
-      space::EffectiveCost(instance.problem->Measure(episode.proposal));
+absl::Status Settle(const Instance& instance, Episode& episode) {
+  HONE_ASSIGN_OR_RETURN(const space::Measurement measurement,
+                        instance.problem->Measure(episode.proposal));
+  episode.cost = space::EffectiveCost(measurement);
   if (!episode.turns.empty()) {
     episode.turns.back().reward += static_cast<float>(
         instance.game->FinalReward(episode.cost, instance.default_cost));
   }
+  return absl::OkStatus();
 }
 
 class Trainer {
@@ -236,19 +245,21 @@ class Trainer {
     for (size_t i = 0; i < chosen.size(); ++i) rngs.push_back(rng.Split());
     std::vector<EpisodeGroup> groups(chosen.size());
     std::vector<Episode> demonstrations(chosen.size());
-    HONE_RETURN_IF_ERROR(ForEach(chosen.size(), [&](size_t i) {
+    const auto play = [&](size_t i) -> absl::Status {
       HONE_ASSIGN_OR_RETURN(const Instance instance,
                             MakeInstance(set_.training[chosen[i]]));
       HONE_ASSIGN_OR_RETURN(
           groups[i], PlayEpisodes(*instance.game, *model_, kEpisodesPerProblem,
                                   ChooseBySoftmax(rngs[i])));
-      for (Episode& episode : groups[i]) Settle(instance, episode);
+      for (Episode& episode : groups[i]) {
+        HONE_RETURN_IF_ERROR(Settle(instance, episode));
+      }
       HONE_ASSIGN_OR_RETURN(
           demonstrations[i],
           ReplayMoves(*instance.game, state_.best_moves[chosen[i]]));
-      Settle(instance, demonstrations[i]);
-      return absl::OkStatus();
-    }));
+      return Settle(instance, demonstrations[i]);
+    };
+    HONE_RETURN_IF_ERROR(ForEach(chosen.size(), play));
     for (size_t i = 0; i < chosen.size(); ++i) {
       for (const Episode& episode : groups[i]) {
         // Total rewards count moves, so that shorter ways win.
@@ -276,15 +287,16 @@ class Trainer {
     const std::vector<TrainingProblem>& problems =
         set_.validation.empty() ? set_.training : set_.validation;
     std::vector<double> ratios(problems.size());
-    HONE_RETURN_IF_ERROR(ForEach(problems.size(), [&](size_t i) {
+    const auto play = [&](size_t i) -> absl::Status {
       HONE_ASSIGN_OR_RETURN(const Instance instance, MakeInstance(problems[i]));
       HONE_ASSIGN_OR_RETURN(
           std::vector<Episode> episodes,
           PlayEpisodes(*instance.game, *model_, 1, ChooseBest));
-      Settle(instance, episodes[0]);
+      HONE_RETURN_IF_ERROR(Settle(instance, episodes[0]));
       ratios[i] = episodes[0].cost / instance.default_cost;
       return absl::OkStatus();
-    }));
+    };
+    HONE_RETURN_IF_ERROR(ForEach(problems.size(), play));
     progress_.validation = GeometricMean(ratios);
     if (state_.best_validation == 0 ||
         progress_.validation < state_.best_validation) {

@@ -38,6 +38,12 @@ v1::SynchronizeRequest From(const std::string& worker) {
   request.set_version("1");
   request.mutable_device()->set_kind("cpu");
   request.mutable_device()->set_fingerprint("f");
+  request.mutable_device()->set_threads(2);
+  request.mutable_device()->mutable_machine()->set_l1_bytes(1 << 15);
+  request.mutable_device()->mutable_machine()->set_l2_bytes(1 << 19);
+  request.mutable_device()->mutable_machine()->set_cache_line_bytes(64);
+  request.mutable_device()->mutable_machine()->set_vector_bytes(32);
+  request.mutable_device()->mutable_machine()->set_vector_registers(16);
   request.mutable_idle();
   return request;
 }
@@ -212,6 +218,7 @@ TEST_F(FleetTest, ABadRequestIsRefused) {
   for (const auto& spoil : std::vector<void (*)(v1::SynchronizeRequest&)>{
            [](auto& r) { r.clear_worker_id(); },
            [](auto& r) { r.clear_device(); },
+           [](auto& r) { r.mutable_device()->clear_machine(); },
            [](auto& r) { r.clear_state(); }}) {
     request = From("a");
     spoil(request);

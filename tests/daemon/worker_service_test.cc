@@ -27,6 +27,12 @@ class WorkerServiceTest : public DaemonTest {
     request_.mutable_device()->set_kind("cpu");
     request_.mutable_device()->set_model("a machine");
     request_.mutable_device()->set_fingerprint("f");
+    request_.mutable_device()->set_threads(2);
+    request_.mutable_device()->mutable_machine()->set_l1_bytes(1 << 15);
+    request_.mutable_device()->mutable_machine()->set_l2_bytes(1 << 19);
+    request_.mutable_device()->mutable_machine()->set_cache_line_bytes(64);
+    request_.mutable_device()->mutable_machine()->set_vector_bytes(32);
+    request_.mutable_device()->mutable_machine()->set_vector_registers(16);
     request_.mutable_idle();
   }
 

@@ -1,7 +1,9 @@
 #include "optimizers/moves.h"
 
 #include <cstdint>
+#include <memory>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "gmock/gmock.h"
@@ -44,6 +46,60 @@ TEST(Follow, ReturnsToTheStart) {
 TEST(Follow, HasNoStateWhereAStepFails) {
   const testing::IntegerProblem problem = Counter(16);
   EXPECT_EQ(Follow(problem, {0, 7}).state, nullptr);
+}
+
+// Digits that have to grow: what is legal depends on where one is.
+class Growing final : public space::SequentialProblem {
+ public:
+  struct Digit final : space::State {
+    explicit Digit(int32_t d) : digit(d) {}
+    Hash128 key() const override {
+      return {static_cast<uint64_t>(digit + 1), 0};
+    }
+    int32_t digit;
+  };
+  absl::string_view unit() const override { return "ops"; }
+  space::Candidate DefaultCandidate() const override { return {}; }
+  space::StatePtr InitialState() const override {
+    return std::make_shared<const Digit>(-1);
+  }
+  int32_t action_count() const override { return 10; }
+  std::string ActionName(int32_t action) const override {
+    return std::to_string(action);
+  }
+  int32_t max_steps() const override { return 10; }
+  std::vector<int32_t> LegalActions(
+      const space::StatePtr& state) const override {
+    std::vector<int32_t> legal;
+    const int32_t digit = static_cast<const Digit&>(*state).digit;
+    // Only from 4 on are large ones reached.
+    for (int32_t d = digit + 1; d < (digit < 4 ? 5 : 10); ++d) {
+      legal.push_back(d);
+    }
+    return legal;
+  }
+  absl::StatusOr<space::StatePtr> Step(const space::StatePtr& state,
+                                       int32_t action) const override {
+    for (int32_t legal : LegalActions(state)) {
+      if (legal == action) return std::make_shared<const Digit>(action);
+    }
+    return absl::InvalidArgumentError("it has to grow");
+  }
+  double Cost(const space::StatePtr&) const override { return 0; }
+};
+
+TEST(EditSequence, KeepsLegalWhatDependsOnTheState) {
+  const Growing problem;
+  Rng rng(1);
+  std::set<int32_t> met;
+  for (int i = 0; i < 1000; ++i) {
+    const std::vector<int32_t> edited =
+        EditSequence(problem, {1, 2, 4, 7}, rng);
+    EXPECT_EQ(problem.Measure({edited})->outcome, space::Outcome::kOk);
+    met.insert(edited.begin(), edited.end());
+  }
+  // Also what is not legal at the start.
+  EXPECT_EQ(met, (std::set<int32_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
 }
 
 TEST(EditSequence, ChangesLengthByAtMostOneWithinTheLimit) {

@@ -193,7 +193,7 @@ TEST_P(OptimizerConformance, SuggestDoesNotChangeState) {
     }
     ASSERT_EQ(one.size(), 1);
     ASSERT_EQ(one[0], batch[0]);
-    optimizer->Observe({id, batch[0], problem_->Measure(batch[0])});
+    optimizer->Observe({id, batch[0], *problem_->Measure(batch[0])});
   }
 }
 
@@ -250,7 +250,7 @@ TEST_P(OptimizerConformance, CandidatesAreWellFormed) {
 
 TEST_P(OptimizerConformance, NeverEndsWorseThanTheDefault) {
   if (!supported_) return;
-  const double baseline = problem_->Measure(problem_->DefaultCandidate()).cost;
+  const double baseline = problem_->Measure(problem_->DefaultCandidate())->cost;
   for (int64_t trials :
        {int64_t{1}, int64_t{5}, int64_t{50}, Affordable(500)}) {
     const SearchResult result = Run(13, {.trials = trials});

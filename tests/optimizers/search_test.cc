@@ -164,7 +164,7 @@ TEST(RunSearch, CountsResumedTrials) {
   std::vector<space::Trial> log;
   for (int64_t id = 0; id < 2; ++id) {
     const space::Candidate& candidate = list[static_cast<size_t>(id)];
-    log.push_back({id, candidate, problem->Measure(candidate)});
+    log.push_back({id, candidate, *problem->Measure(candidate)});
   }
   Listed optimizer(list);
   std::vector<int64_t> new_ids;

@@ -14,8 +14,8 @@ using ::testing::HasSubstr;
 
 TEST(SequentialProblem, MeasuresWhereTheStepsLead) {
   const auto problem = testing::DelayedReward();
-  EXPECT_EQ(problem->Measure({}).cost, 10);
-  const Measurement measurement = problem->Measure({{1, 1, 1, 1, 1}});
+  EXPECT_EQ(problem->Measure({})->cost, 10);
+  const Measurement measurement = *problem->Measure({{1, 1, 1, 1, 1}});
   EXPECT_EQ(measurement.outcome, Outcome::kOk);
   EXPECT_EQ(measurement.cost, 2);
 }
@@ -23,16 +23,16 @@ TEST(SequentialProblem, MeasuresWhereTheStepsLead) {
 TEST(SequentialProblem, TooManyStepsAreInvalid) {
   const auto problem = testing::DelayedReward();
   const Candidate longest{std::vector<int32_t>(8, 1)};
-  EXPECT_EQ(problem->Measure(longest).outcome, Outcome::kOk);
+  EXPECT_EQ(problem->Measure(longest)->outcome, Outcome::kOk);
   const Candidate longer{std::vector<int32_t>(9, 1)};
-  const Measurement measurement = problem->Measure(longer);
+  const Measurement measurement = *problem->Measure(longer);
   EXPECT_EQ(measurement.outcome, Outcome::kInvalid);
   EXPECT_THAT(measurement.message, HasSubstr("max_steps"));
 }
 
 TEST(SequentialProblem, AFailedStepIsInvalidAndSaysWhy) {
   const auto problem = testing::DelayedReward();
-  const Measurement measurement = problem->Measure({{1, 17}});
+  const Measurement measurement = *problem->Measure({{1, 17}});
   EXPECT_EQ(measurement.outcome, Outcome::kInvalid);
   EXPECT_THAT(measurement.message, HasSubstr("17"));
 }

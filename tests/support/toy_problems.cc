@@ -53,7 +53,7 @@ double OptimalCost(const space::AssignmentProblem& problem) {
   candidate.choices.assign(static_cast<size_t>(problem.variable_count()), 0);
   int32_t v = 0;
   while (v < problem.variable_count()) {
-    best = std::min(best, space::EffectiveCost(problem.Measure(candidate)));
+    best = std::min(best, space::EffectiveCost(*problem.Measure(candidate)));
     // Counts up in the mixed radix of the domains.
     for (v = 0; v < problem.variable_count(); ++v) {
       int32_t& value = candidate.choices[static_cast<size_t>(v)];
@@ -90,7 +90,7 @@ double IntegerProblem::Cost(const space::StatePtr& state) const {
   return spec_.cost(ValueOf(state));
 }
 
-space::Measurement TableProblem::Measure(
+absl::StatusOr<space::Measurement> TableProblem::Measure(
     const space::Candidate& candidate) const {
   space::Measurement measurement;
   measurement.outcome = space::Outcome::kInvalid;

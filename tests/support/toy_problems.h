@@ -83,7 +83,8 @@ class TableProblem final : public space::AssignmentProblem {
   bool IsFeasiblePrefix(absl::Span<const int32_t> prefix) const override {
     return spec_.feasible(prefix);
   }
-  space::Measurement Measure(const space::Candidate& candidate) const override;
+  absl::StatusOr<space::Measurement> Measure(
+      const space::Candidate& candidate) const override;
 
  private:
   Spec spec_;

@@ -7,6 +7,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include "hlo/fingerprint.h"
 #include "tests/support/status_matchers.h"
 #include "tests/tuning/sample_modules.h"
 #include "tuning/tuner.h"
@@ -21,7 +22,9 @@ using ::testing::HasSubstr;
 
 storage::CacheKey KeyOf(absl::string_view text,
                         const TuneRequest& request = {}) {
-  return MakeCacheKey(ParseOrDie(text), request).value();
+  return MakeCacheKey(hlo::Fingerprint(ParseOrDie(text)), request,
+                      /*kernels=*/nullptr)
+      .value();
 }
 
 std::string Replaced(absl::string_view from, absl::string_view to) {
@@ -49,7 +52,7 @@ TEST(CacheKey, WhatChangesTheMeaningChangesTheKey) {
   expect_new(KeyOf(Replaced("tuple(a, b)", "tuple(a, a)")));
   expect_new(KeyOf(Replaced("f32[4]", "f32[5]")));
   TuneRequest target;
-  target.target = "cpu";
+  target.target = "one of my own";
   expect_new(KeyOf(kSimplifiable, target));
   TuneRequest score;
   score.options.score = "time";
@@ -72,12 +75,19 @@ TEST(CacheKey, WhatDoesNotChangeTheMeaningKeepsTheKey) {
   request.seed = 9;
   request.budget = {.trials = 3, .time = absl::Seconds(1)};
   EXPECT_EQ(KeyOf(kSimplifiable, request), key);
+  // Nor where the result will run.
+  request.target = "cpu";
+  EXPECT_EQ(KeyOf(kSimplifiable, request), key);
 }
 
 TEST(CacheKey, OptionsKeysAreReadBack) {
   HONE_ASSERT_OK_AND_ASSIGN(const TaskOptions options,
-                            ParseOptionsKey("score=time"));
+                            ParseOptionsKey("score=time;passes=pipeline"));
   EXPECT_EQ(options.score, "time");
+  EXPECT_EQ(options.passes, "pipeline");
+  EXPECT_EQ(ParseOptionsKey("threads=3")->threads, 3);
+  EXPECT_THAT(ParseOptionsKey("threads=many"),
+              StatusIs(absl::StatusCode::kInvalidArgument, _));
   EXPECT_THAT(ParseOptionsKey("luck=1"),
               StatusIs(absl::StatusCode::kInvalidArgument, _));
 }

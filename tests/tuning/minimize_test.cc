@@ -37,18 +37,18 @@ TEST(Minimize, DropsWhatChangesNothing) {
   const IntegerProblem problem = Reach(4);
   EXPECT_THAT(Minimize(problem, {{kStay, kDouble, kNegate, kNegate, kStay,
                                   kDouble, kStay}})
-                  .choices,
+                  ->choices,
               ElementsAre(kDouble, kDouble));
 }
 
 TEST(Minimize, DropsWhatTheCostDoesNotNeed) {
   const IntegerProblem problem = Reach(1);
-  EXPECT_THAT(Minimize(problem, {{kDouble, kAddOne}}).choices, IsEmpty());
+  EXPECT_THAT(Minimize(problem, {{kDouble, kAddOne}})->choices, IsEmpty());
 }
 
 TEST(Minimize, KeepsWhatMatters) {
   const IntegerProblem problem = Reach(5);
-  EXPECT_THAT(Minimize(problem, {{kDouble, kDouble, kAddOne}}).choices,
+  EXPECT_THAT(Minimize(problem, {{kDouble, kDouble, kAddOne}})->choices,
               ElementsAre(kDouble, kDouble, kAddOne));
 }
 

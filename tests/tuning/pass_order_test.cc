@@ -46,23 +46,23 @@ TEST(PassOrder, TheDefaultIsTheDefaultPipeline) {
   HONE_ASSERT_OK(hlo::RunPipeline(expected, "xla-cpu").status());
 
   HONE_ASSERT_OK_AND_ASSIGN(const auto problem,
-                            PassOrder().MakeProblem(module, {}));
+                            PassOrder().MakeProblem(module, {}, {}));
   const space::Candidate candidate = problem->DefaultCandidate();
   EXPECT_EQ(problem->unit(), "ops");
-  EXPECT_EQ(problem->Measure(candidate).cost,
+  EXPECT_EQ(problem->Measure(candidate)->cost,
             static_cast<double>(hlo::CountOps(expected)));
   HONE_ASSERT_OK_AND_ASSIGN(const AppliedDecision applied,
-                            PassOrder().Apply(module, {}, candidate));
+                            PassOrder().Apply(module, *problem, candidate));
   EXPECT_EQ(hlo::Fingerprint(applied.module), hlo::Fingerprint(expected));
 }
 
 TEST(PassOrder, ADecisionIsReadableAndAppliesAgain) {
   const hlo::Module module = ParseOrDie(kSimplifiable);
   HONE_ASSERT_OK_AND_ASSIGN(const auto problem,
-                            PassOrder().MakeProblem(module, {}));
+                            PassOrder().MakeProblem(module, {}, {}));
   HONE_ASSERT_OK_AND_ASSIGN(
       const AppliedDecision applied,
-      PassOrder().Apply(module, {}, problem->DefaultCandidate()));
+      PassOrder().Apply(module, *problem, problem->DefaultCandidate()));
   EXPECT_THAT(applied.decision,
               AllOf(HasSubstr(R"({"passes":[)"), HasSubstr(R"("algsimp",)"),
                     HasSubstr(R"("ops":3})")));
@@ -74,16 +74,19 @@ TEST(PassOrder, ADecisionIsReadableAndAppliesAgain) {
 
 TEST(PassOrder, TimeIsScoredInNanoseconds) {
   const hlo::Module module = ParseOrDie(kSimplifiable);
-  HONE_ASSERT_OK_AND_ASSIGN(const auto problem,
-                            PassOrder().MakeProblem(module, {.score = "time"}));
+  HONE_ASSERT_OK_AND_ASSIGN(
+      const auto problem,
+      PassOrder().MakeProblem(module, {.score = "time"}, {}));
   EXPECT_EQ(problem->unit(), "ns");
-  EXPECT_LT(problem->Measure(problem->DefaultCandidate()).cost,
-            problem->Measure({}).cost);
+  EXPECT_LT(problem->Measure(problem->DefaultCandidate())->cost,
+            problem->Measure({})->cost);
 }
 
 TEST(PassOrder, CandidatesOutsideTheSpaceAreRefused) {
   const hlo::Module module = ParseOrDie(kSimplifiable);
-  EXPECT_THAT(PassOrder().Apply(module, {}, {{999}}),
+  HONE_ASSERT_OK_AND_ASSIGN(const auto problem,
+                            PassOrder().MakeProblem(module, {}, {}));
+  EXPECT_THAT(PassOrder().Apply(module, *problem, {{999}}),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("999")));
 }
 

@@ -35,8 +35,13 @@ class Miscompiling final : public Task {
     return "score=ops";
   }
   std::string default_target() const override { return "hlo"; }
+  absl::StatusOr<std::string> ResolveTarget(
+      absl::string_view, backends::KernelMeasurer*) const override {
+    return "hlo";
+  }
   absl::StatusOr<std::unique_ptr<space::Problem>> MakeProblem(
-      const hlo::Module&, const TaskOptions&) const override {
+      const hlo::Module&, const TaskOptions&,
+      const TaskContext&) const override {
     IntegerProblem::Spec spec;
     spec.initial = 10;
     spec.actions = {{"right", [](int64_t x) { return x - 1; }},
@@ -45,7 +50,7 @@ class Miscompiling final : public Task {
     return std::make_unique<IntegerProblem>(std::move(spec));
   }
   absl::StatusOr<AppliedDecision> Apply(
-      const hlo::Module& module, const TaskOptions&,
+      const hlo::Module& module, const space::Problem&,
       const space::Candidate& candidate) const override {
     AppliedDecision applied{absl::StrCat(candidate.choices.size()), module};
     for (int32_t choice : candidate.choices) {
@@ -64,14 +69,22 @@ class Miscompiling final : public Task {
   }
 };
 
-absl::StatusOr<Winner> Choose(const std::vector<space::Candidate>& candidates) {
+absl::StatusOr<Winner> ChooseOf(const std::vector<Finalists>& groups) {
   const Miscompiling task;
   const hlo::Module module = ParseOrDie(kSimplifiable);
-  const auto problem = task.MakeProblem(module, {});
-  return FirstVerified(task, {}, module, **problem, candidates, {});
+  const auto problem = task.MakeProblem(module, {}, {});
+  return ChooseWinner(task, module, **problem, groups, {});
 }
 
-TEST(FirstVerified, TakesTheFirstWhenItIsEqual) {
+absl::StatusOr<Winner> Choose(const std::vector<space::Candidate>& candidates) {
+  std::vector<Finalists> groups;
+  for (const space::Candidate& candidate : candidates) {
+    groups.push_back({candidate});
+  }
+  return ChooseOf(groups);
+}
+
+TEST(ChooseWinner, TakesTheFirstWhenItIsEqual) {
   HONE_ASSERT_OK_AND_ASSIGN(const Winner winner, Choose({{{0}}, {}}));
   EXPECT_EQ(winner.cost, 9);
   EXPECT_EQ(winner.applied.decision, "1");
@@ -79,7 +92,7 @@ TEST(FirstVerified, TakesTheFirstWhenItIsEqual) {
             "evaluator: 2 random, 1 adversarial inputs");
 }
 
-TEST(FirstVerified, AMiscompiledWinnerIsRefusedForTheNext) {
+TEST(ChooseWinner, AMiscompiledWinnerIsRefusedForTheNext) {
   HONE_ASSERT_OK_AND_ASSIGN(const Winner winner, Choose({{{1}}, {{0}}, {}}));
   EXPECT_EQ(winner.cost, 9);
   EXPECT_THAT(winner.verification.method,
@@ -87,7 +100,7 @@ TEST(FirstVerified, AMiscompiledWinnerIsRefusedForTheNext) {
                     HasSubstr("modules differ")));
 }
 
-TEST(FirstVerified, TheInputItselfIsTheLastResort) {
+TEST(ChooseWinner, TheInputItselfIsTheLastResort) {
   HONE_ASSERT_OK_AND_ASSIGN(const Winner winner, Choose({{{1}}, {{0, 1}}, {}}));
   EXPECT_EQ(winner.cost, 10);
   EXPECT_EQ(hlo::Fingerprint(winner.applied.module),
@@ -95,13 +108,21 @@ TEST(FirstVerified, TheInputItselfIsTheLastResort) {
   EXPECT_THAT(winner.verification.method, HasSubstr("identical to the input"));
 }
 
-TEST(FirstVerified, NothingUnverifiedComesOut) {
+TEST(ChooseWinner, NothingUnverifiedComesOut) {
   EXPECT_THAT(Choose({{{1}}, {{0, 1}}}),
               StatusIs(absl::StatusCode::kFailedPrecondition,
                        HasSubstr("modules differ")));
 }
 
-TEST(FirstVerified, InvalidCandidatesAreRefused) {
+TEST(ChooseWinner, OfAGroupTheCheapestThatIsEqual) {
+  HONE_ASSERT_OK_AND_ASSIGN(
+      const Winner winner,
+      ChooseOf({{{{1}}, {{0, 1}}}, {{}, {{1}}, {{0}}}, {{{0, 0}}}}));
+  EXPECT_EQ(winner.cost, 9);
+  EXPECT_EQ(winner.applied.decision, "1");
+}
+
+TEST(ChooseWinner, InvalidCandidatesAreRefused) {
   HONE_ASSERT_OK_AND_ASSIGN(const Winner winner, Choose({{{7}}, {{0}}}));
   EXPECT_EQ(winner.cost, 9);
 }

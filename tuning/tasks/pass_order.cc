@@ -107,13 +107,21 @@ class PassOrder final : public Task {
     }
     return absl::StrCat(
         "score=", options.score,
-        options.passes == "all" ? "" : ",passes=" + options.passes);
+        options.passes == "all" ? "" : ";passes=" + options.passes);
   }
 
   std::string default_target() const override { return "hlo"; }
 
+  // A name of one's own keeps results apart. Devices do not matter.
+  absl::StatusOr<std::string> ResolveTarget(
+      absl::string_view asked, backends::KernelMeasurer*) const override {
+    if (asked.empty() || asked == "cpu") return default_target();
+    return std::string(asked);
+  }
+
   absl::StatusOr<std::unique_ptr<space::Problem>> MakeProblem(
-      const hlo::Module& module, const TaskOptions& options) const override {
+      const hlo::Module& module, const TaskOptions& options,
+      const TaskContext&) const override {
     HONE_RETURN_IF_ERROR(OptionsKey(options).status());
     PassOrderOptions problem;
     problem.unit = options.score == "ops" ? "ops" : "ns";
@@ -132,9 +140,8 @@ class PassOrder final : public Task {
   }
 
   absl::StatusOr<AppliedDecision> Apply(
-      const hlo::Module& module, const TaskOptions& options,
+      const hlo::Module& module, const space::Problem&,
       const space::Candidate& candidate) const override {
-    HONE_RETURN_IF_ERROR(OptionsKey(options).status());
     const std::vector<std::string> known = Passes();
     std::vector<std::string> passes;
     for (int32_t choice : candidate.choices) {

@@ -64,6 +64,7 @@ class PassOrderProblem final : public space::SequentialProblem {
   // running them, and that has to count against the budget.
   std::vector<int32_t> LegalActions(
       const space::StatePtr& state) const override;
+  bool legal_everywhere() const override { return true; }
   // A pass that changes nothing leads to the state itself.
   absl::StatusOr<space::StatePtr> Step(const space::StatePtr& state,
                                        int32_t action) const override;

@@ -94,7 +94,7 @@ TEST(AssignmentGame, GivesOneVariableAfterTheOtherALegalValue) {
         position, *std::max_element(view.moves.begin(), view.moves.end()));
   }
   const space::Candidate proposal = game->Proposal(position);
-  EXPECT_EQ(problem->Measure(proposal).outcome, space::Outcome::kOk);
+  EXPECT_EQ(problem->Measure(proposal)->outcome, space::Outcome::kOk);
 }
 
 TEST(AssignmentGame, PaysWhatIsGainedOverTheDefault) {

@@ -1,5 +1,5 @@
-#ifndef HONE_CLI_MEASURE_PROCESS_H_
-#define HONE_CLI_MEASURE_PROCESS_H_
+#ifndef HONE_BACKENDS_PROCESS_MEASURE_PROCESS_H_
+#define HONE_BACKENDS_PROCESS_MEASURE_PROCESS_H_
 
 #include <memory>
 #include <optional>
@@ -11,14 +11,16 @@
 
 #include "hone/v1/worker_service.pb.h"
 
-namespace hone::cli {
+namespace hone::backends {
 
-// A process that does work (hone measure, of this same program), beside this
+// A process that does work (serve_measurements.h; `hone measure`), beside this
 // one: it has no threads, so it can fork, and whatever becomes of it this
-// process lives on. It is started when there is work, and stays.
+// process lives on. It is started when there is work, and stays until it is
+// asked for fresh.
 class MeasureProcess {
  public:
-  MeasureProcess();
+  // `program` is that of `hone`.
+  explicit MeasureProcess(std::string program = "/proc/self/exe");
   // Kills it.
   ~MeasureProcess();
   MeasureProcess(const MeasureProcess&) = delete;
@@ -39,16 +41,13 @@ class MeasureProcess {
  private:
   absl::Status Spawn();
 
+  const std::string program_;
   int pid_ = -1;
   int to_ = -1;
   int from_ = -1;
   std::string received_;
 };
 
-// The other side: does work that comes on stdin, until it ends, and writes
-// completions to stdout.
-absl::Status ServeMeasurements(int from, int to);
+}  // namespace hone::backends
 
-}  // namespace hone::cli
-
-#endif  // HONE_CLI_MEASURE_PROCESS_H_
+#endif  // HONE_BACKENDS_PROCESS_MEASURE_PROCESS_H_

@@ -1,0 +1,97 @@
+#include "backends/cpu/export.h"
+
+#include <fstream>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+
+#include "backends/cpu/compiler.h"
+#include "backends/cpu/shared_object.h"
+#include "base/status_macros.h"
+#include "loops/text.h"
+
+namespace hone::backends {
+namespace {
+
+constexpr char kSymbol[] = "hone_entry";
+
+// Elements of tuples are named by their place.
+void AddArrays(const std::string& name, const hlo::ShapePtr& shape,
+               std::vector<EntryArray>& arrays) {
+  if (!shape->IsTuple()) {
+    arrays.push_back({name, shape});
+    return;
+  }
+  for (size_t i = 0; i < shape->tuple_elements().size(); ++i) {
+    AddArrays(absl::StrCat(name, ".", i), shape->tuple_elements()[i], arrays);
+  }
+}
+
+// The arrays of one kind of memory that the caller passes, in order.
+std::vector<EntryArray> ArraysOf(const loops::Program& program,
+                                 loops::Memory memory) {
+  std::vector<EntryArray> arrays;
+  for (const loops::BufferPtr& buffer : program.buffers()) {
+    if (buffer->memory != memory) continue;
+    const auto number = static_cast<size_t>(buffer->number);
+    if (arrays.size() <= number) arrays.resize(number + 1);
+    arrays[number] = {buffer->name,
+                      hlo::Shape::Array(buffer->type, buffer->dimensions)};
+  }
+  return arrays;
+}
+
+std::string Header(const hlo::Module& module, const loops::ModulePlan& plan) {
+  const hlo::Computation& entry = module.entry_computation();
+  std::vector<EntryArray> arguments;
+  for (hlo::InstructionId id : entry.parameters()) {
+    AddArrays(std::string(entry[id].name()), entry[id].shape_ptr(), arguments);
+  }
+  std::vector<EntryArray> results;
+  AddArrays("result", entry[entry.root()].shape_ptr(), results);
+  return CHeader(
+      kSymbol, arguments, results,
+      absl::StrCat(module.name(), ": ", plan.kernels.size(), " kernels."));
+}
+
+absl::Status CheckPath(const std::string& path) {
+  if (absl::EndsWith(path, ".so")) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(path, ": not the name of a shared object, expected *.so"));
+}
+
+absl::Status Write(const std::string& object, const std::string& header,
+                   const std::string& path) {
+  HONE_RETURN_IF_ERROR(WriteSharedObject(object, path));
+  const std::string header_path =
+      absl::StrCat(path.substr(0, path.size() - 3), ".h");
+  std::ofstream file(header_path);
+  file << header << std::flush;
+  if (file) return absl::OkStatus();
+  return absl::UnavailableError(absl::StrCat("cannot write ", header_path));
+}
+
+}  // namespace
+
+absl::Status ExportKernel(const loops::Program& program,
+                          const std::string& path) {
+  HONE_RETURN_IF_ERROR(CheckPath(path));
+  HONE_ASSIGN_OR_RETURN(const std::string object,
+                        CompileProgram(program, kSymbol));
+  return Write(object,
+               CHeader(kSymbol, ArraysOf(program, loops::Memory::kArgument),
+                       ArraysOf(program, loops::Memory::kResult),
+                       loops::PrintProgram(program)),
+               path);
+}
+
+absl::Status ExportModule(const hlo::Module& module,
+                          const loops::ModulePlan& plan,
+                          const std::string& path) {
+  HONE_RETURN_IF_ERROR(CheckPath(path));
+  HONE_ASSIGN_OR_RETURN(const std::string object, CompilePlan(plan, kSymbol));
+  return Write(object, Header(module, plan), path);
+}
+
+}  // namespace hone::backends

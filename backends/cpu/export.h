@@ -1,0 +1,31 @@
+#ifndef HONE_BACKENDS_CPU_EXPORT_H_
+#define HONE_BACKENDS_CPU_EXPORT_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+
+#include "hlo/module.h"
+#include "loops/lowering/module_plan.h"
+#include "loops/program.h"
+
+namespace hone::backends {
+
+// Writes `program` as a shared object that defines the EntryFunction
+// `hone_entry`, and a C header beside it that says what it takes, the program
+// as a comment in it.
+// Errors: InvalidArgument for a path that does not end in ".so"; those of the
+// compiler and the linker; Unavailable where a file cannot be written.
+absl::Status ExportKernel(const loops::Program& program,
+                          const std::string& path);
+
+// Likewise for `plan`, which was made of `module` and whose kernels are
+// scheduled: it takes the arrays of the entry computation's parameters, and of
+// its result, tuples flattened.
+absl::Status ExportModule(const hlo::Module& module,
+                          const loops::ModulePlan& plan,
+                          const std::string& path);
+
+}  // namespace hone::backends
+
+#endif  // HONE_BACKENDS_CPU_EXPORT_H_

@@ -1,0 +1,160 @@
+#include "backends/process/kernel_messages.h"
+
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+#include "base/status_macros.h"
+
+namespace hone::backends {
+namespace {
+
+void ToProto(const KernelTiming& timing, v1::KernelTiming& proto) {
+  proto.set_outcome(std::string(space::OutcomeName(timing.outcome)));
+  proto.set_message(timing.message);
+  proto.set_ns(timing.ns);
+  proto.mutable_samples_ns()->Add(timing.samples_ns.begin(),
+                                  timing.samples_ns.end());
+  proto.set_ratio(timing.ratio);
+  proto.set_ratio_low(timing.ratio_low);
+  proto.set_ratio_high(timing.ratio_high);
+  proto.set_max_rel_error(timing.max_rel_error);
+  proto.set_compile_ms(absl::ToDoubleMilliseconds(timing.compile_time));
+}
+
+absl::StatusOr<KernelTiming> FromProto(const v1::KernelTiming& proto) {
+  KernelTiming timing;
+  const std::optional<space::Outcome> outcome =
+      space::ParseOutcome(proto.outcome());
+  if (!outcome.has_value()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "a report has the unknown outcome '", proto.outcome(), "'"));
+  }
+  timing.outcome = *outcome;
+  timing.message = proto.message();
+  timing.ns = proto.ns();
+  timing.samples_ns.assign(proto.samples_ns().begin(),
+                           proto.samples_ns().end());
+  timing.ratio = proto.ratio();
+  timing.ratio_low = proto.ratio_low();
+  timing.ratio_high = proto.ratio_high();
+  timing.max_rel_error = proto.max_rel_error();
+  timing.compile_time = absl::Milliseconds(proto.compile_ms());
+  return timing;
+}
+
+}  // namespace
+
+void ToProto(const KernelDevice& device, v1::Device& proto) {
+  proto.set_kind(device.kind);
+  proto.set_model(device.model);
+  proto.set_isa(device.isa);
+  proto.set_threads(device.machine.threads);
+  proto.set_fingerprint(device.fingerprint);
+  v1::Device::Machine& machine = *proto.mutable_machine();
+  machine.set_l1_bytes(device.machine.l1_bytes);
+  machine.set_l2_bytes(device.machine.l2_bytes);
+  machine.set_l3_bytes(device.machine.l3_bytes);
+  machine.set_cache_line_bytes(device.machine.cache_line_bytes);
+  machine.set_vector_bytes(device.machine.vector_bytes);
+  machine.set_vector_registers(device.machine.vector_registers);
+}
+
+KernelDevice FromProto(const v1::Device& proto) {
+  KernelDevice device;
+  device.kind = proto.kind();
+  device.model = proto.model();
+  device.isa = proto.isa();
+  device.fingerprint = proto.fingerprint();
+  device.machine.threads = proto.threads();
+  device.machine.l1_bytes = proto.machine().l1_bytes();
+  device.machine.l2_bytes = proto.machine().l2_bytes();
+  device.machine.l3_bytes = proto.machine().l3_bytes();
+  device.machine.cache_line_bytes = proto.machine().cache_line_bytes();
+  device.machine.vector_bytes = proto.machine().vector_bytes();
+  device.machine.vector_registers = proto.machine().vector_registers();
+  return device;
+}
+
+void ToProto(const KernelRequest& request, v1::KernelWork& proto) {
+  proto.set_module(request.module);
+  proto.set_baseline_script(request.baseline_script);
+  for (const std::string& script : request.candidate_scripts) {
+    proto.add_candidate_scripts(script);
+  }
+  proto.set_threads(request.threads);
+  proto.set_seed(request.seed);
+  proto.set_samples(request.pairs);
+  proto.set_timeout_seconds(absl::ToDoubleSeconds(request.timeout));
+  proto.set_time_baseline(request.time_baseline);
+  proto.set_calibrate(request.calibrate);
+  proto.set_fresh_process(request.fresh_process);
+}
+
+KernelRequest FromProto(const v1::KernelWork& proto) {
+  KernelRequest request;
+  request.module = proto.module();
+  request.baseline_script = proto.baseline_script();
+  request.candidate_scripts.assign(proto.candidate_scripts().begin(),
+                                   proto.candidate_scripts().end());
+  request.threads = proto.threads();
+  request.seed = proto.seed();
+  request.pairs = proto.samples();
+  request.timeout = absl::Seconds(proto.timeout_seconds());
+  request.time_baseline = proto.time_baseline();
+  request.calibrate = proto.calibrate();
+  request.fresh_process = proto.fresh_process();
+  return request;
+}
+
+void ToProto(const Calibration& calibration, v1::Calibration& proto) {
+  proto.set_threads(calibration.threads);
+  proto.set_peak_gflops(calibration.peak_gflops);
+  for (const Calibration::Level& level : calibration.levels) {
+    v1::Calibration::Level& to = *proto.add_levels();
+    to.set_bytes(level.bytes);
+    to.set_read_gbps(level.read_gbps);
+    to.set_copy_gbps(level.copy_gbps);
+  }
+}
+
+Calibration FromProto(const v1::Calibration& proto) {
+  Calibration calibration;
+  calibration.threads = proto.threads();
+  calibration.peak_gflops = proto.peak_gflops();
+  for (const v1::Calibration::Level& level : proto.levels()) {
+    calibration.levels.push_back(
+        {level.bytes(), level.read_gbps(), level.copy_gbps()});
+  }
+  return calibration;
+}
+
+void ToProto(const KernelReport& report, v1::KernelReport& proto) {
+  if (report.calibration.has_value()) {
+    ToProto(*report.calibration, *proto.mutable_calibration());
+  }
+  if (report.baseline.has_value()) {
+    ToProto(*report.baseline, *proto.mutable_baseline());
+  }
+  for (const KernelTiming& timing : report.candidates) {
+    ToProto(timing, *proto.add_candidates());
+  }
+}
+
+absl::StatusOr<KernelReport> FromProto(const v1::KernelReport& proto) {
+  KernelReport report;
+  if (proto.has_calibration()) {
+    report.calibration = FromProto(proto.calibration());
+  }
+  if (proto.has_baseline()) {
+    HONE_ASSIGN_OR_RETURN(report.baseline, FromProto(proto.baseline()));
+  }
+  for (const v1::KernelTiming& timing : proto.candidates()) {
+    HONE_ASSIGN_OR_RETURN(KernelTiming candidate, FromProto(timing));
+    report.candidates.push_back(std::move(candidate));
+  }
+  return report;
+}
+
+}  // namespace hone::backends

@@ -1,0 +1,27 @@
+#ifndef HONE_BACKENDS_PROCESS_KERNEL_MESSAGES_H_
+#define HONE_BACKENDS_PROCESS_KERNEL_MESSAGES_H_
+
+#include "absl/status/statusor.h"
+
+#include "backends/kernel_measurer.h"
+#include "hone/v1/worker_service.pb.h"
+
+// The measurer's vocabulary as messages between processes.
+namespace hone::backends {
+
+void ToProto(const KernelDevice& device, v1::Device& proto);
+KernelDevice FromProto(const v1::Device& proto);
+
+void ToProto(const KernelRequest& request, v1::KernelWork& proto);
+KernelRequest FromProto(const v1::KernelWork& proto);
+
+void ToProto(const Calibration& calibration, v1::Calibration& proto);
+Calibration FromProto(const v1::Calibration& proto);
+
+void ToProto(const KernelReport& report, v1::KernelReport& proto);
+// Errors: InvalidArgument for an outcome that there is not.
+absl::StatusOr<KernelReport> FromProto(const v1::KernelReport& proto);
+
+}  // namespace hone::backends
+
+#endif  // HONE_BACKENDS_PROCESS_KERNEL_MESSAGES_H_

@@ -1,0 +1,52 @@
+#include "backends/process/local_kernels.h"
+
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+
+#include "backends/cpu/host.h"
+#include "backends/process/kernel_messages.h"
+#include "base/status_macros.h"
+
+namespace hone::backends {
+namespace {
+
+// How often `stop` is asked.
+constexpr absl::Duration kPatrol = absl::Milliseconds(100);
+
+}  // namespace
+
+std::vector<KernelDevice> LocalKernels::Devices() { return {HostDevice()}; }
+
+absl::StatusOr<KernelDevice> LocalKernels::AwaitDevice(
+    absl::string_view fingerprint, const std::function<bool()>&) {
+  if (fingerprint == HostDevice().fingerprint) return HostDevice();
+  return absl::UnavailableError(absl::StrCat(
+      "no device ", fingerprint, " here, expected ", HostDevice().fingerprint));
+}
+
+absl::StatusOr<KernelReport> LocalKernels::Measure(
+    const KernelRequest& request, absl::string_view fingerprint,
+    const std::function<bool()>& stop) {
+  HONE_RETURN_IF_ERROR(AwaitDevice(fingerprint, stop).status());
+  v1::Work work;
+  ToProto(request, *work.mutable_kernel());
+  absl::MutexLock lock(&mu_);
+  HONE_RETURN_IF_ERROR(process_.Start(work));
+  for (;;) {
+    HONE_ASSIGN_OR_RETURN(const std::optional<v1::Completion> completion,
+                          process_.Await(kPatrol));
+    if (completion.has_value() && completion->has_error()) {
+      return absl::Status(
+          static_cast<absl::StatusCode>(completion->error().code()),
+          completion->error().message());
+    }
+    if (completion.has_value()) return FromProto(completion->kernel());
+    if (stop && stop()) {
+      process_.Kill();
+      return absl::CancelledError("stopped");
+    }
+  }
+}
+
+}  // namespace hone::backends

@@ -1,0 +1,289 @@
+"""Runs whole modules as Hone's native code and on XLA:CPU, in one process:
+equality of the results, and paired times.
+
+Usage: bench/kernels/time_modules.py [FILE...] [--only REGEX] [--threads 1|2]
+           [--rounds 10] [--hone build/release/bin/hone] [--objects DIR]
+           [-o JSON]
+
+FILE is HLO as text, also compressed by zstd; without one it is every forward
+module of bench/data/corpus of at most MOST_INSTRUCTIONS instructions and the
+training steps of TRAINING. `hone run FILE --target cpu --export` makes a shared
+object of each, with default schedules; it is loaded with ctypes, and both sides
+get the same seeded inputs. Where a text leaves out the values of a constant,
+small numbers take their place. --objects keeps the shared objects.
+
+Results are equal when each output's largest error, relative to the larger of
+the element's magnitude and the output's root mean square, is at most the
+tolerance of its type (tools/compare_on_xla.py), or at most ROUNDING times what
+XLA's own result changes by when the inputs move by some units in the last
+place: such outputs are nothing but rounding (the gradient of a bias in front of
+a normalisation). `error` in the table is the largest; `r` marks modules with an
+output that only the second rule accepts. Only equal modules are timed. Exit
+status 1 when any module is not equal.
+
+Times are measured as time_peers.py does (interleaved.py); XLA gets its whole
+pipeline and compiles for as many threads. `xla/hone` above 1 means that Hone is
+faster. Compile times are seconds, of one run each; Hone's is that of the
+process, from reading the text to the linked file.
+"""
+
+import argparse
+import ctypes
+import dataclasses
+import datetime
+import json
+import os
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import time_peers
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+CORPUS = ROOT / "bench" / "data" / "corpus"
+MOST_INSTRUCTIONS = 3000
+TRAINING = ("mlp.train", "gpt2_tiny.train", "vae.train", "gpt2_2l.train")
+SEED = 1
+ROUNDING = 4
+# Units in the last place that inputs move by for ROUNDING.
+MOST_UNITS = 4
+
+INSTRUCTION = re.compile(r"^\s+(?:ROOT )?\S+ = ", re.MULTILINE)
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("files", nargs="*", type=pathlib.Path, metavar="FILE")
+    parser.add_argument("--only", type=re.compile, default=re.compile(""))
+    parser.add_argument("--threads", type=int, choices=(1, 2), default=1)
+    parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--hone", default=ROOT / "build/release/bin/hone")
+    parser.add_argument("--objects", type=pathlib.Path)
+    parser.add_argument("-o", "--out", type=pathlib.Path)
+    args = parser.parse_args()
+    if args.rounds < 2 or args.rounds % 2:
+        parser.error("--rounds must be even")
+    return args
+
+
+@dataclasses.dataclass(frozen=True)
+class Module:
+    name: str
+    text: str
+
+    @property
+    def instructions(self):
+        return len(INSTRUCTION.findall(self.text))
+
+
+def read_module(path):
+    data = path.read_bytes()
+    if path.suffix == ".zst":
+        data = zstandard.decompress(data)
+    name = path.name.removesuffix(".zst").removesuffix(".hlo")
+    return Module(name, compare_on_xla.fill_elided_constants(data.decode()))
+
+
+def read_corpus():
+    modules = [read_module(path) for path in sorted(CORPUS.glob("*.hlo.zst"))]
+    return [m for m in modules
+            if m.name in TRAINING or m.name.endswith(".fwd") and
+            m.instructions <= MOST_INSTRUCTIONS]
+
+
+def export(hone, module, threads, folder):
+    """(shared object, seconds it took). Raises RuntimeError."""
+    source = folder / f"{module.name}.hlo"
+    target = (folder / f"{module.name}.so").resolve()
+    source.write_text(module.text)
+    start = time.perf_counter()
+    result = subprocess.run(
+        [hone, "run", source, "--target", "cpu", "--threads", str(threads),
+         "--export", target], capture_output=True, text=True)
+    seconds = time.perf_counter() - start
+    source.unlink()
+    if result.returncode != 0:
+        raise RuntimeError(result.stderr.strip())
+    return target, seconds
+
+
+class Native:
+    """A shared object on its inputs. Results go to memory that is allocated
+    once, as the C interface has it."""
+
+    def __init__(self, path, arguments, like):
+        self._arrays = [np.ascontiguousarray(a) for a in arguments]
+        self.results = [np.empty(a.shape, a.dtype) for a in like]
+        entry = ctypes.CDLL(str(path)).hone_entry
+        entry.restype = None
+        given, taken = map(self._pointers, (self._arrays, self.results))
+        self.call = lambda: entry(given, taken)
+
+    @staticmethod
+    def _pointers(arrays):
+        return (ctypes.c_void_p * len(arrays))(
+            *[a.ctypes.data for a in arrays])
+
+
+class OnXla:
+    """A module that XLA compiled, and inputs on which it makes numbers."""
+
+    def __init__(self, runner, text):
+        start = time.perf_counter()
+        self._executable = runner.compile(text)
+        self.compile_seconds = time.perf_counter() - start
+        self._runner = runner
+        shapes = compare_on_xla.parameter_shapes(text)
+        for positive in (False, True):
+            self.arguments = compare_on_xla.make_arguments(
+                shapes, SEED, positive)
+            self._buffers = runner.put(self.arguments)
+            self.expected = runner.run(self._executable, self._buffers)
+            if compare_on_xla.nan_fraction(self.expected) <= 0.1:
+                break
+
+    def call(self):
+        for output in self._executable.execute(self._buffers):
+            output.block_until_ready()
+
+    def rounding(self):
+        """The largest error that some units in the last place of the inputs
+        make, by output."""
+        rng = np.random.default_rng(SEED)
+
+        def move(a):
+            if a.dtype == np.bool_ or np.issubdtype(a.dtype, np.integer):
+                return a
+            units = rng.integers(-MOST_UNITS, MOST_UNITS + 1, a.shape)
+            epsilon = float(jax.numpy.finfo(a.dtype).eps)
+            return (a * (1 + units * epsilon)).astype(a.dtype)
+
+        moved = self._runner.run(self._executable, self._runner.put(
+            [move(a) for a in self.arguments]))
+        return [compare_on_xla.error(a, b)
+                for a, b in zip(self.expected, moved)]
+
+
+def compare(xla, results):
+    """`equal`, the largest `error` and its `output`, and the outputs that only
+    rounding explains."""
+    errors = [compare_on_xla.error(a, b)
+              for a, b in zip(xla.expected, results)]
+    large = [i for i, a in enumerate(xla.expected)
+             if not errors[i] <= compare_on_xla.TOLERANCE.get(str(a.dtype), 0)]
+    changes = xla.rounding() if large else []
+    worst = max(range(len(errors)), key=errors.__getitem__, default=None)
+    return {"equal": all(errors[i] <= ROUNDING * changes[i] for i in large),
+            "error": errors[worst] if errors else 0.0, "output": worst,
+            "rounding": large}
+
+
+def time_module(xla, native, rounds, threads):
+    calls = {"hone": native.call, "xla": xla.call}
+    samples = interleaved.measure(calls, rounds, threads, SEED)
+    row = {"ms": {name: statistics.median(s.seconds) * 1e3
+                  for name, s in samples.items()},
+           "xla/hone": interleaved.ratio(samples["xla"].seconds,
+                                         samples["hone"].seconds, SEED),
+           "samples": {name: dataclasses.asdict(s)
+                       for name, s in samples.items()}}
+    return row
+
+
+def examine(runner, module, args, folder):
+    """The module's row."""
+    row = {"module": module.name, "instructions": module.instructions}
+    try:
+        path, seconds = export(args.hone, module, args.threads, folder)
+    except RuntimeError as error:
+        return row | {"equal": False, "message": str(error)}
+    xla = OnXla(runner, module.text)
+    native = Native(path, xla.arguments, xla.expected)
+    row["compile_seconds"] = {"hone": seconds, "xla": xla.compile_seconds}
+    native.call()
+    row |= compare(xla, native.results)
+    if row["equal"]:
+        row |= time_module(xla, native, args.rounds, args.threads)
+    return row
+
+
+HEADER = (f"{'module':20} {'instr.':>6} {'error':>9} {'Hone ms':>10} "
+          f"{'XLA ms':>10} {'xla/hone':>17} {'Hone, XLA compile s':>20}")
+
+
+def format_row(row):
+    head = f"{row['module']:20} {row['instructions']:6}"
+    if "message" in row:
+        return f"{head} {row['message']}"
+    if not row["equal"]:
+        return (f"{head} {row['error']:8.1e} DIFFERENT at output "
+                f"{row['output']}")
+    mark = "r" if row["rounding"] else " "
+    median, lower, upper = row["xla/hone"]
+    seconds = row["compile_seconds"]
+    return (f"{head} {row['error']:8.1e}{mark} {row['ms']['hone']:10.3f} "
+            f"{row['ms']['xla']:10.3f} {median:5.2f} {lower:5.2f}-"
+            f"{upper:<5.2f} {seconds['hone']:10.2f} {seconds['xla']:9.2f}")
+
+
+def print_summary(rows):
+    ratios = [row["xla/hone"][0] for row in rows if "xla/hone" in row]
+    if ratios:
+        print(f"xla/hone: geometric mean "
+              f"{statistics.geometric_mean(ratios):.3f}, median "
+              f"{statistics.median(ratios):.3f}, least {min(ratios):.3f}, "
+              f"most {max(ratios):.3f} of {len(ratios)}")
+    equal = sum(row["equal"] for row in rows)
+    print(f"{equal} of {len(rows)} modules equal")
+
+
+def run(args, modules, folder, document):
+    runner = compare_on_xla.Runner()
+    for number, module in enumerate(modules, 1):
+        print(f"[{number}/{len(modules)}] {module.name}", file=sys.stderr)
+        row = examine(runner, module, args, folder)
+        document["rows"].append(row)
+        print(format_row(row), flush=True)
+        if args.out:
+            args.out.write_text(json.dumps(document, indent=1) + "\n")
+
+
+def main():
+    args = parse_arguments()
+    variables = time_peers.environment(args.threads)
+    os.environ.update(variables)
+    cores = time_peers.pin(args.threads)
+
+    # Only now, with the environment that the libraries read.
+    global compare_on_xla, interleaved, jax, np, zstandard
+    sys.path.insert(0, str(ROOT / "tools"))
+    import jax
+    import numpy as np
+    import zstandard
+    jax.config.update("jax_cpu_enable_async_dispatch", False)
+    import compare_on_xla
+    import interleaved
+
+    modules = ([read_module(path) for path in args.files] if args.files
+               else read_corpus())
+    modules = [m for m in modules if args.only.search(m.name)]
+    if not modules:
+        sys.exit("time_modules: no module has a name that --only matches")
+    document = {"bench": "modules", "threads": args.threads, "cores": cores,
+                "date": datetime.date.today().isoformat(),
+                "environment": variables, "jax": jax.__version__, "rows": []}
+    print(HEADER, flush=True)
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = args.objects or pathlib.Path(temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        run(args, modules, folder, document)
+    print_summary(document["rows"])
+    return 0 if all(row["equal"] for row in document["rows"]) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

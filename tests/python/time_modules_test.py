@@ -1,0 +1,133 @@
+"""bench/kernels/time_modules.py on small modules.
+
+Usage: time_modules_test.py SOURCE_DIR HONE [unittest arguments]
+
+Exit status 77 when a package is missing that the tool needs.
+"""
+
+import importlib.util
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+for package in ("jax", "zstandard"):
+    if importlib.util.find_spec(package) is None:
+        print(f"no {package}: see bench/kernels/README.md", file=sys.stderr)
+        sys.exit(77)
+
+ROOT, HONE = map(pathlib.Path, sys.argv[1:3])
+TOOL = ROOT / "bench" / "kernels" / "time_modules.py"
+CORPUS = ROOT / "bench" / "data" / "corpus"
+
+# The gradient of a shift in front of a normalisation: zero but for rounding.
+ROUNDING = """HloModule rounding, \
+entry_computation_layout={(f32[8,1000]{1,0})->f32[8]{0}}
+
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT sum = f32[] add(a, b)
+}
+
+ENTRY main {
+  x = f32[8,1000] parameter(0)
+  zero = f32[] constant(0)
+  sums = f32[8] reduce(x, zero), dimensions={1}, to_apply=add
+  count = f32[] constant(1000)
+  counts = f32[8] broadcast(count), dimensions={}
+  means = f32[8] divide(sums, counts)
+  spread = f32[8,1000] broadcast(means), dimensions={0}
+  centred = f32[8,1000] subtract(x, spread)
+  ROOT nothing = f32[8] reduce(centred, zero), dimensions={1}, to_apply=add
+}
+"""
+
+# What is not what it seems: gives out the object of another module.
+IMPOSTOR = """#!/bin/sh
+for last; do :; done
+exec "{hone}" run "{other}" --target cpu --export "$last"
+"""
+
+
+class TimeModules(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def run_tool(self, *arguments, hone=HONE):
+        result = subprocess.run(
+            [sys.executable, TOOL, *arguments, "--hone", hone, "--rounds", "2",
+             "-o", self.folder / "out.json"], capture_output=True, text=True)
+        document = json.loads((self.folder / "out.json").read_text())
+        return result, document["rows"]
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.write_text(text)
+        return path
+
+    def test_equal_modules_are_timed(self):
+        objects = self.folder / "objects"
+        result, rows = self.run_tool(
+            CORPUS / "mlp.train.hlo.zst", CORPUS / "gpt2_tiny.fwd.hlo.zst",
+            "--objects", objects)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual([row["module"] for row in rows],
+                         ["mlp.train", "gpt2_tiny.fwd"])
+        for row in rows:
+            self.assertTrue(row["equal"])
+            self.assertLess(row["error"], 1e-3)
+            self.assertEqual(len(row["samples"]["hone"]["seconds"]), 2)
+            median, lower, upper = row["xla/hone"]
+            self.assertTrue(0 < lower <= median <= upper)
+            for side in ("hone", "xla"):
+                self.assertGreater(row["ms"][side], 0)
+                self.assertGreater(row["compile_seconds"][side], 0)
+            self.assertTrue((objects / f"{row['module']}.so").exists())
+            self.assertIn("hone_entry",
+                          (objects / f"{row['module']}.h").read_text())
+        table = result.stdout.splitlines()
+        self.assertIn("xla/hone", table[0])
+        self.assertRegex(table[1], r"^mlp\.train +\d+ .*\d-\d")
+        self.assertIn("xla/hone: geometric mean", table[-2])
+        self.assertEqual(table[-1], "2 of 2 modules equal")
+
+    def test_rounding_is_no_difference(self):
+        result, (row,) = self.run_tool(
+            self.write("rounding.hlo", ROUNDING), "--only", "round")
+        self.assertEqual(result.returncode, 0, result.stdout)
+        self.assertEqual(row["rounding"], [0])
+
+    def test_what_computes_something_else_is_not_timed(self):
+        text = ROUNDING.replace("reduce(centred", "reduce(x")
+        right = self.write("right.hlo", text)
+        wrong = self.write("wrong.hlo", text.replace(
+            "constant(0)", "constant(1)"))
+        script = self.write("hone", IMPOSTOR.format(hone=HONE, other=wrong))
+        script.chmod(0o755)
+        result, (row,) = self.run_tool(right, hone=script)
+        self.assertEqual(result.returncode, 1)
+        self.assertFalse(row["equal"])
+        self.assertNotIn("ms", row)
+        self.assertIn("DIFFERENT at output 0", result.stdout)
+
+    def test_what_does_not_compile_is_named(self):
+        path = self.write("alien.hlo", """HloModule alien
+
+ENTRY main {
+  x = f32[4] parameter(0)
+  ROOT strange = f32[4] custom-call(x), custom_call_target="unheard-of"
+}
+""")
+        result, (row,) = self.run_tool(path)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("strange", row["message"])
+        self.assertIn("0 of 1 modules equal", result.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])

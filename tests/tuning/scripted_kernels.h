@@ -1,0 +1,75 @@
+#ifndef HONE_TESTS_TUNING_SCRIPTED_KERNELS_H_
+#define HONE_TESTS_TUNING_SCRIPTED_KERNELS_H_
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "backends/kernel_measurer.h"
+
+namespace hone::tuning {
+
+// Measures without a device: what tests say a script takes.
+class ScriptedKernels final : public backends::KernelMeasurer {
+ public:
+  // A script's time as a share of the baseline's; by default shorter scripts
+  // are better.
+  std::function<backends::KernelTiming(const backends::KernelRequest&,
+                                       const std::string& script)>
+      time = [](const backends::KernelRequest& request,
+                const std::string& script) {
+        backends::KernelTiming timing;
+        timing.ratio =
+            (1.0 + static_cast<double>(script.size())) /
+            (1.0 + static_cast<double>(request.baseline_script.size()));
+        timing.ratio_low = timing.ratio * 0.99;
+        timing.ratio_high = timing.ratio * 1.01;
+        timing.samples_ns = {1000 * timing.ratio};
+        timing.max_rel_error = 1e-7;
+        return timing;
+      };
+  double baseline_ns = 1000;
+  absl::Status error;
+  std::vector<backends::KernelDevice> devices = {Device("cpu:a")};
+  std::vector<backends::KernelRequest> requests;
+
+  static backends::KernelDevice Device(const std::string& fingerprint) {
+    backends::KernelDevice device;
+    device.kind = "cpu";
+    device.model = "a machine";
+    device.machine.threads = 4;
+    device.fingerprint = fingerprint;
+    return device;
+  }
+
+  std::vector<backends::KernelDevice> Devices() override { return devices; }
+
+  absl::StatusOr<backends::KernelDevice> AwaitDevice(
+      absl::string_view fingerprint, const std::function<bool()>&) override {
+    for (const backends::KernelDevice& device : devices) {
+      if (device.fingerprint == fingerprint) return device;
+    }
+    return absl::UnavailableError("no such device");
+  }
+
+  absl::StatusOr<backends::KernelReport> Measure(
+      const backends::KernelRequest& request, absl::string_view,
+      const std::function<bool()>& stop) override {
+    requests.push_back(request);
+    if (!error.ok()) return error;
+    if (stop && stop()) return absl::CancelledError("stopped");
+    backends::KernelReport report;
+    if (request.time_baseline) {
+      report.baseline.emplace();
+      report.baseline->ns = baseline_ns;
+    }
+    for (const std::string& script : request.candidate_scripts) {
+      report.candidates.push_back(time(request, script));
+    }
+    return report;
+  }
+};
+
+}  // namespace hone::tuning
+
+#endif  // HONE_TESTS_TUNING_SCRIPTED_KERNELS_H_

@@ -1,0 +1,202 @@
+#include "tuning/tasks/kernel.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "nlohmann/json.hpp"
+
+#include "base/status_macros.h"
+#include "hlo/text_printer.h"
+#include "loops/lowering/lowering.h"
+#include "loops/transforms/registry.h"
+#include "loops/transforms/script.h"
+#include "tuning/registry.h"
+#include "tuning/tasks/kernel_problem.h"
+
+namespace hone::tuning {
+namespace {
+
+// Raised whenever a script comes to make something else of the same module, or
+// an action to mean something else; the list of transformations is part of the
+// space version by itself.
+constexpr int kScriptsVersion = 1;
+
+constexpr absl::string_view kDeviceKind = "cpu";
+constexpr int32_t kMaxThreads = 1024;
+
+class Kernel final : public Task {
+ public:
+  absl::string_view name() const override { return "kernel"; }
+
+  optimizers::Kinds problem_kind() const override {
+    return optimizers::kSequential;
+  }
+
+  std::string space_version() const override {
+    return absl::StrCat(
+        kScriptsVersion, ":",
+        absl::StrJoin(loops::AllTransforms(), ",",
+                      [](std::string* out, const loops::Transform* transform) {
+                        absl::StrAppend(out, transform->name());
+                      }));
+  }
+
+  absl::StatusOr<std::string> OptionsKey(
+      const TaskOptions& options) const override {
+    if (options.threads < 1 || options.threads > kMaxThreads) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          options.threads, " threads, expected 1 to ", kMaxThreads));
+    }
+    return absl::StrCat("threads=", options.threads);
+  }
+
+  std::string default_target() const override {
+    return std::string(kDeviceKind);
+  }
+  bool needs_device() const override { return true; }
+  int64_t default_trials() const override { return 64; }
+
+  // A fingerprint need not be of a device that is there: there may be results.
+  absl::StatusOr<std::string> ResolveTarget(
+      absl::string_view asked,
+      backends::KernelMeasurer* kernels) const override {
+    if (absl::StartsWith(asked, absl::StrCat(kDeviceKind, ":"))) {
+      return std::string(asked);
+    }
+    if (!asked.empty() && asked != kDeviceKind) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "target '", asked,
+          "' is no device, expected 'cpu' or the fingerprint of one"));
+    }
+    const std::vector<backends::KernelDevice> devices =
+        kernels == nullptr ? std::vector<backends::KernelDevice>{}
+                           : kernels->Devices();
+    if (devices.empty()) {
+      return absl::UnavailableError(
+          "no worker offers a device, expected one (hone worker --connect)");
+    }
+    if (devices.size() > 1) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          "workers offer several devices, expected one of them as the target: ",
+          absl::StrJoin(devices, ", ",
+                        [](std::string* out, const auto& device) {
+                          absl::StrAppend(out, device.fingerprint, " (",
+                                          device.model, ")");
+                        })));
+    }
+    return devices[0].fingerprint;
+  }
+
+  absl::StatusOr<std::unique_ptr<space::Problem>> MakeProblem(
+      const hlo::Module& module, const TaskOptions& options,
+      const TaskContext& context) const override {
+    HONE_RETURN_IF_ERROR(OptionsKey(options).status());
+    KernelProblemOptions problem;
+    HONE_ASSIGN_OR_RETURN(problem.program, loops::LowerToProgram(module));
+    if (context.kernels == nullptr) {
+      return absl::UnavailableError("there is nobody to measure kernels");
+    }
+    HONE_ASSIGN_OR_RETURN(problem.device, context.kernels->AwaitDevice(
+                                              context.target, context.stop));
+    if (options.threads > problem.device.machine.threads) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          options.threads, " threads, expected at most the ",
+          problem.device.machine.threads, " of ", problem.device.model));
+    }
+    problem.device.machine.threads = options.threads;
+    problem.module = hlo::PrintModule(module);
+    problem.kernels = context.kernels;
+    problem.stop = context.stop;
+    return std::make_unique<KernelProblem>(std::move(problem));
+  }
+
+  // The module stays as it is; the decision is a script.
+  absl::StatusOr<AppliedDecision> Apply(
+      const hlo::Module& module, const space::Problem& problem,
+      const space::Candidate& candidate) const override {
+    HONE_ASSIGN_OR_RETURN(
+        const std::vector<loops::Step> script,
+        static_cast<const KernelProblem&>(problem).ScriptOf(candidate));
+    nlohmann::ordered_json decision;
+    decision["script"] = nlohmann::ordered_json::array();
+    for (const loops::Step& step : script) {
+      decision["script"].push_back(loops::PrintStep(step));
+    }
+    return AppliedDecision{.decision = decision.dump(), .module = module};
+  }
+
+  absl::StatusOr<Winner> Judge(const hlo::Module& module,
+                               const space::Problem& problem,
+                               const space::Candidate& candidate,
+                               const VerifyOptions&) const override {
+    const auto& kernel = static_cast<const KernelProblem&>(problem);
+    HONE_ASSIGN_OR_RETURN(const KernelProblem::Confirmation confirmation,
+                          kernel.Confirm(candidate));
+    const backends::KernelTiming& timing = confirmation.timing;
+    if (timing.outcome != space::Outcome::kOk) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          "measured once more, it is ", space::OutcomeName(timing.outcome),
+          ": ", timing.message));
+    }
+    if (candidate != problem.DefaultCandidate() && timing.ratio_high >= 1) {
+      return absl::FailedPreconditionError(absl::StrFormat(
+          "measured once more, it is not surely faster than the default: "
+          "%.3f of its time (%.3f to %.3f)",
+          timing.ratio, timing.ratio_low, timing.ratio_high));
+    }
+    Winner winner;
+    winner.cost = confirmation.cost;
+    HONE_ASSIGN_OR_RETURN(winner.applied, Apply(module, problem, candidate));
+    winner.verification.method = absl::StrFormat(
+        "evaluator, in a fresh process: 1 random, 1 adversarial inputs; %.3f "
+        "of the default's time (%.3f to %.3f, %d pairs)",
+        timing.ratio, timing.ratio_low, timing.ratio_high,
+        timing.samples_ns.size());
+    winner.verification.max_rel_error = timing.max_rel_error;
+    return winner;
+  }
+
+  absl::StatusOr<hlo::Module> ApplyDecision(
+      const hlo::Module& module, absl::string_view decision) const override {
+    HONE_RETURN_IF_ERROR(KernelOfDecision(module, decision).status());
+    return module;
+  }
+};
+
+}  // namespace
+
+absl::StatusOr<loops::Program> KernelOfDecision(const hlo::Module& module,
+                                                absl::string_view decision) {
+  const nlohmann::json json =
+      nlohmann::json::parse(decision.begin(), decision.end(), nullptr,
+                            /*allow_exceptions=*/false);
+  if (!json.is_object() || !json.contains("script") ||
+      !json["script"].is_array()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("decision '", decision,
+                     "': expected an object with an array 'script'"));
+  }
+  std::vector<loops::Step> steps;
+  for (const nlohmann::json& step : json["script"]) {
+    if (!step.is_string()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("decision '", decision, "': expected steps as strings"));
+    }
+    HONE_ASSIGN_OR_RETURN(loops::Step parsed,
+                          loops::ParseStep(step.get<std::string>()));
+    steps.push_back(std::move(parsed));
+  }
+  HONE_ASSIGN_OR_RETURN(const loops::Program program,
+                        loops::LowerToProgram(module));
+  return loops::ApplyScript(program, steps);
+}
+
+std::unique_ptr<Task> MakeKernel() { return std::make_unique<Kernel>(); }
+
+}  // namespace hone::tuning
