@@ -7,247 +7,319 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_map.h"
 
 #include "loops/rewrite.h"
 #include "loops/schedules/nest.h"
 #include "loops/schedules/peel_bounds.h"
+#include "loops/schedules/scope_chain.h"
 #include "loops/schedules/vectorise_leaves.h"
+#include "loops/transforms/checks.h"
+#include "loops/transforms/locals.h"
 
 namespace hone::loops {
 namespace {
 
 constexpr int64_t kRegisterMemory = 2;  // Of set_memory.
 constexpr int64_t kTileRows = 6;
+constexpr int64_t kMostVectors = 8;
 // Tiles of rows from which a panel of the columns' factor is read often enough
 // to be copied.
 constexpr int64_t kTilesWorthPanels = 3;
+// Sums that are taken at once where the columns' factor is read as it lies:
+// the processor fetches so many of its rows ahead at a time.
+constexpr int64_t kSumsAtOnce = 8;
+// Innermost sums of so few iterations are written out.
+constexpr int64_t kFewSums = 8;
 
-Path Child(Path path, int32_t number) {
-  path.push_back(number);
-  return path;
+void Append(std::vector<VarId>& to, const std::vector<VarId>& from) {
+  to.insert(to.end(), from.begin(), from.end());
 }
 
-// A contraction on its way into tiles: a chain of scopes, each the only child
-// of the one before, with the statement at its end.
+// A nest with the first value of sums, the sums, and what is done with them
+// (none or more statements), in the innermost of a chain of scopes.
 class ContractionScheduler {
  public:
-  ContractionScheduler(Scheduler& s, Path nest)
-      : s_(s), nest_(std::move(nest)) {}
+  ContractionScheduler(Scheduler& s, const Path& nest)
+      : s_(s), nest_(nest), chain_(s, nest) {}
 
   bool Run() {
     const Scheduler::Mark mark = s_.MarkHere();
-    if (SeparateInit() && Tile()) {
-      const Path init = nest_;
-      VectoriseLeaves(s_, init);
-      ShareOut(s_, init);
-      return true;
-    }
+    if (HasRightShape() && ChooseRoles() && Tile()) return true;
     s_.Return(mark);
     return false;
   }
 
  private:
-  const Scope* ScopeAt(const Path& path) const {
-    return s_.program().Has(path) ? s_.program().At(path).scope() : nullptr;
-  }
-
-  // The contraction in the nest at `path`.
-  std::optional<Contraction> Find(const Path& path) const {
-    std::optional<Contraction> found;
-    VisitStatements(s_.program(), path, [&](const Path& at, const Statement&) {
-      if (!found.has_value()) found = AsContraction(s_.program(), at);
-    });
-    return found;
-  }
-
-  // Makes two nests of the one: what gives the sums their first value, and the
-  // contraction, a chain.
-  bool SeparateInit() {
-    const std::optional<Contraction> found = Find(nest_);
-    if (!found.has_value()) return false;
-    int statements = 0;
-    VisitStatements(s_.program(), nest_,
-                    [&](const Path&, const Statement&) { ++statements; });
-    if (statements != 2) return false;
-    // The scope that has both, then those around it.
-    Path at(found->path.begin(), found->path.end());
-    while (!at.empty() && at.back() == 0) at.pop_back();
-    if (at.size() <= nest_.size()) return false;
-    at.pop_back();
-    for (; at.size() >= nest_.size(); at.pop_back()) {
-      if (!s_.Do("fission", at, {1})) return false;
-    }
-    chain_ = nest_;
-    ++chain_.back();
-    return true;
-  }
-
-  // The scopes of the chain, outermost first.
-  std::vector<const Scope*> Chain() const {
-    std::vector<const Scope*> scopes;
-    for (const Scope* scope = ScopeAt(chain_); scope != nullptr;
-         scope = OnlyChildScope(*scope)) {
-      scopes.push_back(scope);
-    }
-    return scopes;
-  }
-  size_t DepthOf(VarId var) const {
-    const std::vector<const Scope*> chain = Chain();
-    return static_cast<size_t>(
-        absl::c_find_if(chain, [&](const Scope* s) { return s->var == var; }) -
-        chain.begin());
-  }
-  Path AtDepth(size_t depth) const {
-    Path path = chain_;
-    path.resize(chain_.size() + depth, 0);
-    return path;
-  }
-  const Scope& ScopeOf(VarId var) const { return *Chain()[DepthOf(var)]; }
-
-  bool MoveTo(VarId var, size_t depth) {
-    for (size_t at = DepthOf(var); at != depth;) {
-      const bool inwards = at < depth;
-      if (!s_.Do("interchange", AtDepth(inwards ? at : at - 1))) return false;
-      at += inwards ? size_t{1} : static_cast<size_t>(-1);
-    }
-    return true;
-  }
-
-  // Splits the scope of `var` unless it is no longer than `factor`; the inner
-  // part's variable.
-  bool Split(VarId var, int64_t factor, VarId& outer, VarId& inner) {
-    const size_t depth = DepthOf(var);
-    if (!s_.Do("split", AtDepth(depth), {factor})) return false;
-    const std::vector<const Scope*> chain = Chain();
-    outer = chain[depth]->var;
-    inner = chain[depth + 1]->var;
-    return true;
-  }
-
-  bool Tile() {
-    std::optional<Contraction> c = Find(chain_);
-    if (!c.has_value()) return false;
-    target_ = s_.program().At(c->path).statement()->target.buffer;
-    if (!ChooseColumn(*c)) return false;
-    const VarId row = c->rows.back();
-    const BufferId panels_of = c->b->buffer;
-    const bool contiguous = StrideOf(s_.program(), *c->b, column_) == 1;
-    double rows = 1;
-    for (VarId var : c->rows) rows *= static_cast<double>(ScopeOf(var).extent);
-    const std::vector<VarId> sums = c->sums;
-    const size_t batches = c->batches.size();
-
-    const int64_t lanes = s_.machine().vector_bytes / 4;
-    const int64_t wide = s_.machine().vector_registers >= 32 ? 4 : 2;
-    const int64_t column_extent = ScopeOf(column_).extent;
-    const int64_t row_extent = ScopeOf(row).extent;
-    const int64_t columns =
-        std::min(wide * lanes, (column_extent + lanes - 1) / lanes * lanes);
-
-    // Tiles: the parts inside go innermost, rows before columns.
-    VarId row_tiles = -1;
-    VarId row_in = row;
-    if (row_extent > kTileRows && !Split(row, kTileRows, row_tiles, row_in)) {
+  bool HasRightShape() {
+    const size_t depth = chain_.Scopes().size() - 1;
+    const std::vector<Node>& body = chain_.Scopes().back()->body;
+    if (body.size() < 2 || body[0].statement() == nullptr ||
+        body[0].statement()->combine.has_value() ||
+        body[1].scope() == nullptr ||
+        std::any_of(body.begin() + 2, body.end(), [](const Node& node) {
+          return node.statement() == nullptr;
+        })) {
       return false;
     }
-    VarId column_tiles = -1;
-    VarId column_in = column_;
-    if (column_extent > columns &&
-        !Split(column_, columns, column_tiles, column_in)) {
-      return false;
+    has_epilogue_ = body.size() > 2;
+    sum_ = Child(chain_.AtDepth(depth), 1);
+    while (s_.program().At(sum_).scope() != nullptr) {
+      if (s_.program().At(sum_).scope()->body.size() != 1) return false;
+      sum_.push_back(0);
     }
-    const size_t last = Chain().size() - 1;
-    if (!MoveTo(row_in, last) || !MoveTo(column_in, last)) return false;
-    // Columns' tiles outermost but for batches, so that one panel serves all
-    // rows; then the sums, in their order, inside the rows.
-    if (column_tiles >= 0 && !MoveTo(column_tiles, batches)) return false;
-    if (!BlockSums(sums, columns)) return false;
-
-    Path inner = AtDepth(DepthOf(column_in));
-    if (ScopeOf(column_in).extent > lanes) {
-      if (!s_.Do("split", inner, {lanes}) || !s_.Do("unroll", inner)) {
-        return false;
-      }
-      inner.push_back(0);
-    }
-    if (!s_.Do("vectorise", inner)) return false;
-    s_.Do("unroll", AtDepth(DepthOf(row_in)));
-
-    // The registers around the sums, then the panel around the rows.
-    const size_t first_sum = FirstInnerSum();
-    if (first_sum == 0) return false;
-    const Path around_sums = AtDepth(first_sum - 1);
-    const size_t panel_depth =
-        column_tiles >= 0 ? DepthOf(column_tiles) : Chain().size();
-    if (!s_.Do("accumulate_locally", around_sums, {target_})) return false;
-    s_.Do("set_memory", {},
-          {static_cast<int64_t>(s_.program().buffers().size()) - 1,
-           kRegisterMemory});
-    const bool worth_panels =
-        !contiguous ||
-        rows >= static_cast<double>(kTilesWorthPanels * kTileRows);
-    if (panel_depth < first_sum - 1 && worth_panels) {
-      const Path panel = AtDepth(panel_depth);
-      if (s_.Do("pack", panel, {panels_of, 1})) {
-        VectoriseLeaves(s_, Child(panel, 0));
-      }
-    }
-    PeelBounds(s_, chain_);
-    ShareOut(s_, chain_);
-    return true;
+    return AsContraction(s_.program(), sum_).has_value();
   }
 
-  // The column that vectors go along: the target is contiguous in it.
-  bool ChooseColumn(Contraction& c) {
-    const auto contiguous = [&](VarId var) {
-      const Access& target = s_.program().At(c.path).statement()->target;
-      return StrideOf(s_.program(), target, var) == 1;
+  // Which scopes become the tile's columns and rows, and the order of others.
+  bool ChooseRoles() {
+    const Program& program = s_.program();
+    Contraction c = *AsContraction(program, sum_);
+    for (const Scope* scope : program.ScopesAbove(sum_)) {
+      extents_[scope->var] = scope->extent;
+    }
+    const Access& target = program.At(sum_).statement()->target;
+    target_ = target.buffer;
+    has_ranges_ =
+        program.At(sum_).statement()->value->kind() == Expression::Kind::kWhere;
+    const auto is_contiguous = [&](VarId var) {
+      return StrideOf(program, target, var) == 1;
     };
-    if (absl::c_none_of(c.columns, contiguous)) {
+    if (absl::c_none_of(c.columns, is_contiguous)) {
       std::swap(c.a, c.b);
       std::swap(c.rows, c.columns);
     }
-    const auto found = absl::c_find_if(c.columns, contiguous);
-    if (found == c.columns.end()) return false;
+    std::vector<VarId>* vectors = &c.columns;
+    if (absl::c_none_of(c.columns, is_contiguous)) {
+      // Both factors may move with the vector, as in depthwise convolutions.
+      if (!c.rows.empty() && !c.columns.empty()) return false;
+      if (c.rows.empty()) {
+        std::swap(c.a, c.b);
+        std::swap(c.rows, c.columns);
+      }
+      vectors = &c.batches;
+      both_move_ = true;
+    }
+    const auto found = absl::c_find_if(*vectors, is_contiguous);
+    if (found == vectors->end()) return false;
     column_ = *found;
+    vectors->erase(found);
+    double rows = 1;
+    for (VarId var : c.rows) rows *= static_cast<double>(extents_.at(var));
+    has_panels_ = !both_move_ &&
+                  (StrideOf(program, *c.b, *column_) != 1 ||
+                   rows >= static_cast<double>(kTilesWorthPanels * kTileRows));
+    if (!c.rows.empty()) {
+      row_ = c.rows.back();
+      c.rows.pop_back();
+    }
+    factor_ = c.b->buffer;
+    // The rows' factor is read as it lies.
+    sums_ = c.sums;
+    absl::c_stable_sort(sums_, [&](VarId a, VarId b) {
+      return StrideOf(program, *c.a, a).value_or(0) >
+             StrideOf(program, *c.a, b).value_or(0);
+    });
+    batches_ = c.batches;
+    other_columns_ = c.columns;
+    other_rows_ = c.rows;
     return true;
   }
 
-  // Where the panel of all sums would not fit in half of the second cache, the
-  // outermost sum is split, and its outer part goes around everything.
-  bool BlockSums(std::vector<VarId> sums, int64_t columns) {
-    int64_t bytes = 4 * columns;
-    for (VarId var : sums) bytes *= ScopeOf(var).extent;
-    const int64_t room = s_.machine().l2_bytes / 2;
-    if (bytes <= room) return true;
-    const int64_t extent = ScopeOf(sums[0]).extent;
-    const int64_t blocks = (bytes + room - 1) / room;
-    const int64_t block = (extent + blocks - 1) / blocks;
-    if (block < 16 || block >= extent) return true;
-    VarId outer = 0;
-    VarId inner = 0;
-    return Split(sums[0], block, outer, inner) && MoveTo(outer, 0);
+  // Vectors of a tile's row, as many as registers allow: they hold the tile,
+  // the elements of one factor for one sum, and one element of the other.
+  int64_t VectorsFor(int64_t rows) const {
+    if (both_move_) return 1;
+    int64_t vectors = 1;
+    while (vectors < kMostVectors &&
+           rows * (vectors + 1) + std::min(rows, vectors + 1) + 1 <=
+               s_.machine().vector_registers) {
+      ++vectors;
+    }
+    return vectors;
   }
 
-  // The depth of the outermost of the sums that are inside of what moves the
-  // target; those of blocks are outside.
-  size_t FirstInnerSum() const {
-    const std::optional<Contraction> c = Find(chain_);
-    const std::vector<const Scope*> chain = Chain();
-    size_t depth = chain.size();
-    const auto is_sum = [&](size_t at) {
-      return absl::c_linear_search(c->sums, chain[at]->var);
-    };
-    while (depth > 0 && !is_sum(depth - 1)) --depth;
-    while (depth > 0 && is_sum(depth - 1)) --depth;
-    return depth;
+  bool Tile() {
+    const int64_t width =
+        std::max<int64_t>(hlo::ByteWidth(s_.program().buffer(target_).type), 4);
+    lanes_ = std::max<int64_t>(s_.machine().vector_bytes / width, 2);
+    const int64_t columns =
+        lanes_ * VectorsFor(row_.has_value()
+                                ? std::min(kTileRows, extents_.at(*row_))
+                                : 1);
+    const int64_t block = SumsPerBlock(columns * width);
+    if (block < extents_.at(sums_[0]) && !BlockSums(block)) return false;
+
+    std::vector<VarId> order = batches_;
+    if (blocks_.has_value()) order.push_back(*blocks_);
+    Append(order, other_columns_);
+    std::optional<VarId> row_tiles;
+    std::optional<VarId> column_tiles;
+    if (!CutTile(row_, kTileRows, row_tiles) ||
+        !CutTile(column_, columns, column_tiles)) {
+      return false;
+    }
+    // One panel serves all rows. Without panels columns are read along.
+    if (column_tiles.has_value() && has_panels_) order.push_back(*column_tiles);
+    const size_t panel_depth = order.size();
+    Append(order, other_rows_);
+    if (column_tiles.has_value() && !has_panels_) {
+      order.push_back(*column_tiles);
+    }
+    if (row_tiles.has_value()) order.push_back(*row_tiles);
+    const size_t tile_depth = order.size();
+    if (row_.has_value()) order.push_back(*row_);
+    order.push_back(*column_);
+    if (!chain_.MoveOut(order)) return false;
+
+    const Path tile = chain_.AtDepth(tile_depth);
+    if (!FillTile(tile)) return false;
+    if (tile_depth > 0) KeepInRegisters(chain_.AtDepth(tile_depth - 1));
+    if (has_panels_ && panel_depth > 0) {
+      const Path around = chain_.AtDepth(panel_depth - 1);
+      if (s_.Do("pack", around, {factor_, 1})) {
+        VectoriseLeaves(s_, Child(around, 0));
+      }
+    }
+    Finish();
+    return true;
+  }
+
+  // How many iterations of the outermost sum are taken at once: all, where the
+  // panel of all fits in half of the second cache.
+  int64_t SumsPerBlock(int64_t bytes) const {
+    const int64_t extent = extents_.at(sums_[0]);
+    if (both_move_) return extent;
+    if (!has_panels_) return sums_.size() > 1 ? extent : kSumsAtOnce;
+    for (VarId var : sums_) bytes *= extents_.at(var);
+    const int64_t room = s_.machine().l2_bytes / 2;
+    const int64_t blocks = (bytes + room - 1) / room;
+    return std::max((extent + blocks - 1) / blocks,
+                    std::min<int64_t>(extent, 16));
+  }
+
+  // The first values, the sums and what is done with them become nests of
+  // their own, and the sums are taken in blocks.
+  bool BlockSums(int64_t block) {
+    if (!chain_.SplitOffFirst()) return false;
+    chain_.set_top(Sibling(nest_, 1));
+    if (has_epilogue_) {
+      if (!chain_.SplitOffFirst()) return false;
+      const Path epilogue = Sibling(nest_, 2);
+      VectoriseLeaves(s_, epilogue);
+      ShareOut(s_, epilogue);
+      has_epilogue_ = false;
+    }
+    VarId outer = 0;
+    VarId inner = 0;
+    if (!chain_.Split(sums_[0], block, outer, inner)) return false;
+    blocks_ = outer;
+    sums_[0] = inner;
+    return true;
+  }
+
+  // Splits the scope of `var` where it is longer than `size`: `var` is the part
+  // inside of the tile then.
+  bool CutTile(std::optional<VarId>& var, int64_t size,
+               std::optional<VarId>& tiles) {
+    if (!var.has_value() || extents_.at(*var) <= size) return true;
+    VarId outer = 0;
+    VarId inner = 0;
+    if (!chain_.Split(*var, size, outer, inner)) return false;
+    var = inner;
+    tiles = outer;
+    return true;
+  }
+
+  // First values, sums and the rest of the tile whose outermost scope is at
+  // `tile`, each in vectors.
+  bool FillTile(const Path& tile) {
+    Path sums = tile;
+    if (!blocks_.has_value()) {
+      if (!ScopeChain(s_, tile).SplitOffFirst()) return false;
+      sums = Sibling(tile, 1);
+      if (has_epilogue_) {
+        if (!ScopeChain(s_, sums).SplitOffFirst() ||
+            !MakeVectors(ScopeChain(s_, Sibling(sums, 1)))) {
+          return false;
+        }
+      }
+      if (!MakeVectors(ScopeChain(s_, tile))) return false;
+    }
+    ScopeChain chain(s_, sums);
+    if (!chain.MoveOut(sums_) || !MakeVectors(chain)) return false;
+    const Path innermost = chain.PathOf(sums_.back());
+    if (s_.program().At(innermost).scope()->extent <= kFewSums) {
+      s_.Do("unroll", innermost);
+    }
+    return true;
+  }
+
+  // Makes vectors of the tile's columns, and writes it out.
+  bool MakeVectors(const ScopeChain& chain) {
+    Path columns = chain.PathOf(*column_);
+    if (chain.ScopeOf(*column_).extent > lanes_) {
+      if (!s_.Do("split", columns, {lanes_}) || !s_.Do("unroll", columns)) {
+        return false;
+      }
+      columns.push_back(0);
+    }
+    if (s_.program().At(columns).scope()->extent > 1 &&
+        !s_.Do("vectorise", columns)) {
+      return false;
+    }
+    return !row_.has_value() || s_.Do("unroll", chain.PathOf(*row_));
+  }
+
+  // A local of the scope at `path` takes the place of the tile.
+  void KeepInRegisters(const Path& path) {
+    int64_t tile = target_;
+    if (!s_.Do("shrink", path, {target_})) {
+      if (!s_.Do("accumulate_locally", path, {target_})) return;
+      tile = static_cast<int64_t>(s_.program().buffers().size()) - 1;
+    }
+    s_.Do("set_memory", {}, {tile, kRegisterMemory});
+  }
+
+  // Edges, and threads.
+  void Finish() {
+    const Path top = chain_.top();
+    const size_t others = s_.program().body().size() - 1;
+    PeelBounds(s_, top);
+    if (has_ranges_) PeelRanges(s_, top);
+    for (size_t i = s_.program().body().size() - others; i-- > 0;) {
+      const Path part = Sibling(top, static_cast<int32_t>(i));
+      ComputeWholeVectors(s_, part);
+      ShareOut(s_, part);
+    }
+    if (!blocks_.has_value()) return;
+    VectoriseLeaves(s_, nest_);
+    ShareOut(s_, nest_);
   }
 
   Scheduler& s_;
   const Path nest_;
-  Path chain_;
+  // The scopes above the sums, and these too once they are a nest of their own.
+  ScopeChain chain_;
+  Path sum_;  // the statement, before anything is done
+  bool has_epilogue_ = false;
   BufferId target_ = 0;
-  VarId column_ = 0;
+  BufferId factor_ = 0;  // that moves with the columns
+  int64_t lanes_ = 0;
+  // The columns' factor is copied in the order in which it is read.
+  bool has_panels_ = false;
+  // The products have wheres around them.
+  bool has_ranges_ = false;
+  // Both factors move with the columns.
+  bool both_move_ = false;
+  absl::flat_hash_map<VarId, int64_t> extents_;
+  std::optional<VarId> row_;
+  std::optional<VarId> column_;
+  std::optional<VarId> blocks_;  // of the outermost sum
+  std::vector<VarId> sums_;
+  std::vector<VarId> batches_;
+  std::vector<VarId> other_columns_;
+  std::vector<VarId> other_rows_;
 };
 
 }  // namespace

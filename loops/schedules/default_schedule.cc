@@ -4,6 +4,7 @@
 
 #include "loops/rewrite.h"
 #include "loops/schedules/contraction.h"
+#include "loops/schedules/fuse_epilogues.h"
 #include "loops/schedules/fuse_nests.h"
 #include "loops/schedules/nest.h"
 #include "loops/schedules/scheduler.h"
@@ -38,6 +39,7 @@ std::vector<Step> DefaultSchedule(const Program& program,
   PadInputs(scheduler);
   FuseNests(scheduler);
   ShrinkLocals(scheduler);
+  FuseEpilogues(scheduler);
   // From the last on, as what comes off a nest follows it.
   for (size_t i = scheduler.program().body().size(); i-- > 0;) {
     const Path path = {static_cast<int32_t>(i)};

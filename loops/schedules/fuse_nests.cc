@@ -1,11 +1,14 @@
 #include "loops/schedules/fuse_nests.h"
 
-#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
 #include "loops/rewrite.h"
 #include "loops/schedules/nest.h"
+#include "loops/transforms/checks.h"
+#include "loops/transforms/locals.h"
 
 namespace hone::loops {
 namespace {
@@ -16,13 +19,9 @@ constexpr int64_t kRegister = 2;
 // A thread's stack holds so much without thought.
 constexpr int64_t kStackBytes = 64 << 10;
 
-Path Child(Path path, size_t number) {
-  path.push_back(static_cast<int32_t>(number));
-  return path;
-}
-
-const std::vector<Node>& BodyAt(const Program& program, const Path& path) {
-  return path.empty() ? program.body() : program.At(path).scope()->body;
+// As the helper that steps use, but by position in a body.
+Path ChildAt(const Path& path, size_t number) {
+  return Child(path, static_cast<int32_t>(number));
 }
 
 bool MayFuse(const Program& program, const Path& path) {
@@ -36,7 +35,7 @@ void RaiseStatements(Scheduler& s, const Path& parent, size_t i) {
   for (size_t j = i + 1; j < BodyAt(s.program(), parent).size(); ++j) {
     if (BodyAt(s.program(), parent)[j].statement() == nullptr) return;
     for (size_t at = j; at > i; --at) {
-      if (!s.Do("reorder", Child(parent, at - 1))) return;
+      if (!s.Do("reorder", ChildAt(parent, at - 1))) return;
     }
     ++i;
   }
@@ -44,16 +43,16 @@ void RaiseStatements(Scheduler& s, const Path& parent, size_t i) {
 
 void FuseChildren(Scheduler& s, const Path& parent) {
   for (size_t i = 0; i < BodyAt(s.program(), parent).size(); ++i) {
-    if (!MayFuse(s.program(), Child(parent, i))) continue;
+    if (!MayFuse(s.program(), ChildAt(parent, i))) continue;
     do {
       RaiseStatements(s, parent, i);
       while (BodyAt(s.program(), parent)[i].statement() != nullptr) ++i;
-    } while (MayFuse(s.program(), Child(parent, i + 1)) &&
-             s.Do("fuse", Child(parent, i)));
+    } while (MayFuse(s.program(), ChildAt(parent, i + 1)) &&
+             s.Do("fuse", ChildAt(parent, i)));
   }
   for (size_t i = 0; i < BodyAt(s.program(), parent).size(); ++i) {
     if (BodyAt(s.program(), parent)[i].scope() != nullptr) {
-      FuseChildren(s, Child(parent, i));
+      FuseChildren(s, ChildAt(parent, i));
     }
   }
 }
@@ -67,17 +66,9 @@ Path CommonScope(const Program& program, BufferId buffer) {
       mentions = mentions || access.buffer == buffer;
     });
     if (!mentions) return;
-    Path above(path.begin(), path.end() - 1);
-    if (!common.has_value()) {
-      common = above;
-      return;
-    }
-    size_t same = 0;
-    while (same < std::min(common->size(), above.size()) &&
-           (*common)[same] == above[same]) {
-      ++same;
-    }
-    common->resize(same);
+    const Path above = Parent(path);
+    common = common.has_value() ? Prefix(above, CommonLength(*common, above))
+                                : above;
   });
   return common.value_or(Path());
 }
@@ -93,8 +84,7 @@ void ShrinkLocals(Scheduler& s) {
     const Path common = CommonScope(s.program(), id);
     // From the outside in: each step needs the one before.
     for (size_t depth = 1; depth <= common.size(); ++depth) {
-      s.Do("shrink", Path(common.begin(), common.begin() + depth),
-           {static_cast<int64_t>(id)});
+      s.Do("shrink", Prefix(common, depth), {static_cast<int64_t>(id)});
     }
     const Buffer& buffer = s.program().buffer(id);
     if (buffer.allocated_elements() == 1) {

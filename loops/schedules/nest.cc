@@ -1,6 +1,7 @@
 #include "loops/schedules/nest.h"
 
 #include <algorithm>
+#include <initializer_list>
 
 #include "absl/algorithm/container.h"
 
@@ -89,7 +90,10 @@ double Iterations(const Node& node) {
 std::optional<Contraction> AsContraction(const Program& program,
                                          const Path& path) {
   const Statement& statement = *program.At(path).statement();
-  const Expression& value = *statement.value;
+  // In convolutions of groups it is the products that padding leaves out.
+  const Expression& value = statement.value->kind() == Expression::Kind::kWhere
+                                ? *statement.value->operands()[0]
+                                : *statement.value;
   if (statement.combine != hlo::Opcode::kAdd ||
       value.kind() != Expression::Kind::kApply ||
       value.opcode() != hlo::Opcode::kMultiply) {
@@ -112,11 +116,31 @@ std::optional<Contraction> AsContraction(const Program& program,
     if (target && !a && b) contraction.columns.push_back(scope->var);
     if (!target) contraction.sums.push_back(scope->var);
   }
-  if (contraction.rows.empty() || contraction.columns.empty() ||
-      contraction.sums.empty()) {
-    return std::nullopt;
+  if (contraction.sums.empty()) return std::nullopt;
+  const auto is_contiguous = [&](const Access& access, VarId var) {
+    return StrideOf(program, access, var) == 1;
+  };
+  // A vector for vectors to go along, where there are not both of rows and
+  // columns.
+  const auto has_vector = [&](const std::vector<VarId>& vars,
+                              std::initializer_list<const Access*> factors) {
+    return absl::c_any_of(vars, [&](VarId var) {
+      return is_contiguous(statement.target, var) &&
+             absl::c_all_of(factors, [&](const Access* factor) {
+               return is_contiguous(*factor, var);
+             });
+    });
+  };
+  const bool has_rows = !contraction.rows.empty();
+  const bool has_columns = !contraction.columns.empty();
+  if ((has_rows && has_columns) ||
+      ((has_rows || has_columns) &&
+       (has_vector(contraction.batches, {contraction.a, contraction.b}) ||
+        has_vector(contraction.rows, {contraction.a}) ||
+        has_vector(contraction.columns, {contraction.b})))) {
+    return contraction;
   }
-  return contraction;
+  return std::nullopt;
 }
 
 bool HasContraction(const Program& program, const Path& path) {

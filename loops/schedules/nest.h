@@ -30,7 +30,7 @@ std::vector<Path> SequentialLeaves(const Program& program, const Path& path);
 double Iterations(const Node& node);
 
 // A statement that adds products of elements of two buffers up: matrix
-// products, convolutions.
+// products, convolutions, also depthwise ones.
 struct Contraction {
   Path path;
   // The two factors.
@@ -45,8 +45,10 @@ struct Contraction {
   std::vector<VarId> batches;
 };
 
-// The contraction that the statement at `path` is; nullopt unless it has rows,
-// columns and sums. Refers to the program.
+// The contraction that the statement at `path` is; nullopt unless it has sums,
+// and rows and columns or, in place of one of them, a variable along which both
+// the target and the factors that it moves are contiguous. Refers to the
+// program.
 std::optional<Contraction> AsContraction(const Program& program,
                                          const Path& path);
 

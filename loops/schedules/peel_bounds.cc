@@ -1,12 +1,22 @@
 #include "loops/schedules/peel_bounds.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <vector>
+
+#include "absl/algorithm/container.h"
 
 #include "loops/rewrite.h"
+#include "loops/transforms/checks.h"
+#include "loops/transforms/locals.h"
+#include "loops/transforms/registry.h"
 
 namespace hone::loops {
 namespace {
+
+// Each may double the code.
+constexpr int kMostPeels = 12;
 
 // Whether a scope in `scope` has a bound in the variable of `outer`.
 bool HasBoundIn(const Scope& scope, VarId outer) {
@@ -19,13 +29,55 @@ bool HasBoundIn(const Scope& scope, VarId outer) {
   return false;
 }
 
+// Iterations of an unrolled scope after which its vectors are past their bound;
+// nullopt where none are.
+std::optional<int64_t> UsefulIterations(const Scope& scope) {
+  if (scope.mode != ScopeMode::kUnrolled || scope.body.size() != 1) {
+    return std::nullopt;
+  }
+  const Scope* const vector = scope.body[0].scope();
+  if (vector == nullptr || !vector->bound.has_value()) return std::nullopt;
+  const int64_t step = -vector->bound->coefficient(scope.var);
+  const Affine first = *vector->bound + Affine::Var(scope.var, step);
+  if (step <= 0 || !first.IsConstant()) return std::nullopt;
+  const int64_t count = (first.constant() + step - 1) / step;
+  if (count < 1 || count >= scope.extent) return std::nullopt;
+  return count;
+}
+
+bool HasLocals(const Scope& scope) {
+  return !scope.locals.empty() ||
+         absl::c_any_of(scope.body, [](const Node& node) {
+           return node.scope() != nullptr && HasLocals(*node.scope());
+         });
+}
+
+// The next step of PeelRanges from `at` on: in the outermost scope, and there
+// the last iterations first, so that the others keep their place.
+std::optional<Step> NextRange(const Scheduler& s, const Path& path,
+                              size_t parts) {
+  std::vector<Step> steps;
+  (*FindTransform("peel"))->Enumerate(s.program(), s.machine(), steps);
+  std::optional<Step> next;
+  for (Step& step : steps) {
+    if (!IsAtOrBelow(Prefix(step.path, path.size() - 1), Parent(path)) ||
+        step.path[path.size() - 1] < path.back() ||
+        step.path[path.size() - 1] >=
+            path.back() + static_cast<int32_t>(parts) ||
+        !HasLocals(*s.program().At(step.path).scope())) {
+      continue;
+    }
+    if (next.has_value() && next->path != step.path) break;
+    next = std::move(step);
+  }
+  return next;
+}
+
 }  // namespace
 
 void PeelBounds(Scheduler& s, const Path& path) {
   const auto siblings = [&] {
-    const Path above(path.begin(), path.end() - 1);
-    return above.empty() ? s.program().body().size()
-                         : s.program().At(above).scope()->body.size();
+    return BodyAt(s.program(), Parent(path)).size();
   };
   const size_t before = siblings();
   // The nest itself, then the parts that come off it.
@@ -45,6 +97,38 @@ void PeelBounds(Scheduler& s, const Path& path) {
     ++done;
     ++part.back();
   }
+}
+
+void PeelRanges(Scheduler& s, const Path& path) {
+  const size_t others = BodyAt(s.program(), Parent(path)).size() - 1;
+  for (int i = 0; i < kMostPeels; ++i) {
+    const size_t parts = BodyAt(s.program(), Parent(path)).size() - others;
+    const std::optional<Step> step = NextRange(s, path, parts);
+    if (!step.has_value() ||
+        !s.Do(step->transform, step->path, step->parameters)) {
+      return;
+    }
+  }
+}
+
+void ComputeWholeVectors(Scheduler& s, const Path& path) {
+  for (std::optional<Path> at = path; at.has_value();) {
+    at.reset();
+    VisitScopes(s.program(), path, [&](const Path& here, const Scope& scope) {
+      if (!at.has_value() && UsefulIterations(scope).has_value()) at = here;
+    });
+    if (at.has_value() &&
+        !s.Do("peel", *at, {*UsefulIterations(*s.program().At(*at).scope())})) {
+      break;
+    }
+  }
+  std::vector<Path> bounded;
+  VisitScopes(s.program(), path, [&](const Path& here, const Scope& scope) {
+    if (scope.mode == ScopeMode::kVector && scope.bound.has_value()) {
+      bounded.push_back(here);
+    }
+  });
+  for (const Path& here : bounded) s.Do("overrun", here);
 }
 
 }  // namespace hone::loops

@@ -12,6 +12,8 @@
 #include "loops/rewrite.h"
 #include "loops/schedules/nest.h"
 #include "loops/schedules/peel_bounds.h"
+#include "loops/transforms/checks.h"
+#include "loops/transforms/locals.h"
 
 namespace hone::loops {
 namespace {
@@ -27,13 +29,6 @@ constexpr double kWorthThreads = 32'768;
 constexpr int64_t kBlock = 64;
 // Sums over rows that are kept while the rows go by: a part of the first cache.
 constexpr int64_t kSumsAtOnce = 2048;
-
-Path Parent(const Path& path) { return Path(path.begin(), path.end() - 1); }
-
-Path Child(Path path, int32_t number) {
-  path.push_back(number);
-  return path;
-}
 
 // What the accesses in a leaf scope say about one variable.
 struct Direction {
@@ -108,11 +103,7 @@ class LeafVectoriser {
   }
 
   // Nodes in the body that the nest is in.
-  size_t Siblings() const {
-    return nest_.size() == 1
-               ? s_.program().body().size()
-               : s_.program().At(Parent(nest_)).scope()->body.size();
-  }
+  size_t Siblings() const { return BodyAt(s_.program(), Parent(nest_)).size(); }
 
   const Scope* ScopeAt(const Path& path) const {
     return path.empty() || path.size() < nest_.size()

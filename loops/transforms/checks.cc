@@ -39,6 +39,8 @@ Path Child(Path path, int32_t number) {
   return path;
 }
 
+Path Parent(const Path& path) { return Path(path.begin(), path.end() - 1); }
+
 absl::string_view ModeName(ScopeMode mode) {
   switch (mode) {
     case ScopeMode::kSequential:

@@ -27,6 +27,8 @@ const Node* NextSibling(const Program& program, const Path& path);
 Path Sibling(Path path, int32_t offset);
 // The `number`th child of the node at `path`.
 Path Child(Path path, int32_t number);
+// The scope around the node at `path`, empty for the root.
+Path Parent(const Path& path);
 
 // "sequential", as in the text of programs.
 absl::string_view ModeName(ScopeMode mode);

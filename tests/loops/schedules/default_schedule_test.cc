@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_split.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -23,6 +24,7 @@ using ::hone::testing::ExampleProgram;
 using ::hone::testing::ExamplePrograms;
 using ::hone::testing::ParseExample;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 Machine SmallVectors(int32_t threads) {
   Machine machine;
@@ -89,6 +91,87 @@ for i 61
     EXPECT_FALSE(scope.bound.has_value() && scope.mode != ScopeMode::kVector)
         << text;
   });
+}
+
+// The text of `text` after its schedule, which must keep what it computes.
+std::string ScheduledText(const std::string& text) {
+  const auto program = ParseProgram(text);
+  EXPECT_THAT(program, testing::IsOk()) << text;
+  const auto after = Scheduled(*program, SmallVectors(1));
+  EXPECT_THAT(after, testing::IsOk());
+  EXPECT_EQ(CheckSame(*program, *after, /*exact=*/false, 1), absl::OkStatus())
+      << PrintProgramWithPaths(*after);
+  return PrintProgram(*after);
+}
+
+TEST(DefaultSchedule, AddsTheBiasWhereTheProductIsInRegisters) {
+  const std::string text = ScheduledText(R"(kernel m
+argument a f32[61,37]
+argument b f32[37,53]
+argument v f32[53]
+result y f32[61,53]
+local c f32[61,53] heap
+for i 61
+| for j 53
+| | c[i,j] = 0.0
+| | for k 37
+| | | c[i,j] += a[i,k] * b[k,j]
+for i 61
+| for j 53
+| | y[i,j] = maximum(c[i,j] + v[j], 0.0)
+)");
+  EXPECT_THAT(text, HasSubstr("local c f32[6,8] register"));
+  EXPECT_THAT(text, Not(HasSubstr("f32[61,53] heap")));
+}
+
+TEST(DefaultSchedule, SumsAtTheEdgeAreWholeVectors) {
+  const std::string text = ScheduledText(R"(kernel m
+argument a f32[61,37]
+argument b f32[37,53]
+result c f32[61,53]
+for i 61
+| for j 53
+| | c[i,j] = 0.0
+| | for k 37
+| | | c[i,j] += a[i,k] * b[k,j]
+)");
+  // Only what is stored has a bound.
+  std::string scope;
+  for (absl::string_view line : absl::StrSplit(text, '\n')) {
+    if (absl::StrContains(line, "for ")) scope = std::string(line);
+    if (absl::StrContains(line, " += ")) {
+      EXPECT_THAT(scope, Not(HasSubstr("<"))) << text;
+    }
+  }
+}
+
+TEST(DefaultSchedule, MatricesOfFewRowsAreReadAlong) {
+  const std::string text = ScheduledText(R"(kernel m
+argument a f32[40]
+argument b f32[40,70]
+result c f32[70]
+for j 70
+| c[j] = 0.0
+| for k 40
+| | c[j] += a[k] * b[k,j]
+)");
+  EXPECT_THAT(text, HasSubstr("a[8*i0+i2] * b[8*i0+i2,"));
+}
+
+TEST(DefaultSchedule, DepthwiseConvolutionsAskForTheBorderOnlyThere) {
+  const std::string text = ScheduledText(R"(kernel m
+argument x f32[4,31,9]
+argument w f32[3,9]
+result y f32[4,31,9]
+for h 4
+| for i 31
+| | for c 9
+| | | y[h,i,c] = 0.0
+| | | for k 3
+| | | | y[h,i,c] += where(0 <= i+k-1 < 31, x[h,i+k-1,c] * w[k,c], 0.0)
+)");
+  EXPECT_THAT(text, HasSubstr("f32[6,4] register"));
+  EXPECT_THAT(text, HasSubstr("] += x["));
 }
 
 TEST(DefaultSchedule, SumsOverRowsGoAlongThem) {

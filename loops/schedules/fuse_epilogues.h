@@ -1,0 +1,15 @@
+#ifndef HONE_LOOPS_SCHEDULES_FUSE_EPILOGUES_H_
+#define HONE_LOOPS_SCHEDULES_FUSE_EPILOGUES_H_
+
+#include "loops/schedules/scheduler.h"
+
+namespace hone::loops {
+
+// Fuses every contraction at the root with the nests behind it that do
+// something with each element of its result, such as adding a bias: they find
+// it in registers then.
+void FuseEpilogues(Scheduler& scheduler);
+
+}  // namespace hone::loops
+
+#endif  // HONE_LOOPS_SCHEDULES_FUSE_EPILOGUES_H_
