@@ -68,17 +68,18 @@ llvm::Value* VectorMath::PowerOfTwo(llvm::Value* n, llvm::Value* like) {
   return FromBits(b_.CreateShl(biased, is_double ? 52 : 23), like);
 }
 
-llvm::Value* VectorMath::Limit(llvm::Value* x, double lo, double hi) {
-  // The order of operands lets NaN through, in single instructions.
-  llvm::Value* low = Number(x, lo);
+llvm::Value* VectorMath::AtMost(llvm::Value* x, double hi) {
+  // The order of operands lets NaN through, in a single instruction.
   llvm::Value* high = Number(x, hi);
-  x = b_.CreateSelect(b_.CreateFCmpOGT(low, x), low, x);
   return b_.CreateSelect(b_.CreateFCmpOLT(high, x), high, x);
 }
 
-VectorMath::Reduced VectorMath::ReduceExponential(llvm::Value* x,
-                                                  float lowest) {
-  x = Limit(x, static_cast<double>(lowest), 89.0);
+llvm::Value* VectorMath::Limit(llvm::Value* x, double lo, double hi) {
+  llvm::Value* low = Number(x, lo);
+  return AtMost(b_.CreateSelect(b_.CreateFCmpOGT(low, x), low, x), hi);
+}
+
+VectorMath::Reduced VectorMath::ReduceExponential(llvm::Value* x) {
   llvm::Constant* round = Number(x, kRoundFloat);
   llvm::Value* sum = MultiplyAdd(x, Number(x, 1.44269504), round);
   llvm::Value* whole = b_.CreateFSub(sum, round);
@@ -91,7 +92,7 @@ VectorMath::Reduced VectorMath::ReduceExponential(llvm::Value* x,
 }
 
 llvm::Value* VectorMath::Exp(llvm::Value* x) {
-  const Reduced e = ReduceExponential(x, -104.0f);
+  const Reduced e = ReduceExponential(Limit(x, -104.0, 89.0));
   llvm::Value* y = MultiplyAdd(b_.CreateFMul(e.r, e.r), e.tail, e.r);
   y = b_.CreateFAdd(y, Number(x, 1.0));
   // In two steps, as 2^n itself may be out of range.
@@ -100,13 +101,17 @@ llvm::Value* VectorMath::Exp(llvm::Value* x) {
   return b_.CreateFMul(y, PowerOfTwo(b_.CreateSub(e.n, half), x));
 }
 
-llvm::Value* VectorMath::Expm1(llvm::Value* x) {
-  // (expm1(r) · s + (s - 1/2)) · 2 with s = 2^(n-1).
-  const Reduced e = ReduceExponential(x, -18.0f);
+llvm::Value* VectorMath::HalfExpm1(llvm::Value* x) {
+  // expm1(r) · s + (s - 1/2) with s = 2^(n-1).
+  const Reduced e = ReduceExponential(x);
   llvm::Value* y = MultiplyAdd(b_.CreateFMul(e.r, e.r), e.tail, e.r);
   llvm::Value* scale = PowerOfTwo(b_.CreateSub(e.n, Integer(e.n, 1)), x);
-  y = MultiplyAdd(y, scale, b_.CreateFSub(scale, Number(x, 0.5)));
-  y = b_.CreateFMul(y, Number(x, 2.0));
+  return MultiplyAdd(y, scale, b_.CreateFSub(scale, Number(x, 0.5)));
+}
+
+llvm::Value* VectorMath::Expm1(llvm::Value* x) {
+  llvm::Value* y =
+      b_.CreateFMul(HalfExpm1(Limit(x, -18.0, 89.0)), Number(x, 2.0));
   return b_.CreateSelect(b_.CreateFCmpOEQ(x, Number(x, 0.0)), x, y);
 }
 
@@ -157,19 +162,9 @@ llvm::Value* VectorMath::Log1p(llvm::Value* x) {
 }
 
 llvm::Value* VectorMath::Tanh(llvm::Value* x) {
-  llvm::Value* magnitude = Abs(x);
-  llvm::Value* square = b_.CreateFMul(x, x);
-  llvm::Value* p = Polynomial(square, {-0.333332837, 0.133314908, -0.0537434635,
-                                       0.0206504855, -0.00571694179});
-  llvm::Value* small = MultiplyAdd(b_.CreateFMul(p, square), x, x);
-  // 1 - 2 / (exp(2|x|) + 1), which is 1 from 9.1 on.
-  llvm::Value* limited = Limit(magnitude, 0.0, 10.0);
-  llvm::Value* e = Exp(b_.CreateFMul(limited, Number(x, 2.0)));
-  llvm::Value* quotient =
-      b_.CreateFDiv(Number(x, 2.0), b_.CreateFAdd(e, Number(x, 1.0)));
-  llvm::Value* large = b_.CreateFSub(Number(x, 1.0), quotient);
-  llvm::Value* y = b_.CreateSelect(
-      b_.CreateFCmpOLT(magnitude, Number(x, 0.625)), small, large);
+  // h / (h + 1) with h = expm1(2x) / 2; it is 1 from 9.02 on.
+  llvm::Value* h = HalfExpm1(Limit(b_.CreateFAdd(x, x), -18.04, 18.04));
+  llvm::Value* y = b_.CreateFDiv(h, b_.CreateFAdd(h, Number(x, 1.0)));
   return CopySign(y, x);
 }
 
@@ -179,20 +174,14 @@ llvm::Value* VectorMath::Logistic(llvm::Value* x) {
 }
 
 llvm::Value* VectorMath::Erf(llvm::Value* x) {
-  llvm::Value* square = b_.CreateFMul(x, x);
-  llvm::Value* p =
-      Polynomial(square, {0.128379166, -0.37612626, 0.112836003, -0.0268544443,
-                          0.00518953521, -0.000802083814, 7.88910911e-05});
-  llvm::Value* small = MultiplyAdd(p, x, x);
-  // 1 - exp(-q) where erfc = exp(-q), 1 from 4 on.
-  llvm::Value* magnitude = Limit(Abs(x), 0.0, 4.0);
-  llvm::Value* q = Polynomial(
-      magnitude, {-0.000188047619, 1.12957847, 0.633219838, 0.108418643,
-                  -0.0252082963, 0.0042045759, -0.000441339129, 2.1687074e-05});
-  llvm::Value* large =
-      CopySign(b_.CreateFSub(Number(x, 1.0), Exp(b_.CreateFNeg(q))), x);
-  return b_.CreateSelect(b_.CreateFCmpOLT(magnitude, Number(x, 1.0)), small,
-                         large);
+  // -expm1(-q) where erfc = exp(-q); it is 1 from 4 on.
+  llvm::Value* magnitude = AtMost(Abs(x), 4.0);
+  llvm::Value* q =
+      Polynomial(magnitude, {1.12837923, 0.636616468, 0.102814414,
+                             -0.0193217136, 0.000205711083, 0.00125175109,
+                             -0.000381002581, 4.07082407e-05});
+  llvm::Value* h = HalfExpm1(b_.CreateFNeg(b_.CreateFMul(q, magnitude)));
+  return CopySign(b_.CreateFMul(h, Number(x, -2.0)), x);
 }
 
 llvm::Value* VectorMath::Sin(llvm::Value* x) { return SinCos(x, 0); }
