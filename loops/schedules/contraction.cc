@@ -68,13 +68,19 @@ class ContractionScheduler {
       if (s_.program().At(sum_).scope()->body.size() != 1) return false;
       sum_.push_back(0);
     }
-    return AsContraction(s_.program(), sum_).has_value();
+    return Find().has_value();
+  }
+
+  std::optional<Contraction> Find() const {
+    const auto contraction = AsContraction(s_.program(), sum_);
+    return contraction.has_value() ? contraction
+                                   : AsSumOverRows(s_.program(), sum_);
   }
 
   // Which scopes become the tile's columns and rows, and the order of others.
   bool ChooseRoles() {
     const Program& program = s_.program();
-    Contraction c = *AsContraction(program, sum_);
+    Contraction c = *Find();
     for (const Scope* scope : program.ScopesAbove(sum_)) {
       extents_[scope->var] = scope->extent;
     }
@@ -116,9 +122,10 @@ class ContractionScheduler {
     factor_ = c.b->buffer;
     // The rows' factor is read as it lies.
     sums_ = c.sums;
+    const Access& in_order = c.a != nullptr ? *c.a : *c.b;
     absl::c_stable_sort(sums_, [&](VarId a, VarId b) {
-      return StrideOf(program, *c.a, a).value_or(0) >
-             StrideOf(program, *c.a, b).value_or(0);
+      return StrideOf(program, in_order, a).value_or(0) >
+             StrideOf(program, in_order, b).value_or(0);
     });
     batches_ = c.batches;
     other_columns_ = c.columns;
@@ -159,6 +166,7 @@ class ContractionScheduler {
         !CutTile(column_, columns, column_tiles)) {
       return false;
     }
+    if (!ShareColumns(column_tiles, order)) return false;
     // One panel serves all rows. Without panels columns are read along.
     if (column_tiles.has_value() && has_panels_) order.push_back(*column_tiles);
     const size_t panel_depth = order.size();
@@ -228,6 +236,25 @@ class ContractionScheduler {
     if (!chain_.Split(*var, size, outer, inner)) return false;
     var = inner;
     tiles = outer;
+    return true;
+  }
+
+  // Where blocks of sums, which follow each other, are outermost, each thread
+  // gets columns of its own.
+  bool ShareColumns(std::optional<VarId>& column_tiles,
+                    std::vector<VarId>& order) {
+    const int64_t threads = s_.machine().threads;
+    if (!blocks_.has_value() || order[0] != *blocks_ || threads < 2 ||
+        !column_tiles.has_value()) {
+      return true;
+    }
+    const int64_t share = chain_.ScopeOf(*column_tiles).extent / threads;
+    if (share < 2) return true;
+    VarId shares = 0;
+    VarId tiles = 0;
+    if (!chain_.Split(*column_tiles, share, shares, tiles)) return false;
+    column_tiles = tiles;
+    order.insert(order.begin(), shares);
     return true;
   }
 

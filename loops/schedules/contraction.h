@@ -6,7 +6,8 @@
 namespace hone::loops {
 
 // Schedules the nest at `path` of the root if it is a contraction with its
-// first value and what is done with each element afterwards, if anything: a
+// first value and what is done with each element afterwards, if anything, or
+// sums the rows of a matrix: a
 // tile of the result in registers from its first value to the last step, its
 // columns in vectors, the columns' factor in panels that lie in the order in
 // which they are read where there are rows enough to pay for that. Tiles at the

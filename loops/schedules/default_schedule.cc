@@ -7,6 +7,7 @@
 #include "loops/schedules/fuse_epilogues.h"
 #include "loops/schedules/fuse_nests.h"
 #include "loops/schedules/nest.h"
+#include "loops/schedules/row_sums.h"
 #include "loops/schedules/scheduler.h"
 #include "loops/schedules/vectorise_leaves.h"
 
@@ -44,7 +45,10 @@ std::vector<Step> DefaultSchedule(const Program& program,
   for (size_t i = scheduler.program().body().size(); i-- > 0;) {
     const Path path = {static_cast<int32_t>(i)};
     if (scheduler.program().At(path).scope() == nullptr) continue;
-    if (ScheduleContraction(scheduler, path)) continue;
+    if (ScheduleContraction(scheduler, path) ||
+        ScheduleRowSums(scheduler, path)) {
+      continue;
+    }
     VectoriseLeaves(scheduler, path);
     ShareOut(scheduler, path);
   }

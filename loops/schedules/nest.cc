@@ -143,6 +143,32 @@ std::optional<Contraction> AsContraction(const Program& program,
   return std::nullopt;
 }
 
+std::optional<Contraction> AsSumOverRows(const Program& program,
+                                         const Path& path) {
+  const Statement& statement = *program.At(path).statement();
+  Contraction contraction;
+  contraction.path = path;
+  contraction.b = AsLoad(*statement.value);
+  if (!statement.combine.has_value() || contraction.b == nullptr ||
+      statement.value->kind() == Expression::Kind::kWhere) {
+    return std::nullopt;
+  }
+  bool is_contiguous = false;
+  for (const Scope* scope : program.ScopesAbove(path)) {
+    const auto target = StrideOf(program, statement.target, scope->var);
+    const auto b = StrideOf(program, *contraction.b, scope->var);
+    if (target == 0) {
+      contraction.sums.push_back(scope->var);
+      continue;
+    }
+    if (b == 0) return std::nullopt;
+    contraction.columns.push_back(scope->var);
+    is_contiguous = is_contiguous || (target == 1 && b == 1);
+  }
+  if (!is_contiguous || contraction.sums.empty()) return std::nullopt;
+  return contraction;
+}
+
 bool HasContraction(const Program& program, const Path& path) {
   bool found = false;
   VisitStatements(program, path, [&](const Path& at, const Statement&) {

@@ -33,7 +33,7 @@ double Iterations(const Node& node);
 // products, convolutions, also depthwise ones.
 struct Contraction {
   Path path;
-  // The two factors.
+  // The two factors; `a` is null where there is one.
   const Access* a = nullptr;
   const Access* b = nullptr;
   // Variables of scopes above, outermost first: those that move the target and
@@ -52,7 +52,13 @@ struct Contraction {
 std::optional<Contraction> AsContraction(const Program& program,
                                          const Path& path);
 
-// Whether any statement at or below `path` is one.
+// The same for a statement that combines elements of a matrix over its rows,
+// contiguous in what it keeps: all of `columns`, with `b` for the matrix and no
+// `a`.
+std::optional<Contraction> AsSumOverRows(const Program& program,
+                                         const Path& path);
+
+// Whether any statement at or below `path` is a contraction.
 bool HasContraction(const Program& program, const Path& path);
 
 }  // namespace hone::loops

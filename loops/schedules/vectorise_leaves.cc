@@ -22,6 +22,8 @@ namespace {
 constexpr int64_t kPartialSums = 4;
 // Iterations of statements for which waking threads pays.
 constexpr double kWorthThreads = 32'768;
+// The same where other work follows at once.
+constexpr double kWorthThreadsInside = 8 * kWorthThreads;
 // A block that is read along one side and written along the other is so long on
 // the side that is read, and a vector on the other: rows a power of two apart
 // fall into one set of the cache, which has about as many ways as vectors have
@@ -230,6 +232,23 @@ class LeafVectoriser {
   absl::flat_hash_set<VarId> turned_;
 };
 
+// The outermost scopes of the nest that threads can share, where they have at
+// least `least` iterations of statements to do at a time.
+void ShareOutFrom(Scheduler& s, const Path& path, double least) {
+  const Scope* const scope = s.program().At(path).scope();
+  if (scope == nullptr || scope->mode != ScopeMode::kSequential ||
+      Iterations(s.program().At(path)) < least) {
+    return;
+  }
+  if (scope->extent >= s.machine().threads && s.Do("parallelise", path)) return;
+  // Threads would be woken in every iteration.
+  if (scope->extent > 1) least = std::max(least, kWorthThreadsInside);
+  const size_t children = scope->body.size();
+  for (size_t i = 0; i < children; ++i) {
+    ShareOutFrom(s, Child(path, static_cast<int32_t>(i)), least);
+  }
+}
+
 }  // namespace
 
 void VectoriseLeaves(Scheduler& scheduler, const Path& path) {
@@ -237,20 +256,8 @@ void VectoriseLeaves(Scheduler& scheduler, const Path& path) {
 }
 
 void ShareOut(Scheduler& s, const Path& path) {
-  const Scope* scope = s.program().At(path).scope();
-  if (s.machine().threads < 2 || scope == nullptr ||
-      Iterations(s.program().At(path)) < kWorthThreads) {
-    return;
-  }
-  Path at = path;
-  while (scope != nullptr && scope->mode == ScopeMode::kSequential) {
-    if (scope->extent >= s.machine().threads) {
-      s.Do("parallelise", at);
-      return;
-    }
-    scope = OnlyChildScope(*scope);
-    at.push_back(0);
-  }
+  if (s.machine().threads < 2) return;
+  ShareOutFrom(s, path, kWorthThreads);
 }
 
 }  // namespace hone::loops

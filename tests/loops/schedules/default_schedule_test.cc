@@ -145,6 +145,36 @@ for i 61
   }
 }
 
+TEST(DefaultSchedule, SumsAlongRowsTakeSeveralAtOnce) {
+  const std::string text = ScheduledText(R"(kernel s
+argument x f32[10,61]
+argument w f32[61]
+result y f32[10]
+for i 10
+| y[i] = 0.0
+| for k 61
+| | y[i] += x[i,k] * w[k]
+| y[i] = sqrt(y[i])
+)");
+  EXPECT_THAT(text, HasSubstr("x[4*i0+i2,8*i1+4*i3+i4] * w[8*i1+4*i3+i4]"));
+}
+
+TEST(DefaultSchedule, ThreadsShareColumnsOfAMatrixOfFewRows) {
+  HONE_ASSERT_OK_AND_ASSIGN(const Program program, ParseProgram(R"(kernel m
+argument a f32[400]
+argument b f32[400,900]
+result c f32[900]
+for j 900
+| c[j] = 0.0
+| for k 400
+| | c[j] += a[k] * b[k,j]
+)"));
+  HONE_ASSERT_OK_AND_ASSIGN(const Program after,
+                            Scheduled(program, SmallVectors(2)));
+  EXPECT_THAT(PrintProgram(after), HasSubstr("for i0 2 parallel"));
+  EXPECT_EQ(CheckSame(program, after, /*exact=*/false, 1), absl::OkStatus());
+}
+
 TEST(DefaultSchedule, MatricesOfFewRowsAreReadAlong) {
   const std::string text = ScheduledText(R"(kernel m
 argument a f32[40]
@@ -185,7 +215,7 @@ for i 64
 )"));
   HONE_ASSERT_OK_AND_ASSIGN(const Program after,
                             Scheduled(program, SmallVectors(1)));
-  EXPECT_THAT(PrintProgram(after), HasSubstr("+= x[i0,4*i1+i2]"));
+  EXPECT_THAT(PrintProgram(after), HasSubstr("+= x[8*i0+i2,32*i1+4*i3+i4]"));
 }
 
 }  // namespace

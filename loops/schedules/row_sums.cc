@@ -1,0 +1,124 @@
+#include "loops/schedules/row_sums.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "loops/rewrite.h"
+#include "loops/schedules/nest.h"
+#include "loops/schedules/peel_bounds.h"
+#include "loops/schedules/scope_chain.h"
+#include "loops/schedules/vectorise_leaves.h"
+#include "loops/transforms/checks.h"
+
+namespace hone::loops {
+namespace {
+
+constexpr int64_t kRowsAtOnce = 4;
+// Vectors of partial results of a row: together with those of other rows, they
+// hide the latency of an addition.
+constexpr int64_t kVectors = 2;
+
+// A nest with the first value of a result, the combining of a row into it, and
+// what is done with it (none or more statements), in the innermost of a chain
+// of scopes.
+struct RowSums {
+  VarId row = 0;
+  VarId column = 0;
+  int64_t width = 4;  // of the widest element, in bytes
+};
+
+std::optional<RowSums> AsRowSums(const Program& program,
+                                 const ScopeChain& chain) {
+  const std::vector<const Scope*> scopes = chain.Scopes();
+  const std::vector<Node>& body = scopes.back()->body;
+  if (body.size() < 2 || body[0].statement() == nullptr ||
+      body[1].scope() == nullptr || body[1].scope()->body.size() != 1 ||
+      body[1].scope()->body[0].statement() == nullptr ||
+      std::any_of(body.begin() + 2, body.end(),
+                  [](const Node& node) { return node.scope() != nullptr; })) {
+    return std::nullopt;
+  }
+  RowSums sums;
+  sums.row = scopes.back()->var;
+  const Scope& along = *body[1].scope();
+  sums.column = along.var;
+  const Statement& statement = *along.body[0].statement();
+  bool fits = statement.combine.has_value() &&
+              StrideOf(program, statement.target, sums.column) == 0 &&
+              StrideOf(program, statement.target, sums.row) != 0;
+  bool moves = false;
+  VisitAccesses(statement, [&](const Access& access, bool is_target) {
+    const auto stride = StrideOf(program, access, sums.column);
+    fits = fits && (is_target || stride == 0 || stride == 1);
+    moves = moves || (stride == 1 && StrideOf(program, access, sums.row) != 0);
+    sums.width = std::max(sums.width,
+                          hlo::ByteWidth(program.buffer(access.buffer).type));
+  });
+  if (!fits || !moves || scopes.back()->extent < kRowsAtOnce) {
+    return std::nullopt;
+  }
+  return sums;
+}
+
+bool Tile(Scheduler& s, ScopeChain chain, const RowSums& sums) {
+  const bool has_epilogue = chain.Scopes().back()->body.size() > 2;
+  const int64_t lanes =
+      std::max<int64_t>(s.machine().vector_bytes / sums.width, 2);
+  VarId tiles = chain.Scopes().back()->var;
+  VarId row = tiles;
+  if (chain.Scopes().back()->extent > kRowsAtOnce &&
+      !chain.Split(sums.row, kRowsAtOnce, tiles, row)) {
+    return false;
+  }
+  // First values, sums and the rest, each for the rows of a tile.
+  ScopeChain first(s, chain.PathOf(row));
+  if (!first.SplitOffFirst()) return false;
+  ScopeChain rest(s, Sibling(first.top(), 1));
+  if (has_epilogue && !rest.SplitOffFirst()) return false;
+  // The columns around the rows, in vectors.
+  int64_t step = lanes * kVectors;
+  if (rest.ScopeOf(sums.column).extent < 2 * step) step = lanes;
+  VarId steps = 0;
+  VarId column = 0;
+  if (!rest.Split(sums.column, step, steps, column) ||
+      !rest.MoveOut({steps, row, column})) {
+    return false;
+  }
+  Path vector = rest.PathOf(column);
+  if (step > lanes) {
+    if (!s.Do("split", vector, {lanes}) || !s.Do("unroll", vector)) {
+      return false;
+    }
+    vector.push_back(0);
+  }
+  if (!s.Do("vectorise", vector) || !s.Do("unroll", rest.PathOf(row))) {
+    return false;
+  }
+  if (has_epilogue) s.Do("unroll", Sibling(rest.top(), 1));
+  return s.Do("unroll", first.top());
+}
+
+}  // namespace
+
+bool ScheduleRowSums(Scheduler& s, const Path& path) {
+  const ScopeChain chain(s, path);
+  const std::optional<RowSums> sums = AsRowSums(s.program(), chain);
+  if (!sums.has_value()) return false;
+  const Scheduler::Mark mark = s.MarkHere();
+  if (!Tile(s, chain, *sums)) {
+    s.Return(mark);
+    return false;
+  }
+  const size_t others = s.program().body().size() - 1;
+  PeelBounds(s, path);
+  for (size_t i = s.program().body().size() - others; i-- > 0;) {
+    const Path part = Sibling(path, static_cast<int32_t>(i));
+    ComputeWholeVectors(s, part);
+    ShareOut(s, part);
+  }
+  return true;
+}
+
+}  // namespace hone::loops
