@@ -129,9 +129,9 @@ class Renamer {
       : program_(program), rename_locals_(rename_locals) {}
 
   Node Rename(const Node& node) {
-    const auto rename_affine = [this](const Affine& a) { return Rename(a); };
     if (node.statement() != nullptr) {
-      const Node renamed = MapAffines(node, rename_affine);
+      const Node renamed = MapAffines(
+          node, [this](const Affine& a) { return Renamed(a, vars_); });
       if (buffers_.empty()) return renamed;
       return MapAccesses(renamed, [this](const Access& a) {
         Access access = a;
@@ -143,7 +143,7 @@ class Renamer {
     auto scope = std::make_shared<Scope>();
     scope->extent = old.extent;
     scope->mode = old.mode;
-    if (old.bound.has_value()) scope->bound = Rename(*old.bound);
+    if (old.bound.has_value()) scope->bound = Renamed(*old.bound, vars_);
     scope->var = vars_[old.var] = program_.NewVar();
     scope->locals = old.locals;
     if (rename_locals_) {
@@ -160,15 +160,6 @@ class Renamer {
   BufferId Rename(BufferId buffer) const {
     const auto it = buffers_.find(buffer);
     return it == buffers_.end() ? buffer : it->second;
-  }
-  Affine Rename(const Affine& affine) const {
-    Affine result = affine.constant();
-    for (const Affine::Term& term : affine.terms()) {
-      const auto it = vars_.find(term.var);
-      result += Affine::Var(it == vars_.end() ? term.var : it->second,
-                            term.coefficient);
-    }
-    return result;
   }
 
   Program& program_;
@@ -301,6 +292,17 @@ Node MapAffines(const Node& node, AffineMap map) {
         return MapChildren(statement, map_expression, map);
       },
       map);
+}
+
+Affine Renamed(const Affine& affine,
+               const absl::flat_hash_map<VarId, VarId>& names) {
+  Affine result = affine.constant();
+  for (const Affine::Term& term : affine.terms()) {
+    const auto it = names.find(term.var);
+    result += Affine::Var(it == names.end() ? term.var : it->second,
+                          term.coefficient);
+  }
+  return result;
 }
 
 Node Substitute(const Node& node, VarId var, const Affine& replacement) {

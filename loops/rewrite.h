@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
 #include "absl/types/span.h"
 
@@ -50,6 +51,10 @@ using AffineMap = absl::FunctionRef<Affine(const Affine&)>;
 ExpressionPtr MapAffines(const ExpressionPtr& e, AffineMap map);
 Access MapAffines(const Access& access, AffineMap map);
 Node MapAffines(const Node& node, AffineMap map);
+
+// With other variables in place of those that `names` has.
+Affine Renamed(const Affine& affine,
+               const absl::flat_hash_map<VarId, VarId>& names);
 
 // With `replacement` for a variable of a scope that is above `node`.
 Node Substitute(const Node& node, VarId var, const Affine& replacement);

@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstdint>
 
+#include "loops/rewrite.h"
+
 namespace hone::loops {
 
 bool ScopePairs::Add(const Scope& from, const Scope& to) {
@@ -16,13 +18,7 @@ bool ScopePairs::Add(const Scope& from, const Scope& to) {
 }
 
 Affine ScopePairs::Renamed(const Affine& affine) const {
-  Affine result = affine.constant();
-  for (const Affine::Term& term : affine.terms()) {
-    const auto it = vars_.find(term.var);
-    result += Affine::Var(it == vars_.end() ? term.var : it->second,
-                          term.coefficient);
-  }
-  return result;
+  return loops::Renamed(affine, vars_);
 }
 
 bool SameAccess(const Access& a, const Access& b, const ScopePairs& pairs) {
