@@ -7,9 +7,9 @@
 //                  for k 8 { y[8*j+k] = t[k] } }
 //
 // Legal where the nest writes nothing else, uses each index of the local as the
-// variable of one scope, and where what it reads does not change until the
-// local is read. Where iterations read the same elements, they are computed
-// again.
+// variable of one scope, where what it reads does not change until the local is
+// read, and where no value of another iteration is read. Where iterations read
+// the same elements, they are computed again.
 
 #include <algorithm>
 #include <memory>
@@ -21,6 +21,8 @@
 
 #include "base/status_macros.h"
 #include "loops/rewrite.h"
+#include "loops/transforms/checks.h"
+#include "loops/transforms/coverage.h"
 #include "loops/transforms/footprint.h"
 #include "loops/transforms/iteration_count.h"
 #include "loops/transforms/locals.h"
@@ -147,6 +149,13 @@ absl::StatusOr<Move> PlanOf(const Program& program, const Step& step) {
   const std::optional<Path> declaration = FindDeclaration(program, move.buffer);
   if (!declaration.has_value() || declaration->size() > *common) {
     return absl::InvalidArgumentError("the local is not declared above both");
+  }
+  if (declaration->size() < *common &&
+      !std::all_of(reads.begin(), reads.end(), [&](const AccessSite& read) {
+        return IsCovered(program, move.nest, read);
+      })) {
+    return absl::InvalidArgumentError(
+        "the scope may read a value of another iteration");
   }
   HONE_ASSIGN_OR_RETURN(move.vars, IndexVars(program, move.nest, move.buffer));
   HONE_RETURN_IF_ERROR(CheckNest(program, move, *common));

@@ -1,10 +1,12 @@
 #include "loops/transforms/footprint.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <memory>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 
 #include "loops/rewrite.h"
@@ -71,6 +73,8 @@ class Matching {
       const auto [it, added] = pairs_.try_emplace(
           a[i].scope->var, std::pair(a[i].scope, b[i].scope));
       if (!added && it->second.second != b[i].scope) return false;
+      // Neither may two be the same one: t[i,j] is more than t[i,i].
+      if (added && !taken_.insert(b[i].scope).second) return false;
     }
     return true;
   }
@@ -98,6 +102,7 @@ class Matching {
 
  private:
   absl::flat_hash_map<VarId, std::pair<const Scope*, const Scope*>> pairs_;
+  absl::flat_hash_set<const Scope*> taken_;
 };
 
 bool SameTerms(const Affine& a, const Affine& b) {
@@ -281,25 +286,37 @@ bool TouchSame(const Program& program, const Path& path, const AccessSite& a,
   return matching.BoundsAgree(a_below);
 }
 
+bool TouchesEachOnce(const Program& program, const AccessSite& site,
+                     absl::Span<const Scope* const> below) {
+  const auto indices =
+      IndicesOf(program, site.access, FormOf(program, {&site, 1}));
+  if (!indices.has_value()) return false;
+  for (const Affine& index : *indices) {
+    std::vector<Digit> digits = SeenFrom(index, below).digits;
+    std::sort(digits.begin(), digits.end(), [](const Digit& a, const Digit& b) {
+      return std::abs(a.coefficient) < std::abs(b.coefficient);
+    });
+    // Each digit steps past all that those before it reach.
+    int64_t reach = 0;
+    for (const Digit& digit : digits) {
+      const int64_t step = std::abs(digit.coefficient);
+      if (step <= reach) return false;
+      reach += step * (digit.scope->extent - 1);
+    }
+  }
+  return true;
+}
+
 absl::StatusOr<Node> SweepOf(Program& program, const Path& path,
                              const AccessSite& site,
                              absl::FunctionRef<Statement(const Access&)> leaf) {
   const std::vector<const Scope*> below = ScopesBetween(program, path, site);
   std::vector<Scope> loops;
-  absl::flat_hash_map<VarId, VarId> renamed;
+  absl::flat_hash_map<VarId, VarId> names;
   const auto is_used = [&](VarId var) {
     return std::any_of(
         site.access.indices.begin(), site.access.indices.end(),
         [var](const Index& index) { return index.affine.Uses(var); });
-  };
-  const auto rename = [&](const Affine& affine) {
-    Affine result = affine.constant();
-    for (const Affine::Term& term : affine.terms()) {
-      const auto it = renamed.find(term.var);
-      result += Affine::Var(it == renamed.end() ? term.var : it->second,
-                            term.coefficient);
-    }
-    return result;
   };
   for (const Scope* scope : below) {
     if (!is_used(scope->var)) continue;
@@ -308,20 +325,21 @@ absl::StatusOr<Node> SweepOf(Program& program, const Path& path,
     loop.extent = scope->extent;
     if (scope->bound.has_value()) {
       for (const Affine::Term& term : scope->bound->terms()) {
-        if (ScopeOf(term.var, below) != nullptr &&
-            !renamed.contains(term.var)) {
+        if (ScopeOf(term.var, below) != nullptr && !names.contains(term.var)) {
           return absl::InvalidArgumentError(
               "a bound depends on a scope that the index does not use");
         }
       }
-      loop.bound = rename(*scope->bound);
+      loop.bound = Renamed(*scope->bound, names);
     }
     loop.mode = scope->mode == ScopeMode::kParallel ? ScopeMode::kSequential
                                                     : scope->mode;
-    renamed[scope->var] = loop.var;
+    names[scope->var] = loop.var;
     loops.push_back(std::move(loop));
   }
-  Node node = MakeNode(leaf(MapAffines(site.access, rename)));
+  Node node = MakeNode(leaf(MapAffines(site.access, [&](const Affine& affine) {
+    return Renamed(affine, names);
+  })));
   while (!loops.empty()) {
     loops.back().body.push_back(std::move(node));
     node = MakeNode(std::move(loops.back()));

@@ -93,6 +93,11 @@ absl::StatusOr<Box> BoxOf(const Program& program, const Path& path,
 bool TouchSame(const Program& program, const Path& path, const AccessSite& a,
                const AccessSite& b);
 
+// Whether an access touches other elements in different iterations of those of
+// the scopes `below` that its indices use. May be false where it is so.
+bool TouchesEachOnce(const Program& program, const AccessSite& site,
+                     absl::Span<const Scope* const> below);
+
 // The scopes below the one at `path` on which the indices of `site` depend, as
 // a nest of their own, around the statement that `leaf` makes of the access.
 // Parallel ones become sequential.

@@ -13,11 +13,13 @@
 // scaling happens once a block. The second pass may add up several things, also
 // products with the exponential (of attention), also for the places of inner
 // scopes. Legal where the passes are exactly of that form, over the same
-// expression, and begin with a number or -inf, and with 0. Infinities
-// and NaN come out as without it. Changes rounding.
+// expression, and begin with a number or -inf, and with 0. Infinities and NaN
+// come out as without it, but for a factor of the exponential that is not
+// finite where everything so far is -inf: it does not count. Changes rounding.
 // Source: Milakov and Gimelshein, "Online normalizer calculation for softmax",
 // 2018, algorithm 3.
 
+#include <algorithm>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -26,6 +28,7 @@
 
 #include "base/status_macros.h"
 #include "loops/rewrite.h"
+#include "loops/transforms/checks.h"
 #include "loops/transforms/coverage.h"
 #include "loops/transforms/footprint.h"
 #include "loops/transforms/locals.h"
@@ -151,6 +154,28 @@ absl::Status CheckBeginsWith(const Program& program, const Path& parent,
   return Unrecognised("a pass does not begin with the right constant");
 }
 
+// Errors: unless a nest over the sum's indices, in an iteration of the second
+// pass, comes to all that has been added up, once.
+absl::Status CheckScaling(const Program& program, const Passes& passes,
+                          const AccessSite& sum) {
+  const VarId pass = program.At(passes.second).scope()->var;
+  const std::vector<const Scope*> below =
+      ScopesBetween(program, passes.second, sum);
+  if (!TouchesEachOnce(program, sum, below)) {
+    return Unrecognised("several iterations may have one sum");
+  }
+  for (const Scope* scope : below) {
+    if (scope->bound.has_value() && scope->bound->Uses(pass) &&
+        std::any_of(sum.access.indices.begin(), sum.access.indices.end(),
+                    [&](const Index& index) {
+                      return index.affine.Uses(scope->var);
+                    })) {
+      return Unrecognised("not every iteration has all sums");
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckSequential(const Scope& scope) {
   if (scope.mode == ScopeMode::kSequential ||
       scope.mode == ScopeMode::kUnrolled) {
@@ -237,6 +262,7 @@ absl::StatusOr<Passes> Recognise(const Program& program, const Path& path) {
             status = Unrecognised("the second pass moves its sum");
           }
         }
+        if (status.ok()) status = CheckScaling(program, passes, sum.site);
         if (program.buffer(statement.target.buffer).type != type) {
           status = Unrecognised("a sum has another type than the maximum");
         }
@@ -291,10 +317,18 @@ class OnlineSoftmax final : public Transform {
     HONE_RETURN_IF_ERROR(ExpectParameters(step, 0, "none"));
     HONE_ASSIGN_OR_RETURN(const Passes passes, Recognise(program, step.path));
     const Path parent = Prefix(passes.first, passes.first.size() - 1);
-    Program result = program;
-    HONE_ASSIGN_OR_RETURN(Node merged, Merged(program, result, passes));
+    // The second pass gets the variable of the first, which may be that of a
+    // scope in it.
+    Program renamed = program;
+    renamed.Replace(passes.second,
+                    {WithNewVars(renamed, program.At(passes.second))});
+    HONE_ASSIGN_OR_RETURN(const Passes passes_of_renamed,
+                          Recognise(renamed, step.path));
+    Program result = renamed;
+    HONE_ASSIGN_OR_RETURN(Node merged,
+                          Merged(renamed, result, passes_of_renamed));
     std::vector<Node> body;
-    const std::vector<Node>& old = BodyAt(program, parent);
+    const std::vector<Node>& old = BodyAt(renamed, parent);
     for (size_t i = 0; i < old.size(); ++i) {
       if (i == static_cast<size_t>(passes.first.back())) continue;
       body.push_back(i == static_cast<size_t>(passes.second.back()) ? merged

@@ -13,6 +13,7 @@
 
 #include "base/status_macros.h"
 #include "loops/rewrite.h"
+#include "loops/transforms/checks.h"
 #include "loops/transforms/footprint.h"
 #include "loops/transforms/locals.h"
 #include "loops/transforms/registry.h"
@@ -70,6 +71,9 @@ class Pad final : public Transform {
     }
     // Dimensions that step over this one have more to step over.
     const int64_t stride = buffer.strides[static_cast<size_t>(dimension)];
+    if (stride == 0) {
+      return absl::InvalidArgumentError("the dimension takes no place");
+    }
     for (size_t d = 0; d < buffer.strides.size(); ++d) {
       if (buffer.strides[d] < stride) continue;
       if (buffer.strides[d] % stride != 0) {

@@ -151,6 +151,12 @@ absl::StatusOr<PartialResults> MakePartialResults(Program& program,
     return absl::InvalidArgumentError(
         "some elements of the target may not be reached");
   }
+  // A part is combined into its element once.
+  if (!TouchesEachOnce(program, sites.front(),
+                       ScopesBetween(program, parent, sites.front()))) {
+    return absl::InvalidArgumentError(
+        "several iterations may have one element of the target");
+  }
   PartialResults partial;
   partial.site = sites.front();
   partial.parts = parts;

@@ -16,6 +16,7 @@
 
 #include "base/status_macros.h"
 #include "loops/rewrite.h"
+#include "loops/transforms/checks.h"
 #include "loops/transforms/footprint.h"
 #include "loops/transforms/locals.h"
 #include "loops/transforms/registry.h"
@@ -35,24 +36,16 @@ bool IsInPlace(const Program& program, const Path& path,
       return false;
     }
   }
-  const IndexForm form = FormOf(program, {&second, 1});
-  const auto indices = IndicesOf(program, second.access, form);
-  if (!indices.has_value() || second.combine.has_value()) return false;
   const std::vector<const Scope*> below = ScopesBetween(program, path, second);
-  size_t used = 0;
-  for (const Affine& index : *indices) {
-    int64_t reach = 0;
-    std::vector<Digit> digits = SeenFrom(index, below).digits;
-    std::sort(digits.begin(), digits.end(), [](const Digit& a, const Digit& b) {
-      return a.coefficient < b.coefficient;
-    });
-    for (const Digit& digit : digits) {
-      if (digit.coefficient <= reach) return false;
-      reach += digit.coefficient * (digit.scope->extent - 1);
-    }
-    used += digits.size();
-  }
-  return used == below.size();
+  return !second.combine.has_value() &&
+         TouchesEachOnce(program, second, below) &&
+         std::all_of(below.begin(), below.end(), [&](const Scope* scope) {
+           return std::any_of(second.access.indices.begin(),
+                              second.access.indices.end(),
+                              [&](const Index& index) {
+                                return index.affine.Uses(scope->var);
+                              });
+         });
 }
 
 absl::Status Check(const Program& program, const Path& path, BufferId first,

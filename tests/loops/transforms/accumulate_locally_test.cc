@@ -187,5 +187,23 @@ TEST(AccumulateLocally, IsOfferedForReductions) {
       ElementsAre("accumulate_locally 0 2", "accumulate_locally 0.0 2"));
 }
 
+TEST(AccumulateLocally, RefusesADiagonalBesideTheWhole) {
+  EXPECT_THAT(After(R"(kernel k
+argument x f32[3,4]
+result y f32[4,4]
+for i 4
+| for j 4
+| | y[i,j] = 0.0
+for k 3
+| for i 4
+| | y[i,i] += x[k,i]
+| for i 4
+| | for j 4
+| | | y[i,j] += x[k,i]
+)",
+                    "accumulate_locally 1 1"),
+              HasSubstr("different elements"));
+}
+
 }  // namespace
 }  // namespace hone::loops

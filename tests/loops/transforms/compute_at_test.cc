@@ -115,5 +115,21 @@ for i 6
               HasSubstr("something else"));
 }
 
+// t keeps its values from the first iteration on.
+TEST(ComputeAt, RefusesValuesOfEarlierIterations) {
+  EXPECT_THAT(After(R"(kernel k
+argument x f32[6]
+result y f32[3,6]
+local t f32[6] heap
+for o 3
+| for i 6
+| | t[i] = x[i] if (index(s32, o) == s32(0))
+| for i 6
+| | y[o,i] = t[i]
+)",
+                    "compute_at 0.1 2"),
+              HasSubstr("another iteration"));
+}
+
 }  // namespace
 }  // namespace hone::loops

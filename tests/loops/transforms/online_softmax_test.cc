@@ -1,6 +1,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -11,11 +12,14 @@
 
 #include "hlo/literal.h"
 #include "loops/interpreter.h"
+#include "loops/rewrite.h"
 #include "loops/text.h"
 #include "loops/transforms/script.h"
+#include "loops/verifier.h"
 #include "tests/loops/random_program.h"
 #include "tests/loops/transforms/apply_step.h"
 #include "tests/loops/transforms/check_transform.h"
+#include "tests/support/status_matchers.h"
 
 namespace hone::loops {
 namespace {
@@ -180,6 +184,71 @@ TEST(OnlineSoftmax, KeepsInfinitiesAndNaN) {
     EXPECT_TRUE(std::isnan(a) ? std::isnan(b) : std::abs(a - b) < 1e-5)
         << "row " << i << " is " << b << ", expected " << a;
   }
+}
+
+TEST(OnlineSoftmax, RefusesSumsThatItWouldNotScaleOnce) {
+  EXPECT_THAT(After(R"(kernel k
+argument x f32[4]
+argument v f32[2,3]
+result y f32[4]
+local m f32[] heap
+for d 4
+| y[d] = 0.0
+m[] = -inf
+for j 4
+| m[] max= x[j]
+for j 4
+| for d 2
+| | for e 3
+| | | y[d+e] += exponential(x[j] - m[]) * v[d,e]
+)",
+                    "online_softmax 2"),
+              HasSubstr("several iterations"));
+  EXPECT_THAT(After(R"(kernel k
+argument x f32[4]
+argument v f32[4,4]
+result y f32[4]
+local m f32[] heap
+for d 4
+| y[d] = 0.0
+m[] = -inf
+for j 4
+| m[] max= x[j]
+for j 4
+| for d 4 < j+1
+| | y[d] += exponential(x[j] - m[]) * v[j,d]
+)",
+                    "online_softmax 2"),
+              HasSubstr("not every iteration"));
+}
+
+// Scopes that are not inside of one another may share a variable.
+TEST(OnlineSoftmax, KeepsVariablesOfInnerScopesApart) {
+  HONE_ASSERT_OK_AND_ASSIGN(Program program, ParseProgram(R"(kernel k
+argument x f32[4]
+argument v f32[4,3]
+result y f32[3]
+local m f32[] heap
+for d 3
+| y[d] = 0.0
+m[] = -inf
+for j 4
+| m[] max= x[j]
+for j 4
+| for d 3
+| | y[d] += exponential(x[j] - m[]) * v[j,d]
+)"));
+  Scope inner = *program.At({3, 0}).scope();
+  const VarId var = program.At({2}).scope()->var;
+  inner.body = Substitute(inner.body, inner.var, Affine::Var(var));
+  inner.var = var;
+  program.ReplaceScope({3, 0}, std::move(inner));
+  HONE_ASSERT_OK(VerifyProgram(program));
+  HONE_ASSERT_OK_AND_ASSIGN(
+      const Program merged,
+      ApplyScript(program, {{"online_softmax", {2}, {}}}));
+  HONE_EXPECT_OK(
+      testing::CheckSame(program, merged, /*exact=*/false, /*seed=*/1));
 }
 
 }  // namespace

@@ -67,5 +67,19 @@ for i 24
               HasSubstr("flat"));
 }
 
+TEST(Pad, RefusesADimensionWithoutAPlace) {
+  EXPECT_THAT(After(R"(kernel k
+argument x f32[4]
+result y f32[4]
+local t f32[1,4] heap strides {0,1}
+for i 4
+| t[0,i] = x[i]
+for i 4
+| y[i] = t[0,i]
+)",
+                    "pad - 2 0 2"),
+              HasSubstr("no place"));
+}
+
 }  // namespace
 }  // namespace hone::loops

@@ -108,5 +108,40 @@ TEST(PrivatiseReduction, RefusesTooManyLevels) {
               HasSubstr("not as many"));
 }
 
+// A part would be combined into y[1] for i, j = 0, 1 and again for 1, 0.
+TEST(PrivatiseReduction, RefusesTargetsThatSeveralIterationsShare) {
+  EXPECT_THAT(After(R"(kernel k
+argument x f32[8,3]
+argument w f32[4]
+result y f32[6]
+for i 6
+| y[i] = 0.0
+for k 8
+| for i 3
+| | for j 4
+| | | y[i+j] += x[k,i] * w[j]
+)",
+                    "privatise_reduction 1 2 0"),
+              HasSubstr("several iterations"));
+}
+
+TEST(PrivatiseReduction, RefusesADiagonalBesideTheWhole) {
+  EXPECT_THAT(After(R"(kernel k
+argument x f32[3,4]
+result y f32[4,4]
+for i 4
+| for j 4
+| | y[i,j] = 0.0
+for k 3
+| for i 4
+| | y[i,i] += x[k,i]
+| for i 4
+| | for j 4
+| | | y[i,j] += x[k,i]
+)",
+                    "privatise_reduction 1 1 0"),
+              HasSubstr("different elements"));
+}
+
 }  // namespace
 }  // namespace hone::loops

@@ -61,5 +61,21 @@ TEST(SplitReduction, RefusesOtherTargets) {
               HasSubstr("other than one reduction"));
 }
 
+TEST(SplitReduction, RefusesTargetsThatSeveralIterationsShare) {
+  EXPECT_THAT(After(R"(kernel k
+argument x f32[8,3]
+argument w f32[4]
+result y f32[6]
+for i 6
+| y[i] = 0.0
+for k 8
+| for i 3
+| | for j 4
+| | | y[i+j] += x[k,i] * w[j]
+)",
+                    "split_reduction 1 2 4"),
+              HasSubstr("several iterations"));
+}
+
 }  // namespace
 }  // namespace hone::loops
