@@ -18,10 +18,11 @@ absl::StatusOr<const Scope*> FindScope(const Program& program,
   return scope;
 }
 
-absl::Status CheckParameters(const Step& step, size_t count) {
+absl::Status ExpectParameters(const Step& step, size_t count,
+                              absl::string_view usage) {
   if (step.parameters.size() == count) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      absl::StrCat(step.parameters.size(), " parameters, expected ", count));
+      absl::StrCat(step.parameters.size(), " parameters, expected ", usage));
 }
 
 const Node* NextSibling(const Program& program, const Path& path) {

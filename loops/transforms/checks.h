@@ -18,8 +18,9 @@ namespace hone::loops {
 absl::StatusOr<const Scope*> FindScope(const Program& program,
                                        const Step& step);
 
-// Errors: when there are more or fewer parameters.
-absl::Status CheckParameters(const Step& step, size_t count);
+// Errors: for another number of parameters, with `usage`, which names them.
+absl::Status ExpectParameters(const Step& step, size_t count,
+                              absl::string_view usage);
 
 // The node that follows the one at `path` in the same body, or null.
 const Node* NextSibling(const Program& program, const Path& path);

@@ -118,7 +118,7 @@ class FuseScopes final : public Transform {
 
   absl::StatusOr<Program> Apply(const Program& program,
                                 const Step& step) const override {
-    HONE_RETURN_IF_ERROR(CheckParameters(step, 0));
+    HONE_RETURN_IF_ERROR(ExpectParameters(step, 0, "none"));
     HONE_ASSIGN_OR_RETURN(const Scope* first, FindScope(program, step));
     return TryFuse(program, step.path, *first);
   }

@@ -94,7 +94,7 @@ class Interchange final : public Transform {
 
   absl::StatusOr<Program> Apply(const Program& program,
                                 const Step& step) const override {
-    HONE_RETURN_IF_ERROR(CheckParameters(step, 0));
+    HONE_RETURN_IF_ERROR(ExpectParameters(step, 0, "none"));
     HONE_ASSIGN_OR_RETURN(const Scope* outer, FindScope(program, step));
     HONE_RETURN_IF_ERROR(Check(program, step.path, *outer));
     // Locals begin anew in each iteration of both: they belong to the inner.

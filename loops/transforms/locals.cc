@@ -48,13 +48,6 @@ absl::StatusOr<BufferId> BufferParameter(const Program& program,
   return static_cast<BufferId>(id);
 }
 
-absl::Status ExpectParameters(const Step& step, size_t count,
-                              absl::string_view usage) {
-  if (step.parameters.size() == count) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat(step.parameters.size(), " parameters, expected ", usage));
-}
-
 absl::Status ExpectScope(const Program& program, const Path& path) {
   if (path.empty()) return absl::OkStatus();
   if (!program.Has(path)) {

@@ -22,9 +22,6 @@ namespace hone::loops {
 // Errors: InvalidArgument where there is none.
 absl::StatusOr<BufferId> BufferParameter(const Program& program,
                                          const Step& step, size_t i);
-// Errors: InvalidArgument, with `usage`, for another number of parameters.
-absl::Status ExpectParameters(const Step& step, size_t count,
-                              absl::string_view usage);
 // Errors: InvalidArgument where `path` is no scope (nor the root) that may have
 // scopes inside.
 absl::Status ExpectScope(const Program& program, const Path& path);

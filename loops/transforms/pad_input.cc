@@ -17,6 +17,7 @@
 
 #include "base/status_macros.h"
 #include "loops/rewrite.h"
+#include "loops/transforms/checks.h"
 #include "loops/transforms/coverage.h"
 #include "loops/transforms/footprint.h"
 #include "loops/transforms/locals.h"

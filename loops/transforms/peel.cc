@@ -149,7 +149,7 @@ class Peel final : public Transform {
 
   absl::StatusOr<Program> Apply(const Program& program,
                                 const Step& step) const override {
-    HONE_RETURN_IF_ERROR(CheckParameters(step, 1));
+    HONE_RETURN_IF_ERROR(ExpectParameters(step, 1, "COUNT"));
     HONE_ASSIGN_OR_RETURN(const Scope* scope, FindScope(program, step));
     const int64_t count = step.parameters[0];
     HONE_RETURN_IF_ERROR(Check(*scope, count));

@@ -66,7 +66,7 @@ class Reorder final : public Transform {
 
   absl::StatusOr<Program> Apply(const Program& program,
                                 const Step& step) const override {
-    HONE_RETURN_IF_ERROR(CheckParameters(step, 0));
+    HONE_RETURN_IF_ERROR(ExpectParameters(step, 0, "none"));
     if (step.path.empty() || !program.Has(step.path)) {
       return absl::InvalidArgumentError("no node at this path");
     }

@@ -14,6 +14,7 @@
 
 #include "base/status_macros.h"
 #include "loops/rewrite.h"
+#include "loops/transforms/checks.h"
 #include "loops/transforms/locals.h"
 #include "loops/transforms/registry.h"
 

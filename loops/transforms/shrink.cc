@@ -15,6 +15,7 @@
 
 #include "base/status_macros.h"
 #include "loops/rewrite.h"
+#include "loops/transforms/checks.h"
 #include "loops/transforms/coverage.h"
 #include "loops/transforms/footprint.h"
 #include "loops/transforms/locals.h"

@@ -60,7 +60,7 @@ class Tile final : public Transform {
 
   absl::StatusOr<Program> Apply(const Program& program,
                                 const Step& step) const override {
-    HONE_RETURN_IF_ERROR(CheckParameters(step, 2));
+    HONE_RETURN_IF_ERROR(ExpectParameters(step, 2, "FACTOR FACTOR"));
     HONE_ASSIGN_OR_RETURN(const Scope* outer, FindScope(program, step));
     if (outer->body.size() != 1 || outer->body[0].scope() == nullptr) {
       return absl::InvalidArgumentError(

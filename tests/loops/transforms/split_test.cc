@@ -101,7 +101,8 @@ for i 7
 TEST(Split, RefusesWhatIsNoSplit) {
   EXPECT_THAT(After(kBounded, "split 0 1"), StartsWith("refused: factor 1"));
   EXPECT_THAT(After(kBounded, "split 0 7"), StartsWith("refused: factor 7"));
-  EXPECT_EQ(After(kBounded, "split 0"), "refused: 0 parameters, expected 1");
+  EXPECT_EQ(After(kBounded, "split 0"),
+            "refused: 0 parameters, expected FACTOR");
   EXPECT_EQ(After(kBounded, "split 1 2"), "refused: no node at this path");
   EXPECT_EQ(After(kBounded, "split - 2"), "refused: no node at this path");
   EXPECT_EQ(After(kBounded, "split 0.0.0 2"),
