@@ -98,7 +98,8 @@ enum class ScopeMode : uint8_t {
   kSequential,
   // Written out.
   kUnrolled,
-  // One lane each. Contains statements only.
+  // One lane each. Contains statements only, and has no locals: those of lanes
+  // are declared outside, with a place for each.
   kVector,
   // Shared out between threads. Not inside another parallel scope.
   kParallel,

@@ -74,9 +74,29 @@ bool CanReduceInLanes(const Scope& scope) {
   return true;
 }
 
+// A local has no row-major numbers any more once it has a place for each lane.
+absl::Status CheckLocals(const Program& program, const Scope& scope) {
+  for (BufferId id : scope.locals) {
+    const Buffer& buffer = program.buffer(id);
+    bool is_flat = false;
+    for (const Node& node : scope.body) {
+      VisitAccesses(*node.statement(), [&](const Access& access, bool) {
+        is_flat |= access.buffer == id &&
+                   access.indices.size() != buffer.dimensions.size();
+      });
+    }
+    if (is_flat) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "local ", buffer.name, " is accessed as flat in the scope"));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Check(const Program& program, const Path& path,
                    const Scope& scope) {
   HONE_RETURN_IF_ERROR(CheckShape(scope));
+  HONE_RETURN_IF_ERROR(CheckLocals(program, scope));
   if (CarriesDependence(program, path,
                         {.reorder_reductions = CanReduceInLanes(scope)})) {
     return absl::InvalidArgumentError("iterations depend on each other");
@@ -86,24 +106,15 @@ absl::Status Check(const Program& program, const Path& path,
 
 // A place for each lane in the locals that the scope declares, which move out
 // of it: a vector has no iterations for them to begin anew in.
-absl::Status ExpandLocals(Program& program, const Path& path, Scope& scope) {
+void ExpandLocals(Program& program, const Path& path, Scope& scope) {
   for (BufferId id : scope.locals) {
     Buffer buffer = program.buffer(id);
-    bool flat = false;
     for (Node& node : scope.body) {
-      VisitAccesses(*node.statement(), [&](const Access& access, bool) {
-        flat = flat || (access.buffer == id &&
-                        access.indices.size() != buffer.dimensions.size());
-      });
       node = MapAccesses(node, [&](const Access& access) {
         Access lane = access;
         if (access.buffer == id) lane.indices.push_back(Affine::Var(scope.var));
         return lane;
       });
-    }
-    if (flat) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "local ", buffer.name, " is accessed as flat in the scope"));
     }
     for (int64_t& stride : buffer.strides) stride *= scope.extent;
     buffer.dimensions.push_back(scope.extent);
@@ -121,7 +132,6 @@ absl::Status ExpandLocals(Program& program, const Path& path, Scope& scope) {
     program.ReplaceScope(above, std::move(around));
   }
   scope.locals.clear();
-  return absl::OkStatus();
 }
 
 class Vectorise final : public Transform {
@@ -146,7 +156,7 @@ class Vectorise final : public Transform {
     Scope vector = *scope;
     vector.mode = ScopeMode::kVector;
     Program result = program;
-    HONE_RETURN_IF_ERROR(ExpandLocals(result, step.path, vector));
+    ExpandLocals(result, step.path, vector);
     result.ReplaceScope(step.path, std::move(vector));
     return result;
   }

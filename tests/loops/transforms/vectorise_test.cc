@@ -12,6 +12,7 @@ using ::hone::testing::After;
 using ::hone::testing::Canonical;
 using ::hone::testing::Moves;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
@@ -154,6 +155,20 @@ for i 8
 )",
                     "vectorise 1"),
               StartsWith("kernel"));
+}
+
+// Its row-major numbers would be others with a place for each lane.
+TEST(Vectorise, RefusesLocalsThatAreAccessedAsFlat) {
+  constexpr char kFlat[] = R"(kernel k
+argument x f32[8]
+result y f32[8]
+for i 8
+| local t f32[1,1] stack
+| t@[0] = x[i]
+| y[i] = t@[0]
+)";
+  EXPECT_THAT(After(kFlat, "vectorise 0"), HasSubstr("as flat"));
+  EXPECT_THAT(Moves(kFlat, "vectorise"), IsEmpty());
 }
 
 }  // namespace
