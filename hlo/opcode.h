@@ -47,6 +47,10 @@ bool IsOpaque(Opcode opcode);
 // Whether f(a, b) = f(b, a) for every operand.
 bool IsCommutative(Opcode opcode);
 
+// Whether it is an elementwise function that processors compute by a series of
+// operations; square roots count.
+bool IsTranscendental(Opcode opcode);
+
 }  // namespace hone::hlo
 
 #endif  // HONE_HLO_OPCODE_H_

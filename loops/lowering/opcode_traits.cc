@@ -98,31 +98,10 @@ int64_t WorkOf(const hlo::Instruction& instruction) {
     case Opcode::kRsqrt:
     case Opcode::kSqrt:
       return kDivisionWork;
-    case Opcode::kAcos:
-    case Opcode::kAcosh:
-    case Opcode::kAsin:
-    case Opcode::kAsinh:
-    case Opcode::kAtan:
-    case Opcode::kAtan2:
-    case Opcode::kAtanh:
-    case Opcode::kCbrt:
-    case Opcode::kCosh:
-    case Opcode::kCosine:
-    case Opcode::kErf:
-    case Opcode::kExponential:
-    case Opcode::kExponentialMinusOne:
-    case Opcode::kLog:
-    case Opcode::kLogPlusOne:
-    case Opcode::kLogistic:
     case Opcode::kMap:
-    case Opcode::kPower:
-    case Opcode::kSine:
-    case Opcode::kSinh:
-    case Opcode::kTan:
-    case Opcode::kTanh:
       return kTranscendentalWork;
     default:
-      return 1;
+      return hlo::IsTranscendental(opcode) ? kTranscendentalWork : 1;
   }
 }
 
