@@ -1,5 +1,7 @@
 #include "hlo/attributes.h"
 
+#include <algorithm>
+
 namespace hone::hlo {
 namespace {
 
@@ -10,6 +12,12 @@ bool PointeesEqual(const std::shared_ptr<const T>& a,
 }
 
 }  // namespace
+
+bool HasBaseDilation(const Window& window) {
+  return std::any_of(
+      window.begin(), window.end(),
+      [](const WindowDimension& w) { return w.base_dilation > 1; });
+}
 
 bool operator==(const Attributes& a, const Attributes& b) {
   return &a == &b ||

@@ -51,6 +51,9 @@ struct WindowDimension {
 };
 using Window = std::vector<WindowDimension>;
 
+// Whether there are holes between the elements that the window goes over.
+bool HasBaseDilation(const Window& window);
+
 struct GatherDimensions {
   DimensionVector offset_dims;
   DimensionVector collapsed_slice_dims;

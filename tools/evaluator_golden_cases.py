@@ -421,6 +421,14 @@ def convolution(m):
         m.add(f"convolution_{t}", [f"{t}[1,5,5,2]", f"{t}[3,3,2,4]"],
               f"ROOT r = {t}[1,3,3,4] convolution(p0, p1), "
               "window={size=3x3}, dim_labels=b01f_01io->b01f")
+    # Whether padding and holes count as zeros, which give NaN with infinities.
+    for name in ("same", "lhs_dilate", "depthwise", "depthwise_stride"):
+        a, b, out, window, labels, more = odd[name]
+        kernel = np.ones([int(d) for d in b.split(",")])
+        kernel[0, 0] = np.inf
+        m.add(f"convolution_{name}_infinite", [f"f32[{a}]", f"f32[{b}]"],
+              f"ROOT r = f32[{out}] convolution(p0, p1), window={{{window}}}, "
+              f"dim_labels={labels}{more}", inputs={1: kernel})
 
 
 def reduce(m):

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -22,6 +23,11 @@
 // and every group is a product of the matrix of input patches with the kernel.
 // Where groups are thin (depthwise convolution and its gradients), g is moved
 // innermost instead and the loops run over all groups at once.
+//
+// Padding is multiplied like elements, so that an infinite weight gives NaN
+// there; in front of a dilated base it is left out, as are the holes: so does
+// XLA:CPU. Products do the former, loops the latter, so weights that are not
+// finite decide between the two. With others it is the same.
 
 namespace hone::hlo::evaluator {
 namespace {
@@ -41,6 +47,10 @@ struct Geometry {
   DimensionVector output_size;
   Window window;
 
+  // See at the top; `out` and `in` are known.
+  bool HasThinGroups() const {
+    return groups > 1 && (out == 1 || in * out <= 4);
+  }
   int64_t Positions() const { return Product(output_size); }
   int64_t Taps() const {
     int64_t taps = 1;
@@ -58,7 +68,6 @@ Geometry MakeGeometry(const Operation& operation) {
   g.batch = input.dimension(d.input_batch) / d.batch_group_count;
   g.in = kernel.dimension(d.kernel_input_feature);
   g.out = kernel.dimension(d.kernel_output_feature) / g.groups;
-  g.groups_innermost = g.groups > 1 && (g.out == 1 || g.in * g.out <= 4);
   for (int64_t s : d.input_spatial) g.input_size.push_back(input.dimension(s));
   for (int64_t s : d.output_spatial) {
     g.output_size.push_back(operation.shape().dimension(s));
@@ -67,6 +76,20 @@ Geometry MakeGeometry(const Operation& operation) {
     g.window = *operation.attributes().window;
   }
   return g;
+}
+
+bool IsFinite(const Literal& literal) {
+  return DispatchType(literal.shape().element_type(), [&]<typename T>() {
+    const absl::Span<const T> values = literal.values<T>();
+    return std::all_of(values.begin(), values.end(), [](T value) {
+      if constexpr (Complex<T>) {
+        return std::isfinite(value.real()) && std::isfinite(value.imag());
+      } else if constexpr (Floating<T>) {
+        return std::isfinite(value);
+      }
+      return true;
+    });
+  });
 }
 
 // One dimension of a canonical form: its size and its stride in the operand.
@@ -312,15 +335,16 @@ absl::StatusOr<Literal> EvaluateConvolution(Context& context,
   const ConvolutionDimensions& d = *operation.attributes().convolution;
   Geometry g = MakeGeometry(operation);
   const ElementType type = ComputeType(operation.shape().element_type());
+  HONE_ASSIGN_OR_RETURN(
+      Literal kernel, Convert(context, std::move(operation.operands[1]), type));
+  g.groups_innermost =
+      IsFinite(kernel) ? g.HasThinGroups() : HasBaseDilation(g.window);
   const CanonicalView input_view =
       InputView(g, d, operation.operands[0].shape());
-  const CanonicalView kernel_view =
-      KernelView(g, d, operation.operands[1].shape());
+  const CanonicalView kernel_view = KernelView(g, d, kernel.shape());
   const CanonicalView output_view = OutputView(g, d, operation.shape());
   HONE_ASSIGN_OR_RETURN(
       Literal input, Convert(context, std::move(operation.operands[0]), type));
-  HONE_ASSIGN_OR_RETURN(
-      Literal kernel, Convert(context, std::move(operation.operands[1]), type));
   HONE_ASSIGN_OR_RETURN(input,
                         Canonical(context, std::move(input), input_view));
   HONE_ASSIGN_OR_RETURN(kernel,

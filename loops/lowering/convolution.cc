@@ -86,13 +86,13 @@ absl::Status WritePhase(KernelWriter& writer, Nest& nest, const Convolution& c,
   w = Converted(type, std::move(w));
   const ExpressionPtr zero = IdentityOf(Opcode::kAdd, type);
   // Padding is multiplied like the rest, so that an infinite weight gives NaN
-  // there, as on XLA:CPU; between groups it is left out, as there, too.
-  const bool grouped =
-      dims.feature_group_count > 1 || dims.batch_group_count > 1;
-  if (!grouped) x = WhereInside(nest, ranges, std::move(x), zero);
+  // there, as on XLA:CPU; where the base is dilated, it and the holes are left
+  // out, as there, too.
+  const bool leaves_out = hlo::HasBaseDilation(*c.window);
+  if (!leaves_out) x = WhereInside(nest, ranges, std::move(x), zero);
   ExpressionPtr product =
       Expression::Apply(Opcode::kMultiply, type, {std::move(x), std::move(w)});
-  if (grouped) {
+  if (leaves_out) {
     product = WhereInside(nest, std::move(ranges), std::move(product), zero);
   }
   sum.Combine(nest, std::move(product));

@@ -77,6 +77,20 @@ TEST(LowerConvolution, Groups) {
   ROOT t = (f32[6,6,3], f32[2,6,3]) tuple(c, d))"));
 }
 
+// Padding is multiplied by them, but in front of a dilated base it is left out.
+TEST(LowerConvolution, InfiniteWeights) {
+  ExpectLowersRight(ModuleText(R"(
+  x = f32[2,5,2] parameter(0)
+  w = f32[3,2,2] constant({{{inf, 1}, {1, 1}}, {{1, 1}, {1, 1}}, {{1, 1}, {1, -inf}}})
+  v = f32[3,1,2] constant({{{inf, 1}}, {{1, 1}}, {{1, -inf}}})
+  a = f32[2,5,2] convolution(x, w), window={size=3 pad=1_1}, dim_labels=b0f_0io->b0f
+  b = f32[2,5,2] convolution(x, v), window={size=3 pad=1_1}, dim_labels=b0f_0io->b0f, feature_group_count=2
+  c = f32[1,5,2] convolution(x, w), window={size=3 pad=1_1}, dim_labels=b0f_0io->b0f, batch_group_count=2
+  d = f32[2,9,2] convolution(x, w), window={size=3 pad=1_1 lhs_dilate=2}, dim_labels=b0f_0io->b0f
+  e = f32[2,9,2] convolution(x, v), window={size=3 pad=1_1 lhs_dilate=2}, dim_labels=b0f_0io->b0f, feature_group_count=2
+  ROOT t = (f32[2,5,2], f32[2,5,2], f32[1,5,2], f32[2,9,2], f32[2,9,2]) tuple(a, b, c, d, e))"));
+}
+
 TEST(LowerConvolution, OtherLabelsAndTypes) {
   ExpectLowersRight(ModuleText(R"(
   x = bf16[5,4,2,7] parameter(0)
