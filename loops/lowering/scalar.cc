@@ -27,20 +27,39 @@ size_t CountNodes(const Expression& expression) {
 }
 
 // Rounding to fewer bits is what converting there and back does, for the
-// formats that are types.
+// formats that are types; but what is less than their least normal number
+// becomes zero.
 absl::StatusOr<ExpressionPtr> ReducePrecision(
     const hlo::Instruction& instruction, ExpressionPtr operand) {
   const ElementType type = instruction.shape().element_type();
+  const bool is_wide = type == ElementType::kF64;
   const int64_t exponent = instruction.attributes().exponent_bits;
   const int64_t mantissa = instruction.attributes().mantissa_bits;
   ElementType narrow = ElementType::kInvalid;
-  if (exponent == 8 && mantissa == 23) narrow = ElementType::kF32;
-  if (exponent == 8 && mantissa == 7) narrow = ElementType::kBf16;
-  if (exponent == 5 && mantissa == 10) narrow = ElementType::kF16;
-  if (narrow == ElementType::kInvalid) {
-    return Unsupported(instruction, "a format that is no type");
+  // What is less, rounded to as many bits, is less than the normal numbers.
+  double least = 0;
+  if (exponent == 8 && mantissa == 23) {
+    narrow = ElementType::kF32;
+    if (is_wide) least = 0x1p-126 - 0x1p-151;
+  } else if (exponent == 8 && mantissa == 7 && !is_wide) {
+    narrow = ElementType::kBf16;
+  } else if (exponent == 5 && mantissa == 10 && !is_wide) {
+    narrow = ElementType::kF16;
+    least = 0x1p-14 - 0x1p-26;
+  } else {
+    // An f64 would be rounded twice on its way to 16 bits.
+    return Unsupported(instruction, "a format that is no type next to its own");
   }
-  return Converted(type, Converted(narrow, std::move(operand)));
+  ExpressionPtr rounded = Converted(type, Converted(narrow, operand));
+  if (least == 0) return rounded;
+  const ExpressionPtr zero = Expression::Apply(
+      Opcode::kMultiply, type, {operand, Expression::Constant(type, 0)});
+  const ExpressionPtr is_small =
+      Expression::Compare(hlo::ComparisonDirection::kLt, /*total_order=*/false,
+                          Expression::Apply(Opcode::kAbs, type, {operand}),
+                          Expression::Constant(type, least));
+  return Expression::Apply(Opcode::kSelect, type,
+                           {is_small, zero, std::move(rounded)});
 }
 
 }  // namespace

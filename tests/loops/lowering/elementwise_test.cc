@@ -139,5 +139,18 @@ TEST(LowerElementwise, SaysWhatHasNoKernel) {
       StatusIs(absl::StatusCode::kUnimplemented, HasSubstr("cholesky 'chol'")));
 }
 
+// Half of the least normal f16, just less than it, what rounds up to it, and
+// what rounds down to the largest f16.
+TEST(LowerElementwise, ReducePrecisionHasNoDenormals) {
+  ExpectLowersRight(ModuleText(R"(
+  x = f32[8] constant({3.0517578e-05, -6.1e-05, 6.1020255e-05, 6.1027706e-05, 6.1033666e-05, 6.1035156e-05, -65519.9, nan})
+  y = f64[5] constant({1e-39, -1e-40, 1.1754943e-38, 1.17549435e-38, 3.5e38})
+  h = f16[3] constant({6e-08, -0.0001, 0.5})
+  a = f32[8] reduce-precision(x), exponent_bits=5, mantissa_bits=10
+  b = f64[5] reduce-precision(y), exponent_bits=8, mantissa_bits=23
+  c = f16[3] reduce-precision(h), exponent_bits=5, mantissa_bits=10
+  ROOT t = (f32[8], f64[5], f16[3]) tuple(a, b, c))"));
+}
+
 }  // namespace
 }  // namespace hone::loops
