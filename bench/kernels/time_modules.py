@@ -17,7 +17,7 @@ the element's magnitude and the output's root mean square, is at most the
 tolerance of its type (tools/compare_on_xla.py), or at most ROUNDING times what
 XLA's own result changes by when the inputs move by some units in the last
 place: such outputs are nothing but rounding (the gradient of a bias in front of
-a normalisation). `error` in the table is the largest; `r` marks modules with an
+a normalisation). `error` is the largest; `r` marks modules with an
 output that only the second rule accepts. Only equal modules are timed. Exit
 status 1 when any module is not equal.
 
@@ -211,23 +211,24 @@ def examine(runner, module, args, folder):
     return row
 
 
-HEADER = (f"{'module':20} {'instr.':>6} {'error':>9} {'Hone ms':>10} "
-          f"{'XLA ms':>10} {'xla/hone':>17} {'Hone, XLA compile s':>20}")
+HEADER = ("| module | instructions | error | Hone | XLA | xla/hone | compile: "
+          "Hone | XLA |\n|---|---|---|---|---|---|---|---|")
 
 
 def format_row(row):
-    head = f"{row['module']:20} {row['instructions']:6}"
+    """A line of the table, in Markdown."""
+    head = f"| {row['module']} | {row['instructions']} |"
     if "message" in row:
-        return f"{head} {row['message']}"
+        return f"{head} {row['message']} |"
     if not row["equal"]:
-        return (f"{head} {row['error']:8.1e} DIFFERENT at output "
-                f"{row['output']}")
-    mark = "r" if row["rounding"] else " "
+        return (f"{head} {row['error']:.1e} DIFFERENT at output "
+                f"{row['output']} |")
+    mark = " r" if row["rounding"] else ""
     median, lower, upper = row["xla/hone"]
-    seconds = row["compile_seconds"]
-    return (f"{head} {row['error']:8.1e}{mark} {row['ms']['hone']:10.3f} "
-            f"{row['ms']['xla']:10.3f} {median:5.2f} {lower:5.2f}-"
-            f"{upper:<5.2f} {seconds['hone']:10.2f} {seconds['xla']:9.2f}")
+    return (f"{head} {row['error']:.1e}{mark} | {row['ms']['hone']:.3f} ms | "
+            f"{row['ms']['xla']:.3f} ms | {median:.2f} ({lower:.2f} to "
+            f"{upper:.2f}) | {row['compile_seconds']['hone']:.2f} s | "
+            f"{row['compile_seconds']['xla']:.2f} s |")
 
 
 def print_summary(rows):

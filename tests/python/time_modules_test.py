@@ -92,7 +92,7 @@ class TimeModules(unittest.TestCase):
                           (objects / f"{row['module']}.h").read_text())
         table = result.stdout.splitlines()
         self.assertIn("xla/hone", table[0])
-        self.assertRegex(table[1], r"^mlp\.train +\d+ .*\d-\d")
+        self.assertRegex(table[2], r"^\| mlp\.train \| \d+ \| .* to \d")
         self.assertIn("xla/hone: geometric mean", table[-2])
         self.assertEqual(table[-1], "2 of 2 modules equal")
 
