@@ -10,6 +10,7 @@
 
 #include "base/status_macros.h"
 #include "bench/environment.h"
+#include "bench/kernels.h"
 #include "bench/parse.h"
 #include "bench/pass_fidelity.h"
 #include "bench/pass_order.h"
@@ -163,6 +164,52 @@ void AddEnvironment(CLI::App& parent, Context& context) {
   });
 }
 
+void AddKernels(CLI::App& parent, Context& context) {
+  auto options = std::make_shared<bench::KernelsOptions>();
+  auto output = std::make_shared<std::string>();
+  CLI::App* command =
+      AddCommand(parent, context, "kernels",
+                 "Kernels, by default and tuned, beside PyTorch and XLA:CPU");
+  command->add_option("--suite", options->suite, "Folder of the kernels")
+      ->capture_default_str();
+  command->add_option("--only", options->only,
+                      "Regular expression that a kernel's name must match");
+  command->add_option("--threads", options->threads, "Numbers of threads")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  command
+      ->add_option("--trials", options->trials,
+                   "Of each kernel's search; 0: default schedules only")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_option("--optimizer", options->optimizer, "Search algorithm")
+      ->capture_default_str();
+  command->add_option("--seed", options->seed, "Seed of the searches")
+      ->capture_default_str();
+  command
+      ->add_option("--objects", options->objects,
+                   "Folder for the shared objects")
+      ->capture_default_str();
+  command
+      ->add_option("--python", options->python,
+                   "A Python that has jax and torch; empty: leave peers out")
+      ->capture_default_str();
+  command
+      ->add_option("--rounds", options->rounds,
+                   "Samples of each kernel beside its peers; even")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_option("-o,--output", *output, "JSON file");
+  command->callback([options, output, &context] {
+    RunCommand(context, [&] {
+      return RunBench(context, *output, [&](std::ostream& out) {
+        return bench::RunKernelsBench(*options, out);
+      });
+    });
+  });
+}
+
 void AddServe(CLI::App& parent, Context& context) {
   auto options = std::make_shared<bench::ServeOptions>();
   auto output = std::make_shared<std::string>();
@@ -196,6 +243,7 @@ void AddBenchCommand(CLI::App& app, Context& context) {
   AddParse(*command, context);
   AddEnvironment(*command, context);
   AddServe(*command, context);
+  AddKernels(*command, context);
 }
 
 }  // namespace hone::cli

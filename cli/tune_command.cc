@@ -327,6 +327,9 @@ absl::StatusOr<int> Run(const Options& options, const Context& context) {
   if (!options.state.empty() && !options.local) {
     return absl::InvalidArgumentError("--state needs --local");
   }
+  if (!options.library.empty()) {
+    HONE_RETURN_IF_ERROR(backends::CheckLibraryPath(options.library));
+  }
   // Read here too, so that a broken file is reported before anything starts.
   HONE_ASSIGN_OR_RETURN(std::string bytes, hlo::ReadFileBytes(options.file));
   HONE_ASSIGN_OR_RETURN(const hlo::Module module,

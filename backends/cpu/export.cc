@@ -55,12 +55,6 @@ std::string Header(const hlo::Module& module, const loops::ModulePlan& plan) {
       absl::StrCat(module.name(), ": ", plan.kernels.size(), " kernels."));
 }
 
-absl::Status CheckPath(const std::string& path) {
-  if (absl::EndsWith(path, ".so")) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat(path, ": not the name of a shared object, expected *.so"));
-}
-
 absl::Status Write(const std::string& object, const std::string& header,
                    const std::string& path) {
   HONE_RETURN_IF_ERROR(WriteSharedObject(object, path));
@@ -74,9 +68,15 @@ absl::Status Write(const std::string& object, const std::string& header,
 
 }  // namespace
 
+absl::Status CheckLibraryPath(const std::string& path) {
+  if (absl::EndsWith(path, ".so")) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(path, ": not the name of a shared object, expected *.so"));
+}
+
 absl::Status ExportKernel(const loops::Program& program,
                           const std::string& path) {
-  HONE_RETURN_IF_ERROR(CheckPath(path));
+  HONE_RETURN_IF_ERROR(CheckLibraryPath(path));
   HONE_ASSIGN_OR_RETURN(const std::string object,
                         CompileProgram(program, kSymbol));
   return Write(object,
@@ -89,7 +89,7 @@ absl::Status ExportKernel(const loops::Program& program,
 absl::Status ExportModule(const hlo::Module& module,
                           const loops::ModulePlan& plan,
                           const std::string& path) {
-  HONE_RETURN_IF_ERROR(CheckPath(path));
+  HONE_RETURN_IF_ERROR(CheckLibraryPath(path));
   HONE_ASSIGN_OR_RETURN(const std::string object, CompilePlan(plan, kSymbol));
   return Write(object, Header(module, plan), path);
 }

@@ -11,11 +11,15 @@
 
 namespace hone::backends {
 
+// Whether `path` can be that of a library.
+// Errors: InvalidArgument unless it ends in ".so".
+absl::Status CheckLibraryPath(const std::string& path);
+
 // Writes `program` as a shared object that defines the EntryFunction
 // `hone_entry`, and a C header beside it that says what it takes, the program
 // as a comment in it.
-// Errors: InvalidArgument for a path that does not end in ".so"; those of the
-// compiler and the linker; Unavailable where a file cannot be written.
+// Errors: those of CheckLibraryPath, the compiler and the linker; Unavailable
+// where a file cannot be written.
 absl::Status ExportKernel(const loops::Program& program,
                           const std::string& path);
 

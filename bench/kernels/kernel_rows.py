@@ -33,7 +33,7 @@ def measure_overheads(calibration):
 
 
 class Timer:
-    """`objects`: a folder of NAME.so, or None."""
+    """`objects`: by family ("hone", "tuned") a folder of NAME.so, or None."""
 
     def __init__(self, calibration, objects, rounds):
         self.objects, self.rounds = objects, rounds
@@ -44,10 +44,12 @@ class Timer:
         inputs = peers.make_inputs(kernel, SEED)
         candidates = [*peers.torch_peers(kernel, inputs),
                       peers.xla_peer(kernel, inputs)]
-        path = self.objects and self.objects / f"{kernel.name}.so"
-        if path and path.exists():
-            candidates.append(peers.hone_peer(kernel, inputs, path.resolve(),
-                                              self.calibration.threads))
+        for family, folder in self.objects.items():
+            path = folder and folder / f"{kernel.name}.so"
+            if path and path.exists():
+                candidates.append(
+                    peers.hone_peer(family, kernel, inputs, path.resolve(),
+                                    self.calibration.threads))
         errors = self._check(kernel, inputs, candidates)
         if errors is None:
             return None
@@ -99,15 +101,17 @@ class Timer:
                "torch/xla": ratio("torch", "xla"), "preempted": preempted,
                "samples": {family: dataclasses.asdict(s)
                            for family, s in samples.items()}}
-        if "hone" in chosen:
-            row |= {"torch/hone": ratio("torch", "hone"),
-                    "xla/hone": ratio("xla", "hone")}
+        for family in self.objects:
+            if family in chosen:
+                row |= {f"{peer}/{family}": ratio(peer, family)
+                        for peer in ("torch", "xla")}
         return row
 
 
-HEADER = (f"{'kernel':34} {'torch us':>10} {'XLA us':>10} {'Hone us':>10} "
-          f"{'torch/hone':>17} {'xla/hone':>17} {'roof us':>9} {'bound':5} "
-          f"{'% roof':>5}")
+RATIOS = ("torch/hone", "xla/hone", "torch/tuned", "xla/tuned")
+HEADER = (f"{'kernel':28} {'torch us':>10} {'XLA us':>10} {'Hone us':>10} "
+          f"{'tuned us':>10} " + " ".join(f"{name:>17}" for name in RATIOS) +
+          f" {'roof us':>9} {'bound':5} {'% roof':>5}")
 
 
 def print_header(document, calibration):
@@ -139,15 +143,17 @@ def format_row(row):
         median, lower, upper = row[name]
         return f"{median:5.2f} {lower:5.2f}-{upper:<5.2f}"
 
-    fastest = row["us"].get("hone") or min(row["us"].values())
-    return (f"{row['kernel']:34} {time('torch')} {time('xla')} {time('hone')} "
-            f"{ratio('torch/hone')} {ratio('xla/hone')} {row['roof_us']:9.1f} "
-            f"{row['bound'][:5]:5} {100 * row['roof_us'] / fastest:5.0f}"
+    us = row["us"]
+    best = us.get("tuned") or us.get("hone") or min(us.values())
+    return (f"{row['kernel']:28} {time('torch')} {time('xla')} {time('hone')} "
+            f"{time('tuned')} {' '.join(ratio(name) for name in RATIOS)} "
+            f"{row['roof_us']:9.1f} {row['bound'][:5]:5} "
+            f"{100 * row['roof_us'] / best:5.0f}"
             f"{' !' if row['disturbed'] else ''}")
 
 
 def summarize(rows):
-    for name in ("torch/hone", "xla/hone", "torch/xla", "t/t"):
+    for name in (*RATIOS, "torch/xla", "t/t"):
         medians = [row[name][0] for row in rows if name in row]
         if medians:
             print(f"{name}: geometric mean "

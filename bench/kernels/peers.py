@@ -236,7 +236,7 @@ def xla_peer(kernel, inputs):
                 lambda: [np.asarray(r) for r in jax.tree.leaves(call())])
 
 
-def hone_peer(kernel, inputs, path, threads):
+def hone_peer(family, kernel, inputs, path, threads):
     """`path`: a shared object that defines `hone_entry`. Results go to memory
     that is allocated once, as the C interface has it."""
     library = ctypes.CDLL(str(path))
@@ -250,7 +250,7 @@ def hone_peer(kernel, inputs, path, threads):
         call()
         return [r.copy() for r in results]
 
-    return Peer("hone", path.name, call, run)
+    return Peer(family, path.name, call, run)
 
 
 def bind_entry(entry, inputs, results):

@@ -1,13 +1,14 @@
 """Times exported Hone kernels beside PyTorch and XLA:CPU, in one process.
 
-Usage: bench/kernels/time_peers.py [--objects DIR] [--threads 1|2]
-           [--only REGEX] [--rounds 22] [-o JSON]
+Usage: bench/kernels/time_peers.py [--objects DIR] [--tuned DIR]
+           [--threads 1|2] [--only REGEX] [--rounds 22] [-o JSON]
 
 For every kernel of suite.py DIR/NAME.so is what `hone` exported: `hone_entry`
-and, where it has it, hone_kernel_set_threads. Without --objects the peers are
-timed alone; a kernel whose object is missing is timed alone too. All results
-are checked against double precision first, and a kernel with a wrong one is
-not timed. Exit status 1 when any result was wrong.
+and, where it has it, hone_kernel_set_threads; --tuned is a second folder of
+such objects. Without them the peers are timed alone; a kernel whose object is
+missing is timed alone too. All results are checked against double precision
+first, and a kernel with a wrong one is not timed. Exit status 1 when any result
+was wrong.
 
 Method: interleaved.py. The process is pinned to as many cores as threads.
 `torch` is the fastest of PyTorch's expressions (peers.py) after a warm-up; its
@@ -39,6 +40,7 @@ import sys
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--objects", type=pathlib.Path)
+    parser.add_argument("--tuned", type=pathlib.Path)
     parser.add_argument("--threads", type=int, choices=(1, 2), default=1)
     parser.add_argument("--only", type=re.compile, default=re.compile(""))
     parser.add_argument("--rounds", type=int, default=22)
@@ -97,7 +99,8 @@ def main():
                 "overhead_us": kernel_rows.measure_overheads(calibration),
                 "rows": []}
     kernel_rows.print_header(document, calibration)
-    timer = kernel_rows.Timer(calibration, args.objects, args.rounds)
+    timer = kernel_rows.Timer(
+        calibration, {"hone": args.objects, "tuned": args.tuned}, args.rounds)
     for kernel in kernels:
         row = timer.time(kernel)
         if row is None:

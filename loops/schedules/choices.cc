@@ -9,14 +9,17 @@ absl::Span<const ChoiceInfo> AllChoices() {
     auto* all = new std::vector<ChoiceInfo>{
         {"tile_rows", {1, 2, 3, 4, 6, 8, 12}},
         {"tile_vectors", {1, 2, 3, 4, 6}},
+        {"panels", {1, 2}},
         {"panel_share", {1, 4, 8}},
-        {"pack", {1, 2}},
+        {"sums_per_block", {4, 16, 32}},
+        {"rows_at_once", {1, 2, 8}},
+        {"row_vectors", {1, 4}},
         {"partial_sums", {1, 2, 8}},
-        {"sums_at_once", {64, 256, 1024, 4096}},
-        {"block_rows", {8, 16, 64}},
+        {"sums_kept", {256, 512, 1024, 4096}},
+        {"block", {16, 32, 128}},
         {"vectors_at_once", {2, 4}},
         {"fuse", {1}},
-        {"stores", {1}},
+        {"stream", {2}},
     };
     HONE_CHECK(all->size() == kChoiceCount);
     return all;

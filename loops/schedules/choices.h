@@ -14,28 +14,33 @@ namespace hone::loops {
 // What the default schedule decides by a rule and a search may decide
 // otherwise.
 enum class Choice {
-  // Rows and vectors of columns of a contraction's register tile.
+  // Rows and vectors of columns of a contraction's tile in registers.
   kTileRows,
   kTileVectors,
-  // Bytes of the panel that a contraction works on at a time, as a divisor of
-  // the second cache.
+  // Whether contractions copy panels of a factor: 1 no, 2 yes.
+  kPanels,
+  // Parts of the second cache of which a panel may fill one.
   kPanelShare,
-  // Whether contractions copy panels: 1 never, 2 always.
-  kPack,
-  // Partial sums in vectors of a reduction along memory.
+  // Sums that a contraction without panels takes at once.
+  kSumsPerBlock,
+  // Rows, and vectors of each, that sums along rows take at once.
+  kRowsAtOnce,
+  kRowVectors,
+  // Vectors of partial results of other sums along a leaf.
   kPartialSums,
-  // Elements of a row of sums kept at once in a reduction across memory.
-  kSumsAtOnce,
-  // Rows of the blocks of a transpose.
-  kBlockRows,
-  // Vectors that a leaf works on side by side.
+  // Sums over rows that are kept while the rows go by.
+  kSumsKept,
+  // The longer side of blocks that are read along one side and written along
+  // the other.
+  kBlock,
+  // Vectors that a leaf without sums takes at once.
   kVectorsAtOnce,
-  // Whether nests over the same rows are fused: 1 never.
+  // Whether nests over the same rows are fused: 1 no.
   kFuse,
-  // Whether results that are not read again go past the caches: 1 always.
-  kStores,
+  // Whether vectors of results are stored past the caches: 2 yes.
+  kStream,
 };
-inline constexpr size_t kChoiceCount = 10;
+inline constexpr size_t kChoiceCount = 13;
 
 // 0: by the rule.
 using Choices = std::array<int64_t, kChoiceCount>;

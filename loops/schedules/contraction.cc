@@ -41,7 +41,10 @@ void Append(std::vector<VarId>& to, const std::vector<VarId>& from) {
 class ContractionScheduler {
  public:
   ContractionScheduler(Scheduler& s, const Path& nest)
-      : s_(s), nest_(nest), chain_(s, nest) {}
+      : s_(s),
+        nest_(nest),
+        tile_rows_(s.Choose(Choice::kTileRows, kTileRows)),
+        chain_(s, nest) {}
 
   bool Run() {
     const Scheduler::Mark mark = s_.MarkHere();
@@ -112,9 +115,11 @@ class ContractionScheduler {
     vectors->erase(found);
     double rows = 1;
     for (VarId var : c.rows) rows *= static_cast<double>(extents_.at(var));
-    has_panels_ = !both_move_ &&
-                  (StrideOf(program, *c.b, *column_) != 1 ||
-                   rows >= static_cast<double>(kTilesWorthPanels * kTileRows));
+    const bool worth_panels =
+        StrideOf(program, *c.b, *column_) != 1 ||
+        rows >= static_cast<double>(kTilesWorthPanels * kTileRows);
+    has_panels_ =
+        !both_move_ && s_.Choose(Choice::kPanels, worth_panels ? 2 : 1) == 2;
     if (!c.rows.empty()) {
       row_ = c.rows.back();
       c.rows.pop_back();
@@ -136,14 +141,13 @@ class ContractionScheduler {
   // Vectors of a tile's row, as many as registers allow: they hold the tile,
   // the elements of one factor for one sum, and one element of the other.
   int64_t VectorsFor(int64_t rows) const {
-    if (both_move_) return 1;
     int64_t vectors = 1;
-    while (vectors < kMostVectors &&
+    while (!both_move_ && vectors < kMostVectors &&
            rows * (vectors + 1) + std::min(rows, vectors + 1) + 1 <=
                s_.machine().vector_registers) {
       ++vectors;
     }
-    return vectors;
+    return s_.Choose(Choice::kTileVectors, vectors);
   }
 
   bool Tile() {
@@ -152,7 +156,7 @@ class ContractionScheduler {
     lanes_ = std::max<int64_t>(s_.machine().vector_bytes / width, 2);
     const int64_t columns =
         lanes_ * VectorsFor(row_.has_value()
-                                ? std::min(kTileRows, extents_.at(*row_))
+                                ? std::min(tile_rows_, extents_.at(*row_))
                                 : 1);
     const int64_t block = SumsPerBlock(columns * width);
     if (block < extents_.at(sums_[0]) && !BlockSums(block)) return false;
@@ -162,7 +166,7 @@ class ContractionScheduler {
     Append(order, other_columns_);
     std::optional<VarId> row_tiles;
     std::optional<VarId> column_tiles;
-    if (!CutTile(row_, kTileRows, row_tiles) ||
+    if (!CutTile(row_, tile_rows_, row_tiles) ||
         !CutTile(column_, columns, column_tiles)) {
       return false;
     }
@@ -198,9 +202,13 @@ class ContractionScheduler {
   int64_t SumsPerBlock(int64_t bytes) const {
     const int64_t extent = extents_.at(sums_[0]);
     if (both_move_) return extent;
-    if (!has_panels_) return sums_.size() > 1 ? extent : kSumsAtOnce;
+    if (!has_panels_) {
+      return s_.Choose(Choice::kSumsPerBlock,
+                       sums_.size() > 1 ? extent : kSumsAtOnce);
+    }
     for (VarId var : sums_) bytes *= extents_.at(var);
-    const int64_t room = s_.machine().l2_bytes / 2;
+    const int64_t room =
+        s_.machine().l2_bytes / s_.Choose(Choice::kPanelShare, 2);
     const int64_t blocks = (bytes + room - 1) / room;
     return std::max((extent + blocks - 1) / blocks,
                     std::min<int64_t>(extent, 16));
@@ -326,6 +334,7 @@ class ContractionScheduler {
 
   Scheduler& s_;
   const Path nest_;
+  const int64_t tile_rows_;
   // The scopes above the sums, and these too once they are a nest of their own.
   ScopeChain chain_;
   Path sum_;  // the statement, before anything is done

@@ -10,6 +10,7 @@
 #include "loops/schedules/row_sums.h"
 #include "loops/schedules/scheduler.h"
 #include "loops/schedules/vectorise_leaves.h"
+#include "loops/transforms/checks.h"
 
 namespace hone::loops {
 
@@ -31,6 +32,20 @@ void PadInputs(Scheduler& scheduler) {
   for (BufferId buffer : padded) scheduler.Do("pad_input", {}, {buffer});
 }
 
+// Stores vectors of results past the caches, where nothing reads them again.
+void StreamResults(Scheduler& scheduler) {
+  std::vector<Path> stores;
+  const Program& program = scheduler.program();
+  VisitStatements(program, {}, [&](const Path& path, const Statement& st) {
+    if (path.size() > 1 &&
+        program.buffer(st.target.buffer).memory == Memory::kResult &&
+        program.At(Parent(path)).scope()->mode == ScopeMode::kVector) {
+      stores.push_back(path);
+    }
+  });
+  for (const Path& path : stores) scheduler.Do("non_temporal", path);
+}
+
 }  // namespace
 
 std::vector<Step> DefaultSchedule(const Program& program,
@@ -38,7 +53,7 @@ std::vector<Step> DefaultSchedule(const Program& program,
                                   const Choices& choices) {
   Scheduler scheduler(program, machine, choices);
   PadInputs(scheduler);
-  FuseNests(scheduler);
+  if (scheduler.Choose(Choice::kFuse, 2) == 2) FuseNests(scheduler);
   ShrinkLocals(scheduler);
   FuseEpilogues(scheduler);
   // From the last on, as what comes off a nest follows it.
@@ -52,6 +67,7 @@ std::vector<Step> DefaultSchedule(const Program& program,
     VectoriseLeaves(scheduler, path);
     ShareOut(scheduler, path);
   }
+  if (scheduler.Choose(Choice::kStream, 1) == 2) StreamResults(scheduler);
   return scheduler.steps();
 }
 

@@ -66,10 +66,11 @@ bool Tile(Scheduler& s, ScopeChain chain, const RowSums& sums) {
   const bool has_epilogue = chain.Scopes().back()->body.size() > 2;
   const int64_t lanes =
       std::max<int64_t>(s.machine().vector_bytes / sums.width, 2);
+  const int64_t rows = s.Choose(Choice::kRowsAtOnce, kRowsAtOnce);
   VarId tiles = chain.Scopes().back()->var;
   VarId row = tiles;
-  if (chain.Scopes().back()->extent > kRowsAtOnce &&
-      !chain.Split(sums.row, kRowsAtOnce, tiles, row)) {
+  if (chain.Scopes().back()->extent > rows &&
+      !chain.Split(sums.row, rows, tiles, row)) {
     return false;
   }
   // First values, sums and the rest, each for the rows of a tile.
@@ -78,7 +79,7 @@ bool Tile(Scheduler& s, ScopeChain chain, const RowSums& sums) {
   ScopeChain rest(s, Sibling(first.top(), 1));
   if (has_epilogue && !rest.SplitOffFirst()) return false;
   // The columns around the rows, in vectors.
-  int64_t step = lanes * kVectors;
+  int64_t step = lanes * s.Choose(Choice::kRowVectors, kVectors);
   if (rest.ScopeOf(sums.column).extent < 2 * step) step = lanes;
   VarId steps = 0;
   VarId column = 0;

@@ -30,7 +30,7 @@ constexpr double kWorthThreadsInside = 8 * kWorthThreads;
 // lanes.
 constexpr int64_t kBlock = 64;
 // Sums over rows that are kept while the rows go by: a part of the first cache.
-constexpr int64_t kSumsAtOnce = 2048;
+constexpr int64_t kSumsKept = 2048;
 
 // What the accesses in a leaf scope say about one variable.
 struct Direction {
@@ -150,7 +150,8 @@ class LeafVectoriser {
     const Path sums = Child(rows, 0);
     const int64_t share = (ScopeAt(sums)->extent + s_.machine().threads - 1) /
                           s_.machine().threads;
-    const int64_t block = std::min(kSumsAtOnce, (share + 15) / 16 * 16);
+    const int64_t block = std::min(s_.Choose(Choice::kSumsKept, kSumsKept),
+                                   (share + 15) / 16 * 16);
     if (block >= ScopeAt(sums)->extent) return;
     const Scheduler::Mark mark = s_.MarkHere();
     if (!s_.Do("split", sums, {block}) || !s_.Do("interchange", rows)) {
@@ -170,11 +171,13 @@ class LeafVectoriser {
     const Direction now = Along(s_.program(), scope, scope.var);
     const Direction then = Along(s_.program(), scope, parent->var);
     if (!now.stores_fit || now.sums || now.other_loads == 0 ||
-        then.fitting_loads == 0 || parent->extent <= kBlock) {
+        then.fitting_loads == 0) {
       return false;
     }
+    const int64_t block = s_.Choose(Choice::kBlock, kBlock);
+    if (parent->extent <= block) return false;
     const int64_t lanes = LanesFor(s_, scope);
-    if (scope.extent <= lanes || !s_.Do("tile", above, {kBlock, lanes})) {
+    if (scope.extent <= lanes || !s_.Do("tile", above, {block, lanes})) {
       return false;
     }
     PeelBounds(s_, above);
@@ -202,10 +205,10 @@ class LeafVectoriser {
       s_.Do("vectorise", leaf);
       return;
     }
-    const int64_t unroll =
-        direction.sums && scope.extent >= 2 * kPartialSums * lanes
-            ? kPartialSums
-            : 1;
+    int64_t unroll = direction.sums
+                         ? s_.Choose(Choice::kPartialSums, kPartialSums)
+                         : s_.Choose(Choice::kVectorsAtOnce, 1);
+    if (scope.extent < 2 * unroll * lanes) unroll = 1;
     const int64_t step = lanes * unroll;
     const Scheduler::Mark mark = s_.MarkHere();
     if (!s_.Do("split", leaf, {step})) return;

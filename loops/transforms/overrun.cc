@@ -137,7 +137,7 @@ class Overrun final : public Transform {
 
   absl::StatusOr<Program> Apply(const Program& program,
                                 const Step& step) const override {
-    HONE_RETURN_IF_ERROR(CheckParameters(step, 0));
+    HONE_RETURN_IF_ERROR(ExpectParameters(step, 0, "none"));
     HONE_ASSIGN_OR_RETURN(const Scope* scope, FindScope(program, step));
     HONE_RETURN_IF_ERROR(CheckShape(program, *scope));
     HONE_RETURN_IF_ERROR(CheckWrites(program, step.path));

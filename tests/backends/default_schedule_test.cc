@@ -66,6 +66,36 @@ TEST_P(NativeDefaultSchedule, ComputesWhatTheEvaluatorDoes) {
   }
 }
 
+// Otherwise a search would have nothing to choose.
+TEST(DefaultSchedule, EveryChoiceMattersToSomeKernel) {
+  std::vector<bool> matters(loops::kChoiceCount, false);
+  for (const char* name :
+       {"add_mul_1024x1024", "column_sum_2048x2048", "matmul_4x1024x4096",
+        "matmul_512x512x512", "row_sum_2048x2048", "softmax_1024x1024",
+        "transpose_2048x1024"}) {
+    HONE_ASSERT_OK_AND_ASSIGN(
+        const hlo::Module module,
+        hlo::ReadModuleFile(absl::StrCat(
+            HONE_SOURCE_DIR, "/bench/data/kernels/", name, ".hlo")));
+    HONE_ASSERT_OK_AND_ASSIGN(const loops::Program program,
+                              loops::LowerToProgram(module));
+    const loops::Machine machine = DetectHost().machine;
+    const auto by_rule = loops::DefaultSchedule(program, machine);
+    for (size_t c = 0; c < loops::kChoiceCount; ++c) {
+      for (int64_t value : loops::AllChoices()[c].values) {
+        loops::Choices choices{};
+        choices[c] = value;
+        if (loops::DefaultSchedule(program, machine, choices) != by_rule) {
+          matters[c] = true;
+        }
+      }
+    }
+  }
+  for (size_t c = 0; c < loops::kChoiceCount; ++c) {
+    EXPECT_TRUE(matters[c]) << loops::AllChoices()[c].name;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Suite, NativeDefaultSchedule,
                          ::testing::ValuesIn(kKernels), [](const auto& tested) {
                            return std::string(tested.param);

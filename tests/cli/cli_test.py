@@ -8,6 +8,7 @@ import ctypes
 import json
 import os
 import pathlib
+import re
 import signal
 import socket
 import subprocess
@@ -19,6 +20,7 @@ import urllib.request
 BIN = pathlib.Path(sys.argv[1])
 CORPUS = pathlib.Path(sys.argv[2])
 MODULE = CORPUS / "mlp.train.hlo.zst"
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 TINY = """HloModule tiny
 
 ENTRY main {
@@ -114,6 +116,70 @@ class Kernels(Scratch):
         entry(pointers(ctypes.addressof(x)), pointers(ctypes.addressof(y)))
         self.assertEqual(
             list(y), [sum(range(37 * i, 37 * i + 37)) for i in range(5)])
+
+    def test_a_tuned_kernel_is_called_as_the_documentation_says(self):
+        """What docs/KERNELS.md has a user do, from its own text."""
+        text = (ROOT / "docs/KERNELS.md").read_text()
+        blocks = {language: code for language, code in re.findall(
+            r"```(\w*)\n(.*?)```", text, re.DOTALL)}
+        self.assertIn("main(void)", blocks["c"])
+        module = self.write("rows.hlo", blocks[""])
+        document = self.json("tune", module, "--task", "kernel", "--trials",
+                             "4", "--local", "--export",
+                             self.folder / "rows.so")
+        task = document["tasks"][0]
+        self.assertRegex(document["target"], "^cpu:[0-9a-f]{16}$")
+        self.assertEqual(task["default"]["unit"], "ns")
+        self.assertLessEqual(task["best"]["cost"], task["default"]["cost"])
+        self.assertIn("fresh process", task["verified"]["method"])
+        self.assertIn("script", task["best"]["decision"])
+        self.assertIn("for i0", (self.folder / "rows.h").read_text())
+        expected = "".join(f"{37 * i}\n" for i in range(5))
+        self.write("call.c", blocks["c"])
+        subprocess.run(["cc", "call.c", "./rows.so", "-o", "call"],
+                       cwd=self.folder, check=True)
+        self.write("call.py", blocks["python"])
+        for command in (["./call"], [sys.executable, "call.py"]):
+            called = subprocess.run(command, cwd=self.folder, check=True,
+                                    capture_output=True, text=True)
+            self.assertEqual(called.stdout, expected)
+
+    def test_whole_modules_are_exported_when_they_are_tuned(self):
+        library = self.folder / "rows.so"
+        document = self.json("tune", self.module, "--target", "cpu", "--local",
+                             "--trials", "5", "--export", library)
+        self.assertEqual(document["target"], "hlo")
+        x = (ctypes.c_float * (5 * 37))(*range(5 * 37))
+        y = (ctypes.c_float * 5)()
+        pointers = ctypes.c_void_p * 1
+        ctypes.CDLL(str(library)).hone_entry(
+            pointers(ctypes.addressof(x)), pointers(ctypes.addressof(y)))
+        self.assertEqual(
+            list(y), [sum(range(37 * i, 37 * i + 37)) for i in range(5)])
+
+    def test_tuning_goes_on_where_it_was_and_is_found_again(self):
+        store = self.folder / "store"
+        arguments = ("tune", self.module, "--task", "kernel", "--trials", "5",
+                     "--optimizer", "random", "--local", "--state", store)
+        first = self.json(*arguments)["tasks"][0]
+        self.assertEqual((first["cache"], first["trials"]), ("miss", 5))
+        again = self.json(*arguments)["tasks"][0]
+        self.assertEqual(again["cache"], "hit")
+        self.assertEqual(again["best"], first["best"])
+
+    def test_kernels_that_cannot_be_tuned_say_why(self):
+        self.one_line_error(
+            hone("tune", self.module, "--task", "kernel", "--local",
+                 "--target", "tpu"), 2, "'tpu' is no device")
+        self.one_line_error(
+            hone("tune", self.module, "--task", "kernel", "--local",
+                 "--target", "cpu:0123456789abcdef"), 3,
+            "no device cpu:0123456789abcdef here")
+        self.one_line_error(
+            hone("tune", self.module, "--task", "kernel", "--local",
+                 "--trials", "2", "--export", self.folder / "rows.dll"), 2,
+            "expected *.so")
+        self.assertFalse((self.folder / "rows.dll").exists())
 
     def test_times_it_beside_the_roof(self):
         timing = self.json("kernel", self.module, "--time")["default"]
@@ -359,6 +425,43 @@ class WithDaemon(Scratch):
         self.assertIn(document["decisions"][0]["source"], ("tuned", "cache"))
         self.assertTrue(self.json("diff", MODULE, self.folder / "b.hlo")
                         ["equal"])
+
+    def test_kernels_are_measured_by_the_local_worker(self):
+        module = self.write("rows.hlo", ROWS)
+        # At once: the worker may still be on its way.
+        tuned = self.json("tune", module, "--task", "kernel", "--trials", 4,
+                          server=self.server)
+        worker, = self.json("list", "workers", server=self.server)["workers"]
+        self.assertEqual(tuned["target"], worker["fingerprint"])
+        self.assertEqual(tuned["tasks"][0]["trials"], 4)
+        self.assertTrue(self.json("lookup", module, "--task", "kernel",
+                                  server=self.server)["hit"])
+        # What another device would need is not there.
+        self.assertFalse(self.json(
+            "lookup", module, "--task", "kernel", "--target", "cpu:0",
+            server=self.server, status=1)["hit"])
+
+    def test_a_killed_kernel_tuning_is_resumed(self):
+        module = self.write("rows.hlo", ROWS)
+        tune = subprocess.Popen(
+            [BIN / "hone", "tune", str(module), "--task", "kernel", "--trials",
+             "64", "--json"], stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True,
+            env={**os.environ, "HONE_SERVER": self.server})
+        for line in tune.stderr:
+            if re.search(r"trial [1-9]", line):
+                break
+        self.daemon.kill()
+        self.daemon.wait()
+        self.start()
+        # The client has waited for the daemon to come back, or asks again.
+        tune.communicate(timeout=120)
+        document = self.json("tune", module, "--task", "kernel", "--trials",
+                             "64", server=self.server)
+        self.assertEqual(document["tasks"][0]["trials"], 64)
+        states = [t["state"] for t in
+                  self.json("list", "tunings", server=self.server)["tunings"]]
+        self.assertEqual(states, ["succeeded"])
 
     def test_a_second_daemon_on_the_store_is_refused(self):
         result = subprocess.run(

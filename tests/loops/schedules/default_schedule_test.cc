@@ -52,6 +52,27 @@ TEST(DefaultSchedule, KeepsWhatExamplesCompute) {
   }
 }
 
+TEST(DefaultSchedule, KeepsWhatExamplesComputeWhateverIsChosen) {
+  for (const ExampleProgram& example : ExamplePrograms()) {
+    const Program program = ParseExample(example.name);
+    for (size_t c = 0; c < kChoiceCount; ++c) {
+      for (int64_t value : AllChoices()[c].values) {
+        Choices choices{};
+        choices[c] = value;
+        HONE_ASSERT_OK_AND_ASSIGN(
+            const Program after,
+            ApplyScript(program,
+                        DefaultSchedule(program, SmallVectors(1), choices)));
+        EXPECT_EQ(CheckSame(program, after, /*exact=*/false, 1),
+                  absl::OkStatus())
+            << example.name << ", " << AllChoices()[c].name << '=' << value
+            << '\n'
+            << PrintProgramWithPaths(after);
+      }
+    }
+  }
+}
+
 TEST(DefaultSchedule, KeepsWhatRandomProgramsCompute) {
   for (uint64_t seed = 0; seed < 150; ++seed) {
     const Program program = ::hone::testing::RandomProgram(seed);

@@ -1,0 +1,214 @@
+#include "bench/kernels.h"
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <regex>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
+#include "absl/time/clock.h"
+
+#include "backends/cpu/export.h"
+#include "backends/cpu/host.h"
+#include "backends/process/local_kernels.h"
+#include "base/clock.h"
+#include "base/statistics.h"
+#include "base/status_macros.h"
+#include "bench/corpus.h"
+#include "hlo/read_module.h"
+#include "loops/lowering/lowering.h"
+#include "loops/schedules/default_schedule.h"
+#include "loops/transforms/script.h"
+#include "storage/memory_store.h"
+#include "tuning/tasks/kernel.h"
+#include "tuning/tuner.h"
+
+namespace hone::bench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+absl::StatusOr<Json> ReadJson(const std::string& path) {
+  HONE_ASSIGN_OR_RETURN(const std::string bytes, hlo::ReadFileBytes(path));
+  Json json = Json::parse(bytes, nullptr, /*allow_exceptions=*/false);
+  if (json.is_discarded()) {
+    return absl::InvalidArgumentError(absl::StrCat(path, ": is no JSON"));
+  }
+  return json;
+}
+
+absl::StatusOr<std::vector<std::string>> KernelNames(
+    const KernelsOptions& options) {
+  HONE_ASSIGN_OR_RETURN(const Json suite,
+                        ReadJson(options.suite + "/suite.json"));
+  std::vector<std::string> names;
+  const std::regex only(options.only);
+  for (const Json& kernel : suite["kernels"]) {
+    const auto name = kernel["name"].get<std::string>();
+    if (std::regex_search(name, only)) names.push_back(name);
+  }
+  if (names.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("no kernel of ", options.suite, " has a name like '",
+                     options.only, "'"));
+  }
+  return names;
+}
+
+// An argument of a shell's command.
+std::string Quoted(const std::string& text) {
+  return absl::StrCat("'", absl::StrReplaceAll(text, {{"'", "'\\''"}}), "'");
+}
+
+// The kernels for one number of threads.
+class KernelsRun {
+ public:
+  KernelsRun(const KernelsOptions& options, int32_t threads, std::ostream& out)
+      : options_(options),
+        threads_(threads),
+        folder_(absl::StrCat(options.objects, "/", threads)),
+        out_(out) {}
+
+  absl::StatusOr<Json> Run(const std::vector<std::string>& names) {
+    for (const char* kind : {"default", "tuned"}) {
+      const std::filesystem::path folder = folder_ + "/" + kind;
+      std::error_code error;
+      std::filesystem::remove_all(folder, error);
+      if (!std::filesystem::create_directories(folder, error)) {
+        return absl::InvalidArgumentError(
+            absl::StrCat(folder.string(), ": ", error.message()));
+      }
+    }
+    Json document = {{"threads", threads_}, {"kernels", Json::array()}};
+    for (const std::string& name : names) {
+      HONE_ASSIGN_OR_RETURN(Json row, Kernel(name));
+      document["kernels"].push_back(std::move(row));
+    }
+    document["compile_ms"] = {{"median", Median(compile_ms_)},
+                              {"most", Quantile(compile_ms_, 1)}};
+    out_ << absl::StrFormat(
+        "%d threads: scheduled, compiled and linked in %.0f ms (median), "
+        "%.0f ms at most\n",
+        threads_, Median(compile_ms_), Quantile(compile_ms_, 1));
+    if (!options_.python.empty()) {
+      HONE_ASSIGN_OR_RETURN(document["peers"], TimePeers());
+    }
+    return document;
+  }
+
+ private:
+  absl::StatusOr<Json> Kernel(const std::string& name) {
+    HONE_ASSIGN_OR_RETURN(
+        const hlo::Module module,
+        hlo::ReadModuleFile(absl::StrCat(options_.suite, "/", name, ".hlo")));
+    const absl::Time start = absl::Now();
+    HONE_ASSIGN_OR_RETURN(const loops::Program program,
+                          loops::LowerToProgram(module));
+    loops::Machine machine = backends::DetectHost().machine;
+    machine.threads = threads_;
+    HONE_ASSIGN_OR_RETURN(
+        const loops::Program scheduled,
+        loops::ApplyScript(program, loops::DefaultSchedule(program, machine)));
+    HONE_RETURN_IF_ERROR(backends::ExportKernel(
+        scheduled, absl::StrCat(folder_, "/default/", name, ".so")));
+    const double ms = absl::ToDoubleMilliseconds(absl::Now() - start);
+    compile_ms_.push_back(ms);
+    Json row = {{"kernel", name}, {"compile_ms", ms}};
+    if (options_.trials > 0) HONE_RETURN_IF_ERROR(Tune(name, module, row));
+    return row;
+  }
+
+  absl::Status Tune(const std::string& name, const hlo::Module& module,
+                    Json& row) {
+    // Each kernel in a store of its own: nothing is looked up.
+    storage::MemoryStore store;
+    const tuning::TunerContext context{
+        .store = &store, .clock = &SystemClock(), .kernels = &measurer_};
+    tuning::TuneRequest request;
+    request.task = "kernel";
+    request.optimizer = options_.optimizer;
+    request.options.threads = threads_;
+    request.budget.trials = options_.trials;
+    request.seed = options_.seed;
+    HONE_ASSIGN_OR_RETURN(const storage::Tuning tuning,
+                          tuning::CreateTuning(context, module, request));
+    HONE_ASSIGN_OR_RETURN(
+        const storage::Record record,
+        tuning::RunTuning(context, tuning.id, nullptr, nullptr));
+    HONE_ASSIGN_OR_RETURN(const loops::Program program,
+                          tuning::KernelOfDecision(module, record.decision));
+    HONE_RETURN_IF_ERROR(backends::ExportKernel(
+        program, absl::StrCat(folder_, "/tuned/", name, ".so")));
+    row["tuned"] = {{"default_ns", record.default_cost},
+                    {"best_ns", record.best_cost},
+                    {"trials", record.trials},
+                    {"seconds", record.seconds},
+                    {"decision", Json::parse(record.decision)},
+                    {"verified", record.verification.method}};
+    out_ << absl::StrFormat(
+                "%-28s default %9.1f us, tuned %9.1f us (%.3f), %d trials in "
+                "%.1f s",
+                name, record.default_cost / 1e3, record.best_cost / 1e3,
+                record.best_cost / record.default_cost, record.trials,
+                record.seconds)
+         << std::endl;
+    return absl::OkStatus();
+  }
+
+  // The table, from the script that has PyTorch and XLA in its process.
+  absl::StatusOr<Json> TimePeers() {
+    const std::string result = folder_ + "/peers.json";
+    const std::string command = absl::StrCat(
+        Quoted(options_.python), " bench/kernels/time_peers.py --objects ",
+        Quoted(folder_ + "/default"), " --tuned ", Quoted(folder_ + "/tuned"),
+        " --threads ", threads_, " --rounds ", options_.rounds, " --only ",
+        Quoted(options_.only), " -o ", Quoted(result));
+    std::FILE* const script = popen(command.c_str(), "r");
+    if (script == nullptr) return absl::InternalError("popen failed");
+    char buffer[4096];
+    while (std::fgets(buffer, sizeof(buffer), script) != nullptr) {
+      out_ << buffer << std::flush;
+    }
+    if (pclose(script) != 0) {
+      return absl::FailedPreconditionError(
+          "the peers were not timed, expected a Python with jax and torch "
+          "(--python), Hone's source tree as the working directory, and equal "
+          "results");
+    }
+    return ReadJson(result);
+  }
+
+  const KernelsOptions& options_;
+  const int32_t threads_;
+  const std::string folder_;
+  std::ostream& out_;
+  backends::LocalKernels measurer_;
+  std::vector<double> compile_ms_;
+};
+
+}  // namespace
+
+absl::StatusOr<Json> RunKernelsBench(const KernelsOptions& options,
+                                     std::ostream& out) {
+  HONE_ASSIGN_OR_RETURN(const std::vector<std::string> names,
+                        KernelNames(options));
+  Json document = {{"bench", "kernels"},
+                   {"machine", DescribeMachine()},
+                   {"device", backends::HostDevice().fingerprint},
+                   {"optimizer", options.optimizer},
+                   {"trials", options.trials},
+                   {"seed", options.seed},
+                   {"runs", Json::array()}};
+  out << document["machine"].get<std::string>() << "\n";
+  for (int32_t threads : options.threads) {
+    HONE_ASSIGN_OR_RETURN(Json run,
+                          KernelsRun(options, threads, out).Run(names));
+    document["runs"].push_back(std::move(run));
+  }
+  return document;
+}
+
+}  // namespace hone::bench
