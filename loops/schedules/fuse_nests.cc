@@ -34,11 +34,47 @@ bool MayFuse(const Program& program, const Path& path) {
 void RaiseStatements(Scheduler& s, const Path& parent, size_t i) {
   for (size_t j = i + 1; j < BodyAt(s.program(), parent).size(); ++j) {
     if (BodyAt(s.program(), parent)[j].statement() == nullptr) return;
-    for (size_t at = j; at > i; --at) {
-      if (!s.Do("reorder", ChildAt(parent, at - 1))) return;
-    }
-    ++i;
+    size_t at = j;
+    while (at > i && s.Do("reorder", ChildAt(parent, at - 1))) --at;
+    if (at == i) ++i;
   }
+}
+
+// Fuses the scope at `i` with the next scope after it, where the statements
+// between the two can all move behind that one.
+bool FuseAcross(Scheduler& s, const Path& parent, size_t i) {
+  const auto body = [&]() -> const std::vector<Node>& {
+    return BodyAt(s.program(), parent);
+  };
+  size_t next = i + 1;
+  while (next < body().size() && body()[next].statement() != nullptr) ++next;
+  if (!MayFuse(s.program(), ChildAt(parent, next))) return false;
+  const Scheduler::Mark mark = s.MarkHere();
+  for (size_t at = next; at-- > i + 1;) {
+    if (s.Do("reorder", ChildAt(parent, at))) continue;
+    s.Return(mark);
+    return false;
+  }
+  if (s.Do("fuse", ChildAt(parent, i))) return true;
+  s.Return(mark);
+  return false;
+}
+
+// Fuses the scope at `i` with the one in the nest after it, if that becomes the
+// outermost one there; the innermost one, along which elements are contiguous,
+// stays.
+bool FuseInterchanged(Scheduler& s, const Path& parent, size_t i) {
+  const Path next = ChildAt(parent, i + 1);
+  if (!MayFuse(s.program(), next)) return false;
+  const Scope& outer = *s.program().At(next).scope();
+  const Scope* const inner = OnlyChildScope(outer);
+  if (inner == nullptr || IsLeafScope(*inner)) return false;
+  const Scheduler::Mark mark = s.MarkHere();
+  if (s.Do("interchange", next) && s.Do("fuse", ChildAt(parent, i))) {
+    return true;
+  }
+  s.Return(mark);
+  return false;
 }
 
 void FuseChildren(Scheduler& s, const Path& parent) {
@@ -47,8 +83,7 @@ void FuseChildren(Scheduler& s, const Path& parent) {
     do {
       RaiseStatements(s, parent, i);
       while (BodyAt(s.program(), parent)[i].statement() != nullptr) ++i;
-    } while (MayFuse(s.program(), ChildAt(parent, i + 1)) &&
-             s.Do("fuse", ChildAt(parent, i)));
+    } while (FuseAcross(s, parent, i) || FuseInterchanged(s, parent, i));
   }
   for (size_t i = 0; i < BodyAt(s.program(), parent).size(); ++i) {
     if (BodyAt(s.program(), parent)[i].scope() != nullptr) {

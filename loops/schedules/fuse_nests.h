@@ -8,7 +8,7 @@ namespace hone::loops {
 // Fuses neighbouring scopes, at the root and then inside, wherever that is
 // legal, contractions left out: what one computes the next one finds in a
 // register or in the first cache. Statements that stand between two scopes move
-// up to let them meet.
+// up or down to let them meet, and scopes that are not innermost change places.
 void FuseNests(Scheduler& scheduler);
 
 // Makes every local as small as the scopes allow that use it, and moves those

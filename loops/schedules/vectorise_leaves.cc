@@ -20,6 +20,7 @@ namespace {
 
 // Independent partial sums, to hide an addition's latency of four cycles.
 constexpr int64_t kPartialSums = 4;
+constexpr int64_t kShortLoop = 8;
 // Iterations of statements for which waking threads pays.
 constexpr double kWorthThreads = 32'768;
 // The same where other work follows at once.
@@ -223,7 +224,14 @@ class LeafVectoriser {
       s_.Do("unroll", inner);
       inner = Child(inner, 0);
     }
-    if (!s_.Do("vectorise", inner)) s_.Return(mark);
+    if (!s_.Do("vectorise", inner)) {
+      s_.Return(mark);
+      return;
+    }
+    // A short loop of partial sums, written out, has as many of them.
+    if (direction.sums && unroll == 1 && scope.extent / step <= kShortLoop) {
+      s_.Do("unroll", leaf);
+    }
   }
 
   Scheduler& s_;

@@ -166,6 +166,58 @@ for i 61
   }
 }
 
+// How often `word` is in `text`.
+int Count(absl::string_view text, absl::string_view word) {
+  int count = 0;
+  for (size_t at = 0; (at = text.find(word, at)) != absl::string_view::npos;
+       ++at) {
+    ++count;
+  }
+  return count;
+}
+
+TEST(DefaultSchedule, SumsWithOthersBetweenAreTakenTogether) {
+  const std::string text = ScheduledText(R"(kernel n
+argument x f32[8,64]
+result y f32[8,64]
+local s f32[8] heap
+local m f32[8] heap
+local q f32[8] heap
+for i 8
+| s[i] = 0.0
+| for k 64
+| | s[i] += x[i,k]
+| m[i] = s[i] / 64.0
+| q[i] = 0.0
+| for k 64
+| | q[i] += x[i,k] * x[i,k]
+| for k 64
+| | y[i,k] = x[i,k] * m[i] + q[i]
+)");
+  EXPECT_EQ(Count(text, "vector"), 2) << text;
+}
+
+TEST(DefaultSchedule, OuterScopesChangePlacesToMeet) {
+  const std::string text = ScheduledText(R"(kernel n
+argument x f32[3,5,4,8]
+result y f32[3,5,4,8]
+local s f32[5] heap
+for c 5
+| s[c] = 0.0
+| for n 3
+| | for h 4
+| | | for w 8
+| | | | s[c] += x[n,c,h,w]
+for n 3
+| for c 5
+| | for h 4
+| | | for w 8
+| | | | y[n,c,h,w] = x[n,c,h,w] - s[c]
+)");
+  EXPECT_THAT(text, HasSubstr("local s f32[] register"));
+  EXPECT_EQ(Count(text, "\nfor "), 1) << text;
+}
+
 TEST(DefaultSchedule, SumsAlongRowsTakeSeveralAtOnce) {
   const std::string text = ScheduledText(R"(kernel s
 argument x f32[10,61]
