@@ -137,6 +137,7 @@ llvm::Value* FunctionEmitter::EmitIndex(const Expression& expression) {
 }
 
 llvm::Value* FunctionEmitter::EmitRange(const loops::Range& range) {
+  if (range.hi <= range.lo) return b_.getFalse();
   const Interval known = RangeOf(range.value);
   if (known.lo >= range.lo && known.hi < range.hi) return nullptr;
   if (known.hi < range.lo || known.lo >= range.hi) return b_.getFalse();

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 
 #include <llvm/IR/Constants.h>
 
@@ -10,6 +11,18 @@ using loops::Access;
 using loops::Affine;
 using loops::Buffer;
 using loops::BufferId;
+
+namespace {
+
+// `number` elements further. Lanes that do not take part may leave the array,
+// which LLVM must not be promised then.
+llvm::Value* Further(llvm::IRBuilder<>& b, bool stays_inside, llvm::Type* type,
+                     llvm::Value* pointer, llvm::Value* number) {
+  return stays_inside ? b.CreateInBoundsGEP(type, pointer, number)
+                      : b.CreateGEP(type, pointer, number);
+}
+
+}  // namespace
 
 llvm::Type* FunctionEmitter::StorageOf(BufferId buffer) {
   return arithmetic_.StorageType(context_.program.buffer(buffer).type);
@@ -112,10 +125,12 @@ FunctionEmitter::Address FunctionEmitter::EmitAddress(const Access& access) {
   llvm::Type* type = StorageOf(access.buffer);
   const UniformParts parts = SplitUniform(linear);
   if (parts.value != nullptr) uniform = b_.CreateAdd(uniform, parts.value);
-  address.pointer = b_.CreateInBoundsGEP(
-      type, bases_[static_cast<size_t>(access.buffer)], uniform);
+  const bool stays_inside = mask_ == nullptr || address.always_valid;
   address.pointer =
-      b_.CreateInBoundsGEP(type, address.pointer, Int64(parts.number));
+      Further(b_, stays_inside, type,
+              bases_[static_cast<size_t>(access.buffer)], uniform);
+  address.pointer =
+      Further(b_, stays_inside, type, address.pointer, Int64(parts.number));
   return address;
 }
 
@@ -144,7 +159,8 @@ llvm::Value* FunctionEmitter::LanePointer(BufferId buffer,
                             ? Int64(lane * address.stride)
                             : b_.CreateExtractElement(
                                   address.offsets, static_cast<uint64_t>(lane));
-  return b_.CreateInBoundsGEP(StorageOf(buffer), address.pointer, offset);
+  return Further(b_, mask_ == nullptr || address.always_valid,
+                 StorageOf(buffer), address.pointer, offset);
 }
 
 llvm::Value* FunctionEmitter::LanePointers(BufferId buffer,
@@ -244,12 +260,12 @@ void FunctionEmitter::EmitStore(BufferId buffer, const Address& address,
 }
 
 // The instruction wants an aligned address, which only the running program
-// knows.
+// knows. Of 12 lanes of 4 bytes, 8 are the largest part that it is used for.
 void FunctionEmitter::StoreNonTemporal(BufferId buffer, llvm::Value* pointer,
                                        llvm::Value* value) {
   const hlo::ElementType type = context_.program.buffer(buffer).type;
-  const int64_t bytes =
-      std::min(context_.target.vector_bytes, lanes_ * hlo::ByteWidth(type));
+  const auto bytes = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(
+      std::min(context_.target.vector_bytes, lanes_ * hlo::ByteWidth(type)))));
   has_non_temporal_ = true;
   llvm::Value* low_bits = b_.CreateAnd(
       b_.CreatePtrToInt(pointer, b_.getInt64Ty()), Int64(bytes - 1));

@@ -332,6 +332,34 @@ for i 63
 )");
 }
 
+// Arrays begin one element past a multiple of 64 bytes: y[15] is at the next
+// one, y[15+12*i] at multiples of 16, only some of which are multiples of 32.
+TEST(EmitterTest, NonTemporalStoresOfOddVectors) {
+  ExpectTextMatchesInterpreter(R"(
+kernel stream
+argument x f32[120]
+result y f32[135]
+for j 15
+| y[j] = 0.0
+for i 10
+| for v 12 vector
+| | y[12*i+v+15] = x[12*i+v] + 1.0 nontemporal
+)");
+}
+
+TEST(EmitterTest, NothingIsInAnEmptyRange) {
+  ExpectTextMatchesInterpreter(R"(
+kernel empty
+argument x f32[8]
+result y f32[8]
+result z f32[8]
+for i 8
+| y[i] = where(5 <= i < 3, x[i], 1.0)
+for v 8 vector
+| z[v] = where(5 <= v < 3, x[v], 1.0)
+)");
+}
+
 TEST(EmitterTest, EmptyScopesDoNothing) {
   ExpectTextMatchesInterpreter(R"(
 kernel empty
