@@ -52,8 +52,12 @@ int64_t AddressSpace() {
 }
 
 // Waits for the child's end; false when the time is up.
-bool AwaitEnd(pid_t child, absl::Duration timeout) {
+absl::StatusOr<bool> AwaitEnd(pid_t child, absl::Duration timeout) {
   const int fd = static_cast<int>(syscall(SYS_pidfd_open, child, 0));
+  if (fd < 0) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("cannot wait for a process: ", std::strerror(errno)));
+  }
   pollfd poll_fd = {fd, POLLIN, 0};
   const auto milliseconds =
       static_cast<int>(absl::ToInt64Milliseconds(timeout));
@@ -63,6 +67,20 @@ bool AwaitEnd(pid_t child, absl::Duration timeout) {
   } while (ready < 0 && errno == EINTR);
   close(fd);
   return ready > 0;
+}
+
+// Ends the child, if it still runs, and what it started.
+void Kill(pid_t child) {
+  kill(-child, SIGKILL);
+  kill(child, SIGKILL);
+}
+
+// The child's end as waitpid tells it.
+int Reap(pid_t child) {
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return status;
 }
 
 }  // namespace
@@ -102,18 +120,17 @@ absl::StatusOr<ChildOutcome> RunInChild(const std::function<void()>& body,
   }
   if (child == 0) RunChild(body, limits, address_space);
 
+  const absl::StatusOr<bool> has_ended = AwaitEnd(child, limits.timeout);
+  if (!has_ended.ok() || !*has_ended) Kill(child);
+  const int status = Reap(child);
+  if (!has_ended.ok()) return has_ended.status();
   ChildOutcome outcome;
-  if (!AwaitEnd(child, limits.timeout)) {
+  if (!*has_ended) {
     outcome.end = ChildEnd::kTimeout;
     outcome.message =
         absl::StrCat("not done after ", absl::FormatDuration(limits.timeout));
-    kill(-child, SIGKILL);
-    kill(child, SIGKILL);
+    return outcome;
   }
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (outcome.end == ChildEnd::kTimeout) return outcome;
   if (WIFSIGNALED(status)) {
     outcome.end = ChildEnd::kCrashed;
     outcome.message = absl::StrCat("killed by signal ", WTERMSIG(status), " (",

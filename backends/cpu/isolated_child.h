@@ -60,7 +60,7 @@ struct ChildOutcome {
 // The child has one thread at first, no other of this process: call it from a
 // process without threads that hold locks. It inherits no more of the parent's
 // life than its memory: no destructors or exit handlers run.
-// Errors: ResourceExhausted when no process can be made.
+// Errors: ResourceExhausted when no process can be made or waited for.
 absl::StatusOr<ChildOutcome> RunInChild(const std::function<void()>& body,
                                         const ChildLimits& limits);
 

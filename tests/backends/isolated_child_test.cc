@@ -3,10 +3,11 @@
 #include <csignal>
 #include <cstdint>
 #include <cstring>
-#include <new>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "tests/support/status_matchers.h"
@@ -14,6 +15,7 @@
 namespace hone::backends {
 namespace {
 
+using ::hone::testing::StatusIs;
 using ::testing::HasSubstr;
 
 TEST(IsolatedChild, LeavesItsResultInSharedMemory) {
@@ -62,13 +64,29 @@ TEST(IsolatedChild, MemoryIsLimited) {
       const ChildOutcome outcome,
       RunInChild(
           [&] {
-            auto* const large =
-                new (std::nothrow) char[size_t{1} << 30];  // NOLINT
-            got->data()[0] = std::byte{large != nullptr};
+            void* const large =
+                mmap(nullptr, size_t{1} << 30, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+            got->data()[0] = std::byte{large != MAP_FAILED};
           },
           {.memory_bytes = int64_t{256} << 20}));
   EXPECT_EQ(outcome.end, ChildEnd::kDone);
   EXPECT_EQ(got->data()[0], std::byte{0});
+}
+
+// It must not be taken for one that hangs.
+TEST(IsolatedChild, WithoutAWayToWaitThereIsAnError) {
+  rlimit files;
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &files), 0);
+  const int lowest_free = dup(STDERR_FILENO);
+  ASSERT_GE(lowest_free, 0);
+  close(lowest_free);
+  const rlimit none_left = {static_cast<rlim_t>(lowest_free), files.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none_left), 0);
+  const auto outcome = RunInChild([] {}, {});
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &files), 0);
+  EXPECT_THAT(outcome, StatusIs(absl::StatusCode::kResourceExhausted,
+                                HasSubstr("cannot wait")));
 }
 
 TEST(SharedMemory, WritingPastItsEndIsACrash) {
