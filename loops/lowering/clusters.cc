@@ -16,9 +16,12 @@ using hlo::Opcode;
 // Nests of one kernel.
 constexpr size_t kMaxMembers = 12;
 
-bool StaysAlone(Opcode opcode) {
+bool StaysAlone(const ValueGraph& graph, const Fusion& fusion,
+                InstructionId id) {
+  const Opcode opcode = graph.computation()[id].opcode();
   return opcode == Opcode::kConvolution || opcode == Opcode::kDot ||
-         opcode == Opcode::kScatter || opcode == Opcode::kSort;
+         opcode == Opcode::kScatter || opcode == Opcode::kSort ||
+         fusion.IsTransposedDot(graph.leaves(id)[0]);
 }
 
 bool HasLoops(const ValueGraph& graph, const Fusion& fusion, InstructionId id) {
@@ -55,10 +58,9 @@ Clusters::Clusters(const ValueGraph& graph, const Fusion& fusion)
   for (auto id = order.rbegin(); id != order.rend(); ++id) {
     if (!HasLoops(graph, fusion, *id)) continue;
     InstructionId root = *id;
-    if (!StaysAlone(graph.computation()[*id].opcode())) {
+    if (!StaysAlone(graph, fusion, *id)) {
       const InstructionId common = CommonRoot(*id);
-      if (common != kNoInstruction &&
-          !StaysAlone(graph.computation()[common].opcode()) &&
+      if (common != kNoInstruction && !StaysAlone(graph, fusion, common) &&
           members_[static_cast<size_t>(common)].size() < kMaxMembers) {
         root = common;
       }

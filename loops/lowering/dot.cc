@@ -19,17 +19,24 @@ bool Contains(const DimensionVector& dimensions, size_t d) {
 
 }  // namespace
 
-// The result's loops (batch, those of the left side, those of the right side),
-// then the contracted ones.
+// The loops of what is stored, of which the dot has them in the order of batch,
+// left side and right side, then the contracted ones.
 absl::Status WriteDot(KernelWriter& writer, Nest& nest, hlo::InstructionId id) {
   const ValueGraph& graph = writer.graph();
-  const hlo::DotDimensions& dot = *graph.computation()[id].attributes().dot;
   const ValueId value = graph.leaves(id)[0];
-  const ValueId lhs = graph.operands(id)[0];
-  const ValueId rhs = graph.operands(id)[1];
+  const hlo::Instruction& instruction = graph.computation()[id];
+  const bool is_transposed = instruction.opcode() == Opcode::kTranspose;
+  const ValueId product = is_transposed ? graph.operands(id)[0] : value;
+  const hlo::DotDimensions& dot = *graph.instruction(product).attributes().dot;
+  const ValueId lhs = graph.operand(product, 0);
+  const ValueId rhs = graph.operand(product, 1);
   const hlo::ElementType type = AccumulationType(writer.graph().type(value));
 
-  const Indices at = nest.Loops(graph.dimensions(value));
+  const Indices stored_at = nest.Loops(graph.dimensions(value));
+  Indices at = stored_at;
+  for (size_t i = 0; is_transposed && i < at.size(); ++i) {
+    at[static_cast<size_t>(instruction.dimensions()[i])] = stored_at[i];
+  }
   Indices lhs_at(graph.dimensions(lhs).size());
   Indices rhs_at(graph.dimensions(rhs).size());
   size_t next = 0;
@@ -50,7 +57,7 @@ absl::Status WriteDot(KernelWriter& writer, Nest& nest, hlo::InstructionId id) {
     rhs_at[d] = at[next++];
   }
   Accumulator sum(
-      writer, nest, writer.Target(nest, value, at),
+      writer, nest, writer.Target(nest, value, stored_at),
       graph.type(value) == hlo::ElementType::kPred ? Opcode::kOr : Opcode::kAdd,
       IdentityOf(Opcode::kAdd, type));
   const size_t depth = nest.depth();

@@ -20,6 +20,7 @@ absl::Status WriteConcatenate(KernelWriter& writer, Nest& nest,
                               hlo::InstructionId id);
 absl::Status WriteConvolution(KernelWriter& writer, Nest& nest,
                               hlo::InstructionId id);
+// Of a dot, or of a transpose that is stored in its place.
 absl::Status WriteDot(KernelWriter& writer, Nest& nest, hlo::InstructionId id);
 absl::Status WriteDynamicUpdateSlice(KernelWriter& writer, Nest& nest,
                                      hlo::InstructionId id);

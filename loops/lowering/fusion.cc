@@ -53,12 +53,14 @@ Fusion::Fusion(const ValueGraph& graph, absl::Span<const ValueId> must_store)
     if (opcode != Opcode::kDot && opcode != Opcode::kConvolution) continue;
     for (ValueId operand : graph.operands(id)) StoreContractionOperand(operand);
   }
+  WriteDotsTransposed();
   for (hlo::InstructionId id : graph.order()) {
     const Form form = FormOf(graph.computation()[id]);
     if (form == Form::kExpression) LimitOperandSizes(id);
     for (ValueId value : graph.leaves(id)) {
       const bool is_inline =
           form == Form::kExpression || UniformConstant(graph, value) != nullptr;
+      if (IsWrittenTransposed(value)) continue;
       if (!is_inline || IsStored(value)) {
         Store(value);
       } else {
@@ -82,6 +84,30 @@ void Fusion::CountUses() {
     }
   }
   for (ValueId id : graph_.results()) ++info(id).uses;
+}
+
+bool Fusion::IsTransposedDot(ValueId id) const {
+  return graph_.instruction(id).opcode() == Opcode::kTranspose &&
+         IsWrittenTransposed(graph_.operand(id, 0));
+}
+
+// Not where neighbours in the result are of different batches, as these have
+// no factor in common.
+void Fusion::WriteDotsTransposed() {
+  for (hlo::InstructionId id : graph_.order()) {
+    const hlo::Instruction& transpose = graph_.computation()[id];
+    if (transpose.opcode() != Opcode::kTranspose) continue;
+    const ValueId operand = graph_.operands(id)[0];
+    const hlo::Instruction& dot = graph_.instruction(operand);
+    if (dot.opcode() != Opcode::kDot || IsStored(operand) ||
+        info(operand).uses != 1 || transpose.dimensions().empty() ||
+        transpose.dimensions().back() <
+            static_cast<int64_t>(dot.attributes().dot->lhs_batch.size())) {
+      continue;
+    }
+    info(operand).written_transposed = true;
+    info(graph_.leaves(id)[0]).stored = true;
+  }
 }
 
 void Fusion::Store(ValueId id) {

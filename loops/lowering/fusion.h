@@ -22,7 +22,8 @@ const hlo::Literal* UniformConstant(const ValueGraph& graph, ValueId id);
 // computed there. So is one with several readers, or whose elements are read
 // repeatedly, where that repeats little work and few loads. The operands of
 // dots and convolutions, which are read many times, may only be re-indexed on
-// the way. Expressions are limited in size.
+// the way. Of a dot that is only transposed, the transpose is stored instead:
+// its loops write there at once. Expressions are limited in size.
 class Fusion {
  public:
   // `must_store`: values that have to lie in memory, as results do.
@@ -31,6 +32,13 @@ class Fusion {
   bool IsStored(ValueId id) const {
     return info_[static_cast<size_t>(id)].stored;
   }
+  // Whether `id` is a dot that only a transpose reads, which is stored in its
+  // place.
+  bool IsWrittenTransposed(ValueId id) const {
+    return info_[static_cast<size_t>(id)].written_transposed;
+  }
+  // Whether `id` is such a transpose.
+  bool IsTransposedDot(ValueId id) const;
   // Stores a value after all.
   void Store(ValueId id);
 
@@ -47,10 +55,13 @@ class Fusion {
     int32_t uses = 0;
     // Whether one of them reads elements more than once.
     bool repeated = false;
+    // See IsWrittenTransposed.
+    bool written_transposed = false;
   };
 
   Info& info(ValueId id) { return info_[static_cast<size_t>(id)]; }
   void CountUses();
+  void WriteDotsTransposed();
   void StoreContractionOperand(ValueId id);
   void StoreThrough(ValueId id);
   void LimitOperandSizes(hlo::InstructionId id);

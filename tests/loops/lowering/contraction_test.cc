@@ -39,6 +39,36 @@ TEST(LowerDot, OperandsAreOnlyReindexedOnTheWay) {
   EXPECT_EQ(CountLocalArrays(program), 3);
 }
 
+TEST(LowerDot, IsWrittenTransposed) {
+  const Program program = ExpectLowersRight(ModuleText(R"(
+  a = f32[2,3,6,5] parameter(0)
+  b = f32[2,3,5,4] parameter(1)
+  d = f32[2,3,6,4] dot(a, b), lhs_batch_dims={0,1}, rhs_batch_dims={0,1}, lhs_contracting_dims={3}, rhs_contracting_dims={2}
+  s = f32[2,6,3,4] transpose(d), dimensions={0,2,1,3}
+  e = f32[2,3,6,4] dot(a, b), lhs_batch_dims={0,1}, rhs_batch_dims={0,1}, lhs_contracting_dims={3}, rhs_contracting_dims={2}
+  t = f32[4,2,3,6] transpose(e), dimensions={3,0,1,2}
+  n = f32[4,2,3,6] negate(t)
+  ROOT r = (f32[2,6,3,4], f32[4,2,3,6]) tuple(s, n))"));
+  // The second transpose alone: the first is a result.
+  EXPECT_EQ(CountLocalArrays(program), 1);
+}
+
+TEST(LowerDot, IsStoredAsItIsForOthers) {
+  // Another reader, a dot that reads it re-indexed, and neighbours of different
+  // batches.
+  const ModulePlan plan = ExpectPlansRight(ModuleText(R"(
+  a = f32[3,5,5] parameter(0)
+  d = f32[3,5,5] dot(a, a), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={1}, rhs_contracting_dims={1}
+  t = f32[3,5,5] transpose(d), dimensions={0,2,1}
+  e = f32[3,5,5] dot(a, d), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}
+  u = f32[5,3,5] transpose(e), dimensions={1,0,2}
+  f = f32[3,5,5] dot(a, u), lhs_batch_dims={0}, rhs_batch_dims={1}, lhs_contracting_dims={2}, rhs_contracting_dims={0}
+  v = f32[5,5,3] transpose(f), dimensions={1,2,0}
+  ROOT r = (f32[3,5,5], f32[5,5,3]) tuple(t, v))"));
+  // Three dots, and the transposes that are results.
+  EXPECT_EQ(plan.functions[static_cast<size_t>(plan.entry)].steps.size(), 5u);
+}
+
 TEST(LowerDot, NarrowOperandsOfAWideResult) {
   ExpectLowersRight(ModuleText(R"(
   a = bf16[3,9] parameter(0)
