@@ -35,18 +35,6 @@ struct Options {
   std::string library;
 };
 
-// The array outputs of a result in order, nested tuples flattened.
-void Flatten(const hlo::Literal& literal,
-             std::vector<const hlo::Literal*>& arrays) {
-  if (!literal.shape().IsTuple()) {
-    arrays.push_back(&literal);
-    return;
-  }
-  for (const hlo::Literal& element : literal.elements()) {
-    Flatten(element, arrays);
-  }
-}
-
 struct Summary {
   double mean = 0;
   double min = 0;
@@ -124,14 +112,12 @@ absl::StatusOr<int> Run(const Options& options, const Context& context) {
       options.target == "cpu"
           ? RunNatively(module, arguments, options.threads)
           : Evaluate(module, arguments, options.time_limit_seconds));
-  const hlo::Literal& result = execution.result;
   const double seconds = absl::ToDoubleSeconds(execution.time);
-  std::vector<const hlo::Literal*> arrays;
-  Flatten(result, arrays);
+  const std::vector<hlo::Literal> arrays = hlo::Leaves(execution.result);
   nlohmann::ordered_json outputs = nlohmann::ordered_json::array();
   for (size_t i = 0; i < arrays.size(); ++i) {
-    const Summary summary = Summarize(*arrays[i]);
-    const std::string shape = arrays[i]->shape().ToString();
+    const Summary summary = Summarize(arrays[i]);
+    const std::string shape = arrays[i].shape().ToString();
     if (context.json) {
       outputs.push_back({{"shape", shape},
                          {"mean", summary.mean},

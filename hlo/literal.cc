@@ -210,4 +210,13 @@ bool operator==(const Literal& a, const Literal& b) {
                      static_cast<size_t>(a.byte_size())) == 0;
 }
 
+std::vector<Literal> Leaves(const Literal& literal) {
+  if (!literal.shape().IsTuple()) return {literal};
+  std::vector<Literal> leaves;
+  for (const Literal& element : literal.elements()) {
+    for (Literal& leaf : Leaves(element)) leaves.push_back(std::move(leaf));
+  }
+  return leaves;
+}
+
 }  // namespace hone::hlo

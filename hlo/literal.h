@@ -87,6 +87,9 @@ class Literal {
 
 using LiteralPtr = std::shared_ptr<const Literal>;
 
+// The arrays of a value in order, tuples taken apart.
+std::vector<Literal> Leaves(const Literal& literal);
+
 }  // namespace hone::hlo
 
 #endif  // HONE_HLO_LITERAL_H_

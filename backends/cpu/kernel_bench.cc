@@ -54,15 +54,6 @@ void Fail(ChildReport& report, space::Outcome outcome,
   report.message[length] = '\0';
 }
 
-std::vector<hlo::Literal> Flatten(const hlo::Literal& literal) {
-  if (!literal.shape().IsTuple()) return {literal};
-  std::vector<hlo::Literal> flat;
-  for (const hlo::Literal& element : literal.elements()) {
-    for (hlo::Literal& leaf : Flatten(element)) flat.push_back(std::move(leaf));
-  }
-  return flat;
-}
-
 void FlattenShape(const hlo::ShapePtr& shape,
                   std::vector<hlo::ShapePtr>& leaves) {
   if (!shape->IsTuple()) {
@@ -188,7 +179,7 @@ class ForkingBench final : public KernelBench {
         Fail(report, space::Outcome::kInvalid, value.status().message());
         return;
       }
-      const std::vector<hlo::Literal> leaves = Flatten(*value);
+      const std::vector<hlo::Literal> leaves = hlo::Leaves(*value);
       for (size_t i = 0; i < leaves.size(); ++i) {
         std::memcpy(example.expected[i]->data(), leaves[i].data(),
                     static_cast<size_t>(leaves[i].byte_size()));
@@ -274,7 +265,7 @@ class ForkingBench final : public KernelBench {
   std::optional<Call> MakeCall(const Example& example) const {
     Call call;
     for (const hlo::Literal& argument : example.arguments) {
-      for (const hlo::Literal& leaf : Flatten(argument)) {
+      for (const hlo::Literal& leaf : hlo::Leaves(argument)) {
         call.arguments.push_back(leaf.data());
       }
     }

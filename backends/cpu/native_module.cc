@@ -17,17 +17,6 @@ namespace {
 
 constexpr char kSymbol[] = "module";
 
-void AddPointers(const hlo::Literal& literal,
-                 std::vector<const void*>& pointers) {
-  if (!literal.shape().IsTuple()) {
-    pointers.push_back(literal.data());
-    return;
-  }
-  for (const hlo::Literal& element : literal.elements()) {
-    AddPointers(element, pointers);
-  }
-}
-
 // A value of that shape, and where its arrays are to be written.
 hlo::Literal Allocate(const hlo::ShapePtr& shape,
                       std::vector<void*>& pointers) {
@@ -53,7 +42,12 @@ class JitModule final : public NativeModule {
 
   hlo::Literal Run(absl::Span<const hlo::Literal> arguments) const override {
     std::vector<const void*> from;
-    for (const hlo::Literal& argument : arguments) AddPointers(argument, from);
+    for (const hlo::Literal& argument : arguments) {
+      // The data is shared, so that it outlives these.
+      for (const hlo::Literal& leaf : hlo::Leaves(argument)) {
+        from.push_back(leaf.data());
+      }
+    }
     std::vector<void*> to;
     hlo::Literal result = Allocate(result_shape_, to);
     entry_(from.data(), to.data());

@@ -40,7 +40,7 @@ int64_t CountIn(const Program& program, const std::vector<Node>& nodes) {
 std::vector<hlo::Literal> Flat(const std::vector<hlo::Literal>& literals) {
   std::vector<hlo::Literal> flat;
   for (const hlo::Literal& literal : literals) {
-    for (hlo::Literal& leaf : Leaves(literal)) flat.push_back(std::move(leaf));
+    for (hlo::Literal& leaf : hlo::Leaves(literal)) flat.push_back(std::move(leaf));
   }
   return flat;
 }
@@ -62,21 +62,10 @@ std::string ModuleText(absl::string_view body, absl::string_view others) {
   return absl::StrCat("HloModule m\n", others, "\nENTRY e {\n", body, "\n}\n");
 }
 
-std::vector<hlo::Literal> Leaves(const hlo::Literal& literal) {
-  if (!literal.shape().IsTuple()) return {literal};
-  std::vector<hlo::Literal> leaves;
-  for (const hlo::Literal& element : literal.elements()) {
-    for (hlo::Literal& leaf : Leaves(element)) {
-      leaves.push_back(std::move(leaf));
-    }
-  }
-  return leaves;
-}
-
 void ExpectSameLeaves(const hlo::Literal& expected,
                       const std::vector<hlo::Literal>& actual,
                       absl::string_view what) {
-  const std::vector<hlo::Literal> leaves = Leaves(expected);
+  const std::vector<hlo::Literal> leaves = hlo::Leaves(expected);
   ASSERT_EQ(leaves.size(), actual.size()) << what;
   for (size_t i = 0; i < leaves.size(); ++i) {
     const hlo::Comparison comparison =

@@ -20,9 +20,6 @@ hlo::Module ParseModule(absl::string_view text);
 // in front of it.
 std::string ModuleText(absl::string_view body, absl::string_view others = "");
 
-// The arrays of a result, tuples taken apart.
-std::vector<hlo::Literal> Leaves(const hlo::Literal& literal);
-
 // A test failure unless the entry computation, lowered to a program that
 // verifies, computes what the evaluator does on random and on adversarial
 // arguments. The program, for further questions.
