@@ -28,6 +28,18 @@ bool IsNameCharacter(char c) {
   return kNameCharacters[static_cast<unsigned char>(c)];
 }
 
+std::string UnexpectedToken(const char* position, const char* end,
+                            absl::FunctionRef<bool(char)> is_name,
+                            absl::string_view expected) {
+  constexpr int64_t kShown = 30;
+  const char* stop = position;
+  while (stop < end && stop - position < kShown && is_name(*stop)) ++stop;
+  if (stop == position) ++stop;
+  const absl::string_view found(position, static_cast<size_t>(stop - position));
+  return absl::StrCat("found '", absl::CHexEscape(found), "', expected ",
+                      expected);
+}
+
 bool TextLexer::Fail(const char* at, std::string message) {
   if (error_->position == nullptr) {
     error_->position = at;
@@ -41,16 +53,8 @@ bool TextLexer::FailExpected(absl::string_view expected) {
     return Fail(position_,
                 absl::StrCat("the text ends here, expected ", expected));
   }
-  constexpr int64_t kShown = 30;
-  const char* stop = position_;
-  while (stop < end_ && stop - position_ < kShown && IsNameCharacter(*stop)) {
-    ++stop;
-  }
-  if (stop == position_) ++stop;
-  const absl::string_view found(position_,
-                                static_cast<size_t>(stop - position_));
-  return Fail(position_, absl::StrCat("found '", absl::CHexEscape(found),
-                                      "', expected ", expected));
+  return Fail(position_,
+              UnexpectedToken(position_, end_, IsNameCharacter, expected));
 }
 
 void TextLexer::SkipBlanksSlow() {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/string_view.h"
 
 #include "hlo/shape.h"
@@ -15,6 +16,12 @@ struct TextError {
   const char* position = nullptr;  // null: none
   std::string message;
 };
+
+// "found TOKEN, expected EXPECTED" for a token at `position`, before `end`: a
+// run of characters that `is_name` likes, or a single other one.
+std::string UnexpectedToken(const char* position, const char* end,
+                            absl::FunctionRef<bool(char)> is_name,
+                            absl::string_view expected);
 
 // Reads the tokens of HLO text. What a token is depends on where it stands
 // (`3x3`, `0_1x1_2`, `b01f_01io->b01f`, names with dots and dashes), so the

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
@@ -35,16 +34,8 @@ bool LineLexer::FailExpected(absl::string_view expected) {
                 absl::StrCat("the ", position_ < end_ ? "line" : "text",
                              " ends here, expected ", expected));
   }
-  constexpr int64_t kShown = 30;
-  const char* stop = position_;
-  while (stop < end_ && stop - position_ < kShown && IsNameCharacter(*stop)) {
-    ++stop;
-  }
-  if (stop == position_) ++stop;
-  const absl::string_view found(position_,
-                                static_cast<size_t>(stop - position_));
-  return Fail(position_, absl::StrCat("found '", absl::CHexEscape(found),
-                                      "', expected ", expected));
+  return Fail(position_,
+              hlo::UnexpectedToken(position_, end_, IsNameCharacter, expected));
 }
 
 void LineLexer::SkipBlanks() {
