@@ -27,7 +27,8 @@ class NativeModule {
  public:
   virtual ~NativeModule() = default;
 
-  // `threads` of parallel scopes. Keeps nothing of `module`.
+  // `threads` of parallel scopes, in the whole process from now on: the runtime
+  // that kernels share has one number. Keeps nothing of `module`.
   // Errors: Unimplemented for an opcode without a lowering, naming the
   // instruction; those of the compiler.
   static absl::StatusOr<std::unique_ptr<NativeModule>> Create(

@@ -26,8 +26,9 @@
 //
 // Padding is multiplied like elements, so that an infinite weight gives NaN
 // there; in front of a dilated base it is left out, as are the holes: so does
-// XLA:CPU. Products do the former, loops the latter, so weights that are not
-// finite decide between the two. With others it is the same.
+// XLA:CPU (jax 0.10.2), where a dilated base has no feature groups. Products do
+// the former, loops the latter, so weights that are not finite decide between
+// the two. With others it is the same.
 
 namespace hone::hlo::evaluator {
 namespace {

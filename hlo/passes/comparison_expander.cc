@@ -38,7 +38,7 @@ std::optional<ElementType> IntegerOf(ElementType type) {
 
 bool IsByTotalOrder(const Computation& computation, InstructionId id) {
   const Instruction& compare = computation[id];
-  return compare.is_live() && compare.opcode() == Opcode::kCompare &&
+  return compare.opcode() == Opcode::kCompare &&
          compare.attributes().comparison_type == "TOTALORDER" &&
          IntegerOf(computation[compare.operand(0)].shape().element_type())
              .has_value() &&
