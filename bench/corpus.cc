@@ -5,9 +5,10 @@
 #include <thread>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
 #include <nlohmann/json.hpp>
 #include <sys/utsname.h>
+
+#include "base/processor.h"
 
 namespace hone::bench {
 
@@ -55,19 +56,12 @@ absl::StatusOr<std::vector<CorpusEntry>> ReadCorpus(
 }
 
 std::string DescribeMachine() {
-  std::string cpu = "unknown CPU";
-  std::ifstream info("/proc/cpuinfo");
-  for (std::string line; std::getline(info, line);) {
-    absl::string_view value = line;
-    if (!absl::ConsumePrefix(&value, "model name")) continue;
-    value.remove_prefix(std::min(value.find(':') + 1, value.size()));
-    cpu = std::string(absl::StripAsciiWhitespace(value));
-    break;
-  }
+  const std::string cpu = ProcessorModel();
   utsname system{};
   uname(&system);
-  return absl::StrCat(cpu, ", ", std::thread::hardware_concurrency(),
-                      " threads, ", system.sysname, " ", system.release,
+  return absl::StrCat(cpu.empty() ? "unknown CPU" : cpu, ", ",
+                      std::thread::hardware_concurrency(), " threads, ",
+                      system.sysname, " ", system.release,
                       ", g++ " __VERSION__);
 }
 

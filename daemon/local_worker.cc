@@ -3,21 +3,18 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <cstring>
 #include <filesystem>
 #include <system_error>
 #include <utility>
 
 #include "absl/time/time.h"
 #include <fcntl.h>
-#include <spawn.h>
 #include <spdlog/spdlog.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/child_process.h"
 #include "base/clock.h"
-
-extern char** environ;
 
 namespace hone::daemon {
 namespace {
@@ -75,28 +72,21 @@ void LocalWorker::KeepRunning() {
 void LocalWorker::RunOnce() {
   int input[2];
   if (pipe2(input, O_CLOEXEC) != 0) return;
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, input[0], STDIN_FILENO);
   // Its output goes where the daemon's log goes.
-  posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
-  std::string arguments[] = {program_, "worker", "--connect", server_,
-                             "--until-eof"};
-  char* argv[] = {arguments[0].data(), arguments[1].data(), arguments[2].data(),
-                  arguments[3].data(), arguments[4].data(), nullptr};
-  pid_t pid = -1;
-  const int error =
-      posix_spawn(&pid, program_.c_str(), &actions, nullptr, argv, environ);
-  posix_spawn_file_actions_destroy(&actions);
+  const absl::StatusOr<pid_t> pid = StartChildProcess(
+      {.program = program_,
+       .arguments = {"worker", "--connect", server_, "--until-eof"},
+       .input = input[0],
+       .output = STDERR_FILENO});
   close(input[0]);
-  if (error != 0) {
+  if (!pid.ok()) {
     close(input[1]);
-    spdlog::error("cannot start {}: {}", program_, std::strerror(error));
+    spdlog::error("{}", pid.status().ToString());
     return;
   }
   {
     absl::MutexLock lock(&mu_);
-    pid_ = pid;
+    pid_ = *pid;
     if (ending_) {
       close(input[1]);
     } else {
@@ -105,11 +95,11 @@ void LocalWorker::RunOnce() {
   }
   // Not reaped before pid_ is forgotten, so that it names no other process.
   siginfo_t end;
-  while (waitid(P_PID, static_cast<id_t>(pid), &end, WEXITED | WNOWAIT) < 0 &&
+  while (waitid(P_PID, static_cast<id_t>(*pid), &end, WEXITED | WNOWAIT) < 0 &&
          errno == EINTR) {
   }
   absl::MutexLock lock(&mu_);
-  waitpid(pid, nullptr, 0);
+  waitpid(*pid, nullptr, 0);
   pid_ = -1;
   if (stdin_ >= 0) close(std::exchange(stdin_, -1));
 }

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/IR/LegacyPassManager.h>
@@ -49,14 +48,11 @@ absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MakeTargetMachine(
 }
 
 EmitTarget MakeEmitTarget(const CompileOptions& options) {
-  const bool has_avx512 = absl::StrContains(options.features, "+avx512f");
-  const bool has_avx = absl::StrContains(options.features, "+avx");
+  const int64_t vector_bytes = VectorBytes(options.features);
   return {.cpu = options.cpu,
           .features = options.features,
-          .vector_bytes = has_avx512 ? 64
-                          : has_avx  ? 32
-                                     : 16,
-          .has_fast_gather = has_avx512};
+          .vector_bytes = vector_bytes,
+          .has_fast_gather = vector_bytes == 64};
 }
 
 // A module on its way to an object.

@@ -17,6 +17,7 @@
 #include <sched.h>
 
 #include "base/hash.h"
+#include "base/processor.h"
 
 namespace hone::backends {
 namespace {
@@ -62,16 +63,6 @@ int32_t UsableProcessors() {
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-std::string ModelName() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);) {
-    if (!absl::StartsWith(line, "model name")) continue;
-    return std::string(
-        absl::StripAsciiWhitespace(line.substr(line.find(':') + 1)));
-  }
-  return "";
-}
-
 HostCpu Detect() {
   HostCpu host;
   host.name = llvm::sys::getHostCPUName().str();
@@ -87,10 +78,9 @@ HostCpu Detect() {
               return a.compare(1, a.npos, b, 1, b.npos) < 0;
             });
   host.features = absl::StrJoin(features, ",");
-  host.model = ModelName();
-  const bool has_avx512 = known.lookup("avx512f");
-  host.machine.vector_bytes = has_avx512 ? 64 : known.lookup("avx") ? 32 : 16;
-  host.machine.vector_registers = has_avx512 ? 32 : 16;
+  host.model = ProcessorModel();
+  host.machine.vector_bytes = VectorBytes(host.features);
+  host.machine.vector_registers = host.machine.vector_bytes == 64 ? 32 : 16;
   host.machine.threads = UsableProcessors();
   ReadCaches(host.machine);
   return host;
@@ -118,6 +108,11 @@ KernelDevice DescribeHost() {
 }
 
 }  // namespace
+
+int64_t VectorBytes(absl::string_view features) {
+  if (absl::StrContains(features, "+avx512f")) return 64;
+  return absl::StrContains(features, "+avx") ? 32 : 16;
+}
 
 const HostCpu& DetectHost() {
   static const auto* const host = new HostCpu(Detect());

@@ -1,7 +1,10 @@
 #ifndef HONE_BACKENDS_CPU_HOST_H_
 #define HONE_BACKENDS_CPU_HOST_H_
 
+#include <cstdint>
 #include <string>
+
+#include "absl/strings/string_view.h"
 
 #include "backends/kernel_measurer.h"
 #include "loops/machine.h"
@@ -17,6 +20,9 @@ struct HostCpu {
   std::string model;
   loops::Machine machine;
 };
+
+// Of the widest register of a processor with that feature string.
+int64_t VectorBytes(absl::string_view features);
 
 // Asked once; what caches and cores there are comes from the system, cores
 // being those that this process may run on.

@@ -2,67 +2,49 @@
 
 #include <cerrno>
 #include <csignal>
-#include <cstring>
 #include <utility>
-#include <vector>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "backends/process/frames.h"
+#include "base/child_process.h"
 #include "base/clock.h"
 #include "base/status_macros.h"
 
-extern char** environ;
-
 namespace hone::backends {
-
-MeasureProcess::MeasureProcess(std::string program)
-    : program_(std::move(program)) {}
 
 MeasureProcess::~MeasureProcess() { Kill(); }
 
 absl::Status MeasureProcess::Spawn() {
   int to[2];
   int from[2];
-  if (pipe2(to, O_CLOEXEC) != 0 || pipe2(from, O_CLOEXEC) != 0) {
+  if (pipe2(to, O_CLOEXEC) != 0) {
     return absl::InternalError("cannot make a pipe");
   }
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, to[0], STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, from[1], STDOUT_FILENO);
-  std::string program = program_;
-  std::string command = "measure";
-  char* argv[] = {program.data(), command.data(), nullptr};
-  // OpenBLAS starts threads when it is loaded, unless it is told not to.
-  std::string one_thread = "OPENBLAS_NUM_THREADS=1";
-  std::vector<char*> environment;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    if (!absl::StartsWith(*entry, "OPENBLAS_NUM_THREADS=")) {
-      environment.push_back(*entry);
-    }
+  if (pipe2(from, O_CLOEXEC) != 0) {
+    close(to[0]);
+    close(to[1]);
+    return absl::InternalError("cannot make a pipe");
   }
-  environment.push_back(one_thread.data());
-  environment.push_back(nullptr);
-  pid_t pid = -1;
-  const int error = posix_spawn(&pid, program.c_str(), &actions, nullptr, argv,
-                                environment.data());
-  posix_spawn_file_actions_destroy(&actions);
+  // OpenBLAS starts threads when it is loaded, unless it is told not to.
+  const absl::StatusOr<pid_t> pid =
+      StartChildProcess({.program = "/proc/self/exe",
+                         .arguments = {"measure"},
+                         .environment = {"OPENBLAS_NUM_THREADS=1"},
+                         .input = to[0],
+                         .output = from[1]});
   close(to[0]);
   close(from[1]);
-  if (error != 0) {
+  if (!pid.ok()) {
     close(to[1]);
     close(from[0]);
-    return absl::InternalError(
-        absl::StrCat("cannot start hone measure: ", std::strerror(error)));
+    return pid.status();
   }
-  pid_ = pid;
+  pid_ = *pid;
   to_ = to[1];
   from_ = from[0];
   received_.clear();

@@ -13,14 +13,13 @@
 
 namespace hone::backends {
 
-// A process that does work (serve_measurements.h; `hone measure`), beside this
-// one: it has no threads, so it can fork, and whatever becomes of it this
-// process lives on. It is started when there is work, and stays until it is
-// asked for fresh.
+// A process that does work (serve_measurements.h) beside this one, `hone
+// measure` of this same program: it has no threads, so it can fork, and
+// whatever becomes of it this process lives on. It is started when there is
+// work, and stays until it is asked for fresh.
 class MeasureProcess {
  public:
-  // `program` is that of `hone`.
-  explicit MeasureProcess(std::string program = "/proc/self/exe");
+  MeasureProcess() = default;
   // Kills it.
   ~MeasureProcess();
   MeasureProcess(const MeasureProcess&) = delete;
@@ -41,7 +40,6 @@ class MeasureProcess {
  private:
   absl::Status Spawn();
 
-  const std::string program_;
   int pid_ = -1;
   int to_ = -1;
   int from_ = -1;

@@ -1,0 +1,14 @@
+#ifndef HONE_BASE_PROCESSOR_H_
+#define HONE_BASE_PROCESSOR_H_
+
+#include <string>
+
+namespace hone {
+
+// The model of this machine's processor as the system prints it; empty where it
+// does not.
+std::string ProcessorModel();
+
+}  // namespace hone
+
+#endif  // HONE_BASE_PROCESSOR_H_
