@@ -105,6 +105,9 @@ enum class ScopeMode : uint8_t {
   kParallel,
 };
 
+// The furthest that a scope may prefetch, in iterations.
+inline constexpr int32_t kMaxPrefetch = 4096;
+
 // A one-dimensional iteration: its variable goes through 0 … extent-1, as far
 // as it is less than `bound`.
 struct Scope {
@@ -114,6 +117,9 @@ struct Scope {
   // divide.
   std::optional<Affine> bound;
   ScopeMode mode = ScopeMode::kSequential;
+  // Of a sequential scope: each iteration asks the caches for what the loads in
+  // it will touch so many iterations later. 0: it does not.
+  int32_t prefetch = 0;
   // Local buffers that begin without a value in each iteration.
   std::vector<BufferId> locals;
   std::vector<Node> body;

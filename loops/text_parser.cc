@@ -231,6 +231,19 @@ class Parser {
     return ReadIntegers(buffer.strides) && lexer_.Expect("}");
   }
 
+  // `prefetch 8`
+  bool ReadPrefetch(Scope& scope) {
+    const char* at = lexer_.Position();
+    int64_t distance = 0;
+    if (!lexer_.Integer(distance)) return false;
+    if (distance < 1 || distance > kMaxPrefetch) {
+      return lexer_.Fail(at, absl::StrCat("prefetch ", distance,
+                                          ", expected 1 to ", kMaxPrefetch));
+    }
+    scope.prefetch = static_cast<int32_t>(distance);
+    return true;
+  }
+
   // `for i1 16 < 1000-16*i0 vector`
   bool ReadScope(const char* start) {
     if (open_.size() == kMaxScopes) {
@@ -259,8 +272,11 @@ class Parser {
       scope.mode = ScopeMode::kVector;
     } else if (lexer_.TakeWord("parallel")) {
       scope.mode = ScopeMode::kParallel;
+    } else if (lexer_.TakeWord("prefetch")) {
+      if (!ReadPrefetch(scope)) return false;
     } else if (!lexer_.AtLineEnd()) {
-      return lexer_.FailExpected("unrolled, vector, parallel or a new line");
+      return lexer_.FailExpected(
+          "unrolled, vector, parallel, prefetch or a new line");
     }
     scope.var = program_.NewVar();
     names_.variables.push_back({name, scope.var});

@@ -266,7 +266,10 @@ class Printer {
     if (scope.bound) {
       absl::StrAppend(&out_, " < ", AffineText(*scope.bound, vars_));
     }
-    absl::StrAppend(&out_, ModeText(scope.mode), "\n");
+    absl::StrAppend(&out_, ModeText(scope.mode));
+    if (scope.prefetch != 0)
+      absl::StrAppend(&out_, " prefetch ", scope.prefetch);
+    out_ += '\n';
     vars_.push_back(scope.var);
     AppendLocals(scope.locals);
     AppendBody(scope.body);

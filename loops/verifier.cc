@@ -111,6 +111,11 @@ class Verifier {
             "vector one");
       }
     }
+    if (scope.prefetch < 0 || scope.prefetch > kMaxPrefetch ||
+        (scope.prefetch != 0 && scope.mode != ScopeMode::kSequential)) {
+      return Error("prefetch ", scope.prefetch, ", expected 0 to ",
+                   kMaxPrefetch, ", and 0 unless the scope is sequential");
+    }
     if (scope.mode == ScopeMode::kVector) {
       for (const Node& node : scope.body) {
         if (node.scope() == nullptr) continue;

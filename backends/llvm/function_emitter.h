@@ -112,6 +112,23 @@ class FunctionEmitter {
   bool CollectBounds(const loops::Scope& scope,
                      std::vector<const loops::Scope*>& bounded) const;
 
+  // prefetch.cc
+  // Asks for what the loads in an iteration of `scope`, whose variable has its
+  // value, will touch scope.prefetch iterations later.
+  void EmitPrefetch(const loops::Scope& scope);
+  // A cache line: so many bytes from `rest` elements into the buffer on.
+  struct Line {
+    loops::BufferId buffer = 0;
+    loops::Affine rest;
+    int64_t bytes = 0;
+    friend bool operator==(const Line&, const Line&) = default;
+  };
+  void CollectLines(const loops::Scope& moving,
+                    const std::vector<loops::Node>& body,
+                    std::vector<Line>& lines);
+  void CollectLines(const loops::Scope& moving, const loops::Access& load,
+                    std::vector<Line>& lines);
+
   // parallel.cc
   llvm::Function* EmitParallelBody(
       const loops::Scope& scope,

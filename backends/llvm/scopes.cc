@@ -144,6 +144,7 @@ void FunctionEmitter::EmitSequential(const Scope& scope) {
   const auto loop = [&] {
     EmitLoop(Int64(0), end, [&](llvm::Value* variable) {
       variables_[scope.var] = {variable, range.lo, range.hi};
+      if (scope.prefetch != 0) EmitPrefetch(scope);
       EmitNodes(scope.body);
     });
   };

@@ -69,6 +69,7 @@ class Parallelise final : public Transform {
     HONE_RETURN_IF_ERROR(Check(program, step.path, *scope));
     Scope parallel = *scope;
     parallel.mode = ScopeMode::kParallel;
+    parallel.prefetch = 0;
     Program result = program;
     result.ReplaceScope(step.path, std::move(parallel));
     return result;

@@ -89,6 +89,7 @@ class Unroll final : public Transform {
     HONE_RETURN_IF_ERROR(Check(program, step.path, *scope));
     Scope unrolled = *scope;
     unrolled.mode = ScopeMode::kUnrolled;
+    unrolled.prefetch = 0;
     Program result = program;
     result.ReplaceScope(step.path, std::move(unrolled));
     return result;

@@ -155,6 +155,7 @@ class Vectorise final : public Transform {
     HONE_RETURN_IF_ERROR(Check(program, step.path, *scope));
     Scope vector = *scope;
     vector.mode = ScopeMode::kVector;
+    vector.prefetch = 0;
     Program result = program;
     ExpandLocals(result, step.path, vector);
     result.ReplaceScope(step.path, std::move(vector));

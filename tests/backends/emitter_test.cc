@@ -360,6 +360,39 @@ for v 8 vector
 )");
 }
 
+constexpr char kPrefetching[] = R"(
+kernel ahead
+argument x f32[20,64]
+argument w f32[20]
+result y f32[48]
+for v 48
+| y[v] = 0.0
+for i 2
+| for k 10 prefetch 6
+| | for u 3 unrolled
+| | | for v 16 vector
+| | | | y[16*u+v] += w[10*i+k] * x[10*i+k,16*u+v]
+)";
+
+TEST(EmitterTest, PrefetchingPastTheEndIsHarmless) {
+  ExpectTextMatchesInterpreter(kPrefetching);
+}
+
+TEST(EmitterTest, PrefetchesEachLineOnce) {
+  HONE_ASSERT_OK_AND_ASSIGN(const loops::Program program,
+                            loops::ParseProgram(kPrefetching));
+  HONE_ASSERT_OK_AND_ASSIGN(const std::string text,
+                            EmitLlvmText(program, "ahead", true));
+  // Three lines of a row of x; w moves by less than a line.
+  size_t calls = 0;
+  for (size_t at = 0; (at = text.find("call void @llvm.prefetch", at)) !=
+                      std::string::npos;
+       ++at) {
+    ++calls;
+  }
+  EXPECT_EQ(calls, 3u) << text;
+}
+
 TEST(EmitterTest, EmptyScopesDoNothing) {
   ExpectTextMatchesInterpreter(R"(
 kernel empty

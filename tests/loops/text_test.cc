@@ -48,7 +48,7 @@ for i0 2 parallel
 | acc[] *= 1e+20
 | acc[] max= select(n[3] == s32(-7), nan, -inf) if (n[0] < n[1])
 | acc[] min= where(0 <= i0-1 < 5 and -2 <= 3 < 4, x[i0-1,0], c@[{clamp(s32(0), n[i0], s32(3))}])
-| for i1 4
+| for i1 4 prefetch 12
 | | row[i1,0] = where(true, convert(f32, h[]), index(f32, 7-i0-2*i1)) if (total_lt(x[0,0], 0.0)) nontemporal
 | | row[i1,1] = exponential_minus_one(abs(z[1]) + real(z[0] * c64(1.5)))
 | y[3*i0+{n[0] - s32(1)},2] = acc[]

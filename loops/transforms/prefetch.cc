@@ -1,0 +1,116 @@
+// prefetch PATH DISTANCE: each iteration of a scope asks the caches for what
+// its loads will touch DISTANCE iterations later.
+//
+//   for i 100              →    for i 100 prefetch 8
+//   | y[i] = x[16*i]            | y[i] = x[16*i]
+//
+// Legal for sequential scopes in which something is loaded from another place
+// in each iteration: what is asked for need not be there. Pays where a loop
+// goes through memory in steps that the processor does not foresee: across
+// pages, or along many rows at once. Not for what is in the first cache.
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+
+#include "base/status_macros.h"
+#include "loops/rewrite.h"
+#include "loops/transforms/checks.h"
+#include "loops/transforms/registry.h"
+
+namespace hone::loops {
+namespace {
+
+// Whether a statement in `body`, or in scopes there that are written out, loads
+// from memory what `var` moves.
+bool LoadsMove(const Program& program, const std::vector<Node>& body,
+               VarId var) {
+  return std::any_of(body.begin(), body.end(), [&](const Node& node) {
+    if (node.scope() != nullptr) {
+      const ScopeMode mode = node.scope()->mode;
+      return (mode == ScopeMode::kUnrolled || mode == ScopeMode::kVector) &&
+             LoadsMove(program, node.scope()->body, var);
+    }
+    bool moves = false;
+    VisitAccesses(*node.statement(), [&](const Access& access, bool is_target) {
+      moves =
+          moves || (!is_target &&
+                    program.buffer(access.buffer).memory != Memory::kRegister &&
+                    std::any_of(access.indices.begin(), access.indices.end(),
+                                [&](const Index& index) {
+                                  return index.offset == nullptr &&
+                                         index.affine.Uses(var);
+                                }));
+    });
+    return moves;
+  });
+}
+
+absl::Status Check(const Program& program, const Scope& scope) {
+  if (scope.mode != ScopeMode::kSequential) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the scope is ", ModeName(scope.mode), ", expected sequential"));
+  }
+  if (scope.prefetch != 0) {
+    return absl::InvalidArgumentError("the scope prefetches already");
+  }
+  if (!LoadsMove(program, scope.body, scope.var)) {
+    return absl::InvalidArgumentError(
+        "nothing in the scope loads from a place that it moves");
+  }
+  return absl::OkStatus();
+}
+
+class Prefetch final : public Transform {
+ public:
+  absl::string_view name() const override { return "prefetch"; }
+
+  // Loops over what does not fit in the first cache.
+  void Enumerate(const Program& program, const Machine& machine,
+                 std::vector<Step>& steps) const override {
+    VisitScopes(program, Path(), [&](const Path& path, const Scope& scope) {
+      const bool is_large = std::any_of(
+          program.buffers().begin(), program.buffers().end(),
+          [&](const BufferPtr& buffer) {
+            return buffer->allocated_bytes() > machine.l1_bytes &&
+                   Mentions(program.At(path),
+                            static_cast<BufferId>(&buffer -
+                                                  program.buffers().data()));
+          });
+      if (!is_large || !Check(program, scope).ok()) return;
+      for (int64_t distance : {2, 8, 32}) {
+        if (distance < scope.extent) {
+          steps.push_back({"prefetch", path, {distance}});
+        }
+      }
+    });
+  }
+
+  absl::StatusOr<Program> Apply(const Program& program,
+                                const Step& step) const override {
+    HONE_RETURN_IF_ERROR(CheckParameters(step, 1));
+    HONE_ASSIGN_OR_RETURN(const Scope* scope, FindScope(program, step));
+    const int64_t distance = step.parameters[0];
+    if (distance < 1 || distance > kMaxPrefetch) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("distance ", distance, ", expected 1 … ", kMaxPrefetch));
+    }
+    HONE_RETURN_IF_ERROR(Check(program, *scope));
+    Scope ahead = *scope;
+    ahead.prefetch = static_cast<int32_t>(distance);
+    Program result = program;
+    result.ReplaceScope(step.path, std::move(ahead));
+    return result;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Transform> MakePrefetch() {
+  return std::make_unique<Prefetch>();
+}
+
+}  // namespace hone::loops
