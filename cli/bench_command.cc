@@ -11,6 +11,7 @@
 #include "base/status_macros.h"
 #include "bench/environment.h"
 #include "bench/kernels.h"
+#include "bench/measurement.h"
 #include "bench/parse.h"
 #include "bench/pass_fidelity.h"
 #include "bench/pass_order.h"
@@ -210,6 +211,32 @@ void AddKernels(CLI::App& parent, Context& context) {
   });
 }
 
+void AddMeasurement(CLI::App& parent, Context& context) {
+  auto options = std::make_shared<bench::MeasurementOptions>();
+  auto output = std::make_shared<std::string>();
+  CLI::App* command = AddCommand(
+      parent, context, "measurement",
+      "What measuring kernels costs, and kernels compared with themselves");
+  command->add_option("--suite", options->suite, "Folder of the kernels")
+      ->capture_default_str();
+  command
+      ->add_option("--comparisons", options->comparisons,
+                   "Of each kernel with itself")
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
+  command->add_option("--rounds", options->rounds, "Samples of other figures")
+      ->check(CLI::Range(1, 100000))
+      ->capture_default_str();
+  command->add_option("-o,--output", *output, "JSON file");
+  command->callback([options, output, &context] {
+    RunCommand(context, [&] {
+      return RunBench(context, *output, [&](std::ostream& out) {
+        return bench::RunMeasurementBench(*options, out);
+      });
+    });
+  });
+}
+
 void AddServe(CLI::App& parent, Context& context) {
   auto options = std::make_shared<bench::ServeOptions>();
   auto output = std::make_shared<std::string>();
@@ -244,6 +271,7 @@ void AddBenchCommand(CLI::App& app, Context& context) {
   AddEnvironment(*command, context);
   AddServe(*command, context);
   AddKernels(*command, context);
+  AddMeasurement(*command, context);
 }
 
 }  // namespace hone::cli

@@ -12,8 +12,8 @@
 #include "absl/time/clock.h"
 #include "cli/command.h"
 
-#include "backends/cpu/host.h"
 #include "backends/cpu/export.h"
+#include "backends/cpu/host.h"
 #include "backends/cpu/native_module.h"
 #include "base/status_macros.h"
 #include "base/thread_pool.h"

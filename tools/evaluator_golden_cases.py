@@ -74,30 +74,22 @@ class Maker:
 
     def add(self, name, parameters, body, regions="", inputs=None):
         """`parameters`: shapes, named p0, p1, … in the body."""
-        lines = [
-            f"  p{i} = {shape} parameter({i})"
-            for i, shape in enumerate(parameters)
-        ]
+        lines = [f"  p{i} = {shape} parameter({i})"
+                 for i, shape in enumerate(parameters)]
         lines += ["  " + line.strip() for line in body.strip().split("\n")]
-        text = (
-            f"HloModule m\n\n{regions}\nENTRY main {{\n"
-            + "\n".join(lines)
-            + "\n}\n"
-        )
+        text = (f"HloModule m\n\n{regions}\nENTRY main {{\n" +
+                "\n".join(lines) + "\n}\n")
         rng = np.random.default_rng(zlib.crc32(name.encode()))
         arrays = [self.random(shape, rng) for shape in parameters]
         for i, array in (inputs or {}).items():
-            dtype = arrays[i].dtype
-            arrays[i] = np.asarray(array).astype(dtype).reshape(
+            arrays[i] = np.asarray(array).astype(arrays[i].dtype).reshape(
                 arrays[i].shape)
         self.cases.append(Case(name, text, arrays))
 
     def each(self, name, parameters, results, inputs=None):
         """A module whose root is a tuple of `results`: "SHAPE EXPRESSION"."""
-        lines = []
-        for i, result in enumerate(results):
-            shape, expression = result.split(" ", 1)
-            lines.append(f"r{i} = {shape} {expression}")
+        lines = ["r{} = {} {}".format(i, *result.split(" ", 1))
+                 for i, result in enumerate(results)]
         shapes = ", ".join(r.split(" ", 1)[0] for r in results)
         names = ", ".join(f"r{i}" for i in range(len(results)))
         lines.append(f"ROOT all = ({shapes}) tuple({names})")
@@ -414,21 +406,20 @@ def convolution(m):
     }
     for name, (a, b, out, window, labels, more) in odd.items():
         window = f"window={{{window}}}, " if window else ""
-        m.add(f"convolution_{name}", [f"f32[{a}]", f"f32[{b}]"],
-              f"ROOT r = f32[{out}] convolution(p0, p1), {window}"
-              f"dim_labels={labels}{more}")
+        shapes = [f"f32[{a}]", f"f32[{b}]"]
+        text = (f"ROOT r = f32[{out}] convolution(p0, p1), {window}"
+                f"dim_labels={labels}{more}")
+        m.add(f"convolution_{name}", shapes, text)
+        # Padding and holes that count as zeros give NaN with infinities.
+        if name in ("same", "lhs_dilate", "depthwise", "depthwise_stride"):
+            kernel = np.ones([int(d) for d in b.split(",")])
+            kernel[0, 0] = np.inf
+            m.add(f"convolution_{name}_infinite", shapes, text,
+                  inputs={1: kernel})
     for t in ("f64", "bf16", "f16"):
         m.add(f"convolution_{t}", [f"{t}[1,5,5,2]", f"{t}[3,3,2,4]"],
               f"ROOT r = {t}[1,3,3,4] convolution(p0, p1), "
               "window={size=3x3}, dim_labels=b01f_01io->b01f")
-    # Whether padding and holes count as zeros, which give NaN with infinities.
-    for name in ("same", "lhs_dilate", "depthwise", "depthwise_stride"):
-        a, b, out, window, labels, more = odd[name]
-        kernel = np.ones([int(d) for d in b.split(",")])
-        kernel[0, 0] = np.inf
-        m.add(f"convolution_{name}_infinite", [f"f32[{a}]", f"f32[{b}]"],
-              f"ROOT r = f32[{out}] convolution(p0, p1), window={{{window}}}, "
-              f"dim_labels={labels}{more}", inputs={1: kernel})
 
 
 def reduce(m):

@@ -21,6 +21,9 @@ enum class Choice {
   kPanels,
   // Parts of the second cache of which a panel may fill one.
   kPanelShare,
+  // Whether a contraction's tiles of rows are around those of columns, and it
+  // copies panels of the rows' factor: 1 no, 2 yes.
+  kRowsFirst,
   // Sums that a contraction without panels takes at once.
   kSumsPerBlock,
   // Rows, and vectors of each, that sums along rows take at once.
@@ -28,8 +31,6 @@ enum class Choice {
   kRowVectors,
   // Vectors of partial results of other sums along a leaf.
   kPartialSums,
-  // Sums over rows that are kept while the rows go by.
-  kSumsKept,
   // The longer side of blocks that are read along one side and written along
   // the other.
   kBlock,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -125,6 +126,9 @@ class ContractionScheduler {
       c.rows.pop_back();
     }
     factor_ = c.b->buffer;
+    rows_first_ = has_panels_ && c.a != nullptr && row_.has_value() &&
+                  s_.Choose(Choice::kRowsFirst, WantsRowsFirst(c) ? 2 : 1) == 2;
+    if (rows_first_) row_factor_ = c.a->buffer;
     // The rows' factor is read as it lies.
     sums_ = c.sums;
     const Access& in_order = c.a != nullptr ? *c.a : *c.b;
@@ -136,6 +140,27 @@ class ContractionScheduler {
     other_columns_ = c.columns;
     other_rows_ = c.rows;
     return true;
+  }
+
+  // Whether the rows' factor, which lies across the sums, is better read once
+  // than once for each tile of columns: it does not stay in the second cache,
+  // and the columns' factor does.
+  bool WantsRowsFirst(const Contraction& c) const {
+    const Program& program = s_.program();
+    const auto is_contiguous = [&](VarId sum) {
+      return StrideOf(program, *c.a, sum) == 1;
+    };
+    if (absl::c_any_of(c.sums, is_contiguous)) return false;
+    const auto bytes = [&](std::initializer_list<const std::vector<VarId>*> of,
+                           VarId last) {
+      int64_t product = 4 * extents_.at(last);
+      for (const std::vector<VarId>* vars : of) {
+        for (VarId var : *vars) product *= extents_.at(var);
+      }
+      return product;
+    };
+    return bytes({&c.sums, &c.rows}, *row_) > s_.machine().l2_bytes &&
+           bytes({&c.sums, &c.columns}, *column_) <= s_.machine().l2_bytes;
   }
 
   // Vectors of a tile's row, as many as registers allow: they hold the tile,
@@ -172,13 +197,20 @@ class ContractionScheduler {
     }
     if (!ShareColumns(column_tiles, order)) return false;
     // One panel serves all rows. Without panels columns are read along.
-    if (column_tiles.has_value() && has_panels_) order.push_back(*column_tiles);
-    const size_t panel_depth = order.size();
-    Append(order, other_rows_);
-    if (column_tiles.has_value() && !has_panels_) {
+    const bool column_panels = has_panels_ && !rows_first_;
+    if (column_tiles.has_value() && column_panels) {
       order.push_back(*column_tiles);
     }
-    if (row_tiles.has_value()) order.push_back(*row_tiles);
+    size_t panel_depth = order.size();
+    Append(order, other_rows_);
+    if (row_tiles.has_value() && rows_first_) {
+      order.push_back(*row_tiles);
+      panel_depth = order.size();
+    }
+    if (column_tiles.has_value() && !column_panels) {
+      order.push_back(*column_tiles);
+    }
+    if (row_tiles.has_value() && !rows_first_) order.push_back(*row_tiles);
     const size_t tile_depth = order.size();
     if (row_.has_value()) order.push_back(*row_);
     order.push_back(*column_);
@@ -189,7 +221,7 @@ class ContractionScheduler {
     if (tile_depth > 0) KeepInRegisters(chain_.AtDepth(tile_depth - 1));
     if (has_panels_ && panel_depth > 0) {
       const Path around = chain_.AtDepth(panel_depth - 1);
-      if (s_.Do("pack", around, {factor_, 1})) {
+      if (s_.Do("pack", around, {rows_first_ ? row_factor_ : factor_, 1})) {
         VectoriseLeaves(s_, Child(around, 0));
       }
     }
@@ -206,6 +238,7 @@ class ContractionScheduler {
       return s_.Choose(Choice::kSumsPerBlock,
                        sums_.size() > 1 ? extent : kSumsAtOnce);
     }
+    if (rows_first_) return extent;
     for (VarId var : sums_) bytes *= extents_.at(var);
     const int64_t room =
         s_.machine().l2_bytes / s_.Choose(Choice::kPanelShare, 2);
@@ -340,10 +373,13 @@ class ContractionScheduler {
   Path sum_;  // the statement, before anything is done
   bool has_epilogue_ = false;
   BufferId target_ = 0;
-  BufferId factor_ = 0;  // that moves with the columns
+  BufferId factor_ = 0;      // that moves with the columns
+  BufferId row_factor_ = 0;  // that moves with the rows, of rows_first_
   int64_t lanes_ = 0;
   // The columns' factor is copied in the order in which it is read.
   bool has_panels_ = false;
+  // The rows' tiles are around the columns', and the rows' factor is copied.
+  bool rows_first_ = false;
   // The products have wheres around them.
   bool has_ranges_ = false;
   // Both factors move with the columns.

@@ -151,8 +151,7 @@ class LeafVectoriser {
     const Path sums = Child(rows, 0);
     const int64_t share = (ScopeAt(sums)->extent + s_.machine().threads - 1) /
                           s_.machine().threads;
-    const int64_t block = std::min(s_.Choose(Choice::kSumsKept, kSumsKept),
-                                   (share + 15) / 16 * 16);
+    const int64_t block = std::min(kSumsKept, (share + 15) / 16 * 16);
     if (block >= ScopeAt(sums)->extent) return;
     const Scheduler::Mark mark = s_.MarkHere();
     if (!s_.Do("split", sums, {block}) || !s_.Do("interchange", rows)) {

@@ -91,7 +91,7 @@ class Prefetch final : public Transform {
 
   absl::StatusOr<Program> Apply(const Program& program,
                                 const Step& step) const override {
-    HONE_RETURN_IF_ERROR(CheckParameters(step, 1));
+    HONE_RETURN_IF_ERROR(ExpectParameters(step, 1, "one: the distance"));
     HONE_ASSIGN_OR_RETURN(const Scope* scope, FindScope(program, step));
     const int64_t distance = step.parameters[0];
     if (distance < 1 || distance > kMaxPrefetch) {

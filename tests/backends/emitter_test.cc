@@ -385,8 +385,8 @@ TEST(EmitterTest, PrefetchesEachLineOnce) {
                             EmitLlvmText(program, "ahead", true));
   // Three lines of a row of x; w moves by less than a line.
   size_t calls = 0;
-  for (size_t at = 0; (at = text.find("call void @llvm.prefetch", at)) !=
-                      std::string::npos;
+  for (size_t at = 0;
+       (at = text.find("call void @llvm.prefetch", at)) != std::string::npos;
        ++at) {
     ++calls;
   }

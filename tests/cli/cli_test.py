@@ -136,7 +136,7 @@ class Kernels(Scratch):
         self.assertIn("for i0", (self.folder / "rows.h").read_text())
         expected = "".join(f"{37 * i}\n" for i in range(5))
         self.write("call.c", blocks["c"])
-        subprocess.run(["cc", "call.c", "./rows.so", "-o", "call"],
+        subprocess.run(["cc", "call.c", "./rows.so", "-Wl,-rpath,.", "-o", "call"],
                        cwd=self.folder, check=True)
         self.write("call.py", blocks["python"])
         for command in (["./call"], [sys.executable, "call.py"]):
@@ -180,6 +180,28 @@ class Kernels(Scratch):
                  "--trials", "2", "--export", self.folder / "rows.dll"), 2,
             "expected *.so")
         self.assertFalse((self.folder / "rows.dll").exists())
+
+    def test_the_bench_of_measurement_compares_kernels_with_themselves(self):
+        document = self.json(
+            "bench", "measurement", "--suite", ROOT / "bench/data/kernels",
+            "--comparisons", "2", "--rounds", "3")
+        self.assertGreater(document["moves"]["moves"], 0)
+        self.assertGreater(document["child_ms"], 0)
+        self.assertEqual([k["comparisons"] for k in document["identical"]],
+                         [2] * 5)
+
+    def test_the_bench_exports_default_and_tuned_kernels(self):
+        document = self.json(
+            "bench", "kernels", "--suite", ROOT / "bench/data/kernels",
+            "--only", "^row_sum_1001x777$", "--trials", "2", "--threads", "1",
+            "--python", "", "--objects", self.folder / "objects")
+        run, = document["runs"]
+        row, = run["kernels"]
+        self.assertEqual(row["tuned"]["trials"], 2)
+        self.assertGreater(row["tuned"]["best_ns"], 0)
+        for kind in ("default", "tuned"):
+            self.assertTrue((self.folder / "objects/1" / kind /
+                             "row_sum_1001x777.so").exists())
 
     def test_times_it_beside_the_roof(self):
         timing = self.json("kernel", self.module, "--time")["default"]
@@ -254,7 +276,8 @@ class LocalCommands(Scratch):
     def test_lists(self):
         self.assertIn("dce", self.json("list", "passes")["passes"])
         self.assertIn("beam", self.json("list", "optimizers")["optimizers"])
-        self.assertEqual(self.json("list", "tasks")["tasks"], ["pass_order"])
+        self.assertEqual(self.json("list", "tasks")["tasks"],
+                         ["kernel", "pass_order"])
         self.assertIn("xla-cpu", self.json("list", "pipelines")["pipelines"])
         self.assertIn("split", self.json("list", "transforms")["transforms"])
 

@@ -63,8 +63,11 @@ TEST_F(ServerTest, ServerInfoListsWhatThereIs) {
   v1::GetServerInfoResponse info;
   HONE_EXPECT_GRPC_OK(admin_->GetServerInfo(&context, {}, &info));
   EXPECT_NE(info.version(), "");
-  ASSERT_EQ(info.tasks_size(), 1);
-  EXPECT_EQ(info.tasks(0).name(), "pass_order");
+  ASSERT_EQ(info.tasks_size(), 2);
+  EXPECT_EQ(info.tasks(0).name(), "kernel");
+  EXPECT_EQ(info.tasks(0).target(), "cpu");
+  EXPECT_EQ(info.tasks(1).name(), "pass_order");
+  EXPECT_EQ(info.tasks(1).target(), "hlo");
   EXPECT_GT(info.optimizers_size(), 3);
   EXPECT_GT(info.passes_size(), 5);
   EXPECT_EQ(info.limits().max_message_bytes(), 16 << 20);

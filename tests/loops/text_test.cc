@@ -256,7 +256,8 @@ constexpr BadText kBadTexts[] = {
     {"for i\n", "4:6: the line ends here, expected an integer"},
     {"for i -1", "4:7: found '-', expected an integer"},
     {"for i 3 fast",
-     "4:9: found 'fast', expected unrolled, vector, parallel or a new line"},
+     "4:9: found 'fast', expected unrolled, vector, parallel, prefetch or "
+     "a new line"},
     {"for i 3 vector fast", "4:16: found 'fast', expected a new line"},
     {"for i 99999999999999999999",
      "4:7: the number is too large, expected at most 2^56"},

@@ -147,7 +147,7 @@ class Timing(unittest.TestCase):
                            check=True)
         result = subprocess.run(
             [sys.executable, ROOT / "bench/kernels/time_peers.py", "--objects",
-             folder, "--only", "^(add_mul_1000003|row_sum_1001x777)$",
+             folder, "--tuned", folder, "--only", "^(add_mul_1000003|row_sum_1001x777)$",
              "--rounds", "2", "-o", folder / "out.json"],
             capture_output=True, text=True)
         self.assertEqual(result.returncode, 1, result.stderr)
@@ -156,10 +156,11 @@ class Timing(unittest.TestCase):
         row, = json.loads((folder / "out.json").read_text())["rows"]
         self.assertEqual(row["kernel"], "add_mul_1000003")
         self.assertEqual(set(row["us"]),
-                         {"torch", "xla", "hone", "torch again"})
+                         {"torch", "xla", "hone", "tuned", "torch again"})
         self.assertEqual(len(row["samples"]["hone"]["seconds"]), 2)
         self.assertEqual(row["bound"], "memory")
-        self.assertIn("xla/hone: geometric mean", result.stdout)
+        for name in ("xla/hone", "torch/tuned"):
+            self.assertIn(f"{name}: geometric mean", result.stdout)
 
 
 if __name__ == "__main__":

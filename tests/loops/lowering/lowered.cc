@@ -40,7 +40,8 @@ int64_t CountIn(const Program& program, const std::vector<Node>& nodes) {
 std::vector<hlo::Literal> Flat(const std::vector<hlo::Literal>& literals) {
   std::vector<hlo::Literal> flat;
   for (const hlo::Literal& literal : literals) {
-    for (hlo::Literal& leaf : hlo::Leaves(literal)) flat.push_back(std::move(leaf));
+    for (hlo::Literal& leaf : hlo::Leaves(literal))
+      flat.push_back(std::move(leaf));
   }
   return flat;
 }
