@@ -19,6 +19,13 @@ constexpr size_t kAcceptedKept = 1024;
 // have run out.
 constexpr absl::Duration kPatrol = absl::Milliseconds(100);
 
+absl::Status NobodyOffers(absl::string_view fingerprint) {
+  return absl::UnavailableError(
+      absl::StrCat("no worker offers a device",
+                   fingerprint.empty() ? "" : absl::StrCat(" ", fingerprint),
+                   ", expected one (hone worker --connect)"));
+}
+
 absl::Status FromRpcStatus(const google::rpc::Status& status) {
   return {static_cast<absl::StatusCode>(status.code()), status.message()};
 }
@@ -71,11 +78,19 @@ absl::StatusOr<v1::Completion> Fleet::Run(const v1::Work& work,
   const auto ended = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
     return draining_ || job->result.has_value();
   };
+  absl::Duration last_hope = clock_.Monotonic();
   while (!mu_.AwaitWithTimeout(absl::Condition(&ended), kPatrol)) {
     ExpireLocked();
-    if (!stop || !stop()) continue;
-    Forget(*job);
-    return absl::CancelledError("stopped");
+    if (stop && stop()) {
+      Forget(*job);
+      return absl::CancelledError("stopped");
+    }
+    const absl::Duration now = clock_.Monotonic();
+    if (FindDevice(device_fingerprint) != nullptr) last_hope = now;
+    if (now - last_hope > options_.device_wait) {
+      Forget(*job);
+      return NobodyOffers(device_fingerprint);
+    }
   }
   if (job->result.has_value()) return *std::move(job->result);
   Forget(*job);
@@ -86,25 +101,24 @@ absl::StatusOr<v1::Device> Fleet::AwaitDevice(absl::string_view fingerprint,
                                               const StopPredicate& stop) {
   const absl::Duration end = clock_.Monotonic() + options_.device_wait;
   absl::MutexLock lock(&mu_);
-  const v1::Device* device = nullptr;
   const auto found = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
-    for (const auto& [id, worker] : workers_) {
-      if (fingerprint.empty() || worker.device.fingerprint() == fingerprint) {
-        device = &worker.device;
-      }
-    }
-    return draining_ || device != nullptr;
+    return draining_ || FindDevice(fingerprint) != nullptr;
   };
   while (!mu_.AwaitWithTimeout(absl::Condition(&found), kPatrol)) {
     if (stop && stop()) return absl::CancelledError("stopped");
-    if (clock_.Monotonic() < end) continue;
-    return absl::UnavailableError(
-        absl::StrCat("no worker offers a device",
-                     fingerprint.empty() ? "" : absl::StrCat(" ", fingerprint),
-                     ", expected one (hone worker --connect)"));
+    if (clock_.Monotonic() >= end) return NobodyOffers(fingerprint);
   }
   if (draining_) return DrainingError();
-  return *device;
+  return *FindDevice(fingerprint);
+}
+
+const v1::Device* Fleet::FindDevice(absl::string_view fingerprint) const {
+  for (const auto& [id, worker] : workers_) {
+    if (fingerprint.empty() || worker.device.fingerprint() == fingerprint) {
+      return &worker.device;
+    }
+  }
+  return nullptr;
 }
 
 absl::Status Fleet::CheckRequest(const v1::SynchronizeRequest& request) const {

@@ -55,7 +55,8 @@ class Fleet {
   // empty, and waits for it.
   // Errors: those that the worker reports about the work; Internal when the
   // work was lost with max_attempts workers; Cancelled after `stop`;
-  // Unavailable (DRAINING) once the fleet drains.
+  // Unavailable when no worker with such a device is there any more, or
+  // (DRAINING) once the fleet drains.
   absl::StatusOr<v1::Completion> Run(const v1::Work& work,
                                      absl::string_view device_fingerprint,
                                      const StopPredicate& stop);
@@ -96,6 +97,9 @@ class Fleet {
   };
   struct Waiter;
 
+  // Of a worker, with that fingerprint if it is not empty; null: there is none.
+  const v1::Device* FindDevice(absl::string_view fingerprint) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Status CheckRequest(const v1::SynchronizeRequest& request) const;
   void ExpireLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Takes the job from its worker, back to the front of the queue, or ends it

@@ -209,6 +209,28 @@ TEST_F(FleetTest, DrainingEndsWaitsAndRefusesWorkers) {
             absl::StatusCode::kUnavailable);
 }
 
+TEST_F(FleetTest, WorkThatNobodyCanDoIsGivenBack) {
+  auto result = Submit("w", "g");
+  Call(From("a"));
+  clock_.Advance(absl::Seconds(21));
+  EXPECT_EQ(result.get().status().code(), absl::StatusCode::kUnavailable);
+  // Nobody gets it later.
+  v1::SynchronizeRequest other = From("b");
+  other.mutable_device()->set_fingerprint("g");
+  EXPECT_TRUE(Call(other).has_idle());
+}
+
+TEST_F(FleetTest, ADeviceIsAwaited) {
+  auto device = std::async(std::launch::async, [this] {
+    return fleet_.AwaitDevice("f", /*stop=*/nullptr);
+  });
+  Call(From("a"));
+  HONE_ASSERT_OK_AND_ASSIGN(const v1::Device found, device.get());
+  EXPECT_EQ(found.fingerprint(), "f");
+  EXPECT_EQ(fleet_.AwaitDevice("g", [] { return true; }).status().code(),
+            absl::StatusCode::kCancelled);
+}
+
 TEST_F(FleetTest, ABadRequestIsRefused) {
   v1::SynchronizeRequest request = From("a");
   request.set_version("2");
@@ -233,7 +255,10 @@ TEST_F(FleetTest, ABadRequestIsRefused) {
 TEST_F(FleetTest, NothingIsLostOrTakenTwiceWhateverWorkersDo) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     Fleet fleet(clock_, metrics_,
-                {.version = "1", .lease = kLease, .max_attempts = 1000});
+                {.version = "1",
+                 .lease = kLease,
+                 .device_wait = absl::InfiniteDuration(),
+                 .max_attempts = 1000});
     Rng rng(seed);
     std::map<std::string, std::future<Result>> results;
     for (int i = 0; i < 8; ++i) {

@@ -14,6 +14,7 @@
 #include "base/status_macros.h"
 #include "hlo/text_printer.h"
 #include "loops/lowering/lowering.h"
+#include "loops/schedules/choices.h"
 #include "loops/transforms/registry.h"
 #include "loops/transforms/script.h"
 #include "tuning/registry.h"
@@ -23,8 +24,8 @@ namespace hone::tuning {
 namespace {
 
 // Raised whenever a script comes to make something else of the same module, or
-// an action to mean something else; the list of transformations is part of the
-// space version by itself.
+// an action to mean something else; the lists of choices and transformations
+// are part of the space version by themselves.
 constexpr int kScriptsVersion = 1;
 
 constexpr absl::string_view kDeviceKind = "cpu";
@@ -39,8 +40,14 @@ class Kernel final : public Task {
   }
 
   std::string space_version() const override {
+    const std::string choices =
+        absl::StrJoin(loops::AllChoices(), ";",
+                      [](std::string* out, const loops::ChoiceInfo& choice) {
+                        absl::StrAppend(out, choice.name, "=",
+                                        absl::StrJoin(choice.values, ","));
+                      });
     return absl::StrCat(
-        kScriptsVersion, ":",
+        kScriptsVersion, ":", choices, ":",
         absl::StrJoin(loops::AllTransforms(), ",",
                       [](std::string* out, const loops::Transform* transform) {
                         absl::StrAppend(out, transform->name());
