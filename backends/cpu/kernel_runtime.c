@@ -11,9 +11,14 @@
 
 /* ---- Threads ------------------------------------------------------------ */
 
-/* Iterations of waiting before a thread goes to sleep: some ten microseconds,
- * which is what waking it takes. */
+/* Iterations of waiting before a thread goes to sleep: some hundred
+ * microseconds, about what waking a thread on an idle core can take. */
 enum { kSpins = 4000, kMaxThreads = 1024 };
+
+/* Times that a caller offers its core to others before it sleeps until the
+ * workers are done: milliseconds. Who sleeps is woken on the core of the worker
+ * that was last, where Linux takes the idle cores to be gone. */
+enum { kYields = 4000 };
 
 typedef void (*Body)(void* context, int64_t begin, int64_t end);
 
@@ -25,6 +30,9 @@ static struct {
   pthread_cond_t work;
   pthread_cond_t done;
   int workers;
+  pthread_t threads[kMaxThreads];
+  /* The core of the caller, which the workers keep off; -1: not yet. */
+  int callers_core;
   int sleepers;
   int caller_sleeps;
   /* The job: written before the generation is raised. */
@@ -40,6 +48,7 @@ static struct {
     .mutex = PTHREAD_MUTEX_INITIALIZER,
     .work = PTHREAD_COND_INITIALIZER,
     .done = PTHREAD_COND_INITIALIZER,
+    .callers_core = -1,
 };
 static pthread_once_t fork_handler = PTHREAD_ONCE_INIT;
 static atomic_int thread_count; /* 0: not asked yet */
@@ -100,6 +109,7 @@ static void InitPool(void) {
   pthread_cond_init(&pool.work, NULL);
   pthread_cond_init(&pool.done, NULL);
   pool.workers = 0;
+  pool.callers_core = -1;
   pool.sleepers = 0;
   pool.caller_sleeps = 0;
   atomic_store(&pool.generation, 0);
@@ -136,9 +146,30 @@ static int StartWorkers(int wanted) {
         pthread_create(&thread, &attributes, Work, (void*)(uintptr_t)start);
     pthread_attr_destroy(&attributes);
     if (failed) break;
-    ++pool.workers;
+    pool.threads[pool.workers++] = thread;
+    pool.callers_core = -1;
   }
   return pool.workers;
+}
+
+/* Keeps the workers off the caller's core, if there are cores enough. Linux
+ * wakes a thread on the core of the one that wakes it where it takes the other
+ * cores to be gone, as it does with the idle ones of a virtual machine; caller
+ * and worker would then take turns until the load is balanced, milliseconds
+ * later. */
+static void KeepOffCallersCore(void) {
+  const int core = sched_getcpu();
+  if (core == pool.callers_core) return;
+  pool.callers_core = core;
+  cpu_set_t cores;
+  if (core < 0 || sched_getaffinity(0, sizeof(cores), &cores) != 0 ||
+      CPU_COUNT(&cores) <= pool.workers) {
+    return;
+  }
+  CPU_CLR(core, &cores);
+  for (int i = 0; i < pool.workers; ++i) {
+    pthread_setaffinity_np(pool.threads[i], sizeof(cores), &cores);
+  }
 }
 
 void hone_kernel_set_threads(int32_t threads) {
@@ -171,6 +202,7 @@ void hone_kernel_parallel_for(Body body, void* context, int64_t count) {
   }
   const int workers = StartWorkers((int)ranges - 1);
   if (ranges > workers + 1) ranges = workers + 1;
+  KeepOffCallersCore();
   pool.body = body;
   pool.context = context;
   pool.count = count;
@@ -187,6 +219,10 @@ void hone_kernel_parallel_for(Body body, void* context, int64_t count) {
   for (int spins = 0; spins < kSpins; ++spins) {
     if (atomic_load_explicit(&pool.pending, memory_order_acquire) == 0) break;
     Pause();
+  }
+  for (int yields = 0; yields < kYields; ++yields) {
+    if (atomic_load_explicit(&pool.pending, memory_order_acquire) == 0) break;
+    sched_yield();
   }
   /* Also waits for the last worker to be done with the mutex. */
   pthread_mutex_lock(&pool.mutex);

@@ -25,7 +25,10 @@ WARM_SECONDS, WARM_LIMIT_SECONDS = 0.05, 0.5
 WARM_AGREEMENT = 0.01
 # Thread pools go on spinning for a while after a call; with several threads a
 # sample waits until those of the one before have given up.
-POOL_SECONDS = 5e-3
+POOL_SECONDS = 20e-3
+# After that the threads are called until the system has spread them over the
+# cores again, which takes some of its clock's ticks.
+SPREAD_SECONDS = 8e-3
 RESAMPLES = 2000
 
 
@@ -86,10 +89,13 @@ def measure(calls, rounds, threads, seed):
         for _ in range(rounds // 2):
             order = [list(calls)[i] for i in rng.permutation(len(calls))]
             for name in order + order[::-1]:
+                # Brings the caches and the pool into the state of a loop.
+                warming = 1 + counts[name] // 10
                 if threads > 1:
                     time.sleep(POOL_SECONDS)
-                # Brings the caches and the pool into the state of a loop.
-                seconds_per_call(calls[name], 1 + counts[name] // 10)
+                    warming = round(
+                        1 + counts[name] * SPREAD_SECONDS / SAMPLE_SECONDS)
+                seconds_per_call(calls[name], warming)
                 _sample(calls[name], counts[name], samples[name])
     finally:
         if collecting:
