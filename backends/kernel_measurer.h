@@ -85,11 +85,11 @@ class KernelMeasurer {
  public:
   virtual ~KernelMeasurer() = default;
 
-  // The devices there are now, each once, by fingerprint. Waits a moment where
-  // there are none, as workers take that long to come.
+  // The devices there are now, each once, by fingerprint.
   virtual std::vector<KernelDevice> Devices() = 0;
 
-  // The device of that fingerprint, once it is there.
+  // The device of that fingerprint, or any if it is empty, once one is there:
+  // workers take a while to come.
   // Errors: Unavailable when it does not come; Cancelled after `stop`.
   virtual absl::StatusOr<KernelDevice> AwaitDevice(
       absl::string_view fingerprint, const std::function<bool()>& stop) = 0;

@@ -50,8 +50,8 @@ absl::StatusOr<pid_t> StartChildProcess(const ChildProcessOptions& options) {
   posix_spawn_file_actions_adddup2(&actions, options.output, STDOUT_FILENO);
   pid_t pid = -1;
   const int error =
-      posix_spawn(&pid, options.program.c_str(), &actions, nullptr,
-                  Pointers(arguments).data(), Pointers(environment).data());
+      posix_spawnp(&pid, options.program.c_str(), &actions, nullptr,
+                   Pointers(arguments).data(), Pointers(environment).data());
   posix_spawn_file_actions_destroy(&actions);
   if (error == 0) return pid;
   return absl::InternalError(absl::StrCat("cannot start ", options.program,

@@ -10,7 +10,7 @@
 namespace hone {
 
 struct ChildProcessOptions {
-  // The path of the executable.
+  // The path of the executable, or its name where PATH leads to it.
   std::string program;
   // Behind its name.
   std::vector<std::string> arguments = {};

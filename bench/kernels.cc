@@ -1,6 +1,5 @@
 #include "bench/kernels.h"
 
-#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <regex>
@@ -8,12 +7,15 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_replace.h"
 #include "absl/time/clock.h"
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "backends/cpu/export.h"
 #include "backends/cpu/host.h"
 #include "backends/process/local_kernels.h"
+#include "base/child_process.h"
 #include "base/clock.h"
 #include "base/statistics.h"
 #include "base/status_macros.h"
@@ -58,9 +60,26 @@ absl::StatusOr<std::vector<std::string>> KernelNames(
   return names;
 }
 
-// An argument of a shell's command.
-std::string Quoted(const std::string& text) {
-  return absl::StrCat("'", absl::StrReplaceAll(text, {{"'", "'\\''"}}), "'");
+// Runs a process and writes its standard output to `out`.
+// Errors: FailedPrecondition unless it exits with status 0.
+absl::Status RunProcess(ChildProcessOptions options, std::ostream& out) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return absl::InternalError("no pipe");
+  options.output = ends[1];
+  const absl::StatusOr<pid_t> child = StartChildProcess(options);
+  close(ends[1]);
+  char buffer[4096];
+  ssize_t size = 0;
+  while ((size = read(ends[0], buffer, sizeof(buffer))) > 0) {
+    out.write(buffer, size).flush();
+  }
+  close(ends[0]);
+  HONE_RETURN_IF_ERROR(child.status());
+  int status = 0;
+  waitpid(*child, &status, 0);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat(options.program, " failed"));
 }
 
 // The kernels for one number of threads.
@@ -161,22 +180,19 @@ class KernelsRun {
   // The table, from the script that has PyTorch and XLA in its process.
   absl::StatusOr<Json> TimePeers() {
     const std::string result = folder_ + "/peers.json";
-    const std::string command = absl::StrCat(
-        Quoted(options_.python), " bench/kernels/time_peers.py --objects ",
-        Quoted(folder_ + "/default"), " --tuned ", Quoted(folder_ + "/tuned"),
-        " --threads ", threads_, " --rounds ", options_.rounds, " --only ",
-        Quoted(options_.only), " -o ", Quoted(result));
-    std::FILE* const script = popen(command.c_str(), "r");
-    if (script == nullptr) return absl::InternalError("popen failed");
-    char buffer[4096];
-    while (std::fgets(buffer, sizeof(buffer), script) != nullptr) {
-      out_ << buffer << std::flush;
-    }
-    if (pclose(script) != 0) {
-      return absl::FailedPreconditionError(
-          "the peers were not timed, expected a Python with jax and torch "
-          "(--python), Hone's source tree as the working directory, and equal "
-          "results");
+    const absl::Status status = RunProcess(
+        {.program = options_.python,
+         .arguments = {"bench/kernels/time_peers.py", "--objects",
+                       folder_ + "/default", "--tuned", folder_ + "/tuned",
+                       "--threads", absl::StrCat(threads_), "--rounds",
+                       absl::StrCat(options_.rounds), "--only", options_.only,
+                       "-o", result}},
+        out_);
+    if (!status.ok()) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          "the peers were not timed (", status.message(),
+          "), expected a Python with jax and torch (--python), Hone's source "
+          "tree as the working directory, and equal results"));
     }
     return ReadJson(result);
   }

@@ -12,9 +12,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
+#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/child_process.h"
 #include "base/statistics.h"
 #include "base/status_macros.h"
 #include "bench/corpus.h"
@@ -41,24 +43,24 @@ class XlaParser {
       const std::string& python, const std::string& file) {
     std::array<int, 2> to_child{};
     std::array<int, 2> from_child{};
-    if (pipe(to_child.data()) != 0 || pipe(from_child.data()) != 0) {
-      return absl::InternalError("pipe failed");
+    if (pipe2(to_child.data(), O_CLOEXEC) != 0 ||
+        pipe2(from_child.data(), O_CLOEXEC) != 0) {
+      return absl::InternalError("no pipe");
     }
-    const pid_t pid = fork();
-    if (pid < 0) return absl::InternalError("fork failed");
-    if (pid == 0) {
-      dup2(to_child[0], STDIN_FILENO);
-      dup2(from_child[1], STDOUT_FILENO);
-      close(to_child[1]);
-      close(from_child[0]);
-      execl(python.c_str(), python.c_str(), "bench/time_xla_parser.py",
-            file.c_str(), nullptr);
-      _exit(127);
-    }
+    const absl::StatusOr<pid_t> pid =
+        StartChildProcess({.program = python,
+                           .arguments = {"bench/time_xla_parser.py", file},
+                           .input = to_child[0],
+                           .output = from_child[1]});
     close(to_child[0]);
     close(from_child[1]);
+    if (!pid.ok()) {
+      close(to_child[1]);
+      close(from_child[0]);
+      return pid.status();
+    }
     auto parser = std::unique_ptr<XlaParser>(new XlaParser);
-    parser->pid_ = pid;
+    parser->pid_ = *pid;
     parser->in_ = fdopen(to_child[1], "w");
     parser->out_ = fdopen(from_child[0], "r");
     return parser;

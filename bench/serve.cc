@@ -16,10 +16,10 @@
 #include "absl/time/clock.h"
 #include <grpcpp/grpcpp.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/child_process.h"
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/status_macros.h"
@@ -205,19 +205,14 @@ absl::StatusOr<double> TimeStart() {
     const auto server = builder.BuildAndStart();
   }
   const std::string address = absl::StrCat("127.0.0.1:", port);
-  std::vector<std::string> words = {binary.string(),  "--listen",    address,
-                                    "--http",         "127.0.0.1:0", "--state",
-                                    directory.path(), "--log-level", "error"};
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
   const absl::Duration start = SystemClock().Monotonic();
-  pid_t child = 0;
-  if (posix_spawn(&child, binary.c_str(), nullptr, nullptr, argv.data(),
-                  environ) != 0) {
-    return absl::UnavailableError(
-        absl::StrCat("cannot start ", binary.string()));
-  }
+  HONE_ASSIGN_OR_RETURN(
+      const pid_t child,
+      StartChildProcess(
+          {.program = binary.string(),
+           .arguments = {"--listen", address, "--http", "127.0.0.1:0",
+                         "--state", directory.path(), "--log-level",
+                         "error"}}));
   const absl::Cleanup stop = [child] {
     kill(child, SIGTERM);
     waitpid(child, nullptr, 0);

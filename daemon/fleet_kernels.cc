@@ -30,7 +30,6 @@ absl::StatusOr<backends::KernelDevice> FleetKernels::AwaitDevice(
 absl::StatusOr<backends::KernelReport> FleetKernels::Measure(
     const backends::KernelRequest& request, absl::string_view fingerprint,
     const std::function<bool()>& stop) {
-  HONE_RETURN_IF_ERROR(fleet_.AwaitDevice(fingerprint, stop).status());
   v1::Work work;
   backends::ToProto(request, *work.mutable_kernel());
   HONE_ASSIGN_OR_RETURN(const v1::Completion completion,

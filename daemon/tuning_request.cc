@@ -21,12 +21,6 @@ absl::StatusOr<TuningRequest> ReadTuningRequest(Runtime& runtime,
     fingerprint = std::move(loaded.fingerprint);
     result.module = std::move(loaded.module);
   }
-  HONE_ASSIGN_OR_RETURN(const tuning::Task* task,
-                        tuning::FindTask(result.request.task));
-  if (task->needs_device()) {
-    HONE_RETURN_IF_ERROR(
-        runtime.tuner.kernels->AwaitDevice("", /*stop=*/nullptr).status());
-  }
   HONE_ASSIGN_OR_RETURN(result.key,
                         tuning::MakeCacheKey(*fingerprint, result.request,
                                              runtime.tuner.kernels));

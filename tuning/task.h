@@ -85,9 +85,6 @@ class Task {
   virtual absl::StatusOr<std::string> ResolveTarget(
       absl::string_view asked, backends::KernelMeasurer* kernels) const = 0;
 
-  // Whether candidates are measured on a device.
-  virtual bool needs_device() const { return false; }
-
   // Trials of a budget that names none; 0: as many as for any task.
   virtual int64_t default_trials() const { return 0; }
 

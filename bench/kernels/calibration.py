@@ -9,6 +9,7 @@ import concurrent.futures
 import ctypes
 import functools
 import math
+import os
 import pathlib
 import subprocess
 import tempfile
@@ -47,7 +48,10 @@ class Calibration:
 
     def __init__(self, threads):
         self.threads = threads
-        self._pool = concurrent.futures.ThreadPoolExecutor(threads)
+        cores = iter(sorted(os.sched_getaffinity(0)))
+        # A thread to a core, which the system may take its time to come to.
+        self._pool = concurrent.futures.ThreadPoolExecutor(
+            threads, initializer=lambda: os.sched_setaffinity(0, {next(cores)}))
         self.library = _build()
         self.peak_flops = 0.0
         for _ in range(10):  # clocks may need a while to rise

@@ -31,6 +31,10 @@ constexpr int kScriptsVersion = 1;
 constexpr absl::string_view kDeviceKind = "cpu";
 constexpr int32_t kMaxThreads = 1024;
 
+absl::Status NobodyMeasures() {
+  return absl::UnavailableError("there is nobody to measure kernels");
+}
+
 class Kernel final : public Task {
  public:
   absl::string_view name() const override { return "kernel"; }
@@ -66,7 +70,6 @@ class Kernel final : public Task {
   std::string default_target() const override {
     return std::string(kDeviceKind);
   }
-  bool needs_device() const override { return true; }
   int64_t default_trials() const override { return 64; }
 
   // A fingerprint need not be of a device that is there: there may be results.
@@ -81,13 +84,10 @@ class Kernel final : public Task {
           "target '", asked,
           "' is no device, expected 'cpu' or the fingerprint of one"));
     }
-    const std::vector<backends::KernelDevice> devices =
-        kernels == nullptr ? std::vector<backends::KernelDevice>{}
-                           : kernels->Devices();
-    if (devices.empty()) {
-      return absl::UnavailableError(
-          "no worker offers a device, expected one (hone worker --connect)");
-    }
+    if (kernels == nullptr) return NobodyMeasures();
+    HONE_ASSIGN_OR_RETURN(const backends::KernelDevice any,
+                          kernels->AwaitDevice("", /*stop=*/nullptr));
+    const std::vector<backends::KernelDevice> devices = kernels->Devices();
     if (devices.size() > 1) {
       return absl::FailedPreconditionError(absl::StrCat(
           "workers offer several devices, expected one of them as the target: ",
@@ -97,7 +97,7 @@ class Kernel final : public Task {
                                           device.model, ")");
                         })));
     }
-    return devices[0].fingerprint;
+    return any.fingerprint;
   }
 
   absl::StatusOr<std::unique_ptr<space::Problem>> MakeProblem(
@@ -106,9 +106,7 @@ class Kernel final : public Task {
     HONE_RETURN_IF_ERROR(OptionsKey(options).status());
     KernelProblemOptions problem;
     HONE_ASSIGN_OR_RETURN(problem.program, loops::LowerToProgram(module));
-    if (context.kernels == nullptr) {
-      return absl::UnavailableError("there is nobody to measure kernels");
-    }
+    if (context.kernels == nullptr) return NobodyMeasures();
     HONE_ASSIGN_OR_RETURN(problem.device, context.kernels->AwaitDevice(
                                               context.target, context.stop));
     if (options.threads > problem.device.machine.threads) {

@@ -235,9 +235,6 @@ double KernelProblem::Cost(const space::StatePtr& state) const {
 
 absl::StatusOr<backends::KernelReport> KernelProblem::Ask(
     backends::KernelRequest request) const {
-  if (options_.kernels == nullptr) {
-    return absl::UnavailableError("there is nobody to measure kernels");
-  }
   request.module = options_.module;
   request.baseline_script = default_script_;
   request.threads = options_.device.machine.threads;
