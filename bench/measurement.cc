@@ -1,5 +1,6 @@
 #include "bench/measurement.h"
 
+#include <climits>
 #include <functional>
 #include <vector>
 
@@ -31,6 +32,9 @@ constexpr const char* kKernels[] = {"row_sum_1001x777", "transpose_1001x777",
                                     "softmax_4096x257", "matmul_256x256x256",
                                     "conv3x3_2x29x31x33_47"};
 constexpr const char* kMatmul = "matmul_512x512x512";
+// Legal moves are timed after as many steps of kMatmul's default schedule as
+// make that many scopes of it, and after all of them.
+constexpr int kScopes = 10;
 
 double Milliseconds(const std::function<void()>& body) {
   const absl::Duration start = SystemClock().Monotonic();
@@ -84,6 +88,23 @@ int CountScopes(const loops::Program& program) {
   return scopes;
 }
 
+// How long the legal moves of a form of kMatmul take to enumerate.
+Json TimeMoves(const loops::Program& program, int32_t rounds,
+               std::ostream& out) {
+  std::vector<double> samples_ms;
+  size_t moves = 0;
+  for (int32_t i = 0; i < rounds; ++i) {
+    samples_ms.push_back(Milliseconds([&] {
+      moves = loops::LegalSteps(program, backends::DetectHost().machine).size();
+    }));
+  }
+  const int scopes = CountScopes(program);
+  out << absl::StrFormat(
+      "%d legal moves of %s with %d scopes: %.3f ms (median)\n", moves, kMatmul,
+      scopes, Median(samples_ms));
+  return {{"scopes", scopes}, {"moves", moves}, {"ms", Median(samples_ms)}};
+}
+
 }  // namespace
 
 absl::StatusOr<Json> RunMeasurementBench(const MeasurementOptions& options,
@@ -106,22 +127,16 @@ absl::StatusOr<Json> RunMeasurementBench(const MeasurementOptions& options,
   HONE_ASSIGN_OR_RETURN(
       const Kernel matmul,
       ReadKernel(absl::StrCat(options.suite, "/", kMatmul, ".hlo")));
-  HONE_ASSIGN_OR_RETURN(const loops::Program scheduled,
-                        loops::ApplyScript(matmul.program, matmul.script));
-  std::vector<double> moves_ms;
-  size_t moves = 0;
-  for (int32_t i = 0; i < options.rounds; ++i) {
-    moves_ms.push_back(Milliseconds([&] {
-      moves =
-          loops::LegalSteps(scheduled, backends::DetectHost().machine).size();
-    }));
+  document["moves"] = Json::array();
+  loops::Program program = matmul.program;
+  size_t applied = 0;
+  for (int scopes : {kScopes, INT_MAX}) {
+    while (applied < matmul.script.size() && CountScopes(program) < scopes) {
+      HONE_ASSIGN_OR_RETURN(
+          program, loops::ApplyScript(program, {matmul.script[applied++]}));
+    }
+    document["moves"].push_back(TimeMoves(program, options.rounds, out));
   }
-  document["moves"] = {{"scopes", CountScopes(scheduled)},
-                       {"moves", moves},
-                       {"ms", Median(moves_ms)}};
-  out << absl::StrFormat(
-      "%d legal moves of %s, scheduled, with %d scopes: %.3f ms (median)\n",
-      moves, kMatmul, CountScopes(scheduled), Median(moves_ms));
 
   backends::LocalKernels measurer;
   int32_t total = 0;

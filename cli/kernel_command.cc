@@ -14,7 +14,7 @@
 #include "backends/cpu/compiler.h"
 #include "backends/cpu/export.h"
 #include "backends/cpu/host.h"
-#include "backends/cpu/roofline.h"
+#include "backends/roofline.h"
 #include "backends/process/local_kernels.h"
 #include "base/status_macros.h"
 #include "hlo/read_module.h"
@@ -149,7 +149,9 @@ absl::StatusOr<int> Run(const Options& options, const Context& context) {
     if (!context.json) std::cout << '\n' << text;
     document["llvm"] = text;
   }
-  if (options.moves) {
+  const bool all = !options.moves && !options.time && !options.llvm &&
+                   options.library.empty();
+  if (options.moves || all) {
     document["moves"] = Json::array();
     if (!context.json) std::cout << '\n';
     for (const loops::Step& step : loops::LegalSteps(program, machine)) {
@@ -158,7 +160,7 @@ absl::StatusOr<int> Run(const Options& options, const Context& context) {
       document["moves"].push_back(text);
     }
   }
-  if (options.time) {
+  if (options.time || all) {
     if (!context.json) std::cout << '\n';
     HONE_RETURN_IF_ERROR(
         AddTime(module, default_script, replayed, options, context, document));
@@ -173,7 +175,8 @@ void AddKernelCommand(CLI::App& app, Context& context) {
   auto options = std::make_shared<Options>();
   CLI::App* command = AddCommand(
       app, context, "kernel",
-      "A module as a loop program: the program, its legal moves, its time");
+      "A module as a loop program. Without --moves, --time, --llvm and "
+      "--export: its legal moves and its time as well");
   command->add_option("FILE", options->file, "HLO text or proto")->required();
   command->add_option("--replay", options->script,
                       "File of transformations to apply, one a line");
@@ -182,10 +185,10 @@ void AddKernelCommand(CLI::App& app, Context& context) {
                  "Apply the default schedule, and show it")
       ->excludes("--replay");
   command->add_flag("--moves", options->moves,
-                    "Also the transformations that are legal next");
+                    "The transformations that are legal next");
   command->add_flag("--time", options->time,
-                    "Also its time, checked against the evaluator, and how "
-                    "near it is to what this machine can do");
+                    "Its time, checked against the evaluator, and how near it "
+                    "is to what this machine can do");
   command->add_option("--threads", options->threads, "Of parallel scopes")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
@@ -194,7 +197,7 @@ void AddKernelCommand(CLI::App& app, Context& context) {
                    "Shared object of the program as it is shown; its C header "
                    "is written beside it")
       ->type_name("K.so");
-  command->add_flag("--llvm", options->llvm, "Also the LLVM IR made of it");
+  command->add_flag("--llvm", options->llvm, "The LLVM IR made of it");
   command->callback([options, &context] {
     RunCommand(context, [&] { return Run(*options, context); });
   });

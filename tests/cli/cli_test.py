@@ -185,7 +185,8 @@ class Kernels(Scratch):
         document = self.json(
             "bench", "measurement", "--suite", ROOT / "bench/data/kernels",
             "--comparisons", "2", "--rounds", "3")
-        self.assertGreater(document["moves"]["moves"], 0)
+        for row in document["moves"]:
+            self.assertGreater(row["moves"], 0)
         self.assertGreater(document["child_ms"], 0)
         self.assertEqual([k["comparisons"] for k in document["identical"]],
                          [2] * 5)
@@ -202,6 +203,12 @@ class Kernels(Scratch):
         for kind in ("default", "tuned"):
             self.assertTrue((self.folder / "objects/1" / kind /
                              "row_sum_1001x777.so").exists())
+
+    def test_shows_moves_and_time_unless_told_what_to_show(self):
+        document = self.json("kernel", self.module)
+        self.assertIn("split 0.1 8", document["moves"])
+        self.assertGreater(document["default"]["percent_of_roof"], 0)
+        self.assertNotIn("default", self.json("kernel", self.module, "--moves"))
 
     def test_times_it_beside_the_roof(self):
         timing = self.json("kernel", self.module, "--time")["default"]

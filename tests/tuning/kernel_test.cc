@@ -222,6 +222,7 @@ TEST_F(KernelTest, TheBestAsMeasuredOnceMoreIsPublished) {
   EXPECT_EQ(record.default_cost, 1000);
   EXPECT_LT(record.best_cost, 1000);
   EXPECT_THAT(record.verification.method, HasSubstr("in a fresh process"));
+  EXPECT_THAT(record.verification.method, HasSubstr("% of the roof"));
   EXPECT_EQ(record.verification.max_rel_error, 1e-7);
   bool fresh = false;
   for (const auto& request : kernels_.requests) {
@@ -231,6 +232,22 @@ TEST_F(KernelTest, TheBestAsMeasuredOnceMoreIsPublished) {
     EXPECT_GT(request.pairs, kernels_.requests[0].pairs);
   }
   EXPECT_TRUE(fresh);
+}
+
+TEST_F(KernelTest, TheDeviceIsCalibratedOnceForTheRoof) {
+  const auto problem = Problem();
+  const auto& kernel = static_cast<const KernelProblem&>(*problem);
+  for (int i = 0; i < 2; ++i) {
+    HONE_ASSERT_OK_AND_ASSIGN(const KernelProblem::Confirmation confirmation,
+                              kernel.Confirm({}));
+    // At the 10^9 operations a second of the scripted device.
+    EXPECT_EQ(confirmation.roof, 2 * 48 * 40 * 56);
+  }
+  int calibrations = 0;
+  for (const auto& request : kernels_.requests) {
+    calibrations += request.calibrate ? 1 : 0;
+  }
+  EXPECT_EQ(calibrations, 1);
 }
 
 TEST_F(KernelTest, LuckIsNotPublished) {

@@ -61,6 +61,12 @@ class ScriptedKernels final : public backends::KernelMeasurer {
     if (!error.ok()) return error;
     if (stop && stop()) return absl::CancelledError("stopped");
     backends::KernelReport report;
+    if (request.calibrate) {
+      report.calibration = {
+          .threads = 1,
+          .peak_gflops = 1,
+          .levels = {{.bytes = 1 << 30, .read_gbps = 1, .copy_gbps = 1}}};
+    }
     if (request.time_baseline) {
       report.baseline.emplace();
       report.baseline->ns = baseline_ns;

@@ -116,6 +116,7 @@ class Kernel final : public Task {
     }
     problem.device.machine.threads = options.threads;
     problem.module = hlo::PrintModule(module);
+    problem.work = backends::LeastWorkOf(module);
     problem.kernels = context.kernels;
     problem.stop = context.stop;
     return std::make_unique<KernelProblem>(std::move(problem));
@@ -160,9 +161,10 @@ class Kernel final : public Task {
     HONE_ASSIGN_OR_RETURN(winner.applied, Apply(module, problem, candidate));
     winner.verification.method = absl::StrFormat(
         "evaluator, in a fresh process: 1 random, 1 adversarial inputs; %.3f "
-        "of the default's time (%.3f to %.3f, %d pairs)",
+        "of the default's time (%.3f to %.3f, %d pairs); %.0f %% of the roof",
         timing.ratio, timing.ratio_low, timing.ratio_high,
-        timing.samples_ns.size());
+        timing.samples_ns.size(),
+        100 * confirmation.roof / confirmation.cost);
     winner.verification.max_rel_error = timing.max_rel_error;
     return winner;
   }

@@ -305,6 +305,10 @@ absl::StatusOr<KernelProblem::Confirmation> KernelProblem::Confirm(
   request.seed = options_.seed + 1;
   request.pairs = kConfirmingPairs;
   request.fresh_process = true;
+  {
+    absl::MutexLock lock(&mu_);
+    request.calibrate = !calibration_.has_value();
+  }
   HONE_ASSIGN_OR_RETURN(backends::KernelReport report, Ask(request));
   HONE_ASSIGN_OR_RETURN(const space::Measurement by_default,
                         MeasureState(initial_));
@@ -313,6 +317,11 @@ absl::StatusOr<KernelProblem::Confirmation> KernelProblem::Confirm(
   confirmation.cost = state->program_key() == initial_->program_key()
                           ? by_default.cost
                           : by_default.cost * confirmation.timing.ratio;
+  absl::MutexLock lock(&mu_);
+  if (report.calibration.has_value()) {
+    calibration_ = std::move(report.calibration);
+  }
+  confirmation.roof = backends::RoofNanoseconds(*calibration_, options_.work);
   return confirmation;
 }
 

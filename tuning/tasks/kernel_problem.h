@@ -15,6 +15,7 @@
 #include "absl/types/span.h"
 
 #include "backends/kernel_measurer.h"
+#include "backends/roofline.h"
 #include "base/hash.h"
 #include "loops/program.h"
 #include "loops/transforms/transform.h"
@@ -25,8 +26,9 @@ namespace hone::tuning {
 struct KernelProblemOptions {
   // HLO text: what the schedules must compute.
   std::string module;
-  // What it lowers to.
+  // What it lowers to, and what it has to do at least.
   loops::Program program;
+  backends::LeastWork work;
   // Where it is tuned for; machine.threads are those of parallel scopes.
   backends::KernelDevice device;
   // Of the arguments that candidates are checked and timed with.
@@ -80,6 +82,8 @@ class KernelProblem final : public space::SequentialProblem {
   struct Confirmation {
     backends::KernelTiming timing;
     double cost = 0;  // in the unit of Measure
+    // What the work takes at least on the device, in the same unit.
+    double roof = 0;
   };
   // Errors: as Measure.
   absl::StatusOr<Confirmation> Confirm(const space::Candidate& candidate) const;
@@ -106,8 +110,10 @@ class KernelProblem final : public space::SequentialProblem {
   // By the program's text.
   mutable absl::flat_hash_map<Hash128, space::Measurement> measured_
       ABSL_GUARDED_BY(mu_);
-  // Nanoseconds of the default, once they are known.
+  // Nanoseconds of the default, and what the device can do, once known.
   mutable std::optional<double> default_ns_ ABSL_GUARDED_BY(mu_);
+  mutable std::optional<backends::Calibration> calibration_
+      ABSL_GUARDED_BY(mu_);
 
   // Made with what is above.
   const ProgramStatePtr initial_;

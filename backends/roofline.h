@@ -1,5 +1,5 @@
-#ifndef HONE_BACKENDS_CPU_ROOFLINE_H_
-#define HONE_BACKENDS_CPU_ROOFLINE_H_
+#ifndef HONE_BACKENDS_ROOFLINE_H_
+#define HONE_BACKENDS_ROOFLINE_H_
 
 #include "backends/cpu/calibration.h"
 #include "hlo/module.h"
@@ -22,4 +22,4 @@ double RoofNanoseconds(const Calibration& calibration, const LeastWork& work);
 
 }  // namespace hone::backends
 
-#endif  // HONE_BACKENDS_CPU_ROOFLINE_H_
+#endif  // HONE_BACKENDS_ROOFLINE_H_

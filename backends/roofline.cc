@@ -1,4 +1,4 @@
-#include "backends/cpu/roofline.h"
+#include "backends/roofline.h"
 
 #include <algorithm>
 
