@@ -42,7 +42,9 @@ int64_t AddressSpace() {
   const auto memory = static_cast<rlim_t>(address_space + limits.memory_bytes);
   const rlimit space = {memory, memory};
   setrlimit(RLIMIT_AS, &space);
-  for (int signal : {SIGINT, SIGTERM, SIGPIPE, SIGCHLD}) {
+  // The linker leaves handlers for crashes behind.
+  for (int signal : {SIGINT, SIGTERM, SIGPIPE, SIGCHLD, SIGSEGV, SIGBUS, SIGILL,
+                     SIGFPE, SIGABRT}) {
     ::signal(signal, SIG_DFL);
   }
   // The whole group is killed, should it start processes.

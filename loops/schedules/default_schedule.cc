@@ -53,7 +53,8 @@ std::vector<Step> DefaultSchedule(const Program& program,
                                   const Choices& choices) {
   Scheduler scheduler(program, machine, choices);
   PadInputs(scheduler);
-  if (scheduler.Choose(Choice::kFuse, 2) == 2) FuseNests(scheduler);
+  const bool fuses = scheduler.Choose(Choice::kFuse, 2) == 2;
+  if (fuses) FuseNests(scheduler);
   ShrinkLocals(scheduler);
   FuseEpilogues(scheduler);
   // From the last on, as what comes off a nest follows it.
@@ -67,6 +68,7 @@ std::vector<Step> DefaultSchedule(const Program& program,
     VectoriseLeaves(scheduler, path);
     ShareOut(scheduler, path);
   }
+  if (fuses) FuseOutermost(scheduler);
   if (scheduler.Choose(Choice::kStream, 1) == 2) StreamResults(scheduler);
   return scheduler.steps();
 }

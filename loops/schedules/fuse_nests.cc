@@ -108,9 +108,46 @@ Path CommonScope(const Program& program, BufferId buffer) {
   return common.value_or(Path());
 }
 
+// Makes locals on the heap smaller that only the scope at `path` uses; returns
+// whether there were any.
+bool ShrinkOnHeap(Scheduler& s, const Path& path) {
+  bool any = false;
+  for (size_t b = 0; b < s.program().buffers().size(); ++b) {
+    const auto id = static_cast<BufferId>(b);
+    const auto on_heap = [&] {
+      return s.program().buffer(id).memory == Memory::kHeap;
+    };
+    if (!on_heap() || !s.Do("shrink", path, {static_cast<int64_t>(id)})) {
+      continue;
+    }
+    any = true;
+    if (on_heap() && s.program().buffer(id).allocated_bytes() <= kStackBytes) {
+      s.Do("set_memory", {}, {id, kStack});
+    }
+  }
+  return any;
+}
+
+// Fuses the nest at `path` with one or more that follow, as many as it takes.
+bool FuseUntilLocalsShrink(Scheduler& s, const Path& path) {
+  const Scheduler::Mark mark = s.MarkHere();
+  while (s.Do("fuse", path)) {
+    if (ShrinkOnHeap(s, path)) return true;
+  }
+  s.Return(mark);
+  return false;
+}
+
 }  // namespace
 
 void FuseNests(Scheduler& scheduler) { FuseChildren(scheduler, {}); }
+
+void FuseOutermost(Scheduler& scheduler) {
+  for (size_t i = 0; i < scheduler.program().body().size(); ++i) {
+    while (FuseUntilLocalsShrink(scheduler, ChildAt({}, i))) {
+    }
+  }
+}
 
 void ShrinkLocals(Scheduler& s) {
   for (size_t b = 0; b < s.program().buffers().size(); ++b) {

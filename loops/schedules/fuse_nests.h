@@ -11,6 +11,11 @@ namespace hone::loops {
 // up or down to let them meet, and scopes that are not innermost change places.
 void FuseNests(Scheduler& scheduler);
 
+// Fuses the outermost scopes of nests that are scheduled, contractions among
+// them, where a local on the heap then holds what one iteration makes of it:
+// the next nest finds that in a cache.
+void FuseOutermost(Scheduler& scheduler);
+
 // Makes every local as small as the scopes allow that use it, and moves those
 // that became small to registers or to the stack.
 void ShrinkLocals(Scheduler& scheduler);

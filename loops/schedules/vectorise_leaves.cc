@@ -63,6 +63,13 @@ Direction Along(const Program& program, const Scope& leaf, VarId var) {
   return direction;
 }
 
+// Whether a statement of the leaf asks where it is.
+bool HasRange(const Scope& leaf) {
+  return absl::c_any_of(leaf.body, [](const Node& node) {
+    return node.statement()->value->kind() == Expression::Kind::kWhere;
+  });
+}
+
 // Lanes of the widest element that the scope touches.
 int64_t LanesFor(const Scheduler& s, const Scope& leaf) {
   int64_t widest = 1;
@@ -228,7 +235,9 @@ class LeafVectoriser {
       return;
     }
     // A short loop of partial sums, written out, has as many of them.
-    if (direction.sums && unroll == 1 && scope.extent / step <= kShortLoop) {
+    // One of copies with a margin asks once where it is.
+    if ((direction.sums || HasRange(scope)) && unroll == 1 &&
+        scope.extent / step <= kShortLoop) {
       s_.Do("unroll", leaf);
     }
   }
