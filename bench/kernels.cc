@@ -2,7 +2,6 @@
 
 #include <filesystem>
 #include <memory>
-#include <regex>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -16,17 +15,15 @@
 #include "backends/cpu/host.h"
 #include "backends/process/local_kernels.h"
 #include "base/child_process.h"
-#include "base/clock.h"
 #include "base/statistics.h"
 #include "base/status_macros.h"
 #include "bench/corpus.h"
+#include "bench/kernel_suite.h"
 #include "hlo/read_module.h"
 #include "loops/lowering/lowering.h"
 #include "loops/schedules/default_schedule.h"
 #include "loops/transforms/script.h"
-#include "storage/memory_store.h"
 #include "tuning/tasks/kernel.h"
-#include "tuning/tuner.h"
 
 namespace hone::bench {
 namespace {
@@ -40,24 +37,6 @@ absl::StatusOr<Json> ReadJson(const std::string& path) {
     return absl::InvalidArgumentError(absl::StrCat(path, ": is no JSON"));
   }
   return json;
-}
-
-absl::StatusOr<std::vector<std::string>> KernelNames(
-    const KernelsOptions& options) {
-  HONE_ASSIGN_OR_RETURN(const Json suite,
-                        ReadJson(options.suite + "/suite.json"));
-  std::vector<std::string> names;
-  const std::regex only(options.only);
-  for (const Json& kernel : suite["kernels"]) {
-    const auto name = kernel["name"].get<std::string>();
-    if (std::regex_search(name, only)) names.push_back(name);
-  }
-  if (names.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("no kernel of ", options.suite, " has a name like '",
-                     options.only, "'"));
-  }
-  return names;
 }
 
 // Runs a process and writes its standard output to `out`.
@@ -120,9 +99,8 @@ class KernelsRun {
 
  private:
   absl::StatusOr<Json> Kernel(const std::string& name) {
-    HONE_ASSIGN_OR_RETURN(
-        const hlo::Module module,
-        hlo::ReadModuleFile(absl::StrCat(options_.suite, "/", name, ".hlo")));
+    HONE_ASSIGN_OR_RETURN(const hlo::Module module,
+                          ReadKernel(options_.suite, name));
     const absl::Time start = absl::Now();
     HONE_ASSIGN_OR_RETURN(const loops::Program program,
                           loops::LowerToProgram(module));
@@ -142,21 +120,13 @@ class KernelsRun {
 
   absl::Status Tune(const std::string& name, const hlo::Module& module,
                     Json& row) {
-    // Each kernel in a store of its own: nothing is looked up.
-    storage::MemoryStore store;
-    const tuning::TunerContext context{
-        .store = &store, .clock = &SystemClock(), .kernels = &measurer_};
-    tuning::TuneRequest request;
-    request.task = "kernel";
-    request.optimizer = options_.optimizer;
-    request.options.threads = threads_;
-    request.budget.trials = options_.trials;
-    request.seed = options_.seed;
-    HONE_ASSIGN_OR_RETURN(const storage::Tuning tuning,
-                          tuning::CreateTuning(context, module, request));
-    HONE_ASSIGN_OR_RETURN(
-        const storage::Record record,
-        tuning::RunTuning(context, tuning.id, nullptr, nullptr));
+    HONE_ASSIGN_OR_RETURN(const storage::Record record,
+                          TuneKernel(module,
+                                     {.optimizer = options_.optimizer,
+                                      .seed = options_.seed,
+                                      .trials = options_.trials,
+                                      .threads = threads_},
+                                     measurer_));
     HONE_ASSIGN_OR_RETURN(const loops::Program program,
                           tuning::KernelOfDecision(module, record.decision));
     HONE_RETURN_IF_ERROR(backends::ExportKernel(
@@ -210,7 +180,7 @@ class KernelsRun {
 absl::StatusOr<Json> RunKernelsBench(const KernelsOptions& options,
                                      std::ostream& out) {
   HONE_ASSIGN_OR_RETURN(const std::vector<std::string> names,
-                        KernelNames(options));
+                        KernelNames(options.suite, options.only));
   Json document = {{"bench", "kernels"},
                    {"machine", DescribeMachine()},
                    {"device", backends::HostDevice().fingerprint},

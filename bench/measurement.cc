@@ -14,7 +14,7 @@
 #include "base/statistics.h"
 #include "base/status_macros.h"
 #include "bench/corpus.h"
-#include "hlo/read_module.h"
+#include "bench/kernel_suite.h"
 #include "hlo/text_printer.h"
 #include "loops/lowering/lowering.h"
 #include "loops/rewrite.h"
@@ -48,9 +48,10 @@ struct Kernel {
   std::vector<loops::Step> script;
 };
 
-absl::StatusOr<Kernel> ReadKernel(const std::string& path) {
+absl::StatusOr<Kernel> ScheduledKernel(const std::string& suite,
+                                       const std::string& name) {
   Kernel kernel;
-  HONE_ASSIGN_OR_RETURN(kernel.module, hlo::ReadModuleFile(path));
+  HONE_ASSIGN_OR_RETURN(kernel.module, ReadKernel(suite, name));
   HONE_ASSIGN_OR_RETURN(kernel.program, loops::LowerToProgram(kernel.module));
   loops::Machine machine = backends::DetectHost().machine;
   machine.threads = 1;
@@ -124,9 +125,8 @@ absl::StatusOr<Json> RunMeasurementBench(const MeasurementOptions& options,
   out << absl::StrFormat("a child process: %.3f ms (median of %d)\n",
                          Median(child_ms), options.rounds);
 
-  HONE_ASSIGN_OR_RETURN(
-      const Kernel matmul,
-      ReadKernel(absl::StrCat(options.suite, "/", kMatmul, ".hlo")));
+  HONE_ASSIGN_OR_RETURN(const Kernel matmul,
+                        ScheduledKernel(options.suite, kMatmul));
   document["moves"] = Json::array();
   loops::Program program = matmul.program;
   size_t applied = 0;
@@ -142,9 +142,8 @@ absl::StatusOr<Json> RunMeasurementBench(const MeasurementOptions& options,
   int32_t total = 0;
   document["identical"] = Json::array();
   for (const char* name : kKernels) {
-    HONE_ASSIGN_OR_RETURN(
-        const Kernel kernel,
-        ReadKernel(absl::StrCat(options.suite, "/", name, ".hlo")));
+    HONE_ASSIGN_OR_RETURN(const Kernel kernel,
+                          ScheduledKernel(options.suite, name));
     HONE_ASSIGN_OR_RETURN(
         const int32_t different,
         CountDifferent(measurer, kernel, options.comparisons));

@@ -1,0 +1,61 @@
+#include "bench/kernel_suite.h"
+
+#include <regex>
+
+#include "absl/strings/str_cat.h"
+#include <nlohmann/json.hpp>
+
+#include "base/clock.h"
+#include "base/status_macros.h"
+#include "hlo/read_module.h"
+#include "storage/memory_store.h"
+#include "tuning/tuner.h"
+
+namespace hone::bench {
+
+absl::StatusOr<std::vector<std::string>> KernelNames(const std::string& suite,
+                                                     const std::string& only) {
+  const std::string path = suite + "/suite.json";
+  HONE_ASSIGN_OR_RETURN(const std::string bytes, hlo::ReadFileBytes(path));
+  const auto json =
+      nlohmann::json::parse(bytes, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object() || !json.contains("kernels")) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, ": expected an object with 'kernels'"));
+  }
+  std::vector<std::string> names;
+  const std::regex pattern(only);
+  for (const nlohmann::json& kernel : json["kernels"]) {
+    const auto name = kernel["name"].get<std::string>();
+    if (std::regex_search(name, pattern)) names.push_back(name);
+  }
+  if (names.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("no kernel of ", suite, " has a name like '", only, "'"));
+  }
+  return names;
+}
+
+absl::StatusOr<hlo::Module> ReadKernel(const std::string& suite,
+                                       const std::string& name) {
+  return hlo::ReadModuleFile(absl::StrCat(suite, "/", name, ".hlo"));
+}
+
+absl::StatusOr<storage::Record> TuneKernel(const hlo::Module& module,
+                                           const KernelSearch& search,
+                                           backends::KernelMeasurer& measurer) {
+  storage::MemoryStore store;
+  const tuning::TunerContext context{
+      .store = &store, .clock = &SystemClock(), .kernels = &measurer};
+  tuning::TuneRequest request;
+  request.task = "kernel";
+  request.optimizer = search.optimizer;
+  request.options.threads = search.threads;
+  request.budget.trials = search.trials;
+  request.seed = search.seed;
+  HONE_ASSIGN_OR_RETURN(const storage::Tuning tuning,
+                        tuning::CreateTuning(context, module, request));
+  return tuning::RunTuning(context, tuning.id, nullptr, nullptr);
+}
+
+}  // namespace hone::bench

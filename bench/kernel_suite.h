@@ -1,0 +1,40 @@
+#ifndef HONE_BENCH_KERNEL_SUITE_H_
+#define HONE_BENCH_KERNEL_SUITE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+#include "backends/kernel_measurer.h"
+#include "hlo/module.h"
+#include "storage/record.h"
+
+namespace hone::bench {
+
+// The kernels of a suite (suite.json, and NAME.hlo for each kernel) whose name
+// the regular expression `only` matches; at least one.
+// Errors: NotFound, InvalidArgument.
+absl::StatusOr<std::vector<std::string>> KernelNames(const std::string& suite,
+                                                     const std::string& only);
+
+// One of them.
+absl::StatusOr<hlo::Module> ReadKernel(const std::string& suite,
+                                       const std::string& name);
+
+struct KernelSearch {
+  std::string optimizer;
+  uint64_t seed = 0;
+  int64_t trials = 64;
+  int32_t threads = 1;
+};
+
+// Tunes a kernel's schedule; nothing is looked up, nothing kept.
+absl::StatusOr<storage::Record> TuneKernel(const hlo::Module& module,
+                                           const KernelSearch& search,
+                                           backends::KernelMeasurer& measurer);
+
+}  // namespace hone::bench
+
+#endif  // HONE_BENCH_KERNEL_SUITE_H_
