@@ -59,8 +59,8 @@ class IntegerSystem::Search {
       : constraints_(constraints), root_(std::move(domains)) {}
 
   std::optional<bool> Run(int64_t max_nodes) {
-    for (const Domain& domain : root_) {
-      if (domain.lo > domain.hi) return false;
+    for (const Interval& domain : root_) {
+      if (domain.IsEmpty()) return false;
     }
     for (const Constraint& constraint : constraints_) {
       if (Magnitude(constraint) > kLargestSum) return std::nullopt;
@@ -73,19 +73,11 @@ class IntegerSystem::Search {
 
  private:
   enum class State : uint8_t { kHolds, kFails, kOpen };
-  struct Interval {
-    int64_t lo = 0;
-    int64_t hi = 0;
-  };
 
   static Interval Values(const Constraint& constraint, const Domains& domains) {
     Interval sum{constraint.constant, constraint.constant};
     for (const Term& term : constraint.terms) {
-      const Domain& domain = domains[static_cast<size_t>(term.unknown)];
-      const int64_t a = term.coefficient * domain.lo;
-      const int64_t b = term.coefficient * domain.hi;
-      sum.lo += std::min(a, b);
-      sum.hi += std::max(a, b);
+      sum += term.coefficient * domains[static_cast<size_t>(term.unknown)];
     }
     return sum;
   }
@@ -104,7 +96,7 @@ class IntegerSystem::Search {
   double Magnitude(const Constraint& constraint) const {
     double sum = std::abs(static_cast<double>(constraint.constant));
     for (const Term& term : constraint.terms) {
-      const Domain& domain = root_[static_cast<size_t>(term.unknown)];
+      const Interval& domain = root_[static_cast<size_t>(term.unknown)];
       sum += std::abs(static_cast<double>(term.coefficient)) *
              std::max({std::abs(static_cast<double>(domain.lo)),
                        std::abs(static_cast<double>(domain.hi)), 1.0});
@@ -127,7 +119,7 @@ class IntegerSystem::Search {
     int64_t gcd = 0;
     int64_t constant = constraint.constant;
     for (const Term& term : constraint.terms) {
-      const Domain& domain = domains[static_cast<size_t>(term.unknown)];
+      const Interval& domain = domains[static_cast<size_t>(term.unknown)];
       if (domain.lo == domain.hi) {
         constant += term.coefficient * domain.lo;
       } else {
@@ -163,8 +155,8 @@ class IntegerSystem::Search {
           changed |= Narrow(domains, term, values, constraint.equality);
         }
       }
-      for (const Domain& domain : domains) {
-        if (domain.lo > domain.hi) return false;
+      for (const Interval& domain : domains) {
+        if (domain.IsEmpty()) return false;
       }
     }
     return true;
@@ -174,9 +166,9 @@ class IntegerSystem::Search {
   // of all terms is within `values`, and must be able to reach 0.
   static bool Narrow(Domains& domains, const Term& term, const Interval& values,
                      bool equality) {
-    Domain& domain = domains[static_cast<size_t>(term.unknown)];
+    Interval& domain = domains[static_cast<size_t>(term.unknown)];
     const int64_t c = term.coefficient;
-    const Domain before = domain;
+    const Interval before = domain;
     // An earlier term of the same constraint may have emptied it.
     if (before.lo >= before.hi) return false;
     // c·x ≥ -(largest sum of the others)
@@ -221,7 +213,7 @@ class IntegerSystem::Search {
     int64_t gcd = 0;
     size_t kept = 0;
     for (const Term& term : constraint.terms) {
-      const Domain& domain = root_[static_cast<size_t>(term.unknown)];
+      const Interval& domain = root_[static_cast<size_t>(term.unknown)];
       if (domain.lo == domain.hi) {
         constraint.constant += term.coefficient * domain.lo;
       } else {
@@ -275,7 +267,7 @@ class IntegerSystem::Search {
       }
       AddMultiple(constraint, value, factor);
     }
-    const Domain domain = root_[static_cast<size_t>(unknown)];
+    const Interval domain = root_[static_cast<size_t>(unknown)];
     Constraint at_least = value;
     at_least.constant -= domain.lo;
     Constraint at_most;
@@ -332,7 +324,7 @@ class IntegerSystem::Search {
         continue;
       }
       for (const Term& term : constraint.terms) {
-        const Domain& domain = domains[static_cast<size_t>(term.unknown)];
+        const Interval& domain = domains[static_cast<size_t>(term.unknown)];
         const int64_t size = domain.hi - domain.lo;
         if (size == 0 || size >= best_size) continue;
         best = term.unknown;
@@ -355,7 +347,7 @@ class IntegerSystem::Search {
   // then the two halves of what is on the larger side, and the smaller side.
   static void PushBranches(const Domains& domains, size_t unknown,
                            std::vector<Domains>& open) {
-    const Domain domain = domains[unknown];
+    const Interval domain = domains[unknown];
     const int64_t probe = std::clamp<int64_t>(0, domain.lo, domain.hi);
     const auto push = [&](int64_t lo, int64_t hi) {
       if (lo > hi) return;

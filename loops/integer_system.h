@@ -7,6 +7,8 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
 
+#include "loops/interval.h"
+
 namespace hone::loops {
 
 // Linear equations and inequalities over bounded integers: the questions of
@@ -33,11 +35,7 @@ class IntegerSystem {
   std::optional<bool> IsFeasible(int64_t max_nodes = 2000) const;
 
  private:
-  struct Domain {
-    int64_t lo = 0;
-    int64_t hi = 0;
-  };
-  using Domains = absl::InlinedVector<Domain, 16>;
+  using Domains = absl::InlinedVector<Interval, 16>;
   struct Constraint {
     absl::InlinedVector<Term, 6> terms;
     int64_t constant = 0;

@@ -15,7 +15,7 @@ ExpressionPtr SimplifyWhere(const ExpressionPtr& e, const ValueRanges& ranges) {
   if (e->kind() != Expression::Kind::kWhere) return e;
   std::vector<Range> open;
   for (const Range& range : e->ranges()) {
-    const ValueRanges::Interval value = ranges.Of(range.value);
+    const Interval value = ranges.Of(range.value);
     if (value.hi < range.lo || value.lo >= range.hi) return e->operands()[1];
     if (value.lo < range.lo || value.hi >= range.hi) open.push_back(range);
   }
@@ -37,7 +37,7 @@ std::optional<Node> Simplify(const Node& node, ValueRanges& ranges) {
   scope->mode = old.mode;
   scope->locals = old.locals;
   if (scope->bound.has_value()) {
-    const ValueRanges::Interval bound = ranges.Of(*scope->bound);
+    const Interval bound = ranges.Of(*scope->bound);
     if (bound.hi < scope->extent && bound.lo == bound.hi) {
       scope->extent = bound.hi;
     }
@@ -68,16 +68,13 @@ ValueRanges::ValueRanges(absl::Span<const Scope* const> scopes) {
   for (const Scope* scope : scopes) Enter(scope->var, scope->extent);
 }
 
-ValueRanges::Interval ValueRanges::Of(const Affine& affine) const {
-  Interval sum{affine.constant(), affine.constant()};
-  for (const Affine::Term& term : affine.terms()) {
-    const auto at =
-        std::find_if(vars_.rbegin(), vars_.rend(),
-                     [&](const Var& var) { return var.var == term.var; });
+Interval ValueRanges::Of(const Affine& affine) const {
+  return RangeOf(affine, [this](VarId id) -> Interval {
+    const auto at = std::find_if(vars_.rbegin(), vars_.rend(),
+                                 [&](const Var& var) { return var.var == id; });
     HONE_CHECK(at != vars_.rend());
-    (term.coefficient > 0 ? sum.hi : sum.lo) += term.coefficient * at->last;
-  }
-  return sum;
+    return {0, at->last};
+  });
 }
 
 std::vector<Node> SimplifyRanges(const Node& node, ValueRanges ranges) {

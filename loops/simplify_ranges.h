@@ -7,6 +7,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
 
+#include "loops/interval.h"
 #include "loops/program.h"
 
 namespace hone::loops {
@@ -15,11 +16,6 @@ namespace hone::loops {
 // of scopes alone.
 class ValueRanges {
  public:
-  struct Interval {
-    int64_t lo = 0;
-    int64_t hi = 0;  // included
-  };
-
   ValueRanges() = default;
   explicit ValueRanges(absl::Span<const Scope* const> scopes);
 

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 
 #include "loops/integer_system.h"
+#include "loops/simplify_ranges.h"
 #include "loops/text_affine.h"
 #include "loops/verifier_internal.h"
 
@@ -111,12 +112,7 @@ class BoundsVerifier {
 
   bool MayBeNegative(const Affine& value) {
     // Extents alone tell in most cases.
-    int64_t least = value.constant();
-    for (const Scope* scope : scopes_) {
-      const int64_t coefficient = value.coefficient(scope->var);
-      if (coefficient < 0) least += coefficient * (scope->extent - 1);
-    }
-    if (least >= 0) return false;
+    if (ValueRanges(scopes_).Of(value).lo >= 0) return false;
     known_.push_back(Affine(-1) - value);
     const bool may_be = MayHold(0);
     known_.pop_back();

@@ -119,7 +119,7 @@ llvm::Value* FunctionEmitter::EmitNewExpression(const Expression& expression) {
 
 llvm::Value* FunctionEmitter::EmitIndex(const Expression& expression) {
   const hlo::ElementType type = expression.type();
-  const Interval range = RangeOf(expression.index());
+  const loops::Interval range = RangeOf(expression.index());
   // Narrow vectors are faster to count and to convert.
   const bool narrow = (FitsInt32(range.lo) && FitsInt32(range.hi)) ||
                       (hlo::IsIntegral(type) && hlo::BitWidth(type) <= 32);
@@ -138,7 +138,7 @@ llvm::Value* FunctionEmitter::EmitIndex(const Expression& expression) {
 
 llvm::Value* FunctionEmitter::EmitRange(const loops::Range& range) {
   if (range.hi <= range.lo) return b_.getFalse();
-  const Interval known = RangeOf(range.value);
+  const loops::Interval known = RangeOf(range.value);
   if (known.lo >= range.lo && known.hi < range.hi) return nullptr;
   if (known.hi < range.lo || known.lo >= range.hi) return b_.getFalse();
   // lo ≤ value < hi in one comparison of value - lo without signs.

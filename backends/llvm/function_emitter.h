@@ -15,6 +15,7 @@
 
 #include "backends/llvm/arithmetic.h"
 #include "backends/llvm/emitter.h"
+#include "loops/interval.h"
 #include "loops/program.h"
 
 namespace hone::backends {
@@ -45,8 +46,7 @@ class FunctionEmitter {
   // The value of an iteration variable and what is known of it.
   struct Variable {
     llvm::Value* value = nullptr;  // i64; of the first lane in a vector scope
-    int64_t lo = 0;
-    int64_t hi = 0;  // included
+    loops::Interval range;
   };
 
   FunctionEmitter(ProgramContext& context, llvm::Function* function);
@@ -55,10 +55,6 @@ class FunctionEmitter {
   void EmitEntry(llvm::Value* arguments, llvm::Value* results);
 
  private:
-  struct Interval {
-    int64_t lo = 0;
-    int64_t hi = 0;
-  };
   // The place of an element: `pointer` for the first lane, `stride` elements
   // further for each next, plus `offsets` (elements) where they depend on the
   // lane in another way.
@@ -97,8 +93,8 @@ class FunctionEmitter {
   void EmitVector(const loops::Scope& scope);
   // Lanes of a vector scope that run at once.
   int64_t LanesAtOnce(const loops::Scope& scope) const;
-  void EmitLanes(const loops::Scope& scope, llvm::Value* first, Interval range,
-                 int64_t lanes);
+  void EmitLanes(const loops::Scope& scope, llvm::Value* first,
+                 loops::Interval range, int64_t lanes);
   void EmitParallel(const loops::Scope& scope);
   // for (v = begin; v < end; ++v) body(v); with at least one iteration.
   void EmitLoop(llvm::Value* begin, llvm::Value* end,
@@ -189,7 +185,7 @@ class FunctionEmitter {
   };
   UniformParts SplitUniform(const loops::Affine& affine);
   llvm::Value* EmitUniform(const loops::Affine& affine);
-  Interval RangeOf(const loops::Affine& affine) const;
+  loops::Interval RangeOf(const loops::Affine& affine) const;
   Address EmitAddress(const loops::Access& access);
   llvm::Value* EmitLoad(loops::BufferId buffer, const Address& address);
   void EmitStore(loops::BufferId buffer, const Address& address,

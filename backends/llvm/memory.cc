@@ -66,18 +66,12 @@ llvm::Value* FunctionEmitter::EmitUniform(const Affine& affine) {
              : b_.CreateAdd(parts.value, number, "", false, true);
 }
 
-FunctionEmitter::Interval FunctionEmitter::RangeOf(const Affine& affine) const {
-  Interval result = {affine.constant(), affine.constant()};
-  for (const Affine::Term& term : affine.terms()) {
-    const Variable& variable = variables_.at(term.var);
-    const int64_t hi =
-        variable.hi + (term.var == lane_var_ ? lanes_ - 1 : int64_t{0});
-    const int64_t a = term.coefficient * variable.lo;
-    const int64_t b = term.coefficient * hi;
-    result.lo += std::min(a, b);
-    result.hi += std::max(a, b);
-  }
-  return result;
+loops::Interval FunctionEmitter::RangeOf(const Affine& affine) const {
+  return loops::RangeOf(affine, [this](loops::VarId var) {
+    loops::Interval range = variables_.at(var).range;
+    if (var == lane_var_) range.hi += lanes_ - 1;
+    return range;
+  });
 }
 
 FunctionEmitter::Address FunctionEmitter::EmitAddress(const Access& access) {
@@ -94,7 +88,7 @@ FunctionEmitter::Address FunctionEmitter::EmitAddress(const Access& access) {
     const int64_t size =
         is_flat ? buffer.allocated_elements() : buffer.dimensions[i];
     linear += index.affine * stride;
-    const Interval range = RangeOf(index.affine);
+    const loops::Interval range = RangeOf(index.affine);
     if (index.offset != nullptr || range.lo < 0 || range.hi >= size) {
       address.always_valid = false;
     }

@@ -77,7 +77,7 @@ llvm::Function* FunctionEmitter::EmitParallelBody(
     inner.bases_[static_cast<size_t>(buffer)] = load(b_.getPtrTy());
   }
   for (const auto& [id, variable] : variables) {
-    inner.variables_[id] = {load(b_.getInt64Ty()), variable.lo, variable.hi};
+    inner.variables_[id] = {load(b_.getInt64Ty()), variable.range};
   }
   inner.AllocateLocals(scope.locals, scope.body);
   inner.EmitIf(
@@ -85,7 +85,7 @@ llvm::Function* FunctionEmitter::EmitParallelBody(
         inner.EmitLoop(
             function->getArg(1), function->getArg(2),
             [&](llvm::Value* variable) {
-              inner.variables_[scope.var] = {variable, 0, scope.extent - 1};
+              inner.variables_[scope.var] = {variable, {0, scope.extent - 1}};
               inner.EmitNodes(scope.body);
             });
       });

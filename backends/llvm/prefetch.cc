@@ -56,12 +56,12 @@ void FunctionEmitter::CollectLines(const Scope& moving,
     const Scope& scope = *node.scope();
     if (scope.mode == ScopeMode::kUnrolled) {
       for (int64_t i = 0; i < scope.extent; ++i) {
-        variables_[scope.var] = {Int64(i), i, i};
+        variables_[scope.var] = {Int64(i), {i, i}};
         CollectLines(moving, scope.body, lines);
       }
     } else if (scope.mode == ScopeMode::kVector && scope.extent > 0) {
       for (const int64_t lane : {int64_t{0}, scope.extent - 1}) {
-        variables_[scope.var] = {Int64(lane), lane, lane};
+        variables_[scope.var] = {Int64(lane), {lane, lane}};
         CollectLines(moving, scope.body, lines);
       }
     }

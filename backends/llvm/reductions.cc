@@ -157,7 +157,7 @@ llvm::AllocaInst* FunctionEmitter::CurrentPart(
   for (const Accumulation::Dimension& dimension : accumulation.dimensions) {
     int64_t& number = dimension.is_in_target ? element : repetition;
     number = number * dimension.scope->extent +
-             variables_.at(dimension.scope->var).lo;
+             variables_.at(dimension.scope->var).range.lo;
   }
   return accumulation.parts[static_cast<size_t>(
       element * accumulation.copies + repetition % accumulation.copies)];
@@ -197,7 +197,7 @@ void FunctionEmitter::EndAccumulation(const Accumulation& accumulation) {
       if (!dimension.is_in_target) continue;
       const int64_t value = rest % dimension.scope->extent;
       rest /= dimension.scope->extent;
-      variables_[dimension.scope->var] = {Int64(value), value, value};
+      variables_[dimension.scope->var] = {Int64(value), {value, value}};
     }
     const Address address = EmitAddress(statement.target);
     llvm::Value* old = EmitScalarLoad(buffer, address.pointer);

@@ -139,18 +139,17 @@ void FunctionEmitter::EmitLoop(llvm::Value* begin, llvm::Value* end,
 }
 
 void FunctionEmitter::EmitSequential(const Scope& scope) {
-  const Interval range = {0, scope.extent - 1};
   llvm::Value* end = Int64(scope.extent);
   const auto loop = [&] {
     EmitLoop(Int64(0), end, [&](llvm::Value* variable) {
-      variables_[scope.var] = {variable, range.lo, range.hi};
+      variables_[scope.var] = {variable, {0, scope.extent - 1}};
       if (scope.prefetch != 0) EmitPrefetch(scope);
       EmitNodes(scope.body);
     });
   };
   if (IsFull(scope)) {
     if (scope.extent == 1) {
-      variables_[scope.var] = {Int64(0), 0, 0};
+      variables_[scope.var] = {Int64(0), {0, 0}};
       EmitNodes(scope.body);
     } else {
       loop();
@@ -171,7 +170,7 @@ void FunctionEmitter::EmitUnrolled(const Scope& scope) {
                               ? nullptr
                               : b_.CreateICmpSGT(bound, Int64(i));
     EmitIf(inside, [&] {
-      variables_[scope.var] = {Int64(i), i, i};
+      variables_[scope.var] = {Int64(i), {i, i}};
       EmitNodes(scope.body);
     });
   }
@@ -197,8 +196,8 @@ void FunctionEmitter::EmitVector(const Scope& scope) {
 }
 
 void FunctionEmitter::EmitLanes(const Scope& scope, llvm::Value* first,
-                                Interval range, int64_t lanes) {
-  variables_[scope.var] = {first, range.lo, range.hi};
+                                loops::Interval range, int64_t lanes) {
+  variables_[scope.var] = {first, range};
   lanes_ = lanes;
   lane_var_ = scope.var;
   if (!IsFull(scope)) {

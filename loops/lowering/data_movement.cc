@@ -18,7 +18,7 @@ ExpressionPtr WhereInside(const Nest& nest, std::vector<Range> ranges,
                           ExpressionPtr inside, ExpressionPtr outside) {
   std::vector<Range> open;
   for (Range& range : ranges) {
-    const Interval interval = nest.IntervalOf(range.value);
+    const Interval interval = nest.RangeOf(range.value);
     if (interval.hi < range.lo || interval.lo >= range.hi) return outside;
     if (interval.lo >= range.lo && interval.hi < range.hi) continue;
     open.push_back(std::move(range));

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "hlo/shape.h"
+#include "loops/interval.h"
 #include "loops/program.h"
 
 namespace hone::loops {
@@ -36,8 +37,7 @@ std::optional<Indices> Digits(std::vector<Term> terms, int64_t constant,
     const int64_t size = sizes[d];
     std::vector<Term> outer;
     Affine digit;
-    int64_t lo = 0;
-    int64_t hi = 0;
+    Interval reach;
     const Term* wide = nullptr;
     for (const Term& term : terms) {
       if (d > 0 && term.coefficient % size == 0) {
@@ -46,8 +46,7 @@ std::optional<Indices> Digits(std::vector<Term> terms, int64_t constant,
         continue;
       }
       digit += term.part * term.coefficient;
-      const int64_t reach = term.coefficient * (term.size - 1);
-      (reach < 0 ? lo : hi) += reach;
+      reach += term.coefficient * Interval{0, term.size - 1};
       if (term.coefficient > 0 && size % term.coefficient == 0 &&
           size / term.coefficient < term.size &&
           term.size % (size / term.coefficient) == 0 && term.var.has_value()) {
@@ -56,8 +55,8 @@ std::optional<Indices> Digits(std::vector<Term> terms, int64_t constant,
     }
     // The digit's share of the constant is what puts its least value in range.
     int64_t rest = constant;
-    if (d > 0) rest = FloorMod(lo + constant, size) - lo;
-    if (lo + rest < 0 || hi + rest >= size) {
+    if (d > 0) rest = FloorMod(reach.lo + constant, size) - reach.lo;
+    if (reach.lo + rest < 0 || reach.hi + rest >= size) {
       if (wide != nullptr) {
         split = VarSplit{*wide->var, size / wide->coefficient};
       }
@@ -106,15 +105,6 @@ std::optional<Indices> ReindexBlock(absl::Span<const int64_t> from,
 }
 
 }  // namespace
-
-Interval IntervalOf(const Affine& affine, ExtentFn extent) {
-  Interval interval{affine.constant(), affine.constant()};
-  for (const Affine::Term& term : affine.terms()) {
-    const int64_t reach = term.coefficient * (extent(term.var) - 1);
-    (reach < 0 ? interval.lo : interval.hi) += reach;
-  }
-  return interval;
-}
 
 Index Scaled(const Index& index, int64_t factor, int64_t addend) {
   Index result(index.affine * factor + addend, index.offset);

@@ -18,13 +18,6 @@ using Indices = absl::InlinedVector<Index, 4>;
 // How many values a variable goes through.
 using ExtentFn = absl::FunctionRef<int64_t(VarId)>;
 
-// The least and the greatest value of an expression, both included.
-struct Interval {
-  int64_t lo = 0;
-  int64_t hi = 0;
-};
-Interval IntervalOf(const Affine& affine, ExtentFn extent);
-
 // factor * index + addend.
 Index Scaled(const Index& index, int64_t factor, int64_t addend);
 Index Sum(const Index& a, const Index& b);

@@ -44,7 +44,7 @@ Indices Nest::Loops(absl::Span<const int64_t> extents) {
 }
 
 Affine Nest::BoundedLoop(int64_t extent, const Affine& bound) {
-  const bool is_full = IntervalOf(bound).lo >= extent;
+  const bool is_full = RangeOf(bound).lo >= extent;
   if (is_full && extent == 1) return 0;
   const VarId var = OpenScope(extent);
   if (!is_full) open_.back().bound = bound;

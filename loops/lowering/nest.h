@@ -9,6 +9,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 
+#include "loops/interval.h"
 #include "loops/lowering/buffer_names.h"
 #include "loops/lowering/indexing.h"
 #include "loops/program.h"
@@ -52,8 +53,10 @@ class Nest {
                      absl::Span<const int64_t> dimensions = {});
 
   int64_t extent(VarId var) const { return extents_.at(var); }
-  Interval IntervalOf(const Affine& affine) const {
-    return loops::IntervalOf(affine, [this](VarId v) { return extent(v); });
+  Interval RangeOf(const Affine& affine) const {
+    return loops::RangeOf(affine, [this](VarId v) {
+      return Interval{0, extent(v) - 1};
+    });
   }
   // As the function of indexing.h; `split` is set to what loops can do only.
   std::optional<Indices> Reindex(

@@ -23,12 +23,10 @@ const Scope* ScopeOf(VarId var, absl::Span<const Scope* const> scopes) {
 }
 
 int64_t Highest(const Affine& value, absl::Span<const Scope* const> scopes) {
-  int64_t highest = value.constant();
-  for (const Affine::Term& term : value.terms()) {
-    const Scope* scope = ScopeOf(term.var, scopes);
-    const int64_t last = scope == nullptr ? 0 : scope->extent - 1;
-    highest += std::max<int64_t>(term.coefficient * last, 0);
-  }
+  int64_t highest = RangeOf(value, [&](VarId var) -> Interval {
+                      const Scope* scope = ScopeOf(var, scopes);
+                      return {0, scope == nullptr ? 0 : scope->extent - 1};
+                    }).hi;
   // The last iteration before a bound may be lower; what the bound depends on
   // then counts with the rest.
   for (const Affine::Term& term : value.terms()) {
@@ -240,9 +238,7 @@ absl::StatusOr<Box> BoxOf(const Program& program, const Path& path,
       }
       Interval span = {seen.fixed.constant(), seen.fixed.constant()};
       for (const Digit& digit : seen.digits) {
-        const int64_t last = digit.coefficient * (digit.scope->extent - 1);
-        span.lo += std::min<int64_t>(last, 0);
-        span.hi += std::max<int64_t>(last, 0);
+        span += digit.coefficient * Interval{0, digit.scope->extent - 1};
       }
       spans[d].lo = s == 0 ? span.lo : std::min(spans[d].lo, span.lo);
       spans[d].hi = s == 0 ? span.hi : std::max(spans[d].hi, span.hi);

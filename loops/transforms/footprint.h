@@ -10,17 +10,12 @@
 #include "absl/types/span.h"
 
 #include "loops/dependences.h"
+#include "loops/interval.h"
 #include "loops/program.h"
 
 namespace hone::loops {
 
 // Which part of a buffer the iterations below some scope touch.
-
-// lo … hi, both included.
-struct Interval {
-  int64_t lo = 0;
-  int64_t hi = 0;
-};
 
 // The values that `value` takes as `scopes` run, which have all its variables:
 // from their extents and bounds; never too narrow.

@@ -37,10 +37,8 @@ TEST(ValueRanges, FollowSignsAndExtents) {
   ValueRanges ranges;
   ranges.Enter(i, 8);
   ranges.Enter(j, 4);
-  const ValueRanges::Interval both =
-      ranges.Of(Affine::Var(i, 2) - Affine::Var(j, 3) + 1);
-  EXPECT_EQ(both.lo, -8);
-  EXPECT_EQ(both.hi, 15);
+  EXPECT_EQ(ranges.Of(Affine::Var(i, 2) - Affine::Var(j, 3) + 1),
+            Interval({-8, 15}));
   ranges.Leave();
   EXPECT_EQ(ranges.Of(Affine::Var(i)).hi, 7);
 }
