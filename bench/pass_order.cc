@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <optional>
 #include <system_error>
@@ -14,6 +13,7 @@
 #include "absl/synchronization/mutex.h"
 
 #include "base/clock.h"
+#include "base/files.h"
 #include "base/statistics.h"
 #include "base/status_macros.h"
 #include "base/thread_pool.h"
@@ -109,13 +109,8 @@ absl::StatusOr<Row> TuneOne(const CorpusEntry& entry,
                           task->Apply(module, *problem, row.best->candidate));
     const std::string path =
         absl::StrCat(options.tuned_directory, "/", entry.name, ".hlo");
-    std::ofstream file(path);
-    file << hlo::PrintModule(applied.module);
-    file.close();
-    if (!file) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(path, ": cannot be written"));
-    }
+    HONE_RETURN_IF_ERROR(
+        WriteFileAtomically(path, hlo::PrintModule(applied.module)));
   }
   return row;
 }

@@ -8,6 +8,7 @@
 #include "absl/time/time.h"
 #include "cli/command.h"
 
+#include "base/files.h"
 #include "base/status_macros.h"
 #include "bench/environment.h"
 #include "bench/kernels.h"
@@ -31,7 +32,7 @@ absl::StatusOr<int> RunBench(
                         bench(context.json ? std::cerr : std::cout));
   if (context.json) PrintJson(document);
   if (!output.empty()) {
-    HONE_RETURN_IF_ERROR(WriteFile(document.dump(1) + "\n", output));
+    HONE_RETURN_IF_ERROR(WriteFileAtomically(output, document.dump(1) + "\n"));
   }
   return kDone;
 }

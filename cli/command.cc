@@ -1,14 +1,10 @@
 #include "cli/command.h"
 
-#include <cstdio>
-#include <cstdlib>
-#include <fstream>
 #include <iostream>
 
 #include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
-#include <unistd.h>
 
+#include "base/files.h"
 #include "base/status_macros.h"
 #include "hlo/proto_io.h"
 #include "hlo/text_printer.h"
@@ -53,27 +49,14 @@ void PrintJson(const nlohmann::ordered_json& document) {
   std::cout << document.dump(2) << "\n";
 }
 
-absl::Status WriteFile(const std::string& bytes, const std::string& path) {
-  const std::string temporary = absl::StrCat(path, ".", getpid(), ".tmp");
-  std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
-  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  file.close();
-  if (!file || std::rename(temporary.c_str(), path.c_str()) != 0) {
-    std::remove(temporary.c_str());
-    return absl::InvalidArgumentError(
-        absl::StrCat(path, ": cannot be written"));
-  }
-  return absl::OkStatus();
-}
-
 absl::Status WriteModule(const hlo::Module& module, const std::string& path) {
   if (absl::EndsWith(path, ".pb")) {
     HONE_ASSIGN_OR_RETURN(const std::string bytes,
                           hlo::SerializeHloProto(module));
-    return WriteFile(bytes, path);
+    return WriteFileAtomically(path, bytes);
   }
   const std::string text = hlo::PrintModule(module);
-  if (!path.empty() && path != "-") return WriteFile(text, path);
+  if (!path.empty() && path != "-") return WriteFileAtomically(path, text);
   std::cout << text;
   return absl::OkStatus();
 }

@@ -53,10 +53,6 @@ void PrintJson(const nlohmann::ordered_json& document);
 // Errors: InvalidArgument when the file cannot be written.
 absl::Status WriteModule(const hlo::Module& module, const std::string& path);
 
-// Writes `bytes` to `path` in one step: a file that is there stays whole until
-// the new one is complete.
-absl::Status WriteFile(const std::string& bytes, const std::string& path);
-
 #define HONE_COMMAND(function) void function(CLI::App& app, Context& context);
 #include "cli/commands.def"
 #undef HONE_COMMAND

@@ -1,6 +1,5 @@
 #include "backends/cpu/export.h"
 
-#include <fstream>
 #include <vector>
 
 #include "absl/strings/match.h"
@@ -8,6 +7,7 @@
 
 #include "backends/cpu/compiler.h"
 #include "backends/cpu/shared_object.h"
+#include "base/files.h"
 #include "base/status_macros.h"
 #include "loops/text.h"
 
@@ -58,12 +58,8 @@ std::string Header(const hlo::Module& module, const loops::ModulePlan& plan) {
 absl::Status Write(const std::string& object, const std::string& header,
                    const std::string& path) {
   HONE_RETURN_IF_ERROR(WriteSharedObject(object, path));
-  const std::string header_path =
-      absl::StrCat(path.substr(0, path.size() - 3), ".h");
-  std::ofstream file(header_path);
-  file << header << std::flush;
-  if (file) return absl::OkStatus();
-  return absl::UnavailableError(absl::StrCat("cannot write ", header_path));
+  return WriteFileAtomically(
+      absl::StrCat(path.substr(0, path.size() - 3), ".h"), header);
 }
 
 }  // namespace

@@ -18,8 +18,8 @@ absl::Status CheckLibraryPath(const std::string& path);
 // Writes `program` as a shared object that defines the EntryFunction
 // `hone_entry`, and a C header beside it that says what it takes, the program
 // as a comment in it.
-// Errors: those of CheckLibraryPath, the compiler and the linker; Unavailable
-// where a file cannot be written.
+// Errors: those of CheckLibraryPath, the compiler, WriteSharedObject and, for
+// the header, WriteFileAtomically.
 absl::Status ExportKernel(const loops::Program& program,
                           const std::string& path);
 

@@ -16,6 +16,7 @@
 #include <malloc.h>
 
 #include "base/clock.h"
+#include "base/files.h"
 #include "base/rng.h"
 #include "base/statistics.h"
 #include "base/status_macros.h"

@@ -1,6 +1,5 @@
 #include "optimizers/policies/training_state.h"
 
-#include <cstdio>
 #include <fstream>
 #include <iterator>
 #include <utility>
@@ -8,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include <nlohmann/json.hpp>
 
-#include "base/status_macros.h"
+#include "base/files.h"
 
 namespace hone::optimizers::policies {
 namespace {
@@ -73,19 +72,6 @@ absl::Status WriteTrainingState(const std::string& path,
   const std::vector<uint8_t> bytes = nlohmann::json::to_cbor(json);
   return WriteFileAtomically(
       path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-}
-
-absl::Status WriteFileAtomically(const std::string& path,
-                                 absl::string_view bytes) {
-  const std::string temporary = absl::StrCat(path, ".part");
-  std::ofstream out(temporary, std::ios::binary);
-  out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  out.close();
-  if (!out || std::rename(temporary.c_str(), path.c_str()) != 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(path, ": cannot be written"));
-  }
-  return absl::OkStatus();
 }
 
 }  // namespace hone::optimizers::policies

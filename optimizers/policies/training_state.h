@@ -32,13 +32,9 @@ absl::StatusOr<std::optional<TrainingState>> ReadTrainingState(
     const std::string& path, absl::string_view fingerprint);
 
 // Does nothing when `path` is empty.
+// Errors: those of WriteFileAtomically.
 absl::Status WriteTrainingState(const std::string& path,
                                 const TrainingState& state);
-
-// Writes a file that is there in full or not at all.
-// Errors: InvalidArgument, naming the path.
-absl::Status WriteFileAtomically(const std::string& path,
-                                 absl::string_view bytes);
 
 }  // namespace hone::optimizers::policies
 
