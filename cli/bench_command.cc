@@ -1,8 +1,8 @@
 // hone bench: reproduces a published table.
 
-#include <fstream>
 #include <iostream>
 #include <memory>
+#include <string>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
@@ -23,241 +23,182 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Runs a bench with its table on stdout, or with --json on stderr and the
-// document on stdout; the document goes to `output` too when that is not empty.
-absl::StatusOr<int> RunBench(
-    const Context& context, const std::string& output,
-    const std::function<absl::StatusOr<Json>(std::ostream&)>& bench) {
-  HONE_ASSIGN_OR_RETURN(const Json document,
-                        bench(context.json ? std::cerr : std::cout));
-  if (context.json) PrintJson(document);
-  if (!output.empty()) {
-    HONE_RETURN_IF_ERROR(WriteFileAtomically(output, document.dump(1) + "\n"));
-  }
-  return kDone;
+int Done(const Json&) { return kDone; }
+
+// Adds the bench `name`: `add_options` adds the options that only it has, `run`
+// prints its table to the stream and returns the same as JSON, and `status_of`
+// makes an exit status of that. The table goes to stdout; with --json it goes
+// to stderr, and the document to stdout. With --output the document goes to
+// that file too.
+template <typename Options>
+void AddBench(CLI::App& parent, Context& context, const std::string& name,
+              const std::string& description,
+              void (*add_options)(CLI::App&, Options&),
+              absl::StatusOr<Json> (*run)(const Options&, std::ostream&),
+              int (*status_of)(const Json&) = Done) {
+  struct Arguments {
+    Options options;
+    std::string output;
+  };
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = AddCommand(parent, context, name, description);
+  add_options(*command, arguments->options);
+  command->add_option("-o,--output", arguments->output, "JSON file");
+  command->callback([arguments, run, status_of, &context] {
+    RunCommand(context, [&]() -> absl::StatusOr<int> {
+      HONE_ASSIGN_OR_RETURN(
+          const Json document,
+          run(arguments->options, context.json ? std::cerr : std::cout));
+      if (context.json) PrintJson(document);
+      if (!arguments->output.empty()) {
+        HONE_RETURN_IF_ERROR(
+            WriteFileAtomically(arguments->output, document.dump(1) + "\n"));
+      }
+      return status_of(document);
+    });
+  });
 }
 
-void AddPassOrder(CLI::App& parent, Context& context) {
-  auto options = std::make_shared<bench::PassOrderOptions>();
-  auto output = std::make_shared<std::string>();
-  auto time = std::make_shared<std::string>();
-  CLI::App* command = AddCommand(
-      parent, context, "pass-order",
-      "Ops after each search, after the default order, and after XLA");
+struct PassOrderArguments {
+  bench::PassOrderOptions options;
+  std::string time;
+};
+
+void AddPassOrderOptions(CLI::App& command, PassOrderArguments& arguments) {
+  bench::PassOrderOptions& options = arguments.options;
   command
-      ->add_option("--search", options->searches, "Optimizers, one column each")
+      .add_option("--search", options.searches, "Optimizers, one column each")
       ->delimiter(',')
       ->capture_default_str();
-  command->add_option("--trials", options->trials, "Budget of each search")
+  command.add_option("--trials", options.trials, "Budget of each search")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command
-      ->add_option("--steps", options->steps,
-                   "Budget of each search in passes run [no limit]")
+      .add_option("--steps", options.steps,
+                  "Budget of each search in passes run [no limit]")
       ->check(CLI::PositiveNumber);
-  command->add_option("--time", *time,
-                      "Budget of each search in time, e.g. 10s [no limit]");
+  command.add_option("--time", arguments.time,
+                     "Budget of each search in time, e.g. 10s [no limit]");
   command
-      ->add_option("--passes", options->passes,
-                   "What is ordered: all passes, or those of the default "
-                   "pipeline")
+      .add_option("--passes", options.passes,
+                  "What is ordered: all passes, or those of the default "
+                  "pipeline")
       ->check(CLI::IsMember({"all", "pipeline"}))
       ->capture_default_str();
-  command->add_option("--weights", options->weights,
-                      "Weights of the policy [built in]");
-  command->add_flag("--held-out", options->held_out,
-                    "Only modules that no policy was trained on");
-  command->add_option("--seeds", options->seeds, "Runs of each search")
+  command.add_option("--weights", options.weights,
+                     "Weights of the policy [built in]");
+  command.add_flag("--held-out", options.held_out,
+                   "Only modules that no policy was trained on");
+  command.add_option("--seeds", options.seeds, "Runs of each search")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  command->add_option("--corpus", options->corpus, "Folder of the corpus")
+  command.add_option("--corpus", options.corpus, "Folder of the corpus")
       ->capture_default_str();
-  command->add_option("--only", options->only,
-                      "Regular expression that a module's name must match");
-  command->add_option("--tuned", options->tuned_directory,
-                      "Folder for every module's best result");
-  command->add_option("-o,--output", *output, "JSON file");
-  command->callback([options, output, time, &context] {
-    RunCommand(context, [&]() -> absl::StatusOr<int> {
-      if (!time->empty() && !absl::ParseDuration(*time, &options->time)) {
-        return absl::InvalidArgumentError(absl::StrCat(
-            "--time '", *time, "': expected a duration such as 10s"));
-      }
-      return RunBench(context, *output, [&](std::ostream& out) {
-        return bench::RunPassOrderBench(*options, out);
-      });
-    });
-  });
+  command.add_option("--only", options.only,
+                     "Regular expression that a module's name must match");
+  command.add_option("--tuned", options.tuned_directory,
+                     "Folder for every module's best result");
 }
 
-void AddPassFidelity(CLI::App& parent, Context& context) {
-  auto options = std::make_shared<bench::PassFidelityOptions>();
-  auto output = std::make_shared<std::string>();
-  CLI::App* command = AddCommand(
-      parent, context, "pass-fidelity",
-      "Each pass beside XLA's own of the same name, on XLA's inputs");
-  command
-      ->add_option("--dumps", options->dumps, "Folder of XLA's per-pass dumps")
-      ->capture_default_str();
-  command->add_option("--only", options->only, "The only pass to look at");
-  command->add_option("-o,--output", *output, "JSON file");
-  command->callback([options, output, &context] {
-    RunCommand(context, [&]() -> absl::StatusOr<int> {
-      bool equal = true;
-      HONE_ASSIGN_OR_RETURN(
-          const int status,
-          RunBench(
-              context, *output, [&](std::ostream& out) -> absl::StatusOr<Json> {
-                HONE_ASSIGN_OR_RETURN(
-                    Json document, bench::RunPassFidelityBench(*options, out));
-                equal = document["unequal"] == 0;
-                return document;
-              }));
-      return equal ? status : kAnswerIsNo;
-    });
-  });
+absl::StatusOr<Json> RunPassOrder(const PassOrderArguments& arguments,
+                                  std::ostream& out) {
+  bench::PassOrderOptions options = arguments.options;
+  if (!arguments.time.empty() &&
+      !absl::ParseDuration(arguments.time, &options.time)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--time '", arguments.time, "': expected a duration such as 10s"));
+  }
+  return bench::RunPassOrderBench(options, out);
 }
 
-void AddParse(CLI::App& parent, Context& context) {
-  auto options = std::make_shared<bench::ParseOptions>();
-  auto output = std::make_shared<std::string>();
-  CLI::App* command =
-      AddCommand(parent, context, "parse",
-                 "Parsing against XLA's parser, dce, cse, a search step");
-  command->add_option("--corpus", options->corpus, "Folder of the corpus")
+void AddPassFidelityOptions(CLI::App& command,
+                            bench::PassFidelityOptions& options) {
+  command
+      .add_option("--dumps", options.dumps, "Folder of XLA's per-pass dumps")
+      ->capture_default_str();
+  command.add_option("--only", options.only, "The only pass to look at");
+}
+
+int PassFidelityStatus(const Json& document) {
+  return document.at("unequal") == 0 ? kDone : kAnswerIsNo;
+}
+
+void AddParseOptions(CLI::App& command, bench::ParseOptions& options) {
+  command.add_option("--corpus", options.corpus, "Folder of the corpus")
       ->capture_default_str();
   command
-      ->add_option("--python", options->python,
-                   "A Python that has jaxlib; empty: leave XLA out")
+      .add_option("--python", options.python,
+                  "A Python that has jaxlib; empty: leave XLA out")
       ->capture_default_str();
-  command->add_option("--rounds", options->rounds, "Samples of each figure")
+  command.add_option("--rounds", options.rounds, "Samples of each figure")
       ->check(CLI::Range(1, 10000))
       ->capture_default_str();
-  command->add_option("-o,--output", *output, "JSON file");
-  command->callback([options, output, &context] {
-    RunCommand(context, [&] {
-      return RunBench(context, *output, [&](std::ostream& out) {
-        return bench::RunParseBench(*options, out);
-      });
-    });
-  });
 }
 
-void AddEnvironment(CLI::App& parent, Context& context) {
-  auto options = std::make_shared<bench::EnvironmentOptions>();
-  auto output = std::make_shared<std::string>();
-  CLI::App* command =
-      AddCommand(parent, context, "environment",
-                 "Environment steps per second, in process and over gRPC");
-  command->add_option("--module", options->module, "Module to walk from")
+void AddEnvironmentOptions(CLI::App& command,
+                           bench::EnvironmentOptions& options) {
+  command.add_option("--module", options.module, "Module to walk from")
       ->capture_default_str();
-  command->add_option("--steps", options->steps, "Steps of each row")
+  command.add_option("--steps", options.steps, "Steps of each row")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command->add_option("--seed", options->seed, "Of the random walks")
+  command.add_option("--seed", options.seed, "Of the random walks")
       ->capture_default_str();
-  command->add_option("-o,--output", *output, "JSON file");
-  command->callback([options, output, &context] {
-    RunCommand(context, [&] {
-      return RunBench(context, *output, [&](std::ostream& out) {
-        return bench::RunEnvironmentBench(*options, out);
-      });
-    });
-  });
 }
 
-void AddKernels(CLI::App& parent, Context& context) {
-  auto options = std::make_shared<bench::KernelsOptions>();
-  auto output = std::make_shared<std::string>();
-  CLI::App* command =
-      AddCommand(parent, context, "kernels",
-                 "Kernels, by default and tuned, beside PyTorch and XLA:CPU");
-  command->add_option("--suite", options->suite, "Folder of the kernels")
+void AddKernelsOptions(CLI::App& command, bench::KernelsOptions& options) {
+  command.add_option("--suite", options.suite, "Folder of the kernels")
       ->capture_default_str();
-  command->add_option("--only", options->only,
-                      "Regular expression that a kernel's name must match");
-  command->add_option("--threads", options->threads, "Numbers of threads")
+  command.add_option("--only", options.only,
+                     "Regular expression that a kernel's name must match");
+  command.add_option("--threads", options.threads, "Numbers of threads")
       ->delimiter(',')
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
   command
-      ->add_option("--trials", options->trials,
-                   "Of each kernel's search; 0: default schedules only")
+      .add_option("--trials", options.trials,
+                  "Of each kernel's search; 0: default schedules only")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  command->add_option("--optimizer", options->optimizer, "Search algorithm")
+  command.add_option("--optimizer", options.optimizer, "Search algorithm")
       ->capture_default_str();
-  command->add_option("--seed", options->seed, "Seed of the searches")
-      ->capture_default_str();
-  command
-      ->add_option("--objects", options->objects,
-                   "Folder for the shared objects")
+  command.add_option("--seed", options.seed, "Seed of the searches")
       ->capture_default_str();
   command
-      ->add_option("--python", options->python,
-                   "A Python that has jax and torch; empty: leave peers out")
+      .add_option("--objects", options.objects, "Folder for the shared objects")
       ->capture_default_str();
   command
-      ->add_option("--rounds", options->rounds,
-                   "Samples of each kernel beside its peers; even")
+      .add_option("--python", options.python,
+                  "A Python that has jax and torch; empty: leave peers out")
+      ->capture_default_str();
+  command
+      .add_option("--rounds", options.rounds,
+                  "Samples of each kernel beside its peers; even")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command->add_option("-o,--output", *output, "JSON file");
-  command->callback([options, output, &context] {
-    RunCommand(context, [&] {
-      return RunBench(context, *output, [&](std::ostream& out) {
-        return bench::RunKernelsBench(*options, out);
-      });
-    });
-  });
 }
 
-void AddMeasurement(CLI::App& parent, Context& context) {
-  auto options = std::make_shared<bench::MeasurementOptions>();
-  auto output = std::make_shared<std::string>();
-  CLI::App* command = AddCommand(
-      parent, context, "measurement",
-      "What measuring kernels costs, and kernels compared with themselves");
-  command->add_option("--suite", options->suite, "Folder of the kernels")
+void AddMeasurementOptions(CLI::App& command,
+                           bench::MeasurementOptions& options) {
+  command.add_option("--suite", options.suite, "Folder of the kernels")
       ->capture_default_str();
   command
-      ->add_option("--comparisons", options->comparisons,
-                   "Of each kernel with itself")
+      .add_option("--comparisons", options.comparisons,
+                  "Of each kernel with itself")
       ->check(CLI::Range(1, 10000))
       ->capture_default_str();
-  command->add_option("--rounds", options->rounds, "Samples of other figures")
+  command.add_option("--rounds", options.rounds, "Samples of other figures")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
-  command->add_option("-o,--output", *output, "JSON file");
-  command->callback([options, output, &context] {
-    RunCommand(context, [&] {
-      return RunBench(context, *output, [&](std::ostream& out) {
-        return bench::RunMeasurementBench(*options, out);
-      });
-    });
-  });
 }
 
-void AddServe(CLI::App& parent, Context& context) {
-  auto options = std::make_shared<bench::ServeOptions>();
-  auto output = std::make_shared<std::string>();
-  CLI::App* command = AddCommand(
-      parent, context, "serve",
-      "Latency of a cached lookup over gRPC beside a bare echo server");
-  command->add_option("--clients", options->clients, "Concurrent clients")
+void AddServeOptions(CLI::App& command, bench::ServeOptions& options) {
+  command.add_option("--clients", options.clients, "Concurrent clients")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  command->add_option("--requests", options->requests, "Requests a client")
+  command.add_option("--requests", options.requests, "Requests a client")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command->add_option("-o,--output", *output, "JSON file");
-  command->callback([options, output, &context] {
-    RunCommand(context, [&] {
-      return RunBench(context, *output, [&](std::ostream& out) {
-        return bench::RunServeBench(*options, out);
-      });
-    });
-  });
 }
 
 }  // namespace
@@ -266,13 +207,28 @@ void AddBenchCommand(CLI::App& app, Context& context) {
   CLI::App* command =
       app.add_subcommand("bench", "Reproduce a published table");
   command->require_subcommand(1);
-  AddPassOrder(*command, context);
-  AddPassFidelity(*command, context);
-  AddParse(*command, context);
-  AddEnvironment(*command, context);
-  AddServe(*command, context);
-  AddKernels(*command, context);
-  AddMeasurement(*command, context);
+  AddBench(*command, context, "pass-order",
+           "Ops after each search, after the default order, and after XLA",
+           AddPassOrderOptions, RunPassOrder);
+  AddBench(*command, context, "pass-fidelity",
+           "Each pass beside XLA's own of the same name, on XLA's inputs",
+           AddPassFidelityOptions, bench::RunPassFidelityBench,
+           PassFidelityStatus);
+  AddBench(*command, context, "parse",
+           "Parsing against XLA's parser, dce, cse, a search step",
+           AddParseOptions, bench::RunParseBench);
+  AddBench(*command, context, "environment",
+           "Environment steps per second, in process and over gRPC",
+           AddEnvironmentOptions, bench::RunEnvironmentBench);
+  AddBench(*command, context, "serve",
+           "Latency of a cached lookup over gRPC beside a bare echo server",
+           AddServeOptions, bench::RunServeBench);
+  AddBench(*command, context, "kernels",
+           "Kernels, by default and tuned, beside PyTorch and XLA:CPU",
+           AddKernelsOptions, bench::RunKernelsBench);
+  AddBench(*command, context, "measurement",
+           "What measuring kernels costs, and kernels compared with themselves",
+           AddMeasurementOptions, bench::RunMeasurementBench);
 }
 
 }  // namespace hone::cli
