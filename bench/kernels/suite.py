@@ -1,6 +1,8 @@
 """The kernels that are timed against PyTorch and XLA: what each computes, as a
 user of JAX writes it, and on which shapes.
 
+SMALL_KERNELS are the same for tests, small enough for an interpreter.
+
 Everything is float32. Images are NHWC with HWIO filters, as Flax has them;
 where the name says nchw, NCHW with OIHW.
 
@@ -11,6 +13,7 @@ multiply-add; in products and convolutions these only, padding included.
 
 import dataclasses
 import math
+import re
 from collections.abc import Callable
 
 import jax
@@ -43,6 +46,11 @@ class Kernel:
     transcendentals: int = 0
     # Among the shapes by which kernel generators are commonly compared.
     reference: bool = False
+
+    @property
+    def family(self):
+        """The name without the shape."""
+        return re.split(r"_\d", self.name, maxsplit=1)[0]
 
     def result_shapes(self):
         specs = [jax.ShapeDtypeStruct(a.shape, jnp.float32)
@@ -353,4 +361,34 @@ KERNELS = (
     _convolution("depthwise3x3", convolution_depthwise, (3, 29, 31, 45), 3, 45),
     _adam((1024, 1024)),
     _adam((333, 1001)),
+)
+
+# At least one of each family of the above, none of whose sizes is a multiple of
+# another's or of a vector; 19 is two vectors of 8, or four of 4, and a rest.
+SMALL_KERNELS = (
+    _pointwise(add_mul, (7, 19), 3, 2),
+    _pointwise(gelu_tanh, (7, 19), 1, 9, 1),
+    _pointwise(gelu_erf, (7, 19), 1, 4, 1),
+    _bias_gelu(7, 19),
+    _by_row(softmax, 7, 19, 0, 4, 7 * 19),
+    _by_row(logsumexp, 7, 19, 0, 3, 7 * 20),
+    _by_row(layer_norm, 7, 19, 2, 8, 7),
+    _by_row(rms_norm, 7, 19, 1, 4, 7),
+    _batch_norm((3, 5, 3, 7)),
+    _by_row(row_sum, 7, 19, 0, 1),
+    _by_row(column_sum, 13, 19, 0, 1),
+    _transpose(13, 19),
+    _matmul(5, 13, 19),
+    _matmul(1, 13, 19),
+    _batched_matmul(3, 5, 7, 19),
+    _matvec(13, 19),
+    _matmul_bias_relu(5, 13, 19),
+    _swiglu(5, 7, 19),
+    _attention(2, 19, 5),
+    _convolution("conv3x3", convolution_nhwc, (1, 5, 7, 3), 3, 19),
+    _convolution("conv3x3_nchw", convolution_nchw, (1, 3, 5, 19), 3, 5),
+    _convolution("conv1x1", convolution_nhwc, (2, 3, 5, 7), 1, 19),
+    _convolution("conv7x7s2", convolution_stride2, (1, 9, 7, 2), 7, 9),
+    _convolution("depthwise3x3", convolution_depthwise, (1, 5, 7, 19), 3, 19),
+    _adam((7, 19)),
 )

@@ -16,6 +16,7 @@ import unittest
 os.environ["JAX_PLATFORMS"] = "cpu"
 ROOT = pathlib.Path(sys.argv[1])
 DATA = ROOT / "bench" / "data" / "kernels"
+SMALL_DATA = ROOT / "tests" / "testdata" / "kernels"
 sys.path.insert(0, str(ROOT / "bench" / "kernels"))
 
 try:
@@ -54,23 +55,34 @@ void hone_entry(const void* const* arguments, void* const* results) {
 
 
 class Files(unittest.TestCase):
-    def test_are_what_jax_makes(self):
+    def check(self, make, data):
         index = json.loads((DATA / "suite.json").read_text())
         if index["jax"] != jax.__version__:
             self.skipTest(f"the files are of JAX {index['jax']}")
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder)
             (folder / "of_before.hlo").touch()
-            generate_suite.generate(folder)
+            make(folder)
             made = {path.name: path.read_text() for path in folder.iterdir()}
-        committed = {path.name: path.read_text() for path in DATA.iterdir()}
+        committed = {path.name: path.read_text() for path in data.iterdir()}
         self.assertEqual(sorted(made), sorted(committed))
         for name, text in made.items():
             self.assertEqual(text, committed[name], name)
 
+    def test_are_what_jax_makes(self):
+        self.check(generate_suite.generate, DATA)
+
+    def test_small_ones_are_what_jax_makes(self):
+        self.check(generate_suite.generate_small, SMALL_DATA)
+
+    def test_every_family_has_a_small_one(self):
+        self.assertEqual({kernel.family for kernel in suite.SMALL_KERNELS},
+                         {kernel.family for kernel in suite.KERNELS})
+
     def test_names_are_unique(self):
-        names = [kernel.name for kernel in suite.KERNELS]
-        self.assertEqual(len(set(names)), len(names))
+        for kernels in (suite.KERNELS, suite.SMALL_KERNELS):
+            names = [kernel.name for kernel in kernels]
+            self.assertEqual(len(set(names)), len(names))
 
     def test_work_is_counted(self):
         kernels = {kernel.name: kernel for kernel in suite.KERNELS}
