@@ -1,0 +1,154 @@
+#include "tests/loops/random_scripts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+#include "base/status_macros.h"
+#include "loops/interpreter.h"
+#include "loops/rewrite.h"
+#include "loops/text.h"
+#include "loops/transforms/registry.h"
+#include "loops/verifier.h"
+
+namespace hone::testing {
+namespace {
+
+using loops::Node;
+using loops::Path;
+using loops::Program;
+using loops::Scope;
+using loops::ScopeMode;
+using loops::Step;
+using loops::Transform;
+
+double Tolerance(hlo::ElementType type) {
+  switch (type) {
+    case hlo::ElementType::kBf16:
+      return 0.1;
+    case hlo::ElementType::kF16:
+      return 0.02;
+    case hlo::ElementType::kF32:
+      return 1e-4;
+    case hlo::ElementType::kF64:
+      return 1e-10;
+    default:
+      return 0;
+  }
+}
+
+bool IsClose(double a, double b, double tolerance) {
+  if (a == b || (std::isnan(a) && std::isnan(b))) return true;
+  return std::abs(a - b) <=
+         tolerance * (1 + std::max(std::abs(a), std::abs(b)));
+}
+
+Node WithLanesInParallel(const Node& node) {
+  if (node.scope() == nullptr) return node;
+  auto scope = std::make_shared<Scope>(*node.scope());
+  if (scope->mode == ScopeMode::kParallel) {
+    scope->mode = ScopeMode::kSequential;
+  } else if (scope->mode == ScopeMode::kVector) {
+    scope->mode = ScopeMode::kParallel;
+  }
+  for (Node& child : scope->body) child = WithLanesInParallel(child);
+  return std::shared_ptr<const Scope>(std::move(scope));
+}
+
+// For the interpreter, which runs the iterations of parallel scopes in any
+// order.
+Program WithLanesInParallel(const Program& program) {
+  Program result = program;
+  for (Node& node : result.mutable_body()) node = WithLanesInParallel(node);
+  for (size_t i = 0; i < program.buffers().size(); ++i) {
+    if (program.buffers()[i]->memory != loops::Memory::kRegister) continue;
+    loops::Buffer buffer = *program.buffers()[i];
+    buffer.memory = loops::Memory::kStack;
+    result.SetBuffer(static_cast<loops::BufferId>(i), std::move(buffer));
+  }
+  return result;
+}
+
+}  // namespace
+
+std::optional<Step> ProposedStep(const Program& program,
+                                 const loops::Machine& machine, Rng& rng) {
+  std::vector<std::vector<Step>> choices;
+  for (const Transform* transform : loops::AllTransforms()) {
+    std::vector<Step> steps;
+    transform->Enumerate(program, machine, steps);
+    if (!steps.empty()) choices.push_back(std::move(steps));
+  }
+  if (choices.empty()) return std::nullopt;
+  const std::vector<Step>& steps = choices[rng.Below(choices.size())];
+  return steps[rng.Below(steps.size())];
+}
+
+std::optional<Step> GuessedStep(const Program& program, Rng& rng) {
+  std::vector<Path> paths;
+  VisitScopes(program, Path(),
+              [&](const Path& path, const Scope&) { paths.push_back(path); });
+  VisitStatements(program, Path(),
+                  [&](const Path& path, const loops::Statement&) {
+                    paths.push_back(path);
+                  });
+  constexpr int kGuesses = 60;
+  for (int i = 0; i < kGuesses; ++i) {
+    const Transform& transform =
+        *loops::AllTransforms()[rng.Below(loops::AllTransforms().size())];
+    Step step;
+    step.transform = std::string(transform.name());
+    step.path = paths[rng.Below(paths.size())];
+    for (uint64_t j = rng.Below(3); j > 0; --j) {
+      step.parameters.push_back(static_cast<int64_t>(rng.Below(6)));
+    }
+    if (transform.Apply(program, step).ok()) return step;
+  }
+  return std::nullopt;
+}
+
+std::optional<Step> RandomStep(const Program& program, Rng& rng) {
+  return rng.Below(3) == 0 ? GuessedStep(program, rng)
+                           : ProposedStep(program, kTinyMachine, rng);
+}
+
+std::string Difference(absl::Span<const hlo::Literal> expected,
+                       absl::Span<const hlo::Literal> actual) {
+  if (expected.size() != actual.size()) {
+    return absl::StrCat(actual.size(), " results, expected ", expected.size());
+  }
+  for (size_t i = 0; i < expected.size(); ++i) {
+    const double tolerance = Tolerance(expected[i].shape().element_type());
+    for (int64_t j = 0; j < expected[i].num_elements(); ++j) {
+      const double a = expected[i].AsDouble(j);
+      const double b = actual[i].AsDouble(j);
+      if (IsClose(a, b, tolerance)) continue;
+      return absl::StrCat("result ", i, ", element ", j, ": ", b, ", expected ",
+                          a);
+    }
+  }
+  return "";
+}
+
+absl::Status CheckInterpreted(const Program& program,
+                              absl::Span<const hlo::Literal> arguments,
+                              absl::Span<const hlo::Literal> expected,
+                              uint64_t seed) {
+  HONE_RETURN_IF_ERROR(loops::VerifyProgram(program));
+  for (const Program& variant : {program, WithLanesInParallel(program)}) {
+    HONE_ASSIGN_OR_RETURN(
+        const std::vector<hlo::Literal> results,
+        loops::Interpret(variant, arguments, {.shuffle_parallel = seed + 1}));
+    const std::string difference = Difference(expected, results);
+    if (!difference.empty()) {
+      return absl::FailedPreconditionError(
+          absl::StrCat(difference, " of\n", loops::PrintProgram(variant)));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace hone::testing
