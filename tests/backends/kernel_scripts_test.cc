@@ -1,0 +1,144 @@
+// Random legal scripts keep what the kernels of the suite compute, in the
+// interpreter and as native code. On small shapes; real_kernel_scripts_test.cc
+// has those of the suite.
+
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+
+#include "base/rng.h"
+#include "base/status_macros.h"
+#include "hlo/evaluator/evaluator.h"
+#include "hlo/read_module.h"
+#include "loops/lowering/lowering.h"
+#include "loops/schedules/default_schedule.h"
+#include "loops/text.h"
+#include "loops/transforms/script.h"
+#include "tests/backends/kernel_names.h"
+#include "tests/backends/native_program.h"
+#include "tests/loops/random_program.h"
+#include "tests/loops/random_scripts.h"
+#include "tests/support/status_matchers.h"
+
+namespace hone::backends {
+namespace {
+
+using ::hone::testing::CheckInterpreted;
+using ::hone::testing::Difference;
+using ::hone::testing::kTinyMachine;
+using ::hone::testing::RandomStep;
+using loops::Program;
+using loops::Step;
+
+constexpr char kFolder[] = HONE_SOURCE_DIR "/tests/testdata/kernels";
+constexpr int kSteps = 8;
+
+// HONE_SCRIPT_SEEDS asks for more seeds, as the slow test does.
+uint64_t Seeds() {
+  const char* text = std::getenv("HONE_SCRIPT_SEEDS");
+  uint64_t seeds = 3;
+  if (text != nullptr) {
+    EXPECT_TRUE(absl::SimpleAtoi(text, &seeds)) << text;
+  }
+  return seeds;
+}
+
+bool HasNan(const hlo::Literal& literal) {
+  for (int64_t i = 0; i < literal.num_elements(); ++i) {
+    if (std::isnan(literal.AsDouble(i))) return true;
+  }
+  return false;
+}
+
+// A kernel, arguments, and what it is to compute from them.
+struct Case {
+  Program program;
+  std::vector<hlo::Literal> arguments;
+  std::vector<hlo::Literal> expected;
+};
+
+absl::StatusOr<Case> MakeCase(const hlo::Module& module, uint64_t seed) {
+  Case made;
+  HONE_ASSIGN_OR_RETURN(made.program, loops::LowerToProgram(module));
+  made.arguments = ::hone::testing::RandomArguments(made.program, seed);
+  HONE_ASSIGN_OR_RETURN(hlo::Literal expected,
+                        hlo::Evaluate(module, made.arguments));
+  made.expected = hlo::Leaves(expected);
+  if (absl::c_none_of(made.expected, HasNan)) return made;
+  // Adam takes the root of an argument.
+  for (hlo::Literal& argument : made.arguments) {
+    for (int64_t i = 0; i < argument.num_elements(); ++i) {
+      argument.SetDouble(i, std::abs(argument.AsDouble(i)));
+    }
+  }
+  HONE_ASSIGN_OR_RETURN(expected, hlo::Evaluate(module, made.arguments));
+  made.expected = hlo::Leaves(expected);
+  return made;
+}
+
+// `script`, printed and parsed, leads from the kernel to `program`.
+void CheckReplay(const Case& kernel, const std::vector<Step>& script,
+                 const Program& program) {
+  HONE_ASSERT_OK_AND_ASSIGN(const std::vector<Step> parsed,
+                            loops::ParseScript(loops::PrintScript(script)));
+  HONE_ASSERT_OK_AND_ASSIGN(const Program again,
+                            loops::ApplyScript(kernel.program, parsed));
+  EXPECT_EQ(loops::PrintProgram(again), loops::PrintProgram(program));
+}
+
+// Goes on from `script` by random steps.
+void CheckRandomScript(const Case& kernel, std::vector<Step> script,
+                       uint64_t seed) {
+  HONE_ASSERT_OK_AND_ASSIGN(Program program,
+                            loops::ApplyScript(kernel.program, script));
+  Rng rng(seed);
+  for (int i = 0; i < kSteps; ++i) {
+    const std::optional<Step> step = RandomStep(program, rng);
+    if (!step.has_value()) break;
+    script.push_back(*step);
+    SCOPED_TRACE(loops::PrintScript(script));
+    HONE_ASSERT_OK_AND_ASSIGN(program, loops::ApplyScript(program, {*step}));
+    HONE_ASSERT_OK(
+        CheckInterpreted(program, kernel.arguments, kernel.expected, seed));
+  }
+  SCOPED_TRACE(absl::StrCat(loops::PrintScript(script), "gives\n",
+                            loops::PrintProgram(program)));
+  CheckReplay(kernel, script, program);
+  HONE_ASSERT_OK_AND_ASSIGN(
+      const std::vector<hlo::Literal> results,
+      ::hone::testing::RunNative(program, kernel.arguments));
+  ASSERT_EQ(Difference(kernel.expected, results), "");
+}
+
+class KernelScripts : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(KernelScripts, KeepTheMeaning) {
+  HONE_ASSERT_OK_AND_ASSIGN(
+      const hlo::Module module,
+      hlo::ReadModuleFile(absl::StrCat(kFolder, "/", GetParam(), ".hlo")));
+  for (uint64_t seed = 0; seed < Seeds(); ++seed) {
+    SCOPED_TRACE(absl::StrCat("seed ", seed));
+    HONE_ASSERT_OK_AND_ASSIGN(const Case kernel, MakeCase(module, seed));
+    CheckRandomScript(kernel, {}, seed);
+    CheckRandomScript(
+        kernel, loops::DefaultSchedule(kernel.program, kTinyMachine), seed);
+    if (HasFailure()) return;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Suite, KernelScripts,
+    ::testing::ValuesIn(::hone::testing::KernelNames(kFolder)),
+    [](const auto& tested) { return tested.param; });
+
+}  // namespace
+}  // namespace hone::backends
