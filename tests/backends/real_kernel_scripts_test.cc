@@ -32,8 +32,8 @@ using loops::Program;
 using loops::Step;
 
 constexpr char kFolder[] = HONE_SOURCE_DIR "/bench/data/kernels";
-constexpr uint64_t kSeeds = 3;
-constexpr int kSteps = 4;
+constexpr uint64_t kSeeds = 8;
+constexpr int kSteps = 6;
 
 class RealKernelScripts : public ::testing::TestWithParam<std::string> {};
 
