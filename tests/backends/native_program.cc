@@ -12,6 +12,7 @@
 #include "base/status_macros.h"
 #include "loops/interpreter.h"
 #include "loops/text.h"
+#include "tests/loops/program_text.h"
 
 namespace hone::testing {
 namespace {
@@ -167,9 +168,8 @@ std::vector<Literal> NormalArguments(const Program& program) {
 }
 
 void ExpectTextMatchesInterpreter(const char* text) {
-  const auto program = loops::ParseProgram(text);
-  ASSERT_TRUE(program.ok()) << program.status();
-  ExpectMatchesInterpreter(*program, NormalArguments(*program));
+  const Program program = ParseText(text);
+  ExpectMatchesInterpreter(program, NormalArguments(program));
 }
 
 }  // namespace hone::testing

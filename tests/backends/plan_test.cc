@@ -7,8 +7,8 @@
 
 #include "backends/cpu/compiler.h"
 #include "backends/cpu/loaded_object.h"
-#include "loops/text.h"
 #include "tests/backends/native_program.h"
+#include "tests/loops/program_text.h"
 #include "tests/support/status_matchers.h"
 
 namespace hone::backends {
@@ -16,16 +16,11 @@ namespace {
 
 using hlo::ElementType;
 using hlo::Literal;
+using ::hone::testing::ParseText;
 using loops::ModulePlan;
 using loops::PlanFunction;
 using loops::Slot;
 using loops::SlotId;
-
-loops::Program Kernel(const char* text) {
-  auto program = loops::ParseProgram(text);
-  EXPECT_THAT(program, testing::IsOk());
-  return *std::move(program);
-}
 
 // Makes the slots of a function.
 class FunctionBuilder {
@@ -86,14 +81,14 @@ const hlo::ShapePtr& Pred() {
 // state to a result without a kernel in between.
 ModulePlan Fibonacci() {
   ModulePlan plan;
-  plan.kernels.push_back(Kernel(R"(
+  plan.kernels.push_back(ParseText(R"(
 kernel less
 argument i s32[]
 argument n s32[]
 result less pred[]
 less[] = i[] < n[]
 )"));
-  plan.kernels.push_back(Kernel(R"(
+  plan.kernels.push_back(ParseText(R"(
 kernel sum
 argument a s32[]
 argument b s32[]
@@ -160,7 +155,7 @@ TEST(CompilePlanTest, WhileLoopsOfEvenAndOddLength) {
 // One of `branches` kernels, which multiply by 10, 20, …
 ModulePlan Choice(ElementType selector_type, int branches) {
   ModulePlan plan;
-  plan.kernels.push_back(Kernel(R"(
+  plan.kernels.push_back(ParseText(R"(
 kernel times
 argument a s32[]
 argument b s32[]

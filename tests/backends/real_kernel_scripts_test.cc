@@ -19,6 +19,7 @@
 #include "loops/transforms/script.h"
 #include "tests/backends/kernel_names.h"
 #include "tests/backends/native_program.h"
+#include "tests/loops/difference.h"
 #include "tests/loops/random_scripts.h"
 #include "tests/support/status_matchers.h"
 

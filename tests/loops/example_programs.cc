@@ -1,10 +1,9 @@
 #include "tests/loops/example_programs.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "base/check.h"
-#include "loops/text.h"
+#include "tests/loops/program_text.h"
 
 namespace hone::testing {
 namespace {
@@ -327,9 +326,7 @@ loops::Program ParseExample(absl::string_view name) {
       std::find_if(std::begin(kExamples), std::end(kExamples),
                    [&](const ExampleProgram& e) { return e.name == name; });
   HONE_CHECK(example != std::end(kExamples));
-  absl::StatusOr<loops::Program> program = loops::ParseProgram(example->text);
-  HONE_CHECK(program.ok());
-  return *std::move(program);
+  return ParseText(example->text);
 }
 
 }  // namespace hone::testing

@@ -1,7 +1,5 @@
 #include "tests/loops/random_scripts.h"
 
-#include <algorithm>
-#include <cmath>
 #include <memory>
 #include <utility>
 
@@ -13,6 +11,7 @@
 #include "loops/text.h"
 #include "loops/transforms/registry.h"
 #include "loops/verifier.h"
+#include "tests/loops/difference.h"
 
 namespace hone::testing {
 namespace {
@@ -24,27 +23,6 @@ using loops::Scope;
 using loops::ScopeMode;
 using loops::Step;
 using loops::Transform;
-
-double Tolerance(hlo::ElementType type) {
-  switch (type) {
-    case hlo::ElementType::kBf16:
-      return 0.1;
-    case hlo::ElementType::kF16:
-      return 0.02;
-    case hlo::ElementType::kF32:
-      return 1e-4;
-    case hlo::ElementType::kF64:
-      return 1e-10;
-    default:
-      return 0;
-  }
-}
-
-bool IsClose(double a, double b, double tolerance) {
-  if (a == b || (std::isnan(a) && std::isnan(b))) return true;
-  return std::abs(a - b) <=
-         tolerance * (1 + std::max(std::abs(a), std::abs(b)));
-}
 
 Node WithLanesInParallel(const Node& node) {
   if (node.scope() == nullptr) return node;
@@ -113,24 +91,6 @@ std::optional<Step> GuessedStep(const Program& program, Rng& rng) {
 std::optional<Step> RandomStep(const Program& program, Rng& rng) {
   return rng.Below(3) == 0 ? GuessedStep(program, rng)
                            : ProposedStep(program, kTinyMachine, rng);
-}
-
-std::string Difference(absl::Span<const hlo::Literal> expected,
-                       absl::Span<const hlo::Literal> actual) {
-  if (expected.size() != actual.size()) {
-    return absl::StrCat(actual.size(), " results, expected ", expected.size());
-  }
-  for (size_t i = 0; i < expected.size(); ++i) {
-    const double tolerance = Tolerance(expected[i].shape().element_type());
-    for (int64_t j = 0; j < expected[i].num_elements(); ++j) {
-      const double a = expected[i].AsDouble(j);
-      const double b = actual[i].AsDouble(j);
-      if (IsClose(a, b, tolerance)) continue;
-      return absl::StrCat("result ", i, ", element ", j, ": ", b, ", expected ",
-                          a);
-    }
-  }
-  return "";
 }
 
 absl::Status CheckInterpreted(const Program& program,

@@ -34,11 +34,6 @@ std::optional<loops::Step> GuessedStep(const loops::Program& program, Rng& rng);
 // A proposed step on kTinyMachine, or every third time a guessed one.
 std::optional<loops::Step> RandomStep(const loops::Program& program, Rng& rng);
 
-// Where two lists of results differ by more than the rounding of a few steps;
-// empty where they do not.
-std::string Difference(absl::Span<const hlo::Literal> expected,
-                       absl::Span<const hlo::Literal> actual);
-
 // Ok where `program` verifies and gives `expected` in the interpreter, also
 // with the iterations of parallel scopes, or the lanes of vectors, in an order
 // drawn from `seed`: they must not depend on each other.

@@ -9,11 +9,13 @@
 
 #include "loops/text.h"
 #include "loops/verifier.h"
+#include "tests/loops/program_text.h"
 #include "tests/support/status_matchers.h"
 
 namespace hone::loops {
 namespace {
 
+using ::hone::testing::ParseText;
 using ::testing::ElementsAre;
 using ::testing::Optional;
 
@@ -31,12 +33,6 @@ for i 8
 | y[i] = t[0] + s[]
 )";
 
-Program Parse() {
-  absl::StatusOr<Program> program = ParseProgram(kText);
-  EXPECT_TRUE(program.ok()) << program.status().ToString();
-  return *std::move(program);
-}
-
 BufferId Named(const Program& program, const std::string& name) {
   BufferId id = 0;
   while (program.buffer(id).name != name) ++id;
@@ -50,7 +46,7 @@ Program With(const Program& program, const Path& path, Node node) {
 }
 
 TEST(Rewrite, VisitsInOrder) {
-  const Program program = Parse();
+  const Program program = ParseText(kText);
   std::vector<Path> statements;
   VisitStatements(program, Path(), [&](const Path& path, const Statement&) {
     statements.push_back(path);
@@ -64,7 +60,7 @@ TEST(Rewrite, VisitsInOrder) {
 }
 
 TEST(Rewrite, VisitsLoadsInOffsetsAndTheTargetLast) {
-  const Program program = Parse();
+  const Program program = ParseText(kText);
   std::vector<std::string> names;
   const auto visit = [&](const Access& access, bool is_target) {
     names.push_back(program.buffer(access.buffer).name +
@@ -78,7 +74,7 @@ TEST(Rewrite, VisitsLoadsInOffsetsAndTheTargetLast) {
 }
 
 TEST(Rewrite, FindsBuffers) {
-  const Program program = Parse();
+  const Program program = ParseText(kText);
   EXPECT_TRUE(Mentions(program.At({1}), Named(program, "at")));
   EXPECT_FALSE(Mentions(program.At({1, 1}), Named(program, "at")));
   EXPECT_TRUE(Mentions(program.At({1, 1}), Named(program, "y")));
@@ -88,7 +84,7 @@ TEST(Rewrite, FindsBuffers) {
 }
 
 TEST(Rewrite, SubstitutesEverywhereAndSharesTheRest) {
-  const Program program = Parse();
+  const Program program = ParseText(kText);
   const Scope& outer = *program.At({1}).scope();
   const std::vector<Node> body =
       Substitute(outer.body, outer.var, Affine::Var(outer.var) * -1 + 7);
@@ -115,7 +111,7 @@ for i 8
 }
 
 TEST(Rewrite, MapsExpressionsFromInside) {
-  const Program program = Parse();
+  const Program program = ParseText(kText);
   std::vector<Expression::Kind> kinds;
   const Node same =
       MapExpressions(program.At({1, 0, 0}), [&](const ExpressionPtr& e) {
@@ -130,7 +126,7 @@ TEST(Rewrite, MapsExpressionsFromInside) {
 }
 
 TEST(Rewrite, MapsAccessesOfLoadsOffsetsAndTargets) {
-  const Program program = Parse();
+  const Program program = ParseText(kText);
   const BufferId t = Named(program, "t");
   const BufferId y = Named(program, "y");
   const Node mapped = MapAccesses(program.At({1}), [&](const Access& access) {
@@ -146,7 +142,7 @@ TEST(Rewrite, MapsAccessesOfLoadsOffsetsAndTargets) {
 }
 
 TEST(Rewrite, DuplicatesWithVariablesAndLocalsOfItsOwn) {
-  Program program = Parse();
+  Program program = ParseText(kText);
   const std::string text = PrintProgram(program);
   const Node renamed = WithNewVars(program, program.At({1}));
   EXPECT_EQ(PrintProgram(With(program, {1}, renamed)), text);

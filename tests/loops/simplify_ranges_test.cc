@@ -6,28 +6,25 @@
 #include "gtest/gtest.h"
 
 #include "loops/text.h"
-#include "tests/support/status_matchers.h"
+#include "tests/loops/program_text.h"
 
 namespace hone::loops {
 namespace {
 
+using ::hone::testing::Canonical;
+using ::hone::testing::ParseText;
+
 // The program `text` with its nodes simplified, printed.
 std::string Simplified(const std::string& text) {
-  absl::StatusOr<Program> program = ParseProgram(text);
-  if (!program.ok()) return program.status().ToString();
+  Program program = ParseText(text);
   std::vector<Node> body;
-  for (const Node& node : program->body()) {
+  for (const Node& node : program.body()) {
     for (Node& kept : SimplifyRanges(node, ValueRanges())) {
       body.push_back(std::move(kept));
     }
   }
-  program->mutable_body() = std::move(body);
-  return PrintProgram(*program);
-}
-
-std::string Canonical(const std::string& text) {
-  const absl::StatusOr<Program> program = ParseProgram(text);
-  return program.ok() ? PrintProgram(*program) : program.status().ToString();
+  program.mutable_body() = std::move(body);
+  return PrintProgram(program);
 }
 
 TEST(ValueRanges, FollowSignsAndExtents) {

@@ -12,6 +12,7 @@
 #include "loops/text.h"
 #include "loops/transforms/script.h"
 #include "tests/loops/example_programs.h"
+#include "tests/loops/program_text.h"
 #include "tests/loops/random_program.h"
 #include "tests/loops/transforms/check_transform.h"
 #include "tests/support/status_matchers.h"
@@ -23,6 +24,7 @@ using ::hone::testing::CheckSame;
 using ::hone::testing::ExampleProgram;
 using ::hone::testing::ExamplePrograms;
 using ::hone::testing::ParseExample;
+using ::hone::testing::ParseText;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -116,11 +118,10 @@ for i 61
 
 // The text of `text` after its schedule, which must keep what it computes.
 std::string ScheduledText(const std::string& text) {
-  const auto program = ParseProgram(text);
-  EXPECT_THAT(program, testing::IsOk()) << text;
-  const auto after = Scheduled(*program, SmallVectors(1));
+  const Program program = ParseText(text);
+  const auto after = Scheduled(program, SmallVectors(1));
   EXPECT_THAT(after, testing::IsOk());
-  EXPECT_EQ(CheckSame(*program, *after, /*exact=*/false, 1), absl::OkStatus())
+  EXPECT_EQ(CheckSame(program, *after, /*exact=*/false, 1), absl::OkStatus())
       << PrintProgramWithPaths(*after);
   return PrintProgram(*after);
 }

@@ -1,8 +1,10 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include "tests/loops/program_text.h"
 #include "tests/loops/transforms/apply_step.h"
 #include "tests/loops/transforms/check_transform.h"
+#include "tests/loops/transforms/shared_programs.h"
 
 namespace hone::loops {
 namespace {
@@ -10,20 +12,11 @@ namespace {
 using ::hone::testing::After;
 using ::hone::testing::AfterChecked;
 using ::hone::testing::Canonical;
+using ::hone::testing::kDiagonalBesideWhole;
+using ::hone::testing::kMatmul;
 using ::hone::testing::Moves;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-constexpr char kMatmul[] = R"(kernel matmul
-argument a f32[4,8]
-argument b f32[8,6]
-result c f32[4,6]
-for i 4
-| for j 6
-| | c[i,j] = 0.0
-| | for k 8
-| | | c[i,j] += a[i,k] * b[k,j]
-)";
 
 TEST(AccumulateLocally, CopiesAPartInAndOut) {
   EXPECT_EQ(AfterChecked(R"(kernel k
@@ -188,20 +181,7 @@ TEST(AccumulateLocally, IsOfferedForReductions) {
 }
 
 TEST(AccumulateLocally, RefusesADiagonalBesideTheWhole) {
-  EXPECT_THAT(After(R"(kernel k
-argument x f32[3,4]
-result y f32[4,4]
-for i 4
-| for j 4
-| | y[i,j] = 0.0
-for k 3
-| for i 4
-| | y[i,i] += x[k,i]
-| for i 4
-| | for j 4
-| | | y[i,j] += x[k,i]
-)",
-                    "accumulate_locally 1 1"),
+  EXPECT_THAT(After(kDiagonalBesideWhole, "accumulate_locally 1 1"),
               HasSubstr("different elements"));
 }
 

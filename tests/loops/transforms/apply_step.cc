@@ -1,7 +1,5 @@
 #include "tests/loops/transforms/apply_step.h"
 
-#include <cstdio>
-
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 
@@ -10,25 +8,9 @@
 #include "loops/transforms/registry.h"
 #include "loops/transforms/script.h"
 #include "loops/verifier.h"
+#include "tests/loops/program_text.h"
 
 namespace hone::testing {
-namespace {
-
-loops::Program Parse(absl::string_view text) {
-  absl::StatusOr<loops::Program> program = loops::ParseProgram(text);
-  if (!program.ok()) {
-    std::fprintf(stderr, "%s\n", program.status().ToString().c_str());
-  }
-  HONE_CHECK(program.ok());
-  return *std::move(program);
-}
-
-}  // namespace
-
-std::string Canonical(absl::string_view text) {
-  return loops::PrintProgram(Parse(text));
-}
-
 std::string After(absl::string_view text, absl::string_view step) {
   const absl::StatusOr<loops::Step> parsed = loops::ParseStep(step);
   HONE_CHECK(parsed.ok());
@@ -36,7 +18,7 @@ std::string After(absl::string_view text, absl::string_view step) {
       loops::FindTransform(parsed->transform);
   HONE_CHECK(transform.ok());
   const absl::StatusOr<loops::Program> after =
-      (*transform)->Apply(Parse(text), *parsed);
+      (*transform)->Apply(ParseText(text), *parsed);
   if (!after.ok()) return absl::StrCat("refused: ", after.status().message());
   const absl::Status valid = loops::VerifyProgram(*after);
   if (!valid.ok()) return absl::StrCat("malformed: ", valid.message());
@@ -49,7 +31,7 @@ std::vector<std::string> Moves(absl::string_view text, absl::string_view name,
       loops::FindTransform(name);
   HONE_CHECK(transform.ok());
   std::vector<loops::Step> steps;
-  (*transform)->Enumerate(Parse(text), machine, steps);
+  (*transform)->Enumerate(ParseText(text), machine, steps);
   std::vector<std::string> moves;
   for (const loops::Step& step : steps) {
     moves.push_back(loops::PrintStep(step));

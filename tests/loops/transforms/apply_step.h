@@ -10,13 +10,9 @@
 
 namespace hone::testing {
 
-// The program `text`, as it is printed. Tests compare such texts, so that they
-// need not be written in the canonical form. Ends the process where `text` is
-// not a valid program.
-std::string Canonical(absl::string_view text);
-
 // The program `text` after one step ("split 0 16"), printed; or "refused: why",
-// or "malformed: why" for a result that does not verify.
+// or "malformed: why" for a result that does not verify. Ends the process where
+// `text` is not a valid program.
 std::string After(absl::string_view text, absl::string_view step);
 
 // The steps that the transformation `name` proposes for the program `text`.

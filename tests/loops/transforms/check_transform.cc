@@ -1,8 +1,6 @@
 #include "tests/loops/transforms/check_transform.h"
 
 #include <algorithm>
-#include <cmath>
-#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -15,24 +13,14 @@
 #include "loops/transforms/registry.h"
 #include "loops/transforms/script.h"
 #include "loops/verifier.h"
+#include "tests/loops/difference.h"
+#include "tests/loops/program_text.h"
 #include "tests/loops/random_program.h"
 
 namespace hone::testing {
 namespace {
 
 using loops::Program;
-
-double RoundingOf(hlo::ElementType type) {
-  if (!hlo::IsFloat(type)) return 0;
-  switch (hlo::BitWidth(type)) {
-    case 64:
-      return 1e-10;
-    case 32:
-      return 2e-4;
-    default:
-      return 0.1;
-  }
-}
 
 // What sums in another order may differ by: they may be of any type that the
 // program has.
@@ -44,28 +32,11 @@ double Tolerance(const Program& program) {
   return tolerance;
 }
 
-absl::Status Compare(const hlo::Literal& want, const hlo::Literal& got,
-                     double tolerance) {
-  for (int64_t i = 0; i < want.num_elements(); ++i) {
-    const double a = want.AsDouble(i);
-    const double b = got.AsDouble(i);
-    if (a == b || (std::isnan(a) && std::isnan(b)) ||
-        std::abs(a - b) <=
-            tolerance * (1 + std::max(std::abs(a), std::abs(b)))) {
-      continue;
-    }
-    return absl::FailedPreconditionError(
-        absl::StrCat("element ", i, " is ", b, ", expected ", a));
-  }
-  return absl::OkStatus();
-}
-
-absl::StatusOr<Program> Transformed(absl::string_view text,
-                                    absl::string_view script, Program* before) {
-  HONE_ASSIGN_OR_RETURN(*before, loops::ParseProgram(text));
+absl::StatusOr<Program> Transformed(const Program& before,
+                                    absl::string_view script) {
   HONE_ASSIGN_OR_RETURN(const std::vector<loops::Step> steps,
                         loops::ParseScript(script));
-  return loops::ApplyScript(*before, steps);
+  return loops::ApplyScript(before, steps);
 }
 
 }  // namespace
@@ -79,23 +50,19 @@ absl::Status CheckSame(const Program& before, const Program& after, bool exact,
   HONE_ASSIGN_OR_RETURN(
       const std::vector<hlo::Literal> got,
       loops::Interpret(after, arguments, {/*shuffle_parallel=*/seed + 1}));
-  for (size_t r = 0; r < want.size(); ++r) {
-    const bool is_rounded =
-        !exact && hlo::IsFloat(want[r].shape().element_type());
-    const double tolerance = is_rounded ? Tolerance(before) : 0;
-    if (absl::Status status = Compare(want[r], got[r], tolerance);
-        !status.ok()) {
-      return absl::FailedPreconditionError(
-          absl::StrCat("result ", r, ": ", status.message()));
-    }
-  }
+  const double rounding = exact ? 0 : Tolerance(before);
+  const std::string difference =
+      Difference(want, got, [rounding](hlo::ElementType type) {
+        return hlo::IsFloat(type) ? rounding : 0;
+      });
+  if (!difference.empty()) return absl::FailedPreconditionError(difference);
   return absl::OkStatus();
 }
 
 std::string AfterChecked(absl::string_view text, absl::string_view script,
                          bool exact) {
-  Program before;
-  const absl::StatusOr<Program> after = Transformed(text, script, &before);
+  const Program before = ParseText(text);
+  const absl::StatusOr<Program> after = Transformed(before, script);
   if (!after.ok()) return after.status().ToString();
   const absl::Status same = CheckSame(before, *after, exact, 7);
   return absl::StrCat(same.ok() ? "" : same.ToString(),

@@ -3,13 +3,17 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include "tests/loops/program_text.h"
 #include "tests/loops/transforms/apply_step.h"
+#include "tests/loops/transforms/shared_programs.h"
 
 namespace hone::loops {
 namespace {
 
 using ::hone::testing::After;
 using ::hone::testing::Canonical;
+using ::hone::testing::kBoundedInner;
+using ::hone::testing::kVectorInner;
 using ::hone::testing::Moves;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
@@ -99,21 +103,9 @@ for i 3
 }
 
 TEST(Collapse, RefusesOtherShapes) {
-  EXPECT_EQ(After(R"(kernel k
-result y f32[20]
-for i 3
-| for j 8 < 20-8*i
-| | y[8*i+j] = 0.0
-)",
-                  "collapse 0"),
+  EXPECT_EQ(After(kBoundedInner, "collapse 0"),
             "refused: one of the scopes has a bound");
-  EXPECT_EQ(After(R"(kernel k
-result y f32[4,8]
-for i 4
-| for j 8 vector
-| | y[i,j] = 0.0
-)",
-                  "collapse 0"),
+  EXPECT_EQ(After(kVectorInner, "collapse 0"),
             "refused: the scopes are sequential and vector, expected "
             "sequential ones");
   EXPECT_EQ(After(kElementwise, "collapse 0.0"),

@@ -3,13 +3,17 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include "tests/loops/program_text.h"
 #include "tests/loops/transforms/apply_step.h"
+#include "tests/loops/transforms/shared_programs.h"
 
 namespace hone::loops {
 namespace {
 
 using ::hone::testing::After;
 using ::hone::testing::Canonical;
+using ::hone::testing::kBoundedInner;
+using ::hone::testing::kVectorInner;
 using ::hone::testing::Moves;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
@@ -122,21 +126,9 @@ for i 4
 )",
                   "interchange 0"),
             "refused: the scope has other children than a single scope");
-  EXPECT_EQ(After(R"(kernel k
-result y f32[20]
-for i 3
-| for j 8 < 20-8*i
-| | y[8*i+j] = 0.0
-)",
-                  "interchange 0"),
+  EXPECT_EQ(After(kBoundedInner, "interchange 0"),
             "refused: the inner scope's bound depends on the outer one");
-  EXPECT_EQ(After(R"(kernel k
-result y f32[4,8]
-for i 4
-| for j 8 vector
-| | y[i,j] = 0.0
-)",
-                  "interchange 0"),
+  EXPECT_EQ(After(kVectorInner, "interchange 0"),
             "refused: the inner scope is vector, expected sequential or "
             "unrolled");
   EXPECT_EQ(After(R"(kernel k

@@ -14,6 +14,7 @@
 #include "loops/rewrite.h"
 #include "loops/text.h"
 #include "loops/transforms/script.h"
+#include "tests/loops/program_text.h"
 #include "tests/loops/transforms/apply_step.h"
 #include "tests/loops/transforms/check_transform.h"
 

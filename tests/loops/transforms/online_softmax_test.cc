@@ -16,6 +16,7 @@
 #include "loops/text.h"
 #include "loops/transforms/script.h"
 #include "loops/verifier.h"
+#include "tests/loops/program_text.h"
 #include "tests/loops/random_program.h"
 #include "tests/loops/transforms/apply_step.h"
 #include "tests/loops/transforms/check_transform.h"

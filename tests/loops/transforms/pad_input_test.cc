@@ -1,8 +1,10 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include "tests/loops/program_text.h"
 #include "tests/loops/transforms/apply_step.h"
 #include "tests/loops/transforms/check_transform.h"
+#include "tests/loops/transforms/shared_programs.h"
 
 namespace hone::loops {
 namespace {
@@ -10,18 +12,8 @@ namespace {
 using ::hone::testing::After;
 using ::hone::testing::AfterChecked;
 using ::hone::testing::Canonical;
+using ::hone::testing::kMatmul;
 using ::testing::HasSubstr;
-
-constexpr char kMatmul[] = R"(kernel matmul
-argument a f32[4,8]
-argument b f32[8,6]
-result c f32[4,6]
-for i 4
-| for j 6
-| | c[i,j] = 0.0
-| | for k 8
-| | | c[i,j] += a[i,k] * b[k,j]
-)";
 
 TEST(PadInput, PutsTheMarginIntoACopy) {
   EXPECT_EQ(AfterChecked(R"(kernel k

@@ -3,6 +3,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include "tests/loops/program_text.h"
 #include "tests/loops/transforms/apply_step.h"
 #include "tests/loops/transforms/check_transform.h"
 

@@ -1,8 +1,10 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include "tests/loops/program_text.h"
 #include "tests/loops/transforms/apply_step.h"
 #include "tests/loops/transforms/check_transform.h"
+#include "tests/loops/transforms/shared_programs.h"
 
 namespace hone::loops {
 namespace {
@@ -10,19 +12,11 @@ namespace {
 using ::hone::testing::After;
 using ::hone::testing::AfterChecked;
 using ::hone::testing::Canonical;
+using ::hone::testing::kDiagonalBesideWhole;
+using ::hone::testing::kMatmul;
+using ::hone::testing::kSharedTargets;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-
-constexpr char kMatmul[] = R"(kernel matmul
-argument a f32[4,8]
-argument b f32[8,6]
-result c f32[4,6]
-for i 4
-| for j 6
-| | c[i,j] = 0.0
-| | for k 8
-| | | c[i,j] += a[i,k] * b[k,j]
-)";
 
 TEST(PrivatiseReduction, KeepsAPartialResultPerLane) {
   EXPECT_EQ(AfterChecked(R"(kernel k
@@ -110,36 +104,12 @@ TEST(PrivatiseReduction, RefusesTooManyLevels) {
 
 // A part would be combined into y[1] for i, j = 0, 1 and again for 1, 0.
 TEST(PrivatiseReduction, RefusesTargetsThatSeveralIterationsShare) {
-  EXPECT_THAT(After(R"(kernel k
-argument x f32[8,3]
-argument w f32[4]
-result y f32[6]
-for i 6
-| y[i] = 0.0
-for k 8
-| for i 3
-| | for j 4
-| | | y[i+j] += x[k,i] * w[j]
-)",
-                    "privatise_reduction 1 2 0"),
+  EXPECT_THAT(After(kSharedTargets, "privatise_reduction 1 2 0"),
               HasSubstr("several iterations"));
 }
 
 TEST(PrivatiseReduction, RefusesADiagonalBesideTheWhole) {
-  EXPECT_THAT(After(R"(kernel k
-argument x f32[3,4]
-result y f32[4,4]
-for i 4
-| for j 4
-| | y[i,j] = 0.0
-for k 3
-| for i 4
-| | y[i,i] += x[k,i]
-| for i 4
-| | for j 4
-| | | y[i,j] += x[k,i]
-)",
-                    "privatise_reduction 1 1 0"),
+  EXPECT_THAT(After(kDiagonalBesideWhole, "privatise_reduction 1 1 0"),
               HasSubstr("different elements"));
 }
 

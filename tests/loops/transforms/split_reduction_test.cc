@@ -1,8 +1,10 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include "tests/loops/program_text.h"
 #include "tests/loops/transforms/apply_step.h"
 #include "tests/loops/transforms/check_transform.h"
+#include "tests/loops/transforms/shared_programs.h"
 
 namespace hone::loops {
 namespace {
@@ -10,18 +12,9 @@ namespace {
 using ::hone::testing::After;
 using ::hone::testing::AfterChecked;
 using ::hone::testing::Canonical;
+using ::hone::testing::kMatmul;
+using ::hone::testing::kSharedTargets;
 using ::testing::HasSubstr;
-
-constexpr char kMatmul[] = R"(kernel matmul
-argument a f32[4,8]
-argument b f32[8,6]
-result c f32[4,6]
-for i 4
-| for j 6
-| | c[i,j] = 0.0
-| | for k 8
-| | | c[i,j] += a[i,k] * b[k,j]
-)";
 
 TEST(SplitReduction, CombinesPartsAsATree) {
   EXPECT_EQ(AfterChecked(R"(kernel k
@@ -62,18 +55,7 @@ TEST(SplitReduction, RefusesOtherTargets) {
 }
 
 TEST(SplitReduction, RefusesTargetsThatSeveralIterationsShare) {
-  EXPECT_THAT(After(R"(kernel k
-argument x f32[8,3]
-argument w f32[4]
-result y f32[6]
-for i 6
-| y[i] = 0.0
-for k 8
-| for i 3
-| | for j 4
-| | | y[i+j] += x[k,i] * w[j]
-)",
-                    "split_reduction 1 2 4"),
+  EXPECT_THAT(After(kSharedTargets, "split_reduction 1 2 4"),
               HasSubstr("several iterations"));
 }
 

@@ -1,0 +1,27 @@
+#ifndef HONE_TESTS_LOOPS_DIFFERENCE_H_
+#define HONE_TESTS_LOOPS_DIFFERENCE_H_
+
+#include <string>
+
+#include "absl/functional/function_ref.h"
+#include "absl/types/span.h"
+
+#include "hlo/element_type.h"
+#include "hlo/literal.h"
+
+namespace hone::testing {
+
+// What values of a type may differ by, relative to 1 plus the larger magnitude,
+// where a few transformations change the rounding; 0 for integers.
+double RoundingOf(hlo::ElementType type);
+
+// The first element where two lists of results differ by more than `tolerance`
+// of its type, as above; empty where none does.
+std::string Difference(
+    absl::Span<const hlo::Literal> expected,
+    absl::Span<const hlo::Literal> actual,
+    absl::FunctionRef<double(hlo::ElementType)> tolerance = RoundingOf);
+
+}  // namespace hone::testing
+
+#endif  // HONE_TESTS_LOOPS_DIFFERENCE_H_
