@@ -2,15 +2,12 @@
 // interpreter and as native code. On small shapes; real_kernel_scripts_test.cc
 // has those of the suite.
 
-#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "absl/algorithm/container.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
@@ -23,8 +20,8 @@
 #include "loops/schedules/default_schedule.h"
 #include "loops/text.h"
 #include "loops/transforms/script.h"
-#include "tests/backends/kernel_names.h"
 #include "tests/backends/native_program.h"
+#include "tests/backends/suite_kernels.h"
 #include "tests/loops/difference.h"
 #include "tests/loops/random_program.h"
 #include "tests/loops/random_scripts.h"
@@ -53,13 +50,6 @@ uint64_t Seeds() {
   return seeds;
 }
 
-bool HasNan(const hlo::Literal& literal) {
-  for (int64_t i = 0; i < literal.num_elements(); ++i) {
-    if (std::isnan(literal.AsDouble(i))) return true;
-  }
-  return false;
-}
-
 // A kernel, arguments, and what it is to compute from them.
 struct Case {
   Program program;
@@ -74,13 +64,8 @@ absl::StatusOr<Case> MakeCase(const hlo::Module& module, uint64_t seed) {
   HONE_ASSIGN_OR_RETURN(hlo::Literal expected,
                         hlo::Evaluate(module, made.arguments));
   made.expected = hlo::Leaves(expected);
-  if (absl::c_none_of(made.expected, HasNan)) return made;
-  // Adam takes the root of an argument.
-  for (hlo::Literal& argument : made.arguments) {
-    for (int64_t i = 0; i < argument.num_elements(); ++i) {
-      argument.SetDouble(i, std::abs(argument.AsDouble(i)));
-    }
-  }
+  if (!::hone::testing::HasNan(made.expected)) return made;
+  ::hone::testing::TakeAbsoluteValues(made.arguments);
   HONE_ASSIGN_OR_RETURN(expected, hlo::Evaluate(module, made.arguments));
   made.expected = hlo::Leaves(expected);
   return made;

@@ -66,22 +66,23 @@ std::optional<Step> ProposedStep(const Program& program,
 }
 
 std::optional<Step> GuessedStep(const Program& program, Rng& rng) {
-  std::vector<Path> paths;
+  std::vector<Path> paths = {Path()};
   VisitScopes(program, Path(),
               [&](const Path& path, const Scope&) { paths.push_back(path); });
   VisitStatements(program, Path(),
                   [&](const Path& path, const loops::Statement&) {
                     paths.push_back(path);
                   });
-  constexpr int kGuesses = 60;
+  constexpr int kGuesses = 100;
   for (int i = 0; i < kGuesses; ++i) {
     const Transform& transform =
         *loops::AllTransforms()[rng.Below(loops::AllTransforms().size())];
     Step step;
     step.transform = std::string(transform.name());
     step.path = paths[rng.Below(paths.size())];
-    for (uint64_t j = rng.Below(3); j > 0; --j) {
-      step.parameters.push_back(static_cast<int64_t>(rng.Below(6)));
+    const uint64_t bound = rng.Below(2) == 0 ? 6 : 20;
+    for (uint64_t j = rng.Below(4); j > 0; --j) {
+      step.parameters.push_back(static_cast<int64_t>(rng.Below(bound)));
     }
     if (transform.Apply(program, step).ok()) return step;
   }
