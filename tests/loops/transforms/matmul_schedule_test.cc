@@ -15,7 +15,6 @@
 #include "loops/text.h"
 #include "loops/transforms/script.h"
 #include "tests/loops/program_text.h"
-#include "tests/loops/transforms/apply_step.h"
 #include "tests/loops/transforms/check_transform.h"
 
 namespace hone::loops {
@@ -23,6 +22,7 @@ namespace {
 
 using ::hone::testing::Canonical;
 using ::hone::testing::CheckSame;
+using ::hone::testing::ParseText;
 
 struct Blocks {
   int64_t nc, kc, mc, rows, columns, lanes;
@@ -61,10 +61,9 @@ std::string Script(absl::string_view name, const Blocks& blocks) {
 absl::StatusOr<Program> Scheduled(const std::string& text,
                                   absl::string_view script,
                                   const Blocks& blocks) {
-  HONE_ASSIGN_OR_RETURN(const Program program, ParseProgram(text));
   HONE_ASSIGN_OR_RETURN(const std::vector<Step> steps,
                         ParseScript(Script(script, blocks)));
-  return ApplyScript(program, steps);
+  return ApplyScript(ParseText(text), steps);
 }
 
 TEST(MatmulSchedule, BlocksPacksAndTiles) {
@@ -155,14 +154,13 @@ TEST(MatmulSchedule, ComputesTheSameForOddSizes) {
       {12, 16, 32}, {13, 19, 37}, {7, 9, 17}, {25, 17, 33}, {11, 16, 31}};
   for (const auto& [m, k, n] : sizes) {
     const std::string text = Matmul(m, k, n);
-    const absl::StatusOr<Program> before = ParseProgram(text);
-    ASSERT_TRUE(before.ok()) << before.status();
+    const Program before = ParseText(text);
     for (absl::string_view script : {"matmul", "matmul_one_block"}) {
       const absl::StatusOr<Program> after =
           Scheduled(text, script, {16, 8, 6, 3, 8, 4});
       ASSERT_TRUE(after.ok()) << text << after.status();
       // Sums are in the same order.
-      EXPECT_EQ(CheckSame(*before, *after, /*exact=*/true, 5), absl::OkStatus())
+      EXPECT_EQ(CheckSame(before, *after, /*exact=*/true, 5), absl::OkStatus())
           << PrintProgram(*after);
     }
   }
@@ -171,8 +169,7 @@ TEST(MatmulSchedule, ComputesTheSameForOddSizes) {
 // Without the last tiles, which peel takes off, the tile has no bounds.
 TEST(MatmulSchedule, PeelsTheLastTiles) {
   const std::string text = Matmul(25, 16, 65);
-  const absl::StatusOr<Program> before = ParseProgram(text);
-  ASSERT_TRUE(before.ok()) << before.status();
+  const Program before = ParseText(text);
   absl::StatusOr<Program> after =
       Scheduled(text, "matmul", {32, 8, 12, 3, 8, 4});
   ASSERT_TRUE(after.ok()) << after.status();
@@ -180,7 +177,7 @@ TEST(MatmulSchedule, PeelsTheLastTiles) {
   ASSERT_TRUE(peel.ok());
   after = ApplyScript(*after, *peel);
   ASSERT_TRUE(after.ok()) << after.status();
-  EXPECT_EQ(CheckSame(*before, *after, /*exact=*/true, 5), absl::OkStatus());
+  EXPECT_EQ(CheckSame(before, *after, /*exact=*/true, 5), absl::OkStatus());
   bool has_bound = false;
   VisitScopes(*after, {1, 0, 1}, [&](const Path&, const Scope& scope) {
     has_bound |= scope.bound.has_value();

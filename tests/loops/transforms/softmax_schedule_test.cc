@@ -11,7 +11,6 @@
 #include "loops/text.h"
 #include "loops/transforms/script.h"
 #include "tests/loops/program_text.h"
-#include "tests/loops/transforms/apply_step.h"
 #include "tests/loops/transforms/check_transform.h"
 
 namespace hone::loops {
