@@ -11,6 +11,7 @@
 #include "base/files.h"
 #include "base/status_macros.h"
 #include "bench/environment.h"
+#include "bench/kernel_searches.h"
 #include "bench/kernels.h"
 #include "bench/measurement.h"
 #include "bench/parse.h"
@@ -178,6 +179,28 @@ void AddKernelsOptions(CLI::App& command, bench::KernelsOptions& options) {
       ->capture_default_str();
 }
 
+void AddKernelSearchesOptions(CLI::App& command,
+                              bench::KernelSearchesOptions& options) {
+  command.add_option("--suite", options.suite, "Folder of the kernels")
+      ->capture_default_str();
+  command
+      .add_option("--only", options.only,
+                  "Regular expression that a kernel's name must match")
+      ->capture_default_str();
+  command.add_option("--search", options.optimizers, "Optimizers")
+      ->delimiter(',')
+      ->capture_default_str();
+  command.add_option("--trials", options.trials, "Budget of each search")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command.add_option("--seeds", options.seeds, "Searches with each optimizer")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command.add_option("--threads", options.threads, "Of parallel scopes")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+}
+
 void AddMeasurementOptions(CLI::App& command,
                            bench::MeasurementOptions& options) {
   command.add_option("--suite", options.suite, "Folder of the kernels")
@@ -226,6 +249,9 @@ void AddBenchCommand(CLI::App& app, Context& context) {
   AddBench(*command, context, "kernels",
            "Kernels, by default and tuned, beside PyTorch and XLA:CPU",
            AddKernelsOptions, bench::RunKernelsBench);
+  AddBench(*command, context, "kernel-searches",
+           "Searches for kernels' schedules at equal budgets",
+           AddKernelSearchesOptions, bench::RunKernelSearchesBench);
   AddBench(*command, context, "measurement",
            "What measuring kernels costs, and kernels compared with themselves",
            AddMeasurementOptions, bench::RunMeasurementBench);
