@@ -163,8 +163,7 @@ class Kernel final : public Task {
         "evaluator, in a fresh process: 1 random, 1 adversarial inputs; %.3f "
         "of the default's time (%.3f to %.3f, %d pairs); %.0f %% of the roof",
         timing.ratio, timing.ratio_low, timing.ratio_high,
-        timing.samples_ns.size(),
-        100 * confirmation.roof / confirmation.cost);
+        timing.samples_ns.size(), 100 * confirmation.roof / confirmation.cost);
     winner.verification.max_rel_error = timing.max_rel_error;
     return winner;
   }
