@@ -44,7 +44,7 @@ int64_t AddressSpace() {
   setrlimit(RLIMIT_AS, &space);
   // The linker leaves handlers for crashes behind.
   for (int signal : {SIGINT, SIGTERM, SIGPIPE, SIGCHLD, SIGSEGV, SIGBUS, SIGILL,
-                     SIGFPE, SIGABRT}) {
+                     SIGFPE, SIGABRT, SIGTRAP}) {
     ::signal(signal, SIG_DFL);
   }
   // The whole group is killed, should it start processes.

@@ -41,6 +41,14 @@ TEST(IsolatedChild, ACrashIsAnOutcome) {
   EXPECT_THAT(outcome.message, HasSubstr("signal 11"));
 }
 
+TEST(IsolatedChild, HandlersOfThisProcessDoNotHideACrash) {
+  const auto before = signal(SIGSEGV, [](int) {});
+  const auto outcome = RunInChild([] { raise(SIGSEGV); }, {});
+  signal(SIGSEGV, before);
+  HONE_ASSERT_OK(outcome);
+  EXPECT_EQ(outcome->end, ChildEnd::kCrashed);
+}
+
 TEST(IsolatedChild, SoIsAnExit) {
   HONE_ASSERT_OK_AND_ASSIGN(const ChildOutcome outcome,
                             RunInChild([] { _exit(7); }, {}));
