@@ -17,7 +17,7 @@ absl::Span<const ChoiceInfo> AllChoices() {
         {"row_vectors", {1, 4}},
         {"partial_sums", {1, 2, 8}},
         {"block", {16, 32, 128}},
-        {"vectors_at_once", {2, 4}},
+        {"vectors_at_once", {1, 2}},
         {"fuse", {1}},
         {"stream", {2}},
     };

@@ -21,6 +21,9 @@ namespace {
 // Independent partial sums, to hide an addition's latency of four cycles.
 constexpr int64_t kPartialSums = 4;
 constexpr int64_t kShortLoop = 8;
+// Vectors that a leaf without sums takes at once: constants are loaded once for
+// all of them, and one's latency passes with the others' work.
+constexpr int64_t kVectorsAtOnce = 4;
 // Iterations of statements for which waking threads pays.
 constexpr double kWorthThreads = 32'768;
 // The same where other work follows at once.
@@ -214,7 +217,7 @@ class LeafVectoriser {
     }
     int64_t unroll = direction.sums
                          ? s_.Choose(Choice::kPartialSums, kPartialSums)
-                         : s_.Choose(Choice::kVectorsAtOnce, 1);
+                         : s_.Choose(Choice::kVectorsAtOnce, kVectorsAtOnce);
     if (scope.extent < 2 * unroll * lanes) unroll = 1;
     const int64_t step = lanes * unroll;
     const Scheduler::Mark mark = s_.MarkHere();
