@@ -35,7 +35,8 @@ struct PairedTimingOptions {
   // Calls of both before anything is timed: at least so long, and then until
   // the last two rounds agree within a percent or five times that has passed.
   absl::Duration warm_up = absl::Milliseconds(20);
-  // A sample is as many calls as take so long.
+  // A sample is as many calls as take so long, after a tenth as many, one at
+  // least, that are not timed.
   absl::Duration sample = absl::Milliseconds(1);
   int32_t pairs = 11;
   // A ratio above this after the third pair ends it: a has lost.

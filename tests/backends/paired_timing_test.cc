@@ -58,6 +58,20 @@ TEST(PairedTiming, EqualKernelsSeldomDiffer) {
   EXPECT_LE(different, kRuns * 5 / 100);
 }
 
+TEST(PairedTiming, WhatOneLeavesBehindIsNotHeldAgainstTheOther) {
+  FakeClock clock;
+  bool evicted = false;
+  const auto streams = [&] {
+    clock.Advance(absl::Milliseconds(2));
+    evicted = true;
+  };
+  const auto reuses = [&] {
+    clock.Advance(absl::Milliseconds(evicted ? 3 : 2));
+    evicted = false;
+  };
+  EXPECT_EQ(TimePair(streams, reuses, clock, {}).ratio, 1);
+}
+
 TEST(PairedTiming, GivesUpOnWhatHasLost) {
   FakeClock clock;
   Rng rng(1);
