@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -45,6 +46,37 @@ TEST(KernelRuntimeTest, EveryIndexOnce) {
       EXPECT_LE(visits.calls, threads);
     }
   }
+}
+
+int CoresOfThisThread() {
+  cpu_set_t cores;
+  return sched_getaffinity(0, sizeof(cores), &cores) == 0 ? CPU_COUNT(&cores)
+                                                          : 0;
+}
+
+// Of the thread that runs each index.
+void CountCores(void* context, int64_t begin, int64_t end) {
+  for (int64_t i = begin; i < end; ++i) {
+    static_cast<int*>(context)[i] = CoresOfThisThread();
+  }
+}
+
+// In a child, whose pool has had no more than one worker.
+TEST(KernelRuntimeTest, WorkersLeaveTheCallersCoreToIt) {
+  const int cores = CoresOfThisThread();
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    hone_kernel_set_threads(2);
+    int counts[2] = {0, 0};
+    hone_kernel_parallel_for(&CountCores, counts, 2);
+    const bool as_expected =
+        counts[0] == cores && counts[1] == (cores > 1 ? cores - 1 : cores);
+    _exit(as_expected && CoresOfThisThread() == cores ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 }
 
 TEST(KernelRuntimeTest, ManyCallsInARow) {
