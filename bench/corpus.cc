@@ -1,7 +1,6 @@
 #include "bench/corpus.h"
 
 #include <fstream>
-#include <regex>
 #include <thread>
 
 #include "absl/strings/str_cat.h"
@@ -9,6 +8,7 @@
 #include <sys/utsname.h>
 
 #include "base/processor.h"
+#include "base/status_macros.h"
 
 namespace hone::bench {
 
@@ -26,13 +26,7 @@ absl::StatusOr<std::vector<CorpusEntry>> ReadCorpus(
     return absl::InvalidArgumentError(
         absl::StrCat(path, ": not a JSON array, expected one entry a module"));
   }
-  std::regex filter;
-  try {
-    filter = std::regex(only);
-  } catch (const std::regex_error& error) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "--only '", only, "': not a regular expression: ", error.what()));
-  }
+  HONE_ASSIGN_OR_RETURN(const std::regex filter, ParseOnly(only));
   std::vector<CorpusEntry> entries;
   for (const auto& item : manifest) {
     CorpusEntry entry;
@@ -53,6 +47,15 @@ absl::StatusOr<std::vector<CorpusEntry>> ReadCorpus(
         absl::StrCat("--only '", only, "': no module of that name in ", path));
   }
   return entries;
+}
+
+absl::StatusOr<std::regex> ParseOnly(const std::string& only) {
+  try {
+    return std::regex(only);
+  } catch (const std::regex_error& error) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--only '", only, "': not a regular expression: ", error.what()));
+  }
 }
 
 std::string DescribeMachine() {

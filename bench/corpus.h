@@ -2,6 +2,7 @@
 #define HONE_BENCH_CORPUS_H_
 
 #include <cstdint>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,10 @@ struct CorpusEntry {
 // expression, or when nothing matches.
 absl::StatusOr<std::vector<CorpusEntry>> ReadCorpus(
     const std::string& directory, const std::string& only);
+
+// What `--only` asks for.
+// Errors: InvalidArgument for a bad expression.
+absl::StatusOr<std::regex> ParseOnly(const std::string& only);
 
 // "AMD EPYC, 2 threads, Linux 6.1.0, g++ 12.2.0": what a published figure was
 // measured on.

@@ -1,12 +1,11 @@
 #include "bench/kernel_suite.h"
 
-#include <regex>
-
 #include "absl/strings/str_cat.h"
 #include <nlohmann/json.hpp>
 
 #include "base/clock.h"
 #include "base/status_macros.h"
+#include "bench/corpus.h"
 #include "hlo/read_module.h"
 #include "storage/memory_store.h"
 #include "tuning/tuner.h"
@@ -24,7 +23,7 @@ absl::StatusOr<std::vector<std::string>> KernelNames(const std::string& suite,
         absl::StrCat(path, ": expected an object with 'kernels'"));
   }
   std::vector<std::string> names;
-  const std::regex pattern(only);
+  HONE_ASSIGN_OR_RETURN(const std::regex pattern, ParseOnly(only));
   for (const nlohmann::json& kernel : json["kernels"]) {
     const auto name = kernel["name"].get<std::string>();
     if (std::regex_search(name, pattern)) names.push_back(name);

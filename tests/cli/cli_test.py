@@ -204,6 +204,11 @@ class Kernels(Scratch):
             self.assertTrue((self.folder / "objects/1" / kind /
                              "row_sum_1001x777.so").exists())
 
+    def test_a_bench_names_a_bad_expression(self):
+        for bench in ("kernels", "kernel-searches"):
+            self.one_line_error(hone("bench", bench, "--only", "("), 2,
+                       "not a regular expression")
+
     def test_shows_moves_and_time_unless_told_what_to_show(self):
         document = self.json("kernel", self.module)
         self.assertIn("split 0.1 8", document["moves"])

@@ -146,6 +146,29 @@ for i 61
   EXPECT_THAT(text, Not(HasSubstr("f32[61,53] heap")));
 }
 
+TEST(DefaultSchedule, TwoProductsInARowMeetInOneBatch) {
+  const std::string text = ScheduledText(R"(kernel m
+argument a f32[3,96,64]
+argument b f32[3,64,96]
+argument v f32[3,96,64]
+result y f32[3,96,64]
+local c f32[3,96,96] heap
+for n 3
+| for i 96
+| | for j 96
+| | | c[n,i,j] = 0.0
+| | | for k 64
+| | | | c[n,i,j] += a[n,i,k] * b[n,k,j]
+for n 3
+| for i 96
+| | for j 64
+| | | y[n,i,j] = 0.0
+| | | for k 96
+| | | | y[n,i,j] += c[n,i,k] * v[n,k,j]
+)");
+  EXPECT_THAT(text, HasSubstr("local c f32[96,96]"));
+}
+
 TEST(DefaultSchedule, SumsAtTheEdgeAreWholeVectors) {
   const std::string text = ScheduledText(R"(kernel m
 argument a f32[61,37]
