@@ -1,32 +1,25 @@
 #include "bench/corpus.h"
 
-#include <fstream>
 #include <thread>
 
 #include "absl/strings/str_cat.h"
-#include <nlohmann/json.hpp>
 #include <sys/utsname.h>
 
 #include "base/processor.h"
 #include "base/status_macros.h"
+#include "bench/json_file.h"
 
 namespace hone::bench {
 
 absl::StatusOr<std::vector<CorpusEntry>> ReadCorpus(
     const std::string& directory, const std::string& only) {
+  HONE_ASSIGN_OR_RETURN(const std::regex filter, ParseOnly(only));
   const std::string path = directory + "/manifest.json";
-  std::ifstream file(path);
-  if (!file) {
-    return absl::NotFoundError(absl::StrCat(
-        path, ": cannot be read, expected the corpus (--corpus DIR)"));
-  }
-  const auto manifest =
-      nlohmann::json::parse(file, nullptr, /*allow_exceptions=*/false);
+  HONE_ASSIGN_OR_RETURN(const auto manifest, ReadJsonFile(path));
   if (!manifest.is_array()) {
     return absl::InvalidArgumentError(
         absl::StrCat(path, ": not a JSON array, expected one entry a module"));
   }
-  HONE_ASSIGN_OR_RETURN(const std::regex filter, ParseOnly(only));
   std::vector<CorpusEntry> entries;
   for (const auto& item : manifest) {
     CorpusEntry entry;

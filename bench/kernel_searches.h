@@ -14,8 +14,8 @@ namespace hone::bench {
 struct KernelSearchesOptions {
   // Folder of the suite: suite.json, and NAME.hlo for each kernel of it.
   std::string suite = "bench/data/kernels";
-  // Regular expression that a kernel's name must match: by default one kernel
-  // of each class.
+  // Regular expression that a kernel's name must match: by default kernels of
+  // the classes that schedule differently, small enough for many tunings.
   std::string only =
       "gelu_tanh_127|softmax_4096|layer_norm_511|batch_norm_5|matvec_1001|"
       "matmul_256|swiglu_61|conv3x3_2x";

@@ -1,11 +1,11 @@
 #include "bench/kernel_suite.h"
 
 #include "absl/strings/str_cat.h"
-#include <nlohmann/json.hpp>
 
 #include "base/clock.h"
 #include "base/status_macros.h"
 #include "bench/corpus.h"
+#include "bench/json_file.h"
 #include "hlo/read_module.h"
 #include "storage/memory_store.h"
 #include "tuning/tuner.h"
@@ -14,18 +14,21 @@ namespace hone::bench {
 
 absl::StatusOr<std::vector<std::string>> KernelNames(const std::string& suite,
                                                      const std::string& only) {
+  HONE_ASSIGN_OR_RETURN(const std::regex pattern, ParseOnly(only));
   const std::string path = suite + "/suite.json";
-  HONE_ASSIGN_OR_RETURN(const std::string bytes, hlo::ReadFileBytes(path));
-  const auto json =
-      nlohmann::json::parse(bytes, nullptr, /*allow_exceptions=*/false);
+  HONE_ASSIGN_OR_RETURN(const auto json, ReadJsonFile(path));
   if (!json.is_object() || !json.contains("kernels")) {
     return absl::InvalidArgumentError(
         absl::StrCat(path, ": expected an object with 'kernels'"));
   }
   std::vector<std::string> names;
-  HONE_ASSIGN_OR_RETURN(const std::regex pattern, ParseOnly(only));
-  for (const nlohmann::json& kernel : json["kernels"]) {
-    const auto name = kernel["name"].get<std::string>();
+  for (const auto& kernel : json["kernels"]) {
+    const std::string name =
+        kernel.is_object() ? kernel.value("name", "") : std::string();
+    if (name.empty()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(path, ": entry ", kernel.dump(), " lacks a name"));
+    }
     if (std::regex_search(name, pattern)) names.push_back(name);
   }
   if (names.empty()) {

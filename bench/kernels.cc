@@ -18,8 +18,8 @@
 #include "base/statistics.h"
 #include "base/status_macros.h"
 #include "bench/corpus.h"
+#include "bench/json_file.h"
 #include "bench/kernel_suite.h"
-#include "hlo/read_module.h"
 #include "loops/lowering/lowering.h"
 #include "loops/schedules/default_schedule.h"
 #include "loops/transforms/script.h"
@@ -29,15 +29,6 @@ namespace hone::bench {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-absl::StatusOr<Json> ReadJson(const std::string& path) {
-  HONE_ASSIGN_OR_RETURN(const std::string bytes, hlo::ReadFileBytes(path));
-  Json json = Json::parse(bytes, nullptr, /*allow_exceptions=*/false);
-  if (json.is_discarded()) {
-    return absl::InvalidArgumentError(absl::StrCat(path, ": is no JSON"));
-  }
-  return json;
-}
 
 // Runs a process and writes its standard output to `out`.
 // Errors: FailedPrecondition unless it exits with status 0.
@@ -164,7 +155,7 @@ class KernelsRun {
           "), expected a Python with jax and torch (--python), Hone's source "
           "tree as the working directory, and equal results"));
     }
-    return ReadJson(result);
+    return ReadJsonFile(result);
   }
 
   const KernelsOptions& options_;

@@ -207,7 +207,7 @@ class Kernels(Scratch):
     def test_a_bench_names_a_bad_expression(self):
         for bench in ("kernels", "kernel-searches"):
             self.one_line_error(hone("bench", bench, "--only", "("), 2,
-                       "not a regular expression")
+                                "not a regular expression")
 
     def test_shows_moves_and_time_unless_told_what_to_show(self):
         document = self.json("kernel", self.module)
