@@ -3,6 +3,8 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 
 #include "absl/strings/str_cat.h"
 
@@ -13,9 +15,8 @@ namespace {
 
 // These return an errno, 0 when all went well.
 
-int WriteNew(const std::string& path, absl::string_view bytes) {
-  // x: not a file that is there already; e: not for child processes.
-  std::FILE* file = std::fopen(path.c_str(), "wbxe");
+int Write(const std::string& path, const char* mode, absl::string_view bytes) {
+  std::FILE* file = std::fopen(path.c_str(), mode);
   if (file == nullptr) return errno;
   int error = 0;
   if (std::fwrite(bytes.data(), 1, bytes.size(), file) != bytes.size()) {
@@ -29,15 +30,37 @@ int Rename(const std::string& from, const std::string& to) {
   return std::rename(from.c_str(), to.c_str()) == 0 ? 0 : errno;
 }
 
+int Replace(const std::string& path, absl::string_view bytes) {
+  const std::string temporary = absl::StrCat(path, ".", RandomUuid(), ".tmp");
+  // x: not a file that is there already; e: not for child processes.
+  int error = Write(temporary, "wbxe", bytes);
+  if (error == 0) error = Rename(temporary, path);
+  if (error != 0) std::remove(temporary.c_str());
+  return error;
+}
+
+// Whether `path` leads to a device, a pipe or the like.
+bool IsStream(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::file_status status =
+      std::filesystem::status(path, error);
+  return std::filesystem::exists(status) && std::filesystem::is_other(status);
+}
+
+// The file that `path` leads to through links; `path` where there is none.
+std::string BehindLinks(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path file = std::filesystem::canonical(path, error);
+  return error ? path : file.string();
+}
+
 }  // namespace
 
 absl::Status WriteFileAtomically(const std::string& path,
                                  absl::string_view bytes) {
-  const std::string temporary = absl::StrCat(path, ".", RandomUuid(), ".tmp");
-  int error = WriteNew(temporary, bytes);
-  if (error == 0) error = Rename(temporary, path);
+  const int error = IsStream(path) ? Write(path, "wbe", bytes)
+                                   : Replace(BehindLinks(path), bytes);
   if (error == 0) return absl::OkStatus();
-  std::remove(temporary.c_str());
   return absl::InvalidArgumentError(
       absl::StrCat(path, ": cannot be written: ", std::strerror(error)));
 }

@@ -14,6 +14,8 @@ namespace hone {
 // machine that loses power may lose it.
 // Errors: InvalidArgument, naming the path and the system's reason; what was
 // there before is still there then, and nothing else.
+// A link stays, and the file that it leads to is replaced. What is no file of a
+// disk (/dev/null, a pipe) cannot be replaced: it is written to.
 absl::Status WriteFileAtomically(const std::string& path,
                                  absl::string_view bytes);
 

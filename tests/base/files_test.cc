@@ -9,7 +9,10 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "tests/support/status_matchers.h"
 #include "tests/support/temporary_directory.h"
@@ -89,6 +92,33 @@ TEST(WriteFileAtomically, LeavesNothingBehindWhereItCannotReplace) {
               StatusIs(absl::StatusCode::kInvalidArgument,
                        path + ": cannot be written: Is a directory"));
   EXPECT_THAT(NamesIn(directory.path()), UnorderedElementsAre("folder"));
+}
+
+TEST(WriteFileAtomically, ReplacesTheFileBehindALink) {
+  const TemporaryDirectory directory;
+  const std::string file = directory.path() + "/file";
+  const std::string link = directory.path() + "/link";
+  std::ofstream(file) << "old";
+  std::filesystem::create_symlink("file", link);
+  HONE_ASSERT_OK(WriteFileAtomically(link, "new"));
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_EQ(Content(file), "new");
+  EXPECT_THAT(NamesIn(directory.path()), UnorderedElementsAre("file", "link"));
+}
+
+// As to every device, but this one is the test's own.
+TEST(WriteFileAtomically, WritesToAPipe) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.path() + "/pipe";
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  const int end = open(path.c_str(), O_RDONLY | O_NONBLOCK);
+  ASSERT_GE(end, 0);
+  HONE_ASSERT_OK(WriteFileAtomically(path, "bytes"));
+  char bytes[6] = {};
+  EXPECT_EQ(read(end, bytes, sizeof(bytes)), 5);
+  close(end);
+  EXPECT_STREQ(bytes, "bytes");
+  EXPECT_TRUE(std::filesystem::is_fifo(path));
 }
 
 // A limit on the size of files stands in for a full disk.
