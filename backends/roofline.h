@@ -17,7 +17,8 @@ LeastWork LeastWorkOf(const hlo::Module& module);
 
 // The least time, in nanoseconds, that the work can take: the roofline.
 // Source: Williams, Waterman and Patterson, "Roofline", 2009; the bandwidth is
-// that of the level that holds all of the work's bytes.
+// that of a working set of all of the work's bytes, between two levels of the
+// calibration by the logarithm of their sizes.
 double RoofNanoseconds(const Calibration& calibration, const LeastWork& work);
 
 }  // namespace hone::backends

@@ -13,6 +13,7 @@
 #include "backends/cpu/host.h"
 #include "backends/cpu/kernel_runtime.h"
 #include "backends/cpu/loaded_object.h"
+#include "backends/cpu/placed_arrays.h"
 #include "base/clock.h"
 #include "base/status_macros.h"
 #include "loops/text.h"
@@ -27,9 +28,12 @@ constexpr int64_t kAccumulators = 8;
 constexpr absl::Duration kRun = absl::Milliseconds(4);
 constexpr int kRuns = 5;
 
-constexpr int64_t kSizes[] = {
-    int64_t{16} << 10, int64_t{128} << 10, int64_t{512} << 10, int64_t{2} << 20,
-    int64_t{8} << 20,  int64_t{32} << 20,  int64_t{256} << 20};
+// Closest where third-level caches end.
+constexpr int64_t kSizes[] = {int64_t{16} << 10,  int64_t{128} << 10,
+                              int64_t{512} << 10, int64_t{2} << 20,
+                              int64_t{4} << 20,   int64_t{8} << 20,
+                              int64_t{16} << 20,  int64_t{32} << 20,
+                              int64_t{64} << 20,  int64_t{256} << 20};
 
 struct Kernel {
   std::unique_ptr<LoadedObject> object;
@@ -156,15 +160,17 @@ absl::StatusOr<Calibration::Level> MeasureLevel(int64_t bytes, int64_t threads,
 absl::StatusOr<Calibration> Calibrate(int32_t threads) {
   const loops::Machine& machine = DetectHost().machine;
   const int64_t lanes = machine.vector_bytes / 4;
-  const int32_t threads_before = hone_kernel_threads();
-  hone_kernel_set_threads(threads);
   const int64_t largest =
       *std::max_element(std::begin(kSizes), std::end(kSizes));
-  auto* const from = static_cast<float*>(hone_kernel_allocate(largest));
-  auto* const to = static_cast<float*>(hone_kernel_allocate(largest));
+  HONE_ASSIGN_OR_RETURN(const auto placed,
+                        PlacedArrays::Create({largest, largest}));
+  auto* const from = reinterpret_cast<float*>(placed->arrays()[0]);
+  auto* const to = reinterpret_cast<float*>(placed->arrays()[1]);
   std::fill_n(from, largest / 4, 0.5f);
   std::fill_n(to, largest / 4, 0.0f);
 
+  const int32_t threads_before = hone_kernel_threads();
+  hone_kernel_set_threads(threads);
   const auto measure = [&]() -> absl::StatusOr<Calibration> {
     Calibration calibration;
     calibration.threads = threads;
@@ -179,8 +185,6 @@ absl::StatusOr<Calibration> Calibrate(int32_t threads) {
     return calibration;
   };
   absl::StatusOr<Calibration> calibration = measure();
-  hone_kernel_free(from);
-  hone_kernel_free(to);
   hone_kernel_set_threads(threads_before);
   return calibration;
 }

@@ -25,6 +25,15 @@
 namespace hone::backends {
 namespace {
 
+// Where a loop begins in the lines that a processor fetches code by changes its
+// time by up to a fifth. Every loop begins at such a line, so that a schedule's
+// time is its own, and not that of the code in front of it.
+llvm::TargetOptions AlignedLoops() {
+  llvm::TargetOptions options;
+  options.LoopAlignment = 64;
+  return options;
+}
+
 absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MakeTargetMachine(
     const CompileOptions& options) {
   static std::once_flag once;
@@ -38,9 +47,8 @@ absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MakeTargetMachine(
       llvm::TargetRegistry::lookupTarget(triple, error);
   if (target == nullptr) return absl::InternalError(error);
   std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
-      triple, options.cpu, options.features, llvm::TargetOptions(),
-      llvm::Reloc::PIC_, llvm::CodeModel::Small,
-      llvm::CodeGenOptLevel::Aggressive));
+      triple, options.cpu, options.features, AlignedLoops(), llvm::Reloc::PIC_,
+      llvm::CodeModel::Small, llvm::CodeGenOptLevel::Aggressive));
   if (machine == nullptr) {
     return absl::InternalError(absl::StrCat("no code generator for ", triple));
   }

@@ -13,6 +13,7 @@
 #include "backends/cpu/kernel_runtime.h"
 #include "backends/cpu/loaded_object.h"
 #include "backends/cpu/paired_timing.h"
+#include "backends/cpu/placed_arrays.h"
 #include "base/clock.h"
 #include "base/statistics.h"
 #include "base/status_macros.h"
@@ -92,6 +93,7 @@ class ForkingBench final : public KernelBench {
          {hlo::ArgumentKind::kRandom, hlo::ArgumentKind::kAdversarial}) {
       HONE_RETURN_IF_ERROR(AddExample(kind));
     }
+    HONE_RETURN_IF_ERROR(PlaceArguments());
     return CompileBaseline();
   }
 
@@ -190,6 +192,24 @@ class ForkingBench final : public KernelBench {
           absl::StrCat("the module cannot be evaluated: ", end.message));
     }
     examples_.push_back(std::move(example));
+    return absl::OkStatus();
+  }
+
+  // What is timed works on the arguments of the first example.
+  absl::Status PlaceArguments() {
+    std::vector<hlo::Literal> leaves;
+    std::vector<int64_t> bytes;
+    for (const hlo::Literal& argument : examples_[0].arguments) {
+      for (const hlo::Literal& leaf : hlo::Leaves(argument)) {
+        leaves.push_back(leaf);
+        bytes.push_back(leaf.byte_size());
+      }
+    }
+    HONE_ASSIGN_OR_RETURN(timed_arguments_, PlacedArrays::Create(bytes));
+    for (size_t i = 0; i < leaves.size(); ++i) {
+      std::memcpy(timed_arguments_->arrays()[i], leaves[i].data(),
+                  static_cast<size_t>(bytes[i]));
+    }
     return absl::OkStatus();
   }
 
@@ -315,15 +335,24 @@ class ForkingBench final : public KernelBench {
 
   void Time(EntryFunction entry, EntryFunction baseline,
             ChildReport& report) const {
-    const std::optional<Call> call = MakeCall(examples_[0]);
-    if (!call.has_value()) {
-      Fail(report, space::Outcome::kCrashed, "no memory for results");
+    std::vector<int64_t> bytes;
+    for (const hlo::ShapePtr& shape : result_shapes_) {
+      bytes.push_back(shape->byte_size());
+    }
+    const auto placed =
+        PlacedArrays::Create(bytes, timed_arguments_->arrays().size());
+    if (!placed.ok()) {
+      Fail(report, space::Outcome::kCrashed, placed.status().message());
       return;
     }
     // Both work on the same memory, so that its place favours neither.
+    const std::vector<const void*> arguments(timed_arguments_->arrays().begin(),
+                                             timed_arguments_->arrays().end());
+    std::vector<void*> results((*placed)->arrays().begin(),
+                               (*placed)->arrays().end());
     const auto run = [&](EntryFunction function) {
-      return [&call, function] {
-        function(call->arguments.data(), call->results.data());
+      return [&arguments, &results, function] {
+        function(arguments.data(), results.data());
       };
     };
     PairedTimingOptions timing_options;
@@ -351,6 +380,8 @@ class ForkingBench final : public KernelBench {
   std::vector<hlo::ShapePtr> result_shapes_;
   std::unique_ptr<SharedMemory> report_memory_;
   std::vector<Example> examples_;
+  // Pages that no child writes to are shared with all of them.
+  std::unique_ptr<PlacedArrays> timed_arguments_;
   loops::Program baseline_;
   std::string baseline_object_;
   absl::Duration baseline_compile_time_;

@@ -1,6 +1,7 @@
 #include "backends/cpu/shared_object.h"
 
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <string>
 
@@ -8,6 +9,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include <dlfcn.h>
+#include <elf.h>
 
 #include "backends/cpu/compiler.h"
 #include "backends/cpu/loaded_object.h"
@@ -50,6 +52,28 @@ std::string ExampleHeader() {
                  {{"x", hlo::Shape::Array(hlo::ElementType::kF32, {100, 8})}},
                  {{"y", hlo::Shape::Array(hlo::ElementType::kF32, {100})}},
                  "Sums of roots.\nA line with */ in it.");
+}
+
+// Loops begin at lines of 64 bytes of their section: so has the section to.
+TEST(CompileProgramTest, CodeKeepsItsPlaceInLinesWhereverItIsLoaded) {
+  const std::string object = CompileExample();
+  Elf64_Ehdr header;
+  ASSERT_GE(object.size(), sizeof(header));
+  std::memcpy(&header, object.data(), sizeof(header));
+  int code_sections = 0;
+  for (int i = 0; i < header.e_shnum; ++i) {
+    Elf64_Shdr section;
+    std::memcpy(&section,
+                object.data() + header.e_shoff +
+                    static_cast<size_t>(i) * header.e_shentsize,
+                sizeof(section));
+    if ((section.sh_flags & SHF_EXECINSTR) == 0 || section.sh_size == 0) {
+      continue;
+    }
+    ++code_sections;
+    EXPECT_EQ(section.sh_addralign % 64, 0u);
+  }
+  EXPECT_GT(code_sections, 0);
 }
 
 TEST(SharedObjectTest, IsLoadedAndExportsItsEntryOnly) {
