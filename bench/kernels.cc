@@ -52,6 +52,17 @@ absl::Status RunProcess(ChildProcessOptions options, std::ostream& out) {
       absl::StrCat(options.program, " failed"));
 }
 
+// Tunings take most of an hour: what is missing is told before.
+absl::Status CheckPython(const std::string& python, std::ostream& out) {
+  if (RunProcess({.program = python, .arguments = {"-c", "import jax, torch"}},
+                 out)
+          .ok()) {
+    return absl::OkStatus();
+  }
+  return absl::FailedPreconditionError(absl::StrCat(
+      "--python ", python, ": expected a Python with jax and torch"));
+}
+
 // The kernels for one number of threads.
 class KernelsRun {
  public:
@@ -152,8 +163,8 @@ class KernelsRun {
     if (!status.ok()) {
       return absl::FailedPreconditionError(absl::StrCat(
           "the peers were not timed (", status.message(),
-          "), expected a Python with jax and torch (--python), Hone's source "
-          "tree as the working directory, and equal results"));
+          "), expected Hone's source tree as the working directory and equal "
+          "results"));
     }
     return ReadJsonFile(result);
   }
@@ -172,6 +183,9 @@ absl::StatusOr<Json> RunKernelsBench(const KernelsOptions& options,
                                      std::ostream& out) {
   HONE_ASSIGN_OR_RETURN(const std::vector<std::string> names,
                         KernelNames(options.suite, options.only));
+  if (!options.python.empty()) {
+    HONE_RETURN_IF_ERROR(CheckPython(options.python, out));
+  }
   Json document = {{"bench", "kernels"},
                    {"machine", DescribeMachine()},
                    {"device", backends::HostDevice().fingerprint},

@@ -209,6 +209,12 @@ class Kernels(Scratch):
             self.one_line_error(hone("bench", bench, "--only", "("), 2,
                                 "not a regular expression")
 
+    def test_the_kernels_bench_asks_for_its_peers_first(self):
+        self.one_line_error(
+            hone("bench", "kernels", "--suite", ROOT / "bench/data/kernels",
+                 "--python", self.folder / "none"), 2,
+            "expected a Python with jax and torch")
+
     def test_shows_moves_and_time_unless_told_what_to_show(self):
         document = self.json("kernel", self.module)
         self.assertIn("split 0.1 8", document["moves"])
