@@ -252,8 +252,8 @@ static Header* kept;
 
 static void ResetAllocator(void) { pthread_mutex_init(&kept_mutex, NULL); }
 
-/* Large ones in huge pages, where the system has them: a first touch and a miss
- * of the translation cache cost as much for 2 MiB as for 4 KiB. */
+/* Large ones in huge pages, where the system has them: fewer page faults, and
+ * fewer misses of the translation cache. */
 static void* NewBlock(size_t bytes) {
   if (bytes < kHugePage) return aligned_alloc(kAlignment, bytes);
   void* block = aligned_alloc(kHugePage, bytes);
