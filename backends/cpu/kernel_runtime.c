@@ -8,7 +8,6 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 
 /* ---- Threads ------------------------------------------------------------ */
 
@@ -238,7 +237,7 @@ void hone_kernel_parallel_for(Body body, void* context, int64_t count) {
 
 /* ---- Memory ------------------------------------------------------------- */
 
-enum { kAlignment = 64, kHugePage = 2 << 20, kMaxKept = 16 };
+enum { kAlignment = 64, kMaxKept = 16 };
 
 /* In front of every block. */
 typedef struct Header {
@@ -251,15 +250,6 @@ static pthread_mutex_t kept_mutex = PTHREAD_MUTEX_INITIALIZER;
 static Header* kept;
 
 static void ResetAllocator(void) { pthread_mutex_init(&kept_mutex, NULL); }
-
-/* Large ones in huge pages, where the system has them: fewer page faults, and
- * fewer misses of the translation cache. */
-static void* NewBlock(size_t bytes) {
-  if (bytes < kHugePage) return aligned_alloc(kAlignment, bytes);
-  void* block = aligned_alloc(kHugePage, bytes);
-  if (block != NULL) madvise(block, bytes, MADV_HUGEPAGE);
-  return block;
-}
 
 void* hone_kernel_allocate(int64_t bytes) {
   if (bytes < 1) bytes = 1;
@@ -276,7 +266,7 @@ void* hone_kernel_allocate(int64_t bytes) {
   }
   pthread_mutex_unlock(&kept_mutex);
   if (block == NULL) {
-    block = NewBlock((size_t)bytes + kAlignment);
+    block = aligned_alloc(kAlignment, (size_t)bytes + kAlignment);
     if (block == NULL) {
       fprintf(stderr, "hone: no memory for %lld bytes of scratch\n",
               (long long)bytes);
