@@ -73,6 +73,17 @@ struct Example {
   std::vector<std::unique_ptr<SharedMemory>> expected;
 };
 
+// Literals share their data.
+std::vector<hlo::Literal> ArgumentLeaves(const Example& example) {
+  std::vector<hlo::Literal> all;
+  for (const hlo::Literal& argument : example.arguments) {
+    for (hlo::Literal& leaf : hlo::Leaves(argument)) {
+      all.push_back(std::move(leaf));
+    }
+  }
+  return all;
+}
+
 class ForkingBench final : public KernelBench {
  public:
   ForkingBench(const hlo::Module& module, loops::Program program,
@@ -197,14 +208,9 @@ class ForkingBench final : public KernelBench {
 
   // What is timed works on the arguments of the first example.
   absl::Status PlaceArguments() {
-    std::vector<hlo::Literal> leaves;
+    const std::vector<hlo::Literal> leaves = ArgumentLeaves(examples_[0]);
     std::vector<int64_t> bytes;
-    for (const hlo::Literal& argument : examples_[0].arguments) {
-      for (const hlo::Literal& leaf : hlo::Leaves(argument)) {
-        leaves.push_back(leaf);
-        bytes.push_back(leaf.byte_size());
-      }
-    }
+    for (const hlo::Literal& leaf : leaves) bytes.push_back(leaf.byte_size());
     HONE_ASSIGN_OR_RETURN(timed_arguments_, PlacedArrays::Create(bytes));
     for (size_t i = 0; i < leaves.size(); ++i) {
       std::memcpy(timed_arguments_->arrays()[i], leaves[i].data(),
@@ -284,10 +290,8 @@ class ForkingBench final : public KernelBench {
   };
   std::optional<Call> MakeCall(const Example& example) const {
     Call call;
-    for (const hlo::Literal& argument : example.arguments) {
-      for (const hlo::Literal& leaf : hlo::Leaves(argument)) {
-        call.arguments.push_back(leaf.data());
-      }
+    for (const hlo::Literal& leaf : ArgumentLeaves(example)) {
+      call.arguments.push_back(leaf.data());
     }
     for (const hlo::ShapePtr& shape : result_shapes_) {
       auto memory = SharedMemory::Create(shape->byte_size());
