@@ -42,9 +42,7 @@ int Replace(const std::string& path, absl::string_view bytes) {
 // Whether `path` leads to a device, a pipe or the like.
 bool IsStream(const std::string& path) {
   std::error_code error;
-  const std::filesystem::file_status status =
-      std::filesystem::status(path, error);
-  return std::filesystem::exists(status) && std::filesystem::is_other(status);
+  return std::filesystem::is_other(path, error);
 }
 
 // The file that `path` leads to through links; `path` where there is none.
