@@ -15,7 +15,8 @@ absl::StatusOr<std::vector<CorpusEntry>> ReadCorpus(
     const std::string& directory, const std::string& only) {
   HONE_ASSIGN_OR_RETURN(const std::regex filter, ParseOnly(only));
   const std::string path = directory + "/manifest.json";
-  HONE_ASSIGN_OR_RETURN(const auto manifest, ReadJsonFile(path));
+  HONE_ASSIGN_OR_RETURN(const auto manifest,
+                        ReadJsonFile(path, "the corpus (--corpus DIR)"));
   if (!manifest.is_array()) {
     return absl::InvalidArgumentError(
         absl::StrCat(path, ": not a JSON array, expected one entry a module"));

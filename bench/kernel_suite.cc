@@ -16,19 +16,20 @@ absl::StatusOr<std::vector<std::string>> KernelNames(const std::string& suite,
                                                      const std::string& only) {
   HONE_ASSIGN_OR_RETURN(const std::regex pattern, ParseOnly(only));
   const std::string path = suite + "/suite.json";
-  HONE_ASSIGN_OR_RETURN(const auto json, ReadJsonFile(path));
+  HONE_ASSIGN_OR_RETURN(const auto json,
+                        ReadJsonFile(path, "a suite of kernels (--suite DIR)"));
   if (!json.is_object() || !json.contains("kernels")) {
     return absl::InvalidArgumentError(
         absl::StrCat(path, ": expected an object with 'kernels'"));
   }
   std::vector<std::string> names;
   for (const auto& kernel : json["kernels"]) {
-    const std::string name =
-        kernel.is_object() ? kernel.value("name", "") : std::string();
-    if (name.empty()) {
+    if (!kernel.is_object() || !kernel.contains("name") ||
+        !kernel["name"].is_string()) {
       return absl::InvalidArgumentError(
           absl::StrCat(path, ": entry ", kernel.dump(), " lacks a name"));
     }
+    const auto name = kernel["name"].get<std::string>();
     if (std::regex_search(name, pattern)) names.push_back(name);
   }
   if (names.empty()) {

@@ -166,7 +166,7 @@ class KernelsRun {
           "), expected Hone's source tree as the working directory and equal "
           "results"));
     }
-    return ReadJsonFile(result);
+    return ReadJsonFile(result, "what time_peers.py writes");
   }
 
   const KernelsOptions& options_;

@@ -209,6 +209,16 @@ class Kernels(Scratch):
             self.one_line_error(hone("bench", bench, "--only", "("), 2,
                                 "not a regular expression")
 
+    def test_a_bench_names_what_its_suite_lacks(self):
+        def refused(*parts):
+            self.one_line_error(hone("bench", "kernels", "--suite",
+                                     self.folder), 2, *parts)
+        refused("suite.json: cannot be read", "--suite DIR")
+        self.write("suite.json", "{")
+        refused("suite.json: not JSON")
+        self.write("suite.json", '{"kernels": [{"name": 5}]}')
+        refused('entry {"name":5} lacks a name')
+
     def test_the_kernels_bench_asks_for_its_peers_first(self):
         self.one_line_error(
             hone("bench", "kernels", "--suite", ROOT / "bench/data/kernels",
