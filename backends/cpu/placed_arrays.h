@@ -11,12 +11,11 @@
 
 namespace hone::backends {
 
-// Memory for the arrays of a kernel that is timed. Where arrays lie changes the
-// times of a kernel by tens of percent, and of one schedule more than of
-// another; here they lie alike in every process: each begins at a boundary of
-// 2 MiB plus 17 cache lines for each array before it, so that no two of them
-// compete for the same sets of a cache, and those of 2 MiB and more are in huge
-// pages where the system has them. bench/kernels/peers.py does the same.
+// Memory for the arrays of a kernel that is timed, so that where they lie is no
+// difference between two processes: each begins at a boundary of 2 MiB plus 17
+// cache lines for each array before it, so that not all begin in the same set
+// of a cache, and those of 2 MiB and more are in huge pages where the system
+// has them. bench/kernels/peers.py places arrays alike.
 // Zero at first.
 class PlacedArrays {
  public:
