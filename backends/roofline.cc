@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "hlo/cost_analysis.h"
+#include "hlo/analysis/cost_analysis.h"
 
 namespace hone::backends {
 

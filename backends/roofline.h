@@ -2,7 +2,7 @@
 #define HONE_BACKENDS_ROOFLINE_H_
 
 #include "backends/cpu/calibration.h"
-#include "hlo/module.h"
+#include "hlo/ir/module.h"
 
 namespace hone::backends {
 

@@ -8,7 +8,7 @@
 
 #include "absl/status/statusor.h"
 
-#include "hlo/module.h"
+#include "hlo/ir/module.h"
 
 namespace hone::bench {
 

@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 
 #include "backends/kernel_measurer.h"
-#include "hlo/module.h"
+#include "hlo/ir/module.h"
 #include "storage/record.h"
 
 namespace hone::bench {

@@ -15,7 +15,7 @@
 #include "base/status_macros.h"
 #include "bench/corpus.h"
 #include "bench/kernel_suite.h"
-#include "hlo/text_printer.h"
+#include "hlo/text/printer.h"
 #include "loops/lowering/lowering.h"
 #include "loops/rewrite.h"
 #include "loops/schedules/default_schedule.h"

@@ -20,12 +20,12 @@
 #include "base/statistics.h"
 #include "base/status_macros.h"
 #include "bench/corpus.h"
-#include "hlo/fingerprint.h"
-#include "hlo/op_count.h"
+#include "hlo/analysis/fingerprint.h"
+#include "hlo/analysis/op_count.h"
 #include "hlo/passes/registry.h"
 #include "hlo/read_module.h"
-#include "hlo/text_parser.h"
-#include "hlo/text_printer.h"
+#include "hlo/text/parser.h"
+#include "hlo/text/printer.h"
 
 namespace hone::bench {
 namespace {

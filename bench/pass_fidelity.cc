@@ -18,12 +18,12 @@
 #include "base/status_macros.h"
 #include "base/thread_pool.h"
 #include "bench/corpus.h"
-#include "hlo/equivalence.h"
-#include "hlo/op_count.h"
+#include "hlo/analysis/op_count.h"
+#include "hlo/equivalence/equivalence.h"
+#include "hlo/inference/verifier.h"
 #include "hlo/passes/registry.h"
 #include "hlo/read_module.h"
-#include "hlo/text_parser.h"
-#include "hlo/verifier.h"
+#include "hlo/text/parser.h"
 
 namespace hone::bench {
 namespace {

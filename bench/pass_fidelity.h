@@ -28,7 +28,8 @@ struct PairResult {
 
   std::string module;
   std::string state;  // PassPair::state
-  // Operations (hlo/op_count.h) of the input, and after each side's pass.
+  // Operations (hlo/analysis/op_count.h) of the input, and after each side's
+  // pass.
   int64_t ops_in = 0;
   int64_t ops_xla = 0;
   int64_t ops_ours = 0;

@@ -20,7 +20,7 @@
 #include "bench/corpus.h"
 #include "bench/pass_order_split.h"
 #include "hlo/read_module.h"
-#include "hlo/text_printer.h"
+#include "hlo/text/printer.h"
 #include "optimizers/registry.h"
 #include "optimizers/search.h"
 #include "tuning/task.h"

@@ -6,8 +6,8 @@
 
 #include "base/files.h"
 #include "base/status_macros.h"
-#include "hlo/proto_io.h"
-#include "hlo/text_printer.h"
+#include "hlo/proto/io.h"
+#include "hlo/text/printer.h"
 
 namespace hone::cli {
 

@@ -10,7 +10,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "hlo/module.h"
+#include "hlo/ir/module.h"
 
 namespace hone::cli {
 

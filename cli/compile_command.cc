@@ -10,7 +10,7 @@
 #include "cli/command.h"
 
 #include "base/status_macros.h"
-#include "hlo/proto_io.h"
+#include "hlo/proto/io.h"
 #include "hlo/read_module.h"
 
 namespace hone::cli {

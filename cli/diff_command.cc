@@ -9,7 +9,7 @@
 
 #include "base/status_macros.h"
 #include "base/thread_pool.h"
-#include "hlo/equivalence.h"
+#include "hlo/equivalence/equivalence.h"
 #include "hlo/read_module.h"
 
 namespace hone::cli {

@@ -9,7 +9,7 @@
 #include "cli/record_json.h"
 
 #include "base/status_macros.h"
-#include "hlo/fingerprint.h"
+#include "hlo/analysis/fingerprint.h"
 #include "hlo/read_module.h"
 
 namespace hone::cli {

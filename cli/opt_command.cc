@@ -8,7 +8,7 @@
 #include "cli/command.h"
 
 #include "base/status_macros.h"
-#include "hlo/op_count.h"
+#include "hlo/analysis/op_count.h"
 #include "hlo/passes/pipeline.h"
 #include "hlo/read_module.h"
 

@@ -17,10 +17,10 @@
 #include "backends/cpu/native_module.h"
 #include "base/status_macros.h"
 #include "base/thread_pool.h"
-#include "hlo/equivalence.h"
+#include "hlo/equivalence/equivalence.h"
 #include "hlo/evaluator/evaluator.h"
+#include "hlo/inference/verifier.h"
 #include "hlo/read_module.h"
-#include "hlo/verifier.h"
 
 namespace hone::cli {
 namespace {

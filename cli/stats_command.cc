@@ -12,12 +12,12 @@
 
 #include "base/status_macros.h"
 #include "costmodels/registry.h"
-#include "hlo/cost_analysis.h"
-#include "hlo/fingerprint.h"
-#include "hlo/op_count.h"
-#include "hlo/proto_io.h"
+#include "hlo/analysis/cost_analysis.h"
+#include "hlo/analysis/fingerprint.h"
+#include "hlo/analysis/op_count.h"
+#include "hlo/inference/verifier.h"
+#include "hlo/proto/io.h"
 #include "hlo/read_module.h"
-#include "hlo/verifier.h"
 
 namespace hone::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "costmodels/registry.h"
-#include "hlo/cost_analysis.h"
+#include "hlo/analysis/cost_analysis.h"
 
 namespace hone::costmodels {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "absl/strings/string_view.h"
 
-#include "hlo/module.h"
+#include "hlo/ir/module.h"
 
 namespace hone::costmodels {
 

@@ -7,8 +7,8 @@
 
 #include "base/hash.h"
 #include "base/status_macros.h"
-#include "daemon/convert.h"
 #include "daemon/errors.h"
+#include "daemon/services/convert.h"
 
 namespace hone::daemon {
 namespace {

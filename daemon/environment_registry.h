@@ -19,8 +19,8 @@
 #include "absl/time/time.h"
 
 #include "base/clock.h"
-#include "daemon/metrics.h"
-#include "hlo/module.h"
+#include "daemon/telemetry/metrics.h"
+#include "hlo/ir/module.h"
 #include "hone/v1/environment_service.pb.h"
 #include "space/problem.h"
 #include "tuning/episode.h"

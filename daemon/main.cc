@@ -19,8 +19,8 @@
 
 #include "base/status_macros.h"
 #include "daemon/config.h"
-#include "daemon/logging.h"
 #include "daemon/server.h"
+#include "daemon/telemetry/logging.h"
 
 namespace hone::daemon {
 namespace {

@@ -18,8 +18,8 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 
-#include "daemon/metrics.h"
-#include "hlo/module.h"
+#include "daemon/telemetry/metrics.h"
+#include "hlo/ir/module.h"
 #include "storage/record.h"
 #include "tuning/tuner.h"
 

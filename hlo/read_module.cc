@@ -15,8 +15,8 @@
 #include <zstd.h>
 
 #include "base/status_macros.h"
-#include "hlo/proto_io.h"
-#include "hlo/verifier.h"
+#include "hlo/inference/verifier.h"
+#include "hlo/proto/io.h"
 
 namespace hone::hlo {
 namespace {

@@ -7,9 +7,9 @@
 
 #include "absl/container/inlined_vector.h"
 
-#include "hlo/attributes.h"
-#include "hlo/element_type.h"
-#include "hlo/opcode.h"
+#include "hlo/ir/attributes.h"
+#include "hlo/ir/element_type.h"
+#include "hlo/ir/opcode.h"
 #include "loops/affine.h"
 
 namespace hone::loops {

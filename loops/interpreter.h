@@ -7,7 +7,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 
-#include "hlo/literal.h"
+#include "hlo/ir/literal.h"
 #include "loops/program.h"
 
 namespace hone::loops {

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 
 #include "hlo/evaluator/types.h"
-#include "hlo/literal.h"
+#include "hlo/ir/literal.h"
 #include "loops/verifier_internal.h"
 
 namespace hone::loops {

@@ -10,7 +10,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
 
-#include "hlo/evaluator/elementwise.h"
+#include "hlo/evaluator/elementwise/elementwise.h"
 #include "loops/program.h"
 
 namespace hone::loops {

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "hlo/evaluator/elementwise.h"
+#include "hlo/evaluator/elementwise/elementwise.h"
 
 namespace hone::loops {
 namespace {

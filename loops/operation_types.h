@@ -3,8 +3,8 @@
 
 #include "absl/types/span.h"
 
-#include "hlo/element_type.h"
-#include "hlo/opcode.h"
+#include "hlo/ir/element_type.h"
+#include "hlo/ir/opcode.h"
 #include "loops/expression.h"
 
 namespace hone::loops {

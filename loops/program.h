@@ -10,10 +10,10 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
 
-#include "hlo/element_type.h"
-#include "hlo/literal.h"
-#include "hlo/opcode.h"
-#include "hlo/shape.h"
+#include "hlo/ir/element_type.h"
+#include "hlo/ir/literal.h"
+#include "hlo/ir/opcode.h"
+#include "hlo/ir/shape.h"
 #include "loops/affine.h"
 #include "loops/expression.h"
 

@@ -6,8 +6,8 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 
-#include "hlo/text_literal.h"
-#include "hlo/text_shape.h"
+#include "hlo/text/literal.h"
+#include "hlo/text/shape.h"
 
 namespace hone::loops {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "absl/strings/string_view.h"
 
-#include "hlo/literal.h"
+#include "hlo/ir/literal.h"
 #include "loops/expression.h"
 #include "loops/text_lexer.h"
 
@@ -13,7 +13,7 @@ namespace hone::loops {
 
 // Numbers in expressions: `1.5`, `-inf`, `1e-05` and `nan(0x1)` are f32, `true`
 // and `false` pred, `s32(-3)` of the type in front. Exact, as what follows is
-// hlo/text_literal.h.
+// hlo/text/literal.h.
 void AppendConstant(const Expression& constant, std::string& out);
 // Whether such a number is next, but for one with its type in front.
 bool IsConstantNext(LineLexer& lexer);

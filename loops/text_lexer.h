@@ -6,7 +6,7 @@
 
 #include "absl/strings/string_view.h"
 
-#include "hlo/text_lexer.h"
+#include "hlo/text/lexer.h"
 
 namespace hone::loops {
 

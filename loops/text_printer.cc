@@ -8,7 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 
-#include "hlo/text_literal.h"
+#include "hlo/text/literal.h"
 #include "loops/text.h"
 #include "loops/text_affine.h"
 #include "loops/text_constant.h"

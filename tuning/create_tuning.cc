@@ -7,8 +7,8 @@
 
 #include "base/hash.h"
 #include "base/status_macros.h"
-#include "hlo/fingerprint.h"
-#include "hlo/text_printer.h"
+#include "hlo/analysis/fingerprint.h"
+#include "hlo/text/printer.h"
 #include "tuning/tuner.h"
 
 namespace hone::tuning {

@@ -9,8 +9,8 @@
 #include "absl/strings/str_cat.h"
 
 #include "base/status_macros.h"
-#include "hlo/fingerprint.h"
-#include "hlo/text_printer.h"
+#include "hlo/analysis/fingerprint.h"
+#include "hlo/text/printer.h"
 #include "optimizers/registry.h"
 #include "optimizers/search.h"
 #include "tuning/cache_key.h"

@@ -5,8 +5,8 @@
 #include "absl/strings/str_cat.h"
 
 #include "base/status_macros.h"
-#include "hlo/text_parser.h"
-#include "hlo/verifier.h"
+#include "hlo/inference/verifier.h"
+#include "hlo/text/parser.h"
 #include "tuning/tuner.h"
 
 namespace hone::tuning {

@@ -4,7 +4,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
-#include "hlo/module.h"
+#include "hlo/ir/module.h"
 #include "storage/store.h"
 
 namespace hone::tuning {

@@ -11,7 +11,7 @@
 #include "absl/strings/string_view.h"
 
 #include "backends/kernel_measurer.h"
-#include "hlo/module.h"
+#include "hlo/ir/module.h"
 #include "optimizers/registry.h"
 #include "space/problem.h"
 #include "storage/record.h"

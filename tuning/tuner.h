@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 #include "base/thread_pool.h"
-#include "hlo/module.h"
+#include "hlo/ir/module.h"
 #include "space/trial.h"
 #include "storage/store.h"
 #include "tuning/task.h"

@@ -9,10 +9,10 @@
 
 #include "base/clock.h"
 #include "base/status_macros.h"
-#include "hlo/cost_analysis.h"
-#include "hlo/equivalence.h"
-#include "hlo/fingerprint.h"
-#include "hlo/verifier.h"
+#include "hlo/analysis/cost_analysis.h"
+#include "hlo/analysis/fingerprint.h"
+#include "hlo/equivalence/equivalence.h"
+#include "hlo/inference/verifier.h"
 #include "tuning/output_slice.h"
 
 namespace hone::tuning {

@@ -7,7 +7,7 @@
 #include "absl/time/time.h"
 
 #include "base/thread_pool.h"
-#include "hlo/module.h"
+#include "hlo/ir/module.h"
 #include "storage/record.h"
 
 namespace hone::tuning {

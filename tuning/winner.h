@@ -6,7 +6,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 
-#include "hlo/module.h"
+#include "hlo/ir/module.h"
 #include "space/problem.h"
 #include "space/trial.h"
 #include "storage/record.h"

@@ -5,7 +5,7 @@
 
 #include "absl/status/status.h"
 
-#include "hlo/module.h"
+#include "hlo/ir/module.h"
 #include "loops/lowering/module_plan.h"
 #include "loops/program.h"
 

@@ -17,7 +17,7 @@
 #include "base/clock.h"
 #include "base/statistics.h"
 #include "base/status_macros.h"
-#include "hlo/equivalence.h"
+#include "hlo/equivalence/equivalence.h"
 #include "hlo/evaluator/evaluator.h"
 #include "loops/lowering/lowering.h"
 #include "loops/program.h"

@@ -9,7 +9,7 @@
 #include "absl/time/time.h"
 
 #include "backends/kernel_measurer.h"
-#include "hlo/module.h"
+#include "hlo/ir/module.h"
 
 namespace hone::backends {
 

@@ -8,8 +8,8 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 
-#include "hlo/literal.h"
-#include "hlo/module.h"
+#include "hlo/ir/literal.h"
+#include "hlo/ir/module.h"
 #include "loops/lowering/module_plan.h"
 
 namespace hone::backends {

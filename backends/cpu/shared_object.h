@@ -7,7 +7,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 
-#include "hlo/shape.h"
+#include "hlo/ir/shape.h"
 
 namespace hone::backends {
 

@@ -7,8 +7,8 @@
 #include <llvm/ADT/ArrayRef.h>
 #include <llvm/IR/IRBuilder.h>
 
-#include "hlo/element_type.h"
-#include "hlo/opcode.h"
+#include "hlo/ir/element_type.h"
+#include "hlo/ir/opcode.h"
 #include "loops/expression.h"
 
 namespace hone::backends {

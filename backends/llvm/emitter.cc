@@ -10,7 +10,7 @@
 
 #include "backends/llvm/function_emitter.h"
 #include "base/status_macros.h"
-#include "hlo/opcode.h"
+#include "hlo/ir/opcode.h"
 
 namespace hone::backends {
 namespace {

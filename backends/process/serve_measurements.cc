@@ -15,8 +15,8 @@
 #include "backends/process/frames.h"
 #include "backends/process/kernel_messages.h"
 #include "base/status_macros.h"
-#include "hlo/text_parser.h"
-#include "hlo/verifier.h"
+#include "hlo/inference/verifier.h"
+#include "hlo/text/parser.h"
 
 namespace hone::backends {
 namespace {

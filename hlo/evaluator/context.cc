@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/status_macros.h"
-#include "hlo/evaluator/elementwise.h"
+#include "hlo/evaluator/elementwise/elementwise.h"
 #include "hlo/evaluator/kernels.h"
 
 namespace hone::hlo::evaluator {

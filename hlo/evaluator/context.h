@@ -16,7 +16,7 @@
 #include "hlo/evaluator/buffer_pool.h"
 #include "hlo/evaluator/evaluator.h"
 #include "hlo/evaluator/plan.h"
-#include "hlo/module.h"
+#include "hlo/ir/module.h"
 
 namespace hone::hlo::evaluator {
 

@@ -10,7 +10,7 @@
 #include "absl/types/span.h"
 
 #include "base/thread_pool.h"
-#include "hlo/module.h"
+#include "hlo/ir/module.h"
 
 namespace hone::hlo {
 

@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 
-#include "hlo/opcode.h"
+#include "hlo/ir/opcode.h"
 
 namespace hone::hlo::evaluator {
 

@@ -5,8 +5,8 @@
 #include "absl/types/span.h"
 
 #include "hlo/evaluator/context.h"
-#include "hlo/instruction.h"
-#include "hlo/literal.h"
+#include "hlo/ir/instruction.h"
+#include "hlo/ir/literal.h"
 
 namespace hone::hlo::evaluator {
 

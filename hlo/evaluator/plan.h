@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
-#include "hlo/computation.h"
-#include "hlo/evaluator/elementwise_program.h"
+#include "hlo/evaluator/elementwise/program.h"
+#include "hlo/ir/computation.h"
 
 namespace hone::hlo::evaluator {
 

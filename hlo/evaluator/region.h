@@ -8,7 +8,7 @@
 #include "absl/types/span.h"
 
 #include "hlo/evaluator/context.h"
-#include "hlo/evaluator/elementwise_program.h"
+#include "hlo/evaluator/elementwise/program.h"
 
 namespace hone::hlo::evaluator {
 

@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "hlo/element_type.h"
+#include "hlo/ir/element_type.h"
 
 // Iterations of the following loop are independent although pointers may be
 // equal (an operand's buffer is reused for the result).

@@ -7,8 +7,8 @@
 
 #include "base/clock.h"
 #include "base/status_macros.h"
+#include "hlo/inference/verifier.h"
 #include "hlo/passes/registry.h"
-#include "hlo/verifier.h"
 
 namespace hone::hlo {
 namespace {

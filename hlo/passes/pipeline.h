@@ -10,7 +10,7 @@
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 
-#include "hlo/module.h"
+#include "hlo/ir/module.h"
 
 namespace hone::hlo {
 

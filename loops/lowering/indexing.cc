@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "hlo/shape.h"
+#include "hlo/ir/shape.h"
 #include "loops/interval.h"
 #include "loops/program.h"
 

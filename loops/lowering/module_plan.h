@@ -6,9 +6,9 @@
 #include <variant>
 #include <vector>
 
-#include "hlo/element_type.h"
-#include "hlo/literal.h"
-#include "hlo/shape.h"
+#include "hlo/ir/element_type.h"
+#include "hlo/ir/literal.h"
+#include "hlo/ir/shape.h"
 #include "loops/program.h"
 
 namespace hone::loops {

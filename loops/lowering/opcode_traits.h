@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "hlo/computation.h"
+#include "hlo/ir/computation.h"
 
 namespace hone::loops {
 

@@ -8,7 +8,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 
-#include "hlo/module.h"
+#include "hlo/ir/module.h"
 #include "loops/lowering/buffer_names.h"
 #include "loops/lowering/module_plan.h"
 

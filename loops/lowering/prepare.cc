@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 
 #include "base/status_macros.h"
-#include "hlo/clone.h"
+#include "hlo/ir/clone.h"
 #include "hlo/passes/pipeline.h"
 
 namespace hone::loops {

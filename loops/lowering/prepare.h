@@ -3,7 +3,7 @@
 
 #include "absl/status/statusor.h"
 
-#include "hlo/module.h"
+#include "hlo/ir/module.h"
 
 namespace hone::loops {
 

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "base/status_macros.h"
-#include "hlo/passes/builder.h"
+#include "hlo/rewrite/builder.h"
 #include "loops/lowering/accumulator.h"
 #include "loops/lowering/families.h"
 #include "loops/lowering/scalar.h"

@@ -7,7 +7,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 
-#include "hlo/module.h"
+#include "hlo/ir/module.h"
 #include "loops/expression.h"
 
 namespace hone::loops {

@@ -4,7 +4,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 
-#include "hlo/computation.h"
+#include "hlo/ir/computation.h"
 
 namespace hone::loops {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "hlo/attributes.h"
+#include "hlo/ir/attributes.h"
 
 namespace hone::loops {
 

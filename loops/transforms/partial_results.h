@@ -6,8 +6,8 @@
 
 #include "absl/status/statusor.h"
 
-#include "hlo/element_type.h"
-#include "hlo/opcode.h"
+#include "hlo/ir/element_type.h"
+#include "hlo/ir/opcode.h"
 #include "loops/expression.h"
 #include "loops/program.h"
 #include "loops/transforms/footprint.h"

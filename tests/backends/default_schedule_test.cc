@@ -7,7 +7,7 @@
 #include "gtest/gtest.h"
 
 #include "backends/cpu/host.h"
-#include "hlo/equivalence.h"
+#include "hlo/equivalence/equivalence.h"
 #include "hlo/evaluator/evaluator.h"
 #include "hlo/read_module.h"
 #include "loops/lowering/lowering.h"

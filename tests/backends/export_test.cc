@@ -10,7 +10,7 @@
 
 #include "backends/cpu/compiler.h"
 #include "backends/cpu/native_module.h"
-#include "hlo/text_parser.h"
+#include "hlo/text/parser.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temporary_directory.h"
 

@@ -7,10 +7,10 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-#include "hlo/equivalence.h"
+#include "hlo/equivalence/equivalence.h"
 #include "hlo/evaluator/evaluator.h"
 #include "hlo/read_module.h"
-#include "hlo/text_parser.h"
+#include "hlo/text/parser.h"
 #include "tests/support/status_matchers.h"
 
 namespace hone::backends {

@@ -7,7 +7,7 @@
 #include "absl/types/span.h"
 
 #include "backends/cpu/compiler.h"
-#include "hlo/literal.h"
+#include "hlo/ir/literal.h"
 #include "loops/program.h"
 
 namespace hone::testing {

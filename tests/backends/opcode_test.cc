@@ -1,4 +1,4 @@
-#include "hlo/opcode.h"
+#include "hlo/ir/opcode.h"
 
 #include <cmath>
 #include <functional>

@@ -11,7 +11,7 @@
 
 #include "backends/cpu/host.h"
 #include "base/rng.h"
-#include "hlo/equivalence.h"
+#include "hlo/equivalence/equivalence.h"
 #include "hlo/read_module.h"
 #include "loops/lowering/lowering.h"
 #include "loops/schedules/default_schedule.h"

@@ -6,7 +6,7 @@
 
 #include "absl/types/span.h"
 
-#include "hlo/literal.h"
+#include "hlo/ir/literal.h"
 
 namespace hone::testing {
 

@@ -6,7 +6,7 @@
 #include "gtest/gtest.h"
 
 #include "costmodels/registry.h"
-#include "hlo/text_parser.h"
+#include "hlo/text/parser.h"
 #include "tests/support/status_matchers.h"
 
 namespace hone::costmodels {

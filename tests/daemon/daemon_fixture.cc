@@ -13,7 +13,7 @@
 #include <httplib.h>
 
 #include "base/hash.h"
-#include "daemon/logging.h"
+#include "daemon/telemetry/logging.h"
 #include "storage/memory_store.h"
 #include "tests/support/status_matchers.h"
 

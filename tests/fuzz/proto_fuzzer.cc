@@ -3,7 +3,7 @@
 
 #include "absl/strings/string_view.h"
 
-#include "hlo/proto_io.h"
+#include "hlo/proto/io.h"
 #include "tests/fuzz/round_trip.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -3,11 +3,11 @@
 #include <string>
 
 #include "base/check.h"
-#include "hlo/fingerprint.h"
-#include "hlo/proto_io.h"
-#include "hlo/text_parser.h"
-#include "hlo/text_printer.h"
-#include "hlo/verifier.h"
+#include "hlo/analysis/fingerprint.h"
+#include "hlo/inference/verifier.h"
+#include "hlo/proto/io.h"
+#include "hlo/text/parser.h"
+#include "hlo/text/printer.h"
 
 namespace hone::hlo {
 

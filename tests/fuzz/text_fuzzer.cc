@@ -3,7 +3,7 @@
 
 #include "absl/strings/string_view.h"
 
-#include "hlo/text_parser.h"
+#include "hlo/text/parser.h"
 #include "tests/fuzz/round_trip.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

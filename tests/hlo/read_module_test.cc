@@ -8,9 +8,9 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-#include "hlo/fingerprint.h"
-#include "hlo/proto_io.h"
-#include "hlo/text_parser.h"
+#include "hlo/analysis/fingerprint.h"
+#include "hlo/proto/io.h"
+#include "hlo/text/parser.h"
 #include "tests/support/corpus.h"
 #include "tests/support/status_matchers.h"
 

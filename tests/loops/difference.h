@@ -6,8 +6,8 @@
 #include "absl/functional/function_ref.h"
 #include "absl/types/span.h"
 
-#include "hlo/element_type.h"
-#include "hlo/literal.h"
+#include "hlo/ir/element_type.h"
+#include "hlo/ir/literal.h"
 
 namespace hone::testing {
 

@@ -10,9 +10,9 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-#include "hlo/equivalence.h"
+#include "hlo/equivalence/equivalence.h"
 #include "hlo/evaluator/evaluator.h"
-#include "hlo/text_parser.h"
+#include "hlo/text/parser.h"
 #include "loops/text.h"
 #include "tests/loops/example_programs.h"
 #include "tests/loops/random_program.h"

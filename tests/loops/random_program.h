@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "hlo/literal.h"
+#include "hlo/ir/literal.h"
 #include "loops/program.h"
 
 namespace hone::testing {

@@ -10,7 +10,7 @@
 #include "absl/types/span.h"
 
 #include "base/rng.h"
-#include "hlo/literal.h"
+#include "hlo/ir/literal.h"
 #include "loops/machine.h"
 #include "loops/program.h"
 #include "loops/transforms/transform.h"

@@ -12,7 +12,7 @@
 #include "absl/types/span.h"
 
 #include "base/rng.h"
-#include "hlo/shape.h"
+#include "hlo/ir/shape.h"
 
 namespace hone::testing {
 

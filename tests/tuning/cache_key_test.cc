@@ -7,7 +7,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-#include "hlo/fingerprint.h"
+#include "hlo/analysis/fingerprint.h"
 #include "tests/support/status_matchers.h"
 #include "tests/tuning/sample_modules.h"
 #include "tuning/tuner.h"

@@ -8,7 +8,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-#include "hlo/fingerprint.h"
+#include "hlo/analysis/fingerprint.h"
 #include "loops/text.h"
 #include "storage/memory_store.h"
 #include "tests/support/status_matchers.h"

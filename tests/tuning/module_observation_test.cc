@@ -7,7 +7,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-#include "hlo/opcode.h"
+#include "hlo/ir/opcode.h"
 #include "tests/tuning/sample_modules.h"
 
 namespace hone::tuning {

@@ -3,9 +3,9 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-#include "hlo/equivalence.h"
+#include "hlo/equivalence/equivalence.h"
 #include "hlo/evaluator/evaluator.h"
-#include "hlo/verifier.h"
+#include "hlo/inference/verifier.h"
 #include "tests/support/status_matchers.h"
 #include "tests/tuning/sample_modules.h"
 

@@ -8,8 +8,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-#include "hlo/fingerprint.h"
-#include "hlo/op_count.h"
+#include "hlo/analysis/fingerprint.h"
+#include "hlo/analysis/op_count.h"
 #include "tests/support/status_matchers.h"
 #include "tests/tuning/sample_modules.h"
 

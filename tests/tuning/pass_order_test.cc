@@ -4,8 +4,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-#include "hlo/fingerprint.h"
-#include "hlo/op_count.h"
+#include "hlo/analysis/fingerprint.h"
+#include "hlo/analysis/op_count.h"
 #include "hlo/passes/pipeline.h"
 #include "hlo/passes/registry.h"
 #include "hlo/read_module.h"

@@ -6,9 +6,9 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-#include "hlo/equivalence.h"
-#include "hlo/fingerprint.h"
-#include "hlo/op_count.h"
+#include "hlo/analysis/fingerprint.h"
+#include "hlo/analysis/op_count.h"
+#include "hlo/equivalence/equivalence.h"
 #include "hlo/read_module.h"
 #include "storage/memory_store.h"
 #include "storage/sqlite/sqlite_store.h"

@@ -6,9 +6,9 @@
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 
-#include "hlo/module.h"
-#include "hlo/text_parser.h"
-#include "hlo/verifier.h"
+#include "hlo/inference/verifier.h"
+#include "hlo/ir/module.h"
+#include "hlo/text/parser.h"
 
 namespace hone::tuning {
 

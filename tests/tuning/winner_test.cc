@@ -10,7 +10,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-#include "hlo/fingerprint.h"
+#include "hlo/analysis/fingerprint.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/toy_problems.h"
 #include "tests/tuning/sample_modules.h"

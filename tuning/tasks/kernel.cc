@@ -12,7 +12,7 @@
 #include "nlohmann/json.hpp"
 
 #include "base/status_macros.h"
-#include "hlo/text_printer.h"
+#include "hlo/text/printer.h"
 #include "loops/lowering/lowering.h"
 #include "loops/schedules/choices.h"
 #include "loops/transforms/registry.h"

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "hlo/opcode.h"
+#include "hlo/ir/opcode.h"
 
 namespace hone::tuning {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "hlo/module.h"
+#include "hlo/ir/module.h"
 #include "space/observation.h"
 
 namespace hone::tuning {

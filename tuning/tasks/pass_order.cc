@@ -12,7 +12,7 @@
 
 #include "base/status_macros.h"
 #include "costmodels/registry.h"
-#include "hlo/op_count.h"
+#include "hlo/analysis/op_count.h"
 #include "hlo/passes/pipeline.h"
 #include "hlo/passes/registry.h"
 #include "tuning/registry.h"

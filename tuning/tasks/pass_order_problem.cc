@@ -7,7 +7,7 @@
 #include "absl/types/span.h"
 
 #include "base/status_macros.h"
-#include "hlo/fingerprint.h"
+#include "hlo/analysis/fingerprint.h"
 #include "hlo/passes/pipeline.h"
 #include "tuning/tasks/module_observation.h"
 

@@ -15,7 +15,7 @@
 #include "absl/synchronization/mutex.h"
 
 #include "base/hash.h"
-#include "hlo/module.h"
+#include "hlo/ir/module.h"
 #include "space/problem.h"
 
 namespace hone::tuning {

@@ -1,7 +1,7 @@
 #ifndef HONE_HLO_PASSES_ALGSIMP_RULES_H_
 #define HONE_HLO_PASSES_ALGSIMP_RULES_H_
 
-#include "hlo/passes/algsimp/rewriter.h"
+#include "hlo/rewrite/rewriter.h"
 
 namespace hone::hlo::algsimp {
 

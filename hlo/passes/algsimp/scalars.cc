@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "hlo/element_type.h"
+#include "hlo/ir/element_type.h"
 
 namespace hone::hlo::algsimp {
 namespace {

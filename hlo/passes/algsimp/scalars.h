@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "hlo/literal.h"
-#include "hlo/opcode.h"
+#include "hlo/ir/literal.h"
+#include "hlo/ir/opcode.h"
 
 namespace hone::hlo::algsimp {
 

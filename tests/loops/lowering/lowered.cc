@@ -5,9 +5,9 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
-#include "hlo/equivalence.h"
-#include "hlo/text_parser.h"
-#include "hlo/verifier.h"
+#include "hlo/equivalence/equivalence.h"
+#include "hlo/inference/verifier.h"
+#include "hlo/text/parser.h"
 #include "loops/interpreter.h"
 #include "loops/lowering/lowering.h"
 #include "loops/text.h"

@@ -7,8 +7,8 @@
 
 #include "absl/strings/string_view.h"
 
-#include "hlo/literal.h"
-#include "hlo/module.h"
+#include "hlo/ir/literal.h"
+#include "hlo/ir/module.h"
 #include "loops/lowering/module_plan.h"
 #include "loops/program.h"
 

@@ -6,7 +6,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 
-#include "hlo/literal.h"
+#include "hlo/ir/literal.h"
 #include "loops/lowering/module_plan.h"
 
 namespace hone::loops {

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 
 #include "base/status_macros.h"
-#include "hlo/literal.h"
+#include "hlo/ir/literal.h"
 #include "loops/interpreter.h"
 #include "loops/text.h"
 #include "loops/transforms/registry.h"

@@ -8,7 +8,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-#include "hlo/literal.h"
+#include "hlo/ir/literal.h"
 #include "loops/interpreter.h"
 #include "loops/rewrite.h"
 #include "loops/transforms/script.h"

@@ -1,0 +1,32 @@
+#ifndef HONE_DAEMON_FLEET_FLEET_KERNELS_H_
+#define HONE_DAEMON_FLEET_FLEET_KERNELS_H_
+
+#include <functional>
+#include <vector>
+
+#include "backends/kernel_measurer.h"
+#include "daemon/fleet/fleet.h"
+
+namespace hone::daemon {
+
+// Has kernels measured by the fleet's workers.
+class FleetKernels final : public backends::KernelMeasurer {
+ public:
+  // `fleet` outlives it.
+  explicit FleetKernels(Fleet& fleet) : fleet_(fleet) {}
+
+  std::vector<backends::KernelDevice> Devices() override;
+  absl::StatusOr<backends::KernelDevice> AwaitDevice(
+      absl::string_view fingerprint,
+      const std::function<bool()>& stop) override;
+  absl::StatusOr<backends::KernelReport> Measure(
+      const backends::KernelRequest& request, absl::string_view fingerprint,
+      const std::function<bool()>& stop) override;
+
+ private:
+  Fleet& fleet_;
+};
+
+}  // namespace hone::daemon
+
+#endif  // HONE_DAEMON_FLEET_FLEET_KERNELS_H_

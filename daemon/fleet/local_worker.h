@@ -1,0 +1,46 @@
+#ifndef HONE_DAEMON_FLEET_LOCAL_WORKER_H_
+#define HONE_DAEMON_FLEET_LOCAL_WORKER_H_
+
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/synchronization/mutex.h"
+
+namespace hone::daemon {
+
+// A worker on the daemon's own machine: a process `hone worker` that speaks to
+// the daemon as any other worker does. It is started again when it dies, and
+// ends with the daemon, however that ends.
+class LocalWorker {
+ public:
+  // `program` is the command line's binary, `server` the daemon's address.
+  LocalWorker(std::string program, std::string server);
+  // Lets the worker leave, and waits for it.
+  ~LocalWorker();
+  LocalWorker(const LocalWorker&) = delete;
+  LocalWorker& operator=(const LocalWorker&) = delete;
+
+  // The binary `hone` in the folder of this program; empty when there is none.
+  static std::string BinaryBesideThis();
+
+ private:
+  void KeepRunning();
+  // Runs the worker until it ends, or until this ends.
+  void RunOnce();
+
+  const std::string program_;
+  const std::string server_;
+  absl::Mutex mu_;
+  bool ending_ ABSL_GUARDED_BY(mu_) = false;
+  // The worker's process; -1 while there is none.
+  int pid_ ABSL_GUARDED_BY(mu_) = -1;
+  // The write end of the worker's stdin, whose end it takes for its own.
+  int stdin_ ABSL_GUARDED_BY(mu_) = -1;
+  std::thread thread_;
+};
+
+}  // namespace hone::daemon
+
+#endif  // HONE_DAEMON_FLEET_LOCAL_WORKER_H_

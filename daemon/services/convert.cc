@@ -1,0 +1,207 @@
+#include "daemon/services/convert.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include <google/protobuf/timestamp.pb.h>
+
+#include "base/status_macros.h"
+#include "daemon/errors.h"
+#include "tuning/task.h"
+
+namespace hone::daemon {
+namespace {
+
+void ToProto(absl::Time time, google::protobuf::Timestamp& proto) {
+  const int64_t seconds = absl::ToUnixSeconds(time);
+  proto.set_seconds(seconds);
+  proto.set_nanos(static_cast<int32_t>(
+      absl::ToInt64Nanoseconds(time - absl::FromUnixSeconds(seconds))));
+}
+
+v1::Tuning::State StateToProto(storage::TuningState state) {
+  switch (state) {
+    case storage::TuningState::kPending:
+      return v1::Tuning::PENDING;
+    case storage::TuningState::kRunning:
+      return v1::Tuning::RUNNING;
+    case storage::TuningState::kSucceeded:
+      return v1::Tuning::SUCCEEDED;
+    case storage::TuningState::kFailed:
+      return v1::Tuning::FAILED;
+    case storage::TuningState::kCancelled:
+      return v1::Tuning::CANCELLED;
+  }
+  return v1::Tuning::STATE_UNSPECIFIED;
+}
+
+absl::StatusOr<std::string> IdOf(absl::string_view collection,
+                                 absl::string_view name) {
+  absl::string_view id = name;
+  if (!absl::ConsumePrefix(&id, collection) || !absl::ConsumePrefix(&id, "/") ||
+      id.empty()) {
+    return InvalidField("name", absl::StrCat("\"", name, "\", expected \"",
+                                             collection, "/ID\""));
+  }
+  return std::string(id);
+}
+
+}  // namespace
+
+void ToProto(const storage::CacheKey& key, v1::CacheKey& proto) {
+  proto.set_module_fingerprint(key.module_fingerprint);
+  proto.set_target(key.target);
+  proto.set_task(key.task);
+  proto.set_task_options(key.task_options);
+  proto.set_space_version(key.space_version);
+}
+
+void ToProto(const storage::Record& record, v1::Record& proto) {
+  ToProto(record.key, *proto.mutable_key());
+  proto.set_module_name(record.module_name);
+  proto.set_unit(record.unit);
+  proto.set_default_cost(record.default_cost);
+  proto.set_best_cost(record.best_cost);
+  proto.set_decision(record.decision);
+  proto.set_tuned_module_digest(record.tuned_module_digest);
+  proto.set_optimizer(record.optimizer);
+  proto.set_seed(record.seed);
+  proto.set_trials(record.trials);
+  proto.set_seconds(record.seconds);
+  proto.mutable_verification()->set_method(record.verification.method);
+  proto.mutable_verification()->set_max_rel_error(
+      record.verification.max_rel_error);
+  proto.set_tuning(TuningName(record.tuning_id));
+  proto.set_producer(record.producer);
+  ToProto(record.created, *proto.mutable_create_time());
+}
+
+void ToProto(const storage::Tuning& tuning, v1::Tuning& proto) {
+  proto.set_name(TuningName(tuning.id));
+  ToProto(tuning.key, *proto.mutable_key());
+  proto.set_module_name(tuning.module_name);
+  proto.set_module_digest(tuning.module_digest);
+  proto.set_optimizer(tuning.optimizer);
+  proto.set_seed(tuning.seed);
+  proto.mutable_budget()->set_trials(tuning.budget.trials);
+  if (tuning.budget.time != absl::InfiniteDuration()) {
+    auto& time = *proto.mutable_budget()->mutable_time();
+    time.set_seconds(absl::ToInt64Seconds(tuning.budget.time));
+    time.set_nanos(static_cast<int32_t>(
+        absl::ToInt64Nanoseconds(tuning.budget.time % absl::Seconds(1))));
+  }
+  proto.set_state(StateToProto(tuning.state));
+  proto.set_error(tuning.error);
+  proto.set_trials(tuning.trials);
+  if (tuning.default_cost) proto.set_default_cost(*tuning.default_cost);
+  if (tuning.best_cost) proto.set_best_cost(*tuning.best_cost);
+  ToProto(tuning.created, *proto.mutable_create_time());
+  ToProto(tuning.updated, *proto.mutable_update_time());
+}
+
+void ToProto(const TuningUpdate& update, v1::TuningProgress& proto) {
+  const tuning::Progress& progress = update.progress;
+  if (update.tuning.state == storage::TuningState::kPending) {
+    proto.set_phase(v1::TuningProgress::QUEUED);
+  } else {
+    switch (progress.phase) {
+      case tuning::Progress::Phase::kSearching:
+        proto.set_phase(v1::TuningProgress::SEARCHING);
+        break;
+      case tuning::Progress::Phase::kVerifying:
+        proto.set_phase(v1::TuningProgress::VERIFYING);
+        break;
+      case tuning::Progress::Phase::kDone:
+        proto.set_phase(v1::TuningProgress::DONE);
+        break;
+    }
+  }
+  proto.set_trials(progress.trials);
+  proto.set_budget_trials(progress.budget_trials);
+  if (progress.default_cost) proto.set_default_cost(*progress.default_cost);
+  if (progress.best_cost) proto.set_best_cost(*progress.best_cost);
+  proto.set_unit(progress.unit);
+  proto.set_seconds(progress.seconds);
+}
+
+storage::TuningState FromProto(v1::Tuning::State state) {
+  switch (state) {
+    case v1::Tuning::RUNNING:
+      return storage::TuningState::kRunning;
+    case v1::Tuning::SUCCEEDED:
+      return storage::TuningState::kSucceeded;
+    case v1::Tuning::FAILED:
+      return storage::TuningState::kFailed;
+    case v1::Tuning::CANCELLED:
+      return storage::TuningState::kCancelled;
+    default:
+      return storage::TuningState::kPending;
+  }
+}
+
+tuning::TaskOptions FromProto(const v1::TaskOptions& proto) {
+  tuning::TaskOptions options;
+  if (!proto.score().empty()) options.score = proto.score();
+  if (proto.threads() != 0) options.threads = proto.threads();
+  return options;
+}
+
+absl::StatusOr<tuning::TuneRequest> FromProto(const v1::TuningSpec& spec,
+                                              const Config& config) {
+  tuning::TuneRequest request;
+  if (!spec.task().empty()) request.task = spec.task();
+  request.target = spec.target();
+  request.optimizer =
+      spec.optimizer().empty() ? config.default_optimizer : spec.optimizer();
+  request.options = FromProto(spec.options());
+  if (spec.budget().trials() < 0) {
+    return InvalidField(
+        "spec.budget.trials",
+        absl::StrCat(spec.budget().trials(), ", expected 0 or more"));
+  }
+  request.budget.trials = spec.budget().trials();
+  if (request.budget.trials == 0) {
+    const auto task = tuning::FindTask(request.task);
+    const int64_t own = task.ok() ? (*task)->default_trials() : 0;
+    request.budget.trials = own > 0 ? own : config.default_trials;
+  }
+  if (spec.budget().has_time()) {
+    request.budget.time = absl::Seconds(spec.budget().time().seconds()) +
+                          absl::Nanoseconds(spec.budget().time().nanos());
+    if (request.budget.time <= absl::ZeroDuration()) {
+      return InvalidField(
+          "spec.budget.time",
+          absl::StrCat(absl::FormatDuration(request.budget.time),
+                       ", expected more than 0"));
+    }
+  }
+  request.seed = spec.seed();
+  return request;
+}
+
+std::string EnvironmentName(absl::string_view id) {
+  return absl::StrCat("environments/", id);
+}
+
+std::string TuningName(absl::string_view id) {
+  return absl::StrCat("tunings/", id);
+}
+
+std::string OperationName(absl::string_view id) {
+  return absl::StrCat("operations/", id);
+}
+
+absl::StatusOr<std::string> EnvironmentId(absl::string_view name) {
+  return IdOf("environments", name);
+}
+
+absl::StatusOr<std::string> TuningId(absl::string_view name) {
+  return IdOf("tunings", name);
+}
+
+absl::StatusOr<std::string> OperationId(absl::string_view name) {
+  return IdOf("operations", name);
+}
+
+}  // namespace hone::daemon

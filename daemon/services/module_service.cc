@@ -1,0 +1,306 @@
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+#include "base/hash.h"
+#include "base/status_macros.h"
+#include "daemon/errors.h"
+#include "daemon/limits.h"
+#include "daemon/services/services.h"
+#include "hone/v1/module_service.grpc.pb.h"
+
+namespace hone::daemon {
+namespace {
+
+absl::Status ModuleUnknown(absl::string_view digest) {
+  return WithReason(ResourceNotFound("module", digest), "MODULE_UNKNOWN",
+                    {{"digest", std::string(digest)}});
+}
+
+absl::StatusOr<std::string> ReadModule(storage::Store& store,
+                                       const std::string& digest) {
+  absl::StatusOr<std::string> bytes = store.GetBlob(digest);
+  if (absl::IsNotFound(bytes.status())) return ModuleUnknown(digest);
+  return bytes;
+}
+
+// Bytes that all uploads together hold in memory.
+class UploadBuffer {
+ public:
+  explicit UploadBuffer(int64_t limit) : limit_(limit) {}
+  bool Reserve(int64_t bytes) {
+    if (used_.fetch_add(bytes) + bytes <= limit_) return true;
+    used_ -= bytes;
+    return false;
+  }
+  void Release(int64_t bytes) { used_ -= bytes; }
+
+ private:
+  const int64_t limit_;
+  std::atomic<int64_t> used_ = 0;
+};
+
+// At any time either one read is outstanding or the pool has the call, and
+// whoever has it ends it; so cancellation needs no reaction of its own.
+class UploadCall final : public grpc::ServerReadReactor<v1::UploadRequest> {
+ public:
+  UploadCall(Runtime& runtime, const MethodMetrics& metrics,
+             UploadBuffer& buffer, grpc::CallbackServerContext& context,
+             v1::UploadResponse& response)
+      : runtime_(runtime),
+        metrics_(metrics),
+        buffer_(buffer),
+        context_(context),
+        response_(response) {
+    StartRead(&part_);
+  }
+  ~UploadCall() override { buffer_.Release(reserved_); }
+
+  void OnReadDone(bool ok) override {
+    if (!ok) {
+      runtime_.pool.Schedule([this] { End(Store()); });
+      return;
+    }
+    metrics_.Received(part_);
+    const absl::Status status = header_seen_ ? TakeChunk() : TakeHeader();
+    if (status.ok()) {
+      StartRead(&part_);
+    } else {
+      End(status);
+    }
+  }
+  void OnDone() override { delete this; }
+
+ private:
+  absl::Status TakeHeader() {
+    header_seen_ = true;
+    if (!part_.has_header()) {
+      return InvalidField("part", "a chunk first, expected a header");
+    }
+    header_ = part_.header();
+    const int64_t limit = runtime_.config.max_module_bytes;
+    if (header_.size_bytes() <= 0) {
+      return InvalidField(
+          "header.size_bytes",
+          absl::StrCat(header_.size_bytes(), ", expected more than 0"));
+    }
+    if (header_.size_bytes() > limit) {
+      runtime_.metrics.RpcRejected("module_too_large").Increment();
+      return WithReason(absl::ResourceExhaustedError(
+                            absl::StrCat("a module of ", header_.size_bytes(),
+                                         " bytes, expected at most ", limit)),
+                        "MODULE_TOO_LARGE",
+                        {{"max_module_bytes", absl::StrCat(limit)}});
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status TakeChunk() {
+    const auto bad_chunk = [](absl::string_view what) {
+      return WithReason(absl::InvalidArgumentError(what), "BAD_CHUNK");
+    };
+    if (!part_.has_chunk()) {
+      return bad_chunk("a second header, expected a chunk");
+    }
+    const auto size = static_cast<int64_t>(part_.chunk().size());
+    const auto received = static_cast<int64_t>(bytes_.size());
+    if (size > kMaxChunkBytes) {
+      return bad_chunk(absl::StrCat(
+          "a chunk of ", size, " bytes, expected at most ", kMaxChunkBytes));
+    }
+    if (received + size > header_.size_bytes()) {
+      return SizeMismatch("more than ");
+    }
+    if (size < kMinChunkBytes && received + size < header_.size_bytes()) {
+      return bad_chunk(absl::StrCat("a chunk of ", size,
+                                    " bytes before the last, expected at "
+                                    "least ",
+                                    kMinChunkBytes));
+    }
+    if (!buffer_.Reserve(size)) {
+      return WithRetryDelay(WithReason(absl::ResourceExhaustedError(
+                                           "too many uploads at the same time"),
+                                       "OVERLOADED"),
+                            absl::Seconds(1));
+    }
+    reserved_ += size;
+    bytes_.append(part_.chunk());
+    return absl::OkStatus();
+  }
+
+  absl::Status SizeMismatch(absl::string_view received) {
+    return WithReason(
+        absl::InvalidArgumentError(
+            absl::StrCat("received ", received, "the announced size, expected ",
+                         header_.size_bytes(), " bytes")),
+        "SIZE_MISMATCH");
+  }
+
+  absl::Status Store() {
+    if (context_.IsCancelled()) {
+      return absl::CancelledError("cancelled by client");
+    }
+    if (!header_seen_) {
+      return InvalidField("part", "nothing sent, expected a header");
+    }
+    if (static_cast<int64_t>(bytes_.size()) != header_.size_bytes()) {
+      return SizeMismatch("less than ");
+    }
+    const std::string digest = Sha256Hex(bytes_);
+    if (digest != header_.digest()) {
+      return WithReason(absl::InvalidArgumentError(
+                            absl::StrCat("the bytes have digest ", digest,
+                                         ", expected ", header_.digest())),
+                        "DIGEST_MISMATCH", {{"digest", digest}});
+    }
+    HONE_RETURN_IF_ERROR(runtime_.store.PutBlob(bytes_).status());
+    response_.set_digest(digest);
+    response_.set_size_bytes(header_.size_bytes());
+    return absl::OkStatus();
+  }
+
+  void End(const absl::Status& status) { Finish(metrics_.End(status)); }
+
+  Runtime& runtime_;
+  CallMetrics metrics_;
+  UploadBuffer& buffer_;
+  grpc::CallbackServerContext& context_;
+  v1::UploadResponse& response_;
+  v1::UploadRequest part_;
+  bool header_seen_ = false;
+  v1::UploadRequest::Header header_;
+  std::string bytes_;
+  int64_t reserved_ = 0;
+};
+
+// Either the pool has the call or one write is outstanding, as above.
+class DownloadCall final
+    : public grpc::ServerWriteReactor<v1::DownloadResponse> {
+ public:
+  DownloadCall(Runtime& runtime, const MethodMetrics& metrics,
+               const v1::DownloadRequest& request)
+      : metrics_(metrics) {
+    metrics_.Received(request);
+    if (Overloaded(runtime)) {
+      End(OverloadError());
+      return;
+    }
+    runtime.pool.Schedule([this, &runtime, &request] {
+      absl::StatusOr<std::string> bytes =
+          ReadModule(runtime.store, request.digest());
+      if (!bytes.ok()) {
+        End(bytes.status());
+        return;
+      }
+      bytes_ = *std::move(bytes);
+      WriteNext();
+    });
+  }
+
+  void OnWriteDone(bool ok) override {
+    if (ok) {
+      WriteNext();
+    } else {
+      End(absl::CancelledError("the client is gone"));
+    }
+  }
+  void OnDone() override { delete this; }
+
+ private:
+  void WriteNext() {
+    if (sent_ == bytes_.size()) {
+      End(absl::OkStatus());
+      return;
+    }
+    const size_t size =
+        std::min(bytes_.size() - sent_, static_cast<size_t>(kMaxChunkBytes));
+    response_.set_chunk(bytes_.data() + sent_, size);
+    sent_ += size;
+    metrics_.Sent(response_);
+    StartWrite(&response_);
+  }
+  void End(const absl::Status& status) { Finish(metrics_.End(status)); }
+
+  CallMetrics metrics_;
+  std::string bytes_;
+  size_t sent_ = 0;
+  v1::DownloadResponse response_;
+};
+
+class ModuleService final : public v1::ModuleService::CallbackService {
+ public:
+  explicit ModuleService(Runtime& runtime) : runtime_(runtime) {}
+
+  grpc::ServerReadReactor<v1::UploadRequest>* Upload(
+      grpc::CallbackServerContext* context,
+      v1::UploadResponse* response) override {
+    return new UploadCall(runtime_, upload_, buffer_, *context, *response);
+  }
+
+  grpc::ServerUnaryReactor* GetModule(grpc::CallbackServerContext* context,
+                                      const v1::GetModuleRequest* request,
+                                      v1::StoredModule* response) override {
+    return Handle(runtime_, get_module_, context, request, response,
+                  [this](const v1::GetModuleRequest& asked,
+                         v1::StoredModule& module) -> absl::Status {
+                    HONE_ASSIGN_OR_RETURN(
+                        const std::string bytes,
+                        ReadModule(runtime_.store, asked.digest()));
+                    module.set_digest(asked.digest());
+                    module.set_size_bytes(static_cast<int64_t>(bytes.size()));
+                    return absl::OkStatus();
+                  });
+  }
+
+  grpc::ServerWriteReactor<v1::DownloadResponse>* Download(
+      grpc::CallbackServerContext*,
+      const v1::DownloadRequest* request) override {
+    return new DownloadCall(runtime_, download_, *request);
+  }
+
+  grpc::ServerUnaryReactor* QueryModules(
+      grpc::CallbackServerContext* context,
+      const v1::QueryModulesRequest* request,
+      v1::QueryModulesResponse* response) override {
+    return Handle(runtime_, query_modules_, context, request, response,
+                  [this](const v1::QueryModulesRequest& asked,
+                         v1::QueryModulesResponse& proto) -> absl::Status {
+                    if (asked.digests_size() > kMaxQueryDigests) {
+                      return InvalidField(
+                          "digests", absl::StrCat(asked.digests_size(),
+                                                  " digests, expected at most ",
+                                                  kMaxQueryDigests));
+                    }
+                    for (const std::string& digest : asked.digests()) {
+                      HONE_ASSIGN_OR_RETURN(const bool known,
+                                            runtime_.store.HasBlob(digest));
+                      if (!known) proto.add_missing(digest);
+                    }
+                    return absl::OkStatus();
+                  });
+  }
+
+ private:
+  Runtime& runtime_;
+  // One upload of the largest size, or many small ones.
+  UploadBuffer buffer_{runtime_.config.max_module_bytes};
+  const MethodMetrics upload_ =
+      runtime_.metrics.Method("hone.v1.ModuleService/Upload");
+  const MethodMetrics get_module_ =
+      runtime_.metrics.Method("hone.v1.ModuleService/GetModule");
+  const MethodMetrics download_ =
+      runtime_.metrics.Method("hone.v1.ModuleService/Download");
+  const MethodMetrics query_modules_ =
+      runtime_.metrics.Method("hone.v1.ModuleService/QueryModules");
+};
+
+}  // namespace
+
+std::unique_ptr<grpc::Service> MakeModuleService(Runtime& runtime) {
+  return std::make_unique<ModuleService>(runtime);
+}
+
+}  // namespace hone::daemon

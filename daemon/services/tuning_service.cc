@@ -1,0 +1,162 @@
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/status_macros.h"
+#include "daemon/errors.h"
+#include "daemon/services/convert.h"
+#include "daemon/services/operation.h"
+#include "daemon/services/services.h"
+#include "daemon/services/tuning_request.h"
+#include "daemon/services/watch_call.h"
+#include "hone/v1/tuning_service.grpc.pb.h"
+
+namespace hone::daemon {
+namespace {
+
+using google::longrunning::Operation;
+
+class TuningService final : public v1::TuningService::CallbackService {
+ public:
+  explicit TuningService(Runtime& runtime) : runtime_(runtime) {}
+
+  grpc::ServerUnaryReactor* Tune(grpc::CallbackServerContext* context,
+                                 const v1::TuneRequest* request,
+                                 Operation* response) override {
+    return Handle(runtime_, tune_, context, request, response,
+                  [this](const v1::TuneRequest& asked, Operation& operation) {
+                    return StartTuning(asked, operation);
+                  });
+  }
+
+  grpc::ServerWriteReactor<v1::WatchTuningResponse>* WatchTuning(
+      grpc::CallbackServerContext*,
+      const v1::WatchTuningRequest* request) override {
+    return new WatchCall(runtime_, watch_tuning_, *request);
+  }
+
+  grpc::ServerUnaryReactor* GetTuning(grpc::CallbackServerContext* context,
+                                      const v1::GetTuningRequest* request,
+                                      v1::Tuning* response) override {
+    return Handle(runtime_, get_tuning_, context, request, response,
+                  [this](const v1::GetTuningRequest& asked,
+                         v1::Tuning& tuning) -> absl::Status {
+                    HONE_ASSIGN_OR_RETURN(const std::string id,
+                                          TuningId(asked.name()));
+                    HONE_ASSIGN_OR_RETURN(const TuningUpdate update,
+                                          runtime_.tunings.Get(id));
+                    ToProto(update.tuning, tuning);
+                    return absl::OkStatus();
+                  });
+  }
+
+  grpc::ServerUnaryReactor* ListTunings(
+      grpc::CallbackServerContext* context,
+      const v1::ListTuningsRequest* request,
+      v1::ListTuningsResponse* response) override {
+    return Handle(
+        runtime_, list_tunings_, context, request, response,
+        [this](const v1::ListTuningsRequest& asked,
+               v1::ListTuningsResponse& proto) -> absl::Status {
+          std::vector<storage::TuningState> states;
+          for (const int state : asked.states()) {
+            if (state < v1::Tuning::PENDING || state > v1::Tuning::CANCELLED) {
+              return InvalidField("states", "unknown state");
+            }
+            states.push_back(FromProto(static_cast<v1::Tuning::State>(state)));
+          }
+          HONE_ASSIGN_OR_RETURN(const auto page, runtime_.store.ListTunings(
+                                                     states, asked.page_size(),
+                                                     asked.page_token()));
+          for (const storage::Tuning& tuning : page.items) {
+            ToProto(tuning, *proto.add_tunings());
+          }
+          proto.set_next_page_token(page.next_page_token);
+          return absl::OkStatus();
+        });
+  }
+
+  grpc::ServerUnaryReactor* CancelTuning(grpc::CallbackServerContext* context,
+                                         const v1::CancelTuningRequest* request,
+                                         v1::Tuning* response) override {
+    return Handle(runtime_, cancel_tuning_, context, request, response,
+                  [this](const v1::CancelTuningRequest& asked,
+                         v1::Tuning& proto) -> absl::Status {
+                    HONE_ASSIGN_OR_RETURN(const std::string id,
+                                          TuningId(asked.name()));
+                    HONE_ASSIGN_OR_RETURN(const storage::Tuning tuning,
+                                          runtime_.tunings.Cancel(id));
+                    ToProto(tuning, proto);
+                    return absl::OkStatus();
+                  });
+  }
+
+ private:
+  absl::Status StartTuning(const v1::TuneRequest& asked, Operation& operation) {
+    HONE_ASSIGN_OR_RETURN(
+        TuningRequest tuning,
+        ReadTuningRequest(runtime_, asked.module(), asked.spec()));
+    if (asked.validate_only()) {
+      operation.set_done(true);
+      operation.mutable_response()->PackFrom(v1::TuneResponse());
+      return absl::OkStatus();
+    }
+    if (!asked.skip_cache()) {
+      absl::StatusOr<storage::Record> record =
+          runtime_.store.Lookup(tuning.key);
+      if (record.ok()) return Cached(*record, operation);
+    }
+    HONE_RETURN_IF_ERROR(LoadModule(runtime_, asked.module(), tuning));
+    HONE_ASSIGN_OR_RETURN(
+        const TuningExecutor::Submission submission,
+        runtime_.tunings.Submit(*tuning.module, tuning.request, tuning.key,
+                                !asked.skip_cache()));
+    if (submission.cached.has_value()) {
+      return Cached(*submission.cached, operation);
+    }
+    runtime_.metrics.CacheRequests(asked.skip_cache() ? "bypass" : "miss")
+        .Increment();
+    HONE_ASSIGN_OR_RETURN(const TuningUpdate started,
+                          runtime_.tunings.Get(submission.tuning.id));
+    operation = OperationOf(started);
+    return absl::OkStatus();
+  }
+
+  absl::Status Cached(const storage::Record& record, Operation& operation) {
+    runtime_.metrics.CacheRequests("hit").Increment();
+    TuningUpdate update;
+    absl::StatusOr<storage::Tuning> tuning =
+        runtime_.store.GetTuning(record.tuning_id);
+    if (tuning.ok()) {
+      HONE_ASSIGN_OR_RETURN(update, runtime_.tunings.Describe(*tuning));
+    } else {  // Published without one, or it is lost.
+      update.tuning.id = record.tuning_id;
+      update.tuning.key = record.key;
+      update.tuning.state = storage::TuningState::kSucceeded;
+      update.progress.phase = tuning::Progress::Phase::kDone;
+    }
+    update.record = record;
+    operation = OperationOf(update, /*cached=*/true);
+    return absl::OkStatus();
+  }
+
+  Runtime& runtime_;
+  const MethodMetrics tune_ =
+      runtime_.metrics.Method("hone.v1.TuningService/Tune");
+  const MethodMetrics watch_tuning_ =
+      runtime_.metrics.Method("hone.v1.TuningService/WatchTuning");
+  const MethodMetrics get_tuning_ =
+      runtime_.metrics.Method("hone.v1.TuningService/GetTuning");
+  const MethodMetrics list_tunings_ =
+      runtime_.metrics.Method("hone.v1.TuningService/ListTunings");
+  const MethodMetrics cancel_tuning_ =
+      runtime_.metrics.Method("hone.v1.TuningService/CancelTuning");
+};
+
+}  // namespace
+
+std::unique_ptr<grpc::Service> MakeTuningService(Runtime& runtime) {
+  return std::make_unique<TuningService>(runtime);
+}
+
+}  // namespace hone::daemon

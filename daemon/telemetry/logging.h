@@ -1,0 +1,13 @@
+#ifndef HONE_DAEMON_TELEMETRY_LOGGING_H_
+#define HONE_DAEMON_TELEMETRY_LOGGING_H_
+
+#include "daemon/config.h"
+
+namespace hone::daemon {
+
+// Logs go to stderr, as text or as one JSON object per line.
+void SetUpLogging(const Config& config);
+
+}  // namespace hone::daemon
+
+#endif  // HONE_DAEMON_TELEMETRY_LOGGING_H_

@@ -1,0 +1,171 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "base/rng.h"
+#include "hlo/equivalence/equivalence.h"
+#include "hlo/equivalence/internal.h"
+
+namespace hone::hlo {
+namespace {
+
+// Standard deviation of random floats.
+constexpr double kScale = 0.1;
+// Random integers are below this: valid indices nearly everywhere.
+constexpr uint64_t kIntegerBound = 8;
+// Elements of one argument that become special. More would turn whole results
+// into NaN, which equal each other and show nothing.
+constexpr uint64_t kMaxSpecials = 4;
+// Approximately standard normal: the sum of four uniforms (Irwin-Hall), one
+// draw per value, since arguments have up to hundreds of millions of elements.
+double FastNormal(Rng& rng) {
+  const uint64_t bits = rng.Next();
+  const uint64_t sum = (bits & 0xffff) + ((bits >> 16) & 0xffff) +
+                       ((bits >> 32) & 0xffff) + (bits >> 48);
+  // Mean 4·65535/2, variance 4·65536²/12.
+  return (static_cast<double>(sum) - 131070.0) / 37837.22;
+}
+
+Literal RandomLiteral(const ShapePtr& shape, Rng& rng) {
+  if (shape->IsTuple()) {
+    std::vector<Literal> elements;
+    for (const ShapePtr& element : shape->tuple_elements()) {
+      elements.push_back(RandomLiteral(element, rng));
+    }
+    return Literal::Tuple(std::move(elements));
+  }
+  Literal literal(shape);
+  const ElementType type = shape->element_type();
+  const int64_t n = literal.num_elements();
+  if (type == ElementType::kF32) {
+    for (float& x : literal.mutable_values<float>()) {
+      x = static_cast<float>(kScale * FastNormal(rng));
+    }
+  } else if (IsFloat(type)) {
+    for (int64_t i = 0; i < n; ++i) {
+      literal.SetDouble(i, kScale * FastNormal(rng));
+    }
+  } else if (type == ElementType::kC64) {
+    auto* x = reinterpret_cast<float*>(literal.MutableData());
+    for (int64_t i = 0; i < 2 * n; ++i) {
+      x[i] = static_cast<float>(kScale * FastNormal(rng));
+    }
+  } else if (type == ElementType::kC128) {
+    auto* x = reinterpret_cast<double*>(literal.MutableData());
+    for (int64_t i = 0; i < 2 * n; ++i) x[i] = kScale * FastNormal(rng);
+  } else {
+    const uint64_t bound = type == ElementType::kPred ? 2 : kIntegerBound;
+    for (int64_t i = 0; i < n; ++i) {
+      literal.SetInt(i, static_cast<int64_t>(rng.Below(bound)));
+    }
+  }
+  return literal;
+}
+
+// Special values, the finite ones first. Large ones leave room for sums of
+// squares in every type but the narrowest.
+constexpr std::array<double, 11> kSpecials = {
+    0.0,
+    -0.0,
+    1e-40,
+    -1e-40,
+    0x1p-126,
+    100.0,
+    -100,
+    1.0e4,
+    std::numeric_limits<double>::quiet_NaN(),
+    std::numeric_limits<double>::infinity(),
+    -std::numeric_limits<double>::infinity()};
+constexpr uint64_t kFiniteSpecials = 8;
+constexpr std::array<int64_t, 4> kSpecialIntegers = {
+    -1, 1000003, std::numeric_limits<int32_t>::max(),
+    std::numeric_limits<int32_t>::min()};
+
+void Spice(Literal& literal, bool non_finite, Rng& rng) {
+  if (literal.shape().IsTuple()) return;
+  const ElementType type = literal.shape().element_type();
+  const uint64_t n = static_cast<uint64_t>(literal.num_elements());
+  const bool is_float = IsFloat(type);
+  // Integer scalars count loop iterations and steps: they stay small.
+  if (n == 0 || (!is_float && (!IsIntegral(type) || n == 1))) return;
+  const uint64_t count = std::clamp<uint64_t>(n / 16, 1, kMaxSpecials);
+  for (uint64_t k = 0; k < count; ++k) {
+    const int64_t at = static_cast<int64_t>(rng.Below(n));
+    if (is_float) {
+      literal.SetDouble(
+          at, kSpecials[rng.Below(non_finite && k == 0 ? kSpecials.size()
+                                                       : kFiniteSpecials)]);
+    } else {
+      literal.SetInt(at, kSpecialIntegers[rng.Below(kSpecialIntegers.size())]);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<Literal> Arguments(const Module& module, ArgumentKind kind,
+                               bool non_finite, uint64_t seed) {
+  const Computation& entry = module.entry_computation();
+  Rng rng(seed);
+  std::vector<Literal> arguments;
+  for (InstructionId parameter : entry.parameters()) {
+    Rng values = rng.Split();
+    Rng specials = rng.Split();
+    arguments.push_back(RandomLiteral(entry[parameter].shape_ptr(), values));
+    if (kind == ArgumentKind::kAdversarial && specials.Below(2) == 0) {
+      Spice(arguments.back(), non_finite && specials.Below(2) == 0, specials);
+    }
+  }
+  return arguments;
+}
+
+std::vector<Literal> RandomArguments(const Module& module, uint64_t seed) {
+  return MakeArguments(module, ArgumentKind::kRandom, seed);
+}
+
+std::vector<Literal> MakeArguments(const Module& module, ArgumentKind kind,
+                                   uint64_t seed) {
+  return Arguments(module, kind, true, seed);
+}
+
+void MakeNonNegative(Literal& literal) {
+  const ElementType type = literal.shape().element_type();
+  if (type == ElementType::kF32) {
+    for (float& x : literal.mutable_values<float>()) x = std::fabs(x);
+  } else if (IsFloat(type)) {
+    for (int64_t i = 0; i < literal.num_elements(); ++i) {
+      literal.SetDouble(i, std::fabs(literal.AsDouble(i)));
+    }
+  }
+}
+
+Literal Perturbed(const Literal& literal, Rng& rng) {
+  const ElementType type = literal.shape().element_type();
+  // Deep modules round a value many times: 16 units in the last place, one in
+  // the narrow types.
+  double step = 0x1p-19;
+  if (type == ElementType::kF64) step = 0x1p-48;
+  if (type == ElementType::kF16) step = 0x1p-10;
+  if (type == ElementType::kBf16) step = 0x1p-7;
+  if (!IsFloat(type) || BitWidth(type) < 16) return literal;
+  Literal result(literal.shape_ptr());
+  const auto factor = [&] {
+    return 1 + (rng.Next() >> 63 != 0 ? step : -step);
+  };
+  if (type == ElementType::kF32) {
+    const absl::Span<const float> x = literal.values<float>();
+    const absl::Span<float> out = result.mutable_values<float>();
+    for (size_t i = 0; i < x.size(); ++i) {
+      out[i] = static_cast<float>(static_cast<double>(x[i]) * factor());
+    }
+  } else {
+    for (int64_t i = 0; i < literal.num_elements(); ++i) {
+      result.SetDouble(i, literal.AsDouble(i) * factor());
+    }
+  }
+  return result;
+}
+
+}  // namespace hone::hlo

@@ -1,0 +1,176 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+#include "hlo/equivalence/equivalence.h"
+#include "hlo/equivalence/internal.h"
+
+namespace hone::hlo {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// Per element type; 0 is exact.
+double Tolerance(ElementType type) {
+  switch (type) {
+    case ElementType::kF64:
+    case ElementType::kC128:
+      return 1e-9;
+    case ElementType::kF32:
+    case ElementType::kC64:
+      return 1e-4;
+    case ElementType::kBf16:
+    case ElementType::kF16:
+      return 2e-2;
+    default:
+      return 0;
+  }
+}
+
+// Differences below it are none: XLA:CPU runs with denormals flushed to zero,
+// so where a product underflows depends on the order of its factors.
+double SmallestNormal(ElementType type) {
+  switch (type) {
+    case ElementType::kF64:
+    case ElementType::kC128:
+      return std::numeric_limits<double>::min();
+    case ElementType::kF32:
+    case ElementType::kC64:
+    case ElementType::kBf16:
+      return static_cast<double>(std::numeric_limits<float>::min());
+    default:
+      return 0;
+  }
+}
+
+// Relative to the larger of the magnitudes and `scale`.
+double ErrorBetween(double a, double b, double scale, double smallest_normal) {
+  if (a == b || (std::isnan(a) && std::isnan(b))) return 0;
+  if (!std::isfinite(a) || !std::isfinite(b)) return kInfinity;
+  if (std::fabs(a - b) < smallest_normal) return 0;
+  return std::fabs(a - b) / std::max({std::fabs(a), std::fabs(b), scale});
+}
+
+std::string ElementName(const Shape& shape, int64_t linear) {
+  DimensionVector index(shape.dimensions());
+  for (size_t d = index.size(); d-- > 0;) {
+    const int64_t size = shape.dimensions()[d];
+    index[d] = linear % size;
+    linear /= size;
+  }
+  return absl::StrCat("[", absl::StrJoin(index, ","), "]");
+}
+
+class Comparer {
+ public:
+  explicit Comparer(absl::Span<const double> slack) : slack_(slack) {}
+
+  DetailedComparison Compare(const Literal& a, const Literal& b) {
+    Visit(a, b, "");
+    return std::move(result_);
+  }
+
+ private:
+  void Visit(const Literal& a, const Literal& b, const std::string& path) {
+    if (!Shape::Equal(a.shape(), b.shape())) {
+      result_.equal = false;
+      result_.max_rel_error = kInfinity;
+      result_.worst.output = path;
+      severity_ = kInfinity;
+      return;
+    }
+    if (a.shape().IsTuple()) {
+      for (size_t i = 0; i < a.elements().size(); ++i) {
+        Visit(a.elements()[i], b.elements()[i],
+              path.empty() ? absl::StrCat(i) : absl::StrCat(path, ".", i));
+      }
+      return;
+    }
+    if (!a.shape().IsArray()) return;
+    result_.array_errors.push_back(0);
+    if (a == b) return;
+    switch (a.shape().element_type()) {
+      case ElementType::kF32:
+        return VisitValues<float>(a, b, path, 1);
+      case ElementType::kF64:
+        return VisitValues<double>(a, b, path, 1);
+      case ElementType::kC64:
+        return VisitValues<float>(a, b, path, 2);
+      case ElementType::kC128:
+        return VisitValues<double>(a, b, path, 2);
+      default:
+        break;
+    }
+    VisitEach(
+        a, path, a.num_elements(), 1, [&](int64_t i) { return a.AsDouble(i); },
+        [&](int64_t i) { return b.AsDouble(i); });
+  }
+
+  // Elements of `parts` numbers each.
+  template <typename T>
+  void VisitValues(const Literal& a, const Literal& b, const std::string& path,
+                   int64_t parts) {
+    const T* x = reinterpret_cast<const T*>(a.data());
+    const T* y = reinterpret_cast<const T*>(b.data());
+    VisitEach(
+        a, path, a.num_elements() * parts, parts,
+        [x](int64_t i) { return static_cast<double>(x[i]); },
+        [y](int64_t i) { return static_cast<double>(y[i]); });
+  }
+
+  template <typename GetA, typename GetB>
+  void VisitEach(const Literal& a, const std::string& path, int64_t n,
+                 int64_t parts, const GetA& x, const GetB& y) {
+    const size_t array = result_.array_errors.size() - 1;
+    const ElementType type = a.shape().element_type();
+    const double smallest = SmallestNormal(type);
+    double tolerance = Tolerance(type);
+    if (array < slack_.size() && std::isfinite(slack_[array])) {
+      tolerance = std::max(tolerance, slack_[array]);
+    }
+    double squares = 0;
+    int64_t finite = 0;
+    for (int64_t i = 0; i < n; ++i) {
+      const double value = x(i);
+      if (!std::isfinite(value)) continue;
+      squares += value * value;
+      ++finite;
+    }
+    const double rms =
+        finite > 0 ? std::sqrt(squares / static_cast<double>(finite)) : 0;
+    for (int64_t i = 0; i < n; ++i) {
+      const double error = ErrorBetween(x(i), y(i), rms, smallest);
+      if (error == 0) continue;
+      result_.array_errors[array] =
+          std::max(result_.array_errors[array], error);
+      result_.max_rel_error = std::max(result_.max_rel_error, error);
+      if (error > tolerance) result_.equal = false;
+      const double severity = tolerance > 0 ? error / tolerance : kInfinity;
+      if (severity <= severity_) continue;
+      severity_ = severity;
+      result_.worst = {path, ElementName(a.shape(), i / parts), x(i), y(i)};
+    }
+  }
+
+  const absl::Span<const double> slack_;
+  DetailedComparison result_;
+  // The worst element's error in units of its tolerance.
+  double severity_ = 0;
+};
+
+}  // namespace
+
+DetailedComparison CompareInDetail(const Literal& a, const Literal& b,
+                                   absl::Span<const double> slack) {
+  return Comparer(slack).Compare(a, b);
+}
+
+Comparison CompareLiterals(const Literal& a, const Literal& b) {
+  return CompareInDetail(a, b);
+}
+
+}  // namespace hone::hlo

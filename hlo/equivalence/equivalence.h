@@ -1,0 +1,96 @@
+#ifndef HONE_HLO_EQUIVALENCE_EQUIVALENCE_H_
+#define HONE_HLO_EQUIVALENCE_EQUIVALENCE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+#include "hlo/evaluator/evaluator.h"
+#include "hlo/ir/literal.h"
+#include "hlo/ir/module.h"
+
+namespace hone::hlo {
+
+// Arguments for the entry computation, deterministic in `seed`. Indices that
+// address other operands, probabilities and the like are not special: floats
+// are about normal with standard deviation 0.1, integers are in [0, 8).
+std::vector<Literal> RandomArguments(const Module& module, uint64_t seed);
+
+// How RandomArguments is spiced for a check.
+enum class ArgumentKind {
+  kRandom,
+  // A few elements of about half of the arguments are special: ±0, denormal, or
+  // large floats, at most one of them infinite or NaN per argument; negative or
+  // huge integers, except that integer scalars (counts) stay small. Few, so
+  // that not everything becomes NaN.
+  kAdversarial,
+};
+std::vector<Literal> MakeArguments(const Module& module, ArgumentKind kind,
+                                   uint64_t seed);
+
+// Where two results differ most.
+struct Difference {
+  // Index into the root tuple (nested ones as a path), e.g. "3" or "2.1"; empty
+  // for an array root.
+  std::string output;
+  // Index of the element, e.g. "[4,7]".
+  std::string element;
+  double a = 0;
+  double b = 0;
+};
+
+struct Comparison {
+  bool equal = true;
+  // Largest error, relative to the larger of the value's magnitude and the
+  // output's root mean square; infinite when a NaN or infinity stands on one
+  // side only.
+  double max_rel_error = 0;
+  Difference worst;
+};
+
+// Compares two results under a tolerance per element type: f64 1e-9, f32 1e-4,
+// bf16 and f16 2e-2, others exact. Differences smaller than the smallest normal
+// number of f64, f32, or bf16 are none, as XLA:CPU flushes denormals to zero.
+Comparison CompareLiterals(const Literal& a, const Literal& b);
+
+struct EquivalenceOptions {
+  int random_inputs = 2;
+  int adversarial_inputs = 1;
+  uint64_t seed = 0;
+  EvaluateOptions evaluate;
+};
+
+struct EquivalenceReport {
+  bool equal = true;
+  // "evaluator: 2 random, 1 adversarial inputs".
+  std::string method;
+  double max_rel_error = 0;
+  // When not equal: on which input, output and element.
+  std::string explanation;
+};
+
+// Runs both modules on the same inputs and compares. On every input, results
+// must agree within the tolerance, NaN with NaN and an infinity with the same
+// infinity.
+//
+// A result that is NaN everywhere would show nothing, so inputs adapt to what
+// `a` makes of them: if over 1 % of its result is NaN, every other random input
+// is replaced by its absolute values (training steps take square roots of
+// second moments); if over half of its result on an adversarial input is not
+// finite, the modules are compared on that input with finite special values
+// too.
+//
+// Some results are ill-conditioned, or zero but for rounding (the gradient of a
+// bias in front of a normalisation): where finite values exceed the tolerance,
+// `a` is run once more on inputs moved by some units in the last place, and
+// what stays within four times that change of the same output is accepted.
+//
+// Errors: InvalidArgument when their signatures differ; otherwise as Evaluate.
+absl::StatusOr<EquivalenceReport> CheckEquivalent(
+    const Module& a, const Module& b, const EquivalenceOptions& options = {});
+
+}  // namespace hone::hlo
+
+#endif  // HONE_HLO_EQUIVALENCE_EQUIVALENCE_H_

@@ -1,0 +1,44 @@
+#ifndef HONE_HLO_PASSES_CONTROL_FLOW_WHILE_TRIP_COUNT_H_
+#define HONE_HLO_PASSES_CONTROL_FLOW_WHILE_TRIP_COUNT_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "hlo/ir/module.h"
+
+namespace hone::hlo {
+
+// Whether the body of a while runs exactly that often; more often, or not
+// known.
+enum class TripCount { kZero, kOne, kOther };
+
+// The trip count of the while `id`, found by computing its condition from the
+// scalar constants among its initial values, before and after one round.
+// kOther when that takes more than elementwise arithmetic on scalars.
+TripCount FindTripCount(const Module& module, const Computation& computation,
+                        InstructionId id);
+
+// A loop whose condition depends on one integer of its tuple, and that integer
+// on nothing but its own value of the round before.
+struct CountedLoop {
+  // The integer's place in the tuple.
+  int32_t element = 0;
+  int64_t trip_count = 0;
+  // Where each round adds the same amount: in round k it is init + k * step.
+  struct Progression {
+    int64_t init = 0;
+    int64_t step = 0;
+  };
+  std::optional<Progression> progression;
+};
+
+// The while `id` as a counted loop. Progressions that go up from init ≥ 0 to a
+// constant limit are solved; other counters are run, up to 128 rounds.
+// Nullopt when the loop is of another form, runs longer or overflows.
+std::optional<CountedLoop> FindCountedLoop(const Module& module,
+                                           const Computation& computation,
+                                           InstructionId id);
+
+}  // namespace hone::hlo
+
+#endif  // HONE_HLO_PASSES_CONTROL_FLOW_WHILE_TRIP_COUNT_H_

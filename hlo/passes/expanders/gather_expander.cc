@@ -1,0 +1,85 @@
+// gather_expander: makes gathers of one window, or of the whole operand, plain
+// slices and broadcasts.
+//
+//   g = f32[1,4] gather(f32[9,8] a, s32[1,2] at), offset_dims={1},
+//       collapsed_slice_dims={0}, start_index_map={0,1}, slice_sizes={1,4}
+//   →
+//   g = f32[1,4] dynamic-slice(a, at[0], at[1]), dynamic_slice_sizes={1,4}
+//
+//   gather(a, at), slice_sizes the dimensions of a
+//   →
+//   broadcast(a)
+//
+// Legal always: both clamp what is out of bounds, and windows of the operand's
+// size have one place only. Other gathers, which upstream can expand into
+// loops, stay.
+
+#include <memory>
+#include <utility>
+
+#include "hlo/passes/registry.h"
+#include "hlo/rewrite/index_vectors.h"
+#include "hlo/rewrite/rewrite_each.h"
+
+namespace hone::hlo {
+namespace {
+
+using algsimp::Rewriter;
+
+InstructionId AddBroadcast(Rewriter& r, InstructionId operand,
+                           const GatherDimensions& gather,
+                           const DimensionVector& result) {
+  DimensionVector dropped = gather.collapsed_slice_dims;
+  dropped.insert(dropped.end(), gather.operand_batching_dims.begin(),
+                 gather.operand_batching_dims.end());
+  const InstructionId window = r.AddReshape(
+      operand, WithoutDimensions(r.dimensions_of(operand), dropped));
+  return r.Add(
+      MakeBroadcast(r.computation(), window, result, gather.offset_dims));
+}
+
+bool ExpandGather(Rewriter& r, InstructionId id) {
+  const Instruction& gather = r[id];
+  if (gather.attributes().gather == nullptr ||
+      gather.shape().num_elements() == 0) {
+    return false;
+  }
+  const GatherDimensions& d = *gather.attributes().gather;
+  const InstructionId operand = gather.operand(0);
+  const InstructionId indices = gather.operand(1);
+  const DimensionVector& result = gather.shape().dimensions();
+  const bool one_window =
+      IndexVectorCount(r.shape(indices), d.index_vector_dim) == 1;
+  if (d.slice_sizes == r.dimensions_of(operand)) {
+    return r.Replace(id, one_window ? r.AddReshape(operand, result)
+                                    : AddBroadcast(r, operand, d, result));
+  }
+  if (!one_window) return false;
+
+  const InstructionIds starts =
+      AddStartIndices(r, indices, d.start_index_map, r.shape(operand).rank());
+  InstructionIds operands = {operand};
+  operands.insert(operands.end(), starts.begin(), starts.end());
+  const InstructionId slice = r.Add(
+      Instruction(Opcode::kDynamicSlice,
+                  Shape::Array(gather.shape().element_type(), d.slice_sizes),
+                  operands, DimensionAttributes(d.slice_sizes)));
+  return r.Replace(id, r.AddReshape(slice, result));
+}
+
+class GatherExpander final : public Pass {
+ public:
+  absl::string_view name() const override { return "gather_expander"; }
+
+  absl::StatusOr<bool> Run(Module& module) const override {
+    return RewriteEach(module, IsOpcode(Opcode::kGather), ExpandGather);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Pass> MakeGatherExpander() {
+  return std::make_unique<GatherExpander>();
+}
+
+}  // namespace hone::hlo

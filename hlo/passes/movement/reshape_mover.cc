@@ -1,0 +1,196 @@
+// reshape-mover: sinks reshapes and transposes below elementwise instructions.
+//
+//   op(reshape(a), reshape(b), broadcast(s))  →
+//   reshape(op(a, b, reshape'(broadcast(s))))
+//
+// and likewise for transposes. Legal where all rearranged operands are
+// rearranged alike, since elementwise instructions do not care how their
+// operands are laid out in dimensions. The other operands must be of a kind
+// that takes any form: constants, broadcasts of scalars, and under a transpose
+// broadcasts whose dimensions stay in order. They get the inverse
+// rearrangement, which algsimp and constant_folding fold.
+//
+// An instruction moves only when no rearrangement that it reads keeps a user
+// that does not move as well. Moves one level a run and raises the count until
+// algsimp has run, so it belongs in a loop with that. Upstream also moves over
+// random numbers, which its pipelines expand long before. Not for ends of
+// control dependencies and scheduled modules.
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+
+#include "hlo/passes/registry.h"
+#include "hlo/rewrite/builder.h"
+#include "hlo/rewrite/rewrite_each.h"
+
+namespace hone::hlo {
+namespace {
+
+using algsimp::Rewriter;
+
+class Mover {
+ public:
+  Mover(Module& module, ComputationId id) : r_(module, id) {}
+
+  bool Run() {
+    std::vector<InstructionId> candidates;
+    for (InstructionId id = 0; id < r_.computation().slot_count(); ++id) {
+      if (r_[id].is_live() && IsCandidate(id)) candidates.push_back(id);
+    }
+    RemoveThoseThatShare(candidates);
+    for (InstructionId id : candidates) Sink(id);
+    return !candidates.empty();
+  }
+
+ private:
+  bool IsRearrangement(InstructionId id) const {
+    return (r_.Is(id, Opcode::kReshape) || r_.Is(id, Opcode::kTranspose)) &&
+           r_[id].attributes().others.empty();
+  }
+
+  bool AreAlike(InstructionId a, InstructionId b) const {
+    if (r_[a].opcode() != r_[b].opcode() ||
+        r_.dimensions_of(a) != r_.dimensions_of(b)) {
+      return false;
+    }
+    return r_.Is(a, Opcode::kTranspose)
+               ? r_[a].dimensions() == r_[b].dimensions()
+               : r_.dimensions_of(r_.operand(a, 0)) ==
+                     r_.dimensions_of(r_.operand(b, 0));
+  }
+
+  // Whether the value takes the form that `rearrangement`, of its dimensions,
+  // has as operand, at no cost.
+  bool TakesAnyForm(InstructionId id, InstructionId rearrangement) const {
+    if (r_.dimensions_of(rearrangement) ==
+            r_.dimensions_of(r_.operand(rearrangement, 0)) &&
+        (r_.Is(rearrangement, Opcode::kReshape) ||
+         IsIdentityPermutation(r_[rearrangement].dimensions()))) {
+      return true;
+    }
+    if (r_.Is(id, Opcode::kConstant)) return true;
+    if (!r_.Is(id, Opcode::kBroadcast)) return false;
+    DimensionVector mapping = r_[id].dimensions();
+    if (!std::is_sorted(mapping.begin(), mapping.end())) return false;
+    if (r_.Is(rearrangement, Opcode::kReshape)) {
+      return r_.shape(r_.operand(id, 0)).IsScalar();
+    }
+    const DimensionVector& permutation = r_[rearrangement].dimensions();
+    for (int64_t& d : mapping) d = permutation[static_cast<size_t>(d)];
+    return std::is_sorted(mapping.begin(), mapping.end());
+  }
+
+  // The first operand that is a rearrangement worth moving; kNoInstruction if
+  // there is none.
+  InstructionId Rearrangement(InstructionId id) const {
+    for (InstructionId operand : r_[id].operands()) {
+      if (IsRearrangement(operand) &&
+          !TakesAnyForm(r_.operand(operand, 0), operand)) {
+        return operand;
+      }
+    }
+    return kNoInstruction;
+  }
+
+  bool IsCandidate(InstructionId id) const {
+    const Opcode opcode = r_[id].opcode();
+    if (!IsElementwise(opcode) || IsOpaque(opcode) || !MayRewrite(r_, id)) {
+      return false;
+    }
+    const InstructionId rearrangement = Rearrangement(id);
+    if (rearrangement == kNoInstruction) return false;
+    const InstructionIds& operands = r_[id].operands();
+    return std::all_of(operands.begin(), operands.end(),
+                       [&](InstructionId operand) {
+                         // Scalars, of select and clamp, have no other form.
+                         if (r_.dimensions_of(operand) != r_.dimensions_of(id))
+                           return false;
+                         return IsRearrangement(operand)
+                                    ? AreAlike(operand, rearrangement)
+                                    : TakesAnyForm(operand, rearrangement);
+                       });
+  }
+
+  // Removes candidates until no rearrangement that one of them reads has a
+  // user besides them.
+  void RemoveThoseThatShare(std::vector<InstructionId>& candidates) const {
+    absl::flat_hash_set<InstructionId> left(candidates.begin(),
+                                            candidates.end());
+    const auto shares = [&](InstructionId id) {
+      for (InstructionId operand : r_[id].operands()) {
+        if (!IsRearrangement(operand)) continue;
+        for (InstructionId user : r_[operand].users()) {
+          if (!left.contains(user)) return true;
+        }
+      }
+      return false;
+    };
+    size_t before;
+    do {
+      before = left.size();
+      absl::erase_if(left, shares);
+    } while (left.size() != before);
+    candidates.erase(
+        std::remove_if(candidates.begin(), candidates.end(),
+                       [&](InstructionId id) { return !left.contains(id); }),
+        candidates.end());
+  }
+
+  // `id` in the form that `rearrangement` has as operand.
+  InstructionId Undone(InstructionId id, InstructionId rearrangement) {
+    if (IsRearrangement(id)) return r_.operand(id, 0);
+    if (r_.Is(rearrangement, Opcode::kReshape)) {
+      return r_.AddReshape(id, r_.dimensions_of(r_.operand(rearrangement, 0)));
+    }
+    return AddTranspose(r_, id,
+                        InversePermutation(r_[rearrangement].dimensions()));
+  }
+
+  void Sink(InstructionId id) {
+    const InstructionId rearrangement = Rearrangement(id);
+    InstructionIds operands = r_[id].operands();
+    for (InstructionId& operand : operands) {
+      operand = Undone(operand, rearrangement);
+    }
+    Instruction moved(
+        r_[id].opcode(),
+        Shape::Array(r_.shape(id).element_type(),
+                     r_.dimensions_of(r_.operand(rearrangement, 0))),
+        operands, r_[id].attributes_ptr());
+    moved.set_metadata(r_[id].metadata());
+    const InstructionId sunk = r_.Add(std::move(moved));
+    r_.ReplaceWith(
+        id, r_.Is(rearrangement, Opcode::kReshape)
+                ? MakeReshape(r_.computation(), sunk, r_.dimensions_of(id))
+                : MakeTranspose(r_.computation(), sunk,
+                                r_[rearrangement].dimensions()));
+  }
+
+  Rewriter r_;
+};
+
+class ReshapeMover final : public Pass {
+ public:
+  absl::string_view name() const override { return "reshape-mover"; }
+
+  absl::StatusOr<bool> Run(Module& module) const override {
+    if (module.is_scheduled()) return false;
+    bool changed = false;
+    for (ComputationId id = 0; id < module.computation_slots(); ++id) {
+      if (module.has_computation(id)) changed |= Mover(module, id).Run();
+    }
+    return changed;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Pass> MakeReshapeMover() {
+  return std::make_unique<ReshapeMover>();
+}
+
+}  // namespace hone::hlo

@@ -1,0 +1,74 @@
+// batch-dot-simplification: drops batch dimensions of size 1 from dots.
+//
+//   d = f32[1,2,5,3] dot(f32[1,2,5,4] a, f32[1,2,4,3] b), batch {0,1}
+//   →
+//   d' = f32[2,5,3] dot(f32[2,5,4] reshape(a), f32[2,4,3] reshape(b)), batch
+//   {0} d  = f32[1,2,5,3] reshape(d')
+//
+// Legal always; for dots whose batch dimensions lead in both operands and that
+// contract one dimension. It adds reshapes, which others may fold: fewer
+// dimensions make kernels simpler, not the operation count smaller.
+
+#include <memory>
+#include <utility>
+
+#include "hlo/passes/registry.h"
+#include "hlo/rewrite/rewrite_each.h"
+
+namespace hone::hlo {
+namespace {
+
+using algsimp::Rewriter;
+
+bool SimplifyBatchDot(Rewriter& r, InstructionId id) {
+  const Instruction& dot = r[id];
+  if (dot.operand_count() != 2 || dot.attributes().dot == nullptr) return false;
+  DotDimensions d = *dot.attributes().dot;
+  if (d.lhs_contracting.size() != 1 || d.lhs_batch != d.rhs_batch ||
+      !IsIdentityPermutation(d.lhs_batch)) {
+    return false;
+  }
+  DimensionVector dropped;
+  for (int64_t b : d.lhs_batch) {
+    if (r.shape(dot.operand(0)).dimension(b) == 1) dropped.push_back(b);
+  }
+  if (dropped.empty()) return false;
+
+  const int64_t count = static_cast<int64_t>(dropped.size());
+  d.lhs_batch = d.rhs_batch =
+      IdentityPermutation(static_cast<int64_t>(d.lhs_batch.size()) - count);
+  d.lhs_contracting[0] -= count;
+  d.rhs_contracting[0] -= count;
+  InstructionIds operands = dot.operands();
+  for (InstructionId& operand : operands) {
+    operand = r.AddReshape(
+        operand, WithoutDimensions(r.dimensions_of(operand), dropped));
+  }
+  Attributes attributes = dot.attributes();
+  attributes.dot = std::make_shared<DotDimensions>(std::move(d));
+  Instruction smaller(
+      Opcode::kDot,
+      Shape::Array(dot.shape().element_type(),
+                   WithoutDimensions(dot.shape().dimensions(), dropped)),
+      operands, std::make_shared<const Attributes>(std::move(attributes)));
+  smaller.set_metadata(dot.metadata());
+  const InstructionId added = r.Add(std::move(smaller));
+  return r.Replace(id, r.AddReshape(added, r.dimensions_of(id)));
+}
+
+class BatchDotSimplification final : public Pass {
+ public:
+  absl::string_view name() const override { return "batch-dot-simplification"; }
+
+  absl::StatusOr<bool> Run(Module& module) const override {
+    return RewriteEach(module, IsOpcode(Opcode::kDot), SimplifyBatchDot);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Pass> MakeBatchDotSimplification() {
+  return std::make_unique<BatchDotSimplification>();
+}
+
+}  // namespace hone::hlo

@@ -1,0 +1,112 @@
+// convolution-transpose-folding: relabels dimensions instead of moving them.
+//
+//   convolution(transpose(x), transpose(k))  →  convolution(x, k)
+//   transpose(convolution(x, k))             →  convolution(x, k)
+//
+// the first with other input and kernel labels, the second with other output
+// labels, where nothing else uses the convolution. Legal always, as a
+// convolution takes its dimensions in any order. A transposed operand with
+// other users stays for them. Hone's own: upstream's transpose-folding declines
+// convolutions on the CPU, whose kernels want canonical orders. Not for ends of
+// control dependencies and scheduled modules.
+
+#include <memory>
+#include <utility>
+
+#include "hlo/passes/registry.h"
+#include "hlo/passes/simplifiers/fold_transposes.h"
+#include "hlo/rewrite/builder.h"
+#include "hlo/rewrite/rewrite_each.h"
+
+namespace hone::hlo {
+namespace {
+
+using algsimp::Rewriter;
+
+// A convolution of two operands whose labels may change.
+bool IsFoldable(const Rewriter& r, InstructionId id) {
+  return r.Is(id, Opcode::kConvolution) && r[id].operand_count() == 2 &&
+         r[id].attributes().convolution != nullptr && MayRewrite(r, id);
+}
+
+// `convolution` on these operands with these labels and the shape of `id`, for
+// which it stands in.
+bool ReplaceByConvolution(Rewriter& r, InstructionId id,
+                          InstructionId convolution,
+                          const InstructionIds& operands,
+                          ConvolutionDimensions labels) {
+  auto attributes = std::make_shared<Attributes>(r[convolution].attributes());
+  attributes->convolution =
+      std::make_shared<ConvolutionDimensions>(std::move(labels));
+  return r.ReplaceWith(id, Instruction(Opcode::kConvolution, r[id].shape_ptr(),
+                                       operands, std::move(attributes)));
+}
+
+bool FoldOperands(Rewriter& r, InstructionId id) {
+  if (!IsFoldable(r, id)) return false;
+  InstructionIds operands = r[id].operands();
+  ConvolutionDimensions labels = *r[id].attributes().convolution;
+  bool folded = false;
+  if (r.Is(operands[0], Opcode::kTranspose)) {
+    const DimensionVector& permutation = r[operands[0]].dimensions();
+    MapThrough(permutation, labels.input_batch);
+    MapThrough(permutation, labels.input_feature);
+    MapThrough(permutation, labels.input_spatial);
+    operands[0] = r.operand(operands[0], 0);
+    folded = true;
+  }
+  if (r.Is(operands[1], Opcode::kTranspose)) {
+    const DimensionVector& permutation = r[operands[1]].dimensions();
+    MapThrough(permutation, labels.kernel_input_feature);
+    MapThrough(permutation, labels.kernel_output_feature);
+    MapThrough(permutation, labels.kernel_spatial);
+    operands[1] = r.operand(operands[1], 0);
+    folded = true;
+  }
+  return folded && ReplaceByConvolution(r, id, id, operands, std::move(labels));
+}
+
+bool FoldIntoResult(Rewriter& r, InstructionId id) {
+  const InstructionId convolution = r.operand(id, 0);
+  if (!IsFoldable(r, convolution) || !r.DiesWith(convolution, id) ||
+      !MayRewrite(r, id)) {
+    return false;
+  }
+  const DimensionVector inverse = InversePermutation(r[id].dimensions());
+  ConvolutionDimensions labels = *r[convolution].attributes().convolution;
+  MapThrough(inverse, labels.output_batch);
+  MapThrough(inverse, labels.output_feature);
+  MapThrough(inverse, labels.output_spatial);
+  return ReplaceByConvolution(r, id, convolution, r[convolution].operands(),
+                              std::move(labels));
+}
+
+bool Fold(Rewriter& r, InstructionId id) {
+  switch (r[id].opcode()) {
+    case Opcode::kConvolution:
+      return FoldOperands(r, id);
+    case Opcode::kTranspose:
+      return FoldIntoResult(r, id);
+    default:
+      return false;
+  }
+}
+
+class ConvolutionTransposeFolding final : public Pass {
+ public:
+  absl::string_view name() const override {
+    return "convolution-transpose-folding";
+  }
+
+  absl::StatusOr<bool> Run(Module& module) const override {
+    return RewriteToFixedPoint(module, Fold);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Pass> MakeConvolutionTransposeFolding() {
+  return std::make_unique<ConvolutionTransposeFolding>();
+}
+
+}  // namespace hone::hlo

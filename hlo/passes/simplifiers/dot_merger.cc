@@ -1,0 +1,233 @@
+// dot-merger: computes dots that share an operand together.
+//
+//   d = f32[8,3] dot(f32[8,4] a, f32[4,3] b)
+//   e = f32[8,5] dot(a, f32[4,5] c)
+//   →
+//   m = f32[8,8] dot(a, f32[4,8] concatenate(b, c))
+//   d = f32[8,3] slice(m), e = f32[8,5] slice(m)
+//
+// Likewise for a shared right operand. Legal when none of the dots depends on
+// another one, they are alike in types, dimension numbers and precision, and
+// the operand that differs has one dimension that is neither batch nor
+// contracted. Of any two that come together one must be small (64 MiB with its
+// operands, upstream's limit on GPUs): large ones keep the machine busy alone.
+// It trades dots for a concatenation and slices: not for the operation count.
+//
+// Upstream joins pairs and pairs of pairs; this joins a group at once. Dots
+// that share an operand but for a transpose stay apart.
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "hlo/passes/registry.h"
+#include "hlo/rewrite/rewrite_each.h"
+
+namespace hone::hlo {
+namespace {
+
+using algsimp::Rewriter;
+
+constexpr int64_t kSmallBytes = int64_t{64} << 20;
+
+class Merger {
+ public:
+  Merger(Module& module, ComputationId id) : r_(module, id) {}
+
+  bool Run() {
+    bool changed = false;
+    const InstructionId slots = r_.computation().slot_count();
+    for (InstructionId id = 0; id < slots; ++id) {
+      if (!r_[id].is_live() || r_[id].users().size() < 2) continue;
+      changed |= MergeUsers(id, 0);
+      if (r_[id].is_live()) changed |= MergeUsers(id, 1);
+    }
+    return changed;
+  }
+
+ private:
+  // Merges the dots of which `shared` is operand `side`.
+  bool MergeUsers(InstructionId shared, size_t side) {
+    std::vector<InstructionId> dots;
+    for (InstructionId user : r_[shared].users()) {
+      if (IsMergeable(user, side) && r_.operand(user, side) == shared) {
+        dots.push_back(user);
+      }
+    }
+    std::sort(dots.begin(), dots.end());
+    bool changed = false;
+    while (dots.size() > 1) {
+      std::vector<InstructionId> group = {dots[0]};
+      std::vector<InstructionId> rest;
+      int64_t bytes = Bytes(dots[0]);
+      for (size_t i = 1; i < dots.size(); ++i) {
+        const int64_t added = Bytes(dots[i]);
+        if ((bytes <= kSmallBytes || added <= kSmallBytes) &&
+            AreAlike(dots[0], dots[i], side) && IsIndependent(dots[i], group)) {
+          group.push_back(dots[i]);
+          bytes += added - r_.shape(shared).byte_size();
+        } else {
+          rest.push_back(dots[i]);
+        }
+      }
+      if (group.size() > 1) {
+        Merge(group, side);
+        changed = true;
+      }
+      dots = std::move(rest);
+    }
+    return changed;
+  }
+
+  bool IsMergeable(InstructionId id, size_t side) const {
+    const Instruction& dot = r_[id];
+    if (dot.opcode() != Opcode::kDot || dot.operand_count() != 2 ||
+        dot.attributes().dot == nullptr || !MayRewrite(r_, id)) {
+      return false;
+    }
+    const DotDimensions& d = *dot.attributes().dot;
+    return r_.shape(dot.operand(1 - side)).rank() ==
+           static_cast<int64_t>(d.lhs_batch.size() + d.lhs_contracting.size()) +
+               1;
+  }
+
+  bool AreAlike(InstructionId a, InstructionId b, size_t side) const {
+    return r_.shape(a).element_type() == r_.shape(b).element_type() &&
+           r_.shape(r_.operand(a, 1 - side)).element_type() ==
+               r_.shape(r_.operand(b, 1 - side)).element_type() &&
+           r_[a].attributes() == r_[b].attributes();
+  }
+
+  int64_t Bytes(InstructionId id) const {
+    int64_t bytes = r_.shape(id).byte_size();
+    for (InstructionId operand : r_[id].operands()) {
+      bytes += r_.shape(operand).byte_size();
+    }
+    return bytes;
+  }
+
+  // Whether neither `id` nor any of the group needs the other's result.
+  bool IsIndependent(InstructionId id,
+                     const std::vector<InstructionId>& group) {
+    if (position_.empty()) UpdatePositions();
+    return std::all_of(group.begin(), group.end(), [&](InstructionId other) {
+      return Position(id) < Position(other) ? !DependsOn(other, id)
+                                            : !DependsOn(id, other);
+    });
+  }
+
+  // Whether `id` needs the result of `ancestor`, which comes before it. What
+  // comes before `ancestor` need not be looked at.
+  bool DependsOn(InstructionId id, InstructionId ancestor) {
+    ++visit_;
+    std::vector<InstructionId> worklist = {id};
+    const auto push = [&](InstructionId next) {
+      int32_t& visited = visited_[static_cast<size_t>(next)];
+      if (visited == visit_ || Position(next) < Position(ancestor)) return;
+      visited = visit_;
+      worklist.push_back(next);
+    };
+    while (!worklist.empty()) {
+      const InstructionId next = worklist.back();
+      worklist.pop_back();
+      if (next == ancestor) return true;
+      for (InstructionId operand : r_[next].operands()) push(operand);
+      for (InstructionId predecessor :
+           r_.computation().control_predecessors(next)) {
+        push(predecessor);
+      }
+    }
+    return false;
+  }
+
+  int32_t Position(InstructionId id) const {
+    return position_[static_cast<size_t>(id)];
+  }
+  void UpdatePositions() {
+    const Computation& c = r_.computation();
+    position_.assign(static_cast<size_t>(c.slot_count()), 0);
+    visited_.assign(static_cast<size_t>(c.slot_count()), 0);
+    visit_ = 0;
+    int32_t next = 0;
+    for (InstructionId id : c.PostOrder()) {
+      position_[static_cast<size_t>(id)] = next++;
+    }
+  }
+
+  void Merge(const std::vector<InstructionId>& group, size_t side) {
+    const Instruction& first = r_[group[0]];
+    const DotDimensions& d = *first.attributes().dot;
+    const size_t other = 1 - side;
+    // The free dimension of the operand that differs.
+    const DimensionVector& batch = other == 0 ? d.lhs_batch : d.rhs_batch;
+    const DimensionVector& contracting =
+        other == 0 ? d.lhs_contracting : d.rhs_contracting;
+    int64_t free = 0;
+    while (Contains(batch, free) || Contains(contracting, free)) ++free;
+    // In the result it comes behind the batch and, for the right operand, what
+    // is free of the left one.
+    const int64_t result_dim = side == 0
+                                   ? first.shape().rank() - 1
+                                   : static_cast<int64_t>(d.lhs_batch.size());
+
+    InstructionIds parts;
+    int64_t size = 0;
+    for (InstructionId dot : group) {
+      parts.push_back(r_.operand(dot, other));
+      size += r_.shape(dot).dimension(result_dim);
+    }
+    const Shape& part = r_.shape(parts[0]);
+    DimensionVector dimensions = part.dimensions();
+    dimensions[static_cast<size_t>(free)] = size;
+    InstructionIds operands = first.operands();
+    operands[other] = r_.Add(Instruction(
+        Opcode::kConcatenate, Shape::Array(part.element_type(), dimensions),
+        parts, DimensionAttributes({free})));
+    dimensions = first.shape().dimensions();
+    dimensions[static_cast<size_t>(result_dim)] = size;
+    Instruction merged(Opcode::kDot,
+                       Shape::Array(first.shape().element_type(), dimensions),
+                       operands, first.attributes_ptr());
+    merged.set_metadata(first.metadata());
+    const InstructionId product = r_.Add(std::move(merged));
+
+    std::vector<SliceDimension> slice;
+    for (int64_t limit : dimensions) slice.push_back({0, limit, 1});
+    SliceDimension& range = slice[static_cast<size_t>(result_dim)];
+    range.limit = 0;
+    for (InstructionId dot : group) {
+      range.start = range.limit;
+      range.limit += r_.shape(dot).dimension(result_dim);
+      r_.ReplaceWith(dot, MakeSlice(r_.computation(), product, slice));
+    }
+    position_.clear();
+  }
+
+  Rewriter r_;
+  // Of every instruction in a topological order; empty when out of date.
+  std::vector<int32_t> position_;
+  // The last visit of each instruction, by number.
+  std::vector<int32_t> visited_;
+  int32_t visit_ = 0;
+};
+
+class DotMerger final : public Pass {
+ public:
+  absl::string_view name() const override { return "dot-merger"; }
+
+  absl::StatusOr<bool> Run(Module& module) const override {
+    if (module.is_scheduled()) return false;
+    bool changed = false;
+    for (ComputationId id = 0; id < module.computation_slots(); ++id) {
+      if (module.has_computation(id)) changed |= Merger(module, id).Run();
+    }
+    return changed;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Pass> MakeDotMerger() { return std::make_unique<DotMerger>(); }
+
+}  // namespace hone::hlo

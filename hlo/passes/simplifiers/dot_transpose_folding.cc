@@ -1,0 +1,60 @@
+// dot-transpose-folding: renumbers the dimensions of dots instead of moving
+// them.
+//
+//   dot(transpose(a), b)  →  dot(a, b) with other dimension numbers, likewise b
+//
+// Legal where the transpose keeps the order of the free dimensions, which make
+// up the result; batch and contracting dimensions may come in any order. A
+// transpose with other users stays for them. Hone's own: upstream's
+// transpose-folding only swaps rows and columns on the CPU. Undoes the
+// canonical form of dot_decomposer, with which it must not share a loop. Not
+// for ends of control dependencies and scheduled modules.
+
+#include <memory>
+
+#include "hlo/passes/registry.h"
+#include "hlo/passes/simplifiers/fold_transposes.h"
+#include "hlo/rewrite/rewrite_each.h"
+
+namespace hone::hlo {
+namespace {
+
+using algsimp::Rewriter;
+
+// Whether the dimensions of an operand that are neither batch nor contracting
+// stay in ascending order when renamed by `permutation`.
+bool KeepsFreeOrder(const DimensionVector& permutation,
+                    const DimensionVector& batch,
+                    const DimensionVector& contracting) {
+  int64_t last = -1;
+  for (int64_t d = 0; d < static_cast<int64_t>(permutation.size()); ++d) {
+    if (Contains(batch, d) || Contains(contracting, d)) continue;
+    const int64_t source = permutation[static_cast<size_t>(d)];
+    if (source < last) return false;
+    last = source;
+  }
+  return true;
+}
+
+bool Fold(Rewriter& r, InstructionId id) {
+  return r.Is(id, Opcode::kDot) && MayRewrite(r, id) &&
+         FoldTransposesIntoDot(r, id, KeepsFreeOrder);
+}
+
+class DotTransposeFolding final : public Pass {
+ public:
+  absl::string_view name() const override { return "dot-transpose-folding"; }
+
+  absl::StatusOr<bool> Run(Module& module) const override {
+    // A fold may uncover a transpose of a transpose.
+    return RewriteToFixedPoint(module, Fold);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Pass> MakeDotTransposeFolding() {
+  return std::make_unique<DotTransposeFolding>();
+}
+
+}  // namespace hone::hlo

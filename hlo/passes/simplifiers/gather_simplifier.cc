@@ -1,0 +1,117 @@
+// gather_simplifier: leaves only gathers that look up whole windows by a list
+// of index vectors.
+//
+//   g = f32[2,5,8] gather(f32[9,8] table, s32[2,5] rows),
+//       offset_dims={2}, collapsed_slice_dims={0}, index_vector_dim=2
+//   →
+//   g' = f32[10,1,8] gather(table, s32[10,1] reshape(rows)),
+//       offset_dims={1,2}, collapsed_slice_dims={}, index_vector_dim=1
+//   g  = f32[2,5,8] reshape(g')
+//
+// A gather from a scalar is a broadcast of it, one of empty windows a zero.
+// Legal always, except with batching dimensions, which
+// batched_gather_scatter_normalizer removes first. For code generators that
+// know this form only: it adds reshapes, some of which algsimp folds into the
+// gather again.
+
+#include <memory>
+#include <utility>
+
+#include "hlo/passes/registry.h"
+#include "hlo/rewrite/index_vectors.h"
+#include "hlo/rewrite/rewrite_each.h"
+
+namespace hone::hlo {
+namespace {
+
+using algsimp::Rewriter;
+
+bool IsSimplified(const GatherDimensions& dimensions, int64_t indices_rank) {
+  return indices_rank == 2 && dimensions.index_vector_dim == 1 &&
+         dimensions.collapsed_slice_dims.empty() &&
+         !dimensions.offset_dims.empty() &&
+         dimensions.offset_dims.front() == 1 &&
+         dimensions.offset_dims.back() ==
+             static_cast<int64_t>(dimensions.offset_dims.size());
+}
+
+// From dimensions in the order (of indices, of the window) to those of the
+// gather's result.
+DimensionVector ResultPermutation(const DimensionVector& offset_dims,
+                                  int64_t rank) {
+  int64_t window = rank - static_cast<int64_t>(offset_dims.size());
+  int64_t index = 0;
+  DimensionVector permutation;
+  for (int64_t d = 0; d < rank; ++d) {
+    permutation.push_back(Contains(offset_dims, d) ? window++ : index++);
+  }
+  return permutation;
+}
+
+bool SimplifyGather(Rewriter& r, InstructionId id) {
+  const Instruction& gather = r[id];
+  if (gather.attributes().gather == nullptr) return false;
+  const GatherDimensions& old = *gather.attributes().gather;
+  const InstructionId operand = gather.operand(0);
+  const InstructionId indices = gather.operand(1);
+  if (!old.operand_batching_dims.empty() ||
+      IsSimplified(old, r.shape(indices).rank())) {
+    return false;
+  }
+  const ElementType type = gather.shape().element_type();
+  if (Contains(old.slice_sizes, 0)) {
+    return r.Replace(id, r.AddUniform(Literal::Scalar(type, 0),
+                                      gather.shape().dimensions()));
+  }
+  if (r.shape(operand).rank() == 0) {
+    if (gather.shape().rank() == 0) return r.Replace(id, operand);
+    return r.ReplaceWith(
+        id, MakeBroadcast(r.computation(), operand, r.dimensions_of(id), {}));
+  }
+  const InstructionId matrix = AddIndexMatrix(r, indices, old.index_vector_dim);
+  DimensionVector dimensions = {r.shape(matrix).dimension(0)};
+  dimensions.insert(dimensions.end(), old.slice_sizes.begin(),
+                    old.slice_sizes.end());
+
+  GatherDimensions simplified;
+  for (int64_t d = 0; d < r.shape(operand).rank(); ++d) {
+    simplified.offset_dims.push_back(d + 1);
+  }
+  simplified.start_index_map = old.start_index_map;
+  simplified.slice_sizes = old.slice_sizes;
+  simplified.index_vector_dim = 1;
+  Attributes attributes = gather.attributes();
+  attributes.gather = std::make_shared<GatherDimensions>(std::move(simplified));
+  Instruction simple(Opcode::kGather, Shape::Array(type, dimensions),
+                     {operand, matrix},
+                     std::make_shared<const Attributes>(std::move(attributes)));
+  simple.set_metadata(gather.metadata());
+  const InstructionId added = r.Add(std::move(simple));
+
+  DimensionVector split =
+      WithoutDimensions(r.dimensions_of(indices), {old.index_vector_dim});
+  const DimensionVector window =
+      WithoutDimensions(old.slice_sizes, old.collapsed_slice_dims);
+  split.insert(split.end(), window.begin(), window.end());
+  const DimensionVector permutation =
+      ResultPermutation(old.offset_dims, static_cast<int64_t>(split.size()));
+  return r.Replace(id,
+                   AddTranspose(r, r.AddReshape(added, split), permutation));
+}
+
+class GatherSimplifier final : public Pass {
+ public:
+  absl::string_view name() const override { return "gather_simplifier"; }
+
+  absl::StatusOr<bool> Run(Module& module) const override {
+    return RewriteEach(module, IsOpcode(Opcode::kGather), SimplifyGather);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Pass> MakeGatherSimplifier() {
+  return std::make_unique<GatherSimplifier>();
+}
+
+}  // namespace hone::hlo

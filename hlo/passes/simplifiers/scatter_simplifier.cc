@@ -1,0 +1,109 @@
+// scatter_simplifier: leaves only scatters that write whole windows by a list
+// of index vectors.
+//
+//   s = f32[9,8] scatter(f32[9,8] table, s32[2,5] rows, f32[2,5,8] updates),
+//       update_window_dims={2}, inserted_window_dims={0}, index_vector_dim=2
+//   →
+//   s = f32[9,8] scatter(table, s32[10,1] reshape(rows),
+//                        f32[10,1,8] reshape(updates)),
+//       update_window_dims={1,2}, inserted_window_dims={}, index_vector_dim=1
+//
+// Legal always, except with batching dimensions, which
+// batched_gather_scatter_normalizer removes first. Updates keep their order,
+// which scatters to equal indices see. Scatters into a scalar stay: what they
+// compute depends on how often their region runs. For code generators that know
+// this form only: it adds reshapes, some of which algsimp folds into the
+// scatter again.
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "hlo/passes/registry.h"
+#include "hlo/rewrite/index_vectors.h"
+#include "hlo/rewrite/rewrite_each.h"
+
+namespace hone::hlo {
+namespace {
+
+using algsimp::Rewriter;
+
+bool IsSimplified(const ScatterDimensions& dimensions, int64_t indices_rank,
+                  int64_t updates_rank) {
+  const DimensionVector& window = dimensions.update_window_dims;
+  return dimensions.index_vector_dim + 1 == indices_rank &&
+         updates_rank - static_cast<int64_t>(window.size()) <= 1 &&
+         !Contains(window, 0) && std::is_sorted(window.begin(), window.end()) &&
+         dimensions.inserted_window_dims.empty();
+}
+
+// Updates as [index vectors, operand dimensions …].
+InstructionId SimplifyUpdates(Rewriter& r, InstructionId updates,
+                              const ScatterDimensions& dimensions,
+                              int64_t operand_rank) {
+  const DimensionVector sizes = r.dimensions_of(updates);
+  const DimensionVector& window = dimensions.update_window_dims;
+  DimensionVector permutation;
+  int64_t rows = 1;
+  for (int64_t d = 0; d < static_cast<int64_t>(sizes.size()); ++d) {
+    if (Contains(window, d)) continue;
+    permutation.push_back(d);
+    rows *= sizes[static_cast<size_t>(d)];
+  }
+  permutation.insert(permutation.end(), window.begin(), window.end());
+  DimensionVector result = {rows};
+  size_t next = 0;
+  for (int64_t d = 0; d < operand_rank; ++d) {
+    const bool inserted = Contains(dimensions.inserted_window_dims, d);
+    result.push_back(inserted ? 1 : sizes[static_cast<size_t>(window[next++])]);
+  }
+  return r.AddReshape(AddTranspose(r, updates, permutation), result);
+}
+
+bool SimplifyScatter(Rewriter& r, InstructionId id) {
+  const Instruction& scatter = r[id];
+  if (scatter.attributes().scatter == nullptr) return false;
+  const ScatterDimensions& old = *scatter.attributes().scatter;
+  InstructionIds operands = scatter.operands();
+  const size_t count = operands.size() / 2;
+  const int64_t rank = r.shape(operands[0]).rank();
+  if (rank == 0 || !old.input_batching_dims.empty() ||
+      IsSimplified(old, r.shape(operands[count]).rank(),
+                   r.shape(operands[count + 1]).rank())) {
+    return false;
+  }
+  operands[count] = AddIndexMatrix(r, operands[count], old.index_vector_dim);
+  for (size_t i = count + 1; i < operands.size(); ++i) {
+    operands[i] = SimplifyUpdates(r, operands[i], old, rank);
+  }
+  ScatterDimensions simplified;
+  for (int64_t d = 0; d < rank; ++d) {
+    simplified.update_window_dims.push_back(d + 1);
+  }
+  simplified.scatter_dims_to_operand_dims = old.scatter_dims_to_operand_dims;
+  simplified.index_vector_dim = 1;
+  Attributes attributes = scatter.attributes();
+  attributes.scatter =
+      std::make_shared<ScatterDimensions>(std::move(simplified));
+  Instruction replacement = scatter.WithOperands(operands);
+  replacement.set_attributes(
+      std::make_shared<const Attributes>(std::move(attributes)));
+  return r.ReplaceWith(id, std::move(replacement));
+}
+
+class ScatterSimplifier final : public Pass {
+ public:
+  absl::string_view name() const override { return "scatter_simplifier"; }
+
+  absl::StatusOr<bool> Run(Module& module) const override {
+    return RewriteEach(module, IsOpcode(Opcode::kScatter), SimplifyScatter);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Pass> MakeScatterSimplifier() {
+  return std::make_unique<ScatterSimplifier>();
+}
+
+}  // namespace hone::hlo

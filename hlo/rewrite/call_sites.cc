@@ -1,0 +1,38 @@
+#include "hlo/rewrite/call_sites.h"
+
+#include <algorithm>
+
+namespace hone::hlo {
+
+std::vector<int> CountCallers(const Module& module) {
+  std::vector<int> callers(static_cast<size_t>(module.computation_slots()));
+  for (ComputationId c = 0; c < module.computation_slots(); ++c) {
+    if (module.has_computation(c)) AddCallersOf(module.computation(c), callers);
+  }
+  return callers;
+}
+
+void AddCallersOf(const Computation& computation, std::vector<int>& callers) {
+  for (InstructionId id = 0; id < computation.slot_count(); ++id) {
+    for (ComputationId callee : computation[id].called()) {
+      ++callers[static_cast<size_t>(callee)];
+    }
+  }
+}
+
+bool UsesElementsOnly(const Computation& computation, InstructionId tuple) {
+  const InstructionIds& users = computation[tuple].users();
+  return tuple != computation.root() &&
+         std::all_of(users.begin(), users.end(), [&](InstructionId user) {
+           return computation[user].opcode() == Opcode::kGetTupleElement;
+         });
+}
+
+bool IsSharded(const Instruction& instruction) {
+  const auto& others = instruction.attributes().others;
+  return std::any_of(others.begin(), others.end(), [](const auto& attribute) {
+    return attribute.first == "sharding";
+  });
+}
+
+}  // namespace hone::hlo

@@ -1,0 +1,16 @@
+#ifndef HONE_HLO_REWRITE_DEAD_CODE_H_
+#define HONE_HLO_REWRITE_DEAD_CODE_H_
+
+#include "hlo/ir/module.h"
+
+namespace hone::hlo {
+
+// Removes the instructions of one computation that neither its root nor an
+// effect needs: all but parameters, opaque instructions and callers of them,
+// ends of control dependencies, and what these use. Returns whether there were
+// any; the computation stays shared if not.
+bool RemoveDeadInstructions(Module& module, ComputationId computation_id);
+
+}  // namespace hone::hlo
+
+#endif  // HONE_HLO_REWRITE_DEAD_CODE_H_

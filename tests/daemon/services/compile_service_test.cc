@@ -1,0 +1,161 @@
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include "hlo/analysis/fingerprint.h"
+#include "hlo/analysis/op_count.h"
+#include "hlo/proto/io.h"
+#include "hlo/read_module.h"
+#include "tests/daemon/daemon_fixture.h"
+#include "tests/support/status_matchers.h"
+
+namespace hone::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class CompileServiceTest : public DaemonTest {
+ protected:
+  CompileServiceTest() {
+    config_.max_queued_tunings = 0;
+    Start();
+  }
+
+  v1::CompileResponse Compile(const v1::CompileRequest& request) {
+    grpc::ClientContext context;
+    v1::CompileResponse response;
+    HONE_EXPECT_GRPC_OK(compile_->Compile(&context, request, &response));
+    EXPECT_EQ(response.decisions_size(), 1);
+    return response;
+  }
+
+  static v1::CompileRequest RequestFor(const std::string& module) {
+    v1::CompileRequest request;
+    request.mutable_module()->set_content(module);
+    return request;
+  }
+
+  static int64_t Ops(const v1::CompileResponse& response) {
+    const auto module = hlo::ParseHlo(response.module(), "response");
+    return module.ok() ? hlo::CountOps(*module) : -1;
+  }
+};
+
+TEST_F(CompileServiceTest, DefaultAtOnceThenFromTheCache) {
+  v1::CompileRequest request = RequestFor(std::string(kModule));
+  const v1::CompileResponse first = Compile(request);
+  const v1::Decision& decision = first.decisions(0);
+  EXPECT_EQ(decision.source(), v1::Decision::DEFAULT);
+  EXPECT_EQ(decision.task(), "pass_order");
+  EXPECT_EQ(decision.cost(), decision.default_cost());
+  EXPECT_EQ(Ops(first), decision.cost());
+  ASSERT_THAT(decision.tuning(), StartsWith("tunings/"));
+
+  WaitFor("operations/" + decision.tuning().substr(8));
+  const v1::CompileResponse second = Compile(request);
+  EXPECT_EQ(second.decisions(0).source(), v1::Decision::CACHE);
+  EXPECT_EQ(second.decisions(0).tuning(), decision.tuning());
+  EXPECT_LE(second.decisions(0).cost(), decision.cost());
+  EXPECT_EQ(Ops(second), second.decisions(0).cost());
+  EXPECT_EQ(second.decisions(0).record().best_cost(),
+            second.decisions(0).cost());
+}
+
+TEST_F(CompileServiceTest, PatienceWaitsForTheWinner) {
+  HONE_ASSERT_OK_AND_ASSIGN(
+      const std::string mlp,
+      hlo::ReadFileBytes(HONE_SOURCE_DIR
+                         "/bench/data/corpus/mlp.train.hlo.zst"));
+  v1::CompileRequest request = RequestFor(mlp);
+  request.mutable_spec()->mutable_budget()->set_trials(5);
+  request.mutable_patience()->set_seconds(240);
+  const v1::CompileResponse response = Compile(request);
+  const v1::Decision& decision = response.decisions(0);
+  EXPECT_EQ(decision.source(), v1::Decision::TUNED);
+  EXPECT_LE(decision.cost(), decision.default_cost());
+  EXPECT_EQ(Ops(response), decision.cost());
+  EXPECT_NE(decision.record().verification().method(), "");
+}
+
+TEST_F(CompileServiceTest, PatienceThatRunsOutGivesTheDefault) {
+  v1::CompileRequest request = RequestFor(std::string(kModule));
+  request.mutable_spec()->set_optimizer("random");
+  request.mutable_spec()->mutable_budget()->set_trials(1'000'000'000);
+  request.mutable_patience()->set_nanos(20'000'000);
+  const v1::CompileResponse response = Compile(request);
+  EXPECT_EQ(response.decisions(0).source(), v1::Decision::DEFAULT);
+  EXPECT_NE(response.decisions(0).tuning(), "");
+}
+
+TEST_F(CompileServiceTest, AFullQueueStillCompiles) {
+  TuneWithoutEnd(1);
+  const v1::CompileResponse response =
+      Compile(RequestFor(std::string(kModule)));
+  EXPECT_EQ(response.decisions(0).source(), v1::Decision::DEFAULT);
+  EXPECT_EQ(response.decisions(0).tuning(), "");
+  EXPECT_GT(Ops(response), 0);
+}
+
+TEST_F(CompileServiceTest, WritesProtosWhenAsked) {
+  const v1::Record record = TuneToEnd(kModule);
+  v1::CompileRequest request = RequestFor(std::string(kModule));
+  const v1::CompileResponse text = Compile(request);
+  request.set_format(v1::MODULE_FORMAT_PROTO);
+  const v1::CompileResponse proto = Compile(request);
+  EXPECT_EQ(proto.decisions(0).source(), v1::Decision::CACHE);
+  HONE_ASSERT_OK_AND_ASSIGN(const hlo::Module from_text,
+                            hlo::ParseHloText(text.module()));
+  HONE_ASSERT_OK_AND_ASSIGN(const hlo::Module from_proto,
+                            hlo::ParseHloProto(proto.module()));
+  EXPECT_EQ(hlo::Fingerprint(from_text), hlo::Fingerprint(from_proto));
+}
+
+TEST_F(CompileServiceTest, MalformedModulesAreNamedWithTheirPlace) {
+  v1::CompileRequest request = RequestFor("HloModule m\n\nENTRY e {\n  x = \n");
+  request.mutable_module()->set_file_name("bad.hlo");
+  grpc::ClientContext context;
+  v1::CompileResponse response;
+  const grpc::Status status = compile_->Compile(&context, request, &response);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(ErrorInfoOf(status).reason(), "MALFORMED_MODULE");
+  EXPECT_THAT(status.error_message(), StartsWith("bad.hlo:"));
+  EXPECT_THAT(status.error_message(), HasSubstr("expected"));
+}
+
+TEST_F(CompileServiceTest, UnknownNamesListTheKnownOnes) {
+  v1::CompileRequest request = RequestFor(std::string(kModule));
+  request.mutable_spec()->set_optimizer("magic");
+  v1::CompileResponse response;
+  {
+    grpc::ClientContext context;
+    const grpc::Status status = compile_->Compile(&context, request, &response);
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::NOT_FOUND);
+    EXPECT_THAT(status.error_message(), HasSubstr("random"));
+  }
+  request = RequestFor(std::string(kModule));
+  request.mutable_spec()->set_task("knitting");
+  grpc::ClientContext context;
+  const grpc::Status status = compile_->Compile(&context, request, &response);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::NOT_FOUND);
+  EXPECT_THAT(status.error_message(), HasSubstr("pass_order"));
+}
+
+TEST_F(CompileServiceTest, ModulesOverGrpcsDefaultLimitAreTakenInline) {
+  // Twice gRPC's default of 4 MiB.
+  const std::string padded =
+      "// " + std::string(8 << 20, 'x') + "\n" + std::string(kModule);
+  v1::CompileRequest request = RequestFor(padded);
+  const v1::CompileResponse response = Compile(request);
+  EXPECT_EQ(response.decisions(0).source(), v1::Decision::DEFAULT);
+}
+
+TEST_F(CompileServiceTest, MessagesOverTheLimitAreRefused) {
+  const v1::CompileRequest request = RequestFor(std::string(17 << 20, 'x'));
+  grpc::ClientContext context;
+  v1::CompileResponse response;
+  EXPECT_EQ(compile_->Compile(&context, request, &response).error_code(),
+            grpc::StatusCode::RESOURCE_EXHAUSTED);
+}
+
+}  // namespace
+}  // namespace hone::testing

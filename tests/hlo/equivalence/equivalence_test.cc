@@ -1,0 +1,309 @@
+#include "hlo/equivalence/equivalence.h"
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include "hlo/text/parser.h"
+#include "tests/support/status_matchers.h"
+
+namespace hone::hlo {
+namespace {
+
+using ::hone::testing::StatusIs;
+using ::testing::HasSubstr;
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+Module Parse(const std::string& text) {
+  absl::StatusOr<Module> module = ParseHloText(text);
+  EXPECT_TRUE(module.ok()) << module.status();
+  return *std::move(module);
+}
+
+// A function of f32[64] p, f32[64] q.
+Module Function(const std::string& body) {
+  return Parse(
+      "HloModule m\nENTRY e {\n  p = f32[64] parameter(0)\n"
+      "  q = f32[64] parameter(1)\n" +
+      body + "\n}");
+}
+
+Literal Vector(ElementType type, std::vector<double> values) {
+  Literal literal(Shape::Array(type, {static_cast<int64_t>(values.size())}));
+  for (size_t i = 0; i < values.size(); ++i) {
+    literal.SetDouble(static_cast<int64_t>(i), values[i]);
+  }
+  return literal;
+}
+
+TEST(MakeArguments, AreDeterministicInTheSeed) {
+  const Module module = Function("ROOT r = f32[64] add(p, q)");
+  for (ArgumentKind kind :
+       {ArgumentKind::kRandom, ArgumentKind::kAdversarial}) {
+    const std::vector<Literal> a = MakeArguments(module, kind, 7);
+    const std::vector<Literal> b = MakeArguments(module, kind, 7);
+    const std::vector<Literal> c = MakeArguments(module, kind, 8);
+    ASSERT_EQ(a.size(), 2u);
+    EXPECT_TRUE(a[0] == b[0] && a[1] == b[1]);
+    EXPECT_FALSE(a[0] == c[0]);
+  }
+}
+
+TEST(MakeArguments, AreSmallAndFinite) {
+  const Module module = Parse(R"(HloModule m
+ENTRY e {
+  p = f32[10000] parameter(0)
+  i = s32[1000] parameter(1)
+  b = pred[1000] parameter(2)
+  ROOT t = (f32[10000], s32[1000], pred[1000]) tuple(p, i, b)
+})");
+  const std::vector<Literal> arguments = RandomArguments(module, 1);
+  double sum = 0;
+  double squares = 0;
+  for (float x : arguments[0].values<float>()) {
+    sum += static_cast<double>(x);
+    squares += static_cast<double>(x) * static_cast<double>(x);
+  }
+  EXPECT_NEAR(sum / 10000, 0, 0.005);
+  EXPECT_NEAR(std::sqrt(squares / 10000), 0.1, 0.005);
+  int64_t set = 0;
+  for (int64_t k = 0; k < 1000; ++k) {
+    EXPECT_GE(arguments[1].AsInt(k), 0);
+    EXPECT_LT(arguments[1].AsInt(k), 8);
+    set += arguments[2].AsInt(k);
+  }
+  EXPECT_GT(set, 400);
+  EXPECT_LT(set, 600);
+}
+
+TEST(MakeArguments, AdversarialOnesHoldSpecialValues) {
+  const Module module = Parse(R"(HloModule m
+ENTRY e {
+  p = f32[64] parameter(0)
+  i = s32[64] parameter(1)
+  n = s32[] parameter(2)
+  ROOT t = (f32[64], s32[64], s32[]) tuple(p, i, n)
+})");
+  int64_t non_finite = 0;
+  int64_t large = 0;
+  int64_t out_of_range = 0;
+  for (uint64_t seed = 0; seed < 40; ++seed) {
+    const std::vector<Literal> arguments =
+        MakeArguments(module, ArgumentKind::kAdversarial, seed);
+    for (float x : arguments[0].values<float>()) {
+      non_finite += std::isfinite(x) ? 0 : 1;
+      large += std::fabs(x) >= 100 ? 1 : 0;
+    }
+    for (int32_t x : arguments[1].values<int32_t>()) {
+      out_of_range += x < 0 || x > 8 ? 1 : 0;
+    }
+    EXPECT_GE(arguments[2].AsInt(0), 0);
+    EXPECT_LT(arguments[2].AsInt(0), 8);
+  }
+  EXPECT_GT(non_finite, 0);
+  EXPECT_GT(large, non_finite / 2);
+  EXPECT_GT(out_of_range, 0);
+}
+
+TEST(CompareLiterals, ToleratesRoundingByType) {
+  const auto equal = [](ElementType type, double error) {
+    return CompareLiterals(Vector(type, {1, 2}), Vector(type, {1, 2 + error}))
+        .equal;
+  };
+  EXPECT_TRUE(equal(ElementType::kF32, 1e-5));
+  EXPECT_FALSE(equal(ElementType::kF32, 1e-3));
+  EXPECT_FALSE(equal(ElementType::kF64, 1e-5));
+  EXPECT_TRUE(equal(ElementType::kBf16, 1e-2));
+  EXPECT_FALSE(equal(ElementType::kBf16, 0.1));
+  EXPECT_FALSE(equal(ElementType::kS32, 1));
+}
+
+TEST(CompareLiterals, MeasuresSmallElementsAgainstTheWhole) {
+  // 1e-6 against 2e-6 is noise beside ones, and wrong on its own.
+  EXPECT_TRUE(CompareLiterals(Vector(ElementType::kF32, {1, 1e-6}),
+                              Vector(ElementType::kF32, {1, 2e-6}))
+                  .equal);
+  EXPECT_FALSE(CompareLiterals(Vector(ElementType::kF32, {1e-6}),
+                               Vector(ElementType::kF32, {2e-6}))
+                   .equal);
+}
+
+TEST(CompareLiterals, FlushesDenormalsOfTheType) {
+  const auto equal = [](ElementType type, double a, double b) {
+    return CompareLiterals(Literal::Scalar(type, a), Literal::Scalar(type, b))
+        .equal;
+  };
+  EXPECT_TRUE(equal(ElementType::kF32, 0, 1e-39));
+  EXPECT_TRUE(equal(ElementType::kBf16, -1e-39, 1e-39));
+  EXPECT_TRUE(equal(ElementType::kF64, 0, 1e-310));
+  EXPECT_FALSE(equal(ElementType::kF32, 0, 1.2e-38));
+  EXPECT_FALSE(equal(ElementType::kF64, 0, 1e-39));
+  EXPECT_FALSE(equal(ElementType::kF16, 0, 1e-5));
+}
+
+TEST(CompareLiterals, TellsInfinitiesAndNanApart) {
+  const Literal a = Vector(ElementType::kF32, {kNan, kInf, -kInf});
+  EXPECT_TRUE(CompareLiterals(a, a).equal);
+  for (const auto& other : {std::vector<double>{0, kInf, -kInf},
+                            {kNan, -kInf, -kInf},
+                            {kNan, kInf, kNan}}) {
+    const Comparison comparison =
+        CompareLiterals(a, Vector(ElementType::kF32, other));
+    EXPECT_FALSE(comparison.equal);
+    EXPECT_EQ(comparison.max_rel_error, kInf);
+  }
+}
+
+TEST(CompareLiterals, NamesTheWorstElement) {
+  const Literal a =
+      Literal::Tuple({Vector(ElementType::kF32, {1}),
+                      Literal::Tuple({Vector(ElementType::kF32, {1, 2, 3})})});
+  const Literal b =
+      Literal::Tuple({Vector(ElementType::kF32, {1.001}),
+                      Literal::Tuple({Vector(ElementType::kF32, {1, 4, 3})})});
+  const Comparison comparison = CompareLiterals(a, b);
+  EXPECT_FALSE(comparison.equal);
+  EXPECT_EQ(comparison.worst.output, "1.0");
+  EXPECT_EQ(comparison.worst.element, "[1]");
+  EXPECT_EQ(comparison.worst.a, 2);
+  EXPECT_EQ(comparison.worst.b, 4);
+}
+
+TEST(CheckEquivalent, AcceptsRewrites) {
+  const absl::StatusOr<EquivalenceReport> report =
+      CheckEquivalent(Function("a = f32[64] add(p, q)\n"
+                               "ROOT r = f32[64] multiply(a, a)"),
+                      Function("a = f32[64] add(q, p)\n"
+                               "ROOT r = f32[64] multiply(a, a)"));
+  ASSERT_THAT(report, testing::IsOk());
+  EXPECT_TRUE(report->equal) << report->explanation;
+  EXPECT_EQ(report->method, "evaluator: 2 random, 1 adversarial inputs");
+  EXPECT_LE(report->max_rel_error, 1e-6);
+}
+
+TEST(CheckEquivalent, ExplainsDifferences) {
+  const absl::StatusOr<EquivalenceReport> report =
+      CheckEquivalent(Function("ROOT r = f32[64] add(p, q)"),
+                      Function("ROOT r = f32[64] subtract(p, q)"));
+  ASSERT_THAT(report, testing::IsOk());
+  EXPECT_FALSE(report->equal);
+  EXPECT_THAT(report->explanation,
+              HasSubstr("on random input 0, the result differs at ["));
+}
+
+// x - x is 0 except where x is infinite or NaN.
+TEST(CheckEquivalent, FindsWhatOnlySpecialValuesShow) {
+  EquivalenceOptions options;
+  options.adversarial_inputs = 30;
+  const absl::StatusOr<EquivalenceReport> report =
+      CheckEquivalent(Function("ROOT r = f32[64] subtract(p, p)"),
+                      Function("z = f32[] constant(0)\n"
+                               "ROOT r = f32[64] broadcast(z), dimensions={}"),
+                      options);
+  ASSERT_THAT(report, testing::IsOk());
+  EXPECT_FALSE(report->equal);
+  EXPECT_THAT(report->explanation, HasSubstr("on adversarial input"));
+}
+
+// Where random inputs give mostly NaN, non-negative ones show the difference.
+TEST(CheckEquivalent, ReplacesInputsThatGiveNan) {
+  // With both signs among 64 logarithms of a product, the sum is NaN.
+  const auto sum_of_logs = [](const std::string& factor) {
+    return Parse(R"(HloModule m
+sum {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = f32[] add(a, b)
+}
+ENTRY e {
+  p = f32[64] parameter(0)
+  l = f32[64] log(p)
+  z = f32[] constant(0)
+  s = f32[] reduce(l, z), dimensions={0}, to_apply=sum
+  f = f32[] constant()" +
+                 factor + R"()
+  ROOT r = f32[] multiply(s, f)
+})");
+  };
+  const absl::StatusOr<EquivalenceReport> report =
+      CheckEquivalent(sum_of_logs("1"), sum_of_logs("2"));
+  ASSERT_THAT(report, testing::IsOk());
+  EXPECT_FALSE(report->equal);
+}
+
+// A sum that is zero but for rounding, and one that is not, times `factor`.
+Module NoiseAndSum(const std::string& difference, const std::string& factor) {
+  return Parse(R"(HloModule m
+sum {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = f32[] add(a, b)
+}
+ENTRY e {
+  p = f32[1000] parameter(0)
+  t = f32[1000] tanh(p)
+  v = f32[1000] reverse(t), dimensions={0}
+  z = f32[] constant(0)
+  s = f32[] reduce(t, z), dimensions={0}, to_apply=sum
+)" + difference +
+               R"(
+  f = f32[] constant()" +
+               factor + R"()
+  m = f32[] multiply(s, f)
+  ROOT r = (f32[], f32[]) tuple(d, m)
+})");
+}
+
+constexpr char kDifferenceOfSums[] = R"(
+  x = f32[500] slice(t), slice={[0:1000:2]}
+  y = f32[500] slice(t), slice={[1:1000:2]}
+  sx = f32[] reduce(x, z), dimensions={0}, to_apply=sum
+  sy = f32[] reduce(y, z), dimensions={0}, to_apply=sum
+  sum_of_both = f32[] add(sx, sy)
+  d = f32[] subtract(s, sum_of_both))";
+constexpr char kReversed[] = R"(
+  sv = f32[] reduce(v, z), dimensions={0}, to_apply=sum
+  d = f32[] subtract(s, sv))";
+
+TEST(CheckEquivalent, AcceptsRoundingNoise) {
+  EquivalenceOptions options;
+  options.adversarial_inputs = 0;
+  const absl::StatusOr<EquivalenceReport> report =
+      CheckEquivalent(NoiseAndSum(kDifferenceOfSums, "1"),
+                      NoiseAndSum(kReversed, "1"), options);
+  ASSERT_THAT(report, testing::IsOk());
+  EXPECT_TRUE(report->equal) << report->explanation;
+  EXPECT_GT(report->max_rel_error, 0.1);
+}
+
+TEST(CheckEquivalent, FindsDifferencesBesideRoundingNoise) {
+  const absl::StatusOr<EquivalenceReport> report = CheckEquivalent(
+      NoiseAndSum(kDifferenceOfSums, "1"), NoiseAndSum(kReversed, "1.01"));
+  ASSERT_THAT(report, testing::IsOk());
+  EXPECT_FALSE(report->equal);
+  EXPECT_THAT(report->explanation, HasSubstr("output 1 differs"));
+}
+
+TEST(CheckEquivalent, RejectsDifferentSignatures) {
+  const Module a = Function("ROOT r = f32[64] add(p, q)");
+  EXPECT_THAT(CheckEquivalent(a, Parse(R"(HloModule m
+ENTRY e {
+  p = f32[64] parameter(0)
+  ROOT r = f32[64] add(p, p)
+})")),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("2 and 1 parameters")));
+  EXPECT_THAT(
+      CheckEquivalent(a, Function("ROOT r = f32[64,1] reshape(p)")),
+      StatusIs(absl::StatusCode::kInvalidArgument,
+               HasSubstr("the results have shape f32[64] and f32[64,1]")));
+}
+
+}  // namespace
+}  // namespace hone::hlo

@@ -1,0 +1,163 @@
+#include "absl/strings/str_replace.h"
+#include "gtest/gtest.h"
+
+#include "tests/hlo/passes/golden.h"
+
+namespace hone::hlo {
+namespace {
+
+TEST(WhileLoopConstantSinking, PutsConstantsInBodyAndCondition) {
+  ExpectRewrites("while-loop-constant-sinking", R"(
+HloModule m
+condition {
+  t = (s32[], s32[], f32[3]) parameter(0)
+  i = s32[] get-tuple-element(t), index=0
+  n = s32[] get-tuple-element(t), index=1
+  ROOT r = pred[] compare(i, n), direction=LT
+}
+body {
+  t = (s32[], s32[], f32[3]) parameter(0)
+  i = s32[] get-tuple-element(t), index=0
+  n = s32[] get-tuple-element(t), index=1
+  next = s32[] add(i, n)
+  x = f32[3] get-tuple-element(t), index=2
+  ROOT r = (s32[], s32[], f32[3]) tuple(next, n, x)
+}
+ENTRY e {
+  x = f32[3] parameter(0)
+  zero = s32[] constant(0)
+  two = s32[] constant(2)
+  t = (s32[], s32[], f32[3]) tuple(zero, two, x)
+  ROOT w = (s32[], s32[], f32[3]) while(t), condition=condition, body=body
+})",
+                 R"(
+HloModule m
+condition {
+  t = (s32[], s32[], f32[3]) parameter(0)
+  i = s32[] get-tuple-element(t), index=0
+  n = s32[] constant(2)
+  ROOT r = pred[] compare(i, n), direction=LT
+}
+body {
+  t = (s32[], s32[], f32[3]) parameter(0)
+  i = s32[] get-tuple-element(t), index=0
+  n = s32[] get-tuple-element(t), index=1
+  two = s32[] constant(2)
+  next = s32[] add(i, two)
+  x = f32[3] get-tuple-element(t), index=2
+  ROOT r = (s32[], s32[], f32[3]) tuple(next, n, x)
+}
+ENTRY e {
+  x = f32[3] parameter(0)
+  zero = s32[] constant(0)
+  two = s32[] constant(2)
+  t = (s32[], s32[], f32[3]) tuple(zero, two, x)
+  ROOT w = (s32[], s32[], f32[3]) while(t), condition=condition, body=body
+})");
+}
+
+// From the entry into the outer body, and from there into the inner.
+TEST(WhileLoopConstantSinking, ReachesInnerLoopsInOneRun) {
+  constexpr char kLoops[] = R"(
+HloModule m
+inner_condition {
+  t = (s32[], s32[]) parameter(0)
+  i = s32[] get-tuple-element(t), index=0
+  n = s32[] constant(20)
+  ROOT r = pred[] compare(i, n), direction=LT
+}
+inner_body {
+  t = (s32[], s32[]) parameter(0)
+  i = s32[] get-tuple-element(t), index=0
+  n = s32[] get-tuple-element(t), index=1$INNER
+  ROOT r = (s32[], s32[]) tuple(next, n)
+}
+outer_condition {
+  t = (s32[], s32[]) parameter(0)
+  i = s32[] get-tuple-element(t), index=0
+  n = s32[] constant(10)
+  ROOT r = pred[] compare(i, n), direction=LT
+}
+outer_body {
+  t = (s32[], s32[]) parameter(0)
+  i = s32[] get-tuple-element(t), index=0
+  n = s32[] get-tuple-element(t), index=1$OUTER
+  w = (s32[], s32[]) while(u), condition=inner_condition, body=inner_body
+  j = s32[] get-tuple-element(w), index=0
+  ROOT r = (s32[], s32[]) tuple(j, n)
+}
+ENTRY e {
+  i = s32[] parameter(0)
+  two = s32[] constant(2)
+  t = (s32[], s32[]) tuple(i, two)
+  ROOT w = (s32[], s32[]) while(t), condition=outer_condition, body=outer_body
+})";
+  ExpectRewrites(
+      "while-loop-constant-sinking",
+      absl::StrReplaceAll(kLoops,
+                          {{"$INNER", "\n  next = s32[] add(i, n)"},
+                           {"$OUTER", "\n  u = (s32[], s32[]) tuple(i, n)"}}),
+      absl::StrReplaceAll(kLoops, {{"$INNER",
+                                    "\n  two = s32[] constant(2)"
+                                    "\n  next = s32[] add(i, two)"},
+                                   {"$OUTER",
+                                    "\n  two = s32[] constant(2)"
+                                    "\n  u = (s32[], s32[]) tuple(i, two)"}}));
+}
+
+TEST(WhileLoopConstantSinking, KeepsWhatChanges) {
+  ExpectUnchanged("while-loop-constant-sinking", R"(
+HloModule m
+condition {
+  t = (s32[], s32[]) parameter(0)
+  i = s32[] get-tuple-element(t), index=0
+  n = s32[] get-tuple-element(t), index=1
+  ROOT r = pred[] compare(i, n), direction=LT
+}
+body {
+  t = (s32[], s32[]) parameter(0)
+  i = s32[] get-tuple-element(t), index=0
+  n = s32[] get-tuple-element(t), index=1
+  next = s32[] add(i, n)
+  ROOT r = (s32[], s32[]) tuple(n, next)
+}
+ENTRY e {
+  zero = s32[] constant(0)
+  two = s32[] constant(2)
+  t = (s32[], s32[]) tuple(two, zero)
+  ROOT w = (s32[], s32[]) while(t), condition=condition, body=body
+})");
+}
+
+TEST(WhileLoopConstantSinking, KeepsComputationsThatLoopsShare) {
+  ExpectUnchanged("while-loop-constant-sinking", R"(
+HloModule m
+condition {
+  t = (s32[], s32[]) parameter(0)
+  i = s32[] get-tuple-element(t), index=0
+  n = s32[] get-tuple-element(t), index=1
+  ROOT r = pred[] compare(i, n), direction=LT
+}
+body {
+  t = (s32[], s32[]) parameter(0)
+  i = s32[] get-tuple-element(t), index=0
+  n = s32[] get-tuple-element(t), index=1
+  next = s32[] add(i, n)
+  ROOT r = (s32[], s32[]) tuple(next, n)
+}
+ENTRY e {
+  zero = s32[] constant(0)
+  two = s32[] constant(2)
+  three = s32[] constant(3)
+  t = (s32[], s32[]) tuple(zero, two)
+  w = (s32[], s32[]) while(t), condition=condition, body=body
+  u = (s32[], s32[]) tuple(zero, three)
+  v = (s32[], s32[]) while(u), condition=condition, body=body
+  i = s32[] get-tuple-element(w), index=0
+  j = s32[] get-tuple-element(v), index=0
+  ROOT r = s32[] subtract(i, j)
+})");
+}
+
+}  // namespace
+}  // namespace hone::hlo

@@ -1,0 +1,167 @@
+#include <string>
+
+#include "absl/strings/str_replace.h"
+#include "gtest/gtest.h"
+
+#include "hlo/passes/registry.h"
+#include "hlo/text/printer.h"
+#include "tests/hlo/passes/golden.h"
+#include "tests/support/status_matchers.h"
+
+namespace hone::hlo {
+namespace {
+
+// A loop over a counter of type $T, and what follows it.
+std::string Loop(absl::string_view init, absl::string_view next,
+                 absl::string_view condition,
+                 absl::string_view result =
+                     "i = $T[] get-tuple-element(w), "
+                     "index=0",
+                 absl::string_view annotation = "",
+                 absl::string_view type = "s32") {
+  return absl::StrReplaceAll(absl::StrReplaceAll(R"(
+HloModule m
+condition {
+  t = ($T[], f32[3]) parameter(0)
+  i = $T[] get-tuple-element(t), index=0
+  n = $T[] constant(10)
+  ROOT r = pred[] $CONDITION
+}
+body {
+  t = ($T[], f32[3]) parameter(0)
+  i = $T[] get-tuple-element(t), index=0
+  two = $T[] constant(2)
+  next = $T[] $NEXT
+  x = f32[3] get-tuple-element(t), index=1
+  y = f32[3] sine(x)
+  ROOT r = ($T[], f32[3]) tuple(next, y)
+}
+ENTRY e {
+  x = f32[3] parameter(0)
+  start = $T[] $INIT
+  t = ($T[], f32[3]) tuple(start, x)
+  w = ($T[], f32[3]) while(t), condition=condition, body=body$ANNOTATION
+  $RESULT
+  y = f32[3] get-tuple-element(w), index=1
+  ROOT r = ($T[], f32[3]) tuple(i, y)
+})",
+                                                 {{"$INIT", init},
+                                                  {"$NEXT", next},
+                                                  {"$CONDITION", condition},
+                                                  {"$RESULT", result},
+                                                  {"$ANNOTATION", annotation}}),
+                             {{"$T", type}});
+}
+
+constexpr char kName[] = "while-loop-trip-count-annotator";
+
+TEST(WhileLoopTripCountAnnotator, AnnotatesAndForwardsAProgression) {
+  ExpectRewrites(
+      kName, Loop("constant(3)", "add(i, two)", "compare(i, n), direction=LT"),
+      Loop("constant(3)", "add(i, two)", "compare(i, n), direction=LT",
+           "i = s32[] constant(11)",
+           R"(, backend_config={"known_trip_count":{"n":"4"},)"
+           R"("known_init_step":{"init":"3","step":"2"},)"
+           R"("known_induction_variable":{"tuple_index":"0"},)"
+           R"("dynamic_variables":[]})"));
+}
+
+TEST(WhileLoopTripCountAnnotator, KnowsInclusiveAndReversedLimits) {
+  const std::string expected =
+      Loop("constant(0)", "add(two, i)", "compare(n, i), direction=GE",
+           "i = s32[] constant(12)",
+           R"(, backend_config={"known_trip_count":{"n":"6"},)"
+           R"("known_init_step":{"init":"0","step":"2"},)"
+           R"("known_induction_variable":{"tuple_index":"0"},)"
+           R"("dynamic_variables":[]})");
+  ExpectRewrites(
+      kName, Loop("constant(0)", "add(two, i)", "compare(n, i), direction=GE"),
+      expected);
+}
+
+// Neither has a progression that is solved.
+TEST(WhileLoopTripCountAnnotator, RunsOtherCounters) {
+  const std::string three = R"(, backend_config={"known_trip_count":{"n":"3"},)"
+                            R"("known_induction_variable":{"tuple_index":"0"},)"
+                            R"("dynamic_variables":[]})";
+  ExpectRewrites(
+      kName,
+      Loop("constant(2)", "multiply(i, two)", "compare(i, n), direction=LT"),
+      Loop("constant(2)", "multiply(i, two)", "compare(i, n), direction=LT",
+           "i = s32[] get-tuple-element(w), index=0", three));
+  ExpectRewrites(
+      kName, Loop("constant(4)", "add(i, two)", "compare(i, n), direction=NE"),
+      Loop("constant(4)", "add(i, two)", "compare(i, n), direction=NE",
+           "i = s32[] get-tuple-element(w), index=0", three));
+}
+
+TEST(WhileLoopTripCountAnnotator, KeepsLoopsItKnowsNothingAbout) {
+  ExpectUnchanged(kName, Loop("parameter(1)", "add(i, two)",
+                              "compare(i, n), direction=LT"));
+  // Never ends.
+  ExpectUnchanged(kName, Loop("constant(0)", "multiply(i, two)",
+                              "compare(i, n), direction=LT"));
+}
+
+// 126 is at most 127, but 128 is -128, which is less.
+TEST(WhileLoopTripCountAnnotator, KeepsACounterThatOverflows) {
+  ExpectUnchanged(
+      kName,
+      absl::StrReplaceAll(
+          Loop("constant(0)", "add(i, two)", "compare(i, n), direction=LE",
+               "i = $T[] get-tuple-element(w), index=0", "", "s8"),
+          {{"constant(10)", "constant(127)"}}));
+}
+
+TEST(WhileLoopTripCountAnnotator, IsIdempotentAndReplacesAWrongAnnotation) {
+  HONE_ASSERT_OK_AND_ASSIGN(const Pass* pass, FindPass(kName));
+  Module module = ParseForTest(
+      Loop("constant(3)", "add(i, two)", "compare(i, n), direction=LT",
+           "i = s32[] get-tuple-element(w), index=0",
+           R"(, backend_config={"known_trip_count":{"n":"99"}})"));
+  HONE_ASSERT_OK_AND_ASSIGN(const bool changed, pass->Run(module));
+  EXPECT_TRUE(changed);
+  const std::string text = PrintModule(module);
+  EXPECT_EQ(text.find("99"), std::string::npos);
+  ExpectUnchanged(kName, text);
+}
+
+// Element 0 goes, so the counter is element 0 afterwards.
+TEST(WhileLoopTripCountAnnotator, IsFollowedWhenTheLoopGetsSmaller) {
+  constexpr char kLoop[] = R"(
+HloModule m
+condition {
+  t = (f32[3], s32[]) parameter(0)
+  i = s32[] get-tuple-element(t), index=1
+  n = s32[] constant(5)
+  ROOT r = pred[] compare(i, n), direction=LT
+}
+body {
+  t = (f32[3], s32[]) parameter(0)
+  i = s32[] get-tuple-element(t), index=1
+  one = s32[] constant(1)
+  next = s32[] add(i, one)
+  x = f32[3] get-tuple-element(t), index=0
+  y = f32[3] sine(x)
+  ROOT r = (f32[3], s32[]) tuple(y, next)
+}
+ENTRY e {
+  x = f32[3] parameter(0)
+  zero = s32[] constant(0)
+  t = (f32[3], s32[]) tuple(x, zero)
+  w = (f32[3], s32[]) while(t), condition=condition, body=body, backend_config={"known_trip_count":{"n":"5"},"known_induction_variable":{"tuple_index":"1"}}
+  ROOT i = s32[] get-tuple-element(w), index=1
+})";
+  HONE_ASSERT_OK_AND_ASSIGN(const Pass* pass, FindPass("simplify-while-loops"));
+  Module module = ParseForTest(kLoop);
+  HONE_ASSERT_OK_AND_ASSIGN(const bool changed, pass->Run(module));
+  EXPECT_TRUE(changed);
+  const std::string text = PrintModule(module);
+  EXPECT_NE(text.find(R"({"known_trip_count":{"n":"5"},)"
+                      R"("known_induction_variable":{"tuple_index":"0"}})"),
+            std::string::npos)
+      << text;
+}
+
+}  // namespace
+}  // namespace hone::hlo

@@ -1,0 +1,230 @@
+// Every pass, alone and in random orders, on random modules.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/synchronization/mutex.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include "base/rng.h"
+#include "base/thread_pool.h"
+#include "hlo/equivalence/equivalence.h"
+#include "hlo/evaluator/kernels.h"
+#include "hlo/inference/verifier.h"
+#include "hlo/passes/registry.h"
+#include "hlo/text/parser.h"
+#include "tests/hlo/passes/check_order.h"
+#include "tests/support/random_module.h"
+#include "tests/support/status_matchers.h"
+
+namespace hone::hlo {
+namespace {
+
+using ::testing::IsEmpty;
+
+constexpr int64_t kGraphs = 500;
+// Random orders for each module, and their passes.
+constexpr int kOrders = 4;
+constexpr int kOrderLength = 15;
+// Modules of which a failure is shrunk and shown; more are only counted.
+constexpr size_t kMaxShown = 5;
+
+// HONE_FUZZ_GRAPHS asks for more graphs, as the slow test does.
+int64_t Graphs() {
+  const char* text = std::getenv("HONE_FUZZ_GRAPHS");
+  int64_t graphs = kGraphs;
+  if (text != nullptr) {
+    EXPECT_TRUE(absl::SimpleAtoi(text, &graphs)) << text;
+  }
+  return graphs;
+}
+
+absl::StatusOr<const Pass*> Find(absl::string_view name) {
+  return FindPass(name);
+}
+
+Module RandomModule(uint64_t seed) {
+  const std::string text = testing::RandomModuleText(seed);
+  absl::StatusOr<Module> module = ParseHloText(text);
+  if (module.ok()) {
+    const absl::Status status = VerifyModule(*module);
+    if (status.ok()) return *std::move(module);
+    module = status;
+  }
+  ADD_FAILURE() << "seed " << seed << ": " << module.status() << "\n" << text;
+  return Module();
+}
+
+// Shrinks a failure, writes it to a folder and says how to see it again.
+std::string Report(const FailingCase& failing, const OrderFailure& failure,
+                   uint64_t seed) {
+  namespace fs = std::filesystem;
+  const FailingCase small = ShrinkFailure(failing, failure.kind, Find);
+  const fs::path folder = fs::temp_directory_path() / "hone_fuzz_failures";
+  fs::create_directories(folder);
+  const std::string path =
+      folder / absl::StrCat(seed, "_", small.passes.size(), "_",
+                            small.passes.empty() ? "" : small.passes[0],
+                            ".hlo");
+  std::ofstream(path) << PrintCase(small);
+  return absl::StrCat("seed ", seed, ", ", failure.pass, ": ", failure.message,
+                      "\n", PrintCase(small), "again: hone opt ", path,
+                      " --passes=", absl::StrJoin(small.passes, ","),
+                      " -o after.hlo && hone diff ", path, " after.hlo\n");
+}
+
+// What the fuzzing has met.
+struct Statistics {
+  absl::Mutex mu;
+  // By pass: modules that it changed when run first.
+  std::map<std::string, int64_t> changed ABSL_GUARDED_BY(mu);
+  int64_t orders ABSL_GUARDED_BY(mu) = 0;
+  int64_t failures ABSL_GUARDED_BY(mu) = 0;
+  std::set<uint64_t> shown ABSL_GUARDED_BY(mu);
+  std::vector<std::string> reports ABSL_GUARDED_BY(mu);
+};
+
+void FuzzOne(uint64_t seed, Statistics& statistics) {
+  const Module module = RandomModule(seed);
+  if (module.entry() == kNoComputation) return;
+  const auto names = PassNames();
+  std::vector<std::vector<std::string>> orders;
+  for (absl::string_view name : names) orders.push_back({std::string(name)});
+  Rng rng(seed);
+  for (int k = 0; k < kOrders; ++k) {
+    orders.emplace_back();
+    for (int i = 0; i < kOrderLength; ++i) {
+      orders.back().emplace_back(names[rng.Below(names.size())]);
+    }
+  }
+  for (const std::vector<std::string>& passes : orders) {
+    std::set<std::string> changing;
+    const FailingCase order{module, passes};
+    const std::optional<OrderFailure> failure =
+        CheckOrder(order, Find, &changing);
+    bool show = false;
+    {
+      absl::MutexLock lock(&statistics.mu);
+      ++statistics.orders;
+      if (passes.size() == 1 && !changing.empty()) {
+        ++statistics.changed[passes[0]];
+      }
+      if (failure.has_value()) {
+        ++statistics.failures;
+        show = statistics.shown.size() < kMaxShown &&
+               statistics.shown.insert(seed).second;
+      }
+    }
+    if (!show) continue;
+    std::string report = Report(order, *failure, seed);
+    absl::MutexLock lock(&statistics.mu);
+    statistics.reports.push_back(std::move(report));
+  }
+}
+
+TEST(EquivalenceFuzz, PassesKeepTheMeaningOfRandomModules) {
+  Statistics statistics;
+  const int64_t graphs = Graphs();
+  {
+    ThreadPool pool(std::max(1u, std::thread::hardware_concurrency()));
+    for (int64_t seed = 0; seed < graphs; ++seed) {
+      pool.Schedule(
+          [&, seed] { FuzzOne(static_cast<uint64_t>(seed), statistics); });
+    }
+  }
+  absl::MutexLock lock(&statistics.mu);
+  std::cout << graphs << " modules, " << statistics.orders
+            << " orders; modules changed by pass:\n";
+  for (absl::string_view pass : PassNames()) {
+    const int64_t changed = statistics.changed[std::string(pass)];
+    std::cout << "  " << pass << " " << changed << "\n";
+    EXPECT_GT(changed, 0) << pass << " is not tested by these modules";
+  }
+  EXPECT_EQ(statistics.failures, 0) << absl::StrJoin(statistics.reports, "\n");
+}
+
+TEST(EquivalenceFuzz, ModulesHaveEveryOpcodeThatTheEvaluatorRuns) {
+  std::map<Opcode, int> seen;
+  for (uint64_t seed = 0; seed < kGraphs; ++seed) {
+    const Module module = RandomModule(seed);
+    for (ComputationId id = 0; id < module.computation_slots(); ++id) {
+      const Computation& computation = module.computation(id);
+      for (InstructionId i = 0; i < computation.slot_count(); ++i) {
+        ++seen[computation[i].opcode()];
+      }
+    }
+  }
+  std::vector<absl::string_view> missing;
+#define HONE_OPCODE(enumerator, name, arity, kind)           \
+  if (evaluator::KernelFor(Opcode::enumerator) != nullptr && \
+      !seen.contains(Opcode::enumerator)) {                  \
+    missing.push_back(name);                                 \
+  }
+#include "hlo/ir/opcodes.def"
+#undef HONE_OPCODE
+  EXPECT_THAT(missing, IsEmpty()) << absl::StrJoin(missing, ", ");
+}
+
+int64_t CountNonFinite(const Literal& literal) {
+  int64_t count = 0;
+  for (const Literal& element : literal.elements()) {
+    count += CountNonFinite(element);
+  }
+  if (!IsFloat(literal.shape().element_type())) return count;
+  for (int64_t i = 0; i < literal.num_elements(); ++i) {
+    count += std::isfinite(literal.AsDouble(i)) ? 0 : 1;
+  }
+  return count;
+}
+
+// NaN equals NaN, so a result full of them would show nothing.
+TEST(EquivalenceFuzz, ModulesHaveFiniteResults) {
+  for (uint64_t seed = 0; seed < kGraphs; ++seed) {
+    const Module module = RandomModule(seed);
+    const absl::StatusOr<Literal> result =
+        Evaluate(module, RandomArguments(module, seed));
+    HONE_EXPECT_OK(result) << seed;
+    if (!result.ok()) continue;
+    EXPECT_EQ(CountNonFinite(*result), 0) << testing::RandomModuleText(seed);
+  }
+}
+
+TEST(EquivalenceFuzz, ModulesDependOnTheSeedOnly) {
+  EXPECT_EQ(testing::RandomModuleText(7), testing::RandomModuleText(7));
+  EXPECT_NE(testing::RandomModuleText(7), testing::RandomModuleText(8));
+}
+
+// Cases that once failed.
+TEST(EquivalenceFuzz, RegressionsStayMended) {
+  namespace fs = std::filesystem;
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(
+           fs::path(HONE_SOURCE_DIR) / "tests/testdata/fuzz_regressions")) {
+    files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  for (const fs::path& file : files) {
+    SCOPED_TRACE(file);
+    std::ifstream stream(file);
+    const std::string text((std::istreambuf_iterator<char>(stream)), {});
+    HONE_ASSERT_OK_AND_ASSIGN(const FailingCase order, ParseCase(text));
+    const auto failure = CheckOrder(order, Find, nullptr);
+    EXPECT_FALSE(failure.has_value()) << failure->pass << failure->message;
+  }
+}
+
+}  // namespace
+}  // namespace hone::hlo

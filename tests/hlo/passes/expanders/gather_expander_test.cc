@@ -1,0 +1,59 @@
+#include "gtest/gtest.h"
+
+#include "tests/hlo/passes/entry.h"
+
+namespace hone::hlo {
+namespace {
+
+constexpr char kPass[] = "gather_expander";
+
+TEST(GatherExpander, SlicesOneWindow) {
+  ExpectEntryRewrites(kPass, R"(
+  a = f32[9,7,8] parameter(0)
+  at = s32[1,2] parameter(1)
+  ROOT g = f32[1,7,4] gather(a, at), offset_dims={1,2}, collapsed_slice_dims={0}, start_index_map={2,0}, index_vector_dim=1, slice_sizes={1,7,4})",
+                      R"(
+  a = f32[9,7,8] parameter(0)
+  at = s32[1,2] parameter(1)
+  v = s32[2] reshape(at)
+  v0 = s32[1] slice(v), slice={[0:1]}
+  s0 = s32[] reshape(v0)
+  v1 = s32[1] slice(v), slice={[1:2]}
+  s1 = s32[] reshape(v1)
+  zero = s32[] constant(0)
+  ROOT d = f32[1,7,4] dynamic-slice(a, s1, zero, s0), dynamic_slice_sizes={1,7,4})");
+}
+
+TEST(GatherExpander, TakesAScalarIndex) {
+  ExpectEntryRewrites(kPass, R"(
+  a = f32[9] parameter(0)
+  i = s32[] parameter(1)
+  ROOT g = f32[] gather(a, i), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=0, slice_sizes={1})",
+                      R"(
+  a = f32[9] parameter(0)
+  i = s32[] parameter(1)
+  d = f32[1] dynamic-slice(a, i), dynamic_slice_sizes={1}
+  ROOT r = f32[] reshape(d))");
+}
+
+TEST(GatherExpander, BroadcastsTheWholeOperand) {
+  ExpectEntryRewrites(kPass, R"(
+  a = f32[1,8] parameter(0)
+  at = s32[3,5,1] parameter(1)
+  ROOT g = f32[3,8,5] gather(a, at), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=2, slice_sizes={1,8})",
+                      R"(
+  a = f32[1,8] parameter(0)
+  at = s32[3,5,1] parameter(1)
+  r = f32[8] reshape(a)
+  ROOT b = f32[3,8,5] broadcast(r), dimensions={1})");
+}
+
+TEST(GatherExpander, KeepsSeveralWindows) {
+  ExpectEntryUnchanged(kPass, R"(
+  a = f32[9,8] parameter(0)
+  at = s32[2,1] parameter(1)
+  ROOT g = f32[2,8] gather(a, at), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,8})");
+}
+
+}  // namespace
+}  // namespace hone::hlo

@@ -1,0 +1,108 @@
+#include "gtest/gtest.h"
+
+#include "tests/hlo/passes/entry.h"
+#include "tests/hlo/passes/golden.h"
+
+namespace hone::hlo {
+namespace {
+
+TEST(TreeReductionRewriter, ReducesALargeDimensionInBlocks) {
+  ExpectEntryRewrites("tree_reduction_rewriter", R"(
+  x = f32[64,5] parameter(0)
+  zero = f32[] constant(0)
+  ROOT r = f32[5] reduce(x, zero), dimensions={0}, to_apply=sum)",
+                      R"(
+  x = f32[64,5] parameter(0)
+  zero = f32[] constant(0)
+  w = f32[2,5] reduce-window(x, zero), window={size=32x1 stride=32x1}, to_apply=sum
+  ROOT r = f32[5] reduce(w, zero), dimensions={0}, to_apply=sum)");
+}
+
+// 7 elements too few for three windows: 3 in front, 4 behind. The dimension of
+// 4 beside the large one becomes one window.
+TEST(TreeReductionRewriter, PadsTheLastWindow) {
+  ExpectEntryRewrites("tree_reduction_rewriter", R"(
+  x = f32[89,4,2] parameter(0)
+  low = f32[] constant(-inf)
+  ROOT r = f32[2] reduce(x, low), dimensions={0,1}, to_apply=maximum)",
+                      R"(
+  x = f32[89,4,2] parameter(0)
+  low = f32[] constant(-inf)
+  w = f32[3,1,2] reduce-window(x, low), window={size=32x4x1 stride=32x4x1 pad=3_4x0_0x0_0}, to_apply=maximum
+  ROOT r = f32[2] reduce(w, low), dimensions={0,1}, to_apply=maximum)");
+}
+
+TEST(TreeReductionRewriter, KeepsSmallReductions) {
+  ExpectEntryUnchanged("tree_reduction_rewriter", R"(
+  x = f32[64,32] parameter(0)
+  zero = f32[] constant(0)
+  ROOT r = f32[64] reduce(x, zero), dimensions={1}, to_apply=sum)");
+}
+
+// As XLA:CPU does; a transpose is no use to the library.
+TEST(TreeReductionRewriter, LeavesLargeArraysToALibrary) {
+  ExpectEntryUnchanged("tree_reduction_rewriter", R"(
+  x = f32[64,64] parameter(0)
+  zero = f32[] constant(0)
+  ROOT r = f32[64] reduce(x, zero), dimensions={0}, to_apply=sum)");
+  ExpectEntryRewrites("tree_reduction_rewriter", R"(
+  x = f32[64,64] parameter(0)
+  t = f32[64,64] transpose(x), dimensions={1,0}
+  zero = f32[] constant(0)
+  ROOT r = f32[64] reduce(t, zero), dimensions={0}, to_apply=sum)",
+                      R"(
+  x = f32[64,64] parameter(0)
+  t = f32[64,64] transpose(x), dimensions={1,0}
+  zero = f32[] constant(0)
+  w = f32[2,64] reduce-window(t, zero), window={size=32x1 stride=32x1}, to_apply=sum
+  ROOT r = f32[64] reduce(w, zero), dimensions={0}, to_apply=sum)");
+}
+
+// Each window would start from 1.
+TEST(TreeReductionRewriter, KeepsAnInitialValueThatIsNotTheIdentity) {
+  ExpectEntryUnchanged("tree_reduction_rewriter", R"(
+  x = f32[64] parameter(0)
+  one = f32[] constant(1)
+  ROOT r = f32[] reduce(x, one), dimensions={0}, to_apply=sum)");
+  ExpectEntryUnchanged("tree_reduction_rewriter", R"(
+  x = f32[64] parameter(0)
+  init = f32[] parameter(1)
+  ROOT r = f32[] reduce(x, init), dimensions={0}, to_apply=sum)");
+}
+
+TEST(TreeReductionRewriter, KeepsRegionsThatDependOnTheOrder) {
+  ExpectUnchanged("tree_reduction_rewriter", R"(
+HloModule m
+last {
+  a = f32[] parameter(0)
+  ROOT b = f32[] parameter(1)
+}
+ENTRY e {
+  x = f32[64] parameter(0)
+  zero = f32[] constant(0)
+  ROOT r = f32[] reduce(x, zero), dimensions={0}, to_apply=last
+})");
+}
+
+TEST(TreeReductionRewriter, KeepsReductionsOfSeveralArrays) {
+  ExpectUnchanged("tree_reduction_rewriter", R"(
+HloModule m
+both {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  c = f32[] parameter(2)
+  d = f32[] parameter(3)
+  s = f32[] add(a, c)
+  t = f32[] add(b, d)
+  ROOT r = (f32[], f32[]) tuple(s, t)
+}
+ENTRY e {
+  x = f32[64] parameter(0)
+  y = f32[64] parameter(1)
+  zero = f32[] constant(0)
+  ROOT r = (f32[], f32[]) reduce(x, y, zero, zero), dimensions={0}, to_apply=both
+})");
+}
+
+}  // namespace
+}  // namespace hone::hlo

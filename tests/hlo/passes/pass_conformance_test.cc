@@ -1,0 +1,229 @@
+// What every registered pass owes, on hand-made and real modules.
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include "base/rng.h"
+#include "hlo/analysis/fingerprint.h"
+#include "hlo/analysis/op_count.h"
+#include "hlo/equivalence/equivalence.h"
+#include "hlo/inference/verifier.h"
+#include "hlo/passes/pipeline.h"
+#include "hlo/passes/registry.h"
+#include "hlo/read_module.h"
+#include "hlo/text/printer.h"
+#include "tests/support/status_matchers.h"
+
+namespace hone::hlo {
+namespace {
+
+struct Sample {
+  std::string name;
+  Module module;
+};
+
+// The hand-made modules and small real ones, as read and with calls inlined,
+// which shows most passes more.
+const std::vector<Sample>& Samples() {
+  static const auto* const samples = [] {
+    namespace fs = std::filesystem;
+    const fs::path root(HONE_SOURCE_DIR);
+    std::vector<fs::path> files;
+    for (const auto& entry :
+         fs::directory_iterator(root / "tests/testdata/passes")) {
+      files.push_back(entry.path());
+    }
+    std::sort(files.begin(), files.end());
+    for (const char* name : {"dlrm.fwd", "gpt2_tiny.train", "mlp.train",
+                             "rnnlm_scan.fwd", "vae.train"}) {
+      files.push_back(root / "bench/data/corpus" /
+                      absl::StrCat(name, ".hlo.zst"));
+    }
+    auto* result = new std::vector<Sample>;
+    for (const fs::path& file : files) {
+      absl::StatusOr<Module> module = ReadModuleFile(file);
+      HONE_EXPECT_OK(module);
+      if (!module.ok()) continue;
+      result->push_back({file.stem(), *module});
+      Module inlined = *module;
+      absl::StatusOr<PipelineReport> report =
+          RunPasses(inlined, {{"call-inliner"}});
+      HONE_EXPECT_OK(report);
+      if (report.ok() && report->changed) {
+        result->push_back({absl::StrCat(file.stem().string(), " inlined"),
+                           std::move(inlined)});
+      }
+    }
+    return result;
+  }();
+  return *samples;
+}
+
+// `b` was made from `a`. Modules that the evaluator cannot run pass.
+void ExpectEquivalent(const Module& a, const Module& b) {
+  EquivalenceOptions options;
+  options.random_inputs = 1;
+  options.adversarial_inputs = 1;
+  absl::StatusOr<EquivalenceReport> report = CheckEquivalent(a, b, options);
+  if (absl::IsUnimplemented(report.status())) return;
+  HONE_ASSERT_OK(report);
+  EXPECT_TRUE(report->equal) << report->explanation;
+}
+
+bool SharesEverything(const Module& a, const Module& b) {
+  if (a.computation_slots() != b.computation_slots()) return false;
+  for (ComputationId id = 0; id < a.computation_slots(); ++id) {
+    if (!Module::SharesComputation(a, b, id)) return false;
+  }
+  return true;
+}
+
+class PassConformance : public ::testing::TestWithParam<std::string> {
+ protected:
+  const Pass& pass() const { return **FindPass(GetParam()); }
+};
+
+TEST_P(PassConformance, IsNamedAsRegistered) {
+  EXPECT_EQ(pass().name(), GetParam());
+}
+
+TEST_P(PassConformance, ReportsChangesTruthfully) {
+  for (const Sample& sample : Samples()) {
+    SCOPED_TRACE(sample.name);
+    Module module = sample.module;
+    HONE_ASSERT_OK_AND_ASSIGN(const bool changed, pass().Run(module));
+    if (changed) {
+      HONE_EXPECT_OK(VerifyModule(module));
+      EXPECT_NE(FastFingerprint(module), FastFingerprint(sample.module));
+    } else {
+      EXPECT_TRUE(SharesEverything(module, sample.module));
+    }
+  }
+}
+
+TEST_P(PassConformance, KeepsTheMeaning) {
+  for (const Sample& sample : Samples()) {
+    SCOPED_TRACE(sample.name);
+    Module module = sample.module;
+    HONE_ASSERT_OK_AND_ASSIGN(const bool changed, pass().Run(module));
+    if (changed) ExpectEquivalent(sample.module, module);
+  }
+}
+
+TEST_P(PassConformance, IsDeterministic) {
+  for (const Sample& sample : Samples()) {
+    SCOPED_TRACE(sample.name);
+    Module a = sample.module;
+    Module b = sample.module;
+    HONE_ASSERT_OK(pass().Run(a));
+    HONE_ASSERT_OK(pass().Run(b));
+    EXPECT_EQ(PrintModule(a), PrintModule(b));
+  }
+}
+
+TEST_P(PassConformance, LeavesTheSignatureAlone) {
+  for (const Sample& sample : Samples()) {
+    SCOPED_TRACE(sample.name);
+    Module module = sample.module;
+    HONE_ASSERT_OK(pass().Run(module));
+    const Computation& before = sample.module.entry_computation();
+    const Computation& after = module.entry_computation();
+    ASSERT_EQ(after.parameters().size(), before.parameters().size());
+    for (size_t i = 0; i < before.parameters().size(); ++i) {
+      EXPECT_TRUE(Shape::Equal(after[after.parameters()[i]].shape(),
+                               before[before.parameters()[i]].shape()));
+    }
+    EXPECT_TRUE(Shape::Equal(after[after.root()].shape(),
+                             before[before.root()].shape()));
+  }
+}
+
+std::string TestName(const ::testing::TestParamInfo<std::string>& info) {
+  return absl::StrReplaceAll(info.param, {{"-", "_"}});
+}
+
+std::vector<std::string> Names() {
+  const auto names = PassNames();
+  return {names.begin(), names.end()};
+}
+
+INSTANTIATE_TEST_SUITE_P(All, PassConformance, ::testing::ValuesIn(Names()),
+                         TestName);
+
+// A source without a header holds one pass and is named after it.
+TEST(PassRegistry, HasEveryFileOfTheFolder) {
+  namespace fs = std::filesystem;
+  std::set<std::string> files;
+  for (const auto& entry :
+       fs::directory_iterator(fs::path(HONE_SOURCE_DIR) / "hlo/passes")) {
+    const fs::path& file = entry.path();
+    if (file.extension() != ".cc") continue;
+    if (fs::exists(fs::path(file).replace_extension(".h"))) continue;
+    files.insert(file.stem());
+  }
+  std::set<std::string> registered;
+  for (const std::string& name : Names()) {
+    registered.insert(absl::StrReplaceAll(name, {{"-", "_"}}));
+  }
+  EXPECT_EQ(files, registered);
+}
+
+TEST(PassRegistry, NamesTheKnownPassesWhenOneIsUnknown) {
+  EXPECT_THAT(FindPass("no-such-pass"),
+              testing::StatusIs(
+                  absl::StatusCode::kNotFound,
+                  ::testing::HasSubstr(absl::StrJoin(PassNames(), ", "))));
+}
+
+TEST(PassOrders, RandomOnesKeepTheMeaning) {
+  constexpr int kSequences = 10;
+  constexpr int kLength = 15;
+  Rng rng(20);
+  const std::vector<std::string> names = Names();
+  for (int sequence = 0; sequence < kSequences; ++sequence) {
+    std::vector<std::string> passes;
+    for (int i = 0; i < kLength; ++i) {
+      passes.push_back(names[rng.Below(names.size())]);
+    }
+    SCOPED_TRACE(absl::StrJoin(passes, ","));
+    for (const Sample& sample : Samples()) {
+      SCOPED_TRACE(sample.name);
+      Module module = sample.module;
+      HONE_ASSERT_OK_AND_ASSIGN(
+          const PipelineReport report,
+          RunPasses(module, passes, {.verify_each = true}));
+      if (!report.changed) continue;
+      EXPECT_LE(CountOps(module), 2 * CountOps(sample.module));
+      ExpectEquivalent(sample.module, module);
+    }
+  }
+}
+
+TEST(PassOrders, NamedPipelinesConvergeAndKeepTheMeaning) {
+  for (const Pipeline& pipeline : Pipelines()) {
+    SCOPED_TRACE(pipeline.name);
+    for (const Sample& sample : Samples()) {
+      SCOPED_TRACE(sample.name);
+      Module module = sample.module;
+      HONE_ASSERT_OK_AND_ASSIGN(
+          const PipelineReport report,
+          RunPipeline(module, pipeline, {.verify_each = true}));
+      EXPECT_TRUE(report.converged);
+      EXPECT_LE(CountOps(module), CountOps(sample.module));
+      ExpectEquivalent(sample.module, module);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace hone::hlo
