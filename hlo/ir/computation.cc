@@ -22,6 +22,7 @@ InstructionId Computation::AddWithForwardReferences(Instruction instruction) {
   const InstructionId id = slot_count();
   instruction.users_.clear();
   instruction.live_ = true;
+  instruction.id_ = id;
   if (instruction.opcode() == Opcode::kParameter) {
     const size_t number = static_cast<size_t>(instruction.index());
     if (parameters_.size() <= number) {
@@ -197,6 +198,7 @@ void Computation::Compact() {
     if (!instruction.is_live()) continue;
     for (InstructionId& operand : instruction.operands_) renumber(operand);
     for (InstructionId& user : instruction.users_) renumber(user);
+    instruction.id_ = new_ids[static_cast<size_t>(id)];
     compact.push_back(std::move(instruction));
   }
   instructions_ = std::move(compact);
@@ -221,6 +223,27 @@ absl::Span<const InstructionId> Computation::control_predecessors(
 void Computation::AddControlPredecessor(InstructionId id,
                                         InstructionId predecessor) {
   control_[id].push_back(predecessor);
+}
+
+void Computation::BypassControlDependencies(InstructionId id) {
+  std::vector<InstructionId> before;
+  if (auto it = control_.find(id); it != control_.end()) {
+    before = std::move(it->second);
+    control_.erase(it);
+  }
+  for (auto& [_, predecessors] : control_) {
+    const auto here = std::find(predecessors.begin(), predecessors.end(), id);
+    if (here == predecessors.end()) continue;
+    predecessors.erase(
+        std::remove(predecessors.begin(), predecessors.end(), id),
+        predecessors.end());
+    for (InstructionId predecessor : before) {
+      if (std::find(predecessors.begin(), predecessors.end(), predecessor) ==
+          predecessors.end()) {
+        predecessors.push_back(predecessor);
+      }
+    }
+  }
 }
 
 bool Computation::HasControlDependency(InstructionId id) const {

@@ -11,6 +11,7 @@
 
 #include "base/chunked_vector.h"
 #include "hlo/ir/instruction.h"
+#include "hlo/ir/live_range.h"
 
 namespace hone::hlo {
 
@@ -22,6 +23,9 @@ namespace hone::hlo {
 class Computation {
  public:
   explicit Computation(std::string name = "") : name_(std::move(name)) {}
+
+  // The id that Module::AddComputation gave it; kNoComputation before.
+  ComputationId id() const { return id_; }
 
   const std::string& name() const { return name_; }
   void set_name(std::string name) { name_ = std::move(name); }
@@ -36,7 +40,23 @@ class Computation {
   Instruction& mutable_instruction(InstructionId id) {
     return instructions_[static_cast<size_t>(id)];
   }
-  // Ids are 0 … slot_count()-1; a slot may be dead (Instruction::is_live).
+  // The live instructions in slot order:
+  //
+  //   for (const Instruction& i : computation.instructions()) …
+  //
+  // Instructions that are added in the loop are not visited; those that are
+  // removed in it before their turn are skipped.
+  LiveRange<ChunkedVector<Instruction>> instructions() const {
+    return LiveRange(instructions_, instructions_.size());
+  }
+  // Returns true if `id` names a live instruction of this computation.
+  bool Contains(InstructionId id) const {
+    return id >= 0 && id < slot_count() && (*this)[id].is_live();
+  }
+
+  // Ids are 0 … slot_count()-1; a slot may be dead (Instruction::is_live). For
+  // hlo/ir and hlo/rewrite: everybody else iterates over instructions() and
+  // keeps tables in an IdMap.
   InstructionId slot_count() const {
     return static_cast<InstructionId>(instructions_.size());
   }
@@ -96,6 +116,9 @@ class Computation {
   absl::Span<const InstructionId> control_predecessors(InstructionId id) const;
   bool has_control_dependencies() const { return !control_.empty(); }
   void AddControlPredecessor(InstructionId id, InstructionId predecessor);
+  // Lets each control predecessor of `id` run before each of its successors
+  // instead, so that `id` is no end of a control edge any more.
+  void BypassControlDependencies(InstructionId id);
   // Whether `id` is an end of a control edge.
   bool HasControlDependency(InstructionId id) const;
 
@@ -114,6 +137,9 @@ class Computation {
   void RemoveUser(InstructionId operand, InstructionId user);
   bool Uses(InstructionId user, InstructionId operand) const;
 
+  friend class Module;  // sets id_
+
+  ComputationId id_ = kNoComputation;
   std::string name_;
   std::string suffix_;
   ChunkedVector<Instruction> instructions_;

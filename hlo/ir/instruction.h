@@ -50,6 +50,8 @@ class Instruction {
   // users and the name.
   Instruction WithOperands(absl::Span<const InstructionId> operands) const;
 
+  // The slot that Computation::AddInstruction gave it; kNoInstruction before.
+  InstructionId id() const { return id_; }
   Opcode opcode() const { return opcode_; }
   const Shape& shape() const { return *shape_; }
   const ShapePtr& shape_ptr() const { return shape_; }
@@ -107,7 +109,8 @@ class Instruction {
     unknown_opcode_ = std::move(name);
   }
 
-  // False for a slot whose instruction was removed.
+  // False for a slot whose instruction was removed. Computation::instructions()
+  // has live ones only; this is for hlo/ir and hlo/rewrite.
   bool is_live() const { return live_; }
 
   bool IsConstant() const { return opcode_ == Opcode::kConstant; }
@@ -117,6 +120,7 @@ class Instruction {
 
   Opcode opcode_ = Opcode::kUnknown;
   bool live_ = true;
+  InstructionId id_ = kNoInstruction;
   int32_t index_ = 0;
   InstructionIds operands_;
   InstructionIds users_;

@@ -24,6 +24,13 @@ Computation& Module::mutable_computation(
   return *pointer;
 }
 
+void Module::ShareComputation(ComputationId id,
+                              std::shared_ptr<const Computation> computation) {
+  // Nothing changes a computation that more than one module holds.
+  computations_[static_cast<size_t>(id)] =
+      std::const_pointer_cast<Computation>(std::move(computation));
+}
+
 bool Module::SharesComputation(const Module& a, const Module& b,
                                ComputationId id) {
   const size_t i = static_cast<size_t>(id);
@@ -32,9 +39,17 @@ bool Module::SharesComputation(const Module& a, const Module& b,
 }
 
 ComputationId Module::AddComputation(Computation computation) {
+  const ComputationId id = computation_slots();
+  computation.id_ = id;
   computations_.push_back(
       std::make_shared<Computation>(std::move(computation)));
-  return computation_slots() - 1;
+  return id;
+}
+
+std::vector<ComputationId> Module::ComputationIds() const {
+  std::vector<ComputationId> ids;
+  for (const Computation& c : computations()) ids.push_back(c.id());
+  return ids;
 }
 
 void Module::RemoveComputation(ComputationId id) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "hlo/ir/computation.h"
+#include "hlo/ir/live_range.h"
 
 namespace hone::hlo {
 
@@ -58,7 +59,20 @@ class Module {
   void set_entry(ComputationId entry) { entry_ = entry; }
   const Computation& entry_computation() const { return computation(entry_); }
 
-  // Ids are 0 … computation_slots()-1; a slot may be empty.
+  // The computations in the order of their ids. The reference that a loop holds
+  // ends with mutable_computation(id()); loops that change computations go over
+  // ComputationIds().
+  LiveRange<std::vector<std::shared_ptr<Computation>>> computations() const {
+    return LiveRange(computations_, computations_.size());
+  }
+  std::vector<ComputationId> ComputationIds() const;
+  // Returns true if `id` names a computation of this module.
+  bool Contains(ComputationId id) const {
+    return id >= 0 && id < computation_slots() && has_computation(id);
+  }
+
+  // Ids are 0 … computation_slots()-1; a slot may be empty. For hlo/ir and
+  // hlo/rewrite, like Computation::slot_count.
   ComputationId computation_slots() const {
     return static_cast<ComputationId>(computations_.size());
   }
@@ -75,6 +89,10 @@ class Module {
   // before alive, so that references into it stay valid.
   Computation& mutable_computation(
       ComputationId id, std::shared_ptr<const Computation>* replaced);
+  // Lets this module share `computation`, with what other modules hold of it,
+  // as its computation `id`.
+  void ShareComputation(ComputationId id,
+                        std::shared_ptr<const Computation> computation);
   // Whether a and b hold the very same (shared, unchanged) computation `id`.
   static bool SharesComputation(const Module& a, const Module& b,
                                 ComputationId id);

@@ -5,6 +5,7 @@
 #include "absl/strings/string_view.h"
 
 #include "hlo/ir/module.h"
+#include "hlo/rewrite/options.h"
 
 namespace hone::hlo {
 
@@ -20,12 +21,14 @@ class Pass {
   // passes.def.
   virtual absl::string_view name() const = 0;
 
-  // Rewrites `module`, which verifies; returns whether anything changed. A
-  // module that is returned changed verifies; an unchanged one still shares
-  // every computation with its fork (ask for mutable_computation only when
-  // there is something to change).
-  // Errors: Internal for a bug; malformed modules are the verifier's matter.
-  virtual absl::StatusOr<bool> Run(Module& module) const = 0;
+  // Rewrites `module`, which verifies, as far as `options` permit; returns true
+  // if anything changed. A module that is returned changed verifies; an
+  // unchanged one still shares every computation with its fork.
+  // Errors: Internal for a bug of the pass, never an abort; `module` is then in
+  // an unspecified but destructible state. Malformed modules are the verifier's
+  // matter.
+  virtual absl::StatusOr<bool> Run(
+      Module& module, const RewriteOptions& options = {}) const = 0;
 };
 
 }  // namespace hone::hlo

@@ -6,8 +6,6 @@
 
 namespace hone::hlo {
 
-using algsimp::Rewriter;
-
 int64_t IndexVectorCount(const Shape& indices, int64_t index_vector_dim) {
   int64_t count = 1;
   for (int64_t d = 0; d < indices.rank(); ++d) {
@@ -54,7 +52,7 @@ InstructionId AddIndexMatrix(Rewriter& r, InstructionId indices,
     permutation.push_back(index_vector_dim);
     columns = dimensions[static_cast<size_t>(index_vector_dim)];
   }
-  return r.AddReshape(AddTranspose(r, indices, permutation), {rows, columns});
+  return MakeReshape(r, AddTranspose(r, indices, permutation), {rows, columns});
 }
 
 InstructionIds AddStartIndices(Rewriter& r, InstructionId indices,
@@ -63,16 +61,16 @@ InstructionIds AddStartIndices(Rewriter& r, InstructionId indices,
   const ElementType type = r.shape(indices).element_type();
   const int64_t size = static_cast<int64_t>(index_map.size());
   const InstructionId vector =
-      size > 1 ? r.AddReshape(indices, {size}) : indices;
+      size > 1 ? MakeReshape(r, indices, {size}) : indices;
   InstructionIds starts(static_cast<size_t>(operand_rank), kNoInstruction);
   for (int64_t i = 0; i < size; ++i) {
     InstructionId element = vector;
     if (size > 1) {
       const SliceDimension slice = {i, i + 1, 1};
-      element = r.Add(MakeSlice(r.computation(), vector, {slice}));
+      element = MakeSlice(r, vector, {slice});
     }
     starts[static_cast<size_t>(index_map[static_cast<size_t>(i)])] =
-        r.AddReshape(element, {});
+        MakeReshape(r, element, {});
   }
   InstructionId zero = kNoInstruction;
   for (InstructionId& start : starts) {

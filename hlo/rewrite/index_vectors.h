@@ -18,12 +18,12 @@ int64_t IndexVectorCount(const Shape& indices, int64_t index_vector_dim);
 bool IndexTypeHolds(ElementType type, int64_t value);
 
 // The indices as a matrix of one index vector a row, in their order.
-InstructionId AddIndexMatrix(algsimp::Rewriter& r, InstructionId indices,
+InstructionId AddIndexMatrix(Rewriter& r, InstructionId indices,
                              int64_t index_vector_dim);
 
 // Of a single index vector, the scalar for each of the operand's dimensions:
 // element i for dimension index_map[i], zero for the others.
-InstructionIds AddStartIndices(algsimp::Rewriter& r, InstructionId indices,
+InstructionIds AddStartIndices(Rewriter& r, InstructionId indices,
                                const DimensionVector& index_map,
                                int64_t operand_rank);
 

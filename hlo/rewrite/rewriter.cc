@@ -3,15 +3,63 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/check.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 
-namespace hone::hlo::algsimp {
+#include "hlo/inference/shape_inference.h"
+#include "hlo/rewrite/carried_attributes.h"
 
-Rewriter::Rewriter(Module& module, ComputationId id)
-    : module_(&module), id_(id), current_(&module.computation(id)) {}
+namespace hone::hlo {
+namespace {
+
+// The part of a path that names the file within the repository's folder.
+absl::string_view FileName(absl::string_view path) {
+  const size_t slash = path.rfind('/');
+  return slash == path.npos ? path : path.substr(slash + 1);
+}
+
+}  // namespace
+
+Rewriter::Rewriter(Module& module, ComputationId id,
+                   const RewriteOptions& options)
+    : module_(&module),
+      id_(id),
+      options_(&options),
+      current_(&module.computation(id)),
+      mark_(current_->slot_count()) {}
+
+Rewriter::~Rewriter() {
+  if (mutable_ != nullptr && !changed_ && replaced_ != nullptr) {
+    module_->ShareComputation(id_, std::move(replaced_));
+  }
+}
+
+// An array of many dimensions of size 1, so that reading on is harmless.
+const Instruction& Rewriter::Misfit() {
+  static const Instruction* const kMisfit = new Instruction(
+      Opcode::kUnknown,
+      Shape::Array(ElementType::kF32, std::vector<int64_t>(32, 1)),
+      InstructionIds(8, kNoInstruction));
+  return *kMisfit;
+}
+
+void Rewriter::Fail(absl::string_view what, Place place) {
+  if (!status_.ok()) return;
+  status_ = absl::InternalError(absl::StrCat(FileName(place.file_name()), ":",
+                                             place.line(), ": computation ",
+                                             current_->name(), ": ", what));
+}
+
+bool Rewriter::CheckLive(InstructionId id, Place place) {
+  if (current_->Contains(id)) return true;
+  Fail(absl::StrCat("instruction id ", id,
+                    ", expected a live instruction of the computation"),
+       place);
+  return false;
+}
 
 bool Rewriter::DiesWith(InstructionId id, InstructionId user) const {
-  const Instruction& instruction = (*current_)[id];
+  const Instruction& instruction = (*this)[id];
   return instruction.users().size() == 1 && instruction.users()[0] == user &&
          id != current_->root() && instruction.opcode() != Opcode::kParameter &&
          !current_->HasControlDependency(id);
@@ -29,7 +77,7 @@ int Rewriter::FreedWith(InstructionId id, InstructionId user) const {
 }
 
 bool Rewriter::LayoutIsSeen(InstructionId id) const {
-  const InstructionIds& users = (*current_)[id].users();
+  const InstructionIds& users = (*this)[id].users();
   return std::any_of(users.begin(), users.end(), [&](InstructionId user) {
     const Opcode opcode = (*current_)[user].opcode();
     return opcode == Opcode::kBitcast || opcode == Opcode::kUnknown ||
@@ -37,78 +85,278 @@ bool Rewriter::LayoutIsSeen(InstructionId id) const {
   });
 }
 
-InstructionId Rewriter::Add(Instruction instruction) {
+bool Rewriter::MayReplace(InstructionId id, bool dynamic) const {
+  const Instruction& instruction = (*this)[id];
+  if (instruction.opcode() == Opcode::kParameter ||
+      !AttributesPermitReplacing(instruction) ||
+      current_->HasControlDependency(id) ||
+      module_->HasSideEffect(instruction)) {
+    return false;
+  }
+  bool has_layout = instruction.shape().layout() != nullptr;
+  if (!dynamic && instruction.shape().is_dynamic()) return false;
+  for (InstructionId operand : instruction.operands()) {
+    if (!dynamic && shape(operand).is_dynamic()) return false;
+    has_layout |= shape(operand).layout() != nullptr;
+  }
+  return !has_layout || !LayoutIsSeen(id);
+}
+
+InstructionId Rewriter::Add(Instruction instruction, Place place) {
+  instruction.set_attributes(WithoutCarried(instruction.attributes_ptr()));
+  return Insert(std::move(instruction), place);
+}
+
+InstructionId Rewriter::AddCopy(Instruction instruction, Place place) {
+  return Insert(std::move(instruction), place);
+}
+
+InstructionId Rewriter::Insert(Instruction instruction, Place place) {
+  if (!status_.ok()) return kNoInstruction;
+  for (InstructionId operand : instruction.operands()) {
+    if (!CheckLive(operand, place)) return kNoInstruction;
+  }
+  absl::StatusOr<ShapePtr> inferred =
+      InferShape(*module_, *current_, instruction);
+  if (!inferred.ok()) {
+    Fail(absl::StrCat(OpcodeName(instruction.opcode()), ": ",
+                      inferred.status().message()),
+         place);
+    return kNoInstruction;
+  }
+  if (instruction.shape_ptr() == nullptr) {
+    if (*inferred == nullptr) {
+      Fail(absl::StrCat(OpcodeName(instruction.opcode()),
+                        ": no shape, expected one: operands do not tell it"),
+           place);
+      return kNoInstruction;
+    }
+    instruction.set_shape(*std::move(inferred));
+  } else if (*inferred != nullptr && *inferred != instruction.shape_ptr()) {
+    Fail(absl::StrCat(OpcodeName(instruction.opcode()), ": shape ",
+                      instruction.shape().ToString(), ", expected ",
+                      (*inferred)->ToString()),
+         place);
+    return kNoInstruction;
+  }
   const InstructionId id = Mutable().AddInstruction(std::move(instruction));
-  Enqueue(id);
+  Touch(id);
   return id;
 }
 
-InstructionId Rewriter::AddUniform(Literal scalar,
-                                   absl::Span<const int64_t> dimensions) {
-  const InstructionId constant = Add(Instruction::Constant(std::move(scalar)));
-  if (dimensions.empty()) return constant;
-  return Add(MakeBroadcast(*current_, constant, dimensions, {}));
-}
-
-InstructionId Rewriter::AddUnary(Opcode opcode, InstructionId operand) {
-  return Add(MakeUnary(opcode, *current_, operand));
-}
-
-InstructionId Rewriter::AddBinary(Opcode opcode, InstructionId lhs,
-                                  InstructionId rhs) {
-  return Add(MakeBinary(opcode, *current_, lhs, rhs));
-}
-
-InstructionId Rewriter::AddReshape(InstructionId operand,
-                                   absl::Span<const int64_t> dimensions) {
-  if (absl::MakeConstSpan(dimensions_of(operand)) == dimensions) return operand;
-  return Add(MakeReshape(*current_, operand, dimensions));
-}
-
-bool Rewriter::Replace(InstructionId old, InstructionId replacement) {
-  HONE_CHECK(old != replacement);
-  if (!Shape::Equal(shape(old), shape(replacement))) return false;
-  if (!Shape::Equal(shape(old), shape(replacement), /*ignore_layout=*/false) &&
-      LayoutIsSeen(old)) {
-    replacement = Add(Instruction(Opcode::kCopy, (*current_)[old].shape_ptr(),
-                                  {replacement}));
+bool Rewriter::Replace(InstructionId old, InstructionId replacement,
+                       Place place) {
+  if (!status_.ok() || !CheckLive(old, place) ||
+      !CheckLive(replacement, place)) {
+    return false;
   }
-  ++replacements_;
-  Enqueue(replacement);
-  for (InstructionId user : (*current_)[old].users()) Enqueue(user);
+  const Instruction& instruction = (*current_)[old];
+  if (old == replacement || instruction.opcode() == Opcode::kParameter) {
+    Fail(absl::StrCat(OpcodeName(instruction.opcode()), " ", instruction.name(),
+                      ": replaced by itself, or a parameter"),
+         place);
+    return false;
+  }
+  if (!Shape::Equal(shape(old), shape(replacement))) {
+    Fail(absl::StrCat(OpcodeName(instruction.opcode()), " ", instruction.name(),
+                      ": replaced by ", shape(replacement).ToString(),
+                      ", expected ", shape(old).ToString()),
+         place);
+    return false;
+  }
+  for (InstructionId user : instruction.users()) {
+    if (user >= mark_ && user != replacement) {
+      Fail(absl::StrCat(OpcodeName(instruction.opcode()), " ",
+                        instruction.name(),
+                        ": used by what the rewrite added in its place"),
+           place);
+      return false;
+    }
+  }
+  const bool copies =
+      !Shape::Equal(shape(old), shape(replacement), /*ignore_layout=*/false) &&
+      LayoutIsSeen(old);
+  const bool is_new = copies || replacement >= mark_;
+  if (copies) {
+    replacement = Insert(
+        Instruction(Opcode::kCopy, (*current_)[old].shape_ptr(), {replacement}),
+        place);
+    if (!status_.ok()) return false;
+  }
+  if (!CarryAttributes(Mutable(), old, replacement, is_new)) return false;
+  changed_ = true;
+  Touch(replacement);
+  for (InstructionId user : (*current_)[old].users()) Touch(user);
   Mutable().ReplaceAllUses(old, replacement);
-  // Rules that ask whether something dies with them may apply now.
+  // Rewrites that ask whether something dies with them may apply now.
   for (InstructionId operand : InstructionIds((*current_)[old].operands())) {
     if ((*current_)[operand].users().size() > 8) continue;
-    for (InstructionId user : (*current_)[operand].users()) Enqueue(user);
+    for (InstructionId user : (*current_)[operand].users()) Touch(user);
   }
-  if ((*current_)[old].users().empty()) RemoveDead(old);
+  RemoveDead(old);
   return true;
 }
 
-void Rewriter::RemoveDead(InstructionId id) {
-  // Unlike Computation::RemoveWithUnusedOperands, also what calls a region.
+bool Rewriter::ReplaceWith(InstructionId old, Instruction instruction,
+                           Place place) {
+  const InstructionId replacement = Add(std::move(instruction), place);
+  return status_.ok() && Replace(old, replacement, place);
+}
+
+void Rewriter::SetOperand(InstructionId user, size_t i, InstructionId operand,
+                          Place place) {
+  if (!status_.ok() || !CheckLive(user, place) || !CheckLive(operand, place)) {
+    return;
+  }
+  if (i >= (*current_)[user].operand_count() ||
+      !Shape::Equal(shape(operand), shape(this->operand(user, i)))) {
+    Fail(absl::StrCat("operand ", i, " of ", (*current_)[user].name(), ": ",
+                      shape(operand).ToString(),
+                      ", expected the shape of the one before"),
+         place);
+    return;
+  }
+  changed_ = true;
+  Mutable().ReplaceOperand(user, i, operand);
+  Touch(user);
+}
+
+void Rewriter::SetOperands(InstructionId user,
+                           absl::Span<const InstructionId> operands,
+                           Place place) {
+  if (!status_.ok() || !CheckLive(user, place)) return;
+  for (InstructionId operand : operands) {
+    if (!CheckLive(operand, place)) return;
+  }
+  changed_ = true;
+  Mutable().SetOperands(user, operands);
+  Touch(user);
+}
+
+void Rewriter::ReplaceUses(InstructionId old, InstructionId replacement,
+                           Place place) {
+  if (!status_.ok() || old == replacement || !CheckLive(old, place) ||
+      !CheckLive(replacement, place)) {
+    return;
+  }
+  changed_ = true;
+  for (InstructionId user : (*current_)[old].users()) Touch(user);
+  Mutable().ReplaceAllUses(old, replacement);
+}
+
+void Rewriter::SetShape(InstructionId id, ShapePtr shape, Place place) {
+  if (!status_.ok() || !CheckLive(id, place)) return;
+  changed_ = true;
+  Instruction& instruction = Mutable().mutable_instruction(id);
+  instruction.set_shape(std::move(shape));
+  if (FindAttribute(instruction, "sharding") == nullptr &&
+      FindAttribute(instruction, "origin") == nullptr) {
+    return;
+  }
+  auto attributes = std::make_shared<Attributes>(instruction.attributes());
+  auto& others = attributes->others;
+  others.erase(std::remove_if(others.begin(), others.end(),
+                              [](const auto& attribute) {
+                                return attribute.first == "sharding" ||
+                                       attribute.first == "origin";
+                              }),
+               others.end());
+  instruction.set_attributes(std::move(attributes));
+}
+
+void Rewriter::SetAttributes(InstructionId id,
+                             std::shared_ptr<const Attributes> attributes) {
+  if (!status_.ok() || !CheckLive(id, Place::current())) return;
+  changed_ = true;
+  Mutable().mutable_instruction(id).set_attributes(std::move(attributes));
+}
+
+void Rewriter::SetCalled(InstructionId id, ComputationIds called) {
+  if (!status_.ok() || !CheckLive(id, Place::current())) return;
+  changed_ = true;
+  Mutable().mutable_instruction(id).set_called(std::move(called));
+}
+
+void Rewriter::SetIndex(InstructionId id, int32_t index) {
+  if (!status_.ok() || !CheckLive(id, Place::current())) return;
+  changed_ = true;
+  Mutable().mutable_instruction(id).set_index(index);
+}
+
+void Rewriter::SetRoot(InstructionId id) {
+  if (!status_.ok() || !CheckLive(id, Place::current())) return;
+  changed_ = true;
+  Mutable().set_root(id);
+}
+
+void Rewriter::RenumberParameters() {
+  if (!status_.ok()) return;
+  changed_ = true;
+  Mutable().RenumberParameters();
+}
+
+void Rewriter::AddControlPredecessor(InstructionId successor,
+                                     InstructionId predecessor) {
+  if (!status_.ok() || !CheckLive(successor, Place::current()) ||
+      !CheckLive(predecessor, Place::current())) {
+    return;
+  }
+  changed_ = true;
+  Mutable().AddControlPredecessor(successor, predecessor);
+}
+
+void Rewriter::RemoveDead(InstructionId id, bool parameters) {
+  if (!status_.ok()) return;
   std::vector<InstructionId> worklist = {id};
   while (!worklist.empty()) {
     const InstructionId next = worklist.back();
     worklist.pop_back();
+    if (!current_->Contains(next)) continue;
     const Instruction& instruction = (*current_)[next];
-    if (!instruction.is_live() || !instruction.users().empty() ||
-        next == current_->root() ||
-        instruction.opcode() == Opcode::kParameter ||
+    if (!instruction.users().empty() || next == current_->root() ||
+        (instruction.opcode() == Opcode::kParameter && !parameters) ||
         module_->HasSideEffect(instruction) ||
         current_->HasControlDependency(next)) {
       continue;
     }
     const InstructionIds operands = instruction.operands();
+    if (next < mark_) changed_ = true;
     Mutable().Remove(next);
     worklist.insert(worklist.end(), operands.begin(), operands.end());
   }
 }
 
-bool Rewriter::ReplaceWith(InstructionId old, Instruction instruction) {
-  instruction.set_metadata((*current_)[old].metadata());
-  return Replace(old, Add(std::move(instruction)));
+void Rewriter::BypassControlDependencies(InstructionId id) {
+  if (!status_.ok() || !CheckLive(id, Place::current()) ||
+      !current_->HasControlDependency(id)) {
+    return;
+  }
+  changed_ = true;
+  Mutable().BypassControlDependencies(id);
+}
+
+InstructionId Rewriter::NextTouched() {
+  while (next_touched_ < touched_.size()) {
+    const InstructionId id = touched_[next_touched_++];
+    is_touched_[id] = false;
+    if (current_->Contains(id)) return id;
+  }
+  touched_.clear();
+  next_touched_ = 0;
+  return kNoInstruction;
+}
+
+void Rewriter::TouchAll() {
+  for (const Instruction& instruction : current_->instructions()) {
+    Touch(instruction.id());
+  }
+}
+
+void Rewriter::Mark() { mark_ = current_->slot_count(); }
+
+void Rewriter::DropUnused() {
+  const InstructionId slots = current_->slot_count();
+  for (InstructionId id = slots; id-- > mark_;) RemoveDead(id);
 }
 
 Computation& Rewriter::Mutable() {
@@ -119,20 +367,10 @@ Computation& Rewriter::Mutable() {
   return *mutable_;
 }
 
-void Rewriter::Enqueue(InstructionId id) {
-  const size_t i = static_cast<size_t>(id);
-  if (i >= queued_.size()) queued_.resize(i + 1, false);
-  if (queued_[i]) return;
-  queued_[i] = true;
-  queue_.push_back(id);
+void Rewriter::Touch(InstructionId id) {
+  if (is_touched_[id]) return;
+  is_touched_[id] = true;
+  touched_.push_back(id);
 }
 
-void Rewriter::EnqueueAll() {
-  queue_.clear();
-  queued_.assign(static_cast<size_t>(current_->slot_count()), false);
-  for (InstructionId id = 0; id < current_->slot_count(); ++id) {
-    if ((*current_)[id].is_live()) Enqueue(id);
-  }
-}
-
-}  // namespace hone::hlo::algsimp
+}  // namespace hone::hlo

@@ -3,122 +3,179 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
+#include <source_location>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/types/span.h"
 
+#include "hlo/ir/id_map.h"
 #include "hlo/ir/module.h"
-#include "hlo/rewrite/builder.h"
+#include "hlo/rewrite/options.h"
 
-namespace hone::hlo::algsimp {
+namespace hone::hlo {
 
-// What a rule sees of the computation it works on, and how it changes it.
+// Where in our source a rewrite asked for something; errors name it.
+using Place = std::source_location;
+
+// How passes read and change one computation.
 //
 // Reading never copies the computation; the first change does if another module
-// shares it. References to instructions stay valid until Replace, so a rule
-// matches, then adds instructions, and calls Replace last.
+// shares it. References to instructions stay valid until Replace, so a rewrite
+// matches, then makes instructions (makers.h), and calls Replace last.
+//
+// A request that does not fit (operands of the wrong shape, a replacement of
+// another shape, an instruction that must stay) changes nothing and is kept in
+// status(), which ends the pass: rewrites need not check each step. What a
+// maker returns then may be read and used further.
 class Rewriter {
  public:
-  // `module` outlives the rewriter.
-  Rewriter(Module& module, ComputationId id);
+  // `module` and `options` outlive the rewriter.
+  Rewriter(Module& module, ComputationId id, const RewriteOptions& options);
+  Rewriter(const Rewriter&) = delete;
+  Rewriter& operator=(const Rewriter&) = delete;
+  // Gives the copy of the computation back if nothing was changed for good.
+  ~Rewriter();
+
+  // The first request that did not fit.
+  const absl::Status& status() const { return status_; }
+  bool ok() const { return status_.ok(); }
+  // Records an error of the pass itself, with its place.
+  void Fail(absl::string_view what, Place place = Place::current());
+
+  // Returns true if the caller's options allow rewrites of that class. Every
+  // rewrite that is not exact asks first.
+  bool Permits(NumericClass numeric_class) const {
+    return hlo::Permits(options_->numerics, numeric_class);
+  }
 
   const Module& module() const { return *module_; }
   const Computation& computation() const { return *current_; }
   const Instruction& operator[](InstructionId id) const {
-    return (*current_)[id];
+    return id == kNoInstruction ? Misfit() : (*current_)[id];
   }
-  const Shape& shape(InstructionId id) const { return (*current_)[id].shape(); }
+  const Shape& shape(InstructionId id) const { return (*this)[id].shape(); }
   const DimensionVector& dimensions_of(InstructionId id) const {
     return shape(id).dimensions();
   }
   // Operand `i` of `id`.
   InstructionId operand(InstructionId id, size_t i) const {
-    return (*current_)[id].operand(i);
+    return (*this)[id].operand(i);
   }
   bool Is(InstructionId id, Opcode opcode) const {
-    return (*current_)[id].opcode() == opcode;
+    return (*this)[id].opcode() == opcode;
+  }
+  // Returns true if `id` has the form of `pattern` (matchers.h), whose captures
+  // are then set; otherwise some of them may be.
+  template <typename Pattern>
+  bool Match(InstructionId id, const Pattern& pattern) const {
+    return id != kNoInstruction && pattern.Matches(*current_, id);
   }
 
-  // Whether removing the uses by `user` leaves `id` dead: `user` is its only
-  // user and it is neither the root, nor a parameter, nor held by a control
-  // dependency.
+  // Returns true if `user` is the only user of `id`, which nothing else keeps
+  // alive: it is no root, parameter or end of a control dependency.
   bool DiesWith(InstructionId id, InstructionId user) const;
-  // How many instructions go when `id` goes, itself and operands (of operands)
-  // that nothing else uses. For rules that must not raise the count. Looks
-  // through chains of broadcasts and reshapes only.
+  // The number of instructions that go when `id` loses the use by `user`: `id`
+  // itself and what it alone uses, through chains of broadcasts and reshapes
+  // only. For rewrites that must not raise the count.
   int FreedWith(InstructionId id, InstructionId user) const;
-
-  InstructionId Add(Instruction instruction);
-  // A scalar constant, broadcast to `dimensions` unless they are empty.
-  InstructionId AddUniform(Literal scalar,
-                           absl::Span<const int64_t> dimensions);
-  InstructionId AddUnary(Opcode opcode, InstructionId operand);
-  InstructionId AddBinary(Opcode opcode, InstructionId lhs, InstructionId rhs);
-  // The operand itself when it has these dimensions already.
-  InstructionId AddReshape(InstructionId operand,
-                           absl::Span<const int64_t> dimensions);
-
-  // Whether the layout of `id` is part of what some user means.
+  // Returns true if the layout of `id` is part of what some user means.
   bool LayoutIsSeen(InstructionId id) const;
 
-  // Replaces all uses of `old` by an instruction of the same shape and removes
-  // what that leaves dead. Where the layouts differ and a user sees that, a
-  // copy goes in between. Returns false, and does nothing, for another shape
-  // (which a module that verifies may still have, as to dynamic dimensions).
-  bool Replace(InstructionId old, InstructionId replacement);
-  bool ReplaceWith(InstructionId old, Instruction instruction);
+  // Returns true if something else may compute the value of `id`: it is no
+  // parameter, has no side effect, control dependency, attribute that Hone does
+  // not know or layout that a user sees and, unless `dynamic`, neither it nor
+  // an operand has a dynamic dimension.
+  bool MayReplace(InstructionId id, bool dynamic = false) const;
 
-  // Applies `simplify` (rewriter, id → whether it replaced id) to every live
-  // instruction, then to those whose operands changed, until nothing does.
-  // Returns whether anything changed.
-  template <typename Simplify>
-  bool RunToFixedPoint(Simplify simplify);
+  // Adds an instruction on live operands, with the shape that InferShape gives
+  // it (a shape that is set already has to agree). Attributes that belong to a
+  // place in a program (carried_attributes.h) are dropped.
+  InstructionId Add(Instruction instruction, Place place = Place::current());
+  // Likewise, and keeps these attributes: a copy of what stands elsewhere, as
+  // when a call is inlined.
+  InstructionId AddCopy(Instruction instruction,
+                        Place place = Place::current());
+
+  // Moves all uses of `old` to `replacement`, an instruction of the same shape,
+  // carries attributes over (carried_attributes.h) and removes what that leaves
+  // dead. Where layouts differ and a user sees that, a copy goes in between.
+  // Returns false, and changes nothing, where attributes cannot be carried.
+  bool Replace(InstructionId old, InstructionId replacement,
+               Place place = Place::current());
+  // Adds the instruction, which must compute the same value, and replaces `old`
+  // by it.
+  bool ReplaceWith(InstructionId old, Instruction instruction,
+                   Place place = Place::current());
+
+  // The changes below are for passes that change several computations together
+  // (loops, branches, calls), which leave them consistent in the end.
+
+  // Makes operand `i` of `user` another instruction of the same shape.
+  void SetOperand(InstructionId user, size_t i, InstructionId operand,
+                  Place place = Place::current());
+  // Replaces all operands; their shapes are for the pass to get right.
+  void SetOperands(InstructionId user, absl::Span<const InstructionId> operands,
+                   Place place = Place::current());
+  // Moves all uses, the root included, whatever the shapes.
+  void ReplaceUses(InstructionId old, InstructionId replacement,
+                   Place place = Place::current());
+  // Changes the shape of `id`; attributes whose form follows the shape
+  // (sharding, origin) are dropped.
+  void SetShape(InstructionId id, ShapePtr shape,
+                Place place = Place::current());
+  void SetAttributes(InstructionId id,
+                     std::shared_ptr<const Attributes> attributes);
+  void SetCalled(InstructionId id, ComputationIds called);
+  // Of a parameter or get-tuple-element.
+  void SetIndex(InstructionId id, int32_t index);
+  void SetRoot(InstructionId id);
+  // Closes the gaps that removed parameters left.
+  void RenumberParameters();
+  // Lets `successor` run after `predecessor`.
+  void AddControlPredecessor(InstructionId successor,
+                             InstructionId predecessor);
+  // Removes `id` if nothing needs it, and then its operands likewise. Unused
+  // parameters go too if `parameters`.
+  void RemoveDead(InstructionId id, bool parameters = false);
+  // Moves the control dependencies of `id` to its operands' and users' side:
+  // each predecessor runs before each successor, and `id` has none any more.
+  void BypassControlDependencies(InstructionId id);
+
+  // For the driver: the next instruction to look at again (what was added, what
+  // uses something new, and what may die with its operand now) in the order of
+  // the changes; kNoInstruction if there is none.
+  InstructionId NextTouched();
+  // Puts every live instruction in that queue.
+  void TouchAll();
+  // A point to go back to: the driver takes one before each rewrite.
+  void Mark();
+  // Removes what was added since Mark and is not used.
+  void DropUnused();
+  // Returns true once something was changed that stays.
+  bool changed() const { return changed_; }
 
  private:
+  static const Instruction& Misfit();
   Computation& Mutable();
-  // Removes `id` if nothing uses it, and then its operands likewise.
-  void RemoveDead(InstructionId id);
-  void Enqueue(InstructionId id);
-  void EnqueueAll();
+  InstructionId Insert(Instruction instruction, Place place);
+  bool CheckLive(InstructionId id, Place place);
+  void Touch(InstructionId id);
 
   Module* module_;
-  ComputationId id_;
+  const ComputationId id_;
+  const RewriteOptions* options_;
   const Computation* current_;
   Computation* mutable_ = nullptr;
   std::shared_ptr<const Computation> replaced_;
-  std::vector<InstructionId> queue_;
-  std::vector<bool> queued_;
-  int64_t replacements_ = 0;
+  absl::Status status_;
+  bool changed_ = false;
+  InstructionId mark_;
+  std::vector<InstructionId> touched_;
+  size_t next_touched_ = 0;
+  IdMap<bool> is_touched_;
 };
 
-template <typename Simplify>
-bool Rewriter::RunToFixedPoint(Simplify simplify) {
-  // Instructions that are only looked at, mostly, before the first match.
-  InstructionId first = 0;
-  const InstructionId slots = current_->slot_count();
-  while (first < slots &&
-         !((*current_)[first].is_live() && simplify(*this, first))) {
-    ++first;
-  }
-  if (first == slots) return mutable_ != nullptr;
-  // Rules shrink the module or move it towards a normal form, so this ends by
-  // itself; the bound is there should two rules ever undo each other.
-  const int64_t bound = 1000 + 20 * int64_t{slots};
-  int64_t before;
-  do {
-    before = replacements_;
-    EnqueueAll();
-    for (size_t next = 0; next < queue_.size(); ++next) {
-      const InstructionId id = queue_[next];
-      queued_[static_cast<size_t>(id)] = false;
-      if ((*current_)[id].is_live()) simplify(*this, id);
-      if (replacements_ > bound) return true;
-    }
-  } while (replacements_ != before);
-  return true;
-}
-
-}  // namespace hone::hlo::algsimp
+}  // namespace hone::hlo
 
 #endif  // HONE_HLO_REWRITE_REWRITER_H_

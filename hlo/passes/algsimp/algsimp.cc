@@ -2,30 +2,10 @@
 
 #include "hlo/passes/algsimp/rules.h"
 #include "hlo/passes/registry.h"
+#include "hlo/rewrite/driver.h"
 
 namespace hone::hlo {
 namespace {
-
-using algsimp::Rewriter;
-
-// Whether rules may look at `id`: nothing about it that they do not understand.
-bool IsEligible(const Rewriter& r, InstructionId id) {
-  const Instruction& instruction = r[id];
-  const Attributes& attributes = instruction.attributes();
-  const bool keeps_attributes = instruction.opcode() == Opcode::kDot ||
-                                instruction.opcode() == Opcode::kConvolution;
-  if ((!attributes.others.empty() && !keeps_attributes) ||
-      instruction.shape().is_dynamic() ||
-      r.computation().HasControlDependency(id)) {
-    return false;
-  }
-  bool has_layout = instruction.shape().layout() != nullptr;
-  for (InstructionId operand : instruction.operands()) {
-    if (r.shape(operand).is_dynamic()) return false;
-    has_layout |= r.shape(operand).layout() != nullptr;
-  }
-  return !has_layout || !r.LayoutIsSeen(id);
-}
 
 using Rule = bool (*)(Rewriter&, InstructionId);
 
@@ -130,7 +110,7 @@ bool Simplify(Rewriter& r, InstructionId id) {
   const Opcode opcode = r[id].opcode();
   const Rule rule = RuleFor(opcode);
   const bool elementwise = IsElementwise(opcode) && !IsOpaque(opcode);
-  if ((rule == nullptr && !elementwise) || !IsEligible(r, id)) return false;
+  if ((rule == nullptr && !elementwise) || !r.MayReplace(id)) return false;
   if (rule != nullptr && rule(r, id)) return true;
   return elementwise && algsimp::SimplifyElementwise(r, id);
 }
@@ -150,14 +130,12 @@ class AlgebraicSimplifier final : public Pass {
  public:
   absl::string_view name() const override { return "algsimp"; }
 
-  absl::StatusOr<bool> Run(Module& module) const override {
-    if (module.is_scheduled()) return false;
-    bool changed = false;
-    for (ComputationId id = 0; id < module.computation_slots(); ++id) {
-      if (!module.has_computation(id)) continue;
-      changed |= Rewriter(module, id).RunToFixedPoint(Simplify);
-    }
-    return changed;
+  absl::StatusOr<bool> Run(Module& module,
+                           const RewriteOptions& options) const override {
+    return RewriteModule(
+        module,
+        {.name = "algsimp", .visit = Visit::kFixedPoint, .checks_itself = true},
+        options, Simplify);
   }
 };
 

@@ -21,8 +21,8 @@ bool IsUniformValue(const Rewriter& r, InstructionId id, double value) {
 
 bool ReplaceWithZero(Rewriter& r, InstructionId id) {
   return r.Replace(
-      id, r.AddUniform(Literal::ScalarInt(r.shape(id).element_type(), 0),
-                       r.dimensions_of(id)));
+      id, MakeUniform(r, Literal::ScalarInt(r.shape(id).element_type(), 0),
+                      r.dimensions_of(id)));
 }
 
 // Whether adding a new uniform constant of id's shape in place of constants
@@ -79,8 +79,8 @@ bool MergeOffsets(Rewriter& r, InstructionId id) {
   const InstructionId x = inner->x;
   const Opcode opcode = inner->subtracts ? Opcode::kSubtract : Opcode::kAdd;
   const InstructionId constant =
-      r.AddUniform(*std::move(sum), r.dimensions_of(id));
-  return r.ReplaceWith(id, MakeBinary(opcode, r.computation(), x, constant));
+      MakeUniform(r, *std::move(sum), r.dimensions_of(id));
+  return r.Replace(id, MakeBinary(r, opcode, x, constant));
 }
 
 // x + scatter(0, indices, updates) → scatter(x, indices, updates): a scatter
@@ -166,10 +166,10 @@ bool MergeScales(Rewriter& r, InstructionId id) {
   if (!PaysForUniform(r, id, freed, 1)) return false;
   const InstructionId x = inner->x;
   const InstructionId constant =
-      r.AddUniform(*std::move(product), r.dimensions_of(id));
-  return r.ReplaceWith(id,
-                       MakeBinary(divide ? Opcode::kDivide : Opcode::kMultiply,
-                                  r.computation(), x, constant));
+      MakeUniform(r, *std::move(product), r.dimensions_of(id));
+  return r.Replace(
+      id,
+      MakeBinary(r, divide ? Opcode::kDivide : Opcode::kMultiply, x, constant));
 }
 
 // A negation whose only user is `user`.
@@ -189,11 +189,9 @@ bool HoistNegation(Rewriter& r, InstructionId id) {
   const Opcode opcode = r[id].opcode();
   const InstructionId x = negate_a ? r.operand(a, 0) : a;
   const InstructionId y = negate_b ? r.operand(b, 0) : b;
-  Instruction result = MakeBinary(opcode, r.computation(), x, y);
-  if (negate_a && negate_b) return r.ReplaceWith(id, std::move(result));
-  const InstructionId product = r.Add(std::move(result));
-  return r.ReplaceWith(id,
-                       MakeUnary(Opcode::kNegate, r.computation(), product));
+  const InstructionId product = MakeBinary(r, opcode, x, y);
+  if (negate_a && negate_b) return r.Replace(id, product);
+  return r.Replace(id, MakeUnary(r, Opcode::kNegate, product));
 }
 
 }  // namespace
@@ -208,8 +206,8 @@ bool SimplifyAdd(Rewriter& r, InstructionId id) {
     const InstructionId y = r.operand(id, 1 - i);
     if (IsUniformValue(r, y, 0)) return r.Replace(id, x);
     if (IsDyingNegate(r, y, id)) {
-      return r.ReplaceWith(id, MakeBinary(Opcode::kSubtract, r.computation(), x,
-                                          r.operand(y, 0)));
+      return r.Replace(id,
+                       MakeBinary(r, Opcode::kSubtract, x, r.operand(y, 0)));
     }
     if (AddIntoScatter(r, id, x, y)) return true;
   }
@@ -228,12 +226,11 @@ bool SimplifySubtract(Rewriter& r, InstructionId id) {
   if (IsIntegerArray(r, id)) {
     if (x == y) return ReplaceWithZero(r, id);
     if (IsUniformValue(r, x, 0)) {
-      return r.ReplaceWith(id, MakeUnary(Opcode::kNegate, r.computation(), y));
+      return r.Replace(id, MakeUnary(r, Opcode::kNegate, y));
     }
   }
   if (IsDyingNegate(r, y, id)) {
-    return r.ReplaceWith(
-        id, MakeBinary(Opcode::kAdd, r.computation(), x, r.operand(y, 0)));
+    return r.Replace(id, MakeBinary(r, Opcode::kAdd, x, r.operand(y, 0)));
   }
   return MergeOffsets(r, id);
 }
@@ -253,7 +250,7 @@ bool SimplifyMultiply(Rewriter& r, InstructionId id) {
       return ReplaceWithZero(r, id);
     }
     if (IsUniformValue(r, y, -1)) {
-      return r.ReplaceWith(id, MakeUnary(Opcode::kNegate, r.computation(), x));
+      return r.Replace(id, MakeUnary(r, Opcode::kNegate, x));
     }
   }
   return MergeScales(r, id) || HoistNegation(r, id);
@@ -271,8 +268,7 @@ bool SimplifyDivide(Rewriter& r, InstructionId id) {
     if (r.Is(y, Opcode::kSqrt) || r.Is(y, Opcode::kRsqrt)) {
       const Opcode inverse =
           r.Is(y, Opcode::kSqrt) ? Opcode::kRsqrt : Opcode::kSqrt;
-      return r.ReplaceWith(
-          id, MakeUnary(inverse, r.computation(), r.operand(y, 0)));
+      return r.Replace(id, MakeUnary(r, inverse, r.operand(y, 0)));
     }
   }
   return MergeScales(r, id) || HoistNegation(r, id);
@@ -298,8 +294,8 @@ bool SimplifyNegate(Rewriter& r, InstructionId id) {
   const InstructionId x = r.operand(id, 0);
   if (r.Is(x, Opcode::kNegate)) return r.Replace(id, r.operand(x, 0));
   if (r.Is(x, Opcode::kSubtract) && r.DiesWith(x, id)) {
-    return r.ReplaceWith(id, MakeBinary(Opcode::kSubtract, r.computation(),
-                                        r.operand(x, 1), r.operand(x, 0)));
+    return r.Replace(
+        id, MakeBinary(r, Opcode::kSubtract, r.operand(x, 1), r.operand(x, 0)));
   }
   return MergeScales(r, id);
 }

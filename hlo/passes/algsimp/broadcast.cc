@@ -38,8 +38,7 @@ bool SkipDegenerateReshape(Rewriter& r, InstructionId id) {
     if (i == from.size()) return false;
     composed.push_back(mapping[i++]);
   }
-  return r.ReplaceWith(
-      id, MakeBroadcast(r.computation(), x, r.dimensions_of(id), composed));
+  return r.Replace(id, MakeBroadcast(r, x, r.dimensions_of(id), composed));
 }
 
 }  // namespace
@@ -56,15 +55,14 @@ bool SimplifyBroadcast(Rewriter& r, InstructionId id) {
   if (r.shape(x).num_elements() == r.shape(id).num_elements() &&
       r.shape(id).num_elements() > 0 && IsAscending(mapping)) {
     if (r.dimensions_of(x) == to) return r.Replace(id, x);
-    return r.ReplaceWith(id, MakeReshape(r.computation(), x, to));
+    return r.Replace(id, MakeReshape(r, x, to));
   }
   if (r.Is(x, Opcode::kBroadcast)) {
     DimensionVector composed;
     for (int64_t dimension : r[x].dimensions()) {
       composed.push_back(mapping[static_cast<size_t>(dimension)]);
     }
-    return r.ReplaceWith(
-        id, MakeBroadcast(r.computation(), r.operand(x, 0), to, composed));
+    return r.Replace(id, MakeBroadcast(r, r.operand(x, 0), to, composed));
   }
   if (r.Is(x, Opcode::kIota)) {
     const int64_t dimension = r[x].dimensions()[0];
@@ -79,8 +77,8 @@ bool SimplifyBroadcast(Rewriter& r, InstructionId id) {
 bool SimplifyIota(Rewriter& r, InstructionId id) {
   const Shape& shape = r.shape(id);
   if (shape.num_elements() != 1) return false;
-  return r.ReplaceWith(
-      id, MakeFilledConstant(Literal::ScalarInt(shape.element_type(), 0),
+  return r.Replace(
+      id, MakeFilledConstant(r, Literal::ScalarInt(shape.element_type(), 0),
                              shape.dimensions()));
 }
 

@@ -16,8 +16,8 @@ bool IsDiscrete(const Rewriter& r, InstructionId id) {
 
 bool ReplaceWithPred(Rewriter& r, InstructionId id, bool value) {
   return r.Replace(
-      id, r.AddUniform(Literal::ScalarInt(ElementType::kPred, value ? 1 : 0),
-                       r.dimensions_of(id)));
+      id, MakeUniform(r, Literal::ScalarInt(ElementType::kPred, value ? 1 : 0),
+                      r.dimensions_of(id)));
 }
 
 bool HoldsForEqual(ComparisonDirection direction) {
@@ -48,8 +48,7 @@ bool SimplifyExtremum(Rewriter& r, InstructionId id) {
       const bool keep_outer = *inner_is_less == (opcode == Opcode::kMaximum);
       const InstructionId source = r.operand(x, 1 - j);
       const InstructionId kept = keep_outer ? y : r.operand(x, j);
-      return r.ReplaceWith(id,
-                           MakeBinary(opcode, r.computation(), source, kept));
+      return r.Replace(id, MakeBinary(r, opcode, source, kept));
     }
   }
   return false;
@@ -115,7 +114,7 @@ bool SimplifyCompare(Rewriter& r, InstructionId id) {
       const bool same =
           (literal->AsInt(0) != 0) == (direction == ComparisonDirection::kEq);
       if (same) return r.Replace(id, x);
-      return r.ReplaceWith(id, MakeUnary(Opcode::kNot, c, x));
+      return r.Replace(id, MakeUnary(r, Opcode::kNot, x));
     }
     return false;
   }
@@ -165,12 +164,12 @@ bool SimplifySelect(Rewriter& r, InstructionId id) {
   const bool y_is_false = IsUniform(c, y, 0);
   if (x_is_true && y_is_false) return r.Replace(id, p);
   if (x_is_false && y_is_true) {
-    return r.ReplaceWith(id, MakeUnary(Opcode::kNot, c, p));
+    return r.Replace(id, MakeUnary(r, Opcode::kNot, p));
   }
   if (y_is_false) {
-    return r.ReplaceWith(id, MakeBinary(Opcode::kAnd, c, p, x));
+    return r.Replace(id, MakeBinary(r, Opcode::kAnd, p, x));
   }
-  if (x_is_true) return r.ReplaceWith(id, MakeBinary(Opcode::kOr, c, p, y));
+  if (x_is_true) return r.Replace(id, MakeBinary(r, Opcode::kOr, p, y));
   return false;
 }
 

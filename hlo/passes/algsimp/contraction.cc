@@ -28,8 +28,7 @@ bool HoistNegation(Rewriter& r, InstructionId id) {
   const InstructionId product = r.Add(Instruction(
       r[id].opcode(), r[id].shape_ptr(), operands, r[id].attributes_ptr()));
   if (negations == 2) return r.Replace(id, product);
-  return r.ReplaceWith(id,
-                       MakeUnary(Opcode::kNegate, r.computation(), product));
+  return r.Replace(id, MakeUnary(r, Opcode::kNegate, product));
 }
 
 bool IsUnpadded(const PaddingDimension& p) { return p == PaddingDimension{}; }
@@ -114,8 +113,8 @@ bool SimplifyDot(Rewriter& r, InstructionId id) {
   if (shape.num_elements() > 0 &&
       r.shape(r.operand(id, 0)).num_elements() == 0) {
     return r.Replace(id,
-                     r.AddUniform(Literal::ScalarInt(shape.element_type(), 0),
-                                  r.dimensions_of(id)));
+                     MakeUniform(r, Literal::ScalarInt(shape.element_type(), 0),
+                                 r.dimensions_of(id)));
   }
   return HoistNegation(r, id);
 }

@@ -50,10 +50,9 @@ bool SimplifyElementwise(Rewriter& r, InstructionId id) {
   InstructionIds operands;
   for (InstructionId operand : instruction.operands()) {
     const InstructionId source = r.operand(operand, 0);
-    operands.push_back(
-        r.dimensions_of(source) == small
-            ? source
-            : r.Add(MakeBroadcast(r.computation(), source, small, {})));
+    operands.push_back(r.dimensions_of(source) == small
+                           ? source
+                           : MakeBroadcast(r, source, small, {}));
   }
   const InstructionId result =
       r.Add(Instruction(instruction.opcode(),

@@ -208,8 +208,7 @@ bool SimplifyDynamicSlice(Rewriter& r, InstructionId id) {
           return r.shape(x).dimension(d) == r.shape(id).dimension(d);
         });
     if (keeps_source) {
-      return r.ReplaceWith(
-          id, MakeBroadcast(r.computation(), r.operand(x, 0), sizes, mapping));
+      return r.Replace(id, MakeBroadcast(r, r.operand(x, 0), sizes, mapping));
     }
   }
   const std::optional<DimensionVector> starts = ConstantStarts(r, id, 1, sizes);
@@ -218,7 +217,7 @@ bool SimplifyDynamicSlice(Rewriter& r, InstructionId id) {
   for (size_t i = 0; i < sizes.size(); ++i) {
     slice.push_back({(*starts)[i], (*starts)[i] + sizes[i], 1});
   }
-  return r.ReplaceWith(id, MakeSlice(r.computation(), x, slice));
+  return r.Replace(id, MakeSlice(r, x, slice));
 }
 
 // dynamic-update-slice(x, u) → u: all of x replaced

@@ -73,7 +73,7 @@ bool SimplifyXor(Rewriter& r, InstructionId id) {
     const InstructionId y = r.operand(id, 1 - i);
     if (IsAllZeros(r, y)) return r.Replace(id, x);
     if (IsAllOnes(r, y)) {
-      return r.ReplaceWith(id, MakeUnary(Opcode::kNot, r.computation(), x));
+      return r.Replace(id, MakeUnary(r, Opcode::kNot, x));
     }
   }
   return false;

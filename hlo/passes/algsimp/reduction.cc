@@ -105,7 +105,7 @@ bool ReduceOfReshape(Rewriter& r, InstructionId id, const Reduction& m) {
   if (dimensions.empty()) return false;
   const DimensionVector wanted = r.dimensions_of(id);
   const InstructionId reduce = r.Add(MakeReduce(r, id, x, dimensions));
-  return r.Replace(id, r.AddReshape(reduce, wanted));
+  return r.Replace(id, MakeReshape(r, reduce, wanted));
 }
 
 // reduce(reduce(x)) → reduce(x): same operation, and the inner one starts from
@@ -146,8 +146,7 @@ bool ReduceOfBroadcast(Rewriter& r, InstructionId id, const Reduction& m) {
     case Opcode::kMinimum:
     case Opcode::kAnd:
     case Opcode::kOr:
-      return r.ReplaceWith(
-          id, MakeBroadcast(r.computation(), x, r.dimensions_of(id), mapping));
+      return r.Replace(id, MakeBroadcast(r, x, r.dimensions_of(id), mapping));
     case Opcode::kAdd: {
       const Literal* summand = ConstantLiteral(r.computation(), x);
       if (summand == nullptr || !r.shape(x).IsScalar()) return false;
@@ -156,7 +155,8 @@ bool ReduceOfBroadcast(Rewriter& r, InstructionId id, const Reduction& m) {
           FoldScalars(Opcode::kMultiply, *summand,
                       Literal::ScalarInt(wide.element_type(), count));
       if (!sum.has_value()) return false;
-      return r.Replace(id, r.AddUniform(*std::move(sum), r.dimensions_of(id)));
+      return r.Replace(id,
+                       MakeUniform(r, *std::move(sum), r.dimensions_of(id)));
     }
     default:
       return false;
@@ -172,7 +172,7 @@ bool SumOfNegation(Rewriter& r, InstructionId id, const Reduction& m) {
   const DimensionVector dimensions = r[id].dimensions();
   const InstructionId sum =
       r.Add(MakeReduce(r, id, r.operand(m.x, 0), dimensions));
-  return r.ReplaceWith(id, MakeUnary(Opcode::kNegate, r.computation(), sum));
+  return r.Replace(id, MakeUnary(r, Opcode::kNegate, sum));
 }
 
 }  // namespace
@@ -185,12 +185,11 @@ bool SimplifyReduce(Rewriter& r, InstructionId id) {
   if (r[id].operand_count() != 2) return false;
   const Reduction m = MatchReduction(r, id);
   if (r.shape(m.x).num_elements() == 0) {
-    return r.ReplaceWith(
-        id, MakeBroadcast(r.computation(), m.init, r.dimensions_of(id), {}));
+    return r.Replace(id, MakeBroadcast(r, m.init, r.dimensions_of(id), {}));
   }
   if (m.init_is_identity &&
       r.shape(m.x).num_elements() == r.shape(id).num_elements()) {
-    return r.Replace(id, r.AddReshape(m.x, r.dimensions_of(id)));
+    return r.Replace(id, MakeReshape(r, m.x, r.dimensions_of(id)));
   }
   switch (r[m.x].opcode()) {
     case Opcode::kTranspose:

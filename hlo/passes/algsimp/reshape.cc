@@ -20,8 +20,7 @@ bool ReshapeOfBroadcast(Rewriter& r, InstructionId id) {
   const std::optional<DimensionVector> moved = UnmodifiedDimensions(
       r.dimensions_of(broadcast), r.dimensions_of(id), mapping);
   if (!moved.has_value()) return false;
-  return r.ReplaceWith(
-      id, MakeBroadcast(r.computation(), x, r.dimensions_of(id), *moved));
+  return r.Replace(id, MakeBroadcast(r, x, r.dimensions_of(id), *moved));
 }
 
 // reshape(iota) → iota: the counted dimension keeps size and stride.
@@ -96,8 +95,8 @@ bool SimplifyReshape(Rewriter& r, InstructionId id) {
   if (r.dimensions_of(x) == r.dimensions_of(id)) return r.Replace(id, x);
   switch (r[x].opcode()) {
     case Opcode::kReshape:
-      return r.ReplaceWith(id, MakeReshape(r.computation(), r.operand(x, 0),
-                                           r.dimensions_of(id)));
+      return r.Replace(id,
+                       MakeReshape(r, r.operand(x, 0), r.dimensions_of(id)));
     case Opcode::kConstant: {
       const Literal* literal = ConstantLiteral(r.computation(), x);
       if (literal == nullptr || !r.DiesWith(x, id)) return false;

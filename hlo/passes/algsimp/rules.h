@@ -1,7 +1,12 @@
 #ifndef HONE_HLO_PASSES_ALGSIMP_RULES_H_
 #define HONE_HLO_PASSES_ALGSIMP_RULES_H_
 
+#include "hlo/rewrite/dimensions.h"
+#include "hlo/rewrite/makers.h"
+#include "hlo/rewrite/matchers.h"
+#include "hlo/rewrite/reductions.h"
 #include "hlo/rewrite/rewriter.h"
+#include "hlo/rewrite/values.h"
 
 namespace hone::hlo::algsimp {
 

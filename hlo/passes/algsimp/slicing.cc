@@ -22,7 +22,7 @@ bool SliceOfConcatenate(Rewriter& r, InstructionId id) {
     if (slice[d].start >= offset && slice[d].limit <= offset + size) {
       slice[d].start -= offset;
       slice[d].limit -= offset;
-      return r.ReplaceWith(id, MakeSlice(r.computation(), operand, slice));
+      return r.Replace(id, MakeSlice(r, operand, slice));
     }
     offset += size;
   }
@@ -44,7 +44,7 @@ bool SliceOfPad(Rewriter& r, InstructionId id) {
       return false;
     }
   }
-  return r.ReplaceWith(id, MakeSlice(r.computation(), x, slice));
+  return r.Replace(id, MakeSlice(r, x, slice));
 }
 
 // slice(broadcast(x)) → broadcast(x): only dimensions that the broadcast made
@@ -57,8 +57,7 @@ bool SliceOfBroadcast(Rewriter& r, InstructionId id) {
       return false;
     }
   }
-  return r.ReplaceWith(id,
-                       MakeBroadcast(r.computation(), r.operand(broadcast, 0),
+  return r.Replace(id, MakeBroadcast(r, r.operand(broadcast, 0),
                                      r.dimensions_of(id), mapping));
 }
 
@@ -107,7 +106,7 @@ bool MergeAdjacentSlices(Rewriter& r, InstructionId id) {
     if (a != b) continue;
     a[d].limit = limit;
     InstructionIds merged(operands.begin(), operands.end());
-    merged[i] = r.Add(MakeSlice(r.computation(), r.operand(first, 0), a));
+    merged[i] = MakeSlice(r, r.operand(first, 0), a);
     merged.erase(merged.begin() + static_cast<int64_t>(i) + 1);
     return r.ReplaceWith(
         id, Instruction(Opcode::kConcatenate, r[id].shape_ptr(), merged,
@@ -156,8 +155,7 @@ bool SimplifySlice(Rewriter& r, InstructionId id) {
             size == 0 ? slice[i].start
                       : slice[i].start + (size - 1) * slice[i].stride + 1;
       }
-      return r.ReplaceWith(id,
-                           MakeSlice(r.computation(), r.operand(x, 0), slice));
+      return r.Replace(id, MakeSlice(r, r.operand(x, 0), slice));
     }
     case Opcode::kConcatenate:
       return SliceOfConcatenate(r, id);
@@ -186,8 +184,7 @@ bool SimplifyPad(Rewriter& r, InstructionId id) {
     return r.Replace(id, x);
   }
   if (IsFilledWith(r, x, value) || r.shape(x).num_elements() == 0) {
-    return r.ReplaceWith(
-        id, MakeBroadcast(r.computation(), value, r.dimensions_of(id), {}));
+    return r.Replace(id, MakeBroadcast(r, value, r.dimensions_of(id), {}));
   }
   if (!r.Is(x, Opcode::kPad) || r.operand(x, 1) != value) return false;
   auto attributes = std::make_shared<Attributes>();

@@ -18,8 +18,7 @@ bool TransposeOfBroadcast(Rewriter& r, InstructionId id) {
     mapping.push_back(inverse[static_cast<size_t>(dimension)]);
   }
   if (!std::is_sorted(mapping.begin(), mapping.end())) return false;
-  return r.ReplaceWith(id,
-                       MakeBroadcast(r.computation(), r.operand(broadcast, 0),
+  return r.Replace(id, MakeBroadcast(r, r.operand(broadcast, 0),
                                      r.dimensions_of(id), mapping));
 }
 
@@ -70,8 +69,7 @@ bool SimplifyTranspose(Rewriter& r, InstructionId id) {
     for (int64_t d : permutation) {
       composed.push_back(r[x].dimensions()[static_cast<size_t>(d)]);
     }
-    return r.ReplaceWith(
-        id, MakeTranspose(r.computation(), r.operand(x, 0), composed));
+    return r.Replace(id, MakeTranspose(r, r.operand(x, 0), composed));
   }
   int64_t last = -1;
   bool only_degenerate = true;
@@ -81,8 +79,7 @@ bool SimplifyTranspose(Rewriter& r, InstructionId id) {
     last = d;
   }
   if (only_degenerate) {
-    return r.ReplaceWith(id,
-                         MakeReshape(r.computation(), x, r.dimensions_of(id)));
+    return r.Replace(id, MakeReshape(r, x, r.dimensions_of(id)));
   }
   switch (r[x].opcode()) {
     case Opcode::kBroadcast:

@@ -12,8 +12,7 @@ bool SimplifyAbs(Rewriter& r, InstructionId id) {
   const InstructionId x = r.operand(id, 0);
   if (r.Is(x, Opcode::kAbs) || IsNonNegative(r, x)) return r.Replace(id, x);
   if (r.Is(x, Opcode::kNegate)) {
-    return r.ReplaceWith(
-        id, MakeUnary(Opcode::kAbs, r.computation(), r.operand(x, 0)));
+    return r.Replace(id, MakeUnary(r, Opcode::kAbs, r.operand(x, 0)));
   }
   return false;
 }
@@ -33,12 +32,11 @@ bool SimplifyPower(Rewriter& r, InstructionId id) {
   const Computation& c = r.computation();
   if (IsUniform(c, exponent, 1)) return r.Replace(id, x);
   if (IsUniform(c, exponent, 2)) {
-    return r.ReplaceWith(id, MakeBinary(Opcode::kMultiply, c, x, x));
+    return r.Replace(id, MakeBinary(r, Opcode::kMultiply, x, x));
   }
   if (IsUniform(c, exponent, 3) && r.FreedWith(exponent, id) > 0) {
-    const InstructionId square = r.AddBinary(Opcode::kMultiply, x, x);
-    return r.ReplaceWith(
-        id, MakeBinary(Opcode::kMultiply, r.computation(), square, x));
+    const InstructionId square = MakeBinary(r, Opcode::kMultiply, x, x);
+    return r.Replace(id, MakeBinary(r, Opcode::kMultiply, square, x));
   }
   return false;
 }

@@ -51,7 +51,8 @@ class CallInliner final : public Pass {
  public:
   absl::string_view name() const override { return "call-inliner"; }
 
-  absl::StatusOr<bool> Run(Module& module) const override {
+  absl::StatusOr<bool> Run(Module& module,
+                           const RewriteOptions& /*options*/) const override {
     if (module.is_scheduled()) return false;
     bool changed = false;
     int64_t budget = CloningBudget(module);

@@ -117,7 +117,8 @@ class ConditionalToSelect final : public Pass {
  public:
   absl::string_view name() const override { return "conditional-to-select"; }
 
-  absl::StatusOr<bool> Run(Module& module) const override {
+  absl::StatusOr<bool> Run(Module& module,
+                           const RewriteOptions& /*options*/) const override {
     if (module.is_scheduled()) return false;
     bool any = false;
     for (ComputationId c = 0; c < module.computation_slots() && !any; ++c) {

@@ -45,7 +45,8 @@ class FlattenCallGraph final : public Pass {
  public:
   absl::string_view name() const override { return "flatten-call-graph"; }
 
-  absl::StatusOr<bool> Run(Module& module) const override {
+  absl::StatusOr<bool> Run(Module& module,
+                           const RewriteOptions& /*options*/) const override {
     if (module.is_scheduled()) return false;
     // By computation: whether a site before this one has it.
     std::vector<bool> taken = CalledOtherwise(module);

@@ -75,7 +75,8 @@ class MapInline final : public Pass {
  public:
   absl::string_view name() const override { return "map-inline"; }
 
-  absl::StatusOr<bool> Run(Module& module) const override {
+  absl::StatusOr<bool> Run(Module& module,
+                           const RewriteOptions& /*options*/) const override {
     if (module.is_scheduled()) return false;
     bool changed = false;
     // Callees first, so that a map in a function that a map applies is gone.

@@ -428,7 +428,8 @@ class SimplifyConditional final : public Pass {
  public:
   absl::string_view name() const override { return "simplify-conditional"; }
 
-  absl::StatusOr<bool> Run(Module& module) const override {
+  absl::StatusOr<bool> Run(Module& module,
+                           const RewriteOptions& /*options*/) const override {
     if (module.is_scheduled()) return false;
     for (ComputationId c = 0; c < module.computation_slots(); ++c) {
       if (module.has_computation(c) && HasConditional(module.computation(c))) {

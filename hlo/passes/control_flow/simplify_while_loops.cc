@@ -346,7 +346,8 @@ class SimplifyWhileLoops final : public Pass {
  public:
   absl::string_view name() const override { return "simplify-while-loops"; }
 
-  absl::StatusOr<bool> Run(Module& module) const override {
+  absl::StatusOr<bool> Run(Module& module,
+                           const RewriteOptions& /*options*/) const override {
     if (module.is_scheduled()) return false;
     return Simplifier(module).Run();
   }

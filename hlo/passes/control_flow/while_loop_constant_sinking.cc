@@ -109,7 +109,8 @@ class WhileLoopConstantSinking final : public Pass {
     return "while-loop-constant-sinking";
   }
 
-  absl::StatusOr<bool> Run(Module& module) const override {
+  absl::StatusOr<bool> Run(Module& module,
+                           const RewriteOptions& /*options*/) const override {
     if (module.is_scheduled()) return false;
     bool changed = false;
     std::vector<int> callers;

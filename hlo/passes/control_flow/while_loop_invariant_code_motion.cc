@@ -346,7 +346,8 @@ class WhileLoopInvariantCodeMotion final : public Pass {
     return "while-loop-invariant-code-motion";
   }
 
-  absl::StatusOr<bool> Run(Module& module) const override {
+  absl::StatusOr<bool> Run(Module& module,
+                           const RewriteOptions& /*options*/) const override {
     if (module.is_scheduled()) return false;
     bool changed = false;
     std::vector<int> callers;

@@ -80,7 +80,8 @@ class WhileLoopTripCountAnnotator final : public Pass {
     return "while-loop-trip-count-annotator";
   }
 
-  absl::StatusOr<bool> Run(Module& module) const override {
+  absl::StatusOr<bool> Run(Module& module,
+                           const RewriteOptions& /*options*/) const override {
     if (module.is_scheduled()) return false;
     bool changed = false;
     for (ComputationId c = 0; c < module.computation_slots(); ++c) {

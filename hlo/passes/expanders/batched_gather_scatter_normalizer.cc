@@ -25,8 +25,6 @@
 namespace hone::hlo {
 namespace {
 
-using algsimp::Rewriter;
-
 // The indices with the position along each of `batching` in front of every
 // index vector.
 InstructionId AddBatchIndices(Rewriter& r, InstructionId indices,
@@ -47,7 +45,7 @@ InstructionId AddBatchIndices(Rewriter& r, InstructionId indices,
   const size_t vector_dim = static_cast<size_t>(index_vector_dim);
   if (vector_dim == dimensions.size()) {
     dimensions.push_back(1);
-    indices = r.AddReshape(indices, dimensions);
+    indices = MakeReshape(r, indices, dimensions);
   }
   const int64_t vector_size = dimensions[vector_dim];
   dimensions[vector_dim] = 1;
@@ -135,7 +133,8 @@ class BatchedGatherScatterNormalizer final : public Pass {
     return "batched_gather_scatter_normalizer";
   }
 
-  absl::StatusOr<bool> Run(Module& module) const override {
+  absl::StatusOr<bool> Run(Module& module,
+                           const RewriteOptions& /*options*/) const override {
     return RewriteEach(
         module, HasBatchingDimensions, [](Rewriter& r, InstructionId id) {
           return r.Is(id, Opcode::kGather) ? NormalizeGather(r, id)

@@ -189,7 +189,8 @@ class BatchnormExpander final : public Pass {
  public:
   absl::string_view name() const override { return "batchnorm_expander"; }
 
-  absl::StatusOr<bool> Run(Module& module) const override {
+  absl::StatusOr<bool> Run(Module& module,
+                           const RewriteOptions& /*options*/) const override {
     if (module.is_scheduled()) return false;
     bool changed = false;
     SumRegions sums;

@@ -107,7 +107,8 @@ class ComparisonExpander final : public Pass {
  public:
   absl::string_view name() const override { return "comparison-expander"; }
 
-  absl::StatusOr<bool> Run(Module& module) const override {
+  absl::StatusOr<bool> Run(Module& module,
+                           const RewriteOptions& /*options*/) const override {
     return ExpandEach(module, IsByTotalOrder,
                       [](Computation& computation, InstructionId id) {
                         Expander(computation, id).Run();

@@ -18,8 +18,6 @@
 namespace hone::hlo {
 namespace {
 
-using algsimp::Rewriter;
-
 // `spatial` with one dimension in front and one behind.
 DimensionVector Around(int64_t front, const DimensionVector& spatial,
                        int64_t back) {
@@ -87,7 +85,8 @@ class ConvolutionCanonicalization final : public Pass {
     return "convolution-canonicalization";
   }
 
-  absl::StatusOr<bool> Run(Module& module) const override {
+  absl::StatusOr<bool> Run(Module& module,
+                           const RewriteOptions& /*options*/) const override {
     return !module.is_scheduled() &&
            RewriteEachIn(module, module.entry(), IsOpcode(Opcode::kConvolution),
                          Canonicalize);

@@ -25,8 +25,6 @@
 namespace hone::hlo {
 namespace {
 
-using algsimp::Rewriter;
-
 bool AreSpatial(const DimensionVector& dimensions, int64_t first) {
   for (size_t i = 0; i < dimensions.size(); ++i) {
     if (dimensions[i] != first + static_cast<int64_t>(i)) return false;
@@ -58,7 +56,7 @@ InstructionId AddSplit(Rewriter& r, InstructionId operand, int64_t d,
   DimensionVector dimensions = r.dimensions_of(operand);
   dimensions[static_cast<size_t>(d)] /= groups;
   dimensions.insert(dimensions.begin() + d, groups);
-  return r.AddReshape(operand, dimensions);
+  return MakeReshape(r, operand, dimensions);
 }
 
 // Renames the dimensions of an array of which `split` (one of them) became the
@@ -117,7 +115,7 @@ bool Convert(Rewriter& r, InstructionId id) {
       std::make_shared<const Attributes>(std::move(attributes)));
   plain.set_metadata(convolution.metadata());
   const InstructionId added = r.Add(std::move(plain));
-  return r.Replace(id, r.AddReshape(added, r.dimensions_of(id)));
+  return r.Replace(id, MakeReshape(r, added, r.dimensions_of(id)));
 }
 
 class ConvolutionGroupConverter final : public Pass {
@@ -126,7 +124,8 @@ class ConvolutionGroupConverter final : public Pass {
     return "convolution-group-converter";
   }
 
-  absl::StatusOr<bool> Run(Module& module) const override {
+  absl::StatusOr<bool> Run(Module& module,
+                           const RewriteOptions& /*options*/) const override {
     return RewriteEach(module, IsOpcode(Opcode::kConvolution), Convert);
   }
 };

@@ -33,7 +33,8 @@ class CseBarrierExpander final : public Pass {
  public:
   absl::string_view name() const override { return "cse_barrier_expander"; }
 
-  absl::StatusOr<bool> Run(Module& module) const override {
+  absl::StatusOr<bool> Run(Module& module,
+                           const RewriteOptions& /*options*/) const override {
     if (module.is_scheduled()) return false;
     bool changed = false;
     for (ComputationId c = 0; c < module.computation_slots(); ++c) {

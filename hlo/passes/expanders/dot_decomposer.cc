@@ -23,8 +23,6 @@
 namespace hone::hlo {
 namespace {
 
-using algsimp::Rewriter;
-
 bool IsCanonical(const Shape& shape, const DimensionVector& batch,
                  const DimensionVector& contracting) {
   return contracting.size() == 1 &&
@@ -75,7 +73,7 @@ Operand Canonicalize(Rewriter& r, InstructionId id,
   if (!contracting_last) {
     dimensions.insert(dimensions.end(), result.free.begin(), result.free.end());
   }
-  result.id = r.AddReshape(AddTranspose(r, id, permutation), dimensions);
+  result.id = MakeReshape(r, AddTranspose(r, id, permutation), dimensions);
   return result;
 }
 
@@ -115,14 +113,15 @@ bool Decompose(Rewriter& r, InstructionId id) {
       std::make_shared<const Attributes>(std::move(attributes)));
   replacement.set_metadata(dot.metadata());
   const InstructionId added = r.Add(std::move(replacement));
-  return r.Replace(id, r.AddReshape(added, r.dimensions_of(id)));
+  return r.Replace(id, MakeReshape(r, added, r.dimensions_of(id)));
 }
 
 class DotDecomposer final : public Pass {
  public:
   absl::string_view name() const override { return "dot_decomposer"; }
 
-  absl::StatusOr<bool> Run(Module& module) const override {
+  absl::StatusOr<bool> Run(Module& module,
+                           const RewriteOptions& /*options*/) const override {
     return RewriteEach(module, IsOpcode(Opcode::kDot), Decompose);
   }
 };

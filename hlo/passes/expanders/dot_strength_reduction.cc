@@ -22,8 +22,6 @@
 namespace hone::hlo {
 namespace {
 
-using algsimp::Rewriter;
-
 constexpr int64_t kSmallProduct = 10'000'000;
 
 int64_t Product(const Shape& shape, const DimensionVector& dimensions) {
@@ -98,7 +96,7 @@ InstructionId AddAligned(Rewriter& r, const Operand& operand, bool is_left,
   for (size_t i = 0; i < permutation.size(); ++i) {
     mapping.push_back(static_cast<int64_t>(i < front ? i : i + missing));
   }
-  return r.Add(MakeBroadcast(r.computation(), sorted, sizes, mapping));
+  return MakeBroadcast(r, sorted, sizes, mapping);
 }
 
 bool ReduceDot(Module& module, Rewriter& r, InstructionId id) {
@@ -128,7 +126,7 @@ bool ReduceDot(Module& module, Rewriter& r, InstructionId id) {
   }
   const InstructionId left = AddAligned(r, lhs, true, type, sizes);
   const InstructionId right = AddAligned(r, rhs, false, type, sizes);
-  InstructionId value = r.AddBinary(Opcode::kMultiply, left, right);
+  InstructionId value = MakeBinary(r, Opcode::kMultiply, left, right);
   if (!summed.empty()) {
     const InstructionId zero =
         r.Add(Instruction::Constant(Literal::Scalar(type, 0)));
@@ -146,7 +144,8 @@ class DotStrengthReduction final : public Pass {
  public:
   absl::string_view name() const override { return "dot-strength-reduction"; }
 
-  absl::StatusOr<bool> Run(Module& module) const override {
+  absl::StatusOr<bool> Run(Module& module,
+                           const RewriteOptions& /*options*/) const override {
     return RewriteEach(module, IsOpcode(Opcode::kDot),
                        [&module](Rewriter& r, InstructionId id) {
                          return ReduceDot(module, r, id);

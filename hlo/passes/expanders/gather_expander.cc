@@ -24,18 +24,15 @@
 namespace hone::hlo {
 namespace {
 
-using algsimp::Rewriter;
-
 InstructionId AddBroadcast(Rewriter& r, InstructionId operand,
                            const GatherDimensions& gather,
                            const DimensionVector& result) {
   DimensionVector dropped = gather.collapsed_slice_dims;
   dropped.insert(dropped.end(), gather.operand_batching_dims.begin(),
                  gather.operand_batching_dims.end());
-  const InstructionId window = r.AddReshape(
-      operand, WithoutDimensions(r.dimensions_of(operand), dropped));
-  return r.Add(
-      MakeBroadcast(r.computation(), window, result, gather.offset_dims));
+  const InstructionId window = MakeReshape(
+      r, operand, WithoutDimensions(r.dimensions_of(operand), dropped));
+  return MakeBroadcast(r, window, result, gather.offset_dims);
 }
 
 bool ExpandGather(Rewriter& r, InstructionId id) {
@@ -51,7 +48,7 @@ bool ExpandGather(Rewriter& r, InstructionId id) {
   const bool one_window =
       IndexVectorCount(r.shape(indices), d.index_vector_dim) == 1;
   if (d.slice_sizes == r.dimensions_of(operand)) {
-    return r.Replace(id, one_window ? r.AddReshape(operand, result)
+    return r.Replace(id, one_window ? MakeReshape(r, operand, result)
                                     : AddBroadcast(r, operand, d, result));
   }
   if (!one_window) return false;
@@ -64,14 +61,15 @@ bool ExpandGather(Rewriter& r, InstructionId id) {
       Instruction(Opcode::kDynamicSlice,
                   Shape::Array(gather.shape().element_type(), d.slice_sizes),
                   operands, DimensionAttributes(d.slice_sizes)));
-  return r.Replace(id, r.AddReshape(slice, result));
+  return r.Replace(id, MakeReshape(r, slice, result));
 }
 
 class GatherExpander final : public Pass {
  public:
   absl::string_view name() const override { return "gather_expander"; }
 
-  absl::StatusOr<bool> Run(Module& module) const override {
+  absl::StatusOr<bool> Run(Module& module,
+                           const RewriteOptions& /*options*/) const override {
     return RewriteEach(module, IsOpcode(Opcode::kGather), ExpandGather);
   }
 };

@@ -18,13 +18,11 @@
 namespace hone::hlo {
 namespace {
 
-using algsimp::Rewriter;
-
 // The operand with a last dimension of size 1.
 InstructionId AddColumn(Rewriter& r, InstructionId id) {
   DimensionVector dimensions = r.dimensions_of(id);
   dimensions.push_back(1);
-  return r.AddReshape(id, dimensions);
+  return MakeReshape(r, id, dimensions);
 }
 
 bool RewriteGemv(Rewriter& r, InstructionId id) {
@@ -51,14 +49,15 @@ bool RewriteGemv(Rewriter& r, InstructionId id) {
                       operands, dot.attributes_ptr());
   product.set_metadata(dot.metadata());
   const InstructionId added = r.Add(std::move(product));
-  return r.Replace(id, r.AddReshape(added, r.dimensions_of(id)));
+  return r.Replace(id, MakeReshape(r, added, r.dimensions_of(id)));
 }
 
 class GemvRewriter final : public Pass {
  public:
   absl::string_view name() const override { return "gemv-rewriter"; }
 
-  absl::StatusOr<bool> Run(Module& module) const override {
+  absl::StatusOr<bool> Run(Module& module,
+                           const RewriteOptions& /*options*/) const override {
     return RewriteEach(module, IsOpcode(Opcode::kDot), RewriteGemv);
   }
 };

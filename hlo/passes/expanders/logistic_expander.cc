@@ -40,7 +40,8 @@ class LogisticExpander final : public Pass {
  public:
   absl::string_view name() const override { return "logistic-expander"; }
 
-  absl::StatusOr<bool> Run(Module& module) const override {
+  absl::StatusOr<bool> Run(Module& module,
+                           const RewriteOptions& /*options*/) const override {
     const auto matches = [](const Computation& computation, InstructionId id) {
       return computation[id].opcode() == Opcode::kLogistic &&
              !computation[id].shape().is_dynamic() &&

@@ -27,8 +27,6 @@
 namespace hone::hlo {
 namespace {
 
-using algsimp::Rewriter;
-
 // What the region makes of (value, update): one of the two-operand opcodes of
 // ReductionOpcode, or kParameter for the update itself.
 std::optional<Opcode> CombinerOpcode(const Computation& region) {
@@ -70,7 +68,7 @@ InstructionId AddInBounds(Rewriter& r, const ScatterDimensions& d,
   const auto require = [&](InstructionId condition) {
     result = result == kNoInstruction
                  ? condition
-                 : r.AddBinary(Opcode::kAnd, result, condition);
+                 : MakeBinary(r, Opcode::kAnd, result, condition);
   };
   for (int64_t dimension : d.scatter_dims_to_operand_dims) {
     const size_t i = static_cast<size_t>(dimension);
@@ -118,13 +116,12 @@ bool ExpandScatter(Rewriter& r, InstructionId id) {
       r.Add(Instruction(Opcode::kDynamicSlice,
                         Shape::Array(scatter.shape().element_type(), sizes),
                         slice_operands, DimensionAttributes(sizes)));
-  InstructionId window = r.AddReshape(updates, sizes);
+  InstructionId window = MakeReshape(r, updates, sizes);
   if (*combiner != Opcode::kParameter) {
-    window = r.AddBinary(*combiner, old, window);
+    window = MakeBinary(r, *combiner, old, window);
   }
   if (in_bounds != kNoInstruction) {
-    const InstructionId mask =
-        r.Add(MakeBroadcast(r.computation(), in_bounds, sizes, {}));
+    const InstructionId mask = MakeBroadcast(r, in_bounds, sizes, {});
     window = r.Add(
         Instruction(Opcode::kSelect, r[old].shape_ptr(), {mask, window, old}));
   }
@@ -137,7 +134,8 @@ class ScatterExpander final : public Pass {
  public:
   absl::string_view name() const override { return "scatter_expander"; }
 
-  absl::StatusOr<bool> Run(Module& module) const override {
+  absl::StatusOr<bool> Run(Module& module,
+                           const RewriteOptions& /*options*/) const override {
     return RewriteEach(module, IsOpcode(Opcode::kScatter), ExpandScatter);
   }
 };

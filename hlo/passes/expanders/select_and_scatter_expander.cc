@@ -183,7 +183,8 @@ class SelectAndScatterExpander final : public Pass {
     return "select_and_scatter_expander";
   }
 
-  absl::StatusOr<bool> Run(Module& module) const override {
+  absl::StatusOr<bool> Run(Module& module,
+                           const RewriteOptions& /*options*/) const override {
     if (module.is_scheduled()) return false;
     bool changed = false;
     // By select region and rank.

@@ -21,8 +21,6 @@
 namespace hone::hlo {
 namespace {
 
-using algsimp::Rewriter;
-
 // A region (a, b, position of a, position of b) → whether a comes first.
 Computation MakeOrder(ElementType type, bool largest) {
   const ShapePtr value = Shape::Scalar(type);
@@ -83,7 +81,7 @@ bool Decompose(Module& module, Rewriter& r, InstructionId id) {
     if (made == kNoInstruction) {
       const InstructionId element = r.Add(
           Instruction::GetTupleElement(i == 0 ? values : positions, sorted, i));
-      made = r.Add(MakeSlice(r.computation(), element, slice));
+      made = MakeSlice(r, element, slice);
     }
     return made;
   };
@@ -105,7 +103,8 @@ class TopkDecomposer final : public Pass {
  public:
   absl::string_view name() const override { return "topk-decomposer"; }
 
-  absl::StatusOr<bool> Run(Module& module) const override {
+  absl::StatusOr<bool> Run(Module& module,
+                           const RewriteOptions& /*options*/) const override {
     return RewriteEach(module, IsOpcode(Opcode::kTopk),
                        [&module](Rewriter& r, InstructionId id) {
                          return Decompose(module, r, id);

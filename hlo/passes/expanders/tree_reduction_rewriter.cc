@@ -90,7 +90,8 @@ class TreeReductionRewriter final : public Pass {
  public:
   absl::string_view name() const override { return "tree_reduction_rewriter"; }
 
-  absl::StatusOr<bool> Run(Module& module) const override {
+  absl::StatusOr<bool> Run(Module& module,
+                           const RewriteOptions& /*options*/) const override {
     const auto matches = [&](const Computation& computation, InstructionId id) {
       return IsLargeReduction(module, computation, computation[id]);
     };

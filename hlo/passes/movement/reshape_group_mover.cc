@@ -16,8 +16,6 @@
 namespace hone::hlo {
 namespace {
 
-using algsimp::Rewriter;
-
 // The change of form that a group could undergo: each of its arrays `a`, of
 // dimensions `from`, becomes an array `b` of dimensions `to` with
 // a = reshape(b), or a = transpose(b, permutation) if that is not empty.
@@ -48,7 +46,8 @@ using Group = std::vector<InstructionId>;
 
 class Mover {
  public:
-  Mover(Module& module, ComputationId id) : r_(module, id) {}
+  Mover(Module& module, ComputationId id)
+      : r_(module, id, DefaultRewriteOptions()) {}
 
   bool Run() {
     if (!HasCandidate()) return false;
@@ -507,7 +506,8 @@ class ReshapeGroupMover final : public Pass {
  public:
   absl::string_view name() const override { return "reshape-group-mover"; }
 
-  absl::StatusOr<bool> Run(Module& module) const override {
+  absl::StatusOr<bool> Run(Module& module,
+                           const RewriteOptions& /*options*/) const override {
     if (module.is_scheduled()) return false;
     bool changed = false;
     for (ComputationId id = 0; id < module.computation_slots(); ++id) {

@@ -30,11 +30,10 @@
 namespace hone::hlo {
 namespace {
 
-using algsimp::Rewriter;
-
 class Mover {
  public:
-  Mover(Module& module, ComputationId id) : r_(module, id) {}
+  Mover(Module& module, ComputationId id)
+      : r_(module, id, DefaultRewriteOptions()) {}
 
   bool Run() {
     std::vector<InstructionId> candidates;
@@ -144,7 +143,8 @@ class Mover {
   InstructionId Undone(InstructionId id, InstructionId rearrangement) {
     if (IsRearrangement(id)) return r_.operand(id, 0);
     if (r_.Is(rearrangement, Opcode::kReshape)) {
-      return r_.AddReshape(id, r_.dimensions_of(r_.operand(rearrangement, 0)));
+      return MakeReshape(r_, id,
+                         r_.dimensions_of(r_.operand(rearrangement, 0)));
     }
     return AddTranspose(r_, id,
                         InversePermutation(r_[rearrangement].dimensions()));
@@ -177,7 +177,8 @@ class ReshapeMover final : public Pass {
  public:
   absl::string_view name() const override { return "reshape-mover"; }
 
-  absl::StatusOr<bool> Run(Module& module) const override {
+  absl::StatusOr<bool> Run(Module& module,
+                           const RewriteOptions& /*options*/) const override {
     if (module.is_scheduled()) return false;
     bool changed = false;
     for (ComputationId id = 0; id < module.computation_slots(); ++id) {

@@ -22,19 +22,10 @@
 namespace hone::hlo {
 namespace {
 
-using algsimp::Rewriter;
-
 class Hoister {
  public:
-  Hoister(Module& module, ComputationId id) : r_(module, id) {}
+  explicit Hoister(Rewriter& r) : r_(r) {}
 
-  bool Run() {
-    return r_.RunToFixedPoint([this](Rewriter& r, InstructionId id) {
-      return r.Is(id, Opcode::kSlice) && MayRewrite(r, id) && Hoist(id);
-    });
-  }
-
- private:
   bool Hoist(InstructionId id) {
     const InstructionId operand = r_.operand(id, 0);
     if (!MayRewrite(r_, operand)) return false;
@@ -50,7 +41,7 @@ class Hoister {
       slice[static_cast<size_t>(permutation[i])] = old[i];
     }
     const InstructionId source = AddSlice(r_.operand(transpose, 0), slice);
-    return Replace(id, MakeTranspose(r_.computation(), source, permutation));
+    return r_.Replace(id, MakeTranspose(r_, source, permutation));
   }
 
   bool HoistElementwise(InstructionId id, InstructionId operation) {
@@ -105,7 +96,7 @@ class Hoister {
     InstructionId id;
   };
 
-  Rewriter r_;
+  Rewriter& r_;
   absl::flat_hash_map<InstructionId, std::vector<SlicedValue>> sliced_;
 };
 
@@ -113,13 +104,15 @@ class SliceHoister final : public Pass {
  public:
   absl::string_view name() const override { return "slice-hoister"; }
 
-  absl::StatusOr<bool> Run(Module& module) const override {
-    if (module.is_scheduled()) return false;
-    bool changed = false;
-    for (ComputationId id = 0; id < module.computation_slots(); ++id) {
-      if (module.has_computation(id)) changed |= Hoister(module, id).Run();
-    }
-    return changed;
+  absl::StatusOr<bool> Run(Module& module,
+                           const RewriteOptions& options) const override {
+    return RewriteModule(module,
+                         {.name = name(),
+                          .opcodes = {Opcode::kSlice},
+                          .visit = Visit::kFixedPoint},
+                         options, [](Rewriter& r, InstructionId id) {
+                           return Hoister(r).Hoist(id);
+                         });
   }
 };
 

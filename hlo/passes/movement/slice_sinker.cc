@@ -23,8 +23,6 @@
 namespace hone::hlo {
 namespace {
 
-using algsimp::Rewriter;
-
 // Whether `id` is elementwise on slices of arrays of equal dimensions, all
 // slices alike.
 bool IsOnSlices(const Rewriter& r, InstructionId id) {
@@ -91,7 +89,7 @@ bool Sink(Rewriter& r, InstructionId id) {
   for (InstructionId user : group) {
     const std::vector<SliceDimension>& slice =
         r[r.operand(user, 0)].attributes().slice;
-    r.ReplaceWith(user, MakeSlice(r.computation(), added, slice));
+    r.Replace(user, MakeSlice(r, added, slice));
   }
   return true;
 }
@@ -100,7 +98,8 @@ class SliceSinker final : public Pass {
  public:
   absl::string_view name() const override { return "slice-sinker"; }
 
-  absl::StatusOr<bool> Run(Module& module) const override {
+  absl::StatusOr<bool> Run(Module& module,
+                           const RewriteOptions& /*options*/) const override {
     return RewriteEach(
         module,
         [](const Instruction& instruction) {

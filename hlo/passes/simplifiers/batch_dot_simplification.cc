@@ -18,8 +18,6 @@
 namespace hone::hlo {
 namespace {
 
-using algsimp::Rewriter;
-
 bool SimplifyBatchDot(Rewriter& r, InstructionId id) {
   const Instruction& dot = r[id];
   if (dot.operand_count() != 2 || dot.attributes().dot == nullptr) return false;
@@ -41,8 +39,8 @@ bool SimplifyBatchDot(Rewriter& r, InstructionId id) {
   d.rhs_contracting[0] -= count;
   InstructionIds operands = dot.operands();
   for (InstructionId& operand : operands) {
-    operand = r.AddReshape(
-        operand, WithoutDimensions(r.dimensions_of(operand), dropped));
+    operand = MakeReshape(r, operand,
+                          WithoutDimensions(r.dimensions_of(operand), dropped));
   }
   Attributes attributes = dot.attributes();
   attributes.dot = std::make_shared<DotDimensions>(std::move(d));
@@ -53,14 +51,15 @@ bool SimplifyBatchDot(Rewriter& r, InstructionId id) {
       operands, std::make_shared<const Attributes>(std::move(attributes)));
   smaller.set_metadata(dot.metadata());
   const InstructionId added = r.Add(std::move(smaller));
-  return r.Replace(id, r.AddReshape(added, r.dimensions_of(id)));
+  return r.Replace(id, MakeReshape(r, added, r.dimensions_of(id)));
 }
 
 class BatchDotSimplification final : public Pass {
  public:
   absl::string_view name() const override { return "batch-dot-simplification"; }
 
-  absl::StatusOr<bool> Run(Module& module) const override {
+  absl::StatusOr<bool> Run(Module& module,
+                           const RewriteOptions& /*options*/) const override {
     return RewriteEach(module, IsOpcode(Opcode::kDot), SimplifyBatchDot);
   }
 };

@@ -21,7 +21,8 @@ class ComputationDeduplicator final : public Pass {
  public:
   absl::string_view name() const override { return "computation-deduplicator"; }
 
-  absl::StatusOr<bool> Run(Module& module) const override {
+  absl::StatusOr<bool> Run(Module& module,
+                           const RewriteOptions& /*options*/) const override {
     if (module.is_scheduled()) return false;
     const ComputationClasses classes(module);
     bool changed = false;

@@ -182,7 +182,8 @@ class ConstantFolding final : public Pass {
  public:
   absl::string_view name() const override { return "constant_folding"; }
 
-  absl::StatusOr<bool> Run(Module& module) const override {
+  absl::StatusOr<bool> Run(Module& module,
+                           const RewriteOptions& /*options*/) const override {
     if (module.is_scheduled()) return false;
     bool changed = false;
     for (ComputationId c = 0; c < module.computation_slots(); ++c) {

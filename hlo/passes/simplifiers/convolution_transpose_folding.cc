@@ -21,8 +21,6 @@
 namespace hone::hlo {
 namespace {
 
-using algsimp::Rewriter;
-
 // A convolution of two operands whose labels may change.
 bool IsFoldable(const Rewriter& r, InstructionId id) {
   return r.Is(id, Opcode::kConvolution) && r[id].operand_count() == 2 &&
@@ -98,7 +96,8 @@ class ConvolutionTransposeFolding final : public Pass {
     return "convolution-transpose-folding";
   }
 
-  absl::StatusOr<bool> Run(Module& module) const override {
+  absl::StatusOr<bool> Run(Module& module,
+                           const RewriteOptions& /*options*/) const override {
     return RewriteToFixedPoint(module, Fold);
   }
 };

@@ -164,7 +164,8 @@ class Cse final : public Pass {
  public:
   absl::string_view name() const override { return "cse"; }
 
-  absl::StatusOr<bool> Run(Module& module) const override {
+  absl::StatusOr<bool> Run(Module& module,
+                           const RewriteOptions& /*options*/) const override {
     if (module.is_scheduled()) return false;
     bool changed = false;
     // Of the module as it was when first needed. Computations that were equal

@@ -24,7 +24,8 @@ class Dce final : public Pass {
  public:
   absl::string_view name() const override { return "dce"; }
 
-  absl::StatusOr<bool> Run(Module& module) const override {
+  absl::StatusOr<bool> Run(Module& module,
+                           const RewriteOptions& /*options*/) const override {
     bool changed = false;
     for (ComputationId id = 0; id < module.computation_slots(); ++id) {
       if (!module.has_computation(id)) continue;

@@ -27,13 +27,12 @@
 namespace hone::hlo {
 namespace {
 
-using algsimp::Rewriter;
-
 constexpr int64_t kSmallBytes = int64_t{64} << 20;
 
 class Merger {
  public:
-  Merger(Module& module, ComputationId id) : r_(module, id) {}
+  Merger(Module& module, ComputationId id)
+      : r_(module, id, DefaultRewriteOptions()) {}
 
   bool Run() {
     bool changed = false;
@@ -216,7 +215,8 @@ class DotMerger final : public Pass {
  public:
   absl::string_view name() const override { return "dot-merger"; }
 
-  absl::StatusOr<bool> Run(Module& module) const override {
+  absl::StatusOr<bool> Run(Module& module,
+                           const RewriteOptions& /*options*/) const override {
     if (module.is_scheduled()) return false;
     bool changed = false;
     for (ComputationId id = 0; id < module.computation_slots(); ++id) {

@@ -19,8 +19,6 @@
 namespace hone::hlo {
 namespace {
 
-using algsimp::Rewriter;
-
 // Whether the dimensions of an operand that are neither batch nor contracting
 // stay in ascending order when renamed by `permutation`.
 bool KeepsFreeOrder(const DimensionVector& permutation,
@@ -45,7 +43,8 @@ class DotTransposeFolding final : public Pass {
  public:
   absl::string_view name() const override { return "dot-transpose-folding"; }
 
-  absl::StatusOr<bool> Run(Module& module) const override {
+  absl::StatusOr<bool> Run(Module& module,
+                           const RewriteOptions& /*options*/) const override {
     // A fold may uncover a transpose of a transpose.
     return RewriteToFixedPoint(module, Fold);
   }

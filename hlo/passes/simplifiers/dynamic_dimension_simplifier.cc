@@ -18,8 +18,6 @@
 namespace hone::hlo {
 namespace {
 
-using algsimp::Rewriter;
-
 bool SimplifyConcatenate(Rewriter& r, InstructionId id) {
   // Concatenations of one value with itself, nested, double with every level.
   constexpr size_t kMostOperands = 4096;
@@ -97,7 +95,8 @@ class DynamicDimensionSimplifier final : public Pass {
     return "dynamic-dimension-simplifier";
   }
 
-  absl::StatusOr<bool> Run(Module& module) const override {
+  absl::StatusOr<bool> Run(Module& module,
+                           const RewriteOptions& /*options*/) const override {
     return RewriteToFixedPoint(module, Simplify);
   }
 };

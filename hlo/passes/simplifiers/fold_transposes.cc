@@ -14,7 +14,7 @@ void MapThrough(const DimensionVector& permutation,
   for (int64_t& d : dimensions) MapThrough(permutation, d);
 }
 
-bool FoldTransposesIntoDot(algsimp::Rewriter& r, InstructionId id,
+bool FoldTransposesIntoDot(Rewriter& r, InstructionId id,
                            MayFoldTranspose may_fold) {
   if (r[id].operand_count() != 2 || r[id].attributes().dot == nullptr) {
     return false;

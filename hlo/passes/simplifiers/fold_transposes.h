@@ -22,7 +22,7 @@ using MayFoldTranspose = bool (*)(const DimensionVector& permutation,
 // where `may_fold`, which must keep the order of the free dimensions, as these
 // make up the result. A transpose with other users stays for them. `id` is a
 // dot that MayRewrite; returns whether it was replaced.
-bool FoldTransposesIntoDot(algsimp::Rewriter& r, InstructionId id,
+bool FoldTransposesIntoDot(Rewriter& r, InstructionId id,
                            MayFoldTranspose may_fold);
 
 }  // namespace hone::hlo

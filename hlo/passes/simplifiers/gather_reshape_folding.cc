@@ -18,8 +18,6 @@
 namespace hone::hlo {
 namespace {
 
-using algsimp::Rewriter;
-
 bool Fold(Rewriter& r, InstructionId id) {
   switch (r[id].opcode()) {
     case Opcode::kGather:
@@ -35,7 +33,8 @@ class GatherReshapeFolding final : public Pass {
  public:
   absl::string_view name() const override { return "gather-reshape-folding"; }
 
-  absl::StatusOr<bool> Run(Module& module) const override {
+  absl::StatusOr<bool> Run(Module& module,
+                           const RewriteOptions& /*options*/) const override {
     return RewriteToFixedPoint(module, Fold);
   }
 };

@@ -24,8 +24,6 @@
 namespace hone::hlo {
 namespace {
 
-using algsimp::Rewriter;
-
 bool IsSimplified(const GatherDimensions& dimensions, int64_t indices_rank) {
   return indices_rank == 2 && dimensions.index_vector_dim == 1 &&
          dimensions.collapsed_slice_dims.empty() &&
@@ -60,13 +58,12 @@ bool SimplifyGather(Rewriter& r, InstructionId id) {
   }
   const ElementType type = gather.shape().element_type();
   if (Contains(old.slice_sizes, 0)) {
-    return r.Replace(id, r.AddUniform(Literal::Scalar(type, 0),
-                                      gather.shape().dimensions()));
+    return r.Replace(id, MakeUniform(r, Literal::Scalar(type, 0),
+                                     gather.shape().dimensions()));
   }
   if (r.shape(operand).rank() == 0) {
     if (gather.shape().rank() == 0) return r.Replace(id, operand);
-    return r.ReplaceWith(
-        id, MakeBroadcast(r.computation(), operand, r.dimensions_of(id), {}));
+    return r.Replace(id, MakeBroadcast(r, operand, r.dimensions_of(id), {}));
   }
   const InstructionId matrix = AddIndexMatrix(r, indices, old.index_vector_dim);
   DimensionVector dimensions = {r.shape(matrix).dimension(0)};
@@ -96,14 +93,15 @@ bool SimplifyGather(Rewriter& r, InstructionId id) {
   const DimensionVector permutation =
       ResultPermutation(old.offset_dims, static_cast<int64_t>(split.size()));
   return r.Replace(id,
-                   AddTranspose(r, r.AddReshape(added, split), permutation));
+                   AddTranspose(r, MakeReshape(r, added, split), permutation));
 }
 
 class GatherSimplifier final : public Pass {
  public:
   absl::string_view name() const override { return "gather_simplifier"; }
 
-  absl::StatusOr<bool> Run(Module& module) const override {
+  absl::StatusOr<bool> Run(Module& module,
+                           const RewriteOptions& /*options*/) const override {
     return RewriteEach(module, IsOpcode(Opcode::kGather), SimplifyGather);
   }
 };

@@ -16,8 +16,6 @@
 namespace hone::hlo {
 namespace {
 
-using algsimp::Rewriter;
-
 bool Recognize(Rewriter& r, InstructionId id) {
   const auto is_one = [&](InstructionId value) {
     return IsUniform(r.computation(), value, 1);
@@ -34,8 +32,8 @@ bool Recognize(Rewriter& r, InstructionId id) {
     }
     const InstructionId negation = r.operand(power, 0);
     if (!r.Is(negation, Opcode::kNegate)) continue;
-    return r.ReplaceWith(id, MakeUnary(Opcode::kLogistic, r.computation(),
-                                       r.operand(negation, 0)));
+    return r.Replace(id,
+                     MakeUnary(r, Opcode::kLogistic, r.operand(negation, 0)));
   }
   return false;
 }
@@ -44,7 +42,8 @@ class LogisticRecognizer final : public Pass {
  public:
   absl::string_view name() const override { return "logistic-recognizer"; }
 
-  absl::StatusOr<bool> Run(Module& module) const override {
+  absl::StatusOr<bool> Run(Module& module,
+                           const RewriteOptions& /*options*/) const override {
     return RewriteEach(module, IsOpcode(Opcode::kDivide), Recognize);
   }
 };

@@ -26,8 +26,6 @@
 namespace hone::hlo {
 namespace {
 
-using algsimp::Rewriter;
-
 bool IsSimplified(const ScatterDimensions& dimensions, int64_t indices_rank,
                   int64_t updates_rank) {
   const DimensionVector& window = dimensions.update_window_dims;
@@ -57,7 +55,7 @@ InstructionId SimplifyUpdates(Rewriter& r, InstructionId updates,
     const bool inserted = Contains(dimensions.inserted_window_dims, d);
     result.push_back(inserted ? 1 : sizes[static_cast<size_t>(window[next++])]);
   }
-  return r.AddReshape(AddTranspose(r, updates, permutation), result);
+  return MakeReshape(r, AddTranspose(r, updates, permutation), result);
 }
 
 bool SimplifyScatter(Rewriter& r, InstructionId id) {
@@ -95,7 +93,8 @@ class ScatterSimplifier final : public Pass {
  public:
   absl::string_view name() const override { return "scatter_simplifier"; }
 
-  absl::StatusOr<bool> Run(Module& module) const override {
+  absl::StatusOr<bool> Run(Module& module,
+                           const RewriteOptions& /*options*/) const override {
     return RewriteEach(module, IsOpcode(Opcode::kScatter), SimplifyScatter);
   }
 };

@@ -105,7 +105,8 @@ class SimplifySorts final : public Pass {
  public:
   absl::string_view name() const override { return "simplify-sorts"; }
 
-  absl::StatusOr<bool> Run(Module& module) const override {
+  absl::StatusOr<bool> Run(Module& module,
+                           const RewriteOptions& /*options*/) const override {
     if (module.is_scheduled()) return false;
     struct Site {
       ComputationId computation;

@@ -19,8 +19,6 @@
 namespace hone::hlo {
 namespace {
 
-using algsimp::Rewriter;
-
 bool SwapsRowsAndColumns(const DimensionVector& permutation,
                          const DimensionVector& batch,
                          const DimensionVector& contracting) {
@@ -42,7 +40,8 @@ class TransposeFolding final : public Pass {
  public:
   absl::string_view name() const override { return "transpose-folding"; }
 
-  absl::StatusOr<bool> Run(Module& module) const override {
+  absl::StatusOr<bool> Run(Module& module,
+                           const RewriteOptions& /*options*/) const override {
     return RewriteEach(module, IsOpcode(Opcode::kDot), Fold);
   }
 };

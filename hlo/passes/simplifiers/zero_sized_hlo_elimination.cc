@@ -23,7 +23,8 @@ class ZeroSizedHloElimination final : public Pass {
     return "zero_sized_hlo_elimination";
   }
 
-  absl::StatusOr<bool> Run(Module& module) const override {
+  absl::StatusOr<bool> Run(Module& module,
+                           const RewriteOptions& /*options*/) const override {
     if (module.is_scheduled()) return false;
     bool changed = false;
     for (ComputationId c = 0; c < module.computation_slots(); ++c) {

@@ -20,7 +20,8 @@ using Kind = OrderFailure::Kind;
 class PlantedBug final : public Pass {
  public:
   absl::string_view name() const override { return "planted"; }
-  absl::StatusOr<bool> Run(Module& module) const override {
+  absl::StatusOr<bool> Run(Module& module,
+                           const RewriteOptions& /*options*/) const override {
     bool changed = false;
     for (ComputationId id = 0; id < module.computation_slots(); ++id) {
       if (!module.has_computation(id)) continue;
@@ -111,7 +112,8 @@ TEST(CheckOrder, SeesEveryKindOfFailure) {
   class Liar final : public Pass {
    public:
     absl::string_view name() const override { return "liar"; }
-    absl::StatusOr<bool> Run(Module& module) const override {
+    absl::StatusOr<bool> Run(Module& module,
+                             const RewriteOptions& /*options*/) const override {
       module.mutable_computation(module.entry()).set_name("renamed");
       return false;
     }
@@ -119,7 +121,8 @@ TEST(CheckOrder, SeesEveryKindOfFailure) {
   class Breaker final : public Pass {
    public:
     absl::string_view name() const override { return "breaker"; }
-    absl::StatusOr<bool> Run(Module& module) const override {
+    absl::StatusOr<bool> Run(Module& module,
+                             const RewriteOptions& /*options*/) const override {
       Computation& entry = module.mutable_computation(module.entry());
       entry.mutable_instruction(entry.root())
           .set_shape(Shape::Scalar(ElementType::kPred));

@@ -1,0 +1,160 @@
+#include "hlo/rewrite/carried_attributes.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
+
+namespace hone::hlo {
+namespace {
+
+constexpr absl::string_view kSharding = "sharding";
+constexpr absl::string_view kFrontend = "frontend_attributes";
+constexpr absl::string_view kOrigin = "origin";
+
+bool IsCarried(absl::string_view name) {
+  return name == kSharding || name == kFrontend || name == kOrigin;
+}
+
+bool IsPrecision(absl::string_view name) {
+  return name == "operand_precision" || name == "algorithm";
+}
+
+// The entries `key="value"` of frontend attributes; nullopt for text that is
+// not of that form.
+std::optional<std::vector<std::pair<std::string, std::string>>> Entries(
+    absl::string_view text) {
+  std::vector<std::pair<std::string, std::string>> entries;
+  if (!absl::ConsumePrefix(&text, "{") || !absl::ConsumeSuffix(&text, "}")) {
+    return std::nullopt;
+  }
+  while (!text.empty()) {
+    const size_t equals = text.find('=');
+    if (equals == text.npos || equals + 1 >= text.size()) return std::nullopt;
+    // A value ends at the first comma outside quotes and braces.
+    size_t end = equals + 1;
+    int depth = 0;
+    bool quoted = false;
+    for (; end < text.size(); ++end) {
+      const char c = text[end];
+      if (quoted) {
+        if (c == '\\') ++end;
+        quoted = c != '"';
+      } else if (c == '"') {
+        quoted = true;
+      } else if (c == '{') {
+        ++depth;
+      } else if (c == '}') {
+        --depth;
+      } else if (c == ',' && depth == 0) {
+        break;
+      }
+    }
+    if (quoted || depth != 0 || end > text.size()) return std::nullopt;
+    entries.emplace_back(text.substr(0, equals),
+                         text.substr(equals + 1, end - equals - 1));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return entries;
+}
+
+// The union of two frontend attributes; nullopt where they contradict each
+// other.
+std::optional<std::string> Merge(absl::string_view a, absl::string_view b) {
+  auto merged = Entries(a);
+  const auto more = Entries(b);
+  if (!merged.has_value() || !more.has_value()) return std::nullopt;
+  for (const auto& entry : *more) {
+    const auto same = std::find_if(
+        merged->begin(), merged->end(),
+        [&](const auto& other) { return other.first == entry.first; });
+    if (same == merged->end()) {
+      merged->push_back(entry);
+    } else if (same->second != entry.second) {
+      return std::nullopt;
+    }
+  }
+  return absl::StrCat(
+      "{", absl::StrJoin(*merged, ",", absl::PairFormatter("=")), "}");
+}
+
+}  // namespace
+
+const std::string* FindAttribute(const Instruction& instruction,
+                                 absl::string_view name) {
+  for (const auto& [key, value] : instruction.attributes().others) {
+    if (key == name) return &value;
+  }
+  return nullptr;
+}
+
+bool AttributesPermitReplacing(const Instruction& instruction) {
+  const bool contracts = instruction.opcode() == Opcode::kDot ||
+                         instruction.opcode() == Opcode::kConvolution;
+  for (const auto& [name, _] : instruction.attributes().others) {
+    if (!IsCarried(name) && !(contracts && IsPrecision(name))) return false;
+  }
+  return true;
+}
+
+std::shared_ptr<const Attributes> WithoutCarried(
+    const std::shared_ptr<const Attributes>& attributes) {
+  const auto carried = [](const auto& attribute) {
+    return IsCarried(attribute.first);
+  };
+  if (std::none_of(attributes->others.begin(), attributes->others.end(),
+                   carried)) {
+    return attributes;
+  }
+  auto kept = std::make_shared<Attributes>(*attributes);
+  kept->others.erase(
+      std::remove_if(kept->others.begin(), kept->others.end(), carried),
+      kept->others.end());
+  return kept;
+}
+
+bool CarryAttributes(Computation& computation, InstructionId old,
+                     InstructionId replacement, bool is_new) {
+  const Instruction& from = computation[old];
+  Instruction& to = computation.mutable_instruction(replacement);
+  if (is_new && to.metadata() == nullptr) to.set_metadata(from.metadata());
+  // A root without a sharding leaves that of the module's result open.
+  if (computation.root() == old && !is_new &&
+      FindAttribute(from, kSharding) == nullptr &&
+      FindAttribute(to, kSharding) != nullptr) {
+    return false;
+  }
+  std::vector<std::pair<std::string, std::string>> added;
+  std::optional<std::string> frontend;
+  for (const auto& [name, value] : from.attributes().others) {
+    if (!IsCarried(name)) continue;
+    const std::string* present = FindAttribute(to, name);
+    if (present != nullptr) {
+      if (*present == value || name == kOrigin) continue;
+      if (name != kFrontend || !is_new) return false;
+      frontend = Merge(*present, value);
+      if (!frontend.has_value()) return false;
+      continue;
+    }
+    const bool carry = is_new || name == kOrigin ||
+                       (name == kSharding && to.opcode() != Opcode::kParameter);
+    if (!carry) return false;
+    added.emplace_back(name, value);
+  }
+  if (added.empty() && !frontend.has_value()) return true;
+  auto attributes = std::make_shared<Attributes>(to.attributes());
+  for (auto& attribute : added) {
+    attributes->others.push_back(std::move(attribute));
+  }
+  for (auto& [name, value] : attributes->others) {
+    if (name == kFrontend && frontend.has_value()) value = *frontend;
+  }
+  to.set_attributes(std::move(attributes));
+  return true;
+}
+
+}  // namespace hone::hlo

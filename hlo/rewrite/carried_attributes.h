@@ -1,0 +1,52 @@
+#ifndef HONE_HLO_REWRITE_CARRIED_ATTRIBUTES_H_
+#define HONE_HLO_REWRITE_CARRIED_ATTRIBUTES_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/strings/string_view.h"
+
+#include "hlo/ir/computation.h"
+
+namespace hone::hlo {
+
+// The one rule for attributes that say where an instruction stands in a program
+// and not what it computes, when something else takes its place.
+//
+//   attribute             new instruction   existing instruction
+//   sharding              carry             carry, unless it is a parameter;
+//                                           refuse where both have one and they
+//                                           differ
+//   frontend_attributes   carry, merge      refuse unless equal
+//   origin                carry             carry where it has none
+//   metadata              carry             keep its own
+//   operand_precision,    the replacement has to have them where it is the
+//   algorithm             same operation (MakeLike); a rewrite to another one
+//                         drops them
+//   any other             refuse: the instruction is not rewritten
+//
+// Control dependencies, side effects and dynamic dimensions are
+// Rewriter::MayReplace's matter.
+
+// Returns true if nothing in the attributes forbids to replace `instruction`.
+bool AttributesPermitReplacing(const Instruction& instruction);
+
+// The attributes of `instruction` that are not carried: those of an equal
+// computation elsewhere, of another shape perhaps. Shares the object where
+// nothing is dropped.
+std::shared_ptr<const Attributes> WithoutCarried(
+    const std::shared_ptr<const Attributes>& attributes);
+
+// Gives `replacement` the carried attributes of `old`, which it replaces and
+// whose shape it has; `is_new` if the rewrite added it. Returns false, and
+// changes nothing, where the rule refuses.
+bool CarryAttributes(Computation& computation, InstructionId old,
+                     InstructionId replacement, bool is_new);
+
+// The value text of attribute `name`; null if the instruction has none.
+const std::string* FindAttribute(const Instruction& instruction,
+                                 absl::string_view name);
+
+}  // namespace hone::hlo
+
+#endif  // HONE_HLO_REWRITE_CARRIED_ATTRIBUTES_H_

@@ -1,0 +1,161 @@
+#include "hlo/rewrite/driver.h"
+
+#include <array>
+
+#include "absl/strings/str_cat.h"
+
+#include "base/status_macros.h"
+#include "hlo/inference/verifier.h"
+
+namespace hone::hlo {
+namespace {
+
+// The opcodes of a rule as a table.
+class OpcodeFilter {
+ public:
+  explicit OpcodeFilter(const std::vector<Opcode>& opcodes) {
+    accepted_.fill(opcodes.empty());
+    for (Opcode opcode : opcodes) accepted_[static_cast<size_t>(opcode)] = true;
+  }
+  bool Accepts(Opcode opcode) const {
+    return accepted_[static_cast<size_t>(opcode)];
+  }
+
+ private:
+  std::array<bool, kOpcodeCount> accepted_;
+};
+
+std::string Describe(const Instruction& instruction) {
+  return absl::StrCat(instruction.name(), " = ", instruction.shape().ToString(),
+                      " ", OpcodeName(instruction.opcode()));
+}
+
+// One rewrite on its way through one computation.
+class Driver {
+ public:
+  Driver(Module& module, ComputationId id, const RewriteRule& rule,
+         const RewriteOptions& options, RewriteFunction rewrite)
+      : r_(module, id, options),
+        rule_(rule),
+        options_(options),
+        filter_(rule.opcodes),
+        rewrite_(rewrite) {}
+
+  absl::StatusOr<bool> Run() {
+    switch (rule_.visit) {
+      case Visit::kEach:
+        HONE_RETURN_IF_ERROR(VisitEach());
+        break;
+      case Visit::kPostOrder:
+        for (InstructionId id : r_.computation().PostOrder()) {
+          HONE_RETURN_IF_ERROR(VisitOne(id));
+        }
+        break;
+      case Visit::kFixedPoint:
+        HONE_RETURN_IF_ERROR(VisitToFixedPoint());
+        break;
+    }
+    return r_.changed();
+  }
+
+ private:
+  absl::Status VisitEach() {
+    const InstructionId slots = r_.computation().slot_count();
+    for (InstructionId id = 0; id < slots; ++id) {
+      HONE_RETURN_IF_ERROR(VisitOne(id));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status VisitToFixedPoint() {
+    // Before the first match there is nothing to keep a queue for.
+    HONE_RETURN_IF_ERROR(VisitUntilChanged());
+    if (!r_.changed()) return absl::OkStatus();
+    // Rewrites shrink the module or move it towards a normal form, so this ends
+    // by itself; the bound is there should two ever undo each other.
+    const int64_t bound = 1000 + 20 * int64_t{r_.computation().slot_count()};
+    int64_t before;
+    do {
+      before = rewrites_;
+      r_.TouchAll();
+      for (InstructionId id = r_.NextTouched(); id != kNoInstruction;
+           id = r_.NextTouched()) {
+        HONE_RETURN_IF_ERROR(VisitOne(id));
+        if (rewrites_ > bound) return absl::OkStatus();
+      }
+    } while (rewrites_ != before);
+    return absl::OkStatus();
+  }
+
+  absl::Status VisitUntilChanged() {
+    const InstructionId slots = r_.computation().slot_count();
+    for (InstructionId id = 0; id < slots && !r_.changed(); ++id) {
+      HONE_RETURN_IF_ERROR(VisitOne(id));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status VisitOne(InstructionId id) {
+    const Computation& computation = r_.computation();
+    if (!computation.Contains(id) ||
+        !filter_.Accepts(computation[id].opcode()) ||
+        !(rule_.checks_itself || r_.MayReplace(id, rule_.dynamic))) {
+      return absl::OkStatus();
+    }
+    r_.Mark();
+    std::string before;
+    if (options_.trace) before = Describe(computation[id]);
+    const bool rewritten = rewrite_(r_, id);
+    if (!r_.ok()) {
+      return absl::InternalError(
+          absl::StrCat(rule_.name, ": ", r_.status().message()));
+    }
+    r_.DropUnused();
+    if (!rewritten) return absl::OkStatus();
+    ++rewrites_;
+    if (options_.trace) {
+      options_.trace({rule_.name, r_.computation().name(), std::move(before)});
+    }
+    if (!options_.verify_rewrites) return absl::OkStatus();
+    const absl::Status verified = VerifyModule(r_.module());
+    if (verified.ok()) return absl::OkStatus();
+    return absl::InternalError(absl::StrCat(
+        rule_.name,
+        " leaves a module that does not verify: ", verified.message()));
+  }
+
+  Rewriter r_;
+  const RewriteRule& rule_;
+  const RewriteOptions& options_;
+  const OpcodeFilter filter_;
+  RewriteFunction rewrite_;
+  int64_t rewrites_ = 0;
+};
+
+}  // namespace
+
+absl::StatusOr<bool> RewriteComputation(Module& module,
+                                        ComputationId computation,
+                                        const RewriteRule& rule,
+                                        const RewriteOptions& options,
+                                        RewriteFunction rewrite) {
+  if (module.is_scheduled() || !Permits(options.numerics, rule.numeric_class)) {
+    return false;
+  }
+  return Driver(module, computation, rule, options, rewrite).Run();
+}
+
+absl::StatusOr<bool> RewriteModule(Module& module, const RewriteRule& rule,
+                                   const RewriteOptions& options,
+                                   RewriteFunction rewrite) {
+  bool changed = false;
+  for (ComputationId id : module.ComputationIds()) {
+    HONE_ASSIGN_OR_RETURN(
+        const bool changed_here,
+        RewriteComputation(module, id, rule, options, rewrite));
+    changed |= changed_here;
+  }
+  return changed;
+}
+
+}  // namespace hone::hlo
