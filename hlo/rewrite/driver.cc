@@ -30,6 +30,20 @@ std::string Describe(const Instruction& instruction) {
                       " ", OpcodeName(instruction.opcode()));
 }
 
+absl::Status Check(const Rewriter& r, const RewriteRule& rule,
+                   const RewriteOptions& options) {
+  if (!r.ok()) {
+    return absl::InternalError(
+        absl::StrCat(rule.name, ": ", r.status().message()));
+  }
+  if (!options.verify_rewrites) return absl::OkStatus();
+  const absl::Status verified = VerifyModule(r.module());
+  if (verified.ok()) return absl::OkStatus();
+  return absl::InternalError(absl::StrCat(
+      rule.name,
+      " leaves a module that does not verify: ", verified.message()));
+}
+
 // One rewrite on its way through one computation.
 class Driver {
  public:
@@ -106,22 +120,14 @@ class Driver {
     std::string before;
     if (options_.trace) before = Describe(computation[id]);
     const bool rewritten = rewrite_(r_, id);
-    if (!r_.ok()) {
-      return absl::InternalError(
-          absl::StrCat(rule_.name, ": ", r_.status().message()));
-    }
+    if (!r_.ok()) return Check(r_, rule_, options_);
     r_.DropUnused();
     if (!rewritten) return absl::OkStatus();
     ++rewrites_;
     if (options_.trace) {
       options_.trace({rule_.name, r_.computation().name(), std::move(before)});
     }
-    if (!options_.verify_rewrites) return absl::OkStatus();
-    const absl::Status verified = VerifyModule(r_.module());
-    if (verified.ok()) return absl::OkStatus();
-    return absl::InternalError(absl::StrCat(
-        rule_.name,
-        " leaves a module that does not verify: ", verified.message()));
+    return Check(r_, rule_, options_);
   }
 
   Rewriter r_;
@@ -154,6 +160,33 @@ absl::StatusOr<bool> RewriteModule(Module& module, const RewriteRule& rule,
         const bool changed_here,
         RewriteComputation(module, id, rule, options, rewrite));
     changed |= changed_here;
+  }
+  return changed;
+}
+
+absl::StatusOr<bool> RewriteComputations(
+    Module& module, const RewriteRule& rule, const RewriteOptions& options,
+    absl::FunctionRef<void(Rewriter& r)> rewrite) {
+  if (module.is_scheduled() || !Permits(options.numerics, rule.numeric_class)) {
+    return false;
+  }
+  const OpcodeFilter filter(rule.opcodes);
+  bool changed = false;
+  for (ComputationId id : module.ComputationIds()) {
+    bool is_worth_a_call = false;
+    for (const Instruction& i : module.computation(id).instructions()) {
+      is_worth_a_call = filter.Accepts(i.opcode());
+      if (is_worth_a_call) break;
+    }
+    if (!is_worth_a_call) continue;
+    Rewriter r(module, id, options);
+    rewrite(r);
+    if (r.ok()) r.DropUnused();
+    if (!r.ok() || r.changed()) {
+      HONE_RETURN_IF_ERROR(Check(r, rule, options));
+      if (options.trace) options.trace({rule.name, r.computation().name(), ""});
+    }
+    changed |= r.changed();
   }
   return changed;
 }

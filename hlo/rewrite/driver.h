@@ -59,6 +59,14 @@ absl::StatusOr<bool> RewriteModule(Module& module, const RewriteRule& rule,
                                    const RewriteOptions& options,
                                    RewriteFunction rewrite);
 
+// For rewrites that have to look at a whole computation at once: calls
+// `rewrite` for each of them. Which instructions it may replace it asks
+// Rewriter::MayReplace; `rule.opcodes`, if there are any, says which
+// computations are worth a call. Otherwise like RewriteModule.
+absl::StatusOr<bool> RewriteComputations(
+    Module& module, const RewriteRule& rule, const RewriteOptions& options,
+    absl::FunctionRef<void(Rewriter& r)> rewrite);
+
 }  // namespace hone::hlo
 
 #endif  // HONE_HLO_REWRITE_DRIVER_H_

@@ -104,6 +104,14 @@ InstructionId MakeLike(Rewriter& r, InstructionId prototype,
   }
 }
 
+InstructionId MakeLike(Rewriter& r, InstructionId prototype,
+                       absl::Span<const InstructionId> operands,
+                       ElementType type, Place place) {
+  Instruction instruction = r[prototype].WithOperands(operands);
+  instruction.set_shape(WithElementType(instruction.shape(), type));
+  return r.Add(std::move(instruction), place);
+}
+
 InstructionId MakeCompare(Rewriter& r, ComparisonDirection direction,
                           InstructionId lhs, InstructionId rhs, Place place) {
   auto attributes = std::make_shared<Attributes>();

@@ -43,6 +43,12 @@ InstructionId MakeLike(Rewriter& r, InstructionId prototype,
                        absl::Span<const InstructionId> operands,
                        Place place = Place::current());
 
+// Likewise with another element type. For operations that the type does not
+// change: those that move elements, and elementwise arithmetic.
+InstructionId MakeLike(Rewriter& r, InstructionId prototype,
+                       absl::Span<const InstructionId> operands,
+                       ElementType type, Place place = Place::current());
+
 InstructionId MakeCompare(Rewriter& r, ComparisonDirection direction,
                           InstructionId lhs, InstructionId rhs,
                           Place place = Place::current());

@@ -26,7 +26,8 @@ Rewriter::Rewriter(Module& module, ComputationId id,
       id_(id),
       options_(&options),
       current_(&module.computation(id)),
-      mark_(current_->slot_count()) {}
+      mark_(current_->slot_count()),
+      replaced_mark_(mark_) {}
 
 Rewriter::~Rewriter() {
   if (mutable_ != nullptr && !changed_ && replaced_ != nullptr) {
@@ -165,7 +166,7 @@ bool Rewriter::Replace(InstructionId old, InstructionId replacement,
     return false;
   }
   for (InstructionId user : instruction.users()) {
-    if (user >= mark_ && user != replacement) {
+    if (user >= replaced_mark_ && user != replacement) {
       Fail(absl::StrCat(OpcodeName(instruction.opcode()), " ",
                         instruction.name(),
                         ": used by what the rewrite added in its place"),
@@ -185,6 +186,7 @@ bool Rewriter::Replace(InstructionId old, InstructionId replacement,
   }
   if (!CarryAttributes(Mutable(), old, replacement, is_new)) return false;
   changed_ = true;
+  replaced_mark_ = current_->slot_count();
   Touch(replacement);
   for (InstructionId user : (*current_)[old].users()) Touch(user);
   Mutable().ReplaceAllUses(old, replacement);
@@ -352,7 +354,7 @@ void Rewriter::TouchAll() {
   }
 }
 
-void Rewriter::Mark() { mark_ = current_->slot_count(); }
+void Rewriter::Mark() { mark_ = replaced_mark_ = current_->slot_count(); }
 
 void Rewriter::DropUnused() {
   const InstructionId slots = current_->slot_count();

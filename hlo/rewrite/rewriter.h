@@ -170,7 +170,8 @@ class Rewriter {
   std::shared_ptr<const Computation> replaced_;
   absl::Status status_;
   bool changed_ = false;
-  InstructionId mark_;
+  InstructionId mark_;           // instructions from here on are new
+  InstructionId replaced_mark_;  // likewise, since the last Replace
   std::vector<InstructionId> touched_;
   size_t next_touched_ = 0;
   IdMap<bool> is_touched_;

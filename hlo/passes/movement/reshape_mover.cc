@@ -13,42 +13,39 @@
 // An instruction moves only when no rearrangement that it reads keeps a user
 // that does not move as well. Moves one level a run and raises the count until
 // algsimp has run, so it belongs in a loop with that. Upstream also moves over
-// random numbers, which its pipelines expand long before. Not for ends of
-// control dependencies and scheduled modules.
+// random numbers, which its pipelines expand long before. Exact.
 
 #include <algorithm>
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
 
 #include "hlo/passes/registry.h"
-#include "hlo/rewrite/builder.h"
-#include "hlo/rewrite/rewrite_each.h"
+#include "hlo/rewrite/dimensions.h"
+#include "hlo/rewrite/driver.h"
+#include "hlo/rewrite/makers.h"
 
 namespace hone::hlo {
 namespace {
 
 class Mover {
  public:
-  Mover(Module& module, ComputationId id)
-      : r_(module, id, DefaultRewriteOptions()) {}
+  explicit Mover(Rewriter& r) : r_(r) {}
 
-  bool Run() {
+  void Run() {
     std::vector<InstructionId> candidates;
-    for (InstructionId id = 0; id < r_.computation().slot_count(); ++id) {
-      if (r_[id].is_live() && IsCandidate(id)) candidates.push_back(id);
+    for (const Instruction& i : r_.computation().instructions()) {
+      if (IsCandidate(i.id())) candidates.push_back(i.id());
     }
     RemoveThoseThatShare(candidates);
     for (InstructionId id : candidates) Sink(id);
-    return !candidates.empty();
   }
 
  private:
   bool IsRearrangement(InstructionId id) const {
     return (r_.Is(id, Opcode::kReshape) || r_.Is(id, Opcode::kTranspose)) &&
-           r_[id].attributes().others.empty();
+           r_.MayReplace(id);
   }
 
   bool AreAlike(InstructionId a, InstructionId b) const {
@@ -62,8 +59,8 @@ class Mover {
                      r_.dimensions_of(r_.operand(b, 0));
   }
 
-  // Whether the value takes the form that `rearrangement`, of its dimensions,
-  // has as operand, at no cost.
+  // Returns true if the value takes the form that `rearrangement`, of its
+  // dimensions, has as operand, at no cost.
   bool TakesAnyForm(InstructionId id, InstructionId rearrangement) const {
     if (r_.dimensions_of(rearrangement) ==
             r_.dimensions_of(r_.operand(rearrangement, 0)) &&
@@ -97,7 +94,7 @@ class Mover {
 
   bool IsCandidate(InstructionId id) const {
     const Opcode opcode = r_[id].opcode();
-    if (!IsElementwise(opcode) || IsOpaque(opcode) || !MayRewrite(r_, id)) {
+    if (!IsElementwise(opcode) || IsOpaque(opcode) || !r_.MayReplace(id)) {
       return false;
     }
     const InstructionId rearrangement = Rearrangement(id);
@@ -146,8 +143,8 @@ class Mover {
       return MakeReshape(r_, id,
                          r_.dimensions_of(r_.operand(rearrangement, 0)));
     }
-    return AddTranspose(r_, id,
-                        InversePermutation(r_[rearrangement].dimensions()));
+    return MakeTranspose(r_, id,
+                         InversePermutation(r_[rearrangement].dimensions()));
   }
 
   void Sink(InstructionId id) {
@@ -156,21 +153,14 @@ class Mover {
     for (InstructionId& operand : operands) {
       operand = Undone(operand, rearrangement);
     }
-    Instruction moved(
-        r_[id].opcode(),
-        Shape::Array(r_.shape(id).element_type(),
-                     r_.dimensions_of(r_.operand(rearrangement, 0))),
-        operands, r_[id].attributes_ptr());
-    moved.set_metadata(r_[id].metadata());
-    const InstructionId sunk = r_.Add(std::move(moved));
-    r_.ReplaceWith(
-        id, r_.Is(rearrangement, Opcode::kReshape)
-                ? MakeReshape(r_.computation(), sunk, r_.dimensions_of(id))
-                : MakeTranspose(r_.computation(), sunk,
-                                r_[rearrangement].dimensions()));
+    const InstructionId sunk = MakeLike(r_, id, operands);
+    r_.Replace(id,
+               r_.Is(rearrangement, Opcode::kReshape)
+                   ? MakeReshape(r_, sunk, r_.dimensions_of(id))
+                   : MakeTranspose(r_, sunk, r_[rearrangement].dimensions()));
   }
 
-  Rewriter r_;
+  Rewriter& r_;
 };
 
 class ReshapeMover final : public Pass {
@@ -178,13 +168,11 @@ class ReshapeMover final : public Pass {
   absl::string_view name() const override { return "reshape-mover"; }
 
   absl::StatusOr<bool> Run(Module& module,
-                           const RewriteOptions& /*options*/) const override {
-    if (module.is_scheduled()) return false;
-    bool changed = false;
-    for (ComputationId id = 0; id < module.computation_slots(); ++id) {
-      if (module.has_computation(id)) changed |= Mover(module, id).Run();
-    }
-    return changed;
+                           const RewriteOptions& options) const override {
+    return RewriteComputations(
+        module,
+        {.name = name(), .opcodes = {Opcode::kReshape, Opcode::kTranspose}},
+        options, [](Rewriter& r) { Mover(r).Run(); });
   }
 };
 

@@ -8,27 +8,27 @@
 //   q = slice(n), slice={[4:10]}
 //
 // for groups of one elementwise operation on slices of the same arrays, each
-// with the same slice of all its operands. Legal always; done when the slices
-// together have at least as many elements as the array, so that nothing is
-// computed in vain.
+// with the same slice of all its operands. Legal always; exact; done when the
+// slices together have at least as many elements as the array, so that nothing
+// is computed in vain.
 
 #include <algorithm>
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "hlo/passes/registry.h"
-#include "hlo/rewrite/rewrite_each.h"
+#include "hlo/rewrite/driver.h"
+#include "hlo/rewrite/makers.h"
 
 namespace hone::hlo {
 namespace {
 
-// Whether `id` is elementwise on slices of arrays of equal dimensions, all
-// slices alike.
+// Returns true if `id` is elementwise on slices of arrays of equal dimensions,
+// all slices alike.
 bool IsOnSlices(const Rewriter& r, InstructionId id) {
   const Instruction& instruction = r[id];
   if (!IsElementwise(instruction.opcode()) || IsOpaque(instruction.opcode()) ||
-      instruction.operand_count() == 0 || !MayRewrite(r, id)) {
+      instruction.operand_count() == 0 || !r.MayReplace(id)) {
     return false;
   }
   const InstructionId first = instruction.operand(0);
@@ -36,14 +36,14 @@ bool IsOnSlices(const Rewriter& r, InstructionId id) {
   return std::all_of(
       instruction.operands().begin(), instruction.operands().end(),
       [&](InstructionId operand) {
-        return r.Is(operand, Opcode::kSlice) && MayRewrite(r, operand) &&
+        return r.Is(operand, Opcode::kSlice) && r.MayReplace(operand) &&
                r[operand].attributes().slice == r[first].attributes().slice &&
                r.dimensions_of(r.operand(operand, 0)) ==
                    r.dimensions_of(r.operand(first, 0));
       });
 }
 
-// Whether both do the same to slices of the same arrays.
+// Returns true if both do the same to slices of the same arrays.
 bool AreSimilar(const Rewriter& r, InstructionId a, InstructionId b) {
   const Instruction& other = r[b];
   if (r[a].opcode() != other.opcode() ||
@@ -80,18 +80,13 @@ bool Sink(Rewriter& r, InstructionId id) {
   for (InstructionId operand : r[id].operands()) {
     sources.push_back(r.operand(operand, 0));
   }
-  Instruction whole(
-      r[id].opcode(),
-      Shape::Array(r.shape(id).element_type(), r.dimensions_of(source)),
-      sources, r[id].attributes_ptr());
-  whole.set_metadata(r[id].metadata());
-  const InstructionId added = r.Add(std::move(whole));
+  const InstructionId whole = MakeLike(r, id, sources);
+  bool changed = false;
   for (InstructionId user : group) {
-    const std::vector<SliceDimension>& slice =
-        r[r.operand(user, 0)].attributes().slice;
-    r.Replace(user, MakeSlice(r, added, slice));
+    changed |= r.Replace(
+        user, MakeSlice(r, whole, r[r.operand(user, 0)].attributes().slice));
   }
-  return true;
+  return changed;
 }
 
 class SliceSinker final : public Pass {
@@ -99,13 +94,8 @@ class SliceSinker final : public Pass {
   absl::string_view name() const override { return "slice-sinker"; }
 
   absl::StatusOr<bool> Run(Module& module,
-                           const RewriteOptions& /*options*/) const override {
-    return RewriteEach(
-        module,
-        [](const Instruction& instruction) {
-          return IsElementwise(instruction.opcode());
-        },
-        Sink);
+                           const RewriteOptions& options) const override {
+    return RewriteModule(module, {.name = name()}, options, Sink);
   }
 };
 

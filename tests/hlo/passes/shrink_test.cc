@@ -132,7 +132,7 @@ TEST(CheckOrder, SeesEveryKindOfFailure) {
   class Failing final : public Pass {
    public:
     absl::string_view name() const override { return "failing"; }
-    absl::StatusOr<bool> Run(Module&) const override {
+    absl::StatusOr<bool> Run(Module&, const RewriteOptions&) const override {
       return absl::InternalError("on purpose");
     }
   };
