@@ -165,8 +165,8 @@ class ComputationWriter {
   void VisitDead(const Computation& computation) {
     // Operands before users, in an order that does not count.
     const auto alive = static_cast<int64_t>(order_.size());
-    for (InstructionId id = 0; id < computation.slot_count(); ++id) {
-      if (computation[id].is_live()) Visit(computation, id);
+    for (const Instruction& i : computation.instructions()) {
+      Visit(computation, i.id());
     }
     const std::vector<InstructionId> dead(order_.begin() + alive, order_.end());
     order_.resize(static_cast<size_t>(alive));
@@ -272,8 +272,8 @@ void ContentHashes::Compute(ComputationId start) {
     const Computation& computation = module_.computation(id);
     if (state == kNew) {
       state = kOpen;
-      for (InstructionId i = 0; i < computation.slot_count(); ++i) {
-        for (ComputationId callee : computation[i].called()) {
+      for (const Instruction& i : computation.instructions()) {
+        for (ComputationId callee : i.called()) {
           if (state_[static_cast<size_t>(callee)] == kNew) {
             stack.push_back(callee);
           }
@@ -308,10 +308,9 @@ class ModuleWriter {
     WriteHeader(module_, out_);
     if (module_.entry() != kNoComputation) WriteReachable(module_.entry());
     std::vector<std::pair<Hash128, ComputationId>> uncalled;
-    for (ComputationId id = 0; id < module_.computation_slots(); ++id) {
-      if (module_.has_computation(id) && !IsNumbered(id)) {
-        uncalled.emplace_back(hashes_.Of(id), id);
-      }
+    for (const Computation& c : module_.computations()) {
+      if (!IsNumbered(c.id()))
+        uncalled.emplace_back(hashes_.Of(c.id()), c.id());
     }
     std::stable_sort(
         uncalled.begin(), uncalled.end(),

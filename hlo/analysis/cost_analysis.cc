@@ -216,8 +216,8 @@ CostAnalysis::CostAnalysis(const Module& module)
   for (ComputationId id : module.ComputationPostOrder()) {
     const Computation& computation = module.computation(id);
     Costs& sum = computations_[static_cast<size_t>(id)];
-    for (InstructionId i = 0; i < computation.slot_count(); ++i) {
-      if (computation[i].is_live()) sum += InstructionCosts(computation, i);
+    for (const Instruction& i : computation.instructions()) {
+      sum += InstructionCosts(computation, i.id());
     }
   }
 }

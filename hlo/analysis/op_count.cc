@@ -20,11 +20,9 @@ int64_t CountOps(const Module& module) {
   // Callees first, so that each computation is counted once however often it
   // is called.
   for (ComputationId id : module.ComputationPostOrder()) {
-    const Computation& computation = module.computation(id);
     int64_t count = 0;
-    for (InstructionId i = 0; i < computation.slot_count(); ++i) {
-      const Instruction& instruction = computation[i];
-      if (!instruction.is_live()) continue;
+    for (const Instruction& instruction :
+         module.computation(id).instructions()) {
       switch (instruction.opcode()) {
         case Opcode::kAsyncStart:
         case Opcode::kConditional:

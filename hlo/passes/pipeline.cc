@@ -73,8 +73,7 @@ Pipeline XlaGpu() {
 // Memory for a module grows with its slots, dead ones included, and so does the
 // time of every pass and fork.
 void CompactSparseComputations(Module& module) {
-  for (ComputationId id = 0; id < module.computation_slots(); ++id) {
-    if (!module.has_computation(id)) continue;
+  for (ComputationId id : module.ComputationIds()) {
     const Computation& computation = module.computation(id);
     if (computation.slot_count() > 2 * computation.live_count()) {
       module.mutable_computation(id).Compact();
@@ -116,7 +115,7 @@ class Runner {
     run.pass = std::string(pass.name());
     run.instructions_before = module_.instruction_count();
     const absl::Duration start = SystemClock().Monotonic();
-    absl::StatusOr<bool> changed = pass.Run(module_);
+    absl::StatusOr<bool> changed = pass.Run(module_, options_.rewrite);
     run.duration = SystemClock().Monotonic() - start;
     if (!changed.ok()) {
       return absl::InternalError(absl::StrCat(

@@ -11,6 +11,7 @@
 #include "absl/types/span.h"
 
 #include "hlo/ir/module.h"
+#include "hlo/rewrite/options.h"
 
 namespace hone::hlo {
 
@@ -39,7 +40,9 @@ const std::vector<Pipeline>& Pipelines();
 absl::StatusOr<const Pipeline*> FindPipeline(absl::string_view name);
 
 struct PipelineOptions {
-  // Verify the module after every pass that changed it.
+  // For every pass.
+  RewriteOptions rewrite;
+  // Verifies the module after every pass that changed it.
   bool verify_each = false;
 };
 

@@ -27,13 +27,14 @@ size_t Index(int32_t id) { return static_cast<size_t>(id); }
 // same in both forms.
 std::vector<InstructionId> InstructionOrder(const Computation& c) {
   bool sorted = true;
-  for (InstructionId i = 0; sorted && i < c.slot_count(); ++i) {
-    for (InstructionId operand : c[i].operands()) {
-      sorted = sorted && operand < i;
+  for (const Instruction& i : c.instructions()) {
+    for (InstructionId operand : i.operands()) {
+      sorted = sorted && operand < i.id();
     }
-    for (InstructionId before : c.control_predecessors(i)) {
-      sorted = sorted && before < i;
+    for (InstructionId before : c.control_predecessors(i.id())) {
+      sorted = sorted && before < i.id();
     }
+    if (!sorted) break;
   }
   return sorted ? c.LiveInstructions() : c.PostOrder();
 }
@@ -41,13 +42,11 @@ std::vector<InstructionId> InstructionOrder(const Computation& c) {
 // Callees before callers; likewise.
 std::vector<ComputationId> ComputationOrder(const Module& module) {
   std::vector<ComputationId> order;
-  for (ComputationId id = 0; id < module.computation_slots(); ++id) {
-    if (!module.has_computation(id)) continue;
-    order.push_back(id);
-    const Computation& c = module.computation(id);
-    for (InstructionId i = 0; i < c.slot_count(); ++i) {
-      for (ComputationId callee : c[i].called()) {
-        if (callee >= id) return module.ComputationPostOrder();
+  for (const Computation& c : module.computations()) {
+    order.push_back(c.id());
+    for (const Instruction& i : c.instructions()) {
+      for (ComputationId callee : i.called()) {
+        if (callee >= c.id()) return module.ComputationPostOrder();
       }
     }
   }
@@ -92,21 +91,16 @@ class ProtoWriter {
  private:
   // Names that instructions have; those without one get a name beside them.
   void CollectNames() {
-    for (ComputationId id = 0; id < module_.computation_slots(); ++id) {
-      if (!module_.has_computation(id)) continue;
-      const Computation& c = module_.computation(id);
-      for (InstructionId i = 0; i < c.slot_count(); ++i) {
-        if (c[i].is_live()) names_.insert(c[i].name());
-      }
+    for (const Computation& c : module_.computations()) {
+      for (const Instruction& i : c.instructions()) names_.insert(i.name());
     }
   }
 
   void CollectFused(const std::vector<ComputationId>& order) {
     for (ComputationId id : order) {
-      const Computation& c = module_.computation(id);
-      for (InstructionId i = 0; i < c.slot_count(); ++i) {
-        if (c[i].opcode() != Opcode::kFusion) continue;
-        fused_.insert(c[i].called().begin(), c[i].called().end());
+      for (const Instruction& i : module_.computation(id).instructions()) {
+        if (i.opcode() != Opcode::kFusion) continue;
+        fused_.insert(i.called().begin(), i.called().end());
       }
     }
   }

@@ -96,12 +96,9 @@ std::vector<std::string> InstructionNames(const Computation& computation) {
   std::vector<std::string> names(static_cast<size_t>(computation.slot_count()));
   NameTable table;
   for (const bool named : {true, false}) {
-    for (InstructionId id = 0; id < computation.slot_count(); ++id) {
-      const Instruction& instruction = computation[id];
-      if (!instruction.is_live() || instruction.name().empty() == named) {
-        continue;
-      }
-      names[static_cast<size_t>(id)] =
+    for (const Instruction& instruction : computation.instructions()) {
+      if (instruction.name().empty() == named) continue;
+      names[static_cast<size_t>(instruction.id())] =
           table.Choose(named ? absl::string_view(instruction.name())
                              : OpcodeText(instruction));
     }
@@ -130,10 +127,9 @@ class Printer {
       : module_(module), options_(options) {
     computation_names_.resize(static_cast<size_t>(module.computation_slots()));
     NameTable table;
-    for (ComputationId id = 0; id < module.computation_slots(); ++id) {
-      if (!module.has_computation(id)) continue;
-      computation_names_[static_cast<size_t>(id)] =
-          table.Choose(module.computation(id).name());
+    for (const Computation& computation : module.computations()) {
+      computation_names_[static_cast<size_t>(computation.id())] =
+          table.Choose(computation.name());
     }
   }
 

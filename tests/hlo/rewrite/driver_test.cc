@@ -78,8 +78,9 @@ TEST(RewriteModule, LeavesOutWhatNumericsDoNotPermit) {
   const RewriteRule rule = {.name = "t",
                             .numeric_class = NumericClass::kChangesRange};
   EXPECT_FALSE(*RewriteModule(module, rule, {}, DropNegations));
-  EXPECT_TRUE(*RewriteModule(module, rule, {.numerics = Numerics::kFast},
-                             DropNegations));
+  RewriteOptions fast;
+  fast.numerics = Numerics::kFast;
+  EXPECT_TRUE(*RewriteModule(module, rule, fast, DropNegations));
 }
 
 TEST(RewriteModule, ReportsARewriteThatDoesNotFit) {
