@@ -55,8 +55,9 @@ class Checker:
             found = self._check_script(words)
         else:
             found = []
-        return found + [f"{word}: no such file" for word in words
-                        if self._is_missing(word)]
+        found += [f"{word}: no such file" for word in words
+                  if self._is_missing(word)]
+        return list(dict.fromkeys(found))
 
     def _is_missing(self, word):
         return (word.split("/")[0] in SOURCES and "/" in word
@@ -74,15 +75,21 @@ class Checker:
         listed = self._help(words).partition("\nSubcommands:\n")[2]
         return re.findall(r"^  ([\w-]+)", listed, re.M)
 
+    def _is_hidden_subcommand(self, words):
+        return re.search(rf"^Usage: \S*{re.escape(' '.join(words))}\b",
+                         self._help(words), re.M) is not None
+
     def _check_hone(self, program, words):
         """Subcommands exist, and each option belongs to one of them."""
         path = (program,)
         known, found = set(), []
         for word in words:
             subcommands = self._subcommands(path)
-            if word in subcommands:
+            if not subcommands or not re.fullmatch(r"[a-z][\w-]*", word):
+                continue
+            if word in subcommands or self._is_hidden_subcommand((*path, word)):
                 path += (word,)
-            elif subcommands and re.fullmatch(r"[a-z][\w-]*", word):
+            else:
                 found.append(f"{' '.join(path)}: no subcommand {word}")
                 break
         for depth in range(1, len(path) + 1):
@@ -108,7 +115,7 @@ class Checker:
         if not words or words[0].startswith("-"):
             return []
         script = self.root / words[0]
-        if not words[0].split("/")[0] in (*SOURCES, ".", ".ci"):
+        if script.suffix not in (".py", ".sh"):
             return []
         if not script.exists():
             return [f"{words[0]}: no such file"]

@@ -57,22 +57,31 @@ def free_address():
         return f"127.0.0.1:{s.getsockname()[1]}"
 
 
-class Sandbox:
-    """The source tree, programs and modules for one page.
+def end(pid):
+    """Ends a process, of this one or not, and waits until it has ended."""
+    try:
+        os.kill(pid, signal.SIGTERM)
+        stat = pathlib.Path(f"/proc/{pid}/stat")
+        while stat.read_text().rpartition(")")[2].split()[0] != "Z":
+            time.sleep(0.05)
+    except (FileNotFoundError, ProcessLookupError):
+        pass
 
-    The page's blocks see a fresh copy of the tree as the working folder, with
-    binaries in build/release/bin, and an environment for Python.
+
+class Sandbox:
+    """A copy of the source tree with programs and modules, for one page.
+
+    Its root is the working folder of the blocks. The programs are in
+    build/release/bin; Python has an environment of its own.
     """
 
     def __init__(self, source, binaries):
         self._folder = tempfile.TemporaryDirectory(prefix="hone-docs-")
         self.root = pathlib.Path(self._folder.name)
         self._binaries = binaries
-        for path in source.iterdir():
-            if path.name not in ("build", "clients", ".git"):
-                (self.root / path.name).symlink_to(path)
-        # setuptools writes beside its sources.
-        subprocess.run(["cp", "-r", source / "clients", self.root], check=True)
+        copied = [path for path in source.iterdir()
+                  if path.name not in ("build", ".git", ".venv")]
+        subprocess.run(["cp", "-r", *copied, self.root], check=True)
         self._make_python()
         self._listen = free_address()
         values = {"binaries": binaries, "root": self.root,
@@ -92,12 +101,16 @@ class Sandbox:
             "LANG": "C.UTF-8",
         }
         self._make_modules(source)
+        self._daemon = None
 
     def close(self):
         pids = self.root / "honed.pids"
         if pids.exists():
             for pid in map(int, pids.read_text().split()):
-                self._end(pid)
+                end(pid)
+            pids.unlink()
+        if self._daemon is not None:
+            self._daemon.wait()
         self._folder.cleanup()
 
     def run(self, block):
@@ -114,9 +127,9 @@ class Sandbox:
         return self._run_daemon_with(block.text)
 
     def start_daemon(self):
-        subprocess.Popen([self.root / "build/release/bin/honed"],
-                         cwd=self.root, env=self._environment,
-                         stderr=subprocess.DEVNULL)
+        self._daemon = subprocess.Popen(
+            [self.root / "build/release/bin/honed"], cwd=self.root,
+            env=self._environment, stderr=subprocess.DEVNULL)
         while not (self.root / "honed.pids").exists():
             time.sleep(0.01)
 
@@ -182,12 +195,11 @@ class Sandbox:
         for line in process.stderr:
             lines.append(line)
             if "serves gRPC" in line:
-                break
-        served = process.poll() is None
-        self._end(process.pid)
+                process.terminate()
         process.stderr.close()
-        process.wait()
-        return "".join(lines), "" if served else "".join(lines)
+        status = process.wait()
+        printed = "".join(lines)
+        return printed, printed if status != 0 else ""
 
     def _wait_for_daemon(self):
         if not (self.root / "honed.pids").exists():
@@ -195,12 +207,3 @@ class Sandbox:
         subprocess.run([self.root / "build/release/bin/hone", "list",
                         "tunings"], env=self._environment,
                        capture_output=True, timeout=60)
-
-    def _end(self, pid):
-        try:
-            os.kill(pid, signal.SIGTERM)
-            for _ in range(200):
-                os.waitpid(pid, os.WNOHANG)
-                time.sleep(0.05)
-        except (ChildProcessError, ProcessLookupError):
-            pass
