@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs, builds and runs every test.
+# Installs, builds and runs every test. A test that is skipped is a failure,
+# unless it needs a GPU (label gpu): those are named at the end.
 #
 # Usage: ./test.sh [--all]    --all adds the slow tests (fuzzing, sanitizers,
 #                             the whole corpus on the real XLA)
@@ -15,12 +16,15 @@ esac
 
 tools/install_deps.sh "$($all && echo all || echo test)"
 
-# The real XLA, as an independent judge of the HLO that we write, and what our
-# Python client needs.
-if ! .venv/bin/python -c 'import grpc_tools, gymnasium, jax' 2>/dev/null; then
-  python3 -m venv .venv
-  .venv/bin/pip install --quiet --disable-pip-version-check \
-    -r tests/python/requirements.txt
+# The real XLA, as an independent judge of the HLO that we write, PyTorch, which
+# kernels are timed beside, and what our Python client needs. The stamp says for
+# which Python and requirements they were installed.
+requirements=tests/python/requirements.txt
+stamp=$(python3 -VV && cat "$requirements")
+if [ "$(cat .venv/installed 2>/dev/null)" != "$stamp" ]; then
+  python3 -m venv --clear .venv
+  .venv/bin/pip install --quiet --disable-pip-version-check -r "$requirements"
+  printf '%s\n' "$stamp" >.venv/installed
 fi
 
 # promtool without the service that Debian's package would start.
@@ -38,9 +42,9 @@ preset=$([ "${CI:-}" = true ] && echo ci || echo release)
 cmake --preset "$preset" -DHONE_BUILD_TESTS=ON >/dev/null
 cmake --build build/release
 
-labels='slow|gpu|bench'
-$all && labels='gpu|bench'
-ctest --test-dir build/release --output-on-failure --label-exclude "$labels" \
-  --parallel 2 --schedule-random --no-tests=error
+labels='slow|bench'
+$all && labels='bench'
+tools/run_tests.sh build/release --label-exclude "$labels" --parallel 2 \
+  --schedule-random
 
 if $all; then tools/run_slow_checks.sh; fi

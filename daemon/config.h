@@ -60,6 +60,8 @@ struct Config {
   // "trace", "debug", "info", "warning", "error" or "off".
   std::string log_level = "info";
 
+  bool operator==(const Config&) const = default;
+
   // $XDG_STATE_HOME/hone, else ~/.local/state/hone.
   static std::string DefaultStateDirectory();
   static int DefaultRunningTunings();

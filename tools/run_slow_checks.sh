@@ -17,7 +17,7 @@ done
 
 cmake --preset asan -DHONE_BUILD_TESTS=ON >/dev/null
 cmake --build build/asan
-ctest --preset asan --parallel 2 --label-exclude 'slow|gpu|bench|e2e'
+tools/run_tests.sh build/asan --label-exclude 'slow|bench|e2e' --parallel 2
 
 tuned=$(mktemp -d)
 build/release/bin/hone bench pass-order --search beam --trials 100 \

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <string>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
@@ -29,26 +28,42 @@ std::string Describe(absl::string_view array,
   return text;
 }
 
+std::string Entry(absl::string_view name) {
+  return absl::StrCat(
+      "void ", name, "(const void* const* arguments, void* const* results);\n");
+}
+
+std::string SetThreads(absl::string_view name) {
+  return absl::StrCat("void ", name, "(int32_t threads);\n");
+}
+
 }  // namespace
 
-std::string CHeader(absl::string_view symbol,
+std::string CHeader(const ExportedNames& names,
                     absl::Span<const EntryArray> arguments,
                     absl::Span<const EntryArray> results,
                     absl::string_view comment) {
-  const std::string guard = absl::StrCat(absl::AsciiStrToUpper(symbol), "_H_");
   std::string text = "/*\n";
   for (absl::string_view line : absl::StrSplit(comment, '\n')) {
     absl::StrAppend(&text, CommentLine(line));
   }
-  absl::StrAppend(&text, " */\n#ifndef ", guard, "\n#define ", guard,
-                  "\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n/*\n",
-                  " * Arrays are dense and row-major, of any alignment; results"
-                  "\n * overlap nothing else.\n *\n",
-                  Describe("arguments", arguments),
-                  Describe("results", results), " */\nvoid ", symbol,
-                  "(const void* const* arguments, void* const* results);\n\n",
-                  "#ifdef __cplusplus\n}\n#endif\n\n#endif /* ", guard,
-                  " */\n");
+  absl::StrAppend(
+      &text, " */\n#ifndef ", names.guard, "\n#define ", names.guard,
+      "\n\n#include <stdint.h>\n\n"
+      "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n/*\n"
+      " * Arrays are dense and row-major, of any alignment; results\n"
+      " * overlap nothing else.\n *\n",
+      Describe("arguments", arguments), Describe("results", results), " */\n",
+      Entry(names.entry),
+      "\n/* The number of threads from now on, in place of HONE_THREADS. */\n",
+      SetThreads(names.set_threads),
+      "\n/*\n * The same under the names that every exported library has, for"
+      " dlsym.\n * In a program that links several they are the first one's."
+      "\n */\n#ifndef HONE_ENTRY_DECLARED\n#define HONE_ENTRY_DECLARED\n",
+      Entry(kEntryAlias), SetThreads(kSetThreadsAlias),
+      "#endif /* HONE_ENTRY_DECLARED */\n\n"
+      "#ifdef __cplusplus\n}\n#endif\n\n#endif /* ",
+      names.guard, " */\n");
   return text;
 }
 

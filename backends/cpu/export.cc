@@ -14,8 +14,6 @@
 namespace hone::backends {
 namespace {
 
-constexpr char kSymbol[] = "hone_entry";
-
 // Elements of tuples are named by their place.
 void AddArrays(const std::string& name, const hlo::ShapePtr& shape,
                std::vector<EntryArray>& arrays) {
@@ -42,7 +40,8 @@ std::vector<EntryArray> ArraysOf(const loops::Program& program,
   return arrays;
 }
 
-std::string Header(const hlo::Module& module, const loops::ModulePlan& plan) {
+std::string Header(const ExportedNames& names, const hlo::Module& module,
+                   const loops::ModulePlan& plan) {
   const hlo::Computation& entry = module.entry_computation();
   std::vector<EntryArray> arguments;
   for (hlo::InstructionId id : entry.parameters()) {
@@ -51,13 +50,13 @@ std::string Header(const hlo::Module& module, const loops::ModulePlan& plan) {
   std::vector<EntryArray> results;
   AddArrays("result", entry[entry.root()].shape_ptr(), results);
   return CHeader(
-      kSymbol, arguments, results,
+      names, arguments, results,
       absl::StrCat(module.name(), ": ", plan.kernels.size(), " kernels."));
 }
 
-absl::Status Write(const std::string& object, const std::string& header,
-                   const std::string& path) {
-  HONE_RETURN_IF_ERROR(WriteSharedObject(object, path));
+absl::Status Write(const std::string& object, const ExportedNames& names,
+                   const std::string& header, const std::string& path) {
+  HONE_RETURN_IF_ERROR(WriteSharedObject(object, names, path));
   return WriteFileAtomically(
       absl::StrCat(path.substr(0, path.size() - 3), ".h"), header);
 }
@@ -73,10 +72,11 @@ absl::Status CheckLibraryPath(const std::string& path) {
 absl::Status ExportKernel(const loops::Program& program,
                           const std::string& path) {
   HONE_RETURN_IF_ERROR(CheckLibraryPath(path));
+  const ExportedNames names = ExportedNames::Of(path);
   HONE_ASSIGN_OR_RETURN(const std::string object,
-                        CompileProgram(program, kSymbol));
-  return Write(object,
-               CHeader(kSymbol, ArraysOf(program, loops::Memory::kArgument),
+                        CompileProgram(program, names.entry));
+  return Write(object, names,
+               CHeader(names, ArraysOf(program, loops::Memory::kArgument),
                        ArraysOf(program, loops::Memory::kResult),
                        loops::PrintProgram(program)),
                path);
@@ -86,8 +86,10 @@ absl::Status ExportModule(const hlo::Module& module,
                           const loops::ModulePlan& plan,
                           const std::string& path) {
   HONE_RETURN_IF_ERROR(CheckLibraryPath(path));
-  HONE_ASSIGN_OR_RETURN(const std::string object, CompilePlan(plan, kSymbol));
-  return Write(object, Header(module, plan), path);
+  const ExportedNames names = ExportedNames::Of(path);
+  HONE_ASSIGN_OR_RETURN(const std::string object,
+                        CompilePlan(plan, names.entry));
+  return Write(object, names, Header(names, module, plan), path);
 }
 
 }  // namespace hone::backends

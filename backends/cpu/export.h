@@ -15,11 +15,10 @@ namespace hone::backends {
 // Errors: InvalidArgument unless it ends in ".so".
 absl::Status CheckLibraryPath(const std::string& path);
 
-// Writes `program` as a shared object that defines the EntryFunction
-// `hone_entry`, and a C header beside it that says what it takes, the program
-// as a comment in it.
-// Errors: those of CheckLibraryPath, the compiler, WriteSharedObject and, for
-// the header, WriteFileAtomically.
+// Writes `program` as a shared object that defines the functions of
+// exported_names.h, and a C header beside it that says what the entry takes,
+// the program as a comment in it. Errors: those of CheckLibraryPath, the
+// compiler, WriteSharedObject and, for the header, WriteFileAtomically.
 absl::Status ExportKernel(const loops::Program& program,
                           const std::string& path);
 

@@ -172,7 +172,9 @@ static void KeepOffCallersCore(void) {
   }
 }
 
-void hone_kernel_set_threads(int32_t threads) {
+/* The one function here that exported libraries export, too. */
+__attribute__((visibility("default"))) void hone_kernel_set_threads(
+    int32_t threads) {
   if (threads < 1) threads = 1;
   if (threads > kMaxThreads) threads = kMaxThreads;
   atomic_store(&thread_count, threads);

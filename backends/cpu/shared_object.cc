@@ -74,9 +74,17 @@ std::string LibraryOf(Function* function) {
   return info.dli_fname;
 }
 
+// Returns the linker's option that defines `name` as another name of
+// `function`; empty if they are the same.
+std::string Alias(absl::string_view name, absl::string_view function) {
+  if (name == function) return "";
+  return absl::StrCat("--defsym=", name, "=", function);
+}
+
 }  // namespace
 
 absl::Status WriteSharedObject(const std::string& object,
+                               const ExportedNames& names,
                                const std::string& path) {
   HONE_ASSIGN_OR_RETURN(const MemoryFile kernel, MemoryFile::Create(object));
   HONE_ASSIGN_OR_RETURN(const MemoryFile runtime,
@@ -90,25 +98,32 @@ absl::Status WriteSharedObject(const std::string& object,
   const std::string libm = LibraryOf(cosine);
   const std::string libc = LibraryOf(&std::getenv);
   const std::string name = path.substr(path.rfind('/') + 1);
-  // Threads of the pool outlive any dlclose.
-  const std::vector<const char*> arguments = {"ld.lld",
-                                              "-shared",
-                                              "-z",
-                                              "nodelete",
-                                              "-z",
-                                              "relro",
-                                              "-z",
-                                              "defs",
-                                              "--gc-sections",
-                                              "-soname",
-                                              name.c_str(),
-                                              "-o",
-                                              path.c_str(),
-                                              kernel_path.c_str(),
-                                              runtime_path.c_str(),
-                                              "--as-needed",
-                                              libm.c_str(),
-                                              libc.c_str()};
+  const std::string entry_alias = Alias(kEntryAlias, names.entry);
+  const std::string threads_alias = Alias(names.set_threads, kSetThreadsAlias);
+  // Threads of the pool outlive any dlclose. -Bsymbolic: a library calls its
+  // own runtime, whichever else is in the process.
+  std::vector<const char*> arguments = {"ld.lld",
+                                        "-shared",
+                                        "-Bsymbolic",
+                                        "-z",
+                                        "nodelete",
+                                        "-z",
+                                        "relro",
+                                        "-z",
+                                        "defs",
+                                        "--gc-sections",
+                                        "-soname",
+                                        name.c_str(),
+                                        "-o",
+                                        path.c_str(),
+                                        kernel_path.c_str(),
+                                        runtime_path.c_str(),
+                                        "--as-needed",
+                                        libm.c_str(),
+                                        libc.c_str()};
+  for (const std::string* alias : {&entry_alias, &threads_alias}) {
+    if (!alias->empty()) arguments.push_back(alias->c_str());
+  }
   std::string messages;
   llvm::raw_string_ostream stream(messages);
   // The linker keeps its state in globals.

@@ -7,16 +7,19 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 
+#include "backends/cpu/exported_names.h"
 #include "hlo/ir/shape.h"
 
 namespace hone::backends {
 
-// Links `object` (compiler.h) with the kernel runtime into a shared library at
-// `path` that needs nothing but the C library and exports what the object does.
+// Links `object` (compiler.h), which defines `names.entry`, with the kernel
+// runtime into a shared library at `path` that needs nothing but the C library
+// and exports the functions of `names` and their aliases.
 // Threads: thread-safe; one link at a time.
 // Errors: InvalidArgument with the linker's words for an object it refuses;
 // Unavailable where the file cannot be written.
 absl::Status WriteSharedObject(const std::string& object,
+                               const ExportedNames& names,
                                const std::string& path);
 
 // An array that an entry reads or writes.
@@ -25,9 +28,9 @@ struct EntryArray {
   hlo::ShapePtr shape;
 };
 
-// A C header that declares the EntryFunction `symbol` and says what it takes;
-// `comment` comes first, as one comment.
-std::string CHeader(absl::string_view symbol,
+// A C header that declares the functions of `names` and says what the entry
+// takes; `comment` comes first, as one comment.
+std::string CHeader(const ExportedNames& names,
                     absl::Span<const EntryArray> arguments,
                     absl::Span<const EntryArray> results,
                     absl::string_view comment);

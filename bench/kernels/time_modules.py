@@ -107,7 +107,8 @@ def export(hone, module, threads, folder):
     seconds = time.perf_counter() - start
     source.unlink()
     if result.returncode != 0:
-        raise RuntimeError(result.stderr.strip())
+        raise RuntimeError(result.stderr.strip() or
+                           f"exit status {result.returncode}")
     return target, seconds
 
 

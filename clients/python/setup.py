@@ -1,4 +1,4 @@
-"""Generates the stubs of proto/hone/v1 while the package is built."""
+"""Generates the stubs of proto/hone while the package is built."""
 
 import pathlib
 from importlib import metadata
@@ -7,13 +7,9 @@ import setuptools
 from setuptools.command import build_py
 
 PROTO_ROOT = pathlib.Path(__file__).resolve().parents[2] / "proto"
-PROTOS = [
-    "hone/v1/admin_service.proto",
-    "hone/v1/environment_service.proto",
-    "hone/v1/module.proto",
-    "hone/v1/module_service.proto",
-    "hone/v1/record.proto",
-]
+# Every proto of our own. Those of google/ come with googleapis-common-protos.
+PROTOS = sorted(str(path.relative_to(PROTO_ROOT))
+                for path in PROTO_ROOT.glob("hone/**/*.proto"))
 
 
 class BuildWithStubs(build_py.build_py):
@@ -22,8 +18,8 @@ class BuildWithStubs(build_py.build_py):
         # Only here: setuptools also runs this file to ask what it requires.
         from grpc_tools import protoc
 
-        if not PROTO_ROOT.is_dir():
-            raise SystemExit(f"{PROTO_ROOT} is not there, expected Hone's "
+        if not PROTOS:
+            raise SystemExit(f"no protos in {PROTO_ROOT}, expected Hone's "
                              "source tree around this package")
         well_known = pathlib.Path(protoc.__file__).parent / "_proto"
         arguments = ["protoc", f"-I{PROTO_ROOT}", f"-I{well_known}",

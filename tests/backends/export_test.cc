@@ -1,16 +1,23 @@
 #include "backends/cpu/export.h"
 
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/substitute.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include <dlfcn.h>
 
 #include "backends/cpu/compiler.h"
+#include "backends/cpu/exported_names.h"
 #include "backends/cpu/native_module.h"
 #include "hlo/text/parser.h"
+#include "loops/text.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/temporary_directory.h"
 
@@ -102,7 +109,7 @@ TEST(ExportModule, HeaderNamesTheArraysOfTuples) {
   EXPECT_THAT(header, HasSubstr("arguments[1]: input.1, f32[3], 12 bytes"));
   EXPECT_THAT(header, HasSubstr("results[0]: result.0, f32[3], 12 bytes"));
   EXPECT_THAT(header, HasSubstr("results[1]: result.1.0, f32[], 4 bytes"));
-  EXPECT_THAT(header, HasSubstr("void hone_entry("));
+  EXPECT_THAT(header, HasSubstr("void doubles_entry("));
 }
 
 TEST(ExportModule, SaysWhatItCannotWrite) {
@@ -111,6 +118,106 @@ TEST(ExportModule, SaysWhatItCannotWrite) {
       StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("/tmp/doubles")));
   EXPECT_THAT(Export("/nonexistent/doubles.so"),
               StatusIs(absl::StatusCode::kUnavailable, _));
+}
+
+// Multiplies each element by a factor; the loop is shared out between threads.
+absl::Status ExportScaled(int factor, const std::string& path) {
+  const auto program =
+      loops::ParseProgram(absl::Substitute("kernel scaled\n"
+                                           "argument x f32[300]\n"
+                                           "result y f32[300]\n"
+                                           "for i 300 parallel\n"
+                                           "| y[i] = x[i] * $0.0\n",
+                                           factor));
+  if (!program.ok()) return program.status();
+  return ExportKernel(*program, path);
+}
+
+auto ThreadsOfThisProcess() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/task"),
+                       std::filesystem::directory_iterator());
+}
+
+TEST(ExportKernel, SetsItsThreads) {
+  const testing::TemporaryDirectory directory;
+  const std::string path = directory.path() + "/scaled.so";
+  HONE_ASSERT_OK(ExportScaled(2, path));
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(library, nullptr) << dlerror();
+  const auto entry =
+      reinterpret_cast<EntryFunction>(dlsym(library, "hone_entry"));
+  const auto set_threads = reinterpret_cast<void (*)(int32_t)>(
+      dlsym(library, "hone_kernel_set_threads"));
+  ASSERT_NE(entry, nullptr);
+  ASSERT_NE(set_threads, nullptr);
+  const std::vector<float> x(300, 3.0f);
+  std::vector<float> y(300);
+  const void* arguments[] = {x.data()};
+  void* results[] = {y.data()};
+  const auto before = ThreadsOfThisProcess();
+  set_threads(1);
+  entry(arguments, results);
+  EXPECT_EQ(ThreadsOfThisProcess(), before);
+  set_threads(3);
+  entry(arguments, results);
+  EXPECT_EQ(ThreadsOfThisProcess(), before + 2);
+  EXPECT_THAT(y, ::testing::Each(6.0f));
+  dlclose(library);
+}
+
+TEST(ExportKernel, TwoAreLinkedIntoOneProgram) {
+  const testing::TemporaryDirectory directory;
+  HONE_ASSERT_OK(ExportScaled(2, directory.path() + "/twice.so"));
+  HONE_ASSERT_OK(ExportScaled(3, directory.path() + "/thrice.so"));
+  std::ofstream(directory.path() + "/main.c") << R"(
+#include "twice.h"
+#include "thrice.h"
+int main(void) {
+  static float x[300], y[300], z[300], v[300];
+  const void* arguments[] = {x};
+  void *twice[] = {y}, *thrice[] = {z}, *first[] = {v};
+  for (int i = 0; i < 300; ++i) x[i] = (float)i;
+  twice_set_threads(2);
+  thrice_set_threads(3);
+  twice_entry(arguments, twice);
+  thrice_entry(arguments, thrice);
+  hone_entry(arguments, first);
+  for (int i = 0; i < 300; ++i) {
+    if (y[i] != 2.0f * x[i] || z[i] != 3.0f * x[i] || v[i] != y[i]) return 1;
+  }
+  return 0;
+}
+)";
+  for (const char* compiler :
+       {"cc -std=c11 -Wall -Wextra -Wredundant-decls -Werror -pedantic",
+        "c++ -xc++ -Wall -Werror"}) {
+    const std::string command = absl::StrCat(
+        "cd ", directory.path(), " && ", compiler,
+        " main.c -xnone ./twice.so ./thrice.so -Wl,-rpath,. -o main && ./main");
+    EXPECT_EQ(std::system(command.c_str()), 0) << command;
+  }
+}
+
+// Whatever the file is called, its header is valid C.
+TEST(ExportKernel, AnyFileNameGivesAHeader) {
+  const testing::TemporaryDirectory directory;
+  for (const char* name : {"2mm", "int", "", "hone", "hone_kernel",
+                           "softmax.8x8", "a-b c", "\xce\xb5"}) {
+    const std::string library =
+        absl::StrCat(directory.path(), "/", name, ".so");
+    HONE_ASSERT_OK(ExportScaled(2, library)) << name;
+    std::ofstream(directory.path() + "/main.c")
+        << "#include \"" << name << ".h\"\n"
+        << "int main(void) {\n  static float x[300], y[300];\n"
+        << "  const void* arguments[] = {x};\n  void* results[] = {y};\n"
+        << "  x[7] = 1;\n  " << ExportedNames::Of(library).entry
+        << "(arguments, results);\n  return y[7] != 2.0f;\n}\n";
+    const std::string command = absl::StrCat(
+        "cd ", directory.path(),
+        " && cc -std=c11 -Wall -Wextra -Werror -pedantic main.c './", name,
+        ".so' -Wl,-rpath,. -o main && ./main");
+    EXPECT_EQ(std::system(command.c_str()), 0) << name;
+  }
 }
 
 }  // namespace

@@ -39,16 +39,18 @@ for i 100
 | | y[i] += t[i,j]
 )";
 
+const ExportedNames kNames = ExportedNames::Of("example.so");
+
 std::string CompileExample() {
   const auto program = loops::ParseProgram(kProgram);
   EXPECT_THAT(program, testing::IsOk());
-  const auto object = CompileProgram(*program, "example");
+  const auto object = CompileProgram(*program, kNames.entry);
   EXPECT_THAT(object, testing::IsOk());
   return *object;
 }
 
 std::string ExampleHeader() {
-  return CHeader("example",
+  return CHeader(kNames,
                  {{"x", hlo::Shape::Array(hlo::ElementType::kF32, {100, 8})}},
                  {{"y", hlo::Shape::Array(hlo::ElementType::kF32, {100})}},
                  "Sums of roots.\nA line with */ in it.");
@@ -76,15 +78,19 @@ TEST(CompileProgramTest, CodeKeepsItsPlaceInLinesWhereverItIsLoaded) {
   EXPECT_GT(code_sections, 0);
 }
 
-TEST(SharedObjectTest, IsLoadedAndExportsItsEntryOnly) {
+TEST(SharedObjectTest, IsLoadedAndExportsItsNamesOnly) {
   const testing::TemporaryDirectory directory;
   const std::string path = directory.path() + "/libexample.so";
-  HONE_ASSERT_OK(WriteSharedObject(CompileExample(), path));
+  HONE_ASSERT_OK(WriteSharedObject(CompileExample(), kNames, path));
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   ASSERT_NE(library, nullptr) << dlerror();
   EXPECT_EQ(dlsym(library, "hone_kernel_parallel_for"), nullptr);
   EXPECT_EQ(dlsym(library, "hone_kernel_allocate"), nullptr);
-  const auto entry = reinterpret_cast<EntryFunction>(dlsym(library, "example"));
+  EXPECT_EQ(dlsym(library, "hone_entry"), dlsym(library, "example_entry"));
+  EXPECT_EQ(dlsym(library, "hone_kernel_set_threads"),
+            dlsym(library, "example_set_threads"));
+  const auto entry =
+      reinterpret_cast<EntryFunction>(dlsym(library, "example_entry"));
   ASSERT_NE(entry, nullptr);
   const std::vector<float> x(800, 27.0f);
   std::vector<float> y(100);
@@ -97,8 +103,8 @@ TEST(SharedObjectTest, IsLoadedAndExportsItsEntryOnly) {
 
 TEST(SharedObjectTest, IsCalledFromC) {
   const testing::TemporaryDirectory directory;
-  HONE_ASSERT_OK(
-      WriteSharedObject(CompileExample(), directory.path() + "/libexample.so"));
+  HONE_ASSERT_OK(WriteSharedObject(CompileExample(), kNames,
+                                   directory.path() + "/libexample.so"));
   std::ofstream(directory.path() + "/example.h") << ExampleHeader();
   std::ofstream(directory.path() + "/main.c") << R"(
 #include "example.h"
@@ -107,7 +113,8 @@ int main(void) {
   const void* arguments[] = {x};
   void* results[] = {y};
   for (int i = 0; i < 800; ++i) x[i] = 8.0f;
-  example(arguments, results);
+  example_set_threads(2);
+  example_entry(arguments, results);
   for (int i = 0; i < 100; ++i) {
     if (y[i] < 15.999f || y[i] > 16.001f) return 1;
   }
@@ -128,25 +135,27 @@ TEST(SharedObjectTest, HeaderDescribesTheArrays) {
   EXPECT_THAT(header, HasSubstr("results[0]: y, f32[100], 400 bytes"));
   EXPECT_THAT(header, HasSubstr("Sums of roots."));
   EXPECT_THAT(header, HasSubstr("A line with * / in it."));
-  EXPECT_THAT(header, HasSubstr("void example(const void* const* arguments"));
+  EXPECT_THAT(header,
+              HasSubstr("void example_entry(const void* const* arguments"));
 }
 
 TEST(SharedObjectTest, RefusesWhatIsNoObject) {
   const testing::TemporaryDirectory directory;
-  EXPECT_THAT(WriteSharedObject("not an object", directory.path() + "/x.so"),
-              StatusIs(absl::StatusCode::kInvalidArgument, _));
+  EXPECT_THAT(
+      WriteSharedObject("not an object", kNames, directory.path() + "/x.so"),
+      StatusIs(absl::StatusCode::kInvalidArgument, _));
 }
 
 TEST(SharedObjectTest, SaysWhereItCannotWrite) {
   EXPECT_THAT(
-      WriteSharedObject(CompileExample(), "/nonexistent/x.so"),
+      WriteSharedObject(CompileExample(), kNames, "/nonexistent/x.so"),
       StatusIs(absl::StatusCode::kUnavailable, HasSubstr("/nonexistent/x.so")));
 }
 
 TEST(LoadedObjectTest, NamesSymbolsThatAreNotThere) {
   HONE_ASSERT_OK_AND_ASSIGN(const auto object,
                             LoadedObject::Create(CompileExample()));
-  HONE_EXPECT_OK(object->Entry("example"));
+  HONE_EXPECT_OK(object->Entry("example_entry"));
   EXPECT_THAT(object->Entry("other"),
               StatusIs(absl::StatusCode::kNotFound, HasSubstr("other")));
   EXPECT_THAT(LoadedObject::Create("not an object"),

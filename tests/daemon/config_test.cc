@@ -1,6 +1,11 @@
 #include "daemon/config.h"
 
+#include <fstream>
+#include <iterator>
+#include <string>
+
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -38,6 +43,9 @@ environment_idle_seconds = 8.5
 [tuning]
 default_optimizer = "random"
 default_trials = 5
+[workers]
+lease_seconds = 9
+local = false
 [drain]
 delay_seconds = 0.5
 grace_seconds = 7
@@ -59,11 +67,25 @@ level = "debug"
   EXPECT_EQ(config.environment_idle, absl::Milliseconds(8500));
   EXPECT_EQ(config.default_optimizer, "random");
   EXPECT_EQ(config.default_trials, 5);
+  EXPECT_EQ(config.worker_lease, absl::Seconds(9));
+  EXPECT_FALSE(config.local_worker);
   EXPECT_EQ(config.drain_delay, absl::Milliseconds(500));
   EXPECT_EQ(config.drain_grace, absl::Seconds(7));
   EXPECT_TRUE(config.log_json);
   EXPECT_EQ(config.log_level, "debug");
   HONE_EXPECT_OK(ValidateConfig(config));
+}
+
+TEST(Config, TheManualHasTheDefaults) {
+  std::ifstream file(absl::StrCat(HONE_SOURCE_DIR, "/deploy/README.md"));
+  const std::string manual((std::istreambuf_iterator<char>(file)), {});
+  const size_t start = manual.find("```toml\n") + 8;
+  const size_t stop = manual.find("```", start);
+  ASSERT_LT(start, stop);
+  HONE_ASSERT_OK_AND_ASSIGN(
+      const Config config,
+      ParseConfig(manual.substr(start, stop - start), "deploy/README.md"));
+  EXPECT_EQ(config, Config());
 }
 
 TEST(Config, UnknownKeysAreErrorsWithTheirPlace) {

@@ -1,10 +1,9 @@
 """The Python client and its environments against a real honed.
 
 Usage: environment_test.py BIN_DIR CORPUS_DIR [unittest arguments]
-
-Exit status 77 when a package is missing that it needs.
 """
 
+import importlib
 import pathlib
 import socket
 import subprocess
@@ -13,17 +12,13 @@ import tempfile
 import unittest
 import warnings
 
-try:
-    import grpc
-    import gymnasium
-    import numpy as np
-    from gymnasium.utils.env_checker import check_env
+import grpc
+import gymnasium
+import numpy as np
+from gymnasium.utils.env_checker import check_env
 
-    import hone
-    from hone.v1 import environment_service_pb2
-except ImportError as error:
-    print(f"{error}: see tests/python/requirements.txt", file=sys.stderr)
-    sys.exit(77)
+import hone
+from hone.v1 import environment_service_pb2
 
 BIN = pathlib.Path(sys.argv[1])
 CORPUS = pathlib.Path(sys.argv[2])
@@ -87,6 +82,18 @@ class WithDaemon(unittest.TestCase):
     def assertError(self, raised, code, reason):
         self.assertEqual(raised.exception.code, code)
         self.assertEqual(raised.exception.reason, reason)
+
+
+class Stubs(unittest.TestCase):
+    def test_every_proto_has_them(self):
+        root = CORPUS.parents[2] / "proto"
+        protos = sorted(root.glob("hone/**/*.proto"))
+        self.assertIn(root / "hone/v1/worker_service.proto", protos)
+        for proto in protos:
+            name = proto.relative_to(root).with_suffix("")
+            for ending in ("_pb2", "_pb2_grpc"):
+                with self.subTest(proto=proto.name, ending=ending):
+                    importlib.import_module(".".join(name.parts) + ending)
 
 
 class Gymnasium(WithDaemon):
