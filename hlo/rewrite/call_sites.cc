@@ -6,15 +6,15 @@ namespace hone::hlo {
 
 std::vector<int> CountCallers(const Module& module) {
   std::vector<int> callers(static_cast<size_t>(module.computation_slots()));
-  for (ComputationId c = 0; c < module.computation_slots(); ++c) {
-    if (module.has_computation(c)) AddCallersOf(module.computation(c), callers);
+  for (const Computation& computation : module.computations()) {
+    AddCallersOf(computation, callers);
   }
   return callers;
 }
 
 void AddCallersOf(const Computation& computation, std::vector<int>& callers) {
-  for (InstructionId id = 0; id < computation.slot_count(); ++id) {
-    for (ComputationId callee : computation[id].called()) {
+  for (const Instruction& instruction : computation.instructions()) {
+    for (ComputationId callee : instruction.called()) {
       ++callers[static_cast<size_t>(callee)];
     }
   }

@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "hlo/rewrite/rewrite_each.h"
+#include "hlo/rewrite/makers.h"
 
 namespace hone::hlo {
 
@@ -52,7 +52,8 @@ InstructionId AddIndexMatrix(Rewriter& r, InstructionId indices,
     permutation.push_back(index_vector_dim);
     columns = dimensions[static_cast<size_t>(index_vector_dim)];
   }
-  return MakeReshape(r, AddTranspose(r, indices, permutation), {rows, columns});
+  return MakeReshape(r, MakeTranspose(r, indices, permutation),
+                     {rows, columns});
 }
 
 InstructionIds AddStartIndices(Rewriter& r, InstructionId indices,
@@ -76,7 +77,7 @@ InstructionIds AddStartIndices(Rewriter& r, InstructionId indices,
   for (InstructionId& start : starts) {
     if (start != kNoInstruction) continue;
     if (zero == kNoInstruction) {
-      zero = r.Add(Instruction::Constant(Literal::ScalarInt(type, 0)));
+      zero = MakeConstant(r, Literal::ScalarInt(type, 0));
     }
     start = zero;
   }

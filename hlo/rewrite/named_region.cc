@@ -6,12 +6,14 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 
+#include "hlo/rewrite/reductions.h"
+
 namespace hone::hlo {
 
 ComputationId AddNamedRegion(Module& module, Computation region) {
   absl::flat_hash_set<absl::string_view> taken;
-  for (ComputationId id = 0; id < module.computation_slots(); ++id) {
-    if (module.has_computation(id)) taken.insert(module.computation(id).name());
+  for (const Computation& other : module.computations()) {
+    taken.insert(other.name());
   }
   std::string name = region.name();
   for (int i = 1; taken.contains(name); ++i) {
@@ -31,6 +33,19 @@ ComputationId AddSumRegion(Module& module, ElementType type) {
   region.set_root(
       region.AddInstruction(Instruction(Opcode::kAdd, scalar, {a, b})));
   return AddNamedRegion(module, std::move(region));
+}
+
+ComputationId FindOrAddSumRegion(Module& module, ElementType type) {
+  for (const Computation& region : module.computations()) {
+    // What has attributes of its own belongs to its callers.
+    if (ReductionOpcode(region) == Opcode::kAdd &&
+        region[region.root()].shape().element_type() == type &&
+        region[region.root()].attributes().others.empty() &&
+        region.suffix().empty() && region.id() != module.entry()) {
+      return region.id();
+    }
+  }
+  return AddSumRegion(module, type);
 }
 
 }  // namespace hone::hlo

@@ -25,7 +25,7 @@ struct RewriteOptions {
   // error names the rewrite that broke it. For debugging and tests.
   bool verify_rewrites = false;
   // Called after every rewrite; may be empty.
-  std::function<void(const RewriteEvent&)> trace;
+  std::function<void(const RewriteEvent&)> trace = {};
 };
 
 }  // namespace hone::hlo

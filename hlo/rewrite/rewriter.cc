@@ -1,6 +1,7 @@
 #include "hlo/rewrite/rewriter.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -195,7 +196,13 @@ bool Rewriter::Replace(InstructionId old, InstructionId replacement,
     if ((*current_)[operand].users().size() > 8) continue;
     for (InstructionId user : (*current_)[operand].users()) Touch(user);
   }
+  std::string name = (*current_)[old].name();
   RemoveDead(old);
+  // Two live instructions must not share a name.
+  if (is_new && !current_->Contains(old) &&
+      (*current_)[replacement].name().empty()) {
+    Mutable().mutable_instruction(replacement).set_name(std::move(name));
+  }
   return true;
 }
 
@@ -317,7 +324,9 @@ void Rewriter::RemoveDead(InstructionId id, bool parameters) {
     const Instruction& instruction = (*current_)[next];
     if (!instruction.users().empty() || next == current_->root() ||
         (instruction.opcode() == Opcode::kParameter && !parameters) ||
-        module_->HasSideEffect(instruction) ||
+        // A barrier has an effect on its users only.
+        (module_->HasSideEffect(instruction) &&
+         instruction.opcode() != Opcode::kOptBarrier) ||
         current_->HasControlDependency(next)) {
       continue;
     }

@@ -73,14 +73,18 @@ Value RandomGraph::Emit(Shape shape, absl::string_view expression, double bound,
   value.bound = bound;
   value.exact = exact;
   lines_.push_back(absl::StrCat("  ", value.name, " = ", value.shape.ToString(),
-                                " ", expression));
+                                " ", expression,
+                                Decoration(value.shape, expression)));
   // Operands count as used: their names are words of the expression.
   for (absl::string_view word :
        absl::StrSplit(expression, absl::ByAnyChar("(), "))) {
     used_.insert(std::string(word));
   }
   expressions_.emplace_back(expression, value);
-  if (value.shape.IsArray()) values_.push_back(value);
+  instructions_.push_back(value.name);
+  if (value.shape.IsArray()) {
+    (IsSpecial(value.shape) ? special_ : values_).push_back(value);
+  }
   return value;
 }
 
@@ -100,7 +104,7 @@ Value RandomGraph::ScalarConstant(ElementType type, double value) {
   std::string text = absl::StrFormat("%.17g", value);
   if (type == ElementType::kPred) text = value != 0 ? "true" : "false";
   if (IsIntegral(type)) text = absl::StrCat(static_cast<int64_t>(value));
-  if (type == ElementType::kC64) text = absl::StrCat("(", value, ", 0.5)");
+  if (hlo::IsComplex(type)) text = absl::StrCat("(", value, ", 0.5)");
   return Emit(Shape(type, {}), absl::StrCat("constant(", text, ")"),
               std::abs(value) + 0.5, true);
 }
@@ -348,6 +352,9 @@ Value RandomGraph::ChooseRoot() {
   // Most of what nothing uses; the rest is dead code.
   std::vector<Value> roots;
   for (const Value& v : values_) {
+    if (!used_.contains(v.name) && Chance(0.9)) roots.push_back(v);
+  }
+  for (const Value& v : special_) {
     if (!used_.contains(v.name) && Chance(0.9)) roots.push_back(v);
   }
   if (roots.empty() || Chance(0.2)) roots.push_back(PickArray());

@@ -13,6 +13,7 @@
 
 #include "base/rng.h"
 #include "hlo/ir/shape.h"
+#include "tests/support/random_module.h"
 
 namespace hone::testing {
 
@@ -33,13 +34,16 @@ struct Value {
 
 // What the computations of one random module share.
 struct RandomModuleState {
-  explicit RandomModuleState(uint64_t seed) : rng(seed) {}
+  RandomModuleState(uint64_t seed, const RandomModuleOptions& module_options)
+      : options(module_options), rng(seed) {}
 
+  const RandomModuleOptions options;
   Rng rng;
   // Sizes of dimensions, few, so that shapes meet.
   std::vector<int64_t> sizes;
   std::vector<std::string> computations;
   int next_name = 0;
+  int next_channel = 1;
 };
 
 // One computation under construction. The Add… functions append an instruction
@@ -137,6 +141,31 @@ class RandomGraph {
   void AddWhile();
   void AddConditional();
 
+  // random_graph_types.cc: arrays of other element types.
+  void AddComplexNumbers();
+  void AddNarrowFloats();
+  void AddSubByteIntegers();
+  void AddWideIntegers();
+
+  // random_graph_loops.cc
+  void AddLoop();
+  void AddTupleConditional();
+
+  // random_graph_extremes.cc: what rewrites like to take for granted.
+  void AddInit();
+  void AddUnstableSort();
+  void AddVariadicScatter();
+  void AddMagnitudes();
+  void AddLayout();
+  void AddBarrier();
+
+  // random_graph_structural.cc: what the evaluator refuses.
+  void AddDynamicShape();
+  void AddEffect();
+  void AddFeed();
+  void AddCollective();
+  void AddRandomNumbers();
+
   // random_graph_idioms.cc: patterns that rewrites look for.
   void AddArithmeticIdiom();
   void AddLogicIdiom();
@@ -151,6 +180,9 @@ class RandomGraph {
   Value ChooseRoot();
 
  private:
+  // Bodies within bodies at most.
+  static constexpr int kMaxDepth = 2;
+
   uint64_t Below(uint64_t bound) { return state_.rng.Below(bound); }
   bool Chance(double probability) { return state_.rng.Uniform() < probability; }
   template <typename T>
@@ -200,12 +232,40 @@ class RandomGraph {
                          bool dilation);
   void AddCountedLoop(int64_t trips);
 
+  // Arrays that only the functions of their feature may use.
+  static bool IsSpecial(const Shape& shape);
+  std::optional<Value> PickSpecial(
+      const std::function<bool(const Value&)>& condition);
+  // v moved in some way that every element type allows.
+  Value Moved(const Value& v);
+  // An array of that type: an old one, a parameter, or a constant.
+  Value SpecialArray(ElementType type, double bound, bool exact);
+  Value ComplexArray(ElementType type);
+  void AddComplexArithmetic(const Value& z);
+  // A constant of any type that is given as text, in the shape of `like`.
+  Value Repeated(const Value& like, ElementType type, absl::string_view text);
+  // "v1, v2": operands.
+  static std::string Names(absl::Span<const Value> values);
+  static Shape TupleShape(absl::Span<const Value> values);
+  // A tuple of arrays, and the function (tuple) -> tuple of `result` shapes.
+  Value MakeTuple(absl::Span<const Value> elements);
+  std::string TupleBody(absl::Span<const Value> elements,
+                        absl::Span<const Value> results, int steps);
+  // Attributes that the options ask for, for an instruction of this shape.
+  std::string Decoration(const Shape& shape, absl::string_view expression);
+  std::string ShardingText(const Shape& shape);
+  std::string OriginText(const Shape& shape);
+
   RandomModuleState& state_;
   const int depth_;
   int parameters_ = 0;
   std::vector<std::string> lines_;
   // Arrays that later instructions may use.
   std::vector<Value> values_;
+  // Likewise, those for which IsSpecial holds.
+  std::vector<Value> special_;
+  // What control dependencies may name.
+  std::vector<std::string> instructions_;
   std::set<std::string> used_;
   // Of instructions that may be repeated: expression, value.
   std::vector<std::pair<std::string, Value>> expressions_;

@@ -6,12 +6,8 @@
 #include "tests/support/random_graph.h"
 
 namespace hone::testing {
-namespace {
 
-// Bodies within bodies at most.
-constexpr int kMaxDepth = 2;
-
-Shape TupleOf(absl::Span<const Value> values) {
+Shape RandomGraph::TupleShape(absl::Span<const Value> values) {
   std::vector<hlo::ShapePtr> elements;
   for (const Value& v : values) {
     elements.push_back(std::make_shared<const Shape>(v.shape));
@@ -19,13 +15,16 @@ Shape TupleOf(absl::Span<const Value> values) {
   return *Shape::Tuple(elements);
 }
 
-std::string Names(absl::Span<const Value> values) {
+std::string RandomGraph::Names(absl::Span<const Value> values) {
   return absl::StrJoin(values, ", ", [](std::string* out, const Value& v) {
     out->append(v.name);
   });
 }
 
-}  // namespace
+Value RandomGraph::MakeTuple(absl::Span<const Value> elements) {
+  return Emit(TupleShape(elements),
+              absl::StrCat("tuple(", Names(elements), ")"), 1, false);
+}
 
 Value RandomGraph::Element(const Value& tuple, int64_t index, double bound,
                            bool exact) {
@@ -38,8 +37,7 @@ Value RandomGraph::Element(const Value& tuple, int64_t index, double bound,
 void RandomGraph::AddTuple() {
   std::vector<Value> elements;
   for (uint64_t k = 1 + Below(3); k > 0; --k) elements.push_back(PickArray());
-  Value tuple = Emit(TupleOf(elements),
-                     absl::StrCat("tuple(", Names(elements), ")"), 1, false);
+  Value tuple = MakeTuple(elements);
   if (Chance(0.3)) {
     // Taken apart and put together again.
     std::vector<Value> parts;
@@ -47,8 +45,7 @@ void RandomGraph::AddTuple() {
       parts.push_back(Element(tuple, static_cast<int64_t>(i), elements[i].bound,
                               elements[i].exact));
     }
-    tuple =
-        Emit(tuple.shape, absl::StrCat("tuple(", Names(parts), ")"), 1, false);
+    tuple = MakeTuple(parts);
   }
   const size_t index = Below(elements.size());
   Element(tuple, static_cast<int64_t>(index), elements[index].bound,
@@ -143,7 +140,7 @@ void RandomGraph::AddCountedLoop(int64_t trips) {
       ScalarConstant(ElementType::kS32, static_cast<double>(start)), changing,
       invariant};
   if (Chance(0.5)) carried.push_back(PickArray());
-  const Shape shape = TupleOf(carried);
+  const Shape shape = TupleShape(carried);
 
   RandomGraph body(state_, depth_ + 1);
   const Value state = body.Parameter(shape, 1);
@@ -160,8 +157,7 @@ void RandomGraph::AddCountedLoop(int64_t trips) {
   const Value sum = body.Binary(OneOf({"add", "multiply", "maximum"}), next[1],
                                 body.Tame(body.Need(changing.shape), 2), 4);
   next[1] = body.Tame(sum, 2);
-  const Value root =
-      body.Emit(shape, absl::StrCat("tuple(", Names(next), ")"), 1, false);
+  const Value root = body.MakeTuple(next);
   const std::string body_name = NewName("while_body");
   state_.computations.push_back(body.Finish(body_name, root));
 
@@ -170,8 +166,7 @@ void RandomGraph::AddCountedLoop(int64_t trips) {
       condition, " {\n  t = ", shape.ToString(), " parameter(0)\n",
       "  i = s32[] get-tuple-element(t), index=0\n  n = s32[] constant(",
       start + trips, ")\n  ROOT r = pred[] compare(i, n), direction=LT\n}\n"));
-  const Value initial =
-      Emit(shape, absl::StrCat("tuple(", Names(carried), ")"), 1, false);
+  const Value initial = MakeTuple(carried);
   const Value result =
       Emit(shape,
            absl::StrCat("while(", initial.name, "), condition=", condition,

@@ -10,143 +10,120 @@
 //       start_index_map={0,1}, index_vector_dim=2
 //
 // Legal always: the added indices are in bounds; where their type could not
-// hold the size of a batch dimension, the indices are widened. Passes and code
-// generators then need not know batching dimensions. It adds an instruction or
-// more each: not for the operation count.
+// hold the size of a batch dimension, the indices are widened. Exact. Passes
+// and code generators then need not know batching dimensions. It adds an
+// instruction or more each: not for the operation count.
 
 #include <algorithm>
 #include <memory>
 #include <utility>
 
 #include "hlo/passes/registry.h"
+#include "hlo/passes/rule_pass.h"
+#include "hlo/rewrite/dimensions.h"
 #include "hlo/rewrite/index_vectors.h"
-#include "hlo/rewrite/rewrite_each.h"
+#include "hlo/rewrite/makers.h"
 
 namespace hone::hlo {
 namespace {
 
-// The indices with the position along each of `batching` in front of every
+// The dimension numbers that gathers and scatters have in common.
+struct Dimensions {
+  DimensionVector& operand_batching;
+  DimensionVector& indices_batching;
+  DimensionVector& index_map;
+  DimensionVector& dropped;  // collapsed or inserted
+  int64_t index_vector_dim;
+};
+
+// The indices with the position along each batching dimension in front of every
 // index vector.
-InstructionId AddBatchIndices(Rewriter& r, InstructionId indices,
-                              const DimensionVector& batching,
-                              int64_t index_vector_dim) {
+InstructionId MakeFullIndices(Rewriter& r, InstructionId indices,
+                              const Dimensions& d) {
   ElementType type = r.shape(indices).element_type();
-  for (int64_t d : batching) {
-    const int64_t size = r.shape(indices).dimension(d);
+  for (int64_t batch : d.indices_batching) {
+    const int64_t size = r.shape(indices).dimension(batch);
     if (IndexTypeHolds(type, size)) continue;
     type = IndexTypeHolds(ElementType::kS32, size) ? ElementType::kS32
                                                    : ElementType::kS64;
   }
-  if (type != r.shape(indices).element_type()) {
-    indices = r.Add(Instruction(
-        Opcode::kConvert, WithElementType(r.shape(indices), type), {indices}));
+  indices = MakeConvert(r, indices, type);
+  DimensionVector sizes = r.dimensions_of(indices);
+  const size_t vector_dim = static_cast<size_t>(d.index_vector_dim);
+  if (vector_dim == sizes.size()) {
+    sizes.push_back(1);
+    indices = MakeReshape(r, indices, sizes);
   }
-  DimensionVector dimensions = r.dimensions_of(indices);
-  const size_t vector_dim = static_cast<size_t>(index_vector_dim);
-  if (vector_dim == dimensions.size()) {
-    dimensions.push_back(1);
-    indices = MakeReshape(r, indices, dimensions);
-  }
-  const int64_t vector_size = dimensions[vector_dim];
-  dimensions[vector_dim] = 1;
+  sizes[vector_dim] = 1;
   InstructionIds parts;
-  for (int64_t d : batching) {
-    parts.push_back(
-        r.Add(Instruction(Opcode::kIota, Shape::Array(type, dimensions), {},
-                          DimensionAttributes({d}))));
+  for (int64_t batch : d.indices_batching) {
+    parts.push_back(MakeIota(r, type, sizes, batch));
   }
   parts.push_back(indices);
-  dimensions[vector_dim] = static_cast<int64_t>(batching.size()) + vector_size;
-  return r.Add(Instruction(Opcode::kConcatenate, Shape::Array(type, dimensions),
-                           parts, DimensionAttributes({index_vector_dim})));
+  return MakeConcatenate(r, parts, d.index_vector_dim);
 }
 
-// Both lists together, `front` first.
-DimensionVector Joined(DimensionVector front, const DimensionVector& back) {
-  front.insert(front.end(), back.begin(), back.end());
-  return front;
-}
-DimensionVector Sorted(DimensionVector dimensions) {
-  std::sort(dimensions.begin(), dimensions.end());
-  return dimensions;
+void Prepend(DimensionVector& list, const DimensionVector& front) {
+  list.insert(list.begin(), front.begin(), front.end());
 }
 
-bool Replace(Rewriter& r, InstructionId id, const InstructionIds& operands,
-             Attributes attributes, const DimensionVector& index_map) {
-  // A batch may come behind what the indices were sorted by.
-  attributes.indices_are_sorted &=
-      std::is_sorted(index_map.begin(), index_map.end());
+// Replaces `id` by itself without batching dimensions; `d` are dimension
+// numbers of `attributes`, and operand `index` is the indices.
+bool Normalize(Rewriter& r, InstructionId id, size_t index, Dimensions d,
+               std::shared_ptr<Attributes> attributes) {
+  InstructionIds operands = r[id].operands();
+  operands[index] = MakeFullIndices(r, operands[index], d);
+  Prepend(d.index_map, d.operand_batching);
+  Prepend(d.dropped, d.operand_batching);
+  std::sort(d.dropped.begin(), d.dropped.end());
+  // The batch goes up along with the order of the indices only if it leads.
+  attributes->indices_are_sorted &=
+      std::is_sorted(d.index_map.begin(), d.index_map.end()) &&
+      IsIdentityPermutation(d.indices_batching);
+  d.operand_batching.clear();
+  d.indices_batching.clear();
   Instruction replacement = r[id].WithOperands(operands);
-  replacement.set_attributes(
-      std::make_shared<const Attributes>(std::move(attributes)));
+  replacement.set_attributes(std::move(attributes));
   return r.ReplaceWith(id, std::move(replacement));
 }
 
 bool NormalizeGather(Rewriter& r, InstructionId id) {
-  InstructionIds operands = r[id].operands();
-  Attributes attributes = r[id].attributes();
-  GatherDimensions d = *attributes.gather;
-  operands[1] = AddBatchIndices(r, operands[1], d.start_indices_batching_dims,
-                                d.index_vector_dim);
-  d.start_index_map = Joined(d.operand_batching_dims, d.start_index_map);
-  d.collapsed_slice_dims =
-      Sorted(Joined(d.collapsed_slice_dims, d.operand_batching_dims));
-  d.operand_batching_dims.clear();
-  d.start_indices_batching_dims.clear();
-  const DimensionVector index_map = d.start_index_map;
-  attributes.gather = std::make_shared<GatherDimensions>(std::move(d));
-  return Replace(r, id, operands, std::move(attributes), index_map);
+  const GatherDimensions* old = r[id].attributes().gather.get();
+  if (old == nullptr || old->operand_batching_dims.empty()) return false;
+  auto d = std::make_shared<GatherDimensions>(*old);
+  auto attributes = std::make_shared<Attributes>(r[id].attributes());
+  attributes->gather = d;
+  return Normalize(
+      r, id, 1,
+      {d->operand_batching_dims, d->start_indices_batching_dims,
+       d->start_index_map, d->collapsed_slice_dims, d->index_vector_dim},
+      std::move(attributes));
 }
 
 bool NormalizeScatter(Rewriter& r, InstructionId id) {
-  InstructionIds operands = r[id].operands();
-  Attributes attributes = r[id].attributes();
-  ScatterDimensions d = *attributes.scatter;
-  InstructionId& indices = operands[operands.size() / 2];
-  indices = AddBatchIndices(r, indices, d.scatter_indices_batching_dims,
-                            d.index_vector_dim);
-  d.scatter_dims_to_operand_dims =
-      Joined(d.input_batching_dims, d.scatter_dims_to_operand_dims);
-  d.inserted_window_dims =
-      Sorted(Joined(d.inserted_window_dims, d.input_batching_dims));
-  d.input_batching_dims.clear();
-  d.scatter_indices_batching_dims.clear();
-  const DimensionVector index_map = d.scatter_dims_to_operand_dims;
-  attributes.scatter = std::make_shared<ScatterDimensions>(std::move(d));
-  return Replace(r, id, operands, std::move(attributes), index_map);
+  const ScatterDimensions* old = r[id].attributes().scatter.get();
+  if (old == nullptr || old->input_batching_dims.empty()) return false;
+  auto d = std::make_shared<ScatterDimensions>(*old);
+  auto attributes = std::make_shared<Attributes>(r[id].attributes());
+  attributes->scatter = d;
+  return Normalize(r, id, r[id].operand_count() / 2,
+                   {d->input_batching_dims, d->scatter_indices_batching_dims,
+                    d->scatter_dims_to_operand_dims, d->inserted_window_dims,
+                    d->index_vector_dim},
+                   std::move(attributes));
 }
 
-bool HasBatchingDimensions(const Instruction& instruction) {
-  const Attributes& attributes = instruction.attributes();
-  if (instruction.opcode() == Opcode::kGather) {
-    return attributes.gather != nullptr &&
-           !attributes.gather->operand_batching_dims.empty();
-  }
-  return instruction.opcode() == Opcode::kScatter &&
-         attributes.scatter != nullptr &&
-         !attributes.scatter->input_batching_dims.empty();
+bool NormalizeEither(Rewriter& r, InstructionId id) {
+  return r.Is(id, Opcode::kGather) ? NormalizeGather(r, id)
+                                   : NormalizeScatter(r, id);
 }
-
-class BatchedGatherScatterNormalizer final : public Pass {
- public:
-  absl::string_view name() const override {
-    return "batched_gather_scatter_normalizer";
-  }
-
-  absl::StatusOr<bool> Run(Module& module,
-                           const RewriteOptions& /*options*/) const override {
-    return RewriteEach(
-        module, HasBatchingDimensions, [](Rewriter& r, InstructionId id) {
-          return r.Is(id, Opcode::kGather) ? NormalizeGather(r, id)
-                                           : NormalizeScatter(r, id);
-        });
-  }
-};
 
 }  // namespace
 
 std::unique_ptr<Pass> MakeBatchedGatherScatterNormalizer() {
-  return std::make_unique<BatchedGatherScatterNormalizer>();
+  return MakeRulePass({.name = "batched_gather_scatter_normalizer",
+                       .opcodes = {Opcode::kGather, Opcode::kScatter}},
+                      NormalizeEither);
 }
 
 }  // namespace hone::hlo

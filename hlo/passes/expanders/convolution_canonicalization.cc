@@ -6,14 +6,16 @@
 //   c' = convolution(transpose(x), transpose(k)), dim_labels=b01f_01io->b01f
 //   c  = transpose(c')
 //
-// Legal always. Upstream looks at the entry computation only, and so does this.
-// transpose-folding goes the other way.
+// Legal always, and exact. Upstream looks at the entry computation only, and so
+// does this. transpose-folding goes the other way.
 
 #include <memory>
 #include <utility>
 
 #include "hlo/passes/registry.h"
-#include "hlo/rewrite/rewrite_each.h"
+#include "hlo/rewrite/dimensions.h"
+#include "hlo/rewrite/driver.h"
+#include "hlo/rewrite/makers.h"
 
 namespace hone::hlo {
 namespace {
@@ -61,22 +63,20 @@ bool Canonicalize(Rewriter& r, InstructionId id) {
   d.kernel_input_feature = last - 1;
   d.kernel_output_feature = last;
 
-  DimensionVector dimensions;
+  DimensionVector sizes;
   for (int64_t from : output) {
-    dimensions.push_back(convolution.shape().dimension(from));
+    sizes.push_back(convolution.shape().dimension(from));
   }
-  Attributes attributes = convolution.attributes();
-  attributes.convolution =
+  auto attributes = std::make_shared<Attributes>(convolution.attributes());
+  attributes->convolution =
       std::make_shared<ConvolutionDimensions>(std::move(d));
-  Instruction canonical(
-      Opcode::kConvolution,
-      Shape::Array(convolution.shape().element_type(), dimensions),
-      {AddTranspose(r, convolution.operand(0), input),
-       AddTranspose(r, convolution.operand(1), kernel)},
-      std::make_shared<const Attributes>(std::move(attributes)));
-  canonical.set_metadata(convolution.metadata());
-  const InstructionId added = r.Add(std::move(canonical));
-  return r.Replace(id, AddTranspose(r, added, InversePermutation(output)));
+  const InstructionId canonical =
+      r.Add(Instruction(Opcode::kConvolution,
+                        Shape::Array(convolution.shape().element_type(), sizes),
+                        {MakeTranspose(r, convolution.operand(0), input),
+                         MakeTranspose(r, convolution.operand(1), kernel)},
+                        std::move(attributes)));
+  return r.Replace(id, MakeTranspose(r, canonical, InversePermutation(output)));
 }
 
 class ConvolutionCanonicalization final : public Pass {
@@ -86,10 +86,11 @@ class ConvolutionCanonicalization final : public Pass {
   }
 
   absl::StatusOr<bool> Run(Module& module,
-                           const RewriteOptions& /*options*/) const override {
-    return !module.is_scheduled() &&
-           RewriteEachIn(module, module.entry(), IsOpcode(Opcode::kConvolution),
-                         Canonicalize);
+                           const RewriteOptions& options) const override {
+    return RewriteComputation(
+        module, module.entry(),
+        {.name = name(), .opcodes = {Opcode::kConvolution}}, options,
+        Canonicalize);
   }
 };
 

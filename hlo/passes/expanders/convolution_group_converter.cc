@@ -10,17 +10,20 @@
 //
 // The groups become a spatial dimension: a window of G elements, in steps of
 // G - 1 over positions G apart, meets in its place i the group i and nothing
-// else. Batch groups likewise. Legal but that a sum may have terms 0 · k more,
-// which are NaN for an infinite k. For backends that know no groups; a
-// convolution that a CPU library computes as it is (f32 or f16 with feature
-// groups, dim_labels=b01f_01io->b01f, no reversal) stays. Upstream masks a
-// larger kernel instead when every group has one feature.
+// else. Batch groups likewise. Legal always, and exact by the definition of
+// lhs_dilate, whose holes are no elements; a backend that fills them with zeros
+// adds terms 0 · k, which are NaN for an infinite k of another group. For
+// backends that know no groups; a convolution that a CPU library computes as it
+// is (f32 or f16 with feature groups, dim_labels=b01f_01io->b01f, no reversal)
+// stays. Upstream masks a larger kernel instead when every group has one
+// feature.
 
 #include <memory>
 #include <utility>
 
 #include "hlo/passes/registry.h"
-#include "hlo/rewrite/rewrite_each.h"
+#include "hlo/passes/rule_pass.h"
+#include "hlo/rewrite/makers.h"
 
 namespace hone::hlo {
 namespace {
@@ -50,13 +53,11 @@ bool IsLibraryConvolution(const Instruction& convolution, ElementType type) {
          d.kernel_output_feature == last && AreSpatial(d.kernel_spatial, 0);
 }
 
-// The operand with dimension `d` split into (groups, rest of it).
-InstructionId AddSplit(Rewriter& r, InstructionId operand, int64_t d,
-                       int64_t groups) {
-  DimensionVector dimensions = r.dimensions_of(operand);
-  dimensions[static_cast<size_t>(d)] /= groups;
-  dimensions.insert(dimensions.begin() + d, groups);
-  return MakeReshape(r, operand, dimensions);
+// The sizes with dimension `d` split into (groups, rest of it).
+DimensionVector SplitSizes(DimensionVector sizes, int64_t d, int64_t groups) {
+  sizes[static_cast<size_t>(d)] /= groups;
+  sizes.insert(sizes.begin() + d, groups);
+  return sizes;
 }
 
 // Renames the dimensions of an array of which `split` (one of them) became the
@@ -85,13 +86,15 @@ bool Convert(Rewriter& r, InstructionId id) {
   }
   int64_t& input_split = is_batch ? d.input_batch : d.input_feature;
   int64_t& input_other = is_batch ? d.input_feature : d.input_batch;
-  const InstructionId input =
-      AddSplit(r, convolution.operand(0), input_split, groups);
+  const auto split = [&](InstructionId operand, int64_t dimension) {
+    return MakeReshape(r, operand,
+                       SplitSizes(r.dimensions_of(operand), dimension, groups));
+  };
+  const InstructionId input = split(convolution.operand(0), input_split);
   const InstructionId kernel =
-      AddSplit(r, convolution.operand(1), d.kernel_output_feature, groups);
-  DimensionVector dimensions = convolution.shape().dimensions();
-  dimensions[static_cast<size_t>(d.output_feature)] /= groups;
-  dimensions.insert(dimensions.begin() + d.output_feature, groups);
+      split(convolution.operand(1), d.kernel_output_feature);
+  const DimensionVector sizes =
+      SplitSizes(r.dimensions_of(id), d.output_feature, groups);
   RenameSplit(input_split, input_other, d.input_spatial);
   RenameSplit(d.kernel_output_feature, d.kernel_input_feature,
               d.kernel_spatial);
@@ -104,36 +107,23 @@ bool Convert(Rewriter& r, InstructionId id) {
   group_window.stride = groups - 1;
   group_window.base_dilation = groups;
   window.push_back(group_window);
-  Attributes attributes = old;
-  attributes.convolution =
+  auto attributes = std::make_shared<Attributes>(old);
+  attributes->convolution =
       std::make_shared<ConvolutionDimensions>(std::move(d));
-  attributes.window = std::make_shared<Window>(std::move(window));
-  Instruction plain(
-      Opcode::kConvolution,
-      Shape::Array(convolution.shape().element_type(), dimensions),
-      {input, kernel},
-      std::make_shared<const Attributes>(std::move(attributes)));
-  plain.set_metadata(convolution.metadata());
-  const InstructionId added = r.Add(std::move(plain));
-  return r.Replace(id, MakeReshape(r, added, r.dimensions_of(id)));
+  attributes->window = std::make_shared<Window>(std::move(window));
+  const InstructionId plain =
+      r.Add(Instruction(Opcode::kConvolution,
+                        Shape::Array(convolution.shape().element_type(), sizes),
+                        {input, kernel}, std::move(attributes)));
+  return r.Replace(id, MakeReshape(r, plain, r.dimensions_of(id)));
 }
-
-class ConvolutionGroupConverter final : public Pass {
- public:
-  absl::string_view name() const override {
-    return "convolution-group-converter";
-  }
-
-  absl::StatusOr<bool> Run(Module& module,
-                           const RewriteOptions& /*options*/) const override {
-    return RewriteEach(module, IsOpcode(Opcode::kConvolution), Convert);
-  }
-};
 
 }  // namespace
 
 std::unique_ptr<Pass> MakeConvolutionGroupConverter() {
-  return std::make_unique<ConvolutionGroupConverter>();
+  return MakeRulePass({.name = "convolution-group-converter",
+                       .opcodes = {Opcode::kConvolution}},
+                      Convert);
 }
 
 }  // namespace hone::hlo

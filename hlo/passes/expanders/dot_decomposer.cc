@@ -10,15 +10,19 @@
 // operand, the one behind the batch of the right) and at most one is left over.
 // Dots that have this form but for which of the two comes first stay.
 //
-// Legal always: terms of a sum stay in their order. It adds transposes and
-// reshapes, which transpose-folding and algsimp take back in part: for what
-// needs the form, not for the operation count.
+// Legal always, and exact: terms of a sum stay in their order. It adds
+// transposes and reshapes, which transpose-folding and algsimp take back in
+// part: for what needs the form, not for the operation count. Sharded dots
+// stay: a reshape behind them would hide from partitioning what they contract.
 
 #include <memory>
 #include <utility>
 
 #include "hlo/passes/registry.h"
-#include "hlo/rewrite/rewrite_each.h"
+#include "hlo/passes/rule_pass.h"
+#include "hlo/rewrite/carried_attributes.h"
+#include "hlo/rewrite/dimensions.h"
+#include "hlo/rewrite/makers.h"
 
 namespace hone::hlo {
 namespace {
@@ -33,53 +37,48 @@ bool IsCanonical(const Shape& shape, const DimensionVector& batch,
 struct Operand {
   InstructionId id;
   int64_t contracting;
-  // The sizes of the dimensions left over: at most one.
-  DimensionVector free;
 };
 
+int64_t Product(const DimensionVector& sizes,
+                const DimensionVector& dimensions) {
+  int64_t product = 1;
+  for (int64_t d : dimensions) product *= sizes[static_cast<size_t>(d)];
+  return product;
+}
+
+// The operand as (batch, left over, contracting) dimensions or, unless
+// `contracting_last`, (batch, contracting, left over); what is left over is at
+// most one dimension, and none of size 1.
 Operand Canonicalize(Rewriter& r, InstructionId id,
                      const DimensionVector& batch,
                      const DimensionVector& contracting,
                      bool contracting_last) {
   const DimensionVector sizes = r.dimensions_of(id);
-  DimensionVector permutation = batch;
-  DimensionVector dimensions;
-  for (int64_t d : batch) {
-    dimensions.push_back(sizes[static_cast<size_t>(d)]);
-  }
-  int64_t contracting_size = 1;
-  for (int64_t d : contracting) {
-    contracting_size *= sizes[static_cast<size_t>(d)];
-  }
   DimensionVector free;
-  int64_t free_size = 1;
   for (int64_t d = 0; d < static_cast<int64_t>(sizes.size()); ++d) {
-    if (Contains(batch, d) || Contains(contracting, d)) continue;
-    free.push_back(d);
-    free_size *= sizes[static_cast<size_t>(d)];
+    if (!Contains(batch, d) && !Contains(contracting, d)) free.push_back(d);
   }
-  const DimensionVector& first = contracting_last ? free : contracting;
-  const DimensionVector& second = contracting_last ? contracting : free;
-  permutation.insert(permutation.end(), first.begin(), first.end());
-  permutation.insert(permutation.end(), second.begin(), second.end());
-
-  Operand result;
-  if (free_size != 1) result.free.push_back(free_size);
-  if (contracting_last) {
-    dimensions.insert(dimensions.end(), result.free.begin(), result.free.end());
+  DimensionVector permutation = batch;
+  DimensionVector merged;
+  for (int64_t d : batch) merged.push_back(sizes[static_cast<size_t>(d)]);
+  Operand result = {};
+  for (const bool contracts : {!contracting_last, contracting_last}) {
+    const DimensionVector& part = contracts ? contracting : free;
+    permutation.insert(permutation.end(), part.begin(), part.end());
+    const int64_t size = Product(sizes, part);
+    if (contracts) result.contracting = static_cast<int64_t>(merged.size());
+    if (contracts || size != 1) merged.push_back(size);
   }
-  result.contracting = static_cast<int64_t>(dimensions.size());
-  dimensions.push_back(contracting_size);
-  if (!contracting_last) {
-    dimensions.insert(dimensions.end(), result.free.begin(), result.free.end());
-  }
-  result.id = MakeReshape(r, AddTranspose(r, id, permutation), dimensions);
+  result.id = MakeReshape(r, MakeTranspose(r, id, permutation), merged);
   return result;
 }
 
 bool Decompose(Rewriter& r, InstructionId id) {
   const Instruction& dot = r[id];
-  if (dot.operand_count() != 2 || dot.attributes().dot == nullptr) return false;
+  if (dot.operand_count() != 2 || dot.attributes().dot == nullptr ||
+      FindAttribute(dot, "sharding") != nullptr) {
+    return false;
+  }
   const DotDimensions& old = *dot.attributes().dot;
   if (IsCanonical(r.shape(dot.operand(0)), old.lhs_batch,
                   old.lhs_contracting) &&
@@ -96,40 +95,16 @@ bool Decompose(Rewriter& r, InstructionId id) {
       IdentityPermutation(static_cast<int64_t>(old.lhs_batch.size()));
   canonical.lhs_contracting = {lhs.contracting};
   canonical.rhs_contracting = {rhs.contracting};
-
-  DimensionVector dimensions(dot.shape().dimensions().begin(),
-                             dot.shape().dimensions().begin() +
-                                 static_cast<int64_t>(old.lhs_batch.size()));
-  dimensions.insert(dimensions.end(), lhs.free.begin(), lhs.free.end());
-  dimensions.insert(dimensions.end(), rhs.free.begin(), rhs.free.end());
-  const bool same_shape = dimensions == dot.shape().dimensions();
-  Attributes attributes = dot.attributes();
-  attributes.dot = std::make_shared<DotDimensions>(std::move(canonical));
-  Instruction replacement(
-      Opcode::kDot,
-      same_shape ? dot.shape_ptr()
-                 : Shape::Array(dot.shape().element_type(), dimensions),
-      {lhs.id, rhs.id},
-      std::make_shared<const Attributes>(std::move(attributes)));
-  replacement.set_metadata(dot.metadata());
-  const InstructionId added = r.Add(std::move(replacement));
-  return r.Replace(id, MakeReshape(r, added, r.dimensions_of(id)));
+  const InstructionId product =
+      MakeDot(r, lhs.id, rhs.id, canonical, dot.shape().element_type(), id);
+  return r.Replace(id, MakeReshape(r, product, r.dimensions_of(id)));
 }
-
-class DotDecomposer final : public Pass {
- public:
-  absl::string_view name() const override { return "dot_decomposer"; }
-
-  absl::StatusOr<bool> Run(Module& module,
-                           const RewriteOptions& /*options*/) const override {
-    return RewriteEach(module, IsOpcode(Opcode::kDot), Decompose);
-  }
-};
 
 }  // namespace
 
 std::unique_ptr<Pass> MakeDotDecomposer() {
-  return std::make_unique<DotDecomposer>();
+  return MakeRulePass({.name = "dot_decomposer", .opcodes = {Opcode::kDot}},
+                      Decompose);
 }
 
 }  // namespace hone::hlo

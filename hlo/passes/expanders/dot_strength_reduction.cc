@@ -7,40 +7,32 @@
 //
 // for dots of two vectors (batch dimensions aside), and of a matrix and a
 // vector that are small: less than 10,000,000 contracted times left-over sizes,
-// upstream's bound on GPUs. Legal always; f16 and bf16 are multiplied and
-// summed in f32. Elementwise operations and reductions fuse with what is around
-// them, where a library call does not: it trades one instruction for several.
-// Upstream also rewrites some products of s32 matrices.
+// upstream's bound on GPUs. Reassociates: a dot leaves the order of its sum
+// open. The operands are converted to the result's type, and floats narrower
+// than f32 are multiplied and summed in f32, as dots are. Elementwise
+// operations and reductions fuse with what is around them, where a library call
+// does not: it trades one instruction for several. Not for pred. Upstream also
+// rewrites some products of s32 matrices.
 
 #include <memory>
-#include <utility>
 
 #include "hlo/passes/registry.h"
+#include "hlo/passes/rule_pass.h"
+#include "hlo/rewrite/dimensions.h"
+#include "hlo/rewrite/makers.h"
 #include "hlo/rewrite/named_region.h"
-#include "hlo/rewrite/rewrite_each.h"
 
 namespace hone::hlo {
 namespace {
 
-constexpr int64_t kSmallProduct = 10'000'000;
+constexpr double kSmallProduct = 1e7;
 
-int64_t Product(const Shape& shape, const DimensionVector& dimensions) {
-  int64_t product = 1;
-  for (int64_t d : dimensions) product *= shape.dimension(d);
-  return product;
-}
-
-// A region that adds scalars of that type: one that is there, or a new one.
-ComputationId AddRegion(Module& module, ElementType type) {
-  for (ComputationId id = 0; id < module.computation_slots(); ++id) {
-    if (!module.has_computation(id)) continue;
-    const Computation& region = module.computation(id);
-    if (ReductionOpcode(region) == Opcode::kAdd &&
-        region[region.root()].shape().element_type() == type) {
-      return id;
-    }
+double Product(const Shape& shape, const DimensionVector& dimensions) {
+  double product = 1;
+  for (int64_t d : dimensions) {
+    product *= static_cast<double>(shape.dimension(d));
   }
-  return AddSumRegion(module, type);
+  return product;
 }
 
 // One operand of a dot. Every dimension is in one of the lists.
@@ -71,22 +63,16 @@ bool IsSmall(const Rewriter& r, const Operand& lhs, const Operand& rhs) {
          kSmallProduct;
 }
 
-InstructionId AddConvert(Rewriter& r, InstructionId id, ElementType type) {
-  if (r.shape(id).element_type() == type) return id;
-  return r.Add(
-      Instruction(Opcode::kConvert, WithElementType(r.shape(id), type), {id}));
-}
-
 // The operand as an array of (batch, free of the left operand, free of the
 // right one, contracted) dimensions, whose sizes are `sizes`.
-InstructionId AddAligned(Rewriter& r, const Operand& operand, bool is_left,
-                         ElementType type, const DimensionVector& sizes) {
+InstructionId MakeAligned(Rewriter& r, const Operand& operand, bool is_left,
+                          ElementType type, const DimensionVector& sizes) {
   DimensionVector permutation = operand.batch;
   for (const DimensionVector* part : {&operand.free, &operand.contracting}) {
     permutation.insert(permutation.end(), part->begin(), part->end());
   }
   const InstructionId sorted =
-      AddTranspose(r, AddConvert(r, operand.id, type), permutation);
+      MakeTranspose(r, MakeConvert(r, operand.id, type), permutation);
   if (permutation.size() == sizes.size()) return sorted;
   // The other operand's free dimensions are missing.
   const size_t missing = sizes.size() - permutation.size();
@@ -111,52 +97,43 @@ bool ReduceDot(Module& module, Rewriter& r, InstructionId id) {
       Describe(r, dot.operand(1), d.rhs_batch, d.rhs_contracting);
   const bool are_vectors = lhs.free.empty() && rhs.free.empty();
   const bool has_vector = lhs.free.empty() || rhs.free.empty();
-  if (!are_vectors && !(has_vector && IsSmall(r, lhs, rhs))) return false;
+  if (KindOf(dot.shape().element_type()) == ElementKind::kPred ||
+      (!are_vectors && !(has_vector && IsSmall(r, lhs, rhs)))) {
+    return false;
+  }
 
   const ElementType result = dot.shape().element_type();
   const ElementType type =
-      result == ElementType::kF16 || result == ElementType::kBf16
-          ? ElementType::kF32
-          : result;
-  DimensionVector sizes = dot.shape().dimensions();
+      IsFloat(result) && BitWidth(result) < 32 ? ElementType::kF32 : result;
+  // Operands that a conversion to `type` would narrow are not for this.
+  for (InstructionId operand : dot.operands()) {
+    if (BitWidth(r.shape(operand).element_type()) > BitWidth(type)) {
+      return false;
+    }
+  }
+  DimensionVector sizes = r.dimensions_of(id);
   DimensionVector summed;
   for (int64_t c : lhs.contracting) {
     summed.push_back(static_cast<int64_t>(sizes.size()));
     sizes.push_back(r.shape(lhs.id).dimension(c));
   }
-  const InstructionId left = AddAligned(r, lhs, true, type, sizes);
-  const InstructionId right = AddAligned(r, rhs, false, type, sizes);
-  InstructionId value = MakeBinary(r, Opcode::kMultiply, left, right);
+  InstructionId value =
+      MakeBinary(r, Opcode::kMultiply, MakeAligned(r, lhs, true, type, sizes),
+                 MakeAligned(r, rhs, false, type, sizes));
   if (!summed.empty()) {
-    const InstructionId zero =
-        r.Add(Instruction::Constant(Literal::Scalar(type, 0)));
-    Instruction reduce(Opcode::kReduce,
-                       Shape::Array(type, dot.shape().dimensions()),
-                       {value, zero}, DimensionAttributes(summed));
-    reduce.set_called({AddRegion(module, type)});
-    reduce.set_metadata(dot.metadata());
-    value = r.Add(std::move(reduce));
+    value = MakeReduce(r, value, MakeConstant(r, Literal::Scalar(type, 0)),
+                       summed, FindOrAddSumRegion(module, type));
   }
-  return r.Replace(id, AddConvert(r, value, result));
+  return r.Replace(id, MakeConvert(r, value, result));
 }
-
-class DotStrengthReduction final : public Pass {
- public:
-  absl::string_view name() const override { return "dot-strength-reduction"; }
-
-  absl::StatusOr<bool> Run(Module& module,
-                           const RewriteOptions& /*options*/) const override {
-    return RewriteEach(module, IsOpcode(Opcode::kDot),
-                       [&module](Rewriter& r, InstructionId id) {
-                         return ReduceDot(module, r, id);
-                       });
-  }
-};
 
 }  // namespace
 
 std::unique_ptr<Pass> MakeDotStrengthReduction() {
-  return std::make_unique<DotStrengthReduction>();
+  return MakeRulePass({.name = "dot-strength-reduction",
+                       .numeric_class = NumericClass::kReassociates,
+                       .opcodes = {Opcode::kDot}},
+                      ReduceDot);
 }
 
 }  // namespace hone::hlo

@@ -10,23 +10,25 @@
 //   →
 //   broadcast(a)
 //
-// Legal always: both clamp what is out of bounds, and windows of the operand's
-// size have one place only. Other gathers, which upstream can expand into
-// loops, stay.
+// Legal always, and exact: both clamp what is out of bounds, and windows of the
+// operand's size have one place only. Other gathers, which upstream can expand
+// into loops, stay.
 
 #include <memory>
-#include <utility>
 
 #include "hlo/passes/registry.h"
+#include "hlo/passes/rule_pass.h"
+#include "hlo/rewrite/dimensions.h"
 #include "hlo/rewrite/index_vectors.h"
-#include "hlo/rewrite/rewrite_each.h"
+#include "hlo/rewrite/makers.h"
 
 namespace hone::hlo {
 namespace {
 
-InstructionId AddBroadcast(Rewriter& r, InstructionId operand,
-                           const GatherDimensions& gather,
-                           const DimensionVector& result) {
+// A copy of the operand for each index vector.
+InstructionId MakeWindows(Rewriter& r, InstructionId operand,
+                          const GatherDimensions& gather,
+                          const DimensionVector& result) {
   DimensionVector dropped = gather.collapsed_slice_dims;
   dropped.insert(dropped.end(), gather.operand_batching_dims.begin(),
                  gather.operand_batching_dims.end());
@@ -49,35 +51,22 @@ bool ExpandGather(Rewriter& r, InstructionId id) {
       IndexVectorCount(r.shape(indices), d.index_vector_dim) == 1;
   if (d.slice_sizes == r.dimensions_of(operand)) {
     return r.Replace(id, one_window ? MakeReshape(r, operand, result)
-                                    : AddBroadcast(r, operand, d, result));
+                                    : MakeWindows(r, operand, d, result));
   }
   if (!one_window) return false;
 
   const InstructionIds starts =
       AddStartIndices(r, indices, d.start_index_map, r.shape(operand).rank());
-  InstructionIds operands = {operand};
-  operands.insert(operands.end(), starts.begin(), starts.end());
-  const InstructionId slice = r.Add(
-      Instruction(Opcode::kDynamicSlice,
-                  Shape::Array(gather.shape().element_type(), d.slice_sizes),
-                  operands, DimensionAttributes(d.slice_sizes)));
+  const InstructionId slice =
+      MakeDynamicSlice(r, operand, starts, d.slice_sizes);
   return r.Replace(id, MakeReshape(r, slice, result));
 }
-
-class GatherExpander final : public Pass {
- public:
-  absl::string_view name() const override { return "gather_expander"; }
-
-  absl::StatusOr<bool> Run(Module& module,
-                           const RewriteOptions& /*options*/) const override {
-    return RewriteEach(module, IsOpcode(Opcode::kGather), ExpandGather);
-  }
-};
 
 }  // namespace
 
 std::unique_ptr<Pass> MakeGatherExpander() {
-  return std::make_unique<GatherExpander>();
+  return MakeRulePass({.name = "gather_expander", .opcodes = {Opcode::kGather}},
+                      ExpandGather);
 }
 
 }  // namespace hone::hlo

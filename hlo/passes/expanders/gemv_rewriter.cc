@@ -5,25 +5,18 @@
 //   d = f32[5] reshape(f32[5,1] dot(a, f32[4,1] reshape(b)))
 //
 // Likewise when the left operand is the vector, and with batch dimensions.
-// Legal always. For code generators that know matrix products only: it adds
-// reshapes. Dots with more than one dimension left over are dot_decomposer's
-// matter, and so is the order of dimensions.
+// Legal always, and exact. For code generators that know matrix products only:
+// it adds reshapes. Dots with more than one dimension left over are
+// dot_decomposer's matter, and so is the order of dimensions.
 
 #include <memory>
-#include <utility>
 
 #include "hlo/passes/registry.h"
-#include "hlo/rewrite/rewrite_each.h"
+#include "hlo/passes/rule_pass.h"
+#include "hlo/rewrite/makers.h"
 
 namespace hone::hlo {
 namespace {
-
-// The operand with a last dimension of size 1.
-InstructionId AddColumn(Rewriter& r, InstructionId id) {
-  DimensionVector dimensions = r.dimensions_of(id);
-  dimensions.push_back(1);
-  return MakeReshape(r, id, dimensions);
-}
 
 bool RewriteGemv(Rewriter& r, InstructionId id) {
   const Instruction& dot = r[id];
@@ -36,36 +29,19 @@ bool RewriteGemv(Rewriter& r, InstructionId id) {
   if (lhs_free + rhs_free != 1) return false;
 
   InstructionIds operands = dot.operands();
-  DimensionVector dimensions = dot.shape().dimensions();
-  if (lhs_free == 0) {
-    operands[0] = AddColumn(r, operands[0]);
-    dimensions.insert(dimensions.end() - 1, 1);
-  } else {
-    operands[1] = AddColumn(r, operands[1]);
-    dimensions.push_back(1);
-  }
-  Instruction product(Opcode::kDot,
-                      Shape::Array(dot.shape().element_type(), dimensions),
-                      operands, dot.attributes_ptr());
-  product.set_metadata(dot.metadata());
-  const InstructionId added = r.Add(std::move(product));
-  return r.Replace(id, MakeReshape(r, added, r.dimensions_of(id)));
+  InstructionId& vector = operands[lhs_free == 0 ? 0 : 1];
+  DimensionVector column = r.dimensions_of(vector);
+  column.push_back(1);
+  vector = MakeReshape(r, vector, column);
+  const InstructionId product = MakeLike(r, id, operands);
+  return r.Replace(id, MakeReshape(r, product, r.dimensions_of(id)));
 }
-
-class GemvRewriter final : public Pass {
- public:
-  absl::string_view name() const override { return "gemv-rewriter"; }
-
-  absl::StatusOr<bool> Run(Module& module,
-                           const RewriteOptions& /*options*/) const override {
-    return RewriteEach(module, IsOpcode(Opcode::kDot), RewriteGemv);
-  }
-};
 
 }  // namespace
 
 std::unique_ptr<Pass> MakeGemvRewriter() {
-  return std::make_unique<GemvRewriter>();
+  return MakeRulePass({.name = "gemv-rewriter", .opcodes = {Opcode::kDot}},
+                      RewriteGemv);
 }
 
 }  // namespace hone::hlo

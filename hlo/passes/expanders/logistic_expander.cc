@@ -3,58 +3,40 @@
 //   logistic(x)  →  1 / (1 + exp(-x))
 //
 // For code generators that have no instruction of their own, and for rules that
-// simplify exponentials. Legal always; the rounding differs in the last places.
-// Five instructions for one, of which the constant can be shared. Not for ends
-// of control dependencies and scheduled modules.
+// simplify exponentials. Reassociates: the rounding differs in the last places,
+// and where exp(-x) overflows, the result is 0 or would be denormal. Not for
+// types without infinities, in which that overflow is NaN, nor for complex
+// ones, whose quotients by infinity are. Five instructions for one, of which
+// the constant can be shared.
 
 #include <memory>
 
 #include "hlo/passes/registry.h"
-#include "hlo/rewrite/builder.h"
-#include "hlo/rewrite/rewrite_each.h"
+#include "hlo/passes/rule_pass.h"
+#include "hlo/rewrite/makers.h"
 
 namespace hone::hlo {
 namespace {
 
-void Expand(Computation& computation, InstructionId id) {
-  const InstructionId x = computation[id].operand(0);
-  const Shape& shape = computation[x].shape();
-  InstructionId one = computation.AddInstruction(
-      Instruction::Constant(Literal::Scalar(shape.element_type(), 1)));
-  if (!shape.IsScalar()) {
-    one = computation.AddInstruction(
-        MakeBroadcast(computation, one, shape.dimensions(), {}));
-  }
-  const InstructionId negated =
-      computation.AddInstruction(MakeUnary(Opcode::kNegate, computation, x));
-  const InstructionId power = computation.AddInstruction(
-      MakeUnary(Opcode::kExponential, computation, negated));
-  const InstructionId denominator = computation.AddInstruction(
-      MakeBinary(Opcode::kAdd, computation, power, one));
-  computation.ReplaceWithNew(
-      id, Instruction(Opcode::kDivide, computation[id].shape_ptr(),
-                      {one, denominator}));
+bool ExpandLogistic(Rewriter& r, InstructionId id) {
+  const InstructionId x = r.operand(id, 0);
+  const ElementType type = r.shape(x).element_type();
+  if (!IsFloat(type) || BitWidth(type) < 16) return false;
+  const InstructionId one =
+      MakeUniform(r, Literal::Scalar(type, 1), r.dimensions_of(x));
+  const InstructionId power =
+      MakeUnary(r, Opcode::kExponential, MakeUnary(r, Opcode::kNegate, x));
+  return r.Replace(id, MakeBinary(r, Opcode::kDivide, one,
+                                  MakeBinary(r, Opcode::kAdd, power, one)));
 }
-
-class LogisticExpander final : public Pass {
- public:
-  absl::string_view name() const override { return "logistic-expander"; }
-
-  absl::StatusOr<bool> Run(Module& module,
-                           const RewriteOptions& /*options*/) const override {
-    const auto matches = [](const Computation& computation, InstructionId id) {
-      return computation[id].opcode() == Opcode::kLogistic &&
-             !computation[id].shape().is_dynamic() &&
-             !computation.HasControlDependency(id);
-    };
-    return ExpandEach(module, matches, Expand);
-  }
-};
 
 }  // namespace
 
 std::unique_ptr<Pass> MakeLogisticExpander() {
-  return std::make_unique<LogisticExpander>();
+  return MakeRulePass({.name = "logistic-expander",
+                       .numeric_class = NumericClass::kReassociates,
+                       .opcodes = {Opcode::kLogistic}},
+                      ExpandLogistic);
 }
 
 }  // namespace hone::hlo

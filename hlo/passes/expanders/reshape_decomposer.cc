@@ -7,10 +7,10 @@
 //
 // and a copy on both sides where neither layout is the default one; copies
 // change the layout. For code generators that cannot permute while they
-// reshape. Legal always; it finds nothing to do before layouts are assigned.
-// Not for tiled layouts, dynamic shapes, ends of control dependencies and
-// scheduled modules. Upstream renames the reshapes that are left to bitcast,
-// and looks for layouts of which one copy is enough.
+// reshape. Legal always, and exact; it finds nothing to do before layouts are
+// assigned. Not for tiled layouts and dynamic shapes. Upstream renames the
+// reshapes that are left to bitcast, and looks for layouts of which one copy is
+// enough.
 
 #include <algorithm>
 #include <cstdint>
@@ -20,14 +20,12 @@
 #include <vector>
 
 #include "hlo/passes/registry.h"
+#include "hlo/passes/rule_pass.h"
+#include "hlo/rewrite/layouts.h"
+#include "hlo/rewrite/makers.h"
 
 namespace hone::hlo {
 namespace {
-
-bool IsPlain(const Shape& shape) {
-  return !shape.is_dynamic() && shape.num_elements() > 0 &&
-         (shape.layout() == nullptr || shape.layout()->suffix.empty());
-}
 
 // A dimension of an array: positions in row-major order and in memory.
 struct Extent {
@@ -64,8 +62,8 @@ int64_t MemoryStep(const std::vector<Extent>& extents, int64_t order) {
   return 0;
 }
 
-// Whether the k-th element in row-major order is at the same place in memory,
-// for every k. Says no in doubt, where sizes do not divide each other.
+// Returns true if the k-th element in row-major order is at the same place in
+// memory, for every k; false in doubt, where sizes do not divide each other.
 bool IsView(const Shape& from, const Shape& to) {
   if (from.layout() == nullptr && to.layout() == nullptr) return true;
   const std::vector<Extent> a = Extents(from);
@@ -86,66 +84,31 @@ bool IsView(const Shape& from, const Shape& to) {
                      });
 }
 
-bool IsWork(const Computation& computation, InstructionId id) {
-  const Instruction& reshape = computation[id];
-  if (!reshape.is_live() || reshape.opcode() != Opcode::kReshape ||
-      computation.HasControlDependency(id)) {
+bool DecomposeReshape(Rewriter& r, InstructionId id) {
+  const InstructionId operand = r.operand(id, 0);
+  const Shape& from = r.shape(operand);
+  const Shape& to = r.shape(id);
+  if (!MayReplaceInLayout(r, id) || !IsPlainArray(from) || !IsPlainArray(to) ||
+      to.num_elements() == 0 || IsView(from, to)) {
     return false;
   }
-  const Shape& operand = computation[reshape.operand(0)].shape();
-  return IsPlain(operand) && IsPlain(reshape.shape()) &&
-         !IsView(operand, reshape.shape());
-}
-
-ShapePtr WithDefaultLayout(const Shape& shape) {
-  auto result = std::make_shared<Shape>(shape);
-  result->clear_layout();
-  return result;
-}
-
-void Decompose(Computation& computation, InstructionId id) {
-  InstructionId value = computation[id].operand(0);
-  if (computation[value].shape().layout() != nullptr) {
-    value = computation.AddInstruction(Instruction(
-        Opcode::kCopy, WithDefaultLayout(computation[value].shape()), {value}));
-  }
-  const ShapePtr result = computation[id].shape_ptr();
-  const ShapePtr plain = WithDefaultLayout(*result);
-  if (result->layout() == nullptr) {
-    computation.ReplaceWithNew(id,
-                               Instruction(Opcode::kReshape, plain, {value}));
-    return;
+  InstructionId value = operand;
+  if (from.layout() != nullptr) {
+    value = MakeCopyInto(r, value, WithLayout(from, nullptr));
   }
   value =
-      computation.AddInstruction(Instruction(Opcode::kReshape, plain, {value}));
-  computation.ReplaceWithNew(id, Instruction(Opcode::kCopy, result, {value}));
+      r.Add(Instruction(Opcode::kReshape, WithLayout(to, nullptr), {value}));
+  if (to.layout() != nullptr) value = MakeCopyInto(r, value, r[id].shape_ptr());
+  return r.Replace(id, value);
 }
-
-class ReshapeDecomposer final : public Pass {
- public:
-  absl::string_view name() const override { return "reshape-decomposer"; }
-
-  absl::StatusOr<bool> Run(Module& module,
-                           const RewriteOptions& /*options*/) const override {
-    if (module.is_scheduled()) return false;
-    bool changed = false;
-    for (ComputationId c = 0; c < module.computation_slots(); ++c) {
-      if (!module.has_computation(c)) continue;
-      const InstructionId slots = module.computation(c).slot_count();
-      for (InstructionId id = 0; id < slots; ++id) {
-        if (!IsWork(module.computation(c), id)) continue;
-        Decompose(module.mutable_computation(c), id);
-        changed = true;
-      }
-    }
-    return changed;
-  }
-};
 
 }  // namespace
 
 std::unique_ptr<Pass> MakeReshapeDecomposer() {
-  return std::make_unique<ReshapeDecomposer>();
+  return MakeRulePass({.name = "reshape-decomposer",
+                       .opcodes = {Opcode::kReshape},
+                       .checks_itself = true},
+                      DecomposeReshape);
 }
 
 }  // namespace hone::hlo

@@ -9,21 +9,23 @@
 // places along with the values; -1 marks those of the padding, which loses
 // against everything. For code generators that have no such instruction.
 //
-// Legal because the reduction keeps what comes first where select does, as the
-// instruction itself, and scatter drops what a window of padding alone selects.
-// Not for regions with effects, dynamic shapes, sharded results, ends of
-// control dependencies and scheduled modules.
+// Exact and legal because the reduction keeps what comes first where select
+// does, as the instruction itself, and scatter drops what a window of padding
+// alone selects. Not for regions with effects and dynamic shapes.
 
+#include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 
+#include "base/status_macros.h"
 #include "hlo/ir/clone.h"
 #include "hlo/passes/registry.h"
-#include "hlo/rewrite/builder.h"
-#include "hlo/rewrite/call_sites.h"
+#include "hlo/rewrite/dimensions.h"
+#include "hlo/rewrite/driver.h"
+#include "hlo/rewrite/makers.h"
 #include "hlo/rewrite/named_region.h"
 
 namespace hone::hlo {
@@ -31,8 +33,12 @@ namespace {
 
 constexpr ElementType kIndex = ElementType::kS32;
 
-Instruction MakeCompare(ComparisonDirection direction, InstructionId a,
-                        InstructionId b) {
+// Regions of AddArgSelectRegion by select region and rank.
+using ArgSelectRegions =
+    absl::flat_hash_map<std::pair<ComputationId, int64_t>, ComputationId>;
+
+Instruction Comparison(ComparisonDirection direction, InstructionId a,
+                       InstructionId b) {
   auto attributes = std::make_shared<Attributes>();
   attributes->direction = direction;
   return Instruction(Opcode::kCompare, Shape::Scalar(ElementType::kPred),
@@ -42,12 +48,12 @@ Instruction MakeCompare(ComparisonDirection direction, InstructionId a,
 // (value, place…), (value, place…) → the first pair if `select` keeps it, where
 // a place whose first index is -1 is never kept against another.
 ComputationId AddArgSelectRegion(Module& module, ComputationId select,
-                                 const ShapePtr& value, int64_t rank) {
+                                 ElementType type, int64_t rank) {
   const ShapePtr pred = Shape::Scalar(ElementType::kPred);
-  const ShapePtr index = Shape::Scalar(kIndex);
   Computation region(module.computation(select).name() + ".reduce_window");
-  std::vector<ShapePtr> shapes(static_cast<size_t>(rank), index);
-  shapes.insert(shapes.begin(), value);
+  std::vector<ShapePtr> shapes(static_cast<size_t>(rank),
+                               Shape::Scalar(kIndex));
+  shapes.insert(shapes.begin(), Shape::Scalar(type));
   std::vector<InstructionId> lhs;
   std::vector<InstructionId> rhs;
   for (std::vector<InstructionId>* side : {&lhs, &rhs}) {
@@ -61,10 +67,10 @@ ComputationId AddArgSelectRegion(Module& module, ComputationId select,
       CloneInto(module.computation(select), {lhs[0], rhs[0]}, region);
   const InstructionId none = region.AddInstruction(
       Instruction::Constant(Literal::ScalarInt(kIndex, -1)));
-  const InstructionId lhs_is_real = region.AddInstruction(
-      MakeCompare(ComparisonDirection::kNe, lhs[1], none));
-  const InstructionId rhs_is_padding = region.AddInstruction(
-      MakeCompare(ComparisonDirection::kEq, rhs[1], none));
+  const InstructionId lhs_is_real =
+      region.AddInstruction(Comparison(ComparisonDirection::kNe, lhs[1], none));
+  const InstructionId rhs_is_padding =
+      region.AddInstruction(Comparison(ComparisonDirection::kEq, rhs[1], none));
   const InstructionId both = region.AddInstruction(
       Instruction(Opcode::kAnd, pred, {keeps, lhs_is_real}));
   const InstructionId first = region.AddInstruction(
@@ -79,102 +85,62 @@ ComputationId AddArgSelectRegion(Module& module, ComputationId select,
   return AddNamedRegion(module, std::move(region));
 }
 
-// Expands one instruction with the region that AddArgSelectRegion made.
-class Expander {
- public:
-  Expander(Computation& computation, InstructionId id, ComputationId region)
-      : computation_(computation),
-        id_(id),
-        region_(region),
-        rank_(shape(operand(0)).rank()) {}
-
-  void Run() {
-    const InstructionId places = Concatenate(SelectedPlaces());
-    const InstructionId target = computation_.AddInstruction(
-        MakeBroadcast(computation_, operand(2), shape(id_).dimensions(), {}));
-    auto dimensions = std::make_shared<ScatterDimensions>();
-    dimensions->inserted_window_dims = IdentityPermutation(rank_);
-    dimensions->scatter_dims_to_operand_dims = IdentityPermutation(rank_);
-    dimensions->index_vector_dim = rank_;
-    auto attributes = std::make_shared<Attributes>();
-    attributes->scatter = std::move(dimensions);
-    Instruction scatter(Opcode::kScatter, computation_[id_].shape_ptr(),
-                        {target, places, operand(1)}, std::move(attributes));
-    scatter.set_called({computation_[id_].called()[1]});
-    computation_.ReplaceWithNew(id_, std::move(scatter));
+// The places that the windows of `id` select: index vectors in a last
+// dimension.
+InstructionId MakeSelectedPlaces(Rewriter& r, InstructionId id,
+                                 ComputationId region) {
+  const InstructionId x = r.operand(id, 0);
+  const int64_t rank = r.shape(x).rank();
+  InstructionIds operands = {x};
+  for (int64_t d = 0; d < rank; ++d) {
+    operands.push_back(MakeIota(r, kIndex, r.dimensions_of(x), d));
   }
+  operands.push_back(r.operand(id, 2));
+  operands.insert(operands.end(), static_cast<size_t>(rank),
+                  MakeConstant(r, Literal::ScalarInt(kIndex, -1)));
+  auto attributes = std::make_shared<Attributes>();
+  attributes->window = r[id].attributes().window;
+  Instruction reduce(Opcode::kReduceWindow, nullptr, operands,
+                     std::move(attributes));
+  reduce.set_called({region});
+  const InstructionId selected = r.Add(std::move(reduce));
 
- private:
-  InstructionId operand(size_t i) const { return computation_[id_].operand(i); }
-  const Shape& shape(InstructionId id) const {
-    return computation_[id].shape();
+  DimensionVector sizes = r.dimensions_of(r.operand(id, 1));
+  sizes.push_back(1);
+  InstructionIds parts;
+  for (int32_t d = 1; d <= rank; ++d) {
+    parts.push_back(MakeReshape(r, MakeGetTupleElement(r, selected, d), sizes));
   }
-
-  // A reduce-window: the values and places that the windows select.
-  InstructionId SelectedPlaces() {
-    const Shape& x = shape(operand(0));
-    const Shape& windows = shape(operand(1));
-    InstructionIds operands = {operand(0)};
-    std::vector<ShapePtr> results = {
-        Shape::Array(x.element_type(), windows.dimensions())};
-    for (int64_t d = 0; d < rank_; ++d) {
-      operands.push_back(computation_.AddInstruction(
-          Instruction(Opcode::kIota, Shape::Array(kIndex, x.dimensions()), {},
-                      DimensionAttributes({d}))));
-      results.push_back(Shape::Array(kIndex, windows.dimensions()));
-    }
-    operands.push_back(operand(2));
-    const InstructionId none = computation_.AddInstruction(
-        Instruction::Constant(Literal::ScalarInt(kIndex, -1)));
-    for (int64_t d = 0; d < rank_; ++d) operands.push_back(none);
-    auto attributes = std::make_shared<Attributes>();
-    attributes->window = computation_[id_].attributes().window;
-    Instruction reduce(Opcode::kReduceWindow, Shape::Tuple(std::move(results)),
-                       operands, std::move(attributes));
-    reduce.set_called({region_});
-    return computation_.AddInstruction(std::move(reduce));
-  }
-
-  // The places as index vectors in a last dimension.
-  InstructionId Concatenate(InstructionId selected) {
-    DimensionVector dimensions = shape(operand(1)).dimensions();
-    const ShapePtr part = Shape::Array(kIndex, dimensions);
-    dimensions.push_back(1);
-    InstructionIds parts;
-    for (int64_t d = 0; d < rank_; ++d) {
-      const InstructionId element =
-          computation_.AddInstruction(Instruction::GetTupleElement(
-              part, selected, static_cast<int32_t>(d + 1)));
-      parts.push_back(computation_.AddInstruction(
-          MakeReshape(computation_, element, dimensions)));
-    }
-    dimensions.back() = rank_;
-    return computation_.AddInstruction(
-        Instruction(Opcode::kConcatenate, Shape::Array(kIndex, dimensions),
-                    parts, DimensionAttributes({rank_})));
-  }
-
-  Computation& computation_;
-  const InstructionId id_;
-  const ComputationId region_;
-  const int64_t rank_;
-};
-
-bool HasEffect(const Module& module, const Computation& region) {
-  for (InstructionId id = 0; id < region.slot_count(); ++id) {
-    if (region[id].is_live() && module.HasSideEffect(region[id])) return true;
-  }
-  return false;
+  return MakeConcatenate(r, parts, rank);
 }
 
-bool IsExpandable(const Module& module, const Computation& computation,
-                  InstructionId id) {
-  const Instruction& instruction = computation[id];
-  return instruction.is_live() &&
-         instruction.opcode() == Opcode::kSelectAndScatter &&
-         instruction.shape().rank() > 0 && !instruction.shape().is_dynamic() &&
-         !IsSharded(instruction) && !computation.HasControlDependency(id) &&
-         !HasEffect(module, module.computation(instruction.called()[0]));
+bool ExpandSelectAndScatter(Module& module, Rewriter& r, InstructionId id,
+                            ArgSelectRegions& regions) {
+  const DimensionVector sizes = r.dimensions_of(id);
+  const int64_t rank = static_cast<int64_t>(sizes.size());
+  if (rank == 0) return false;
+  for (int64_t size : sizes) {
+    if (size > std::numeric_limits<int32_t>::max()) return false;
+  }
+  const ComputationId select = r[id].called()[0];
+  auto [region, is_new] = regions.try_emplace({select, rank}, kNoComputation);
+  if (is_new) {
+    region->second =
+        AddArgSelectRegion(module, select, r.shape(id).element_type(), rank);
+  }
+  auto dimensions = std::make_shared<ScatterDimensions>();
+  dimensions->inserted_window_dims = IdentityPermutation(rank);
+  dimensions->scatter_dims_to_operand_dims = IdentityPermutation(rank);
+  dimensions->index_vector_dim = rank;
+  auto attributes = std::make_shared<Attributes>();
+  attributes->scatter = std::move(dimensions);
+  Instruction scatter(
+      Opcode::kScatter, nullptr,
+      {MakeBroadcast(r, r.operand(id, 2), sizes, {}),
+       MakeSelectedPlaces(r, id, region->second), r.operand(id, 1)},
+      std::move(attributes));
+  scatter.set_called({r[id].called()[1]});
+  return r.ReplaceWith(id, std::move(scatter));
 }
 
 class SelectAndScatterExpander final : public Pass {
@@ -184,31 +150,16 @@ class SelectAndScatterExpander final : public Pass {
   }
 
   absl::StatusOr<bool> Run(Module& module,
-                           const RewriteOptions& /*options*/) const override {
-    if (module.is_scheduled()) return false;
-    bool changed = false;
-    // By select region and rank.
-    absl::flat_hash_map<std::pair<ComputationId, int64_t>, ComputationId>
-        regions;
-    const ComputationId slots = module.computation_slots();
-    for (ComputationId c = 0; c < slots; ++c) {
-      if (!module.has_computation(c)) continue;
-      const InstructionId count = module.computation(c).slot_count();
-      for (InstructionId id = 0; id < count; ++id) {
-        if (!IsExpandable(module, module.computation(c), id)) continue;
-        const Instruction instruction = module.computation(c)[id];
-        const ComputationId select = instruction.called()[0];
-        const int64_t rank = instruction.shape().rank();
-        auto [it, is_new] = regions.try_emplace({select, rank}, 0);
-        if (is_new) {
-          it->second = AddArgSelectRegion(
-              module, select, Shape::Scalar(instruction.shape().element_type()),
-              rank);
-        }
-        Expander(module.mutable_computation(c), id, it->second).Run();
-        changed = true;
-      }
-    }
+                           const RewriteOptions& options) const override {
+    ArgSelectRegions regions;
+    HONE_ASSIGN_OR_RETURN(
+        const bool changed,
+        RewriteModule(module,
+                      {.name = name(), .opcodes = {Opcode::kSelectAndScatter}},
+                      options, [&](Rewriter& r, InstructionId id) {
+                        return ExpandSelectAndScatter(module, r, id, regions);
+                      }));
+    // The select regions that nothing calls any more.
     if (changed) module.RemoveUnreachableComputations();
     return changed;
   }

@@ -6,22 +6,25 @@
 //       to_apply=greater
 //   t = (slice(s.0), slice(s.1))
 //
-// Legal always: equal elements come in the order of their positions, floats in
-// total order. It adds instructions, and a sort costs more than a selection:
-// for backends without topk.
+// Legal always, and exact: equal elements come in the order of their positions,
+// floats in total order. It adds instructions, and a sort costs more than a
+// selection: for backends without topk.
 
+#include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include "hlo/passes/registry.h"
+#include "hlo/passes/rule_pass.h"
+#include "hlo/rewrite/carried_attributes.h"
+#include "hlo/rewrite/makers.h"
 #include "hlo/rewrite/named_region.h"
-#include "hlo/rewrite/rewrite_each.h"
 
 namespace hone::hlo {
 namespace {
 
-// A region (a, b, position of a, position of b) → whether a comes first.
+// A region (a, b, position of a, position of b) → true if a comes first.
 Computation MakeOrder(ElementType type, bool largest) {
   const ShapePtr value = Shape::Scalar(type);
   const ShapePtr position = Shape::Scalar(ElementType::kS32);
@@ -35,87 +38,63 @@ Computation MakeOrder(ElementType type, bool largest) {
   auto attributes = std::make_shared<Attributes>();
   attributes->direction =
       largest ? ComparisonDirection::kGt : ComparisonDirection::kLt;
-  if (KindOf(type) == ElementKind::kFloat) {
-    attributes->comparison_type = "TOTALORDER";
-  }
+  if (IsFloat(type)) attributes->comparison_type = "TOTALORDER";
   region.set_root(region.AddInstruction(
       Instruction(Opcode::kCompare, Shape::Scalar(ElementType::kPred), {a, b},
                   std::move(attributes))));
   return region;
 }
 
-bool Decompose(Module& module, Rewriter& r, InstructionId id) {
-  const Instruction& topk = r[id];
-  const InstructionId operand = topk.operand(0);
+bool DecomposeTopk(Module& module, Rewriter& r, InstructionId id) {
+  const InstructionId operand = r.operand(id, 0);
   const Shape& shape = r.shape(operand);
-  if (shape.rank() == 0 || topk.shape().tuple_elements().size() != 2) {
+  if (shape.rank() == 0 || IsComplex(shape.element_type()) ||
+      shape.dimensions().back() > std::numeric_limits<int32_t>::max()) {
     return false;
   }
   const int64_t last = shape.rank() - 1;
-  const ShapePtr positions =
-      Shape::Array(ElementType::kS32, shape.dimensions());
-  if (topk.shape().tuple_element(1)->element_type() != ElementType::kS32) {
-    return false;
-  }
-  const InstructionId iota = r.Add(
-      Instruction(Opcode::kIota, positions, {}, DimensionAttributes({last})));
+  const InstructionId positions =
+      MakeIota(r, ElementType::kS32, shape.dimensions(), last);
   auto attributes = std::make_shared<Attributes>();
   attributes->dimensions = {last};
   attributes->is_stable = true;
-  const ShapePtr values =
-      Shape::Array(shape.element_type(), shape.dimensions());
-  Instruction sort(Opcode::kSort, Shape::Tuple({values, positions}),
-                   {operand, iota}, std::move(attributes));
-  sort.set_metadata(topk.metadata());
+  Instruction sort(Opcode::kSort, nullptr, {operand, positions},
+                   std::move(attributes));
   sort.set_called({AddNamedRegion(
-      module, MakeOrder(shape.element_type(), topk.attributes().largest))});
+      module, MakeOrder(shape.element_type(), r[id].attributes().largest))});
   const InstructionId sorted = r.Add(std::move(sort));
 
   std::vector<SliceDimension> slice;
-  for (int64_t size : topk.shape().tuple_element(0)->dimensions()) {
-    slice.push_back({0, size, 1});
-  }
+  for (int64_t size : shape.dimensions()) slice.push_back({0, size, 1});
+  slice.back().limit = r[id].attributes().k;
   InstructionIds results(2, kNoInstruction);
   const auto result = [&](int32_t i) {
     InstructionId& made = results[static_cast<size_t>(i)];
     if (made == kNoInstruction) {
-      const InstructionId element = r.Add(
-          Instruction::GetTupleElement(i == 0 ? values : positions, sorted, i));
-      made = MakeSlice(r, element, slice);
+      made = MakeSlice(r, MakeGetTupleElement(r, sorted, i), slice);
     }
     return made;
   };
-  // Mostly the elements are all that is used.
-  const InstructionIds users = r[id].users();
-  for (InstructionId user : users) {
-    if (r.Is(user, Opcode::kGetTupleElement) && MayRewrite(r, user)) {
-      r.Replace(user, result(r[user].index()));
+  // Mostly the elements are all that is used, and a tuple is needed only to
+  // have the attributes of the old one.
+  if (r[id].attributes_ptr() == WithoutCarried(r[id].attributes_ptr())) {
+    const InstructionIds users = r[id].users();
+    for (InstructionId user : users) {
+      if (r.Is(user, Opcode::kGetTupleElement) && r.MayReplace(user)) {
+        r.Replace(user, result(r[user].index()));
+      }
     }
+    if (!r.computation().Contains(id)) return true;
   }
-  if (!r[id].is_live()) return true;
-  const InstructionId first = result(0);
-  const InstructionId tuple =
-      r.Add(Instruction(Opcode::kTuple, r[id].shape_ptr(), {first, result(1)}));
-  return r.Replace(id, tuple);
+  const InstructionId values = result(0);
+  return r.Replace(id, MakeTuple(r, {values, result(1)}));
 }
-
-class TopkDecomposer final : public Pass {
- public:
-  absl::string_view name() const override { return "topk-decomposer"; }
-
-  absl::StatusOr<bool> Run(Module& module,
-                           const RewriteOptions& /*options*/) const override {
-    return RewriteEach(module, IsOpcode(Opcode::kTopk),
-                       [&module](Rewriter& r, InstructionId id) {
-                         return Decompose(module, r, id);
-                       });
-  }
-};
 
 }  // namespace
 
 std::unique_ptr<Pass> MakeTopkDecomposer() {
-  return std::make_unique<TopkDecomposer>();
+  return MakeRulePass({.name = "topk-decomposer", .opcodes = {Opcode::kTopk}},
+                      DecomposeTopk);
 }
 
 }  // namespace hone::hlo

@@ -4,7 +4,7 @@
 //     →  reduce(reduce-window(x), dimensions={d}),
 //        window of 32 along d in steps of 32
 //
-// so that up to 32 neighbours are combined before blocks are: the rounding of a
+// so that up to 32 neighbors are combined before blocks are: the rounding of a
 // long floating-point sum grows with the logarithm of its length, and blocks
 // can be computed in parallel. Dimensions of n ≤ 32 elements beside a large one
 // become windows of n. A window that does not fill its dimension is padded on
@@ -12,11 +12,16 @@
 //
 // Legal where the padding changes nothing and the order of combination is free:
 // the region is one associative operation and the initial value its identity.
-// Not for reductions of several arrays at once and dynamic shapes, and not for
-// what XLA:CPU hands to a library that blocks by itself: sums, maxima and
-// minima of f32 arrays of 4096 elements or more that are not transposes. It
-// adds an instruction for each reduction on purpose, and once more for
-// dimensions over 32² when it is run again.
+// Exact for maxima, minima, integers and logic; reassociates sums of f32 and
+// wider. Products and sums in narrower floats change the range: a block of a
+// product may overflow where the product of all does not, and the sum of a
+// block is rounded to its type, where a backend keeps that of a reduction in
+// f32; both only with numerics=fast, while upstream rewrites them always. Not
+// for reductions of several arrays at once and dynamic shapes, and not for what
+// XLA:CPU hands to a library that blocks by itself: sums, maxima and minima of
+// f32 arrays of 4096 elements or more that are not transposes. It adds an
+// instruction for each reduction on purpose, and once more for dimensions over
+// 32² when it is run again.
 
 #include <algorithm>
 #include <memory>
@@ -24,8 +29,10 @@
 #include <utility>
 
 #include "hlo/passes/registry.h"
-#include "hlo/rewrite/builder.h"
-#include "hlo/rewrite/rewrite_each.h"
+#include "hlo/passes/rule_pass.h"
+#include "hlo/rewrite/makers.h"
+#include "hlo/rewrite/reductions.h"
+#include "hlo/rewrite/values.h"
 
 namespace hone::hlo {
 namespace {
@@ -43,71 +50,64 @@ bool IsForLibrary(const Instruction& operand, Opcode opcode) {
           opcode == Opcode::kMinimum);
 }
 
-bool IsLargeReduction(const Module& module, const Computation& computation,
-                      const Instruction& reduce) {
-  if (reduce.opcode() != Opcode::kReduce || !reduce.shape().IsArray()) {
-    return false;
+NumericClass ClassOf(Opcode opcode, ElementType type) {
+  if (!IsFloat(type) || opcode == Opcode::kMaximum ||
+      opcode == Opcode::kMinimum) {
+    return NumericClass::kExact;
   }
-  const Shape& shape = computation[reduce.operand(0)].shape();
-  if (shape.is_dynamic() || shape.num_elements() == 0) return false;
+  return opcode == Opcode::kAdd && BitWidth(type) >= 32
+             ? NumericClass::kReassociates
+             : NumericClass::kChangesRange;
+}
+
+// The reduction of the operand of `reduce` in blocks.
+InstructionId MakeBlockReduction(Rewriter& r, const Instruction& reduce) {
+  Window window(r.dimensions_of(reduce.operand(0)).size());
+  for (int64_t d : reduce.dimensions()) {
+    const int64_t size = r.shape(reduce.operand(0)).dimension(d);
+    WindowDimension& w = window[static_cast<size_t>(d)];
+    w.size = w.stride = std::min(size, kWindow);
+    const int64_t padding = (w.size - size % w.size) % w.size;
+    w.padding_low = padding / 2;
+    w.padding_high = padding - w.padding_low;
+  }
+  auto attributes = std::make_shared<Attributes>();
+  attributes->window = std::make_shared<const Window>(std::move(window));
+  Instruction blocks(Opcode::kReduceWindow, nullptr, reduce.operands(),
+                     std::move(attributes));
+  blocks.set_called(reduce.called());
+  return r.Add(std::move(blocks));
+}
+
+bool RewriteReduction(Rewriter& r, InstructionId id) {
+  const Instruction& reduce = r[id];
+  if (reduce.operand_count() != 2) return false;
+  const Instruction& operand = r[reduce.operand(0)];
+  const Shape& shape = operand.shape();
   const DimensionVector& reduced = reduce.dimensions();
-  if (std::all_of(reduced.begin(), reduced.end(),
+  if (shape.num_elements() == 0 ||
+      std::all_of(reduced.begin(), reduced.end(),
                   [&](int64_t d) { return shape.dimension(d) <= kWindow; })) {
     return false;
   }
   const std::optional<Opcode> opcode =
-      ReductionOpcode(module.computation(reduce.called()[0]));
-  const Literal* init = UniformLiteral(computation, reduce.operand(1));
-  return opcode.has_value() && init != nullptr &&
-         IsReductionIdentity(*opcode, *init) &&
-         !IsForLibrary(computation[reduce.operand(0)], *opcode);
-}
-
-Instruction MakeBlockReduction(const Computation& computation,
-                               const Instruction& reduce) {
-  const Shape& shape = computation[reduce.operand(0)].shape();
-  DimensionVector blocks(shape.dimensions());
-  Window window(blocks.size());
-  for (int64_t d : reduce.dimensions()) {
-    WindowDimension& w = window[static_cast<size_t>(d)];
-    int64_t& count = blocks[static_cast<size_t>(d)];
-    w.size = w.stride = std::min(count, kWindow);
-    const int64_t padding = (w.size - count % w.size) % w.size;
-    w.padding_low = padding / 2;
-    w.padding_high = padding - w.padding_low;
-    count = (count + padding) / w.size;
+      ReductionOpcode(r.module().computation(reduce.called()[0]));
+  const Literal* init = UniformLiteral(r.computation(), reduce.operand(1));
+  if (!opcode.has_value() || init == nullptr ||
+      !IsReductionIdentity(*opcode, *init) || IsForLibrary(operand, *opcode) ||
+      !r.Permits(ClassOf(*opcode, shape.element_type()))) {
+    return false;
   }
-  auto attributes = std::make_shared<Attributes>();
-  attributes->window = std::make_shared<const Window>(std::move(window));
-  Instruction result(
-      Opcode::kReduceWindow, Shape::Array(shape.element_type(), blocks),
-      {reduce.operand(0), reduce.operand(1)}, std::move(attributes));
-  result.set_called(reduce.called());
-  return result;
+  const InstructionId blocks = MakeBlockReduction(r, reduce);
+  return r.Replace(id, MakeLike(r, id, {blocks, reduce.operand(1)}));
 }
-
-class TreeReductionRewriter final : public Pass {
- public:
-  absl::string_view name() const override { return "tree_reduction_rewriter"; }
-
-  absl::StatusOr<bool> Run(Module& module,
-                           const RewriteOptions& /*options*/) const override {
-    const auto matches = [&](const Computation& computation, InstructionId id) {
-      return IsLargeReduction(module, computation, computation[id]);
-    };
-    return ExpandEach(module, matches,
-                      [](Computation& computation, InstructionId id) {
-                        const InstructionId blocks = computation.AddInstruction(
-                            MakeBlockReduction(computation, computation[id]));
-                        computation.ReplaceOperand(id, 0, blocks);
-                      });
-  }
-};
 
 }  // namespace
 
 std::unique_ptr<Pass> MakeTreeReductionRewriter() {
-  return std::make_unique<TreeReductionRewriter>();
+  return MakeRulePass(
+      {.name = "tree_reduction_rewriter", .opcodes = {Opcode::kReduce}},
+      RewriteReduction);
 }
 
 }  // namespace hone::hlo

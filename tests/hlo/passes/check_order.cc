@@ -9,10 +9,13 @@
 #include "absl/strings/strip.h"
 
 #include "base/status_macros.h"
+#include "hlo/analysis/fingerprint.h"
 #include "hlo/equivalence/equivalence.h"
 #include "hlo/inference/verifier.h"
 #include "hlo/text/parser.h"
 #include "hlo/text/printer.h"
+#include "tests/hlo/passes/compare_results.h"
+#include "tests/hlo/passes/effects.h"
 
 namespace hone::hlo {
 namespace {
@@ -33,11 +36,121 @@ bool SharesEverything(const Module& a, const Module& b) {
   return true;
 }
 
+std::optional<std::string> DifferenceInText(const Module& module) {
+  const std::string text = PrintModule(module);
+  const absl::StatusOr<Module> read = ParseHloText(text);
+  if (!read.ok()) return absl::StrCat(read.status().ToString(), "\n", text);
+  if (FastFingerprint(*read) != FastFingerprint(module)) {
+    return absl::StrCat("the text reads back as another module:\n", text);
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> DifferenceInSignature(const Module& a,
+                                                 const Module& b) {
+  const auto same = [](const Shape& x, const Shape& y) {
+    return Shape::Equal(x, y, /*ignore_layout=*/false);
+  };
+  const auto& before = a.entry_parameter_shapes();
+  const auto& after = b.entry_parameter_shapes();
+  if (before.size() != after.size()) {
+    return absl::StrCat(after.size(), " parameters, expected ", before.size());
+  }
+  for (size_t i = 0; i < before.size(); ++i) {
+    const Computation& entry = b.entry_computation();
+    if (!same(*before[i], *after[i]) ||
+        !Shape::Equal(*before[i], entry[entry.parameters()[i]].shape())) {
+      return absl::StrCat("parameter ", i, " is ", after[i]->ToString(true),
+                          ", expected ", before[i]->ToString(true));
+    }
+  }
+  if (!same(*a.entry_result_shape(), *b.entry_result_shape())) {
+    return absl::StrCat("the result is ",
+                        b.entry_result_shape()->ToString(true), ", expected ",
+                        a.entry_result_shape()->ToString(true));
+  }
+  return std::nullopt;
+}
+
+// Compares the results on arguments that the options ask for.
+std::optional<OrderFailure> CompareOn(const Module& before, const Module& after,
+                                      absl::Span<const Literal> arguments,
+                                      bool exact, absl::string_view kind) {
+  EvaluateOptions options;
+  options.max_loop_steps = kMaxLoopSteps;
+  const absl::StatusOr<Literal> a = Evaluate(before, arguments, options);
+  if (!a.ok()) return std::nullopt;
+  const absl::StatusOr<Literal> b = Evaluate(after, arguments, options);
+  if (!b.ok()) {
+    return OrderFailure{absl::IsResourceExhausted(b.status()) ? Kind::kRunsAway
+                                                              : Kind::kUnequal,
+                        "", b.status().ToString()};
+  }
+  const std::optional<std::string> difference =
+      exact ? DifferenceInBits(*a, *b) : DifferenceInNonFinite(*a, *b);
+  if (!difference.has_value()) return std::nullopt;
+  return OrderFailure{Kind::kUnequal, "",
+                      absl::StrCat("on ", kind, " arguments, ", *difference)};
+}
+
+std::optional<OrderFailure> CompareByTolerance(const Module& before,
+                                               const Module& after) {
+  EquivalenceOptions options;
+  options.random_inputs = 1;
+  options.adversarial_inputs = 1;
+  options.evaluate.max_loop_steps = kMaxLoopSteps;
+  const absl::StatusOr<EquivalenceReport> report =
+      CheckEquivalent(before, after, options);
+  if (absl::IsUnimplemented(report.status())) return std::nullopt;
+  if (absl::IsResourceExhausted(report.status())) {
+    return OrderFailure{Kind::kRunsAway, "", report.status().ToString()};
+  }
+  if (!report.ok()) {
+    return OrderFailure{Kind::kUnequal, "", report.status().ToString()};
+  }
+  if (report->equal) return std::nullopt;
+  return OrderFailure{Kind::kUnequal, "", report->explanation};
+}
+
+std::optional<OrderFailure> CompareModules(const Module& before,
+                                           const Module& after,
+                                           const CheckOptions& options) {
+  if (auto difference = DifferenceInSignature(before, after)) {
+    return OrderFailure{Kind::kSignature, "", *std::move(difference)};
+  }
+  if (auto difference = DifferenceInEffects(before, after)) {
+    return OrderFailure{Kind::kEffects, "", *std::move(difference)};
+  }
+  if (options.exact) {
+    for (const ArgumentKind kind :
+         {ArgumentKind::kRandom, ArgumentKind::kAdversarial}) {
+      if (auto failure = CompareOn(
+              before, after, MakeArguments(before, kind, 0), true,
+              kind == ArgumentKind::kRandom ? "random" : "adversarial")) {
+        return failure;
+      }
+    }
+  } else if (auto failure = CompareByTolerance(before, after)) {
+    return failure;
+  }
+  if (options.extremes) {
+    for (uint64_t seed = 0; seed < 2; ++seed) {
+      if (auto failure =
+              CompareOn(before, after, ExtremeArguments(before, seed),
+                        options.exact, "extreme")) {
+        return failure;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<OrderFailure> CheckOrder(const FailingCase& order,
                                        const PassLookup& find_pass,
-                                       std::set<std::string>* changing) {
+                                       std::set<std::string>* changing,
+                                       const CheckOptions& options) {
   Module module = order.module;
   bool any = false;
   for (const std::string& name : order.passes) {
@@ -57,33 +170,27 @@ std::optional<OrderFailure> CheckOrder(const FailingCase& order,
     }
     any = true;
     if (changing != nullptr) changing->insert(name);
+    if (PrintModule(before) == PrintModule(module)) {
+      return OrderFailure{Kind::kUntruthful, name,
+                          "the pass reports a change but made none"};
+    }
     if (const absl::Status status = VerifyModule(module); !status.ok()) {
       return OrderFailure{Kind::kDoesNotVerify, name, status.ToString()};
     }
+    if (auto difference = DifferenceInText(module)) {
+      return OrderFailure{Kind::kText, name, *std::move(difference)};
+    }
   }
   if (!any) return std::nullopt;
-  EquivalenceOptions options;
-  options.random_inputs = 1;
-  options.adversarial_inputs = 1;
-  options.evaluate.max_loop_steps = kMaxLoopSteps;
-  const absl::StatusOr<EquivalenceReport> report =
-      CheckEquivalent(order.module, module, options);
-  if (absl::IsUnimplemented(report.status())) return std::nullopt;
-  if (absl::IsResourceExhausted(report.status())) {
-    return OrderFailure{Kind::kRunsAway, "", report.status().ToString()};
-  }
-  if (!report.ok()) {
-    return OrderFailure{Kind::kUnequal, "", report.status().ToString()};
-  }
-  if (report->equal) return std::nullopt;
-  return OrderFailure{Kind::kUnequal, "", report->explanation};
+  return CompareModules(order.module, module, options);
 }
 
 FailingCase ShrinkFailure(const FailingCase& failing, Kind kind,
-                          const PassLookup& find_pass) {
+                          const PassLookup& find_pass,
+                          const CheckOptions& options) {
   return Shrink(failing, [&](const FailingCase& candidate) {
     const std::optional<OrderFailure> failure =
-        CheckOrder(candidate, find_pass, nullptr);
+        CheckOrder(candidate, find_pass, nullptr, options);
     return failure.has_value() && failure->kind == kind;
   });
 }

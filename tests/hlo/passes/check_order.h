@@ -20,6 +20,11 @@ struct OrderFailure {
     kPassFailed,
     kDoesNotVerify,
     kUntruthful,
+    // The printed module reads back as another one, or not at all.
+    kText,
+    kSignature,
+    // Side effects are lost, added or in another order.
+    kEffects,
     kUnequal,
     // Loops so often that it cannot be evaluated.
     kRunsAway
@@ -34,18 +39,28 @@ struct OrderFailure {
 using PassLookup =
     std::function<absl::StatusOr<const Pass*>(absl::string_view)>;
 
+struct CheckOptions {
+  // Results must have the same bits, but for those of NaN.
+  bool exact = false;
+  // Compares on arguments of magnitudes from 1e-38 to 1e38 too: in the same
+  // elements there must be NaN, and infinities.
+  bool extremes = false;
+};
+
 // Runs the passes in order; after each that reports a change the module must
-// verify, after each that reports none it must be the same, and in the end it
-// must compute what it did (hlo/equivalence/equivalence.h). Passes that changed
-// something are added to `changing` if that is not null. Modules that the
-// evaluator cannot run count as equal.
+// verify and be what its text says, after each that reports none it must be the
+// same, and in the end it must have the same signature and effects and compute
+// what it did. Passes that changed something are added to `changing` if that is
+// not null. Modules that the evaluator cannot run count as equal.
 std::optional<OrderFailure> CheckOrder(const FailingCase& order,
                                        const PassLookup& find_pass,
-                                       std::set<std::string>* changing);
+                                       std::set<std::string>* changing,
+                                       const CheckOptions& options = {});
 
 // The smallest case found that fails with the same kind of failure.
 FailingCase ShrinkFailure(const FailingCase& failing, OrderFailure::Kind kind,
-                          const PassLookup& find_pass);
+                          const PassLookup& find_pass,
+                          const CheckOptions& options = {});
 
 // HLO text that a test can replay: its first line is "// passes: a,b".
 std::string PrintCase(const FailingCase& failing);

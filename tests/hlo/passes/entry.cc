@@ -40,18 +40,21 @@ maximum {
 }
 
 void ExpectEntryRewrites(absl::string_view pass, absl::string_view before,
-                         absl::string_view after) {
+                         absl::string_view after,
+                         const RewriteOptions& options) {
   // A region that nothing calls any more is still there.
   if (CallsRegion(before) || CallsRegion(after)) {
-    ExpectRewrites(pass, EntryWithRegions(before), EntryWithRegions(after));
+    ExpectRewrites(pass, EntryWithRegions(before), EntryWithRegions(after),
+                   options);
   } else {
-    ExpectRewrites(pass, Entry(before), Entry(after));
+    ExpectRewrites(pass, Entry(before), Entry(after), options);
   }
 }
 
-void ExpectEntryUnchanged(absl::string_view pass, absl::string_view body) {
-  ExpectUnchanged(pass,
-                  CallsRegion(body) ? EntryWithRegions(body) : Entry(body));
+void ExpectEntryUnchanged(absl::string_view pass, absl::string_view body,
+                          const RewriteOptions& options) {
+  ExpectUnchanged(
+      pass, CallsRegion(body) ? EntryWithRegions(body) : Entry(body), options);
 }
 
 std::string PrintedAfter(absl::string_view pass, absl::string_view body) {

@@ -5,6 +5,8 @@
 
 #include "absl/strings/string_view.h"
 
+#include "hlo/rewrite/options.h"
+
 namespace hone::hlo {
 
 // A module whose entry computation has these instructions.
@@ -17,8 +19,10 @@ std::string EntryWithRegions(absl::string_view body);
 // ExpectRewrites and ExpectUnchanged for entry computations; the regions of
 // EntryWithRegions are there when the text names them.
 void ExpectEntryRewrites(absl::string_view pass, absl::string_view before,
-                         absl::string_view after);
-void ExpectEntryUnchanged(absl::string_view pass, absl::string_view body);
+                         absl::string_view after,
+                         const RewriteOptions& options = {});
+void ExpectEntryUnchanged(absl::string_view pass, absl::string_view body,
+                          const RewriteOptions& options = {});
 
 // What the pass makes of EntryWithRegions(body), as text, for passes on
 // layouts, which are no part of a fingerprint; empty when it changes nothing.

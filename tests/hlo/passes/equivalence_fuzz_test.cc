@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -38,33 +39,62 @@ using ::testing::IsEmpty;
 constexpr int64_t kGraphs = 500;
 // Random orders for each module, and their passes.
 constexpr int kOrders = 4;
-constexpr int kOrderLength = 15;
+constexpr uint64_t kShortestOrder = 2;
+constexpr uint64_t kLongestOrder = 8;
 // Modules of which a failure is shrunk and shown; more are only counted.
 constexpr size_t kMaxShown = 5;
 
-// HONE_FUZZ_GRAPHS asks for more graphs, as the slow test does.
-int64_t Graphs() {
-  const char* text = std::getenv("HONE_FUZZ_GRAPHS");
-  int64_t graphs = kGraphs;
+int64_t FromEnvironment(const char* name, int64_t otherwise) {
+  const char* text = std::getenv(name);
+  int64_t value = otherwise;
   if (text != nullptr) {
-    EXPECT_TRUE(absl::SimpleAtoi(text, &graphs)) << text;
+    EXPECT_TRUE(absl::SimpleAtoi(text, &value)) << text;
   }
-  return graphs;
+  return value;
 }
+
+// HONE_FUZZ_GRAPHS asks for more graphs, as the slow test does;
+// HONE_FUZZ_FIRST is the first seed.
+int64_t Graphs() { return FromEnvironment("HONE_FUZZ_GRAPHS", kGraphs); }
+int64_t FirstGraph() { return FromEnvironment("HONE_FUZZ_FIRST", 0); }
 
 absl::StatusOr<const Pass*> Find(absl::string_view name) {
   return FindPass(name);
 }
 
-Module RandomModule(uint64_t seed) {
-  const std::string text = testing::RandomModuleText(seed);
+// HONE_FUZZ_FEATURES=all adds features (random_module.h) to the modules;
+// another value is the name of the only one.
+testing::RandomModuleOptions Features(uint64_t seed) {
+  const char* only = std::getenv("HONE_FUZZ_FEATURES");
+  if (only == nullptr) return {};
+  if (absl::string_view(only) == "all") return testing::RandomFeatures(seed);
+  testing::RandomModuleOptions options;
+  for (int i = 0; i < testing::kFeatureCount; ++i) {
+    const auto feature = static_cast<testing::Feature>(i);
+    if (testing::FeatureName(feature) == only) options.set_amount(feature, 60);
+  }
+  return options;
+}
+
+// HONE_FUZZ_EXTREMES=1 adds arguments of extreme magnitudes.
+CheckOptions Options() {
+  CheckOptions options;
+  options.extremes = std::getenv("HONE_FUZZ_EXTREMES") != nullptr;
+  return options;
+}
+
+Module RandomModule(uint64_t seed,
+                    const testing::RandomModuleOptions& options) {
+  const std::string text = testing::RandomModuleText(seed, options);
   absl::StatusOr<Module> module = ParseHloText(text);
   if (module.ok()) {
     const absl::Status status = VerifyModule(*module);
     if (status.ok()) return *std::move(module);
     module = status;
   }
-  ADD_FAILURE() << "seed " << seed << ": " << module.status() << "\n" << text;
+  ADD_FAILURE() << "seed " << seed << " (" << testing::FeatureNames(options)
+                << "): " << module.status() << "\n"
+                << text;
   return Module();
 }
 
@@ -72,7 +102,8 @@ Module RandomModule(uint64_t seed) {
 std::string Report(const FailingCase& failing, const OrderFailure& failure,
                    uint64_t seed) {
   namespace fs = std::filesystem;
-  const FailingCase small = ShrinkFailure(failing, failure.kind, Find);
+  const FailingCase small =
+      ShrinkFailure(failing, failure.kind, Find, Options());
   const fs::path folder = fs::temp_directory_path() / "hone_fuzz_failures";
   fs::create_directories(folder);
   const std::string path =
@@ -97,8 +128,17 @@ struct Statistics {
   std::vector<std::string> reports ABSL_GUARDED_BY(mu);
 };
 
+// What this thread does, for a process that dies.
+thread_local std::string current;
+
+void SayWhereItDied(int) {
+  std::cerr << "died at " << current << "\n";
+  std::signal(SIGABRT, SIG_DFL);
+  std::abort();
+}
+
 void FuzzOne(uint64_t seed, Statistics& statistics) {
-  const Module module = RandomModule(seed);
+  const Module module = RandomModule(seed, Features(seed));
   if (module.entry() == kNoComputation) return;
   const auto names = PassNames();
   std::vector<std::vector<std::string>> orders;
@@ -106,15 +146,18 @@ void FuzzOne(uint64_t seed, Statistics& statistics) {
   Rng rng(seed);
   for (int k = 0; k < kOrders; ++k) {
     orders.emplace_back();
-    for (int i = 0; i < kOrderLength; ++i) {
+    const uint64_t length =
+        kShortestOrder + rng.Below(kLongestOrder - kShortestOrder + 1);
+    for (uint64_t i = 0; i < length; ++i) {
       orders.back().emplace_back(names[rng.Below(names.size())]);
     }
   }
   for (const std::vector<std::string>& passes : orders) {
     std::set<std::string> changing;
     const FailingCase order{module, passes};
+    current = absl::StrCat("seed ", seed, ": ", absl::StrJoin(passes, ","));
     const std::optional<OrderFailure> failure =
-        CheckOrder(order, Find, &changing);
+        CheckOrder(order, Find, &changing, Options());
     bool show = false;
     {
       absl::MutexLock lock(&statistics.mu);
@@ -136,11 +179,13 @@ void FuzzOne(uint64_t seed, Statistics& statistics) {
 }
 
 TEST(EquivalenceFuzz, PassesKeepTheMeaningOfRandomModules) {
+  std::signal(SIGABRT, SayWhereItDied);
   Statistics statistics;
   const int64_t graphs = Graphs();
+  const int64_t first = FirstGraph();
   {
     ThreadPool pool(std::max(1u, std::thread::hardware_concurrency()));
-    for (int64_t seed = 0; seed < graphs; ++seed) {
+    for (int64_t seed = first; seed < first + graphs; ++seed) {
       pool.Schedule(
           [&, seed] { FuzzOne(static_cast<uint64_t>(seed), statistics); });
     }
@@ -159,7 +204,7 @@ TEST(EquivalenceFuzz, PassesKeepTheMeaningOfRandomModules) {
 TEST(EquivalenceFuzz, ModulesHaveEveryOpcodeThatTheEvaluatorRuns) {
   std::map<Opcode, int> seen;
   for (uint64_t seed = 0; seed < kGraphs; ++seed) {
-    const Module module = RandomModule(seed);
+    const Module module = RandomModule(seed, {});
     for (ComputationId id = 0; id < module.computation_slots(); ++id) {
       const Computation& computation = module.computation(id);
       for (InstructionId i = 0; i < computation.slot_count(); ++i) {
@@ -193,7 +238,7 @@ int64_t CountNonFinite(const Literal& literal) {
 // NaN equals NaN, so a result full of them would show nothing.
 TEST(EquivalenceFuzz, ModulesHaveFiniteResults) {
   for (uint64_t seed = 0; seed < kGraphs; ++seed) {
-    const Module module = RandomModule(seed);
+    const Module module = RandomModule(seed, {});
     const absl::StatusOr<Literal> result =
         Evaluate(module, RandomArguments(module, seed));
     HONE_EXPECT_OK(result) << seed;
@@ -205,6 +250,34 @@ TEST(EquivalenceFuzz, ModulesHaveFiniteResults) {
 TEST(EquivalenceFuzz, ModulesDependOnTheSeedOnly) {
   EXPECT_EQ(testing::RandomModuleText(7), testing::RandomModuleText(7));
   EXPECT_NE(testing::RandomModuleText(7), testing::RandomModuleText(8));
+}
+
+// Modules of one feature at a time.
+TEST(EquivalenceFuzz, EveryFeatureMakesValidModules) {
+  for (int i = 0; i < testing::kFeatureCount; ++i) {
+    const auto feature = static_cast<testing::Feature>(i);
+    SCOPED_TRACE(testing::FeatureName(feature));
+    testing::RandomModuleOptions options;
+    options.set_amount(feature, 100);
+    int different = 0;
+    for (uint64_t seed = 0; seed < 40; ++seed) {
+      const Module module = RandomModule(seed, options);
+      if (module.entry() == kNoComputation) continue;
+      different += testing::RandomModuleText(seed, options) !=
+                           testing::RandomModuleText(seed)
+                       ? 1
+                       : 0;
+      EvaluateOptions evaluate;
+      evaluate.max_loop_steps = 10'000;
+      const absl::StatusOr<Literal> result =
+          Evaluate(module, RandomArguments(module, seed), evaluate);
+      if (!testing::IsStructuralOnly(feature)) {
+        EXPECT_TRUE(result.ok()) << result.status() << "\n"
+                                 << testing::RandomModuleText(seed, options);
+      }
+    }
+    EXPECT_GT(different, 30);
+  }
 }
 
 // Cases that once failed.

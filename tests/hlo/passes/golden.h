@@ -6,6 +6,7 @@
 #include "absl/strings/string_view.h"
 
 #include "hlo/ir/module.h"
+#include "hlo/rewrite/options.h"
 
 namespace hone::hlo {
 
@@ -17,11 +18,19 @@ Module ParseForTest(absl::string_view text);
 // instructions are ignored), reports a change, leaves a module that verifies
 // and, unless the evaluator cannot run it, computes the same.
 void ExpectRewrites(absl::string_view pass, absl::string_view before,
-                    absl::string_view after);
+                    absl::string_view after,
+                    const RewriteOptions& options = {});
 
 // Expects that the pass reports no change, makes none and shares every
 // computation with the fork from before.
-void ExpectUnchanged(absl::string_view pass, absl::string_view text);
+void ExpectUnchanged(absl::string_view pass, absl::string_view text,
+                     const RewriteOptions& options = {});
+
+// Expects that the pass changes the module, leaves one that verifies and, on
+// second thought, nothing to do, and that both compute the same. Returns the
+// module after the pass.
+Module ExpectKeepsMeaning(absl::string_view pass, absl::string_view text,
+                          const RewriteOptions& options = {});
 
 }  // namespace hone::hlo
 

@@ -1,6 +1,8 @@
+#include "absl/strings/str_replace.h"
 #include "gtest/gtest.h"
 
 #include "tests/hlo/passes/entry.h"
+#include "tests/hlo/passes/golden.h"
 
 namespace hone::hlo {
 namespace {
@@ -55,6 +57,34 @@ TEST(BatchedGatherScatterNormalizer, KeepsOthers) {
   table = f32[9,8] parameter(0)
   rows = s32[2,5] parameter(1)
   ROOT g = f32[2,5,8] gather(table, rows), offset_dims={2}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=2, slice_sizes={1,8})");
+}
+
+TEST(BatchedGatherScatterNormalizer, KeepsSortednessOnlyUnderALeadingBatch) {
+  for (const bool leads : {true, false}) {
+    SCOPED_TRACE(leads);
+    const Module module = ExpectKeepsMeaning(
+        kPass, Entry(absl::StrReplaceAll(R"(
+  table = f32[2,9] parameter(0)
+  at = s32[$SIZES,1] parameter(1)
+  ROOT g = f32[$SIZES] gather(table, at), offset_dims={}, collapsed_slice_dims={1}, start_index_map={1}, operand_batching_dims={0}, start_indices_batching_dims={$BATCH}, index_vector_dim=2, slice_sizes={1,1}, indices_are_sorted=true)",
+                                         {{"$SIZES", leads ? "2,5" : "5,2"},
+                                          {"$BATCH", leads ? "0" : "1"}})));
+    const Computation& entry = module.entry_computation();
+    EXPECT_EQ(entry[entry.root()].attributes().indices_are_sorted, leads);
+  }
+}
+
+TEST(BatchedGatherScatterNormalizer, TakesNarrowIndicesAndSeveralBatches) {
+  for (const char* type : {"s8", "u8", "u16", "s64", "u4"}) {
+    SCOPED_TRACE(type);
+    ExpectKeepsMeaning(kPass, EntryWithRegions(absl::StrReplaceAll(
+                                  R"(
+  table = f32[200,3,9] parameter(0)
+  at = $T[3,200] parameter(1)
+  updates = f32[3,200] parameter(2)
+  ROOT s = f32[200,3,9] scatter(table, at, updates), update_window_dims={}, inserted_window_dims={2}, scatter_dims_to_operand_dims={2}, input_batching_dims={0,1}, scatter_indices_batching_dims={1,0}, index_vector_dim=2, to_apply=sum)",
+                                  {{"$T", type}})));
+  }
 }
 
 }  // namespace

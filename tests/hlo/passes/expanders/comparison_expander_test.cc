@@ -1,3 +1,5 @@
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "gtest/gtest.h"
 
 #include "hlo/evaluator/evaluator.h"
@@ -73,6 +75,29 @@ TEST(ComparisonExpander, KeepsComparisonsByValue) {
   x = f32[4] parameter(0)
   y = f32[4] parameter(1)
   ROOT r = pred[4] compare(x, y), direction=GT)");
+}
+
+TEST(ComparisonExpander, KeepsTheMeaningForEveryWidth) {
+  for (const char* type : {"f16", "bf16", "f32", "f64"}) {
+    for (const char* direction : {"EQ", "NE", "LT", "LE", "GT", "GE"}) {
+      SCOPED_TRACE(absl::StrCat(type, " ", direction));
+      ExpectKeepsMeaning("comparison-expander",
+                         Entry(absl::StrReplaceAll(
+                             R"(
+  v = $T[8] constant({-nan, -inf, -1, -0, 0, 2, inf, nan})
+  x = $T[8,8] broadcast(v), dimensions={0}
+  y = $T[8,8] broadcast(v), dimensions={1}
+  ROOT r = pred[8,8] compare(x, y), direction=$D, type=TOTALORDER)",
+                             {{"$T", type}, {"$D", direction}})));
+    }
+  }
+}
+
+TEST(ComparisonExpander, KeepsNarrowTypes) {
+  ExpectEntryUnchanged("comparison-expander", R"(
+  x = f8e4m3fn[4] parameter(0)
+  y = f8e4m3fn[4] parameter(1)
+  ROOT r = pred[4] compare(x, y), direction=GT, type=TOTALORDER)");
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "gtest/gtest.h"
 
 #include "tests/hlo/passes/entry.h"
+#include "tests/hlo/passes/golden.h"
 
 namespace hone::hlo {
 namespace {
@@ -38,6 +39,17 @@ TEST(ConvolutionCanonicalization, KeepsCanonicalConvolutions) {
   x = f64[1,9,2] parameter(0)
   k = f64[3,2,4] parameter(1)
   ROOT c = f64[1,7,4] convolution(x, k), window={size=3 rhs_reversal=1}, dim_labels=b0f_0io->b0f)");
+}
+
+TEST(ConvolutionCanonicalization, KeepsWindowsGroupsAndTypes) {
+  ExpectKeepsMeaning(kPass, Entry(R"(
+  x = bf16[1,4,9,8] parameter(0)
+  k = bf16[6,2,3,3] parameter(1)
+  ROOT c = f32[1,6,8,12] convolution(x, k), window={size=3x3 pad=1_2x0_1 lhs_dilate=1x2 rhs_dilate=2x2 rhs_reversal=1x0}, dim_labels=bf01_oi01->bf01, feature_group_count=2, operand_precision={highest,highest})"));
+  ExpectKeepsMeaning(kPass, Entry(R"(
+  x = c64[2,2,9] parameter(0)
+  k = c64[4,2,3] parameter(1)
+  ROOT c = c64[1,4,7] convolution(x, k), window={size=3}, dim_labels=bf0_oi0->bf0, batch_group_count=2)"));
 }
 
 }  // namespace

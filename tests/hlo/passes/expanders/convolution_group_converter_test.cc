@@ -1,6 +1,11 @@
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "gtest/gtest.h"
 
 #include "tests/hlo/passes/entry.h"
+#include "tests/hlo/passes/golden.h"
 
 namespace hone::hlo {
 namespace {
@@ -44,6 +49,32 @@ TEST(ConvolutionGroupConverter, KeepsLibraryAndPlainConvolutions) {
   c = f32[1,6,6] convolution(x, k), window={size=3}, dim_labels=b0f_0io->b0f, feature_group_count=3
   d = f64[1,4,6] convolution(y, l), window={size=3}, dim_labels=bf0_oi0->bf0
   ROOT t = (f32[1,6,6], f64[1,4,6]) tuple(c, d))");
+}
+
+TEST(ConvolutionGroupConverter, KeepsWindowsAndTypes) {
+  const std::pair<const char*, const char*> windows[] = {
+      {"size=3 rhs_reversal=1", "6"},
+      {"size=3 pad=2_1 lhs_dilate=2 rhs_dilate=2", "14"},
+      {"size=3 stride=2 pad=-1_3 rhs_reversal=1", "4"}};
+  for (const auto& [window, size] : windows) {
+    for (const char* type : {"f64", "c64", "s8"}) {
+      SCOPED_TRACE(absl::StrCat(window, " ", type));
+      ExpectKeepsMeaning(kPass,
+                         Entry(absl::StrReplaceAll(
+                             R"(
+  x = $T[2,6,8] parameter(0)
+  k = $T[3,2,6] parameter(1)
+  ROOT c = $T[2,6,$S] convolution(x, k), window={$W}, dim_labels=bf0_0io->bf0, feature_group_count=3)",
+                             {{"$T", type}, {"$S", size}, {"$W", window}})));
+    }
+  }
+}
+
+TEST(ConvolutionGroupConverter, KeepsTheResultType) {
+  ExpectKeepsMeaning(kPass, Entry(R"(
+  x = s8[4,8,3] parameter(0)
+  k = s8[5,3,6] parameter(1)
+  ROOT c = s32[6,4,2] convolution(x, k), window={size=5}, dim_labels=b0f_0io->f0b, batch_group_count=2)"));
 }
 
 }  // namespace

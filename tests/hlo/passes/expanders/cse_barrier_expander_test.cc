@@ -28,5 +28,29 @@ TEST(CseBarrierExpander, KeepsAnOrderThatGoesThroughABarrier) {
   ROOT r = f32[4] opt-barrier(s), control-predecessors={c})");
 }
 
+TEST(CseBarrierExpander, TakesTokensParametersAndDynamicSizes) {
+  ExpectEntryRewrites("cse_barrier_expander", R"(
+  x = f32[<=4] parameter(0)
+  k = token[] after-all()
+  t = (f32[<=4], token[]) tuple(x, k)
+  b = (f32[<=4], token[]) opt-barrier(t)
+  y = f32[<=4] get-tuple-element(b), index=0
+  c = f32[<=4] opt-barrier(y)
+  ROOT r = f32[<=4] opt-barrier(c))",
+                      R"(
+  x = f32[<=4] parameter(0)
+  k = token[] after-all()
+  t = (f32[<=4], token[]) tuple(x, k)
+  ROOT y = f32[<=4] get-tuple-element(t), index=0)");
+}
+
+// They have no other instruction to be on.
+TEST(CseBarrierExpander, KeepsFrontendAttributes) {
+  ExpectEntryUnchanged("cse_barrier_expander", R"(
+  x = f32[4] parameter(0)
+  s = f32[4] sine(x)
+  ROOT r = f32[4] opt-barrier(s), frontend_attributes={a="b"})");
+}
+
 }  // namespace
 }  // namespace hone::hlo

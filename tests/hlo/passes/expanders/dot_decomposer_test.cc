@@ -1,6 +1,10 @@
+#include <utility>
+
+#include "absl/strings/str_replace.h"
 #include "gtest/gtest.h"
 
 #include "tests/hlo/passes/entry.h"
+#include "tests/hlo/passes/golden.h"
 
 namespace hone::hlo {
 namespace {
@@ -80,6 +84,28 @@ TEST(DotDecomposer, LeavesShardedDots) {
   a = f32[2,5,4] parameter(0)
   b = f32[4,3] parameter(1)
   ROOT d = f32[2,5,3] dot(a, b), lhs_contracting_dims={2}, rhs_contracting_dims={0}, sharding={devices=[2,1,1]0,1})");
+}
+
+TEST(DotDecomposer, KeepsTypesAndOrderOfBatches) {
+  for (const auto& [operand, result] :
+       {std::pair("bf16", "f32"), std::pair("s8", "s32"),
+        std::pair("u8", "u32"), std::pair("c64", "c64"),
+        std::pair("f8e5m2", "f32"), std::pair("f16", "f16")}) {
+    SCOPED_TRACE(operand);
+    ExpectKeepsMeaning(kPass, Entry(absl::StrReplaceAll(
+                                  R"(
+  a = $A[3,4,2,5] parameter(0)
+  b = $A[5,2,3,6] parameter(1)
+  ROOT d = $R[2,3,4,6] dot(a, b), lhs_batch_dims={2,0}, lhs_contracting_dims={3}, rhs_batch_dims={1,2}, rhs_contracting_dims={0})",
+                                  {{"$A", operand}, {"$R", result}})));
+  }
+}
+
+TEST(DotDecomposer, TakesEmptySums) {
+  ExpectKeepsMeaning(kPass, Entry(R"(
+  a = f32[0,3,4] parameter(0)
+  b = f32[4,0,2] parameter(1)
+  ROOT d = f32[3,2] dot(a, b), lhs_contracting_dims={0,2}, rhs_contracting_dims={1,0})"));
 }
 
 }  // namespace

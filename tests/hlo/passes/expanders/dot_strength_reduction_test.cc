@@ -1,3 +1,6 @@
+#include <utility>
+
+#include "absl/strings/str_replace.h"
 #include "gtest/gtest.h"
 
 #include "tests/hlo/passes/entry.h"
@@ -80,6 +83,53 @@ TEST(DotStrengthReduction, KeepsMatrixProductsAndLargeOnes) {
   d = f32[5,3] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}
   e = f32[10000] dot(m, v), lhs_contracting_dims={1}, rhs_contracting_dims={0}
   ROOT t = (f32[5,3], f32[10000]) tuple(d, e))");
+}
+
+TEST(DotStrengthReduction, ComputesInTheTypeOfTheDot) {
+  for (const auto& [operand, result] :
+       {std::pair("bf16", "f32"), std::pair("s8", "s32"), std::pair("u8", "u8"),
+        std::pair("c64", "c64"), std::pair("f16", "f16"),
+        std::pair("f8e5m2", "bf16"), std::pair("s32", "f32")}) {
+    SCOPED_TRACE(operand);
+    ExpectKeepsMeaning(kPass, Entry(absl::StrReplaceAll(
+                                  R"(
+  a = $A[3,40] parameter(0)
+  b = $A[40] parameter(1)
+  ROOT d = $R[3] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0})",
+                                  {{"$A", operand}, {"$R", result}})));
+  }
+}
+
+// The sum leaves the range of f16 on the way to 0, and that of f8 as well.
+TEST(DotStrengthReduction, SumsNarrowTypesInF32) {
+  for (const char* type : {"f16", "f8e4m3fn", "f8e5m2"}) {
+    SCOPED_TRACE(type);
+    ExpectKeepsMeaning(kPass, Entry(absl::StrReplaceAll(
+                                  R"(
+  a = $T[6] constant({224, 224, 224, -224, -224, -224})
+  b = $T[6] constant({224, 224, 224, 224, 224, 208})
+  ROOT d = $T[] dot(a, b), lhs_contracting_dims={0}, rhs_contracting_dims={0})",
+                                  {{"$T", type}})));
+  }
+}
+
+TEST(DotStrengthReduction, TakesEmptySums) {
+  ExpectKeepsMeaning(kPass, Entry(R"(
+  a = f32[3,0] parameter(0)
+  b = f32[0] parameter(1)
+  ROOT d = f32[3] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0})"));
+}
+
+TEST(DotStrengthReduction, KeepsWhatAConversionWouldNarrow) {
+  ExpectEntryUnchanged(kPass, R"(
+  a = f64[3,4] parameter(0)
+  b = f64[4] parameter(1)
+  ROOT d = f32[3] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0})");
+  ExpectEntryUnchanged(kPass, R"(
+  a = f32[3,4] parameter(0)
+  b = f32[4] parameter(1)
+  ROOT d = f32[3] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0})",
+                       {.numerics = Numerics::kExact});
 }
 
 }  // namespace

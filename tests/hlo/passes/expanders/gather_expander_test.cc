@@ -1,6 +1,9 @@
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "gtest/gtest.h"
 
 #include "tests/hlo/passes/entry.h"
+#include "tests/hlo/passes/golden.h"
 
 namespace hone::hlo {
 namespace {
@@ -53,6 +56,34 @@ TEST(GatherExpander, KeepsSeveralWindows) {
   a = f32[9,8] parameter(0)
   at = s32[2,1] parameter(1)
   ROOT g = f32[2,8] gather(a, at), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,8})");
+}
+
+// Indices out of bounds are clamped, and the last place of a window may be out
+// of the range of their type.
+TEST(GatherExpander, ClampsIndicesOfEveryType) {
+  for (const char* type : {"s8", "u8", "s16", "u32", "s64", "u64"}) {
+    for (const char* index : {"0", "5", "127", "-3", "-1"}) {
+      if (type[0] == 'u' && index[0] == '-') continue;
+      SCOPED_TRACE(absl::StrCat(type, " ", index));
+      ExpectKeepsMeaning(kPass, Entry(absl::StrReplaceAll(
+                                    R"(
+  a = f32[300] parameter(0)
+  at = $T[1] constant({$I})
+  ROOT g = f32[4] gather(a, at), offset_dims={0}, collapsed_slice_dims={}, start_index_map={0}, index_vector_dim=0, slice_sizes={4})",
+                                    {{"$T", type}, {"$I", index}})));
+    }
+  }
+  ExpectKeepsMeaning(kPass, Entry(R"(
+  a = f32[9] parameter(0)
+  at = u64[1] constant({18446744073709551615})
+  ROOT g = f32[4] gather(a, at), offset_dims={0}, collapsed_slice_dims={}, start_index_map={0}, index_vector_dim=0, slice_sizes={4})"));
+}
+
+TEST(GatherExpander, TakesBatchesOfOne) {
+  ExpectKeepsMeaning(kPass, Entry(R"(
+  a = f32[1,9] parameter(0)
+  at = s32[1,1] parameter(1)
+  ROOT g = f32[1,4] gather(a, at), offset_dims={1}, collapsed_slice_dims={}, start_index_map={1}, operand_batching_dims={0}, start_indices_batching_dims={0}, index_vector_dim=1, slice_sizes={1,4})"));
 }
 
 }  // namespace

@@ -1,6 +1,9 @@
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include "hlo/text/printer.h"
 #include "tests/hlo/passes/entry.h"
+#include "tests/hlo/passes/golden.h"
 
 namespace hone::hlo {
 namespace {
@@ -43,6 +46,15 @@ TEST(GemvRewriter, KeepsOtherProducts) {
   s = f32[] dot(v, v), lhs_contracting_dims={0}, rhs_contracting_dims={0}
   y = f32[2,5] dot(x, v), lhs_contracting_dims={2}, rhs_contracting_dims={0}
   ROOT t = (f32[5,3], f32[], f32[2,5]) tuple(m, s, y))");
+}
+
+TEST(GemvRewriter, KeepsTypesAndPrecision) {
+  const Module module = ExpectKeepsMeaning(kPass, Entry(R"(
+  a = bf16[4,2,5] parameter(0)
+  b = bf16[2,4] parameter(1)
+  ROOT d = f32[2,5] dot(a, b), lhs_batch_dims={1}, lhs_contracting_dims={0}, rhs_batch_dims={0}, rhs_contracting_dims={1}, operand_precision={highest,highest})"));
+  EXPECT_THAT(PrintModule(module),
+              ::testing::HasSubstr("operand_precision={highest,highest}"));
 }
 
 }  // namespace

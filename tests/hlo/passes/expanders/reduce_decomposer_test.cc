@@ -78,5 +78,27 @@ ENTRY e {
   EXPECT_THAT(text, ::testing::ContainsRegex(R"(f32\[2,4\]\{0,1\} copy\()"));
 }
 
+// A bitcast sees the layout, which the copy has.
+TEST(ReduceDecomposer, KeepsTheLayoutThatABitcastSees) {
+  const std::string text = Decomposed(R"(
+  x = f32[2,3,4] parameter(0)
+  zero = f32[] constant(0)
+  r = f32[2,4]{0,1} reduce(x, zero), dimensions={1}, to_apply=sum, sharding={devices=[2,1]0,1}
+  ROOT b = f32[4,2]{1,0} bitcast(r))");
+  EXPECT_THAT(
+      text, ::testing::ContainsRegex(R"(f32\[2,4\]\{0,1\} copy\(.*sharding=)"));
+  EXPECT_THAT(text, ::testing::ContainsRegex(R"(bitcast\(%?r\))"));
+}
+
+TEST(ReduceDecomposer, KeepsAttributesOfBothItReplaces) {
+  const std::string text = Decomposed(R"(
+  x = f32[2,3,4] parameter(0)
+  zero = f32[] constant(0)
+  r = f32[2,4]{0,1} reduce(x, zero), dimensions={1}, to_apply=sum, frontend_attributes={a="r"}
+  ROOT c = bf16[2,4]{0,1} convert(r), frontend_attributes={a="c"})");
+  EXPECT_THAT(text, ::testing::ContainsRegex(R"(reduce\(.*a="r")"));
+  EXPECT_THAT(text, ::testing::ContainsRegex(R"(copy\(.*a="c")"));
+}
+
 }  // namespace
 }  // namespace hone::hlo

@@ -71,5 +71,14 @@ TEST(ReshapeDecomposer, SeesASplitThatIsNoView) {
               HasSubstr("copy("));
 }
 
+TEST(ReshapeDecomposer, CarriesAttributesAndKeepsTheLayoutThatABitcastSees) {
+  EXPECT_THAT(Decomposed(R"(
+  x = f32[6] parameter(0)
+  r = f32[2,3]{0,1} reshape(x), sharding={devices=[2,1]0,1}
+  ROOT b = f32[3,2]{1,0} bitcast(r))"),
+              AllOf(ContainsRegex(R"(r = f32\[2,3\]\{0,1\} copy\(.*sharding=)"),
+                    ContainsRegex(R"(bitcast\(r\))")));
+}
+
 }  // namespace
 }  // namespace hone::hlo

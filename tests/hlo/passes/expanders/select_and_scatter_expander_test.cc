@@ -1,8 +1,11 @@
 #include <string>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "gtest/gtest.h"
 
+#include "hlo/rewrite/carried_attributes.h"
 #include "tests/hlo/passes/golden.h"
 
 namespace hone::hlo {
@@ -88,6 +91,53 @@ TEST(SelectAndScatterExpander, HandlesOverlapAndPadding) {
   constexpr char kWindow[] = "size=3x3 stride=2x2 pad=1_0x1_1";
   ExpectRewrites("select_and_scatter_expander", Pooling("2,3", kWindow),
                  Expanded("2,3", kWindow));
+}
+
+// NaN is kept by no comparison; of equal values the first is; the initial value
+// is in every result.
+TEST(SelectAndScatterExpander, SelectsAmongTiesAndNans) {
+  for (const char* direction : {"GE", "GT", "LE", "LT", "EQ", "NE"}) {
+    for (const char* window :
+         {"size=2 stride=2", "size=3 stride=2 pad=1_0", "size=2 pad=2_0"}) {
+      SCOPED_TRACE(absl::StrCat(direction, " ", window));
+      const bool is_wide = absl::StrContains(window, "pad=2");
+      ExpectKeepsMeaning("select_and_scatter_expander",
+                         absl::StrReplaceAll(
+                             R"(
+HloModule m
+keeps {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = pred[] compare(a, b), direction=$DIRECTION
+}
+combine {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  two = f32[] constant(2)
+  c = f32[] multiply(a, two)
+  ROOT r = f32[] subtract(c, b)
+}
+ENTRY e {
+  x = f32[8] constant({1, 1, nan, 0, -0, nan, -inf, 3})
+  s = f32[$SOURCE] parameter(0)
+  init = f32[] constant(5)
+  ROOT r = f32[8] select-and-scatter(x, s, init), window={$WINDOW}, select=keeps, scatter=combine
+})",
+                             {{"$DIRECTION", direction},
+                              {"$WINDOW", window},
+                              {"$SOURCE", is_wide ? "9" : "4"}}));
+    }
+  }
+}
+
+TEST(SelectAndScatterExpander, CarriesTheSharding) {
+  const Module module = ExpectKeepsMeaning(
+      "select_and_scatter_expander",
+      absl::StrReplaceAll(
+          Pooling("2,2", "size=2x3 stride=2x3"),
+          {{"scatter=sum", "scatter=sum, sharding={replicated}"}}));
+  const Computation& entry = module.entry_computation();
+  EXPECT_NE(FindAttribute(entry[entry.root()], "sharding"), nullptr);
 }
 
 }  // namespace

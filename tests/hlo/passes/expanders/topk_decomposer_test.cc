@@ -1,5 +1,9 @@
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "gtest/gtest.h"
 
+#include "hlo/rewrite/carried_attributes.h"
+#include "tests/hlo/passes/entry.h"
 #include "tests/hlo/passes/golden.h"
 
 namespace hone::hlo {
@@ -61,6 +65,49 @@ ENTRY e {
   p = s32[3] slice(sp), slice={[0:3]}
   ROOT t = (s32[3], s32[3]) tuple(v, p)
 })");
+}
+
+TEST(TopkDecomposer, KeepsTheOrderOfTiesAndNans) {
+  for (const char* type : {"f32", "bf16", "f64", "f8e5m2"}) {
+    for (const char* largest : {"true", "false"}) {
+      for (const char* k : {"0", "3", "8"}) {
+        SCOPED_TRACE(absl::StrCat(type, " ", largest, " ", k));
+        ExpectKeepsMeaning(kPass,
+                           Entry(absl::StrReplaceAll(
+                               R"(
+  a = $T[8] constant({0, -0, nan, 1, -nan, 1, inf, -inf})
+  ROOT t = ($T[$K], s32[$K]) topk(a), k=$K, largest=$L)",
+                               {{"$T", type}, {"$L", largest}, {"$K", k}})));
+      }
+    }
+  }
+}
+
+TEST(TopkDecomposer, ComparesIntegersBySign) {
+  for (const char* type : {"u8", "s8", "u32", "u64", "s64"}) {
+    SCOPED_TRACE(type);
+    ExpectKeepsMeaning(kPass, Entry(absl::StrReplaceAll(
+                                  R"(
+  a = $T[2,4] parameter(0)
+  one = $T[] constant(1)
+  ones = $T[2,4] broadcast(one), dimensions={}
+  b = $T[2,4] subtract(a, ones)
+  ROOT t = ($T[2,2], s32[2,2]) topk(b), k=2, largest=true)",
+                                  {{"$T", type}})));
+  }
+}
+
+TEST(TopkDecomposer, CarriesTheShardingOfTheTuple) {
+  const Module module = ExpectKeepsMeaning(kPass, Entry(R"(
+  a = f32[2,8] parameter(0)
+  t = (f32[2,3], s32[2,3]) topk(a), k=3, largest=true, sharding={{devices=[2,1]0,1}, {devices=[2,1]0,1}}
+  v = f32[2,3] get-tuple-element(t), index=0
+  ROOT n = f32[2,3] negate(v))"));
+  bool found = false;
+  for (const Instruction& i : module.entry_computation().instructions()) {
+    found |= FindAttribute(i, "sharding") != nullptr;
+  }
+  EXPECT_TRUE(found);
 }
 
 }  // namespace

@@ -1,5 +1,10 @@
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "gtest/gtest.h"
 
+#include "hlo/rewrite/carried_attributes.h"
 #include "tests/hlo/passes/entry.h"
 #include "tests/hlo/passes/golden.h"
 
@@ -102,6 +107,77 @@ ENTRY e {
   zero = f32[] constant(0)
   ROOT r = (f32[], f32[]) reduce(x, y, zero, zero), dimensions={0}, to_apply=both
 })");
+}
+
+std::string Text(absl::string_view type, absl::string_view opcode,
+                 absl::string_view init, absl::string_view reduction) {
+  return absl::StrReplaceAll(
+      R"(
+HloModule m
+f {
+  a = $T[] parameter(0)
+  b = $T[] parameter(1)
+  ROOT r = $T[] $F(a, b)
+}
+ENTRY e {
+  x = $T[70] parameter(0)
+  init = $T[] constant($I)
+  $R
+})",
+      {{"$R", reduction}, {"$T", type}, {"$F", opcode}, {"$I", init}});
+}
+
+std::string Reduction(absl::string_view type, absl::string_view opcode,
+                      absl::string_view init) {
+  return Text(type, opcode, init,
+              absl::StrCat("ROOT r = ", type,
+                           "[] reduce(x, init), dimensions={0}, to_apply=f"));
+}
+
+std::string Blocks(absl::string_view type, absl::string_view opcode,
+                   absl::string_view init) {
+  return Text(
+      type, opcode, init,
+      absl::StrCat("w = ", type,
+                   "[3] reduce-window(x, init), window={size=32 "
+                   "stride=32 pad=13_13}, to_apply=f\n  ROOT r = ",
+                   type, "[] reduce(w, init), dimensions={0}, to_apply=f"));
+}
+
+constexpr char kPass[] = "tree_reduction_rewriter";
+
+RewriteOptions Exact() { return {.numerics = Numerics::kExact}; }
+RewriteOptions Fast() { return {.numerics = Numerics::kFast}; }
+
+TEST(TreeReductionRewriter, IsExactForIntegersAndExtremes) {
+  ExpectKeepsMeaning(kPass, Reduction("s8", "add", "0"), Exact());
+  ExpectKeepsMeaning(kPass, Reduction("u32", "multiply", "1"), Exact());
+  ExpectKeepsMeaning(kPass, Reduction("bf16", "maximum", "-inf"), Exact());
+  ExpectKeepsMeaning(kPass, Reduction("s16", "minimum", "32767"), Exact());
+  ExpectKeepsMeaning(kPass, Reduction("pred", "and", "true"), Exact());
+  ExpectUnchanged(kPass, Reduction("f32", "add", "0"), Exact());
+  ExpectKeepsMeaning(kPass, Reduction("f64", "add", "0"));
+}
+
+// 32 values of 3000 are more than f16 holds, though the sum of all is not.
+TEST(TreeReductionRewriter, KeepsTheRangeOfNarrowSumsAndProducts) {
+  for (const char* type : {"f16", "bf16"}) {
+    ExpectUnchanged(kPass, Reduction(type, "add", "0"));
+    ExpectRewrites(kPass, Reduction(type, "add", "0"), Blocks(type, "add", "0"),
+                   Fast());
+  }
+  ExpectUnchanged(kPass, Reduction("f32", "multiply", "1"));
+  ExpectRewrites(kPass, Reduction("f32", "multiply", "1"),
+                 Blocks("f32", "multiply", "1"), Fast());
+}
+
+TEST(TreeReductionRewriter, CarriesAttributes) {
+  const Module module = ExpectKeepsMeaning(
+      kPass, absl::StrReplaceAll(
+                 Reduction("s32", "add", "0"),
+                 {{"to_apply=f", "to_apply=f, sharding={replicated}"}}));
+  const Computation& entry = module.entry_computation();
+  EXPECT_NE(FindAttribute(entry[entry.root()], "sharding"), nullptr);
 }
 
 }  // namespace

@@ -1,0 +1,51 @@
+#include "hlo/passes/rule_pass.h"
+
+#include <utility>
+
+namespace hone::hlo {
+namespace {
+
+template <typename Rewrite>
+class RulePass final : public Pass {
+ public:
+  RulePass(RewriteRule rule, Rewrite rewrite)
+      : rule_(std::move(rule)), rewrite_(std::move(rewrite)) {}
+
+  absl::string_view name() const override { return rule_.name; }
+
+  absl::StatusOr<bool> Run(Module& module,
+                           const RewriteOptions& options) const override {
+    return RewriteModule(
+        module, rule_, options,
+        [&](Rewriter& r, InstructionId id) { return rewrite_(module, r, id); });
+  }
+
+ private:
+  const RewriteRule rule_;
+  const Rewrite rewrite_;
+};
+
+template <typename Rewrite>
+std::unique_ptr<Pass> MakePass(RewriteRule rule, Rewrite rewrite) {
+  return std::make_unique<RulePass<Rewrite>>(std::move(rule),
+                                             std::move(rewrite));
+}
+
+}  // namespace
+
+std::unique_ptr<Pass> MakeRulePass(RewriteRule rule,
+                                   bool (*rewrite)(Rewriter& r,
+                                                   InstructionId id)) {
+  return MakePass(std::move(rule),
+                  [rewrite](Module&, Rewriter& r, InstructionId id) {
+                    return rewrite(r, id);
+                  });
+}
+
+std::unique_ptr<Pass> MakeRulePass(RewriteRule rule,
+                                   bool (*rewrite)(Module& module, Rewriter& r,
+                                                   InstructionId id)) {
+  return MakePass(std::move(rule), rewrite);
+}
+
+}  // namespace hone::hlo

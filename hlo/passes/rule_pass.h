@@ -1,0 +1,23 @@
+#ifndef HONE_HLO_PASSES_RULE_PASS_H_
+#define HONE_HLO_PASSES_RULE_PASS_H_
+
+#include <memory>
+
+#include "hlo/passes/pass.h"
+#include "hlo/rewrite/driver.h"
+
+namespace hone::hlo {
+
+// A pass that applies one rewrite to every computation and is named as its
+// rule. The functions are as in driver.h; `module` is for rewrites that add
+// computations.
+std::unique_ptr<Pass> MakeRulePass(RewriteRule rule,
+                                   bool (*rewrite)(Rewriter& r,
+                                                   InstructionId id));
+std::unique_ptr<Pass> MakeRulePass(RewriteRule rule,
+                                   bool (*rewrite)(Module& module, Rewriter& r,
+                                                   InstructionId id));
+
+}  // namespace hone::hlo
+
+#endif  // HONE_HLO_PASSES_RULE_PASS_H_

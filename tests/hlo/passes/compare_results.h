@@ -1,0 +1,29 @@
+#ifndef HONE_TESTS_HLO_PASSES_COMPARE_RESULTS_H_
+#define HONE_TESTS_HLO_PASSES_COMPARE_RESULTS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hlo/ir/literal.h"
+#include "hlo/ir/module.h"
+
+namespace hone::hlo {
+
+// Arguments whose floats have magnitudes from 1e-38 to 1e38, alike within an
+// array, and a few zeros; integers of all sizes, small ones most of the time.
+std::vector<Literal> ExtremeArguments(const Module& module, uint64_t seed);
+
+// The first element in which the results differ in a bit, those of NaN excepted
+// ("output 1[3]: 0 and -0"); nullopt if there is none.
+std::optional<std::string> DifferenceInBits(const Literal& a, const Literal& b);
+
+// The first element that is NaN or an infinity in one result and something else
+// in the other.
+std::optional<std::string> DifferenceInNonFinite(const Literal& a,
+                                                 const Literal& b);
+
+}  // namespace hone::hlo
+
+#endif  // HONE_TESTS_HLO_PASSES_COMPARE_RESULTS_H_
