@@ -57,7 +57,11 @@ absl::StatusOr<Literal> RunStep(Context& context,
   }
   const Kernel kernel = KernelFor(instruction.opcode());
   if (kernel == nullptr) return UnimplementedError(instruction);
-  return kernel(context, {instruction, inputs});
+  ShapePtr operand_shape;
+  if (instruction.opcode() == Opcode::kBitcast) {
+    operand_shape = computation[instruction.operand(0)].shape_ptr();
+  }
+  return kernel(context, {instruction, inputs, std::move(operand_shape)});
 }
 
 }  // namespace

@@ -53,7 +53,12 @@ absl::StatusOr<Literal> EvaluateInstruction(const Module& module,
   }
   evaluator::Context context(module, options);
   std::vector<Literal> owned(operands.begin(), operands.end());
-  return kernel(context, {instruction, absl::MakeSpan(owned)});
+  ShapePtr operand_shape;
+  if (instruction.opcode() == Opcode::kBitcast) {
+    operand_shape = computation[instruction.operand(0)].shape_ptr();
+  }
+  return kernel(context,
+                {instruction, absl::MakeSpan(owned), std::move(operand_shape)});
 }
 
 }  // namespace hone::hlo

@@ -27,7 +27,7 @@ Kernel KernelFor(Opcode opcode) {
     case Opcode::kBatchNormTraining:
       return &EvaluateBatchNormTraining;
     case Opcode::kBitcast:
-      return &EvaluateReshape;
+      return &EvaluateBitcast;
     case Opcode::kBroadcast:
       return &EvaluateBroadcast;
     case Opcode::kCall:

@@ -15,6 +15,9 @@ struct Operation {
   const Instruction& instruction;
   // Those with unique data may be overwritten and become the result.
   absl::Span<Literal> operands;
+  // bitcast: the operand's shape with the layout that the module gives it. That
+  // of the literal, which other instructions may have handed on, says nothing.
+  ShapePtr operand_shape = nullptr;
 
   const Shape& shape() const { return instruction.shape(); }
   const Attributes& attributes() const { return instruction.attributes(); }
@@ -39,6 +42,7 @@ absl::StatusOr<Literal> Convert(Context& context, Literal literal,
 absl::StatusOr<Literal> EvaluateBatchNormGrad(Context&, const Operation&);
 absl::StatusOr<Literal> EvaluateBatchNormInference(Context&, const Operation&);
 absl::StatusOr<Literal> EvaluateBatchNormTraining(Context&, const Operation&);
+absl::StatusOr<Literal> EvaluateBitcast(Context&, const Operation&);
 absl::StatusOr<Literal> EvaluateBitcastConvert(Context&, const Operation&);
 absl::StatusOr<Literal> EvaluateBroadcast(Context&, const Operation&);
 absl::StatusOr<Literal> EvaluateCall(Context&, const Operation&);

@@ -31,9 +31,10 @@ AcceptedKinds AcceptedBy(Opcode opcode) {
     case Opcode::kNegate:
     case Opcode::kDivide:
     case Opcode::kPower:
-    case Opcode::kRemainder:
     case Opcode::kSubtract:
       return {kNumbers, "a number"};
+    case Opcode::kRemainder:
+      return {kIntegers | kFloats, "a real number"};
     case Opcode::kSign:
       return {kSignedBit | kFloats | kComplexes,
               "a signed, floating-point or complex number"};

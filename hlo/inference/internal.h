@@ -147,6 +147,11 @@ Result InferFft(const Context& context);
 Result InferTopK(const Context& context);
 Result InferRngBitGenerator(const Context& context);
 
+Result InferCollective(const Context& context);
+Result InferFeed(const Context& context);
+Result InferTransfer(const Context& context);
+Result InferRng(const Context& context);
+
 }  // namespace hone::hlo::inference
 
 #endif  // HONE_HLO_INFERENCE_INTERNAL_H_

@@ -340,12 +340,28 @@ Result Dispatch(const Context& context) {
       return InferAsOperand(context);
     case Opcode::kAfterAll:
       return PreferGiven(context, Shape::Token());
+    case Opcode::kAllGather:
+    case Opcode::kAllReduce:
+    case Opcode::kCollectiveBroadcast:
+    case Opcode::kCollectivePermute:
+    case Opcode::kReduceScatter:
+      return InferCollective(context);
+    case Opcode::kInfeed:
+    case Opcode::kOutfeed:
+      return InferFeed(context);
+    case Opcode::kRecv:
+    case Opcode::kRecvDone:
+    case Opcode::kSend:
+    case Opcode::kSendDone:
+      return InferTransfer(context);
+    case Opcode::kRng:
+      return InferRng(context);
     case Opcode::kPartitionId:
     case Opcode::kReplicaId:
       return ArrayOf(context, ElementType::kU32, {});
     default:
-      // Parameters, constants, random numbers, custom and asynchronous calls,
-      // communication, and opcodes that we do not know.
+      // Parameters, constants, custom and asynchronous calls, and opcodes that
+      // we do not know.
       return ShapePtr(nullptr);
   }
 }

@@ -5,9 +5,11 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 
 #include "base/status_macros.h"
+#include "hlo/inference/annotations.h"
 #include "hlo/inference/internal.h"
 #include "hlo/inference/shape_inference.h"
 
@@ -22,7 +24,13 @@ constexpr int64_t kMaxShapeParts = int64_t{1} << 24;
 
 class Verifier {
  public:
-  explicit Verifier(const Module& module) : module_(module) {}
+  explicit Verifier(const Module& module) : module_(module) {
+    for (const auto& [name, value] : module.header()) {
+      if (name == "num_partitions" && !absl::SimpleAtoi(value, &partitions_)) {
+        partitions_ = 1;
+      }
+    }
+  }
 
   // Each step relies on what the ones before it have checked.
   absl::Status Verify() {
@@ -42,6 +50,7 @@ class Verifier {
     for (ComputationId id = 0; id < module_.computation_slots(); ++id) {
       if (!module_.has_computation(id)) continue;
       HONE_RETURN_IF_ERROR(VerifyInferredShapes(module_.computation(id)));
+      HONE_RETURN_IF_ERROR(VerifyAnnotations(module_.computation(id)));
     }
     return VerifyEntryShapes();
   }
@@ -328,6 +337,17 @@ class Verifier {
     return absl::OkStatus();
   }
 
+  // Attributes that must fit the shape.
+  absl::Status VerifyAnnotations(const Computation& c) {
+    for (InstructionId i = 0; i < c.slot_count(); ++i) {
+      if (!c[i].is_live() || c[i].attributes().others.empty()) continue;
+      const absl::Status status =
+          inference::VerifyAnnotations(c[i], partitions_);
+      if (!status.ok()) return Error(c, i, status.message());
+    }
+    return absl::OkStatus();
+  }
+
   absl::Status VerifyEntryShapes() {
     const Computation& entry = module_.entry_computation();
     const std::vector<ShapePtr>& shapes = module_.entry_parameter_shapes();
@@ -359,6 +379,7 @@ class Verifier {
   }
 
   const Module& module_;
+  int64_t partitions_ = 1;
   absl::flat_hash_set<const Shape*> valid_shapes_;
   absl::flat_hash_map<const Shape*, int64_t> parts_;
 };

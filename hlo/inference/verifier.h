@@ -10,8 +10,9 @@ namespace hone::hlo {
 // Checks everything that the rest of Hone assumes of a module: acyclic
 // computations and call graph, operands and users consistent, one parameter per
 // number, called computations with the right signature, shapes as InferShape
-// says, sizes that do not overflow, unique names.
-// Errors: InvalidArgument, "computation C, instruction I: what, expected what".
+// says, sizes that do not overflow, unique names, shardings and origins that
+// fit their instruction. Errors: InvalidArgument, "computation C, instruction
+// I: what, expected what".
 absl::Status VerifyModule(const Module& module);
 
 }  // namespace hone::hlo

@@ -180,6 +180,9 @@ bool ShapeReader::ReadLayout(TextLexer& lexer, Shape& shape) {
   // `{}` and `{:T(…)}` leave the order to the default.
   if (layout.minor_to_major.empty()) {
     for (int64_t i = shape.rank(); i-- > 0;) layout.minor_to_major.push_back(i);
+  } else if (static_cast<int64_t>(layout.minor_to_major.size()) !=
+             shape.rank()) {
+    return lexer.FailExpected("a layout of as many dimensions as the array");
   }
   shape.set_layout(std::move(layout));
   return true;

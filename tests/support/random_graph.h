@@ -266,6 +266,8 @@ class RandomGraph {
   std::vector<Value> special_;
   // What control dependencies may name.
   std::vector<std::string> instructions_;
+  // Whether the last Body uses each of its parameters, as a fusion's must.
+  bool uses_every_parameter_ = false;
   std::set<std::string> used_;
   // Of instructions that may be repeated: expression, value.
   std::vector<std::pair<std::string, Value>> expressions_;

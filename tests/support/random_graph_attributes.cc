@@ -48,17 +48,36 @@ std::string RandomGraph::Decoration(const Shape& shape,
   const bool has_data =
       shape.IsArray() || (shape.IsTuple() && !shape.tuple_elements().empty() &&
                           shape.tuple_elements().back()->IsArray());
+  // On its way through StableHLO, XLA drops what a loop carries unchanged, but
+  // not its part of these attributes.
+  const bool may_fit = has_data && !(state_.options.established_only &&
+                                     absl::StartsWith(expression, "while("));
+  // Where the module has two partitions, XLA wants effects to have a sharding,
+  // and takes parameters that are tuples apart.
+  const bool two_partitions = state_.options.amount(Feature::kSharding) > 0 ||
+                              state_.options.amount(Feature::kCollectives) > 0;
+  const bool has_effect = absl::StrContains(expression, "has_side_effect") ||
+                          absl::StartsWith(expression, "rng") ||
+                          absl::StartsWith(expression, "infeed") ||
+                          absl::StartsWith(expression, "outfeed");
+  const bool is_tuple_parameter =
+      shape.IsTuple() && absl::StartsWith(expression, "parameter(");
   std::string text;
-  if (has_data && is_due(Feature::kSharding) &&
-      !absl::StrContains(expression, "channel_id")) {
+  if (has_effect && two_partitions) {
+    absl::StrAppend(&text, ", sharding=",
+                    shape.IsTuple() ? "{{maximal device=0}, {maximal device=0}}"
+                                    : "{maximal device=0}");
+  } else if (may_fit && is_due(Feature::kSharding) &&
+             !absl::StrContains(expression, "channel_id") &&
+             shape.tuple_elements().size() != 1) {
     absl::StrAppend(&text, ", sharding=", ShardingText(shape));
   }
-  if (is_due(Feature::kFrontendAttributes)) {
+  if (!is_tuple_parameter && is_due(Feature::kFrontendAttributes)) {
     absl::StrAppend(
         &text, ", frontend_attributes={",
         OneOf({"note=\"a\"", "note=\"b\",other=\"1\"", "mark=\"\""}), "}");
   }
-  if (has_data && is_due(Feature::kOrigin)) {
+  if (may_fit && is_due(Feature::kOrigin)) {
     absl::StrAppend(&text, ", origin={", OriginText(shape), "}");
   }
   if (is_due(Feature::kControlDependencies) && !instructions_.empty() &&

@@ -65,6 +65,13 @@ std::string RandomGraph::Body(absl::Span<const Value> parameters,
   }
   const std::string name = NewName("body");
   state_.computations.push_back(body.Finish(name, root));
+  uses_every_parameter_ = true;
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    const std::string& parameter = body.values_[i].name;
+    uses_every_parameter_ =
+        uses_every_parameter_ &&
+        (parameter == root.name || body.used_.contains(parameter));
+  }
   return name;
 }
 
@@ -77,7 +84,7 @@ void RandomGraph::AddCall() {
   const Shape result = arguments[0].shape;
   const std::string name =
       Body(arguments, result, 4, 2 + static_cast<int>(Below(4)));
-  const bool fusion = Chance(0.2);
+  const bool fusion = Chance(0.2) && uses_every_parameter_;
   // Twice, now and then.
   for (int sites = Chance(0.3) ? 2 : 1; sites > 0; --sites) {
     Emit(result,

@@ -23,7 +23,9 @@ void RandomGraph::AddUnary() {
             1);
       return;
     case 2:
-      Unary(OneOf({"atan", "asinh"}), v, std::min(v.bound, 8.0));
+      Unary(
+          state_.options.established_only ? "asinh" : OneOf({"atan", "asinh"}),
+          v, std::min(v.bound, 8.0));
       return;
     case 3: {
       const Value tame = Tame(v, 2);
@@ -164,7 +166,7 @@ void RandomGraph::AddIntegerBinary() {
     default:
       if (Chance(0.5)) {
         with_constant("power", a, static_cast<double>(Below(4)));
-      } else {
+      } else if (!state_.options.established_only) {
         Binary("mulhi", a, b, 1, true);
       }
   }

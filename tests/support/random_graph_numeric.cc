@@ -231,12 +231,13 @@ void RandomGraph::AddTopK() {
   const auto k = 1 + static_cast<int64_t>(Below(n));
   const Shape values(ElementType::kF32, {v.shape.dimension(0), k});
   const Shape indices(ElementType::kS32, values.dimensions());
-  const Value top = Emit(
-      TupleOf({values, indices}),
-      Chance(0.5) ? absl::StrCat("topk(", v.name, "), k=", k, ", largest=true")
-                  : absl::StrCat("custom-call(", v.name,
-                                 "), custom_call_target=\"TopK\""),
-      v.bound, true);
+  const Value top =
+      Emit(TupleOf({values, indices}),
+           !state_.options.established_only && Chance(0.5)
+               ? absl::StrCat("topk(", v.name, "), k=", k, ", largest=true")
+               : absl::StrCat("custom-call(", v.name,
+                              "), custom_call_target=\"TopK\""),
+           v.bound, true);
   Element(top, 0, v.bound, true);
 }
 

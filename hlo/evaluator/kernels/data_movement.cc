@@ -52,7 +52,58 @@ int64_t OffsetOf(const DimensionVector& starts,
   return offset;
 }
 
+// Elements to step in memory for one step in each dimension, by the layout.
+DimensionVector LayoutStrides(const Shape& shape) {
+  if (shape.layout() == nullptr) return RowMajorStrides(shape.dimensions());
+  DimensionVector strides(static_cast<size_t>(shape.rank()), 0);
+  int64_t stride = 1;
+  for (int64_t d : shape.layout()->minor_to_major) {
+    strides[static_cast<size_t>(d)] = stride;
+    stride *= shape.dimension(d);
+  }
+  return strides;
+}
+
+bool IsTiled(const Shape& shape) {
+  return shape.layout() != nullptr && !shape.layout()->suffix.empty();
+}
+
 }  // namespace
+
+// Reads the operand's memory, which lies as its layout says, as that of the
+// result.
+absl::StatusOr<Literal> EvaluateBitcast(Context& context,
+                                        const Operation& operation) {
+  const Literal& operand = operation.operands[0];
+  const Shape& from = operand.shape();
+  const Shape& shape = operation.shape();
+  if (!from.IsArray() || shape.byte_size() != from.byte_size()) {
+    return UnimplementedError(operation.instruction, "the size changes");
+  }
+  const ShapePtr& given = operation.operand_shape != nullptr
+                              ? operation.operand_shape
+                              : operand.shape_ptr();
+  if (given->layout() == nullptr && shape.layout() == nullptr) {
+    return operand.Reshaped(operation.instruction.shape_ptr());
+  }
+  const bool is_sub_byte = BitWidth(from.element_type()) < 8 &&
+                           from.element_type() != shape.element_type();
+  if (IsTiled(*given) || IsTiled(shape) || is_sub_byte) {
+    return UnimplementedError(operation.instruction, "the layout is tiled");
+  }
+  HONE_ASSIGN_OR_RETURN(Literal memory, context.Allocate(given));
+  HONE_RETURN_IF_ERROR(StridedCopy(
+      context, ByteWidth(given->element_type()), given->dimensions(),
+      {operand.data(), RowMajorStrides(given->dimensions())},
+      {memory.MutableData(), LayoutStrides(*given)}));
+  HONE_ASSIGN_OR_RETURN(Literal result,
+                        context.Allocate(operation.instruction.shape_ptr()));
+  HONE_RETURN_IF_ERROR(
+      StridedCopy(context, ByteWidth(shape.element_type()), shape.dimensions(),
+                  {memory.data(), LayoutStrides(shape)},
+                  {result.MutableData(), RowMajorStrides(shape.dimensions())}));
+  return result;
+}
 
 absl::StatusOr<Literal> EvaluateReshape(Context&, const Operation& operation) {
   if (operation.shape().byte_size() != operation.operands[0].byte_size()) {

@@ -52,6 +52,52 @@ TEST(Evaluator, LeavesArgumentsAsTheyWere) {
   EXPECT_EQ(ValuesOf(arguments[1]), std::vector<float>({3, 4}));
 }
 
+// A bitcast reads the memory of its operand, which the layouts describe.
+TEST(Evaluator, BitcastsThroughLayouts) {
+  const auto run = [](absl::string_view text) {
+    const Module module = Parse(text);
+    Literal argument(Shape::Array(ElementType::kF32, {2, 3}));
+    for (int64_t i = 0; i < 6; ++i) {
+      argument.SetDouble(i, static_cast<double>(i));
+    }
+    const absl::StatusOr<Literal> result = Evaluate(module, {argument});
+    EXPECT_TRUE(result.ok()) << result.status();
+    return result.ok() ? ValuesOf(*result) : std::vector<float>();
+  };
+  EXPECT_EQ(run(R"(HloModule m
+ENTRY e {
+  p = f32[2,3]{1,0} parameter(0)
+  ROOT b = f32[6]{0} bitcast(p)
+})"),
+            std::vector<float>({0, 1, 2, 3, 4, 5}));
+  EXPECT_EQ(run(R"(HloModule m
+ENTRY e {
+  p = f32[2,3]{0,1} parameter(0)
+  ROOT b = f32[6]{0} bitcast(p)
+})"),
+            std::vector<float>({0, 3, 1, 4, 2, 5}));
+  EXPECT_EQ(run(R"(HloModule m
+ENTRY e {
+  p = f32[2,3]{0,1} parameter(0)
+  ROOT b = f32[3,2]{1,0} bitcast(p)
+})"),
+            std::vector<float>({0, 3, 1, 4, 2, 5}));
+  EXPECT_EQ(run(R"(HloModule m
+ENTRY e {
+  p = f32[2,3]{1,0} parameter(0)
+  ROOT b = f32[3,2]{0,1} bitcast(p)
+})"),
+            std::vector<float>({0, 3, 1, 4, 2, 5}));
+  // The copy hands its operand on, with the layout of the copy.
+  EXPECT_EQ(run(R"(HloModule m
+ENTRY e {
+  p = f32[2,3]{1,0} parameter(0)
+  c = f32[2,3]{0,1} copy(p)
+  ROOT b = f32[6]{0} bitcast(c)
+})"),
+            std::vector<float>({0, 3, 1, 4, 2, 5}));
+}
+
 TEST(Evaluator, LeavesConstantsAsTheyWere) {
   const Module module = Parse(R"(HloModule m
 ENTRY e {

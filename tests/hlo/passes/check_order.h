@@ -40,10 +40,11 @@ using PassLookup =
     std::function<absl::StatusOr<const Pass*>(absl::string_view)>;
 
 struct CheckOptions {
-  // Results must have the same bits, but for those of NaN.
+  // Results must have the same bits, up to the payload of NaNs and the sign of
+  // zero.
   bool exact = false;
-  // Compares on arguments of magnitudes from 1e-38 to 1e38 too: in the same
-  // elements there must be NaN, and infinities.
+  // Compares on arguments of magnitudes from 1e-38 to 1e38 too: the same
+  // elements must be finite.
   bool extremes = false;
 };
 

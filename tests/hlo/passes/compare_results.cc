@@ -110,26 +110,24 @@ std::optional<std::string> DifferenceInBits(const Literal& a,
                                             const Literal& b) {
   return FirstDifference(
       a, b, [](const Literal& x, const Literal& y, int64_t i) {
-        const auto width = static_cast<size_t>(
-            x.byte_size() / std::max<int64_t>(NumberCount(x), 1));
+        const int64_t count = std::max<int64_t>(NumberCount(x), 1);
+        const auto width = static_cast<size_t>(x.byte_size() / count);
         const size_t at = static_cast<size_t>(i) * width;
         if (std::memcmp(x.data() + at, y.data() + at, width) == 0) return false;
-        return !IsInexact(x) ||
-               !(std::isnan(NumberAt(x, i)) && std::isnan(NumberAt(y, i)));
+        if (!IsInexact(x)) return true;
+        const double p = NumberAt(x, i);
+        const double q = NumberAt(y, i);
+        return p != q && !(std::isnan(p) && std::isnan(q));
       });
 }
 
 std::optional<std::string> DifferenceInNonFinite(const Literal& a,
                                                  const Literal& b) {
-  return FirstDifference(a, b,
-                         [](const Literal& x, const Literal& y, int64_t i) {
-                           if (!IsInexact(x)) return false;
-                           const double p = NumberAt(x, i);
-                           const double q = NumberAt(y, i);
-                           if (std::isfinite(p) && std::isfinite(q))
-                             return false;
-                           return p != q && !(std::isnan(p) && std::isnan(q));
-                         });
+  return FirstDifference(
+      a, b, [](const Literal& x, const Literal& y, int64_t i) {
+        return IsInexact(x) &&
+               std::isfinite(NumberAt(x, i)) != std::isfinite(NumberAt(y, i));
+      });
 }
 
 }  // namespace hone::hlo

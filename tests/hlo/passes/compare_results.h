@@ -15,12 +15,14 @@ namespace hone::hlo {
 // array, and a few zeros; integers of all sizes, small ones most of the time.
 std::vector<Literal> ExtremeArguments(const Module& module, uint64_t seed);
 
-// The first element in which the results differ in a bit, those of NaN excepted
-// ("output 1[3]: 0 and -0"); nullopt if there is none.
+// The first element in which the results differ in a bit, up to the payload of
+// NaNs and the sign of zero ("output 1[3] (f32[4]): 1 and 2"); nullopt if there
+// is none.
 std::optional<std::string> DifferenceInBits(const Literal& a, const Literal& b);
 
-// The first element that is NaN or an infinity in one result and something else
-// in the other.
+// The first element that is finite in one result and not in the other. Whether
+// it is an infinity or NaN may depend on the order of a sum, and on whether
+// products are rounded before they are added.
 std::optional<std::string> DifferenceInNonFinite(const Literal& a,
                                                  const Literal& b);
 

@@ -2,8 +2,6 @@
 
 #include <map>
 #include <set>
-#include <utility>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 
@@ -65,35 +63,50 @@ void Collect(const Module& module, ComputationId id, bool conditional,
   }
 }
 
-// Pairs of names of effects in the entry of which the first must run before
-// the second.
-std::set<std::pair<std::string, std::string>> Orders(const Module& module) {
-  const Computation& entry = module.entry_computation();
-  std::map<InstructionId, std::set<InstructionId>> before;
-  std::set<std::pair<std::string, std::string>> orders;
-  for (InstructionId i : entry.PostOrder()) {
-    std::set<InstructionId>& mine = before[i];
-    const auto add = [&](InstructionId j) {
-      mine.insert(before[j].begin(), before[j].end());
-      if (IsEffect(entry[j])) mine.insert(j);
-    };
-    for (InstructionId operand : entry[i].operands()) add(operand);
-    for (InstructionId j : entry.control_predecessors(i)) add(j);
-    if (!IsEffect(entry[i])) continue;
-    for (InstructionId j : mine) {
-      orders.emplace(entry[j].name(), entry[i].name());
-    }
-  }
-  return orders;
+// Not what a pass has replaced and left behind.
+bool Matters(const Computation& computation, InstructionId id) {
+  return id == computation.root() || !computation[id].users().empty() ||
+         IsEffect(computation[id]);
 }
 
-std::set<std::string> EffectNames(const Module& module) {
-  const Computation& entry = module.entry_computation();
-  std::set<std::string> names;
-  for (InstructionId i : entry.LiveInstructions()) {
-    if (IsEffect(entry[i])) names.insert(entry[i].name());
+// Says which control dependency of the entry no longer orders two instructions
+// that are both still there, told by their names.
+std::optional<std::string> LostOrder(const Module& before,
+                                     const Module& after) {
+  const Computation& was = before.entry_computation();
+  const Computation& is = after.entry_computation();
+  if (!was.has_control_dependencies()) return std::nullopt;
+  std::map<std::string, InstructionId> ids;
+  // What each instruction waits for.
+  std::map<InstructionId, std::set<InstructionId>> waits;
+  for (InstructionId i : is.PostOrder()) {
+    ids[is[i].name()] = i;
+    std::set<InstructionId>& mine = waits[i];
+    const auto add = [&](InstructionId j) {
+      mine.insert(waits[j].begin(), waits[j].end());
+      mine.insert(j);
+    };
+    for (InstructionId operand : is[i].operands()) add(operand);
+    for (InstructionId j : is.control_predecessors(i)) add(j);
   }
-  return names;
+  for (InstructionId i : was.LiveInstructions()) {
+    for (InstructionId j : was.control_predecessors(i)) {
+      const auto first = ids.find(was[j].name());
+      const auto second = ids.find(was[i].name());
+      if (first == ids.end() || second == ids.end() ||
+          !Matters(is, first->second) || !Matters(is, second->second)) {
+        continue;
+      }
+      if (is[first->second].opcode() != was[j].opcode() ||
+          is[second->second].opcode() != was[i].opcode() ||
+          waits[second->second].contains(first->second)) {
+        continue;
+      }
+      return absl::StrCat(was[i].name(), " no longer waits for ",
+                          was[j].name());
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -122,15 +135,7 @@ std::optional<std::string> DifferenceInEffects(const Module& before,
       return absl::StrCat(kind, " now depends on a condition");
     }
   }
-  const std::set<std::string> names = EffectNames(after);
-  const auto orders = Orders(after);
-  for (const auto& order : Orders(before)) {
-    if (names.contains(order.first) && names.contains(order.second) &&
-        !orders.contains(order)) {
-      return absl::StrCat(order.second, " no longer waits for ", order.first);
-    }
-  }
-  return std::nullopt;
+  return LostOrder(before, after);
 }
 
 }  // namespace hone::hlo

@@ -15,8 +15,8 @@ namespace hone::hlo {
 //   effect (opcode, shape and attributes) happens as often as before.
 // - Within loops and conditionals, which may be unrolled, peeled and resolved,
 //   no kind of effect is new.
-// - Where one effect of the entry had to wait for another, through operands or
-//   control dependencies, it still has to, as far as names tell them apart.
+// - Where a control dependency of the entry orders two instructions, and both
+//   are still there, told by name and opcode, one still waits for the other.
 std::optional<std::string> DifferenceInEffects(const Module& before,
                                                const Module& after);
 

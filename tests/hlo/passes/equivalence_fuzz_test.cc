@@ -41,8 +41,9 @@ constexpr int64_t kGraphs = 500;
 constexpr int kOrders = 4;
 constexpr uint64_t kShortestOrder = 2;
 constexpr uint64_t kLongestOrder = 8;
-// Modules of which a failure is shrunk and shown; more are only counted.
-constexpr size_t kMaxShown = 5;
+// Failures that are shrunk and shown, of each pass and kind one; the others are
+// only counted. HONE_FUZZ_SHOWN asks for more.
+constexpr int64_t kMaxShown = 5;
 
 int64_t FromEnvironment(const char* name, int64_t otherwise) {
   const char* text = std::getenv(name);
@@ -124,7 +125,8 @@ struct Statistics {
   std::map<std::string, int64_t> changed ABSL_GUARDED_BY(mu);
   int64_t orders ABSL_GUARDED_BY(mu) = 0;
   int64_t failures ABSL_GUARDED_BY(mu) = 0;
-  std::set<uint64_t> shown ABSL_GUARDED_BY(mu);
+  // What failed in which way.
+  std::set<std::string> shown ABSL_GUARDED_BY(mu);
   std::vector<std::string> reports ABSL_GUARDED_BY(mu);
 };
 
@@ -141,6 +143,7 @@ void FuzzOne(uint64_t seed, Statistics& statistics) {
   const Module module = RandomModule(seed, Features(seed));
   if (module.entry() == kNoComputation) return;
   const auto names = PassNames();
+  const int64_t max_shown = FromEnvironment("HONE_FUZZ_SHOWN", kMaxShown);
   std::vector<std::vector<std::string>> orders;
   for (absl::string_view name : names) orders.push_back({std::string(name)});
   Rng rng(seed);
@@ -167,8 +170,11 @@ void FuzzOne(uint64_t seed, Statistics& statistics) {
       }
       if (failure.has_value()) {
         ++statistics.failures;
-        show = statistics.shown.size() < kMaxShown &&
-               statistics.shown.insert(seed).second;
+        const std::string what =
+            absl::StrCat(passes.size() == 1 ? passes[0] : "orders", " ",
+                         static_cast<int>(failure->kind));
+        show = static_cast<int64_t>(statistics.shown.size()) < max_shown &&
+               statistics.shown.insert(what).second;
       }
     }
     if (!show) continue;

@@ -36,6 +36,14 @@ void CleanUp(Module& module) {
                           entry[entry.root()].shape_ptr());
 }
 
+bool CanBeArgument(const Shape& shape) {
+  if (!shape.IsTuple()) return shape.IsArray();
+  for (const ShapePtr& element : shape.tuple_elements()) {
+    if (!CanBeArgument(*element)) return false;
+  }
+  return true;
+}
+
 class Shrinker {
  public:
   Shrinker(FailingCase failing, const StillFails& still_fails)
@@ -150,6 +158,7 @@ class Shrinker {
     if (computation_id != best_.module.entry()) return false;
     Module module = best_.module;
     Computation& entry = module.mutable_computation(computation_id);
+    if (!CanBeArgument(entry[id].shape())) return false;
     const auto number = static_cast<int32_t>(entry.parameters().size());
     const InstructionId parameter = entry.AddInstruction(
         Instruction::Parameter(number, entry[id].shape_ptr()));
