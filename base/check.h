@@ -4,8 +4,8 @@
 #include <cstdio>
 #include <cstdlib>
 
-// Ends the process when a condition that only a programmer's mistake can break
-// is false. Never for input, disk or network: those return absl::Status.
+// Ends the process if a condition that only a programming error can break is
+// false. Never for input, disk or network: those return absl::Status.
 #define HONE_CHECK(condition)                                               \
   do {                                                                      \
     if (__builtin_expect(!(condition), 0)) {                                \

@@ -10,11 +10,11 @@
 namespace hone {
 
 struct ChildProcessOptions {
-  // The path of the executable, or its name where PATH leads to it.
+  // The path of the executable, or its name if PATH leads to it.
   std::string program;
-  // Behind its name.
+  // Arguments after the program's name.
   std::vector<std::string> arguments = {};
-  // "NAME=value", in place of this process's variables of the same names.
+  // "NAME=value"; overrides this process's variables of the same names.
   std::vector<std::string> environment = {};
   // File descriptors of this process that are the child's standard input and
   // output.
@@ -22,9 +22,9 @@ struct ChildProcessOptions {
   int output = 1;
 };
 
-// Starts a process; whoever calls waits for its end. Besides the two
-// descriptors it gets those that are not close-on-exec.
-// Errors: Internal when it cannot be started.
+// Starts a process; the caller waits for its end. Besides the two descriptors
+// it inherits those that are not close-on-exec.
+// Errors: Internal if it cannot be started.
 absl::StatusOr<pid_t> StartChildProcess(const ChildProcessOptions& options);
 
 }  // namespace hone

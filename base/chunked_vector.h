@@ -10,8 +10,8 @@
 
 namespace hone {
 
-// A vector whose elements never move: push_back keeps every reference to
-// earlier elements valid, which a pass needs while it adds instructions.
+// A vector whose elements never move: push_back keeps references to earlier
+// elements valid, which a pass needs while it adds instructions.
 // Copying copies the elements; indices are kept.
 template <typename T, size_t kChunkSize = 128>
 class ChunkedVector {

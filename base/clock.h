@@ -5,7 +5,7 @@
 
 namespace hone {
 
-// Where the time comes from, so that tests can set it.
+// A source of time, so that tests can set it.
 // Threads: implementations are thread-safe.
 class Clock {
  public:

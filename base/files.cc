@@ -39,7 +39,7 @@ int Replace(const std::string& path, absl::string_view bytes) {
   return error;
 }
 
-// Whether `path` leads to a device, a pipe or the like.
+// Returns true if `path` leads to a device, a pipe or the like.
 bool IsStream(const std::string& path) {
   std::error_code error;
   return std::filesystem::is_other(path, error);

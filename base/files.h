@@ -8,14 +8,13 @@
 
 namespace hone {
 
-// Writes a file in one step: whoever opens `path` finds either all of `bytes`
-// or what was there before. A file of before is replaced, not written to: the
-// new one has the permissions that new files get. Nothing is synced, so a
-// machine that loses power may lose it.
-// Errors: InvalidArgument, naming the path and the system's reason; what was
-// there before is still there then, and nothing else.
-// A link stays, and the file that it leads to is replaced. What is no file of a
-// disk (/dev/null, a pipe) cannot be replaced: it is written to.
+// Writes a file in one step: a reader of `path` finds either all of `bytes` or
+// the old content. An existing file is replaced, not written to: the new one
+// has the permissions that new files get. A link stays, and the file that it
+// leads to is replaced. Devices and pipes cannot be replaced and are written
+// to. Nothing is synced, so a power failure may lose the file.
+// Errors: InvalidArgument, naming the path and the system's reason; the old
+// content is unchanged.
 absl::Status WriteFileAtomically(const std::string& path,
                                  absl::string_view bytes);
 

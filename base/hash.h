@@ -27,7 +27,7 @@ Hash128 FastHash(absl::string_view bytes);
 // content addresses.
 std::string Sha256Hex(absl::string_view bytes);
 
-// A random (version 4) UUID, for names that must be unique without agreement.
+// Returns a random (version 4) UUID, for names that are unique by themselves.
 std::string RandomUuid();
 
 }  // namespace hone

@@ -5,8 +5,8 @@
 
 namespace hone {
 
-// The model of this machine's processor as the system prints it; empty where it
-// does not.
+// Returns the model of this machine's processor as the system prints it; empty
+// if it prints none.
 std::string ProcessorModel();
 
 }  // namespace hone

@@ -5,7 +5,7 @@
 
 namespace hone {
 
-// The q-quantile (0 ≤ q ≤ 1) with linear interpolation between order
+// Returns the q-quantile (0 ≤ q ≤ 1) with linear interpolation between order
 // statistics (Hyndman and Fan's type 7); NaN for an empty sample.
 double Quantile(absl::Span<const double> sample, double q);
 

@@ -19,13 +19,13 @@ class ThreadPool {
  public:
   // `num_threads` ≥ 1.
   explicit ThreadPool(size_t num_threads);
-  // Runs what is queued, then joins.
+  // Runs the queued tasks, then joins.
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
   size_t size() const { return threads_.size(); }
-  // Tasks waiting, not yet started.
+  // The number of tasks that have not started.
   size_t queued() const;
 
   // Queues `task`.

@@ -20,19 +20,18 @@ struct CorpusEntry {
   std::string path;
 };
 
-// The entries of DIRECTORY/manifest.json whose name matches the regular
-// expression `only` somewhere (empty: all), in the manifest's order.
-// Errors: NotFound without a manifest; InvalidArgument for a broken one, a bad
-// expression, or when nothing matches.
+// Reads the entries of DIRECTORY/manifest.json whose name contains a match of
+// the regular expression `only` (empty: all), in the manifest's order. Errors:
+// NotFound without a manifest; InvalidArgument for a broken one, a bad
+// expression, or if nothing matches.
 absl::StatusOr<std::vector<CorpusEntry>> ReadCorpus(
     const std::string& directory, const std::string& only);
 
-// What `--only` asks for.
-// Errors: InvalidArgument for a bad expression.
+// Parses the value of `--only`. Errors: InvalidArgument for a bad expression.
 absl::StatusOr<std::regex> ParseOnly(const std::string& only);
 
-// "AMD EPYC, 2 threads, Linux 6.1.0, g++ 12.2.0": what a published figure was
-// measured on.
+// Describes this machine for published figures: "AMD EPYC, 2 threads, Linux
+// 6.1.0, g++ 12.2.0".
 std::string DescribeMachine();
 
 }  // namespace hone::bench

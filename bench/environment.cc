@@ -21,7 +21,9 @@
 #include "hlo/passes/registry.h"
 #include "hlo/read_module.h"
 #include "hone/v1/environment_service.grpc.pb.h"
+#include "proto/grpc_status.h"
 #include "storage/memory_store.h"
+#include "tuning/registry.h"
 #include "tuning/task.h"
 
 namespace hone::bench {
@@ -35,16 +37,11 @@ constexpr int32_t kBatch = 16;
 
 absl::Duration Now() { return SystemClock().Monotonic(); }
 
-// What this thread has computed, whoever else uses its core.
+// The CPU time of this thread.
 absl::Duration CpuTime() {
   timespec time = {};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
   return absl::DurationFromTimespec(time);
-}
-
-absl::Status ToStatus(const grpc::Status& status) {
-  return absl::Status(static_cast<absl::StatusCode>(status.error_code()),
-                      status.error_message());
 }
 
 // Random walks of passes.
@@ -99,11 +96,11 @@ absl::StatusOr<Figures> StepInProcess(const space::SequentialProblem& problem,
   return figures;
 }
 
-// What a step consists of, in microseconds a step, over random walks; the
+// The parts of a step, in microseconds per step, over random walks; the
 // memo's own part is missing.
 absl::StatusOr<Json> StepParts(const hlo::Module& module,
                                const EnvironmentOptions& options) {
-  const std::vector<absl::string_view> passes = hlo::PassNames();
+  const std::vector<absl::string_view> passes = hlo::Passes().ids();
   Walks walks(static_cast<int32_t>(passes.size()), options.seed);
   absl::Duration copy, pass, fingerprint, score, release;
   int64_t steps = 0;
@@ -210,7 +207,7 @@ struct WireRow {
 
 absl::StatusOr<Figures> StepOverTheWire(Remote& remote, const WireRow& row,
                                         const EnvironmentOptions& options) {
-  Walks walks(static_cast<int32_t>(hlo::PassNames().size()), options.seed);
+  Walks walks(static_cast<int32_t>(hlo::Passes().ids().size()), options.seed);
   Figures figures;
   while (figures.steps < options.steps) {
     std::vector<std::string> names;
@@ -263,12 +260,12 @@ absl::StatusOr<Json> RunEnvironmentBench(const EnvironmentOptions& options,
                         task->MakeProblem(module, {}, {}));
   out << absl::StreamFormat("%s: %d instructions, %d passes\n", options.module,
                             module.instruction_count(),
-                            hlo::PassNames().size());
+                            hlo::Passes().ids().size());
   Json document = {{"bench", "environment"},
                    {"machine", DescribeMachine()},
                    {"module", options.module},
                    {"instructions", module.instruction_count()},
-                   {"passes", hlo::PassNames().size()},
+                   {"passes", hlo::Passes().ids().size()},
                    {"seed", options.seed}};
   Json rows = Json::array();
   const auto add = [&](absl::string_view name, const Figures& figures) {

@@ -11,25 +11,24 @@
 namespace hone::bench {
 
 struct EnvironmentOptions {
-  // About 1,000 instructions: where a step is to take half a millisecond.
+  // About 1,000 instructions; the target for a step is half a millisecond.
   std::string module = "bench/data/corpus/gpt2_2l.train.hlo.zst";
-  // Steps of each row.
+  // The number of steps in each row.
   int64_t steps = 2000;
   uint64_t seed = 1;
 };
 
-// The table of environment steps: random walks from the module, of 32 passes
-// each, steps per second.
+// Measures environment steps per second on random walks of 32 passes from the
+// module.
 //
-// In process on one thread, by its CPU time: steps that run a pass (those
-// remembered are left out), and what such a step spends on copying the state,
-// the pass, the fingerprint, the score and releasing the state before. By the
-// clock, over loopback gRPC against a daemon in this process: one action a
-// request, 32 actions a request, and batches of 16 environments, with the
-// histogram and with the graph. The table goes to `out`; the same as JSON is
-// returned.
+// In process, on one thread, by CPU time: steps that run a pass (cached ones
+// are left out), split into copying the state, the pass, the fingerprint, the
+// score and releasing the previous state. By wall clock, over loopback gRPC
+// against a daemon in this process: one action per request, 32 actions per
+// request, and batches of 16 environments, with the histogram and with the
+// graph. Writes the table to `out` and returns it as JSON.
 //
-// Errors: those of reading the module; Unavailable when no server starts.
+// Errors: those of reading the module; Unavailable if no server starts.
 absl::StatusOr<nlohmann::ordered_json> RunEnvironmentBench(
     const EnvironmentOptions& options, std::ostream& out);
 

@@ -9,8 +9,8 @@
 
 namespace hone::bench {
 
-// Errors, which say what is `expected` there: NotFound for a file that cannot
-// be read, InvalidArgument for one that is not JSON.
+// Reads a JSON file. `expected` describes it in errors: NotFound if it cannot
+// be read, InvalidArgument if it is not JSON.
 absl::StatusOr<nlohmann::ordered_json> ReadJsonFile(const std::string& path,
                                                     absl::string_view expected);
 

@@ -50,15 +50,15 @@ absl::StatusOr<storage::Record> TuneKernel(const hlo::Module& module,
   storage::MemoryStore store;
   const tuning::TunerContext context{
       .store = &store, .clock = &SystemClock(), .kernels = &measurer};
-  tuning::TuneRequest request;
-  request.task = "kernel";
-  request.optimizer = search.optimizer;
-  request.options.threads = search.threads;
-  request.budget.trials = search.trials;
-  request.seed = search.seed;
+  tuning::TuningSpec spec;
+  spec.task = "kernel";
+  spec.optimizer = search.optimizer;
+  spec.options.threads = search.threads;
+  spec.budget.trials = search.trials;
+  spec.seed = search.seed;
   HONE_ASSIGN_OR_RETURN(const storage::Tuning tuning,
-                        tuning::CreateTuning(context, module, request));
-  return tuning::RunTuning(context, tuning.id, nullptr, nullptr);
+                        tuning::CreateTuning(context, spec, module));
+  return tuning::RunTuning(context, tuning.id, {.module = module});
 }
 
 }  // namespace hone::bench

@@ -121,7 +121,7 @@ class Report {
 absl::StatusOr<std::vector<double>> TimeSearchSteps(const hlo::Module& module,
                                                     int32_t rounds) {
   std::vector<double> samples;
-  for (absl::string_view name : hlo::PassNames()) {
+  for (absl::string_view name : hlo::Passes().ids()) {
     HONE_ASSIGN_OR_RETURN(const hlo::Pass* const pass, hlo::FindPass(name));
     for (int32_t round = 0; round < rounds; ++round) {
       absl::Status status;

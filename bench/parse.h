@@ -12,15 +12,16 @@ namespace hone::bench {
 
 struct ParseOptions {
   std::string corpus = "bench/data/corpus";
-  // A Python that has jaxlib; empty: XLA's own parser is left out.
+  // A Python with jaxlib; empty: XLA's own parser is left out.
   std::string python = ".venv/bin/python";
   int32_t rounds = 11;
 };
 
-// How fast the foundations are: parsing the largest corpus module against XLA's
-// own text parser (alternating, same file), printing, fingerprinting, dce and
-// cse of it, and a search step (fork, one pass, count, fingerprint) on a module
-// of about 1,000 instructions, over every pass. Medians; the quartiles too.
+// Measures the basic operations: parsing the largest corpus module, against
+// XLA's own text parser (alternating, same file); printing, fingerprinting, dce
+// and cse of it; and a search step (fork, one pass, count, fingerprint) on a
+// module of about 1,000 instructions, over every pass. Reports medians and
+// quartiles.
 absl::StatusOr<nlohmann::ordered_json> RunParseBench(
     const ParseOptions& options, std::ostream& out);
 

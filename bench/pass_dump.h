@@ -9,7 +9,7 @@
 
 namespace hone::bench {
 
-// A module as XLA's dump shows it after one pass.
+// A module in XLA's dump, after one pass.
 struct PassState {
   // "0011.simplification.after_algsimp.before_simplify-sorts".
   std::string name;
@@ -21,22 +21,23 @@ struct PassState {
 // One run of one XLA pass that changed the module.
 struct PassPair {
   std::string pass;
-  // The name of the state that it left.
+  // The name of the state after it.
   std::string state;
   absl::string_view before;
   absl::string_view after;
 };
 
-// The states in the decompressed contents of a .passes file, in order
-// (bench/data/README.md has the format). Keeps views of `dump`.
+// Parses the states in the decompressed contents of a .passes file, in order
+// (bench/data/README.md describes the format). Keeps views of `dump`.
 // Errors: InvalidArgument for text before the first state and for names that
 // are not SSSS.PIPELINE.after_PASS.before_NEXT.
 absl::StatusOr<std::vector<PassState>> ParsePassDump(absl::string_view dump);
 
-// The runs of passes in a module's states. A state's input is the state before
-// it: what ran in between changed nothing, or it would have been dumped. Marks
-// are left out: the beginning of a pipeline (pass "pipeline-start") and its end
-// (a pass that is the name of a pipeline), which repeat the state before them.
+// Returns the runs of passes in a module's states. The input of a state is the
+// state before it: passes in between changed nothing, or they would have been
+// dumped. Leaves out marks, which repeat the state before them: the beginning
+// of a pipeline (pass "pipeline-start") and its end (a pass with the name of a
+// pipeline).
 std::vector<PassPair> FindPassPairs(const std::vector<PassState>& states);
 
 }  // namespace hone::bench

@@ -30,7 +30,7 @@ namespace {
 
 using Meaning = PairResult::Meaning;
 
-// Of one evaluation; whole training steps take some seconds.
+// Limit of one evaluation; whole training steps take some seconds.
 constexpr absl::Duration kTimeLimit = absl::Minutes(2);
 
 struct Task {
@@ -46,7 +46,7 @@ struct Row {
   int64_t ops_xla = 0;
   int64_t ops_ours = 0;
   std::map<Meaning, int> meanings;
-  // Where ours leaves most in relation to XLA's.
+  // The input on which ours leaves most relative to XLA's.
   const PairResult* worst = nullptr;
 
   void Add(const PairResult& result) {
@@ -87,8 +87,7 @@ absl::StatusOr<hlo::Module> Parse(absl::string_view text) {
 // Dumps leave out the values of large constants. Small numbers take their
 // place, as the pass under test sees nothing else and indices stay in bounds.
 void FillElidedConstants(hlo::Module& module) {
-  for (hlo::ComputationId id = 0; id < module.computation_slots(); ++id) {
-    if (!module.has_computation(id)) continue;
+  for (const hlo::ComputationId id : module.ComputationIds()) {
     for (hlo::InstructionId i : module.computation(id).LiveInstructions()) {
       const hlo::LiteralPtr& literal = module.computation(id)[i].literal();
       if (literal == nullptr || !literal->is_elided()) continue;

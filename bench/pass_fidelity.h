@@ -18,11 +18,11 @@ namespace hone::bench {
 struct PassFidelityOptions {
   // Folder of MODULE.passes.zst files.
   std::string dumps = "bench/data/passes";
-  // Id of the only pass to look at; empty: all.
+  // Id of the only pass to compare; empty: all.
   std::string only;
 };
 
-// What our pass made of the input of one of XLA's runs.
+// The comparison of our pass with one run of XLA's pass, on the same input.
 struct PairResult {
   enum class Meaning { kEqual, kNotRunnable, kUnequal };
 
@@ -33,25 +33,26 @@ struct PairResult {
   int64_t ops_in = 0;
   int64_t ops_xla = 0;
   int64_t ops_ours = 0;
-  // Of the input and our result; kNotRunnable where the evaluator lacks an
-  // operation or the time is up.
+  // The equivalence of the input and our result; kNotRunnable if the evaluator
+  // lacks an operation or runs out of time.
   Meaning meaning = Meaning::kEqual;
-  // Of a meaning that is not kEqual.
+  // The reason for a meaning other than kEqual.
   std::string explanation;
 };
 
-// Runs `pass`, ours of the same id, on the input of `pair`.
+// Runs `pass`, ours of the same id, on the input of `pair` and compares.
 // Errors: those of parsing, verifying and running it.
 absl::StatusOr<PairResult> JudgePassPair(const hlo::Pass& pass,
                                          const std::string& module,
                                          const PassPair& pair);
 
-// The fidelity table: for every pass in the dumps of the real XLA, on how many
-// of the inputs ours leaves at most as many operations, the sums of operations,
-// the worst input, and whether the meaning stays. The rows go to `out`, then
-// every pair on which ours leaves more or changes the meaning. The same is
-// returned as JSON; its field `unequal` counts the pairs whose meaning changed.
-// Errors: NotFound when there are no dumps, or none of the pass `only`.
+// Makes the fidelity table: for every pass in the dumps of the real XLA, the
+// number of inputs on which ours leaves at most as many operations, the sums of
+// operations, the worst input, and whether the meaning is preserved. Writes the
+// rows to `out`, then every pair on which ours leaves more or changes the
+// meaning. Returns the same as JSON; its field `unequal` counts the pairs whose
+// meaning changed.
+// Errors: NotFound if there are no dumps, or none of the pass `only`.
 absl::StatusOr<nlohmann::ordered_json> RunPassFidelityBench(
     const PassFidelityOptions& options, std::ostream& out);
 

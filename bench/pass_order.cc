@@ -23,6 +23,7 @@
 #include "hlo/text/printer.h"
 #include "optimizers/registry.h"
 #include "optimizers/search.h"
+#include "tuning/registry.h"
 #include "tuning/task.h"
 
 namespace hone::bench {
@@ -140,11 +141,12 @@ absl::StatusOr<nlohmann::ordered_json> RunPassOrderBench(
     });
   }
   for (const std::string& search : options.searches) {
-    HONE_RETURN_IF_ERROR(
-        optimizers::FindOptimizer(ParseSearch(search, 0).optimizer).status());
+    HONE_RETURN_IF_ERROR(optimizers::Optimizers()
+                             .Find(ParseSearch(search, 0).optimizer)
+                             .status());
   }
   if (!options.tuned_directory.empty()) {
-    // What cannot be made is told when the first module is written.
+    // An error is reported when the first module is written.
     std::error_code ignored;
     std::filesystem::create_directories(options.tuned_directory, ignored);
   }

@@ -21,23 +21,23 @@ struct PassOrderOptions {
   // One column each: optimizer ids, and `zero-shot` (the policy's one rollout
   // beside the default), `guided-uniform` (guided search without a policy).
   std::vector<std::string> searches = {"beam"};
-  // Passes to order: "all", or those of the default "pipeline".
+  // The passes to order: "all", or those of the default "pipeline".
   std::string passes = "all";
-  // The file of the policy's weights; empty for those built in.
+  // The file of the policy's weights; empty for the built-in ones.
   std::string weights = {};
-  // What each search may spend on a module.
+  // The budget of each search of a module.
   int64_t trials = 300;
   int64_t steps = std::numeric_limits<int64_t>::max();
   absl::Duration time = absl::InfiniteDuration();
   int32_t seeds = 1;
-  // Where NAME.hlo of every module's best result goes; empty: nowhere.
+  // Folder for every module's best result, NAME.hlo; empty: none.
   std::string tuned_directory;
 };
 
-// The pass-order table: ops of every corpus module as lowered, after our
+// Makes the pass-order table: ops of every corpus module as lowered, after our
 // default order, after each search (median over the seeds) and after the real
-// XLA, with geometric means. Searches get equal budgets. Rows go to `out` as
-// they are done; the same as JSON is returned.
+// XLA, with geometric means. Searches get equal budgets. Writes rows to `out`
+// as they finish and returns the table as JSON.
 absl::StatusOr<nlohmann::ordered_json> RunPassOrderBench(
     const PassOrderOptions& options, std::ostream& out);
 

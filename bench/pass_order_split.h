@@ -5,7 +5,7 @@
 
 namespace hone::bench {
 
-// What a module of the corpus is for, by its family, so that no size or variant
+// The role of a module of the corpus, by its family, so that no size or variant
 // of a tested model was ever trained on.
 enum class Split {
   kTraining,

@@ -23,11 +23,14 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/status_macros.h"
+#include "base/temporary_directory.h"
 #include "bench/corpus.h"
 #include "daemon/config.h"
 #include "daemon/server.h"
 #include "hone/v1/admin_service.grpc.pb.h"
 #include "hone/v1/cache_service.grpc.pb.h"
+#include "proto/grpc_status.h"
+#include "tuning/registry.h"
 #include "tuning/task.h"
 
 namespace hone::bench {
@@ -37,27 +40,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kRounds = 5;
 constexpr int kStarts = 5;
-
-// A folder that goes with its owner.
-class TemporaryDirectory {
- public:
-  TemporaryDirectory()
-      : path_(std::filesystem::temp_directory_path() /
-              absl::StrCat("hone_bench_", RandomUuid())) {}
-  ~TemporaryDirectory() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  std::string path() const { return path_.string(); }
-
- private:
-  const std::filesystem::path path_;
-};
-
-absl::Status ToStatus(const grpc::Status& status) {
-  return absl::Status(static_cast<absl::StatusCode>(status.error_code()),
-                      status.error_message());
-}
 
 // Answers every lookup with the same response, doing nothing else.
 class EchoService final : public v1::CacheService::CallbackService {
@@ -255,12 +237,12 @@ absl::StatusOr<Json> RunServeBench(const ServeOptions& options,
   config.state = directory.path();
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<storage::Store> store,
                         daemon::OpenStore(config));
-  HONE_RETURN_IF_ERROR(store->Publish(record));
+  HONE_RETURN_IF_ERROR(store->Publish(record).status());
   HONE_ASSIGN_OR_RETURN(const std::unique_ptr<daemon::Server> server,
                         daemon::Server::Start(config, std::move(store)));
   const Stubs hone = Connect(server->grpc_address(), options.clients);
 
-  // What the echo server returns is what the daemon did.
+  // The echo server returns the same bytes as the daemon.
   const std::string& fingerprint = record.key.module_fingerprint;
   v1::LookupRequest request;
   request.set_module_fingerprint(fingerprint);

@@ -10,21 +10,21 @@
 namespace hone::bench {
 
 struct ServeOptions {
-  // Threads that look up, each over its own connection.
+  // The number of client threads, each with its own connection.
   int clients = 4;
-  // Lookups of each.
+  // The number of lookups per client.
   int64_t requests = 5000;
 };
 
-// The serving table: latency of a cached CacheService.Lookup over loopback gRPC
-// beside a bare server on the same gRPC that answers with the same bytes, under
-// the same clients, in turns in the same run; and the time that honed (the
-// binary beside this executable) takes to serve with an empty store. The table
-// goes to `out`; the same as JSON is returned.
+// Makes the serving table: the latency of a cached CacheService.Lookup over
+// loopback gRPC, beside a minimal server on the same gRPC that returns the same
+// bytes, under the same clients, alternating in the same run; and the time from
+// the start of honed (the binary beside this executable) with an empty store to
+// its first answer. Writes the table to `out` and returns it as JSON.
 //
 // Servers and clients share the machine, and the two servers this process, so
 // the ratio is the cost of Hone's handler, not of a network.
-// Errors: Unavailable when a server cannot be started; what a lookup returns.
+// Errors: Unavailable if a server cannot be started; those of a lookup.
 absl::StatusOr<nlohmann::ordered_json> RunServeBench(
     const ServeOptions& options, std::ostream& out);
 

@@ -82,7 +82,7 @@ void AddPassOrderOptions(CLI::App& command, PassOrderArguments& arguments) {
                      "Budget of each search in time, e.g. 10s [no limit]");
   command
       .add_option("--passes", options.passes,
-                  "What is ordered: all passes, or those of the default "
+                  "Passes to order: all, or those of the default "
                   "pipeline")
       ->check(CLI::IsMember({"all", "pipeline"}))
       ->capture_default_str();
@@ -117,7 +117,7 @@ void AddPassFidelityOptions(CLI::App& command,
   command
       .add_option("--dumps", options.dumps, "Folder of XLA's per-pass dumps")
       ->capture_default_str();
-  command.add_option("--only", options.only, "The only pass to look at");
+  command.add_option("--only", options.only, "The only pass to compare");
 }
 
 int PassFidelityStatus(const Json& document) {
@@ -129,7 +129,7 @@ void AddParseOptions(CLI::App& command, bench::ParseOptions& options) {
       ->capture_default_str();
   command
       .add_option("--python", options.python,
-                  "A Python that has jaxlib; empty: leave XLA out")
+                  "Python with jaxlib; empty: leave out XLA")
       ->capture_default_str();
   command.add_option("--rounds", options.rounds, "Samples of each figure")
       ->check(CLI::Range(1, 10000))
@@ -143,7 +143,7 @@ void AddEnvironmentOptions(CLI::App& command,
   command.add_option("--steps", options.steps, "Steps of each row")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command.add_option("--seed", options.seed, "Of the random walks")
+  command.add_option("--seed", options.seed, "Seed of the random walks")
       ->capture_default_str();
 }
 
@@ -158,7 +158,7 @@ void AddKernelsOptions(CLI::App& command, bench::KernelsOptions& options) {
       ->capture_default_str();
   command
       .add_option("--trials", options.trials,
-                  "Of each kernel's search; 0: default schedules only")
+                  "Trials of each search; 0: default schedules only")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command.add_option("--optimizer", options.optimizer, "Search algorithm")
@@ -170,7 +170,7 @@ void AddKernelsOptions(CLI::App& command, bench::KernelsOptions& options) {
       ->capture_default_str();
   command
       .add_option("--python", options.python,
-                  "A Python that has jax and torch; empty: leave peers out")
+                  "Python with jax and torch; empty: leave out peers")
       ->capture_default_str();
   command
       .add_option("--rounds", options.rounds,
@@ -196,7 +196,7 @@ void AddKernelSearchesOptions(CLI::App& command,
   command.add_option("--seeds", options.seeds, "Searches with each optimizer")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command.add_option("--threads", options.threads, "Of parallel scopes")
+  command.add_option("--threads", options.threads, "Threads of parallel loops")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
 }
@@ -207,7 +207,7 @@ void AddMeasurementOptions(CLI::App& command,
       ->capture_default_str();
   command
       .add_option("--comparisons", options.comparisons,
-                  "Of each kernel with itself")
+                  "Comparisons of each kernel with itself")
       ->check(CLI::Range(1, 10000))
       ->capture_default_str();
   command.add_option("--rounds", options.rounds, "Samples of other figures")
@@ -219,7 +219,7 @@ void AddServeOptions(CLI::App& command, bench::ServeOptions& options) {
   command.add_option("--clients", options.clients, "Concurrent clients")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  command.add_option("--requests", options.requests, "Requests a client")
+  command.add_option("--requests", options.requests, "Requests per client")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
 }
@@ -252,9 +252,10 @@ void AddBenchCommand(CLI::App& app, Context& context) {
   AddBench(*command, context, "kernel-searches",
            "Searches for kernels' schedules at equal budgets",
            AddKernelSearchesOptions, bench::RunKernelSearchesBench);
-  AddBench(*command, context, "measurement",
-           "What measuring kernels costs, and kernels compared with themselves",
-           AddMeasurementOptions, bench::RunMeasurementBench);
+  AddBench(
+      *command, context, "measurement",
+      "The cost of measuring kernels, and kernels compared with themselves",
+      AddMeasurementOptions, bench::RunMeasurementBench);
 }
 
 }  // namespace hone::cli

@@ -28,7 +28,7 @@ void AddFilter(CLI::App& command, hone::v1::RecordFilter& filter) {
 void AddList(CLI::App& parent, Context& context) {
   auto filter = std::make_shared<hone::v1::RecordFilter>();
   CLI::App* command =
-      AddCommand(parent, context, "list", "Records, newest first");
+      AddCommand(parent, context, "list", "List records, newest first");
   AddFilter(*command, *filter);
   command->callback([filter, &context] {
     RunCommand(context, [&]() -> absl::StatusOr<int> {
@@ -80,7 +80,7 @@ void AddInvalidate(CLI::App& parent, Context& context) {
 
 void AddStats(CLI::App& parent, Context& context) {
   CLI::App* command =
-      AddCommand(parent, context, "stats", "How much is stored");
+      AddCommand(parent, context, "stats", "Show the sizes of the store");
   command->callback([&context] {
     RunCommand(context, [&]() -> absl::StatusOr<int> {
       HONE_ASSIGN_OR_RETURN(const hone::v1::CacheStatsResponse stats,

@@ -15,6 +15,7 @@
 #include "hone/v1/compile_service.grpc.pb.h"
 #include "hone/v1/module_service.grpc.pb.h"
 #include "hone/v1/tuning_service.grpc.pb.h"
+#include "proto/grpc_status.h"
 
 namespace hone::cli {
 namespace {
@@ -24,19 +25,19 @@ constexpr size_t kMaxInlineBytes = size_t{2} << 20;
 constexpr size_t kChunkBytes = size_t{512} << 10;
 // Unary calls that only read or start something answer fast.
 constexpr absl::Duration kCallTimeout = absl::Seconds(60);
-// How long a daemon may take to come back while a tuning is watched.
+// The time that a daemon may take to restart while a tuning is watched.
 constexpr absl::Duration kReconnectTimeout = absl::Minutes(1);
 
-absl::Status ToStatus(const grpc::Status& status, const std::string& server) {
-  if (status.ok()) return absl::OkStatus();
-  if (status.error_code() == grpc::StatusCode::UNAVAILABLE) {
-    return absl::UnavailableError(
-        absl::StrCat("honed at ", server, ": ", status.error_message(),
-                     "; is it running? (--server HOST:PORT; hone tune --local "
-                     "needs none)"));
+// Returns the status of a call, with advice if the server does not answer.
+absl::Status StatusOfCall(const grpc::Status& status,
+                          const std::string& server) {
+  if (status.error_code() != grpc::StatusCode::UNAVAILABLE) {
+    return ToStatus(status);
   }
-  return absl::Status(static_cast<absl::StatusCode>(status.error_code()),
-                      status.error_message());
+  return absl::UnavailableError(
+      absl::StrCat("honed at ", server, ": ", status.error_message(),
+                   "; is it running? (--server HOST:PORT; hone tune --local "
+                   "needs none)"));
 }
 
 void SetDeadline(grpc::ClientContext& context, absl::Duration timeout) {
@@ -54,8 +55,8 @@ absl::StatusOr<Response> Call(
   SetDeadline(context, timeout);
   Response response;
   const auto stub = Service::NewStub(channel);
-  HONE_RETURN_IF_ERROR(
-      ToStatus((stub.get()->*method)(&context, request, &response), server));
+  HONE_RETURN_IF_ERROR(StatusOfCall(
+      (stub.get()->*method)(&context, request, &response), server));
   return response;
 }
 
@@ -107,7 +108,7 @@ absl::Status Client::SetModule(const std::string& bytes,
     open = writer->Write(part);
   }
   writer->WritesDone();
-  return ToStatus(writer->Finish(), server_);
+  return StatusOfCall(writer->Finish(), server_);
 }
 
 absl::StatusOr<std::string> Client::Download(const std::string& digest) {
@@ -120,7 +121,7 @@ absl::StatusOr<std::string> Client::Download(const std::string& digest) {
   for (hone::v1::DownloadResponse part; reader->Read(&part);) {
     bytes += part.chunk();
   }
-  HONE_RETURN_IF_ERROR(ToStatus(reader->Finish(), server_));
+  HONE_RETURN_IF_ERROR(StatusOfCall(reader->Finish(), server_));
   return bytes;
 }
 
@@ -147,7 +148,7 @@ absl::StatusOr<Client::TuneResult> Client::Tune(
     const auto reader = stub->WatchTuning(&context, watch);
     hone::v1::WatchTuningResponse message;
     while (reader->Read(&message)) progress(message);
-    const absl::Status status = ToStatus(reader->Finish(), server_);
+    const absl::Status status = StatusOfCall(reader->Finish(), server_);
     switch (message.tuning().state()) {
       case hone::v1::Tuning::SUCCEEDED:
         if (message.has_record()) return TuneResult{message.record(), false};

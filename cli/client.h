@@ -16,18 +16,18 @@
 
 namespace hone::cli {
 
-// A connection to honed. Large modules are uploaded in chunks; small ones
-// travel in the request. Errors of all methods: the daemon's, with its message;
-// Unavailable, naming the server, when it does not answer.
+// A connection to honed. Large modules are uploaded in chunks; small ones are
+// part of the request. Errors of all methods: the daemon's, with its message;
+// Unavailable, naming the server, if it does not answer.
 class Client {
  public:
-  // Does not connect yet.
+  // Connects at the first call.
   explicit Client(const std::string& server);
 
-  // Whether a daemon answers within `timeout`.
+  // Returns true if a daemon answers within `timeout`.
   bool Answers(absl::Duration timeout);
 
-  // Fills `source` with `bytes`, or uploads them and fills in the digest.
+  // Sets `source` to `bytes`, or uploads them and sets it to their digest.
   absl::Status SetModule(const std::string& bytes, const std::string& file_name,
                          hone::v1::ModuleSource* source);
   absl::StatusOr<std::string> Download(const std::string& digest);
@@ -37,7 +37,7 @@ class Client {
     bool cached = false;
   };
   // Tunes and waits for the end. `progress` gets every message of the stream.
-  // A stream that breaks because the daemon restarts is watched again for a
+  // If the stream breaks because the daemon restarts, reconnects for up to a
   // minute.
   absl::StatusOr<TuneResult> Tune(
       const hone::v1::TuneRequest& request,

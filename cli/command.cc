@@ -45,6 +45,14 @@ CLI::App* AddCommand(CLI::App& app, Context& context, const std::string& name,
   return command;
 }
 
+void AddNumericsOption(CLI::App& command, std::string& value) {
+  command
+      .add_option("--numerics", value,
+                  "How far rewrites may change results: exact, reassociate "
+                  "(rounding) or fast (also overflow and NaN)")
+      ->capture_default_str();
+}
+
 void PrintJson(const nlohmann::ordered_json& document) {
   std::cout << document.dump(2) << "\n";
 }

@@ -24,16 +24,16 @@ enum ExitStatus {
 
 inline constexpr absl::string_view kDefaultServer = "127.0.0.1:7420";
 
-// What all commands share.
+// The state that all commands share.
 struct Context {
-  // Options given once for all commands.
+  // Options common to all commands.
   bool json = false;
   std::string server;
 
   int exit_status = kDone;
 };
 
-// The exit status that stands for an error.
+// Returns the exit status for an error.
 int ExitStatusOf(const absl::Status& status);
 
 // Runs `body`, which returns an exit status or an error; an error is printed as
@@ -44,6 +44,9 @@ void RunCommand(Context& context,
 // Adds a subcommand with the options every command has.
 CLI::App* AddCommand(CLI::App& app, Context& context, const std::string& name,
                      const std::string& description);
+
+// Adds --numerics to a command; `value` holds the default.
+void AddNumericsOption(CLI::App& command, std::string& value);
 
 // Prints one JSON document on stdout.
 void PrintJson(const nlohmann::ordered_json& document);

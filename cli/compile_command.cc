@@ -12,6 +12,7 @@
 #include "base/status_macros.h"
 #include "hlo/proto/io.h"
 #include "hlo/read_module.h"
+#include "hlo/rewrite/numerics.h"
 
 namespace hone::cli {
 namespace {
@@ -20,6 +21,7 @@ struct Options {
   std::string file;
   std::string output;
   std::string patience;
+  std::string numerics = "reassociate";
 };
 
 std::string SourceName(hone::v1::Decision::Source source) {
@@ -34,7 +36,9 @@ std::string SourceName(hone::v1::Decision::Source source) {
 }
 
 absl::StatusOr<int> Run(const Options& options, const Context& context) {
+  HONE_RETURN_IF_ERROR(hlo::ParseNumerics(options.numerics).status());
   hone::v1::CompileRequest request;
+  request.mutable_spec()->mutable_options()->set_numerics(options.numerics);
   if (!options.patience.empty()) {
     absl::Duration patience;
     if (!absl::ParseDuration(options.patience, &patience) ||
@@ -92,10 +96,11 @@ void AddCompileCommand(CLI::App& app, Context& context) {
       ->required();
   command
       ->add_option("-o,--output", options->output,
-                   "Where the rewritten module goes (.pb: as a proto)")
+                   "Path of the rewritten module (.pb: as a proto)")
       ->required();
   command->add_option("--patience", options->patience,
-                      "How long to wait for a tuning's winner, e.g. 2s");
+                      "Time to wait for a tuning's winner, e.g. 2s");
+  AddNumericsOption(*command, options->numerics);
   command->callback([options, &context] {
     RunCommand(context, [&] { return Run(*options, context); });
   });

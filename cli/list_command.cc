@@ -14,6 +14,7 @@
 #include "hlo/passes/registry.h"
 #include "loops/transforms/registry.h"
 #include "optimizers/registry.h"
+#include "tuning/registry.h"
 #include "tuning/task.h"
 
 namespace hone::cli {
@@ -104,10 +105,10 @@ absl::StatusOr<int> ListWorkers(const Context& context) {
 }  // namespace
 
 void AddListCommand(CLI::App& app, Context& context) {
-  CLI::App* command = app.add_subcommand("list", "What there is");
+  CLI::App* command = app.add_subcommand("list", "List what is available");
   command->require_subcommand(1);
   AddNames(*command, context, "passes", "HLO passes",
-           [] { return Strings(hlo::PassNames()); });
+           [] { return Strings(hlo::Passes().ids()); });
   AddNames(*command, context, "pipelines", "Named orders of passes", [] {
     std::vector<std::string> names;
     for (const hlo::Pipeline& pipeline : hlo::Pipelines()) {
@@ -115,24 +116,14 @@ void AddListCommand(CLI::App& app, Context& context) {
     }
     return names;
   });
-  AddNames(*command, context, "optimizers", "Search algorithms", [] {
-    std::vector<std::string> names;
-    for (const optimizers::OptimizerInfo& info : optimizers::Optimizers()) {
-      names.emplace_back(info.id);
-    }
-    return names;
-  });
+  AddNames(*command, context, "optimizers", "Search algorithms",
+           [] { return Strings(optimizers::Optimizers().ids()); });
   AddNames(*command, context, "cost-models", "Cost models",
-           [] { return Strings(costmodels::CostModelNames()); });
+           [] { return Strings(costmodels::CostModels().ids()); });
   AddNames(*command, context, "tasks", "Decisions that Hone tunes",
-           [] { return Strings(tuning::TaskNames()); });
-  AddNames(*command, context, "transforms", "Transformations of kernels", [] {
-    std::vector<std::string> names;
-    for (const loops::Transform* transform : loops::AllTransforms()) {
-      names.emplace_back(transform->name());
-    }
-    return names;
-  });
+           [] { return Strings(tuning::Tasks().ids()); });
+  AddNames(*command, context, "transforms", "Transformations of kernels",
+           [] { return Strings(loops::Transforms().ids()); });
   CLI::App* tunings =
       AddCommand(*command, context, "tunings", "Tunings of the daemon");
   tunings->callback([&context] {

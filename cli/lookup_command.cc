@@ -11,6 +11,7 @@
 #include "base/status_macros.h"
 #include "hlo/analysis/fingerprint.h"
 #include "hlo/read_module.h"
+#include "hlo/rewrite/numerics.h"
 
 namespace hone::cli {
 namespace {
@@ -20,6 +21,7 @@ struct Options {
   std::string task = "pass_order";
   std::string target;
   std::string score = "ops";
+  std::string numerics = "reassociate";
   bool explain = false;
 };
 
@@ -36,6 +38,7 @@ nlohmann::ordered_json ToJson(
 }
 
 absl::StatusOr<int> Run(const Options& options, const Context& context) {
+  HONE_RETURN_IF_ERROR(hlo::ParseNumerics(options.numerics).status());
   HONE_ASSIGN_OR_RETURN(const hlo::Module module,
                         hlo::ReadModuleFile(options.file));
   hone::v1::LookupRequest request;
@@ -43,6 +46,7 @@ absl::StatusOr<int> Run(const Options& options, const Context& context) {
   request.set_task(options.task);
   request.set_target(options.target);
   request.mutable_options()->set_score(options.score);
+  request.mutable_options()->set_numerics(options.numerics);
   Client client(context.server);
   const absl::StatusOr<hone::v1::LookupResponse> found = client.Lookup(request);
   if (!found.ok() && !absl::IsNotFound(found.status())) return found.status();
@@ -79,8 +83,8 @@ absl::StatusOr<int> Run(const Options& options, const Context& context) {
 
 void AddLookupCommand(CLI::App& app, Context& context) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = AddCommand(app, context, "lookup",
-                                 "The cached result, or why there is none");
+  CLI::App* command = AddCommand(
+      app, context, "lookup", "Show the cached result, or why there is none");
   command->add_option("FILE", options->file, "HLO text or HloModuleProto")
       ->required();
   command->add_option("--task", options->task, "Decision")
@@ -89,8 +93,9 @@ void AddLookupCommand(CLI::App& app, Context& context) {
                       "Target; default: the task's own");
   command->add_option("--score", options->score, "Score of pass_order")
       ->capture_default_str();
+  AddNumericsOption(*command, options->numerics);
   command->add_flag("--explain", options->explain,
-                    "Component by component of the key");
+                    "Compare the key component by component");
   command->callback([options, &context] {
     RunCommand(context, [&] { return Run(*options, context); });
   });

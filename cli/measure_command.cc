@@ -11,7 +11,7 @@ namespace hone::cli {
 void AddMeasureCommand(CLI::App& app, Context& context) {
   CLI::App* command =
       AddCommand(app, context, "measure",
-                 "Does a worker's measurements: work on stdin, results on "
+                 "Measure for a worker: work on stdin, results on "
                  "stdout");
   command->group("");  // Left out of hone --help.
   command->callback([&context] {

@@ -11,6 +11,7 @@
 #include "hlo/analysis/op_count.h"
 #include "hlo/passes/pipeline.h"
 #include "hlo/read_module.h"
+#include "hlo/rewrite/numerics.h"
 
 namespace hone::cli {
 namespace {
@@ -19,6 +20,7 @@ struct Options {
   std::string file;
   std::string passes;
   std::string pipeline;
+  std::string numerics = "reassociate";
   std::string output;
 };
 
@@ -43,15 +45,20 @@ absl::StatusOr<int> Run(const Options& options, const Context& context) {
     return absl::InvalidArgumentError(
         "--json needs -o OUT: both would write to stdout");
   }
+  hlo::PipelineOptions pipeline_options;
+  HONE_ASSIGN_OR_RETURN(pipeline_options.rewrite.numerics,
+                        hlo::ParseNumerics(options.numerics));
   HONE_ASSIGN_OR_RETURN(hlo::Module module, hlo::ReadModuleFile(options.file));
   const int64_t ops_before = hlo::CountOps(module);
   hlo::PipelineReport report;
   if (!options.pipeline.empty()) {
-    HONE_ASSIGN_OR_RETURN(report, hlo::RunPipeline(module, options.pipeline));
+    HONE_ASSIGN_OR_RETURN(
+        report, hlo::RunPipeline(module, options.pipeline, pipeline_options));
   } else if (!options.passes.empty()) {
     const std::vector<std::string> names =
         absl::StrSplit(options.passes, ',', absl::SkipWhitespace());
-    HONE_ASSIGN_OR_RETURN(report, hlo::RunPasses(module, names));
+    HONE_ASSIGN_OR_RETURN(report,
+                          hlo::RunPasses(module, names, pipeline_options));
   }
   HONE_RETURN_IF_ERROR(WriteModule(module, options.output));
   const int64_t ops_after = hlo::CountOps(module);
@@ -79,8 +86,9 @@ void AddOptCommand(CLI::App& app, Context& context) {
                       "Comma-separated passes, run in this order");
   command->add_option("--pipeline", options->pipeline,
                       "A named pipeline: xla-cpu or xla-gpu");
+  AddNumericsOption(*command, options->numerics);
   command->add_option("-o,--output", options->output,
-                      "Where the result goes (.pb: as a proto); else stdout");
+                      "Path of the result (.pb: as a proto); default: stdout");
   command->callback([options, &context] {
     RunCommand(context, [&] { return Run(*options, context); });
   });

@@ -7,8 +7,8 @@
 
 namespace hone::cli {
 
-// The progress of one task on stderr: one line that is overwritten on a
-// terminal; elsewhere a line for each tenth of the budget.
+// Shows the progress of one task on stderr: on a terminal one line that is
+// overwritten, else a line for each tenth of the budget.
 class ProgressLine {
  public:
   struct State {

@@ -9,10 +9,10 @@
 
 namespace hone::cli {
 
-// A published result as the JSON of `hone lookup` and `hone cache list`.
+// Formats a record as the JSON of `hone lookup` and `hone cache list`.
 nlohmann::ordered_json RecordToJson(const hone::v1::Record& record);
 
-// The same in one line of words.
+// Formats a record as one line of text.
 std::string RecordToText(const hone::v1::Record& record);
 
 }  // namespace hone::cli

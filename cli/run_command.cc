@@ -31,7 +31,7 @@ struct Options {
   double time_limit_seconds = 600;
   std::string target = "evaluator";
   int32_t threads = backends::DetectHost().machine.threads;
-  // Of the shared object; the header goes beside it.
+  // Path of the shared object; the header goes beside it.
   std::string library;
 };
 
@@ -160,9 +160,9 @@ void AddRunCommand(CLI::App& app, Context& context) {
       ->capture_default_str();
   command
       ->add_option("--time-limit", options->time_limit_seconds,
-                   "Seconds after which the evaluator gives up")
+                   "Seconds after which the evaluator stops")
       ->capture_default_str();
-  command->add_option("--threads", options->threads, "Of native code")
+  command->add_option("--threads", options->threads, "Threads of native code")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
   command

@@ -82,8 +82,8 @@ absl::StatusOr<int> Run(const std::string& file, const Context& context) {
 
 void AddStatsCommand(CLI::App& app, Context& context) {
   auto file = std::make_shared<std::string>();
-  CLI::App* command = AddCommand(app, context, "stats",
-                                 "Instructions, ops, flops, bytes, opcodes");
+  CLI::App* command = AddCommand(
+      app, context, "stats", "Count instructions, ops, flops, bytes, opcodes");
   command->add_option("FILE", *file, "HLO text or HloModuleProto")->required();
   command->callback([file, &context] {
     RunCommand(context, [&] { return Run(*file, context); });

@@ -13,6 +13,7 @@
 #include "bench/pass_order_split.h"
 #include "hlo/read_module.h"
 #include "optimizers/policies/library.h"
+#include "tuning/registry.h"
 #include "tuning/task.h"
 
 namespace hone::cli {
@@ -103,7 +104,9 @@ void AddTrainCommand(CLI::App& app, Context& context) {
   CLI::App* command = AddCommand(*parent, context, "pass-order",
                                  "The policy that orders passes; goes on where "
                                  "an interrupted run stopped");
-  command->add_option("-o,--output", options->training.weights_file, "Weights")
+  command
+      ->add_option("-o,--output", options->training.weights_file,
+                   "File of the weights")
       ->capture_default_str();
   command->add_option("--corpus", options->corpus, "Folder of the corpus")
       ->capture_default_str();
@@ -127,7 +130,7 @@ void AddTrainCommand(CLI::App& app, Context& context) {
   command->add_option("--time", options->time,
                       "Stop after this long, e.g. 40m");
   command->add_option("--state", options->training.state_file,
-                      "Where training stands [OUTPUT.state]");
+                      "File of the training state [OUTPUT.state]");
   command->add_option("--curve", options->training.curve_file,
                       "CSV file, a line per update");
   command->callback([options, &context] {

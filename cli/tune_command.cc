@@ -24,15 +24,18 @@
 #include "hlo/analysis/fingerprint.h"
 #include "hlo/proto/io.h"
 #include "hlo/read_module.h"
+#include "hlo/rewrite/numerics.h"
 #include "storage/memory_store.h"
 #include "storage/sqlite/sqlite_store.h"
+#include "tuning/registry.h"
+#include "tuning/stored_module.h"
 #include "tuning/tasks/kernel.h"
 #include "tuning/tuner.h"
 
 namespace hone::cli {
 namespace {
 
-// For how long a daemon on the default address is waited for.
+// How long to wait for a daemon on the default address.
 constexpr absl::Duration kAnswerTimeout = absl::Seconds(1);
 
 struct Options {
@@ -41,19 +44,20 @@ struct Options {
   std::string target;
   std::string optimizer = "beam";
   std::string score = "ops";
+  std::string numerics = "reassociate";
   int64_t trials = 0;  // 0: the task's own number
   int32_t threads = 1;
   std::string time;
   uint64_t seed = 0;
   std::string output;
-  // Of the shared object; the header goes beside it.
+  // Path of the shared object; the header goes beside it.
   std::string library;
   bool local = false;
   std::string state;
   bool force = false;
 };
 
-// What came of one task, from the daemon or from here.
+// The result of one task, from the daemon or from this process.
 struct TaskResult {
   std::string task;
   std::string target;
@@ -106,6 +110,7 @@ class RemoteTuner final : public Tuner {
     spec.set_seed(options_.seed);
     spec.mutable_options()->set_score(options_.score);
     spec.mutable_options()->set_threads(options_.threads);
+    spec.mutable_options()->set_numerics(options_.numerics);
     spec.mutable_budget()->set_trials(options_.trials);
     if (time != absl::InfiniteDuration()) {
       spec.mutable_budget()->mutable_time()->set_seconds(
@@ -164,9 +169,9 @@ class RemoteTuner final : public Tuner {
 class LocalTuner final : public Tuner {
  public:
   static absl::StatusOr<std::unique_ptr<LocalTuner>> Create(
-      const Options& options, hlo::Module module) {
-    auto tuner =
-        std::unique_ptr<LocalTuner>(new LocalTuner(options, std::move(module)));
+      const Options& options, hlo::Module module, std::string bytes) {
+    auto tuner = std::unique_ptr<LocalTuner>(
+        new LocalTuner(options, std::move(module), std::move(bytes)));
     if (options.state.empty()) {
       tuner->store_ = std::make_unique<storage::MemoryStore>();
     } else {
@@ -188,19 +193,20 @@ class LocalTuner final : public Tuner {
 
   absl::StatusOr<TaskResult> Tune(const std::string& task,
                                   absl::Duration time) override {
-    tuning::TuneRequest request;
-    request.task = task;
-    request.target = options_.target;
-    request.optimizer = options_.optimizer;
-    request.options.score = options_.score;
-    request.options.threads = options_.threads;
+    tuning::TuningSpec spec;
+    spec.task = task;
+    spec.target = options_.target;
+    spec.optimizer = options_.optimizer;
+    spec.options.score = options_.score;
+    spec.options.threads = options_.threads;
+    HONE_ASSIGN_OR_RETURN(spec.options.numerics,
+                          hlo::ParseNumerics(options_.numerics));
     HONE_ASSIGN_OR_RETURN(const int64_t trials, TrialsOf(task));
-    request.budget = {.trials = trials, .time = time};
-    request.seed = options_.seed;
-    HONE_RETURN_IF_ERROR(tuning::ValidateRequest(request));
-    HONE_ASSIGN_OR_RETURN(
-        const storage::CacheKey key,
-        tuning::MakeCacheKey(hlo::Fingerprint(module_), request, &kernels_));
+    spec.budget = {.trials = trials, .time = time};
+    spec.seed = options_.seed;
+    HONE_RETURN_IF_ERROR(tuning::ValidateSpec(spec));
+    HONE_ASSIGN_OR_RETURN(const storage::CacheKey key,
+                          tuning::MakeCacheKey(fingerprint_, spec, &kernels_));
     bool cached = false;
     if (!options_.force) {
       absl::StatusOr<storage::Record> hit = store_->Lookup(key);
@@ -208,23 +214,23 @@ class LocalTuner final : public Tuner {
       if (cached) record_ = *std::move(hit);
     }
     if (!cached) {
+      HONE_ASSIGN_OR_RETURN(std::string digest, store_->PutBlob(bytes_));
       HONE_ASSIGN_OR_RETURN(const storage::Tuning tuning,
-                            tuning::CreateTuning(context_, module_, request));
+                            tuning::CreateTuning(context_, spec, key,
+                                                 {module_, std::move(digest)}));
       ProgressLine line(task);
-      HONE_ASSIGN_OR_RETURN(
-          record_,
-          tuning::RunTuning(
-              context_, tuning.id,
-              [&](const tuning::Progress& p) {
-                line.Show({.verifying =
-                               p.phase != tuning::Progress::Phase::kSearching,
-                           .trials = p.trials,
-                           .budget_trials = p.budget_trials,
-                           .default_cost = p.default_cost,
-                           .best_cost = p.best_cost,
-                           .unit = p.unit});
-              },
-              [] { return false; }));
+      tuning::RunOptions run;
+      run.module = module_;
+      run.progress = [&](const tuning::Progress& p) {
+        line.Show({.verifying = p.phase != tuning::Progress::Phase::kSearching,
+                   .trials = p.trials,
+                   .budget_trials = p.budget_trials,
+                   .default_cost = p.default_cost,
+                   .best_cost = p.best_cost,
+                   .unit = p.unit});
+      };
+      HONE_ASSIGN_OR_RETURN(record_,
+                            tuning::RunTuning(context_, tuning.id, run));
     }
     return TaskResult{.task = record_.key.task,
                       .target = record_.key.target,
@@ -241,7 +247,7 @@ class LocalTuner final : public Tuner {
   }
 
   absl::StatusOr<hlo::Module> Tuned() override {
-    return tuning::TunedModule(context_, record_);
+    return tuning::ReadTunedModule(*store_, record_);
   }
 
  private:
@@ -250,16 +256,20 @@ class LocalTuner final : public Tuner {
     HONE_ASSIGN_OR_RETURN(const tuning::Task* task,
                           tuning::FindTask(task_name));
     return task->default_trials() > 0 ? task->default_trials()
-                                      : tuning::TuneRequest().budget.trials;
+                                      : tuning::TuningSpec().budget.trials;
   }
 
-  LocalTuner(const Options& options, hlo::Module module)
+  LocalTuner(const Options& options, hlo::Module module, std::string bytes)
       : options_(options),
         module_(std::move(module)),
+        fingerprint_(hlo::Fingerprint(module_)),
+        bytes_(std::move(bytes)),
         pool_(std::max(1u, std::thread::hardware_concurrency())) {}
 
   const Options& options_;
-  hlo::Module module_;
+  const hlo::Module module_;
+  const std::string fingerprint_;
+  const std::string bytes_;  // of the file
   ThreadPool pool_;
   backends::LocalKernels kernels_;
   std::unique_ptr<storage::Store> store_;
@@ -267,8 +277,8 @@ class LocalTuner final : public Tuner {
   storage::Record record_;
 };
 
-// Native code of what the last task has made: the scheduled kernel, or a
-// rewritten module with default schedules.
+// Exports the result of the last task as native code: the scheduled kernel, or
+// the rewritten module with default schedules.
 absl::Status Export(const hlo::Module& input, const TaskResult& result,
                     Tuner& tuner, const Options& options) {
   if (result.task != "kernel") {
@@ -330,6 +340,7 @@ absl::StatusOr<int> Run(const Options& options, const Context& context) {
   if (!options.library.empty()) {
     HONE_RETURN_IF_ERROR(backends::CheckLibraryPath(options.library));
   }
+  HONE_RETURN_IF_ERROR(hlo::ParseNumerics(options.numerics).status());
   // Read here too, so that a broken file is reported before anything starts.
   HONE_ASSIGN_OR_RETURN(std::string bytes, hlo::ReadFileBytes(options.file));
   HONE_ASSIGN_OR_RETURN(const hlo::Module module,
@@ -345,7 +356,8 @@ absl::StatusOr<int> Run(const Options& options, const Context& context) {
   }
   std::unique_ptr<Tuner> tuner;
   if (local) {
-    HONE_ASSIGN_OR_RETURN(tuner, LocalTuner::Create(options, module));
+    HONE_ASSIGN_OR_RETURN(
+        tuner, LocalTuner::Create(options, module, std::move(bytes)));
   } else {
     tuner = std::make_unique<RemoteTuner>(options, context, std::move(bytes));
   }
@@ -386,21 +398,22 @@ void AddTuneCommand(CLI::App& app, Context& context) {
       ->delimiter(',')
       ->capture_default_str();
   command->add_option("--target", options->target,
-                      "What the result is valid for: a device's fingerprint, "
+                      "Target of the result: a device's fingerprint, "
                       "or cpu; default: the task's own");
   command->add_option("--optimizer", options->optimizer, "Search algorithm")
       ->capture_default_str();
   command
       ->add_option("--score", options->score,
-                   "What pass_order minimises: ops, or time by the model")
+                   "What pass_order minimizes: ops, or time by the model")
       ->capture_default_str();
+  AddNumericsOption(*command, options->numerics);
   command
       ->add_option("--trials", options->trials,
-                   "Candidates to try; default: 500, or 64 that are measured")
+                   "Candidates to try; default: 500, or 64 if measured")
       ->check(CLI::PositiveNumber);
   command
       ->add_option("--threads", options->threads,
-                   "Of the parallel scopes of a kernel, and of native code")
+                   "Threads of a kernel's parallel loops, and of native code")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
   command->add_option("--time", options->time,
@@ -408,10 +421,10 @@ void AddTuneCommand(CLI::App& app, Context& context) {
   command->add_option("--seed", options->seed, "Seed of the search")
       ->capture_default_str();
   command->add_option("-o,--output", options->output,
-                      "Where the tuned module goes (.pb: as a proto)");
+                      "Path of the tuned module (.pb: as a proto)");
   command
       ->add_option("--export", options->library,
-                   "Where native code of the result goes, as a shared object; "
+                   "Path of the result as a native shared object; "
                    "its C header is written beside it")
       ->type_name("K.so");
   command->add_flag("--force", options->force,

@@ -26,48 +26,50 @@
 #include "base/hash.h"
 #include "base/status_macros.h"
 #include "hone/v1/worker_service.grpc.pb.h"
+#include "proto/grpc_status.h"
 
 namespace hone::cli {
 namespace {
 
 constexpr absl::Duration kLongestWait = absl::Seconds(20);
 constexpr absl::Duration kCallTimeout = absl::Seconds(30);
-// Between calls to a daemon that does not answer: doubles from the first to the
-// last.
+// The delay between calls to a daemon that does not answer doubles from the
+// first to the last.
 constexpr absl::Duration kFirstBackoff = absl::Milliseconds(100);
 constexpr absl::Duration kLastBackoff = absl::Seconds(10);
 
-// Asked to end by a signal, or by the end of stdin. A call that waits is
-// cancelled then.
-class Ending {
+// A request to shut down, by a signal or the end of stdin. Cancels the waiting
+// call.
+class ShutdownRequest {
  public:
-  explicit Ending(bool at_eof) {
+  explicit ShutdownRequest(bool at_eof) {
     instance_ = this;
     if (pipe(wake_) != 0) return;
     for (int number : {SIGINT, SIGTERM}) signal(number, OnSignal);
     signal(SIGPIPE, SIG_IGN);
     watcher_ = std::thread([this, at_eof] { Watch(at_eof); });
   }
-  ~Ending() {
+  ~ShutdownRequest() {
     OnSignal(0);
     if (watcher_.joinable()) watcher_.join();
   }
 
-  bool asked() const { return asked_; }
+  bool requested() const { return requested_; }
 
-  // Cancels `context` when the end is asked for; null: nothing any more.
-  void CancelWhenAsked(grpc::ClientContext* context) {
+  // Cancels `context` when a shutdown is requested; null: no call.
+  void CancelOnShutdown(grpc::ClientContext* context) {
     absl::MutexLock lock(&mu_);
     context_ = context;
-    if (asked_ && context_ != nullptr) context_->TryCancel();
+    if (requested_ && context_ != nullptr) context_->TryCancel();
   }
 
-  // Returns early when the end is asked for.
+  // Returns early when a shutdown is requested.
   void Sleep(absl::Duration duration) {
     absl::MutexLock lock(&mu_);
     mu_.AwaitWithTimeout(
         absl::Condition(
-            +[](std::atomic<bool>* asked) { return asked->load(); }, &asked_),
+            +[](std::atomic<bool>* requested) { return requested->load(); },
+            &requested_),
         duration);
   }
 
@@ -90,19 +92,19 @@ class Ending {
       }
     }
     absl::MutexLock lock(&mu_);
-    asked_ = true;
+    requested_ = true;
     if (context_ != nullptr) context_->TryCancel();
   }
 
-  static Ending* instance_;
+  static ShutdownRequest* instance_;
   int wake_[2] = {-1, -1};
-  std::atomic<bool> asked_ = false;
+  std::atomic<bool> requested_ = false;
   absl::Mutex mu_;
   grpc::ClientContext* context_ ABSL_GUARDED_BY(mu_) = nullptr;
   std::thread watcher_;
 };
 
-Ending* Ending::instance_ = nullptr;
+ShutdownRequest* ShutdownRequest::instance_ = nullptr;
 
 class WorkerLoop {
  public:
@@ -110,7 +112,7 @@ class WorkerLoop {
       : server_(server),
         stub_(v1::WorkerService::NewStub(
             grpc::CreateChannel(server, grpc::InsecureChannelCredentials()))),
-        ending_(at_eof) {
+        shutdown_(at_eof) {
     request_.set_worker_id(RandomUuid());
     request_.set_version(HONE_VERSION);
     backends::ToProto(backends::HostDevice(), *request_.mutable_device());
@@ -120,7 +122,7 @@ class WorkerLoop {
 
   absl::Status Run() {
     absl::Duration backoff = kFirstBackoff;
-    while (!ending_.asked()) {
+    while (!shutdown_.requested()) {
       if (lease_.has_value()) {
         *request_.mutable_executing()->mutable_lease() = *lease_;
       } else {
@@ -133,16 +135,16 @@ class WorkerLoop {
                     << server_ << ": " << request_.device().model() << '\n';
         }
         backoff = kFirstBackoff;
-        HONE_RETURN_IF_ERROR(Obey(*response));
+        HONE_RETURN_IF_ERROR(ApplyDesiredState(*response));
       } else if (absl::IsFailedPrecondition(response.status()) ||
                  absl::IsInvalidArgument(response.status())) {
         return response.status();
-      } else if (!ending_.asked()) {
+      } else if (!shutdown_.requested()) {
         if (std::exchange(connected_, false) || backoff == kFirstBackoff) {
           std::cerr << "honed at " << server_ << ": "
                     << response.status().message() << "; trying again\n";
         }
-        ending_.Sleep(backoff);
+        shutdown_.Sleep(backoff);
         backoff = std::min(2 * backoff, kLastBackoff);
       }
       if (lease_.has_value()) Work();
@@ -158,21 +160,18 @@ class WorkerLoop {
     grpc::ClientContext context;
     context.set_deadline(absl::ToChronoTime(
         absl::Now() + (last ? absl::Seconds(1) : kCallTimeout)));
-    if (!last) ending_.CancelWhenAsked(&context);
+    if (!last) shutdown_.CancelOnShutdown(&context);
     v1::SynchronizeResponse response;
     const grpc::Status status =
         stub_->Synchronize(&context, request_, &response);
-    ending_.CancelWhenAsked(nullptr);
-    if (!status.ok()) {
-      return absl::Status(static_cast<absl::StatusCode>(status.error_code()),
-                          status.error_message());
-    }
+    shutdown_.CancelOnShutdown(nullptr);
+    if (!status.ok()) return ToStatus(status);
     return response;
   }
 
-  absl::Status Obey(const v1::SynchronizeResponse& response) {
+  absl::Status ApplyDesiredState(const v1::SynchronizeResponse& response) {
     lease_duration_ = absl::Seconds(response.lease_duration().seconds());
-    // Whether they were taken or refused: there is nothing more to do.
+    // Accepted or refused: neither needs a retry.
     request_.clear_completions();
     if (!response.has_execute()) {
       if (lease_.has_value()) measure_.Kill();
@@ -207,7 +206,7 @@ class WorkerLoop {
 
   const std::string server_;
   const std::unique_ptr<v1::WorkerService::Stub> stub_;
-  Ending ending_;
+  ShutdownRequest shutdown_;
   v1::SynchronizeRequest request_;
   bool connected_ = false;
   absl::Duration lease_duration_;
@@ -221,12 +220,12 @@ void AddWorkerCommand(CLI::App& app, Context& context) {
   auto server = std::make_shared<std::string>();
   auto at_eof = std::make_shared<bool>(false);
   CLI::App* command = AddCommand(app, context, "worker",
-                                 "Offers this machine's devices to a daemon");
+                                 "Offer this machine's devices to a daemon");
   command->add_option("--connect", *server,
                       "HOST:PORT of honed (default: --server)");
   command->add_flag("--until-eof", *at_eof,
-                    "Ends when its standard input does")
-      ->group("");  // For honed, which starts one.
+                    "End at the end of standard input")
+      ->group("");  // For honed.
   command->callback([server, at_eof, &context] {
     RunCommand(context, [&]() -> absl::StatusOr<int> {
       WorkerLoop loop(server->empty() ? context.server : *server, *at_eof);

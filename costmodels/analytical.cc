@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
-#include <vector>
 
 #include "costmodels/registry.h"
 #include "hlo/analysis/cost_analysis.h"
+#include "hlo/ir/id_map.h"
 
 namespace hone::costmodels {
 namespace {
@@ -13,7 +13,6 @@ using hlo::Computation;
 using hlo::ComputationId;
 using hlo::Costs;
 using hlo::Instruction;
-using hlo::InstructionId;
 using hlo::Module;
 using hlo::Opcode;
 
@@ -33,42 +32,25 @@ class Analytical final : public CostModel {
     return Prediction(module, machine_).ComputationNs(module.entry());
   }
 
-  std::vector<double> PredictInstructionsNs(const Module& module,
-                                            ComputationId id) const override {
-    const Prediction prediction(module, machine_);
-    const Computation& computation = module.computation(id);
-    std::vector<double> times(static_cast<size_t>(computation.slot_count()));
-    for (InstructionId i = 0; i < computation.slot_count(); ++i) {
-      if (!computation[i].is_live()) continue;
-      times[static_cast<size_t>(i)] = prediction.InstructionNs(computation, i);
-    }
-    return times;
-  }
-
  private:
   // The times of one module's computations.
   class Prediction {
    public:
     Prediction(const Module& module, const MachineModel& machine)
-        : machine_(machine),
-          analysis_(module),
-          times_(static_cast<size_t>(module.computation_slots())) {
+        : machine_(machine), analysis_(module) {
       for (ComputationId id : module.ComputationPostOrder()) {
         const Computation& computation = module.computation(id);
-        double& sum = times_[static_cast<size_t>(id)];
-        for (InstructionId i = 0; i < computation.slot_count(); ++i) {
-          if (computation[i].is_live()) sum += InstructionNs(computation, i);
+        double& sum = times_[id];
+        for (const Instruction& instruction : computation.instructions()) {
+          sum += InstructionNs(computation, instruction);
         }
       }
     }
 
-    double ComputationNs(ComputationId id) const {
-      return times_[static_cast<size_t>(id)];
-    }
+    double ComputationNs(ComputationId id) const { return times_.at(id); }
 
     double InstructionNs(const Computation& computation,
-                         InstructionId id) const {
-      const Instruction& instruction = computation[id];
+                         const Instruction& instruction) const {
       const auto called = [&](size_t i) {
         return ComputationNs(instruction.called()[i]);
       };
@@ -89,7 +71,8 @@ class Analytical final : public CostModel {
           return machine_.op_overhead_ns + slowest;
         }
         default:
-          return RooflineNs(analysis_.InstructionCosts(computation, id));
+          return RooflineNs(
+              analysis_.InstructionCosts(computation, instruction.id()));
       }
     }
 
@@ -105,7 +88,7 @@ class Analytical final : public CostModel {
 
     const MachineModel& machine_;
     const hlo::CostAnalysis analysis_;
-    std::vector<double> times_;
+    hlo::IdMap<double> times_;
   };
 
   const MachineModel machine_;

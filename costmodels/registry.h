@@ -2,11 +2,11 @@
 #define HONE_COSTMODELS_REGISTRY_H_
 
 #include <memory>
-#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
+#include "base/registry.h"
 #include "costmodels/cost_model.h"
 
 namespace hone::costmodels {
@@ -16,10 +16,16 @@ namespace hone::costmodels {
 #include "costmodels/cost_models.def"
 #undef HONE_COST_MODEL
 
-// Ids of all cost models, sorted.
-std::vector<absl::string_view> CostModelNames();
+// One line of cost_models.def.
+struct CostModelEntry {
+  absl::string_view id;
+  std::unique_ptr<CostModel> (*factory)(const MachineModel&);
+};
 
-// The cost model of that id for `machine`.
+// All cost models.
+const Registry<CostModelEntry>& CostModels();
+
+// Returns the cost model of that id for `machine`.
 // Errors: NotFound, listing the known ids.
 absl::StatusOr<std::unique_ptr<CostModel>> CreateCostModel(
     absl::string_view id, const MachineModel& machine = {});

@@ -218,7 +218,7 @@ absl::Status ValidateConfig(const Config& config) {
     return absl::InvalidArgumentError("no state folder, expected --state DIR");
   }
   if (const auto optimizer =
-          optimizers::FindOptimizer(config.default_optimizer);
+          optimizers::Optimizers().Find(config.default_optimizer);
       !optimizer.ok()) {
     return absl::InvalidArgumentError(optimizer.status().message());
   }

@@ -11,48 +11,48 @@
 
 namespace hone::daemon {
 
-// How honed runs. The defaults need no configuration file.
+// The configuration of honed. The defaults need no file.
 struct Config {
   // [server]
-  // Where gRPC and HTTP listen; port 0 takes any free one.
+  // The addresses of gRPC and HTTP; port 0 takes any free one.
   std::string listen = "127.0.0.1:7420";
   std::string http = "127.0.0.1:7421";
   // Folder of the store.
   std::string state = DefaultStateDirectory();
-  // Whether the server describes its API to tools such as grpcurl.
+  // Describe the API to tools such as grpcurl.
   bool reflection = true;
 
   // [limits]
-  // Largest module that is taken by upload.
+  // The largest module that may be uploaded.
   int64_t max_module_bytes = int64_t{512} << 20;
-  // Tunings at the same time: one per two cores.
+  // Concurrent tunings: one per two cores.
   int max_running_tunings = DefaultRunningTunings();
-  // Tunings that may wait.
+  // Tunings that may wait in the queue.
   int max_queued_tunings = 1000;
-  // What gRPC may buffer for all connections together.
+  // The memory of gRPC's buffers for all connections together.
   int64_t rpc_memory_bytes = int64_t{1} << 30;
-  // Environments that are open at the same time, what their states and what is
-  // remembered of their steps may take, and how long they live unused.
+  // The number of open environments, the memory of their states and cached
+  // steps, and the time after which an unused one expires.
   int max_environments = 4096;
   int64_t environment_memory_bytes = int64_t{2} << 30;
   absl::Duration environment_idle = absl::Minutes(10);
 
   // [tuning]
-  // What a request that names none gets.
+  // The optimizer and trials of requests without any.
   std::string default_optimizer = "beam";
   int64_t default_trials = 500;
 
   // [workers]
-  // How long a worker may be silent before its work goes to another.
+  // The duration of a lease: a worker that is silent for longer loses its work.
   absl::Duration worker_lease = absl::Seconds(15);
-  // Whether the daemon starts a worker on its own machine.
+  // Start a worker on the daemon's own machine.
   bool local_worker = true;
 
   // [drain]
-  // How long requests are still taken after health has turned NOT_SERVING, so
-  // that load balancers notice.
+  // The time between health turning NOT_SERVING and the first refused request,
+  // so that load balancers notice.
   absl::Duration drain_delay = absl::ZeroDuration();
-  // How long calls and tunings then have to end.
+  // The time that calls and tunings then have to end.
   absl::Duration drain_grace = absl::Seconds(10);
 
   // [log]
@@ -67,8 +67,8 @@ struct Config {
   static int DefaultRunningTunings();
 };
 
-// `text` (TOML) over the defaults. The keys are the names above, in the tables
-// named above; durations are seconds ("grace_seconds"), log_json is
+// Parses `text` (TOML) over the defaults. The keys are the names above, in the
+// tables named above; durations are seconds ("grace_seconds"), log_json is
 // `format = "json"`.
 // Errors: InvalidArgument, "FILE:LINE:COLUMN: what, expected what", for bad
 // syntax, unknown tables and keys, and values of the wrong kind.
@@ -78,7 +78,7 @@ absl::StatusOr<Config> ParseConfig(absl::string_view text,
 // Reads and parses a file. Errors: also NotFound.
 absl::StatusOr<Config> ReadConfig(const std::string& path);
 
-// What no single value shows: known log level and optimizer, limits in range.
+// Checks what parsing cannot: known log level and optimizer, limits in range.
 // Errors: InvalidArgument.
 absl::Status ValidateConfig(const Config& config);
 

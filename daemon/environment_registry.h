@@ -27,40 +27,40 @@
 
 namespace hone::daemon {
 
-// A problem, what it is about, and what it remembers of its steps: shared by
-// the environments on the same module and options.
+// A problem with its module and its cached steps, shared by the environments on
+// the same module and options.
 struct EnvironmentProblem {
   hlo::Module module;
   std::string task;
   std::unique_ptr<space::Problem> problem;  // sequential
   double default_score = 0;
-  // Estimate of a state.
+  // The estimated size of a state.
   int64_t state_bytes = 0;
 };
 
-// One environment. Touched only by who holds its EnvironmentUse.
+// An open environment. Accessed only through its EnvironmentUse.
 struct LiveEnvironment {
   std::string id;
   std::shared_ptr<EnvironmentProblem> problem;
   tuning::Episode episode;
   int32_t max_steps = 0;
   v1::ObservationParts parts;
-  // Where the last step request with an id began, so that it can be repeated.
+  // The last step request with an id, and the episode before it, so that the
+  // request can be repeated.
   std::string last_request_id;
   std::optional<tuning::Episode> before_last_request;
 };
 
-// Exclusive use of an environment until it is dropped, even if the environment
-// is closed meanwhile.
+// Exclusive use of an environment while it exists, even if the environment is
+// closed meanwhile.
 using EnvironmentUse =
     std::unique_ptr<LiveEnvironment, std::function<void(LiveEnvironment*)>>;
 
-// The environments that are open: finds them, and closes those that nobody has
-// used for a while.
+// The open environments. Closes those that are idle for too long.
 //
-// Of `memory_bytes`, one half bounds the states that environments are in and
-// the other what their problems remember, in equal shares. Threads:
-// thread-safe.
+// Half of `memory_bytes` limits the states of environments, the other half the
+// caches of their problems, in equal shares.
+// Threads: thread-safe.
 class EnvironmentRegistry {
  public:
   struct Limits {
@@ -69,33 +69,35 @@ class EnvironmentRegistry {
     absl::Duration idle;
   };
 
-  // `clock` says how long environments are idle.
+  // `clock` measures idle time.
   EnvironmentRegistry(const Clock& clock, Metrics& metrics,
                       const Limits& limits);
-  // Every EnvironmentUse was dropped.
+  // Every EnvironmentUse has ended.
   ~EnvironmentRegistry();
 
-  // The problem of that key if an open environment has it; else what `make`
-  // returns. Errors: those of `make`.
+  // Returns the problem of that key if an open environment has it, else the
+  // result of `make`. Errors: those of `make`.
   absl::StatusOr<std::shared_ptr<EnvironmentProblem>> ProblemOf(
       const std::string& key,
       const std::function<
           absl::StatusOr<std::shared_ptr<EnvironmentProblem>>()>& make);
 
-  // Whether Open would take an environment with states of that size.
+  // Checks that Open has room for an environment with states of that size.
   // Errors: as Open.
   absl::Status CheckRoom(int64_t state_bytes);
-  // Opens an environment under a new id, which it returns.
+  // Opens an environment and returns its new id.
   // Errors: ResourceExhausted (TOO_MANY_ENVIRONMENTS, with RetryInfo).
   absl::StatusOr<std::string> Open(LiveEnvironment environment);
 
-  // Errors: NotFound; Aborted (ENVIRONMENT_BUSY) while another use lasts.
+  // Returns exclusive use of an environment.
+  // Errors: NotFound; Aborted (ENVIRONMENT_BUSY) during another use.
   absl::StatusOr<EnvironmentUse> Use(absl::string_view id);
 
   // Errors: NotFound.
   absl::Status Close(absl::string_view id);
 
-  // Closes what has been idle for too long. Called by itself, now and then.
+  // Closes environments that are idle for too long. Runs periodically by
+  // itself.
   void Expire();
 
  private:
@@ -109,8 +111,8 @@ class EnvironmentRegistry {
   absl::Status CheckRoomLocked(int64_t state_bytes)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Touch(Entries::iterator entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Takes an entry out; what is returned is to be dropped without the lock, as
-  // it may free much.
+  // Removes an entry and returns its environment, to be destroyed without the
+  // lock because that may free much memory.
   std::shared_ptr<LiveEnvironment> Remove(Entries::iterator entry)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Release(const std::string& id);

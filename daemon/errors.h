@@ -11,34 +11,36 @@
 #include "google/rpc/status.pb.h"
 #include <grpcpp/support/status.h>
 
-// How errors leave the daemon. Inside it they are absl::Status, with typed
-// details (google.rpc messages) as payloads; clients get them as
+// Errors at the API. Inside the daemon they are absl::Status with typed details
+// (google.rpc messages) as payloads; clients get them as
 // google.rpc.Status in the trailer grpc-status-details-bin.
 namespace hone::daemon {
 
 using ErrorMetadata = std::vector<std::pair<std::string, std::string>>;
 
-// `status` with a reason for programs (google.rpc.ErrorInfo), which replaces
-// one it had. reason: [A-Z][A-Z0-9_]+[A-Z0-9], at most 63 characters.
+// Returns `status` with a reason for programs (google.rpc.ErrorInfo), which
+// replaces an earlier one. reason: [A-Z][A-Z0-9_]+[A-Z0-9], at most 63
+// characters.
 absl::Status WithReason(absl::Status status, absl::string_view reason,
                         const ErrorMetadata& metadata = {});
 
-// `status` with advice when to try again (google.rpc.RetryInfo).
+// Returns `status` with a retry delay (google.rpc.RetryInfo).
 absl::Status WithRetryDelay(absl::Status status, absl::Duration delay);
 
-// InvalidArgument about a field of the request, with reason INVALID_FIELD and
-// google.rpc.BadRequest. field: its path, "spec.optimizer".
+// Returns InvalidArgument about a field of the request, with reason
+// INVALID_FIELD and google.rpc.BadRequest. field: its path, "spec.optimizer".
 absl::Status InvalidField(absl::string_view field,
                           absl::string_view description);
 
-// NotFound with reason NOT_FOUND and google.rpc.ResourceInfo. type: "tuning",
-// "module".
+// Returns NotFound with reason NOT_FOUND and google.rpc.ResourceInfo. type:
+// "tuning", "module".
 absl::Status ResourceNotFound(absl::string_view type, absl::string_view name);
 
-// Unavailable with reason DRAINING and advice to try again.
+// Returns Unavailable with reason DRAINING and a retry delay.
 absl::Status DrainingError();
 
-// As it goes over the wire. Errors without a reason get the name of their code.
+// Converts to the form on the wire. Errors without a reason get the name of
+// their code.
 google::rpc::Status ToRpcStatus(const absl::Status& status);
 grpc::Status ToGrpcStatus(const absl::Status& status);
 

@@ -7,7 +7,7 @@ namespace hone::daemon {
 
 // Largest message that the server receives.
 inline constexpr int64_t kMaxMessageBytes = int64_t{16} << 20;
-// Largest module in a request; the rest of the message needs room, too.
+// Largest module in a request, which leaves room for the rest of the message.
 inline constexpr int64_t kMaxInlineBytes = int64_t{15} << 20;
 // Chunks of an upload, the last one excepted from the minimum.
 inline constexpr int64_t kMinChunkBytes = int64_t{64} << 10;
@@ -20,7 +20,7 @@ inline constexpr int32_t kMaxBatchSteps = 4096;
 inline constexpr int32_t kMaxEpisodeSteps = 10'000;
 // Observations in one response, all together.
 inline constexpr int64_t kMaxObservationBytes = int64_t{64} << 20;
-// Items of a listing's page, as every Store has it.
+// Largest page of a listing, for every Store.
 inline constexpr int32_t kMaxPageSize = 1000;
 
 }  // namespace hone::daemon

@@ -14,8 +14,9 @@
 
 namespace hone::daemon {
 
-// A map from strings that keeps the `capacity` (≥ 1) entries used last.
-// Threads: thread-safe; no call blocks for longer than a map operation.
+// A map from strings that keeps the `capacity` (≥ 1) most recently used
+// entries. Threads: thread-safe; no call blocks for longer than a map
+// operation.
 template <typename Value>
 class LruMap {
  public:

@@ -27,7 +27,7 @@ namespace {
 
 enum ExitStatus { kDone = 0, kBadUsage = 2, kFailed = 3 };
 
-// What the command line says; absent: as in the configuration.
+// The options of the command line; absent: as in the configuration.
 struct Flags {
   std::string config;
   std::optional<std::string> listen;

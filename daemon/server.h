@@ -13,30 +13,29 @@
 
 namespace hone::daemon {
 
-// The daemon: gRPC and HTTP servers over a store, and what runs tunings.
+// The daemon: gRPC and HTTP servers over a store, with its tuning executor.
 // Threads: thread-safe.
 class Server {
  public:
   // Opens both ports, resumes the tunings that `store` holds unfinished, and
   // serves. Environments expire by `clock`, which outlives the server.
-  // Errors: InvalidArgument for a bad configuration; Unavailable when a port is
+  // Errors: InvalidArgument for a bad configuration; Unavailable if a port is
   // taken; those of the store.
   static absl::StatusOr<std::unique_ptr<Server>> Start(
       const Config& config, std::unique_ptr<storage::Store> store,
       const Clock& clock = SystemClock());
-  // Drains without delay, and waits until all has ended.
+  // Drains without delay and waits for the end of all work.
   virtual ~Server() = default;
 
-  // What it listens on: "127.0.0.1:7420".
+  // The listening addresses: "127.0.0.1:7420".
   virtual std::string grpc_address() const = 0;
   virtual std::string http_address() const = 0;
 
-  // Ends service in an order that loses nothing: health turns NOT_SERVING;
-  // after drain_delay new tunings are refused, running ones asked to stop, and
-  // every watcher gets a last message; calls have drain_grace to end, and are
-  // then cancelled. Returns whether the tunings have stopped, too: those that
-  // have not are in the store and will be resumed, whatever happens to the
-  // process.
+  // Shuts down without losing work: health turns NOT_SERVING; after drain_delay
+  // new tunings are refused, running ones are asked to stop, and every watcher
+  // gets a last message; calls have drain_grace to end and are then cancelled.
+  // Returns true if all tunings have stopped. The others are in the store and
+  // will be resumed, whatever happens to the process.
   virtual bool Drain() = 0;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -18,8 +19,8 @@ using storage::Record;
 using storage::Tuning;
 using storage::TuningState;
 
-// Budgets are left out: who asks for the same search again gets the one that
-// runs.
+// The identity of a search. Budgets are left out: a request for the same search
+// joins the one that runs.
 std::string Identity(const CacheKey& key, absl::string_view optimizer,
                      uint64_t seed) {
   return absl::StrCat(key.Digest(), "/", optimizer, "/", seed);
@@ -43,13 +44,16 @@ struct TuningExecutor::Job {
   const absl::Time queued = SystemClock().Now();
   const absl::Duration queued_at = SystemClock().Monotonic();
   std::atomic<bool> stop = false;
+  // The module if it is kept until the job runs. Set before the job is queued.
+  std::optional<hlo::Module> module;
 
   absl::Mutex mu;
   TuningUpdate update ABSL_GUARDED_BY(mu);
   int64_t next_listener ABSL_GUARDED_BY(mu) = 1;
   absl::flat_hash_map<int64_t, Listener> listeners ABSL_GUARDED_BY(mu);
 
-  // Changes the update by `change` and tells everybody, unless it is settled.
+  // Changes the update by `change` and notifies the listeners, unless it is
+  // settled.
   template <typename Change>
   void Notify(Change change) ABSL_LOCKS_EXCLUDED(mu) {
     absl::MutexLock lock(&mu);
@@ -63,7 +67,7 @@ TuningExecutor::TuningExecutor(const tuning::TunerContext& context,
                                Metrics& metrics, const Options& options)
     : context_(context), metrics_(metrics), options_(options) {
   for (int i = 0; i < options.max_running; ++i) {
-    threads_.emplace_back([this] { Work(); });
+    threads_.emplace_back([this] { RunQueue(); });
   }
 }
 
@@ -104,56 +108,111 @@ void TuningExecutor::Enqueue(std::shared_ptr<Job> job) {
   UpdateGauges();
 }
 
+absl::Status TuningExecutor::RefuseWhileDraining() {
+  metrics_.RpcRejected("draining").Increment();
+  return DrainingError();
+}
+
+absl::StatusOr<std::optional<Record>> TuningExecutor::FindPublished(
+    const CacheKey& key) {
+  absl::StatusOr<Record> record = context_.store->Lookup(key);
+  if (record.ok()) return *std::move(record);
+  if (absl::IsNotFound(record.status()) || absl::IsDataLoss(record.status())) {
+    return std::nullopt;
+  }
+  return record.status();
+}
+
 absl::StatusOr<TuningExecutor::Submission> TuningExecutor::Submit(
-    const hlo::Module& module, const tuning::TuneRequest& request,
-    const CacheKey& key, bool use_cache) {
-  const std::string identity = Identity(key, request.optimizer, request.seed);
-  absl::MutexLock create(&create_mu_);
-  std::shared_ptr<Job> twin;
-  {
-    absl::MutexLock lock(&mu_);
-    if (draining_) {
-      metrics_.RpcRejected("draining").Increment();
-      return DrainingError();
+    const tuning::TuningSpec& spec, const CacheKey& key, bool use_cache,
+    const ModuleSupplier& module) {
+  const std::string identity = Identity(key, spec.optimizer, spec.seed);
+  while (true) {
+    std::shared_ptr<Job> twin;
+    std::shared_ptr<Creation> creation;
+    bool creates = false;
+    bool draining = false;
+    {
+      absl::MutexLock lock(&mu_);
+      draining = draining_;
+      if (auto it = by_identity_.find(identity); it != by_identity_.end()) {
+        twin = it->second;
+      } else if (!draining) {
+        std::shared_ptr<Creation>& slot = creating_[identity];
+        creates = slot == nullptr;
+        if (creates) slot = std::make_shared<Creation>();
+        creation = slot;
+      }
     }
-    auto it = by_identity_.find(identity);
-    if (it != by_identity_.end()) twin = it->second;
-  }
-  if (twin != nullptr) {
+    if (creates) {
+      // A twin that ended before this has published before it left the lists,
+      // so the one lookup in Create finds its record.
+      creation->result = Create(spec, key, use_cache, module, identity);
+      {
+        absl::MutexLock lock(&mu_);
+        creating_.erase(identity);
+      }
+      creation->done.Notify();
+      return creation->result;
+    }
+    if (use_cache && creation == nullptr) {
+      HONE_ASSIGN_OR_RETURN(std::optional<Record> record, FindPublished(key));
+      if (record) return Submission{Tuning(), std::move(record)};
+    }
+    if (draining) return RefuseWhileDraining();
     metrics_.inflight_deduplications.Increment();
-    absl::MutexLock lock(&twin->mu);
-    return Submission{twin->update.tuning, /*joined=*/true, std::nullopt};
+    if (twin != nullptr) {
+      absl::MutexLock lock(&twin->mu);
+      return Submission{twin->update.tuning, std::nullopt};
+    }
+    creation->done.WaitForNotification();
+    // A cached record is no answer to a caller that bypasses the cache, and an
+    // error may be about the other caller only.
+    const absl::StatusOr<Submission>& result = creation->result;
+    if (result.ok() && (use_cache || !result->cached)) return result;
   }
-  // A twin that ended until just now has published before it left the list.
+}
+
+absl::StatusOr<TuningExecutor::Submission> TuningExecutor::Create(
+    const tuning::TuningSpec& spec, const CacheKey& key, bool use_cache,
+    const ModuleSupplier& module, const std::string& identity) {
   if (use_cache) {
-    absl::StatusOr<Record> record = context_.store->Lookup(key);
-    if (record.ok())
-      return Submission{Tuning(), /*joined=*/false, *std::move(record)};
-    if (!absl::IsNotFound(record.status()) &&
-        !absl::IsDataLoss(record.status())) {
-      return record.status();
-    }
+    HONE_ASSIGN_OR_RETURN(std::optional<Record> record, FindPublished(key));
+    if (record) return Submission{Tuning(), std::move(record)};
   }
-  {
-    absl::MutexLock lock(&mu_);
-    if (queue_.size() + static_cast<size_t>(running_) >=
-        static_cast<size_t>(options_.max_queued + options_.max_running)) {
-      metrics_.RpcRejected("queue_full").Increment();
-      return WithRetryDelay(
-          WithReason(absl::ResourceExhaustedError(absl::StrCat(
-                         queue_.size(), " tunings wait, expected fewer than ",
-                         options_.max_queued)),
-                     "QUEUE_FULL", {{"queued", absl::StrCat(queue_.size())}}),
-          absl::Seconds(30));
-    }
-  }
+  HONE_RETURN_IF_ERROR(CheckQueue());
+  HONE_ASSIGN_OR_RETURN(tuning::StoredModule stored, module());
   HONE_ASSIGN_OR_RETURN(Tuning tuning,
-                        tuning::CreateTuning(context_, module, request));
+                        tuning::CreateTuning(context_, spec, key, stored));
   absl::MutexLock lock(&mu_);
-  // Drained meanwhile: it is stored and goes on after the next start.
+  // Drained meanwhile: the tuning is stored and continues after the next start.
   if (draining_) return DrainingError();
-  Enqueue(std::make_shared<Job>(tuning, identity));
-  return Submission{std::move(tuning), /*joined=*/false, std::nullopt};
+  auto job = std::make_shared<Job>(tuning, identity);
+  // A job that starts at once keeps the module; one that waits reads it from
+  // the store, so that a long queue does not take the memory of its modules.
+  if (queue_.size() + static_cast<size_t>(running_) < threads_.size()) {
+    job->module = std::move(stored.module);
+  }
+  Enqueue(std::move(job));
+  return Submission{std::move(tuning), std::nullopt};
+}
+
+absl::Status TuningExecutor::CheckQueue() {
+  absl::MutexLock lock(&mu_);
+  // The submission that asks is one of those being created.
+  const size_t active =
+      queue_.size() + static_cast<size_t>(running_) + creating_.size() - 1;
+  if (active <
+      static_cast<size_t>(options_.max_queued + options_.max_running)) {
+    return absl::OkStatus();
+  }
+  metrics_.RpcRejected("queue_full").Increment();
+  return WithRetryDelay(
+      WithReason(absl::ResourceExhaustedError(absl::StrCat(
+                     queue_.size(), " tunings wait, expected fewer than ",
+                     options_.max_queued)),
+                 "QUEUE_FULL", {{"queued", absl::StrCat(queue_.size())}}),
+      absl::Seconds(30));
 }
 
 std::shared_ptr<TuningExecutor::Job> TuningExecutor::FindJob(
@@ -261,7 +320,7 @@ void TuningExecutor::UpdateGauges() {
   metrics_.tunings_running.Set(running_);
 }
 
-void TuningExecutor::Work() {
+void TuningExecutor::RunQueue() {
   absl::MutexLock lock(&mu_);
   while (true) {
     const auto ready = [this] {
@@ -288,19 +347,21 @@ void TuningExecutor::Run(const std::shared_ptr<Job>& job) {
   job->Notify([](TuningUpdate& update) {
     update.tuning.state = TuningState::kRunning;
   });
-  const absl::StatusOr<Record> result = tuning::RunTuning(
-      context_, job->id,
-      [&](const tuning::Progress& progress) {
-        // The end is told with the outcome, below.
-        if (progress.phase == tuning::Progress::Phase::kDone) return;
-        job->Notify([&](TuningUpdate& update) {
-          update.progress = progress;
-          update.tuning.trials = progress.trials;
-          update.tuning.default_cost = progress.default_cost;
-          update.tuning.best_cost = progress.best_cost;
-        });
-      },
-      [&] { return job->stop.load(); });
+  tuning::RunOptions run;
+  run.module = std::exchange(job->module, std::nullopt);
+  run.progress = [&](const tuning::Progress& progress) {
+    // The end is reported with the outcome, below.
+    if (progress.phase == tuning::Progress::Phase::kDone) return;
+    job->Notify([&](TuningUpdate& update) {
+      update.progress = progress;
+      update.tuning.trials = progress.trials;
+      update.tuning.default_cost = progress.default_cost;
+      update.tuning.best_cost = progress.best_cost;
+    });
+  };
+  run.stop = [&] { return job->stop.load(); };
+  const absl::StatusOr<Record> result =
+      tuning::RunTuning(context_, job->id, run);
   const double seconds =
       absl::ToDoubleSeconds(SystemClock().Monotonic() - start);
   metrics_.tuning_duration.Observe(seconds);
@@ -323,7 +384,7 @@ void TuningExecutor::Run(const std::shared_ptr<Job>& job) {
     metrics_.tuning_speedup.Observe(last.record->default_cost /
                                     last.record->best_cost);
   }
-  // Counted before anybody can know of it. False: cancelled, and told.
+  // Metrics are up to date before listeners know. False: Cancel has notified.
   if (!Detach(*job)) return;
   job->Notify([&](TuningUpdate& update) {
     last.progress.seconds = update.progress.seconds;
@@ -339,8 +400,8 @@ TuningUpdate TuningExecutor::FinalUpdate(const Job& job,
     update = Describe(*std::move(tuning));
   }
   if (!update.ok() || !update->settled()) {
-    // The store could not take the outcome: the tuning is resumed at the next
-    // start. For those who follow it now, it failed.
+    // The store could not take the outcome, so the tuning is resumed at the
+    // next start. For its subscribers it failed.
     TuningUpdate failed;
     if (update.ok()) failed = *std::move(update);
     failed.tuning.id = job.id;
@@ -363,7 +424,7 @@ void TuningExecutor::Drain() {
     for (const auto& [_, job] : active_) jobs.push_back(job);
   }
   for (const std::shared_ptr<Job>& job : jobs) {
-    // Told before it stops, so that its end is not taken for a failure.
+    // Notified before it stops, so that its end does not look like a failure.
     job->Notify([](TuningUpdate& update) { update.draining = true; });
     job->stop = true;
   }

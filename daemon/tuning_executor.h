@@ -16,6 +16,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
+#include "absl/synchronization/notification.h"
 #include "absl/time/time.h"
 
 #include "daemon/telemetry/metrics.h"
@@ -25,23 +26,23 @@
 
 namespace hone::daemon {
 
-// The state of a tuning, as those who follow it see it.
+// The state of a tuning, as sent to its subscribers.
 struct TuningUpdate {
   storage::Tuning tuning;
   tuning::Progress progress;
-  // What was published, of a tuning that succeeded.
+  // The published record, if the tuning succeeded.
   std::optional<storage::Record> record;
-  // The daemon shuts down; the tuning goes on after the next start.
+  // The daemon shuts down; the tuning continues after the next start.
   bool draining = false;
 
-  // Whether no more updates follow.
+  // Returns true if no more updates follow.
   bool settled() const { return draining || storage::IsTerminal(tuning.state); }
 };
 
-// Runs tunings on threads of its own, a few at a time, the others queued in
-// order. Identical requests share one tuning.
+// Runs tunings on its own threads, a few at a time; the others wait in a queue.
+// Identical requests (same key, optimizer and seed) share one tuning.
 //
-// Threads: thread-safe. All methods but Drain may wait for the store.
+// Threads: thread-safe. All methods except Drain may wait for the store.
 class TuningExecutor {
  public:
   struct Options {
@@ -52,7 +53,7 @@ class TuningExecutor {
   // call the executor.
   using Listener = std::function<void(const TuningUpdate&)>;
 
-  // What it is given outlives it.
+  // The arguments outlive the executor.
   TuningExecutor(const tuning::TunerContext& context, Metrics& metrics,
                  const Options& options);
   // Drains, and waits for running tunings to stop.
@@ -67,30 +68,35 @@ class TuningExecutor {
   // unnecessary.
   struct Submission {
     storage::Tuning tuning;
-    bool joined = false;
     std::optional<storage::Record> cached;
   };
-  // Stores and queues a tuning. `key` is that of module and request.
+  // Returns the module to tune, stored.
+  using ModuleSupplier = std::function<absl::StatusOr<tuning::StoredModule>()>;
+  // Returns the published record if `use_cache` and there is one; otherwise
+  // joins the identical tuning or stores and queues one. `key` is that of
+  // module and specification. `module` is called only for a new tuning. Of
+  // identical calls at the same moment, one does the work and the others wait
+  // for its result.
   // Errors: ResourceExhausted (QUEUE_FULL) and Unavailable (DRAINING), with a
-  // retry delay; those of tuning::CreateTuning.
-  absl::StatusOr<Submission> Submit(const hlo::Module& module,
-                                    const tuning::TuneRequest& request,
+  // retry delay; those of `module` and tuning::CreateTuning.
+  absl::StatusOr<Submission> Submit(const tuning::TuningSpec& spec,
                                     const storage::CacheKey& key,
-                                    bool use_cache);
+                                    bool use_cache,
+                                    const ModuleSupplier& module);
 
-  // Ends a tuning for good.
+  // Cancels a tuning permanently.
   // Errors: NotFound; FailedPrecondition (TUNING_FINISHED).
   absl::StatusOr<storage::Tuning> Cancel(absl::string_view id);
 
   // Errors: NotFound.
   absl::StatusOr<TuningUpdate> Get(absl::string_view id);
-  // The update for a tuning from the store: live progress if it is active, and
+  // Returns the update for a stored tuning: live progress if it is active, and
   // the record if it succeeded.
   absl::StatusOr<TuningUpdate> Describe(storage::Tuning tuning);
 
   struct Job;
-  // Ends a subscription when it is destroyed; afterwards the listener is not
-  // called, and no call is under way.
+  // Ends the subscription when destroyed; afterwards the listener is not called
+  // and no call is under way.
   class Subscription {
    public:
     Subscription() = default;
@@ -103,24 +109,41 @@ class TuningExecutor {
     std::shared_ptr<Job> job_;
     int64_t id_ = 0;
   };
-  // Calls `listener` with the present state at once, then with each update
-  // until one is settled.
-  // Errors: NotFound.
+  // Calls `listener` with the current state at once, then with each update
+  // until one is settled. Errors: NotFound.
   absl::StatusOr<Subscription> Subscribe(absl::string_view id,
                                          Listener listener);
 
-  // Takes no more tunings, tells all subscribers, and asks running tunings to
-  // stop. Returns at once.
+  // Refuses further tunings, notifies all subscribers and asks running tunings
+  // to stop. Returns at once.
   void Drain();
   bool draining() const;
-  // Whether all tunings have stopped within `timeout`, after Drain.
+  // Returns true if all tunings stop within `timeout`. Called after Drain.
   bool AwaitStopped(absl::Duration timeout);
 
  private:
-  void Work();
+  // A submission in progress: others with its identity wait for the result.
+  struct Creation {
+    absl::Notification done;
+    absl::StatusOr<Submission> result;
+  };
+
+  // Looks the record up, or creates and queues the tuning.
+  absl::StatusOr<Submission> Create(const tuning::TuningSpec& spec,
+                                    const storage::CacheKey& key,
+                                    bool use_cache,
+                                    const ModuleSupplier& module,
+                                    const std::string& identity);
+  // Returns the published record; nothing if there is none that can be read.
+  absl::StatusOr<std::optional<storage::Record>> FindPublished(
+      const storage::CacheKey& key);
+  absl::Status CheckQueue();
+  absl::Status RefuseWhileDraining();
+
+  void RunQueue();
   void Run(const std::shared_ptr<Job>& job);
   void Enqueue(std::shared_ptr<Job> job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Takes the job out of all lists. False when it is out already.
+  // Removes the job from all lists. Returns false if it was removed before.
   bool Detach(const Job& job);
   void UpdateGauges() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   std::shared_ptr<Job> FindJob(absl::string_view id);
@@ -131,18 +154,17 @@ class TuningExecutor {
   Metrics& metrics_;
   const Options options_;
 
-  // Held while a tuning is created, so that of identical requests at the same
-  // moment one creates and the others join.
-  absl::Mutex create_mu_ ABSL_ACQUIRED_BEFORE(mu_);
-
   mutable absl::Mutex mu_;
   bool draining_ ABSL_GUARDED_BY(mu_) = false;
   int running_ ABSL_GUARDED_BY(mu_) = 0;
   std::deque<std::shared_ptr<Job>> queue_ ABSL_GUARDED_BY(mu_);
-  // Queued and running jobs by tuning id, and by what makes requests identical.
+  // Queued and running jobs by tuning id and by identity, and submissions by
+  // identity.
   absl::flat_hash_map<std::string, std::shared_ptr<Job>> active_
       ABSL_GUARDED_BY(mu_);
   absl::flat_hash_map<std::string, std::shared_ptr<Job>> by_identity_
+      ABSL_GUARDED_BY(mu_);
+  absl::flat_hash_map<std::string, std::shared_ptr<Creation>> creating_
       ABSL_GUARDED_BY(mu_);
   std::vector<std::thread> threads_;
 };

@@ -9,11 +9,11 @@
 
 namespace hone::optimizers {
 
-// The frame of an optimizer that plans in batches: the candidates of a batch do
-// not depend on each other's results, the next batch depends on all of them.
-// How the caller cuts its requests therefore never changes what is proposed,
-// which makes every search resumable after any trial. The first batch is the
-// problem's default.
+// The base of optimizers that plan in batches: the candidates of a batch do not
+// depend on each other's results, the next batch depends on all of them. The
+// sizes of the caller's requests therefore do not change the proposals, so
+// every search can be resumed after any trial. The first batch is the problem's
+// default.
 class BatchOptimizer : public Optimizer {
  public:
   std::vector<space::Candidate> Suggest(int32_t n) const final;
@@ -22,10 +22,10 @@ class BatchOptimizer : public Optimizer {
  protected:
   explicit BatchOptimizer(const space::Problem& problem);
 
-  // Takes in the result of one candidate of the batch, in the batch's order.
+  // Receives the result of one candidate of the batch, in the batch's order.
   virtual void Learn(const space::Trial& trial) = 0;
-  // The next batch, after all of the last was learned; empty when there is
-  // nothing left to propose.
+  // Returns the next batch, after Learn has received all of the last one; empty
+  // if nothing is left to propose.
   virtual std::vector<space::Candidate> Plan() = 0;
 
  private:

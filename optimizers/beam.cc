@@ -57,7 +57,7 @@ class BeamOverStates final : public BatchOptimizer {
 
  private:
   struct Node {
-    Position position;
+    Path path;
     double cost = kInfinity;
     // Orders states of equal cost; random, so that they come from many parents.
     uint64_t tie = 0;
@@ -70,20 +70,20 @@ class BeamOverStates final : public BatchOptimizer {
 
   void Learn(const space::Trial& trial) override {
     const double cost = space::EffectiveCost(trial.measurement);
-    Position position = Arrive(trial.candidate.choices);
-    if (position.state == nullptr) return;
-    const Hash128 key = position.state->key();
+    Path path = Arrive(trial.candidate.choices);
+    if (path.state == nullptr) return;
+    const Hash128 key = path.state->key();
     if (!seen_.insert(key).second || std::isinf(cost)) return;
-    AddElite({position.actions, cost});
-    found_.push_back({std::move(position), cost, key.low ^ salt_});
+    AddElite({path.actions, cost});
+    found_.push_back({std::move(path), cost, key.low ^ salt_});
   }
 
   // Where the next candidate of the batch leads.
-  Position Arrive(const std::vector<int32_t>& choices) {
+  Path Arrive(const std::vector<int32_t>& choices) {
     if (phase_ != Phase::kExpand) return Follow(problem_, choices);
     const Node& parent = frontier_[parents_[learned_++]];
     absl::StatusOr<space::StatePtr> next =
-        problem_.Step(parent.position.state, choices.back());
+        problem_.Step(parent.path.state, choices.back());
     if (!next.ok()) return {};
     return {*std::move(next), choices};
   }
@@ -144,15 +144,15 @@ class BeamOverStates final : public BatchOptimizer {
     const auto rest = found_.begin() + static_cast<std::ptrdiff_t>(by_cost);
     absl::flat_hash_set<int32_t> endings;
     for (auto it = found_.begin(); it != rest; ++it) {
-      if (!it->position.actions.empty()) {
-        endings.insert(it->position.actions.back());
+      if (!it->path.actions.empty()) {
+        endings.insert(it->path.actions.back());
       }
     }
     // Stable: both the first of each new ending and the others keep the order
     // of cost.
     std::stable_partition(rest, found_.end(), [&](const Node& node) {
-      return !node.position.actions.empty() &&
-             endings.insert(node.position.actions.back()).second;
+      return !node.path.actions.empty() &&
+             endings.insert(node.path.actions.back()).second;
     });
     if (found_.size() > width_) found_.resize(width_);
     frontier_ = std::move(found_);
@@ -164,13 +164,12 @@ class BeamOverStates final : public BatchOptimizer {
     parents_.clear();
     learned_ = 0;
     for (size_t i = 0; i < frontier_.size(); ++i) {
-      const Position& position = frontier_[i].position;
-      if (position.actions.size() >=
-          static_cast<size_t>(problem_.max_steps())) {
+      const Path& path = frontier_[i].path;
+      if (path.actions.size() >= static_cast<size_t>(problem_.max_steps())) {
         continue;
       }
-      for (int32_t action : problem_.LegalActions(position.state)) {
-        batch.push_back({position.actions});
+      for (int32_t action : problem_.LegalActions(path.state)) {
+        batch.push_back({path.actions});
         batch.back().choices.push_back(action);
         parents_.push_back(i);
       }
@@ -343,7 +342,7 @@ class BeamOverVariables final : public BatchOptimizer {
   const size_t width_;
   Rng rng_;
   const uint64_t salt_;
-  // Of every assignment measured.
+  // Every measured assignment.
   absl::flat_hash_map<Hash128, double> costs_;
   Node best_;
   std::vector<int32_t> base_;

@@ -29,15 +29,15 @@ class GreedySteps final : public BatchOptimizer {
 
  private:
   struct Node {
-    Position position;
+    Path path;
     double cost = kInfinity;
   };
 
   void Learn(const space::Trial& trial) override {
     const double cost = space::EffectiveCost(trial.measurement);
     Node node{Follow(problem_, trial.candidate.choices), cost};
-    if (node.position.state == nullptr) return;
-    if (!seen_.insert(node.position.state->key()).second) return;
+    if (node.path.state == nullptr) return;
+    if (!seen_.insert(node.path.state->key()).second) return;
     if (descending_) {
       if (cost < next_.cost) next_ = std::move(node);
     } else {
@@ -71,11 +71,11 @@ class GreedySteps final : public BatchOptimizer {
 
   std::vector<space::Candidate> Successors() const {
     std::vector<space::Candidate> batch;
-    const std::vector<int32_t>& actions = current_.position.actions;
+    const std::vector<int32_t>& actions = current_.path.actions;
     if (actions.size() >= static_cast<size_t>(problem_.max_steps())) {
       return batch;
     }
-    for (int32_t action : problem_.LegalActions(current_.position.state)) {
+    for (int32_t action : problem_.LegalActions(current_.path.state)) {
       batch.push_back({actions});
       batch.back().choices.push_back(action);
     }
@@ -86,7 +86,7 @@ class GreedySteps final : public BatchOptimizer {
   absl::flat_hash_set<Hash128> seen_;
   bool initial_proposed_ = false;
   bool descending_ = false;
-  // Where descents are still to begin, last first.
+  // The starts of further descents, last first.
   std::vector<Node> starts_;
   Node current_;
   // The best successor of current_ so far.

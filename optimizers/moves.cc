@@ -45,37 +45,37 @@ std::vector<int32_t> Repair(const space::SequentialProblem& problem,
 
 }  // namespace
 
-Position Follow(const space::SequentialProblem& problem,
-                const std::vector<int32_t>& actions) {
-  Position position{problem.InitialState(), {}};
-  // How many actions of the way lead to each state on it.
+Path Follow(const space::SequentialProblem& problem,
+            const std::vector<int32_t>& actions) {
+  Path path{problem.InitialState(), {}};
+  // The number of actions from the start to each state of the path.
   absl::flat_hash_map<Hash128, size_t> length;
-  std::vector<Hash128> way = {position.state->key()};
+  std::vector<Hash128> way = {path.state->key()};
   length[way[0]] = 0;
   for (int32_t action : actions) {
-    absl::StatusOr<space::StatePtr> next = problem.Step(position.state, action);
+    absl::StatusOr<space::StatePtr> next = problem.Step(path.state, action);
     if (!next.ok()) return {};
-    position.state = *std::move(next);
-    const Hash128 key = position.state->key();
+    path.state = *std::move(next);
+    const Hash128 key = path.state->key();
     if (auto it = length.find(key); it != length.end()) {
       const size_t kept = it->second;
-      while (position.actions.size() > kept) {
+      while (path.actions.size() > kept) {
         length.erase(way.back());
         way.pop_back();
-        position.actions.pop_back();
+        path.actions.pop_back();
       }
       continue;
     }
-    position.actions.push_back(action);
+    path.actions.push_back(action);
     way.push_back(key);
-    length[key] = position.actions.size();
+    length[key] = path.actions.size();
   }
-  return position;
+  return path;
 }
 
 std::vector<int32_t> EditSequence(const space::SequentialProblem& problem,
                                   std::vector<int32_t> actions, Rng& rng) {
-  // What is legal at the start is a good guess at what is anywhere.
+  // The actions legal at the start are a good guess for other states.
   const std::vector<int32_t> legal =
       problem.LegalActions(problem.InitialState());
   if (legal.empty() || problem.max_steps() == 0) return actions;

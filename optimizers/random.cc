@@ -30,7 +30,7 @@ class RandomWalks final : public BatchOptimizer {
 
  private:
   struct Walk {
-    Position position;
+    Path path;
     // Steps in a row that changed nothing.
     int32_t idle = 0;
   };
@@ -42,13 +42,13 @@ class RandomWalks final : public BatchOptimizer {
     Walk& walk = *moving_[learned_++];
     const int32_t action = trial.candidate.choices.back();
     const absl::StatusOr<space::StatePtr> next =
-        problem_.Step(walk.position.state, action);
-    if (!next.ok() || (*next)->key() == walk.position.state->key()) {
+        problem_.Step(walk.path.state, action);
+    if (!next.ok() || (*next)->key() == walk.path.state->key()) {
       ++walk.idle;
       return;
     }
-    walk.position.state = *next;
-    walk.position.actions.push_back(action);
+    walk.path.state = *next;
+    walk.path.actions.push_back(action);
     walk.idle = 0;
   }
 
@@ -67,12 +67,11 @@ class RandomWalks final : public BatchOptimizer {
 
   // False when the walk can go no further.
   bool AddStep(Walk& walk, std::vector<space::Candidate>& batch) {
-    const std::vector<int32_t>& actions = walk.position.actions;
+    const std::vector<int32_t>& actions = walk.path.actions;
     if (actions.size() >= static_cast<size_t>(problem_.max_steps())) {
       return false;
     }
-    const std::vector<int32_t> legal =
-        problem_.LegalActions(walk.position.state);
+    const std::vector<int32_t> legal = problem_.LegalActions(walk.path.state);
     if (legal.empty()) return false;
     batch.push_back({actions});
     batch.back().choices.push_back(legal[rng_.Below(legal.size())]);

@@ -1,17 +1,15 @@
 #include "optimizers/registry.h"
 
-#include <string>
-
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 
 #include "base/status_macros.h"
 #include "optimizers/policies/library.h"
 
 namespace hone::optimizers {
-namespace {
 
-constexpr OptimizerInfo kOptimizers[] = {
+const Registry<OptimizerInfo>& Optimizers() {
+  static const auto* const optimizers =
+      new Registry<OptimizerInfo>("optimizer", {
 #define HONE_OPTIMIZER(id, factory, kinds) {id, kinds, &factory},
 #define HONE_LEARNED_OPTIMIZER(id, factory, kinds)                      \
   {id, kinds,                                                           \
@@ -21,22 +19,8 @@ constexpr OptimizerInfo kOptimizers[] = {
 #include "optimizers/optimizers.def"
 #undef HONE_LEARNED_OPTIMIZER
 #undef HONE_OPTIMIZER
-};
-
-}  // namespace
-
-absl::Span<const OptimizerInfo> Optimizers() { return kOptimizers; }
-
-absl::StatusOr<const OptimizerInfo*> FindOptimizer(absl::string_view id) {
-  for (const OptimizerInfo& info : kOptimizers) {
-    if (info.id == id) return &info;
-  }
-  return absl::NotFoundError(absl::StrCat(
-      "unknown optimizer '", id, "', expected one of: ",
-      absl::StrJoin(kOptimizers, ", ",
-                    [](std::string* out, const OptimizerInfo& info) {
-                      absl::StrAppend(out, info.id);
-                    })));
+                                               });
+  return *optimizers;
 }
 
 absl::StatusOr<std::unique_ptr<Optimizer>> CreateOptimizer(
@@ -55,7 +39,7 @@ absl::StatusOr<std::unique_ptr<Optimizer>> CreateOptimizer(
 absl::StatusOr<std::unique_ptr<Optimizer>> CreateOptimizer(
     absl::string_view id, const space::Problem& problem,
     const OptimizerOptions& options) {
-  HONE_ASSIGN_OR_RETURN(const OptimizerInfo* info, FindOptimizer(id));
+  HONE_ASSIGN_OR_RETURN(const OptimizerInfo* info, Optimizers().Find(id));
   return CreateOptimizer(*info, problem, options);
 }
 

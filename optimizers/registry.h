@@ -7,14 +7,14 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/span.h"
 
+#include "base/registry.h"
 #include "optimizers/optimizer.h"
 #include "space/problem.h"
 
 namespace hone::optimizers {
 
-// The kinds of problem an optimizer works on, as a set of bits.
+// The kinds of problem that an optimizer supports, as a set of bits.
 using Kinds = uint32_t;
 inline constexpr Kinds kSequential = 1;
 inline constexpr Kinds kAssignment = 2;
@@ -35,22 +35,17 @@ struct OptimizerInfo {
       const space::Problem&, const OptimizerOptions&) = nullptr;
 };
 
-// All optimizers, sorted by id.
-absl::Span<const OptimizerInfo> Optimizers();
+// All optimizers.
+const Registry<OptimizerInfo>& Optimizers();
 
-// The optimizer of that id; it lives as long as the process.
-// Errors: NotFound, listing the known ids.
-absl::StatusOr<const OptimizerInfo*> FindOptimizer(absl::string_view id);
-
-// An optimizer for `problem`, which must outlive it.
-// Errors: InvalidArgument when it does not support the problem's kind or the
-// options make no sense.
+// Returns an optimizer for `problem`, which must outlive it.
+// Errors: InvalidArgument if it does not support the problem's kind or the
+// options are invalid.
 absl::StatusOr<std::unique_ptr<Optimizer>> CreateOptimizer(
     const OptimizerInfo& info, const space::Problem& problem,
     const OptimizerOptions& options);
 
-// The same by id.
-// Errors: those of FindOptimizer, too.
+// The same by id. Errors: also NotFound, listing the known ids.
 absl::StatusOr<std::unique_ptr<Optimizer>> CreateOptimizer(
     absl::string_view id, const space::Problem& problem,
     const OptimizerOptions& options);

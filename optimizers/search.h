@@ -17,46 +17,46 @@
 
 namespace hone::optimizers {
 
-// Why a search ended.
+// The reason for the end of a search.
 enum class SearchEnd {
   kTrials,     // budget.trials are spent
   kSteps,      // budget.steps are spent
   kTime,       // budget.time is spent
   kExhausted,  // the optimizer has nothing left to propose
-  kStopped,    // options.stop said so
+  kStopped,    // options.stop returned true
 };
 
 struct SearchOptions {
-  // The log of the search to go on with: its trials in order, ids from 0. They
-  // count against budget.trials; the time they took does not count against
+  // The log of the search to resume: its trials in order, ids from 0. They
+  // count against budget.trials, but their time does not count against
   // budget.time.
   absl::Span<const space::Trial> resume;
-  // Called after each new trial, before the next is measured; its error ends
-  // the search.
+  // Called after each new trial, before the next measurement; an error ends the
+  // search.
   std::function<absl::Status(const space::Trial&)> on_trial;
-  // Asked before each measurement.
+  // Called before each measurement; true ends the search.
   std::function<bool()> stop;
-  // Candidates asked for at once.
+  // The number of candidates per Suggest.
   int32_t batch_size = 16;
 };
 
 struct SearchResult {
-  // The cheapest ok trial; of equal ones that with the fewest choices, then the
-  // first. Missing when no trial was ok.
+  // The cheapest ok trial; of equal ones the one with the fewest choices, then
+  // the first. Absent if no trial was ok.
   std::optional<space::Trial> best;
-  // The problem's default, the first trial; missing when there was none.
+  // The first trial, the problem's default; absent without trials.
   std::optional<space::Trial> baseline;
-  // Trials in total, resumed ones included.
+  // The total number of trials, including resumed ones.
   int64_t trials = 0;
-  // What this call took.
+  // The time of this call.
   absl::Duration elapsed;
   SearchEnd end = SearchEnd::kExhausted;
 };
 
 // Runs `optimizer`, which must be new, on `problem` within `budget`: no
-// measurement begins once either limit is reached. Measures one candidate after
-// the other.
-// Errors: InvalidArgument when options.resume is not the log of a search with
+// measurement begins once a limit is reached. Measures one candidate after the
+// other.
+// Errors: InvalidArgument if options.resume is not the log of a search with
 // this optimizer, problem and seed; those of options.on_trial and of
 // Problem::Measure.
 absl::StatusOr<SearchResult> RunSearch(const space::Problem& problem,

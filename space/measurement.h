@@ -9,7 +9,7 @@
 
 namespace hone::space {
 
-// What became of a candidate. A bad candidate is data, not an error.
+// The outcome of a candidate. A bad candidate is data, not an error.
 enum class Outcome {
   kOk,
   kInvalid,
@@ -25,16 +25,16 @@ std::optional<Outcome> ParseOutcome(absl::string_view name);
 
 struct Measurement {
   Outcome outcome = Outcome::kOk;
-  // Lower is better; in the problem's unit. Meaningless unless outcome is kOk.
+  // In the problem's unit; lower is better. Undefined unless outcome is kOk.
   double cost = 0;
-  // What cost was computed from, where it was measured repeatedly.
+  // The samples behind a cost that was measured repeatedly.
   std::vector<double> samples;
-  // Why the outcome is not ok.
+  // The reason for an outcome other than kOk.
   std::string message;
 };
 
-// The cost to compare by: infinity unless the outcome is kOk and the cost a
-// number.
+// Returns the cost for comparisons: infinity unless the outcome is kOk and the
+// cost a number.
 double EffectiveCost(const Measurement& measurement);
 
 }  // namespace hone::space

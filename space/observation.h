@@ -6,20 +6,20 @@
 
 namespace hone::space {
 
-// The sizes of a problem's observations; the same for every instance of a
-// problem, so that one policy fits them all.
+// The sizes of a problem's observations. They are the same for all instances of
+// a problem, so that one policy fits all.
 struct ObservationSpec {
   int32_t node_kinds = 1;       // opcodes, for example
-  int32_t node_features = 0;    // numbers at each node
-  int32_t global_features = 0;  // numbers of the whole state
+  int32_t node_features = 0;    // features of each node
+  int32_t global_features = 0;  // features of the whole state
 
   friend bool operator==(const ObservationSpec&,
                          const ObservationSpec&) = default;
 };
 
-// What a learned policy sees of a state: a directed graph of any size with a
-// kind and numbers at each node, and numbers of the whole. Numbers are scaled
-// to about -1 … 1.
+// The observation of a state for a learned policy: a directed graph of any size
+// with a kind and features at each node, and global features. Features are
+// scaled to about -1 … 1.
 struct Observation {
   std::vector<int32_t> node_kinds;   // [nodes], 0 … spec.node_kinds-1
   std::vector<float> node_features;  // [nodes, spec.node_features], row-major

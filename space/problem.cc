@@ -23,18 +23,25 @@ std::vector<int32_t> SequentialProblem::CountNodeKinds(
 
 absl::StatusOr<Measurement> SequentialProblem::Measure(
     const Candidate& candidate) const {
-  Measurement invalid;
-  invalid.outcome = Outcome::kInvalid;
+  Measurement failure;
+  failure.outcome = Outcome::kInvalid;
   if (candidate.choices.size() > static_cast<size_t>(max_steps())) {
-    invalid.message = "longer than max_steps";
-    return invalid;
+    failure.message = "longer than max_steps";
+    return failure;
   }
   StatePtr state = InitialState();
   for (int32_t action : candidate.choices) {
     absl::StatusOr<StatePtr> next = Step(state, action);
+    if (absl::IsUnavailable(next.status()) ||
+        absl::IsCancelled(next.status())) {
+      return next.status();
+    }
     if (!next.ok()) {
-      invalid.message = std::string(next.status().message());
-      return invalid;
+      if (!absl::IsInvalidArgument(next.status())) {
+        failure.outcome = Outcome::kCompileError;
+      }
+      failure.message = std::string(next.status().message());
+      return failure;
     }
     state = *std::move(next);
   }

@@ -21,10 +21,10 @@ namespace hone::space {
 class SequentialProblem;
 class AssignmentProblem;
 
-// A decision to be tuned, without what it is about: optimizers see only this.
+// A decision to be tuned, independent of its subject: all that optimizers see.
 //
-// Determinism: every method depends on its arguments only, costs of a problem
-// that is_noisy() excepted.
+// Determinism: methods depend on their arguments only, except for the costs of
+// a problem that is_noisy().
 // Threads: const methods are thread-safe.
 class Problem {
  public:
@@ -33,29 +33,32 @@ class Problem {
   // Unit of Measurement::cost, e.g. "ops" or "ns".
   virtual absl::string_view unit() const = 0;
 
-  // What the compiler would do by itself.
+  // The compiler's default decision.
   virtual Candidate DefaultCandidate() const = 0;
 
-  // The cost of a candidate. Candidates outside the space get kInvalid.
-  // Errors: where nothing can be measured now; none about the candidate.
+  // Measures a candidate. A candidate outside the space gets kInvalid, one that
+  // cannot be applied kCompileError.
+  // Errors: only if measuring is impossible now (Unavailable, Cancelled); a bad
+  // candidate is an outcome.
   virtual absl::StatusOr<Measurement> Measure(
       const Candidate& candidate) const = 0;
 
-  // Whether costs are times of a real device, which another measurement gives
-  // otherwise: differences of a few percent mean nothing before they are
-  // confirmed, and each measurement takes long.
+  // Returns true if costs are times of a real device. Two measurements then
+  // differ, a difference of a few percent means nothing until it is confirmed,
+  // and each measurement takes long.
   virtual bool is_noisy() const { return false; }
 
-  // Takes in the trials of the search that is about to go on, in order from
-  // the first: what costs are relative to is theirs. By default nothing is.
+  // Receives the trials of a search that is about to be resumed, in order from
+  // the first, so that further costs are relative to the same baseline. Ignored
+  // by default.
   virtual void Recall(absl::Span<const Trial> log) { (void)log; }
 
-  // Names the kind of problem that one trained policy serves ("pass_order");
-  // empty when there is none.
+  // The kind of problem that one trained policy serves ("pass_order"); empty if
+  // there is none.
   virtual absl::string_view policy_name() const { return ""; }
 
-  // Bounds what is remembered of earlier steps, in estimated bytes, now and
-  // from now on. Changes no result. By default nothing is remembered.
+  // Limits the estimated bytes of cached steps, now and from now on. Does not
+  // change results. By default nothing is cached.
   virtual void LimitMemory(int64_t bytes) { (void)bytes; }
 
   // Exactly one of these is not null.
@@ -68,52 +71,57 @@ class Problem {
 class State {
  public:
   virtual ~State() = default;
-  // Equal for states that are the same to the problem: transpositions.
+  // Equal for states that the problem does not distinguish: transpositions.
   virtual Hash128 key() const = 0;
 };
 using StatePtr = std::shared_ptr<const State>;
 
-// Decisions one after the other: pass order, kernel transformations.
+// A sequence of decisions: pass order, kernel transformations.
 class SequentialProblem : public Problem {
  public:
   const SequentialProblem* sequential() const final { return this; }
 
   virtual StatePtr InitialState() const = 0;
-  // Actions are 0 … action_count()-1; what they do is the problem's matter.
+  // Actions are 0 … action_count()-1; the problem defines their effect.
   virtual int32_t action_count() const = 0;
   virtual std::string ActionName(int32_t action) const = 0;
-  // Longest sequence of actions.
+  // The length of the longest sequence of actions.
   virtual int32_t max_steps() const = 0;
 
-  // Actions known to lead nowhere from `state` may be missing; those given may
-  // still turn out to change nothing (Step returns a state of equal key).
+  // Returns the legal actions in `state`. Actions known to be no-ops may be
+  // missing; those returned may still be no-ops (Step returns a state of equal
+  // key).
   virtual std::vector<int32_t> LegalActions(const StatePtr& state) const = 0;
-  // Whether LegalActions are the same in every state.
+  // Returns true if LegalActions is the same in every state.
   virtual bool legal_everywhere() const { return false; }
-  // Errors: InvalidArgument for an action that is out of range or illegal.
+  // Returns the state after `action`.
+  // Errors: InvalidArgument for an action that is out of range or illegal;
+  // another code if the action fails in this state.
   virtual absl::StatusOr<StatePtr> Step(const StatePtr& state,
                                         int32_t action) const = 0;
-  // The cost of stopping in `state`; infinity where it is bad, or cannot be
-  // measured now.
+  // The cost of stopping in `state`; infinity if the state is invalid or cannot
+  // be measured now.
   virtual double Cost(const StatePtr& state) const = 0;
 
-  // What a policy sees of `state`; by default one node that says nothing.
+  // The observation of `state` for a policy; by default one node without
+  // information.
   virtual ObservationSpec observation_spec() const { return {}; }
   virtual Observation Observe(const StatePtr& state) const;
-  // How many nodes of each kind Observe shows: [observation_spec().node_kinds].
+  // The number of nodes of each kind in Observe:
+  // [observation_spec().node_kinds].
   virtual std::vector<int32_t> CountNodeKinds(const StatePtr& state) const;
 
-  // Steps that were really taken, those remembered from before left out: the
-  // work that a search has cost. 0 where the problem does not count.
+  // The number of steps computed, without those found in a cache: the work of a
+  // search. 0 if the problem does not count them.
   virtual int64_t steps_taken() const { return 0; }
 
-  // Steps through the candidate and takes MeasureState of where it ends;
-  // outcome kInvalid when a step fails.
+  // Steps through the candidate and returns MeasureState of its last state. If
+  // a step fails, the outcome is kInvalid for an illegal action, else
+  // kCompileError.
   absl::StatusOr<Measurement> Measure(const Candidate& candidate) const final;
 
  protected:
-  // By default its Cost.
-  // Errors: as Measure.
+  // Measures a state; by default its Cost. Errors: as Measure.
   virtual absl::StatusOr<Measurement> MeasureState(const StatePtr& state) const;
 };
 
@@ -127,12 +135,12 @@ class AssignmentProblem : public Problem {
   // Values of variable v are 0 … domain_size(v)-1.
   virtual int32_t domain_size(int32_t variable) const = 0;
 
-  // Pairs of variables that interact (the graph they lie on); may be empty.
+  // Pairs of variables that interact (the edges of their graph); may be empty.
   virtual absl::Span<const std::pair<int32_t, int32_t>> edges() const {
     return {};
   }
-  // Whether values of the first `prefix.size()` variables can still be extended
-  // to a feasible assignment, as far as the problem can tell cheaply.
+  // Returns false if no feasible assignment extends these values of the first
+  // `prefix.size()` variables, as far as the problem can tell cheaply.
   virtual bool IsFeasiblePrefix(absl::Span<const int32_t> prefix) const {
     (void)prefix;
     return true;

@@ -11,25 +11,26 @@
 
 namespace hone::space {
 
-// A decision in the problem's own numbering. Of a sequential problem: the
-// actions from the initial state, in order. Of an assignment problem: one value
-// per variable.
+// A decision in the problem's own numbering: the actions from the initial state
+// of a sequential problem, in order, or one value per variable of an assignment
+// problem.
 struct Candidate {
   std::vector<int32_t> choices;
   friend bool operator==(const Candidate&, const Candidate&) = default;
 };
 
-// A candidate and what became of it. `id` counts from 0 within a tuning.
+// A candidate and its measurement. `id` counts from 0 within a tuning.
 struct Trial {
   int64_t id = 0;
   Candidate candidate;
   Measurement measurement;
 };
 
-// What a search may spend. Any limit ends it.
+// The limits of a search. Reaching any of them ends it.
 struct Budget {
   int64_t trials = 0;
-  // Of a sequential problem that counts them (SequentialProblem::steps_taken).
+  // Steps of a sequential problem that counts them
+  // (SequentialProblem::steps_taken).
   int64_t steps = std::numeric_limits<int64_t>::max();
   absl::Duration time = absl::InfiniteDuration();
 };

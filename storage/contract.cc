@@ -1,6 +1,7 @@
 #include "storage/contract.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "absl/strings/str_cat.h"
 
@@ -9,6 +10,12 @@ namespace {
 
 bool FieldMatches(const std::string& wanted, const std::string& value) {
   return wanted.empty() || wanted == value;
+}
+
+// The measure of a record's result; lower is better. NaN if it has none.
+double ResultOf(const Record& record) {
+  return record.unit == "ns" ? record.best_cost / record.default_cost
+                             : record.best_cost;
 }
 
 }  // namespace
@@ -46,6 +53,20 @@ absl::Status MarkSucceeded(Tuning& tuning) {
   tuning.state = TuningState::kSucceeded;
   tuning.error.clear();
   return absl::OkStatus();
+}
+
+bool Replaces(const Record& record, const Record& published) {
+  // Another unit is another measure: only the newer one can be trusted.
+  if (record.unit != published.unit) return true;
+  const double result = ResultOf(record);
+  const double present = ResultOf(published);
+  if (std::isnan(result)) return std::isnan(present);
+  return !(present < result);
+}
+
+bool IsUnfinishedTwin(const Tuning& tuning, const Tuning& wanted) {
+  return !IsTerminal(tuning.state) && tuning.key == wanted.key &&
+         tuning.optimizer == wanted.optimizer && tuning.seed == wanted.seed;
 }
 
 bool HasState(const Tuning& tuning, absl::Span<const TuningState> states) {

@@ -56,13 +56,16 @@ absl::StatusOr<bool> MemoryStore::HasBlob(absl::string_view digest) {
   return blobs_.contains(digest);
 }
 
-absl::Status MemoryStore::CreateTuning(const Tuning& tuning) {
+absl::StatusOr<Tuning> MemoryStore::CreateTuning(const Tuning& tuning) {
   absl::MutexLock lock(&mu_);
+  for (const auto& [_, log] : tunings_) {
+    if (IsUnfinishedTwin(log.tuning, tuning)) return log.tuning;
+  }
   if (!tuning_by_id_.try_emplace(tuning.id, next_sequence_).second) {
     return TuningExists(tuning.id);
   }
   tunings_.emplace(next_sequence_++, Log{tuning, {}});
-  return absl::OkStatus();
+  return tuning;
 }
 
 absl::StatusOr<Tuning> MemoryStore::GetTuning(absl::string_view id) {
@@ -94,16 +97,6 @@ absl::StatusOr<Page<Tuning>> MemoryStore::ListTunings(
                       });
 }
 
-absl::StatusOr<std::optional<Tuning>> MemoryStore::FindUnfinishedTuning(
-    const CacheKey& key) {
-  absl::MutexLock lock(&mu_);
-  for (auto it = tunings_.rbegin(); it != tunings_.rend(); ++it) {
-    const Tuning& tuning = it->second.tuning;
-    if (!IsTerminal(tuning.state) && tuning.key == key) return tuning;
-  }
-  return std::nullopt;
-}
-
 absl::Status MemoryStore::AppendTrials(absl::string_view tuning_id,
                                        absl::Span<const space::Trial> trials) {
   absl::MutexLock lock(&mu_);
@@ -121,7 +114,7 @@ absl::StatusOr<std::vector<space::Trial>> MemoryStore::ListTrials(
   return log->trials;
 }
 
-absl::Status MemoryStore::Publish(const Record& record) {
+absl::StatusOr<bool> MemoryStore::Publish(const Record& record) {
   absl::MutexLock lock(&mu_);
   if (!record.tuning_id.empty()) {
     HONE_ASSIGN_OR_RETURN(Log * log, FindLog(record.tuning_id));
@@ -131,11 +124,12 @@ absl::Status MemoryStore::Publish(const Record& record) {
   const std::string digest = record.key.Digest();
   auto [it, inserted] = record_by_key_.try_emplace(digest, next_sequence_);
   if (!inserted) {
+    if (!Replaces(record, records_.at(it->second))) return false;
     records_.erase(it->second);
     it->second = next_sequence_;
   }
   records_.emplace(next_sequence_++, record);
-  return absl::OkStatus();
+  return true;
 }
 
 absl::StatusOr<Record> MemoryStore::Lookup(const CacheKey& key) {

@@ -16,32 +16,30 @@
 
 namespace hone::storage {
 
-// A store that ends with the process: for one-off runs and tests.
+// A store in memory, for single runs and tests.
 class MemoryStore final : public Store {
  public:
-  // `clock`, which outlives the store, gives Tuning::updated.
+  // `clock` outlives the store; it sets Tuning::updated.
   explicit MemoryStore(const Clock& clock = SystemClock()) : clock_(clock) {}
 
   absl::StatusOr<std::string> PutBlob(absl::string_view bytes) override;
   absl::StatusOr<std::string> GetBlob(absl::string_view digest) override;
   absl::StatusOr<bool> HasBlob(absl::string_view digest) override;
 
-  absl::Status CreateTuning(const Tuning& tuning) override;
+  absl::StatusOr<Tuning> CreateTuning(const Tuning& tuning) override;
   absl::StatusOr<Tuning> GetTuning(absl::string_view id) override;
   absl::Status SetTuningState(absl::string_view id, TuningState state,
                               absl::string_view error) override;
   absl::StatusOr<Page<Tuning>> ListTunings(
       absl::Span<const TuningState> states, int32_t page_size,
       absl::string_view page_token) override;
-  absl::StatusOr<std::optional<Tuning>> FindUnfinishedTuning(
-      const CacheKey& key) override;
 
   absl::Status AppendTrials(absl::string_view tuning_id,
                             absl::Span<const space::Trial> trials) override;
   absl::StatusOr<std::vector<space::Trial>> ListTrials(
       absl::string_view tuning_id) override;
 
-  absl::Status Publish(const Record& record) override;
+  absl::StatusOr<bool> Publish(const Record& record) override;
   absl::StatusOr<Record> Lookup(const CacheKey& key) override;
   absl::StatusOr<Page<Record>> ListRecords(
       const RecordFilter& filter, int32_t page_size,
@@ -63,7 +61,7 @@ class MemoryStore final : public Store {
 
   const Clock& clock_;
   absl::Mutex mu_;
-  // Tunings and records by the order in which they came.
+  // Tunings and records in the order of their insertion.
   int64_t next_sequence_ ABSL_GUARDED_BY(mu_) = 1;
   std::map<int64_t, Log> tunings_ ABSL_GUARDED_BY(mu_);
   std::map<int64_t, Record> records_ ABSL_GUARDED_BY(mu_);

@@ -13,24 +13,24 @@
 
 namespace hone::storage {
 
-// What a page token is bound to, so that a token of one listing is refused by
-// another.
+// Returns the identity of a listing. A page token is bound to it, so that
+// another listing refuses the token.
 std::string TuningListing(absl::Span<const TuningState> states);
 std::string RecordListing(const RecordFilter& filter);
 
-// Where a page begins: below sequence number `before`, `size` items long.
+// A page of `size` items with sequence numbers below `before`.
 struct PageRequest {
   int64_t before = 0;
   int64_t size = 0;
 };
 
-// Errors: InvalidArgument for a negative size or a token that is not of
-// `listing`.
+// Parses the request for a page.
+// Errors: InvalidArgument for a negative size or a token of another listing.
 absl::StatusOr<PageRequest> ParsePageRequest(absl::string_view listing,
                                              int32_t page_size,
                                              absl::string_view page_token);
 
-// The token of the page after the item with sequence number `last`.
+// Returns the token of the page after the item with sequence number `last`.
 std::string MakePageToken(absl::string_view listing, int64_t last);
 
 }  // namespace hone::storage

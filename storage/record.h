@@ -13,13 +13,14 @@
 
 namespace hone::storage {
 
-// What a result is valid for. Every component is stored readably beside the
-// digest, so that a miss can be explained.
+// The identity of a problem: a result is valid for equal keys only. Every
+// component is stored readably beside the digest, so that a miss can be
+// explained.
 struct CacheKey {
   std::string module_fingerprint;  // hlo::Fingerprint
-  std::string target;              // "hlo" where no device matters; else device
+  std::string target;              // "hlo" if no device matters; else device
   std::string task;                // "pass_order"
-  std::string task_options;        // "score=ops": what changes the problem
+  std::string task_options;        // "score=ops;numerics=reassociate"
   std::string space_version;       // of the task's search space
 
   // SHA-256 (hexadecimal) over the components, length-prefixed.
@@ -27,7 +28,7 @@ struct CacheKey {
   friend bool operator==(const CacheKey&, const CacheKey&) = default;
 };
 
-// How a winner was checked against the input before it was published.
+// The check of a winner against the input, made before it was published.
 struct Verification {
   std::string method;  // "evaluator: 2 random, 1 adversarial inputs"
   double max_rel_error = 0;
@@ -43,8 +44,8 @@ struct Record {
   double best_cost = 0;
   // JSON, in the task's own form: {"passes": ["dce", …]}.
   std::string decision;
-  // Digest of the blob with the rewritten module (HLO text); empty where the
-  // task does not rewrite the module.
+  // Digest of the blob with the rewritten module (HLO text); empty if the task
+  // does not rewrite the module.
   std::string tuned_module_digest;
   std::string optimizer;
   uint64_t seed = 0;
@@ -61,7 +62,7 @@ enum class TuningState { kPending, kRunning, kSucceeded, kFailed, kCancelled };
 // Stable names: "pending", "running", "succeeded", "failed", "cancelled".
 absl::string_view TuningStateName(TuningState state);
 std::optional<TuningState> ParseTuningState(absl::string_view name);
-// Whether it will not change any more.
+// Returns true if the state is final.
 bool IsTerminal(TuningState state);
 
 // One run of the loop for one task of one module.
@@ -74,7 +75,7 @@ struct Tuning {
   uint64_t seed = 0;
   space::Budget budget;
   TuningState state = TuningState::kPending;
-  std::string error;  // why it failed
+  std::string error;  // the reason of a failure
   int64_t trials = 0;
   std::optional<double> default_cost;
   std::optional<double> best_cost;

@@ -16,15 +16,15 @@
 
 namespace hone::storage {
 
-// A part of a long listing. `page_token` is empty at the end; otherwise it goes
-// into the next call.
+// A part of a listing. `next_page_token` is empty at the end; otherwise it is
+// the argument of the next call.
 template <typename T>
 struct Page {
   std::vector<T> items;
   std::string next_page_token;
 };
 
-// Which records; empty fields match all.
+// Selects records; empty fields match all.
 struct RecordFilter {
   std::string module_fingerprint = "";
   std::string target = "";
@@ -42,14 +42,13 @@ struct StoreStats {
   int schema_version = 0;
 };
 
-// Where tunings, trials, results and modules are kept. What a call acknowledged
-// with OK survives a crash of the process and of the machine (in the durable
-// implementations).
+// Stores tunings, trials, records and modules. In durable implementations, a
+// change acknowledged with OK survives a crash of the process and the machine.
 //
 // Threads: thread-safe.
-// Errors common to all methods: Unavailable when the store is locked by another
-// process or busy for too long; ResourceExhausted when the disk is full (the
-// store then still serves reads); DataLoss when it is corrupt.
+// Errors common to all methods: Unavailable if another process has locked the
+// store, or if it is busy for too long; ResourceExhausted if the disk is full
+// (reads still work); DataLoss if it is corrupt.
 class Store {
  public:
   virtual ~Store() = default;
@@ -57,16 +56,19 @@ class Store {
   // Content-addressed bytes (modules). Returns their SHA-256; storing the same
   // bytes again is free.
   virtual absl::StatusOr<std::string> PutBlob(absl::string_view bytes) = 0;
-  // Errors: NotFound; DataLoss when the bytes do not match the digest.
+  // Errors: NotFound; DataLoss if the bytes do not match the digest.
   virtual absl::StatusOr<std::string> GetBlob(absl::string_view digest) = 0;
   virtual absl::StatusOr<bool> HasBlob(absl::string_view digest) = 0;
 
-  // Errors: AlreadyExists when the id is taken.
-  virtual absl::Status CreateTuning(const Tuning& tuning) = 0;
+  // Stores `tuning` and returns it. If an unfinished tuning has the same key,
+  // optimizer and seed, returns that one and stores nothing. One transaction:
+  // of identical requests at the same moment, one creates and the others join.
+  // Errors: AlreadyExists if the id is taken.
+  virtual absl::StatusOr<Tuning> CreateTuning(const Tuning& tuning) = 0;
   // Errors: NotFound.
   virtual absl::StatusOr<Tuning> GetTuning(absl::string_view id) = 0;
-  // Sets state and error. Errors: NotFound; FailedPrecondition when the tuning
-  // is in a terminal state already.
+  // Sets state and error. Errors: NotFound; FailedPrecondition if the tuning is
+  // already in a terminal state.
   virtual absl::Status SetTuningState(absl::string_view id, TuningState state,
                                       absl::string_view error) = 0;
   // Newest first. `states` empty: all. page_size 0: a default.
@@ -74,26 +76,23 @@ class Store {
   virtual absl::StatusOr<Page<Tuning>> ListTunings(
       absl::Span<const TuningState> states, int32_t page_size,
       absl::string_view page_token) = 0;
-  // The tuning of that key that is pending or running, if any (for joining it,
-  // and for resuming after a restart).
-  virtual absl::StatusOr<std::optional<Tuning>> FindUnfinishedTuning(
-      const CacheKey& key) = 0;
 
   // Appends trials (ids consecutive) and updates the tuning's counters and best
-  // cost in the same transaction; trial 0 gives the default's cost. Trials that
-  // are stored already are skipped.
+  // cost in the same transaction; trial 0 is the default. Trials that are
+  // already stored are skipped.
   // Errors: NotFound for the tuning; FailedPrecondition for a gap in the ids.
   virtual absl::Status AppendTrials(absl::string_view tuning_id,
                                     absl::Span<const space::Trial> trials) = 0;
-  // All of a tuning's trials by id.
+  // Returns all trials of a tuning by id.
   virtual absl::StatusOr<std::vector<space::Trial>> ListTrials(
       absl::string_view tuning_id) = 0;
 
-  // Publishes `record` as the best for its key, replacing an older one, and
-  // marks its tuning (if it names one) succeeded, in one transaction.
-  // Errors: NotFound for the tuning; FailedPrecondition when it failed or was
-  // cancelled. Nothing is published then.
-  virtual absl::Status Publish(const Record& record) = 0;
+  // Publishes `record` unless a better record of the same key is published
+  // (Replaces in contract.h), and marks its tuning (if it names one) succeeded,
+  // in one transaction. Returns true if `record` is now the published one.
+  // Errors: NotFound for the tuning; FailedPrecondition if it failed or was
+  // cancelled. Nothing changes in either case.
+  virtual absl::StatusOr<bool> Publish(const Record& record) = 0;
   // Errors: NotFound.
   virtual absl::StatusOr<Record> Lookup(const CacheKey& key) = 0;
   // Newest first; as ListTunings.
@@ -102,8 +101,8 @@ class Store {
       absl::string_view page_token) = 0;
   // Removes matching records from the cache; returns how many.
   virtual absl::StatusOr<int64_t> Invalidate(const RecordFilter& filter) = 0;
-  // The record that shares most components with `key` (ties: the newest), for
-  // explaining a miss; nullopt when the cache is empty.
+  // Returns the record that shares most components with `key` (ties: the
+  // newest), to explain a miss; nullopt if the cache is empty.
   virtual absl::StatusOr<std::optional<Record>> FindNearest(
       const CacheKey& key) = 0;
 

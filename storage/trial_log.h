@@ -9,11 +9,10 @@
 
 namespace hone::storage {
 
-// The part of `trials` that is not in the log of `tuning` yet, added to its
-// counters and costs. The cost of trial 0 is the default's, as every search
-// measures the default first.
-// Errors: FailedPrecondition when ids are not consecutive or leave a gap after
-// the log.
+// Returns the part of `trials` that the log of `tuning` does not have yet,
+// after adding it to the tuning's counters and costs. Trial 0 is the default,
+// which every search measures first. Errors: FailedPrecondition if ids are not
+// consecutive or leave a gap after the log.
 absl::StatusOr<absl::Span<const space::Trial>> ExtendTrialLog(
     absl::Span<const space::Trial> trials, Tuning& tuning);
 

@@ -36,7 +36,7 @@ UNRESTRICTED = {"tests", "bench"}
 # header may appear in a .h only where listed as internal to the fence.
 FENCES = {
     "sqlite3.h": {"storage/sqlite", "tests/storage"},
-    "grpcpp/": {"daemon", "cli", "bench", "tests/daemon"},
+    "grpcpp/": {"proto", "daemon", "cli", "bench", "tests/daemon"},
     "grpc/": {"daemon", "cli", "bench", "tests/daemon"},
     "prometheus/": {"daemon"},
     "httplib.h": {"daemon", "tests/daemon"},

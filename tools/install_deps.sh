@@ -4,7 +4,7 @@
 # Usage: tools/install_deps.sh build|test|all
 #   build  what compiles and runs honed and hone
 #   test   and what the default tests need
-#   all    and what the slow tests need (clang and libFuzzer)
+#   all    and what the slow tests need (clang, clang-tidy, libFuzzer)
 set -euo pipefail
 
 build=(
@@ -16,7 +16,7 @@ build=(
   protobuf-compiler-grpc
 )
 test=(clang-format-14 libgmock-dev libgtest-dev python3 python3-venv)
-all=(clang-19 libclang-rt-19-dev)
+all=(clang-19 clang-tidy-19 libclang-rt-19-dev)
 
 case "${1:-}" in
   build) packages=("${build[@]}") ;;

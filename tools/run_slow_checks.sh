@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# What ./test.sh --all runs beyond the slow CTest cases: a minute of fuzzing per
-# target, the address and undefined-behaviour sanitizers over the unit tests, and
-# every tuned corpus module on the real XLA:CPU.
+# The checks of ./test.sh --all beyond the slow CTest cases: a minute of fuzzing
+# per target, clang-tidy, the address and undefined-behavior sanitizers over the
+# unit tests, the thread sanitizer over the tests of concurrent code, and every
+# tuned corpus module on the real XLA:CPU.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -15,9 +16,18 @@ for target in text proto; do
   rm -r "$corpus"
 done
 
+tools/check_tidy.sh
+
 cmake --preset asan -DHONE_BUILD_TESTS=ON >/dev/null
 cmake --build build/asan
 tools/run_tests.sh build/asan --label-exclude 'slow|bench|e2e' --parallel 2
+
+cmake --preset tsan -DHONE_BUILD_TESTS=ON >/dev/null
+cmake --build build/tsan --target hone_base_test hone_storage_test \
+  hone_tuning_test hone_daemon_test
+TSAN_OPTIONS="halt_on_error=1 suppressions=$PWD/tools/tsan_suppressions.txt" \
+  tools/run_tests.sh build/tsan --label-regex 'base|storage|tuning|daemon' \
+  --label-exclude 'slow|bench|e2e' --parallel 2
 
 tuned=$(mktemp -d)
 build/release/bin/hone bench pass-order --search beam --trials 100 \

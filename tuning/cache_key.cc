@@ -9,6 +9,7 @@
 
 #include "base/status_macros.h"
 #include "optimizers/registry.h"
+#include "tuning/registry.h"
 #include "tuning/tuner.h"
 
 namespace hone::tuning {
@@ -22,47 +23,50 @@ absl::StatusOr<TaskOptions> ParseOptionsKey(absl::string_view key) {
       options.score = std::string(option.second);
     } else if (option.first == "passes") {
       options.passes = std::string(option.second);
+    } else if (option.first == "numerics") {
+      HONE_ASSIGN_OR_RETURN(options.numerics,
+                            hlo::ParseNumerics(option.second));
     } else if (option.first != "threads" ||
                !absl::SimpleAtoi(option.second, &options.threads)) {
       return absl::InvalidArgumentError(
           absl::StrCat("task options '", key,
-                       "', expected 'score=...', 'passes=...' or 'threads=N'"));
+                       "', expected 'score=...', 'passes=...', "
+                       "'numerics=...' or 'threads=N'"));
     }
   }
   return options;
 }
 
 absl::StatusOr<storage::CacheKey> MakeCacheKey(
-    absl::string_view module_fingerprint, const TuneRequest& request,
+    absl::string_view module_fingerprint, const TuningSpec& spec,
     backends::KernelMeasurer* kernels) {
-  HONE_ASSIGN_OR_RETURN(const Task* task, FindTask(request.task));
+  HONE_ASSIGN_OR_RETURN(const Task* task, FindTask(spec.task));
   storage::CacheKey key;
-  HONE_ASSIGN_OR_RETURN(key.task_options, task->OptionsKey(request.options));
+  HONE_ASSIGN_OR_RETURN(key.task_options, task->OptionsKey(spec.options));
   key.module_fingerprint = std::string(module_fingerprint);
-  HONE_ASSIGN_OR_RETURN(key.target,
-                        task->ResolveTarget(request.target, kernels));
-  key.task = request.task;
+  HONE_ASSIGN_OR_RETURN(key.target, task->ResolveTarget(spec.target, kernels));
+  key.task = spec.task;
   key.space_version = task->space_version();
   return key;
 }
 
-absl::Status ValidateRequest(const TuneRequest& request) {
-  HONE_ASSIGN_OR_RETURN(const Task* task, FindTask(request.task));
-  HONE_RETURN_IF_ERROR(task->OptionsKey(request.options).status());
+absl::Status ValidateSpec(const TuningSpec& spec) {
+  HONE_ASSIGN_OR_RETURN(const Task* task, FindTask(spec.task));
+  HONE_RETURN_IF_ERROR(task->OptionsKey(spec.options).status());
   HONE_ASSIGN_OR_RETURN(const optimizers::OptimizerInfo* optimizer,
-                        optimizers::FindOptimizer(request.optimizer));
+                        optimizers::Optimizers().Find(spec.optimizer));
   if ((optimizer->kinds & task->problem_kind()) == 0) {
     return absl::InvalidArgumentError(
-        absl::StrCat("optimizer '", request.optimizer,
-                     "' does not support task '", request.task, "'"));
+        absl::StrCat("optimizer '", spec.optimizer, "' does not support task '",
+                     spec.task, "'"));
   }
-  if (request.budget.trials < 1) {
+  if (spec.budget.trials < 1) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "budget of ", request.budget.trials, " trials, expected 1 or more"));
+        "budget of ", spec.budget.trials, " trials, expected 1 or more"));
   }
-  if (request.budget.time <= absl::ZeroDuration()) {
+  if (spec.budget.time <= absl::ZeroDuration()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("budget of ", absl::FormatDuration(request.budget.time),
+        absl::StrCat("budget of ", absl::FormatDuration(spec.budget.time),
                      ", expected more than 0"));
   }
   return absl::OkStatus();

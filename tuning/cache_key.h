@@ -8,8 +8,8 @@
 
 namespace hone::tuning {
 
-// The options that Task::OptionsKey wrote as `key`: "name=value" joined by ";".
-// Errors: InvalidArgument for what is not such a key.
+// Parses the options that Task::OptionsKey wrote as `key`: "name=value" joined
+// by ";". Errors: InvalidArgument for anything else.
 absl::StatusOr<TaskOptions> ParseOptionsKey(absl::string_view key);
 
 }  // namespace hone::tuning

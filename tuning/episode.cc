@@ -8,6 +8,14 @@
 #include "base/status_macros.h"
 
 namespace hone::tuning {
+namespace {
+
+// Returns true if the error says nothing about the action.
+bool CannotRunNow(const absl::Status& status) {
+  return absl::IsUnavailable(status) || absl::IsCancelled(status);
+}
+
+}  // namespace
 
 Episode::Episode(const space::SequentialProblem& problem, int32_t max_steps)
     : problem_(&problem),
@@ -47,12 +55,14 @@ absl::StatusOr<EpisodeStep> Episode::Step(int32_t action) {
   if (action == stop_action()) {
     stopped_ = true;
   } else {
-    HONE_ASSIGN_OR_RETURN(space::StatePtr next, problem_->Step(state_, action));
-    if (next->key() == state_->key()) {
+    absl::StatusOr<space::StatePtr> next = problem_->Step(state_, action);
+    if (CannotRunNow(next.status())) return next.status();
+    step.error = next.status();
+    if (!next.ok() || (*next)->key() == state_->key()) {
       mask_[static_cast<size_t>(action)] = false;
     } else {
-      step.reward = score() - problem_->Cost(next);
-      state_ = std::move(next);
+      step.reward = score() - problem_->Cost(*next);
+      state_ = *std::move(next);
       mask_.assign(mask_.size(), true);
     }
   }
@@ -65,9 +75,10 @@ absl::StatusOr<EpisodeStep> Episode::Step(int32_t action) {
 absl::Status Episode::CompleteMask() {
   for (int32_t action = 0; action < stop_action(); ++action) {
     if (!mask_[static_cast<size_t>(action)]) continue;
-    HONE_ASSIGN_OR_RETURN(const space::StatePtr next,
-                          problem_->Step(state_, action));
-    mask_[static_cast<size_t>(action)] = next->key() != state_->key();
+    const absl::StatusOr<space::StatePtr> next = problem_->Step(state_, action);
+    if (CannotRunNow(next.status())) return next.status();
+    mask_[static_cast<size_t>(action)] =
+        next.ok() && (*next)->key() != state_->key();
   }
   return absl::OkStatus();
 }

@@ -12,23 +12,26 @@
 
 namespace hone::tuning {
 
-// What one action of an episode did.
+// The effect of one action of an episode.
 struct EpisodeStep {
-  // By how much the cost dropped.
+  // The drop of the cost.
   double reward = 0;
+  // Not OK if the action failed: the state is the one before.
+  absl::Status error;
   // Ended by the action `stop`, or by the limit of steps.
   bool terminated = false;
   bool truncated = false;
 };
 
-// A sequential problem as an agent meets it: one action after the other from
-// the initial state, rewarded by the drop of the cost, until it stops or has
-// taken `max_steps` actions. The actions are the problem's and, last, `stop`.
+// A running episode of a sequential problem: the agent takes one action after
+// the other from the initial state, rewarded by the drop of the cost, until it
+// stops or has taken `max_steps` actions. The actions are the problem's and,
+// last, `stop`.
 //
-// A copy is a fork: both go on independently from the same state, at the price
-// of a few pointers.
-// Owns/keeps: `problem` outlives it. Determinism: what it shows follows from
-// its own actions, whatever other episodes of the same problem have done.
+// A copy is a fork: both continue independently from the same state, at the
+// cost of a few pointers.
+// Owns/keeps: `problem` outlives it. Determinism: results depend on the
+// episode's own actions, not on other episodes of the same problem.
 class Episode {
  public:
   // `max_steps` ≥ 1.
@@ -38,26 +41,28 @@ class Episode {
   const space::StatePtr& state() const { return state_; }
   int32_t action_count() const { return stop_action() + 1; }
   int32_t stop_action() const { return problem_->action_count(); }
-  // The cost of where it is.
+  // The cost of the current state.
   double score() const { return problem_->Cost(state_); }
   int32_t remaining_steps() const { return remaining_steps_; }
   bool ended() const { return stopped_ || remaining_steps_ == 0; }
 
-  // Whether Step takes these actions one after the other.
-  // Errors: InvalidArgument for an action out of range; FailedPrecondition when
-  // the episode has ended or does so before the last of them.
+  // Checks that Step accepts these actions one after the other.
+  // Errors: InvalidArgument for an action out of range; FailedPrecondition if
+  // the episode has ended or ends before the last of them.
   absl::Status Check(absl::Span<const int32_t> actions) const;
 
-  // Errors: as Check; those of the problem's Step, which leave the episode as
-  // it was.
+  // Takes an action. One that fails, as the problem's Step says, counts as a
+  // step without effect; its error is in the result.
+  // Errors: as Check; Unavailable and Cancelled of the problem's Step, which
+  // leave the episode as it was.
   absl::StatusOr<EpisodeStep> Step(int32_t action);
 
-  // Which actions may change something, by action: false for those that this
-  // episode has seen to change nothing in this very state. They may be taken
-  // all the same. `stop` is always true.
+  // By action: false for the no-op actions, those that this episode has seen to
+  // change nothing (or fail) in the current state. They may still be taken.
+  // `stop` is always true.
   const std::vector<bool>& mask() const { return mask_; }
-  // Takes every action from this state to make the mask exact. A step that
-  // follows is only looked up where the problem remembers.
+  // Makes the mask exact by trying every action from the current state. A
+  // problem that caches its steps then only looks up the step that follows.
   absl::Status CompleteMask();
 
  private:

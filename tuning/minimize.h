@@ -8,9 +8,8 @@
 
 namespace hone::tuning {
 
-// `candidate` without the actions that its cost does not need, so that what is
-// published is short and each part of it matters. Costs no more than
-// `candidate`, which is valid; depends on the arguments only.
+// Returns `candidate`, which is valid, without the actions that its cost does
+// not need, so that a published decision is short. The result costs no more.
 // Errors: those of Problem::Measure.
 absl::StatusOr<space::Candidate> Minimize(
     const space::SequentialProblem& problem, const space::Candidate& candidate);

@@ -11,13 +11,13 @@
 
 namespace hone::tuning {
 
-// Elements of the entry computation's root; 1 when it is no tuple.
+// Returns the number of elements of the entry computation's root; 1 if it is no
+// tuple.
 int64_t OutputCount(const hlo::Module& module);
 
-// `module` reduced to some of its outputs and what they need: the root is the
-// tuple of the root's elements `outputs`. Parameters all stay, so that the same
-// arguments fit.
-// Errors: FailedPrecondition when the root is no tuple.
+// Returns `module` reduced to some of its outputs and their operands: its root
+// is the tuple of the root's elements `outputs`. All parameters stay, so that
+// the same arguments fit. Errors: FailedPrecondition if the root is no tuple.
 absl::StatusOr<hlo::Module> SliceOutputs(const hlo::Module& module,
                                          absl::Span<const int64_t> outputs);
 

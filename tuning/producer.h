@@ -5,7 +5,7 @@
 
 namespace hone::tuning {
 
-// Who makes the results of this process: "hone 0.1.0 on HOST".
+// The producer of this process's results: "hone 0.1.0 on HOST".
 const std::string& Producer();
 
 }  // namespace hone::tuning

@@ -10,12 +10,12 @@
 
 #include "base/status_macros.h"
 #include "hlo/analysis/fingerprint.h"
-#include "hlo/text/printer.h"
 #include "optimizers/registry.h"
 #include "optimizers/search.h"
 #include "tuning/cache_key.h"
 #include "tuning/minimize.h"
 #include "tuning/producer.h"
+#include "tuning/registry.h"
 #include "tuning/stored_module.h"
 #include "tuning/trial_writer.h"
 #include "tuning/tuner.h"
@@ -24,19 +24,18 @@
 namespace hone::tuning {
 namespace {
 
-// Trials whose costs are noisy that are judged once more.
+// The number of trials with noisy costs that are judged once more.
 constexpr size_t kFinalists = 3;
 
 // One call of RunTuning.
 class Run {
  public:
   Run(const TunerContext& context, storage::Tuning tuning,
-      const ProgressCallback& callback, const StopPredicate& stop)
+      const RunOptions& options)
       : context_(context),
         store_(*context.store),
         tuning_(std::move(tuning)),
-        callback_(callback),
-        stop_(stop),
+        run_options_(options),
         start_(context.clock->Monotonic()) {}
 
   absl::StatusOr<storage::Record> Finish() {
@@ -49,27 +48,27 @@ class Run {
     }
     Report(Progress::Phase::kVerifying);
     HONE_ASSIGN_OR_RETURN(const storage::Record record, Conclude(result));
-    HONE_RETURN_IF_ERROR(Publish(record));
+    HONE_RETURN_IF_ERROR(store_.Publish(record).status());
     progress_.best_cost = record.best_cost;
     Report(Progress::Phase::kDone);
     return record;
   }
 
  private:
-  bool Stopped() const { return stop_ && stop_(); }
+  bool Stopped() const { return run_options_.stop && run_options_.stop(); }
 
   void Report(Progress::Phase phase) {
-    if (!callback_) return;
+    if (!run_options_.progress) return;
     progress_.phase = phase;
     progress_.seconds = Seconds();
-    callback_(progress_);
+    run_options_.progress(progress_);
   }
 
   double Seconds() const {
     return absl::ToDoubleSeconds(context_.clock->Monotonic() - start_);
   }
 
-  // Gets module, task and problem ready.
+  // Prepares task, module and problem.
   absl::Status Prepare() {
     HONE_ASSIGN_OR_RETURN(task_, FindTask(tuning_.key.task));
     if (tuning_.key.space_version != task_->space_version()) {
@@ -79,19 +78,30 @@ class Run {
                        task_->space_version(), "'"));
     }
     HONE_ASSIGN_OR_RETURN(options_, ParseOptionsKey(tuning_.key.task_options));
-    HONE_ASSIGN_OR_RETURN(module_, LoadModule(store_, tuning_.module_digest));
-    if (hlo::Fingerprint(module_) != tuning_.key.module_fingerprint) {
-      return absl::InternalError(absl::StrCat("module '", tuning_.module_name,
-                                              "' is read back with another "
-                                              "fingerprint"));
+    if (run_options_.module.has_value()) {
+      module_ = *run_options_.module;
+    } else {
+      HONE_RETURN_IF_ERROR(ReadModule());
     }
     HONE_ASSIGN_OR_RETURN(problem_,
                           task_->MakeProblem(module_, options_,
                                              {.target = tuning_.key.target,
                                               .kernels = context_.kernels,
-                                              .stop = stop_}));
+                                              .stop = run_options_.stop}));
     progress_.unit = std::string(problem_->unit());
     progress_.budget_trials = tuning_.budget.trials;
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadModule() {
+    HONE_ASSIGN_OR_RETURN(module_,
+                          ReadStoredModule(store_, tuning_.module_digest));
+    if (hlo::Fingerprint(module_) != tuning_.key.module_fingerprint) {
+      return absl::InternalError(
+          absl::StrCat("the stored module '", tuning_.module_name,
+                       "' has another fingerprint than the key of tuning '",
+                       tuning_.id, "'"));
+    }
     return absl::OkStatus();
   }
 
@@ -108,7 +118,7 @@ class Run {
     TrialWriter writer(store_, *context_.clock, tuning_.id);
     optimizers::SearchOptions search;
     search.resume = log;
-    search.stop = stop_;
+    search.stop = run_options_.stop;
     search.on_trial = [&](const space::Trial& trial) {
       Note(trial);
       Report(Progress::Phase::kSearching);
@@ -116,13 +126,13 @@ class Run {
     };
     absl::StatusOr<optimizers::SearchResult> result = optimizers::RunSearch(
         *problem_, *optimizer, tuning_.budget, *context_.clock, search);
-    // Whatever has ended it, what was measured is kept.
+    // Measured trials are kept, whatever ended the search.
     const absl::Status flushed = writer.Flush();
     if (result.ok()) HONE_RETURN_IF_ERROR(flushed);
     return result;
   }
 
-  // Takes a trial into the progress.
+  // Adds a trial to the progress.
   void Note(const space::Trial& trial) {
     ++progress_.trials;
     if (trial.measurement.outcome != space::Outcome::kOk) return;
@@ -131,9 +141,9 @@ class Run {
     progress_.best_cost = std::min(progress_.best_cost.value_or(cost), cost);
   }
 
-  // What may be published, best first: the winner, the default, and for a
-  // rewrite step by step the module as it is. Where costs are noisy, the winner
-  // is one of those that came first.
+  // Returns the candidates that may be published, best first: the winner, the
+  // default, and for a sequential problem the module as it is. If costs are
+  // noisy, the cheapest few trials compete for the first place.
   absl::StatusOr<std::vector<Finalists>> Groups(
       const optimizers::SearchResult& result) const {
     std::vector<Finalists> groups;
@@ -161,7 +171,8 @@ class Run {
     return groups;
   }
 
-  // Of trials that cost the same (transpositions), the first.
+  // Returns the cheapest trials; of those that cost the same (transpositions),
+  // the first.
   absl::StatusOr<Finalists> CheapestTrials(
       const space::Candidate& by_default) const {
     HONE_ASSIGN_OR_RETURN(std::vector<space::Trial> trials,
@@ -200,9 +211,8 @@ class Run {
     HONE_ASSIGN_OR_RETURN(record.default_cost, DefaultCost(result));
     record.best_cost = winner.cost;
     record.decision = std::move(winner.applied.decision);
-    HONE_ASSIGN_OR_RETURN(
-        record.tuned_module_digest,
-        store_.PutBlob(hlo::PrintModule(winner.applied.module)));
+    HONE_ASSIGN_OR_RETURN(record.tuned_module_digest,
+                          StoreModule(store_, winner.applied.module));
     record.optimizer = tuning_.optimizer;
     record.seed = tuning_.seed;
     record.trials = result.trials;
@@ -222,25 +232,10 @@ class Run {
     return measurement.cost;
   }
 
-  // Publishes unless the cache holds something better already. Times of two
-  // runs are compared by what the default took in each.
-  absl::Status Publish(const storage::Record& record) {
-    const auto score = [&](const storage::Record& r) {
-      return problem_->is_noisy() ? r.best_cost / r.default_cost : r.best_cost;
-    };
-    const absl::StatusOr<storage::Record> present = store_.Lookup(record.key);
-    if (present.ok() && score(*present) < score(record)) {
-      return store_.SetTuningState(tuning_.id, storage::TuningState::kSucceeded,
-                                   "");
-    }
-    return store_.Publish(record);
-  }
-
   const TunerContext& context_;
   storage::Store& store_;
   const storage::Tuning tuning_;
-  const ProgressCallback& callback_;
-  const StopPredicate& stop_;
+  const RunOptions& run_options_;
   const absl::Duration start_;
 
   const Task* task_ = nullptr;
@@ -254,21 +249,20 @@ class Run {
 
 absl::StatusOr<storage::Record> RunTuning(const TunerContext& context,
                                           absl::string_view tuning_id,
-                                          const ProgressCallback& progress,
-                                          const StopPredicate& stop) {
+                                          const RunOptions& options) {
   storage::Store& store = *context.store;
   HONE_ASSIGN_OR_RETURN(storage::Tuning tuning, store.GetTuning(tuning_id));
   HONE_RETURN_IF_ERROR(
       store.SetTuningState(tuning_id, storage::TuningState::kRunning, ""));
   absl::StatusOr<storage::Record> record =
-      Run(context, std::move(tuning), progress, stop).Finish();
+      Run(context, std::move(tuning), options).Finish();
   if (absl::IsCancelled(record.status()) ||
       absl::IsUnavailable(record.status())) {
-    // Whoever stopped it may have given it another state.
+    // The caller may have stopped it by setting another state.
     store.SetTuningState(tuning_id, storage::TuningState::kPending, "")
         .IgnoreError();
   } else if (!record.ok()) {
-    // When the store is the reason, the tuning stays to be resumed.
+    // If the store is the cause, the tuning stays to be resumed.
     store
         .SetTuningState(tuning_id, storage::TuningState::kFailed,
                         record.status().message())

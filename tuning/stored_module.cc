@@ -6,16 +6,21 @@
 
 #include "base/status_macros.h"
 #include "hlo/inference/verifier.h"
-#include "hlo/text/parser.h"
-#include "tuning/tuner.h"
+#include "hlo/proto/io.h"
+#include "hlo/text/printer.h"
 
 namespace hone::tuning {
 
-absl::StatusOr<hlo::Module> LoadModule(storage::Store& store,
-                                       absl::string_view digest) {
-  HONE_ASSIGN_OR_RETURN(const std::string text, store.GetBlob(digest));
+absl::StatusOr<std::string> StoreModule(storage::Store& store,
+                                        const hlo::Module& module) {
+  return store.PutBlob(hlo::PrintModule(module));
+}
+
+absl::StatusOr<hlo::Module> ReadStoredModule(storage::Store& store,
+                                             absl::string_view digest) {
+  HONE_ASSIGN_OR_RETURN(const std::string bytes, store.GetBlob(digest));
   absl::StatusOr<hlo::Module> module =
-      hlo::ParseHloText(text, absl::StrCat("blob ", digest));
+      hlo::ParseHlo(bytes, absl::StrCat("blob ", digest));
   const absl::Status status =
       module.ok() ? hlo::VerifyModule(*module) : module.status();
   if (!status.ok()) {
@@ -25,13 +30,13 @@ absl::StatusOr<hlo::Module> LoadModule(storage::Store& store,
   return module;
 }
 
-absl::StatusOr<hlo::Module> TunedModule(const TunerContext& context,
-                                        const storage::Record& record) {
+absl::StatusOr<hlo::Module> ReadTunedModule(storage::Store& store,
+                                            const storage::Record& record) {
   if (record.tuned_module_digest.empty()) {
     return absl::FailedPreconditionError(absl::StrCat(
         "task '", record.key.task, "' does not rewrite the module"));
   }
-  return LoadModule(*context.store, record.tuned_module_digest);
+  return ReadStoredModule(store, record.tuned_module_digest);
 }
 
 }  // namespace hone::tuning

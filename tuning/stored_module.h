@@ -1,6 +1,8 @@
 #ifndef HONE_TUNING_STORED_MODULE_H_
 #define HONE_TUNING_STORED_MODULE_H_
 
+#include <string>
+
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
@@ -9,10 +11,19 @@
 
 namespace hone::tuning {
 
-// The module that a blob holds as HLO text, verified.
-// Errors: the store's; DataLoss when it is no module.
-absl::StatusOr<hlo::Module> LoadModule(storage::Store& store,
-                                       absl::string_view digest);
+// Stores `module` as HLO text and returns the digest of the blob.
+absl::StatusOr<std::string> StoreModule(storage::Store& store,
+                                        const hlo::Module& module);
+
+// Reads and verifies the module in a blob, HLO text or a proto.
+// Errors: the store's; DataLoss if the blob is no valid module.
+absl::StatusOr<hlo::Module> ReadStoredModule(storage::Store& store,
+                                             absl::string_view digest);
+
+// Reads the module that `record` publishes.
+// Errors: also FailedPrecondition if its task does not rewrite modules.
+absl::StatusOr<hlo::Module> ReadTunedModule(storage::Store& store,
+                                            const storage::Record& record);
 
 }  // namespace hone::tuning
 

@@ -12,6 +12,7 @@
 
 #include "backends/kernel_measurer.h"
 #include "hlo/ir/module.h"
+#include "hlo/rewrite/numerics.h"
 #include "optimizers/registry.h"
 #include "space/problem.h"
 #include "storage/record.h"
@@ -22,32 +23,34 @@ namespace hone::tuning {
 struct TaskOptions {
   // pass_order: "ops" or "time" (the analytical model's nanoseconds).
   std::string score = "ops";
-  // pass_order: "all" passes, or those of the default "pipeline" only, so that
+  // pass_order: "all" passes, or only those of the default "pipeline", so that
   // their order alone is tuned.
   std::string passes = "all";
-  // kernel: of parallel scopes.
+  // How far the result of a rewrite may differ numerically from its input.
+  hlo::Numerics numerics = hlo::Numerics::kReassociate;
+  // kernel: threads of a parallel loop.
   int32_t threads = 1;
 };
 
-// What problems need of the world. Nothing is owned; it outlives them.
+// The environment of a problem. Nothing is owned; everything outlives it.
 struct TaskContext {
-  // As Task::ResolveTarget has found it.
+  // The result of Task::ResolveTarget.
   std::string target;
-  // Null: kernels cannot be measured.
+  // Null if kernels cannot be measured.
   backends::KernelMeasurer* kernels = nullptr;
-  // Asked while something is measured; true gives it up.
+  // Called during measurements; returns true to cancel them.
   std::function<bool()> stop = nullptr;
 };
 
-// A candidate in words, and the module that it makes.
+// A serialized decision and the module it produces.
 struct AppliedDecision {
   std::string decision;  // JSON
   hlo::Module module;
 };
 
-// A decision that may be published.
+// A verified decision.
 struct Winner {
-  double cost = 0;  // of what was verified
+  double cost = 0;
   AppliedDecision applied;
   storage::Verification verification;
 };
@@ -58,65 +61,57 @@ class Task {
  public:
   virtual ~Task() = default;
 
-  // The stable id; equals its line in tasks.def.
+  // The stable id, as in tasks.def.
   virtual absl::string_view name() const = 0;
 
-  // The kind of problem that MakeProblem makes: optimizers::kSequential or
-  // kAssignment.
+  // The kind of MakeProblem's problems: optimizers::kSequential or kAssignment.
   virtual optimizers::Kinds problem_kind() const = 0;
 
-  // Changes whenever the same candidate may mean something else, or the space
-  // has grown: part of the cache key.
+  // The version of the search space, part of the cache key. It changes whenever
+  // a candidate may mean something else, or the space has grown.
   virtual std::string space_version() const = 0;
 
-  // The options that change the problem, in a fixed readable form: part of the
-  // cache key. Errors: InvalidArgument for unknown values.
+  // Returns the options that change the problem in a fixed readable form, part
+  // of the cache key. Errors: InvalidArgument for a value that the task does
+  // not support.
   virtual absl::StatusOr<std::string> OptionsKey(
       const TaskOptions& options) const = 0;
 
-  // What a user may call the default target: "hlo" where no device matters,
+  // The name of the default target: "hlo" for results that no device changes,
   // else a kind of device, "cpu".
   virtual std::string default_target() const = 0;
 
-  // The target that results are valid for, of what a user calls it: nothing,
-  // default_target(), or the target itself. `kernels` may be null.
-  // Errors: InvalidArgument for what it cannot be; Unavailable where there is
-  // no such device, FailedPrecondition where there are several.
+  // Returns the target that results are valid for. `requested` is empty,
+  // default_target(), or a target. `kernels` may be null.
+  // Errors: InvalidArgument for an impossible target; Unavailable if no such
+  // device exists, FailedPrecondition if several do.
   virtual absl::StatusOr<std::string> ResolveTarget(
-      absl::string_view asked, backends::KernelMeasurer* kernels) const = 0;
+      absl::string_view requested, backends::KernelMeasurer* kernels) const = 0;
 
-  // Trials of a budget that names none; 0: as many as for any task.
+  // The number of trials for a budget without one; 0 stands for the common
+  // default.
   virtual int64_t default_trials() const { return 0; }
 
-  // `module` verifies and outlives the problem.
-  // Errors: also Unavailable and Cancelled, where a device is needed.
+  // Returns the problem of tuning `module`, which verifies and outlives it.
+  // Errors: also Unavailable and Cancelled if a device is needed.
   virtual absl::StatusOr<std::unique_ptr<space::Problem>> MakeProblem(
       const hlo::Module& module, const TaskOptions& options,
       const TaskContext& context) const = 0;
 
-  // What `candidate` of `problem`, which MakeProblem made, makes of `module`.
+  // Applies `candidate` of `problem`, which MakeProblem returned, to `module`.
   virtual absl::StatusOr<AppliedDecision> Apply(
       const hlo::Module& module, const space::Problem& problem,
       const space::Candidate& candidate) const = 0;
 
-  // Measures and applies a candidate, and verifies what comes of it; by default
-  // as VerifyRewrite does.
-  // Errors: what speaks against publishing it; Unavailable and Cancelled.
+  // Measures and applies a candidate and verifies the result, by default with
+  // VerifyRewrite.
+  // Errors: the reason why the candidate must not be published; Unavailable and
+  // Cancelled.
   virtual absl::StatusOr<Winner> Judge(const hlo::Module& module,
                                        const space::Problem& problem,
                                        const space::Candidate& candidate,
                                        const VerifyOptions& options) const;
-
-  // Applies a stored decision (AppliedDecision::decision).
-  // Errors: InvalidArgument when it is not of this space version.
-  virtual absl::StatusOr<hlo::Module> ApplyDecision(
-      const hlo::Module& module, absl::string_view decision) const = 0;
 };
-
-// The task of that id, which lives as long as the process.
-// Errors: NotFound, listing the known ids.
-absl::StatusOr<const Task*> FindTask(absl::string_view name);
-std::vector<absl::string_view> TaskNames();
 
 }  // namespace hone::tuning
 

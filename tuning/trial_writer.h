@@ -14,8 +14,8 @@
 
 namespace hone::tuning {
 
-// Stores trials as they happen, several at once where they come fast: a trial
-// is stored at the latest with the first one that comes 200 ms after it.
+// Stores trials as they happen, fast ones in groups: a trial is stored at the
+// latest with the first one that arrives 200 ms after it.
 class TrialWriter {
  public:
   TrialWriter(storage::Store& store, const Clock& clock, std::string tuning_id)

@@ -19,8 +19,8 @@
 
 namespace hone::tuning {
 
-// What a user asks for, for one task.
-struct TuneRequest {
+// What to tune and how, for one task of one module.
+struct TuningSpec {
   std::string task = "pass_order";
   std::string target;  // empty: the task's default
   std::string optimizer = "beam";
@@ -29,7 +29,7 @@ struct TuneRequest {
   uint64_t seed = 0;
 };
 
-// What the loop tells while it runs.
+// The progress of a running tuning.
 struct Progress {
   enum class Phase { kSearching, kVerifying, kDone };
   Phase phase = Phase::kSearching;
@@ -42,10 +42,11 @@ struct Progress {
 };
 
 using ProgressCallback = std::function<void(const Progress&)>;
-// Asked between trials; true ends the search at once (cancel, drain).
+// Called between trials; returns true to end the search at once (cancel,
+// drain).
 using StopPredicate = std::function<bool()>;
 
-// What the loop needs of the world. Nothing is owned.
+// The environment of the loop. Nothing is owned.
 struct TunerContext {
   storage::Store* store = nullptr;
   const Clock* clock = nullptr;
@@ -55,43 +56,58 @@ struct TunerContext {
   backends::KernelMeasurer* kernels = nullptr;
 };
 
-// The cache key of a module under `request`.
+// Checks a specification before anything is read or stored: known task, an
+// optimizer that supports it, options, budget.
+absl::Status ValidateSpec(const TuningSpec& spec);
+
+// Returns the cache key of a module under `spec`; optimizer, budget and seed
+// are not part of it.
 // Errors: NotFound for an unknown task; InvalidArgument for bad options; those
 // of Task::ResolveTarget.
 absl::StatusOr<storage::CacheKey> MakeCacheKey(
-    absl::string_view module_fingerprint, const TuneRequest& request,
+    absl::string_view module_fingerprint, const TuningSpec& spec,
     backends::KernelMeasurer* kernels);
 
-// Checks a request before anything is stored: known task, optimizer that
-// supports it, options, budget.
-absl::Status ValidateRequest(const TuneRequest& request);
+// A module as the store has it.
+struct StoredModule {
+  hlo::Module module;
+  std::string digest;  // of the blob with its bytes, HLO text or a proto
+};
 
-// Stores the module and creates the tuning (state pending); or returns the
-// unfinished one with the same key, optimizer and seed, so that a killed tuning
-// goes on. Does not run it.
+// Stores a pending tuning of `module` for `key`, which MakeCacheKey returned
+// for `spec`, a valid specification. Returns the unfinished tuning of the same
+// key, optimizer and seed if one is stored, so that a killed tuning goes on.
 absl::StatusOr<storage::Tuning> CreateTuning(const TunerContext& context,
-                                             const hlo::Module& module,
-                                             const TuneRequest& request);
+                                             const TuningSpec& spec,
+                                             const storage::CacheKey& key,
+                                             const StoredModule& module);
+// Validates `spec`, stores `module` as text and does the same, for callers that
+// have nothing but the module.
+absl::StatusOr<storage::Tuning> CreateTuning(const TunerContext& context,
+                                             const TuningSpec& spec,
+                                             const hlo::Module& module);
 
-// Runs a tuning to its end in the caller's thread: replays the trials that are
-// stored, searches on, storing trials as they happen, applies the winner,
-// verifies it against the input, and publishes the winner, or the default where
-// the winner could not be verified, or the module as it is where that could not
-// either. The result is what this tuning found; the cache keeps an older record
-// that is better. A stop leaves the tuning pending in the store, to be resumed.
-// Errors: Cancelled after a stop, Unavailable where there is nobody to measure
-// now: the tuning stays to be resumed; NotFound for an unknown tuning;
-// otherwise the tuning is marked failed with the error.
+struct RunOptions {
+  // The module of the tuning; absent: it is read from the store.
+  std::optional<hlo::Module> module = std::nullopt;
+  ProgressCallback progress = nullptr;
+  StopPredicate stop = nullptr;
+};
+
+// Runs a tuning to its end in the caller's thread: replays the stored trials,
+// searches on, storing trials as they happen, applies the winner, verifies it
+// against the input, and publishes the winner; the default if the winner could
+// not be verified; or the module as it is if the default could not either.
+// Returns what this tuning found; Store::Publish keeps a better record that is
+// already published. A stop leaves the tuning pending, to be resumed.
+// Errors: Cancelled after a stop, Unavailable if nothing can be measured now:
+// the tuning stays to be resumed; NotFound for an unknown tuning; otherwise the
+// tuning is marked failed with the error.
 absl::StatusOr<storage::Record> RunTuning(const TunerContext& context,
                                           absl::string_view tuning_id,
-                                          const ProgressCallback& progress,
-                                          const StopPredicate& stop);
+                                          const RunOptions& options = {});
 
-// The module that a record's decision makes of its input, from the store.
-absl::StatusOr<hlo::Module> TunedModule(const TunerContext& context,
-                                        const storage::Record& record);
-
-// One line per key component: what was asked, what the nearest record has.
+// A lookup compared with the nearest record, component by component of the key.
 struct LookupExplanation {
   bool hit = false;
   struct Component {

@@ -18,7 +18,7 @@
 namespace hone::tuning {
 namespace {
 
-// Whether a full check is out of reach, but a part may still be checked.
+// Returns true if only a part of the module can be checked.
 bool IsTooLarge(const absl::Status& status) {
   return absl::IsDeadlineExceeded(status) || absl::IsResourceExhausted(status);
 }
@@ -59,7 +59,7 @@ class Checker {
     return absl::OkStatus();
   }
 
-  // Whether there is time for another check like the last.
+  // Returns true if there is time for another check like the last.
   bool HasTimeForAnother() const { return Remaining() > last_ * 1.5; }
 
   double max_rel_error() const { return max_rel_error_; }

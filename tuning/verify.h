@@ -15,23 +15,23 @@ namespace hone::tuning {
 struct VerifyOptions {
   ThreadPool* pool = nullptr;
   uint64_t seed = 0;
-  // Over these a module counts as too large to evaluate in full.
+  // A module that exceeds these limits is too large to evaluate in full.
   absl::Duration time_limit = absl::Minutes(2);
   int64_t max_live_bytes = int64_t{8} << 30;
 };
 
-// Checks that `rewritten` equals `input` in meaning: by the evaluator on random
-// and adversarial inputs, fewer of them where one run takes long. Modules too
-// large for that get a scaled-down check: one random input, and only the
-// outputs that need the least work, in full size, as many as the limits allow;
-// it does not see an error that only the other outputs show. The method of the
-// result states exactly what was done:
+// Checks that `rewritten` computes the same as `input`, with the evaluator on
+// random and adversarial inputs; fewer of them if one run takes long. Modules
+// too large for that get a scaled-down check: one random input, and only the
+// outputs that need the least work, in full size, as many as the limits allow.
+// It misses errors that only the other outputs show. The method of the result
+// states exactly what was checked:
 //   "identical to the input"
 //   "evaluator: 2 random, 1 adversarial inputs"
 //   "evaluator: 1 random, 0 adversarial inputs (no time for more)"
 //   "evaluator, scaled down: 1 random input, 3 of 17 outputs (in full: WHY)"
-// Errors: FailedPrecondition when they differ, saying where; Unimplemented,
-// ResourceExhausted or DeadlineExceeded when the check could not be made (the
+// Errors: FailedPrecondition if they differ, saying where; Unimplemented,
+// ResourceExhausted or DeadlineExceeded if the check could not be made (the
 // caller then publishes the default).
 absl::StatusOr<storage::Verification> VerifyRewrite(
     const hlo::Module& input, const hlo::Module& rewritten,

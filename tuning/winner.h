@@ -15,14 +15,14 @@
 
 namespace hone::tuning {
 
-// Candidates, any of which may win.
+// Candidates that compete for publication.
 using Finalists = std::vector<space::Candidate>;
 
-// The cheapest candidate, as judged, of the first group that has one which is
-// found equal to `module`. The verification names those that were refused
-// before, and why.
-// Errors: the last candidate's, when none of them could be verified; at once
-// those that are not about a candidate (Unavailable, Cancelled).
+// Returns the winner of the first group with a verified candidate: the cheapest
+// as judged again. The verification names the candidates refused before it, and
+// why.
+// Errors: the last candidate's if none could be verified; Unavailable and
+// Cancelled at once.
 absl::StatusOr<Winner> ChooseWinner(const Task& task, const hlo::Module& module,
                                     const space::Problem& problem,
                                     absl::Span<const Finalists> groups,

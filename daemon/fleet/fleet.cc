@@ -282,7 +282,7 @@ void Fleet::ExpireLocked() {
   UpdateGauges();
 }
 
-std::shared_ptr<void> Fleet::AwaitWork(std::function<void()> wake) {
+std::shared_ptr<void> Fleet::WaitForWork(std::function<void()> wake) {
   auto waiter = std::make_shared<Waiter>();
   {
     absl::MutexLock lock(&waiter->mu);

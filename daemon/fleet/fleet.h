@@ -23,69 +23,69 @@
 
 namespace hone::daemon {
 
-// Gives work to the workers that ask for it (proto/hone/v1/worker_service.proto
-// is the protocol), and takes their results.
+// Leases work to workers and accepts their results. The protocol is
+// proto/hone/v1/worker_service.proto.
 //
-// A piece of work is leased to one worker at a time, under a fence that grows
-// with each lease of the fleet. The result of a lease counts only while the
-// lease lasts, so of all that a paused worker reports late nothing is taken.
+// A piece of work is leased to one worker at a time, under a fence: a number
+// that grows with each lease of the fleet. Results are accepted only under a
+// current lease, so late results of a paused worker are discarded.
 //
 // Threads: thread-safe.
 class Fleet {
  public:
   struct Options {
-    // Of Hone; workers of another one are refused.
+    // The version of Hone; workers of another version are refused.
     std::string version;
-    // A worker that is silent for so long has lost its work.
+    // The duration of a lease: a worker that is silent for longer loses its
+    // work.
     absl::Duration lease = absl::Seconds(15);
-    // For how long a worker is waited for that is not there.
+    // How long to wait for a matching worker.
     absl::Duration device_wait = absl::Seconds(20);
-    // Leases of one piece of work that may be lost before it is given up.
+    // The number of lost leases after which a piece of work fails.
     int max_attempts = 3;
   };
-  // Asked now and then, unless it is empty; true gives up waiting.
+  // Called periodically unless it is empty; returns true to stop waiting.
   using StopPredicate = std::function<bool()>;
 
-  // What it is given outlives it.
+  // The arguments outlive the fleet.
   Fleet(const Clock& clock, Metrics& metrics, Options options);
-  // No call is under way.
+  // No call may be running.
   ~Fleet();
 
-  // Has a worker do `work`, one with that device fingerprint if it is not
-  // empty, and waits for it.
-  // Errors: those that the worker reports about the work; Internal when the
-  // work was lost with max_attempts workers; Cancelled after `stop`;
-  // Unavailable when no worker with such a device is there any more, or
-  // (DRAINING) once the fleet drains.
+  // Runs `work` on a worker, one with that device fingerprint if it is not
+  // empty, and waits for its result. Errors: those that the worker reports
+  // about the work; Internal if max_attempts leases of the work were lost;
+  // Cancelled after `stop`; Unavailable if no worker with such a device is
+  // connected any more, or (DRAINING) once the fleet drains.
   absl::StatusOr<v1::Completion> Run(const v1::Work& work,
                                      absl::string_view device_fingerprint,
                                      const StopPredicate& stop);
 
-  // A device that a worker offers, with that fingerprint if it is not empty;
-  // waits a while for such a worker to come.
-  // Errors: Unavailable when none comes, or the fleet drains; Cancelled after
+  // Returns a device that a worker offers, with that fingerprint if it is not
+  // empty. Waits for such a worker, at most device_wait.
+  // Errors: Unavailable if none connects or the fleet drains; Cancelled after
   // `stop`.
   absl::StatusOr<v1::Device> AwaitDevice(absl::string_view fingerprint,
                                          const StopPredicate& stop);
 
-  // A worker's call. When it is idle and there is nothing for it, `idle` of the
-  // response is set: AwaitWork tells when to ask again.
+  // Handles a worker's call. `idle` of the response is set if the worker is
+  // idle and there is no work for it; WaitForWork tells when to call again.
   // Errors: as WorkerService.Synchronize.
   absl::StatusOr<v1::SynchronizeResponse> Synchronize(
       const v1::SynchronizeRequest& request);
 
-  // Calls `wake` once: when there may be work for an idle worker, or at once.
-  // Ends with the handle: afterwards `wake` is not called, and no call of it is
-  // under way. `wake` must not call the fleet.
-  std::shared_ptr<void> AwaitWork(std::function<void()> wake);
+  // Calls `wake` once, when there may be work for an idle worker, or at once.
+  // After the end of the returned handle `wake` is not called and not running.
+  // `wake` must not call the fleet.
+  std::shared_ptr<void> WaitForWork(std::function<void()> wake);
 
-  // The workers that have called within a lease, by id.
+  // Returns the workers that have called within the duration of a lease, by id.
   std::vector<v1::Worker> Workers() const;
 
-  // Takes away leases that have run out. Called by itself when it matters.
+  // Revokes expired leases. Runs by itself when it matters.
   void Expire();
 
-  // From now on workers get no work, and waiting callers an error.
+  // Stops leasing work; waiting callers get an error.
   void Drain();
 
  private:
@@ -93,17 +93,18 @@ class Fleet {
   struct Worker {
     v1::Device device;
     absl::Duration last_seen;
-    std::shared_ptr<Job> job;  // leased to it
+    std::shared_ptr<Job> job;  // leased to this worker
   };
   struct Waiter;
 
-  // Of a worker, with that fingerprint if it is not empty; null: there is none.
+  // Returns a device of that fingerprint, or any if it is empty; null if there
+  // is none.
   const v1::Device* FindDevice(absl::string_view fingerprint) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Status CheckRequest(const v1::SynchronizeRequest& request) const;
   void ExpireLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Takes the job from its worker, back to the front of the queue, or ends it
-  // when it was lost too often.
+  // Returns the job to the front of the queue, or fails it if its leases were
+  // lost too often.
   void LoseLease(Job& job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool Accept(const v1::Completion& completion)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -121,12 +122,12 @@ class Fleet {
   bool draining_ ABSL_GUARDED_BY(mu_) = false;
   int64_t last_fence_ ABSL_GUARDED_BY(mu_) = 0;
   std::deque<std::shared_ptr<Job>> queue_ ABSL_GUARDED_BY(mu_);
-  // Queued and leased ones, by id.
+  // Queued and leased jobs by id.
   absl::flat_hash_map<std::string, std::shared_ptr<Job>> jobs_
       ABSL_GUARDED_BY(mu_);
   absl::flat_hash_map<std::string, Worker> workers_ ABSL_GUARDED_BY(mu_);
-  // Fences whose results were taken lately: a worker that did not get the
-  // receipt asks again.
+  // Fences of recently accepted results: a worker that missed the receipt
+  // reports again.
   std::deque<int64_t> accepted_ ABSL_GUARDED_BY(mu_);
   std::vector<std::weak_ptr<Waiter>> waiters_ ABSL_GUARDED_BY(mu_);
 };

@@ -9,7 +9,7 @@
 
 namespace hone::daemon {
 
-// Has kernels measured by the fleet's workers.
+// Measures kernels on the fleet's workers.
 class FleetKernels final : public backends::KernelMeasurer {
  public:
   // `fleet` outlives it.

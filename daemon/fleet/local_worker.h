@@ -10,33 +10,34 @@
 
 namespace hone::daemon {
 
-// A worker on the daemon's own machine: a process `hone worker` that speaks to
-// the daemon as any other worker does. It is started again when it dies, and
-// ends with the daemon, however that ends.
+// A worker on the daemon's own machine: a process `hone worker` that talks to
+// the daemon like any other worker. It is restarted when it dies, and it ends
+// with the daemon, even if the daemon crashes.
 class LocalWorker {
  public:
   // `program` is the command line's binary, `server` the daemon's address.
   LocalWorker(std::string program, std::string server);
-  // Lets the worker leave, and waits for it.
+  // Stops the worker and waits for it.
   ~LocalWorker();
   LocalWorker(const LocalWorker&) = delete;
   LocalWorker& operator=(const LocalWorker&) = delete;
 
-  // The binary `hone` in the folder of this program; empty when there is none.
+  // Returns the binary `hone` in the folder of this program; empty if there is
+  // none.
   static std::string BinaryBesideThis();
 
  private:
   void KeepRunning();
-  // Runs the worker until it ends, or until this ends.
+  // Runs the worker until it ends or this object is destroyed.
   void RunOnce();
 
   const std::string program_;
   const std::string server_;
   absl::Mutex mu_;
   bool ending_ ABSL_GUARDED_BY(mu_) = false;
-  // The worker's process; -1 while there is none.
+  // The worker's process; -1 if there is none.
   int pid_ ABSL_GUARDED_BY(mu_) = -1;
-  // The write end of the worker's stdin, whose end it takes for its own.
+  // The write end of the worker's stdin. The worker ends when it is closed.
   int stdin_ ABSL_GUARDED_BY(mu_) = -1;
   std::thread thread_;
 };

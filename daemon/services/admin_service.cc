@@ -7,6 +7,7 @@
 #include "hlo/passes/registry.h"
 #include "hone/v1/admin_service.grpc.pb.h"
 #include "optimizers/registry.h"
+#include "tuning/registry.h"
 #include "tuning/task.h"
 
 namespace hone::daemon {
@@ -45,12 +46,11 @@ class AdminService final : public v1::AdminService::CallbackService {
     info.set_version(HONE_VERSION);
     info.set_api_version("hone.v1");
     info.set_digest_function("sha256");
-    for (absl::string_view name : tuning::TaskNames()) {
-      HONE_ASSIGN_OR_RETURN(const tuning::Task* task, tuning::FindTask(name));
+    for (const tuning::TaskEntry& entry : tuning::Tasks()) {
       auto& proto = *info.add_tasks();
-      proto.set_name(std::string(name));
-      proto.set_target(task->default_target());
-      proto.set_space_version(task->space_version());
+      proto.set_name(std::string(entry.id));
+      proto.set_target(entry.task->default_target());
+      proto.set_space_version(entry.task->space_version());
     }
     for (const optimizers::OptimizerInfo& optimizer :
          optimizers::Optimizers()) {
@@ -61,7 +61,7 @@ class AdminService final : public v1::AdminService::CallbackService {
     }
     info.set_default_optimizer(config.default_optimizer);
     info.set_default_trials(config.default_trials);
-    for (absl::string_view pass : hlo::PassNames()) {
+    for (absl::string_view pass : hlo::Passes().ids()) {
       info.add_passes(std::string(pass));
     }
     auto& limits = *info.mutable_limits();

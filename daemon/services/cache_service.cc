@@ -16,12 +16,13 @@ namespace {
 using storage::CacheKey;
 using storage::Record;
 
-tuning::TuneRequest RequestOf(const v1::LookupRequest& proto) {
-  tuning::TuneRequest request;
-  if (!proto.task().empty()) request.task = proto.task();
-  request.target = proto.target();
-  request.options = FromProto(proto.options());
-  return request;
+// Returns what of a specification decides the key.
+absl::StatusOr<tuning::TuningSpec> SpecOf(const v1::LookupRequest& proto) {
+  tuning::TuningSpec spec;
+  if (!proto.task().empty()) spec.task = proto.task();
+  spec.target = proto.target();
+  HONE_ASSIGN_OR_RETURN(spec.options, FromProto(proto.options()));
+  return spec;
 }
 
 storage::RecordFilter FilterOf(const v1::RecordFilter& proto) {
@@ -31,7 +32,7 @@ storage::RecordFilter FilterOf(const v1::RecordFilter& proto) {
           .producer = proto.producer()};
 }
 
-// The first component in which `found` differs.
+// Returns the first component in which `found` differs.
 std::string MissReason(const CacheKey& asked,
                        const std::optional<Record>& found) {
   if (!found.has_value()) return "empty";
@@ -56,7 +57,7 @@ class CacheService final : public v1::CacheService::CallbackService {
                                    v1::LookupResponse* response) override {
     auto* call =
         new UnaryCall(runtime_, lookup_, *context, *request, *response);
-    // What is in memory needs no other thread.
+    // A cached record needs no other thread.
     if (LookupInMemory(*request, *response)) {
       call->End(absl::OkStatus());
     } else {
@@ -159,8 +160,10 @@ class CacheService final : public v1::CacheService::CallbackService {
             ? runtime_.modules.RememberedFingerprint(asked.module_digest())
             : asked.module_fingerprint();
     if (!fingerprint.has_value()) return false;
-    const absl::StatusOr<CacheKey> key = tuning::MakeCacheKey(
-        *fingerprint, RequestOf(asked), runtime_.tuner.kernels);
+    const absl::StatusOr<tuning::TuningSpec> spec = SpecOf(asked);
+    if (!spec.ok()) return false;
+    const absl::StatusOr<CacheKey> key =
+        tuning::MakeCacheKey(*fingerprint, *spec, runtime_.tuner.kernels);
     if (!key.ok()) return false;
     const std::optional<Record> record = runtime_.store.RememberedRecord(*key);
     if (!record.has_value()) return false;
@@ -178,7 +181,7 @@ class CacheService final : public v1::CacheService::CallbackService {
       ToProto(*record, *response.mutable_record());
       return absl::OkStatus();
     }
-    // What is corrupt is as good as lost; the store has counted it.
+    // A corrupt record is a miss; the store has counted it.
     if (!absl::IsNotFound(record.status()) &&
         !absl::IsDataLoss(record.status())) {
       runtime_.metrics.CacheRequests("error").Increment();
@@ -205,8 +208,8 @@ class CacheService final : public v1::CacheService::CallbackService {
       return InvalidField(
           "module", "empty, expected module_fingerprint or module_digest");
     }
-    return tuning::MakeCacheKey(fingerprint, RequestOf(asked),
-                                runtime_.tuner.kernels);
+    HONE_ASSIGN_OR_RETURN(const tuning::TuningSpec spec, SpecOf(asked));
+    return tuning::MakeCacheKey(fingerprint, spec, runtime_.tuner.kernels);
   }
 
   Runtime& runtime_;

@@ -26,13 +26,13 @@
 #include "daemon/telemetry/observed_store.h"
 #include "daemon/tuning_executor.h"
 
-// How RPCs are served. gRPC's callback threads are few and must never block, so
-// every handler runs on a pool of the daemon's own; and a call whose reactor
-// does not finish when it is cancelled would block the shutdown for ever, so
-// reactors are written here, once.
+// The reactors of unary calls. gRPC's callback threads are few and must never
+// block, so every handler runs on the daemon's own pool. A reactor that does
+// not finish when its call is cancelled would block the shutdown forever, so
+// reactors are written only once, here.
 namespace hone::daemon {
 
-// What the services work with. Nothing is owned.
+// The dependencies of the services. Nothing is owned.
 struct Runtime {
   const Config& config;
   Metrics& metrics;
@@ -52,7 +52,7 @@ class CallMetrics {
   explicit CallMetrics(const MethodMetrics& metrics);
   void Received(const google::protobuf::MessageLite& message);
   void Sent(const google::protobuf::MessageLite& message);
-  // The status as it is sent; counts and logs it.
+  // Counts and logs the status and returns it as it is sent.
   grpc::Status End(const absl::Status& status);
 
  private:
@@ -60,23 +60,23 @@ class CallMetrics {
   const absl::Duration start_;
 };
 
-// Until what a unary call waits before it goes on: what `subscribe` calls its
-// argument for, the timeout, or its own cancellation.
+// What a suspended call waits for: wake-up, timeout or cancellation.
 struct Wait {
-  // Returns a handle; after its end the argument is not called any more.
+  // Calls `wake` on the event. Returns a handle; after its end `wake` is not
+  // called any more.
   std::function<std::shared_ptr<void>(std::function<void()> wake)> subscribe;
   absl::Duration timeout;
 };
 
-// Until a tuning has ended, or the daemon shuts down.
+// Returns a wait for the end of a tuning or the shutdown of the daemon.
 Wait WaitForTuning(TuningExecutor& tunings, std::string id,
                    absl::Duration timeout);
 
-// Something that happens once, whoever makes it happen first.
+// An action that runs at most once, whoever triggers it first.
 class OneShot {
  public:
   explicit OneShot(std::function<void()> action) : action_(std::move(action)) {}
-  // Fires now or, before Arm, then.
+  // Runs the action now, or at Arm if that comes later.
   void Fire();
   void Arm();
 
@@ -98,10 +98,10 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
             const google::protobuf::MessageLite& request,
             const google::protobuf::MessageLite& response);
 
-  // Runs `body` on the pool; after the wait that it asks for, if any, `then`.
-  // Refuses the call when too many wait for the pool.
+  // Runs `body` on the pool and, after the wait that it returns (if any),
+  // `then`. Refuses the call if too many calls wait for the pool.
   void Start(Body body, Then then = nullptr);
-  // Ends the call. Nothing of it may be touched afterwards.
+  // Ends the call. It must not be used afterwards.
   void End(const absl::Status& status);
 
   void OnCancel() override;
@@ -140,10 +140,10 @@ grpc::ServerUnaryReactor* Handle(Runtime& runtime, const MethodMetrics& metrics,
   return call;
 }
 
-// The time until the client gives up, if it ever does.
+// Returns the time until the client's deadline.
 absl::Duration RemainingTime(const grpc::CallbackServerContext& context);
 
-// Whether the pool has more waiting than it should take on.
+// Returns true if too many calls wait for the pool (backpressure).
 bool Overloaded(Runtime& runtime);
 absl::Status OverloadError();
 

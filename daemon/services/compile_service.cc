@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include <spdlog/spdlog.h>
@@ -12,6 +13,8 @@
 #include "hlo/proto/io.h"
 #include "hlo/text/printer.h"
 #include "hone/v1/compile_service.grpc.pb.h"
+#include "tuning/registry.h"
+#include "tuning/stored_module.h"
 #include "tuning/task.h"
 
 namespace hone::daemon {
@@ -20,8 +23,8 @@ namespace {
 using storage::Record;
 using v1::Decision;
 
-// Part of the client's deadline that patience may use up, so that the default
-// still gets there.
+// The share of the client's deadline that patience may use, so that the default
+// still arrives in time.
 constexpr double kPatienceShare = 0.9;
 
 // One Compile call; lives until its response is written.
@@ -41,24 +44,21 @@ class Compilation {
       return InvalidField("format", "unknown, expected TEXT or PROTO");
     }
     HONE_ASSIGN_OR_RETURN(
-        tuning_,
-        ReadTuningRequest(runtime_, request_.module(), request_.spec()));
-    absl::StatusOr<Record> record = runtime_.store.Lookup(tuning_.key);
-    if (record.ok() && Respond(Decision::CACHE, *record).ok()) {
-      runtime_.metrics.CacheRequests("hit").Increment();
-      return std::nullopt;
-    }
-    runtime_.metrics.CacheRequests("miss").Increment();
-    HONE_RETURN_IF_ERROR(LoadModule(runtime_, request_.module(), tuning_));
-    // A record whose module cannot be read is tuned anew.
+        CheckedRequest checked,
+        CheckedRequest::Read(runtime_, request_.module(), request_.spec()));
+    checked_.emplace(std::move(checked));
     absl::StatusOr<TuningExecutor::Submission> submission =
-        runtime_.tunings.Submit(*tuning_.module, tuning_.request, tuning_.key,
-                                /*use_cache=*/!record.ok());
-    if (submission.ok()) {
-      if (submission->cached.has_value()) {
-        HONE_RETURN_IF_ERROR(Respond(Decision::CACHE, *submission->cached));
+        checked_->Submit(/*use_cache=*/true);
+    if (submission.ok() && submission->cached.has_value()) {
+      if (Respond(Decision::CACHE, *submission->cached).ok()) {
+        runtime_.metrics.CacheRequests("hit").Increment();
         return std::nullopt;
       }
+      // The module of the record cannot be read, so it is tuned again.
+      submission = checked_->Submit(/*use_cache=*/false);
+    }
+    runtime_.metrics.CacheRequests("miss").Increment();
+    if (submission.ok()) {
       tuning_id_ = submission->tuning.id;
       if (const absl::Duration patience = Patience();
           patience > absl::ZeroDuration()) {
@@ -68,7 +68,7 @@ class Compilation {
                !absl::IsUnavailable(submission.status())) {
       return submission.status();
     } else {
-      // The compiler can do without a tuning.
+      // The compiler does not depend on a tuning.
       spdlog::warn("no tuning started: {}",
                    std::string(submission.status().message()));
     }
@@ -96,7 +96,7 @@ class Compilation {
   absl::Status Respond(Decision::Source source, const Record& record) {
     if (request_.format() == v1::MODULE_FORMAT_PROTO) {
       HONE_ASSIGN_OR_RETURN(const hlo::Module module,
-                            tuning::TunedModule(runtime_.tuner, record));
+                            tuning::ReadTunedModule(runtime_.store, record));
       HONE_ASSIGN_OR_RETURN(*response_.mutable_module(),
                             hlo::SerializeHloProto(module));
     } else {
@@ -116,18 +116,18 @@ class Compilation {
   }
 
   absl::Status RespondByDefault() {
-    const hlo::Module& module = *tuning_.module;
-    const tuning::TaskOptions& options = tuning_.request.options;
+    HONE_ASSIGN_OR_RETURN(const hlo::Module* module, checked_->Module());
+    const tuning::TuningSpec& spec = checked_->spec();
     HONE_ASSIGN_OR_RETURN(const tuning::Task* task,
-                          tuning::FindTask(tuning_.request.task));
+                          tuning::FindTask(spec.task));
     HONE_ASSIGN_OR_RETURN(const auto problem,
-                          task->MakeProblem(module, options,
-                                            {.target = tuning_.key.target,
+                          task->MakeProblem(*module, spec.options,
+                                            {.target = checked_->key().target,
                                              .kernels = runtime_.tuner.kernels,
                                              .stop = nullptr}));
     const space::Candidate candidate = problem->DefaultCandidate();
     HONE_ASSIGN_OR_RETURN(const tuning::AppliedDecision applied,
-                          task->Apply(module, *problem, candidate));
+                          task->Apply(*module, *problem, candidate));
     if (request_.format() == v1::MODULE_FORMAT_PROTO) {
       HONE_ASSIGN_OR_RETURN(*response_.mutable_module(),
                             hlo::SerializeHloProto(applied.module));
@@ -142,7 +142,7 @@ class Compilation {
       decision.set_default_cost(measurement.cost);
       decision.set_cost(measurement.cost);
     }
-    decision.set_task(tuning_.request.task);
+    decision.set_task(spec.task);
     decision.set_source(Decision::DEFAULT);
     decision.set_decision(applied.decision);
     decision.set_unit(std::string(problem->unit()));
@@ -154,7 +154,7 @@ class Compilation {
   const grpc::CallbackServerContext& context_;
   const v1::CompileRequest& request_;
   v1::CompileResponse& response_;
-  TuningRequest tuning_;
+  std::optional<CheckedRequest> checked_;
   std::string tuning_id_;
 };
 

@@ -8,6 +8,7 @@
 
 #include "base/status_macros.h"
 #include "daemon/errors.h"
+#include "tuning/registry.h"
 #include "tuning/task.h"
 
 namespace hone::daemon {
@@ -140,44 +141,51 @@ storage::TuningState FromProto(v1::Tuning::State state) {
   }
 }
 
-tuning::TaskOptions FromProto(const v1::TaskOptions& proto) {
+absl::StatusOr<tuning::TaskOptions> FromProto(const v1::TaskOptions& proto) {
   tuning::TaskOptions options;
   if (!proto.score().empty()) options.score = proto.score();
   if (proto.threads() != 0) options.threads = proto.threads();
+  if (!proto.numerics().empty()) {
+    absl::StatusOr<hlo::Numerics> numerics =
+        hlo::ParseNumerics(proto.numerics());
+    if (!numerics.ok()) {
+      return InvalidField("options.numerics", numerics.status().message());
+    }
+    options.numerics = *numerics;
+  }
   return options;
 }
 
-absl::StatusOr<tuning::TuneRequest> FromProto(const v1::TuningSpec& spec,
-                                              const Config& config) {
-  tuning::TuneRequest request;
-  if (!spec.task().empty()) request.task = spec.task();
-  request.target = spec.target();
-  request.optimizer =
-      spec.optimizer().empty() ? config.default_optimizer : spec.optimizer();
-  request.options = FromProto(spec.options());
-  if (spec.budget().trials() < 0) {
+absl::StatusOr<tuning::TuningSpec> FromProto(const v1::TuningSpec& proto,
+                                             const Config& config) {
+  tuning::TuningSpec spec;
+  if (!proto.task().empty()) spec.task = proto.task();
+  spec.target = proto.target();
+  spec.optimizer =
+      proto.optimizer().empty() ? config.default_optimizer : proto.optimizer();
+  HONE_ASSIGN_OR_RETURN(spec.options, FromProto(proto.options()));
+  if (proto.budget().trials() < 0) {
     return InvalidField(
         "spec.budget.trials",
-        absl::StrCat(spec.budget().trials(), ", expected 0 or more"));
+        absl::StrCat(proto.budget().trials(), ", expected 0 or more"));
   }
-  request.budget.trials = spec.budget().trials();
-  if (request.budget.trials == 0) {
-    const auto task = tuning::FindTask(request.task);
+  spec.budget.trials = proto.budget().trials();
+  if (spec.budget.trials == 0) {
+    const auto task = tuning::FindTask(spec.task);
     const int64_t own = task.ok() ? (*task)->default_trials() : 0;
-    request.budget.trials = own > 0 ? own : config.default_trials;
+    spec.budget.trials = own > 0 ? own : config.default_trials;
   }
-  if (spec.budget().has_time()) {
-    request.budget.time = absl::Seconds(spec.budget().time().seconds()) +
-                          absl::Nanoseconds(spec.budget().time().nanos());
-    if (request.budget.time <= absl::ZeroDuration()) {
-      return InvalidField(
-          "spec.budget.time",
-          absl::StrCat(absl::FormatDuration(request.budget.time),
-                       ", expected more than 0"));
+  if (proto.budget().has_time()) {
+    spec.budget.time = absl::Seconds(proto.budget().time().seconds()) +
+                       absl::Nanoseconds(proto.budget().time().nanos());
+    if (spec.budget.time <= absl::ZeroDuration()) {
+      return InvalidField("spec.budget.time",
+                          absl::StrCat(absl::FormatDuration(spec.budget.time),
+                                       ", expected more than 0"));
     }
   }
-  request.seed = spec.seed();
-  return request;
+  spec.seed = proto.seed();
+  return spec;
 }
 
 std::string EnvironmentName(absl::string_view id) {

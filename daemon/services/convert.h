@@ -15,29 +15,30 @@
 #include "storage/store.h"
 #include "tuning/tuner.h"
 
-// Between the API's messages and the structures inside.
+// Conversions between the API's messages and internal types.
 namespace hone::daemon {
 
 void ToProto(const storage::CacheKey& key, v1::CacheKey& proto);
 void ToProto(const storage::Record& record, v1::Record& proto);
 void ToProto(const storage::Tuning& tuning, v1::Tuning& proto);
-// Progress with the phase QUEUED for tunings that wait.
+// Sets the phase QUEUED for tunings that wait.
 void ToProto(const TuningUpdate& update, v1::TuningProgress& proto);
 
 storage::TuningState FromProto(v1::Tuning::State state);
 // Absent options take their defaults.
-tuning::TaskOptions FromProto(const v1::TaskOptions& proto);
+// Errors: InvalidArgument for unknown numerics.
+absl::StatusOr<tuning::TaskOptions> FromProto(const v1::TaskOptions& proto);
 
-// A request with the defaults filled in.
-// Errors: InvalidArgument for a negative budget.
-absl::StatusOr<tuning::TuneRequest> FromProto(const v1::TuningSpec& spec,
-                                              const Config& config);
+// Returns the specification with its defaults filled in.
+// Errors: InvalidArgument for a negative budget and unknown numerics.
+absl::StatusOr<tuning::TuningSpec> FromProto(const v1::TuningSpec& proto,
+                                             const Config& config);
 
 // "environments/ID", "tunings/ID", "operations/ID".
 std::string EnvironmentName(absl::string_view id);
 std::string TuningName(absl::string_view id);
 std::string OperationName(absl::string_view id);
-// The id in a name. Errors: InvalidArgument when the name is not of that form.
+// Returns the id in a name. Errors: InvalidArgument for a name of another form.
 absl::StatusOr<std::string> EnvironmentId(absl::string_view name);
 absl::StatusOr<std::string> TuningId(absl::string_view name);
 absl::StatusOr<std::string> OperationId(absl::string_view name);

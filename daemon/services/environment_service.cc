@@ -20,6 +20,7 @@
 #include "hlo/ir/opcode.h"
 #include "hlo/passes/registry.h"
 #include "hone/v1/environment_service.grpc.pb.h"
+#include "tuning/registry.h"
 #include "tuning/task.h"
 #include "tuning/tasks/module_observation.h"
 
@@ -29,10 +30,10 @@ namespace {
 // The task that environments are of.
 constexpr absl::string_view kTask = "pass_order";
 
-// Of a state's instruction, with what belongs to it.
+// Estimated size of an instruction of a state.
 constexpr int64_t kBytesPerNode = 400;
 
-// What the observations of one response may still take.
+// The memory left for the observations of one response.
 class ResponseRoom {
  public:
   absl::Status Take(size_t bytes) {
@@ -73,7 +74,7 @@ void ToProto(space::Observation observation, v1::ObservationGraph& graph) {
                                     observation.edge_targets.end());
 }
 
-// What an agent sees of `episode`, whose mask it completes if asked to.
+// Writes the observation of `episode`, completing its mask if `parts` says so.
 absl::Status Observe(tuning::Episode& episode,
                      const v1::ObservationParts& parts,
                      v1::Observation& proto) {
@@ -119,7 +120,7 @@ class EnvironmentService final
         [](const v1::GetSpacesRequest& asked,
            v1::GetSpacesResponse& spaces) -> absl::Status {
           HONE_RETURN_IF_ERROR(FindEnvironmentTask(asked.task()).status());
-          for (absl::string_view pass : hlo::PassNames()) {
+          for (absl::string_view pass : hlo::Passes().ids()) {
             spaces.add_actions(std::string(pass));
           }
           spaces.add_actions("stop");
@@ -211,10 +212,8 @@ class EnvironmentService final
     }
     HONE_ASSIGN_OR_RETURN(const tuning::Task* task,
                           FindEnvironmentTask(asked.task()));
-    tuning::TaskOptions options;
-    if (!asked.options().score().empty()) {
-      options.score = asked.options().score();
-    }
+    HONE_ASSIGN_OR_RETURN(const tuning::TaskOptions options,
+                          FromProto(asked.options()));
     const absl::StatusOr<std::string> options_key = task->OptionsKey(options);
     if (!options_key.ok()) {
       return InvalidField("options", options_key.status().message());
@@ -224,7 +223,7 @@ class EnvironmentService final
                           absl::StrCat(asked.max_steps(), ", expected 0 to ",
                                        kMaxEpisodeSteps));
     }
-    // Before the work of making a problem.
+    // Refuses before the work of making a problem.
     HONE_RETURN_IF_ERROR(runtime_.environments.CheckRoom(0));
     const std::string digest = asked.module().has_content()
                                    ? Sha256Hex(asked.module().content())
@@ -283,7 +282,7 @@ class EnvironmentService final
     return absl::OkStatus();
   }
 
-  // All of a request's steps, or none.
+  // Takes all steps of a request, or none.
   absl::Status TakeSteps(const grpc::CallbackServerContext& context,
                          const v1::StepRequest& asked, ResponseRoom& room,
                          v1::StepResponse& taken) {
@@ -319,6 +318,7 @@ class EnvironmentService final
       proto.set_reward(step.reward);
       proto.set_terminated(step.terminated);
       proto.set_truncated(step.truncated);
+      if (!step.error.ok()) *proto.mutable_error() = ToRpcStatus(step.error);
       HONE_RETURN_IF_ERROR(
           Observe(episode, parts, *proto.mutable_observation()));
       HONE_RETURN_IF_ERROR(room.Take(proto.ByteSizeLong()));

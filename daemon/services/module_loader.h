@@ -14,7 +14,7 @@
 
 namespace hone::daemon {
 
-// Turns what requests say about modules into modules and fingerprints.
+// Loads the modules that requests name, and their fingerprints.
 // Threads: thread-safe.
 class ModuleLoader {
  public:
@@ -29,11 +29,11 @@ class ModuleLoader {
   // module given); NotFound (MODULE_UNKNOWN) for a digest that is not stored.
   absl::StatusOr<Loaded> Load(const v1::ModuleSource& source);
 
-  // The fingerprint alone. Errors: as Load.
+  // Returns the fingerprint only. Errors: as Load.
   absl::StatusOr<std::string> FingerprintOfDigest(absl::string_view digest);
-  // The same if it can be had without blocking: of what was loaded lately.
+  // Returns the fingerprint of a recently loaded module without blocking.
   std::optional<std::string> RememberedFingerprint(absl::string_view digest);
-  // The same by source; hashes content.
+  // The same by source. Hashes the content.
   std::optional<std::string> RememberedFingerprint(
       const v1::ModuleSource& source);
 

@@ -7,8 +7,8 @@
 
 namespace hone::daemon {
 
-// A tuning as a long-running operation. `cached`: its result was there before
-// the request.
+// Returns a tuning as a long-running operation. `cached`: its result was
+// published before the request.
 google::longrunning::Operation OperationOf(const TuningUpdate& update,
                                            bool cached = false);
 

@@ -9,7 +9,7 @@
 
 namespace hone::daemon {
 
-// The gRPC services. What `runtime` refers to outlives them.
+// The gRPC services. The members of `runtime` outlive them.
 std::unique_ptr<grpc::Service> MakeAdminService(Runtime& runtime);
 std::unique_ptr<grpc::Service> MakeCacheService(Runtime& runtime);
 std::unique_ptr<grpc::Service> MakeCompileService(Runtime& runtime);

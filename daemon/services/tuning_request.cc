@@ -1,5 +1,6 @@
 #include "daemon/services/tuning_request.h"
 
+#include <string>
 #include <utility>
 
 #include "base/status_macros.h"
@@ -7,33 +8,48 @@
 
 namespace hone::daemon {
 
-absl::StatusOr<TuningRequest> ReadTuningRequest(Runtime& runtime,
-                                                const v1::ModuleSource& source,
-                                                const v1::TuningSpec& spec) {
-  TuningRequest result;
-  HONE_ASSIGN_OR_RETURN(result.request, FromProto(spec, runtime.config));
-  HONE_RETURN_IF_ERROR(tuning::ValidateRequest(result.request));
+absl::StatusOr<CheckedRequest> CheckedRequest::Read(
+    Runtime& runtime, const v1::ModuleSource& source,
+    const v1::TuningSpec& spec) {
+  CheckedRequest result(runtime, source);
+  HONE_ASSIGN_OR_RETURN(result.spec_, FromProto(spec, runtime.config));
+  HONE_RETURN_IF_ERROR(tuning::ValidateSpec(result.spec_));
   std::optional<std::string> fingerprint =
       runtime.modules.RememberedFingerprint(source);
   if (!fingerprint.has_value()) {
     HONE_ASSIGN_OR_RETURN(ModuleLoader::Loaded loaded,
                           runtime.modules.Load(source));
     fingerprint = std::move(loaded.fingerprint);
-    result.module = std::move(loaded.module);
+    result.module_ = std::move(loaded.module);
   }
-  HONE_ASSIGN_OR_RETURN(result.key,
-                        tuning::MakeCacheKey(*fingerprint, result.request,
-                                             runtime.tuner.kernels));
+  HONE_ASSIGN_OR_RETURN(
+      result.key_,
+      tuning::MakeCacheKey(*fingerprint, result.spec_, runtime.tuner.kernels));
   return result;
 }
 
-absl::Status LoadModule(Runtime& runtime, const v1::ModuleSource& source,
-                        TuningRequest& request) {
-  if (request.module.has_value()) return absl::OkStatus();
-  HONE_ASSIGN_OR_RETURN(ModuleLoader::Loaded loaded,
-                        runtime.modules.Load(source));
-  request.module = std::move(loaded.module);
-  return absl::OkStatus();
+absl::StatusOr<const hlo::Module*> CheckedRequest::Module() {
+  if (!module_.has_value()) {
+    HONE_ASSIGN_OR_RETURN(ModuleLoader::Loaded loaded,
+                          runtime_->modules.Load(*source_));
+    module_ = std::move(loaded.module);
+  }
+  return &*module_;
+}
+
+absl::StatusOr<TuningExecutor::Submission> CheckedRequest::Submit(
+    bool use_cache) {
+  return runtime_->tunings.Submit(
+      spec_, key_, use_cache, [this]() -> absl::StatusOr<tuning::StoredModule> {
+        HONE_ASSIGN_OR_RETURN(const hlo::Module* module, Module());
+        // The bytes as they came are what a restart reads.
+        std::string digest = source_->digest();
+        if (source_->has_content()) {
+          HONE_ASSIGN_OR_RETURN(digest,
+                                runtime_->store.PutBlob(source_->content()));
+        }
+        return tuning::StoredModule{*module, std::move(digest)};
+      });
 }
 
 }  // namespace hone::daemon

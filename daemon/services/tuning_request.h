@@ -2,7 +2,6 @@
 #define HONE_DAEMON_SERVICES_TUNING_REQUEST_H_
 
 #include <optional>
-#include <string>
 
 #include "absl/status/statusor.h"
 
@@ -14,22 +13,38 @@
 
 namespace hone::daemon {
 
-// A request about a module, checked and with defaults filled in.
-struct TuningRequest {
-  tuning::TuneRequest request;
-  storage::CacheKey key;
-  // Absent while the fingerprint is known from before and nobody has asked.
-  std::optional<hlo::Module> module;
+// A request to tune a module: read and checked once, for all later steps.
+class CheckedRequest {
+ public:
+  // Checks the specification, fills in its defaults and computes the key.
+  // Parses the module only if its fingerprint is not known from an earlier
+  // request. Errors: those of ModuleLoader::Load, FromProto and
+  // tuning::ValidateSpec. `source` must outlive the result.
+  static absl::StatusOr<CheckedRequest> Read(Runtime& runtime,
+                                             const v1::ModuleSource& source,
+                                             const v1::TuningSpec& spec);
+
+  const tuning::TuningSpec& spec() const { return spec_; }
+  const storage::CacheKey& key() const { return key_; }
+
+  // Returns the module, which the first call parses if Read did not.
+  // Errors: those of ModuleLoader::Load.
+  absl::StatusOr<const hlo::Module*> Module();
+
+  // Joins or starts the tuning, or returns the published record if `use_cache`.
+  // Errors: those of TuningExecutor::Submit.
+  absl::StatusOr<TuningExecutor::Submission> Submit(bool use_cache);
+
+ private:
+  CheckedRequest(Runtime& runtime, const v1::ModuleSource& source)
+      : runtime_(&runtime), source_(&source) {}
+
+  Runtime* runtime_;
+  const v1::ModuleSource* source_;
+  tuning::TuningSpec spec_;
+  storage::CacheKey key_;
+  std::optional<hlo::Module> module_;
 };
-
-// Errors: those of ModuleLoader::Load, FromProto and tuning::ValidateRequest.
-absl::StatusOr<TuningRequest> ReadTuningRequest(Runtime& runtime,
-                                                const v1::ModuleSource& source,
-                                                const v1::TuningSpec& spec);
-
-// Loads the module if it is not there yet. Errors: those of ModuleLoader::Load.
-absl::Status LoadModule(Runtime& runtime, const v1::ModuleSource& source,
-                        TuningRequest& request);
 
 }  // namespace hone::daemon
 

@@ -94,23 +94,15 @@ class TuningService final : public v1::TuningService::CallbackService {
  private:
   absl::Status StartTuning(const v1::TuneRequest& asked, Operation& operation) {
     HONE_ASSIGN_OR_RETURN(
-        TuningRequest tuning,
-        ReadTuningRequest(runtime_, asked.module(), asked.spec()));
+        CheckedRequest checked,
+        CheckedRequest::Read(runtime_, asked.module(), asked.spec()));
     if (asked.validate_only()) {
       operation.set_done(true);
       operation.mutable_response()->PackFrom(v1::TuneResponse());
       return absl::OkStatus();
     }
-    if (!asked.skip_cache()) {
-      absl::StatusOr<storage::Record> record =
-          runtime_.store.Lookup(tuning.key);
-      if (record.ok()) return Cached(*record, operation);
-    }
-    HONE_RETURN_IF_ERROR(LoadModule(runtime_, asked.module(), tuning));
-    HONE_ASSIGN_OR_RETURN(
-        const TuningExecutor::Submission submission,
-        runtime_.tunings.Submit(*tuning.module, tuning.request, tuning.key,
-                                !asked.skip_cache()));
+    HONE_ASSIGN_OR_RETURN(const TuningExecutor::Submission submission,
+                          checked.Submit(/*use_cache=*/!asked.skip_cache()));
     if (submission.cached.has_value()) {
       return Cached(*submission.cached, operation);
     }

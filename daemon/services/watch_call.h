@@ -15,8 +15,8 @@
 
 namespace hone::daemon {
 
-// Streams a tuning's updates to one client. One that reads slowly gets the
-// newest update when it is ready for it, not all of them.
+// Streams a tuning's updates to one client. Backpressure: a slow client gets
+// the newest update when it is ready, not all of them.
 class WatchCall final
     : public grpc::ServerWriteReactor<v1::WatchTuningResponse> {
  public:
@@ -30,11 +30,11 @@ class WatchCall final
  private:
   void Subscribe(const std::string& name);
   void OnUpdate(const TuningUpdate& update);
-  // Starts to write what waits, if the last write is done.
+  // Writes the waiting update if the last write is done.
   void WriteNext() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Ends the call, once.
   void End(const absl::Status& status) ABSL_LOCKS_EXCLUDED(mu_);
-  // Deletes the call when both its users, gRPC and the pool, have let it go.
+  // Deletes the call after both users, gRPC and the pool, have released it.
   void Unref();
 
   Runtime& runtime_;
@@ -46,10 +46,10 @@ class WatchCall final
   v1::WatchTuningResponse response_ ABSL_GUARDED_BY(mu_);
   bool writing_ ABSL_GUARDED_BY(mu_) = false;
   bool ended_ ABSL_GUARDED_BY(mu_) = false;
-  // What to end with after the write under way, when that is the last.
+  // The status that ends the call after the current write, if that is the last.
   std::optional<absl::Status> last_ ABSL_GUARDED_BY(mu_);
 
-  // Last, so that it ends before what its listener uses.
+  // Last, so that it is destroyed before the members its listener uses.
   TuningExecutor::Subscription subscription_;
 };
 

@@ -41,7 +41,7 @@ class WorkerService final : public v1::WorkerService::CallbackService {
                    absl::Nanoseconds(request->longest_wait().nanos())});
           if (timeout <= absl::ZeroDuration()) return std::nullopt;
           return Wait{[this](std::function<void()> wake) {
-                        return runtime_.fleet.AwaitWork(std::move(wake));
+                        return runtime_.fleet.WaitForWork(std::move(wake));
                       },
                       timeout};
         },

@@ -76,7 +76,7 @@ class HttplibServer final : public HttpServer {
                       : (server_.bind_to_port(host, port) ? port : -1);
     if (port_ <= 0) return false;
     thread_ = std::thread([this] { server_.listen_after_bind(); });
-    // Until then stop() has no effect.
+    // Before that, stop() has no effect.
     while (!server_.is_running()) std::this_thread::yield();
     return true;
   }

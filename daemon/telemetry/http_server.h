@@ -10,10 +10,10 @@
 
 namespace hone::daemon {
 
-// The HTTP port: what operators and Prometheus read.
+// The HTTP server for operators and Prometheus.
 //
 // Paths: /metrics (Prometheus text format), /healthz (200 while the process
-// lives), /readyz (200 while it takes requests, else 503), / (links).
+// runs), /readyz (200 while it accepts requests, else 503), / (links).
 class HttpServer {
  public:
   struct Handlers {
@@ -23,13 +23,13 @@ class HttpServer {
 
   // Listens on `address` ("HOST:PORT"; port 0: any) and serves until it is
   // destroyed. Handlers are called from several threads.
-  // Errors: InvalidArgument for a bad address; Unavailable when the port is
+  // Errors: InvalidArgument for a bad address; Unavailable if the port is
   // taken.
   static absl::StatusOr<std::unique_ptr<HttpServer>> Start(
       const std::string& address, Handlers handlers);
   virtual ~HttpServer() = default;
 
-  // The port that it listens on.
+  // The listening port.
   virtual int port() const = 0;
 };
 

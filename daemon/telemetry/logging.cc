@@ -29,7 +29,7 @@ class JsonMessage final : public spdlog::custom_flag_formatter {
   }
 };
 
-// What gRPC logs, it also returns or retries.
+// gRPC also returns or retries the errors that it logs.
 void LogForGrpc(gpr_log_func_args* args) {
   spdlog::debug("grpc: {}", args->message);
 }

@@ -5,7 +5,7 @@
 
 namespace hone::daemon {
 
-// Logs go to stderr, as text or as one JSON object per line.
+// Sends logs to stderr, as text or as one JSON object per line.
 void SetUpLogging(const Config& config);
 
 }  // namespace hone::daemon

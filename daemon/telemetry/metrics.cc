@@ -7,6 +7,7 @@
 
 #include "space/measurement.h"
 #include "storage/record.h"
+#include "tuning/registry.h"
 #include "tuning/task.h"
 
 namespace hone::daemon {
@@ -181,7 +182,7 @@ Metrics::Metrics()
                              "module_too_large", "too_many_environments"}) {
     RpcRejected(reason);
   }
-  for (absl::string_view task : tuning::TaskNames()) {
+  for (absl::string_view task : tuning::Tasks().ids()) {
     for (storage::TuningState state :
          {storage::TuningState::kSucceeded, storage::TuningState::kFailed,
           storage::TuningState::kCancelled}) {

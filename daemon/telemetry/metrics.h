@@ -16,7 +16,7 @@
 
 namespace hone::daemon {
 
-// What one RPC method counts.
+// The metrics of one RPC method.
 struct MethodMetrics {
   std::string method;  // "hone.v1.CacheService/Lookup"
   prometheus::Counter& started;
@@ -25,16 +25,16 @@ struct MethodMetrics {
   prometheus::Counter& received_bytes;
   prometheus::Counter& sent_bytes;
   prometheus::Counter& handled_ok;
-  // The other codes.
+  // By code, other than OK.
   prometheus::Family<prometheus::Counter>& handled;
 };
 
-// Everything that /metrics shows. Labels take values from fixed sets only:
-// methods, codes, states, tasks; series never expire.
+// All metrics of the daemon. Labels take values from fixed sets only: methods,
+// codes, states, tasks. Series never expire.
 // Threads: thread-safe.
 class Metrics {
  private:
-  prometheus::Registry registry_;  // Before all that is registered in it.
+  prometheus::Registry registry_;  // Before the metrics registered in it.
 
  public:
   Metrics();

@@ -78,7 +78,7 @@ absl::StatusOr<Record> ObservedStore::Lookup(const CacheKey& key) {
   return record;
 }
 
-absl::Status ObservedStore::Publish(const Record& record) {
+absl::StatusOr<bool> ObservedStore::Publish(const Record& record) {
   absl::WriterMutexLock lock(&coherence_mu_);
   records_.Erase(MemoryKey(record.key));
   return ObserveWrite([&] { return store_->Publish(record); });
@@ -107,7 +107,7 @@ absl::StatusOr<bool> ObservedStore::HasBlob(absl::string_view digest) {
   return Observe(store_->HasBlob(digest));
 }
 
-absl::Status ObservedStore::CreateTuning(const Tuning& tuning) {
+absl::StatusOr<Tuning> ObservedStore::CreateTuning(const Tuning& tuning) {
   return ObserveWrite([&] { return store_->CreateTuning(tuning); });
 }
 
@@ -125,11 +125,6 @@ absl::StatusOr<storage::Page<Tuning>> ObservedStore::ListTunings(
     absl::Span<const TuningState> states, int32_t page_size,
     absl::string_view page_token) {
   return Observe(store_->ListTunings(states, page_size, page_token));
-}
-
-absl::StatusOr<std::optional<Tuning>> ObservedStore::FindUnfinishedTuning(
-    const CacheKey& key) {
-  return Observe(store_->FindUnfinishedTuning(key));
 }
 
 absl::Status ObservedStore::AppendTrials(

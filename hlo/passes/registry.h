@@ -7,6 +7,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
+#include "base/registry.h"
 #include "hlo/passes/pass.h"
 
 namespace hone::hlo {
@@ -15,11 +16,19 @@ namespace hone::hlo {
 #include "hlo/passes/passes.def"
 #undef HONE_PASS
 
-// Ids of all passes, sorted.
+// One line of passes.def.
+struct PassEntry {
+  absl::string_view id;
+  const Pass* pass;  // lives as long as the process
+};
+
+// All passes.
+const Registry<PassEntry>& Passes();
+
+// Returns the ids of all passes, sorted.
 std::vector<absl::string_view> PassNames();
 
-// The pass of that id; it lives as long as the process.
-// Errors: NotFound, listing the known ids.
+// Returns the pass of that id. Errors: NotFound, listing the known ids.
 absl::StatusOr<const Pass*> FindPass(absl::string_view name);
 
 }  // namespace hone::hlo

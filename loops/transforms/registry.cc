@@ -1,32 +1,35 @@
 #include "loops/transforms/registry.h"
 
-#include <string>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
+#include "base/status_macros.h"
 
 namespace hone::loops {
 
-absl::Span<const Transform* const> AllTransforms() {
-  static const auto* const transforms = new std::vector<const Transform*>{
-#define HONE_TRANSFORM(name, factory) factory().release(),
+const Registry<TransformEntry>& Transforms() {
+  static const auto* const transforms =
+      new Registry<TransformEntry>("transformation", {
+#define HONE_TRANSFORM(name, factory) {name, factory().release()},
 #include "loops/transforms/transforms.def"
 #undef HONE_TRANSFORM
-  };
+                                                     });
+  return *transforms;
+}
+
+absl::Span<const Transform* const> AllTransforms() {
+  static const auto* const transforms = [] {
+    auto* list = new std::vector<const Transform*>;
+    for (const TransformEntry& entry : Transforms()) {
+      list->push_back(entry.transform);
+    }
+    return list;
+  }();
   return *transforms;
 }
 
 absl::StatusOr<const Transform*> FindTransform(absl::string_view name) {
-  for (const Transform* transform : AllTransforms()) {
-    if (transform->name() == name) return transform;
-  }
-  return absl::NotFoundError(absl::StrCat(
-      "unknown transformation '", name, "', expected one of: ",
-      absl::StrJoin(AllTransforms(), ", ",
-                    [](std::string* out, const Transform* transform) {
-                      absl::StrAppend(out, transform->name());
-                    })));
+  HONE_ASSIGN_OR_RETURN(const TransformEntry* entry, Transforms().Find(name));
+  return entry->transform;
 }
 
 }  // namespace hone::loops

@@ -7,6 +7,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 
+#include "base/registry.h"
 #include "loops/transforms/transform.h"
 
 namespace hone::loops {
@@ -15,7 +16,16 @@ namespace hone::loops {
 #include "loops/transforms/transforms.def"
 #undef HONE_TRANSFORM
 
-// All transformations, sorted by name; they live as long as the process.
+// One line of transforms.def.
+struct TransformEntry {
+  absl::string_view id;
+  const Transform* transform;  // lives as long as the process
+};
+
+// All transformations.
+const Registry<TransformEntry>& Transforms();
+
+// The transformations of Transforms(), in its order.
 absl::Span<const Transform* const> AllTransforms();
 
 // Errors: NotFound, listing the known names.

@@ -31,10 +31,10 @@ class Dqn final : public EpisodeOptimizer {
   absl::string_view name() const override { return "dqn"; }
 
  private:
-  std::vector<Episode> Play() override {
+  std::vector<Trajectory> Play() override {
     const double epsilon =
         std::max(kLastEpsilon, 1 - episodes_ / kExploringEpisodes);
-    absl::StatusOr<std::vector<Episode>> episodes =
+    absl::StatusOr<std::vector<Trajectory>> episodes =
         PlayEpisodes(game(), *model_, kEpisodesPerUpdate,
                      ChooseEpsilonGreedy(rng_, epsilon));
     if (!episodes.ok()) return {};
@@ -42,8 +42,8 @@ class Dqn final : public EpisodeOptimizer {
     return *std::move(episodes);
   }
 
-  void Train(std::vector<Episode> episodes) override {
-    for (const Episode& episode : episodes) learner_.Remember(episode);
+  void Train(std::vector<Trajectory> episodes) override {
+    for (const Trajectory& episode : episodes) learner_.Remember(episode);
     learner_.Update(kStepsPerUpdate);
   }
 

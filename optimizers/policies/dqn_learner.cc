@@ -35,7 +35,7 @@ class DqnLearner::Impl {
     target_.CopyWeights(model_);
   }
 
-  void Remember(const Episode& episode) {
+  void Remember(const Trajectory& episode) {
     const std::vector<Turn>& turns = episode.turns;
     const auto lookahead = static_cast<size_t>(options_.lookahead);
     for (size_t t = 0; t < turns.size(); ++t) {
@@ -126,7 +126,9 @@ DqnLearner::DqnLearner(Model& model, const DqnOptions& options, uint64_t seed)
 
 DqnLearner::~DqnLearner() = default;
 
-void DqnLearner::Remember(const Episode& episode) { impl_->Remember(episode); }
+void DqnLearner::Remember(const Trajectory& episode) {
+  impl_->Remember(episode);
+}
 
 double DqnLearner::Update(int32_t steps) { return impl_->Update(steps); }
 

@@ -13,12 +13,12 @@ namespace hone::optimizers::policies {
 
 struct DqnOptions {
   float learning_rate = 1e-3F;
-  // Turns kept for replay, the youngest.
+  // The number of most recent turns kept for replay.
   size_t replay_capacity = 20000;
   int32_t batch_size = 32;
-  // Gradient steps between copies to the target network.
+  // The number of gradient steps between copies to the target network.
   int32_t target_interval = 50;
-  // Turns that a target looks ahead.
+  // The number of turns that a target looks ahead.
   int32_t lookahead = 4;
 };
 
@@ -27,14 +27,14 @@ struct DqnOptions {
 // the model's scores; rewards are not discounted, as games are short.
 class DqnLearner {
  public:
-  // `model` must outlive this, which changes its weights.
+  // Changes the weights of `model`, which must outlive the learner.
   DqnLearner(Model& model, const DqnOptions& options, uint64_t seed);
   ~DqnLearner();
 
-  // Puts an episode into the replay buffer.
-  void Remember(const Episode& episode);
+  // Adds a trajectory to the replay buffer.
+  void Remember(const Trajectory& trajectory);
 
-  // Gradient steps on random batches; returns the mean loss.
+  // Makes gradient steps on random batches; returns the mean loss.
   double Update(int32_t steps);
 
  private:

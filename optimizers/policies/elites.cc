@@ -7,18 +7,19 @@
 namespace hone::optimizers::policies {
 namespace {
 
-bool IsBetter(const Episode& a, const Episode& b) {
+bool IsBetter(const Trajectory& a, const Trajectory& b) {
   return std::make_pair(a.cost, a.turns.size()) <
          std::make_pair(b.cost, b.turns.size());
 }
 
 }  // namespace
 
-void Elites::Offer(const Episode& episode) {
+void Elites::Offer(const Trajectory& episode) {
   if (!std::isfinite(episode.cost)) return;
-  const auto same = std::find_if(
-      episodes_.begin(), episodes_.end(),
-      [&](const Episode& other) { return other.proposal == episode.proposal; });
+  const auto same = std::find_if(episodes_.begin(), episodes_.end(),
+                                 [&](const Trajectory& other) {
+                                   return other.proposal == episode.proposal;
+                                 });
   if (same != episodes_.end()) {
     if (!IsBetter(episode, *same)) return;
     episodes_.erase(same);
@@ -31,7 +32,7 @@ void Elites::Offer(const Episode& episode) {
 
 std::vector<const Turn*> Elites::Turns() const {
   std::vector<const Turn*> turns;
-  for (const Episode& episode : episodes_) {
+  for (const Trajectory& episode : episodes_) {
     for (const Turn& turn : episode.turns) turns.push_back(&turn);
   }
   return turns;

@@ -8,23 +8,23 @@
 
 namespace hone::optimizers::policies {
 
-// The best few episodes of one game, each with another proposal.
+// The best few trajectories of one game, all with different proposals.
 class Elites {
  public:
   explicit Elites(size_t capacity) : capacity_(capacity) {}
 
-  // Keeps the episode if it is among the best: by cost, then by the number of
-  // moves.
-  void Offer(const Episode& episode);
+  // Keeps the trajectory if it is among the best: by cost, then by the number
+  // of moves.
+  void Offer(const Trajectory& episode);
 
   // Best first.
-  const std::vector<Episode>& episodes() const { return episodes_; }
-  // All turns of all of them; valid until the next Offer.
+  const std::vector<Trajectory>& episodes() const { return episodes_; }
+  // Returns the turns of all trajectories; valid until the next Offer.
   std::vector<const Turn*> Turns() const;
 
  private:
   const size_t capacity_;
-  std::vector<Episode> episodes_;
+  std::vector<Trajectory> episodes_;
 };
 
 }  // namespace hone::optimizers::policies

@@ -30,7 +30,7 @@ void EpisodeOptimizer::Learn(const space::Trial& trial) {
 
 void EpisodeOptimizer::Finish() {
   if (waiting_.empty()) return;
-  for (Episode& episode : waiting_) {
+  for (Trajectory& episode : waiting_) {
     episode.cost = costs_.at(HashOf(episode.proposal));
     if (!episode.turns.empty()) {
       episode.turns.back().reward +=
@@ -47,7 +47,7 @@ std::vector<space::Candidate> EpisodeOptimizer::Plan() {
     if (waiting_.empty()) return {};
     std::vector<space::Candidate> batch;
     absl::flat_hash_map<Hash128, double> proposed;
-    for (const Episode& episode : waiting_) {
+    for (const Trajectory& episode : waiting_) {
       const Hash128 hash = HashOf(episode.proposal);
       if (!costs_.contains(hash) && proposed.try_emplace(hash, 0).second) {
         batch.push_back(episode.proposal);

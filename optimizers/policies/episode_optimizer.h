@@ -12,37 +12,36 @@
 
 namespace hone::optimizers::policies {
 
-// The frame of an optimizer that plays episodes and proposes what they end
-// with. Proposals that were made before are not made again: what they cost is
-// remembered.
+// The base of optimizers that play episodes and propose their results. Costs of
+// earlier proposals are cached, so none is proposed twice.
 class EpisodeOptimizer : public BatchOptimizer {
  protected:
   explicit EpisodeOptimizer(const space::Problem& problem);
 
   const Game& game() const { return *game_; }
 
-  // Further episodes; none when there is nothing left to try or the game
+  // Plays further episodes; returns none if nothing is left to try or the game
   // failed.
-  virtual std::vector<Episode> Play() = 0;
-  // Takes in episodes of Play once what they propose is measured: `cost` and
-  // the final reward are set.
-  virtual void Train(std::vector<Episode> episodes) = 0;
+  virtual std::vector<Trajectory> Play() = 0;
+  // Receives trajectories of Play after their proposals are measured: `cost`
+  // and the final reward are set.
+  virtual void Train(std::vector<Trajectory> episodes) = 0;
 
  private:
   void Learn(const space::Trial& trial) final;
   std::vector<space::Candidate> Plan() final;
-  // Hands the episodes that wait for their costs to Train.
+  // Passes the waiting trajectories to Train once all their costs are known.
   void Finish();
 
   const std::unique_ptr<const Game> game_;
-  std::vector<Episode> waiting_;
+  std::vector<Trajectory> waiting_;
   // By hash of the choices.
   absl::flat_hash_map<Hash128, double> costs_;
   bool has_default_ = false;
   double default_cost_ = 0;
 };
 
-// The hash of a candidate's choices.
+// Returns the hash of a candidate's choices.
 Hash128 HashOf(const space::Candidate& candidate);
 
 }  // namespace hone::optimizers::policies

@@ -22,7 +22,7 @@ namespace hone::optimizers::policies {
 #undef HONE_LEARNED_OPTIMIZER
 #undef HONE_OPTIMIZER
 
-// PPO on one problem, from the weights that `model` has.
+// Returns PPO on one problem, starting from the weights of `model`.
 std::unique_ptr<Optimizer> PpoFrom(absl::string_view name,
                                    const space::Problem& problem,
                                    std::unique_ptr<Model> model,

@@ -13,7 +13,7 @@ absl::StatusOr<std::unique_ptr<Optimizer>> CreateFinetune(
   HONE_ASSIGN_OR_RETURN(auto model, TrainedModel(problem, options));
   PpoOptions ppo;
   if (HasTrainedWeights(problem, options)) {
-    // What was learned before is not to be forgotten at once.
+    // Keeps the policy from forgetting its training at once.
     ppo.learning_rate = 3e-4F;
   }
   return PpoFrom("finetune", problem, std::move(model), ppo, options.seed);

@@ -11,9 +11,8 @@
 
 namespace hone::optimizers::policies {
 
-// A model whose weights no longer change: it encodes every graph once, however
-// often a search comes back to its state.
-// Threads: Score is thread-safe.
+// A model with constant weights. It caches encodings, so a graph is encoded
+// once even if a search returns to its state. Threads: Score is thread-safe.
 class FrozenModel final : public Scorer {
  public:
   explicit FrozenModel(std::unique_ptr<const Model> model);

@@ -42,17 +42,17 @@ class SequentialGame final : public Game {
     return {sequence_.observation_spec(), sequence_.action_count() + 1};
   }
 
-  Position Start() const override {
-    Position start;
+  GameState Start() const override {
+    GameState start;
     start.state = sequence_.InitialState();
     start.cost = start.best_cost = initial_cost_;
     start.over = max_moves_ == 0;
     return start;
   }
 
-  absl::StatusOr<Position> Play(const Position& position,
-                                int32_t move) const override {
-    Position next = position;
+  absl::StatusOr<GameState> Play(const GameState& position,
+                                 int32_t move) const override {
+    GameState next = position;
     next.moves.push_back(move);
     next.reward = 0;
     next.over = static_cast<int32_t>(next.moves.size()) >= max_moves_;
@@ -60,13 +60,20 @@ class SequentialGame final : public Game {
       next.over = true;
       return next;
     }
-    HONE_ASSIGN_OR_RETURN(next.state, sequence_.Step(position.state, move));
     next.reward = -kMoveCost;
+    absl::StatusOr<space::StatePtr> state =
+        sequence_.Step(position.state, move);
+    if (absl::IsUnavailable(state.status()) ||
+        absl::IsCancelled(state.status())) {
+      return state.status();
+    }
+    // An action that fails changes nothing, like any other no-op.
+    if (state.ok()) next.state = *std::move(state);
     if (next.state->key() == position.state->key()) {
-      next.barren.push_back(move);
+      next.no_op_moves.push_back(move);
       return next;
     }
-    next.barren.clear();
+    next.no_op_moves.clear();
     next.choices.push_back(move);
     next.cost = sequence_.Cost(next.state);
     if (next.cost < next.best_cost) {
@@ -77,7 +84,7 @@ class SequentialGame final : public Game {
     return next;
   }
 
-  View Observe(const Position& position) const override {
+  View Observe(const GameState& position) const override {
     View view;
     if (nodes_ > kMaxNodes) {
       graphs_.clear();
@@ -97,8 +104,8 @@ class SequentialGame final : public Game {
         static_cast<float>(RelativeTo(position.cost, initial_cost_)),
         static_cast<float>(RelativeTo(position.best_cost, initial_cost_))};
     for (int32_t action : sequence_.LegalActions(position.state)) {
-      if (std::find(position.barren.begin(), position.barren.end(), action) ==
-          position.barren.end()) {
+      if (std::find(position.no_op_moves.begin(), position.no_op_moves.end(),
+                    action) == position.no_op_moves.end()) {
         view.moves.push_back(action);
       }
     }
@@ -117,12 +124,12 @@ class SequentialGame final : public Game {
           {std::log2(1.0F + static_cast<float>(times)) / 3,
            is_last ? 1.0F : 0.0F,
            std::log2(1.0F + static_cast<float>(effective)) / 3,
-           static_cast<float>(position.barren.size()) / 16});
+           static_cast<float>(position.no_op_moves.size()) / 16});
     }
     return view;
   }
 
-  space::Candidate Proposal(const Position& position) const override {
+  space::Candidate Proposal(const GameState& position) const override {
     return {{position.choices.begin(),
              position.choices.begin() +
                  static_cast<std::ptrdiff_t>(position.best_length)}};
@@ -159,15 +166,15 @@ class AssignmentGame final : public Game {
     return {{.node_kinds = kMaxVariables, .node_features = 3}, kMaxValues};
   }
 
-  Position Start() const override {
-    Position start;
+  GameState Start() const override {
+    GameState start;
     start.over = assignment_.variable_count() == 0;
     return start;
   }
 
-  absl::StatusOr<Position> Play(const Position& position,
-                                int32_t move) const override {
-    Position next = position;
+  absl::StatusOr<GameState> Play(const GameState& position,
+                                 int32_t move) const override {
+    GameState next = position;
     next.moves.push_back(move);
     next.choices.push_back(move);
     next.best_length = next.choices.size();
@@ -177,7 +184,7 @@ class AssignmentGame final : public Game {
     return next;
   }
 
-  View Observe(const Position& position) const override {
+  View Observe(const GameState& position) const override {
     View view;
     const auto count = static_cast<size_t>(assignment_.variable_count());
     const size_t current = position.choices.size();
@@ -219,7 +226,7 @@ class AssignmentGame final : public Game {
     return view;
   }
 
-  space::Candidate Proposal(const Position& position) const override {
+  space::Candidate Proposal(const GameState& position) const override {
     space::Candidate proposal{position.choices};
     // A dead end is completed somehow and turns out to be infeasible.
     proposal.choices.resize(static_cast<size_t>(assignment_.variable_count()));
@@ -233,7 +240,7 @@ class AssignmentGame final : public Game {
   }
 
  private:
-  std::vector<int32_t> LegalValues(const Position& position) const {
+  std::vector<int32_t> LegalValues(const GameState& position) const {
     std::vector<int32_t> values;
     std::vector<int32_t> prefix = position.choices;
     const int32_t domain =

@@ -12,14 +12,14 @@
 
 namespace hone::optimizers::policies {
 
-// What is told of each legal move: times made so far, whether it was the last
-// one, and two numbers of the kind of game.
+// Features of each legal move: how often it was made, whether it was the last
+// one, and two features that depend on the kind of game.
 inline constexpr int32_t kMoveFeatures = 4;
-// What the game adds to the global features of an observation: the part of the
-// moves that is left, the cost and the least cost so far relative to the start.
+// Features that the game adds to the global features of an observation: the
+// share of moves left, and the current and least cost relative to the start.
 inline constexpr int32_t kGameFeatures = 3;
 
-// The sizes that a policy is built for.
+// The sizes of a policy's inputs.
 struct GameSpec {
   space::ObservationSpec observation;
   int32_t move_kinds = 1;
@@ -27,62 +27,63 @@ struct GameSpec {
   friend bool operator==(const GameSpec&, const GameSpec&) = default;
 };
 
-// What a policy sees before a move. Its legal moves may be any number.
+// The input of a policy before a move. It may have any number of legal moves.
 struct View {
   // Shared by all views of one state.
   std::shared_ptr<const space::Observation> graph;
-  // The node that the move is about; -1 when it is about the whole.
+  // The node that the move concerns; -1 if it concerns the whole graph.
   int32_t focus = -1;
   std::vector<float> game_features;  // [kGameFeatures]
   std::vector<int32_t> moves;        // the legal ones, never empty
-  // Whether the last of `moves` ends the game.
+  // True if the last of `moves` ends the game.
   bool last_stops = false;
   std::vector<int32_t> move_kinds;   // [moves], 0 … spec.move_kinds-1
   std::vector<float> move_features;  // [moves, kMoveFeatures], row-major
 };
 
-// A problem as a game for one player: moves from a start until it is over, each
-// with a reward. A value; copying it forks the game.
-struct Position {
-  // Of a sequential problem; null for an assignment.
+// The state of a game: a problem as a game for one player, who makes moves
+// until it is over, each with a reward. A value; copying it forks the game.
+struct GameState {
+  // The state of a sequential problem; null for an assignment problem.
   space::StatePtr state;
-  // Every move so far.
+  // All moves so far.
   std::vector<int32_t> moves;
-  // The candidate that the moves so far make: those that changed something; the
-  // values so far.
+  // The candidate so far: the moves that were no no-ops, or the values.
   std::vector<int32_t> choices;
-  // Moves that changed nothing since the state last changed.
-  std::vector<int32_t> barren;
+  // The no-op moves since the state last changed.
+  std::vector<int32_t> no_op_moves;
   double cost = 0;       // of `state`
   double best_cost = 0;  // of all states passed
-  // How many of `choices` lead to best_cost.
+  // The number of `choices` that lead to best_cost.
   size_t best_length = 0;
-  // What the last move gained.
+  // The reward of the last move.
   double reward = 0;
   bool over = false;
 };
 
-// Threads: const methods are thread-safe, but for Observe of one Game.
+// The rules of a game. Threads: const methods are thread-safe, except Observe
+// of one Game.
 class Game {
  public:
   virtual ~Game() = default;
 
-  // The game of `problem`, which must outlive it.
+  // Returns the game of `problem`, which must outlive it.
   static std::unique_ptr<Game> Make(const space::Problem& problem);
 
   const space::Problem& problem() const { return problem_; }
   virtual GameSpec spec() const = 0;
-  virtual Position Start() const = 0;
-  // Errors: those of the problem's Step. `move` is one of the View's.
-  virtual absl::StatusOr<Position> Play(const Position& position,
-                                        int32_t move) const = 0;
+  virtual GameState Start() const = 0;
+  // Returns the state after `move`, one of the View's. A move whose action
+  // fails is a no-op. Errors: Unavailable and Cancelled of the problem's Step.
+  virtual absl::StatusOr<GameState> Play(const GameState& position,
+                                         int32_t move) const = 0;
   // `position` is not over.
-  virtual View Observe(const Position& position) const = 0;
-  // The candidate that a finished game proposes.
-  virtual space::Candidate Proposal(const Position& position) const = 0;
-  // What a game earns at its end, on top of the rewards of its moves, once its
-  // proposal turned out to cost `cost` (infinity for a failure) where the
-  // problem's default costs `default_cost`.
+  virtual View Observe(const GameState& position) const = 0;
+  // Returns the candidate that a finished game proposes.
+  virtual space::Candidate Proposal(const GameState& position) const = 0;
+  // Returns the reward at the end of a game, in addition to those of its moves,
+  // for a proposal of cost `cost` (infinity for a failure). `default_cost` is
+  // the cost of the problem's default.
   virtual double FinalReward(double cost, double default_cost) const = 0;
 
  protected:

@@ -55,7 +55,7 @@ class Guided final : public BatchOptimizer {
 
  private:
   struct Node {
-    Position position;
+    GameState position;
     double log_probability = 0;
   };
   struct Extension {
@@ -65,7 +65,7 @@ class Guided final : public BatchOptimizer {
     double priority = 0;
   };
   struct Best {
-    Position position;
+    GameState position;
     space::Candidate proposal;
     double cost = 0;
   };
@@ -73,7 +73,7 @@ class Guided final : public BatchOptimizer {
   void Learn(const space::Trial& trial) override {
     const double cost = space::EffectiveCost(trial.measurement);
     if (learned_ >= finished_.size()) return;
-    Position position = std::move(finished_[learned_++]);
+    GameState position = std::move(finished_[learned_++]);
     if (!std::isfinite(cost)) return;
     const auto better = [](const Best& a, const Best& b) {
       return std::make_pair(a.cost, a.proposal.choices.size()) <
@@ -90,7 +90,7 @@ class Guided final : public BatchOptimizer {
     learned_ = 0;
     std::vector<space::Candidate> batch;
     if (!std::exchange(played_, true)) {
-      absl::StatusOr<std::vector<Episode>> episodes =
+      absl::StatusOr<std::vector<Trajectory>> episodes =
           PlayEpisodes(*game_, *scorer_, 1, ChooseBest);
       if (episodes.ok()) {
         Propose((*episodes)[0].end, batch);
@@ -109,7 +109,8 @@ class Guided final : public BatchOptimizer {
   }
 
   // Adds what `position` proposes unless it was proposed before.
-  void Propose(const Position& position, std::vector<space::Candidate>& batch) {
+  void Propose(const GameState& position,
+               std::vector<space::Candidate>& batch) {
     space::Candidate proposal = game_->Proposal(position);
     if (!proposed_.insert(HashOf(proposal)).second) return;
     batch.push_back(std::move(proposal));
@@ -117,11 +118,11 @@ class Guided final : public BatchOptimizer {
   }
 
   // The cheapest state that a sequential game has come through.
-  std::optional<Position> BestOf(const Position& end) const {
+  std::optional<GameState> BestOf(const GameState& end) const {
     if (end.state == nullptr) return std::nullopt;
-    Position position = game_->Start();
+    GameState position = game_->Start();
     for (size_t i = 0; i < end.best_length && !position.over; ++i) {
-      absl::StatusOr<Position> next = game_->Play(position, end.choices[i]);
+      absl::StatusOr<GameState> next = game_->Play(position, end.choices[i]);
       if (!next.ok()) return std::nullopt;
       position = *std::move(next);
     }
@@ -131,10 +132,10 @@ class Guided final : public BatchOptimizer {
   // One step of steepest descent, proposed. False where none leads down.
   bool Descend(std::vector<space::Candidate>& batch) {
     if (!descent_.has_value() || descent_->over) return false;
-    const Position from = *std::exchange(descent_, std::nullopt);
+    const GameState from = *std::exchange(descent_, std::nullopt);
     double least = from.cost;
     for (int32_t move : game_->Observe(from).moves) {
-      absl::StatusOr<Position> next = game_->Play(from, move);
+      absl::StatusOr<GameState> next = game_->Play(from, move);
       if (!next.ok() || next->cost >= least) continue;
       least = next->cost;
       descent_ = *std::move(next);
@@ -149,7 +150,7 @@ class Guided final : public BatchOptimizer {
     seen_.clear();
     noisy_ = true;
     branching_ = std::min(branching_ + 1, kMaxBranching);
-    Position position = game_->Start();
+    GameState position = game_->Start();
     if (!best_.empty()) {
       // The smaller of two ranks: better games come more often.
       const size_t rank =
@@ -157,7 +158,7 @@ class Guided final : public BatchOptimizer {
       const std::vector<int32_t>& way = best_[rank].position.choices;
       const size_t length = rng_.Below(way.size() + 1);
       for (size_t i = 0; i < length && !position.over; ++i) {
-        absl::StatusOr<Position> next = game_->Play(position, way[i]);
+        absl::StatusOr<GameState> next = game_->Play(position, way[i]);
         if (!next.ok()) break;
         position = *std::move(next);
       }
@@ -209,8 +210,8 @@ class Guided final : public BatchOptimizer {
     std::vector<space::Candidate> batch;
     std::vector<Node> children;
     for (const Extension& extension : Extensions()) {
-      const Position& parent = frontier_[extension.parent].position;
-      absl::StatusOr<Position> next = game_->Play(parent, extension.move);
+      const GameState& parent = frontier_[extension.parent].position;
+      absl::StatusOr<GameState> next = game_->Play(parent, extension.move);
       if (!next.ok()) continue;
       if (next->over) {
         Propose(*next, batch);
@@ -254,7 +255,7 @@ class Guided final : public BatchOptimizer {
   Rng rng_;
   bool played_ = false;
   // Where steepest descent stands, until it is at its end.
-  std::optional<Position> descent_;
+  std::optional<GameState> descent_;
   bool noisy_ = false;
   size_t branching_ = kBranching;
   std::vector<Node> frontier_;
@@ -262,7 +263,7 @@ class Guided final : public BatchOptimizer {
   absl::flat_hash_set<Hash128> seen_;
   absl::flat_hash_set<Hash128> proposed_;
   // Positions behind the batch, and how many of them have been measured.
-  std::vector<Position> finished_;
+  std::vector<GameState> finished_;
   size_t learned_ = 0;
   // The cheapest, best first.
   std::vector<Best> best_;

@@ -13,11 +13,11 @@
 
 namespace hone::optimizers::policies {
 
-// What the shared object with everything of Torch offers. It is loaded when the
-// first learned optimizer is made, as loading Torch takes most of a second,
-// which programs that do not learn must not pay.
+// The interface of the shared object that contains all uses of Torch. It is
+// loaded with the first learned optimizer, because loading Torch takes most of
+// a second, which other programs should not pay.
 struct Library {
-  // The learned optimizer of that id.
+  // Returns the learned optimizer of that id.
   absl::StatusOr<std::unique_ptr<Optimizer>> (*create)(
       absl::string_view id, const space::Problem& problem,
       const OptimizerOptions& options);
@@ -25,12 +25,12 @@ struct Library {
                                           const TrainingOptions& options);
 };
 
-// The library, which stays loaded. It is looked for in ../lib beside the
-// running program. Errors: FailedPrecondition when it cannot be loaded, with
-// the reason.
+// Returns the library, which stays loaded. Searches ../lib, relative to the
+// running program. Errors: FailedPrecondition with the reason if it cannot be
+// loaded.
 absl::StatusOr<const Library*> LoadLibrary();
 
-// The library's optimizer of that id.
+// Returns the library's optimizer of that id.
 // Errors: also those of LoadLibrary.
 absl::StatusOr<std::unique_ptr<Optimizer>> CreateLearned(
     absl::string_view id, const space::Problem& problem,
@@ -38,7 +38,7 @@ absl::StatusOr<std::unique_ptr<Optimizer>> CreateLearned(
 
 }  // namespace hone::optimizers::policies
 
-// What LoadLibrary looks up in the shared object.
+// The symbol that LoadLibrary looks up in the shared object.
 extern "C" const hone::optimizers::policies::Library* HonePolicyLibrary();
 
 #endif  // HONE_OPTIMIZERS_POLICIES_LIBRARY_H_

@@ -18,22 +18,22 @@ namespace hone::optimizers::policies {
 
 class NetworkImpl;
 
-// A network with its weights; Torch stays behind this interface.
+// A network with its weights; hides Torch.
 //
 // Threads: Score is thread-safe while nothing changes the weights.
 class Model final : public Scorer {
  public:
-  // Random weights that score all moves alike. Deterministic by seed.
+  // Makes random weights that score all moves equally. Deterministic by seed.
   Model(const GameSpec& spec, uint64_t seed);
   ~Model() override;
 
-  // A model from what Serialize wrote.
-  // Errors: InvalidArgument when `bytes` are no model, or one of another spec.
+  // Parses the output of Serialize.
+  // Errors: InvalidArgument if `bytes` are no model of `spec`.
   static absl::StatusOr<std::unique_ptr<Model>> Parse(absl::string_view bytes,
                                                       const GameSpec& spec);
   std::string Serialize() const;
 
-  // Takes over the weights of a model of the same spec.
+  // Copies the weights of a model of the same spec.
   void CopyWeights(const Model& other);
 
   std::vector<MoveScores> Score(

@@ -17,7 +17,7 @@ struct GraphBatch {
   torch::Tensor node_kinds;      // [N] int64
   torch::Tensor node_features;   // [N, node_features]
   torch::Tensor graph_of_node;   // [N] int64, 0 … U-1
-  torch::Tensor nodes_of_graph;  // [U, 1] float: how many
+  torch::Tensor nodes_of_graph;  // [U, 1] float: their number
   torch::Tensor sources;         // [E] int64
   torch::Tensor targets;         // [E] int64
   torch::Tensor in_degree;       // [N, 1], at least 1
@@ -28,7 +28,8 @@ struct GraphBatch {
 GraphBatch MakeGraphBatch(absl::Span<const space::Observation* const> graphs,
                           const GameSpec& spec);
 
-// What B views have beside their graphs. M is the most moves of one.
+// The parts of B views other than their graphs. M is the largest number of
+// moves of a view.
 struct ViewBatch {
   torch::Tensor graph_of_view;  // [B] int64, 0 … U-1
   torch::Tensor focus;          // [B] int64, a node, 0 … N-1
@@ -39,7 +40,7 @@ struct ViewBatch {
   torch::Tensor no_move;        // [B, M] bool: true behind a view's last move
 };
 
-// `graph_of_view`: which graph each view has. `first_node`: of each graph.
+// `graph_of_view`: the graph of each view. `first_node`: that of each graph.
 ViewBatch MakeViewBatch(absl::Span<const View* const> views,
                         absl::Span<const int32_t> graph_of_view,
                         absl::Span<const int32_t> first_node);
@@ -52,7 +53,7 @@ struct Batch {
 
 Batch MakeBatch(absl::Span<const View* const> views, const GameSpec& spec);
 
-// What the encoder makes of graphs.
+// The encoder's output.
 struct Encoding {
   torch::Tensor nodes;   // [N, width]
   torch::Tensor graphs;  // [U, width]
@@ -60,26 +61,25 @@ struct Encoding {
 
 struct NetworkOutput {
   torch::Tensor scores;  // [B, M]: logits or action values; -inf for no move
-  torch::Tensor values;  // [B]: what the game still earns
+  torch::Tensor values;  // [B]: expected further rewards of the game
 };
 
-// A graph encoder with a head that scores any number of moves and one that
-// values the position.
+// A graph encoder with a head that scores any number of moves and a value head.
 //
 // Encoder: GraphSAGE (Hamilton, Ying and Leskovec, "Inductive Representation
 // Learning on Large Graphs", 2017, algorithm 1, mean aggregator); unlike there,
-// producers and consumers are aggregated apart, over all neighbours, and layers
-// are residual. A graph is the mean and the root mean square of its nodes
-// beside its global features. A move is scored from an embedding of its kind,
-// its features and the position, so that the set of moves may vary. A new
-// network scores all moves alike.
+// producers and consumers are aggregated separately, over all neighbors, and
+// layers are residual. A graph is the mean and the root mean square of its
+// nodes beside its global features. A move is scored from an embedding of its
+// kind, its features and the state, so that the set of moves may vary. A new
+// network scores all moves equally.
 class NetworkImpl : public torch::nn::Module {
  public:
   explicit NetworkImpl(const GameSpec& spec);
 
   NetworkOutput forward(const Batch& batch);
-  // Its two halves: nearly all the time goes into the first, which depends on
-  // the graphs alone.
+  // The two halves of forward. Nearly all time is spent in Encode, which
+  // depends on the graphs only.
   Encoding Encode(const GraphBatch& batch);
   NetworkOutput Decide(const ViewBatch& batch, const Encoding& encoding);
 
@@ -111,7 +111,7 @@ class NetworkImpl : public torch::nn::Module {
 };
 TORCH_MODULE(Network);
 
-// What the network says of each view.
+// Returns the network's output for each view.
 std::vector<MoveScores> ReadScores(const NetworkOutput& output,
                                    absl::Span<const View* const> views);
 

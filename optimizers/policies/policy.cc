@@ -25,9 +25,9 @@ class Policy final : public EpisodeOptimizer {
   absl::string_view name() const override { return "policy"; }
 
  private:
-  std::vector<Episode> Play() override {
+  std::vector<Trajectory> Play() override {
     const bool is_first = !std::exchange(played_best_, true);
-    absl::StatusOr<std::vector<Episode>> episodes =
+    absl::StatusOr<std::vector<Trajectory>> episodes =
         is_first
             ? PlayEpisodes(game(), *scorer_, 1, ChooseBest)
             : PlayEpisodes(game(), *scorer_, kSamples, ChooseBySoftmax(rng_));
@@ -35,7 +35,7 @@ class Policy final : public EpisodeOptimizer {
     return *std::move(episodes);
   }
 
-  void Train(std::vector<Episode>) override {}
+  void Train(std::vector<Trajectory>) override {}
 
   Rng rng_;
   const std::unique_ptr<const Scorer> scorer_;

@@ -35,10 +35,10 @@ class Ppo final : public EpisodeOptimizer {
   absl::string_view name() const override { return name_; }
 
  private:
-  std::vector<Episode> Play() override {
-    absl::StatusOr<std::vector<Episode>> episodes = PlayEpisodes(
+  std::vector<Trajectory> Play() override {
+    absl::StatusOr<std::vector<Trajectory>> episodes = PlayEpisodes(
         game(), *model_, kEpisodesPerUpdate, ChooseBySoftmax(rng_));
-    absl::StatusOr<std::vector<Episode>> exploring = PlayEpisodes(
+    absl::StatusOr<std::vector<Trajectory>> exploring = PlayEpisodes(
         game(), UniformScorer(), kExploringEpisodes, ChooseAny(rng_));
     if (!episodes.ok() || !exploring.ok()) return {};
     std::move(exploring->begin(), exploring->end(),
@@ -46,8 +46,8 @@ class Ppo final : public EpisodeOptimizer {
     return *std::move(episodes);
   }
 
-  void Train(std::vector<Episode> episodes) override {
-    for (const Episode& episode : episodes) elites_.Offer(episode);
+  void Train(std::vector<Trajectory> episodes) override {
+    for (const Trajectory& episode : episodes) elites_.Offer(episode);
     // The update is for what the policy itself played.
     episodes.resize(kEpisodesPerUpdate);
     learner_.Update({std::move(episodes)}, elites_.Turns());

@@ -35,13 +35,13 @@ void Standardize(std::vector<float>& values) {
   for (float& value : values) value = (value - mean) / deviation;
 }
 
-std::vector<Sample> Samples(absl::Span<const EpisodeGroup> groups) {
+std::vector<Sample> Samples(absl::Span<const TrajectoryGroup> groups) {
   std::vector<Sample> samples;
   std::vector<float> estimates;  // generalized advantages
   std::vector<float> relative;   // of the whole episode, by turn
-  for (const EpisodeGroup& group : groups) {
+  for (const TrajectoryGroup& group : groups) {
     std::vector<float> totals;
-    for (const Episode& episode : group) {
+    for (const Trajectory& episode : group) {
       totals.push_back(static_cast<float>(episode.TotalReward()));
     }
     if (!totals.empty()) Standardize(totals);
@@ -150,12 +150,12 @@ class PpoLearner::Impl {
                    torch::optim::AdamOptions(options.learning_rate)),
         rng_(seed) {}
 
-  PpoStatistics Update(absl::Span<const EpisodeGroup> groups,
+  PpoStatistics Update(absl::Span<const TrajectoryGroup> groups,
                        absl::Span<const Turn* const> elites) {
     PpoStatistics statistics;
     int64_t episodes = 0;
-    for (const EpisodeGroup& group : groups) {
-      for (const Episode& episode : group) {
+    for (const TrajectoryGroup& group : groups) {
+      for (const Trajectory& episode : group) {
         statistics.mean_reward += episode.TotalReward();
         ++episodes;
       }
@@ -263,7 +263,7 @@ PpoLearner::PpoLearner(Model& model, const PpoOptions& options, uint64_t seed)
 
 PpoLearner::~PpoLearner() = default;
 
-PpoStatistics PpoLearner::Update(absl::Span<const EpisodeGroup> groups,
+PpoStatistics PpoLearner::Update(absl::Span<const TrajectoryGroup> groups,
                                  absl::Span<const Turn* const> elites) {
   return impl_->Update(groups, elites);
 }

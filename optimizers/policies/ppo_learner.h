@@ -26,7 +26,7 @@ struct PpoOptions {
   float imitation_weight = 0.2F;
 };
 
-// What an update saw and did.
+// Statistics of an update.
 struct PpoStatistics {
   double mean_reward = 0;  // of an episode
   double entropy = 0;      // of the policy, nats per turn
@@ -35,8 +35,8 @@ struct PpoStatistics {
   double imitation_loss = 0;
 };
 
-// Episodes of one game, which are compared with each other.
-using EpisodeGroup = std::vector<Episode>;
+// Trajectories of one game, which are compared with each other.
+using TrajectoryGroup = std::vector<Trajectory>;
 
 // Proximal policy optimization (Schulman et al., 2017, equation 9) with
 // generalized advantage estimation (Schulman et al., 2015). Beyond that, an
@@ -46,21 +46,21 @@ using EpisodeGroup = std::vector<Episode>;
 // are imitated.
 class PpoLearner {
  public:
-  // `model` must outlive this, which changes its weights.
+  // Changes the weights of `model`, which must outlive the learner.
   PpoLearner(Model& model, const PpoOptions& options, uint64_t seed);
   ~PpoLearner();
 
-  // One update from episodes that `model` played as it is now. `elites` are
-  // good turns, whoever played them.
-  PpoStatistics Update(absl::Span<const EpisodeGroup> groups,
+  // Makes one update from trajectories that `model` played with its current
+  // weights. `elites` are good turns from any source.
+  PpoStatistics Update(absl::Span<const TrajectoryGroup> groups,
                        absl::Span<const Turn* const> elites);
 
-  // Goes once through `turns`, towards choosing as in them; returns the mean
-  // cross entropy met on the way, in nats.
+  // Makes one pass over `turns`, learning to choose as they do. Returns the
+  // mean cross entropy of the pass in nats.
   double Imitate(absl::Span<const Turn* const> turns, float learning_rate);
 
-  // The state of the gradient descent and of the random order of turns, to go
-  // on with later.
+  // Serializes the state of the gradient descent and of the random order of
+  // turns, for resuming.
   std::string SerializeOptimizer() const;
   // Errors: InvalidArgument.
   absl::Status ParseOptimizer(absl::string_view bytes);

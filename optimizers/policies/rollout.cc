@@ -11,7 +11,7 @@
 namespace hone::optimizers::policies {
 namespace {
 
-absl::Status Advance(const Game& game, Turn turn, Episode& episode) {
+absl::Status Advance(const Game& game, Turn turn, Trajectory& episode) {
   const int32_t move = turn.view->moves[static_cast<size_t>(turn.chosen)];
   HONE_ASSIGN_OR_RETURN(episode.end, game.Play(episode.end, move));
   turn.reward = static_cast<float>(episode.end.reward);
@@ -22,7 +22,7 @@ absl::Status Advance(const Game& game, Turn turn, Episode& episode) {
 
 }  // namespace
 
-double Episode::TotalReward() const {
+double Trajectory::TotalReward() const {
   double total = 0;
   for (const Turn& turn : turns) total += turn.reward;
   return total;
@@ -61,20 +61,20 @@ Chooser ChooseEpsilonGreedy(Rng& rng, double epsilon) {
   };
 }
 
-absl::StatusOr<std::vector<Episode>> PlayEpisodes(const Game& game,
-                                                  const Scorer& scorer,
-                                                  int32_t count,
-                                                  const Chooser& choose) {
-  std::vector<Episode> episodes(static_cast<size_t>(count));
-  for (Episode& episode : episodes) {
+absl::StatusOr<std::vector<Trajectory>> PlayEpisodes(const Game& game,
+                                                     const Scorer& scorer,
+                                                     int32_t count,
+                                                     const Chooser& choose) {
+  std::vector<Trajectory> episodes(static_cast<size_t>(count));
+  for (Trajectory& episode : episodes) {
     episode.end = game.Start();
     if (episode.end.over) episode.proposal = game.Proposal(episode.end);
   }
   for (;;) {
-    std::vector<Episode*> playing;
+    std::vector<Trajectory*> playing;
     std::vector<std::shared_ptr<const View>> views;
     std::vector<const View*> batch;
-    for (Episode& episode : episodes) {
+    for (Trajectory& episode : episodes) {
       if (episode.end.over) continue;
       playing.push_back(&episode);
       views.push_back(std::make_shared<const View>(game.Observe(episode.end)));
@@ -94,9 +94,9 @@ absl::StatusOr<std::vector<Episode>> PlayEpisodes(const Game& game,
   }
 }
 
-absl::StatusOr<Episode> ReplayMoves(const Game& game,
-                                    absl::Span<const int32_t> moves) {
-  Episode episode;
+absl::StatusOr<Trajectory> ReplayMoves(const Game& game,
+                                       absl::Span<const int32_t> moves) {
+  Trajectory episode;
   episode.end = game.Start();
   for (int32_t move : moves) {
     if (episode.end.over) break;

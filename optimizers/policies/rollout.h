@@ -14,21 +14,21 @@
 
 namespace hone::optimizers::policies {
 
-// One move of an episode and what was thought of it.
+// One move of a trajectory with the policy's evaluation of it.
 struct Turn {
   std::shared_ptr<const View> view;
   // Index into view->moves.
   int32_t chosen = 0;
-  // Of the policy that chose, at temperature 1.
+  // Under the policy that chose, at temperature 1.
   float log_probability = 0;
   float value = 0;
   float reward = 0;
 };
 
-// A game from start to end.
-struct Episode {
+// The record of a game from start to end.
+struct Trajectory {
   std::vector<Turn> turns;
-  Position end;
+  GameState end;
   space::Candidate proposal;
   // The cost of the proposal, once known.
   double cost = 0;
@@ -40,28 +40,28 @@ struct Episode {
 using Chooser =
     std::function<int32_t(const View& view, const MoveScores& scores)>;
 
-// The highest score; the first of equals.
+// Chooses the highest score; the first of equal ones.
 int32_t ChooseBest(const View& view, const MoveScores& scores);
-// By the probabilities of a softmax.
+// Samples from a softmax over the scores.
 Chooser ChooseBySoftmax(Rng& rng);
-// Any, but stops only when there is nothing else: what lies far from the start
-// is found by going on.
+// Chooses uniformly, but stops only if no other move is left, so that states
+// far from the start are explored.
 Chooser ChooseAny(Rng& rng);
-// The best with probability 1 - epsilon, else as ChooseAny.
+// Chooses the best with probability 1 - epsilon, else as ChooseAny.
 Chooser ChooseEpsilonGreedy(Rng& rng, double epsilon);
 
 // Plays `count` games in lockstep, so that the scorer gets batches.
 // Errors: those of the game.
-absl::StatusOr<std::vector<Episode>> PlayEpisodes(const Game& game,
-                                                  const Scorer& scorer,
-                                                  int32_t count,
-                                                  const Chooser& choose);
+absl::StatusOr<std::vector<Trajectory>> PlayEpisodes(const Game& game,
+                                                     const Scorer& scorer,
+                                                     int32_t count,
+                                                     const Chooser& choose);
 
-// The episode that makes these moves; log probabilities and values are left 0.
-// Errors: InvalidArgument for a move that is not legal where it comes; those of
-// the game.
-absl::StatusOr<Episode> ReplayMoves(const Game& game,
-                                    absl::Span<const int32_t> moves);
+// Returns the trajectory of these moves; log probabilities and values are 0.
+// Errors: InvalidArgument for a move that is illegal in its state; those of the
+// game.
+absl::StatusOr<Trajectory> ReplayMoves(const Game& game,
+                                       absl::Span<const int32_t> moves);
 
 }  // namespace hone::optimizers::policies
 

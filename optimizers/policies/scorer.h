@@ -9,32 +9,32 @@
 
 namespace hone::optimizers::policies {
 
-// What a policy makes of a view.
+// A policy's output for a view.
 struct MoveScores {
   // [moves]: logits of a policy, action values of a Q function.
   std::vector<float> scores;
-  // What the game still earns.
+  // The expected further rewards of the game.
   float value = 0;
 };
 
-// Anything that has an opinion on moves.
+// Scores moves.
 class Scorer {
  public:
   virtual ~Scorer() = default;
-  // One for each view, in order.
+  // Returns the scores of each view, in order.
   virtual std::vector<MoveScores> Score(
       absl::Span<const View* const> views) const = 0;
 };
 
-// Has none: every move scores 0. The control that shows what a policy's scores
-// are worth to a search.
+// Scores every move 0: the control that shows the value of a policy's scores to
+// a search.
 class UniformScorer final : public Scorer {
  public:
   std::vector<MoveScores> Score(
       absl::Span<const View* const> views) const override;
 };
 
-// Logarithms of the probabilities that a softmax over `scores` gives.
+// Returns the logarithms of the softmax probabilities of `scores`.
 std::vector<float> LogSoftmax(absl::Span<const float> scores);
 
 }  // namespace hone::optimizers::policies

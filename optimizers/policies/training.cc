@@ -99,7 +99,7 @@ absl::StatusOr<Instance> MakeInstance(const TrainingProblem& problem) {
   return instance;
 }
 
-absl::Status Settle(const Instance& instance, Episode& episode) {
+absl::Status Settle(const Instance& instance, Trajectory& episode) {
   HONE_ASSIGN_OR_RETURN(const space::Measurement measurement,
                         instance.problem->Measure(episode.proposal));
   episode.cost = space::EffectiveCost(measurement);
@@ -170,7 +170,7 @@ class Trainer {
     return failure;
   }
 
-  // What the state must have been saved for.
+  // The training that a saved state must belong to.
   std::string Fingerprint() const {
     std::string names;
     for (const TrainingProblem& problem : set_.training) {
@@ -212,7 +212,7 @@ class Trainer {
       return absl::OkStatus();
     }));
     HONE_RETURN_IF_ERROR(Save());
-    std::vector<Episode> demonstrations(set_.training.size());
+    std::vector<Trajectory> demonstrations(set_.training.size());
     HONE_RETURN_IF_ERROR(ForEach(set_.training.size(), [&](size_t i) {
       HONE_ASSIGN_OR_RETURN(const Instance instance,
                             MakeInstance(set_.training[i]));
@@ -221,7 +221,7 @@ class Trainer {
       return absl::OkStatus();
     }));
     std::vector<const Turn*> turns;
-    for (const Episode& episode : demonstrations) {
+    for (const Trajectory& episode : demonstrations) {
       for (const Turn& turn : episode.turns) turns.push_back(&turn);
     }
     progress_.imitation_loss = std::numeric_limits<double>::infinity();
@@ -244,15 +244,15 @@ class Trainer {
     }
     std::vector<Rng> rngs;
     for (size_t i = 0; i < chosen.size(); ++i) rngs.push_back(rng.Split());
-    std::vector<EpisodeGroup> groups(chosen.size());
-    std::vector<Episode> demonstrations(chosen.size());
+    std::vector<TrajectoryGroup> groups(chosen.size());
+    std::vector<Trajectory> demonstrations(chosen.size());
     const auto play = [&](size_t i) -> absl::Status {
       HONE_ASSIGN_OR_RETURN(const Instance instance,
                             MakeInstance(set_.training[chosen[i]]));
       HONE_ASSIGN_OR_RETURN(
           groups[i], PlayEpisodes(*instance.game, *model_, kEpisodesPerProblem,
                                   ChooseBySoftmax(rngs[i])));
-      for (Episode& episode : groups[i]) {
+      for (Trajectory& episode : groups[i]) {
         HONE_RETURN_IF_ERROR(Settle(instance, episode));
       }
       HONE_ASSIGN_OR_RETURN(
@@ -262,7 +262,7 @@ class Trainer {
     };
     HONE_RETURN_IF_ERROR(ForEach(chosen.size(), play));
     for (size_t i = 0; i < chosen.size(); ++i) {
-      for (const Episode& episode : groups[i]) {
+      for (const Trajectory& episode : groups[i]) {
         // Total rewards count moves, so that shorter ways win.
         if (episode.TotalReward() > demonstrations[i].TotalReward()) {
           demonstrations[i] = episode;
@@ -271,7 +271,7 @@ class Trainer {
       }
     }
     std::vector<const Turn*> turns;
-    for (const Episode& episode : demonstrations) {
+    for (const Trajectory& episode : demonstrations) {
       for (const Turn& turn : episode.turns) turns.push_back(&turn);
     }
     const PpoStatistics statistics = learner_->Update(groups, turns);
@@ -291,7 +291,7 @@ class Trainer {
     const auto play = [&](size_t i) -> absl::Status {
       HONE_ASSIGN_OR_RETURN(const Instance instance, MakeInstance(problems[i]));
       HONE_ASSIGN_OR_RETURN(
-          std::vector<Episode> episodes,
+          std::vector<Trajectory> episodes,
           PlayEpisodes(*instance.game, *model_, 1, ChooseBest));
       HONE_RETURN_IF_ERROR(Settle(instance, episodes[0]));
       ratios[i] = episodes[0].cost / instance.default_cost;

@@ -14,25 +14,24 @@
 
 namespace hone::optimizers::policies {
 
-// A problem to learn on, made anew whenever it is played, so that memory stays
-// bounded.
+// A training problem, rebuilt for each use to bound memory.
 struct TrainingProblem {
   std::string name;
   std::function<absl::StatusOr<std::unique_ptr<space::Problem>>()> make;
 };
 
 struct TrainingSet {
-  // Of one kind (Problem::policy_name); not empty.
+  // Problems of one kind (Problem::policy_name); at least one.
   std::vector<TrainingProblem> training;
-  // Never learned from: they choose which weights are kept.
+  // The validation set: never trained on, selects the weights to keep.
   std::vector<TrainingProblem> validation;
 };
 
-// How far training is.
+// The progress of training.
 struct TrainingProgress {
   int64_t update = 0;
-  // Geometric mean over the validation problems of the cost that the policy
-  // reaches by itself over the default's; 0 before it was measured.
+  // Geometric mean over the validation problems of the policy's own cost
+  // divided by the default's; 0 before it is measured.
   double validation = 0;
   double best_validation = 0;
   double mean_reward = 0;
@@ -43,16 +42,16 @@ struct TrainingProgress {
 
 struct TrainingOptions {
   uint64_t seed = 0;
-  // Trials of the search that finds the sequences to imitate first.
+  // Trials of the search for the sequences to imitate first.
   int64_t search_trials = 3000;
   int64_t updates = 400;
   absl::Duration time = absl::InfiniteDuration();
-  // The weights that did best on the validation problems.
+  // File for the weights that did best on the validation problems.
   std::string weights_file;
-  // Where training stands, to go on from after an interruption; removed at the
-  // end.
+  // File for the state of the training, to resume after an interruption;
+  // removed at the end.
   std::string state_file;
-  // A line per update, CSV with a header.
+  // File for a line per update, CSV with a header.
   std::string curve_file;
   // Called at every tenth update, and at every tenth round of imitation.
   std::function<void(const TrainingProgress&)> on_progress;
@@ -63,11 +62,10 @@ struct TrainingResult {
   double best_validation = 0;
 };
 
-// Trains a policy: imitates what beam search finds on each training problem,
-// then improves by PPO on groups of episodes. Goes on from options.state_file
-// if there is one of the same set and seed.
-// Errors: InvalidArgument for an empty set; those of the problems and of
-// writing the files.
+// Trains a policy: imitates the results of beam search on each training
+// problem, then improves by PPO on groups of episodes. Resumes from
+// options.state_file if it is of the same set and seed. Errors: InvalidArgument
+// for an empty set; those of the problems and of writing the files.
 absl::StatusOr<TrainingResult> Train(const TrainingSet& set,
                                      const TrainingOptions& options);
 

@@ -12,26 +12,26 @@
 
 namespace hone::optimizers::policies {
 
-// Where a training stands between two updates.
+// The state of a training between two updates.
 struct TrainingState {
   // The set, seed and options that it belongs to.
   std::string fingerprint;
   int64_t update = 0;
   double seconds_before = 0;
   double best_validation = 0;
-  // By training problem: the best game known; empty before it was searched.
+  // The best known game of each training problem; empty before its search.
   std::vector<std::vector<int32_t>> best_moves;
   std::string weights;
   std::string gradient_descent;
 };
 
-// The state in `path`; nothing when there is no such file or `path` is empty.
-// Errors: FailedPrecondition when it belongs to another training;
-// InvalidArgument when it is no such file.
+// Reads the state in `path`; nothing if there is no such file or `path` is
+// empty. Errors: FailedPrecondition if it belongs to another training;
+// InvalidArgument if it is no state file.
 absl::StatusOr<std::optional<TrainingState>> ReadTrainingState(
     const std::string& path, absl::string_view fingerprint);
 
-// Does nothing when `path` is empty.
+// Writes the state to `path`, unless that is empty.
 // Errors: those of WriteFileAtomically.
 absl::Status WriteTrainingState(const std::string& path,
                                 const TrainingState& state);

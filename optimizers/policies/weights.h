@@ -11,22 +11,22 @@
 
 namespace hone::optimizers::policies {
 
-// A model for `problem` that knows nothing.
+// Returns an untrained model for `problem`.
 std::unique_ptr<Model> NewModel(const space::Problem& problem,
                                 const OptimizerOptions& options);
 
-// Whether there are weights for `problem` that were trained before.
+// Returns true if there are trained weights for `problem`.
 bool HasTrainedWeights(const space::Problem& problem,
                        const OptimizerOptions& options);
 
-// The model of options.weights, else the one that comes with Hone for this kind
-// of problem, else one that knows nothing.
-// Errors: NotFound when the file cannot be read; InvalidArgument when its
+// Returns the model of options.weights, else the one that comes with Hone for
+// this kind of problem, else an untrained one.
+// Errors: NotFound if the file cannot be read; InvalidArgument if its
 // weights do not fit the problem.
 absl::StatusOr<std::unique_ptr<Model>> TrainedModel(
     const space::Problem& problem, const OptimizerOptions& options);
 
-// The same, or no opinion at all for options.uniform_prior.
+// The same, or a UniformScorer for options.uniform_prior.
 absl::StatusOr<std::unique_ptr<const Scorer>> PriorOf(
     const space::Problem& problem, const OptimizerOptions& options);
 

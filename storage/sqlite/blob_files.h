@@ -19,14 +19,13 @@ absl::Status SyncFile(const std::string& path);
 // Threads: thread-safe; the same digest may be written twice at once.
 class BlobFiles {
  public:
-  // `root` exists. Removes what an interrupted Write left.
+  // `root` exists. Removes the remains of an interrupted Write.
   explicit BlobFiles(const std::string& root);
 
-  // Writes the file so that after a crash it is there whole or not at all; OK
-  // means that it is on disk.
-  // Errors: ResourceExhausted when the disk is full.
+  // Writes the file. After a crash it is complete or absent; OK means that it
+  // is on disk. Errors: ResourceExhausted if the disk is full.
   absl::Status Write(absl::string_view digest, absl::string_view bytes) const;
-  // Errors: NotFound; DataLoss when its size is not `size`.
+  // Errors: NotFound; DataLoss if its size is not `size`.
   absl::StatusOr<std::string> Read(absl::string_view digest,
                                    int64_t size) const;
 

@@ -155,7 +155,6 @@ absl::Status Database::Error(int code, absl::string_view doing) {
   const int last_error = errno;
   const int noted_error = sqlite3_system_errno(handle_);
   const bool is_io = (code & 0xff) == SQLITE_IOERR;
-  if ((code & 0xff) == SQLITE_BUSY) ++events_->busy;
   absl::Status status = StatusOfCode(
       code,
       noted_error != 0 ? noted_error
@@ -201,10 +200,6 @@ absl::StatusOr<int64_t> Database::QueryInt(absl::string_view sql) {
 }
 
 int64_t Database::changes() const { return sqlite3_changes64(handle_); }
-
-int64_t Database::last_insert_rowid() const {
-  return sqlite3_last_insert_rowid(handle_);
-}
 
 bool Database::in_transaction() const {
   return sqlite3_get_autocommit(handle_) == 0;

@@ -19,16 +19,15 @@ struct sqlite3_stmt;
 
 namespace hone::storage::sqlite {
 
-// What operators want to count. Shared by all connections of a store.
+// Counters shared by all connections of a store.
 struct Events {
-  std::atomic<int64_t> busy{0};
   std::atomic<int64_t> corrupt{0};
 };
 
-// A statement being run, with bound parameters. Goes back to its connection's
-// cache at the end of its life.
+// A running statement with bound parameters. Returns to its connection's cache
+// when destroyed.
 //
-// Threads: those of its Database.
+// Threads: as its Database.
 class Statement {
  public:
   Statement(Statement&& other) noexcept;
@@ -36,7 +35,7 @@ class Statement {
   ~Statement();
 
   // Binds ?1, ?2, … in order: integers, double (NaN becomes NULL), text,
-  // std::optional of these. The values are copied. An error comes out of Step.
+  // std::optional of these. Copies the values. Step returns the errors.
   template <typename... Values>
   Statement& Bind(const Values&... values) {
     int index = 0;
@@ -46,7 +45,7 @@ class Statement {
   // Binds ?`index` to bytes.
   Statement& BindBlob(int index, absl::string_view bytes);
 
-  // Goes to the next row; false when there is none.
+  // Advances to the next row. Returns false at the end.
   absl::StatusOr<bool> Step();
   // Runs a statement that returns no rows.
   absl::Status Run();
@@ -57,7 +56,7 @@ class Statement {
   double Real(int column) const;
   std::string Text(int column) const;
 
-  // DataLoss, counted: the current row, of `table`, is not what was written.
+  // Counts the current row of `table` as corrupt and returns DataLoss.
   absl::Status CorruptRow(absl::string_view table) const;
 
  private:
@@ -95,8 +94,8 @@ class Database {
   };
 
   // `events` outlives the connection.
-  // Errors: DataLoss when the file is no database; Unavailable when it cannot
-  // be opened.
+  // Errors: DataLoss if the file is no database; Unavailable if it cannot be
+  // opened.
   static absl::StatusOr<std::unique_ptr<Database>> Open(
       const std::string& path, Mode mode, absl::Duration busy_timeout,
       Events* events);
@@ -104,22 +103,21 @@ class Database {
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
 
-  // A statement ready to be bound. `sql` has static storage: it is the key of a
-  // cache of prepared statements.
+  // Returns a statement ready to be bound. `sql` has static storage; it is the
+  // key of a cache of prepared statements.
   absl::StatusOr<Statement> Prepare(absl::string_view sql);
   // Runs a script without parameters and without results.
   absl::Status Execute(const std::string& script);
-  // The first column of the first row of a query without parameters.
+  // Returns the first column of the first row of a query without parameters.
   absl::StatusOr<int64_t> QueryInt(absl::string_view sql);
 
-  // Rows that the last INSERT, UPDATE or DELETE changed.
+  // The number of rows that the last INSERT, UPDATE or DELETE changed.
   int64_t changes() const;
-  int64_t last_insert_rowid() const;
-  // False once an error has rolled a transaction back by itself.
+  // Returns false after SQLite has rolled a transaction back by itself.
   bool in_transaction() const;
 
-  // PRAGMA quick_check for at most `limit`.
-  // Errors: DataLoss with the first finding. Running out of time is none.
+  // Runs PRAGMA quick_check for at most `limit`; a timeout is OK.
+  // Errors: DataLoss with the first finding.
   absl::Status QuickCheck(absl::Duration limit);
 
  private:
@@ -128,7 +126,7 @@ class Database {
       : handle_(handle), events_(events) {}
 
   absl::Status Configure(Mode mode, absl::Duration busy_timeout);
-  // The status of a failed call, counted.
+  // Returns the status of a failed call and counts it if it is corruption.
   absl::Status Error(int code, absl::string_view doing);
   void Recycle(absl::string_view sql, sqlite3_stmt* statement);
 
@@ -151,7 +149,7 @@ class Transaction {
  private:
   explicit Transaction(Database& database) : database_(&database) {}
 
-  Database* database_;  // null when there is nothing to roll back
+  Database* database_;  // null if there is nothing to roll back
 };
 
 }  // namespace hone::storage::sqlite

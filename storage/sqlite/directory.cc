@@ -33,7 +33,7 @@ constexpr RemoteFilesystem kRemoteFilesystems[] = {
     {0x19830326, "BeeGFS"}, {0x01161970, "GFS2"},
 };
 
-// Who holds a lock, in words; written into the lock file.
+// A description of the holder of a lock; written into the lock file.
 std::string Self() {
   std::array<char, 256> host{};
   if (gethostname(host.data(), host.size() - 1) != 0) host[0] = '\0';

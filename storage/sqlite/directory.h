@@ -11,17 +11,17 @@
 namespace hone::storage::sqlite {
 
 // Refuses filesystems that are shared between machines or served by another
-// process, by statfs's magic number: a write-ahead log needs memory shared by
-// all its users, and locks that hold.
+// process, by statfs's magic number. A write-ahead log needs memory shared by
+// all its users, and reliable locks.
 // Errors: FailedPrecondition, naming the filesystem.
 absl::Status CheckLocalFilesystem(uint32_t magic, const std::string& path);
 
-// The directory of a store, held by this process alone.
+// The directory of a store, locked by this process.
 class Directory {
  public:
-  // Creates the directory when missing and locks it.
-  // Errors: Unavailable when another process (or this one) holds it, saying
-  // which; FailedPrecondition on a network filesystem.
+  // Creates the directory if it is missing, and locks it.
+  // Errors: Unavailable if a process (even this one) holds it, naming the
+  // process; FailedPrecondition on a network filesystem.
   static absl::StatusOr<std::unique_ptr<Directory>> Lock(
       const std::string& path);
   // Releases the lock.

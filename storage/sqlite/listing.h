@@ -18,8 +18,8 @@ namespace hone::storage::sqlite {
 template <typename T>
 using RowReader = absl::StatusOr<Row<T>> (*)(const Statement&);
 
-// The page of `request` from a query for one row more than it asks for, newest
-// first. Corrupt rows are left out.
+// Reads the page of `request` from a query for one row more than its size,
+// newest first. Skips corrupt rows.
 template <typename T>
 absl::StatusOr<Page<T>> ReadPage(Statement& query, const std::string& listing,
                                  const PageRequest& request,
@@ -38,7 +38,7 @@ absl::StatusOr<Page<T>> ReadPage(Statement& query, const std::string& listing,
   return page;
 }
 
-// The first row of a query that is not corrupt.
+// Returns the first row of a query that is not corrupt.
 template <typename T>
 absl::StatusOr<std::optional<T>> FirstIntact(Statement& query,
                                              RowReader<T> read) {

@@ -11,22 +11,21 @@
 
 namespace hone::storage::sqlite {
 
-// A step of the schema: leads from version-1 to `version`, and sets PRAGMA
-// user_version to it.
+// A step of the schema from version-1 to `version`; sets PRAGMA user_version.
 struct Migration {
   int version;
   absl::string_view sql;
 };
 
-// All of storage/migrations, built in, by version from 1 on.
+// The migrations of storage/migrations, built in, by version from 1 on.
 absl::Span<const Migration> Migrations();
 
-// Brings the database at `path` to the newest of `migrations`, each in a
-// transaction of its own. A database that holds data is copied first, to
-// PATH.vN.backup where N is its version.
-// Errors: FailedPrecondition for a database of a newer version, or of another
-// program; nothing is changed then. After an error the database is at some
-// version from which a later call goes on.
+// Migrates the database at `path` to the newest version, each step in its own
+// transaction. Copies a database that holds data first, to PATH.vN.backup, N
+// being its version.
+// Errors: FailedPrecondition for a database of a newer version or of another
+// program, which stays unchanged. After another error the database is at an
+// intermediate version, from which a later call continues.
 absl::Status Migrate(Database& database, const std::string& path,
                      absl::Span<const Migration> migrations);
 

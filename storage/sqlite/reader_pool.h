@@ -11,7 +11,7 @@
 
 namespace hone::storage::sqlite {
 
-// Connections that only read, lent to one thread at a time.
+// Read-only connections, each lent to one thread at a time.
 // Threads: thread-safe.
 class ReaderPool {
  public:
@@ -31,7 +31,7 @@ class ReaderPool {
     std::unique_ptr<Database> database_;
   };
 
-  // At least one connection, all kReadOnly.
+  // `databases` are kReadOnly; at least one.
   explicit ReaderPool(std::vector<std::unique_ptr<Database>> databases)
       : idle_(std::move(databases)) {}
 

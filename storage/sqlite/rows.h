@@ -11,8 +11,8 @@
 #include "storage/record.h"
 #include "storage/sqlite/database.h"
 
-// Between rows and values. Every row has a checksum over its other columns;
-// reading one that does not match gives DataLoss (and counts it).
+// Converts between rows and values. Every row has a checksum over its other
+// columns; reading a row that does not match returns DataLoss and counts it.
 namespace hone::storage::sqlite {
 
 // Columns of `tuning` in the order that ReadTuning expects.
@@ -37,14 +37,14 @@ struct Row {
 
 absl::StatusOr<Row<Tuning>> ReadTuning(const Statement& row);
 absl::StatusOr<Row<Record>> ReadRecord(const Statement& row);
-// From columns id, candidate, outcome, cost, samples, message, checksum.
+// Reads the columns id, candidate, outcome, cost, samples, message, checksum.
 absl::StatusOr<space::Trial> ReadTrial(const Statement& row);
 
 // Errors: NotFound; DataLoss.
 absl::StatusOr<Row<Tuning>> FindTuning(Database& database,
                                        absl::string_view id);
 absl::Status InsertTuning(Database& database, const Tuning& tuning);
-// Writes the columns that change in the life of a tuning.
+// Writes the columns that change during a tuning.
 absl::Status UpdateTuning(Database& database, const Row<Tuning>& tuning);
 // Replaces the record of the same key.
 absl::Status InsertRecord(Database& database, const Record& record);

@@ -18,10 +18,23 @@ using sqlite::Database;
 using sqlite::Row;
 using sqlite::Statement;
 
+// Errors: NotFound; DataLoss if the row is corrupt.
+absl::StatusOr<Record> FindRecord(Database& database, const CacheKey& key) {
+  HONE_ASSIGN_OR_RETURN(Statement query,
+                        database.Prepare("SELECT " HONE_RECORD_COLUMNS
+                                         " FROM record WHERE key_digest = ?1"));
+  HONE_ASSIGN_OR_RETURN(const bool found, query.Bind(key.Digest()).Step());
+  if (!found) return NoSuchRecord(key);
+  HONE_ASSIGN_OR_RETURN(Row<Record> row, sqlite::ReadRecord(query));
+  return std::move(row.value);
+}
+
 }  // namespace
 
-absl::Status SqliteStore::Publish(const Record& record) {
-  return writer_->Run([&](Database& database) -> absl::Status {
+absl::StatusOr<bool> SqliteStore::Publish(const Record& record) {
+  bool published = false;
+  const auto publish = [&](Database& database) -> absl::Status {
+    published = false;
     if (!record.tuning_id.empty()) {
       HONE_ASSIGN_OR_RETURN(Row<Tuning> row,
                             sqlite::FindTuning(database, record.tuning_id));
@@ -29,19 +42,22 @@ absl::Status SqliteStore::Publish(const Record& record) {
       row.value.updated = clock_.Now();
       HONE_RETURN_IF_ERROR(sqlite::UpdateTuning(database, row));
     }
+    const absl::StatusOr<Record> present = FindRecord(database, record.key);
+    if (present.ok() && !Replaces(record, *present)) return absl::OkStatus();
+    // A corrupt record is replaced.
+    if (!present.ok() && !absl::IsNotFound(present.status()) &&
+        !absl::IsDataLoss(present.status())) {
+      return present.status();
+    }
+    published = true;
     return sqlite::InsertRecord(database, record);
-  });
+  };
+  HONE_RETURN_IF_ERROR(writer_->Run(publish));
+  return published;
 }
 
 absl::StatusOr<Record> SqliteStore::Lookup(const CacheKey& key) {
-  const sqlite::ReaderPool::Lease reader = readers_->Borrow();
-  HONE_ASSIGN_OR_RETURN(Statement query,
-                        reader->Prepare("SELECT " HONE_RECORD_COLUMNS
-                                        " FROM record WHERE key_digest = ?1"));
-  HONE_ASSIGN_OR_RETURN(const bool found, query.Bind(key.Digest()).Step());
-  if (!found) return NoSuchRecord(key);
-  HONE_ASSIGN_OR_RETURN(Row<Record> row, sqlite::ReadRecord(query));
-  return std::move(row.value);
+  return FindRecord(*readers_->Borrow(), key);
 }
 
 absl::StatusOr<Page<Record>> SqliteStore::ListRecords(

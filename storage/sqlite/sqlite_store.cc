@@ -107,7 +107,6 @@ absl::Status SqliteStore::CountCorrupt(absl::Status status) {
   return status;
 }
 
-int64_t SqliteStore::busy_count() const { return events_->busy; }
 int64_t SqliteStore::corrupt_count() const { return events_->corrupt; }
 
 absl::StatusOr<std::string> SqliteStore::PutBlob(absl::string_view bytes) {

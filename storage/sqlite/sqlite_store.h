@@ -26,52 +26,49 @@ struct Events;
 struct SqliteOptions {
   // Connections that read; each serves one call at a time.
   int readers = 4;
-  // How long a call waits for a lock before it fails.
+  // The time a call waits for a lock before it fails.
   absl::Duration busy_timeout = absl::Seconds(5);
-  // How long opening may look for corruption.
+  // The time that opening may spend on the search for corruption.
   absl::Duration quick_check_limit = absl::Seconds(1);
-  // Gives Tuning::updated.
+  // Sets Tuning::updated.
   const Clock* clock = &SystemClock();
 };
 
 // The durable store of one machine: a SQLite database and files for large blobs
 // in one directory, used by one process. storage/SCHEMA.md describes both.
 //
-// A row or file that does not match its checksum gives DataLoss where it is
-// asked for by name and is left out of listings. Publishing or storing it anew
-// replaces it.
+// A row or file that does not match its checksum is DataLoss if it is requested
+// by name, and is left out of listings. Publishing or storing it again replaces
+// it.
 class SqliteStore final : public Store {
  public:
-  // Opens the store in `directory`, creating it when there is none and bringing
-  // an older schema up to date.
-  // Errors: Unavailable when another process uses it, naming that process;
-  // FailedPrecondition for a store of a newer version, naming both versions,
-  // and for a network filesystem; DataLoss when it is corrupt.
+  // Opens the store in `directory`, creating it if it is missing and migrating
+  // an older schema. Errors: Unavailable if another process uses it, naming
+  // that process; FailedPrecondition for a store of a newer version, naming
+  // both versions, and for a network filesystem; DataLoss if it is corrupt.
   static absl::StatusOr<std::unique_ptr<SqliteStore>> Create(
       const std::string& directory, const SqliteOptions& options = {});
-  // Waits for writes under way.
+  // Waits for pending writes.
   ~SqliteStore() override;
 
   absl::StatusOr<std::string> PutBlob(absl::string_view bytes) override;
   absl::StatusOr<std::string> GetBlob(absl::string_view digest) override;
   absl::StatusOr<bool> HasBlob(absl::string_view digest) override;
 
-  absl::Status CreateTuning(const Tuning& tuning) override;
+  absl::StatusOr<Tuning> CreateTuning(const Tuning& tuning) override;
   absl::StatusOr<Tuning> GetTuning(absl::string_view id) override;
   absl::Status SetTuningState(absl::string_view id, TuningState state,
                               absl::string_view error) override;
   absl::StatusOr<Page<Tuning>> ListTunings(
       absl::Span<const TuningState> states, int32_t page_size,
       absl::string_view page_token) override;
-  absl::StatusOr<std::optional<Tuning>> FindUnfinishedTuning(
-      const CacheKey& key) override;
 
   absl::Status AppendTrials(absl::string_view tuning_id,
                             absl::Span<const space::Trial> trials) override;
   absl::StatusOr<std::vector<space::Trial>> ListTrials(
       absl::string_view tuning_id) override;
 
-  absl::Status Publish(const Record& record) override;
+  absl::StatusOr<bool> Publish(const Record& record) override;
   absl::StatusOr<Record> Lookup(const CacheKey& key) override;
   absl::StatusOr<Page<Record>> ListRecords(
       const RecordFilter& filter, int32_t page_size,
@@ -82,21 +79,19 @@ class SqliteStore final : public Store {
 
   absl::StatusOr<StoreStats> Stats() override;
 
-  // For metrics, since Create: calls that found the database locked for longer
-  // than the timeout, and corrupt rows and files met.
-  int64_t busy_count() const;
+  // Returns the number of corrupt rows and files met since Create.
   int64_t corrupt_count() const;
 
  private:
   SqliteStore(std::unique_ptr<sqlite::Directory> directory,
               const SqliteOptions& options);
 
-  // Counts DataLoss of a blob, which no database call has counted; returns
+  // Counts the DataLoss of a blob, which no database call counts. Returns
   // `status`.
   absl::Status CountCorrupt(absl::Status status);
 
   const Clock& clock_;
-  // In the order of creation: each needs those before it until its end.
+  // In the order of creation: each uses those before it until its end.
   std::unique_ptr<sqlite::Directory> directory_;
   std::unique_ptr<sqlite::Events> events_;
   std::unique_ptr<sqlite::BlobFiles> blob_files_;

@@ -1,4 +1,6 @@
 // The part of SqliteStore that is about tunings and their trials.
+#include <bit>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -21,17 +23,40 @@ using sqlite::Database;
 using sqlite::Row;
 using sqlite::Statement;
 
+// The unfinished tuning of the same key, optimizer and seed.
+absl::StatusOr<std::optional<Tuning>> FindTwin(Database& database,
+                                               const Tuning& wanted) {
+  HONE_ASSIGN_OR_RETURN(Statement query,
+                        database.Prepare("SELECT " HONE_TUNING_COLUMNS
+                                         " FROM tuning WHERE key_digest = ?1"
+                                         " AND state IN ('pending', 'running')"
+                                         " AND optimizer = ?2 AND seed = ?3"));
+  query.Bind(wanted.key.Digest(), wanted.optimizer,
+             std::bit_cast<int64_t>(wanted.seed));
+  return sqlite::FirstIntact<Tuning>(query, sqlite::ReadTuning);
+}
+
 }  // namespace
 
-absl::Status SqliteStore::CreateTuning(const Tuning& tuning) {
-  return writer_->Run([&](Database& database) -> absl::Status {
+absl::StatusOr<Tuning> SqliteStore::CreateTuning(const Tuning& tuning) {
+  Tuning result;
+  const auto create = [&](Database& database) -> absl::Status {
+    HONE_ASSIGN_OR_RETURN(std::optional<Tuning> twin,
+                          FindTwin(database, tuning));
+    if (twin) {
+      result = *std::move(twin);
+      return absl::OkStatus();
+    }
     HONE_ASSIGN_OR_RETURN(
         Statement query,
         database.Prepare("SELECT 1 FROM tuning WHERE id = ?1"));
     HONE_ASSIGN_OR_RETURN(const bool exists, query.Bind(tuning.id).Step());
     if (exists) return TuningExists(tuning.id);
+    result = tuning;
     return sqlite::InsertTuning(database, tuning);
-  });
+  };
+  HONE_RETURN_IF_ERROR(writer_->Run(create));
+  return result;
 }
 
 absl::StatusOr<Tuning> SqliteStore::GetTuning(absl::string_view id) {
@@ -72,18 +97,6 @@ absl::StatusOr<Page<Tuning>> SqliteStore::ListTunings(
                       " ORDER BY sequence DESC LIMIT ?3"));
   query.Bind(request.before, wanted, request.size + 1);
   return sqlite::ReadPage<Tuning>(query, listing, request, sqlite::ReadTuning);
-}
-
-absl::StatusOr<std::optional<Tuning>> SqliteStore::FindUnfinishedTuning(
-    const CacheKey& key) {
-  const sqlite::ReaderPool::Lease reader = readers_->Borrow();
-  HONE_ASSIGN_OR_RETURN(Statement query,
-                        reader->Prepare("SELECT " HONE_TUNING_COLUMNS
-                                        " FROM tuning WHERE key_digest = ?1"
-                                        " AND state IN ('pending', 'running')"
-                                        " ORDER BY sequence DESC"));
-  return sqlite::FirstIntact<Tuning>(query.Bind(key.Digest()),
-                                     sqlite::ReadTuning);
 }
 
 absl::Status SqliteStore::AppendTrials(absl::string_view tuning_id,

@@ -6,14 +6,14 @@
 
 namespace hone::storage::sqlite {
 
-// The one place where SQLite's codes become ours. `code` is an extended result
-// code other than OK, ROW and DONE; `system_error` the errno behind an I/O
-// error, or 0.
+// Converts a code of SQLite; the only place that does. `code` is an extended
+// result code other than OK, ROW and DONE; `system_error` is the errno of an
+// I/O error, or 0.
 absl::Status StatusOfCode(int code, int system_error,
                           absl::string_view message);
 
-// The status of a failed system call on `path`: ResourceExhausted for a full
-// disk, a quota or a file-size limit, NotFound for a missing file, else
+// Returns the status of a failed system call on `path`: ResourceExhausted for a
+// full disk, a quota or a file-size limit, NotFound for a missing file, else
 // Unavailable.
 absl::Status StatusOfErrno(int error, absl::string_view doing,
                            absl::string_view path);

@@ -16,24 +16,24 @@
 
 namespace hone::storage::sqlite {
 
-// The one thread that writes, with the one connection that writes and
+// The only thread that writes, with the only connection that writes and
 // checkpoints.
 //
-// Operations that wait at the same moment share a transaction (group commit):
-// the cost is in the fsync of a commit, which FULL needs. Each has a savepoint
-// of its own, so one that fails takes no other with it.
+// Operations that wait at the same time share a transaction (group commit),
+// because the cost is in the fsync that synchronous=FULL requires for a commit.
+// Each has its own savepoint, so a failure does not affect the others.
 //
 // Threads: thread-safe.
 class Writer {
  public:
-  // Runs inside a transaction; an error undoes what it did. May run more than
-  // once (when the commit of a group failed), so it depends on the database
-  // only and sets its outputs anew.
+  // Runs inside a transaction; an error rolls it back. May run more than once
+  // (after the commit of a group failed), so it depends on the database only
+  // and resets its outputs.
   using Operation = std::function<absl::Status(Database&)>;
 
   // `database` is kReadWrite.
   explicit Writer(std::unique_ptr<Database> database);
-  // Finishes what waits, checkpoints and closes.
+  // Runs the waiting operations, checkpoints and closes.
   ~Writer();
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
@@ -41,7 +41,7 @@ class Writer {
   // Runs `operation`; OK means that it is on disk.
   absl::Status Run(const Operation& operation);
 
-  // Operations that wait for the one under way.
+  // The number of operations that wait for the running one.
   size_t waiting() const;
 
  private:
@@ -52,8 +52,8 @@ class Writer {
   };
 
   void Work();
-  // Runs the requests in one transaction and sets their status. The result is
-  // the transaction's: when it is not OK, nothing is stored.
+  // Runs the requests in one transaction and sets their status. Returns the
+  // status of the transaction; if it is not OK, nothing is stored.
   absl::Status RunGroup(const std::vector<Request*>& group);
 
   const std::unique_ptr<Database> database_;

@@ -16,10 +16,10 @@
 #include "backends/cpu/compiler.h"
 #include "backends/cpu/exported_names.h"
 #include "backends/cpu/native_module.h"
+#include "base/temporary_directory.h"
 #include "hlo/text/parser.h"
 #include "loops/text.h"
 #include "tests/support/status_matchers.h"
-#include "tests/support/temporary_directory.h"
 
 namespace hone::backends {
 namespace {
@@ -80,7 +80,7 @@ absl::Status Export(const std::string& path) {
 }
 
 TEST(ExportModule, IsCalledWithTheArraysOfTuples) {
-  const testing::TemporaryDirectory directory;
+  const TemporaryDirectory directory;
   const std::string path = directory.path() + "/doubles.so";
   HONE_ASSERT_OK(Export(path));
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -101,7 +101,7 @@ TEST(ExportModule, IsCalledWithTheArraysOfTuples) {
 }
 
 TEST(ExportModule, HeaderNamesTheArraysOfTuples) {
-  const testing::TemporaryDirectory directory;
+  const TemporaryDirectory directory;
   HONE_ASSERT_OK(Export(directory.path() + "/doubles.so"));
   std::ifstream file(directory.path() + "/doubles.h");
   const std::string header((std::istreambuf_iterator<char>(file)), {});
@@ -139,7 +139,7 @@ auto ThreadsOfThisProcess() {
 }
 
 TEST(ExportKernel, SetsItsThreads) {
-  const testing::TemporaryDirectory directory;
+  const TemporaryDirectory directory;
   const std::string path = directory.path() + "/scaled.so";
   HONE_ASSERT_OK(ExportScaled(2, path));
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -166,7 +166,7 @@ TEST(ExportKernel, SetsItsThreads) {
 }
 
 TEST(ExportKernel, TwoAreLinkedIntoOneProgram) {
-  const testing::TemporaryDirectory directory;
+  const TemporaryDirectory directory;
   HONE_ASSERT_OK(ExportScaled(2, directory.path() + "/twice.so"));
   HONE_ASSERT_OK(ExportScaled(3, directory.path() + "/thrice.so"));
   std::ofstream(directory.path() + "/main.c") << R"(
@@ -200,7 +200,7 @@ int main(void) {
 
 // Whatever the file is called, its header is valid C.
 TEST(ExportKernel, AnyFileNameGivesAHeader) {
-  const testing::TemporaryDirectory directory;
+  const TemporaryDirectory directory;
   for (const char* name : {"2mm", "int", "", "hone", "hone_kernel",
                            "softmax.8x8", "a-b c", "\xce\xb5"}) {
     const std::string library =

@@ -13,9 +13,9 @@
 
 #include "backends/cpu/compiler.h"
 #include "backends/cpu/loaded_object.h"
+#include "base/temporary_directory.h"
 #include "loops/text.h"
 #include "tests/support/status_matchers.h"
-#include "tests/support/temporary_directory.h"
 
 namespace hone::backends {
 namespace {
@@ -79,7 +79,7 @@ TEST(CompileProgramTest, CodeKeepsItsPlaceInLinesWhereverItIsLoaded) {
 }
 
 TEST(SharedObjectTest, IsLoadedAndExportsItsNamesOnly) {
-  const testing::TemporaryDirectory directory;
+  const TemporaryDirectory directory;
   const std::string path = directory.path() + "/libexample.so";
   HONE_ASSERT_OK(WriteSharedObject(CompileExample(), kNames, path));
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -102,7 +102,7 @@ TEST(SharedObjectTest, IsLoadedAndExportsItsNamesOnly) {
 }
 
 TEST(SharedObjectTest, IsCalledFromC) {
-  const testing::TemporaryDirectory directory;
+  const TemporaryDirectory directory;
   HONE_ASSERT_OK(WriteSharedObject(CompileExample(), kNames,
                                    directory.path() + "/libexample.so"));
   std::ofstream(directory.path() + "/example.h") << ExampleHeader();
@@ -140,7 +140,7 @@ TEST(SharedObjectTest, HeaderDescribesTheArrays) {
 }
 
 TEST(SharedObjectTest, RefusesWhatIsNoObject) {
-  const testing::TemporaryDirectory directory;
+  const TemporaryDirectory directory;
   EXPECT_THAT(
       WriteSharedObject("not an object", kNames, directory.path() + "/x.so"),
       StatusIs(absl::StatusCode::kInvalidArgument, _));

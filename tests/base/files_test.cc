@@ -14,14 +14,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/temporary_directory.h"
 #include "tests/support/status_matchers.h"
-#include "tests/support/temporary_directory.h"
 
 namespace hone {
 namespace {
 
 using ::hone::testing::StatusIs;
-using ::hone::testing::TemporaryDirectory;
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 

@@ -6,9 +6,9 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include "base/temporary_directory.h"
 #include "hlo/passes/registry.h"
 #include "tests/support/status_matchers.h"
-#include "tests/support/temporary_directory.h"
 
 namespace hone::bench {
 namespace {
@@ -107,7 +107,7 @@ class PassFidelityTable : public ::testing::Test {
                                 out_);
   }
 
-  testing::TemporaryDirectory directory_;
+  TemporaryDirectory directory_;
   std::ostringstream out_;
 };
 

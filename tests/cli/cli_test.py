@@ -350,6 +350,10 @@ class BadInput(Scratch):
             "beam", "greedy")
         self.one_line_error(hone("tune", path, "--local", "--task", "nope"), 2,
                             "nope", "pass_order")
+        for command in (["opt"], ["tune", "--local"], ["lookup"],
+                        ["compile", "-o", "out.hlo"]):
+            self.one_line_error(hone(*command, path, "--numerics=nope"), 2,
+                                "'nope'", "exact, reassociate or fast")
 
     def test_usage(self):
         self.one_line_error(hone("tune"), 2)
@@ -440,6 +444,9 @@ class WithDaemon(Scratch):
         self.assertEqual(
             [c["name"] for c in missed["explanation"]["components"]
              if not c["matches"]], ["options"])
+        missed = self.json("lookup", MODULE, "--numerics", "exact",
+                           server=self.server, status=1)
+        self.assertFalse(missed["hit"])
         records = self.json("cache", "list", server=self.server)["records"]
         self.assertEqual(len(records), 1)
         tunings = self.json("list", "tunings", server=self.server)["tunings"]

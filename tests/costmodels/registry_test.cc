@@ -1,6 +1,5 @@
 #include "costmodels/registry.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <set>
 #include <string>
@@ -13,10 +12,8 @@
 namespace hone::costmodels {
 namespace {
 
-TEST(CostModelRegistry, IsSortedAndIdsAreTheNames) {
-  const std::vector<absl::string_view> names = CostModelNames();
-  EXPECT_TRUE(std::is_sorted(names.begin(), names.end()));
-  for (absl::string_view name : names) {
+TEST(CostModelRegistry, IdsAreTheNames) {
+  for (absl::string_view name : CostModels().ids()) {
     HONE_ASSERT_OK_AND_ASSIGN(auto model, CreateCostModel(name));
     EXPECT_EQ(model->name(), name);
   }
@@ -34,7 +31,7 @@ TEST(CostModelRegistry, ListsEverySource) {
     }
   }
   std::set<std::string> listed;
-  for (absl::string_view name : CostModelNames()) listed.emplace(name);
+  for (absl::string_view name : CostModels().ids()) listed.emplace(name);
   EXPECT_EQ(models, listed);
 }
 

@@ -26,16 +26,6 @@ std::string NumberedModule(int n) {
       kModule, {{"constant(0)", absl::StrCat("constant(", n, ")")}});
 }
 
-TemporaryDirectory::TemporaryDirectory()
-    : path_((std::filesystem::temp_directory_path() /
-             absl::StrCat("hone_daemon_test_", RandomUuid()))
-                .string()) {}
-
-TemporaryDirectory::~TemporaryDirectory() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
 DaemonTest::DaemonTest() {
   config_.listen = "127.0.0.1:0";
   config_.http = "127.0.0.1:0";

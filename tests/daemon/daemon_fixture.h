@@ -11,6 +11,7 @@
 #include "gtest/gtest.h"
 #include <grpcpp/grpcpp.h>
 
+#include "base/temporary_directory.h"
 #include "daemon/config.h"
 #include "daemon/server.h"
 #include "hone/v1/admin_service.grpc.pb.h"
@@ -40,17 +41,6 @@ ENTRY main {
 
 // Another module of the same kind; each `n` has a different fingerprint.
 std::string NumberedModule(int n);
-
-// A folder that goes with its owner.
-class TemporaryDirectory {
- public:
-  TemporaryDirectory();
-  ~TemporaryDirectory();
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 // A daemon in this process on free ports, and a real client of it.
 class DaemonTest : public ::testing::Test {

@@ -31,16 +31,16 @@ testing::IntegerProblem Counter(int32_t max_steps) {
 TEST(Follow, LeavesOutWhatLeadsNowhere) {
   const testing::IntegerProblem problem = Counter(16);
   const std::vector<int32_t> actions = {2, 1, 0, 0, 2, 1, 0, 0};
-  const Position position = Follow(problem, actions);
-  EXPECT_THAT(position.actions, ElementsAre(0, 0, 0));
-  EXPECT_EQ(problem.Cost(position.state), 3);
+  const Path path = Follow(problem, actions);
+  EXPECT_THAT(path.actions, ElementsAre(0, 0, 0));
+  EXPECT_EQ(problem.Cost(path.state), 3);
 }
 
 TEST(Follow, ReturnsToTheStart) {
   const testing::IntegerProblem problem = Counter(16);
-  const Position position = Follow(problem, {0, 0, 1, 1});
-  EXPECT_THAT(position.actions, IsEmpty());
-  EXPECT_EQ(position.state->key(), problem.InitialState()->key());
+  const Path path = Follow(problem, {0, 0, 1, 1});
+  EXPECT_THAT(path.actions, IsEmpty());
+  EXPECT_EQ(path.state->key(), problem.InitialState()->key());
 }
 
 TEST(Follow, HasNoStateWhereAStepFails) {

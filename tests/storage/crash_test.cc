@@ -14,10 +14,10 @@
 #include <unistd.h>
 
 #include "base/rng.h"
+#include "base/temporary_directory.h"
 #include "storage/sqlite/sqlite_store.h"
 #include "tests/storage/samples.h"
 #include "tests/support/status_matchers.h"
-#include "tests/support/temporary_directory.h"
 
 namespace hone::storage {
 namespace {
@@ -86,7 +86,7 @@ void ExpectIntact(const std::string& directory) {
 }
 
 TEST(SqliteStoreCrash, NothingAcknowledgedIsLostToKill9) {
-  hone::testing::TemporaryDirectory directory;
+  hone::TemporaryDirectory directory;
   Rng rng(11);
   int64_t acknowledged_in_all = 0;
   for (int round = 0; round < kKills; ++round) {

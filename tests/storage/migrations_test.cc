@@ -10,8 +10,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include "base/temporary_directory.h"
 #include "tests/support/status_matchers.h"
-#include "tests/support/temporary_directory.h"
 
 namespace hone::storage::sqlite {
 namespace {
@@ -45,7 +45,7 @@ class MigrationsTest : public ::testing::Test {
     return database.QueryInt("PRAGMA user_version").value();
   }
 
-  hone::testing::TemporaryDirectory directory_;
+  hone::TemporaryDirectory directory_;
   const std::string path_ = directory_.path() + "/test.db";
   Events events_;
 };

@@ -22,16 +22,15 @@
 #include <unistd.h>
 
 #include "base/rng.h"
+#include "base/temporary_directory.h"
 #include "storage/sqlite/directory.h"
 #include "tests/storage/samples.h"
 #include "tests/support/status_matchers.h"
-#include "tests/support/temporary_directory.h"
 
 namespace hone::storage {
 namespace {
 
 using ::hone::testing::StatusIs;
-using ::hone::testing::TemporaryDirectory;
 using ::testing::_;
 using ::testing::AllOf;
 using ::testing::HasSubstr;

@@ -1,8 +1,6 @@
 // What every Store must do, run on each implementation.
 #include <cmath>
-#include <functional>
 #include <limits>
-#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -13,42 +11,20 @@
 
 #include "base/hash.h"
 #include "base/rng.h"
-#include "storage/memory_store.h"
-#include "storage/sqlite/sqlite_store.h"
 #include "tests/storage/samples.h"
-#include "tests/support/status_matchers.h"
-#include "tests/support/temporary_directory.h"
+#include "tests/storage/stores.h"
 
 namespace hone::storage {
 namespace {
 
 using ::hone::testing::StatusIs;
-using ::hone::testing::TemporaryDirectory;
 using ::testing::_;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-struct Implementation {
-  std::string name;
-  std::function<std::unique_ptr<Store>(const std::string& directory)> make;
-};
+class StoreContract : public StoreTest {};
 
-class StoreContract : public ::testing::TestWithParam<Implementation> {
- protected:
-  StoreContract() : store_(GetParam().make(directory_.path())) {}
-
-  void SetUp() override { ASSERT_NE(store_, nullptr); }
-
-  void Create(const std::string& id, const std::string& module = "m0") {
-    HONE_ASSERT_OK(store_->CreateTuning(SampleTuning(id, module)));
-  }
-
-  TemporaryDirectory directory_;
-  std::unique_ptr<Store> store_;
-};
-
-// What the tests compare by.
 void ExpectSame(const Tuning& a, const Tuning& b) {
   EXPECT_EQ(a.id, b.id);
   EXPECT_EQ(a.key, b.key);
@@ -248,21 +224,52 @@ TEST_P(StoreContract, BadPageRequestsAreRefused) {
   EXPECT_THAT(store_->ListRecords({}, 1, page.next_page_token), invalid);
 }
 
-TEST_P(StoreContract, FindsTheUnfinishedTuningOfAKey) {
-  HONE_ASSERT_OK_AND_ASSIGN(std::optional<Tuning> found,
-                            store_->FindUnfinishedTuning(SampleKey()));
-  EXPECT_EQ(found, std::nullopt);
-  Create("other", "m1");
-  Create("t");
-  HONE_ASSERT_OK_AND_ASSIGN(found, store_->FindUnfinishedTuning(SampleKey()));
-  ASSERT_TRUE(found.has_value());
-  EXPECT_EQ(found->id, "t");
-  HONE_ASSERT_OK(store_->SetTuningState("t", TuningState::kRunning, ""));
-  HONE_ASSERT_OK_AND_ASSIGN(found, store_->FindUnfinishedTuning(SampleKey()));
-  ASSERT_TRUE(found.has_value());
+TEST_P(StoreContract, AnUnfinishedTwinIsJoined) {
+  Tuning twin = SampleTuning("t");
+  HONE_ASSERT_OK_AND_ASSIGN(Tuning created, store_->CreateTuning(twin));
+  EXPECT_EQ(created.id, "t");
+  twin.id = "later";
+  twin.budget.trials = 1;
+  for (TuningState state : {TuningState::kPending, TuningState::kRunning}) {
+    HONE_ASSERT_OK(store_->SetTuningState("t", state, ""));
+    HONE_ASSERT_OK_AND_ASSIGN(const Tuning joined, store_->CreateTuning(twin));
+    EXPECT_EQ(joined.id, "t");
+    EXPECT_EQ(joined.state, state);
+    EXPECT_EQ(joined.budget.trials, 500);
+  }
+  // Another key, optimizer or seed is another tuning.
+  Tuning other = twin;
+  other.id = "key";
+  other.key.target = "cpu";
+  EXPECT_EQ(store_->CreateTuning(other)->id, "key");
+  other = twin;
+  other.id = "optimizer";
+  other.optimizer = "random";
+  EXPECT_EQ(store_->CreateTuning(other)->id, "optimizer");
+  other = twin;
+  other.id = "seed";
+  ++other.seed;
+  EXPECT_EQ(store_->CreateTuning(other)->id, "seed");
+
   HONE_ASSERT_OK(store_->SetTuningState("t", TuningState::kCancelled, ""));
-  HONE_ASSERT_OK_AND_ASSIGN(found, store_->FindUnfinishedTuning(SampleKey()));
-  EXPECT_EQ(found, std::nullopt);
+  HONE_ASSERT_OK_AND_ASSIGN(created, store_->CreateTuning(twin));
+  EXPECT_EQ(created.id, "later");
+}
+
+TEST_P(StoreContract, OfEqualTuningsAtOnceOneIsCreated) {
+  constexpr int kThreads = 8;
+  std::vector<std::string> ids(kThreads);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([this, i, &id = ids[static_cast<size_t>(i)]] {
+      Tuning tuning = SampleTuning("t");
+      tuning.id = absl::StrCat("t", i);
+      id = store_->CreateTuning(tuning)->id;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_THAT(ids, ::testing::Each(ids[0]));
+  EXPECT_EQ(store_->Stats()->tunings, 1);
 }
 
 // ---- Trials
@@ -499,21 +506,7 @@ TEST_P(StoreContract, ManyThreadsAtOnce) {
   EXPECT_EQ(stats.records, kThreads);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Stores, StoreContract,
-    ::testing::Values(
-        Implementation{
-            "Memory",
-            [](const std::string&) { return std::make_unique<MemoryStore>(); }},
-        Implementation{
-            "Sqlite",
-            [](const std::string& directory) -> std::unique_ptr<Store> {
-              auto store = SqliteStore::Create(directory);
-              EXPECT_THAT(store, hone::testing::IsOk());
-              if (!store.ok()) return nullptr;
-              return *std::move(store);
-            }}),
-    [](const auto& parameter) { return parameter.param.name; });
+INSTANTIATE_TEST_SUITE_P(Stores, StoreContract, AllStores(), NameOf);
 
 }  // namespace
 }  // namespace hone::storage

@@ -10,8 +10,8 @@
 #include "gtest/gtest.h"
 
 #include "base/status_macros.h"
+#include "base/temporary_directory.h"
 #include "tests/support/status_matchers.h"
-#include "tests/support/temporary_directory.h"
 
 namespace hone::storage::sqlite {
 namespace {
@@ -67,7 +67,7 @@ class WriterTest : public ::testing::Test {
     return statuses;
   }
 
-  hone::testing::TemporaryDirectory directory_;
+  hone::TemporaryDirectory directory_;
   const std::string path_ = directory_.path() + "/test.db";
   Events events_;
   std::unique_ptr<Writer> writer_;

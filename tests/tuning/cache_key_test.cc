@@ -21,7 +21,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 storage::CacheKey KeyOf(absl::string_view text,
-                        const TuneRequest& request = {}) {
+                        const TuningSpec& request = {}) {
   return MakeCacheKey(hlo::Fingerprint(ParseOrDie(text)), request,
                       /*kernels=*/nullptr)
       .value();
@@ -38,7 +38,7 @@ TEST(CacheKey, EveryComponentIsReadable) {
   EXPECT_EQ(key.module_fingerprint.size(), 64u);
   EXPECT_EQ(key.target, "hlo");
   EXPECT_EQ(key.task, "pass_order");
-  EXPECT_EQ(key.task_options, "score=ops");
+  EXPECT_EQ(key.task_options, "score=ops;numerics=reassociate");
   EXPECT_THAT(key.space_version, HasSubstr("algsimp"));
 }
 
@@ -51,12 +51,17 @@ TEST(CacheKey, WhatChangesTheMeaningChangesTheKey) {
   expect_new(KeyOf(Replaced("exponential", "negate")));
   expect_new(KeyOf(Replaced("tuple(a, b)", "tuple(a, a)")));
   expect_new(KeyOf(Replaced("f32[4]", "f32[5]")));
-  TuneRequest target;
+  TuningSpec target;
   target.target = "one of my own";
   expect_new(KeyOf(kSimplifiable, target));
-  TuneRequest score;
+  TuningSpec score;
   score.options.score = "time";
   expect_new(KeyOf(kSimplifiable, score));
+  for (hlo::Numerics numerics : {hlo::Numerics::kExact, hlo::Numerics::kFast}) {
+    TuningSpec other;
+    other.options.numerics = numerics;
+    expect_new(KeyOf(kSimplifiable, other));
+  }
 }
 
 TEST(CacheKey, WhatDoesNotChangeTheMeaningKeepsTheKey) {
@@ -70,7 +75,7 @@ TEST(CacheKey, WhatDoesNotChangeTheMeaningKeepsTheKey) {
                            "x = f32[4]{0} parameter(0) /*comment*/")),
             key);
   // How it is searched does not change what is searched for.
-  TuneRequest request;
+  TuningSpec request;
   request.optimizer = "random";
   request.seed = 9;
   request.budget = {.trials = 3, .time = absl::Seconds(1)};
@@ -86,37 +91,46 @@ TEST(CacheKey, OptionsKeysAreReadBack) {
   EXPECT_EQ(options.score, "time");
   EXPECT_EQ(options.passes, "pipeline");
   EXPECT_EQ(ParseOptionsKey("threads=3")->threads, 3);
+  EXPECT_EQ(ParseOptionsKey("score=ops;numerics=exact")->numerics,
+            hlo::Numerics::kExact);
+  EXPECT_THAT(ParseOptionsKey("numerics=loose"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       AllOf(HasSubstr("'loose'"), HasSubstr("reassociate"))));
   EXPECT_THAT(ParseOptionsKey("threads=many"),
               StatusIs(absl::StatusCode::kInvalidArgument, _));
   EXPECT_THAT(ParseOptionsKey("luck=1"),
               StatusIs(absl::StatusCode::kInvalidArgument, _));
 }
 
-TEST(ValidateRequest, AcceptsTheDefaults) {
-  HONE_EXPECT_OK(ValidateRequest({}));
-}
+TEST(ValidateSpec, AcceptsTheDefaults) { HONE_EXPECT_OK(ValidateSpec({})); }
 
-TEST(ValidateRequest, SaysWhatIsWrong) {
-  TuneRequest task;
+TEST(ValidateSpec, SaysWhatIsWrong) {
+  TuningSpec task;
   task.task = "nope";
-  EXPECT_THAT(ValidateRequest(task),
+  EXPECT_THAT(ValidateSpec(task),
               StatusIs(absl::StatusCode::kNotFound, HasSubstr("pass_order")));
-  TuneRequest optimizer;
+  TuningSpec optimizer;
   optimizer.optimizer = "nope";
-  EXPECT_THAT(ValidateRequest(optimizer),
+  EXPECT_THAT(ValidateSpec(optimizer),
               StatusIs(absl::StatusCode::kNotFound,
                        AllOf(HasSubstr("nope"), HasSubstr("beam"))));
-  TuneRequest score;
+  TuningSpec score;
   score.options.score = "nope";
-  EXPECT_THAT(ValidateRequest(score),
+  EXPECT_THAT(ValidateSpec(score),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("ops")));
-  TuneRequest trials;
+  TuningSpec exact_kernel;
+  exact_kernel.task = "kernel";
+  exact_kernel.options.numerics = hlo::Numerics::kExact;
+  EXPECT_THAT(ValidateSpec(exact_kernel),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       AllOf(HasSubstr("'exact'"), HasSubstr("reassociate"))));
+  TuningSpec trials;
   trials.budget.trials = 0;
-  EXPECT_THAT(ValidateRequest(trials),
+  EXPECT_THAT(ValidateSpec(trials),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("0")));
-  TuneRequest time;
+  TuningSpec time;
   time.budget.time = absl::ZeroDuration();
-  EXPECT_THAT(ValidateRequest(time),
+  EXPECT_THAT(ValidateSpec(time),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("0")));
 }
 

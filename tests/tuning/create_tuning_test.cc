@@ -18,8 +18,8 @@ namespace {
 
 class CreateTuningTest : public ::testing::Test {
  protected:
-  storage::Tuning Create(const TuneRequest& request) {
-    return CreateTuning(context_, module_, request).value();
+  storage::Tuning Create(const TuningSpec& request) {
+    return CreateTuning(context_, request, module_).value();
   }
 
   hone::testing::FakeClock clock_;
@@ -29,7 +29,7 @@ class CreateTuningTest : public ::testing::Test {
 };
 
 TEST_F(CreateTuningTest, StoresWhatIsNeededToRunIt) {
-  TuneRequest request;
+  TuningSpec request;
   request.seed = 3;
   request.budget = {.trials = 7, .time = absl::Seconds(9)};
   const storage::Tuning tuning = Create(request);
@@ -43,16 +43,16 @@ TEST_F(CreateTuningTest, StoresWhatIsNeededToRunIt) {
   EXPECT_EQ(stored.created, clock_.Now());
   EXPECT_EQ(stored.module_name, "simplifiable");
   HONE_ASSERT_OK_AND_ASSIGN(const hlo::Module module,
-                            LoadModule(store_, stored.module_digest));
+                            ReadStoredModule(store_, stored.module_digest));
   EXPECT_EQ(hlo::Fingerprint(module), stored.key.module_fingerprint);
 }
 
 TEST_F(CreateTuningTest, AnUnfinishedOneOfTheSameSearchIsReturned) {
   const storage::Tuning first = Create({});
   EXPECT_EQ(Create({}).id, first.id);
-  TuneRequest other_seed;
+  TuningSpec other_seed;
   other_seed.seed = 1;
-  TuneRequest other_optimizer;
+  TuningSpec other_optimizer;
   other_optimizer.optimizer = "random";
   const storage::Tuning second = Create(other_seed);
   const storage::Tuning third = Create(other_optimizer);
@@ -78,10 +78,10 @@ TEST_F(CreateTuningTest, EqualRequestsAtTheSameMomentShareOne) {
 }
 
 TEST_F(CreateTuningTest, ABadRequestStoresNothing) {
-  TuneRequest request;
+  TuningSpec request;
   request.optimizer = "nope";
   EXPECT_TRUE(
-      absl::IsNotFound(CreateTuning(context_, module_, request).status()));
+      absl::IsNotFound(CreateTuning(context_, request, module_).status()));
   HONE_ASSERT_OK_AND_ASSIGN(const storage::StoreStats stats, store_.Stats());
   EXPECT_EQ(stats.tunings, 0);
   EXPECT_EQ(stats.blobs, 0);

@@ -5,6 +5,8 @@
 
 #include "tests/support/status_matchers.h"
 #include "tests/support/toy_problems.h"
+#include "tests/tuning/sample_modules.h"
+#include "tuning/tasks/pass_order_problem.h"
 
 namespace hone::tuning {
 namespace {
@@ -80,6 +82,30 @@ TEST(Episode, MasksWhatItSawChangeNothingUntilTheStateChanges) {
   EXPECT_EQ(episode.remaining_steps(), 6);
   HONE_EXPECT_OK(episode.Step(kDecrement));
   EXPECT_THAT(episode.mask(), ElementsAre(true, true, true));
+}
+
+TEST(Episode, AFailingActionIsReportedAndLeavesTheState) {
+  PassOrderOptions options;
+  options.unit = "ops";
+  options.score = [](const hlo::Module& module) {
+    return static_cast<double>(module.instruction_count());
+  };
+  options.passes = {"dce", "no-such-pass"};
+  const PassOrderProblem problem(ParseOrDie(kSimplifiable), std::move(options));
+  Episode episode(problem, 10);
+  const space::StatePtr before = episode.state();
+  HONE_ASSERT_OK_AND_ASSIGN(EpisodeStep step, episode.Step(1));
+  EXPECT_THAT(step.error,
+              StatusIs(absl::StatusCode::kNotFound, HasSubstr("no-such-pass")));
+  EXPECT_EQ(step.reward, 0);
+  EXPECT_EQ(episode.state(), before);
+  EXPECT_EQ(episode.remaining_steps(), 9);
+  EXPECT_FALSE(episode.mask()[1]);
+  // The episode continues.
+  HONE_ASSERT_OK(episode.CompleteMask());
+  HONE_ASSERT_OK_AND_ASSIGN(step, episode.Step(0));
+  HONE_EXPECT_OK(step.error);
+  EXPECT_EQ(step.reward, 1);
 }
 
 TEST(Episode, TheCompleteMaskIsExactAndTakesNoStep) {

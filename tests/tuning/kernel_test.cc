@@ -14,6 +14,7 @@
 #include "tests/support/status_matchers.h"
 #include "tests/tuning/sample_modules.h"
 #include "tests/tuning/scripted_kernels.h"
+#include "tuning/registry.h"
 #include "tuning/tasks/kernel_problem.h"
 #include "tuning/tuner.h"
 
@@ -54,15 +55,15 @@ class KernelTest : public ::testing::Test {
   absl::StatusOr<storage::Record> Tune(const std::string& optimizer,
                                        int64_t trials,
                                        const StopPredicate& stop = nullptr) {
-    TuneRequest request;
+    TuningSpec request;
     request.task = "kernel";
     request.optimizer = optimizer;
     request.budget.trials = trials;
     const TunerContext context{
         .store = store_.get(), .clock = &SystemClock(), .kernels = &kernels_};
-    const auto tuning = CreateTuning(context, module_, request);
+    const auto tuning = CreateTuning(context, request, module_);
     if (!tuning.ok()) return tuning.status();
-    return RunTuning(context, tuning->id, nullptr, stop);
+    return RunTuning(context, tuning->id, {.stop = stop});
   }
 
   const hlo::Module module_ = ParseOrDie(kMatmul);

@@ -57,6 +57,21 @@ TEST(PassOrderProblem, APassThatChangesNothingLeadsToTheSameState) {
   EXPECT_EQ(twice, once);
 }
 
+TEST(PassOrderProblem, AFailingPassIsAFailedTrial) {
+  PassOrderOptions options;
+  options.unit = "ops";
+  options.score = [](const hlo::Module&) { return 1; };
+  options.passes = {"cse", "no-such-pass"};
+  const PassOrderProblem problem(ParseOrDie(kSimplifiable), std::move(options));
+  HONE_ASSERT_OK_AND_ASSIGN(const space::Measurement measurement,
+                            problem.Measure({{0, 1, 0}}));
+  EXPECT_EQ(measurement.outcome, space::Outcome::kCompileError);
+  EXPECT_THAT(measurement.message, ::testing::HasSubstr("'no-such-pass'"));
+  HONE_ASSERT_OK_AND_ASSIGN(const space::Measurement fine,
+                            problem.Measure({{0, 0}}));
+  EXPECT_EQ(fine.outcome, space::Outcome::kOk);
+}
+
 TEST(PassOrderProblem, OfferingActionsRunsNoPass) {
   const PassOrderProblem problem = MakeProblem();
   EXPECT_THAT(problem.LegalActions(problem.InitialState()),

@@ -8,18 +8,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/temporary_directory.h"
 #include "storage/memory_store.h"
 #include "storage/sqlite/sqlite_store.h"
 #include "tests/support/status_matchers.h"
-#include "tests/support/temporary_directory.h"
 #include "tests/tuning/sample_modules.h"
 #include "tuning/tuner.h"
 
 namespace hone::tuning {
 namespace {
 
-TuneRequest Request() {
-  TuneRequest request;
+TuningSpec Request() {
+  TuningSpec request;
   request.optimizer = "random";
   request.budget.trials = 300;
   return request;
@@ -29,9 +29,9 @@ absl::StatusOr<storage::Record> Tune(storage::Store& store,
                                      const ProgressCallback& progress) {
   const TunerContext context{.store = &store, .clock = &SystemClock()};
   const absl::StatusOr<storage::Tuning> tuning =
-      CreateTuning(context, ParseOrDie(kSimplifiable), Request());
+      CreateTuning(context, Request(), ParseOrDie(kSimplifiable));
   if (!tuning.ok()) return tuning.status();
-  return RunTuning(context, tuning->id, progress, nullptr);
+  return RunTuning(context, tuning->id, {.progress = progress});
 }
 
 TEST(RunTuningCrash, AKilledTuningEndsAsIfItHadNotBeenKilled) {
@@ -39,7 +39,7 @@ TEST(RunTuningCrash, AKilledTuningEndsAsIfItHadNotBeenKilled) {
   HONE_ASSERT_OK_AND_ASSIGN(const storage::Record expected,
                             Tune(undisturbed, nullptr));
 
-  hone::testing::TemporaryDirectory directory;
+  hone::TemporaryDirectory directory;
   int64_t stored_before = 0;
   for (int64_t kill_at : {1, 100, 200, 299}) {
     const pid_t child = fork();

@@ -5,7 +5,9 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
 
+#include "base/temporary_directory.h"
 #include "hlo/analysis/fingerprint.h"
 #include "hlo/analysis/op_count.h"
 #include "hlo/equivalence/equivalence.h"
@@ -14,8 +16,9 @@
 #include "storage/sqlite/sqlite_store.h"
 #include "tests/support/corpus.h"
 #include "tests/support/status_matchers.h"
-#include "tests/support/temporary_directory.h"
 #include "tests/tuning/sample_modules.h"
+#include "tuning/stored_module.h"
+#include "tuning/tasks/pass_order_problem.h"
 #include "tuning/tuner.h"
 
 namespace hone::tuning {
@@ -25,8 +28,8 @@ using ::hone::testing::StatusIs;
 using ::testing::_;
 using ::testing::HasSubstr;
 
-TuneRequest SmallRequest(const std::string& optimizer = "beam") {
-  TuneRequest request;
+TuningSpec SmallRequest(const std::string& optimizer = "beam") {
+  TuningSpec request;
   request.optimizer = optimizer;
   request.budget.trials = 60;
   request.seed = 5;
@@ -38,14 +41,15 @@ hlo::Module Mlp() {
 }
 
 absl::StatusOr<storage::Record> Tune(
-    storage::Store& store, const hlo::Module& module,
-    const TuneRequest& request, const StopPredicate& stop = nullptr,
+    storage::Store& store, const hlo::Module& module, const TuningSpec& request,
+    const StopPredicate& stop = nullptr,
     const ProgressCallback& progress = nullptr) {
   const TunerContext context{.store = &store, .clock = &SystemClock()};
   const absl::StatusOr<storage::Tuning> tuning =
-      CreateTuning(context, module, request);
+      CreateTuning(context, request, module);
   if (!tuning.ok()) return tuning.status();
-  return RunTuning(context, tuning->id, progress, stop);
+  return RunTuning(context, tuning->id,
+                   {.module = module, .progress = progress, .stop = stop});
 }
 
 // Everything that does not depend on the moment.
@@ -69,7 +73,7 @@ class RunTuning_ : public ::testing::TestWithParam<bool> {
     }
   }
 
-  hone::testing::TemporaryDirectory directory_;
+  hone::TemporaryDirectory directory_;
   std::unique_ptr<storage::Store> store_;
 };
 
@@ -89,16 +93,19 @@ TEST_P(RunTuning_, PublishesAVerifiedModuleNoWorseThanTheDefault) {
   HONE_ASSERT_OK_AND_ASSIGN(const storage::Record found,
                             store_->Lookup(record.key));
   ExpectSameResult(found, record);
-  const TunerContext context{.store = store_.get(), .clock = &SystemClock()};
   HONE_ASSERT_OK_AND_ASSIGN(const hlo::Module tuned,
-                            TunedModule(context, found));
+                            ReadTunedModule(*store_, found));
   EXPECT_EQ(static_cast<double>(hlo::CountOps(tuned)), record.best_cost);
   HONE_ASSERT_OK_AND_ASSIGN(const hlo::EquivalenceReport report,
                             hlo::CheckEquivalent(module, tuned));
   EXPECT_TRUE(report.equal) << report.explanation;
-  HONE_ASSERT_OK_AND_ASSIGN(const Task* task, FindTask("pass_order"));
-  HONE_ASSERT_OK_AND_ASSIGN(const hlo::Module applied,
-                            task->ApplyDecision(module, record.decision));
+  // The decision says how to make the same module.
+  hlo::Module applied = module;
+  const auto passes = nlohmann::json::parse(record.decision)["passes"]
+                          .get<std::vector<std::string>>();
+  for (const std::string& pass : passes) {
+    HONE_ASSERT_OK(RunPass(pass, hlo::Numerics::kReassociate, applied));
+  }
   EXPECT_EQ(hlo::Fingerprint(applied), hlo::Fingerprint(tuned));
 
   HONE_ASSERT_OK_AND_ASSIGN(const storage::Tuning tuning,
@@ -106,7 +113,7 @@ TEST_P(RunTuning_, PublishesAVerifiedModuleNoWorseThanTheDefault) {
   EXPECT_EQ(tuning.state, storage::TuningState::kSucceeded);
   EXPECT_EQ(tuning.trials, 60);
   EXPECT_EQ(tuning.default_cost, record.default_cost);
-  // Minimising may find something better yet.
+  // Minimizing may find something better yet.
   EXPECT_GE(tuning.best_cost, record.best_cost);
 
   ASSERT_EQ(seen.size(), 62u);
@@ -127,7 +134,7 @@ class RunTuningResume : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(RunTuningResume, AfterStopsItEndsAsIfItHadNotBeenStopped) {
   const hlo::Module module = ParseOrDie(kSimplifiable);
-  const TuneRequest request = SmallRequest(GetParam());
+  const TuningSpec request = SmallRequest(GetParam());
   storage::MemoryStore undisturbed;
   HONE_ASSERT_OK_AND_ASSIGN(const storage::Record expected,
                             Tune(undisturbed, module, request));
@@ -209,9 +216,8 @@ ENTRY main {
 )");
   HONE_ASSERT_OK_AND_ASSIGN(const storage::Record record,
                             Tune(store, module, SmallRequest()));
-  const TunerContext context{.store = &store, .clock = &SystemClock()};
   HONE_ASSERT_OK_AND_ASSIGN(const hlo::Module tuned,
-                            TunedModule(context, record));
+                            ReadTunedModule(store, record));
   EXPECT_EQ(hlo::Fingerprint(tuned), hlo::Fingerprint(module));
   EXPECT_THAT(record.verification.method,
               HasSubstr("identical to the input; a better decision was "
@@ -221,12 +227,12 @@ ENTRY main {
 TEST(RunTuning, UnknownAndFinishedTuningsAreErrors) {
   storage::MemoryStore store;
   const TunerContext context{.store = &store, .clock = &SystemClock()};
-  EXPECT_THAT(RunTuning(context, "nope", nullptr, nullptr),
+  EXPECT_THAT(RunTuning(context, "nope"),
               StatusIs(absl::StatusCode::kNotFound, _));
   HONE_ASSERT_OK_AND_ASSIGN(
       const storage::Record record,
       Tune(store, ParseOrDie(kSimplifiable), SmallRequest()));
-  EXPECT_THAT(RunTuning(context, record.tuning_id, nullptr, nullptr),
+  EXPECT_THAT(RunTuning(context, record.tuning_id),
               StatusIs(absl::StatusCode::kFailedPrecondition, _));
 }
 
@@ -235,12 +241,12 @@ TEST(RunTuning, ATuningOfAnotherSpaceFails) {
   const TunerContext context{.store = &store, .clock = &SystemClock()};
   HONE_ASSERT_OK_AND_ASSIGN(
       storage::Tuning tuning,
-      CreateTuning(context, ParseOrDie(kSimplifiable), SmallRequest()));
+      CreateTuning(context, SmallRequest(), ParseOrDie(kSimplifiable)));
   tuning.id = "old";
   tuning.key.space_version = "0:cse";
   HONE_ASSERT_OK(store.CreateTuning(tuning));
   EXPECT_THAT(
-      RunTuning(context, "old", nullptr, nullptr),
+      RunTuning(context, "old"),
       StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("'0:cse'")));
   HONE_ASSERT_OK_AND_ASSIGN(const storage::Tuning failed,
                             store.GetTuning("old"));

@@ -63,10 +63,6 @@ class Miscompiling final : public Task {
     }
     return applied;
   }
-  absl::StatusOr<hlo::Module> ApplyDecision(const hlo::Module& module,
-                                            absl::string_view) const override {
-    return module;
-  }
 };
 
 absl::StatusOr<Winner> ChooseOf(const std::vector<Finalists>& groups) {

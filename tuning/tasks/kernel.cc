@@ -64,6 +64,12 @@ class Kernel final : public Task {
       return absl::InvalidArgumentError(absl::StrCat(
           options.threads, " threads, expected 1 to ", kMaxThreads));
     }
+    if (options.numerics == hlo::Numerics::kExact) {
+      return absl::InvalidArgumentError(
+          "numerics 'exact', expected reassociate or fast: schedules change "
+          "the "
+          "order of reductions");
+    }
     return absl::StrCat("threads=", options.threads);
   }
 
@@ -166,12 +172,6 @@ class Kernel final : public Task {
         timing.samples_ns.size(), 100 * confirmation.roof / confirmation.cost);
     winner.verification.max_rel_error = timing.max_rel_error;
     return winner;
-  }
-
-  absl::StatusOr<hlo::Module> ApplyDecision(
-      const hlo::Module& module, absl::string_view decision) const override {
-    HONE_RETURN_IF_ERROR(KernelOfDecision(module, decision).status());
-    return module;
   }
 };
 

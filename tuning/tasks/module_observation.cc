@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "hlo/ir/id_map.h"
 #include "hlo/ir/opcode.h"
 
 namespace hone::tuning {
@@ -14,8 +15,7 @@ constexpr int32_t kNodeFeatures = 6;
 // The histogram and the number of instructions.
 constexpr int32_t kGlobalFeatures = hlo::kOpcodeCount + 1;
 
-// Elements, users and counts span orders of magnitude: what `limit` doublings
-// make is 1.
+// Scales counts that span orders of magnitude: `limit` doublings give 1.
 float Log(int64_t count, float limit) {
   return std::log2(1.0F + static_cast<float>(count)) / limit;
 }
@@ -23,28 +23,23 @@ float Log(int64_t count, float limit) {
 // Numbers the live instructions of all computations.
 class Nodes {
  public:
-  explicit Nodes(const hlo::Module& module)
-      : indices_(static_cast<size_t>(module.computation_slots())) {
-    for (hlo::ComputationId c = 0; c < module.computation_slots(); ++c) {
-      if (!module.has_computation(c)) continue;
-      const hlo::Computation& computation = module.computation(c);
-      std::vector<int32_t>& indices = indices_[static_cast<size_t>(c)];
-      indices.resize(static_cast<size_t>(computation.slot_count()));
-      for (hlo::InstructionId i = 0; i < computation.slot_count(); ++i) {
-        if (computation[i].is_live())
-          indices[static_cast<size_t>(i)] = count_++;
+  explicit Nodes(const hlo::Module& module) {
+    for (const hlo::Computation& computation : module.computations()) {
+      hlo::IdMap<int32_t>& indices = indices_[computation.id()];
+      for (const hlo::Instruction& instruction : computation.instructions()) {
+        indices[instruction.id()] = count_++;
       }
     }
   }
 
   size_t count() const { return static_cast<size_t>(count_); }
   int32_t operator()(hlo::ComputationId c, hlo::InstructionId i) const {
-    return indices_[static_cast<size_t>(c)][static_cast<size_t>(i)];
+    return indices_.at(c).at(i);
   }
 
  private:
   int32_t count_ = 0;
-  std::vector<std::vector<int32_t>> indices_;
+  hlo::IdMap<hlo::IdMap<int32_t>> indices_;
 };
 
 }  // namespace
@@ -67,13 +62,10 @@ space::Observation ObserveModule(const hlo::Module& module) {
     observation.edge_targets.push_back(target);
   };
 
-  for (hlo::ComputationId c = 0; c < module.computation_slots(); ++c) {
-    if (!module.has_computation(c)) continue;
-    const hlo::Computation& computation = module.computation(c);
+  for (const hlo::Computation& computation : module.computations()) {
+    const hlo::ComputationId c = computation.id();
     const float in_entry = c == module.entry() ? 1.0F : 0.0F;
-    for (hlo::InstructionId i = 0; i < computation.slot_count(); ++i) {
-      const hlo::Instruction& instruction = computation[i];
-      if (!instruction.is_live()) continue;
+    for (const hlo::Instruction& instruction : computation.instructions()) {
       observation.node_kinds.push_back(
           static_cast<int32_t>(instruction.opcode()));
       const hlo::Shape& shape = instruction.shape();
@@ -83,8 +75,8 @@ space::Observation ObserveModule(const hlo::Module& module) {
            static_cast<float>(shape.rank()) / 6,
            Log(static_cast<int64_t>(instruction.users().size()), 6),
            Log(static_cast<int64_t>(instruction.operand_count()), 6), in_entry,
-           computation.root() == i ? 1.0F : 0.0F});
-      const int32_t target = nodes(c, i);
+           computation.root() == instruction.id() ? 1.0F : 0.0F});
+      const int32_t target = nodes(c, instruction.id());
       for (hlo::InstructionId operand : instruction.operands()) {
         add_edge(nodes(c, operand), target);
       }
@@ -103,14 +95,9 @@ space::Observation ObserveModule(const hlo::Module& module) {
 
 std::vector<int32_t> CountOpcodes(const hlo::Module& module) {
   std::vector<int32_t> counts(hlo::kOpcodeCount);
-  for (hlo::ComputationId c = 0; c < module.computation_slots(); ++c) {
-    if (!module.has_computation(c)) continue;
-    const hlo::Computation& computation = module.computation(c);
-    for (hlo::InstructionId i = 0; i < computation.slot_count(); ++i) {
-      const hlo::Instruction& instruction = computation[i];
-      if (instruction.is_live()) {
-        ++counts[static_cast<size_t>(instruction.opcode())];
-      }
+  for (const hlo::Computation& computation : module.computations()) {
+    for (const hlo::Instruction& instruction : computation.instructions()) {
+      ++counts[static_cast<size_t>(instruction.opcode())];
     }
   }
   return counts;

@@ -21,19 +21,19 @@
 namespace hone::tuning {
 namespace {
 
-// Raised whenever a pass comes to make something else of the same module; the
-// list of passes is part of the space version by itself.
-constexpr int kPassesVersion = 2;
+// Raised whenever a pass changes its result for some module; the list of passes
+// is part of the space version by itself.
+constexpr int kPassesVersion = 3;
 
 constexpr absl::string_view kDefaultPipeline = "xla-cpu";
 
 std::vector<std::string> Passes() {
-  const std::vector<absl::string_view> names = hlo::PassNames();
+  const std::vector<absl::string_view> names = hlo::Passes().ids();
   return {names.begin(), names.end()};
 }
 
-// "ops": what is left to code generation. "time": nanoseconds by the
-// analytical model, which knows what each instruction costs.
+// Returns the score of that name. "ops": the instructions left to code
+// generation. "time": nanoseconds by the analytical model.
 absl::StatusOr<ModuleScore> MakeScore(absl::string_view score) {
   if (score == "ops") {
     return ModuleScore([](const hlo::Module& module) {
@@ -47,25 +47,47 @@ absl::StatusOr<ModuleScore> MakeScore(absl::string_view score) {
   });
 }
 
-// The passes of the default pipeline that change something, in order: the
-// pipeline's fixed point without the runs that found it.
+// Returns the passes of the default pipeline that change the module, in order:
+// the runs of the pipeline to its fixed point without those that change
+// nothing. A pass that fails is left out, from its first failure on, so that it
+// cannot keep a module from being tuned.
 absl::StatusOr<space::Candidate> DefaultOrder(
-    const hlo::Module& module, const std::vector<std::string>& passes) {
+    hlo::Module module, const std::vector<std::string>& passes,
+    hlo::Numerics numerics) {
+  HONE_ASSIGN_OR_RETURN(const hlo::Pipeline* const pipeline,
+                        hlo::FindPipeline(kDefaultPipeline));
   absl::flat_hash_map<absl::string_view, int32_t> actions;
   for (size_t i = 0; i < passes.size(); ++i) {
     actions[passes[i]] = static_cast<int32_t>(i);
   }
-  hlo::Module optimized = module;
-  HONE_ASSIGN_OR_RETURN(const hlo::PipelineReport report,
-                        hlo::RunPipeline(optimized, kDefaultPipeline));
+  absl::flat_hash_set<absl::string_view> failed;
   space::Candidate candidate;
-  for (const hlo::PassRun& run : report.runs) {
-    if (run.changed) candidate.choices.push_back(actions.at(run.pass));
+  // Returns true if anything changed.
+  const auto run_round = [&](const hlo::PipelineStage& stage) {
+    bool any_changed = false;
+    for (const std::string& pass : stage.passes) {
+      if (failed.contains(pass)) continue;
+      hlo::Module next = module;
+      const absl::StatusOr<bool> changed = RunPass(pass, numerics, next);
+      if (!changed.ok()) {
+        failed.insert(pass);
+      } else if (*changed) {
+        module = std::move(next);
+        candidate.choices.push_back(actions.at(pass));
+        any_changed = true;
+      }
+    }
+    return any_changed;
+  };
+  for (const hlo::PipelineStage& stage : pipeline->stages) {
+    for (int round = 0; round < stage.max_rounds; ++round) {
+      if (!run_round(stage)) break;
+    }
   }
   return candidate;
 }
 
-// The actions whose passes the default pipeline has.
+// Returns the actions whose passes are in the default pipeline.
 absl::StatusOr<std::vector<int32_t>> PipelineActions(
     const std::vector<std::string>& passes) {
   HONE_ASSIGN_OR_RETURN(const hlo::Pipeline* const pipeline,
@@ -91,7 +113,7 @@ class PassOrder final : public Task {
 
   std::string space_version() const override {
     return absl::StrCat(kPassesVersion, ":",
-                        absl::StrJoin(hlo::PassNames(), ","));
+                        absl::StrJoin(hlo::Passes().ids(), ","));
   }
 
   absl::StatusOr<std::string> OptionsKey(
@@ -107,16 +129,17 @@ class PassOrder final : public Task {
     }
     return absl::StrCat(
         "score=", options.score,
+        ";numerics=", hlo::NumericsName(options.numerics),
         options.passes == "all" ? "" : ";passes=" + options.passes);
   }
 
   std::string default_target() const override { return "hlo"; }
 
-  // A name of one's own keeps results apart. Devices do not matter.
+  // Devices do not matter; any other name keeps results apart.
   absl::StatusOr<std::string> ResolveTarget(
-      absl::string_view asked, backends::KernelMeasurer*) const override {
-    if (asked.empty() || asked == "cpu") return default_target();
-    return std::string(asked);
+      absl::string_view requested, backends::KernelMeasurer*) const override {
+    if (requested.empty() || requested == "cpu") return default_target();
+    return std::string(requested);
   }
 
   absl::StatusOr<std::unique_ptr<space::Problem>> MakeProblem(
@@ -127,12 +150,14 @@ class PassOrder final : public Task {
     problem.unit = options.score == "ops" ? "ops" : "ns";
     HONE_ASSIGN_OR_RETURN(problem.score, MakeScore(options.score));
     problem.passes = Passes();
-    HONE_ASSIGN_OR_RETURN(problem.default_candidate,
-                          DefaultOrder(module, problem.passes));
+    problem.numerics = options.numerics;
+    HONE_ASSIGN_OR_RETURN(
+        problem.default_candidate,
+        DefaultOrder(module, problem.passes, options.numerics));
     if (options.passes == "pipeline") {
       HONE_ASSIGN_OR_RETURN(problem.legal, PipelineActions(problem.passes));
     }
-    // Room to go on from the default, however long that is.
+    // Leaves room to extend the default, however long that is.
     problem.max_steps = std::max(
         problem.max_steps,
         2 * static_cast<int32_t>(problem.default_candidate.choices.size()));
@@ -140,9 +165,12 @@ class PassOrder final : public Task {
   }
 
   absl::StatusOr<AppliedDecision> Apply(
-      const hlo::Module& module, const space::Problem&,
+      const hlo::Module& module, const space::Problem& problem,
       const space::Candidate& candidate) const override {
+    const hlo::Numerics numerics =
+        static_cast<const PassOrderProblem&>(problem).numerics();
     const std::vector<std::string> known = Passes();
+    AppliedDecision applied{.decision = "", .module = module};
     std::vector<std::string> passes;
     for (int32_t choice : candidate.choices) {
       if (choice < 0 || static_cast<size_t>(choice) >= known.size()) {
@@ -150,49 +178,14 @@ class PassOrder final : public Task {
             "pass ", choice, ", expected 0 to ", known.size() - 1));
       }
       passes.push_back(known[static_cast<size_t>(choice)]);
+      HONE_RETURN_IF_ERROR(
+          RunPass(passes.back(), numerics, applied.module).status());
     }
-    AppliedDecision applied{.decision = "", .module = module};
-    HONE_RETURN_IF_ERROR(hlo::RunPasses(applied.module, passes).status());
     nlohmann::ordered_json decision;
     decision["passes"] = passes;
     decision["ops"] = hlo::CountOps(applied.module);
     applied.decision = decision.dump();
     return applied;
-  }
-
-  absl::StatusOr<hlo::Module> ApplyDecision(
-      const hlo::Module& module, absl::string_view decision) const override {
-    HONE_ASSIGN_OR_RETURN(const std::vector<std::string> passes,
-                          ParseDecision(decision));
-    hlo::Module result = module;
-    HONE_RETURN_IF_ERROR(hlo::RunPasses(result, passes).status());
-    return result;
-  }
-
- private:
-  static absl::StatusOr<std::vector<std::string>> ParseDecision(
-      absl::string_view decision) {
-    const auto invalid = [&](absl::string_view what) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("decision '", decision, "': ", what));
-    };
-    const nlohmann::json json =
-        nlohmann::json::parse(decision.begin(), decision.end(), nullptr,
-                              /*allow_exceptions=*/false);
-    if (!json.is_object() || !json.contains("passes") ||
-        !json["passes"].is_array()) {
-      return invalid("expected an object with an array 'passes'");
-    }
-    std::vector<std::string> passes;
-    for (const nlohmann::json& pass : json["passes"]) {
-      if (!pass.is_string()) return invalid("expected names of passes");
-      passes.push_back(pass.get<std::string>());
-      if (absl::Status found = hlo::FindPass(passes.back()).status();
-          !found.ok()) {
-        return invalid(found.message());
-      }
-    }
-    return passes;
   }
 };
 

@@ -14,10 +14,10 @@
 namespace hone::tuning {
 namespace {
 
-// Of an instruction with its operands, users and share of attributes. An upper
-// bound for most states, which share computations with others.
+// The size of an instruction with its operands, users and share of attributes.
+// An upper bound for most states, which share computations with others.
 constexpr int64_t kBytesPerInstruction = 400;
-// Of an entry of the table of steps, at its usual load.
+// The size of an entry of the table of steps, at its usual load.
 constexpr size_t kBytesPerStep = 64;
 
 PassOrderOptions WithLegalActions(PassOrderOptions options) {
@@ -29,6 +29,17 @@ PassOrderOptions WithLegalActions(PassOrderOptions options) {
 }
 
 }  // namespace
+
+absl::StatusOr<bool> RunPass(absl::string_view pass, hlo::Numerics numerics,
+                             hlo::Module& module) {
+  hlo::PipelineOptions options;
+  options.rewrite.numerics = numerics;
+  const std::string name(pass);
+  HONE_ASSIGN_OR_RETURN(
+      const hlo::PipelineReport report,
+      hlo::RunPasses(module, absl::MakeConstSpan(&name, 1), options));
+  return report.changed;
+}
 
 class PassOrderProblem::ModuleState final : public space::State {
  public:
@@ -90,7 +101,7 @@ PassOrderProblem::ModuleStatePtr PassOrderProblem::Remember(
 }
 
 void PassOrderProblem::Evict() const {
-  // The table has no ages; what it loses is learned again by running passes.
+  // The table has no ages; a lost entry is found again by running its pass.
   if (static_cast<int64_t>(steps_.size() * kBytesPerStep) >
       max_cached_bytes_ / 8) {
     steps_.clear();
@@ -131,13 +142,11 @@ absl::StatusOr<space::StatePtr> PassOrderProblem::Step(
   }
 
   hlo::Module module = ModuleOf(*state);
-  HONE_ASSIGN_OR_RETURN(
-      const hlo::PipelineReport report,
-      hlo::RunPasses(module,
-                     absl::MakeConstSpan(
-                         &options_.passes[static_cast<size_t>(action)], 1)));
+  HONE_ASSIGN_OR_RETURN(const bool changed,
+                        RunPass(options_.passes[static_cast<size_t>(action)],
+                                options_.numerics, module));
   ModuleStatePtr next;
-  if (report.changed) next = MakeState(std::move(module));
+  if (changed) next = MakeState(std::move(module));
   const bool is_same = next == nullptr || next->key() == state->key();
 
   absl::MutexLock lock(&mu_);

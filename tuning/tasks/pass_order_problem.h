@@ -16,6 +16,7 @@
 
 #include "base/hash.h"
 #include "hlo/ir/module.h"
+#include "hlo/rewrite/numerics.h"
 #include "space/problem.h"
 
 namespace hone::tuning {
@@ -30,19 +31,28 @@ struct PassOrderOptions {
   std::vector<std::string> passes;
   // The legal actions, ascending; empty for all.
   std::vector<int32_t> legal;
-  // What the compiler does by itself.
+  // How far passes may change the results of the module.
+  hlo::Numerics numerics = hlo::Numerics::kReassociate;
+  // The compiler's default.
   space::Candidate default_candidate;
   int32_t max_steps = 128;
-  // Estimated bytes of what is kept of states seen before. A state that was
-  // dropped is made again by running its pass.
+  // Limit on the estimated bytes of cached states. A state that was evicted is
+  // rebuilt by running its pass.
   int64_t max_cached_bytes = int64_t{2} << 30;
 };
 
-// In which order to run which passes on a module. A state is a module; an
-// action runs one pass.
+// Runs the pass of that name on `module`, under `numerics`. Returns true if it
+// changed anything.
+// Errors: NotFound for an unknown pass; Internal if the pass fails. `module` is
+// then in an unspecified state.
+absl::StatusOr<bool> RunPass(absl::string_view pass, hlo::Numerics numerics,
+                             hlo::Module& module);
+
+// Chooses which passes to run on a module, and in which order. A state is a
+// module; an action runs one pass.
 //
-// States are told apart by fingerprint. What a pass makes of a state is
-// remembered, so that a sequence is measured at the cost of its last steps.
+// States are identified by fingerprint. The result of each step is cached, so
+// measuring a sequence costs no more than its last steps.
 class PassOrderProblem final : public space::SequentialProblem {
  public:
   PassOrderProblem(const hlo::Module& module, PassOrderOptions options);
@@ -65,7 +75,8 @@ class PassOrderProblem final : public space::SequentialProblem {
   std::vector<int32_t> LegalActions(
       const space::StatePtr& state) const override;
   bool legal_everywhere() const override { return true; }
-  // A pass that changes nothing leads to the state itself.
+  // Returns `state` itself if the pass changes nothing.
+  // Errors: also Internal if the pass fails.
   absl::StatusOr<space::StatePtr> Step(const space::StatePtr& state,
                                        int32_t action) const override;
   double Cost(const space::StatePtr& state) const override;
@@ -75,11 +86,13 @@ class PassOrderProblem final : public space::SequentialProblem {
   space::Observation Observe(const space::StatePtr& state) const override;
   std::vector<int32_t> CountNodeKinds(
       const space::StatePtr& state) const override;
-  // Passes run so far.
+  // The number of passes run so far.
   int64_t steps_taken() const override;
   void LimitMemory(int64_t bytes) override;
 
-  // The module of a state of this problem.
+  hlo::Numerics numerics() const { return options_.numerics; }
+
+  // Returns the module of a state of this problem.
   static const hlo::Module& ModuleOf(const space::State& state);
 
  private:
@@ -91,13 +104,13 @@ class PassOrderProblem final : public space::SequentialProblem {
     std::list<Hash128>::iterator age;
   };
 
-  // The state that `key` is remembered as, or null; makes it the youngest.
+  // Returns the cached state of that key, now the youngest, or null.
   ModuleStatePtr Recall(const Hash128& key) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Remembers `state` and returns it, or the equal one remembered before.
+  // Caches and returns `state`, or returns the equal one that is cached.
   ModuleStatePtr Remember(ModuleStatePtr state) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Forgets states, the oldest first, and steps until the rest fits.
+  // Evicts states, the oldest first, and steps until the rest fits.
   void Evict() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   ModuleStatePtr MakeState(hlo::Module module) const;
 
@@ -106,10 +119,10 @@ class PassOrderProblem final : public space::SequentialProblem {
 
   mutable absl::Mutex mu_;
   int64_t max_cached_bytes_ ABSL_GUARDED_BY(mu_);
-  // (state, action) → where it leads. Small, so kept for longer than states.
+  // (state, action) → next state. Small, so kept longer than states.
   mutable absl::flat_hash_map<std::pair<Hash128, int32_t>, Hash128> steps_
       ABSL_GUARDED_BY(mu_);
-  // States by key, and their keys from the one used last to the first.
+  // States by key, and their keys, the most recently used first.
   mutable absl::flat_hash_map<Hash128, CacheEntry> cache_ ABSL_GUARDED_BY(mu_);
   mutable std::list<Hash128> ages_ ABSL_GUARDED_BY(mu_);
   mutable int64_t cached_bytes_ ABSL_GUARDED_BY(mu_) = 0;

@@ -72,7 +72,7 @@ class FleetTest : public ::testing::Test {
   std::future<Result> Submit(const std::string& name,
                              const std::string& device = "") {
     absl::Notification queued;
-    const auto handle = fleet_.AwaitWork([&] { queued.Notify(); });
+    const auto handle = fleet_.WaitForWork([&] { queued.Notify(); });
     auto result = std::async(std::launch::async, [=, this] {
       return fleet_.Run(WorkNamed(name), device, [] { return false; });
     });

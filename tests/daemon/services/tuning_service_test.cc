@@ -7,12 +7,14 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include "base/hash.h"
 #include "tests/daemon/daemon_fixture.h"
 
 namespace hone::testing {
 namespace {
 
 using google::longrunning::Operation;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 class TuningServiceTest : public DaemonTest {
@@ -99,6 +101,32 @@ TEST_F(TuningServiceTest, ConcurrentIdenticalRequestsShareOneTuning) {
   Cancel(*names.begin());
 }
 
+TEST_F(TuningServiceTest, NumericsAreAnotherKey) {
+  Start();
+  const v1::Record record = TuneToEnd(kModule);
+  EXPECT_EQ(record.key().task_options(), "score=ops;numerics=reassociate");
+  v1::TuneRequest request = RequestFor(kModule);
+  request.mutable_spec()->mutable_options()->set_numerics("exact");
+  const Operation started = Tune(request);
+  EXPECT_FALSE(started.done());
+  v1::TuneResponse response;
+  ASSERT_TRUE(WaitFor(started.name()).response().UnpackTo(&response));
+  EXPECT_EQ(response.record().key().task_options(), "score=ops;numerics=exact");
+  // The default may be named.
+  request.mutable_spec()->mutable_options()->set_numerics("reassociate");
+  EXPECT_TRUE(Tune(request).done());
+}
+
+TEST_F(TuningServiceTest, TheModuleIsStoredAsItWasSent) {
+  Start();
+  TuneToEnd(kModule);
+  grpc::ClientContext context;
+  v1::ListTuningsResponse list;
+  HONE_EXPECT_GRPC_OK(tunings_->ListTunings(&context, {}, &list));
+  ASSERT_EQ(list.tunings_size(), 1);
+  EXPECT_EQ(list.tunings(0).module_digest(), Sha256Hex(kModule));
+}
+
 TEST_F(TuningServiceTest, ValidateOnlyStartsNothing) {
   Start();
   v1::TuneRequest request = RequestFor(kModule);
@@ -126,6 +154,12 @@ TEST_F(TuningServiceTest, BadRequestsAreRefused) {
   request = RequestFor(kModule);
   request.mutable_spec()->mutable_options()->set_score("beauty");
   EXPECT_EQ(tune(request).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  request = RequestFor(kModule);
+  request.mutable_spec()->mutable_options()->set_numerics("loose");
+  EXPECT_EQ(ErrorInfoOf(tune(request)).metadata().at("field"),
+            "options.numerics");
+  EXPECT_THAT(tune(request).error_message(),
+              AllOf(HasSubstr("'loose'"), HasSubstr("reassociate")));
   request = RequestFor(kModule);
   request.mutable_spec()->set_optimizer("magic");
   EXPECT_THAT(tune(request).error_message(), HasSubstr("random"));

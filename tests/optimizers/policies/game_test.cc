@@ -25,8 +25,8 @@ constexpr int32_t kForward = 1;
 constexpr int32_t kBack = 2;
 constexpr int32_t kStop = 3;
 
-Position PlayAll(const Game& game, const std::vector<int32_t>& moves) {
-  Position position = game.Start();
+GameState PlayAll(const Game& game, const std::vector<int32_t>& moves) {
+  GameState position = game.Start();
   for (int32_t move : moves) {
     auto next = game.Play(position, move);
     HONE_EXPECT_OK(next);
@@ -39,7 +39,7 @@ TEST(SequentialGame, DoesNotOfferAgainWhatChangedNothing) {
   const auto problem = testing::DelayedReward();
   const auto game = Game::Make(*problem);
   EXPECT_THAT(game->Observe(game->Start()).moves, Contains(kBack));
-  Position position = PlayAll(*game, {kBack});
+  GameState position = PlayAll(*game, {kBack});
   EXPECT_THAT(game->Observe(position).moves, Not(Contains(kBack)));
   EXPECT_THAT(position.choices, IsEmpty());
   // Once the state is another, it may do something.
@@ -51,7 +51,7 @@ TEST(SequentialGame, ProposesTheWayToTheCheapestStatePassed) {
   const auto problem = testing::DelayedReward();
   const auto game = Game::Make(*problem);
   // Costs 10, 11, 12, 12, 6, 2, then back to 6.
-  const Position position =
+  const GameState position =
       PlayAll(*game, {kForward, kForward, kForward, kForward, kForward, kBack});
   EXPECT_EQ(position.cost, 6);
   EXPECT_EQ(position.best_cost, 2);
@@ -63,7 +63,7 @@ TEST(SequentialGame, RewardsAddUpToTheDropLessTheMoves) {
   const auto problem = testing::DelayedReward();
   const auto game = Game::Make(*problem);
   double total = 0;
-  Position position = game->Start();
+  GameState position = game->Start();
   for (int i = 0; i < 5; ++i) {
     position = *game->Play(position, kForward);
     total += position.reward;
@@ -83,7 +83,7 @@ TEST(SequentialGame, EndsWithStopAndAtTheLimit) {
 TEST(AssignmentGame, GivesOneVariableAfterTheOtherALegalValue) {
   const auto problem = testing::CappedSum();
   const auto game = Game::Make(*problem);
-  Position position = game->Start();
+  GameState position = game->Start();
   while (!position.over) {
     const View view = game->Observe(position);
     ASSERT_THAT(view.moves, Not(IsEmpty()));

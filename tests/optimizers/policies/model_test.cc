@@ -173,7 +173,8 @@ TEST(Rollout, IsTheSameForTheSameSeed) {
     auto episodes = PlayEpisodes(*game, model, 4, ChooseBySoftmax(rng));
     HONE_EXPECT_OK(episodes);
     std::vector<std::vector<int32_t>> moves;
-    for (const Episode& episode : *episodes) moves.push_back(episode.end.moves);
+    for (const Trajectory& episode : *episodes)
+      moves.push_back(episode.end.moves);
     return moves;
   };
   EXPECT_EQ(play(5), play(5));
@@ -184,7 +185,8 @@ TEST(Rollout, ReplaysMovesAndRefusesIllegalOnes) {
   const auto problem = testing::DelayedReward();
   const auto game = Game::Make(*problem);
   const std::vector<int32_t> moves = {1, 1, 1, 1, 1, 3};
-  HONE_ASSERT_OK_AND_ASSIGN(const Episode episode, ReplayMoves(*game, moves));
+  HONE_ASSERT_OK_AND_ASSIGN(const Trajectory episode,
+                            ReplayMoves(*game, moves));
   EXPECT_EQ(episode.end.best_cost, 2);
   EXPECT_EQ(episode.turns.size(), 6);
   // `back` changes nothing at the start, so it is not offered twice.
