@@ -12,7 +12,7 @@
 #include "absl/time/time.h"
 
 #include "backends/cpu/calibration.h"
-#include "loops/machine.h"
+#include "loops/transforms/machine.h"
 #include "space/measurement.h"
 
 namespace hone::backends {
@@ -21,83 +21,83 @@ namespace hone::backends {
 struct KernelDevice {
   // "cpu".
   std::string kind;
-  // As the system names it.
+  // The name that the system reports.
   std::string model;
-  // What code is generated for: LLVM's processor and features.
+  // LLVM's processor and features that code is generated for.
   std::string isa;
   loops::Machine machine;
-  // "cpu:0123456789abcdef": kind, and a hash of the above and of the versions
-  // that code and timing depend on. Measurements of devices with one
-  // fingerprint can be compared; it is the target of what is tuned there.
+  // "cpu:0123456789abcdef": the kind, and a hash of the fields above and of the
+  // versions that code and timing depend on. Measurements on devices with equal
+  // fingerprints are comparable; the fingerprint is the target of tuned
+  // kernels.
   std::string fingerprint;
 };
 
-// What became of one schedule.
+// The measurement of one schedule.
 struct KernelTiming {
   space::Outcome outcome = space::Outcome::kOk;
-  // Why it is not kOk.
+  // The reason if the outcome is not kOk.
   std::string message;
-  // Nanoseconds of one call: median, and each sample.
+  // Nanoseconds per call: the median, and each sample.
   double ns = 0;
   std::vector<double> samples_ns;
-  // Against the baseline: PairedTiming::ratio.
+  // The ratio to the baseline (PairedTiming::ratio) and its interval.
   double ratio = 1;
   double ratio_low = 1;
   double ratio_high = 1;
-  // Against the evaluator, on random inputs.
+  // The largest error relative to the evaluator, on random inputs.
   double max_rel_error = 0;
   absl::Duration compile_time;
 };
 
-// Schedules of one kernel to be checked, and timed against one of them, the
-// baseline. Schedules are scripts of the loop language
-// (loops/transforms/script.h) for what the module lowers to.
+// A request to check schedules of one kernel, and to time them against a
+// baseline schedule. Schedules are scripts (loops/transforms/script.h) for the
+// program that the module lowers to.
 struct KernelRequest {
   std::string module;  // HLO text
   std::string baseline_script;
   std::vector<std::string> candidate_scripts;
-  // Of parallel scopes; one thread is pinned to a core.
+  // The number of threads of parallel loops; a single thread is pinned to a
+  // core.
   int32_t threads = 1;
-  // Of the arguments and the order of samples.
+  // The seed of the arguments and of the order of samples.
   uint64_t seed = 0;
-  // Pairs of samples for each candidate.
+  // The number of pairs of samples per candidate.
   int32_t pairs = 11;
-  // Of one candidate: compilation, check and timing.
+  // The time limit of one candidate: compilation, check and timing.
   absl::Duration timeout = absl::Seconds(10);
-  // What else to report.
+  // Additional results to report.
   bool time_baseline = false;
   bool calibrate = false;
-  // By a process that has measured nothing before.
+  // Measure in a process that has measured nothing before.
   bool fresh_process = false;
 };
 
 struct KernelReport {
   std::optional<Calibration> calibration;
-  // The baseline against itself.
+  // The timing of the baseline against itself.
   std::optional<KernelTiming> baseline;
   // In the order of candidate_scripts.
   std::vector<KernelTiming> candidates;
 };
 
-// Where kernels are measured: other processes, here or on other machines.
-// Threads: thread-safe.
+// Measures kernels in other processes, on this or other machines. Thread-safe.
 class KernelMeasurer {
  public:
   virtual ~KernelMeasurer() = default;
 
-  // The devices there are now, each once, by fingerprint.
+  // Returns the devices that are available now, one per fingerprint.
   virtual std::vector<KernelDevice> Devices() = 0;
 
-  // The device of that fingerprint, or any if it is empty, once one is there:
-  // workers take a while to come.
-  // Errors: Unavailable when it does not come; Cancelled after `stop`.
+  // Waits for a device of this fingerprint (any device if empty), since workers
+  // take a while to connect. Returns Unavailable if none appears, and Cancelled
+  // after `stop`.
   virtual absl::StatusOr<KernelDevice> AwaitDevice(
       absl::string_view fingerprint, const std::function<bool()>& stop) = 0;
 
-  // Measures on a device of that fingerprint; asks `stop` now and then.
-  // Errors: those of KernelBench::Create, about the module and the baseline;
-  // Unavailable when there is nobody to measure; Cancelled after `stop`;
-  // Internal.
+  // Measures on a device of this fingerprint; polls `stop`. Errors: those of
+  // KernelBench::Create, about the module and the baseline; Unavailable if
+  // there is no such device; Cancelled after `stop`; Internal.
   virtual absl::StatusOr<KernelReport> Measure(
       const KernelRequest& request, absl::string_view fingerprint,
       const std::function<bool()>& stop) = 0;

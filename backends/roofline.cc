@@ -20,9 +20,10 @@ LeastWork LeastWorkOf(const hlo::Module& module) {
   return work;
 }
 
-double RoofNanoseconds(const Calibration& calibration, const LeastWork& work) {
+double RooflineNs(const Calibration& calibration, const LeastWork& work) {
   const double bytes = work.bytes_read + work.bytes_written;
-  // Between reading alone and copying, by how much is written.
+  // Interpolates between pure reading and copying by the share of written
+  // bytes.
   const double write_share =
       bytes > 0 ? std::min(1.0, 2 * work.bytes_written / bytes) : 0;
   const auto ns_per_byte = [&](const Calibration::Level& level) {

@@ -6,8 +6,8 @@
 
 namespace hone::backends {
 
-// The least that code for a module has to do: its floating-point operations,
-// and reading its parameters and writing its results once.
+// The minimum work of any code for a module: its floating-point operations, and
+// one read of its parameters and one write of its results.
 struct LeastWork {
   double flops = 0;
   double bytes_read = 0;
@@ -15,11 +15,11 @@ struct LeastWork {
 };
 LeastWork LeastWorkOf(const hlo::Module& module);
 
-// The least time, in nanoseconds, that the work can take: the roofline.
+// Returns the roofline: the least time, in nanoseconds, that the work can take.
 // Source: Williams, Waterman and Patterson, "Roofline", 2009; the bandwidth is
-// that of a working set of all of the work's bytes, between two levels of the
-// calibration by the logarithm of their sizes.
-double RoofNanoseconds(const Calibration& calibration, const LeastWork& work);
+// that of a working set of all bytes of the work, interpolated between levels
+// of the calibration by the logarithm of their sizes.
+double RooflineNs(const Calibration& calibration, const LeastWork& work);
 
 }  // namespace hone::backends
 

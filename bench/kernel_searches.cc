@@ -118,8 +118,8 @@ absl::StatusOr<Json> RunKernelSearchesBench(
   const std::string machine = DescribeMachine();
   out << machine << "\n";
   KernelSearchesRun run(options, names, out);
-  // Seeds outermost and searches innermost: a machine that slows down does so
-  // for all of them.
+  // Seeds outermost and searches innermost, so that a slowdown of the machine
+  // affects all searches.
   for (int32_t seed = 0; seed < options.seeds; ++seed) {
     HONE_RETURN_IF_ERROR(run.TuneAll(seed));
   }

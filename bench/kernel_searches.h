@@ -12,10 +12,11 @@
 namespace hone::bench {
 
 struct KernelSearchesOptions {
-  // Folder of the suite: suite.json, and NAME.hlo for each kernel of it.
+  // The folder of the suite: suite.json, and NAME.hlo for each of its kernels.
   std::string suite = "bench/data/kernels";
-  // Regular expression that a kernel's name must match: by default kernels of
-  // the classes that schedule differently, small enough for many tunings.
+  // A regular expression that kernel names must match. The default selects
+  // kernels of the classes with different schedules, small enough for many
+  // tunings.
   std::string only =
       "gelu_tanh_127|softmax_4096|layer_norm_511|batch_norm_5|matvec_1001|"
       "matmul_256|swiglu_61|conv3x3_2x";
@@ -27,9 +28,9 @@ struct KernelSearchesOptions {
   int32_t threads = 1;
 };
 
-// Searches for schedules of kernels at equal budgets: what is left of the
-// default schedule's time, as confirmed in a fresh process.
-// It measures in processes of `hone`, so this has to be that program.
+// Compares searches for kernel schedules at equal budgets, by the ratio of best
+// to default time as confirmed in a fresh process. Measures in child processes
+// of `hone`, so the caller must be that program.
 absl::StatusOr<nlohmann::ordered_json> RunKernelSearchesBench(
     const KernelSearchesOptions& options, std::ostream& out);
 

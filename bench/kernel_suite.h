@@ -13,13 +13,13 @@
 
 namespace hone::bench {
 
-// The kernels of a suite (suite.json, and NAME.hlo for each kernel) whose name
-// the regular expression `only` matches; at least one.
-// Errors: NotFound, InvalidArgument.
+// Returns the kernels of a suite (suite.json, and NAME.hlo for each kernel)
+// whose names match the regular expression `only`; at least one. Errors:
+// NotFound, InvalidArgument.
 absl::StatusOr<std::vector<std::string>> KernelNames(const std::string& suite,
                                                      const std::string& only);
 
-// One of them.
+// Reads one kernel of a suite.
 absl::StatusOr<hlo::Module> ReadKernel(const std::string& suite,
                                        const std::string& name);
 
@@ -30,7 +30,8 @@ struct KernelSearch {
   int32_t threads = 1;
 };
 
-// Tunes a kernel's schedule; nothing is looked up, nothing kept.
+// Tunes the schedule of a kernel, without lookup in a cache or storage of
+// results.
 absl::StatusOr<storage::Record> TuneKernel(const hlo::Module& module,
                                            const KernelSearch& search,
                                            backends::KernelMeasurer& measurer);

@@ -52,7 +52,7 @@ absl::Status RunProcess(ChildProcessOptions options, std::ostream& out) {
       absl::StrCat(options.program, " failed"));
 }
 
-// Tunings take most of an hour: what is missing is told before.
+// Tuning takes most of an hour: report missing tools first.
 absl::Status CheckPython(const std::string& python, std::ostream& out) {
   if (RunProcess({.program = python, .arguments = {"-c", "import jax, torch"}},
                  out)

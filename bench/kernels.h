@@ -12,27 +12,28 @@
 namespace hone::bench {
 
 struct KernelsOptions {
-  // Folder of the suite: suite.json, and NAME.hlo for each kernel of it.
+  // The folder of the suite: suite.json, and NAME.hlo for each of its kernels.
   std::string suite = "bench/data/kernels";
-  // Regular expression that a kernel's name must match; empty: all.
+  // A regular expression that kernel names must match; empty: all.
   std::string only;
   std::vector<int32_t> threads = {1, 2};
-  // Of the search that tunes each kernel; 0: default schedules only.
+  // The budget, optimizer and seed of the search that tunes each kernel; 0
+  // trials: default schedules only.
   int64_t trials = 64;
   std::string optimizer = "greedy";
   uint64_t seed = 0;
-  // Where the shared objects go: DIR/THREADS/{default,tuned}/NAME.so.
+  // The folder DIR of shared objects, DIR/THREADS/{default,tuned}/NAME.so.
   std::string objects = "build/kernels";
-  // A Python that has jax and torch; empty: peers are left out.
+  // A Python interpreter with jax and torch; empty: no peers.
   std::string python = ".venv/bin/python";
-  // Of samples of each kernel beside its peers; even.
+  // The number of samples of each kernel beside its peers; even.
   int32_t rounds = 22;
 };
 
-// Kernels by their default schedules and tuned, beside PyTorch and XLA:CPU: how
-// long compiling and tuning takes, then the table of bench/kernels/README.md,
-// whose script times all of them in one process.
-// It measures in processes of `hone`, so this has to be that program.
+// Times kernels with default and tuned schedules beside PyTorch and XLA:CPU:
+// compilation and tuning times, then the table of bench/kernels/README.md,
+// whose script times all of them in one process. Measures in child processes of
+// `hone`, so the caller must be that program.
 absl::StatusOr<nlohmann::ordered_json> RunKernelsBench(
     const KernelsOptions& options, std::ostream& out);
 

@@ -16,8 +16,8 @@
 #include "bench/corpus.h"
 #include "bench/kernel_suite.h"
 #include "hlo/text/printer.h"
+#include "loops/ir/rewrite.h"
 #include "loops/lowering/lowering.h"
-#include "loops/rewrite.h"
 #include "loops/schedules/default_schedule.h"
 #include "loops/transforms/script.h"
 
@@ -32,9 +32,9 @@ constexpr const char* kKernels[] = {"row_sum_1001x777", "transpose_1001x777",
                                     "softmax_4096x257", "matmul_256x256x256",
                                     "conv3x3_2x29x31x33_47"};
 constexpr const char* kMatmul = "matmul_512x512x512";
-// Legal moves are timed after as many steps of kMatmul's default schedule as
-// make that many scopes of it, and after all of them.
-constexpr int kScopes = 10;
+// Legal moves are timed once the steps of kMatmul's default schedule have made
+// this many loops, and after all steps.
+constexpr int kLoops = 10;
 
 double Milliseconds(const std::function<void()>& body) {
   const absl::Duration start = SystemClock().Monotonic();
@@ -59,7 +59,8 @@ absl::StatusOr<Kernel> ScheduledKernel(const std::string& suite,
   return kernel;
 }
 
-// Comparisons of a kernel with itself that found a difference.
+// Returns the number of comparisons of a kernel with itself that found a
+// difference.
 absl::StatusOr<int32_t> CountDifferent(backends::LocalKernels& measurer,
                                        const Kernel& kernel,
                                        int32_t comparisons) {
@@ -82,14 +83,14 @@ absl::StatusOr<int32_t> CountDifferent(backends::LocalKernels& measurer,
   return different;
 }
 
-int CountScopes(const loops::Program& program) {
-  int scopes = 0;
-  loops::VisitScopes(
-      program, {}, [&](const loops::Path&, const loops::Scope&) { ++scopes; });
-  return scopes;
+int CountLoops(const loops::Program& program) {
+  int loops = 0;
+  loops::VisitLoops(program, {},
+                    [&](const loops::Path&, const loops::Loop&) { ++loops; });
+  return loops;
 }
 
-// How long the legal moves of a form of kMatmul take to enumerate.
+// Times the enumeration of the legal moves of a form of kMatmul.
 Json TimeMoves(const loops::Program& program, int32_t rounds,
                std::ostream& out) {
   std::vector<double> samples_ms;
@@ -99,11 +100,11 @@ Json TimeMoves(const loops::Program& program, int32_t rounds,
       moves = loops::LegalSteps(program, backends::DetectHost().machine).size();
     }));
   }
-  const int scopes = CountScopes(program);
+  const int loops = CountLoops(program);
   out << absl::StrFormat(
-      "%d legal moves of %s with %d scopes: %.3f ms (median)\n", moves, kMatmul,
-      scopes, Median(samples_ms));
-  return {{"scopes", scopes}, {"moves", moves}, {"ms", Median(samples_ms)}};
+      "%d legal moves of %s with %d loops: %.3f ms (median)\n", moves, kMatmul,
+      loops, Median(samples_ms));
+  return {{"loops", loops}, {"moves", moves}, {"ms", Median(samples_ms)}};
 }
 
 }  // namespace
@@ -113,7 +114,7 @@ absl::StatusOr<Json> RunMeasurementBench(const MeasurementOptions& options,
   Json document = {{"bench", "measurement"}, {"machine", DescribeMachine()}};
   out << document["machine"].get<std::string>() << "\n";
 
-  // First, while this process has no threads: it forks.
+  // First, since it forks and this process has no threads yet.
   std::vector<double> child_ms;
   for (int32_t i = 0; i < options.rounds; ++i) {
     absl::Status status;
@@ -130,8 +131,8 @@ absl::StatusOr<Json> RunMeasurementBench(const MeasurementOptions& options,
   document["moves"] = Json::array();
   loops::Program program = matmul.program;
   size_t applied = 0;
-  for (int scopes : {kScopes, INT_MAX}) {
-    while (applied < matmul.script.size() && CountScopes(program) < scopes) {
+  for (int loops : {kLoops, INT_MAX}) {
+    while (applied < matmul.script.size() && CountLoops(program) < loops) {
       HONE_ASSIGN_OR_RETURN(
           program, loops::ApplyScript(program, {matmul.script[applied++]}));
     }

@@ -11,19 +11,19 @@
 namespace hone::bench {
 
 struct MeasurementOptions {
-  // Folder of the kernel suite.
+  // The folder of the kernel suite.
   std::string suite = "bench/data/kernels";
-  // Of each kernel with itself.
+  // The number of comparisons of each kernel with itself.
   int32_t comparisons = 100;
-  // Samples of the other figures.
+  // The number of samples of the other figures.
   int32_t rounds = 200;
 };
 
-// What measuring kernels costs and how far it is to be trusted: how often a
-// schedule compared with itself is found to be faster or slower (the interval
-// of its ratio leaves out 1), what a child process for a candidate costs, and
-// how long listing the legal moves of a scheduled matmul takes.
-// It measures in processes of `hone`, so this has to be that program.
+// Measures the cost and the reliability of kernel measurements: how often a
+// schedule compared with itself is found faster or slower (the interval of its
+// ratio excludes 1), the time of a child process for a candidate, and the time
+// to list the legal moves of a scheduled matmul. Measures in child processes of
+// `hone`, so the caller must be that program.
 absl::StatusOr<nlohmann::ordered_json> RunMeasurementBench(
     const MeasurementOptions& options, std::ostream& out);
 

@@ -1,5 +1,5 @@
-// hone kernel: a kernel as a loop program, what can be done to it, what it
-// costs.
+// hone kernel: shows a kernel as a loop program, its legal transformations and
+// its time.
 
 #include <iostream>
 #include <memory>
@@ -22,7 +22,7 @@
 #include "hlo/text/printer.h"
 #include "loops/lowering/lowering.h"
 #include "loops/schedules/default_schedule.h"
-#include "loops/text.h"
+#include "loops/text/text.h"
 #include "loops/transforms/script.h"
 
 namespace hone::cli {
@@ -61,7 +61,7 @@ absl::StatusOr<backends::KernelReport> Measure(
       request, backends::HostDevice().fingerprint, /*stop=*/nullptr);
 }
 
-Json TimeJson(const backends::KernelTiming& timing, double roof_ns) {
+Json TimeJson(const backends::KernelTiming& timing, double roofline_ns) {
   Json json = {{"outcome", space::OutcomeName(timing.outcome)}};
   if (timing.outcome != space::Outcome::kOk) {
     json["message"] = timing.message;
@@ -69,15 +69,15 @@ Json TimeJson(const backends::KernelTiming& timing, double roof_ns) {
   }
   json["ns"] = timing.ns;
   json["samples_ns"] = timing.samples_ns;
-  json["roof_ns"] = roof_ns;
-  json["percent_of_roof"] = 100 * roof_ns / timing.ns;
+  json["roofline_ns"] = roofline_ns;
+  json["percent_of_roofline"] = 100 * roofline_ns / timing.ns;
   json["max_rel_error"] = timing.max_rel_error;
   json["compile_ms"] = absl::ToDoubleMilliseconds(timing.compile_time);
   return json;
 }
 
 void PrintTime(const std::string& name, const backends::KernelTiming& timing,
-               double roof_ns) {
+               double roofline_ns) {
   if (timing.outcome != space::Outcome::kOk) {
     std::cout << absl::StrFormat("%-9s %s: %s\n", name,
                                  space::OutcomeName(timing.outcome),
@@ -85,9 +85,9 @@ void PrintTime(const std::string& name, const backends::KernelTiming& timing,
     return;
   }
   std::cout << absl::StrFormat(
-      "%-9s %.2f us, %.0f %% of the roof (%.2f us); compiled in %.0f ms, "
+      "%-9s %.2f us, %.0f %% of the roofline (%.2f us); compiled in %.0f ms, "
       "largest relative error %.1e\n",
-      name, timing.ns / 1e3, 100 * roof_ns / timing.ns, roof_ns / 1e3,
+      name, timing.ns / 1e3, 100 * roofline_ns / timing.ns, roofline_ns / 1e3,
       absl::ToDoubleMilliseconds(timing.compile_time), timing.max_rel_error);
 }
 
@@ -98,19 +98,19 @@ absl::Status AddTime(const hlo::Module& module,
   HONE_ASSIGN_OR_RETURN(
       const backends::KernelReport report,
       Measure(module, default_script, script, options.threads));
-  const double roof_ns = backends::RoofNanoseconds(
-      *report.calibration, backends::LeastWorkOf(module));
+  const double roofline_ns =
+      backends::RooflineNs(*report.calibration, backends::LeastWorkOf(module));
   if (context.json) {
-    document["default"] = TimeJson(*report.baseline, roof_ns);
+    document["default"] = TimeJson(*report.baseline, roofline_ns);
     for (const backends::KernelTiming& timing : report.candidates) {
-      document["replayed"] = TimeJson(timing, roof_ns);
+      document["replayed"] = TimeJson(timing, roofline_ns);
     }
     document["peak_gflops"] = report.calibration->peak_gflops;
     return absl::OkStatus();
   }
-  PrintTime("default", *report.baseline, roof_ns);
+  PrintTime("default", *report.baseline, roofline_ns);
   for (const backends::KernelTiming& timing : report.candidates) {
-    PrintTime("replayed", timing, roof_ns);
+    PrintTime("replayed", timing, roofline_ns);
   }
   return absl::OkStatus();
 }
@@ -175,29 +175,32 @@ void AddKernelCommand(CLI::App& app, Context& context) {
   auto options = std::make_shared<Options>();
   CLI::App* command = AddCommand(
       app, context, "kernel",
-      "A module as a loop program. Without --moves, --time, --llvm and "
-      "--export: its legal moves and its time as well");
+      "Show a module as a loop program. Without --moves, --time, --llvm and "
+      "--export, also show its legal transformations and its time");
   command->add_option("FILE", options->file, "HLO text or proto")->required();
-  command->add_option("--replay", options->script,
-                      "File of transformations to apply, one a line");
+  command->add_option(
+      "--replay", options->script,
+      "Apply the script in this file, one transformation per line");
   command
       ->add_flag("--default", options->scheduled,
-                 "Apply the default schedule, and show it")
+                 "Apply the default schedule and show it")
       ->excludes("--replay");
   command->add_flag("--moves", options->moves,
-                    "The transformations that are legal next");
-  command->add_flag("--time", options->time,
-                    "Its time, checked against the evaluator, and how near it "
-                    "is to what this machine can do");
-  command->add_option("--threads", options->threads, "Of parallel scopes")
+                    "List the legal transformations");
+  command->add_flag(
+      "--time", options->time,
+      "Check the kernel against the evaluator, time it, and compare "
+      "its time with the roofline of this machine");
+  command
+      ->add_option("--threads", options->threads, "Threads of parallel loops")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
   command
       ->add_option("--export", options->library,
-                   "Shared object of the program as it is shown; its C header "
-                   "is written beside it")
+                   "Write the program as a shared object, and its C header "
+                   "beside it")
       ->type_name("K.so");
-  command->add_flag("--llvm", options->llvm, "The LLVM IR made of it");
+  command->add_flag("--llvm", options->llvm, "Show the optimized LLVM IR");
   command->callback([options, &context] {
     RunCommand(context, [&] { return Run(*options, context); });
   });

@@ -1,4 +1,4 @@
-// hone measure: the part of a worker that runs candidates; not for people.
+// hone measure: the process of a worker that runs candidates; internal.
 
 #include "cli/command.h"
 #include <unistd.h>
@@ -11,8 +11,8 @@ namespace hone::cli {
 void AddMeasureCommand(CLI::App& app, Context& context) {
   CLI::App* command =
       AddCommand(app, context, "measure",
-                 "Measure for a worker: work on stdin, results on "
-                 "stdout");
+                 "Measure for a worker: reads work from stdin, writes results "
+                 "to stdout");
   command->group("");  // Left out of hone --help.
   command->callback([&context] {
     RunCommand(context, []() -> absl::StatusOr<int> {

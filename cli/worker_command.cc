@@ -224,8 +224,8 @@ void AddWorkerCommand(CLI::App& app, Context& context) {
   command->add_option("--connect", *server,
                       "HOST:PORT of honed (default: --server)");
   command->add_flag("--until-eof", *at_eof,
-                    "End at the end of standard input")
-      ->group("");  // For honed.
+                    "Exit at the end of standard input")
+      ->group("");  // For honed, which starts one.
   command->callback([server, at_eof, &context] {
     RunCommand(context, [&]() -> absl::StatusOr<int> {
       WorkerLoop loop(server->empty() ? context.server : *server, *at_eof);

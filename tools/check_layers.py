@@ -29,6 +29,47 @@ ALLOWED = {
     "cli": {"tuning", "storage", "optimizers", "costmodels", "backends",
             "loops", "hlo", "space", "base", "proto", "bench"},
 }
+# The same inside a folder: part -> parts of that folder that it may include
+# besides itself; "" is the files of the folder itself. A folder without an
+# entry has no order inside, and a part that is missing in an entry is an error.
+PARTS = {
+    "hlo": {
+        "ir": set(),
+        "inference": {"ir"},
+        "text": {"inference", "ir"},
+        "proto": {"text", "inference", "ir"},
+        "analysis": {"inference", "ir"},
+        "": {"proto", "text", "analysis", "inference", "ir"},
+        "evaluator": {"analysis", "inference", "ir", "text"},
+        "equivalence": {"evaluator", "analysis", "inference", "ir"},
+        "rewrite": {"analysis", "inference", "ir"},
+        "passes": {"rewrite", "evaluator", "analysis", "inference", "text",
+                   "ir"},
+    },
+    "loops": {
+        "ir": set(),
+        "analysis": {"ir"},
+        "text": {"analysis", "ir"},
+        "interpreter": {"analysis", "ir"},
+        "lowering": {"text", "analysis", "ir"},
+        "transforms": {"text", "analysis", "ir"},
+        "schedules": {"transforms", "text", "analysis", "ir"},
+    },
+    "loops/lowering": {
+        "graph": set(),
+        "kernel": {"graph"},
+        "plan": {"kernel", "graph"},
+        "": {"plan", "kernel", "graph"},
+    },
+    "loops/transforms": {
+        "": set(),
+        "analysis": {""},
+        "nest": {"analysis", ""},
+        "compute": {"analysis", ""},
+        "memory": {"analysis", ""},
+        "reduction": {"analysis", ""},
+    },
+}
 # These may include anything of ours; nothing may include `tests`.
 UNRESTRICTED = {"tests", "bench"}
 
@@ -58,6 +99,29 @@ FENCES = {
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]')
 
 
+def part_of(path: str, folder: str):
+    """The part of `folder` that the file at `path` belongs to, or None."""
+    if not path.startswith(folder + "/"):
+        return None
+    first, slash, _ = path[len(folder) + 1:].partition("/")
+    return first if slash else ""
+
+
+def part_violation(path: str, header: str):
+    """What is wrong with including `header`, by PARTS; None if nothing is."""
+    for folder, allowed in PARTS.items():
+        part, target = part_of(path, folder), part_of(header, folder)
+        if part is None or target is None:
+            continue
+        for name in (part, target):
+            if name not in allowed:
+                return f"part '{name}' of '{folder}' has no layer in {__file__}"
+        if target != part and target not in allowed[part]:
+            return (f"part '{part or '.'}' of '{folder}' must not include "
+                    f"part '{target or '.'}'")
+    return None
+
+
 def violations(root: pathlib.Path):
     for path in sorted(root.rglob("*")):
         relative = path.relative_to(root)
@@ -83,7 +147,12 @@ def violations(root: pathlib.Path):
             known = target in ALLOWED or target in UNRESTRICTED
             if match[1] != '"' or not known or "/" not in header:
                 continue
-            if target == top or top in UNRESTRICTED:
+            if target == top:
+                problem = part_violation(relative.as_posix(), header)
+                if problem:
+                    yield f"{relative}:{number}: {problem}"
+                continue
+            if top in UNRESTRICTED:
                 continue
             if target not in ALLOWED[top]:
                 yield (f"{relative}:{number}: '{top}' must not include "

@@ -28,7 +28,7 @@ struct TaskOptions {
   std::string passes = "all";
   // How far the result of a rewrite may differ numerically from its input.
   hlo::Numerics numerics = hlo::Numerics::kReassociate;
-  // kernel: threads of a parallel loop.
+  // kernel: the number of threads of parallel loops.
   int32_t threads = 1;
 };
 

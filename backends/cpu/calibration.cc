@@ -4,7 +4,6 @@
 #include <cmath>
 #include <memory>
 #include <string>
-#include <utility>
 
 #include "absl/strings/str_format.h"
 #include "absl/strings/substitute.h"
@@ -16,19 +15,19 @@
 #include "backends/cpu/placed_arrays.h"
 #include "base/clock.h"
 #include "base/status_macros.h"
-#include "loops/text.h"
+#include "loops/text/text.h"
 
 namespace hone::backends {
 namespace {
 
 // Enough independent sums to hide the latency of an addition.
 constexpr int64_t kAccumulators = 8;
-// Of one timed run, at least, and runs, of which the fastest counts: what is
-// looked for is a limit.
+// The minimum duration of a timed run, and the number of runs, of which the
+// fastest counts, since the result is a limit.
 constexpr absl::Duration kRun = absl::Milliseconds(4);
 constexpr int kRuns = 5;
 
-// Closest where third-level caches end.
+// Denser around the sizes of L3 caches.
 constexpr int64_t kSizes[] = {int64_t{16} << 10,  int64_t{128} << 10,
                               int64_t{512} << 10, int64_t{2} << 20,
                               int64_t{4} << 20,   int64_t{8} << 20,
@@ -51,7 +50,7 @@ absl::StatusOr<Kernel> Compile(const std::string& text) {
   return kernel;
 }
 
-// The fastest call, in nanoseconds.
+// Returns the time of the fastest call, in nanoseconds.
 double Fastest(const Kernel& kernel, const float* from, float* to) {
   const void* const arguments[] = {from};
   void* const results[] = {to};
@@ -108,7 +107,7 @@ for i0 $0 parallel
 | | | y[i0,i1,i2] = s[i1,i2]
 )";
 
-// $4: nothing, or that stores go past the caches.
+// $4: empty, or the keyword of non-temporal stores.
 constexpr char kCopy[] = R"(kernel copy
 argument x f32[$0,$1,$2,$3]
 result y f32[$0,$1,$2,$3]
@@ -123,7 +122,7 @@ absl::StatusOr<double> PeakGflops(int64_t threads, int64_t lanes,
                                   int64_t registers, const float* ones,
                                   float* results) {
   constexpr int64_t kSteps = 20'000;
-  // Two registers are left for the factor and what is in flight.
+  // Leaves two registers for the factor and temporaries.
   const int64_t accumulators = std::min<int64_t>(registers - 2, 14);
   HONE_ASSIGN_OR_RETURN(
       const Kernel kernel,

@@ -8,25 +8,24 @@
 
 namespace hone::backends {
 
-// How fast this machine is at this moment, by kernels that our own compiler
-// makes: what measured times are set in relation to.
+// The current speed of this machine, measured with kernels of our own compiler.
+// The reference for measured times (roofline.h).
 struct Calibration {
-  // Of a working set of that many bytes, by all threads together.
+  // The bandwidth of all threads together on a working set of `bytes`.
   struct Level {
     int64_t bytes = 0;
     double read_gbps = 0;
-    // Bytes read and bytes written together, stores past the caches where they
-    // are faster.
+    // Bytes read plus bytes written, with non-temporal stores if they are
+    // faster.
     double copy_gbps = 0;
   };
   int32_t threads = 1;
-  // Fused multiply-adds of f32, two operations each, in 10^9 per second.
+  // The rate of f32 fused multiply-adds, two operations each.
   double peak_gflops = 0;
   std::vector<Level> levels;  // by growing size
 };
 
-// Takes about a second.
-// Errors: those of the compiler.
+// Measures this machine; takes about a second. Errors: those of the compiler.
 absl::StatusOr<Calibration> Calibrate(int32_t threads);
 
 }  // namespace hone::backends

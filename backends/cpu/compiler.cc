@@ -2,7 +2,6 @@
 
 #include <memory>
 #include <mutex>
-#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -20,14 +19,14 @@
 #include "backends/llvm/emitter.h"
 #include "backends/llvm/optimize.h"
 #include "base/status_macros.h"
-#include "loops/verifier.h"
+#include "loops/analysis/verifier.h"
 
 namespace hone::backends {
 namespace {
 
-// Where a loop begins in the lines that a processor fetches code by changes its
-// time by up to a fifth. Every loop begins at such a line, so that a schedule's
-// time is its own, and not that of the code in front of it.
+// The offset of a loop in a code fetch line changes its time by up to a fifth.
+// All loops are aligned to such lines, so that the time of a schedule does not
+// depend on the code before it.
 llvm::TargetOptions AlignedLoops() {
   llvm::TargetOptions options;
   options.LoopAlignment = 64;
@@ -63,7 +62,7 @@ EmitTarget MakeEmitTarget(const CompileOptions& options) {
           .has_fast_gather = vector_bytes == 64};
 }
 
-// A module on its way to an object.
+// The state of one compilation.
 struct Compilation {
   llvm::LLVMContext context;
   std::unique_ptr<llvm::TargetMachine> machine;

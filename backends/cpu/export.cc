@@ -9,12 +9,12 @@
 #include "backends/cpu/shared_object.h"
 #include "base/files.h"
 #include "base/status_macros.h"
-#include "loops/text.h"
+#include "loops/text/text.h"
 
 namespace hone::backends {
 namespace {
 
-// Elements of tuples are named by their place.
+// Elements of tuples are named by their index.
 void AddArrays(const std::string& name, const hlo::ShapePtr& shape,
                std::vector<EntryArray>& arrays) {
   if (!shape->IsTuple()) {
@@ -26,7 +26,7 @@ void AddArrays(const std::string& name, const hlo::ShapePtr& shape,
   }
 }
 
-// The arrays of one kind of memory that the caller passes, in order.
+// Returns the arrays of one kind of memory that the caller passes, in order.
 std::vector<EntryArray> ArraysOf(const loops::Program& program,
                                  loops::Memory memory) {
   std::vector<EntryArray> arrays;

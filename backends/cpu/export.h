@@ -6,25 +6,25 @@
 #include "absl/status/status.h"
 
 #include "hlo/ir/module.h"
-#include "loops/lowering/module_plan.h"
-#include "loops/program.h"
+#include "loops/ir/program.h"
+#include "loops/lowering/plan/module_plan.h"
 
 namespace hone::backends {
 
-// Whether `path` can be that of a library.
-// Errors: InvalidArgument unless it ends in ".so".
+// Returns InvalidArgument unless `path` ends in ".so".
 absl::Status CheckLibraryPath(const std::string& path);
 
 // Writes `program` as a shared object that defines the functions of
-// exported_names.h, and a C header beside it that says what the entry takes,
-// the program as a comment in it. Errors: those of CheckLibraryPath, the
-// compiler, WriteSharedObject and, for the header, WriteFileAtomically.
+// exported_names.h, and beside it a C header that declares them, describes
+// arguments and results, and has the program as a comment. Errors: those of
+// CheckLibraryPath, the compiler, WriteSharedObject and, for the header,
+// WriteFileAtomically.
 absl::Status ExportKernel(const loops::Program& program,
                           const std::string& path);
 
-// Likewise for `plan`, which was made of `module` and whose kernels are
-// scheduled: it takes the arrays of the entry computation's parameters, and of
-// its result, tuples flattened.
+// Writes `plan`, which was lowered from `module` and then scheduled, in the
+// same way. Its arguments are the arrays of the entry computation's parameters,
+// and its results those of the root, with tuples flattened.
 absl::Status ExportModule(const hlo::Module& module,
                           const loops::ModulePlan& plan,
                           const std::string& path);

@@ -29,7 +29,7 @@ std::string FirstLine(const std::string& path) {
   return line;
 }
 
-// "512K", "32M"; 0 for what is not a size.
+// Parses "512K", "32M"; returns 0 if it is not a size.
 int64_t ParseSize(absl::string_view text) {
   int64_t unit = 1;
   if (absl::ConsumeSuffix(&text, "K")) unit = 1 << 10;
@@ -38,7 +38,7 @@ int64_t ParseSize(absl::string_view text) {
   return absl::SimpleAtoi(text, &size) ? size * unit : 0;
 }
 
-// Of the first processor; what the system does not tell keeps its default.
+// Reads the caches of the first processor; unknown sizes keep their default.
 void ReadCaches(loops::Machine& machine) {
   for (int i = 0;; ++i) {
     const std::string folder =
@@ -72,7 +72,7 @@ HostCpu Detect() {
     features.push_back(
         absl::StrCat(feature.second ? "+" : "-", feature.first().str()));
   }
-  // The map has no order of its own, and the string is part of cache keys.
+  // Sorted, since the map is unordered and the string is part of cache keys.
   std::sort(features.begin(), features.end(),
             [](const std::string& a, const std::string& b) {
               return a.compare(1, a.npos, b, 1, b.npos) < 0;

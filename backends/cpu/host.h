@@ -7,11 +7,11 @@
 #include "absl/strings/string_view.h"
 
 #include "backends/kernel_measurer.h"
-#include "loops/machine.h"
+#include "loops/transforms/machine.h"
 
 namespace hone::backends {
 
-// The processor that this process runs on, as compilers and schedules see it.
+// The processor that this process runs on.
 struct HostCpu {
   // LLVM's name ("znver4") and feature string ("+avx2,+fma,-sse4a,…").
   std::string name;
@@ -21,14 +21,15 @@ struct HostCpu {
   loops::Machine machine;
 };
 
-// Of the widest register of a processor with that feature string.
+// Returns the width of the widest vector register of a processor with this
+// feature string.
 int64_t VectorBytes(absl::string_view features);
 
-// Asked once; what caches and cores there are comes from the system, cores
-// being those that this process may run on.
+// Returns the host processor, detected once. Caches and cores are those that
+// the system reports; cores only those that this process may run on.
 const HostCpu& DetectHost();
 
-// The same as a device that kernels are measured on.
+// Returns the host as a device that kernels are measured on.
 const KernelDevice& HostDevice();
 
 }  // namespace hone::backends

@@ -25,7 +25,7 @@ int64_t RoundUp(int64_t bytes, int64_t unit) {
   return (bytes + unit - 1) / unit * unit;
 }
 
-// Of this process, in bytes; 0 when the system does not tell.
+// Returns the address space of this process in bytes; 0 if unknown.
 int64_t AddressSpace() {
   std::ifstream statm("/proc/self/statm");
   int64_t pages = 0;
@@ -35,25 +35,25 @@ int64_t AddressSpace() {
 
 [[noreturn]] void RunChild(const std::function<void()>& body,
                            const ChildLimits& limits, int64_t address_space) {
-  // Its parent's end is its own, and a crash writes no core.
+  // It dies with its parent, and a crash writes no core file.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   const rlimit no_core = {0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
   const auto memory = static_cast<rlim_t>(address_space + limits.memory_bytes);
   const rlimit space = {memory, memory};
   setrlimit(RLIMIT_AS, &space);
-  // The linker leaves handlers for crashes behind.
+  // Removes the crash handlers that the linker installs.
   for (int signal : {SIGINT, SIGTERM, SIGPIPE, SIGCHLD, SIGSEGV, SIGBUS, SIGILL,
                      SIGFPE, SIGABRT, SIGTRAP}) {
     ::signal(signal, SIG_DFL);
   }
-  // The whole group is killed, should it start processes.
+  // A group of its own, so that processes that it starts are killed too.
   setpgid(0, 0);
   body();
   _exit(0);
 }
 
-// Waits for the child's end; false when the time is up.
+// Waits for the child to exit; returns false on timeout.
 absl::StatusOr<bool> AwaitEnd(pid_t child, absl::Duration timeout) {
   const int fd = static_cast<int>(syscall(SYS_pidfd_open, child, 0));
   if (fd < 0) {
@@ -71,13 +71,13 @@ absl::StatusOr<bool> AwaitEnd(pid_t child, absl::Duration timeout) {
   return ready > 0;
 }
 
-// Ends the child, if it still runs, and what it started.
+// Kills the child, if it still runs, and the processes that it started.
 void Kill(pid_t child) {
   kill(-child, SIGKILL);
   kill(child, SIGKILL);
 }
 
-// The child's end as waitpid tells it.
+// Converts the status of waitpid.
 int Reap(pid_t child) {
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {

@@ -12,7 +12,7 @@
 
 namespace hone::backends {
 
-// Memory that this process and its children see alike. Zero at first.
+// Memory shared between this process and its children, initially zero.
 class SharedMemory {
  public:
   // Errors: ResourceExhausted.
@@ -21,8 +21,8 @@ class SharedMemory {
   SharedMemory(const SharedMemory&) = delete;
   SharedMemory& operator=(const SharedMemory&) = delete;
 
-  // Aligned to 64 bytes, and ends within 64 bytes of a page that cannot be
-  // touched, so that writing past it is a crash; another one lies before it.
+  // Aligned to 64 bytes, between two guard pages. Ends within 64 bytes of the
+  // second one, so that a write past the end crashes.
   std::byte* data() const { return data_; }
   int64_t bytes() const { return bytes_; }
 
@@ -43,7 +43,7 @@ class SharedMemory {
 struct ChildLimits {
   // Wall-clock time, after which the child is killed.
   absl::Duration timeout = absl::Seconds(10);
-  // Address space on top of what this process has.
+  // Address space beyond that of this process.
   int64_t memory_bytes = int64_t{4} << 30;
 };
 
@@ -51,16 +51,16 @@ enum class ChildEnd { kDone, kCrashed, kTimeout };
 
 struct ChildOutcome {
   ChildEnd end = ChildEnd::kDone;
-  // Of a crash: "killed by signal 11 (Segmentation fault)".
+  // The reason of a crash: "killed by signal 11 (Segmentation fault)".
   std::string message;
 };
 
-// Runs `body` in a forked child, whatever it may do: crash, hang, write
-// anywhere, take all memory. What it leaves in SharedMemory is its result.
-// The child has one thread at first, no other of this process: call it from a
-// process without threads that hold locks. It inherits no more of the parent's
-// life than its memory: no destructors or exit handlers run.
-// Errors: ResourceExhausted when no process can be made or waited for.
+// Runs `body` in a forked child, which may crash, hang, write anywhere or
+// exhaust memory without harm to this process. `body` returns its results in
+// SharedMemory. The child starts with a single thread, so this process must
+// have no threads that hold locks. The child runs no destructors or exit
+// handlers. Returns ResourceExhausted if the child cannot be created or waited
+// for.
 absl::StatusOr<ChildOutcome> RunInChild(const std::function<void()>& body,
                                         const ChildLimits& limits);
 

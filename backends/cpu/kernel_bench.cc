@@ -19,8 +19,8 @@
 #include "base/status_macros.h"
 #include "hlo/equivalence/equivalence.h"
 #include "hlo/evaluator/evaluator.h"
+#include "loops/ir/program.h"
 #include "loops/lowering/lowering.h"
-#include "loops/program.h"
 #include "loops/transforms/script.h"
 
 namespace hone::backends {
@@ -31,7 +31,7 @@ constexpr int64_t kMaxObjectBytes = int64_t{32} << 20;
 constexpr size_t kMaxSamples = 128;
 constexpr size_t kMaxMessage = 1000;
 
-// What a child leaves behind.
+// The report of a child, in shared memory.
 struct ChildReport {
   bool finished;
   space::Outcome outcome;
@@ -43,7 +43,7 @@ struct ChildReport {
   double ratio_high;
   size_t samples;
   double samples_ns[kMaxSamples];
-  // Of the baseline's compilation.
+  // The timeout of the baseline's compilation.
   int64_t object_bytes;
 };
 
@@ -66,10 +66,10 @@ void FlattenShape(const hlo::ShapePtr& shape,
   }
 }
 
-// One set of arguments, and the results to expect of them.
+// One set of arguments and its expected results.
 struct Example {
   std::vector<hlo::Literal> arguments;
-  // In memory that the evaluating child has written.
+  // In shared memory written by the evaluating child.
   std::vector<std::unique_ptr<SharedMemory>> expected;
 };
 
@@ -136,7 +136,7 @@ class ForkingBench final : public KernelBench {
     return *reinterpret_cast<ChildReport*>(report_memory_->data());
   }
 
-  // Runs `body` in a child; what it reports, or how it ended.
+  // Runs `body` in a child; returns its report, or the way it ended.
   KernelTiming InChild(const std::function<void(ChildReport&)>& body) {
     std::memset(report_memory_->data(), 0, sizeof(ChildReport));
     const absl::StatusOr<ChildOutcome> end = RunInChild(
@@ -184,7 +184,7 @@ class ForkingBench final : public KernelBench {
                             SharedMemory::Create(shape->byte_size()));
       example.expected.push_back(std::move(memory));
     }
-    // In a child, as it may start threads.
+    // In a child, since it may start threads.
     const KernelTiming end = InChild([&](ChildReport& report) {
       const absl::StatusOr<hlo::Literal> value =
           hlo::Evaluate(module_, example.arguments);
@@ -206,7 +206,7 @@ class ForkingBench final : public KernelBench {
     return absl::OkStatus();
   }
 
-  // What is timed works on the arguments of the first example.
+  // Timing uses the arguments of the first example.
   absl::Status PlaceArguments() {
     const std::vector<hlo::Literal> leaves = ArgumentLeaves(examples_[0]);
     std::vector<int64_t> bytes;
@@ -250,7 +250,7 @@ class ForkingBench final : public KernelBench {
     return absl::OkStatus();
   }
 
-  // In a child: the program as an object; nullopt when that has failed.
+  // In a child: compiles the program; nullopt on failure.
   static std::optional<std::string> Compile(const loops::Program& program,
                                             ChildReport& report) {
     const absl::Duration start = SystemClock().Monotonic();
@@ -262,7 +262,7 @@ class ForkingBench final : public KernelBench {
     return std::nullopt;
   }
 
-  // In a child: checks what is compiled and, if asked to, times it.
+  // In a child: checks the compiled candidate and, if requested, times it.
   void Judge(const std::string& object, bool time, ChildReport& report) const {
     hone_kernel_set_threads(options_.threads);
     if (options_.threads == 1) PinToOneCore();
@@ -349,7 +349,7 @@ class ForkingBench final : public KernelBench {
       Fail(report, space::Outcome::kCrashed, placed.status().message());
       return;
     }
-    // Both work on the same memory, so that its place favours neither.
+    // Both use the same memory, so that its placement favors neither.
     const std::vector<const void*> arguments(timed_arguments_->arrays().begin(),
                                              timed_arguments_->arrays().end());
     std::vector<void*> results((*placed)->arrays().begin(),

@@ -14,36 +14,38 @@
 namespace hone::backends {
 
 struct KernelBenchOptions {
-  // Of parallel scopes; one thread is pinned to a core.
+  // The number of threads of parallel loops; a single thread is pinned to a
+  // core.
   int32_t threads = 1;
-  // Of the arguments and the order of samples.
+  // The seed of the arguments and of the order of samples.
   uint64_t seed = 0;
-  // Pairs of samples per candidate.
+  // The number of pairs of samples per candidate.
   int32_t pairs = 11;
-  // Of one candidate, compilation, check and timing included.
+  // The time limit of one candidate: compilation, check and timing.
   absl::Duration timeout = absl::Seconds(10);
 };
 
-// Checks and times schedules of one kernel, each in a child process of its own,
-// against one of them, the baseline. Schedules are scripts of the loop language
+// Checks schedules of one kernel and times them against a baseline schedule,
+// each in a child process of its own. Schedules are scripts
 // (loops/transforms/script.h) for the program that loops::LowerToProgram makes
 // of the module.
 //
-// It forks: use it in a process that has no threads.
+// Forks: use it only in a process without threads.
 class KernelBench {
  public:
   virtual ~KernelBench() = default;
 
-  // Evaluates the module for the results to expect, and compiles the baseline.
-  // Errors: those of lowering and evaluating; InvalidArgument when the
-  // baseline's script cannot be applied; Internal when it does not compile, or
-  // computes something else.
+  // Evaluates the module for the expected results, and compiles the baseline.
+  // Errors: those of lowering and evaluation; InvalidArgument if the baseline's
+  // script cannot be applied; Internal if it does not compile or gives a wrong
+  // result.
   static absl::StatusOr<std::unique_ptr<KernelBench>> Create(
       const hlo::Module& module, const std::string& baseline_script,
       const KernelBenchOptions& options);
 
-  // The baseline against itself: its times, and how far noise alone goes.
+  // Times the baseline against itself, which also shows the noise.
   virtual KernelTiming MeasureBaseline() = 0;
+  // Checks one schedule and times it against the baseline.
   virtual KernelTiming Measure(const std::string& script) = 0;
 };
 

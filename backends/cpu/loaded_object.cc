@@ -5,7 +5,6 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
 #include <dlfcn.h>
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
 #include <llvm/Support/MemoryBuffer.h>
@@ -39,7 +38,7 @@ class JitObject final : public LoadedObject {
   }
 
  private:
-  // Looking up links what has not been linked yet; it has a lock of its own.
+  // A lookup links lazily; it has a lock of its own.
   std::unique_ptr<llvm::orc::LLJIT> jit_;
 };
 
@@ -69,7 +68,8 @@ absl::StatusOr<std::unique_ptr<LoadedObject>> LoadedObject::Create(
     const std::string& object) {
   static std::once_flag once;
   std::call_once(once, [] { llvm::InitializeNativeTarget(); });
-  // Kernels have no initialisers, for which a platform would compile code.
+  // Kernels have no initializers, so they need no platform support, which would
+  // compile code.
   auto jit = llvm::orc::LLJITBuilder()
                  .setPlatformSetUp(llvm::orc::setUpInactivePlatform)
                  .create();

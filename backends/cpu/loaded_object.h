@@ -10,20 +10,19 @@
 
 namespace hone::backends {
 
-// A compiled object in this process, ready to be called; unloaded with the
-// last of it.
-// Threads: the functions may be called from several threads at once.
+// A compiled object loaded into this process; the destructor unloads it. Its
+// functions may be called from several threads at once.
 class LoadedObject {
  public:
   virtual ~LoadedObject() = default;
 
-  // Links `object` against the kernel runtime of this process.
-  // Errors: InvalidArgument for bytes that are no object of this machine;
-  // NotFound for symbols that nothing defines.
+  // Links `object` against the kernel runtime of this process. Returns
+  // InvalidArgument if it is not an object file of this machine, and NotFound
+  // if a symbol is undefined.
   static absl::StatusOr<std::unique_ptr<LoadedObject>> Create(
       const std::string& object);
 
-  // Errors: NotFound.
+  // Returns the entry `symbol`, or NotFound.
   virtual absl::StatusOr<EntryFunction> Entry(
       const std::string& symbol) const = 0;
 };

@@ -17,7 +17,7 @@ namespace {
 
 constexpr char kSymbol[] = "module";
 
-// A value of that shape, and where its arrays are to be written.
+// Creates a value of this shape; collects the addresses of its arrays.
 hlo::Literal Allocate(const hlo::ShapePtr& shape,
                       std::vector<void*>& pointers) {
   if (!shape->IsTuple()) {

@@ -25,16 +25,16 @@ int64_t CallsFor(absl::Duration sample, double ns) {
              std::ceil(absl::ToDoubleNanoseconds(sample) / std::max(ns, 1.0))));
 }
 
-// A sample, after calls that are not timed: the other kernel may have left the
-// caches, and the arrays that both share, as suits itself. Stores past the
-// caches would otherwise be paid for by whoever comes next.
+// Takes a sample after untimed calls, since the other kernel left the caches
+// and the shared arrays in its own state. Otherwise the next sample would pay
+// for pending non-temporal stores.
 double Sample(const std::function<void()>& kernel, int64_t calls,
               const Clock& clock) {
   NanosecondsOf(kernel, 1 + calls / 10, clock);
   return NanosecondsOf(kernel, calls, clock);
 }
 
-// Runs both until their times settle; nanoseconds of a call of each.
+// Runs both until their times settle; returns nanoseconds per call of each.
 std::pair<double, double> WarmUp(const std::function<void()>& a,
                                  const std::function<void()>& b,
                                  const Clock& clock,
@@ -56,7 +56,7 @@ std::pair<double, double> WarmUp(const std::function<void()>& a,
 
 }  // namespace
 
-Interval MedianInterval(absl::Span<const double> sample) {
+ConfidenceInterval MedianInterval(absl::Span<const double> sample) {
   std::vector<double> sorted(sample.begin(), sample.end());
   std::sort(sorted.begin(), sorted.end());
   const size_t n = sorted.size();
@@ -95,7 +95,7 @@ PairedTiming TimePair(const std::function<void()>& a,
     }
   }
   timing.ratio = Median(ratios);
-  const Interval interval = MedianInterval(ratios);
+  const ConfidenceInterval interval = MedianInterval(ratios);
   timing.ratio_low = interval.low;
   timing.ratio_high = interval.high;
   return timing;

@@ -12,50 +12,52 @@
 
 namespace hone::backends {
 
-// Two kernels timed against each other in one process.
+// Timing of two kernels against each other in one process.
 //
-// Times of one machine swing by tens of percent from second to second, those of
-// neighbours in time by a few: so what is compared is never two times, but the
-// ratios of pairs taken one after the other, in an order that is drawn for each
-// pair so that a drift favours neither. The median of the ratios is robust
-// against the interruptions that a shared machine has, and its confidence
-// interval comes from order statistics, which assumes nothing about the noise.
-// No sample is ever thrown away.
+// Times on one machine vary by tens of percent from second to second, but only
+// by a few percent between consecutive samples. Therefore samples are taken in
+// pairs, in an order drawn for each pair so that drift favors neither, and only
+// ratios of a pair are compared. The median of the ratios is robust against
+// interruptions on a shared machine, and its confidence interval comes from
+// order statistics, which makes no assumption about the noise. No sample is
+// discarded.
 struct PairedTiming {
   // Nanoseconds of one call.
   std::vector<double> a_ns;
   std::vector<double> b_ns;
-  // Median over pairs of a / b, and its interval at 95 % confidence.
+  // The median over pairs of a / b, and its 95 % confidence interval.
   double ratio = 1;
   double ratio_low = 1;
   double ratio_high = 1;
 };
 
 struct PairedTimingOptions {
-  // Calls of both before anything is timed: at least so long, and then until
-  // the last two rounds agree within a percent or five times that has passed.
+  // The minimum time of untimed calls of both. The warm-up goes on until two
+  // consecutive rounds agree within a percent, for at most five times this
+  // long.
   absl::Duration warm_up = absl::Milliseconds(20);
-  // A sample is as many calls as take so long, after a tenth as many, one at
-  // least, that are not timed.
+  // The duration of a sample, which is a number of calls. A tenth as many
+  // untimed calls, at least one, come before it.
   absl::Duration sample = absl::Milliseconds(1);
   int32_t pairs = 11;
-  // A ratio above this after the third pair ends it: a has lost.
+  // Stops after the third pair if the ratio exceeds this: `a` has lost.
   double hopeless = 2;
   uint64_t seed = 0;
 };
 
-// Times `a` and `b`, by `clock`.
+// Times `a` against `b` by `clock`.
 PairedTiming TimePair(const std::function<void()>& a,
                       const std::function<void()>& b, const Clock& clock,
                       const PairedTimingOptions& options);
 
-// The median's confidence interval at 95 % by order statistics (sign test): the
-// widest of the sample where it is too small for one.
-struct Interval {
+// A 95 % confidence interval.
+struct ConfidenceInterval {
   double low = 0;
   double high = 0;
 };
-Interval MedianInterval(absl::Span<const double> sample);
+// Returns the confidence interval of the median by order statistics (sign
+// test); the range of the sample if it is too small for one.
+ConfidenceInterval MedianInterval(absl::Span<const double> sample);
 
 }  // namespace hone::backends
 

@@ -40,7 +40,7 @@ absl::StatusOr<std::unique_ptr<PlacedArrays>> PlacedArrays::Create(
   for (size_t i = 0; i < bytes.size(); ++i) {
     const size_t offset = (before + i) * kStagger;
     const size_t extent = RoundUp(static_cast<size_t>(bytes[i]) + offset);
-    // A hint: without huge pages it stays as it is.
+    // A hint only: without huge pages it has no effect.
     if (static_cast<size_t>(bytes[i]) >= kBoundary) {
       madvise(next, extent, MADV_HUGEPAGE);
     }

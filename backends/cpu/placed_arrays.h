@@ -11,16 +11,15 @@
 
 namespace hone::backends {
 
-// Memory for the arrays of a kernel that is timed, so that where they lie is no
-// difference between two processes: each begins at a boundary of 2 MiB plus 17
-// cache lines for each array before it, so that not all begin in the same set
-// of a cache, and those of 2 MiB and more are in huge pages where the system
-// has them. bench/kernels/peers.py places arrays alike.
-// Zero at first.
+// Memory for the arrays of a timed kernel, placed identically in every process:
+// array number i starts 17·i cache lines after a multiple of 2 MiB, so that the
+// arrays do not all start in the same cache set. Arrays of at least 2 MiB use
+// huge pages if the system has them. Initially zero. bench/kernels/peers.py
+// places arrays in the same way.
 class PlacedArrays {
  public:
-  // Arrays of these sizes, after `before` others that are placed elsewhere.
-  // Errors: ResourceExhausted.
+  // Allocates arrays of these sizes; `before` is the number of arrays placed
+  // earlier, by another object. Errors: ResourceExhausted.
   static absl::StatusOr<std::unique_ptr<PlacedArrays>> Create(
       absl::Span<const int64_t> bytes, size_t before = 0);
   ~PlacedArrays();

@@ -12,7 +12,7 @@
 #include <llvm/IR/Module.h>
 
 #include "base/status_macros.h"
-#include "loops/lowering/buffer_assignment.h"
+#include "loops/lowering/plan/buffer_assignment.h"
 
 namespace hone::backends {
 namespace {
@@ -28,7 +28,7 @@ int64_t Aligned(int64_t bytes) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
-// What the functions of one plan share.
+// State shared by the functions of one plan.
 struct PlanContext {
   const ModulePlan& plan;
   llvm::Module& module;
@@ -166,7 +166,7 @@ void PlanFunctionEmitter::PlaceSlots() {
   };
   load(plan_.parameters, function_->getArg(0));
   load(plan_.results, function_->getArg(1));
-  // Slots without bytes lie anywhere.
+  // Empty slots may have any address.
   for (llvm::Value*& pointer : pointers_) {
     if (pointer == nullptr) pointer = function_->getArg(0);
   }
@@ -183,9 +183,9 @@ void PlanFunctionEmitter::EmitStep(const loops::CopyStep& step) {
   Copy(Pointer(step.to), Pointer(step.from), SlotOf(step.to));
 }
 
-// The body writes to a second set of arrays, and the two change places: the
-// state is copied once at most, after an odd number of iterations.
-// For each result of `function`, whether any step writes it.
+// The body writes to a second set of arrays, and the two are swapped: the state
+// is copied at most once, after an odd number of iterations.
+// Returns, for each result of `function`, whether any step writes it.
 std::vector<bool> WrittenResults(const PlanFunction& function) {
   std::vector<bool> written(function.slots.size());
   for (const loops::PlanStep& step : function.steps) {
@@ -201,8 +201,8 @@ std::vector<bool> WrittenResults(const PlanFunction& function) {
 }
 
 void PlanFunctionEmitter::EmitStep(const loops::WhileStep& step) {
-  // States that the body leaves as they are have one place, which nothing
-  // writes; the others change between two.
+  // States that the body does not change have one address, which is never
+  // written; the others alternate between two.
   const std::vector<bool> changes =
       WrittenResults(context_.plan.functions[static_cast<size_t>(step.body)]);
   int64_t bytes = 0;
@@ -276,7 +276,7 @@ void PlanFunctionEmitter::EmitStep(const loops::ConditionalStep& step) {
   for (size_t i = 0; i < step.branches.size(); ++i) {
     blocks.push_back(NewBlock("branch"));
   }
-  // What is out of range takes the last branch.
+  // Out of range values select the last branch.
   llvm::SwitchInst* choice = b_.CreateSwitch(selector, blocks.back());
   for (size_t i = 0; i < blocks.size(); ++i) {
     if (i + 1 < blocks.size()) {

@@ -6,7 +6,7 @@
 #include "absl/status/status.h"
 
 #include "backends/llvm/emitter.h"
-#include "loops/lowering/module_plan.h"
+#include "loops/lowering/plan/module_plan.h"
 
 namespace llvm {
 class Module;
@@ -15,8 +15,7 @@ class Module;
 namespace hone::backends {
 
 // Adds `void symbol(ptr arguments, ptr results)`, which runs the plan's entry,
-// and what it calls to `module`.
-// Errors: as EmitProgram.
+// and the functions that it calls to `module`. Errors: as EmitProgram.
 absl::Status EmitPlan(const loops::ModulePlan& plan, const std::string& symbol,
                       const EmitTarget& target, llvm::Module& module);
 

@@ -16,7 +16,7 @@
 
 LLD_HAS_DRIVER(elf)
 
-// The kernel runtime as an object, put here by the assembler.
+// The object file of the kernel runtime, embedded by the assembler.
 __asm__(
     ".pushsection .rodata\n"
     ".balign 16\n"
@@ -31,7 +31,7 @@ extern "C" const char hone_runtime_object_end[];
 namespace hone::backends {
 namespace {
 
-// A file without a name, for what the linker reads.
+// An anonymous file as input of the linker.
 class MemoryFile {
  public:
   static absl::StatusOr<MemoryFile> Create(absl::string_view contents) {
@@ -66,7 +66,7 @@ class MemoryFile {
   int descriptor_;
 };
 
-// The file of the library in this process that defines `function`.
+// Returns the path of the loaded library that defines `function`.
 template <typename Function>
 std::string LibraryOf(Function* function) {
   Dl_info info;

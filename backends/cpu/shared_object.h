@@ -13,11 +13,10 @@
 namespace hone::backends {
 
 // Links `object` (compiler.h), which defines `names.entry`, with the kernel
-// runtime into a shared library at `path` that needs nothing but the C library
-// and exports the functions of `names` and their aliases.
-// Threads: thread-safe; one link at a time.
-// Errors: InvalidArgument with the linker's words for an object it refuses;
-// Unavailable where the file cannot be written.
+// runtime into a shared library at `path` that depends on the C library only
+// and exports the functions of `names` and their aliases. Thread-safe; links
+// run one at a time. Returns InvalidArgument with the linker's message if it
+// rejects the object, and Unavailable if the file cannot be written.
 absl::Status WriteSharedObject(const std::string& object,
                                const ExportedNames& names,
                                const std::string& path);
@@ -28,8 +27,8 @@ struct EntryArray {
   hlo::ShapePtr shape;
 };
 
-// A C header that declares the functions of `names` and says what the entry
-// takes; `comment` comes first, as one comment.
+// Returns a C header that declares the functions of `names` and describes the
+// arguments and results of the entry. It starts with `comment`, as one comment.
 std::string CHeader(const ExportedNames& names,
                     absl::Span<const EntryArray> arguments,
                     absl::Span<const EntryArray> results,

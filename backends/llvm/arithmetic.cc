@@ -21,8 +21,8 @@ bool IsNarrowFloat(ElementType type) {
   return type == ElementType::kF16 || type == ElementType::kBf16;
 }
 
-// NaN if either is; -0 < +0. LLVM turns its own operation on f16 converted to
-// f32 into one on f16, and loses NaN where there is no instruction for that.
+// NaN if either is; -0 < +0. Not LLVM's own operation: on f16 converted to f32
+// LLVM narrows it to f16, and loses NaN if there is no instruction for that.
 llvm::Value* SelectMaximum(llvm::IRBuilder<>& b, bool maximum, llvm::Value* x,
                            llvm::Value* y) {
   llvm::Value* greater =
@@ -261,8 +261,8 @@ llvm::Value* Arithmetic::ReduceLanes(Opcode opcode, ElementType type,
     for (int64_t i = 0; i < n; ++i) lanes.push_back(static_cast<int>(from + i));
     return b_.CreateShuffleVector(v, lanes);
   };
-  // Halves are combined while they are equal; what an odd number leaves over
-  // is added at the end.
+  // Combines equal halves; the remainder of an odd number is combined at the
+  // end.
   llvm::Value* rest = nullptr;
   int64_t lanes = LanesOf(vector);
   while (lanes > 1) {
@@ -336,7 +336,7 @@ llvm::Value* Arithmetic::Convert(ElementType from, ElementType to,
                       : b_.CreateICmpNE(value, zero);
   }
   if (hlo::IsFloat(to)) {
-    // By way of f32, as the evaluator has it, for narrow floats.
+    // Narrow floats go through f32, as in the evaluator.
     if (from_float) return RoundTo(to, b_.CreateFPCast(value, target));
     return RoundTo(to, hlo::IsSigned(from) ? b_.CreateSIToFP(value, target)
                                            : b_.CreateUIToFP(value, target));

@@ -2,29 +2,28 @@
 #define HONE_BACKENDS_LLVM_ARITHMETIC_H_
 
 #include <cstdint>
-#include <string>
 
 #include <llvm/ADT/ArrayRef.h>
 #include <llvm/IR/IRBuilder.h>
 
 #include "hlo/ir/element_type.h"
 #include "hlo/ir/opcode.h"
-#include "loops/expression.h"
+#include "loops/ir/expression.h"
 
 namespace hone::backends {
 
-// `element`, or a vector of it with as many lanes as `like` has.
+// Returns `element`, or a vector of it with as many lanes as `like`.
 llvm::Type* TypeLike(llvm::Type* element, llvm::Type* like);
-// Lanes of a vector, 0 for a scalar.
+// Returns the number of lanes of a vector, 0 for a scalar.
 int64_t LanesOf(const llvm::Value* value);
 
-// LLVM code for the operations of loop expressions, on scalars and, lane by
-// lane, on vectors; with the meaning of the HLO evaluator but for the rounding
-// of elementary functions (vector_math.h).
+// Emits LLVM code for the operations of loop expressions, on scalars and, lane
+// by lane, on vectors. Results are those of the HLO evaluator except for the
+// rounding of elementary functions (vector_math.h).
 //
-// While they are computed with, values have another type than in memory: pred
-// is i1 (a byte in memory), f16 and bf16 are float and rounded after every
-// operation. Other types of at most a byte can be moved only.
+// Values are computed in another type than they have in memory: pred is i1 (a
+// byte in memory), f16 and bf16 are float and rounded after every operation.
+// Other types of at most a byte can only be moved.
 class Arithmetic {
  public:
   explicit Arithmetic(llvm::IRBuilder<>& builder) : b_(builder) {}
@@ -35,17 +34,17 @@ class Arithmetic {
   llvm::Value* ToStorage(hlo::ElementType type, llvm::Value* value);
 
   llvm::Value* Constant(const loops::Expression& constant);
-  // `operands` all have the same number of lanes.
+  // All `operands` must have the same number of lanes.
   llvm::Value* Apply(const loops::Expression& expression,
                      llvm::ArrayRef<llvm::Value*> operands);
 
   // One step of a reduction.
   llvm::Value* Combine(hlo::Opcode opcode, hlo::ElementType type,
                        llvm::Value* a, llvm::Value* b);
-  // What Combine leaves the other operand unchanged with.
+  // The identity element of Combine.
   llvm::Constant* Identity(hlo::Opcode opcode, hlo::ElementType type);
 
-  // All lanes of `vector` combined into a scalar.
+  // Combines all lanes of `vector` into a scalar.
   llvm::Value* ReduceLanes(hlo::Opcode opcode, hlo::ElementType type,
                            llvm::Value* vector);
 
@@ -65,7 +64,7 @@ class Arithmetic {
 
   llvm::Value* ApplyFloat(hlo::Opcode opcode,
                           llvm::ArrayRef<llvm::Value*> operands);
-  // Nearest value of a narrow float type, as float.
+  // Rounds to the nearest value of a narrow float type, as float.
   llvm::Value* RoundTo(hlo::ElementType type, llvm::Value* value);
   llvm::Value* Maximum(bool maximum, llvm::Value* a, llvm::Value* b);
 
@@ -78,7 +77,7 @@ class Arithmetic {
   llvm::IRBuilder<>& b_;
 };
 
-// Whether Apply knows the operation on these types.
+// Returns true if Apply supports the operation on its types.
 bool HasArithmetic(const loops::Expression& expression);
 
 }  // namespace hone::backends

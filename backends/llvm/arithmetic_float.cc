@@ -14,7 +14,7 @@ using hlo::ElementKind;
 using hlo::ElementType;
 using hlo::Opcode;
 
-// The C library's function of an opcode; null for other opcodes.
+// Returns the C library's function of an opcode; null for other opcodes.
 const char* LibmName(Opcode opcode) {
   switch (opcode) {
     case Opcode::kAcos:
@@ -62,7 +62,7 @@ const char* LibmName(Opcode opcode) {
   }
 }
 
-// The vector version of an f32 function; null where there is none.
+// Emits the vector version of an f32 function; null if there is none.
 llvm::Value* ApplyVectorMath(llvm::IRBuilder<>& b, Opcode opcode,
                              llvm::ArrayRef<llvm::Value*> v) {
   VectorMath math(b);
@@ -92,7 +92,7 @@ llvm::Value* ApplyVectorMath(llvm::IRBuilder<>& b, Opcode opcode,
   }
 }
 
-// Small whole powers known beforehand by multiplication; null for others.
+// Emits small constant integer powers by multiplication; null for others.
 llvm::Value* SmallPower(llvm::IRBuilder<>& b, llvm::Value* base,
                         llvm::Value* exponent) {
   const auto* constant = llvm::dyn_cast<llvm::Constant>(exponent);
@@ -182,7 +182,7 @@ bool IsPredArithmetic(Opcode opcode) {
   }
 }
 
-// Whether values of the type can be computed with, not only moved.
+// Returns true if arithmetic on the type is supported, and not only moves.
 bool IsComputable(ElementType type) {
   switch (hlo::KindOf(type)) {
     case ElementKind::kPred:

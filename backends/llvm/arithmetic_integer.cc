@@ -80,7 +80,7 @@ llvm::Value* Arithmetic::IntegerDivide(Opcode opcode, bool is_signed,
   llvm::Value* by_minus_one =
       is_signed ? b_.CreateICmpEQ(b, ones)
                 : llvm::Constant::getNullValue(by_zero->getType());
-  // The instruction must not see what traps.
+  // Replaces operands that would trap.
   llvm::Value* divisor = b_.CreateSelect(b_.CreateOr(by_zero, by_minus_one),
                                          llvm::ConstantInt::get(type, 1), b);
   if (opcode == Opcode::kDivide) {
@@ -94,8 +94,8 @@ llvm::Value* Arithmetic::IntegerDivide(Opcode opcode, bool is_signed,
   return b_.CreateSelect(by_zero, a, remainder);
 }
 
-// By squaring, written out. Negative exponents give the truncated quotient of
-// 1 and the power; of 0, 0.
+// By unrolled squaring. A negative exponent gives the truncated quotient of 1
+// and the power; 0 for base 0.
 llvm::Value* Arithmetic::IntegerPower(bool is_signed, llvm::Value* a,
                                       llvm::Value* b) {
   llvm::Type* type = a->getType();

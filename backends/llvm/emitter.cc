@@ -1,6 +1,5 @@
 #include "backends/llvm/emitter.h"
 
-#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -58,8 +57,8 @@ absl::Status CheckExpression(const Expression& expression) {
 
 absl::Status CheckNodes(const std::vector<Node>& nodes) {
   for (const Node& node : nodes) {
-    if (node.scope() != nullptr) {
-      HONE_RETURN_IF_ERROR(CheckNodes(node.scope()->body));
+    if (node.loop() != nullptr) {
+      HONE_RETURN_IF_ERROR(CheckNodes(node.loop()->body));
       continue;
     }
     const loops::Statement& statement = *node.statement();
@@ -72,7 +71,7 @@ absl::Status CheckNodes(const std::vector<Node>& nodes) {
   return absl::OkStatus();
 }
 
-// Every buffer in an alias scope of its own.
+// Gives every buffer an alias scope of its own.
 void MakeAliasScopes(ProgramContext& context) {
   llvm::LLVMContext& llvm_context = context.module.getContext();
   llvm::MDBuilder builder(llvm_context);
@@ -138,7 +137,8 @@ FunctionEmitter::FunctionEmitter(ProgramContext& context,
       b_(llvm::BasicBlock::Create(function->getContext(), "entry", function)),
       arithmetic_(b_),
       bases_(context.program.buffers().size()) {
-  // A multiplication and an addition may become one instruction.
+  // Allows contraction of a multiplication and an addition into one
+  // instruction.
   llvm::FastMathFlags flags;
   flags.setAllowContract(true);
   b_.setFastMathFlags(flags);

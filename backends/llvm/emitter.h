@@ -6,7 +6,7 @@
 
 #include "absl/status/statusor.h"
 
-#include "loops/program.h"
+#include "loops/ir/program.h"
 
 namespace llvm {
 class Function;
@@ -17,28 +17,29 @@ namespace hone::backends {
 
 // The processor that code is emitted for.
 struct EmitTarget {
-  // LLVM's names.
+  // LLVM's names of processor and features.
   std::string cpu;
   std::string features;
-  // Of the widest vector register worth using.
+  // The width of the widest vector register worth using.
   int64_t vector_bytes = 32;
-  // Whether loads of scattered elements have instructions that are as fast as
-  // single loads.
+  // Whether gather instructions are as fast as single loads.
   bool has_fast_gather = false;
 };
 
-// Adds `void name(ptr arguments, ptr results)` to `module`: pointers to arrays
-// of pointers to what the program reads and writes. Scopes become loops, code
-// written out, vector instructions or calls of hone_kernel_parallel_for; values
-// in register memory become LLVM values once LLVM has optimised it.
+// Adds `void name(ptr arguments, ptr results)` to `module`; both parameters
+// point to arrays of pointers to the arrays of the program. Loops become
+// machine loops, unrolled code, vector instructions or calls of
+// hone_kernel_parallel_for, according to their mode; register buffers become
+// LLVM values once LLVM has optimized the code.
 //
-// Vector scopes run as explicit vectors. A reduction in one is kept lane-wise
-// over the loops around it for as long as its target stays the same, and summed
-// up after them. Where bounds of vector and unrolled scopes are known before a
-// scope begins, it is emitted twice, once for full tiles.
+// Vector loops become explicit vector code. A reduction in one is accumulated
+// per lane over the surrounding loops for as long as its target stays the same,
+// and combined after them. If the bounds of vector and unrolled loops are known
+// before a surrounding loop begins, that loop is emitted twice, once for full
+// tiles.
 //
-// The program must verify.
-// Errors: Unimplemented for an operation or element type that has no code.
+// The program must verify. Returns Unimplemented for an unsupported operation
+// or element type.
 absl::StatusOr<llvm::Function*> EmitProgram(const loops::Program& program,
                                             const std::string& name,
                                             const EmitTarget& target,

@@ -57,7 +57,7 @@ llvm::Value* FunctionEmitter::EmitChoice(
   auto* else_block = llvm::BasicBlock::Create(llvm_context, "else", function_);
   auto* done = llvm::BasicBlock::Create(llvm_context, "done", function_);
   b_.CreateCondBr(condition, then_block, else_block);
-  // Values of one side are not there on the other.
+  // Values computed in one branch are not available in the other.
   memo_.emplace_back();
   b_.SetInsertPoint(then_block);
   llvm::Value* a = then();

@@ -9,24 +9,24 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "absl/types/span.h"
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>
 
 #include "backends/llvm/arithmetic.h"
 #include "backends/llvm/emitter.h"
-#include "loops/interval.h"
-#include "loops/program.h"
+#include "loops/analysis/interval.h"
+#include "loops/ir/program.h"
 
 namespace hone::backends {
 
-// What the functions of one program share.
+// State shared by the functions of one program.
 struct ProgramContext {
   const loops::Program& program;
   const EmitTarget& target;
   llvm::Module& module;
   std::string name;
-  // For accesses of each buffer: that they are of this buffer, and of no other.
+  // Alias metadata of the accesses of each buffer: the scope of the buffer
+  // itself, and the scopes of all others.
   std::vector<llvm::MDNode*> alias_scopes = {};
   std::vector<llvm::MDNode*> no_alias = {};
   // The values of constant buffers; null for others.
@@ -34,100 +34,101 @@ struct ProgramContext {
   int parallel_bodies = 0;
 };
 
-// A function of `context`'s target with nothing in it.
+// Creates an empty function for the target of `context`.
 llvm::Function* MakeFunction(ProgramContext& context,
                              llvm::ArrayRef<llvm::Type*> parameters,
                              const std::string& name,
                              llvm::GlobalValue::LinkageTypes linkage);
 
-// Emits one function: the program's, or the body of a parallel scope.
+// Emits one function: the program's, or the body of a parallel loop.
 class FunctionEmitter {
  public:
-  // The value of an iteration variable and what is known of it.
+  // The value of a loop variable and its known range.
   struct Variable {
-    llvm::Value* value = nullptr;  // i64; of the first lane in a vector scope
+    llvm::Value* value = nullptr;  // i64; that of lane 0 in a vector loop
     loops::Interval range;
   };
 
   FunctionEmitter(ProgramContext& context, llvm::Function* function);
 
-  // The whole program, with pointers to arguments and results in arrays.
+  // Emits the whole program, given arrays of pointers to arguments and results.
   void EmitEntry(llvm::Value* arguments, llvm::Value* results);
 
  private:
-  // The place of an element: `pointer` for the first lane, `stride` elements
-  // further for each next, plus `offsets` (elements) where they depend on the
-  // lane in another way.
+  // The address of an element: `pointer` for lane 0, `stride` elements further
+  // for each next lane, plus per-lane `offsets` (elements) if it is not a
+  // constant stride.
   struct Address {
     llvm::Value* pointer = nullptr;
     int64_t stride = 0;
     llvm::Value* offsets = nullptr;
-    // Whether every lane is in bounds whatever mask there is.
+    // Whether every lane is in bounds, regardless of the mask.
     bool always_valid = false;
     bool IsUniform() const { return stride == 0 && offsets == nullptr; }
   };
-  // Lane-wise partial results of a reduction.
+  // Per-lane partial results of a reduction.
   struct Accumulation {
     const loops::Statement* statement = nullptr;
     int64_t lanes = 0;
-    // Unrolled scopes between the loop that begins it and the statement; the
+    // Unrolled loops between the loop that begins it and the statement; the
     // target uses some of them.
     struct Dimension {
-      const loops::Scope* scope = nullptr;
+      const loops::Loop* loop = nullptr;
       bool is_in_target = false;
     };
     std::vector<Dimension> dimensions;
-    // Partial results per element of the target.
+    // The number of partial results per element of the target.
     int64_t copies = 1;
-    // copies for each element, in row-major order of the dimensions in target.
+    // `copies` per element, in row-major order of the dimensions in the target.
     std::vector<llvm::AllocaInst*> parts;
   };
   using Memo = absl::flat_hash_map<const loops::Expression*, llvm::Value*>;
 
-  // scopes.cc
+  // loops.cc
   void EmitNodes(const std::vector<loops::Node>& nodes);
-  void EmitScope(const loops::Scope& scope);
-  void EmitScopeBody(const loops::Scope& scope);
-  void EmitSequential(const loops::Scope& scope);
-  void EmitUnrolled(const loops::Scope& scope);
-  void EmitVector(const loops::Scope& scope);
-  // Lanes of a vector scope that run at once.
-  int64_t LanesAtOnce(const loops::Scope& scope) const;
-  void EmitLanes(const loops::Scope& scope, llvm::Value* first,
+  void EmitLoop(const loops::Loop& loop);
+  void EmitLoopBody(const loops::Loop& loop);
+  void EmitSequential(const loops::Loop& loop);
+  void EmitUnrolled(const loops::Loop& loop);
+  void EmitVector(const loops::Loop& loop);
+  // Returns the number of lanes of a vector loop that run at once.
+  int64_t LanesAtOnce(const loops::Loop& loop) const;
+  void EmitLanes(const loops::Loop& loop, llvm::Value* first,
                  loops::Interval range, int64_t lanes);
-  void EmitParallel(const loops::Scope& scope);
-  // for (v = begin; v < end; ++v) body(v); with at least one iteration.
-  void EmitLoop(llvm::Value* begin, llvm::Value* end,
-                const std::function<void(llvm::Value*)>& body);
-  // Whether the variables of its bound have values.
-  bool IsBoundKnown(const loops::Scope& scope) const;
-  // Whether its bound is known to leave all iterations.
-  bool IsFull(const loops::Scope& scope) const;
-  // Bounds of vector and unrolled scopes at and below `scope` that are not
-  // known to be full; false where one depends on a variable below it.
-  bool CollectBounds(const loops::Scope& scope,
-                     std::vector<const loops::Scope*>& bounded) const;
+  void EmitParallel(const loops::Loop& loop);
+  // Emits for (v = begin; v < end; ++v) body(v), with at least one iteration.
+  void EmitCountedLoop(llvm::Value* begin, llvm::Value* end,
+                       const std::function<void(llvm::Value*)>& body);
+  // Returns true if the variables of the bound have values.
+  bool IsBoundKnown(const loops::Loop& loop) const;
+  // Returns true if the bound is known not to cut off any iteration.
+  bool IsFull(const loops::Loop& loop) const;
+  // Collects the bounded vector and unrolled loops at and below `loop` that are
+  // not known to be full; returns false if a bound depends on a variable below
+  // `loop`.
+  bool CollectBounds(const loops::Loop& loop,
+                     std::vector<const loops::Loop*>& bounded) const;
 
   // prefetch.cc
-  // Asks for what the loads in an iteration of `scope`, whose variable has its
-  // value, will touch scope.prefetch iterations later.
-  void EmitPrefetch(const loops::Scope& scope);
-  // A cache line: so many bytes from `rest` elements into the buffer on.
+  // Prefetches what the loads in the current iteration of `loop` will touch
+  // loop.prefetch iterations later.
+  void EmitPrefetch(const loops::Loop& loop);
+  // A cache line: `bytes` bytes from element `rest` of the buffer on.
   struct Line {
     loops::BufferId buffer = 0;
     loops::Affine rest;
     int64_t bytes = 0;
     friend bool operator==(const Line&, const Line&) = default;
   };
-  void CollectLines(const loops::Scope& moving,
+  void CollectLines(const loops::Loop& moving,
                     const std::vector<loops::Node>& body,
                     std::vector<Line>& lines);
-  void CollectLines(const loops::Scope& moving, const loops::Access& load,
+  void CollectLines(const loops::Loop& moving, const loops::Access& load,
                     std::vector<Line>& lines);
 
   // parallel.cc
   llvm::Function* EmitParallelBody(
-      const loops::Scope& scope,
+      const loops::Loop& loop,
       const std::vector<std::pair<loops::VarId, Variable>>& variables,
       const std::vector<loops::BufferId>& buffers, llvm::StructType* frame);
 
@@ -138,7 +139,7 @@ class FunctionEmitter {
   llvm::AllocaInst* EntryAlloca(llvm::Type* type, uint64_t align);
 
   // reductions.cc
-  void BeginAccumulations(const loops::Scope& scope,
+  void BeginAccumulations(const loops::Loop& loop,
                           std::vector<const loops::Statement*>& begun);
   void EndAccumulations(const std::vector<const loops::Statement*>& begun);
   void EndAccumulation(const Accumulation& accumulation);
@@ -152,7 +153,7 @@ class FunctionEmitter {
                           const Address& address, llvm::Value* value);
   void EmitLaneByLane(const loops::Statement& statement, const Address& address,
                       llvm::Value* value);
-  // Emits `body` for when `condition` (null: always) holds.
+  // Emits `body` under `condition` (null: unconditionally).
   void EmitIf(llvm::Value* condition, const std::function<void()>& body);
   llvm::Value* AnyLane(llvm::Value* mask);
 
@@ -161,24 +162,22 @@ class FunctionEmitter {
   llvm::Value* EmitNewExpression(const loops::Expression& expression);
   llvm::Value* EmitIndex(const loops::Expression& expression);
   llvm::Value* EmitWhere(const loops::Expression& expression);
-  llvm::Value* EmitUniformWhere(const loops::Expression& expression,
-                                llvm::Value* condition);
   llvm::Value* EmitMaskedWhere(const loops::Expression& expression,
                                llvm::Value* condition);
-  // Null where the range always holds.
+  // Returns null if the range always holds.
   llvm::Value* EmitRange(const loops::Range& range);
   llvm::Value* Splat(llvm::Value* value);
-  // 0, step, 2 · step, … in the lanes.
+  // Returns the vector 0, step, 2 · step, …
   llvm::Constant* LaneNumbers(llvm::Type* type, int64_t step);
-  // The value of a branch: `emit` in then and in otherwise, joined.
+  // Emits a branch, and returns the value of `then` or `otherwise`.
   llvm::Value* EmitChoice(llvm::Value* condition,
                           const std::function<llvm::Value*()>& then,
                           const std::function<llvm::Value*()>& otherwise);
   llvm::Value* AndMask(llvm::Value* a, llvm::Value* b);
 
   // memory.cc
-  // The part of `affine` that is the same in every lane, as i64: what only the
-  // running program knows (null: nothing), and a number.
+  // The part of an affine expression that is equal in all lanes, as i64: a
+  // run-time value (null: none) plus a constant.
   struct UniformParts {
     llvm::Value* value = nullptr;
     int64_t number = 0;
@@ -212,19 +211,20 @@ class FunctionEmitter {
   std::vector<llvm::Value*> bases_;  // by buffer
   absl::flat_hash_map<loops::VarId, Variable> variables_;
   absl::flat_hash_map<const loops::Statement*, Accumulation> accumulations_;
-  // Bounded scopes known to be full here; whether the other case is emitted.
-  absl::flat_hash_set<const loops::Scope*> full_;
+  // Bounded loops known to be full here, and whether the code for the other
+  // case is being emitted.
+  absl::flat_hash_set<const loops::Loop*> full_;
   bool is_remainder_ = false;
   llvm::Value* heap_ = nullptr;
   bool has_non_temporal_ = false;
 
-  // Inside a vector scope.
+  // State inside a vector loop.
   int64_t lanes_ = 0;
   loops::VarId lane_var_ = -1;
-  // Lanes that take part; null for all.
+  // The active lanes; null for all.
   llvm::Value* mask_ = nullptr;
-  // Values of expressions of the statement that is being emitted, by nesting of
-  // conditions.
+  // Memoized expressions of the current statement, one map per nested
+  // condition.
   std::vector<Memo> memo_;
 };
 

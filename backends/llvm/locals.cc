@@ -7,22 +7,22 @@ namespace {
 
 using loops::Buffer;
 using loops::BufferId;
+using loops::LoopMode;
 using loops::Memory;
 using loops::Node;
-using loops::ScopeMode;
 
 constexpr int64_t kAlignment = 64;
-// Threads have stacks of a few megabytes; what is larger goes to the heap.
+// The largest stack frame; threads have stacks of a few megabytes.
 constexpr int64_t kMaxStackBytes = 256 << 10;
 
-// Locals of the scopes in `nodes` that belong to the same function.
+// Collects the locals of the loops in `nodes` that belong to the same function.
 void CollectLocals(const std::vector<Node>& nodes,
                    std::vector<BufferId>& locals) {
   for (const Node& node : nodes) {
-    const loops::Scope* scope = node.scope();
-    if (scope == nullptr || scope->mode == ScopeMode::kParallel) continue;
-    locals.insert(locals.end(), scope->locals.begin(), scope->locals.end());
-    CollectLocals(scope->body, locals);
+    const loops::Loop* loop = node.loop();
+    if (loop == nullptr || loop->mode == LoopMode::kParallel) continue;
+    locals.insert(locals.end(), loop->locals.begin(), loop->locals.end());
+    CollectLocals(loop->body, locals);
   }
 }
 
@@ -37,8 +37,8 @@ llvm::AllocaInst* FunctionEmitter::EntryAlloca(llvm::Type* type,
   return memory;
 }
 
-// Everything at once at the beginning of the function: an iteration of a scope
-// finds its locals without a value in any case, even if they hold an old one.
+// Allocates everything once at the start of the function: locals are
+// uninitialized at the start of an iteration, so they may hold old values.
 void FunctionEmitter::AllocateLocals(const std::vector<BufferId>& root,
                                      const std::vector<Node>& body) {
   std::vector<BufferId> locals = root;
@@ -78,7 +78,7 @@ void FunctionEmitter::Finish() {
         "hone_kernel_free", b_.getVoidTy(), b_.getPtrTy());
     b_.CreateCall(release, {heap_});
   }
-  // Stores past the caches are not ordered with others.
+  // Non-temporal stores are not ordered with other stores.
   if (has_non_temporal_) {
     b_.CreateFence(llvm::AtomicOrdering::SequentiallyConsistent);
   }

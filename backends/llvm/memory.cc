@@ -14,8 +14,8 @@ using loops::BufferId;
 
 namespace {
 
-// `number` elements further. Lanes that do not take part may leave the array,
-// which LLVM must not be promised then.
+// Offsets a pointer by `number` elements. Inactive lanes may be out of bounds,
+// so the address is then not marked as in bounds.
 llvm::Value* Further(llvm::IRBuilder<>& b, bool stays_inside, llvm::Type* type,
                      llvm::Value* pointer, llvm::Value* number) {
   return stays_inside ? b.CreateInBoundsGEP(type, pointer, number)
@@ -114,8 +114,7 @@ FunctionEmitter::Address FunctionEmitter::EmitAddress(const Access& access) {
         address.offsets, LaneNumbers(b_.getInt64Ty(), address.stride));
     address.stride = 0;
   }
-  // What is known comes last, so that accesses next to each other share the
-  // rest.
+  // Constants come last, so that adjacent accesses share the rest.
   llvm::Type* type = StorageOf(access.buffer);
   const UniformParts parts = SplitUniform(linear);
   if (parts.value != nullptr) uniform = b_.CreateAdd(uniform, parts.value);
@@ -253,8 +252,8 @@ void FunctionEmitter::EmitStore(BufferId buffer, const Address& address,
   }
 }
 
-// The instruction wants an aligned address, which only the running program
-// knows. Of 12 lanes of 4 bytes, 8 are the largest part that it is used for.
+// The instruction requires an aligned address, which is only known at run time.
+// For 12 lanes of 4 bytes, 8 is the largest part that it can store.
 void FunctionEmitter::StoreNonTemporal(BufferId buffer, llvm::Value* pointer,
                                        llvm::Value* value) {
   const hlo::ElementType type = context_.program.buffer(buffer).type;

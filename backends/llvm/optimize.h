@@ -8,9 +8,9 @@ class TargetMachine;
 
 namespace hone::backends {
 
-// A short pipeline for what EmitProgram makes, which is vectorised and unrolled
-// already: memory to values, common expressions, simplification, motion out of
-// loops. Loops are neither vectorised nor unrolled.
+// Runs a short pipeline on the output of EmitProgram, which is vectorized and
+// unrolled already: memory to registers, common subexpressions, simplification,
+// loop-invariant code motion. Neither vectorizes nor unrolls loops.
 void OptimizeModule(llvm::Module& module, llvm::TargetMachine& machine);
 
 }  // namespace hone::backends

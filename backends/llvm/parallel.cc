@@ -7,12 +7,12 @@
 namespace hone::backends {
 
 using loops::BufferId;
-using loops::Scope;
+using loops::Loop;
 using loops::VarId;
 
-// The body becomes a function of its own, which gets in a frame what it uses of
-// this one: pointers to buffers and the variables of the scopes around.
-void FunctionEmitter::EmitParallel(const Scope& scope) {
+// Outlines the body into a function. A frame passes what it uses: pointers to
+// buffers and the variables of the loops around it.
+void FunctionEmitter::EmitParallel(const Loop& loop) {
   std::vector<std::pair<VarId, Variable>> variables;
   std::vector<BufferId> buffers;
   std::vector<llvm::Type*> types;
@@ -30,8 +30,7 @@ void FunctionEmitter::EmitParallel(const Scope& scope) {
   std::sort(variables.begin(), variables.end(),
             [](const auto& a, const auto& b) { return a.first < b.first; });
   auto* frame_type = llvm::StructType::get(b_.getContext(), types);
-  llvm::Function* body =
-      EmitParallelBody(scope, variables, buffers, frame_type);
+  llvm::Function* body = EmitParallelBody(loop, variables, buffers, frame_type);
 
   llvm::Value* frame = EntryAlloca(frame_type, 16);
   unsigned field = 0;
@@ -43,10 +42,10 @@ void FunctionEmitter::EmitParallel(const Scope& scope) {
     b_.CreateStore(variable.value,
                    b_.CreateStructGEP(frame_type, frame, field++));
   }
-  llvm::Value* count = Int64(scope.extent);
-  if (!IsFull(scope)) {
+  llvm::Value* count = Int64(loop.extent);
+  if (!IsFull(loop)) {
     count = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin,
-                                     EmitUniform(*scope.bound), count);
+                                     EmitUniform(*loop.bound), count);
   }
   const llvm::FunctionCallee run = context_.module.getOrInsertFunction(
       "hone_kernel_parallel_for", b_.getVoidTy(), b_.getPtrTy(), b_.getPtrTy(),
@@ -55,15 +54,14 @@ void FunctionEmitter::EmitParallel(const Scope& scope) {
 }
 
 llvm::Function* FunctionEmitter::EmitParallelBody(
-    const Scope& scope,
-    const std::vector<std::pair<VarId, Variable>>& variables,
+    const Loop& loop, const std::vector<std::pair<VarId, Variable>>& variables,
     const std::vector<BufferId>& buffers, llvm::StructType* frame) {
   llvm::Function* function = MakeFunction(
       context_, {b_.getPtrTy(), b_.getInt64Ty(), b_.getInt64Ty()},
       context_.name + ".parallel" + std::to_string(context_.parallel_bodies++),
       llvm::GlobalValue::InternalLinkage);
   FunctionEmitter inner(context_, function);
-  // What is a number when the code is made stays one.
+  // Constants are not passed in the frame.
   inner.bases_ = bases_;
   inner.variables_ = variables_;
   inner.full_ = full_;
@@ -79,14 +77,14 @@ llvm::Function* FunctionEmitter::EmitParallelBody(
   for (const auto& [id, variable] : variables) {
     inner.variables_[id] = {load(b_.getInt64Ty()), variable.range};
   }
-  inner.AllocateLocals(scope.locals, scope.body);
+  inner.AllocateLocals(loop.locals, loop.body);
   inner.EmitIf(
       inner.b_.CreateICmpSLT(function->getArg(1), function->getArg(2)), [&] {
-        inner.EmitLoop(
+        inner.EmitCountedLoop(
             function->getArg(1), function->getArg(2),
             [&](llvm::Value* variable) {
-              inner.variables_[scope.var] = {variable, {0, scope.extent - 1}};
-              inner.EmitNodes(scope.body);
+              inner.variables_[loop.var] = {variable, {0, loop.extent - 1}};
+              inner.EmitNodes(loop.body);
             });
       });
   inner.Finish();

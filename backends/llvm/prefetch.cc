@@ -5,7 +5,7 @@
 #include <llvm/IR/Intrinsics.h>
 
 #include "backends/llvm/function_emitter.h"
-#include "loops/rewrite.h"
+#include "loops/ir/rewrite.h"
 
 namespace hone::backends {
 namespace {
@@ -13,19 +13,19 @@ namespace {
 using loops::Access;
 using loops::Affine;
 using loops::Buffer;
+using loops::Loop;
+using loops::LoopMode;
 using loops::Node;
-using loops::Scope;
-using loops::ScopeMode;
 
 constexpr int64_t kLineBytes = 64;
-// Per iteration; more would displace what is being used.
+// The largest number of prefetches per iteration; more would evict data in use.
 constexpr size_t kMostLines = 32;
 
 }  // namespace
 
-void FunctionEmitter::EmitPrefetch(const Scope& scope) {
+void FunctionEmitter::EmitPrefetch(const Loop& loop) {
   std::vector<Line> lines;
-  CollectLines(scope, scope.body, lines);
+  CollectLines(loop, loop.body, lines);
   for (const Line& line : lines) {
     // The address may be out of bounds.
     llvm::Value* pointer = b_.CreateGEP(
@@ -39,9 +39,9 @@ void FunctionEmitter::EmitPrefetch(const Scope& scope) {
   }
 }
 
-// Loads in scopes that are written out, lanes and copies all; what loops inside
-// touch is theirs to ask for.
-void FunctionEmitter::CollectLines(const Scope& moving,
+// Collects loads, including those in unrolled and vector loops; inner
+// sequential loops prefetch for themselves.
+void FunctionEmitter::CollectLines(const Loop& moving,
                                    const std::vector<Node>& body,
                                    std::vector<Line>& lines) {
   for (const Node& node : body) {
@@ -53,23 +53,23 @@ void FunctionEmitter::CollectLines(const Scope& moving,
                            });
       continue;
     }
-    const Scope& scope = *node.scope();
-    if (scope.mode == ScopeMode::kUnrolled) {
-      for (int64_t i = 0; i < scope.extent; ++i) {
-        variables_[scope.var] = {Int64(i), {i, i}};
-        CollectLines(moving, scope.body, lines);
+    const Loop& loop = *node.loop();
+    if (loop.mode == LoopMode::kUnrolled) {
+      for (int64_t i = 0; i < loop.extent; ++i) {
+        variables_[loop.var] = {Int64(i), {i, i}};
+        CollectLines(moving, loop.body, lines);
       }
-    } else if (scope.mode == ScopeMode::kVector && scope.extent > 0) {
-      for (const int64_t lane : {int64_t{0}, scope.extent - 1}) {
-        variables_[scope.var] = {Int64(lane), {lane, lane}};
-        CollectLines(moving, scope.body, lines);
+    } else if (loop.mode == LoopMode::kVector && loop.extent > 0) {
+      for (const int64_t lane : {int64_t{0}, loop.extent - 1}) {
+        variables_[loop.var] = {Int64(lane), {lane, lane}};
+        CollectLines(moving, loop.body, lines);
       }
     }
-    variables_.erase(scope.var);
+    variables_.erase(loop.var);
   }
 }
 
-void FunctionEmitter::CollectLines(const Scope& moving, const Access& load,
+void FunctionEmitter::CollectLines(const Loop& moving, const Access& load,
                                    std::vector<Line>& lines) {
   const Buffer& buffer = context_.program.buffer(load.buffer);
   const bool is_flat =
@@ -81,8 +81,8 @@ void FunctionEmitter::CollectLines(const Scope& moving, const Access& load,
   }
   const int64_t width = hlo::ByteWidth(buffer.type);
   const int64_t step = linear.coefficient(moving.var) * width;
-  // What moves slowly is fetched ahead by the processor, or asked for many
-  // times.
+  // Slowly moving addresses are prefetched by the processor, or would be
+  // prefetched many times.
   if (buffer.memory == loops::Memory::kRegister ||
       std::max(step, -step) < kLineBytes / 2) {
     return;
@@ -99,7 +99,7 @@ void FunctionEmitter::CollectLines(const Scope& moving, const Access& load,
       line.bytes += term.coefficient * number->getSExtValue() * width;
     }
   }
-  // As if the rest began with a line.
+  // Assumes that the rest starts at a line boundary.
   line.bytes -= ((line.bytes % kLineBytes) + kLineBytes) % kLineBytes;
   if (lines.size() < kMostLines &&
       std::find(lines.begin(), lines.end(), line) == lines.end()) {

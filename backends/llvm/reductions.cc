@@ -11,14 +11,15 @@ using loops::Access;
 using loops::BufferId;
 using loops::Expression;
 using loops::ExpressionPtr;
+using loops::Loop;
+using loops::LoopMode;
 using loops::Node;
-using loops::Scope;
-using loops::ScopeMode;
 using loops::Statement;
 
-// Registers that partial results of one statement may take.
+// The largest number of registers for partial results of one statement.
 constexpr int64_t kMaxParts = 16;
-// Chains of dependent operations that hide the latency of one.
+// The number of independent dependence chains that hides the latency of an
+// operation.
 constexpr int64_t kUsefulCopies = 8;
 
 bool Loads(const Expression& expression, BufferId buffer);
@@ -42,12 +43,13 @@ bool Loads(const Expression& expression, BufferId buffer) {
       [&](const ExpressionPtr& operand) { return Loads(*operand, buffer); });
 }
 
-// Whether all that `nodes` do to `buffer` is to combine into it with `combine`.
+// Returns true if all accesses of `buffer` in `nodes` combine into it with
+// `combine`.
 bool OnlyCombines(const std::vector<Node>& nodes, BufferId buffer,
                   hlo::Opcode combine) {
   return std::all_of(nodes.begin(), nodes.end(), [&](const Node& node) {
-    if (node.scope() != nullptr) {
-      return OnlyCombines(node.scope()->body, buffer, combine);
+    if (node.loop() != nullptr) {
+      return OnlyCombines(node.loop()->body, buffer, combine);
     }
     const Statement& statement = *node.statement();
     if (Loads(*statement.value, buffer) || Loads(statement.target, buffer) ||
@@ -59,21 +61,21 @@ bool OnlyCombines(const std::vector<Node>& nodes, BufferId buffer,
   });
 }
 
-// A combining statement in a vector scope, with the scopes from `top` down to
-// the vector scope.
+// A combining statement in a vector loop, with the loops from `top` down to
+// the vector loop.
 struct Candidate {
   const Statement* statement = nullptr;
-  std::vector<const Scope*> scopes;
+  std::vector<const Loop*> loops;
 };
 
-void FindCandidates(const Scope& scope, std::vector<const Scope*>& above,
+void FindCandidates(const Loop& loop, std::vector<const Loop*>& above,
                     std::vector<Candidate>& candidates) {
-  if (scope.mode == ScopeMode::kParallel || scope.extent <= 0) return;
-  above.push_back(&scope);
-  for (const Node& node : scope.body) {
-    if (node.scope() != nullptr) {
-      FindCandidates(*node.scope(), above, candidates);
-    } else if (scope.mode == ScopeMode::kVector &&
+  if (loop.mode == LoopMode::kParallel || loop.extent <= 0) return;
+  above.push_back(&loop);
+  for (const Node& node : loop.body) {
+    if (node.loop() != nullptr) {
+      FindCandidates(*node.loop(), above, candidates);
+    } else if (loop.mode == LoopMode::kVector &&
                node.statement()->combine.has_value()) {
       candidates.push_back({node.statement(), above});
     }
@@ -89,11 +91,11 @@ bool UsesVar(const Access& access, loops::VarId var) {
 
 }  // namespace
 
-void FunctionEmitter::BeginAccumulations(const Scope& scope,
+void FunctionEmitter::BeginAccumulations(const Loop& loop,
                                          std::vector<const Statement*>& begun) {
-  std::vector<const Scope*> above;
+  std::vector<const Loop*> above;
   std::vector<Candidate> candidates;
-  FindCandidates(scope, above, candidates);
+  FindCandidates(loop, above, candidates);
   for (const Candidate& candidate : candidates) {
     const Statement& statement = *candidate.statement;
     const Access& target = statement.target;
@@ -112,9 +114,9 @@ void FunctionEmitter::BeginAccumulations(const Scope& scope,
     int64_t elements = 1;
     int64_t repetitions = 1;
     bool is_possible = true;
-    for (const Scope* inner : candidate.scopes) {
+    for (const Loop* inner : candidate.loops) {
       const bool in_target = UsesVar(target, inner->var);
-      if (inner->mode != ScopeMode::kUnrolled) {
+      if (inner->mode != LoopMode::kUnrolled) {
         is_possible &= !in_target;
         continue;
       }
@@ -124,15 +126,15 @@ void FunctionEmitter::BeginAccumulations(const Scope& scope,
       (in_target ? elements : repetitions) *= inner->extent;
     }
     if (!is_possible || elements > kMaxParts ||
-        !OnlyCombines(scope.body, target.buffer, *statement.combine)) {
+        !OnlyCombines(loop.body, target.buffer, *statement.combine)) {
       continue;
     }
     accumulation.copies =
         std::max<int64_t>(1, std::min(repetitions, kUsefulCopies / elements));
-    accumulation.lanes = LanesAtOnce(*candidate.scopes.back());
-    // Nothing to gain where the vector scope runs once.
-    if (candidate.scopes.front() == candidate.scopes.back() &&
-        accumulation.lanes == scope.extent) {
+    accumulation.lanes = LanesAtOnce(*candidate.loops.back());
+    // No gain if the vector loop runs once.
+    if (candidate.loops.front() == candidate.loops.back() &&
+        accumulation.lanes == loop.extent) {
       continue;
     }
     const hlo::ElementType type = context_.program.buffer(target.buffer).type;
@@ -156,8 +158,8 @@ llvm::AllocaInst* FunctionEmitter::CurrentPart(
   int64_t repetition = 0;
   for (const Accumulation::Dimension& dimension : accumulation.dimensions) {
     int64_t& number = dimension.is_in_target ? element : repetition;
-    number = number * dimension.scope->extent +
-             variables_.at(dimension.scope->var).range.lo;
+    number = number * dimension.loop->extent +
+             variables_.at(dimension.loop->var).range.lo;
   }
   return accumulation.parts[static_cast<size_t>(
       element * accumulation.copies + repetition % accumulation.copies)];
@@ -195,9 +197,9 @@ void FunctionEmitter::EndAccumulation(const Accumulation& accumulation) {
     for (size_t i = accumulation.dimensions.size(); i-- > 0;) {
       const Accumulation::Dimension& dimension = accumulation.dimensions[i];
       if (!dimension.is_in_target) continue;
-      const int64_t value = rest % dimension.scope->extent;
-      rest /= dimension.scope->extent;
-      variables_[dimension.scope->var] = {Int64(value), {value, value}};
+      const int64_t value = rest % dimension.loop->extent;
+      rest /= dimension.loop->extent;
+      variables_[dimension.loop->var] = {Int64(value), {value, value}};
     }
     const Address address = EmitAddress(statement.target);
     llvm::Value* old = EmitScalarLoad(buffer, address.pointer);
@@ -205,7 +207,7 @@ void FunctionEmitter::EndAccumulation(const Accumulation& accumulation) {
                     arithmetic_.Combine(combine, type, old, sum));
   }
   for (const Accumulation::Dimension& dimension : accumulation.dimensions) {
-    if (dimension.is_in_target) variables_.erase(dimension.scope->var);
+    if (dimension.is_in_target) variables_.erase(dimension.loop->var);
   }
 }
 

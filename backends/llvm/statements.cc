@@ -97,7 +97,7 @@ void FunctionEmitter::EmitVectorStatement(const Statement& statement) {
   EmitStore(buffer, address, value, statement.non_temporal);
 }
 
-// All lanes go to one element.
+// All lanes write one element.
 void FunctionEmitter::EmitUniformCombine(const Statement& statement,
                                          const Address& address,
                                          llvm::Value* value) {
@@ -116,7 +116,7 @@ void FunctionEmitter::EmitUniformCombine(const Statement& statement,
   });
 }
 
-// One lane after the other: they may meet in one element.
+// Lane by lane, since lanes may write the same element.
 void FunctionEmitter::EmitLaneByLane(const Statement& statement,
                                      const Address& address,
                                      llvm::Value* value) {

@@ -69,7 +69,7 @@ llvm::Value* VectorMath::PowerOfTwo(llvm::Value* n, llvm::Value* like) {
 }
 
 llvm::Value* VectorMath::AtMost(llvm::Value* x, double hi) {
-  // The order of operands lets NaN through, in a single instruction.
+  // This order of operands preserves NaN in a single instruction.
   llvm::Value* high = Number(x, hi);
   return b_.CreateSelect(b_.CreateFCmpOLT(high, x), high, x);
 }
@@ -148,7 +148,7 @@ llvm::Value* VectorMath::Log(llvm::Value* x) {
 }
 
 llvm::Value* VectorMath::Log1p(llvm::Value* x) {
-  // What 1 + x rounds away is put back to first order.
+  // Adds the rounding error of 1 + x back, to first order.
   llvm::Constant* one = Number(x, 1.0);
   llvm::Value* u = b_.CreateFAdd(x, one);
   llvm::Value* lost = b_.CreateFSub(x, b_.CreateFSub(u, one));
@@ -280,7 +280,7 @@ llvm::Value* VectorMath::Pow(llvm::Value* x, llvm::Value* y) {
                    b_.CreateNot(whole));
   llvm::Value* not_a_number = b_.CreateOr(b_.CreateFCmpUNO(x, y), fractional);
   result = b_.CreateSelect(not_a_number, Number(x, kNan), result);
-  // One whatever the other operand is.
+  // One, regardless of the other operand.
   llvm::Value* one =
       b_.CreateOr(b_.CreateOr(b_.CreateFCmpOEQ(y, Number(y, 0.0)),
                               b_.CreateFCmpOEQ(x, Number(x, 1.0))),

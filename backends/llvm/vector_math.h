@@ -6,15 +6,14 @@
 
 namespace hone::backends {
 
-// Elementary functions of f32, scalars or vectors of any width, written out as
-// LLVM code without branches: argument reduction, then a polynomial fitted to
-// the reduced range (weighted minimax). A scalar and a lane get the same bits.
+// Emits elementary functions of f32, on scalars or vectors of any width, as
+// branch-free LLVM code: argument reduction, then a polynomial fitted to the
+// reduced range (weighted minimax). Scalars and lanes get identical bits.
 //
-// Infinities, NaN and denormal arguments and results are as in C's library;
-// signs of zeros too. Largest errors over a dense sample of all floats on a
-// machine with fused multiply-add, in units in the last place: Exp 1.1, Expm1
-// 1.6, Log 0.8, Log1p 1.5, Tanh 2.5, Logistic 2.3, Erf 3, Sin and Cos 1.6, Pow
-// 0.51.
+// Infinities, NaN, denormals and signs of zeros are handled as in the C
+// library. Largest errors over a dense sample of all floats on a machine with
+// fused multiply-add, in units in the last place: Exp 1.1, Expm1 1.6, Log 0.8,
+// Log1p 1.5, Tanh 2.5, Logistic 2.3, Erf 3, Sin and Cos 1.6, Pow 0.51.
 class VectorMath {
  public:
   explicit VectorMath(llvm::IRBuilder<>& builder) : b_(builder) {}
@@ -26,15 +25,15 @@ class VectorMath {
   llvm::Value* Tanh(llvm::Value* x);
   llvm::Value* Logistic(llvm::Value* x);
   llvm::Value* Erf(llvm::Value* x);
-  // Reduced in f64: arguments of more than 2^30 lose accuracy with their
-  // distance from it, and those of 2^50 have none.
+  // Argument reduction in f64: accuracy falls for arguments above 2^30, and
+  // there is none left at 2^50.
   llvm::Value* Sin(llvm::Value* x);
   llvm::Value* Cos(llvm::Value* x);
-  // In f64.
+  // Computed in f64.
   llvm::Value* Pow(llvm::Value* x, llvm::Value* y);
 
  private:
-  // exp(x) = (1 + r + r²·tail) · 2^n, n a whole number; for |x| up to 2^20.
+  // exp(x) = (1 + r + r²·tail) · 2^n with integer n, for |x| up to 2^20.
   struct Reduced {
     llvm::Value* n;  // i32
     llvm::Value* r;
@@ -57,13 +56,13 @@ class VectorMath {
   // 2^n for exponents of normal numbers.
   llvm::Value* PowerOfTwo(llvm::Value* n, llvm::Value* like);
   llvm::Value* AtMost(llvm::Value* x, double hi);
-  // x where it is in lo … hi or NaN, else the nearer end.
+  // Clamps x to lo … hi; NaN stays.
   llvm::Value* Limit(llvm::Value* x, double lo, double hi);
 
   llvm::IRBuilder<>& b_;
 };
 
-// The C library's function on f32 (name + "f") or f64, lane by lane.
+// Calls the C library's function on f32 (name + "f") or f64, lane by lane.
 llvm::Value* CallLibm(llvm::IRBuilder<>& builder, llvm::StringRef name,
                       llvm::ArrayRef<llvm::Value*> operands);
 

@@ -8,18 +8,22 @@
 #include "absl/strings/string_view.h"
 #include <google/protobuf/message_lite.h>
 
-// Messages on a pipe: the length in 8 bytes, little-endian, then the bytes.
+// Framing of messages on a pipe: the length in 8 bytes, little-endian, then the
+// bytes.
 namespace hone::backends {
 
+// Returns the message with its length in front.
 std::string Frame(const google::protobuf::MessageLite& message);
 
-// The first message in `received`, taken out of it once it is complete.
+// Removes the first message from `received` and returns it; nullopt if it is
+// not complete.
 std::optional<std::string> TakeMessage(std::string& received);
 
-// Errors: Internal when nobody reads any more.
+// Returns Internal if the reader has gone.
 absl::Status WriteAll(int fd, absl::string_view bytes);
 
-// Appends what there is to read, waiting for it; false at the end.
+// Waits for input and appends it to `received`; returns false at the end of
+// file.
 bool ReadSome(int fd, std::string& received);
 
 }  // namespace hone::backends

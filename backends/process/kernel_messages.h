@@ -6,7 +6,7 @@
 #include "backends/kernel_measurer.h"
 #include "hone/v1/worker_service.pb.h"
 
-// The measurer's vocabulary as messages between processes.
+// Conversions between the types of kernel_measurer.h and protocol messages.
 namespace hone::backends {
 
 void ToProto(const KernelDevice& device, v1::Device& proto);
@@ -19,7 +19,7 @@ void ToProto(const Calibration& calibration, v1::Calibration& proto);
 Calibration FromProto(const v1::Calibration& proto);
 
 void ToProto(const KernelReport& report, v1::KernelReport& proto);
-// Errors: InvalidArgument for an outcome that there is not.
+// Returns InvalidArgument for an unknown outcome.
 absl::StatusOr<KernelReport> FromProto(const v1::KernelReport& proto);
 
 }  // namespace hone::backends

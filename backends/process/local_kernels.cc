@@ -11,7 +11,7 @@
 namespace hone::backends {
 namespace {
 
-// How often `stop` is asked.
+// The interval at which `stop` is polled.
 constexpr absl::Duration kPatrol = absl::Milliseconds(100);
 
 }  // namespace

@@ -2,7 +2,6 @@
 #define HONE_BACKENDS_PROCESS_LOCAL_KERNELS_H_
 
 #include <functional>
-#include <string>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -13,7 +12,7 @@
 
 namespace hone::backends {
 
-// Measures on this machine, one request after the other, without a daemon.
+// Measures on this machine without a daemon, one request at a time.
 class LocalKernels final : public KernelMeasurer {
  public:
   std::vector<KernelDevice> Devices() override;

@@ -2,9 +2,7 @@
 
 #include <cerrno>
 #include <csignal>
-#include <utility>
 
-#include "absl/strings/str_cat.h"
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/wait.h>

@@ -1,7 +1,6 @@
 #ifndef HONE_BACKENDS_PROCESS_MEASURE_PROCESS_H_
 #define HONE_BACKENDS_PROCESS_MEASURE_PROCESS_H_
 
-#include <memory>
 #include <optional>
 #include <string>
 
@@ -13,28 +12,27 @@
 
 namespace hone::backends {
 
-// A process that does work (serve_measurements.h) beside this one, `hone
-// measure` of this same program: it has no threads, so it can fork, and
-// whatever becomes of it this process lives on. It is started when there is
-// work, and stays until it is asked for fresh.
+// A child process that measures (serve_measurements.h): `hone measure` of this
+// same program. It has no threads, so it can fork, and its crash does not
+// affect this process. It starts with the first work and is kept until a
+// request asks for a fresh process.
 class MeasureProcess {
  public:
   MeasureProcess() = default;
-  // Kills it.
+  // Kills the process.
   ~MeasureProcess();
   MeasureProcess(const MeasureProcess&) = delete;
   MeasureProcess& operator=(const MeasureProcess&) = delete;
 
-  // Gives it work; it has none.
-  // Errors: Internal when it cannot be started or has died.
+  // Sends work to the process, which must be idle. Returns Internal if it
+  // cannot be started or has died.
   absl::Status Start(const v1::Work& work);
 
-  // Waits for the result of the work; nullopt when the time is up. The lease
-  // of the completion is not set.
-  // Errors: Internal when the process has died.
+  // Waits for the result of the work; nullopt on timeout. The lease of the
+  // completion is not set. Returns Internal if the process has died.
   absl::StatusOr<std::optional<v1::Completion>> Await(absl::Duration timeout);
 
-  // Ends the work, and the process with it.
+  // Kills the process and abandons its work.
   void Kill();
 
  private:

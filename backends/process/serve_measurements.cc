@@ -21,7 +21,7 @@
 namespace hone::backends {
 namespace {
 
-// In a child, as it starts threads.
+// In a child, since it starts threads.
 absl::StatusOr<Calibration> CalibrateApart(int32_t threads) {
   constexpr int64_t kMaxBytes = 1 << 16;
   HONE_ASSIGN_OR_RETURN(const auto memory, SharedMemory::Create(kMaxBytes));
@@ -68,7 +68,7 @@ class KernelBenches {
 
  private:
   absl::Status Prepare(const KernelRequest& request) {
-    // What the bench depends on.
+    // The fields of a request that the bench depends on.
     KernelRequest common = request;
     common.candidate_scripts.clear();
     common.calibrate = common.time_baseline = common.fresh_process = false;

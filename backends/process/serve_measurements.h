@@ -5,10 +5,10 @@
 
 namespace hone::backends {
 
-// The measuring process (MeasureProcess): does work that comes on `from`, until
-// it ends, and writes completions to `to`. It forks, so the process must have
-// no threads.
-// Errors: InvalidArgument for what is no work; Internal when nobody reads.
+// The main loop of the measuring process (MeasureProcess): reads work from
+// `from` until end of file and writes completions to `to`. Forks, so the
+// process must have no threads. Returns InvalidArgument for malformed work, and
+// Internal if the reader has gone.
 absl::Status ServeMeasurements(int from, int to);
 
 }  // namespace hone::backends

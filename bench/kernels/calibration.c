@@ -1,4 +1,4 @@
-/* What this machine can do, for the roof beside which kernels are shown: loops
+/* What this machine can do, for the roofline beside which kernels are shown: loops
  * that are compiled for the host when they are needed. Vectors are of the
  * widest kind that the compiler has registers for. Every function repeats its
  * work `repeats` times; `bytes` are multiples of 64 and pointers aligned to

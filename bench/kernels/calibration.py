@@ -107,7 +107,7 @@ class Calibration:
 
     def _rate(self, function, arguments, units):
         """Units per second of function(*arguments, repeats) on every thread:
-        the best of the samples, as a roof is meant."""
+        the best of the samples, as a roofline is meant."""
         arguments = [_arguments(a) for a in arguments]
 
         def seconds(repeats):
@@ -129,7 +129,7 @@ class Calibration:
         repeats = max(1, round(repeats * SAMPLE_SECONDS / took))
         return max(units * repeats / seconds(repeats) for _ in range(SAMPLES))
 
-    def roof(self, kernel):
+    def roofline(self, kernel):
         """(seconds, "memory" | "flops" | "transcendentals"): the largest of
         three bounds. Memory: `bytes_in` and `bytes_out` once at the speed of
         their sum's level: as much as is both read and written by copying, the

@@ -56,8 +56,8 @@ class Timer:
         row = {"kernel": kernel.name, "errors": errors}
         row |= self._measure(candidates)
         peak = self.calibration.measure_peak()
-        seconds, bound = self.calibration.roof(kernel)
-        row |= {"roof_us": seconds * 1e6, "bound": bound, "peak_flops": peak,
+        seconds, bound = self.calibration.roofline(kernel)
+        row |= {"roofline_us": seconds * 1e6, "bound": bound, "peak_flops": peak,
                 "disturbed": (peak < LEAST_PEAK * self.calibration.peak_flops or
                               row["preempted"] > MOST_PREEMPTED)}
         return row
@@ -111,7 +111,7 @@ class Timer:
 RATIOS = ("torch/hone", "xla/hone", "torch/tuned", "xla/tuned")
 HEADER = (f"{'kernel':28} {'torch us':>10} {'XLA us':>10} {'Hone us':>10} "
           f"{'tuned us':>10} " + " ".join(f"{name:>17}" for name in RATIOS) +
-          f" {'roof us':>9} {'bound':5} {'% roof':>5}")
+          f" {'roofline us':>11} {'bound':5} {'%':>5}")
 
 
 def print_header(document, calibration):
@@ -147,8 +147,8 @@ def format_row(row):
     best = us.get("tuned") or us.get("hone") or min(us.values())
     return (f"{row['kernel']:28} {time('torch')} {time('xla')} {time('hone')} "
             f"{time('tuned')} {' '.join(ratio(name) for name in RATIOS)} "
-            f"{row['roof_us']:9.1f} {row['bound'][:5]:5} "
-            f"{100 * row['roof_us'] / best:5.0f}"
+            f"{row['roofline_us']:11.1f} {row['bound'][:5]:5} "
+            f"{100 * row['roofline_us'] / best:5.0f}"
             f"{' !' if row['disturbed'] else ''}")
 
 

@@ -17,7 +17,7 @@ the element's magnitude and the output's root mean square, is at most the
 tolerance of its type (tools/compare_on_xla.py), or at most ROUNDING times what
 XLA's own result changes by when the inputs move by some units in the last
 place: such outputs are nothing but rounding (the gradient of a bias in front of
-a normalisation). `error` is the largest; `r` marks modules with an
+a normalization). `error` is the largest; `r` marks modules with an
 output that only the second rule accepts. Only equal modules are timed. Exit
 status 1 when any module is not equal.
 

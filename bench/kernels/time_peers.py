@@ -20,7 +20,7 @@ writes to memory that is there. What the bare calls cost is printed first, and
 `~` marks a time of less than 100 us, in which that shows. Nothing is left to
 be cold: inputs are those of the call before, as far as the caches hold them.
 
-The roof is the least time that this machine could take (calibration.py),
+The roofline is the least time that this machine could take (calibration.py),
 measured in the same run. `!` marks a kernel during which the peak of
 multiply-adds was below 85 % of the best of the run, or the system gave the
 core to another process in more than a tenth of the samples. `t/t` in the JSON

@@ -7,17 +7,19 @@
 #include "absl/container/flat_hash_set.h"
 
 #include "base/status_macros.h"
-#include "loops/lowering/fusion.h"
-#include "loops/lowering/kernel_writer.h"
-#include "loops/lowering/opcode_traits.h"
+#include "loops/lowering/graph/fusion.h"
+#include "loops/lowering/graph/opcode_traits.h"
+#include "loops/lowering/graph/unsupported.h"
+#include "loops/lowering/graph/value_graph.h"
+#include "loops/lowering/kernel/kernel_writer.h"
+#include "loops/lowering/plan/plan_writer.h"
 #include "loops/lowering/prepare.h"
-#include "loops/lowering/unsupported.h"
-#include "loops/lowering/value_graph.h"
 
 namespace hone::loops {
 namespace {
 
-// One program for a whole computation: every stored value is a buffer of it.
+// Writes a whole computation as one program, with a buffer for each stored
+// value.
 class ProgramWriter final : public KernelWriter {
  public:
   using KernelWriter::KernelWriter;
@@ -28,7 +30,7 @@ class ProgramWriter final : public KernelWriter {
       AddBuffer(parameter, graph().dimensions(parameter), Memory::kArgument,
                 static_cast<int32_t>(i));
     }
-    // Results that are not computed here, or are another result too.
+    // Results that are copies: of parameters, constants or other results.
     std::vector<std::pair<ValueId, BufferId>> copies;
     for (size_t i = 0; i < graph().results().size(); ++i) {
       const ValueId result = graph().results()[i];
@@ -61,7 +63,7 @@ class ProgramWriter final : public KernelWriter {
     if (instruction.opcode() == hlo::Opcode::kConstant &&
         !buffers_.contains(value)) {
       if (instruction.literal()->is_elided()) {
-        return Unsupported(instruction, "its value was left out");
+        return Unsupported(instruction, "its value is elided");
       }
       AddBuffer(value, graph().dimensions(value), Memory::kConstant, 0);
     } else if (FormOf(instruction) != Form::kGiven &&
@@ -82,8 +84,8 @@ class ProgramWriter final : public KernelWriter {
   BufferId BufferToWrite(ValueId value) override { return buffers_.at(value); }
 
  private:
-  // A buffer for `value`, unless `holds_value` is false: then for one that only
-  // has its type and name.
+  // Adds a buffer with the type and name of `value`; it holds `value` if
+  // `holds_value`.
   BufferId AddBuffer(ValueId value, const hlo::DimensionVector& dimensions,
                      Memory memory, int32_t number, bool holds_value = true) {
     Buffer buffer;
@@ -129,6 +131,17 @@ absl::StatusOr<Program> LowerToProgram(const hlo::Module& module) {
   Program program(module.name());
   HONE_RETURN_IF_ERROR(ProgramWriter(graph, fusion, program).Run());
   return program;
+}
+
+absl::StatusOr<ModulePlan> LowerToPlan(const hlo::Module& module) {
+  HONE_ASSIGN_OR_RETURN(const hlo::Module prepared, PrepareForLowering(module));
+  PlanWriter writer(prepared);
+  HONE_ASSIGN_OR_RETURN(const PlanWriter::Function entry,
+                        writer.FunctionFor(prepared.entry(), false));
+  ModulePlan plan = std::move(writer.plan());
+  plan.name = module.name();
+  plan.entry = entry.index;
+  return plan;
 }
 
 }  // namespace hone::loops

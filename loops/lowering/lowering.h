@@ -4,26 +4,25 @@
 #include "absl/status/statusor.h"
 
 #include "hlo/ir/module.h"
-#include "loops/lowering/module_plan.h"
-#include "loops/program.h"
+#include "loops/ir/program.h"
+#include "loops/lowering/plan/module_plan.h"
 
 namespace hone::loops {
 
-// The entry computation as one kernel: arguments and results are those of the
-// module, in order (a tuple root gives a result per element). Calls and fusions
-// are inlined.
+// Lowers the entry computation to one kernel. Its arguments and results are
+// those of the module, in order (a tuple root gives a result per element).
+// Calls and fusions are inlined.
 //
-// Elementwise producers and those that only move data are fused into their
-// consumers where that repeats no expensive work; every other value gets a
-// buffer and a loop nest of its own.
+// Elementwise and data movement producers are fused into their consumers if
+// that repeats no expensive work; every other value gets a buffer and a loop
+// nest.
 //
-// Errors: Unimplemented for an opcode or element type without a lowering,
-// naming opcode and instruction; control flow is one of them.
+// Returns Unimplemented for control flow, and for an opcode or element type
+// without a lowering; the message names opcode and instruction.
 absl::StatusOr<Program> LowerToProgram(const hlo::Module& module);
 
-// The whole module, control flow included, as kernels and the functions that
-// call them.
-// Errors: as LowerToProgram, but for control flow.
+// Lowers the whole module, including control flow, to kernels and the functions
+// that call them. Errors: as LowerToProgram, but control flow is supported.
 absl::StatusOr<ModulePlan> LowerToPlan(const hlo::Module& module);
 
 }  // namespace hone::loops

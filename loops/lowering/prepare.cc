@@ -16,19 +16,18 @@ namespace {
 using hlo::Opcode;
 
 bool IsInlined(const hlo::Instruction& instruction) {
-  return instruction.is_live() && (instruction.opcode() == Opcode::kCall ||
-                                   instruction.opcode() == Opcode::kFusion);
+  return instruction.opcode() == Opcode::kCall ||
+         instruction.opcode() == Opcode::kFusion;
 }
 
-// Unlike the pass call-inliner this takes in fusions too, whatever they say of
-// themselves: a kernel cannot call.
+// Unlike the pass call-inliner, also inlines fusions, regardless of their
+// attributes, since a kernel cannot call.
 absl::Status InlineCalls(hlo::Module& module) {
   int64_t budget = hlo::CloningBudget(module);
   for (hlo::ComputationId id : module.ComputationPostOrder()) {
     std::vector<hlo::InstructionId> calls;
-    const hlo::Computation& shared = module.computation(id);
-    for (hlo::InstructionId i = 0; i < shared.slot_count(); ++i) {
-      if (IsInlined(shared[i])) calls.push_back(i);
+    for (const hlo::Instruction& i : module.computation(id).instructions()) {
+      if (IsInlined(i)) calls.push_back(i.id());
     }
     for (hlo::InstructionId call : calls) {
       hlo::Computation& caller = module.mutable_computation(id);
@@ -52,15 +51,15 @@ absl::Status InlineCalls(hlo::Module& module) {
   return absl::OkStatus();
 }
 
-// What passes and inlining made has no name yet; buffers and errors want one.
+// Instructions made by passes and inlining have no names; buffers and errors
+// need them.
 void NameInstructions(hlo::Module& module) {
-  for (hlo::ComputationId id = 0; id < module.computation_slots(); ++id) {
-    if (!module.has_computation(id)) continue;
+  for (hlo::ComputationId id : module.ComputationIds()) {
     hlo::Computation& computation = module.mutable_computation(id);
-    for (hlo::InstructionId i = 0; i < computation.slot_count(); ++i) {
-      if (!computation[i].is_live() || !computation[i].name().empty()) continue;
-      computation.mutable_instruction(i).set_name(
-          absl::StrCat(hlo::OpcodeName(computation[i].opcode()), ".", i));
+    for (const hlo::Instruction& i : computation.instructions()) {
+      if (!i.name().empty()) continue;
+      computation.mutable_instruction(i.id()).set_name(
+          absl::StrCat(hlo::OpcodeName(i.opcode()), ".", i.id()));
     }
   }
 }
@@ -69,7 +68,7 @@ void NameInstructions(hlo::Module& module) {
 
 absl::StatusOr<hlo::Module> PrepareForLowering(const hlo::Module& module) {
   hlo::Module prepared = module;
-  // The passes leave scheduled modules alone; a plan makes its own schedule.
+  // The passes skip scheduled modules; a plan makes its own schedule.
   prepared.set_is_scheduled(false);
   HONE_RETURN_IF_ERROR(InlineCalls(prepared));
   const std::vector<std::string> passes = {

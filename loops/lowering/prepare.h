@@ -7,10 +7,9 @@
 
 namespace hone::loops {
 
-// A copy of the module in which calls and fusions are inlined, and opcodes that
-// are others in disguise are spelled out: batch normalisation,
-// select-and-scatter, topk.
-// Errors: ResourceExhausted where inlining would make the module explode.
+// Returns a copy of the module in which calls and fusions are inlined, and
+// batch normalization, select-and-scatter and topk are expanded into other
+// opcodes. Returns ResourceExhausted if inlining would make the module explode.
 absl::StatusOr<hlo::Module> PrepareForLowering(const hlo::Module& module);
 
 }  // namespace hone::loops

@@ -11,48 +11,48 @@
 
 namespace hone::loops {
 
-// What the default schedule decides by a rule and a search may decide
-// otherwise.
+// The decisions that the default schedule makes by a rule, and that a search
+// may override.
 enum class Choice {
-  // Rows and vectors of columns of a contraction's tile in registers.
+  // The register tile of a contraction: rows, and vectors of columns.
   kTileRows,
   kTileVectors,
-  // Whether contractions copy panels of a factor: 1 no, 2 yes.
+  // Whether contractions copy panels of an operand: 1 no, 2 yes.
   kPanels,
-  // Parts of the second cache of which a panel may fill one.
+  // A panel may use 1/N of L2.
   kPanelShare,
-  // Whether a contraction's tiles of rows are around those of columns, and it
-  // copies panels of the rows' factor: 1 no, 2 yes.
+  // Whether the loop over row tiles of a contraction is outside the loop over
+  // column tiles, with panels of the rows' operand: 1 no, 2 yes.
   kRowsFirst,
-  // Sums that a contraction without panels takes at once.
+  // Steps of the sum per block, for contractions without panels.
   kSumsPerBlock,
-  // Rows, and vectors of each, that sums along rows take at once.
+  // For sums along rows: rows, and vectors of each row, per iteration.
   kRowsAtOnce,
   kRowVectors,
-  // Vectors of partial results of other sums along a leaf.
+  // Vectors of partial results of other sums in an innermost loop.
   kPartialSums,
-  // The longer side of blocks that are read along one side and written along
-  // the other.
+  // The longer side of blocks of transposes, which are read along one dimension
+  // and written along the other.
   kBlock,
-  // Vectors that a leaf without sums takes at once.
+  // Vectors per iteration of an innermost loop without sums.
   kVectorsAtOnce,
-  // Whether nests over the same rows are fused: 1 no.
+  // Whether to fuse nests over the same rows: 1 no.
   kFuse,
-  // Whether vectors of results are stored past the caches: 2 yes.
+  // Whether vector stores of results bypass the caches: 2 yes.
   kStream,
 };
 inline constexpr size_t kChoiceCount = 13;
 
-// 0: by the rule.
+// The value of each Choice; 0: by the rule.
 using Choices = std::array<int64_t, kChoiceCount>;
 
 struct ChoiceInfo {
   absl::string_view name;
-  // What there is besides the rule's own.
+  // The values to try besides the one of the rule.
   std::vector<int64_t> values;
 };
 
-// By Choice.
+// Returns the infos, indexed by Choice.
 absl::Span<const ChoiceInfo> AllChoices();
 
 }  // namespace hone::loops

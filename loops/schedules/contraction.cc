@@ -10,11 +10,11 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 
-#include "loops/rewrite.h"
+#include "loops/ir/rewrite.h"
+#include "loops/schedules/loop_chain.h"
 #include "loops/schedules/nest.h"
 #include "loops/schedules/peel_bounds.h"
-#include "loops/schedules/scope_chain.h"
-#include "loops/schedules/vectorise_leaves.h"
+#include "loops/schedules/vectorize_innermost.h"
 #include "loops/transforms/checks.h"
 #include "loops/transforms/locals.h"
 
@@ -24,21 +24,21 @@ namespace {
 constexpr int64_t kRegisterMemory = 2;  // Of set_memory.
 constexpr int64_t kTileRows = 6;
 constexpr int64_t kMostVectors = 8;
-// Tiles of rows from which a panel of the columns' factor is read often enough
-// to be copied.
+// The number of row tiles from which on copying panels of the columns' operand
+// pays off.
 constexpr int64_t kTilesWorthPanels = 3;
-// Sums that are taken at once where the columns' factor is read as it lies:
-// the processor fetches so many of its rows ahead at a time.
+// Steps of the sum per block if the columns' operand is read in place: the
+// number of its rows that the processor prefetches at a time.
 constexpr int64_t kSumsAtOnce = 8;
-// Innermost sums of so few iterations are written out.
+// The largest number of iterations of innermost sums to unroll.
 constexpr int64_t kFewSums = 8;
 
 void Append(std::vector<VarId>& to, const std::vector<VarId>& from) {
   to.insert(to.end(), from.begin(), from.end());
 }
 
-// A nest with the first value of sums, the sums, and what is done with them
-// (none or more statements), in the innermost of a chain of scopes.
+// A perfect nest around the initialization of sums, the sums, and an epilogue
+// of any number of statements.
 class ContractionScheduler {
  public:
   ContractionScheduler(Scheduler& s, const Path& nest)
@@ -48,19 +48,18 @@ class ContractionScheduler {
         chain_(s, nest) {}
 
   bool Run() {
-    const Scheduler::Mark mark = s_.MarkHere();
+    const Scheduler::Checkpoint mark = s_.Save();
     if (HasRightShape() && ChooseRoles() && Tile()) return true;
-    s_.Return(mark);
+    s_.Restore(mark);
     return false;
   }
 
  private:
   bool HasRightShape() {
-    const size_t depth = chain_.Scopes().size() - 1;
-    const std::vector<Node>& body = chain_.Scopes().back()->body;
+    const size_t depth = chain_.Loops().size() - 1;
+    const std::vector<Node>& body = chain_.Loops().back()->body;
     if (body.size() < 2 || body[0].statement() == nullptr ||
-        body[0].statement()->combine.has_value() ||
-        body[1].scope() == nullptr ||
+        body[0].statement()->combine.has_value() || body[1].loop() == nullptr ||
         std::any_of(body.begin() + 2, body.end(), [](const Node& node) {
           return node.statement() == nullptr;
         })) {
@@ -68,8 +67,8 @@ class ContractionScheduler {
     }
     has_epilogue_ = body.size() > 2;
     sum_ = Child(chain_.AtDepth(depth), 1);
-    while (s_.program().At(sum_).scope() != nullptr) {
-      if (s_.program().At(sum_).scope()->body.size() != 1) return false;
+    while (s_.program().At(sum_).loop() != nullptr) {
+      if (s_.program().At(sum_).loop()->body.size() != 1) return false;
       sum_.push_back(0);
     }
     return Find().has_value();
@@ -81,12 +80,13 @@ class ContractionScheduler {
                                    : AsSumOverRows(s_.program(), sum_);
   }
 
-  // Which scopes become the tile's columns and rows, and the order of others.
+  // Chooses the loops of the tile's columns and rows, and the order of the
+  // others.
   bool ChooseRoles() {
     const Program& program = s_.program();
     Contraction c = *Find();
-    for (const Scope* scope : program.ScopesAbove(sum_)) {
-      extents_[scope->var] = scope->extent;
+    for (const Loop* loop : program.LoopsAbove(sum_)) {
+      extents_[loop->var] = loop->extent;
     }
     const Access& target = program.At(sum_).statement()->target;
     target_ = target.buffer;
@@ -101,7 +101,7 @@ class ContractionScheduler {
     }
     std::vector<VarId>* vectors = &c.columns;
     if (absl::c_none_of(c.columns, is_contiguous)) {
-      // Both factors may move with the vector, as in depthwise convolutions.
+      // Both operands may be vectors, as in depthwise convolutions.
       if (!c.rows.empty() && !c.columns.empty()) return false;
       if (c.rows.empty()) {
         std::swap(c.a, c.b);
@@ -129,7 +129,7 @@ class ContractionScheduler {
     rows_first_ = has_panels_ && c.a != nullptr && row_.has_value() &&
                   s_.Choose(Choice::kRowsFirst, WantsRowsFirst(c) ? 2 : 1) == 2;
     if (rows_first_) row_factor_ = c.a->buffer;
-    // The rows' factor is read as it lies.
+    // The rows' operand is read in place.
     sums_ = c.sums;
     const Access& in_order = c.a != nullptr ? *c.a : *c.b;
     absl::c_stable_sort(sums_, [&](VarId a, VarId b) {
@@ -142,9 +142,9 @@ class ContractionScheduler {
     return true;
   }
 
-  // Whether the rows' factor, which lies across the sums, is better read once
-  // than once for each tile of columns: it does not stay in the second cache,
-  // and the columns' factor does.
+  // Returns true if the rows' operand, which is strided along the sums, should
+  // be read once instead of once per tile of columns: it does not fit in L2,
+  // and the columns' operand does.
   bool WantsRowsFirst(const Contraction& c) const {
     const Program& program = s_.program();
     const auto is_contiguous = [&](VarId sum) {
@@ -163,8 +163,9 @@ class ContractionScheduler {
            bytes({&c.sums, &c.columns}, *column_) <= s_.machine().l2_bytes;
   }
 
-  // Vectors of a tile's row, as many as registers allow: they hold the tile,
-  // the elements of one factor for one sum, and one element of the other.
+  // Vectors per tile row, as many as registers allow: they hold the tile, the
+  // elements of one operand for one step of the sum, and one element of the
+  // other.
   int64_t VectorsFor(int64_t rows) const {
     int64_t vectors = 1;
     while (!both_move_ && vectors < kMostVectors &&
@@ -196,7 +197,7 @@ class ContractionScheduler {
       return false;
     }
     if (!ShareColumns(column_tiles, order)) return false;
-    // One panel serves all rows. Without panels columns are read along.
+    // One panel serves all rows. Without panels, columns are read contiguously.
     const bool column_panels = has_panels_ && !rows_first_;
     if (column_tiles.has_value() && column_panels) {
       order.push_back(*column_tiles);
@@ -221,16 +222,16 @@ class ContractionScheduler {
     if (tile_depth > 0) KeepInRegisters(chain_.AtDepth(tile_depth - 1));
     if (has_panels_ && panel_depth > 0) {
       const Path around = chain_.AtDepth(panel_depth - 1);
-      if (s_.Do("pack", around, {rows_first_ ? row_factor_ : factor_, 1})) {
-        VectoriseLeaves(s_, Child(around, 0));
+      if (s_.Try("pack", around, {rows_first_ ? row_factor_ : factor_, 1})) {
+        VectorizeInnermost(s_, Child(around, 0));
       }
     }
     Finish();
     return true;
   }
 
-  // How many iterations of the outermost sum are taken at once: all, where the
-  // panel of all fits in half of the second cache.
+  // Returns the block size of the outermost sum: all iterations if their panel
+  // fits in half of L2.
   int64_t SumsPerBlock(int64_t bytes) const {
     const int64_t extent = extents_.at(sums_[0]);
     if (both_move_) return extent;
@@ -247,16 +248,16 @@ class ContractionScheduler {
                     std::min<int64_t>(extent, 16));
   }
 
-  // The first values, the sums and what is done with them become nests of
-  // their own, and the sums are taken in blocks.
+  // Separates initialization, sums and epilogue into nests, and blocks the
+  // sums.
   bool BlockSums(int64_t block) {
     if (!chain_.SplitOffFirst()) return false;
     chain_.set_top(Sibling(nest_, 1));
     if (has_epilogue_) {
       if (!chain_.SplitOffFirst()) return false;
       const Path epilogue = Sibling(nest_, 2);
-      VectoriseLeaves(s_, epilogue);
-      ShareOut(s_, epilogue);
+      VectorizeInnermost(s_, epilogue);
+      ParallelizeNest(s_, epilogue);
       has_epilogue_ = false;
     }
     VarId outer = 0;
@@ -267,8 +268,8 @@ class ContractionScheduler {
     return true;
   }
 
-  // Splits the scope of `var` where it is longer than `size`: `var` is the part
-  // inside of the tile then.
+  // Splits the loop of `var` if it is longer than `size`; `var` is then the
+  // loop inside the tile.
   bool CutTile(std::optional<VarId>& var, int64_t size,
                std::optional<VarId>& tiles) {
     if (!var.has_value() || extents_.at(*var) <= size) return true;
@@ -280,8 +281,8 @@ class ContractionScheduler {
     return true;
   }
 
-  // Where blocks of sums, which follow each other, are outermost, each thread
-  // gets columns of its own.
+  // If blocks of sums, which are sequential, are outermost, threads divide the
+  // columns.
   bool ShareColumns(std::optional<VarId>& column_tiles,
                     std::vector<VarId>& order) {
     const int64_t threads = s_.machine().threads;
@@ -289,7 +290,7 @@ class ContractionScheduler {
         !column_tiles.has_value()) {
       return true;
     }
-    const int64_t share = chain_.ScopeOf(*column_tiles).extent / threads;
+    const int64_t share = chain_.LoopOf(*column_tiles).extent / threads;
     if (share < 2) return true;
     VarId shares = 0;
     VarId tiles = 0;
@@ -299,57 +300,57 @@ class ContractionScheduler {
     return true;
   }
 
-  // First values, sums and the rest of the tile whose outermost scope is at
-  // `tile`, each in vectors.
+  // Vectorizes initialization, sums and epilogue of the tile whose outermost
+  // loop is at `tile`.
   bool FillTile(const Path& tile) {
     Path sums = tile;
     if (!blocks_.has_value()) {
-      if (!ScopeChain(s_, tile).SplitOffFirst()) return false;
+      if (!LoopChain(s_, tile).SplitOffFirst()) return false;
       sums = Sibling(tile, 1);
       if (has_epilogue_) {
-        if (!ScopeChain(s_, sums).SplitOffFirst() ||
-            !MakeVectors(ScopeChain(s_, Sibling(sums, 1)))) {
+        if (!LoopChain(s_, sums).SplitOffFirst() ||
+            !MakeVectors(LoopChain(s_, Sibling(sums, 1)))) {
           return false;
         }
       }
-      if (!MakeVectors(ScopeChain(s_, tile))) return false;
+      if (!MakeVectors(LoopChain(s_, tile))) return false;
     }
-    ScopeChain chain(s_, sums);
+    LoopChain chain(s_, sums);
     if (!chain.MoveOut(sums_) || !MakeVectors(chain)) return false;
     const Path innermost = chain.PathOf(sums_.back());
-    if (s_.program().At(innermost).scope()->extent <= kFewSums) {
-      s_.Do("unroll", innermost);
+    if (s_.program().At(innermost).loop()->extent <= kFewSums) {
+      s_.Try("unroll", innermost);
     }
     return true;
   }
 
-  // Makes vectors of the tile's columns, and writes it out.
-  bool MakeVectors(const ScopeChain& chain) {
+  // Vectorizes the tile's columns and unrolls the rest of the tile.
+  bool MakeVectors(const LoopChain& chain) {
     Path columns = chain.PathOf(*column_);
-    if (chain.ScopeOf(*column_).extent > lanes_) {
-      if (!s_.Do("split", columns, {lanes_}) || !s_.Do("unroll", columns)) {
+    if (chain.LoopOf(*column_).extent > lanes_) {
+      if (!s_.Try("split", columns, {lanes_}) || !s_.Try("unroll", columns)) {
         return false;
       }
       columns.push_back(0);
     }
-    if (s_.program().At(columns).scope()->extent > 1 &&
-        !s_.Do("vectorise", columns)) {
+    if (s_.program().At(columns).loop()->extent > 1 &&
+        !s_.Try("vectorize", columns)) {
       return false;
     }
-    return !row_.has_value() || s_.Do("unroll", chain.PathOf(*row_));
+    return !row_.has_value() || s_.Try("unroll", chain.PathOf(*row_));
   }
 
-  // A local of the scope at `path` takes the place of the tile.
+  // Accumulates the tile in a local of the loop at `path`.
   void KeepInRegisters(const Path& path) {
     int64_t tile = target_;
-    if (!s_.Do("shrink", path, {target_})) {
-      if (!s_.Do("accumulate_locally", path, {target_})) return;
+    if (!s_.Try("shrink", path, {target_})) {
+      if (!s_.Try("cache_write", path, {target_})) return;
       tile = static_cast<int64_t>(s_.program().buffers().size()) - 1;
     }
-    s_.Do("set_memory", {}, {tile, kRegisterMemory});
+    s_.Try("set_memory", {}, {tile, kRegisterMemory});
   }
 
-  // Edges, and threads.
+  // Handles edges and threads.
   void Finish() {
     const Path top = chain_.top();
     const size_t others = s_.program().body().size() - 1;
@@ -358,31 +359,32 @@ class ContractionScheduler {
     for (size_t i = s_.program().body().size() - others; i-- > 0;) {
       const Path part = Sibling(top, static_cast<int32_t>(i));
       ComputeWholeVectors(s_, part);
-      ShareOut(s_, part);
+      ParallelizeNest(s_, part);
     }
     if (!blocks_.has_value()) return;
-    VectoriseLeaves(s_, nest_);
-    ShareOut(s_, nest_);
+    VectorizeInnermost(s_, nest_);
+    ParallelizeNest(s_, nest_);
   }
 
   Scheduler& s_;
   const Path nest_;
   const int64_t tile_rows_;
-  // The scopes above the sums, and these too once they are a nest of their own.
-  ScopeChain chain_;
+  // The loops around the sums, later also the loops of the sums.
+  LoopChain chain_;
   Path sum_;  // the statement, before anything is done
   bool has_epilogue_ = false;
   BufferId target_ = 0;
   BufferId factor_ = 0;      // that moves with the columns
   BufferId row_factor_ = 0;  // that moves with the rows, of rows_first_
   int64_t lanes_ = 0;
-  // The columns' factor is copied in the order in which it is read.
+  // Whether panels of the columns' operand are copied.
   bool has_panels_ = false;
-  // The rows' tiles are around the columns', and the rows' factor is copied.
+  // Whether row tiles are outside column tiles, and the rows' operand is
+  // copied.
   bool rows_first_ = false;
-  // The products have wheres around them.
+  // Whether the products are inside kWhere.
   bool has_ranges_ = false;
-  // Both factors move with the columns.
+  // Whether both operands depend on the columns.
   bool both_move_ = false;
   absl::flat_hash_map<VarId, int64_t> extents_;
   std::optional<VarId> row_;

@@ -2,14 +2,14 @@
 
 #include "absl/container/btree_set.h"
 
-#include "loops/rewrite.h"
+#include "loops/ir/rewrite.h"
 #include "loops/schedules/contraction.h"
 #include "loops/schedules/fuse_epilogues.h"
 #include "loops/schedules/fuse_nests.h"
 #include "loops/schedules/nest.h"
 #include "loops/schedules/row_sums.h"
 #include "loops/schedules/scheduler.h"
-#include "loops/schedules/vectorise_leaves.h"
+#include "loops/schedules/vectorize_innermost.h"
 #include "loops/transforms/checks.h"
 
 namespace hone::loops {
@@ -17,7 +17,7 @@ namespace hone::loops {
 namespace {
 
 // Copies the inputs of convolutions with a margin, so that nothing in their
-// inner scopes asks where it is.
+// inner loops asks where it is.
 void PadInputs(Scheduler& scheduler) {
   absl::btree_set<BufferId> padded;
   const Program& program = scheduler.program();
@@ -29,7 +29,7 @@ void PadInputs(Scheduler& scheduler) {
                  [&](const Access& access) { padded.insert(access.buffer); });
     }
   });
-  for (BufferId buffer : padded) scheduler.Do("pad_input", {}, {buffer});
+  for (BufferId buffer : padded) scheduler.Try("pad_input", {}, {buffer});
 }
 
 // Stores vectors of results past the caches, where nothing reads them again.
@@ -39,11 +39,11 @@ void StreamResults(Scheduler& scheduler) {
   VisitStatements(program, {}, [&](const Path& path, const Statement& st) {
     if (path.size() > 1 &&
         program.buffer(st.target.buffer).memory == Memory::kResult &&
-        program.At(Parent(path)).scope()->mode == ScopeMode::kVector) {
+        program.At(Parent(path)).loop()->mode == LoopMode::kVector) {
       stores.push_back(path);
     }
   });
-  for (const Path& path : stores) scheduler.Do("non_temporal", path);
+  for (const Path& path : stores) scheduler.Try("non_temporal", path);
 }
 
 }  // namespace
@@ -60,13 +60,13 @@ std::vector<Step> DefaultSchedule(const Program& program,
   // From the last on, as what comes off a nest follows it.
   for (size_t i = scheduler.program().body().size(); i-- > 0;) {
     const Path path = {static_cast<int32_t>(i)};
-    if (scheduler.program().At(path).scope() == nullptr) continue;
+    if (scheduler.program().At(path).loop() == nullptr) continue;
     if (ScheduleContraction(scheduler, path) ||
         ScheduleRowSums(scheduler, path)) {
       continue;
     }
-    VectoriseLeaves(scheduler, path);
-    ShareOut(scheduler, path);
+    VectorizeInnermost(scheduler, path);
+    ParallelizeNest(scheduler, path);
   }
   if (fuses) FuseOutermost(scheduler);
   if (scheduler.Choose(Choice::kStream, 1) == 2) StreamResults(scheduler);

@@ -3,19 +3,18 @@
 
 #include <vector>
 
-#include "loops/machine.h"
-#include "loops/program.h"
+#include "loops/ir/program.h"
 #include "loops/schedules/choices.h"
+#include "loops/transforms/machine.h"
 #include "loops/transforms/transform.h"
 
 namespace hone::loops {
 
-// A good script for `program` on `machine`, found without measuring anything:
-// what a kernel gets that nobody has tuned. Nests over the same rows are fused
-// and keep what passes between them in small locals; each kind of nest then has
-// a schedule of its own (the files of this folder).
-// `choices` replace its own rules.
-// Determinism: depends on its arguments only.
+// Returns a good script for `program` on `machine`, found without measurements:
+// the schedule of untuned kernels. Fuses nests over the same rows, which keeps
+// intermediate values in small locals, then schedules each kind of nest by its
+// own heuristic (the files of this folder). `choices` override the rules.
+// Deterministic: depends on its arguments only.
 std::vector<Step> DefaultSchedule(const Program& program,
                                   const Machine& machine,
                                   const Choices& choices = {});

@@ -5,18 +5,18 @@
 
 namespace hone::loops {
 
-// Fuses neighbouring scopes, at the root and then inside, wherever that is
-// legal, contractions left out: what one computes the next one finds in a
-// register or in the first cache. Statements that stand between two scopes move
-// up or down to let them meet, and scopes that are not innermost change places.
+// Fuses adjacent loops wherever that is legal, first at the root and then
+// inside, except contractions: a loop then reads the values of the previous one
+// from a register or from L1. Moves statements between two loops out of the
+// way, and reorders loops that are not innermost, to make loops adjacent.
 void FuseNests(Scheduler& scheduler);
 
-// Fuses the outermost scopes of nests that are scheduled, contractions among
-// them, where a local on the heap then holds what one iteration makes of it:
-// the next nest finds that in a cache.
+// Fuses the outermost loops of scheduled nests, including contractions, if a
+// heap local can then shrink to one iteration, so that the next nest reads it
+// from a cache.
 void FuseOutermost(Scheduler& scheduler);
 
-// Makes every local as small as the scopes allow that use it, and moves those
+// Shrinks every local as far as the loops that use it allow, and moves locals
 // that became small to registers or to the stack.
 void ShrinkLocals(Scheduler& scheduler);
 

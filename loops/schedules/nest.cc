@@ -1,11 +1,10 @@
 #include "loops/schedules/nest.h"
 
-#include <algorithm>
 #include <initializer_list>
 
 #include "absl/algorithm/container.h"
 
-#include "loops/rewrite.h"
+#include "loops/ir/rewrite.h"
 
 namespace hone::loops {
 namespace {
@@ -61,30 +60,31 @@ std::optional<int64_t> StrideOf(const Program& program, const Access& access,
   return stride;
 }
 
-bool IsLeafScope(const Scope& scope) {
+bool IsInnermost(const Loop& loop) {
   return absl::c_all_of(
-      scope.body, [](const Node& node) { return node.statement() != nullptr; });
+      loop.body, [](const Node& node) { return node.statement() != nullptr; });
 }
 
-const Scope* OnlyChildScope(const Scope& scope) {
-  return scope.body.size() == 1 ? scope.body[0].scope() : nullptr;
+const Loop* OnlyChildLoop(const Loop& loop) {
+  return loop.body.size() == 1 ? loop.body[0].loop() : nullptr;
 }
 
-std::vector<Path> SequentialLeaves(const Program& program, const Path& path) {
-  std::vector<Path> leaves;
-  VisitScopes(program, path, [&](const Path& at, const Scope& scope) {
-    if (scope.mode == ScopeMode::kSequential && IsLeafScope(scope)) {
-      leaves.push_back(at);
+std::vector<Path> SequentialInnermostLoops(const Program& program,
+                                           const Path& path) {
+  std::vector<Path> innermost;
+  VisitLoops(program, path, [&](const Path& at, const Loop& loop) {
+    if (loop.mode == LoopMode::kSequential && IsInnermost(loop)) {
+      innermost.push_back(at);
     }
   });
-  return leaves;
+  return innermost;
 }
 
 double Iterations(const Node& node) {
-  if (node.scope() == nullptr) return 1;
+  if (node.loop() == nullptr) return 1;
   double inner = 0;
-  for (const Node& child : node.scope()->body) inner += Iterations(child);
-  return inner * static_cast<double>(node.scope()->extent);
+  for (const Node& child : node.loop()->body) inner += Iterations(child);
+  return inner * static_cast<double>(node.loop()->extent);
 }
 
 std::optional<Contraction> AsContraction(const Program& program,
@@ -104,17 +104,17 @@ std::optional<Contraction> AsContraction(const Program& program,
   contraction.a = AsLoad(*value.operands()[0]);
   contraction.b = AsLoad(*value.operands()[1]);
   if (contraction.a == nullptr || contraction.b == nullptr) return std::nullopt;
-  for (const Scope* scope : program.ScopesAbove(path)) {
+  for (const Loop* loop : program.LoopsAbove(path)) {
     const auto moves = [&](const Access& access) {
-      return StrideOf(program, access, scope->var) != 0;
+      return StrideOf(program, access, loop->var) != 0;
     };
     const bool target = moves(statement.target);
     const bool a = moves(*contraction.a);
     const bool b = moves(*contraction.b);
-    if (target && a && b) contraction.batches.push_back(scope->var);
-    if (target && a && !b) contraction.rows.push_back(scope->var);
-    if (target && !a && b) contraction.columns.push_back(scope->var);
-    if (!target) contraction.sums.push_back(scope->var);
+    if (target && a && b) contraction.batches.push_back(loop->var);
+    if (target && a && !b) contraction.rows.push_back(loop->var);
+    if (target && !a && b) contraction.columns.push_back(loop->var);
+    if (!target) contraction.sums.push_back(loop->var);
   }
   if (contraction.sums.empty()) return std::nullopt;
   const auto is_contiguous = [&](const Access& access, VarId var) {
@@ -154,15 +154,15 @@ std::optional<Contraction> AsSumOverRows(const Program& program,
     return std::nullopt;
   }
   bool is_contiguous = false;
-  for (const Scope* scope : program.ScopesAbove(path)) {
-    const auto target = StrideOf(program, statement.target, scope->var);
-    const auto b = StrideOf(program, *contraction.b, scope->var);
+  for (const Loop* loop : program.LoopsAbove(path)) {
+    const auto target = StrideOf(program, statement.target, loop->var);
+    const auto b = StrideOf(program, *contraction.b, loop->var);
     if (target == 0) {
-      contraction.sums.push_back(scope->var);
+      contraction.sums.push_back(loop->var);
       continue;
     }
     if (b == 0) return std::nullopt;
-    contraction.columns.push_back(scope->var);
+    contraction.columns.push_back(loop->var);
     is_contiguous = is_contiguous || (target == 1 && b == 1);
   }
   if (!is_contiguous || contraction.sums.empty()) return std::nullopt;

@@ -5,60 +5,59 @@
 #include <optional>
 #include <vector>
 
-#include "loops/program.h"
+#include "loops/ir/program.h"
 
 namespace hone::loops {
 
-// What schedules look at in a nest of scopes.
+// Properties of loop nests that schedules depend on.
 
-// Elements from the place of an access to that of the next iteration of `var`;
-// nullopt where that depends on data.
+// Returns the distance in elements between the accesses of consecutive
+// iterations of `var`; nullopt if it depends on data.
 std::optional<int64_t> StrideOf(const Program& program, const Access& access,
                                 VarId var);
 
-// Whether everything in the scope is a statement.
-bool IsLeafScope(const Scope& scope);
+// Returns true if the body of the loop has statements only.
+bool IsInnermost(const Loop& loop);
 
-// The scope's only child, if that is a scope; null otherwise.
-const Scope* OnlyChildScope(const Scope& scope);
+// Returns the only child of the loop if that is a loop; null otherwise.
+const Loop* OnlyChildLoop(const Loop& loop);
 
-// Scopes at or below `path` that have only statements and run sequentially, in
-// order.
-std::vector<Path> SequentialLeaves(const Program& program, const Path& path);
+// Returns the sequential innermost loops at or below `path`, in order.
+std::vector<Path> SequentialInnermostLoops(const Program& program,
+                                           const Path& path);
 
-// Times that statements at or below `node` run, bounds left out.
+// Returns how often statements at or below `node` run, ignoring bounds.
 double Iterations(const Node& node);
 
-// A statement that adds products of elements of two buffers up: matrix
-// products, convolutions, also depthwise ones.
+// A statement that sums products of elements of two buffers: a matrix product
+// or a convolution, possibly depthwise.
 struct Contraction {
   Path path;
-  // The two factors; `a` is null where there is one.
+  // The two operands; `a` is null if there is only one.
   const Access* a = nullptr;
   const Access* b = nullptr;
-  // Variables of scopes above, outermost first: those that move the target and
-  // a only, the target and b only, both factors but not the target, and all
-  // three.
+  // The variables of the loops above, outermost first, by the accesses that use
+  // them: rows target and `a`, columns target and `b`, sums `a` and `b`,
+  // batches all three.
   std::vector<VarId> rows;
   std::vector<VarId> columns;
   std::vector<VarId> sums;
   std::vector<VarId> batches;
 };
 
-// The contraction that the statement at `path` is; nullopt unless it has sums,
-// and rows and columns or, in place of one of them, a variable along which both
-// the target and the factors that it moves are contiguous. Refers to the
+// Matches the statement at `path` as a contraction: it must have sums, and
+// either rows and columns or, instead of one of them, a variable along which
+// the target and the operands that use it are contiguous. Points into the
 // program.
 std::optional<Contraction> AsContraction(const Program& program,
                                          const Path& path);
 
-// The same for a statement that combines elements of a matrix over its rows,
-// contiguous in what it keeps: all of `columns`, with `b` for the matrix and no
-// `a`.
+// Matches a statement that reduces a matrix over its rows and is contiguous in
+// the kept dimensions: these are `columns`, `b` is the matrix, `a` is null.
 std::optional<Contraction> AsSumOverRows(const Program& program,
                                          const Path& path);
 
-// Whether any statement at or below `path` is a contraction.
+// Returns true if any statement at or below `path` is a contraction.
 bool HasContraction(const Program& program, const Path& path);
 
 }  // namespace hone::loops

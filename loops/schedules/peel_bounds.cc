@@ -7,7 +7,7 @@
 
 #include "absl/algorithm/container.h"
 
-#include "loops/rewrite.h"
+#include "loops/ir/rewrite.h"
 #include "loops/transforms/checks.h"
 #include "loops/transforms/locals.h"
 #include "loops/transforms/registry.h"
@@ -18,10 +18,10 @@ namespace {
 // Each may double the code.
 constexpr int kMostPeels = 12;
 
-// Whether a scope in `scope` has a bound in the variable of `outer`.
-bool HasBoundIn(const Scope& scope, VarId outer) {
-  for (const Node& node : scope.body) {
-    const Scope* const inner = node.scope();
+// Returns true if a loop inside `loop` has a bound that depends on `outer`.
+bool HasBoundIn(const Loop& loop, VarId outer) {
+  for (const Node& node : loop.body) {
+    const Loop* const inner = node.loop();
     if (inner == nullptr) continue;
     if (inner->bound.has_value() && inner->bound->Uses(outer)) return true;
     if (HasBoundIn(*inner, outer)) return true;
@@ -29,30 +29,30 @@ bool HasBoundIn(const Scope& scope, VarId outer) {
   return false;
 }
 
-// Iterations of an unrolled scope after which its vectors are past their bound;
+// Iterations of an unrolled loop after which its vectors are past their bound;
 // nullopt where none are.
-std::optional<int64_t> UsefulIterations(const Scope& scope) {
-  if (scope.mode != ScopeMode::kUnrolled || scope.body.size() != 1) {
+std::optional<int64_t> UsefulIterations(const Loop& loop) {
+  if (loop.mode != LoopMode::kUnrolled || loop.body.size() != 1) {
     return std::nullopt;
   }
-  const Scope* const vector = scope.body[0].scope();
+  const Loop* const vector = loop.body[0].loop();
   if (vector == nullptr || !vector->bound.has_value()) return std::nullopt;
-  const int64_t step = -vector->bound->coefficient(scope.var);
-  const Affine first = *vector->bound + Affine::Var(scope.var, step);
+  const int64_t step = -vector->bound->coefficient(loop.var);
+  const Affine first = *vector->bound + Affine::Var(loop.var, step);
   if (step <= 0 || !first.IsConstant()) return std::nullopt;
   const int64_t count = (first.constant() + step - 1) / step;
-  if (count < 1 || count >= scope.extent) return std::nullopt;
+  if (count < 1 || count >= loop.extent) return std::nullopt;
   return count;
 }
 
-bool HasLocals(const Scope& scope) {
-  return !scope.locals.empty() ||
-         absl::c_any_of(scope.body, [](const Node& node) {
-           return node.scope() != nullptr && HasLocals(*node.scope());
+bool HasLocals(const Loop& loop) {
+  return !loop.locals.empty() ||
+         absl::c_any_of(loop.body, [](const Node& node) {
+           return node.loop() != nullptr && HasLocals(*node.loop());
          });
 }
 
-// The next step of PeelRanges from `at` on: in the outermost scope, and there
+// The next step of PeelRanges from `at` on: in the outermost loop, and there
 // the last iterations first, so that the others keep their place.
 std::optional<Step> NextRange(const Scheduler& s, const Path& path,
                               size_t parts) {
@@ -64,7 +64,7 @@ std::optional<Step> NextRange(const Scheduler& s, const Path& path,
         step.path[path.size() - 1] < path.back() ||
         step.path[path.size() - 1] >=
             path.back() + static_cast<int32_t>(parts) ||
-        !HasLocals(*s.program().At(step.path).scope())) {
+        !HasLocals(*s.program().At(step.path).loop())) {
       continue;
     }
     if (next.has_value() && next->path != step.path) break;
@@ -84,14 +84,14 @@ void PeelBounds(Scheduler& s, const Path& path) {
   Path part = path;
   for (size_t done = 0; done <= siblings() - before;) {
     std::optional<Path> at;
-    VisitScopes(s.program(), part, [&](const Path& here, const Scope& scope) {
-      if (!at.has_value() && scope.extent > 1 && HasBoundIn(scope, scope.var) &&
-          scope.mode == ScopeMode::kSequential) {
+    VisitLoops(s.program(), part, [&](const Path& here, const Loop& loop) {
+      if (!at.has_value() && loop.extent > 1 && HasBoundIn(loop, loop.var) &&
+          loop.mode == LoopMode::kSequential) {
         at = here;
       }
     });
     if (at.has_value() &&
-        s.Do("peel", *at, {s.program().At(*at).scope()->extent - 1})) {
+        s.Try("peel", *at, {s.program().At(*at).loop()->extent - 1})) {
       continue;
     }
     ++done;
@@ -105,7 +105,7 @@ void PeelRanges(Scheduler& s, const Path& path) {
     const size_t parts = BodyAt(s.program(), Parent(path)).size() - others;
     const std::optional<Step> step = NextRange(s, path, parts);
     if (!step.has_value() ||
-        !s.Do(step->transform, step->path, step->parameters)) {
+        !s.Try(step->transform, step->path, step->parameters)) {
       return;
     }
   }
@@ -114,21 +114,21 @@ void PeelRanges(Scheduler& s, const Path& path) {
 void ComputeWholeVectors(Scheduler& s, const Path& path) {
   for (std::optional<Path> at = path; at.has_value();) {
     at.reset();
-    VisitScopes(s.program(), path, [&](const Path& here, const Scope& scope) {
-      if (!at.has_value() && UsefulIterations(scope).has_value()) at = here;
+    VisitLoops(s.program(), path, [&](const Path& here, const Loop& loop) {
+      if (!at.has_value() && UsefulIterations(loop).has_value()) at = here;
     });
     if (at.has_value() &&
-        !s.Do("peel", *at, {*UsefulIterations(*s.program().At(*at).scope())})) {
+        !s.Try("peel", *at, {*UsefulIterations(*s.program().At(*at).loop())})) {
       break;
     }
   }
   std::vector<Path> bounded;
-  VisitScopes(s.program(), path, [&](const Path& here, const Scope& scope) {
-    if (scope.mode == ScopeMode::kVector && scope.bound.has_value()) {
+  VisitLoops(s.program(), path, [&](const Path& here, const Loop& loop) {
+    if (loop.mode == LoopMode::kVector && loop.bound.has_value()) {
       bounded.push_back(here);
     }
   });
-  for (const Path& here : bounded) s.Do("overrun", here);
+  for (const Path& here : bounded) s.Try("overrun", here);
 }
 
 }  // namespace hone::loops

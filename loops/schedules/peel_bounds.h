@@ -5,18 +5,18 @@
 
 namespace hone::loops {
 
-// Takes the last iteration of every scope at or below `path` off on which the
-// bound of another one depends, so that what is left has none; the parts that
-// come off follow, and have none either.
+// Peels the last iteration of every loop at or below `path` that the bound of
+// another loop depends on, so that no bounds remain. The peeled parts follow
+// the nest, and have no bounds either.
 void PeelBounds(Scheduler& scheduler, const Path& path);
 
-// Cuts the scopes at or below `path` that have locals inside, tiles, where the
-// ranges of wheres begin or end to hold: away from the border nothing asks for
-// them. The parts that come off follow.
+// Peels the loops at or below `path` that have locals inside (tiles) where the
+// ranges of kWhere start or stop to hold, so that the interior has no
+// conditions. The peeled parts follow the nest.
 void PeelRanges(Scheduler& scheduler, const Path& path);
 
-// Takes vectors that are past their bound throughout out of what is at or below
-// `path`, and lets the others run past their bounds where that is legal.
+// Removes vectors at or below `path` that are completely past their bound, and
+// lets the others overrun their bounds where that is legal.
 void ComputeWholeVectors(Scheduler& scheduler, const Path& path);
 
 }  // namespace hone::loops

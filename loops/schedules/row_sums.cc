@@ -5,11 +5,11 @@
 #include <optional>
 #include <vector>
 
-#include "loops/rewrite.h"
+#include "loops/ir/rewrite.h"
+#include "loops/schedules/loop_chain.h"
 #include "loops/schedules/nest.h"
 #include "loops/schedules/peel_bounds.h"
-#include "loops/schedules/scope_chain.h"
-#include "loops/schedules/vectorise_leaves.h"
+#include "loops/schedules/vectorize_innermost.h"
 #include "loops/transforms/checks.h"
 
 namespace hone::loops {
@@ -22,7 +22,7 @@ constexpr int64_t kVectors = 2;
 
 // A nest with the first value of a result, the combining of a row into it, and
 // what is done with it (none or more statements), in the innermost of a chain
-// of scopes.
+// of loops.
 struct RowSums {
   VarId row = 0;
   VarId column = 0;
@@ -30,19 +30,19 @@ struct RowSums {
 };
 
 std::optional<RowSums> AsRowSums(const Program& program,
-                                 const ScopeChain& chain) {
-  const std::vector<const Scope*> scopes = chain.Scopes();
-  const std::vector<Node>& body = scopes.back()->body;
+                                 const LoopChain& chain) {
+  const std::vector<const Loop*> loops = chain.Loops();
+  const std::vector<Node>& body = loops.back()->body;
   if (body.size() < 2 || body[0].statement() == nullptr ||
-      body[1].scope() == nullptr || body[1].scope()->body.size() != 1 ||
-      body[1].scope()->body[0].statement() == nullptr ||
+      body[1].loop() == nullptr || body[1].loop()->body.size() != 1 ||
+      body[1].loop()->body[0].statement() == nullptr ||
       std::any_of(body.begin() + 2, body.end(),
-                  [](const Node& node) { return node.scope() != nullptr; })) {
+                  [](const Node& node) { return node.loop() != nullptr; })) {
     return std::nullopt;
   }
   RowSums sums;
-  sums.row = scopes.back()->var;
-  const Scope& along = *body[1].scope();
+  sums.row = loops.back()->var;
+  const Loop& along = *body[1].loop();
   sums.column = along.var;
   const Statement& statement = *along.body[0].statement();
   bool fits = statement.combine.has_value() &&
@@ -56,31 +56,31 @@ std::optional<RowSums> AsRowSums(const Program& program,
     sums.width = std::max(sums.width,
                           hlo::ByteWidth(program.buffer(access.buffer).type));
   });
-  if (!fits || !moves || scopes.back()->extent < kRowsAtOnce) {
+  if (!fits || !moves || loops.back()->extent < kRowsAtOnce) {
     return std::nullopt;
   }
   return sums;
 }
 
-bool Tile(Scheduler& s, ScopeChain chain, const RowSums& sums) {
-  const bool has_epilogue = chain.Scopes().back()->body.size() > 2;
+bool Tile(Scheduler& s, LoopChain chain, const RowSums& sums) {
+  const bool has_epilogue = chain.Loops().back()->body.size() > 2;
   const int64_t lanes =
       std::max<int64_t>(s.machine().vector_bytes / sums.width, 2);
   const int64_t rows = s.Choose(Choice::kRowsAtOnce, kRowsAtOnce);
-  VarId tiles = chain.Scopes().back()->var;
+  VarId tiles = chain.Loops().back()->var;
   VarId row = tiles;
-  if (chain.Scopes().back()->extent > rows &&
+  if (chain.Loops().back()->extent > rows &&
       !chain.Split(sums.row, rows, tiles, row)) {
     return false;
   }
   // First values, sums and the rest, each for the rows of a tile.
-  ScopeChain first(s, chain.PathOf(row));
+  LoopChain first(s, chain.PathOf(row));
   if (!first.SplitOffFirst()) return false;
-  ScopeChain rest(s, Sibling(first.top(), 1));
+  LoopChain rest(s, Sibling(first.top(), 1));
   if (has_epilogue && !rest.SplitOffFirst()) return false;
   // The columns around the rows, in vectors.
   int64_t step = lanes * s.Choose(Choice::kRowVectors, kVectors);
-  if (rest.ScopeOf(sums.column).extent < 2 * step) step = lanes;
+  if (rest.LoopOf(sums.column).extent < 2 * step) step = lanes;
   VarId steps = 0;
   VarId column = 0;
   if (!rest.Split(sums.column, step, steps, column) ||
@@ -89,27 +89,27 @@ bool Tile(Scheduler& s, ScopeChain chain, const RowSums& sums) {
   }
   Path vector = rest.PathOf(column);
   if (step > lanes) {
-    if (!s.Do("split", vector, {lanes}) || !s.Do("unroll", vector)) {
+    if (!s.Try("split", vector, {lanes}) || !s.Try("unroll", vector)) {
       return false;
     }
     vector.push_back(0);
   }
-  if (!s.Do("vectorise", vector) || !s.Do("unroll", rest.PathOf(row))) {
+  if (!s.Try("vectorize", vector) || !s.Try("unroll", rest.PathOf(row))) {
     return false;
   }
-  if (has_epilogue) s.Do("unroll", Sibling(rest.top(), 1));
-  return s.Do("unroll", first.top());
+  if (has_epilogue) s.Try("unroll", Sibling(rest.top(), 1));
+  return s.Try("unroll", first.top());
 }
 
 }  // namespace
 
 bool ScheduleRowSums(Scheduler& s, const Path& path) {
-  const ScopeChain chain(s, path);
+  const LoopChain chain(s, path);
   const std::optional<RowSums> sums = AsRowSums(s.program(), chain);
   if (!sums.has_value()) return false;
-  const Scheduler::Mark mark = s.MarkHere();
+  const Scheduler::Checkpoint mark = s.Save();
   if (!Tile(s, chain, *sums)) {
-    s.Return(mark);
+    s.Restore(mark);
     return false;
   }
   const size_t others = s.program().body().size() - 1;
@@ -117,7 +117,7 @@ bool ScheduleRowSums(Scheduler& s, const Path& path) {
   for (size_t i = s.program().body().size() - others; i-- > 0;) {
     const Path part = Sibling(path, static_cast<int32_t>(i));
     ComputeWholeVectors(s, part);
-    ShareOut(s, part);
+    ParallelizeNest(s, part);
   }
   return true;
 }

@@ -5,11 +5,11 @@
 
 namespace hone::loops {
 
-// Schedules the nest at `path` of the root if it sums, or combines otherwise,
-// along contiguous rows, and nothing else but what is done with each sum:
-// several rows at once, each with vectors of partial results, as memory gives
-// more to several streams than to one. Returns whether it was. Parts that come
-// off the nest follow it.
+// Schedules the nest at `path` of the root if it is a reduction along
+// contiguous rows, with an optional epilogue per result. Returns false if it is
+// not. Processes several rows at once, each with vectors of partial results,
+// since several memory streams have more bandwidth than one. Nests that are
+// split off follow the nest at `path`.
 bool ScheduleRowSums(Scheduler& scheduler, const Path& path);
 
 }  // namespace hone::loops

@@ -6,8 +6,8 @@
 
 namespace hone::loops {
 
-bool Scheduler::Do(absl::string_view transform, const Path& path,
-                   std::vector<int64_t> parameters) {
+bool Scheduler::Try(absl::string_view transform, const Path& path,
+                    std::vector<int64_t> parameters) {
   Step step{std::string(transform), path, std::move(parameters)};
   const auto found = FindTransform(transform);
   if (!found.ok()) return false;
@@ -18,9 +18,9 @@ bool Scheduler::Do(absl::string_view transform, const Path& path,
   return true;
 }
 
-void Scheduler::Return(Mark mark) {
-  program_ = std::move(mark.program);
-  steps_.resize(mark.steps);
+void Scheduler::Restore(Checkpoint checkpoint) {
+  program_ = std::move(checkpoint.program);
+  steps_.resize(checkpoint.steps);
 }
 
 }  // namespace hone::loops

@@ -7,14 +7,14 @@
 
 #include "absl/strings/string_view.h"
 
-#include "loops/machine.h"
-#include "loops/program.h"
+#include "loops/ir/program.h"
 #include "loops/schedules/choices.h"
+#include "loops/transforms/machine.h"
 #include "loops/transforms/transform.h"
 
 namespace hone::loops {
 
-// A program that is being scheduled, and the script that has led there.
+// A program under construction by a schedule, and the script that made it.
 class Scheduler {
  public:
   Scheduler(Program program, const Machine& machine, const Choices& choices)
@@ -23,24 +23,23 @@ class Scheduler {
   const Program& program() const { return program_; }
   const Machine& machine() const { return machine_; }
   const std::vector<Step>& steps() const { return steps_; }
-  // What `choice` is to be, or `by_rule`.
+  // Returns the value of `choice`, or `by_rule` if it is not set.
   int64_t Choose(Choice choice, int64_t by_rule) const {
     const int64_t made = choices_[static_cast<size_t>(choice)];
     return made == 0 ? by_rule : made;
   }
 
-  // Applies a step if it is legal; returns whether it was.
-  bool Do(absl::string_view transform, const Path& path,
-          std::vector<int64_t> parameters = {});
+  // Applies a step if it is legal; returns false if it is not.
+  bool Try(absl::string_view transform, const Path& path,
+           std::vector<int64_t> parameters = {});
 
-  // Goes back to where steps() had `count` elements, with what `program` was
-  // then.
-  struct Mark {
+  // A state to return to: Restore discards all steps since Save.
+  struct Checkpoint {
     Program program;
     size_t steps = 0;
   };
-  Mark MarkHere() const { return {program_, steps_.size()}; }
-  void Return(Mark mark);
+  Checkpoint Save() const { return {program_, steps_.size()}; }
+  void Restore(Checkpoint checkpoint);
 
  private:
   Program program_;

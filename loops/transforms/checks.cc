@@ -1,21 +1,18 @@
 #include "loops/transforms/checks.h"
 
-#include <utility>
-
 #include "absl/strings/str_cat.h"
 
 namespace hone::loops {
 
-absl::StatusOr<const Scope*> FindScope(const Program& program,
-                                       const Step& step) {
+absl::StatusOr<const Loop*> FindLoop(const Program& program, const Step& step) {
   if (step.path.empty() || !program.Has(step.path)) {
     return absl::InvalidArgumentError("no node at this path");
   }
-  const Scope* scope = program.At(step.path).scope();
-  if (scope == nullptr) {
-    return absl::InvalidArgumentError("a statement at this path, not a scope");
+  const Loop* loop = program.At(step.path).loop();
+  if (loop == nullptr) {
+    return absl::InvalidArgumentError("a statement at this path, not a loop");
   }
-  return scope;
+  return loop;
 }
 
 absl::Status ExpectParameters(const Step& step, size_t count,
@@ -30,27 +27,15 @@ const Node* NextSibling(const Program& program, const Path& path) {
   return program.Has(next) ? &program.At(next) : nullptr;
 }
 
-Path Sibling(Path path, int32_t offset) {
-  path.back() += offset;
-  return path;
-}
-
-Path Child(Path path, int32_t number) {
-  path.push_back(number);
-  return path;
-}
-
-Path Parent(const Path& path) { return Path(path.begin(), path.end() - 1); }
-
-absl::string_view ModeName(ScopeMode mode) {
+absl::string_view ModeName(LoopMode mode) {
   switch (mode) {
-    case ScopeMode::kSequential:
+    case LoopMode::kSequential:
       return "sequential";
-    case ScopeMode::kUnrolled:
+    case LoopMode::kUnrolled:
       return "unrolled";
-    case ScopeMode::kVector:
+    case LoopMode::kVector:
       return "vector";
-    case ScopeMode::kParallel:
+    case LoopMode::kParallel:
       return "parallel";
   }
   return "";

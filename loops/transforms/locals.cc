@@ -6,13 +6,12 @@
 
 #include "absl/strings/str_cat.h"
 
-#include "base/check.h"
-#include "loops/rewrite.h"
+#include "loops/ir/rewrite.h"
 
 namespace hone::loops {
 namespace {
 
-// More than this and a thread's stack may not be the place.
+// The largest size of locals on a thread's stack.
 constexpr int64_t kSmallBytes = 16 << 10;
 
 std::string UnusedName(const Program& program, absl::string_view name) {
@@ -26,13 +25,13 @@ std::string UnusedName(const Program& program, absl::string_view name) {
   return candidate;
 }
 
-// Whether the index has one value in each copy of an unrolled or vector scope.
-bool IsKnown(const Index& index, absl::Span<const Scope* const> above) {
+// Returns true if the index is constant once unrolled and vector loops are
+// expanded.
+bool IsKnown(const Index& index, absl::Span<const Loop* const> above) {
   if (index.offset != nullptr) return false;
-  return std::all_of(above.begin(), above.end(), [&](const Scope* scope) {
-    return !index.affine.Uses(scope->var) ||
-           scope->mode == ScopeMode::kUnrolled ||
-           scope->mode == ScopeMode::kVector;
+  return std::all_of(above.begin(), above.end(), [&](const Loop* loop) {
+    return !index.affine.Uses(loop->var) || loop->mode == LoopMode::kUnrolled ||
+           loop->mode == LoopMode::kVector;
   });
 }
 
@@ -43,29 +42,36 @@ absl::StatusOr<BufferId> BufferParameter(const Program& program,
   const int64_t id = i < step.parameters.size() ? step.parameters[i] : -1;
   if (id < 0 || static_cast<size_t>(id) >= program.buffers().size()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("parameter ", i, " is no buffer: ", id));
+        absl::StrCat("parameter ", i, " is not a buffer: ", id));
   }
   return static_cast<BufferId>(id);
 }
 
-absl::Status ExpectScope(const Program& program, const Path& path) {
+absl::Status ExpectLoop(const Program& program, const Path& path) {
   if (path.empty()) return absl::OkStatus();
   if (!program.Has(path)) {
     return absl::InvalidArgumentError("there is no node at the path");
   }
-  const Scope* scope = program.At(path).scope();
-  if (scope == nullptr) {
-    return absl::InvalidArgumentError("the node at the path is no scope");
+  const Loop* loop = program.At(path).loop();
+  if (loop == nullptr) {
+    return absl::InvalidArgumentError("the node at the path is not a loop");
   }
-  if (scope->mode == ScopeMode::kVector) {
+  if (loop->mode == LoopMode::kVector) {
     return absl::InvalidArgumentError(
-        "the scope at the path is a vector, which has no room for a nest");
+        "the loop at the path is a vector, which cannot contain a nest");
   }
   return absl::OkStatus();
 }
 
 const std::vector<Node>& BodyAt(const Program& program, const Path& path) {
-  return path.empty() ? program.body() : program.At(path).scope()->body;
+  return path.empty() ? program.body() : program.At(path).loop()->body;
+}
+
+std::vector<const Loop*> LoopsAt(const Program& program, const Path& path) {
+  if (path.empty()) return {};
+  std::vector<const Loop*> loops = program.LoopsAbove(path);
+  loops.push_back(program.At(path).loop());
+  return loops;
 }
 
 void SetBody(Program& program, const Path& path, std::vector<Node> body) {
@@ -73,9 +79,9 @@ void SetBody(Program& program, const Path& path, std::vector<Node> body) {
     program.mutable_body() = std::move(body);
     return;
   }
-  Scope scope = *program.At(path).scope();
-  scope.body = std::move(body);
-  program.ReplaceScope(path, std::move(scope));
+  Loop loop = *program.At(path).loop();
+  loop.body = std::move(body);
+  program.ReplaceLoop(path, std::move(loop));
 }
 
 void RemoveNode(Program& program, Path path) {
@@ -118,9 +124,9 @@ void RemoveDeclaration(Program& program, BufferId buffer) {
     std::erase(program.mutable_locals(), buffer);
     return;
   }
-  Scope scope = *program.At(*at).scope();
-  std::erase(scope.locals, buffer);
-  program.ReplaceScope(*at, std::move(scope));
+  Loop loop = *program.At(*at).loop();
+  std::erase(loop.locals, buffer);
+  program.ReplaceLoop(*at, std::move(loop));
 }
 
 void AddDeclaration(Program& program, const Path& path, BufferId buffer) {
@@ -128,9 +134,9 @@ void AddDeclaration(Program& program, const Path& path, BufferId buffer) {
     program.mutable_locals().push_back(buffer);
     return;
   }
-  Scope scope = *program.At(path).scope();
-  scope.locals.push_back(buffer);
-  program.ReplaceScope(path, std::move(scope));
+  Loop loop = *program.At(path).loop();
+  loop.locals.push_back(buffer);
+  program.ReplaceLoop(path, std::move(loop));
 }
 
 absl::Status CheckRegisters(const Program& program) {
@@ -143,14 +149,14 @@ absl::Status CheckRegisters(const Program& program) {
   absl::Status status;
   VisitStatements(
       program, Path(), [&](const Path& path, const Statement& statement) {
-        const std::vector<const Scope*> above = program.ScopesAbove(path);
+        const std::vector<const Loop*> above = program.LoopsAbove(path);
         VisitAccesses(statement, [&](const Access& access, bool) {
           if (program.buffer(access.buffer).memory != Memory::kRegister) return;
           for (const Index& index : access.indices) {
             if (IsKnown(index, above)) continue;
             status = absl::InvalidArgumentError(
                 absl::StrCat("an index of ", program.buffer(access.buffer).name,
-                             ", in registers, would depend on a scope that is "
+                             ", in registers, would depend on a loop that is "
                              "neither unrolled "
                              "nor a vector"));
           }
@@ -159,29 +165,12 @@ absl::Status CheckRegisters(const Program& program) {
   return status;
 }
 
-bool IsAtOrBelow(const Path& path, const Path& above) {
-  return CommonLength(path, above) == above.size();
-}
-
-size_t CommonLength(const Path& a, const Path& b) {
-  size_t length = 0;
-  while (length < a.size() && length < b.size() && a[length] == b[length]) {
-    ++length;
-  }
-  return length;
-}
-
-Path Prefix(const Path& path, size_t length) {
-  HONE_CHECK(length <= path.size());
-  return Path(path.begin(), path.begin() + static_cast<ptrdiff_t>(length));
-}
-
 Node MakeNode(Statement statement) {
   return std::make_shared<const Statement>(std::move(statement));
 }
 
-Node MakeNode(Scope scope) {
-  return std::make_shared<const Scope>(std::move(scope));
+Node MakeNode(Loop loop) {
+  return std::make_shared<const Loop>(std::move(loop));
 }
 
 }  // namespace hone::loops

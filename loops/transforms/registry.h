@@ -28,7 +28,7 @@ const Registry<TransformEntry>& Transforms();
 // The transformations of Transforms(), in its order.
 absl::Span<const Transform* const> AllTransforms();
 
-// Errors: NotFound, listing the known names.
+// Returns NotFound, listing the known names, if there is none of this name.
 absl::StatusOr<const Transform*> FindTransform(absl::string_view name);
 
 }  // namespace hone::loops

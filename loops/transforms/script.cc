@@ -4,7 +4,6 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 
@@ -37,9 +36,7 @@ absl::StatusOr<std::vector<int32_t>> ParsePath(absl::string_view text) {
 }  // namespace
 
 std::string PrintStep(const Step& step) {
-  std::string text =
-      absl::StrCat(step.transform, " ",
-                   step.path.empty() ? "-" : absl::StrJoin(step.path, "."));
+  std::string text = absl::StrCat(step.transform, " ", PathText(step.path));
   for (int64_t parameter : step.parameters) {
     absl::StrAppend(&text, " ", parameter);
   }

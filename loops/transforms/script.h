@@ -8,28 +8,31 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 
-#include "loops/machine.h"
-#include "loops/program.h"
+#include "loops/ir/program.h"
+#include "loops/transforms/machine.h"
 #include "loops/transforms/transform.h"
 
 namespace hone::loops {
 
-// "split 0.1 16"
+// Prints a step: "split 0.1 16".
 std::string PrintStep(const Step& step);
-// Errors: InvalidArgument for what is not a step.
+// Parses a step; returns InvalidArgument if the text is not one.
 absl::StatusOr<Step> ParseStep(absl::string_view text);
 
-// A script: one step a line, comments from # to the end of a line.
+// Prints a script: one step per line.
 std::string PrintScript(absl::Span<const Step> steps);
+// Parses a script: one step per line, comments from # to the end of a line.
 // Errors: InvalidArgument, "line N: …".
 absl::StatusOr<std::vector<Step>> ParseScript(absl::string_view text);
 
-// Errors: NotFound for an unknown transformation; InvalidArgument, "step N
-// (split 0.1 16): why", for one that is not legal.
+// Applies the steps in order. Returns NotFound for an unknown transformation,
+// and InvalidArgument, "step N (split 0.1 16): why", for a step that is not
+// legal.
 absl::StatusOr<Program> ApplyScript(const Program& program,
                                     absl::Span<const Step> steps);
 
-// Every legal step of every transformation, in a fixed order.
+// Returns the legal steps that every transformation enumerates, in a fixed
+// order.
 std::vector<Step> LegalSteps(const Program& program, const Machine& machine);
 
 }  // namespace hone::loops

@@ -8,13 +8,13 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
-#include "loops/machine.h"
-#include "loops/program.h"
+#include "loops/ir/program.h"
+#include "loops/transforms/machine.h"
 
 namespace hone::loops {
 
-// One application of a transformation: which, where, how. As text
-// "split 0.1 16": name, path with dots ("-" for the root), parameters.
+// One application of a transformation. As text "split 0.1 16": name, path with
+// dots ("-" for the root), parameters.
 struct Step {
   std::string transform;
   Path path;
@@ -23,26 +23,26 @@ struct Step {
   friend bool operator==(const Step&, const Step&) = default;
 };
 
-// A rewrite of a program that cannot change its meaning: Apply refuses where it
-// would. Stateless.
+// A rewrite of programs that preserves their meaning: Apply refuses steps that
+// would change it. Stateless.
 class Transform {
  public:
   virtual ~Transform() = default;
 
-  // Stable, lower_snake: it is stored in scripts.
+  // The name in scripts; stable, lower_snake, since scripts are stored.
   virtual absl::string_view name() const = 0;
 
-  // Whether results may differ in rounding, as reductions are reassociated or
-  // formulas replaced.
+  // Returns true if results may differ in rounding, because reductions are
+  // reassociated or formulas replaced.
   virtual bool changes_rounding() const { return false; }
 
-  // Adds the steps that are legal in `program` and may pay on `machine`, in a
-  // fixed order: every one of them is accepted by Apply.
+  // Appends the steps that are legal in `program` and may pay off on `machine`,
+  // in a fixed order. Apply accepts every one of them.
   virtual void Enumerate(const Program& program, const Machine& machine,
                          std::vector<Step>& steps) const = 0;
 
-  // The program after `step`, whose transform is this one.
-  // Errors: InvalidArgument, saying why the step is not legal.
+  // Returns the program after `step`, which must name this transformation, or
+  // InvalidArgument with the reason why the step is not legal.
   virtual absl::StatusOr<Program> Apply(const Program& program,
                                         const Step& step) const = 0;
 };

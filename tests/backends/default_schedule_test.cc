@@ -11,7 +11,7 @@
 #include "hlo/evaluator/evaluator.h"
 #include "hlo/read_module.h"
 #include "loops/lowering/lowering.h"
-#include "loops/text.h"
+#include "loops/text/text.h"
 #include "loops/transforms/script.h"
 #include "tests/backends/native_program.h"
 #include "tests/support/status_matchers.h"

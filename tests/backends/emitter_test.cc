@@ -6,7 +6,7 @@
 #include "gtest/gtest.h"
 
 #include "backends/cpu/compiler.h"
-#include "loops/text.h"
+#include "loops/text/text.h"
 #include "tests/backends/native_program.h"
 #include "tests/loops/example_programs.h"
 #include "tests/loops/random_program.h"
@@ -271,7 +271,7 @@ for i 6
 )");
 }
 
-TEST(EmitterTest, ParallelScopesSeeWhatIsAround) {
+TEST(EmitterTest, ParallelLoopsSeeWhatIsAround) {
   ExpectTextMatchesInterpreter(R"(
 kernel parallel
 argument x f32[6,37,16]
@@ -294,7 +294,7 @@ for j 37 < 30 parallel
 )");
 }
 
-TEST(EmitterTest, UnrolledScopesWithBounds) {
+TEST(EmitterTest, UnrolledLoopsWithBounds) {
   ExpectTextMatchesInterpreter(R"(
 kernel unrolled
 argument x f32[11]
@@ -309,7 +309,7 @@ for i 3
 )");
 }
 
-TEST(EmitterTest, SequentialScopesWithBounds) {
+TEST(EmitterTest, SequentialLoopsWithBounds) {
   ExpectTextMatchesInterpreter(R"(
 kernel triangle
 argument x f32[9,9]
@@ -393,7 +393,7 @@ TEST(EmitterTest, PrefetchesEachLineOnce) {
   EXPECT_EQ(calls, 3u) << text;
 }
 
-TEST(EmitterTest, EmptyScopesDoNothing) {
+TEST(EmitterTest, EmptyLoopsDoNothing) {
   ExpectTextMatchesInterpreter(R"(
 kernel empty
 argument x f32[0]

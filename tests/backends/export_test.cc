@@ -18,7 +18,7 @@
 #include "backends/cpu/native_module.h"
 #include "base/temporary_directory.h"
 #include "hlo/text/parser.h"
-#include "loops/text.h"
+#include "loops/text/text.h"
 #include "tests/support/status_matchers.h"
 
 namespace hone::backends {

@@ -19,7 +19,7 @@
 #include "loops/lowering/lowering.h"
 #include "loops/schedules/choices.h"
 #include "loops/schedules/default_schedule.h"
-#include "loops/text.h"
+#include "loops/text/text.h"
 #include "loops/transforms/script.h"
 #include "tests/backends/native_program.h"
 #include "tests/backends/suite_kernels.h"

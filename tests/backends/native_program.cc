@@ -10,8 +10,8 @@
 #include "backends/cpu/loaded_object.h"
 #include "base/rng.h"
 #include "base/status_macros.h"
-#include "loops/interpreter.h"
-#include "loops/text.h"
+#include "loops/interpreter/interpreter.h"
+#include "loops/text/text.h"
 #include "tests/loops/program_text.h"
 
 namespace hone::testing {

@@ -8,7 +8,7 @@
 
 #include "backends/cpu/compiler.h"
 #include "hlo/ir/literal.h"
-#include "loops/program.h"
+#include "loops/ir/program.h"
 
 namespace hone::testing {
 
@@ -18,11 +18,11 @@ std::vector<hlo::Literal> CallEntry(backends::EntryFunction entry,
                                     absl::Span<const hlo::Literal> arguments,
                                     absl::Span<const hlo::ShapePtr> results);
 
-// What a program computes as native code.
+// Runs a program as native code.
 absl::StatusOr<std::vector<hlo::Literal>> RunNative(
     const loops::Program& program, absl::Span<const hlo::Literal> arguments);
 
-// That RunNative gives what the interpreter does: integers exactly, floats up
+// Expects RunNative to agree with the interpreter: integers exactly, floats up
 // to `tolerance` relative to the larger of the value and 1, or one step of a
 // 16-bit type.
 void ExpectMatchesInterpreter(const loops::Program& program,

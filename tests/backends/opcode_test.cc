@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
-#include "loops/program.h"
+#include "loops/ir/program.h"
 #include "tests/backends/native_program.h"
 
 namespace hone::backends {
@@ -88,15 +88,15 @@ void ExpectOperationMatches(
     arguments.push_back(std::move(argument));
   }
   for (int32_t i = 0; i < 2; ++i) {
-    loops::Scope scope;
-    scope.var = program.NewVar();
-    scope.extent = n;
-    scope.mode =
-        i == 0 ? loops::ScopeMode::kVector : loops::ScopeMode::kSequential;
+    loops::Loop loop;
+    loop.var = program.NewVar();
+    loop.extent = n;
+    loop.mode =
+        i == 0 ? loops::LoopMode::kVector : loops::LoopMode::kSequential;
     const auto access = [&](loops::BufferId buffer) {
       loops::Access a;
       a.buffer = buffer;
-      a.indices.emplace_back(Affine::Var(scope.var));
+      a.indices.emplace_back(Affine::Var(loop.var));
       return a;
     };
     std::vector<ExpressionPtr> loads;
@@ -106,10 +106,10 @@ void ExpectOperationMatches(
     loops::Statement statement;
     statement.target = access(add(result_type, loops::Memory::kResult, i));
     statement.value = make(std::move(loads));
-    scope.body.emplace_back(
+    loop.body.emplace_back(
         std::make_shared<const loops::Statement>(std::move(statement)));
     program.mutable_body().emplace_back(
-        std::make_shared<const loops::Scope>(std::move(scope)));
+        std::make_shared<const loops::Loop>(std::move(loop)));
   }
   // The interpreter says which combinations there are.
   testing::ExpectMatchesInterpreter(program, arguments, 1e-5);

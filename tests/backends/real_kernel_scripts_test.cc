@@ -15,7 +15,7 @@
 #include "hlo/read_module.h"
 #include "loops/lowering/lowering.h"
 #include "loops/schedules/default_schedule.h"
-#include "loops/text.h"
+#include "loops/text/text.h"
 #include "loops/transforms/script.h"
 #include "tests/backends/native_program.h"
 #include "tests/backends/suite_kernels.h"

@@ -11,7 +11,7 @@
 
 #include "backends/cpu/compiler.h"
 #include "backends/cpu/loaded_object.h"
-#include "loops/text.h"
+#include "loops/text/text.h"
 #include "tests/support/status_matchers.h"
 
 namespace hone::backends {

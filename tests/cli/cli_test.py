@@ -228,14 +228,14 @@ class Kernels(Scratch):
     def test_shows_moves_and_time_unless_told_what_to_show(self):
         document = self.json("kernel", self.module)
         self.assertIn("split 0.1 8", document["moves"])
-        self.assertGreater(document["default"]["percent_of_roof"], 0)
+        self.assertGreater(document["default"]["percent_of_roofline"], 0)
         self.assertNotIn("default", self.json("kernel", self.module, "--moves"))
 
-    def test_times_it_beside_the_roof(self):
+    def test_times_it_beside_the_roofline(self):
         timing = self.json("kernel", self.module, "--time")["default"]
         self.assertEqual(timing["outcome"], "ok")
         self.assertGreater(timing["ns"], 0)
-        self.assertGreater(timing["roof_ns"], 0)
+        self.assertGreater(timing["roofline_ns"], 0)
 
     def test_whole_modules_run_natively(self):
         native = self.json("run", MODULE, "--target", "cpu")["outputs"]
@@ -246,10 +246,10 @@ class Kernels(Scratch):
             self.assertAlmostEqual(a["mean"], b["mean"], places=5)
 
     def test_bad_steps_say_which_and_why(self):
-        script = self.write("s.script", "split 0.1 8\nvectorise 0\n")
+        script = self.write("s.script", "split 0.1 8\nvectorize 0\n")
         self.one_line_error(
             hone("kernel", self.module, "--replay", script), 2,
-            "step 2 (vectorise 0)", "the scope has")
+            "step 2 (vectorize 0)", "the loop has")
         script = self.write("u.script", "unheard_of 0\n")
         self.one_line_error(
             hone("kernel", self.module, "--replay", script), 2, "unheard_of")

@@ -6,11 +6,11 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 
-#include "loops/program.h"
+#include "loops/ir/program.h"
 
 namespace hone::testing {
 
-// A kernel as a person would write it first, every scope sequential, on small
+// A kernel as a person would write it first, every loop sequential, on small
 // odd shapes; and the HLO module that computes the same from the same
 // arguments (its root is a tuple where the kernel has several results).
 struct ExampleProgram {

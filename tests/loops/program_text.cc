@@ -6,7 +6,7 @@
 #include "absl/status/statusor.h"
 
 #include "base/check.h"
-#include "loops/text.h"
+#include "loops/text/text.h"
 
 namespace hone::testing {
 

@@ -5,7 +5,7 @@
 
 #include "absl/strings/string_view.h"
 
-#include "loops/program.h"
+#include "loops/ir/program.h"
 
 namespace hone::testing {
 

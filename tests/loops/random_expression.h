@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/rng.h"
-#include "loops/program.h"
+#include "loops/ir/program.h"
 
 namespace hone::testing {
 

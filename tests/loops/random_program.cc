@@ -23,11 +23,11 @@ using loops::Buffer;
 using loops::BufferId;
 using loops::Expression;
 using loops::ExpressionPtr;
+using loops::Loop;
+using loops::LoopMode;
 using loops::Memory;
 using loops::Node;
 using loops::Program;
-using loops::Scope;
-using loops::ScopeMode;
 using loops::Statement;
 using loops::VarId;
 
@@ -75,8 +75,8 @@ class Generator {
   }
 
  private:
-  struct Loop {
-    Scope scope;
+  struct Level {
+    Loop loop;
     // Iterations write different elements.
     bool independent = true;
     // Of the loop that must be around this one.
@@ -146,74 +146,75 @@ class Generator {
   }
 
   // The axis as one loop, or as tiles, the last one shorter if need be.
-  Axis AddAxis(int64_t size, bool independent, std::vector<Loop>& loops) {
-    Loop outer;
+  Axis AddAxis(int64_t size, bool independent, std::vector<Level>& levels) {
+    Level outer;
     outer.independent = independent;
-    outer.scope.var = program_.NewVar();
-    outer.scope.extent = size;
+    outer.loop.var = program_.NewVar();
+    outer.loop.extent = size;
     if (size == 1 || Chance(0.6)) {
-      loops.push_back(std::move(outer));
-      return {Affine::Var(loops.back().scope.var), size};
+      levels.push_back(std::move(outer));
+      return {Affine::Var(levels.back().loop.var), size};
     }
     const int64_t tile = 2 + static_cast<int64_t>(Below(3));
-    outer.scope.extent = (size + tile - 1) / tile;
-    Loop inner;
+    outer.loop.extent = (size + tile - 1) / tile;
+    Level inner;
     inner.independent = independent;
-    inner.scope.var = program_.NewVar();
-    inner.scope.extent = tile;
-    inner.outer = outer.scope.var;
-    const Affine start = Affine::Var(outer.scope.var, tile);
-    if (size % tile != 0) inner.scope.bound = Affine(size) - start;
-    const Affine index = start + Affine::Var(inner.scope.var);
-    loops.push_back(std::move(outer));
-    loops.push_back(std::move(inner));
+    inner.loop.var = program_.NewVar();
+    inner.loop.extent = tile;
+    inner.outer = outer.loop.var;
+    const Affine start = Affine::Var(outer.loop.var, tile);
+    if (size % tile != 0) inner.loop.bound = Affine(size) - start;
+    const Affine index = start + Affine::Var(inner.loop.var);
+    levels.push_back(std::move(outer));
+    levels.push_back(std::move(inner));
     return {index, size};
   }
 
   std::vector<Axis> AddAxes(const DimensionVector& dimensions, bool independent,
-                            std::vector<Loop>& loops) {
+                            std::vector<Level>& levels) {
     std::vector<Axis> axes;
     for (int64_t size : dimensions) {
-      axes.push_back(AddAxis(size, independent, loops));
+      axes.push_back(AddAxis(size, independent, levels));
     }
     return axes;
   }
 
   // Any order in which tiles are around what is in them.
-  void Shuffle(std::vector<Loop>& loops) {
-    for (size_t i = loops.size(); i > 1; --i) {
-      std::swap(loops[i - 1], loops[Below(i)]);
+  void Shuffle(std::vector<Level>& levels) {
+    for (size_t i = levels.size(); i > 1; --i) {
+      std::swap(levels[i - 1], levels[Below(i)]);
     }
-    for (size_t i = 0; i < loops.size(); ++i) {
-      for (size_t j = i + 1; j < loops.size(); ++j) {
-        if (loops[i].outer == loops[j].scope.var) std::swap(loops[i], loops[j]);
+    for (size_t i = 0; i < levels.size(); ++i) {
+      for (size_t j = i + 1; j < levels.size(); ++j) {
+        if (levels[i].outer == levels[j].loop.var)
+          std::swap(levels[i], levels[j]);
       }
     }
   }
 
-  void ChooseModes(std::vector<Loop>& loops, bool statements_only) {
+  void ChooseModes(std::vector<Level>& levels, bool statements_only) {
     bool parallel = false;
-    for (Loop& loop : loops) {
-      const bool innermost = &loop == &loops.back();
-      if (loop.independent && !parallel && Chance(0.2)) {
-        loop.scope.mode = ScopeMode::kParallel;
+    for (Level& level : levels) {
+      const bool innermost = &level == &levels.back();
+      if (level.independent && !parallel && Chance(0.2)) {
+        level.loop.mode = LoopMode::kParallel;
         parallel = true;
-      } else if (loop.independent && innermost && statements_only &&
+      } else if (level.independent && innermost && statements_only &&
                  Chance(0.3)) {
-        loop.scope.mode = ScopeMode::kVector;
+        level.loop.mode = LoopMode::kVector;
       } else if (Chance(0.1)) {
-        loop.scope.mode = ScopeMode::kUnrolled;
+        level.loop.mode = LoopMode::kUnrolled;
       }
     }
   }
 
   // The loops around `body`, outermost first.
-  static Node Nest(const std::vector<Loop>& loops, std::vector<Node> body) {
-    for (size_t i = loops.size(); i-- > 0;) {
-      auto scope = std::make_shared<Scope>(loops[i].scope);
-      scope->body = std::move(body);
+  static Node Nest(const std::vector<Level>& levels, std::vector<Node> body) {
+    for (size_t i = levels.size(); i-- > 0;) {
+      auto loop = std::make_shared<Loop>(levels[i].loop);
+      loop->body = std::move(body);
       body.clear();
-      body.emplace_back(std::shared_ptr<const Scope>(std::move(scope)));
+      body.emplace_back(std::shared_ptr<const Loop>(std::move(loop)));
     }
     return body[0];
   }
@@ -241,8 +242,8 @@ class Generator {
   void AddElementwise(bool is_result) {
     const DimensionVector dimensions = AnyDimensions();
     const ElementType type = AnyType();
-    std::vector<Loop> loops;
-    const std::vector<Axis> axes = AddAxes(dimensions, true, loops);
+    std::vector<Level> levels;
+    const std::vector<Axis> axes = AddAxes(dimensions, true, levels);
     const BufferId target = AddTarget(is_result, type, dimensions);
     std::vector<Node> body;
     body.push_back(Assign(AccessTo(target, axes),
@@ -253,9 +254,9 @@ class Generator {
                             expressions_.Value(type, axes, 1), std::nullopt,
                             expressions_.Condition(axes)));
     }
-    Shuffle(loops);
-    ChooseModes(loops, true);
-    program_.mutable_body().push_back(Nest(loops, std::move(body)));
+    Shuffle(levels);
+    ChooseModes(levels, true);
+    program_.mutable_body().push_back(Nest(levels, std::move(body)));
     expressions_.AddReadable(target);
   }
 
@@ -292,23 +293,23 @@ class Generator {
     const DimensionVector dimensions = AnyDimensions();
     const ElementType type = AnyType();
     const Reduction reduction = AnyReduction(type);
-    std::vector<Loop> first;
+    std::vector<Level> first;
     const std::vector<Axis> first_axes = AddAxes(dimensions, true, first);
     const BufferId target = AddTarget(is_result, type, dimensions);
     program_.mutable_body().push_back(
         Nest(first, {Assign(AccessTo(target, first_axes), reduction.initial)}));
-    std::vector<Loop> loops;
-    std::vector<Axis> axes = AddAxes(dimensions, true, loops);
+    std::vector<Level> levels;
+    std::vector<Axis> axes = AddAxes(dimensions, true, levels);
     const Access access = AccessTo(target, axes);
-    axes.push_back(AddAxis(5, false, loops));
-    if (Chance(0.3)) axes.push_back(AddAxis(3, false, loops));
+    axes.push_back(AddAxis(5, false, levels));
+    if (Chance(0.3)) axes.push_back(AddAxis(3, false, levels));
     ExpressionPtr predicate =
         Chance(0.3) ? expressions_.Condition(axes) : nullptr;
     Node statement = Assign(access, expressions_.Value(type, axes, 2),
                             reduction.opcode, std::move(predicate));
-    Shuffle(loops);
-    ChooseModes(loops, true);
-    program_.mutable_body().push_back(Nest(loops, {std::move(statement)}));
+    Shuffle(levels);
+    ChooseModes(levels, true);
+    program_.mutable_body().push_back(Nest(levels, {std::move(statement)}));
     expressions_.AddReadable(target);
   }
 
@@ -317,8 +318,8 @@ class Generator {
     const DimensionVector dimensions = AnyDimensions();
     const ElementType type = AnyType();
     const Reduction reduction = AnyReduction(type);
-    std::vector<Loop> loops;
-    std::vector<Axis> axes = AddAxes(dimensions, true, loops);
+    std::vector<Level> levels;
+    std::vector<Axis> axes = AddAxes(dimensions, true, levels);
     const BufferId target = AddTarget(is_result, type, dimensions);
     const Access access = AccessTo(target, axes);
     Buffer local;
@@ -327,16 +328,16 @@ class Generator {
     const BufferId sum = AddBuffer(std::move(local));
     Access to_sum;
     to_sum.buffer = sum;
-    std::vector<Loop> inner;
+    std::vector<Level> inner;
     axes.push_back(AddAxis(7, false, inner));
     Node reduce = Nest(inner, {Assign(to_sum, expressions_.Value(type, axes, 2),
                                       reduction.opcode)});
-    Shuffle(loops);
-    ChooseModes(loops, false);
-    loops.back().scope.locals.push_back(sum);
+    Shuffle(levels);
+    ChooseModes(levels, false);
+    levels.back().loop.locals.push_back(sum);
     program_.mutable_body().push_back(
-        Nest(loops, {Assign(to_sum, reduction.initial), std::move(reduce),
-                     Assign(access, Expression::Load(type, to_sum))}));
+        Nest(levels, {Assign(to_sum, reduction.initial), std::move(reduce),
+                      Assign(access, Expression::Load(type, to_sum))}));
     expressions_.AddReadable(target);
   }
 
@@ -344,7 +345,7 @@ class Generator {
   void AddStaged(bool is_result) {
     const DimensionVector dimensions = {3, 7};
     const ElementType type = AnyType();
-    std::vector<Loop> rows;
+    std::vector<Level> rows;
     const Axis row = AddAxis(dimensions[0], true, rows);
     const BufferId target = AddTarget(is_result, type, dimensions);
     Buffer local;
@@ -353,12 +354,12 @@ class Generator {
     local.dimensions = {dimensions[1]};
     local.strides = {Chance(0.5) ? 1 : 2};
     const BufferId staged = AddBuffer(std::move(local));
-    std::vector<Loop> fill;
+    std::vector<Level> fill;
     const Axis column = AddAxis(dimensions[1], true, fill);
     Node fills =
         Nest(fill, {Assign(AccessTo(staged, {column}),
                            expressions_.Value(type, {row, column}, 2))});
-    std::vector<Loop> use;
+    std::vector<Level> use;
     const Axis other = AddAxis(dimensions[1], true, use);
     const Axis mirrored = {Affine(dimensions[1] - 1) - other.index,
                            dimensions[1]};
@@ -369,7 +370,7 @@ class Generator {
     Node uses =
         Nest(use, {Assign(AccessTo(target, {row, other}), std::move(both))});
     ChooseModes(rows, false);
-    rows.back().scope.locals.push_back(staged);
+    rows.back().loop.locals.push_back(staged);
     program_.mutable_body().push_back(
         Nest(rows, {std::move(fills), std::move(uses)}));
     expressions_.AddReadable(target);

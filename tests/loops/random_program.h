@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "hlo/ir/literal.h"
-#include "loops/program.h"
+#include "loops/ir/program.h"
 
 namespace hone::testing {
 

@@ -5,17 +5,17 @@
 #include "absl/strings/match.h"
 #include "gtest/gtest.h"
 
-#include "loops/dependences.h"
-#include "loops/rewrite.h"
-#include "loops/text.h"
+#include "loops/analysis/dependences.h"
+#include "loops/ir/rewrite.h"
+#include "loops/text/text.h"
 
 namespace hone::testing {
 namespace {
 
+using loops::Loop;
+using loops::LoopMode;
 using loops::Path;
 using loops::Program;
-using loops::Scope;
-using loops::ScopeMode;
 
 TEST(RandomProgram, DependsOnTheSeedOnly) {
   EXPECT_EQ(loops::PrintProgram(RandomProgram(3)),
@@ -45,17 +45,15 @@ TEST(RandomProgram, HasEveryConstruct) {
 TEST(RandomProgram, ModesKeepTheMeaning) {
   for (uint64_t seed = 0; seed < 200; ++seed) {
     const Program program = RandomProgram(seed);
-    loops::VisitScopes(
-        program, Path(), [&](const Path& path, const Scope& scope) {
-          if (scope.mode != ScopeMode::kParallel &&
-              scope.mode != ScopeMode::kVector) {
-            return;
-          }
-          loops::CarryOptions options;
-          options.reorder_reductions = scope.mode == ScopeMode::kVector;
-          EXPECT_FALSE(loops::CarriesDependence(program, path, options))
-              << loops::PrintProgramWithPaths(program);
-        });
+    loops::VisitLoops(program, Path(), [&](const Path& path, const Loop& loop) {
+      if (loop.mode != LoopMode::kParallel && loop.mode != LoopMode::kVector) {
+        return;
+      }
+      loops::CarryOptions options;
+      options.reorder_reductions = loop.mode == LoopMode::kVector;
+      EXPECT_FALSE(loops::CarriesDependence(program, path, options))
+          << loops::PrintProgramWithPaths(program);
+    });
   }
 }
 

@@ -6,37 +6,37 @@
 #include "absl/strings/str_cat.h"
 
 #include "base/status_macros.h"
-#include "loops/interpreter.h"
-#include "loops/rewrite.h"
-#include "loops/text.h"
+#include "loops/analysis/verifier.h"
+#include "loops/interpreter/interpreter.h"
+#include "loops/ir/rewrite.h"
+#include "loops/text/text.h"
 #include "loops/transforms/registry.h"
-#include "loops/verifier.h"
 #include "tests/loops/difference.h"
 
 namespace hone::testing {
 namespace {
 
+using loops::Loop;
+using loops::LoopMode;
 using loops::Node;
 using loops::Path;
 using loops::Program;
-using loops::Scope;
-using loops::ScopeMode;
 using loops::Step;
 using loops::Transform;
 
 Node WithLanesInParallel(const Node& node) {
-  if (node.scope() == nullptr) return node;
-  auto scope = std::make_shared<Scope>(*node.scope());
-  if (scope->mode == ScopeMode::kParallel) {
-    scope->mode = ScopeMode::kSequential;
-  } else if (scope->mode == ScopeMode::kVector) {
-    scope->mode = ScopeMode::kParallel;
+  if (node.loop() == nullptr) return node;
+  auto loop = std::make_shared<Loop>(*node.loop());
+  if (loop->mode == LoopMode::kParallel) {
+    loop->mode = LoopMode::kSequential;
+  } else if (loop->mode == LoopMode::kVector) {
+    loop->mode = LoopMode::kParallel;
   }
-  for (Node& child : scope->body) child = WithLanesInParallel(child);
-  return std::shared_ptr<const Scope>(std::move(scope));
+  for (Node& child : loop->body) child = WithLanesInParallel(child);
+  return std::shared_ptr<const Loop>(std::move(loop));
 }
 
-// For the interpreter, which runs the iterations of parallel scopes in any
+// For the interpreter, which runs the iterations of parallel loops in any
 // order.
 Program WithLanesInParallel(const Program& program) {
   Program result = program;
@@ -67,8 +67,8 @@ std::optional<Step> ProposedStep(const Program& program,
 
 std::optional<Step> GuessedStep(const Program& program, Rng& rng) {
   std::vector<Path> paths = {Path()};
-  VisitScopes(program, Path(),
-              [&](const Path& path, const Scope&) { paths.push_back(path); });
+  VisitLoops(program, Path(),
+             [&](const Path& path, const Loop&) { paths.push_back(path); });
   VisitStatements(program, Path(),
                   [&](const Path& path, const loops::Statement&) {
                     paths.push_back(path);

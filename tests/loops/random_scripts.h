@@ -11,8 +11,8 @@
 
 #include "base/rng.h"
 #include "hlo/ir/literal.h"
-#include "loops/machine.h"
-#include "loops/program.h"
+#include "loops/ir/program.h"
+#include "loops/transforms/machine.h"
 #include "loops/transforms/transform.h"
 
 namespace hone::testing {
@@ -35,7 +35,7 @@ std::optional<loops::Step> GuessedStep(const loops::Program& program, Rng& rng);
 std::optional<loops::Step> RandomStep(const loops::Program& program, Rng& rng);
 
 // Ok where `program` verifies and gives `expected` in the interpreter, also
-// with the iterations of parallel scopes, or the lanes of vectors, in an order
+// with the iterations of parallel loops, or the lanes of vectors, in an order
 // drawn from `seed`: they must not depend on each other.
 absl::Status CheckInterpreted(const loops::Program& program,
                               absl::Span<const hlo::Literal> arguments,

@@ -9,7 +9,7 @@
 #include "gtest/gtest.h"
 
 #include "hlo/analysis/fingerprint.h"
-#include "loops/text.h"
+#include "loops/text/text.h"
 #include "storage/memory_store.h"
 #include "tests/support/status_matchers.h"
 #include "tests/tuning/sample_modules.h"
@@ -223,7 +223,7 @@ TEST_F(KernelTest, TheBestAsMeasuredOnceMoreIsPublished) {
   EXPECT_EQ(record.default_cost, 1000);
   EXPECT_LT(record.best_cost, 1000);
   EXPECT_THAT(record.verification.method, HasSubstr("in a fresh process"));
-  EXPECT_THAT(record.verification.method, HasSubstr("% of the roof"));
+  EXPECT_THAT(record.verification.method, HasSubstr("% of the roofline"));
   EXPECT_EQ(record.verification.max_rel_error, 1e-7);
   bool fresh = false;
   for (const auto& request : kernels_.requests) {
@@ -235,14 +235,14 @@ TEST_F(KernelTest, TheBestAsMeasuredOnceMoreIsPublished) {
   EXPECT_TRUE(fresh);
 }
 
-TEST_F(KernelTest, TheDeviceIsCalibratedOnceForTheRoof) {
+TEST_F(KernelTest, TheDeviceIsCalibratedOnceForTheRoofline) {
   const auto problem = Problem();
   const auto& kernel = static_cast<const KernelProblem&>(*problem);
   for (int i = 0; i < 2; ++i) {
     HONE_ASSERT_OK_AND_ASSIGN(const KernelProblem::Confirmation confirmation,
                               kernel.Confirm({}));
     // At the 10^9 operations a second of the scripted device.
-    EXPECT_EQ(confirmation.roof, 2 * 48 * 40 * 56);
+    EXPECT_EQ(confirmation.roofline_ns, 2 * 48 * 40 * 56);
   }
   int calibrations = 0;
   for (const auto& request : kernels_.requests) {

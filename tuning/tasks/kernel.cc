@@ -26,7 +26,7 @@ namespace {
 // Raised whenever a script comes to make something else of the same module, or
 // an action to mean something else; the lists of choices and transformations
 // are part of the space version by themselves.
-constexpr int kScriptsVersion = 1;
+constexpr int kScriptsVersion = 2;
 
 constexpr absl::string_view kDeviceKind = "cpu";
 constexpr int32_t kMaxThreads = 1024;
@@ -167,9 +167,11 @@ class Kernel final : public Task {
     HONE_ASSIGN_OR_RETURN(winner.applied, Apply(module, problem, candidate));
     winner.verification.method = absl::StrFormat(
         "evaluator, in a fresh process: 1 random, 1 adversarial inputs; %.3f "
-        "of the default's time (%.3f to %.3f, %d pairs); %.0f %% of the roof",
+        "of the default's time (%.3f to %.3f, %d pairs); %.0f %% of the "
+        "roofline",
         timing.ratio, timing.ratio_low, timing.ratio_high,
-        timing.samples_ns.size(), 100 * confirmation.roof / confirmation.cost);
+        timing.samples_ns.size(),
+        100 * confirmation.roofline_ns / confirmation.cost);
     winner.verification.max_rel_error = timing.max_rel_error;
     return winner;
   }

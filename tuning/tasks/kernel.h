@@ -5,13 +5,13 @@
 #include "absl/strings/string_view.h"
 
 #include "hlo/ir/module.h"
-#include "loops/program.h"
+#include "loops/ir/program.h"
 
 namespace hone::tuning {
 
-// The program that a decision of the task `kernel` makes of `module`.
-// Errors: those of lowering; InvalidArgument when it is no decision, or one for
-// another module.
+// Lowers `module` and applies a decision of the task `kernel` to it. Errors:
+// those of lowering; InvalidArgument if `decision` is not a decision, or is one
+// for another module.
 absl::StatusOr<loops::Program> KernelOfDecision(const hlo::Module& module,
                                                 absl::string_view decision);
 

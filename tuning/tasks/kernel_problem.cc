@@ -10,7 +10,7 @@
 #include "base/status_macros.h"
 #include "loops/schedules/choices.h"
 #include "loops/schedules/default_schedule.h"
-#include "loops/text.h"
+#include "loops/text/text.h"
 #include "loops/transforms/registry.h"
 #include "loops/transforms/script.h"
 
@@ -233,7 +233,7 @@ double KernelProblem::Cost(const space::StatePtr& state) const {
                           : std::numeric_limits<double>::infinity();
 }
 
-absl::StatusOr<backends::KernelReport> KernelProblem::Ask(
+absl::StatusOr<backends::KernelReport> KernelProblem::Request(
     backends::KernelRequest request) const {
   request.module = options_.module;
   request.baseline_script = default_script_;
@@ -259,7 +259,7 @@ absl::StatusOr<space::Measurement> KernelProblem::MeasureState(
   if (!is_default) {
     request.candidate_scripts.push_back(loops::PrintScript(at.script()));
   }
-  HONE_ASSIGN_OR_RETURN(const backends::KernelReport report, Ask(request));
+  HONE_ASSIGN_OR_RETURN(const backends::KernelReport report, Request(request));
 
   absl::MutexLock lock(&mu_);
   if (report.baseline.has_value()) {
@@ -309,7 +309,7 @@ absl::StatusOr<KernelProblem::Confirmation> KernelProblem::Confirm(
     absl::MutexLock lock(&mu_);
     request.calibrate = !calibration_.has_value();
   }
-  HONE_ASSIGN_OR_RETURN(backends::KernelReport report, Ask(request));
+  HONE_ASSIGN_OR_RETURN(backends::KernelReport report, Request(request));
   HONE_ASSIGN_OR_RETURN(const space::Measurement by_default,
                         MeasureState(initial_));
   Confirmation confirmation;
@@ -321,7 +321,7 @@ absl::StatusOr<KernelProblem::Confirmation> KernelProblem::Confirm(
   if (report.calibration.has_value()) {
     calibration_ = std::move(report.calibration);
   }
-  confirmation.roof = backends::RoofNanoseconds(*calibration_, options_.work);
+  confirmation.roofline_ns = backends::RooflineNs(*calibration_, options_.work);
   return confirmation;
 }
 

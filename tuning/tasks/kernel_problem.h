@@ -17,42 +17,42 @@
 #include "backends/kernel_measurer.h"
 #include "backends/roofline.h"
 #include "base/hash.h"
-#include "loops/program.h"
+#include "loops/ir/program.h"
 #include "loops/transforms/transform.h"
 #include "space/problem.h"
 
 namespace hone::tuning {
 
 struct KernelProblemOptions {
-  // HLO text: what the schedules must compute.
+  // The kernel, as HLO text.
   std::string module;
-  // What it lowers to, and what it has to do at least.
+  // The program that the module lowers to, and its minimum work.
   loops::Program program;
   backends::LeastWork work;
-  // Where it is tuned for; machine.threads are those of parallel scopes.
+  // The device to tune for; machine.threads is that of parallel loops.
   backends::KernelDevice device;
-  // Of the arguments that candidates are checked and timed with.
+  // The seed of the arguments of checks and timings.
   uint64_t seed = 0;
-  // Outlives the problem.
+  // Must outlive the problem.
   backends::KernelMeasurer* kernels = nullptr;
-  // Asked while something is measured; may be empty.
+  // Polled during measurements; may be empty.
   std::function<bool()> stop;
 };
 
-// How to schedule a kernel. A state is a loop program and the script that made
-// it; the cost is its measured time.
+// The problem of scheduling a kernel. A state is a loop program and the script
+// that made it; the cost is its measured time.
 //
-// It begins with what the default schedule makes of the kernel. First come
-// actions that have it decide one thing otherwise (loops/schedules/choices.h);
-// each leads to the schedule that follows from all choices so far. Then, after
-// the action `transform`, or `lowered` to begin anew with the program as it was
-// lowered, come the transformations: action t·64 + k applies the k-th legal
-// step of the t-th of them, so that numbers mean the same wherever one is. The
-// game of transformations is that of PerfDojo (arXiv 2511.03586, section 3);
-// beginning with a schedule's choices is ours, as it makes 64 trials count.
+// The initial state is the default schedule. The first actions override one of
+// its choices each (loops/schedules/choices.h), and lead to the schedule that
+// follows from all choices so far. The action `transform`, or `lowered` to
+// start again from the unscheduled program, switches to transformations: action
+// t·64 + k applies the k-th legal step of the t-th transformation, so that an
+// action number means the same in every state. The game of transformations is
+// that of PerfDojo (arXiv 2511.03586, section 3); choices first is ours, so
+// that 64 trials are enough to gain something.
 //
-// Costs: nanoseconds of the default, as measured first, times the median of
-// paired ratios to it. Programs that have been measured keep their cost.
+// The cost is the time of the default in nanoseconds, as measured first, times
+// the median of the paired ratios to it. Costs are memoized by program.
 class KernelProblem final : public space::SequentialProblem {
  public:
   explicit KernelProblem(KernelProblemOptions options);
@@ -72,18 +72,19 @@ class KernelProblem final : public space::SequentialProblem {
                                        int32_t action) const override;
   double Cost(const space::StatePtr& state) const override;
 
-  // The script of where a candidate leads.
-  // Errors: InvalidArgument for an illegal action.
+  // Returns the script of a candidate, or InvalidArgument for an illegal
+  // action.
   absl::StatusOr<std::vector<loops::Step>> ScriptOf(
       const space::Candidate& candidate) const;
 
-  // What a candidate takes compared with the default: measured once more, by a
-  // process of its own, with other arguments and more samples.
+  // A second measurement of a candidate against the default, by a fresh
+  // process, with other arguments and more samples.
   struct Confirmation {
     backends::KernelTiming timing;
-    double cost = 0;  // in the unit of Measure
-    // What the work takes at least on the device, in the same unit.
-    double roof = 0;
+    // In the unit of Measure.
+    double cost = 0;
+    // The least time of the work on the device.
+    double roofline_ns = 0;
   };
   // Errors: as Measure.
   absl::StatusOr<Confirmation> Confirm(const space::Candidate& candidate) const;
@@ -94,12 +95,12 @@ class KernelProblem final : public space::SequentialProblem {
 
   absl::StatusOr<space::Measurement> MeasureState(
       const space::StatePtr& state) const override;
-  absl::StatusOr<backends::KernelReport> Ask(
+  absl::StatusOr<backends::KernelReport> Request(
       backends::KernelRequest request) const;
 
   absl::StatusOr<ProgramStatePtr> Follow(
       const space::Candidate& candidate) const;
-  // The schedule of some choices, remembered.
+  // Returns the state of a schedule with these choices; memoized.
   ProgramStatePtr Scheduled(const std::vector<int64_t>& choices) const;
 
   const KernelProblemOptions options_;
@@ -110,12 +111,13 @@ class KernelProblem final : public space::SequentialProblem {
   // By the program's text.
   mutable absl::flat_hash_map<Hash128, space::Measurement> measured_
       ABSL_GUARDED_BY(mu_);
-  // Nanoseconds of the default, and what the device can do, once known.
+  // The time of the default in nanoseconds, and the calibration of the device,
+  // once known.
   mutable std::optional<double> default_ns_ ABSL_GUARDED_BY(mu_);
   mutable std::optional<backends::Calibration> calibration_
       ABSL_GUARDED_BY(mu_);
 
-  // Made with what is above.
+  // Initialized from the members above.
   const ProgramStatePtr initial_;
   const std::string default_script_;
 };

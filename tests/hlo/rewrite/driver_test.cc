@@ -102,8 +102,7 @@ TEST(RewriteModule, VerifiesAndTracesEachRewriteIfAsked) {
     trace.push_back(event.instruction);
   };
   EXPECT_TRUE(*RewriteModule(module, {.name = "t"}, options, DropNegations));
-  EXPECT_THAT(trace,
-              ElementsAre("b = f32[4] negate", "d = f32[4] negate"));
+  EXPECT_THAT(trace, ElementsAre("b = f32[4] negate", "d = f32[4] negate"));
   const auto broken =
       RewriteModule(module, {.name = "breaks", .checks_itself = true}, options,
                     [](Rewriter& r, InstructionId id) {

@@ -54,7 +54,7 @@ TEST(LowerDot, IsWrittenTransposed) {
 }
 
 TEST(LowerDot, IsStoredAsItIsForOthers) {
-  // Another reader, a dot that reads it re-indexed, and neighbours of different
+  // Another reader, a dot that reads it re-indexed, and neighbors of different
   // batches.
   const ModulePlan plan = ExpectPlansRight(ModuleText(R"(
   a = f32[3,5,5] parameter(0)

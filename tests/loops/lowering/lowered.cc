@@ -8,10 +8,10 @@
 #include "hlo/equivalence/equivalence.h"
 #include "hlo/inference/verifier.h"
 #include "hlo/text/parser.h"
-#include "loops/interpreter.h"
+#include "loops/analysis/verifier.h"
+#include "loops/interpreter/interpreter.h"
 #include "loops/lowering/lowering.h"
-#include "loops/text.h"
-#include "loops/verifier.h"
+#include "loops/text/text.h"
 #include "tests/loops/lowering/plan_interpreter.h"
 #include "tests/support/status_matchers.h"
 
@@ -30,9 +30,9 @@ int64_t CountArrays(const Program& program,
 int64_t CountIn(const Program& program, const std::vector<Node>& nodes) {
   int64_t count = 0;
   for (const Node& node : nodes) {
-    if (node.scope() == nullptr) continue;
-    count += CountArrays(program, node.scope()->locals);
-    count += CountIn(program, node.scope()->body);
+    if (node.loop() == nullptr) continue;
+    count += CountArrays(program, node.loop()->locals);
+    count += CountIn(program, node.loop()->body);
   }
   return count;
 }

@@ -9,8 +9,8 @@
 
 #include "hlo/ir/literal.h"
 #include "hlo/ir/module.h"
-#include "loops/lowering/module_plan.h"
-#include "loops/program.h"
+#include "loops/ir/program.h"
+#include "loops/lowering/plan/module_plan.h"
 
 namespace hone::loops {
 

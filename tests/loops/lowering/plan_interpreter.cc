@@ -9,8 +9,8 @@
 #include "absl/strings/str_cat.h"
 
 #include "base/status_macros.h"
-#include "loops/interpreter.h"
-#include "loops/lowering/buffer_assignment.h"
+#include "loops/interpreter/interpreter.h"
+#include "loops/lowering/plan/buffer_assignment.h"
 
 namespace hone::loops {
 namespace {

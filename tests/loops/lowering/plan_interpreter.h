@@ -7,11 +7,11 @@
 #include "absl/types/span.h"
 
 #include "hlo/ir/literal.h"
-#include "loops/lowering/module_plan.h"
+#include "loops/lowering/plan/module_plan.h"
 
 namespace hone::loops {
 
-// What a plan computes, with memory laid out as it says, so that slots which
+// Interprets a plan with the memory layout of the plan, so that slots which
 // share bytes wrongly show. Arenas are full of garbage at first.
 // Errors: as Interpret; Internal for kernels whose results overlap what they
 // read, and slots out of their arena.

@@ -152,7 +152,7 @@ ge {
 })")));
 }
 
-TEST(LowerReduce, BatchNormalisation) {
+TEST(LowerReduce, BatchNormalization) {
   ExpectLowersRight(ModuleText(R"(
   x = f32[4,3,5] parameter(0)
   g = f32[3] parameter(1)

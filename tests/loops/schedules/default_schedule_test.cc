@@ -8,8 +8,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-#include "loops/rewrite.h"
-#include "loops/text.h"
+#include "loops/ir/rewrite.h"
+#include "loops/text/text.h"
 #include "loops/transforms/script.h"
 #include "tests/loops/example_programs.h"
 #include "tests/loops/program_text.h"
@@ -110,8 +110,8 @@ for i 61
   const std::string text = PrintProgram(after);
   EXPECT_THAT(text, HasSubstr("f32[6,8] register"));
   EXPECT_EQ(CheckSame(program, after, /*exact=*/false, 1), absl::OkStatus());
-  VisitScopes(after, {}, [&](const Path&, const Scope& scope) {
-    EXPECT_FALSE(scope.bound.has_value() && scope.mode != ScopeMode::kVector)
+  VisitLoops(after, {}, [&](const Path&, const Loop& loop) {
+    EXPECT_FALSE(loop.bound.has_value() && loop.mode != LoopMode::kVector)
         << text;
   });
 }
@@ -181,11 +181,11 @@ for i 61
 | | | c[i,j] += a[i,k] * b[k,j]
 )");
   // Only what is stored has a bound.
-  std::string scope;
+  std::string loop;
   for (absl::string_view line : absl::StrSplit(text, '\n')) {
-    if (absl::StrContains(line, "for ")) scope = std::string(line);
+    if (absl::StrContains(line, "for ")) loop = std::string(line);
     if (absl::StrContains(line, " += ")) {
-      EXPECT_THAT(scope, Not(HasSubstr("<"))) << text;
+      EXPECT_THAT(loop, Not(HasSubstr("<"))) << text;
     }
   }
 }
@@ -221,7 +221,7 @@ for i 8
   EXPECT_EQ(Count(text, "vector"), 2) << text;
 }
 
-TEST(DefaultSchedule, OuterScopesChangePlacesToMeet) {
+TEST(DefaultSchedule, OuterLoopsChangePlacesToMeet) {
   const std::string text = ScheduledText(R"(kernel n
 argument x f32[3,5,4,8]
 result y f32[3,5,4,8]

@@ -4,10 +4,10 @@
 #include "absl/strings/str_cat.h"
 
 #include "base/check.h"
-#include "loops/text.h"
+#include "loops/analysis/verifier.h"
+#include "loops/text/text.h"
 #include "loops/transforms/registry.h"
 #include "loops/transforms/script.h"
-#include "loops/verifier.h"
 #include "tests/loops/program_text.h"
 
 namespace hone::testing {

@@ -6,7 +6,7 @@
 
 #include "absl/strings/string_view.h"
 
-#include "loops/machine.h"
+#include "loops/transforms/machine.h"
 
 namespace hone::testing {
 

@@ -7,8 +7,8 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 
-#include "loops/machine.h"
-#include "loops/program.h"
+#include "loops/ir/program.h"
+#include "loops/transforms/machine.h"
 
 namespace hone::testing {
 

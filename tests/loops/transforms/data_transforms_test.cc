@@ -3,7 +3,7 @@
 
 #include "gtest/gtest.h"
 
-#include "loops/text.h"
+#include "loops/text/text.h"
 #include "tests/loops/example_programs.h"
 #include "tests/loops/random_program.h"
 #include "tests/loops/transforms/check_transform.h"
@@ -44,9 +44,9 @@ TEST_P(DataTransforms, KeepWhatRandomProgramsCompute) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, DataTransforms,
-    ::testing::Values("accumulate_locally", "compute_at", "hoist", "inline",
+    ::testing::Values("cache_write", "compute_at", "hoist", "inline",
                       "non_temporal", "online_softmax", "pack", "pad",
-                      "pad_input", "privatise_reduction", "recompute", "reuse",
+                      "pad_input", "rfactor", "recompute", "reuse",
                       "set_memory", "shrink", "split_reduction"),
     [](const ::testing::TestParamInfo<const char*>& instance) {
       return std::string(instance.param);

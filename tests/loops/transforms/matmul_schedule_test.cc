@@ -11,8 +11,8 @@
 #include "gtest/gtest.h"
 
 #include "base/status_macros.h"
-#include "loops/rewrite.h"
-#include "loops/text.h"
+#include "loops/ir/rewrite.h"
+#include "loops/text/text.h"
 #include "loops/transforms/script.h"
 #include "tests/loops/program_text.h"
 #include "tests/loops/transforms/check_transform.h"
@@ -179,8 +179,8 @@ TEST(MatmulSchedule, PeelsTheLastTiles) {
   ASSERT_TRUE(after.ok()) << after.status();
   EXPECT_EQ(CheckSame(before, *after, /*exact=*/true, 5), absl::OkStatus());
   bool has_bound = false;
-  VisitScopes(*after, {1, 0, 1}, [&](const Path&, const Scope& scope) {
-    has_bound |= scope.bound.has_value();
+  VisitLoops(*after, {1, 0, 1}, [&](const Path&, const Loop& loop) {
+    has_bound |= loop.bound.has_value();
   });
   EXPECT_FALSE(has_bound) << PrintProgramWithPaths(*after);
 }

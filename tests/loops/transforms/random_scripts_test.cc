@@ -11,8 +11,8 @@
 #include "gtest/gtest.h"
 
 #include "base/rng.h"
-#include "loops/interpreter.h"
-#include "loops/text.h"
+#include "loops/interpreter/interpreter.h"
+#include "loops/text/text.h"
 #include "loops/transforms/registry.h"
 #include "loops/transforms/script.h"
 #include "tests/loops/example_programs.h"

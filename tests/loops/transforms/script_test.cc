@@ -6,7 +6,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-#include "loops/text.h"
+#include "loops/text/text.h"
 #include "tests/support/status_matchers.h"
 
 namespace hone::loops {
@@ -50,9 +50,9 @@ TEST(Script, ReadsLinesAndComments) {
                             ParseScript("# blocks\n"
                                         "\n"
                                         "  split 0 16   # rows\r\n"
-                                        "interchange 0.0"));
+                                        "reorder 0.0"));
   ASSERT_EQ(steps.size(), 2);
-  EXPECT_EQ(PrintScript(steps), "split 0 16\ninterchange 0.0\n");
+  EXPECT_EQ(PrintScript(steps), "split 0 16\nreorder 0.0\n");
   EXPECT_THAT(
       ParseScript("split 0 16\n\nsplit\n"),
       StatusIs(absl::StatusCode::kInvalidArgument, StartsWith("line 3: ")));
@@ -62,7 +62,7 @@ TEST(Script, AppliesStepsInOrder) {
   HONE_ASSERT_OK_AND_ASSIGN(const Program program, ParseProgram(kCopy));
   HONE_ASSERT_OK_AND_ASSIGN(
       const std::vector<Step> steps,
-      ParseScript("split 0.0 16\nvectorise 0.0.0\nparallelise 0\n"));
+      ParseScript("split 0.0 16\nvectorize 0.0.0\nparallelize 0\n"));
   HONE_ASSERT_OK_AND_ASSIGN(const Program after, ApplyScript(program, steps));
   EXPECT_EQ(PrintProgram(after), R"(kernel k
 argument x f32[64,64]
@@ -79,9 +79,9 @@ for i0 64 parallel
 TEST(Script, SaysWhichStepIsNotLegal) {
   HONE_ASSERT_OK_AND_ASSIGN(const Program program, ParseProgram(kCopy));
   EXPECT_THAT(
-      ApplyScript(program, {{"split", {0}, {16}}, {"vectorise", {0}, {}}}),
+      ApplyScript(program, {{"split", {0}, {16}}, {"vectorize", {0}, {}}}),
       StatusIs(absl::StatusCode::kInvalidArgument,
-               "step 2 (vectorise 0): the scope has scopes in it"));
+               "step 2 (vectorize 0): the loop has inner loops"));
   EXPECT_THAT(ApplyScript(program, {{"skew", {0}, {}}}),
               StatusIs(absl::StatusCode::kNotFound, HasSubstr("'skew'")));
 }
@@ -92,8 +92,8 @@ TEST(Script, EveryLegalStepApplies) {
   for (const Step& step : steps) {
     HONE_EXPECT_OK(ApplyScript(program, {step})) << PrintStep(step);
   }
-  EXPECT_THAT(steps, ::testing::Contains(Step{"interchange", {0}, {}}));
-  EXPECT_THAT(steps, ::testing::Contains(Step{"parallelise", {0, 0}, {}}));
+  EXPECT_THAT(steps, ::testing::Contains(Step{"reorder", {0}, {}}));
+  EXPECT_THAT(steps, ::testing::Contains(Step{"parallelize", {0, 0}, {}}));
   EXPECT_EQ(steps, LegalSteps(program, Machine{.threads = 2}));
 }
 

@@ -44,7 +44,7 @@ for k 8
 | | | y[i+j] += x[k,i] * w[j]
 )";
 
-// The inner scope has a bound that depends on the outer one.
+// The inner loop has a bound that depends on the outer one.
 inline constexpr char kBoundedInner[] = R"(kernel k
 result y f32[20]
 for i 3

@@ -8,7 +8,7 @@
 #include "absl/strings/str_replace.h"
 #include "gtest/gtest.h"
 
-#include "loops/text.h"
+#include "loops/text/text.h"
 #include "loops/transforms/script.h"
 #include "tests/loops/program_text.h"
 #include "tests/loops/transforms/check_transform.h"

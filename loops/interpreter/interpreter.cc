@@ -1,0 +1,193 @@
+#include "loops/interpreter/interpreter.h"
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+#include "base/rng.h"
+#include "base/status_macros.h"
+#include "loops/analysis/verifier_internal.h"
+#include "loops/interpreter/statement_interpreter.h"
+
+namespace hone::loops {
+namespace {
+
+class Interpreter {
+ public:
+  Interpreter(const Program& program, const InterpretOptions& options)
+      : program_(program),
+        shuffles_(options.shuffle_parallel != 0),
+        rng_(options.shuffle_parallel),
+        storages_(program.buffers().size()) {}
+
+  absl::StatusOr<std::vector<hlo::Literal>> Interpret(
+      absl::Span<const hlo::Literal> arguments) {
+    HONE_RETURN_IF_ERROR(Allocate(arguments));
+    Path path;
+    std::vector<VarId> vars;
+    const std::vector<Item> body = Compile(program_.body(), path, vars);
+    values_.resize(depth_);
+    if (!Run(body)) return absl::InvalidArgumentError(error_);
+    HONE_RETURN_IF_ERROR(CheckResults());
+    return std::move(results_);
+  }
+
+ private:
+  // A compiled node.
+  struct Item {
+    std::unique_ptr<StatementInterpreter> statement;
+    // Set if it is a loop.
+    const Loop* loop = nullptr;
+    size_t depth = 0;
+    SlotAffine bound;
+    std::vector<Item> body;
+  };
+
+  absl::Status Allocate(absl::Span<const hlo::Literal> arguments) {
+    const auto count = [this](Memory memory) {
+      return static_cast<size_t>(std::count_if(
+          program_.buffers().begin(), program_.buffers().end(),
+          [memory](const BufferPtr& b) { return b->memory == memory; }));
+    };
+    if (arguments.size() != count(Memory::kArgument)) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          arguments.size(), " arguments, expected ", count(Memory::kArgument)));
+    }
+    results_.resize(count(Memory::kResult));
+    for (size_t i = 0; i < storages_.size(); ++i) {
+      const Buffer& buffer = *program_.buffers()[i];
+      Storage& storage = storages_[i];
+      storage.buffer = &buffer;
+      const auto number = static_cast<size_t>(buffer.number);
+      switch (buffer.memory) {
+        case Memory::kArgument: {
+          const hlo::Literal& argument = arguments[number];
+          const hlo::Shape shape(buffer.type, buffer.dimensions);
+          if (argument.is_elided() ||
+              !hlo::Shape::Equal(argument.shape(), shape)) {
+            return absl::InvalidArgumentError(
+                absl::StrCat("argument ", number, " is ",
+                             argument.is_elided() ? "without values"
+                                                  : argument.shape().ToString(),
+                             ", expected ", shape.ToString()));
+          }
+          // Never written, as the program is verified.
+          storage.data = const_cast<std::byte*>(argument.data());
+          continue;
+        }
+        case Memory::kConstant:
+          storage.data = const_cast<std::byte*>(buffer.literal->data());
+          continue;
+        case Memory::kResult:
+          results_[number] =
+              hlo::Literal(hlo::Shape::Array(buffer.type, buffer.dimensions));
+          storage.data = results_[number].MutableData();
+          break;
+        case Memory::kHeap:
+        case Memory::kStack:
+        case Memory::kRegister:
+          storage.own.resize(static_cast<size_t>(buffer.allocated_bytes()));
+          storage.data = storage.own.data();
+          break;
+      }
+      storage.written.resize(static_cast<size_t>(buffer.allocated_elements()),
+                             0);
+    }
+    return absl::OkStatus();
+  }
+
+  std::vector<Item> Compile(const std::vector<Node>& body, Path& path,
+                            std::vector<VarId>& vars) {
+    std::vector<Item> items(body.size());
+    for (size_t i = 0; i < body.size(); ++i) {
+      path.push_back(static_cast<int32_t>(i));
+      const Loop* loop = body[i].loop();
+      if (loop == nullptr) {
+        items[i].statement = std::make_unique<StatementInterpreter>(
+            *body[i].statement(), path, vars, storages_);
+      } else {
+        items[i].loop = loop;
+        items[i].depth = vars.size();
+        if (loop->bound) items[i].bound = SlotAffine(*loop->bound, vars);
+        vars.push_back(loop->var);
+        depth_ = std::max(depth_, vars.size());
+        items[i].body = Compile(loop->body, path, vars);
+        vars.pop_back();
+      }
+      path.pop_back();
+    }
+    return items;
+  }
+
+  // On failure sets error_ and returns false.
+  bool Run(const std::vector<Item>& items) {
+    return std::all_of(items.begin(), items.end(), [this](const Item& item) {
+      if (item.loop != nullptr) return RunLoop(item);
+      if (item.statement->Run(values_.data())) return true;
+      error_ = item.statement->error();
+      return false;
+    });
+  }
+
+  bool RunLoop(const Item& item) {
+    const Loop& loop = *item.loop;
+    int64_t end = loop.extent;
+    if (loop.bound) end = std::min(end, item.bound.Evaluate(values_.data()));
+    const auto run = [&](int64_t i) {
+      values_[item.depth] = i;
+      for (BufferId local : loop.locals) {
+        ++storages_[static_cast<size_t>(local)].life;
+      }
+      return Run(item.body);
+    };
+    if (shuffles_ && loop.mode == LoopMode::kParallel && end > 0) {
+      std::vector<int64_t> order(static_cast<size_t>(end));
+      std::iota(order.begin(), order.end(), int64_t{0});
+      std::shuffle(order.begin(), order.end(), rng_);
+      return std::all_of(order.begin(), order.end(), run);
+    }
+    for (int64_t i = 0; i < end; ++i) {
+      if (!run(i)) return false;
+    }
+    return true;
+  }
+
+  absl::Status CheckResults() {
+    for (const Storage& storage : storages_) {
+      if (storage.buffer->memory != Memory::kResult) continue;
+      const auto missing =
+          std::find(storage.written.begin(), storage.written.end(), 0u);
+      if (missing == storage.written.end()) continue;
+      return absl::InvalidArgumentError(absl::StrCat(
+          "at -: element ", missing - storage.written.begin(), " of ",
+          storage.buffer->name,
+          " has no value in the end, expected a statement to write it"));
+    }
+    return absl::OkStatus();
+  }
+
+  const Program& program_;
+  const bool shuffles_;
+  Rng rng_;
+  std::vector<Storage> storages_;  // by BufferId
+  std::vector<hlo::Literal> results_;
+  size_t depth_ = 0;             // of the deepest nest
+  std::vector<int64_t> values_;  // of the loops' variables, by depth
+  std::string error_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::vector<hlo::Literal>> Interpret(
+    const Program& program, absl::Span<const hlo::Literal> arguments,
+    const InterpretOptions& options) {
+  if (const auto defect = FindStructureDefect(program)) {
+    return StatusOf(*defect);
+  }
+  return Interpreter(program, options).Interpret(arguments);
+}
+
+}  // namespace hone::loops

@@ -1,0 +1,36 @@
+#ifndef HONE_LOOPS_INTERPRETER_INTERPRETER_H_
+#define HONE_LOOPS_INTERPRETER_INTERPRETER_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+
+#include "hlo/ir/literal.h"
+#include "loops/ir/program.h"
+
+namespace hone::loops {
+
+struct InterpretOptions {
+  // Runs the iterations of parallel loops in an order drawn from this seed, to
+  // reveal dependences between them; 0: in order.
+  uint64_t shuffle_parallel = 0;
+};
+
+// Evaluates a program and returns its results in order, each of the shape of
+// its buffer. The reference for transformations and code generators: simple and
+// slow. Arithmetic is that of the HLO evaluator; 16-bit floats are rounded
+// after each operation.
+//
+// Returns InvalidArgument if arguments do not match, or if the program is not
+// well formed, reads an uninitialized element, accesses out of bounds, or
+// leaves an element of a result unwritten. The message has the path of the
+// statement.
+absl::StatusOr<std::vector<hlo::Literal>> Interpret(
+    const Program& program, absl::Span<const hlo::Literal> arguments,
+    const InterpretOptions& options = {});
+
+}  // namespace hone::loops
+
+#endif  // HONE_LOOPS_INTERPRETER_INTERPRETER_H_

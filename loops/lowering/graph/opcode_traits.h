@@ -1,0 +1,39 @@
+#ifndef HONE_LOOPS_LOWERING_GRAPH_OPCODE_TRAITS_H_
+#define HONE_LOOPS_LOWERING_GRAPH_OPCODE_TRAITS_H_
+
+#include <cstdint>
+
+#include "hlo/ir/computation.h"
+
+namespace hone::loops {
+
+// The way in which the elements of an instruction are computed.
+enum class Form : uint8_t {
+  // Each element is an expression of elements of the operands.
+  kExpression,
+  // Loops write the elements, possibly several at a time.
+  kLoops,
+  // Parameters and constants: nothing to compute.
+  kGiven,
+  // Other computations are executed: while, conditional.
+  kControlFlow,
+  kUnsupported,
+};
+Form FormOf(const hlo::Instruction& instruction);
+
+// Returns true if the elements of an instruction are elements of its only
+// operand at positions that depend on the index alone.
+bool IsReindexing(hlo::Opcode opcode);
+
+// The approximate cost of one element of a kExpression instruction, without its
+// operands, in additions.
+int64_t WorkOf(const hlo::Instruction& instruction);
+
+// Returns true if the instruction reads elements of its operand `i` more than
+// once. Not for dots and convolutions.
+bool ReadsRepeatedly(const hlo::Computation& computation,
+                     const hlo::Instruction& instruction, size_t i);
+
+}  // namespace hone::loops
+
+#endif  // HONE_LOOPS_LOWERING_GRAPH_OPCODE_TRAITS_H_

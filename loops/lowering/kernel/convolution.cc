@@ -1,0 +1,129 @@
+#include <utility>
+#include <vector>
+
+#include "base/status_macros.h"
+#include "loops/lowering/kernel/accumulator.h"
+#include "loops/lowering/kernel/families.h"
+#include "loops/lowering/kernel/scalar.h"
+#include "loops/lowering/kernel/window.h"
+
+namespace hone::loops {
+namespace {
+
+using hlo::Opcode;
+
+// The operands of a convolution, and the indices of its three arrays under
+// construction.
+struct Convolution {
+  ValueId value = 0;
+  ValueId input = 0;
+  ValueId kernel = 0;
+  const hlo::ConvolutionDimensions* dims = nullptr;
+  const hlo::Window* window = nullptr;
+};
+
+size_t At(int64_t dimension) { return static_cast<size_t>(dimension); }
+
+// Writes the output positions of one phase per spatial dimension: loops over
+// batch, spatial dimensions, groups and output features, then over taps and
+// input features.
+absl::Status WritePhase(KernelWriter& writer, Nest& nest, const Convolution& c,
+                        const std::vector<WindowPhase>& phases) {
+  const ValueGraph& graph = writer.graph();
+  const hlo::DimensionVector& output_sizes = graph.dimensions(c.value);
+  const hlo::DimensionVector& input_sizes = graph.dimensions(c.input);
+  const hlo::DimensionVector& kernel_sizes = graph.dimensions(c.kernel);
+  const hlo::ConvolutionDimensions& dims = *c.dims;
+  const hlo::ElementType type = AccumulationType(graph.type(c.value));
+  Indices output(output_sizes.size());
+  Indices input(input_sizes.size());
+  Indices kernel(kernel_sizes.size());
+
+  const int64_t batch = output_sizes[At(dims.output_batch)];
+  const Affine n = nest.AddLoop(batch);
+  output[At(dims.output_batch)] = n;
+  std::vector<Affine> position(phases.size());
+  for (size_t d = 0; d < phases.size(); ++d) {
+    position[d] = nest.AddLoop(phases[d].output_count);
+    output[At(dims.output_spatial[d])] =
+        position[d] * phases[d].output_step + phases[d].output_start;
+  }
+  // Each group has its own slice of the output features, and of the input's
+  // features or batch.
+  const int64_t groups = dims.feature_group_count * dims.batch_group_count;
+  const int64_t features = output_sizes[At(dims.output_feature)] / groups;
+  const Affine group = nest.AddLoop(groups);
+  const Affine feature = group * features + nest.AddLoop(features);
+  output[At(dims.output_feature)] = feature;
+  kernel[At(dims.kernel_output_feature)] = feature;
+  input[At(dims.input_batch)] =
+      dims.batch_group_count > 1 ? group * batch + n : n;
+
+  Accumulator sum(writer, nest, writer.Target(nest, c.value, output),
+                  Opcode::kAdd, IdentityOf(Opcode::kAdd, type));
+  const size_t depth = nest.depth();
+  std::vector<Range> ranges;
+  for (size_t d = 0; d < phases.size(); ++d) {
+    const WindowPhase& phase = phases[d];
+    const Affine j = nest.AddLoop(phase.tap_count);
+    const Affine tap = j * phase.tap_step + phase.tap_start;
+    const hlo::WindowDimension& window = (*c.window)[d];
+    kernel[At(dims.kernel_spatial[d])] =
+        window.reversal ? Affine(window.size - 1) - tap : tap;
+    const Affine place = position[d] * phase.input_per_output +
+                         j * phase.input_per_tap + phase.input_start;
+    const size_t at = At(dims.input_spatial[d]);
+    input[at] = place;
+    ranges.push_back({place, 0, input_sizes[at]});
+  }
+  const int64_t inputs = kernel_sizes[At(dims.kernel_input_feature)];
+  const Affine i = nest.AddLoop(inputs);
+  kernel[At(dims.kernel_input_feature)] = i;
+  input[At(dims.input_feature)] =
+      dims.feature_group_count > 1 ? group * inputs + i : i;
+  HONE_ASSIGN_OR_RETURN(ExpressionPtr x, writer.Read(nest, c.input, input));
+  HONE_ASSIGN_OR_RETURN(ExpressionPtr w, writer.Read(nest, c.kernel, kernel));
+  x = Converted(type, std::move(x));
+  w = Converted(type, std::move(w));
+  const ExpressionPtr zero = IdentityOf(Opcode::kAdd, type);
+  // Padding is multiplied like other elements, so that an infinite weight gives
+  // NaN there, as on XLA:CPU. If the base is dilated, padding and holes are
+  // skipped, also as on XLA:CPU.
+  const bool leaves_out = hlo::HasBaseDilation(*c.window);
+  if (!leaves_out) x = WhereInside(nest, ranges, std::move(x), zero);
+  ExpressionPtr product =
+      Expression::Apply(Opcode::kMultiply, type, {std::move(x), std::move(w)});
+  if (leaves_out) {
+    product = WhereInside(nest, std::move(ranges), std::move(product), zero);
+  }
+  sum.Combine(nest, std::move(product));
+  nest.CloseTo(depth);
+  sum.Finish(writer, nest);
+  nest.CloseTo(0);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status WriteConvolution(KernelWriter& writer, Nest& nest,
+                              hlo::InstructionId id) {
+  const ValueGraph& graph = writer.graph();
+  const hlo::Attributes& attributes = graph.computation()[id].attributes();
+  Convolution c;
+  c.value = graph.leaves(id)[0];
+  c.input = graph.operands(id)[0];
+  c.kernel = graph.operands(id)[1];
+  c.dims = attributes.convolution.get();
+  const hlo::Window none;
+  c.window = attributes.window == nullptr ? &none : attributes.window.get();
+  hlo::DimensionVector sizes;
+  for (int64_t d : c.dims->output_spatial) {
+    sizes.push_back(graph.dimensions(c.value)[At(d)]);
+  }
+  for (const auto& phases : PhaseChoices(*c.window, sizes)) {
+    HONE_RETURN_IF_ERROR(WritePhase(writer, nest, c, phases));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace hone::loops

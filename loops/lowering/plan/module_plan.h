@@ -1,0 +1,90 @@
+#ifndef HONE_LOOPS_LOWERING_PLAN_MODULE_PLAN_H_
+#define HONE_LOOPS_LOWERING_PLAN_MODULE_PLAN_H_
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "hlo/ir/element_type.h"
+#include "hlo/ir/literal.h"
+#include "hlo/ir/shape.h"
+#include "loops/ir/program.h"
+
+namespace hone::loops {
+
+// Index into PlanFunction::slots.
+using SlotId = int32_t;
+
+// An array of a function: dense, row-major, and 64-byte aligned if it is in the
+// arena. Kernels may view its bytes with other dimensions.
+struct Slot {
+  hlo::ShapePtr shape;
+  // The values of a constant; null otherwise.
+  hlo::LiteralPtr literal;
+  // The offset in the function's arena; -1 for parameters, results and
+  // constants, which are not in the arena. Slots with disjoint lifetimes share
+  // bytes.
+  int64_t arena_offset = -1;
+};
+
+// A call of kernels[kernel].
+struct KernelStep {
+  int32_t kernel = 0;
+  std::vector<SlotId> arguments;
+  std::vector<SlotId> results;
+};
+
+struct CopyStep {
+  SlotId from = 0;
+  SlotId to = 0;
+};
+
+// while (condition(state)) state = body(state). The condition's result is one
+// pred; the body has a result for each state slot. A result that no step of the
+// body writes is a state that never changes, and its slot must not be written;
+// the other results do not overlap the body's parameters while it runs.
+struct WhileStep {
+  int32_t condition = 0;  // functions
+  int32_t body = 0;
+  std::vector<SlotId> state;
+};
+
+// results = branches[i](arguments[i]) with i = selector: a pred selects branch
+// 0 if true and 1 if false; an s32 is the branch number, and the last branch if
+// it is out of range.
+struct ConditionalStep {
+  SlotId selector = 0;
+  std::vector<int32_t> branches;  // functions
+  std::vector<std::vector<SlotId>> arguments;
+  std::vector<SlotId> results;
+};
+
+using PlanStep = std::variant<KernelStep, CopyStep, WhileStep, ConditionalStep>;
+
+// A computation as a sequence of steps. Tuples are flattened: one slot per
+// array.
+struct PlanFunction {
+  std::string name;
+  std::vector<Slot> slots;
+  std::vector<SlotId> parameters;
+  // Distinct, and never parameters or constants. Every result is written by a
+  // step, except those that the body of a while passes through.
+  std::vector<SlotId> results;
+  std::vector<PlanStep> steps;
+  // Without the arenas of callees.
+  int64_t arena_bytes = 0;
+};
+
+// A lowered module: kernels and the functions that call them.
+struct ModulePlan {
+  std::string name;
+  // Without duplicates: repeated layers share kernels.
+  std::vector<Program> kernels;
+  std::vector<PlanFunction> functions;
+  int32_t entry = 0;
+};
+
+}  // namespace hone::loops
+
+#endif  // HONE_LOOPS_LOWERING_PLAN_MODULE_PLAN_H_

@@ -1,0 +1,288 @@
+#include "loops/schedules/vectorize_innermost.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_set.h"
+
+#include "loops/ir/rewrite.h"
+#include "loops/schedules/nest.h"
+#include "loops/schedules/peel_bounds.h"
+#include "loops/transforms/checks.h"
+#include "loops/transforms/locals.h"
+
+namespace hone::loops {
+namespace {
+
+// The number of independent partial sums, which hide the latency of an
+// addition, four cycles.
+constexpr int64_t kPartialSums = 4;
+constexpr int64_t kShortLoop = 8;
+// Vectors per iteration of an innermost loop without sums: they share
+// constants, and overlap each other's latency.
+constexpr int64_t kVectorsAtOnce = 4;
+// The least number of statement iterations for which waking threads pays off.
+constexpr double kWorthThreads = 32'768;
+// The same if other parallel work follows at once.
+constexpr double kWorthThreadsInside = 8 * kWorthThreads;
+// The size of a transposed block along the dimension that is read contiguously;
+// the other side is a vector, since rows a power of two apart map to the same
+// cache set, which has about as many ways as a vector has lanes.
+constexpr int64_t kBlock = 64;
+// The part of L1 for sums over rows that are kept while the rows are read.
+constexpr int64_t kSumsKept = 2048;
+
+// The strides of the accesses in an innermost loop with respect to one
+// variable.
+struct AccessStrides {
+  // Every store has stride 1 or 0.
+  bool stores_fit = true;
+  // Some reduction's target has stride 0.
+  bool sums = false;
+  // The number of loads with stride 1, and with other strides except 0.
+  int fitting_loads = 0;
+  int other_loads = 0;
+};
+
+AccessStrides StridesAlong(const Program& program, const Loop& leaf,
+                           VarId var) {
+  AccessStrides strides;
+  for (const Node& node : leaf.body) {
+    const Statement& statement = *node.statement();
+    VisitAccesses(statement, [&](const Access& access, bool is_target) {
+      const std::optional<int64_t> stride = StrideOf(program, access, var);
+      if (is_target) {
+        strides.stores_fit &= stride == 0 || stride == 1;
+        strides.sums |= stride == 0 && statement.combine.has_value();
+      } else if (stride == 1) {
+        ++strides.fitting_loads;
+      } else if (stride != 0) {
+        ++strides.other_loads;
+      }
+    });
+  }
+  return strides;
+}
+
+// Returns true if a statement of the loop has a kWhere.
+bool HasRange(const Loop& leaf) {
+  return absl::c_any_of(leaf.body, [](const Node& node) {
+    return node.statement()->value->kind() == Expression::Kind::kWhere;
+  });
+}
+
+// Returns the number of lanes for the widest element type in the loop.
+int64_t LanesFor(const Scheduler& s, const Loop& leaf) {
+  int64_t widest = 1;
+  for (const Node& node : leaf.body) {
+    VisitAccesses(*node.statement(), [&](const Access& access, bool) {
+      widest = std::max(widest,
+                        hlo::ByteWidth(s.program().buffer(access.buffer).type));
+    });
+  }
+  return std::clamp<int64_t>(
+      s.machine().vector_bytes / std::max<int64_t>(widest, 4), 2, 64);
+}
+
+class InnermostVectorizer {
+ public:
+  InnermostVectorizer(Scheduler& s, const Path& nest)
+      : s_(s), nest_(nest), siblings_(Siblings()) {}
+
+  void Run() {
+    while (const std::optional<Path> leaf = NextLoop()) {
+      if (Reorder(*leaf) || Collapse(*leaf) || Tile(*leaf)) continue;
+      seen_.push_back(s_.program().At(*leaf).loop_ptr());
+      Vectorize(*leaf);
+    }
+  }
+
+ private:
+  // Returns the next unfinished innermost loop of the nest, or of a part split
+  // off from it.
+  std::optional<Path> NextLoop() const {
+    const size_t parts = Siblings() - siblings_ + 1;
+    for (size_t i = 0; i < parts; ++i) {
+      Path root = nest_;
+      root.back() += static_cast<int32_t>(i);
+      for (const Path& leaf : SequentialInnermostLoops(s_.program(), root)) {
+        if (!absl::c_linear_search(seen_, s_.program().At(leaf).loop_ptr())) {
+          return leaf;
+        }
+      }
+    }
+    return std::nullopt;
+  }
+
+  // Returns the number of nodes in the body that contains the nest.
+  size_t Siblings() const { return BodyAt(s_.program(), Parent(nest_)).size(); }
+
+  const Loop* LoopAt(const Path& path) const {
+    return path.empty() || path.size() < nest_.size()
+               ? nullptr
+               : s_.program().At(path).loop();
+  }
+
+  // Reorders the leaf with the loop around it if that has contiguous accesses
+  // and the leaf has not.
+  bool Reorder(const Path& leaf) {
+    const Path above = Parent(leaf);
+    const Loop* const parent = LoopAt(above);
+    if (parent == nullptr || !turned_.insert(parent->var).second) return false;
+    const Loop& loop = *LoopAt(leaf);
+    const AccessStrides now = StridesAlong(s_.program(), loop, loop.var);
+    const AccessStrides then = StridesAlong(s_.program(), loop, parent->var);
+    const bool better = (then.stores_fit && !now.stores_fit) ||
+                        (then.stores_fit && !then.sums && now.sums &&
+                         then.other_loads < now.other_loads);
+    if (!better) return false;
+    const Scheduler::Checkpoint mark = s_.Save();
+    Path around = above;
+    if (parent->body.size() > 1) {
+      // The initialization of sums stays outside.
+      if (leaf.back() + 1 != static_cast<int32_t>(parent->body.size()) ||
+          !s_.Try("fission", above, {leaf.back()})) {
+        return false;
+      }
+      ++around.back();
+    }
+    if (!s_.Try("reorder", around)) {
+      s_.Restore(mark);
+      return false;
+    }
+    if (now.sums) KeepSums(around);
+    return true;
+  }
+
+  // Blocks sums over rows, with the loop of the rows at `rows`, so that the
+  // sums of a block stay in L1 and threads can divide the blocks.
+  void KeepSums(const Path& rows) {
+    const Path sums = Child(rows, 0);
+    const int64_t share = (LoopAt(sums)->extent + s_.machine().threads - 1) /
+                          s_.machine().threads;
+    const int64_t block = std::min(kSumsKept, (share + 15) / 16 * 16);
+    if (block >= LoopAt(sums)->extent) return;
+    const Scheduler::Checkpoint mark = s_.Save();
+    if (!s_.Try("split", sums, {block}) || !s_.Try("reorder", rows)) {
+      s_.Restore(mark);
+      return;
+    }
+    PeelBounds(s_, rows);
+  }
+
+  // Tiles a leaf and the loop around it if the loads are contiguous along the
+  // latter, as in transposes.
+  bool Tile(const Path& leaf) {
+    const Path above = Parent(leaf);
+    const Loop* const parent = LoopAt(above);
+    if (parent == nullptr || OnlyChildLoop(*parent) == nullptr) return false;
+    const Loop& loop = *LoopAt(leaf);
+    const AccessStrides now = StridesAlong(s_.program(), loop, loop.var);
+    const AccessStrides then = StridesAlong(s_.program(), loop, parent->var);
+    if (!now.stores_fit || now.sums || now.other_loads == 0 ||
+        then.fitting_loads == 0) {
+      return false;
+    }
+    const int64_t block = s_.Choose(Choice::kBlock, kBlock);
+    if (parent->extent <= block) return false;
+    const int64_t lanes = LanesFor(s_, loop);
+    if (loop.extent <= lanes || !s_.Try("tile", above, {block, lanes})) {
+      return false;
+    }
+    PeelBounds(s_, above);
+    return true;
+  }
+
+  // Collapses a leaf that is too short for vectors with the loop around it.
+  bool Collapse(const Path& leaf) {
+    const Loop* const parent = LoopAt(Parent(leaf));
+    const Loop& loop = *LoopAt(leaf);
+    const int64_t lanes = LanesFor(s_, loop);
+    if (parent == nullptr || parent->body.size() != 1 ||
+        (loop.extent % lanes == 0 || loop.extent > 8 * lanes)) {
+      return false;
+    }
+    return s_.Try("collapse", Parent(leaf));
+  }
+
+  void Vectorize(const Path& leaf) {
+    const Loop loop = *LoopAt(leaf);
+    const AccessStrides strides = StridesAlong(s_.program(), loop, loop.var);
+    const int64_t lanes = LanesFor(s_, loop);
+    if (!strides.stores_fit || loop.bound.has_value()) return;
+    if (loop.extent <= lanes) {
+      s_.Try("vectorize", leaf);
+      return;
+    }
+    int64_t unroll = strides.sums
+                         ? s_.Choose(Choice::kPartialSums, kPartialSums)
+                         : s_.Choose(Choice::kVectorsAtOnce, kVectorsAtOnce);
+    if (loop.extent < 2 * unroll * lanes) unroll = 1;
+    const int64_t step = lanes * unroll;
+    const Scheduler::Checkpoint mark = s_.Save();
+    if (!s_.Try("split", leaf, {step})) return;
+    if (loop.extent % step != 0) {
+      if (!s_.Try("peel", leaf, {loop.extent / step})) {
+        s_.Restore(mark);
+        return;
+      }
+    }
+    Path inner = Child(leaf, 0);
+    if (unroll > 1 && s_.Try("split", inner, {lanes})) {
+      s_.Try("unroll", inner);
+      inner = Child(inner, 0);
+    }
+    if (!s_.Try("vectorize", inner)) {
+      s_.Restore(mark);
+      return;
+    }
+    // An unrolled short loop of partial sums has as many accumulators.
+    // A loop of copies with a margin then checks its position once.
+    if ((strides.sums || HasRange(loop)) && unroll == 1 &&
+        loop.extent / step <= kShortLoop) {
+      s_.Try("unroll", leaf);
+    }
+  }
+
+  Scheduler& s_;
+  const Path nest_;
+  // The number of nodes beside the nest at first; parts split off follow it.
+  const size_t siblings_;
+  // Leaves that are finished, or cannot be vectorized.
+  std::vector<std::shared_ptr<const Loop>> seen_;
+  absl::flat_hash_set<VarId> turned_;
+};
+
+// Parallelizes the outermost loops of the nest that allow it, if they have at
+// least `least` statement iterations each time.
+void ParallelizeFrom(Scheduler& s, const Path& path, double least) {
+  const Loop* const loop = s.program().At(path).loop();
+  if (loop == nullptr || loop->mode != LoopMode::kSequential ||
+      Iterations(s.program().At(path)) < least) {
+    return;
+  }
+  if (loop->extent >= s.machine().threads && s.Try("parallelize", path)) return;
+  // Threads would be woken once per iteration.
+  if (loop->extent > 1) least = std::max(least, kWorthThreadsInside);
+  const size_t children = loop->body.size();
+  for (size_t i = 0; i < children; ++i) {
+    ParallelizeFrom(s, Child(path, static_cast<int32_t>(i)), least);
+  }
+}
+
+}  // namespace
+
+void VectorizeInnermost(Scheduler& scheduler, const Path& path) {
+  InnermostVectorizer(scheduler, path).Run();
+}
+
+void ParallelizeNest(Scheduler& s, const Path& path) {
+  if (s.machine().threads < 2) return;
+  ParallelizeFrom(s, path, kWorthThreads);
+}
+
+}  // namespace hone::loops

@@ -1,0 +1,170 @@
+// vectorize PATH: turns the iterations of a loop into vector lanes.
+//
+//   for i 16         →    for i 16 vector
+//
+// For loops of 2 … 64 iterations with statements only: split first. Legal if no
+// iteration depends on another one, except through a reduction, whose lanes are
+// combined at the end. Pays off if the loop runs along contiguous elements.
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+
+#include "base/status_macros.h"
+#include "loops/analysis/dependences.h"
+#include "loops/ir/rewrite.h"
+#include "loops/transforms/checks.h"
+#include "loops/transforms/registry.h"
+
+namespace hone::loops {
+namespace {
+
+constexpr int64_t kMinLanes = 2;
+constexpr int64_t kMaxLanes = 64;
+
+absl::Status CheckShape(const Loop& loop) {
+  if (loop.mode != LoopMode::kSequential) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the loop is ", ModeName(loop.mode), ", expected sequential"));
+  }
+  if (loop.extent < kMinLanes || loop.extent > kMaxLanes) {
+    return absl::InvalidArgumentError(absl::StrCat("extent ", loop.extent,
+                                                   ", expected ", kMinLanes,
+                                                   " … ", kMaxLanes, " lanes"));
+  }
+  for (const Node& node : loop.body) {
+    if (node.loop() != nullptr) {
+      return absl::InvalidArgumentError("the loop has inner loops");
+    }
+  }
+  return absl::OkStatus();
+}
+
+bool HasOffset(const Access& access) {
+  return std::any_of(
+      access.indices.begin(), access.indices.end(),
+      [](const Index& index) { return index.offset != nullptr; });
+}
+
+bool SameAccess(const Access& a, const Access& b) {
+  return std::equal(
+      a.indices.begin(), a.indices.end(), b.indices.begin(), b.indices.end(),
+      [](const Index& x, const Index& y) { return x.affine == y.affine; });
+}
+
+// Returns true if lanes can hold parts of the reductions of the loop: each
+// combines into a place that is known before, and no two into the same elements
+// by different indices.
+bool CanReduceInLanes(const Loop& loop) {
+  for (size_t i = 0; i < loop.body.size(); ++i) {
+    const Statement& a = *loop.body[i].statement();
+    if (!a.combine.has_value()) continue;
+    if (HasOffset(a.target)) return false;
+    for (size_t j = 0; j < i; ++j) {
+      const Statement& b = *loop.body[j].statement();
+      if (a.target.buffer == b.target.buffer &&
+          !SameAccess(a.target, b.target)) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+// A local has no row-major numbers any more once it has a place for each lane.
+absl::Status CheckLocals(const Program& program, const Loop& loop) {
+  for (BufferId id : loop.locals) {
+    const Buffer& buffer = program.buffer(id);
+    bool is_flat = false;
+    for (const Node& node : loop.body) {
+      VisitAccesses(*node.statement(), [&](const Access& access, bool) {
+        is_flat |= access.buffer == id &&
+                   access.indices.size() != buffer.dimensions.size();
+      });
+    }
+    if (is_flat) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "local ", buffer.name, " is accessed as flat in the loop"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Check(const Program& program, const Path& path, const Loop& loop) {
+  HONE_RETURN_IF_ERROR(CheckShape(loop));
+  HONE_RETURN_IF_ERROR(CheckLocals(program, loop));
+  if (CarriesDependence(program, path,
+                        {.reorder_reductions = CanReduceInLanes(loop)})) {
+    return absl::InvalidArgumentError("iterations depend on each other");
+  }
+  return absl::OkStatus();
+}
+
+// A place for each lane in the locals that the loop declares, which move out
+// of it: a vector has no iterations for them to begin anew in.
+void ExpandLocals(Program& program, const Path& path, Loop& loop) {
+  for (BufferId id : loop.locals) {
+    Buffer buffer = program.buffer(id);
+    for (Node& node : loop.body) {
+      node = MapAccesses(node, [&](const Access& access) {
+        Access lane = access;
+        if (access.buffer == id) lane.indices.push_back(Affine::Var(loop.var));
+        return lane;
+      });
+    }
+    for (int64_t& stride : buffer.strides) stride *= loop.extent;
+    buffer.dimensions.push_back(loop.extent);
+    buffer.strides.push_back(1);
+    program.SetBuffer(id, std::move(buffer));
+  }
+  const Path above(path.begin(), path.end() - 1);
+  if (above.empty()) {
+    std::vector<BufferId>& locals = program.mutable_locals();
+    locals.insert(locals.end(), loop.locals.begin(), loop.locals.end());
+  } else if (!loop.locals.empty()) {
+    Loop around = *program.At(above).loop();
+    around.locals.insert(around.locals.end(), loop.locals.begin(),
+                         loop.locals.end());
+    program.ReplaceLoop(above, std::move(around));
+  }
+  loop.locals.clear();
+}
+
+class Vectorize final : public Transform {
+ public:
+  absl::string_view name() const override { return "vectorize"; }
+  bool changes_rounding() const override { return true; }
+
+  void Enumerate(const Program& program, const Machine&,
+                 std::vector<Step>& steps) const override {
+    VisitLoops(program, Path(), [&](const Path& path, const Loop& loop) {
+      if (Check(program, path, loop).ok()) {
+        steps.push_back({"vectorize", path, {}});
+      }
+    });
+  }
+
+  absl::StatusOr<Program> Apply(const Program& program,
+                                const Step& step) const override {
+    HONE_RETURN_IF_ERROR(ExpectParameters(step, 0, "none"));
+    HONE_ASSIGN_OR_RETURN(const Loop* loop, FindLoop(program, step));
+    HONE_RETURN_IF_ERROR(Check(program, step.path, *loop));
+    Loop vector = *loop;
+    vector.mode = LoopMode::kVector;
+    vector.prefetch = 0;
+    Program result = program;
+    ExpandLocals(result, step.path, vector);
+    result.ReplaceLoop(step.path, std::move(vector));
+    return result;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Transform> MakeVectorize() {
+  return std::make_unique<Vectorize>();
+}
+
+}  // namespace hone::loops
