@@ -3,39 +3,47 @@
 #include <algorithm>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 
 #include "base/check.h"
+#include "hlo/ir/id_map.h"
 
 namespace hone::hlo {
+
+InstructionId CloneInstructions(
+    const Computation& source, absl::Span<const InstructionId> arguments,
+    absl::FunctionRef<InstructionId(Instruction)> add,
+    absl::FunctionRef<void(InstructionId, InstructionId)> order) {
+  IdMap<InstructionId> copies(kNoInstruction);
+  for (InstructionId id : source.PostOrder()) {
+    const Instruction& instruction = source[id];
+    if (instruction.opcode() == Opcode::kParameter) {
+      copies[id] = arguments[static_cast<size_t>(instruction.index())];
+      continue;
+    }
+    InstructionIds operands;
+    for (InstructionId operand : instruction.operands()) {
+      operands.push_back(copies.at(operand));
+    }
+    copies[id] = add(instruction.WithOperands(operands));
+    for (InstructionId predecessor : source.control_predecessors(id)) {
+      order(copies.at(id), copies.at(predecessor));
+    }
+  }
+  return copies.at(source.root());
+}
 
 InstructionId CloneInto(const Computation& source,
                         absl::Span<const InstructionId> arguments,
                         Computation& target) {
   HONE_CHECK(source.parameters().size() == arguments.size());
-  std::vector<InstructionId> copies(static_cast<size_t>(source.slot_count()),
-                                    kNoInstruction);
-  const auto copy_of = [&](InstructionId id) {
-    return copies[static_cast<size_t>(id)];
-  };
-  for (InstructionId id : source.PostOrder()) {
-    InstructionId& copy = copies[static_cast<size_t>(id)];
-    if (source[id].opcode() == Opcode::kParameter) {
-      copy = arguments[static_cast<size_t>(source[id].index())];
-      continue;
-    }
-    InstructionIds operands;
-    for (InstructionId operand : source[id].operands()) {
-      operands.push_back(copy_of(operand));
-    }
-    copy = target.AddInstruction(source[id].WithOperands(operands));
-    for (InstructionId predecessor : source.control_predecessors(id)) {
-      target.AddControlPredecessor(copy, copy_of(predecessor));
-    }
-  }
-  return copy_of(source.root());
+  return CloneInstructions(
+      source, arguments,
+      [&](Instruction copy) { return target.AddInstruction(std::move(copy)); },
+      [&](InstructionId successor, InstructionId predecessor) {
+        target.AddControlPredecessor(successor, predecessor);
+      });
 }
 
 int64_t CloningBudget(const Module& module) {
@@ -44,10 +52,8 @@ int64_t CloningBudget(const Module& module) {
 }
 
 ComputationCloner::ComputationCloner(Module& module) : module_(module) {
-  for (ComputationId id = 0; id < module.computation_slots(); ++id) {
-    if (module.has_computation(id)) {
-      names_.emplace(module.computation(id).name(), 0);
-    }
+  for (const Computation& computation : module.computations()) {
+    names_.emplace(computation.name(), 0);
   }
 }
 

@@ -5,12 +5,24 @@
 #include <string>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
 #include "absl/types/span.h"
 
 #include "hlo/ir/computation.h"
 #include "hlo/ir/module.h"
 
 namespace hone::hlo {
+
+// Copies what `source` computes through `add`, which adds an instruction to the
+// target and returns its id there: argument i takes the place of parameter i,
+// and `order` is called for each control dependency. Everything is copied,
+// instructions that do not reach the root included. Returns the id of what
+// stands for the root.
+InstructionId CloneInstructions(
+    const Computation& source, absl::Span<const InstructionId> arguments,
+    absl::FunctionRef<InstructionId(Instruction)> add,
+    absl::FunctionRef<void(InstructionId successor, InstructionId predecessor)>
+        order);
 
 // Copies what `source` computes into `target`, which is in the same module (so
 // that called computations stay shared): argument i, an instruction of

@@ -82,6 +82,42 @@ std::optional<std::string> Merge(absl::string_view a, absl::string_view b) {
       "{", absl::StrJoin(*merged, ",", absl::PairFormatter("=")), "}");
 }
 
+// How CarryAttributes changes the replacement.
+struct Change {
+  std::vector<std::pair<std::string, std::string>> added;
+  std::optional<std::string> frontend;
+};
+
+// Nullopt where the rule refuses.
+std::optional<Change> FindChange(const Computation& computation,
+                                 InstructionId old, const Instruction& to,
+                                 bool is_new) {
+  const Instruction& from = computation[old];
+  // A root without a sharding leaves that of the module's result open.
+  if (computation.root() == old && !is_new &&
+      FindAttribute(from, kSharding) == nullptr &&
+      FindAttribute(to, kSharding) != nullptr) {
+    return std::nullopt;
+  }
+  Change change;
+  for (const auto& [name, value] : from.attributes().others) {
+    if (!IsCarried(name)) continue;
+    const std::string* present = FindAttribute(to, name);
+    if (present != nullptr) {
+      if (*present == value || name == kOrigin) continue;
+      if (name != kFrontend || !is_new) return std::nullopt;
+      change.frontend = Merge(*present, value);
+      if (!change.frontend.has_value()) return std::nullopt;
+      continue;
+    }
+    const bool carry = is_new || name == kOrigin ||
+                       (name == kSharding && to.opcode() != Opcode::kParameter);
+    if (!carry) return std::nullopt;
+    change.added.emplace_back(name, value);
+  }
+  return change;
+}
+
 }  // namespace
 
 const std::string* FindAttribute(const Instruction& instruction,
@@ -119,42 +155,29 @@ std::shared_ptr<const Attributes> WithoutCarried(
 
 bool CarryAttributes(Computation& computation, InstructionId old,
                      InstructionId replacement, bool is_new) {
+  std::optional<Change> change =
+      FindChange(computation, old, computation[replacement], is_new);
+  if (!change.has_value()) return false;
   const Instruction& from = computation[old];
   Instruction& to = computation.mutable_instruction(replacement);
   if (is_new && to.metadata() == nullptr) to.set_metadata(from.metadata());
-  // A root without a sharding leaves that of the module's result open.
-  if (computation.root() == old && !is_new &&
-      FindAttribute(from, kSharding) == nullptr &&
-      FindAttribute(to, kSharding) != nullptr) {
-    return false;
-  }
-  std::vector<std::pair<std::string, std::string>> added;
-  std::optional<std::string> frontend;
-  for (const auto& [name, value] : from.attributes().others) {
-    if (!IsCarried(name)) continue;
-    const std::string* present = FindAttribute(to, name);
-    if (present != nullptr) {
-      if (*present == value || name == kOrigin) continue;
-      if (name != kFrontend || !is_new) return false;
-      frontend = Merge(*present, value);
-      if (!frontend.has_value()) return false;
-      continue;
-    }
-    const bool carry = is_new || name == kOrigin ||
-                       (name == kSharding && to.opcode() != Opcode::kParameter);
-    if (!carry) return false;
-    added.emplace_back(name, value);
-  }
-  if (added.empty() && !frontend.has_value()) return true;
+  if (change->added.empty() && !change->frontend.has_value()) return true;
   auto attributes = std::make_shared<Attributes>(to.attributes());
-  for (auto& attribute : added) {
+  for (auto& attribute : change->added) {
     attributes->others.push_back(std::move(attribute));
   }
   for (auto& [name, value] : attributes->others) {
-    if (name == kFrontend && frontend.has_value()) value = *frontend;
+    if (name == kFrontend && change->frontend.has_value()) {
+      value = *change->frontend;
+    }
   }
   to.set_attributes(std::move(attributes));
   return true;
+}
+
+bool MayCarryAttributes(const Computation& computation, InstructionId old,
+                        const Instruction& replacement, bool is_new) {
+  return FindChange(computation, old, replacement, is_new).has_value();
 }
 
 }  // namespace hone::hlo

@@ -43,6 +43,11 @@ std::shared_ptr<const Attributes> WithoutCarried(
 bool CarryAttributes(Computation& computation, InstructionId old,
                      InstructionId replacement, bool is_new);
 
+// Returns true if CarryAttributes would not refuse `replacement`, which may be
+// an instruction that has yet to be copied into the computation.
+bool MayCarryAttributes(const Computation& computation, InstructionId old,
+                        const Instruction& replacement, bool is_new);
+
 // The value text of attribute `name`; null if the instruction has none.
 const std::string* FindAttribute(const Instruction& instruction,
                                  absl::string_view name);

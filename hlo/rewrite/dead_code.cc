@@ -42,4 +42,9 @@ bool RemoveDeadInstructions(Module& module, ComputationId computation_id) {
   return true;
 }
 
+void RemoveDeadInstructions(Rewriter& r) {
+  const std::vector<InstructionId> order = r.computation().PostOrder();
+  for (auto id = order.rbegin(); id != order.rend(); ++id) r.RemoveDead(*id);
+}
+
 }  // namespace hone::hlo

@@ -2,6 +2,7 @@
 #define HONE_HLO_REWRITE_DEAD_CODE_H_
 
 #include "hlo/ir/module.h"
+#include "hlo/rewrite/rewriter.h"
 
 namespace hone::hlo {
 
@@ -10,6 +11,9 @@ namespace hone::hlo {
 // ends of control dependencies, and what these use. Returns whether there were
 // any; the computation stays shared if not.
 bool RemoveDeadInstructions(Module& module, ComputationId computation_id);
+
+// Likewise, through a rewriter of that computation that is in use.
+void RemoveDeadInstructions(Rewriter& r);
 
 }  // namespace hone::hlo
 

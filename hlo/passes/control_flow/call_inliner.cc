@@ -7,44 +7,40 @@
 // at every call site, innermost calls first. Computations that nothing calls
 // any more are removed, and where there was a call, so is what nothing needs
 // any more, such as the part of a body whose result the caller leaves unused.
-// Legal whatever the body does: a call runs it once. Kept are calls that say so
-// (frontend_attributes inlineable="false"), that run on another execution
-// thread or are ends of control dependencies, and those that are beyond the
-// CloningBudget. Scheduled modules are left alone.
+// Exact. Legal whatever the body does: a call runs it once, and effects and
+// control dependencies of the body come along. Kept are calls that say so
+// (frontend attributes inlineable="false" or _xla…), that have a
+// backend_config, that run on another execution thread or are ends of control
+// dependencies, whose attributes the body's result cannot have, and those
+// beyond the CloningBudget. Scheduled modules are left alone.
 //
 // Most passes see nothing across calls, so this goes first; but later
 // computation-deduplicator finds less to merge and compile time grows.
 
 #include <memory>
-#include <vector>
 
 #include "absl/strings/match.h"
 
-#include "hlo/ir/clone.h"
+#include "base/status_macros.h"
 #include "hlo/passes/registry.h"
+#include "hlo/rewrite/callees.h"
+#include "hlo/rewrite/carried_attributes.h"
 #include "hlo/rewrite/dead_code.h"
+#include "hlo/rewrite/driver.h"
 
 namespace hone::hlo {
 namespace {
 
-bool SaysNotInlineable(const Attributes& attributes) {
-  for (const auto& [name, value] : attributes.others) {
-    if (name == "frontend_attributes" &&
-        absl::StrContains(value, "inlineable=\"false\"")) {
-      return true;
-    }
-  }
-  return false;
-}
-
-bool IsInlineable(const Module& module, const Computation& caller,
-                  InstructionId id) {
-  const Instruction& instruction = caller[id];
-  return instruction.opcode() == Opcode::kCall &&
-         module.computation(instruction.called()[0]).suffix() ==
-             caller.suffix() &&
-         !SaysNotInlineable(instruction.attributes()) &&
-         !caller.HasControlDependency(id);
+// Returns true if the attributes of a call mean something to whoever compiles
+// it as a call.
+bool HasToStay(const Instruction& call) {
+  const std::string* frontend = FindAttribute(call, "frontend_attributes");
+  return FindAttribute(call, "backend_config") != nullptr ||
+         (frontend != nullptr &&
+          (absl::StrContains(*frontend, "inlineable=\"false\"") ||
+           absl::StrContains(*frontend, "{_xla") ||
+           absl::StrContains(*frontend, ",_xla") ||
+           absl::StrContains(*frontend, ", _xla")));
 }
 
 class CallInliner final : public Pass {
@@ -52,34 +48,23 @@ class CallInliner final : public Pass {
   absl::string_view name() const override { return "call-inliner"; }
 
   absl::StatusOr<bool> Run(Module& module,
-                           const RewriteOptions& /*options*/) const override {
-    if (module.is_scheduled()) return false;
+                           const RewriteOptions& options) const override {
+    const RewriteRule rule = {.name = name(),
+                              .opcodes = {Opcode::kCall},
+                              .dynamic = true,
+                              .checks_itself = true};
+    Callees callees(module);
     bool changed = false;
-    int64_t budget = CloningBudget(module);
-    for (ComputationId caller_id : module.ComputationPostOrder()) {
-      std::vector<InstructionId> calls;
-      const Computation& shared = module.computation(caller_id);
-      for (InstructionId id = 0; id < shared.slot_count(); ++id) {
-        if (shared[id].is_live() && IsInlineable(module, shared, id)) {
-          calls.push_back(id);
-        }
-      }
-      bool inlined = false;
-      for (InstructionId call : calls) {
-        const ComputationId callee_id =
-            module.computation(caller_id)[call].called()[0];
-        const int64_t size = module.computation(callee_id).live_count();
-        if (size > budget) continue;
-        budget -= size;
-        Computation& caller = module.mutable_computation(caller_id);
-        const Computation& callee = module.computation(callee_id);
-        const InstructionId result =
-            CloneInto(callee, caller[call].operands(), caller);
-        caller.ReplaceAllUses(call, result);
-        caller.Remove(call);
-        inlined = true;
-      }
-      if (inlined) RemoveDeadInstructions(module, caller_id);
+    for (ComputationId caller : module.ComputationPostOrder()) {
+      HONE_ASSIGN_OR_RETURN(
+          const bool inlined,
+          RewriteComputation(
+              module, caller, rule, options,
+              [&](Rewriter& r, InstructionId id) {
+                const InstructionIds arguments = r[id].operands();
+                return !HasToStay(r[id]) && callees.Inline(r, id, 0, arguments);
+              }));
+      if (inlined) RemoveDeadInstructions(module, caller);
       changed |= inlined;
     }
     if (changed) module.RemoveUnreachableComputations();

@@ -7,24 +7,27 @@
 // both sides and keeps elements from being computed together. Elsewhere a
 // conditional saves the other branch (simplify-conditional judges those).
 //
-// Legal for two branches on a pred that have no effect and surely end (no
-// loops), with an array as the result. Not for ends of control dependencies and
-// scheduled modules.
+// Exact. Legal for two branches on a pred that have no effect and surely end
+// (no loops), with an array of static sizes as the result. Not for ends of
+// control dependencies and scheduled modules.
 
 #include <algorithm>
-#include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
-#include "hlo/ir/clone.h"
+#include "base/status_macros.h"
+#include "hlo/ir/id_map.h"
+#include "hlo/passes/control_flow/select_branches.h"
 #include "hlo/passes/registry.h"
-#include "hlo/rewrite/builder.h"
+#include "hlo/rewrite/callees.h"
+#include "hlo/rewrite/driver.h"
 
 namespace hone::hlo {
 namespace {
 
-// Whether the callees of an instruction run once per element, not as a part of
-// the control flow.
+// Returns true if the callees of an instruction run once per element, not as a
+// part of the control flow.
 bool AppliesPerElement(Opcode opcode) {
   switch (opcode) {
     case Opcode::kAllReduce:
@@ -42,75 +45,38 @@ bool AppliesPerElement(Opcode opcode) {
   }
 }
 
-// The computations that run per element only, callers before callees.
-std::vector<ComputationId> FindRegions(const Module& module) {
-  const auto slots = static_cast<size_t>(module.computation_slots());
-  std::vector<bool> in_region(slots, false);
-  std::vector<bool> in_flow(slots, false);
-  in_flow[static_cast<size_t>(module.entry())] = true;
+// Marks the computations that run per element only.
+IdMap<bool> FindRegions(const Module& module) {
+  IdMap<bool> in_region;
+  IdMap<bool> in_flow;
+  in_flow[module.entry()] = true;
   std::vector<ComputationId> order = module.ComputationPostOrder();
   std::reverse(order.begin(), order.end());
-  std::vector<ComputationId> regions;
+  IdMap<bool> regions;
   for (ComputationId c : order) {
-    const auto slot = static_cast<size_t>(c);
-    const Computation& computation = module.computation(c);
-    for (InstructionId id = 0; id < computation.slot_count(); ++id) {
-      const bool per_element = AppliesPerElement(computation[id].opcode());
-      for (ComputationId callee : computation[id].called()) {
-        const auto i = static_cast<size_t>(callee);
-        in_region[i] = in_region[i] || in_region[slot] || per_element;
-        in_flow[i] = in_flow[i] || (in_flow[slot] && !per_element);
+    for (const Instruction& instruction :
+         module.computation(c).instructions()) {
+      const bool per_element = AppliesPerElement(instruction.opcode());
+      for (ComputationId callee : instruction.called()) {
+        in_region[callee] |= in_region.at(c) || per_element;
+        in_flow[callee] |= in_flow.at(c) && !per_element;
       }
     }
-    if (in_region[slot] && !in_flow[slot]) regions.push_back(c);
+    regions[c] = in_region.at(c) && !in_flow.at(c);
   }
   return regions;
 }
 
-// Whether a run of the branch has no effect and ends. Calls and conditionals in
-// it may hide a loop.
-bool IsHarmless(const Module& module, const Computation& branch) {
-  for (InstructionId id = 0; id < branch.slot_count(); ++id) {
-    const Instruction& instruction = branch[id];
-    if (!instruction.is_live()) continue;
-    if (module.HasSideEffect(instruction) || branch.HasControlDependency(id) ||
-        (!instruction.called().empty() &&
-         !AppliesPerElement(instruction.opcode()))) {
+// Returns true if a run of the branch surely ends. Calls and conditionals in it
+// may hide a loop.
+bool IsHarmless(const Computation& branch) {
+  for (const Instruction& instruction : branch.instructions()) {
+    if (!instruction.called().empty() &&
+        !AppliesPerElement(instruction.opcode())) {
       return false;
     }
   }
-  return true;
-}
-
-bool IsSelectable(const Module& module, const Computation& computation,
-                  InstructionId id) {
-  const Instruction& conditional = computation[id];
-  return conditional.is_live() &&
-         conditional.opcode() == Opcode::kConditional &&
-         conditional.operand_count() == 3 && conditional.shape().IsArray() &&
-         KindOf(computation[conditional.operand(0)].shape().element_type()) ==
-             ElementKind::kPred &&
-         !computation.HasControlDependency(id) &&
-         IsHarmless(module, module.computation(conditional.called()[0])) &&
-         IsHarmless(module, module.computation(conditional.called()[1]));
-}
-
-void ReplaceBySelect(const Module& module, Computation& computation,
-                     InstructionId id) {
-  const Instruction& conditional = computation[id];
-  InstructionIds values;
-  for (size_t branch = 0; branch < 2; ++branch) {
-    values.push_back(CloneInto(module.computation(conditional.called()[branch]),
-                               {conditional.operand(branch + 1)}, computation));
-  }
-  InstructionId predicate = conditional.operand(0);
-  if (!conditional.shape().IsScalar()) {
-    predicate = computation.AddInstruction(MakeBroadcast(
-        computation, predicate, conditional.shape().dimensions(), {}));
-  }
-  computation.ReplaceWithNew(
-      id, Instruction(Opcode::kSelect, conditional.shape_ptr(),
-                      {predicate, values[0], values[1]}));
+  return !branch.has_control_dependencies();
 }
 
 class ConditionalToSelect final : public Pass {
@@ -118,46 +84,32 @@ class ConditionalToSelect final : public Pass {
   absl::string_view name() const override { return "conditional-to-select"; }
 
   absl::StatusOr<bool> Run(Module& module,
-                           const RewriteOptions& /*options*/) const override {
-    if (module.is_scheduled()) return false;
-    bool any = false;
-    for (ComputationId c = 0; c < module.computation_slots() && !any; ++c) {
-      any = module.has_computation(c) && HasConditional(module.computation(c));
-    }
-    if (!any) return false;
-    bool changed = false;
-    int64_t budget = CloningBudget(module);
-    std::vector<ComputationId> regions = FindRegions(module);
-    // Callees first, so that nested conditionals are inlined as selects.
-    std::reverse(regions.begin(), regions.end());
-    for (ComputationId c : regions) {
-      const InstructionId slots = module.computation(c).slot_count();
-      for (InstructionId id = 0; id < slots; ++id) {
-        const Computation& shared = module.computation(c);
-        if (!IsSelectable(module, shared, id)) continue;
-        int64_t added = 0;
-        for (ComputationId branch : shared[id].called()) {
-          added += module.computation(branch).live_count();
-        }
-        if (added > budget) continue;
-        budget -= added;
-        ReplaceBySelect(module, module.mutable_computation(c), id);
-        changed = true;
+                           const RewriteOptions& options) const override {
+    const RewriteRule rule = {.name = name(),
+                              .opcodes = {Opcode::kConditional}};
+    std::optional<Callees> callees;
+    IdMap<bool> regions;
+    const auto rewrite = [&](Rewriter& r, InstructionId id) {
+      if (!callees.has_value()) {
+        callees.emplace(module);
+        regions = FindRegions(module);
       }
+      return regions.at(r.computation().id()) && r.shape(id).IsArray() &&
+             MaySelectBranches(r, id) &&
+             IsHarmless(module.computation(r[id].called()[0])) &&
+             IsHarmless(module.computation(r[id].called()[1])) &&
+             SelectBranches(r, id, *callees);
+    };
+    bool changed = false;
+    // Callees first, so that nested conditionals are inlined as selects.
+    for (ComputationId c : module.ComputationPostOrder()) {
+      HONE_ASSIGN_OR_RETURN(
+          const bool changed_here,
+          RewriteComputation(module, c, rule, options, rewrite));
+      changed |= changed_here;
     }
     if (changed) module.RemoveUnreachableComputations();
     return changed;
-  }
-
- private:
-  static bool HasConditional(const Computation& computation) {
-    for (InstructionId id = 0; id < computation.slot_count(); ++id) {
-      if (computation[id].is_live() &&
-          computation[id].opcode() == Opcode::kConditional) {
-        return true;
-      }
-    }
-    return false;
   }
 };
 

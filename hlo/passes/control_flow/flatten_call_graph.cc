@@ -6,16 +6,20 @@
 // for call, while and conditional, down to what the copies call. A computation
 // that is also applied per element (by reduce, sort and the like) or called
 // asynchronously is not shared with any such site; those uses share on. Passes
-// that specialise a body to its caller need it; it copies code (up to the
-// CloningBudget) and changes no result. computation-deduplicator undoes it.
-// Computations that the entry does not reach, and scheduled modules, are left
-// alone.
+// that specialize a body to its caller need it; it copies code (up to the
+// CloningBudget) and changes no result: exact. computation-deduplicator undoes
+// it. Computations that the entry does not reach, and scheduled modules, are
+// left alone.
 
 #include <memory>
+#include <utility>
 #include <vector>
 
+#include "base/status_macros.h"
 #include "hlo/ir/clone.h"
+#include "hlo/ir/id_map.h"
 #include "hlo/passes/registry.h"
+#include "hlo/rewrite/driver.h"
 
 namespace hone::hlo {
 namespace {
@@ -26,16 +30,12 @@ bool IsCallSite(Opcode opcode) {
 }
 
 // Marks what uses other than call sites call.
-std::vector<bool> CalledOtherwise(const Module& module) {
-  std::vector<bool> result(static_cast<size_t>(module.computation_slots()));
-  for (ComputationId c = 0; c < module.computation_slots(); ++c) {
-    if (!module.has_computation(c)) continue;
-    const Computation& computation = module.computation(c);
-    for (InstructionId id = 0; id < computation.slot_count(); ++id) {
-      if (IsCallSite(computation[id].opcode())) continue;
-      for (ComputationId callee : computation[id].called()) {
-        result[static_cast<size_t>(callee)] = true;
-      }
+IdMap<bool> CalledOtherwise(const Module& module) {
+  IdMap<bool> result;
+  for (const Computation& computation : module.computations()) {
+    for (const Instruction& instruction : computation.instructions()) {
+      if (IsCallSite(instruction.opcode())) continue;
+      for (ComputationId callee : instruction.called()) result[callee] = true;
     }
   }
   return result;
@@ -46,38 +46,41 @@ class FlattenCallGraph final : public Pass {
   absl::string_view name() const override { return "flatten-call-graph"; }
 
   absl::StatusOr<bool> Run(Module& module,
-                           const RewriteOptions& /*options*/) const override {
+                           const RewriteOptions& options) const override {
     if (module.is_scheduled()) return false;
+    const RewriteRule rule = {
+        .name = name(),
+        .opcodes = {Opcode::kCall, Opcode::kConditional, Opcode::kWhile},
+        .checks_itself = true};
     // By computation: whether a site before this one has it.
-    std::vector<bool> taken = CalledOtherwise(module);
+    IdMap<bool> taken = CalledOtherwise(module);
     std::vector<ComputationId> worklist = {module.entry()};
     ComputationCloner cloner(module);
     int64_t budget = CloningBudget(module);
+    const auto flatten = [&](Rewriter& r, InstructionId id) {
+      ComputationIds called = r[id].called();
+      for (ComputationId& callee : called) {
+        if (taken.at(callee)) {
+          const int64_t size = module.computation(callee).live_count();
+          if (size > budget) continue;
+          budget -= size;
+          callee = cloner.Clone(callee);
+        }
+        taken[callee] = true;
+        worklist.push_back(callee);
+      }
+      if (called == r[id].called()) return false;
+      r.SetCalled(id, std::move(called));
+      return true;
+    };
     bool changed = false;
     while (!worklist.empty()) {
       const ComputationId caller = worklist.back();
       worklist.pop_back();
-      const InstructionId slots = module.computation(caller).slot_count();
-      for (InstructionId id = 0; id < slots; ++id) {
-        const Instruction& site = module.computation(caller)[id];
-        if (!IsCallSite(site.opcode())) continue;
-        ComputationIds called = site.called();
-        for (ComputationId& callee : called) {
-          if (taken[static_cast<size_t>(callee)]) {
-            const int64_t size = module.computation(callee).live_count();
-            if (size > budget) continue;
-            budget -= size;
-            callee = cloner.Clone(callee);
-            taken.push_back(true);
-          }
-          taken[static_cast<size_t>(callee)] = true;
-          worklist.push_back(callee);
-        }
-        if (called == site.called()) continue;
-        module.mutable_computation(caller).mutable_instruction(id).set_called(
-            std::move(called));
-        changed = true;
-      }
+      HONE_ASSIGN_OR_RETURN(
+          const bool flattened,
+          RewriteComputation(module, caller, rule, options, flatten));
+      changed |= flattened;
     }
     return changed;
   }

@@ -4,71 +4,47 @@
 //   map(x, y), to_apply=(a, b) -> b         →  y
 //   map(x), to_apply=(a) -> constant        →  broadcast(constant)
 //
-// Legal where op is elementwise. Functions of more than one operation stay
-// maps, as upstream. Not for ends of control dependencies and scheduled
-// modules.
+// Exact. Legal where op is elementwise and all its operands are parameters.
+// Functions of more than one operation stay maps, as upstream. Not for
+// functions with effects, ends of control dependencies, dynamic sizes and
+// scheduled modules.
 
 #include <algorithm>
 #include <memory>
 #include <utility>
-#include <vector>
 
+#include "base/status_macros.h"
 #include "hlo/passes/registry.h"
-#include "hlo/rewrite/builder.h"
+#include "hlo/rewrite/driver.h"
+#include "hlo/rewrite/makers.h"
+#include "hlo/rewrite/values.h"
 
 namespace hone::hlo {
 namespace {
 
-bool IsInlineable(const Module& module, const Computation& computation,
-                  InstructionId id) {
-  if (!computation[id].is_live() || computation[id].opcode() != Opcode::kMap ||
-      computation.HasControlDependency(id)) {
-    return false;
-  }
-  const Computation& function = module.computation(computation[id].called()[0]);
+bool Inline(Rewriter& r, InstructionId id) {
+  const Instruction& map = r[id];
+  const Computation& function = r.module().computation(map.called()[0]);
   const Instruction& root = function[function.root()];
-  for (InstructionId i = 0; i < function.slot_count(); ++i) {
-    if (function[i].is_live() && module.HasSideEffect(function[i])) {
-      return false;
-    }
-  }
-  if (root.opcode() == Opcode::kParameter) return true;
-  if (root.IsConstant()) return !root.literal()->is_elided();
-  return IsElementwise(root.opcode()) &&
-         std::all_of(root.operands().begin(), root.operands().end(),
-                     [&](InstructionId operand) {
-                       return function[operand].opcode() == Opcode::kParameter;
-                     });
-}
-
-void Inline(const Computation& function, Computation& computation,
-            InstructionId id) {
-  const Instruction& map = computation[id];
-  const Instruction& root = function[function.root()];
+  const auto argument = [&](InstructionId parameter) {
+    return map.operand(static_cast<size_t>(function[parameter].index()));
+  };
   if (root.opcode() == Opcode::kParameter) {
-    computation.ReplaceAllUses(id,
-                               map.operand(static_cast<size_t>(root.index())));
-    computation.RemoveWithUnusedOperands(id);
-    return;
+    const InstructionId value = argument(function.root());
+    return Shape::Equal(r.shape(value), map.shape()) && r.Replace(id, value);
   }
-  if (root.IsConstant()) {
-    InstructionId value = computation.AddInstruction(root.WithOperands({}));
-    if (!map.shape().IsScalar()) {
-      value = computation.AddInstruction(
-          MakeBroadcast(computation, value, map.shape().dimensions(), {}));
-    }
-    computation.ReplaceAllUses(id, value);
-    computation.RemoveWithUnusedOperands(id);
-    return;
+  if (const Literal* value = ConstantLiteral(function, function.root())) {
+    return r.Replace(id, MakeUniform(r, *value, r.dimensions_of(id)));
   }
   InstructionIds operands;
   for (InstructionId operand : root.operands()) {
-    operands.push_back(
-        map.operand(static_cast<size_t>(function[operand].index())));
+    if (function[operand].opcode() != Opcode::kParameter) return false;
+    operands.push_back(argument(operand));
   }
+  if (!IsElementwise(root.opcode())) return false;
   Instruction operation = root.WithOperands(operands);
   operation.set_shape(map.shape_ptr());
-  computation.ReplaceWithNew(id, std::move(operation));
+  return r.ReplaceWith(id, std::move(operation));
 }
 
 class MapInline final : public Pass {
@@ -76,23 +52,15 @@ class MapInline final : public Pass {
   absl::string_view name() const override { return "map-inline"; }
 
   absl::StatusOr<bool> Run(Module& module,
-                           const RewriteOptions& /*options*/) const override {
-    if (module.is_scheduled()) return false;
+                           const RewriteOptions& options) const override {
+    const RewriteRule rule = {.name = name(), .opcodes = {Opcode::kMap}};
     bool changed = false;
     // Callees first, so that a map in a function that a map applies is gone.
     for (ComputationId c : module.ComputationPostOrder()) {
-      std::vector<InstructionId> maps;
-      const Computation& shared = module.computation(c);
-      for (InstructionId id = 0; id < shared.slot_count(); ++id) {
-        if (IsInlineable(module, shared, id)) maps.push_back(id);
-      }
-      for (InstructionId id : maps) {
-        Computation& computation = module.mutable_computation(c);
-        if (!computation[id].is_live()) continue;
-        Inline(module.computation(computation[id].called()[0]), computation,
-               id);
-        changed = true;
-      }
+      HONE_ASSIGN_OR_RETURN(
+          const bool changed_here,
+          RewriteComputation(module, c, rule, options, Inline));
+      changed |= changed_here;
     }
     if (changed) module.RemoveUnreachableComputations();
     return changed;

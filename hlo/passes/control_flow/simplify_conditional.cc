@@ -12,14 +12,15 @@
 //
 // Cheap are elementwise operations and those that move data; but a branch that
 // only hands its operand on stays one, for not running is faster than
-// selecting. A branch with another caller is copied before it changes.
+// selecting. A branch with another caller is copied before it changes. An index
+// out of range means the last branch.
 //
-// Legal always; of conditionals with effects only the elements are removed.
-// Not for sharded ones, ends of control dependencies and scheduled modules, nor
-// beyond the CloningBudget.
+// Exact. Legal always; of conditionals with effects only the elements are
+// removed, and only arrays of static sizes are selected. Not for ends of
+// control dependencies, conditionals with attributes that Hone does not know
+// and scheduled modules, nor beyond the CloningBudget.
 
 #include <algorithm>
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -27,196 +28,66 @@
 
 #include "absl/container/flat_hash_map.h"
 
-#include "hlo/ir/clone.h"
+#include "base/status_macros.h"
+#include "hlo/passes/control_flow/select_branches.h"
 #include "hlo/passes/registry.h"
-#include "hlo/rewrite/builder.h"
-#include "hlo/rewrite/call_sites.h"
+#include "hlo/rewrite/callees.h"
+#include "hlo/rewrite/carried_attributes.h"
 #include "hlo/rewrite/dead_code.h"
+#include "hlo/rewrite/driver.h"
+#include "hlo/rewrite/tuple_elements.h"
+#include "hlo/rewrite/values.h"
 
 namespace hone::hlo {
 namespace {
 
-bool IsExpensive(Opcode opcode) {
-  switch (opcode) {
-    case Opcode::kBroadcast:
-    case Opcode::kConcatenate:
-    case Opcode::kConstant:
-    case Opcode::kDynamicSlice:
-    case Opcode::kGetTupleElement:
-    case Opcode::kPad:
-    case Opcode::kParameter:
-    case Opcode::kReduce:
-    case Opcode::kReshape:
-    case Opcode::kSlice:
-    case Opcode::kTuple:
-      return false;
-    default:
-      return !IsElementwise(opcode);
-  }
-}
-
-bool IsCheap(const Computation& branch) {
-  if (branch.has_control_dependencies()) return false;
-  for (InstructionId id = 0; id < branch.slot_count(); ++id) {
-    if (branch[id].is_live() && IsExpensive(branch[id].opcode())) return false;
-  }
-  return true;
-}
-
-// Whether the branch computes nothing.
-bool HandsOperandOn(const Computation& branch) {
-  for (InstructionId id = 0; id < branch.slot_count(); ++id) {
-    const Opcode opcode = branch[id].opcode();
-    if (branch[id].is_live() && opcode != Opcode::kTuple &&
-        opcode != Opcode::kGetTupleElement && opcode != Opcode::kParameter) {
-      return false;
-    }
-  }
-  return true;
-}
-
-// Whether the shape has arrays only, however nested.
-bool HasArraysOnly(const Shape& shape) {
-  if (!shape.IsTuple()) return shape.IsArray();
-  return std::all_of(
-      shape.tuple_elements().begin(), shape.tuple_elements().end(),
-      [](const ShapePtr& element) { return HasArraysOnly(*element); });
-}
-
-// Element i of a tuple, without reading it where the tuple is made.
-InstructionId ElementOf(Computation& computation, InstructionId tuple,
-                        size_t i) {
-  const Instruction& instruction = computation[tuple];
-  if (instruction.opcode() == Opcode::kTuple) return instruction.operand(i);
-  return computation.AddInstruction(Instruction::GetTupleElement(
-      instruction.shape().tuple_elements()[i], tuple, static_cast<int32_t>(i)));
-}
-
-// A tuple of the elements that are needed of `tuple`.
-InstructionId NarrowedTuple(Computation& computation, InstructionId tuple,
-                            const std::vector<bool>& needed) {
-  InstructionIds elements;
-  std::vector<ShapePtr> shapes;
-  for (size_t i = 0; i < needed.size(); ++i) {
-    if (!needed[i]) continue;
-    elements.push_back(ElementOf(computation, tuple, i));
-    shapes.push_back(computation[elements.back()].shape_ptr());
-  }
-  return computation.AddInstruction(
-      Instruction(Opcode::kTuple, Shape::Tuple(std::move(shapes)), elements));
-}
-
-// Gives the get-tuple-elements of `tuple` the places that elements have when
-// only the needed ones are left.
-void RenumberReads(Computation& computation, InstructionId tuple,
-                   const std::vector<bool>& needed) {
-  for (InstructionId read : computation[tuple].users()) {
-    Instruction& instruction = computation.mutable_instruction(read);
-    const auto end = needed.begin() + instruction.index();
-    instruction.set_index(
-        static_cast<int32_t>(std::count(needed.begin(), end, true)));
-  }
-}
-
-// Which elements of `tuple` are read.
-std::vector<bool> ReadElements(const Computation& computation,
-                               InstructionId tuple) {
-  std::vector<bool> read(computation[tuple].shape().tuple_elements().size());
-  for (InstructionId user : computation[tuple].users()) {
-    read[static_cast<size_t>(computation[user].index())] = true;
-  }
-  return read;
-}
-
 bool All(const std::vector<bool>& values) {
-  return std::all_of(values.begin(), values.end(), [](bool v) { return v; });
+  return std::find(values.begin(), values.end(), false) == values.end();
 }
 
-// One run of the pass.
+// One conditional.
 class Simplifier {
  public:
-  explicit Simplifier(Module& module)
-      : module_(module),
-        callers_(CountCallers(module)),
-        budget_(CloningBudget(module)) {}
+  Simplifier(Module& module, Rewriter& r, InstructionId id, Callees& callees,
+             const RewriteOptions& options)
+      : module_(module), r_(r), id_(id), callees_(callees), options_(options) {}
 
   bool Run() {
-    bool changed = false;
-    // Callees first, so that branches are simple before they are copied.
-    for (ComputationId c : module_.ComputationPostOrder()) {
-      c_ = c;
-      const InstructionId slots = here().slot_count();
-      for (InstructionId id = 0; id < slots; ++id) {
-        if (!here()[id].is_live() ||
-            here()[id].opcode() != Opcode::kConditional ||
-            IsSharded(here()[id]) || here().HasControlDependency(id)) {
-          continue;
-        }
-        changed |= Simplify(id);
-      }
+    if (!AttributesPermitReplacing(r_[id_]) ||
+        r_.computation().HasControlDependency(id_)) {
+      return false;
     }
-    if (changed) module_.RemoveUnreachableComputations();
+    if (r_.MayReplace(id_, /*dynamic=*/true) && Remove()) return true;
+    bool changed = MergeEqualElements();
+    changed |= RemoveUnreadElements();
+    for (size_t i = 0; i < branch_count(); ++i) {
+      changed |= RemoveUnreadOperandElements(i);
+    }
     return changed;
   }
 
  private:
-  const Computation& here() const { return module_.computation(c_); }
-  Computation& Mutable() { return module_.mutable_computation(c_); }
-  const Computation& branch(InstructionId id, size_t i) const {
-    return module_.computation(here()[id].called()[i]);
+  const Computation& branch(size_t i) const {
+    return module_.computation(r_[id_].called()[i]);
   }
-  size_t branch_count(InstructionId id) const {
-    return here()[id].called().size();
-  }
+  size_t branch_count() const { return r_[id_].called().size(); }
 
-  bool Simplify(InstructionId id) {
-    if (!module_.HasSideEffect(here()[id]) && Remove(id)) return true;
-    bool changed = MergeEqualElements(id);
-    changed |= RemoveUnreadElements(id);
-    changed |= EmptyUnusedResult(id);
-    for (size_t i = 0; i < branch_count(id); ++i) {
-      changed |= RemoveUnreadOperandElements(id, i);
+  bool Remove() {
+    if (const std::optional<size_t> taken = TakenBranch()) {
+      const InstructionId argument = r_.operand(id_, *taken + 1);
+      return callees_.Inline(r_, id_, *taken, {argument});
     }
-    return changed;
-  }
-
-  bool Remove(InstructionId id) {
-    if (const std::optional<size_t> taken = TakenBranch(id)) {
-      return Inline(id, *taken);
-    }
-    const Instruction& conditional = here()[id];
-    if (branch_count(id) != 2 ||
-        KindOf(here()[conditional.operand(0)].shape().element_type()) !=
-            ElementKind::kPred ||
-        !HasArraysOnly(conditional.shape()) || !IsCheap(branch(id, 0)) ||
-        !IsCheap(branch(id, 1)) || HandsOperandOn(branch(id, 0)) ||
-        HandsOperandOn(branch(id, 1)) ||
-        !Spend(branch(id, 0).live_count() + branch(id, 1).live_count())) {
-      return false;
-    }
-    Computation& computation = Mutable();
-    const InstructionId if_true = CloneBranch(id, 0);
-    const InstructionId if_false = CloneBranch(id, 1);
-    Replace(id,
-            Select(computation, computation[id].operand(0), if_true, if_false));
-    // Of tuples, the selects have used the elements only.
-    for (InstructionId value : {if_true, if_false}) {
-      if (computation[value].users().empty() && computation[value].is_live() &&
-          value != computation.root() &&
-          computation[value].opcode() == Opcode::kTuple) {
-        computation.Remove(value);
-      }
-    }
-    return true;
+    return MaySelectBranches(r_, id_) && IsCheapBranch(branch(0)) &&
+           IsCheapBranch(branch(1)) && SelectBranches(r_, id_, callees_);
   }
 
   // The only branch that can run, or one that does what every other does.
-  std::optional<size_t> TakenBranch(InstructionId id) const {
-    const Instruction& conditional = here()[id];
-    const size_t count = branch_count(id);
+  std::optional<size_t> TakenBranch() const {
+    const Instruction& conditional = r_[id_];
+    const size_t count = branch_count();
     if (count == 1) return 0;
     if (const Literal* index =
-            ConstantLiteral(here(), conditional.operand(0))) {
+            ConstantLiteral(r_.computation(), conditional.operand(0))) {
       const int64_t value = index->AsInt(0);
       if (KindOf(index->shape().element_type()) == ElementKind::kPred) {
         return value != 0 ? 0 : 1;
@@ -233,210 +104,110 @@ class Simplifier {
     return 0;
   }
 
-  bool Inline(InstructionId id, size_t taken) {
-    if (!Spend(branch(id, taken).live_count())) return false;
-    Replace(id, CloneBranch(id, taken));
-    return true;
+  // Returns true if the result is a tuple that is only taken apart.
+  bool IsTakenApart() const {
+    return r_.shape(id_).IsTuple() && UsesElementsOnly(r_.computation(), id_);
   }
 
-  bool Spend(int64_t instructions) {
-    if (instructions > budget_) return false;
-    budget_ -= instructions;
-    return true;
-  }
-
-  InstructionId CloneBranch(InstructionId id, size_t i) {
-    Computation& computation = Mutable();
-    AddCallersOf(branch(id, i), callers_);
-    return CloneInto(branch(id, i), {computation[id].operand(i + 1)},
-                     computation);
-  }
-
-  void Replace(InstructionId id, InstructionId replacement) {
-    Computation& computation = Mutable();
-    computation.ReplaceAllUses(id, replacement);
-    for (ComputationId callee : computation[id].called()) {
-      --callers_[static_cast<size_t>(callee)];
-    }
-    computation.RemoveWithUnusedOperands(id);
-  }
-
-  static InstructionId Select(Computation& computation, InstructionId predicate,
-                              InstructionId a, InstructionId b) {
-    const ShapePtr shape = computation[a].shape_ptr();
-    if (shape->IsTuple()) {
-      InstructionIds elements;
-      for (size_t i = 0; i < shape->tuple_elements().size(); ++i) {
-        const InstructionId element_a = ElementOf(computation, a, i);
-        const InstructionId element_b = ElementOf(computation, b, i);
-        elements.push_back(
-            Select(computation, predicate, element_a, element_b));
-      }
-      return computation.AddInstruction(
-          Instruction(Opcode::kTuple, shape, elements));
-    }
-    if (!shape->IsScalar()) {
-      predicate = computation.AddInstruction(
-          MakeBroadcast(computation, predicate, shape->dimensions(), {}));
-    }
-    return computation.AddInstruction(
-        Instruction(Opcode::kSelect, shape, {predicate, a, b}));
-  }
-
-  // Whether the result is a tuple that is only taken apart.
-  bool IsTakenApart(InstructionId id) const {
-    return here()[id].shape().IsTuple() && !here()[id].users().empty() &&
-           UsesElementsOnly(here(), id);
-  }
-
-  bool MergeEqualElements(InstructionId id) {
-    if (!IsTakenApart(id)) return false;
-    for (size_t i = 0; i < branch_count(id); ++i) {
-      if (branch(id, i)[branch(id, i).root()].opcode() != Opcode::kTuple) {
-        return false;
-      }
+  bool MergeEqualElements() {
+    if (!IsTakenApart()) return false;
+    for (size_t i = 0; i < branch_count(); ++i) {
+      if (branch(i)[branch(i).root()].opcode() != Opcode::kTuple) return false;
     }
     absl::flat_hash_map<std::vector<InstructionId>, int32_t> first;
     std::vector<int32_t> merged;
-    const size_t count = here()[id].shape().tuple_elements().size();
+    const size_t count = r_.shape(id_).tuple_elements().size();
     for (size_t e = 0; e < count; ++e) {
       std::vector<InstructionId> sources;
-      for (size_t i = 0; i < branch_count(id); ++i) {
-        sources.push_back(branch(id, i)[branch(id, i).root()].operand(e));
+      for (size_t i = 0; i < branch_count(); ++i) {
+        sources.push_back(branch(i)[branch(i).root()].operand(e));
       }
       const auto element = static_cast<int32_t>(e);
       merged.push_back(
           first.try_emplace(std::move(sources), element).first->second);
     }
-    std::vector<InstructionId> reads;
-    for (InstructionId read : here()[id].users()) {
-      const int32_t index = here()[read].index();
-      if (merged[static_cast<size_t>(index)] != index) reads.push_back(read);
+    bool changed = false;
+    for (InstructionId read : InstructionIds(r_[id_].users())) {
+      const int32_t index = r_[read].index();
+      const int32_t same = merged[static_cast<size_t>(index)];
+      if (same == index) continue;
+      r_.SetIndex(read, same);
+      changed = true;
     }
-    for (InstructionId read : reads) {
-      Instruction& instruction = Mutable().mutable_instruction(read);
-      instruction.set_index(merged[static_cast<size_t>(instruction.index())]);
-    }
-    return !reads.empty();
+    return changed;
   }
 
-  bool RemoveUnreadElements(InstructionId id) {
-    if (!IsTakenApart(id)) return false;
-    const std::vector<bool> needed = ReadElements(here(), id);
-    if (All(needed) || !OwnBranches(id)) return false;
-    NarrowResult(id, needed);
-    RenumberReads(Mutable(), id, needed);
+  // All of them if nothing uses the result.
+  bool RemoveUnreadElements() {
+    if (!IsTakenApart()) return false;
+    const ElementChange change = {ReadElements(r_.computation(), id_)};
+    if (All(change.kept) || !callees_.MakeOwn(r_, id_)) return false;
+    for (ComputationId callee : r_[id_].called()) {
+      Rewriter inside(module_, callee, options_);
+      inside.SetRoot(
+          MakeChangedTuple(inside, inside.computation().root(), change));
+      RemoveDeadInstructions(inside);
+      Report(inside);
+    }
+    ChangeElements(r_, id_, change);
     return true;
   }
 
-  bool EmptyUnusedResult(InstructionId id) {
-    const Shape& shape = here()[id].shape();
-    if (!here()[id].users().empty() || id == here().root() ||
-        !shape.IsTuple() || shape.tuple_elements().empty() ||
-        !OwnBranches(id)) {
-      return false;
-    }
-    NarrowResult(id, std::vector<bool>(shape.tuple_elements().size(), false));
-    return true;
-  }
-
-  void NarrowResult(InstructionId id, const std::vector<bool>& needed) {
-    for (ComputationId callee : here()[id].called()) {
-      Computation& computation = module_.mutable_computation(callee);
-      computation.set_root(
-          NarrowedTuple(computation, computation.root(), needed));
-      RemoveDeadInstructions(module_, callee);
-    }
-    std::vector<ShapePtr> shapes;
-    for (size_t i = 0; i < needed.size(); ++i) {
-      if (needed[i]) shapes.push_back(here()[id].shape().tuple_elements()[i]);
-    }
-    Mutable().mutable_instruction(id).set_shape(
-        Shape::Tuple(std::move(shapes)));
-  }
-
-  bool RemoveUnreadOperandElements(InstructionId id, size_t i) {
-    const Computation& shared = branch(id, i);
+  bool RemoveUnreadOperandElements(size_t i) {
+    const Computation& shared = branch(i);
     const InstructionId parameter = shared.parameters()[0];
     if (!shared[parameter].shape().IsTuple() ||
-        !UsesElementsOnly(shared, parameter) || IsSharded(shared[parameter])) {
+        !UsesElementsOnly(shared, parameter)) {
       return false;
     }
-    const std::vector<bool> needed = ReadElements(shared, parameter);
-    if (All(needed) || !OwnBranches(id)) return false;
-    Computation& outside = Mutable();
-    const InstructionId old_operand = outside[id].operand(i + 1);
-    const InstructionId operand = NarrowedTuple(outside, old_operand, needed);
-    outside.ReplaceOperand(id, i + 1, operand);
-    if (outside[old_operand].users().empty() &&
-        outside[old_operand].opcode() == Opcode::kTuple &&
-        old_operand != outside.root() &&
-        !outside.HasControlDependency(old_operand)) {
-      outside.RemoveWithUnusedOperands(old_operand);
-    }
-    Computation& inside = module_.mutable_computation(outside[id].called()[i]);
-    inside.mutable_instruction(parameter).set_shape(
-        outside[operand].shape_ptr());
-    RenumberReads(inside, parameter, needed);
+    const ElementChange change = {ReadElements(shared, parameter)};
+    if (All(change.kept) || !callees_.MakeOwn(r_, id_)) return false;
+    InstructionIds operands = r_[id_].operands();
+    const InstructionId old = operands[i + 1];
+    operands[i + 1] = MakeChangedTuple(r_, old, change);
+    r_.SetOperands(id_, operands);
+    r_.RemoveDead(old);
+    Rewriter inside(module_, r_[id_].called()[i], options_);
+    ChangeElements(inside, parameter, change);
+    Report(inside);
     return true;
   }
 
-  // Sees to it that nothing else calls the branches; false where that would
-  // copy too much.
-  bool OwnBranches(InstructionId id) {
-    ComputationIds called = here()[id].called();
-    int64_t copied = 0;
-    for (ComputationId callee : called) {
-      if (callers_[static_cast<size_t>(callee)] > 1) {
-        copied += module_.computation(callee).live_count();
-      }
-    }
-    if (copied == 0) return true;
-    if (!Spend(copied)) return false;
-    for (ComputationId& callee : called) {
-      if (callers_[static_cast<size_t>(callee)] == 1) continue;
-      --callers_[static_cast<size_t>(callee)];
-      if (!cloner_.has_value()) cloner_.emplace(module_);
-      callee = cloner_->Clone(callee);
-      callers_.resize(static_cast<size_t>(module_.computation_slots()), 0);
-      callers_[static_cast<size_t>(callee)] = 1;
-      AddCallersOf(module_.computation(callee), callers_);
-    }
-    Mutable().mutable_instruction(id).set_called(called);
-    return true;
+  void Report(const Rewriter& inside) {
+    if (!inside.ok()) r_.Fail(inside.status().message());
   }
 
   Module& module_;
-  std::vector<int> callers_;
-  int64_t budget_;
-  std::optional<ComputationCloner> cloner_;
-  // The computation at hand.
-  ComputationId c_ = kNoComputation;
+  Rewriter& r_;
+  const InstructionId id_;
+  Callees& callees_;
+  const RewriteOptions& options_;
 };
-
-bool HasConditional(const Computation& computation) {
-  for (InstructionId id = 0; id < computation.slot_count(); ++id) {
-    if (computation[id].is_live() &&
-        computation[id].opcode() == Opcode::kConditional) {
-      return true;
-    }
-  }
-  return false;
-}
 
 class SimplifyConditional final : public Pass {
  public:
   absl::string_view name() const override { return "simplify-conditional"; }
 
   absl::StatusOr<bool> Run(Module& module,
-                           const RewriteOptions& /*options*/) const override {
-    if (module.is_scheduled()) return false;
-    for (ComputationId c = 0; c < module.computation_slots(); ++c) {
-      if (module.has_computation(c) && HasConditional(module.computation(c))) {
-        return Simplifier(module).Run();
-      }
+                           const RewriteOptions& options) const override {
+    const RewriteRule rule = {.name = name(),
+                              .opcodes = {Opcode::kConditional},
+                              .checks_itself = true};
+    std::optional<Callees> callees;
+    bool changed = false;
+    // Callees first, so that branches are simple before they are copied.
+    for (ComputationId c : module.ComputationPostOrder()) {
+      HONE_ASSIGN_OR_RETURN(
+          const bool changed_here,
+          RewriteComputation(
+              module, c, rule, options, [&](Rewriter& r, InstructionId id) {
+                if (!callees.has_value()) callees.emplace(module);
+                return Simplifier(module, r, id, *callees, options).Run();
+              }));
+      changed |= changed_here;
     }
-    return false;
+    if (changed) module.RemoveUnreachableComputations();
+    return changed;
   }
 };
 

@@ -3,342 +3,116 @@
 //
 //   body: y = f(get-tuple-element(t, i)), element i handed on unchanged
 //     →  y = f(x) outside, x the initial element i; the loop's tuple gets y as
-//     a
-//        new element, which the body reads in place of computing it
+//        a new element, which the body reads in place of computing it
 //
 // Operations of no or little cost (broadcast, iota, reshape, slice, transpose,
 // …) and constants come along with what uses them, but not alone: in the body
 // they can be simplified and fused. Loops through which nothing is handed on
 // unchanged are left alone.
 //
-// Legal for instructions without effect or control dependency whose operands
-// are the same in every round; it needs a body and condition that take their
-// parameter apart. Computations with another caller are copied. Not for loops
-// that run at most once (they would only get larger), loops that say so
-// (frontend_attributes _xla_disable_loop_instr_hoisting), sharded tuples, ends
-// of control dependencies and scheduled modules. What is moved lives as long as
-// the loop runs.
+// Exact. Legal for instructions without effect or control dependency that
+// surely end (the loop may not run at all, so loops inside it move only if
+// their trip count is known) and whose operands are the same in every round; it
+// needs a body and condition that take their parameter apart. Computations with
+// another caller are copied. Not for loops that run at most once (they would
+// only get larger), loops that say so (frontend_attributes
+// _xla_disable_loop_instr_hoisting), sharded tuples, ends of control
+// dependencies and scheduled modules. What is moved lives as long as the loop
+// runs; like upstream's pass by default, this one sets no limit to its size.
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
-#include <utility>
-#include <vector>
+#include <optional>
+#include <string>
 
 #include "absl/strings/match.h"
 
-#include "hlo/ir/clone.h"
+#include "base/status_macros.h"
+#include "hlo/ir/id_map.h"
+#include "hlo/passes/control_flow/loop_invariants.h"
 #include "hlo/passes/control_flow/while_trip_count.h"
 #include "hlo/passes/registry.h"
-#include "hlo/rewrite/call_sites.h"
+#include "hlo/rewrite/callees.h"
+#include "hlo/rewrite/carried_attributes.h"
 #include "hlo/rewrite/dead_code.h"
+#include "hlo/rewrite/driver.h"
+#include "hlo/rewrite/loop_rewriter.h"
+#include "hlo/rewrite/makers.h"
+#include "hlo/rewrite/tuple_elements.h"
 
 namespace hone::hlo {
 namespace {
 
-bool SaysNotHoistable(const Attributes& attributes) {
-  return std::any_of(
-      attributes.others.begin(), attributes.others.end(), [](const auto& a) {
-        return a.first == "frontend_attributes" &&
-               absl::StrContains(a.second, "_xla_disable_loop_instr_hoisting");
-      });
+bool SaysNotHoistable(const Instruction& loop) {
+  const std::string* frontend = FindAttribute(loop, "frontend_attributes");
+  return frontend != nullptr &&
+         absl::StrContains(*frontend, "_xla_disable_loop_instr_hoisting");
 }
 
-bool IsTargetOf(const Instruction& instruction, absl::string_view target) {
-  return instruction.opcode() == Opcode::kCustomCall &&
-         instruction.attributes().custom_call_target == target;
+bool IsSharded(const Rewriter& r, InstructionId id) {
+  return FindAttribute(r[id], "sharding") != nullptr;
 }
 
-// Whether the instruction binds the body to the loop, so that nothing moves.
-bool PinsBody(const Instruction& instruction) {
-  return instruction.opcode() == Opcode::kDomain ||
-         IsTargetOf(instruction, "SPMDFullToShardShape") ||
-         IsTargetOf(instruction, "SPMDShardShapeToFull") ||
-         IsTargetOf(instruction, "annotate_device_placement") ||
-         IsTargetOf(instruction, "MoveToDevice") ||
-         IsTargetOf(instruction, "MoveToHost");
+bool IsRegular(LoopRewriter& loop) {
+  const Rewriter& r = loop.outside();
+  const Rewriter& body = loop.body();
+  return r.shape(loop.id()).IsTuple() &&
+         !r.computation().HasControlDependency(loop.id()) &&
+         !SaysNotHoistable(r[loop.id()]) && loop.TakesStateApart() &&
+         !IsSharded(r, loop.id()) && !IsSharded(r, loop.init()) &&
+         !IsSharded(body, body.computation().root()) &&
+         !IsSharded(body, loop.body_state()) &&
+         !IsSharded(loop.condition(), loop.condition_state());
 }
 
-// Whether the instruction is moved only with one that uses it.
-bool MovesWithAUserOnly(Opcode opcode) {
-  switch (opcode) {
-    case Opcode::kBitcast:
-    case Opcode::kBroadcast:
-    case Opcode::kConstant:
-    case Opcode::kIota:
-    case Opcode::kReshape:
-    case Opcode::kReverse:
-    case Opcode::kSlice:
-    case Opcode::kTranspose:
-    case Opcode::kTuple:
-      return true;
-    default:
-      return false;
+// Where something uses the result of the loop whole, puts a tuple of its
+// elements in between.
+void TakeResultApart(LoopRewriter& loop) {
+  Rewriter& r = loop.outside();
+  const InstructionId id = loop.id();
+  if (UsesElementsOnly(r.computation(), id)) return;
+  const InstructionIds users = r[id].users();
+  InstructionIds elements;
+  for (int32_t i = 0; i < loop.element_count(); ++i) {
+    elements.push_back(MakeGetTupleElement(r, id, i));
   }
+  const InstructionId whole = MakeTuple(r, elements);
+  for (InstructionId user : users) {
+    if (r.Is(user, Opcode::kGetTupleElement)) continue;
+    for (size_t i = 0; i < r[user].operand_count(); ++i) {
+      if (r.operand(user, i) == id) r.SetOperand(user, i, whole);
+    }
+  }
+  if (r.computation().root() == id) r.SetRoot(whole);
 }
 
-// What becomes of an instruction of the body.
-enum class Fate : uint8_t {
-  kStays,
-  // The same in every round, and copied outside if something moved uses it.
-  kAvailable,
-  kMoves,
-};
-
-// One while and the plan for its body.
-class Loop {
- public:
-  Loop(Module& module, ComputationId computation, InstructionId id)
-      : module_(module),
-        computation_(computation),
-        id_(id),
-        condition_(outside()[id].called()[0]),
-        body_(outside()[id].called()[1]) {}
-
-  // Finds out what can move; returns whether there is anything.
-  bool Plan() {
-    const Computation& inside = body();
-    if (!IsRegular() || !HandsOnAnArray()) return false;
-    for (InstructionId id = 0; id < inside.slot_count(); ++id) {
-      if (inside[id].is_live() && PinsBody(inside[id])) return false;
+// Computes what moves in front of the loop, whose condition and body have no
+// other caller, and adds elements for what the body still uses of it.
+void Move(LoopRewriter& loop, const LoopInvariants& invariants) {
+  TakeResultApart(loop);
+  Rewriter& r = loop.outside();
+  Rewriter& body = loop.body();
+  IdMap<InstructionId> copies(kNoInstruction);
+  for (InstructionId id : invariants.Copied()) {
+    if (invariants.IsElement(id)) {
+      const auto element = static_cast<size_t>(body[id].index());
+      copies[id] = ElementOf(r, loop.init(), element);
+      continue;
     }
-    fates_.assign(static_cast<size_t>(inside.slot_count()), Fate::kStays);
-    order_ = inside.PostOrder();
-    bool any = false;
-    for (InstructionId id : order_) {
-      const Fate fate = FateOf(id);
-      fates_[static_cast<size_t>(id)] = fate;
-      any |= fate == Fate::kMoves;
+    InstructionIds operands;
+    for (InstructionId operand : body[id].operands()) {
+      operands.push_back(copies.at(operand));
     }
-    return any && FindTripCount(module_, outside(), id_) == TripCount::kOther;
+    copies[id] = r.AddCopy(body[id].WithOperands(operands));
   }
-
-  // Carries out the plan.
-  void Move(std::vector<int>& callers) {
-    OwnCallees(callers);
-    TakeResultApart();
-    const std::vector<InstructionId> copies = CopyOutside();
-    Widen(MovedAndStillUsed(), copies);
-    RemoveDeadInstructions(module_, body_);
-  }
-
- private:
-  const Computation& outside() const {
-    return module_.computation(computation_);
-  }
-  const Computation& condition() const {
-    return module_.computation(condition_);
-  }
-  const Computation& body() const { return module_.computation(body_); }
-  InstructionId init() const { return outside()[id_].operand(0); }
-  InstructionId parameter() const { return body().parameters()[0]; }
-  Fate fate(InstructionId id) const { return fates_[static_cast<size_t>(id)]; }
-
-  bool IsRegular() const {
-    const Computation& inside = body();
-    return outside()[id_].shape().IsTuple() &&
-           !outside().HasControlDependency(id_) &&
-           !SaysNotHoistable(outside()[id_].attributes()) &&
-           inside[inside.root()].opcode() == Opcode::kTuple &&
-           inside[inside.root()].users().empty() &&
-           UsesElementsOnly(inside, parameter()) &&
-           UsesElementsOnly(condition(), condition().parameters()[0]) &&
-           !IsSharded(outside()[id_]) && !IsSharded(outside()[init()]) &&
-           !IsSharded(inside[inside.root()]) &&
-           !IsSharded(inside[parameter()]) &&
-           !IsSharded(condition()[condition().parameters()[0]]);
-  }
-
-  // Whether `id` reads an array that the body hands on unchanged.
-  bool IsInvariantElement(InstructionId id) const {
-    const Instruction& read = body()[id];
-    if (read.opcode() != Opcode::kGetTupleElement ||
-        read.operand(0) != parameter() || !read.shape().IsArray()) {
-      return false;
-    }
-    const Instruction& result = body()[body()[body().root()].operand(
-        static_cast<size_t>(read.index()))];
-    return result.opcode() == Opcode::kGetTupleElement &&
-           result.index() == read.index() && result.operand(0) == parameter();
-  }
-
-  bool HandsOnAnArray() const {
-    const InstructionIds& reads = body()[parameter()].users();
-    return std::any_of(reads.begin(), reads.end(), [&](InstructionId id) {
-      return IsInvariantElement(id);
-    });
-  }
-
-  // Of an instruction whose operands have their fates.
-  Fate FateOf(InstructionId id) const {
-    const Instruction& instruction = body()[id];
-    if (IsInvariantElement(id)) return Fate::kAvailable;
-    if (instruction.opcode() == Opcode::kParameter ||
-        module_.HasSideEffect(instruction) || body().HasControlDependency(id) ||
-        std::any_of(instruction.operands().begin(),
-                    instruction.operands().end(), [&](InstructionId operand) {
-                      return fate(operand) == Fate::kStays;
-                    })) {
-      return Fate::kStays;
-    }
-    return MovesWithAUserOnly(instruction.opcode()) ? Fate::kAvailable
-                                                    : Fate::kMoves;
-  }
-
-  // What moves and is used by something that stays for good: not only by what
-  // is copied outside and then dead here.
-  std::vector<InstructionId> MovedAndStillUsed() const {
-    std::vector<bool> stays(fates_.size(), false);
-    std::vector<InstructionId> moved;
-    for (auto it = order_.rbegin(); it != order_.rend(); ++it) {
-      const InstructionIds& users = body()[*it].users();
-      const bool used = std::any_of(
-          users.begin(), users.end(),
-          [&](InstructionId user) { return stays[static_cast<size_t>(user)]; });
-      if (fate(*it) == Fate::kMoves) {
-        if (used) moved.push_back(*it);
-        continue;
-      }
-      stays[static_cast<size_t>(*it)] =
-          used || *it == body().root() || fate(*it) == Fate::kStays;
-    }
-    std::reverse(moved.begin(), moved.end());
-    return moved;
-  }
-
-  // Sees to it that nothing else calls the body and condition.
-  void OwnCallees(std::vector<int>& callers) {
-    Own(condition_, callers);
-    Own(body_, callers);
-    Computation& computation = module_.mutable_computation(computation_);
-    computation.mutable_instruction(id_).set_called({condition_, body_});
-  }
-
-  void Own(ComputationId& callee, std::vector<int>& callers) {
-    if (callers[static_cast<size_t>(callee)] == 1) return;
-    --callers[static_cast<size_t>(callee)];
-    callee = ComputationCloner(module_).Clone(callee);
-    callers.resize(static_cast<size_t>(module_.computation_slots()), 0);
-    callers[static_cast<size_t>(callee)] = 1;
-    AddCallersOf(module_.computation(callee), callers);
-  }
-
-  // Where something uses the loop's result whole, puts a tuple of its elements
-  // in between.
-  void TakeResultApart() {
-    if (UsesElementsOnly(outside(), id_)) return;
-    Computation& computation = module_.mutable_computation(computation_);
-    const Instruction& loop = computation[id_];
-    const InstructionId copy =
-        computation.AddInstruction(loop.WithOperands(loop.operands()));
-    InstructionIds elements;
-    int32_t i = 0;
-    for (const ShapePtr& shape : loop.shape().tuple_elements()) {
-      elements.push_back(computation.AddInstruction(
-          Instruction::GetTupleElement(shape, copy, i++)));
-    }
-    computation.ReplaceWithNew(
-        id_, Instruction(Opcode::kTuple, loop.shape_ptr(), elements));
-    id_ = copy;
-  }
-
-  // Copies what moves, and what that needs, in front of the loop; returns the
-  // copies by the id of the original.
-  std::vector<InstructionId> CopyOutside() {
-    const Computation& inside = body();
-    std::vector<bool> needed(fates_.size(), false);
-    for (auto it = order_.rbegin(); it != order_.rend(); ++it) {
-      if (fate(*it) == Fate::kMoves) needed[static_cast<size_t>(*it)] = true;
-      if (!needed[static_cast<size_t>(*it)]) continue;
-      for (InstructionId operand : inside[*it].operands()) {
-        needed[static_cast<size_t>(operand)] = true;
-      }
-    }
-    Computation& target = module_.mutable_computation(computation_);
-    std::vector<InstructionId> copies(fates_.size(), kNoInstruction);
-    for (InstructionId id : order_) {
-      if (!needed[static_cast<size_t>(id)] || id == parameter()) continue;
-      InstructionId& copy = copies[static_cast<size_t>(id)];
-      if (IsInvariantElement(id)) {
-        copy = InitialElement(inside[id].index());
-        continue;
-      }
-      InstructionIds operands;
-      for (InstructionId operand : inside[id].operands()) {
-        operands.push_back(copies[static_cast<size_t>(operand)]);
-      }
-      copy = target.AddInstruction(inside[id].WithOperands(operands));
-    }
-    return copies;
-  }
-
-  InstructionId InitialElement(int32_t i) {
-    Computation& computation = module_.mutable_computation(computation_);
-    const Instruction& tuple = computation[init()];
-    if (tuple.opcode() == Opcode::kTuple) {
-      return tuple.operand(static_cast<size_t>(i));
-    }
-    return computation.AddInstruction(Instruction::GetTupleElement(
-        tuple.shape().tuple_element(i), init(), i));
-  }
-
-  // Adds the `moved` instructions to the loop's tuple, where the body finds
-  // them.
-  void Widen(const std::vector<InstructionId>& moved,
-             const std::vector<InstructionId>& copies) {
-    std::vector<ShapePtr> shapes = outside()[id_].shape().tuple_elements();
-    const auto old_count = static_cast<int32_t>(shapes.size());
-    InstructionIds initial;
-    for (int32_t i = 0; i < old_count; ++i)
-      initial.push_back(InitialElement(i));
-    for (InstructionId id : moved) {
-      shapes.push_back(body()[id].shape_ptr());
-      initial.push_back(copies[static_cast<size_t>(id)]);
-    }
-    const ShapePtr shape = Shape::Tuple(std::move(shapes));
-
-    Computation& inside = module_.mutable_computation(body_);
-    inside.mutable_instruction(parameter()).set_shape(shape);
-    InstructionIds results = inside[inside.root()].operands();
-    int32_t element = old_count;
-    for (InstructionId id : moved) {
-      const InstructionId read =
-          inside.AddInstruction(Instruction::GetTupleElement(
-              inside[id].shape_ptr(), parameter(), element++));
-      for (InstructionId& result : results) {
-        if (result == id) result = read;
-      }
-      inside.ReplaceAllUses(id, read);
-      results.push_back(read);
-    }
-    inside.SetOperands(inside.root(), results);
-    inside.mutable_instruction(inside.root()).set_shape(shape);
-
-    Computation& condition = module_.mutable_computation(condition_);
-    condition.mutable_instruction(condition.parameters()[0]).set_shape(shape);
-
-    Computation& computation = module_.mutable_computation(computation_);
-    const InstructionId old_init = init();
-    computation.ReplaceOperand(id_, 0,
-                               computation.AddInstruction(Instruction(
-                                   Opcode::kTuple, shape, initial)));
-    computation.mutable_instruction(id_).set_shape(shape);
-    if (computation[old_init].users().empty() &&
-        computation[old_init].opcode() == Opcode::kTuple &&
-        !computation.HasControlDependency(old_init)) {
-      computation.Remove(old_init);
-    }
-  }
-
-  Module& module_;
-  const ComputationId computation_;
-  InstructionId id_;
-  ComputationId condition_;
-  ComputationId body_;
-  std::vector<InstructionId> order_;
-  // By id in the body.
-  std::vector<Fate> fates_;
-};
+  const InstructionIds moved = invariants.StillUsed();
+  InstructionIds initial;
+  for (InstructionId id : moved) initial.push_back(copies.at(id));
+  const InstructionIds reads = loop.AddElements(initial);
+  for (size_t i = 0; i < reads.size(); ++i)
+    body.ReplaceUses(moved[i], reads[i]);
+  RemoveDeadInstructions(body);
+}
 
 class WhileLoopInvariantCodeMotion final : public Pass {
  public:
@@ -347,22 +121,30 @@ class WhileLoopInvariantCodeMotion final : public Pass {
   }
 
   absl::StatusOr<bool> Run(Module& module,
-                           const RewriteOptions& /*options*/) const override {
-    if (module.is_scheduled()) return false;
+                           const RewriteOptions& options) const override {
+    const RewriteRule rule = {
+        .name = name(), .opcodes = {Opcode::kWhile}, .checks_itself = true};
+    std::optional<Callees> callees;
+    const auto rewrite = [&](Rewriter& r, InstructionId id) {
+      LoopRewriter loop(module, r, id, options);
+      if (!IsRegular(loop)) return false;
+      const LoopInvariants invariants(loop);
+      if (!invariants.any() ||
+          FindTripCount(module, r.computation(), id) != TripCount::kOther) {
+        return false;
+      }
+      if (!callees.has_value()) callees.emplace(module);
+      if (!loop.OwnCallees(*callees)) return false;
+      Move(loop, invariants);
+      return loop.Finish();
+    };
     bool changed = false;
-    std::vector<int> callers;
     // Inner loops first: what leaves one may leave the next.
     for (ComputationId c : module.ComputationPostOrder()) {
-      const InstructionId slots = module.computation(c).slot_count();
-      for (InstructionId id = 0; id < slots; ++id) {
-        const Instruction& loop = module.computation(c)[id];
-        if (!loop.is_live() || loop.opcode() != Opcode::kWhile) continue;
-        Loop plan(module, c, id);
-        if (!plan.Plan()) continue;
-        if (callers.empty()) callers = CountCallers(module);
-        plan.Move(callers);
-        changed = true;
-      }
+      HONE_ASSIGN_OR_RETURN(
+          const bool changed_here,
+          RewriteComputation(module, c, rule, options, rewrite));
+      changed |= changed_here;
     }
     return changed;
   }

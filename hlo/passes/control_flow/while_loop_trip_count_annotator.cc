@@ -5,73 +5,80 @@
 //   get-tuple-element(while(t)) of its counter, a progression
 //     →  the constant it ends with
 //
-// Legal always, and a cost model counts the body that often; but whatever
-// changes a counter afterwards must look after the annotation, so this goes
-// last. An annotation that is there already is replaced when it says something
-// else. Ends of control dependencies keep reading the counter, and scheduled
-// modules are left alone.
+// Exact and legal always, and a cost model counts the body that often; but
+// whatever changes a counter afterwards must look after the annotation, so this
+// goes last (ChangedTupleAttributes follows it to another element). An
+// annotation that is there already is replaced when it says something else; a
+// backend_config about other matters stays. Ends of control dependencies keep
+// reading the counter, and scheduled modules are left alone.
 
 #include <memory>
+#include <string>
 #include <utility>
-#include <vector>
 
-#include "hlo/passes/control_flow/loop_annotation.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+
 #include "hlo/passes/control_flow/while_trip_count.h"
 #include "hlo/passes/registry.h"
+#include "hlo/rewrite/driver.h"
+#include "hlo/rewrite/loop_rewriter.h"
+#include "hlo/rewrite/makers.h"
 
 namespace hone::hlo {
 namespace {
 
-struct KnownLoop {
-  InstructionId id;
-  CountedLoop counted;
-};
+constexpr char kAttribute[] = "backend_config";
+constexpr char kTripCount[] = "\"known_trip_count\"";
 
-std::vector<KnownLoop> FindKnownLoops(const Module& module,
-                                      const Computation& computation) {
-  std::vector<KnownLoop> loops;
-  for (InstructionId id = 0; id < computation.slot_count(); ++id) {
-    if (!computation[id].is_live() ||
-        computation[id].opcode() != Opcode::kWhile) {
-      continue;
-    }
-    if (auto counted = FindCountedLoop(module, computation, id)) {
-      loops.push_back({id, *std::move(counted)});
-    }
+// Upstream's WhileLoopBackendConfig as JSON, where code generators look for
+// what is known about a loop.
+std::string Annotation(const CountedLoop& loop) {
+  std::string text =
+      absl::StrCat("{", kTripCount, R"(:{"n":")", loop.trip_count, R"("},)");
+  if (loop.progression.has_value()) {
+    absl::StrAppend(&text, R"("known_init_step":{"init":")",
+                    loop.progression->init, R"(","step":")",
+                    loop.progression->step, R"("},)");
   }
-  return loops;
+  absl::StrAppend(&text, R"("known_induction_variable":{"tuple_index":")",
+                  loop.element, R"("},"dynamic_variables":[]})");
+  return text;
 }
 
-bool Annotate(Module& module, ComputationId c, const KnownLoop& loop) {
-  Instruction annotated = module.computation(c)[loop.id];
-  if (!SetLoopAnnotation(annotated, LoopAnnotation(loop.counted))) return false;
-  module.mutable_computation(c).mutable_instruction(loop.id).set_attributes(
-      annotated.attributes_ptr());
+bool Annotate(Rewriter& r, InstructionId id, const CountedLoop& loop) {
+  const std::string annotation = Annotation(loop);
+  auto attributes = std::make_shared<Attributes>(r[id].attributes());
+  for (auto& [name, value] : attributes->others) {
+    if (name != kAttribute) continue;
+    if (value == annotation || !absl::StrContains(value, kTripCount)) {
+      return false;
+    }
+    value = annotation;
+    r.SetAttributes(id, std::move(attributes));
+    return true;
+  }
+  attributes->others.emplace_back(kAttribute, annotation);
+  r.SetAttributes(id, std::move(attributes));
   return true;
 }
 
-bool ForwardFinalValue(Module& module, ComputationId c, const KnownLoop& loop) {
-  if (!loop.counted.progression.has_value()) return false;
-  const Computation& shared = module.computation(c);
-  std::vector<InstructionId> reads;
-  for (InstructionId user : shared[loop.id].users()) {
-    if (shared[user].opcode() == Opcode::kGetTupleElement &&
-        shared[user].index() == loop.counted.element &&
-        !shared.HasControlDependency(user)) {
-      reads.push_back(user);
+bool ForwardFinalValue(Rewriter& r, InstructionId id, const CountedLoop& loop) {
+  if (!loop.progression.has_value()) return false;
+  const auto& [init, step] = *loop.progression;
+  const Shape& counter = *r.shape(id).tuple_element(loop.element);
+  InstructionId value = kNoInstruction;
+  bool changed = false;
+  for (InstructionId read : LoopRewriter::Reads(r, id, loop.element)) {
+    if (r.computation().HasControlDependency(read)) continue;
+    if (value == kNoInstruction) {
+      value =
+          MakeConstant(r, Literal::ScalarInt(counter.element_type(),
+                                             init + step * loop.trip_count));
     }
+    changed |= r.Replace(read, value);
   }
-  if (reads.empty()) return false;
-  const auto& [init, step] = *loop.counted.progression;
-  const ElementType type = shared[reads[0]].shape().element_type();
-  Computation& computation = module.mutable_computation(c);
-  const InstructionId value = computation.AddInstruction(Instruction::Constant(
-      Literal::ScalarInt(type, init + step * loop.counted.trip_count)));
-  for (InstructionId read : reads) {
-    computation.ReplaceAllUses(read, value);
-    computation.Remove(read);
-  }
-  return true;
+  return changed;
 }
 
 class WhileLoopTripCountAnnotator final : public Pass {
@@ -81,18 +88,16 @@ class WhileLoopTripCountAnnotator final : public Pass {
   }
 
   absl::StatusOr<bool> Run(Module& module,
-                           const RewriteOptions& /*options*/) const override {
-    if (module.is_scheduled()) return false;
-    bool changed = false;
-    for (ComputationId c = 0; c < module.computation_slots(); ++c) {
-      if (!module.has_computation(c)) continue;
-      for (const KnownLoop& loop :
-           FindKnownLoops(module, module.computation(c))) {
-        changed |= Annotate(module, c, loop);
-        changed |= ForwardFinalValue(module, c, loop);
-      }
-    }
-    return changed;
+                           const RewriteOptions& options) const override {
+    const RewriteRule rule = {
+        .name = name(), .opcodes = {Opcode::kWhile}, .checks_itself = true};
+    return RewriteModule(
+        module, rule, options, [](Rewriter& r, InstructionId id) {
+          const auto counted = FindCountedLoop(r.module(), r.computation(), id);
+          if (!counted.has_value()) return false;
+          const bool annotated = Annotate(r, id, *counted);
+          return ForwardFinalValue(r, id, *counted) || annotated;
+        });
   }
 };
 

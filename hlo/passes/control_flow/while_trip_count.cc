@@ -3,77 +3,16 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
-
-#include "hlo/evaluator/evaluator.h"
-#include "hlo/rewrite/builder.h"
+#include "hlo/ir/id_map.h"
+#include "hlo/passes/control_flow/scalar_evaluator.h"
+#include "hlo/rewrite/values.h"
 
 namespace hone::hlo {
 namespace {
-
-// Elements of the loop's tuple whose value is known.
-using Elements = absl::flat_hash_map<int32_t, Literal>;
-
-// Computes scalars of a loop's body or condition from elements of its
-// parameter.
-class ScalarEvaluator {
- public:
-  ScalarEvaluator(const Module& module, const Computation& computation,
-                  const Elements& elements)
-      : module_(module), computation_(computation), elements_(elements) {}
-
-  std::optional<Literal> Value(InstructionId id) { return Value(id, 0); }
-
- private:
-  // Conditions and counters are a few instructions deep.
-  static constexpr int kMaxDepth = 16;
-
-  std::optional<Literal> Value(InstructionId id, int depth) {
-    const Instruction& instruction = computation_[id];
-    if (depth > kMaxDepth || !instruction.shape().IsScalar()) {
-      return std::nullopt;
-    }
-    if (auto it = values_.find(id); it != values_.end()) return it->second;
-    std::optional<Literal> value = Compute(id, depth);
-    values_.emplace(id, value);
-    return value;
-  }
-
-  std::optional<Literal> Compute(InstructionId id, int depth) {
-    const Instruction& instruction = computation_[id];
-    if (instruction.IsConstant()) {
-      if (instruction.literal()->is_elided()) return std::nullopt;
-      return *instruction.literal();
-    }
-    if (instruction.opcode() == Opcode::kGetTupleElement) {
-      const Instruction& tuple = computation_[instruction.operand(0)];
-      auto it = elements_.find(instruction.index());
-      if (tuple.opcode() != Opcode::kParameter || it == elements_.end()) {
-        return std::nullopt;
-      }
-      return it->second;
-    }
-    if (!IsElementwise(instruction.opcode())) return std::nullopt;
-    std::vector<Literal> operands;
-    for (InstructionId operand : instruction.operands()) {
-      std::optional<Literal> value = Value(operand, depth + 1);
-      if (!value.has_value()) return std::nullopt;
-      operands.push_back(*std::move(value));
-    }
-    absl::StatusOr<Literal> result =
-        EvaluateInstruction(module_, computation_, id, operands);
-    if (!result.ok()) return std::nullopt;
-    return *std::move(result);
-  }
-
-  const Module& module_;
-  const Computation& computation_;
-  const Elements& elements_;
-  absl::flat_hash_map<InstructionId, std::optional<Literal>> values_;
-};
 
 // The known values among the operands of `tuple`.
 Elements KnownElements(const Computation& computation, InstructionId tuple,
@@ -88,7 +27,7 @@ Elements KnownElements(const Computation& computation, InstructionId tuple,
   return elements;
 }
 
-// Whether the loop goes on; nullopt when that is not known.
+// Returns true if the loop goes on; nullopt if that is not known.
 std::optional<bool> GoesOn(const Module& module, const Computation& condition,
                            const Elements& elements) {
   ScalarEvaluator evaluator(module, condition, elements);
@@ -150,6 +89,12 @@ std::optional<int64_t> LastOf(const Computation& condition, int32_t element) {
   const Instruction& root = condition[condition.root()];
   if (root.opcode() != Opcode::kCompare) return std::nullopt;
   const ComparisonDirection direction = root.attributes().direction;
+  const std::string& type = root.attributes().comparison_type;
+  const Shape& compared = condition[root.operand(0)].shape();
+  if (!type.empty() &&
+      type != (IsSigned(compared.element_type()) ? "SIGNED" : "UNSIGNED")) {
+    return std::nullopt;
+  }
   std::optional<int64_t> limit;
   bool strict = false;
   if (IsElement(condition, root.operand(0), element)) {
@@ -176,11 +121,9 @@ int64_t LargestValue(ElementType type) {
 std::optional<int64_t> SolveTripCount(int64_t init, int64_t step, int64_t last,
                                       ElementType type) {
   if (init > last) return 0;
-  const int64_t rounds = (last - init) / step + 1;
-  if (init + (rounds - 1) * step > LargestValue(type) - step) {
-    return std::nullopt;
-  }
-  return rounds;
+  const int64_t repeats = (last - init) / step;
+  if (init + repeats * step > LargestValue(type) - step) return std::nullopt;
+  return repeats + 1;
 }
 
 // The rounds of a loop, found by computing the element round for round.
@@ -263,6 +206,31 @@ std::optional<CountedLoop> FindCountedLoop(const Module& module,
   if (!rounds.has_value()) return std::nullopt;
   counted.trip_count = *rounds;
   return counted;
+}
+
+bool SurelyEnds(const Module& module, const Computation& computation,
+                InstructionId id) {
+  const auto is_endless = [&](const Computation& c, const Instruction& i) {
+    return i.opcode() == Opcode::kWhile &&
+           !FindCountedLoop(module, c, i.id()).has_value();
+  };
+  if (is_endless(computation, computation[id])) return false;
+  const ComputationIds& called = computation[id].called();
+  std::vector<ComputationId> worklist(called.begin(), called.end());
+  IdMap<bool> seen;
+  while (!worklist.empty()) {
+    const ComputationId callee = worklist.back();
+    worklist.pop_back();
+    if (seen.at(callee)) continue;
+    seen[callee] = true;
+    const Computation& inside = module.computation(callee);
+    for (const Instruction& instruction : inside.instructions()) {
+      if (is_endless(inside, instruction)) return false;
+      worklist.insert(worklist.end(), instruction.called().begin(),
+                      instruction.called().end());
+    }
+  }
+  return true;
 }
 
 }  // namespace hone::hlo

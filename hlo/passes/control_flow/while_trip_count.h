@@ -8,8 +8,7 @@
 
 namespace hone::hlo {
 
-// Whether the body of a while runs exactly that often; more often, or not
-// known.
+// How often the body of a while runs; kOther: more often, or not known.
 enum class TripCount { kZero, kOne, kOther };
 
 // The trip count of the while `id`, found by computing its condition from the
@@ -38,6 +37,11 @@ struct CountedLoop {
 std::optional<CountedLoop> FindCountedLoop(const Module& module,
                                            const Computation& computation,
                                            InstructionId id);
+
+// Returns true if a run of `id` comes to an end: each loop in it, however
+// deeply called, is a counted one.
+bool SurelyEnds(const Module& module, const Computation& computation,
+                InstructionId id);
 
 }  // namespace hone::hlo
 

@@ -4,6 +4,7 @@
 #include "gtest/gtest.h"
 
 #include "hlo/passes/registry.h"
+#include "tests/hlo/passes/control_flow/run_pass.h"
 #include "tests/hlo/passes/golden.h"
 #include "tests/support/status_matchers.h"
 
@@ -193,6 +194,79 @@ f0 {
   HONE_ASSERT_OK_AND_ASSIGN(const bool changed, pass->Run(module));
   EXPECT_TRUE(changed);
   EXPECT_LT(module.instruction_count(), 2'000'000);
+}
+
+// What says something about the call itself stays with a call.
+TEST(CallInliner, KeepsCallsWithAttributesOfTheirOwn) {
+  for (const char* attribute :
+       {R"(frontend_attributes={_xla_compute_type="host"})",
+        R"(frontend_attributes={a="b",_xla_stream_annotation="1"})",
+        R"(backend_config={"device_type":"host"})",
+        // The root inside has another one.
+        R"(sharding={replicated})", R"(frontend_attributes={k="2"})"}) {
+    ExpectUnchanged("call-inliner", absl::StrCat(R"(
+HloModule m
+f {
+  a = f32[4] parameter(0)
+  e = f32[4] custom-call(a), custom_call_target="effect"
+  ROOT r = f32[4] negate(e), sharding={devices=[2]0,1}, frontend_attributes={k="1"}
+}
+ENTRY e {
+  p = f32[4] parameter(0)
+  ROOT r = f32[4] call(p), to_apply=f, )",
+                                                 attribute, "\n}"));
+  }
+  ExpectUnchanged("call-inliner", R"(
+HloModule m
+f {
+  a = f32[4] parameter(0)
+  ROOT r = f32[4] negate(a)
+}, execution_thread="side"
+ENTRY e {
+  p = f32[4] parameter(0)
+  ROOT r = f32[4] call(p), to_apply=f
+})");
+}
+
+TEST(CallInliner, CarriesAttributesAndOrder) {
+  const std::string result = RunPass("call-inliner", R"(
+HloModule m
+f {
+  a = f32[4] parameter(0)
+  first = f32[4] custom-call(a), custom_call_target="first", sharding={replicated}
+  second = f32[4] custom-call(a), custom_call_target="second", control-predecessors={first}
+  ROOT r = f32[4] negate(a), frontend_attributes={j="1"}
+}
+ENTRY e {
+  p = f32[4] parameter(0)
+  r = f32[4] call(p), to_apply=f, sharding={devices=[2]0,1}, frontend_attributes={k="v"}, origin={{"o"}}
+  ROOT s = f32[4] call(r), to_apply=f
+})");
+  EXPECT_NE(result.find(R"(sharding={devices=[2]0,1})"), std::string::npos);
+  EXPECT_NE(result.find(R"({j="1",k="v"})"), std::string::npos) << result;
+  EXPECT_NE(result.find(R"(origin={{"o"}})"), std::string::npos) << result;
+  size_t orders = 0;
+  for (size_t at = result.find("control-predecessors"); at != result.npos;
+       at = result.find("control-predecessors", at + 1)) {
+    ++orders;
+  }
+  EXPECT_EQ(orders, 2u) << result;
+  EXPECT_EQ(result.find("call("), result.find("custom-call(") + 7) << result;
+}
+
+// The bitcast reads the array in the order that the parameter lies in.
+TEST(CallInliner, KeepsTheLayoutThatABitcastSees) {
+  const std::string result = RunPass("call-inliner", R"(
+HloModule m
+f {
+  a = f32[2,3]{0,1} parameter(0)
+  ROOT r = f32[6] bitcast(a)
+}
+ENTRY e {
+  p = f32[2,3] parameter(0)
+  ROOT r = f32[6] call(p), to_apply=f
+})");
+  EXPECT_NE(result.find("f32[2,3]{0,1} copy"), std::string::npos) << result;
 }
 
 }  // namespace

@@ -107,5 +107,71 @@ ENTRY e {
 })");
 }
 
+TEST(ConditionalToSelect, KeepsEffectsAndTuples) {
+  for (const char* branches : {R"(
+f {
+  a = f32[] parameter(0)
+  ROOT r = f32[] custom-call(a), custom_call_target="effect"
+})",
+                               R"(
+f {
+  a = f32[] parameter(0)
+  c = f32[] custom-call(a), custom_call_target="effect"
+  ROOT r = f32[] negate(a)
+})"}) {
+    ExpectUnchanged("conditional-to-select",
+                    std::string("HloModule m") + branches + R"(
+g {
+  ROOT a = f32[] parameter(0)
+}
+h {
+  a = f32[] parameter(0)
+  zero = f32[] constant(0)
+  p = pred[] compare(a, zero), direction=LT
+  ROOT r = f32[] conditional(p, a, a), true_computation=f, false_computation=g
+}
+ENTRY e {
+  x = f32[4] parameter(0)
+  ROOT r = f32[4] map(x), dimensions={0}, to_apply=h
+})");
+  }
+}
+
+// The second branch is the parameter, and both wait for nothing.
+TEST(ConditionalToSelect, SelectsAnArgument) {
+  ExpectRewrites("conditional-to-select", R"(
+HloModule m
+f {
+  a = s8[] parameter(0)
+  ROOT r = s8[] negate(a)
+}
+g {
+  ROOT a = s8[] parameter(0)
+}
+h {
+  a = s8[] parameter(0)
+  zero = s8[] constant(0)
+  p = pred[] compare(a, zero), direction=LT
+  ROOT r = s8[] conditional(p, a, a), true_computation=f, false_computation=g
+}
+ENTRY e {
+  x = s8[4] parameter(0)
+  ROOT r = s8[4] map(x), dimensions={0}, to_apply=h
+})",
+                 R"(
+HloModule m
+h {
+  a = s8[] parameter(0)
+  zero = s8[] constant(0)
+  p = pred[] compare(a, zero), direction=LT
+  n = s8[] negate(a)
+  ROOT r = s8[] select(p, n, a)
+}
+ENTRY e {
+  x = s8[4] parameter(0)
+  ROOT r = s8[4] map(x), dimensions={0}, to_apply=h
+})");
+}
+
 }  // namespace
 }  // namespace hone::hlo

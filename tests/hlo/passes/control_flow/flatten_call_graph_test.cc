@@ -1,3 +1,4 @@
+#include "absl/strings/str_replace.h"
 #include "gtest/gtest.h"
 
 #include "tests/hlo/passes/golden.h"
@@ -128,6 +129,45 @@ ENTRY e {
   p = f32[] parameter(0)
   ROOT r = f32[] call(p), to_apply=f
 })");
+}
+
+// A body that two loops share, with an effect, and their order.
+TEST(FlattenCallGraph, SeparatesLoopsAndKeepsAttributes) {
+  constexpr char kText[] = R"(
+HloModule m
+condition {
+  i = s32[] parameter(0)
+  n = s32[] constant(5)
+  ROOT r = pred[] compare(i, n), direction=LT
+}
+body {
+  i = s32[] parameter(0)
+  one = s32[] constant(1)
+  ROOT j = s32[] add(i, one)
+}$MORE
+ENTRY e {
+  i = s32[] parameter(0)
+  a = s32[] while(i), condition=condition, body=body, frontend_attributes={k="v"}
+  b = s32[] while(i), condition=$C, body=$B, control-predecessors={a}
+  ROOT r = s32[] add(a, b)
+})";
+  ExpectRewrites(
+      "flatten-call-graph",
+      absl::StrReplaceAll(kText,
+                          {{"$MORE", ""}, {"$C", "condition"}, {"$B", "body"}}),
+      absl::StrReplaceAll(kText, {{"$MORE", R"(
+condition.clone {
+  i = s32[] parameter(0)
+  n = s32[] constant(5)
+  ROOT r = pred[] compare(i, n), direction=LT
+}
+body.clone {
+  i = s32[] parameter(0)
+  one = s32[] constant(1)
+  ROOT j = s32[] add(i, one)
+})"},
+                                  {"$C", "condition.clone"},
+                                  {"$B", "body.clone"}}));
 }
 
 }  // namespace

@@ -1,7 +1,10 @@
+#include <string>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "gtest/gtest.h"
 
+#include "tests/hlo/passes/control_flow/run_pass.h"
 #include "tests/hlo/passes/golden.h"
 
 namespace hone::hlo {
@@ -305,6 +308,157 @@ ENTRY e {
   p = pred[] parameter(1)
   c = () conditional(p, x, x), true_computation=f, false_computation=g
   ROOT r = f32[4] sine(x)
+})");
+}
+
+// The branches may have different sizes.
+TEST(SimplifyConditional, KeepsDynamicResults) {
+  for (const char* shape :
+       {"f32[<=4]", "s8[2,<=4]", "(f32[2], f32[<=4])", "((f32[<=4]))"}) {
+    const bool is_array = shape[0] != '(';
+    ExpectUnchanged(kName, absl::StrReplaceAll(
+                               R"(
+HloModule m
+f {
+  x = $S parameter(0)
+  ROOT r = $S $F(x)
+}
+g {
+  x = $S parameter(0)
+  ROOT r = $S $G(x)
+}
+ENTRY e {
+  p = pred[] parameter(0)
+  a = $S parameter(1)
+  b = $S parameter(2)
+  ROOT c = $S conditional(p, a, b), true_computation=f, false_computation=g
+})",
+                               {{"$S", shape},
+                                {"$F", is_array ? "negate" : "copy"},
+                                {"$G", is_array ? "abs" : "copy"}}));
+  }
+}
+
+TEST(SimplifyConditional, InlinesADynamicBranchThatIsKnown) {
+  ExpectRewrites(kName, R"(
+HloModule m
+f {
+  x = f32[<=4] parameter(0)
+  ROOT r = f32[<=4] negate(x)
+}
+g {
+  ROOT x = f32[<=4] parameter(0)
+}
+ENTRY e {
+  p = pred[] constant(true)
+  a = f32[<=4] parameter(0)
+  ROOT c = f32[<=4] conditional(p, a, a), true_computation=f, false_computation=g
+})",
+                 R"(
+HloModule m
+ENTRY e {
+  a = f32[<=4] parameter(0)
+  ROOT c = f32[<=4] negate(a)
+})");
+}
+
+TEST(SimplifyConditional, KeepsTokens) {
+  ExpectUnchanged(kName, R"(
+HloModule m
+f {
+  t = (f32[], token[]) parameter(0)
+  x = f32[] get-tuple-element(t), index=0
+  k = token[] get-tuple-element(t), index=1
+  n = f32[] negate(x)
+  ROOT r = (f32[], token[]) tuple(n, k)
+}
+g {
+  t = (f32[], token[]) parameter(0)
+  x = f32[] get-tuple-element(t), index=0
+  k = token[] get-tuple-element(t), index=1
+  n = f32[] abs(x)
+  ROOT r = (f32[], token[]) tuple(n, k)
+}
+ENTRY e {
+  p = pred[] parameter(0)
+  t = (f32[], token[]) parameter(1)
+  ROOT c = (f32[], token[]) conditional(p, t, t), true_computation=f, false_computation=g
+})");
+}
+
+// A tuple that a conditional takes and that something else needs.
+TEST(SimplifyConditional, KeepsOperandsWithOtherUses) {
+  constexpr char kPair[] = R"(
+HloModule m
+f {
+  t = (f32[4,4], f32[4,4]) parameter(0)
+  a = f32[4,4] get-tuple-element(t), index=0
+  ROOT d = f32[4,4] dot(a, a), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+}
+g {
+  t = (f32[4,4], f32[4,4]) parameter(0)
+  a = f32[4,4] get-tuple-element(t), index=1
+  ROOT d = f32[4,4] dot(a, a), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+}
+ENTRY e {
+  p = pred[] parameter(0)
+  $ENTRY
+})";
+  for (const char* entry : {// The root, with a dead conditional, …
+                            R"(x = f32[4,4] parameter(1)
+  ROOT t = (f32[4,4], f32[4,4]) tuple(x, x)
+  c = f32[4,4] conditional(p, t, t), true_computation=f, false_computation=g)",
+                            // … a parameter, …
+                            R"(t = (f32[4,4], f32[4,4]) parameter(1)
+  ROOT c = f32[4,4] conditional(p, t, t), true_computation=f, false_computation=g)",
+                            // … and one that is used whole.
+                            R"(x = f32[4,4] parameter(1)
+  t = (f32[4,4], f32[4,4]) tuple(x, x)
+  c = f32[4,4] conditional(p, t, t), true_computation=f, false_computation=g
+  ROOT r = (f32[4,4], (f32[4,4], f32[4,4])) tuple(c, t))"}) {
+    const std::string result =
+        RunPass(kName, absl::StrReplaceAll(kPair, {{"$ENTRY", entry}}));
+    EXPECT_NE(result.find("t = (f32[4,4], f32[4,4])"), std::string::npos);
+  }
+}
+
+TEST(SimplifyConditional, AttributesFollowTheElements) {
+  const std::string result = RunPass(kName, R"(
+HloModule m
+f {
+  a = f32[4,4] parameter(0)
+  d = f32[4,4] dot(a, a), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  s = f32[4,4] sine(a)
+  ROOT r = (f32[4,4], f32[4,4]) tuple(d, s), origin={({"d"}, {"s"})}
+}
+g {
+  ROOT a = (f32[4,4], f32[4,4]) parameter(0)
+}
+ENTRY e {
+  x = f32[4,4] parameter(0)
+  u = (f32[4,4], f32[4,4]) parameter(1)
+  p = pred[] parameter(2)
+  c = (f32[4,4], f32[4,4]) conditional(p, x, u), true_computation=f, false_computation=g, sharding={{replicated}, {devices=[2,1]0,1}}, origin={({"c0"}, {"c1"})}
+  ROOT a = f32[4,4] get-tuple-element(c), index=1
+})");
+  EXPECT_NE(result.find(R"(origin={({"s"})})"), std::string::npos) << result;
+  EXPECT_NE(result.find(R"(origin={({"c1"})})"), std::string::npos) << result;
+  EXPECT_NE(result.find("sharding={{devices=[2,1]0,1}}"), std::string::npos)
+      << result;
+}
+
+TEST(SimplifyConditional, KeepsConditionalsThatAreWaitedFor) {
+  ExpectUnchanged(kName, R"(
+HloModule m
+f {
+  a = f32[] parameter(0)
+  ROOT r = f32[] negate(a)
+}
+ENTRY e {
+  x = f32[] parameter(0)
+  p = pred[] constant(true)
+  c = f32[] conditional(p, x, x), true_computation=f, false_computation=f
+  ROOT r = f32[] add(x, c), control-predecessors={c}
 })");
 }
 

@@ -159,5 +159,54 @@ ENTRY e {
 })");
 }
 
+// The condition is an element, which is the constant; the body reads it twice
+// and hands it on in another place too.
+TEST(WhileLoopConstantSinking, SinksIntoRootsAndOtherPlaces) {
+  ExpectRewrites("while-loop-constant-sinking", R"(
+HloModule m
+condition {
+  t = (pred[], pred[], s8[]) parameter(0)
+  ROOT p = pred[] get-tuple-element(t), index=0
+}
+body {
+  t = (pred[], pred[], s8[]) parameter(0)
+  p = pred[] get-tuple-element(t), index=0
+  q = pred[] get-tuple-element(t), index=0
+  x = s8[] get-tuple-element(t), index=2
+  y = s8[] negate(x)
+  z = s8[] select(q, x, y)
+  ROOT r = (pred[], pred[], s8[]) tuple(p, p, z)
+}
+ENTRY e {
+  x = s8[] parameter(0)
+  b = pred[] parameter(1)
+  no = pred[] constant(false)
+  t = (pred[], pred[], s8[]) tuple(no, b, x)
+  ROOT w = (pred[], pred[], s8[]) while(t), condition=condition, body=body
+})",
+                 R"(
+HloModule m
+condition {
+  t = (pred[], pred[], s8[]) parameter(0)
+  ROOT no = pred[] constant(false)
+}
+body {
+  t = (pred[], pred[], s8[]) parameter(0)
+  p = pred[] get-tuple-element(t), index=0
+  no = pred[] constant(false)
+  x = s8[] get-tuple-element(t), index=2
+  y = s8[] negate(x)
+  z = s8[] select(no, x, y)
+  ROOT r = (pred[], pred[], s8[]) tuple(p, no, z)
+}
+ENTRY e {
+  x = s8[] parameter(0)
+  b = pred[] parameter(1)
+  no = pred[] constant(false)
+  t = (pred[], pred[], s8[]) tuple(no, b, x)
+  ROOT w = (pred[], pred[], s8[]) while(t), condition=condition, body=body
+})");
+}
+
 }  // namespace
 }  // namespace hone::hlo

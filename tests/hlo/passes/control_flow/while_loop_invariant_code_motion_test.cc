@@ -1,5 +1,6 @@
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "gtest/gtest.h"
 
@@ -7,6 +8,7 @@
 #include "hlo/inference/verifier.h"
 #include "hlo/passes/registry.h"
 #include "hlo/text/printer.h"
+#include "tests/hlo/passes/control_flow/run_pass.h"
 #include "tests/hlo/passes/golden.h"
 #include "tests/support/status_matchers.h"
 
@@ -226,6 +228,127 @@ TEST(WhileLoopInvariantCodeMotion, GivesEachLoopItsOwnBody) {
   EXPECT_TRUE(report.equal) << report.explanation;
   // Nothing is left to move in either.
   ExpectUnchanged(kName, PrintModule(module));
+}
+
+// A loop of which the inner one ends only for some of the arguments $END, or
+// after $END rounds.
+std::string Nested(absl::string_view inner, absl::string_view direction,
+                   absl::string_view start) {
+  return absl::StrReplaceAll(
+      R"(
+HloModule m
+icond {
+  t = (s32[], f32[3]) parameter(0)
+  i = s32[] get-tuple-element(t), index=0
+  n = s32[] constant(4)
+  ROOT r = pred[] compare(i, n), direction=$DIRECTION
+}
+ibody {
+  t = (s32[], f32[3]) parameter(0)
+  i = s32[] get-tuple-element(t), index=0
+  three = s32[] constant(3)
+  j = s32[] add(i, three)
+  w = f32[3] get-tuple-element(t), index=1
+  s = f32[3] sine(w)
+  ROOT r = (s32[], f32[3]) tuple(j, s)
+}
+inner {
+  w = f32[3] parameter(0)
+  k = s32[] parameter(1)
+  t = (s32[], f32[3]) tuple($START, w)
+  l = (s32[], f32[3]) while(t), condition=icond, body=ibody
+  ROOT e = f32[3] get-tuple-element(l), index=1
+}
+pair {
+  t = (f32[3], s32[]) parameter(0)
+  w = f32[3] get-tuple-element(t), index=0
+  k = s32[] get-tuple-element(t), index=1
+  ROOT e = f32[3] call(w, k), to_apply=inner
+}
+condition {
+  t = (s32[], f32[3], f32[3], s32[], s32[]) parameter(0)
+  i = s32[] get-tuple-element(t), index=0
+  n = s32[] get-tuple-element(t), index=4
+  ROOT r = pred[] compare(i, n), direction=LT
+}
+body {
+  t = (s32[], f32[3], f32[3], s32[], s32[]) parameter(0)
+  i = s32[] get-tuple-element(t), index=0
+  one = s32[] constant(1)
+  next = s32[] add(i, one)
+  w = f32[3] get-tuple-element(t), index=1
+  x = f32[3] get-tuple-element(t), index=2
+  k = s32[] get-tuple-element(t), index=3
+  n = s32[] get-tuple-element(t), index=4
+  $INNER
+  y = f32[3] add(x, e)
+  ROOT r = (s32[], f32[3], f32[3], s32[], s32[]) tuple(next, w, y, k, n)
+}
+ENTRY e {
+  w = f32[3] parameter(0)
+  x = f32[3] parameter(1)
+  k = s32[] parameter(2)
+  n = s32[] parameter(3)
+  zero = s32[] constant(0)
+  t = (s32[], f32[3], f32[3], s32[], s32[]) tuple(zero, w, x, k, n)
+  l = (s32[], f32[3], f32[3], s32[], s32[]) while(t), condition=condition, body=body
+  ROOT y = f32[3] get-tuple-element(l), index=2
+})",
+      {{"$INNER", inner}, {"$DIRECTION", direction}, {"$START", start}});
+}
+
+constexpr char kWhile[] = R"(it = (s32[], f32[3]) tuple(k, w)
+  il = (s32[], f32[3]) while(it), condition=icond, body=ibody
+  e = f32[3] get-tuple-element(il), index=1)";
+constexpr char kCall[] = "e = f32[3] call(w, k), to_apply=inner";
+constexpr char kConditional[] = R"(c = (f32[3], s32[]) tuple(w, k)
+  m = s32[] constant(0)
+  p = pred[] compare(k, m), direction=GT
+  e = f32[3] conditional(p, c, c), true_computation=pair, false_computation=pair)";
+
+// n may be 0, and the inner loop endless.
+TEST(WhileLoopInvariantCodeMotion, KeepsWhatMayNotEnd) {
+  ExpectUnchanged(kName, Nested(kWhile, "NE", "k"));
+  ExpectUnchanged(kName, Nested(kWhile, "LT", "k"));
+  ExpectUnchanged(kName, Nested(kCall, "NE", "k"));
+  EXPECT_EQ(RunPassOnly(kName, Nested(kConditional, "NE", "k"))
+                .find("(s32[], f32[3], f32[3], s32[], s32[], f32[3])"),
+            std::string::npos);
+}
+
+TEST(WhileLoopInvariantCodeMotion, MovesLoopsWithAKnownTripCount) {
+  const std::string text = absl::StrReplaceAll(
+      Nested(kCall, "LT", "zero"),
+      {{"  t = (s32[], f32[3]) tuple(zero, w)",
+        "  zero = s32[] constant(0)\n  t = (s32[], f32[3]) tuple(zero, w)"}});
+  EXPECT_NE(RunPass(kName, text)
+                .find("(s32[], f32[3], f32[3], s32[], s32[], f32[3]) while"),
+            std::string::npos);
+}
+
+TEST(WhileLoopInvariantCodeMotion, KeepsRandomNumbersAndCommunication) {
+  for (const char* effect :
+       {"v = f32[3] rng(a, b), distribution=rng_uniform",
+        "v = f32[3] all-reduce(w), replica_groups={}, to_apply=sum",
+        "k = token[] after-all()\n  f = (f32[3], token[]) infeed(k)\n"
+        "  v = f32[3] get-tuple-element(f), index=0",
+        "d = f32[3] custom-call(w), custom_call_target=\"effect\"\n"
+        "  v = f32[3] sine(w), control-predecessors={d}"}) {
+    std::string text = absl::StrReplaceAll(
+        Loop(absl::StrCat("a = f32[] constant(0)\n  b = f32[] constant(1)\n  ",
+                          effect, "\n  y = f32[3] multiply(x, v)")),
+        {{"condition {\n",
+          "sum {\n  p = f32[] parameter(0)\n"
+          "  q = f32[] parameter(1)\n"
+          "  ROOT s = f32[] add(p, q)\n}\ncondition {\n"}});
+    ExpectUnchanged(kName, text);
+  }
+}
+
+TEST(WhileLoopInvariantCodeMotion, IgnoresDeadInstructions) {
+  const std::string text =
+      Loop("v = f32[3] sine(w)\n  y = f32[3] multiply(x, x)");
+  EXPECT_EQ(RunPass(kName, text).find("sine"), std::string::npos);
 }
 
 }  // namespace

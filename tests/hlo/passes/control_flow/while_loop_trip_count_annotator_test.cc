@@ -1,10 +1,12 @@
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "gtest/gtest.h"
 
 #include "hlo/passes/registry.h"
 #include "hlo/text/printer.h"
+#include "tests/hlo/passes/control_flow/run_pass.h"
 #include "tests/hlo/passes/golden.h"
 #include "tests/support/status_matchers.h"
 
@@ -161,6 +163,62 @@ ENTRY e {
                       R"("known_induction_variable":{"tuple_index":"0"}})"),
             std::string::npos)
       << text;
+}
+
+// The trip count that the pass writes down, or "".
+std::string TripCount(const std::string& loop) {
+  const std::string text = RunPassOnly(kName, loop);
+  constexpr char kKey[] = R"("known_trip_count":{"n":")";
+  const size_t at = text.find(kKey);
+  if (at == text.npos) return "";
+  const size_t begin = at + sizeof(kKey) - 1;
+  return text.substr(begin, text.find('"', begin) - begin);
+}
+
+std::string TypedLoop(absl::string_view type, absl::string_view init,
+                      absl::string_view step, absl::string_view limit,
+                      absl::string_view direction) {
+  return absl::StrReplaceAll(
+      Loop(absl::StrCat("constant(", init, ")"), "add(i, two)",
+           absl::StrCat("compare(i, n), direction=", direction),
+           "i = $T[] get-tuple-element(w), index=0", "", type),
+      {{"constant(10)", absl::StrCat("constant(", limit, ")")},
+       {"constant(2)", absl::StrCat("constant(", step, ")")}});
+}
+
+TEST(WhileLoopTripCountAnnotator, CountsInEachIntegerType) {
+  EXPECT_EQ(TripCount(TypedLoop("s8", "0", "50", "120", "LT")), "");
+  EXPECT_EQ(TripCount(TypedLoop("s8", "0", "50", "100", "LT")), "2");
+  EXPECT_EQ(TripCount(TypedLoop("u8", "0", "100", "200", "LE")), "");
+  EXPECT_EQ(TripCount(TypedLoop("u8", "250", "5", "255", "LT")), "1");
+  // 255 is a step of -1: 5, 4, …, 0, 255.
+  EXPECT_EQ(TripCount(TypedLoop("u8", "5", "255", "10", "LT")), "");
+  EXPECT_EQ(TripCount(TypedLoop("s64", "0", "1", "9223372036854775807", "LT")),
+            "9223372036854775807");
+  EXPECT_EQ(TripCount(TypedLoop("s64", "0", "1", "9223372036854775807", "LE")),
+            "");
+  EXPECT_EQ(TripCount(TypedLoop("u64", "0", "1", "18446744073709551615", "LT")),
+            "");
+  EXPECT_EQ(TripCount(TypedLoop("s32", "7", "1", "7", "LT")), "0");
+  EXPECT_EQ(TripCount(TypedLoop("s32", "7", "1", "7", "LE")), "1");
+}
+
+// Simulated, wraparound included.
+TEST(WhileLoopTripCountAnnotator, CountsDownAndToALimit) {
+  EXPECT_EQ(TripCount(TypedLoop("s32", "10", "-3", "0", "GT")), "4");
+  EXPECT_EQ(TripCount(TypedLoop("s32", "-6", "2", "0", "LT")), "3");
+  EXPECT_EQ(TripCount(TypedLoop("s8", "120", "1", "-120", "NE")), "16");
+  EXPECT_EQ(TripCount(TypedLoop("u8", "3", "255", "0", "NE")), "3");
+  EXPECT_EQ(TripCount(TypedLoop("s32", "0", "2", "7", "NE")), "");
+  EXPECT_EQ(TripCount(TypedLoop("s32", "0", "0", "7", "LT")), "");
+  EXPECT_EQ(TripCount(TypedLoop("s32", "0", "1", "1000000000", "NE")), "");
+}
+
+TEST(WhileLoopTripCountAnnotator, KeepsABackendConfigOfOtherMatters) {
+  ExpectUnchanged(
+      kName, Loop("constant(3)", "add(i, two)", "compare(i, n), direction=LT",
+                  "i = s32[] constant(11)",
+                  R"(, backend_config={"device_type":"host"})"));
 }
 
 }  // namespace

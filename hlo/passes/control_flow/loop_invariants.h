@@ -1,0 +1,52 @@
+#ifndef HONE_HLO_PASSES_CONTROL_FLOW_LOOP_INVARIANTS_H_
+#define HONE_HLO_PASSES_CONTROL_FLOW_LOOP_INVARIANTS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "hlo/ir/id_map.h"
+#include "hlo/rewrite/loop_rewriter.h"
+
+namespace hone::hlo {
+
+// What becomes of an instruction of a loop's body when those that compute the
+// same in every round move in front of the loop.
+enum class Fate : uint8_t {
+  kStays,
+  // The same in every round, and copied outside if something moved uses it:
+  // an element that is handed on, a constant, or an operation of little cost.
+  kAvailable,
+  kMoves,
+};
+
+// The fates of a body's instructions, by their ids.
+class LoopInvariants {
+ public:
+  // `loop`, which outlives this, takes its state apart.
+  explicit LoopInvariants(LoopRewriter& loop);
+
+  // Returns true if something moves.
+  bool any() const { return any_; }
+  // Returns true if `id` reads an array that the body hands on unchanged.
+  bool IsElement(InstructionId id) const;
+  // What is copied outside, operands before users: what moves, and what that
+  // needs.
+  std::vector<InstructionId> Copied() const;
+  // What moves and is used by something that stays for good: not only by what
+  // is copied outside and then dead here.
+  InstructionIds StillUsed() const;
+
+ private:
+  const Computation& body() const { return loop_.body().computation(); }
+  Fate FateOf(InstructionId id) const;
+
+  LoopRewriter& loop_;
+  std::vector<InstructionId> order_;
+  IdMap<Fate> fates_;
+  bool any_ = false;
+};
+
+}  // namespace hone::hlo
+
+#endif  // HONE_HLO_PASSES_CONTROL_FLOW_LOOP_INVARIANTS_H_

@@ -1,0 +1,133 @@
+#include "hlo/rewrite/callees.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "hlo/rewrite/carried_attributes.h"
+
+namespace hone::hlo {
+namespace {
+
+bool SeesLayout(const Computation& computation, InstructionId id) {
+  const InstructionIds& users = computation[id].users();
+  return std::any_of(users.begin(), users.end(), [&](InstructionId user) {
+    const Opcode opcode = computation[user].opcode();
+    return opcode == Opcode::kBitcast || IsOpaque(opcode);
+  });
+}
+
+}  // namespace
+
+Callees::Callees(Module& module)
+    : module_(module), budget_(CloningBudget(module)) {
+  for (const Computation& computation : module.computations()) {
+    CountCallersIn(computation);
+  }
+}
+
+void Callees::CountCallersIn(const Computation& computation) {
+  for (const Instruction& instruction : computation.instructions()) {
+    for (ComputationId callee : instruction.called()) ++callers_[callee];
+  }
+}
+
+bool Callees::AreOwn(const Instruction& site) const {
+  return std::all_of(
+      site.called().begin(), site.called().end(),
+      [&](ComputationId callee) { return callers_.at(callee) == 1; });
+}
+
+bool Callees::MakeOwn(Rewriter& r, InstructionId site) {
+  ComputationIds called = r[site].called();
+  int64_t copied = 0;
+  for (ComputationId callee : called) {
+    if (callers_.at(callee) > 1) {
+      copied += module_.computation(callee).live_count();
+    }
+  }
+  if (copied == 0) return true;
+  if (!Spend(copied)) return false;
+  for (ComputationId& callee : called) {
+    if (callers_.at(callee) == 1) continue;
+    --callers_[callee];
+    if (!cloner_.has_value()) cloner_.emplace(module_);
+    callee = cloner_->Clone(callee);
+    callers_[callee] = 1;
+    CountCallersIn(module_.computation(callee));
+  }
+  r.SetCalled(site, std::move(called));
+  return true;
+}
+
+bool Callees::Spend(int64_t instructions) {
+  if (instructions > budget_) return false;
+  budget_ -= instructions;
+  return true;
+}
+
+InstructionId Callees::Copy(Rewriter& r, ComputationId callee,
+                            absl::Span<const InstructionId> arguments) {
+  const Computation& source = module_.computation(callee);
+  if (source.parameters().size() != arguments.size()) {
+    r.Fail("another number of arguments than parameters");
+    return kNoInstruction;
+  }
+  InstructionIds values(arguments.begin(), arguments.end());
+  for (size_t i = 0; i < values.size(); ++i) {
+    const InstructionId parameter = source.parameters()[i];
+    const ShapePtr& shape = source[parameter].shape_ptr();
+    if (SeesLayout(source, parameter) &&
+        !Shape::Equal(*shape, r.shape(values[i]), /*ignore_layout=*/false)) {
+      values[i] = r.AddCopy(Instruction(Opcode::kCopy, shape, {values[i]}));
+    }
+  }
+  CountCallersIn(source);
+  return CloneInstructions(
+      source, values,
+      [&](Instruction copy) { return r.AddCopy(std::move(copy)); },
+      [&](InstructionId successor, InstructionId predecessor) {
+        r.AddControlPredecessor(successor, predecessor);
+      });
+}
+
+bool Callees::Inline(Rewriter& r, InstructionId site, size_t i,
+                     absl::Span<const InstructionId> arguments) {
+  const ComputationId id = r[site].called()[i];
+  const Computation& callee = module_.computation(id);
+  const Instruction& root = callee[callee.root()];
+  const bool is_new = root.opcode() != Opcode::kParameter;
+  const Instruction& result =
+      is_new ? root : r[arguments[static_cast<size_t>(root.index())]];
+  if (callee.suffix() != r.computation().suffix() ||
+      r.computation().HasControlDependency(site) ||
+      !Shape::Equal(result.shape(), r.shape(site)) ||
+      !MayCarryAttributes(r.computation(), site, result, is_new)) {
+    return false;
+  }
+  for (size_t k = 0; k < callee.parameters().size(); ++k) {
+    if (!Shape::Equal(callee[callee.parameters()[k]].shape(),
+                      r.shape(arguments[k]))) {
+      return false;
+    }
+  }
+  return Spend(callee.live_count()) &&
+         ReplaceSite(r, site, Copy(r, id, arguments), is_new);
+}
+
+bool Callees::ReplaceSite(Rewriter& r, InstructionId site,
+                          InstructionId replacement, bool is_new) {
+  if (!r.ok() || r.computation().HasControlDependency(site) ||
+      !Shape::Equal(r.shape(site), r.shape(replacement)) ||
+      !MayCarryAttributes(r.computation(), site, r[replacement], is_new)) {
+    return false;
+  }
+  for (ComputationId callee : r[site].called()) --callers_[callee];
+  // What calls nothing has no effect and can be removed.
+  r.SetCalled(site, {});
+  if (!r.Replace(site, replacement)) {
+    r.Fail("attributes that may be carried over are refused");
+  }
+  return r.ok();
+}
+
+}  // namespace hone::hlo

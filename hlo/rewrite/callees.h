@@ -1,0 +1,60 @@
+#ifndef HONE_HLO_REWRITE_CALLEES_H_
+#define HONE_HLO_REWRITE_CALLEES_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "absl/types/span.h"
+
+#include "hlo/ir/clone.h"
+#include "hlo/ir/id_map.h"
+#include "hlo/rewrite/rewriter.h"
+
+namespace hone::hlo {
+
+// Copies and inlines the computations that call sites (call, while,
+// conditional) of a module name, up to its CloningBudget, and knows which of
+// them have one caller. Made once per run of a pass.
+class Callees {
+ public:
+  // `module` outlives this. Nothing else copies computations meanwhile.
+  explicit Callees(Module& module);
+
+  // Returns true if `site` alone calls its callees, and each of them once.
+  bool AreOwn(const Instruction& site) const;
+  // Gives `site` copies of those of its callees that are called elsewhere too.
+  // Returns false, and changes nothing, beyond the budget.
+  bool MakeOwn(Rewriter& r, InstructionId site);
+
+  // Reserves a part of the budget.
+  bool Spend(int64_t instructions);
+  // Copies what `callee` computes from `arguments` (CloneInstructions), with
+  // its attributes. Returns what stands for the root.
+  InstructionId Copy(Rewriter& r, ComputationId callee,
+                     absl::Span<const InstructionId> arguments);
+  // Puts a copy of callee `i` in place of `site`, effects included. Returns
+  // false, and changes nothing, if `site` has control dependencies, another
+  // execution thread or attributes that cannot be carried over, or beyond the
+  // budget.
+  bool Inline(Rewriter& r, InstructionId site, size_t i,
+              absl::Span<const InstructionId> arguments);
+  // Replaces `site` by `replacement`, of which `is_new` says whether the
+  // rewrite made it. The effects of the callees are those of the replacement,
+  // or never occur. Returns false, and changes nothing, where attributes cannot
+  // be carried over or the shapes differ.
+  bool ReplaceSite(Rewriter& r, InstructionId site, InstructionId replacement,
+                   bool is_new);
+
+ private:
+  void CountCallersIn(const Computation& computation);
+
+  Module& module_;
+  // By computation; may count callers that have become unreachable.
+  IdMap<int> callers_;
+  int64_t budget_;
+  std::optional<ComputationCloner> cloner_;
+};
+
+}  // namespace hone::hlo
+
+#endif  // HONE_HLO_REWRITE_CALLEES_H_
