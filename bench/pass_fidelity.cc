@@ -23,6 +23,7 @@
 #include "hlo/inference/verifier.h"
 #include "hlo/passes/registry.h"
 #include "hlo/read_module.h"
+#include "hlo/rewrite/dead_code.h"
 #include "hlo/text/parser.h"
 
 namespace hone::bench {
@@ -42,6 +43,7 @@ struct Task {
 struct Row {
   int pairs = 0;
   int at_most_xla = 0;
+  int same = 0;
   int64_t ops_in = 0;
   int64_t ops_xla = 0;
   int64_t ops_ours = 0;
@@ -52,6 +54,7 @@ struct Row {
   void Add(const PairResult& result) {
     ++pairs;
     at_most_xla += result.ops_ours <= result.ops_xla ? 1 : 0;
+    same += result.same ? 1 : 0;
     ops_in += result.ops_in;
     ops_xla += result.ops_xla;
     ops_ours += result.ops_ours;
@@ -122,6 +125,13 @@ absl::Status JudgeMeaning(const hlo::Module& before, const hlo::Module& after,
   return absl::OkStatus();
 }
 
+int64_t CountLiveOps(hlo::Module module) {
+  for (const hlo::ComputationId id : module.ComputationIds()) {
+    hlo::RemoveDeadInstructions(module, id);
+  }
+  return hlo::CountOps(module);
+}
+
 // Every pair of the dumps in `directory`; `contents` keeps their text.
 absl::StatusOr<std::vector<Task>> ReadTasks(const std::string& directory,
                                             const std::string& only,
@@ -176,8 +186,8 @@ void PrintRow(const std::string& pass, const Row& row, std::ostream& out) {
     return;
   }
   out << absl::StrFormat(
-      " %5d %8d %8d %8d %5d %5d %5d  %s %d/%d\n", row.at_most_xla, row.ops_in,
-      row.ops_xla, row.ops_ours, count(Meaning::kEqual),
+      " %5d %5d %8d %8d %8d %5d %5d %5d  %s %d/%d\n", row.at_most_xla, row.same,
+      row.ops_in, row.ops_xla, row.ops_ours, count(Meaning::kEqual),
       count(Meaning::kNotRunnable), count(Meaning::kUnequal),
       absl::StrCat(row.worst->module, "/", row.worst->state.substr(0, 4)),
       row.worst->ops_ours, row.worst->ops_xla);
@@ -196,7 +206,8 @@ nlohmann::ordered_json ToJson(const PairResult& result) {
 
 absl::StatusOr<PairResult> JudgePassPair(const hlo::Pass& pass,
                                          const std::string& module,
-                                         const PassPair& pair) {
+                                         const PassPair& pair,
+                                         bool counts_only) {
   HONE_ASSIGN_OR_RETURN(hlo::Module before, Parse(pair.before));
   FillElidedConstants(before);
   HONE_ASSIGN_OR_RETURN(const hlo::Module theirs, Parse(pair.after));
@@ -208,8 +219,9 @@ absl::StatusOr<PairResult> JudgePassPair(const hlo::Pass& pass,
   result.ops_in = hlo::CountOps(before);
   result.ops_xla = hlo::CountOps(theirs);
   result.ops_ours = hlo::CountOps(ours);
-  if (changed) {
-    HONE_RETURN_IF_ERROR(hlo::VerifyModule(ours));
+  result.same = CountLiveOps(ours) == CountLiveOps(theirs);
+  if (changed) HONE_RETURN_IF_ERROR(hlo::VerifyModule(ours));
+  if (changed && !counts_only) {
     HONE_RETURN_IF_ERROR(JudgeMeaning(before, ours, result));
   }
   return result;
@@ -229,9 +241,9 @@ absl::StatusOr<nlohmann::ordered_json> RunPassFidelityBench(
       const Task& task = tasks[i];
       const auto pass = hlo::FindPass(task.pair.pass);
       if (!pass.ok()) continue;
-      pool.Schedule([&, i, pass = *pass] {
+      pool.Schedule([&, i, pass = *pass, counts_only = options.counts_only] {
         absl::StatusOr<PairResult> result =
-            JudgePassPair(*pass, task.module, task.pair);
+            JudgePassPair(*pass, task.module, task.pair, counts_only);
         absl::MutexLock lock(&mu);
         if (result.ok()) {
           results[i] = *std::move(result);
@@ -249,9 +261,9 @@ absl::StatusOr<nlohmann::ordered_json> RunPassFidelityBench(
   for (size_t i = 0; i < tasks.size(); ++i) {
     rows[tasks[i].pair.pass].Add(results[i]);
   }
-  out << absl::StrFormat("%-30s %5s %5s %8s %8s %8s %5s %5s %5s  %s\n", "pass",
-                         "pairs", "<=xla", "ops in", "xla", "ours", "equal",
-                         "n/a", "diff", "worst ours/xla");
+  out << absl::StrFormat("%-30s %5s %5s %5s %8s %8s %8s %5s %5s %5s  %s\n",
+                         "pass", "pairs", "<=xla", "same", "ops in", "xla",
+                         "ours", "equal", "n/a", "diff", "worst ours/xla");
   nlohmann::ordered_json passes = nlohmann::ordered_json::array();
   int unequal = 0;
   for (const auto& [pass, row] : rows) {
@@ -260,6 +272,7 @@ absl::StatusOr<nlohmann::ordered_json> RunPassFidelityBench(
         {"pass", pass}, {"implemented", HavePass(pass)}, {"pairs", row.pairs}};
     if (HavePass(pass)) {
       json["at_most_xla"] = row.at_most_xla;
+      json["same"] = row.same;
       json["ops_in"] = row.ops_in;
       json["ops_xla"] = row.ops_xla;
       json["ops_ours"] = row.ops_ours;

@@ -118,6 +118,8 @@ void AddPassFidelityOptions(CLI::App& command,
       .add_option("--dumps", options.dumps, "Folder of XLA's per-pass dumps")
       ->capture_default_str();
   command.add_option("--only", options.only, "The only pass to compare");
+  command.add_flag("--counts", options.counts_only,
+                   "Compare counts only, run nothing");
 }
 
 int PassFidelityStatus(const Json& document) {

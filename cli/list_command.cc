@@ -102,13 +102,32 @@ absl::StatusOr<int> ListWorkers(const Context& context) {
   return kDone;
 }
 
+absl::StatusOr<int> ListPasses(const Context& context) {
+  nlohmann::ordered_json passes = nlohmann::ordered_json::array();
+  for (const hlo::PassEntry& entry : hlo::Passes()) {
+    const absl::string_view origin = hlo::PassOriginName(entry.origin);
+    const absl::string_view numerics =
+        hlo::NumericClassName(entry.numeric_class);
+    if (context.json) {
+      passes.push_back(
+          {{"id", entry.id}, {"origin", origin}, {"numeric_class", numerics}});
+    } else {
+      std::cout << absl::StrFormat("%-36s %-10s %s\n", entry.id, origin,
+                                   numerics);
+    }
+  }
+  if (context.json) PrintJson({{"passes", passes}});
+  return kDone;
+}
+
 }  // namespace
 
 void AddListCommand(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand("list", "List what is available");
   command->require_subcommand(1);
-  AddNames(*command, context, "passes", "HLO passes",
-           [] { return Strings(hlo::Passes().ids()); });
+  AddCommand(*command, context, "passes", "HLO passes")->callback([&context] {
+    RunCommand(context, [&] { return ListPasses(context); });
+  });
   AddNames(*command, context, "pipelines", "Named orders of passes", [] {
     std::vector<std::string> names;
     for (const hlo::Pipeline& pipeline : hlo::Pipelines()) {

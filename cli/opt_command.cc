@@ -21,6 +21,8 @@ struct Options {
   std::string passes;
   std::string pipeline;
   std::string numerics = "reassociate";
+  std::string verify = "none";
+  bool trace = false;
   std::string output;
 };
 
@@ -48,6 +50,14 @@ absl::StatusOr<int> Run(const Options& options, const Context& context) {
   hlo::PipelineOptions pipeline_options;
   HONE_ASSIGN_OR_RETURN(pipeline_options.rewrite.numerics,
                         hlo::ParseNumerics(options.numerics));
+  pipeline_options.verify_each = options.verify == "pass";
+  pipeline_options.rewrite.verify_rewrites = options.verify == "rewrite";
+  if (options.trace) {
+    pipeline_options.rewrite.trace = [](const hlo::RewriteEvent& event) {
+      std::cerr << event.rewrite << ": " << event.computation << ": "
+                << event.instruction << "\n";
+    };
+  }
   HONE_ASSIGN_OR_RETURN(hlo::Module module, hlo::ReadModuleFile(options.file));
   const int64_t ops_before = hlo::CountOps(module);
   hlo::PipelineReport report;
@@ -87,6 +97,15 @@ void AddOptCommand(CLI::App& app, Context& context) {
   command->add_option("--pipeline", options->pipeline,
                       "A named pipeline: xla-cpu or xla-gpu");
   AddNumericsOption(*command, options->numerics);
+  command
+      ->add_option("--verify", options->verify,
+                   "Verify the module after each `pass`, each `rewrite` or "
+                   "`none`")
+      ->check(CLI::IsMember({"none", "pass", "rewrite"}))
+      ->capture_default_str();
+  command->add_flag("--trace", options->trace,
+                    "Print each rewrite to stderr: pass, computation, and the "
+                    "instruction it changes");
   command->add_option("-o,--output", options->output,
                       "Path of the result (.pb: as a proto); default: stdout");
   command->callback([options, &context] {

@@ -6,11 +6,24 @@ namespace hone::hlo {
 
 const Registry<PassEntry>& Passes() {
   static const auto* const passes = new Registry<PassEntry>("pass", {
-#define HONE_PASS(id, factory) {id, factory().release()},
+#define HONE_PASS(id, factory, origin, numeric_class) \
+  {id, factory().release(), PassOrigin::origin, NumericClass::numeric_class},
 #include "hlo/passes/passes.def"
 #undef HONE_PASS
                                                                     });
   return *passes;
+}
+
+absl::string_view PassOriginName(PassOrigin origin) {
+  switch (origin) {
+    case PassOrigin::kUpstream:
+      return "upstream";
+    case PassOrigin::kStronger:
+      return "stronger";
+    case PassOrigin::kOwn:
+      return "own";
+  }
+  return "unknown";
 }
 
 std::vector<absl::string_view> PassNames() { return Passes().ids(); }

@@ -12,14 +12,26 @@
 
 namespace hone::hlo {
 
-#define HONE_PASS(id, factory) std::unique_ptr<Pass> factory();
+#define HONE_PASS(id, factory, origin, numeric_class) \
+  std::unique_ptr<Pass> factory();
 #include "hlo/passes/passes.def"
 #undef HONE_PASS
+
+// Where a rewrite comes from.
+enum class PassOrigin {
+  kUpstream,  // does what upstream XLA's pass of that name does
+  kStronger,  // and more, as its header says
+  kOwn,       // upstream has no such pass
+};
+// `upstream`, `stronger` or `own`.
+absl::string_view PassOriginName(PassOrigin origin);
 
 // One line of passes.def.
 struct PassEntry {
   absl::string_view id;
   const Pass* pass;  // lives as long as the process
+  PassOrigin origin;
+  NumericClass numeric_class;  // of its strongest rewrite
 };
 
 // All passes.
