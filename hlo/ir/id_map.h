@@ -1,6 +1,7 @@
 #ifndef HONE_HLO_IR_ID_MAP_H_
 #define HONE_HLO_IR_ID_MAP_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 #include <utility>

@@ -302,7 +302,9 @@ class LocalCommands(Scratch):
         self.assertIn("[", document["explanation"])
 
     def test_lists(self):
-        self.assertIn("dce", self.json("list", "passes")["passes"])
+        self.assertIn({"id": "dce", "origin": "upstream",
+                       "numeric_class": "exact"},
+                      self.json("list", "passes")["passes"])
         self.assertIn("beam", self.json("list", "optimizers")["optimizers"])
         self.assertEqual(self.json("list", "tasks")["tasks"],
                          ["kernel", "pass_order"])

@@ -24,6 +24,7 @@
 // squares. Not for dynamic or empty arrays.
 
 #include <memory>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 
@@ -170,7 +171,7 @@ class Expander {
   // The element type of the instruction, and the one computed in.
   const ElementType given_;
   const ElementType type_;
-  InstructionIds operands_;
+  std::vector<InstructionId> operands_;
 };
 
 class BatchnormExpander final : public Pass {
