@@ -137,6 +137,11 @@ bool AttributesPermitReplacing(const Instruction& instruction) {
   return true;
 }
 
+bool IsAnnotated(const Instruction& instruction) {
+  return FindAttribute(instruction, kSharding) != nullptr ||
+         FindAttribute(instruction, kFrontend) != nullptr;
+}
+
 std::shared_ptr<const Attributes> WithoutCarried(
     const std::shared_ptr<const Attributes>& attributes) {
   const auto carried = [](const auto& attribute) {

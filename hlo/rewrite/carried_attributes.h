@@ -31,6 +31,10 @@ namespace hone::hlo {
 // Returns true if nothing in the attributes forbids to replace `instruction`.
 bool AttributesPermitReplacing(const Instruction& instruction);
 
+// Returns true if `instruction` has a sharding or frontend attributes, which
+// would be lost with it where nothing of its shape takes its place.
+bool IsAnnotated(const Instruction& instruction);
+
 // The attributes of `instruction` that are not carried: those of an equal
 // computation elsewhere, of another shape perhaps. Shares the object where
 // nothing is dropped.

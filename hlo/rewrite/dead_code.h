@@ -8,8 +8,9 @@ namespace hone::hlo {
 
 // Removes the instructions of one computation that neither its root nor an
 // effect needs: all but parameters, opaque instructions and callers of them,
-// ends of control dependencies, and what these use. Returns whether there were
-// any; the computation stays shared if not.
+// ends of control dependencies, and what these use. Keeps the order of the
+// others, so that the module may be scheduled. Returns true if there were any;
+// the computation stays shared if not.
 bool RemoveDeadInstructions(Module& module, ComputationId computation_id);
 
 // Likewise, through a rewriter of that computation that is in use.

@@ -11,10 +11,10 @@ namespace hone::hlo {
 // lie along dimension `index_vector_dim`, or are single numbers where that is
 // the rank.
 
-// How many index vectors there are.
+// The number of index vectors.
 int64_t IndexVectorCount(const Shape& indices, int64_t index_vector_dim);
 
-// Whether an integer type can hold `value`, which is not negative.
+// Returns true if an integer type can hold `value`, which is not negative.
 bool IndexTypeHolds(ElementType type, int64_t value);
 
 // The indices as a matrix of one index vector a row, in their order.

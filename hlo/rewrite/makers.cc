@@ -76,9 +76,11 @@ InstructionId MakeBinary(Rewriter& r, Opcode opcode, InstructionId lhs,
   return Make(r, opcode, {lhs, rhs}, place);
 }
 
-InstructionId MakeLike(Rewriter& r, InstructionId prototype,
-                       absl::Span<const InstructionId> operands, Place place) {
-  Instruction instruction = r[prototype].WithOperands(operands);
+namespace {
+
+// Adds `instruction`, which has the opcode of `prototype`.
+InstructionId AddLike(Rewriter& r, InstructionId prototype,
+                      Instruction instruction, Place place) {
   switch (instruction.opcode()) {
     // The shape says what operands and attributes do not: all of it, …
     case Opcode::kBitcast:
@@ -102,6 +104,22 @@ InstructionId MakeLike(Rewriter& r, InstructionId prototype,
       instruction.set_shape(nullptr);
       return r.Add(std::move(instruction), place);
   }
+}
+
+}  // namespace
+
+InstructionId MakeLike(Rewriter& r, InstructionId prototype,
+                       absl::Span<const InstructionId> operands, Place place) {
+  return AddLike(r, prototype, r[prototype].WithOperands(operands), place);
+}
+
+InstructionId MakeLike(Rewriter& r, InstructionId prototype,
+                       absl::Span<const InstructionId> operands,
+                       Attributes attributes, Place place) {
+  Instruction instruction = r[prototype].WithOperands(operands);
+  instruction.set_attributes(
+      std::make_shared<const Attributes>(std::move(attributes)));
+  return AddLike(r, prototype, std::move(instruction), place);
 }
 
 InstructionId MakeLike(Rewriter& r, InstructionId prototype,

@@ -42,6 +42,10 @@ InstructionId MakeBinary(Rewriter& r, Opcode opcode, InstructionId lhs,
 InstructionId MakeLike(Rewriter& r, InstructionId prototype,
                        absl::Span<const InstructionId> operands,
                        Place place = Place::current());
+// Likewise with other attributes: other dimension numbers, say.
+InstructionId MakeLike(Rewriter& r, InstructionId prototype,
+                       absl::Span<const InstructionId> operands,
+                       Attributes attributes, Place place = Place::current());
 
 // Likewise with another element type. For operations that the type does not
 // change: those that move elements, and elementwise arithmetic.

@@ -6,29 +6,33 @@
 //   {0} d  = f32[1,2,5,3] reshape(d')
 //
 // Legal always; for dots whose batch dimensions lead in both operands and that
-// contract one dimension. It adds reshapes, which others may fold: fewer
-// dimensions make kernels simpler, not the operation count smaller.
+// contract one dimension. Numeric class: exact. Adds reshapes, which other
+// passes may fold: fewer dimensions make kernels simpler, not the operation
+// count smaller.
 
 #include <memory>
 #include <utility>
 
 #include "hlo/passes/registry.h"
-#include "hlo/rewrite/rewrite_each.h"
+#include "hlo/rewrite/dimensions.h"
+#include "hlo/rewrite/driver.h"
+#include "hlo/rewrite/makers.h"
 
 namespace hone::hlo {
 namespace {
 
 bool SimplifyBatchDot(Rewriter& r, InstructionId id) {
-  const Instruction& dot = r[id];
-  if (dot.operand_count() != 2 || dot.attributes().dot == nullptr) return false;
-  DotDimensions d = *dot.attributes().dot;
+  if (r[id].operand_count() != 2 || r[id].attributes().dot == nullptr) {
+    return false;
+  }
+  DotDimensions d = *r[id].attributes().dot;
   if (d.lhs_contracting.size() != 1 || d.lhs_batch != d.rhs_batch ||
       !IsIdentityPermutation(d.lhs_batch)) {
     return false;
   }
   DimensionVector dropped;
   for (int64_t b : d.lhs_batch) {
-    if (r.shape(dot.operand(0)).dimension(b) == 1) dropped.push_back(b);
+    if (r.shape(r.operand(id, 0)).dimension(b) == 1) dropped.push_back(b);
   }
   if (dropped.empty()) return false;
 
@@ -37,21 +41,16 @@ bool SimplifyBatchDot(Rewriter& r, InstructionId id) {
       IdentityPermutation(static_cast<int64_t>(d.lhs_batch.size()) - count);
   d.lhs_contracting[0] -= count;
   d.rhs_contracting[0] -= count;
-  InstructionIds operands = dot.operands();
+  InstructionIds operands = r[id].operands();
   for (InstructionId& operand : operands) {
     operand = MakeReshape(r, operand,
                           WithoutDimensions(r.dimensions_of(operand), dropped));
   }
-  Attributes attributes = dot.attributes();
-  attributes.dot = std::make_shared<DotDimensions>(std::move(d));
-  Instruction smaller(
-      Opcode::kDot,
-      Shape::Array(dot.shape().element_type(),
-                   WithoutDimensions(dot.shape().dimensions(), dropped)),
-      operands, std::make_shared<const Attributes>(std::move(attributes)));
-  smaller.set_metadata(dot.metadata());
-  const InstructionId added = r.Add(std::move(smaller));
-  return r.Replace(id, MakeReshape(r, added, r.dimensions_of(id)));
+  Attributes attributes = r[id].attributes();
+  attributes.dot = std::make_shared<const DotDimensions>(std::move(d));
+  const InstructionId smaller =
+      MakeLike(r, id, operands, std::move(attributes));
+  return r.Replace(id, MakeReshape(r, smaller, r.dimensions_of(id)));
 }
 
 class BatchDotSimplification final : public Pass {
@@ -59,8 +58,9 @@ class BatchDotSimplification final : public Pass {
   absl::string_view name() const override { return "batch-dot-simplification"; }
 
   absl::StatusOr<bool> Run(Module& module,
-                           const RewriteOptions& /*options*/) const override {
-    return RewriteEach(module, IsOpcode(Opcode::kDot), SimplifyBatchDot);
+                           const RewriteOptions& options) const override {
+    return RewriteModule(module, {.name = name(), .opcodes = {Opcode::kDot}},
+                         options, SimplifyBatchDot);
   }
 };
 

@@ -4,17 +4,19 @@
 //   ROOT r = s32[3] add(a, b)            →   ROOT r = s32[3] constant({5,7,9})
 //
 // Operands may also be iotas and broadcasts of constants, which is what stands
-// for large regular constants. The values come from the evaluator, so floating
-// point results may differ from a target's in the last bits.
+// for large regular constants. Legal when the instruction is pure. The values
+// come from the evaluator. Numeric class: exact for integers, movements of data
+// and the arithmetic that IEEE 754 defines; otherwise reassociates, as a target
+// may round transcendental functions and sums another way. What the evaluator
+// cannot compute stays.
 //
-// Legal when the instruction is pure. Not folded: opaque instructions, control
-// flow and fusions (their bodies are folded inside), tuples, bitcasts (their
-// value depends on layouts), dynamic shapes, constants whose value was left out
-// of the text, ends of control dependencies, scheduled modules. Nor iota and
-// broadcast themselves, and results larger than kMaxGrownElements and than the
-// constants they come from: a large constant costs memory and reading it costs
-// time (upstream draws the line at 45 million elements). Nor work that would
-// take long: kMaxElements, kMaxProducts.
+// Not folded: control flow and fusions (their bodies are folded inside),
+// tuples, bitcasts (their value depends on layouts), dynamic shapes, constants
+// whose value was left out of the text. Nor iota and broadcast themselves, and
+// results larger than kMaxGrownElements and than the constants they come from:
+// a large constant costs memory and reading it costs time (upstream draws the
+// line at 45 million elements). Nor work that would take long: kMaxElements,
+// kMaxProducts, and regions of anything but scalars, which might not even end.
 
 #include <algorithm>
 #include <cstdint>
@@ -25,6 +27,9 @@
 
 #include "hlo/evaluator/evaluator.h"
 #include "hlo/passes/registry.h"
+#include "hlo/rewrite/driver.h"
+#include "hlo/rewrite/makers.h"
+#include "hlo/rewrite/values.h"
 
 namespace hone::hlo {
 namespace {
@@ -32,7 +37,7 @@ namespace {
 constexpr int64_t kMaxGrownElements = 1024;
 // Of operands and result together.
 constexpr int64_t kMaxElements = int64_t{1} << 20;
-// Result times largest operand elements, for opcodes whose work grows so.
+// Result times largest operand or window, for opcodes whose work grows so.
 constexpr int64_t kMaxProducts = int64_t{1} << 24;
 
 bool IsFoldableOpcode(Opcode opcode) {
@@ -41,22 +46,16 @@ bool IsFoldableOpcode(Opcode opcode) {
     case Opcode::kBroadcast:
     case Opcode::kCall:
     case Opcode::kConditional:
-    case Opcode::kConstant:
     case Opcode::kFusion:
     case Opcode::kGetTupleElement:
-    case Opcode::kIota:
-    case Opcode::kParameter:
-    case Opcode::kPartitionId:
-    case Opcode::kReplicaId:
-    case Opcode::kTuple:
     case Opcode::kWhile:
       return false;
     default:
-      return !IsOpaque(opcode);
+      return true;
   }
 }
 
-// Whether the work is not linear in operands and result.
+// Returns true if the work is not linear in operands and result.
 bool MultipliesOperands(Opcode opcode) {
   switch (opcode) {
     case Opcode::kCholesky:
@@ -75,107 +74,103 @@ bool MultipliesOperands(Opcode opcode) {
   }
 }
 
-bool IsKnownConstant(const Instruction& instruction) {
-  return instruction.IsConstant() && instruction.shape().IsArray() &&
-         !instruction.literal()->is_elided();
+// Returns true if targets may round the result otherwise than the evaluator.
+bool MayRoundOtherwise(const Instruction& instruction) {
+  const ElementType type = instruction.shape().element_type();
+  if (IsComplex(type)) return true;
+  return IsFloat(type) && (IsTranscendental(instruction.opcode()) ||
+                           MultipliesOperands(instruction.opcode()) ||
+                           !instruction.called().empty());
 }
 
-bool HasKnownValue(const Computation& computation, InstructionId id) {
-  const Instruction& instruction = computation[id];
-  if (instruction.opcode() == Opcode::kBroadcast) {
-    return IsKnownConstant(computation[instruction.operand(0)]);
+bool HasKnownValue(const Rewriter& r, InstructionId id) {
+  if (r.Is(id, Opcode::kBroadcast)) id = r.operand(id, 0);
+  return r.Is(id, Opcode::kIota) ||
+         ConstantLiteral(r.computation(), id) != nullptr;
+}
+
+// The number of elements of the window; over kMaxProducts, some such number.
+int64_t WindowElements(const Instruction& instruction) {
+  int64_t elements = 1;
+  if (instruction.attributes().window == nullptr) return elements;
+  for (const WindowDimension& d : *instruction.attributes().window) {
+    if (elements <= kMaxProducts) elements *= std::max<int64_t>(d.size, 1);
   }
-  return instruction.opcode() == Opcode::kIota || IsKnownConstant(instruction);
+  return elements;
 }
 
-bool SizesAreSmall(const Computation& computation,
-                   const Instruction& instruction) {
+bool SizesAreSmall(const Rewriter& r, const Instruction& instruction) {
   const int64_t result = instruction.shape().num_elements();
   int64_t all = result;
   int64_t largest = 0;
   int64_t constants = 0;
   for (InstructionId id : instruction.operands()) {
-    const int64_t elements = computation[id].shape().num_elements();
+    const int64_t elements = r.shape(id).num_elements();
     // One by one: hostile sizes must not overflow the sum.
     if (elements > kMaxElements || all > kMaxElements) return false;
     all += elements;
     largest = std::max(largest, elements);
-    if (computation[id].IsConstant()) constants += elements;
+    if (r[id].IsConstant()) constants += elements;
   }
-  return all <= kMaxElements &&
-         result <= std::max(kMaxGrownElements, constants) &&
-         (!MultipliesOperands(instruction.opcode()) ||
-          result * largest <= kMaxProducts);
-}
-
-bool IsFoldable(const Module& module, const Computation& computation,
-                InstructionId id) {
-  const Instruction& instruction = computation[id];
-  if (!instruction.is_live() || instruction.operand_count() == 0 ||
-      !IsFoldableOpcode(instruction.opcode()) ||
-      !instruction.shape().IsArray() || instruction.shape().is_dynamic()) {
+  if (all > kMaxElements || result > std::max(kMaxGrownElements, constants)) {
     return false;
   }
-  for (InstructionId operand : instruction.operands()) {
-    if (!HasKnownValue(computation, operand)) return false;
-  }
-  return SizesAreSmall(computation, instruction) &&
-         !module.HasSideEffect(instruction) &&
-         !computation.HasControlDependency(id);
+  const int64_t window = WindowElements(instruction);
+  return !MultipliesOperands(instruction.opcode()) ||
+         (window <= kMaxProducts && result * largest <= kMaxProducts &&
+          std::max(result, largest) * window <= kMaxProducts);
 }
 
-// The value of an instruction that HasKnownValue.
-absl::StatusOr<Literal> KnownValue(const Module& module,
-                                   const Computation& computation,
-                                   InstructionId id) {
-  const Instruction& instruction = computation[id];
-  if (instruction.IsConstant()) return *instruction.literal();
-  std::vector<Literal> operands;
-  for (InstructionId operand : instruction.operands()) {
-    operands.push_back(*computation[operand].literal());
+// Returns true if each call of the region takes a short time.
+bool IsScalarRegion(const Computation& region) {
+  for (const Instruction& instruction : region.instructions()) {
+    if (!instruction.called().empty() || !instruction.shape().IsScalar()) {
+      return false;
+    }
   }
-  return EvaluateInstruction(module, computation, id, operands);
+  return true;
 }
 
-// The value of a foldable instruction; nullopt where the evaluator has none.
-std::optional<Literal> Fold(const Module& module,
-                            const Computation& computation, InstructionId id) {
+bool IsFoldable(const Rewriter& r, InstructionId id) {
+  const Instruction& instruction = r[id];
+  return instruction.operand_count() > 0 &&
+         IsFoldableOpcode(instruction.opcode()) &&
+         instruction.shape().IsArray() &&
+         std::all_of(instruction.operands().begin(),
+                     instruction.operands().end(),
+                     [&](InstructionId operand) {
+                       return HasKnownValue(r, operand);
+                     }) &&
+         SizesAreSmall(r, instruction) &&
+         (!MayRoundOtherwise(instruction) ||
+          r.Permits(NumericClass::kReassociates)) &&
+         std::all_of(instruction.called().begin(), instruction.called().end(),
+                     [&](ComputationId region) {
+                       return IsScalarRegion(r.module().computation(region));
+                     }) &&
+         r.MayReplace(id);
+}
+
+// The value of an instruction; nullopt where the evaluator has none.
+std::optional<Literal> Value(const Rewriter& r, InstructionId id) {
+  if (r[id].IsConstant()) return *r[id].literal();
   std::vector<Literal> operands;
-  for (InstructionId operand : computation[id].operands()) {
-    absl::StatusOr<Literal> value = KnownValue(module, computation, operand);
-    if (!value.ok()) return std::nullopt;
+  for (InstructionId operand : r[id].operands()) {
+    std::optional<Literal> value = Value(r, operand);
+    if (!value.has_value()) return std::nullopt;
     operands.push_back(*std::move(value));
   }
-  absl::StatusOr<Literal> result =
-      EvaluateInstruction(module, computation, id, operands);
-  if (!result.ok()) return std::nullopt;
-  return result->Reshaped(computation[id].shape_ptr());
+  absl::StatusOr<Literal> value =
+      EvaluateInstruction(r.module(), r.computation(), id, operands);
+  if (!value.ok()) return std::nullopt;
+  return *std::move(value);
 }
 
-bool FoldComputation(Module& module, ComputationId computation_id) {
-  const Computation& shared = module.computation(computation_id);
-  bool has_work = false;
-  for (InstructionId id = 0; id < shared.slot_count() && !has_work; ++id) {
-    has_work = IsFoldable(module, shared, id);
-  }
-  if (!has_work) return false;
-  bool changed = false;
-  // Operands first, so that chains fold in one run.
-  for (InstructionId id : shared.PostOrder()) {
-    if (!IsFoldable(module, module.computation(computation_id), id)) continue;
-    std::optional<Literal> value =
-        Fold(module, module.computation(computation_id), id);
-    if (!value.has_value()) continue;
-    Computation& computation = module.mutable_computation(computation_id);
-    Instruction constant = Instruction::Constant(*std::move(value));
-    constant.set_metadata(computation[id].metadata());
-    const InstructionId folded =
-        computation.AddInstruction(std::move(constant));
-    computation.ReplaceAllUses(id, folded);
-    computation.RemoveWithUnusedOperands(id);
-    changed = true;
-  }
-  return changed;
+bool Fold(Rewriter& r, InstructionId id) {
+  if (!IsFoldable(r, id)) return false;
+  const std::optional<Literal> value = Value(r, id);
+  return value.has_value() &&
+         r.Replace(id, MakeConstant(r, value->Reshaped(r[id].shape_ptr())));
 }
 
 class ConstantFolding final : public Pass {
@@ -183,13 +178,11 @@ class ConstantFolding final : public Pass {
   absl::string_view name() const override { return "constant_folding"; }
 
   absl::StatusOr<bool> Run(Module& module,
-                           const RewriteOptions& /*options*/) const override {
-    if (module.is_scheduled()) return false;
-    bool changed = false;
-    for (ComputationId c = 0; c < module.computation_slots(); ++c) {
-      if (module.has_computation(c)) changed |= FoldComputation(module, c);
-    }
-    return changed;
+                           const RewriteOptions& options) const override {
+    return RewriteModule(
+        module,
+        {.name = name(), .visit = Visit::kFixedPoint, .checks_itself = true},
+        options, Fold);
   }
 };
 

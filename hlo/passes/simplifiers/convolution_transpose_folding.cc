@@ -4,19 +4,22 @@
 //   transpose(convolution(x, k))             →  convolution(x, k)
 //
 // the first with other input and kernel labels, the second with other output
-// labels, where nothing else uses the convolution. Legal always, as a
-// convolution takes its dimensions in any order. A transposed operand with
-// other users stays for them. Hone's own: upstream's transpose-folding declines
-// convolutions on the CPU, whose kernels want canonical orders. Not for ends of
-// control dependencies and scheduled modules.
+// labels, where nothing else uses the convolution and it has no sharding or
+// frontend attributes, which speak of the order that it had. Legal always, as a
+// convolution takes its dimensions in any order; window, groups and dilation
+// follow the labels. A transposed operand with other users stays for them.
+// Numeric class: exact. Hone's own: upstream's transpose-folding declines
+// convolutions on the CPU, whose kernels want canonical orders.
 
 #include <memory>
 #include <utility>
 
 #include "hlo/passes/registry.h"
 #include "hlo/passes/simplifiers/fold_transposes.h"
-#include "hlo/rewrite/builder.h"
-#include "hlo/rewrite/rewrite_each.h"
+#include "hlo/rewrite/carried_attributes.h"
+#include "hlo/rewrite/dimensions.h"
+#include "hlo/rewrite/driver.h"
+#include "hlo/rewrite/makers.h"
 
 namespace hone::hlo {
 namespace {
@@ -24,24 +27,22 @@ namespace {
 // A convolution of two operands whose labels may change.
 bool IsFoldable(const Rewriter& r, InstructionId id) {
   return r.Is(id, Opcode::kConvolution) && r[id].operand_count() == 2 &&
-         r[id].attributes().convolution != nullptr && MayRewrite(r, id);
+         r[id].attributes().convolution != nullptr;
 }
 
-// `convolution` on these operands with these labels and the shape of `id`, for
-// which it stands in.
+// Replaces `id` by `convolution` on these operands with these labels.
 bool ReplaceByConvolution(Rewriter& r, InstructionId id,
                           InstructionId convolution,
                           const InstructionIds& operands,
                           ConvolutionDimensions labels) {
-  auto attributes = std::make_shared<Attributes>(r[convolution].attributes());
-  attributes->convolution =
-      std::make_shared<ConvolutionDimensions>(std::move(labels));
-  return r.ReplaceWith(id, Instruction(Opcode::kConvolution, r[id].shape_ptr(),
-                                       operands, std::move(attributes)));
+  Attributes attributes = r[convolution].attributes();
+  attributes.convolution =
+      std::make_shared<const ConvolutionDimensions>(std::move(labels));
+  return r.Replace(id,
+                   MakeLike(r, convolution, operands, std::move(attributes)));
 }
 
 bool FoldOperands(Rewriter& r, InstructionId id) {
-  if (!IsFoldable(r, id)) return false;
   InstructionIds operands = r[id].operands();
   ConvolutionDimensions labels = *r[id].attributes().convolution;
   bool folded = false;
@@ -66,8 +67,8 @@ bool FoldOperands(Rewriter& r, InstructionId id) {
 
 bool FoldIntoResult(Rewriter& r, InstructionId id) {
   const InstructionId convolution = r.operand(id, 0);
-  if (!IsFoldable(r, convolution) || !r.DiesWith(convolution, id) ||
-      !MayRewrite(r, id)) {
+  if (!IsFoldable(r, convolution) || !r.MayReplace(convolution) ||
+      IsAnnotated(r[convolution]) || !r.DiesWith(convolution, id)) {
     return false;
   }
   const DimensionVector inverse = InversePermutation(r[id].dimensions());
@@ -80,14 +81,8 @@ bool FoldIntoResult(Rewriter& r, InstructionId id) {
 }
 
 bool Fold(Rewriter& r, InstructionId id) {
-  switch (r[id].opcode()) {
-    case Opcode::kConvolution:
-      return FoldOperands(r, id);
-    case Opcode::kTranspose:
-      return FoldIntoResult(r, id);
-    default:
-      return false;
-  }
+  if (r.Is(id, Opcode::kTranspose)) return FoldIntoResult(r, id);
+  return IsFoldable(r, id) && FoldOperands(r, id);
 }
 
 class ConvolutionTransposeFolding final : public Pass {
@@ -97,8 +92,12 @@ class ConvolutionTransposeFolding final : public Pass {
   }
 
   absl::StatusOr<bool> Run(Module& module,
-                           const RewriteOptions& /*options*/) const override {
-    return RewriteToFixedPoint(module, Fold);
+                           const RewriteOptions& options) const override {
+    return RewriteModule(module,
+                         {.name = name(),
+                          .opcodes = {Opcode::kConvolution, Opcode::kTranspose},
+                          .visit = Visit::kFixedPoint},
+                         options, Fold);
   }
 };
 

@@ -12,10 +12,11 @@
 // Legal because HLO is pure but for opaque instructions (rng and custom-call
 // among them), which are left alone, as are while, call and the like that
 // contain one, ends of control dependencies and constants whose value was left
-// out of the text. Shapes may differ in layout, which has no meaning before
-// layout assignment, unless a bitcast or an opaque user reads it or the
-// instruction is a root. Scheduled modules are left alone: there a copy that
-// equals another one is a buffer of its own.
+// out of the text. Attributes include sharding and frontend attributes.
+// Constants are equal bit by bit. Shapes may differ in layout, which has no
+// meaning before layout assignment, unless a bitcast or an opaque user reads it
+// or the instruction is a root. Scheduled modules are left alone: there a copy
+// that equals another one is a buffer of its own. Numeric class: exact.
 //
 // Not to be used after passes that duplicate instructions on purpose
 // (rematerialization, constant splitting): it undoes them.
@@ -31,6 +32,7 @@
 
 #include "hlo/analysis/structural_equality.h"
 #include "hlo/passes/registry.h"
+#include "hlo/rewrite/driver.h"
 
 namespace hone::hlo {
 namespace {
@@ -38,68 +40,59 @@ namespace {
 // Finds the duplicates in one computation without changing it.
 class DuplicateFinder {
  public:
-  DuplicateFinder(const Module& module, const Computation& computation,
-                  std::optional<ComputationClasses>& classes)
-      : module_(module),
-        computation_(computation),
-        classes_(classes),
-        hashes_(static_cast<size_t>(computation.slot_count())),
-        kept_(static_cast<size_t>(computation.slot_count())) {}
+  DuplicateFinder(const Rewriter& r, std::optional<ComputationClasses>& classes)
+      : r_(r), classes_(classes), kept_(kNoInstruction) {
+    hashes_.reserve(r.computation().live_count());
+    kept_.reserve(r.computation().live_count());
+  }
 
   // (duplicate, what replaces it), duplicates in post order.
   std::vector<std::pair<InstructionId, InstructionId>> Find() {
-    const auto hash = [this](InstructionId id) {
-      return hashes_[static_cast<size_t>(id)];
-    };
+    const auto hash = [this](InstructionId id) { return hashes_.at(id); };
     const auto same = [this](InstructionId a, InstructionId b) {
       return Same(a, b);
     };
     absl::flat_hash_set<InstructionId, decltype(hash), decltype(same)> seen(
-        static_cast<size_t>(computation_.live_count()), hash, same);
+        static_cast<size_t>(r_.computation().live_count()), hash, same);
     std::vector<std::pair<InstructionId, InstructionId>> duplicates;
-    for (InstructionId id : computation_.PostOrder()) {
-      kept_[static_cast<size_t>(id)] = id;
+    for (InstructionId id : r_.computation().PostOrder()) {
+      kept_[id] = id;
       if (!IsCandidate(id)) continue;
-      hashes_[static_cast<size_t>(id)] = Hash(id);
+      hashes_[id] = Hash(id);
       const auto [it, inserted] = seen.insert(id);
       if (inserted) continue;
-      kept_[static_cast<size_t>(id)] = *it;
+      kept_[id] = *it;
       duplicates.emplace_back(id, *it);
     }
     return duplicates;
   }
 
  private:
-  InstructionId Kept(InstructionId id) const {
-    return kept_[static_cast<size_t>(id)];
-  }
-
   bool IsCandidate(InstructionId id) const {
-    const Instruction& instruction = computation_[id];
+    const Instruction& instruction = r_[id];
     return instruction.opcode() != Opcode::kParameter &&
            !IsOpaque(instruction.opcode()) &&
            !(instruction.IsConstant() && instruction.literal()->is_elided()) &&
-           !(computation_.has_control_dependencies() &&
-             computation_.HasControlDependency(id));
+           !r_.computation().HasControlDependency(id);
   }
 
   size_t Hash(InstructionId id) const {
-    const Instruction& instruction = computation_[id];
+    const Instruction& instruction = r_[id];
     size_t h = HashOperation(instruction);
     if (IsCommutative(instruction.opcode())) {
       const auto [low, high] = std::minmax(
-          {Kept(instruction.operand(0)), Kept(instruction.operand(1))});
+          {kept_.at(instruction.operand(0)), kept_.at(instruction.operand(1))});
       return absl::HashOf(h, low, high);
     }
     for (InstructionId operand : instruction.operands()) {
-      h = absl::HashOf(h, Kept(operand));
+      h = absl::HashOf(h, kept_.at(operand));
     }
     return h;
   }
 
   bool SameOperands(const Instruction& a, const Instruction& b) const {
     const auto same = [this](InstructionId x, InstructionId y) {
-      return Kept(x) == Kept(y);
+      return kept_.at(x) == kept_.at(y);
     };
     return std::equal(a.operands().begin(), a.operands().end(),
                       b.operands().begin(), b.operands().end(), same) ||
@@ -108,17 +101,12 @@ class DuplicateFinder {
   }
 
   bool LayoutIsRead(InstructionId id) const {
-    if (id == computation_.root()) return true;
-    const InstructionIds& users = computation_[id].users();
-    return std::any_of(users.begin(), users.end(), [&](InstructionId user) {
-      const Opcode opcode = computation_[user].opcode();
-      return opcode == Opcode::kBitcast || IsOpaque(opcode);
-    });
+    return id == r_.computation().root() || r_.LayoutIsSeen(id);
   }
 
   bool Same(InstructionId a_id, InstructionId b_id) const {
-    const Instruction& a = computation_[a_id];
-    const Instruction& b = computation_[b_id];
+    const Instruction& a = r_[a_id];
+    const Instruction& b = r_[b_id];
     if (!SameOperation(a, b, /*ignore_layout=*/true) || !SameOperands(a, b)) {
       return false;
     }
@@ -133,57 +121,45 @@ class DuplicateFinder {
   bool SameCalled(const Instruction& a, const Instruction& b) const {
     if (a.called().empty() && b.called().empty()) return true;
     if (a.called() != b.called()) {
-      if (!classes_.has_value()) classes_.emplace(module_);
+      if (!classes_.has_value()) classes_.emplace(r_.module());
       if (!classes_->SameCalled(a, b)) return false;
     }
-    return !module_.HasSideEffect(a);
+    return !r_.module().HasSideEffect(a);
   }
 
-  const Module& module_;
-  const Computation& computation_;
+  const Rewriter& r_;
   // Made when first needed, which is rarely.
   std::optional<ComputationClasses>& classes_;
-  std::vector<size_t> hashes_;
-  // By slot: itself, or what replaces it.
-  std::vector<InstructionId> kept_;
+  IdMap<size_t> hashes_;
+  // Itself, or what replaces it.
+  IdMap<InstructionId> kept_;
 };
-
-void Merge(
-    Computation& computation,
-    const std::vector<std::pair<InstructionId, InstructionId>>& duplicates) {
-  for (const auto& [duplicate, kept] : duplicates) {
-    computation.ReplaceAllUses(duplicate, kept);
-  }
-  // Backwards: the youngest users of an operand are found fastest.
-  for (auto it = duplicates.rbegin(); it != duplicates.rend(); ++it) {
-    computation.Remove(it->first);
-  }
-}
 
 class Cse final : public Pass {
  public:
   absl::string_view name() const override { return "cse"; }
 
   absl::StatusOr<bool> Run(Module& module,
-                           const RewriteOptions& /*options*/) const override {
-    if (module.is_scheduled()) return false;
-    bool changed = false;
+                           const RewriteOptions& options) const override {
     // Of the module as it was when first needed. Computations that were equal
     // then still compute the same.
     std::optional<ComputationClasses> classes;
-    for (ComputationId id : module.ComputationPostOrder()) {
-      const Computation& computation = module.computation(id);
+    const auto merge = [&](Rewriter& r) {
       // Two equal instructions need two that are no parameters.
       const auto parameters =
-          static_cast<int64_t>(computation.parameters().size());
-      if (computation.live_count() - parameters < 2) continue;
-      const auto duplicates =
-          DuplicateFinder(module, computation, classes).Find();
-      if (duplicates.empty()) continue;
-      Merge(module.mutable_computation(id), duplicates);
-      changed = true;
-    }
-    return changed;
+          static_cast<int64_t>(r.computation().parameters().size());
+      if (r.computation().live_count() - parameters < 2) return;
+      const auto duplicates = DuplicateFinder(r, classes).Find();
+      // There are no attributes to carry over: they are equal.
+      for (const auto& [duplicate, kept] : duplicates) {
+        r.ReplaceUses(duplicate, kept);
+      }
+      // Backwards: the youngest users of an operand are found fastest.
+      for (auto it = duplicates.rbegin(); it != duplicates.rend(); ++it) {
+        r.RemoveDead(it->first);
+      }
+    };
+    return RewriteComputations(module, {.name = name()}, options, merge);
   }
 };
 

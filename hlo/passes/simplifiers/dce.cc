@@ -9,8 +9,9 @@
 //
 // Legal because HLO is pure but for opaque instructions, which stay, as do
 // parameters (they are the signature) and ends of control dependencies. Slot
-// order is kept, so that a scheduled module may be passed too. Always of use;
-// upstream leaves operands to it, our rewrites mostly remove theirs at once.
+// order is kept, so that a scheduled module may be passed too. Numeric class:
+// exact. Always of use; upstream leaves operands to it, our rewrites mostly
+// remove theirs at once.
 
 #include <memory>
 
@@ -27,8 +28,7 @@ class Dce final : public Pass {
   absl::StatusOr<bool> Run(Module& module,
                            const RewriteOptions& /*options*/) const override {
     bool changed = false;
-    for (ComputationId id = 0; id < module.computation_slots(); ++id) {
-      if (!module.has_computation(id)) continue;
+    for (ComputationId id : module.ComputationIds()) {
       changed |= RemoveDeadInstructions(module, id);
     }
     // After the instructions: a dead call may have been the last one.

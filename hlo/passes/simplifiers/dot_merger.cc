@@ -11,7 +11,8 @@
 // the operand that differs has one dimension that is neither batch nor
 // contracted. Of any two that come together one must be small (64 MiB with its
 // operands, upstream's limit on GPUs): large ones keep the machine busy alone.
-// It trades dots for a concatenation and slices: not for the operation count.
+// Numeric class: exact, as each element is the same sum as before. Trades dots
+// for a concatenation and slices: not for the operation count.
 //
 // Upstream joins pairs and pairs of pairs; this joins a group at once. Dots
 // that share an operand but for a transpose stay apart.
@@ -22,7 +23,9 @@
 #include <vector>
 
 #include "hlo/passes/registry.h"
-#include "hlo/rewrite/rewrite_each.h"
+#include "hlo/rewrite/dimensions.h"
+#include "hlo/rewrite/driver.h"
+#include "hlo/rewrite/makers.h"
 
 namespace hone::hlo {
 namespace {
@@ -31,23 +34,24 @@ constexpr int64_t kSmallBytes = int64_t{64} << 20;
 
 class Merger {
  public:
-  Merger(Module& module, ComputationId id)
-      : r_(module, id, DefaultRewriteOptions()) {}
+  explicit Merger(Rewriter& r) : r_(r) {}
 
-  bool Run() {
-    bool changed = false;
-    const InstructionId slots = r_.computation().slot_count();
-    for (InstructionId id = 0; id < slots; ++id) {
-      if (!r_[id].is_live() || r_[id].users().size() < 2) continue;
-      changed |= MergeUsers(id, 0);
-      if (r_[id].is_live()) changed |= MergeUsers(id, 1);
+  void Run() {
+    std::vector<InstructionId> shared;
+    for (const Instruction& instruction : r_.computation().instructions()) {
+      if (instruction.users().size() < 2) continue;
+      shared.push_back(instruction.id());
     }
-    return changed;
+    for (InstructionId id : shared) {
+      for (size_t side : {size_t{0}, size_t{1}}) {
+        if (r_.computation().Contains(id)) MergeUsers(id, side);
+      }
+    }
   }
 
  private:
   // Merges the dots of which `shared` is operand `side`.
-  bool MergeUsers(InstructionId shared, size_t side) {
+  void MergeUsers(InstructionId shared, size_t side) {
     std::vector<InstructionId> dots;
     for (InstructionId user : r_[shared].users()) {
       if (IsMergeable(user, side) && r_.operand(user, side) == shared) {
@@ -55,7 +59,6 @@ class Merger {
       }
     }
     std::sort(dots.begin(), dots.end());
-    bool changed = false;
     while (dots.size() > 1) {
       std::vector<InstructionId> group = {dots[0]};
       std::vector<InstructionId> rest;
@@ -70,19 +73,15 @@ class Merger {
           rest.push_back(dots[i]);
         }
       }
-      if (group.size() > 1) {
-        Merge(group, side);
-        changed = true;
-      }
+      if (group.size() > 1) Merge(group, side);
       dots = std::move(rest);
     }
-    return changed;
   }
 
   bool IsMergeable(InstructionId id, size_t side) const {
     const Instruction& dot = r_[id];
     if (dot.opcode() != Opcode::kDot || dot.operand_count() != 2 ||
-        dot.attributes().dot == nullptr || !MayRewrite(r_, id)) {
+        dot.attributes().dot == nullptr || !r_.MayReplace(id)) {
       return false;
     }
     const DotDimensions& d = *dot.attributes().dot;
@@ -106,25 +105,25 @@ class Merger {
     return bytes;
   }
 
-  // Whether neither `id` nor any of the group needs the other's result.
+  // Returns true if neither `id` nor any of the group needs the other's result.
   bool IsIndependent(InstructionId id,
                      const std::vector<InstructionId>& group) {
-    if (position_.empty()) UpdatePositions();
     return std::all_of(group.begin(), group.end(), [&](InstructionId other) {
       return Position(id) < Position(other) ? !DependsOn(other, id)
                                             : !DependsOn(id, other);
     });
   }
 
-  // Whether `id` needs the result of `ancestor`, which comes before it. What
-  // comes before `ancestor` need not be looked at.
+  // Returns true if `id` needs the result of `ancestor`, which comes before it.
+  // What comes before `ancestor` need not be looked at.
   bool DependsOn(InstructionId id, InstructionId ancestor) {
     ++visit_;
     std::vector<InstructionId> worklist = {id};
     const auto push = [&](InstructionId next) {
-      int32_t& visited = visited_[static_cast<size_t>(next)];
-      if (visited == visit_ || Position(next) < Position(ancestor)) return;
-      visited = visit_;
+      if (visited_[next] == visit_ || Position(next) < Position(ancestor)) {
+        return;
+      }
+      visited_[next] = visit_;
       worklist.push_back(next);
     };
     while (!worklist.empty()) {
@@ -140,18 +139,16 @@ class Merger {
     return false;
   }
 
-  int32_t Position(InstructionId id) const {
-    return position_[static_cast<size_t>(id)];
-  }
-  void UpdatePositions() {
-    const Computation& c = r_.computation();
-    position_.assign(static_cast<size_t>(c.slot_count()), 0);
-    visited_.assign(static_cast<size_t>(c.slot_count()), 0);
-    visit_ = 0;
-    int32_t next = 0;
-    for (InstructionId id : c.PostOrder()) {
-      position_[static_cast<size_t>(id)] = next++;
+  // In a topological order.
+  int32_t Position(InstructionId id) {
+    if (!positions_are_known_) {
+      int32_t next = 0;
+      for (InstructionId i : r_.computation().PostOrder()) {
+        position_[i] = next++;
+      }
+      positions_are_known_ = true;
     }
+    return position_.at(id);
   }
 
   void Merge(const std::vector<InstructionId>& group, size_t side) {
@@ -171,43 +168,31 @@ class Merger {
                                    : static_cast<int64_t>(d.lhs_batch.size());
 
     InstructionIds parts;
-    int64_t size = 0;
-    for (InstructionId dot : group) {
-      parts.push_back(r_.operand(dot, other));
-      size += r_.shape(dot).dimension(result_dim);
-    }
-    const Shape& part = r_.shape(parts[0]);
-    DimensionVector dimensions = part.dimensions();
-    dimensions[static_cast<size_t>(free)] = size;
+    for (InstructionId dot : group) parts.push_back(r_.operand(dot, other));
     InstructionIds operands = first.operands();
-    operands[other] = r_.Add(Instruction(
-        Opcode::kConcatenate, Shape::Array(part.element_type(), dimensions),
-        parts, DimensionAttributes({free})));
-    dimensions = first.shape().dimensions();
-    dimensions[static_cast<size_t>(result_dim)] = size;
-    Instruction merged(Opcode::kDot,
-                       Shape::Array(first.shape().element_type(), dimensions),
-                       operands, first.attributes_ptr());
-    merged.set_metadata(first.metadata());
-    const InstructionId product = r_.Add(std::move(merged));
+    operands[other] = MakeConcatenate(r_, parts, free);
+    const InstructionId product = MakeLike(r_, group[0], operands);
 
     std::vector<SliceDimension> slice;
-    for (int64_t limit : dimensions) slice.push_back({0, limit, 1});
+    for (int64_t limit : r_.dimensions_of(product)) {
+      slice.push_back({0, limit, 1});
+    }
     SliceDimension& range = slice[static_cast<size_t>(result_dim)];
     range.limit = 0;
     for (InstructionId dot : group) {
       range.start = range.limit;
       range.limit += r_.shape(dot).dimension(result_dim);
-      r_.ReplaceWith(dot, MakeSlice(r_.computation(), product, slice));
+      r_.Replace(dot, MakeSlice(r_, product, slice));
     }
-    position_.clear();
+    positions_are_known_ = false;
   }
 
-  Rewriter r_;
-  // Of every instruction in a topological order; empty when out of date.
-  std::vector<int32_t> position_;
+  Rewriter& r_;
+  // Of every instruction, unless something changed since.
+  bool positions_are_known_ = false;
+  IdMap<int32_t> position_;
   // The last visit of each instruction, by number.
-  std::vector<int32_t> visited_;
+  IdMap<int32_t> visited_;
   int32_t visit_ = 0;
 };
 
@@ -216,13 +201,10 @@ class DotMerger final : public Pass {
   absl::string_view name() const override { return "dot-merger"; }
 
   absl::StatusOr<bool> Run(Module& module,
-                           const RewriteOptions& /*options*/) const override {
-    if (module.is_scheduled()) return false;
-    bool changed = false;
-    for (ComputationId id = 0; id < module.computation_slots(); ++id) {
-      if (module.has_computation(id)) changed |= Merger(module, id).Run();
-    }
-    return changed;
+                           const RewriteOptions& options) const override {
+    return RewriteComputations(module,
+                               {.name = name(), .opcodes = {Opcode::kDot}},
+                               options, [](Rewriter& r) { Merger(r).Run(); });
   }
 };
 

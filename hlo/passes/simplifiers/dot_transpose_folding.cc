@@ -5,22 +5,22 @@
 //
 // Legal where the transpose keeps the order of the free dimensions, which make
 // up the result; batch and contracting dimensions may come in any order. A
-// transpose with other users stays for them. Hone's own: upstream's
-// transpose-folding only swaps rows and columns on the CPU. Undoes the
-// canonical form of dot_decomposer, with which it must not share a loop. Not
-// for ends of control dependencies and scheduled modules.
+// transpose with other users stays for them. Numeric class: exact. Hone's own:
+// upstream's transpose-folding only swaps rows and columns on the CPU. Undoes
+// the canonical form of dot_decomposer, with which it must not share a loop.
 
 #include <memory>
 
 #include "hlo/passes/registry.h"
 #include "hlo/passes/simplifiers/fold_transposes.h"
-#include "hlo/rewrite/rewrite_each.h"
+#include "hlo/rewrite/dimensions.h"
+#include "hlo/rewrite/driver.h"
 
 namespace hone::hlo {
 namespace {
 
-// Whether the dimensions of an operand that are neither batch nor contracting
-// stay in ascending order when renamed by `permutation`.
+// Returns true if the dimensions of an operand that are neither batch nor
+// contracting stay in ascending order when renamed by `permutation`.
 bool KeepsFreeOrder(const DimensionVector& permutation,
                     const DimensionVector& batch,
                     const DimensionVector& contracting) {
@@ -34,19 +34,20 @@ bool KeepsFreeOrder(const DimensionVector& permutation,
   return true;
 }
 
-bool Fold(Rewriter& r, InstructionId id) {
-  return r.Is(id, Opcode::kDot) && MayRewrite(r, id) &&
-         FoldTransposesIntoDot(r, id, KeepsFreeOrder);
-}
-
 class DotTransposeFolding final : public Pass {
  public:
   absl::string_view name() const override { return "dot-transpose-folding"; }
 
   absl::StatusOr<bool> Run(Module& module,
-                           const RewriteOptions& /*options*/) const override {
+                           const RewriteOptions& options) const override {
     // A fold may uncover a transpose of a transpose.
-    return RewriteToFixedPoint(module, Fold);
+    return RewriteModule(module,
+                         {.name = name(),
+                          .opcodes = {Opcode::kDot},
+                          .visit = Visit::kFixedPoint},
+                         options, [](Rewriter& r, InstructionId id) {
+                           return FoldTransposesIntoDot(r, id, KeepsFreeOrder);
+                         });
   }
 };
 

@@ -7,13 +7,16 @@
 //   reshape(reshape(a)) → a, when the shapes agree
 //   convert(a), reshape(a) → a, when they change nothing
 //
-// Legal always. It never adds an instruction; a small part of algsimp.
+// Legal always; what is in between keeps its sharding or frontend attributes,
+// and so its place. Numeric class: exact. Never adds an instruction; a small
+// part of algsimp.
 
 #include <memory>
-#include <utility>
 
 #include "hlo/passes/registry.h"
-#include "hlo/rewrite/rewrite_each.h"
+#include "hlo/rewrite/carried_attributes.h"
+#include "hlo/rewrite/driver.h"
+#include "hlo/rewrite/makers.h"
 
 namespace hone::hlo {
 namespace {
@@ -21,13 +24,12 @@ namespace {
 bool SimplifyConcatenate(Rewriter& r, InstructionId id) {
   // Concatenations of one value with itself, nested, double with every level.
   constexpr size_t kMostOperands = 4096;
-  const Instruction& outer = r[id];
   InstructionIds parts;
   bool nested = false;
-  for (InstructionId operand : outer.operands()) {
+  for (InstructionId operand : r[id].operands()) {
     const Instruction& inner = r[operand];
     if (inner.opcode() != Opcode::kConcatenate ||
-        inner.dimensions() != outer.dimensions() || !MayRewrite(r, operand)) {
+        inner.dimensions() != r[id].dimensions() || IsAnnotated(inner)) {
       parts.push_back(operand);
       continue;
     }
@@ -35,23 +37,21 @@ bool SimplifyConcatenate(Rewriter& r, InstructionId id) {
     parts.insert(parts.end(), inner.operands().begin(), inner.operands().end());
     if (parts.size() > kMostOperands) return false;
   }
-  return nested && r.ReplaceWith(id, outer.WithOperands(parts));
+  return nested && r.Replace(id, MakeLike(r, id, parts));
 }
 
 bool SimplifySlice(Rewriter& r, InstructionId id) {
-  const Instruction& slice = r[id];
-  const Instruction& concatenate = r[slice.operand(0)];
-  if (concatenate.opcode() != Opcode::kConcatenate ||
-      slice.shape().rank() != 1) {
+  const Instruction& concatenate = r[r.operand(id, 0)];
+  const SliceDimension* range = r[id].attributes().slice.data();
+  if (concatenate.opcode() != Opcode::kConcatenate || r.shape(id).rank() != 1 ||
+      range->stride != 1) {
     return false;
   }
-  const SliceDimension& range = slice.attributes().slice[0];
-  if (range.stride != 1) return false;
   int64_t start = 0;
   for (InstructionId operand : concatenate.operands()) {
-    if (start > range.start) return false;
+    if (start > range->start) return false;
     const int64_t limit = start + r.shape(operand).dimension(0);
-    if (start == range.start && limit == range.limit) {
+    if (start == range->start && limit == range->limit) {
       return r.Replace(id, operand);
     }
     start = limit;
@@ -61,13 +61,10 @@ bool SimplifySlice(Rewriter& r, InstructionId id) {
 
 bool SimplifyReshape(Rewriter& r, InstructionId id) {
   const InstructionId operand = r.operand(id, 0);
-  if (Shape::Equal(r.shape(id), r.shape(operand))) {
-    return r.Replace(id, operand);
-  }
   const bool forwards =
       r.Is(operand, Opcode::kReshape) ||
       (r.Is(operand, Opcode::kBroadcast) && r.shape(id).rank() == 0);
-  return forwards && MayRewrite(r, operand) &&
+  return forwards && !IsAnnotated(r[operand]) &&
          Shape::Equal(r.shape(id), r.shape(r.operand(operand, 0))) &&
          r.Replace(id, r.operand(operand, 0));
 }
@@ -75,18 +72,17 @@ bool SimplifyReshape(Rewriter& r, InstructionId id) {
 bool Simplify(Rewriter& r, InstructionId id) {
   switch (r[id].opcode()) {
     case Opcode::kConcatenate:
-      return MayRewrite(r, id) && SimplifyConcatenate(r, id);
+      return SimplifyConcatenate(r, id);
     case Opcode::kSlice:
-      return MayRewrite(r, id) && SimplifySlice(r, id);
-    case Opcode::kReshape:
-      return MayRewrite(r, id) && SimplifyReshape(r, id);
-    case Opcode::kConvert:
-      return MayRewrite(r, id) &&
-             Shape::Equal(r.shape(id), r.shape(r.operand(id, 0))) &&
-             r.Replace(id, r.operand(id, 0));
+      return SimplifySlice(r, id);
     default:
-      return false;
+      break;
   }
+  const InstructionId operand = r.operand(id, 0);
+  if (Shape::Equal(r.shape(id), r.shape(operand))) {
+    return r.Replace(id, operand);
+  }
+  return r.Is(id, Opcode::kReshape) && SimplifyReshape(r, id);
 }
 
 class DynamicDimensionSimplifier final : public Pass {
@@ -96,8 +92,13 @@ class DynamicDimensionSimplifier final : public Pass {
   }
 
   absl::StatusOr<bool> Run(Module& module,
-                           const RewriteOptions& /*options*/) const override {
-    return RewriteToFixedPoint(module, Simplify);
+                           const RewriteOptions& options) const override {
+    return RewriteModule(module,
+                         {.name = name(),
+                          .opcodes = {Opcode::kConcatenate, Opcode::kConvert,
+                                      Opcode::kReshape, Opcode::kSlice},
+                          .visit = Visit::kFixedPoint},
+                         options, Simplify);
   }
 };
 

@@ -1,7 +1,6 @@
 #include "hlo/passes/simplifiers/fold_transposes.h"
 
-#include <memory>
-#include <utility>
+#include "hlo/rewrite/makers.h"
 
 namespace hone::hlo {
 
@@ -34,11 +33,8 @@ bool FoldTransposesIntoDot(Rewriter& r, InstructionId id,
     operands[i] = r.operand(operands[i], 0);
     folded = true;
   }
-  if (!folded) return false;
-  auto attributes = std::make_shared<Attributes>(r[id].attributes());
-  attributes->dot = std::make_shared<DotDimensions>(std::move(dot));
-  return r.ReplaceWith(id, Instruction(Opcode::kDot, r[id].shape_ptr(),
-                                       operands, std::move(attributes)));
+  return folded && r.Replace(id, MakeDot(r, operands[0], operands[1], dot,
+                                         r.shape(id).element_type(), id));
 }
 
 }  // namespace hone::hlo

@@ -10,16 +10,19 @@
 //
 // A gather from a scalar is a broadcast of it, one of empty windows a zero.
 // Legal always, except with batching dimensions, which
-// batched_gather_scatter_normalizer removes first. For code generators that
-// know this form only: it adds reshapes, some of which algsimp folds into the
-// gather again.
+// batched_gather_scatter_normalizer removes first; index vectors keep their
+// order, of which indices_are_sorted speaks. Numeric class: exact. For code
+// generators that know this form only: adds reshapes, some of which algsimp
+// folds into the gather again.
 
 #include <memory>
 #include <utility>
 
 #include "hlo/passes/registry.h"
+#include "hlo/rewrite/dimensions.h"
+#include "hlo/rewrite/driver.h"
 #include "hlo/rewrite/index_vectors.h"
-#include "hlo/rewrite/rewrite_each.h"
+#include "hlo/rewrite/makers.h"
 
 namespace hone::hlo {
 namespace {
@@ -47,29 +50,23 @@ DimensionVector ResultPermutation(const DimensionVector& offset_dims,
 }
 
 bool SimplifyGather(Rewriter& r, InstructionId id) {
-  const Instruction& gather = r[id];
-  if (gather.attributes().gather == nullptr) return false;
-  const GatherDimensions& old = *gather.attributes().gather;
-  const InstructionId operand = gather.operand(0);
-  const InstructionId indices = gather.operand(1);
+  if (r[id].attributes().gather == nullptr) return false;
+  const GatherDimensions& old = *r[id].attributes().gather;
+  const InstructionId operand = r.operand(id, 0);
+  const InstructionId indices = r.operand(id, 1);
   if (!old.operand_batching_dims.empty() ||
       IsSimplified(old, r.shape(indices).rank())) {
     return false;
   }
-  const ElementType type = gather.shape().element_type();
   if (Contains(old.slice_sizes, 0)) {
-    return r.Replace(id, MakeUniform(r, Literal::Scalar(type, 0),
-                                     gather.shape().dimensions()));
+    const ElementType type = r.shape(id).element_type();
+    return r.Replace(
+        id, MakeUniform(r, Literal::Scalar(type, 0), r.dimensions_of(id)));
   }
   if (r.shape(operand).rank() == 0) {
-    if (gather.shape().rank() == 0) return r.Replace(id, operand);
+    if (r.shape(id).rank() == 0) return r.Replace(id, operand);
     return r.Replace(id, MakeBroadcast(r, operand, r.dimensions_of(id), {}));
   }
-  const InstructionId matrix = AddIndexMatrix(r, indices, old.index_vector_dim);
-  DimensionVector dimensions = {r.shape(matrix).dimension(0)};
-  dimensions.insert(dimensions.end(), old.slice_sizes.begin(),
-                    old.slice_sizes.end());
-
   GatherDimensions simplified;
   for (int64_t d = 0; d < r.shape(operand).rank(); ++d) {
     simplified.offset_dims.push_back(d + 1);
@@ -77,13 +74,12 @@ bool SimplifyGather(Rewriter& r, InstructionId id) {
   simplified.start_index_map = old.start_index_map;
   simplified.slice_sizes = old.slice_sizes;
   simplified.index_vector_dim = 1;
-  Attributes attributes = gather.attributes();
-  attributes.gather = std::make_shared<GatherDimensions>(std::move(simplified));
-  Instruction simple(Opcode::kGather, Shape::Array(type, dimensions),
-                     {operand, matrix},
-                     std::make_shared<const Attributes>(std::move(attributes)));
-  simple.set_metadata(gather.metadata());
-  const InstructionId added = r.Add(std::move(simple));
+  Attributes attributes = r[id].attributes();
+  attributes.gather =
+      std::make_shared<const GatherDimensions>(std::move(simplified));
+  const InstructionId matrix = AddIndexMatrix(r, indices, old.index_vector_dim);
+  const InstructionId simple =
+      MakeLike(r, id, {operand, matrix}, std::move(attributes));
 
   DimensionVector split =
       WithoutDimensions(r.dimensions_of(indices), {old.index_vector_dim});
@@ -92,8 +88,8 @@ bool SimplifyGather(Rewriter& r, InstructionId id) {
   split.insert(split.end(), window.begin(), window.end());
   const DimensionVector permutation =
       ResultPermutation(old.offset_dims, static_cast<int64_t>(split.size()));
-  return r.Replace(id,
-                   AddTranspose(r, MakeReshape(r, added, split), permutation));
+  return r.Replace(
+      id, MakeTranspose(r, MakeReshape(r, simple, split), permutation));
 }
 
 class GatherSimplifier final : public Pass {
@@ -101,8 +97,9 @@ class GatherSimplifier final : public Pass {
   absl::string_view name() const override { return "gather_simplifier"; }
 
   absl::StatusOr<bool> Run(Module& module,
-                           const RewriteOptions& /*options*/) const override {
-    return RewriteEach(module, IsOpcode(Opcode::kGather), SimplifyGather);
+                           const RewriteOptions& options) const override {
+    return RewriteModule(module, {.name = name(), .opcodes = {Opcode::kGather}},
+                         options, SimplifyGather);
   }
 };
 

@@ -3,39 +3,33 @@
 //   1 / (1 + exp(-x))  →  logistic(x)
 //
 // For backends with an instruction for it; the reverse of logistic-expander,
-// with which it must not share a loop. Legal for floating-point x; the rounding
-// differs in the last places. Only where nothing else uses the sum. Hone's own:
-// upstream expands the function and leaves it so.
+// with which it must not share a loop. Legal for floating-point x. Only where
+// nothing else uses the sum. Numeric class: reassociates. The rounding differs
+// in the last places; where exp(-x) overflows, the quotient is 0 and the
+// logistic function below the smallest normal number, in every format. Hone's
+// own: upstream expands the function and leaves it so.
 
 #include <memory>
 
 #include "hlo/passes/registry.h"
-#include "hlo/rewrite/builder.h"
-#include "hlo/rewrite/rewrite_each.h"
+#include "hlo/rewrite/driver.h"
+#include "hlo/rewrite/makers.h"
+#include "hlo/rewrite/matchers.h"
 
 namespace hone::hlo {
 namespace {
 
 bool Recognize(Rewriter& r, InstructionId id) {
-  const auto is_one = [&](InstructionId value) {
-    return IsUniform(r.computation(), value, 1);
-  };
-  if (!IsFloat(r.shape(id).element_type()) || !is_one(r.operand(id, 0))) {
-    return false;
-  }
-  const InstructionId sum = r.operand(id, 1);
-  if (!r.Is(sum, Opcode::kAdd) || !r.DiesWith(sum, id)) return false;
-  for (size_t i = 0; i < 2; ++i) {
-    const InstructionId power = r.operand(sum, i);
-    if (!r.Is(power, Opcode::kExponential) || !is_one(r.operand(sum, 1 - i))) {
-      continue;
-    }
-    const InstructionId negation = r.operand(power, 0);
-    if (!r.Is(negation, Opcode::kNegate)) continue;
-    return r.Replace(id,
-                     MakeUnary(r, Opcode::kLogistic, r.operand(negation, 0)));
-  }
-  return false;
+  InstructionId sum, power, x;
+  return IsFloat(r.shape(id).element_type()) &&
+         r.Match(id, m::Divide(
+                         m::Uniform(1),
+                         m::AddAnyOrder(
+                             &sum, m::Uniform(1),
+                             m::Exponential(&power, m::Negate(m::Op(&x)))))) &&
+         // An accuracy that the exponential demands is an unknown attribute.
+         r.MayReplace(power) && r.DiesWith(sum, id) &&
+         r.Replace(id, MakeUnary(r, Opcode::kLogistic, x));
 }
 
 class LogisticRecognizer final : public Pass {
@@ -43,8 +37,12 @@ class LogisticRecognizer final : public Pass {
   absl::string_view name() const override { return "logistic-recognizer"; }
 
   absl::StatusOr<bool> Run(Module& module,
-                           const RewriteOptions& /*options*/) const override {
-    return RewriteEach(module, IsOpcode(Opcode::kDivide), Recognize);
+                           const RewriteOptions& options) const override {
+    return RewriteModule(module,
+                         {.name = name(),
+                          .numeric_class = NumericClass::kReassociates,
+                          .opcodes = {Opcode::kDivide}},
+                         options, Recognize);
   }
 };
 

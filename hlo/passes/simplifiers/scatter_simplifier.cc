@@ -10,18 +10,21 @@
 //
 // Legal always, except with batching dimensions, which
 // batched_gather_scatter_normalizer removes first. Updates keep their order,
-// which scatters to equal indices see. Scatters into a scalar stay: what they
-// compute depends on how often their region runs. For code generators that know
-// this form only: it adds reshapes, some of which algsimp folds into the
-// scatter again.
+// which scatters to equal indices see, and index vectors theirs, of which
+// indices_are_sorted and unique_indices speak. Scatters into a scalar stay:
+// what they compute depends on how often their region runs. Numeric class:
+// exact. For code generators that know this form only: adds reshapes, some of
+// which algsimp folds into the scatter again.
 
 #include <algorithm>
 #include <memory>
 #include <utility>
 
 #include "hlo/passes/registry.h"
+#include "hlo/rewrite/dimensions.h"
+#include "hlo/rewrite/driver.h"
 #include "hlo/rewrite/index_vectors.h"
-#include "hlo/rewrite/rewrite_each.h"
+#include "hlo/rewrite/makers.h"
 
 namespace hone::hlo {
 namespace {
@@ -55,14 +58,13 @@ InstructionId SimplifyUpdates(Rewriter& r, InstructionId updates,
     const bool inserted = Contains(dimensions.inserted_window_dims, d);
     result.push_back(inserted ? 1 : sizes[static_cast<size_t>(window[next++])]);
   }
-  return MakeReshape(r, AddTranspose(r, updates, permutation), result);
+  return MakeReshape(r, MakeTranspose(r, updates, permutation), result);
 }
 
 bool SimplifyScatter(Rewriter& r, InstructionId id) {
-  const Instruction& scatter = r[id];
-  if (scatter.attributes().scatter == nullptr) return false;
-  const ScatterDimensions& old = *scatter.attributes().scatter;
-  InstructionIds operands = scatter.operands();
+  if (r[id].attributes().scatter == nullptr) return false;
+  const ScatterDimensions& old = *r[id].attributes().scatter;
+  InstructionIds operands = r[id].operands();
   const size_t count = operands.size() / 2;
   const int64_t rank = r.shape(operands[0]).rank();
   if (rank == 0 || !old.input_batching_dims.empty() ||
@@ -80,13 +82,10 @@ bool SimplifyScatter(Rewriter& r, InstructionId id) {
   }
   simplified.scatter_dims_to_operand_dims = old.scatter_dims_to_operand_dims;
   simplified.index_vector_dim = 1;
-  Attributes attributes = scatter.attributes();
+  Attributes attributes = r[id].attributes();
   attributes.scatter =
-      std::make_shared<ScatterDimensions>(std::move(simplified));
-  Instruction replacement = scatter.WithOperands(operands);
-  replacement.set_attributes(
-      std::make_shared<const Attributes>(std::move(attributes)));
-  return r.ReplaceWith(id, std::move(replacement));
+      std::make_shared<const ScatterDimensions>(std::move(simplified));
+  return r.Replace(id, MakeLike(r, id, operands, std::move(attributes)));
 }
 
 class ScatterSimplifier final : public Pass {
@@ -94,8 +93,10 @@ class ScatterSimplifier final : public Pass {
   absl::string_view name() const override { return "scatter_simplifier"; }
 
   absl::StatusOr<bool> Run(Module& module,
-                           const RewriteOptions& /*options*/) const override {
-    return RewriteEach(module, IsOpcode(Opcode::kScatter), SimplifyScatter);
+                           const RewriteOptions& options) const override {
+    return RewriteModule(module,
+                         {.name = name(), .opcodes = {Opcode::kScatter}},
+                         options, SimplifyScatter);
   }
 };
 

@@ -7,133 +7,132 @@
 //
 // An operand is needed when its element of the result is, or when the
 // comparator looks at its two values. Legal because the operands are permuted
-// alike and the permutation depends on what the comparator looks at only. A
-// sort whose result is used whole (not by get-tuple-element) is left alone, as
-// are comparators with effects and scheduled modules.
+// alike and the permutation depends on what the comparator looks at only.
+// Numeric class: exact. Left alone are dead sorts, which are dce's, those whose
+// result is used whole (not by get-tuple-element), those with a sharding or
+// frontend attributes, which belong to the tuple that they have, comparators
+// with effects and scheduled modules.
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "base/status_macros.h"
 #include "hlo/ir/clone.h"
 #include "hlo/passes/registry.h"
+#include "hlo/rewrite/call_sites.h"
+#include "hlo/rewrite/carried_attributes.h"
+#include "hlo/rewrite/driver.h"
+#include "hlo/rewrite/makers.h"
 
 namespace hone::hlo {
 namespace {
 
-// Which operands of the sort are needed; all where that is not known.
-std::vector<bool> NeededOperands(const Module& module,
-                                 const Computation& computation,
-                                 InstructionId id) {
-  const Instruction& sort = computation[id];
-  const std::vector<bool> all(sort.operand_count(), true);
-  if (!sort.shape().IsTuple() || id == computation.root() ||
-      computation.HasControlDependency(id) || module.HasSideEffect(sort)) {
-    return all;
+// Which operands of the sort are needed; empty if it may not be narrowed.
+std::vector<bool> NeededOperands(const Rewriter& r, InstructionId id) {
+  const Instruction& sort = r[id];
+  if (!sort.shape().IsTuple() || sort.users().empty() ||
+      !UsesElementsOnly(r.computation(), id) || IsAnnotated(sort)) {
+    return {};
   }
   std::vector<bool> needed(sort.operand_count(), false);
-  for (InstructionId user : computation[id].users()) {
-    if (computation[user].opcode() != Opcode::kGetTupleElement) return all;
-    needed[static_cast<size_t>(computation[user].index())] = true;
+  for (InstructionId user : sort.users()) {
+    needed[static_cast<size_t>(r[user].index())] = true;
+    if (!r.MayReplace(user, /*dynamic=*/true)) return {};
   }
-  const Computation& comparator = module.computation(sort.called()[0]);
+  const Computation& comparator = r.module().computation(sort.called()[0]);
   for (size_t i = 0; i < comparator.parameters().size(); ++i) {
     const InstructionId parameter = comparator.parameters()[i];
     if (!comparator[parameter].users().empty() ||
-        parameter == comparator.root()) {
+        parameter == comparator.root() ||
+        comparator.HasControlDependency(parameter)) {
       needed[i / 2] = true;
     }
   }
   return needed;
 }
 
-// A comparator of the needed operands; parameters of the others are unused.
-ComputationId NarrowComparator(Module& module, ComputationCloner& cloner,
-                               ComputationId id,
-                               const std::vector<bool>& needed) {
-  const ComputationId clone = cloner.Clone(id);
-  Computation& comparator = module.mutable_computation(clone);
-  const std::vector<InstructionId> parameters = comparator.parameters();
-  for (size_t i = 0; i < parameters.size(); ++i) {
-    if (!needed[i / 2]) comparator.Remove(parameters[i]);
-  }
-  comparator.RenumberParameters();
-  return clone;
-}
+class SortNarrower {
+ public:
+  SortNarrower(Module& module, const RewriteOptions& options)
+      : module_(module), options_(options) {}
 
-void NarrowSort(Module& module, ComputationCloner& cloner,
-                ComputationId computation_id, InstructionId id,
-                const std::vector<bool>& needed) {
-  const ComputationId comparator = NarrowComparator(
-      module, cloner, module.computation(computation_id)[id].called()[0],
-      needed);
-  Computation& computation = module.mutable_computation(computation_id);
-  InstructionIds operands;
-  std::vector<ShapePtr> shapes;
-  // By old index.
-  std::vector<int32_t> new_index(needed.size(), -1);
-  for (size_t i = 0; i < needed.size(); ++i) {
-    if (!needed[i]) continue;
-    new_index[i] = static_cast<int32_t>(operands.size());
-    operands.push_back(computation[id].operand(i));
-    shapes.push_back(
-        computation[id].shape().tuple_element(static_cast<int64_t>(i)));
-  }
-  Instruction sort = computation[id].WithOperands(operands);
-  sort.set_called({comparator});
-  sort.set_name(computation[id].name());
-  const bool is_tuple = operands.size() > 1;
-  sort.set_shape(is_tuple ? Shape::Tuple(std::move(shapes)) : shapes[0]);
-  const InstructionId narrow = computation.AddInstruction(std::move(sort));
-  const InstructionIds elements = computation[id].users();
-  for (InstructionId element : elements) {
-    if (is_tuple) {
-      computation.ReplaceOperand(element, 0, narrow);
-      Instruction& instruction = computation.mutable_instruction(element);
-      instruction.set_index(
-          new_index[static_cast<size_t>(instruction.index())]);
-    } else {
-      computation.ReplaceAllUses(element, narrow);
-      computation.Remove(element);
+  bool Narrow(Rewriter& r, InstructionId id) {
+    const std::vector<bool> needed = NeededOperands(r, id);
+    const auto kept = std::count(needed.begin(), needed.end(), true);
+    if (kept == 0 || kept == static_cast<std::ptrdiff_t>(needed.size())) {
+      return false;
     }
+    const InstructionIds elements = r[id].users();
+    // One array carries the attributes of all that it stands for.
+    if (kept == 1 && std::any_of(elements.begin(), elements.end(),
+                                 [&](InstructionId element) {
+                                   return r[element].attributes() !=
+                                          r[elements[0]].attributes();
+                                 })) {
+      return false;
+    }
+    InstructionIds operands;
+    std::vector<int32_t> new_index;  // by old index
+    for (size_t i = 0; i < needed.size(); ++i) {
+      new_index.push_back(static_cast<int32_t>(operands.size()));
+      if (needed[i]) operands.push_back(r.operand(id, i));
+    }
+    Instruction sort = r[id].WithOperands(operands);
+    sort.set_called({NarrowComparator(r, r[id].called()[0], needed)});
+    sort.set_shape(nullptr);
+    const InstructionId narrow = r.Add(std::move(sort));
+    for (InstructionId element : elements) {
+      const size_t old_index = static_cast<size_t>(r[element].index());
+      r.Replace(element, kept == 1 ? narrow
+                                   : MakeGetTupleElement(r, narrow,
+                                                         new_index[old_index]));
+    }
+    return true;
   }
-  computation.RemoveWithUnusedOperands(id);
-}
+
+ private:
+  // A comparator of the needed operands.
+  ComputationId NarrowComparator(Rewriter& r, ComputationId id,
+                                 const std::vector<bool>& needed) {
+    if (!cloner_.has_value()) cloner_.emplace(module_);
+    const ComputationId clone = cloner_->Clone(id);
+    Rewriter narrow(module_, clone, options_);
+    const std::vector<InstructionId> parameters =
+        narrow.computation().parameters();
+    for (size_t i = 0; i < parameters.size(); ++i) {
+      if (!needed[i / 2]) narrow.RemoveDead(parameters[i], true);
+    }
+    narrow.RenumberParameters();
+    if (!narrow.ok()) r.Fail(narrow.status().message());
+    return clone;
+  }
+
+  Module& module_;
+  const RewriteOptions& options_;
+  // Made when first needed, which is rarely.
+  std::optional<ComputationCloner> cloner_;
+};
 
 class SimplifySorts final : public Pass {
  public:
   absl::string_view name() const override { return "simplify-sorts"; }
 
   absl::StatusOr<bool> Run(Module& module,
-                           const RewriteOptions& /*options*/) const override {
-    if (module.is_scheduled()) return false;
-    struct Site {
-      ComputationId computation;
-      InstructionId sort;
-      std::vector<bool> needed;
-    };
-    std::vector<Site> sites;
-    for (ComputationId c = 0; c < module.computation_slots(); ++c) {
-      if (!module.has_computation(c)) continue;
-      const Computation& computation = module.computation(c);
-      for (InstructionId id = 0; id < computation.slot_count(); ++id) {
-        if (computation[id].opcode() != Opcode::kSort) continue;
-        std::vector<bool> needed = NeededOperands(module, computation, id);
-        const bool some =
-            std::find(needed.begin(), needed.end(), true) != needed.end();
-        const bool all =
-            std::find(needed.begin(), needed.end(), false) == needed.end();
-        if (some && !all) sites.push_back({c, id, std::move(needed)});
-      }
-    }
-    if (sites.empty()) return false;
-    ComputationCloner cloner(module);
-    for (const Site& site : sites) {
-      NarrowSort(module, cloner, site.computation, site.sort, site.needed);
-    }
-    module.RemoveUnreachableComputations();
-    return true;
+                           const RewriteOptions& options) const override {
+    SortNarrower narrower(module, options);
+    HONE_ASSIGN_OR_RETURN(
+        const bool changed,
+        RewriteModule(
+            module,
+            {.name = name(), .opcodes = {Opcode::kSort}, .dynamic = true},
+            options, [&](Rewriter& r, InstructionId id) {
+              return narrower.Narrow(r, id);
+            }));
+    if (changed) module.RemoveUnreachableComputations();
+    return changed;
   }
 };
 

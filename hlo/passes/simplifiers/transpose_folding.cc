@@ -5,16 +5,15 @@
 // where the operand has one contracting and one free dimension beside the batch
 // dimensions, and the transpose swaps just these two. Legal always, as one free
 // dimension has no order to keep. A transpose with other users stays for them.
-// As upstream on the CPU, whose kernels can do no more: dot-transpose-folding
-// and convolution-transpose-folding fold the rest. Not for ends of control
-// dependencies and scheduled modules.
+// Numeric class: exact. As upstream on the CPU, whose kernels can do no more:
+// dot-transpose-folding and convolution-transpose-folding fold the rest.
 
 #include <algorithm>
 #include <memory>
 
 #include "hlo/passes/registry.h"
 #include "hlo/passes/simplifiers/fold_transposes.h"
-#include "hlo/rewrite/rewrite_each.h"
+#include "hlo/rewrite/driver.h"
 
 namespace hone::hlo {
 namespace {
@@ -41,8 +40,9 @@ class TransposeFolding final : public Pass {
   absl::string_view name() const override { return "transpose-folding"; }
 
   absl::StatusOr<bool> Run(Module& module,
-                           const RewriteOptions& /*options*/) const override {
-    return RewriteEach(module, IsOpcode(Opcode::kDot), Fold);
+                           const RewriteOptions& options) const override {
+    return RewriteModule(module, {.name = name(), .opcodes = {Opcode::kDot}},
+                         options, Fold);
   }
 };
 

@@ -5,24 +5,23 @@
 //   tuple(get-tuple-element(t), index=0, …, get-tuple-element(t), index=n-1)
 //     for all n elements of t                                        →  t
 //
-// Legal always; ends of control dependencies are left alone, as are scheduled
-// modules. The root may become the producer of the tuple, a while for example.
+// Legal always, with dynamic shapes too. Numeric class: exact. The root may
+// become the producer of the tuple, a while for example.
 
 #include <memory>
-#include <vector>
 
 #include "hlo/passes/registry.h"
+#include "hlo/rewrite/driver.h"
 
 namespace hone::hlo {
 namespace {
 
 // The tuple that `tuple` takes apart and puts together again unchanged;
 // kNoInstruction when it does something else.
-InstructionId RebuiltTuple(const Computation& computation,
-                           const Instruction& tuple) {
+InstructionId RebuiltTuple(const Rewriter& r, InstructionId tuple) {
   InstructionId source = kNoInstruction;
-  for (size_t i = 0; i < tuple.operand_count(); ++i) {
-    const Instruction& element = computation[tuple.operand(i)];
+  for (size_t i = 0; i < r[tuple].operand_count(); ++i) {
+    const Instruction& element = r[r.operand(tuple, i)];
     if (element.opcode() != Opcode::kGetTupleElement ||
         static_cast<size_t>(element.index()) != i ||
         (i > 0 && element.operand(0) != source)) {
@@ -31,38 +30,20 @@ InstructionId RebuiltTuple(const Computation& computation,
     source = element.operand(0);
   }
   if (source == kNoInstruction ||
-      !Shape::Equal(computation[source].shape(), tuple.shape())) {
+      !Shape::Equal(r.shape(source), r.shape(tuple))) {
     return kNoInstruction;
   }
   return source;
 }
 
-// What `id` can be replaced with; kNoInstruction for none.
-InstructionId Simplified(const Computation& computation, InstructionId id) {
-  const Instruction& instruction = computation[id];
-  InstructionId result = kNoInstruction;
-  if (instruction.opcode() == Opcode::kTuple) {
-    result = RebuiltTuple(computation, instruction);
-  } else if (instruction.opcode() == Opcode::kGetTupleElement) {
-    const Instruction& tuple = computation[instruction.operand(0)];
-    if (tuple.opcode() == Opcode::kTuple) {
-      result = tuple.operand(static_cast<size_t>(instruction.index()));
-    }
+bool Simplify(Rewriter& r, InstructionId id) {
+  if (r.Is(id, Opcode::kTuple)) {
+    const InstructionId source = RebuiltTuple(r, id);
+    return source != kNoInstruction && r.Replace(id, source);
   }
-  if (result == kNoInstruction || computation.HasControlDependency(id)) {
-    return kNoInstruction;
-  }
-  return result;
-}
-
-bool HasWork(const Computation& computation) {
-  for (InstructionId id = 0; id < computation.slot_count(); ++id) {
-    if (computation[id].is_live() &&
-        Simplified(computation, id) != kNoInstruction) {
-      return true;
-    }
-  }
-  return false;
+  const InstructionId tuple = r.operand(id, 0);
+  return r.Is(tuple, Opcode::kTuple) &&
+         r.Replace(id, r.operand(tuple, static_cast<size_t>(r[id].index())));
 }
 
 class TupleSimplifier final : public Pass {
@@ -70,25 +51,13 @@ class TupleSimplifier final : public Pass {
   absl::string_view name() const override { return "tuple-simplifier"; }
 
   absl::StatusOr<bool> Run(Module& module,
-                           const RewriteOptions& /*options*/) const override {
-    if (module.is_scheduled()) return false;
-    bool changed = false;
-    for (ComputationId c = 0; c < module.computation_slots(); ++c) {
-      if (!module.has_computation(c) || !HasWork(module.computation(c))) {
-        continue;
-      }
-      Computation& computation = module.mutable_computation(c);
-      // Operands first, so that nested tuples collapse in one run.
-      for (InstructionId id : computation.PostOrder()) {
-        if (!computation[id].is_live()) continue;
-        const InstructionId simplified = Simplified(computation, id);
-        if (simplified == kNoInstruction) continue;
-        computation.ReplaceAllUses(id, simplified);
-        computation.RemoveWithUnusedOperands(id);
-        changed = true;
-      }
-    }
-    return changed;
+                           const RewriteOptions& options) const override {
+    return RewriteModule(module,
+                         {.name = name(),
+                          .opcodes = {Opcode::kGetTupleElement, Opcode::kTuple},
+                          .visit = Visit::kFixedPoint,
+                          .dynamic = true},
+                         options, Simplify);
   }
 };
 

@@ -1,19 +1,22 @@
 // uniform-factor-merger: multiplies by one number where there were several.
 //
+//   (x * c) / d                         →  x * (c / d), for constants
 //   ((x * s) * t) / u                   →  x * (s * t / u)
 //   y = x * s,  (y * t) * y             →  (x * (s * t * s)) * x
 //   ((x / s) * t) / (sqrt(y) + e)       →  (x * (t / s)) / (sqrt(y) + e)
 //
 // where s, t, u are broadcasts of scalars, of which the product is computed
 // once. A factor is taken out of an operand with other users, too, if that
-// costs no operation: when all users have done so, the operand is dead. The
-// updates of optimizers like Adam are full of such factors.
+// costs no operation: when all users have done so, the operand is dead. For f32
+// and f64. Tensors keep their order and are never moved across a division by a
+// tensor, nor taken out of a product with a sharding or frontend attributes.
 //
-// Legal for f32 and f64 up to rounding, and as long as neither the product of
-// the scalars nor an operand without its factor overflows or underflows; a
-// product of constants that does is left alone. Tensors keep their order and
-// are never moved across a division by a tensor. Hone's own: upstream's algsimp
-// merges constants only.
+// Numeric class: reassociates for one tensor with constants that are all of
+// magnitude at least 1, or all at most 1, and whose product is finite and
+// normal: what overflows or underflows on the way does so in the end. All else
+// changes the range: x * s * t may be finite where s * t is infinite (loss
+// scales), zero times that is NaN, and a product of tensors may need its small
+// factor early. Hone's own: upstream's algsimp merges constants only.
 
 #include <algorithm>
 #include <cmath>
@@ -27,27 +30,28 @@
 #include <vector>
 
 #include "hlo/passes/registry.h"
-#include "hlo/rewrite/builder.h"
+#include "hlo/rewrite/carried_attributes.h"
+#include "hlo/rewrite/driver.h"
+#include "hlo/rewrite/makers.h"
+#include "hlo/rewrite/values.h"
 
 namespace hone::hlo {
 namespace {
 
-// Factors of one product at most.
-constexpr size_t kMaxFactors = 16;
+constexpr size_t kMaxFactors = 16;  // of one product
 
 bool IsProduct(const Instruction& instruction) {
-  return instruction.is_live() &&
-         (instruction.opcode() == Opcode::kMultiply ||
+  return (instruction.opcode() == Opcode::kMultiply ||
           instruction.opcode() == Opcode::kDivide) &&
          !instruction.shape().IsScalar() &&
          (instruction.shape().element_type() == ElementType::kF32 ||
           instruction.shape().element_type() == ElementType::kF64);
 }
 
-// A scalar to the power of 1 or -1.
+// A scalar to the power of 1 or -1; the former sort in front.
 struct ScalarFactor {
-  InstructionId id = kNoInstruction;
   bool inverse = false;
+  InstructionId id = kNoInstruction;
 
   friend auto operator<=>(const ScalarFactor&, const ScalarFactor&) = default;
 };
@@ -55,36 +59,39 @@ struct ScalarFactor {
 // constant * product of scalars * product of numerators / denominators.
 struct Factors {
   double constant = 1;
+  bool grows = false;    // some constant is above 1 in magnitude
+  bool shrinks = false;  // or below
   std::vector<ScalarFactor> scalars;
   InstructionIds numerators;
   InstructionIds denominators;
-  // Scalars and constants met.
-  size_t uniform = 0;
-  // Operations that a new product replaces.
-  size_t replaced = 0;
+  size_t uniform = 0;   // scalars and constants met
+  size_t replaced = 0;  // operations that go for as many as there are tensors
 
   size_t tensors() const { return numerators.size() + denominators.size(); }
   size_t size() const { return uniform + tensors(); }
-  // Operations of the new product, at the size of the whole.
-  size_t cost() const { return tensors(); }
+  NumericClass Class() const {
+    return scalars.empty() && denominators.empty() && numerators.size() == 1 &&
+                   !(grows && shrinks)
+               ? NumericClass::kReassociates
+               : NumericClass::kChangesRange;
+  }
 };
 
 // Takes a product apart.
 class Analysis {
  public:
-  Analysis(const Computation& computation, InstructionId root)
-      : computation_(computation) {
+  Analysis(const Rewriter& r, InstructionId root) : r_(r) {
     Visit(root, /*inverse=*/false);
   }
 
-  // What to rewrite the product as; nullopt if it is better left alone.
+  // What to rewrite the product as; nullopt to leave it alone.
   std::optional<Factors> Result() && {
-    constexpr double kMin = std::numeric_limits<float>::min();
-    constexpr double kMax = std::numeric_limits<float>::max();
+    using Limits = std::numeric_limits<float>;
     const double magnitude = std::fabs(factors_.constant);
     if (factors_.uniform < 2 || factors_.size() > kMaxFactors ||
-        factors_.tensors() == 0 || factors_.cost() > factors_.replaced ||
-        !(magnitude >= kMin && magnitude <= kMax)) {
+        factors_.tensors() == 0 || factors_.tensors() > factors_.replaced ||
+        !(magnitude >= Limits::min() && magnitude <= Limits::max()) ||
+        !r_.Permits(factors_.Class())) {
       return std::nullopt;
     }
     std::sort(factors_.scalars.begin(), factors_.scalars.end());
@@ -95,37 +102,37 @@ class Analysis {
   // A product that goes when the new one is there.
   void Visit(InstructionId id, bool inverse) {
     ++factors_.replaced;
-    const Instruction& product = computation_[id];
+    const Instruction& product = r_[id];
     const bool divides = product.opcode() == Opcode::kDivide;
     const bool square = product.operand(0) == product.operand(1);
-    AddOperand(product.operand(0), inverse, !square);
-    AddOperand(product.operand(1), inverse != divides, !square);
+    AddOperand(product.operand(0), inverse, square ? kNoInstruction : id);
+    AddOperand(product.operand(1), inverse != divides,
+               square ? kNoInstruction : id);
   }
 
-  // `only`: nothing but this product uses it, if it has one user.
-  void AddOperand(InstructionId id, bool inverse, bool only) {
+  // The operand goes as well if `user` is its only one.
+  void AddOperand(InstructionId id, bool inverse, InstructionId user) {
     if (factors_.size() > kMaxFactors || AddScalar(id, inverse)) return;
-    const Instruction& operand = computation_[id];
-    if (IsProduct(operand) && !computation_.HasControlDependency(id)) {
+    const Instruction& operand = r_[id];
+    if (IsProduct(operand) && r_.MayReplace(id) && !IsAnnotated(operand)) {
       const bool divides_by_tensor =
           operand.opcode() == Opcode::kDivide &&
-          ScalarSource(computation_, operand.operand(1)) == kNoInstruction;
-      if (only && operand.users().size() == 1 && id != computation_.root() &&
-          !divides_by_tensor) {
+          ScalarSource(r_.computation(), operand.operand(1)) == kNoInstruction;
+      if (r_.DiesWith(id, user) && !divides_by_tensor) {
         return Visit(id, inverse);
       }
-      if (TakeScaled(operand, inverse)) return;
+      if (TakeScaled(id, inverse)) return;
     }
     (inverse ? factors_.denominators : factors_.numerators).push_back(id);
   }
 
   // x * s or x / s, which stays for its other users.
-  bool TakeScaled(const Instruction& scaled, bool inverse) {
-    const bool divides = scaled.opcode() == Opcode::kDivide;
+  bool TakeScaled(InstructionId id, bool inverse) {
+    const bool divides = r_.Is(id, Opcode::kDivide);
     for (size_t i : {size_t{1}, size_t{0}}) {
       if (divides && i == 0) break;
-      if (AddScalar(scaled.operand(i), inverse != divides)) {
-        AddOperand(scaled.operand(1 - i), inverse, /*only=*/false);
+      if (AddScalar(r_.operand(id, i), inverse != divides)) {
+        AddOperand(r_.operand(id, 1 - i), inverse, kNoInstruction);
         return true;
       }
     }
@@ -133,63 +140,66 @@ class Analysis {
   }
 
   bool AddScalar(InstructionId id, bool inverse) {
-    const InstructionId scalar = ScalarSource(computation_, id);
+    const InstructionId scalar = ScalarSource(r_.computation(), id);
     if (scalar == kNoInstruction) return false;
     ++factors_.uniform;
-    if (const Literal* value = ConstantLiteral(computation_, scalar)) {
-      const double constant = value->AsDouble(0);
-      factors_.constant *= inverse ? 1 / constant : constant;
+    if (const Literal* value = ConstantLiteral(r_.computation(), scalar)) {
+      const double factor =
+          inverse ? 1 / value->AsDouble(0) : value->AsDouble(0);
+      factors_.constant *= factor;
+      factors_.grows |= std::fabs(factor) > 1;
+      factors_.shrinks |= std::fabs(factor) < 1;
     } else {
-      factors_.scalars.push_back({scalar, inverse});
+      factors_.scalars.push_back({inverse, scalar});
     }
     return true;
   }
 
-  const Computation& computation_;
+  const Rewriter& r_;
   Factors factors_;
 };
 
-std::optional<Factors> Analyse(const Computation& computation,
-                               InstructionId id) {
-  if (!IsProduct(computation[id]) || computation.HasControlDependency(id)) {
-    return std::nullopt;
-  }
-  return Analysis(computation, id).Result();
-}
-
-// Writes the products of one computation anew. Equal coefficients are computed
-// once.
+// Rewrites the products of one computation, with each coefficient once.
 class Merger {
  public:
-  explicit Merger(Computation& computation) : computation_(computation) {}
+  explicit Merger(Rewriter& r) : r_(r) {}
 
-  void Replace(InstructionId id, const Factors& factors) {
-    const ShapePtr shape = computation_[id].shape_ptr();
-    InstructionId value = Broadcast(Coefficient(factors, shape->element_type()),
-                                    shape->dimensions());
-    for (size_t i = 0; i < factors.numerators.size(); ++i) {
-      const InstructionId numerator = factors.numerators[i];
-      value = i == 0 ? Multiply(numerator, value) : Multiply(value, numerator);
-    }
-    if (!factors.denominators.empty()) {
-      InstructionId divisor = factors.denominators[0];
-      for (size_t i = 1; i < factors.denominators.size(); ++i) {
-        divisor = Multiply(divisor, factors.denominators[i]);
+  void Run() {
+    // Users first, so that whole products come before their parts.
+    std::vector<InstructionId> order = r_.computation().PostOrder();
+    std::reverse(order.begin(), order.end());
+    for (InstructionId id : order) {
+      if (!r_.computation().Contains(id) || !IsProduct(r_[id]) ||
+          !r_.MayReplace(id)) {
+        continue;
       }
-      value = computation_.AddInstruction(
-          MakeBinary(Opcode::kDivide, computation_, value, divisor));
+      if (const auto factors = Analysis(r_, id).Result()) {
+        r_.Replace(id, Product(*factors, r_[id].shape()));
+      }
     }
-    computation_.ReplaceAllUses(id, value);
-    computation_.RemoveWithUnusedOperands(id);
   }
 
  private:
-  using CoefficientKey =
-      std::tuple<ElementType, double, std::vector<ScalarFactor>>;
+  InstructionId Product(const Factors& factors, const Shape& shape) {
+    const InstructionId scalar = Coefficient(factors, shape.element_type());
+    const auto [memo, is_new] =
+        broadcasts_.try_emplace({scalar, shape.dimensions()}, kNoInstruction);
+    if (is_new)
+      memo->second = MakeBroadcast(r_, scalar, memo->first.second, {});
+    InstructionId value = memo->second;
+    for (size_t i = 0; i < factors.numerators.size(); ++i) {
+      const InstructionId numerator = factors.numerators[i];
+      value = i == 0 ? Times(numerator, value) : Times(value, numerator);
+    }
+    InstructionId divisor = kNoInstruction;
+    for (InstructionId id : factors.denominators) divisor = Times(divisor, id);
+    if (divisor == kNoInstruction) return value;
+    return MakeBinary(r_, Opcode::kDivide, value, divisor);
+  }
 
-  InstructionId Multiply(InstructionId a, InstructionId b) {
-    return computation_.AddInstruction(
-        MakeBinary(Opcode::kMultiply, computation_, a, b));
+  // a * b, or b if there is no `a`.
+  InstructionId Times(InstructionId a, InstructionId b) {
+    return a == kNoInstruction ? b : MakeBinary(r_, Opcode::kMultiply, a, b);
   }
 
   InstructionId Coefficient(const Factors& factors, ElementType type) {
@@ -197,39 +207,21 @@ class Merger {
         {type, factors.constant, factors.scalars}, kNoInstruction);
     if (!is_new) return memo->second;
     InstructionId value = kNoInstruction;
-    const bool any_product =
-        std::any_of(factors.scalars.begin(), factors.scalars.end(),
-                    [](const ScalarFactor& f) { return !f.inverse; });
-    if (factors.constant != 1 || !any_product) {
-      value = computation_.AddInstruction(
-          Instruction::Constant(Literal::Scalar(type, factors.constant)));
+    if (factors.constant != 1 || factors.scalars.empty() ||
+        factors.scalars[0].inverse) {
+      value = MakeConstant(r_, Literal::Scalar(type, factors.constant));
     }
-    for (const bool inverse : {false, true}) {
-      for (const ScalarFactor& f : factors.scalars) {
-        if (f.inverse != inverse) continue;
-        value = value == kNoInstruction
-                    ? f.id
-                    : computation_.AddInstruction(MakeBinary(
-                          inverse ? Opcode::kDivide : Opcode::kMultiply,
-                          computation_, value, f.id));
-      }
+    for (const auto& [inverse, id] : factors.scalars) {
+      value = inverse ? MakeBinary(r_, Opcode::kDivide, value, id)
+                      : Times(value, id);
     }
     return memo->second = value;
   }
 
-  InstructionId Broadcast(InstructionId scalar,
-                          const DimensionVector& dimensions) {
-    const auto [memo, is_new] =
-        broadcasts_.try_emplace({scalar, dimensions}, kNoInstruction);
-    if (is_new) {
-      memo->second = computation_.AddInstruction(
-          MakeBroadcast(computation_, scalar, dimensions, {}));
-    }
-    return memo->second;
-  }
-
-  Computation& computation_;
-  std::map<CoefficientKey, InstructionId> coefficients_;
+  Rewriter& r_;
+  std::map<std::tuple<ElementType, double, std::vector<ScalarFactor>>,
+           InstructionId>
+      coefficients_;
   std::map<std::pair<InstructionId, DimensionVector>, InstructionId>
       broadcasts_;
 };
@@ -239,30 +231,13 @@ class UniformFactorMerger final : public Pass {
   absl::string_view name() const override { return "uniform-factor-merger"; }
 
   absl::StatusOr<bool> Run(Module& module,
-                           const RewriteOptions& /*options*/) const override {
-    if (module.is_scheduled()) return false;
-    bool changed = false;
-    for (ComputationId c = 0; c < module.computation_slots(); ++c) {
-      if (!module.has_computation(c)) continue;
-      const Computation& shared = module.computation(c);
-      bool any = false;
-      for (InstructionId id = 0; id < shared.slot_count() && !any; ++id) {
-        any = Analyse(shared, id).has_value();
-      }
-      if (!any) continue;
-      Computation& computation = module.mutable_computation(c);
-      Merger merger(computation);
-      // Users first, so that whole products come before their parts.
-      std::vector<InstructionId> order = computation.PostOrder();
-      std::reverse(order.begin(), order.end());
-      for (InstructionId id : order) {
-        if (const auto factors = Analyse(computation, id)) {
-          merger.Replace(id, *factors);
-        }
-      }
-      changed = true;
-    }
-    return changed;
+                           const RewriteOptions& options) const override {
+    return RewriteComputations(
+        module,
+        {.name = name(),
+         .numeric_class = NumericClass::kReassociates,
+         .opcodes = {Opcode::kDivide, Opcode::kMultiply}},
+        options, [](Rewriter& r) { Merger(r).Run(); });
   }
 };
 

@@ -2,19 +2,23 @@
 //
 //   f32[0,3] multiply(a, b)   →   f32[0,3] constant({})
 //
-// Legal because there is only one such value. Not touched: parameters, opaque
-// instructions and callers of them, ends of control dependencies, dynamic
-// shapes, scheduled modules.
+// Legal because there is only one such value. Numeric class: exact. Dynamic
+// shapes are left alone: their size is a bound.
 
 #include <memory>
 
 #include "hlo/passes/registry.h"
+#include "hlo/rewrite/driver.h"
+#include "hlo/rewrite/makers.h"
 
 namespace hone::hlo {
 namespace {
 
-bool IsEmptyArray(const Shape& shape) {
-  return shape.IsArray() && !shape.is_dynamic() && shape.num_elements() == 0;
+bool Eliminate(Rewriter& r, InstructionId id) {
+  const Shape& shape = r.shape(id);
+  return shape.IsArray() && shape.num_elements() == 0 && !r[id].IsConstant() &&
+         !shape.is_dynamic() && r.MayReplace(id, /*dynamic=*/true) &&
+         r.Replace(id, MakeConstant(r, Literal(r[id].shape_ptr())));
 }
 
 class ZeroSizedHloElimination final : public Pass {
@@ -24,34 +28,9 @@ class ZeroSizedHloElimination final : public Pass {
   }
 
   absl::StatusOr<bool> Run(Module& module,
-                           const RewriteOptions& /*options*/) const override {
-    if (module.is_scheduled()) return false;
-    bool changed = false;
-    for (ComputationId c = 0; c < module.computation_slots(); ++c) {
-      if (!module.has_computation(c)) continue;
-      const InstructionId slots = module.computation(c).slot_count();
-      for (InstructionId id = 0; id < slots; ++id) {
-        if (!IsReplaceable(module, module.computation(c), id)) continue;
-        Computation& computation = module.mutable_computation(c);
-        const InstructionId empty = computation.AddInstruction(
-            Instruction::Constant(Literal(computation[id].shape_ptr())));
-        computation.ReplaceAllUses(id, empty);
-        computation.RemoveWithUnusedOperands(id);
-        changed = true;
-      }
-    }
-    return changed;
-  }
-
- private:
-  static bool IsReplaceable(const Module& module,
-                            const Computation& computation, InstructionId id) {
-    const Instruction& instruction = computation[id];
-    return instruction.is_live() && IsEmptyArray(instruction.shape()) &&
-           !instruction.IsConstant() &&
-           instruction.opcode() != Opcode::kParameter &&
-           !module.HasSideEffect(instruction) &&
-           !computation.HasControlDependency(id);
+                           const RewriteOptions& options) const override {
+    return RewriteModule(module, {.name = name(), .checks_itself = true},
+                         options, Eliminate);
   }
 };
 

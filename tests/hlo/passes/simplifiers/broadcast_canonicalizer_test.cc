@@ -1,5 +1,6 @@
 #include "gtest/gtest.h"
 
+#include "tests/hlo/passes/entry.h"
 #include "tests/hlo/passes/golden.h"
 
 namespace hone::hlo {
@@ -47,6 +48,16 @@ ENTRY e {
   b = f32[2,3,4] broadcast(s), dimensions={}
   ROOT r = f32[2,3,4] add(a, b)
 })");
+}
+
+TEST(BroadcastCanonicalizer, CarriesAttributesToTheTranspose) {
+  ExpectEntryRewrites("broadcast_canonicalizer", R"(
+  p = s4[2,4] parameter(0)
+  ROOT b = s4[4,3,2] broadcast(p), dimensions={2,0}, sharding={devices=[2,1,1]<=[2]})",
+                      R"(
+  p = s4[2,4] parameter(0)
+  b = s4[2,3,4] broadcast(p), dimensions={0,2}
+  ROOT t = s4[4,3,2] transpose(b), dimensions={2,1,0}, sharding={devices=[2,1,1]<=[2]})");
 }
 
 }  // namespace

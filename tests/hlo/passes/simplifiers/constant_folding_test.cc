@@ -1,3 +1,6 @@
+#include <string>
+
+#include "absl/strings/str_replace.h"
 #include "gtest/gtest.h"
 
 #include "tests/hlo/passes/golden.h"
@@ -129,6 +132,93 @@ ENTRY e {
   x = f32[] custom-call(c), custom_call_target="effect"
   n = f32[] negate(c), control-predecessors={x}
   ROOT t = (f32[100], f32[], f32[4], f32[], f32[]) tuple(a, b, d, x, n)
+})");
+}
+
+// The loop in the region would not end.
+TEST(ConstantFolding, KeepsRegionsThatLoop) {
+  ExpectUnchanged("constant_folding", R"(
+HloModule m
+forever {
+  t = f32[] parameter(0)
+  ROOT r = pred[] constant(true)
+}
+same {
+  t = f32[] parameter(0)
+  ROOT r = f32[] negate(t)
+}
+loop {
+  a = f32[] parameter(0)
+  ROOT r = f32[] while(a), condition=forever, body=same
+}
+ENTRY e {
+  c = f32[2] constant({1, 2})
+  ROOT r = f32[2] map(c), dimensions={0}, to_apply=loop
+})");
+}
+
+TEST(ConstantFolding, KeepsWindowsThatTakeLong) {
+  ExpectUnchanged("constant_folding", R"(
+HloModule m
+sum {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = f32[] add(a, b)
+}
+ENTRY e {
+  c = f32[2] constant({1, 2})
+  z = f32[] constant(0)
+  ROOT r = f32[2] reduce-window(c, z), window={size=2000000001 pad=1000000000_1000000000}, to_apply=sum
+})");
+}
+
+TEST(ConstantFolding, LeavesWhatTargetsRoundWhenExact) {
+  constexpr char kBody[] = R"(
+HloModule m
+ENTRY e {
+  x = f32[2] parameter(0)
+  c = f32[2] constant({1, 2})
+  d = f32[2] $OPCODE(c)
+  ROOT r = f32[2] add(x, d)
+})";
+  const std::string exp =
+      absl::StrReplaceAll(kBody, {{"$OPCODE", "exponential"}});
+  ExpectUnchanged("constant_folding", exp, {.numerics = Numerics::kExact});
+  ExpectKeepsMeaning("constant_folding", exp);
+  ExpectKeepsMeaning("constant_folding",
+                     absl::StrReplaceAll(kBody, {{"$OPCODE", "negate"}}),
+                     {.numerics = Numerics::kExact});
+}
+
+TEST(ConstantFolding, CarriesAttributes) {
+  ExpectRewrites("constant_folding", R"(
+HloModule m
+ENTRY e {
+  c = u8[2] constant({1, 2})
+  ROOT r = u8[2] add(c, c), sharding={replicated}, frontend_attributes={a="1"}
+})",
+                 R"(
+HloModule m
+ENTRY e {
+  ROOT r = u8[2] constant({2, 4}), sharding={replicated}, frontend_attributes={a="1"}
+})");
+  ExpectUnchanged("constant_folding", R"(
+HloModule m
+ENTRY e {
+  c = u8[2] constant({1, 2})
+  ROOT r = u8[2] add(c, c), unknown_attribute=7
+})");
+}
+
+TEST(ConstantFolding, KeepsBarriersAndDynamicShapes) {
+  ExpectUnchanged("constant_folding", R"(
+HloModule m
+ENTRY e {
+  c = s32[4] constant({1, 2, 3, 4})
+  n = s32[] constant(2)
+  b = s32[4] opt-barrier(c)
+  d = s32[<=4] set-dimension-size(c, n), dimensions={0}
+  ROOT t = (s32[4], s32[<=4]) tuple(b, d)
 })");
 }
 

@@ -64,5 +64,18 @@ TEST(ConvolutionTransposeFolding, LeavesDots) {
   ROOT d = f32[2,3] dot(at, b), lhs_contracting_dims={1}, rhs_contracting_dims={0})");
 }
 
+TEST(ConvolutionTransposeFolding, KeepsGroupsAndWindows) {
+  ExpectFolds(R"(
+  x = f32[4,9,2] parameter(0)
+  k = f32[6,2,3] parameter(1)
+  xt = f32[2,9,4] transpose(x), dimensions={2,1,0}
+  kt = f32[3,2,6] transpose(k), dimensions={2,1,0}
+  ROOT c = f32[2,8,6] convolution(xt, kt), window={size=3 stride=2 pad=2_2 lhs_dilate=2 rhs_dilate=3 rhs_reversal=1}, dim_labels=b0f_0io->b0f, feature_group_count=2, sharding={replicated})",
+              R"(
+  x = f32[4,9,2] parameter(0)
+  k = f32[6,2,3] parameter(1)
+  ROOT c = f32[2,8,6] convolution(x, k), window={size=3 stride=2 pad=2_2 lhs_dilate=2 rhs_dilate=3 rhs_reversal=1}, dim_labels=f0b_oi0->b0f, feature_group_count=2, sharding={replicated})");
+}
+
 }  // namespace
 }  // namespace hone::hlo

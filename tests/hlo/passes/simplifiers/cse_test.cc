@@ -222,5 +222,54 @@ ENTRY e {
 })");
 }
 
+TEST(Cse, ComparesPlacement) {
+  ExpectUnchanged("cse", R"(
+HloModule m
+ENTRY e {
+  p = f32[4] parameter(0)
+  a = f32[4] negate(p), sharding={replicated}
+  b = f32[4] negate(p), sharding={maximal device=1}
+  c = f32[4] negate(p), frontend_attributes={stream="1"}
+  d = f32[4] negate(p), frontend_attributes={stream="2"}
+  ROOT t = (f32[4], f32[4], f32[4], f32[4]) tuple(a, b, c, d)
+})");
+  ExpectRewrites("cse", R"(
+HloModule m
+ENTRY e {
+  p = f32[4] parameter(0)
+  a = f32[4] negate(p), sharding={replicated}, frontend_attributes={stream="1"}, unknown={7}
+  b = f32[4] negate(p), sharding={replicated}, frontend_attributes={stream="1"}, unknown={7}
+  ROOT t = (f32[4], f32[4]) tuple(a, b)
+})",
+                 R"(
+HloModule m
+ENTRY e {
+  p = f32[4] parameter(0)
+  a = f32[4] negate(p), sharding={replicated}, frontend_attributes={stream="1"}, unknown={7}
+  ROOT t = (f32[4], f32[4]) tuple(a, a)
+})");
+}
+
+TEST(Cse, MergesNansAndDynamicShapes) {
+  ExpectRewrites("cse", R"(
+HloModule m
+ENTRY e {
+  p = f32[<=4] parameter(0)
+  a = f32[<=4] negate(p)
+  b = f32[<=4] negate(p)
+  n = f32[] constant(nan)
+  m = f32[] constant(nan)
+  ROOT t = (f32[<=4], f32[<=4], f32[], f32[]) tuple(a, b, n, m)
+})",
+                 R"(
+HloModule m
+ENTRY e {
+  p = f32[<=4] parameter(0)
+  a = f32[<=4] negate(p)
+  n = f32[] constant(nan)
+  ROOT t = (f32[<=4], f32[<=4], f32[], f32[]) tuple(a, a, n, n)
+})");
+}
+
 }  // namespace
 }  // namespace hone::hlo

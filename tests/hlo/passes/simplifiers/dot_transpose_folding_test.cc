@@ -60,5 +60,17 @@ TEST(DotTransposeFolding, FoldsChainsOfTransposes) {
   ROOT d = f32[2,5] dot(a, b), lhs_contracting_dims={0,1}, rhs_contracting_dims={0,1})");
 }
 
+TEST(DotTransposeFolding, KeepsTypeAndAttributes) {
+  ExpectEntryRewrites("dot-transpose-folding", R"(
+  a = bf16[4,2] parameter(0)
+  b = bf16[4,3] parameter(1)
+  at = bf16[2,4] transpose(a), dimensions={1,0}
+  ROOT d = f32[2,3] dot(at, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}, operand_precision={high,high}, sharding={replicated})",
+                      R"(
+  a = bf16[4,2] parameter(0)
+  b = bf16[4,3] parameter(1)
+  ROOT d = f32[2,3] dot(a, b), lhs_contracting_dims={0}, rhs_contracting_dims={0}, operand_precision={high,high}, sharding={replicated})");
+}
+
 }  // namespace
 }  // namespace hone::hlo

@@ -73,5 +73,15 @@ TEST(DynamicDimensionSimplifier, KeepsReshapesToOtherShapes) {
   ROOT t = (s32[3,2], s32[1,1], f32[]) tuple(c, e, f))");
 }
 
+TEST(DynamicDimensionSimplifier, KeepsAShardingBetween) {
+  ExpectEntryUnchanged(kPass, R"(
+  a = s32[2] parameter(0)
+  b = s32[4] concatenate(a, a), dimensions={0}, sharding={devices=[2]<=[2]}
+  c = s32[6] concatenate(b, a), dimensions={0}
+  d = s32[1,2] reshape(a), sharding={devices=[1,2]<=[2]}
+  e = s32[2] reshape(d)
+  ROOT t = (s32[6], s32[2]) tuple(c, e))");
+}
+
 }  // namespace
 }  // namespace hone::hlo

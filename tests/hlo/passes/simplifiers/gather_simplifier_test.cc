@@ -1,6 +1,7 @@
 #include "gtest/gtest.h"
 
 #include "tests/hlo/passes/entry.h"
+#include "tests/hlo/passes/golden.h"
 
 namespace hone::hlo {
 namespace {
@@ -67,6 +68,26 @@ TEST(GatherSimplifier, KeepsSimpleAndBatchedGathers) {
   g = f32[10,1,8] gather(table, list), offset_dims={1,2}, collapsed_slice_dims={}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,8}
   b = f32[9,3] gather(table, each), offset_dims={}, collapsed_slice_dims={1}, start_index_map={1}, operand_batching_dims={0}, start_indices_batching_dims={0}, index_vector_dim=2, slice_sizes={1,1}
   ROOT t = (f32[10,1,8], f32[9,3]) tuple(g, b))");
+}
+
+TEST(GatherSimplifier, CarriesAttributesToTheResult) {
+  ExpectEntryRewrites(kPass, R"(
+  table = pred[9,8] parameter(0)
+  rows = u8[5] parameter(1)
+  ROOT g = pred[5,8] gather(table, rows), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,8}, sharding={devices=[1,2]<=[2]})",
+                      R"(
+  table = pred[9,8] parameter(0)
+  rows = u8[5] parameter(1)
+  list = u8[5,1] reshape(rows)
+  g = pred[5,1,8] gather(table, list), offset_dims={1,2}, collapsed_slice_dims={}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,8}
+  ROOT r = pred[5,8] reshape(g), sharding={devices=[1,2]<=[2]})");
+}
+
+TEST(GatherSimplifier, GathersNothingFromEmptyWindows) {
+  ExpectKeepsMeaning(kPass, Entry(R"(
+  table = c64[9,8] parameter(0)
+  rows = s64[5] parameter(1)
+  ROOT g = c64[5,0] gather(table, rows), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,0})"));
 }
 
 }  // namespace

@@ -62,5 +62,32 @@ TEST(LogisticRecognizer, KeepsASumWithOtherUsers) {
   ROOT t = (f32[], f32[]) tuple(d, s))");
 }
 
+// 1 / (1 + exp(-x)) rounds more often, and is 0 where exp(-x) overflows.
+TEST(LogisticRecognizer, IsNotExact) {
+  constexpr char kBody[] = R"(
+  p = f16[4] parameter(0)
+  one = f16[] constant(1)
+  ones = f16[4] broadcast(one), dimensions={}
+  n = f16[4] negate(p)
+  e = f16[4] exponential(n)
+  s = f16[4] add(ones, e)
+  ROOT r = f16[4] divide(ones, s), sharding={replicated})";
+  ExpectEntryRewrites("logistic-recognizer", kBody, R"(
+  p = f16[4] parameter(0)
+  ROOT r = f16[4] logistic(p), sharding={replicated})");
+  ExpectEntryUnchanged("logistic-recognizer", kBody,
+                       {.numerics = Numerics::kExact});
+}
+
+TEST(LogisticRecognizer, KeepsADemandedAccuracy) {
+  ExpectEntryUnchanged("logistic-recognizer", R"(
+  p = f32[] parameter(0)
+  one = f32[] constant(1)
+  n = f32[] negate(p)
+  e = f32[] exponential(n), result_accuracy={mode=highest}
+  s = f32[] add(one, e)
+  ROOT r = f32[] divide(one, s))");
+}
+
 }  // namespace
 }  // namespace hone::hlo

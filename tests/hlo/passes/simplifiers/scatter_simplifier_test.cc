@@ -64,5 +64,20 @@ TEST(ScatterSimplifier, KeepsSimpleAndBatchedScatters) {
   ROOT b = f32[9,8] scatter(s, each, values), update_window_dims={}, inserted_window_dims={1}, scatter_dims_to_operand_dims={1}, input_batching_dims={0}, scatter_indices_batching_dims={0}, index_vector_dim=2, to_apply=sum)");
 }
 
+TEST(ScatterSimplifier, KeepsWhatIsSaidOfTheIndices) {
+  ExpectEntryRewrites(kPass, R"(
+  table = f32[9,8] parameter(0)
+  rows = u8[5] parameter(1)
+  updates = f32[5,8] parameter(2)
+  ROOT s = f32[9,8] scatter(table, rows, updates), update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, indices_are_sorted=true, unique_indices=true, to_apply=sum, sharding={replicated})",
+                      R"(
+  table = f32[9,8] parameter(0)
+  rows = u8[5] parameter(1)
+  updates = f32[5,8] parameter(2)
+  list = u8[5,1] reshape(rows)
+  windows = f32[5,1,8] reshape(updates)
+  ROOT s = f32[9,8] scatter(table, list, windows), update_window_dims={1,2}, inserted_window_dims={}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, indices_are_sorted=true, unique_indices=true, to_apply=sum, sharding={replicated})");
+}
+
 }  // namespace
 }  // namespace hone::hlo

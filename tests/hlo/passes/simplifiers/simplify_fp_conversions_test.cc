@@ -58,5 +58,31 @@ TEST(SimplifyFpConversions, KeepsIntegers) {
   ROOT b = f32[4] convert(a))");
 }
 
+TEST(SimplifyFpConversions, KeepsNarrowFormatsApart) {
+  ExpectEntryUnchanged("simplify-fp-conversions", R"(
+  x = f8e5m2[4] parameter(0)
+  a = f8e4m3fn[4] convert(x)
+  b = f8e5m2[4] convert(a)
+  y = f64[4] parameter(1)
+  c = f32[4] convert(y)
+  d = f64[4] convert(c)
+  ROOT t = (f8e5m2[4], f64[4]) tuple(b, d))");
+}
+
+TEST(SimplifyFpConversions, CarriesAttributesOfDynamicShapes) {
+  ExpectEntryRewrites("simplify-fp-conversions", R"(
+  x = f16[<=4] parameter(0)
+  a = f32[<=4] convert(x)
+  ROOT b = f64[<=4] convert(a), sharding={replicated}, frontend_attributes={a="1"})",
+                      R"(
+  x = f16[<=4] parameter(0)
+  ROOT b = f64[<=4] convert(x), sharding={replicated}, frontend_attributes={a="1"})");
+  // A parameter takes no sharding.
+  ExpectEntryUnchanged("simplify-fp-conversions", R"(
+  x = f16[4] parameter(0)
+  a = f32[4] convert(x)
+  ROOT b = f16[4] convert(a), sharding={replicated})");
+}
+
 }  // namespace
 }  // namespace hone::hlo

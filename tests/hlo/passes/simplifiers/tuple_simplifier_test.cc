@@ -88,5 +88,55 @@ ENTRY e {
 })");
 }
 
+TEST(TupleSimplifier, CarriesAShardingOrStays) {
+  ExpectRewrites("tuple-simplifier", R"(
+HloModule m
+ENTRY e {
+  p = f32[4] parameter(0)
+  n = f32[4] negate(p)
+  t = (f32[4], f32[4]) tuple(p, n)
+  g = f32[4] get-tuple-element(t), index=1, sharding={replicated}
+  ROOT r = f32[4] abs(g)
+})",
+                 R"(
+HloModule m
+ENTRY e {
+  p = f32[4] parameter(0)
+  n = f32[4] negate(p), sharding={replicated}
+  ROOT r = f32[4] abs(n)
+})");
+  ExpectUnchanged("tuple-simplifier", R"(
+HloModule m
+ENTRY e {
+  p = f32[4] parameter(0)
+  n = f32[4] negate(p), sharding={maximal device=0}
+  t = (f32[4], f32[4]) tuple(p, n)
+  g = f32[4] get-tuple-element(t), index=1, sharding={replicated}
+  ROOT r = f32[4] abs(g)
+})");
+}
+
+TEST(TupleSimplifier, ForwardsTokensAndDynamicShapes) {
+  ExpectRewrites("tuple-simplifier", R"(
+HloModule m
+ENTRY e {
+  p = f32[<=4] parameter(0)
+  k = token[] after-all()
+  t = (f32[<=4], token[]) tuple(p, k)
+  x = f32[<=4] get-tuple-element(t), index=0
+  y = token[] get-tuple-element(t), index=1
+  n = f32[<=4] negate(x)
+  ROOT r = (f32[<=4], token[]) tuple(n, y)
+})",
+                 R"(
+HloModule m
+ENTRY e {
+  p = f32[<=4] parameter(0)
+  k = token[] after-all()
+  n = f32[<=4] negate(p)
+  ROOT r = (f32[<=4], token[]) tuple(n, k)
+})");
+}
+
 }  // namespace
 }  // namespace hone::hlo

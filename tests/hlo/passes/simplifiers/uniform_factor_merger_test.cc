@@ -1,3 +1,6 @@
+#include <string>
+
+#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
 #include "tests/hlo/passes/entry.h"
@@ -5,11 +8,17 @@
 namespace hone::hlo {
 namespace {
 
+constexpr char kPass[] = "uniform-factor-merger";
+const RewriteOptions kFast = {.numerics = Numerics::kFast};
+
+// With numerics=fast only.
 void ExpectRewrites(absl::string_view before, absl::string_view after) {
-  ExpectEntryRewrites("uniform-factor-merger", before, after);
+  ExpectEntryRewrites(kPass, before, after, kFast);
+  ExpectEntryUnchanged(kPass, before);
 }
 void ExpectUnchanged(absl::string_view body) {
-  ExpectEntryUnchanged("uniform-factor-merger", body);
+  ExpectEntryUnchanged(kPass, body, kFast);
+  ExpectEntryUnchanged(kPass, body);
 }
 
 TEST(UniformFactorMerger, ComputesTheProductOfScalarsOnce) {
@@ -157,6 +166,155 @@ TEST(UniformFactorMerger, LeavesNarrowTypes) {
   bs = f16[4] broadcast(s), dimensions={}
   a = f16[4] multiply(x, bs)
   ROOT r = f16[4] multiply(a, bs))");
+}
+
+// x * s * t may be finite where s * t is not, and 0 where 0 * (s * t) is NaN.
+TEST(UniformFactorMerger, LeavesRunTimeScalarsByDefault) {
+  ExpectEntryUnchanged(kPass, R"(
+  x = f64[2,3] parameter(0)
+  s = f64[] parameter(1)
+  t = f64[] parameter(2)
+  bs = f64[2,3] broadcast(s), dimensions={}
+  bt = f64[2,3] broadcast(t), dimensions={}
+  a = f64[2,3] divide(x, bs)
+  ROOT b = f64[2,3] multiply(a, bt))");
+  ExpectEntryUnchanged(kPass, R"(
+  x = f32[4] parameter(0)
+  s = f32[] parameter(1)
+  bs = f32[4] broadcast(s), dimensions={}
+  a = f32[4] divide(bs, x)
+  ROOT b = f32[4] divide(a, bs))");
+}
+
+// As a loss scale written into the module, out of sight of constant_folding.
+TEST(UniformFactorMerger, KeepsProductsFinite) {
+  ExpectEntryUnchanged(kPass, R"(
+  g = f32[8] parameter(0)
+  k = f32[] constant(1e30)
+  s = f32[] opt-barrier(k)
+  t = f32[] opt-barrier(k)
+  bs = f32[8] broadcast(s), dimensions={}
+  bt = f32[8] broadcast(t), dimensions={}
+  a = f32[8] multiply(g, bs)
+  ROOT d = f32[8] multiply(a, bt))");
+}
+
+// A small factor may be what keeps a product of tensors finite.
+TEST(UniformFactorMerger, LeavesConstantsAroundATensorByDefault) {
+  ExpectRewrites(R"(
+  x = f32[4] parameter(0)
+  y = f32[4] parameter(1)
+  c = f32[] constant(0.5)
+  bc = f32[4] broadcast(c), dimensions={}
+  a = f32[4] multiply(x, bc)
+  b = f32[4] multiply(a, y)
+  ROOT r = f32[4] multiply(b, bc))",
+                 R"(
+  x = f32[4] parameter(0)
+  y = f32[4] parameter(1)
+  c = f32[] constant(0.25)
+  bc = f32[4] broadcast(c), dimensions={}
+  a = f32[4] multiply(x, bc)
+  ROOT r = f32[4] multiply(a, y))");
+}
+
+TEST(UniformFactorMerger, MultipliesConstantsOnOneSideOfOne) {
+  ExpectEntryRewrites(kPass, R"(
+  x = f32[4] parameter(0)
+  c = f32[] constant(-2)
+  d = f32[] constant(0.25)
+  bc = f32[4] broadcast(c), dimensions={}
+  bd = f32[4] broadcast(d), dimensions={}
+  a = f32[4] multiply(x, bc)
+  ROOT b = f32[4] divide(a, bd))",
+                      R"(
+  x = f32[4] parameter(0)
+  c = f32[] constant(-8)
+  bc = f32[4] broadcast(c), dimensions={}
+  ROOT b = f32[4] multiply(x, bc))");
+  ExpectEntryRewrites(kPass, R"(
+  x = f64[4] parameter(0)
+  c = f64[] constant(0.5)
+  d = f64[] constant(4)
+  bc = f64[4] broadcast(c), dimensions={}
+  bd = f64[4] broadcast(d), dimensions={}
+  a = f64[4] divide(x, bd)
+  b = f64[4] multiply(bc, a)
+  ROOT t = (f64[4], f64[4]) tuple(a, b))",
+                      R"(
+  x = f64[4] parameter(0)
+  c = f64[] constant(0.125)
+  d = f64[] constant(4)
+  bc = f64[4] broadcast(c), dimensions={}
+  bd = f64[4] broadcast(d), dimensions={}
+  a = f64[4] divide(x, bd)
+  b = f64[4] multiply(x, bc)
+  ROOT t = (f64[4], f64[4]) tuple(a, b))");
+}
+
+// x * 1e-30 is 0 for x = 1e-20, and 1e30 times that as well; x * 1e30 is
+// infinite for x = 1e20.
+TEST(UniformFactorMerger, LeavesConstantsOnBothSidesOfOneByDefault) {
+  for (const char* order : {"c, d", "d, c"}) {
+    SCOPED_TRACE(order);
+    const std::string first(1, order[0]);
+    const std::string second(1, order[3]);
+    ExpectEntryUnchanged(kPass, absl::StrCat(R"(
+  x = f32[4] parameter(0)
+  kc = f32[] constant(1e-30)
+  kd = f32[] constant(1e30)
+  c = f32[4] broadcast(kc), dimensions={}
+  d = f32[4] broadcast(kd), dimensions={}
+  a = f32[4] multiply(x, )",
+                                             first, R"()
+  ROOT b = f32[4] multiply(a, )",
+                                             second, ")"));
+  }
+}
+
+TEST(UniformFactorMerger, NeedsAFiniteNormalConstant) {
+  for (const char* constant : {"1e30", "1e-25", "inf", "nan"}) {
+    SCOPED_TRACE(constant);
+    ExpectUnchanged(absl::StrCat(R"(
+  x = f32[4] parameter(0)
+  c = f32[] constant()",
+                                 constant, R"()
+  bc = f32[4] broadcast(c), dimensions={}
+  a = f32[4] multiply(x, bc)
+  ROOT b = f32[4] multiply(a, bc))"));
+  }
+}
+
+TEST(UniformFactorMerger, IsNotExact) {
+  ExpectEntryUnchanged(kPass, R"(
+  x = f32[4] parameter(0)
+  c = f32[] constant(3)
+  bc = f32[4] broadcast(c), dimensions={}
+  a = f32[4] multiply(x, bc)
+  ROOT b = f32[4] multiply(a, bc))",
+                       {.numerics = Numerics::kExact});
+}
+
+TEST(UniformFactorMerger, CarriesAttributes) {
+  ExpectEntryRewrites(kPass, R"(
+  x = f32[8] parameter(0)
+  c = f32[] constant(3)
+  bc = f32[8] broadcast(c), dimensions={}
+  a = f32[8] multiply(x, bc)
+  ROOT b = f32[8] multiply(a, bc), sharding={devices=[2]<=[2]}, frontend_attributes={_xla_stream_annotation="1"})",
+                      R"(
+  x = f32[8] parameter(0)
+  c = f32[] constant(9)
+  bc = f32[8] broadcast(c), dimensions={}
+  ROOT b = f32[8] multiply(x, bc), sharding={devices=[2]<=[2]}, frontend_attributes={_xla_stream_annotation="1"})");
+  ExpectUnchanged(R"(
+  x = f32[8] parameter(0)
+  s = f32[] parameter(1)
+  t = f32[] parameter(2)
+  sb = f32[8] broadcast(s), dimensions={}
+  tb = f32[8] broadcast(t), dimensions={}
+  d = f32[8] multiply(x, sb), sharding={devices=[2]<=[2]}
+  ROOT r = f32[8] multiply(d, tb))");
 }
 
 }  // namespace

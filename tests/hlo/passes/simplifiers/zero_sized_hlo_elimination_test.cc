@@ -51,5 +51,36 @@ ENTRY e {
 })");
 }
 
+TEST(ZeroSizedHloElimination, CarriesAttributes) {
+  ExpectRewrites("zero_sized_hlo_elimination", R"(
+HloModule m
+ENTRY e {
+  p = c64[0,2] parameter(0)
+  ROOT r = c64[0,2] negate(p), sharding={replicated}, frontend_attributes={a="1"}
+})",
+                 R"(
+HloModule m
+ENTRY e {
+  p = c64[0,2] parameter(0)
+  ROOT r = c64[0,2] constant({}), sharding={replicated}, frontend_attributes={a="1"}
+})");
+}
+
+TEST(ZeroSizedHloElimination, KeepsDynamicShapesAndEffects) {
+  ExpectUnchanged("zero_sized_hlo_elimination", R"(
+HloModule m
+f {
+  a = f32[0] parameter(0)
+  ROOT r = f32[0] custom-call(a), custom_call_target="effect"
+}
+ENTRY e {
+  p = f32[<=3,0] parameter(0)
+  q = f32[0] parameter(1)
+  n = f32[<=3,0] negate(p)
+  c = f32[0] call(q), to_apply=f
+  ROOT t = (f32[<=3,0], f32[0]) tuple(n, c)
+})");
+}
+
 }  // namespace
 }  // namespace hone::hlo
