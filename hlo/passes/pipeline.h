@@ -41,7 +41,7 @@ absl::StatusOr<const Pipeline*> FindPipeline(absl::string_view name);
 
 struct PipelineOptions {
   // For every pass.
-  RewriteOptions rewrite;
+  RewriteOptions rewrite = {};
   // Verifies the module after every pass that changed it.
   bool verify_each = false;
 };

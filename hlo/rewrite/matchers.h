@@ -63,6 +63,8 @@ class Uniform {
  public:
   explicit Uniform(const Literal** capture) : capture_(capture) {}
   explicit Uniform(double value) : value_(value) {}
+  // So that 0 is no null pointer.
+  explicit Uniform(int value) : value_(value) {}
   bool Matches(const Computation& computation, InstructionId id) const {
     if (capture_ == nullptr) return IsUniform(computation, id, value_);
     *capture_ = UniformLiteral(computation, id);

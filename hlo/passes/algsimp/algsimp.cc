@@ -1,141 +1,137 @@
-#include <algorithm>
+#include <array>
 
 #include "hlo/passes/algsimp/rules.h"
 #include "hlo/passes/registry.h"
 #include "hlo/rewrite/driver.h"
 
 namespace hone::hlo {
+namespace algsimp {
 namespace {
 
-using Rule = bool (*)(Rewriter&, InstructionId);
+struct OpcodeRule {
+  Opcode opcode;
+  bool (*simplify)(Rewriter& r, InstructionId id);
+};
 
-// The rules of an opcode; null if it has none of its own.
-Rule RuleFor(Opcode opcode) {
-  switch (opcode) {
-    case Opcode::kAbs:
-      return algsimp::SimplifyAbs;
-    case Opcode::kAdd:
-      return algsimp::SimplifyAdd;
-    case Opcode::kAnd:
-      return algsimp::SimplifyAnd;
-    case Opcode::kBitcast:
-      return algsimp::SimplifyBitcast;
-    case Opcode::kBitcastConvert:
-      return algsimp::SimplifyBitcastConvert;
-    case Opcode::kBroadcast:
-      return algsimp::SimplifyBroadcast;
-    case Opcode::kClamp:
-      return algsimp::SimplifyClamp;
-    case Opcode::kCompare:
-      return algsimp::SimplifyCompare;
-    case Opcode::kComplex:
-      return algsimp::SimplifyComplex;
-    case Opcode::kConcatenate:
-      return algsimp::SimplifyConcatenate;
-    case Opcode::kConvert:
-      return algsimp::SimplifyConvert;
-    case Opcode::kConvolution:
-      return algsimp::SimplifyConvolution;
-    case Opcode::kDivide:
-      return algsimp::SimplifyDivide;
-    case Opcode::kDot:
-      return algsimp::SimplifyDot;
-    case Opcode::kDynamicSlice:
-      return algsimp::SimplifyDynamicSlice;
-    case Opcode::kDynamicUpdateSlice:
-      return algsimp::SimplifyDynamicUpdateSlice;
-    case Opcode::kCeil:
-    case Opcode::kFloor:
-    case Opcode::kRoundNearestAfz:
-    case Opcode::kRoundNearestEven:
-    case Opcode::kSign:
-      return algsimp::SimplifyIdempotent;
-    case Opcode::kGetTupleElement:
-      return algsimp::SimplifyGetTupleElement;
-    case Opcode::kImag:
-    case Opcode::kReal:
-      return algsimp::SimplifyComplexPart;
-    case Opcode::kIota:
-      return algsimp::SimplifyIota;
-    case Opcode::kMaximum:
-      return algsimp::SimplifyMaximum;
-    case Opcode::kMinimum:
-      return algsimp::SimplifyMinimum;
-    case Opcode::kMultiply:
-      return algsimp::SimplifyMultiply;
-    case Opcode::kNegate:
-      return algsimp::SimplifyNegate;
-    case Opcode::kNot:
-      return algsimp::SimplifyNot;
-    case Opcode::kOr:
-      return algsimp::SimplifyOr;
-    case Opcode::kPad:
-      return algsimp::SimplifyPad;
-    case Opcode::kPower:
-      return algsimp::SimplifyPower;
-    case Opcode::kReduce:
-      return algsimp::SimplifyReduce;
-    case Opcode::kReduceWindow:
-      return algsimp::SimplifyReduceWindow;
-    case Opcode::kRemainder:
-      return algsimp::SimplifyRemainder;
-    case Opcode::kReshape:
-      return algsimp::SimplifyReshape;
-    case Opcode::kReverse:
-      return algsimp::SimplifyReverse;
-    case Opcode::kSelect:
-      return algsimp::SimplifySelect;
-    case Opcode::kShiftLeft:
-    case Opcode::kShiftRightArithmetic:
-    case Opcode::kShiftRightLogical:
-      return algsimp::SimplifyShift;
-    case Opcode::kSlice:
-      return algsimp::SimplifySlice;
-    case Opcode::kSort:
-      return algsimp::SimplifySort;
-    case Opcode::kSubtract:
-      return algsimp::SimplifySubtract;
-    case Opcode::kTranspose:
-      return algsimp::SimplifyTranspose;
-    case Opcode::kTuple:
-      return algsimp::SimplifyTuple;
-    case Opcode::kXor:
-      return algsimp::SimplifyXor;
-    default:
-      return nullptr;
+constexpr OpcodeRule kRules[] = {
+    {Opcode::kAbs, SimplifyAbs},
+    {Opcode::kAdd, SimplifyAdd},
+    {Opcode::kAnd, SimplifyAnd},
+    {Opcode::kBitcast, SimplifyBitcast},
+    {Opcode::kBitcastConvert, SimplifyBitcastConvert},
+    {Opcode::kBroadcast, SimplifyBroadcast},
+    {Opcode::kCeil, SimplifyIdempotent},
+    {Opcode::kClamp, SimplifyClamp},
+    {Opcode::kCompare, SimplifyCompare},
+    {Opcode::kComplex, SimplifyComplex},
+    {Opcode::kConcatenate, SimplifyConcatenate},
+    {Opcode::kConvert, SimplifyConvert},
+    {Opcode::kConvolution, SimplifyConvolution},
+    {Opcode::kDivide, SimplifyDivide},
+    {Opcode::kDot, SimplifyDot},
+    {Opcode::kDynamicSlice, SimplifyDynamicSlice},
+    {Opcode::kDynamicUpdateSlice, SimplifyDynamicUpdateSlice},
+    {Opcode::kFloor, SimplifyIdempotent},
+    {Opcode::kGather, SimplifyGather},
+    {Opcode::kGetTupleElement, SimplifyGetTupleElement},
+    {Opcode::kImag, SimplifyComplexPart},
+    {Opcode::kIota, SimplifyIota},
+    {Opcode::kMaximum, SimplifyExtremum},
+    {Opcode::kMinimum, SimplifyExtremum},
+    {Opcode::kMultiply, SimplifyMultiply},
+    {Opcode::kNegate, SimplifyNegate},
+    {Opcode::kNot, SimplifyNot},
+    {Opcode::kOr, SimplifyOr},
+    {Opcode::kPad, SimplifyPad},
+    {Opcode::kPower, SimplifyPower},
+    {Opcode::kReal, SimplifyComplexPart},
+    {Opcode::kReduce, SimplifyReduce},
+    {Opcode::kReduceWindow, SimplifyReduceWindow},
+    {Opcode::kRemainder, SimplifyRemainder},
+    {Opcode::kReshape, SimplifyReshape},
+    {Opcode::kReverse, SimplifyReverse},
+    {Opcode::kRoundNearestAfz, SimplifyIdempotent},
+    {Opcode::kRoundNearestEven, SimplifyIdempotent},
+    {Opcode::kScatter, SimplifyScatter},
+    {Opcode::kSelect, SimplifySelect},
+    {Opcode::kShiftLeft, SimplifyShift},
+    {Opcode::kShiftRightArithmetic, SimplifyShift},
+    {Opcode::kShiftRightLogical, SimplifyShift},
+    {Opcode::kSign, SimplifyIdempotent},
+    {Opcode::kSlice, SimplifySlice},
+    {Opcode::kSort, SimplifySort},
+    {Opcode::kSubtract, SimplifySubtract},
+    {Opcode::kTranspose, SimplifyTranspose},
+    {Opcode::kTuple, SimplifyTuple},
+    {Opcode::kXor, SimplifyXor},
+};
+
+bool IsPureElementwise(Opcode opcode) {
+  return IsElementwise(opcode) && !IsOpaque(opcode);
+}
+
+// The rules by opcode, and which opcodes have any.
+struct Table {
+  Table() {
+    for (const OpcodeRule& rule : kRules) {
+      by_opcode[static_cast<size_t>(rule.opcode)] = rule.simplify;
+    }
+    for (size_t i = 0; i < by_opcode.size(); ++i) {
+      const Opcode opcode = static_cast<Opcode>(i);
+      if (by_opcode[i] != nullptr || IsPureElementwise(opcode)) {
+        opcodes.push_back(opcode);
+      }
+    }
   }
+
+  std::array<decltype(OpcodeRule::simplify), kOpcodeCount> by_opcode = {};
+  std::vector<Opcode> opcodes;
+};
+
+const Table& Rules() {
+  static const Table* const table = new Table;
+  return *table;
 }
 
 bool Simplify(Rewriter& r, InstructionId id) {
   const Opcode opcode = r[id].opcode();
-  const Rule rule = RuleFor(opcode);
-  const bool elementwise = IsElementwise(opcode) && !IsOpaque(opcode);
-  if ((rule == nullptr && !elementwise) || !r.MayReplace(id)) return false;
-  if (rule != nullptr && rule(r, id)) return true;
-  return elementwise && algsimp::SimplifyElementwise(r, id);
+  const auto rule = Rules().by_opcode[static_cast<size_t>(opcode)];
+  return (rule != nullptr && rule(r, id)) ||
+         (IsPureElementwise(opcode) && SimplifyElementwise(r, id));
 }
 
-// The algebraic simplifier: local rewrites, listed in front of their functions
-// in algsimp/*.cc, applied to a fixed point in every computation.
+}  // namespace
+}  // namespace algsimp
+
+namespace {
+
+// The algebraic simplifier: local rewrites, listed at the head of each file of
+// algsimp/, applied to a fixed point in every computation. For example,
+// x + 0 → x and transpose(transpose(x)) → transpose(x).
 //
-// Legality: each rule says when it holds. Floating-point values may change by
-// rounding and by the sign of zero, never into or out of NaN and infinity for
-// arguments of moderate size. Constants whose value the text left out stay
-// unread. Instructions with a dynamic dimension, a control dependency or an
-// attribute that we do not know are left as they are, and so are scheduled
-// modules, whose order would have to be kept. Meant for modules without
-// assigned layouts: results of rules have the default one, except where a user
-// would see it.
+// Legality: each rule says when it holds; what it does not say is exact.
+// Constants whose value the text left out stay unread. A rule that makes one
+// operation of two keeps both where the one that goes has a sharding or other
+// annotation.
+//
+// Numeric class: exact at least; some rules reassociate, and two of upstream's
+// change range, reduce(reduce(x)) of floats and x + scatter(0, i, u), which ask
+// for it. No rule gives more than upstream's pass: it is a subset.
+//
+// Meant for modules without assigned layouts: results of rules have the default
+// one, except where a user would see it. Not for the end of a pipeline that
+// chose a form which a rule undoes, as a transposed dot.
 class AlgebraicSimplifier final : public Pass {
  public:
   absl::string_view name() const override { return "algsimp"; }
 
   absl::StatusOr<bool> Run(Module& module,
                            const RewriteOptions& options) const override {
-    return RewriteModule(
-        module,
-        {.name = "algsimp", .visit = Visit::kFixedPoint, .checks_itself = true},
-        options, Simplify);
+    return RewriteModule(module,
+                         {.name = "algsimp",
+                          .opcodes = algsimp::Rules().opcodes,
+                          .visit = Visit::kFixedPoint},
+                         options, algsimp::Simplify);
   }
 };
 

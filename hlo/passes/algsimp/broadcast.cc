@@ -1,6 +1,13 @@
-#include <memory>
-#include <optional>
-#include <utility>
+// Broadcasts and iotas. All exact.
+//
+//   broadcast(x) → x                         nothing added or moved
+//   broadcast(x) → reshape(x)                only dimensions of size 1 added
+//   broadcast(broadcast(x)) → broadcast(x)
+//   broadcast(iota) → iota
+//   broadcast(reshape(x)) → broadcast(x)     the reshape only inserts
+//   dimensions
+//                                            of size 1
+//   iota of one element → constant 0
 
 #include "hlo/passes/algsimp/rules.h"
 
@@ -14,13 +21,6 @@ bool IsAscending(absl::Span<const int64_t> values) {
   return true;
 }
 
-Instruction MakeIota(ShapePtr shape, int64_t dimension) {
-  return Instruction(Opcode::kIota, std::move(shape), {},
-                     DimensionAttributes({dimension}));
-}
-
-// broadcast(reshape(x)) → broadcast(x'), x' being x or a reshape of x: where
-// the reshape only inserts dimensions of size 1, x can be broadcast directly.
 bool SkipDegenerateReshape(Rewriter& r, InstructionId id) {
   const InstructionId reshape = r.operand(id, 0);
   const InstructionId x = r.operand(reshape, 0);
@@ -43,37 +43,27 @@ bool SkipDegenerateReshape(Rewriter& r, InstructionId id) {
 
 }  // namespace
 
-// broadcast(x) → x: nothing added or moved
-// broadcast(x) → reshape(x): only dimensions of size 1 added
-// broadcast(broadcast(x)) → broadcast(x)
-// broadcast(iota) → iota
-// SkipDegenerateReshape
 bool SimplifyBroadcast(Rewriter& r, InstructionId id) {
   const InstructionId x = r.operand(id, 0);
   const DimensionVector& mapping = r[id].dimensions();
   const DimensionVector& to = r.dimensions_of(id);
-  if (r.shape(x).num_elements() == r.shape(id).num_elements() &&
-      r.shape(id).num_elements() > 0 && IsAscending(mapping)) {
-    if (r.dimensions_of(x) == to) return r.Replace(id, x);
+  const int64_t elements = r.shape(id).num_elements();
+  if (elements > 0 && r.shape(x).num_elements() == elements &&
+      IsAscending(mapping)) {
     return r.Replace(id, MakeReshape(r, x, to));
   }
-  if (r.Is(x, Opcode::kBroadcast)) {
-    DimensionVector composed;
-    for (int64_t dimension : r[x].dimensions()) {
-      composed.push_back(mapping[static_cast<size_t>(dimension)]);
-    }
-    return r.Replace(id, MakeBroadcast(r, r.operand(x, 0), to, composed));
-  }
-  if (r.Is(x, Opcode::kIota)) {
-    const int64_t dimension = r[x].dimensions()[0];
-    return r.ReplaceWith(id, MakeIota(r[id].shape_ptr(),
-                                      mapping[static_cast<size_t>(dimension)]));
-  }
   if (r.Is(x, Opcode::kReshape)) return SkipDegenerateReshape(r, id);
-  return false;
+  const bool is_iota = r.Is(x, Opcode::kIota);
+  if (!is_iota && !r.Is(x, Opcode::kBroadcast)) return false;
+  DimensionVector composed;
+  for (int64_t d : r[x].dimensions()) {
+    composed.push_back(mapping[static_cast<size_t>(d)]);
+  }
+  return r.Replace(
+      id, is_iota ? MakeIota(r, r.shape(id).element_type(), to, composed[0])
+                  : MakeBroadcast(r, r.operand(x, 0), to, composed));
 }
 
-// iota of one element → constant 0
 bool SimplifyIota(Rewriter& r, InstructionId id) {
   const Shape& shape = r.shape(id);
   if (shape.num_elements() != 1) return false;

@@ -1,3 +1,17 @@
+// Conversions. All exact.
+//
+//   convert(x) → x                           same type
+//   convert(convert(x)) → convert(x), or x   the inner one loses nothing, and
+//     both steps round or wrap as the one step does. From an integer over a
+//     float to another integer they do not, as that saturates instead of
+//     wrapping; nor from a wide integer over f64 to less than 32 bits, which
+//     rounds once where the one step may round twice.
+//   bitcast-convert(x) → x                   same type
+//   bitcast-convert(bitcast-convert(x)) → bitcast-convert(x): not over pred,
+//     which has no bits but one
+//   bitcast(x) → x                           same type, sizes and layout: it
+//     reads memory as it lies, so another layout permutes the elements
+
 #include "hlo/passes/algsimp/rules.h"
 
 namespace hone::hlo::algsimp {
@@ -19,10 +33,14 @@ int Precision(ElementType type) {
   }
 }
 
-// Whether every value of `from` is one of `to`.
+// Returns true if every value of `from` is one of `to`.
 bool IsLossless(ElementType from, ElementType to) {
   if (from == to) return true;
-  if (KindOf(from) == ElementKind::kPred) return !IsComplex(to);
+  if (KindOf(from) == ElementKind::kPred) {
+    // s1 has no 1, f8e8m0fnu no 0.
+    return !IsComplex(to) && to != ElementType::kS1 &&
+           to != ElementType::kF8e8m0fnu;
+  }
   if (IsFloat(from) && IsFloat(to)) {
     if (to == ElementType::kF64) return Precision(from) > 0;
     return to == ElementType::kF32 &&
@@ -30,51 +48,51 @@ bool IsLossless(ElementType from, ElementType to) {
   }
   if (!IsIntegral(from)) return false;
   if (IsFloat(to)) return BitWidth(from) <= Precision(to);
-  if (!IsIntegral(to)) return false;
-  if (IsSigned(from) == IsSigned(to)) return BitWidth(from) < BitWidth(to);
-  return IsUnsigned(from) && BitWidth(from) < BitWidth(to);
+  return IsIntegral(to) && BitWidth(from) < BitWidth(to) &&
+         (IsUnsigned(from) || IsSigned(to));
+}
+
+// Returns true if converting from `from` to `to` equals doing so over `middle`,
+// which holds every value of `from`.
+bool SkipsExactly(ElementType from, ElementType middle, ElementType to) {
+  if (from == to) return true;
+  if (!IsIntegral(from) || !IsFloat(middle)) return true;
+  return IsFloat(to) &&
+         (BitWidth(to) >= 32 || BitWidth(from) <= Precision(ElementType::kF32));
 }
 
 }  // namespace
 
-// convert(x) → x: same type
-// convert(convert(x)) → convert(x), or x: the inner one loses nothing, and both
-// steps round or wrap as the one step would (from an integer over a float to
-// another integer they do not: saturation takes the place of wrapping).
 bool SimplifyConvert(Rewriter& r, InstructionId id) {
-  const InstructionId x = r.operand(id, 0);
+  InstructionId x = r.operand(id, 0);
   const ElementType to = r.shape(id).element_type();
   const ElementType middle = r.shape(x).element_type();
   if (middle == to) return r.Replace(id, x);
-  if (!r.Is(x, Opcode::kConvert)) return false;
-  const InstructionId source = r.operand(x, 0);
-  const ElementType from = r.shape(source).element_type();
-  if (!IsLossless(from, middle)) return false;
-  if (from == to) return r.Replace(id, source);
-  const bool changes_kind_of_rounding =
-      IsIntegral(from) && IsFloat(middle) && !IsFloat(to);
-  if (changes_kind_of_rounding) return false;
-  return r.ReplaceWith(
-      id, Instruction(Opcode::kConvert, r[id].shape_ptr(), {source}));
+  if (!r.Match(x, m::Convert(m::Op(&x)))) return false;
+  const ElementType from = r.shape(x).element_type();
+  return IsLossless(from, middle) && SkipsExactly(from, middle, to) &&
+         r.Replace(id, MakeConvert(r, x, to));
 }
 
-// bitcast-convert(x) → x: same type
-// bitcast-convert(bitcast-convert(x)) → bitcast-convert(x)
 bool SimplifyBitcastConvert(Rewriter& r, InstructionId id) {
   const InstructionId x = r.operand(id, 0);
   if (Shape::Equal(r.shape(x), r.shape(id))) return r.Replace(id, x);
-  if (!r.Is(x, Opcode::kBitcastConvert) ||
-      r.dimensions_of(r.operand(x, 0)) != r.dimensions_of(id)) {
+  InstructionId source;
+  if (!r.Match(x, m::BitcastConvert(m::Op(&source))) ||
+      r.shape(x).element_type() == ElementType::kPred ||
+      r.dimensions_of(source) != r.dimensions_of(id)) {
     return false;
   }
-  return r.ReplaceWith(id, Instruction(Opcode::kBitcastConvert,
-                                       r[id].shape_ptr(), {r.operand(x, 0)}));
+  if (Shape::Equal(r.shape(source), r.shape(id))) {
+    return r.Replace(id, source);
+  }
+  return r.Replace(id, MakeLike(r, id, {source}));
 }
 
-// bitcast(x) → x: same shape
 bool SimplifyBitcast(Rewriter& r, InstructionId id) {
   const InstructionId x = r.operand(id, 0);
-  return Shape::Equal(r.shape(x), r.shape(id)) && r.Replace(id, x);
+  return Shape::Equal(r.shape(x), r.shape(id), /*ignore_layout=*/false) &&
+         r.Replace(id, x);
 }
 
 }  // namespace hone::hlo::algsimp

@@ -1,8 +1,29 @@
+// Reductions of one array.
+//
+//   reduce(empty) → broadcast(init)
+//   reduce(x) → reshape(x)                   only dimensions of size 1 reduced,
+//                                            from the identity element
+//   reduce(transpose(x)) → reduce(x)         what is kept stays in order
+//   reduce(reshape(x)) → reduce(x), or reshape(reduce(x)): the kept dimensions,
+//     or those of them that have not size 1, have the same size and stride in x
+//   reshape(reduce(x)) → reduce(x)           the reshape drops dimensions of
+//   size
+//     1 that the reduction, from its identity, may as well reduce
+//   reduce(reduce(x)) → reduce(x)            the same operation, the inner one
+//                                            from its identity
+//   reduce(broadcast(x)) → broadcast(x)      only dimensions that the broadcast
+//     made are reduced, by maximum, minimum, and, or from the identity; the sum
+//     of a constant c over n elements is c · n
+//   sum(-x) → -sum(x)                        signs move towards the root
+//
+// Exact for operations that are exactly associative. Sums and products of
+// floats reassociate, as HLO leaves the order to each compiler; regions of more
+// than one operation keep the order of their elements. reduce(reduce(x)) of
+// floats changes range: partial sums across what the inner one summed apart may
+// overflow, where those sums cancel. Upstream merges them always.
+
 #include <algorithm>
-#include <memory>
 #include <optional>
-#include <utility>
-#include <vector>
 
 #include "hlo/passes/algsimp/rules.h"
 #include "hlo/passes/algsimp/scalars.h"
@@ -10,138 +31,119 @@
 namespace hone::hlo::algsimp {
 namespace {
 
-// A reduction of one array.
 struct Reduction {
   InstructionId x;
   InstructionId init;
+  ComputationId region;
+  const DimensionVector& reduced;
+  // The dimensions of x that are left, ascending.
+  DimensionVector kept;
   // Of the region, if it is one operation.
   std::optional<Opcode> opcode;
-  // Whether init is known to be that operation's identity.
+  // Whether init is known to be that operation's identity element.
   bool init_is_identity;
 };
 
+DimensionVector OtherDimensions(int64_t rank,
+                                absl::Span<const int64_t> dimensions) {
+  return WithoutDimensions(IdentityPermutation(rank), dimensions);
+}
+
 Reduction MatchReduction(const Rewriter& r, InstructionId id) {
-  Reduction result;
-  result.x = r.operand(id, 0);
-  result.init = r.operand(id, 1);
-  result.opcode = ReductionOpcode(r.module().computation(r[id].called()[0]));
-  const Literal* init = UniformLiteral(r.computation(), result.init);
-  result.init_is_identity = result.opcode.has_value() && init != nullptr &&
-                            IsReductionIdentity(*result.opcode, *init);
-  return result;
+  const InstructionId x = r.operand(id, 0);
+  const InstructionId init = r.operand(id, 1);
+  const ComputationId region = r[id].called()[0];
+  const std::optional<Opcode> opcode =
+      ReductionOpcode(r.module().computation(region));
+  return {x,
+          init,
+          region,
+          r[id].dimensions(),
+          OtherDimensions(r.shape(x).rank(), r[id].dimensions()),
+          opcode,
+          IsIdentityElement(r, init, opcode)};
 }
 
-std::vector<bool> Mask(int64_t rank, absl::Span<const int64_t> dimensions) {
-  std::vector<bool> mask(static_cast<size_t>(rank), false);
-  for (int64_t d : dimensions) mask[static_cast<size_t>(d)] = true;
-  return mask;
+// Returns true if sums and products of the type depend on their order.
+bool Rounds(const Rewriter& r, InstructionId id, const Reduction& reduction) {
+  const ElementType type = r.shape(id).element_type();
+  return (IsFloat(type) || IsComplex(type)) &&
+         (reduction.opcode == Opcode::kAdd ||
+          reduction.opcode == Opcode::kMultiply);
 }
 
-// The dimensions not in `dimensions`, ascending.
-DimensionVector Complement(int64_t rank, absl::Span<const int64_t> dimensions) {
-  const std::vector<bool> mask = Mask(rank, dimensions);
-  DimensionVector rest;
-  for (int64_t d = 0; d < rank; ++d) {
-    if (!mask[static_cast<size_t>(d)]) rest.push_back(d);
-  }
-  return rest;
-}
-
-// The reduction `id` of another array over other dimensions.
-Instruction MakeReduce(const Rewriter& r, InstructionId id, InstructionId x,
-                       absl::Span<const int64_t> dimensions) {
-  DimensionVector result;
-  for (int64_t d : Complement(r.shape(x).rank(), dimensions)) {
-    result.push_back(r.shape(x).dimension(d));
-  }
-  auto attributes = std::make_shared<Attributes>(r[id].attributes());
-  attributes->dimensions.assign(dimensions.begin(), dimensions.end());
-  Instruction reduce(Opcode::kReduce,
-                     Shape::Array(r.shape(id).element_type(), result),
-                     {x, r.operand(id, 1)}, std::move(attributes));
-  reduce.set_called(r[id].called());
-  return reduce;
-}
-
-// reduce(transpose(x)) → reduce(x): what is kept stays in order.
-bool ReduceOfTranspose(Rewriter& r, InstructionId id, const Reduction& m) {
-  const DimensionVector& permutation = r[m.x].dimensions();
-  const DimensionVector kept =
-      Complement(r.shape(m.x).rank(), r[id].dimensions());
-  int64_t last = -1;
-  for (int64_t d : kept) {
-    const int64_t source = permutation[static_cast<size_t>(d)];
-    if (source < last) return false;
-    last = source;
-  }
-  DimensionVector dimensions;
-  for (int64_t d : r[id].dimensions()) {
-    dimensions.push_back(permutation[static_cast<size_t>(d)]);
-  }
-  std::sort(dimensions.begin(), dimensions.end());
-  return r.ReplaceWith(id, MakeReduce(r, id, r.operand(m.x, 0), dimensions));
-}
-
-// reduce(reshape(x)) → reduce(x): the kept dimensions have the same size and
-// stride in x; or → reshape(reduce(x)) if that holds of those of size other
-// than 1 and the first reshape has no other user.
-bool ReduceOfReshape(Rewriter& r, InstructionId id, const Reduction& m) {
-  const InstructionId x = r.operand(m.x, 0);
-  const DimensionVector& from = r.dimensions_of(m.x);
-  const DimensionVector& to = r.dimensions_of(x);
-  DimensionVector kept = Complement(r.shape(m.x).rank(), r[id].dimensions());
-  std::optional<DimensionVector> moved = UnmodifiedDimensions(from, to, kept);
-  if (!moved.has_value()) {
-    if (!r.DiesWith(m.x, id)) return false;
-    kept.erase(std::remove_if(kept.begin(), kept.end(),
-                              [&](int64_t d) {
-                                return from[static_cast<size_t>(d)] == 1;
-                              }),
-               kept.end());
-    moved = UnmodifiedDimensions(from, to, kept);
-    if (!moved.has_value()) return false;
-  }
-  const DimensionVector dimensions = Complement(r.shape(x).rank(), *moved);
-  if (dimensions.empty()) return false;
-  const DimensionVector wanted = r.dimensions_of(id);
-  const InstructionId reduce = r.Add(MakeReduce(r, id, x, dimensions));
-  return r.Replace(id, MakeReshape(r, reduce, wanted));
-}
-
-// reduce(reduce(x)) → reduce(x): same operation, and the inner one starts from
-// its identity and has no other user. Reassociates, as every reduction may.
-bool ReduceOfReduce(Rewriter& r, InstructionId id, const Reduction& m) {
-  if (r[m.x].operand_count() != 2 || !m.opcode.has_value() ||
-      !r.DiesWith(m.x, id)) {
+bool ReduceOfTranspose(Rewriter& r, InstructionId id,
+                       const Reduction& reduction) {
+  const DimensionVector& permutation = r[reduction.x].dimensions();
+  const auto sources = [&](const DimensionVector& dimensions) {
+    DimensionVector result;
+    for (int64_t d : dimensions) {
+      result.push_back(permutation[static_cast<size_t>(d)]);
+    }
+    return result;
+  };
+  const DimensionVector kept = sources(reduction.kept);
+  DimensionVector dimensions = sources(reduction.reduced);
+  if (!std::is_sorted(kept.begin(), kept.end()) ||
+      !(reduction.opcode.has_value() ||
+        std::is_sorted(dimensions.begin(), dimensions.end()))) {
     return false;
   }
-  const Reduction inner = MatchReduction(r, m.x);
-  if (inner.opcode != m.opcode || !inner.init_is_identity) return false;
-  const int64_t rank = r.shape(inner.x).rank();
-  const DimensionVector kept = Complement(rank, r[m.x].dimensions());
-  DimensionVector dimensions = r[m.x].dimensions();
-  for (int64_t d : r[id].dimensions()) {
-    dimensions.push_back(kept[static_cast<size_t>(d)]);
-  }
   std::sort(dimensions.begin(), dimensions.end());
-  return r.ReplaceWith(id, MakeReduce(r, id, inner.x, dimensions));
+  return r.Replace(id, MakeReduce(r, r.operand(reduction.x, 0), reduction.init,
+                                  dimensions, reduction.region));
 }
 
-// reduce(broadcast(x)) → broadcast(x): only dimensions that the broadcast made
-// are reduced, by maximum, minimum, and, or from the identity.
-// The same sum of a constant c over n elements → broadcast(c · n).
-bool ReduceOfBroadcast(Rewriter& r, InstructionId id, const Reduction& m) {
-  if (!m.init_is_identity) return false;
-  const Shape& wide = r.shape(m.x);
-  const std::vector<bool> reduced = Mask(wide.rank(), r[id].dimensions());
-  const InstructionId x = r.operand(m.x, 0);
-  DimensionVector mapping;
-  for (int64_t d : r[m.x].dimensions()) {
-    if (reduced[static_cast<size_t>(d)]) return false;
-    mapping.push_back(std::count(reduced.begin(), reduced.begin() + d, false));
+bool ReduceOfReshape(Rewriter& r, InstructionId id,
+                     const Reduction& reduction) {
+  const InstructionId x = r.operand(reduction.x, 0);
+  const DimensionVector& from = r.dimensions_of(reduction.x);
+  const DimensionVector& to = r.dimensions_of(x);
+  std::optional<DimensionVector> moved =
+      UnmodifiedDimensions(from, to, reduction.kept);
+  if (!moved.has_value() && r.DiesWith(reduction.x, id)) {
+    DimensionVector larger;
+    for (int64_t d : reduction.kept) {
+      if (from[static_cast<size_t>(d)] != 1) larger.push_back(d);
+    }
+    moved = UnmodifiedDimensions(from, to, larger);
   }
-  if (wide.num_elements() == 0) return false;
-  switch (*m.opcode) {
+  if (!moved.has_value()) return false;
+  const DimensionVector dimensions = OtherDimensions(r.shape(x).rank(), *moved);
+  if (dimensions.empty()) return false;
+  const InstructionId reduce =
+      MakeReduce(r, x, reduction.init, dimensions, reduction.region);
+  return r.Replace(id, MakeReshape(r, reduce, r.dimensions_of(id)));
+}
+
+bool ReduceOfReduce(Rewriter& r, InstructionId id, const Reduction& reduction) {
+  if (r[reduction.x].operand_count() != 2 || !reduction.opcode.has_value() ||
+      !MayAbsorb(r, reduction.x, id) ||
+      (Rounds(r, id, reduction) && !r.Permits(NumericClass::kChangesRange))) {
+    return false;
+  }
+  const Reduction inner = MatchReduction(r, reduction.x);
+  if (inner.opcode != reduction.opcode || !inner.init_is_identity) return false;
+  DimensionVector dimensions = inner.reduced;
+  for (int64_t d : reduction.reduced) {
+    dimensions.push_back(inner.kept[static_cast<size_t>(d)]);
+  }
+  std::sort(dimensions.begin(), dimensions.end());
+  return r.Replace(
+      id, MakeReduce(r, inner.x, reduction.init, dimensions, reduction.region));
+}
+
+bool ReduceOfBroadcast(Rewriter& r, InstructionId id,
+                       const Reduction& reduction) {
+  const InstructionId x = r.operand(reduction.x, 0);
+  DimensionVector mapping;
+  for (int64_t d : r[reduction.x].dimensions()) {
+    const auto at = std::find(reduction.kept.begin(), reduction.kept.end(), d);
+    if (at == reduction.kept.end()) return false;
+    mapping.push_back(at - reduction.kept.begin());
+  }
+  if (!reduction.init_is_identity) return false;
+  switch (*reduction.opcode) {
     case Opcode::kMaximum:
     case Opcode::kMinimum:
     case Opcode::kAnd:
@@ -150,98 +152,84 @@ bool ReduceOfBroadcast(Rewriter& r, InstructionId id, const Reduction& m) {
     case Opcode::kAdd: {
       const Literal* summand = ConstantLiteral(r.computation(), x);
       if (summand == nullptr || !r.shape(x).IsScalar()) return false;
-      const int64_t count = wide.num_elements() / r.shape(id).num_elements();
       std::optional<Literal> sum =
-          FoldScalars(Opcode::kMultiply, *summand,
-                      Literal::ScalarInt(wide.element_type(), count));
-      if (!sum.has_value()) return false;
-      return r.Replace(id,
-                       MakeUniform(r, *std::move(sum), r.dimensions_of(id)));
+          FoldMultiple(*summand, r.shape(reduction.x).num_elements() /
+                                     r.shape(id).num_elements());
+      return sum.has_value() && r.Replace(id, MakeUniform(r, *std::move(sum),
+                                                          r.dimensions_of(id)));
     }
     default:
       return false;
   }
 }
 
-// sum(-x) → -sum(x): when the negation has no other user. Does less work, and
-// signs move towards the root.
-bool SumOfNegation(Rewriter& r, InstructionId id, const Reduction& m) {
-  if (m.opcode != Opcode::kAdd || !m.init_is_identity || !r.DiesWith(m.x, id)) {
+// Exact, as negation and rounding commute.
+bool SumOfNegation(Rewriter& r, InstructionId id, const Reduction& reduction) {
+  const InstructionId x = NegatedOperand(r, reduction.x, id);
+  if (x == kNoInstruction || reduction.opcode != Opcode::kAdd ||
+      !reduction.init_is_identity) {
     return false;
   }
-  const DimensionVector dimensions = r[id].dimensions();
-  const InstructionId sum =
-      r.Add(MakeReduce(r, id, r.operand(m.x, 0), dimensions));
+  const InstructionId sum = MakeLike(r, id, {x, reduction.init});
   return r.Replace(id, MakeUnary(r, Opcode::kNegate, sum));
 }
 
 }  // namespace
 
-// reduce(empty) → broadcast(init)
-// reduce(x) → reshape(x): only dimensions of size 1 reduced, from the identity
-// ReduceOfTranspose, ReduceOfReshape, ReduceOfReduce, ReduceOfBroadcast,
-// SumOfNegation: reductions of one array.
 bool SimplifyReduce(Rewriter& r, InstructionId id) {
   if (r[id].operand_count() != 2) return false;
-  const Reduction m = MatchReduction(r, id);
-  if (r.shape(m.x).num_elements() == 0) {
-    return r.Replace(id, MakeBroadcast(r, m.init, r.dimensions_of(id), {}));
+  const Reduction reduction = MatchReduction(r, id);
+  const InstructionId x = reduction.x;
+  if (r.shape(x).num_elements() == 0) {
+    return r.Replace(id,
+                     MakeBroadcast(r, reduction.init, r.dimensions_of(id), {}));
   }
-  if (m.init_is_identity &&
-      r.shape(m.x).num_elements() == r.shape(id).num_elements()) {
-    return r.Replace(id, MakeReshape(r, m.x, r.dimensions_of(id)));
+  if (reduction.init_is_identity &&
+      r.shape(x).num_elements() == r.shape(id).num_elements()) {
+    return r.Replace(id, MakeReshape(r, x, r.dimensions_of(id)));
   }
-  switch (r[m.x].opcode()) {
+  if (r.Is(x, Opcode::kNegate)) return SumOfNegation(r, id, reduction);
+  if (Rounds(r, id, reduction) && !MayRound(r, id)) return false;
+  switch (r[x].opcode()) {
     case Opcode::kTranspose:
-      return ReduceOfTranspose(r, id, m);
+      return ReduceOfTranspose(r, id, reduction);
     case Opcode::kReshape:
-      return ReduceOfReshape(r, id, m);
+      return ReduceOfReshape(r, id, reduction);
     case Opcode::kReduce:
-      return ReduceOfReduce(r, id, m);
+      return ReduceOfReduce(r, id, reduction);
     case Opcode::kBroadcast:
-      return ReduceOfBroadcast(r, id, m);
-    case Opcode::kNegate:
-      return SumOfNegation(r, id, m);
+      return ReduceOfBroadcast(r, id, reduction);
     default:
       return false;
   }
 }
 
-// reduce-window(x) → x: windows of one element, from the identity
-// reduce-window(pad(x, init), init) → reduce-window(x) with more padding: the
-// padding is neither negative nor interior
-bool SimplifyReduceWindow(Rewriter& r, InstructionId id) {
-  if (r[id].operand_count() != 2) return false;
-  const Reduction m = MatchReduction(r, id);
-  const Window& window = *r[id].attributes().window;
-  const auto is_trivial = [](const WindowDimension& w) {
-    return w.size == 1 && w.stride == 1 && w.padding_low == 0 &&
-           w.padding_high == 0 && w.base_dilation == 1;
-  };
-  if (m.init_is_identity &&
-      std::all_of(window.begin(), window.end(), is_trivial)) {
-    return r.Replace(id, m.x);
-  }
-  if (!r.Is(m.x, Opcode::kPad)) return false;
-  const Literal* init = ConstantLiteral(r.computation(), m.init);
-  const Literal* value = ConstantLiteral(r.computation(), r.operand(m.x, 1));
-  if (r.operand(m.x, 1) != m.init &&
-      (init == nullptr || value == nullptr || !(*init == *value))) {
+bool ReshapeOfReduce(Rewriter& r, InstructionId id) {
+  const InstructionId reduce = r.operand(id, 0);
+  if (r[reduce].operand_count() != 2 || !MayAbsorb(r, reduce, id)) return false;
+  const Reduction reduction = MatchReduction(r, reduce);
+  if (!reduction.init_is_identity ||
+      !OnlyDegenerateDimensionsDiffer(r.dimensions_of(reduce),
+                                      r.dimensions_of(id))) {
     return false;
   }
-  auto wider = std::make_shared<Window>(window);
-  for (size_t i = 0; i < window.size(); ++i) {
-    const PaddingDimension& p = r[m.x].attributes().padding[i];
-    if (p.interior != 0 || p.low < 0 || p.high < 0) return false;
-    (*wider)[i].padding_low += p.low * window[i].base_dilation;
-    (*wider)[i].padding_high += p.high * window[i].base_dilation;
+  const DimensionVector& sizes = r.dimensions_of(reduction.x);
+  const int64_t surplus = r.shape(reduce).rank() - r.shape(id).rank();
+  DimensionVector dimensions = reduction.reduced;
+  for (int64_t d : reduction.kept) {
+    const int64_t more =
+        static_cast<int64_t>(dimensions.size() - reduction.reduced.size());
+    if (more < surplus && sizes[static_cast<size_t>(d)] == 1) {
+      dimensions.push_back(d);
+    }
   }
-  auto attributes = std::make_shared<Attributes>(r[id].attributes());
-  attributes->window = std::move(wider);
-  Instruction result(Opcode::kReduceWindow, r[id].shape_ptr(),
-                     {r.operand(m.x, 0), m.init}, std::move(attributes));
-  result.set_called(r[id].called());
-  return r.ReplaceWith(id, std::move(result));
+  std::sort(dimensions.begin(), dimensions.end());
+  if (surplus <= 0 ||
+      WithoutDimensions(sizes, dimensions) != r.dimensions_of(id)) {
+    return false;
+  }
+  return r.Replace(id, MakeReduce(r, reduction.x, reduction.init, dimensions,
+                                  reduction.region));
 }
 
 }  // namespace hone::hlo::algsimp

@@ -1,6 +1,8 @@
 #ifndef HONE_HLO_PASSES_ALGSIMP_RULES_H_
 #define HONE_HLO_PASSES_ALGSIMP_RULES_H_
 
+#include <optional>
+
 #include "hlo/rewrite/dimensions.h"
 #include "hlo/rewrite/makers.h"
 #include "hlo/rewrite/matchers.h"
@@ -10,13 +12,13 @@
 
 namespace hone::hlo::algsimp {
 
-// One function per opcode family. Each tries its rules on `id`, whose opcode is
-// of the family, and returns whether it replaced `id`. The driver calls them
-// only for static shapes, without control dependencies or unknown attributes.
-// Rules are listed in front of the functions that apply them, before → after.
+// One function per opcode or family of opcodes. Each tries its rules on `id`,
+// which Rewriter::MayReplace permits to replace, and returns true if it did.
+// The head of each file lists the rules, before → after, with the numeric class
+// of those that are not exact.
 //
-// None raises the instruction count, except that a rule may trade an
-// instruction for another that later rules fold.
+// No rule raises the instruction count, except that it may trade an instruction
+// for another that later rules fold.
 
 // elementwise.cc: any elementwise opcode.
 bool SimplifyElementwise(Rewriter& r, InstructionId id);
@@ -27,10 +29,15 @@ bool SimplifyMultiply(Rewriter& r, InstructionId id);
 bool SimplifyDivide(Rewriter& r, InstructionId id);
 bool SimplifyRemainder(Rewriter& r, InstructionId id);
 bool SimplifyNegate(Rewriter& r, InstructionId id);
+bool SimplifyPower(Rewriter& r, InstructionId id);
+// For products of any kind, dots and convolutions included.
+bool HoistNegation(Rewriter& r, InstructionId id);
+// constant_chains.cc
+bool MergeOffsets(Rewriter& r, InstructionId id);
+bool MergeScales(Rewriter& r, InstructionId id);
 // unary.cc
 bool SimplifyAbs(Rewriter& r, InstructionId id);
 bool SimplifyIdempotent(Rewriter& r, InstructionId id);
-bool SimplifyPower(Rewriter& r, InstructionId id);
 bool SimplifyComplexPart(Rewriter& r, InstructionId id);
 bool SimplifyComplex(Rewriter& r, InstructionId id);
 // logic.cc
@@ -42,8 +49,8 @@ bool SimplifyShift(Rewriter& r, InstructionId id);
 // comparison.cc
 bool SimplifyCompare(Rewriter& r, InstructionId id);
 bool SimplifySelect(Rewriter& r, InstructionId id);
-bool SimplifyMaximum(Rewriter& r, InstructionId id);
-bool SimplifyMinimum(Rewriter& r, InstructionId id);
+// extrema.cc: maximum and minimum
+bool SimplifyExtremum(Rewriter& r, InstructionId id);
 bool SimplifyClamp(Rewriter& r, InstructionId id);
 // conversion.cc
 bool SimplifyConvert(Rewriter& r, InstructionId id);
@@ -59,27 +66,51 @@ bool SimplifyTranspose(Rewriter& r, InstructionId id);
 bool SimplifyReverse(Rewriter& r, InstructionId id);
 // slicing.cc
 bool SimplifySlice(Rewriter& r, InstructionId id);
+bool SimplifyDynamicSlice(Rewriter& r, InstructionId id);
+bool SimplifyDynamicUpdateSlice(Rewriter& r, InstructionId id);
+// joining.cc
 bool SimplifyPad(Rewriter& r, InstructionId id);
 bool SimplifyConcatenate(Rewriter& r, InstructionId id);
 // reduction.cc
 bool SimplifyReduce(Rewriter& r, InstructionId id);
+// For SimplifyReshape: a reshape whose operand is a reduction.
+bool ReshapeOfReduce(Rewriter& r, InstructionId id);
+// windows.cc
 bool SimplifyReduceWindow(Rewriter& r, InstructionId id);
-// contraction.cc
-bool SimplifyDot(Rewriter& r, InstructionId id);
 bool SimplifyConvolution(Rewriter& r, InstructionId id);
-// indexing.cc
+// dot.cc
+bool SimplifyDot(Rewriter& r, InstructionId id);
+// For SimplifyTranspose: a transpose whose operand is a dot.
+bool TransposeOfDot(Rewriter& r, InstructionId id);
+// gather_scatter.cc
 bool SimplifyGather(Rewriter& r, InstructionId id);
+bool SimplifyScatter(Rewriter& r, InstructionId id);
 // For SimplifyReshape: a reshape whose operand is a gather.
 bool ReshapeOfGather(Rewriter& r, InstructionId id);
-bool SimplifyScatter(Rewriter& r, InstructionId id);
-bool SimplifyDynamicSlice(Rewriter& r, InstructionId id);
-bool SimplifyDynamicUpdateSlice(Rewriter& r, InstructionId id);
+// For SimplifyAdd.
+bool AddIntoScatter(Rewriter& r, InstructionId id);
 // structure.cc
 bool SimplifyGetTupleElement(Rewriter& r, InstructionId id);
 bool SimplifyTuple(Rewriter& r, InstructionId id);
 bool SimplifySort(Rewriter& r, InstructionId id);
 
-// Whether every element of `id` is known to be ≥ 0 (and no NaN).
+// preconditions.cc: what several rules ask before they apply.
+
+// Returns true if a rewrite that rounds otherwise may give the elements of
+// `id`: the options permit it, or integers do not round. False for floats of
+// less than 16 bits, of which one rounding is a large part of the value.
+bool MayRound(const Rewriter& r, InstructionId id);
+// Returns true if `inner` dies with `user` and has neither an annotation nor a
+// precision, which would be lost if the two became one instruction.
+bool MayAbsorb(const Rewriter& r, InstructionId inner, InstructionId user);
+// The operand of `id` if it is a negation that dies with `user`; else
+// kNoInstruction, as for f8e8m0fnu, which has no negative numbers.
+InstructionId NegatedOperand(const Rewriter& r, InstructionId id,
+                             InstructionId user);
+// Returns true if `id` is uniform and the identity element of the reduction.
+bool IsIdentityElement(const Rewriter& r, InstructionId id,
+                       std::optional<Opcode> reduction);
+// Returns true if every element of `id` is known to be ≥ 0 (and no NaN).
 bool IsNonNegative(const Rewriter& r, InstructionId id, int depth = 4);
 
 }  // namespace hone::hlo::algsimp

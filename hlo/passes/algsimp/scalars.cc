@@ -3,99 +3,84 @@
 #include <cmath>
 #include <limits>
 
+#include "absl/numeric/int128.h"
+
 #include "hlo/ir/element_type.h"
 
 namespace hone::hlo::algsimp {
 namespace {
 
+// 0 for types that rules do not fold.
 double SmallestNormal(ElementType type) {
   switch (type) {
     case ElementType::kF64:
       return std::numeric_limits<double>::min();
+    case ElementType::kF32:
+    case ElementType::kBf16:
+      return static_cast<double>(std::numeric_limits<float>::min());
     case ElementType::kF16:
       return 0x1p-14;
-    default:  // f32 and bf16 share the exponent range
-      return static_cast<double>(std::numeric_limits<float>::min());
+    default:
+      return 0;
   }
 }
 
-std::optional<Literal> FoldFloats(Opcode opcode, ElementType type, double a,
-                                  double b) {
-  // Double carries more than twice the digits of the narrower types and two
-  // more, so the second rounding, to the type, equals a single one.
-  double value = 0;
-  switch (opcode) {
-    case Opcode::kAdd:
-      value = a + b;
-      break;
-    case Opcode::kSubtract:
-      value = a - b;
-      break;
-    case Opcode::kMultiply:
-      value = a * b;
-      break;
-    default:
-      return std::nullopt;
-  }
-  Literal result = Literal::Scalar(type, value);
-  const double rounded = result.AsDouble(0);
-  if (!std::isfinite(rounded) || !std::isfinite(a) || !std::isfinite(b)) {
-    return std::nullopt;
-  }
-  if (value != 0 && std::fabs(rounded) < SmallestNormal(type)) {
-    return std::nullopt;
-  }
-  return result;
+// The integer, also where it is beyond the range of int64_t.
+absl::int128 AsInteger(const Literal& literal) {
+  const int64_t bits = literal.AsInt(0);
+  return literal.shape().element_type() == ElementType::kU64
+             ? absl::int128(static_cast<uint64_t>(bits))
+             : absl::int128(bits);
 }
 
-std::optional<Literal> FoldIntegers(Opcode opcode, ElementType type, int64_t a,
-                                    int64_t b) {
-  int64_t value = 0;
-  bool overflow = false;
-  switch (opcode) {
-    case Opcode::kAdd:
-      overflow = __builtin_add_overflow(a, b, &value);
-      break;
-    case Opcode::kSubtract:
-      overflow = __builtin_sub_overflow(a, b, &value);
-      break;
-    case Opcode::kMultiply:
-      overflow = __builtin_mul_overflow(a, b, &value);
-      break;
-    default:
-      return std::nullopt;
-  }
-  Literal result = Literal::ScalarInt(type, value);
-  if (overflow || result.AsInt(0) != value) return std::nullopt;
+std::optional<Literal> IntegerScalar(ElementType type, absl::int128 value) {
+  Literal result =
+      Literal::ScalarInt(type, static_cast<int64_t>(absl::Int128Low64(value)));
+  if (AsInteger(result) != value) return std::nullopt;
   return result;
 }
 
 }  // namespace
 
-std::optional<Literal> FoldScalars(Opcode opcode, const Literal& a,
-                                   const Literal& b) {
+std::optional<Literal> NormalScalar(ElementType type, double value) {
+  const double smallest = SmallestNormal(type);
+  if (smallest == 0 || !std::isfinite(value)) return std::nullopt;
+  // Double carries more than twice the digits of the narrower types and two
+  // more, so that rounding twice, to double and to the type, equals rounding
+  // once.
+  Literal result = Literal::Scalar(type, value);
+  const double rounded = std::fabs(result.AsDouble(0));
+  if (!std::isfinite(rounded) || (value != 0 && rounded < smallest)) {
+    return std::nullopt;
+  }
+  return result;
+}
+
+std::optional<Literal> FoldSum(const Literal& a, const Literal& b,
+                               bool subtract) {
   const ElementType type = a.shape().element_type();
   if (type != b.shape().element_type()) return std::nullopt;
-  switch (type) {
-    case ElementType::kF64:
-    case ElementType::kF32:
-    case ElementType::kF16:
-    case ElementType::kBf16:
-      return FoldFloats(opcode, type, a.AsDouble(0), b.AsDouble(0));
-    case ElementType::kU64:  // does not fit int64_t
-      return std::nullopt;
-    default:
-      if (!IsIntegral(type)) return std::nullopt;
-      return FoldIntegers(opcode, type, a.AsInt(0), b.AsInt(0));
+  if (IsIntegral(type)) {
+    const absl::int128 y = AsInteger(b);
+    return IntegerScalar(type, AsInteger(a) + (subtract ? -y : y));
   }
+  if (!IsFloat(type)) return std::nullopt;
+  const double y = b.AsDouble(0);
+  return NormalScalar(type, a.AsDouble(0) + (subtract ? -y : y));
+}
+
+std::optional<Literal> FoldMultiple(const Literal& a, int64_t count) {
+  const ElementType type = a.shape().element_type();
+  // Less than 2^127 as count is below 2^63.
+  if (IsIntegral(type)) return IntegerScalar(type, AsInteger(a) * count);
+  if (!IsFloat(type)) return std::nullopt;
+  return NormalScalar(type, a.AsDouble(0) * static_cast<double>(count));
 }
 
 std::optional<bool> IsAtMost(const Literal& a, const Literal& b) {
   const ElementType type = a.shape().element_type();
   if (type != b.shape().element_type()) return std::nullopt;
-  if (IsIntegral(type) && type != ElementType::kU64) {
-    return a.AsInt(0) <= b.AsInt(0);
-  }
+  if (IsIntegral(type)) return AsInteger(a) <= AsInteger(b);
   if (!IsFloat(type)) return std::nullopt;
   const double x = a.AsDouble(0);
   const double y = b.AsDouble(0);

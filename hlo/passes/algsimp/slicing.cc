@@ -1,7 +1,27 @@
+// Slices, static and dynamic. All exact.
+//
+//   slice(x) → x                             everything
+//   slice(slice(x)) → slice(x)
+//   slice(concatenate(…, x, …)) → slice(x)   it lies within one operand
+//   slice(pad(x)) → slice(x)                 it keeps clear of the padding,
+//   which
+//                                            has no interior
+//   slice(broadcast(x)) → broadcast(x)       only dimensions that the broadcast
+//     made are cut; likewise dynamic-slice
+//   slice(iota) → iota                       the counted dimension is cut at
+//   its
+//                                            end at most
+//   dynamic-slice(x) → x                     all of it
+//   dynamic-slice(x, constants) → slice(x)
+//   dynamic-update-slice(x, u) → u           all of x replaced
+//   dynamic-update-slice(x, u) → x           u has no elements, or is that very
+//                                            slice
+//   dynamic-update-slice(broadcast(v), u, constants) → pad(u, v)
+//
+// Start indices out of bounds are moved into them first, whatever their type.
+
 #include <algorithm>
-#include <memory>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "hlo/passes/algsimp/rules.h"
@@ -11,26 +31,38 @@ namespace {
 
 using SliceDimensions = std::vector<SliceDimension>;
 
-// slice(concatenate(…, x, …)) → slice(x): the slice lies within one operand.
+bool SliceOfSlice(Rewriter& r, InstructionId id) {
+  const InstructionId x = r.operand(id, 0);
+  SliceDimensions slice = r[id].attributes().slice;
+  const SliceDimensions& inner = r[x].attributes().slice;
+  for (size_t i = 0; i < slice.size(); ++i) {
+    const int64_t size = r.dimensions_of(id)[i];
+    if (size == 0) {
+      slice[i] = {};
+      continue;
+    }
+    slice[i].start = inner[i].start + slice[i].start * inner[i].stride;
+    slice[i].stride = size == 1 ? 1 : slice[i].stride * inner[i].stride;
+    slice[i].limit = slice[i].start + (size - 1) * slice[i].stride + 1;
+  }
+  return r.Replace(id, MakeSlice(r, r.operand(x, 0), slice));
+}
+
 bool SliceOfConcatenate(Rewriter& r, InstructionId id) {
   const InstructionId concatenate = r.operand(id, 0);
   const size_t d = static_cast<size_t>(r[concatenate].dimensions()[0]);
   SliceDimensions slice = r[id].attributes().slice;
-  int64_t offset = 0;
   for (InstructionId operand : r[concatenate].operands()) {
     const int64_t size = r.dimensions_of(operand)[d];
-    if (slice[d].start >= offset && slice[d].limit <= offset + size) {
-      slice[d].start -= offset;
-      slice[d].limit -= offset;
+    if (slice[d].start >= 0 && slice[d].limit <= size) {
       return r.Replace(id, MakeSlice(r, operand, slice));
     }
-    offset += size;
+    slice[d].start -= size;
+    slice[d].limit -= size;
   }
   return false;
 }
 
-// slice(pad(x)) → slice(x): the slice keeps clear of the padding and the
-// padding has no interior.
 bool SliceOfPad(Rewriter& r, InstructionId id) {
   const InstructionId pad = r.operand(id, 0);
   const InstructionId x = r.operand(pad, 0);
@@ -47,116 +79,64 @@ bool SliceOfPad(Rewriter& r, InstructionId id) {
   return r.Replace(id, MakeSlice(r, x, slice));
 }
 
-// slice(broadcast(x)) → broadcast(x): only dimensions that the broadcast made
-// are cut.
+// Of a slice or dynamic-slice.
 bool SliceOfBroadcast(Rewriter& r, InstructionId id) {
   const InstructionId broadcast = r.operand(id, 0);
   const DimensionVector& mapping = r[broadcast].dimensions();
-  for (int64_t d : mapping) {
-    if (r.shape(broadcast).dimension(d) != r.shape(id).dimension(d)) {
-      return false;
-    }
-  }
-  return r.Replace(id, MakeBroadcast(r, r.operand(broadcast, 0),
+  const bool keeps_source =
+      std::all_of(mapping.begin(), mapping.end(), [&](int64_t d) {
+        return r.shape(broadcast).dimension(d) == r.shape(id).dimension(d);
+      });
+  return keeps_source &&
+         r.Replace(id, MakeBroadcast(r, r.operand(broadcast, 0),
                                      r.dimensions_of(id), mapping));
 }
 
-// slice(iota) → iota: the counted dimension is cut at its end at most.
 bool SliceOfIota(Rewriter& r, InstructionId id) {
-  const InstructionId iota = r.operand(id, 0);
-  const SliceDimension& counted =
-      r[id].attributes().slice[static_cast<size_t>(r[iota].dimensions()[0])];
-  if (counted.start != 0 || counted.stride != 1) return false;
-  return r.ReplaceWith(id, Instruction(Opcode::kIota, r[id].shape_ptr(), {},
-                                       r[iota].attributes_ptr()));
+  const int64_t counted = r[r.operand(id, 0)].dimensions()[0];
+  const SliceDimension& slice =
+      r[id].attributes().slice[static_cast<size_t>(counted)];
+  return slice.start == 0 && slice.stride == 1 &&
+         r.Replace(id, MakeIota(r, r.shape(id).element_type(),
+                                r.dimensions_of(id), counted));
 }
 
-// Whether `id` is filled with the scalar `value` (the same instruction, or an
-// equal constant).
-bool IsFilledWith(const Rewriter& r, InstructionId id, InstructionId value) {
-  if (!r.Is(id, Opcode::kBroadcast)) return false;
-  const InstructionId source = r.operand(id, 0);
-  if (source == value) return true;
-  const Literal* a = ConstantLiteral(r.computation(), source);
-  const Literal* b = ConstantLiteral(r.computation(), value);
-  return a != nullptr && b != nullptr && *a == *b;
-}
-
-// concatenate(…, slice(x)[a:b], slice(x)[b:c], …) → concatenate(…,
-// slice(x)[a:c], …): adjacent parts of one array, cut alike elsewhere. The
-// first such pair; when one of the slices goes with it.
-bool MergeAdjacentSlices(Rewriter& r, InstructionId id) {
-  const size_t d = static_cast<size_t>(r[id].dimensions()[0]);
-  const InstructionIds operands = r[id].operands();
-  for (size_t i = 0; i + 1 < operands.size(); ++i) {
-    const InstructionId first = operands[i];
-    const InstructionId second = operands[i + 1];
-    if (!r.Is(first, Opcode::kSlice) || !r.Is(second, Opcode::kSlice) ||
-        r.operand(first, 0) != r.operand(second, 0) ||
-        !(r.DiesWith(first, id) || r.DiesWith(second, id))) {
+// The constant start indices of a dynamic-slice or dynamic-update-slice, whose
+// index operands start at `first`, moved into bounds for a window of
+// `window_sizes`; nullopt when one is not constant.
+std::optional<DimensionVector> ConstantStarts(
+    const Rewriter& r, InstructionId id, size_t first,
+    absl::Span<const int64_t> window_sizes) {
+  const DimensionVector& bounds = r.dimensions_of(r.operand(id, 0));
+  if (r[id].operand_count() != first + bounds.size()) return std::nullopt;
+  DimensionVector starts;
+  for (size_t i = 0; i < bounds.size(); ++i) {
+    const InstructionId index = r.operand(id, first + i);
+    const int64_t last = bounds[i] - window_sizes[i];
+    const Literal* literal;
+    if (last == 0) {
+      starts.push_back(0);
       continue;
     }
-    SliceDimensions a = r[first].attributes().slice;
-    SliceDimensions b = r[second].attributes().slice;
-    if (a[d].stride != 1 || b[d].stride != 1 || a[d].limit != b[d].start) {
-      continue;
+    if (!r.shape(index).IsScalar() || !r.Match(index, m::Uniform(&literal))) {
+      return std::nullopt;
     }
-    const int64_t limit = b[d].limit;
-    b[d] = a[d];
-    if (a != b) continue;
-    a[d].limit = limit;
-    InstructionIds merged(operands.begin(), operands.end());
-    merged[i] = MakeSlice(r, r.operand(first, 0), a);
-    merged.erase(merged.begin() + static_cast<int64_t>(i) + 1);
-    return r.ReplaceWith(
-        id, Instruction(Opcode::kConcatenate, r[id].shape_ptr(), merged,
-                        r[id].attributes_ptr()));
+    const int64_t start = literal->AsInt(0);
+    const bool beyond =
+        literal->shape().element_type() == ElementType::kU64 && start < 0;
+    starts.push_back(beyond ? last : std::clamp<int64_t>(start, 0, last));
   }
-  return false;
-}
-
-// concatenate(broadcast(value), x) → pad(x, value), the filling on either side:
-// when the filling goes with it.
-bool ConcatenateToPad(Rewriter& r, InstructionId id) {
-  if (r[id].operand_count() != 2) return false;
-  const size_t d = static_cast<size_t>(r[id].dimensions()[0]);
-  for (size_t i = 0; i < 2; ++i) {
-    const InstructionId filling = r.operand(id, i);
-    const InstructionId x = r.operand(id, 1 - i);
-    const InstructionId value = ScalarSource(r.computation(), filling);
-    if (value == kNoInstruction || !r.DiesWith(filling, id)) continue;
-    auto attributes = std::make_shared<Attributes>();
-    attributes->padding.resize(r.dimensions_of(id).size());
-    const int64_t size = r.dimensions_of(filling)[d];
-    (i == 0 ? attributes->padding[d].low : attributes->padding[d].high) = size;
-    return r.ReplaceWith(id, Instruction(Opcode::kPad, r[id].shape_ptr(),
-                                         {x, value}, std::move(attributes)));
-  }
-  return false;
+  return starts;
 }
 
 }  // namespace
 
-// slice(x) → x: everything
-// slice(slice(x)) → slice(x)
-// SliceOfConcatenate, SliceOfPad, SliceOfBroadcast, SliceOfIota
 bool SimplifySlice(Rewriter& r, InstructionId id) {
   const InstructionId x = r.operand(id, 0);
   if (r.dimensions_of(x) == r.dimensions_of(id)) return r.Replace(id, x);
   switch (r[x].opcode()) {
-    case Opcode::kSlice: {
-      SliceDimensions slice = r[id].attributes().slice;
-      const SliceDimensions& inner = r[x].attributes().slice;
-      for (size_t i = 0; i < slice.size(); ++i) {
-        const int64_t size = r.dimensions_of(id)[i];
-        slice[i].start = inner[i].start + slice[i].start * inner[i].stride;
-        slice[i].stride *= inner[i].stride;
-        slice[i].limit =
-            size == 0 ? slice[i].start
-                      : slice[i].start + (size - 1) * slice[i].stride + 1;
-      }
-      return r.Replace(id, MakeSlice(r, r.operand(x, 0), slice));
-    }
+    case Opcode::kSlice:
+      return SliceOfSlice(r, id);
     case Opcode::kConcatenate:
       return SliceOfConcatenate(r, id);
     case Opcode::kPad:
@@ -170,71 +150,42 @@ bool SimplifySlice(Rewriter& r, InstructionId id) {
   }
 }
 
-// pad(x, v) → x: no padding
-// pad(x, v) → broadcast(v): x is filled with v, or has no elements
-// pad(pad(x, v), v) → pad(x, v): neither has negative or interior padding
-bool SimplifyPad(Rewriter& r, InstructionId id) {
+bool SimplifyDynamicSlice(Rewriter& r, InstructionId id) {
   const InstructionId x = r.operand(id, 0);
-  const InstructionId value = r.operand(id, 1);
-  const std::vector<PaddingDimension>& padding = r[id].attributes().padding;
-  const auto is_none = [](const PaddingDimension& p) {
-    return p == PaddingDimension{};
-  };
-  if (std::all_of(padding.begin(), padding.end(), is_none)) {
-    return r.Replace(id, x);
+  const DimensionVector& sizes = r.dimensions_of(id);
+  if (r.dimensions_of(x) == sizes) return r.Replace(id, x);
+  if (r.Is(x, Opcode::kBroadcast) && SliceOfBroadcast(r, id)) return true;
+  const std::optional<DimensionVector> starts = ConstantStarts(r, id, 1, sizes);
+  if (!starts.has_value()) return false;
+  SliceDimensions slice;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    slice.push_back({(*starts)[i], (*starts)[i] + sizes[i], 1});
   }
-  if (IsFilledWith(r, x, value) || r.shape(x).num_elements() == 0) {
-    return r.Replace(id, MakeBroadcast(r, value, r.dimensions_of(id), {}));
-  }
-  if (!r.Is(x, Opcode::kPad) || r.operand(x, 1) != value) return false;
-  auto attributes = std::make_shared<Attributes>();
-  attributes->padding = padding;
-  for (size_t i = 0; i < padding.size(); ++i) {
-    const PaddingDimension& inner = r[x].attributes().padding[i];
-    PaddingDimension& merged = attributes->padding[i];
-    if (inner.interior != 0 || merged.interior != 0 || inner.low < 0 ||
-        inner.high < 0 || merged.low < 0 || merged.high < 0) {
-      return false;
-    }
-    merged.low += inner.low;
-    merged.high += inner.high;
-  }
-  return r.ReplaceWith(
-      id, Instruction(Opcode::kPad, r[id].shape_ptr(), {r.operand(x, 0), value},
-                      std::move(attributes)));
+  return r.Replace(id, MakeSlice(r, x, slice));
 }
 
-// concatenate(x) → x
-// concatenate(…, empty, …) → concatenate(…, …)
-// concatenate(…, concatenate(x, y), …) → concatenate(…, x, y, …): same
-// dimension, and the inner one has no other user
-// MergeAdjacentSlices, ConcatenateToPad
-bool SimplifyConcatenate(Rewriter& r, InstructionId id) {
-  const Instruction& instruction = r[id];
-  if (instruction.operand_count() == 1) {
-    return r.Replace(id, instruction.operand(0));
+bool SimplifyDynamicUpdateSlice(Rewriter& r, InstructionId id) {
+  const InstructionIds& operands = r[id].operands();
+  const InstructionId x = operands[0];
+  const InstructionId update = operands[1];
+  const DimensionVector& sizes = r.dimensions_of(update);
+  if (r.dimensions_of(x) == sizes) return r.Replace(id, update);
+  const InstructionIds& slice = r[update].operands();
+  if (r.shape(update).num_elements() == 0 ||
+      (r.Is(update, Opcode::kDynamicSlice) && slice[0] == x &&
+       std::equal(operands.begin() + 2, operands.end(), slice.begin() + 1,
+                  slice.end()))) {
+    return r.Replace(id, x);
   }
-  InstructionIds flat;
-  bool changed = false;
-  for (InstructionId operand : instruction.operands()) {
-    if (r.shape(operand).num_elements() == 0) {
-      changed = true;
-    } else if (r.Is(operand, Opcode::kConcatenate) &&
-               r[operand].dimensions() == instruction.dimensions() &&
-               r.DiesWith(operand, id)) {
-      flat.insert(flat.end(), r[operand].operands().begin(),
-                  r[operand].operands().end());
-      changed = true;
-    } else {
-      flat.push_back(operand);
-    }
+  const InstructionId value = ScalarSource(r.computation(), x);
+  const std::optional<DimensionVector> starts = ConstantStarts(r, id, 2, sizes);
+  if (value == kNoInstruction || !starts.has_value()) return false;
+  std::vector<PaddingDimension> padding;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    const int64_t low = (*starts)[i];
+    padding.push_back({low, r.dimensions_of(id)[i] - sizes[i] - low, 0});
   }
-  if (changed && !flat.empty()) {
-    return r.ReplaceWith(
-        id, Instruction(Opcode::kConcatenate, instruction.shape_ptr(), flat,
-                        instruction.attributes_ptr()));
-  }
-  return MergeAdjacentSlices(r, id) || ConcatenateToPad(r, id);
+  return r.Replace(id, MakePad(r, update, value, padding));
 }
 
 }  // namespace hone::hlo::algsimp
