@@ -126,7 +126,7 @@ std::optional<std::string> ChangedOrigin(absl::string_view text,
   return absl::StrCat("{(", absl::StrJoin(changed, ", "), ")}");
 }
 
-// What is known of a loop names elements of its state.
+// Renumbers the elements that the annotation of a loop names.
 std::optional<std::string> ChangedConfig(absl::string_view text,
                                          const ElementChange& change) {
   constexpr absl::string_view kIndex = "\"tuple_index\"";

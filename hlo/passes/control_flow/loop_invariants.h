@@ -10,8 +10,8 @@
 
 namespace hone::hlo {
 
-// What becomes of an instruction of a loop's body when those that compute the
-// same in every round move in front of the loop.
+// The fate of an instruction of a loop's body when those that compute the same
+// in every round move in front of the loop.
 enum class Fate : uint8_t {
   kStays,
   // The same in every round, and copied outside if something moved uses it:
@@ -30,10 +30,10 @@ class LoopInvariants {
   bool any() const { return any_; }
   // Returns true if `id` reads an array that the body hands on unchanged.
   bool IsElement(InstructionId id) const;
-  // What is copied outside, operands before users: what moves, and what that
-  // needs.
+  // The instructions to copy outside, operands before users: those that move
+  // and all that they need.
   std::vector<InstructionId> Copied() const;
-  // What moves and is used by something that stays for good: not only by what
+  // The moving instructions that something staying for good uses: not only what
   // is copied outside and then dead here.
   InstructionIds StillUsed() const;
 

@@ -69,7 +69,7 @@ std::optional<int64_t> IntegerConstant(const Computation& computation,
   return literal->AsInt(0);
 }
 
-// What each round adds to the element, a constant.
+// The constant that each round adds to the element; nullopt for other loops.
 std::optional<int64_t> StepOf(const Computation& body, int32_t element) {
   const Instruction& next =
       body[body[body.root()].operand(static_cast<size_t>(element))];

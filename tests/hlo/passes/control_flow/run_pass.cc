@@ -26,10 +26,12 @@ std::string Run(absl::string_view pass_name, absl::string_view text,
   const absl::StatusOr<bool> changed = (*pass)->Run(output, options);
   HONE_EXPECT_OK(changed);
   if (!changed.ok()) return "";
-  const std::string result = PrintModule(output);
+  PrintOptions print;
+  print.layouts = false;
+  const std::string result = PrintModule(output, print);
   HONE_EXPECT_OK(VerifyModule(output)) << result;
   if (!*changed) {
-    EXPECT_EQ(PrintModule(input), result);
+    EXPECT_EQ(PrintModule(input, print), result);
   }
   EXPECT_EQ(Fingerprint(ParseForTest(result)), Fingerprint(output)) << result;
   if (!evaluate) return result;

@@ -179,10 +179,11 @@ std::string TypedLoop(absl::string_view type, absl::string_view init,
                       absl::string_view step, absl::string_view limit,
                       absl::string_view direction) {
   return absl::StrReplaceAll(
-      Loop(absl::StrCat("constant(", init, ")"), "add(i, two)",
+      Loop("constant($A)", "add(i, two)",
            absl::StrCat("compare(i, n), direction=", direction),
            "i = $T[] get-tuple-element(w), index=0", "", type),
-      {{"constant(10)", absl::StrCat("constant(", limit, ")")},
+      {{"$A", init},
+       {"constant(10)", absl::StrCat("constant(", limit, ")")},
        {"constant(2)", absl::StrCat("constant(", step, ")")}});
 }
 
