@@ -22,7 +22,7 @@
 #include "base/status_macros.h"
 #include "hlo/ir/clone.h"
 #include "hlo/passes/registry.h"
-#include "hlo/rewrite/call_sites.h"
+#include "hlo/rewrite/tuple_elements.h"
 #include "hlo/rewrite/carried_attributes.h"
 #include "hlo/rewrite/driver.h"
 #include "hlo/rewrite/makers.h"
