@@ -15,8 +15,7 @@
 //     absorb them.
 //   x ^ 1 → x
 //   x ^ 2 → x · x                            floats: reassociates
-//   x ^ 3 → (x · x) · x                      likewise; the exponent goes with
-//   it
+//   x ^ 3 → (x · x) · x                      likewise; nothing else uses the 3
 //
 // and those of constant_chains.cc and AddIntoScatter. Integers wrap, and so do
 // their rules. Complex numbers have those without constants.

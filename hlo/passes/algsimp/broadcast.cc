@@ -4,9 +4,7 @@
 //   broadcast(x) → reshape(x)                only dimensions of size 1 added
 //   broadcast(broadcast(x)) → broadcast(x)
 //   broadcast(iota) → iota
-//   broadcast(reshape(x)) → broadcast(x)     the reshape only inserts
-//   dimensions
-//                                            of size 1
+//   broadcast(reshape(x)) → broadcast(x)     the reshape inserts ones only
 //   iota of one element → constant 0
 
 #include "hlo/passes/algsimp/rules.h"

@@ -1,9 +1,10 @@
-// Gathers and scatters. Exact, but for AddIntoScatter.
+// Gathers and scatters. The rules on reshapes are exact; those of indices and
+// updates are for gather-reshape-folding and reshape-group-mover, not part of
+// algsimp, as gather_simplifier wants the opposite.
 //
 //   gather(x, reshape(i)) → gather(x, i)     the reshape only appends or drops
 //     the dimension of a one-element index vector; likewise scatter
-//   reshape(gather(x, i)) → gather(x, i)     the reshape inserts one dimension
-//   of
+//   reshape(gather(x, i)) → gather(x, i)     the reshape inserts a dimension of
 //     size 1, which is one that the gather collapsed and now keeps; the gather
 //     has no other user and no annotation
 //   scatter(x, i, reshape(u)) → scatter(x, i, u): the reshape drops one

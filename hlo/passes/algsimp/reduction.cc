@@ -6,9 +6,8 @@
 //   reduce(transpose(x)) → reduce(x)         what is kept stays in order
 //   reduce(reshape(x)) → reduce(x), or reshape(reduce(x)): the kept dimensions,
 //     or those of them that have not size 1, have the same size and stride in x
-//   reshape(reduce(x)) → reduce(x)           the reshape drops dimensions of
-//   size
-//     1 that the reduction, from its identity, may as well reduce
+//   reshape(reduce(x)) → reduce(x)           the reshape drops ones that the
+//     reduction, from its identity, may as well reduce
 //   reduce(reduce(x)) → reduce(x)            the same operation, the inner one
 //                                            from its identity
 //   reduce(broadcast(x)) → broadcast(x)      only dimensions that the broadcast

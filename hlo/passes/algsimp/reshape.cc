@@ -3,9 +3,8 @@
 //   reshape(x) → x                           same sizes
 //   reshape(reshape(x)) → reshape(x)
 //   reshape(constant) → constant             when nothing else uses it
-//   reshape(broadcast(x)) → broadcast(x)     the dimensions that come from x
-//   keep
-//     size and stride; those that the broadcast made may be split and merged
+//   reshape(broadcast(x)) → broadcast(x)     those of x keep size and stride;
+//     the dimensions that the broadcast made may be split and merged
 //   reshape(iota) → iota                     the counted dimension keeps both
 //
 // and ReshapeOfGather and ReshapeOfReduce.

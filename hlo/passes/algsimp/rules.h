@@ -82,7 +82,7 @@ bool SimplifyConvolution(Rewriter& r, InstructionId id);
 bool SimplifyDot(Rewriter& r, InstructionId id);
 // For SimplifyTranspose: a transpose whose operand is a dot.
 bool TransposeOfDot(Rewriter& r, InstructionId id);
-// gather_scatter.cc
+// gather_scatter.cc. For other passes: gather_simplifier wants the opposite.
 bool SimplifyGather(Rewriter& r, InstructionId id);
 bool SimplifyScatter(Rewriter& r, InstructionId id);
 // For SimplifyReshape: a reshape whose operand is a gather.

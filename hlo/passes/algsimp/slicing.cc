@@ -3,14 +3,12 @@
 //   slice(x) → x                             everything
 //   slice(slice(x)) → slice(x)
 //   slice(concatenate(…, x, …)) → slice(x)   it lies within one operand
-//   slice(pad(x)) → slice(x)                 it keeps clear of the padding,
-//   which
-//                                            has no interior
+//   slice(pad(x)) → slice(x)                 it keeps clear of the padding, of
+//                                            which none is interior
 //   slice(broadcast(x)) → broadcast(x)       only dimensions that the broadcast
 //     made are cut; likewise dynamic-slice
 //   slice(iota) → iota                       the counted dimension is cut at
-//   its
-//                                            end at most
+//                                            its end at most
 //   dynamic-slice(x) → x                     all of it
 //   dynamic-slice(x, constants) → slice(x)
 //   dynamic-update-slice(x, u) → u           all of x replaced

@@ -1,9 +1,8 @@
 // Functions of one operand, and complex numbers.
 //
 //   |x| → x                     x is known to be non-negative, or is |y|
-//   |-x| → |x|                  the result has the type of |x|, which of
-//   complex
-//                               numbers is that of their parts
+//   |-x| → |x|                  of complex numbers too, in the type of their
+//                               parts
 //   f(f(x)) → f(x)              floor, ceil, roundings and sign; the sign of
 //                               complex numbers reassociates
 //   real(complex(x, y)) → x, imag(complex(x, y)) → y
