@@ -108,6 +108,8 @@ void AddTrainCommand(CLI::App& app, Context& context) {
       ->add_option("-o,--output", options->training.weights_file,
                    "File of the weights")
       ->capture_default_str();
+  command->add_option("--from", options->training.initial_weights,
+                      "Weights to start from, in place of random ones");
   command->add_option("--corpus", options->corpus, "Folder of the corpus")
       ->capture_default_str();
   command
@@ -124,8 +126,9 @@ void AddTrainCommand(CLI::App& app, Context& context) {
       ->capture_default_str();
   command
       ->add_option("--search-trials", options->training.search_trials,
-                   "Trials of the search that is imitated first")
-      ->check(CLI::PositiveNumber)
+                   "Trials of the search that is imitated first; 0 to "
+                   "imitate nothing")
+      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command->add_option("--time", options->time,
                       "Stop after this long, e.g. 40m");

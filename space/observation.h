@@ -2,6 +2,7 @@
 #define HONE_SPACE_OBSERVATION_H_
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace hone::space {
@@ -12,6 +13,10 @@ struct ObservationSpec {
   int32_t node_kinds = 1;       // opcodes, for example
   int32_t node_features = 0;    // features of each node
   int32_t global_features = 0;  // features of the whole state
+  // One name for each, or none at all. Trained weights stay valid when named
+  // kinds or features are added, removed or reordered.
+  std::vector<std::string> node_kind_names = {};
+  std::vector<std::string> global_feature_names = {};
 
   friend bool operator==(const ObservationSpec&,
                          const ObservationSpec&) = default;

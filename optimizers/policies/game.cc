@@ -39,7 +39,12 @@ class SequentialGame final : public Game {
         initial_cost_(problem.Cost(problem.InitialState())) {}
 
   GameSpec spec() const override {
-    return {sequence_.observation_spec(), sequence_.action_count() + 1};
+    GameSpec spec{.observation = sequence_.observation_spec(),
+                  .move_kinds = stop_ + 1};
+    for (int32_t action = 0; action < stop_; ++action) {
+      spec.action_names.push_back(sequence_.ActionName(action));
+    }
+    return spec;
   }
 
   GameState Start() const override {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -23,6 +24,9 @@ inline constexpr int32_t kGameFeatures = 3;
 struct GameSpec {
   space::ObservationSpec observation;
   int32_t move_kinds = 1;
+  // Of a sequential problem: the names of its actions, which are the move kinds
+  // but for the last one, to stop. Empty if moves have no names.
+  std::vector<std::string> action_names = {};
 
   friend bool operator==(const GameSpec&, const GameSpec&) = default;
 };

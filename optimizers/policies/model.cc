@@ -1,13 +1,15 @@
 #include "optimizers/policies/model.h"
 
 #include <sstream>
+#include <stdexcept>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include <cblas.h>
 
+#include "base/status_macros.h"
 #include "optimizers/policies/network.h"
+#include "optimizers/policies/spec_match.h"
 
 namespace hone::optimizers::policies {
 namespace {
@@ -23,19 +25,62 @@ void UseOneThread() {
   (void)done;
 }
 
-// The spec as saved beside the weights.
-torch::Tensor SpecTensor(const GameSpec& spec) {
-  return torch::tensor({int64_t{spec.observation.node_kinds},
-                        int64_t{spec.observation.node_features},
-                        int64_t{spec.observation.global_features},
-                        int64_t{spec.move_kinds}});
+// The spec as saved beside the weights: counts, and names if there are any.
+constexpr char kCounts[] = "spec";
+constexpr char kActionNames[] = "action_names";
+constexpr char kNodeKindNames[] = "node_kind_names";
+constexpr char kGlobalFeatureNames[] = "global_feature_names";
+
+void WriteNames(torch::serialize::OutputArchive& archive, const char* key,
+                const std::vector<std::string>& names) {
+  if (names.empty()) return;
+  c10::List<std::string> list;
+  for (const std::string& name : names) list.push_back(name);
+  archive.write(key, list);
 }
 
-std::string Describe(const torch::Tensor& spec) {
-  return absl::StrCat(spec[0].item<int64_t>(), " node kinds, ",
-                      spec[1].item<int64_t>(), " node features, ",
-                      spec[2].item<int64_t>(), " global features, ",
-                      spec[3].item<int64_t>(), " moves");
+void WriteSpec(torch::serialize::OutputArchive& archive, const GameSpec& spec) {
+  const space::ObservationSpec& observation = spec.observation;
+  archive.write(kCounts, torch::tensor({int64_t{observation.node_kinds},
+                                        int64_t{observation.node_features},
+                                        int64_t{observation.global_features},
+                                        int64_t{spec.move_kinds}}));
+  WriteNames(archive, kActionNames, spec.action_names);
+  WriteNames(archive, kNodeKindNames, observation.node_kind_names);
+  WriteNames(archive, kGlobalFeatureNames, observation.global_feature_names);
+}
+
+// Returns no names if the archive has none. Throws if there are not `count`.
+std::vector<std::string> ReadNames(torch::serialize::InputArchive& archive,
+                                   const char* key, int32_t count) {
+  std::vector<std::string> names;
+  c10::IValue list;
+  if (!archive.try_read(key, list)) return names;
+  for (const c10::IValue& name : list.toListRef()) {
+    names.push_back(name.toStringRef());
+  }
+  if (names.size() != static_cast<size_t>(count)) {
+    throw std::runtime_error(key);
+  }
+  return names;
+}
+
+// Throws if the archive has no spec.
+GameSpec ReadSpec(torch::serialize::InputArchive& archive) {
+  torch::Tensor counts;
+  archive.read(kCounts, counts);
+  GameSpec spec;
+  space::ObservationSpec& observation = spec.observation;
+  observation.node_kinds = counts[0].item<int32_t>();
+  observation.node_features = counts[1].item<int32_t>();
+  observation.global_features = counts[2].item<int32_t>();
+  spec.move_kinds = counts[3].item<int32_t>();
+  spec.action_names = ReadNames(archive, kActionNames, spec.move_kinds - 1);
+  observation.node_kind_names =
+      ReadNames(archive, kNodeKindNames, observation.node_kinds);
+  observation.global_feature_names =
+      ReadNames(archive, kGlobalFeatureNames, observation.global_features);
+  return spec;
 }
 
 }  // namespace
@@ -57,16 +102,10 @@ absl::StatusOr<std::unique_ptr<Model>> Model::Parse(absl::string_view bytes,
     std::istringstream in{std::string(bytes)};
     torch::serialize::InputArchive archive;
     archive.load_from(in);
-    torch::Tensor saved;
-    archive.read("spec", saved);
-    if (saved.sizes() != SpecTensor(spec).sizes() ||
-        !saved.equal(SpecTensor(spec))) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("weights are for ", Describe(saved), ", expected ",
-                       Describe(SpecTensor(spec))));
-    }
+    HONE_ASSIGN_OR_RETURN(const SpecMatch match,
+                          MatchSpecs(ReadSpec(archive), spec));
     auto model = std::make_unique<Model>(spec, 0);
-    model->network_->load(archive);
+    model->network_->LoadMatched(archive, match);
     return model;
   } catch (const std::exception&) {
     // Torch's messages are stack traces.
@@ -77,7 +116,7 @@ absl::StatusOr<std::unique_ptr<Model>> Model::Parse(absl::string_view bytes,
 
 std::string Model::Serialize() const {
   torch::serialize::OutputArchive archive;
-  archive.write("spec", SpecTensor(spec_));
+  WriteSpec(archive, spec_);
   network_->save(archive);
   std::ostringstream out;
   archive.save_to(out);

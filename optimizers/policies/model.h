@@ -27,8 +27,11 @@ class Model final : public Scorer {
   Model(const GameSpec& spec, uint64_t seed);
   ~Model() override;
 
-  // Parses the output of Serialize.
-  // Errors: InvalidArgument if `bytes` are no model of `spec`.
+  // Returns the model that Serialize wrote, for `spec`: the weights of moves,
+  // node kinds and global features are matched by name (MatchSpecs), so that
+  // adding some, removing some or reordering them needs no training.
+  // Errors: InvalidArgument if `bytes` are no model, or one whose spec does not
+  // match.
   static absl::StatusOr<std::unique_ptr<Model>> Parse(absl::string_view bytes,
                                                       const GameSpec& spec);
   std::string Serialize() const;

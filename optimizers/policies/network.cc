@@ -34,6 +34,15 @@ torch::Tensor Numbers(const std::vector<float>& values,
   return ToTensor(values, shape, torch::kFloat32, torch::kFloat32);
 }
 
+// The rows of `rows` at `indices`; `unknown` for kUnknown.
+torch::Tensor SelectRows(const torch::Tensor& rows,
+                         std::vector<int64_t> indices,
+                         const torch::Tensor& unknown) {
+  std::replace(indices.begin(), indices.end(), kUnknown, rows.size(0));
+  return torch::cat({rows, unknown.unsqueeze(0)})
+      .index_select(0, torch::tensor(indices, torch::kInt64));
+}
+
 // The mean over edges of what lies at their one end, at their other end.
 torch::Tensor MeanOver(const torch::Tensor& nodes, const torch::Tensor& from,
                        const torch::Tensor& to, const torch::Tensor& degree) {
@@ -189,6 +198,38 @@ NetworkImpl::NetworkImpl(const GameSpec& spec) : spec_(spec) {
   score_->bias.zero_();
   value_->weight.zero_();
   value_->bias.zero_();
+}
+
+void NetworkImpl::LoadMatched(torch::serialize::InputArchive& archive,
+                              const SpecMatch& match) {
+  std::vector<std::vector<int64_t>> shapes;
+  for (const torch::Tensor& parameter : parameters()) {
+    shapes.push_back(parameter.sizes().vec());
+  }
+  // Gives parameters the shapes that they have in the archive.
+  load(archive);
+  torch::NoGradGuard no_grad;
+  const torch::Tensor moves = move_kinds_->weight.detach();
+  // The last move is to stop, unlike any action.
+  move_kinds_->weight.set_data(SelectRows(
+      moves, match.move_kinds, moves.narrow(0, 0, moves.size(0) - 1).mean(0)));
+  const torch::Tensor nodes = node_kinds_->weight.detach();
+  node_kinds_->weight.set_data(
+      SelectRows(nodes, match.node_kinds, nodes.mean(0)));
+  // Columns: the mean and spread of the nodes, then the global features.
+  const torch::Tensor graph = graph_->weight.detach();
+  const torch::Tensor globals =
+      graph.narrow(1, 2 * kWidth, graph.size(1) - 2 * kWidth).t();
+  graph_->weight.set_data(torch::cat(
+      {graph.narrow(1, 0, 2 * kWidth),
+       SelectRows(globals, match.global_features, torch::zeros({graph.size(0)}))
+           .t()},
+      1));
+  const std::vector<torch::Tensor> loaded = parameters();
+  for (size_t i = 0; i < loaded.size(); ++i) {
+    TORCH_CHECK(loaded[i].sizes() == torch::IntArrayRef(shapes[i]),
+                "a parameter of another shape");
+  }
 }
 
 torch::Tensor NetworkImpl::EncodeNodes(const GraphBatch& batch) {

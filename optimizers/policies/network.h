@@ -9,6 +9,7 @@
 
 #include "optimizers/policies/game.h"
 #include "optimizers/policies/scorer.h"
+#include "optimizers/policies/spec_match.h"
 
 namespace hone::optimizers::policies {
 
@@ -76,6 +77,12 @@ struct NetworkOutput {
 class NetworkImpl : public torch::nn::Module {
  public:
   explicit NetworkImpl(const GameSpec& spec);
+
+  // Loads weights that were saved for another spec. A kind that they do not
+  // know gets the mean of those that they know, a global feature has no effect.
+  // Throws c10::Error if `archive` has no such weights.
+  void LoadMatched(torch::serialize::InputArchive& archive,
+                   const SpecMatch& match);
 
   NetworkOutput forward(const Batch& batch);
   // The two halves of forward. Nearly all time is spent in Encode, which

@@ -17,12 +17,14 @@
 
 #include "base/clock.h"
 #include "base/files.h"
+#include "base/hash.h"
 #include "base/rng.h"
 #include "base/statistics.h"
 #include "base/status_macros.h"
 #include "base/thread_pool.h"
 #include "optimizers/policies/ppo_learner.h"
 #include "optimizers/policies/training_state.h"
+#include "optimizers/policies/weights.h"
 #include "optimizers/registry.h"
 #include "optimizers/search.h"
 
@@ -128,12 +130,21 @@ class Trainer {
     }
     HONE_ASSIGN_OR_RETURN(const Instance first, MakeInstance(set_.training[0]));
     model_ = std::make_unique<Model>(first.game->spec(), options_.seed);
+    if (!options_.initial_weights.empty()) {
+      HONE_ASSIGN_OR_RETURN(
+          const auto initial,
+          ReadModel(options_.initial_weights, model_->spec()));
+      model_->CopyWeights(*initial);
+    }
     PpoOptions ppo;
     ppo.learning_rate = 3e-4F;
     ppo.entropy_weight = 0.003F;
     learner_ = std::make_unique<PpoLearner>(*model_, ppo, options_.seed);
     HONE_RETURN_IF_ERROR(Resume());
-    if (state_.update == 0) HONE_RETURN_IF_ERROR(WarmStart());
+    if (state_.update == 0) {
+      if (!options_.initial_weights.empty()) HONE_RETURN_IF_ERROR(Validate());
+      if (options_.search_trials > 0) HONE_RETURN_IF_ERROR(WarmStart());
+    }
     while (state_.update < options_.updates && Elapsed() < options_.time) {
       HONE_RETURN_IF_ERROR(Update());
       if (state_.update % kUpdatesPerValidation == 0) {
@@ -176,7 +187,13 @@ class Trainer {
     for (const TrainingProblem& problem : set_.training) {
       absl::StrAppend(&names, problem.name, ",");
     }
-    return absl::StrCat(names, options_.seed, ",", options_.search_trials);
+    // Games and weights are saved by index.
+    const GameSpec& spec = model_->spec();
+    const std::string kinds = Sha256Hex(
+        absl::StrCat(absl::StrJoin(spec.action_names, ","), ";",
+                     absl::StrJoin(spec.observation.node_kind_names, ",")));
+    return absl::StrCat(names, options_.seed, ",", options_.search_trials, ",",
+                        options_.initial_weights, ",", kinds);
   }
 
   absl::Status Resume() {

@@ -42,7 +42,10 @@ struct TrainingProgress {
 
 struct TrainingOptions {
   uint64_t seed = 0;
-  // Trials of the search for the sequences to imitate first.
+  // Weights to start from; empty for random ones.
+  std::string initial_weights;
+  // Trials of the search that finds the sequences to imitate first; 0 to
+  // imitate nothing.
   int64_t search_trials = 3000;
   int64_t updates = 400;
   absl::Duration time = absl::InfiniteDuration();
@@ -62,10 +65,12 @@ struct TrainingResult {
   double best_validation = 0;
 };
 
-// Trains a policy: imitates the results of beam search on each training
-// problem, then improves by PPO on groups of episodes. Resumes from
-// options.state_file if it is of the same set and seed. Errors: InvalidArgument
-// for an empty set; those of the problems and of writing the files.
+// Trains a policy: imitates what beam search finds on each training problem,
+// then improves by PPO on groups of episodes. Goes on from options.state_file
+// if there is one of the same set, seed and actions.
+// Errors: InvalidArgument for an empty set or initial weights that do not
+// match; NotFound if they cannot be read; those of the problems and of writing
+// the files.
 absl::StatusOr<TrainingResult> Train(const TrainingSet& set,
                                      const TrainingOptions& options);
 

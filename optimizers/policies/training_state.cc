@@ -51,8 +51,8 @@ absl::StatusOr<std::optional<TrainingState>> ReadTrainingState(
   if (state.fingerprint != fingerprint) {
     return absl::FailedPreconditionError(absl::StrCat(
         path,
-        ": belongs to a training on other modules or with another seed; "
-        "remove it or name another file"));
+        ": belongs to a training on other modules, with other actions or with "
+        "other options; remove it or name another file"));
   }
   return state;
 }

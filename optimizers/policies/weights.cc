@@ -37,18 +37,21 @@ bool HasTrainedWeights(const space::Problem& problem,
          !ShippedWeights(problem.policy_name()).empty();
 }
 
+absl::StatusOr<std::unique_ptr<Model>> ReadModel(const std::string& path,
+                                                 const GameSpec& spec) {
+  HONE_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
+  absl::StatusOr<std::unique_ptr<Model>> model = Model::Parse(bytes, spec);
+  if (!model.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, ": ", model.status().message()));
+  }
+  return model;
+}
+
 absl::StatusOr<std::unique_ptr<Model>> TrainedModel(
     const space::Problem& problem, const OptimizerOptions& options) {
   const GameSpec spec = Game::Make(problem)->spec();
-  if (!options.weights.empty()) {
-    HONE_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(options.weights));
-    absl::StatusOr<std::unique_ptr<Model>> model = Model::Parse(bytes, spec);
-    if (!model.ok()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(options.weights, ": ", model.status().message()));
-    }
-    return model;
-  }
+  if (!options.weights.empty()) return ReadModel(options.weights, spec);
   const absl::string_view shipped = ShippedWeights(problem.policy_name());
   if (!shipped.empty()) return Model::Parse(shipped, spec);
   return NewModel(problem, options);

@@ -2,6 +2,7 @@
 #define HONE_OPTIMIZERS_POLICIES_WEIGHTS_H_
 
 #include <memory>
+#include <string>
 
 #include "absl/status/statusor.h"
 
@@ -18,6 +19,12 @@ std::unique_ptr<Model> NewModel(const space::Problem& problem,
 // Returns true if there are trained weights for `problem`.
 bool HasTrainedWeights(const space::Problem& problem,
                        const OptimizerOptions& options);
+
+// Reads the model of a file for `spec`.
+// Errors: NotFound if the file cannot be read; those of Model::Parse, naming
+// the file.
+absl::StatusOr<std::unique_ptr<Model>> ReadModel(const std::string& path,
+                                                 const GameSpec& spec);
 
 // Returns the model of options.weights, else the one that comes with Hone for
 // this kind of problem, else an untrained one.

@@ -45,9 +45,16 @@ class Nodes {
 }  // namespace
 
 space::ObservationSpec ModuleObservationSpec() {
-  return {.node_kinds = hlo::kOpcodeCount,
-          .node_features = kNodeFeatures,
-          .global_features = kGlobalFeatures};
+  space::ObservationSpec spec{.node_kinds = hlo::kOpcodeCount,
+                              .node_features = kNodeFeatures,
+                              .global_features = kGlobalFeatures};
+  for (int kind = 0; kind < hlo::kOpcodeCount; ++kind) {
+    spec.node_kind_names.emplace_back(
+        hlo::OpcodeName(static_cast<hlo::Opcode>(kind)));
+  }
+  spec.global_feature_names = spec.node_kind_names;
+  spec.global_feature_names.emplace_back("instructions");
+  return spec;
 }
 
 space::Observation ObserveModule(const hlo::Module& module) {

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "optimizers/policies/weights.h"
 #include "optimizers/registry.h"
 #include "optimizers/search.h"
 #include "tests/support/status_matchers.h"
@@ -105,6 +106,35 @@ TEST_F(TrainingTest, GoesOnWhereItStopped) {
   HONE_ASSERT_OK_AND_ASSIGN(const TrainingResult result, Train(set, options));
   EXPECT_EQ(result.updates, 20);
   EXPECT_EQ(curve(), whole);
+}
+
+TEST_F(TrainingTest, StartsFromWeights) {
+  const TrainingSet set = SetOf(testing::DelayedReward);
+  HONE_ASSERT_OK_AND_ASSIGN(const TrainingResult trained,
+                            Train(set, Options(10)));
+  TrainingOptions options = Options(0);
+  options.initial_weights = folder_ / "initial";
+  options.search_trials = 0;
+  std::filesystem::rename(options.weights_file, options.initial_weights);
+  HONE_ASSERT_OK_AND_ASSIGN(const TrainingResult result, Train(set, options));
+  EXPECT_EQ(result.best_validation, trained.best_validation);
+  // Nothing but the file is new.
+  const auto problem = testing::DelayedReward();
+  const auto game = Game::Make(*problem);
+  const View view = game->Observe(game->Start());
+  const View* const views[] = {&view};
+  HONE_ASSERT_OK_AND_ASSIGN(const auto before,
+                            ReadModel(options.initial_weights, game->spec()));
+  HONE_ASSERT_OK_AND_ASSIGN(const auto after,
+                            ReadModel(options.weights_file, game->spec()));
+  EXPECT_EQ(after->Score(views)[0].scores, before->Score(views)[0].scores);
+  EXPECT_EQ(after->Score(views)[0].value, before->Score(views)[0].value);
+  // Training goes on from them without imitating anything, too.
+  options.updates = 1;
+  HONE_EXPECT_OK(Train(set, options));
+  options.initial_weights = folder_ / "missing";
+  EXPECT_THAT(Train(set, options),
+              StatusIs(absl::StatusCode::kNotFound, HasSubstr("missing")));
 }
 
 TEST_F(TrainingTest, RefusesTheStateOfAnotherTraining) {
