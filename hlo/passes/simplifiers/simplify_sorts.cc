@@ -22,10 +22,10 @@
 #include "base/status_macros.h"
 #include "hlo/ir/clone.h"
 #include "hlo/passes/registry.h"
-#include "hlo/rewrite/tuple_elements.h"
 #include "hlo/rewrite/carried_attributes.h"
 #include "hlo/rewrite/driver.h"
 #include "hlo/rewrite/makers.h"
+#include "hlo/rewrite/tuple_elements.h"
 
 namespace hone::hlo {
 namespace {

@@ -85,8 +85,9 @@ INSTANTIATE_TEST_SUITE_P(
         "f32[4,4]{1,0} negate(p), sharding={devices=[2,1]<=[2]}, "
         "backend_config={\"a\":[1,2]}, "
         "frontend_attributes={a=\"b\\\"c\",d={\"x\":1}}",
-        "f32[4,4]{1,0} negate(p), sharding={{replicated}, {manual}}",
-        "f32[4,4]{1,0} negate(p), sharding={devices=[2,2]<=[2,2]T(1,0) "
+        "(f32[4,4]{1,0}, f32[4,4]{1,0}) tuple(p, p), "
+        "sharding={{replicated}, {manual}}",
+        "f32[4,4]{1,0} negate(p), sharding={devices=[2,1,2]<=[2,2]T(1,0) "
         "last_tile_dim_replicate}",
         "f32[4,4]{1,0} custom-call(p), custom_call_target=\"foo\", "
         "operand_layout_constraints={f32[4,4]{0,1}}, "
