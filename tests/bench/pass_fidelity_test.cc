@@ -72,7 +72,8 @@ TEST(PassFidelity, SeesAChangedMeaning) {
   class Wrong final : public hlo::Pass {
    public:
     absl::string_view name() const override { return "wrong"; }
-    absl::StatusOr<bool> Run(hlo::Module& module) const override {
+    absl::StatusOr<bool> Run(hlo::Module& module,
+                             const hlo::RewriteOptions&) const override {
       hlo::Computation& entry = module.mutable_computation(module.entry());
       entry.set_root(entry[entry.root()].operand(0));
       return true;
