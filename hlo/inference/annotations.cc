@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 
@@ -110,6 +110,12 @@ absl::Status VerifyArraySharding(absl::string_view text, const Shape& shape,
     subgroups += static_cast<int64_t>(SplitAtTopLevel(names).size());
   }
   const int64_t rank = static_cast<int64_t>(tiles.size()) - subgroups;
+  // One tile that every device has is a way to say `replicated`.
+  if (!tiles.empty() && subgroups == 1 &&
+      absl::StrContains(rest, "last_tile_dim_replicate") &&
+      Product(absl::MakeConstSpan(tiles).first(tiles.size() - 1)) == 1) {
+    return absl::OkStatus();
+  }
   if (!shape.IsArray() || rank != shape.rank()) {
     return Invalid("sharding {", whole, "} of ", shape.ToString(),
                    ", expected a tile dimension for each of its dimensions");

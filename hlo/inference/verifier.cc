@@ -1,6 +1,7 @@
 #include "hlo/inference/verifier.h"
 
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -37,9 +38,7 @@ class Verifier {
     HONE_RETURN_IF_ERROR(VerifyEntry());
     HONE_RETURN_IF_ERROR(VerifyCalls());
     HONE_RETURN_IF_ERROR(VerifyCallGraph());
-    for (ComputationId id = 0; id < module_.computation_slots(); ++id) {
-      if (!module_.has_computation(id)) continue;
-      const Computation& c = module_.computation(id);
+    for (const Computation& c : module_.computations()) {
       HONE_RETURN_IF_ERROR(VerifyShapesAndLiterals(c));
       HONE_RETURN_IF_ERROR(VerifyEdges(c));
       HONE_RETURN_IF_ERROR(VerifyAcyclic(c));
@@ -47,10 +46,9 @@ class Verifier {
       HONE_RETURN_IF_ERROR(VerifyNames(c));
     }
     // Needs parameters and roots of every callee.
-    for (ComputationId id = 0; id < module_.computation_slots(); ++id) {
-      if (!module_.has_computation(id)) continue;
-      HONE_RETURN_IF_ERROR(VerifyInferredShapes(module_.computation(id)));
-      HONE_RETURN_IF_ERROR(VerifyAnnotations(module_.computation(id)));
+    for (const Computation& c : module_.computations()) {
+      HONE_RETURN_IF_ERROR(VerifyInferredShapes(c));
+      HONE_RETURN_IF_ERROR(VerifyAnnotations(c));
     }
     return VerifyEntryShapes();
   }
@@ -79,9 +77,7 @@ class Verifier {
           "module ", module_.name(), ": no entry computation, expected one"));
     }
     absl::flat_hash_set<absl::string_view> names;
-    for (ComputationId id = 0; id < module_.computation_slots(); ++id) {
-      if (!module_.has_computation(id)) continue;
-      const Computation& c = module_.computation(id);
+    for (const Computation& c : module_.computations()) {
       if (!names.insert(c.name()).second) {
         return Error(c, "duplicate name, expected unique computation names");
       }
@@ -90,11 +86,10 @@ class Verifier {
   }
 
   absl::Status VerifyCalls() {
-    for (ComputationId id = 0; id < module_.computation_slots(); ++id) {
-      if (!module_.has_computation(id)) continue;
-      const Computation& c = module_.computation(id);
-      for (InstructionId i = 0; i < c.slot_count(); ++i) {
-        for (ComputationId callee : c[i].called()) {
+    for (const Computation& c : module_.computations()) {
+      for (const Instruction& instruction : c.instructions()) {
+        const InstructionId i = instruction.id();
+        for (ComputationId callee : instruction.called()) {
           if (callee < 0 || callee >= module_.computation_slots() ||
               !module_.has_computation(callee)) {
             return Error(c, i, "calls computation ", callee,
@@ -116,8 +111,9 @@ class Verifier {
     }
     for (ComputationId id : order) {
       const Computation& c = module_.computation(id);
-      for (InstructionId i = 0; i < c.slot_count(); ++i) {
-        for (ComputationId callee : c[i].called()) {
+      for (const Instruction& instruction : c.instructions()) {
+        const InstructionId i = instruction.id();
+        for (ComputationId callee : instruction.called()) {
           if (position[Index(callee)] >= position[Index(id)]) {
             return Error(c, i, "calls ", module_.computation(callee).name(),
                          " recursively, expected an acyclic call graph");
@@ -129,9 +125,8 @@ class Verifier {
   }
 
   absl::Status VerifyShapesAndLiterals(const Computation& c) {
-    for (InstructionId i = 0; i < c.slot_count(); ++i) {
-      const Instruction& instruction = c[i];
-      if (!instruction.is_live()) continue;
+    for (const Instruction& instruction : c.instructions()) {
+      const InstructionId i = instruction.id();
       if (instruction.shape_ptr() == nullptr) {
         return Error(c, i, "no shape, expected one");
       }
@@ -188,8 +183,8 @@ class Verifier {
     // operands_by_users lists, per user u, the instructions that say u uses
     // them: entries [start[u], start[u+1]).
     std::vector<size_t> start(slots + 1, 0);
-    for (InstructionId i = 0; i < c.slot_count(); ++i) {
-      if (!c[i].is_live()) continue;
+    for (const Instruction& instruction : c.instructions()) {
+      const InstructionId i = instruction.id();
       for (InstructionId operand : c[i].operands()) {
         if (!is_live(operand)) {
           return Error(c, i, "operand id ", operand,
@@ -210,13 +205,12 @@ class Verifier {
         ++start[Index(user) + 1];
       }
     }
-    for (size_t u = 0; u < slots; ++u) start[u + 1] += start[u];
+    std::partial_sum(start.begin(), start.end(), start.begin());
     std::vector<InstructionId> operands_by_users(start[slots]);
     std::vector<size_t> next(start.begin(), start.end() - 1);
-    for (InstructionId i = 0; i < c.slot_count(); ++i) {
-      if (!c[i].is_live()) continue;
-      for (InstructionId user : c[i].users()) {
-        operands_by_users[next[Index(user)]++] = i;
+    for (const Instruction& instruction : c.instructions()) {
+      for (InstructionId user : instruction.users()) {
+        operands_by_users[next[Index(user)]++] = instruction.id();
       }
     }
     // seen[o] is the user that was last seen to have o among its operands, then
@@ -225,8 +219,8 @@ class Verifier {
     std::vector<InstructionId> seen(slots, INT32_MIN);
     constexpr absl::string_view kExpected =
         ", expected operands and users to agree";
-    for (InstructionId u = 0; u < c.slot_count(); ++u) {
-      if (!c[u].is_live()) continue;
+    for (const Instruction& instruction : c.instructions()) {
+      const InstructionId u = instruction.id();
       size_t distinct = 0;
       for (InstructionId operand : c[u].operands()) {
         if (seen[Index(operand)] != u) ++distinct;
@@ -258,10 +252,11 @@ class Verifier {
       for (InstructionId operand : c[i].operands()) visit(operand);
       for (InstructionId before : c.control_predecessors(i)) visit(before);
     };
-    for (InstructionId i = 0; in_slot_order && i < c.slot_count(); ++i) {
-      if (!c[i].is_live()) continue;
+    for (const Instruction& instruction : c.instructions()) {
+      const InstructionId i = instruction.id();
       for_each_edge(
           i, [&](InstructionId j) { in_slot_order = in_slot_order && j < i; });
+      if (!in_slot_order) break;
     }
     if (in_slot_order) return absl::OkStatus();
     const std::vector<InstructionId> order = c.PostOrder();
@@ -287,8 +282,8 @@ class Verifier {
                    ", expected an instruction of the computation");
     }
     int64_t live = 0;
-    for (InstructionId i = 0; i < c.slot_count(); ++i) {
-      if (!c[i].is_live()) continue;
+    for (const Instruction& instruction : c.instructions()) {
+      const InstructionId i = instruction.id();
       ++live;
       if (c[i].opcode() != Opcode::kParameter) continue;
       const size_t number = static_cast<size_t>(c[i].index());
@@ -315,18 +310,19 @@ class Verifier {
   absl::Status VerifyNames(const Computation& c) {
     absl::flat_hash_set<absl::string_view> names;
     names.reserve(static_cast<size_t>(c.live_count()));
-    for (InstructionId i = 0; i < c.slot_count(); ++i) {
-      if (!c[i].is_live() || c[i].name().empty()) continue;
-      if (!names.insert(c[i].name()).second) {
-        return Error(c, i, "duplicate name, expected unique names");
+    for (const Instruction& instruction : c.instructions()) {
+      const std::string& name = instruction.name();
+      if (!name.empty() && !names.insert(name).second) {
+        return Error(c, instruction.id(),
+                     "duplicate name, expected unique names");
       }
     }
     return absl::OkStatus();
   }
 
   absl::Status VerifyInferredShapes(const Computation& c) {
-    for (InstructionId i = 0; i < c.slot_count(); ++i) {
-      if (!c[i].is_live()) continue;
+    for (const Instruction& instruction : c.instructions()) {
+      const InstructionId i = instruction.id();
       absl::StatusOr<ShapePtr> inferred = InferShape(module_, c, c[i]);
       if (!inferred.ok()) return Error(c, i, inferred.status().message());
       if (*inferred == nullptr || *inferred == c[i].shape_ptr()) continue;
@@ -339,11 +335,11 @@ class Verifier {
 
   // Attributes that must fit the shape.
   absl::Status VerifyAnnotations(const Computation& c) {
-    for (InstructionId i = 0; i < c.slot_count(); ++i) {
-      if (!c[i].is_live() || c[i].attributes().others.empty()) continue;
+    for (const Instruction& instruction : c.instructions()) {
+      if (instruction.attributes().others.empty()) continue;
       const absl::Status status =
-          inference::VerifyAnnotations(c[i], partitions_);
-      if (!status.ok()) return Error(c, i, status.message());
+          inference::VerifyAnnotations(instruction, partitions_);
+      if (!status.ok()) return Error(c, instruction.id(), status.message());
     }
     return absl::OkStatus();
   }

@@ -405,6 +405,7 @@ ENTRY e {
 
 # "module: new text": why Hone accepts or refuses what XLA does not.
 REBUILT = "the way to XLA's compiler, through StableHLO, rebuilds it"
+ROOT = "the way to XLA's compiler, through StableHLO, takes the root apart"
 DELIBERATE = {
     "complex: direction=LT":
         "complex numbers have no order; XLA's own inference refuses it, the way "
@@ -424,6 +425,13 @@ DELIBERATE = {
         "Hone leaves the dynamic flags of a result to the text, as XLA's "
         "verifier does; StableHLO does not",
     "feeds: t = f32[3] after-all()": REBUILT,
+    "feeds: o = f32[3] outfeed": REBUILT,
+    "sharding: sharding={devices=[1,2]0,1,2}":
+        "XLA's parser leaves the devices unread that no tile has",
+    'origin: origin={({"a"})}': ROOT,
+    'origin: origin={({"a"}, {"b"}, {"c"})}': ROOT,
+    'origin: origin={({"a"}, ({"b"}))}': ROOT,
+    'origin: origin={{"a"}}': ROOT,
 }
 
 

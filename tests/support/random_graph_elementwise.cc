@@ -23,9 +23,7 @@ void RandomGraph::AddUnary() {
             1);
       return;
     case 2:
-      Unary(
-          state_.options.established_only ? "asinh" : OneOf({"atan", "asinh"}),
-          v, std::min(v.bound, 8.0));
+      Unary(OneOf({"atan", "asinh"}), v, std::min(v.bound, 8.0));
       return;
     case 3: {
       const Value tame = Tame(v, 2);

@@ -49,8 +49,8 @@ struct RandomModuleOptions {
   // groups weigh about 200 together. For attributes, the percentage of
   // instructions that get one. 0 leaves the feature out.
   std::array<int, kFeatureCount> amounts{};
-  // Leaves out the opcodes that XLA gained lately, or writes in another way, so
-  // that every XLA can judge the module.
+  // Leaves out opcodes that not every XLA:CPU reads and compiles, and
+  // attributes that it loses, so that it can judge the module.
   bool established_only = false;
   // Groups of instructions in the entry computation.
   int min_steps = 6;

@@ -88,8 +88,12 @@ absl::StatusOr<Literal> EvaluateBitcast(Context& context,
   }
   const bool is_sub_byte = BitWidth(from.element_type()) < 8 &&
                            from.element_type() != shape.element_type();
-  if (IsTiled(*given) || IsTiled(shape) || is_sub_byte) {
+  if (IsTiled(*given) || IsTiled(shape)) {
     return UnimplementedError(operation.instruction, "the layout is tiled");
+  }
+  if (is_sub_byte) {
+    return UnimplementedError(operation.instruction,
+                              "elements are smaller than a byte");
   }
   HONE_ASSIGN_OR_RETURN(Literal memory, context.Allocate(given));
   HONE_RETURN_IF_ERROR(StridedCopy(

@@ -54,7 +54,7 @@ TEST(Evaluator, LeavesArgumentsAsTheyWere) {
 
 // A bitcast reads the memory of its operand, which the layouts describe.
 TEST(Evaluator, BitcastsThroughLayouts) {
-  const auto run = [](absl::string_view text) {
+  const auto run = [](const std::string& text) {
     const Module module = Parse(text);
     Literal argument(Shape::Array(ElementType::kF32, {2, 3}));
     for (int64_t i = 0; i < 6; ++i) {

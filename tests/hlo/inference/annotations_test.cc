@@ -45,6 +45,7 @@ TEST(Annotations, AcceptsShardingsThatFit) {
         "{devices=[2,1]<=[2]}", "{devices=[1,2]0,1}", "{devices=[1,2]1,0}",
         "{devices=[2,1]<=[1,2]T(1,0)}",
         "{devices=[1,1,2]<=[2] last_tile_dim_replicate}",
+        "{devices=[1,2]<=[2] last_tile_dim_replicate}",
         "{devices=[1,1,2]<=[2] last_tile_dims={manual}}",
         "{devices=[1,2,1]0,1 last_tile_dims={replicated}}",
         "{devices=[2,1]<=[2] metadata={op_name=\"a\"}}", "{new_form x=[3]}"}) {

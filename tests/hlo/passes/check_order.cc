@@ -29,8 +29,8 @@ constexpr int64_t kMaxLoopSteps = 10'000;
 using Kind = OrderFailure::Kind;
 
 bool SharesEverything(const Module& a, const Module& b) {
-  if (a.computation_slots() != b.computation_slots()) return false;
-  for (ComputationId id = 0; id < a.computation_slots(); ++id) {
+  if (a.ComputationIds() != b.ComputationIds()) return false;
+  for (ComputationId id : a.ComputationIds()) {
     if (!Module::SharesComputation(a, b, id)) return false;
   }
   return true;
@@ -121,7 +121,8 @@ std::optional<OrderFailure> CompareModules(const Module& before,
   if (auto difference = DifferenceInEffects(before, after)) {
     return OrderFailure{Kind::kEffects, "", *std::move(difference)};
   }
-  if (options.exact) {
+  const bool exact = options.rewrite.numerics == Numerics::kExact;
+  if (exact) {
     for (const ArgumentKind kind :
          {ArgumentKind::kRandom, ArgumentKind::kAdversarial}) {
       if (auto failure = CompareOn(
@@ -136,8 +137,8 @@ std::optional<OrderFailure> CompareModules(const Module& before,
   if (options.extremes) {
     for (uint64_t seed = 0; seed < 2; ++seed) {
       if (auto failure =
-              CompareOn(before, after, ExtremeArguments(before, seed),
-                        options.exact, "extreme")) {
+              CompareOn(before, after, ExtremeArguments(before, seed), exact,
+                        "extreme")) {
         return failure;
       }
     }
@@ -159,7 +160,7 @@ std::optional<OrderFailure> CheckOrder(const FailingCase& order,
       return OrderFailure{Kind::kPassFailed, name, pass.status().ToString()};
     }
     const Module before = module;
-    const absl::StatusOr<bool> changed = (*pass)->Run(module);
+    const absl::StatusOr<bool> changed = (*pass)->Run(module, options.rewrite);
     if (!changed.ok()) {
       return OrderFailure{Kind::kPassFailed, name, changed.status().ToString()};
     }

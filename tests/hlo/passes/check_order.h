@@ -40,9 +40,9 @@ using PassLookup =
     std::function<absl::StatusOr<const Pass*>(absl::string_view)>;
 
 struct CheckOptions {
-  // Results must have the same bits, up to the payload of NaNs and the sign of
-  // zero.
-  bool exact = false;
+  // With Numerics::kExact, results must have the same bits, up to the payload
+  // of NaNs and the sign of zero.
+  RewriteOptions rewrite = {};
   // Compares on arguments of magnitudes from 1e-38 to 1e38 too: the same
   // elements must be finite.
   bool extremes = false;

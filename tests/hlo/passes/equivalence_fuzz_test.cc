@@ -77,10 +77,16 @@ testing::RandomModuleOptions Features(uint64_t seed) {
   return options;
 }
 
-// HONE_FUZZ_EXTREMES=1 adds arguments of extreme magnitudes.
+// HONE_FUZZ_EXTREMES=1 adds arguments of extreme magnitudes; HONE_FUZZ_NUMERICS
+// is exact, reassociate or fast.
 CheckOptions Options() {
   CheckOptions options;
   options.extremes = std::getenv("HONE_FUZZ_EXTREMES") != nullptr;
+  if (const char* name = std::getenv("HONE_FUZZ_NUMERICS")) {
+    const absl::StatusOr<Numerics> numerics = ParseNumerics(name);
+    HONE_EXPECT_OK(numerics);
+    if (numerics.ok()) options.rewrite.numerics = *numerics;
+  }
   return options;
 }
 
@@ -211,10 +217,9 @@ TEST(EquivalenceFuzz, ModulesHaveEveryOpcodeThatTheEvaluatorRuns) {
   std::map<Opcode, int> seen;
   for (uint64_t seed = 0; seed < kGraphs; ++seed) {
     const Module module = RandomModule(seed, {});
-    for (ComputationId id = 0; id < module.computation_slots(); ++id) {
-      const Computation& computation = module.computation(id);
-      for (InstructionId i = 0; i < computation.slot_count(); ++i) {
-        ++seen[computation[i].opcode()];
+    for (const Computation& computation : module.computations()) {
+      for (const Instruction& instruction : computation.instructions()) {
+        ++seen[instruction.opcode()];
       }
     }
   }

@@ -81,8 +81,8 @@ void ExpectEquivalent(const Module& a, const Module& b) {
 }
 
 bool SharesEverything(const Module& a, const Module& b) {
-  if (a.computation_slots() != b.computation_slots()) return false;
-  for (ComputationId id = 0; id < a.computation_slots(); ++id) {
+  if (a.ComputationIds() != b.ComputationIds()) return false;
+  for (ComputationId id : a.ComputationIds()) {
     if (!Module::SharesComputation(a, b, id)) return false;
   }
   return true;

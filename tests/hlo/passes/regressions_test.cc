@@ -53,9 +53,8 @@ TEST_P(Regressions, EveryPassKeepsTheMeaning) {
   const Module module = Read(GetParam());
   for (absl::string_view name : PassNames()) {
     SCOPED_TRACE(name);
-    const auto failure =
-        CheckOrder({module, {std::string(name)}}, FindPass, nullptr,
-                   {.exact = false, .extremes = true});
+    const auto failure = CheckOrder({module, {std::string(name)}}, FindPass,
+                                    nullptr, {.extremes = true});
     EXPECT_FALSE(failure.has_value()) << failure->pass << failure->message;
   }
 }
@@ -83,14 +82,16 @@ TEST_P(Regressions, PipelinesVerifyAndConverge) {
   for (const Pipeline& pipeline : Pipelines()) {
     SCOPED_TRACE(pipeline.name);
     Module module = original;
-    const auto report = RunPipeline(module, pipeline, {.verify_each = true});
+    PipelineOptions options;
+    options.verify_each = true;
+    const auto report = RunPipeline(module, pipeline, options);
     HONE_EXPECT_OK(report.status());
     if (!report.ok()) continue;
     EXPECT_TRUE(report->converged);
     std::vector<std::string> passes;
     for (const PassRun& run : report->runs) passes.push_back(run.pass);
-    const auto failure = CheckOrder({original, passes}, FindPass, nullptr,
-                                    {.exact = false, .extremes = true});
+    const auto failure =
+        CheckOrder({original, passes}, FindPass, nullptr, {.extremes = true});
     EXPECT_FALSE(failure.has_value()) << failure->pass << failure->message;
   }
 }

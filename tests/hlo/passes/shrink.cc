@@ -12,8 +12,7 @@ namespace {
 // Removes what the root does not need, parameters of the entry included, and
 // brings the signature up to date.
 void CleanUp(Module& module) {
-  for (ComputationId id = 0; id < module.computation_slots(); ++id) {
-    if (!module.has_computation(id)) continue;
+  for (ComputationId id : module.ComputationIds()) {
     Computation& computation = module.mutable_computation(id);
     std::vector<InstructionId> order = computation.PostOrder();
     for (auto it = order.rbegin(); it != order.rend(); ++it) {
@@ -54,10 +53,8 @@ class Shrinker {
     while (progress) {
       progress = DropPasses();
       progress |= ShrinkRoot();
-      for (ComputationId id = 0; id < best_.module.computation_slots(); ++id) {
-        if (best_.module.has_computation(id)) {
-          progress |= ReplaceInstructions(id);
-        }
+      for (ComputationId id : best_.module.ComputationIds()) {
+        if (best_.module.Contains(id)) progress |= ReplaceInstructions(id);
       }
     }
     return std::move(best_);

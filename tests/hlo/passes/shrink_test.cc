@@ -23,8 +23,7 @@ class PlantedBug final : public Pass {
   absl::StatusOr<bool> Run(Module& module,
                            const RewriteOptions& /*options*/) const override {
     bool changed = false;
-    for (ComputationId id = 0; id < module.computation_slots(); ++id) {
-      if (!module.has_computation(id)) continue;
+    for (ComputationId id : module.ComputationIds()) {
       for (InstructionId i : module.computation(id).PostOrder()) {
         const Instruction& old = module.computation(id)[i];
         if (old.opcode() != Opcode::kCosine) continue;
