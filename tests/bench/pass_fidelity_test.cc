@@ -116,9 +116,9 @@ TEST_F(PassFidelityTable, HasARowPerPass) {
   WriteDump();
   HONE_ASSERT_OK_AND_ASSIGN(const auto document, Run(""));
   const std::string table = out_.str();
-  EXPECT_THAT(table, ContainsRegex("dce +1 +1 +5 +4 +4 +1 +0 +0  "
+  EXPECT_THAT(table, ContainsRegex("dce +1 +1 +1 +5 +4 +4 +1 +0 +0  "
                                    "tiny/0002 4/4\n"));
-  EXPECT_THAT(table, ContainsRegex("cse +1 +0 +4 +1 +3 +1 +0 +0  "
+  EXPECT_THAT(table, ContainsRegex("cse +1 +0 +0 +4 +1 +3 +1 +0 +0  "
                                    "tiny/0003 3/1\n"));
   EXPECT_THAT(table, ContainsRegex("made-up +1 +no pass of that name\n"));
   EXPECT_THAT(table, HasSubstr("tiny/0003.p.after_cse.before_y: in 4, XLA 1, "

@@ -41,8 +41,8 @@ const Instruction& Root(const Module& module) {
 
 const Instruction& Find(const Module& module, absl::string_view name) {
   const Computation& entry = module.entry_computation();
-  for (InstructionId id = 0; id < entry.slot_count(); ++id) {
-    if (entry[id].name() == name) return entry[id];
+  for (const Instruction& i : entry.instructions()) {
+    if (i.name() == name) return i;
   }
   ADD_FAILURE() << "no " << name;
   return Root(module);

@@ -107,7 +107,7 @@ TEST(DotStrengthReduction, SumsNarrowTypesInF32) {
     ExpectKeepsMeaning(kPass, Entry(absl::StrReplaceAll(
                                   R"(
   a = $T[6] constant({224, 224, 224, -224, -224, -224})
-  b = $T[6] constant({224, 224, 224, 224, 224, 208})
+  b = $T[6] constant({224, 224, 224, 224, 224, 224})
   ROOT d = $T[] dot(a, b), lhs_contracting_dims={0}, rhs_contracting_dims={0})",
                                   {{"$T", type}})));
   }
