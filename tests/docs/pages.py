@@ -14,7 +14,7 @@ import dataclasses
 import pathlib
 import re
 
-LANGUAGES = ("", "c", "python", "sh", "text", "toml")
+LANGUAGES = ("", "c", "cpp", "python", "sh", "text", "toml")
 # Build outputs, environments and what belongs to git.
 IGNORED = ("build", "venv")
 

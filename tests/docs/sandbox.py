@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import random
 import re
 import signal
 import socket
@@ -52,9 +53,16 @@ exec {venv}/bin/python -m pip install --quiet --disable-pip-version-check \
 
 
 def free_address():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return f"127.0.0.1:{s.getsockname()[1]}"
+    # Below the ports that the system gives to connections, which other tests
+    # open all the time.
+    while True:
+        port = random.randrange(12000, 30000)
+        with socket.socket() as s:
+            try:
+                s.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+        return f"127.0.0.1:{port}"
 
 
 def end(pid):

@@ -150,7 +150,7 @@ for i 8
 | y[i] = 1.0
 )",
                     "cache_write 0.0 1"),
-              HasSubstr("no value"));
+              HasSubstr("may be uninitialized"));
   // After y[0], the inner loop alone gives y its values.
   EXPECT_THAT(After(R"(kernel k
 argument x f32[8]
@@ -164,12 +164,13 @@ for k 1
 | | | y[j] = x[j]
 )",
                     "cache_write 1 1"),
-              HasSubstr("no value"));
+              HasSubstr("may be uninitialized"));
 }
 
 TEST(CacheWrite, RefusesWhereNothingIsWritten) {
   EXPECT_THAT(After(kMatmul, "cache_write 0 0"), HasSubstr("does not write"));
-  EXPECT_THAT(After(kMatmul, "cache_write 0.0.1.0 2"), HasSubstr("no loop"));
+  EXPECT_THAT(After(kMatmul, "cache_write 0.0.1.0 2"),
+              HasSubstr("is not a loop"));
 }
 
 TEST(CacheWrite, IsOfferedForReductions) {

@@ -225,13 +225,13 @@ for j 2
 | | y[4*j+i] = t[2*i]
 )",
                     "pack 1 2 0"),
-              HasSubstr("no value yet"));
+              HasSubstr("may be uninitialized"));
 }
 
 TEST(Pack, RefusesOrdersThatAreNone) {
   EXPECT_THAT(After(kSums, "pack 1 2 0 0 0"), StartsWith("refused"));
   EXPECT_THAT(After(kSums, "pack 1 2 2"), StartsWith("refused"));
-  EXPECT_THAT(After(kSums, "pack 1.0 2 0"), HasSubstr("no loop"));
+  EXPECT_THAT(After(kSums, "pack 1.0 2 0"), HasSubstr("is not a loop"));
 }
 
 TEST(Pack, IsOfferedForWhatIsReadAgain) {

@@ -70,7 +70,7 @@ for i 4
 | y[i] = t[0,i]
 )",
                     "pad - 2 0 2"),
-              HasSubstr("no place"));
+              HasSubstr("has stride 0"));
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ TEST(SetMemory, RefusesWhatIsTooLarge) {
 TEST(SetMemory, RefusesWhatIsNoChange) {
   EXPECT_THAT(After(kLocals, "set_memory - 4 1"), HasSubstr("already"));
   EXPECT_THAT(After(kLocals, "set_memory - 0 1"), HasSubstr("not a local"));
-  EXPECT_THAT(After(kLocals, "set_memory - 9 1"), HasSubstr("no buffer"));
+  EXPECT_THAT(After(kLocals, "set_memory - 9 1"), HasSubstr("is not a buffer"));
   EXPECT_THAT(After(kLocals, "set_memory - 4 3"), HasSubstr("from 0 to 2"));
 }
 
