@@ -33,7 +33,7 @@ TEST(PassOrder, SpaceVersionNamesThePasses) {
 TEST(PassOrder, OptionsKeyNamesTheScore) {
   HONE_ASSERT_OK_AND_ASSIGN(const std::string key,
                             PassOrder().OptionsKey({.score = "time"}));
-  EXPECT_EQ(key, "score=time");
+  EXPECT_EQ(key, "score=time;numerics=reassociate");
   EXPECT_THAT(PassOrder().OptionsKey({.score = "luck"}),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        AllOf(HasSubstr("'luck'"), HasSubstr("ops, time"))));
