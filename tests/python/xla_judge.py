@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import re
+import select
 import subprocess
 import sys
 
@@ -163,15 +164,17 @@ class Judge:
 
 class Jury:
     """A worker process that answers one request at a time: a JSON object a
-    line, answered by a line. A worker that dies is replaced."""
+    line, answered by a line. A worker that dies, or takes longer than
+    `seconds`, is replaced."""
 
-    def __init__(self, script, seconds=120):
+    def __init__(self, script, seconds=300):
         self.command = [sys.executable, str(script), "--worker"]
         self.seconds = seconds
         self.process = None
 
     def ask(self, request):
-        """The answer; None if the worker died of the request."""
+        """The answer; None if the worker died of the request, or was ended
+        because it took too long."""
         if self.process is None:
             self.process = subprocess.Popen(
                 self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -179,11 +182,15 @@ class Jury:
         try:
             self.process.stdin.write(json.dumps(request) + "\n")
             self.process.stdin.flush()
-            line = self.process.stdout.readline()
+            # An answer is written at once, so a line is there or nothing is.
+            ready, _, _ = select.select(
+                [self.process.stdout], [], [], self.seconds)
+            line = self.process.stdout.readline() if ready else ""
         except BrokenPipeError:
             line = ""
         if line:
             return json.loads(line)
+        self.process.kill()
         self.process.wait()
         self.process = None
         return None
