@@ -63,12 +63,13 @@ absl::StatusOr<const Pass*> Find(absl::string_view name) {
   return FindPass(name);
 }
 
-// HONE_FUZZ_FEATURES=all adds features (random_module.h) to the modules;
-// another value is the name of the only one.
+// With HONE_FUZZ_FEATURES=none, modules are without features
+// (random_module.h); another value is the name of the only one.
 testing::RandomModuleOptions Features(uint64_t seed) {
   const char* only = std::getenv("HONE_FUZZ_FEATURES");
-  if (only == nullptr) return {};
-  if (absl::string_view(only) == "all") return testing::RandomFeatures(seed);
+  if (only == nullptr || absl::string_view(only) == "all") {
+    return testing::RandomFeatures(seed);
+  }
   testing::RandomModuleOptions options;
   for (int i = 0; i < testing::kFeatureCount; ++i) {
     const auto feature = static_cast<testing::Feature>(i);
@@ -77,16 +78,15 @@ testing::RandomModuleOptions Features(uint64_t seed) {
   return options;
 }
 
-// HONE_FUZZ_EXTREMES=1 adds arguments of extreme magnitudes; HONE_FUZZ_NUMERICS
-// is exact, reassociate or fast.
+// HONE_FUZZ_NUMERICS is exact, reassociate or fast.
 CheckOptions Options() {
   CheckOptions options;
-  options.extremes = std::getenv("HONE_FUZZ_EXTREMES") != nullptr;
   if (const char* name = std::getenv("HONE_FUZZ_NUMERICS")) {
     const absl::StatusOr<Numerics> numerics = ParseNumerics(name);
     HONE_EXPECT_OK(numerics);
     if (numerics.ok()) options.rewrite.numerics = *numerics;
   }
+  options.extremes = options.rewrite.numerics != Numerics::kFast;
   return options;
 }
 
