@@ -105,8 +105,8 @@ absl::StatusOr<int> Run(const Options& options, const Context& context) {
     HONE_RETURN_IF_ERROR(Export(module, options));
     return kDone;
   }
-  const std::vector<hlo::Literal> arguments =
-      hlo::RandomArguments(module, options.seed);
+  HONE_ASSIGN_OR_RETURN(const std::vector<hlo::Literal> arguments,
+                        hlo::RandomArguments(module, options.seed));
   HONE_ASSIGN_OR_RETURN(
       const Execution execution,
       options.target == "cpu"

@@ -178,7 +178,8 @@ class ForkingBench final : public KernelBench {
 
   absl::Status AddExample(hlo::ArgumentKind kind) {
     Example example;
-    example.arguments = hlo::MakeArguments(module_, kind, options_.seed);
+    HONE_ASSIGN_OR_RETURN(example.arguments,
+                          hlo::MakeArguments(module_, kind, options_.seed));
     for (const hlo::ShapePtr& shape : result_shapes_) {
       HONE_ASSIGN_OR_RETURN(auto memory,
                             SharedMemory::Create(shape->byte_size()));

@@ -4,6 +4,9 @@
 #include <limits>
 #include <utility>
 
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
+
 #include "base/rng.h"
 #include "hlo/equivalence/equivalence.h"
 #include "hlo/equivalence/internal.h"
@@ -26,6 +29,14 @@ double FastNormal(Rng& rng) {
                        ((bits >> 32) & 0xffff) + (bits >> 48);
   // Mean 4·65535/2, variance 4·65536²/12.
   return (static_cast<double>(sum) - 131070.0) / 37837.22;
+}
+
+// An array, or a tuple of such.
+bool HasOnlyArrays(const Shape& shape) {
+  if (!shape.IsTuple()) return shape.IsArray();
+  return absl::c_all_of(shape.tuple_elements(), [](const ShapePtr& element) {
+    return HasOnlyArrays(*element);
+  });
 }
 
 Literal RandomLiteral(const ShapePtr& shape, Rng& rng) {
@@ -105,15 +116,22 @@ void Spice(Literal& literal, bool non_finite, Rng& rng) {
 
 }  // namespace
 
-std::vector<Literal> Arguments(const Module& module, ArgumentKind kind,
-                               bool non_finite, uint64_t seed) {
+absl::StatusOr<std::vector<Literal>> Arguments(const Module& module,
+                                               ArgumentKind kind,
+                                               bool non_finite, uint64_t seed) {
   const Computation& entry = module.entry_computation();
   Rng rng(seed);
   std::vector<Literal> arguments;
   for (InstructionId parameter : entry.parameters()) {
     Rng values = rng.Split();
     Rng specials = rng.Split();
-    arguments.push_back(RandomLiteral(entry[parameter].shape_ptr(), values));
+    const ShapePtr& shape = entry[parameter].shape_ptr();
+    if (!HasOnlyArrays(*shape)) {
+      return absl::UnimplementedError(absl::StrCat(
+          entry[parameter].name(), ": no argument of shape ", shape->ToString(),
+          " can be made, expected an array or a tuple of arrays"));
+    }
+    arguments.push_back(RandomLiteral(shape, values));
     if (kind == ArgumentKind::kAdversarial && specials.Below(2) == 0) {
       Spice(arguments.back(), non_finite && specials.Below(2) == 0, specials);
     }
@@ -121,12 +139,14 @@ std::vector<Literal> Arguments(const Module& module, ArgumentKind kind,
   return arguments;
 }
 
-std::vector<Literal> RandomArguments(const Module& module, uint64_t seed) {
+absl::StatusOr<std::vector<Literal>> RandomArguments(const Module& module,
+                                                     uint64_t seed) {
   return MakeArguments(module, ArgumentKind::kRandom, seed);
 }
 
-std::vector<Literal> MakeArguments(const Module& module, ArgumentKind kind,
-                                   uint64_t seed) {
+absl::StatusOr<std::vector<Literal>> MakeArguments(const Module& module,
+                                                   ArgumentKind kind,
+                                                   uint64_t seed) {
   return Arguments(module, kind, true, seed);
 }
 

@@ -96,8 +96,8 @@ class Checker {
   // Every other input is made non-negative where a's result would be NaN to a
   // large part.
   absl::Status CheckRandom(int index, uint64_t seed) {
-    std::vector<Literal> arguments =
-        MakeArguments(a_, ArgumentKind::kRandom, seed);
+    HONE_ASSIGN_OR_RETURN(std::vector<Literal> arguments,
+                          MakeArguments(a_, ArgumentKind::kRandom, seed));
     HONE_ASSIGN_OR_RETURN(Literal result,
                           Evaluate(a_, arguments, options_.evaluate));
     if (index % 2 == 0) {
@@ -116,8 +116,8 @@ class Checker {
   // Infinities and NaN must come out the same too. Where they drown the result,
   // the same input with finite special values only is checked as well.
   absl::Status CheckAdversarial(int index, uint64_t seed) {
-    std::vector<Literal> arguments =
-        MakeArguments(a_, ArgumentKind::kAdversarial, seed);
+    HONE_ASSIGN_OR_RETURN(std::vector<Literal> arguments,
+                          MakeArguments(a_, ArgumentKind::kAdversarial, seed));
     HONE_ASSIGN_OR_RETURN(Literal result,
                           Evaluate(a_, arguments, options_.evaluate));
     const std::string name = absl::StrCat("adversarial input ", index);
@@ -127,7 +127,8 @@ class Checker {
     if (!report_.equal || 2 * counts.non_finite <= counts.floats) {
       return absl::OkStatus();
     }
-    arguments = Arguments(a_, ArgumentKind::kAdversarial, false, seed);
+    HONE_ASSIGN_OR_RETURN(
+        arguments, Arguments(a_, ArgumentKind::kAdversarial, false, seed));
     HONE_ASSIGN_OR_RETURN(result, Evaluate(a_, arguments, options_.evaluate));
     return Compare(absl::StrCat(name, " without infinities and NaN"), arguments,
                    result);

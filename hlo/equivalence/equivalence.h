@@ -16,7 +16,9 @@ namespace hone::hlo {
 // Arguments for the entry computation, deterministic in `seed`. Indices that
 // address other operands, probabilities and the like are not special: floats
 // are about normal with standard deviation 0.1, integers are in [0, 8).
-std::vector<Literal> RandomArguments(const Module& module, uint64_t seed);
+// Errors: Unimplemented for a parameter with tokens or opaque values.
+absl::StatusOr<std::vector<Literal>> RandomArguments(const Module& module,
+                                                     uint64_t seed);
 
 // How RandomArguments is spiced for a check.
 enum class ArgumentKind {
@@ -27,8 +29,9 @@ enum class ArgumentKind {
   // that not everything becomes NaN.
   kAdversarial,
 };
-std::vector<Literal> MakeArguments(const Module& module, ArgumentKind kind,
-                                   uint64_t seed);
+absl::StatusOr<std::vector<Literal>> MakeArguments(const Module& module,
+                                                   ArgumentKind kind,
+                                                   uint64_t seed);
 
 // Where two results differ most.
 struct Difference {

@@ -12,8 +12,9 @@
 namespace hone::hlo {
 
 // MakeArguments; adversarial ones with infinities and NaN, or without.
-std::vector<Literal> Arguments(const Module& module, ArgumentKind kind,
-                               bool non_finite, uint64_t seed);
+absl::StatusOr<std::vector<Literal>> Arguments(const Module& module,
+                                               ArgumentKind kind,
+                                               bool non_finite, uint64_t seed);
 
 // Replaces the elements of a float array by their absolute values. The data
 // must be the caller's own.

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
@@ -316,7 +317,7 @@ void Rewriter::AddControlPredecessor(InstructionId successor,
 
 void Rewriter::RemoveDead(InstructionId id, bool parameters) {
   if (!status_.ok()) return;
-  std::vector<InstructionId> worklist = {id};
+  absl::InlinedVector<InstructionId, 16> worklist = {id};
   while (!worklist.empty()) {
     const InstructionId next = worklist.back();
     worklist.pop_back();
@@ -358,6 +359,7 @@ InstructionId Rewriter::NextTouched() {
 }
 
 void Rewriter::TouchAll() {
+  queues_ = true;
   for (const Instruction& instruction : current_->instructions()) {
     Touch(instruction.id());
   }
@@ -379,7 +381,7 @@ Computation& Rewriter::Mutable() {
 }
 
 void Rewriter::Touch(InstructionId id) {
-  if (is_touched_[id]) return;
+  if (!queues_ || is_touched_[id]) return;
   is_touched_[id] = true;
   touched_.push_back(id);
 }

@@ -144,7 +144,7 @@ class Rewriter {
 
   // For the driver: the next instruction to look at again (what was added, what
   // uses something new, and what may die with its operand now) in the order of
-  // the changes; kNoInstruction if there is none.
+  // the changes since the first TouchAll; kNoInstruction if there is none.
   InstructionId NextTouched();
   // Puts every live instruction in that queue.
   void TouchAll();
@@ -172,6 +172,8 @@ class Rewriter {
   bool changed_ = false;
   InstructionId mark_;           // instructions from here on are new
   InstructionId replaced_mark_;  // likewise, since the last Replace
+  // There is somebody who asks NextTouched.
+  bool queues_ = false;
   std::vector<InstructionId> touched_;
   size_t next_touched_ = 0;
   IdMap<bool> is_touched_;

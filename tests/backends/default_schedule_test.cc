@@ -50,7 +50,7 @@ TEST_P(NativeDefaultSchedule, ComputesWhatTheEvaluatorDoes) {
   for (hlo::ArgumentKind kind :
        {hlo::ArgumentKind::kRandom, hlo::ArgumentKind::kAdversarial}) {
     const std::vector<hlo::Literal> arguments =
-        hlo::MakeArguments(module, kind, 1);
+        hlo::MakeArguments(module, kind, 1).value();
     HONE_ASSERT_OK_AND_ASSIGN(const hlo::Literal expected,
                               hlo::Evaluate(module, arguments));
     HONE_ASSERT_OK_AND_ASSIGN(const std::vector<hlo::Literal> results,

@@ -26,7 +26,8 @@ TEST_P(NativeCorpus, ComputesWhatTheEvaluatorDoes) {
       const hlo::Module module,
       hlo::ReadModuleFile(absl::StrCat(HONE_SOURCE_DIR, "/bench/data/corpus/",
                                        GetParam(), ".hlo.zst")));
-  const std::vector<hlo::Literal> arguments = hlo::RandomArguments(module, 1);
+  const std::vector<hlo::Literal> arguments =
+      hlo::RandomArguments(module, 1).value();
   HONE_ASSERT_OK_AND_ASSIGN(const hlo::Literal expected,
                             hlo::Evaluate(module, arguments));
   HONE_ASSERT_OK_AND_ASSIGN(const auto native, NativeModule::Create(module, 2));

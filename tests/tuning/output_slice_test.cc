@@ -50,7 +50,8 @@ void ExpectSlice(const hlo::Module& module, std::vector<int64_t> outputs) {
                             SliceOutputs(module, outputs));
   HONE_ASSERT_OK(hlo::VerifyModule(slice));
   EXPECT_EQ(OutputCount(slice), static_cast<int64_t>(outputs.size()));
-  const std::vector<hlo::Literal> arguments = hlo::RandomArguments(module, 1);
+  const std::vector<hlo::Literal> arguments =
+      hlo::RandomArguments(module, 1).value();
   HONE_ASSERT_OK_AND_ASSIGN(const hlo::Literal whole,
                             hlo::Evaluate(module, arguments));
   HONE_ASSERT_OK_AND_ASSIGN(const hlo::Literal part,

@@ -40,11 +40,9 @@ namespace {
 // Finds the duplicates in one computation without changing it.
 class DuplicateFinder {
  public:
+  // Nothing may change the computation while this is in use.
   DuplicateFinder(const Rewriter& r, std::optional<ComputationClasses>& classes)
-      : r_(r), classes_(classes), kept_(kNoInstruction) {
-    hashes_.reserve(r.computation().live_count());
-    kept_.reserve(r.computation().live_count());
-  }
+      : r_(r), computation_(r.computation()), classes_(classes) {}
 
   // (duplicate, what replaces it), duplicates in post order.
   std::vector<std::pair<InstructionId, InstructionId>> Find() {
@@ -53,9 +51,14 @@ class DuplicateFinder {
       return Same(a, b);
     };
     absl::flat_hash_set<InstructionId, decltype(hash), decltype(same)> seen(
-        static_cast<size_t>(r_.computation().live_count()), hash, same);
+        static_cast<size_t>(computation_.live_count()), hash, same);
     std::vector<std::pair<InstructionId, InstructionId>> duplicates;
-    for (InstructionId id : r_.computation().PostOrder()) {
+    const std::vector<InstructionId> order = computation_.PostOrder();
+    // Grown at once, by the largest id.
+    const InstructionId last = *std::max_element(order.begin(), order.end());
+    hashes_[last] = 0;
+    kept_[last] = last;
+    for (InstructionId id : order) {
       kept_[id] = id;
       if (!IsCandidate(id)) continue;
       hashes_[id] = Hash(id);
@@ -69,15 +72,16 @@ class DuplicateFinder {
 
  private:
   bool IsCandidate(InstructionId id) const {
-    const Instruction& instruction = r_[id];
+    const Instruction& instruction = computation_[id];
     return instruction.opcode() != Opcode::kParameter &&
            !IsOpaque(instruction.opcode()) &&
            !(instruction.IsConstant() && instruction.literal()->is_elided()) &&
-           !r_.computation().HasControlDependency(id);
+           !(computation_.has_control_dependencies() &&
+             computation_.HasControlDependency(id));
   }
 
   size_t Hash(InstructionId id) const {
-    const Instruction& instruction = r_[id];
+    const Instruction& instruction = computation_[id];
     size_t h = HashOperation(instruction);
     if (IsCommutative(instruction.opcode())) {
       const auto [low, high] = std::minmax(
@@ -101,12 +105,12 @@ class DuplicateFinder {
   }
 
   bool LayoutIsRead(InstructionId id) const {
-    return id == r_.computation().root() || r_.LayoutIsSeen(id);
+    return id == computation_.root() || r_.LayoutIsSeen(id);
   }
 
   bool Same(InstructionId a_id, InstructionId b_id) const {
-    const Instruction& a = r_[a_id];
-    const Instruction& b = r_[b_id];
+    const Instruction& a = computation_[a_id];
+    const Instruction& b = computation_[b_id];
     if (!SameOperation(a, b, /*ignore_layout=*/true) || !SameOperands(a, b)) {
       return false;
     }
@@ -128,6 +132,7 @@ class DuplicateFinder {
   }
 
   const Rewriter& r_;
+  const Computation& computation_;
   // Made when first needed, which is rarely.
   std::optional<ComputationClasses>& classes_;
   IdMap<size_t> hashes_;

@@ -46,9 +46,9 @@ TEST(MakeArguments, AreDeterministicInTheSeed) {
   const Module module = Function("ROOT r = f32[64] add(p, q)");
   for (ArgumentKind kind :
        {ArgumentKind::kRandom, ArgumentKind::kAdversarial}) {
-    const std::vector<Literal> a = MakeArguments(module, kind, 7);
-    const std::vector<Literal> b = MakeArguments(module, kind, 7);
-    const std::vector<Literal> c = MakeArguments(module, kind, 8);
+    const std::vector<Literal> a = MakeArguments(module, kind, 7).value();
+    const std::vector<Literal> b = MakeArguments(module, kind, 7).value();
+    const std::vector<Literal> c = MakeArguments(module, kind, 8).value();
     ASSERT_EQ(a.size(), 2u);
     EXPECT_TRUE(a[0] == b[0] && a[1] == b[1]);
     EXPECT_FALSE(a[0] == c[0]);
@@ -63,7 +63,7 @@ ENTRY e {
   b = pred[1000] parameter(2)
   ROOT t = (f32[10000], s32[1000], pred[1000]) tuple(p, i, b)
 })");
-  const std::vector<Literal> arguments = RandomArguments(module, 1);
+  const std::vector<Literal> arguments = RandomArguments(module, 1).value();
   double sum = 0;
   double squares = 0;
   for (float x : arguments[0].values<float>()) {
@@ -82,6 +82,18 @@ ENTRY e {
   EXPECT_LT(set, 600);
 }
 
+TEST(MakeArguments, RefusesTokens) {
+  const Module module = Parse(R"(
+HloModule m
+ENTRY e {
+  t = (f32[2], token[]) parameter(0)
+  ROOT x = f32[2] get-tuple-element(t), index=0
+})");
+  EXPECT_THAT(RandomArguments(module, 1),
+              StatusIs(absl::StatusCode::kUnimplemented,
+                       HasSubstr("t: no argument of shape (f32[2], token[])")));
+}
+
 TEST(MakeArguments, AdversarialOnesHoldSpecialValues) {
   const Module module = Parse(R"(HloModule m
 ENTRY e {
@@ -95,7 +107,7 @@ ENTRY e {
   int64_t out_of_range = 0;
   for (uint64_t seed = 0; seed < 40; ++seed) {
     const std::vector<Literal> arguments =
-        MakeArguments(module, ArgumentKind::kAdversarial, seed);
+        MakeArguments(module, ArgumentKind::kAdversarial, seed).value();
     for (float x : arguments[0].values<float>()) {
       non_finite += std::isfinite(x) ? 0 : 1;
       large += std::fabs(x) >= 100 ? 1 : 0;

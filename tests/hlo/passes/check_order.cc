@@ -126,7 +126,7 @@ std::optional<OrderFailure> CompareModules(const Module& before,
     for (const ArgumentKind kind :
          {ArgumentKind::kRandom, ArgumentKind::kAdversarial}) {
       if (auto failure = CompareOn(
-              before, after, MakeArguments(before, kind, 0), true,
+              before, after, MakeArguments(before, kind, 0).value(), true,
               kind == ArgumentKind::kRandom ? "random" : "adversarial")) {
         return failure;
       }

@@ -251,7 +251,7 @@ TEST(EquivalenceFuzz, ModulesHaveFiniteResults) {
   for (uint64_t seed = 0; seed < kGraphs; ++seed) {
     const Module module = RandomModule(seed, {});
     const absl::StatusOr<Literal> result =
-        Evaluate(module, RandomArguments(module, seed));
+        Evaluate(module, RandomArguments(module, seed).value());
     HONE_EXPECT_OK(result) << seed;
     if (!result.ok()) continue;
     EXPECT_EQ(CountNonFinite(*result), 0) << testing::RandomModuleText(seed);
@@ -281,7 +281,7 @@ TEST(EquivalenceFuzz, EveryFeatureMakesValidModules) {
       EvaluateOptions evaluate;
       evaluate.max_loop_steps = 10'000;
       const absl::StatusOr<Literal> result =
-          Evaluate(module, RandomArguments(module, seed), evaluate);
+          Evaluate(module, RandomArguments(module, seed).value(), evaluate);
       if (!testing::IsStructuralOnly(feature)) {
         EXPECT_TRUE(result.ok()) << result.status() << "\n"
                                  << testing::RandomModuleText(seed, options);

@@ -89,7 +89,7 @@ Program ExpectLowersRight(const hlo::Module& module) {
   for (const auto kind :
        {hlo::ArgumentKind::kRandom, hlo::ArgumentKind::kAdversarial}) {
     const std::vector<hlo::Literal> arguments =
-        hlo::MakeArguments(module, kind, /*seed=*/1);
+        hlo::MakeArguments(module, kind, /*seed=*/1).value();
     const absl::StatusOr<hlo::Literal> expected =
         hlo::Evaluate(module, arguments);
     HONE_EXPECT_OK(expected);
@@ -117,7 +117,7 @@ ModulePlan ExpectPlansRight(const hlo::Module& module) {
     HONE_EXPECT_OK(VerifyProgram(kernel)) << PrintProgram(kernel);
   }
   const std::vector<hlo::Literal> arguments =
-      hlo::RandomArguments(module, /*seed=*/1);
+      hlo::RandomArguments(module, /*seed=*/1).value();
   const absl::StatusOr<hlo::Literal> expected =
       hlo::Evaluate(module, arguments);
   HONE_EXPECT_OK(expected);
