@@ -98,11 +98,9 @@ InstructionIds LoopRewriter::AddElements(
   return reads;
 }
 
-bool LoopRewriter::Finish() {
-  for (const Rewriter* callee : {&*condition_, &*body_}) {
-    if (!callee->ok()) outside_.Fail(callee->status().message());
-  }
-  return condition_->changed() || body_->changed();
+void LoopRewriter::Finish() {
+  outside_.Include(*condition_);
+  outside_.Include(*body_);
 }
 
 }  // namespace hone::hlo

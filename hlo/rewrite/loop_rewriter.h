@@ -66,9 +66,9 @@ class LoopRewriter {
   // the body's reads of them.
   InstructionIds AddElements(absl::Span<const InstructionId> initial);
 
-  // Reports errors in condition or body to the outside. Returns true if
-  // anything in them was changed.
-  bool Finish();
+  // Reports errors and changes in condition and body to the outside. Needed
+  // after the last change of them.
+  void Finish();
 
  private:
   static InstructionId StateOf(const Rewriter& r) {

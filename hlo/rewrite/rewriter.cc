@@ -305,6 +305,11 @@ void Rewriter::RenumberParameters() {
   Mutable().RenumberParameters();
 }
 
+void Rewriter::Include(const Rewriter& callee) {
+  if (!callee.ok()) Fail(callee.status().message());
+  changed_ |= callee.changed();
+}
+
 void Rewriter::AddControlPredecessor(InstructionId successor,
                                      InstructionId predecessor) {
   if (!status_.ok() || !CheckLive(successor, Place::current()) ||

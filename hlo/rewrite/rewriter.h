@@ -152,8 +152,11 @@ class Rewriter {
   void Mark();
   // Removes what was added since Mark and is not used.
   void DropUnused();
-  // Returns true once something was changed that stays.
+  // Returns true once something was changed that stays, here or in a callee.
   bool changed() const { return changed_; }
+  // Takes over the error and the change that `callee` met, the rewriter of a
+  // computation that an instruction here calls.
+  void Include(const Rewriter& callee);
 
  private:
   static const Instruction& Misfit();

@@ -147,7 +147,7 @@ class Simplifier {
       inside.SetRoot(
           MakeChangedTuple(inside, inside.computation().root(), change));
       RemoveDeadInstructions(inside);
-      Report(inside);
+      r_.Include(inside);
     }
     ChangeElements(r_, id_, change);
     return true;
@@ -169,12 +169,8 @@ class Simplifier {
     r_.RemoveDead(old);
     Rewriter inside(module_, r_[id_].called()[i], options_);
     ChangeElements(inside, parameter, change);
-    Report(inside);
+    r_.Include(inside);
     return true;
-  }
-
-  void Report(const Rewriter& inside) {
-    if (!inside.ok()) r_.Fail(inside.status().message());
   }
 
   Module& module_;

@@ -184,18 +184,13 @@ class SimplifyWhileLoops final : public Pass {
     bool changed = false;
     // Inner loops first.
     for (ComputationId c : module.ComputationPostOrder()) {
-      // A constant may change condition and body only.
-      bool changed_inside = false;
       HONE_ASSIGN_OR_RETURN(
           const bool changed_here,
           RewriteComputation(module, c, rule, options,
                              [&](Rewriter& r, InstructionId id) {
-                               const bool simplified =
-                                   Simplify(module, r, id, callees, options);
-                               changed_inside |= simplified;
-                               return simplified;
+                               return Simplify(module, r, id, callees, options);
                              }));
-      changed |= changed_here || changed_inside;
+      changed |= changed_here;
     }
     if (changed) module.RemoveUnreachableComputations();
     return changed;

@@ -43,16 +43,22 @@ bool Sink(Rewriter& r, InstructionId state, int32_t i, const Literal& literal,
         (!same_layout && r.LayoutIsSeen(read))) {
       continue;
     }
+    bool moved = false;
     for (InstructionId user : InstructionIds(r[read].users())) {
       for (size_t k = 0; k < r[user].operand_count(); ++k) {
         const bool hands_on = user == result && k == static_cast<size_t>(i);
         if (r.operand(user, k) == read && !hands_on) {
           r.SetOperand(user, k, constant());
+          moved = true;
         }
       }
     }
-    if (r.computation().root() == read) r.SetRoot(constant());
-    r.RemoveDead(read);
+    if (r.computation().root() == read) {
+      r.SetRoot(constant());
+      moved = true;
+    }
+    // One that was dead before is not ours.
+    if (moved) r.RemoveDead(read);
   }
   return value != kNoInstruction;
 }
@@ -83,7 +89,6 @@ class WhileLoopConstantSinking final : public Pass {
     const RewriteRule rule = {
         .name = name(), .opcodes = {Opcode::kWhile}, .checks_itself = true};
     std::optional<Callees> callees;
-    bool changed = false;
     const auto rewrite = [&](Rewriter& r, InstructionId id) {
       if (!callees.has_value()) callees.emplace(module);
       LoopRewriter loop(module, r, id, options);
@@ -93,15 +98,17 @@ class WhileLoopConstantSinking final : public Pass {
       }
       const bool sunk = SinkConstants(loop);
       loop.Finish();
-      changed |= sunk;
       return sunk;
     };
+    bool changed = false;
     // Outer loops first, so that a constant gets to the innermost in one run.
     std::vector<ComputationId> order = module.ComputationPostOrder();
     std::reverse(order.begin(), order.end());
     for (ComputationId c : order) {
-      HONE_RETURN_IF_ERROR(
-          RewriteComputation(module, c, rule, options, rewrite).status());
+      HONE_ASSIGN_OR_RETURN(
+          const bool changed_here,
+          RewriteComputation(module, c, rule, options, rewrite));
+      changed |= changed_here;
     }
     return changed;
   }

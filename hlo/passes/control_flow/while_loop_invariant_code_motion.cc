@@ -136,7 +136,8 @@ class WhileLoopInvariantCodeMotion final : public Pass {
       if (!callees.has_value()) callees.emplace(module);
       if (!loop.OwnCallees(*callees)) return false;
       Move(loop, invariants);
-      return loop.Finish();
+      loop.Finish();
+      return true;
     };
     bool changed = false;
     // Inner loops first: what leaves one may leave the next.

@@ -106,7 +106,7 @@ class SortNarrower {
       if (!needed[i / 2]) narrow.RemoveDead(parameters[i], true);
     }
     narrow.RenumberParameters();
-    if (!narrow.ok()) r.Fail(narrow.status().message());
+    r.Include(narrow);
     return clone;
   }
 

@@ -71,6 +71,29 @@ ENTRY e {
   EXPECT_LT(smallest, 1e-35);
 }
 
+TEST(OverflowDependsOnOrder, LooksAtTheMagnitudesOfTheTerms) {
+  const Module module = ParseForTest(R"(HloModule m
+ENTRY e {
+  a = f32[3] parameter(0)
+  b = f32[3] parameter(1)
+  twice = f32[3] add(a, a)
+  d = f32[] dot(twice, b), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+  ROOT n = f32[] negate(d)
+})");
+  const auto vector = [](std::vector<float> values) {
+    Literal literal(Shape::Array(ElementType::kF32, {3}));
+    for (int64_t i = 0; i < 3; ++i) {
+      literal.SetDouble(i, double{values[static_cast<size_t>(i)]});
+    }
+    return literal;
+  };
+  const Literal ones = vector({1, 1, 1});
+  EXPECT_FALSE(
+      OverflowDependsOnOrder(module, {vector({1e38f, -1, 5e37f}), ones}));
+  EXPECT_TRUE(
+      OverflowDependsOnOrder(module, {vector({1e38f, -1e38f, 1e38f}), ones}));
+}
+
 constexpr char kEffects[] = R"(HloModule m
 ENTRY e {
   x = f32[2] parameter(0)

@@ -6,9 +6,11 @@
 #include <functional>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 
 #include "base/rng.h"
+#include "hlo/evaluator/evaluator.h"
 
 namespace hone::hlo {
 namespace {
@@ -55,7 +57,84 @@ std::optional<std::string> FirstDifference(const Literal& a, const Literal& b,
   return std::nullopt;
 }
 
+bool AddsTerms(const Instruction& instruction) {
+  switch (instruction.opcode()) {
+    case Opcode::kConvolution:
+    case Opcode::kDot:
+    case Opcode::kReduce:
+    case Opcode::kReduceWindow:
+    case Opcode::kScatter:
+    case Opcode::kSelectAndScatter:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// The magnitudes of floats; other types as they are.
+Literal Magnitudes(const Literal& literal) {
+  if (!literal.shape().IsArray() || !IsInexact(literal)) return literal;
+  Literal result(literal.shape_ptr());
+  std::memcpy(result.MutableData(), literal.data(),
+              static_cast<size_t>(literal.byte_size()));
+  const ElementType type = literal.shape().element_type();
+  for (int64_t i = 0; i < NumberCount(literal); ++i) {
+    const double magnitude = std::abs(NumberAt(literal, i));
+    if (type == ElementType::kC64) {
+      reinterpret_cast<float*>(result.MutableData())[i] =
+          static_cast<float>(magnitude);
+    } else if (type == ElementType::kC128) {
+      reinterpret_cast<double*>(result.MutableData())[i] = magnitude;
+    } else {
+      result.SetDouble(i, magnitude);
+    }
+  }
+  return result;
+}
+
+bool HasNonFinite(const Literal& literal) {
+  return FirstDifference(literal, literal,
+                         [](const Literal& x, const Literal&, int64_t i) {
+                           return IsInexact(x) &&
+                                  !std::isfinite(NumberAt(x, i));
+                         })
+      .has_value();
+}
+
 }  // namespace
+
+bool OverflowDependsOnOrder(const Module& module,
+                            absl::Span<const Literal> arguments) {
+  const Computation& entry = module.entry_computation();
+  EvaluateOptions options;
+  options.max_loop_steps = 10'000;
+  absl::flat_hash_map<InstructionId, Literal> values;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    values.emplace(entry.parameters()[i], arguments[i]);
+  }
+  for (InstructionId id : entry.PostOrder()) {
+    const Instruction& instruction = entry[id];
+    if (instruction.opcode() == Opcode::kParameter) continue;
+    std::vector<Literal> operands;
+    std::vector<Literal> magnitudes;
+    for (InstructionId operand : instruction.operands()) {
+      const auto value = values.find(operand);
+      if (value == values.end()) break;
+      operands.push_back(value->second);
+      magnitudes.push_back(Magnitudes(value->second));
+    }
+    if (operands.size() != instruction.operand_count()) continue;
+    const absl::StatusOr<Literal> value =
+        EvaluateInstruction(module, entry, id, operands, options);
+    if (!value.ok()) continue;
+    values.emplace(id, *value);
+    if (!AddsTerms(instruction)) continue;
+    const absl::StatusOr<Literal> sum =
+        EvaluateInstruction(module, entry, id, magnitudes, options);
+    if (sum.ok() && HasNonFinite(*sum)) return true;
+  }
+  return false;
+}
 
 std::vector<Literal> ExtremeArguments(const Module& module, uint64_t seed) {
   Rng rng(seed);

@@ -129,6 +129,29 @@ ENTRY e {
 })");
 }
 
+// A read that nothing uses: not even a dead one goes without saying so.
+TEST(WhileLoopConstantSinking, LeavesDeadReads) {
+  ExpectUnchanged("while-loop-constant-sinking", R"(
+HloModule m
+condition {
+  t = (s32[], f32[3]) parameter(0)
+  ROOT r = pred[] constant(false)
+}
+body {
+  t = (s32[], f32[3]) parameter(0)
+  i = s32[] get-tuple-element(t), index=0
+  dead = s32[] get-tuple-element(t), index=0
+  x = f32[3] get-tuple-element(t), index=1
+  ROOT r = (s32[], f32[3]) tuple(i, x)
+}
+ENTRY e {
+  x = f32[3] parameter(0)
+  two = s32[] constant(2)
+  t = (s32[], f32[3]) tuple(two, x)
+  ROOT w = (s32[], f32[3]) while(t), condition=condition, body=body
+})");
+}
+
 TEST(WhileLoopConstantSinking, KeepsComputationsThatLoopsShare) {
   ExpectUnchanged("while-loop-constant-sinking", R"(
 HloModule m
