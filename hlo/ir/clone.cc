@@ -51,13 +51,12 @@ int64_t CloningBudget(const Module& module) {
   return std::max(kMinimum, module.instruction_count());
 }
 
-ComputationCloner::ComputationCloner(Module& module) : module_(module) {
-  for (const Computation& computation : module.computations()) {
-    names_.emplace(computation.name(), 0);
-  }
-}
-
 ComputationId ComputationCloner::Clone(ComputationId id) {
+  if (names_.empty()) {
+    for (const Computation& computation : module_.computations()) {
+      names_.emplace(computation.name(), 0);
+    }
+  }
   Computation copy = module_.computation(id);
   int& next = names_[copy.name()];
   std::string name;

@@ -42,14 +42,15 @@ int64_t CloningBudget(const Module& module);
 // `NAME.clone.1`, …).
 class ComputationCloner {
  public:
-  // No computation may be added or renamed otherwise while this is in use.
-  explicit ComputationCloner(Module& module);
+  // No computation may be added or renamed otherwise after the first Clone.
+  explicit ComputationCloner(Module& module) : module_(module) {}
 
   ComputationId Clone(ComputationId id);
 
  private:
   Module& module_;
-  // Every name in the module → the number its next clone tries first.
+  // Every name in the module → the number its next clone tries first; empty
+  // before the first Clone.
   absl::flat_hash_map<std::string, int> names_;
 };
 

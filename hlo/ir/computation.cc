@@ -30,6 +30,7 @@ InstructionId Computation::AddWithForwardReferences(Instruction instruction) {
     }
     parameters_[number] = id;
   }
+  opcodes_.Insert(instruction.opcode());
   instructions_.push_back(std::move(instruction));
   ++live_count_;
   return id;
@@ -193,15 +194,18 @@ void Computation::Compact() {
     if (id != kNoInstruction) id = new_ids[static_cast<size_t>(id)];
   };
   ChunkedVector<Instruction> compact;
+  OpcodeSet opcodes;
   for (InstructionId id = 0; id < slot_count(); ++id) {
     Instruction& instruction = mutable_instruction(id);
     if (!instruction.is_live()) continue;
     for (InstructionId& operand : instruction.operands_) renumber(operand);
     for (InstructionId& user : instruction.users_) renumber(user);
     instruction.id_ = new_ids[static_cast<size_t>(id)];
+    opcodes.Insert(instruction.opcode());
     compact.push_back(std::move(instruction));
   }
   instructions_ = std::move(compact);
+  opcodes_ = opcodes;
   renumber(root_);
   for (InstructionId& parameter : parameters_) renumber(parameter);
   decltype(control_) control;

@@ -12,6 +12,7 @@
 #include "base/chunked_vector.h"
 #include "hlo/ir/instruction.h"
 #include "hlo/ir/live_range.h"
+#include "hlo/ir/opcode_set.h"
 
 namespace hone::hlo {
 
@@ -61,6 +62,9 @@ class Computation {
     return static_cast<InstructionId>(instructions_.size());
   }
   int64_t live_count() const { return live_count_; }
+  // The opcodes of all live instructions, and maybe some of removed ones: what
+  // is not in it need not be looked for.
+  const OpcodeSet& opcodes() const { return opcodes_; }
 
   InstructionId root() const { return root_; }
   void set_root(InstructionId root) { root_ = root; }
@@ -144,6 +148,7 @@ class Computation {
   std::string suffix_;
   ChunkedVector<Instruction> instructions_;
   int64_t live_count_ = 0;
+  OpcodeSet opcodes_;
   InstructionId root_ = kNoInstruction;
   std::vector<InstructionId> parameters_;
   // Rare, so beside the instructions: id → its control predecessors.

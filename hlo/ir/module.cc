@@ -1,8 +1,28 @@
 #include "hlo/ir/module.h"
 
+#include <algorithm>
 #include <atomic>
 
 namespace hone::hlo {
+namespace {
+
+// Opcodes that neither have an effect nor call a computation, as most regions
+// of reductions consist of.
+const OpcodeSet& PlainOpcodes() {
+  static const OpcodeSet kOpcodes = [] {
+    OpcodeSet opcodes = {Opcode::kBroadcast, Opcode::kConstant,
+                         Opcode::kGetTupleElement, Opcode::kParameter,
+                         Opcode::kTuple};
+    for (int i = 0; i < kOpcodeCount; ++i) {
+      const auto opcode = static_cast<Opcode>(i);
+      if (IsElementwise(opcode) && !IsOpaque(opcode)) opcodes.Insert(opcode);
+    }
+    return opcodes;
+  }();
+  return kOpcodes;
+}
+
+}  // namespace
 
 Computation& Module::mutable_computation(ComputationId id) {
   std::shared_ptr<const Computation> replaced;
@@ -139,6 +159,14 @@ int64_t Module::instruction_count() const {
 
 bool Module::HasSideEffect(const Instruction& instruction) const {
   if (IsOpaque(instruction.opcode())) return true;
+  if (instruction.called().empty()) return false;
+  if (std::all_of(instruction.called().begin(), instruction.called().end(),
+                  [&](ComputationId callee) {
+                    return computation(callee).opcodes().IsSubsetOf(
+                        PlainOpcodes());
+                  })) {
+    return false;
+  }
   std::vector<ComputationId> worklist(instruction.called().begin(),
                                       instruction.called().end());
   std::vector<bool> seen;

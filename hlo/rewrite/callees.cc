@@ -19,40 +19,48 @@ bool SeesLayout(const Computation& computation, InstructionId id) {
 }  // namespace
 
 Callees::Callees(Module& module)
-    : module_(module), budget_(CloningBudget(module)) {
-  for (const Computation& computation : module.computations()) {
-    CountCallersIn(computation);
+    : module_(module), budget_(CloningBudget(module)), cloner_(module) {}
+
+IdMap<int>& Callees::Callers() {
+  if (!callers_.has_value()) {
+    callers_.emplace();
+    for (const Computation& computation : module_.computations()) {
+      CountCallersIn(computation);
+    }
   }
+  return *callers_;
 }
 
 void Callees::CountCallersIn(const Computation& computation) {
+  if (!callers_.has_value()) return;
   for (const Instruction& instruction : computation.instructions()) {
-    for (ComputationId callee : instruction.called()) ++callers_[callee];
+    for (ComputationId callee : instruction.called()) ++(*callers_)[callee];
   }
 }
 
-bool Callees::AreOwn(const Instruction& site) const {
+bool Callees::AreOwn(const Instruction& site) {
+  const IdMap<int>& callers = Callers();
   return std::all_of(
       site.called().begin(), site.called().end(),
-      [&](ComputationId callee) { return callers_.at(callee) == 1; });
+      [&](ComputationId callee) { return callers.at(callee) == 1; });
 }
 
 bool Callees::MakeOwn(Rewriter& r, InstructionId site) {
   ComputationIds called = r[site].called();
+  IdMap<int>& callers = Callers();
   int64_t copied = 0;
   for (ComputationId callee : called) {
-    if (callers_.at(callee) > 1) {
+    if (callers.at(callee) > 1) {
       copied += module_.computation(callee).live_count();
     }
   }
   if (copied == 0) return true;
   if (!Spend(copied)) return false;
   for (ComputationId& callee : called) {
-    if (callers_.at(callee) == 1) continue;
-    --callers_[callee];
-    if (!cloner_.has_value()) cloner_.emplace(module_);
-    callee = cloner_->Clone(callee);
-    callers_[callee] = 1;
+    if (callers.at(callee) == 1) continue;
+    --callers[callee];
+    callee = cloner_.Clone(callee);
+    callers[callee] = 1;
     CountCallersIn(module_.computation(callee));
   }
   r.SetCalled(site, std::move(called));
@@ -121,7 +129,9 @@ bool Callees::ReplaceSite(Rewriter& r, InstructionId site,
       !MayCarryAttributes(r.computation(), site, r[replacement], is_new)) {
     return false;
   }
-  for (ComputationId callee : r[site].called()) --callers_[callee];
+  if (callers_.has_value()) {
+    for (ComputationId callee : r[site].called()) --(*callers_)[callee];
+  }
   // What calls nothing has no effect and can be removed.
   r.SetCalled(site, {});
   if (!r.Replace(site, replacement)) {

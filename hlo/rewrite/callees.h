@@ -14,14 +14,15 @@ namespace hone::hlo {
 
 // Copies and inlines the computations that call sites (call, while,
 // conditional) of a module name, up to its CloningBudget, and knows which of
-// them have one caller. Made once per run of a pass.
+// them have one caller, which it counts when first asked. Made once per run of
+// a pass.
 class Callees {
  public:
   // `module` outlives this. Nothing else copies computations meanwhile.
   explicit Callees(Module& module);
 
   // Returns true if `site` alone calls its callees, and each of them once.
-  bool AreOwn(const Instruction& site) const;
+  bool AreOwn(const Instruction& site);
   // Gives `site` copies of those of its callees that are called elsewhere too.
   // Returns false, and changes nothing, beyond the budget.
   bool MakeOwn(Rewriter& r, InstructionId site);
@@ -46,13 +47,15 @@ class Callees {
                    bool is_new);
 
  private:
+  IdMap<int>& Callers();
   void CountCallersIn(const Computation& computation);
 
   Module& module_;
-  // By computation; may count callers that have become unreachable.
-  IdMap<int> callers_;
+  // By computation; may count callers that have become unreachable. Empty until
+  // somebody asks.
+  std::optional<IdMap<int>> callers_;
   int64_t budget_;
-  std::optional<ComputationCloner> cloner_;
+  ComputationCloner cloner_;
 };
 
 }  // namespace hone::hlo

@@ -1,6 +1,7 @@
 #include "hlo/rewrite/driver.h"
 
-#include <array>
+#include <algorithm>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 
@@ -10,20 +11,9 @@
 namespace hone::hlo {
 namespace {
 
-// The opcodes of a rule as a table.
-class OpcodeFilter {
- public:
-  explicit OpcodeFilter(const std::vector<Opcode>& opcodes) {
-    accepted_.fill(opcodes.empty());
-    for (Opcode opcode : opcodes) accepted_[static_cast<size_t>(opcode)] = true;
-  }
-  bool Accepts(Opcode opcode) const {
-    return accepted_[static_cast<size_t>(opcode)];
-  }
-
- private:
-  std::array<bool, kOpcodeCount> accepted_;
-};
+OpcodeSet OpcodesOf(const RewriteRule& rule) {
+  return rule.opcodes.empty() ? OpcodeSet::All() : rule.opcodes;
+}
 
 std::string Describe(const Instruction& instruction) {
   return absl::StrCat(instruction.name(), " = ", instruction.shape().ToString(),
@@ -52,7 +42,7 @@ class Driver {
       : r_(module, id, options),
         rule_(rule),
         options_(options),
-        filter_(rule.opcodes),
+        opcodes_(OpcodesOf(rule)),
         rewrite_(rewrite) {}
 
   absl::StatusOr<bool> Run() {
@@ -62,7 +52,7 @@ class Driver {
         break;
       case Visit::kPostOrder:
         for (InstructionId id : r_.computation().PostOrder()) {
-          HONE_RETURN_IF_ERROR(VisitOne(id));
+          if (Concerns(id)) HONE_RETURN_IF_ERROR(Rewrite(id));
         }
         break;
       case Visit::kFixedPoint:
@@ -76,7 +66,7 @@ class Driver {
   absl::Status VisitEach() {
     const InstructionId slots = r_.computation().slot_count();
     for (InstructionId id = 0; id < slots; ++id) {
-      HONE_RETURN_IF_ERROR(VisitOne(id));
+      if (Concerns(id)) HONE_RETURN_IF_ERROR(Rewrite(id));
     }
     return absl::OkStatus();
   }
@@ -94,7 +84,7 @@ class Driver {
       r_.TouchAll();
       for (InstructionId id = r_.NextTouched(); id != kNoInstruction;
            id = r_.NextTouched()) {
-        HONE_RETURN_IF_ERROR(VisitOne(id));
+        if (Concerns(id)) HONE_RETURN_IF_ERROR(Rewrite(id));
         if (rewrites_ > bound) return absl::OkStatus();
       }
     } while (rewrites_ != before);
@@ -104,18 +94,22 @@ class Driver {
   absl::Status VisitUntilChanged() {
     const InstructionId slots = r_.computation().slot_count();
     for (InstructionId id = 0; id < slots && !r_.changed(); ++id) {
-      HONE_RETURN_IF_ERROR(VisitOne(id));
+      if (Concerns(id)) HONE_RETURN_IF_ERROR(Rewrite(id));
     }
     return absl::OkStatus();
   }
 
-  absl::Status VisitOne(InstructionId id) {
+  bool Concerns(InstructionId id) const {
     const Computation& computation = r_.computation();
-    if (!computation.Contains(id) ||
-        !filter_.Accepts(computation[id].opcode()) ||
-        !(rule_.checks_itself || r_.MayReplace(id, rule_.dynamic))) {
+    return computation.Contains(id) &&
+           opcodes_.Contains(computation[id].opcode());
+  }
+
+  absl::Status Rewrite(InstructionId id) {
+    if (!rule_.checks_itself && !r_.MayReplace(id, rule_.dynamic)) {
       return absl::OkStatus();
     }
+    const Computation& computation = r_.computation();
     r_.Mark();
     std::string before;
     if (options_.trace) before = Describe(computation[id]);
@@ -133,10 +127,28 @@ class Driver {
   Rewriter r_;
   const RewriteRule& rule_;
   const RewriteOptions& options_;
-  const OpcodeFilter filter_;
+  const OpcodeSet opcodes_;
   RewriteFunction rewrite_;
   int64_t rewrites_ = 0;
 };
+
+// The computations in which the rule may apply.
+std::vector<ComputationId> Order(const Module& module,
+                                 const RewriteRule& rule) {
+  const OpcodeSet opcodes = OpcodesOf(rule);
+  std::vector<ComputationId> order;
+  for (const Computation& computation : module.computations()) {
+    if (computation.opcodes().Intersects(opcodes)) {
+      order.push_back(computation.id());
+    }
+  }
+  if (rule.call_order == CallOrder::kAny || order.size() < 2) return order;
+  order = module.ComputationPostOrder();
+  if (rule.call_order == CallOrder::kCallersFirst) {
+    std::reverse(order.begin(), order.end());
+  }
+  return order;
+}
 
 }  // namespace
 
@@ -145,7 +157,8 @@ absl::StatusOr<bool> RewriteComputation(Module& module,
                                         const RewriteRule& rule,
                                         const RewriteOptions& options,
                                         RewriteFunction rewrite) {
-  if (module.is_scheduled() || !Permits(options.numerics, rule.numeric_class)) {
+  if (module.is_scheduled() || !Permits(options.numerics, rule.numeric_class) ||
+      !module.computation(computation).opcodes().Intersects(OpcodesOf(rule))) {
     return false;
   }
   return Driver(module, computation, rule, options, rewrite).Run();
@@ -155,7 +168,7 @@ absl::StatusOr<bool> RewriteModule(Module& module, const RewriteRule& rule,
                                    const RewriteOptions& options,
                                    RewriteFunction rewrite) {
   bool changed = false;
-  for (ComputationId id : module.ComputationIds()) {
+  for (ComputationId id : Order(module, rule)) {
     HONE_ASSIGN_OR_RETURN(
         const bool changed_here,
         RewriteComputation(module, id, rule, options, rewrite));
@@ -170,15 +183,10 @@ absl::StatusOr<bool> RewriteComputations(
   if (module.is_scheduled() || !Permits(options.numerics, rule.numeric_class)) {
     return false;
   }
-  const OpcodeFilter filter(rule.opcodes);
+  const OpcodeSet opcodes = OpcodesOf(rule);
   bool changed = false;
   for (ComputationId id : module.ComputationIds()) {
-    bool is_worth_a_call = false;
-    for (const Instruction& i : module.computation(id).instructions()) {
-      is_worth_a_call = filter.Accepts(i.opcode());
-      if (is_worth_a_call) break;
-    }
-    if (!is_worth_a_call) continue;
+    if (!module.computation(id).opcodes().Intersects(opcodes)) continue;
     Rewriter r(module, id, options);
     rewrite(r);
     if (r.ok()) r.DropUnused();

@@ -1,8 +1,6 @@
 #ifndef HONE_HLO_REWRITE_DRIVER_H_
 #define HONE_HLO_REWRITE_DRIVER_H_
 
-#include <vector>
-
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -23,6 +21,13 @@ enum class Visit {
   kFixedPoint,
 };
 
+// The order in which RewriteModule goes through computations.
+enum class CallOrder {
+  kAny,
+  kCalleesFirst,
+  kCallersFirst,
+};
+
 // What the driver has to know of a rewrite.
 struct RewriteRule {
   // Of the pass or of the rewrite within it; for errors and traces.
@@ -31,8 +36,9 @@ struct RewriteRule {
   // declares the least of them and asks Rewriter::Permits for the others.
   NumericClass numeric_class = NumericClass::kExact;
   // The opcodes that it applies to; all if empty.
-  std::vector<Opcode> opcodes = {};
+  OpcodeSet opcodes = {};
   Visit visit = Visit::kEach;
+  CallOrder call_order = CallOrder::kAny;
   // It moves values without a look at sizes, so dynamic dimensions are fine.
   bool dynamic = false;
   // It asks Rewriter::MayReplace itself: what it replaces is not always the

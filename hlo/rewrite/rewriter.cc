@@ -90,9 +90,12 @@ bool Rewriter::LayoutIsSeen(InstructionId id) const {
 
 bool Rewriter::MayReplace(InstructionId id, bool dynamic) const {
   const Instruction& instruction = (*this)[id];
+  // This is asked of every instruction, so what most have none of comes first.
   if (instruction.opcode() == Opcode::kParameter ||
-      !AttributesPermitReplacing(instruction) ||
-      current_->HasControlDependency(id) ||
+      (current_->has_control_dependencies() &&
+       current_->HasControlDependency(id)) ||
+      (!instruction.attributes().others.empty() &&
+       !AttributesPermitReplacing(instruction)) ||
       module_->HasSideEffect(instruction)) {
     return false;
   }

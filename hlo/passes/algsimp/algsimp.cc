@@ -77,18 +77,18 @@ struct Table {
     for (size_t i = 0; i < by_opcode.size(); ++i) {
       const Opcode opcode = static_cast<Opcode>(i);
       if (by_opcode[i] != nullptr || IsPureElementwise(opcode)) {
-        opcodes.push_back(opcode);
+        opcodes.Insert(opcode);
       }
     }
   }
 
   std::array<decltype(OpcodeRule::simplify), kOpcodeCount> by_opcode = {};
-  std::vector<Opcode> opcodes;
+  OpcodeSet opcodes;
 };
 
 const Table& Rules() {
-  static const Table* const table = new Table;
-  return *table;
+  static const Table kTable;
+  return kTable;
 }
 
 bool Simplify(Rewriter& r, InstructionId id) {
@@ -114,7 +114,11 @@ namespace {
 //
 // Numeric class: exact at least; some rules reassociate, and two of upstream's
 // change range, reduce(reduce(x)) of floats and x + scatter(0, i, u), which ask
-// for it. No rule gives more than upstream's pass: it is a subset.
+// for it.
+//
+// Stronger than upstream's: elementwise operations move in front of broadcasts
+// of every shape, and signs move towards the root until they cancel. It lacks
+// some of upstream's rules, such as division by a constant as multiplication.
 //
 // Meant for modules without assigned layouts: results of rules have the default
 // one, except where a user would see it. Not for the end of a pipeline that

@@ -51,21 +51,24 @@ class CallInliner final : public Pass {
                            const RewriteOptions& options) const override {
     const RewriteRule rule = {.name = name(),
                               .opcodes = {Opcode::kCall},
+                              .call_order = CallOrder::kCalleesFirst,
                               .dynamic = true,
                               .checks_itself = true};
     Callees callees(module);
-    bool changed = false;
-    for (ComputationId caller : module.ComputationPostOrder()) {
-      HONE_ASSIGN_OR_RETURN(
-          const bool inlined,
-          RewriteComputation(
-              module, caller, rule, options,
-              [&](Rewriter& r, InstructionId id) {
-                const InstructionIds arguments = r[id].operands();
-                return !HasToStay(r[id]) && callees.Inline(r, id, 0, arguments);
-              }));
-      if (inlined) RemoveDeadInstructions(module, caller);
-      changed |= inlined;
+    IdMap<bool> callers;
+    HONE_ASSIGN_OR_RETURN(
+        const bool changed,
+        RewriteModule(
+            module, rule, options, [&](Rewriter& r, InstructionId id) {
+              const InstructionIds arguments = r[id].operands();
+              if (HasToStay(r[id]) || !callees.Inline(r, id, 0, arguments)) {
+                return false;
+              }
+              callers[r.computation().id()] = true;
+              return true;
+            }));
+    for (ComputationId id : module.ComputationIds()) {
+      if (callers.at(id)) RemoveDeadInstructions(module, id);
     }
     if (changed) module.RemoveUnreachableComputations();
     return changed;

@@ -85,29 +85,22 @@ class ConditionalToSelect final : public Pass {
 
   absl::StatusOr<bool> Run(Module& module,
                            const RewriteOptions& options) const override {
+    // Callees first, so that nested conditionals are inlined as selects.
     const RewriteRule rule = {.name = name(),
-                              .opcodes = {Opcode::kConditional}};
-    std::optional<Callees> callees;
-    IdMap<bool> regions;
+                              .opcodes = {Opcode::kConditional},
+                              .call_order = CallOrder::kCalleesFirst};
+    Callees callees(module);
+    std::optional<IdMap<bool>> regions;
     const auto rewrite = [&](Rewriter& r, InstructionId id) {
-      if (!callees.has_value()) {
-        callees.emplace(module);
-        regions = FindRegions(module);
-      }
-      return regions.at(r.computation().id()) && r.shape(id).IsArray() &&
+      if (!regions.has_value()) regions = FindRegions(module);
+      return regions->at(r.computation().id()) && r.shape(id).IsArray() &&
              MaySelectBranches(r, id) &&
              IsHarmless(module.computation(r[id].called()[0])) &&
              IsHarmless(module.computation(r[id].called()[1])) &&
-             SelectBranches(r, id, *callees);
+             SelectBranches(r, id, callees);
     };
-    bool changed = false;
-    // Callees first, so that nested conditionals are inlined as selects.
-    for (ComputationId c : module.ComputationPostOrder()) {
-      HONE_ASSIGN_OR_RETURN(
-          const bool changed_here,
-          RewriteComputation(module, c, rule, options, rewrite));
-      changed |= changed_here;
-    }
+    HONE_ASSIGN_OR_RETURN(const bool changed,
+                          RewriteModule(module, rule, options, rewrite));
     if (changed) module.RemoveUnreachableComputations();
     return changed;
   }

@@ -53,15 +53,12 @@ class MapInline final : public Pass {
 
   absl::StatusOr<bool> Run(Module& module,
                            const RewriteOptions& options) const override {
-    const RewriteRule rule = {.name = name(), .opcodes = {Opcode::kMap}};
-    bool changed = false;
     // Callees first, so that a map in a function that a map applies is gone.
-    for (ComputationId c : module.ComputationPostOrder()) {
-      HONE_ASSIGN_OR_RETURN(
-          const bool changed_here,
-          RewriteComputation(module, c, rule, options, Inline));
-      changed |= changed_here;
-    }
+    const RewriteRule rule = {.name = name(),
+                              .opcodes = {Opcode::kMap},
+                              .call_order = CallOrder::kCalleesFirst};
+    HONE_ASSIGN_OR_RETURN(const bool changed,
+                          RewriteModule(module, rule, options, Inline));
     if (changed) module.RemoveUnreachableComputations();
     return changed;
   }

@@ -186,22 +186,18 @@ class SimplifyConditional final : public Pass {
 
   absl::StatusOr<bool> Run(Module& module,
                            const RewriteOptions& options) const override {
+    // Callees first, so that branches are simple before they are copied.
     const RewriteRule rule = {.name = name(),
                               .opcodes = {Opcode::kConditional},
+                              .call_order = CallOrder::kCalleesFirst,
                               .checks_itself = true};
-    std::optional<Callees> callees;
-    bool changed = false;
-    // Callees first, so that branches are simple before they are copied.
-    for (ComputationId c : module.ComputationPostOrder()) {
-      HONE_ASSIGN_OR_RETURN(
-          const bool changed_here,
-          RewriteComputation(
-              module, c, rule, options, [&](Rewriter& r, InstructionId id) {
-                if (!callees.has_value()) callees.emplace(module);
-                return Simplifier(module, r, id, *callees, options).Run();
-              }));
-      changed |= changed_here;
-    }
+    Callees callees(module);
+    HONE_ASSIGN_OR_RETURN(
+        const bool changed,
+        RewriteModule(
+            module, rule, options, [&](Rewriter& r, InstructionId id) {
+              return Simplifier(module, r, id, callees, options).Run();
+            }));
     if (changed) module.RemoveUnreachableComputations();
     return changed;
   }

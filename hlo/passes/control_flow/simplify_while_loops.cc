@@ -10,6 +10,9 @@
 //     nor anything behind the loop needs, directly or
 //     through other elements                            →  removed
 //
+// Stronger than upstream's: an element that needs only itself and such others
+// goes, and so do the reads and sums that were made for it.
+//
 // Exact. Legal because the body's effect on one element can be followed through
 // its root tuple; whatever does not fit that form (a parameter used whole, a
 // root that is no tuple) is left alone, as are loops that are ends of control
@@ -178,20 +181,18 @@ class SimplifyWhileLoops final : public Pass {
 
   absl::StatusOr<bool> Run(Module& module,
                            const RewriteOptions& options) const override {
-    const RewriteRule rule = {
-        .name = name(), .opcodes = {Opcode::kWhile}, .checks_itself = true};
-    Callees callees(module);
-    bool changed = false;
     // Inner loops first.
-    for (ComputationId c : module.ComputationPostOrder()) {
-      HONE_ASSIGN_OR_RETURN(
-          const bool changed_here,
-          RewriteComputation(module, c, rule, options,
-                             [&](Rewriter& r, InstructionId id) {
-                               return Simplify(module, r, id, callees, options);
-                             }));
-      changed |= changed_here;
-    }
+    const RewriteRule rule = {.name = name(),
+                              .opcodes = {Opcode::kWhile},
+                              .call_order = CallOrder::kCalleesFirst,
+                              .checks_itself = true};
+    Callees callees(module);
+    HONE_ASSIGN_OR_RETURN(const bool changed,
+                          RewriteModule(module, rule, options,
+                                        [&](Rewriter& r, InstructionId id) {
+                                          return Simplify(module, r, id,
+                                                          callees, options);
+                                        }));
     if (changed) module.RemoveUnreachableComputations();
     return changed;
   }

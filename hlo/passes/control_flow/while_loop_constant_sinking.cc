@@ -11,12 +11,9 @@
 // and scheduled modules. It undoes while-loop-invariant-code-motion as far as
 // that moved constants.
 
-#include <algorithm>
 #include <memory>
-#include <optional>
 #include <vector>
 
-#include "base/status_macros.h"
 #include "hlo/passes/registry.h"
 #include "hlo/rewrite/callees.h"
 #include "hlo/rewrite/driver.h"
@@ -86,13 +83,15 @@ class WhileLoopConstantSinking final : public Pass {
 
   absl::StatusOr<bool> Run(Module& module,
                            const RewriteOptions& options) const override {
-    const RewriteRule rule = {
-        .name = name(), .opcodes = {Opcode::kWhile}, .checks_itself = true};
-    std::optional<Callees> callees;
+    // Outer loops first, so that a constant gets to the innermost in one run.
+    const RewriteRule rule = {.name = name(),
+                              .opcodes = {Opcode::kWhile},
+                              .call_order = CallOrder::kCallersFirst,
+                              .checks_itself = true};
+    Callees callees(module);
     const auto rewrite = [&](Rewriter& r, InstructionId id) {
-      if (!callees.has_value()) callees.emplace(module);
       LoopRewriter loop(module, r, id, options);
-      if (!callees->AreOwn(r[id]) || !r.Is(loop.init(), Opcode::kTuple) ||
+      if (!callees.AreOwn(r[id]) || !r.Is(loop.init(), Opcode::kTuple) ||
           r.computation().HasControlDependency(id)) {
         return false;
       }
@@ -100,17 +99,7 @@ class WhileLoopConstantSinking final : public Pass {
       loop.Finish();
       return sunk;
     };
-    bool changed = false;
-    // Outer loops first, so that a constant gets to the innermost in one run.
-    std::vector<ComputationId> order = module.ComputationPostOrder();
-    std::reverse(order.begin(), order.end());
-    for (ComputationId c : order) {
-      HONE_ASSIGN_OR_RETURN(
-          const bool changed_here,
-          RewriteComputation(module, c, rule, options, rewrite));
-      changed |= changed_here;
-    }
-    return changed;
+    return RewriteModule(module, rule, options, rewrite);
   }
 };
 

@@ -10,6 +10,9 @@
 // they can be simplified and fused. Loops through which nothing is handed on
 // unchanged are left alone.
 //
+// Stronger than upstream's: users read the longer tuple, where upstream makes
+// the old one anew.
+//
 // Exact. Legal for instructions without effect or control dependency that
 // surely end (the loop may not run at all, so loops inside it move only if
 // their trip count is known) and whose operands are the same in every round; it
@@ -122,9 +125,12 @@ class WhileLoopInvariantCodeMotion final : public Pass {
 
   absl::StatusOr<bool> Run(Module& module,
                            const RewriteOptions& options) const override {
-    const RewriteRule rule = {
-        .name = name(), .opcodes = {Opcode::kWhile}, .checks_itself = true};
-    std::optional<Callees> callees;
+    // Inner loops first: what leaves one may leave the next.
+    const RewriteRule rule = {.name = name(),
+                              .opcodes = {Opcode::kWhile},
+                              .call_order = CallOrder::kCalleesFirst,
+                              .checks_itself = true};
+    Callees callees(module);
     const auto rewrite = [&](Rewriter& r, InstructionId id) {
       LoopRewriter loop(module, r, id, options);
       if (!IsRegular(loop)) return false;
@@ -133,21 +139,12 @@ class WhileLoopInvariantCodeMotion final : public Pass {
           FindTripCount(module, r.computation(), id) != TripCount::kOther) {
         return false;
       }
-      if (!callees.has_value()) callees.emplace(module);
-      if (!loop.OwnCallees(*callees)) return false;
+      if (!loop.OwnCallees(callees)) return false;
       Move(loop, invariants);
       loop.Finish();
       return true;
     };
-    bool changed = false;
-    // Inner loops first: what leaves one may leave the next.
-    for (ComputationId c : module.ComputationPostOrder()) {
-      HONE_ASSIGN_OR_RETURN(
-          const bool changed_here,
-          RewriteComputation(module, c, rule, options, rewrite));
-      changed |= changed_here;
-    }
-    return changed;
+    return RewriteModule(module, rule, options, rewrite);
   }
 };
 

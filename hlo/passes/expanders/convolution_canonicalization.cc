@@ -6,6 +6,8 @@
 //   c' = convolution(transpose(x), transpose(k)), dim_labels=b01f_01io->b01f
 //   c  = transpose(c')
 //
+// Stronger than upstream's: what is in that order already gets no transpose.
+//
 // Legal always, and exact. Upstream looks at the entry computation only, and so
 // does this. transpose-folding goes the other way.
 

@@ -10,6 +10,9 @@
 // operand, the one behind the batch of the right) and at most one is left over.
 // Dots that have this form but for which of the two comes first stay.
 //
+// Stronger than upstream's: no transpose that moves nothing and no reshape to
+// the same sizes, which upstream leaves to algsimp.
+//
 // Legal always, and exact: terms of a sum stay in their order. It adds
 // transposes and reshapes, which transpose-folding and algsimp take back in
 // part: for what needs the form, not for the operation count. Sharded dots

@@ -6,6 +6,9 @@
 //       to_apply=greater
 //   t = (slice(s.0), slice(s.1))
 //
+// Stronger than upstream's: where only elements of t are used, no tuple is
+// made.
+//
 // Legal always, and exact: equal elements come in the order of their positions,
 // floats in total order. It adds instructions, and a sort costs more than a
 // selection: for backends without topk.

@@ -15,8 +15,6 @@
 #include <optional>
 #include <utility>
 
-#include "absl/algorithm/container.h"
-
 #include "base/status_macros.h"
 #include "hlo/evaluator/evaluator.h"
 #include "hlo/passes/registry.h"
@@ -27,11 +25,11 @@
 namespace hone::hlo {
 namespace {
 
-const std::vector<Opcode>& MovingOpcodes() {
-  static const std::vector<Opcode>* const kOpcodes = new std::vector<Opcode>{
-      Opcode::kConcatenate, Opcode::kPad, Opcode::kReshape, Opcode::kSlice,
-      Opcode::kTranspose};
-  return *kOpcodes;
+const OpcodeSet& MovingOpcodes() {
+  static const OpcodeSet kOpcodes = {Opcode::kConcatenate, Opcode::kPad,
+                                     Opcode::kReshape, Opcode::kSlice,
+                                     Opcode::kTranspose};
+  return kOpcodes;
 }
 
 bool IsSubByte(ElementType type) {
@@ -110,8 +108,8 @@ bool WidenLater(Rewriter& r, InstructionId id) {
 bool NarrowEarlier(Rewriter& r, InstructionId id) {
   const InstructionId op = r.operand(id, 0);
   const ElementType type = TypeOf(r, id);
-  if (!absl::c_linear_search(MovingOpcodes(), r[op].opcode()) ||
-      !r.DiesWith(op, id) || !r.MayReplace(op) || IsSubByte(type) ||
+  if (!MovingOpcodes().Contains(r[op].opcode()) || !r.DiesWith(op, id) ||
+      !r.MayReplace(op) || IsSubByte(type) ||
       BitWidth(TypeOf(r, op)) <= BitWidth(type)) {
     return false;
   }

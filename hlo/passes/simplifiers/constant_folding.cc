@@ -3,12 +3,12 @@
 //   a = s32[3] constant({1,2,3});  b = s32[3] constant({4,5,6})
 //   ROOT r = s32[3] add(a, b)            →   ROOT r = s32[3] constant({5,7,9})
 //
-// Operands may also be iotas and broadcasts of constants, which is what stands
-// for large regular constants. Legal when the instruction is pure. The values
-// come from the evaluator. Numeric class: exact for integers, movements of data
-// and the arithmetic that IEEE 754 defines; otherwise reassociates, as a target
-// may round transcendental functions and sums another way. What the evaluator
-// cannot compute stays.
+// Stronger than upstream's: operands may also be iotas and broadcasts of
+// constants, which is what stands for large regular constants. Legal when the
+// instruction is pure. The values come from the evaluator. Numeric class: exact
+// for integers, movements of data and the arithmetic that IEEE 754 defines;
+// otherwise reassociates, as a target may round transcendental functions and
+// sums another way. What the evaluator cannot compute stays.
 //
 // Not folded: control flow and fusions (their bodies are folded inside),
 // tuples, bitcasts (their value depends on layouts), dynamic shapes, constants
@@ -135,13 +135,12 @@ bool IsFoldable(const Rewriter& r, InstructionId id) {
   const Instruction& instruction = r[id];
   return instruction.operand_count() > 0 &&
          IsFoldableOpcode(instruction.opcode()) &&
-         instruction.shape().IsArray() &&
          std::all_of(instruction.operands().begin(),
                      instruction.operands().end(),
                      [&](InstructionId operand) {
                        return HasKnownValue(r, operand);
                      }) &&
-         SizesAreSmall(r, instruction) &&
+         instruction.shape().IsArray() && SizesAreSmall(r, instruction) &&
          (!MayRoundOtherwise(instruction) ||
           r.Permits(NumericClass::kReassociates)) &&
          std::all_of(instruction.called().begin(), instruction.called().end(),

@@ -7,7 +7,8 @@
 // The same means: opcode, shape, attributes, operands (in either order for
 // commutative opcodes), literal, and called computations of equal content. The
 // first in post order stays. One run finds everything, since operands come
-// before users.
+// before users. Stronger than upstream's: equal iotas are merged too, wherever
+// they stand.
 //
 // Legal because HLO is pure but for opaque instructions (rng and custom-call
 // among them), which are left alone, as are while, call and the like that

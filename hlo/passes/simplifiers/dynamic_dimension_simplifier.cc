@@ -7,6 +7,9 @@
 //   reshape(reshape(a)) → a, when the shapes agree
 //   convert(a), reshape(a) → a, when they change nothing
 //
+// Stronger than upstream's: the last two hold for every array, not for sizes
+// alone.
+//
 // Legal always; what is in between keeps its sharding or frontend attributes,
 // and so its place. Numeric class: exact. Never adds an instruction; a small
 // part of algsimp.

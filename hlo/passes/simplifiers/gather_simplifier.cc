@@ -8,6 +8,9 @@
 //       offset_dims={1,2}, collapsed_slice_dims={}, index_vector_dim=1
 //   g  = f32[2,5,8] reshape(g')
 //
+// Stronger than upstream's: index vectors that are such a list already get no
+// reshape.
+//
 // A gather from a scalar is a broadcast of it, one of empty windows a zero.
 // Legal always, except with batching dimensions, which
 // batched_gather_scatter_normalizer removes first; index vectors keep their

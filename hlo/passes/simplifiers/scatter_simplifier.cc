@@ -8,6 +8,8 @@
 //                        f32[10,1,8] reshape(updates)),
 //       update_window_dims={1,2}, inserted_window_dims={}, index_vector_dim=1
 //
+// Stronger than upstream's: what has that form already gets no reshape.
+//
 // Legal always, except with batching dimensions, which
 // batched_gather_scatter_normalizer removes first. Updates keep their order,
 // which scatters to equal indices see, and index vectors theirs, of which

@@ -57,7 +57,7 @@ std::vector<bool> NeededOperands(const Rewriter& r, InstructionId id) {
 class SortNarrower {
  public:
   SortNarrower(Module& module, const RewriteOptions& options)
-      : module_(module), options_(options) {}
+      : module_(module), options_(options), cloner_(module) {}
 
   bool Narrow(Rewriter& r, InstructionId id) {
     const std::vector<bool> needed = NeededOperands(r, id);
@@ -97,8 +97,7 @@ class SortNarrower {
   // A comparator of the needed operands.
   ComputationId NarrowComparator(Rewriter& r, ComputationId id,
                                  const std::vector<bool>& needed) {
-    if (!cloner_.has_value()) cloner_.emplace(module_);
-    const ComputationId clone = cloner_->Clone(id);
+    const ComputationId clone = cloner_.Clone(id);
     Rewriter narrow(module_, clone, options_);
     const std::vector<InstructionId> parameters =
         narrow.computation().parameters();
@@ -112,8 +111,7 @@ class SortNarrower {
 
   Module& module_;
   const RewriteOptions& options_;
-  // Made when first needed, which is rarely.
-  std::optional<ComputationCloner> cloner_;
+  ComputationCloner cloner_;
 };
 
 class SimplifySorts final : public Pass {

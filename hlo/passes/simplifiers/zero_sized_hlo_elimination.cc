@@ -14,11 +14,21 @@
 namespace hone::hlo {
 namespace {
 
-bool Eliminate(Rewriter& r, InstructionId id) {
-  const Shape& shape = r.shape(id);
-  return shape.IsArray() && shape.num_elements() == 0 && !r[id].IsConstant() &&
-         !shape.is_dynamic() && r.MayReplace(id, /*dynamic=*/true) &&
-         r.Replace(id, MakeConstant(r, Literal(r[id].shape_ptr())));
+bool IsEmpty(const Instruction& instruction) {
+  const Shape& shape = instruction.shape();
+  return shape.IsArray() && shape.num_elements() == 0 && !shape.is_dynamic() &&
+         !instruction.IsConstant();
+}
+
+void Eliminate(Rewriter& r) {
+  for (const Instruction& instruction : r.computation().instructions()) {
+    const InstructionId id = instruction.id();
+    if (!IsEmpty(instruction) || !r.MayReplace(id, /*dynamic=*/true)) continue;
+    r.Mark();
+    if (!r.Replace(id, MakeConstant(r, Literal(instruction.shape_ptr())))) {
+      r.DropUnused();
+    }
+  }
 }
 
 class ZeroSizedHloElimination final : public Pass {
@@ -29,8 +39,7 @@ class ZeroSizedHloElimination final : public Pass {
 
   absl::StatusOr<bool> Run(Module& module,
                            const RewriteOptions& options) const override {
-    return RewriteModule(module, {.name = name(), .checks_itself = true},
-                         options, Eliminate);
+    return RewriteComputations(module, {.name = name()}, options, Eliminate);
   }
 };
 
