@@ -58,7 +58,7 @@ struct Row {
 };
 
 absl::StatusOr<Row> TuneOne(const CorpusEntry& entry,
-                            const PassOrderOptions& options) {
+                            const PassOrderBenchOptions& options) {
   Row row;
   row.entry = entry;
   HONE_ASSIGN_OR_RETURN(const hlo::Module module,
@@ -116,7 +116,7 @@ absl::StatusOr<Row> TuneOne(const CorpusEntry& entry,
   return row;
 }
 
-void PrintRow(const Row& row, const PassOrderOptions& options,
+void PrintRow(const Row& row, const PassOrderBenchOptions& options,
               std::ostream& out) {
   out << absl::StrFormat("%-18s %7d %8.0f", row.entry.name, row.entry.ops,
                          row.default_ops);
@@ -132,7 +132,7 @@ void PrintRow(const Row& row, const PassOrderOptions& options,
 }  // namespace
 
 absl::StatusOr<nlohmann::ordered_json> RunPassOrderBench(
-    const PassOrderOptions& options, std::ostream& out) {
+    const PassOrderBenchOptions& options, std::ostream& out) {
   HONE_ASSIGN_OR_RETURN(std::vector<CorpusEntry> corpus,
                         ReadCorpus(options.corpus, options.only));
   if (options.held_out) {

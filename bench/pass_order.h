@@ -13,7 +13,7 @@
 
 namespace hone::bench {
 
-struct PassOrderOptions {
+struct PassOrderBenchOptions {
   std::string corpus = "bench/data/corpus";
   std::string only;
   // Only the modules that no policy was trained on (bench/pass_order_split.h).
@@ -39,7 +39,7 @@ struct PassOrderOptions {
 // XLA, with geometric means. Searches get equal budgets. Writes rows to `out`
 // as they finish and returns the table as JSON.
 absl::StatusOr<nlohmann::ordered_json> RunPassOrderBench(
-    const PassOrderOptions& options, std::ostream& out);
+    const PassOrderBenchOptions& options, std::ostream& out);
 
 }  // namespace hone::bench
 

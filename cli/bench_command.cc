@@ -61,12 +61,12 @@ void AddBench(CLI::App& parent, Context& context, const std::string& name,
 }
 
 struct PassOrderArguments {
-  bench::PassOrderOptions options;
+  bench::PassOrderBenchOptions options;
   std::string time;
 };
 
 void AddPassOrderOptions(CLI::App& command, PassOrderArguments& arguments) {
-  bench::PassOrderOptions& options = arguments.options;
+  bench::PassOrderBenchOptions& options = arguments.options;
   command
       .add_option("--search", options.searches, "Optimizers, one column each")
       ->delimiter(',')
@@ -103,7 +103,7 @@ void AddPassOrderOptions(CLI::App& command, PassOrderArguments& arguments) {
 
 absl::StatusOr<Json> RunPassOrder(const PassOrderArguments& arguments,
                                   std::ostream& out) {
-  bench::PassOrderOptions options = arguments.options;
+  bench::PassOrderBenchOptions options = arguments.options;
   if (!arguments.time.empty() &&
       !absl::ParseDuration(arguments.time, &options.time)) {
     return absl::InvalidArgumentError(absl::StrCat(

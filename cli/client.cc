@@ -25,6 +25,9 @@ constexpr size_t kMaxInlineBytes = size_t{2} << 20;
 constexpr size_t kChunkBytes = size_t{512} << 10;
 // Unary calls that only read or start something answer fast.
 constexpr absl::Duration kCallTimeout = absl::Seconds(60);
+// The time that a daemon may take to start, as in `honed & hone tune …`.
+constexpr absl::Duration kStartTimeout = absl::Seconds(3);
+constexpr int kReconnectMilliseconds = 100;
 // The time that a daemon may take to restart while a tuning is watched.
 constexpr absl::Duration kReconnectTimeout = absl::Minutes(1);
 
@@ -63,6 +66,8 @@ absl::StatusOr<Response> Call(
 std::shared_ptr<grpc::Channel> MakeChannel(const std::string& server) {
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(64 << 20);
+  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS,
+                   kReconnectMilliseconds);
   return grpc::CreateCustomChannel(server, grpc::InsecureChannelCredentials(),
                                    arguments);
 }
@@ -70,7 +75,10 @@ std::shared_ptr<grpc::Channel> MakeChannel(const std::string& server) {
 }  // namespace
 
 Client::Client(const std::string& server)
-    : server_(server), channel_(MakeChannel(server)) {}
+    : server_(server), channel_(MakeChannel(server)) {
+  // A call that follows fails at once if this was in vain.
+  Answers(kStartTimeout);
+}
 
 bool Client::Answers(absl::Duration timeout) {
   return channel_->WaitForConnected(absl::ToChronoTime(absl::Now() + timeout));

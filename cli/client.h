@@ -21,7 +21,7 @@ namespace hone::cli {
 // Unavailable, naming the server, if it does not answer.
 class Client {
  public:
-  // Connects at the first call.
+  // Connects; waits a few seconds for a daemon that is just starting.
   explicit Client(const std::string& server);
 
   // Returns true if a daemon answers within `timeout`.

@@ -59,7 +59,7 @@ void AddDiffCommand(CLI::App& app, Context& context) {
       ->required();
   command->add_option("B", options->b, "HLO text or HloModuleProto")
       ->required();
-  command->add_option("--random-seed", options->seed, "Seed of the inputs")
+  command->add_option("--seed", options->seed, "Seed of the inputs")
       ->capture_default_str();
   command->add_option("--inputs", options->random_inputs, "Random inputs")
       ->check(CLI::Range(0, 1000))

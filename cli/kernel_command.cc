@@ -177,7 +177,8 @@ void AddKernelCommand(CLI::App& app, Context& context) {
       app, context, "kernel",
       "Show a module as a loop program. Without --moves, --time, --llvm and "
       "--export, also show its legal transformations and its time");
-  command->add_option("FILE", options->file, "HLO text or proto")->required();
+  command->add_option("FILE", options->file, "HLO text or HloModuleProto")
+      ->required();
   command->add_option(
       "--replay", options->script,
       "Apply the script in this file, one transformation per line");

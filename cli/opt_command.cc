@@ -99,8 +99,8 @@ void AddOptCommand(CLI::App& app, Context& context) {
   AddNumericsOption(*command, options->numerics);
   command
       ->add_option("--verify", options->verify,
-                   "Verify the module after each `pass`, each `rewrite` or "
-                   "`none`")
+                   "Verify the whole module after each `pass`, each `rewrite` "
+                   "(slow, for finding faults) or `none`")
       ->check(CLI::IsMember({"none", "pass", "rewrite"}))
       ->capture_default_str();
   command->add_flag("--trace", options->trace,

@@ -151,7 +151,7 @@ void AddRunCommand(CLI::App& app, Context& context) {
       AddCommand(app, context, "run", "Evaluate a module on random arguments");
   command->add_option("FILE", options->file, "HLO text or HloModuleProto")
       ->required();
-  command->add_option("--random-seed", options->seed, "Seed of the arguments")
+  command->add_option("--seed", options->seed, "Seed of the arguments")
       ->capture_default_str();
   command
       ->add_option("--target", options->target,

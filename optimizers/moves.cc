@@ -10,7 +10,7 @@
 namespace hone::optimizers {
 namespace {
 
-// Draws of a neighbour before an infeasible one is taken.
+// Draws of a neighbor before an infeasible one is taken.
 constexpr int kMaxDraws = 32;
 
 std::ptrdiff_t Below(Rng& rng, size_t bound) {

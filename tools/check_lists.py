@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks the registration lists: sorted, and every plug-in's file is listed.
+"""Checks the registration lists: ids sorted and distinct, and each factory
+defined in a file named after its id.
 
 Usage: tools/check_lists.py [ROOT]
 """

@@ -19,7 +19,7 @@
 
 namespace hone::tuning {
 
-// What to tune and how, for one task of one module.
+// The specification of a tuning: one task of one module, and how to search.
 struct TuningSpec {
   std::string task = "pass_order";
   std::string target;  // empty: the task's default

@@ -160,7 +160,8 @@ int64_t MinorDimension(const Shape& shape, int64_t i) {
              : shape.layout()->minor_to_major[static_cast<size_t>(i)];
 }
 
-// Whether the layouts differ just as the dimensions do, so that no data moves.
+// Returns true if the layouts differ just as the dimensions do, so that no data
+// moves.
 bool TransposeMovesNothing(const Shape& operand, const Instruction& transpose) {
   for (int64_t i = 0; i < operand.rank(); ++i) {
     const int64_t d = MinorDimension(transpose.shape(), i);

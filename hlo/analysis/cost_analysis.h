@@ -8,7 +8,7 @@
 
 namespace hone::hlo {
 
-// What executing something once costs, independent of the machine. Counts are
+// The costs of executing something once, independent of the machine. Counts are
 // doubles: loops multiply them beyond what integers hold.
 struct Costs {
   // Arithmetic operations, integer and comparisons included; a multiply-add is
@@ -45,7 +45,7 @@ struct Costs {
 // has known_trip_count, else once as XLA does; a custom call counts the bytes
 // of operands and results (XLA: -1); a fusion reads each operand whole.
 //
-// Costs of called computations are found once per object, so analyse a module
+// Costs of called computations are found once per object, so analyze a module
 // with one object. The module must verify, outlive the object and not change.
 // Threads: not thread-safe.
 class CostAnalysis {
@@ -67,8 +67,8 @@ class CostAnalysis {
   std::vector<Costs> computations_;
 };
 
-// How often the body of a `while` runs, from
-// backend_config={"known_trip_count":{"n":"10"}}; 1 when that is not said.
+// Returns the trip count of a `while` from
+// backend_config={"known_trip_count":{"n":"10"}}; 1 if it is not stated.
 double KnownTripCount(const Instruction& instruction);
 
 }  // namespace hone::hlo

@@ -8,8 +8,8 @@
 
 namespace hone::hlo {
 
-// Whether the instructions do the same, given that their operands and the
-// computations they call are the same: opcode, shape, attributes, index and
+// Returns true if the instructions do the same, given that their operands and
+// the computations they call are the same: opcode, shape, attributes, index and
 // literal agree. Names and metadata are ignored. An elided literal equals only
 // itself.
 bool SameOperation(const Instruction& a, const Instruction& b,
@@ -30,7 +30,7 @@ class ComputationClasses {
   ComputationId ClassOf(ComputationId id) const {
     return classes_[static_cast<size_t>(id)];
   }
-  // Whether both call computations of the same classes.
+  // Returns true if both call computations of the same classes.
   bool SameCalled(const Instruction& a, const Instruction& b) const;
 
  private:

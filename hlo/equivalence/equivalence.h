@@ -20,7 +20,7 @@ namespace hone::hlo {
 absl::StatusOr<std::vector<Literal>> RandomArguments(const Module& module,
                                                      uint64_t seed);
 
-// How RandomArguments is spiced for a check.
+// The kind of arguments that MakeArguments makes.
 enum class ArgumentKind {
   kRandom,
   // A few elements of about half of the arguments are special: ±0, denormal, or
@@ -33,7 +33,7 @@ absl::StatusOr<std::vector<Literal>> MakeArguments(const Module& module,
                                                    ArgumentKind kind,
                                                    uint64_t seed);
 
-// Where two results differ most.
+// The place where two results differ most.
 struct Difference {
   // Index into the root tuple (nested ones as a path), e.g. "3" or "2.1"; empty
   // for an array root.
@@ -86,7 +86,7 @@ struct EquivalenceReport {
 // too.
 //
 // Some results are ill-conditioned, or zero but for rounding (the gradient of a
-// bias in front of a normalisation): where finite values exceed the tolerance,
+// bias in front of a normalization): where finite values exceed the tolerance,
 // `a` is run once more on inputs moved by some units in the last place, and
 // what stays within four times that change of the same output is accepted.
 //

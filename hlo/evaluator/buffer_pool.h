@@ -24,7 +24,7 @@ class BufferPool : public std::enable_shared_from_this<BufferPool> {
   BufferPool(const BufferPool&) = delete;
   BufferPool& operator=(const BufferPool&) = delete;
 
-  // `bytes` of uninitialised memory, aligned to 64; null when more than
+  // `bytes` of uninitialized memory, aligned to 64; null when more than
   // max_live_bytes would be in use.
   std::shared_ptr<std::byte[]> Allocate(int64_t bytes);
 

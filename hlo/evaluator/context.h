@@ -20,8 +20,8 @@
 
 namespace hone::hlo::evaluator {
 
-// What one evaluation shares: memory, threads, the deadline, and the plans of
-// the computations run so far.
+// The state that one evaluation shares: memory, threads, the deadline, and the
+// plans of the computations run so far.
 // Threads: one thread calls; ParallelFor bodies call Expired() only.
 class Context {
  public:
@@ -29,7 +29,7 @@ class Context {
 
   const Module& module() const { return module_; }
 
-  // An array whose data is not initialised.
+  // An array whose data is not initialized.
   // Errors: ResourceExhausted over the limit on live bytes.
   absl::StatusOr<Literal> Allocate(const ShapePtr& shape);
 
@@ -39,7 +39,7 @@ class Context {
   absl::Status ParallelFor(int64_t n, int64_t grain,
                            const std::function<void(int64_t, int64_t)>& body);
 
-  // Whether the deadline has passed.
+  // Returns true if the deadline has passed.
   bool Expired() const;
   absl::Status CheckDeadline() const;
   // Counts one pass through the body of a loop.

@@ -19,8 +19,8 @@ struct Plan {
     // Values the step needs: the instruction's operands, or the program's
     // inputs.
     std::vector<InstructionId> inputs;
-    // Of `inputs`: whether this is the last use, so that the value may be
-    // overwritten. True at most once per value.
+    // For each of `inputs`, true if this is its last use, so that the value may
+    // be overwritten; at most once per value.
     std::vector<bool> last_use;
     // Set for elementwise instructions; computes the instruction from `inputs`.
     std::unique_ptr<ElementwiseProgram> program;

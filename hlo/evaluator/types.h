@@ -57,7 +57,7 @@ inline ElementType ComputeType(ElementType type) {
 }
 
 // f.operator()<T>() with the C++ type of a compute type (pred is bool); a
-// value-initialised result for other types.
+// value-initialized result for other types.
 template <typename F>
 auto DispatchType(ElementType type, F&& f)
     -> decltype(f.template operator()<float>()) {

@@ -136,6 +136,8 @@ absl::Status VerifyArraySharding(absl::string_view text, const Shape& shape,
       fits = fits && device >= 0 && (partitions <= 1 || device < partitions);
     }
   }
+  fits = fits && std::all_of(tiles.begin(), tiles.end(),
+                             [](int64_t tile) { return tile > 0; });
   if (fits) return absl::OkStatus();
   return Invalid("sharding {", whole, "} on ", partitions,
                  " partitions, expected as many devices and tiles");

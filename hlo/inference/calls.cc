@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_map.h"
 
 #include "base/status_macros.h"
 #include "hlo/inference/internal.h"
@@ -153,6 +155,28 @@ Result InferMap(const Context& context) {
   return ArrayOf(context, result.element_type(), first.dimensions());
 }
 
+namespace {
+
+// Shapes are walked, and destroyed, recursively.
+constexpr int kMaxTupleLevels = 500;
+
+// The levels of tuples in `shape`, of which no part has more than
+// kMaxTupleLevels. `known` has the levels of the tuples that were met.
+int TupleLevels(const Shape& shape,
+                absl::flat_hash_map<const Shape*, int>& known) {
+  if (!shape.IsTuple()) return 0;
+  const auto it = known.find(&shape);
+  if (it != known.end()) return it->second;
+  int levels = 0;
+  for (const ShapePtr& element : shape.tuple_elements()) {
+    levels = std::max(levels, TupleLevels(*element, known));
+  }
+  known.emplace(&shape, levels + 1);
+  return levels + 1;
+}
+
+}  // namespace
+
 Result InferTuple(const Context& context) {
   const ShapePtr& given = context.given();
   bool fits = given != nullptr && given->IsTuple() &&
@@ -160,7 +184,15 @@ Result InferTuple(const Context& context) {
   for (size_t i = 0; fits && i < context.operand_count(); ++i) {
     fits = Compatible(*given->tuple_elements()[i], context.operand(i));
   }
-  return fits ? given : Shape::Tuple(OperandShapes(context));
+  if (fits) return given;
+  absl::flat_hash_map<const Shape*, int> known;
+  for (size_t i = 0; i < context.operand_count(); ++i) {
+    if (TupleLevels(context.operand(i), known) >= kMaxTupleLevels) {
+      return Invalid("tuple nested too deeply, expected at most ",
+                     kMaxTupleLevels, " levels");
+    }
+  }
+  return Shape::Tuple(OperandShapes(context));
 }
 
 Result InferGetTupleElement(const Context& context) {

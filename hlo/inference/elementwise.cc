@@ -1,3 +1,5 @@
+#include "absl/strings/escaping.h"
+
 #include "base/status_macros.h"
 #include "hlo/inference/internal.h"
 
@@ -134,11 +136,41 @@ Result InferBinary(const Context& context) {
   return PreferGiven(context, context.operand_ptr(0));
 }
 
+namespace {
+
+// Returns true if `order`, the attribute `type` of a comparison, is one of
+// `type`.
+bool FitsComparison(absl::string_view order, ElementType type) {
+  switch (KindOf(type)) {
+    case ElementKind::kFloat:
+      return order == "FLOAT" || order == "TOTALORDER";
+    case ElementKind::kComplex:
+      return order == "FLOAT";
+    case ElementKind::kSigned:
+      return order == "SIGNED";
+    case ElementKind::kUnsigned:
+    case ElementKind::kPred:
+      return order == "UNSIGNED";
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
 Result InferCompare(const Context& context) {
   HONE_RETURN_IF_ERROR(ExpectArrays(context));
   HONE_RETURN_IF_ERROR(ExpectSameType(context, 0, 1));
   HONE_RETURN_IF_ERROR(ExpectSameSizes(context, 0, 1));
   const ElementType type = context.operand(0).element_type();
+  const std::string& order = context.attributes().comparison_type;
+  if (!order.empty() && !FitsComparison(order, type)) {
+    return Invalid(
+        "comparison of ", ElementTypeName(type), " of type '",
+        absl::CHexEscape(order),
+        "', expected FLOAT or TOTALORDER of floats, SIGNED of signed "
+        "or UNSIGNED of unsigned integers and pred");
+  }
   const ComparisonDirection direction = context.attributes().direction;
   if (IsComplex(type) && direction != ComparisonDirection::kEq &&
       direction != ComparisonDirection::kNe) {

@@ -14,7 +14,7 @@
 // verifier.
 namespace hone::hlo::inference {
 
-// What a family's function looks at. Every operand has a shape.
+// The input of a family's function. Every operand has a shape.
 struct Context {
   const Module& module;
   const Computation& computation;
@@ -42,8 +42,9 @@ absl::Status Invalid(const Parts&... parts) {
 // Index as size_t: dimension numbers are int64_t everywhere.
 inline size_t Index(int64_t i) { return static_cast<size_t>(i); }
 
-// Whether two shapes are the same but for layouts, dynamic flags and unbounded
-// dimensions (of tuple elements: InferShape leaves unbounded arrays alone).
+// Returns true if two shapes are the same but for layouts, dynamic flags and
+// unbounded dimensions (of tuple elements: InferShape leaves unbounded arrays
+// alone).
 bool Compatible(const Shape& a, const Shape& b);
 
 // The array of that type and those sizes: the given shape where it agrees, so

@@ -35,7 +35,7 @@ absl::Status ExpectWindow(const Context& context) {
   return Invalid("no window, expected one");
 }
 
-// Whether (a, b, rest…) names each of `rank` dimensions once.
+// Returns true if (a, b, rest…) names each of `rank` dimensions once.
 absl::Status ExpectAllDimensions(absl::string_view name, int64_t a, int64_t b,
                                  DimensionVector rest, int64_t rank) {
   rest.push_back(a);

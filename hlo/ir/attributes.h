@@ -51,7 +51,8 @@ struct WindowDimension {
 };
 using Window = std::vector<WindowDimension>;
 
-// Whether there are holes between the elements that the window goes over.
+// Returns true if there are holes between the elements that the window goes
+// over.
 bool HasBaseDilation(const Window& window);
 
 struct GatherDimensions {

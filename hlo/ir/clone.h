@@ -34,8 +34,9 @@ InstructionId CloneInto(const Computation& source,
                         absl::Span<const InstructionId> arguments,
                         Computation& target);
 
-// How many instructions a pass may add to the module by copying: calls may nest
-// so that the program without sharing is exponentially larger than the module.
+// Returns the number of instructions that a pass may add to the module by
+// copying: calls may nest so that the program without sharing is exponentially
+// larger than the module.
 int64_t CloningBudget(const Module& module);
 
 // Adds copies of computations to a module under new names (`NAME.clone`,

@@ -105,31 +105,6 @@ void Computation::ReplaceAllUses(InstructionId old, InstructionId replacement) {
   }
 }
 
-InstructionId Computation::ReplaceWithNew(InstructionId old,
-                                          Instruction instruction) {
-  if (instruction.name().empty() &&
-      (*this)[old].opcode() != Opcode::kParameter) {
-    instruction.set_name((*this)[old].name());
-  }
-  if (instruction.metadata() == nullptr) {
-    instruction.set_metadata((*this)[old].metadata());
-  }
-  const InstructionId id = AddInstruction(std::move(instruction));
-  ReplaceAllUses(old, id);
-  if ((*this)[old].users_.empty() &&
-      (*this)[old].opcode() != Opcode::kParameter &&
-      !HasControlDependency(old)) {
-    Remove(old);
-  } else {
-    // Two live instructions must not share a name.
-    if (!(*this)[id].name().empty() &&
-        (*this)[id].name() == (*this)[old].name()) {
-      mutable_instruction(id).set_name("");
-    }
-  }
-  return id;
-}
-
 void Computation::Remove(InstructionId id) {
   Instruction& instruction = mutable_instruction(id);
   HONE_CHECK(instruction.live_ && instruction.users_.empty() && id != root_);
@@ -152,26 +127,6 @@ void Computation::Remove(InstructionId id) {
   instruction = Instruction();
   instruction.live_ = false;
   --live_count_;
-}
-
-void Computation::RemoveWithUnusedOperands(InstructionId id) {
-  std::vector<InstructionId> worklist = {id};
-  while (!worklist.empty()) {
-    const InstructionId next = worklist.back();
-    worklist.pop_back();
-    if (!(*this)[next].is_live()) continue;
-    const InstructionIds operands = (*this)[next].operands_;
-    Remove(next);
-    for (InstructionId operand : operands) {
-      const Instruction& instruction = (*this)[operand];
-      if (instruction.is_live() && instruction.users_.empty() &&
-          operand != root_ && instruction.opcode() != Opcode::kParameter &&
-          !IsOpaque(instruction.opcode()) && instruction.called_.empty() &&
-          !HasControlDependency(operand)) {
-        worklist.push_back(operand);
-      }
-    }
-  }
 }
 
 void Computation::RenumberParameters() {

@@ -95,17 +95,9 @@ class Computation {
   // `replacement`; `replacement` itself keeps using `old` if it does.
   void ReplaceAllUses(InstructionId old, InstructionId replacement);
 
-  // Adds `instruction`, moves all uses of `old` to it and removes `old` unless
-  // it still has uses (by the new instruction) or must stay (parameter).
-  // The new one inherits old's name when it has none, and its metadata.
-  InstructionId ReplaceWithNew(InstructionId old, Instruction instruction);
-
   // Removes an instruction without users that is not the root. A parameter
   // leaves a gap that RenumberParameters closes.
   void Remove(InstructionId id);
-  // Remove for it and then for operands that it leaves without users, as long
-  // as they are not parameters, `root` or opaque.
-  void RemoveWithUnusedOperands(InstructionId id);
 
   // Drops the parameters that were removed; the others keep their order and get
   // the numbers 0, 1, …
@@ -123,7 +115,7 @@ class Computation {
   // Lets each control predecessor of `id` run before each of its successors
   // instead, so that `id` is no end of a control edge any more.
   void BypassControlDependencies(InstructionId id);
-  // Whether `id` is an end of a control edge.
+  // Returns true if `id` is an end of a control edge.
   bool HasControlDependency(InstructionId id) const;
 
   // Live instructions, operands and control predecessors before users. Stable:

@@ -18,7 +18,7 @@ enum class ElementType : uint8_t {
 #undef HONE_ELEMENT_TYPE
 };
 
-// What arithmetic an element type has.
+// The kind of arithmetic of an element type.
 enum class ElementKind : uint8_t {
   kNone,  // tuple, token, opaque, buffer
   kPred,
@@ -34,7 +34,8 @@ absl::string_view ElementTypeName(ElementType type);
 // The type of that name; nullopt when there is none.
 std::optional<ElementType> ParseElementType(absl::string_view name);
 
-// Whether `number` is a PrimitiveType that we know.
+// Returns the type with that PrimitiveType number; nullopt if Hone does not
+// know it.
 std::optional<ElementType> ElementTypeFromNumber(int64_t number);
 
 ElementKind KindOf(ElementType type);

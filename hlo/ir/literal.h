@@ -21,7 +21,7 @@ namespace hone::hlo {
 class Literal {
  public:
   Literal() = default;
-  // An array whose data is not initialised.
+  // An array whose data is not initialized.
   explicit Literal(ShapePtr shape);
   // An array over `data`, which holds at least shape->byte_size() bytes.
   Literal(ShapePtr shape, std::shared_ptr<std::byte[]> data);
@@ -42,7 +42,8 @@ class Literal {
 
   const std::byte* data() const { return data_.get(); }
   std::byte* MutableData() { return data_.get(); }
-  // Whether no other Literal shares the data, so that it may be overwritten.
+  // Returns true if no other Literal shares the data, so that it may be
+  // overwritten.
   bool has_unique_data() const { return data_.use_count() == 1; }
 
   // T must have the element's storage width.

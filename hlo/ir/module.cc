@@ -72,10 +72,6 @@ std::vector<ComputationId> Module::ComputationIds() const {
   return ids;
 }
 
-void Module::RemoveComputation(ComputationId id) {
-  computations_[static_cast<size_t>(id)] = nullptr;
-}
-
 bool Module::RemoveUnreachableComputations() {
   std::vector<bool> reached(computations_.size(), false);
   std::vector<ComputationId> worklist = {entry_};

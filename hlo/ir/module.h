@@ -33,7 +33,7 @@ class Module {
   void add_header(std::string name, std::string value) {
     header_.emplace_back(std::move(name), std::move(value));
   }
-  // Whether the slot order of every computation is its schedule.
+  // Returns true if the slot order of every computation is its schedule.
   bool is_scheduled() const { return is_scheduled_; }
   void set_is_scheduled(bool value) { is_scheduled_ = value; }
 
@@ -93,15 +93,14 @@ class Module {
   // as its computation `id`.
   void ShareComputation(ComputationId id,
                         std::shared_ptr<const Computation> computation);
-  // Whether a and b hold the very same (shared, unchanged) computation `id`.
+  // Returns true if a and b hold the very same (shared, unchanged) computation
+  // `id`.
   static bool SharesComputation(const Module& a, const Module& b,
                                 ComputationId id);
 
   ComputationId AddComputation(Computation computation);
-  // The computation must have no callers.
-  void RemoveComputation(ComputationId id);
   // Removes the computations that the entry does not reach through calls;
-  // returns whether there were any.
+  // returns true if there were any.
   bool RemoveUnreachableComputations();
 
   // Every computation, callees before callers, in an order that depends on the
@@ -111,7 +110,7 @@ class Module {
   // Instructions of all computations.
   int64_t instruction_count() const;
 
-  // Whether `instruction`, or anything it calls, is opaque (IsOpaque).
+  // Returns true if `instruction`, or anything it calls, is opaque (IsOpaque).
   bool HasSideEffect(const Instruction& instruction) const;
 
  private:

@@ -9,8 +9,8 @@
 namespace hone::hlo {
 
 enum class Opcode : uint8_t {
-  // An opcode that we do not know: kept verbatim, never touched
-  // (Extras::opcode has its name).
+  // An opcode that Hone does not know: kept verbatim, never touched
+  // (Instruction::unknown_opcode has its name).
   kUnknown = 0,
 #define HONE_OPCODE(enumerator, name, arity, opcode_class) enumerator,
 #include "hlo/ir/opcodes.def"
@@ -33,22 +33,22 @@ std::optional<Opcode> ParseOpcode(absl::string_view name);
 // Number of operands; -1 where it varies.
 int OpcodeArity(Opcode opcode);
 
-// Whether each element of the result depends on the same element of each
-// operand only. True of compare, select, clamp, convert and copy too; not of
-// broadcast and reshape.
+// Returns true if each element of the result depends on the same element of
+// each operand only. True of compare, select, clamp, convert and copy too; not
+// of broadcast and reshape.
 bool IsElementwise(Opcode opcode);
 
-// Whether the instruction has effects or a meaning outside the module, so that
-// it must be neither removed, nor merged with an equal one, nor duplicated.
-// While, call and the like are not opaque themselves; see
+// Returns true if the instruction has effects or a meaning outside the module,
+// so that it must be neither removed, nor merged with an equal one, nor
+// duplicated. While, call and the like are not opaque themselves; see
 // Module::HasSideEffect.
 bool IsOpaque(Opcode opcode);
 
-// Whether f(a, b) = f(b, a) for every operand.
+// Returns true if f(a, b) = f(b, a) for every operand.
 bool IsCommutative(Opcode opcode);
 
-// Whether it is an elementwise function that processors compute by a series of
-// operations; square roots count.
+// Returns true if it is an elementwise function that processors compute by a
+// series of operations; square roots count.
 bool IsTranscendental(Opcode opcode);
 
 }  // namespace hone::hlo

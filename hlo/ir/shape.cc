@@ -63,6 +63,8 @@ void AppendShape(const Shape& shape, bool layouts, std::string& out) {
 
 // Far above what programs have; dimension lists are searched linearly.
 constexpr int64_t kMaxRank = 256;
+// Of tuples; shapes are walked recursively.
+constexpr int kMaxDepth = 500;
 constexpr int64_t kMaxBytes = int64_t{1} << 62;
 
 absl::Status ValidateLayout(const Shape& shape) {
@@ -80,13 +82,18 @@ absl::Status ValidateLayout(const Shape& shape) {
       ", expected a permutation of its ", shape.rank(), " dimensions"));
 }
 
-// Adds the bytes of `shape` to `total`.
-absl::Status ValidateInto(const Shape& shape, int64_t& total) {
+// Adds the bytes of `shape`, which is `depth` tuples down, to `total`.
+absl::Status ValidateInto(const Shape& shape, int depth, int64_t& total) {
+  if (depth > kMaxDepth) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "tuple nested too deeply, expected at most ", kMaxDepth, " levels"));
+  }
   for (const ShapePtr& element : shape.tuple_elements()) {
     if (element == nullptr) {
       return absl::InvalidArgumentError("tuple element without a shape");
     }
-    if (absl::Status status = ValidateInto(*element, total); !status.ok()) {
+    if (absl::Status status = ValidateInto(*element, depth + 1, total);
+        !status.ok()) {
       return status;
     }
   }
@@ -136,7 +143,7 @@ absl::Status ValidateInto(const Shape& shape, int64_t& total) {
 
 absl::Status ValidateShape(const Shape& shape) {
   int64_t total = 0;
-  return ValidateInto(shape, total);
+  return ValidateInto(shape, 0, total);
 }
 
 ShapePtr Shape::Array(ElementType type, absl::Span<const int64_t> dimensions) {

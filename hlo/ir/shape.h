@@ -20,7 +20,7 @@ class Shape;
 using ShapePtr = std::shared_ptr<const Shape>;
 using DimensionVector = absl::InlinedVector<int64_t, 4>;
 
-// How an array lies in memory, where that differs from row-major.
+// The memory layout of an array, where it differs from row-major.
 struct Layout {
   DimensionVector minor_to_major;
   // What follows the colon in HLO text (`T(8,128)(2,1)S(1)`), verbatim.
@@ -51,7 +51,8 @@ class Shape {
 
   ElementType element_type() const { return element_type_; }
   bool IsTuple() const { return element_type_ == ElementType::kTuple; }
-  // Whether the shape has elements: not a tuple, token, opaque or buffer.
+  // Returns true if the shape has elements: not a tuple, token, opaque or
+  // buffer.
   bool IsArray() const { return KindOf(element_type_) != ElementKind::kNone; }
   bool IsScalar() const { return IsArray() && dimensions_.empty(); }
 
@@ -60,7 +61,7 @@ class Shape {
   int64_t dimension(int64_t i) const {
     return dimensions_[static_cast<size_t>(i)];
   }
-  // Whether dimension i is dynamic (`<=8` or `?`): its size is a bound.
+  // Returns true if dimension i is dynamic (`<=8` or `?`): its size is a bound.
   bool is_dynamic_dimension(int64_t i) const {
     return !dynamic_.empty() && dynamic_[static_cast<size_t>(i)];
   }
@@ -106,10 +107,10 @@ class Shape {
   std::vector<ShapePtr> elements_;
 };
 
-// Whether a shape is well formed: at most 256 dimensions, none negative (but
-// for kUnbounded), bytes summed over a tuple at most 2^62, the layout a
-// permutation of the dimensions. Errors: InvalidArgument, saying what was found
-// and expected.
+// Returns an error unless the shape is well formed: at most 256 dimensions,
+// none negative (but for kUnbounded), bytes summed over a tuple at most 2^62,
+// the layout a permutation of the dimensions. Errors: InvalidArgument, saying
+// what was found and expected.
 absl::Status ValidateShape(const Shape& shape);
 
 // The same array shape with another element type, layout kept.

@@ -11,7 +11,7 @@ namespace hone::hlo {
 
 // One rewrite of a whole module that keeps its meaning.
 //
-// Determinism: the result depends on the module only.
+// Determinism: the result depends on the module and the options only.
 // Threads: Run may be called from several threads on distinct modules.
 class Pass {
  public:

@@ -26,8 +26,6 @@ absl::string_view PassOriginName(PassOrigin origin) {
   return "unknown";
 }
 
-std::vector<absl::string_view> PassNames() { return Passes().ids(); }
-
 absl::StatusOr<const Pass*> FindPass(absl::string_view name) {
   HONE_ASSIGN_OR_RETURN(const PassEntry* entry, Passes().Find(name));
   return entry->pass;

@@ -37,9 +37,6 @@ struct PassEntry {
 // All passes.
 const Registry<PassEntry>& Passes();
 
-// Returns the ids of all passes, sorted.
-std::vector<absl::string_view> PassNames();
-
 // Returns the pass of that id. Errors: NotFound, listing the known ids.
 absl::StatusOr<const Pass*> FindPass(absl::string_view name);
 

@@ -73,7 +73,8 @@ void TakeUnsayable(xla::FrontendAttributes& frontend,
 // Removes hone.proto_rest from a map and decodes it; empty when there is none.
 std::string TakeProtoRest(xla::FrontendAttributes& frontend);
 
-// Whether `text` is a name as HLO text has them: letters, digits, '.', '_' and
+// Returns true if `text` is a name as HLO text has them: letters, digits, '.',
+// '_' and
 // '-', at least one.
 bool IsName(absl::string_view text);
 

@@ -72,7 +72,7 @@ inline bool HasName(int32_t number, Names names) {
 // Quoted, with C escapes.
 std::string Quoted(absl::string_view bytes);
 
-// Whether the text reader takes `text` as one attribute value, whole.
+// Returns true if the text reader takes `text` as one attribute value, whole.
 bool IsAttributeValue(absl::string_view text);
 
 }  // namespace hone::hlo

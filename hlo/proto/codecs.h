@@ -15,8 +15,8 @@ class HloInstructionProto;
 
 namespace hone::hlo {
 
-// How the text of one attribute of Attributes::others and the proto's fields
-// for it correspond.
+// Converts one attribute of Attributes::others between its text and the fields
+// of the proto.
 struct Codec {
   absl::string_view name;
   // The only opcode that has it; kUnknown for any.

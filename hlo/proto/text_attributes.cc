@@ -85,7 +85,7 @@ int PlaceholderCount(CallRole role, absl::string_view value) {
   return is_list && value == expected + "}" ? count : 0;
 }
 
-// Whether the text reader would take `name=value` and keep it as text.
+// Returns true if the text reader would take `name=value` and keep it as text.
 bool IsOther(Opcode opcode, const std::string& name, const std::string& value) {
   if (!IsName(name) || name == "metadata" || name == "control-predecessors" ||
       (name == "index" && opcode == Opcode::kGetTupleElement) ||

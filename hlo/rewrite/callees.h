@@ -51,8 +51,8 @@ class Callees {
   void CountCallersIn(const Computation& computation);
 
   Module& module_;
-  // By computation; may count callers that have become unreachable. Empty until
-  // somebody asks.
+  // The number of callers of each computation, maybe with some that have become
+  // unreachable. Empty until first requested.
   std::optional<IdMap<int>> callers_;
   int64_t budget_;
   ComputationCloner cloner_;

@@ -28,9 +28,9 @@ enum class CallOrder {
   kCallersFirst,
 };
 
-// What the driver has to know of a rewrite.
+// The properties of a rewrite that the driver needs.
 struct RewriteRule {
-  // Of the pass or of the rewrite within it; for errors and traces.
+  // The name of the pass, or of the rewrite within it, for errors and traces.
   absl::string_view name;
   // Not applied unless the caller permits the class. A rewrite of several kinds
   // declares the least of them and asks Rewriter::Permits for the others.

@@ -21,7 +21,7 @@ bool IndexTypeHolds(ElementType type, int64_t value);
 InstructionId AddIndexMatrix(Rewriter& r, InstructionId indices,
                              int64_t index_vector_dim);
 
-// Of a single index vector, the scalar for each of the operand's dimensions:
+// Splits a single index vector into one scalar per dimension of the operand:
 // element i for dimension index_map[i], zero for the others.
 InstructionIds AddStartIndices(Rewriter& r, InstructionId indices,
                                const DimensionVector& index_map,

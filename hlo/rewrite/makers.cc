@@ -199,14 +199,6 @@ InstructionId MakePad(Rewriter& r, InstructionId operand, InstructionId value,
                place);
 }
 
-InstructionId MakeReverse(Rewriter& r, InstructionId operand,
-                          absl::Span<const int64_t> dimensions, Place place) {
-  if (dimensions.empty()) return operand;
-  return r.Add(Instruction(Opcode::kReverse, nullptr, {operand},
-                           DimensionAttributes(dimensions)),
-               place);
-}
-
 InstructionId MakeConcatenate(Rewriter& r,
                               absl::Span<const InstructionId> operands,
                               int64_t dimension, Place place) {

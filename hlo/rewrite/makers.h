@@ -84,9 +84,6 @@ InstructionId MakeSlice(Rewriter& r, InstructionId operand,
 InstructionId MakePad(Rewriter& r, InstructionId operand, InstructionId value,
                       absl::Span<const PaddingDimension> padding,
                       Place place = Place::current());
-InstructionId MakeReverse(Rewriter& r, InstructionId operand,
-                          absl::Span<const int64_t> dimensions,
-                          Place place = Place::current());
 InstructionId MakeConcatenate(Rewriter& r,
                               absl::Span<const InstructionId> operands,
                               int64_t dimension,

@@ -16,7 +16,7 @@
 //
 // A pattern of an opcode takes a pattern per operand, or none, which accepts
 // any operands; the address of an InstructionId in front of them captures the
-// instruction itself. `.WithOneUser()` narrows each of them. Captures of a
+// instruction itself. Captures of a
 // pattern that does not match hold anything.
 namespace hone::hlo::m {
 
@@ -76,20 +76,6 @@ class Uniform {
   double value_ = 0;
 };
 
-// A pattern that is the only user's: `id` has one user and is not the root.
-template <typename Pattern>
-class OneUser {
- public:
-  explicit OneUser(Pattern pattern) : pattern_(std::move(pattern)) {}
-  bool Matches(const Computation& computation, InstructionId id) const {
-    return computation[id].users().size() == 1 && id != computation.root() &&
-           pattern_.Matches(computation, id);
-  }
-
- private:
-  Pattern pattern_;
-};
-
 // An opcode with a pattern per operand, in order or, for two, in either.
 template <Opcode kOpcode, bool kAnyOrder, typename... Operands>
 class Instr {
@@ -120,8 +106,6 @@ class Instr {
     if (capture_ != nullptr) *capture_ = id;
     return true;
   }
-
-  OneUser<Instr> WithOneUser() const { return OneUser<Instr>(*this); }
 
  private:
   template <size_t... kIndex>

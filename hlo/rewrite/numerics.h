@@ -12,15 +12,17 @@ enum class NumericClass {
   // Every element is equal, up to the payload of NaNs and the sign of zero.
   kExact,
   // Finite elements may differ by rounding. An element that was finite stays
-  // finite, whatever the arguments.
+  // finite, whatever the arguments, unless it was within rounding of the
+  // largest
+  // number of its type.
   kReassociates,
   // May overflow, underflow or make NaN where the original did not:
   // x·s·t → x·(s·t) with scalars that are known at run time only.
   kChangesRange,
 };
 
-// How much a user lets rewrites change: the option `numerics`, which is part
-// of the key of every cached result.
+// The numeric classes that a user permits: the option `numerics`, part of the
+// key of every cached result.
 enum class Numerics {
   kExact,        // `exact`: rewrites of class kExact only
   kReassociate,  // `reassociate`, the default: and kReassociates

@@ -18,7 +18,7 @@ struct RewriteEvent {
   std::string instruction;
 };
 
-// What a caller of passes decides for all rewrites.
+// The caller's choices for all rewrites of a pass.
 struct RewriteOptions {
   Numerics numerics = Numerics::kReassociate;
   // Verifies the module after every single rewrite, which is slow, so that the

@@ -150,6 +150,35 @@ InstructionId Rewriter::Insert(Instruction instruction, Place place) {
   return id;
 }
 
+bool Rewriter::LosesAnnotation(InstructionId old,
+                               InstructionId replacement) const {
+  const Instruction& instruction = (*current_)[old];
+  // Where the rewrite made another of the kind, it has the annotation.
+  const auto is_carried = [&](InstructionId operand) {
+    for (InstructionId id = mark_; id < current_->slot_count(); ++id) {
+      if (current_->Contains(id) && IsAnnotated((*current_)[id]) &&
+          Is(id, (*current_)[operand].opcode())) {
+        return true;
+      }
+    }
+    return false;
+  };
+  // What a callee does not use, a call need not keep either.
+  if (instruction.opcode() == Opcode::kCall ||
+      instruction.opcode() == Opcode::kConditional ||
+      instruction.opcode() == Opcode::kWhile) {
+    return false;
+  }
+  return std::any_of(instruction.operands().begin(),
+                     instruction.operands().end(), [&](InstructionId operand) {
+                       return operand != replacement && operand < mark_ &&
+                              IsAnnotated((*current_)[operand]) &&
+                              shape(operand).IsArray() &&
+                              !Is(operand, Opcode::kParameter) &&
+                              DiesWith(operand, old) && !is_carried(operand);
+                     });
+}
+
 bool Rewriter::Replace(InstructionId old, InstructionId replacement,
                        Place place) {
   if (!status_.ok() || !CheckLive(old, place) ||
@@ -179,6 +208,7 @@ bool Rewriter::Replace(InstructionId old, InstructionId replacement,
       return false;
     }
   }
+  if (LosesAnnotation(old, replacement)) return false;
   const bool copies =
       !Shape::Equal(shape(old), shape(replacement), /*ignore_layout=*/false) &&
       LayoutIsSeen(old);

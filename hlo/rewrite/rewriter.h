@@ -15,10 +15,10 @@
 
 namespace hone::hlo {
 
-// Where in our source a rewrite asked for something; errors name it.
+// The source location of a rewrite's request, which errors name.
 using Place = std::source_location;
 
-// How passes read and change one computation.
+// Reads and changes one computation on behalf of a pass.
 //
 // Reading never copies the computation; the first change does if another module
 // shares it. References to instructions stay valid until Replace, so a rewrite
@@ -100,7 +100,8 @@ class Rewriter {
   // Moves all uses of `old` to `replacement`, an instruction of the same shape,
   // carries attributes over (carried_attributes.h) and removes what that leaves
   // dead. Where layouts differ and a user sees that, a copy goes in between.
-  // Returns false, and changes nothing, where attributes cannot be carried.
+  // Returns false, and changes nothing, where attributes cannot be carried, or
+  // an operand of `old` that dies with it has annotations of its own.
   bool Replace(InstructionId old, InstructionId replacement,
                Place place = Place::current());
   // Adds the instruction, which must compute the same value, and replaces `old`
@@ -127,7 +128,7 @@ class Rewriter {
   void SetAttributes(InstructionId id,
                      std::shared_ptr<const Attributes> attributes);
   void SetCalled(InstructionId id, ComputationIds called);
-  // Of a parameter or get-tuple-element.
+  // Sets the index of a parameter or get-tuple-element.
   void SetIndex(InstructionId id, int32_t index);
   void SetRoot(InstructionId id);
   // Closes the gaps that removed parameters left.
@@ -159,6 +160,8 @@ class Rewriter {
   void Include(const Rewriter& callee);
 
  private:
+  // Returns true if an array with a sharding or frontend attributes would die.
+  bool LosesAnnotation(InstructionId old, InstructionId replacement) const;
   static const Instruction& Misfit();
   Computation& Mutable();
   InstructionId Insert(Instruction instruction, Place place);
@@ -175,7 +178,7 @@ class Rewriter {
   bool changed_ = false;
   InstructionId mark_;           // instructions from here on are new
   InstructionId replaced_mark_;  // likewise, since the last Replace
-  // There is somebody who asks NextTouched.
+  // True once the driver uses NextTouched.
   bool queues_ = false;
   std::vector<InstructionId> touched_;
   size_t next_touched_ = 0;

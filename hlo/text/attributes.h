@@ -50,10 +50,10 @@ enum class CallRole : uint8_t {
 CallRole CallRoleOf(absl::string_view attribute_name);
 absl::string_view CallRoleName(CallRole role);
 
-// Whether XLA writes the callees of `opcode` under this role, so that the
-// opcode alone says how to print them. Elsewhere (unknown opcodes above all)
-// Attributes::others has an entry of the role's name whose value has a `%` in
-// place of each callee.
+// Returns true if XLA writes the callees of `opcode` under this role, so that
+// the opcode alone says how to print them. Elsewhere (unknown opcodes above
+// all) Attributes::others has an entry of the role's name whose value has a `%`
+// in place of each callee.
 bool IsUsualRole(Opcode opcode, CallRole role);
 
 }  // namespace hone::hlo

@@ -17,7 +17,7 @@
 namespace hone::hlo {
 namespace {
 
-// Whether `type` says no more of a comparison than its operands do.
+// Returns true if `type` says no more of a comparison than its operands do.
 bool IsDefaultComparison(absl::string_view type, const Shape& operand) {
   switch (KindOf(operand.element_type())) {
     case ElementKind::kFloat:
@@ -34,7 +34,7 @@ bool IsDefaultComparison(absl::string_view type, const Shape& operand) {
   return false;
 }
 
-// Whether operands and attributes determine a part of the shape only.
+// Returns true if operands and attributes determine a part of the shape only.
 bool IsPartlyGiven(Opcode opcode) {
   switch (opcode) {
     case Opcode::kBitcast:

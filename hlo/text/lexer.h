@@ -111,7 +111,7 @@ class TextLexer {
   TextError* error_;
 };
 
-// Whether `c` may stand in a name.
+// Returns true if `c` may stand in a name.
 bool IsNameCharacter(char c);
 
 // "FILE:LINE:COLUMN: message", columns counted in bytes from 1.

@@ -362,7 +362,7 @@ void AppendFloat(ElementType type, uint64_t bits, std::string& out) {
   } else if (type == ElementType::kF32) {
     result = std::to_chars(buffer, end, static_cast<float>(value));
   } else {
-    // Enough digits to tell neighbours apart in any narrower format.
+    // Enough digits to tell neighbors apart in any narrower format.
     const int precision = type == ElementType::kF16    ? 5
                           : type == ElementType::kBf16 ? 4
                                                        : 3;
@@ -421,8 +421,7 @@ bool ReadLiteral(TextLexer& lexer, ShapeReader& shapes, const ShapePtr& shape,
   return LiteralReader(lexer, shapes, max_depth).Read(shape, 0, literal);
 }
 
-void AppendLiteral(const Literal& literal, int64_t elide_over,
-                   std::string& out) {
+void AppendLiteral(const Literal& literal, std::string& out) {
   const Shape& shape = literal.shape();
   if (literal.is_elided()) {
     out += "{...}";
@@ -432,16 +431,14 @@ void AppendLiteral(const Literal& literal, int64_t elide_over,
     out += '(';
     for (size_t i = 0; i < literal.elements().size(); ++i) {
       if (i > 0) out += ", ";
-      AppendLiteral(literal.elements()[i], elide_over, out);
+      AppendLiteral(literal.elements()[i], out);
     }
     out += ')';
     return;
   }
-  const int64_t elements = literal.num_elements();
-  const bool elide = elide_over >= 0 && elements > elide_over;
   // Without elements there is nothing to lose, and the braces of the other
   // dimensions may be many.
-  if (shape.rank() > 0 && (elide || elements == 0)) {
+  if (shape.rank() > 0 && literal.num_elements() == 0) {
     out += "{...}";
     return;
   }

@@ -16,10 +16,8 @@ bool ReadLiteral(TextLexer& lexer, ShapeReader& shapes, const ShapePtr& shape,
                  int max_depth, Literal& literal);
 
 // Appends the value in the form that ReadLiteral reads, exact to the bit (NaN
-// payloads included); `{...}` for elided arrays and, unless negative, for those
-// of more than `elide_over` elements.
-void AppendLiteral(const Literal& literal, int64_t elide_over,
-                   std::string& out);
+// payloads included); `{...}` for elided arrays and those without elements.
+void AppendLiteral(const Literal& literal, std::string& out);
 
 }  // namespace hone::hlo
 

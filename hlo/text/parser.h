@@ -10,8 +10,8 @@
 
 namespace hone::hlo {
 
-// What a reader accepts before it gives up, so that hostile input ends in an
-// error within bounded time and memory.
+// The limits of a reader, so that hostile input ends in an error within bounded
+// time and memory.
 struct ReadLimits {
   int64_t max_instructions = 1'000'000;
   // Nesting of shapes, literals and operands.

@@ -143,7 +143,7 @@ class Printer {
       absl::StrAppend(&out_, ", ", name, "=", value);
     }
     out_ += "\n\n";
-    if (options_.metadata && !module_.stack_frame_tables().empty()) {
+    if (!module_.stack_frame_tables().empty()) {
       absl::StrAppend(&out_, module_.stack_frame_tables(), "\n\n");
     }
     bool first = true;
@@ -165,8 +165,7 @@ class Printer {
     if (instruction.opcode() == Opcode::kParameter) {
       absl::StrAppend(&out_, instruction.index());
     } else if (instruction.literal() != nullptr) {
-      AppendLiteral(*instruction.literal(), options_.elide_constants_over,
-                    out_);
+      AppendLiteral(*instruction.literal(), out_);
     }
     for (size_t i = 0; i < instruction.operand_count(); ++i) {
       if (i > 0) out_ += i % 5 == 0 ? ", /*index=" : ", ";
@@ -182,14 +181,14 @@ class Printer {
       AppendName(names[static_cast<size_t>(control[i])]);
     }
     if (!control.empty()) out_ += '}';
-    if (options_.metadata && instruction.metadata() != nullptr) {
+    if (instruction.metadata() != nullptr) {
       absl::StrAppend(&out_, ", metadata={", *instruction.metadata(), "}");
     }
   }
 
  private:
   void AppendName(absl::string_view name) {
-    if (options_.percent || NeedsPercent(name)) out_ += '%';
+    if (NeedsPercent(name)) out_ += '%';
     out_.append(name.data(), name.size());
   }
 
@@ -306,13 +305,6 @@ class Printer {
 std::string PrintModule(const Module& module, const PrintOptions& options) {
   Printer printer(module, options);
   printer.AppendModule();
-  return printer.TakeText();
-}
-
-std::string PrintInstruction(const Module& module,
-                             const Computation& computation, InstructionId id) {
-  Printer printer(module, {});
-  printer.AppendInstruction(computation, id, InstructionNames(computation));
   return printer.TakeText();
 }
 

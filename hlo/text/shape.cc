@@ -15,8 +15,8 @@ constexpr int64_t kMaxSize = int64_t{1} << 62;
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-// Whether a `{` at `text` opens a layout and not a computation's body, which
-// may follow a result shape.
+// Returns true if a `{` at `text` opens a layout and not a computation's body,
+// which may follow a result shape.
 bool OpensLayout(absl::string_view text) {
   if (text.empty() || text[0] != '{') return false;
   size_t i = 1;

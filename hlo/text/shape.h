@@ -19,7 +19,7 @@ class ShapeReader {
   // Nests at most `max_depth` deep.
   explicit ShapeReader(int max_depth) : max_depth_(max_depth) {}
 
-  // Whether a shape is next: `(`, `f32[` or `b(`.
+  // Returns true if a shape is next: `(`, `f32[` or `b(`.
   static bool IsNext(TextLexer& lexer);
 
   bool Read(TextLexer& lexer, ShapePtr& shape);

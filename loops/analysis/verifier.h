@@ -11,12 +11,11 @@ namespace hone::loops {
 // - variables are used only inside their loop, and are unique on their path;
 // - accesses have the right rank, type and memory;
 // - indices are in bounds in every iteration, given the ranges of kWhere and
-// the
-//   bounds of loops; data-dependent indices are not checked;
+//   the bounds of loops; data-dependent indices are not checked;
 // - arguments and constants are never written;
 // - locals are declared exactly once, above all their uses;
 // - indices of register buffers use variables of unrolled and vector loops
-// only;
+//   only;
 // - vector loops have no inner loops or locals;
 // - parallel loops are not nested;
 // - operations are defined on the types of their operands;

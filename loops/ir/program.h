@@ -92,9 +92,9 @@ class Node {
   std::shared_ptr<const Statement> statement_;
 };
 
-// How the iterations of a loop run. A mode never changes the meaning of a
-// program: modes other than kSequential are legal only if they give the result
-// of kSequential, up to the rounding of reductions.
+// The execution mode of a loop's iterations. A mode never changes the meaning
+// of a program: modes other than kSequential are legal only if they give the
+// result of kSequential, up to the rounding of reductions.
 enum class LoopMode : uint8_t {
   kSequential,
   // Fully unrolled.

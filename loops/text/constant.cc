@@ -87,7 +87,7 @@ void AppendConstant(const Expression& constant, std::string& out) {
           ? hlo::Literal::Scalar(in_text, constant.number())
           : hlo::Literal::ScalarInt(in_text, constant.integer());
   std::string number;
-  hlo::AppendLiteral(literal, -1, number);
+  hlo::AppendLiteral(literal, number);
   if (type == ElementType::kPred) {
     out += number;
   } else if (type == ElementType::kF32) {

@@ -115,7 +115,7 @@ class Printer {
       Begin();
       AppendDeclaration(static_cast<BufferId>(i), "constant");
       out_ += ' ';
-      hlo::AppendLiteral(*buffer.literal, -1, out_);
+      hlo::AppendLiteral(*buffer.literal, out_);
       out_ += '\n';
     }
     AppendLocals(program_.locals());

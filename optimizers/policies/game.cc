@@ -160,10 +160,10 @@ class AssignmentGame final : public Game {
   explicit AssignmentGame(const space::AssignmentProblem& problem)
       : Game(problem),
         assignment_(problem),
-        neighbours_(static_cast<size_t>(problem.variable_count())) {
+        neighbors_(static_cast<size_t>(problem.variable_count())) {
     for (const auto& [a, b] : problem.edges()) {
-      neighbours_[static_cast<size_t>(a)].push_back(b);
-      neighbours_[static_cast<size_t>(b)].push_back(a);
+      neighbors_[static_cast<size_t>(a)].push_back(b);
+      neighbors_[static_cast<size_t>(b)].push_back(a);
     }
   }
 
@@ -218,15 +218,15 @@ class AssignmentGame final : public Game {
       const bool is_last =
           !position.choices.empty() && position.choices.back() == value;
       int32_t agreeing = 0;
-      for (int32_t neighbour : neighbours_[current]) {
-        const auto n = static_cast<size_t>(neighbour);
+      for (int32_t neighbor : neighbors_[current]) {
+        const auto n = static_cast<size_t>(neighbor);
         if (n < current && position.choices[n] == value) ++agreeing;
       }
       view.move_features.insert(
           view.move_features.end(),
           {static_cast<float>(times) / static_cast<float>(count),
            is_last ? 1.0F : 0.0F, static_cast<float>(agreeing) / 4,
-           static_cast<float>(neighbours_[current].size()) / 8});
+           static_cast<float>(neighbors_[current].size()) / 8});
     }
     return view;
   }
@@ -259,7 +259,7 @@ class AssignmentGame final : public Game {
   }
 
   const space::AssignmentProblem& assignment_;
-  std::vector<std::vector<int32_t>> neighbours_;
+  std::vector<std::vector<int32_t>> neighbors_;
 };
 
 }  // namespace

@@ -24,8 +24,8 @@ inline constexpr int32_t kGameFeatures = 3;
 struct GameSpec {
   space::ObservationSpec observation;
   int32_t move_kinds = 1;
-  // Of a sequential problem: the names of its actions, which are the move kinds
-  // but for the last one, to stop. Empty if moves have no names.
+  // The names of a sequential problem's actions, which are the move kinds but
+  // for the last one, to stop. Empty if moves have no names.
   std::vector<std::string> action_names = {};
 
   friend bool operator==(const GameSpec&, const GameSpec&) = default;
@@ -52,7 +52,7 @@ struct GameState {
   space::StatePtr state;
   // All moves so far.
   std::vector<int32_t> moves;
-  // The candidate so far: the moves that were no no-ops, or the values.
+  // The candidate so far: the moves that were not no-ops, or the values.
   std::vector<int32_t> choices;
   // The no-op moves since the state last changed.
   std::vector<int32_t> no_op_moves;

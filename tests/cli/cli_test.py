@@ -290,7 +290,7 @@ class LocalCommands(Scratch):
         self.assertEqual(document["outputs"][0]["shape"], "f32[4]")
         again = self.json("run", self.folder / "tiny.hlo")
         self.assertEqual(document["outputs"], again["outputs"])
-        other = self.json("run", self.folder / "tiny.hlo", "--random-seed", 1)
+        other = self.json("run", self.folder / "tiny.hlo", "--seed", 1)
         self.assertNotEqual(document["outputs"], other["outputs"])
 
     def test_diff_says_no_with_status_1(self):

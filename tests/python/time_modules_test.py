@@ -14,7 +14,7 @@ ROOT, HONE = map(pathlib.Path, sys.argv[1:3])
 TOOL = ROOT / "bench" / "kernels" / "time_modules.py"
 CORPUS = ROOT / "bench" / "data" / "corpus"
 
-# The gradient of a shift in front of a normalisation: zero but for rounding.
+# The gradient of a shift in front of a normalization: zero but for rounding.
 ROUNDING = """HloModule rounding, \
 entry_computation_layout={(f32[8,1000]{1,0})->f32[8]{0}}
 
@@ -32,8 +32,8 @@ ENTRY main {
   counts = f32[8] broadcast(count), dimensions={}
   means = f32[8] divide(sums, counts)
   spread = f32[8,1000] broadcast(means), dimensions={0}
-  centred = f32[8,1000] subtract(x, spread)
-  ROOT nothing = f32[8] reduce(centred, zero), dimensions={1}, to_apply=add
+  centered = f32[8,1000] subtract(x, spread)
+  ROOT nothing = f32[8] reduce(centered, zero), dimensions={1}, to_apply=add
 }
 """
 
@@ -95,7 +95,7 @@ class TimeModules(unittest.TestCase):
         self.assertEqual(row["rounding"], [0])
 
     def test_what_computes_something_else_is_not_timed(self):
-        text = ROUNDING.replace("reduce(centred", "reduce(x")
+        text = ROUNDING.replace("reduce(centered", "reduce(x")
         right = self.write("right.hlo", text)
         wrong = self.write("wrong.hlo", text.replace(
             "constant(0)", "constant(1)"))

@@ -25,7 +25,7 @@ using ::testing::HasSubstr;
 const Task& PassOrder() { return **FindTask("pass_order"); }
 
 TEST(PassOrder, SpaceVersionNamesThePasses) {
-  for (absl::string_view pass : hlo::PassNames()) {
+  for (absl::string_view pass : hlo::Passes().ids()) {
     EXPECT_THAT(PassOrder().space_version(), HasSubstr(std::string(pass)));
   }
 }

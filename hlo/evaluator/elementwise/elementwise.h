@@ -31,12 +31,12 @@ ElementwiseFn ConvertFn(ElementType from, ElementType to);
 // Copies elements of `width` bytes.
 ElementwiseFn CopyFn(int64_t width);
 
-// What computes an elementwise opcode.
+// The kernel of an elementwise opcode.
 struct ElementwiseKernel {
   // Null where the opcode has no meaning for the types.
   ElementwiseFn fn = nullptr;
-  // Whether `fn` takes and gives elements as they are stored; else it takes
-  // operands in their compute types and gives the result's compute type.
+  // True if `fn` reads and writes elements as they are stored; otherwise it
+  // takes operands in their compute types and returns the result's.
   bool moves_data = false;
 };
 

@@ -41,7 +41,6 @@ class ElementwiseProgram {
     return registers_[static_cast<size_t>(r)].type;
   }
   size_t output_count() const { return outputs_.size(); }
-  size_t operation_count() const { return operations_.size(); }
 
   struct Input {
     const std::byte* data = nullptr;

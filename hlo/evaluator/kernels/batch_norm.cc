@@ -79,7 +79,7 @@ std::vector<double> Normalize(const Geometry& g, const std::vector<double>& x,
 
 }  // namespace
 
-// (operand, scale, offset) to (normalised, mean, variance) over the batch.
+// (operand, scale, offset) to (normalized, mean, variance) over the batch.
 absl::StatusOr<Literal> EvaluateBatchNormTraining(Context& context,
                                                   const Operation& operation) {
   const Geometry g(operation.operands[0].shape(),
@@ -103,7 +103,7 @@ absl::StatusOr<Literal> EvaluateBatchNormTraining(Context& context,
   return ToTuple(context, operation.shape(), {out, mean, variance});
 }
 
-// (operand, scale, offset, mean, variance) to normalised.
+// (operand, scale, offset, mean, variance) to normalized.
 absl::StatusOr<Literal> EvaluateBatchNormInference(Context& context,
                                                    const Operation& operation) {
   const Geometry g(operation.operands[0].shape(),

@@ -178,7 +178,7 @@ CanonicalView OutputView(const Geometry& g, const ConvolutionDimensions& d,
   return view;
 }
 
-// Whether the canonical form is how the array lies already.
+// Returns true if the canonical form is how the array lies already.
 bool IsDense(const CanonicalView& view) {
   const DimensionVector dense = RowMajorStrides(view.sizes());
   for (size_t i = 0; i < dense.size(); ++i) {
@@ -205,7 +205,7 @@ absl::StatusOr<Literal> Canonical(Context& context, Literal literal,
 }
 
 // Writes the patch [taps, in] that an output position sees. Along the last
-// dimension, taps that see neighbouring elements are copied in one run.
+// dimension, taps that see neighboring elements are copied in one run.
 template <typename T>
 void CopyPatch(const Geometry& g, const T* image, const DimensionVector& output,
                size_t d, int64_t position, T*& patch) {
@@ -240,7 +240,8 @@ void CopyPatch(const Geometry& g, const T* image, const DimensionVector& output,
   }
 }
 
-// Whether the patches are the input itself: a 1×1 window over every element.
+// Returns true if the patches are the input itself: a 1×1 window over every
+// element.
 bool IsPointwise(const Geometry& g) {
   return g.input_size == g.output_size &&
          std::all_of(g.window.begin(), g.window.end(),

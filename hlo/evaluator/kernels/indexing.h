@@ -27,10 +27,8 @@ class IndexVectors {
                const DimensionVector& operand_batching,
                const DimensionVector& indices_batching);
 
-  // How many index vectors there are: the product of batch_sizes().
+  // The number of index vectors.
   int64_t count() const { return count_; }
-  // The dimensions of the indices without index_vector_dim.
-  const DimensionVector& batch_sizes() const { return batch_sizes_; }
 
   // The position `batch` of vector `v` among the vectors and the start of its
   // slice in the operand, not clamped. Both must have the right size.

@@ -14,12 +14,12 @@ namespace {
 
 // Elements worth handing to another thread.
 constexpr int64_t kGrain = 64 * 1024;
-// Independent partial results of a contiguous run, so that it vectorises; it
+// Independent partial results of a contiguous run, so that it vectorizes; it
 // also keeps rounding errors of long sums small.
 constexpr int64_t kLanes = 32;
 constexpr int64_t kRun = 4096;
 
-// Neighbouring dimensions that are all kept or all reduced, as one.
+// Neighboring dimensions that are all kept or all reduced, as one.
 struct Span {
   int64_t size;
   bool reduced;

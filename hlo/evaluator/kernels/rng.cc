@@ -53,7 +53,7 @@ std::array<uint32_t, 4> Philox(uint64_t key, std::array<uint32_t, 4> c) {
 }
 
 // The words of u32[dimensions]; advances the counter. A block gives two words,
-// which become neighbours along one dimension: the first of even size, else the
+// which become neighbors along one dimension: the first of even size, else the
 // largest.
 std::vector<uint32_t> ThreeFryWords(uint64_t key, uint64_t& counter,
                                     DimensionVector dimensions) {

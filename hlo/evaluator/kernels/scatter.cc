@@ -14,7 +14,7 @@
 namespace hone::hlo::evaluator {
 namespace {
 
-// Whether the region returns its second parameter: later updates win.
+// Returns true if the region returns its second parameter: later updates win.
 bool Overwrites(const Module& module, ComputationId id) {
   const Computation& computation = module.computation(id);
   const Instruction& root = computation[computation.root()];

@@ -22,7 +22,7 @@ struct Dimension {
 };
 
 // Drops dimensions of size 1, orders the rest by target stride and merges
-// neighbours that are one run in both source and target.
+// neighbors that are one run in both source and target.
 std::vector<Dimension> Normalize(absl::Span<const int64_t> sizes,
                                  const DimensionVector& source,
                                  const DimensionVector& target) {

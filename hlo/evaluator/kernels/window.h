@@ -52,7 +52,7 @@ void VisitTaps(const Window& window, const DimensionVector& input_size,
   }
 }
 
-// Whether the window leaves the dimension as it is.
+// Returns true if the window leaves the dimension as it is.
 inline bool IsTrivial(const WindowDimension& w) {
   return w.size == 1 && w.stride == 1 && w.padding_low == 0 &&
          w.padding_high == 0 && w.base_dilation == 1;

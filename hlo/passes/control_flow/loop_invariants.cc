@@ -47,9 +47,9 @@ LoopInvariants::LoopInvariants(LoopRewriter& loop) : loop_(loop) {
   bool hands_on = false;
   bool moves = false;
   for (InstructionId id : order_) {
-    fates_[id] = FateOf(id);
+    placements_[id] = PlacementOf(id);
     hands_on |= IsElement(id);
-    moves |= fates_.at(id) == Fate::kMoves;
+    moves |= placements_.at(id) == Placement::kMoves;
   }
   any_ = hands_on && moves;
 }
@@ -63,30 +63,30 @@ bool LoopInvariants::IsElement(InstructionId id) const {
                       /*ignore_layout=*/false);
 }
 
-// Of an instruction whose operands have their fates.
-Fate LoopInvariants::FateOf(InstructionId id) const {
+// The placement of an instruction whose operands have theirs.
+Placement LoopInvariants::PlacementOf(InstructionId id) const {
   const Instruction& instruction = body()[id];
-  if (IsElement(id)) return Fate::kAvailable;
+  if (IsElement(id)) return Placement::kAvailable;
   const InstructionIds& operands = instruction.operands();
   const Module& module = loop_.outside().module();
   if (instruction.opcode() == Opcode::kParameter ||
       std::any_of(operands.begin(), operands.end(),
                   [&](InstructionId operand) {
-                    return fates_.at(operand) == Fate::kStays;
+                    return placements_.at(operand) == Placement::kStays;
                   }) ||
       body().HasControlDependency(id) || module.HasSideEffect(instruction) ||
       !SurelyEnds(module, body(), id)) {
-    return Fate::kStays;
+    return Placement::kStays;
   }
-  return MovesWithAUserOnly(instruction.opcode()) ? Fate::kAvailable
-                                                  : Fate::kMoves;
+  return MovesWithAUserOnly(instruction.opcode()) ? Placement::kAvailable
+                                                  : Placement::kMoves;
 }
 
 std::vector<InstructionId> LoopInvariants::Copied() const {
   IdMap<bool> needed;
   std::vector<InstructionId> copied;
   for (auto it = order_.rbegin(); it != order_.rend(); ++it) {
-    if (fates_.at(*it) != Fate::kMoves && !needed.at(*it)) continue;
+    if (placements_.at(*it) != Placement::kMoves && !needed.at(*it)) continue;
     copied.push_back(*it);
     if (IsElement(*it)) continue;
     for (InstructionId operand : body()[*it].operands()) needed[operand] = true;
@@ -103,11 +103,12 @@ InstructionIds LoopInvariants::StillUsed() const {
     const bool used =
         std::any_of(users.begin(), users.end(),
                     [&](InstructionId user) { return stays.at(user); });
-    if (fates_.at(*it) == Fate::kMoves) {
+    if (placements_.at(*it) == Placement::kMoves) {
       if (used) moved.push_back(*it);
       continue;
     }
-    stays[*it] = used || *it == body().root() || fates_.at(*it) == Fate::kStays;
+    stays[*it] = used || *it == body().root() ||
+                 placements_.at(*it) == Placement::kStays;
   }
   std::reverse(moved.begin(), moved.end());
   return moved;

@@ -10,9 +10,9 @@
 
 namespace hone::hlo {
 
-// The fate of an instruction of a loop's body when those that compute the same
-// in every round move in front of the loop.
-enum class Fate : uint8_t {
+// The placement of an instruction of a loop's body: inside the loop, or in
+// front of it if it computes the same in every round.
+enum class Placement : uint8_t {
   kStays,
   // The same in every round, and copied outside if something moved uses it:
   // an element that is handed on, a constant, or an operation of little cost.
@@ -20,7 +20,7 @@ enum class Fate : uint8_t {
   kMoves,
 };
 
-// The fates of a body's instructions, by their ids.
+// The placements of a body's instructions, by their ids.
 class LoopInvariants {
  public:
   // `loop`, which outlives this, takes its state apart.
@@ -39,11 +39,11 @@ class LoopInvariants {
 
  private:
   const Computation& body() const { return loop_.body().computation(); }
-  Fate FateOf(InstructionId id) const;
+  Placement PlacementOf(InstructionId id) const;
 
   LoopRewriter& loop_;
   std::vector<InstructionId> order_;
-  IdMap<Fate> fates_;
+  IdMap<Placement> placements_;
   bool any_ = false;
 };
 

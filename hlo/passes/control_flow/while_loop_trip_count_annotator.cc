@@ -9,9 +9,10 @@
 // whatever changes a counter afterwards must look after the annotation, so this
 // goes last (ChangedTupleAttributes follows it to another element). An
 // annotation that is there already is replaced when it says something else; a
-// backend_config about other matters stays. Ends of control dependencies keep
-// reading the counter, and scheduled modules are left alone.
+// backend_config about other matters, or more of them, stays. Ends of control
+// dependencies keep reading the counter, and scheduled modules are left alone.
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -46,12 +47,19 @@ std::string Annotation(const CountedLoop& loop) {
   return text;
 }
 
+// The number of keys in JSON text, nested ones included.
+std::ptrdiff_t KeyCount(absl::string_view json) {
+  return std::count(json.begin(), json.end(), ':');
+}
+
 bool Annotate(Rewriter& r, InstructionId id, const CountedLoop& loop) {
   const std::string annotation = Annotation(loop);
   auto attributes = std::make_shared<Attributes>(r[id].attributes());
   for (auto& [name, value] : attributes->others) {
     if (name != kAttribute) continue;
-    if (value == annotation || !absl::StrContains(value, kTripCount)) {
+    // A config about other matters stays, and so does one about more.
+    if (value == annotation || !absl::StrContains(value, kTripCount) ||
+        KeyCount(value) > KeyCount(annotation)) {
       return false;
     }
     value = annotation;

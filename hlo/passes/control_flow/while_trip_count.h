@@ -8,7 +8,7 @@
 
 namespace hone::hlo {
 
-// How often the body of a while runs; kOther: more often, or not known.
+// The trip count of a while; kOther: more than one, or unknown.
 enum class TripCount { kZero, kOne, kOther };
 
 // The trip count of the while `id`, found by computing its condition from the
@@ -23,7 +23,8 @@ struct CountedLoop {
   // The integer's place in the tuple.
   int32_t element = 0;
   int64_t trip_count = 0;
-  // Where each round adds the same amount: in round k it is init + k * step.
+  // The values of a counter that grows by a constant: in round k it is
+  // init + k * step.
   struct Progression {
     int64_t init = 0;
     int64_t step = 0;

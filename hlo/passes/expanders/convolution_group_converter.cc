@@ -79,7 +79,10 @@ bool Convert(Rewriter& r, InstructionId id) {
   ConvolutionDimensions d = *old.convolution;
   const bool is_batch = d.batch_group_count > 1;
   const int64_t groups = is_batch ? d.batch_group_count : d.feature_group_count;
-  if (groups == 1 || convolution.shape().num_elements() == 0 ||
+  // So that groups * groups, the size of the dilated dimension, is in range.
+  constexpr int64_t kMaxGroups = int64_t{1} << 30;
+  if (groups == 1 || groups > kMaxGroups ||
+      convolution.shape().num_elements() == 0 ||
       IsLibraryConvolution(convolution,
                            r.shape(convolution.operand(0)).element_type())) {
     return false;

@@ -95,7 +95,10 @@ class SliceSinker final : public Pass {
 
   absl::StatusOr<bool> Run(Module& module,
                            const RewriteOptions& options) const override {
-    return RewriteModule(module, {.name = name()}, options, Sink);
+    // IsOnSlices asks whether the instruction may be replaced, after cheaper
+    // questions.
+    return RewriteModule(module, {.name = name(), .checks_itself = true},
+                         options, Sink);
   }
 };
 

@@ -74,13 +74,52 @@ bool MultipliesOperands(Opcode opcode) {
   }
 }
 
+// Returns true if all targets compute the same floats: the operation moves
+// data, or IEEE 754 defines its result.
+bool IsDefinedOnFloats(Opcode opcode) {
+  static const OpcodeSet kOpcodes = {Opcode::kAbs,
+                                     Opcode::kAdd,
+                                     Opcode::kBitcastConvert,
+                                     Opcode::kCeil,
+                                     Opcode::kClamp,
+                                     Opcode::kCompare,
+                                     Opcode::kConcatenate,
+                                     Opcode::kConvert,
+                                     Opcode::kCopy,
+                                     Opcode::kDivide,
+                                     Opcode::kDynamicSlice,
+                                     Opcode::kDynamicUpdateSlice,
+                                     Opcode::kFloor,
+                                     Opcode::kGather,
+                                     Opcode::kIsFinite,
+                                     Opcode::kMaximum,
+                                     Opcode::kMinimum,
+                                     Opcode::kMultiply,
+                                     Opcode::kNegate,
+                                     Opcode::kPad,
+                                     Opcode::kReducePrecision,
+                                     Opcode::kRemainder,
+                                     Opcode::kReshape,
+                                     Opcode::kReverse,
+                                     Opcode::kRoundNearestAfz,
+                                     Opcode::kRoundNearestEven,
+                                     Opcode::kSelect,
+                                     Opcode::kSign,
+                                     Opcode::kSlice,
+                                     Opcode::kSubtract,
+                                     Opcode::kTranspose};
+  return kOpcodes.Contains(opcode);
+}
+
 // Returns true if targets may round the result otherwise than the evaluator.
-bool MayRoundOtherwise(const Instruction& instruction) {
-  const ElementType type = instruction.shape().element_type();
-  if (IsComplex(type)) return true;
-  return IsFloat(type) && (IsTranscendental(instruction.opcode()) ||
-                           MultipliesOperands(instruction.opcode()) ||
-                           !instruction.called().empty());
+bool MayRoundOtherwise(const Rewriter& r, const Instruction& instruction) {
+  bool has_float = IsFloat(instruction.shape().element_type());
+  bool has_complex = IsComplex(instruction.shape().element_type());
+  for (InstructionId operand : instruction.operands()) {
+    has_float |= IsFloat(r.shape(operand).element_type());
+    has_complex |= IsComplex(r.shape(operand).element_type());
+  }
+  return has_complex || (has_float && !IsDefinedOnFloats(instruction.opcode()));
 }
 
 bool HasKnownValue(const Rewriter& r, InstructionId id) {
@@ -141,7 +180,7 @@ bool IsFoldable(const Rewriter& r, InstructionId id) {
                        return HasKnownValue(r, operand);
                      }) &&
          instruction.shape().IsArray() && SizesAreSmall(r, instruction) &&
-         (!MayRoundOtherwise(instruction) ||
+         (!MayRoundOtherwise(r, instruction) ||
           r.Permits(NumericClass::kReassociates)) &&
          std::all_of(instruction.called().begin(), instruction.called().end(),
                      [&](ComputationId region) {

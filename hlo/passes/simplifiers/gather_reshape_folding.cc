@@ -4,8 +4,8 @@
 //   scatter(x, reshape(i), u)  →  scatter(x, i, u)
 //   scatter(x, i, reshape(u))  →  scatter(x, i, u)
 //
-// The rules, and when they are legal, are those of algsimp/indexing.cc. Numeric
-// class: exact. They undo the normal form of gather_simplifier and
+// The rules, and when they are legal, are those of algsimp/gather_scatter.cc.
+// Numeric class: exact. They undo the normal form of gather_simplifier and
 // scatter_simplifier, with which this must not share a loop. Hone's own:
 // upstream has no such rewrite.
 

@@ -1,4 +1,4 @@
-// logistic-recognizer: names the logistic function where it is spelt out.
+// logistic-recognizer: names the logistic function where it is spelled out.
 //
 //   1 / (1 + exp(-x))  →  logistic(x)
 //

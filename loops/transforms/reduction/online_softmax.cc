@@ -84,8 +84,8 @@ struct Passes {
   std::vector<Sum> sums;
 };
 
-// Whether `value` is an exponential of `x`, with or without a factor that has
-// nothing to do with the passes.
+// Returns true if `value` is an exponential of `x`, with or without a factor
+// that has nothing to do with the passes.
 absl::Status CheckAddend(const Program& program, const Expression& value,
                          const Passes& passes, const ExpressionPtr& x,
                          const Path& first, const Path& second) {

@@ -67,6 +67,7 @@ TEST(Annotations, RejectsShardingsThatDoNotFit) {
        {"{devices=[2]<=[2]}", "{devices=[2,1,1]<=[2]}",
         "{devices=[2,1]<=[2] last_tile_dim_replicate}", "{devices=[1,2]0,1,2}",
         "{devices=[1,2]0,2}", "{devices=[1,4]<=[4]}", "{maximal device=7}",
+        "{devices=[0,2]<=[0]}", "{devices=[-1,-2]<=[2]}",
         "{{replicated}, {replicated}}"}) {
     EXPECT_THAT(Verify(Negate(absl::StrCat("sharding=", sharding))).ToString(),
                 HasSubstr("instruction n: sharding"))

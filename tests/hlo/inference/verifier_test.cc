@@ -4,14 +4,17 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 #include "hlo/text/parser.h"
+#include "tests/support/status_matchers.h"
 
 namespace hone::hlo {
 namespace {
 
+using ::hone::testing::StatusIs;
 using ::testing::HasSubstr;
 
 Module Parse(absl::string_view text) {
@@ -192,6 +195,19 @@ TEST(Verifier, RejectsLayoutsThatAreNoPermutation) {
   shape->set_layout({{1, 1}, ""});
   entry.mutable_instruction(0).set_shape(shape);
   ExpectError(module, "layout {1,1} of f32[2,3]{1,1}, expected a permutation");
+}
+
+// Shapes are walked recursively.
+TEST(Verifier, RejectsTuplesNestedTooDeeply) {
+  std::string text = "HloModule m\nENTRY e {\n  t0 = f32[] constant(1)\n";
+  for (int i = 0; i < 20'000; ++i) {
+    absl::StrAppend(&text, "  t", i + 1, " = tuple(t", i, ")\n");
+  }
+  EXPECT_THAT(
+      ParseHloText(text + "  ROOT r = f32[] negate(t0)\n}\n"),
+      StatusIs(absl::StatusCode::kInvalidArgument,
+               HasSubstr("tuple nested too deeply, expected at most 500 "
+                         "levels")));
 }
 
 TEST(Verifier, RejectsLiteralsOfAnotherShape) {

@@ -59,19 +59,6 @@ TEST(Computation, ReplaceAllUsesMovesUsersControlEdgesAndRoot) {
   EXPECT_THAT(c.control_predecessors(last), ElementsAre(b));
 }
 
-TEST(Computation, RemovesUnusedOperandsButNotParameters) {
-  Computation c;
-  const InstructionId p = c.AddInstruction(Instruction::Parameter(0, Vector()));
-  const InstructionId a = c.AddInstruction(Unary(Opcode::kNegate, p));
-  const InstructionId b = c.AddInstruction(Unary(Opcode::kAbs, a));
-  const InstructionId root = c.AddInstruction(Unary(Opcode::kSine, p));
-  c.set_root(root);
-  c.RemoveWithUnusedOperands(b);
-  EXPECT_THAT(c.LiveInstructions(), ElementsAre(p, root));
-  EXPECT_THAT(c[p].users(), ElementsAre(root));
-  EXPECT_EQ(c.live_count(), 2);
-}
-
 TEST(Computation, PostOrderPutsOperandsAndControlPredecessorsFirst) {
   Computation c;
   const InstructionId p = c.AddInstruction(Instruction::Parameter(0, Vector()));

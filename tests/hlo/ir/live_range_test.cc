@@ -64,7 +64,9 @@ TEST(LiveRange, GoesOverComputations) {
     c.set_root(c.AddInstruction(Number(0)));
     module.set_entry(module.AddComputation(std::move(c)));
   }
-  module.RemoveComputation(1);
+  Computation& entry = module.mutable_computation(module.entry());
+  entry.mutable_instruction(entry.root()).set_called({0});
+  ASSERT_TRUE(module.RemoveUnreachableComputations());
   std::vector<ComputationId> ids;
   for (const Computation& c : module.computations()) ids.push_back(c.id());
   EXPECT_THAT(ids, ElementsAre(0, 2));

@@ -148,7 +148,7 @@ void SayWhereItDied(int) {
 void FuzzOne(uint64_t seed, Statistics& statistics) {
   const Module module = RandomModule(seed, Features(seed));
   if (module.entry() == kNoComputation) return;
-  const auto names = PassNames();
+  const auto names = Passes().ids();
   const int64_t max_shown = FromEnvironment("HONE_FUZZ_SHOWN", kMaxShown);
   std::vector<std::vector<std::string>> orders;
   for (absl::string_view name : names) orders.push_back({std::string(name)});

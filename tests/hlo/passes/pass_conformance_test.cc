@@ -153,7 +153,7 @@ std::string TestName(const ::testing::TestParamInfo<std::string>& info) {
 }
 
 std::vector<std::string> Names() {
-  const auto names = PassNames();
+  const auto names = Passes().ids();
   return {names.begin(), names.end()};
 }
 
@@ -187,7 +187,7 @@ TEST(PassRegistry, NamesTheKnownPassesWhenOneIsUnknown) {
   EXPECT_THAT(FindPass("no-such-pass"),
               testing::StatusIs(
                   absl::StatusCode::kNotFound,
-                  ::testing::HasSubstr(absl::StrJoin(PassNames(), ", "))));
+                  ::testing::HasSubstr(absl::StrJoin(Passes().ids(), ", "))));
 }
 
 TEST(PassOrders, RandomOnesKeepTheMeaning) {

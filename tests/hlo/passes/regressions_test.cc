@@ -51,7 +51,7 @@ class Regressions : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(Regressions, EveryPassKeepsTheMeaning) {
   const Module module = Read(GetParam());
-  for (absl::string_view name : PassNames()) {
+  for (absl::string_view name : Passes().ids()) {
     SCOPED_TRACE(name);
     const auto failure = CheckOrder({module, {std::string(name)}}, FindPass,
                                     nullptr, {.extremes = true});
@@ -61,7 +61,7 @@ TEST_P(Regressions, EveryPassKeepsTheMeaning) {
 
 TEST_P(Regressions, EveryPassConverges) {
   const Module original = Read(GetParam());
-  for (absl::string_view name : PassNames()) {
+  for (absl::string_view name : Passes().ids()) {
     SCOPED_TRACE(name);
     HONE_ASSERT_OK_AND_ASSIGN(const Pass* const pass, FindPass(name));
     Module module = original;

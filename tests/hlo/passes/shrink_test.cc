@@ -28,7 +28,9 @@ class PlantedBug final : public Pass {
         const Instruction& old = module.computation(id)[i];
         if (old.opcode() != Opcode::kCosine) continue;
         const Instruction sine(Opcode::kSine, old.shape_ptr(), old.operands());
-        module.mutable_computation(id).ReplaceWithNew(i, sine);
+        Computation& computation = module.mutable_computation(id);
+        computation.ReplaceAllUses(i, computation.AddInstruction(sine));
+        computation.Remove(i);
         changed = true;
       }
     }

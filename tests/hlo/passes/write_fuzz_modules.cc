@@ -92,7 +92,7 @@ int Main(int argc, char** argv) {
   if (argc == 5) {
     passes = absl::StrSplit(argv[4], ',');
   } else {
-    for (absl::string_view name : PassNames()) passes.emplace_back(name);
+    for (absl::string_view name : Passes().ids()) passes.emplace_back(name);
   }
   fs::create_directories(argv[1]);
   for (int64_t seed = first; seed < first + count; ++seed) {

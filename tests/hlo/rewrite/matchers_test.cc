@@ -41,12 +41,6 @@ TEST_F(MatchersTest, KeepsTheOrderUnlessToldOtherwise) {
   EXPECT_FALSE(r_.Match(b, m::MultiplyAnyOrder(m::Op(), m::Uniform(2))));
 }
 
-TEST_F(MatchersTest, CountsUsers) {
-  EXPECT_TRUE(r_.Match(Find(module_, "a"), m::Add().WithOneUser()));
-  EXPECT_FALSE(r_.Match(Find(module_, "n"), m::Negate().WithOneUser()));
-  EXPECT_FALSE(r_.Match(Find(module_, "t"), m::Tuple().WithOneUser()));
-}
-
 TEST_F(MatchersTest, AnswersNoForNoInstruction) {
   EXPECT_FALSE(r_.Match(kNoInstruction, m::Op()));
 }

@@ -1,5 +1,6 @@
 #include "hlo/rewrite/rewriter.h"
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -157,6 +158,25 @@ TEST(Rewriter, RefusesWhatCannotBeCarried) {
   EXPECT_FALSE(r.Replace(Find(module, "q"), Find(module, "p")));
   EXPECT_TRUE(r.ok());
   EXPECT_FALSE(r.changed());
+}
+
+// An inner operation that would be absorbed.
+TEST(Rewriter, RefusesToLoseAnAnnotatedOperand) {
+  for (const char* attribute :
+       {"sharding={replicated}", R"(frontend_attributes={a="b"})"}) {
+    Module module = EntryModule(absl::StrCat(R"(
+  x = f32[4] parameter(0)
+  n = f32[4] negate(x), )",
+                                             attribute, R"(
+  ROOT m = f32[4] negate(n))"));
+    Rewriter r(module, module.entry(), kOptions);
+    EXPECT_FALSE(r.Replace(Find(module, "m"), Find(module, "x")));
+    EXPECT_FALSE(r.changed());
+    // What uses it keeps it.
+    EXPECT_TRUE(r.Replace(Find(module, "m"),
+                          MakeUnary(r, Opcode::kAbs, Find(module, "n"))));
+    HONE_EXPECT_OK(r.status());
+  }
 }
 
 TEST(Rewriter, DropsWhatNoLongerFitsAChangedShape) {

@@ -57,7 +57,7 @@ std::unique_ptr<space::Problem> PassOrder(Names passes) {
 }
 
 Names AllPasses() {
-  const std::vector<absl::string_view> passes = hlo::PassNames();
+  const std::vector<absl::string_view> passes = hlo::Passes().ids();
   return {passes.begin(), passes.end()};
 }
 

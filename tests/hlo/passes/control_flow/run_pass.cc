@@ -26,8 +26,7 @@ std::string Run(absl::string_view pass_name, absl::string_view text,
   const absl::StatusOr<bool> changed = (*pass)->Run(output, options);
   HONE_EXPECT_OK(changed);
   if (!changed.ok()) return "";
-  PrintOptions print;
-  print.layouts = false;
+  const PrintOptions print = {.layouts = false};
   const std::string result = PrintModule(output, print);
   HONE_EXPECT_OK(VerifyModule(output)) << result;
   if (!*changed) {

@@ -222,5 +222,15 @@ TEST(WhileLoopTripCountAnnotator, KeepsABackendConfigOfOtherMatters) {
                   R"(, backend_config={"device_type":"host"})"));
 }
 
+// Of which only a part would be known.
+TEST(WhileLoopTripCountAnnotator, KeepsABackendConfigOfMore) {
+  ExpectUnchanged(
+      kName,
+      Loop(
+          "constant(3)", "add(i, two)", "compare(i, n), direction=LT",
+          "i = s32[] constant(11)",
+          R"(, backend_config={"known_trip_count":{"n":"4"},"known_init_step":{"init":"3","step":"2"},"known_induction_variable":{"tuple_index":"0"},"dynamic_variable_tuple_indices":[2],"other":1})"));
+}
+
 }  // namespace
 }  // namespace hone::hlo

@@ -17,7 +17,7 @@ namespace hone::hlo {
 namespace {
 
 // Expects the same meaning on ordinary values, with nothing of a batch
-// normalisation left.
+// normalization left.
 void ExpectExpands(absl::string_view body) {
   const Module input = ParseForTest(Entry(body));
   Module module = input;

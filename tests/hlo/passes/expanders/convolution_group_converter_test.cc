@@ -77,5 +77,13 @@ TEST(ConvolutionGroupConverter, KeepsTheResultType) {
   ROOT c = s32[6,4,2] convolution(x, k), window={size=5}, dim_labels=b0f_0io->f0b, batch_group_count=2)"));
 }
 
+// The square of their number is no size.
+TEST(ConvolutionGroupConverter, KeepsGroupsBeyondAnySize) {
+  ExpectUnchanged(kPass, Entry(R"(
+  x = s8[1,1,2147483648] parameter(0)
+  k = s8[1,1,2147483648] parameter(1)
+  ROOT c = s8[1,1,2147483648] convolution(x, k), window={size=1}, dim_labels=b0f_0io->b0f, feature_group_count=2147483648)"));
+}
+
 }  // namespace
 }  // namespace hone::hlo

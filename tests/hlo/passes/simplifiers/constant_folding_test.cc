@@ -188,6 +188,27 @@ ENTRY e {
   ExpectKeepsMeaning("constant_folding",
                      absl::StrReplaceAll(kBody, {{"$OPCODE", "negate"}}),
                      {.numerics = Numerics::kExact});
+  // A hypotenuse, and a product with a reciprocal root.
+  for (const char* text : {R"(
+HloModule m
+ENTRY e {
+  x = f32[2] parameter(0)
+  c = c64[2] constant({(3, 4), (0.001, 2.9)})
+  d = f32[2] abs(c)
+  ROOT r = f32[2] add(x, d)
+})",
+                           R"(
+HloModule m
+ENTRY e {
+  x = f32[2,1] parameter(0)
+  c = f32[2,1] constant({{1}, {2}})
+  s = f32[1] constant({3})
+  d = f32[2,1] batch-norm-inference(c, s, s, s, s), epsilon=0.001, feature_index=1
+  ROOT r = f32[2,1] add(x, d)
+})"}) {
+    ExpectUnchanged("constant_folding", text, {.numerics = Numerics::kExact});
+    ExpectKeepsMeaning("constant_folding", text);
+  }
 }
 
 TEST(ConstantFolding, CarriesAttributes) {
