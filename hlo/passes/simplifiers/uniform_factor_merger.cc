@@ -14,10 +14,9 @@
 // Numeric class: reassociates for one tensor with constants that are all of
 // magnitude at least 1, or all at most 1, and whose product is finite and
 // normal: what overflows or underflows on the way does so in the end, up to
-// rounding at the largest number. All else
-// changes the range: x * s * t may be finite where s * t is infinite (loss
-// scales), zero times that is NaN, and a product of tensors may need its small
-// factor early. Hone's own: upstream's algsimp merges constants only.
+// rounding. All else changes the range: x * s * t may be finite where s * t is
+// infinite (loss scales), zero times that is NaN, and a product of tensors may
+// need its small factor early. Hone's own: upstream's algsimp merges constants.
 
 #include <algorithm>
 #include <cmath>
