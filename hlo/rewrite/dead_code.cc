@@ -7,16 +7,18 @@
 namespace hone::hlo {
 
 bool RemoveDeadInstructions(Module& module, ComputationId computation_id) {
-  const RewriteOptions options;
-  Rewriter r(module, computation_id, options);
+  const Computation& computation = module.computation(computation_id);
   std::vector<InstructionId> unused;
-  for (const Instruction& instruction : r.computation().instructions()) {
+  for (const Instruction& instruction : computation.instructions()) {
     if (instruction.users().empty() &&
         instruction.opcode() != Opcode::kParameter &&
-        instruction.id() != r.computation().root()) {
+        instruction.id() != computation.root()) {
       unused.push_back(instruction.id());
     }
   }
+  if (unused.empty()) return false;
+  const RewriteOptions options;
+  Rewriter r(module, computation_id, options);
   // Backwards: the youngest users of an operand are found fastest.
   for (auto it = unused.rbegin(); it != unused.rend(); ++it) r.RemoveDead(*it);
   return r.changed();
