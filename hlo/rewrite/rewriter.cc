@@ -372,7 +372,9 @@ void Rewriter::RemoveDead(InstructionId id, bool parameters) {
     const InstructionIds operands = instruction.operands();
     if (next < mark_) changed_ = true;
     Mutable().Remove(next);
-    worklist.insert(worklist.end(), operands.begin(), operands.end());
+    for (InstructionId operand : operands) {
+      if ((*current_)[operand].users().empty()) worklist.push_back(operand);
+    }
   }
 }
 
