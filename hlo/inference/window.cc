@@ -86,9 +86,9 @@ Result InferConvolution(const Context& context) {
   HONE_RETURN_IF_ERROR(ExpectAllDimensions("dim_labels of the output",
                                            c.output_batch, c.output_feature,
                                            c.output_spatial, rank));
-  static const Window* const kNoWindow = new Window;
+  static const Window* const no_window = new Window;
   const Window& window = context.attributes().window == nullptr
-                             ? *kNoWindow
+                             ? *no_window
                              : *context.attributes().window;
   DimensionVector base;
   for (int64_t d : c.input_spatial) base.push_back(input.dimension(d));

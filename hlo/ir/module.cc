@@ -9,7 +9,7 @@ namespace {
 // Opcodes that neither have an effect nor call a computation, as most regions
 // of reductions consist of.
 const OpcodeSet& PlainOpcodes() {
-  static const OpcodeSet kOpcodes = [] {
+  static const OpcodeSet plain = [] {
     OpcodeSet opcodes = {Opcode::kBroadcast, Opcode::kConstant,
                          Opcode::kGetTupleElement, Opcode::kParameter,
                          Opcode::kTuple};
@@ -19,7 +19,7 @@ const OpcodeSet& PlainOpcodes() {
     }
     return opcodes;
   }();
-  return kOpcodes;
+  return plain;
 }
 
 }  // namespace

@@ -39,11 +39,11 @@ Rewriter::~Rewriter() {
 
 // An array of many dimensions of size 1, so that reading on is harmless.
 const Instruction& Rewriter::Misfit() {
-  static const Instruction* const kMisfit = new Instruction(
+  static const Instruction* const misfit = new Instruction(
       Opcode::kUnknown,
       Shape::Array(ElementType::kF32, std::vector<int64_t>(32, 1)),
       InstructionIds(8, kNoInstruction));
-  return *kMisfit;
+  return *misfit;
 }
 
 void Rewriter::Fail(absl::string_view what, Place place) {

@@ -87,8 +87,8 @@ struct Table {
 };
 
 const Table& Rules() {
-  static const Table kTable;
-  return kTable;
+  static const Table table;
+  return table;
 }
 
 bool Simplify(Rewriter& r, InstructionId id) {

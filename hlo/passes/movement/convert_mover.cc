@@ -26,10 +26,10 @@ namespace hone::hlo {
 namespace {
 
 const OpcodeSet& MovingOpcodes() {
-  static const OpcodeSet kOpcodes = {Opcode::kConcatenate, Opcode::kPad,
-                                     Opcode::kReshape, Opcode::kSlice,
-                                     Opcode::kTranspose};
-  return kOpcodes;
+  static const OpcodeSet opcodes = {Opcode::kConcatenate, Opcode::kPad,
+                                    Opcode::kReshape, Opcode::kSlice,
+                                    Opcode::kTranspose};
+  return opcodes;
 }
 
 bool IsSubByte(ElementType type) {
