@@ -60,7 +60,7 @@ class CallMetrics {
   const absl::Duration start_;
 };
 
-// What a suspended call waits for: wake-up, timeout or cancellation.
+// The events that resume a suspended call: wake-up, timeout, cancellation.
 struct Wait {
   // Calls `wake` on the event. Returns a handle; after its end `wake` is not
   // called any more.

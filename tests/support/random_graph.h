@@ -264,7 +264,7 @@ class RandomGraph {
   std::vector<Value> values_;
   // Likewise, those for which IsSpecial holds.
   std::vector<Value> special_;
-  // What control dependencies may name.
+  // The instructions that control dependencies may name.
   std::vector<std::string> instructions_;
   // Whether the last Body uses each of its parameters, as a fusion's must.
   bool uses_every_parameter_ = false;
