@@ -8,7 +8,7 @@ For every DIR/NAME.hlo it compiles NAME of the corpus and the rewritten module,
 runs both on the same seeded inputs and compares every output. A module passes
 when each output's largest error, relative to the larger of the element's
 magnitude and the output's root mean square, is at most the tolerance of its
-type (TOLERANCE). Exit status 1 when any module fails.
+type (TOLERANCE in xla_runner.py). Exit status 1 when any module fails.
 
 --time ROUNDS also measures run time, of equal modules only: at most ROUNDS
 pairs of the original (A) and the rewritten module (B), one right after the
@@ -35,14 +35,12 @@ import statistics
 import sys
 import time
 
-import jax
 import numpy as np
 import zstandard
-from jax._src.lib import xla_client
-from jaxlib import _hlo, _jax
 
-TOLERANCE = {"float64": 1e-9, "float32": 1e-3, "bfloat16": 3e-2,
-             "float16": 2e-2}
+# TOLERANCE is here for bench/kernels/time_modules.py alone.
+from xla_runner import (TOLERANCE, Runner, error, make_arguments, mismatch,
+                        parameter_shapes, within_tolerance)
 
 # Of --time; see above.
 SAMPLE_SECONDS = 0.02
@@ -51,83 +49,13 @@ MIN_PAIRS = 6  # even, so that both orders occur equally often
 CONFIRM_BELOW = 0.97
 
 
-class Runner:
-    """Compiles and runs HLO text on the CPU backend."""
-
-    def __init__(self):
-        self.device = jax.devices("cpu")[0]
-        self.client = self.device.client
-
-    def compile(self, text):
-        proto = _hlo.hlo_module_from_text(text).as_serialized_hlo_module_proto()
-        stablehlo = _jax.mlir.hlo_to_stablehlo(proto)
-        return self.client.compile_and_load(
-            stablehlo, _jax.DeviceList((self.device,)),
-            xla_client.CompileOptions())
-
-    def put(self, arguments):
-        """Device buffers for run() and seconds_per_call()."""
-        return [jax.device_put(a, self.device) for a in arguments]
-
-    def run(self, executable, buffers):
-        return [np.asarray(a) for a in executable.execute(buffers)]
-
-    def seconds_per_call(self, executable, buffers, calls):
-        """Mean over calls in a row, each waited for."""
-        start = time.perf_counter()
-        for _ in range(calls):
-            for output in executable.execute(buffers):
-                output.block_until_ready()
-        return (time.perf_counter() - start) / calls
-
-
-def parameter_shapes(text):
-    """Shapes of the entry parameters, from entry_computation_layout."""
-    layout = text.split("entry_computation_layout={(", 1)[1].split(")->", 1)[0]
-    found = re.findall(r"([a-z]+[0-9]*[a-z0-9]*)\[([0-9,]*)\]", layout)
-    return [(t, tuple(int(d) for d in dims.split(",") if d))
-            for t, dims in found]
-
-
-DTYPES = {"pred": np.bool_, "s8": np.int8, "s16": np.int16, "s32": np.int32,
-          "s64": np.int64, "u8": np.uint8, "u16": np.uint16, "u32": np.uint32,
-          "u64": np.uint64, "f16": np.float16, "f32": np.float32,
-          "f64": np.float64, "bf16": jax.numpy.bfloat16}
-
-
-def make_arguments(shapes, seed, positive):
-    """Small normals for floats, small non-negative integers."""
-    rng = np.random.default_rng(seed)
-    arguments = []
-    for name, shape in shapes:
-        dtype = DTYPES[name]
-        if dtype == np.bool_:
-            value = rng.integers(0, 2, shape).astype(np.bool_)
-        elif np.issubdtype(dtype, np.integer):
-            value = rng.integers(0, 8, shape).astype(dtype)
-        else:
-            value = rng.normal(0, 0.1, shape)
-            value = (np.abs(value) if positive else value).astype(dtype)
-        arguments.append(value)
-    return arguments
-
-
-def error(a, b):
-    """Largest relative error as in the module comment; inf for a NaN or an
-    infinity on one side only."""
-    if a.dtype == np.bool_ or np.issubdtype(a.dtype, np.integer):
-        return 0.0 if np.array_equal(a, b) else np.inf
-    x, y = a.astype(np.float64), b.astype(np.float64)
-    same = (x == y) | (np.isnan(x) & np.isnan(y))
-    if same.all():
-        return 0.0
-    if not (np.isfinite(x) | same).all() or not (np.isfinite(y) | same).all():
-        return np.inf
-    finite = x[np.isfinite(x)]
-    rms = np.sqrt(np.mean(finite * finite)) if finite.size else 0.0
-    scale = np.maximum(np.maximum(np.abs(x), np.abs(y)), rms)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return float(np.nanmax(np.where(same, 0.0, np.abs(x - y) / scale)))
+def seconds_per_call(executable, buffers, calls):
+    """Mean over calls in a row, each waited for."""
+    start = time.perf_counter()
+    for _ in range(calls):
+        for output in executable.execute(buffers):
+            output.block_until_ready()
+    return (time.perf_counter() - start) / calls
 
 
 def nan_fraction(outputs):
@@ -175,16 +103,14 @@ def compare(runner, module):
     """Whether the outputs are equal, the largest error, and where it is."""
     a = module.expected
     b = runner.run(module.rewritten, module.buffers)
-    if len(a) != len(b):
-        return False, np.inf, f"{len(a)} outputs became {len(b)}"
+    if problem := mismatch(a, b):
+        return False, np.inf, problem
     worst, where, ok = 0.0, "", True
     for i, (x, y) in enumerate(zip(a, b)):
-        if x.shape != y.shape or x.dtype != y.dtype:
-            return False, np.inf, f"output {i} changed its shape or type"
         e = error(x, y)
         if e > worst:
             worst, where = e, f"output {i}"
-        ok = ok and e <= TOLERANCE.get(str(x.dtype), 0.0)
+        ok = ok and within_tolerance(e, x.dtype)
     return ok, worst, where
 
 
@@ -223,12 +149,11 @@ def time_module(runner, module, rounds):
                    "again": runner.compile(module.text)}
     for executable in executables.values():  # warm-up; the last run counts
         for _ in range(2):
-            once = runner.seconds_per_call(executable, module.buffers, 1)
+            once = seconds_per_call(executable, module.buffers, 1)
     calls = max(1, math.ceil(SAMPLE_SECONDS / once))
 
     def sample(which):
-        return runner.seconds_per_call(
-            executables[which], module.buffers, calls)
+        return seconds_per_call(executables[which], module.buffers, calls)
 
     timing = measure(sample, rounds, MODULE_SECONDS)
     if timing["speedup"] < CONFIRM_BELOW:

@@ -5,7 +5,9 @@ Usage: verifier_on_xla.py HONE [--verbose]
 Each variant is a valid module in which one thing is replaced. `HONE opt` reads
 and verifies it; XLA parses, verifies and compiles it. DELIBERATE lists the
 variants on which the verdicts are meant to differ, with the reason. Every base
-module must be accepted by both. Exit status 1 if any verdict is unexpected.
+module must be accepted by both. Exit status 1 if any verdict is unexpected, if
+Hone crashes or fails in another way than by refusing its input, or if
+DELIBERATE names a variant that does not exist.
 """
 
 import argparse
@@ -15,6 +17,10 @@ import sys
 import tempfile
 
 import xla_judge
+
+# The exit status of a command that refuses its input: kBadInput in
+# cli/command.h. A negative one here means that a signal ended the process.
+BAD_INPUT = 2
 
 SUM = """
 sum {
@@ -435,11 +441,18 @@ DELIBERATE = {
 }
 
 
-def hone_verdict(hone, path):
-    """None if Hone accepts the module, else what it says."""
+def hone_verdict(hone, name, path):
+    """None if Hone accepts the module, else its message. Ends the script if
+    Hone neither accepts nor refuses the module: a crash is no verdict."""
     result = subprocess.run([hone, "opt", str(path), "-o", str(path) + ".out"],
                             capture_output=True, text=True)
-    return None if result.returncode == 0 else result.stderr.strip()
+    if result.returncode == 0:
+        return None
+    if result.returncode == BAD_INPUT:
+        return result.stderr.strip()
+    sys.exit(f"{path.name} ({name}): hone opt ended with exit status "
+             f"{result.returncode}, expected 0 or {BAD_INPUT}\n"
+             f"{result.stderr}{path.read_text()}")
 
 
 def answer(judge, request):
@@ -460,18 +473,26 @@ def variants():
             yield f"{name}: {new.strip()}", text.replace(old, new, 1), False
 
 
+def check_deliberate():
+    """Ends the script if DELIBERATE names a variant that does not exist."""
+    names = {name for name, _, is_valid in variants() if not is_valid}
+    if stale := sorted(DELIBERATE.keys() - names):
+        sys.exit("DELIBERATE names no variant: " + ", ".join(stale))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("hone", help="the command to test")
     parser.add_argument("--verbose", action="store_true")
     args = parser.parse_args()
+    check_deliberate()
     jury = xla_judge.Jury(__file__)
     unexpected, count, refused = 0, 0, 0
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "variant.hlo")
         for name, text, is_valid in variants():
             path.write_text(text)
-            ours = hone_verdict(args.hone, path)
+            ours = hone_verdict(args.hone, name, path)
             reply = jury.ask({"text": text})
             theirs = "XLA died" if reply is None else reply["why"]
             count += 1
