@@ -18,7 +18,7 @@ tools/install_deps.sh build
 if [ ! -e build/release/build.ninja ]; then
   cmake --preset release -DHONE_BUILD_TESTS=OFF >/dev/null
 fi
-echo "building (the first build takes some minutes) ..." >&2
+echo "building (the first build takes about 10 minutes on two cores) ..." >&2
 cmake --build build/release --target honed hone
 
 bin=build/release/bin
