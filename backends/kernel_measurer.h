@@ -11,7 +11,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 
-#include "backends/cpu/calibration.h"
+#include "backends/cpu/measure/calibration.h"
 #include "loops/transforms/machine.h"
 #include "space/measurement.h"
 

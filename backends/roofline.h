@@ -1,7 +1,7 @@
 #ifndef HONE_BACKENDS_ROOFLINE_H_
 #define HONE_BACKENDS_ROOFLINE_H_
 
-#include "backends/cpu/calibration.h"
+#include "backends/cpu/measure/calibration.h"
 #include "hlo/ir/module.h"
 
 namespace hone::backends {

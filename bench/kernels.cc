@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "backends/cpu/export.h"
+#include "backends/cpu/export/export.h"
 #include "backends/cpu/host.h"
 #include "backends/process/local_kernels.h"
 #include "base/child_process.h"

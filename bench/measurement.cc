@@ -8,7 +8,7 @@
 #include "absl/strings/str_format.h"
 
 #include "backends/cpu/host.h"
-#include "backends/cpu/isolated_child.h"
+#include "backends/cpu/measure/isolated_child.h"
 #include "backends/process/local_kernels.h"
 #include "base/clock.h"
 #include "base/statistics.h"
@@ -26,7 +26,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// From 20 microseconds to a few milliseconds, bound by memory and by
+// Kernels of 20 microseconds to a few milliseconds, bound by memory and by
 // arithmetic.
 constexpr const char* kKernels[] = {"row_sum_1001x777", "transpose_1001x777",
                                     "softmax_4096x257", "matmul_256x256x256",

@@ -37,10 +37,10 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PIPELINE = "xla-cpu"
 LAST_PASS = "layout-assignment"
-# What the child prints to stderr after each compilation.
+# The line that the child prints to stderr after each compilation.
 COMPILED = "time_xla_passes: compiled"
 
-# Of hlo_pass_pipeline.cc; the time of day is that of the log line.
+# Log lines of hlo_pass_pipeline.cc; the time of day is that of the log line.
 PASS_BEGIN = re.compile(r"\]   HLO pass (.+)$")
 PASS_END = re.compile(r"\] HLO pass: (.+) time: .* \((\d+) us\) \(cumulative")
 CHECK_BEGIN = re.compile(r"\]     Invariant checker (?!done )")

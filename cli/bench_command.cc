@@ -4,7 +4,6 @@
 #include <memory>
 #include <string>
 
-#include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "cli/command.h"
 
@@ -47,6 +46,9 @@ void AddBench(CLI::App& parent, Context& context, const std::string& name,
   command->add_option("-o,--output", arguments->output, "JSON file");
   command->callback([arguments, run, status_of, &context] {
     RunCommand(context, [&]() -> absl::StatusOr<int> {
+      if (!arguments->output.empty()) {
+        HONE_RETURN_IF_ERROR(CheckWritable(arguments->output));
+      }
       HONE_ASSIGN_OR_RETURN(
           const Json document,
           run(arguments->options, context.json ? std::cerr : std::cout));
@@ -72,12 +74,12 @@ void AddPassOrderOptions(CLI::App& command, PassOrderArguments& arguments) {
       ->delimiter(',')
       ->capture_default_str();
   command.add_option("--trials", options.trials, "Budget of each search")
-      ->check(CLI::PositiveNumber)
+      ->transform(WholeNumber(1, kMaxCount))
       ->capture_default_str();
   command
       .add_option("--steps", options.steps,
                   "Budget of each search in passes run [no limit]")
-      ->check(CLI::PositiveNumber);
+      ->transform(WholeNumber(1, kMaxCount));
   command.add_option("--time", arguments.time,
                      "Budget of each search in time, e.g. 10s [no limit]");
   command
@@ -91,7 +93,7 @@ void AddPassOrderOptions(CLI::App& command, PassOrderArguments& arguments) {
   command.add_flag("--held-out", options.held_out,
                    "Only modules that no policy was trained on");
   command.add_option("--seeds", options.seeds, "Runs of each search")
-      ->check(CLI::Range(1, 1000))
+      ->transform(WholeNumber(1, 1000))
       ->capture_default_str();
   command.add_option("--corpus", options.corpus, "Folder of the corpus")
       ->capture_default_str();
@@ -104,10 +106,9 @@ void AddPassOrderOptions(CLI::App& command, PassOrderArguments& arguments) {
 absl::StatusOr<Json> RunPassOrder(const PassOrderArguments& arguments,
                                   std::ostream& out) {
   bench::PassOrderBenchOptions options = arguments.options;
-  if (!arguments.time.empty() &&
-      !absl::ParseDuration(arguments.time, &options.time)) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "--time '", arguments.time, "': expected a duration such as 10s"));
+  if (!arguments.time.empty()) {
+    HONE_ASSIGN_OR_RETURN(options.time,
+                          ParseDurationOption("--time", arguments.time));
   }
   return bench::RunPassOrderBench(options, out);
 }
@@ -134,7 +135,7 @@ void AddParseOptions(CLI::App& command, bench::ParseOptions& options) {
                   "Python with jaxlib; empty: leave out XLA")
       ->capture_default_str();
   command.add_option("--rounds", options.rounds, "Samples of each figure")
-      ->check(CLI::Range(1, 10000))
+      ->transform(WholeNumber(1, 10000))
       ->capture_default_str();
 }
 
@@ -143,9 +144,10 @@ void AddEnvironmentOptions(CLI::App& command,
   command.add_option("--module", options.module, "Module to walk from")
       ->capture_default_str();
   command.add_option("--steps", options.steps, "Steps of each row")
-      ->check(CLI::PositiveNumber)
+      ->transform(WholeNumber(1, kMaxCount))
       ->capture_default_str();
   command.add_option("--seed", options.seed, "Seed of the random walks")
+      ->transform(WholeNumber(0, kMaxSeed))
       ->capture_default_str();
 }
 
@@ -156,16 +158,17 @@ void AddKernelsOptions(CLI::App& command, bench::KernelsOptions& options) {
                      "Regular expression that a kernel's name must match");
   command.add_option("--threads", options.threads, "Numbers of threads")
       ->delimiter(',')
-      ->check(CLI::Range(1, 1024))
+      ->transform(WholeNumber(1, kMaxThreads))
       ->capture_default_str();
   command
       .add_option("--trials", options.trials,
                   "Trials of each search; 0: default schedules only")
-      ->check(CLI::NonNegativeNumber)
+      ->transform(WholeNumber(0, kMaxCount))
       ->capture_default_str();
   command.add_option("--optimizer", options.optimizer, "Search algorithm")
       ->capture_default_str();
   command.add_option("--seed", options.seed, "Seed of the searches")
+      ->transform(WholeNumber(0, kMaxSeed))
       ->capture_default_str();
   command
       .add_option("--objects", options.objects, "Folder for the shared objects")
@@ -177,7 +180,7 @@ void AddKernelsOptions(CLI::App& command, bench::KernelsOptions& options) {
   command
       .add_option("--rounds", options.rounds,
                   "Samples of each kernel beside its peers; even")
-      ->check(CLI::PositiveNumber)
+      ->transform(WholeNumber(1, kMaxCount))
       ->capture_default_str();
 }
 
@@ -193,13 +196,13 @@ void AddKernelSearchesOptions(CLI::App& command,
       ->delimiter(',')
       ->capture_default_str();
   command.add_option("--trials", options.trials, "Budget of each search")
-      ->check(CLI::PositiveNumber)
+      ->transform(WholeNumber(1, kMaxCount))
       ->capture_default_str();
   command.add_option("--seeds", options.seeds, "Searches with each optimizer")
-      ->check(CLI::PositiveNumber)
+      ->transform(WholeNumber(1, kMaxCount))
       ->capture_default_str();
   command.add_option("--threads", options.threads, "Threads of parallel loops")
-      ->check(CLI::Range(1, 1024))
+      ->transform(WholeNumber(1, kMaxThreads))
       ->capture_default_str();
 }
 
@@ -210,19 +213,19 @@ void AddMeasurementOptions(CLI::App& command,
   command
       .add_option("--comparisons", options.comparisons,
                   "Comparisons of each kernel with itself")
-      ->check(CLI::Range(1, 10000))
+      ->transform(WholeNumber(1, 10000))
       ->capture_default_str();
   command.add_option("--rounds", options.rounds, "Samples of other figures")
-      ->check(CLI::Range(1, 100000))
+      ->transform(WholeNumber(1, 100000))
       ->capture_default_str();
 }
 
 void AddServeOptions(CLI::App& command, bench::ServeOptions& options) {
   command.add_option("--clients", options.clients, "Concurrent clients")
-      ->check(CLI::Range(1, 1000))
+      ->transform(WholeNumber(1, 1000))
       ->capture_default_str();
   command.add_option("--requests", options.requests, "Requests per client")
-      ->check(CLI::PositiveNumber)
+      ->transform(WholeNumber(1, kMaxCount))
       ->capture_default_str();
 }
 

@@ -63,6 +63,11 @@ void AddInvalidate(CLI::App& parent, Context& context) {
   command->add_flag("--all", *all, "Every record");
   command->callback([filter, all, &context] {
     RunCommand(context, [&]() -> absl::StatusOr<int> {
+      if (!*all && filter->ByteSizeLong() == 0) {
+        return absl::InvalidArgumentError(
+            "no filter, expected --module, --target, --task, --producer or "
+            "--all");
+      }
       hone::v1::InvalidateRequest request;
       *request.mutable_filter() = *filter;
       request.set_all(*all);

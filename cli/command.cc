@@ -1,8 +1,15 @@
 #include "cli/command.h"
 
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
 #include <iostream>
+#include <system_error>
 
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include <unistd.h>
 
 #include "base/files.h"
 #include "base/status_macros.h"
@@ -10,6 +17,13 @@
 #include "hlo/text/printer.h"
 
 namespace hone::cli {
+namespace {
+
+bool GoesToStdout(const std::string& path) {
+  return path.empty() || path == "-";
+}
+
+}  // namespace
 
 int ExitStatusOf(const absl::Status& status) {
   switch (status.code()) {
@@ -29,7 +43,10 @@ int ExitStatusOf(const absl::Status& status) {
 
 void RunCommand(Context& context,
                 const std::function<absl::StatusOr<int>()>& body) {
-  const absl::StatusOr<int> status = body();
+  const absl::StatusOr<int> status =
+      context.server.empty()
+          ? absl::InvalidArgumentError("--server '': expected HOST:PORT")
+          : body();
   if (status.ok()) {
     context.exit_status = *status;
     return;
@@ -45,12 +62,82 @@ CLI::App* AddCommand(CLI::App& app, Context& context, const std::string& name,
   return command;
 }
 
+void AddModuleArgument(CLI::App& command, const std::string& name,
+                       std::string& value) {
+  command.add_option(name, value, "HLO text or HloModuleProto")
+      ->required()
+      ->check([](const std::string& path) -> std::string {
+        return path.empty() ? "'', expected the path of a module" : "";
+      });
+}
+
 void AddNumericsOption(CLI::App& command, std::string& value) {
   command
       .add_option("--numerics", value,
                   "How far rewrites may change results: exact, reassociate "
                   "(rounding) or fast (also overflow and NaN)")
       ->capture_default_str();
+}
+
+CLI::Validator WholeNumber(uint64_t min, uint64_t max) {
+  const auto normalize = [=](std::string& text) -> std::string {
+    uint64_t number = 0;
+    if (!absl::SimpleAtoi(text, &number) || number < min || number > max) {
+      return absl::StrCat("'", text, "', expected a whole number from ", min,
+                          " to ", max);
+    }
+    text = absl::StrCat(number);
+    return "";
+  };
+  return CLI::Validator(normalize, max == kMaxSeed
+                                       ? absl::StrCat(min, " or more")
+                                       : absl::StrCat(min, " to ", max));
+}
+
+absl::StatusOr<absl::Duration> ParseDurationOption(absl::string_view option,
+                                                   const std::string& text,
+                                                   bool zero_allowed) {
+  absl::Duration duration;
+  if (!absl::ParseDuration(text, &duration) ||
+      duration < absl::ZeroDuration() || duration == absl::InfiniteDuration() ||
+      (duration == absl::ZeroDuration() && !zero_allowed)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        option, " '", text, "': expected a duration ",
+        zero_allowed ? "of 0 or more" : "above 0", ", such as 2s or 5m"));
+  }
+  return duration;
+}
+
+absl::Status CheckWritable(const std::string& path) {
+  namespace fs = std::filesystem;
+  // As WriteFileAtomically: devices are written to, files are replaced, and
+  // the file that a link leads to is.
+  std::error_code error;
+  const fs::path target = fs::canonical(path, error);
+  const fs::path file = error ? fs::path(path) : target;
+  const fs::path folder =
+      file.has_parent_path() ? file.parent_path() : fs::path(".");
+  int failure = 0;
+  if (fs::is_directory(file, error)) {
+    failure = EISDIR;
+  } else if (access(fs::is_other(file, error) ? file.c_str() : folder.c_str(),
+                    W_OK) != 0) {
+    failure = errno;
+  } else if (!fs::is_other(file, error) && !fs::is_directory(folder, error)) {
+    failure = ENOTDIR;
+  }
+  if (failure == 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(path, ": cannot be written: ", std::strerror(failure),
+                   ", expected a file in a folder that can be written to"));
+}
+
+absl::Status CheckModuleOutput(const Context& context,
+                               const std::string& path) {
+  if (!GoesToStdout(path)) return CheckWritable(path);
+  if (!context.json) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      "--json needs -o FILE: the module would go to stdout, too");
 }
 
 void PrintJson(const nlohmann::ordered_json& document) {
@@ -64,7 +151,7 @@ absl::Status WriteModule(const hlo::Module& module, const std::string& path) {
     return WriteFileAtomically(path, bytes);
   }
   const std::string text = hlo::PrintModule(module);
-  if (!path.empty() && path != "-") return WriteFileAtomically(path, text);
+  if (!GoesToStdout(path)) return WriteFileAtomically(path, text);
   std::cout << text;
   return absl::OkStatus();
 }

@@ -3,7 +3,6 @@
 #include <iostream>
 #include <memory>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/time.h"
 #include "cli/client.h"
@@ -36,17 +35,14 @@ std::string SourceName(hone::v1::Decision::Source source) {
 }
 
 absl::StatusOr<int> Run(const Options& options, const Context& context) {
+  HONE_RETURN_IF_ERROR(CheckModuleOutput(context, options.output));
   HONE_RETURN_IF_ERROR(hlo::ParseNumerics(options.numerics).status());
   hone::v1::CompileRequest request;
   request.mutable_spec()->mutable_options()->set_numerics(options.numerics);
   if (!options.patience.empty()) {
-    absl::Duration patience;
-    if (!absl::ParseDuration(options.patience, &patience) ||
-        patience < absl::ZeroDuration()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("--patience '", options.patience,
-                       "': not a duration, expected e.g. 2s"));
-    }
+    HONE_ASSIGN_OR_RETURN(const absl::Duration patience,
+                          ParseDurationOption("--patience", options.patience,
+                                              /*zero_allowed=*/true));
     request.mutable_patience()->set_seconds(absl::ToInt64Seconds(patience));
     request.mutable_patience()->set_nanos(static_cast<int32_t>(
         absl::ToInt64Nanoseconds(patience % absl::Seconds(1))));
@@ -92,8 +88,7 @@ void AddCompileCommand(CLI::App& app, Context& context) {
   CLI::App* command = AddCommand(
       app, context, "compile",
       "Rewrite a module by cached decisions, or by defaults while it is tuned");
-  command->add_option("FILE", options->file, "HLO text or HloModuleProto")
-      ->required();
+  AddModuleArgument(*command, "FILE", options->file);
   command
       ->add_option("-o,--output", options->output,
                    "Path of the rewritten module (.pb: as a proto)")

@@ -24,6 +24,11 @@ struct Options {
 };
 
 absl::StatusOr<int> Run(const Options& options, const Context& context) {
+  if (options.random_inputs + options.adversarial_inputs == 0) {
+    return absl::InvalidArgumentError(
+        "--inputs 0 and --adversarial 0: nothing to compare on, expected 1 or "
+        "more of either");
+  }
   HONE_ASSIGN_OR_RETURN(const hlo::Module a, hlo::ReadModuleFile(options.a));
   HONE_ASSIGN_OR_RETURN(const hlo::Module b, hlo::ReadModuleFile(options.b));
   ThreadPool pool(std::max(1u, std::thread::hardware_concurrency()));
@@ -55,19 +60,18 @@ void AddDiffCommand(CLI::App& app, Context& context) {
   CLI::App* command =
       AddCommand(app, context, "diff",
                  "Check two modules equal on random and adversarial inputs");
-  command->add_option("A", options->a, "HLO text or HloModuleProto")
-      ->required();
-  command->add_option("B", options->b, "HLO text or HloModuleProto")
-      ->required();
+  AddModuleArgument(*command, "A", options->a);
+  AddModuleArgument(*command, "B", options->b);
   command->add_option("--seed", options->seed, "Seed of the inputs")
+      ->transform(WholeNumber(0, kMaxSeed))
       ->capture_default_str();
   command->add_option("--inputs", options->random_inputs, "Random inputs")
-      ->check(CLI::Range(0, 1000))
+      ->transform(WholeNumber(0, 1000))
       ->capture_default_str();
   command
       ->add_option("--adversarial", options->adversarial_inputs,
                    "Inputs with inf, NaN, denormals and large values")
-      ->check(CLI::Range(0, 1000))
+      ->transform(WholeNumber(0, 1000))
       ->capture_default_str();
   command->callback([options, &context] {
     RunCommand(context, [&] { return Run(*options, context); });

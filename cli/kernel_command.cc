@@ -1,8 +1,11 @@
 // hone kernel: shows a kernel as a loop program, its legal transformations and
 // its time.
 
+#include <cstdio>
+#include <fstream>
 #include <iostream>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,7 +15,7 @@
 #include "cli/command.h"
 
 #include "backends/cpu/compiler.h"
-#include "backends/cpu/export.h"
+#include "backends/cpu/export/export.h"
 #include "backends/cpu/host.h"
 #include "backends/process/local_kernels.h"
 #include "backends/roofline.h"
@@ -43,6 +46,29 @@ struct Options {
   std::string library;
   int32_t threads = 1;
 };
+
+absl::StatusOr<std::string> ReadScript(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  // An empty file is a script, too; << fails for it.
+  if (!file || (file.peek() != EOF && !(text << file.rdbuf())) || file.bad()) {
+    return absl::NotFoundError(absl::StrCat(
+        path, ": cannot be read, expected a script of transformations"));
+  }
+  return std::move(text).str();
+}
+
+// Applies the script `text` to `program`; errors name `file`.
+absl::StatusOr<loops::Program> Replay(const loops::Program& program,
+                                      const std::string& text,
+                                      const std::string& file) {
+  HONE_ASSIGN_OR_RETURN(const std::vector<loops::Step> steps,
+                        loops::ParseScript(text, file));
+  absl::StatusOr<loops::Program> result = loops::ApplyScript(program, steps);
+  if (result.ok()) return result;
+  return absl::Status(result.status().code(),
+                      absl::StrCat(file, ": ", result.status().message()));
+}
 
 // The times of the default schedule and, if there is one, of the script's, by a
 // measuring process.
@@ -116,6 +142,10 @@ absl::Status AddTime(const hlo::Module& module,
 }
 
 absl::StatusOr<int> Run(const Options& options, const Context& context) {
+  if (!options.library.empty()) {
+    HONE_RETURN_IF_ERROR(backends::CheckLibraryPath(options.library));
+    HONE_RETURN_IF_ERROR(CheckWritable(options.library));
+  }
   HONE_ASSIGN_OR_RETURN(const hlo::Module module,
                         hlo::ReadModuleFile(options.file));
   HONE_RETURN_IF_ERROR(hlo::VerifyModule(module));
@@ -126,12 +156,12 @@ absl::StatusOr<int> Run(const Options& options, const Context& context) {
       loops::PrintScript(loops::DefaultSchedule(program, machine));
   std::string replayed;
   if (!options.script.empty()) {
-    HONE_ASSIGN_OR_RETURN(replayed, hlo::ReadFileBytes(options.script));
+    HONE_ASSIGN_OR_RETURN(replayed, ReadScript(options.script));
+    HONE_ASSIGN_OR_RETURN(program, Replay(program, replayed, options.script));
+  } else if (options.scheduled) {
+    HONE_ASSIGN_OR_RETURN(
+        program, Replay(program, default_script, "the default schedule"));
   }
-  const std::string& script = options.scheduled ? default_script : replayed;
-  HONE_ASSIGN_OR_RETURN(const std::vector<loops::Step> steps,
-                        loops::ParseScript(script));
-  HONE_ASSIGN_OR_RETURN(program, loops::ApplyScript(program, steps));
   Json document = {{"program", loops::PrintProgram(program)},
                    {"default_script", default_script}};
   if (!context.json) {
@@ -177,8 +207,7 @@ void AddKernelCommand(CLI::App& app, Context& context) {
       app, context, "kernel",
       "Show a module as a loop program. Without --moves, --time, --llvm and "
       "--export, also show its legal transformations and its time");
-  command->add_option("FILE", options->file, "HLO text or HloModuleProto")
-      ->required();
+  AddModuleArgument(*command, "FILE", options->file);
   command->add_option(
       "--replay", options->script,
       "Apply the script in this file, one transformation per line");
@@ -194,7 +223,7 @@ void AddKernelCommand(CLI::App& app, Context& context) {
       "its time with the roofline of this machine");
   command
       ->add_option("--threads", options->threads, "Threads of parallel loops")
-      ->check(CLI::Range(1, 1024))
+      ->transform(WholeNumber(1, kMaxThreads))
       ->capture_default_str();
   command
       ->add_option("--export", options->library,

@@ -3,10 +3,10 @@
 #include <iostream>
 #include <memory>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_format.h"
 #include "cli/client.h"
 #include "cli/command.h"
+#include "cli/tuning_text.h"
 
 #include "base/status_macros.h"
 #include "costmodels/registry.h"
@@ -41,10 +41,6 @@ std::vector<std::string> Strings(const Range& range) {
   return {range.begin(), range.end()};
 }
 
-std::string StateName(hone::v1::Tuning::State state) {
-  return absl::AsciiStrToLower(hone::v1::Tuning::State_Name(state));
-}
-
 absl::StatusOr<int> ListTunings(const Context& context) {
   Client client(context.server);
   hone::v1::ListTuningsRequest request;
@@ -53,24 +49,11 @@ absl::StatusOr<int> ListTunings(const Context& context) {
     HONE_ASSIGN_OR_RETURN(const hone::v1::ListTuningsResponse page,
                           client.ListTunings(request));
     for (const hone::v1::Tuning& tuning : page.tunings()) {
-      if (!context.json) {
-        std::cout << absl::StrFormat(
-            "%s %s %s %s: %s, %d trials\n", tuning.name(), tuning.module_name(),
-            tuning.key().task(), tuning.optimizer(), StateName(tuning.state()),
-            tuning.trials());
-        continue;
+      if (context.json) {
+        tunings.push_back(TuningToJson(tuning));
+      } else {
+        std::cout << TuningToText(tuning) << "\n";
       }
-      nlohmann::ordered_json item = {
-          {"name", tuning.name()},       {"module", tuning.module_name()},
-          {"task", tuning.key().task()}, {"optimizer", tuning.optimizer()},
-          {"seed", tuning.seed()},       {"state", StateName(tuning.state())},
-          {"trials", tuning.trials()}};
-      if (tuning.has_default_cost()) {
-        item["default_cost"] = tuning.default_cost();
-      }
-      if (tuning.has_best_cost()) item["best_cost"] = tuning.best_cost();
-      if (!tuning.error().empty()) item["error"] = tuning.error();
-      tunings.push_back(std::move(item));
     }
     request.set_page_token(page.next_page_token());
   } while (!request.page_token().empty());

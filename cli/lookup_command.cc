@@ -8,10 +8,12 @@
 #include "cli/command.h"
 #include "cli/record_json.h"
 
+#include "base/hash.h"
 #include "base/status_macros.h"
 #include "hlo/analysis/fingerprint.h"
 #include "hlo/read_module.h"
 #include "hlo/rewrite/numerics.h"
+#include "tuning/registry.h"
 
 namespace hone::cli {
 namespace {
@@ -22,8 +24,23 @@ struct Options {
   std::string target;
   std::string score = "ops";
   std::string numerics = "reassociate";
+  int32_t threads = 1;
   bool explain = false;
 };
+
+// Longer values of components are shortened in text: space versions of over
+// 1000 characters are common.
+constexpr size_t kLongestValue = 80;
+constexpr size_t kShownPart = 24;
+
+// Returns the beginning of a long value, with a hash by which two of them can
+// be told apart.
+std::string Shortened(const std::string& value) {
+  if (value.size() <= kLongestValue) return value;
+  return absl::StrFormat("%s… (%d characters, SHA-256 %s…)",
+                         value.substr(0, kShownPart), value.size(),
+                         Sha256Hex(value).substr(0, 12));
+}
 
 nlohmann::ordered_json ToJson(
     const hone::v1::ExplainLookupResponse& explanation) {
@@ -38,6 +55,8 @@ nlohmann::ordered_json ToJson(
 }
 
 absl::StatusOr<int> Run(const Options& options, const Context& context) {
+  // The daemon's error would look like a miss.
+  HONE_RETURN_IF_ERROR(tuning::FindTask(options.task).status());
   HONE_RETURN_IF_ERROR(hlo::ParseNumerics(options.numerics).status());
   HONE_ASSIGN_OR_RETURN(const hlo::Module module,
                         hlo::ReadModuleFile(options.file));
@@ -47,6 +66,7 @@ absl::StatusOr<int> Run(const Options& options, const Context& context) {
   request.set_target(options.target);
   request.mutable_options()->set_score(options.score);
   request.mutable_options()->set_numerics(options.numerics);
+  request.mutable_options()->set_threads(options.threads);
   Client client(context.server);
   const absl::StatusOr<hone::v1::LookupResponse> found = client.Lookup(request);
   if (!found.ok() && !absl::IsNotFound(found.status())) return found.status();
@@ -68,10 +88,11 @@ absl::StatusOr<int> Run(const Options& options, const Context& context) {
       for (const auto& component : explanation.components()) {
         std::cout << absl::StrFormat(
             "  %-18s %s %s%s\n", component.name(),
-            component.matches() ? "=" : "≠", component.asked(),
+            component.matches() ? "=" : "≠", Shortened(component.asked()),
             component.matches() || component.found().empty()
                 ? ""
-                : absl::StrFormat(" (nearest has %s)", component.found()));
+                : absl::StrFormat(" (nearest has %s)",
+                                  Shortened(component.found())));
       }
     }
   }
@@ -85,8 +106,7 @@ void AddLookupCommand(CLI::App& app, Context& context) {
   auto options = std::make_shared<Options>();
   CLI::App* command = AddCommand(
       app, context, "lookup", "Show the cached result, or why there is none");
-  command->add_option("FILE", options->file, "HLO text or HloModuleProto")
-      ->required();
+  AddModuleArgument(*command, "FILE", options->file);
   command->add_option("--task", options->task, "Decision")
       ->capture_default_str();
   command->add_option("--target", options->target,
@@ -94,6 +114,11 @@ void AddLookupCommand(CLI::App& app, Context& context) {
   command->add_option("--score", options->score, "Score of pass_order")
       ->capture_default_str();
   AddNumericsOption(*command, options->numerics);
+  command
+      ->add_option("--threads", options->threads,
+                   "Threads of a kernel's parallel loops")
+      ->transform(WholeNumber(1, kMaxThreads))
+      ->capture_default_str();
   command->add_flag("--explain", options->explain,
                     "Compare the key component by component");
   command->callback([options, &context] {

@@ -1,13 +1,56 @@
 // hone: the command line.
 
 #include <iostream>
+#include <string>
+#include <vector>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "cli/command.h"
 
 namespace hone::cli {
 namespace {
 
 constexpr char kVersion[] = "hone " HONE_VERSION;
+
+// Returns the message of `error`. CLI11 does not say which command is unknown,
+// nor which there are.
+std::string Describe(const CLI::App& app, const CLI::ParseError& error) {
+  const CLI::App* command = &app;
+  std::string path;
+  while (!command->get_subcommands().empty()) {
+    command = command->get_subcommands().front();
+    absl::StrAppend(&path, command->get_name(), " ");
+  }
+  const std::vector<std::string> rest = app.remaining(/*recurse=*/true);
+  if (dynamic_cast<const CLI::RequiredError*>(&error) == nullptr ||
+      command->get_require_subcommand_min() == 0) {
+    return error.what();
+  }
+  if (!rest.empty() && absl::StartsWith(rest.front(), "-")) {
+    return absl::StrCat("unknown option '", rest.front(), "'");
+  }
+  const std::vector<const CLI::App*> known = command->get_subcommands(
+      [](const CLI::App* listed) { return !listed->get_group().empty(); });
+  return absl::StrCat(
+      rest.empty() ? absl::StrCat("no ", path, "command")
+                   : absl::StrCat("unknown command '", path, rest.front(), "'"),
+      ", expected one of: ",
+      absl::StrJoin(known, ", ", [](std::string* out, const CLI::App* listed) {
+        absl::StrAppend(out, listed->get_name());
+      }));
+}
+
+// Returns `status`, or kFailed if the output of a command that succeeded could
+// not be written.
+int Finish(int status) {
+  std::cout.flush();
+  if (std::cout || status > kAnswerIsNo) return status;
+  std::cerr << "hone: stdout: cannot be written, expected an open stream with "
+               "space\n";
+  return kFailed;
+}
 
 int Main(int argc, char** argv) {
   CLI::App app("Hone tunes the decisions that ML compilers guess at.");
@@ -26,12 +69,11 @@ int Main(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     // Asking for help or the version is no error.
-    if (error.get_exit_code() == 0) return app.exit(error);
-    std::cerr << "hone: " << error.what() << " (see hone --help)\n";
+    if (error.get_exit_code() == 0) return Finish(app.exit(error));
+    std::cerr << "hone: " << Describe(app, error) << " (see hone --help)\n";
     return kBadInput;
   }
-  std::cout.flush();
-  return context.exit_status;
+  return Finish(context.exit_status);
 }
 
 }  // namespace

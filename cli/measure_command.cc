@@ -9,10 +9,9 @@
 namespace hone::cli {
 
 void AddMeasureCommand(CLI::App& app, Context& context) {
-  CLI::App* command =
-      AddCommand(app, context, "measure",
-                 "Measure for a worker: reads work from stdin, writes results "
-                 "to stdout");
+  CLI::App* command = app.add_subcommand(
+      "measure",
+      "Measure for a worker: reads work from stdin, writes results to stdout");
   command->group("");  // Left out of hone --help.
   command->callback([&context] {
     RunCommand(context, []() -> absl::StatusOr<int> {

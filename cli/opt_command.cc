@@ -3,6 +3,7 @@
 #include <iostream>
 #include <memory>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "cli/command.h"
@@ -43,10 +44,15 @@ absl::StatusOr<int> Run(const Options& options, const Context& context) {
     return absl::InvalidArgumentError(
         "--passes and --pipeline exclude each other");
   }
-  if (context.json && options.output.empty()) {
-    return absl::InvalidArgumentError(
-        "--json needs -o OUT: both would write to stdout");
+  const std::vector<std::string> passes =
+      absl::StrSplit(options.passes, ',', absl::SkipWhitespace());
+  if (passes.empty() && !options.passes.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--passes '", options.passes,
+        "': no pass, expected names with commas between (see hone list "
+        "passes)"));
   }
+  HONE_RETURN_IF_ERROR(CheckModuleOutput(context, options.output));
   hlo::PipelineOptions pipeline_options;
   HONE_ASSIGN_OR_RETURN(pipeline_options.rewrite.numerics,
                         hlo::ParseNumerics(options.numerics));
@@ -64,11 +70,9 @@ absl::StatusOr<int> Run(const Options& options, const Context& context) {
   if (!options.pipeline.empty()) {
     HONE_ASSIGN_OR_RETURN(
         report, hlo::RunPipeline(module, options.pipeline, pipeline_options));
-  } else if (!options.passes.empty()) {
-    const std::vector<std::string> names =
-        absl::StrSplit(options.passes, ',', absl::SkipWhitespace());
+  } else if (!passes.empty()) {
     HONE_ASSIGN_OR_RETURN(report,
-                          hlo::RunPasses(module, names, pipeline_options));
+                          hlo::RunPasses(module, passes, pipeline_options));
   }
   HONE_RETURN_IF_ERROR(WriteModule(module, options.output));
   const int64_t ops_after = hlo::CountOps(module);
@@ -90,8 +94,7 @@ void AddOptCommand(CLI::App& app, Context& context) {
   auto options = std::make_shared<Options>();
   CLI::App* command =
       AddCommand(app, context, "opt", "Apply passes to a module");
-  command->add_option("FILE", options->file, "HLO text or HloModuleProto")
-      ->required();
+  AddModuleArgument(*command, "FILE", options->file);
   command->add_option("--passes", options->passes,
                       "Comma-separated passes, run in this order");
   command->add_option("--pipeline", options->pipeline,

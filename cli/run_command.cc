@@ -8,11 +8,13 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "cli/command.h"
 
-#include "backends/cpu/export.h"
+#include "backends/cpu/export/export.h"
 #include "backends/cpu/host.h"
 #include "backends/cpu/native_module.h"
 #include "base/status_macros.h"
@@ -34,6 +36,13 @@ struct Options {
   // Path of the shared object; the header goes beside it.
   std::string library;
 };
+
+// Returns the error of an option that takes a number above 0; empty: none.
+std::string PositiveNumber(const std::string& text) {
+  double number = 0;
+  if (absl::SimpleAtod(text, &number) && number > 0) return "";
+  return absl::StrCat("'", text, "', expected a number above 0");
+}
 
 struct Summary {
   double mean = 0;
@@ -91,20 +100,26 @@ absl::StatusOr<Execution> RunNatively(const hlo::Module& module,
   return Execution{std::move(result), absl::Now() - start};
 }
 
-absl::Status Export(const hlo::Module& module, const Options& options) {
+absl::StatusOr<int> Export(const hlo::Module& module, const Options& options,
+                           const Context& context) {
   HONE_ASSIGN_OR_RETURN(const loops::ModulePlan plan,
                         backends::LowerAndSchedule(module, options.threads));
-  return backends::ExportModule(module, plan, options.library);
+  HONE_RETURN_IF_ERROR(backends::ExportModule(module, plan, options.library));
+  if (context.json) {
+    PrintJson({{"module", module.name()}, {"exported", options.library}});
+  }
+  return kDone;
 }
 
 absl::StatusOr<int> Run(const Options& options, const Context& context) {
+  if (!options.library.empty()) {
+    HONE_RETURN_IF_ERROR(backends::CheckLibraryPath(options.library));
+    HONE_RETURN_IF_ERROR(CheckWritable(options.library));
+  }
   HONE_ASSIGN_OR_RETURN(const hlo::Module module,
                         hlo::ReadModuleFile(options.file));
   HONE_RETURN_IF_ERROR(hlo::VerifyModule(module));
-  if (!options.library.empty()) {
-    HONE_RETURN_IF_ERROR(Export(module, options));
-    return kDone;
-  }
+  if (!options.library.empty()) return Export(module, options, context);
   HONE_ASSIGN_OR_RETURN(const std::vector<hlo::Literal> arguments,
                         hlo::RandomArguments(module, options.seed));
   HONE_ASSIGN_OR_RETURN(
@@ -149,9 +164,9 @@ void AddRunCommand(CLI::App& app, Context& context) {
   auto options = std::make_shared<Options>();
   CLI::App* command =
       AddCommand(app, context, "run", "Evaluate a module on random arguments");
-  command->add_option("FILE", options->file, "HLO text or HloModuleProto")
-      ->required();
+  AddModuleArgument(*command, "FILE", options->file);
   command->add_option("--seed", options->seed, "Seed of the arguments")
+      ->transform(WholeNumber(0, kMaxSeed))
       ->capture_default_str();
   command
       ->add_option("--target", options->target,
@@ -161,9 +176,10 @@ void AddRunCommand(CLI::App& app, Context& context) {
   command
       ->add_option("--time-limit", options->time_limit_seconds,
                    "Seconds after which the evaluator stops")
+      ->check(CLI::Validator(PositiveNumber, "above 0"))
       ->capture_default_str();
   command->add_option("--threads", options->threads, "Threads of native code")
-      ->check(CLI::Range(1, 1024))
+      ->transform(WholeNumber(1, kMaxThreads))
       ->capture_default_str();
   command
       ->add_option("--export", options->library,

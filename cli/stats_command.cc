@@ -54,7 +54,7 @@ absl::StatusOr<int> Run(const std::string& file, const Context& context) {
       {"flops", costs.flops},
       {"transcendentals", costs.transcendentals},
       {"bytes", costs.bytes()},
-      {"modelled_ns", model->PredictModuleNs(module)},
+      {"modeled_ns", model->PredictModuleNs(module)},
       {"parse_seconds", parse_seconds},
       {"opcodes", by_opcode}};
   if (context.json) {
@@ -84,7 +84,7 @@ void AddStatsCommand(CLI::App& app, Context& context) {
   auto file = std::make_shared<std::string>();
   CLI::App* command = AddCommand(
       app, context, "stats", "Count instructions, ops, flops, bytes, opcodes");
-  command->add_option("FILE", *file, "HLO text or HloModuleProto")->required();
+  AddModuleArgument(*command, "FILE", *file);
   command->callback([file, &context] {
     RunCommand(context, [&] { return Run(*file, context); });
   });

@@ -59,17 +59,27 @@ absl::StatusOr<TrainingSet> ReadTrainingSet(const Options& options) {
 
 absl::StatusOr<int> Run(const Options& options, const Context& context) {
   TrainingOptions training = options.training;
-  if (!options.time.empty() &&
-      !absl::ParseDuration(options.time, &training.time)) {
-    return absl::InvalidArgumentError(absl::StrFormat(
-        "--time '%s': expected a duration such as 40m", options.time));
+  if (!options.time.empty()) {
+    HONE_ASSIGN_OR_RETURN(training.time,
+                          ParseDurationOption("--time", options.time));
   }
   if (training.state_file.empty()) {
     training.state_file = training.weights_file + ".state";
   }
+  HONE_RETURN_IF_ERROR(CheckWritable(training.weights_file));
+  HONE_RETURN_IF_ERROR(CheckWritable(training.state_file));
+  if (!training.curve_file.empty()) {
+    HONE_RETURN_IF_ERROR(CheckWritable(training.curve_file));
+  }
   HONE_ASSIGN_OR_RETURN(const auto* const library,
                         optimizers::policies::LoadLibrary());
   HONE_ASSIGN_OR_RETURN(const TrainingSet set, ReadTrainingSet(options));
+  if (set.training.empty()) {
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "--corpus '%s' --max-instructions %d: no modules to train on, expected "
+        "1 or more",
+        options.corpus, options.max_instructions));
+  }
   std::cerr << absl::StrFormat("training on %d modules, validating on %d\n",
                                set.training.size(), set.validation.size());
   training.on_progress = [&](const TrainingProgress& progress) {
@@ -115,20 +125,21 @@ void AddTrainCommand(CLI::App& app, Context& context) {
   command
       ->add_option("--max-instructions", options->max_instructions,
                    "Leave out larger modules")
-      ->check(CLI::PositiveNumber)
+      ->transform(WholeNumber(1, kMaxCount))
       ->capture_default_str();
   command->add_option("--seed", options->training.seed, "Random seed")
+      ->transform(WholeNumber(0, kMaxSeed))
       ->capture_default_str();
   command
       ->add_option("--updates", options->training.updates,
                    "PPO updates after imitation")
-      ->check(CLI::NonNegativeNumber)
+      ->transform(WholeNumber(0, kMaxCount))
       ->capture_default_str();
   command
       ->add_option("--search-trials", options->training.search_trials,
                    "Trials of the search that is imitated first; 0 to "
                    "imitate nothing")
-      ->check(CLI::NonNegativeNumber)
+      ->transform(WholeNumber(0, kMaxCount))
       ->capture_default_str();
   command->add_option("--time", options->time,
                       "Stop after this long, e.g. 40m");

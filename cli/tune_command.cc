@@ -14,7 +14,7 @@
 #include "cli/progress_line.h"
 #include <unistd.h>
 
-#include "backends/cpu/export.h"
+#include "backends/cpu/export/export.h"
 #include "backends/cpu/host.h"
 #include "backends/cpu/native_module.h"
 #include "backends/process/local_kernels.h"
@@ -34,9 +34,6 @@
 
 namespace hone::cli {
 namespace {
-
-// How long to wait for a daemon on the default address.
-constexpr absl::Duration kAnswerTimeout = absl::Seconds(1);
 
 struct Options {
   std::string file;
@@ -75,13 +72,31 @@ struct TaskResult {
 
 absl::StatusOr<absl::Duration> ParseTime(const std::string& text) {
   if (text.empty()) return absl::InfiniteDuration();
-  absl::Duration duration;
-  if (!absl::ParseDuration(text, &duration) ||
-      duration <= absl::ZeroDuration()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "--time '", text, "': not a duration, expected e.g. 30s or 5m"));
+  return ParseDurationOption("--time", text);
+}
+
+// Returns the specification of tuning `task`, checked.
+absl::StatusOr<tuning::TuningSpec> SpecOf(const Options& options,
+                                          const std::string& task_name,
+                                          absl::Duration time) {
+  HONE_ASSIGN_OR_RETURN(const tuning::Task* task, tuning::FindTask(task_name));
+  tuning::TuningSpec spec;
+  spec.task = task_name;
+  spec.target = options.target;
+  spec.optimizer = options.optimizer;
+  spec.options.score = options.score;
+  spec.options.threads = options.threads;
+  HONE_ASSIGN_OR_RETURN(spec.options.numerics,
+                        hlo::ParseNumerics(options.numerics));
+  if (options.trials > 0) {
+    spec.budget.trials = options.trials;
+  } else if (task->default_trials() > 0) {
+    spec.budget.trials = task->default_trials();
   }
-  return duration;
+  spec.budget.time = time;
+  spec.seed = options.seed;
+  HONE_RETURN_IF_ERROR(tuning::ValidateSpec(spec));
+  return spec;
 }
 
 class Tuner {
@@ -179,7 +194,8 @@ class LocalTuner final : public Tuner {
       std::filesystem::create_directories(options.state, error);
       if (error) {
         return absl::InvalidArgumentError(
-            absl::StrCat(options.state, ": ", error.message()));
+            absl::StrCat(options.state, ": ", error.message(),
+                         ", expected a folder for the store"));
       }
       HONE_ASSIGN_OR_RETURN(tuner->store_,
                             storage::SqliteStore::Create(options.state));
@@ -193,18 +209,8 @@ class LocalTuner final : public Tuner {
 
   absl::StatusOr<TaskResult> Tune(const std::string& task,
                                   absl::Duration time) override {
-    tuning::TuningSpec spec;
-    spec.task = task;
-    spec.target = options_.target;
-    spec.optimizer = options_.optimizer;
-    spec.options.score = options_.score;
-    spec.options.threads = options_.threads;
-    HONE_ASSIGN_OR_RETURN(spec.options.numerics,
-                          hlo::ParseNumerics(options_.numerics));
-    HONE_ASSIGN_OR_RETURN(const int64_t trials, TrialsOf(task));
-    spec.budget = {.trials = trials, .time = time};
-    spec.seed = options_.seed;
-    HONE_RETURN_IF_ERROR(tuning::ValidateSpec(spec));
+    HONE_ASSIGN_OR_RETURN(const tuning::TuningSpec spec,
+                          SpecOf(options_, task, time));
     HONE_ASSIGN_OR_RETURN(const storage::CacheKey key,
                           tuning::MakeCacheKey(fingerprint_, spec, &kernels_));
     bool cached = false;
@@ -251,14 +257,6 @@ class LocalTuner final : public Tuner {
   }
 
  private:
-  absl::StatusOr<int64_t> TrialsOf(const std::string& task_name) const {
-    if (options_.trials > 0) return options_.trials;
-    HONE_ASSIGN_OR_RETURN(const tuning::Task* task,
-                          tuning::FindTask(task_name));
-    return task->default_trials() > 0 ? task->default_trials()
-                                      : tuning::TuningSpec().budget.trials;
-  }
-
   LocalTuner(const Options& options, hlo::Module module, std::string bytes)
       : options_(options),
         module_(std::move(module)),
@@ -319,8 +317,8 @@ nlohmann::ordered_json ToJson(const TaskResult& result) {
       {"cache", result.cached ? "hit" : "miss"}};
 }
 
-void Print(const TaskResult& result) {
-  std::cout << absl::StrFormat(
+void Print(const TaskResult& result, std::ostream& out) {
+  out << absl::StrFormat(
       "%s: default %.10g %s, best %.10g %s (%.1f %% less), %s\n", result.task,
       result.default_cost, result.unit, result.best_cost, result.unit,
       100 * (1 - result.best_cost / result.default_cost),
@@ -328,8 +326,8 @@ void Print(const TaskResult& result) {
           ? "cache hit"
           : absl::StrFormat("%d trials of %s in %.2f s", result.trials,
                             result.optimizer, result.seconds));
-  std::cout << absl::StrFormat("  verified: %s, largest relative error %.3g\n",
-                               result.method, result.max_rel_error);
+  out << absl::StrFormat("  verified: %s, largest relative error %.3g\n",
+                         result.method, result.max_rel_error);
 }
 
 absl::StatusOr<int> Run(const Options& options, const Context& context) {
@@ -339,8 +337,18 @@ absl::StatusOr<int> Run(const Options& options, const Context& context) {
   }
   if (!options.library.empty()) {
     HONE_RETURN_IF_ERROR(backends::CheckLibraryPath(options.library));
+    HONE_RETURN_IF_ERROR(CheckWritable(options.library));
   }
-  HONE_RETURN_IF_ERROR(hlo::ParseNumerics(options.numerics).status());
+  if (!options.output.empty()) {
+    HONE_RETURN_IF_ERROR(CheckModuleOutput(context, options.output));
+  }
+  for (const std::string& task : options.tasks) {
+    HONE_RETURN_IF_ERROR(SpecOf(options, task, time).status());
+  }
+  if (!options.output.empty() && options.tasks.back() == "kernel") {
+    return absl::InvalidArgumentError(
+        "-o FILE: task kernel makes no module, expected --export K.so");
+  }
   // Read here too, so that a broken file is reported before anything starts.
   HONE_ASSIGN_OR_RETURN(std::string bytes, hlo::ReadFileBytes(options.file));
   HONE_ASSIGN_OR_RETURN(const hlo::Module module,
@@ -349,7 +357,7 @@ absl::StatusOr<int> Run(const Options& options, const Context& context) {
   bool local = options.local;
   // A server that was named has to be there.
   if (!local && context.server == kDefaultServer &&
-      !Client(context.server).Answers(kAnswerTimeout)) {
+      !Client(context.server).Answers(absl::ZeroDuration())) {
     std::cerr << "hone: no daemon on " << context.server
               << ": tuning in this process, as --local does; nothing is kept\n";
     local = true;
@@ -363,14 +371,16 @@ absl::StatusOr<int> Run(const Options& options, const Context& context) {
   }
   nlohmann::ordered_json tasks = nlohmann::ordered_json::array();
   TaskResult last;
-  if (!context.json) std::cout << "module " << name << "\n";
+  // The module has stdout for itself.
+  std::ostream& report = options.output == "-" ? std::cerr : std::cout;
   for (const std::string& task : options.tasks) {
     HONE_ASSIGN_OR_RETURN(last, tuner->Tune(task, time));
     if (context.json) {
       tasks.push_back(ToJson(last));
-    } else {
-      Print(last);
+      continue;
     }
+    if (&task == &options.tasks.front()) report << "module " << name << "\n";
+    Print(last, report);
   }
   if (!options.output.empty()) {
     HONE_ASSIGN_OR_RETURN(const hlo::Module tuned, tuner->Tuned());
@@ -392,8 +402,7 @@ void AddTuneCommand(CLI::App& app, Context& context) {
   CLI::App* command = AddCommand(
       app, context, "tune",
       "Tune a module, verify the winner and store it (the main job)");
-  command->add_option("FILE", options->file, "HLO text or HloModuleProto")
-      ->required();
+  AddModuleArgument(*command, "FILE", options->file);
   command->add_option("--task", options->tasks, "Decisions to tune")
       ->delimiter(',')
       ->capture_default_str();
@@ -410,15 +419,16 @@ void AddTuneCommand(CLI::App& app, Context& context) {
   command
       ->add_option("--trials", options->trials,
                    "Candidates to try; default: 500, or 64 if measured")
-      ->check(CLI::PositiveNumber);
+      ->transform(WholeNumber(1, kMaxCount));
   command
       ->add_option("--threads", options->threads,
                    "Threads of a kernel's parallel loops, and of native code")
-      ->check(CLI::Range(1, 1024))
+      ->transform(WholeNumber(1, kMaxThreads))
       ->capture_default_str();
   command->add_option("--time", options->time,
                       "Search time, e.g. 30s; default: no limit");
   command->add_option("--seed", options->seed, "Seed of the search")
+      ->transform(WholeNumber(0, kMaxSeed))
       ->capture_default_str();
   command->add_option("-o,--output", options->output,
                       "Path of the tuned module (.pb: as a proto)");

@@ -106,18 +106,43 @@ class ShutdownRequest {
 
 ShutdownRequest* ShutdownRequest::instance_ = nullptr;
 
+// Writes messages to stderr, as text or, like honed --log-json, as one JSON
+// object per line.
+class Log {
+ public:
+  explicit Log(bool json) : json_(json) {}
+
+  void Write(absl::string_view level, const std::string& message) const {
+    // Each line in one write, as the daemon writes to the same file.
+    if (!json_) {
+      std::cerr << absl::StrCat(message, "\n");
+      return;
+    }
+    const nlohmann::ordered_json line = {
+        {"time", absl::FormatTime("%Y-%m-%dT%H:%M:%E3S%Ez", absl::Now(),
+                                  absl::LocalTimeZone())},
+        {"level", level},
+        {"message", message}};
+    std::cerr << line.dump(-1, ' ', false,
+                           nlohmann::json::error_handler_t::replace) +
+                     "\n";
+  }
+
+ private:
+  const bool json_;
+};
+
 class WorkerLoop {
  public:
-  WorkerLoop(const std::string& server, bool at_eof)
+  WorkerLoop(const std::string& server, bool at_eof, const Log& log)
       : server_(server),
+        log_(log),
         stub_(v1::WorkerService::NewStub(
             grpc::CreateChannel(server, grpc::InsecureChannelCredentials()))),
         shutdown_(at_eof) {
     request_.set_worker_id(RandomUuid());
     request_.set_version(HONE_VERSION);
     backends::ToProto(backends::HostDevice(), *request_.mutable_device());
-    request_.mutable_longest_wait()->set_seconds(
-        absl::ToInt64Seconds(kLongestWait));
   }
 
   absl::Status Run() {
@@ -128,11 +153,16 @@ class WorkerLoop {
       } else {
         request_.mutable_idle();
       }
+      // The first call does not wait for work, so that its answer says at once
+      // that the daemon is there.
+      request_.mutable_longest_wait()->set_seconds(
+          connected_ ? absl::ToInt64Seconds(kLongestWait) : 0);
       const absl::StatusOr<v1::SynchronizeResponse> response = Call();
       if (response.ok()) {
         if (!std::exchange(connected_, true)) {
-          std::cerr << "worker " << request_.worker_id() << " serves "
-                    << server_ << ": " << request_.device().model() << '\n';
+          log_.Write("info",
+                     absl::StrCat("worker ", request_.worker_id(), " serves ",
+                                  server_, ": ", request_.device().model()));
         }
         backoff = kFirstBackoff;
         HONE_RETURN_IF_ERROR(ApplyDesiredState(*response));
@@ -141,8 +171,9 @@ class WorkerLoop {
         return response.status();
       } else if (!shutdown_.requested()) {
         if (std::exchange(connected_, false) || backoff == kFirstBackoff) {
-          std::cerr << "honed at " << server_ << ": "
-                    << response.status().message() << "; trying again\n";
+          log_.Write("warning", absl::StrCat("honed at ", server_, ": ",
+                                             response.status().message(),
+                                             "; trying again"));
         }
         shutdown_.Sleep(backoff);
         backoff = std::min(2 * backoff, kLastBackoff);
@@ -205,6 +236,7 @@ class WorkerLoop {
   }
 
   const std::string server_;
+  const Log& log_;
   const std::unique_ptr<v1::WorkerService::Stub> stub_;
   ShutdownRequest shutdown_;
   v1::SynchronizeRequest request_;
@@ -217,20 +249,36 @@ class WorkerLoop {
 }  // namespace
 
 void AddWorkerCommand(CLI::App& app, Context& context) {
-  auto server = std::make_shared<std::string>();
-  auto at_eof = std::make_shared<bool>(false);
-  CLI::App* command = AddCommand(app, context, "worker",
-                                 "Offer this machine's devices to a daemon");
-  command->add_option("--connect", *server,
+  struct Options {
+    std::string server;
+    bool at_eof = false;
+    bool log_json = false;
+  };
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      app.add_subcommand("worker", "Offer this machine's devices to a daemon");
+  command->add_option("--connect", options->server,
                       "HOST:PORT of honed (default: --server)");
-  command->add_flag("--until-eof", *at_eof,
-                    "Exit at the end of standard input")
-      ->group("");  // For honed, which starts one.
-  command->callback([server, at_eof, &context] {
+  // In no help: for honed, which starts one.
+  command
+      ->add_flag("--until-eof", options->at_eof,
+                 "Exit at the end of standard input")
+      ->group("");
+  command->add_flag("--log-json", options->log_json, "Messages as JSON lines")
+      ->group("");
+  command->callback([options, &context] {
     RunCommand(context, [&]() -> absl::StatusOr<int> {
-      WorkerLoop loop(server->empty() ? context.server : *server, *at_eof);
-      HONE_RETURN_IF_ERROR(loop.Run());
-      return kDone;
+      const Log log(options->log_json);
+      WorkerLoop loop(
+          options->server.empty() ? context.server : options->server,
+          options->at_eof, log);
+      const absl::Status status = loop.Run();
+      if (status.ok() || !options->log_json) {
+        HONE_RETURN_IF_ERROR(status);
+        return kDone;
+      }
+      log.Write("error", std::string(status.message()));
+      return ExitStatusOf(status);
     });
   });
 }

@@ -1,6 +1,7 @@
 #include "daemon/config.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <functional>
@@ -72,6 +73,19 @@ Setter Seconds(absl::Duration Config::*field, int min, int max) {
   };
 }
 
+Setter OptimizerName() {
+  return [](const toml::node& node,
+            Config& config) -> std::optional<std::string> {
+    const auto* value = node.as_string();
+    if (value == nullptr || !optimizers::Optimizers().Find(value->get()).ok()) {
+      return absl::StrCat("one of: ",
+                          absl::StrJoin(optimizers::Optimizers().ids(), ", "));
+    }
+    config.default_optimizer = value->get();
+    return std::nullopt;
+  };
+}
+
 Setter LogFormat() {
   return
       [](const toml::node& node, Config& config) -> std::optional<std::string> {
@@ -106,7 +120,7 @@ const std::map<std::string, Table, std::less<>>& Schema() {
         {"environment_idle_seconds",
          Seconds(&Config::environment_idle, 1, 86'400)}}},
       {"tuning",
-       {{"default_optimizer", String(&Config::default_optimizer)},
+       {{"default_optimizer", OptimizerName()},
         {"default_trials",
          Integer(&Config::default_trials, 1, 1'000'000'000)}}},
       {"workers",
@@ -198,7 +212,8 @@ absl::StatusOr<Config> ParseConfig(absl::string_view text,
 absl::StatusOr<Config> ReadConfig(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
-  if (!file || !(text << file.rdbuf())) {
+  // An empty file has nothing to say, which is no error; << fails for it.
+  if (!file || (file.peek() != EOF && !(text << file.rdbuf())) || file.bad()) {
     return absl::NotFoundError(
         absl::StrCat(path, ": cannot be read, expected a configuration file"));
   }
@@ -220,7 +235,8 @@ absl::Status ValidateConfig(const Config& config) {
   if (const auto optimizer =
           optimizers::Optimizers().Find(config.default_optimizer);
       !optimizer.ok()) {
-    return absl::InvalidArgumentError(optimizer.status().message());
+    return absl::InvalidArgumentError(absl::StrCat(
+        "tuning.default_optimizer: ", optimizer.status().message()));
   }
   return absl::OkStatus();
 }

@@ -71,7 +71,7 @@ struct Config {
 // tables named above; durations are seconds ("grace_seconds"), log_json is
 // `format = "json"`.
 // Errors: InvalidArgument, "FILE:LINE:COLUMN: what, expected what", for bad
-// syntax, unknown tables and keys, and values of the wrong kind.
+// syntax, unknown tables, keys and optimizers, and values of the wrong kind.
 absl::StatusOr<Config> ParseConfig(absl::string_view text,
                                    absl::string_view file_name);
 

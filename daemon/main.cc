@@ -154,7 +154,13 @@ int Main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kDone : kBadUsage;
+    // Asking for help or the version is no error.
+    if (error.get_exit_code() == 0) {
+      app.exit(error);
+      return kDone;
+    }
+    std::cerr << "honed: " << error.what() << " (see honed --help)\n";
+    return kBadUsage;
   }
   const absl::StatusOr<Config> config = Configure(flags);
   if (!config.ok()) return Report(config.status(), kBadUsage);

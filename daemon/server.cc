@@ -162,7 +162,8 @@ class GrpcServer final : public Server {
       spdlog::warn("no program hone beside this one: no local worker");
       return;
     }
-    local_worker_ = std::make_unique<LocalWorker>(program, grpc_address());
+    local_worker_ = std::make_unique<LocalWorker>(program, grpc_address(),
+                                                  config_.log_json);
   }
 
   void SetHealth(bool serving) {

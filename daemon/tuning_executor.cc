@@ -26,16 +26,23 @@ std::string Identity(const CacheKey& key, absl::string_view optimizer,
   return absl::StrCat(key.Digest(), "/", optimizer, "/", seed);
 }
 
+// Returns the progress that the store knows of.
+tuning::Progress StoredProgress(const Tuning& tuning) {
+  tuning::Progress progress;
+  progress.trials = tuning.trials;
+  progress.budget_trials = tuning.budget.trials;
+  progress.default_cost = tuning.default_cost;
+  progress.best_cost = tuning.best_cost;
+  return progress;
+}
+
 }  // namespace
 
 // A queued or running tuning. Locked after TuningExecutor::mu_.
 struct TuningExecutor::Job {
   Job(Tuning tuning, std::string job_identity)
       : id(tuning.id), identity(std::move(job_identity)) {
-    update.progress.trials = tuning.trials;
-    update.progress.budget_trials = tuning.budget.trials;
-    update.progress.default_cost = tuning.default_cost;
-    update.progress.best_cost = tuning.best_cost;
+    update.progress = StoredProgress(tuning);
     update.tuning = std::move(tuning);
   }
 
@@ -186,7 +193,7 @@ absl::StatusOr<TuningExecutor::Submission> TuningExecutor::Create(
                         tuning::CreateTuning(context_, spec, key, stored));
   absl::MutexLock lock(&mu_);
   // Drained meanwhile: the tuning is stored and continues after the next start.
-  if (draining_) return DrainingError();
+  if (draining_) return RefuseWhileDraining();
   auto job = std::make_shared<Job>(tuning, identity);
   // A job that starts at once keeps the module; one that waits reads it from
   // the store, so that a long queue does not take the memory of its modules.
@@ -230,10 +237,7 @@ absl::StatusOr<TuningUpdate> TuningExecutor::Describe(Tuning tuning) {
     }
   }
   TuningUpdate update;
-  update.progress.trials = tuning.trials;
-  update.progress.budget_trials = tuning.budget.trials;
-  update.progress.default_cost = tuning.default_cost;
-  update.progress.best_cost = tuning.best_cost;
+  update.progress = StoredProgress(tuning);
   if (storage::IsTerminal(tuning.state)) {
     update.progress.phase = tuning::Progress::Phase::kDone;
   } else {

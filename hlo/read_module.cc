@@ -21,7 +21,8 @@
 namespace hone::hlo {
 namespace {
 
-// What a file may hold, decompressed: a small archive must not fill the memory.
+// The maximum size of a file, decompressed: a small archive must not fill the
+// memory.
 constexpr size_t kMaxBytes = size_t{2} << 30;
 
 struct CloseFile {

@@ -78,7 +78,7 @@ class BeamOverStates final : public BatchOptimizer {
     found_.push_back({std::move(path), cost, key.low ^ salt_});
   }
 
-  // Where the next candidate of the batch leads.
+  // Returns the path to the state that the next candidate of the batch reaches.
   Path Arrive(const std::vector<int32_t>& choices) {
     if (phase_ != Phase::kExpand) return Follow(problem_, choices);
     const Node& parent = frontier_[parents_[learned_++]];

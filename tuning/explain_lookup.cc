@@ -13,12 +13,13 @@ struct ComponentField {
   absl::string_view name;
   std::string storage::CacheKey::*field;
 };
+// Named as in CacheKey, in records and in the metric of misses.
 constexpr ComponentField kComponents[] = {
-    {"module", &storage::CacheKey::module_fingerprint},
+    {"module_fingerprint", &storage::CacheKey::module_fingerprint},
     {"target", &storage::CacheKey::target},
     {"task", &storage::CacheKey::task},
-    {"options", &storage::CacheKey::task_options},
-    {"space version", &storage::CacheKey::space_version},
+    {"task_options", &storage::CacheKey::task_options},
+    {"space_version", &storage::CacheKey::space_version},
 };
 
 }  // namespace

@@ -123,7 +123,8 @@ static void AfterFork(void) {
   ResetAllocator();
 }
 
-/* What pthread_atfork calls, which is not in the shared C library. */
+/* The function that pthread_atfork calls, which is not in the shared C library.
+ */
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void),
                              void (*child)(void), void* library);
 
@@ -172,7 +173,7 @@ static void KeepOffCallersCore(void) {
   }
 }
 
-/* The one function here that exported libraries export, too. */
+/* The one function here that exported shared objects export, too. */
 __attribute__((visibility("default"))) void hone_kernel_set_threads(
     int32_t threads) {
   if (threads < 1) threads = 1;

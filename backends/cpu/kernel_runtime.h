@@ -1,9 +1,9 @@
 #ifndef HONE_BACKENDS_CPU_KERNEL_RUNTIME_H_
 #define HONE_BACKENDS_CPU_KERNEL_RUNTIME_H_
 
-/* What compiled kernels call, in C and without other libraries than libc and
- * pthreads: linked into this process for kernels that run here, and into every
- * exported shared object. */
+/* The functions that compiled kernels call, in C and without other libraries
+ * than libc and pthreads: linked into this process for kernels that run here,
+ * and into every exported shared object. */
 
 #include <stdint.h>
 

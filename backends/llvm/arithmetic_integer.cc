@@ -94,8 +94,8 @@ llvm::Value* Arithmetic::IntegerDivide(Opcode opcode, bool is_signed,
   return b_.CreateSelect(by_zero, a, remainder);
 }
 
-// By unrolled squaring. A negative exponent gives the truncated quotient of 1
-// and the power; 0 for base 0.
+// Emits unrolled squaring. A negative exponent gives the truncated quotient of
+// 1 and the power; 0 for base 0.
 llvm::Value* Arithmetic::IntegerPower(bool is_signed, llvm::Value* a,
                                       llvm::Value* b) {
   llvm::Type* type = a->getType();

@@ -22,7 +22,7 @@ struct EmitTarget {
   std::string features;
   // The width of the widest vector register worth using.
   int64_t vector_bytes = 32;
-  // Whether gather instructions are as fast as single loads.
+  // True if gather instructions are as fast as single loads.
   bool has_fast_gather = false;
 };
 

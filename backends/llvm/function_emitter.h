@@ -62,7 +62,7 @@ class FunctionEmitter {
     llvm::Value* pointer = nullptr;
     int64_t stride = 0;
     llvm::Value* offsets = nullptr;
-    // Whether every lane is in bounds, regardless of the mask.
+    // True if every lane is in bounds, regardless of the mask.
     bool always_valid = false;
     bool IsUniform() const { return stride == 0 && offsets == nullptr; }
   };

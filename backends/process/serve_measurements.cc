@@ -9,9 +9,9 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 
-#include "backends/cpu/calibration.h"
-#include "backends/cpu/isolated_child.h"
-#include "backends/cpu/kernel_bench.h"
+#include "backends/cpu/measure/calibration.h"
+#include "backends/cpu/measure/isolated_child.h"
+#include "backends/cpu/measure/kernel_bench.h"
 #include "backends/process/frames.h"
 #include "backends/process/kernel_messages.h"
 #include "base/status_macros.h"
@@ -21,7 +21,7 @@
 namespace hone::backends {
 namespace {
 
-// In a child, since it starts threads.
+// Calibrates in a child process, since it starts threads.
 absl::StatusOr<Calibration> CalibrateApart(int32_t threads) {
   constexpr int64_t kMaxBytes = 1 << 16;
   HONE_ASSIGN_OR_RETURN(const auto memory, SharedMemory::Create(kMaxBytes));

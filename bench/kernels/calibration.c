@@ -1,8 +1,8 @@
-/* What this machine can do, for the roofline beside which kernels are shown: loops
- * that are compiled for the host when they are needed. Vectors are of the
- * widest kind that the compiler has registers for. Every function repeats its
- * work `repeats` times; `bytes` are multiples of 64 and pointers aligned to
- * it. */
+/* Loops that measure what this machine can do, for the roofline beside which
+ * kernels are shown; they are compiled for the host when they are needed.
+ * Vectors are of the widest kind that the compiler has registers for. Every
+ * function repeats its work `repeats` times; `bytes` are multiples of 64 and
+ * pointers aligned to it. */
 
 #include <stdint.h>
 #include <string.h>

@@ -86,7 +86,7 @@ def make_inputs(kernel, seed):
     return inputs
 
 
-# What is computed.
+# The functions that the kernels compute.
 
 
 def add_mul(x, y, z):

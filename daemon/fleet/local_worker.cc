@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "absl/time/time.h"
 #include <fcntl.h>
@@ -36,9 +37,10 @@ std::string LocalWorker::BinaryBesideThis() {
   return !error && fs::exists(binary, error) ? binary.string() : "";
 }
 
-LocalWorker::LocalWorker(std::string program, std::string server)
+LocalWorker::LocalWorker(std::string program, std::string server, bool log_json)
     : program_(std::move(program)),
       server_(std::move(server)),
+      log_json_(log_json),
       thread_([this] { KeepRunning(); }) {}
 
 LocalWorker::~LocalWorker() {
@@ -72,12 +74,15 @@ void LocalWorker::KeepRunning() {
 void LocalWorker::RunOnce() {
   int input[2];
   if (pipe2(input, O_CLOEXEC) != 0) return;
+  std::vector<std::string> arguments = {"worker", "--connect", server_,
+                                        "--until-eof"};
+  if (log_json_) arguments.push_back("--log-json");
   // Its output goes where the daemon's log goes.
-  const absl::StatusOr<pid_t> pid = StartChildProcess(
-      {.program = program_,
-       .arguments = {"worker", "--connect", server_, "--until-eof"},
-       .input = input[0],
-       .output = STDERR_FILENO});
+  const absl::StatusOr<pid_t> pid =
+      StartChildProcess({.program = program_,
+                         .arguments = std::move(arguments),
+                         .input = input[0],
+                         .output = STDERR_FILENO});
   close(input[0]);
   if (!pid.ok()) {
     close(input[1]);

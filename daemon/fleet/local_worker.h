@@ -16,7 +16,8 @@ namespace hone::daemon {
 class LocalWorker {
  public:
   // `program` is the command line's binary, `server` the daemon's address.
-  LocalWorker(std::string program, std::string server);
+  // `log_json`: the worker writes its messages as the daemon's logs are.
+  LocalWorker(std::string program, std::string server, bool log_json);
   // Stops the worker and waits for it.
   ~LocalWorker();
   LocalWorker(const LocalWorker&) = delete;
@@ -33,6 +34,7 @@ class LocalWorker {
 
   const std::string program_;
   const std::string server_;
+  const bool log_json_;
   absl::Mutex mu_;
   bool ending_ ABSL_GUARDED_BY(mu_) = false;
   // The worker's process; -1 if there is none.

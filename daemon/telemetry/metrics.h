@@ -48,7 +48,8 @@ class Metrics {
   prometheus::Counter& CacheRequests(const std::string& result);
   // reason: the first component of the key without a match in the nearest
   // record: "module_fingerprint", "target", "task", "task_options",
-  // "space_version"; or "empty".
+  // "space_version"; "empty" if there is no record, and "corrupt" if the one
+  // that was asked for cannot be read.
   prometheus::Counter& CacheMissReason(const std::string& reason);
   prometheus::Counter& TuningsFinished(const std::string& task,
                                        const std::string& state);

@@ -227,8 +227,9 @@ class ComputationWriter {
     if (instruction.literal() != nullptr) {
       WriteLiteral(*instruction.literal(), out, elided);
     }
-    // By value: `dimensions={}` says no more than no attributes. Most that have
-    // none share the same object, which is the faster test.
+    // Attributes are compared by value, since `dimensions={}` says no more than
+    // no attributes. Most that have none share the same object, which is the
+    // faster test.
     const bool has_attributes =
         instruction.attributes_ptr() != NoAttributes() &&
         !(instruction.attributes() == *NoAttributes());
@@ -255,7 +256,7 @@ class ComputationWriter {
   const Module& module_;
   ContentHashes& hashes_;
   std::string& out_;
-  // Of the computation being written; members to reuse their memory.
+  // State of the computation being written; members to reuse their memory.
   std::vector<int32_t> numbers_;
   std::vector<InstructionId> order_;
   std::vector<Frame> stack_;

@@ -135,8 +135,8 @@ void AppendShape(const Shape& shape, std::string& out) {
 }
 
 void AppendAttributeValues(const Attributes& a, std::string& out) {
-  // Which of the larger fields there are, so that the usual instruction, which
-  // has one or none, takes a few bytes.
+  // A bit for each of the larger fields that are present, so that the usual
+  // instruction, which has one or none, takes a few bytes.
   uint32_t fields = 0;
   const auto has = [&fields](uint32_t bit, bool present) {
     if (present) fields |= 1u << bit;

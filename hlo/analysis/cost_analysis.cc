@@ -15,8 +15,8 @@ constexpr double kPointerBytes = 8;
 // Window positions that are tried one by one; see ValidPositions.
 constexpr int64_t kMaxPositions = 1 << 16;
 
-// As doubles, because dimensions of a module from outside may be huge. A
-// dimension without a bound counts as one.
+// The elements of an array, as a double because dimensions of a module from
+// outside may be huge. A dimension without a bound counts as one.
 double Elements(const Shape& shape) {
   if (!shape.IsArray()) return 0;
   double product = 1;
@@ -173,7 +173,8 @@ bool TransposeMovesNothing(const Shape& operand, const Instruction& transpose) {
   return true;
 }
 
-// What a region applied `times` times computes; its operands are in registers.
+// Adds the cost of applying a region `times` times; its operands are in
+// registers.
 void AddApplications(const Costs& region, double times, Costs& costs) {
   costs.flops += region.flops * times;
   costs.transcendentals += region.transcendentals * times;
@@ -365,7 +366,7 @@ Costs CostAnalysis::InstructionCosts(const Computation& computation,
     }
     case Opcode::kAllReduce:
     case Opcode::kAllReduceStart:
-      // Of two replicas: each element is the sum of two.
+      // Two replicas are assumed: each element is the sum of two.
       costs.flops = LeafElements(result);
       break;
     case Opcode::kCopy:

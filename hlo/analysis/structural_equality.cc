@@ -23,7 +23,7 @@ size_t HashLiteral(const Literal& literal) {
 struct Numbered {
   const Computation* computation;
   std::vector<InstructionId> order;
-  // By slot: the position in `order`.
+  // The position in `order` of each slot.
   std::vector<int32_t> position;
 
   explicit Numbered(const Computation& c)
@@ -116,7 +116,7 @@ ComputationClasses::ComputationClasses(const Module& module)
     }
     return true;
   };
-  // Of the classes found so far, by hash.
+  // Representatives of the classes found so far, by hash.
   absl::flat_hash_map<size_t, std::vector<std::pair<ComputationId, Numbered>>>
       found;
   for (ComputationId id : module.ComputationPostOrder()) {

@@ -48,9 +48,9 @@ absl::Status CheckSignatures(const Module& a, const Module& b) {
   const Computation& x = a.entry_computation();
   const Computation& y = b.entry_computation();
   if (x.parameters().size() != y.parameters().size()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the modules take ", x.parameters().size(), " and ",
-                     y.parameters().size(), " parameters, expected as many"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the modules take ", x.parameters().size(), " and ",
+        y.parameters().size(), " parameters, expected the same number"));
   }
   for (size_t i = 0; i < x.parameters().size(); ++i) {
     const Shape& p = x[x.parameters()[i]].shape();
@@ -157,7 +157,8 @@ class Checker {
     return absl::OkStatus();
   }
 
-  // By array of the result: the error that rounding may cause on this input.
+  // Returns the error that rounding may cause on this input, for each array of
+  // the result.
   absl::StatusOr<std::vector<double>> Noise(absl::Span<const Literal> arguments,
                                             const Literal& a) {
     Rng rng(options_.seed);

@@ -46,7 +46,7 @@ std::shared_ptr<std::byte[]> BufferPool::Allocate(int64_t bytes) {
       if (it->second.empty()) free_.erase(it);
       free_bytes_ -= capacity;
     }
-    // What lies unused counts against the limit too.
+    // Unused buffers count against the limit, too.
     while (!free_.empty() && live_bytes_ + free_bytes_ > max_live_bytes_) {
       auto largest = std::prev(free_.end());
       evicted.push_back(largest->second.back());

@@ -109,8 +109,9 @@ class Planner {
     }
   }
 
-  // From users to producers: an elementwise instruction joins the group of its
-  // only user. A broadcast scalar costs a group nothing and needs no array.
+  // Forms groups from users to producers: an elementwise instruction joins the
+  // group of its only user. A broadcast scalar costs a group nothing and needs
+  // no array.
   void ChooseGroups() {
     for (auto it = order_.rbegin(); it != order_.rend(); ++it) {
       const InstructionId id = *it;
@@ -200,7 +201,7 @@ class Planner {
 
   const Computation& computation_;
   const std::vector<InstructionId> order_;
-  // By instruction: the last instruction of the group it belongs to.
+  // The last instruction of the group that each instruction belongs to.
   std::vector<InstructionId> group_;
   std::vector<int> group_size_;
   // Broadcast scalars that exist only as inputs of programs.

@@ -15,7 +15,7 @@ using Register = ElementwiseProgram::Register;
 // The registers of a value: several for a tuple.
 using Value = std::vector<Register>;
 
-// Whether the instruction only passes a scalar on.
+// Returns true if the instruction only passes a scalar on.
 bool IsScalarMove(const Instruction& instruction) {
   switch (instruction.opcode()) {
     case Opcode::kBitcast:

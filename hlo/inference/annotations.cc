@@ -3,56 +3,21 @@
 #include <algorithm>
 #include <vector>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 
 #include "base/status_macros.h"
+#include "hlo/inference/annotation_text.h"
 #include "hlo/inference/internal.h"
 
 namespace hone::hlo::inference {
 namespace {
 
-// Splits at commas outside of quotes and brackets; blanks around the parts go.
-// Empty for an empty text.
-std::vector<absl::string_view> SplitAtTopLevel(absl::string_view text) {
-  std::vector<absl::string_view> parts;
-  int depth = 0;
-  bool quoted = false;
-  size_t start = 0;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c == '\\' && quoted) {
-      ++i;
-    } else if (c == '"') {
-      quoted = !quoted;
-    } else if (quoted) {
-      continue;
-    } else if (c == '{' || c == '(' || c == '[') {
-      ++depth;
-    } else if (c == '}' || c == ')' || c == ']') {
-      --depth;
-    } else if (c == ',' && depth == 0) {
-      parts.push_back(
-          absl::StripAsciiWhitespace(text.substr(start, i - start)));
-      start = i + 1;
-    }
-  }
-  const absl::string_view last = absl::StripAsciiWhitespace(text.substr(start));
-  if (!parts.empty() || !last.empty()) parts.push_back(last);
-  return parts;
-}
-
-// Takes the brackets off, with blanks around and within; false without them.
-bool StripBrackets(absl::string_view& text, char open, char close) {
-  text = absl::StripAsciiWhitespace(text);
-  if (text.size() < 2 || text.front() != open || text.back() != close) {
-    return false;
-  }
-  text = absl::StripAsciiWhitespace(text.substr(1, text.size() - 2));
-  return true;
+// None where brackets do not match, which no annotation has as many of.
+std::vector<absl::string_view> Parts(absl::string_view text) {
+  return SplitAtCommas(text).value_or(std::vector<absl::string_view>());
 }
 
 bool ReadNumbers(absl::string_view text, std::vector<int64_t>& numbers) {
@@ -106,8 +71,9 @@ absl::Status VerifyArraySharding(absl::string_view text, const Shape& shape,
       at != absl::string_view::npos) {
     absl::string_view names = rest.substr(at + 15);
     names = names.substr(0, names.find('}') + 1);
-    if (!StripBrackets(names, '{', '}')) return absl::OkStatus();
-    subgroups += static_cast<int64_t>(SplitAtTopLevel(names).size());
+    const auto enclosed = Enclosed(names, '{', '}');
+    if (!enclosed.has_value()) return absl::OkStatus();
+    subgroups += static_cast<int64_t>(Parts(*enclosed).size());
   }
   const int64_t rank = static_cast<int64_t>(tiles.size()) - subgroups;
   // One tile that every device has is a way to say `replicated`.
@@ -155,22 +121,19 @@ void AppendArrays(const Shape& shape, std::vector<const Shape*>& arrays) {
 
 absl::Status VerifySharding(absl::string_view text, const Shape& shape,
                             int64_t partitions) {
-  absl::string_view inner = text;
-  if (!StripBrackets(inner, '{', '}')) return absl::OkStatus();
-  if (inner.empty() || inner.front() != '{') {
-    if (!shape.IsTuple()) {
-      return VerifyArraySharding(inner, shape, partitions);
-    }
+  const auto inner = Enclosed(text, '{', '}');
+  if (!inner.has_value()) return absl::OkStatus();
+  if (inner->empty() || inner->front() != '{') {
     // One for all: only what fits every shape.
-    if (absl::StartsWith(inner, "devices=")) {
+    if (shape.IsTuple() && absl::StartsWith(*inner, "devices=")) {
       return Invalid("sharding ", text, " of ", shape.ToString(),
                      ", expected a part for every array");
     }
-    return VerifyArraySharding(inner, shape, partitions);
+    return VerifyArraySharding(*inner, shape, partitions);
   }
   std::vector<const Shape*> arrays;
   AppendArrays(shape, arrays);
-  const std::vector<absl::string_view> parts = SplitAtTopLevel(inner);
+  const std::vector<absl::string_view> parts = Parts(*inner);
   // An empty tuple still has a sharding.
   const size_t expected = std::max<size_t>(arrays.size(), 1);
   if (!shape.IsTuple() || parts.size() != expected) {
@@ -179,18 +142,18 @@ absl::Status VerifySharding(absl::string_view text, const Shape& shape,
                    parts.size());
   }
   for (size_t i = 0; i < arrays.size(); ++i) {
-    absl::string_view part = parts[i];
-    if (!StripBrackets(part, '{', '}')) continue;
-    HONE_RETURN_IF_ERROR(VerifyArraySharding(part, *arrays[i], partitions));
+    const auto part = Enclosed(parts[i], '{', '}');
+    if (!part.has_value()) continue;
+    HONE_RETURN_IF_ERROR(VerifyArraySharding(*part, *arrays[i], partitions));
   }
   return absl::OkStatus();
 }
 
 bool HasFormOf(absl::string_view tree, const Shape& shape) {
-  const bool is_tuple = StripBrackets(tree, '(', ')');
-  if (is_tuple != shape.IsTuple()) return false;
-  if (!is_tuple) return true;
-  const std::vector<absl::string_view> parts = SplitAtTopLevel(tree);
+  const auto elements = Enclosed(tree, '(', ')');
+  if (elements.has_value() != shape.IsTuple()) return false;
+  if (!elements.has_value()) return true;
+  const std::vector<absl::string_view> parts = Parts(*elements);
   if (parts.size() != shape.tuple_elements().size()) return false;
   for (size_t i = 0; i < parts.size(); ++i) {
     if (!HasFormOf(parts[i], *shape.tuple_elements()[i])) return false;
@@ -199,12 +162,12 @@ bool HasFormOf(absl::string_view tree, const Shape& shape) {
 }
 
 absl::Status VerifyOrigin(absl::string_view text, const Shape& shape) {
-  absl::string_view tree = text;
+  const auto tree = Enclosed(text, '{', '}');
   // `{[synthetic_call]}` and the like name no values.
-  if (!StripBrackets(tree, '{', '}') || tree.empty() || tree.front() == '[') {
+  if (!tree.has_value() || tree->empty() || tree->front() == '[' ||
+      HasFormOf(*tree, shape)) {
     return absl::OkStatus();
   }
-  if (HasFormOf(tree, shape)) return absl::OkStatus();
   return Invalid("origin=", text, " of ", shape.ToString(),
                  ", expected a tree of the same form");
 }

@@ -157,9 +157,6 @@ Result InferMap(const Context& context) {
 
 namespace {
 
-// Shapes are walked, and destroyed, recursively.
-constexpr int kMaxTupleLevels = 500;
-
 // The levels of tuples in `shape`, of which no part has more than
 // kMaxTupleLevels. `known` has the levels of the tuples that were met.
 int TupleLevels(const Shape& shape,

@@ -35,6 +35,7 @@ Result GivenMisfit(const Context& context, absl::string_view expected) {
 // The shapes of all operands: a tuple unless there is one.
 Result AllOperands(const Context& context) {
   std::vector<ShapePtr> shapes;
+  shapes.reserve(context.operand_count());
   for (size_t i = 0; i < context.operand_count(); ++i) {
     shapes.push_back(context.operand_ptr(i));
   }

@@ -31,10 +31,8 @@ absl::Status ExpectSquare(const Context& context, size_t i) {
 
 // The value of an attribute that is kept as text; empty when absent.
 absl::string_view Other(const Context& context, absl::string_view name) {
-  for (const auto& [key, value] : context.attributes().others) {
-    if (key == name) return value;
-  }
-  return {};
+  const std::string* text = context.attributes().FindOther(name);
+  return text == nullptr ? absl::string_view() : *text;
 }
 
 }  // namespace
@@ -129,7 +127,7 @@ Result InferFft(const Context& context) {
     const bool last = i + 1 == lengths.size();
     const int64_t half = lengths[i] / 2 + 1;
     int64_t& size = sizes[Index(first) + i];
-    // Of a real result only half of the spectrum is given.
+    // For a real result, only half of the spectrum is given.
     const int64_t expected = to_real && last ? half : lengths[i];
     if (lengths[i] < 1 || size != expected) {
       return Invalid("fft_length ", lengths[i], " over ", operand.ToString(),

@@ -142,8 +142,7 @@ absl::StatusOr<const Computation*> Callee(const Context& context, size_t i) {
                    i + 1);
   }
   const ComputationId id = called[i];
-  if (id < 0 || id >= context.module.computation_slots() ||
-      !context.module.has_computation(id)) {
+  if (!context.module.Contains(id)) {
     return Invalid("called computation ", id,
                    " does not exist, expected one of the module");
   }
@@ -384,7 +383,7 @@ absl::StatusOr<ShapePtr> InferShape(const Module& module,
                                 " has no shape yet, expected one");
     }
   }
-  // What is unbounded is known at run time only: nothing to check.
+  // Unbounded sizes are known at run time only: there is nothing to check.
   bool unbounded = instruction.shape_ptr() != nullptr &&
                    inference::HasUnboundedDimension(instruction.shape());
   for (size_t i = 0; !unbounded && i < context.operand_count(); ++i) {

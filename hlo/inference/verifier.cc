@@ -71,8 +71,7 @@ class Verifier {
 
   absl::Status VerifyEntry() {
     const ComputationId entry = module_.entry();
-    if (entry < 0 || entry >= module_.computation_slots() ||
-        !module_.has_computation(entry)) {
+    if (!module_.Contains(entry)) {
       return absl::InvalidArgumentError(absl::StrCat(
           "module ", module_.name(), ": no entry computation, expected one"));
     }
@@ -90,11 +89,15 @@ class Verifier {
       for (const Instruction& instruction : c.instructions()) {
         const InstructionId i = instruction.id();
         for (ComputationId callee : instruction.called()) {
-          if (callee < 0 || callee >= module_.computation_slots() ||
-              !module_.has_computation(callee)) {
+          if (!module_.Contains(callee)) {
             return Error(c, i, "calls computation ", callee,
                          ", expected one of the module");
           }
+        }
+        if (!instruction.called().empty() &&
+            IsElementwise(instruction.opcode())) {
+          return Error(c, i, "calls a computation, expected none of ",
+                       OpcodeName(instruction.opcode()));
         }
       }
     }
@@ -177,28 +180,25 @@ class Verifier {
   // Operands, users and control predecessors.
   absl::Status VerifyEdges(const Computation& c) {
     const size_t slots = Index(c.slot_count());
-    const auto is_live = [&c](InstructionId id) {
-      return id >= 0 && id < c.slot_count() && c[id].is_live();
-    };
     // operands_by_users lists, per user u, the instructions that say u uses
     // them: entries [start[u], start[u+1]).
     std::vector<size_t> start(slots + 1, 0);
     for (const Instruction& instruction : c.instructions()) {
       const InstructionId i = instruction.id();
       for (InstructionId operand : c[i].operands()) {
-        if (!is_live(operand)) {
+        if (!c.Contains(operand)) {
           return Error(c, i, "operand id ", operand,
                        ", expected an instruction of the computation");
         }
       }
       for (InstructionId predecessor : c.control_predecessors(i)) {
-        if (!is_live(predecessor)) {
+        if (!c.Contains(predecessor)) {
           return Error(c, i, "control predecessor id ", predecessor,
                        ", expected an instruction of the computation");
         }
       }
       for (InstructionId user : c[i].users()) {
-        if (!is_live(user)) {
+        if (!c.Contains(user)) {
           return Error(c, i, "user id ", user,
                        ", expected an instruction of the computation");
         }
@@ -277,7 +277,7 @@ class Verifier {
   }
 
   absl::Status VerifyParameters(const Computation& c) {
-    if (c.root() < 0 || c.root() >= c.slot_count() || !c[c.root()].is_live()) {
+    if (!c.Contains(c.root())) {
       return Error(c, "root id ", c.root(),
                    ", expected an instruction of the computation");
     }
@@ -294,8 +294,7 @@ class Verifier {
     }
     for (size_t n = 0; n < c.parameters().size(); ++n) {
       const InstructionId id = c.parameters()[n];
-      if (id < 0 || id >= c.slot_count() || !c[id].is_live() ||
-          c[id].opcode() != Opcode::kParameter ||
+      if (!c.Contains(id) || c[id].opcode() != Opcode::kParameter ||
           c[id].index() != static_cast<int64_t>(n)) {
         return Error(c, "no parameter ", n, ", expected ",
                      c.parameters().size(), " parameters");

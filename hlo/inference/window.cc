@@ -157,6 +157,7 @@ Result InferReduceWindow(const Context& context) {
                                       context.operand(0).dimensions()));
   if (n == 1) return ArrayOf(context, types[0], sizes);
   std::vector<ShapePtr> results;
+  results.reserve(n);
   for (ElementType type : types) results.push_back(Shape::Array(type, sizes));
   return TupleOrSingle(context, std::move(results));
 }

@@ -19,6 +19,13 @@ bool HasBaseDilation(const Window& window) {
       [](const WindowDimension& w) { return w.base_dilation > 1; });
 }
 
+const std::string* Attributes::FindOther(absl::string_view name) const {
+  for (const auto& [key, value] : others) {
+    if (key == name) return &value;
+  }
+  return nullptr;
+}
+
 bool operator==(const Attributes& a, const Attributes& b) {
   return &a == &b ||
          (a.dimensions == b.dimensions && PointeesEqual(a.dot, b.dot) &&

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/string_view.h"
+
 #include "hlo/ir/shape.h"
 
 namespace hone::hlo {
@@ -107,7 +109,7 @@ struct Attributes {
   DimensionVector dimensions;
   std::shared_ptr<const DotDimensions> dot;
   std::shared_ptr<const ConvolutionDimensions> convolution;
-  // Of convolution, reduce-window and select-and-scatter.
+  // The window of convolution, reduce-window and select-and-scatter.
   std::shared_ptr<const Window> window;
   std::shared_ptr<const GatherDimensions> gather;
   std::shared_ptr<const ScatterDimensions> scatter;
@@ -139,6 +141,8 @@ struct Attributes {
   // unknown opcodes do) is here with a `%` in place of each callee, which is in
   // Instruction::called(): {"to_apply", "%"}, {"calls", "{%, %}"}.
   std::vector<std::pair<std::string, std::string>> others;
+  // The text of the one with that name; null if there is none.
+  const std::string* FindOther(absl::string_view name) const;
 
   friend bool operator==(const Attributes&, const Attributes&);
 };

@@ -98,11 +98,7 @@ void Computation::ReplaceAllUses(InstructionId old, InstructionId replacement) {
     if (!used_before) AddUser(replacement, user);
   }
   if (root_ == old) root_ = replacement;
-  if (control_.empty()) return;
-  for (auto& [id, predecessors] : control_) {
-    if (id == replacement) continue;
-    std::replace(predecessors.begin(), predecessors.end(), old, replacement);
-  }
+  control_.MoveSuccessors(old, replacement);
 }
 
 void Computation::Remove(InstructionId id) {
@@ -116,14 +112,7 @@ void Computation::Remove(InstructionId id) {
   if (instruction.opcode() == Opcode::kParameter) {
     parameters_[static_cast<size_t>(instruction.index())] = kNoInstruction;
   }
-  if (!control_.empty()) {
-    control_.erase(id);
-    for (auto& [_, predecessors] : control_) {
-      predecessors.erase(
-          std::remove(predecessors.begin(), predecessors.end(), id),
-          predecessors.end());
-    }
-  }
+  control_.Remove(id);
   instruction = Instruction();
   instruction.live_ = false;
   --live_count_;
@@ -163,59 +152,8 @@ void Computation::Compact() {
   opcodes_ = opcodes;
   renumber(root_);
   for (InstructionId& parameter : parameters_) renumber(parameter);
-  decltype(control_) control;
-  for (auto& [id, predecessors] : control_) {
-    for (InstructionId& predecessor : predecessors) renumber(predecessor);
-    control.emplace(new_ids[static_cast<size_t>(id)], std::move(predecessors));
-  }
-  control_ = std::move(control);
-}
-
-absl::Span<const InstructionId> Computation::control_predecessors(
-    InstructionId id) const {
-  if (control_.empty()) return {};
-  auto it = control_.find(id);
-  if (it == control_.end()) return {};
-  return it->second;
-}
-
-void Computation::AddControlPredecessor(InstructionId id,
-                                        InstructionId predecessor) {
-  control_[id].push_back(predecessor);
-}
-
-void Computation::BypassControlDependencies(InstructionId id) {
-  std::vector<InstructionId> before;
-  if (auto it = control_.find(id); it != control_.end()) {
-    before = std::move(it->second);
-    control_.erase(it);
-  }
-  for (auto& [_, predecessors] : control_) {
-    const auto here = std::find(predecessors.begin(), predecessors.end(), id);
-    if (here == predecessors.end()) continue;
-    predecessors.erase(
-        std::remove(predecessors.begin(), predecessors.end(), id),
-        predecessors.end());
-    for (InstructionId predecessor : before) {
-      if (std::find(predecessors.begin(), predecessors.end(), predecessor) ==
-          predecessors.end()) {
-        predecessors.push_back(predecessor);
-      }
-    }
-  }
-}
-
-bool Computation::HasControlDependency(InstructionId id) const {
-  if (control_.empty()) return false;
-  for (const auto& [successor, predecessors] : control_) {
-    if (predecessors.empty()) continue;
-    if (successor == id) return true;
-    if (std::find(predecessors.begin(), predecessors.end(), id) !=
-        predecessors.end()) {
-      return true;
-    }
-  }
-  return false;
+  control_.Renumber(
+      [&](InstructionId id) { return new_ids[static_cast<size_t>(id)]; });
 }
 
 std::vector<InstructionId> Computation::PostOrder() const {

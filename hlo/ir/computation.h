@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/types/span.h"
 
 #include "base/chunked_vector.h"
+#include "hlo/ir/control_edges.h"
 #include "hlo/ir/instruction.h"
 #include "hlo/ir/live_range.h"
 #include "hlo/ir/opcode_set.h"
@@ -68,7 +68,7 @@ class Computation {
 
   InstructionId root() const { return root_; }
   void set_root(InstructionId root) { root_ = root; }
-  // By parameter number.
+  // The parameters, in the order of their numbers.
   const std::vector<InstructionId>& parameters() const { return parameters_; }
 
   // Adds an instruction whose operands are in this computation. A parameter
@@ -109,14 +109,20 @@ class Computation {
   void Compact();
 
   // Control predecessors: must run before `id` though no data flows.
-  absl::Span<const InstructionId> control_predecessors(InstructionId id) const;
+  absl::Span<const InstructionId> control_predecessors(InstructionId id) const {
+    return control_.predecessors(id);
+  }
   bool has_control_dependencies() const { return !control_.empty(); }
-  void AddControlPredecessor(InstructionId id, InstructionId predecessor);
+  void AddControlPredecessor(InstructionId id, InstructionId predecessor) {
+    control_.Add(predecessor, id);
+  }
   // Lets each control predecessor of `id` run before each of its successors
   // instead, so that `id` is no end of a control edge any more.
-  void BypassControlDependencies(InstructionId id);
-  // Returns true if `id` is an end of a control edge.
-  bool HasControlDependency(InstructionId id) const;
+  void BypassControlDependencies(InstructionId id) { control_.Bypass(id); }
+  // Returns true if `id` is an end of a control edge. Constant time.
+  bool HasControlDependency(InstructionId id) const {
+    return !control_.empty() && control_.Contains(id);
+  }
 
   // Live instructions, operands and control predecessors before users. Stable:
   // depends on the graph and slot order only. Instructions that do not reach
@@ -143,8 +149,8 @@ class Computation {
   OpcodeSet opcodes_;
   InstructionId root_ = kNoInstruction;
   std::vector<InstructionId> parameters_;
-  // Rare, so beside the instructions: id → its control predecessors.
-  absl::flat_hash_map<InstructionId, std::vector<InstructionId>> control_;
+  // Rare, so beside the instructions.
+  ControlEdges control_;
 };
 
 }  // namespace hone::hlo

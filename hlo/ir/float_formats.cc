@@ -16,7 +16,7 @@ struct Format {
   int mantissa_bits;
   int bias;
   bool has_sign = true;
-  // Whether the format follows IEEE 754 (infinities; NaNs share the top
+  // True if the format follows IEEE 754 (infinities; NaNs share the top
   // exponent). Otherwise the top exponent is finite.
   bool ieee = false;
   // "uz" formats: the pattern of negative zero is the only NaN.

@@ -1,6 +1,5 @@
 #include "hlo/ir/module.h"
 
-#include <algorithm>
 #include <atomic>
 
 namespace hone::hlo {
@@ -156,23 +155,16 @@ int64_t Module::instruction_count() const {
 bool Module::HasSideEffect(const Instruction& instruction) const {
   if (IsOpaque(instruction.opcode())) return true;
   if (instruction.called().empty()) return false;
-  if (std::all_of(instruction.called().begin(), instruction.called().end(),
-                  [&](ComputationId callee) {
-                    return computation(callee).opcodes().IsSubsetOf(
-                        PlainOpcodes());
-                  })) {
-    return false;
-  }
-  std::vector<ComputationId> worklist(instruction.called().begin(),
-                                      instruction.called().end());
+  hlo::ComputationIds worklist(instruction.called());
   std::vector<bool> seen;
   while (!worklist.empty()) {
     const ComputationId id = worklist.back();
     worklist.pop_back();
+    const Computation& c = computation(id);
+    if (c.opcodes().IsSubsetOf(PlainOpcodes())) continue;
     if (seen.empty()) seen.resize(computations_.size(), false);
     if (seen[static_cast<size_t>(id)]) continue;
     seen[static_cast<size_t>(id)] = true;
-    const Computation& c = computation(id);
     for (InstructionId i = 0; i < c.slot_count(); ++i) {
       if (!c[i].is_live()) continue;
       if (IsOpaque(c[i].opcode())) return true;

@@ -63,8 +63,6 @@ void AppendShape(const Shape& shape, bool layouts, std::string& out) {
 
 // Far above what programs have; dimension lists are searched linearly.
 constexpr int64_t kMaxRank = 256;
-// Of tuples; shapes are walked recursively.
-constexpr int kMaxDepth = 500;
 constexpr int64_t kMaxBytes = int64_t{1} << 62;
 
 absl::Status ValidateLayout(const Shape& shape) {
@@ -84,9 +82,10 @@ absl::Status ValidateLayout(const Shape& shape) {
 
 // Adds the bytes of `shape`, which is `depth` tuples down, to `total`.
 absl::Status ValidateInto(const Shape& shape, int depth, int64_t& total) {
-  if (depth > kMaxDepth) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "tuple nested too deeply, expected at most ", kMaxDepth, " levels"));
+  if (depth > kMaxTupleLevels) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("tuple nested too deeply, expected at most ",
+                     kMaxTupleLevels, " levels"));
   }
   for (const ShapePtr& element : shape.tuple_elements()) {
     if (element == nullptr) {
@@ -214,17 +213,6 @@ bool Shape::Equal(const Shape& a, const Shape& b, bool ignore_layout) {
   }
   for (size_t i = 0; i < a.elements_.size(); ++i) {
     if (!Equal(*a.elements_[i], *b.elements_[i], ignore_layout)) return false;
-  }
-  return true;
-}
-
-bool Shape::SameDimensions(const Shape& a, const Shape& b) {
-  if (a.dimensions_ != b.dimensions_ || a.dynamic_ != b.dynamic_ ||
-      a.elements_.size() != b.elements_.size()) {
-    return false;
-  }
-  for (size_t i = 0; i < a.elements_.size(); ++i) {
-    if (!SameDimensions(*a.elements_[i], *b.elements_[i])) return false;
   }
   return true;
 }

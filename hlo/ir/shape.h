@@ -20,10 +20,14 @@ class Shape;
 using ShapePtr = std::shared_ptr<const Shape>;
 using DimensionVector = absl::InlinedVector<int64_t, 4>;
 
+// The maximum nesting depth of tuples and their literals, which are read,
+// walked and destroyed recursively.
+inline constexpr int kMaxTupleLevels = 500;
+
 // The memory layout of an array, where it differs from row-major.
 struct Layout {
   DimensionVector minor_to_major;
-  // What follows the colon in HLO text (`T(8,128)(2,1)S(1)`), verbatim.
+  // The text after the colon in HLO text (`T(8,128)(2,1)S(1)`), verbatim.
   std::string suffix;
 
   friend bool operator==(const Layout&, const Layout&) = default;
@@ -96,8 +100,6 @@ class Shape {
 
   // Same type, dimensions, dynamic dimensions and, unless ignored, layout.
   static bool Equal(const Shape& a, const Shape& b, bool ignore_layout = true);
-  // Same dimensions, element type and layout ignored; tuples element-wise.
-  static bool SameDimensions(const Shape& a, const Shape& b);
 
  private:
   ElementType element_type_ = ElementType::kInvalid;
@@ -108,9 +110,9 @@ class Shape {
 };
 
 // Returns an error unless the shape is well formed: at most 256 dimensions,
-// none negative (but for kUnbounded), bytes summed over a tuple at most 2^62,
-// the layout a permutation of the dimensions. Errors: InvalidArgument, saying
-// what was found and expected.
+// none negative (but for kUnbounded), at most kMaxTupleLevels, bytes summed
+// over a tuple at most 2^62, the layout a permutation of the dimensions.
+// Errors: InvalidArgument, saying what was found and expected.
 absl::Status ValidateShape(const Shape& shape);
 
 // The same array shape with another element type, layout kept.

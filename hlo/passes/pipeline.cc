@@ -87,7 +87,7 @@ class Runner {
   Runner(Module& module, const PipelineOptions& options)
       : module_(module), options_(options) {}
 
-  // Whether anything changed.
+  // Returns true if anything changed.
   absl::StatusOr<bool> RunRound(absl::Span<const std::string> passes) {
     bool changed = false;
     for (const std::string& name : passes) {

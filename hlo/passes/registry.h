@@ -17,7 +17,7 @@ namespace hone::hlo {
 #include "hlo/passes/passes.def"
 #undef HONE_PASS
 
-// Where a rewrite comes from.
+// The origin of a pass.
 enum class PassOrigin {
   kUpstream,  // does what upstream XLA's pass of that name does
   kStronger,  // and more, as its header says

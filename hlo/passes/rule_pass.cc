@@ -1,5 +1,6 @@
 #include "hlo/passes/rule_pass.h"
 
+#include <type_traits>
 #include <utility>
 
 namespace hone::hlo {
@@ -9,15 +10,23 @@ template <typename Rewrite>
 class RulePass final : public Pass {
  public:
   RulePass(RewriteRule rule, Rewrite rewrite)
-      : rule_(std::move(rule)), rewrite_(std::move(rewrite)) {}
+      : rule_(std::move(rule)), rewrite_(rewrite) {}
 
   absl::string_view name() const override { return rule_.name; }
 
   absl::StatusOr<bool> Run(Module& module,
                            const RewriteOptions& options) const override {
-    return RewriteModule(
-        module, rule_, options,
-        [&](Rewriter& r, InstructionId id) { return rewrite_(module, r, id); });
+    if constexpr (std::is_invocable_v<Rewrite, Rewriter&>) {
+      return RewriteComputations(module, rule_, options, rewrite_);
+    } else if constexpr (std::is_invocable_v<Rewrite, Rewriter&,
+                                             InstructionId>) {
+      return RewriteModule(module, rule_, options, rewrite_);
+    } else {
+      return RewriteModule(module, rule_, options,
+                           [&](Rewriter& r, InstructionId id) {
+                             return rewrite_(module, r, id);
+                           });
+    }
   }
 
  private:
@@ -27,8 +36,7 @@ class RulePass final : public Pass {
 
 template <typename Rewrite>
 std::unique_ptr<Pass> MakePass(RewriteRule rule, Rewrite rewrite) {
-  return std::make_unique<RulePass<Rewrite>>(std::move(rule),
-                                             std::move(rewrite));
+  return std::make_unique<RulePass<Rewrite>>(std::move(rule), rewrite);
 }
 
 }  // namespace
@@ -36,15 +44,17 @@ std::unique_ptr<Pass> MakePass(RewriteRule rule, Rewrite rewrite) {
 std::unique_ptr<Pass> MakeRulePass(RewriteRule rule,
                                    bool (*rewrite)(Rewriter& r,
                                                    InstructionId id)) {
-  return MakePass(std::move(rule),
-                  [rewrite](Module&, Rewriter& r, InstructionId id) {
-                    return rewrite(r, id);
-                  });
+  return MakePass(std::move(rule), rewrite);
 }
 
 std::unique_ptr<Pass> MakeRulePass(RewriteRule rule,
                                    bool (*rewrite)(Module& module, Rewriter& r,
                                                    InstructionId id)) {
+  return MakePass(std::move(rule), rewrite);
+}
+
+std::unique_ptr<Pass> MakeRulePass(RewriteRule rule,
+                                   void (*rewrite)(Rewriter& r)) {
   return MakePass(std::move(rule), rewrite);
 }
 

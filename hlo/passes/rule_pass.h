@@ -9,14 +9,16 @@
 namespace hone::hlo {
 
 // A pass that applies one rewrite to every computation and is named as its
-// rule. The functions are as in driver.h; `module` is for rewrites that add
-// computations.
+// rule. The functions are those of RewriteModule, with `module` for rewrites
+// that add computations, and of RewriteComputations (driver.h).
 std::unique_ptr<Pass> MakeRulePass(RewriteRule rule,
                                    bool (*rewrite)(Rewriter& r,
                                                    InstructionId id));
 std::unique_ptr<Pass> MakeRulePass(RewriteRule rule,
                                    bool (*rewrite)(Module& module, Rewriter& r,
                                                    InstructionId id));
+std::unique_ptr<Pass> MakeRulePass(RewriteRule rule,
+                                   void (*rewrite)(Rewriter& r));
 
 }  // namespace hone::hlo
 

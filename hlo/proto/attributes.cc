@@ -25,7 +25,7 @@ void Assign(absl::Span<const int64_t> values, Int64s& field) {
   field.Assign(values.begin(), values.end());
 }
 
-// Whether Attributes::dimensions is the field of that name. fft and
+// Returns true if Attributes::dimensions is the field of that name. fft and
 // dynamic-slice keep another list there; reshape's is an attribute kept as
 // text, as are all of an unknown opcode.
 bool HasDimensions(Opcode opcode) {

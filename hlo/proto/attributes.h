@@ -74,8 +74,7 @@ void TakeUnsayable(xla::FrontendAttributes& frontend,
 std::string TakeProtoRest(xla::FrontendAttributes& frontend);
 
 // Returns true if `text` is a name as HLO text has them: letters, digits, '.',
-// '_' and
-// '-', at least one.
+// '_' and '-', at least one.
 bool IsName(absl::string_view text);
 
 inline constexpr absl::string_view kTextKeyPrefix = "hone.text.";

@@ -336,8 +336,7 @@ class ProtoReader {
     return absl::OkStatus();
   }
 
-  // Where the opcode says how text names the callees, it says how many there
-  // are.
+  // Checks the number of callees of an opcode that determines it.
   static absl::Status CheckCalleeCount(Opcode opcode, int callees) {
     int expected = callees;
     if (opcode == Opcode::kWhile || opcode == Opcode::kSelectAndScatter) {
@@ -350,8 +349,8 @@ class ProtoReader {
     return Invalid(callees, " called computations, expected ", expected);
   }
 
-  // Where the opcode does not say how text names the callees, an entry with a
-  // `%` in place of each does.
+  // Adds an entry with a `%` in place of each callee, for opcodes that do not
+  // determine how text names their callees.
   static void AddCallRole(Opcode opcode, TextAttributes& others, int callees) {
     for (CallRole role : {CallRole::kToApply, CallRole::kBody,
                           CallRole::kSelect, CallRole::kBranchComputations,

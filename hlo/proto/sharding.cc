@@ -219,7 +219,7 @@ bool ShardingText(const xla::OpSharding& sharding, std::string& text) {
     text += '}';
   }
   text += '}';
-  // What the text leaves out (metadata, say) must not get lost.
+  // Nothing that the text leaves out (metadata, say) must get lost.
   xla::OpSharding again;
   TextError error;
   TextLexer lexer(text, &error);

@@ -6,18 +6,6 @@
 #include "hlo/rewrite/carried_attributes.h"
 
 namespace hone::hlo {
-namespace {
-
-bool SeesLayout(const Computation& computation, InstructionId id) {
-  const InstructionIds& users = computation[id].users();
-  return std::any_of(users.begin(), users.end(), [&](InstructionId user) {
-    const Opcode opcode = computation[user].opcode();
-    return opcode == Opcode::kBitcast || IsOpaque(opcode);
-  });
-}
-
-}  // namespace
-
 Callees::Callees(Module& module)
     : module_(module), budget_(CloningBudget(module)), cloner_(module) {}
 
@@ -84,7 +72,7 @@ InstructionId Callees::Copy(Rewriter& r, ComputationId callee,
   for (size_t i = 0; i < values.size(); ++i) {
     const InstructionId parameter = source.parameters()[i];
     const ShapePtr& shape = source[parameter].shape_ptr();
-    if (SeesLayout(source, parameter) &&
+    if (LayoutIsSeen(source, parameter) &&
         !Shape::Equal(*shape, r.shape(values[i]), /*ignore_layout=*/false)) {
       values[i] = r.AddCopy(Instruction(Opcode::kCopy, shape, {values[i]}));
     }
@@ -132,7 +120,7 @@ bool Callees::ReplaceSite(Rewriter& r, InstructionId site,
   if (callers_.has_value()) {
     for (ComputationId callee : r[site].called()) --(*callers_)[callee];
   }
-  // What calls nothing has no effect and can be removed.
+  // Without callees it has no effect, so that it can be removed.
   r.SetCalled(site, {});
   if (!r.Replace(site, replacement)) {
     r.Fail("attributes that may be carried over are refused");

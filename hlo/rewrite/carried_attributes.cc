@@ -5,9 +5,11 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/strip.h"
+
+#include "hlo/inference/annotation_text.h"
 
 namespace hone::hlo {
 namespace {
@@ -26,38 +28,17 @@ bool IsPrecision(absl::string_view name) {
 
 // The entries `key="value"` of frontend attributes; nullopt for text that is
 // not of that form.
-std::optional<std::vector<std::pair<std::string, std::string>>> Entries(
-    absl::string_view text) {
-  std::vector<std::pair<std::string, std::string>> entries;
-  if (!absl::ConsumePrefix(&text, "{") || !absl::ConsumeSuffix(&text, "}")) {
-    return std::nullopt;
-  }
-  while (!text.empty()) {
-    const size_t equals = text.find('=');
-    if (equals == text.npos || equals + 1 >= text.size()) return std::nullopt;
-    // A value ends at the first comma outside quotes and braces.
-    size_t end = equals + 1;
-    int depth = 0;
-    bool quoted = false;
-    for (; end < text.size(); ++end) {
-      const char c = text[end];
-      if (quoted) {
-        if (c == '\\') ++end;
-        quoted = c != '"';
-      } else if (c == '"') {
-        quoted = true;
-      } else if (c == '{') {
-        ++depth;
-      } else if (c == '}') {
-        --depth;
-      } else if (c == ',' && depth == 0) {
-        break;
-      }
-    }
-    if (quoted || depth != 0 || end > text.size()) return std::nullopt;
-    entries.emplace_back(text.substr(0, equals),
-                         text.substr(equals + 1, end - equals - 1));
-    text.remove_prefix(std::min(end + 1, text.size()));
+std::optional<FrontendEntries> Entries(absl::string_view text) {
+  const auto inside = Enclosed(text, '{', '}');
+  if (!inside.has_value()) return std::nullopt;
+  const auto parts = SplitAtCommas(*inside);
+  if (!parts.has_value()) return std::nullopt;
+  FrontendEntries entries;
+  for (absl::string_view part : *parts) {
+    const size_t equals = part.find('=');
+    if (equals == part.npos || equals + 1 == part.size()) return std::nullopt;
+    entries.emplace_back(absl::StripAsciiWhitespace(part.substr(0, equals)),
+                         absl::StripAsciiWhitespace(part.substr(equals + 1)));
   }
   return entries;
 }
@@ -88,6 +69,12 @@ struct Change {
   std::optional<std::string> frontend;
 };
 
+// Opcodes whose other attributes say how the callees are run.
+bool IsControlFlow(Opcode opcode) {
+  return opcode == Opcode::kCall || opcode == Opcode::kConditional ||
+         opcode == Opcode::kWhile;
+}
+
 // Nullopt where the rule refuses.
 std::optional<Change> FindChange(const Computation& computation,
                                  InstructionId old, const Instruction& to,
@@ -97,6 +84,9 @@ std::optional<Change> FindChange(const Computation& computation,
   if (computation.root() == old && !is_new &&
       FindAttribute(from, kSharding) == nullptr &&
       FindAttribute(to, kSharding) != nullptr) {
+    return std::nullopt;
+  }
+  if (!IsControlFlow(from.opcode()) && !AttributesPermitReplacing(from)) {
     return std::nullopt;
   }
   Change change;
@@ -122,10 +112,7 @@ std::optional<Change> FindChange(const Computation& computation,
 
 const std::string* FindAttribute(const Instruction& instruction,
                                  absl::string_view name) {
-  for (const auto& [key, value] : instruction.attributes().others) {
-    if (key == name) return &value;
-  }
-  return nullptr;
+  return instruction.attributes().FindOther(name);
 }
 
 bool AttributesPermitReplacing(const Instruction& instruction) {
@@ -135,6 +122,15 @@ bool AttributesPermitReplacing(const Instruction& instruction) {
     if (!IsCarried(name) && !(contracts && IsPrecision(name))) return false;
   }
   return true;
+}
+
+bool HaveSameAnnotations(const Instruction& a, const Instruction& b) {
+  const auto same = [&](absl::string_view name) {
+    const std::string* x = FindAttribute(a, name);
+    const std::string* y = FindAttribute(b, name);
+    return x == nullptr || y == nullptr ? x == y : *x == *y;
+  };
+  return same(kSharding) && same(kFrontend);
 }
 
 bool IsAnnotated(const Instruction& instruction) {
@@ -158,15 +154,20 @@ std::shared_ptr<const Attributes> WithoutCarried(
   return kept;
 }
 
-bool CarryAttributes(Computation& computation, InstructionId old,
+bool MayCarryAttributes(const Computation& computation, InstructionId old,
+                        const Instruction& replacement, bool is_new) {
+  return FindChange(computation, old, replacement, is_new).has_value();
+}
+
+void CarryAttributes(Computation& computation, InstructionId old,
                      InstructionId replacement, bool is_new) {
   std::optional<Change> change =
       FindChange(computation, old, computation[replacement], is_new);
-  if (!change.has_value()) return false;
+  if (!change.has_value()) return;
   const Instruction& from = computation[old];
   Instruction& to = computation.mutable_instruction(replacement);
   if (is_new && to.metadata() == nullptr) to.set_metadata(from.metadata());
-  if (change->added.empty() && !change->frontend.has_value()) return true;
+  if (change->added.empty() && !change->frontend.has_value()) return;
   auto attributes = std::make_shared<Attributes>(to.attributes());
   for (auto& attribute : change->added) {
     attributes->others.push_back(std::move(attribute));
@@ -177,12 +178,12 @@ bool CarryAttributes(Computation& computation, InstructionId old,
     }
   }
   to.set_attributes(std::move(attributes));
-  return true;
 }
 
-bool MayCarryAttributes(const Computation& computation, InstructionId old,
-                        const Instruction& replacement, bool is_new) {
-  return FindChange(computation, old, replacement, is_new).has_value();
+std::optional<FrontendEntries> FrontendAttributes(
+    const Instruction& instruction) {
+  const std::string* text = FindAttribute(instruction, kFrontend);
+  return text == nullptr ? FrontendEntries() : Entries(*text);
 }
 
 }  // namespace hone::hlo

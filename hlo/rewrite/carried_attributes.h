@@ -2,7 +2,10 @@
 #define HONE_HLO_REWRITE_CARRIED_ATTRIBUTES_H_
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/string_view.h"
 
@@ -23,7 +26,9 @@ namespace hone::hlo {
 //   operand_precision,    the replacement has to have them where it is the
 //   algorithm             same operation (MakeLike); a rewrite to another one
 //                         drops them
-//   any other             refuse: the instruction is not rewritten
+//   any other             refuse: the instruction is not rewritten, but for
+//                         calls, loops and conditionals, which say there how
+//                         they run
 //
 // Control dependencies, side effects and dynamic dimensions are
 // Rewriter::MayReplace's matter.
@@ -31,6 +36,8 @@ namespace hone::hlo {
 // Returns true if nothing in the attributes forbids to replace `instruction`.
 bool AttributesPermitReplacing(const Instruction& instruction);
 
+// Returns true if both have the same sharding and frontend attributes, or none.
+bool HaveSameAnnotations(const Instruction& a, const Instruction& b);
 // Returns true if `instruction` has a sharding or frontend attributes, which
 // would be lost with it where nothing of its shape takes its place.
 bool IsAnnotated(const Instruction& instruction);
@@ -41,16 +48,22 @@ bool IsAnnotated(const Instruction& instruction);
 std::shared_ptr<const Attributes> WithoutCarried(
     const std::shared_ptr<const Attributes>& attributes);
 
-// Gives `replacement` the carried attributes of `old`, which it replaces and
-// whose shape it has; `is_new` if the rewrite added it. Returns false, and
-// changes nothing, where the rule refuses.
-bool CarryAttributes(Computation& computation, InstructionId old,
-                     InstructionId replacement, bool is_new);
-
-// Returns true if CarryAttributes would not refuse `replacement`, which may be
-// an instruction that has yet to be copied into the computation.
+// Returns true unless the rule refuses that `replacement`, of the same shape,
+// replaces `old`; `is_new` if the rewrite added it, or has yet to copy it into
+// the computation.
 bool MayCarryAttributes(const Computation& computation, InstructionId old,
                         const Instruction& replacement, bool is_new);
+
+// Gives `replacement` the carried attributes of `old`, where
+// MayCarryAttributes.
+void CarryAttributes(Computation& computation, InstructionId old,
+                     InstructionId replacement, bool is_new);
+
+// Keys and values, with their quotes, of the frontend attributes, none if there
+// are none; nullopt for text of another form.
+using FrontendEntries = std::vector<std::pair<std::string, std::string>>;
+std::optional<FrontendEntries> FrontendAttributes(
+    const Instruction& instruction);
 
 // The value text of attribute `name`; null if the instruction has none.
 const std::string* FindAttribute(const Instruction& instruction,

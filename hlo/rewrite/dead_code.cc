@@ -5,9 +5,11 @@
 #include "hlo/rewrite/rewriter.h"
 
 namespace hone::hlo {
+namespace {
 
-bool RemoveDeadInstructions(Module& module, ComputationId computation_id) {
-  const Computation& computation = module.computation(computation_id);
+// The instructions without users that may go, the youngest first: the youngest
+// users of an operand are found fastest.
+std::vector<InstructionId> Unused(const Computation& computation) {
   std::vector<InstructionId> unused;
   for (const Instruction& instruction : computation.instructions()) {
     if (instruction.users().empty() &&
@@ -16,17 +18,21 @@ bool RemoveDeadInstructions(Module& module, ComputationId computation_id) {
       unused.push_back(instruction.id());
     }
   }
-  if (unused.empty()) return false;
+  return {unused.rbegin(), unused.rend()};
+}
+
+}  // namespace
+
+bool RemoveDeadInstructions(Module& module, ComputationId computation_id) {
+  if (Unused(module.computation(computation_id)).empty()) return false;
   const RewriteOptions options;
   Rewriter r(module, computation_id, options);
-  // Backwards: the youngest users of an operand are found fastest.
-  for (auto it = unused.rbegin(); it != unused.rend(); ++it) r.RemoveDead(*it);
+  RemoveDeadInstructions(r);
   return r.changed();
 }
 
 void RemoveDeadInstructions(Rewriter& r) {
-  const std::vector<InstructionId> order = r.computation().PostOrder();
-  for (auto id = order.rbegin(); id != order.rend(); ++id) r.RemoveDead(*id);
+  for (InstructionId id : Unused(r.computation())) r.RemoveDead(id);
 }
 
 }  // namespace hone::hlo

@@ -37,7 +37,7 @@ std::optional<DimensionVector> UnmodifiedDimensions(
   for (int64_t id : ids) {
     for (; i < static_cast<size_t>(id); ++i) before_i *= from[i];
     const int64_t size = from[i];
-    // Of an array without elements nothing can be said.
+    // An array without elements has no strides to compare.
     if (before_i == 0 || size == 0) return std::nullopt;
     while (j < to.size() &&
            (before_j < before_i ||
@@ -69,6 +69,15 @@ bool OnlyDegenerateDimensionsDiffer(absl::Span<const int64_t> a,
 bool Contains(absl::Span<const int64_t> dimensions, int64_t dimension) {
   return std::find(dimensions.begin(), dimensions.end(), dimension) !=
          dimensions.end();
+}
+
+DimensionVector OtherDimensions(absl::Span<const int64_t> dimensions,
+                                int64_t rank) {
+  DimensionVector others;
+  for (int64_t i = 0; i < rank; ++i) {
+    if (!Contains(dimensions, i)) others.push_back(i);
+  }
+  return others;
 }
 
 DimensionVector WithoutDimensions(absl::Span<const int64_t> dimensions,

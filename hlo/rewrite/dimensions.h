@@ -34,6 +34,10 @@ bool OnlyDegenerateDimensionsDiffer(absl::Span<const int64_t> a,
 // Returns true if `dimension` is one of `dimensions`.
 bool Contains(absl::Span<const int64_t> dimensions, int64_t dimension);
 
+// Those of 0, 1, …, rank-1 that are not in `dimensions`, ascending.
+DimensionVector OtherDimensions(absl::Span<const int64_t> dimensions,
+                                int64_t rank);
+
 // `dimensions` without those at the given positions.
 DimensionVector WithoutDimensions(absl::Span<const int64_t> dimensions,
                                   absl::Span<const int64_t> positions);

@@ -48,7 +48,7 @@ class Driver {
   absl::StatusOr<bool> Run() {
     switch (rule_.visit) {
       case Visit::kEach:
-        HONE_RETURN_IF_ERROR(VisitEach());
+        HONE_RETURN_IF_ERROR(VisitEach(/*until_changed=*/false));
         break;
       case Visit::kPostOrder:
         for (InstructionId id : r_.computation().PostOrder()) {
@@ -63,9 +63,10 @@ class Driver {
   }
 
  private:
-  absl::Status VisitEach() {
+  absl::Status VisitEach(bool until_changed) {
     const InstructionId slots = r_.computation().slot_count();
     for (InstructionId id = 0; id < slots; ++id) {
+      if (until_changed && r_.changed()) break;
       if (Concerns(id)) HONE_RETURN_IF_ERROR(Rewrite(id));
     }
     return absl::OkStatus();
@@ -73,7 +74,7 @@ class Driver {
 
   absl::Status VisitToFixedPoint() {
     // Before the first match there is nothing to keep a queue for.
-    HONE_RETURN_IF_ERROR(VisitUntilChanged());
+    HONE_RETURN_IF_ERROR(VisitEach(/*until_changed=*/true));
     if (!r_.changed()) return absl::OkStatus();
     // Rewrites shrink the module or move it towards a normal form, so this ends
     // by itself; the bound is there should two ever undo each other.
@@ -91,14 +92,6 @@ class Driver {
     return absl::OkStatus();
   }
 
-  absl::Status VisitUntilChanged() {
-    const InstructionId slots = r_.computation().slot_count();
-    for (InstructionId id = 0; id < slots && !r_.changed(); ++id) {
-      if (Concerns(id)) HONE_RETURN_IF_ERROR(Rewrite(id));
-    }
-    return absl::OkStatus();
-  }
-
   bool Concerns(InstructionId id) const {
     const Computation& computation = r_.computation();
     return computation.Contains(id) &&
@@ -109,13 +102,11 @@ class Driver {
     if (!rule_.checks_itself && !r_.MayReplace(id, rule_.dynamic)) {
       return absl::OkStatus();
     }
-    const Computation& computation = r_.computation();
-    r_.Mark();
     std::string before;
-    if (options_.trace) before = Describe(computation[id]);
+    if (options_.trace) before = Describe(r_.computation()[id]);
     const bool rewritten = rewrite_(r_, id);
     if (!r_.ok()) return Check(r_, rule_, options_);
-    r_.DropUnused();
+    r_.EndRewrite();
     if (!rewritten) return absl::OkStatus();
     ++rewrites_;
     if (options_.trace) {
@@ -174,6 +165,7 @@ absl::StatusOr<bool> RewriteModule(Module& module, const RewriteRule& rule,
         RewriteComputation(module, id, rule, options, rewrite));
     changed |= changed_here;
   }
+  if (changed && rule.drops_callees) module.RemoveUnreachableComputations();
   return changed;
 }
 
@@ -189,13 +181,14 @@ absl::StatusOr<bool> RewriteComputations(
     if (!module.computation(id).opcodes().Intersects(opcodes)) continue;
     Rewriter r(module, id, options);
     rewrite(r);
-    if (r.ok()) r.DropUnused();
+    if (r.ok()) r.EndRewrite();
     if (!r.ok() || r.changed()) {
       HONE_RETURN_IF_ERROR(Check(r, rule, options));
       if (options.trace) options.trace({rule.name, r.computation().name(), ""});
     }
     changed |= r.changed();
   }
+  if (changed && rule.drops_callees) module.RemoveUnreachableComputations();
   return changed;
 }
 

@@ -44,6 +44,8 @@ struct RewriteRule {
   // It asks Rewriter::MayReplace itself: what it replaces is not always the
   // instruction that it is shown.
   bool checks_itself = false;
+  // It makes calls go: computations that nothing calls afterwards are removed.
+  bool drops_callees = false;
 };
 
 // Tries to rewrite `id`: a match, makers, then Replace. Returns true if it
@@ -67,8 +69,9 @@ absl::StatusOr<bool> RewriteModule(Module& module, const RewriteRule& rule,
 
 // For rewrites that have to look at a whole computation at once: calls
 // `rewrite` for each of them. Which instructions it may replace it asks
-// Rewriter::MayReplace; `rule.opcodes`, if there are any, says which
-// computations are worth a call. Otherwise like RewriteModule.
+// Rewriter::MayReplace, and it calls Rewriter::EndRewrite after each
+// replacement; `rule.opcodes`, if there are any, says which computations are
+// worth a call. Otherwise like RewriteModule.
 absl::StatusOr<bool> RewriteComputations(
     Module& module, const RewriteRule& rule, const RewriteOptions& options,
     absl::FunctionRef<void(Rewriter& r)> rewrite);

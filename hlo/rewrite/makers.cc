@@ -19,24 +19,6 @@ bool HasSizes(const Rewriter& r, InstructionId id,
          absl::MakeConstSpan(r.dimensions_of(id)) == sizes;
 }
 
-// Adds an instruction of which operands and attributes tell the sizes, and
-// `type` the element type.
-InstructionId AddOfType(Rewriter& r, Instruction instruction, ElementType type,
-                        Place place) {
-  instruction.set_shape(Shape::Scalar(type));
-  bool live = true;
-  for (InstructionId operand : instruction.operands()) {
-    live &= r.computation().Contains(operand);
-  }
-  if (live) {
-    absl::StatusOr<ShapePtr> inferred =
-        InferShape(r.module(), r.computation(), instruction);
-    // An error comes again when it is added, with its place.
-    if (inferred.ok()) instruction.set_shape(*std::move(inferred));
-  }
-  return r.Add(std::move(instruction), place);
-}
-
 }  // namespace
 
 InstructionId MakeConstant(Rewriter& r, Literal literal, Place place) {
@@ -97,8 +79,8 @@ InstructionId AddLike(Rewriter& r, InstructionId prototype,
     case Opcode::kConvert:
     case Opcode::kConvolution:
     case Opcode::kDot:
-      return AddOfType(r, std::move(instruction),
-                       r.shape(prototype).element_type(), place);
+      return r.AddOfType(std::move(instruction),
+                         r.shape(prototype).element_type(), place);
     // … or nothing.
     default:
       instruction.set_shape(nullptr);
@@ -255,8 +237,8 @@ InstructionId MakeDot(Rewriter& r, InstructionId lhs, InstructionId rhs,
       attributes->others.push_back(attribute);
     }
   }
-  return AddOfType(
-      r, Instruction(Opcode::kDot, nullptr, {lhs, rhs}, std::move(attributes)),
+  return r.AddOfType(
+      Instruction(Opcode::kDot, nullptr, {lhs, rhs}, std::move(attributes)),
       type, place);
 }
 

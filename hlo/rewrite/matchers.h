@@ -16,8 +16,7 @@
 //
 // A pattern of an opcode takes a pattern per operand, or none, which accepts
 // any operands; the address of an InstructionId in front of them captures the
-// instruction itself. Captures of a
-// pattern that does not match hold anything.
+// instruction itself. Captures of a pattern that does not match hold anything.
 namespace hone::hlo::m {
 
 // Any instruction.
@@ -80,7 +79,7 @@ class Uniform {
 template <Opcode kOpcode, bool kAnyOrder, typename... Operands>
 class Instr {
  public:
-  Instr(InstructionId* capture, Operands... operands)
+  explicit Instr(InstructionId* capture, Operands... operands)
       : capture_(capture), operands_(std::move(operands)...) {}
 
   bool Matches(const Computation& computation, InstructionId id) const {

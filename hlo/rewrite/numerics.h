@@ -13,8 +13,7 @@ enum class NumericClass {
   kExact,
   // Finite elements may differ by rounding. An element that was finite stays
   // finite, whatever the arguments, unless it was within rounding of the
-  // largest
-  // number of its type.
+  // largest number of its type.
   kReassociates,
   // May overflow, underflow or make NaN where the original did not:
   // x·s·t → x·(s·t) with scalars that are known at run time only.

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "absl/container/inlined_vector.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
 #include "hlo/inference/shape_inference.h"
@@ -21,6 +20,14 @@ absl::string_view FileName(absl::string_view path) {
 }
 
 }  // namespace
+
+bool LayoutIsSeen(const Computation& computation, InstructionId id) {
+  const InstructionIds& users = computation[id].users();
+  return std::any_of(users.begin(), users.end(), [&](InstructionId user) {
+    const Opcode opcode = computation[user].opcode();
+    return opcode == Opcode::kBitcast || IsOpaque(opcode);
+  });
+}
 
 Rewriter::Rewriter(Module& module, ComputationId id,
                    const RewriteOptions& options)
@@ -79,21 +86,11 @@ int Rewriter::FreedWith(InstructionId id, InstructionId user) const {
   return freed;
 }
 
-bool Rewriter::LayoutIsSeen(InstructionId id) const {
-  const InstructionIds& users = (*this)[id].users();
-  return std::any_of(users.begin(), users.end(), [&](InstructionId user) {
-    const Opcode opcode = (*current_)[user].opcode();
-    return opcode == Opcode::kBitcast || opcode == Opcode::kUnknown ||
-           IsOpaque(opcode);
-  });
-}
-
 bool Rewriter::MayReplace(InstructionId id, bool dynamic) const {
   const Instruction& instruction = (*this)[id];
   // This is asked of every instruction, so what most have none of comes first.
   if (instruction.opcode() == Opcode::kParameter ||
-      (current_->has_control_dependencies() &&
-       current_->HasControlDependency(id)) ||
+      current_->HasControlDependency(id) ||
       (!instruction.attributes().others.empty() &&
        !AttributesPermitReplacing(instruction)) ||
       module_->HasSideEffect(instruction)) {
@@ -113,11 +110,19 @@ InstructionId Rewriter::Add(Instruction instruction, Place place) {
   return Insert(std::move(instruction), place);
 }
 
+InstructionId Rewriter::AddOfType(Instruction instruction, ElementType type,
+                                  Place place) {
+  instruction.set_attributes(WithoutCarried(instruction.attributes_ptr()));
+  instruction.set_shape(Shape::Scalar(type));
+  return Insert(std::move(instruction), place, /*of_type=*/true);
+}
+
 InstructionId Rewriter::AddCopy(Instruction instruction, Place place) {
   return Insert(std::move(instruction), place);
 }
 
-InstructionId Rewriter::Insert(Instruction instruction, Place place) {
+InstructionId Rewriter::Insert(Instruction instruction, Place place,
+                               bool of_type) {
   if (!status_.ok()) return kNoInstruction;
   for (InstructionId operand : instruction.operands()) {
     if (!CheckLive(operand, place)) return kNoInstruction;
@@ -130,7 +135,7 @@ InstructionId Rewriter::Insert(Instruction instruction, Place place) {
          place);
     return kNoInstruction;
   }
-  if (instruction.shape_ptr() == nullptr) {
+  if (of_type || instruction.shape_ptr() == nullptr) {
     if (*inferred == nullptr) {
       Fail(absl::StrCat(OpcodeName(instruction.opcode()),
                         ": no shape, expected one: operands do not tell it"),
@@ -153,17 +158,18 @@ InstructionId Rewriter::Insert(Instruction instruction, Place place) {
 bool Rewriter::LosesAnnotation(InstructionId old,
                                InstructionId replacement) const {
   const Instruction& instruction = (*current_)[old];
-  // Where the rewrite made another of the kind, it has the annotation.
+  // The rewrite may have made another of the kind, with the annotations.
   const auto is_carried = [&](InstructionId operand) {
+    const Instruction& absorbed = (*current_)[operand];
     for (InstructionId id = mark_; id < current_->slot_count(); ++id) {
-      if (current_->Contains(id) && IsAnnotated((*current_)[id]) &&
-          Is(id, (*current_)[operand].opcode())) {
+      if (current_->Contains(id) && Is(id, absorbed.opcode()) &&
+          HaveSameAnnotations((*current_)[id], absorbed)) {
         return true;
       }
     }
     return false;
   };
-  // What a callee does not use, a call need not keep either.
+  // A call need not keep operands that its callee does not use.
   if (instruction.opcode() == Opcode::kCall ||
       instruction.opcode() == Opcode::kConditional ||
       instruction.opcode() == Opcode::kWhile) {
@@ -219,7 +225,11 @@ bool Rewriter::Replace(InstructionId old, InstructionId replacement,
         place);
     if (!status_.ok()) return false;
   }
-  if (!CarryAttributes(Mutable(), old, replacement, is_new)) return false;
+  // Asked before a shared computation is copied.
+  if (!MayCarryAttributes(*current_, old, (*current_)[replacement], is_new)) {
+    return false;
+  }
+  CarryAttributes(Mutable(), old, replacement, is_new);
   changed_ = true;
   replaced_mark_ = current_->slot_count();
   Touch(replacement);
@@ -287,47 +297,38 @@ void Rewriter::ReplaceUses(InstructionId old, InstructionId replacement,
   Mutable().ReplaceAllUses(old, replacement);
 }
 
-void Rewriter::SetShape(InstructionId id, ShapePtr shape, Place place) {
+void Rewriter::SetShape(InstructionId id, ShapePtr shape,
+                        std::shared_ptr<const Attributes> attributes,
+                        Place place) {
   if (!status_.ok() || !CheckLive(id, place)) return;
   changed_ = true;
   Instruction& instruction = Mutable().mutable_instruction(id);
   instruction.set_shape(std::move(shape));
-  if (FindAttribute(instruction, "sharding") == nullptr &&
-      FindAttribute(instruction, "origin") == nullptr) {
-    return;
-  }
-  auto attributes = std::make_shared<Attributes>(instruction.attributes());
-  auto& others = attributes->others;
-  others.erase(std::remove_if(others.begin(), others.end(),
-                              [](const auto& attribute) {
-                                return attribute.first == "sharding" ||
-                                       attribute.first == "origin";
-                              }),
-               others.end());
   instruction.set_attributes(std::move(attributes));
 }
 
 void Rewriter::SetAttributes(InstructionId id,
-                             std::shared_ptr<const Attributes> attributes) {
-  if (!status_.ok() || !CheckLive(id, Place::current())) return;
+                             std::shared_ptr<const Attributes> attributes,
+                             Place place) {
+  if (!status_.ok() || !CheckLive(id, place)) return;
   changed_ = true;
   Mutable().mutable_instruction(id).set_attributes(std::move(attributes));
 }
 
-void Rewriter::SetCalled(InstructionId id, ComputationIds called) {
-  if (!status_.ok() || !CheckLive(id, Place::current())) return;
+void Rewriter::SetCalled(InstructionId id, ComputationIds called, Place place) {
+  if (!status_.ok() || !CheckLive(id, place)) return;
   changed_ = true;
   Mutable().mutable_instruction(id).set_called(std::move(called));
 }
 
-void Rewriter::SetIndex(InstructionId id, int32_t index) {
-  if (!status_.ok() || !CheckLive(id, Place::current())) return;
+void Rewriter::SetIndex(InstructionId id, int32_t index, Place place) {
+  if (!status_.ok() || !CheckLive(id, place)) return;
   changed_ = true;
   Mutable().mutable_instruction(id).set_index(index);
 }
 
-void Rewriter::SetRoot(InstructionId id) {
-  if (!status_.ok() || !CheckLive(id, Place::current())) return;
+void Rewriter::SetRoot(InstructionId id, Place place) {
+  if (!status_.ok() || !CheckLive(id, place)) return;
   changed_ = true;
   Mutable().set_root(id);
 }
@@ -339,14 +340,14 @@ void Rewriter::RenumberParameters() {
 }
 
 void Rewriter::Include(const Rewriter& callee) {
-  if (!callee.ok()) Fail(callee.status().message());
+  if (status_.ok()) status_ = callee.status();
   changed_ |= callee.changed();
 }
 
 void Rewriter::AddControlPredecessor(InstructionId successor,
-                                     InstructionId predecessor) {
-  if (!status_.ok() || !CheckLive(successor, Place::current()) ||
-      !CheckLive(predecessor, Place::current())) {
+                                     InstructionId predecessor, Place place) {
+  if (!status_.ok() || !CheckLive(successor, place) ||
+      !CheckLive(predecessor, place)) {
     return;
   }
   changed_ = true;
@@ -378,8 +379,8 @@ void Rewriter::RemoveDead(InstructionId id, bool parameters) {
   }
 }
 
-void Rewriter::BypassControlDependencies(InstructionId id) {
-  if (!status_.ok() || !CheckLive(id, Place::current()) ||
+void Rewriter::BypassControlDependencies(InstructionId id, Place place) {
+  if (!status_.ok() || !CheckLive(id, place) ||
       !current_->HasControlDependency(id)) {
     return;
   }
@@ -405,11 +406,10 @@ void Rewriter::TouchAll() {
   }
 }
 
-void Rewriter::Mark() { mark_ = replaced_mark_ = current_->slot_count(); }
-
-void Rewriter::DropUnused() {
+void Rewriter::EndRewrite() {
   const InstructionId slots = current_->slot_count();
   for (InstructionId id = slots; id-- > mark_;) RemoveDead(id);
+  mark_ = replaced_mark_ = slots;
 }
 
 Computation& Rewriter::Mutable() {

@@ -18,6 +18,9 @@ namespace hone::hlo {
 // The source location of a rewrite's request, which errors name.
 using Place = std::source_location;
 
+// Returns true if the layout of `id` is part of what some user means.
+bool LayoutIsSeen(const Computation& computation, InstructionId id);
+
 // Reads and changes one computation on behalf of a pass.
 //
 // Reading never copies the computation; the first change does if another module
@@ -79,9 +82,9 @@ class Rewriter {
   // itself and what it alone uses, through chains of broadcasts and reshapes
   // only. For rewrites that must not raise the count.
   int FreedWith(InstructionId id, InstructionId user) const;
-  // Returns true if the layout of `id` is part of what some user means.
-  bool LayoutIsSeen(InstructionId id) const;
-
+  bool LayoutIsSeen(InstructionId id) const {
+    return hlo::LayoutIsSeen(*current_, id);
+  }
   // Returns true if something else may compute the value of `id`: it is no
   // parameter, has no side effect, control dependency, attribute that Hone does
   // not know or layout that a user sees and, unless `dynamic`, neither it nor
@@ -92,6 +95,10 @@ class Rewriter {
   // it (a shape that is set already has to agree). Attributes that belong to a
   // place in a program (carried_attributes.h) are dropped.
   InstructionId Add(Instruction instruction, Place place = Place::current());
+  // Likewise, where operands and attributes tell all of the shape but its
+  // element type.
+  InstructionId AddOfType(Instruction instruction, ElementType type,
+                          Place place = Place::current());
   // Likewise, and keeps these attributes: a copy of what stands elsewhere, as
   // when a call is inlined.
   InstructionId AddCopy(Instruction instruction,
@@ -121,27 +128,31 @@ class Rewriter {
   // Moves all uses, the root included, whatever the shapes.
   void ReplaceUses(InstructionId old, InstructionId replacement,
                    Place place = Place::current());
-  // Changes the shape of `id`; attributes whose form follows the shape
-  // (sharding, origin) are dropped.
+  // Changes the shape of `id` and, as their form may follow it, its attributes.
   void SetShape(InstructionId id, ShapePtr shape,
+                std::shared_ptr<const Attributes> attributes,
                 Place place = Place::current());
   void SetAttributes(InstructionId id,
-                     std::shared_ptr<const Attributes> attributes);
-  void SetCalled(InstructionId id, ComputationIds called);
+                     std::shared_ptr<const Attributes> attributes,
+                     Place place = Place::current());
+  void SetCalled(InstructionId id, ComputationIds called,
+                 Place place = Place::current());
   // Sets the index of a parameter or get-tuple-element.
-  void SetIndex(InstructionId id, int32_t index);
-  void SetRoot(InstructionId id);
+  void SetIndex(InstructionId id, int32_t index,
+                Place place = Place::current());
+  void SetRoot(InstructionId id, Place place = Place::current());
   // Closes the gaps that removed parameters left.
   void RenumberParameters();
   // Lets `successor` run after `predecessor`.
-  void AddControlPredecessor(InstructionId successor,
-                             InstructionId predecessor);
+  void AddControlPredecessor(InstructionId successor, InstructionId predecessor,
+                             Place place = Place::current());
   // Removes `id` if nothing needs it, and then its operands likewise. Unused
   // parameters go too if `parameters`.
   void RemoveDead(InstructionId id, bool parameters = false);
   // Moves the control dependencies of `id` to its operands' and users' side:
   // each predecessor runs before each successor, and `id` has none any more.
-  void BypassControlDependencies(InstructionId id);
+  void BypassControlDependencies(InstructionId id,
+                                 Place place = Place::current());
 
   // For the driver: the next instruction to look at again (what was added, what
   // uses something new, and what may die with its operand now) in the order of
@@ -149,10 +160,9 @@ class Rewriter {
   InstructionId NextTouched();
   // Puts every live instruction in that queue.
   void TouchAll();
-  // A point to go back to: the driver takes one before each rewrite.
-  void Mark();
-  // Removes what was added since Mark and is not used.
-  void DropUnused();
+  // Removes what this rewrite added and does not use; the next one begins. For
+  // the driver and for passes that make several rewrites of a computation.
+  void EndRewrite();
   // Returns true once something was changed that stays, here or in a callee.
   bool changed() const { return changed_; }
   // Takes over the error and the change that `callee` met, the rewriter of a
@@ -164,7 +174,9 @@ class Rewriter {
   bool LosesAnnotation(InstructionId old, InstructionId replacement) const;
   static const Instruction& Misfit();
   Computation& Mutable();
-  InstructionId Insert(Instruction instruction, Place place);
+  // If `of_type`, the shape that is set stands for its element type alone.
+  InstructionId Insert(Instruction instruction, Place place,
+                       bool of_type = false);
   bool CheckLive(InstructionId id, Place place);
   void Touch(InstructionId id);
 
@@ -176,7 +188,7 @@ class Rewriter {
   std::shared_ptr<const Computation> replaced_;
   absl::Status status_;
   bool changed_ = false;
-  InstructionId mark_;           // instructions from here on are new
+  InstructionId mark_;           // what this rewrite added begins here
   InstructionId replaced_mark_;  // likewise, since the last Replace
   // True once the driver uses NextTouched.
   bool queues_ = false;

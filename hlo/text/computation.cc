@@ -173,7 +173,7 @@ bool ComputationReader::ReadInstruction(Scope& scope, int depth) {
   return true;
 }
 
-// From the parenthesis behind the opcode on.
+// Reads an instruction from the parenthesis behind the opcode on.
 bool ComputationReader::ReadExpression(Scope& scope, Expression expression,
                                        InstructionId& id) {
   if (!CheckDepth(expression.depth)) return false;

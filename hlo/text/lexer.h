@@ -48,7 +48,7 @@ class TextLexer {
     return position_;
   }
   void set_position(const char* position) { position_ = position; }
-  // Where the last token ended.
+  // The end of the last token.
   const char* token_end() const { return position_; }
   int64_t remaining() const { return end_ - position_; }
 
@@ -88,8 +88,8 @@ class TextLexer {
   // `{1,2}`
   bool IntegerList(DimensionVector& values);
 
-  // From an opening bracket to the one that closes it, both included; brackets
-  // in strings do not count.
+  // The text from an opening bracket to the one that closes it, both included;
+  // brackets in strings do not count.
   bool Bracketed(absl::string_view& text);
   // The value of any attribute: up to a comma, a closing bracket or a blank
   // that no bracket encloses.

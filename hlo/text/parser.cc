@@ -147,9 +147,9 @@ class ModuleReader {
 // Text shorter than this is read before its instructions are counted.
 constexpr size_t kWorthCounting = size_t{4} << 20;
 
-// Where the instruction `max_instructions` + 1 gets its value, or null: found
-// in a fraction of the time of parsing, as every instruction has a " = ". (So
-// may strings; no program has that many of them.)
+// Returns the place where the instruction `max_instructions` + 1 gets its
+// value, or null. Takes a fraction of the time of parsing, as every instruction
+// has a " = ". (So may strings; no program has that many of them.)
 const char* InstructionBeyond(absl::string_view text,
                               int64_t max_instructions) {
   if (text.size() < kWorthCounting) return nullptr;

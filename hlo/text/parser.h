@@ -15,7 +15,7 @@ namespace hone::hlo {
 struct ReadLimits {
   int64_t max_instructions = 1'000'000;
   // Nesting of shapes, literals and operands.
-  int max_depth = 500;
+  int max_depth = kMaxTupleLevels;
 };
 
 // Parses HLO text in any style that XLA prints: with or without `%`, operand

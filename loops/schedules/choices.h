@@ -17,12 +17,12 @@ enum class Choice {
   // The register tile of a contraction: rows, and vectors of columns.
   kTileRows,
   kTileVectors,
-  // Whether contractions copy panels of an operand: 1 no, 2 yes.
+  // Copy panels of an operand of a contraction: 1 no, 2 yes.
   kPanels,
   // A panel may use 1/N of L2.
   kPanelShare,
-  // Whether the loop over row tiles of a contraction is outside the loop over
-  // column tiles, with panels of the rows' operand: 1 no, 2 yes.
+  // Place the loop over row tiles of a contraction outside the loop over column
+  // tiles, with panels of the rows' operand: 1 no, 2 yes.
   kRowsFirst,
   // Steps of the sum per block, for contractions without panels.
   kSumsPerBlock,
@@ -36,9 +36,9 @@ enum class Choice {
   kBlock,
   // Vectors per iteration of an innermost loop without sums.
   kVectorsAtOnce,
-  // Whether to fuse nests over the same rows: 1 no.
+  // Fuse nests over the same rows: 1 no.
   kFuse,
-  // Whether vector stores of results bypass the caches: 2 yes.
+  // Bypass the caches in vector stores of results: 2 yes.
   kStream,
 };
 inline constexpr size_t kChoiceCount = 13;

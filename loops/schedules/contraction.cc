@@ -377,14 +377,14 @@ class ContractionScheduler {
   BufferId factor_ = 0;      // that moves with the columns
   BufferId row_factor_ = 0;  // that moves with the rows, of rows_first_
   int64_t lanes_ = 0;
-  // Whether panels of the columns' operand are copied.
+  // True if panels of the columns' operand are copied.
   bool has_panels_ = false;
-  // Whether row tiles are outside column tiles, and the rows' operand is
+  // True if row tiles are outside column tiles, and the rows' operand is
   // copied.
   bool rows_first_ = false;
-  // Whether the products are inside kWhere.
+  // True if the products are inside kWhere.
   bool has_ranges_ = false;
-  // Whether both operands depend on the columns.
+  // True if both operands depend on the columns.
   bool both_move_ = false;
   absl::flat_hash_map<VarId, int64_t> extents_;
   std::optional<VarId> row_;

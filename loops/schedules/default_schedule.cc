@@ -57,7 +57,8 @@ std::vector<Step> DefaultSchedule(const Program& program,
   if (fuses) FuseNests(scheduler);
   ShrinkLocals(scheduler);
   FuseEpilogues(scheduler);
-  // From the last on, as what comes off a nest follows it.
+  // Nests are visited from the last on, since the nests that a step splits off
+  // follow it.
   for (size_t i = scheduler.program().body().size(); i-- > 0;) {
     const Path path = {static_cast<int32_t>(i)};
     if (scheduler.program().At(path).loop() == nullptr) continue;

@@ -19,7 +19,7 @@ constexpr int64_t kRegister = 2;
 // A thread's stack holds so much without thought.
 constexpr int64_t kStackBytes = 64 << 10;
 
-// As the helper that steps use, but by position in a body.
+// Returns the path of a child by its position in a body.
 Path ChildAt(const Path& path, size_t number) {
   return Child(path, static_cast<int32_t>(number));
 }

@@ -6,11 +6,13 @@ namespace hone::loops {
 
 absl::StatusOr<const Loop*> FindLoop(const Program& program, const Step& step) {
   if (step.path.empty() || !program.Has(step.path)) {
-    return absl::InvalidArgumentError("no node at this path");
+    return absl::InvalidArgumentError(
+        "no node at this path, expected that of a loop");
   }
   const Loop* loop = program.At(step.path).loop();
   if (loop == nullptr) {
-    return absl::InvalidArgumentError("a statement at this path, not a loop");
+    return absl::InvalidArgumentError(
+        "a statement at this path, expected a loop");
   }
   return loop;
 }

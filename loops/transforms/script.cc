@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -19,14 +20,23 @@ bool IsName(absl::string_view text) {
   });
 }
 
+// Texts in messages are cut to this length.
+constexpr size_t kLongestQuote = 60;
+
+// Returns `text` in quotes for a message: printable, whatever the file holds.
+std::string Quoted(absl::string_view text) {
+  return absl::StrCat("'", absl::CHexEscape(text.substr(0, kLongestQuote)),
+                      text.size() > kLongestQuote ? "…" : "", "'");
+}
+
 absl::StatusOr<std::vector<int32_t>> ParsePath(absl::string_view text) {
   std::vector<int32_t> path;
   if (text == "-") return path;
   for (absl::string_view part : absl::StrSplit(text, '.')) {
     int32_t number = 0;
     if (!absl::SimpleAtoi(part, &number) || number < 0) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("path '", text, "', expected numbers with dots, or -"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "path ", Quoted(text), ", expected numbers with dots, or -"));
     }
     path.push_back(number);
   }
@@ -48,7 +58,7 @@ absl::StatusOr<Step> ParseStep(absl::string_view text) {
       absl::StrSplit(text, absl::ByAnyChar(" \t\r"), absl::SkipEmpty());
   if (words.size() < 2 || !IsName(words[0])) {
     return absl::InvalidArgumentError(
-        absl::StrCat("'", text, "', expected a step such as 'split 0.1 16'"));
+        absl::StrCat(Quoted(text), ", expected a step such as 'split 0.1 16'"));
   }
   Step step;
   step.transform = std::string(words[0]);
@@ -58,7 +68,7 @@ absl::StatusOr<Step> ParseStep(absl::string_view text) {
     int64_t parameter = 0;
     if (!absl::SimpleAtoi(words[i], &parameter)) {
       return absl::InvalidArgumentError(
-          absl::StrCat("parameter '", words[i], "', expected a number"));
+          absl::StrCat("parameter ", Quoted(words[i]), ", expected a number"));
     }
     step.parameters.push_back(parameter);
   }
@@ -71,7 +81,8 @@ std::string PrintScript(absl::Span<const Step> steps) {
   return text;
 }
 
-absl::StatusOr<std::vector<Step>> ParseScript(absl::string_view text) {
+absl::StatusOr<std::vector<Step>> ParseScript(absl::string_view text,
+                                              absl::string_view file) {
   std::vector<Step> steps;
   int number = 0;
   for (absl::string_view line : absl::StrSplit(text, '\n')) {
@@ -81,7 +92,8 @@ absl::StatusOr<std::vector<Step>> ParseScript(absl::string_view text) {
     absl::StatusOr<Step> step = ParseStep(line);
     if (!step.ok()) {
       return absl::InvalidArgumentError(
-          absl::StrCat("line ", number, ": ", step.status().message()));
+          absl::StrCat(file.empty() ? "line " : absl::StrCat(file, ":"), number,
+                       ": ", step.status().message()));
     }
     steps.push_back(*std::move(step));
   }
@@ -92,9 +104,11 @@ absl::StatusOr<Program> ApplyScript(const Program& program,
                                     absl::Span<const Step> steps) {
   Program result = program;
   for (size_t i = 0; i < steps.size(); ++i) {
-    HONE_ASSIGN_OR_RETURN(const Transform* transform,
-                          FindTransform(steps[i].transform));
-    absl::StatusOr<Program> next = transform->Apply(result, steps[i]);
+    const absl::StatusOr<const Transform*> transform =
+        FindTransform(steps[i].transform);
+    absl::StatusOr<Program> next = transform.ok()
+                                       ? (*transform)->Apply(result, steps[i])
+                                       : transform.status();
     if (!next.ok()) {
       return absl::Status(
           next.status().code(),

@@ -22,11 +22,13 @@ absl::StatusOr<Step> ParseStep(absl::string_view text);
 // Prints a script: one step per line.
 std::string PrintScript(absl::Span<const Step> steps);
 // Parses a script: one step per line, comments from # to the end of a line.
-// Errors: InvalidArgument, "line N: …".
-absl::StatusOr<std::vector<Step>> ParseScript(absl::string_view text);
+// Errors: InvalidArgument, "FILE:LINE: …", or "line N: …" for a script that is
+// no file.
+absl::StatusOr<std::vector<Step>> ParseScript(absl::string_view text,
+                                              absl::string_view file = "");
 
-// Applies the steps in order. Returns NotFound for an unknown transformation,
-// and InvalidArgument, "step N (split 0.1 16): why", for a step that is not
+// Applies the steps in order. Errors, "step N (split 0.1 16): why": NotFound
+// for an unknown transformation, and InvalidArgument for a step that is not
 // legal.
 absl::StatusOr<Program> ApplyScript(const Program& program,
                                     absl::Span<const Step> steps);

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "base/rng.h"
-#include "optimizers/policies/dqn_learner.h"
 #include "optimizers/policies/episode_optimizer.h"
 #include "optimizers/policies/factories.h"
-#include "optimizers/policies/weights.h"
+#include "optimizers/policies/learning/dqn_learner.h"
+#include "optimizers/policies/model/weights.h"
 
 namespace hone::optimizers::policies {
 namespace {

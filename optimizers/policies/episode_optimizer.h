@@ -8,7 +8,7 @@
 
 #include "base/hash.h"
 #include "optimizers/batch_optimizer.h"
-#include "optimizers/policies/rollout.h"
+#include "optimizers/policies/game/rollout.h"
 
 namespace hone::optimizers::policies {
 
@@ -35,7 +35,7 @@ class EpisodeOptimizer : public BatchOptimizer {
 
   const std::unique_ptr<const Game> game_;
   std::vector<Trajectory> waiting_;
-  // By hash of the choices.
+  // Costs of candidates, by the hash of their choices.
   absl::flat_hash_map<Hash128, double> costs_;
   bool has_default_ = false;
   double default_cost_ = 0;

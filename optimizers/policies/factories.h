@@ -7,8 +7,8 @@
 #include "absl/strings/string_view.h"
 
 #include "optimizers/optimizer.h"
-#include "optimizers/policies/model.h"
-#include "optimizers/policies/ppo_learner.h"
+#include "optimizers/policies/learning/ppo_learner.h"
+#include "optimizers/policies/model/model.h"
 #include "space/problem.h"
 
 namespace hone::optimizers::policies {

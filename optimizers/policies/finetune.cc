@@ -3,7 +3,7 @@
 
 #include "base/status_macros.h"
 #include "optimizers/policies/factories.h"
-#include "optimizers/policies/weights.h"
+#include "optimizers/policies/model/weights.h"
 
 namespace hone::optimizers::policies {
 

@@ -14,8 +14,8 @@
 #include "optimizers/batch_optimizer.h"
 #include "optimizers/policies/episode_optimizer.h"
 #include "optimizers/policies/factories.h"
-#include "optimizers/policies/rollout.h"
-#include "optimizers/policies/weights.h"
+#include "optimizers/policies/game/rollout.h"
+#include "optimizers/policies/model/weights.h"
 
 namespace hone::optimizers::policies {
 namespace {
@@ -254,7 +254,7 @@ class Guided final : public BatchOptimizer {
   const size_t width_;
   Rng rng_;
   bool played_ = false;
-  // Where steepest descent stands, until it is at its end.
+  // The state of steepest descent; null after its end.
   std::optional<GameState> descent_;
   bool noisy_ = false;
   size_t branching_ = kBranching;

@@ -17,20 +17,18 @@ absl::StatusOr<const Library*> Load() {
   const std::filesystem::path program =
       std::filesystem::read_symlink("/proc/self/exe", error);
   if (error) {
-    return absl::FailedPreconditionError(
+    return absl::InternalError(
         absl::StrCat("learned optimizers: /proc/self/exe: ", error.message()));
   }
   const std::filesystem::path file =
       program.parent_path().parent_path() / "lib" / kFile;
   void* const handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("learned optimizers: ", dlerror()));
+    return absl::InternalError(absl::StrCat("learned optimizers: ", dlerror()));
   }
   void* const function = dlsym(handle, kFunction);
   if (function == nullptr) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("learned optimizers: ", dlerror()));
+    return absl::InternalError(absl::StrCat("learned optimizers: ", dlerror()));
   }
   return reinterpret_cast<const Library* (*)()>(function)();
 }

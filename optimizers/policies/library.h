@@ -8,7 +8,7 @@
 #include "absl/strings/string_view.h"
 
 #include "optimizers/optimizer.h"
-#include "optimizers/policies/training.h"
+#include "optimizers/policies/learning/training.h"
 #include "space/problem.h"
 
 namespace hone::optimizers::policies {
@@ -26,7 +26,7 @@ struct Library {
 };
 
 // Returns the library, which stays loaded. Searches ../lib, relative to the
-// running program. Errors: FailedPrecondition with the reason if it cannot be
+// running program. Errors: Internal with the reason if it cannot be
 // loaded.
 absl::StatusOr<const Library*> LoadLibrary();
 

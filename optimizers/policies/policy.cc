@@ -7,7 +7,7 @@
 #include "base/status_macros.h"
 #include "optimizers/policies/episode_optimizer.h"
 #include "optimizers/policies/factories.h"
-#include "optimizers/policies/weights.h"
+#include "optimizers/policies/model/weights.h"
 
 namespace hone::optimizers::policies {
 namespace {

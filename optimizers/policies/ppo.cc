@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "base/rng.h"
-#include "optimizers/policies/elites.h"
 #include "optimizers/policies/episode_optimizer.h"
 #include "optimizers/policies/factories.h"
-#include "optimizers/policies/ppo_learner.h"
-#include "optimizers/policies/weights.h"
+#include "optimizers/policies/game/elites.h"
+#include "optimizers/policies/learning/ppo_learner.h"
+#include "optimizers/policies/model/weights.h"
 
 namespace hone::optimizers::policies {
 namespace {

@@ -20,7 +20,7 @@
 namespace hone::storage::sqlite {
 namespace {
 
-// From linux/magic.h and the filesystems' own sources.
+// Magic numbers from linux/magic.h and the filesystems' own sources.
 struct RemoteFilesystem {
   uint32_t magic;
   absl::string_view name;

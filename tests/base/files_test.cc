@@ -105,7 +105,7 @@ TEST(WriteFileAtomically, ReplacesTheFileBehindALink) {
   EXPECT_THAT(NamesIn(directory.path()), UnorderedElementsAre("file", "link"));
 }
 
-// As to every device, but this one is the test's own.
+// A pipe stands for any device; this one is the test's own.
 TEST(WriteFileAtomically, WritesToAPipe) {
   const TemporaryDirectory directory;
   const std::string path = directory.path() + "/pipe";

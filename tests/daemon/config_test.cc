@@ -1,5 +1,6 @@
 #include "daemon/config.h"
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -9,6 +10,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include "base/temporary_directory.h"
 #include "tests/support/status_matchers.h"
 
 namespace hone::daemon {
@@ -131,6 +133,34 @@ TEST(Config, ValidationListsWhatIsKnown) {
   config.log_level = "loud";
   EXPECT_THAT(ValidateConfig(config),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("debug")));
+}
+
+TEST(Config, AnUnknownOptimizerHasItsPlace) {
+  EXPECT_THAT(
+      ParseConfig("[tuning]\ndefault_optimizer = \"magic\"\n", "h.toml"),
+      StatusIs(absl::StatusCode::kInvalidArgument,
+               AllOf(StartsWith("h.toml:2:21: "),
+                     HasSubstr("\"default_optimizer\", expected one of: "),
+                     HasSubstr("random"))));
+  Config config;
+  config.default_optimizer = "magic";
+  EXPECT_THAT(ValidateConfig(config),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       StartsWith("tuning.default_optimizer: ")));
+}
+
+TEST(Config, AnEmptyFileGivesTheDefaults) {
+  const TemporaryDirectory directory;
+  std::filesystem::create_directories(directory.path());
+  const std::string path = directory.path() + "/hone.toml";
+  std::ofstream(path).close();
+  HONE_ASSERT_OK_AND_ASSIGN(const Config config, ReadConfig(path));
+  EXPECT_EQ(config, Config());
+}
+
+TEST(Config, AFolderIsNoFile) {
+  EXPECT_THAT(ReadConfig("/tmp"), StatusIs(absl::StatusCode::kNotFound,
+                                           HasSubstr("cannot be read")));
 }
 
 TEST(Config, MissingFileIsNotFound) {

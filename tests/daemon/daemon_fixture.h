@@ -68,14 +68,14 @@ class DaemonTest : public ::testing::Test {
   // The value of a series in /metrics, e.g. `hone_queue_depth`; -1 without it.
   double Metric(const std::string& series);
 
-  // Of a unary method without generated code: the response's bytes.
+  // Calls a unary method without generated code; returns the response's bytes.
   absl::StatusOr<std::string> CallRaw(const std::string& method,
                                       const std::string& request);
-  // Whether grpc.health.v1 says SERVING.
+  // Returns true if grpc.health.v1 says SERVING.
   bool Healthy(const std::string& service);
 
   daemon::Config config_;
-  // What environments expire by; tunings run by the system's clock.
+  // The clock by which environments expire; tunings run by the system's.
   FakeClock clock_;
   std::unique_ptr<daemon::Server> server_;
   std::shared_ptr<grpc::Channel> channel_;
@@ -90,7 +90,7 @@ class DaemonTest : public ::testing::Test {
 
 // The google.rpc.ErrorInfo of an error; empty when it has none.
 google::rpc::ErrorInfo ErrorInfoOf(const grpc::Status& status);
-// Whether it carries google.rpc.RetryInfo.
+// Returns true if the status carries google.rpc.RetryInfo.
 bool HasRetryInfo(const grpc::Status& status);
 
 // "tunings/ID" for "operations/ID".

@@ -17,7 +17,7 @@ import pages
 
 SECONDS_PER_BLOCK = 180
 
-# What pages call by these names.
+# The files that pages call by these names.
 MODULES = {
     "model.hlo": "bench/data/corpus/mlp.train.hlo.zst",
     "softmax.hlo": "tests/testdata/kernels/softmax_7x19.hlo",

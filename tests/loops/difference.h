@@ -11,8 +11,8 @@
 
 namespace hone::testing {
 
-// What values of a type may differ by, relative to 1 plus the larger magnitude,
-// where a few transformations change the rounding; 0 for integers.
+// The tolerance for values of a type, relative to 1 plus the larger magnitude,
+// when a few transformations change the rounding; 0 for integers.
 double RoundingOf(hlo::ElementType type);
 
 // The first element where two lists of results differ by more than `tolerance`

@@ -25,10 +25,11 @@ class RandomExpressions {
 
   void AddReadable(loops::BufferId buffer) { readable_.push_back(buffer); }
 
-  // Of type f32, f64 or s32.
+  // Returns an expression of type f32, f64 or s32.
   loops::ExpressionPtr Value(hlo::ElementType type,
                              const std::vector<Axis>& axes, int depth);
-  // Of type pred, from values that are exact: arguments and indices.
+  // Returns an expression of type pred, of values that are exact: arguments and
+  // indices.
   loops::ExpressionPtr Condition(const std::vector<Axis>& axes);
 
  private:

@@ -79,7 +79,7 @@ class Generator {
     Loop loop;
     // Iterations write different elements.
     bool independent = true;
-    // Of the loop that must be around this one.
+    // The variable of the loop that must be around this one.
     std::optional<VarId> outer;
   };
 

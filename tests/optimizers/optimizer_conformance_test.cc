@@ -1,6 +1,6 @@
-// What every registered optimizer must do, on small problems whose optimum is
-// known. A new optimizer is covered by its line in optimizers.def; what it must
-// find beyond that it declares in CapabilitiesOf.
+// The conformance of every registered optimizer, on small problems whose
+// optimum is known. A new optimizer is covered by its line in optimizers.def;
+// CapabilitiesOf declares what it must find beyond that.
 
 #include <algorithm>
 #include <cstdint>
@@ -93,12 +93,13 @@ class OptimizerConformance
   }
 
   const OptimizerInfo& info() const { return std::get<0>(GetParam()); }
-  // Whether it trains a network as it goes, which takes milliseconds a trial.
+  // Returns true if the optimizer trains a network as it goes, which takes
+  // milliseconds a trial.
   bool IsLearned() const {
     return info().id == "dqn" || info().id == "finetune" ||
            info().id == "guided" || info().id == "policy" || info().id == "ppo";
   }
-  // How many trials a test can afford of `trials`.
+  // Returns the number of trials that a test can afford of `trials`.
   int64_t Affordable(int64_t trials) const {
     return IsLearned() ? trials / 8 : trials;
   }

@@ -24,7 +24,7 @@ namespace {
 
 constexpr int kKills = 20;
 
-// What a child says once a call has returned OK.
+// The message of a child after a call has returned OK.
 struct Acknowledged {
   enum Kind : int32_t { kTrial, kRecord, kBlob } kind;
   int32_t tuning;

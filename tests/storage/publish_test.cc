@@ -1,4 +1,4 @@
-// Which record Store::Publish keeps, on each implementation.
+// The choice of the record that Store::Publish keeps, on each implementation.
 #include <atomic>
 #include <limits>
 #include <string>

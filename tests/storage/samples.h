@@ -28,7 +28,8 @@ inline Tuning SampleTuning(const std::string& id,
   tuning.module_name = "jit_step";
   tuning.module_digest = "abc";
   tuning.optimizer = "beam";
-  // By id: tunings of one key, optimizer and seed are the same tuning.
+  // The seed depends on the id, since tunings of one key, optimizer and seed
+  // are the same tuning.
   tuning.seed = 0xfedcba9876543210 + FastHash(id).low % 1000;
   tuning.budget = {.trials = 500, .time = absl::Seconds(30)};
   tuning.created = absl::FromUnixNanos(1'234'567'890'123'456'789);

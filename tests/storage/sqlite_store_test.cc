@@ -1,4 +1,4 @@
-// What only the durable store does; the contract test has the rest.
+// Behavior of the durable store only; the contract test has the rest.
 #include "storage/sqlite/sqlite_store.h"
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// What every Store must do, run on each implementation.
+// The contract of every Store, run on each implementation.
 #include <cmath>
 #include <limits>
 #include <string>
@@ -459,7 +459,7 @@ TEST_P(StoreContract, FindsTheNearestRecord) {
   ASSERT_TRUE(nearest.has_value());
   EXPECT_EQ(nearest->key, other_target.key);
 
-  // As near, and newer.
+  // This record is as near, and newer.
   HONE_ASSERT_OK(store_->Publish(SampleRecord("m1")));
   HONE_ASSERT_OK_AND_ASSIGN(nearest, store_->FindNearest(SampleKey()));
   ASSERT_TRUE(nearest.has_value());

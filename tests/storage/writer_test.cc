@@ -111,7 +111,7 @@ TEST_F(WriterTest, OnlyTheOneToBlameGetsTheErrorThatUndoesTheTransaction) {
       RunTogether({[](Database& database) { return Insert(database, 1); },
                    [&](Database& database) -> absl::Status {
                      ++runs;
-                     // What SQLite does by itself when the disk is full.
+                     // SQLite does this by itself when the disk is full.
                      HONE_RETURN_IF_ERROR(database.Execute("ROLLBACK"));
                      return absl::ResourceExhaustedError("full");
                    },

@@ -223,7 +223,8 @@ Value RandomGraph::Need(const Shape& shape) {
   // A value of another type converted.
   if (choice == 0 && type != ElementType::kPred && type != ElementType::kC64) {
     const auto v = Pick([&](const Value& x) {
-      return Shape::SameDimensions(x.shape, shape) &&
+      return x.shape.IsArray() &&
+             Shape::Equal(*WithElementType(x.shape, type), shape) &&
              (x.shape.element_type() == ElementType::kPred ||
               (IsFloat(type) && IsFloat(x.shape.element_type()) &&
                !WouldShowRounding(x, type)));

@@ -27,12 +27,12 @@ struct Value {
   Shape shape;
   // Floats: no element is larger in magnitude on random arguments.
   double bound = 1;
-  // Whether a legal rewrite leaves every bit: integers, and floats that were
+  // True if a legal rewrite leaves every bit: integers, and floats that were
   // not rounded.
   bool exact = true;
 };
 
-// What the computations of one random module share.
+// The state that the computations of one random module share.
 struct RandomModuleState {
   RandomModuleState(uint64_t seed, const RandomModuleOptions& module_options)
       : options(module_options), rng(seed) {}
@@ -196,8 +196,8 @@ class RandomGraph {
   std::string NewName(absl::string_view prefix);
   ElementType AnyFloat();
   ElementType AnyInteger();
-  // Whether converting v to `type` would hold its rounding to the tolerance of
-  // a more precise type.
+  // Returns true if converting v to `type` would hold its rounding to the
+  // tolerance of a more precise type.
   static bool WouldShowRounding(const Value& v, ElementType type);
   DimensionVector AnyDimensions(int64_t max_rank);
   DimensionVector AnyPermutation(int64_t rank);
@@ -266,10 +266,10 @@ class RandomGraph {
   std::vector<Value> special_;
   // The instructions that control dependencies may name.
   std::vector<std::string> instructions_;
-  // Whether the last Body uses each of its parameters, as a fusion's must.
+  // True if the last Body uses each of its parameters, as a fusion's must.
   bool uses_every_parameter_ = false;
   std::set<std::string> used_;
-  // Of instructions that may be repeated: expression, value.
+  // Expressions and values of instructions that may be repeated.
   std::vector<std::pair<std::string, Value>> expressions_;
 };
 

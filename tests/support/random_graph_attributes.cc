@@ -52,7 +52,7 @@ std::string RandomGraph::Decoration(const Shape& shape,
   // not its part of these attributes.
   const bool may_fit = has_data && !(state_.options.established_only &&
                                      absl::StartsWith(expression, "while("));
-  // Where the module has two partitions, XLA wants effects to have a sharding,
+  // If the module has two partitions, XLA wants effects to have a sharding,
   // and takes parameters that are tuples apart.
   const bool two_partitions = state_.options.amount(Feature::kSharding) > 0 ||
                               state_.options.amount(Feature::kCollectives) > 0;

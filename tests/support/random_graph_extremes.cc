@@ -1,5 +1,5 @@
-// What rewrites like to take for granted: identities, stability, magnitudes,
-// layouts.
+// Properties that rewrites like to take for granted: identities, stability,
+// magnitudes, layouts.
 
 #include <algorithm>
 

@@ -10,7 +10,7 @@
 namespace hone::testing {
 namespace {
 
-// How a loop counts: it goes on while `counter direction limit`.
+// The counter of a loop, which goes on while `counter direction limit`.
 struct Counting {
   int64_t start = 0;
   int64_t step = 1;

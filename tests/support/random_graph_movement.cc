@@ -267,7 +267,7 @@ void RandomGraph::AddScatter() {
   const Value operand = Tame(v, 4);
   const Value updates =
       Tame(Need(WithDimensions(v, {rows, v.shape.dimension(1)})), 4);
-  // Where rows replace each other, each index comes once.
+  // If rows replace each other, each index comes once.
   const bool assign = Chance(0.2);
   const Value indices = assign ? Emit(Shape(ElementType::kS32, {rows}),
                                       "iota(), iota_dimension=0", 1, true)

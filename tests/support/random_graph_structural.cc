@@ -1,4 +1,4 @@
-// What has a meaning only outside the module, or only at run time: the
+// Instructions with a meaning only outside the module, or only at run time: the
 // evaluator refuses such modules, and rewrites are judged by their structure.
 
 #include "absl/strings/str_cat.h"

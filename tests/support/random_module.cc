@@ -16,7 +16,7 @@ struct Step {
   int weight;
 };
 
-// What a graph is made of.
+// The steps that make a graph, with their weights.
 constexpr Step kSteps[] = {
     {&RandomGraph::AddUnary, 8},
     {&RandomGraph::AddGuardedUnary, 4},

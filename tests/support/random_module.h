@@ -45,9 +45,9 @@ absl::string_view FeatureName(Feature feature);
 bool IsStructuralOnly(Feature feature);
 
 struct RandomModuleOptions {
-  // By feature. For groups of instructions, the weight of a group; the plain
-  // groups weigh about 200 together. For attributes, the percentage of
-  // instructions that get one. 0 leaves the feature out.
+  // The amount of each feature. For groups of instructions, the weight of a
+  // group; the plain groups weigh about 200 together. For attributes, the
+  // percentage of instructions that get one. 0 leaves the feature out.
   std::array<int, kFeatureCount> amounts{};
   // Leaves out opcodes that not every XLA:CPU reads and compiles, and
   // attributes that it loses, so that it can judge the module.

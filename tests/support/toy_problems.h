@@ -57,9 +57,9 @@ class TableProblem final : public space::AssignmentProblem {
  public:
   struct Spec {
     std::vector<int32_t> domains;
-    // Of complete, feasible assignments.
+    // The cost of complete, feasible assignments.
     std::function<double(absl::Span<const int32_t>)> cost;
-    // Of prefixes.
+    // The feasibility of prefixes.
     std::function<bool(absl::Span<const int32_t>)> feasible;
     std::vector<std::pair<int32_t, int32_t>> edges;
     std::vector<int32_t> default_values;

@@ -74,7 +74,7 @@ TEST(CacheKey, WhatDoesNotChangeTheMeaningKeepsTheKey) {
   EXPECT_EQ(KeyOf(Replaced("x = f32[4] parameter(0)",
                            "x = f32[4]{0} parameter(0) /*comment*/")),
             key);
-  // How it is searched does not change what is searched for.
+  // Optimizer, seed and budget are not part of the key.
   TuningSpec request;
   request.optimizer = "random";
   request.seed = 9;

@@ -59,11 +59,11 @@ TEST(ExplainLookup, AMissNamesTheComponentThatDiffers) {
     std::string name;
   };
   for (const Case& test :
-       {Case{&storage::CacheKey::module_fingerprint, "module"},
+       {Case{&storage::CacheKey::module_fingerprint, "module_fingerprint"},
         Case{&storage::CacheKey::target, "target"},
         Case{&storage::CacheKey::task, "task"},
-        Case{&storage::CacheKey::task_options, "options"},
-        Case{&storage::CacheKey::space_version, "space version"}}) {
+        Case{&storage::CacheKey::task_options, "task_options"},
+        Case{&storage::CacheKey::space_version, "space_version"}}) {
     storage::CacheKey key = Key();
     key.*test.field = "other";
     HONE_ASSERT_OK_AND_ASSIGN(const LookupExplanation explanation,

@@ -88,7 +88,8 @@ TEST_F(KernelTest, TargetsAreDevices) {
   kernels_.devices.clear();
   EXPECT_THAT(resolve(""), StatusIs(absl::StatusCode::kUnavailable, _));
   EXPECT_THAT(Kernel().ResolveTarget("", nullptr),
-              StatusIs(absl::StatusCode::kUnavailable, _));
+              StatusIs(absl::StatusCode::kUnavailable,
+                       HasSubstr("expected one (hone worker --connect")));
 }
 
 TEST_F(KernelTest, ThreadsAreThoseOfTheDevice) {

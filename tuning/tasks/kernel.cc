@@ -32,7 +32,9 @@ constexpr absl::string_view kDeviceKind = "cpu";
 constexpr int32_t kMaxThreads = 1024;
 
 absl::Status NobodyMeasures() {
-  return absl::UnavailableError("there is nobody to measure kernels");
+  return absl::UnavailableError(
+      "no worker measures kernels, expected one (hone worker --connect "
+      "HOST:PORT)");
 }
 
 class Kernel final : public Task {

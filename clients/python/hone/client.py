@@ -24,8 +24,8 @@ _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 # No answer of honed to a healthy client takes this long.
 _TIMEOUT_SECONDS = 300
 
-# What is refused for the moment is asked again: steps carry a request id, so
-# that none is taken twice, and a lost answer to Open or Fork costs an
+# Calls that are refused for the moment are repeated: steps carry a request id,
+# so that none is taken twice, and a lost answer to Open or Fork costs an
 # environment that expires.
 _SERVICE_CONFIG = json.dumps({
     "methodConfig": [{

@@ -5,9 +5,9 @@ from gymnasium import spaces
 
 from hone.v1 import environment_service_pb2
 
-# Where a score relative to the first is cut off.
+# The limit at which a score relative to the first is cut off.
 MAX_SCORE = 10.0
-# Where log(1 + count) is: beyond any 32-bit count.
+# The limit of log(1 + count): beyond any 32-bit count.
 MAX_LOG_COUNT = 23.0
 
 

@@ -5,7 +5,7 @@ namespace hone::hlo::evaluator {
 // The targets with a meaning that does not depend on the backend.
 absl::StatusOr<Literal> EvaluateCustomCall(Context& context,
                                            const Operation& operation) {
-  // What XLA makes of topk.
+  // XLA rewrites topk to this call.
   if (operation.attributes().custom_call_target == "TopK" &&
       operation.operands.size() == 1) {
     return EvaluateTopK(context, operation);

@@ -94,10 +94,8 @@ void CopyLast(const std::vector<Value>& from, int64_t from_last,
 // spectrum's last dimension; IRFFT restores the rest by symmetry.
 absl::StatusOr<Literal> EvaluateFft(Context& context,
                                     const Operation& operation) {
-  absl::string_view kind;
-  for (const auto& [key, value] : operation.attributes().others) {
-    if (key == "fft_type") kind = value;
-  }
+  const std::string* type = operation.attributes().FindOther("fft_type");
+  const absl::string_view kind = type == nullptr ? "" : *type;
   const bool inverse = kind == "IFFT" || kind == "IRFFT";
   const bool half_input = kind == "IRFFT";
   const bool half_output = kind == "RFFT";

@@ -16,10 +16,8 @@ namespace {
 // An attribute that is kept as text; empty if it is not given.
 absl::string_view Attribute(const Operation& operation,
                             absl::string_view name) {
-  for (const auto& [key, value] : operation.attributes().others) {
-    if (key == name) return value;
-  }
-  return "";
+  const std::string* text = operation.attributes().FindOther(name);
+  return text == nullptr ? absl::string_view() : *text;
 }
 
 template <typename T>

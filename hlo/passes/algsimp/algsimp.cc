@@ -1,8 +1,32 @@
+// algsimp: the algebraic simplifier. Local rewrites, listed at the head of each
+// file of this folder, applied to a fixed point in every computation:
+//
+//   x + 0                    →  x
+//   transpose(transpose(x))  →  transpose(x), and many others
+//
+// Legality: each rule says when it holds; what it does not say is exact.
+// Constants whose value the text left out stay unread. A rule that makes one
+// operation of two keeps both where the one that goes has a sharding or other
+// annotation.
+//
+// Numeric class: exact at least; some rules reassociate, and two of upstream's
+// change range, reduce(reduce(x)) of floats and x + scatter(0, i, u), which ask
+// for it.
+//
+// Stronger than upstream's: elementwise operations move in front of broadcasts
+// of every shape, and signs move towards the root until they cancel. It lacks
+// some of upstream's rules, such as division by a constant as multiplication.
+//
+// Meant for modules without assigned layouts: results of rules have the default
+// one, except where a user would see it. Not for the end of a pipeline that
+// chose a form which a rule undoes, as a transposed dot.
+
 #include <array>
+#include <memory>
 
 #include "hlo/passes/algsimp/rules.h"
 #include "hlo/passes/registry.h"
-#include "hlo/rewrite/driver.h"
+#include "hlo/passes/rule_pass.h"
 
 namespace hone::hlo {
 namespace algsimp {
@@ -101,46 +125,11 @@ bool Simplify(Rewriter& r, InstructionId id) {
 }  // namespace
 }  // namespace algsimp
 
-namespace {
-
-// The algebraic simplifier: local rewrites, listed at the head of each file of
-// algsimp/, applied to a fixed point in every computation. For example,
-// x + 0 → x and transpose(transpose(x)) → transpose(x).
-//
-// Legality: each rule says when it holds; what it does not say is exact.
-// Constants whose value the text left out stay unread. A rule that makes one
-// operation of two keeps both where the one that goes has a sharding or other
-// annotation.
-//
-// Numeric class: exact at least; some rules reassociate, and two of upstream's
-// change range, reduce(reduce(x)) of floats and x + scatter(0, i, u), which ask
-// for it.
-//
-// Stronger than upstream's: elementwise operations move in front of broadcasts
-// of every shape, and signs move towards the root until they cancel. It lacks
-// some of upstream's rules, such as division by a constant as multiplication.
-//
-// Meant for modules without assigned layouts: results of rules have the default
-// one, except where a user would see it. Not for the end of a pipeline that
-// chose a form which a rule undoes, as a transposed dot.
-class AlgebraicSimplifier final : public Pass {
- public:
-  absl::string_view name() const override { return "algsimp"; }
-
-  absl::StatusOr<bool> Run(Module& module,
-                           const RewriteOptions& options) const override {
-    return RewriteModule(module,
-                         {.name = "algsimp",
-                          .opcodes = algsimp::Rules().opcodes,
-                          .visit = Visit::kFixedPoint},
-                         options, algsimp::Simplify);
-  }
-};
-
-}  // namespace
-
 std::unique_ptr<Pass> MakeAlgsimp() {
-  return std::make_unique<AlgebraicSimplifier>();
+  return MakeRulePass({.name = "algsimp",
+                       .opcodes = algsimp::Rules().opcodes,
+                       .visit = Visit::kFixedPoint},
+                      algsimp::Simplify);
 }
 
 }  // namespace hone::hlo

@@ -69,7 +69,7 @@ struct Scale {
   bool divides = false;
 
   bool Negates() const { return constant == kNoInstruction; }
-  // What x grows by.
+  // The factor by which x grows.
   double Growth() const { return std::fabs(divides ? 1 / factor : factor); }
 };
 

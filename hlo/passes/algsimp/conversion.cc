@@ -33,7 +33,17 @@ int Precision(ElementType type) {
   }
 }
 
-// Returns true if every value of `from` is one of `to`.
+// Returns true if converting from `from` to `to` equals doing so over `middle`,
+// which holds every value of `from`.
+bool SkipsExactly(ElementType from, ElementType middle, ElementType to) {
+  if (from == to) return true;
+  if (!IsIntegral(from) || !IsFloat(middle)) return true;
+  return IsFloat(to) &&
+         (BitWidth(to) >= 32 || BitWidth(from) <= Precision(ElementType::kF32));
+}
+
+}  // namespace
+
 bool IsLossless(ElementType from, ElementType to) {
   if (from == to) return true;
   if (KindOf(from) == ElementKind::kPred) {
@@ -51,17 +61,6 @@ bool IsLossless(ElementType from, ElementType to) {
   return IsIntegral(to) && BitWidth(from) < BitWidth(to) &&
          (IsUnsigned(from) || IsSigned(to));
 }
-
-// Returns true if converting from `from` to `to` equals doing so over `middle`,
-// which holds every value of `from`.
-bool SkipsExactly(ElementType from, ElementType middle, ElementType to) {
-  if (from == to) return true;
-  if (!IsIntegral(from) || !IsFloat(middle)) return true;
-  return IsFloat(to) &&
-         (BitWidth(to) >= 32 || BitWidth(from) <= Precision(ElementType::kF32));
-}
-
-}  // namespace
 
 bool SimplifyConvert(Rewriter& r, InstructionId id) {
   InstructionId x = r.operand(id, 0);

@@ -22,6 +22,7 @@
 #include <utility>
 
 #include "hlo/passes/algsimp/rules.h"
+#include "hlo/rewrite/index_vectors.h"
 
 namespace hone::hlo::algsimp {
 namespace {
@@ -120,15 +121,9 @@ bool ScatterOfReshape(Rewriter& r, InstructionId id) {
 // Returns true if a scatter of one operand updates no element twice.
 bool UpdatesOnce(const Rewriter& r, InstructionId scatter) {
   const Attributes& attributes = r[scatter].attributes();
-  if (attributes.unique_indices) return true;
-  const DimensionVector& sizes = r.dimensions_of(r.operand(scatter, 1));
-  int64_t vectors = 1;
-  for (size_t i = 0; i < sizes.size(); ++i) {
-    if (static_cast<int64_t>(i) != attributes.scatter->index_vector_dim) {
-      vectors *= sizes[i];
-    }
-  }
-  return vectors <= 1;
+  return attributes.unique_indices ||
+         IndexVectorCount(r.shape(r.operand(scatter, 1)),
+                          attributes.scatter->index_vector_dim) <= 1;
 }
 
 }  // namespace

@@ -37,16 +37,11 @@ struct Reduction {
   const DimensionVector& reduced;
   // The dimensions of x that are left, ascending.
   DimensionVector kept;
-  // Of the region, if it is one operation.
+  // The opcode of the region, if it is one operation.
   std::optional<Opcode> opcode;
-  // Whether init is known to be that operation's identity element.
+  // True if init is known to be that operation's identity element.
   bool init_is_identity;
 };
-
-DimensionVector OtherDimensions(int64_t rank,
-                                absl::Span<const int64_t> dimensions) {
-  return WithoutDimensions(IdentityPermutation(rank), dimensions);
-}
 
 Reduction MatchReduction(const Rewriter& r, InstructionId id) {
   const InstructionId x = r.operand(id, 0);
@@ -58,7 +53,7 @@ Reduction MatchReduction(const Rewriter& r, InstructionId id) {
           init,
           region,
           r[id].dimensions(),
-          OtherDimensions(r.shape(x).rank(), r[id].dimensions()),
+          OtherDimensions(r[id].dimensions(), r.shape(x).rank()),
           opcode,
           IsIdentityElement(r, init, opcode)};
 }
@@ -108,7 +103,7 @@ bool ReduceOfReshape(Rewriter& r, InstructionId id,
     moved = UnmodifiedDimensions(from, to, larger);
   }
   if (!moved.has_value()) return false;
-  const DimensionVector dimensions = OtherDimensions(r.shape(x).rank(), *moved);
+  const DimensionVector dimensions = OtherDimensions(*moved, r.shape(x).rank());
   if (dimensions.empty()) return false;
   const InstructionId reduce =
       MakeReduce(r, x, reduction.init, dimensions, reduction.region);

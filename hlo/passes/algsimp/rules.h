@@ -6,7 +6,7 @@
 #include "hlo/rewrite/dimensions.h"
 #include "hlo/rewrite/makers.h"
 #include "hlo/rewrite/matchers.h"
-#include "hlo/rewrite/reductions.h"
+#include "hlo/rewrite/regions/reductions.h"
 #include "hlo/rewrite/rewriter.h"
 #include "hlo/rewrite/values.h"
 
@@ -53,6 +53,8 @@ bool SimplifySelect(Rewriter& r, InstructionId id);
 bool SimplifyExtremum(Rewriter& r, InstructionId id);
 bool SimplifyClamp(Rewriter& r, InstructionId id);
 // conversion.cc
+// Returns true if every value of `from` is one of `to`.
+bool IsLossless(ElementType from, ElementType to);
 bool SimplifyConvert(Rewriter& r, InstructionId id);
 bool SimplifyBitcastConvert(Rewriter& r, InstructionId id);
 bool SimplifyBitcast(Rewriter& r, InstructionId id);

@@ -26,8 +26,7 @@ bool SimplifyTuple(Rewriter& r, InstructionId id) {
       return false;
     }
   }
-  return r.shape(source).tuple_elements().size() == operands.size() &&
-         r.Replace(id, source);
+  return Shape::Equal(r.shape(source), r.shape(id)) && r.Replace(id, source);
 }
 
 bool SimplifySort(Rewriter& r, InstructionId id) {

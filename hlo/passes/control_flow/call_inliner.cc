@@ -18,7 +18,9 @@
 // computation-deduplicator finds less to merge and compile time grows.
 
 #include <memory>
+#include <optional>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 
 #include "base/status_macros.h"
@@ -34,13 +36,14 @@ namespace {
 // Returns true if the attributes of a call mean something to whoever compiles
 // it as a call.
 bool HasToStay(const Instruction& call) {
-  const std::string* frontend = FindAttribute(call, "frontend_attributes");
+  const std::optional<FrontendEntries> frontend = FrontendAttributes(call);
   return FindAttribute(call, "backend_config") != nullptr ||
-         (frontend != nullptr &&
-          (absl::StrContains(*frontend, "inlineable=\"false\"") ||
-           absl::StrContains(*frontend, "{_xla") ||
-           absl::StrContains(*frontend, ",_xla") ||
-           absl::StrContains(*frontend, ", _xla")));
+         !frontend.has_value() ||
+         absl::c_any_of(*frontend, [](const auto& entry) {
+           const auto& [key, value] = entry;
+           return absl::StartsWith(key, "_xla") ||
+                  (key == "inlineable" && value == "\"false\"");
+         });
 }
 
 class CallInliner final : public Pass {
@@ -70,6 +73,7 @@ class CallInliner final : public Pass {
     for (ComputationId id : module.ComputationIds()) {
       if (callers.at(id)) RemoveDeadInstructions(module, id);
     }
+    // Not the driver's drops_callees: what was dead may have called something.
     if (changed) module.RemoveUnreachableComputations();
     return changed;
   }

@@ -16,7 +16,6 @@
 #include <optional>
 #include <vector>
 
-#include "base/status_macros.h"
 #include "hlo/ir/id_map.h"
 #include "hlo/passes/control_flow/select_branches.h"
 #include "hlo/passes/registry.h"
@@ -88,7 +87,8 @@ class ConditionalToSelect final : public Pass {
     // Callees first, so that nested conditionals are inlined as selects.
     const RewriteRule rule = {.name = name(),
                               .opcodes = {Opcode::kConditional},
-                              .call_order = CallOrder::kCalleesFirst};
+                              .call_order = CallOrder::kCalleesFirst,
+                              .drops_callees = true};
     Callees callees(module);
     std::optional<IdMap<bool>> regions;
     const auto rewrite = [&](Rewriter& r, InstructionId id) {
@@ -99,10 +99,7 @@ class ConditionalToSelect final : public Pass {
              IsHarmless(module.computation(r[id].called()[1])) &&
              SelectBranches(r, id, callees);
     };
-    HONE_ASSIGN_OR_RETURN(const bool changed,
-                          RewriteModule(module, rule, options, rewrite));
-    if (changed) module.RemoveUnreachableComputations();
-    return changed;
+    return RewriteModule(module, rule, options, rewrite);
   }
 };
 

@@ -6,15 +6,15 @@
 #include <vector>
 
 #include "hlo/ir/id_map.h"
-#include "hlo/rewrite/loop_rewriter.h"
+#include "hlo/rewrite/tuples/loop_rewriter.h"
 
 namespace hone::hlo {
 
 // The placement of an instruction of a loop's body: inside the loop, or in
-// front of it if it computes the same in every round.
+// front of it if it computes the same in every iteration.
 enum class Placement : uint8_t {
   kStays,
-  // The same in every round, and copied outside if something moved uses it:
+  // The same in every iteration, and copied outside if something moved uses it:
   // an element that is handed on, a constant, or an operation of little cost.
   kAvailable,
   kMoves,

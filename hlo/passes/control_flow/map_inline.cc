@@ -13,9 +13,8 @@
 #include <memory>
 #include <utility>
 
-#include "base/status_macros.h"
 #include "hlo/passes/registry.h"
-#include "hlo/rewrite/driver.h"
+#include "hlo/passes/rule_pass.h"
 #include "hlo/rewrite/makers.h"
 #include "hlo/rewrite/values.h"
 
@@ -47,25 +46,15 @@ bool Inline(Rewriter& r, InstructionId id) {
   return r.ReplaceWith(id, std::move(operation));
 }
 
-class MapInline final : public Pass {
- public:
-  absl::string_view name() const override { return "map-inline"; }
-
-  absl::StatusOr<bool> Run(Module& module,
-                           const RewriteOptions& options) const override {
-    // Callees first, so that a map in a function that a map applies is gone.
-    const RewriteRule rule = {.name = name(),
-                              .opcodes = {Opcode::kMap},
-                              .call_order = CallOrder::kCalleesFirst};
-    HONE_ASSIGN_OR_RETURN(const bool changed,
-                          RewriteModule(module, rule, options, Inline));
-    if (changed) module.RemoveUnreachableComputations();
-    return changed;
-  }
-};
-
 }  // namespace
 
-std::unique_ptr<Pass> MakeMapInline() { return std::make_unique<MapInline>(); }
+std::unique_ptr<Pass> MakeMapInline() {
+  // Callees first, so that a map in a function that a map applies is gone.
+  return MakeRulePass({.name = "map-inline",
+                       .opcodes = {Opcode::kMap},
+                       .call_order = CallOrder::kCalleesFirst,
+                       .drops_callees = true},
+                      Inline);
+}
 
 }  // namespace hone::hlo

@@ -4,7 +4,7 @@
 
 #include "hlo/passes/control_flow/while_trip_count.h"
 #include "hlo/rewrite/makers.h"
-#include "hlo/rewrite/tuple_elements.h"
+#include "hlo/rewrite/tuples/elements.h"
 
 namespace hone::hlo {
 namespace {

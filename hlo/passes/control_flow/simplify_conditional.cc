@@ -28,14 +28,13 @@
 
 #include "absl/container/flat_hash_map.h"
 
-#include "base/status_macros.h"
 #include "hlo/passes/control_flow/select_branches.h"
 #include "hlo/passes/registry.h"
 #include "hlo/rewrite/callees.h"
 #include "hlo/rewrite/carried_attributes.h"
 #include "hlo/rewrite/dead_code.h"
 #include "hlo/rewrite/driver.h"
-#include "hlo/rewrite/tuple_elements.h"
+#include "hlo/rewrite/tuples/elements.h"
 #include "hlo/rewrite/values.h"
 
 namespace hone::hlo {
@@ -119,6 +118,7 @@ class Simplifier {
     const size_t count = r_.shape(id_).tuple_elements().size();
     for (size_t e = 0; e < count; ++e) {
       std::vector<InstructionId> sources;
+      sources.reserve(branch_count());
       for (size_t i = 0; i < branch_count(); ++i) {
         sources.push_back(branch(i)[branch(i).root()].operand(e));
       }
@@ -190,16 +190,13 @@ class SimplifyConditional final : public Pass {
     const RewriteRule rule = {.name = name(),
                               .opcodes = {Opcode::kConditional},
                               .call_order = CallOrder::kCalleesFirst,
-                              .checks_itself = true};
+                              .checks_itself = true,
+                              .drops_callees = true};
     Callees callees(module);
-    HONE_ASSIGN_OR_RETURN(
-        const bool changed,
-        RewriteModule(
-            module, rule, options, [&](Rewriter& r, InstructionId id) {
-              return Simplifier(module, r, id, callees, options).Run();
-            }));
-    if (changed) module.RemoveUnreachableComputations();
-    return changed;
+    return RewriteModule(
+        module, rule, options, [&](Rewriter& r, InstructionId id) {
+          return Simplifier(module, r, id, callees, options).Run();
+        });
   }
 };
 

@@ -1,7 +1,7 @@
 // simplify-while-loops: makes loops smaller, or none.
 //
 //   while(t), where the condition is false at once      →  t
-//   while(t), where it is false after one round         →  body(t), inlined
+//   while(t), where it is false after one iteration     →  body(t), inlined
 //   get-tuple-element(while(tuple(…, x, …)), i), where
 //     the body hands element i on unchanged             →  x
 //   uses of such an element inside the loop, where
@@ -28,16 +28,14 @@
 #include <memory>
 #include <vector>
 
-#include "base/status_macros.h"
 #include "hlo/ir/id_map.h"
+#include "hlo/passes/control_flow/sink_constant.h"
 #include "hlo/passes/control_flow/while_trip_count.h"
 #include "hlo/passes/registry.h"
 #include "hlo/rewrite/callees.h"
 #include "hlo/rewrite/driver.h"
-#include "hlo/rewrite/loop_rewriter.h"
-#include "hlo/rewrite/makers.h"
-#include "hlo/rewrite/tuple_elements.h"
-#include "hlo/rewrite/values.h"
+#include "hlo/rewrite/tuples/elements.h"
+#include "hlo/rewrite/tuples/loop_rewriter.h"
 
 namespace hone::hlo {
 namespace {
@@ -69,21 +67,12 @@ bool ReplaceReads(Rewriter& r, InstructionId tuple, int32_t i,
                   InstructionId value) {
   bool changed = false;
   for (InstructionId read : LoopRewriter::Reads(r, tuple, i)) {
-    if (r.computation().HasControlDependency(read) ||
+    if (!r.MayReplace(read, /*dynamic=*/true) ||
         !Shape::Equal(r.shape(read), r.shape(value))) {
       continue;
     }
     changed |= r.Replace(read, value);
   }
-  return changed;
-}
-
-bool SinkConstant(Rewriter& r, InstructionId state, int32_t i,
-                  const Literal& literal) {
-  if (LoopRewriter::Reads(r, state, i).empty()) return false;
-  const InstructionId value = MakeConstant(r, literal);
-  const bool changed = ReplaceReads(r, state, i, value);
-  r.RemoveDead(value);
   return changed;
 }
 
@@ -94,12 +83,7 @@ bool ForwardInvariants(LoopRewriter& loop) {
   for (int32_t i = 0; i < loop.element_count(); ++i) {
     if (!loop.HandsOn(i)) continue;
     const InstructionId source = r.operand(loop.init(), static_cast<size_t>(i));
-    if (const Literal* literal = ConstantLiteral(r.computation(), source)) {
-      const Literal value = *literal;
-      changed |= SinkConstant(loop.body(), loop.body_state(), i, value);
-      changed |=
-          SinkConstant(loop.condition(), loop.condition_state(), i, value);
-    }
+    changed |= SinkConstant(loop, i, /*keeps_element=*/false);
     changed |= ReplaceReads(r, loop.id(), i, source);
     // Without a use of its result the loop may be gone.
     if (!r.computation().Contains(loop.id())) break;
@@ -185,16 +169,13 @@ class SimplifyWhileLoops final : public Pass {
     const RewriteRule rule = {.name = name(),
                               .opcodes = {Opcode::kWhile},
                               .call_order = CallOrder::kCalleesFirst,
-                              .checks_itself = true};
+                              .checks_itself = true,
+                              .drops_callees = true};
     Callees callees(module);
-    HONE_ASSIGN_OR_RETURN(const bool changed,
-                          RewriteModule(module, rule, options,
-                                        [&](Rewriter& r, InstructionId id) {
-                                          return Simplify(module, r, id,
-                                                          callees, options);
-                                        }));
-    if (changed) module.RemoveUnreachableComputations();
-    return changed;
+    return RewriteModule(module, rule, options,
+                         [&](Rewriter& r, InstructionId id) {
+                           return Simplify(module, r, id, callees, options);
+                         });
   }
 };
 

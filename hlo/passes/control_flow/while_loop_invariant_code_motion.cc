@@ -1,5 +1,5 @@
 // while-loop-invariant-code-motion: computes once, in front of a loop, what
-// each round computes anew.
+// each iteration computes anew.
 //
 //   body: y = f(get-tuple-element(t, i)), element i handed on unchanged
 //     →  y = f(x) outside, x the initial element i; the loop's tuple gets y as
@@ -15,10 +15,10 @@
 //
 // Exact. Legal for instructions without effect or control dependency that
 // surely end (the loop may not run at all, so loops inside it move only if
-// their trip count is known) and whose operands are the same in every round; it
-// needs a body and condition that take their parameter apart. Computations with
-// another caller are copied. Not for loops that run at most once (they would
-// only get larger), loops that say so (frontend_attributes
+// their trip count is known) and whose operands are the same in every
+// iteration; it needs a body and condition that take their parameter apart.
+// Computations with another caller are copied. Not for loops that run at most
+// once (they would only get larger), loops that say so (frontend_attributes
 // _xla_disable_loop_instr_hoisting), sharded tuples, ends of control
 // dependencies and scheduled modules. What is moved lives as long as the loop
 // runs; like upstream's pass by default, this one sets no limit to its size.
@@ -26,9 +26,8 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
 
-#include "absl/strings/match.h"
+#include "absl/algorithm/container.h"
 
 #include "base/status_macros.h"
 #include "hlo/ir/id_map.h"
@@ -39,17 +38,19 @@
 #include "hlo/rewrite/carried_attributes.h"
 #include "hlo/rewrite/dead_code.h"
 #include "hlo/rewrite/driver.h"
-#include "hlo/rewrite/loop_rewriter.h"
 #include "hlo/rewrite/makers.h"
-#include "hlo/rewrite/tuple_elements.h"
+#include "hlo/rewrite/tuples/elements.h"
+#include "hlo/rewrite/tuples/loop_rewriter.h"
 
 namespace hone::hlo {
 namespace {
 
 bool SaysNotHoistable(const Instruction& loop) {
-  const std::string* frontend = FindAttribute(loop, "frontend_attributes");
-  return frontend != nullptr &&
-         absl::StrContains(*frontend, "_xla_disable_loop_instr_hoisting");
+  const std::optional<FrontendEntries> frontend = FrontendAttributes(loop);
+  return !frontend.has_value() ||
+         absl::c_any_of(*frontend, [](const auto& entry) {
+           return entry.first == "_xla_disable_loop_instr_hoisting";
+         });
 }
 
 bool IsSharded(const Rewriter& r, InstructionId id) {

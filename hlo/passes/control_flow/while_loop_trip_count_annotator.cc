@@ -8,65 +8,86 @@
 // Exact and legal always, and a cost model counts the body that often; but
 // whatever changes a counter afterwards must look after the annotation, so this
 // goes last (ChangedTupleAttributes follows it to another element). An
-// annotation that is there already is replaced when it says something else; a
-// backend_config about other matters, or more of them, stays. Ends of control
-// dependencies keep reading the counter, and scheduled modules are left alone.
+// annotation that is there already is updated, and other keys beside it stay; a
+// backend_config without one is another code generator's, and stays. Ends of
+// control dependencies keep reading the counter, and scheduled modules are left
+// alone.
 
-#include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "nlohmann/json.hpp"
 
 #include "hlo/passes/control_flow/while_trip_count.h"
 #include "hlo/passes/registry.h"
-#include "hlo/rewrite/driver.h"
-#include "hlo/rewrite/loop_rewriter.h"
+#include "hlo/passes/rule_pass.h"
 #include "hlo/rewrite/makers.h"
+#include "hlo/rewrite/tuples/loop_rewriter.h"
 
 namespace hone::hlo {
 namespace {
 
 constexpr char kAttribute[] = "backend_config";
-constexpr char kTripCount[] = "\"known_trip_count\"";
+constexpr char kTripCount[] = "known_trip_count";
+
+using Json = nlohmann::ordered_json;
+
+// An int64 as Protocol Buffers write it into JSON.
+std::string Number(int64_t value) { return absl::StrCat(value); }
 
 // Upstream's WhileLoopBackendConfig as JSON, where code generators look for
 // what is known about a loop.
-std::string Annotation(const CountedLoop& loop) {
-  std::string text =
-      absl::StrCat("{", kTripCount, R"(:{"n":")", loop.trip_count, R"("},)");
+Json Annotation(const CountedLoop& loop) {
+  Json json;
+  json[kTripCount]["n"] = Number(loop.trip_count);
   if (loop.progression.has_value()) {
-    absl::StrAppend(&text, R"("known_init_step":{"init":")",
-                    loop.progression->init, R"(","step":")",
-                    loop.progression->step, R"("},)");
+    json["known_init_step"] = {{"init", Number(loop.progression->init)},
+                               {"step", Number(loop.progression->step)}};
   }
-  absl::StrAppend(&text, R"("known_induction_variable":{"tuple_index":")",
-                  loop.element, R"("},"dynamic_variables":[]})");
-  return text;
+  json["known_induction_variable"]["tuple_index"] = Number(loop.element);
+  json["dynamic_variables"] = Json::array();
+  return json;
 }
 
-// The number of keys in JSON text, nested ones included.
-std::ptrdiff_t KeyCount(absl::string_view json) {
-  return std::count(json.begin(), json.end(), ':');
+// `config` as an object; null if it is none, or nests too deep to be a config,
+// because values are copied and printed recursively.
+Json ReadConfig(const std::string& config) {
+  constexpr int kMaxLevels = 64;
+  bool is_too_deep = false;
+  const auto keep = [&](int level, Json::parse_event_t, const Json&) {
+    is_too_deep |= level > kMaxLevels;
+    return !is_too_deep;
+  };
+  Json json = Json::parse(config, keep, /*allow_exceptions=*/false);
+  return json.is_object() && !is_too_deep ? json : Json();
+}
+
+// `config` with `annotation`; nullopt if it stays as it is.
+std::optional<std::string> Annotated(const std::string& config,
+                                     const Json& annotation) {
+  const Json before = ReadConfig(config);
+  if (!before.contains(kTripCount)) return std::nullopt;
+  Json after = before;
+  after.update(annotation);
+  if (after == before) return std::nullopt;
+  return after.dump();
 }
 
 bool Annotate(Rewriter& r, InstructionId id, const CountedLoop& loop) {
-  const std::string annotation = Annotation(loop);
+  const Json annotation = Annotation(loop);
   auto attributes = std::make_shared<Attributes>(r[id].attributes());
   for (auto& [name, value] : attributes->others) {
     if (name != kAttribute) continue;
-    // A config about other matters stays, and so does one about more.
-    if (value == annotation || !absl::StrContains(value, kTripCount) ||
-        KeyCount(value) > KeyCount(annotation)) {
-      return false;
-    }
-    value = annotation;
+    std::optional<std::string> config = Annotated(value, annotation);
+    if (!config.has_value()) return false;
+    value = *std::move(config);
     r.SetAttributes(id, std::move(attributes));
     return true;
   }
-  attributes->others.emplace_back(kAttribute, annotation);
+  attributes->others.emplace_back(kAttribute, annotation.dump());
   r.SetAttributes(id, std::move(attributes));
   return true;
 }
@@ -78,7 +99,7 @@ bool ForwardFinalValue(Rewriter& r, InstructionId id, const CountedLoop& loop) {
   InstructionId value = kNoInstruction;
   bool changed = false;
   for (InstructionId read : LoopRewriter::Reads(r, id, loop.element)) {
-    if (r.computation().HasControlDependency(read)) continue;
+    if (!r.MayReplace(read, /*dynamic=*/true)) continue;
     if (value == kNoInstruction) {
       value =
           MakeConstant(r, Literal::ScalarInt(counter.element_type(),
@@ -89,30 +110,20 @@ bool ForwardFinalValue(Rewriter& r, InstructionId id, const CountedLoop& loop) {
   return changed;
 }
 
-class WhileLoopTripCountAnnotator final : public Pass {
- public:
-  absl::string_view name() const override {
-    return "while-loop-trip-count-annotator";
-  }
-
-  absl::StatusOr<bool> Run(Module& module,
-                           const RewriteOptions& options) const override {
-    const RewriteRule rule = {
-        .name = name(), .opcodes = {Opcode::kWhile}, .checks_itself = true};
-    return RewriteModule(
-        module, rule, options, [](Rewriter& r, InstructionId id) {
-          const auto counted = FindCountedLoop(r.module(), r.computation(), id);
-          if (!counted.has_value()) return false;
-          const bool annotated = Annotate(r, id, *counted);
-          return ForwardFinalValue(r, id, *counted) || annotated;
-        });
-  }
-};
+bool AnnotateCountedLoop(Rewriter& r, InstructionId id) {
+  const auto counted = FindCountedLoop(r.module(), r.computation(), id);
+  if (!counted.has_value()) return false;
+  const bool annotated = Annotate(r, id, *counted);
+  return ForwardFinalValue(r, id, *counted) || annotated;
+}
 
 }  // namespace
 
 std::unique_ptr<Pass> MakeWhileLoopTripCountAnnotator() {
-  return std::make_unique<WhileLoopTripCountAnnotator>();
+  return MakeRulePass({.name = "while-loop-trip-count-annotator",
+                       .opcodes = {Opcode::kWhile},
+                       .checks_itself = true},
+                      AnnotateCountedLoop);
 }
 
 }  // namespace hone::hlo

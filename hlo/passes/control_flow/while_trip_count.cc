@@ -69,7 +69,8 @@ std::optional<int64_t> IntegerConstant(const Computation& computation,
   return literal->AsInt(0);
 }
 
-// The constant that each round adds to the element; nullopt for other loops.
+// The constant that each iteration adds to the element; nullopt for other
+// loops.
 std::optional<int64_t> StepOf(const Computation& body, int32_t element) {
   const Instruction& next =
       body[body[body.root()].operand(static_cast<size_t>(element))];
@@ -116,7 +117,7 @@ int64_t LargestValue(ElementType type) {
                     : (int64_t{1} << bits) - 1;
 }
 
-// The rounds of a loop that adds `step` to the element while it is at most
+// The iterations of a loop that adds `step` to the element while it is at most
 // `last`; nullopt when that overflows.
 std::optional<int64_t> SolveTripCount(int64_t init, int64_t step, int64_t last,
                                       ElementType type) {
@@ -126,7 +127,7 @@ std::optional<int64_t> SolveTripCount(int64_t init, int64_t step, int64_t last,
   return repeats + 1;
 }
 
-// The rounds of a loop, found by computing the element round for round.
+// The iterations of a loop, found by computing the element of each.
 std::optional<int64_t> SimulateTripCount(const Module& module,
                                          const Computation& condition,
                                          const Computation& body,

@@ -12,18 +12,18 @@ namespace hone::hlo {
 enum class TripCount { kZero, kOne, kOther };
 
 // The trip count of the while `id`, found by computing its condition from the
-// scalar constants among its initial values, before and after one round.
+// scalar constants among its initial values, before and after one iteration.
 // kOther when that takes more than elementwise arithmetic on scalars.
 TripCount FindTripCount(const Module& module, const Computation& computation,
                         InstructionId id);
 
 // A loop whose condition depends on one integer of its tuple, and that integer
-// on nothing but its own value of the round before.
+// on nothing but its own value of the iteration before.
 struct CountedLoop {
   // The integer's place in the tuple.
   int32_t element = 0;
   int64_t trip_count = 0;
-  // The values of a counter that grows by a constant: in round k it is
+  // The values of a counter that grows by a constant: in iteration k it is
   // init + k * step.
   struct Progression {
     int64_t init = 0;
@@ -33,7 +33,7 @@ struct CountedLoop {
 };
 
 // The while `id` as a counted loop. Progressions that go up from init ≥ 0 to a
-// constant limit are solved; other counters are run, up to 128 rounds.
+// constant limit are solved; other counters are run, up to 128 iterations.
 // Nullopt when the loop is of another form, runs longer or overflows.
 std::optional<CountedLoop> FindCountedLoop(const Module& module,
                                            const Computation& computation,

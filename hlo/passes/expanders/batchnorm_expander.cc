@@ -29,9 +29,10 @@
 #include "absl/container/flat_hash_map.h"
 
 #include "hlo/passes/registry.h"
+#include "hlo/rewrite/dimensions.h"
 #include "hlo/rewrite/driver.h"
 #include "hlo/rewrite/makers.h"
-#include "hlo/rewrite/named_region.h"
+#include "hlo/rewrite/regions/named_region.h"
 
 namespace hone::hlo {
 namespace {
@@ -88,14 +89,12 @@ class Expander {
     return MakeBroadcast(r_, vector, sizes_, {feature_});
   }
   InstructionId SumPerFeature(InstructionId x) {
-    DimensionVector others;
-    for (int64_t d = 0; d < static_cast<int64_t>(sizes_.size()); ++d) {
-      if (d != feature_) others.push_back(d);
-    }
     auto [sum, is_new] = sums_.try_emplace(type_, kNoComputation);
     if (is_new) sum->second = AddSumRegion(module_, type_);
-    return MakeReduce(r_, x, MakeConstant(r_, Literal::Scalar(type_, 0)),
-                      others, sum->second);
+    return MakeReduce(
+        r_, x, MakeConstant(r_, Literal::Scalar(type_, 0)),
+        OtherDimensions({feature_}, static_cast<int64_t>(sizes_.size())),
+        sum->second);
   }
   double ElementsPerFeature() const {
     double n = 1;

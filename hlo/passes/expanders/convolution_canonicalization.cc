@@ -65,19 +65,14 @@ bool Canonicalize(Rewriter& r, InstructionId id) {
   d.kernel_input_feature = last - 1;
   d.kernel_output_feature = last;
 
-  DimensionVector sizes;
-  for (int64_t from : output) {
-    sizes.push_back(convolution.shape().dimension(from));
-  }
-  auto attributes = std::make_shared<Attributes>(convolution.attributes());
-  attributes->convolution =
-      std::make_shared<ConvolutionDimensions>(std::move(d));
+  Attributes attributes = convolution.attributes();
+  attributes.convolution =
+      std::make_shared<const ConvolutionDimensions>(std::move(d));
   const InstructionId canonical =
-      r.Add(Instruction(Opcode::kConvolution,
-                        Shape::Array(convolution.shape().element_type(), sizes),
-                        {MakeTranspose(r, convolution.operand(0), input),
-                         MakeTranspose(r, convolution.operand(1), kernel)},
-                        std::move(attributes)));
+      MakeLike(r, id,
+               {MakeTranspose(r, convolution.operand(0), input),
+                MakeTranspose(r, convolution.operand(1), kernel)},
+               std::move(attributes));
   return r.Replace(id, MakeTranspose(r, canonical, InversePermutation(output)));
 }
 

@@ -96,8 +96,6 @@ bool Convert(Rewriter& r, InstructionId id) {
   const InstructionId input = split(convolution.operand(0), input_split);
   const InstructionId kernel =
       split(convolution.operand(1), d.kernel_output_feature);
-  const DimensionVector sizes =
-      SplitSizes(r.dimensions_of(id), d.output_feature, groups);
   RenameSplit(input_split, input_other, d.input_spatial);
   RenameSplit(d.kernel_output_feature, d.kernel_input_feature,
               d.kernel_spatial);
@@ -110,14 +108,12 @@ bool Convert(Rewriter& r, InstructionId id) {
   group_window.stride = groups - 1;
   group_window.base_dilation = groups;
   window.push_back(group_window);
-  auto attributes = std::make_shared<Attributes>(old);
-  attributes->convolution =
-      std::make_shared<ConvolutionDimensions>(std::move(d));
-  attributes->window = std::make_shared<Window>(std::move(window));
+  Attributes attributes = old;
+  attributes.convolution =
+      std::make_shared<const ConvolutionDimensions>(std::move(d));
+  attributes.window = std::make_shared<const Window>(std::move(window));
   const InstructionId plain =
-      r.Add(Instruction(Opcode::kConvolution,
-                        Shape::Array(convolution.shape().element_type(), sizes),
-                        {input, kernel}, std::move(attributes)));
+      MakeLike(r, id, {input, kernel}, std::move(attributes));
   return r.Replace(id, MakeReshape(r, plain, r.dimensions_of(id)));
 }
 

@@ -57,10 +57,10 @@ Operand Canonicalize(Rewriter& r, InstructionId id,
                      const DimensionVector& contracting,
                      bool contracting_last) {
   const DimensionVector sizes = r.dimensions_of(id);
-  DimensionVector free;
-  for (int64_t d = 0; d < static_cast<int64_t>(sizes.size()); ++d) {
-    if (!Contains(batch, d) && !Contains(contracting, d)) free.push_back(d);
-  }
+  DimensionVector taken = batch;
+  taken.insert(taken.end(), contracting.begin(), contracting.end());
+  const DimensionVector free =
+      OtherDimensions(taken, static_cast<int64_t>(sizes.size()));
   DimensionVector permutation = batch;
   DimensionVector merged;
   for (int64_t d : batch) merged.push_back(sizes[static_cast<size_t>(d)]);

@@ -20,7 +20,7 @@
 #include "hlo/passes/rule_pass.h"
 #include "hlo/rewrite/dimensions.h"
 #include "hlo/rewrite/makers.h"
-#include "hlo/rewrite/named_region.h"
+#include "hlo/rewrite/regions/named_region.h"
 
 namespace hone::hlo {
 namespace {
@@ -46,13 +46,9 @@ struct Operand {
 Operand Describe(const Rewriter& r, InstructionId id,
                  const DimensionVector& batch,
                  const DimensionVector& contracting) {
-  Operand operand{id, batch, {}, contracting};
-  for (int64_t d = 0; d < r.shape(id).rank(); ++d) {
-    if (!Contains(batch, d) && !Contains(contracting, d)) {
-      operand.free.push_back(d);
-    }
-  }
-  return operand;
+  DimensionVector taken = batch;
+  taken.insert(taken.end(), contracting.begin(), contracting.end());
+  return {id, batch, OtherDimensions(taken, r.shape(id).rank()), contracting};
 }
 
 bool IsSmall(const Rewriter& r, const Operand& lhs, const Operand& rhs) {

@@ -27,8 +27,7 @@ namespace {
 ShapePtr WithReducedLayout(const Shape& result, const Shape& operand,
                            const DimensionVector& reduced) {
   if (operand.layout() == nullptr) return WithLayout(result, nullptr);
-  const DimensionVector kept =
-      WithoutDimensions(IdentityPermutation(operand.rank()), reduced);
+  const DimensionVector kept = OtherDimensions(reduced, operand.rank());
   DimensionVector place(static_cast<size_t>(operand.rank()));
   for (size_t i = 0; i < kept.size(); ++i) {
     place[static_cast<size_t>(kept[i])] = static_cast<int64_t>(i);

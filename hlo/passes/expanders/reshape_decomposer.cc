@@ -52,7 +52,8 @@ std::vector<Extent> Extents(const Shape& shape) {
   return extents;
 }
 
-// How far the element `order` steps on in row-major order is in memory.
+// The distance in memory to the element that is `order` steps further in
+// row-major order.
 int64_t MemoryStep(const std::vector<Extent>& extents, int64_t order) {
   for (const Extent& extent : extents) {
     if (extent.size > 1 && order >= extent.order_stride) {

@@ -24,13 +24,13 @@
 #include "hlo/rewrite/dimensions.h"
 #include "hlo/rewrite/index_vectors.h"
 #include "hlo/rewrite/makers.h"
-#include "hlo/rewrite/reductions.h"
+#include "hlo/rewrite/regions/reductions.h"
 
 namespace hone::hlo {
 namespace {
 
-// What the region computes from (value, update): one of the two-operand opcodes
-// of ReductionOpcode, or kParameter for the update itself.
+// The operation that the region applies to (value, update): one of the
+// two-operand opcodes of ReductionOpcode, or kParameter for the update itself.
 std::optional<Opcode> CombinerOpcode(const Computation& region) {
   if (region.parameters().size() == 2 &&
       region.root() == region.parameters()[1]) {

@@ -20,13 +20,12 @@
 
 #include "absl/container/flat_hash_map.h"
 
-#include "base/status_macros.h"
 #include "hlo/ir/clone.h"
 #include "hlo/passes/registry.h"
 #include "hlo/rewrite/dimensions.h"
 #include "hlo/rewrite/driver.h"
 #include "hlo/rewrite/makers.h"
-#include "hlo/rewrite/named_region.h"
+#include "hlo/rewrite/regions/named_region.h"
 
 namespace hone::hlo {
 namespace {
@@ -152,16 +151,15 @@ class SelectAndScatterExpander final : public Pass {
   absl::StatusOr<bool> Run(Module& module,
                            const RewriteOptions& options) const override {
     ArgSelectRegions regions;
-    HONE_ASSIGN_OR_RETURN(
-        const bool changed,
-        RewriteModule(module,
-                      {.name = name(), .opcodes = {Opcode::kSelectAndScatter}},
-                      options, [&](Rewriter& r, InstructionId id) {
-                        return ExpandSelectAndScatter(module, r, id, regions);
-                      }));
-    // The select regions that nothing calls any more.
-    if (changed) module.RemoveUnreachableComputations();
-    return changed;
+    // The select regions go with the calls of them.
+    return RewriteModule(module,
+                         {.name = name(),
+                          .opcodes = {Opcode::kSelectAndScatter},
+                          .drops_callees = true},
+                         options, [&](Rewriter& r, InstructionId id) {
+                           return ExpandSelectAndScatter(module, r, id,
+                                                         regions);
+                         });
   }
 };
 

@@ -22,7 +22,7 @@
 #include "hlo/passes/rule_pass.h"
 #include "hlo/rewrite/carried_attributes.h"
 #include "hlo/rewrite/makers.h"
-#include "hlo/rewrite/named_region.h"
+#include "hlo/rewrite/regions/named_region.h"
 
 namespace hone::hlo {
 namespace {

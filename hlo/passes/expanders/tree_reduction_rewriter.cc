@@ -31,7 +31,7 @@
 #include "hlo/passes/registry.h"
 #include "hlo/passes/rule_pass.h"
 #include "hlo/rewrite/makers.h"
-#include "hlo/rewrite/reductions.h"
+#include "hlo/rewrite/regions/reductions.h"
 #include "hlo/rewrite/values.h"
 
 namespace hone::hlo {

@@ -23,9 +23,8 @@ bool IsTranspose(const Rewriter& r, InstructionId id) {
 bool ReduceAbsorbs(const Instruction& reduce, InstructionId value,
                    const GroupMove& move) {
   if (reduce.operand_count() != 2 || reduce.operand(1) == value) return false;
-  DimensionVector kept = WithoutDimensions(
-      IdentityPermutation(static_cast<int64_t>(move.from.size())),
-      reduce.dimensions());
+  DimensionVector kept = OtherDimensions(
+      reduce.dimensions(), static_cast<int64_t>(move.from.size()));
   if (!move.transposes()) {
     return UnmodifiedDimensions(move.from, move.to, kept).has_value();
   }

@@ -28,7 +28,7 @@
 #include "hlo/passes/movement/elementwise_groups.h"
 #include "hlo/passes/movement/group_move.h"
 #include "hlo/passes/registry.h"
-#include "hlo/rewrite/driver.h"
+#include "hlo/passes/rule_pass.h"
 
 namespace hone::hlo {
 namespace {
@@ -121,7 +121,6 @@ class Mover {
   }
 
   void Apply(const Group& group, const GroupMove& move) {
-    r_.Mark();
     absl::flat_hash_map<InstructionId, InstructionId> moved;
     for (InstructionId id : group) {
       InstructionIds operands = r_[id].operands();
@@ -145,6 +144,7 @@ class Mover {
       const InstructionId back = MakeBack(r_, move, moved[group[i]]);
       if (r_.Replace(group[i], back)) Absorb(back);
     }
+    r_.EndRewrite();
   }
 
   // Lets the users of a new reshape or transpose read its operand, where a rule
@@ -181,23 +181,12 @@ class Mover {
   std::map<GroupMove, Group> shared_;
 };
 
-class ReshapeGroupMover final : public Pass {
- public:
-  absl::string_view name() const override { return "reshape-group-mover"; }
-
-  absl::StatusOr<bool> Run(Module& module,
-                           const RewriteOptions& options) const override {
-    return RewriteComputations(
-        module,
-        {.name = name(), .opcodes = {Opcode::kReshape, Opcode::kTranspose}},
-        options, [](Rewriter& r) { Mover(r).Run(); });
-  }
-};
-
 }  // namespace
 
 std::unique_ptr<Pass> MakeReshapeGroupMover() {
-  return std::make_unique<ReshapeGroupMover>();
+  return MakeRulePass({.name = "reshape-group-mover",
+                       .opcodes = {Opcode::kReshape, Opcode::kTranspose}},
+                      [](Rewriter& r) { Mover(r).Run(); });
 }
 
 }  // namespace hone::hlo

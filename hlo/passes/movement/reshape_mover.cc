@@ -22,8 +22,8 @@
 #include "absl/container/flat_hash_set.h"
 
 #include "hlo/passes/registry.h"
+#include "hlo/passes/rule_pass.h"
 #include "hlo/rewrite/dimensions.h"
-#include "hlo/rewrite/driver.h"
 #include "hlo/rewrite/makers.h"
 
 namespace hone::hlo {
@@ -158,28 +158,18 @@ class Mover {
                r_.Is(rearrangement, Opcode::kReshape)
                    ? MakeReshape(r_, sunk, r_.dimensions_of(id))
                    : MakeTranspose(r_, sunk, r_[rearrangement].dimensions()));
+    r_.EndRewrite();
   }
 
   Rewriter& r_;
 };
 
-class ReshapeMover final : public Pass {
- public:
-  absl::string_view name() const override { return "reshape-mover"; }
-
-  absl::StatusOr<bool> Run(Module& module,
-                           const RewriteOptions& options) const override {
-    return RewriteComputations(
-        module,
-        {.name = name(), .opcodes = {Opcode::kReshape, Opcode::kTranspose}},
-        options, [](Rewriter& r) { Mover(r).Run(); });
-  }
-};
-
 }  // namespace
 
 std::unique_ptr<Pass> MakeReshapeMover() {
-  return std::make_unique<ReshapeMover>();
+  return MakeRulePass({.name = "reshape-mover",
+                       .opcodes = {Opcode::kReshape, Opcode::kTranspose}},
+                      [](Rewriter& r) { Mover(r).Run(); });
 }
 
 }  // namespace hone::hlo

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "hlo/passes/registry.h"
-#include "hlo/rewrite/driver.h"
+#include "hlo/passes/rule_pass.h"
 #include "hlo/rewrite/makers.h"
 
 namespace hone::hlo {
@@ -74,24 +74,13 @@ bool Hoist(Rewriter& r, InstructionId id) {
   return r.Replace(id, OnSlices(r, operation, slice));
 }
 
-class SliceHoister final : public Pass {
- public:
-  absl::string_view name() const override { return "slice-hoister"; }
-
-  absl::StatusOr<bool> Run(Module& module,
-                           const RewriteOptions& options) const override {
-    return RewriteModule(module,
-                         {.name = name(),
-                          .opcodes = {Opcode::kSlice},
-                          .visit = Visit::kFixedPoint},
-                         options, Hoist);
-  }
-};
-
 }  // namespace
 
 std::unique_ptr<Pass> MakeSliceHoister() {
-  return std::make_unique<SliceHoister>();
+  return MakeRulePass({.name = "slice-hoister",
+                       .opcodes = {Opcode::kSlice},
+                       .visit = Visit::kFixedPoint},
+                      Hoist);
 }
 
 }  // namespace hone::hlo

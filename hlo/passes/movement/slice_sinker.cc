@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "hlo/passes/registry.h"
-#include "hlo/rewrite/driver.h"
+#include "hlo/passes/rule_pass.h"
 #include "hlo/rewrite/makers.h"
 
 namespace hone::hlo {
@@ -89,23 +89,12 @@ bool Sink(Rewriter& r, InstructionId id) {
   return changed;
 }
 
-class SliceSinker final : public Pass {
- public:
-  absl::string_view name() const override { return "slice-sinker"; }
-
-  absl::StatusOr<bool> Run(Module& module,
-                           const RewriteOptions& options) const override {
-    // IsOnSlices asks whether the instruction may be replaced, after cheaper
-    // questions.
-    return RewriteModule(module, {.name = name(), .checks_itself = true},
-                         options, Sink);
-  }
-};
-
 }  // namespace
 
 std::unique_ptr<Pass> MakeSliceSinker() {
-  return std::make_unique<SliceSinker>();
+  // IsOnSlices asks whether the instruction may be replaced, after cheaper
+  // questions.
+  return MakeRulePass({.name = "slice-sinker", .checks_itself = true}, Sink);
 }
 
 }  // namespace hone::hlo

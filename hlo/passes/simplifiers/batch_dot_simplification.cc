@@ -2,8 +2,8 @@
 //
 //   d = f32[1,2,5,3] dot(f32[1,2,5,4] a, f32[1,2,4,3] b), batch {0,1}
 //   →
-//   d' = f32[2,5,3] dot(f32[2,5,4] reshape(a), f32[2,4,3] reshape(b)), batch
-//   {0} d  = f32[1,2,5,3] reshape(d')
+//   e = f32[2,5,3] dot(f32[2,5,4] reshape(a), f32[2,4,3] reshape(b)), batch {0}
+//   d = f32[1,2,5,3] reshape(e)
 //
 // Legal always; for dots whose batch dimensions lead in both operands and that
 // contract one dimension. Numeric class: exact. Adds reshapes, which other
@@ -14,8 +14,8 @@
 #include <utility>
 
 #include "hlo/passes/registry.h"
+#include "hlo/passes/rule_pass.h"
 #include "hlo/rewrite/dimensions.h"
-#include "hlo/rewrite/driver.h"
 #include "hlo/rewrite/makers.h"
 
 namespace hone::hlo {
@@ -53,21 +53,12 @@ bool SimplifyBatchDot(Rewriter& r, InstructionId id) {
   return r.Replace(id, MakeReshape(r, smaller, r.dimensions_of(id)));
 }
 
-class BatchDotSimplification final : public Pass {
- public:
-  absl::string_view name() const override { return "batch-dot-simplification"; }
-
-  absl::StatusOr<bool> Run(Module& module,
-                           const RewriteOptions& options) const override {
-    return RewriteModule(module, {.name = name(), .opcodes = {Opcode::kDot}},
-                         options, SimplifyBatchDot);
-  }
-};
-
 }  // namespace
 
 std::unique_ptr<Pass> MakeBatchDotSimplification() {
-  return std::make_unique<BatchDotSimplification>();
+  return MakeRulePass(
+      {.name = "batch-dot-simplification", .opcodes = {Opcode::kDot}},
+      SimplifyBatchDot);
 }
 
 }  // namespace hone::hlo

@@ -12,8 +12,8 @@
 #include <memory>
 
 #include "hlo/passes/registry.h"
+#include "hlo/passes/rule_pass.h"
 #include "hlo/rewrite/dimensions.h"
-#include "hlo/rewrite/driver.h"
 #include "hlo/rewrite/makers.h"
 
 namespace hone::hlo {
@@ -37,22 +37,12 @@ bool Canonicalize(Rewriter& r, InstructionId id) {
   return r.Replace(id, MakeTranspose(r, sorted, permutation));
 }
 
-class BroadcastCanonicalizer final : public Pass {
- public:
-  absl::string_view name() const override { return "broadcast_canonicalizer"; }
-
-  absl::StatusOr<bool> Run(Module& module,
-                           const RewriteOptions& options) const override {
-    return RewriteModule(module,
-                         {.name = name(), .opcodes = {Opcode::kBroadcast}},
-                         options, Canonicalize);
-  }
-};
-
 }  // namespace
 
 std::unique_ptr<Pass> MakeBroadcastCanonicalizer() {
-  return std::make_unique<BroadcastCanonicalizer>();
+  return MakeRulePass(
+      {.name = "broadcast_canonicalizer", .opcodes = {Opcode::kBroadcast}},
+      Canonicalize);
 }
 
 }  // namespace hone::hlo

@@ -12,7 +12,6 @@
 #include <memory>
 #include <utility>
 
-#include "base/status_macros.h"
 #include "hlo/analysis/structural_equality.h"
 #include "hlo/passes/registry.h"
 #include "hlo/rewrite/driver.h"
@@ -29,20 +28,18 @@ class ComputationDeduplicator final : public Pass {
     if (module.is_scheduled()) return false;
     const ComputationClasses classes(module);
     // Nothing is replaced but names, whoever calls: hence checks_itself.
-    HONE_ASSIGN_OR_RETURN(
-        const bool changed,
-        RewriteModule(module, {.name = name(), .checks_itself = true}, options,
-                      [&](Rewriter& r, InstructionId id) {
-                        ComputationIds called = r[id].called();
-                        for (ComputationId& callee : called) {
-                          callee = classes.ClassOf(callee);
-                        }
-                        if (called == r[id].called()) return false;
-                        r.SetCalled(id, std::move(called));
-                        return true;
-                      }));
-    if (changed) module.RemoveUnreachableComputations();
-    return changed;
+    const RewriteRule rule = {
+        .name = name(), .checks_itself = true, .drops_callees = true};
+    return RewriteModule(module, rule, options,
+                         [&](Rewriter& r, InstructionId id) {
+                           ComputationIds called = r[id].called();
+                           for (ComputationId& callee : called) {
+                             callee = classes.ClassOf(callee);
+                           }
+                           if (called == r[id].called()) return false;
+                           r.SetCalled(id, std::move(called));
+                           return true;
+                         });
   }
 };
 

@@ -27,7 +27,7 @@
 
 #include "hlo/evaluator/evaluator.h"
 #include "hlo/passes/registry.h"
-#include "hlo/rewrite/driver.h"
+#include "hlo/passes/rule_pass.h"
 #include "hlo/rewrite/makers.h"
 #include "hlo/rewrite/values.h"
 
@@ -211,23 +211,13 @@ bool Fold(Rewriter& r, InstructionId id) {
          r.Replace(id, MakeConstant(r, value->Reshaped(r[id].shape_ptr())));
 }
 
-class ConstantFolding final : public Pass {
- public:
-  absl::string_view name() const override { return "constant_folding"; }
-
-  absl::StatusOr<bool> Run(Module& module,
-                           const RewriteOptions& options) const override {
-    return RewriteModule(
-        module,
-        {.name = name(), .visit = Visit::kFixedPoint, .checks_itself = true},
-        options, Fold);
-  }
-};
-
 }  // namespace
 
 std::unique_ptr<Pass> MakeConstantFolding() {
-  return std::make_unique<ConstantFolding>();
+  return MakeRulePass({.name = "constant_folding",
+                       .visit = Visit::kFixedPoint,
+                       .checks_itself = true},
+                      Fold);
 }
 
 }  // namespace hone::hlo

@@ -15,10 +15,10 @@
 #include <utility>
 
 #include "hlo/passes/registry.h"
+#include "hlo/passes/rule_pass.h"
 #include "hlo/passes/simplifiers/fold_transposes.h"
 #include "hlo/rewrite/carried_attributes.h"
 #include "hlo/rewrite/dimensions.h"
-#include "hlo/rewrite/driver.h"
 #include "hlo/rewrite/makers.h"
 
 namespace hone::hlo {
@@ -85,26 +85,13 @@ bool Fold(Rewriter& r, InstructionId id) {
   return IsFoldable(r, id) && FoldOperands(r, id);
 }
 
-class ConvolutionTransposeFolding final : public Pass {
- public:
-  absl::string_view name() const override {
-    return "convolution-transpose-folding";
-  }
-
-  absl::StatusOr<bool> Run(Module& module,
-                           const RewriteOptions& options) const override {
-    return RewriteModule(module,
-                         {.name = name(),
-                          .opcodes = {Opcode::kConvolution, Opcode::kTranspose},
-                          .visit = Visit::kFixedPoint},
-                         options, Fold);
-  }
-};
-
 }  // namespace
 
 std::unique_ptr<Pass> MakeConvolutionTransposeFolding() {
-  return std::make_unique<ConvolutionTransposeFolding>();
+  return MakeRulePass({.name = "convolution-transpose-folding",
+                       .opcodes = {Opcode::kConvolution, Opcode::kTranspose},
+                       .visit = Visit::kFixedPoint},
+                      Fold);
 }
 
 }  // namespace hone::hlo

@@ -77,8 +77,7 @@ class DuplicateFinder {
     return instruction.opcode() != Opcode::kParameter &&
            !IsOpaque(instruction.opcode()) &&
            !(instruction.IsConstant() && instruction.literal()->is_elided()) &&
-           !(computation_.has_control_dependencies() &&
-             computation_.HasControlDependency(id));
+           !computation_.HasControlDependency(id);
   }
 
   size_t Hash(InstructionId id) const {

@@ -23,8 +23,8 @@
 #include <vector>
 
 #include "hlo/passes/registry.h"
+#include "hlo/passes/rule_pass.h"
 #include "hlo/rewrite/dimensions.h"
-#include "hlo/rewrite/driver.h"
 #include "hlo/rewrite/makers.h"
 
 namespace hone::hlo {
@@ -184,6 +184,7 @@ class Merger {
       range.limit += r_.shape(dot).dimension(result_dim);
       r_.Replace(dot, MakeSlice(r_, product, slice));
     }
+    r_.EndRewrite();
     positions_are_known_ = false;
   }
 
@@ -196,20 +197,11 @@ class Merger {
   int32_t visit_ = 0;
 };
 
-class DotMerger final : public Pass {
- public:
-  absl::string_view name() const override { return "dot-merger"; }
-
-  absl::StatusOr<bool> Run(Module& module,
-                           const RewriteOptions& options) const override {
-    return RewriteComputations(module,
-                               {.name = name(), .opcodes = {Opcode::kDot}},
-                               options, [](Rewriter& r) { Merger(r).Run(); });
-  }
-};
-
 }  // namespace
 
-std::unique_ptr<Pass> MakeDotMerger() { return std::make_unique<DotMerger>(); }
+std::unique_ptr<Pass> MakeDotMerger() {
+  return MakeRulePass({.name = "dot-merger", .opcodes = {Opcode::kDot}},
+                      [](Rewriter& r) { Merger(r).Run(); });
+}
 
 }  // namespace hone::hlo

@@ -12,9 +12,9 @@
 #include <memory>
 
 #include "hlo/passes/registry.h"
+#include "hlo/passes/rule_pass.h"
 #include "hlo/passes/simplifiers/fold_transposes.h"
 #include "hlo/rewrite/dimensions.h"
-#include "hlo/rewrite/driver.h"
 
 namespace hone::hlo {
 namespace {
@@ -34,27 +34,18 @@ bool KeepsFreeOrder(const DimensionVector& permutation,
   return true;
 }
 
-class DotTransposeFolding final : public Pass {
- public:
-  absl::string_view name() const override { return "dot-transpose-folding"; }
-
-  absl::StatusOr<bool> Run(Module& module,
-                           const RewriteOptions& options) const override {
-    // A fold may uncover a transpose of a transpose.
-    return RewriteModule(module,
-                         {.name = name(),
-                          .opcodes = {Opcode::kDot},
-                          .visit = Visit::kFixedPoint},
-                         options, [](Rewriter& r, InstructionId id) {
-                           return FoldTransposesIntoDot(r, id, KeepsFreeOrder);
-                         });
-  }
-};
+bool Fold(Rewriter& r, InstructionId id) {
+  return FoldTransposesIntoDot(r, id, KeepsFreeOrder);
+}
 
 }  // namespace
 
 std::unique_ptr<Pass> MakeDotTransposeFolding() {
-  return std::make_unique<DotTransposeFolding>();
+  // A fold may uncover a transpose of a transpose.
+  return MakeRulePass({.name = "dot-transpose-folding",
+                       .opcodes = {Opcode::kDot},
+                       .visit = Visit::kFixedPoint},
+                      Fold);
 }
 
 }  // namespace hone::hlo

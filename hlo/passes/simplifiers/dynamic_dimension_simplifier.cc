@@ -17,8 +17,8 @@
 #include <memory>
 
 #include "hlo/passes/registry.h"
+#include "hlo/passes/rule_pass.h"
 #include "hlo/rewrite/carried_attributes.h"
-#include "hlo/rewrite/driver.h"
 #include "hlo/rewrite/makers.h"
 
 namespace hone::hlo {
@@ -88,27 +88,14 @@ bool Simplify(Rewriter& r, InstructionId id) {
   return r.Is(id, Opcode::kReshape) && SimplifyReshape(r, id);
 }
 
-class DynamicDimensionSimplifier final : public Pass {
- public:
-  absl::string_view name() const override {
-    return "dynamic-dimension-simplifier";
-  }
-
-  absl::StatusOr<bool> Run(Module& module,
-                           const RewriteOptions& options) const override {
-    return RewriteModule(module,
-                         {.name = name(),
-                          .opcodes = {Opcode::kConcatenate, Opcode::kConvert,
-                                      Opcode::kReshape, Opcode::kSlice},
-                          .visit = Visit::kFixedPoint},
-                         options, Simplify);
-  }
-};
-
 }  // namespace
 
 std::unique_ptr<Pass> MakeDynamicDimensionSimplifier() {
-  return std::make_unique<DynamicDimensionSimplifier>();
+  return MakeRulePass({.name = "dynamic-dimension-simplifier",
+                       .opcodes = {Opcode::kConcatenate, Opcode::kConvert,
+                                   Opcode::kReshape, Opcode::kSlice},
+                       .visit = Visit::kFixedPoint},
+                      Simplify);
 }
 
 }  // namespace hone::hlo

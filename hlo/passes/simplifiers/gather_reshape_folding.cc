@@ -13,7 +13,7 @@
 
 #include "hlo/passes/algsimp/rules.h"
 #include "hlo/passes/registry.h"
-#include "hlo/rewrite/driver.h"
+#include "hlo/passes/rule_pass.h"
 
 namespace hone::hlo {
 namespace {
@@ -23,24 +23,13 @@ bool Fold(Rewriter& r, InstructionId id) {
                                    : algsimp::SimplifyScatter(r, id);
 }
 
-class GatherReshapeFolding final : public Pass {
- public:
-  absl::string_view name() const override { return "gather-reshape-folding"; }
-
-  absl::StatusOr<bool> Run(Module& module,
-                           const RewriteOptions& options) const override {
-    return RewriteModule(module,
-                         {.name = name(),
-                          .opcodes = {Opcode::kGather, Opcode::kScatter},
-                          .visit = Visit::kFixedPoint},
-                         options, Fold);
-  }
-};
-
 }  // namespace
 
 std::unique_ptr<Pass> MakeGatherReshapeFolding() {
-  return std::make_unique<GatherReshapeFolding>();
+  return MakeRulePass({.name = "gather-reshape-folding",
+                       .opcodes = {Opcode::kGather, Opcode::kScatter},
+                       .visit = Visit::kFixedPoint},
+                      Fold);
 }
 
 }  // namespace hone::hlo

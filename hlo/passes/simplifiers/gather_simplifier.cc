@@ -22,8 +22,8 @@
 #include <utility>
 
 #include "hlo/passes/registry.h"
+#include "hlo/passes/rule_pass.h"
 #include "hlo/rewrite/dimensions.h"
-#include "hlo/rewrite/driver.h"
 #include "hlo/rewrite/index_vectors.h"
 #include "hlo/rewrite/makers.h"
 
@@ -95,21 +95,12 @@ bool SimplifyGather(Rewriter& r, InstructionId id) {
       id, MakeTranspose(r, MakeReshape(r, simple, split), permutation));
 }
 
-class GatherSimplifier final : public Pass {
- public:
-  absl::string_view name() const override { return "gather_simplifier"; }
-
-  absl::StatusOr<bool> Run(Module& module,
-                           const RewriteOptions& options) const override {
-    return RewriteModule(module, {.name = name(), .opcodes = {Opcode::kGather}},
-                         options, SimplifyGather);
-  }
-};
-
 }  // namespace
 
 std::unique_ptr<Pass> MakeGatherSimplifier() {
-  return std::make_unique<GatherSimplifier>();
+  return MakeRulePass(
+      {.name = "gather_simplifier", .opcodes = {Opcode::kGather}},
+      SimplifyGather);
 }
 
 }  // namespace hone::hlo

@@ -12,7 +12,7 @@
 #include <memory>
 
 #include "hlo/passes/registry.h"
-#include "hlo/rewrite/driver.h"
+#include "hlo/passes/rule_pass.h"
 #include "hlo/rewrite/makers.h"
 #include "hlo/rewrite/matchers.h"
 
@@ -32,24 +32,13 @@ bool Recognize(Rewriter& r, InstructionId id) {
          r.Replace(id, MakeUnary(r, Opcode::kLogistic, x));
 }
 
-class LogisticRecognizer final : public Pass {
- public:
-  absl::string_view name() const override { return "logistic-recognizer"; }
-
-  absl::StatusOr<bool> Run(Module& module,
-                           const RewriteOptions& options) const override {
-    return RewriteModule(module,
-                         {.name = name(),
-                          .numeric_class = NumericClass::kReassociates,
-                          .opcodes = {Opcode::kDivide}},
-                         options, Recognize);
-  }
-};
-
 }  // namespace
 
 std::unique_ptr<Pass> MakeLogisticRecognizer() {
-  return std::make_unique<LogisticRecognizer>();
+  return MakeRulePass({.name = "logistic-recognizer",
+                       .numeric_class = NumericClass::kReassociates,
+                       .opcodes = {Opcode::kDivide}},
+                      Recognize);
 }
 
 }  // namespace hone::hlo

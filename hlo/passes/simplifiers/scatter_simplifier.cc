@@ -23,8 +23,8 @@
 #include <utility>
 
 #include "hlo/passes/registry.h"
+#include "hlo/passes/rule_pass.h"
 #include "hlo/rewrite/dimensions.h"
-#include "hlo/rewrite/driver.h"
 #include "hlo/rewrite/index_vectors.h"
 #include "hlo/rewrite/makers.h"
 
@@ -90,22 +90,12 @@ bool SimplifyScatter(Rewriter& r, InstructionId id) {
   return r.Replace(id, MakeLike(r, id, operands, std::move(attributes)));
 }
 
-class ScatterSimplifier final : public Pass {
- public:
-  absl::string_view name() const override { return "scatter_simplifier"; }
-
-  absl::StatusOr<bool> Run(Module& module,
-                           const RewriteOptions& options) const override {
-    return RewriteModule(module,
-                         {.name = name(), .opcodes = {Opcode::kScatter}},
-                         options, SimplifyScatter);
-  }
-};
-
 }  // namespace
 
 std::unique_ptr<Pass> MakeScatterSimplifier() {
-  return std::make_unique<ScatterSimplifier>();
+  return MakeRulePass(
+      {.name = "scatter_simplifier", .opcodes = {Opcode::kScatter}},
+      SimplifyScatter);
 }
 
 }  // namespace hone::hlo

@@ -13,26 +13,13 @@
 #include <memory>
 #include <vector>
 
+#include "hlo/passes/algsimp/rules.h"
 #include "hlo/passes/registry.h"
-#include "hlo/rewrite/driver.h"
+#include "hlo/passes/rule_pass.h"
 #include "hlo/rewrite/makers.h"
 
 namespace hone::hlo {
 namespace {
-
-// Returns true if every value of `from` is one of `to`.
-bool IsLossless(ElementType from, ElementType to) {
-  if (from == to) return true;
-  switch (from) {
-    case ElementType::kBf16:
-    case ElementType::kF16:
-      return to == ElementType::kF32 || to == ElementType::kF64;
-    case ElementType::kF32:
-      return to == ElementType::kF64;
-    default:
-      return false;
-  }
-}
 
 bool IsStep(const Rewriter& r, InstructionId id) {
   return r.Is(id, Opcode::kConvert) && IsFloat(r.shape(id).element_type());
@@ -48,8 +35,10 @@ bool LeaveOutSteps(Rewriter& r, InstructionId id) {
     passed.push_back(r.shape(step).element_type());
     step = r.operand(step, 0);
     const ElementType from = r.shape(step).element_type();
-    if (std::all_of(passed.begin(), passed.end(),
-                    [&](ElementType type) { return IsLossless(from, type); })) {
+    if (IsFloat(from) &&
+        std::all_of(passed.begin(), passed.end(), [&](ElementType type) {
+          return algsimp::IsLossless(from, type);
+        })) {
       start = step;
     }
   }
@@ -57,25 +46,14 @@ bool LeaveOutSteps(Rewriter& r, InstructionId id) {
          r.Replace(id, MakeConvert(r, start, r.shape(id).element_type()));
 }
 
-class SimplifyFpConversions final : public Pass {
- public:
-  absl::string_view name() const override { return "simplify-fp-conversions"; }
-
-  absl::StatusOr<bool> Run(Module& module,
-                           const RewriteOptions& options) const override {
-    return RewriteModule(module,
-                         {.name = name(),
-                          .opcodes = {Opcode::kConvert},
-                          .visit = Visit::kFixedPoint,
-                          .dynamic = true},
-                         options, LeaveOutSteps);
-  }
-};
-
 }  // namespace
 
 std::unique_ptr<Pass> MakeSimplifyFpConversions() {
-  return std::make_unique<SimplifyFpConversions>();
+  return MakeRulePass({.name = "simplify-fp-conversions",
+                       .opcodes = {Opcode::kConvert},
+                       .visit = Visit::kFixedPoint,
+                       .dynamic = true},
+                      LeaveOutSteps);
 }
 
 }  // namespace hone::hlo

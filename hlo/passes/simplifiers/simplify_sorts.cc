@@ -19,13 +19,12 @@
 #include <utility>
 #include <vector>
 
-#include "base/status_macros.h"
 #include "hlo/ir/clone.h"
 #include "hlo/passes/registry.h"
 #include "hlo/rewrite/carried_attributes.h"
 #include "hlo/rewrite/driver.h"
 #include "hlo/rewrite/makers.h"
-#include "hlo/rewrite/tuple_elements.h"
+#include "hlo/rewrite/tuples/elements.h"
 
 namespace hone::hlo {
 namespace {
@@ -121,16 +120,14 @@ class SimplifySorts final : public Pass {
   absl::StatusOr<bool> Run(Module& module,
                            const RewriteOptions& options) const override {
     SortNarrower narrower(module, options);
-    HONE_ASSIGN_OR_RETURN(
-        const bool changed,
-        RewriteModule(
-            module,
-            {.name = name(), .opcodes = {Opcode::kSort}, .dynamic = true},
-            options, [&](Rewriter& r, InstructionId id) {
-              return narrower.Narrow(r, id);
-            }));
-    if (changed) module.RemoveUnreachableComputations();
-    return changed;
+    return RewriteModule(module,
+                         {.name = name(),
+                          .opcodes = {Opcode::kSort},
+                          .dynamic = true,
+                          .drops_callees = true},
+                         options, [&](Rewriter& r, InstructionId id) {
+                           return narrower.Narrow(r, id);
+                         });
   }
 };
 

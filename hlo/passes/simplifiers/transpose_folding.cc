@@ -12,8 +12,8 @@
 #include <memory>
 
 #include "hlo/passes/registry.h"
+#include "hlo/passes/rule_pass.h"
 #include "hlo/passes/simplifiers/fold_transposes.h"
-#include "hlo/rewrite/driver.h"
 
 namespace hone::hlo {
 namespace {
@@ -35,21 +35,11 @@ bool Fold(Rewriter& r, InstructionId id) {
   return FoldTransposesIntoDot(r, id, SwapsRowsAndColumns);
 }
 
-class TransposeFolding final : public Pass {
- public:
-  absl::string_view name() const override { return "transpose-folding"; }
-
-  absl::StatusOr<bool> Run(Module& module,
-                           const RewriteOptions& options) const override {
-    return RewriteModule(module, {.name = name(), .opcodes = {Opcode::kDot}},
-                         options, Fold);
-  }
-};
-
 }  // namespace
 
 std::unique_ptr<Pass> MakeTransposeFolding() {
-  return std::make_unique<TransposeFolding>();
+  return MakeRulePass({.name = "transpose-folding", .opcodes = {Opcode::kDot}},
+                      Fold);
 }
 
 }  // namespace hone::hlo

@@ -30,8 +30,8 @@
 #include <vector>
 
 #include "hlo/passes/registry.h"
+#include "hlo/passes/rule_pass.h"
 #include "hlo/rewrite/carried_attributes.h"
-#include "hlo/rewrite/driver.h"
 #include "hlo/rewrite/makers.h"
 #include "hlo/rewrite/values.h"
 
@@ -84,7 +84,7 @@ class Analysis {
     Visit(root, /*inverse=*/false);
   }
 
-  // What to rewrite the product as; nullopt to leave it alone.
+  // The factors of the rewritten product; nullopt to leave it alone.
   std::optional<Factors> Result() && {
     using Limits = std::numeric_limits<float>;
     const double magnitude = std::fabs(factors_.constant);
@@ -175,6 +175,7 @@ class Merger {
       }
       if (const auto factors = Analysis(r_, id).Result()) {
         r_.Replace(id, Product(*factors, r_[id].shape()));
+        r_.EndRewrite();
       }
     }
   }
@@ -182,11 +183,13 @@ class Merger {
  private:
   InstructionId Product(const Factors& factors, const Shape& shape) {
     const InstructionId scalar = Coefficient(factors, shape.element_type());
-    const auto [memo, is_new] =
-        broadcasts_.try_emplace({scalar, shape.dimensions()}, kNoInstruction);
-    if (is_new)
-      memo->second = MakeBroadcast(r_, scalar, memo->first.second, {});
-    InstructionId value = memo->second;
+    InstructionId& broadcast =
+        broadcasts_.try_emplace({scalar, shape.dimensions()}, kNoInstruction)
+            .first->second;
+    if (!r_.computation().Contains(broadcast)) {
+      broadcast = MakeBroadcast(r_, scalar, shape.dimensions(), {});
+    }
+    InstructionId value = broadcast;
     for (size_t i = 0; i < factors.numerators.size(); ++i) {
       const InstructionId numerator = factors.numerators[i];
       value = i == 0 ? Times(numerator, value) : Times(value, numerator);
@@ -203,9 +206,12 @@ class Merger {
   }
 
   InstructionId Coefficient(const Factors& factors, ElementType type) {
-    const auto [memo, is_new] = coefficients_.try_emplace(
-        {type, factors.constant, factors.scalars}, kNoInstruction);
-    if (!is_new) return memo->second;
+    InstructionId& coefficient =
+        coefficients_
+            .try_emplace({type, factors.constant, factors.scalars},
+                         kNoInstruction)
+            .first->second;
+    if (r_.computation().Contains(coefficient)) return coefficient;
     InstructionId value = kNoInstruction;
     if (factors.constant != 1 || factors.scalars.empty() ||
         factors.scalars[0].inverse) {
@@ -215,10 +221,11 @@ class Merger {
       value = inverse ? MakeBinary(r_, Opcode::kDivide, value, id)
                       : Times(value, id);
     }
-    return memo->second = value;
+    return coefficient = value;
   }
 
   Rewriter& r_;
+  // What was made for them, which is gone where the product was not replaced.
   std::map<std::tuple<ElementType, double, std::vector<ScalarFactor>>,
            InstructionId>
       coefficients_;
@@ -226,25 +233,13 @@ class Merger {
       broadcasts_;
 };
 
-class UniformFactorMerger final : public Pass {
- public:
-  absl::string_view name() const override { return "uniform-factor-merger"; }
-
-  absl::StatusOr<bool> Run(Module& module,
-                           const RewriteOptions& options) const override {
-    return RewriteComputations(
-        module,
-        {.name = name(),
-         .numeric_class = NumericClass::kReassociates,
-         .opcodes = {Opcode::kDivide, Opcode::kMultiply}},
-        options, [](Rewriter& r) { Merger(r).Run(); });
-  }
-};
-
 }  // namespace
 
 std::unique_ptr<Pass> MakeUniformFactorMerger() {
-  return std::make_unique<UniformFactorMerger>();
+  return MakeRulePass({.name = "uniform-factor-merger",
+                       .numeric_class = NumericClass::kReassociates,
+                       .opcodes = {Opcode::kDivide, Opcode::kMultiply}},
+                      [](Rewriter& r) { Merger(r).Run(); });
 }
 
 }  // namespace hone::hlo

@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "hlo/passes/registry.h"
-#include "hlo/rewrite/driver.h"
+#include "hlo/passes/rule_pass.h"
 #include "hlo/rewrite/makers.h"
 
 namespace hone::hlo {
@@ -20,33 +20,17 @@ bool IsEmpty(const Instruction& instruction) {
          !instruction.IsConstant();
 }
 
-void Eliminate(Rewriter& r) {
-  for (const Instruction& instruction : r.computation().instructions()) {
-    const InstructionId id = instruction.id();
-    if (!IsEmpty(instruction) || !r.MayReplace(id, /*dynamic=*/true)) continue;
-    r.Mark();
-    if (!r.Replace(id, MakeConstant(r, Literal(instruction.shape_ptr())))) {
-      r.DropUnused();
-    }
-  }
+bool Eliminate(Rewriter& r, InstructionId id) {
+  return IsEmpty(r[id]) && r.MayReplace(id, /*dynamic=*/true) &&
+         r.Replace(id, MakeConstant(r, Literal(r[id].shape_ptr())));
 }
-
-class ZeroSizedHloElimination final : public Pass {
- public:
-  absl::string_view name() const override {
-    return "zero_sized_hlo_elimination";
-  }
-
-  absl::StatusOr<bool> Run(Module& module,
-                           const RewriteOptions& options) const override {
-    return RewriteComputations(module, {.name = name()}, options, Eliminate);
-  }
-};
 
 }  // namespace
 
 std::unique_ptr<Pass> MakeZeroSizedHloElimination() {
-  return std::make_unique<ZeroSizedHloElimination>();
+  // Few instructions are empty, so Eliminate asks that first.
+  return MakeRulePass(
+      {.name = "zero_sized_hlo_elimination", .checks_itself = true}, Eliminate);
 }
 
 }  // namespace hone::hlo

@@ -39,7 +39,7 @@ class Clusters {
   std::vector<std::vector<hlo::InstructionId>> readers_;  // by value
   std::vector<bool> is_result_;                           // likewise
   hlo::IdMap<hlo::InstructionId> roots_;
-  // By root.
+  // The members of each cluster, by its root.
   hlo::IdMap<std::vector<hlo::InstructionId>> members_;
 };
 

@@ -54,7 +54,7 @@ class Fusion {
     absl::InlinedVector<ValueId, 4> sources;
     // The number of operands that are this value.
     int32_t uses = 0;
-    // Whether a reader reads elements more than once.
+    // True if a reader reads elements more than once.
     bool repeated = false;
     // See IsWrittenTransposed.
     bool written_transposed = false;

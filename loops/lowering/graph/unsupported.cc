@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 
 #include "base/status_macros.h"
+#include "loops/lowering/graph/opcode_traits.h"
 
 namespace hone::loops {
 
@@ -14,9 +15,12 @@ absl::Status Unsupported(const hlo::Instruction& instruction,
       instruction.unknown_opcode() == nullptr
           ? hlo::OpcodeName(instruction.opcode())
           : absl::string_view(*instruction.unknown_opcode());
-  return absl::UnimplementedError(absl::StrCat("no kernel for ", opcode, " '",
-                                               instruction.name(), "'",
-                                               why.empty() ? "" : ": ", why));
+  return absl::UnimplementedError(
+      absl::StrCat("no kernel for ", opcode, " '", instruction.name(), "'",
+                   why.empty() ? "" : ": ", why,
+                   FormOf(instruction) == Form::kControlFlow
+                       ? ", expected a module without control flow"
+                       : ""));
 }
 
 bool IsSupportedType(ElementType type) {

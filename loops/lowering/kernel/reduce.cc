@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "base/status_macros.h"
-#include "hlo/rewrite/reductions.h"
+#include "hlo/rewrite/regions/reductions.h"
 #include "loops/lowering/kernel/accumulator.h"
 #include "loops/lowering/kernel/families.h"
 #include "loops/lowering/kernel/scalar.h"

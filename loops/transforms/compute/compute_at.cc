@@ -39,7 +39,7 @@ struct Move {
   BufferId buffer = 0;
   Path nest;
   Path loop;
-  // What one iteration of the loop reads.
+  // The elements that one iteration of the loop reads.
   Box box;
   // The variable that is each index of the local in the nest.
   std::vector<VarId> vars;
@@ -178,7 +178,7 @@ class Narrower {
     Loop loop = *node.loop();
     for (size_t d = 0; d < move_.vars.size(); ++d) {
       if (move_.vars[d] != loop.var) continue;
-      // As many lanes or copies as there were may not be right any more.
+      // The number of lanes or copies may no longer be right.
       if (loop.extent != move_.box.extents[d]) {
         loop.mode = LoopMode::kSequential;
       }
@@ -294,7 +294,7 @@ class ComputeAt final : public Transform {
   }
 
  private:
-  // With variables that count from the box's base.
+  // Returns the nest with variables that count from the box's base.
   static Node Localized(const Program& program, const Move& move,
                         const Node& nest, Narrower& narrower) {
     const Node narrow = narrower.Narrow(nest, {});

@@ -56,7 +56,8 @@ absl::Status CheckNode(const Program& program, const Path& path) {
     const std::optional<Path> declaration =
         FindDeclaration(program, site.access.buffer);
     if (declaration.has_value() && IsAtOrBelow(*declaration, path)) continue;
-    // What it writes, it writes alone and does not need; others read it later.
+    // No other node of the loop may write this buffer and, if the node writes
+    // it, none in front of the node may read it.
     for (const AccessSite& other : in_loop) {
       if (other.access.buffer != site.access.buffer ||
           IsAtOrBelow(other.path, path)) {
@@ -196,7 +197,7 @@ absl::StatusOr<Program> HoistExpression(const Program& program,
   before.value = place.expression;
   const ExpressionPtr load =
       Expression::Load(place.expression->type(), before.target);
-  // Where the same expression is shared, all of its places are meant.
+  // If the same expression is shared, all of its places are meant.
   statement.value = MapExpressions(
       statement.value,
       [&](const ExpressionPtr& e) { return e == place.expression ? load : e; });

@@ -33,7 +33,7 @@ class Recompute final : public Transform {
  public:
   absl::string_view name() const override { return "recompute"; }
 
-  // Where there is another reader: inline is for the only one.
+  // Lists buffers with more than one reader: inline is for the only one.
   void Enumerate(const Program& program, const Machine&,
                  std::vector<Step>& steps) const override {
     VisitStatements(

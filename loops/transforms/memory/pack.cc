@@ -109,8 +109,8 @@ class Pack final : public Transform {
  public:
   absl::string_view name() const override { return "pack"; }
 
-  // Where something is read again and again: below a loop that does not move
-  // its indices.
+  // Lists places where something is read again and again: below a loop that
+  // does not move its indices.
   void Enumerate(const Program& program, const Machine& machine,
                  std::vector<Step>& steps) const override {
     const int64_t most_bytes = std::max(machine.l2_bytes, machine.l3_bytes / 2);

@@ -107,7 +107,7 @@ class Shrink final : public Transform {
     RemoveDeclaration(result, buffer);
     AddDeclaration(result, path, buffer);
     const absl::StatusOr<Box> box = BoxOf(program, path, sites, /*clip=*/true);
-    // Where the part is none that a box tells, all of it stays.
+    // The buffer keeps its size if no smaller box describes the part in use.
     if (!box.ok() ||
         box->extents == DimensionsOf(program.buffer(buffer), box->form)) {
       return result;

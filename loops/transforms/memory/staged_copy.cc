@@ -76,7 +76,7 @@ void AddSlack(size_t dimension, int64_t slack, CopyLayout& layout) {
 Access LocalAccess(const CopyLayout& layout, BufferId local,
                    absl::Span<const Affine> indices,
                    absl::Span<const Loop* const> outer) {
-  // What of each index is not yet expressed by a dimension of the copy.
+  // The part of each index that no dimension of the copy expresses yet.
   std::vector<Affine> rest;
   for (size_t d = 0; d < indices.size(); ++d) {
     rest.push_back(indices[d] - layout.base[d]);

@@ -74,7 +74,7 @@ class Collapser {
            inner_extent_ * affine.coefficient(inner_var_);
   }
 
-  // By the number of the element, where the indices do not collapse.
+  // Indexes by the number of the element if the indices do not collapse.
   Access Flatten(const Access& access) const {
     const Buffer& buffer = program_.buffer(access.buffer);
     const bool collapses = std::all_of(

@@ -88,7 +88,8 @@ class Thresholds {
     for (const ExpressionPtr& operand : e->operands()) Visit(operand);
   }
 
-  // From where on, or up to where, `value` ≥ 0 whatever the other variables.
+  // Adds the iteration from which on, or up to which, `value` ≥ 0 for all
+  // values of the other variables.
   void AddAtLeastZero(const Affine& value) {
     const int64_t step = value.coefficient(var_);
     if (step == 0) return;

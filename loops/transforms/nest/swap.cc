@@ -21,7 +21,7 @@ namespace {
 
 absl::Status Check(const Program& program, const Path& path) {
   if (NextSibling(program, path) == nullptr) {
-    return absl::InvalidArgumentError("no node follows");
+    return absl::InvalidArgumentError("no node follows, expected two in a row");
   }
   const std::vector<AccessSite> first = CollectAccesses(program, path);
   const std::vector<AccessSite> second =
@@ -67,7 +67,8 @@ class Swap final : public Transform {
                                 const Step& step) const override {
     HONE_RETURN_IF_ERROR(ExpectParameters(step, 0, "none"));
     if (step.path.empty() || !program.Has(step.path)) {
-      return absl::InvalidArgumentError("no node at this path");
+      return absl::InvalidArgumentError(
+          "no node at this path, expected one that another follows");
     }
     HONE_RETURN_IF_ERROR(Check(program, step.path));
     Program result = program;

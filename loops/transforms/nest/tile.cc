@@ -40,7 +40,7 @@ class Tile final : public Transform {
 
   void Enumerate(const Program& program, const Machine& machine,
                  std::vector<Step>& steps) const override {
-    // Where whole loops may change places their parts may, too.
+    // If whole loops may change places, their parts may, too.
     std::vector<Step> reorders;
     MakeReorder()->Enumerate(program, machine, reorders);
     for (const Step& reorder : reorders) {

@@ -281,7 +281,8 @@ absl::StatusOr<Passes> Recognize(const Program& program, const Path& path) {
       return Unrecognized("a sum is used in the passes otherwise");
     }
   }
-  // What is between the passes goes before them.
+  // Nodes between the passes will be moved in front of them, so they must not
+  // depend on the first.
   for (const AccessSite& site : CollectAccesses(program, path)) {
     for (size_t i = static_cast<size_t>(path.back()) + 1; i < next; ++i) {
       Path between = parent;

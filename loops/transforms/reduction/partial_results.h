@@ -27,7 +27,7 @@ struct PartialResults {
   // live.
   Box box;
   int64_t parts = 0;
-  // Whether the part number is the last index of the local (else the first).
+  // True if the part number is the last index of the local; else the first.
   bool parts_last = false;
   // The local that holds the partial results.
   BufferId local = 0;

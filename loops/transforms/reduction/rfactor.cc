@@ -34,7 +34,8 @@ class Rfactor final : public Transform {
   absl::string_view name() const override { return "rfactor"; }
   bool changes_rounding() const override { return true; }
 
-  // As far out as the reduction goes, for what the second cache holds.
+  // Lists steps as far out as the reduction goes, for partial results that fit
+  // in the second cache.
   void Enumerate(const Program& program, const Machine& machine,
                  std::vector<Step>& steps) const override {
     VisitLoops(program, Path(), [&](const Path& path, const Loop& loop) {

@@ -267,7 +267,8 @@ TEST_F(FleetTest, NothingIsLostOrTakenTwiceWhateverWorkersDo) {
         return fleet.Run(WorkNamed(name), "", [] { return false; });
       });
     }
-    // What each worker believes to have; several may believe the same.
+    // The lease that each worker believes to hold; several may believe the
+    // same.
     std::map<std::string, std::pair<v1::Lease, std::string>> held;
     std::map<std::string, std::string> accepted;
     int serial = 0;

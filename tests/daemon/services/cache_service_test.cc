@@ -28,7 +28,7 @@ TEST_F(CacheServiceTest, LookupFindsByFingerprintAndByDigest) {
   v1::LookupResponse response;
   HONE_EXPECT_GRPC_OK(Lookup(request, &response));
   EXPECT_EQ(response.record().DebugString(), record.DebugString());
-  // From memory.
+  // The second lookup is answered from memory.
   response.Clear();
   HONE_EXPECT_GRPC_OK(Lookup(request, &response));
   EXPECT_EQ(response.record().DebugString(), record.DebugString());

@@ -235,7 +235,8 @@ TEST_F(EnvironmentServiceTest, TheMaskHasWhatWasTriedOrAll) {
     v1::StepRequest try_it = Taking(fork.environment().name(), {action});
     try_it.mutable_parts()->set_histogram(true);
     const v1::Observation after = Step(try_it).steps(0).observation();
-    // Whether it still is in the same state, where it knows of `action`.
+    // If `action` changed nothing, the state is the same, and its mask now
+    // shows that.
     EXPECT_EQ(after.action_mask(action), exact.Get(action))
         << spaces_.actions(action);
     HONE_EXPECT_GRPC_OK(Close(fork.environment().name()));
@@ -425,7 +426,7 @@ TEST_F(EnvironmentServiceTest, EnvironmentsAreLimitedInMemory) {
   const std::string name = OpenName();
   ExpectError(TryFork(name), grpc::StatusCode::RESOURCE_EXHAUSTED,
               "TOO_MANY_ENVIRONMENTS", "take all of their 10240 bytes");
-  // What is remembered is bounded, too, and nothing depends on it.
+  // The memo is bounded, too, and nothing depends on it.
   Step(Taking(name, {Action("dce"), Action("cse"), Action("algsimp")}));
 }
 

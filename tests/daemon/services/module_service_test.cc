@@ -113,7 +113,7 @@ TEST_F(ModuleServiceTest, BadUploadsAreRefusedAndLeaveNothing) {
   EXPECT_EQ(reason(Upload(digest, 0, "")), "INVALID_FIELD");
   EXPECT_EQ(Missing({digest, other}),
             (std::vector<std::string>{digest, other}));
-  // What they held in memory is free again.
+  // The memory that they held is free again.
   HONE_EXPECT_GRPC_OK(Upload(digest, bytes.size(), bytes));
 }
 

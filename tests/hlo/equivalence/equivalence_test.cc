@@ -223,7 +223,7 @@ TEST(CheckEquivalent, FindsWhatOnlySpecialValuesShow) {
   EXPECT_THAT(report->explanation, HasSubstr("on adversarial input"));
 }
 
-// Where random inputs give mostly NaN, non-negative ones show the difference.
+// If random inputs give mostly NaN, non-negative ones show the difference.
 TEST(CheckEquivalent, ReplacesInputsThatGiveNan) {
   // With both signs among 64 logarithms of a product, the sum is NaN.
   const auto sum_of_logs = [](const std::string& factor) {

@@ -1,5 +1,5 @@
-// What XLA:CPU makes of small modules of every opcode, element type and odd
-// case (tools/make_evaluator_goldens.py).
+// The answers of XLA:CPU for small modules of every opcode, element type and
+// odd case (tools/make_evaluator_goldens.py).
 
 #include <algorithm>
 #include <cmath>

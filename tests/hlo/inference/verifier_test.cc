@@ -197,6 +197,19 @@ TEST(Verifier, RejectsLayoutsThatAreNoPermutation) {
   ExpectError(module, "layout {1,1} of f32[2,3]{1,1}, expected a permutation");
 }
 
+// Passes rely on this when they look for effects.
+TEST(Verifier, RejectsCallsOfElementwiseOperations) {
+  ExpectError(Parse(R"(HloModule m
+f {
+  ROOT a = f32[] parameter(0)
+}
+ENTRY e {
+  p = f32[] parameter(0)
+  ROOT n = f32[] negate(p), to_apply=f
+})"),
+              "instruction n: calls a computation, expected none of negate");
+}
+
 // Shapes are walked recursively.
 TEST(Verifier, RejectsTuplesNestedTooDeeply) {
   std::string text = "HloModule m\nENTRY e {\n  t0 = f32[] constant(1)\n";

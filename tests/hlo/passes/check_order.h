@@ -14,7 +14,7 @@
 
 namespace hone::hlo {
 
-// How a case goes wrong.
+// The failure of a case.
 struct OrderFailure {
   enum class Kind {
     kPassFailed,

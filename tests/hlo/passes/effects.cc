@@ -10,7 +10,7 @@ namespace {
 
 bool IsEffect(const Instruction& instruction) {
   switch (instruction.opcode()) {
-    // What only orders or holds back.
+    // Instructions that only order others or hold them back.
     case Opcode::kAddDependency:
     case Opcode::kAfterAll:
     case Opcode::kDomain:
@@ -77,7 +77,7 @@ std::optional<std::string> LostOrder(const Module& before,
   const Computation& is = after.entry_computation();
   if (!was.has_control_dependencies()) return std::nullopt;
   std::map<std::string, InstructionId> ids;
-  // What each instruction waits for.
+  // The instructions that each instruction waits for.
   std::map<InstructionId, std::set<InstructionId>> waits;
   for (InstructionId i : is.PostOrder()) {
     ids[is[i].name()] = i;

@@ -24,7 +24,7 @@ void ExpectEntryRewrites(absl::string_view pass, absl::string_view before,
 void ExpectEntryUnchanged(absl::string_view pass, absl::string_view body,
                           const RewriteOptions& options = {});
 
-// What the pass makes of EntryWithRegions(body), as text, for passes on
+// Returns the text of EntryWithRegions(body) after the pass, for passes on
 // layouts, which are no part of a fingerprint; empty when it changes nothing.
 // Expects a module that verifies and that the pass then leaves alone.
 std::string PrintedAfter(absl::string_view pass, absl::string_view body);

@@ -63,8 +63,8 @@ absl::StatusOr<const Pass*> Find(absl::string_view name) {
   return FindPass(name);
 }
 
-// With HONE_FUZZ_FEATURES=none, modules are without features
-// (random_module.h); another value is the name of the only one.
+// The features of random modules (random_module.h): by HONE_FUZZ_FEATURES none,
+// or the only one that it names.
 testing::RandomModuleOptions Features(uint64_t seed) {
   const char* only = std::getenv("HONE_FUZZ_FEATURES");
   if (only == nullptr || absl::string_view(only) == "all") {
@@ -124,19 +124,19 @@ std::string Report(const FailingCase& failing, const OrderFailure& failure,
                       " -o after.hlo && hone diff ", path, " after.hlo\n");
 }
 
-// What the fuzzing has met.
+// The statistics of a run of the fuzzer.
 struct Statistics {
   absl::Mutex mu;
-  // By pass: modules that it changed when run first.
+  // The number of modules that each pass changed when run first.
   std::map<std::string, int64_t> changed ABSL_GUARDED_BY(mu);
   int64_t orders ABSL_GUARDED_BY(mu) = 0;
   int64_t failures ABSL_GUARDED_BY(mu) = 0;
-  // What failed in which way.
+  // The failures that were reported.
   std::set<std::string> shown ABSL_GUARDED_BY(mu);
   std::vector<std::string> reports ABSL_GUARDED_BY(mu);
 };
 
-// What this thread does, for a process that dies.
+// The work of this thread, for a process that dies.
 thread_local std::string current;
 
 void SayWhereItDied(int) {

@@ -1,4 +1,4 @@
-// What every registered pass owes, on hand-made and real modules.
+// The conformance of every registered pass, on hand-made and real modules.
 
 #include <algorithm>
 #include <filesystem>
@@ -160,9 +160,8 @@ std::vector<std::string> Names() {
 INSTANTIATE_TEST_SUITE_P(All, PassConformance, ::testing::ValuesIn(Names()),
                          TestName);
 
-// A source without a header holds one pass and is named after it.
-// A source without a header is a pass; in algsimp/ it is a family of rules of
-// the one pass.
+// A source without a header holds one pass and is named after it; in algsimp/
+// it holds a family of rules of the one pass.
 TEST(PassRegistry, HasEveryFileOfTheFolders) {
   namespace fs = std::filesystem;
   const fs::path passes = fs::path(HONE_SOURCE_DIR) / "hlo/passes";

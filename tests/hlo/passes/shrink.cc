@@ -125,7 +125,8 @@ class Shrinker {
   bool ReplaceInstructions(ComputationId id) {
     bool progress = false;
     std::vector<InstructionId> order = best_.module.computation(id).PostOrder();
-    // From the root on: what is far from it goes with what uses it.
+    // Instructions are tried from the root on: those far from it disappear with
+    // their users.
     for (auto it = order.rbegin(); it != order.rend(); ++it) {
       if (!best_.module.has_computation(id)) break;
       const Computation& computation = best_.module.computation(id);

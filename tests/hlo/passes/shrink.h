@@ -15,7 +15,7 @@ struct FailingCase {
   std::vector<std::string> passes;
 };
 
-// Whether a case, whose module verifies, still goes wrong in the same way.
+// Returns true if a case, whose module verifies, still fails in the same way.
 using StillFails = std::function<bool(const FailingCase&)>;
 
 // A smaller case for which `still_fails` holds, as it does for `failing`: with

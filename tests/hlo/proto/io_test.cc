@@ -349,7 +349,7 @@ TEST(ProtoIo, RejectsEveryTruncation) {
   const std::string bytes = Parts().Serialize();
   for (size_t size = 0; size < bytes.size(); ++size) {
     absl::StatusOr<Module> module = ParseHlo(bytes.substr(0, size), "f.pb");
-    // What is cut off behind the computations may go unnoticed.
+    // Bytes cut off behind the computations may go unnoticed.
     if (module.ok()) {
       EXPECT_THAT(VerifyModule(*module), IsOk());
     }

@@ -106,7 +106,8 @@ TEST(RewriteModule, VerifiesAndTracesEachRewriteIfAsked) {
   const auto broken =
       RewriteModule(module, {.name = "breaks", .checks_itself = true}, options,
                     [](Rewriter& r, InstructionId id) {
-                      r.SetShape(id, Shape::Scalar(ElementType::kF32));
+                      r.SetShape(id, Shape::Scalar(ElementType::kF32),
+                                 r[id].attributes_ptr());
                       return true;
                     });
   EXPECT_THAT(broken.status().message(),

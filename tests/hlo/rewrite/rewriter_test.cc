@@ -1,5 +1,8 @@
 #include "hlo/rewrite/rewriter.h"
 
+#include <functional>
+#include <string>
+
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -15,6 +18,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 const RewriteOptions kOptions;
 
@@ -41,7 +45,7 @@ TEST(Rewriter, KeepsTheFirstRequestThatDoesNotFitWithItsPlace) {
     const InstructionId sum =
         MakeBinary(r, Opcode::kAdd, Find(module, "x"), Find(module, "y"));
     EXPECT_EQ(sum, kNoInstruction);
-    // What did not come about can be used on, and read.
+    // A refused instruction can be used further, and read.
     EXPECT_EQ(MakeUnary(r, Opcode::kNegate, sum), kNoInstruction);
     EXPECT_EQ(r.shape(sum).dimension(3), 1);
     EXPECT_FALSE(r.Replace(Find(module, "n"), sum));
@@ -91,9 +95,8 @@ TEST(Rewriter, GivesTheCopyBackIfNothingWasChanged) {
   const Module before = module;
   {
     Rewriter r(module, module.entry(), kOptions);
-    r.Mark();
     MakeUnary(r, Opcode::kNegate, Find(module, "x"));
-    r.DropUnused();
+    r.EndRewrite();
     EXPECT_FALSE(r.changed());
   }
   EXPECT_TRUE(Module::SharesComputation(module, before, module.entry()));
@@ -172,22 +175,50 @@ TEST(Rewriter, RefusesToLoseAnAnnotatedOperand) {
     Rewriter r(module, module.entry(), kOptions);
     EXPECT_FALSE(r.Replace(Find(module, "m"), Find(module, "x")));
     EXPECT_FALSE(r.changed());
-    // What uses it keeps it.
+    // Another of the kind without the annotation is no place for it.
+    EXPECT_FALSE(r.Replace(Find(module, "m"),
+                           MakeUnary(r, Opcode::kNegate, Find(module, "x"))));
+    // The annotated instruction stays if the replacement uses it.
     EXPECT_TRUE(r.Replace(Find(module, "m"),
                           MakeUnary(r, Opcode::kAbs, Find(module, "n"))));
     HONE_EXPECT_OK(r.status());
   }
 }
 
-TEST(Rewriter, DropsWhatNoLongerFitsAChangedShape) {
+TEST(Rewriter, RefusesToLoseAnUnknownAttribute) {
   Module module = EntryModule(R"(
   x = f32[4] parameter(0)
-  ROOT t = (f32[4], f32[4]) tuple(x, x), sharding={{replicated}, {replicated}}, origin={({"a"}, {"b"})})");
+  n = f32[4] negate(x), foo={1}
+  ROOT m = f32[4] negate(n))");
   Rewriter r(module, module.entry(), kOptions);
-  const InstructionId t = Find(module, "t");
-  r.SetShape(t, Shape::Tuple({r[Find(module, "x")].shape_ptr()}));
-  EXPECT_EQ(FindAttribute(r[t], "sharding"), nullptr);
-  EXPECT_EQ(FindAttribute(r[t], "origin"), nullptr);
+  EXPECT_FALSE(r.Replace(Find(module, "n"), Find(module, "x")));
+  HONE_EXPECT_OK(r.status());
+  EXPECT_FALSE(r.changed());
+}
+
+TEST(Rewriter, NamesThePlaceOfEveryRequest) {
+  constexpr InstructionId kNone = 99;
+  const std::function<void(Rewriter&)> requests[] = {
+      [](Rewriter& r) { r.SetAttributes(kNone, nullptr); },
+      [](Rewriter& r) { r.SetCalled(kNone, {}); },
+      [](Rewriter& r) { r.SetIndex(kNone, 0); },
+      [](Rewriter& r) { r.SetRoot(kNone); },
+      [](Rewriter& r) { r.SetShape(kNone, nullptr, nullptr); },
+      [](Rewriter& r) { r.AddControlPredecessor(kNone, kNone); },
+      [](Rewriter& r) { r.BypassControlDependencies(kNone); },
+  };
+  for (const auto& request : requests) {
+    Module module = EntryModule("ROOT x = f32[4] parameter(0)");
+    Rewriter outside(module, module.entry(), kOptions);
+    {
+      Rewriter r(module, module.entry(), kOptions);
+      request(r);
+      outside.Include(r);
+    }
+    // And not that of the rewriter itself.
+    EXPECT_THAT(std::string(outside.status().message()),
+                StartsWith("rewriter_test.cc:"));
+  }
 }
 
 TEST(Rewriter, BypassesControlDependencies) {

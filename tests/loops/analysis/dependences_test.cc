@@ -142,11 +142,11 @@ class RandomAccesses {
 
 // One run of an access.
 struct Instance {
-  // Of the loops above.
+  // The iterations of the loops above.
   std::vector<int64_t> iteration;
   // Elements that it may touch; more than one where data decide.
   std::set<int64_t> elements;
-  // Which of the buffers that its loop declares, one in each iteration.
+  // The instance of a buffer that its loop declares anew in each iteration.
   std::vector<int64_t> incarnation;
 };
 

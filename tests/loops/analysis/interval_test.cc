@@ -71,7 +71,7 @@ TEST(RangeOf, IsEmptyWhereAVariableHasNoValues) {
   EXPECT_TRUE(RangeOf(Affine::Var(0, -9) - none, ExampleRange).IsEmpty());
 }
 
-// As far as a verified program goes and further.
+// Covers the numbers of verified programs, and larger ones.
 TEST(RangeOf, TakesLargeNumbers) {
   const auto range_of = [](VarId) { return Interval{0, int64_t{1} << 31}; };
   const Affine affine = Affine::Var(0, int64_t{1} << 31) - Affine::Var(1) * 3;

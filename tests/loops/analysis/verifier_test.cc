@@ -322,8 +322,8 @@ constexpr BoundsCase kBoundsCases[] = {
     {"for i 3\n| for j 4 < 10-4*i\n| | for k 3\n"
      "| | | y[4*i+j] = where(0 <= 4*i+j+k-1 < 10, x[4*i+j+k], 0.0)",
      false},
-    // What depends on data is for those who run the program; what is inside of
-    // it is not, nor is the predicate.
+    // Indices that depend on data are the program's responsibility; the indices
+    // inside of them and the predicate are not.
     {"for i 10\n| y[i] = x[i+{n[i]}]", true},
     {"for i 10\n| y[i] = x[i+{n[i+1]}]", false},
     {"for i 10\n| y[i] = 1 if (x[i+1] > 0)", false},

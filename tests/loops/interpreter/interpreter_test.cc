@@ -99,7 +99,7 @@ TEST(LoopInterpreter, RunsRandomProgramsInAnyOrderOfParallelLoops) {
     const std::vector<hlo::Literal> arguments = RandomArguments(program, seed);
     const auto plain = Interpret(program, arguments);
     ASSERT_TRUE(plain.ok()) << plain.status() << "\n" << PrintProgram(program);
-    // By way of its text, too.
+    // The program read back from its text gives the same.
     HONE_ASSERT_OK_AND_ASSIGN(const Program again,
                               ParseProgram(PrintProgram(program)));
     InterpretOptions options;
@@ -177,7 +177,7 @@ for i 2
                        "(where i0 = 1)"));
   EXPECT_THAT(Execute(text, {x, Ints({-1, 0})}),
               StatusIs(kInvalid, HasSubstr("index 0 of x is -1")));
-  // Where nothing happens nothing is out of bounds.
+  // A skipped statement is not out of bounds.
   EXPECT_THAT(RunToValues(R"(argument x f32[4]
 argument n s32[2]
 result y f32[4]

@@ -190,7 +190,7 @@ for i 61
   }
 }
 
-// How often `word` is in `text`.
+// Returns how often `word` is in `text`.
 int Count(absl::string_view text, absl::string_view word) {
   int count = 0;
   for (size_t at = 0; (at = text.find(word, at)) != absl::string_view::npos;

@@ -22,7 +22,7 @@ namespace {
 
 using loops::Program;
 
-// What sums in another order may differ by: they may be of any type that the
+// The tolerance for sums in another order, which may be of any type that the
 // program has.
 double Tolerance(const Program& program) {
   double tolerance = 0;

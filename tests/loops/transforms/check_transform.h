@@ -22,9 +22,9 @@ absl::Status CheckSame(const loops::Program& before,
 std::string AfterChecked(absl::string_view text, absl::string_view script,
                          bool exact = true);
 
-// Whether every step that the transformation lists for `program` is accepted
-// and keeps what the program computes; says which does not. Adds to `*steps`
-// how many there were.
+// Checks that every step that the transformation lists for `program` is
+// accepted and preserves what the program computes; the error names a step that
+// does not. Adds the number of steps to `*steps`.
 absl::Status CheckSteps(const loops::Program& program,
                         absl::string_view transform,
                         const loops::Machine& machine, uint64_t seed,

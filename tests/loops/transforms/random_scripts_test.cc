@@ -25,7 +25,7 @@ namespace {
 using ::hone::testing::CheckInterpreted;
 using ::hone::testing::RandomStep;
 
-// How often each transformation was applied.
+// The number of times that each transformation was applied.
 using Counts = std::map<std::string, int>;
 
 void CheckRandomScript(const Program& program, uint64_t seed, Counts& counts) {

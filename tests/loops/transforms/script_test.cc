@@ -56,6 +56,17 @@ TEST(Script, ReadsLinesAndComments) {
   EXPECT_THAT(
       ParseScript("split 0 16\n\nsplit\n"),
       StatusIs(absl::StatusCode::kInvalidArgument, StartsWith("line 3: ")));
+  EXPECT_THAT(ParseScript("split 0 16\n\nsplit\n", "my.script"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       StartsWith("my.script:3: 'split', expected ")));
+}
+
+TEST(Script, ErrorsArePrintableAndShort) {
+  const absl::Status status =
+      ParseScript(std::string(1000, '\x01') + "\n").status();
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument,
+                               StartsWith("line 1: '\\x01\\x01")));
+  EXPECT_LT(status.message().size(), 400u);
 }
 
 TEST(Script, AppliesStepsInOrder) {
@@ -82,8 +93,10 @@ TEST(Script, SaysWhichStepIsNotLegal) {
       ApplyScript(program, {{"split", {0}, {16}}, {"vectorize", {0}, {}}}),
       StatusIs(absl::StatusCode::kInvalidArgument,
                "step 2 (vectorize 0): the loop has inner loops"));
-  EXPECT_THAT(ApplyScript(program, {{"skew", {0}, {}}}),
-              StatusIs(absl::StatusCode::kNotFound, HasSubstr("'skew'")));
+  EXPECT_THAT(
+      ApplyScript(program, {{"skew", {0}, {}}}),
+      StatusIs(absl::StatusCode::kNotFound,
+               AllOf(StartsWith("step 1 (skew 0): "), HasSubstr("'skew'"))));
 }
 
 TEST(Script, EveryLegalStepApplies) {

@@ -19,8 +19,9 @@ namespace {
 struct Case {
   // The kinds of types that it verifies for (TypesUnderTest).
   const char* kinds;
-  // Of parameters p, q and s, constants c and d, and these broadcast, cs and
-  // ds. $A is the array type, $B the same of pred, $T the element type.
+  // An expression of parameters p, q and s, constants c and d, and these
+  // broadcast, cs and ds. $A is the array type, $B the same of pred, $T the
+  // element type.
   const char* body;
 };
 

@@ -1,4 +1,5 @@
-// What algsimp does only if the caller permits it, and what it never does.
+// Rewrites that algsimp makes only if the caller permits them, and rewrites
+// that it never makes.
 
 #include <string>
 
@@ -102,7 +103,7 @@ TEST(AlgsimpNumerics, RoundingRulesWaitForPermission) {
   EXPECT_EQ(from("f16", kOffsets), "fast");
   EXPECT_EQ(from("f16", kScales), "fast");
   EXPECT_EQ(from("f32", kUndone), "reassociate");
-  // Where an overflow is how a training loop finds its loss scale.
+  // In f16 an overflow is how a training loop finds its loss scale.
   EXPECT_EQ(from("f16", kUndone), "fast");
   EXPECT_EQ(from("f32", kNegated), "exact");
 }

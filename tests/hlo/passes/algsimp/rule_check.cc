@@ -69,8 +69,8 @@ bool IsSame(double a, double b) {
   return a == b || (std::isnan(a) && std::isnan(b));
 }
 
-// Whether rounding alone leads from `before` to `after`; `exact` is what f64
-// gives.
+// Returns true if rounding alone leads from `before` to `after`; `exact` is the
+// result in f64.
 bool IsRounding(Format format, double before, double after,
                 std::optional<double> exact) {
   if (!std::isfinite(before) || IsSame(before, after)) return true;

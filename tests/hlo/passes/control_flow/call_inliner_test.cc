@@ -196,10 +196,12 @@ f0 {
   EXPECT_LT(module.instruction_count(), 2'000'000);
 }
 
-// What says something about the call itself stays with a call.
+// Attributes of the call itself stay with a call.
 TEST(CallInliner, KeepsCallsWithAttributesOfTheirOwn) {
   for (const char* attribute :
        {R"(frontend_attributes={_xla_compute_type="host"})",
+        R"(frontend_attributes={ _xla_compute_type="host"})",
+        R"(frontend_attributes={a="b", inlineable="false"})",
         R"(frontend_attributes={a="b",_xla_stream_annotation="1"})",
         R"(backend_config={"device_type":"host"})",
         // The root inside has another one.
@@ -226,6 +228,28 @@ ENTRY e {
   p = f32[4] parameter(0)
   ROOT r = f32[4] call(p), to_apply=f
 })");
+}
+
+TEST(CallInliner, ReadsTheKeysOfAttributesNotTheirValues) {
+  constexpr char kAttributes[] =
+      R"(frontend_attributes={a="{_xla_b,_xla_c, _xla_d",inlineable="true"})";
+  ExpectRewrites("call-inliner",
+                 absl::StrCat(R"(
+HloModule m
+f {
+  a = f32[4] parameter(0)
+  ROOT r = f32[4] negate(a)
+}
+ENTRY e {
+  p = f32[4] parameter(0)
+  ROOT r = f32[4] call(p), to_apply=f, )",
+                              kAttributes, "\n}"),
+                 absl::StrCat(R"(
+HloModule m
+ENTRY e {
+  p = f32[4] parameter(0)
+  ROOT r = f32[4] negate(p), )",
+                              kAttributes, "\n}"));
 }
 
 TEST(CallInliner, CarriesAttributesAndOrder) {

@@ -1,5 +1,6 @@
 #include <string>
 
+#include "absl/strings/str_replace.h"
 #include "gtest/gtest.h"
 
 #include "tests/hlo/passes/golden.h"
@@ -18,6 +19,31 @@ halve {
   h = f32[] constant(0.5)
   ROOT r = f32[] multiply(a, h)
 })";
+
+// A map that applies f, with the body `f`, to each negative element of type
+// `type` and keeps the others.
+std::string MapOfConditional(absl::string_view type, absl::string_view f) {
+  return absl::StrReplaceAll(R"(
+HloModule m
+f {
+  a = $T[] parameter(0)
+  $F
+}
+g {
+  ROOT a = $T[] parameter(0)
+}
+h {
+  a = $T[] parameter(0)
+  zero = $T[] constant(0)
+  p = pred[] compare(a, zero), direction=LT
+  ROOT r = $T[] conditional(p, a, a), true_computation=f, false_computation=g
+}
+ENTRY e {
+  x = $T[4] parameter(0)
+  ROOT r = $T[4] map(x), dimensions={0}, to_apply=h
+})",
+                             {{"$T", type}, {"$F", f}});
+}
 
 TEST(ConditionalToSelect, ComputesBothBranchesInsideAMap) {
   ExpectRewrites("conditional-to-select", std::string(kBranches) + R"(
@@ -108,56 +134,18 @@ ENTRY e {
 }
 
 TEST(ConditionalToSelect, KeepsEffectsAndTuples) {
-  for (const char* branches : {R"(
-f {
-  a = f32[] parameter(0)
-  ROOT r = f32[] custom-call(a), custom_call_target="effect"
-})",
-                               R"(
-f {
-  a = f32[] parameter(0)
-  c = f32[] custom-call(a), custom_call_target="effect"
-  ROOT r = f32[] negate(a)
-})"}) {
-    ExpectUnchanged("conditional-to-select",
-                    std::string("HloModule m") + branches + R"(
-g {
-  ROOT a = f32[] parameter(0)
-}
-h {
-  a = f32[] parameter(0)
-  zero = f32[] constant(0)
-  p = pred[] compare(a, zero), direction=LT
-  ROOT r = f32[] conditional(p, a, a), true_computation=f, false_computation=g
-}
-ENTRY e {
-  x = f32[4] parameter(0)
-  ROOT r = f32[4] map(x), dimensions={0}, to_apply=h
-})");
+  for (const char* f :
+       {"ROOT r = f32[] custom-call(a), custom_call_target=\"effect\"",
+        "c = f32[] custom-call(a), custom_call_target=\"effect\"\n"
+        "  ROOT r = f32[] negate(a)"}) {
+    ExpectUnchanged("conditional-to-select", MapOfConditional("f32", f));
   }
 }
 
 // The second branch is the parameter, and both wait for nothing.
 TEST(ConditionalToSelect, SelectsAnArgument) {
-  ExpectRewrites("conditional-to-select", R"(
-HloModule m
-f {
-  a = s8[] parameter(0)
-  ROOT r = s8[] negate(a)
-}
-g {
-  ROOT a = s8[] parameter(0)
-}
-h {
-  a = s8[] parameter(0)
-  zero = s8[] constant(0)
-  p = pred[] compare(a, zero), direction=LT
-  ROOT r = s8[] conditional(p, a, a), true_computation=f, false_computation=g
-}
-ENTRY e {
-  x = s8[4] parameter(0)
-  ROOT r = s8[4] map(x), dimensions={0}, to_apply=h
-})",
+  ExpectRewrites("conditional-to-select",
+                 MapOfConditional("s8", "ROOT r = s8[] negate(a)"),
                  R"(
 HloModule m
 h {

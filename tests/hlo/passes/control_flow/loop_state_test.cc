@@ -1,5 +1,5 @@
-// What passes that add elements to the state of a loop, or remove some, have to
-// leave in order around it.
+// Attributes around a loop stay in order when passes add elements to its state
+// or remove some.
 
 #include <string>
 
@@ -244,6 +244,15 @@ TEST(LoopState, AttributesFollowTheElements) {
             HasSubstr(R"("known_induction_variable":{"tuple_index":"0"})"),
             HasSubstr("sharding={replicated}"), Not(HasSubstr("w0")),
             Not(HasSubstr("devices"))));
+}
+
+TEST(LoopState, AListOfElementsInTheAnnotationGoes) {
+  const std::string text =
+      Loop(kCounterOnly, R"(, backend_config={"known_trip_count":{"n":"5"},)"
+                         R"("dynamic_variable_tuple_indices":[1]})");
+  EXPECT_THAT(RunPass(kSimplify, text),
+              AllOf(HasSubstr("(s32[]) while"),
+                    Not(HasSubstr("dynamic_variable_tuple_indices"))));
 }
 
 TEST(LoopState, AttributesOfAnUnknownFormGo) {

@@ -172,7 +172,7 @@ ENTRY e {
 })");
 }
 
-// Of the result, element 1 equals element 0 in both branches, and nothing reads
+// Element 1 of the result equals element 0 in both branches, and nothing reads
 // element 2. The second branch does not need b then.
 TEST(SimplifyConditional, RemovesElements) {
   ExpectRewrites(kName, R"(
@@ -230,7 +230,8 @@ ENTRY e {
 })");
 }
 
-// What the other conditional reads stays in its own copy of the branches.
+// Elements that the other conditional reads stay in its own copy of the
+// branches.
 TEST(SimplifyConditional, CopiesBranchesThatConditionalsShare) {
   constexpr char kShared[] = R"(
 HloModule m

@@ -200,6 +200,36 @@ ENTRY e {
 })");
 }
 
+// An attribute that Hone does not know stays, and so does what has it.
+TEST(SimplifyWhileLoops, KeepsReadsWithUnknownAttributes) {
+  ExpectUnchanged("simplify-while-loops", R"(
+HloModule m
+condition {
+  t = (s32[], s32[], f32[3]) parameter(0)
+  i = s32[] get-tuple-element(t), index=0
+  n = s32[] get-tuple-element(t), index=1, foo={1}
+  ROOT r = pred[] compare(i, n), direction=LT
+}
+body {
+  t = (s32[], s32[], f32[3]) parameter(0)
+  i = s32[] get-tuple-element(t), index=0
+  n = s32[] get-tuple-element(t), index=1, foo={1}
+  one = s32[] constant(1)
+  next = s32[] add(i, one)
+  x = f32[3] get-tuple-element(t), index=2
+  ROOT r = (s32[], s32[], f32[3]) tuple(next, n, x)
+}
+ENTRY e {
+  x = f32[3] parameter(0)
+  zero = s32[] constant(0)
+  five = s32[] constant(5)
+  t = (s32[], s32[], f32[3]) tuple(zero, five, x)
+  w = (s32[], s32[], f32[3]) while(t), condition=condition, body=body
+  y = f32[3] get-tuple-element(w), index=2, foo={1}
+  ROOT r = f32[3] negate(y)
+})");
+}
+
 TEST(SimplifyWhileLoops, KeepsWhatAnEffectInTheBodyNeeds) {
   ExpectUnchanged("simplify-while-loops", R"(
 HloModule m

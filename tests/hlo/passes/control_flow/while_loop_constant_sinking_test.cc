@@ -56,7 +56,8 @@ ENTRY e {
 })");
 }
 
-// From the entry into the outer body, and from there into the inner.
+// Constants go from the entry into the outer body, and from there into the
+// inner.
 TEST(WhileLoopConstantSinking, ReachesInnerLoopsInOneRun) {
   constexpr char kLoops[] = R"(
 HloModule m
@@ -150,6 +151,40 @@ ENTRY e {
   t = (s32[], f32[3]) tuple(two, x)
   ROOT w = (s32[], f32[3]) while(t), condition=condition, body=body
 })");
+}
+
+// The constant takes the sharding over, but no attribute that Hone does not
+// know.
+TEST(WhileLoopConstantSinking, KeepsAttributesOfReads) {
+  constexpr char kLoop[] = R"(
+HloModule m
+condition {
+  t = (s32[], s32[]) parameter(0)
+  i = s32[] get-tuple-element(t), index=0
+  n = s32[] $IN_CONDITION
+  ROOT r = pred[] compare(i, n), direction=LT
+}
+body {
+  t = (s32[], s32[]) parameter(0)
+  i = s32[] get-tuple-element(t), index=0
+  n = s32[] get-tuple-element(t), index=1, foo={1}
+  next = s32[] add(i, n)
+  ROOT r = (s32[], s32[]) tuple(next, n)
+}
+ENTRY e {
+  i = s32[] parameter(0)
+  two = s32[] constant(2)
+  t = (s32[], s32[]) tuple(i, two)
+  ROOT w = (s32[], s32[]) while(t), condition=condition, body=body
+})";
+  const auto with = [&](absl::string_view in_condition) {
+    return absl::StrReplaceAll(kLoop, {{"$IN_CONDITION", in_condition}});
+  };
+  ExpectUnchanged("while-loop-constant-sinking",
+                  with("get-tuple-element(t), index=1, foo={1}"));
+  ExpectRewrites("while-loop-constant-sinking",
+                 with("get-tuple-element(t), index=1, sharding={replicated}"),
+                 with("constant(2), sharding={replicated}"));
 }
 
 TEST(WhileLoopConstantSinking, KeepsComputationsThatLoopsShare) {

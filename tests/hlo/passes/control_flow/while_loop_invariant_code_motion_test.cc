@@ -110,6 +110,12 @@ TEST(WhileLoopInvariantCodeMotion, KeepsLoopsThatSaySo) {
       Loop(
           "v = f32[3] sine(w)\n  y = f32[3] multiply(x, v)",
           R"(, frontend_attributes={_xla_disable_loop_instr_hoisting="true"})"));
+  // A value says nothing.
+  const std::string moved = RunPass(
+      kName,
+      Loop("v = f32[3] sine(w)\n  y = f32[3] multiply(x, v)",
+           R"(, frontend_attributes={a="_xla_disable_loop_instr_hoisting"})"));
+  EXPECT_GT(moved.rfind(" sine("), moved.find("ENTRY")) << moved;
 }
 
 TEST(WhileLoopInvariantCodeMotion, KeepsLoopsThatRunOnce) {
@@ -231,7 +237,7 @@ TEST(WhileLoopInvariantCodeMotion, GivesEachLoopItsOwnBody) {
 }
 
 // A loop of which the inner one ends only for some of the arguments $END, or
-// after $END rounds.
+// after $END iterations.
 std::string Nested(absl::string_view inner, absl::string_view direction,
                    absl::string_view start) {
   return absl::StrReplaceAll(

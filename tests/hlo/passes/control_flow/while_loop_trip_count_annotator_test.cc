@@ -68,6 +68,19 @@ TEST(WhileLoopTripCountAnnotator, AnnotatesAndForwardsAProgression) {
            R"("dynamic_variables":[]})"));
 }
 
+// An attribute that Hone does not know stays, and so does what has it.
+TEST(WhileLoopTripCountAnnotator, KeepsReadsWithUnknownAttributes) {
+  constexpr char kRead[] = "i = s32[] get-tuple-element(w), index=0, foo={1}";
+  ExpectRewrites(
+      kName,
+      Loop("constant(3)", "add(i, two)", "compare(i, n), direction=LT", kRead),
+      Loop("constant(3)", "add(i, two)", "compare(i, n), direction=LT", kRead,
+           R"(, backend_config={"known_trip_count":{"n":"4"},)"
+           R"("known_init_step":{"init":"3","step":"2"},)"
+           R"("known_induction_variable":{"tuple_index":"0"},)"
+           R"("dynamic_variables":[]})"));
+}
+
 TEST(WhileLoopTripCountAnnotator, KnowsInclusiveAndReversedLimits) {
   const std::string expected =
       Loop("constant(0)", "add(two, i)", "compare(n, i), direction=GE",
@@ -222,14 +235,28 @@ TEST(WhileLoopTripCountAnnotator, KeepsABackendConfigOfOtherMatters) {
                   R"(, backend_config={"device_type":"host"})"));
 }
 
-// Of which only a part would be known.
-TEST(WhileLoopTripCountAnnotator, KeepsABackendConfigOfMore) {
+TEST(WhileLoopTripCountAnnotator, KeepsOtherKeysOfAnAnnotation) {
+  const auto loop = [](absl::string_view config) {
+    return Loop("constant(3)", "add(i, two)", "compare(i, n), direction=LT",
+                "i = s32[] constant(11)",
+                absl::StrCat(", backend_config=", config));
+  };
+  ExpectRewrites(kName, loop(R"({"other":[1],"known_trip_count":{"n":"99"}})"),
+                 loop(R"({"other":[1],"known_trip_count":{"n":"4"},)"
+                      R"("known_init_step":{"init":"3","step":"2"},)"
+                      R"("known_induction_variable":{"tuple_index":"0"},)"
+                      R"("dynamic_variables":[]})"));
+}
+
+// Values are copied and printed recursively.
+TEST(WhileLoopTripCountAnnotator, KeepsABackendConfigThatNestsTooDeep) {
+  const std::string open(100'000, '[');
+  const std::string close(100'000, ']');
   ExpectUnchanged(
-      kName,
-      Loop(
-          "constant(3)", "add(i, two)", "compare(i, n), direction=LT",
-          "i = s32[] constant(11)",
-          R"(, backend_config={"known_trip_count":{"n":"4"},"known_init_step":{"init":"3","step":"2"},"known_induction_variable":{"tuple_index":"0"},"dynamic_variable_tuple_indices":[2],"other":1})"));
+      kName, Loop("constant(3)", "add(i, two)", "compare(i, n), direction=LT",
+                  "i = s32[] constant(11)",
+                  absl::StrCat(R"(, backend_config={"known_trip_count":)", open,
+                               close, "}")));
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ TEST(TreeReductionRewriter, KeepsSmallReductions) {
   ROOT r = f32[64] reduce(x, zero), dimensions={1}, to_apply=sum)");
 }
 
-// As XLA:CPU does; a transpose is no use to the library.
+// XLA:CPU does the same; a transpose is no use to the library.
 TEST(TreeReductionRewriter, LeavesLargeArraysToALibrary) {
   ExpectEntryUnchanged("tree_reduction_rewriter", R"(
   x = f32[64,64] parameter(0)

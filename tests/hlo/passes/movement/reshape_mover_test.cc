@@ -129,6 +129,27 @@ TEST(ReshapeMover, KeepsUnlikeOperands) {
   ROOT r = f32[6] select(c, a, b))");
 }
 
+// The transpose that takes the place of the first operation has its sharding,
+// and is none that could take over the second transpose's.
+TEST(ReshapeMover, KeepsEverySharding) {
+  ExpectMoves(R"(
+  p = f32[2,3] parameter(0)
+  q = f32[4,5] parameter(1)
+  a = f32[3,2] transpose(p), dimensions={1,0}
+  b = f32[5,4] transpose(q), dimensions={1,0}, sharding={replicated}
+  x = f32[3,2] negate(a), sharding={replicated}
+  y = f32[5,4] negate(b)
+  ROOT t = (f32[3,2], f32[5,4]) tuple(x, y))",
+              R"(
+  p = f32[2,3] parameter(0)
+  q = f32[4,5] parameter(1)
+  n = f32[2,3] negate(p)
+  b = f32[5,4] transpose(q), dimensions={1,0}, sharding={replicated}
+  x = f32[3,2] transpose(n), dimensions={1,0}, sharding={replicated}
+  y = f32[5,4] negate(b)
+  ROOT t = (f32[3,2], f32[5,4]) tuple(x, y))");
+}
+
 TEST(ReshapeMover, LeavesReshapesOfConstantsToFolding) {
   ExpectKept(R"(
   c = f32[2,3] constant({{1,2,3},{4,5,6}})

@@ -1,3 +1,6 @@
+#include <string>
+
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "gtest/gtest.h"
 
@@ -5,6 +8,23 @@
 
 namespace hone::hlo {
 namespace {
+
+// A module that may sort the arrays `keys` and `order` by the keys.
+std::string WithSort(absl::string_view body) {
+  return absl::StrCat(R"(
+HloModule m
+less {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  c = s32[] parameter(2)
+  d = s32[] parameter(3)
+  ROOT r = pred[] compare(a, b), direction=LT
+}
+ENTRY e {
+  keys = f32[8] parameter(0)
+  order = s32[8] parameter(1))",
+                      body, "\n}");
+}
 
 TEST(SimplifySorts, DropsOperandsThatNothingNeeds) {
   ExpectRewrites("simplify-sorts", R"(
@@ -47,21 +67,11 @@ ENTRY e {
 }
 
 TEST(SimplifySorts, LeavesNoTupleOfOneArray) {
-  ExpectRewrites("simplify-sorts", R"(
-HloModule m
-less {
-  a = f32[] parameter(0)
-  b = f32[] parameter(1)
-  c = s32[] parameter(2)
-  d = s32[] parameter(3)
-  ROOT r = pred[] compare(a, b), direction=LT
-}
-ENTRY e {
-  keys = f32[8] parameter(0)
-  order = s32[8] parameter(1)
+  ExpectRewrites("simplify-sorts",
+                 WithSort(
+                     R"(
   s = (f32[8], s32[8]) sort(keys, order), dimensions={0}, to_apply=less
-  ROOT sorted = f32[8] get-tuple-element(s), index=0
-})",
+  ROOT sorted = f32[8] get-tuple-element(s), index=0)"),
                  R"(
 HloModule m
 less {
@@ -77,62 +87,40 @@ ENTRY e {
 }
 
 TEST(SimplifySorts, KeepsKeysAndTuplesThatEscape) {
-  ExpectUnchanged("simplify-sorts", R"(
-HloModule m
-less {
-  a = f32[] parameter(0)
-  b = f32[] parameter(1)
-  c = s32[] parameter(2)
-  d = s32[] parameter(3)
-  ROOT r = pred[] compare(a, b), direction=LT
-}
-ENTRY e {
-  keys = f32[8] parameter(0)
-  order = s32[8] parameter(1)
+  ExpectUnchanged("simplify-sorts", WithSort(
+                                        R"(
   s = (f32[8], s32[8]) sort(keys, order), dimensions={0}, to_apply=less
   permutation = s32[8] get-tuple-element(s), index=1
   u = (f32[8], s32[8]) sort(keys, permutation), dimensions={0}, to_apply=less
   sorted = f32[8] get-tuple-element(u), index=0
-  ROOT t = ((f32[8], s32[8]), f32[8], s32[8]) tuple(u, sorted, permutation)
-})");
+  ROOT t = ((f32[8], s32[8]), f32[8], s32[8]) tuple(u, sorted, permutation))"));
 }
 
 TEST(SimplifySorts, KeepsOperandsUnderATupleSharding) {
-  constexpr char kSort[] = R"(
-HloModule m
-less {
-  a = f32[] parameter(0)
-  b = f32[] parameter(1)
-  c = s32[] parameter(2)
-  d = s32[] parameter(3)
-  ROOT r = pred[] compare(a, b), direction=LT
-}
-ENTRY e {
-  keys = f32[8] parameter(0)
-  order = s32[8] parameter(1)
+  const std::string sort = WithSort(
+      R"(
   s = (f32[8], s32[8]) sort(keys, order), dimensions={0}, to_apply=less$SORT
   x = f32[8] get-tuple-element(s), index=0$FIRST
   y = f32[8] get-tuple-element(s), index=0$SECOND
-  ROOT sum = f32[8] add(x, y)
-})";
+  ROOT sum = f32[8] add(x, y))");
   ExpectUnchanged(
       "simplify-sorts",
-      absl::StrReplaceAll(kSort,
+      absl::StrReplaceAll(sort,
                           {{"$SORT", ", sharding={{replicated}, {replicated}}"},
                            {"$FIRST", ""},
                            {"$SECOND", ""}}));
   // One array cannot have both.
   ExpectUnchanged("simplify-sorts",
                   absl::StrReplaceAll(
-                      kSort, {{"$SORT", ""},
-                              {"$FIRST", ", sharding={replicated}"},
-                              {"$SECOND", ", sharding={maximal device=0}"}}));
-  // What depends on an element by control keeps it.
+                      sort, {{"$SORT", ""},
+                             {"$FIRST", ", sharding={replicated}"},
+                             {"$SECOND", ", sharding={maximal device=0}"}}));
+  // An element on which another instruction depends by control is kept.
   ExpectUnchanged(
       "simplify-sorts",
-      absl::StrReplaceAll(kSort, {{"$SORT", ""},
-                                  {"$FIRST", ", control-predecessors={keys}"},
-                                  {"$SECOND", ""}}));
+      absl::StrReplaceAll(sort, {{"$SORT", ""},
+                                 {"$FIRST", ", control-predecessors={keys}"},
+                                 {"$SECOND", ""}}));
 }
 
 TEST(SimplifySorts, NarrowsDynamicSortsAndCarriesAttributes) {
@@ -166,21 +154,10 @@ ENTRY e {
 }
 
 TEST(SimplifySorts, LeavesDeadSortsToDce) {
-  ExpectUnchanged("simplify-sorts", R"(
-HloModule m
-less {
-  a = f32[] parameter(0)
-  b = f32[] parameter(1)
-  c = s32[] parameter(2)
-  d = s32[] parameter(3)
-  ROOT r = pred[] compare(a, b), direction=LT
-}
-ENTRY e {
-  keys = f32[8] parameter(0)
-  order = s32[8] parameter(1)
+  ExpectUnchanged("simplify-sorts", WithSort(
+                                        R"(
   s = (f32[8], s32[8]) sort(keys, order), dimensions={0}, to_apply=less
-  ROOT n = f32[8] negate(keys)
-})");
+  ROOT n = f32[8] negate(keys))"));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "gtest/gtest.h"
 
 #include "tests/hlo/passes/entry.h"
@@ -11,7 +12,7 @@ namespace {
 constexpr char kPass[] = "uniform-factor-merger";
 const RewriteOptions kFast = {.numerics = Numerics::kFast};
 
-// With numerics=fast only.
+// Expects the rewrite with numerics=fast only.
 void ExpectRewrites(absl::string_view before, absl::string_view after) {
   ExpectEntryRewrites(kPass, before, after, kFast);
   ExpectEntryUnchanged(kPass, before);
@@ -186,7 +187,8 @@ TEST(UniformFactorMerger, LeavesRunTimeScalarsByDefault) {
   ROOT b = f32[4] divide(a, bs))");
 }
 
-// As a loss scale written into the module, out of sight of constant_folding.
+// The factors are like a loss scale written into the module, out of sight of
+// constant_folding.
 TEST(UniformFactorMerger, KeepsProductsFinite) {
   ExpectEntryUnchanged(kPass, R"(
   g = f32[8] parameter(0)
@@ -293,6 +295,33 @@ TEST(UniformFactorMerger, IsNotExact) {
   a = f32[4] multiply(x, bc)
   ROOT b = f32[4] multiply(a, bc))",
                        {.numerics = Numerics::kExact});
+}
+
+// d stays because tc would lose its sharding; b has the same factors.
+TEST(UniformFactorMerger, MakesACoefficientAgainThatAProductDidNotTake) {
+  constexpr char kSum[] = R"(
+  x = f32[8] parameter(0)
+  y = f32[8] parameter(1)
+  s = f32[] parameter(2)
+  t = f32[] parameter(3)
+  sb = f32[8] broadcast(s), dimensions={}
+  tc = f32[8] broadcast(t), dimensions={}, sharding={devices=[2]<=[2]}
+  c = f32[8] multiply(y, sb)
+  d = f32[8] multiply(c, tc)
+  $B
+  ROOT r = f32[8] $OPCODE)";
+  for (const char* opcode : {"subtract(b, d)", "subtract(d, b)"}) {
+    SCOPED_TRACE(opcode);
+    const auto with = [&](absl::string_view b) {
+      return absl::StrReplaceAll(kSum, {{"$B", b}, {"$OPCODE", opcode}});
+    };
+    ExpectRewrites(with(R"(tb = f32[8] broadcast(t), dimensions={}
+  a = f32[8] multiply(x, sb)
+  b = f32[8] multiply(a, tb))"),
+                   with(R"(k = f32[] multiply(s, t)
+  kb = f32[8] broadcast(k), dimensions={}
+  b = f32[8] multiply(x, kb))"));
+  }
 }
 
 TEST(UniformFactorMerger, CarriesAttributes) {

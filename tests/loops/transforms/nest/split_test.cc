@@ -104,10 +104,12 @@ TEST(Split, RefusesWhatIsNoSplit) {
   EXPECT_THAT(After(kBounded, "split 0 7"), StartsWith("refused: factor 7"));
   EXPECT_EQ(After(kBounded, "split 0"),
             "refused: 0 parameters, expected FACTOR");
-  EXPECT_EQ(After(kBounded, "split 1 2"), "refused: no node at this path");
-  EXPECT_EQ(After(kBounded, "split - 2"), "refused: no node at this path");
+  EXPECT_EQ(After(kBounded, "split 1 2"),
+            "refused: no node at this path, expected that of a loop");
+  EXPECT_EQ(After(kBounded, "split - 2"),
+            "refused: no node at this path, expected that of a loop");
   EXPECT_EQ(After(kBounded, "split 0.0.0 2"),
-            "refused: a statement at this path, not a loop");
+            "refused: a statement at this path, expected a loop");
   EXPECT_EQ(After(R"(kernel k
 result y f32[8]
 for i 8 vector

@@ -54,12 +54,15 @@ for i 8
   EXPECT_EQ(After(kChain, "swap 0.0"),
             "refused: the next node depends on this one, or this one on the "
             "next");
-  EXPECT_EQ(After(kChain, "swap 0.1"), "refused: no node follows");
-  EXPECT_EQ(After(kChain, "swap -"), "refused: no node at this path");
+  EXPECT_EQ(After(kChain, "swap 0.1"),
+            "refused: no node follows, expected two in a row");
+  EXPECT_EQ(After(kChain, "swap -"),
+            "refused: no node at this path, expected one that another follows");
   EXPECT_THAT(Moves(kChain, "swap"), IsEmpty());
 }
 
-// What other iterations of the loop above do stays where it is.
+// Dependences on other iterations of the loop above do not matter, since those
+// keep their places.
 TEST(Swap, LooksAtOneIterationOnly) {
   EXPECT_THAT(After(R"(kernel k
 argument x f32[9]

@@ -1,0 +1,149 @@
+#include "backends/cpu/export/shared_object.h"
+
+#include <cmath>
+#include <cstdlib>
+#include <mutex>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include <dlfcn.h>
+#include <lld/Common/Driver.h>
+#include <llvm/Support/raw_ostream.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/status_macros.h"
+
+LLD_HAS_DRIVER(elf)
+
+// The object file of the kernel runtime, embedded by the assembler.
+__asm__(
+    ".pushsection .rodata\n"
+    ".balign 16\n"
+    "hone_runtime_object_begin:\n"
+    ".incbin \"" HONE_RUNTIME_OBJECT
+    "\"\n"
+    "hone_runtime_object_end:\n"
+    ".popsection\n");
+extern "C" const char hone_runtime_object_begin[];
+extern "C" const char hone_runtime_object_end[];
+
+namespace hone::backends {
+namespace {
+
+// An anonymous file as input of the linker.
+class MemoryFile {
+ public:
+  static absl::StatusOr<MemoryFile> Create(absl::string_view contents) {
+    MemoryFile file(memfd_create("hone", MFD_CLOEXEC));
+    if (file.descriptor_ < 0) {
+      return absl::ErrnoToStatus(errno, "memory for the linker's input");
+    }
+    while (!contents.empty()) {
+      const ssize_t n =
+          write(file.descriptor_, contents.data(), contents.size());
+      if (n < 0) {
+        return absl::ErrnoToStatus(errno, "memory for the linker's input");
+      }
+      contents.remove_prefix(static_cast<size_t>(n));
+    }
+    return file;
+  }
+  MemoryFile(MemoryFile&& other) noexcept
+      : descriptor_(std::exchange(other.descriptor_, -1)) {}
+  MemoryFile& operator=(MemoryFile&&) = delete;
+  ~MemoryFile() {
+    if (descriptor_ >= 0) close(descriptor_);
+  }
+
+  std::string path() const {
+    return absl::StrCat("/proc/self/fd/", descriptor_);
+  }
+
+ private:
+  explicit MemoryFile(int descriptor) : descriptor_(descriptor) {}
+
+  int descriptor_;
+};
+
+// Returns the path of the loaded library that defines `function`.
+template <typename Function>
+std::string LibraryOf(Function* function) {
+  Dl_info info;
+  if (dladdr(reinterpret_cast<const void*>(function), &info) == 0) return "";
+  return info.dli_fname;
+}
+
+// Returns the linker's option that defines `name` as another name of
+// `function`; empty if they are the same.
+std::string Alias(absl::string_view name, absl::string_view function) {
+  if (name == function) return "";
+  return absl::StrCat("--defsym=", name, "=", function);
+}
+
+}  // namespace
+
+absl::Status WriteSharedObject(const std::string& object,
+                               const ExportedNames& names,
+                               const std::string& path) {
+  HONE_ASSIGN_OR_RETURN(const MemoryFile kernel, MemoryFile::Create(object));
+  HONE_ASSIGN_OR_RETURN(const MemoryFile runtime,
+                        MemoryFile::Create(absl::string_view(
+                            hone_runtime_object_begin,
+                            static_cast<size_t>(hone_runtime_object_end -
+                                                hone_runtime_object_begin))));
+  const std::string kernel_path = kernel.path();
+  const std::string runtime_path = runtime.path();
+  float (*const cosine)(float) = &cosf;
+  const std::string libm = LibraryOf(cosine);
+  const std::string libc = LibraryOf(&std::getenv);
+  const std::string name = path.substr(path.rfind('/') + 1);
+  const std::string entry_alias = Alias(kEntryAlias, names.entry);
+  const std::string threads_alias = Alias(names.set_threads, kSetThreadsAlias);
+  // Threads of the pool outlive any dlclose. -Bsymbolic: a library calls its
+  // own runtime, whichever else is in the process.
+  std::vector<const char*> arguments = {"ld.lld",
+                                        "-shared",
+                                        "-Bsymbolic",
+                                        "-z",
+                                        "nodelete",
+                                        "-z",
+                                        "relro",
+                                        "-z",
+                                        "defs",
+                                        "--gc-sections",
+                                        "-soname",
+                                        name.c_str(),
+                                        "-o",
+                                        path.c_str(),
+                                        kernel_path.c_str(),
+                                        runtime_path.c_str(),
+                                        "--as-needed",
+                                        libm.c_str(),
+                                        libc.c_str()};
+  for (const std::string* alias : {&entry_alias, &threads_alias}) {
+    if (!alias->empty()) arguments.push_back(alias->c_str());
+  }
+  std::string messages;
+  llvm::raw_string_ostream stream(messages);
+  // The linker keeps its state in globals.
+  static std::mutex* const mutex = new std::mutex;
+  const std::lock_guard<std::mutex> lock(*mutex);
+  const lld::Result result =
+      lld::lldMain(arguments, stream, stream, {{lld::Gnu, &lld::elf::link}});
+  if (result.retCode == 0) return absl::OkStatus();
+  // One line, however many the linker writes.
+  const std::string reasons = absl::StrJoin(
+      absl::StrSplit(stream.str(), '\n', absl::SkipWhitespace()), "; ");
+  if (access(path.substr(0, path.size() - name.size()).c_str(), W_OK) != 0 &&
+      path.size() > name.size()) {
+    return absl::UnavailableError(
+        absl::StrCat("cannot write ", path, ": ", reasons));
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("cannot link ", path, ": ", reasons));
+}
+
+}  // namespace hone::backends

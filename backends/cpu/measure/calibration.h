@@ -1,0 +1,33 @@
+#ifndef HONE_BACKENDS_CPU_MEASURE_CALIBRATION_H_
+#define HONE_BACKENDS_CPU_MEASURE_CALIBRATION_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace hone::backends {
+
+// The current speed of this machine, measured with kernels of our own compiler.
+// The reference for measured times (roofline.h).
+struct Calibration {
+  // The bandwidth of all threads together on a working set of `bytes`.
+  struct Level {
+    int64_t bytes = 0;
+    double read_gbps = 0;
+    // Bytes read plus bytes written, with non-temporal stores if they are
+    // faster.
+    double copy_gbps = 0;
+  };
+  int32_t threads = 1;
+  // The rate of f32 fused multiply-adds, two operations each.
+  double peak_gflops = 0;
+  std::vector<Level> levels;  // by growing size
+};
+
+// Measures this machine; takes about a second. Errors: those of the compiler.
+absl::StatusOr<Calibration> Calibrate(int32_t threads);
+
+}  // namespace hone::backends
+
+#endif  // HONE_BACKENDS_CPU_MEASURE_CALIBRATION_H_

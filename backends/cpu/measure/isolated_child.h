@@ -1,0 +1,69 @@
+#ifndef HONE_BACKENDS_CPU_MEASURE_ISOLATED_CHILD_H_
+#define HONE_BACKENDS_CPU_MEASURE_ISOLATED_CHILD_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+
+namespace hone::backends {
+
+// Memory shared between this process and its children, initially zero.
+class SharedMemory {
+ public:
+  // Errors: ResourceExhausted.
+  static absl::StatusOr<std::unique_ptr<SharedMemory>> Create(int64_t bytes);
+  ~SharedMemory();
+  SharedMemory(const SharedMemory&) = delete;
+  SharedMemory& operator=(const SharedMemory&) = delete;
+
+  // Aligned to 64 bytes, between two guard pages. Ends within 64 bytes of the
+  // second one, so that a write past the end crashes.
+  std::byte* data() const { return data_; }
+  int64_t bytes() const { return bytes_; }
+
+ private:
+  SharedMemory(std::byte* mapping, int64_t mapped_bytes, std::byte* data,
+               int64_t bytes)
+      : mapping_(mapping),
+        mapped_bytes_(mapped_bytes),
+        data_(data),
+        bytes_(bytes) {}
+
+  std::byte* const mapping_;
+  const int64_t mapped_bytes_;
+  std::byte* const data_;
+  const int64_t bytes_;
+};
+
+struct ChildLimits {
+  // Wall-clock time, after which the child is killed.
+  absl::Duration timeout = absl::Seconds(10);
+  // Address space beyond that of this process.
+  int64_t memory_bytes = int64_t{4} << 30;
+};
+
+enum class ChildEnd { kDone, kCrashed, kTimeout };
+
+struct ChildOutcome {
+  ChildEnd end = ChildEnd::kDone;
+  // The reason of a crash: "killed by signal 11 (Segmentation fault)".
+  std::string message;
+};
+
+// Runs `body` in a forked child, which may crash, hang, write anywhere or
+// exhaust memory without harm to this process. `body` returns its results in
+// SharedMemory. The child starts with a single thread, so this process must
+// have no threads that hold locks. The child runs no destructors or exit
+// handlers. Returns ResourceExhausted if the child cannot be created or waited
+// for.
+absl::StatusOr<ChildOutcome> RunInChild(const std::function<void()>& body,
+                                        const ChildLimits& limits);
+
+}  // namespace hone::backends
+
+#endif  // HONE_BACKENDS_CPU_MEASURE_ISOLATED_CHILD_H_

@@ -1,0 +1,104 @@
+#include "backends/cpu/measure/paired_timing.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/rng.h"
+#include "base/statistics.h"
+
+namespace hone::backends {
+namespace {
+
+constexpr int kPairsBeforeGivingUp = 3;
+
+double NanosecondsOf(const std::function<void()>& kernel, int64_t calls,
+                     const Clock& clock) {
+  const absl::Duration start = clock.Monotonic();
+  for (int64_t i = 0; i < calls; ++i) kernel();
+  return absl::ToDoubleNanoseconds(clock.Monotonic() - start) /
+         static_cast<double>(calls);
+}
+
+int64_t CallsFor(absl::Duration sample, double ns) {
+  return std::max<int64_t>(
+      1, static_cast<int64_t>(
+             std::ceil(absl::ToDoubleNanoseconds(sample) / std::max(ns, 1.0))));
+}
+
+// Takes a sample after untimed calls, since the other kernel left the caches
+// and the shared arrays in its own state. Otherwise the next sample would pay
+// for pending non-temporal stores.
+double Sample(const std::function<void()>& kernel, int64_t calls,
+              const Clock& clock) {
+  NanosecondsOf(kernel, 1 + calls / 10, clock);
+  return NanosecondsOf(kernel, calls, clock);
+}
+
+// Runs both until their times settle; returns nanoseconds per call of each.
+std::pair<double, double> WarmUp(const std::function<void()>& a,
+                                 const std::function<void()>& b,
+                                 const Clock& clock,
+                                 const PairedTimingOptions& options) {
+  const absl::Duration start = clock.Monotonic();
+  double a_ns = NanosecondsOf(a, 1, clock);
+  double b_ns = NanosecondsOf(b, 1, clock);
+  for (;;) {
+    const double a_before = a_ns;
+    a_ns = NanosecondsOf(a, CallsFor(options.sample, a_ns), clock);
+    b_ns = NanosecondsOf(b, CallsFor(options.sample, b_ns), clock);
+    const absl::Duration spent = clock.Monotonic() - start;
+    const bool settled = std::abs(a_ns - a_before) <= 0.01 * a_before;
+    if (spent >= 5 * options.warm_up || (spent >= options.warm_up && settled)) {
+      return {a_ns, b_ns};
+    }
+  }
+}
+
+}  // namespace
+
+ConfidenceInterval MedianInterval(absl::Span<const double> sample) {
+  std::vector<double> sorted(sample.begin(), sample.end());
+  std::sort(sorted.begin(), sorted.end());
+  const size_t n = sorted.size();
+  if (n == 0) return {};
+  // The largest k with 2·P(Binomial(n, ½) < k) ≤ 5 %: k-th smallest and
+  // largest.
+  double tail = 0;
+  double term = std::pow(0.5, static_cast<double>(n));
+  size_t k = 0;
+  while (k < n / 2 && 2 * (tail + term) <= 0.05) {
+    tail += term;
+    term *= static_cast<double>(n - k) / static_cast<double>(k + 1);
+    ++k;
+  }
+  const size_t first = k == 0 ? 0 : k - 1;
+  return {sorted[first], sorted[n - 1 - first]};
+}
+
+PairedTiming TimePair(const std::function<void()>& a,
+                      const std::function<void()>& b, const Clock& clock,
+                      const PairedTimingOptions& options) {
+  const auto [a_ns, b_ns] = WarmUp(a, b, clock, options);
+  const int64_t a_calls = CallsFor(options.sample, a_ns);
+  const int64_t b_calls = CallsFor(options.sample, b_ns);
+  Rng rng(options.seed);
+  PairedTiming timing;
+  std::vector<double> ratios;
+  for (int32_t i = 0; i < options.pairs; ++i) {
+    const bool a_first = rng.Below(2) == 0;
+    if (a_first) timing.a_ns.push_back(Sample(a, a_calls, clock));
+    timing.b_ns.push_back(Sample(b, b_calls, clock));
+    if (!a_first) timing.a_ns.push_back(Sample(a, a_calls, clock));
+    ratios.push_back(timing.a_ns.back() / timing.b_ns.back());
+    if (i + 1 == kPairsBeforeGivingUp && Median(ratios) > options.hopeless) {
+      break;
+    }
+  }
+  timing.ratio = Median(ratios);
+  const ConfidenceInterval interval = MedianInterval(ratios);
+  timing.ratio_low = interval.low;
+  timing.ratio_high = interval.high;
+  return timing;
+}
+
+}  // namespace hone::backends

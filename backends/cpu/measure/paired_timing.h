@@ -1,0 +1,64 @@
+#ifndef HONE_BACKENDS_CPU_MEASURE_PAIRED_TIMING_H_
+#define HONE_BACKENDS_CPU_MEASURE_PAIRED_TIMING_H_
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+
+#include "base/clock.h"
+
+namespace hone::backends {
+
+// Timing of two kernels against each other in one process.
+//
+// Times on one machine vary by tens of percent from second to second, but only
+// by a few percent between consecutive samples. Therefore samples are taken in
+// pairs, in an order drawn for each pair so that drift favors neither, and only
+// ratios of a pair are compared. The median of the ratios is robust against
+// interruptions on a shared machine, and its confidence interval comes from
+// order statistics, which makes no assumption about the noise. No sample is
+// discarded.
+struct PairedTiming {
+  // Nanoseconds of one call.
+  std::vector<double> a_ns;
+  std::vector<double> b_ns;
+  // The median over pairs of a / b, and its 95 % confidence interval.
+  double ratio = 1;
+  double ratio_low = 1;
+  double ratio_high = 1;
+};
+
+struct PairedTimingOptions {
+  // The minimum time of untimed calls of both. The warm-up goes on until two
+  // consecutive rounds agree within a percent, for at most five times this
+  // long.
+  absl::Duration warm_up = absl::Milliseconds(20);
+  // The duration of a sample, which is a number of calls. A tenth as many
+  // untimed calls, at least one, come before it.
+  absl::Duration sample = absl::Milliseconds(1);
+  int32_t pairs = 11;
+  // Stops after the third pair if the ratio exceeds this: `a` has lost.
+  double hopeless = 2;
+  uint64_t seed = 0;
+};
+
+// Times `a` against `b` by `clock`.
+PairedTiming TimePair(const std::function<void()>& a,
+                      const std::function<void()>& b, const Clock& clock,
+                      const PairedTimingOptions& options);
+
+// A 95 % confidence interval.
+struct ConfidenceInterval {
+  double low = 0;
+  double high = 0;
+};
+// Returns the confidence interval of the median by order statistics (sign
+// test); the range of the sample if it is too small for one.
+ConfidenceInterval MedianInterval(absl::Span<const double> sample);
+
+}  // namespace hone::backends
+
+#endif  // HONE_BACKENDS_CPU_MEASURE_PAIRED_TIMING_H_

@@ -1,0 +1,68 @@
+#ifndef HONE_OPTIMIZERS_POLICIES_GAME_ROLLOUT_H_
+#define HONE_OPTIMIZERS_POLICIES_GAME_ROLLOUT_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+#include "base/rng.h"
+#include "optimizers/policies/game/game.h"
+#include "optimizers/policies/game/scorer.h"
+
+namespace hone::optimizers::policies {
+
+// One move of a trajectory with the policy's evaluation of it.
+struct Turn {
+  std::shared_ptr<const View> view;
+  // Index into view->moves.
+  int32_t chosen = 0;
+  // Under the policy that chose, at temperature 1.
+  float log_probability = 0;
+  float value = 0;
+  float reward = 0;
+};
+
+// The record of a game from start to end.
+struct Trajectory {
+  std::vector<Turn> turns;
+  GameState end;
+  space::Candidate proposal;
+  // The cost of the proposal, once known.
+  double cost = 0;
+
+  double TotalReward() const;
+};
+
+// Chooses a move: an index into view.moves.
+using Chooser =
+    std::function<int32_t(const View& view, const MoveScores& scores)>;
+
+// Chooses the highest score; the first of equal ones.
+int32_t ChooseBest(const View& view, const MoveScores& scores);
+// Samples from a softmax over the scores.
+Chooser ChooseBySoftmax(Rng& rng);
+// Chooses uniformly, but stops only if no other move is left, so that states
+// far from the start are explored.
+Chooser ChooseAny(Rng& rng);
+// Chooses the best with probability 1 - epsilon, else as ChooseAny.
+Chooser ChooseEpsilonGreedy(Rng& rng, double epsilon);
+
+// Plays `count` games in lockstep, so that the scorer gets batches.
+// Errors: those of the game.
+absl::StatusOr<std::vector<Trajectory>> PlayEpisodes(const Game& game,
+                                                     const Scorer& scorer,
+                                                     int32_t count,
+                                                     const Chooser& choose);
+
+// Returns the trajectory of these moves; log probabilities and values are 0.
+// Errors: InvalidArgument for a move that is illegal in its state; those of the
+// game.
+absl::StatusOr<Trajectory> ReplayMoves(const Game& game,
+                                       absl::Span<const int32_t> moves);
+
+}  // namespace hone::optimizers::policies
+
+#endif  // HONE_OPTIMIZERS_POLICIES_GAME_ROLLOUT_H_

@@ -1,0 +1,224 @@
+#include "backends/cpu/export/export.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/substitute.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include <dlfcn.h>
+
+#include "backends/cpu/compiler.h"
+#include "backends/cpu/export/exported_names.h"
+#include "backends/cpu/native_module.h"
+#include "base/temporary_directory.h"
+#include "hlo/text/parser.h"
+#include "loops/text/text.h"
+#include "tests/support/status_matchers.h"
+
+namespace hone::backends {
+namespace {
+
+using ::hone::testing::StatusIs;
+using ::testing::_;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// Doubles x n times, and adds up what comes out.
+constexpr char kModule[] = R"(HloModule doubles
+
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT sum = f32[] add(a, b)
+}
+
+condition {
+  state = (s32[], s32[], f32[3]) parameter(0)
+  i = s32[] get-tuple-element(state), index=0
+  n = s32[] get-tuple-element(state), index=1
+  ROOT less = pred[] compare(i, n), direction=LT
+}
+
+body {
+  state = (s32[], s32[], f32[3]) parameter(0)
+  i = s32[] get-tuple-element(state), index=0
+  n = s32[] get-tuple-element(state), index=1
+  x = f32[3] get-tuple-element(state), index=2
+  one = s32[] constant(1)
+  next = s32[] add(i, one)
+  twice = f32[3] add(x, x)
+  ROOT all = (s32[], s32[], f32[3]) tuple(next, n, twice)
+}
+
+ENTRY main {
+  input = (s32[], f32[3]) parameter(0)
+  n = s32[] get-tuple-element(input), index=0
+  x = f32[3] get-tuple-element(input), index=1
+  zero = s32[] constant(0)
+  start = (s32[], s32[], f32[3]) tuple(zero, n, x)
+  loop = (s32[], s32[], f32[3]) while(start), condition=condition, body=body
+  y = f32[3] get-tuple-element(loop), index=2
+  nothing = f32[] constant(0)
+  total = f32[] reduce(y, nothing), dimensions={0}, to_apply=add
+  inner = (f32[]) tuple(total)
+  ROOT both = (f32[3], (f32[])) tuple(y, inner)
+}
+)";
+
+absl::Status Export(const std::string& path) {
+  const auto module = hlo::ParseHloText(kModule);
+  if (!module.ok()) return module.status();
+  const auto plan = LowerAndSchedule(*module, 1);
+  if (!plan.ok()) return plan.status();
+  return ExportModule(*module, *plan, path);
+}
+
+TEST(ExportModule, IsCalledWithTheArraysOfTuples) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.path() + "/doubles.so";
+  HONE_ASSERT_OK(Export(path));
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(library, nullptr) << dlerror();
+  const auto entry =
+      reinterpret_cast<EntryFunction>(dlsym(library, "hone_entry"));
+  ASSERT_NE(entry, nullptr);
+  const int32_t n = 5;
+  const float x[] = {1, 2, 3};
+  float y[3] = {};
+  float total = 0;
+  const void* arguments[] = {&n, x};
+  void* results[] = {y, &total};
+  entry(arguments, results);
+  EXPECT_THAT(y, ElementsAre(32, 64, 96));
+  EXPECT_EQ(total, 192);
+  dlclose(library);
+}
+
+TEST(ExportModule, HeaderNamesTheArraysOfTuples) {
+  const TemporaryDirectory directory;
+  HONE_ASSERT_OK(Export(directory.path() + "/doubles.so"));
+  std::ifstream file(directory.path() + "/doubles.h");
+  const std::string header((std::istreambuf_iterator<char>(file)), {});
+  EXPECT_THAT(header, HasSubstr("arguments[0]: input.0, s32[], 4 bytes"));
+  EXPECT_THAT(header, HasSubstr("arguments[1]: input.1, f32[3], 12 bytes"));
+  EXPECT_THAT(header, HasSubstr("results[0]: result.0, f32[3], 12 bytes"));
+  EXPECT_THAT(header, HasSubstr("results[1]: result.1.0, f32[], 4 bytes"));
+  EXPECT_THAT(header, HasSubstr("void doubles_entry("));
+}
+
+TEST(ExportModule, SaysWhatItCannotWrite) {
+  EXPECT_THAT(
+      Export("/tmp/doubles"),
+      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("/tmp/doubles")));
+  EXPECT_THAT(Export("/nonexistent/doubles.so"),
+              StatusIs(absl::StatusCode::kUnavailable, _));
+}
+
+// Multiplies each element by a factor; the loop is shared out between threads.
+absl::Status ExportScaled(int factor, const std::string& path) {
+  const auto program =
+      loops::ParseProgram(absl::Substitute("kernel scaled\n"
+                                           "argument x f32[300]\n"
+                                           "result y f32[300]\n"
+                                           "for i 300 parallel\n"
+                                           "| y[i] = x[i] * $0.0\n",
+                                           factor));
+  if (!program.ok()) return program.status();
+  return ExportKernel(*program, path);
+}
+
+auto ThreadsOfThisProcess() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/task"),
+                       std::filesystem::directory_iterator());
+}
+
+TEST(ExportKernel, SetsItsThreads) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.path() + "/scaled.so";
+  HONE_ASSERT_OK(ExportScaled(2, path));
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(library, nullptr) << dlerror();
+  const auto entry =
+      reinterpret_cast<EntryFunction>(dlsym(library, "hone_entry"));
+  const auto set_threads = reinterpret_cast<void (*)(int32_t)>(
+      dlsym(library, "hone_kernel_set_threads"));
+  ASSERT_NE(entry, nullptr);
+  ASSERT_NE(set_threads, nullptr);
+  const std::vector<float> x(300, 3.0f);
+  std::vector<float> y(300);
+  const void* arguments[] = {x.data()};
+  void* results[] = {y.data()};
+  const auto before = ThreadsOfThisProcess();
+  set_threads(1);
+  entry(arguments, results);
+  EXPECT_EQ(ThreadsOfThisProcess(), before);
+  set_threads(3);
+  entry(arguments, results);
+  EXPECT_EQ(ThreadsOfThisProcess(), before + 2);
+  EXPECT_THAT(y, ::testing::Each(6.0f));
+  dlclose(library);
+}
+
+TEST(ExportKernel, TwoAreLinkedIntoOneProgram) {
+  const TemporaryDirectory directory;
+  HONE_ASSERT_OK(ExportScaled(2, directory.path() + "/twice.so"));
+  HONE_ASSERT_OK(ExportScaled(3, directory.path() + "/thrice.so"));
+  std::ofstream(directory.path() + "/main.c") << R"(
+#include "twice.h"
+#include "thrice.h"
+int main(void) {
+  static float x[300], y[300], z[300], v[300];
+  const void* arguments[] = {x};
+  void *twice[] = {y}, *thrice[] = {z}, *first[] = {v};
+  for (int i = 0; i < 300; ++i) x[i] = (float)i;
+  twice_set_threads(2);
+  thrice_set_threads(3);
+  twice_entry(arguments, twice);
+  thrice_entry(arguments, thrice);
+  hone_entry(arguments, first);
+  for (int i = 0; i < 300; ++i) {
+    if (y[i] != 2.0f * x[i] || z[i] != 3.0f * x[i] || v[i] != y[i]) return 1;
+  }
+  return 0;
+}
+)";
+  for (const char* compiler :
+       {"cc -std=c11 -Wall -Wextra -Wredundant-decls -Werror -pedantic",
+        "c++ -xc++ -Wall -Werror"}) {
+    const std::string command = absl::StrCat(
+        "cd ", directory.path(), " && ", compiler,
+        " main.c -xnone ./twice.so ./thrice.so -Wl,-rpath,. -o main && ./main");
+    EXPECT_EQ(std::system(command.c_str()), 0) << command;
+  }
+}
+
+// Whatever the file is called, its header is valid C.
+TEST(ExportKernel, AnyFileNameGivesAHeader) {
+  const TemporaryDirectory directory;
+  for (const char* name : {"2mm", "int", "", "hone", "hone_kernel",
+                           "softmax.8x8", "a-b c", "\xce\xb5"}) {
+    const std::string library =
+        absl::StrCat(directory.path(), "/", name, ".so");
+    HONE_ASSERT_OK(ExportScaled(2, library)) << name;
+    std::ofstream(directory.path() + "/main.c")
+        << "#include \"" << name << ".h\"\n"
+        << "int main(void) {\n  static float x[300], y[300];\n"
+        << "  const void* arguments[] = {x};\n  void* results[] = {y};\n"
+        << "  x[7] = 1;\n  " << ExportedNames::Of(library).entry
+        << "(arguments, results);\n  return y[7] != 2.0f;\n}\n";
+    const std::string command = absl::StrCat(
+        "cd ", directory.path(),
+        " && cc -std=c11 -Wall -Wextra -Werror -pedantic main.c './", name,
+        ".so' -Wl,-rpath,. -o main && ./main");
+    EXPECT_EQ(std::system(command.c_str()), 0) << name;
+  }
+}
+
+}  // namespace
+}  // namespace hone::backends

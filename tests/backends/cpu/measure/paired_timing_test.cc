@@ -1,0 +1,113 @@
+#include "backends/cpu/measure/paired_timing.h"
+
+#include <cmath>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+#include "base/rng.h"
+#include "tests/support/fake_clock.h"
+
+namespace hone::backends {
+namespace {
+
+using ::hone::testing::FakeClock;
+
+// A kernel that takes `ns`, times what the machine does at the moment, times
+// log-normal noise.
+std::function<void()> Kernel(FakeClock& clock, Rng& rng, double& machine,
+                             double ns, double noise) {
+  return [&clock, &rng, &machine, ns, noise] {
+    const double normal = rng.Uniform() + rng.Uniform() + rng.Uniform() +
+                          rng.Uniform() - 2;  // Variance 1/3.
+    clock.Advance(
+        absl::Nanoseconds(ns * machine * std::exp(noise * 1.73 * normal)));
+    // A drift: a few percent from sample to sample.
+    machine *= std::exp(0.001 * (rng.Uniform() - 0.5));
+  };
+}
+
+TEST(PairedTiming, SeesHowMuchFasterOneIs) {
+  FakeClock clock;
+  Rng rng(1);
+  double machine = 1;
+  const PairedTiming timing =
+      TimePair(Kernel(clock, rng, machine, 100'000, 0.02),
+               Kernel(clock, rng, machine, 130'000, 0.02), clock, {});
+  EXPECT_NEAR(timing.ratio, 100.0 / 130, 0.02);
+  EXPECT_LE(timing.ratio_low, timing.ratio);
+  EXPECT_GE(timing.ratio_high, timing.ratio);
+  EXPECT_LT(timing.ratio_high, 1);
+  EXPECT_EQ(timing.a_ns.size(), 11u);
+  EXPECT_EQ(timing.b_ns.size(), 11u);
+}
+
+TEST(PairedTiming, EqualKernelsSeldomDiffer) {
+  int different = 0;
+  constexpr int kRuns = 400;
+  for (uint64_t seed = 0; seed < kRuns; ++seed) {
+    FakeClock clock;
+    Rng rng(seed);
+    double machine = 1;
+    const auto a = Kernel(clock, rng, machine, 2'000'000, 0.05);
+    PairedTimingOptions options;
+    options.seed = seed;
+    const PairedTiming timing = TimePair(a, a, clock, options);
+    different += timing.ratio_low > 1 || timing.ratio_high < 1 ? 1 : 0;
+  }
+  EXPECT_LE(different, kRuns * 5 / 100);
+}
+
+TEST(PairedTiming, WhatOneLeavesBehindIsNotHeldAgainstTheOther) {
+  FakeClock clock;
+  bool evicted = false;
+  const auto streams = [&] {
+    clock.Advance(absl::Milliseconds(2));
+    evicted = true;
+  };
+  const auto reuses = [&] {
+    clock.Advance(absl::Milliseconds(evicted ? 3 : 2));
+    evicted = false;
+  };
+  EXPECT_EQ(TimePair(streams, reuses, clock, {}).ratio, 1);
+}
+
+TEST(PairedTiming, GivesUpOnWhatHasLost) {
+  FakeClock clock;
+  Rng rng(1);
+  double machine = 1;
+  const PairedTiming timing =
+      TimePair(Kernel(clock, rng, machine, 500'000, 0.02),
+               Kernel(clock, rng, machine, 100'000, 0.02), clock, {});
+  EXPECT_EQ(timing.a_ns.size(), 3u);
+  EXPECT_NEAR(timing.ratio, 5, 0.3);
+}
+
+TEST(PairedTiming, SamplesOfFastKernelsAreManyCalls) {
+  FakeClock clock;
+  int64_t calls = 0;
+  const auto kernel = [&] {
+    ++calls;
+    clock.Advance(absl::Nanoseconds(1000));
+  };
+  PairedTimingOptions options;
+  options.pairs = 5;
+  const PairedTiming timing = TimePair(kernel, kernel, clock, options);
+  EXPECT_GE(calls, 2 * 5 * 1000);
+  for (double ns : timing.a_ns) EXPECT_NEAR(ns, 1000, 1);
+}
+
+TEST(MedianInterval, ComesFromTheBinomialDistribution) {
+  std::vector<double> sample;
+  EXPECT_EQ(MedianInterval(sample).low, 0);
+  for (int i = 1; i <= 11; ++i) sample.push_back(i);
+  // P(Bin(11, ½) ≤ 1) = 0.6 %, ≤ 2: 3.3 %.
+  EXPECT_EQ(MedianInterval(sample).low, 2);
+  EXPECT_EQ(MedianInterval(sample).high, 10);
+  sample.resize(4);
+  EXPECT_EQ(MedianInterval(sample).low, 1);
+  EXPECT_EQ(MedianInterval(sample).high, 4);
+}
+
+}  // namespace
+}  // namespace hone::backends

@@ -1,0 +1,106 @@
+"""Runs `hone` as a user does, for the tests of this folder.
+
+Each is called as: NAME_test.py BIN_DIR CORPUS_DIR [unittest arguments]
+"""
+
+import json
+import os
+import pathlib
+import socket
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BIN = pathlib.Path(sys.argv[1])
+CORPUS = pathlib.Path(sys.argv[2])
+MODULE = CORPUS / "mlp.train.hlo.zst"
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TINY = """HloModule tiny
+
+ENTRY main {
+  x = f32[4]{0} parameter(0)
+  zero = f32[] constant(0)
+  zeros = f32[4]{0} broadcast(zero), dimensions={}
+  dead = f32[4]{0} multiply(x, x)
+  ROOT sum = f32[4]{0} add(x, zeros)
+}
+"""
+ROWS = """HloModule rows
+
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT sum = f32[] add(a, b)
+}
+
+ENTRY main {
+  x = f32[5,37]{1,0} parameter(0)
+  zero = f32[] constant(0)
+  ROOT sums = f32[5]{0} reduce(x, zero), dimensions={1}, to_apply=add
+}
+"""
+LOOP = """HloModule loop
+
+body {
+  p = f32[4]{0} parameter(0)
+  ROOT r = f32[4]{0} add(p, p)
+}
+
+condition {
+  p = f32[4]{0} parameter(0)
+  ROOT c = pred[] constant(false)
+}
+
+ENTRY main {
+  x = f32[4]{0} parameter(0)
+  ROOT w = f32[4]{0} while(x), condition=condition, body=body
+}
+"""
+
+
+def hone(*arguments, server=None, stdin=None):
+    environment = dict(os.environ)
+    environment["HONE_SERVER"] = server or "127.0.0.1:1"
+    return subprocess.run([BIN / "hone", *map(str, arguments)],
+                          capture_output=True, text=True, env=environment,
+                          input=stdin, timeout=240)
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+class Scratch(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.write_text(text)
+        return path
+
+    def ok(self, result, status=0):
+        self.assertEqual(result.returncode, status,
+                         result.stdout + result.stderr)
+        return result
+
+    def json(self, *arguments, server=None, status=0):
+        result = self.ok(hone(*arguments, "--json", server=server), status)
+        return json.loads(result.stdout)
+
+    def one_line_error(self, result, status, *parts):
+        self.ok(result, status)
+        self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
+        self.assertTrue(result.stderr.startswith("hone: "), result.stderr)
+        for part in parts:
+            self.assertIn(part, result.stderr)
+
+
+def main():
+    """Runs the tests of the program."""
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])

@@ -1,0 +1,228 @@
+#!/usr/bin/env python3
+"""Kernels, shown, transformed, tuned and exported.
+
+command_line.py has the usage.
+"""
+
+import ctypes
+import re
+import subprocess
+import sys
+
+from command_line import LOOP, MODULE, ROOT, ROWS, Scratch, hone, main
+
+
+class Kernels(Scratch):
+    def setUp(self):
+        super().setUp()
+        self.module = self.write("rows.hlo", ROWS)
+
+    def test_shows_the_program_and_its_moves(self):
+        document = self.json("kernel", self.module, "--moves")
+        self.assertIn("+= x[i0,i1]", document["program"])
+        self.assertIn("split 0.1 8", document["moves"])
+        script = self.write("s.script", document["moves"][0] + "\n")
+        self.assertNotEqual(
+            self.json("kernel", self.module, "--replay", script)["program"],
+            document["program"])
+
+    def test_an_exported_kernel_is_called_from_python(self):
+        library = self.folder / "rows.so"
+        self.ok(hone("kernel", self.module, "--default", "--export", library))
+        self.assertIn("hone_entry", (self.folder / "rows.h").read_text())
+        entry = ctypes.CDLL(str(library)).hone_entry
+        x = (ctypes.c_float * (5 * 37))(*range(5 * 37))
+        y = (ctypes.c_float * 5)()
+        pointers = ctypes.c_void_p * 1
+        entry(pointers(ctypes.addressof(x)), pointers(ctypes.addressof(y)))
+        self.assertEqual(
+            list(y), [sum(range(37 * i, 37 * i + 37)) for i in range(5)])
+
+    def test_a_tuned_kernel_is_called_as_the_documentation_says(self):
+        """What docs/KERNELS.md has a user do, from its own text."""
+        text = (ROOT / "docs/KERNELS.md").read_text()
+        blocks = {language: code for language, code in re.findall(
+            r"```(\w*)\n(.*?)```", text, re.DOTALL)}
+        self.assertIn("main(void)", blocks["c"])
+        module = self.write("rows.hlo", blocks[""])
+        document = self.json("tune", module, "--task", "kernel", "--trials",
+                             "4", "--local", "--export",
+                             self.folder / "rows.so")
+        task = document["tasks"][0]
+        self.assertRegex(document["target"], "^cpu:[0-9a-f]{16}$")
+        self.assertEqual(task["default"]["unit"], "ns")
+        self.assertLessEqual(task["best"]["cost"], task["default"]["cost"])
+        self.assertIn("fresh process", task["verified"]["method"])
+        self.assertIn("script", task["best"]["decision"])
+        self.assertIn("for i0", (self.folder / "rows.h").read_text())
+        expected = "".join(f"{37 * i}\n" for i in range(5))
+        self.write("call.c", blocks["c"])
+        subprocess.run(["cc", "call.c", "./rows.so", "-Wl,-rpath,.", "-o", "call"],
+                       cwd=self.folder, check=True)
+        self.write("call.py", blocks["python"])
+        for command in (["./call"], [sys.executable, "call.py"]):
+            called = subprocess.run(command, cwd=self.folder, check=True,
+                                    capture_output=True, text=True)
+            self.assertEqual(called.stdout, expected)
+
+    def test_whole_modules_are_exported_when_they_are_tuned(self):
+        library = self.folder / "rows.so"
+        document = self.json("tune", self.module, "--target", "cpu", "--local",
+                             "--trials", "5", "--export", library)
+        self.assertEqual(document["target"], "hlo")
+        x = (ctypes.c_float * (5 * 37))(*range(5 * 37))
+        y = (ctypes.c_float * 5)()
+        pointers = ctypes.c_void_p * 1
+        ctypes.CDLL(str(library)).hone_entry(
+            pointers(ctypes.addressof(x)), pointers(ctypes.addressof(y)))
+        self.assertEqual(
+            list(y), [sum(range(37 * i, 37 * i + 37)) for i in range(5)])
+
+    def test_tuning_goes_on_where_it_was_and_is_found_again(self):
+        store = self.folder / "store"
+        arguments = ("tune", self.module, "--task", "kernel", "--trials", "5",
+                     "--optimizer", "random", "--local", "--state", store)
+        first = self.json(*arguments)["tasks"][0]
+        self.assertEqual((first["cache"], first["trials"]), ("miss", 5))
+        again = self.json(*arguments)["tasks"][0]
+        self.assertEqual(again["cache"], "hit")
+        self.assertEqual(again["best"], first["best"])
+
+    def test_kernels_that_cannot_be_tuned_say_why(self):
+        self.one_line_error(
+            hone("tune", self.module, "--task", "kernel", "--local",
+                 "--target", "tpu"), 2, "'tpu' is no device")
+        self.one_line_error(
+            hone("tune", self.module, "--task", "kernel", "--local",
+                 "--target", "cpu:0123456789abcdef"), 3,
+            "no device cpu:0123456789abcdef here")
+        self.one_line_error(
+            hone("tune", self.module, "--task", "kernel", "--local",
+                 "--trials", "2", "--export", self.folder / "rows.dll"), 2,
+            "expected *.so")
+        self.assertFalse((self.folder / "rows.dll").exists())
+
+    def test_the_bench_of_measurement_compares_kernels_with_themselves(self):
+        document = self.json(
+            "bench", "measurement", "--suite", ROOT / "bench/data/kernels",
+            "--comparisons", "2", "--rounds", "3")
+        for row in document["moves"]:
+            self.assertGreater(row["moves"], 0)
+        self.assertGreater(document["child_ms"], 0)
+        self.assertEqual([k["comparisons"] for k in document["identical"]],
+                         [2] * 5)
+
+    def test_the_bench_exports_default_and_tuned_kernels(self):
+        document = self.json(
+            "bench", "kernels", "--suite", ROOT / "bench/data/kernels",
+            "--only", "^row_sum_1001x777$", "--trials", "2", "--threads", "1",
+            "--python", "", "--objects", self.folder / "objects")
+        run, = document["runs"]
+        row, = run["kernels"]
+        self.assertEqual(row["tuned"]["trials"], 2)
+        self.assertGreater(row["tuned"]["best_ns"], 0)
+        for kind in ("default", "tuned"):
+            self.assertTrue((self.folder / "objects/1" / kind /
+                             "row_sum_1001x777.so").exists())
+
+    def test_a_bench_names_a_bad_expression(self):
+        for bench in ("kernels", "kernel-searches"):
+            self.one_line_error(hone("bench", bench, "--only", "("), 2,
+                                "not a regular expression")
+
+    def test_a_bench_names_what_its_suite_lacks(self):
+        def refused(*parts):
+            self.one_line_error(hone("bench", "kernels", "--suite",
+                                     self.folder), 2, *parts)
+        refused("suite.json: cannot be read", "--suite DIR")
+        self.write("suite.json", "{")
+        refused("suite.json: not JSON")
+        self.write("suite.json", '{"kernels": [{"name": 5}]}')
+        refused('entry {"name":5} lacks a name')
+
+    def test_the_kernels_bench_asks_for_its_peers_first(self):
+        self.one_line_error(
+            hone("bench", "kernels", "--suite", ROOT / "bench/data/kernels",
+                 "--python", self.folder / "none"), 2,
+            "expected a Python with jax and torch")
+
+    def test_shows_moves_and_time_unless_told_what_to_show(self):
+        document = self.json("kernel", self.module)
+        self.assertIn("split 0.1 8", document["moves"])
+        self.assertGreater(document["default"]["percent_of_roofline"], 0)
+        self.assertNotIn("default", self.json("kernel", self.module, "--moves"))
+
+    def test_times_it_beside_the_roofline(self):
+        timing = self.json("kernel", self.module, "--time")["default"]
+        self.assertEqual(timing["outcome"], "ok")
+        self.assertGreater(timing["ns"], 0)
+        self.assertGreater(timing["roofline_ns"], 0)
+
+    def test_whole_modules_run_natively(self):
+        native = self.json("run", MODULE, "--target", "cpu")["outputs"]
+        evaluated = self.json("run", MODULE)["outputs"]
+        self.assertEqual(len(native), len(evaluated))
+        for a, b in zip(native, evaluated):
+            self.assertEqual(a["shape"], b["shape"])
+            self.assertAlmostEqual(a["mean"], b["mean"], places=5)
+
+    def test_bad_steps_say_which_and_why(self):
+        script = self.write("s.script", "split 0.1 8\nvectorize 0\n")
+        self.one_line_error(
+            hone("kernel", self.module, "--replay", script), 2,
+            "step 2 (vectorize 0)", "the loop has")
+        script = self.write("u.script", "unheard_of 0\n")
+        self.one_line_error(
+            hone("kernel", self.module, "--replay", script), 2,
+            "u.script: step 1 (unheard_of 0): ", "'unheard_of'")
+
+    def test_bad_scripts_say_where(self):
+        def refused(script, *parts):
+            self.one_line_error(
+                hone("kernel", self.module, "--replay", script), 2, *parts)
+        refused(self.write("s.script", "# blocks\n\nsplit 0.1\nSplit 0 8\n"),
+                "s.script:4: 'Split 0 8', expected a step such as")
+        refused(self.write("p.script", "split 9 8\n"),
+                "p.script: step 1 (split 9 8): no node at this path, expected")
+        refused(self.folder / "no.script",
+                "no.script: cannot be read, expected a script")
+        refused(self.folder, "cannot be read, expected a script")
+        binary = self.folder / "b.script"
+        binary.write_bytes(bytes(range(1, 256)) * 100)
+        result = hone("kernel", self.module, "--replay", binary)
+        self.one_line_error(result, 2, "b.script:1: '\\x01\\x02")
+        self.assertTrue(result.stderr.isascii() or "…" in result.stderr)
+        self.assertLess(len(result.stderr), 500)
+
+    def test_an_empty_script_changes_nothing(self):
+        script = self.write("e.script", "")
+        self.assertEqual(
+            self.json("kernel", self.module, "--moves"),
+            self.json("kernel", self.module, "--moves", "--replay", script))
+
+    def test_exports_fail_before_any_work(self):
+        missing = self.folder / "no" / "k.so"
+        for command in (["kernel", self.module], ["run", self.module],
+                        ["tune", self.module, "--local"]):
+            result = hone(*command, "--export", missing)
+            self.one_line_error(result, 2, "k.so: cannot be written")
+            self.assertEqual(result.stdout, "")
+            result = hone(*command, "--export", self.folder / "k")
+            self.one_line_error(result, 2, "expected *.so")
+            self.assertEqual(result.stdout, "")
+
+    def test_an_export_of_a_module_says_where(self):
+        library = self.folder / "rows.so"
+        self.assertEqual(
+            self.json("run", self.module, "--export", library),
+            {"module": "rows", "exported": str(library)})
+        self.assertTrue(library.exists())
+
+    def test_control_flow_is_no_kernel(self):
+        module = self.write("loop.hlo", LOOP)
+        self.one_line_error(hone("kernel", module), 2, "no kernel for while",
+                            "expected a module without control flow")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""Commands that need no daemon.
+
+command_line.py has the usage.
+"""
+
+import subprocess
+
+from command_line import BIN, MODULE, TINY, Scratch, hone, main
+
+
+class LocalCommands(Scratch):
+    def test_stats_counts(self):
+        stats = self.json("stats", self.write("tiny.hlo", TINY))
+        self.assertEqual(stats["instructions"], 5)
+        self.assertEqual(stats["ops"], 5)
+        self.assertEqual(stats["flops"], 8)
+        self.assertGreater(stats["bytes"], 0)
+        self.assertEqual(stats["opcodes"]["add"], 1)
+
+    def test_opt_applies_passes_in_order(self):
+        out = self.folder / "out.hlo"
+        report = self.json("opt", self.write("tiny.hlo", TINY),
+                           "--passes=algsimp,dce", "-o", out)
+        self.assertEqual([p["pass"] for p in report["passes"]],
+                         ["algsimp", "dce"])
+        self.assertEqual(report["ops_before"], 5)
+        self.assertEqual(report["ops_after"], 1)
+        self.assertIn("parameter(0)", out.read_text())
+
+    def test_opt_runs_a_pipeline_and_writes_protos(self):
+        out = self.folder / "out.pb"
+        self.ok(hone("opt", MODULE, "--pipeline=xla-cpu", "-o", out))
+        before = self.json("stats", MODULE)["ops"]
+        self.assertLess(self.json("stats", out)["ops"], before)
+        self.assertTrue(self.json("diff", MODULE, out)["equal"])
+
+    def test_opt_prints_to_stdout(self):
+        result = self.ok(hone("opt", self.write("tiny.hlo", TINY)))
+        self.assertTrue(result.stdout.startswith("HloModule tiny"))
+
+    def test_tune_prints_its_report_beside_a_module_on_stdout(self):
+        path = self.write("tiny.hlo", TINY)
+        result = self.ok(hone("tune", path, "--local", "--trials", 5, "-o",
+                              "-"))
+        self.assertIn("module tiny\npass_order: ", result.stderr)
+        self.write("out.hlo", result.stdout)
+        self.assertTrue(
+            self.json("diff", path, self.folder / "out.hlo")["equal"])
+
+    def test_output_that_cannot_be_written_is_an_error(self):
+        path = self.write("tiny.hlo", TINY)
+        for command in (["list", "passes"], ["--help"], ["opt", path],
+                        ["stats", path, "--json"]):
+            with open("/dev/full", "w") as full:
+                result = subprocess.run([BIN / "hone", *map(str, command)],
+                                        stdout=full, stderr=subprocess.PIPE,
+                                        text=True, timeout=60)
+            self.assertEqual(result.returncode, 3, command)
+            self.assertIn("hone: stdout: cannot be written, expected",
+                          result.stderr)
+
+    def test_stats_names_the_modeled_time(self):
+        stats = self.json("stats", self.write("tiny.hlo", TINY))
+        self.assertGreater(stats["modeled_ns"], 0)
+
+    def test_seeds_have_64_bits(self):
+        path = self.write("tiny.hlo", TINY)
+        document = self.json("run", path, "--seed", 2**64 - 1)
+        self.assertEqual(document["seed"], 2**64 - 1)
+
+    def test_run_evaluates(self):
+        document = self.json("run", self.write("tiny.hlo", TINY))
+        self.assertEqual(document["outputs"][0]["shape"], "f32[4]")
+        again = self.json("run", self.folder / "tiny.hlo")
+        self.assertEqual(document["outputs"], again["outputs"])
+        other = self.json("run", self.folder / "tiny.hlo", "--seed", 1)
+        self.assertNotEqual(document["outputs"], other["outputs"])
+
+    def test_diff_says_no_with_status_1(self):
+        a = self.write("a.hlo", TINY)
+        b = self.write("b.hlo", TINY.replace("add(x, zeros)",
+                                             "subtract(zeros, x)"))
+        document = self.json("diff", a, b, status=1)
+        self.assertFalse(document["equal"])
+        self.assertIn("[", document["explanation"])
+
+    def test_lists(self):
+        self.assertIn({"id": "dce", "origin": "upstream",
+                       "numeric_class": "exact"},
+                      self.json("list", "passes")["passes"])
+        self.assertIn("beam", self.json("list", "optimizers")["optimizers"])
+        self.assertEqual(self.json("list", "tasks")["tasks"],
+                         ["kernel", "pass_order"])
+        self.assertIn("xla-cpu", self.json("list", "pipelines")["pipelines"])
+        self.assertIn("split", self.json("list", "transforms")["transforms"])
+
+    def test_tune_local_verifies_and_resumes(self):
+        out = self.folder / "tuned.hlo"
+        arguments = ("tune", MODULE, "--local", "--trials", 60, "--state",
+                     self.folder / "state")
+        first = self.json(*arguments, "-o", out)
+        task = first["tasks"][0]
+        self.assertEqual(task["cache"], "miss")
+        self.assertLessEqual(task["best"]["cost"], task["default"]["cost"])
+        self.assertEqual(task["default"]["unit"], "ops")
+        self.assertIn("evaluator", task["verified"]["method"])
+        self.assertEqual(self.json("stats", out)["ops"], task["best"]["cost"])
+        again = self.json(*arguments)["tasks"][0]
+        self.assertEqual(again["cache"], "hit")
+        self.assertEqual(again["best"], task["best"])
+
+
+if __name__ == "__main__":
+    main()
