@@ -1,6 +1,6 @@
 #include "base/child_process.h"
 
-#include <cstring>
+#include <system_error>
 
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
@@ -17,6 +17,7 @@ namespace {
 // Pointers to strings as C functions take them. They do not write to them.
 std::vector<char*> Pointers(const std::vector<std::string>& strings) {
   std::vector<char*> pointers;
+  pointers.reserve(strings.size() + 1);
   for (const std::string& string : strings) {
     pointers.push_back(const_cast<char*>(string.c_str()));
   }
@@ -54,8 +55,9 @@ absl::StatusOr<pid_t> StartChildProcess(const ChildProcessOptions& options) {
                    Pointers(arguments).data(), Pointers(environment).data());
   posix_spawn_file_actions_destroy(&actions);
   if (error == 0) return pid;
-  return absl::InternalError(absl::StrCat("cannot start ", options.program,
-                                          ": ", std::strerror(error)));
+  return absl::InternalError(
+      absl::StrCat("cannot start ", options.program, ": ",
+                   std::generic_category().message(error)));
 }
 
 }  // namespace hone

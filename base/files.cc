@@ -2,7 +2,6 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <system_error>
 
@@ -59,8 +58,8 @@ absl::Status WriteFileAtomically(const std::string& path,
   const int error = IsStream(path) ? Write(path, "wbe", bytes)
                                    : Replace(BehindLinks(path), bytes);
   if (error == 0) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat(path, ": cannot be written: ", std::strerror(error)));
+  return absl::InvalidArgumentError(absl::StrCat(
+      path, ": cannot be written: ", std::generic_category().message(error)));
 }
 
 }  // namespace hone

@@ -1,7 +1,6 @@
 #include "cli/command.h"
 
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <iostream>
 #include <system_error>
@@ -127,9 +126,9 @@ absl::Status CheckWritable(const std::string& path) {
     failure = ENOTDIR;
   }
   if (failure == 0) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat(path, ": cannot be written: ", std::strerror(failure),
-                   ", expected a file in a folder that can be written to"));
+  return absl::InvalidArgumentError(absl::StrCat(
+      path, ": cannot be written: ", std::generic_category().message(failure),
+      ", expected a file in a folder that can be written to"));
 }
 
 absl::Status CheckModuleOutput(const Context& context,

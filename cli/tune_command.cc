@@ -353,7 +353,7 @@ absl::StatusOr<int> Run(const Options& options, const Context& context) {
   HONE_ASSIGN_OR_RETURN(std::string bytes, hlo::ReadFileBytes(options.file));
   HONE_ASSIGN_OR_RETURN(const hlo::Module module,
                         hlo::ReadModuleFile(options.file));
-  const std::string name = module.name();
+  const std::string& name = module.name();
   bool local = options.local;
   // A server that was named has to be there.
   if (!local && context.server == kDefaultServer &&

@@ -43,7 +43,7 @@ constexpr absl::Duration kLastBackoff = absl::Seconds(10);
 class ShutdownRequest {
  public:
   explicit ShutdownRequest(bool at_eof) {
-    instance_ = this;
+    instance = this;
     if (pipe(wake_) != 0) return;
     for (int number : {SIGINT, SIGTERM}) signal(number, OnSignal);
     signal(SIGPIPE, SIG_IGN);
@@ -76,7 +76,7 @@ class ShutdownRequest {
  private:
   static void OnSignal(int) {
     const char byte = 0;
-    (void)!write(instance_->wake_[1], &byte, 1);
+    (void)!write(instance->wake_[1], &byte, 1);
   }
 
   void Watch(bool at_eof) {
@@ -96,7 +96,7 @@ class ShutdownRequest {
     if (context_ != nullptr) context_->TryCancel();
   }
 
-  static ShutdownRequest* instance_;
+  static ShutdownRequest* instance;
   int wake_[2] = {-1, -1};
   std::atomic<bool> requested_ = false;
   absl::Mutex mu_;
@@ -104,7 +104,7 @@ class ShutdownRequest {
   std::thread watcher_;
 };
 
-ShutdownRequest* ShutdownRequest::instance_ = nullptr;
+ShutdownRequest* ShutdownRequest::instance = nullptr;
 
 // Writes messages to stderr, as text or, like honed --log-json, as one JSON
 // object per line.

@@ -155,6 +155,8 @@ absl::string_view View(std::string_view text) {
 
 }  // namespace
 
+// Called before there are threads.
+// NOLINTBEGIN(concurrency-mt-unsafe)
 std::string Config::DefaultStateDirectory() {
   if (const char* state = std::getenv("XDG_STATE_HOME");
       state != nullptr && *state == '/') {
@@ -163,6 +165,7 @@ std::string Config::DefaultStateDirectory() {
   const char* home = std::getenv("HOME");
   return absl::StrCat(home == nullptr ? "" : home, "/.local/state/hone");
 }
+// NOLINTEND(concurrency-mt-unsafe)
 
 int Config::DefaultRunningTunings() {
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency() / 2));

@@ -209,8 +209,8 @@ absl::Status TuningExecutor::CheckQueue() {
   // The submission that asks is one of those being created.
   const size_t active =
       queue_.size() + static_cast<size_t>(running_) + creating_.size() - 1;
-  if (active <
-      static_cast<size_t>(options_.max_queued + options_.max_running)) {
+  if (active < static_cast<size_t>(options_.max_queued) +
+                   static_cast<size_t>(options_.max_running)) {
     return absl::OkStatus();
   }
   metrics_.RpcRejected("queue_full").Increment();

@@ -2,7 +2,7 @@
 
 #include <cerrno>
 #include <cstdint>
-#include <cstring>
+#include <system_error>
 
 #include "absl/strings/str_cat.h"
 #include <unistd.h>
@@ -36,8 +36,8 @@ absl::Status WriteAll(int fd, absl::string_view bytes) {
     const ssize_t written = write(fd, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) {
-      return absl::InternalError(
-          absl::StrCat("cannot write to a pipe: ", std::strerror(errno)));
+      return absl::InternalError(absl::StrCat(
+          "cannot write to a pipe: ", std::generic_category().message(errno)));
     }
     bytes.remove_prefix(static_cast<size_t>(written));
   }

@@ -16,6 +16,7 @@ std::vector<backends::KernelDevice> FleetKernels::Devices() {
         backends::FromProto(worker.device());
   }
   std::vector<backends::KernelDevice> list;
+  list.reserve(devices.size());
   for (auto& [_, device] : devices) list.push_back(std::move(device));
   return list;
 }

@@ -1,8 +1,8 @@
 #include "storage/sqlite/status.h"
 
 #include <cerrno>
-#include <cstring>
 #include <string>
+#include <system_error>
 
 #include "absl/strings/str_cat.h"
 #include <sqlite3.h>
@@ -55,7 +55,7 @@ absl::Status StatusOfCode(int code, int system_error,
                           absl::string_view message) {
   std::string text = absl::StrCat(message, " (", sqlite3_errstr(code), ")");
   if (system_error != 0) {
-    absl::StrAppend(&text, ": ", strerror(system_error));
+    absl::StrAppend(&text, ": ", std::generic_category().message(system_error));
   }
   return absl::Status(CodeOf(code, system_error), text);
 }
@@ -69,7 +69,8 @@ absl::Status StatusOfErrno(int error, absl::string_view doing,
                                     ? absl::StatusCode::kPermissionDenied
                                     : absl::StatusCode::kUnavailable;
   return absl::Status(
-      code, absl::StrCat("cannot ", doing, " '", path, "': ", strerror(error)));
+      code, absl::StrCat("cannot ", doing, " '", path,
+                         "': ", std::generic_category().message(error)));
 }
 
 }  // namespace hone::storage::sqlite

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <fstream>
+#include <system_error>
 
 #include "absl/strings/str_cat.h"
 #include <poll.h>
@@ -57,8 +57,8 @@ int64_t AddressSpace() {
 absl::StatusOr<bool> AwaitEnd(pid_t child, absl::Duration timeout) {
   const int fd = static_cast<int>(syscall(SYS_pidfd_open, child, 0));
   if (fd < 0) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("cannot wait for a process: ", std::strerror(errno)));
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "cannot wait for a process: ", std::generic_category().message(errno)));
   }
   pollfd poll_fd = {fd, POLLIN, 0};
   const auto milliseconds =
@@ -95,7 +95,8 @@ absl::StatusOr<std::unique_ptr<SharedMemory>> SharedMemory::Create(
                              MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapping == MAP_FAILED) {
     return absl::ResourceExhaustedError(absl::StrCat(
-        "no ", bytes, " bytes of shared memory: ", std::strerror(errno)));
+        "no ", bytes,
+        " bytes of shared memory: ", std::generic_category().message(errno)));
   }
   auto* const start = static_cast<std::byte*>(mapping);
   if (mprotect(start + kPage, static_cast<size_t>(inner),
@@ -117,8 +118,8 @@ absl::StatusOr<ChildOutcome> RunInChild(const std::function<void()>& body,
   const int64_t address_space = AddressSpace();
   const pid_t child = fork();
   if (child < 0) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("cannot start a process: ", std::strerror(errno)));
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "cannot start a process: ", std::generic_category().message(errno)));
   }
   if (child == 0) RunChild(body, limits, address_space);
 

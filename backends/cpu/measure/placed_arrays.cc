@@ -1,7 +1,7 @@
 #include "backends/cpu/measure/placed_arrays.h"
 
 #include <cerrno>
-#include <cstring>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -31,7 +31,8 @@ absl::StatusOr<std::unique_ptr<PlacedArrays>> PlacedArrays::Create(
            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapping == MAP_FAILED) {
     return absl::ResourceExhaustedError(absl::StrCat(
-        "no ", mapped_bytes, " bytes for arrays: ", std::strerror(errno)));
+        "no ", mapped_bytes,
+        " bytes for arrays: ", std::generic_category().message(errno)));
   }
   auto* const start = static_cast<std::byte*>(mapping);
   std::byte* next =
