@@ -46,7 +46,7 @@ absl::StatusOr<Literal> EvaluateInstruction(const Module& module,
   const evaluator::Kernel kernel = evaluator::KernelFor(instruction.opcode());
   if (kernel == nullptr) return evaluator::UnimplementedError(instruction);
   for (const Literal& operand : operands) {
-    if (operand.is_elided()) {
+    if (HasElidedValues(operand)) {
       return evaluator::UnimplementedError(
           instruction, "an operand's values were left out of the text");
     }

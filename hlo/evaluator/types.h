@@ -42,7 +42,8 @@ using Wrapping = std::conditional_t<
     std::make_unsigned_t<std::conditional_t<std::same_as<T, bool>, int, T>>>;
 
 // The type that arithmetic on `type` is done in: f32 for the narrow floats,
-// which are rounded after every operation; s8 and u8 for sub-byte integers.
+// which are rounded after every operation; s8 and u8 for sub-byte integers
+// (see SubByteFn for the opcodes that must know the width).
 inline ElementType ComputeType(ElementType type) {
   switch (KindOf(type)) {
     case ElementKind::kFloat:

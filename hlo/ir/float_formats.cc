@@ -55,8 +55,34 @@ Format FormatOf(ElementType type) {
   }
 }
 
-int Width(const Format& f) {
-  return f.exponent_bits + f.mantissa_bits + (f.has_sign ? 1 : 0);
+// The bits of exponent and mantissa.
+unsigned MagnitudeMask(const Format& f) {
+  return (1u << (f.exponent_bits + f.mantissa_bits)) - 1;
+}
+
+unsigned SignBit(const Format& f) {
+  return f.has_sign ? MagnitudeMask(f) + 1 : 0;
+}
+
+bool HasNan(const Format& f) {
+  return f.ieee || f.negative_zero_is_nan || f.all_ones_is_nan;
+}
+
+// The pattern of infinity in a format that has it.
+unsigned InfinityOf(const Format& f) {
+  return ((1u << f.exponent_bits) - 1) << f.mantissa_bits;
+}
+
+// The pattern of the largest finite value.
+unsigned LargestOf(const Format& f) {
+  if (f.ieee) return InfinityOf(f) - 1;
+  return f.all_ones_is_nan ? MagnitudeMask(f) - 1 : MagnitudeMask(f);
+}
+
+// The pattern of a NaN with this sign bit; negative zero without a NaN.
+unsigned NanOf(const Format& f, unsigned sign) {
+  if (f.ieee) return sign | InfinityOf(f) | (1u << (f.mantissa_bits - 1));
+  return f.all_ones_is_nan ? sign | MagnitudeMask(f) : SignBit(f);
 }
 
 }  // namespace
@@ -104,25 +130,19 @@ uint16_t FloatToF16(float value) {
 
 float MiniFloatToFloat(ElementType type, uint8_t bits) {
   const Format f = FormatOf(type);
-  const unsigned width_mask = (1u << Width(f)) - 1;
-  const unsigned b = bits & width_mask;
-  const bool negative = f.has_sign && (b >> (Width(f) - 1)) != 0;
-  const unsigned magnitude = f.has_sign ? b & ((1u << (Width(f) - 1)) - 1) : b;
+  const unsigned sign = SignBit(f);
+  const bool negative = (bits & sign) != 0;
+  const unsigned magnitude = bits & MagnitudeMask(f);
   const unsigned exponent = magnitude >> f.mantissa_bits;
   const unsigned mantissa = magnitude & ((1u << f.mantissa_bits) - 1);
-  const unsigned top = (1u << f.exponent_bits) - 1;
-  const unsigned ones =
-      (top << f.mantissa_bits) | ((1u << f.mantissa_bits) - 1);
-  const float nan = std::numeric_limits<float>::quiet_NaN();
-  if (f.negative_zero_is_nan && negative && magnitude == 0) return nan;
-  if (f.all_ones_is_nan && magnitude == ones) return nan;
-  if (f.ieee && exponent == top) {
-    if (mantissa != 0) return nan;
-    const float inf = std::numeric_limits<float>::infinity();
-    return negative ? -inf : inf;
-  }
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  if (f.negative_zero_is_nan && negative && magnitude == 0) return kNan;
   float value;
-  if (exponent == 0 && f.has_sign) {
+  if (f.all_ones_is_nan && magnitude == MagnitudeMask(f)) {
+    value = kNan;
+  } else if (f.ieee && magnitude >= InfinityOf(f)) {
+    value = mantissa != 0 ? kNan : std::numeric_limits<float>::infinity();
+  } else if (exponent == 0 && f.has_sign) {
     value =
         std::ldexp(static_cast<float>(mantissa), 1 - f.bias - f.mantissa_bits);
   } else {
@@ -133,61 +153,42 @@ float MiniFloatToFloat(ElementType type, uint8_t bits) {
 }
 
 uint8_t FloatToMiniFloat(ElementType type, float value) {
-  // Nearest value by search over at most 256 patterns: these formats only
-  // appear in conversions, where clarity is worth more than speed.
   const Format f = FormatOf(type);
-  const unsigned count = 1u << Width(f);
-  const bool want_negative = std::signbit(value) && f.has_sign;
-  // No signed format reaches 2^20: clamping keeps distances of huge values
-  // apart.
-  const double wide = static_cast<double>(value);
-  const double target = f.has_sign ? std::clamp(wide, -0x1p20, 0x1p20) : wide;
-  unsigned best = 0;
-  double best_distance = std::numeric_limits<double>::infinity();
-  bool found_nan = false;
-  unsigned nan_pattern = 0;
-  for (unsigned b = 0; b < count; ++b) {
-    const float candidate = MiniFloatToFloat(type, static_cast<uint8_t>(b));
-    if (std::isnan(candidate)) {
-      if (!found_nan) nan_pattern = b;
-      found_nan = true;
-      continue;
-    }
-    if (std::isnan(value)) continue;
-    if (std::signbit(candidate) != want_negative && candidate != 0) continue;
-    if (std::isinf(candidate)) continue;
-    const double distance = std::fabs(static_cast<double>(candidate) - target);
-    const bool tie = distance == best_distance;
-    const bool sign_match = std::signbit(candidate) == want_negative;
-    if (distance < best_distance || (tie && sign_match && b % 2 == 0)) {
-      best = b;
-      best_distance = distance;
-    }
+  const unsigned sign = std::signbit(value) ? SignBit(f) : 0;
+  const unsigned nan = NanOf(f, sign);
+  // Only f8e8m0fnu has no sign, and it has no zero.
+  const bool has_value = f.has_sign || value > 0;
+  if (std::isnan(value) || !has_value) return static_cast<uint8_t>(nan);
+  unsigned magnitude = MagnitudeMask(f) + 1;
+  if (!std::isinf(value)) {
+    // Below the smallest normal value, the distance of neighbors stays.
+    const int smallest = f.has_sign ? 1 - f.bias : -f.bias;
+    const int exponent =
+        value == 0 ? smallest : std::max(std::ilogb(value), smallest);
+    const double steps = std::nearbyint(std::ldexp(
+        std::fabs(static_cast<double>(value)), f.mantissa_bits - exponent));
+    // Steps beyond the subnormal values, or a carry into the next exponent, add
+    // up to the right pattern.
+    const int pattern = ((exponent - smallest) << f.mantissa_bits) +
+                        static_cast<int>(steps) - (f.has_sign ? 0 : 1);
+    magnitude = static_cast<unsigned>(std::max(pattern, 0));
   }
-  if (std::isnan(value)) return static_cast<uint8_t>(nan_pattern);
-  // Beyond the largest finite value by half a step or more: infinity where
-  // the format has it, NaN where it only has that, else saturation.
-  const float nearest = MiniFloatToFloat(type, static_cast<uint8_t>(best));
-  const float below =
-      MiniFloatToFloat(type, static_cast<uint8_t>(best > 0 ? best - 1 : best));
-  const double half_step =
-      std::fabs(static_cast<double>(nearest) - static_cast<double>(below)) / 2;
-  const bool is_largest =
-      best + 1 == count ||
-      !(std::fabs(MiniFloatToFloat(type, static_cast<uint8_t>(best + 1))) >
-        std::fabs(nearest)) ||
-      std::isinf(MiniFloatToFloat(type, static_cast<uint8_t>(best + 1)));
-  if (std::isinf(value) ||
-      (is_largest && std::fabs(value) > std::fabs(nearest) &&
-       best_distance >= half_step)) {
-    if (f.ieee) {
-      const unsigned infinity = ((1u << f.exponent_bits) - 1)
-                                << f.mantissa_bits;
-      return static_cast<uint8_t>(infinity | (want_negative ? count / 2 : 0u));
-    }
-    if (found_nan) return static_cast<uint8_t>(nan_pattern);
+  if (magnitude > LargestOf(f)) {
+    if (f.ieee) return static_cast<uint8_t>(sign | InfinityOf(f));
+    if (HasNan(f)) return static_cast<uint8_t>(nan);
+    magnitude = LargestOf(f);
   }
-  return static_cast<uint8_t>(best);
+  // The pattern of negative zero may mean NaN.
+  if (magnitude == 0 && f.negative_zero_is_nan) return 0;
+  return static_cast<uint8_t>(sign | magnitude);
+}
+
+float RoundToOdd(double value) {
+  float result = static_cast<float>(value);
+  const double back = static_cast<double>(result);
+  if (back == value || std::isnan(value)) return result;
+  if (std::fabs(back) > std::fabs(value)) result = std::nextafter(result, 0.0f);
+  return std::bit_cast<float>(std::bit_cast<uint32_t>(result) | 1);
 }
 
 }  // namespace hone::hlo

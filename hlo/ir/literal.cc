@@ -1,5 +1,6 @@
 #include "hlo/ir/literal.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -139,9 +140,9 @@ void Literal::SetDouble(int64_t i, double value) {
     case ElementType::kF32:
       return Store<float>(d, i, static_cast<float>(value));
     case ElementType::kF16:
-      return Store<uint16_t>(d, i, FloatToF16(static_cast<float>(value)));
+      return Store<uint16_t>(d, i, FloatToF16(RoundToOdd(value)));
     case ElementType::kBf16:
-      return Store<uint16_t>(d, i, FloatToBf16(static_cast<float>(value)));
+      return Store<uint16_t>(d, i, FloatToBf16(RoundToOdd(value)));
     case ElementType::kC64:
       Store<float>(d, 2 * i, static_cast<float>(value));
       return Store<float>(d, 2 * i + 1, 0.0f);
@@ -157,8 +158,7 @@ void Literal::SetDouble(int64_t i, double value) {
       break;
   }
   if (IsFloat(type)) {
-    return Store<uint8_t>(d, i,
-                          FloatToMiniFloat(type, static_cast<float>(value)));
+    return Store<uint8_t>(d, i, FloatToMiniFloat(type, RoundToOdd(value)));
   }
   SetInt(i, SaturatingTruncate(value));
 }
@@ -217,6 +217,12 @@ std::vector<Literal> Leaves(const Literal& literal) {
     for (Literal& leaf : Leaves(element)) leaves.push_back(std::move(leaf));
   }
   return leaves;
+}
+
+bool HasElidedValues(const Literal& literal) {
+  return literal.is_elided() ||
+         std::any_of(literal.elements().begin(), literal.elements().end(),
+                     HasElidedValues);
 }
 
 }  // namespace hone::hlo

@@ -91,6 +91,9 @@ using LiteralPtr = std::shared_ptr<const Literal>;
 // The arrays of a value in order, tuples taken apart.
 std::vector<Literal> Leaves(const Literal& literal);
 
+// Returns true if an array of the value is elided.
+bool HasElidedValues(const Literal& literal);
+
 }  // namespace hone::hlo
 
 #endif  // HONE_HLO_IR_LITERAL_H_

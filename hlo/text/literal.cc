@@ -30,6 +30,12 @@ int PayloadBits(ElementType type) {
       return 10;
     case ElementType::kBf16:
       return 7;
+    case ElementType::kF8e3m4:
+      return 4;
+    case ElementType::kF8e4m3:
+      return 3;
+    case ElementType::kF8e5m2:
+      return 2;
     default:
       return 0;
   }
@@ -53,7 +59,8 @@ uint64_t LoadBits(const std::byte* data, int64_t i, int64_t width) {
   return bits;
 }
 
-// The bits of `value` in a float format; an overflow becomes an infinity.
+// The bits of `value` in a float format; an overflow becomes an infinity. As
+// XLA does, rounds twice for 16 bits (by way of f32) and once for fewer.
 uint64_t FloatBits(ElementType type, double value) {
   uint64_t bits = 0;
   const float narrow = static_cast<float>(value);
@@ -69,7 +76,7 @@ uint64_t FloatBits(ElementType type, double value) {
     case ElementType::kBf16:
       return FloatToBf16(narrow);
     default:
-      return FloatToMiniFloat(type, narrow);
+      return FloatToMiniFloat(type, RoundToOdd(value));
   }
 }
 
@@ -289,7 +296,7 @@ class LiteralReader {
       value = std::strtod(std::string(text).c_str(), nullptr);
     }
     const uint64_t bits = FloatBits(type, negative ? -std::fabs(value) : value);
-    if (digits != "inf" && std::isinf(FloatValue(type, bits))) {
+    if (digits != "inf" && !std::isfinite(FloatValue(type, bits))) {
       return lexer_.Fail(
           text.data(),
           absl::StrCat("the value ", text, " is out of range, expected ",
@@ -314,7 +321,7 @@ class LiteralReader {
       uint64_t payload = 0;
       const auto [end, error] = std::from_chars(
           digits.data(), digits.data() + digits.size(), payload, 16);
-      // Formats of 8 bits have no payload to keep: any will do.
+      // The others have no payload to keep: any will do.
       const bool fits = payload_bits == 0 || payload >> payload_bits == 0;
       if (error != std::errc() || end != digits.data() + digits.size() ||
           payload == 0 || !fits) {
@@ -341,7 +348,9 @@ class LiteralReader {
 void AppendFloat(ElementType type, uint64_t bits, std::string& out) {
   const double value = FloatValue(type, bits);
   if (std::isnan(value)) {
-    out += (bits >> (BitWidth(type) - 1)) != 0 ? "-nan" : "nan";
+    const bool negative =
+        type != ElementType::kF8e8m0fnu && (bits >> (BitWidth(type) - 1)) != 0;
+    out += negative ? "-nan" : "nan";
     const int payload_bits = PayloadBits(type);
     if (payload_bits == 0) return;
     const uint64_t payload = bits & ((uint64_t{1} << payload_bits) - 1);
@@ -361,6 +370,9 @@ void AppendFloat(ElementType type, uint64_t bits, std::string& out) {
     result = std::to_chars(buffer, end, value);
   } else if (type == ElementType::kF32) {
     result = std::to_chars(buffer, end, static_cast<float>(value));
+  } else if (type == ElementType::kF8e8m0fnu && bits == 0) {
+    // XLA rounds up if the digits say a little more than 2^-127.
+    result = std::to_chars(buffer, end, value);
   } else {
     // Enough digits to tell neighbors apart in any narrower format.
     const int precision = type == ElementType::kF16    ? 5
@@ -369,7 +381,14 @@ void AppendFloat(ElementType type, uint64_t bits, std::string& out) {
     result = std::to_chars(buffer, end, value, std::chars_format::general,
                            precision);
   }
-  out.append(buffer, result.ptr);
+  const absl::string_view digits(buffer,
+                                 static_cast<size_t>(result.ptr - buffer));
+  out.append(digits.data(), digits.size());
+  // XLA takes what looks like an integer for an int64_t.
+  if (std::fabs(value) >= 0x1p63 && std::isfinite(value) &&
+      digits.find_first_of(".e") == digits.npos) {
+    out += ".0";
+  }
 }
 
 void AppendElement(const Literal& literal, int64_t i, std::string& out) {

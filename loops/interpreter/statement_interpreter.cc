@@ -145,8 +145,7 @@ StatementInterpreter::StepId StatementInterpreter::Convert(StepId value,
                                                            ElementType from,
                                                            ElementType to) {
   if (from == to) return value;
-  for (ElementType next : {ComputeType(from), ComputeType(to), to}) {
-    if (from == next) continue;
+  for (ElementType next : hlo::evaluator::ConversionPath(from, to)) {
     Step step;
     step.kind = Kind::kCall;
     step.fn = hlo::evaluator::ConvertFn(from, next);

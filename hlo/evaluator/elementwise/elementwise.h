@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "absl/container/inlined_vector.h"
+
 #include "hlo/ir/attributes.h"
 #include "hlo/ir/element_type.h"
 #include "hlo/ir/opcode.h"
@@ -21,13 +23,24 @@ ElementwiseFn UnaryFn(Opcode opcode, ElementType type);
 ElementwiseFn BinaryFn(Opcode opcode, ElementType type);
 ElementwiseFn CompareFn(ComparisonDirection direction, bool total_order,
                         ElementType type);
+// The total order of a float format of 8 bits; reads elements as stored, since
+// the compute type does not tell all NaNs apart.
+ElementwiseFn CompareMiniFloatsFn(ComparisonDirection direction,
+                                  ElementType type);
+// The function of an opcode for which 8 bits do not give the same low bits as
+// the sub-byte integers of `type`; null for other opcodes and types. Elements
+// are in the compute type.
+ElementwiseFn SubByteFn(Opcode opcode, ElementType type);
 ElementwiseFn ClampFn(ElementType type);
 // select(pred, a, b) over elements of `width` bytes.
 ElementwiseFn SelectFn(int64_t width);
 // Conversion with XLA's rules: floats to integers truncate and saturate, NaN
-// becomes 0. Either type may also be a narrow one if the other is its compute
-// type.
+// becomes 0. Both are compute types, or one step of a ConversionPath.
 ElementwiseFn ConvertFn(ElementType from, ElementType to);
+// The types that a conversion takes its values through, in order, the last of
+// them `to`; each step rounds or saturates at most as the whole does.
+using TypePath = absl::InlinedVector<ElementType, 3>;
+TypePath ConversionPath(ElementType from, ElementType to);
 // Copies elements of `width` bytes.
 ElementwiseFn CopyFn(int64_t width);
 

@@ -61,14 +61,13 @@ std::optional<ElementwiseProgram::Register> ElementwiseProgram::AddInstruction(
   }
   const ElementType result_type = instruction.shape().element_type();
   const ElementType operand_type = type(operands.back());
-  const ElementType compute_type = ComputeType(operand_type);
   ElementType computed = ComputeType(result_type);
   if (instruction.opcode() == Opcode::kCopy) return operands[0];
   if (instruction.opcode() == Opcode::kConvert) {
-    // Through the compute types; each step rounds at most once.
-    std::optional<Register> r = Converted(operands[0], compute_type);
-    if (r) r = Converted(*r, computed);
-    if (r) r = Converted(*r, result_type);
+    std::optional<Register> r = operands[0];
+    for (ElementType step : ConversionPath(operand_type, result_type)) {
+      if (r) r = Converted(*r, step);
+    }
     return r;
   }
   const auto [fn, moves_data] =

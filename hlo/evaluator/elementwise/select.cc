@@ -77,6 +77,20 @@ ElementwiseFn CompareFnFor(bool total_order, ElementType type) {
   });
 }
 
+// Compares sign and magnitude, or unsigned bits.
+template <typename Op, bool kHasSign>
+void CompareBytes(const void* const* operands, void* result, int64_t n) {
+  const auto* a = static_cast<const int8_t*>(operands[0]);
+  const auto* b = static_cast<const int8_t*>(operands[1]);
+  const auto key = [](int8_t bits) {
+    const int x = bits;
+    return kHasSign ? x ^ ((x >> 7) & 0x7f) : x & 0xff;
+  };
+  bool* out = static_cast<bool*>(result);
+  HONE_VECTORIZE
+  for (int64_t i = 0; i < n; ++i) out[i] = Op::Apply(key(a[i]), key(b[i]));
+}
+
 template <typename T>
 void SelectLoop(const void* const* operands, void* result, int64_t n) {
   const bool* p = static_cast<const bool*>(operands[0]);
@@ -127,6 +141,26 @@ ElementwiseFn CompareFn(ComparisonDirection direction, bool total_order,
       return CompareFnFor<Le>(total_order, type);
     case ComparisonDirection::kLt:
       return CompareFnFor<Lt>(total_order, type);
+  }
+  return nullptr;
+}
+
+ElementwiseFn CompareMiniFloatsFn(ComparisonDirection direction,
+                                  ElementType type) {
+  const bool has_sign = type != ElementType::kF8e8m0fnu;
+  switch (direction) {
+    case ComparisonDirection::kEq:
+      return &CompareBytes<Eq, false>;
+    case ComparisonDirection::kNe:
+      return &CompareBytes<Ne, false>;
+    case ComparisonDirection::kGe:
+      return has_sign ? &CompareBytes<Ge, true> : &CompareBytes<Ge, false>;
+    case ComparisonDirection::kGt:
+      return has_sign ? &CompareBytes<Gt, true> : &CompareBytes<Gt, false>;
+    case ComparisonDirection::kLe:
+      return has_sign ? &CompareBytes<Le, true> : &CompareBytes<Le, false>;
+    case ComparisonDirection::kLt:
+      return has_sign ? &CompareBytes<Lt, true> : &CompareBytes<Lt, false>;
   }
   return nullptr;
 }

@@ -1,4 +1,5 @@
 #include <cmath>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -87,8 +88,10 @@ absl::StatusOr<Literal> EvaluateBatchNormTraining(Context& context,
   const std::vector<double> x = Values(operation.operands[0]);
   const size_t features = static_cast<size_t>(g.features);
   const double n = static_cast<double>(g.per_feature());
-  std::vector<double> mean(features);
-  std::vector<double> variance(features);
+  // The mean of nothing is not a number.
+  const double start = n == 0 ? std::numeric_limits<double>::quiet_NaN() : 0;
+  std::vector<double> mean(features, start);
+  std::vector<double> variance(features, start);
   for (int64_t i = 0; i < g.size(); ++i) {
     mean[g.feature_of(i)] += x[static_cast<size_t>(i)] / n;
   }

@@ -23,7 +23,7 @@ std::vector<Literal> One(Literal literal) {
 
 absl::StatusOr<Literal> EvaluateConstant(Context&, const Operation& operation) {
   const LiteralPtr& literal = operation.instruction.literal();
-  if (literal == nullptr || literal->is_elided()) {
+  if (literal == nullptr || HasElidedValues(*literal)) {
     return UnimplementedError(operation.instruction,
                               "its values were left out of the text");
   }

@@ -335,6 +335,9 @@ absl::Status ConvolveAcrossGroups(Context& context, const Geometry& g,
 absl::StatusOr<Literal> EvaluateConvolution(Context& context,
                                             const Operation& operation) {
   const ConvolutionDimensions& d = *operation.attributes().convolution;
+  if (operation.shape().num_elements() == 0) {
+    return context.Allocate(operation.instruction.shape_ptr());
+  }
   Geometry g = MakeGeometry(operation);
   const ElementType type = ComputeType(operation.shape().element_type());
   HONE_ASSIGN_OR_RETURN(

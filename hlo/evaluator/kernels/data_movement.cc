@@ -64,6 +64,11 @@ DimensionVector LayoutStrides(const Shape& shape) {
   return strides;
 }
 
+// Returns true if bits other than 0 and 1 may become a pred's.
+bool MakesPred(ElementType from, ElementType to) {
+  return to == ElementType::kPred && from != to;
+}
+
 bool IsTiled(const Shape& shape) {
   return shape.layout() != nullptr && !shape.layout()->suffix.empty();
 }
@@ -80,20 +85,23 @@ absl::StatusOr<Literal> EvaluateBitcast(Context& context,
   if (!from.IsArray() || shape.byte_size() != from.byte_size()) {
     return UnimplementedError(operation.instruction, "the size changes");
   }
+  const bool is_sub_byte = BitWidth(from.element_type()) < 8 &&
+                           from.element_type() != shape.element_type();
+  if (is_sub_byte) {
+    return UnimplementedError(operation.instruction,
+                              "elements are smaller than a byte");
+  }
+  if (MakesPred(from.element_type(), shape.element_type())) {
+    return UnimplementedError(operation.instruction, "bits become pred");
+  }
   const ShapePtr& given = operation.operand_shape != nullptr
                               ? operation.operand_shape
                               : operand.shape_ptr();
   if (given->layout() == nullptr && shape.layout() == nullptr) {
     return operand.Reshaped(operation.instruction.shape_ptr());
   }
-  const bool is_sub_byte = BitWidth(from.element_type()) < 8 &&
-                           from.element_type() != shape.element_type();
   if (IsTiled(*given) || IsTiled(shape)) {
     return UnimplementedError(operation.instruction, "the layout is tiled");
-  }
-  if (is_sub_byte) {
-    return UnimplementedError(operation.instruction,
-                              "elements are smaller than a byte");
   }
   HONE_ASSIGN_OR_RETURN(Literal memory, context.Allocate(given));
   HONE_RETURN_IF_ERROR(StridedCopy(
@@ -271,6 +279,7 @@ absl::StatusOr<Literal> EvaluateIota(Context& context,
   HONE_ASSIGN_OR_RETURN(Literal result,
                         context.Allocate(operation.instruction.shape_ptr()));
   const Shape& shape = operation.shape();
+  if (shape.num_elements() == 0) return result;
   const int64_t width = ByteWidth(shape.element_type());
   const int64_t dimension = operation.attributes().dimensions.front();
   const int64_t n = shape.dimension(dimension);
@@ -296,6 +305,12 @@ absl::StatusOr<Literal> EvaluateBitcastConvert(Context&,
   if (is_sub_byte && from != to) {
     return UnimplementedError(operation.instruction,
                               "elements are smaller than a byte");
+  }
+  if (MakesPred(from, to)) {
+    return UnimplementedError(operation.instruction, "bits become pred");
+  }
+  if (operation.shape().byte_size() != operation.operands[0].byte_size()) {
+    return UnimplementedError(operation.instruction, "the size changes");
   }
   return operation.operands[0].Reshaped(operation.instruction.shape_ptr());
 }

@@ -173,6 +173,9 @@ absl::StatusOr<Literal> EvaluateDot(Context& context,
   if (operation.operands.size() != 2) {
     return UnimplementedError(operation.instruction, "sparse operands");
   }
+  if (operation.shape().num_elements() == 0) {
+    return context.Allocate(operation.instruction.shape_ptr());
+  }
   const ElementType compute_type =
       ComputeType(operation.shape().element_type());
   std::vector<Side> sides;

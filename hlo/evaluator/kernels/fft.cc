@@ -95,7 +95,8 @@ void CopyLast(const std::vector<Value>& from, int64_t from_last,
 absl::StatusOr<Literal> EvaluateFft(Context& context,
                                     const Operation& operation) {
   const std::string* type = operation.attributes().FindOther("fft_type");
-  const absl::string_view kind = type == nullptr ? "" : *type;
+  const absl::string_view kind =
+      type == nullptr ? absl::string_view() : absl::string_view(*type);
   const bool inverse = kind == "IFFT" || kind == "IRFFT";
   const bool half_input = kind == "IRFFT";
   const bool half_output = kind == "RFFT";

@@ -12,7 +12,8 @@
 namespace hone::hlo::evaluator {
 
 // Every index vector names a slice of the operand, clamped to lie inside; the
-// slices are laid along the result's offset dimensions.
+// slices are laid along the result's offset dimensions. A collapsed slice may
+// be empty, and the operand with it; the result is then zeros, as XLA has it.
 absl::StatusOr<Literal> EvaluateGather(Context& context,
                                        const Operation& operation) {
   const GatherDimensions& d = *operation.attributes().gather;
@@ -20,6 +21,13 @@ absl::StatusOr<Literal> EvaluateGather(Context& context,
   const int64_t width = ByteWidth(operand.shape().element_type());
   HONE_ASSIGN_OR_RETURN(Literal result,
                         context.Allocate(operation.instruction.shape_ptr()));
+  if (Contains(d.slice_sizes, 0)) {
+    const Bytes16 zero = {};
+    HONE_RETURN_IF_ERROR(Fill(context, width,
+                              reinterpret_cast<const std::byte*>(&zero),
+                              result.MutableData(), result.num_elements()));
+    return result;
+  }
   const DimensionVector operand_strides =
       RowMajorStrides(operand.shape().dimensions());
   const DimensionVector result_strides =
@@ -44,7 +52,6 @@ absl::StatusOr<Literal> EvaluateGather(Context& context,
     source_strides.push_back(operand_strides[static_cast<size_t>(i)]);
   }
   const int64_t box = Product(sizes);
-  if (box == 0) return result;
   const bool is_run = source_strides == RowMajorStrides(sizes) &&
                       target_strides == RowMajorStrides(sizes);
   // The result's other dimensions follow the index vectors.

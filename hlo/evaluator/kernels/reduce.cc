@@ -215,7 +215,7 @@ absl::StatusOr<Literal> ReduceByRegion(Context& context,
     sizes.push_back(shape.dimension(d));
     source_strides.push_back(strides[static_cast<size_t>(d)]);
   }
-  int64_t steps = 1;
+  int64_t steps = shape.num_elements() == 0 ? 0 : 1;
   for (int64_t d : reduced) steps *= shape.dimension(d);
 
   std::vector<Literal> operands;

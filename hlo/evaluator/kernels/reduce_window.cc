@@ -21,6 +21,7 @@ template <typename Op, typename T>
 absl::Status Pass(Context& context, const WindowDimension& w, int64_t outer,
                   int64_t size, int64_t inner, int64_t out_size, const T* x,
                   T* out) {
+  if (inner == 0) return absl::OkStatus();
   const int64_t work = std::max<int64_t>(inner * w.size, 1);
   return context.ParallelFor(
       outer * out_size, std::max<int64_t>(kGrain / work, 1),

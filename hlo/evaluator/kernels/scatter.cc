@@ -132,7 +132,9 @@ absl::StatusOr<Literal> EvaluateScatter(Context& context,
   DimensionVector start(static_cast<size_t>(shape.rank()));
   DimensionVector batch(batch_strides.size());
   DimensionVector at(sizes.size());
-  for (int64_t v = 0; v < indices.count(); ++v) {
+  // Empty windows may have any number of index vectors, all without elements.
+  const int64_t windows = rows == 0 ? 0 : indices.count();
+  for (int64_t v = 0; v < windows; ++v) {
     if (v % 1024 == 0) HONE_RETURN_IF_ERROR(context.CheckDeadline());
     indices.Read(v, batch, start);
     bool inside = true;

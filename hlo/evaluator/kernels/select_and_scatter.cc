@@ -148,6 +148,7 @@ absl::StatusOr<Literal> EvaluateSelectAndScatter(Context& context,
   HONE_RETURN_IF_ERROR(Fill(context, ByteWidth(type),
                             operation.operands[2].data(), result.MutableData(),
                             result.num_elements()));
+  if (source.num_elements() == 0) return result;
   const ComputationIds& called = operation.instruction.called();
   const auto comparison = SimpleComparator(context.module(), called[0]);
   const auto reducer = SimpleReducer(context.module(), called[1]);

@@ -255,6 +255,24 @@ TEST(Evaluator, EvaluatesOneInstruction) {
                        HasSubstr("0 operands given, expected 2")));
 }
 
+TEST(Evaluator, RefusesTuplesWithElidedValues) {
+  for (const char* lines :
+       {"c = (f32[2]) constant(({...}))\n"
+        "x = f32[2] get-tuple-element(c), index=0\n"
+        "ROOT r = f32[2] add(x, x)",
+        "c = ((f32[2], f32[2])) constant((({1, 2}, {...})))\n"
+        "t = (f32[2], f32[2]) get-tuple-element(c), index=0\n"
+        "x = f32[2] get-tuple-element(t), index=1\n"
+        "ROOT r = f32[1] slice(x), slice={[1:2]}"}) {
+    const Module module =
+        Parse(std::string("HloModule m\nENTRY e {\n") + lines + "\n}");
+    EXPECT_THAT(Evaluate(module, {}),
+                StatusIs(absl::StatusCode::kUnimplemented,
+                         HasSubstr("its values were left out of the text")))
+        << lines;
+  }
+}
+
 // A region with more than scalar arithmetic takes the slow path.
 TEST(Evaluator, AppliesRegionsThatAreNotScalarArithmetic) {
   const Module module = Parse(R"(HloModule m
