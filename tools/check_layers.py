@@ -47,7 +47,7 @@ PARTS = {
     },
     "hlo/rewrite": {
         "": set(),
-        "regions": set(),
+        "regions": {""},
         "tuples": {""},
     },
     "optimizers/policies": {

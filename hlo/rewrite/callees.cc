@@ -6,6 +6,10 @@
 #include "hlo/rewrite/carried_attributes.h"
 
 namespace hone::hlo {
+bool MayBeCopied(const Computation& computation) {
+  return !computation.opcodes().Contains(Opcode::kAsyncStart);
+}
+
 Callees::Callees(Module& module)
     : module_(module), budget_(CloningBudget(module)), cloner_(module) {}
 
@@ -38,9 +42,9 @@ bool Callees::MakeOwn(Rewriter& r, InstructionId site) {
   IdMap<int>& callers = Callers();
   int64_t copied = 0;
   for (ComputationId callee : called) {
-    if (callers.at(callee) > 1) {
-      copied += module_.computation(callee).live_count();
-    }
+    if (callers.at(callee) == 1) continue;
+    if (!MayBeCopied(module_.computation(callee))) return false;
+    copied += module_.computation(callee).live_count();
   }
   if (copied == 0) return true;
   if (!Spend(copied)) return false;
@@ -95,6 +99,7 @@ bool Callees::Inline(Rewriter& r, InstructionId site, size_t i,
   const Instruction& result =
       is_new ? root : r[arguments[static_cast<size_t>(root.index())]];
   if (callee.suffix() != r.computation().suffix() ||
+      (!MayBeCopied(callee) && !AreOwn(r[site])) ||
       r.computation().HasControlDependency(site) ||
       !Shape::Equal(result.shape(), r.shape(site)) ||
       !MayCarryAttributes(r.computation(), site, result, is_new)) {

@@ -12,6 +12,10 @@
 
 namespace hone::hlo {
 
+// Returns true unless a copy of `computation` would share the computation that
+// an asynchronous operation in it owns.
+bool MayBeCopied(const Computation& computation);
+
 // Copies and inlines the computations that call sites (call, while,
 // conditional) of a module name, up to its CloningBudget, and knows which of
 // them have one caller, which it counts when first asked. Made once per run of
@@ -24,7 +28,8 @@ class Callees {
   // Returns true if `site` alone calls its callees, and each of them once.
   bool AreOwn(const Instruction& site);
   // Gives `site` copies of those of its callees that are called elsewhere too.
-  // Returns false, and changes nothing, beyond the budget.
+  // Returns false, and changes nothing, where one may not be copied, or beyond
+  // the budget.
   bool MakeOwn(Rewriter& r, InstructionId site);
 
   // Reserves a part of the budget.
@@ -35,8 +40,8 @@ class Callees {
                      absl::Span<const InstructionId> arguments);
   // Puts a copy of callee `i` in place of `site`, effects included. Returns
   // false, and changes nothing, if `site` has control dependencies, another
-  // execution thread or attributes that cannot be carried over, or beyond the
-  // budget.
+  // execution thread or attributes that cannot be carried over, if the callee
+  // may not be copied and has other callers, or beyond the budget.
   bool Inline(Rewriter& r, InstructionId site, size_t i,
               absl::Span<const InstructionId> arguments);
   // Replaces `site` by `replacement`, of which `is_new` says whether the

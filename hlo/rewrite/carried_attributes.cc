@@ -69,12 +69,6 @@ struct Change {
   std::optional<std::string> frontend;
 };
 
-// Opcodes whose other attributes say how the callees are run.
-bool IsControlFlow(Opcode opcode) {
-  return opcode == Opcode::kCall || opcode == Opcode::kConditional ||
-         opcode == Opcode::kWhile;
-}
-
 // Nullopt where the rule refuses.
 std::optional<Change> FindChange(const Computation& computation,
                                  InstructionId old, const Instruction& to,
@@ -124,18 +118,27 @@ bool AttributesPermitReplacing(const Instruction& instruction) {
   return true;
 }
 
-bool HaveSameAnnotations(const Instruction& a, const Instruction& b) {
-  const auto same = [&](absl::string_view name) {
-    const std::string* x = FindAttribute(a, name);
-    const std::string* y = FindAttribute(b, name);
-    return x == nullptr || y == nullptr ? x == y : *x == *y;
-  };
-  return same(kSharding) && same(kFrontend);
+bool IsControlFlow(Opcode opcode) {
+  return opcode == Opcode::kCall || opcode == Opcode::kConditional ||
+         opcode == Opcode::kWhile;
 }
 
 bool IsAnnotated(const Instruction& instruction) {
-  return FindAttribute(instruction, kSharding) != nullptr ||
-         FindAttribute(instruction, kFrontend) != nullptr;
+  return !instruction.attributes().others.empty() &&
+         (FindAttribute(instruction, kSharding) != nullptr ||
+          FindAttribute(instruction, kFrontend) != nullptr ||
+          (!IsControlFlow(instruction.opcode()) &&
+           !AttributesPermitReplacing(instruction)));
+}
+
+bool KeepsAnnotations(const Instruction& from, const Instruction& to) {
+  if (from.opcode() != to.opcode()) return false;
+  for (const auto& [name, value] : from.attributes().others) {
+    if (name == kOrigin) continue;
+    const std::string* kept = FindAttribute(to, name);
+    if (kept == nullptr || *kept != value) return false;
+  }
+  return true;
 }
 
 std::shared_ptr<const Attributes> WithoutCarried(

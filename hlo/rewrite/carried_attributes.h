@@ -36,11 +36,16 @@ namespace hone::hlo {
 // Returns true if nothing in the attributes forbids to replace `instruction`.
 bool AttributesPermitReplacing(const Instruction& instruction);
 
-// Returns true if both have the same sharding and frontend attributes, or none.
-bool HaveSameAnnotations(const Instruction& a, const Instruction& b);
-// Returns true if `instruction` has a sharding or frontend attributes, which
-// would be lost with it where nothing of its shape takes its place.
+// Returns true for a call, conditional or while, whose other attributes say how
+// its callees are run.
+bool IsControlFlow(Opcode opcode);
+
+// Returns true if `instruction` has a sharding, frontend attributes or
+// attributes that forbid to replace it, which would be lost with it where
+// nothing of its shape takes its place.
 bool IsAnnotated(const Instruction& instruction);
+// Returns true if `to` has the opcode of `from` and all of these attributes.
+bool KeepsAnnotations(const Instruction& from, const Instruction& to);
 
 // The attributes of `instruction` that are not carried: those of an equal
 // computation elsewhere, of another shape perhaps. Shares the object where

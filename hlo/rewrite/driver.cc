@@ -1,12 +1,14 @@
 #include "hlo/rewrite/driver.h"
 
-#include <algorithm>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 
 #include "base/status_macros.h"
 #include "hlo/inference/verifier.h"
+#include "hlo/ir/id_map.h"
+#include "hlo/rewrite/owned_computations.h"
 
 namespace hone::hlo {
 namespace {
@@ -127,17 +129,16 @@ class Driver {
 std::vector<ComputationId> Order(const Module& module,
                                  const RewriteRule& rule) {
   const OpcodeSet opcodes = OpcodesOf(rule);
-  std::vector<ComputationId> order;
-  for (const Computation& computation : module.computations()) {
-    if (computation.opcodes().Intersects(opcodes)) {
-      order.push_back(computation.id());
-    }
-  }
+  std::vector<ComputationId> order = RewritableComputations(module);
+  std::erase_if(order, [&](ComputationId id) {
+    return !module.computation(id).opcodes().Intersects(opcodes);
+  });
   if (rule.call_order == CallOrder::kAny || order.size() < 2) return order;
+  IdMap<bool> applies;
+  for (ComputationId id : order) applies[id] = true;
   order = module.ComputationPostOrder();
-  if (rule.call_order == CallOrder::kCallersFirst) {
-    std::reverse(order.begin(), order.end());
-  }
+  std::erase_if(order, [&](ComputationId id) { return !applies.at(id); });
+  if (rule.call_order == CallOrder::kCallersFirst) absl::c_reverse(order);
   return order;
 }
 
@@ -175,10 +176,8 @@ absl::StatusOr<bool> RewriteComputations(
   if (module.is_scheduled() || !Permits(options.numerics, rule.numeric_class)) {
     return false;
   }
-  const OpcodeSet opcodes = OpcodesOf(rule);
   bool changed = false;
-  for (ComputationId id : module.ComputationIds()) {
-    if (!module.computation(id).opcodes().Intersects(opcodes)) continue;
+  for (ComputationId id : Order(module, rule)) {
     Rewriter r(module, id, options);
     rewrite(r);
     if (r.ok()) r.EndRewrite();

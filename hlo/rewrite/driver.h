@@ -52,9 +52,9 @@ struct RewriteRule {
 // changed something; what it made for nothing is removed.
 using RewriteFunction = absl::FunctionRef<bool(Rewriter& r, InstructionId id)>;
 
-// Applies `rewrite` to the instructions of one computation, or of all, for
-// which Rewriter::MayReplace holds; returns true if anything changed. Scheduled
-// modules are left alone.
+// Applies `rewrite` to the instructions of one computation, or of all that
+// nothing owns (owned_computations.h), for which Rewriter::MayReplace holds;
+// returns true if anything changed. Scheduled modules are left alone.
 // Errors: Internal when a request of the rewrite did not fit (Rewriter::status)
 // or, with RewriteOptions::verify_rewrites, left a module that does not verify;
 // `module` is then in an unspecified but destructible state.

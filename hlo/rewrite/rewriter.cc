@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 
@@ -66,6 +68,16 @@ bool Rewriter::CheckLive(InstructionId id, Place place) {
                     ", expected a live instruction of the computation"),
        place);
   return false;
+}
+
+bool Rewriter::DiesWithoutUsers(InstructionId id, bool parameters) const {
+  const Instruction& instruction = (*this)[id];
+  return id != current_->root() &&
+         (parameters || instruction.opcode() != Opcode::kParameter) &&
+         !current_->HasControlDependency(id) &&
+         // A barrier has an effect on its users only.
+         (instruction.opcode() == Opcode::kOptBarrier ||
+          !module_->HasSideEffect(instruction));
 }
 
 bool Rewriter::DiesWith(InstructionId id, InstructionId user) const {
@@ -155,34 +167,45 @@ InstructionId Rewriter::Insert(Instruction instruction, Place place,
   return id;
 }
 
-bool Rewriter::LosesAnnotation(InstructionId old,
-                               InstructionId replacement) const {
-  const Instruction& instruction = (*current_)[old];
+bool Rewriter::LosesAnnotation(InstructionId id,
+                               absl::Span<const InstructionId> kept) const {
+  // A call need not keep operands that its callee does not use.
+  if (IsControlFlow((*current_)[id].opcode())) return false;
   // The rewrite may have made another of the kind, with the annotations.
-  const auto is_carried = [&](InstructionId operand) {
-    const Instruction& absorbed = (*current_)[operand];
-    for (InstructionId id = mark_; id < current_->slot_count(); ++id) {
-      if (current_->Contains(id) && Is(id, absorbed.opcode()) &&
-          HaveSameAnnotations((*current_)[id], absorbed)) {
+  const auto is_carried = [&](const Instruction& dying) {
+    for (InstructionId made = mark_; made < current_->slot_count(); ++made) {
+      if (current_->Contains(made) && !absl::c_linear_search(heirs_, made) &&
+          KeepsAnnotations(dying, (*current_)[made])) {
         return true;
       }
     }
     return false;
   };
-  // A call need not keep operands that its callee does not use.
-  if (instruction.opcode() == Opcode::kCall ||
-      instruction.opcode() == Opcode::kConditional ||
-      instruction.opcode() == Opcode::kWhile) {
-    return false;
+  // How many users of an instruction stay.
+  absl::flat_hash_map<InstructionId, size_t> users;
+  absl::InlinedVector<InstructionId, 8> worklist = {id};
+  while (!worklist.empty()) {
+    const InstructionIds& operands = (*current_)[worklist.back()].operands();
+    worklist.pop_back();
+    for (size_t i = 0; i < operands.size(); ++i) {
+      const InstructionId operand = operands[i];
+      const auto begin = operands.begin();
+      const auto here = begin + static_cast<int64_t>(i);
+      if (std::find(begin, here, operand) != here ||
+          absl::c_linear_search(kept, operand)) {
+        continue;
+      }
+      const Instruction& dying = (*current_)[operand];
+      const size_t left =
+          --users.try_emplace(operand, dying.users().size()).first->second;
+      if (left > 0 || !DiesWithoutUsers(operand)) continue;
+      if (operand < mark_ && IsAnnotated(dying) && !is_carried(dying)) {
+        return true;
+      }
+      worklist.push_back(operand);
+    }
   }
-  return std::any_of(instruction.operands().begin(),
-                     instruction.operands().end(), [&](InstructionId operand) {
-                       return operand != replacement && operand < mark_ &&
-                              IsAnnotated((*current_)[operand]) &&
-                              shape(operand).IsArray() &&
-                              !Is(operand, Opcode::kParameter) &&
-                              DiesWith(operand, old) && !is_carried(operand);
-                     });
+  return false;
 }
 
 bool Rewriter::Replace(InstructionId old, InstructionId replacement,
@@ -214,7 +237,11 @@ bool Rewriter::Replace(InstructionId old, InstructionId replacement,
       return false;
     }
   }
-  if (LosesAnnotation(old, replacement)) return false;
+  // The replacement may use what it replaces.
+  if (!absl::c_linear_search(instruction.users(), replacement) &&
+      LosesAnnotation(old, {replacement})) {
+    return false;
+  }
   const bool copies =
       !Shape::Equal(shape(old), shape(replacement), /*ignore_layout=*/false) &&
       LayoutIsSeen(old);
@@ -230,6 +257,7 @@ bool Rewriter::Replace(InstructionId old, InstructionId replacement,
     return false;
   }
   CarryAttributes(Mutable(), old, replacement, is_new);
+  if (IsAnnotated((*current_)[old])) heirs_.push_back(replacement);
   changed_ = true;
   replaced_mark_ = current_->slot_count();
   Touch(replacement);
@@ -362,12 +390,7 @@ void Rewriter::RemoveDead(InstructionId id, bool parameters) {
     worklist.pop_back();
     if (!current_->Contains(next)) continue;
     const Instruction& instruction = (*current_)[next];
-    if (!instruction.users().empty() || next == current_->root() ||
-        (instruction.opcode() == Opcode::kParameter && !parameters) ||
-        // A barrier has an effect on its users only.
-        (module_->HasSideEffect(instruction) &&
-         instruction.opcode() != Opcode::kOptBarrier) ||
-        current_->HasControlDependency(next)) {
+    if (!instruction.users().empty() || !DiesWithoutUsers(next, parameters)) {
       continue;
     }
     const InstructionIds operands = instruction.operands();
@@ -410,6 +433,7 @@ void Rewriter::EndRewrite() {
   const InstructionId slots = current_->slot_count();
   for (InstructionId id = slots; id-- > mark_;) RemoveDead(id);
   mark_ = replaced_mark_ = slots;
+  heirs_.clear();
 }
 
 Computation& Rewriter::Mutable() {

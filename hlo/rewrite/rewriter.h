@@ -6,6 +6,7 @@
 #include <source_location>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 
@@ -82,6 +83,11 @@ class Rewriter {
   // itself and what it alone uses, through chains of broadcasts and reshapes
   // only. For rewrites that must not raise the count.
   int FreedWith(InstructionId id, InstructionId user) const;
+  // Returns true if the death of `id` would be that of something with
+  // annotations (IsAnnotated) that this rewrite made no other of. `kept` stay,
+  // and what they use. Replace asks it.
+  bool LosesAnnotation(InstructionId id,
+                       absl::Span<const InstructionId> kept) const;
   bool LayoutIsSeen(InstructionId id) const {
     return hlo::LayoutIsSeen(*current_, id);
   }
@@ -108,7 +114,7 @@ class Rewriter {
   // carries attributes over (carried_attributes.h) and removes what that leaves
   // dead. Where layouts differ and a user sees that, a copy goes in between.
   // Returns false, and changes nothing, where attributes cannot be carried, or
-  // an operand of `old` that dies with it has annotations of its own.
+  // something with annotations of its own would die with `old`.
   bool Replace(InstructionId old, InstructionId replacement,
                Place place = Place::current());
   // Adds the instruction, which must compute the same value, and replaces `old`
@@ -170,8 +176,8 @@ class Rewriter {
   void Include(const Rewriter& callee);
 
  private:
-  // Returns true if an array with a sharding or frontend attributes would die.
-  bool LosesAnnotation(InstructionId old, InstructionId replacement) const;
+  // Returns true if `id` can be removed once nothing uses it.
+  bool DiesWithoutUsers(InstructionId id, bool parameters = false) const;
   static const Instruction& Misfit();
   Computation& Mutable();
   // If `of_type`, the shape that is set stands for its element type alone.
@@ -190,6 +196,8 @@ class Rewriter {
   bool changed_ = false;
   InstructionId mark_;           // what this rewrite added begins here
   InstructionId replaced_mark_;  // likewise, since the last Replace
+  // What has the annotations of something that this rewrite replaced by it.
+  absl::InlinedVector<InstructionId, 4> heirs_;
   // True once the driver uses NextTouched.
   bool queues_ = false;
   std::vector<InstructionId> touched_;

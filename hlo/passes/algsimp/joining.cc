@@ -8,17 +8,21 @@
 //   concatenate(x) → x
 //   concatenate(…, empty, …) → concatenate(…, …)
 //   concatenate(…, concatenate(x, y), …) → concatenate(…, x, y, …): the same
-//     dimension, and the inner one has no other user
+//     dimension, the inner one has no other user, and the result at most
+//     kMaxJoinedOperands operands
 //   concatenate(…, slice(x)[a:b], slice(x)[b:c], …) → concatenate(…,
-//     slice(x)[a:c], …): adjacent parts of one array, cut alike elsewhere; one
-//     of the slices has no other user
+//     slice(x)[a:c], …): adjacent parts of one array, two or more, cut alike
+//     elsewhere; one of the slices has no other user
 //   concatenate(broadcast(v), x) → pad(x, v), the filling on either side: it
 //     has no other user
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "hlo/passes/algsimp/rules.h"
+#include "hlo/passes/joined_operands.h"
 
 namespace hone::hlo::algsimp {
 namespace {
@@ -34,31 +38,55 @@ bool IsFilledWith(const Rewriter& r, InstructionId id, InstructionId value) {
   return a != nullptr && b != nullptr && *a == *b;
 }
 
-// The first such pair.
+// Returns the slice that `a` and, behind it along `dimension`, `b` are parts
+// of; nullopt if there is none.
+std::optional<std::vector<SliceDimension>> Joined(std::vector<SliceDimension> a,
+                                                  std::vector<SliceDimension> b,
+                                                  size_t dimension) {
+  SliceDimension& front = a[dimension];
+  SliceDimension& back = b[dimension];
+  if (front.stride != 1 || back.stride != 1 || front.limit != back.start) {
+    return std::nullopt;
+  }
+  front.limit = back.limit;
+  back = front;
+  if (a != b) return std::nullopt;
+  return a;
+}
+
+// Every run of such slices at once.
 bool MergeAdjacentSlices(Rewriter& r, InstructionId id) {
   const int64_t dimension = r[id].dimensions()[0];
-  const size_t d = static_cast<size_t>(dimension);
-  InstructionIds operands = r[id].operands();
-  for (size_t i = 0; i + 1 < operands.size(); ++i) {
+  const InstructionIds operands = r[id].operands();
+  InstructionIds merged;
+  for (size_t begin = 0, end; begin < operands.size(); begin = end) {
+    end = begin + 1;
     InstructionId x;
-    if (!r.Match(operands[i], m::Slice(m::Op(&x))) ||
-        !r.Match(operands[i + 1], m::Slice(m::Same(x))) ||
-        !(r.DiesWith(operands[i], id) || r.DiesWith(operands[i + 1], id))) {
+    if (!r.Match(operands[begin], m::Slice(m::Op(&x)))) {
+      merged.push_back(operands[begin]);
       continue;
     }
-    std::vector<SliceDimension> a = r[operands[i]].attributes().slice;
-    std::vector<SliceDimension> b = r[operands[i + 1]].attributes().slice;
-    if (a[d].stride != 1 || b[d].stride != 1 || a[d].limit != b[d].start) {
-      continue;
+    std::vector<SliceDimension> slice = r[operands[begin]].attributes().slice;
+    for (; end < operands.size(); ++end) {
+      if (!r.Match(operands[end], m::Slice(m::Same(x)))) break;
+      std::optional<std::vector<SliceDimension>> longer =
+          Joined(slice, r[operands[end]].attributes().slice,
+                 static_cast<size_t>(dimension));
+      if (!longer.has_value()) break;
+      slice = *std::move(longer);
     }
-    a[d].limit = b[d].limit;
-    b[d] = a[d];
-    if (a != b) continue;
-    operands[i] = MakeSlice(r, x, a);
-    operands.erase(operands.begin() + static_cast<int64_t>(i) + 1);
-    return r.Replace(id, MakeConcatenate(r, operands, dimension));
+    const auto first = operands.begin() + static_cast<int64_t>(begin);
+    const auto last = operands.begin() + static_cast<int64_t>(end);
+    if (end - begin > 1 && std::any_of(first, last, [&](InstructionId part) {
+          return r.DiesWith(part, id);
+        })) {
+      merged.push_back(MakeSlice(r, x, slice));
+    } else {
+      merged.insert(merged.end(), first, last);
+    }
   }
-  return false;
+  return merged.size() < operands.size() &&
+         r.Replace(id, MakeConcatenate(r, merged, dimension));
 }
 
 bool ConcatenateToPad(Rewriter& r, InstructionId id) {
@@ -103,12 +131,21 @@ bool SimplifyPad(Rewriter& r, InstructionId id) {
 bool SimplifyConcatenate(Rewriter& r, InstructionId id) {
   const InstructionIds& operands = r[id].operands();
   if (operands.size() == 1) return r.Replace(id, operands[0]);
-  InstructionIds flat;
+  const auto joins = [&](InstructionId operand) {
+    return r.Is(operand, Opcode::kConcatenate) &&
+           r[operand].dimensions() == r[id].dimensions() &&
+           r.DiesWith(operand, id);
+  };
+  InstructionIds full;  // those that are not empty
+  size_t joined = 0;
   for (InstructionId operand : operands) {
     if (r.shape(operand).num_elements() == 0) continue;
-    if (r.Is(operand, Opcode::kConcatenate) &&
-        r[operand].dimensions() == r[id].dimensions() &&
-        r.DiesWith(operand, id)) {
+    full.push_back(operand);
+    joined += joins(operand) ? r[operand].operand_count() : 1;
+  }
+  InstructionIds flat;
+  for (InstructionId operand : full) {
+    if (joined <= kMaxJoinedOperands && joins(operand)) {
       const InstructionIds& inner = r[operand].operands();
       flat.insert(flat.end(), inner.begin(), inner.end());
     } else {

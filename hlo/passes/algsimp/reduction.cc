@@ -58,12 +58,12 @@ Reduction MatchReduction(const Rewriter& r, InstructionId id) {
           IsIdentityElement(r, init, opcode)};
 }
 
-// Returns true if sums and products of the type depend on their order.
-bool Rounds(const Rewriter& r, InstructionId id, const Reduction& reduction) {
+// Returns true if the result of a reduction `id` by the operation `opcode`
+// depends on its order.
+bool Rounds(const Rewriter& r, InstructionId id, std::optional<Opcode> opcode) {
   const ElementType type = r.shape(id).element_type();
   return (IsFloat(type) || IsComplex(type)) &&
-         (reduction.opcode == Opcode::kAdd ||
-          reduction.opcode == Opcode::kMultiply);
+         (opcode == Opcode::kAdd || opcode == Opcode::kMultiply);
 }
 
 bool ReduceOfTranspose(Rewriter& r, InstructionId id,
@@ -113,7 +113,8 @@ bool ReduceOfReshape(Rewriter& r, InstructionId id,
 bool ReduceOfReduce(Rewriter& r, InstructionId id, const Reduction& reduction) {
   if (r[reduction.x].operand_count() != 2 || !reduction.opcode.has_value() ||
       !MayAbsorb(r, reduction.x, id) ||
-      (Rounds(r, id, reduction) && !r.Permits(NumericClass::kChangesRange))) {
+      (Rounds(r, id, reduction.opcode) &&
+       !r.Permits(NumericClass::kChangesRange))) {
     return false;
   }
   const Reduction inner = MatchReduction(r, reduction.x);
@@ -170,6 +171,11 @@ bool SumOfNegation(Rewriter& r, InstructionId id, const Reduction& reduction) {
 
 }  // namespace
 
+bool MayReorder(const Rewriter& r, InstructionId id) {
+  const Computation& region = r.module().computation(r[id].called()[0]);
+  return !Rounds(r, id, ReductionOpcode(region)) || MayRound(r, id);
+}
+
 bool SimplifyReduce(Rewriter& r, InstructionId id) {
   if (r[id].operand_count() != 2) return false;
   const Reduction reduction = MatchReduction(r, id);
@@ -183,7 +189,7 @@ bool SimplifyReduce(Rewriter& r, InstructionId id) {
     return r.Replace(id, MakeReshape(r, x, r.dimensions_of(id)));
   }
   if (r.Is(x, Opcode::kNegate)) return SumOfNegation(r, id, reduction);
-  if (Rounds(r, id, reduction) && !MayRound(r, id)) return false;
+  if (Rounds(r, id, reduction.opcode) && !MayRound(r, id)) return false;
   switch (r[x].opcode()) {
     case Opcode::kTranspose:
       return ReduceOfTranspose(r, id, reduction);

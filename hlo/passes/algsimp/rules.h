@@ -74,6 +74,9 @@ bool SimplifyDynamicUpdateSlice(Rewriter& r, InstructionId id);
 bool SimplifyPad(Rewriter& r, InstructionId id);
 bool SimplifyConcatenate(Rewriter& r, InstructionId id);
 // reduction.cc
+// Returns true if the reduction `id` of one array may meet its elements in
+// another order: it is no sum or product of floats, or MayRound.
+bool MayReorder(const Rewriter& r, InstructionId id);
 bool SimplifyReduce(Rewriter& r, InstructionId id);
 // For SimplifyReshape: a reshape whose operand is a reduction.
 bool ReshapeOfReduce(Rewriter& r, InstructionId id);

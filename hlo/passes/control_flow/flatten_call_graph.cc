@@ -19,6 +19,7 @@
 #include "hlo/ir/clone.h"
 #include "hlo/ir/id_map.h"
 #include "hlo/passes/registry.h"
+#include "hlo/rewrite/callees.h"
 #include "hlo/rewrite/driver.h"
 
 namespace hone::hlo {
@@ -62,7 +63,9 @@ class FlattenCallGraph final : public Pass {
       for (ComputationId& callee : called) {
         if (taken.at(callee)) {
           const int64_t size = module.computation(callee).live_count();
-          if (size > budget) continue;
+          if (size > budget || !MayBeCopied(module.computation(callee))) {
+            continue;
+          }
           budget -= size;
           callee = cloner.Clone(callee);
         }

@@ -52,6 +52,16 @@ InstructionId Select(Rewriter& r, InstructionId predicate, InstructionId a,
   return MakeSelect(r, predicate, a, b);
 }
 
+// The most instructions that Select makes for a value of this shape.
+int64_t SelectSize(const Shape& shape) {
+  if (!shape.IsTuple()) return shape.IsScalar() ? 1 : 2;
+  int64_t size = 1;
+  for (const ShapePtr& element : shape.tuple_elements()) {
+    size += 2 + SelectSize(*element);  // and takes both tuples apart
+  }
+  return size;
+}
+
 }  // namespace
 
 bool MaySelectBranches(const Rewriter& r, InstructionId id) {
@@ -77,11 +87,11 @@ bool MaySelectBranches(const Rewriter& r, InstructionId id) {
 bool SelectBranches(Rewriter& r, InstructionId id, Callees& callees) {
   const ComputationIds branches = r[id].called();
   const InstructionIds operands = r[id].operands();
-  int64_t copied = 0;
+  int64_t added = SelectSize(r.shape(id));
   for (ComputationId branch : branches) {
-    copied += r.module().computation(branch).live_count();
+    added += r.module().computation(branch).live_count();
   }
-  if (!callees.Spend(copied)) return false;
+  if (!callees.Spend(added)) return false;
   const InstructionId a = callees.Copy(r, branches[0], {operands[1]});
   const InstructionId b = callees.Copy(r, branches[1], {operands[2]});
   return callees.ReplaceSite(r, id, Select(r, operands[0], a, b),

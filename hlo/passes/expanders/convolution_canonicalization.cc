@@ -8,8 +8,9 @@
 //
 // Stronger than upstream's: what is in that order already gets no transpose.
 //
-// Legal always, and exact. Upstream looks at the entry computation only, and so
-// does this. transpose-folding goes the other way.
+// Legal always. Numeric class: reassociates, as the order in which a kernel
+// adds depends on how the operands lie. Upstream looks at the entry computation
+// only, and so does this. transpose-folding goes the other way.
 
 #include <memory>
 #include <utility>
@@ -84,10 +85,11 @@ class ConvolutionCanonicalization final : public Pass {
 
   absl::StatusOr<bool> Run(Module& module,
                            const RewriteOptions& options) const override {
-    return RewriteComputation(
-        module, module.entry(),
-        {.name = name(), .opcodes = {Opcode::kConvolution}}, options,
-        Canonicalize);
+    return RewriteComputation(module, module.entry(),
+                              {.name = name(),
+                               .numeric_class = NumericClass::kReassociates,
+                               .opcodes = {Opcode::kConvolution}},
+                              options, Canonicalize);
   }
 };
 

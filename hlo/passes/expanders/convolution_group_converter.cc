@@ -10,9 +10,10 @@
 //
 // The groups become a spatial dimension: a window of G elements, in steps of
 // G - 1 over positions G apart, meets in its place i the group i and nothing
-// else. Batch groups likewise. Legal always, and exact by the definition of
-// lhs_dilate, whose holes are no elements; a backend that fills them with zeros
-// adds terms 0 · k, which are NaN for an infinite k of another group. For
+// else. Batch groups likewise. Legal always by the definition of lhs_dilate,
+// whose holes are no elements; a backend that fills them with zeros adds terms
+// 0 · k, which are NaN for an infinite k of another group. Numeric class:
+// reassociates, as the order in which a kernel adds depends on the shape. For
 // backends that know no groups; a convolution that a CPU library computes as it
 // is (f32 or f16 with feature groups, dim_labels=b01f_01io->b01f, no reversal)
 // stays. Upstream masks a larger kernel instead when every group has one
@@ -121,6 +122,7 @@ bool Convert(Rewriter& r, InstructionId id) {
 
 std::unique_ptr<Pass> MakeConvolutionGroupConverter() {
   return MakeRulePass({.name = "convolution-group-converter",
+                       .numeric_class = NumericClass::kReassociates,
                        .opcodes = {Opcode::kConvolution}},
                       Convert);
 }

@@ -13,10 +13,11 @@
 // Stronger than upstream's: no transpose that moves nothing and no reshape to
 // the same sizes, which upstream leaves to algsimp.
 //
-// Legal always, and exact: terms of a sum stay in their order. It adds
-// transposes and reshapes, which transpose-folding and algsimp take back in
-// part: for what needs the form, not for the operation count. Sharded dots
-// stay: a reshape behind them would hide from partitioning what they contract.
+// Legal always. Numeric class: reassociates, as the order in which a kernel
+// adds depends on how the operands lie. It adds transposes and reshapes, which
+// transpose-folding and algsimp take back in part: for what needs the form, not
+// for the operation count. Sharded dots stay: a reshape behind them would hide
+// from partitioning what they contract.
 
 #include <memory>
 #include <utility>
@@ -106,7 +107,9 @@ bool Decompose(Rewriter& r, InstructionId id) {
 }  // namespace
 
 std::unique_ptr<Pass> MakeDotDecomposer() {
-  return MakeRulePass({.name = "dot_decomposer", .opcodes = {Opcode::kDot}},
+  return MakeRulePass({.name = "dot_decomposer",
+                       .numeric_class = NumericClass::kReassociates,
+                       .opcodes = {Opcode::kDot}},
                       Decompose);
 }
 

@@ -12,7 +12,7 @@
 //
 // Legal always, and exact: both clamp what is out of bounds, and windows of the
 // operand's size have one place only. Other gathers, which upstream can expand
-// into loops, stay.
+// into loops, stay, and so do those of empty windows.
 
 #include <memory>
 
@@ -44,6 +44,8 @@ bool ExpandGather(Rewriter& r, InstructionId id) {
     return false;
   }
   const GatherDimensions& d = *gather.attributes().gather;
+  // A collapsed dimension of size 0 leaves elements that no window has.
+  if (Contains(d.slice_sizes, 0)) return false;
   const InstructionId operand = gather.operand(0);
   const InstructionId indices = gather.operand(1);
   const DimensionVector& result = gather.shape().dimensions();

@@ -5,9 +5,10 @@
 //   d = f32[5] reshape(f32[5,1] dot(a, f32[4,1] reshape(b)))
 //
 // Likewise when the left operand is the vector, and with batch dimensions.
-// Legal always, and exact. For code generators that know matrix products only:
-// it adds reshapes. Dots with more than one dimension left over are
-// dot_decomposer's matter, and so is the order of dimensions.
+// Legal always, and exact: a dimension of size 1 changes no order. For code
+// generators that know matrix products only: it adds reshapes. Dots with more
+// than one dimension left over are dot_decomposer's matter, and so is the order
+// of dimensions.
 
 #include <memory>
 

@@ -7,6 +7,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
 
+#include "hlo/passes/algsimp/rules.h"
 #include "hlo/rewrite/dimensions.h"
 #include "hlo/rewrite/makers.h"
 #include "hlo/rewrite/values.h"
@@ -19,10 +20,14 @@ bool IsTranspose(const Rewriter& r, InstructionId id) {
 }
 
 // Returns true if a reduction of an array of the form `from` can take the form
-// `to` instead: the dimensions that it keeps stay as they are, in order.
-bool ReduceAbsorbs(const Instruction& reduce, InstructionId value,
-                   const GroupMove& move) {
-  if (reduce.operand_count() != 2 || reduce.operand(1) == value) return false;
+// `to` instead: the dimensions that it keeps stay as they are, in order, and it
+// may meet its elements in another one.
+bool ReduceAbsorbs(const Rewriter& r, const Instruction& reduce,
+                   InstructionId value, const GroupMove& move) {
+  if (reduce.operand_count() != 2 || reduce.operand(1) == value ||
+      !algsimp::MayReorder(r, reduce.id())) {
+    return false;
+  }
   DimensionVector kept = OtherDimensions(
       reduce.dimensions(), static_cast<int64_t>(move.from.size()));
   if (!move.transposes()) {
@@ -65,7 +70,7 @@ bool Absorbs(const Rewriter& r, InstructionId user, InstructionId value,
              OnlyDegenerateDimensionsDiffer(move.from, move.to) &&
              absl::c_is_sorted(instruction.dimensions());
     case Opcode::kReduce:
-      return ReduceAbsorbs(instruction, value, move);
+      return ReduceAbsorbs(r, instruction, value, move);
     case Opcode::kGather:
     case Opcode::kScatter:
       return !move.transposes() && IndicesAbsorb(instruction, value, move);
@@ -131,7 +136,13 @@ class Border {
 }  // namespace
 
 bool IsMover(const Rewriter& r, InstructionId id) {
-  return (r.Is(id, Opcode::kReshape) || IsTranspose(r, id)) && r.MayReplace(id);
+  // One that changes nothing goes by itself (algsimp), without a move.
+  const bool moves =
+      IsTranspose(r, id)
+          ? !IsIdentityPermutation(r[id].dimensions())
+          : r.Is(id, Opcode::kReshape) &&
+                r.dimensions_of(id) != r.dimensions_of(r.operand(id, 0));
+  return moves && r.MayReplace(id);
 }
 
 InstructionId MakeBack(Rewriter& r, const GroupMove& move, InstructionId id) {

@@ -29,7 +29,8 @@ struct GroupMove {
 // before users.
 using Group = std::vector<InstructionId>;
 
-// Returns true if `id` is a reshape or transpose that may go.
+// Returns true if `id` is a reshape or transpose that changes its operand and
+// may go.
 bool IsMover(const Rewriter& r, InstructionId id);
 
 // Brings `id` from the form `to` back to the form `from`.

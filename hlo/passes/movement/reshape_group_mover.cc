@@ -6,7 +6,10 @@
 // and, towards the operands, reshape(op(broadcast(a), reshape(b))) →
 // op(broadcast(a), b). A whole group moves to one form or stays. Legal, because
 // elementwise operations do not care how their operands are laid out in
-// dimensions, as long as all change alike; exact.
+// dimensions, as long as all change alike.
+//
+// Exact, but that a sum of floats may then add its elements in another order:
+// that reassociates, and happens only where it is permitted.
 //
 // Groups move only when that leaves fewer instructions, counting those that
 // users of the results absorb (reshapes, broadcasts, reductions, gather
@@ -134,7 +137,11 @@ class Mover {
     }
     // Users first, so that what is replaced dies at once.
     for (size_t i = group.size(); i-- > 0 && r_.ok();) {
-      if (!r_.computation().Contains(group[i])) continue;
+      if (!r_.computation().Contains(group[i]) ||
+          // Went with a user that has to stay where it is.
+          !r_.computation().Contains(moved[group[i]])) {
+        continue;
+      }
       for (InstructionId user : InstructionIds(r_[group[i]].users())) {
         if (r_.computation().Contains(user) && IsForth(r_, user, move)) {
           r_.Replace(user, moved[group[i]]);
@@ -142,7 +149,12 @@ class Mover {
       }
       if (!r_.computation().Contains(group[i])) continue;
       const InstructionId back = MakeBack(r_, move, moved[group[i]]);
-      if (r_.Replace(group[i], back)) Absorb(back);
+      if (r_.Replace(group[i], back)) {
+        Absorb(back);
+      } else {
+        // It may use others of the group, which can still be moved.
+        r_.RemoveDead(back);
+      }
     }
     r_.EndRewrite();
   }

@@ -116,20 +116,34 @@ class Mover {
   void RemoveThoseThatShare(std::vector<InstructionId>& candidates) const {
     absl::flat_hash_set<InstructionId> left(candidates.begin(),
                                             candidates.end());
-    const auto shares = [&](InstructionId id) {
+    // Rearrangements that stay, whose users have to stay as well.
+    std::vector<InstructionId> worklist;
+    absl::flat_hash_set<InstructionId> staying;
+    const auto stays = [&](InstructionId id) {
+      if (IsRearrangement(id) && staying.insert(id).second) {
+        worklist.push_back(id);
+      }
+    };
+    absl::flat_hash_set<InstructionId> seen;
+    for (InstructionId id : candidates) {
       for (InstructionId operand : r_[id].operands()) {
-        if (!IsRearrangement(operand)) continue;
-        for (InstructionId user : r_[operand].users()) {
-          if (!left.contains(user)) return true;
+        const InstructionIds& users = r_[operand].users();
+        if (seen.insert(operand).second &&
+            std::any_of(users.begin(), users.end(), [&](InstructionId user) {
+              return !left.contains(user);
+            })) {
+          stays(operand);
         }
       }
-      return false;
-    };
-    size_t before;
-    do {
-      before = left.size();
-      absl::erase_if(left, shares);
-    } while (left.size() != before);
+    }
+    while (!worklist.empty()) {
+      const InstructionId rearrangement = worklist.back();
+      worklist.pop_back();
+      for (InstructionId user : r_[rearrangement].users()) {
+        if (left.erase(user) == 0) continue;
+        for (InstructionId operand : r_[user].operands()) stays(operand);
+      }
+    }
     candidates.erase(
         std::remove_if(candidates.begin(), candidates.end(),
                        [&](InstructionId id) { return !left.contains(id); }),

@@ -14,7 +14,12 @@
 
 #include <algorithm>
 #include <memory>
+#include <tuple>
+#include <utility>
 #include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 
 #include "hlo/passes/registry.h"
 #include "hlo/passes/rule_pass.h"
@@ -43,58 +48,100 @@ bool IsOnSlices(const Rewriter& r, InstructionId id) {
       });
 }
 
-// Returns true if both do the same to slices of the same arrays.
-bool AreSimilar(const Rewriter& r, InstructionId a, InstructionId b) {
-  const Instruction& other = r[b];
-  if (r[a].opcode() != other.opcode() ||
-      r.shape(a).element_type() != r.shape(b).element_type() ||
-      !(r[a].attributes() == other.attributes()) || !IsOnSlices(r, b)) {
-    return false;
-  }
-  for (size_t i = 0; i < other.operand_count(); ++i) {
-    if (r.operand(r.operand(a, i), 0) != r.operand(other.operand(i), 0)) {
-      return false;
+class Sinker {
+ public:
+  explicit Sinker(Rewriter& r) : r_(r) {}
+
+  void Run() {
+    std::vector<InstructionId> ids;
+    for (const Instruction& instruction : r_.computation().instructions()) {
+      ids.push_back(instruction.id());
+    }
+    for (InstructionId id : ids) {
+      if (r_.computation().Contains(id) && !staying_.contains(id) &&
+          IsOnSlices(r_, id)) {
+        Sink(id);
+      }
     }
   }
-  return true;
-}
 
-bool Sink(Rewriter& r, InstructionId id) {
-  if (!IsOnSlices(r, id)) return false;
-  const InstructionId source = r.operand(r.operand(id, 0), 0);
-  std::vector<InstructionId> group;
-  for (InstructionId slice : r[source].users()) {
-    if (!r.Is(slice, Opcode::kSlice)) continue;
-    for (InstructionId user : r[slice].users()) {
-      if (AreSimilar(r, id, user)) group.push_back(user);
+ private:
+  // The opcode, the element type and the sliced arrays.
+  using Key = std::tuple<Opcode, ElementType, std::vector<InstructionId>>;
+
+  Key KeyOf(InstructionId id) const {
+    std::vector<InstructionId> sources;
+    for (InstructionId slice : r_[id].operands()) {
+      sources.push_back(r_.operand(slice, 0));
+    }
+    return {r_[id].opcode(), r_.shape(id).element_type(), std::move(sources)};
+  }
+
+  // Adds the operations on slices of `source` to the index.
+  void Index(InstructionId source) {
+    if (!indexed_.insert(source).second) return;
+    for (InstructionId slice : r_[source].users()) {
+      if (!r_.Is(slice, Opcode::kSlice)) continue;
+      for (InstructionId user : r_[slice].users()) {
+        // Those on slices of several arrays come with the first of them.
+        if (IsOnSlices(r_, user) && r_.operand(user, 0) == slice) {
+          on_slices_[KeyOf(user)].push_back(user);
+        }
+      }
     }
   }
-  // Users are in no order, and an operation may use two slices of one array.
-  std::sort(group.begin(), group.end());
-  group.erase(std::unique(group.begin(), group.end()), group.end());
-  int64_t elements = 0;
-  for (InstructionId user : group) elements += r.shape(user).num_elements();
-  if (elements < r.shape(source).num_elements()) return false;
 
-  InstructionIds sources;
-  for (InstructionId operand : r[id].operands()) {
-    sources.push_back(r.operand(operand, 0));
+  // Those that do the same to slices of the same arrays, in order.
+  std::vector<InstructionId> Group(InstructionId id) {
+    Index(r_.operand(r_.operand(id, 0), 0));
+    std::vector<InstructionId> group;
+    for (InstructionId other : on_slices_[KeyOf(id)]) {
+      if (r_[id].attributes() == r_[other].attributes()) group.push_back(other);
+    }
+    std::sort(group.begin(), group.end());
+    return group;
   }
-  const InstructionId whole = MakeLike(r, id, sources);
-  bool changed = false;
-  for (InstructionId user : group) {
-    changed |= r.Replace(
-        user, MakeSlice(r, whole, r[r.operand(user, 0)].attributes().slice));
+
+  void Sink(InstructionId id) {
+    const InstructionId source = r_.operand(r_.operand(id, 0), 0);
+    const std::vector<InstructionId> group = Group(id);
+    int64_t elements = 0;
+    for (InstructionId user : group) elements += r_.shape(user).num_elements();
+    // So it is for the others, until something changes.
+    staying_.insert(group.begin(), group.end());
+    if (elements < r_.shape(source).num_elements()) return;
+
+    InstructionIds sources;
+    for (InstructionId slice : r_[id].operands()) {
+      sources.push_back(r_.operand(slice, 0));
+    }
+    const InstructionId whole = MakeLike(r_, id, sources);
+    bool changed = false;
+    for (InstructionId user : group) {
+      changed |= r_.Replace(
+          user,
+          MakeSlice(r_, whole, r_[r_.operand(user, 0)].attributes().slice));
+    }
+    r_.EndRewrite();
+    if (!changed) return;
+    indexed_.clear();
+    on_slices_.clear();
+    staying_.clear();
   }
-  return changed;
-}
+
+  Rewriter& r_;
+  // What is known since the last change: the sources that the index has, the
+  // operations on slices, and those of them that stay.
+  absl::flat_hash_set<InstructionId> indexed_;
+  absl::flat_hash_map<Key, std::vector<InstructionId>> on_slices_;
+  absl::flat_hash_set<InstructionId> staying_;
+};
 
 }  // namespace
 
 std::unique_ptr<Pass> MakeSliceSinker() {
-  // IsOnSlices asks whether the instruction may be replaced, after cheaper
-  // questions.
-  return MakeRulePass({.name = "slice-sinker", .checks_itself = true}, Sink);
+  return MakeRulePass({.name = "slice-sinker", .opcodes = {Opcode::kSlice}},
+                      [](Rewriter& r) { Sinker(r).Run(); });
 }
 
 }  // namespace hone::hlo

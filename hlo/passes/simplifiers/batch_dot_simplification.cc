@@ -6,9 +6,9 @@
 //   d = f32[1,2,5,3] reshape(e)
 //
 // Legal always; for dots whose batch dimensions lead in both operands and that
-// contract one dimension. Numeric class: exact. Adds reshapes, which other
-// passes may fold: fewer dimensions make kernels simpler, not the operation
-// count smaller.
+// contract one dimension. Numeric class: exact, as a dimension of size 1
+// changes no order. Adds reshapes, which other passes may fold: fewer
+// dimensions make kernels simpler, not the operation count smaller.
 
 #include <memory>
 #include <utility>

@@ -4,7 +4,8 @@
 //   b = reduce(q, z), to_apply=add.2   →     b = reduce(q, z), to_apply=add.1
 //
 // (add.1 and add.2 both add their parameters; add.2 is removed.) Legal because
-// which copy a site calls has no meaning. Numeric class: exact. The number of
+// which copy a site calls has no meaning, but for fusions and asynchronous
+// operations, which keep their own. Numeric class: exact. The number of
 // instructions that run stays; the module gets smaller. Undoes
 // flatten-call-graph: to be used after passes that specialize bodies. Scheduled
 // modules are left alone.
@@ -15,6 +16,7 @@
 #include "hlo/analysis/structural_equality.h"
 #include "hlo/passes/registry.h"
 #include "hlo/rewrite/driver.h"
+#include "hlo/rewrite/owned_computations.h"
 
 namespace hone::hlo {
 namespace {
@@ -32,6 +34,7 @@ class ComputationDeduplicator final : public Pass {
         .name = name(), .checks_itself = true, .drops_callees = true};
     return RewriteModule(module, rule, options,
                          [&](Rewriter& r, InstructionId id) {
+                           if (OwnsCallees(r[id].opcode())) return false;
                            ComputationIds called = r[id].called();
                            for (ComputationId& callee : called) {
                              callee = classes.ClassOf(callee);

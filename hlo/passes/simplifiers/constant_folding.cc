@@ -19,6 +19,7 @@
 // kMaxProducts, and regions of anything but scalars, which might not even end.
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -37,7 +38,8 @@ namespace {
 constexpr int64_t kMaxGrownElements = 1024;
 // Of operands and result together.
 constexpr int64_t kMaxElements = int64_t{1} << 20;
-// Result times largest operand or window, for opcodes whose work grows so.
+// Result times largest operand or window, for opcodes whose work grows so, and
+// elements times instructions of the region that they go through.
 constexpr int64_t kMaxProducts = int64_t{1} << 24;
 
 bool IsFoldableOpcode(Opcode opcode) {
@@ -133,9 +135,21 @@ int64_t WindowElements(const Instruction& instruction) {
   int64_t elements = 1;
   if (instruction.attributes().window == nullptr) return elements;
   for (const WindowDimension& d : *instruction.attributes().window) {
-    if (elements <= kMaxProducts) elements *= std::max<int64_t>(d.size, 1);
+    if (elements > kMaxProducts) break;
+    elements *= std::clamp<int64_t>(d.size, 1, kMaxProducts + 1);
   }
   return elements;
+}
+
+// The number of instructions that each application of the regions runs.
+int64_t RegionSize(const Rewriter& r, const Instruction& instruction) {
+  int64_t size = 0;
+  for (ComputationId id : instruction.called()) {
+    const Computation& region = r.module().computation(id);
+    size +=
+        region.live_count() - static_cast<int64_t>(region.parameters().size());
+  }
+  return std::max<int64_t>(size, 1);
 }
 
 bool SizesAreSmall(const Rewriter& r, const Instruction& instruction) {
@@ -155,9 +169,16 @@ bool SizesAreSmall(const Rewriter& r, const Instruction& instruction) {
     return false;
   }
   const int64_t window = WindowElements(instruction);
-  return !MultipliesOperands(instruction.opcode()) ||
-         (window <= kMaxProducts && result * largest <= kMaxProducts &&
-          std::max(result, largest) * window <= kMaxProducts);
+  if (window > kMaxProducts) return false;
+  int64_t products = all;
+  if (MultipliesOperands(instruction.opcode())) {
+    products = std::max(result * largest, std::max(result, largest) * window);
+  } else if (instruction.opcode() == Opcode::kSort) {
+    products *=
+        static_cast<int64_t>(std::bit_width(static_cast<uint64_t>(all)));
+  }
+  return products <= kMaxProducts &&
+         products * RegionSize(r, instruction) <= kMaxProducts;
 }
 
 // Returns true if each call of the region takes a short time.

@@ -8,7 +8,8 @@
 // frontend attributes, which speak of the order that it had. Legal always, as a
 // convolution takes its dimensions in any order; window, groups and dilation
 // follow the labels. A transposed operand with other users stays for them.
-// Numeric class: exact. Hone's own: upstream's transpose-folding declines
+// Numeric class: reassociates, as the order in which a kernel adds depends on
+// how the operands lie. Hone's own: upstream's transpose-folding declines
 // convolutions on the CPU, whose kernels want canonical orders.
 
 #include <memory>
@@ -89,6 +90,7 @@ bool Fold(Rewriter& r, InstructionId id) {
 
 std::unique_ptr<Pass> MakeConvolutionTransposeFolding() {
   return MakeRulePass({.name = "convolution-transpose-folding",
+                       .numeric_class = NumericClass::kReassociates,
                        .opcodes = {Opcode::kConvolution, Opcode::kTranspose},
                        .visit = Visit::kFixedPoint},
                       Fold);

@@ -17,6 +17,7 @@
 
 #include "hlo/passes/registry.h"
 #include "hlo/rewrite/dead_code.h"
+#include "hlo/rewrite/owned_computations.h"
 
 namespace hone::hlo {
 namespace {
@@ -28,7 +29,7 @@ class Dce final : public Pass {
   absl::StatusOr<bool> Run(Module& module,
                            const RewriteOptions& /*options*/) const override {
     bool changed = false;
-    for (ComputationId id : module.ComputationIds()) {
+    for (ComputationId id : RewritableComputations(module)) {
       changed |= RemoveDeadInstructions(module, id);
     }
     // After the instructions: a dead call may have been the last one.

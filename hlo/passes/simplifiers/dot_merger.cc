@@ -11,19 +11,25 @@
 // the operand that differs has one dimension that is neither batch nor
 // contracted. Of any two that come together one must be small (64 MiB with its
 // operands, upstream's limit on GPUs): large ones keep the machine busy alone.
-// Numeric class: exact, as each element is the same sum as before. Trades dots
-// for a concatenation and slices: not for the operation count.
+// Numeric class: reassociates, as the order in which a kernel adds depends on
+// the sizes of the dot. Trades dots for a concatenation and slices: not for the
+// operation count.
 //
 // Upstream joins pairs and pairs of pairs; this joins a group at once. Dots
 // that share an operand but for a transpose stay apart.
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "absl/types/span.h"
+
 #include "hlo/passes/registry.h"
 #include "hlo/passes/rule_pass.h"
+#include "hlo/passes/simplifiers/dot_dependences.h"
 #include "hlo/rewrite/dimensions.h"
 #include "hlo/rewrite/makers.h"
 
@@ -31,6 +37,9 @@ namespace hone::hlo {
 namespace {
 
 constexpr int64_t kSmallBytes = int64_t{64} << 20;
+// The most dots of which any two are compared; of more that share an operand,
+// those are joined that are near each other.
+constexpr size_t kMaxCompared = 1024;
 
 class Merger {
  public:
@@ -59,22 +68,52 @@ class Merger {
       }
     }
     std::sort(dots.begin(), dots.end());
-    while (dots.size() > 1) {
-      std::vector<InstructionId> group = {dots[0]};
-      std::vector<InstructionId> rest;
-      int64_t bytes = Bytes(dots[0]);
-      for (size_t i = 1; i < dots.size(); ++i) {
+    for (size_t i = 0; i < dots.size(); i += kMaxCompared) {
+      MergeSome(absl::MakeSpan(dots).subspan(i, kMaxCompared), side);
+    }
+  }
+
+  void MergeSome(absl::Span<const InstructionId> dots, size_t side) {
+    std::optional<DotDependences> dependences;
+    std::vector<size_t> left;
+    for (size_t i = 0; i < dots.size(); ++i) left.push_back(i);
+    while (left.size() > 1) {
+      const InstructionId first = dots[left[0]];
+      std::vector<InstructionId> group = {first};
+      DotSet members;
+      DotSet needed;  // by the members
+      std::vector<size_t> rest;
+      int64_t bytes = Bytes(first);
+      for (size_t i : absl::MakeSpan(left).subspan(1)) {
         const int64_t added = Bytes(dots[i]);
-        if ((bytes <= kSmallBytes || added <= kSmallBytes) &&
-            AreAlike(dots[0], dots[i], side) && IsIndependent(dots[i], group)) {
-          group.push_back(dots[i]);
-          bytes += added - r_.shape(shared).byte_size();
-        } else {
-          rest.push_back(dots[i]);
+        rest.push_back(i);
+        if ((bytes > kSmallBytes && added > kSmallBytes) ||
+            !AreAlike(first, dots[i], side)) {
+          continue;
         }
+        if (!dependences.has_value()) {
+          dependences.emplace(r_.computation(), Order(), dots);
+        }
+        if (members.empty()) {
+          members = dependences->Only(left[0]);
+          needed = dependences->NeededBy(left[0]);
+        }
+        const DotSet only = dependences->Only(i);
+        if (Intersect(needed, only) ||
+            Intersect(members, dependences->NeededBy(i))) {
+          continue;
+        }
+        rest.pop_back();
+        group.push_back(dots[i]);
+        bytes += added - r_.shape(r_.operand(first, side)).byte_size();
+        Unite(members, only);
+        Unite(needed, dependences->NeededBy(i));
       }
-      if (group.size() > 1) Merge(group, side);
-      dots = std::move(rest);
+      if (group.size() > 1) {
+        Merge(group, side);
+        dependences->Join(members, needed);
+      }
+      left = std::move(rest);
     }
   }
 
@@ -105,50 +144,10 @@ class Merger {
     return bytes;
   }
 
-  // Returns true if neither `id` nor any of the group needs the other's result.
-  bool IsIndependent(InstructionId id,
-                     const std::vector<InstructionId>& group) {
-    return std::all_of(group.begin(), group.end(), [&](InstructionId other) {
-      return Position(id) < Position(other) ? !DependsOn(other, id)
-                                            : !DependsOn(id, other);
-    });
-  }
-
-  // Returns true if `id` needs the result of `ancestor`, which comes before it.
-  // What comes before `ancestor` need not be looked at.
-  bool DependsOn(InstructionId id, InstructionId ancestor) {
-    ++visit_;
-    std::vector<InstructionId> worklist = {id};
-    const auto push = [&](InstructionId next) {
-      if (visited_[next] == visit_ || Position(next) < Position(ancestor)) {
-        return;
-      }
-      visited_[next] = visit_;
-      worklist.push_back(next);
-    };
-    while (!worklist.empty()) {
-      const InstructionId next = worklist.back();
-      worklist.pop_back();
-      if (next == ancestor) return true;
-      for (InstructionId operand : r_[next].operands()) push(operand);
-      for (InstructionId predecessor :
-           r_.computation().control_predecessors(next)) {
-        push(predecessor);
-      }
-    }
-    return false;
-  }
-
-  // In a topological order.
-  int32_t Position(InstructionId id) {
-    if (!positions_are_known_) {
-      int32_t next = 0;
-      for (InstructionId i : r_.computation().PostOrder()) {
-        position_[i] = next++;
-      }
-      positions_are_known_ = true;
-    }
-    return position_.at(id);
+  // A topological order.
+  const std::vector<InstructionId>& Order() {
+    if (order_.empty()) order_ = r_.computation().PostOrder();
+    return order_;
   }
 
   void Merge(const std::vector<InstructionId>& group, size_t side) {
@@ -185,22 +184,20 @@ class Merger {
       r_.Replace(dot, MakeSlice(r_, product, slice));
     }
     r_.EndRewrite();
-    positions_are_known_ = false;
+    order_.clear();
   }
 
   Rewriter& r_;
-  // Of every instruction, unless something changed since.
-  bool positions_are_known_ = false;
-  IdMap<int32_t> position_;
-  // The last visit of each instruction, by number.
-  IdMap<int32_t> visited_;
-  int32_t visit_ = 0;
+  // Of every instruction; empty when something changed since.
+  std::vector<InstructionId> order_;
 };
 
 }  // namespace
 
 std::unique_ptr<Pass> MakeDotMerger() {
-  return MakeRulePass({.name = "dot-merger", .opcodes = {Opcode::kDot}},
+  return MakeRulePass({.name = "dot-merger",
+                       .numeric_class = NumericClass::kReassociates,
+                       .opcodes = {Opcode::kDot}},
                       [](Rewriter& r) { Merger(r).Run(); });
 }
 

@@ -5,7 +5,8 @@
 //
 // Legal where the transpose keeps the order of the free dimensions, which make
 // up the result; batch and contracting dimensions may come in any order. A
-// transpose with other users stays for them. Numeric class: exact. Hone's own:
+// transpose with other users stays for them. Numeric class: reassociates, as
+// the order in which a kernel adds depends on how the operands lie. Hone's own:
 // upstream's transpose-folding only swaps rows and columns on the CPU. Undoes
 // the canonical form of dot_decomposer, with which it must not share a loop.
 
@@ -43,6 +44,7 @@ bool Fold(Rewriter& r, InstructionId id) {
 std::unique_ptr<Pass> MakeDotTransposeFolding() {
   // A fold may uncover a transpose of a transpose.
   return MakeRulePass({.name = "dot-transpose-folding",
+                       .numeric_class = NumericClass::kReassociates,
                        .opcodes = {Opcode::kDot},
                        .visit = Visit::kFixedPoint},
                       Fold);

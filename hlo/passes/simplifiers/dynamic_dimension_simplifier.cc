@@ -1,7 +1,8 @@
 // dynamic-dimension-simplifier: takes apart how frontends carry dimension sizes
 // around, as vectors of scalars.
 //
-//   concatenate(concatenate(a, b), c) → concatenate(a, b, c)
+//   concatenate(concatenate(a, b), c) → concatenate(a, b, c), up to
+//     kMaxJoinedOperands
 //   slice(concatenate(a, b, c)) → b, for vectors, when it takes just that
 //   reshape(broadcast(s)) → s, for scalars
 //   reshape(reshape(a)) → a, when the shapes agree
@@ -16,6 +17,7 @@
 
 #include <memory>
 
+#include "hlo/passes/joined_operands.h"
 #include "hlo/passes/registry.h"
 #include "hlo/passes/rule_pass.h"
 #include "hlo/rewrite/carried_attributes.h"
@@ -25,8 +27,6 @@ namespace hone::hlo {
 namespace {
 
 bool SimplifyConcatenate(Rewriter& r, InstructionId id) {
-  // Concatenations of one value with itself, nested, double with every level.
-  constexpr size_t kMostOperands = 4096;
   InstructionIds parts;
   bool nested = false;
   for (InstructionId operand : r[id].operands()) {
@@ -38,7 +38,7 @@ bool SimplifyConcatenate(Rewriter& r, InstructionId id) {
     }
     nested = true;
     parts.insert(parts.end(), inner.operands().begin(), inner.operands().end());
-    if (parts.size() > kMostOperands) return false;
+    if (parts.size() > kMaxJoinedOperands) return false;
   }
   return nested && r.Replace(id, MakeLike(r, id, parts));
 }

@@ -14,9 +14,10 @@
 // batched_gather_scatter_normalizer removes first. Updates keep their order,
 // which scatters to equal indices see, and index vectors theirs, of which
 // indices_are_sorted and unique_indices speak. Scatters into a scalar stay:
-// what they compute depends on how often their region runs. Numeric class:
-// exact. For code generators that know this form only: adds reshapes, some of
-// which algsimp folds into the scatter again.
+// what they compute depends on how often their region runs. Scatters into an
+// empty array stay too: no window fits there once it has an inserted dimension
+// of size 1. Numeric class: exact. For code generators that know this form
+// only: adds reshapes, some of which algsimp folds into the scatter again.
 
 #include <algorithm>
 #include <memory>
@@ -69,7 +70,8 @@ bool SimplifyScatter(Rewriter& r, InstructionId id) {
   InstructionIds operands = r[id].operands();
   const size_t count = operands.size() / 2;
   const int64_t rank = r.shape(operands[0]).rank();
-  if (rank == 0 || !old.input_batching_dims.empty() ||
+  if (rank == 0 || r.shape(operands[0]).num_elements() == 0 ||
+      !old.input_batching_dims.empty() ||
       IsSimplified(old, r.shape(operands[count]).rank(),
                    r.shape(operands[count + 1]).rank())) {
     return false;

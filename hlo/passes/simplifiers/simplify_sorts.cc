@@ -79,6 +79,7 @@ class SortNarrower {
       new_index.push_back(static_cast<int32_t>(operands.size()));
       if (needed[i]) operands.push_back(r.operand(id, i));
     }
+    if (IsAnnotated(r[id]) || r.LosesAnnotation(id, operands)) return false;
     Instruction sort = r[id].WithOperands(operands);
     sort.set_called({NarrowComparator(r, r[id].called()[0], needed)});
     sort.set_shape(nullptr);

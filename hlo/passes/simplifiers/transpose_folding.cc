@@ -5,7 +5,8 @@
 // where the operand has one contracting and one free dimension beside the batch
 // dimensions, and the transpose swaps just these two. Legal always, as one free
 // dimension has no order to keep. A transpose with other users stays for them.
-// Numeric class: exact. As upstream on the CPU, whose kernels can do no more:
+// Numeric class: reassociates, as the order in which a kernel adds depends on
+// how the operands lie. As upstream on the CPU, whose kernels can do no more:
 // dot-transpose-folding and convolution-transpose-folding fold the rest.
 
 #include <algorithm>
@@ -38,7 +39,9 @@ bool Fold(Rewriter& r, InstructionId id) {
 }  // namespace
 
 std::unique_ptr<Pass> MakeTransposeFolding() {
-  return MakeRulePass({.name = "transpose-folding", .opcodes = {Opcode::kDot}},
+  return MakeRulePass({.name = "transpose-folding",
+                       .numeric_class = NumericClass::kReassociates,
+                       .opcodes = {Opcode::kDot}},
                       Fold);
 }
 

@@ -89,7 +89,8 @@ class Analysis {
     using Limits = std::numeric_limits<float>;
     const double magnitude = std::fabs(factors_.constant);
     if (factors_.uniform < 2 || factors_.size() > kMaxFactors ||
-        factors_.tensors() == 0 || factors_.tensors() > factors_.replaced ||
+        factors_.replaced > kMaxFactors || factors_.tensors() == 0 ||
+        factors_.tensors() > factors_.replaced ||
         !(magnitude >= Limits::min() && magnitude <= Limits::max()) ||
         !r_.Permits(factors_.Class())) {
       return std::nullopt;
@@ -101,7 +102,8 @@ class Analysis {
  private:
   // A product that goes when the new one is there.
   void Visit(InstructionId id, bool inverse) {
-    ++factors_.replaced;
+    // Each brings a factor of its own.
+    if (++factors_.replaced > kMaxFactors) return;
     const Instruction& product = r_[id];
     const bool divides = product.opcode() == Opcode::kDivide;
     const bool square = product.operand(0) == product.operand(1);

@@ -6,6 +6,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 
+#include "hlo/rewrite/owned_computations.h"
 #include "hlo/rewrite/regions/reductions.h"
 
 namespace hone::hlo {
@@ -36,7 +37,8 @@ ComputationId AddSumRegion(Module& module, ElementType type) {
 }
 
 ComputationId FindOrAddSumRegion(Module& module, ElementType type) {
-  for (const Computation& region : module.computations()) {
+  for (ComputationId id : RewritableComputations(module)) {
+    const Computation& region = module.computation(id);
     // A computation with attributes of its own belongs to its callers.
     if (ReductionOpcode(region) == Opcode::kAdd &&
         region[region.root()].shape().element_type() == type &&

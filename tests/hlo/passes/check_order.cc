@@ -115,20 +115,6 @@ std::optional<OrderFailure> CompareByTolerance(const Module& before,
   return OrderFailure{Kind::kUnequal, "", report->explanation};
 }
 
-// The order in which a dot or a convolution adds products is its kernel's,
-// which may be another for another shape.
-bool LeavesOrderOpen(const Module& module) {
-  for (const Computation& computation : module.computations()) {
-    for (const Instruction& instruction : computation.instructions()) {
-      if (instruction.opcode() == Opcode::kDot ||
-          instruction.opcode() == Opcode::kConvolution) {
-        return true;
-      }
-    }
-  }
-  return false;
-}
-
 std::optional<OrderFailure> CompareModules(const Module& before,
                                            const Module& after,
                                            const CheckOptions& options) {
@@ -138,8 +124,7 @@ std::optional<OrderFailure> CompareModules(const Module& before,
   if (auto difference = DifferenceInEffects(before, after)) {
     return OrderFailure{Kind::kEffects, "", *std::move(difference)};
   }
-  const bool exact =
-      options.rewrite.numerics == Numerics::kExact && !LeavesOrderOpen(before);
+  const bool exact = options.rewrite.numerics == Numerics::kExact;
   if (exact) {
     for (const ArgumentKind kind :
          {ArgumentKind::kRandom, ArgumentKind::kAdversarial}) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -17,11 +18,13 @@
 #include "hlo/analysis/fingerprint.h"
 #include "hlo/analysis/op_count.h"
 #include "hlo/equivalence/equivalence.h"
+#include "hlo/evaluator/evaluator.h"
 #include "hlo/inference/verifier.h"
 #include "hlo/passes/pipeline.h"
 #include "hlo/passes/registry.h"
 #include "hlo/read_module.h"
 #include "hlo/text/printer.h"
+#include "tests/hlo/passes/compare_results.h"
 #include "tests/support/status_matchers.h"
 
 namespace hone::hlo {
@@ -117,6 +120,41 @@ TEST_P(PassConformance, KeepsTheMeaning) {
     Module module = sample.module;
     HONE_ASSERT_OK_AND_ASSIGN(const bool changed, pass().Run(module));
     if (changed) ExpectEquivalent(sample.module, module);
+  }
+}
+
+// A pass that calls itself exact keeps every bit whatever is permitted, and any
+// other one does where only exact rewrites are.
+TEST_P(PassConformance, KeepsEveryBitWhereItSaysSo) {
+  RewriteOptions options;
+  for (const PassEntry& entry : Passes()) {
+    if (entry.id != GetParam()) continue;
+    options.numerics = entry.numeric_class == NumericClass::kExact
+                           ? Numerics::kFast
+                           : Numerics::kExact;
+  }
+  std::vector<Sample> samples = Samples();
+  HONE_ASSERT_OK_AND_ASSIGN(
+      Module contractions,
+      ReadModuleFile(
+          absl::StrCat(HONE_SOURCE_DIR, "/tests/testdata/contractions.hlo")));
+  samples.push_back({"contractions", std::move(contractions)});
+  EvaluateOptions evaluate;
+  evaluate.max_loop_steps = 10'000;
+  for (const Sample& sample : samples) {
+    SCOPED_TRACE(sample.name);
+    Module module = sample.module;
+    HONE_ASSERT_OK_AND_ASSIGN(const bool changed, pass().Run(module, options));
+    if (!changed) continue;
+    HONE_ASSERT_OK_AND_ASSIGN(const std::vector<Literal> arguments,
+                              RandomArguments(module, 0));
+    const absl::StatusOr<Literal> before =
+        Evaluate(sample.module, arguments, evaluate);
+    if (absl::IsUnimplemented(before.status())) continue;
+    HONE_ASSERT_OK(before);
+    HONE_ASSERT_OK_AND_ASSIGN(const Literal after,
+                              Evaluate(module, arguments, evaluate));
+    EXPECT_EQ(DifferenceInBits(*before, after), std::nullopt);
   }
 }
 

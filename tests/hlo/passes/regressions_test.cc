@@ -4,9 +4,12 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
@@ -15,6 +18,8 @@
 #include "hlo/inference/verifier.h"
 #include "hlo/passes/pipeline.h"
 #include "hlo/passes/registry.h"
+#include "hlo/rewrite/carried_attributes.h"
+#include "hlo/rewrite/owned_computations.h"
 #include "hlo/text/parser.h"
 #include "tests/hlo/passes/check_order.h"
 #include "tests/support/status_matchers.h"
@@ -93,6 +98,64 @@ TEST_P(Regressions, PipelinesVerifyAndConverge) {
     const auto failure =
         CheckOrder({original, passes}, FindPass, nullptr, {.extremes = true});
     EXPECT_FALSE(failure.has_value()) << failure->pass << failure->message;
+  }
+}
+
+// The annotations of all instructions.
+std::multiset<std::string> Annotations(const Module& module) {
+  std::multiset<std::string> annotations;
+  for (const Computation& computation : module.computations()) {
+    for (const Instruction& instruction : computation.instructions()) {
+      if (!IsAnnotated(instruction)) continue;
+      for (const auto& [name, value] : instruction.attributes().others) {
+        annotations.insert(absl::StrCat(name, "=", value));
+      }
+    }
+  }
+  return annotations;
+}
+
+TEST_P(Regressions, EveryPassKeepsAnnotations) {
+  if (!absl::StrContains(GetParam(), "sharding") &&
+      !absl::StrContains(GetParam(), "accuracy")) {
+    return;
+  }
+  const Module original = Read(GetParam());
+  const std::multiset<std::string> before = Annotations(original);
+  EXPECT_FALSE(before.empty());
+  for (absl::string_view name : Passes().ids()) {
+    SCOPED_TRACE(name);
+    HONE_ASSERT_OK_AND_ASSIGN(const Pass* const pass, FindPass(name));
+    Module module = original;
+    HONE_EXPECT_OK(pass->Run(module).status());
+    const std::multiset<std::string> after = Annotations(module);
+    EXPECT_TRUE(std::includes(after.begin(), after.end(), before.begin(),
+                              before.end()));
+  }
+}
+
+// What owns its computation still does, alone, and it is as it was.
+TEST_P(Regressions, EveryPassKeepsOwnedComputations) {
+  const Module original = Read(GetParam());
+  for (absl::string_view name : Passes().ids()) {
+    SCOPED_TRACE(name);
+    HONE_ASSERT_OK_AND_ASSIGN(const Pass* const pass, FindPass(name));
+    Module module = original;
+    HONE_EXPECT_OK(pass->Run(module).status());
+    std::map<ComputationId, int> callers;
+    std::set<ComputationId> owned;
+    for (const Computation& computation : module.computations()) {
+      for (const Instruction& instruction : computation.instructions()) {
+        for (ComputationId callee : instruction.called()) {
+          ++callers[callee];
+          if (OwnsCallees(instruction.opcode())) owned.insert(callee);
+        }
+      }
+    }
+    for (ComputationId callee : owned) {
+      EXPECT_EQ(callers[callee], 1);
+      EXPECT_TRUE(Module::SharesComputation(module, original, callee));
+    }
   }
 }
 

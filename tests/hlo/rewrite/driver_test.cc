@@ -41,6 +41,33 @@ TEST(RewriteModule, GoesToAFixedPoint) {
   EXPECT_EQ(module.entry_computation().live_count(), 1);
 }
 
+// A fusion says how its computation is emitted.
+TEST(RewriteModule, LeavesOwnedComputationsAlone) {
+  Module module = EntryModule(R"(
+  x = f32[4] parameter(0)
+  f = f32[4] fusion(x), kind=kLoop, calls=fused
+  ROOT c = f32[4] call(f), to_apply=called)",
+                              R"(
+fused {
+  x = f32[4] parameter(0)
+  a = f32[4] negate(x)
+  ROOT b = f32[4] negate(a)
+}
+called {
+  x = f32[4] parameter(0)
+  a = f32[4] negate(x)
+  ROOT b = f32[4] negate(a)
+}
+)");
+  const Module before = module;
+  EXPECT_TRUE(*RewriteModule(module, {.name = "t"}, {}, DropNegations));
+  for (const Computation& computation : before.computations()) {
+    EXPECT_EQ(Module::SharesComputation(module, before, computation.id()),
+              computation.name() != "called")
+        << computation.name();
+  }
+}
+
 TEST(RewriteModule, ShowsTheOpcodesOfTheRuleOnce) {
   Module module = EntryModule(R"(
   x = f32[4] parameter(0)

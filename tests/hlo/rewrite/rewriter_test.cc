@@ -185,6 +185,24 @@ TEST(Rewriter, RefusesToLoseAnAnnotatedOperand) {
   }
 }
 
+// Whatever would die with what is replaced.
+TEST(Rewriter, RefusesToLoseAnAnnotationFurtherDown) {
+  Module module = EntryModule(R"(
+  x = f32[4] parameter(0)
+  n = f32[4] negate(x), sharding={replicated}
+  m = f32[4] multiply(n, n)
+  t = (f32[4], f32[4]) tuple(m, x)
+  e = f32[4] get-tuple-element(t), index=0
+  ROOT a = f32[4] add(e, m))");
+  Rewriter r(module, module.entry(), kOptions);
+  EXPECT_FALSE(r.Replace(Find(module, "a"), Find(module, "x")));
+  EXPECT_FALSE(r.changed());
+  // m, which uses n, has another user.
+  EXPECT_TRUE(r.Replace(Find(module, "e"), Find(module, "m")));
+  EXPECT_FALSE(r.Replace(Find(module, "a"), Find(module, "x")));
+  HONE_EXPECT_OK(r.status());
+}
+
 TEST(Rewriter, RefusesToLoseAnUnknownAttribute) {
   Module module = EntryModule(R"(
   x = f32[4] parameter(0)

@@ -1,6 +1,14 @@
+#include <algorithm>
+#include <string>
+
+#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
+#include "hlo/passes/joined_operands.h"
+#include "hlo/passes/registry.h"
 #include "tests/hlo/passes/entry.h"
+#include "tests/hlo/passes/golden.h"
+#include "tests/support/status_matchers.h"
 
 namespace hone::hlo {
 namespace {
@@ -272,6 +280,82 @@ TEST(AlgsimpConcatenate, JoinsAdjacentSlices) {
                    R"(
   p = f32[9,2] parameter(0)
   ROOT a = f32[6,2] slice(p), slice={[1:7], [0:2]})");
+}
+
+// A slice that something else reads joins those that nothing else does.
+TEST(AlgsimpConcatenate, JoinsRunsOfSlices) {
+  ExpectSimplifies(R"(
+  p = f32[9] parameter(0)
+  q = f32[9] parameter(1)
+  a = f32[2] slice(p), slice={[1:3]}
+  b = f32[2] slice(p), slice={[3:5]}
+  c = f32[1] slice(p), slice={[5:6]}
+  d = f32[1] slice(p), slice={[7:8]}
+  e = f32[1] slice(p), slice={[8:9]}
+  f = f32[1] slice(q), slice={[0:1]}
+  g = f32[1] slice(q), slice={[1:2]}
+  n = f32[2] negate(a)
+  i = (f32[1], f32[1]) tuple(f, g)
+  j = f32[9] concatenate(a, b, c, d, e, f, g), dimensions={0}
+  ROOT r = (f32[2], (f32[1], f32[1]), f32[9]) tuple(n, i, j))",
+                   R"(
+  p = f32[9] parameter(0)
+  q = f32[9] parameter(1)
+  a = f32[2] slice(p), slice={[1:3]}
+  c = f32[5] slice(p), slice={[1:6]}
+  e = f32[2] slice(p), slice={[7:9]}
+  f = f32[1] slice(q), slice={[0:1]}
+  g = f32[1] slice(q), slice={[1:2]}
+  n = f32[2] negate(a)
+  i = (f32[1], f32[1]) tuple(f, g)
+  j = f32[9] concatenate(c, e, f, g), dimensions={0}
+  ROOT r = (f32[2], (f32[1], f32[1]), f32[9]) tuple(n, i, j))");
+}
+
+TEST(AlgsimpConcatenate, JoinsARunOfSlicesInOneRewrite) {
+  constexpr int kSlices = 200;
+  std::string body = absl::StrCat("p = f32[", kSlices + 1, "] parameter(0)\n");
+  std::string parts;
+  for (int i = 0; i < kSlices; ++i) {
+    absl::StrAppend(&body, "s", i, " = f32[1] slice(p), slice={[", i, ":",
+                    i + 1, "]}\n");
+    absl::StrAppend(&parts, i == 0 ? "" : ", ", "s", i);
+  }
+  absl::StrAppend(&body, "ROOT c = f32[", kSlices, "] concatenate(", parts,
+                  "), dimensions={0}");
+  int rewrites = 0;
+  Module module = ParseForTest(Entry(body));
+  HONE_ASSERT_OK_AND_ASSIGN(const Pass* pass, FindPass("algsimp"));
+  HONE_ASSERT_OK_AND_ASSIGN(
+      const bool changed,
+      pass->Run(module, {.trace = [&](const RewriteEvent&) { ++rewrites; }}));
+  EXPECT_TRUE(changed);
+  EXPECT_EQ(module.entry_computation().live_count(), 2);
+  EXPECT_EQ(rewrites, 1);
+}
+
+// Of a value with itself: flattened, it would have 2^30 operands.
+TEST(ConcatenationsOfConcatenations, DoNotGrowWithoutBound) {
+  constexpr int kLevels = 30;
+  std::string body = "c0 = f32[1] parameter(0)\n";
+  for (int i = 1; i <= kLevels; ++i) {
+    absl::StrAppend(&body, i == kLevels ? "ROOT " : "", "c", i, " = f32[",
+                    int64_t{1} << i, "] concatenate(c", i - 1, ", c", i - 1,
+                    "), dimensions={0}\n");
+  }
+  for (const char* name : {"algsimp", "dynamic-dimension-simplifier"}) {
+    SCOPED_TRACE(name);
+    Module module = ParseForTest(Entry(body));
+    HONE_ASSERT_OK_AND_ASSIGN(const Pass* pass, FindPass(name));
+    HONE_ASSERT_OK_AND_ASSIGN(const bool changed, pass->Run(module));
+    EXPECT_TRUE(changed);
+    size_t most = 0;
+    for (const Instruction& instruction :
+         module.entry_computation().instructions()) {
+      most = std::max(most, instruction.operand_count());
+    }
+    EXPECT_EQ(most, kMaxJoinedOperands);
+  }
 }
 
 TEST(AlgsimpConcatenate, WithAFillingIsAPad) {

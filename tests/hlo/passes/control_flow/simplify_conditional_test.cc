@@ -463,5 +463,24 @@ ENTRY e {
 })");
 }
 
+// A tuple of 2^16 arrays would need more selects than may be added.
+TEST(SimplifyConditional, KeepsResultsOfManyArrays) {
+  std::string type = "f32[2]";
+  std::string branch = "v0 = f32[2] negate(a)\n";
+  for (int i = 1; i <= 16; ++i) {
+    type = absl::StrCat("(", type, ", ", type, ")");
+    absl::StrAppend(&branch, i == 16 ? "ROOT " : "", "v", i, " = ", type,
+                    " tuple(v", i - 1, ", v", i - 1, ")\n");
+  }
+  ExpectUnchanged(
+      kName, absl::StrCat("HloModule m\nf {\na = f32[2] parameter(0)\n", branch,
+                          "}\ng {\na = f32[2] parameter(0)\n", branch,
+                          "}\nENTRY e {\np = pred[] parameter(0)\n"
+                          "x = f32[2] parameter(1)\nROOT c = ",
+                          type,
+                          " conditional(p, x, x), true_computation=f, "
+                          "false_computation=g\n}\n"));
+}
+
 }  // namespace
 }  // namespace hone::hlo

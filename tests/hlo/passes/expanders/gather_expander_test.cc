@@ -58,6 +58,19 @@ TEST(GatherExpander, KeepsSeveralWindows) {
   ROOT g = f32[2,8] gather(a, at), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,8})");
 }
 
+// The elements of the result that windows of size 0 leave are no reshape of
+// what is there.
+TEST(GatherExpander, KeepsEmptyWindows) {
+  ExpectEntryUnchanged(kPass, R"(
+  a = f32[0] parameter(0)
+  at = s32[2,1] parameter(1)
+  ROOT g = f32[2] gather(a, at), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={0})");
+  ExpectEntryUnchanged(kPass, R"(
+  a = f32[3,4] parameter(0)
+  at = s32[1] parameter(1)
+  ROOT g = f32[2] gather(a, at), offset_dims={0}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=0, slice_sizes={0,2})");
+}
+
 // Indices out of bounds are clamped, and the last place of a window may be out
 // of the range of their type.
 TEST(GatherExpander, ClampsIndicesOfEveryType) {

@@ -1,6 +1,8 @@
+#include "absl/strings/str_replace.h"
 #include "gtest/gtest.h"
 
 #include "tests/hlo/passes/entry.h"
+#include "tests/hlo/passes/golden.h"
 
 namespace hone::hlo {
 namespace {
@@ -118,6 +120,42 @@ TEST(ReshapeGroupMover, WeighsGroupsThatShareABroadcastTogether) {
   g = f32[] reduce(d, zero), dimensions={0,1}, to_apply=sum
   h = f32[] reduce(e, zero), dimensions={0,1}, to_apply=sum
   ROOT t = (f32[], f32[], f32[4]) tuple(g, h, cs))");
+}
+
+// The sum would add in another order.
+TEST(ReshapeGroupMover, LeavesSumsOfFloatsWhenExact) {
+  const auto body = [](const char* type) {
+    return absl::StrReplaceAll(R"(
+HloModule m
+sum {
+  a = $T[] parameter(0)
+  b = $T[] parameter(1)
+  ROOT r = $T[] add(a, b)
+}
+ENTRY e {
+  x = $T[97,89] parameter(0)
+  y = $T[97,89] parameter(1)
+  tx = $T[89,97] transpose(x), dimensions={1,0}
+  ty = $T[89,97] transpose(y), dimensions={1,0}
+  s = $T[89,97] add(tx, ty)
+  z = $T[] constant(0)
+  ROOT r = $T[] reduce(s, z), dimensions={0,1}, to_apply=sum
+})",
+                               {{"$T", type}});
+  };
+  const RewriteOptions exact = {.numerics = Numerics::kExact};
+  const auto reduce_after = [](const Module& module) {
+    const Computation& entry = module.entry_computation();
+    return entry[entry[entry.root()].operand(0)].opcode();
+  };
+  // One transpose is left in front of the sum.
+  Module floats = ExpectKeepsMeaning("reshape-group-mover", body("f32"), exact);
+  EXPECT_EQ(reduce_after(floats), Opcode::kTranspose);
+  Module integers =
+      ExpectKeepsMeaning("reshape-group-mover", body("s32"), exact);
+  EXPECT_EQ(reduce_after(integers), Opcode::kAdd);
+  Module permitted = ExpectKeepsMeaning("reshape-group-mover", body("f32"));
+  EXPECT_EQ(reduce_after(permitted), Opcode::kAdd);
 }
 
 }  // namespace

@@ -1,3 +1,6 @@
+#include <string>
+
+#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
 #include "tests/hlo/passes/entry.h"
@@ -155,6 +158,28 @@ TEST(ReshapeMover, LeavesReshapesOfConstantsToFolding) {
   c = f32[2,3] constant({{1,2,3},{4,5,6}})
   a = f32[6] reshape(c)
   ROOT r = f32[6] tanh(a))");
+}
+
+// The dot keeps the last reshape, which keeps the addition that reads it, which
+// keeps the reshape before, and so on to the first.
+TEST(ReshapeMover, KeepsALongChainThatSharesItsEnd) {
+  constexpr int kLength = 50'000;
+  std::string body;
+  std::string results;
+  std::string types;
+  for (int i = 0; i <= kLength; ++i) {
+    absl::StrAppend(&body, "p", i, " = f32[8] parameter(", i, ")\nr", i,
+                    " = f32[2,4] reshape(p", i, ")\n");
+  }
+  for (int i = 0; i < kLength; ++i) {
+    absl::StrAppend(&body, "a", i, " = f32[2,4] add(r", i, ", r", i + 1, ")\n");
+    absl::StrAppend(&results, "a", i, ", ");
+    absl::StrAppend(&types, "f32[2,4], ");
+  }
+  absl::StrAppend(&body, "d = f32[2,4] dot(r", kLength, ", r", kLength,
+                  "), lhs_batch_dims={0,1}, rhs_batch_dims={0,1}\nROOT t = (",
+                  types, "f32[2,4]) tuple(", results, "d)");
+  ExpectEntryUnchanged("reshape-mover", body);
 }
 
 }  // namespace

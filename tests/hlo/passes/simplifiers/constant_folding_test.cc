@@ -1,5 +1,6 @@
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "gtest/gtest.h"
 
@@ -170,6 +171,26 @@ ENTRY e {
   z = f32[] constant(0)
   ROOT r = f32[2] reduce-window(c, z), window={size=2000000001 pad=1000000000_1000000000}, to_apply=sum
 })");
+}
+
+// Of a million elements, each would go through thousands of instructions.
+TEST(ConstantFolding, KeepsLongRegions) {
+  const auto text = [](int instructions, int elements) {
+    std::string region = "t0 = s32[] add(a, b)\n";
+    for (int i = 1; i < instructions; ++i) {
+      absl::StrAppend(&region, i + 1 == instructions ? "ROOT " : "", "t", i,
+                      " = s32[] xor(t", i - 1, ", a)\n");
+    }
+    return absl::StrCat(
+        "HloModule m\ns {\na = s32[] parameter(0)\nb = s32[] parameter(1)\n",
+        region, "}\nENTRY e {\nc = s32[", elements,
+        "] iota(), iota_dimension=0\nz = s32[] constant(0)\n"
+        "ROOT r = s32[] reduce(c, z), dimensions={0}, to_apply=s\n}\n");
+  };
+  ExpectUnchanged("constant_folding", text(4'000, 1'000'000));
+  const Module folded =
+      ExpectKeepsMeaning("constant_folding", text(4'000, 1'000));
+  EXPECT_EQ(folded.entry_computation().live_count(), 1);
 }
 
 TEST(ConstantFolding, LeavesWhatTargetsRoundWhenExact) {

@@ -64,6 +64,14 @@ TEST(ScatterSimplifier, KeepsSimpleAndBatchedScatters) {
   ROOT b = f32[9,8] scatter(s, each, values), update_window_dims={}, inserted_window_dims={1}, scatter_dims_to_operand_dims={1}, input_batching_dims={0}, scatter_indices_batching_dims={0}, index_vector_dim=2, to_apply=sum)");
 }
 
+TEST(ScatterSimplifier, KeepsScattersIntoEmptyArrays) {
+  ExpectEntryUnchanged(kPass, R"(
+  table = f32[0,4] parameter(0)
+  rows = s32[2,1] parameter(1)
+  updates = f32[2,4] parameter(2)
+  ROOT s = f32[0,4] scatter(table, rows, updates), update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=sum)");
+}
+
 TEST(ScatterSimplifier, KeepsWhatIsSaidOfTheIndices) {
   ExpectEntryRewrites(kPass, R"(
   table = f32[9,8] parameter(0)

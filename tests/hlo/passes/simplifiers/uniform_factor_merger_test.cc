@@ -346,5 +346,16 @@ TEST(UniformFactorMerger, CarriesAttributes) {
   ROOT r = f32[8] multiply(d, tb))");
 }
 
+// A product is not taken apart further than it may have factors.
+TEST(UniformFactorMerger, LeavesALongProduct) {
+  constexpr int kLength = 100'000;
+  std::string body = "x0 = f32[4] parameter(0)\ny = f32[4] parameter(1)\n";
+  for (int i = 0; i < kLength; ++i) {
+    absl::StrAppend(&body, i + 1 == kLength ? "ROOT " : "", "x", i + 1,
+                    " = f32[4] multiply(x", i, ", y)\n");
+  }
+  ExpectUnchanged(body);
+}
+
 }  // namespace
 }  // namespace hone::hlo
