@@ -68,6 +68,7 @@ void AppendOthers(
     const std::vector<std::pair<std::string, std::string>>& others,
     std::string& out) {
   std::vector<const std::pair<std::string, std::string>*> sorted;
+  sorted.reserve(others.size());
   for (const auto& other : others) sorted.push_back(&other);
   std::stable_sort(
       sorted.begin(), sorted.end(),

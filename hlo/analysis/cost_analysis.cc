@@ -130,13 +130,14 @@ double ConvolutionFlops(const Shape& lhs, const Instruction& convolution) {
   if (attributes.convolution == nullptr) return 0;
   const ConvolutionDimensions& dims = *attributes.convolution;
   const Shape& result = convolution.shape();
-  double flops =
-      kFlopsPerMultiplyAdd *
-      static_cast<double>(lhs.dimension(dims.input_feature) /
-                          std::max<int64_t>(dims.feature_group_count, 1)) *
-      static_cast<double>(result.dimension(dims.output_feature)) *
-      static_cast<double>(lhs.dimension(dims.input_batch) /
-                          std::max<int64_t>(dims.batch_group_count, 1));
+  // Of one group.
+  const int64_t features = lhs.dimension(dims.input_feature) /
+                           std::max<int64_t>(dims.feature_group_count, 1);
+  const int64_t batch = lhs.dimension(dims.input_batch) /
+                        std::max<int64_t>(dims.batch_group_count, 1);
+  double flops = kFlopsPerMultiplyAdd * static_cast<double>(features) *
+                 static_cast<double>(result.dimension(dims.output_feature)) *
+                 static_cast<double>(batch);
   if (attributes.window == nullptr) return flops;
   for (size_t i = 0; i < attributes.window->size(); ++i) {
     flops *= ValidPositions((*attributes.window)[i],

@@ -24,8 +24,8 @@ To ConvertValue(From x) {
     return x != From{0};
   } else if constexpr (Floating<From> && Integer<To>) {
     // Powers of two, so exact in every float type.
-    constexpr From kAboveMax =
-        static_cast<From>(std::numeric_limits<To>::max() / 2 + 1) * 2;
+    constexpr To kHalf = std::numeric_limits<To>::max() / 2 + 1;
+    constexpr From kAboveMax = static_cast<From>(kHalf) * 2;
     constexpr From kMin = static_cast<From>(std::numeric_limits<To>::min());
     if (x >= kAboveMax) return std::numeric_limits<To>::max();
     if (x <= kMin) return std::numeric_limits<To>::min();

@@ -18,6 +18,7 @@ using Value = std::complex<double>;
 // exp(sign·2πi·k/n) for k = 0 … n-1.
 std::vector<Value> Roots(int64_t n, double sign) {
   std::vector<Value> roots;
+  roots.reserve(static_cast<size_t>(n));
   for (int64_t k = 0; k < n; ++k) {
     roots.push_back(
         std::polar(1.0, sign * 2 * std::numbers::pi * static_cast<double>(k) /
