@@ -1,7 +1,6 @@
 #include "hlo/passes/rule_pass.h"
 
 #include <type_traits>
-#include <utility>
 
 namespace hone::hlo {
 namespace {
@@ -9,8 +8,8 @@ namespace {
 template <typename Rewrite>
 class RulePass final : public Pass {
  public:
-  RulePass(RewriteRule rule, Rewrite rewrite)
-      : rule_(std::move(rule)), rewrite_(rewrite) {}
+  RulePass(const RewriteRule& rule, Rewrite rewrite)
+      : rule_(rule), rewrite_(rewrite) {}
 
   absl::string_view name() const override { return rule_.name; }
 
@@ -35,27 +34,27 @@ class RulePass final : public Pass {
 };
 
 template <typename Rewrite>
-std::unique_ptr<Pass> MakePass(RewriteRule rule, Rewrite rewrite) {
-  return std::make_unique<RulePass<Rewrite>>(std::move(rule), rewrite);
+std::unique_ptr<Pass> MakePass(const RewriteRule& rule, Rewrite rewrite) {
+  return std::make_unique<RulePass<Rewrite>>(rule, rewrite);
 }
 
 }  // namespace
 
-std::unique_ptr<Pass> MakeRulePass(RewriteRule rule,
+std::unique_ptr<Pass> MakeRulePass(const RewriteRule& rule,
                                    bool (*rewrite)(Rewriter& r,
                                                    InstructionId id)) {
-  return MakePass(std::move(rule), rewrite);
+  return MakePass(rule, rewrite);
 }
 
-std::unique_ptr<Pass> MakeRulePass(RewriteRule rule,
+std::unique_ptr<Pass> MakeRulePass(const RewriteRule& rule,
                                    bool (*rewrite)(Module& module, Rewriter& r,
                                                    InstructionId id)) {
-  return MakePass(std::move(rule), rewrite);
+  return MakePass(rule, rewrite);
 }
 
-std::unique_ptr<Pass> MakeRulePass(RewriteRule rule,
+std::unique_ptr<Pass> MakeRulePass(const RewriteRule& rule,
                                    void (*rewrite)(Rewriter& r)) {
-  return MakePass(std::move(rule), rewrite);
+  return MakePass(rule, rewrite);
 }
 
 }  // namespace hone::hlo
