@@ -194,9 +194,10 @@ class Rewriter {
   std::shared_ptr<const Computation> replaced_;
   absl::Status status_;
   bool changed_ = false;
-  InstructionId mark_;           // what this rewrite added begins here
+  InstructionId mark_;           // the first id of this rewrite's own
   InstructionId replaced_mark_;  // likewise, since the last Replace
-  // What has the annotations of something that this rewrite replaced by it.
+  // Replacements of this rewrite that took over annotations: each stands for
+  // the instruction that it replaced and for no other that dies.
   absl::InlinedVector<InstructionId, 4> heirs_;
   // True once the driver uses NextTouched.
   bool queues_ = false;

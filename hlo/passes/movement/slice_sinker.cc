@@ -107,7 +107,7 @@ class Sinker {
     const std::vector<InstructionId> group = Group(id);
     int64_t elements = 0;
     for (InstructionId user : group) elements += r_.shape(user).num_elements();
-    // So it is for the others, until something changes.
+    // The rest of the group need not be asked until something changes.
     staying_.insert(group.begin(), group.end());
     if (elements < r_.shape(source).num_elements()) return;
 
@@ -130,8 +130,8 @@ class Sinker {
   }
 
   Rewriter& r_;
-  // What is known since the last change: the sources that the index has, the
-  // operations on slices, and those of them that stay.
+  // Valid until the next change: the sources in the index, the operations on
+  // their slices, and the operations that stay.
   absl::flat_hash_set<InstructionId> indexed_;
   absl::flat_hash_map<Key, std::vector<InstructionId>> on_slices_;
   absl::flat_hash_set<InstructionId> staying_;

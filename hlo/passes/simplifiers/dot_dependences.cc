@@ -30,9 +30,9 @@ DotDependences::DotDependences(const Computation& computation,
     : words_((dots.size() + kBits - 1) / kBits), needed_(dots.size()) {
   IdMap<size_t> number(dots.size());
   for (size_t i = 0; i < dots.size(); ++i) number[dots[i]] = i;
-  // What each instruction needs, as rows of a table. The first one, of those
-  // without a row of their own, is empty: what comes before every dot needs
-  // none.
+  // A row of words per instruction: the dots that it needs. The first row is
+  // empty, for instructions without one of their own: those before every dot
+  // need none.
   std::vector<uint64_t> table(words_);
   IdMap<size_t> row;
   DotSet needed(words_);
