@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
@@ -52,7 +53,24 @@ Module Read(const std::string& name) {
   return *std::move(module);
 }
 
+// The names with one of `parts`.
+std::vector<std::string> FileNamesWith(const std::vector<std::string>& parts) {
+  std::vector<std::string> names;
+  for (const std::string& name : FileNames()) {
+    if (absl::c_any_of(parts, [&](const std::string& part) {
+          return absl::StrContains(name, part);
+        })) {
+      names.push_back(name);
+    }
+  }
+  return names;
+}
+
 class Regressions : public ::testing::TestWithParam<std::string> {};
+// Modules of which no pass may drop an annotation.
+class AnnotatedRegressions : public Regressions {};
+// Modules with computations that fusions or asynchronous operations own.
+class OwningRegressions : public Regressions {};
 
 TEST_P(Regressions, EveryPassKeepsTheMeaning) {
   const Module module = Read(GetParam());
@@ -115,11 +133,7 @@ std::multiset<std::string> Annotations(const Module& module) {
   return annotations;
 }
 
-TEST_P(Regressions, EveryPassKeepsAnnotations) {
-  if (!absl::StrContains(GetParam(), "sharding") &&
-      !absl::StrContains(GetParam(), "accuracy")) {
-    return;
-  }
+TEST_P(AnnotatedRegressions, EveryPassKeepsAnnotations) {
   const Module original = Read(GetParam());
   const std::multiset<std::string> before = Annotations(original);
   EXPECT_FALSE(before.empty());
@@ -135,7 +149,7 @@ TEST_P(Regressions, EveryPassKeepsAnnotations) {
 }
 
 // What owns its computation still does, alone, and it is as it was.
-TEST_P(Regressions, EveryPassKeepsOwnedComputations) {
+TEST_P(OwningRegressions, EveryPassKeepsOwnedComputations) {
   const Module original = Read(GetParam());
   for (absl::string_view name : Passes().ids()) {
     SCOPED_TRACE(name);
@@ -152,6 +166,7 @@ TEST_P(Regressions, EveryPassKeepsOwnedComputations) {
         }
       }
     }
+    EXPECT_FALSE(owned.empty());
     for (ComputationId callee : owned) {
       EXPECT_EQ(callers[callee], 1);
       EXPECT_TRUE(Module::SharesComputation(module, original, callee));
@@ -165,6 +180,12 @@ std::string TestName(const ::testing::TestParamInfo<std::string>& info) {
 
 INSTANTIATE_TEST_SUITE_P(All, Regressions, ::testing::ValuesIn(FileNames()),
                          TestName);
+INSTANTIATE_TEST_SUITE_P(
+    All, AnnotatedRegressions,
+    ::testing::ValuesIn(FileNamesWith({"sharding", "accuracy"})), TestName);
+INSTANTIATE_TEST_SUITE_P(
+    All, OwningRegressions,
+    ::testing::ValuesIn(FileNamesWith({"async", "fusion"})), TestName);
 
 }  // namespace
 }  // namespace hone::hlo
