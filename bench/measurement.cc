@@ -94,6 +94,7 @@ int CountLoops(const loops::Program& program) {
 Json TimeMoves(const loops::Program& program, int32_t rounds,
                std::ostream& out) {
   std::vector<double> samples_ms;
+  samples_ms.reserve(static_cast<size_t>(rounds));
   size_t moves = 0;
   for (int32_t i = 0; i < rounds; ++i) {
     samples_ms.push_back(Milliseconds([&] {

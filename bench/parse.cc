@@ -97,6 +97,7 @@ class Report {
   void Add(const std::string& name, const std::vector<double>& samples,
            double scale, const std::string& unit) {
     std::vector<double> scaled;
+    scaled.reserve(samples.size());
     for (double sample : samples) scaled.push_back(sample * scale);
     const double median = Median(scaled);
     const double low = Quantile(scaled, 0.25);
@@ -189,6 +190,7 @@ absl::StatusOr<nlohmann::ordered_json> RunParseBench(
   Report report(out);
   report.Add("parse", ours, 1e3, "ms");
   std::vector<double> rates;
+  rates.reserve(ours.size());
   for (double seconds : ours) rates.push_back(megabytes / seconds);
   report.Add("parse rate", rates, 1, "MB/s");
   if (!theirs.empty()) {
@@ -197,6 +199,7 @@ absl::StatusOr<nlohmann::ordered_json> RunParseBench(
   }
   const auto repeat = [&](const std::function<void()>& body) {
     std::vector<double> samples;
+    samples.reserve(static_cast<size_t>(options.rounds));
     for (int32_t i = 0; i < options.rounds; ++i) {
       samples.push_back(Seconds(body));
     }

@@ -216,6 +216,7 @@ absl::StatusOr<nlohmann::ordered_json> RunPassOrderBench(
     }
     for (size_t seed = 0; seed < static_cast<size_t>(options.seeds); ++seed) {
       std::vector<double> ratios;
+      ratios.reserve(rows.size());
       for (const auto& row : rows) {
         ratios.push_back(row->searches.at(search).ops[seed] /
                          static_cast<double>(row->entry.xla_ops));

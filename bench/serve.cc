@@ -118,6 +118,7 @@ absl::StatusOr<Load> Measure(const Stubs& stubs, int64_t requests,
   std::vector<absl::Status> statuses(stubs.size());
   const absl::Duration start = SystemClock().Monotonic();
   std::vector<std::thread> threads;
+  threads.reserve(stubs.size());
   for (size_t i = 0; i < stubs.size(); ++i) {
     threads.emplace_back([&, i] {
       v1::LookupRequest request;
@@ -156,6 +157,7 @@ double Median(std::vector<double> values) {
 Json Summary(const std::vector<Load>& rounds) {
   const auto median = [&](auto figure) {
     std::vector<double> values;
+    values.reserve(rounds.size());
     for (const Load& round : rounds) values.push_back(figure(round));
     return Median(std::move(values));
   };

@@ -104,6 +104,7 @@ class RandomAssignments final : public BatchOptimizer {
 
   std::vector<space::Candidate> Plan() override {
     std::vector<space::Candidate> batch;
+    batch.reserve(kWalks);
     for (size_t i = 0; i < kWalks; ++i) batch.push_back(Draw());
     return batch;
   }

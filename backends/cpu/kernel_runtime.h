@@ -7,6 +7,7 @@
 
 #include <stdint.h>
 
+/* NOLINTBEGIN(readability-identifier-naming): C names, as C users expect. */
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -33,5 +34,6 @@ void hone_kernel_free(void* memory);
 #ifdef __cplusplus
 }
 #endif
+/* NOLINTEND(readability-identifier-naming) */
 
 #endif /* HONE_BACKENDS_CPU_KERNEL_RUNTIME_H_ */

@@ -194,6 +194,7 @@ std::vector<bool> WrittenResults(const PlanFunction& function) {
     });
   }
   std::vector<bool> results;
+  results.reserve(function.results.size());
   for (SlotId slot : function.results) {
     results.push_back(written[static_cast<size_t>(slot)]);
   }
@@ -214,6 +215,7 @@ void PlanFunctionEmitter::EmitStep(const loops::WhileStep& step) {
   }
   llvm::Value* memory = bytes == 0 ? nullptr : Allocate(bytes);
   std::vector<llvm::Value*> others;
+  others.reserve(step.state.size());
   for (size_t i = 0; i < step.state.size(); ++i) {
     others.push_back(memory == nullptr || !changes[i]
                          ? Pointer(step.state[i])
@@ -273,6 +275,7 @@ void PlanFunctionEmitter::EmitStep(const loops::ConditionalStep& step) {
   llvm::Value* results = SlotArray(to);
   llvm::BasicBlock* done = NewBlock("done");
   std::vector<llvm::BasicBlock*> blocks;
+  blocks.reserve(step.branches.size());
   for (size_t i = 0; i < step.branches.size(); ++i) {
     blocks.push_back(NewBlock("branch"));
   }

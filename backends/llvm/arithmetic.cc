@@ -1,6 +1,7 @@
 #include "backends/llvm/arithmetic.h"
 
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include <llvm/ADT/STLExtras.h>
@@ -257,8 +258,8 @@ llvm::Constant* Arithmetic::Identity(Opcode opcode, ElementType type) {
 llvm::Value* Arithmetic::ReduceLanes(Opcode opcode, ElementType type,
                                      llvm::Value* vector) {
   const auto half = [&](llvm::Value* v, int64_t from, int64_t n) {
-    std::vector<int> lanes;
-    for (int64_t i = 0; i < n; ++i) lanes.push_back(static_cast<int>(from + i));
+    std::vector<int> lanes(static_cast<size_t>(n));
+    std::iota(lanes.begin(), lanes.end(), static_cast<int>(from));
     return b_.CreateShuffleVector(v, lanes);
   };
   // Combines equal halves; the remainder of an odd number is combined at the

@@ -31,6 +31,7 @@ llvm::Value* FunctionEmitter::Splat(llvm::Value* value) {
 
 llvm::Constant* FunctionEmitter::LaneNumbers(llvm::Type* type, int64_t step) {
   std::vector<llvm::Constant*> numbers;
+  numbers.reserve(static_cast<size_t>(lanes_));
   for (int64_t i = 0; i < lanes_; ++i) {
     numbers.push_back(
         llvm::ConstantInt::get(type, static_cast<uint64_t>(i * step), true));

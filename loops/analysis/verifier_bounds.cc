@@ -100,6 +100,7 @@ class BoundsVerifier {
         continue;
       }
       std::vector<VarId> vars;
+      vars.reserve(loops_.size());
       for (const Loop* loop : loops_) vars.push_back(loop->var);
       what_ = absl::StrCat("index ", i, " of ", buffer.name, ", ",
                            AffineText(index.affine, vars),
@@ -144,7 +145,7 @@ class BoundsVerifier {
         if (coefficient == 0) continue;
         terms.push_back({static_cast<int32_t>(i), coefficient});
       }
-      system.AddAtLeastZero(std::move(terms), at_least_zero.constant());
+      system.AddAtLeastZero(terms, at_least_zero.constant());
     };
     for (const Loop* loop : loops_) {
       if (loop->bound) {

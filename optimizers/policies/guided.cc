@@ -170,10 +170,12 @@ class Guided final : public BatchOptimizer {
   // All legal moves of the frontier, the likeliest first.
   std::vector<Extension> Extensions() {
     std::vector<View> views;
-    std::vector<const View*> pointers;
+    views.reserve(frontier_.size());
     for (const Node& node : frontier_) {
       views.push_back(game_->Observe(node.position));
     }
+    std::vector<const View*> pointers;
+    pointers.reserve(views.size());
     for (const View& view : views) pointers.push_back(&view);
     const std::vector<MoveScores> scores = scorer_->Score(pointers);
     std::vector<Extension> extensions;

@@ -12,6 +12,8 @@ namespace {
 constexpr char kFile[] = "libhone_policies.so";
 constexpr char kFunction[] = "HonePolicyLibrary";
 
+// glibc keeps the text of dlerror per thread.
+// NOLINTBEGIN(concurrency-mt-unsafe)
 absl::StatusOr<const Library*> Load() {
   std::error_code error;
   const std::filesystem::path program =
@@ -32,6 +34,7 @@ absl::StatusOr<const Library*> Load() {
   }
   return reinterpret_cast<const Library* (*)()>(function)();
 }
+// NOLINTEND(concurrency-mt-unsafe)
 
 }  // namespace
 

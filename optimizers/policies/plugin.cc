@@ -20,11 +20,11 @@ absl::StatusOr<std::unique_ptr<Optimizer>> Create(
   return absl::NotFoundError(absl::StrCat("unknown optimizer '", name, "'"));
 }
 
+constexpr Library kLibrary = {.create = Create, .train = Train};
+
 }  // namespace
 }  // namespace hone::optimizers::policies
 
 extern "C" const hone::optimizers::policies::Library* HonePolicyLibrary() {
-  using namespace hone::optimizers::policies;
-  static constexpr Library kLibrary = {.create = Create, .train = Train};
-  return &kLibrary;
+  return &hone::optimizers::policies::kLibrary;
 }

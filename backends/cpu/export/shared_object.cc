@@ -27,8 +27,10 @@ __asm__(
     "\"\n"
     "hone_runtime_object_end:\n"
     ".popsection\n");
+// NOLINTBEGIN(readability-identifier-naming): symbols of the object file.
 extern "C" const char hone_runtime_object_begin[];
 extern "C" const char hone_runtime_object_end[];
+// NOLINTEND(readability-identifier-naming)
 
 namespace hone::backends {
 namespace {

@@ -137,7 +137,7 @@ absl::StatusOr<ChildOutcome> RunInChild(const std::function<void()>& body,
   if (WIFSIGNALED(status)) {
     outcome.end = ChildEnd::kCrashed;
     outcome.message = absl::StrCat("killed by signal ", WTERMSIG(status), " (",
-                                   strsignal(WTERMSIG(status)), ")");
+                                   sigdescr_np(WTERMSIG(status)), ")");
   } else if (WEXITSTATUS(status) != 0) {
     outcome.end = ChildEnd::kCrashed;
     outcome.message = absl::StrCat("exit status ", WEXITSTATUS(status));

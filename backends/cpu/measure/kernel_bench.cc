@@ -211,6 +211,7 @@ class ForkingBench final : public KernelBench {
   absl::Status PlaceArguments() {
     const std::vector<hlo::Literal> leaves = ArgumentLeaves(examples_[0]);
     std::vector<int64_t> bytes;
+    bytes.reserve(leaves.size());
     for (const hlo::Literal& leaf : leaves) bytes.push_back(leaf.byte_size());
     HONE_ASSIGN_OR_RETURN(timed_arguments_, PlacedArrays::Create(bytes));
     for (size_t i = 0; i < leaves.size(); ++i) {
@@ -341,6 +342,7 @@ class ForkingBench final : public KernelBench {
   void Time(EntryFunction entry, EntryFunction baseline,
             ChildReport& report) const {
     std::vector<int64_t> bytes;
+    bytes.reserve(result_shapes_.size());
     for (const hlo::ShapePtr& shape : result_shapes_) {
       bytes.push_back(shape->byte_size());
     }

@@ -21,6 +21,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -75,8 +76,8 @@ class Merger {
 
   void MergeSome(absl::Span<const InstructionId> dots, size_t side) {
     std::optional<DotDependences> dependences;
-    std::vector<size_t> left;
-    for (size_t i = 0; i < dots.size(); ++i) left.push_back(i);
+    std::vector<size_t> left(dots.size());
+    std::iota(left.begin(), left.end(), size_t{0});
     while (left.size() > 1) {
       const InstructionId first = dots[left[0]];
       std::vector<InstructionId> group = {first};

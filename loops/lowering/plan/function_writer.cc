@@ -275,6 +275,7 @@ void FunctionWriter::AddResult(ValueId result, SlotId slot) {
 
 PlanFunction FunctionWriter::Finish() {
   std::vector<bool> in_arena;
+  in_arena.reserve(homes_.size());
   for (Home home : homes_) in_arena.push_back(home == Home::kArena);
   AssignArena(function_, in_arena);
   return std::move(function_);

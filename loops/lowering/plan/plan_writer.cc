@@ -25,6 +25,7 @@ std::string AnonymousText(Program kernel) {
 // Returns, for each i, whether result i of a while's body is its parameter i.
 std::vector<bool> PassesOn(const ValueGraph& graph) {
   std::vector<bool> passes_on;
+  passes_on.reserve(graph.results().size());
   for (size_t i = 0; i < graph.results().size(); ++i) {
     passes_on.push_back(i < graph.parameters().size() &&
                         graph.Source(graph.results()[i]) ==

@@ -98,7 +98,7 @@ absl::StatusOr<Program> HoistNode(const Program& program, const Path& path) {
     }
   }
   Loop loop = *program.At(loop_path).loop();
-  const Node node = program.At(path);
+  const Node& node = program.At(path);
   loop.body.erase(loop.body.begin() + path.back());
   std::erase_if(loop.locals,
                 [&](BufferId local) { return written.contains(local); });

@@ -78,6 +78,7 @@ Access LocalAccess(const CopyLayout& layout, BufferId local,
                    absl::Span<const Loop* const> outer) {
   // The part of each index that no dimension of the copy expresses yet.
   std::vector<Affine> rest;
+  rest.reserve(indices.size());
   for (size_t d = 0; d < indices.size(); ++d) {
     rest.push_back(indices[d] - layout.base[d]);
   }

@@ -76,6 +76,7 @@ template <typename T>
 std::vector<std::vector<T>> Pieces(std::vector<T> items, Rng& rng) {
   std::shuffle(items.begin(), items.end(), rng);
   std::vector<const space::Observation*> order;
+  order.reserve(items.size());
   for (const T& item : items) order.push_back(item.turn->view->graph.get());
   std::vector<size_t> rank(items.size());
   absl::flat_hash_map<const space::Observation*, size_t> first_seen;
@@ -108,6 +109,7 @@ std::vector<std::vector<T>> Pieces(std::vector<T> items, Rng& rng) {
 template <typename T>
 std::vector<const View*> ViewsOf(const std::vector<T>& items) {
   std::vector<const View*> views;
+  views.reserve(items.size());
   for (const T& item : items) views.push_back(item.turn->view.get());
   return views;
 }

@@ -123,8 +123,10 @@ class Trainer {
   absl::StatusOr<TrainingResult> Run() {
     // Tensors of megabytes come and go with every step; handing their pages
     // back to the system each time takes longer than the arithmetic.
+    // NOLINTBEGIN(concurrency-mt-unsafe): both are written under malloc's lock.
     mallopt(M_MMAP_THRESHOLD, 1 << 30);
     mallopt(M_TRIM_THRESHOLD, 1 << 30);
+    // NOLINTEND(concurrency-mt-unsafe)
     if (set_.training.empty()) {
       return absl::InvalidArgumentError(
           "no problems to train on, expected 1 or more");
@@ -257,10 +259,12 @@ class Trainer {
     // Drawn by the update's number, so that going on later draws the same.
     Rng rng(options_.seed * 1000003 + static_cast<uint64_t>(state_.update) + 1);
     std::vector<size_t> chosen;
+    chosen.reserve(static_cast<size_t>(kProblemsPerUpdate));
     for (int32_t i = 0; i < kProblemsPerUpdate; ++i) {
       chosen.push_back(rng.Below(set_.training.size()));
     }
     std::vector<Rng> rngs;
+    rngs.reserve(chosen.size());
     for (size_t i = 0; i < chosen.size(); ++i) rngs.push_back(rng.Split());
     std::vector<TrajectoryGroup> groups(chosen.size());
     std::vector<Trajectory> demonstrations(chosen.size());

@@ -1,6 +1,7 @@
 #include "optimizers/policies/model/frozen_model.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -78,10 +79,8 @@ std::vector<MoveScores> FrozenModel::Score(
   Encoding encoding;
   encoding.graphs = encoder_->Encode(views);
   encoding.nodes = torch::zeros({1, encoding.graphs.size(1)});
-  std::vector<int32_t> graph_of_view;
-  for (size_t i = 0; i < views.size(); ++i) {
-    graph_of_view.push_back(static_cast<int32_t>(i));
-  }
+  std::vector<int32_t> graph_of_view(views.size());
+  std::iota(graph_of_view.begin(), graph_of_view.end(), 0);
   const std::vector<int32_t> first_node(views.size(), 0);
   return ReadScores(
       model_->network()->Decide(MakeViewBatch(views, graph_of_view, first_node),

@@ -17,6 +17,7 @@
   extern "C" const char symbol[];            \
   extern "C" const char symbol##_end[]
 
+// NOLINTNEXTLINE(readability-identifier-naming): a symbol of the object file.
 HONE_EMBED(hone_pass_order_weights, "pass_order.pt");
 
 namespace hone::optimizers::policies {
