@@ -3,11 +3,21 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/algorithm/container.h"
+
 #include "hlo/rewrite/carried_attributes.h"
+#include "hlo/rewrite/owned_computations.h"
 
 namespace hone::hlo {
+
 bool MayBeCopied(const Computation& computation) {
-  return !computation.opcodes().Contains(Opcode::kAsyncStart);
+  return OwnedBy(computation).empty();
+}
+
+bool ParametersMayGo(const Computation& computation) {
+  return absl::c_none_of(computation.parameters(), [&](InstructionId id) {
+    return IsAnnotated(computation[id]) || computation.HasControlDependency(id);
+  });
 }
 
 Callees::Callees(Module& module)
@@ -100,7 +110,7 @@ bool Callees::Inline(Rewriter& r, InstructionId site, size_t i,
       is_new ? root : r[arguments[static_cast<size_t>(root.index())]];
   if (callee.suffix() != r.computation().suffix() ||
       (!MayBeCopied(callee) && !AreOwn(r[site])) ||
-      r.computation().HasControlDependency(site) ||
+      r.computation().HasControlDependency(site) || !ParametersMayGo(callee) ||
       !Shape::Equal(result.shape(), r.shape(site)) ||
       !MayCarryAttributes(r.computation(), site, result, is_new)) {
     return false;

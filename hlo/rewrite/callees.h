@@ -12,9 +12,13 @@
 
 namespace hone::hlo {
 
-// Returns true unless a copy of `computation` would share the computation that
-// an asynchronous operation in it owns.
+// Returns true unless a copy of `computation` would share a computation that an
+// instruction in it owns (owned_computations.h).
 bool MayBeCopied(const Computation& computation);
+
+// Returns true if nothing is lost where arguments take the place of the
+// parameters: these have no annotations and no control dependencies.
+bool ParametersMayGo(const Computation& computation);
 
 // Copies and inlines the computations that call sites (call, while,
 // conditional) of a module name, up to its CloningBudget, and knows which of
@@ -40,8 +44,9 @@ class Callees {
                      absl::Span<const InstructionId> arguments);
   // Puts a copy of callee `i` in place of `site`, effects included. Returns
   // false, and changes nothing, if `site` has control dependencies, another
-  // execution thread or attributes that cannot be carried over, if the callee
-  // may not be copied and has other callers, or beyond the budget.
+  // execution thread or attributes that cannot be carried over, if the
+  // parameters of the callee have to stay, if it may not be copied and has
+  // other callers, or beyond the budget.
   bool Inline(Rewriter& r, InstructionId site, size_t i,
               absl::Span<const InstructionId> arguments);
   // Replaces `site` by `replacement`, of which `is_new` says whether the

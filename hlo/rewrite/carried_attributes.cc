@@ -17,6 +17,7 @@ namespace {
 constexpr absl::string_view kSharding = "sharding";
 constexpr absl::string_view kFrontend = "frontend_attributes";
 constexpr absl::string_view kOrigin = "origin";
+constexpr absl::string_view kBackendConfig = "backend_config";
 
 bool IsCarried(absl::string_view name) {
   return name == kSharding || name == kFrontend || name == kOrigin;
@@ -80,9 +81,7 @@ std::optional<Change> FindChange(const Computation& computation,
       FindAttribute(to, kSharding) != nullptr) {
     return std::nullopt;
   }
-  if (!IsControlFlow(from.opcode()) && !AttributesPermitReplacing(from)) {
-    return std::nullopt;
-  }
+  if (!AttributesPermitReplacing(from)) return std::nullopt;
   Change change;
   for (const auto& [name, value] : from.attributes().others) {
     if (!IsCarried(name)) continue;
@@ -94,8 +93,10 @@ std::optional<Change> FindChange(const Computation& computation,
       if (!change.frontend.has_value()) return std::nullopt;
       continue;
     }
-    const bool carry = is_new || name == kOrigin ||
-                       (name == kSharding && to.opcode() != Opcode::kParameter);
+    const bool carry =
+        is_new || name == kOrigin ||
+        (name == kSharding && to.opcode() != Opcode::kParameter &&
+         !IsControlFlow(to.opcode()));
     if (!carry) return std::nullopt;
     change.added.emplace_back(name, value);
   }
@@ -113,7 +114,10 @@ bool AttributesPermitReplacing(const Instruction& instruction) {
   const bool contracts = instruction.opcode() == Opcode::kDot ||
                          instruction.opcode() == Opcode::kConvolution;
   for (const auto& [name, _] : instruction.attributes().others) {
-    if (!IsCarried(name) && !(contracts && IsPrecision(name))) return false;
+    const bool may_go =
+        IsCarried(name) || (contracts && IsPrecision(name)) ||
+        (instruction.opcode() == Opcode::kWhile && name == kBackendConfig);
+    if (!may_go) return false;
   }
   return true;
 }
@@ -127,8 +131,19 @@ bool IsAnnotated(const Instruction& instruction) {
   return !instruction.attributes().others.empty() &&
          (FindAttribute(instruction, kSharding) != nullptr ||
           FindAttribute(instruction, kFrontend) != nullptr ||
-          (!IsControlFlow(instruction.opcode()) &&
-           !AttributesPermitReplacing(instruction)));
+          !AttributesPermitReplacing(instruction));
+}
+
+bool AppliesAnnotated(const Module& module, const Instruction& instruction) {
+  if (instruction.called().empty() || IsControlFlow(instruction.opcode())) {
+    return false;
+  }
+  for (ComputationId callee : instruction.called()) {
+    for (const Instruction& i : module.computation(callee).instructions()) {
+      if (IsAnnotated(i)) return true;
+    }
+  }
+  return false;
 }
 
 bool KeepsAnnotations(const Instruction& from, const Instruction& to) {

@@ -9,7 +9,7 @@
 
 #include "absl/strings/string_view.h"
 
-#include "hlo/ir/computation.h"
+#include "hlo/ir/module.h"
 
 namespace hone::hlo {
 
@@ -17,18 +17,19 @@ namespace hone::hlo {
 // and not what it computes, when something else takes its place.
 //
 //   attribute             new instruction   existing instruction
-//   sharding              carry             carry, unless it is a parameter;
-//                                           refuse where both have one and they
-//                                           differ
+//   sharding              carry             carry, unless it is a parameter
+//                                           or a call, conditional or while,
+//                                           whose callees have theirs; refuse
+//                                           where both have one and they differ
 //   frontend_attributes   carry, merge      refuse unless equal
 //   origin                carry             carry where it has none
 //   metadata              carry             keep its own
 //   operand_precision,    the replacement has to have them where it is the
 //   algorithm             same operation (MakeLike); a rewrite to another one
 //                         drops them
-//   any other             refuse: the instruction is not rewritten, but for
-//                         calls, loops and conditionals, which say there how
-//                         they run
+//   backend_config        that of a while says how the loop runs: it goes with
+//                         the loop; any other: refuse
+//   any other             refuse: the instruction is not rewritten
 //
 // Control dependencies, side effects and dynamic dimensions are
 // Rewriter::MayReplace's matter.
@@ -36,14 +37,17 @@ namespace hone::hlo {
 // Returns true if nothing in the attributes forbids to replace `instruction`.
 bool AttributesPermitReplacing(const Instruction& instruction);
 
-// Returns true for a call, conditional or while, whose other attributes say how
-// its callees are run.
+// Returns true for a call, conditional or while.
 bool IsControlFlow(Opcode opcode);
 
 // Returns true if `instruction` has a sharding, frontend attributes or
 // attributes that forbid to replace it, which would be lost with it where
 // nothing of its shape takes its place.
 bool IsAnnotated(const Instruction& instruction);
+// Returns true if a region that the instruction applies has annotations. What
+// replaces a call, conditional or while, which applies none, has copies of its
+// callee's instructions or leaves a callee that never runs.
+bool AppliesAnnotated(const Module& module, const Instruction& instruction);
 // Returns true if `to` has the opcode of `from` and all of these attributes.
 bool KeepsAnnotations(const Instruction& from, const Instruction& to);
 

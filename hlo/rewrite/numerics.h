@@ -9,7 +9,8 @@ namespace hone::hlo {
 // The numeric class of a rewrite: how far its result may differ from what it
 // replaces. Every rewrite declares one.
 enum class NumericClass {
-  // Every element is equal, up to the payload of NaNs and the sign of zero.
+  // Every element is equal, up to the payload of NaNs and the sign of zero (and
+  // so the sign of what is divided by such a zero).
   kExact,
   // Finite elements may differ by rounding. An element that was finite stays
   // finite, whatever the arguments, unless it was within rounding of the

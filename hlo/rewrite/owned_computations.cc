@@ -17,15 +17,22 @@ const OpcodeSet& Owners() {
 
 bool OwnsCallees(Opcode opcode) { return Owners().Contains(opcode); }
 
+std::vector<ComputationId> OwnedBy(const Computation& computation) {
+  std::vector<ComputationId> owned;
+  // Most computations have no such instruction.
+  if (!computation.opcodes().Intersects(Owners())) return owned;
+  for (const Instruction& instruction : computation.instructions()) {
+    if (!OwnsCallees(instruction.opcode())) continue;
+    const ComputationIds& called = instruction.called();
+    owned.insert(owned.end(), called.begin(), called.end());
+  }
+  return owned;
+}
+
 std::vector<ComputationId> RewritableComputations(const Module& module) {
   IdMap<bool> owned;
   for (const Computation& computation : module.computations()) {
-    // Most computations have no such instruction.
-    if (!computation.opcodes().Intersects(Owners())) continue;
-    for (const Instruction& instruction : computation.instructions()) {
-      if (!OwnsCallees(instruction.opcode())) continue;
-      for (ComputationId callee : instruction.called()) owned[callee] = true;
-    }
+    for (ComputationId id : OwnedBy(computation)) owned[id] = true;
   }
   std::vector<ComputationId> ids;
   for (const Computation& computation : module.computations()) {

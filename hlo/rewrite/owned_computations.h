@@ -16,6 +16,9 @@ namespace hone::hlo {
 // Returns true if an instruction of that opcode owns what it calls.
 bool OwnsCallees(Opcode opcode);
 
+// The computations that instructions of `computation` own.
+std::vector<ComputationId> OwnedBy(const Computation& computation);
+
 // The computations of `module` that no instruction owns, by ascending id.
 std::vector<ComputationId> RewritableComputations(const Module& module);
 

@@ -162,20 +162,41 @@ InstructionId Rewriter::Insert(Instruction instruction, Place place,
          place);
     return kNoInstruction;
   }
+  if (IsAnnotated(instruction) || AppliesAnnotated(*module_, instruction)) {
+    is_annotated_ = true;
+  }
   const InstructionId id = Mutable().AddInstruction(std::move(instruction));
   Touch(id);
   return id;
 }
 
+bool Rewriter::HasAnnotations() const {
+  if (!is_annotated_.has_value()) {
+    is_annotated_ = false;
+    for (const Instruction& i : current_->instructions()) {
+      if ((i.opcode() == Opcode::kParameter || !IsAnnotated(i)) &&
+          !AppliesAnnotated(*module_, i)) {
+        continue;
+      }
+      is_annotated_ = true;
+      break;
+    }
+  }
+  return *is_annotated_;
+}
+
 bool Rewriter::LosesAnnotation(InstructionId id,
                                absl::Span<const InstructionId> kept) const {
   // A call need not keep operands that its callee does not use.
-  if (IsControlFlow((*current_)[id].opcode())) return false;
+  if (IsControlFlow((*current_)[id].opcode()) || !HasAnnotations()) {
+    return false;
+  }
   // The rewrite may have made another of the kind, with the annotations.
-  const auto is_carried = [&](const Instruction& dying) {
+  const auto is_carried = [&](InstructionId dying) {
     for (InstructionId made = mark_; made < current_->slot_count(); ++made) {
-      if (current_->Contains(made) && !absl::c_linear_search(heirs_, made) &&
-          KeepsAnnotations(dying, (*current_)[made])) {
+      if (made != dying && current_->Contains(made) &&
+          !absl::c_linear_search(heirs_, made) &&
+          KeepsAnnotations((*current_)[dying], (*current_)[made])) {
         return true;
       }
     }
@@ -199,13 +220,28 @@ bool Rewriter::LosesAnnotation(InstructionId id,
       const size_t left =
           --users.try_emplace(operand, dying.users().size()).first->second;
       if (left > 0 || !DiesWithoutUsers(operand)) continue;
-      if (operand < mark_ && IsAnnotated(dying) && !is_carried(dying)) {
+      if ((IsAnnotated(dying) && !is_carried(operand)) ||
+          LosesRegion(operand, kNoInstruction)) {
         return true;
       }
       worklist.push_back(operand);
     }
   }
   return false;
+}
+
+bool Rewriter::LosesRegion(InstructionId old, InstructionId replacement) const {
+  const Instruction& instruction = (*current_)[old];
+  if (!AppliesAnnotated(*module_, instruction)) return false;
+  const auto applies = [&](InstructionId id) {
+    return id != old && current_->Contains(id) &&
+           (*current_)[id].called() == instruction.called();
+  };
+  if (applies(replacement)) return false;
+  for (InstructionId made = mark_; made < current_->slot_count(); ++made) {
+    if (applies(made)) return false;
+  }
+  return true;
 }
 
 bool Rewriter::Replace(InstructionId old, InstructionId replacement,
@@ -237,6 +273,7 @@ bool Rewriter::Replace(InstructionId old, InstructionId replacement,
       return false;
     }
   }
+  if (LosesRegion(old, replacement)) return false;
   // The replacement may use what it replaces.
   if (!absl::c_linear_search(instruction.users(), replacement) &&
       LosesAnnotation(old, {replacement})) {
@@ -333,6 +370,7 @@ void Rewriter::SetShape(InstructionId id, ShapePtr shape,
   Instruction& instruction = Mutable().mutable_instruction(id);
   instruction.set_shape(std::move(shape));
   instruction.set_attributes(std::move(attributes));
+  is_annotated_.reset();
 }
 
 void Rewriter::SetAttributes(InstructionId id,
@@ -341,6 +379,7 @@ void Rewriter::SetAttributes(InstructionId id,
   if (!status_.ok() || !CheckLive(id, place)) return;
   changed_ = true;
   Mutable().mutable_instruction(id).set_attributes(std::move(attributes));
+  is_annotated_.reset();
 }
 
 void Rewriter::SetCalled(InstructionId id, ComputationIds called, Place place) {

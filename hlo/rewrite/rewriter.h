@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <source_location>
 #include <vector>
 
@@ -36,6 +37,9 @@ class Rewriter {
  public:
   // `module` and `options` outlive the rewriter.
   Rewriter(Module& module, ComputationId id, const RewriteOptions& options);
+  // Of a computation of the same module, under the same options: a callee.
+  Rewriter(const Rewriter& caller, ComputationId id)
+      : Rewriter(*caller.module_, id, *caller.options_) {}
   Rewriter(const Rewriter&) = delete;
   Rewriter& operator=(const Rewriter&) = delete;
   // Gives the copy of the computation back if nothing was changed for good.
@@ -114,7 +118,8 @@ class Rewriter {
   // carries attributes over (carried_attributes.h) and removes what that leaves
   // dead. Where layouts differ and a user sees that, a copy goes in between.
   // Returns false, and changes nothing, where attributes cannot be carried, or
-  // something with annotations of its own would die with `old`.
+  // something with annotations of its own would die with `old`, be it in a
+  // region that nothing of this rewrite applies too.
   bool Replace(InstructionId old, InstructionId replacement,
                Place place = Place::current());
   // Adds the instruction, which must compute the same value, and replaces `old`
@@ -176,6 +181,12 @@ class Rewriter {
   void Include(const Rewriter& callee);
 
  private:
+  // Returns true if something that can die has annotations, or a region that it
+  // applies.
+  bool HasAnnotations() const;
+  // Returns true if a region that `old` applies has annotations, and nothing
+  // else of this rewrite, nor `replacement`, applies it.
+  bool LosesRegion(InstructionId old, InstructionId replacement) const;
   // Returns true if `id` can be removed once nothing uses it.
   bool DiesWithoutUsers(InstructionId id, bool parameters = false) const;
   static const Instruction& Misfit();
@@ -199,6 +210,9 @@ class Rewriter {
   // Replacements of this rewrite that took over annotations: each stands for
   // the instruction that it replaced and for no other that dies.
   absl::InlinedVector<InstructionId, 4> heirs_;
+  // False if nothing in the computation can lose an annotation; empty where
+  // that has to be found out (again).
+  mutable std::optional<bool> is_annotated_;
   // True once the driver uses NextTouched.
   bool queues_ = false;
   std::vector<InstructionId> touched_;

@@ -352,7 +352,7 @@ void RandomGraph::AddConvolution() {
   // "window={size=AxB …": sizes are one digit.
   kernel.push_back(window[13] - '0');
   kernel.push_back(window[15] - '0');
-  const ElementType type = AnyFloat();
+  const ElementType type = Chance(0.2) ? ElementType::kS32 : AnyFloat();
   const int64_t input_features = batch_groups ? in : in * groups;
   if (Shape(type, {batch, output[0], output[1], out}).num_elements() == 0) {
     return;
@@ -370,8 +370,12 @@ void RandomGraph::AddConvolution() {
     result = {result[0], out, output[0], output[1]};
   }
   // Groups become zeros in a kernel, of which infinities make NaN.
-  const Value x = Finite(Tame(Need(Shape(type, input_dimensions)), 2));
-  const Value k = Finite(Tame(Need(Shape(type, kernel_dimensions)), 2));
+  const auto operand = [&](const DimensionVector& dimensions) {
+    const Value value = Need(Shape(type, dimensions));
+    return IsFloat(type) ? Finite(Tame(value, 2)) : value;
+  };
+  const Value x = operand(input_dimensions);
+  const Value k = operand(kernel_dimensions);
   std::string text = absl::StrCat("convolution(", x.name, ", ", k.name, "), ",
                                   window, ", dim_labels=", labels);
   if (groups > 1) {

@@ -23,7 +23,7 @@ namespace {
 
 // Raised whenever a pass changes its result for some module; the list of passes
 // is part of the space version by itself.
-constexpr int kPassesVersion = 5;
+constexpr int kPassesVersion = 6;
 
 constexpr absl::string_view kDefaultPipeline = "xla-cpu";
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "hlo/passes/algsimp/rules.h"
 
@@ -54,7 +55,9 @@ bool IsNonNegative(const Rewriter& r, InstructionId id, int depth) {
                  int64_t{1} << 31;
     case Opcode::kConstant: {
       const Literal* literal = UniformLiteral(r.computation(), id);
-      return literal != nullptr && literal->AsDouble(0) >= 0;
+      // |-0| is not -0.
+      return literal != nullptr && literal->AsDouble(0) >= 0 &&
+             !std::signbit(literal->AsDouble(0));
     }
     case Opcode::kBroadcast:
     case Opcode::kConcatenate:

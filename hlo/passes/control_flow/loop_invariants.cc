@@ -4,6 +4,7 @@
 #include <string>
 
 #include "hlo/passes/control_flow/while_trip_count.h"
+#include "hlo/rewrite/carried_attributes.h"
 
 namespace hone::hlo {
 namespace {
@@ -55,7 +56,11 @@ LoopInvariants::LoopInvariants(LoopRewriter& loop) : loop_(loop) {
 }
 
 bool LoopInvariants::IsElement(InstructionId id) const {
-  if (!loop_.IsRead(id) || !loop_.HandsOn(body()[id].index())) return false;
+  // The copy outside would take the initial value, without annotations.
+  if (!loop_.IsRead(id) || !loop_.HandsOn(body()[id].index()) ||
+      IsAnnotated(body()[id])) {
+    return false;
+  }
   const Shape& initial = loop_.outside().shape(loop_.init());
   return body()[id].shape().IsArray() &&
          Shape::Equal(body()[id].shape(),

@@ -28,7 +28,8 @@ class LoopInvariants {
 
   // Returns true if something moves.
   bool any() const { return any_; }
-  // Returns true if `id` reads an array that the body hands on unchanged.
+  // Returns true if `id`, without annotations, reads an array that the body
+  // hands on unchanged.
   bool IsElement(InstructionId id) const;
   // The instructions to copy outside, operands before users: those that move
   // and all that they need.

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 
+#include "absl/algorithm/container.h"
+
 #include "hlo/passes/control_flow/while_trip_count.h"
+#include "hlo/rewrite/carried_attributes.h"
 #include "hlo/rewrite/makers.h"
 #include "hlo/rewrite/tuples/elements.h"
 
@@ -53,6 +56,16 @@ InstructionId Select(Rewriter& r, InstructionId predicate, InstructionId a,
 }
 
 // The most instructions that Select makes for a value of this shape.
+// Returns true if Select would lose annotations of a tuple that it takes apart.
+bool IsAnnotatedTuple(const Computation& branch, InstructionId id) {
+  const Instruction& tuple = branch[id];
+  return tuple.opcode() == Opcode::kTuple &&
+         (IsAnnotated(tuple) ||
+          absl::c_any_of(tuple.operands(), [&](InstructionId operand) {
+            return IsAnnotatedTuple(branch, operand);
+          }));
+}
+
 int64_t SelectSize(const Shape& shape) {
   if (!shape.IsTuple()) return shape.IsScalar() ? 1 : 2;
   int64_t size = 1;
@@ -75,6 +88,7 @@ bool MaySelectBranches(const Rewriter& r, InstructionId id) {
   for (size_t i = 0; i < 2; ++i) {
     const Computation& branch = r.module().computation(conditional.called()[i]);
     if (branch.suffix() != r.computation().suffix() ||
+        !ParametersMayGo(branch) || IsAnnotatedTuple(branch, branch.root()) ||
         !Shape::Equal(branch[branch.root()].shape(), conditional.shape()) ||
         !Shape::Equal(branch[branch.parameters()[0]].shape(),
                       r.shape(conditional.operand(i + 1)))) {

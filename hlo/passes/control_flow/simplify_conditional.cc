@@ -44,12 +44,19 @@ bool All(const std::vector<bool>& values) {
   return std::find(values.begin(), values.end(), false) == values.end();
 }
 
+// Returns true if a changed tuple can be made of `id`: where that is no tuple
+// instruction, it stays, and its elements are taken.
+bool MayChangeTuple(const Computation& computation, InstructionId id,
+                    const ElementChange& change) {
+  return computation[id].opcode() != Opcode::kTuple ||
+         MayChangeElements(computation[id], change);
+}
+
 // One conditional.
 class Simplifier {
  public:
-  Simplifier(Module& module, Rewriter& r, InstructionId id, Callees& callees,
-             const RewriteOptions& options)
-      : module_(module), r_(r), id_(id), callees_(callees), options_(options) {}
+  Simplifier(Rewriter& r, InstructionId id, Callees& callees)
+      : r_(r), id_(id), callees_(callees) {}
 
   bool Run() {
     if (!AttributesPermitReplacing(r_[id_]) ||
@@ -67,7 +74,7 @@ class Simplifier {
 
  private:
   const Computation& branch(size_t i) const {
-    return module_.computation(r_[id_].called()[i]);
+    return r_.module().computation(r_[id_].called()[i]);
   }
   size_t branch_count() const { return r_[id_].called().size(); }
 
@@ -109,7 +116,10 @@ class Simplifier {
   }
 
   bool MergeEqualElements() {
-    if (!IsTakenApart()) return false;
+    // Equal elements may be sharded in two ways.
+    if (!IsTakenApart() || FindAttribute(r_[id_], "sharding") != nullptr) {
+      return false;
+    }
     for (size_t i = 0; i < branch_count(); ++i) {
       if (branch(i)[branch(i).root()].opcode() != Opcode::kTuple) return false;
     }
@@ -141,9 +151,13 @@ class Simplifier {
   bool RemoveUnreadElements() {
     if (!IsTakenApart()) return false;
     const ElementChange change = {ReadElements(r_.computation(), id_)};
-    if (All(change.kept) || !callees_.MakeOwn(r_, id_)) return false;
+    if (All(change.kept) || !MayChangeElements(r_[id_], change)) return false;
+    for (size_t i = 0; i < branch_count(); ++i) {
+      if (!MayChangeTuple(branch(i), branch(i).root(), change)) return false;
+    }
+    if (!callees_.MakeOwn(r_, id_)) return false;
     for (ComputationId callee : r_[id_].called()) {
-      Rewriter inside(module_, callee, options_);
+      Rewriter inside(r_, callee);
       inside.SetRoot(
           MakeChangedTuple(inside, inside.computation().root(), change));
       RemoveDeadInstructions(inside);
@@ -161,23 +175,25 @@ class Simplifier {
       return false;
     }
     const ElementChange change = {ReadElements(shared, parameter)};
-    if (All(change.kept) || !callees_.MakeOwn(r_, id_)) return false;
     InstructionIds operands = r_[id_].operands();
     const InstructionId old = operands[i + 1];
+    if (All(change.kept) || !MayChangeElements(shared[parameter], change) ||
+        !MayChangeTuple(r_.computation(), old, change) ||
+        !callees_.MakeOwn(r_, id_)) {
+      return false;
+    }
     operands[i + 1] = MakeChangedTuple(r_, old, change);
     r_.SetOperands(id_, operands);
     r_.RemoveDead(old);
-    Rewriter inside(module_, r_[id_].called()[i], options_);
+    Rewriter inside(r_, r_[id_].called()[i]);
     ChangeElements(inside, parameter, change);
     r_.Include(inside);
     return true;
   }
 
-  Module& module_;
   Rewriter& r_;
   const InstructionId id_;
   Callees& callees_;
-  const RewriteOptions& options_;
 };
 
 class SimplifyConditional final : public Pass {
@@ -193,10 +209,10 @@ class SimplifyConditional final : public Pass {
                               .checks_itself = true,
                               .drops_callees = true};
     Callees callees(module);
-    return RewriteModule(
-        module, rule, options, [&](Rewriter& r, InstructionId id) {
-          return Simplifier(module, r, id, callees, options).Run();
-        });
+    return RewriteModule(module, rule, options,
+                         [&](Rewriter& r, InstructionId id) {
+                           return Simplifier(r, id, callees).Run();
+                         });
   }
 };
 

@@ -137,18 +137,20 @@ bool RemoveUnneededElements(LoopRewriter& loop) {
   const std::vector<bool> needed =
       NeededElements(loop, loop.outside(), loop.condition());
   const auto count = std::count(needed.begin(), needed.end(), true);
-  if (count == 0 || count == static_cast<int64_t>(needed.size())) return false;
+  if (count == 0 || count == static_cast<int64_t>(needed.size()) ||
+      !loop.MayRemoveElements(needed)) {
+    return false;
+  }
   loop.RemoveElements(needed);
   return true;
 }
 
-bool Simplify(Module& module, Rewriter& r, InstructionId id, Callees& callees,
-              const RewriteOptions& options) {
+bool Simplify(Rewriter& r, InstructionId id, Callees& callees) {
   if (!r.shape(id).IsTuple() || r.computation().HasControlDependency(id)) {
     return false;
   }
   if (RemoveLoop(r, id, callees)) return true;
-  LoopRewriter loop(module, r, id, options);
+  LoopRewriter loop(r, id);
   if (!callees.AreOwn(r[id]) || !r.Is(loop.init(), Opcode::kTuple) ||
       !loop.TakesStateApart() || !UsesElementsOnly(r.computation(), id)) {
     return false;
@@ -174,7 +176,7 @@ class SimplifyWhileLoops final : public Pass {
     Callees callees(module);
     return RewriteModule(module, rule, options,
                          [&](Rewriter& r, InstructionId id) {
-                           return Simplify(module, r, id, callees, options);
+                           return Simplify(r, id, callees);
                          });
   }
 };

@@ -1,5 +1,6 @@
 #include "hlo/passes/control_flow/sink_constant.h"
 
+#include "hlo/rewrite/carried_attributes.h"
 #include "hlo/rewrite/makers.h"
 #include "hlo/rewrite/values.h"
 
@@ -44,8 +45,11 @@ bool SinkInto(Rewriter& r, InstructionId state, int32_t i,
     if (!MaySink(r, read, literal)) continue;
     const bool hands_on =
         result != kNoInstruction && r.operand(result, place) == read;
-    changed |= hands_on ? MoveOtherUses(r, read, value, result, place)
-                        : r.Replace(read, value);
+    if (!hands_on) {
+      changed |= r.Replace(read, value);
+    } else if (!IsAnnotated(r[read])) {
+      changed |= MoveOtherUses(r, read, value, result, place);
+    }
   }
   r.RemoveDead(value);
   return changed;

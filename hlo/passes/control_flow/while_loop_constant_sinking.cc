@@ -37,7 +37,7 @@ class WhileLoopConstantSinking final : public Pass {
                               .checks_itself = true};
     Callees callees(module);
     const auto rewrite = [&](Rewriter& r, InstructionId id) {
-      LoopRewriter loop(module, r, id, options);
+      LoopRewriter loop(r, id);
       if (!callees.AreOwn(r[id]) || !r.Is(loop.init(), Opcode::kTuple) ||
           r.computation().HasControlDependency(id)) {
         return false;

@@ -19,9 +19,10 @@
 // iteration; it needs a body and condition that take their parameter apart.
 // Computations with another caller are copied. Not for loops that run at most
 // once (they would only get larger), loops that say so (frontend_attributes
-// _xla_disable_loop_instr_hoisting), sharded tuples, ends of control
-// dependencies and scheduled modules. What is moved lives as long as the loop
-// runs; like upstream's pass by default, this one sets no limit to its size.
+// _xla_disable_loop_instr_hoisting), tuples with a sharding per element, ends
+// of control dependencies and scheduled modules. What is moved lives as long as
+// the loop runs; like upstream's pass by default, this one sets no limit to its
+// size.
 
 #include <cstdint>
 #include <memory>
@@ -53,20 +54,12 @@ bool SaysNotHoistable(const Instruction& loop) {
          });
 }
 
-bool IsSharded(const Rewriter& r, InstructionId id) {
-  return FindAttribute(r[id], "sharding") != nullptr;
-}
-
 bool IsRegular(LoopRewriter& loop) {
   const Rewriter& r = loop.outside();
-  const Rewriter& body = loop.body();
   return r.shape(loop.id()).IsTuple() &&
          !r.computation().HasControlDependency(loop.id()) &&
          !SaysNotHoistable(r[loop.id()]) && loop.TakesStateApart() &&
-         !IsSharded(r, loop.id()) && !IsSharded(r, loop.init()) &&
-         !IsSharded(body, body.computation().root()) &&
-         !IsSharded(body, loop.body_state()) &&
-         !IsSharded(loop.condition(), loop.condition_state());
+         loop.MayAddElements();
 }
 
 // Where something uses the result of the loop whole, puts a tuple of its
@@ -133,7 +126,7 @@ class WhileLoopInvariantCodeMotion final : public Pass {
                               .checks_itself = true};
     Callees callees(module);
     const auto rewrite = [&](Rewriter& r, InstructionId id) {
-      LoopRewriter loop(module, r, id, options);
+      LoopRewriter loop(r, id);
       if (!IsRegular(loop)) return false;
       const LoopInvariants invariants(loop);
       if (!invariants.any() ||

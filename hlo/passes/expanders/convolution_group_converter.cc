@@ -10,14 +10,12 @@
 //
 // The groups become a spatial dimension: a window of G elements, in steps of
 // G - 1 over positions G apart, meets in its place i the group i and nothing
-// else. Batch groups likewise. Legal always by the definition of lhs_dilate,
-// whose holes are no elements; a backend that fills them with zeros adds terms
-// 0 · k, which are NaN for an infinite k of another group. Numeric class:
-// reassociates, as the order in which a kernel adds depends on the shape. For
-// backends that know no groups; a convolution that a CPU library computes as it
-// is (f32 or f16 with feature groups, dim_labels=b01f_01io->b01f, no reversal)
-// stays. Upstream masks a larger kernel instead when every group has one
-// feature.
+// else. Batch groups likewise. Numeric class: exact for integers, else
+// changes_range, as XLA fills the holes of lhs_dilate with zeros and adds terms
+// 0 · k, which are NaN for an infinite k of another group. For backends that
+// know no groups; a convolution that a CPU library computes as it is (f32 or
+// f16 with feature groups, dim_labels=b01f_01io->b01f, no reversal) stays.
+// Upstream masks a larger kernel instead when every group has one feature.
 
 #include <memory>
 #include <utility>
@@ -77,6 +75,10 @@ bool Convert(Rewriter& r, InstructionId id) {
       old.window == nullptr) {
     return false;
   }
+  if (!IsIntegral(convolution.shape().element_type()) &&
+      !r.Permits(NumericClass::kChangesRange)) {
+    return false;
+  }
   ConvolutionDimensions d = *old.convolution;
   const bool is_batch = d.batch_group_count > 1;
   const int64_t groups = is_batch ? d.batch_group_count : d.feature_group_count;
@@ -122,7 +124,6 @@ bool Convert(Rewriter& r, InstructionId id) {
 
 std::unique_ptr<Pass> MakeConvolutionGroupConverter() {
   return MakeRulePass({.name = "convolution-group-converter",
-                       .numeric_class = NumericClass::kReassociates,
                        .opcodes = {Opcode::kConvolution}},
                       Convert);
 }

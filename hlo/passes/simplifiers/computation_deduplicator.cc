@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "hlo/analysis/structural_equality.h"
+#include "hlo/ir/id_map.h"
 #include "hlo/passes/registry.h"
 #include "hlo/rewrite/driver.h"
 #include "hlo/rewrite/owned_computations.h"
@@ -29,6 +30,14 @@ class ComputationDeduplicator final : public Pass {
                            const RewriteOptions& options) const override {
     if (module.is_scheduled()) return false;
     const ComputationClasses classes(module);
+    // The computation that stands for each of them, itself if it is owned.
+    IdMap<ComputationId> kept(kNoComputation);
+    IdMap<ComputationId> first(kNoComputation);  // of a class
+    for (ComputationId id : RewritableComputations(module)) {
+      ComputationId& of_class = first[classes.ClassOf(id)];
+      if (of_class == kNoComputation) of_class = id;
+      kept[id] = of_class;
+    }
     // Nothing is replaced but names, whoever calls: hence checks_itself.
     const RewriteRule rule = {
         .name = name(), .checks_itself = true, .drops_callees = true};
@@ -37,7 +46,8 @@ class ComputationDeduplicator final : public Pass {
                            if (OwnsCallees(r[id].opcode())) return false;
                            ComputationIds called = r[id].called();
                            for (ComputationId& callee : called) {
-                             callee = classes.ClassOf(callee);
+                             if (kept.at(callee) == kNoComputation) continue;
+                             callee = kept.at(callee);
                            }
                            if (called == r[id].called()) return false;
                            r.SetCalled(id, std::move(called));

@@ -3,11 +3,12 @@
 //   1 / (1 + exp(-x))  →  logistic(x)
 //
 // For backends with an instruction for it; the reverse of logistic-expander,
-// with which it must not share a loop. Legal for floating-point x. Only where
-// nothing else uses the sum. Numeric class: reassociates. The rounding differs
-// in the last places; where exp(-x) overflows, the quotient is 0 and the
-// logistic function below the smallest normal number, in every format. Hone's
-// own: upstream expands the function and leaves it so.
+// with which it must not share a loop. Legal for floating-point x of 16 bits or
+// more: below, each of the steps rounds by a large part. Only where nothing
+// else uses the sum. Numeric class: reassociates. The rounding differs in the
+// last places; where exp(-x) overflows, the quotient is 0 and the logistic
+// function below the smallest normal number, in every format. Hone's own:
+// upstream expands the function and leaves it so.
 
 #include <memory>
 
@@ -21,7 +22,8 @@ namespace {
 
 bool Recognize(Rewriter& r, InstructionId id) {
   InstructionId sum, power, x;
-  return IsFloat(r.shape(id).element_type()) &&
+  const ElementType type = r.shape(id).element_type();
+  return IsFloat(type) && BitWidth(type) >= 16 &&
          r.Match(id, m::Divide(
                          m::Uniform(1),
                          m::AddAnyOrder(

@@ -55,8 +55,7 @@ std::vector<bool> NeededOperands(const Rewriter& r, InstructionId id) {
 
 class SortNarrower {
  public:
-  SortNarrower(Module& module, const RewriteOptions& options)
-      : module_(module), options_(options), cloner_(module) {}
+  explicit SortNarrower(Module& module) : cloner_(module) {}
 
   bool Narrow(Rewriter& r, InstructionId id) {
     const std::vector<bool> needed = NeededOperands(r, id);
@@ -79,7 +78,10 @@ class SortNarrower {
       new_index.push_back(static_cast<int32_t>(operands.size()));
       if (needed[i]) operands.push_back(r.operand(id, i));
     }
-    if (IsAnnotated(r[id]) || r.LosesAnnotation(id, operands)) return false;
+    if (IsAnnotated(r[id]) || AppliesAnnotated(r.module(), r[id]) ||
+        r.LosesAnnotation(id, operands)) {
+      return false;
+    }
     Instruction sort = r[id].WithOperands(operands);
     sort.set_called({NarrowComparator(r, r[id].called()[0], needed)});
     sort.set_shape(nullptr);
@@ -98,7 +100,7 @@ class SortNarrower {
   ComputationId NarrowComparator(Rewriter& r, ComputationId id,
                                  const std::vector<bool>& needed) {
     const ComputationId clone = cloner_.Clone(id);
-    Rewriter narrow(module_, clone, options_);
+    Rewriter narrow(r, clone);
     const std::vector<InstructionId> parameters =
         narrow.computation().parameters();
     for (size_t i = 0; i < parameters.size(); ++i) {
@@ -109,8 +111,6 @@ class SortNarrower {
     return clone;
   }
 
-  Module& module_;
-  const RewriteOptions& options_;
   ComputationCloner cloner_;
 };
 
@@ -120,7 +120,7 @@ class SimplifySorts final : public Pass {
 
   absl::StatusOr<bool> Run(Module& module,
                            const RewriteOptions& options) const override {
-    SortNarrower narrower(module, options);
+    SortNarrower narrower(module);
     return RewriteModule(module,
                          {.name = name(),
                           .opcodes = {Opcode::kSort},

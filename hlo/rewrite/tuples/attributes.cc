@@ -46,7 +46,8 @@ std::optional<std::string> ChangedSharding(absl::string_view text,
     if (change.kept[i]) kept.insert(kept.end(), leaf, end);
     leaf = end;
   }
-  if (kept.empty()) return std::nullopt;
+  // XLA does not read the sharding of a tuple of one element.
+  if (kept.size() < 2) return std::nullopt;
   return absl::StrCat("{", absl::StrJoin(kept, ", "), "}");
 }
 
@@ -64,6 +65,8 @@ std::optional<std::string> ChangedOrigin(absl::string_view text,
                                          const ElementChange& change) {
   const auto braces = Enclosed(text, '{', '}');
   if (!braces.has_value()) return std::nullopt;
+  // `{[synthetic_call]}` and the like name no values.
+  if (!braces->empty() && braces->front() == '[') return std::string(text);
   const auto inside = Enclosed(*braces, '(', ')');
   if (!inside.has_value()) return std::nullopt;
   const std::optional<Parts> elements = SplitAtCommas(*inside);
@@ -128,9 +131,8 @@ std::shared_ptr<const Attributes> ChangedTupleAttributes(
     } else if (name == "parameter_replication") {
       changed = std::nullopt;
     }
-    if (changed.has_value()) {
-      attributes->others.emplace_back(name, *std::move(changed));
-    }
+    if (!changed.has_value()) return nullptr;
+    attributes->others.emplace_back(name, *std::move(changed));
   }
   return attributes;
 }

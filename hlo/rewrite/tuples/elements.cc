@@ -20,10 +20,13 @@ ShapePtr ChangedShape(const Shape& shape, const ElementChange& change) {
 
 bool Fits(Rewriter& r, InstructionId id, const ElementChange& change) {
   const Shape& shape = r.shape(id);
-  if (shape.IsTuple() && shape.tuple_elements().size() == change.kept.size()) {
+  if (!shape.IsTuple() || shape.tuple_elements().size() != change.kept.size()) {
+    r.Fail("elements of something else than this tuple");
+  } else if (!MayChangeElements(r[id], change)) {
+    r.Fail("attributes that cannot follow the elements");
+  } else {
     return true;
   }
-  r.Fail("elements of something else than this tuple");
   return false;
 }
 
@@ -44,6 +47,10 @@ std::vector<bool> ReadElements(const Computation& computation,
     read[static_cast<size_t>(computation[user].index())] = true;
   }
   return read;
+}
+
+bool MayChangeElements(const Instruction& tuple, const ElementChange& change) {
+  return ChangedTupleAttributes(tuple, change) != nullptr;
 }
 
 InstructionId ElementOf(Rewriter& r, InstructionId tuple, size_t i) {

@@ -32,10 +32,12 @@ std::vector<bool> ReadElements(const Computation& computation,
 // Element `i` of `tuple`: what it is made of, or a new get-tuple-element.
 InstructionId ElementOf(Rewriter& r, InstructionId tuple, size_t i);
 
+// Returns true if the attributes of `tuple`, an instruction of tuple shape, can
+// follow the change (ChangedTupleAttributes). The functions below need that.
+bool MayChangeElements(const Instruction& tuple, const ElementChange& change);
+
 // Gives `id`, of tuple shape, the shape and the attributes of the changed tuple
-// and the get-tuple-elements that use it their new indices. Sharding, origin
-// and the tuple indices in the backend_config of a loop follow the elements;
-// they are dropped where their text has an unknown form. The elements that
+// and the get-tuple-elements that use it their new indices. The elements that
 // someone reads have to be kept.
 void ChangeElements(Rewriter& r, InstructionId id, const ElementChange& change);
 

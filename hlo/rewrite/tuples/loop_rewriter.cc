@@ -6,16 +6,15 @@
 
 namespace hone::hlo {
 
-LoopRewriter::LoopRewriter(Module& module, Rewriter& outside, InstructionId id,
-                           const RewriteOptions& options)
-    : module_(module), outside_(outside), id_(id), options_(options) {
+LoopRewriter::LoopRewriter(Rewriter& outside, InstructionId id)
+    : outside_(outside), id_(id) {
   OpenCallees();
 }
 
 void LoopRewriter::OpenCallees() {
   const ComputationIds& called = outside_[id_].called();
-  condition_.emplace(module_, called[0], options_);
-  body_.emplace(module_, called[1], options_);
+  condition_.emplace(outside_, called[0]);
+  body_.emplace(outside_, called[1]);
 }
 
 int32_t LoopRewriter::element_count() const {
@@ -64,6 +63,26 @@ void LoopRewriter::ReplaceInit(InstructionId init) {
   const InstructionId old = this->init();
   outside_.SetOperands(id_, {init});
   outside_.RemoveDead(old);
+}
+
+bool LoopRewriter::MayChange(const ElementChange& change) const {
+  const InstructionId root = body_->computation().root();
+  const Instruction& init = outside_[this->init()];
+  return MayChangeElements(outside_[id_], change) &&
+         MayChangeElements((*body_)[body_state()], change) &&
+         MayChangeElements((*body_)[root], change) &&
+         MayChangeElements((*condition_)[condition_state()], change) &&
+         // What is no tuple instruction stays, and its elements are taken.
+         (init.opcode() != Opcode::kTuple || MayChangeElements(init, change));
+}
+
+bool LoopRewriter::MayRemoveElements(const std::vector<bool>& kept) const {
+  return MayChange({kept});
+}
+
+bool LoopRewriter::MayAddElements() const {
+  const std::vector<bool> kept(static_cast<size_t>(element_count()), true);
+  return MayChange({kept, {Shape::Scalar(ElementType::kPred)}});
 }
 
 void LoopRewriter::RemoveElements(const std::vector<bool>& kept) {

@@ -9,6 +9,7 @@
 
 #include "hlo/rewrite/callees.h"
 #include "hlo/rewrite/rewriter.h"
+#include "hlo/rewrite/tuples/elements.h"
 
 namespace hone::hlo {
 
@@ -26,8 +27,7 @@ class LoopRewriter {
  public:
   // `outside` rewrites the computation of the while `id`, whose state is a
   // tuple; all outlive this.
-  LoopRewriter(Module& module, Rewriter& outside, InstructionId id,
-               const RewriteOptions& options);
+  LoopRewriter(Rewriter& outside, InstructionId id);
 
   Rewriter& outside() { return outside_; }
   Rewriter& condition() { return *condition_; }
@@ -56,6 +56,11 @@ class LoopRewriter {
   // and changes nothing, beyond the budget. Needed before they are changed.
   bool OwnCallees(Callees& callees);
 
+  // Returns true if the attributes of the state, wherever it stands, can follow
+  // its elements: needed before these are changed.
+  bool MayRemoveElements(const std::vector<bool>& kept) const;
+  bool MayAddElements() const;
+
   // For loops that take their state apart and whose result is used by
   // get-tuple-element only:
 
@@ -75,12 +80,11 @@ class LoopRewriter {
     return r.computation().parameters()[0];
   }
   void OpenCallees();
+  bool MayChange(const ElementChange& change) const;
   void ReplaceInit(InstructionId init);
 
-  Module& module_;
   Rewriter& outside_;
   const InstructionId id_;
-  const RewriteOptions& options_;
   std::optional<Rewriter> condition_;
   std::optional<Rewriter> body_;
 };

@@ -182,7 +182,8 @@ INSTANTIATE_TEST_SUITE_P(All, Regressions, ::testing::ValuesIn(FileNames()),
                          TestName);
 INSTANTIATE_TEST_SUITE_P(
     All, AnnotatedRegressions,
-    ::testing::ValuesIn(FileNamesWith({"sharding", "accuracy"})), TestName);
+    ::testing::ValuesIn(FileNamesWith({"accuracy", "annotated", "sharding"})),
+    TestName);
 INSTANTIATE_TEST_SUITE_P(
     All, OwningRegressions,
     ::testing::ValuesIn(FileNamesWith({"async", "fusion"})), TestName);

@@ -439,13 +439,11 @@ ENTRY e {
   x = f32[4,4] parameter(0)
   u = (f32[4,4], f32[4,4]) parameter(1)
   p = pred[] parameter(2)
-  c = (f32[4,4], f32[4,4]) conditional(p, x, u), true_computation=f, false_computation=g, sharding={{replicated}, {devices=[2,1]0,1}}, origin={({"c0"}, {"c1"})}
+  c = (f32[4,4], f32[4,4]) conditional(p, x, u), true_computation=f, false_computation=g, origin={({"c0"}, {"c1"})}
   ROOT a = f32[4,4] get-tuple-element(c), index=1
 })");
   EXPECT_NE(result.find(R"(origin={({"s"})})"), std::string::npos) << result;
   EXPECT_NE(result.find(R"(origin={({"c1"})})"), std::string::npos) << result;
-  EXPECT_NE(result.find("sharding={{devices=[2,1]0,1}}"), std::string::npos)
-      << result;
 }
 
 TEST(SimplifyConditional, KeepsConditionalsThatAreWaitedFor) {

@@ -11,6 +11,7 @@ namespace hone::hlo {
 namespace {
 
 constexpr char kPass[] = "convolution-group-converter";
+const RewriteOptions kFast = {.numerics = Numerics::kFast};
 
 TEST(ConvolutionGroupConverter, SlidesOverFeatureGroups) {
   ExpectEntryRewrites(kPass, R"(
@@ -23,7 +24,8 @@ TEST(ConvolutionGroupConverter, SlidesOverFeatureGroups) {
   xr = f32[1,3,2,8] reshape(x)
   kr = f32[3,2,3,2] reshape(k)
   c = f32[1,6,3,2] convolution(xr, kr), window={size=3x3 stride=1x2 lhs_dilate=1x3}, dim_labels=b1f0_0i1o->b01f
-  ROOT r = f32[1,6,6] reshape(c))");
+  ROOT r = f32[1,6,6] reshape(c))",
+                      kFast);
 }
 
 TEST(ConvolutionGroupConverter, SlidesOverBatchGroups) {
@@ -37,7 +39,8 @@ TEST(ConvolutionGroupConverter, SlidesOverBatchGroups) {
   xr = f32[2,2,8,3] reshape(x)
   kr = f32[5,3,2,3] reshape(k)
   c = f32[2,3,4,2] convolution(xr, kr), window={size=5x2 stride=1x1 lhs_dilate=1x2}, dim_labels=1b0f_0i1o->1f0b
-  ROOT r = f32[6,4,2] reshape(c))");
+  ROOT r = f32[6,4,2] reshape(c))",
+                      kFast);
 }
 
 TEST(ConvolutionGroupConverter, KeepsLibraryAndPlainConvolutions) {
@@ -48,7 +51,8 @@ TEST(ConvolutionGroupConverter, KeepsLibraryAndPlainConvolutions) {
   l = f64[4,6,3] parameter(3)
   c = f32[1,6,6] convolution(x, k), window={size=3}, dim_labels=b0f_0io->b0f, feature_group_count=3
   d = f64[1,4,6] convolution(y, l), window={size=3}, dim_labels=bf0_oi0->bf0
-  ROOT t = (f32[1,6,6], f64[1,4,6]) tuple(c, d))");
+  ROOT t = (f32[1,6,6], f64[1,4,6]) tuple(c, d))",
+                       kFast);
 }
 
 TEST(ConvolutionGroupConverter, KeepsWindowsAndTypes) {
@@ -65,7 +69,8 @@ TEST(ConvolutionGroupConverter, KeepsWindowsAndTypes) {
   x = $T[2,6,8] parameter(0)
   k = $T[3,2,6] parameter(1)
   ROOT c = $T[2,6,$S] convolution(x, k), window={$W}, dim_labels=bf0_0io->bf0, feature_group_count=3)",
-                             {{"$T", type}, {"$S", size}, {"$W", window}})));
+                             {{"$T", type}, {"$S", size}, {"$W", window}})),
+                         kFast);
     }
   }
 }
@@ -77,12 +82,21 @@ TEST(ConvolutionGroupConverter, KeepsTheResultType) {
   ROOT c = s32[6,4,2] convolution(x, k), window={size=5}, dim_labels=b0f_0io->f0b, batch_group_count=2)"));
 }
 
+// Zeros in the holes, times an infinite element of another group, are NaN.
+TEST(ConvolutionGroupConverter, KeepsFloatsUnlessTheirRangeMayChange) {
+  ExpectEntryUnchanged(kPass, R"(
+  x = f32[1,6,8] parameter(0)
+  k = f32[3,2,6] parameter(1)
+  ROOT c = f32[1,6,6] convolution(x, k), window={size=3}, dim_labels=bf0_0io->b0f, feature_group_count=3)");
+}
+
 // The square of their number is no size.
 TEST(ConvolutionGroupConverter, KeepsGroupsBeyondAnySize) {
   ExpectUnchanged(kPass, Entry(R"(
   x = s8[1,1,2147483648] parameter(0)
   k = s8[1,1,2147483648] parameter(1)
-  ROOT c = s8[1,1,2147483648] convolution(x, k), window={size=1}, dim_labels=b0f_0io->b0f, feature_group_count=2147483648)"));
+  ROOT c = s8[1,1,2147483648] convolution(x, k), window={size=1}, dim_labels=b0f_0io->b0f, feature_group_count=2147483648)"),
+                  kFast);
 }
 
 }  // namespace
