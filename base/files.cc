@@ -38,6 +38,19 @@ int Replace(const std::string& path, absl::string_view bytes) {
   return error;
 }
 
+// Distinguishes a path at fault from what is beyond the caller's control.
+absl::StatusCode CodeOf(int error) {
+  switch (error) {
+    case EDQUOT:
+    case EFBIG:
+    case EIO:
+    case ENOSPC:
+      return absl::StatusCode::kResourceExhausted;
+    default:
+      return absl::StatusCode::kInvalidArgument;
+  }
+}
+
 // Returns true if `path` leads to a device, a pipe or the like.
 bool IsStream(const std::string& path) {
   std::error_code error;
@@ -58,8 +71,9 @@ absl::Status WriteFileAtomically(const std::string& path,
   const int error = IsStream(path) ? Write(path, "wbe", bytes)
                                    : Replace(BehindLinks(path), bytes);
   if (error == 0) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(
-      path, ": cannot be written: ", std::generic_category().message(error)));
+  return absl::Status(CodeOf(error),
+                      absl::StrCat(path, ": cannot be written: ",
+                                   std::generic_category().message(error)));
 }
 
 }  // namespace hone

@@ -13,7 +13,8 @@ namespace hone {
 // has the permissions that new files get. A link stays, and the file that it
 // leads to is replaced. Devices and pipes cannot be replaced and are written
 // to. Nothing is synced, so a power failure may lose the file.
-// Errors: InvalidArgument, naming the path and the system's reason; the old
+// Errors: ResourceExhausted where the bytes do not fit or the device fails,
+// else InvalidArgument; both name the path and the system's reason. The old
 // content is unchanged.
 absl::Status WriteFileAtomically(const std::string& path,
                                  absl::string_view bytes);

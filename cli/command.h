@@ -86,7 +86,7 @@ void PrintJson(const nlohmann::ordered_json& document);
 
 // Writes `module` to `path`: as a proto when it ends in .pb, else as text; to
 // stdout as text when the path is empty or "-".
-// Errors: InvalidArgument when the file cannot be written.
+// Errors: those of WriteFileAtomically.
 absl::Status WriteModule(const hlo::Module& module, const std::string& path);
 
 #define HONE_COMMAND(function) void function(CLI::App& app, Context& context);

@@ -3,6 +3,7 @@
 #include <iostream>
 #include <memory>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
@@ -19,6 +20,7 @@ namespace {
 
 struct Options {
   std::string file;
+  bool has_passes = false;
   std::string passes;
   std::string pipeline;
   std::string numerics = "reassociate";
@@ -39,19 +41,28 @@ nlohmann::ordered_json ToJson(const hlo::PipelineReport& report) {
   return runs;
 }
 
+absl::StatusOr<std::vector<std::string>> PassNames(const Options& options) {
+  std::vector<std::string> names;
+  if (!options.has_passes) return names;
+  for (absl::string_view name : absl::StrSplit(options.passes, ',')) {
+    if (absl::StripAsciiWhitespace(name).empty()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--passes '", options.passes,
+          "': a name is missing, expected names with commas between (see hone "
+          "list passes)"));
+    }
+    names.emplace_back(name);
+  }
+  return names;
+}
+
 absl::StatusOr<int> Run(const Options& options, const Context& context) {
-  if (!options.passes.empty() && !options.pipeline.empty()) {
+  if (options.has_passes && !options.pipeline.empty()) {
     return absl::InvalidArgumentError(
         "--passes and --pipeline exclude each other");
   }
-  const std::vector<std::string> passes =
-      absl::StrSplit(options.passes, ',', absl::SkipWhitespace());
-  if (passes.empty() && !options.passes.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "--passes '", options.passes,
-        "': no pass, expected names with commas between (see hone list "
-        "passes)"));
-  }
+  HONE_ASSIGN_OR_RETURN(const std::vector<std::string> passes,
+                        PassNames(options));
   HONE_RETURN_IF_ERROR(CheckModuleOutput(context, options.output));
   hlo::PipelineOptions pipeline_options;
   HONE_ASSIGN_OR_RETURN(pipeline_options.rewrite.numerics,
@@ -95,8 +106,8 @@ void AddOptCommand(CLI::App& app, Context& context) {
   CLI::App* command =
       AddCommand(app, context, "opt", "Apply passes to a module");
   AddModuleArgument(*command, "FILE", options->file);
-  command->add_option("--passes", options->passes,
-                      "Comma-separated passes, run in this order");
+  const CLI::Option* passes = command->add_option(
+      "--passes", options->passes, "Comma-separated passes, run in this order");
   command->add_option("--pipeline", options->pipeline,
                       "A named pipeline: xla-cpu or xla-gpu");
   AddNumericsOption(*command, options->numerics);
@@ -111,7 +122,8 @@ void AddOptCommand(CLI::App& app, Context& context) {
                     "instruction it changes");
   command->add_option("-o,--output", options->output,
                       "Path of the result (.pb: as a proto); default: stdout");
-  command->callback([options, &context] {
+  command->callback([options, passes, &context] {
+    options->has_passes = passes->count() > 0;
     RunCommand(context, [&] { return Run(*options, context); });
   });
 }

@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 
+#include "base/excerpt.h"
 #include "hlo/ir/opcode.h"
 
 namespace hone::hlo::evaluator {
@@ -104,10 +105,10 @@ absl::Status UnimplementedError(const Instruction& instruction,
                                 absl::string_view why) {
   std::string what(OpcodeName(instruction.opcode()));
   if (instruction.unknown_opcode() != nullptr) {
-    what = *instruction.unknown_opcode();
+    what = Excerpt(*instruction.unknown_opcode());
   } else if (instruction.opcode() == Opcode::kCustomCall) {
     absl::StrAppend(&what, " to \"",
-                    instruction.attributes().custom_call_target, "\"");
+                    Excerpt(instruction.attributes().custom_call_target), "\"");
   }
   absl::StrAppend(&what, " of shape ", instruction.shape().ToString());
   if (!instruction.name().empty()) {

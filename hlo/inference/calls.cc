@@ -77,7 +77,6 @@ absl::Status ExpectReducer(const Context& context, size_t i,
 }
 
 Result InferReduce(const Context& context) {
-  HONE_RETURN_IF_ERROR(ExpectAtLeastOperands(context, 2));
   HONE_RETURN_IF_ERROR(ExpectArrays(context));
   const size_t n = context.operand_count() / 2;
   HONE_RETURN_IF_ERROR(ExpectOperandCount(context, 2 * n));
@@ -92,7 +91,6 @@ Result InferReduce(const Context& context) {
   const Shape& first = context.operand(0);
   HONE_RETURN_IF_ERROR(
       ExpectDistinct("dimensions", context.dimensions(), first.rank()));
-  HONE_RETURN_IF_ERROR(ExpectCalleeCount(context, 1));
   HONE_RETURN_IF_ERROR(ExpectReducer(context, 0, types));
   DimensionVector sizes;
   for (int64_t d = 0; d < first.rank(); ++d) {
@@ -107,7 +105,6 @@ Result InferReduce(const Context& context) {
 }
 
 Result InferSort(const Context& context) {
-  HONE_RETURN_IF_ERROR(ExpectAtLeastOperands(context, 1));
   HONE_RETURN_IF_ERROR(ExpectArrays(context));
   HONE_RETURN_IF_ERROR(
       ExpectCount("dimensions", context.dimensions().size(), 1));
@@ -120,7 +117,6 @@ Result InferSort(const Context& context) {
     parameters.push_back(scalar);
     parameters.push_back(scalar);
   }
-  HONE_RETURN_IF_ERROR(ExpectCalleeCount(context, 1));
   HONE_ASSIGN_OR_RETURN(const Computation* comparator, Callee(context, 0));
   HONE_RETURN_IF_ERROR(ExpectParameters("to_apply", *comparator, parameters));
   HONE_RETURN_IF_ERROR(ExpectResult("to_apply", *comparator, *PredScalar()));
@@ -128,7 +124,6 @@ Result InferSort(const Context& context) {
 }
 
 Result InferMap(const Context& context) {
-  HONE_RETURN_IF_ERROR(ExpectAtLeastOperands(context, 1));
   HONE_RETURN_IF_ERROR(ExpectArrays(context));
   const Shape& first = context.operand(0);
   HONE_RETURN_IF_ERROR(ExpectCount("dimensions", context.dimensions().size(),
@@ -144,7 +139,6 @@ Result InferMap(const Context& context) {
     HONE_RETURN_IF_ERROR(ExpectSameSizes(context, 0, i));
     parameters.push_back(Shape::Scalar(context.operand(i).element_type()));
   }
-  HONE_RETURN_IF_ERROR(ExpectCalleeCount(context, 1));
   HONE_ASSIGN_OR_RETURN(const Computation* callee, Callee(context, 0));
   HONE_RETURN_IF_ERROR(ExpectParameters("to_apply", *callee, parameters));
   const Shape& result = *RootShape(*callee);
@@ -207,7 +201,6 @@ Result InferGetTupleElement(const Context& context) {
 }
 
 Result InferCall(const Context& context) {
-  HONE_RETURN_IF_ERROR(ExpectCalleeCount(context, 1));
   HONE_ASSIGN_OR_RETURN(const Computation* callee, Callee(context, 0));
   HONE_RETURN_IF_ERROR(
       ExpectParameters("callee", *callee, OperandShapes(context)));
@@ -215,7 +208,6 @@ Result InferCall(const Context& context) {
 }
 
 Result InferWhile(const Context& context) {
-  HONE_RETURN_IF_ERROR(ExpectCalleeCount(context, 2));
   HONE_ASSIGN_OR_RETURN(const Computation* condition, Callee(context, 0));
   HONE_ASSIGN_OR_RETURN(const Computation* body, Callee(context, 1));
   const ShapePtr& state = context.operand_ptr(0);
@@ -228,7 +220,6 @@ Result InferWhile(const Context& context) {
 
 Result InferConditional(const Context& context) {
   const size_t branches = context.instruction.called().size();
-  HONE_RETURN_IF_ERROR(ExpectAtLeastOperands(context, 1));
   HONE_RETURN_IF_ERROR(ExpectOperandCount(context, branches + 1));
   const Shape& selector = context.operand(0);
   const bool is_pred = selector.IsScalar() && branches == 2 &&

@@ -6,6 +6,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 
+#include "base/excerpt.h"
 #include "base/status_macros.h"
 #include "hlo/inference/internal.h"
 
@@ -27,7 +28,7 @@ absl::Status ExpectGiven(const Context& context) {
   return Invalid("no shape, expected one: operands do not determine it");
 }
 
-Result GivenMisfit(const Context& context, absl::string_view expected) {
+absl::Status GivenMisfit(const Context& context, absl::string_view expected) {
   return Invalid("shape ", context.given()->ToString(), ", expected ",
                  expected);
 }
@@ -40,6 +41,12 @@ Result AllOperands(const Context& context) {
     shapes.push_back(context.operand_ptr(i));
   }
   return TupleOrSingle(context, std::move(shapes));
+}
+
+// The opcode of operand 0. A transfer that is pending over iterations of a loop
+// passes through tuples, so only the opposite of what is expected is wrong.
+Opcode ProducerOpcode(const Context& context) {
+  return context.computation[context.instruction.operand(0)].opcode();
 }
 
 // The one dimension that the collective is along.
@@ -64,12 +71,12 @@ absl::Status ExpectDistinctDevices(const Context& context) {
     }
     absl::flat_hash_set<std::pair<size_t, int64_t>> seen;
     size_t i = 0;
-    for (absl::string_view word :
-         absl::StrSplit(value, absl::ByAnyChar("{}, "), absl::SkipEmpty())) {
+    for (absl::string_view word : absl::StrSplit(
+             value, absl::ByAnyChar("{}, \t\r\n"), absl::SkipEmpty())) {
       int64_t device = 0;
       if (!absl::SimpleAtoi(word, &device)) return absl::OkStatus();
       if (!seen.emplace(are_pairs ? i % 2 : 0, device).second) {
-        return Invalid(name, "=", value, " has ", device,
+        return Invalid(name, "=", Excerpt(value), " has ", device,
                        " twice, expected every device once");
       }
       ++i;
@@ -80,7 +87,6 @@ absl::Status ExpectDistinctDevices(const Context& context) {
 
 // The region of a reduction over one element of each operand.
 absl::Status ExpectReduction(const Context& context) {
-  HONE_RETURN_IF_ERROR(ExpectCalleeCount(context, 1));
   HONE_ASSIGN_OR_RETURN(const Computation* reducer, Callee(context, 0));
   if (reducer->parameters().size() != 2) {
     return Invalid("to_apply ", reducer->name(), " has ",
@@ -89,14 +95,13 @@ absl::Status ExpectReduction(const Context& context) {
   return absl::OkStatus();
 }
 
-// Every operand grown (all-gather) or cut (reduce-scatter) along one dimension,
-// by a number that the replica groups decide.
-Result InferResized(const Context& context, bool grows) {
+// `given` has every operand grown (all-gather) or cut (reduce-scatter) along
+// one dimension, by a number that the replica groups decide.
+absl::Status ExpectResized(const Context& context, const Shape& given,
+                           bool grows) {
   HONE_RETURN_IF_ERROR(ExpectAtLeastOperands(context, 1));
   HONE_RETURN_IF_ERROR(ExpectArrays(context));
-  HONE_RETURN_IF_ERROR(ExpectGiven(context));
   HONE_ASSIGN_OR_RETURN(const size_t along, Along(context));
-  const Shape& given = *context.given();
   if (given.IsTuple() &&
       given.tuple_elements().size() != context.operand_count()) {
     return GivenMisfit(context, "an array for each operand");
@@ -121,21 +126,35 @@ Result InferResized(const Context& context, bool grows) {
                      grows ? "multiple" : "part", " of dimension ", along);
     }
   }
+  return absl::OkStatus();
+}
+
+Result InferResized(const Context& context, bool grows) {
+  HONE_RETURN_IF_ERROR(ExpectGiven(context));
+  HONE_RETURN_IF_ERROR(ExpectResized(context, *context.given(), grows));
   return context.given();
 }
 
 }  // namespace
 
+absl::Status ExpectGathered(const Context& context, const Shape& result) {
+  return ExpectResized(context, result, /*grows=*/true);
+}
+
 Result InferCollective(const Context& context) {
   HONE_RETURN_IF_ERROR(ExpectDistinctDevices(context));
   switch (context.opcode()) {
     case Opcode::kAllReduce:
+    case Opcode::kAllReduceStart:
       HONE_RETURN_IF_ERROR(ExpectAtLeastOperands(context, 1));
       HONE_RETURN_IF_ERROR(ExpectArrays(context));
       HONE_RETURN_IF_ERROR(ExpectReduction(context));
       return AllOperands(context);
     case Opcode::kAllGather:
       return InferResized(context, /*grows=*/true);
+    case Opcode::kAllGatherStart:
+    case Opcode::kCollectivePermuteStart:
+      return InferStart(context);
     case Opcode::kReduceScatter:
       HONE_RETURN_IF_ERROR(ExpectReduction(context));
       return InferResized(context, /*grows=*/false);
@@ -188,13 +207,15 @@ Result InferTransfer(const Context& context) {
       }
       return context.given();
     case Opcode::kSendDone:
-      if (!is_pending(context.operand(0), nullptr)) {
+      if (!is_pending(context.operand(0), nullptr) ||
+          ProducerOpcode(context) == Opcode::kRecv) {
         return Invalid("operand 0 is ", context.operand(0).ToString(),
                        ", expected the result of a send");
       }
       return PreferGiven(context, Shape::Token());
     default:  // recv-done
-      if (!is_pending(context.operand(0), nullptr)) {
+      if (!is_pending(context.operand(0), nullptr) ||
+          ProducerOpcode(context) == Opcode::kSend) {
         return Invalid("operand 0 is ", context.operand(0).ToString(),
                        ", expected the result of a recv");
       }

@@ -123,7 +123,6 @@ Result InferSlice(const Context& context) {
 }
 
 Result InferDynamicSlice(const Context& context) {
-  HONE_RETURN_IF_ERROR(ExpectAtLeastOperands(context, 1));
   HONE_RETURN_IF_ERROR(ExpectArrays(context));
   HONE_RETURN_IF_ERROR(ExpectStartIndices(context, 1));
   const Shape& operand = context.operand(0);
@@ -142,7 +141,6 @@ Result InferDynamicSlice(const Context& context) {
 }
 
 Result InferDynamicUpdateSlice(const Context& context) {
-  HONE_RETURN_IF_ERROR(ExpectAtLeastOperands(context, 2));
   HONE_RETURN_IF_ERROR(ExpectArrays(context));
   const Shape& operand = context.operand(0);
   const Shape& update = context.operand(1);
@@ -188,7 +186,6 @@ Result InferPad(const Context& context) {
 }
 
 Result InferConcatenate(const Context& context) {
-  HONE_RETURN_IF_ERROR(ExpectAtLeastOperands(context, 1));
   HONE_RETURN_IF_ERROR(ExpectArrays(context));
   const Shape& first = context.operand(0);
   HONE_RETURN_IF_ERROR(

@@ -157,7 +157,6 @@ Result InferGather(const Context& context) {
 }
 
 Result InferScatter(const Context& context) {
-  HONE_RETURN_IF_ERROR(ExpectAtLeastOperands(context, 3));
   HONE_RETURN_IF_ERROR(ExpectArrays(context));
   if (context.attributes().scatter == nullptr) {
     return Invalid("scatter without dimension numbers, expected them");
@@ -212,7 +211,6 @@ Result InferScatter(const Context& context) {
                      i);
     }
   }
-  HONE_RETURN_IF_ERROR(ExpectCalleeCount(context, 1));
   HONE_RETURN_IF_ERROR(ExpectReducer(context, 0, types));
   return TupleOrSingle(context, std::move(results));
 }

@@ -80,7 +80,6 @@ absl::Status ExpectCount(absl::string_view name, size_t actual, size_t count);
 
 // The computation called in position i, with its parameters and root present.
 absl::StatusOr<const Computation*> Callee(const Context& context, size_t i);
-absl::Status ExpectCalleeCount(const Context& context, size_t count);
 // The callee's parameters are `parameters`; the message calls it `role`.
 absl::Status ExpectParameters(absl::string_view role, const Computation& callee,
                               absl::Span<const ShapePtr> parameters);
@@ -98,6 +97,9 @@ absl::StatusOr<DimensionVector> WindowedSizes(const Window& window,
 // input types.
 absl::Status ExpectReducer(const Context& context, size_t i,
                            absl::Span<const ElementType> types);
+
+// `result` has every operand grown along the dimension of an all-gather.
+absl::Status ExpectGathered(const Context& context, const Shape& result);
 
 // One function per family; each handles the opcodes that the dispatch in
 // shape_inference.cc names.
@@ -149,6 +151,9 @@ Result InferTopK(const Context& context);
 Result InferRngBitGenerator(const Context& context);
 
 Result InferCollective(const Context& context);
+Result InferAsyncCall(const Context& context);
+Result InferStart(const Context& context);
+Result InferDone(const Context& context);
 Result InferFeed(const Context& context);
 Result InferTransfer(const Context& context);
 Result InferRng(const Context& context);

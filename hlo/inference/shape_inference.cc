@@ -1,5 +1,6 @@
 #include "hlo/inference/shape_inference.h"
 
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -160,12 +161,6 @@ absl::StatusOr<const Computation*> Callee(const Context& context, size_t i) {
   return &callee;
 }
 
-absl::Status ExpectCalleeCount(const Context& context, size_t count) {
-  const size_t actual = context.instruction.called().size();
-  if (actual == count) return absl::OkStatus();
-  return Invalid(actual, " called computations, expected ", count);
-}
-
 absl::Status ExpectParameters(absl::string_view role, const Computation& callee,
                               absl::Span<const ShapePtr> parameters) {
   const std::vector<InstructionId>& ids = callee.parameters();
@@ -185,6 +180,78 @@ absl::Status ExpectParameters(absl::string_view role, const Computation& callee,
 }
 
 namespace {
+
+struct Range {
+  size_t min;
+  size_t max;
+};
+constexpr size_t kAny = std::numeric_limits<size_t>::max();
+
+// The numbers of computations that an opcode may call.
+Range CalleeCounts(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::kAllReduce:
+    case Opcode::kAllReduceStart:
+    case Opcode::kAsyncStart:
+    case Opcode::kCall:
+    case Opcode::kFusion:
+    case Opcode::kMap:
+    case Opcode::kReduce:
+    case Opcode::kReduceScatter:
+    case Opcode::kReduceWindow:
+    case Opcode::kScatter:
+    case Opcode::kSort:
+      return {1, 1};
+    case Opcode::kSelectAndScatter:
+    case Opcode::kWhile:
+      return {2, 2};
+    case Opcode::kAsyncDone:
+    case Opcode::kAsyncUpdate:
+      return {0, 1};
+    case Opcode::kConditional:
+      return {1, kAny};
+    default:
+      return {0, kAny};
+  }
+}
+
+absl::Status ExpectCallees(const Context& context) {
+  const size_t actual = context.instruction.called().size();
+  const Range range = CalleeCounts(context.opcode());
+  if (actual >= range.min && actual <= range.max) return absl::OkStatus();
+  return Invalid(actual, " called computations, expected ",
+                 range.min < range.max && actual < range.min ? "at least " : "",
+                 actual < range.min ? range.min : range.max);
+}
+
+// The smallest number of operands of opcodes of which the number varies.
+size_t MinOperands(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::kConcatenate:
+    case Opcode::kConditional:
+    case Opcode::kDynamicSlice:
+    case Opcode::kMap:
+    case Opcode::kSort:
+      return 1;
+    case Opcode::kConvolution:
+    case Opcode::kDynamicUpdateSlice:
+    case Opcode::kReduce:
+    case Opcode::kReduceWindow:
+      return 2;
+    case Opcode::kScatter:
+      return 3;
+    default:
+      return 0;
+  }
+}
+
+absl::Status ExpectOperands(const Context& context) {
+  const int arity = OpcodeArity(context.opcode());
+  if (arity >= 0) {
+    return ExpectOperandCount(context, static_cast<size_t>(arity));
+  }
+  return ExpectAtLeastOperands(context, MinOperands(context.opcode()));
+}
 
 bool HasUnboundedDimension(const Shape& shape) {
   return absl::c_linear_search(shape.dimensions(), Shape::kUnbounded);
@@ -340,11 +407,25 @@ Result Dispatch(const Context& context) {
     case Opcode::kAfterAll:
       return PreferGiven(context, Shape::Token());
     case Opcode::kAllGather:
+    case Opcode::kAllGatherStart:
     case Opcode::kAllReduce:
+    case Opcode::kAllReduceStart:
     case Opcode::kCollectiveBroadcast:
     case Opcode::kCollectivePermute:
+    case Opcode::kCollectivePermuteStart:
     case Opcode::kReduceScatter:
       return InferCollective(context);
+    case Opcode::kAllGatherDone:
+    case Opcode::kAllReduceDone:
+    case Opcode::kCollectivePermuteDone:
+    case Opcode::kCopyDone:
+      return InferDone(context);
+    case Opcode::kCopyStart:
+      return InferStart(context);
+    case Opcode::kAsyncDone:
+    case Opcode::kAsyncStart:
+    case Opcode::kAsyncUpdate:
+      return InferAsyncCall(context);
     case Opcode::kInfeed:
     case Opcode::kOutfeed:
       return InferFeed(context);
@@ -359,8 +440,7 @@ Result Dispatch(const Context& context) {
     case Opcode::kReplicaId:
       return ArrayOf(context, ElementType::kU32, {});
     default:
-      // Parameters, constants, custom and asynchronous calls, and opcodes that
-      // we do not know.
+      // Parameters, constants, custom calls, and opcodes that we do not know.
       return ShapePtr(nullptr);
   }
 }
@@ -372,11 +452,9 @@ absl::StatusOr<ShapePtr> InferShape(const Module& module,
                                     const Computation& computation,
                                     const Instruction& instruction) {
   const inference::Context context{module, computation, instruction};
-  const int arity = OpcodeArity(instruction.opcode());
-  if (arity >= 0) {
-    HONE_RETURN_IF_ERROR(
-        inference::ExpectOperandCount(context, static_cast<size_t>(arity)));
-  }
+  // Users of a verified module rely on these counts, unbounded or not.
+  HONE_RETURN_IF_ERROR(inference::ExpectOperands(context));
+  HONE_RETURN_IF_ERROR(inference::ExpectCallees(context));
   for (size_t i = 0; i < instruction.operand_count(); ++i) {
     if (context.operand_ptr(i) == nullptr) {
       return inference::Invalid("operand ", i,

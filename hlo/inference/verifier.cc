@@ -6,10 +6,10 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 
 #include "base/status_macros.h"
+#include "hlo/inference/aliases.h"
 #include "hlo/inference/annotations.h"
 #include "hlo/inference/internal.h"
 #include "hlo/inference/shape_inference.h"
@@ -25,17 +25,12 @@ constexpr int64_t kMaxShapeParts = int64_t{1} << 24;
 
 class Verifier {
  public:
-  explicit Verifier(const Module& module) : module_(module) {
-    for (const auto& [name, value] : module.header()) {
-      if (name == "num_partitions" && !absl::SimpleAtoi(value, &partitions_)) {
-        partitions_ = 1;
-      }
-    }
-  }
+  explicit Verifier(const Module& module) : module_(module) {}
 
   // Each step relies on what the ones before it have checked.
   absl::Status Verify() {
     HONE_RETURN_IF_ERROR(VerifyEntry());
+    HONE_RETURN_IF_ERROR(ReadCounts());
     HONE_RETURN_IF_ERROR(VerifyCalls());
     HONE_RETURN_IF_ERROR(VerifyCallGraph());
     for (const Computation& c : module_.computations()) {
@@ -50,7 +45,8 @@ class Verifier {
       HONE_RETURN_IF_ERROR(VerifyInferredShapes(c));
       HONE_RETURN_IF_ERROR(VerifyAnnotations(c));
     }
-    return VerifyEntryShapes();
+    HONE_RETURN_IF_ERROR(VerifyEntryShapes());
+    return inference::VerifyAliases(module_);
   }
 
  private:
@@ -81,6 +77,14 @@ class Verifier {
         return Error(c, "duplicate name, expected unique computation names");
       }
     }
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadCounts() {
+    HONE_RETURN_IF_ERROR(
+        inference::HeaderCount(module_, "replica_count").status());
+    HONE_ASSIGN_OR_RETURN(partitions_,
+                          inference::HeaderCount(module_, "num_partitions"));
     return absl::OkStatus();
   }
 

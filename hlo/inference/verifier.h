@@ -11,8 +11,9 @@ namespace hone::hlo {
 // computations and call graph, operands and users consistent, one parameter per
 // number, called computations with the right signature, shapes as InferShape
 // says, sizes that do not overflow, unique names, shardings and origins that
-// fit their instruction. Errors: InvalidArgument, "computation C, instruction
-// I: what, expected what".
+// fit their instruction, counts and aliases of the header that fit the entry.
+// Errors: InvalidArgument, "computation C, instruction I: what, expected what"
+// or "module M: what, expected what".
 absl::Status VerifyModule(const Module& module);
 
 }  // namespace hone::hlo

@@ -66,7 +66,6 @@ absl::StatusOr<DimensionVector> WindowedSizes(const Window& window,
 }
 
 Result InferConvolution(const Context& context) {
-  HONE_RETURN_IF_ERROR(ExpectAtLeastOperands(context, 2));
   HONE_RETURN_IF_ERROR(ExpectArrays(context));
   if (context.attributes().convolution == nullptr) {
     return Invalid("convolution without dim_labels, expected them");
@@ -137,7 +136,6 @@ Result InferConvolution(const Context& context) {
 }
 
 Result InferReduceWindow(const Context& context) {
-  HONE_RETURN_IF_ERROR(ExpectAtLeastOperands(context, 2));
   HONE_RETURN_IF_ERROR(ExpectArrays(context));
   HONE_RETURN_IF_ERROR(ExpectWindow(context));
   const size_t n = context.operand_count() / 2;
@@ -150,7 +148,6 @@ Result InferReduceWindow(const Context& context) {
     HONE_RETURN_IF_ERROR(ExpectRank(context, n + i, 0));
     HONE_RETURN_IF_ERROR(ExpectType(context, n + i, type));
   }
-  HONE_RETURN_IF_ERROR(ExpectCalleeCount(context, 1));
   HONE_RETURN_IF_ERROR(ExpectReducer(context, 0, types));
   HONE_ASSIGN_OR_RETURN(const DimensionVector sizes,
                         WindowedSizes(*context.attributes().window,
@@ -165,7 +162,6 @@ Result InferReduceWindow(const Context& context) {
 Result InferSelectAndScatter(const Context& context) {
   HONE_RETURN_IF_ERROR(ExpectArrays(context));
   HONE_RETURN_IF_ERROR(ExpectWindow(context));
-  HONE_RETURN_IF_ERROR(ExpectCalleeCount(context, 2));
   const Shape& operand = context.operand(0);
   const ElementType type = operand.element_type();
   HONE_RETURN_IF_ERROR(ExpectType(context, 1, type));

@@ -6,11 +6,13 @@
 #include <optional>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 
 #include "base/status_macros.h"
 #include "hlo/proto/hlo.pb.h"
+#include "hlo/text/attributes.h"
 
 namespace hone::hlo {
 namespace {
@@ -58,7 +60,7 @@ absl::Status ReadDirection(absl::string_view name,
     }
   }
   return absl::InvalidArgumentError(
-      absl::StrCat("comparison direction \"", name,
+      absl::StrCat("comparison direction \"", absl::CHexEscape(name),
                    "\", expected EQ, NE, GE, GT, LE or LT"));
 }
 
@@ -236,6 +238,11 @@ absl::Status TakeAttributes(Opcode opcode, ElementType operand_type,
       proto.clear_fft_length();
       break;
     case Opcode::kFusion:
+      if (!IsFusionKind(proto.fusion_kind())) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            "fusion kind \"", absl::CHexEscape(proto.fusion_kind()),
+            "\", expected kLoop, kInput, kOutput or kCustom"));
+      }
       a.fusion_kind = proto.fusion_kind();
       proto.clear_fusion_kind();
       break;

@@ -5,11 +5,13 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 
+#include "base/excerpt.h"
 #include "base/status_macros.h"
 #include "hlo/proto/attributes.h"
 #include "hlo/proto/hlo.pb.h"
@@ -31,7 +33,7 @@ absl::Status Invalid(const Parts&... parts) {
 // Names must be what text can say.
 absl::Status CheckName(absl::string_view what, absl::string_view name) {
   if (IsName(name)) return absl::OkStatus();
-  return Invalid(what, " \"", absl::CHexEscape(name),
+  return Invalid(what, " \"", Excerpt(name),
                  "\", expected letters, digits, '.', '_' and '-'");
 }
 
@@ -92,7 +94,10 @@ class ProtoReader {
         OrderBySchedule(sequence->second, computation);
       }
       if (absl::Status status = ReadComputation(computation); !status.ok()) {
-        return Invalid("computation ", computation.name(), status.message());
+        return Invalid("computation ",
+                       IsName(computation.name()) ? computation.name()
+                                                  : Excerpt(computation.name()),
+                       status.message());
       }
     }
     proto.clear_computations();
@@ -203,8 +208,9 @@ class ProtoReader {
 
   // Reads instruction_. `count` is the computation's size.
   absl::Status ReadInstruction(int64_t count, Scope& scope) {
+    name_ = Excerpt(instruction_.name());
+    HONE_RETURN_IF_ERROR(CheckName("name", instruction_.name()));
     name_ = instruction_.name();
-    HONE_RETURN_IF_ERROR(CheckName("name", name_));
     HONE_RETURN_IF_ERROR(CheckName("opcode", instruction_.opcode()));
     const Opcode opcode =
         ParseOpcode(instruction_.opcode()).value_or(Opcode::kUnknown);
@@ -329,6 +335,7 @@ class ProtoReader {
     HONE_RETURN_IF_ERROR(CheckCalleeCount(result.opcode(), callees));
     TakeTextAttributes(result.opcode(), callees, instruction_,
                        attributes->others);
+    HONE_RETURN_IF_ERROR(AddRequired(result.opcode(), attributes->others));
     if (callees > 0) AddCallRole(result.opcode(), attributes->others, callees);
     if (*attributes != *NoAttributes()) {
       result.set_attributes(std::move(attributes));
@@ -347,6 +354,29 @@ class ProtoReader {
     }
     if (callees == 0 || callees == expected) return absl::OkStatus();
     return Invalid(callees, " called computations, expected ", expected);
+  }
+
+  // Adds the attributes that text must have, though empty fields stand for
+  // them.
+  static absl::Status AddRequired(Opcode opcode, TextAttributes& others) {
+    static constexpr std::pair<absl::string_view, absl::string_view>
+        kDefaults[] = {
+            {"delta", "0"}, {"fft_type", "FFT"}, {"source_target_pairs", "{}"}};
+    for (absl::string_view required : RequiredAttributes(opcode)) {
+      const bool is_given = absl::c_any_of(
+          others,
+          [required](const auto& other) { return other.first == required; });
+      if (is_given) continue;
+      if (required == "distribution") {
+        return Invalid(
+            "random numbers of no distribution, expected "
+            "rng_uniform or rng_normal");
+      }
+      for (const auto& [name, value] : kDefaults) {
+        if (name == required) others.emplace_back(name, value);
+      }
+    }
+    return absl::OkStatus();
   }
 
   // Adds an entry with a `%` in place of each callee, for opcodes that do not

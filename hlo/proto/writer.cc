@@ -7,6 +7,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 
+#include "base/excerpt.h"
 #include "base/status_macros.h"
 #include "hlo/proto/attributes.h"
 #include "hlo/proto/hlo.pb.h"
@@ -179,8 +180,8 @@ class ProtoWriter {
       return absl::OkStatus();
     }
     return absl::InvalidArgumentError(
-        absl::StrCat("computation ", c.name(), ": attributes ", c.suffix(),
-                     ", expected execution_thread alone"));
+        absl::StrCat("computation ", c.name(), ": attributes ",
+                     Excerpt(c.suffix()), ", expected execution_thread alone"));
   }
 
   absl::Status WriteInstruction(const Computation& c, InstructionId id,

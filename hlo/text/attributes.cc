@@ -212,10 +212,7 @@ class AttributeReader {
         }
         break;
       case Opcode::kFusion:
-        if (name == "kind") {
-          result_.fusion_kind = std::string(lexer.Word());
-          return true;
-        }
+        if (name == "kind") return ReadFusionKind(lexer);
         break;
       default:
         if (name == "dimensions") return lexer.IntegerList(result_.dimensions);
@@ -284,6 +281,14 @@ class AttributeReader {
       }
     }
     return lexer.FailExpected("rng_default, rng_three_fry or rng_philox");
+  }
+
+  bool ReadFusionKind(TextLexer& lexer) {
+    const char* start = lexer.Position();
+    result_.fusion_kind = std::string(lexer.Word());
+    if (IsFusionKind(result_.fusion_kind)) return true;
+    lexer.set_position(start);
+    return lexer.FailExpected("kLoop, kInput, kOutput or kCustom");
   }
 
   bool ReadEpsilon(TextLexer& lexer) {
@@ -419,6 +424,11 @@ std::shared_ptr<const Attributes> ReadAttributes(
     if (!reader.Read(text)) return nullptr;
   }
   return std::move(reader).Finish();
+}
+
+bool IsFusionKind(absl::string_view kind) {
+  return kind == "kLoop" || kind == "kInput" || kind == "kOutput" ||
+         kind == "kCustom";
 }
 
 CallRole CallRoleOf(absl::string_view attribute_name) {

@@ -27,6 +27,13 @@ struct AttributeText {
 std::shared_ptr<const Attributes> ReadAttributes(
     Opcode opcode, absl::Span<const AttributeText> texts, TextError* error);
 
+// The attributes without which text of that opcode has no meaning, as in XLA:
+// even one that is empty must be there.
+absl::Span<const absl::string_view> RequiredAttributes(Opcode opcode);
+
+// Returns true if `kind` is one of XLA's fusion kinds, such as kLoop.
+bool IsFusionKind(absl::string_view kind);
+
 // Appends `, name=value` for everything in the instruction's attributes and for
 // its index, but none of what names computations.
 void AppendAttributes(const Instruction& instruction, std::string& out);

@@ -117,8 +117,12 @@ class ComputationReader {
   static void AddUnusualRoles(Opcode opcode, absl::Span<const Callee> callees,
                               std::deque<std::string>& storage,
                               AttributeTexts& texts);
+  bool FailMissingAttribute(const Expression& expression,
+                            absl::string_view name);
+  bool CheckRequired(absl::Span<const AttributeText> texts,
+                     const Expression& expression, Opcode opcode);
   bool SetAttributes(absl::Span<const AttributeText> texts,
-                     Instruction& instruction);
+                     const Expression& expression, Instruction& instruction);
   bool InferMissingShape(const Scope& scope, const char* at,
                          Instruction& instruction);
 

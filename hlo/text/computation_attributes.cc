@@ -37,10 +37,14 @@ bool IsDefaultComparison(absl::string_view type, const Shape& operand) {
 // Returns true if operands and attributes determine a part of the shape only.
 bool IsPartlyGiven(Opcode opcode) {
   switch (opcode) {
+    case Opcode::kAllGatherStart:
+    case Opcode::kAsyncStart:
     case Opcode::kBitcast:
     case Opcode::kBitcastConvert:
     case Opcode::kBroadcast:
+    case Opcode::kCollectivePermuteStart:
     case Opcode::kConvert:
+    case Opcode::kCopyStart:
     case Opcode::kDynamicReshape:
     case Opcode::kIota:
     case Opcode::kReshape:
@@ -60,6 +64,7 @@ bool ComputationReader::ReadInstructionAttributes(Scope& scope,
                                                   Instruction& instruction) {
   AttributeTexts texts;
   std::vector<Callee> callees;
+  bool has_index = false;
   while (expression.has_attributes && lexer_.Take(',')) {
     const char* start = lexer_.Position();
     const absl::string_view name = lexer_.Word();
@@ -92,6 +97,7 @@ bool ComputationReader::ReadInstructionAttributes(Scope& scope,
                                                ", expected one of the tuple"));
       }
       instruction.set_index(static_cast<int32_t>(index));
+      has_index = true;
       continue;
     }
     AttributeText text;
@@ -105,11 +111,14 @@ bool ComputationReader::ReadInstructionAttributes(Scope& scope,
     }
     texts.push_back(text);
   }
-  if (callees.empty()) return SetAttributes(texts, instruction);
+  if (instruction.opcode() == Opcode::kGetTupleElement && !has_index) {
+    return FailMissingAttribute(expression, "index");
+  }
+  if (callees.empty()) return SetAttributes(texts, expression, instruction);
   SetCallees(scope, id, callees, instruction);
   std::deque<std::string> storage;
   AddUnusualRoles(instruction.opcode(), callees, storage, texts);
-  return SetAttributes(texts, instruction);
+  return SetAttributes(texts, expression, instruction);
 }
 
 // Others entries for the roles that the opcode does not imply. Their values
@@ -204,7 +213,29 @@ void ComputationReader::SetCallees(Scope& scope, InstructionId id,
   instruction.set_called(std::move(called));
 }
 
+bool ComputationReader::FailMissingAttribute(const Expression& expression,
+                                             absl::string_view name) {
+  return lexer_.Fail(expression.opcode_at,
+                     absl::StrCat(expression.opcode, " without the attribute ",
+                                  name, ", expected it"));
+}
+
+bool ComputationReader::CheckRequired(absl::Span<const AttributeText> texts,
+                                      const Expression& expression,
+                                      Opcode opcode) {
+  // The index of a tuple's element is no text.
+  if (opcode == Opcode::kGetTupleElement) return true;
+  for (absl::string_view name : RequiredAttributes(opcode)) {
+    if (std::none_of(texts.begin(), texts.end(),
+                     [name](const auto& text) { return text.name == name; })) {
+      return FailMissingAttribute(expression, name);
+    }
+  }
+  return true;
+}
+
 bool ComputationReader::SetAttributes(absl::Span<const AttributeText> texts,
+                                      const Expression& expression,
                                       Instruction& instruction) {
   key_.assign(1, static_cast<char>(instruction.opcode()));
   for (const AttributeText& text : texts) {
@@ -212,6 +243,7 @@ bool ComputationReader::SetAttributes(absl::Span<const AttributeText> texts,
   }
   std::shared_ptr<const Attributes>& shared = attributes_[key_];
   if (shared == nullptr) {
+    if (!CheckRequired(texts, expression, instruction.opcode())) return false;
     shared = ReadAttributes(instruction.opcode(), texts, &error_);
     if (shared == nullptr) return false;
   }

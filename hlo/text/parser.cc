@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 
 #include "hlo/text/computation.h"
 #include "hlo/text/lexer.h"
@@ -172,6 +173,7 @@ const char* InstructionBeyond(absl::string_view text,
 absl::StatusOr<Module> ParseHloText(absl::string_view text,
                                     absl::string_view file_name,
                                     const ReadLimits& limits) {
+  absl::ConsumePrefix(&text, kByteOrderMark);
   if (const char* at = InstructionBeyond(text, limits.max_instructions)) {
     return absl::InvalidArgumentError(FormatTextError(
         text, file_name,

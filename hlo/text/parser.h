@@ -18,11 +18,14 @@ struct ReadLimits {
   int max_depth = kMaxTupleLevels;
 };
 
+// Editors put it in front of UTF-8.
+inline constexpr absl::string_view kByteOrderMark = "\xef\xbb\xbf";
+
 // Parses HLO text in any style that XLA prints: with or without `%`, operand
-// shapes, layouts, metadata, comments, backend configs, nested operands.
-// Unknown opcodes and attributes are kept verbatim. The result is not verified
-// yet (VerifyModule).
-// Errors: InvalidArgument, "FILE:LINE:COLUMN: what, expected what".
+// shapes, layouts, metadata, comments, backend configs, nested operands;
+// behind a byte order mark, too. Unknown opcodes and attributes are kept
+// verbatim. The result is not verified yet (VerifyModule). Errors:
+// InvalidArgument, "FILE:LINE:COLUMN: what, expected what".
 absl::StatusOr<Module> ParseHloText(absl::string_view text,
                                     absl::string_view file_name = "<text>",
                                     const ReadLimits& limits = {});

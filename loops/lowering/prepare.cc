@@ -9,6 +9,7 @@
 #include "base/status_macros.h"
 #include "hlo/ir/clone.h"
 #include "hlo/passes/pipeline.h"
+#include "loops/lowering/graph/unsupported.h"
 
 namespace hone::loops {
 namespace {
@@ -23,7 +24,8 @@ bool IsInlined(const hlo::Instruction& instruction) {
 // Unlike the pass call-inliner, also inlines fusions, regardless of their
 // attributes, since a kernel cannot call.
 absl::Status InlineCalls(hlo::Module& module) {
-  int64_t budget = hlo::CloningBudget(module);
+  const int64_t limit = hlo::CloningBudget(module);
+  int64_t added = 0;
   for (hlo::ComputationId id : module.ComputationPostOrder()) {
     std::vector<hlo::InstructionId> calls;
     for (const hlo::Instruction& i : module.computation(id).instructions()) {
@@ -33,10 +35,12 @@ absl::Status InlineCalls(hlo::Module& module) {
       hlo::Computation& caller = module.mutable_computation(id);
       const hlo::Computation& callee =
           module.computation(caller[call].called()[0]);
-      budget -= callee.live_count();
-      if (budget < 0) {
-        return absl::ResourceExhaustedError(
-            "calls nest so that inlining them makes too many instructions");
+      added += callee.live_count();
+      if (added > limit) {
+        return Unsupported(
+            caller[call],
+            absl::StrCat("inlining it and the calls before it adds ", added,
+                         " instructions, expected at most ", limit));
       }
       const hlo::InstructionId result =
           hlo::CloneInto(callee, caller[call].operands(), caller);
@@ -49,6 +53,38 @@ absl::Status InlineCalls(hlo::Module& module) {
   }
   module.RemoveUnreachableComputations();
   return absl::OkStatus();
+}
+
+// Adds a constant for each array of `literal`, and the tuples that hold them.
+hlo::InstructionId AddConstants(const hlo::Literal& literal,
+                                hlo::Computation& computation) {
+  if (!literal.shape().IsTuple()) {
+    return computation.AddInstruction(hlo::Instruction::Constant(literal));
+  }
+  std::vector<hlo::InstructionId> elements;
+  elements.reserve(literal.elements().size());
+  for (const hlo::Literal& element : literal.elements()) {
+    elements.push_back(AddConstants(element, computation));
+  }
+  return computation.AddInstruction(
+      hlo::Instruction(Opcode::kTuple, literal.shape_ptr(), elements));
+}
+
+// Replaces constants that are tuples by tuples of constants: buffers hold
+// arrays.
+void SplitTupleConstants(hlo::Module& module) {
+  for (hlo::ComputationId id : module.ComputationIds()) {
+    std::vector<hlo::InstructionId> constants;
+    for (const hlo::Instruction& i : module.computation(id).instructions()) {
+      if (i.IsConstant() && i.shape().IsTuple()) constants.push_back(i.id());
+    }
+    for (hlo::InstructionId constant : constants) {
+      hlo::Computation& computation = module.mutable_computation(id);
+      const hlo::LiteralPtr literal = computation[constant].literal();
+      computation.ReplaceAllUses(constant, AddConstants(*literal, computation));
+      computation.Remove(constant);
+    }
+  }
 }
 
 // Instructions made by passes and inlining have no names; buffers and errors
@@ -75,6 +111,7 @@ absl::StatusOr<hlo::Module> PrepareForLowering(const hlo::Module& module) {
       "batchnorm_expander", "conditional-to-select",
       "select_and_scatter_expander", "topk-decomposer", "dce"};
   HONE_RETURN_IF_ERROR(hlo::RunPasses(prepared, passes).status());
+  SplitTupleConstants(prepared);
   NameInstructions(prepared);
   return prepared;
 }

@@ -7,9 +7,10 @@
 
 namespace hone::loops {
 
-// Returns a copy of the module in which calls and fusions are inlined, and
-// batch normalization, select-and-scatter and topk are expanded into other
-// opcodes. Returns ResourceExhausted if inlining would make the module explode.
+// Returns a copy of the module in which calls and fusions are inlined,
+// constants are arrays, and batch normalization, select-and-scatter and topk
+// are expanded into other opcodes. Returns Unimplemented if inlining would make
+// the module explode.
 absl::StatusOr<hlo::Module> PrepareForLowering(const hlo::Module& module);
 
 }  // namespace hone::loops

@@ -120,6 +120,13 @@ TEST(WriteFileAtomically, WritesToAPipe) {
   EXPECT_TRUE(std::filesystem::is_fifo(path));
 }
 
+TEST(WriteFileAtomically, FullDevicesAreNoFaultOfTheCaller) {
+  EXPECT_THAT(
+      WriteFileAtomically("/dev/full", "x"),
+      StatusIs(absl::StatusCode::kResourceExhausted,
+               "/dev/full: cannot be written: No space left on device"));
+}
+
 // A limit on the size of files stands in for a full disk.
 TEST(WriteFileAtomically, KeepsTheOldFileWhereTheNewOneDoesNotFit) {
   const TemporaryDirectory directory;
@@ -139,7 +146,7 @@ TEST(WriteFileAtomically, KeepsTheOldFileWhereTheNewOneDoesNotFit) {
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
   std::signal(SIGXFSZ, handler);
   for (const absl::Status& status : {large, buffered}) {
-    EXPECT_THAT(status, StatusIs(absl::StatusCode::kInvalidArgument,
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kResourceExhausted,
                                  path + ": cannot be written: File too large"));
   }
   EXPECT_EQ(Content(path), "old");

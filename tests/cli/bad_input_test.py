@@ -21,6 +21,28 @@ class BadInput(Scratch):
                                                   "ROOT sum = f32[5]"))
         self.one_line_error(hone("stats", path), 2, "bad.hlo", "sum")
 
+    def test_messages_are_one_line_whatever_the_module_says(self):
+        path = self.write("odd.hlo", TINY.replace(
+            "add(x, zeros)",
+            'custom-call(x), custom_call_target="a\\n\\033[31mb"'))
+        self.one_line_error(hone("run", path), 2, r'"a\n\x1b[31mb"', "sum")
+        path = self.write("odd.hlo", TINY.replace("add(", "\x1badd("))
+        self.one_line_error(hone("stats", path), 2, "odd.hlo:8:",
+                            r"found '\x1b'")
+
+    def test_calls_that_grow_too_much(self):
+        computations = ["f0 {\n  a = f32[] parameter(0)\n"
+                        "  ROOT r = f32[] negate(a)\n}\n"]
+        computations += [
+            f"f{i} {{\n  a = f32[] parameter(0)\n"
+            f"  b = f32[] call(a), to_apply=f{i - 1}\n"
+            f"  ROOT r = f32[] call(b), to_apply=f{i - 1}\n}}\n"
+            for i in range(1, 21)]
+        path = self.write("calls.hlo", "HloModule calls\n" + "".join(
+            computations).replace("f20", "ENTRY f20"))
+        self.one_line_error(hone("run", path, "--target", "cpu"), 2,
+                            "no kernel for call", "expected at most 100000")
+
     def test_missing_file(self):
         self.one_line_error(hone("stats", "no.hlo"), 2, "no.hlo")
 
@@ -99,8 +121,10 @@ class BadInput(Scratch):
                             "FILE: '', expected the path of a module")
         self.one_line_error(hone("lookup", path, "--server", ""), 2,
                             "--server '': expected HOST:PORT")
-        self.one_line_error(hone("opt", path, "--passes=,"), 2,
-                            "--passes ',': no pass, expected")
+        for passes in (",", "", "algsimp,,dce", "dce,", " "):
+            self.one_line_error(
+                hone("opt", path, "--passes", passes), 2,
+                f"--passes '{passes}': a name is missing, expected")
         self.one_line_error(
             hone("diff", path, path, "--inputs", 0, "--adversarial", 0), 2,
             "nothing to compare on, expected 1 or more")

@@ -218,6 +218,14 @@ class Kernels(Scratch):
             {"module": "rows", "exported": str(library)})
         self.assertTrue(library.exists())
 
+    def test_modules_need_not_be_utf8(self):
+        path = self.folder / "latin1.hlo"
+        path.write_bytes(ROWS.replace(
+            "to_apply=add", 'to_apply=add, note="\xff"').encode("latin1"))
+        document = self.json("tune", path, "--task", "kernel", "--trials", "1",
+                             "--local")
+        self.assertIn("script", document["tasks"][0]["best"]["decision"])
+
     def test_control_flow_is_no_kernel(self):
         module = self.write("loop.hlo", LOOP)
         self.one_line_error(hone("kernel", module), 2, "no kernel for while",

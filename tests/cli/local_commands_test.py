@@ -60,6 +60,11 @@ class LocalCommands(Scratch):
             self.assertIn("hone: stdout: cannot be written, expected",
                           result.stderr)
 
+    def test_files_that_do_not_fit_are_no_bad_input(self):
+        path = self.write("tiny.hlo", TINY)
+        self.one_line_error(hone("opt", path, "-o", "/dev/full"), 3,
+                            "/dev/full: cannot be written: No space left")
+
     def test_stats_names_the_modeled_time(self):
         stats = self.json("stats", self.write("tiny.hlo", TINY))
         self.assertGreater(stats["modeled_ns"], 0)

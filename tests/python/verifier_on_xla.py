@@ -407,6 +407,85 @@ ENTRY e {
        "source_target_pairs={{0,1},{0,0}}"),
       ("replica_groups={{0,1}}, use_global_device_ids=true, to_apply=sum",
        "replica_groups={{0,0}}, use_global_device_ids=true, to_apply=sum")]),
+    "asynchronous": ("HloModule m\n" + SUM + """
+ENTRY e {
+  x = f32[4,6] parameter(0)
+  s = (f32[4,6], f32[8,6]) all-gather-start(x), replica_groups={{0,1}}, dimensions={0}
+  d = f32[8,6] all-gather-done(s)
+  a = f32[4,6] all-reduce-start(x), replica_groups={}, to_apply=sum
+  b = f32[4,6] all-reduce-done(a)
+  p = (f32[4,6], f32[4,6]) collective-permute-start(x), source_target_pairs={{0,0}}
+  q = f32[4,6] collective-permute-done(p)
+  ROOT t = (f32[8,6], f32[4,6], f32[4,6]) tuple(d, b, q)
+}
+""", [("s = (f32[4,6], f32[8,6])", "s = (f32[4,6], f32[7,6])"),
+      ("s = (f32[4,6], f32[8,6])", "s = (f32[4,5], f32[8,6])"),
+      ("replica_groups={{0,1}}, dimensions={0}", "replica_groups={{0,1}}"),
+      ("replica_groups={{0,1}}, dimensions={0}",
+       "replica_groups={{0,1}}, dimensions={2}"),
+      ("all-gather-done(s)", "all-gather-done(x)"),
+      ("d = f32[8,6] all-gather-done", "d = f32[4,6] all-gather-done"),
+      ("replica_groups={}, to_apply=sum", "replica_groups={}"),
+      ("a = f32[4,6] all-reduce-start", "a = f32[4,5] all-reduce-start"),
+      ("all-reduce-done(a)", "all-reduce-done(x)"),
+      ("collective-permute-start(x), source_target_pairs={{0,0}}",
+       "collective-permute-start(x)"),
+      ("p = (f32[4,6], f32[4,6])", "p = (f32[4,6], f32[6,4])"),
+      ("collective-permute-done(p)", "collective-permute-done(x)")]),
+    "required": ("""HloModule m
+f {
+  a = f32[4,6] parameter(0)
+  ROOT r = f32[4,6] negate(a)
+}
+
+ENTRY e {
+  x = f32[4,6] parameter(0)
+  o = f32[6] parameter(1)
+  z = f32[] constant(0)
+  c = pred[4,6] compare(x, x), direction=LT
+  u = (f32[4,6], f32[6]) tuple(x, o)
+  g = f32[4,6] get-tuple-element(u), index=0
+  v = f32[4,6] reverse(g), dimensions={}
+  l = f32[] slice(z), slice={}
+  n = f32[4,6] batch-norm-inference(v, o, o, o, o), epsilon=0.001, feature_index=1
+  p = f32[4,6] reduce-precision(n), exponent_bits=5, mantissa_bits=0
+  y = f32[4,6] fusion(p), kind=kLoop, calls=f
+  ROOT t = (pred[4,6], f32[], f32[4,6]) tuple(c, l, y)
+}
+""", [("compare(x, x), direction=LT", "compare(x, x)"),
+      ("get-tuple-element(u), index=0", "get-tuple-element(u)"),
+      ("reverse(g), dimensions={}", "reverse(g)"),
+      ("slice(z), slice={}", "slice(z)"),
+      ("epsilon=0.001, feature_index=1", "feature_index=1"),
+      ("epsilon=0.001, feature_index=1", "epsilon=0.001"),
+      ("exponent_bits=5, mantissa_bits=0", "exponent_bits=5"),
+      ("kind=kLoop, calls=f", "kind=kBogus, calls=f"),
+      ("kind=kLoop, calls=f", "calls=f"),
+      ("kind=kLoop, calls=f", "kind=kLoop")]),
+    "asynchronous calls": ("""HloModule m
+f {
+  a = f32[4] parameter(0)
+  ROOT r = f32[4] negate(a)
+}
+
+ENTRY e {
+  x = f32[4] parameter(0)
+  ROOT y = f32[4] call(x), to_apply=f
+}
+""", [("ROOT y = f32[4] call(x), to_apply=f",
+       "s = ((f32[4]), f32[4], s32[]) async-start(x)\n"
+       "  ROOT y = f32[4] async-done(s)"),
+      ("ROOT y = f32[4] call(x), to_apply=f",
+       "ROOT y = f32[4] async-done(x)"),
+      ("ROOT y = f32[4] call(x), to_apply=f",
+       "s = (f32[4], f32[4]) async-start(x), calls=f\n"
+       "  ROOT y = f32[4] async-done(s)"),
+      ("ROOT y = f32[4] call(x), to_apply=f",
+       "s = ((f32[5]), f32[4], s32[]) async-start(x), calls=f\n"
+       "  ROOT y = f32[4] async-done(s)"),
+      ("ROOT y = f32[4] call(x), to_apply=f",
+       "s = ((f32[4]), f32[4], s32[]) async-start(x), calls=f\n"
+       "  ROOT y = f32[5] async-done(s)")]),
 }
 
 # "module: new text": why Hone accepts or refuses what XLA does not.
@@ -432,6 +511,8 @@ DELIBERATE = {
         "verifier does; StableHLO does not",
     "feeds: t = f32[3] after-all()": REBUILT,
     "feeds: o = f32[3] outfeed": REBUILT,
+    "asynchronous: s = (f32[4,5], f32[8,6])": REBUILT,
+    "asynchronous: d = f32[4,6] all-gather-done": REBUILT,
     "sharding: sharding={devices=[1,2]0,1,2}":
         "XLA's parser leaves the devices unread that no tile has",
     'origin: origin={({"a"})}': ROOT,

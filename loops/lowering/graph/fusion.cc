@@ -75,13 +75,17 @@ Fusion::Fusion(const ValueGraph& graph, absl::Span<const ValueId> must_store)
 void Fusion::CountUses() {
   for (hlo::InstructionId id : graph_.order()) {
     const hlo::Instruction& instruction = graph_.computation()[id];
-    const std::vector<ValueId>& operands = graph_.operands(id);
-    for (size_t i = 0; i < operands.size(); ++i) {
-      Info& operand = info(operands[i]);
-      ++operand.uses;
-      // Only operands of control flow are tuples.
-      operand.repeated |= FormOf(instruction) != Form::kControlFlow &&
-                          ReadsRepeatedly(graph_.computation(), instruction, i);
+    for (size_t i = 0; i < instruction.operand_count(); ++i) {
+      const hlo::InstructionId operand = instruction.operand(i);
+      // Kernels read arrays; tuples are operands of control flow and of what
+      // has no kernel.
+      const bool repeated =
+          !graph_.computation()[operand].shape().IsTuple() &&
+          ReadsRepeatedly(graph_.computation(), instruction, i);
+      for (ValueId leaf : graph_.leaves(operand)) {
+        ++info(leaf).uses;
+        info(leaf).repeated |= repeated;
+      }
     }
   }
   for (ValueId id : graph_.results()) ++info(id).uses;

@@ -1,7 +1,10 @@
 #include "loops/lowering/graph/unsupported.h"
 
+#include <string>
+
 #include "absl/strings/str_cat.h"
 
+#include "base/excerpt.h"
 #include "base/status_macros.h"
 #include "loops/lowering/graph/opcode_traits.h"
 
@@ -11,10 +14,10 @@ using hlo::ElementType;
 
 absl::Status Unsupported(const hlo::Instruction& instruction,
                          absl::string_view why) {
-  const absl::string_view opcode =
+  const std::string opcode =
       instruction.unknown_opcode() == nullptr
-          ? hlo::OpcodeName(instruction.opcode())
-          : absl::string_view(*instruction.unknown_opcode());
+          ? std::string(hlo::OpcodeName(instruction.opcode()))
+          : Excerpt(*instruction.unknown_opcode());
   return absl::UnimplementedError(
       absl::StrCat("no kernel for ", opcode, " '", instruction.name(), "'",
                    why.empty() ? "" : ": ", why,

@@ -246,8 +246,10 @@ TEST(Fingerprint, EveryAttributeCounts) {
 
 TEST(Fingerprint, OthersCountWithoutTheirOrder) {
   const auto fingerprint = [](const std::string& attributes) {
-    return Fingerprint(Parse(absl::StrCat(
-        "HloModule m\ne {\n  a = f32[] custom-call(), ", attributes, "\n}\n")));
+    return Fingerprint(
+        Parse(absl::StrCat("HloModule m\ne {\n  a = f32[] custom-call(), "
+                           "custom_call_target=\"f\", ",
+                           attributes, "\n}\n")));
   };
   EXPECT_EQ(fingerprint("x=1, y={ {0,1}, {2} }"),
             fingerprint("y={{0,1},{2}}, x=1"));

@@ -162,6 +162,13 @@ ENTRY e {
                                  "(instruction odd)")));
   EXPECT_THAT(Evaluate(Parse(R"(HloModule m
 ENTRY e {
+  ROOT odd = f32[] custom-call(), custom_call_target="a\n\033[31mb"
+})"),
+                       {}),
+              StatusIs(absl::StatusCode::kUnimplemented,
+                       HasSubstr("custom-call to \"a\\n\\x1b[31mb\" of")));
+  EXPECT_THAT(Evaluate(Parse(R"(HloModule m
+ENTRY e {
   ROOT c = f32[100] constant({...})
 })"),
                        {}),

@@ -274,6 +274,149 @@ INSTANTIATE_TEST_SUITE_P(
         Case{P(0, "f32[2]"), "s64[] get-dimension-size(p0), dimensions={0}",
              "shape s64[], expected s32[]"}));
 
+// Users of a verified module take callees and operands for granted, also where
+// sizes are unbounded.
+INSTANTIATE_TEST_SUITE_P(
+    WithoutCallees, RejectsShapeTest,
+    ::testing::Values(
+        Case{P(0, "f32[4]"), "((f32[4]), f32[4], s32[]) async-start(p0)",
+             "0 called computations, expected 1"},
+        Case{P(0, "f32[?]"), "f32[?] fusion(p0), kind=kLoop",
+             "0 called computations, expected 1"},
+        Case{P(0, "f32[?]"), "f32[?] call(p0)",
+             "0 called computations, expected 1"},
+        Case{P(0, "f32[?]"), "f32[?] while(p0), body=negate",
+             "1 called computations, expected 2"},
+        Case{P(0, "f32[?]"), "f32[?] conditional(p0)",
+             "0 called computations, expected at least 1"},
+        Case{P(0, "f32[4]"), "f32[4] all-reduce-start(p0)",
+             "0 called computations, expected 1"},
+        Case{P(0, "f32[?]"),
+             "f32[?] scatter(p0, p0), update_window_dims={}, "
+             "inserted_window_dims={}, scatter_dims_to_operand_dims={}, "
+             "index_vector_dim=0, to_apply=add",
+             "2 operands, expected at least 3"},
+        Case{"", "f32[?] dynamic-slice(), dynamic_slice_sizes={}",
+             "0 operands, expected at least 1"}));
+
+std::string AsyncStart() {
+  return P(0, "f32[4]") +
+         "s = ((f32[4]), f32[4], s32[]) async-start(p0), calls=negate\n";
+}
+std::string CopyStart() {
+  return P(0, "f32[4]") + "s = (f32[4], f32[4], u32[]) copy-start(p0)\n";
+}
+std::string GatherStart() {
+  return P(0, "f32[4]") +
+         "s = (f32[4], f32[8]) all-gather-start(p0), dimensions={0}\n";
+}
+std::string ReduceStart() {
+  return P(0, "f32[4]") + "s = f32[4] all-reduce-start(p0), to_apply=add\n";
+}
+std::string PermuteStart() {
+  return P(0, "f32[4]") +
+         "s = (f32[4], f32[4], u32[]) collective-permute-start(p0), "
+         "source_target_pairs={{0,1}}\n";
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Asynchronous, InferShapeTest,
+    ::testing::Values(
+        Case{AsyncStart(), "async-done(s)", "f32[4]"},
+        Case{AsyncStart(), "async-done(s), calls=negate", "f32[4]"},
+        Case{AsyncStart() + "u = ((f32[4]), f32[4], s32[]) async-update(s)\n",
+             "async-done(u)", "f32[4]"},
+        Case{P(0, "f32[4]"), "async-start(p0), calls=negate",
+             "((f32[4]), f32[4])"},
+        Case{CopyStart(), "copy-done(s)", "f32[4]"},
+        Case{GatherStart(), "all-gather-done(s)", "f32[8]"},
+        Case{P(0, "f32[4]") + P(1, "f32[2]"),
+             "all-gather-start(p0, p1), dimensions={0}",
+             "((f32[4], f32[2]), (f32[8], f32[4]))"},
+        Case{ReduceStart(), "all-reduce-done(s)", "f32[4]"},
+        Case{P(0, "f32[4]") + P(1, "f32[2]"),
+             "all-reduce-start(p0, p1), to_apply=add", "(f32[4], f32[2])"},
+        Case{PermuteStart(), "collective-permute-done(s)", "f32[4]"},
+        Case{P(0, "f32[4]") + P(1, "f32[2]"),
+             "collective-permute-start(p0, p1), source_target_pairs={{0,1}}",
+             "((f32[4], f32[2]), (f32[4], f32[2]))"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    InvalidAsynchronous, RejectsShapeTest,
+    ::testing::Values(
+        Case{P(0, "f32[5]"),
+             "((f32[5]), f32[4], s32[]) async-start(p0), calls=negate",
+             "callee negate has parameter 0 of f32[4], expected f32[5]"},
+        Case{P(0, "f32[4]"),
+             "((f32[5]), f32[4], s32[]) async-start(p0), calls=negate",
+             "expected a tuple that begins with (f32[4]) and f32[4]"},
+        Case{P(0, "f32[4]"),
+             "((f32[4]), f32[5], s32[]) async-start(p0), calls=negate",
+             "expected a tuple that begins with (f32[4]) and f32[4]"},
+        Case{P(0, "f32[4]"), "(f32[4], f32[4]) async-start(p0), calls=negate",
+             "expected a tuple that begins with (f32[4]) and f32[4]"},
+        Case{P(0, "f32[4]"), "f32[4] async-done(p0)",
+             "operand 0 is parameter 'p0', expected async-start or "
+             "async-update"},
+        Case{P(0, "f32[4]"), "f32[4] async-update(p0)",
+             "expected async-start or async-update"},
+        Case{AsyncStart(), "f32[5] async-done(s)",
+             "shape f32[5], expected f32[4]"},
+        Case{AsyncStart(), "f32[4] async-done(s), calls=positive",
+             "another callee than 's', expected the same or none"},
+        Case{AsyncStart(), "((f32[4]), f32[4], u32[]) async-update(s)",
+             "expected ((f32[4]), f32[4], s32[])"},
+        Case{P(0, "f32[4]"), "f32[4] copy-start(p0)",
+             "expected a tuple that begins with f32[4] and f32[4]"},
+        Case{P(0, "f32[4]"), "f32[4] copy-done(p0)",
+             "operand 0 is parameter 'p0', expected copy-start"},
+        Case{CopyStart(), "f32[5] copy-done(s)",
+             "shape f32[5], expected f32[4]"},
+        Case{P(0, "f32[4]"),
+             "(f32[4], f32[9]) all-gather-start(p0), dimensions={0}",
+             "expected a multiple of dimension 0"},
+        Case{P(0, "f32[4]"),
+             "(f32[5], f32[8]) all-gather-start(p0), dimensions={0}",
+             "expected a tuple that begins with f32[4] and f32[8]"},
+        Case{P(0, "f32[4]"),
+             "(f32[4], f32[8]) all-gather-start(p0), dimensions={9}",
+             "expected distinct dimensions below 1"},
+        Case{P(0, "f32[4]"), "f32[8] all-gather-start(p0), dimensions={0}",
+             "expected a tuple of operands and results"},
+        Case{GatherStart(), "f32[4] all-gather-done(s)",
+             "shape f32[4], expected f32[8]"},
+        Case{CopyStart(), "f32[4] all-gather-done(s)",
+             "operand 0 is copy-start 's', expected all-gather-start"},
+        Case{P(0, "f32[4]"), "f32[5] all-reduce-start(p0), to_apply=add",
+             "shape f32[5], expected f32[4]"},
+        Case{P(0, "f32[4]"), "f32[4] all-reduce-done(p0)",
+             "expected all-reduce-start"},
+        Case{P(0, "f32[4]"),
+             "(f32[4], f32[5]) collective-permute-start(p0), "
+             "source_target_pairs={{0,1}}",
+             "expected a tuple that begins with f32[4] and f32[4]"},
+        Case{PermuteStart(), "f32[5] collective-permute-done(s)",
+             "shape f32[5], expected f32[4]"},
+        Case{P(0, "f32[4]"), "f32[4] collective-permute-done(p0)",
+             "expected collective-permute-start"},
+        Case{"t = token[] after-all()\n"
+             "s = (f32[4], u32[], token[]) recv(t)\n",
+             "token[] send-done(s)", "expected the result of a send"},
+        Case{P(0, "f32[4]") + "t = token[] after-all()\n"
+                              "s = (f32[4], u32[], token[]) send(p0, t)\n",
+             "(f32[4], token[]) recv-done(s)",
+             "expected the result of a recv"}));
+
+TEST(InferShape, EchoesForeignTextInOneLine) {
+  absl::StatusOr<Module> module =
+      Parse(P(0, "f32[4]") +
+            "ROOT r = f32[4] collective-permute(p0), "
+            "source_target_pairs={{0,1},\n {0,2}}");
+  ASSERT_TRUE(module.ok()) << module.status();
+  EXPECT_THAT(std::string(VerifyModule(*module).message()),
+              HasSubstr("source_target_pairs={{0,1},\\n {0,2}} has 0 twice"));
+}
+
 TEST(InferShape, IsNullWhereOperandsDoNotDetermineIt) {
   absl::StatusOr<Module> module = Parse(
       "p0 = f32[4] parameter(0)\n"

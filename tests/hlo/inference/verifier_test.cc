@@ -68,6 +68,117 @@ ENTRY e {
             absl::OkStatus());
 }
 
+// parameter 0 is f32[8], 1 is (f32[8], s32[4], (f32[2])); so is the result, but
+// for a second f32[8] behind it.
+Module WithHeader(absl::string_view attributes) {
+  return Parse(absl::StrCat("HloModule m, ", attributes, R"(
+ENTRY e {
+  p = f32[8] parameter(0)
+  q = (f32[8], s32[4], (f32[2])) parameter(1)
+  g = f32[8] get-tuple-element(q), index=0
+  h = s32[4] get-tuple-element(q), index=1
+  i = (f32[2]) get-tuple-element(q), index=2
+  ROOT r = (f32[8], s32[4], (f32[2]), f32[8]) tuple(g, h, i, p)
+})"));
+}
+
+TEST(Verifier, AcceptsHeadersThatFit) {
+  for (absl::string_view attributes :
+       {"replica_count=2", "replica_count= 2", "replica_count=0",
+        "num_partitions=01", "num_partitions=9223372036854775807",
+        "input_output_alias={}", "input_output_alias={ }",
+        "input_output_alias={ {0}: (0, {}) }",
+        "input_output_alias={ {0}: (0, {}, may-alias), }",
+        "input_output_alias={{3}:(0,{},must-alias)}",
+        "input_output_alias={ {0}: (1, {0}), {1}: (1, {1}), {2,0}: (1, {2, "
+        "0}), "
+        "{3}: (0, {}) }",
+        "input_output_alias={ {0}: (1, {0,}) }",
+        "input_output_alias={ /*a*/ {0}: (1, {0}) }", "buffer_donor={}",
+        "buffer_donor={ (0, {}) }", "buffer_donor={ (1, {2,0}), (1, {0}), }",
+        "buffer_donor={ (0, {}) }, input_output_alias={ {0}: (1, {0}) }"}) {
+    EXPECT_EQ(VerifyModule(WithHeader(attributes)), absl::OkStatus())
+        << attributes;
+  }
+}
+
+TEST(Verifier, RejectsHeadersThatDoNotFit) {
+  const std::pair<std::string, std::string> kTests[] = {
+      {"replica_count=99999999999999999999",
+       "module m: replica_count=99999999999999999999, expected an integer from "
+       "0 to 2^63-1"},
+      {"num_partitions=-4", "module m: num_partitions=-4, expected an integer"},
+      {"num_partitions=+1", "num_partitions=+1, expected an integer"},
+      {"num_partitions=2.5", "num_partitions=2.5, expected an integer"},
+      {"replica_count=foo", "replica_count=foo, expected an integer"},
+      {"replica_count={1}", "replica_count={1}, expected an integer"},
+      {"input_output_alias=foo",
+       "input_output_alias=foo: found foo, expected {"},
+      {"input_output_alias={ {5}: (9, {3}, may-alias) }",
+       "module m: input_output_alias={ {5}: (9, {3}, may-alias) }: output {5}, "
+       "expected an array of (f32[8], s32[4], (f32[2]), f32[8])"},
+      {"input_output_alias={ {-1}: (0, {}) }",
+       "output {-1}, expected an array"},
+      {"input_output_alias={ {3,0}: (0, {}) }",
+       "output {3,0}, expected an arr"},
+      {"input_output_alias={ {}: (0, {}) }", "output {}, expected an array of"},
+      {"input_output_alias={ {2}: (1, {2}) }", "output {2}, expected an array"},
+      {"input_output_alias={ {0}: (2, {}) }", "parameter 2, expected one of 2"},
+      {"input_output_alias={ {0}: (-1, {}) }", "parameter -1, expected one of"},
+      {"input_output_alias={ {0}: (0, {0}) }",
+       "parameter 0 {0}, expected an array of f32[8]"},
+      {"input_output_alias={ {0}: (1, {}) }",
+       "parameter 1 {}, expected an array of (f32[8], s32[4], (f32[2]))"},
+      {"input_output_alias={ {0}: (0, {}, foo) }",
+       "found foo) }, expected may-alias or must-alias"},
+      {"input_output_alias={ {0}: (0, {},) }", "found ) }, expected may-alias"},
+      {"input_output_alias={ {0}: (0, {}, may-alias, 3) }",
+       "found , 3) }, expected )"},
+      {"input_output_alias={ {0}: 0 }", "found 0 }, expected (parameter, {ind"},
+      {"input_output_alias={ {,}: (0, {}) }",
+       "found ,}: (0, {}) }, expected {"},
+      {"input_output_alias={ {0}: (99999999999999999999, {}) }",
+       "expected (parameter, {index}"},
+      {"input_output_alias={ {0}: (0, {}) {3}: (1, {0}) }",
+       "found {3}: (1, {0}) }, expected , or }"},
+      {"input_output_alias={ {1}: (0, {}) }",
+       "output {1} of 16 bytes, expected 32 as parameter 0 {} has"},
+      {"input_output_alias={ {0}: (0, {}), {3}: (0, {}) }",
+       "parameter 0 {} again, expected one alias of it"},
+      {"input_output_alias={ {0}: (0, {}), {0}: (1, {0}) }",
+       "output {0} again, expected one alias of it"},
+      {"buffer_donor={ 0 }", "buffer_donor={ 0 }: found 0 }, expected (par"},
+      {"buffer_donor={ (2, {}) }", "parameter 2, expected one of 2"},
+      {"buffer_donor={ (1, {3}) }", "parameter 1 {3}, expected an array of"},
+      {"buffer_donor={ (1, {}) }", "parameter 1 {}, expected an array of"},
+      {"buffer_donor={ (0, {}, may-alias) }",
+       "found , may-alias) }, expected )"},
+      {"buffer_donor={ (0, {}) }, input_output_alias={ {0}: (0, {}) }",
+       "buffer_donor={ (0, {}) }: parameter 0 {}, expected one that has no "
+       "alias"}};
+  for (const auto& [attributes, message] : kTests) {
+    ExpectError(WithHeader(attributes), message);
+  }
+}
+
+// What a backend may store in as many bytes passes.
+TEST(Verifier, ComparesSizesOfAliases) {
+  const auto aliased = [](absl::string_view from, absl::string_view to) {
+    return Parse(absl::StrCat(
+        "HloModule m, input_output_alias={ {}: (0, {}) }\nENTRY e {\n  p = ",
+        from, " parameter(0)\n  ROOT c = ", to, " custom-call(p), ",
+        "custom_call_target=\"f\"\n}"));
+  };
+  EXPECT_EQ(VerifyModule(aliased("f32[8]", "s32[2,4]")), absl::OkStatus());
+  EXPECT_EQ(VerifyModule(aliased("pred[8]", "u8[8]")), absl::OkStatus());
+  EXPECT_EQ(VerifyModule(aliased("s4[8]", "s8[4]")), absl::OkStatus());
+  EXPECT_EQ(VerifyModule(aliased("f32[3]{0:T(128)}", "f32[5]{0:T(128)}")),
+            absl::OkStatus());
+  EXPECT_EQ(VerifyModule(aliased("f32[<=8]", "f32[4]")), absl::OkStatus());
+  ExpectError(aliased("f32[4]", "bf16[4]"),
+              "output {} of 8 bytes, expected 16 as parameter 0 {} has");
+}
+
 TEST(Verifier, RejectsRecursiveCalls) {
   ExpectError(Parse(R"(HloModule m
 f {

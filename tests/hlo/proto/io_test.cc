@@ -324,6 +324,69 @@ TEST(ProtoIo, RejectsNamesThatTextCannotSay) {
   ExpectInvalid(parts, "name \"a b\", expected letters, digits");
 }
 
+TEST(ProtoIo, ErrorsAreOneLine) {
+  Parts parts;
+  parts.instructions[0].set_name("a\nb");
+  ExpectInvalid(parts, "instruction a\\nb: name \"a\\nb\", expected letters");
+}
+
+TEST(ProtoIo, RejectsUnknownFusionKinds) {
+  for (const char* kind : {"", "kBogus"}) {
+    Parts parts;
+    parts.instructions[2].set_opcode("fusion");
+    parts.instructions[2].set_fusion_kind(kind);
+    ExpectInvalid(parts, absl::StrCat("instruction r: fusion kind \"", kind,
+                                      "\", expected kLoop"));
+  }
+}
+
+// XLA's first enumerator of FftType is a type; that of RandomDistribution is
+// none.
+TEST(ProtoIo, EmptyFieldsOfRequiredAttributes) {
+  Parts fft;
+  fft.instructions[2].set_opcode("fft");
+  HONE_ASSERT_OK_AND_ASSIGN(Module module,
+                            ParseHloProto(fft.Serialize(), "f.pb"));
+  EXPECT_THAT(PrintModule(module), HasSubstr("fft_type=FFT"));
+  Parts permute;
+  permute.instructions[2].set_opcode("collective-permute");
+  HONE_ASSERT_OK_AND_ASSIGN(module, ParseHloProto(permute.Serialize(), "f.pb"));
+  EXPECT_THAT(PrintModule(module), HasSubstr("source_target_pairs={}"));
+  Parts rng;
+  rng.instructions[2].set_opcode("rng");
+  ExpectInvalid(rng, "random numbers of no distribution, expected rng_uniform");
+}
+
+// Control characters make no proto of what begins as text.
+TEST(ProtoIo, ReadsDamagedTextAsText) {
+  const std::string text =
+      "// A comment.\n HloModule m\nENTRY e {\n"
+      "  ROOT a = f32[] \x1b[31mparameter(0)\n}\n";
+  for (absl::string_view mark : {"", "\xef\xbb\xbf"}) {
+    EXPECT_THAT(ParseHlo(absl::StrCat(mark, text), "f"),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         "f:4:18: found '\\x1b', expected an opcode"));
+  }
+}
+
+TEST(ProtoIo, ReadsTextBehindAByteOrderMark) {
+  EXPECT_THAT(ParseHlo("\xef\xbb\xbfHloModule m\nENTRY e {\n"
+                       "  ROOT a = f32[] parameter(0)\n}\n",
+                       "f"),
+              IsOk());
+}
+
+// A name of such a length that the proto begins with a blank, and the word.
+TEST(ProtoIo, ProtosMayBeNamedAsTextBegins) {
+  for (const char* name : {"HloModule", "HloModule1", "HloModule1234"}) {
+    Parts parts;
+    parts.module().set_name(name);
+    HONE_ASSERT_OK_AND_ASSIGN(const Module module,
+                              ParseHlo(parts.Serialize(), "f.pb"));
+    EXPECT_EQ(module.name(), name);
+  }
+}
+
 TEST(ProtoIo, RefusesToWriteReservedFrontendAttributes) {
   for (const char* text :
        {"HloModule m, frontend_attributes={hone.text.a=\"{}\"}\n"

@@ -26,6 +26,35 @@ const BadText kBadTexts[] = {
     {"HloModule m", "f.hlo:1:12: the text ends here, expected a computation"},
     {"HloModule m\n\nENTRY {",
      "f.hlo:3:8: the text ends here, expected an instruction"},
+    {"\xef\xbb\xbfHloModul m",
+     "f.hlo:1:1: found 'HloModul', expected 'HloModule'"},
+    {"HloModule m\ne {\n  a = (f32[2]) parameter(0)\n"
+     "  b = f32[2] get-tuple-element(a)\n}",
+     "f.hlo:4:14: get-tuple-element without the attribute index, expected it"},
+    {"HloModule m\ne {\n  a = f32[2] parameter(0)\n"
+     "  b = pred[2] compare(a, a)\n}",
+     "f.hlo:4:15: compare without the attribute direction, expected it"},
+    {"HloModule m\ne {\n  a = f32[2] parameter(0)\n"
+     "  b = f32[2] reverse(a)\n}",
+     "f.hlo:4:14: reverse without the attribute dimensions, expected it"},
+    {"HloModule m\ne {\n  a = f32[2] parameter(0)\n"
+     "  b = f32[2] reduce-precision(a), exponent_bits=5\n}",
+     "f.hlo:4:14: reduce-precision without the attribute mantissa_bits, "
+     "expected it"},
+    {"HloModule m\ne {\n  a = f32[2] parameter(0)\n"
+     "  b = f32[2] custom-call(a)\n}",
+     "f.hlo:4:14: custom-call without the attribute custom_call_target, "
+     "expected it"},
+    {"HloModule m\ne {\n  a = f32[2] parameter(0)\n"
+     "  b = f32[2] collective-permute(a)\n}",
+     "f.hlo:4:14: collective-permute without the attribute "
+     "source_target_pairs, expected it"},
+    {"HloModule m\ne {\n  a = f32[2] parameter(0)\n"
+     "  b = f32[2] fusion(a), calls=f\n}",
+     "f.hlo:4:14: fusion without the attribute kind, expected it"},
+    {"HloModule m\ne {\n  a = f32[2] parameter(0)\n"
+     "  b = f32[2] fusion(a), kind=kBogus, calls=f\n}",
+     "f.hlo:4:30: found 'kBogus', expected kLoop, kInput, kOutput or kCustom"},
     {"HloModule m\ne {\n}", "f.hlo:3:1: found '}', expected an instruction"},
     {"HloModule m\ne {\n  a = f32[2 parameter(0)\n}",
      "f.hlo:3:13: found 'parameter', expected ']'"},

@@ -139,6 +139,15 @@ TEST(LowerElementwise, SaysWhatHasNoKernel) {
       StatusIs(absl::StatusCode::kUnimplemented, HasSubstr("cholesky 'chol'")));
 }
 
+TEST(LowerElementwise, ConstantsThatAreTuples) {
+  ExpectLowersRight(ModuleText(R"(
+  p = f32[2] parameter(0)
+  c = (s32[], f32[2]) constant((3, {1, 2}))
+  g = f32[2] get-tuple-element(c), index=1
+  s = f32[2] add(p, g)
+  ROOT r = (f32[2], (s32[], f32[2])) tuple(s, c))"));
+}
+
 // Half of the least normal f16, just less than it, what rounds up to it, and
 // what rounds down to the largest f16.
 TEST(LowerElementwise, ReducePrecisionHasNoDenormals) {

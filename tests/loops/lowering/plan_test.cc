@@ -243,6 +243,53 @@ TEST(LowerToPlan, SaysWhatHasNoKernel) {
                         ::testing::HasSubstr("cholesky 'chol'")));
 }
 
+// Operands that are tuples have more arrays than there are operands.
+TEST(LowerToPlan, SaysThatTuplesHaveNoKernel) {
+  EXPECT_THAT(LowerToPlan(ParseModule(ModuleText(R"(
+  a = f32[8] parameter(0)
+  b = f32[8] parameter(1)
+  t = (f32[8], f32[8]) tuple(a, b)
+  ROOT r = f32[8] custom-call(t), custom_call_target="foo")"))),
+              testing::StatusIs(absl::StatusCode::kUnimplemented,
+                                ::testing::HasSubstr("custom-call 'r'")));
+  EXPECT_THAT(LowerToPlan(ParseModule(ModuleText(R"(
+  p = f32[8] parameter(0)
+  s = (f32[8], f32[16]) all-gather-start(p), dimensions={0}
+  ROOT d = f32[16] all-gather-done(s))"))),
+              testing::StatusIs(absl::StatusCode::kUnimplemented,
+                                ::testing::HasSubstr("all-gather-")));
+}
+
+TEST(LowerToPlan, ConstantsThatAreTuples) {
+  ExpectPlansRight(
+      ModuleText("  ROOT c = (f32[2], (s32[], ()), f32[2]) "
+                 "constant(({1, 2}, (3, ()), {4, 5}))"));
+  ExpectPlansRight(ModuleText(R"(
+  p = f32[2] parameter(0)
+  c = (s32[], f32[2]) constant((3, {1, 2}))
+  g = f32[2] get-tuple-element(c), index=1
+  ROOT r = f32[2] add(p, g))"));
+}
+
+// Each computation calls the next twice.
+TEST(LowerToPlan, CallsThatGrowTheModuleTooMuch) {
+  std::string others =
+      "f0 { a = f32[] parameter(0)\n  ROOT r = f32[] negate(a) }\n";
+  for (int i = 1; i <= 20; ++i) {
+    absl::StrAppend(&others, "f", i, " { a = f32[] parameter(0)\n  b", i,
+                    " = f32[] call(a), to_apply=f", i - 1, "\n  ROOT r", i,
+                    " = f32[] call(b", i, "), to_apply=f", i - 1, " }\n");
+  }
+  EXPECT_THAT(
+      LowerToPlan(ParseModule(ModuleText(
+          "  a = f32[] parameter(0)\n  ROOT r = f32[] call(a), to_apply=f20",
+          others))),
+      testing::StatusIs(
+          absl::StatusCode::kUnimplemented,
+          ::testing::ContainsRegex("no kernel for call '[br][0-9]+': inlining "
+                                   "it and .* expected at most 100000")));
+}
+
 // All but those whose text leaves out values of constants.
 TEST(LowerToPlan, CorpusModulesHavePlans) {
   for (const testing::CorpusModule& corpus : testing::CorpusModules()) {
