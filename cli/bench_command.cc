@@ -17,6 +17,7 @@
 #include "bench/pass_fidelity.h"
 #include "bench/pass_order.h"
 #include "bench/serve.h"
+#include "bench/verification/verification.h"
 
 namespace hone::cli {
 namespace {
@@ -125,6 +126,31 @@ void AddPassFidelityOptions(CLI::App& command,
 
 int PassFidelityStatus(const Json& document) {
   return document.at("unequal") == 0 ? kDone : kAnswerIsNo;
+}
+
+void AddVerificationOptions(CLI::App& command,
+                            bench::VerificationOptions& options) {
+  command.add_option("--corpus", options.corpus, "Folder of the corpus")
+      ->capture_default_str();
+  command.add_option("--only", options.only,
+                     "Modules whose name matches this regular expression");
+  command
+      .add_option("--max-ops", options.max_ops,
+                  "Leave larger modules out: each is evaluated many times")
+      ->transform(WholeNumber(1, kMaxCount))
+      ->capture_default_str();
+  command
+      .add_option("--mutations", options.mutations,
+                  "Wrong rewrites of each kind and module")
+      ->transform(WholeNumber(1, 1000))
+      ->capture_default_str();
+  command.add_option("--seed", options.seed, "Seed of the rewrites")
+      ->transform(WholeNumber(0, kMaxSeed))
+      ->capture_default_str();
+}
+
+int VerificationStatus(const Json& document) {
+  return document.at("false").empty() ? kDone : kAnswerIsNo;
 }
 
 void AddParseOptions(CLI::App& command, bench::ParseOptions& options) {
@@ -242,6 +268,11 @@ void AddBenchCommand(CLI::App& app, Context& context) {
            "Each pass beside XLA's own of the same name, on XLA's inputs",
            AddPassFidelityOptions, bench::RunPassFidelityBench,
            PassFidelityStatus);
+  AddBench(*command, context, "verification",
+           "Wrong rewrites that verification refuses, right ones that it "
+           "accepts",
+           AddVerificationOptions, bench::RunVerificationBench,
+           VerificationStatus);
   AddBench(*command, context, "parse",
            "Parsing against XLA's parser, dce, cse, a search step",
            AddParseOptions, bench::RunParseBench);

@@ -23,6 +23,13 @@ struct Options {
   int adversarial_inputs = 1;
 };
 
+// "; 3 % of an output unverifiable"; empty if all of it is verified.
+std::string Unverifiable(const hlo::EquivalenceReport& report) {
+  if (report.unverifiable == 0) return "";
+  return absl::StrFormat("; %.2g %% of an output unverifiable",
+                         100 * report.unverifiable);
+}
+
 absl::StatusOr<int> Run(const Options& options, const Context& context) {
   if (options.random_inputs + options.adversarial_inputs == 0) {
     return absl::InvalidArgumentError(
@@ -34,7 +41,8 @@ absl::StatusOr<int> Run(const Options& options, const Context& context) {
   ThreadPool pool(std::max(1u, std::thread::hardware_concurrency()));
   hlo::EquivalenceOptions equivalence;
   equivalence.seed = options.seed;
-  equivalence.random_inputs = options.random_inputs;
+  equivalence.mixed_inputs = options.random_inputs / 2;
+  equivalence.random_inputs = options.random_inputs - equivalence.mixed_inputs;
   equivalence.adversarial_inputs = options.adversarial_inputs;
   equivalence.evaluate.pool = &pool;
   HONE_ASSIGN_OR_RETURN(const hlo::EquivalenceReport report,
@@ -43,10 +51,12 @@ absl::StatusOr<int> Run(const Options& options, const Context& context) {
     PrintJson({{"equal", report.equal},
                {"method", report.method},
                {"max_rel_error", report.max_rel_error},
+               {"unverifiable", report.unverifiable},
                {"explanation", report.explanation}});
   } else if (report.equal) {
-    std::cout << absl::StrFormat("equal (%s; largest relative error %.3g)\n",
-                                 report.method, report.max_rel_error);
+    std::cout << absl::StrFormat("equal (%s; largest relative error %.3g%s)\n",
+                                 report.method, report.max_rel_error,
+                                 Unverifiable(report));
   } else {
     std::cout << "different: " << report.explanation << "\n";
   }
@@ -65,7 +75,9 @@ void AddDiffCommand(CLI::App& app, Context& context) {
   command->add_option("--seed", options->seed, "Seed of the inputs")
       ->transform(WholeNumber(0, kMaxSeed))
       ->capture_default_str();
-  command->add_option("--inputs", options->random_inputs, "Random inputs")
+  command
+      ->add_option("--inputs", options->random_inputs,
+                   "Random inputs, every other one of mixed magnitudes")
       ->transform(WholeNumber(0, 1000))
       ->capture_default_str();
   command

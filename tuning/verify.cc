@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 
 #include "base/clock.h"
 #include "base/status_macros.h"
@@ -23,6 +24,10 @@ bool IsTooLarge(const absl::Status& status) {
   return absl::IsDeadlineExceeded(status) || absl::IsResourceExhausted(status);
 }
 
+// The share of elements of an output that may be unverifiable
+// (docs/VERIFICATION.md).
+constexpr double kMaxUnverifiable = 0.01;
+
 // Compares modules input by input within a time limit.
 class Checker {
  public:
@@ -35,15 +40,18 @@ class Checker {
   absl::Status Check(const hlo::Module& a, const hlo::Module& b,
                      hlo::ArgumentKind kind, uint64_t seed) {
     const absl::Duration start = SystemClock().Monotonic();
-    const bool random = kind == hlo::ArgumentKind::kRandom;
     hlo::EquivalenceOptions options;
-    options.random_inputs = random ? 1 : 0;
-    options.adversarial_inputs = random ? 0 : 1;
+    options.random_inputs = kind == hlo::ArgumentKind::kRandom ? 1 : 0;
+    options.mixed_inputs = kind == hlo::ArgumentKind::kMixed ? 1 : 0;
+    options.adversarial_inputs =
+        kind == hlo::ArgumentKind::kAdversarial ? 1 : 0;
+    // Once is enough.
+    options.covers_control_flow = kind == hlo::ArgumentKind::kRandom;
     options.seed = seed;
     options.evaluate.pool = options_.pool;
     options.evaluate.max_live_bytes = options_.max_live_bytes;
-    // Two evaluations have to fit.
-    options.evaluate.time_limit = Remaining() / 2;
+    // Both modules have to fit, in double precision too.
+    options.evaluate.time_limit = Remaining() / 4;
     const absl::StatusOr<hlo::EquivalenceReport> report =
         hlo::CheckEquivalent(a, b, options);
     if (absl::IsInvalidArgument(report.status())) {
@@ -54,15 +62,27 @@ class Checker {
       return absl::FailedPreconditionError(
           absl::StrCat("modules differ: ", report->explanation));
     }
+    if (options.covers_control_flow) control_flow_ = report->control_flow;
+    unverifiable_ = std::min(unverifiable_, report->unverifiable);
     max_rel_error_ = std::max(max_rel_error_, report->max_rel_error);
     last_ = SystemClock().Monotonic() - start;
     return absl::OkStatus();
+  }
+
+  // Errors: FailedPrecondition if what was compared shows too little.
+  absl::Status CheckEvidence() const {
+    if (unverifiable_ <= kMaxUnverifiable) return absl::OkStatus();
+    return absl::FailedPreconditionError(absl::StrFormat(
+        "%.2g %% of the elements of an output are rounding errors on every "
+        "input, expected at most %.2g %%",
+        100 * unverifiable_, 100 * kMaxUnverifiable));
   }
 
   // Returns true if there is time for another check like the last.
   bool HasTimeForAnother() const { return Remaining() > last_ * 1.5; }
 
   double max_rel_error() const { return max_rel_error_; }
+  const std::string& control_flow() const { return control_flow_; }
 
  private:
   absl::Duration Remaining() const {
@@ -73,6 +93,8 @@ class Checker {
   const absl::Duration deadline_;
   absl::Duration last_;
   double max_rel_error_ = 0;
+  double unverifiable_ = 1;
+  std::string control_flow_;
 };
 
 // All outputs, on as many of the inputs as there is time for, at least one.
@@ -83,7 +105,7 @@ absl::StatusOr<storage::Verification> CheckWhole(const hlo::Module& input,
   // The adversarial input second: of two, they should be of both kinds.
   constexpr hlo::ArgumentKind kInputs[] = {hlo::ArgumentKind::kRandom,
                                            hlo::ArgumentKind::kAdversarial,
-                                           hlo::ArgumentKind::kRandom};
+                                           hlo::ArgumentKind::kMixed};
   int random = 0;
   int adversarial = 0;
   bool complete = true;
@@ -99,11 +121,12 @@ absl::StatusOr<storage::Verification> CheckWhole(const hlo::Module& input,
       break;
     }
     HONE_RETURN_IF_ERROR(status);
-    ++(kInputs[i] == hlo::ArgumentKind::kRandom ? random : adversarial);
+    ++(kInputs[i] == hlo::ArgumentKind::kAdversarial ? adversarial : random);
   }
+  HONE_RETURN_IF_ERROR(checker.CheckEvidence());
   return storage::Verification{
       absl::StrCat("evaluator: ", random, " random, ", adversarial,
-                   " adversarial inputs",
+                   " adversarial inputs", checker.control_flow(),
                    complete ? "" : " (no time for more)"),
       checker.max_rel_error()};
 }
@@ -149,6 +172,7 @@ absl::StatusOr<storage::Verification> CheckOutputs(
     HONE_RETURN_IF_ERROR(status);
     checked += outputs.size();
   }
+  HONE_RETURN_IF_ERROR(checker.CheckEvidence());
   return storage::Verification{
       absl::StrCat("evaluator, scaled down: 1 random input, ", checked, " of ",
                    order.size(), " outputs"),

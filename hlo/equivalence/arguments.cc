@@ -16,6 +16,8 @@ namespace {
 
 // Standard deviation of random floats.
 constexpr double kScale = 0.1;
+// Likewise of mixed magnitudes: products of a few stay in the range of f32.
+constexpr std::array<double, 5> kMixedScales = {1e-9, 1e-3, 0.1, 1, 1e4};
 // Random integers are below this: valid indices nearly everywhere.
 constexpr uint64_t kIntegerBound = 8;
 // Elements of one argument that become special. More would turn whole results
@@ -39,11 +41,12 @@ bool HasOnlyArrays(const Shape& shape) {
   });
 }
 
-Literal RandomLiteral(const ShapePtr& shape, Rng& rng) {
+// `scale` is the standard deviation of floats.
+Literal RandomLiteral(const ShapePtr& shape, double scale, Rng& rng) {
   if (shape->IsTuple()) {
     std::vector<Literal> elements;
     for (const ShapePtr& element : shape->tuple_elements()) {
-      elements.push_back(RandomLiteral(element, rng));
+      elements.push_back(RandomLiteral(element, scale, rng));
     }
     return Literal::Tuple(std::move(elements));
   }
@@ -52,20 +55,20 @@ Literal RandomLiteral(const ShapePtr& shape, Rng& rng) {
   const int64_t n = literal.num_elements();
   if (type == ElementType::kF32) {
     for (float& x : literal.mutable_values<float>()) {
-      x = static_cast<float>(kScale * FastNormal(rng));
+      x = static_cast<float>(scale * FastNormal(rng));
     }
   } else if (IsFloat(type)) {
     for (int64_t i = 0; i < n; ++i) {
-      literal.SetDouble(i, kScale * FastNormal(rng));
+      literal.SetDouble(i, scale * FastNormal(rng));
     }
   } else if (type == ElementType::kC64) {
     auto* x = reinterpret_cast<float*>(literal.MutableData());
     for (int64_t i = 0; i < 2 * n; ++i) {
-      x[i] = static_cast<float>(kScale * FastNormal(rng));
+      x[i] = static_cast<float>(scale * FastNormal(rng));
     }
   } else if (type == ElementType::kC128) {
     auto* x = reinterpret_cast<double*>(literal.MutableData());
-    for (int64_t i = 0; i < 2 * n; ++i) x[i] = kScale * FastNormal(rng);
+    for (int64_t i = 0; i < 2 * n; ++i) x[i] = scale * FastNormal(rng);
   } else {
     const uint64_t bound = type == ElementType::kPred ? 2 : kIntegerBound;
     for (int64_t i = 0; i < n; ++i) {
@@ -131,7 +134,10 @@ absl::StatusOr<std::vector<Literal>> Arguments(const Module& module,
           entry[parameter].name(), ": no argument of shape ", shape->ToString(),
           " can be made, expected an array or a tuple of arrays"));
     }
-    arguments.push_back(RandomLiteral(shape, values));
+    const double scale = kind == ArgumentKind::kMixed
+                             ? kMixedScales[specials.Below(kMixedScales.size())]
+                             : kScale;
+    arguments.push_back(RandomLiteral(shape, scale, values));
     if (kind == ArgumentKind::kAdversarial && specials.Below(2) == 0) {
       Spice(arguments.back(), non_finite && specials.Below(2) == 0, specials);
     }
@@ -159,33 +165,6 @@ void MakeNonNegative(Literal& literal) {
       literal.SetDouble(i, std::fabs(literal.AsDouble(i)));
     }
   }
-}
-
-Literal Perturbed(const Literal& literal, Rng& rng) {
-  const ElementType type = literal.shape().element_type();
-  // Deep modules round a value many times: 16 units in the last place, one in
-  // the narrow types.
-  double step = 0x1p-19;
-  if (type == ElementType::kF64) step = 0x1p-48;
-  if (type == ElementType::kF16) step = 0x1p-10;
-  if (type == ElementType::kBf16) step = 0x1p-7;
-  if (!IsFloat(type) || BitWidth(type) < 16) return literal;
-  Literal result(literal.shape_ptr());
-  const auto factor = [&] {
-    return 1 + (rng.Next() >> 63 != 0 ? step : -step);
-  };
-  if (type == ElementType::kF32) {
-    const absl::Span<const float> x = literal.values<float>();
-    const absl::Span<float> out = result.mutable_values<float>();
-    for (size_t i = 0; i < x.size(); ++i) {
-      out[i] = static_cast<float>(static_cast<double>(x[i]) * factor());
-    }
-  } else {
-    for (int64_t i = 0; i < literal.num_elements(); ++i) {
-      result.SetDouble(i, literal.AsDouble(i) * factor());
-    }
-  }
-  return result;
 }
 
 }  // namespace hone::hlo

@@ -7,7 +7,6 @@
 #include "absl/strings/str_join.h"
 
 #include "hlo/equivalence/equivalence.h"
-#include "hlo/equivalence/internal.h"
 
 namespace hone::hlo {
 namespace {
@@ -67,9 +66,7 @@ std::string ElementName(const Shape& shape, int64_t linear) {
 
 class Comparer {
  public:
-  explicit Comparer(absl::Span<const double> slack) : slack_(slack) {}
-
-  DetailedComparison Compare(const Literal& a, const Literal& b) {
+  Comparison Compare(const Literal& a, const Literal& b) {
     Visit(a, b, "");
     return std::move(result_);
   }
@@ -91,7 +88,6 @@ class Comparer {
       return;
     }
     if (!a.shape().IsArray()) return;
-    result_.array_errors.push_back(0);
     if (a == b) return;
     switch (a.shape().element_type()) {
       case ElementType::kF32:
@@ -125,13 +121,9 @@ class Comparer {
   template <typename GetA, typename GetB>
   void VisitEach(const Literal& a, const std::string& path, int64_t n,
                  int64_t parts, const GetA& x, const GetB& y) {
-    const size_t array = result_.array_errors.size() - 1;
     const ElementType type = a.shape().element_type();
     const double smallest = SmallestNormal(type);
-    double tolerance = Tolerance(type);
-    if (array < slack_.size() && std::isfinite(slack_[array])) {
-      tolerance = std::max(tolerance, slack_[array]);
-    }
+    const double tolerance = Tolerance(type);
     double squares = 0;
     int64_t finite = 0;
     for (int64_t i = 0; i < n; ++i) {
@@ -145,32 +137,25 @@ class Comparer {
     for (int64_t i = 0; i < n; ++i) {
       const double error = ErrorBetween(x(i), y(i), rms, smallest);
       if (error == 0) continue;
-      result_.array_errors[array] =
-          std::max(result_.array_errors[array], error);
       result_.max_rel_error = std::max(result_.max_rel_error, error);
       if (error > tolerance) result_.equal = false;
       const double severity = tolerance > 0 ? error / tolerance : kInfinity;
       if (severity <= severity_) continue;
       severity_ = severity;
-      result_.worst = {path, ElementName(a.shape(), i / parts), x(i), y(i)};
+      result_.worst = {path, ElementName(a.shape(), i / parts), x(i), y(i),
+                       std::nullopt};
     }
   }
 
-  const absl::Span<const double> slack_;
-  DetailedComparison result_;
+  Comparison result_;
   // The worst element's error in units of its tolerance.
   double severity_ = 0;
 };
 
 }  // namespace
 
-DetailedComparison CompareInDetail(const Literal& a, const Literal& b,
-                                   absl::Span<const double> slack) {
-  return Comparer(slack).Compare(a, b);
-}
-
 Comparison CompareLiterals(const Literal& a, const Literal& b) {
-  return CompareInDetail(a, b);
+  return Comparer().Compare(a, b);
 }
 
 }  // namespace hone::hlo

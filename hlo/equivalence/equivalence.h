@@ -2,6 +2,7 @@
 #define HONE_HLO_EQUIVALENCE_EQUIVALENCE_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,8 @@ enum class ArgumentKind {
   // huge integers, except that integer scalars (counts) stay small. Few, so
   // that not everything becomes NaN.
   kAdversarial,
+  // The floats of each argument at a scale of its own, from tiny to huge.
+  kMixed,
 };
 absl::StatusOr<std::vector<Literal>> MakeArguments(const Module& module,
                                                    ArgumentKind kind,
@@ -42,6 +45,8 @@ struct Difference {
   std::string element;
   double a = 0;
   double b = 0;
+  // What double precision makes of the original, where that was asked.
+  std::optional<double> truth;
 };
 
 struct Comparison {
@@ -59,24 +64,35 @@ struct Comparison {
 Comparison CompareLiterals(const Literal& a, const Literal& b);
 
 struct EquivalenceOptions {
-  int random_inputs = 2;
+  int random_inputs = 1;
+  int mixed_inputs = 1;
   int adversarial_inputs = 1;
+  // Looks for more inputs, by which control flow takes the ways that it does
+  // not take on those.
+  bool covers_control_flow = true;
   uint64_t seed = 0;
   EvaluateOptions evaluate;
 };
 
 struct EquivalenceReport {
   bool equal = true;
-  // "evaluator: 2 random, 1 adversarial inputs".
+  // "evaluator: 2 random, 1 adversarial inputs", those of mixed magnitudes
+  // among the random ones; followed by control_flow.
   std::string method;
+  // ", 1 for control flow (4 of 4 branches)"; empty if there is none.
+  std::string control_flow;
+  // The largest error of an element that was verified, relative to the truth.
   double max_rel_error = 0;
   // When not equal: on which input, output and element.
   std::string explanation;
+  // The share of elements of an output whose own error leaves nothing to
+  // compare; of the inputs the best, of the outputs the worst.
+  double unverifiable = 0;
 };
 
-// Runs both modules on the same inputs and compares. On every input, results
-// must agree within the tolerance, NaN with NaN and an infinity with the same
-// infinity.
+// Runs both modules on the same inputs and judges every element of the results
+// by itself, against what double precision makes of the original. The rules are
+// in docs/VERIFICATION.md.
 //
 // A result that is NaN everywhere would show nothing, so inputs adapt to what
 // `a` makes of them: if over 1 % of its result is NaN, every other random input
@@ -84,11 +100,6 @@ struct EquivalenceReport {
 // second moments); if over half of its result on an adversarial input is not
 // finite, the modules are compared on that input with finite special values
 // too.
-//
-// Some results are ill-conditioned, or zero but for rounding (the gradient of a
-// bias in front of a normalization): where finite values exceed the tolerance,
-// `a` is run once more on inputs moved by some units in the last place, and
-// what stays within four times that change of the same output is accepted.
 //
 // Errors: InvalidArgument when their signatures differ; otherwise as Evaluate.
 absl::StatusOr<EquivalenceReport> CheckEquivalent(

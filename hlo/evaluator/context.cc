@@ -9,9 +9,14 @@
 #include "base/status_macros.h"
 #include "hlo/evaluator/elementwise/elementwise.h"
 #include "hlo/evaluator/kernels.h"
+#include "hlo/evaluator/rounding_noise.h"
 
 namespace hone::hlo::evaluator {
 namespace {
+
+// Units in the last place by which the terms of a sum are moved: partial sums,
+// which are rounded, are larger than terms.
+constexpr int kTermNoise = 4;
 
 // Elements worth handing to another thread.
 constexpr int64_t kElementwiseGrain = 32 * ElementwiseProgram::kBlock;
@@ -74,7 +79,10 @@ Context::Context(const Module& module, const EvaluateOptions& options)
                     ? absl::InfiniteDuration()
                     : SystemClock().Monotonic() + options.time_limit),
       loop_steps_left_(options.max_loop_steps),
-      buffers_(BufferPool::Create(options.max_live_bytes)) {}
+      coverage_(options.coverage),
+      buffers_(BufferPool::Create(options.max_live_bytes)) {
+  if (options.rounding_noise != 0) noise_.emplace(options.rounding_noise);
+}
 
 absl::StatusOr<Literal> Context::Allocate(const ShapePtr& shape) {
   const int64_t bytes = shape->byte_size();
@@ -155,8 +163,17 @@ absl::StatusOr<Literal> Context::Run(ComputationId id,
       Literal& input = values[static_cast<size_t>(step.inputs[i])];
       inputs.push_back(step.last_use[i] ? std::move(input) : input);
     }
+    if (noise_.has_value() && Accumulates(module_, instruction)) {
+      for (Literal& input : inputs) {
+        input = WithRoundingNoise(input, kTermNoise, *noise_);
+      }
+    }
     HONE_ASSIGN_OR_RETURN(
         value, RunStep(*this, computation, step, absl::MakeSpan(inputs)));
+    if (noise_.has_value() && IsRounded(module_, instruction)) {
+      inputs.clear();
+      AddRoundingNoise(value, 1, *noise_);
+    }
   }
   return std::move(values[static_cast<size_t>(computation.root())]);
 }

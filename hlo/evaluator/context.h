@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -13,6 +14,7 @@
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 
+#include "base/rng.h"
 #include "hlo/evaluator/buffer_pool.h"
 #include "hlo/evaluator/evaluator.h"
 #include "hlo/evaluator/plan.h"
@@ -45,6 +47,10 @@ class Context {
   // Counts one pass through the body of a loop.
   // Errors: DeadlineExceeded; ResourceExhausted over the limit on such passes.
   absl::Status CountLoopStep();
+  // Records the way that a conditional or while took (Coverage).
+  void Took(const Instruction& site, int64_t way) {
+    if (coverage_ != nullptr) coverage_->Add(site, way);
+  }
 
   // Runs computation `id`. Arguments whose data nobody else holds may be
   // overwritten.
@@ -58,6 +64,9 @@ class Context {
   const int64_t max_live_bytes_;
   const absl::Duration deadline_;
   int64_t loop_steps_left_;
+  Coverage* const coverage_;
+  // Empty for results as they are.
+  std::optional<Rng> noise_;
   const std::shared_ptr<BufferPool> buffers_;
   absl::flat_hash_map<ComputationId, std::unique_ptr<Plan>> plans_;
 };

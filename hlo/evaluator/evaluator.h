@@ -10,6 +10,7 @@
 #include "absl/types/span.h"
 
 #include "base/thread_pool.h"
+#include "hlo/evaluator/coverage.h"
 #include "hlo/ir/module.h"
 
 namespace hone::hlo {
@@ -23,6 +24,12 @@ struct EvaluateOptions {
   // Passes through the bodies of all `while`s together over which evaluation
   // gives up; unlike the time, it does not depend on the machine.
   int64_t max_loop_steps = std::numeric_limits<int64_t>::max();
+  // If not null, gets the ways that control flow takes.
+  Coverage* coverage = nullptr;
+  // If not 0, results of arithmetic are moved at random, by this seed, as
+  // rounding in another order might: a sample of what the module computes as
+  // well as what it computes.
+  uint64_t rounding_noise = 0;
 };
 
 // Runs a verified module on `arguments` (one literal per entry parameter) and

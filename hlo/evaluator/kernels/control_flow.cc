@@ -75,6 +75,7 @@ absl::StatusOr<Literal> EvaluateConditional(Context& context,
     branch = selector.AsInt(0);
     if (branch < 0 || branch >= count) branch = count - 1;
   }
+  context.Took(operation.instruction, branch);
   return context.Run(
       branches[static_cast<size_t>(branch)],
       One(std::move(operation.operands[static_cast<size_t>(branch) + 1])));
@@ -85,10 +86,13 @@ absl::StatusOr<Literal> EvaluateWhile(Context& context,
   const ComputationId condition = operation.instruction.called()[0];
   const ComputationId body = operation.instruction.called()[1];
   Literal state = std::move(operation.operands[0]);
-  while (true) {
+  for (int64_t trips = 0;; ++trips) {
     HONE_ASSIGN_OR_RETURN(const Literal proceed,
                           context.Run(condition, One(state)));
-    if (proceed.AsInt(0) == 0) return state;
+    if (proceed.AsInt(0) == 0) {
+      context.Took(operation.instruction, Coverage::WayOfTrips(trips));
+      return state;
+    }
     HONE_RETURN_IF_ERROR(context.CountLoopStep());
     // The body owns the state, so that it may update it in place.
     HONE_ASSIGN_OR_RETURN(state, context.Run(body, One(std::move(state))));

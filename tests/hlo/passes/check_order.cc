@@ -99,8 +99,7 @@ std::optional<OrderFailure> CompareOn(const Module& before, const Module& after,
 std::optional<OrderFailure> CompareByTolerance(const Module& before,
                                                const Module& after) {
   EquivalenceOptions options;
-  options.random_inputs = 1;
-  options.adversarial_inputs = 1;
+  options.covers_control_flow = false;
   options.evaluate.max_loop_steps = kMaxLoopSteps;
   const absl::StatusOr<EquivalenceReport> report =
       CheckEquivalent(before, after, options);

@@ -74,10 +74,7 @@ const std::vector<Sample>& Samples() {
 
 // `b` was made from `a`. Modules that the evaluator cannot run pass.
 void ExpectEquivalent(const Module& a, const Module& b) {
-  EquivalenceOptions options;
-  options.random_inputs = 1;
-  options.adversarial_inputs = 1;
-  absl::StatusOr<EquivalenceReport> report = CheckEquivalent(a, b, options);
+  absl::StatusOr<EquivalenceReport> report = CheckEquivalent(a, b);
   if (absl::IsUnimplemented(report.status())) return;
   HONE_ASSERT_OK(report);
   EXPECT_TRUE(report->equal) << report->explanation;

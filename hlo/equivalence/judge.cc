@@ -1,0 +1,429 @@
+#include "hlo/equivalence/judge.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/types/span.h"
+
+namespace hone::hlo {
+namespace {
+
+// Numbers that are judged together: neighbours in memory.
+constexpr int64_t kBlock = 1024;
+// The own error of an element is compared with this many of its neighbours of
+// like magnitude at least; with those of the whole array where a block has
+// fewer.
+constexpr int64_t kMinNeighbours = 16;
+// The error of a rewrite relative to the original's own.
+constexpr double kErrorFactor = 8;
+// An own error above this part of an element leaves nothing of it.
+constexpr double kOwnErrorCap = 0x1p-4;
+// The mathematics agrees beyond the own error: to this part of it.
+constexpr double kStrict = 0x1p-16;
+// The mathematics is the same but for the rounding of constants.
+constexpr double kSame = 0x1p-20;
+constexpr double kTruthEpsilon = 0x1p-52;
+
+// How finely a type resolves numbers.
+struct Precision {
+  double epsilon = 0;    // the distance from 1 to the next number
+  double tolerance = 0;  // relative error that needs no excuse
+  double smallest = 0;   // differences below are none
+  double largest = std::numeric_limits<double>::infinity();
+};
+
+Precision PrecisionOf(ElementType type) {
+  constexpr double kSmallestF32 = std::numeric_limits<float>::min();
+  constexpr double kLargestF32 = std::numeric_limits<float>::max();
+  switch (type) {
+    case ElementType::kF64:
+    case ElementType::kC128:
+      return {0x1p-52, 0x1p-48, std::numeric_limits<double>::min(),
+              std::numeric_limits<double>::max()};
+    case ElementType::kF32:
+    case ElementType::kC64:
+      return {0x1p-23, 0x1p-19, kSmallestF32, kLargestF32};
+    case ElementType::kBf16:
+      return {0x1p-7, 0x1p-6, kSmallestF32, kLargestF32};
+    case ElementType::kF16:
+      return {0x1p-10, 0x1p-9, 0x1p-23, 65504};
+    default:
+      // Narrower ones: a step of the coarsest of them.
+      return {0x1p-2, 0x1p-1, 0, std::numeric_limits<double>::infinity()};
+  }
+}
+
+int PartsOf(ElementType type) { return IsComplex(type) ? 2 : 1; }
+
+// Copies numbers [begin, begin + out.size()) of the array, real and imaginary
+// parts one by one.
+void Load(const Literal& array, int64_t begin, absl::Span<double> out) {
+  const auto copy = [&](const auto* data) {
+    std::copy_n(data + begin, out.size(), out.begin());
+  };
+  switch (array.shape().element_type()) {
+    case ElementType::kF32:
+    case ElementType::kC64:
+      return copy(reinterpret_cast<const float*>(array.data()));
+    case ElementType::kF64:
+    case ElementType::kC128:
+      return copy(reinterpret_cast<const double*>(array.data()));
+    default:
+      for (size_t i = 0; i < out.size(); ++i) {
+        out[i] = array.AsDouble(begin + static_cast<int64_t>(i));
+      }
+  }
+}
+
+std::string ElementName(const Shape& shape, int64_t linear) {
+  DimensionVector index(shape.dimensions());
+  for (size_t d = index.size(); d-- > 0;) {
+    const int64_t size = shape.dimensions()[d];
+    index[d] = linear % size;
+    linear /= size;
+  }
+  return absl::StrCat("[", absl::StrJoin(index, ","), "]");
+}
+
+// Sums of squared errors by the power of two of the magnitude.
+class ErrorsByMagnitude {
+ public:
+  void Add(double magnitude, double error) {
+    Bin& bin = bins_[BinOf(magnitude)];
+    bin.squares += error * error;
+    ++bin.count;
+  }
+  void Clear() { bins_.fill({}); }
+  // Elements from half to twice the magnitude, about.
+  int64_t CountNear(double magnitude) const { return Near(magnitude).count; }
+  double RmsNear(double magnitude) const {
+    const Bin near = Near(magnitude);
+    return near.count == 0
+               ? 0
+               : std::sqrt(near.squares / static_cast<double>(near.count));
+  }
+
+ private:
+  struct Bin {
+    double squares = 0;
+    int64_t count = 0;
+  };
+  // Magnitudes from 2^-160 to 2^160; what is beyond shares a bin.
+  static constexpr int kRange = 160;
+  static constexpr size_t kBins = 2 * kRange + 1;
+
+  static size_t BinOf(double magnitude) {
+    if (!(magnitude > 0)) return 0;
+    const int exponent = std::clamp(std::ilogb(magnitude), -kRange, kRange);
+    return static_cast<size_t>(exponent + kRange);
+  }
+  Bin Near(double magnitude) const {
+    const size_t at = BinOf(magnitude);
+    Bin near;
+    for (size_t i = at == 0 ? 0 : at - 1; i <= std::min(at + 1, kBins - 1);
+         ++i) {
+      near.squares += bins_[i].squares;
+      near.count += bins_[i].count;
+    }
+    return near;
+  }
+
+  std::array<Bin, kBins> bins_{};
+};
+
+// One array of floating-point numbers.
+class FloatJudge {
+ public:
+  explicit FloatJudge(const Evidence& e)
+      : e_(e),
+        type_(e.original.shape().element_type()),
+        parts_(PartsOf(type_)),
+        precision_(PrecisionOf(type_)),
+        numbers_(e.original.num_elements() * parts_) {
+    verdict_.elements = e.original.num_elements();
+  }
+
+  ArrayVerdict Run() {
+    for (int64_t begin = 0; begin < numbers_; begin += kBlock) {
+      LoadBlock(begin);
+      for (size_t i = 0; i < size_; ++i) {
+        JudgeNumber(begin + static_cast<int64_t>(i), i);
+      }
+    }
+    return std::move(verdict_);
+  }
+
+ private:
+  using Block = std::array<double, static_cast<size_t>(kBlock)>;
+
+  void LoadBlock(int64_t begin) {
+    size_ = static_cast<size_t>(std::min(kBlock, numbers_ - begin));
+    Load(e_.original, begin, absl::MakeSpan(original_.data(), size_));
+    Load(e_.truth, begin, absl::MakeSpan(truth_.data(), size_));
+    Load(e_.rewritten, begin, absl::MakeSpan(rewritten_.data(), size_));
+    Load(e_.rewritten_truth, begin,
+         absl::MakeSpan(rewritten_truth_.data(), size_));
+    has_errors_ = false;
+    has_noise_ = false;
+    if (e_.moved.empty()) return;
+    FindOwnErrors(begin);
+  }
+
+  // The truth's magnitude, of a complex number that of both parts.
+  double Magnitude(size_t i) const {
+    if (parts_ == 1) return std::fabs(truth_[i]);
+    return std::hypot(truth_[i & ~size_t{1}], truth_[i | 1]);
+  }
+
+  // The error of the original, by the truth and by how far other rounding moves
+  // it.
+  void FindOwnErrors(int64_t begin) {
+    if (has_errors_) return;
+    has_errors_ = true;
+    for (size_t i = 0; i < size_; ++i) {
+      own_error_[i] = std::fabs(original_[i] - truth_[i]);
+    }
+    Block moved;
+    for (const Literal& sample : e_.moved) {
+      Load(sample, begin, absl::MakeSpan(moved.data(), size_));
+      for (size_t i = 0; i < size_; ++i) {
+        own_error_[i] =
+            std::fmax(own_error_[i], std::fabs(moved[i] - original_[i]));
+      }
+    }
+    block_errors_.Clear();
+    AddErrors(block_errors_);
+  }
+
+  void AddErrors(ErrorsByMagnitude& errors) const {
+    for (size_t i = 0; i < size_; ++i) {
+      if (std::isfinite(own_error_[i])) errors.Add(Magnitude(i), own_error_[i]);
+    }
+  }
+
+  // The own error of number `i` of the block, smoothed.
+  double OwnError(int64_t begin, size_t i) {
+    FindOwnErrors(begin);
+    const double magnitude = Magnitude(i);
+    double smooth = 0;
+    if (block_errors_.CountNear(magnitude) >= kMinNeighbours) {
+      smooth = block_errors_.RmsNear(magnitude);
+    } else {
+      FindArrayErrors();
+      smooth = array_errors_.RmsNear(magnitude);
+    }
+    return std::isfinite(own_error_[i]) ? std::max(own_error_[i], smooth)
+                                        : smooth;
+  }
+
+  // How far other rounding moves number `i` of the rewritten module, smoothed;
+  // 0 if that was not tried.
+  double RewrittenNoise(int64_t begin, size_t i) {
+    if (!has_noise_) {
+      has_noise_ = true;
+      noise_.fill(0);
+      block_noise_.Clear();
+      Block moved;
+      for (const Literal& sample : e_.moved_rewritten) {
+        Load(sample, begin, absl::MakeSpan(moved.data(), size_));
+        for (size_t k = 0; k < size_; ++k) {
+          noise_[k] = std::fmax(noise_[k], std::fabs(moved[k] - rewritten_[k]));
+        }
+      }
+      for (size_t k = 0; k < size_; ++k) {
+        if (std::isfinite(noise_[k])) block_noise_.Add(Magnitude(k), noise_[k]);
+      }
+    }
+    const double smooth = block_noise_.RmsNear(Magnitude(i));
+    return std::isfinite(noise_[i]) ? std::max(noise_[i], smooth) : smooth;
+  }
+
+  void FindArrayErrors() {
+    if (has_array_errors_) return;
+    has_array_errors_ = true;
+    ErrorsByMagnitude errors;
+    for (int64_t begin = 0; begin < numbers_; begin += kBlock) {
+      FloatJudge block(e_, begin);
+      block.AddErrors(errors);
+    }
+    array_errors_ = errors;
+  }
+  FloatJudge(const Evidence& e, int64_t begin) : FloatJudge(e) {
+    LoadBlock(begin);
+    FindOwnErrors(begin);
+  }
+
+  void JudgeNumber(int64_t number, size_t i) {
+    const double a = original_[i];
+    const double b = rewritten_[i];
+    if (a == b || (std::isnan(a) && std::isnan(b))) return;
+    const double t = truth_[i];
+    if (!std::isfinite(a) || !std::isfinite(b) || !std::isfinite(t)) {
+      return JudgeNonFinite(number, a, b, t);
+    }
+    const double magnitude = Magnitude(i);
+    const double error = std::fabs(b - t);
+    const double free =
+        std::max(precision_.tolerance * magnitude, precision_.smallest);
+    // In double precision there is only the rounding of constants.
+    const double difference = std::fabs(rewritten_truth_[i] - t);
+    if (error <= free && difference <= free) {
+      return Accept(error, magnitude);
+    }
+    const int64_t begin = number - static_cast<int64_t>(i);
+    const double own = OwnError(begin, i);
+    if (error > std::max(free, kErrorFactor * own)) {
+      if (difference <= std::max(kSame * magnitude, kStrict * own) &&
+          error <= kErrorFactor * RewrittenNoise(begin, i)) {
+        ++verdict_.unverifiable;
+        return;
+      }
+      return Refuse(number, error / std::max(free, kErrorFactor * own), b);
+    }
+    // Where the type is f64, it is the truth's own rounding.
+    const double excused = std::max(
+        free, precision_.epsilon == kTruthEpsilon ? kErrorFactor * own : own);
+    if (!(difference <= excused)) {
+      return Refuse(number, difference / excused, rewritten_truth_[i]);
+    }
+    if (own > kOwnErrorCap * magnitude &&
+        difference > std::max(kStrict * own, precision_.smallest)) {
+      ++verdict_.unverifiable;
+      return;
+    }
+    Accept(own > kOwnErrorCap * magnitude ? 0 : error, magnitude);
+  }
+
+  // One of the original, the rewritten and the truth is no finite number; the
+  // original and the rewritten are not the same.
+  void JudgeNonFinite(int64_t number, double a, double b, double t) {
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    if (std::isfinite(a) && !std::isfinite(b)) {
+      // Where it is, an overflow is a matter of rounding.
+      const bool overflows = std::fabs(a) >= 0.99 * precision_.largest &&
+                             std::isinf(b) && (b > 0) == (a > 0);
+      if (!overflows) return Refuse(number, kInfinity, b);
+      ++verdict_.unverifiable;
+      return;
+    }
+    if (std::isfinite(a)) {
+      // Only double precision fails: what is left is the original.
+      if (std::fabs(b - a) > kErrorFactor * precision_.tolerance * std::fabs(a))
+        ++verdict_.unverifiable;
+      return;
+    }
+    // The original failed. Its order of operations may be why, if the truth is
+    // finite.
+    if (!std::isfinite(t)) return Refuse(number, kInfinity, b);
+    ++verdict_.unverifiable;
+  }
+
+  void Accept(double error, double magnitude) {
+    if (magnitude == 0) return;
+    verdict_.max_rel_error =
+        std::max(verdict_.max_rel_error, error / magnitude);
+  }
+
+  void Refuse(int64_t number, double severity, double became) {
+    ++verdict_.wrong;
+    if (severity <= severity_) return;
+    severity_ = severity;
+    const int64_t element = number / parts_;
+    const auto at = static_cast<size_t>(number % kBlock);
+    verdict_.worst = {"", ElementName(e_.original.shape(), element),
+                      original_[at], became, truth_[at]};
+  }
+
+  const Evidence& e_;
+  const ElementType type_;
+  const int parts_;
+  const Precision precision_;
+  const int64_t numbers_;
+  ArrayVerdict verdict_;
+  double severity_ = -1;
+  // The block at hand.
+  size_t size_ = 0;
+  Block original_, truth_, rewritten_, rewritten_truth_;
+  bool has_errors_ = false;
+  Block own_error_;
+  ErrorsByMagnitude block_errors_;
+  bool has_noise_ = false;
+  Block noise_;
+  ErrorsByMagnitude block_noise_;
+  bool has_array_errors_ = false;
+  ErrorsByMagnitude array_errors_;
+};
+
+// One array of integers or predicates.
+ArrayVerdict JudgeExact(const Evidence& e) {
+  ArrayVerdict verdict;
+  verdict.elements = e.original.num_elements();
+  if (e.original == e.rewritten) return verdict;
+  for (int64_t i = 0; i < verdict.elements; ++i) {
+    const int64_t a = e.original.AsInt(i);
+    const int64_t b = e.rewritten.AsInt(i);
+    if (a == b) continue;
+    const int64_t t = e.truth.AsInt(i);
+    // Floats decide it within their rounding if the original decides otherwise
+    // than the truth, or with other rounding; double precision has to agree.
+    const bool undecided = a != t || std::any_of(e.moved.begin(), e.moved.end(),
+                                                 [&](const Literal& moved) {
+                                                   return moved.AsInt(i) != a;
+                                                 });
+    if (undecided && e.rewritten_truth.AsInt(i) == t) {
+      ++verdict.unverifiable;
+      continue;
+    }
+    if (verdict.wrong++ > 0) continue;
+    verdict.worst = {"", ElementName(e.original.shape(), i),
+                     e.original.AsDouble(i), e.rewritten.AsDouble(i),
+                     e.truth.AsDouble(i)};
+  }
+  return verdict;
+}
+
+void Judge(const Evidence& e, const std::string& path,
+           std::vector<ArrayVerdict>& verdicts) {
+  const Shape& shape = e.original.shape();
+  if (shape.IsTuple()) {
+    for (size_t i = 0; i < e.original.elements().size(); ++i) {
+      Evidence element{e.original.elements()[i],
+                       e.truth.elements()[i],
+                       e.rewritten.elements()[i],
+                       e.rewritten_truth.elements()[i],
+                       {},
+                       {}};
+      for (const Literal& moved : e.moved) {
+        element.moved.push_back(moved.elements()[i]);
+      }
+      for (const Literal& moved : e.moved_rewritten) {
+        element.moved_rewritten.push_back(moved.elements()[i]);
+      }
+      Judge(element,
+            path.empty() ? absl::StrCat(i) : absl::StrCat(path, ".", i),
+            verdicts);
+    }
+    return;
+  }
+  if (!shape.IsArray()) return;
+  const ElementType type = shape.element_type();
+  verdicts.push_back(IsFloat(type) || IsComplex(type) ? FloatJudge(e).Run()
+                                                      : JudgeExact(e));
+  verdicts.back().worst.output = path;
+}
+
+}  // namespace
+
+std::vector<ArrayVerdict> JudgeArrays(const Evidence& evidence) {
+  std::vector<ArrayVerdict> verdicts;
+  Judge(evidence, "", verdicts);
+  return verdicts;
+}
+
+}  // namespace hone::hlo

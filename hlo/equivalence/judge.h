@@ -1,0 +1,49 @@
+#ifndef HONE_HLO_EQUIVALENCE_JUDGE_H_
+#define HONE_HLO_EQUIVALENCE_JUDGE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "hlo/equivalence/equivalence.h"
+#include "hlo/ir/literal.h"
+
+namespace hone::hlo {
+
+// What two modules made of one input. The rules by which it is judged, and why,
+// are in docs/VERIFICATION.md.
+struct Evidence {
+  Literal original;
+  // The original in double precision (double_precision.h), and the rewritten
+  // module likewise.
+  Literal truth;
+  Literal rewritten;
+  Literal rewritten_truth;
+  // The original with other rounding (EvaluateOptions::rounding_noise): results
+  // that would be as good.
+  std::vector<Literal> moved;
+  // The rewritten module likewise.
+  std::vector<Literal> moved_rewritten;
+};
+
+// What the judge says of one array of the result.
+struct ArrayVerdict {
+  int64_t elements = 0;
+  // Elements whose own error is beyond meaning and on which the mathematics
+  // does not agree to more digits than that, or which the rewritten module
+  // computes by the same mathematics but rounds worse.
+  int64_t unverifiable = 0;
+  // Elements that are wrong, and the worst of them.
+  int64_t wrong = 0;
+  Difference worst;
+  // The largest error of a verified element, relative to the truth.
+  double max_rel_error = 0;
+};
+
+// Judges every array of the result, in the order of the flattened tuple. All
+// four values have the same form.
+std::vector<ArrayVerdict> JudgeArrays(const Evidence& evidence);
+
+}  // namespace hone::hlo
+
+#endif  // HONE_HLO_EQUIVALENCE_JUDGE_H_

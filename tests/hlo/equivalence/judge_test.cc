@@ -1,0 +1,164 @@
+#include "hlo/equivalence/judge.h"
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+#include "base/rng.h"
+
+namespace hone::hlo {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+Literal Array(ElementType type, const std::vector<double>& values) {
+  Literal literal(Shape::Array(type, {static_cast<int64_t>(values.size())}));
+  for (size_t i = 0; i < values.size(); ++i) {
+    literal.SetDouble(static_cast<int64_t>(i), values[i]);
+  }
+  return literal;
+}
+
+struct Numbers {
+  std::vector<double> original;
+  std::vector<double> truth;
+  std::vector<double> rewritten;
+  std::vector<double> rewritten_truth;
+};
+
+ArrayVerdict Judge(const Numbers& numbers,
+                   ElementType type = ElementType::kF32) {
+  Evidence evidence;
+  evidence.original = Array(type, numbers.original);
+  evidence.truth = Array(ElementType::kF64, numbers.truth);
+  evidence.rewritten = Array(type, numbers.rewritten);
+  evidence.rewritten_truth = Array(ElementType::kF64, numbers.rewritten_truth);
+  return JudgeArrays(evidence).at(0);
+}
+
+TEST(JudgeArrays, AcceptsRoundingAndRefusesMore) {
+  const std::vector<double> t = {3};
+  EXPECT_EQ(Judge({{3}, t, {3 * (1 + 0x1p-20)}, t}).wrong, 0);
+  EXPECT_EQ(Judge({{3}, t, {3 * (1 + 0x1p-18)}, t}).wrong, 1);
+  // Of narrow types, steps of their own.
+  EXPECT_EQ(Judge({{3}, t, {3.015625}, t}, ElementType::kBf16).wrong, 0);
+  EXPECT_EQ(Judge({{3}, t, {3.125}, t}, ElementType::kBf16).wrong, 1);
+}
+
+// What rounds to the same but means something else, as in noise.
+TEST(JudgeArrays, ComparesTheMathematics) {
+  EXPECT_EQ(Judge({{3}, {3}, {std::nextafter(3.F, 4.F)}, {3.01}}).wrong, 1);
+}
+
+// 4096 elements whose own error is about 1e-3 of them.
+Numbers Noisy(double magnitude, double error) {
+  Numbers numbers;
+  Rng rng(1);
+  for (int i = 0; i < 4096; ++i) {
+    const double t = magnitude * (1 + rng.Uniform());
+    numbers.truth.push_back(t);
+    numbers.rewritten_truth.push_back(t);
+    numbers.original.push_back(t + error * rng.Normal());
+    numbers.rewritten.push_back(t + error * rng.Normal());
+  }
+  return numbers;
+}
+
+TEST(JudgeArrays, ExcusesWhatTheOriginalGetsWrongAsMuch) {
+  EXPECT_EQ(Judge(Noisy(1, 1e-3)).wrong, 0);
+  Numbers numbers = Noisy(1, 1e-3);
+  numbers.rewritten[77] += 0.02;
+  EXPECT_EQ(Judge(numbers).wrong, 1);
+  EXPECT_EQ(Judge(numbers).worst.element, "[77]");
+}
+
+// Neither noise nor magnitude of other elements excuses one.
+TEST(JudgeArrays, ExcusesNoElementByOthers) {
+  Numbers numbers = Noisy(1, 1e-3);
+  for (int i = 0; i < 100; ++i) {
+    numbers.original.push_back(1e-5);
+    numbers.truth.push_back(1e-5);
+    numbers.rewritten.push_back(i == 50 ? 0 : 1e-5);
+    numbers.rewritten_truth.push_back(i == 50 ? 0 : 1e-5);
+  }
+  EXPECT_EQ(Judge(numbers).wrong, 1);
+}
+
+// Zero but for rounding: double precision tells whether it is.
+TEST(JudgeArrays, CountsNoiseThatMayMeanAnything) {
+  Numbers numbers = Noisy(0, 1e-8);
+  EXPECT_EQ(Judge(numbers).wrong, 0);
+  EXPECT_EQ(Judge(numbers).unverifiable, 0);
+  for (double& s : numbers.rewritten_truth) s = 2e-9;
+  EXPECT_EQ(Judge(numbers).wrong, 0);
+  EXPECT_EQ(Judge(numbers).unverifiable, 4096);
+  for (double& s : numbers.rewritten_truth) s = 1e-3;
+  EXPECT_EQ(Judge(numbers).wrong, 4096);
+}
+
+// A sum in another order, of what the original sums exactly.
+TEST(JudgeArrays, CountsWorseRoundingByTheSameMathematics) {
+  Evidence evidence;
+  evidence.original = Array(ElementType::kF32, {1});
+  evidence.truth = Array(ElementType::kF64, {1});
+  evidence.rewritten = Array(ElementType::kF32, {1.001});
+  evidence.rewritten_truth = Array(ElementType::kF64, {1 + 1e-9});
+  EXPECT_EQ(JudgeArrays(evidence).at(0).wrong, 1);
+  evidence.moved_rewritten = {Array(ElementType::kF32, {1.0005})};
+  EXPECT_EQ(JudgeArrays(evidence).at(0).wrong, 0);
+  EXPECT_EQ(JudgeArrays(evidence).at(0).unverifiable, 1);
+  evidence.rewritten_truth = Array(ElementType::kF64, {1 + 1e-5});
+  EXPECT_EQ(JudgeArrays(evidence).at(0).wrong, 1);
+}
+
+TEST(JudgeArrays, TellsInfinitiesAndNanApart) {
+  struct Case {
+    double a, t, b;
+    int64_t wrong, unverifiable;
+  };
+  for (const Case& c :
+       {Case{kNan, kNan, kNan, 0, 0}, Case{kInf, kInf, kInf, 0, 0},
+        Case{kInf, kInf, kNan, 1, 0}, Case{kInf, kInf, 1, 1, 0},
+        Case{kNan, kNan, 0, 1, 0}, Case{1, 1, kNan, 1, 0},
+        Case{1, 1, kInf, 1, 0}, Case{kInf, -kInf, -kInf, 1, 0},
+        // An overflow on the way.
+        Case{kInf, 2, 2, 0, 1}, Case{kNan, 2, kInf, 0, 1},
+        // At the end of the range.
+        Case{3.4e38, 3.4e38, kInf, 0, 1}}) {
+    const ArrayVerdict verdict = Judge({{c.a}, {c.t}, {c.b}, {c.t}});
+    EXPECT_EQ(verdict.wrong, c.wrong) << c.a << " " << c.t << " " << c.b;
+    EXPECT_EQ(verdict.unverifiable, c.unverifiable)
+        << c.a << " " << c.t << " " << c.b;
+  }
+}
+
+ArrayVerdict JudgeIndex(int64_t a, int64_t t, int64_t b, int64_t s,
+                        int64_t moved) {
+  const auto scalar = [](int64_t value) {
+    return Literal::ScalarInt(ElementType::kS32, value);
+  };
+  Evidence evidence;
+  evidence.original = scalar(a);
+  evidence.truth = scalar(t);
+  evidence.rewritten = scalar(b);
+  evidence.rewritten_truth = scalar(s);
+  evidence.moved = {scalar(moved)};
+  return JudgeArrays(evidence).at(0);
+}
+
+TEST(JudgeArrays, IntegersAreEqualUnlessRoundingDecidesThem) {
+  EXPECT_EQ(JudgeIndex(1, 1, 1, 1, 1).wrong, 0);
+  EXPECT_EQ(JudgeIndex(1, 1, 2, 1, 1).wrong, 1);
+  // The original decides otherwise with other rounding.
+  EXPECT_EQ(JudgeIndex(1, 1, 2, 1, 2).wrong, 0);
+  EXPECT_EQ(JudgeIndex(1, 1, 2, 1, 2).unverifiable, 1);
+  // The original is off by rounding.
+  EXPECT_EQ(JudgeIndex(1, 2, 2, 2, 1).wrong, 0);
+  EXPECT_EQ(JudgeIndex(1, 2, 3, 3, 1).wrong, 1);
+}
+
+}  // namespace
+}  // namespace hone::hlo
