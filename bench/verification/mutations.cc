@@ -25,6 +25,7 @@ struct Site {
   Computation& computation;
   InstructionId id;
   Rng& rng;
+  bool is_entry;
 
   const Instruction& instruction() const { return computation[id]; }
   const hlo::Shape& shape(size_t operand) const {
@@ -136,8 +137,10 @@ bool LoseMask(const Site& site) {
   return true;
 }
 
-// x  →  x, but NaN where a scalar parameter has a rare value
+// x  →  x, but NaN where a scalar parameter has a rare value; of the entry, as
+// no input may give those of a callee that value
 bool AddRareNan(const Site& site) {
+  if (!site.is_entry) return false;
   const Instruction& instruction = site.instruction();
   const hlo::ShapePtr shape = instruction.shape_ptr();
   if (!IsFloatArray(*shape) || instruction.opcode() == Opcode::kParameter ||
@@ -209,7 +212,7 @@ std::optional<Mutation> Mutate(const Module& module, absl::string_view name,
       const auto [computation, instruction] = places[left - 1];
       Mutation mutation{module, ""};
       const Site site{mutation.module.mutable_computation(computation),
-                      instruction, rng};
+                      instruction, rng, computation == module.entry()};
       const std::string at = site.instruction().name();
       if (!kind.apply(site)) continue;
       mutation.description = absl::StrCat(name, " at ", at);
