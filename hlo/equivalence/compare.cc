@@ -7,6 +7,7 @@
 #include "absl/strings/str_join.h"
 
 #include "hlo/equivalence/equivalence.h"
+#include "hlo/equivalence/internal.h"
 
 namespace hone::hlo {
 namespace {
@@ -52,16 +53,6 @@ double ErrorBetween(double a, double b, double scale, double smallest_normal) {
   if (!std::isfinite(a) || !std::isfinite(b)) return kInfinity;
   if (std::fabs(a - b) < smallest_normal) return 0;
   return std::fabs(a - b) / std::max({std::fabs(a), std::fabs(b), scale});
-}
-
-std::string ElementName(const Shape& shape, int64_t linear) {
-  DimensionVector index(shape.dimensions());
-  for (size_t d = index.size(); d-- > 0;) {
-    const int64_t size = shape.dimensions()[d];
-    index[d] = linear % size;
-    linear /= size;
-  }
-  return absl::StrCat("[", absl::StrJoin(index, ","), "]");
 }
 
 class Comparer {
@@ -153,6 +144,16 @@ class Comparer {
 };
 
 }  // namespace
+
+std::string ElementName(const Shape& shape, int64_t linear) {
+  DimensionVector index(shape.dimensions());
+  for (size_t d = index.size(); d-- > 0;) {
+    const int64_t size = shape.dimensions()[d];
+    index[d] = linear % size;
+    linear /= size;
+  }
+  return absl::StrCat("[", absl::StrJoin(index, ","), "]");
+}
 
 Comparison CompareLiterals(const Literal& a, const Literal& b) {
   return Comparer().Compare(a, b);

@@ -45,7 +45,7 @@ struct Difference {
   std::string element;
   double a = 0;
   double b = 0;
-  // What double precision makes of the original, where that was asked.
+  // The original's element in double precision; empty if it was not computed.
   std::optional<double> truth;
 };
 

@@ -2,6 +2,7 @@
 #define HONE_HLO_EQUIVALENCE_INTERNAL_H_
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "hlo/equivalence/equivalence.h"
@@ -12,6 +13,9 @@ namespace hone::hlo {
 absl::StatusOr<std::vector<Literal>> Arguments(const Module& module,
                                                ArgumentKind kind,
                                                bool non_finite, uint64_t seed);
+
+// The index of the element with that number in row-major order: "[4,7]".
+std::string ElementName(const Shape& shape, int64_t linear);
 
 // Replaces the elements of a float array by their absolute values. The data
 // must be the caller's own.

@@ -8,8 +8,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/types/span.h"
+
+#include "hlo/equivalence/internal.h"
 
 namespace hone::hlo {
 namespace {
@@ -28,11 +29,9 @@ constexpr double kOwnErrorCap = 0x1p-4;
 constexpr double kStrict = 0x1p-16;
 // The mathematics is the same but for the rounding of constants.
 constexpr double kSame = 0x1p-20;
-constexpr double kTruthEpsilon = 0x1p-52;
 
 // How finely a type resolves numbers.
 struct Precision {
-  double epsilon = 0;    // the distance from 1 to the next number
   double tolerance = 0;  // relative error that needs no excuse
   double smallest = 0;   // differences below are none
   double largest = std::numeric_limits<double>::infinity();
@@ -44,18 +43,18 @@ Precision PrecisionOf(ElementType type) {
   switch (type) {
     case ElementType::kF64:
     case ElementType::kC128:
-      return {0x1p-52, 0x1p-48, std::numeric_limits<double>::min(),
+      return {0x1p-48, std::numeric_limits<double>::min(),
               std::numeric_limits<double>::max()};
     case ElementType::kF32:
     case ElementType::kC64:
-      return {0x1p-23, 0x1p-19, kSmallestF32, kLargestF32};
+      return {0x1p-19, kSmallestF32, kLargestF32};
     case ElementType::kBf16:
-      return {0x1p-7, 0x1p-6, kSmallestF32, kLargestF32};
+      return {0x1p-6, kSmallestF32, kLargestF32};
     case ElementType::kF16:
-      return {0x1p-10, 0x1p-9, 0x1p-23, 65504};
+      return {0x1p-9, 0x1p-23, 65504};
     default:
       // Narrower ones: a step of the coarsest of them.
-      return {0x1p-2, 0x1p-1, 0, std::numeric_limits<double>::infinity()};
+      return {0x1p-1, 0, std::numeric_limits<double>::infinity()};
   }
 }
 
@@ -79,16 +78,6 @@ void Load(const Literal& array, int64_t begin, absl::Span<double> out) {
         out[i] = array.AsDouble(begin + static_cast<int64_t>(i));
       }
   }
-}
-
-std::string ElementName(const Shape& shape, int64_t linear) {
-  DimensionVector index(shape.dimensions());
-  for (size_t d = index.size(); d-- > 0;) {
-    const int64_t size = shape.dimensions()[d];
-    index[d] = linear % size;
-    linear /= size;
-  }
-  return absl::StrCat("[", absl::StrJoin(index, ","), "]");
 }
 
 // Sums of squared errors by the power of two of the magnitude.
@@ -144,6 +133,7 @@ class FloatJudge {
       : e_(e),
         type_(e.original.shape().element_type()),
         parts_(PartsOf(type_)),
+        is_double_(type_ == ElementType::kF64 || type_ == ElementType::kC128),
         precision_(PrecisionOf(type_)),
         numbers_(e.original.num_elements() * parts_) {
     verdict_.elements = e.original.num_elements();
@@ -287,8 +277,8 @@ class FloatJudge {
       return Refuse(number, error / std::max(free, kErrorFactor * own), b);
     }
     // Where the type is f64, it is the truth's own rounding.
-    const double excused = std::max(
-        free, precision_.epsilon == kTruthEpsilon ? kErrorFactor * own : own);
+    const double excused =
+        std::max(free, is_double_ ? kErrorFactor * own : own);
     if (!(difference <= excused)) {
       return Refuse(number, difference / excused, rewritten_truth_[i]);
     }
@@ -343,6 +333,7 @@ class FloatJudge {
   const Evidence& e_;
   const ElementType type_;
   const int parts_;
+  const bool is_double_;
   const Precision precision_;
   const int64_t numbers_;
   ArrayVerdict verdict_;

@@ -10,8 +10,8 @@
 
 namespace hone::hlo {
 
-// What two modules made of one input. The rules by which it is judged, and why,
-// are in docs/VERIFICATION.md.
+// The results of two modules on one input. docs/VERIFICATION.md derives the
+// rules by which they are judged.
 struct Evidence {
   Literal original;
   // The original in double precision (double_precision.h), and the rewritten
@@ -26,7 +26,7 @@ struct Evidence {
   std::vector<Literal> moved_rewritten;
 };
 
-// What the judge says of one array of the result.
+// The judgment of one array of the result.
 struct ArrayVerdict {
   int64_t elements = 0;
   // Elements whose own error is beyond meaning and on which the mathematics

@@ -37,7 +37,7 @@ class Rewriter {
  public:
   // `module` and `options` outlive the rewriter.
   Rewriter(Module& module, ComputationId id, const RewriteOptions& options);
-  // Of a computation of the same module, under the same options: a callee.
+  // Rewrites `id`, a callee of the caller's computation, under its options.
   Rewriter(const Rewriter& caller, ComputationId id)
       : Rewriter(*caller.module_, id, *caller.options_) {}
   Rewriter(const Rewriter&) = delete;
