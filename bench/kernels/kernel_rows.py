@@ -1,10 +1,23 @@
-"""Measures and prints the rows of time_peers.py."""
+"""Measures and prints the rows of time_peers.py.
+
+A ratio compares two families that allocate their results alike (peers.py):
+torch/hone is PyTorch as users call it beside a Hone that gets new results at
+each call, out/hone both with results that are there. `same/hone` is Hone
+against itself in the same rounds: a second copy of the shared object, loaded
+at another place, with results of its own. A ratio above or below 1 is
+significant beyond that only (interleaved.compare).
+"""
 
 import dataclasses
+import filecmp
 import gc
+import math
+import pathlib
 import resource
+import shutil
 import statistics
 import sys
+import tempfile
 
 import jax
 import numpy as np
@@ -14,9 +27,15 @@ import interleaved
 import peers
 
 OVERHEAD_MATTERS_US = 100
-# Beyond these a row is marked as disturbed.
-LEAST_PEAK, MOST_PREEMPTED = 0.85, 0.1
 SEED = 1
+
+# Of columns: the families whose times are divided. `tuned/default` below 1
+# means that tuning helped; elsewhere above 1 means that Hone is faster.
+RATIOS = {"torch/hone": ("torch", "hone+"), "out/hone": ("torch=", "hone"),
+          "xla/hone": ("xla", "hone+"), "torch/tuned": ("torch", "tuned+"),
+          "out/tuned": ("torch=", "tuned"), "xla/tuned": ("xla", "tuned+"),
+          "tuned/default": ("tuned", "hone"), "torch/xla": ("torch", "xla")}
+SAME, SAME_FAMILIES = "same/hone", ("hone again", "hone")
 
 
 def measure_overheads(calibration):
@@ -26,6 +45,7 @@ def measure_overheads(calibration):
     function = jax.jit(lambda x: x + 1)
     entry = peers.bind_entry(calibration.library.empty_entry, [one], [one])
     calls = {"torch": lambda: tensor + 1,
+             "torch=": lambda: torch.add(tensor, 1, out=tensor),
              "xla": lambda: function(array).block_until_ready(),
              "hone": entry}
     return {family: interleaved.warm_up(call) * 1e6
@@ -38,28 +58,41 @@ class Timer:
     def __init__(self, calibration, objects, rounds):
         self.objects, self.rounds = objects, rounds
         self.calibration = calibration
+        self._copies = tempfile.TemporaryDirectory()
 
     def time(self, kernel):
         """The kernel's row; None with a message when a result is wrong."""
         inputs = peers.make_inputs(kernel, SEED)
         candidates = [*peers.torch_peers(kernel, inputs),
                       peers.xla_peer(kernel, inputs)]
-        for family, folder in self.objects.items():
-            path = folder and folder / f"{kernel.name}.so"
-            if path and path.exists():
-                candidates.append(
-                    peers.hone_peer(family, kernel, inputs, path.resolve(),
-                                    self.calibration.threads))
+        paths = {family: (folder / f"{kernel.name}.so").resolve()
+                 for family, folder in self.objects.items()
+                 if folder and (folder / f"{kernel.name}.so").exists()}
+        # Where the search kept the default, the objects are the same code.
+        kept = ("hone" in paths and "tuned" in paths and
+                filecmp.cmp(paths["hone"], paths["tuned"], shallow=False))
+        if kept:
+            del paths["tuned"]
+        if "hone" in paths:
+            paths["hone again"] = pathlib.Path(self._copies.name,
+                                               f"{kernel.name}.so")
+            shutil.copy(paths["hone"], paths["hone again"])
+        for family, path in paths.items():
+            entry = peers.load_entry(path, self.calibration.threads)
+            candidates.append(peers.hone_peer(family, kernel, inputs, entry))
+            if family != "hone again":
+                candidates.append(peers.allocating_hone_peer(
+                    family + "+", kernel, inputs, entry))
         errors = self._check(kernel, inputs, candidates)
         if errors is None:
             return None
-        row = {"kernel": kernel.name, "errors": errors}
+        row = {"kernel": kernel.name, "errors": errors, "default_kept": kept}
         row |= self._measure(candidates)
-        peak = self.calibration.measure_peak()
-        seconds, bound = self.calibration.roofline(kernel)
-        row |= {"roofline_us": seconds * 1e6, "bound": bound, "peak_flops": peak,
-                "disturbed": (peak < LEAST_PEAK * self.calibration.peak_flops or
-                              row["preempted"] > MOST_PREEMPTED)}
+        if kept:
+            copy_default(row)
+        roofline = self.calibration.roofline(kernel, least_seconds(row))
+        row |= {"roofline_us": roofline and roofline[0] * 1e6,
+                "bound": roofline and roofline[1]}
         return row
 
     def _check(self, kernel, inputs, candidates):
@@ -73,45 +106,83 @@ class Timer:
         return None if wrong else errors
 
     def _measure(self, candidates):
-        screened = {peer.name: interleaved.warm_up(peer.call)
-                    for peer in candidates if peer.family == "torch"}
-        best = min(screened, key=screened.get)
+        screened = {(peer.family, peer.name): interleaved.warm_up(peer.call)
+                    for peer in candidates
+                    if peer.family in ("torch", "torch=")}
+        best = {}  # family -> name
+        for family, name in sorted(screened, key=screened.get):
+            best.setdefault(family, name)
         chosen = {peer.family: peer.call for peer in candidates
-                  if peer.family != "torch" or peer.name == best}
-        chosen["torch again"] = chosen["torch"]
+                  if best.get(peer.family, peer.name) == peer.name}
         gc.collect()
         faults = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-        samples = interleaved.measure(chosen, self.rounds,
-                                      self.calibration.threads, SEED)
+        measured = interleaved.measure(
+            chosen, self.rounds, self.calibration.threads, SEED,
+            self.calibration.witness)
         faults = resource.getrusage(resource.RUSAGE_SELF).ru_minflt - faults
-
-        def ratio(a, b):
-            return interleaved.ratio(samples[a].seconds, samples[b].seconds,
-                                     SEED)
-
-        preempted = statistics.mean(
-            n > 0 for s in samples.values() for n in s.preemptions)
+        samples = measured.samples
         row = {"torch": best, "page_faults": faults,
-               "torch_screened_us": {n: s * 1e6 for n, s in screened.items()},
+               "torch_screened_us": {" ".join(key): s * 1e6
+                                     for key, s in screened.items()},
                "us": {family: statistics.median(s.seconds) * 1e6
                       for family, s in samples.items()},
                "cpu_us": {family: statistics.median(s.cpu_seconds) * 1e6
                           for family, s in samples.items()},
-               "t/t": ratio("torch", "torch again"),
-               "torch/xla": ratio("torch", "xla"), "preempted": preempted,
+               "rounds_taken": measured.rounds_taken,
+               "rounds_disturbed": measured.rounds_disturbed,
+               "disturbed": measured.disturbed,
                "samples": {family: dataclasses.asdict(s)
                            for family, s in samples.items()}}
-        for family in self.objects:
-            if family in chosen:
-                row |= {f"{peer}/{family}": ratio(peer, family)
-                        for peer in ("torch", "xla")}
+        for name, (above, below) in (*RATIOS.items(), (SAME, SAME_FAMILIES)):
+            if above in samples and below in samples:
+                row[name] = interleaved.ratio(samples[above].seconds,
+                                              samples[below].seconds)
         return row
 
 
-RATIOS = ("torch/hone", "xla/hone", "torch/tuned", "xla/tuned")
-HEADER = (f"{'kernel':28} {'torch us':>10} {'XLA us':>10} {'Hone us':>10} "
-          f"{'tuned us':>10} " + " ".join(f"{name:>17}" for name in RATIOS) +
-          f" {'roofline us':>11} {'bound':5} {'%':>5}")
+def least_seconds(row):
+    """Of Hone, by median; inf without one."""
+    return min((row["us"][family] * 1e-6 for family in ("hone", "tuned")
+                if family in row["us"]), default=math.inf)
+
+
+def copy_default(row):
+    """Fills in what `tuned` is where it is the default schedule: timing the
+    same code again would show noise only."""
+    for name in ("torch", "out", "xla"):
+        if f"{name}/hone" in row:
+            row[f"{name}/tuned"] = row[f"{name}/hone"]
+    for suffix in ("", "+"):
+        row["us"]["tuned" + suffix] = row["us"]["hone" + suffix]
+    row["tuned/default"] = (1.0, 1.0, 1.0)
+
+
+def verdict(row, name):
+    """1, -1 or 0 as interleaved.compare has it; 0 for a disturbed row, and
+    without a Hone to compare with itself."""
+    if row["disturbed"] or name not in row or SAME not in row:
+        return 0
+    return interleaved.compare(row[name], row[SAME])
+
+
+TIMES = {"torch": "PyTorch", "torch=": "PyTorch out=", "xla": "XLA",
+         "hone+": "Hone, new results", "hone": "Hone",
+         "tuned+": "tuned, new results", "tuned": "tuned"}
+PRINTED = [name for name in RATIOS if name != "torch/xla"]
+HEADINGS = ["kernel", *TIMES.values(), *PRINTED, SAME, "roofline", "bound",
+            "% of roofline"]
+
+LEGEND = """\
+Microseconds, medians; ratios are medians of those within a round, with their
+95 % interval; `+` after one that is significantly above 1, `-` below: beyond
+1 and beyond the interval of Hone with itself (same/hone) in the same rounds.
+torch/ and xla/ compare calls that allocate their results, on both sides; out/
+and tuned/default calls to results that are there. `!`: too few undisturbed
+rounds, in no mean. `=`: tuned is the default schedule. `~`: calls matter."""
+
+
+def print_line(cells):
+    print("| " + " | ".join(cells) + " |", flush=True)
 
 
 def print_header(document, calibration):
@@ -122,42 +193,112 @@ def print_header(document, calibration):
           f"jax {libraries['jax']}")
     for line in libraries["torch_dispatch"]:
         print(line[:120])
-    print(f"peak {calibration.peak_flops / 1e9:.1f} GFLOP/s, "
-          f"{calibration.transcendentals / 1e9:.2f} G exp/s")
+
+    def rate(value, unit):
+        return (f"{value / 1e9:.2f} {unit}" if value else
+                f"no {unit} that passed its check")
+
+    print(f"peak {rate(calibration.peak_flops, 'GFLOP/s')}, "
+          f"{rate(calibration.transcendentals, 'G exp/s')}; threads "
+          f"{'are' if calibration.pinned else 'could not be'} pinned")
     print("bare calls, us: " + ", ".join(
         f"{family} {us:.2f}" for family, us in document["overhead_us"].items()))
-    print(HEADER, flush=True)
+    print(LEGEND + "\n")
+    print_line(HEADINGS)
+    print_line(["---"] * len(HEADINGS))
+
+
+def roofline_percent(row):
+    """Of the fastest of Hone's times; None without a roofline or a Hone."""
+    least_us = least_seconds(row) * 1e6
+    if math.isinf(least_us) or not row["roofline_us"]:
+        return None
+    return 100 * row["roofline_us"] / least_us
 
 
 def format_row(row):
+    """The cells of a line of the table."""
     def time(family):
         us = row["us"].get(family)
         if us is None:
-            return f"{'-':>10}"
-        mark = "~" if us < OVERHEAD_MATTERS_US else " "
-        return f"{us:9.1f}{mark}"
+            return "-"
+        return f"{us:.1f}{'~' if us < OVERHEAD_MATTERS_US else ''}"
 
     def ratio(name):
         if name not in row:
-            return f"{'-':>17}"
+            return "-"
+        if name == "tuned/default" and row["default_kept"]:
+            return "="
         median, lower, upper = row[name]
-        return f"{median:5.2f} {lower:5.2f}-{upper:<5.2f}"
+        mark = {1: " +", -1: " -", 0: ""}[verdict(row, name)]
+        return f"{median:.2f} ({lower:.2f} to {upper:.2f}){mark}"
 
-    us = row["us"]
-    best = us.get("tuned") or us.get("hone") or min(us.values())
-    return (f"{row['kernel']:28} {time('torch')} {time('xla')} {time('hone')} "
-            f"{time('tuned')} {' '.join(ratio(name) for name in RATIOS)} "
-            f"{row['roofline_us']:11.1f} {row['bound'][:5]:5} "
-            f"{100 * row['roofline_us'] / best:5.0f}"
-            f"{' !' if row['disturbed'] else ''}")
+    percent = roofline_percent(row)
+    return [row["kernel"] + (" !" if row["disturbed"] else ""),
+            *map(time, TIMES), *map(ratio, PRINTED), ratio(SAME),
+            f"{row['roofline_us']:.1f}" if row["roofline_us"] else "-",
+            row["bound"] or "-", "-" if percent is None else f"{percent:.0f}"]
 
 
 def summarize(rows):
-    for name in (*RATIOS, "torch/xla", "t/t"):
-        medians = [row[name][0] for row in rows if name in row]
-        if medians:
-            print(f"{name}: geometric mean "
-                  f"{statistics.geometric_mean(medians):.3f}, median "
-                  f"{statistics.median(medians):.3f}, least "
-                  f"{min(medians):.3f}, most {max(medians):.3f} "
-                  f"of {len(medians)}")
+    """The summary as lines of cells, the first the headings."""
+    undisturbed = [row for row in rows if not row["disturbed"]]
+    lines = [["ratio", "rows", "geometric mean", "median", "least", "most",
+              "significantly above 1", "significantly below 1"]]
+    for name in (*RATIOS, SAME):
+        these = [row for row in undisturbed if name in row]
+        if not these:
+            continue
+        medians = [row[name][0] for row in these]
+        least = min(these, key=lambda row: row[name][0])
+        verdicts = [verdict(row, name) for row in these]
+        lines.append([
+            name, f"{len(these)} of {len(rows)}",
+            f"{statistics.geometric_mean(medians):.3f}",
+            f"{statistics.median(medians):.3f}",
+            f"{least[name][0]:.3f} ({least['kernel']})", f"{max(medians):.3f}",
+            *(["", ""] if name == SAME else
+              [str(verdicts.count(1)), str(verdicts.count(-1))])])
+    return lines
+
+
+def findings(rows, calibration):
+    """What the summary must not leave unsaid, a sentence each."""
+    undisturbed = [row for row in rows if not row["disturbed"]]
+    said = [f"{len(undisturbed)} of {len(rows)} rows undisturbed; the others "
+            f"are in no mean."]
+    tuned = [row for row in undisturbed if "tuned/default" in row]
+    if tuned:
+        slower = [row["kernel"] for row in tuned
+                  if verdict(row, "tuned/default") > 0]
+        said.append(
+            f"Of {len(tuned)} tuned kernels the default was kept for "
+            f"{sum(row['default_kept'] for row in tuned)}, "
+            f"{sum(verdict(row, 'tuned/default') < 0 for row in tuned)} are "
+            f"significantly faster, {len(slower)} significantly slower"
+            f"{': ' + ', '.join(slower) if slower else ''}.")
+    # Hone beside itself is beyond 1 in one row of twenty, by its interval.
+    same = [row[SAME] for row in undisturbed if SAME in row]
+    if same:
+        beyond = sum(lower > 1 or upper < 1 for _, lower, upper in same)
+        said.append(f"Hone differs from itself, by its interval alone, in "
+                    f"{beyond} of {len(same)} rows.")
+    above = [row["kernel"] for row in undisturbed
+             if (roofline_percent(row) or 0) > 100]
+    if above:
+        said.append(f"Above the roofline, which is too low there: "
+                    f"{', '.join(above)}.")
+    said += [f"No rate of {' '.join(map(str, key))}: {problem}."
+             for key, problem in calibration.problems.items()]
+    return said
+
+
+def print_summary(rows, calibration):
+    print()
+    headings, *lines = summarize(rows)
+    if lines:
+        for line in (headings, ["---"] * len(headings), *lines):
+            print_line(line)
+        print()
+    for sentence in findings(rows, calibration):
+        print(sentence)

@@ -5,8 +5,17 @@ PyTorch has one or more expressions per kernel: the fused library operation
 where there is one, and what a user writes by hand. The inputs are shared
 memory as far as the layout that PyTorch users have is the same; otherwise
 (NCHW images, weights as nn.Linear keeps them) they are brought into it once,
-outside of what is timed. Calls allocate their results, as users' calls do;
-Adam updates in place in PyTorch and returns new arrays in JAX.
+outside of what is timed.
+
+Families differ in where results go. Allocated by each call: "torch", "xla",
+"hone+" and "tuned+". To memory that is allocated once: "torch=", by the same
+expressions with `out=`, their temporaries being allocated once too, and "hone",
+"tuned", as the C interface has it. Some operations have no "torch=": PyTorch
+2.13 offers no `out=` for convolutions, layer normalization and fused
+attention, or one that copies a result that it allocates. Adam updates in place
+in PyTorch ("torch=" too) and returns new arrays in JAX. XLA frees and
+allocates its results; no argument is donated to it, since every call has the
+same arguments.
 """
 
 import ctypes
@@ -31,11 +40,14 @@ torch.set_grad_enabled(False)
 @dataclasses.dataclass(frozen=True)
 class Expression:
     """`compute(*prepare(*inputs))`, of which compute alone is timed; `restore`
-    brings its result into the suite's layout."""
+    brings its result into the suite's layout. `into(result, *prepared)` returns
+    a call without arguments that computes the same into `result` and returns
+    that; None where there is none."""
     name: str
     compute: Callable
     prepare: Callable = lambda *inputs: inputs
     restore: Callable = lambda result: result
+    into: Callable | None = None
 
 
 def _gelu_tanh_by_hand(x):
@@ -101,6 +113,89 @@ def _convolutions(compute):
                        memory_format=torch.channels_last)), _nhwc))
 
 
+# What writes to memory that is there: `into` of Expression.
+
+
+def _with_out(function, *positional, **named):
+    """Of a function that takes `out`."""
+    def into(result, *inputs):
+        return functools.partial(function, *inputs, *positional, **named,
+                                 out=result)
+    return into
+
+
+def _add_mul_into(result, x, y, z):
+    def call():
+        torch.add(x, y, out=result)
+        return torch.mul(result, z, out=result)
+    return call
+
+
+def _bias_gelu_into(result, x, b):
+    def call():
+        torch.add(x, b, out=result)
+        return torch._C._nn.gelu(result, approximate="tanh", out=result)
+    return call
+
+
+def _rms_norm_into(result, x, scale):
+    square = torch.empty_like(x)
+    mean = torch.empty(x.shape[0], 1, dtype=x.dtype)
+
+    def call():
+        torch.mul(x, x, out=square)
+        torch.mean(square, -1, keepdim=True, out=mean)
+        mean.add_(suite.EPSILON).rsqrt_()
+        torch.mul(x, mean, out=result)
+        return result.mul_(scale)
+    return call
+
+
+def _batch_norm_into(result, x, scale, bias):
+    statistics = [torch.empty_like(scale) for _ in range(2)]
+
+    def call():
+        torch.ops.aten.native_batch_norm.out(
+            x, scale, bias, None, None, True, 0.1, suite.EPSILON, out=result,
+            save_mean=statistics[0], save_invstd=statistics[1])
+        return result
+    return call
+
+
+def _transpose_into(result, x):
+    return functools.partial(result.copy_, x.t())
+
+
+def _linear_into(result, x, w):
+    return functools.partial(torch.mm, x, w.t(), out=result)
+
+
+def _bias_relu_into(result, x, w, b):
+    return lambda: torch.addmm(b, x, w, out=result).relu_()
+
+
+def _swiglu_into(result, x, gate, up):
+    products = [torch.empty_like(result) for _ in range(2)]
+
+    def call():
+        torch.mm(x, gate, out=products[0])
+        torch.mm(x, up, out=products[1])
+        F.silu(products[0], inplace=True)
+        return torch.mul(*products, out=result)
+    return call
+
+
+def _swiglu_merged_into(result, x, both):
+    products = torch.empty(x.shape[0], both.shape[0], dtype=x.dtype)
+    gate, up = products.chunk(2, -1)
+
+    def call():
+        torch.mm(x, both.t(), out=products)
+        F.silu(gate, inplace=True)
+        return torch.mul(gate, up, out=result)
+    return call
+
+
 def _adam(implementation):
     def prepare(parameter, mean, square, gradient, step):
         parameter = parameter.clone()
@@ -119,22 +214,31 @@ def _adam(implementation):
         optimizer.step()
         return state
 
-    return Expression(f"optim.Adam {implementation}", compute, prepare)
+    # In place: nothing is allocated anyway.
+    return Expression(f"optim.Adam {implementation}", compute, prepare,
+                      into=lambda _, *prepared: functools.partial(
+                          compute, *prepared))
 
 
 EXPRESSIONS = {
-    "add_mul": (Expression("(x + y) * z", lambda x, y, z: (x + y) * z),),
+    "add_mul": (Expression("(x + y) * z", lambda x, y, z: (x + y) * z,
+                           into=_add_mul_into),),
     "gelu_tanh": (
-        Expression("F.gelu", functools.partial(F.gelu, approximate="tanh")),
+        Expression("F.gelu", functools.partial(F.gelu, approximate="tanh"),
+                   into=_with_out(torch._C._nn.gelu, approximate="tanh")),
         Expression("by hand", _gelu_tanh_by_hand)),
-    "gelu_erf": (Expression("F.gelu", F.gelu),
+    "gelu_erf": (Expression("F.gelu", F.gelu,
+                            into=_with_out(torch._C._nn.gelu)),
                  Expression("by hand", _gelu_erf_by_hand)),
     "bias_gelu": (
-        Expression("F.gelu", lambda x, b: F.gelu(x + b, approximate="tanh")),),
-    "softmax": (Expression("F.softmax", lambda x: F.softmax(x, -1)),
+        Expression("F.gelu", lambda x, b: F.gelu(x + b, approximate="tanh"),
+                   into=_bias_gelu_into),),
+    "softmax": (Expression("F.softmax", lambda x: F.softmax(x, -1),
+                           into=_with_out(torch.softmax, -1)),
                 Expression("by hand", _softmax_by_hand)),
     "logsumexp": (
-        Expression("logsumexp", lambda x: torch.logsumexp(x, -1)),),
+        Expression("logsumexp", lambda x: torch.logsumexp(x, -1),
+                   into=_with_out(torch.logsumexp, -1)),),
     "layer_norm": (
         Expression("F.layer_norm", lambda x, scale, bias: F.layer_norm(
             x, scale.shape, scale, bias, suite.EPSILON)),
@@ -142,32 +246,45 @@ EXPRESSIONS = {
     "rms_norm": (
         Expression("F.rms_norm", lambda x, scale: F.rms_norm(
             x, scale.shape, scale, suite.EPSILON)),
-        Expression("by hand", _rms_norm_by_hand)),
+        Expression("by hand", _rms_norm_by_hand, into=_rms_norm_into)),
     "batch_norm": (
         Expression("F.batch_norm", lambda x, scale, bias: F.batch_norm(
-            x, None, None, scale, bias, training=True, eps=suite.EPSILON)),),
-    "row_sum": (Expression("sum", lambda x: x.sum(1)),),
-    "column_sum": (Expression("sum", lambda x: x.sum(0)),),
-    "transpose": (Expression("t().contiguous", lambda x: x.t().contiguous()),),
+            x, None, None, scale, bias, training=True, eps=suite.EPSILON),
+            into=_batch_norm_into),),
+    "row_sum": (Expression("sum", lambda x: x.sum(1),
+                           into=_with_out(torch.sum, 1)),),
+    "column_sum": (Expression("sum", lambda x: x.sum(0),
+                              into=_with_out(torch.sum, 0)),),
+    "transpose": (Expression("t().contiguous", lambda x: x.t().contiguous(),
+                             into=_transpose_into),),
     "matmul": (
-        Expression("mm", torch.mm),
-        Expression("F.linear", F.linear, lambda x, w: (x, _linear(w)))),
-    "batched_matmul": (Expression("bmm", torch.bmm),),
-    "matvec": (Expression("mv", torch.mv),),
+        Expression("mm", torch.mm, into=_with_out(torch.mm)),
+        Expression("F.linear", F.linear, lambda x, w: (x, _linear(w)),
+                   into=_linear_into)),
+    "batched_matmul": (Expression("bmm", torch.bmm,
+                                  into=_with_out(torch.bmm)),),
+    "matvec": (Expression("mv", torch.mv, into=_with_out(torch.mv)),),
     "matmul_bias_relu": (
         Expression("addmm, relu_",
-                   lambda x, w, b: torch.addmm(b, x, w).relu_()),
+                   lambda x, w, b: torch.addmm(b, x, w).relu_(),
+                   into=_bias_relu_into),
         Expression("F.linear, relu",
                    lambda x, w, b: F.relu(F.linear(x, w, b)),
-                   lambda x, w, b: (x, _linear(w), b))),
+                   lambda x, w, b: (x, _linear(w), b),
+                   into=lambda result, x, w, b: _bias_relu_into(
+                       result, x, w.t(), b))),
     "swiglu": (
-        Expression("mm", lambda x, gate, up: F.silu(x @ gate) * (x @ up)),
+        Expression("mm", lambda x, gate, up: F.silu(x @ gate) * (x @ up),
+                   into=_swiglu_into),
         Expression("F.linear",
                    lambda x, gate, up: F.silu(F.linear(x, gate)) *
                    F.linear(x, up),
-                   lambda x, gate, up: (x, _linear(gate), _linear(up))),
+                   lambda x, gate, up: (x, _linear(gate), _linear(up)),
+                   into=lambda result, x, gate, up: _swiglu_into(
+                       result, x, gate.t(), up.t())),
         Expression("F.linear merged", _swiglu_merged,
-                   lambda x, gate, up: (x, _linear(torch.cat((gate, up), 1))))),
+                   lambda x, gate, up: (x, _linear(torch.cat((gate, up), 1))),
+                   into=_swiglu_merged_into)),
     "attention": (
         # The fused kernel wants a batch dimension in front of the heads.
         Expression("F.scaled_dot_product_attention",
@@ -194,7 +311,8 @@ EXPRESSIONS = {
 @dataclasses.dataclass(frozen=True)
 class Peer:
     """One way to compute a kernel."""
-    family: str  # "torch", "xla" or "hone"
+    # "torch", "torch=", "xla", "hone", "hone+", "tuned" or "tuned+"
+    family: str
     name: str
     # Computes once, and returns when the results are there.
     call: Callable[[], object]
@@ -203,20 +321,36 @@ class Peer:
     results: Callable[[], list]
 
 
-def _torch_results(expression, prepared):
-    result = expression.compute(*prepared)
+def _torch_results(call, restore):
+    result = call()
     result = result if isinstance(result, tuple) else (result,)
-    return [np.ascontiguousarray(expression.restore(r).numpy()) for r in result]
+    return [np.ascontiguousarray(restore(r).numpy()) for r in result]
+
+
+def _torch_peer(family, expression, call):
+    return Peer(family, expression.name, call,
+                functools.partial(_torch_results, call, expression.restore))
 
 
 def torch_peers(kernel, inputs):
+    """Of both families; "torch=" as far as there are any."""
     peers = []
     for expression in EXPRESSIONS[kernel.torch]:
-        prepared = expression.prepare(*map(torch.from_numpy, inputs))
-        peers.append(Peer(
-            "torch", expression.name,
-            functools.partial(expression.compute, *prepared),
-            functools.partial(_torch_results, expression, prepared)))
+        def prepare():
+            return expression.prepare(*map(torch.from_numpy, inputs))
+        prepared = prepare()
+        peers.append(_torch_peer(
+            "torch", expression,
+            functools.partial(expression.compute, *prepared)))
+        if expression.into is None:
+            continue
+        # What updates in place has its results in what was prepared.
+        in_place = kernel.torch == "adam"
+        prepared = prepare()
+        result = None if in_place else torch.empty_like(
+            expression.compute(*prepared))
+        peers.append(_torch_peer("torch=", expression,
+                                 expression.into(result, *prepared)))
     return peers
 
 
@@ -236,31 +370,54 @@ def xla_peer(kernel, inputs):
                 lambda: [np.asarray(r) for r in jax.tree.leaves(call())])
 
 
-def hone_peer(family, kernel, inputs, path, threads):
-    """`path`: a shared object that defines `hone_entry`. Results go to memory
-    that is allocated once, as the C interface has it."""
+def load_entry(path, threads):
+    """`hone_entry` of the shared object `path`."""
     library = ctypes.CDLL(str(path))
     if hasattr(library, "hone_kernel_set_threads"):
         library.hone_kernel_set_threads(ctypes.c_int32(threads))
+    library.hone_entry.restype = None
+    return library.hone_entry
+
+
+def hone_peer(family, kernel, inputs, entry):
+    """Results go to memory that is allocated once."""
     results = [aligned_empty(shape, i + len(inputs))
                for i, shape in enumerate(kernel.result_shapes())]
-    call = bind_entry(library.hone_entry, inputs, results)
+    call = bind_entry(entry, inputs, results)
 
     def run():
         call()
         return [r.copy() for r in results]
 
-    return Peer(family, path.name, call, run)
+    return Peer(family, "hone_entry", call, run)
+
+
+def allocating_hone_peer(family, kernel, inputs, entry):
+    """Results are new tensors at each call, so from PyTorch's allocator."""
+    shapes = kernel.result_shapes()
+    arguments = _pointers(inputs)
+    outputs = (ctypes.c_void_p * len(shapes))()
+
+    def call():
+        results = [torch.empty(shape) for shape in shapes]
+        for i, result in enumerate(results):
+            outputs[i] = result.data_ptr()
+        entry(arguments, outputs)
+        return results
+
+    call.keep_alive = inputs
+    return Peer(family, "hone_entry, torch.empty", call,
+                lambda: [r.numpy() for r in call()])
+
+
+def _pointers(arrays):
+    return (ctypes.c_void_p * len(arrays))(*[a.ctypes.data for a in arrays])
 
 
 def bind_entry(entry, inputs, results):
     """`entry` of the exported C interface as a call without arguments."""
-    def pointers(arrays):
-        return (ctypes.c_void_p * len(arrays))(*[a.ctypes.data for a in arrays])
-
     entry.restype = None
-    arguments, outputs = pointers(inputs), pointers(results)
-    call = functools.partial(entry, arguments, outputs)
+    call = functools.partial(entry, _pointers(inputs), _pointers(results))
     call.keep_alive = (inputs, results)
     return call
 
@@ -287,7 +444,9 @@ def expected_results(kernel, inputs):
     """In double precision, by the first of PyTorch's expressions."""
     expression = EXPRESSIONS[kernel.torch][0]
     doubles = [torch.from_numpy(x.astype(np.float64)) for x in inputs]
-    return _torch_results(expression, expression.prepare(*doubles))
+    prepared = expression.prepare(*doubles)
+    return _torch_results(functools.partial(expression.compute, *prepared),
+                          expression.restore)
 
 
 def error(results, expected):

@@ -21,9 +21,11 @@ a normalization). `error` is the largest; `r` marks modules with an
 output that only the second rule accepts. Only equal modules are timed. Exit
 status 1 when any module is not equal.
 
-Times are measured as time_peers.py does (interleaved.py); XLA gets its whole
-pipeline and compiles for as many threads. `xla/hone` above 1 means that Hone is
-faster. Compile times are seconds, of one run each; Hone's is that of the
+Times are measured as time_peers.py does (interleaved.py); `!` marks modules of
+which too few rounds were undisturbed, which are in no mean. XLA gets its whole
+pipeline and compiles for as many threads; it allocates its results, and Hone
+writes to memory that is there. `xla/hone` above 1 means that Hone is faster.
+Compile times are seconds, of one run each; Hone's is that of the
 process, from reading the text to the linked file.
 """
 
@@ -185,11 +187,15 @@ def compare(xla, results):
 
 def time_module(xla, native, rounds, threads):
     calls = {"hone": native.call, "xla": xla.call}
-    samples = interleaved.measure(calls, rounds, threads, SEED)
+    measured = interleaved.measure(calls, rounds, threads, SEED)
+    samples = measured.samples
     row = {"ms": {name: statistics.median(s.seconds) * 1e3
                   for name, s in samples.items()},
            "xla/hone": interleaved.ratio(samples["xla"].seconds,
-                                         samples["hone"].seconds, SEED),
+                                         samples["hone"].seconds),
+           "disturbed": measured.disturbed,
+           "rounds_taken": measured.rounds_taken,
+           "rounds_disturbed": measured.rounds_disturbed,
            "samples": {name: dataclasses.asdict(s)
                        for name, s in samples.items()}}
     return row
@@ -225,6 +231,8 @@ def format_row(row):
         return (f"{head} {row['error']:.1e} DIFFERENT at output "
                 f"{row['output']} |")
     mark = " r" if row["rounding"] else ""
+    if row["disturbed"]:
+        head = head.replace(row["module"], row["module"] + " !", 1)
     median, lower, upper = row["xla/hone"]
     return (f"{head} {row['error']:.1e}{mark} | {row['ms']['hone']:.3f} ms | "
             f"{row['ms']['xla']:.3f} ms | {median:.2f} ({lower:.2f} to "
@@ -233,12 +241,14 @@ def format_row(row):
 
 
 def print_summary(rows):
-    ratios = [row["xla/hone"][0] for row in rows if "xla/hone" in row]
-    if ratios:
-        print(f"xla/hone: geometric mean "
-              f"{statistics.geometric_mean(ratios):.3f}, median "
-              f"{statistics.median(ratios):.3f}, least {min(ratios):.3f}, "
-              f"most {max(ratios):.3f} of {len(ratios)}")
+    timed = [row for row in rows if "xla/hone" in row]
+    ratios = [row["xla/hone"][0] for row in timed if not row["disturbed"]]
+    if timed:
+        means = (f"geometric mean {statistics.geometric_mean(ratios):.3f}, "
+                 f"median {statistics.median(ratios):.3f}, least "
+                 f"{min(ratios):.3f}, most {max(ratios):.3f} of "
+                 if ratios else "")
+        print(f"xla/hone: {means}{len(ratios)} undisturbed of {len(timed)}")
     equal = sum(row["equal"] for row in rows)
     print(f"{equal} of {len(rows)} modules equal")
 

@@ -11,21 +11,21 @@ first, and a kernel with a wrong one is not timed. Exit status 1 when any result
 was wrong.
 
 Method: interleaved.py. The process is pinned to as many cores as threads.
-`torch` is the fastest of PyTorch's expressions (peers.py) after a warm-up; its
-name is in the JSON with the time of the others. Times are those that a user
-sees from Python: call, dispatch and allocation of the results included, all
-inputs in place; XLA without its asynchronous dispatch, which would add a
-change of threads to each call. A Hone object is called through ctypes and
-writes to memory that is there. What the bare calls cost is printed first, and
-`~` marks a time of less than 100 us, in which that shows. Nothing is left to
-be cold: inputs are those of the call before, as far as the caches hold them.
+PyTorch is the fastest of its expressions (peers.py) after a warm-up; its name
+is in the JSON with the time of the others. Times are those that a user sees
+from Python, call and dispatch included, all inputs in place; XLA without its
+asynchronous dispatch, which would add a change of threads to each call. A Hone
+object is called through ctypes. What is compared allocates its results alike
+(kernel_rows.py): PyTorch and XLA as users call them beside a Hone that gets new
+results at each call, PyTorch with `out=` beside Hone with results that are
+there. What the bare calls cost is printed first, and `~` marks a time of less
+than 100 us, in which that shows. Nothing is left to be cold: inputs are those
+of the call before, as far as the caches hold them.
 
 The roofline is the least time that this machine could take (calibration.py),
-measured in the same run. `!` marks a kernel during which the peak of
-multiply-adds was below 85 % of the best of the run, or the system gave the
-core to another process in more than a tenth of the samples. `t/t` in the JSON
-and the last lines is PyTorch against itself, interleaved like the others: its
-distance from 1 is the noise.
+measured in the same run. `!` marks a kernel of which too few rounds were
+undisturbed (disturbance.py); it is in no mean. `same/hone` is Hone against
+itself, interleaved like the others: its distance from 1 is the noise.
 """
 
 import argparse
@@ -46,8 +46,9 @@ def parse_arguments():
     parser.add_argument("--rounds", type=int, default=22)
     parser.add_argument("-o", "--out", type=pathlib.Path)
     args = parser.parse_args()
-    if args.rounds < 2 or args.rounds % 2:
-        parser.error("--rounds must be even")
+    if args.rounds < 6 or args.rounds % 2:
+        parser.error("--rounds must be even and at least 6: fewer samples "
+                     "have no 95 % interval")
     return args
 
 
@@ -90,7 +91,7 @@ def main():
     kernels = [k for k in suite.KERNELS if args.only.search(k.name)]
     if not kernels:
         sys.exit("time_peers: no kernel has a name that --only matches")
-    calibration = Calibration(args.threads)
+    calibration = Calibration(args.threads, cores)
     document = {"bench": "kernels", "date": datetime.date.today().isoformat(),
                 "threads": args.threads,
                 "machine": provenance.describe_machine(cores),
@@ -106,11 +107,11 @@ def main():
         if row is None:
             continue
         document["rows"].append(row)
-        print(kernel_rows.format_row(row), flush=True)
+        kernel_rows.print_line(kernel_rows.format_row(row))
         if args.out:
             document["calibration"] = calibration.report()
             args.out.write_text(json.dumps(document, indent=1) + "\n")
-    kernel_rows.summarize(document["rows"])
+    kernel_rows.print_summary(document["rows"], calibration)
     return 0 if len(document["rows"]) == len(kernels) else 1
 
 
