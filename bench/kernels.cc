@@ -52,7 +52,17 @@ absl::Status RunProcess(ChildProcessOptions options, std::ostream& out) {
       absl::StrCat(options.program, " failed"));
 }
 
-// Tuning takes most of an hour: report missing tools first.
+// Fewer samples have no 95 % interval.
+constexpr int32_t kLeastRounds = 6;
+
+// Tuning takes most of an hour: report what time_peers.py refuses first.
+absl::Status CheckRounds(int32_t rounds) {
+  if (rounds >= kLeastRounds && rounds % 2 == 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("--rounds ", rounds,
+                   ": expected an even number of at least ", kLeastRounds));
+}
+
 absl::Status CheckPython(const std::string& python, std::ostream& out) {
   if (RunProcess({.program = python, .arguments = {"-c", "import jax, torch"}},
                  out)
@@ -184,6 +194,7 @@ absl::StatusOr<Json> RunKernelsBench(const KernelsOptions& options,
   HONE_ASSIGN_OR_RETURN(const std::vector<std::string> names,
                         KernelNames(options.suite, options.only));
   if (!options.python.empty()) {
+    HONE_RETURN_IF_ERROR(CheckRounds(options.rounds));
     HONE_RETURN_IF_ERROR(CheckPython(options.python, out));
   }
   Json document = {{"bench", "kernels"},

@@ -26,7 +26,8 @@ struct KernelsOptions {
   std::string objects = "build/kernels";
   // A Python interpreter with jax and torch; empty: no peers.
   std::string python = ".venv/bin/python";
-  // The number of samples of each kernel beside its peers; even.
+  // The number of undisturbed samples of each kernel beside its peers; even, at
+  // least 6.
   int32_t rounds = 22;
 };
 

@@ -7,14 +7,14 @@ slices from a barrier at which the threads spin to the last end, so that no
 start of a thread and no lock of Python is in them. With two threads every
 thread works on its own half.
 
-A roofline must not be lower than what the machine does. Therefore a rate is
-the best slice of samples of SLICES slices of SLICE_SECONDS, taken until SAMPLES
-in a row were no better; a kernel's memory time is the least of what loops with its bytes took;
-and a kernel that is faster than its roofline has the rates measured again, up
-to TRIES times, of which the best count from then on. With several threads each
-rate is compared with one thread's on arrays of the same size: below it, or
-above MOST_SCALING for each thread, it is measured again, and after TRIES is no
-rate. A kernel that needs such a rate has no roofline.
+A roofline must not be lower than what the machine does. Therefore a rate is the
+best slice of samples of SLICES slices of SLICE_SECONDS, taken until SAMPLES in
+a row were no better; a kernel's memory time is the least of what loops with its
+bytes took; and a kernel that is faster than its roofline has the rates measured
+again, up to TRIES times, of which the best count from then on. With several
+threads each rate is compared with one thread's on arrays of the same size:
+below it, or above MOST_SCALING for each thread, it is measured again, and after
+TRIES is no rate. A kernel that needs such a rate has no roofline.
 """
 
 import ctypes
