@@ -67,15 +67,21 @@ def share_of_others(before, after, cores):
     return max(0.0, others / total)
 
 
-def judge(losses, others, witness, threads):
-    """Why a round is disturbed, in a word, or None. `losses`: lost_share of
-    each sample; `others`: share_of_others; `witness`: a share of the peak, or
-    None where there is none."""
-    if threads == 1 and max(losses) > MOST_LOST:
+@dataclasses.dataclass(frozen=True)
+class Evidence:
+    """Of one round."""
+    most_lost: float  # the largest lost_share of its samples
+    others: float  # share_of_others
+    witness: float | None  # a share of the peak; None where there is none
+
+
+def judge(evidence, threads):
+    """Why a round is disturbed, in a word, or None."""
+    if threads == 1 and evidence.most_lost > MOST_LOST:
         return "preempted"
-    if threads > 1 and others > MOST_LOST_BY_ALL:
+    if threads > 1 and evidence.others > MOST_LOST_BY_ALL:
         return "others"
-    if witness is not None and witness < LEAST_PEAK:
+    if evidence.witness is not None and evidence.witness < LEAST_PEAK:
         return "slow"
     return None
 

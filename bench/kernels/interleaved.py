@@ -68,9 +68,11 @@ class Rounds:
     def __init__(self, wanted):
         self._wanted = wanted
         self._taken = []  # ({name: Sample}, why it is disturbed or None)
+        self._evidence = []
 
-    def add(self, samples, reason):
+    def add(self, samples, reason, evidence=None):
         self._taken.append((samples, reason))
+        self._evidence.append(evidence)
 
     @property
     def undisturbed(self):
@@ -93,7 +95,7 @@ class Rounds:
              for name in kept[0]},
             len(self._taken),
             {reason: reasons.count(reason) for reason in sorted(set(reasons))},
-            disturbed)
+            disturbed, self._evidence)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -103,6 +105,7 @@ class Measurement:
     rounds_disturbed: dict  # why -> how many
     # Too few rounds were not; `samples` has all of them then.
     disturbed: bool
+    evidence: list  # disturbance.Evidence of each round that was taken
 
 
 def seconds_per_call(call, calls):
@@ -174,11 +177,12 @@ def measure(calls, rounds, threads, seed, witness=None,
             samples = _take_round(calls, counts, orders.pop(0), threads,
                                   sample_seconds)
             after = disturbance.read(cores)
-            collected.add(samples, judge(
-                [disturbance.lost_share(s.seconds, s.cpu_seconds)
-                 for s in samples.values()],
+            evidence = disturbance.Evidence(
+                max(disturbance.lost_share(s.seconds, s.cpu_seconds)
+                    for s in samples.values()),
                 disturbance.share_of_others(before, after, len(cores)),
-                witness and witness(), threads))
+                witness and witness())
+            collected.add(samples, judge(evidence, threads), evidence)
     finally:
         if collecting:
             gc.enable()

@@ -43,11 +43,12 @@ def measure_overheads(calibration):
     one = np.ones(1, np.float32)
     tensor, array = torch.ones(1), jax.device_put(one)
     function = jax.jit(lambda x: x + 1)
-    entry = peers.bind_entry(calibration.library.empty_entry, [one], [one])
+    empty = calibration.library.empty_entry
     calls = {"torch": lambda: tensor + 1,
              "torch=": lambda: torch.add(tensor, 1, out=tensor),
              "xla": lambda: function(array).block_until_ready(),
-             "hone": entry}
+             "hone+": peers.bind_allocating_entry(empty, [one], [(1,)]),
+             "hone": peers.bind_entry(empty, [one], [one])}
     return {family: interleaved.warm_up(call) * 1e6
             for family, call in calls.items()}
 
@@ -131,6 +132,7 @@ class Timer:
                "rounds_taken": measured.rounds_taken,
                "rounds_disturbed": measured.rounds_disturbed,
                "disturbed": measured.disturbed,
+               "evidence": [dataclasses.asdict(e) for e in measured.evidence],
                "samples": {family: dataclasses.asdict(s)
                            for family, s in samples.items()}}
         for name, (above, below) in (*RATIOS.items(), (SAME, SAME_FAMILIES)):

@@ -393,8 +393,20 @@ def hone_peer(family, kernel, inputs, entry):
 
 
 def allocating_hone_peer(family, kernel, inputs, entry):
-    """Results are new tensors at each call, so from PyTorch's allocator."""
-    shapes = kernel.result_shapes()
+    """Results are new tensors at each call, so from PyTorch's allocator;
+    temporaries are in memory that the shared object keeps."""
+    call = bind_allocating_entry(entry, inputs, kernel.result_shapes())
+    return Peer(family, "hone_entry, torch.empty", call,
+                lambda: [r.numpy() for r in call()])
+
+
+def _pointers(arrays):
+    return (ctypes.c_void_p * len(arrays))(*[a.ctypes.data for a in arrays])
+
+
+def bind_allocating_entry(entry, inputs, shapes):
+    """As bind_entry, but each call returns new results."""
+    entry.restype = None
     arguments = _pointers(inputs)
     outputs = (ctypes.c_void_p * len(shapes))()
 
@@ -406,12 +418,7 @@ def allocating_hone_peer(family, kernel, inputs, entry):
         return results
 
     call.keep_alive = inputs
-    return Peer(family, "hone_entry, torch.empty", call,
-                lambda: [r.numpy() for r in call()])
-
-
-def _pointers(arrays):
-    return (ctypes.c_void_p * len(arrays))(*[a.ctypes.data for a in arrays])
+    return call
 
 
 def bind_entry(entry, inputs, results):

@@ -196,6 +196,7 @@ def time_module(xla, native, rounds, threads):
            "disturbed": measured.disturbed,
            "rounds_taken": measured.rounds_taken,
            "rounds_disturbed": measured.rounds_disturbed,
+           "evidence": [dataclasses.asdict(e) for e in measured.evidence],
            "samples": {name: dataclasses.asdict(s)
                        for name, s in samples.items()}}
     return row

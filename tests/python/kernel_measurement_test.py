@@ -214,8 +214,8 @@ class Rounds(unittest.TestCase):
         verdicts = iter(verdicts)
         seen = []
 
-        def judge(*evidence):
-            seen.append(evidence)
+        def judge(evidence, threads):
+            seen.append((evidence, threads))
             return next(verdicts)
 
         calls = {"a": lambda: None, "b": lambda: sum(range(10))}
@@ -226,9 +226,11 @@ class Rounds(unittest.TestCase):
         self.assertEqual(list(result.samples), ["a", "b"])
         for s in result.samples.values():
             self.assertEqual((len(s.seconds), len(s.preemptions)), (4, 4))
-        for losses, others, witness, threads in seen:
-            self.assertEqual((len(losses), witness, threads), (2, 0.99, 1))
-            self.assertTrue(0 <= others <= 1)
+        self.assertEqual(result.evidence, [evidence for evidence, _ in seen])
+        for evidence, threads in seen:
+            self.assertEqual((evidence.witness, threads), (0.99, 1))
+            self.assertTrue(0 <= evidence.others <= 1)
+            self.assertTrue(0 <= evidence.most_lost <= 1)
 
     def test_disturbed_rounds_are_taken_again(self):
         result, _ = self.measure(["slow", None, "slow", None, None, None])
@@ -239,16 +241,19 @@ class Rounds(unittest.TestCase):
         self.assertEqual(len(result.samples["b"].seconds), 12)
 
     def test_what_disturbs(self):
-        judge = disturbance.judge
-        self.assertIsNone(judge([0, 0.01], 0.0, 0.99, 1))
-        self.assertEqual(judge([0, 0.03], 0.0, 0.99, 1), "preempted")
-        self.assertEqual(judge([0, 0], 0.0, 0.8, 1), "slow")
+        def judge(lost, others, witness, threads):
+            return disturbance.judge(
+                disturbance.Evidence(lost, others, witness), threads)
+
+        self.assertIsNone(judge(0.01, 0.0, 0.99, 1))
+        self.assertEqual(judge(0.03, 0.0, 0.99, 1), "preempted")
+        self.assertEqual(judge(0, 0.0, 0.8, 1), "slow")
         # Threads of one function wait for each other, so time off the cores
         # says nothing; that of others does.
-        self.assertIsNone(judge([0.5, 0.2], 0.04, 0.99, 2))
-        self.assertEqual(judge([0.5, 0.2], 0.06, 0.99, 2), "others")
-        self.assertEqual(judge([0.5, 0.2], 0.0, 0.5, 2), "slow")
-        self.assertIsNone(judge([0], 0, None, 1))
+        self.assertIsNone(judge(0.5, 0.04, 0.99, 2))
+        self.assertEqual(judge(0.5, 0.06, 0.99, 2), "others")
+        self.assertEqual(judge(0.5, 0.0, 0.5, 2), "slow")
+        self.assertIsNone(judge(0, 0, None, 1))
 
     def test_what_others_had_of_the_cores(self):
         tick = disturbance.TICK_SECONDS
