@@ -10,14 +10,57 @@
 #include "base/status_macros.h"
 #include "bench/corpus.h"
 #include "bench/kernel_suite.h"
+#include "hlo/text/printer.h"
+#include "loops/lowering/lowering.h"
+#include "loops/schedules/default_schedule.h"
+#include "loops/transforms/script.h"
 
 namespace hone::bench {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-// The results of one optimizer.
+// How winners are confirmed (tuning/run_tuning.cc, tuning/tasks/kernel*.cc).
+constexpr size_t kFinalists = 3;
+constexpr int32_t kConfirmingPairs = 31;
+
+constexpr const char* kSame = "same code";
+
+// Returns the ratio that a search would publish whose finalists are all the
+// default schedule: what of a search's gain is luck.
+absl::StatusOr<double> RatioOfSame(const hlo::Module& module, int32_t threads,
+                                   uint64_t seed,
+                                   backends::KernelMeasurer& measurer) {
+  HONE_ASSIGN_OR_RETURN(const loops::Program program,
+                        loops::LowerToProgram(module));
+  loops::Machine machine = backends::DetectHost().machine;
+  machine.threads = threads;
+  backends::KernelRequest request;
+  request.module = hlo::PrintModule(module);
+  request.baseline_script =
+      loops::PrintScript(loops::DefaultSchedule(program, machine));
+  request.candidate_scripts.assign(kFinalists, request.baseline_script);
+  request.threads = threads;
+  request.seed = seed + 1;
+  request.pairs = kConfirmingPairs;
+  request.fresh_process = true;
+  HONE_ASSIGN_OR_RETURN(
+      const backends::KernelReport report,
+      measurer.Measure(request, backends::HostDevice().fingerprint,
+                       /*stop=*/nullptr));
+  double best = 1;
+  for (const backends::KernelTiming& timing : report.candidates) {
+    if (timing.outcome != space::Outcome::kOk) {
+      return absl::InternalError(timing.message);
+    }
+    if (timing.ratio_high < 1) best = std::min(best, timing.ratio);
+  }
+  return best;
+}
+
+// The results of one optimizer, or of no search at all.
 struct SearchResults {
+  std::string name;
   // For each seed, the geometric mean over kernels of best / default time.
   std::vector<double> by_seed;
   int64_t improved = 0;
@@ -31,7 +74,12 @@ class KernelSearchesRun {
       : options_(options),
         names_(names),
         out_(out),
-        results_(options.optimizers.size()) {}
+        results_(options.optimizers.size() + 1) {
+    for (size_t i = 0; i < options.optimizers.size(); ++i) {
+      results_[i].name = options.optimizers[i];
+    }
+    results_.back().name = kSame;
+  }
 
   // Tunes every kernel with every optimizer.
   absl::Status TuneAll(int32_t seed) {
@@ -40,7 +88,7 @@ class KernelSearchesRun {
       HONE_ASSIGN_OR_RETURN(const hlo::Module module,
                             ReadKernel(options_.suite, name));
       out_ << absl::StrFormat("seed %d, %-24s", seed, name);
-      for (size_t i = 0; i < results_.size(); ++i) {
+      for (size_t i = 0; i < options_.optimizers.size(); ++i) {
         const std::string& optimizer = options_.optimizers[i];
         HONE_ASSIGN_OR_RETURN(const storage::Record record,
                               TuneKernel(module,
@@ -62,7 +110,13 @@ class KernelSearchesRun {
                             {"trials", record.trials},
                             {"seconds", record.seconds}});
       }
-      out_ << "\n";
+      HONE_ASSIGN_OR_RETURN(
+          const double same,
+          RatioOfSame(module, options_.threads, static_cast<uint64_t>(seed),
+                      measurer_));
+      out_ << absl::StrFormat("  %s %.3f\n", kSame, same) << std::flush;
+      ratios.back().push_back(same);
+      if (same < 1) ++results_.back().improved;
     }
     for (size_t i = 0; i < results_.size(); ++i) {
       results_[i].by_seed.push_back(GeometricMean(ratios[i]));
@@ -78,17 +132,16 @@ class KernelSearchesRun {
         names_.size(), options_.trials, "search", "mean", "best", "worst",
         "improved", "s per tuning");
     Json summary = Json::array();
-    for (size_t i = 0; i < results_.size(); ++i) {
-      const SearchResults& r = results_[i];
+    for (const SearchResults& r : results_) {
       const size_t tunings = names_.size() * r.by_seed.size();
       const double ratio = GeometricMean(r.by_seed);
       const double seconds = r.seconds / static_cast<double>(tunings);
       const auto [best, worst] =
           std::minmax_element(r.by_seed.begin(), r.by_seed.end());
       out_ << absl::StrFormat("%-12s %8.3f %8.3f %8.3f %6d/%-3d %12.1f\n",
-                              options_.optimizers[i], ratio, *best, *worst,
-                              r.improved, tunings, seconds);
-      summary.push_back({{"optimizer", options_.optimizers[i]},
+                              r.name, ratio, *best, *worst, r.improved, tunings,
+                              seconds);
+      summary.push_back({{"optimizer", r.name},
                          {"ratio_by_seed", r.by_seed},
                          {"ratio", ratio},
                          {"improved", r.improved},

@@ -29,8 +29,9 @@ struct KernelSearchesOptions {
 };
 
 // Compares searches for kernel schedules at equal budgets, by the ratio of best
-// to default time as confirmed in a fresh process. Measures in child processes
-// of `hone`, so the caller must be that program.
+// to default time as confirmed in a fresh process, and with what the same
+// confirmation makes of the default schedule itself. Measures in child
+// processes of `hone`, so the caller must be that program.
 absl::StatusOr<nlohmann::ordered_json> RunKernelSearchesBench(
     const KernelSearchesOptions& options, std::ostream& out);
 
