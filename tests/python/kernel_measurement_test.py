@@ -371,6 +371,15 @@ class Table(unittest.TestCase):
         self.assertEqual(kernel_rows.findings(rows, self.calibration)[0],
                          "2 of 3 rows undisturbed; the others are in no mean.")
 
+    def test_means_stand_without_outliers_too(self):
+        rows = [table_row("a", xla_hone=(2.0, 1.9, 2.1)),
+                table_row("depthwise3x3_b", xla_hone=(50.0, 49.0, 51.0))]
+        self.assertEqual(self.summary(rows, "xla/hone")["geometric mean"],
+                         "10.000")
+        line = self.summary(rows, "xla/hone without depthwise")
+        self.assertEqual((line["geometric mean"], line["rows"]),
+                         ("2.000", "1 of 2"))
+
     def test_without_undisturbed_rows_there_are_no_means(self):
         rows = [table_row("a", True, torch_hone=(2.0, 1.9, 2.1))]
         self.assertEqual(len(kernel_rows.summarize(rows)), 1)
