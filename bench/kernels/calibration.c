@@ -89,7 +89,7 @@ void write_memory(const void* source, void* target, int64_t read,
   }
 }
 
-/* Of as many bytes read as written. */
+/* Copies `written` bytes; `read` is the same. */
 void copy_memory(const void* source, void* target, int64_t read,
                  int64_t written, int64_t repeats) {
   (void)read;
@@ -133,7 +133,7 @@ void mixed_memory(const void* source, void* target, int64_t read,
   keep(a + b + c + d);
 }
 
-/* The library's functions, which go past the caches where that is faster. */
+/* Uses the library's functions, which bypass the caches if that is faster. */
 void copy_by_library(const void* source, void* target, int64_t read,
                      int64_t written, int64_t repeats) {
   (void)read;
@@ -152,8 +152,8 @@ void write_by_library(const void* source, void* target, int64_t read,
   }
 }
 
-/* exp of the floats of `source` by range reduction and a polynomial of degree
- * 5, about the least that a float32 transcendental costs. */
+/* Writes exp of the floats of `source` by range reduction and a polynomial of
+ * degree 5, about the least that a float32 transcendental costs. */
 void exponential(const void* source, void* target, int64_t read,
                  int64_t written, int64_t repeats) {
   (void)read;
@@ -181,7 +181,7 @@ enum { kMostThreads = 64, kMostSlices = 16 };
 
 int32_t most_slices(void) { return kMostSlices; }
 
-/* What the threads of one call of time_loop share. */
+/* State that the threads of one call of time_loop share. */
 struct Team {
   int32_t threads, slices;
   atomic_int arrived; /* At all barriers so far. */

@@ -32,7 +32,7 @@ import peers
 SLICES, SLICE_SECONDS = 12, 1e-3
 SAMPLES, MOST_SAMPLES = 10, 60
 BETTER = 1.005
-# Of the witness, which runs once in a round.
+# The length of the witness, which runs once in a round.
 WITNESS_SECONDS = 2e-3
 LEAST_BYTES = 64  # of an array of one thread
 # The largest array that is calibrated: larger ones are in memory likewise.
@@ -45,8 +45,8 @@ TRIES = 3
 
 
 def check_scaling(one, many, threads):
-    """What is wrong with the rate of `threads` threads beside one's, each on
-    arrays of the same size; None if nothing is."""
+    """Returns a message if the rate of `threads` threads cannot be right beside
+    that of one, each on arrays of the same size; otherwise None."""
     scaling = many / one
     if scaling < LEAST_SCALING:
         return f"{threads} threads have {scaling:.2f} times the rate of one"
@@ -57,9 +57,9 @@ def check_scaling(one, many, threads):
 
 
 def checked_rate(measure, threads, least=0.0):
-    """(rate, None) of measure(threads) as check_scaling allows it beside
-    measure(1), or (None, what is wrong). Each side is the best of its tries,
-    and `least` at least."""
+    """Returns (measure(threads), None) if check_scaling accepts that beside
+    measure(1), otherwise (None, its message). Each side is the best of its
+    tries, and the first at least `least`."""
     one, many = 0.0, least
     problem = None
     for _ in range(TRIES):
@@ -74,8 +74,8 @@ def checked_rate(measure, threads, least=0.0):
 
 
 def best_of_samples(sample):
-    """The largest of what sample() gives until SAMPLES in a row were not BETTER
-    times what was the largest before, and at most MOST_SAMPLES."""
+    """Returns the largest value of sample(). Stops once SAMPLES values in a row
+    were below BETTER times the largest before, or after MOST_SAMPLES."""
     best, since = 0.0, 0
     for _ in range(MOST_SAMPLES):
         value = sample()
@@ -102,8 +102,8 @@ def _build():
 
 
 class Calibration:
-    """Measured when asked for, and remembered. `cores`: those of the threads;
-    by default of this process."""
+    """Rates of loops on this machine, each measured when it is first asked for.
+    Thread i runs on cores[i], by default the cores of this process."""
 
     def __init__(self, threads, cores=None):
         self.threads = threads
@@ -123,21 +123,21 @@ class Calibration:
         return 24 * self.library.vector_floats()
 
     def _units(self, loop, read, written):
-        """Of what a repeat of `loop` does: flops, exponentials or bytes."""
+        """Returns the flops, exponentials or bytes of a repeat of `loop`."""
         if loop == "multiply_add":
             return self._flops_of_a_repeat()
         return written // 4 if loop == "exponential" else read + written
 
     def rate(self, loop, read=0, written=0):
-        """Units per second of all threads that each run `loop` on so many bytes
-        again and again; None if it failed the check."""
+        """Returns units per second of all threads, each of which runs `loop` on
+        so many bytes again and again; None if the rate failed the check."""
         key = (loop, read, written)
         if key not in self._rates:
             self._measure(key)
         return self._rates[key]
 
     def _measure(self, key):
-        """Measures, or measures again."""
+        """Measures a rate, or measures it again."""
         units = self._units(*key)
         rate, problem = checked_rate(
             lambda threads: self._rate(threads, units * threads, *key),
@@ -156,9 +156,9 @@ class Calibration:
         return self.rate("exponential", EXPONENTIAL_BYTES, EXPONENTIAL_BYTES)
 
     def witness(self):
-        """The rate of multiply-adds now, as a share of the peak: 1 less what
-        other processes, the host and lower clocks take from the cores. With
-        every thread on a core of its own it never waits for itself."""
+        """Returns the rate of multiply-adds now, as a share of the peak. Other
+        processes, the host and lower clocks reduce it; the threads do not, as
+        each has a core of its own."""
         if not self.peak_flops:
             return None
         if self._witness_repeats is None:
@@ -170,7 +170,8 @@ class Calibration:
                 self._witness_repeats / seconds / self.peak_flops)
 
     def _arrays(self, threads, read, written):
-        """Pointers to arrays of at least so many bytes, for each thread."""
+        """Returns pointers to arrays of at least so many bytes, one array for
+        each thread: the sources and the targets."""
         least = max(read, written, LEAST_BYTES)
         if (len(self._buffers) < threads or
                 self._buffers[0][0].nbytes < least):
@@ -184,7 +185,7 @@ class Calibration:
             for i in range(2)]
 
     def _seconds(self, loop, threads, read, written, repeats, slices=SLICES):
-        """Of the shortest of `slices` of so many repeats."""
+        """Returns the time of the shortest of `slices` of so many repeats."""
         sources, targets = self._arrays(threads, read, written)
         pinned = ctypes.c_int32()
         seconds = self.library.time_loop(
@@ -199,7 +200,7 @@ class Calibration:
         return seconds
 
     def _rate(self, threads, units, *key):
-        """`units` over the time that threads take for a repeat."""
+        """Returns `units`, the work of a repeat, over its time."""
         repeats = 1
         while True:
             took = self._seconds(key[0], threads, *key[1:], repeats, slices=3)
@@ -211,8 +212,8 @@ class Calibration:
             key[0], threads, *key[1:], repeats))
 
     def _memory_loops(self, read, written):
-        """Ways to read and write so many bytes in total: tuples of a part's
-        bytes and of the keys of loops that do it."""
+        """Returns ways to read and write so many bytes in total. A way is a
+        list of parts: their bytes, and the keys of loops that move them."""
         def each(total):
             size = -(-int(total) // self.threads)
             return min(max(size, LEAST_BYTES), MOST_BYTES) // 64 * 64
@@ -234,9 +235,9 @@ class Calibration:
         return [parts, mixed]
 
     def memory_seconds(self, read, written):
-        """The least time of a way to read and write so many bytes in total;
-        None if all failed the check. Arrays are as large as the kernel's, so
-        what fits a cache is at the cache's speed."""
+        """Returns the least time in which loops read and write so many bytes in
+        total; None if all failed the check. Their arrays are as large as the
+        kernel's, so what fits a cache is at the cache's speed."""
         def seconds(amount, keys):
             rate = max(self.rate(*key) or 0.0 for key in keys)
             return amount / rate if rate else math.inf
@@ -246,7 +247,7 @@ class Calibration:
         return None if math.isinf(least) else least
 
     def _bounds(self, kernel):
-        """{name: seconds} of a kernel, None where there is no rate."""
+        """Returns {name: seconds} of a kernel, None where there is no rate."""
         bounds = {"memory": self.memory_seconds(kernel.bytes_in(),
                                                 kernel.bytes_out())}
         for amount, rate, name in (
@@ -269,10 +270,11 @@ class Calibration:
                     self._measure(key)
 
     def roofline(self, kernel, least_seconds=math.inf):
-        """(seconds, "memory" | "flops" | "transcendentals"): the largest of
-        three bounds; None if one failed its check. Memory: `bytes_in` read and
-        `bytes_out` written once. `least_seconds`: what the kernel took; if that
-        is less, what bounds it is measured again."""
+        """Returns the largest of three bounds, (seconds, "memory" | "flops" |
+        "transcendentals"); None if one failed its check. Memory: `bytes_in`
+        read and `bytes_out` written once. If the kernel took only
+        `least_seconds`, less than the bound, the rate of the bound is measured
+        again."""
         for remaining in reversed(range(TRIES + 1)):
             bounds = self._bounds(kernel)
             if None in bounds.values():

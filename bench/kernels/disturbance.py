@@ -1,4 +1,5 @@
-"""What takes the cores from the functions that are timed, round by round.
+"""Tells, round by round, whether something else took the cores from the
+functions that are timed.
 
 A round is judged as a whole, by the same rules whatever it times:
 
@@ -31,16 +32,16 @@ STAT = pathlib.Path("/proc/stat")
 
 @dataclasses.dataclass(frozen=True)
 class Reading:
-    """Of clocks that go on: seconds, of this process on all cores, and of
-    `cores` without work."""
+    """Clocks: seconds since some time, seconds of this process on any core, and
+    seconds without work of the cores."""
     wall: float
     process: float
     idle: float
 
 
 def idle_seconds(stat, cores):
-    """Of `cores`, in the text of /proc/stat: without work, or waiting for a
-    disk meanwhile."""
+    """Returns the time that `cores` were without work, be it waiting for a
+    disk, from the text of /proc/stat."""
     names = {f"cpu{core}" for core in cores}
     ticks = sum(int(fields[4]) + int(fields[5])
                 for fields in map(str.split, stat.splitlines())
@@ -55,12 +56,13 @@ def read(cores):
 
 
 def lost_share(wall, process):
-    """Of a sample on one core."""
+    """Returns the share of a sample in which the process had no core."""
     return max(0.0, 1 - process / wall)
 
 
 def share_of_others(before, after, cores):
-    """Of all cores between two readings, less what ticks leave open."""
+    """Returns the share of all cores that other processes, or the host, had
+    between two readings; what the length of ticks leaves open is not theirs."""
     total = (after.wall - before.wall) * cores
     others = (total - (after.process - before.process) -
               (after.idle - before.idle) - TICK_SECONDS * cores)
@@ -69,14 +71,14 @@ def share_of_others(before, after, cores):
 
 @dataclasses.dataclass(frozen=True)
 class Evidence:
-    """Of one round."""
+    """Measurements of a round that say whether it was disturbed."""
     most_lost: float  # the largest lost_share of its samples
     others: float  # share_of_others
     witness: float | None  # a share of the peak; None where there is none
 
 
 def judge(evidence, threads):
-    """Why a round is disturbed, in a word, or None."""
+    """Returns the reason why a round is disturbed, in a word, or None."""
     if threads == 1 and evidence.most_lost > MOST_LOST:
         return "preempted"
     if threads > 1 and evidence.others > MOST_LOST_BY_ALL:
@@ -87,5 +89,6 @@ def judge(evidence, threads):
 
 
 def preemptions():
-    """Of all threads of this process so far, by its own threads too."""
+    """Counts the preemptions of all threads of this process so far, those by
+    its own threads included."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw

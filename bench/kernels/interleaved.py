@@ -141,7 +141,8 @@ def _sample(call, calls):
 
 
 def _take_round(calls, counts, order, threads, sample_seconds):
-    """{name: Sample}, in the order of `calls`."""
+    """Samples every function once, in `order`. Returns {name: Sample} in the
+    order of `calls`."""
     samples = {}
     for name in order:
         # Brings the caches and the pool into the state of a loop.
@@ -157,8 +158,8 @@ def _take_round(calls, counts, order, threads, sample_seconds):
 
 def measure(calls, rounds, threads, seed, witness=None,
             judge=disturbance.judge):
-    """Measurement of {name: function}, of `rounds` rounds where that many are
-    undisturbed; `rounds` is even. `witness`: Calibration.witness."""
+    """Times {name: function} in `rounds` undisturbed rounds, if that many can
+    be had; `rounds` is even. `witness`: Calibration.witness."""
     sample_seconds = SAMPLE_SECONDS if threads == 1 else SAMPLE_SECONDS_OF_POOL
     counts = {name: max(1, round(sample_seconds / warm_up(call)))
               for name, call in calls.items()}
@@ -190,9 +191,9 @@ def measure(calls, rounds, threads, seed, witness=None,
 
 
 def _rank(count):
-    """The largest k for which the k-th smallest and k-th largest of `count`
-    numbers hold their median between them with CONFIDENCE; 0 if there is none.
-    """
+    """Returns the largest k for which the k-th smallest and k-th largest of
+    `count` numbers have their median between them with CONFIDENCE; 0 if there
+    is none."""
     tail, k = 0.0, 0
     while k < count / 2:
         tail += math.comb(count, k) / 2**count
@@ -203,8 +204,9 @@ def _rank(count):
 
 
 def ratio(numerators, denominators):
-    """(median, lower, upper) of the paired ratios. The interval has at least
-    CONFIDENCE; of fewer than LEAST_ROUNDS it is the range, which has less."""
+    """Returns (median, lower, upper) of the paired ratios. The interval has at
+    least CONFIDENCE; of fewer than LEAST_ROUNDS it is the range, which has
+    less."""
     ratios = sorted(np.array(numerators) / np.array(denominators))
     rank = max(_rank(len(ratios)), 1)
     return (float(statistics.median(ratios)), float(ratios[rank - 1]),
@@ -212,9 +214,9 @@ def ratio(numerators, denominators):
 
 
 def compare(ratio_of_two, ratio_of_same):
-    """1 if the first ratio is significantly above 1, -1 if below, else 0: its
-    whole interval is beyond 1 and beyond the interval that a function has with
-    itself in the same rounds."""
+    """Returns 1 if the first ratio is significantly above 1, -1 if below, else
+    0. Significant: its whole interval is beyond 1, and beyond the interval that
+    a function has with itself in the same rounds."""
     _, lower, upper = ratio_of_two
     _, same_lower, same_upper = ratio_of_same
     if lower > max(1.0, same_upper):

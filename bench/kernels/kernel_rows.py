@@ -29,7 +29,7 @@ import peers
 OVERHEAD_MATTERS_US = 100
 SEED = 1
 
-# Of columns: the families whose times are divided. `tuned/default` below 1
+# The two families whose times each column divides. `tuned/default` below 1
 # means that tuning helped; elsewhere above 1 means that Hone is faster.
 RATIOS = {"torch/hone": ("torch", "hone+"), "out/hone": ("torch=", "hone"),
           "xla/hone": ("xla", "hone+"), "torch/tuned": ("torch", "tuned+"),
@@ -146,14 +146,14 @@ class Timer:
 
 
 def least_seconds(row):
-    """Of Hone, by median; inf without one."""
+    """Returns the least time of Hone's, by median; inf without one."""
     return min((row["us"][family] * 1e-6 for family in ("hone", "tuned")
                 if family in row["us"]), default=math.inf)
 
 
 def copy_default(row):
-    """Fills in what `tuned` is where it is the default schedule: timing the
-    same code again would show noise only."""
+    """Fills in the figures of `tuned` where it is the default schedule: timing
+    the same code again would show noise only."""
     for name in ("torch", "out", "xla"):
         if f"{name}/hone" in row:
             row[f"{name}/tuned"] = row[f"{name}/hone"]
@@ -163,8 +163,8 @@ def copy_default(row):
 
 
 def verdict(row, name):
-    """1, -1 or 0 as interleaved.compare has it; 0 for a disturbed row, and
-    without a Hone to compare with itself."""
+    """Returns 1, -1 or 0 as interleaved.compare does; 0 for a disturbed row,
+    and without a Hone to compare with itself."""
     if row["disturbed"] or name not in row or SAME not in row:
         return 0
     return interleaved.compare(row[name], row[SAME])
@@ -214,7 +214,8 @@ def print_header(document, calibration):
 
 
 def roofline_percent(row):
-    """Of the fastest of Hone's times; None without a roofline or a Hone."""
+    """Returns the roofline in percent of the least time of Hone's; None without
+    a roofline or a Hone."""
     least_us = least_seconds(row) * 1e6
     if math.isinf(least_us) or not row["roofline_us"]:
         return None
@@ -222,7 +223,7 @@ def roofline_percent(row):
 
 
 def format_row(row):
-    """The cells of a line of the table."""
+    """Returns the cells of a line of the table."""
     def time(family):
         us = row["us"].get(family)
         if us is None:
@@ -246,7 +247,7 @@ def format_row(row):
 
 
 def summarize(rows):
-    """The summary as lines of cells, the first the headings."""
+    """Returns the summary as lines of cells, the first the headings."""
     undisturbed = [row for row in rows if not row["disturbed"]]
     lines = [["ratio", "rows", "geometric mean", "median", "least", "most",
               "significantly above 1", "significantly below 1"]]
@@ -275,7 +276,8 @@ def summarize(rows):
 
 
 def findings(rows, calibration):
-    """What the summary must not leave unsaid, a sentence each."""
+    """Returns sentences that must stand beside the summary: the number of rows
+    in it, slower tuned kernels, and faults of the calibration."""
     undisturbed = [row for row in rows if not row["disturbed"]]
     said = [f"{len(undisturbed)} of {len(rows)} rows undisturbed; the others "
             f"are in no mean."]

@@ -113,11 +113,11 @@ def _convolutions(compute):
                        memory_format=torch.channels_last)), _nhwc))
 
 
-# What writes to memory that is there: `into` of Expression.
+# Values of Expression.into, which write to memory that is there.
 
 
 def _with_out(function, *positional, **named):
-    """Of a function that takes `out`."""
+    """Makes an `into` of a function that takes `out`."""
     def into(result, *inputs):
         return functools.partial(function, *inputs, *positional, **named,
                                  out=result)
@@ -333,7 +333,7 @@ def _torch_peer(family, expression, call):
 
 
 def torch_peers(kernel, inputs):
-    """Of both families; "torch=" as far as there are any."""
+    """Returns the peers of family "torch" and, if there are any, "torch="."""
     peers = []
     for expression in EXPRESSIONS[kernel.torch]:
         def prepare():
@@ -371,7 +371,7 @@ def xla_peer(kernel, inputs):
 
 
 def load_entry(path, threads):
-    """`hone_entry` of the shared object `path`."""
+    """Returns `hone_entry` of the shared object `path`."""
     library = ctypes.CDLL(str(path))
     if hasattr(library, "hone_kernel_set_threads"):
         library.hone_kernel_set_threads(ctypes.c_int32(threads))
@@ -380,7 +380,7 @@ def load_entry(path, threads):
 
 
 def hone_peer(family, kernel, inputs, entry):
-    """Results go to memory that is allocated once."""
+    """Makes a peer whose results go to memory that is allocated once."""
     results = [aligned_empty(shape, i + len(inputs))
                for i, shape in enumerate(kernel.result_shapes())]
     call = bind_entry(entry, inputs, results)
@@ -393,8 +393,8 @@ def hone_peer(family, kernel, inputs, entry):
 
 
 def allocating_hone_peer(family, kernel, inputs, entry):
-    """Results are new tensors at each call, so from PyTorch's allocator;
-    temporaries are in memory that the shared object keeps."""
+    """Makes a peer whose results are new tensors at each call, from PyTorch's
+    allocator; temporaries are in memory that the shared object keeps."""
     call = bind_allocating_entry(entry, inputs, kernel.result_shapes())
     return Peer(family, "hone_entry, torch.empty", call,
                 lambda: [r.numpy() for r in call()])
@@ -405,7 +405,7 @@ def _pointers(arrays):
 
 
 def bind_allocating_entry(entry, inputs, shapes):
-    """As bind_entry, but each call returns new results."""
+    """Makes a call without arguments that returns new results each time."""
     entry.restype = None
     arguments = _pointers(inputs)
     outputs = (ctypes.c_void_p * len(shapes))()
