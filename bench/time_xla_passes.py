@@ -139,8 +139,8 @@ def compile_on_request(module):
     """The child: compiles the module for every line on stdin."""
     sys.path.insert(0, str(ROOT / "tools"))
     import zstandard
-    from compare_on_xla import Runner, fill_elided_constants
     from jax.extend import xla
+    from xla_runner import Runner, fill_elided_constants
 
     reached = []
 

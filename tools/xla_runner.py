@@ -1,6 +1,6 @@
 """Compiles and runs HLO text on the real XLA:CPU, and compares results.
 
-Shared by compare_on_xla.py and tests/python/xla_judge.py, so that one rule
+Shared by examine_on_xla.py and tests/python/xla_judge.py, so that one rule
 decides which results are equal. Importing this does not import jax: callers may
 set the environment variables that XLA reads before they make a Runner.
 """
@@ -40,14 +40,17 @@ class Runner:
     def parse(self, text):
         return self._hlo.hlo_module_from_text(text)
 
-    def compile(self, text, partitions=1):
+    def compile(self, text, partitions=1, debug_options=None):
         """Parses, verifies and compiles a module for the first `partitions`
-        devices; raises XLA's errors."""
+        devices; raises XLA's errors. `debug_options`: values of XLA's
+        DebugOptions by field."""
         options = self._xla_client.CompileOptions()
         options.num_partitions = partitions
         build = options.executable_build_options
         build.num_partitions = partitions
         build.use_spmd_partitioning = partitions > 1
+        for name, value in (debug_options or {}).items():
+            setattr(build.debug_options, name, value)
         if partitions > 1:
             build.device_assignment = self._xla_client.DeviceAssignment.create(
                 np.arange(partitions).reshape(1, partitions))
@@ -66,6 +69,18 @@ class Runner:
 
     def run(self, executable, buffers):
         return [np.asarray(a) for a in executable.execute(buffers)]
+
+
+def fill_elided_constants(text):
+    """Gives constants whose values the text leaves out the same values in every
+    module: small integers that depend on the shape alone. (XLA would make up
+    other ones at every read.)"""
+    def fill(match):
+        dims = [int(d) for d in match[2].split(",")]
+        values = np.arange(np.prod(dims)).reshape(dims) % 8
+        return match[1] + str(values.tolist()).replace(
+            "[", "{").replace("]", "}") + ")"
+    return re.sub(r"( = s32\[([0-9,]+)\]\S* constant\(){\.\.\.}\)", fill, text)
 
 
 def parameter_shapes(text):
@@ -121,13 +136,22 @@ def numbers(array):
     return array.astype(np.float64) if "float" in kind else None
 
 
+def nan_fraction(outputs):
+    total = sum(o.size for o in outputs)
+    bad = sum(int(np.isnan(o.astype(np.float64)).sum()) for o in outputs
+              if o.dtype != np.bool_)
+    return bad / max(total, 1)
+
+
 def error(a, b):
     """The largest error of an element, relative to the larger of the element's
     magnitude and the root mean square of `a`; infinite if a NaN or an infinity
     is on one side only, or if integers differ."""
+    if np.array_equal(a, b):  # much faster than what follows
+        return 0.0
     x, y = numbers(a), numbers(b)
     if x is None:
-        return 0.0 if np.array_equal(a, b) else np.inf
+        return np.inf
     same = (x == y) | (np.isnan(x) & np.isnan(y))
     with np.errstate(invalid="ignore"):
         same |= np.abs(x - y) < SMALLEST_NORMAL

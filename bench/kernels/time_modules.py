@@ -14,7 +14,7 @@ small numbers take their place. --objects keeps the shared objects.
 
 Results are equal when each output's largest error, relative to the larger of
 the element's magnitude and the output's root mean square, is at most the
-tolerance of its type (tools/compare_on_xla.py), or at most ROUNDING times what
+tolerance of its type (tools/xla_runner.py), or at most ROUNDING times what
 XLA's own result changes by when the inputs move by some units in the last
 place: such outputs are nothing but rounding (the gradient of a bias in front of
 a normalization). `error` is the largest; `r` marks modules with an
@@ -87,7 +87,7 @@ def read_module(path):
     if path.suffix == ".zst":
         data = zstandard.decompress(data)
     name = path.name.removesuffix(".zst").removesuffix(".hlo")
-    return Module(name, compare_on_xla.fill_elided_constants(data.decode()))
+    return Module(name, xla_runner.fill_elided_constants(data.decode()))
 
 
 def read_corpus():
@@ -140,13 +140,13 @@ class OnXla:
         self._executable = runner.compile(text)
         self.compile_seconds = time.perf_counter() - start
         self._runner = runner
-        shapes = compare_on_xla.parameter_shapes(text)
+        shapes = xla_runner.parameter_shapes(text)
         for positive in (False, True):
-            self.arguments = compare_on_xla.make_arguments(
+            self.arguments = xla_runner.make_arguments(
                 shapes, SEED, positive)
             self._buffers = runner.put(self.arguments)
             self.expected = runner.run(self._executable, self._buffers)
-            if compare_on_xla.nan_fraction(self.expected) <= 0.1:
+            if xla_runner.nan_fraction(self.expected) <= 0.1:
                 break
 
     def call(self):
@@ -167,17 +167,17 @@ class OnXla:
 
         moved = self._runner.run(self._executable, self._runner.put(
             [move(a) for a in self.arguments]))
-        return [compare_on_xla.error(a, b)
+        return [xla_runner.error(a, b)
                 for a, b in zip(self.expected, moved)]
 
 
 def compare(xla, results):
     """`equal`, the largest `error` and its `output`, and the outputs that only
     rounding explains."""
-    errors = [compare_on_xla.error(a, b)
+    errors = [xla_runner.error(a, b)
               for a, b in zip(xla.expected, results)]
     large = [i for i, a in enumerate(xla.expected)
-             if not errors[i] <= compare_on_xla.TOLERANCE.get(str(a.dtype), 0)]
+             if not errors[i] <= xla_runner.TOLERANCE.get(str(a.dtype), 0)]
     changes = xla.rounding() if large else []
     worst = max(range(len(errors)), key=errors.__getitem__, default=None)
     return {"equal": all(errors[i] <= ROUNDING * changes[i] for i in large),
@@ -255,7 +255,7 @@ def print_summary(rows):
 
 
 def run(args, modules, folder, document):
-    runner = compare_on_xla.Runner()
+    runner = xla_runner.Runner()
     for number, module in enumerate(modules, 1):
         print(f"[{number}/{len(modules)}] {module.name}", file=sys.stderr)
         row = examine(runner, module, args, folder)
@@ -272,14 +272,14 @@ def main():
     cores = time_peers.pin(args.threads)
 
     # Only now, with the environment that the libraries read.
-    global compare_on_xla, interleaved, jax, np, zstandard
+    global interleaved, jax, np, xla_runner, zstandard
     sys.path.insert(0, str(ROOT / "tools"))
     import jax
     import numpy as np
     import zstandard
     jax.config.update("jax_cpu_enable_async_dispatch", False)
-    import compare_on_xla
     import interleaved
+    import xla_runner
 
     modules = ([read_module(path) for path in args.files] if args.files
                else read_corpus())
