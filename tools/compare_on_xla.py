@@ -1,242 +1,220 @@
 #!/usr/bin/env python3
 """Compares modules with their rewritten forms on the real XLA:CPU.
 
-Usage: tools/compare_on_xla.py --corpus bench/data/corpus --tuned DIR
-           [--only REGEX] [--time ROUNDS] [--json OUT]
+Usage: tools/compare_on_xla.py --corpus bench/data/corpus
+           --tuned [NAME=]DIR [--tuned NAME=DIR]... [--only REGEX]
+           [--time ROUNDS] [--json OUT [--resume]] [--fail-on-peak]
 
-For every DIR/NAME.hlo it compiles NAME of the corpus and the rewritten module,
-runs both on the same seeded inputs and compares every output. A module passes
-when each output's largest error, relative to the larger of the element's
-magnitude and the output's root mean square, is at most the tolerance of its
-type (TOLERANCE in xla_runner.py). Exit status 1 when any module fails.
+For every DIR/MODULE.hlo it compiles MODULE of the corpus and the rewritten
+module, runs both on the same seeded inputs and compares every output. Several
+--tuned stand side by side: each then needs a NAME, and the same modules in its
+DIR. Two forms are equal when each output's largest error, relative to the
+larger of the element's magnitude and the output's root mean square, is at most
+the tolerance of its type (TOLERANCE in xla_runner.py).
 
---time ROUNDS also measures run time, of equal modules only: at most ROUNDS
-pairs of the original (A) and the rewritten module (B), one right after the
-other, A B and B A by turns, on the same device buffers, after a warm-up. A
-sample is as many calls as take SAMPLE_SECONDS, and at least one. `speedup` is
-the median of the pairs' A / B, above 1 when the rewritten module is faster;
-`aa` is the same with a second compilation of the original in place of B,
-interleaved with the first: its distance from 1 is the noise. A module gets
-MODULE_SECONDS, but at least MIN_PAIRS pairs (fewer only if ROUNDS is). A module
-whose speedup is below CONFIRM_BELOW is measured once more, with twice the pairs
-and twice the time; the second measurement replaces the first whatever it says,
-and the first is kept in the JSON (`first`) and marked with a `*`. As only low
-figures are measured again, the final lines also give the geometric mean of the
-first measurements.
+The tables, in Markdown, have for the original and each rewritten form, with
+tuned / original in parentheses (xla_metrics.py):
+  XLA's ops           `ops` of what XLA leaves just before layout assignment
+  final instructions  of the entry computation that XLA generates code from
+  final fusions       of that computation
+  MB accessed, Mflop  XLA's cost analysis
+  peak MB             arguments, outputs and temporaries; `!` marks one more
+                      than 2 % above the original's
+
+--time ROUNDS also measures run time where all forms are equal: ROUNDS rounds,
+rounded up to whole repetitions of a balanced order (paired_timing.py), of the
+original (A), each form (B) and a second compilation of the original. The number
+of rounds is the same for every module, and nothing is measured again. A figure
+is the median over the rounds of A / B within a round, above 1 where B is
+faster, with the percentile bootstrap's interval over the rounds (95 %); `A/A`
+is the same for the second compilation. `+` and `-` mark forms that are faster
+or slower beyond the noise: their interval lies outside 1 and outside that of
+A/A. Geometric means have a bootstrap's interval over modules and rounds
+(paired_ratios.py). CPU time is that of all threads of the process.
+
+A module has a process of its own, which is ended after --limit seconds.
+--resume keeps the rows of OUT that come from the same modules and settings, and
+repeats those that failed without a result. Exit status 1 when a form differs, a
+module fails or none is found, and with --fail-on-peak also when a peak is
+marked.
 """
 
 import argparse
-import dataclasses
+import datetime
+import hashlib
+import importlib.metadata
 import json
-import math
+import os
 import pathlib
+import platform
 import re
-import statistics
+import subprocess
 import sys
 import time
 
-import numpy as np
-import zstandard
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "bench" / "kernels"))
 
-# TOLERANCE is here for bench/kernels/time_modules.py alone.
-from xla_runner import (TOLERANCE, Runner, error, make_arguments, mismatch,
-                        parameter_shapes, within_tolerance)
+import comparison_table
+import paired_timing
 
-# Of --time; see above.
-SAMPLE_SECONDS = 0.02
-MODULE_SECONDS = 12.0
-MIN_PAIRS = 6  # even, so that both orders occur equally often
-CONFIRM_BELOW = 0.97
+CHILD = ROOT / "tools" / "examine_on_xla.py"
+# The names of the original's samples.
+RESERVED = ("original", "again")
 
 
-def seconds_per_call(executable, buffers, calls):
-    """Mean over calls in a row, each waited for."""
-    start = time.perf_counter()
-    for _ in range(calls):
-        for output in executable.execute(buffers):
-            output.block_until_ready()
-    return (time.perf_counter() - start) / calls
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--corpus", type=pathlib.Path, required=True)
+    parser.add_argument("--tuned", action="append", required=True,
+                        metavar="[NAME=]DIR")
+    parser.add_argument("--only", type=re.compile, default="")
+    parser.add_argument("--seed", type=int, default=0, help="of the inputs")
+    parser.add_argument("--time", type=int, default=0, metavar="ROUNDS",
+                        help="rounds of timing [0: none]")
+    parser.add_argument("--limit", type=float, default=1800.0,
+                        metavar="SECONDS", help="for a module [1800]")
+    parser.add_argument("--json", type=pathlib.Path, metavar="OUT")
+    parser.add_argument("--resume", action="store_true",
+                        help="keep the rows of OUT that are there already")
+    parser.add_argument("--fail-on-peak", action="store_true",
+                        help="exit status 1 also when a peak is marked")
+    args = parser.parse_args()
+    if args.resume and not args.json:
+        parser.error("--resume needs --json")
+    try:
+        args.forms = parse_forms(args.tuned)
+        args.modules = list_modules(args.forms, re.compile(args.only))
+    except ValueError as error:
+        parser.error(str(error))
+    if args.time:
+        args.time = paired_timing.whole_rounds(
+            args.time, len(args.forms) + len(RESERVED))
+    return args
 
 
-def nan_fraction(outputs):
-    total = sum(o.size for o in outputs)
-    bad = sum(int(np.isnan(o.astype(np.float64)).sum()) for o in outputs
-              if o.dtype != np.bool_)
-    return bad / max(total, 1)
+def parse_forms(values):
+    """{name: folder} of the values of --tuned."""
+    forms = {}
+    for value in values:
+        name, equals, folder = value.rpartition("=")
+        if not equals:
+            name = "tuned"
+        if not name or name in forms or name in RESERVED:
+            raise ValueError(
+                f"--tuned {value}: expected NAME=DIR with a name of its own, "
+                f"not {' or '.join(RESERVED)}")
+        forms[name] = pathlib.Path(folder)
+    return forms
 
 
-def fill_elided_constants(text):
-    """Gives constants whose values the text leaves out the same values in both
-    modules: small integers that depend on the shape alone. (XLA would make up
-    other ones at every read.)"""
-    def fill(match):
-        dims = [int(d) for d in match[2].split(",")]
-        values = np.arange(np.prod(dims)).reshape(dims) % 8
-        return match[1] + str(values.tolist()).replace(
-            "[", "{").replace("]", "}") + ")"
-    return re.sub(r"( = s32\[([0-9,]+)\]\S* constant\(){\.\.\.}\)", fill, text)
+def list_modules(forms, only):
+    """The modules that all folders have; an error where one has more."""
+    found = {folder: {path.stem for path in folder.glob("*.hlo")
+                      if only.search(path.stem)} for folder in forms.values()}
+    every = set().union(*found.values())
+    for folder, names in found.items():
+        if missing := sorted(every - names):
+            raise ValueError(f"{folder} has no {missing[0]}.hlo, which another "
+                             "folder has")
+    return sorted(every)
 
 
-@dataclasses.dataclass
-class Prepared:
-    """A module and its rewritten form, ready to run on the same inputs."""
-    text: str
-    original: object
-    rewritten: object
-    buffers: list
-    expected: list  # the original's outputs
+def make_request(args, module):
+    return {"original": str(args.corpus / f"{module}.hlo.zst"),
+            "tuned": {name: str(folder / f"{module}.hlo")
+                      for name, folder in args.forms.items()},
+            "seed": args.seed, "rounds": args.time}
 
 
-def prepare(runner, before, after, seed):
-    before, after = fill_elided_constants(before), fill_elided_constants(after)
-    shapes = parameter_shapes(before)
-    original, rewritten = runner.compile(before), runner.compile(after)
-    buffers = runner.put(make_arguments(shapes, seed, positive=False))
-    expected = runner.run(original, buffers)
-    if nan_fraction(expected) > 0.1:
-        buffers = runner.put(make_arguments(shapes, seed, positive=True))
-        expected = runner.run(original, buffers)
-    return Prepared(before, original, rewritten, buffers, expected)
+def digest(request):
+    """Of everything that decides about a row. Raises OSError."""
+    sha = hashlib.sha256(
+        f"{request['seed']} {request['rounds']}".encode())
+    for name, path in (("", request["original"]), *request["tuned"].items()):
+        content = hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest()
+        sha.update(f" {name} {content}".encode())
+    return sha.hexdigest()
 
 
-def compare(runner, module):
-    """Whether the outputs are equal, the largest error, and where it is."""
-    a = module.expected
-    b = runner.run(module.rewritten, module.buffers)
-    if problem := mismatch(a, b):
-        return False, np.inf, problem
-    worst, where, ok = 0.0, "", True
-    for i, (x, y) in enumerate(zip(a, b)):
-        e = error(x, y)
-        if e > worst:
-            worst, where = e, f"output {i}"
-        ok = ok and within_tolerance(e, x.dtype)
-    return ok, worst, where
+def examine(request, limit_seconds):
+    """The row of a module, or why there is none as `error`."""
+    environment = {"TF_CPP_MIN_LOG_LEVEL": "3", **os.environ,
+                   "JAX_PLATFORMS": "cpu"}
+    try:
+        child = subprocess.run(
+            [sys.executable, CHILD], input=json.dumps(request), text=True,
+            capture_output=True, env=environment, timeout=limit_seconds)
+    except subprocess.TimeoutExpired:
+        return {"error": f"no result within {limit_seconds:g} s"}
+    if child.returncode:
+        last = child.stderr.strip().splitlines()[-1:] or ["no message"]
+        return {"error": f"exit status {child.returncode}: {last[0]}"}
+    return json.loads(child.stdout)
 
 
-def median_ratio(numerators, denominators):
-    return statistics.median(
-        a / b for a, b in zip(numerators, denominators))
+def kept_rows(path):
+    """{(module, inputs): row} of an earlier run's rows with a result."""
+    if not path.exists():
+        return {}
+    return {(row["module"], row["inputs"]): row
+            for row in json.loads(path.read_text())["rows"]
+            if "error" not in row}
 
 
-def measure(sample, rounds, limit_seconds):
-    """Paired run times; `sample` gives one of "original", "rewritten" or
-    "again", the second compilation of the original."""
-    seconds = {"original": [], "rewritten": [], "aa_original": [], "again": []}
-    start = time.perf_counter()
-    for done in range(rounds):
-        late = time.perf_counter() - start >= limit_seconds
-        if late and done >= MIN_PAIRS and done % 2 == 0:
-            break
-        for first, second in (("original", "rewritten"),
-                              ("aa_original", "again")):
-            for which in (first, second) if done % 2 == 0 else (second, first):
-                seconds[which].append(sample(which.removeprefix("aa_")))
-    return {"speedup": median_ratio(seconds["original"], seconds["rewritten"]),
-            "aa": median_ratio(seconds["aa_original"], seconds["again"]),
-            "original_seconds": statistics.median(seconds["original"]),
-            "rewritten_seconds": statistics.median(seconds["rewritten"]),
-            "pairs": len(seconds["original"])}
+def describe_machine():
+    cpuinfo = pathlib.Path("/proc/cpuinfo").read_text()
+    name = re.search(r"model name\s*: (.*)", cpuinfo)
+    return {"cpu": name[1] if name else platform.processor(),
+            "cores": len(os.sched_getaffinity(0))}
 
 
-def time_module(runner, module, rounds):
-    """Paired run times as in the module comment; None for a module that gives
-    an input's buffer away, which can run only once."""
-    header = module.text.split("\n", 1)[0]
-    if re.search(r"input_output_alias|buffer_donor", header):
-        return None
-    executables = {"original": module.original, "rewritten": module.rewritten,
-                   "again": runner.compile(module.text)}
-    for executable in executables.values():  # warm-up; the last run counts
-        for _ in range(2):
-            once = seconds_per_call(executable, module.buffers, 1)
-    calls = max(1, math.ceil(SAMPLE_SECONDS / once))
-
-    def sample(which):
-        return seconds_per_call(executables[which], module.buffers, calls)
-
-    timing = measure(sample, rounds, MODULE_SECONDS)
-    if timing["speedup"] < CONFIRM_BELOW:
-        first = timing
-        timing = measure(sample, 2 * rounds, 2 * MODULE_SECONDS)
-        timing["first"] = first
-    return timing | {"calls": calls}
+def write_document(args, rows):
+    """Replaces the file at once, so that an interruption leaves a whole one."""
+    document = {
+        "bench": "compare_on_xla", "date": datetime.date.today().isoformat(),
+        "command": sys.argv, "machine": describe_machine(),
+        "jaxlib": importlib.metadata.version("jaxlib"), "rounds": args.time,
+        "summary": comparison_table.summarize(rows, list(args.forms)),
+        "rows": rows}
+    partial = args.json.with_name(args.json.name + ".partial")
+    partial.write_text(json.dumps(document, indent=1) + "\n")
+    partial.replace(args.json)
 
 
-def examine(runner, before, after, seed, rounds):
-    """The row of a module: equality, and run times when there are rounds."""
-    module = prepare(runner, before, after, seed)
-    ok, worst, where = compare(runner, module)
-    row = {"equal": ok, "max_rel_error": worst, "where": where}
-    if ok and rounds > 0:
-        row["timing"] = time_module(runner, module, rounds)
-    return row
-
-
-def timing_columns(row):
-    if "timing" not in row:
-        return ""
-    timing = row["timing"]
-    if timing is None:
-        return "not timed: it donates an input"
-    mark = "*" if "first" in timing else " "
-    return (f"speedup {timing['speedup']:.3f}{mark} aa {timing['aa']:.3f}  "
-            f"{timing['pairs']} pairs of {timing['calls']} calls")
-
-
-def print_speedups(rows):
-    """The geometric mean and the minimum of the timed modules."""
-    timed = [(row["timing"], row["module"]) for row in rows
-             if row.get("timing")]
-    if not timed:
-        return
-    mean = statistics.geometric_mean
-    final = mean(timing["speedup"] for timing, _ in timed)
-    first = mean(timing.get("first", timing)["speedup"] for timing, _ in timed)
-    noise = mean(timing["aa"] for timing, _ in timed)
-    lowest, name = min((timing["speedup"], name) for timing, name in timed)
-    again = sum("first" in timing for timing, _ in timed)
-    print(f"speedup: geometric mean {final:.3f} of {len(timed)} modules "
-          f"(aa {noise:.3f}), minimum {lowest:.3f} {name}")
-    print(f"{again} measured again; geometric mean of the first measurements "
-          f"{first:.3f}")
+def progress(number, args, row):
+    if "error" in row:
+        state = row["error"]
+    else:
+        state = ", ".join(
+            f"{name} {'equal' if form['equal'] else 'DIFFERENT'}"
+            for name, form in row["tuned"].items())
+    print(f"[{number}/{len(args.modules)}] {row['module']}: {state}, "
+          f"{row['seconds']:.1f} s", file=sys.stderr, flush=True)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--corpus", type=pathlib.Path, required=True)
-    parser.add_argument("--tuned", type=pathlib.Path, required=True)
-    parser.add_argument("--only", default="")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--time", type=int, default=0, metavar="ROUNDS",
-                        help="pairs of runs to time [0: none]")
-    parser.add_argument("--json", type=pathlib.Path)
-    args = parser.parse_args()
-    runner = Runner()
-    rows, failed = [], 0
-    for path in sorted(args.tuned.glob("*.hlo")):
-        name = path.stem
-        if not re.search(args.only, name):
-            continue
-        compressed = (args.corpus / f"{name}.hlo.zst").read_bytes()
-        before = zstandard.decompress(compressed).decode()
-        start = time.time()
-        try:
-            row = examine(
-                runner, before, path.read_text(), args.seed, args.time)
-        except Exception as exception:  # XLA refused the module: a failure
-            row = {"equal": False, "max_rel_error": float("inf"),
-                   "where": str(exception).splitlines()[0]}
-        failed += not row["equal"]
-        rows.append({"module": name, **row, "seconds": time.time() - start})
-        print(f"{name:20} {'equal' if row['equal'] else 'DIFFERENT':9} "
-              f"max rel error {row['max_rel_error']:.3g} {row['where']:10} "
-              f"{timing_columns(row)}".rstrip(), flush=True)
-    if args.json:
-        args.json.write_text(json.dumps(rows, indent=1) + "\n")
-    print_speedups(rows)
-    print(f"{len(rows) - failed} equal, {failed} different")
-    return 1 if failed or not rows else 0
+    args = parse_arguments()
+    kept = kept_rows(args.json) if args.resume else {}
+    rows = []
+    for number, module in enumerate(args.modules, 1):
+        request = make_request(args, module)
+        key = (module, digest(request))
+        row = kept.get(key)
+        if row is None:
+            start = time.time()
+            row = {"module": module, "inputs": key[1],
+                   **examine(request, args.limit),
+                   "seconds": time.time() - start}
+        rows.append(row)
+        progress(number, args, row)
+        if args.json:
+            write_document(args, rows)
+    print(comparison_table.format_report(rows, list(args.forms)))
+    summary = comparison_table.summarize(rows, list(args.forms)).values()
+    return int(not rows or any(found["different"] for found in summary) or
+               args.fail_on_peak and any(found["peak_above"]
+                                         for found in summary))
 
 
 if __name__ == "__main__":
