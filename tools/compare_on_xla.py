@@ -33,8 +33,9 @@ A/A. Geometric means have a bootstrap's interval over modules and rounds
 (paired_ratios.py). CPU time is that of all threads of the process.
 
 A module has a process of its own, which is ended after --limit seconds.
---resume keeps the rows of OUT that come from the same modules and settings, and
-repeats those that failed without a result. Exit status 1 when a form differs, a
+--resume keeps the rows of OUT that come from the same modules and settings,
+those that --only leaves out too, and repeats those that failed without a
+result. Exit status 1 when a form differs, a
 module fails or none is found, and with --fail-on-peak also when a peak is
 marked.
 """
@@ -68,7 +69,8 @@ def parse_arguments():
     parser.add_argument("--corpus", type=pathlib.Path, required=True)
     parser.add_argument("--tuned", action="append", required=True,
                         metavar="[NAME=]DIR")
-    parser.add_argument("--only", type=re.compile, default="")
+    parser.add_argument("--only", type=re.compile, metavar="REGEX",
+                        default=re.compile(""), help="modules to measure")
     parser.add_argument("--seed", type=int, default=0, help="of the inputs")
     parser.add_argument("--time", type=int, default=0, metavar="ROUNDS",
                         help="rounds of timing [0: none]")
@@ -84,7 +86,7 @@ def parse_arguments():
         parser.error("--resume needs --json")
     try:
         args.forms = parse_forms(args.tuned)
-        args.modules = list_modules(args.forms, re.compile(args.only))
+        args.modules = list_modules(args.forms)
     except ValueError as error:
         parser.error(str(error))
     if args.time:
@@ -108,10 +110,10 @@ def parse_forms(values):
     return forms
 
 
-def list_modules(forms, only):
+def list_modules(forms):
     """The modules that all folders have; an error where one has more."""
-    found = {folder: {path.stem for path in folder.glob("*.hlo")
-                      if only.search(path.stem)} for folder in forms.values()}
+    found = {folder: {path.stem for path in folder.glob("*.hlo")}
+             for folder in forms.values()}
     every = set().union(*found.values())
     for folder, names in found.items():
         if missing := sorted(every - names):
@@ -182,39 +184,40 @@ def write_document(args, rows):
     partial.replace(args.json)
 
 
-def progress(number, args, row):
-    if "error" in row:
-        state = row["error"]
-    else:
-        state = ", ".join(
-            f"{name} {'equal' if form['equal'] else 'DIFFERENT'}"
-            for name, form in row["tuned"].items())
-    print(f"[{number}/{len(args.modules)}] {row['module']}: {state}, "
-          f"{row['seconds']:.1f} s", file=sys.stderr, flush=True)
+def report_progress(number, row):
+    state = row.get("error") or ", ".join(
+        f"{name} {'equal' if form['equal'] else 'DIFFERENT'}"
+        for name, form in row["tuned"].items())
+    print(f"{number} {row['module']}: {state}, {row['seconds']:.1f} s",
+          file=sys.stderr, flush=True)
+
+
+def in_order(rows):
+    return [rows[module] for module in sorted(rows)]
 
 
 def main():
     args = parse_arguments()
     kept = kept_rows(args.json) if args.resume else {}
-    rows = []
-    for number, module in enumerate(args.modules, 1):
-        request = make_request(args, module)
-        key = (module, digest(request))
-        row = kept.get(key)
-        if row is None:
-            start = time.time()
-            row = {"module": module, "inputs": key[1],
-                   **examine(request, args.limit),
-                   "seconds": time.time() - start}
-        rows.append(row)
-        progress(number, args, row)
+    requests = {module: make_request(args, module) for module in args.modules}
+    inputs = {module: digest(request) for module, request in requests.items()}
+    rows = {module: kept[key] for module in args.modules
+            if (key := (module, inputs[module])) in kept}
+    missing = [module for module in args.modules
+               if module not in rows and args.only.search(module)]
+    for number, module in enumerate(missing, 1):
+        start = time.time()
+        row = {"module": module, "inputs": inputs[module],
+               **examine(requests[module], args.limit)}
+        rows[module] = row | {"seconds": time.time() - start}
+        report_progress(f"[{number}/{len(missing)}]", rows[module])
         if args.json:
-            write_document(args, rows)
-    print(comparison_table.format_report(rows, list(args.forms)))
-    summary = comparison_table.summarize(rows, list(args.forms)).values()
-    return int(not rows or any(found["different"] for found in summary) or
-               args.fail_on_peak and any(found["peak_above"]
-                                         for found in summary))
+            write_document(args, in_order(rows))
+    rows, names = in_order(rows), list(args.forms)
+    print(comparison_table.format_report(rows, names))
+    found = comparison_table.summarize(rows, names).values()
+    return int(not rows or any(form["different"] for form in found) or
+               args.fail_on_peak and any(form["peak_above"] for form in found))
 
 
 if __name__ == "__main__":

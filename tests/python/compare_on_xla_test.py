@@ -335,7 +335,8 @@ class Tool(unittest.TestCase):
         self.assertEqual(kept, rows)
         # Another module is measured, and only that.
         self.write("same", "two", WASTEFUL)
-        _, changed = self.run_tool(*forms, "--time", "4", "--resume")
+        _, changed = self.run_tool(
+            *forms, "--time", "4", "--resume", "--only", "two")
         self.assertEqual(changed[0], rows[0])
         self.assertNotEqual(changed[1]["tuned"]["same"]["metrics"],
                             rows[1]["tuned"]["same"]["metrics"])
