@@ -96,7 +96,7 @@ def parse_arguments():
 
 
 def parse_forms(values):
-    """{name: folder} of the values of --tuned."""
+    """Returns {name: folder} of the values of --tuned. Raises ValueError."""
     forms = {}
     for value in values:
         name, equals, folder = value.rpartition("=")
@@ -111,7 +111,8 @@ def parse_forms(values):
 
 
 def list_modules(forms):
-    """The modules that all folders have; an error where one has more."""
+    """Returns the modules of the folders. Raises ValueError where one folder
+    lacks a module of another."""
     found = {folder: {path.stem for path in folder.glob("*.hlo")}
              for folder in forms.values()}
     every = set().union(*found.values())
@@ -130,7 +131,8 @@ def make_request(args, module):
 
 
 def digest(request):
-    """Of everything that decides about a row. Raises OSError."""
+    """Returns the SHA-256 of everything that decides about a row. Raises
+    OSError."""
     sha = hashlib.sha256(
         f"{request['seed']} {request['rounds']}".encode())
     for name, path in (("", request["original"]), *request["tuned"].items()):
@@ -140,7 +142,7 @@ def digest(request):
 
 
 def examine(request, limit_seconds):
-    """The row of a module, or why there is none as `error`."""
+    """Returns the row of a module; where there is none, `error` says why."""
     environment = {"TF_CPP_MIN_LOG_LEVEL": "3", **os.environ,
                    "JAX_PLATFORMS": "cpu"}
     try:
@@ -156,7 +158,8 @@ def examine(request, limit_seconds):
 
 
 def kept_rows(path):
-    """{(module, inputs): row} of an earlier run's rows with a result."""
+    """Returns the rows of an earlier run that have a result, by (module,
+    inputs)."""
     if not path.exists():
         return {}
     return {(row["module"], row["inputs"]): row
@@ -172,7 +175,7 @@ def describe_machine():
 
 
 def write_document(args, rows):
-    """Replaces the file at once, so that an interruption leaves a whole one."""
+    """Replaces the file at once: an interruption leaves a complete one."""
     document = {
         "bench": "compare_on_xla", "date": datetime.date.today().isoformat(),
         "command": sys.argv, "machine": describe_machine(),

@@ -37,9 +37,11 @@ def format_interval(interval):
 
 
 def format_table(header, rows):
-    lines = [header, ["---"] * len(header),
-             *([cell.replace("|", "\\|") for cell in row] for row in rows)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    def line(cells):
+        return "| " + " | ".join(c.replace("|", "\\|") for c in cells) + " |"
+
+    return "\n".join([line(header), "|" + "---|" * len(header),
+                      *map(line, rows)])
 
 
 def exceeds_peak(row, name):
@@ -51,7 +53,7 @@ def exceeds_peak(row, name):
 
 
 def metric_ratio(row, name, key):
-    """tuned / original; None where there is none."""
+    """Returns tuned / original; None where there is none."""
     metrics = row.get("tuned", {}).get(name, {}).get("metrics")
     if metrics is None:
         return None
@@ -62,8 +64,9 @@ def metric_ratio(row, name, key):
 
 
 def mean_of_metric(rows, name, key):
-    """The geometric mean with its interval; None without a ratio. Modules of
-    which one form has none of it (fusions of a tiny module) are left out."""
+    """Returns the geometric mean with its interval, without the modules of
+    which one form has none of the metric (fusions of a tiny module); None if no
+    module is left."""
     found = [r for row in rows
              if (r := metric_ratio(row, name, key)) is not None]
     return paired_ratios.geometric_mean([[r] for r in found]) if found else None
@@ -74,14 +77,14 @@ def timed(rows):
 
 
 def pairs(row, name, clock="seconds"):
-    """The original's time over that of `name`, by round."""
+    """Returns the original's time over that of `name`, by round."""
     samples = row["timing"]["samples"]
     return (np.array(samples["original"][clock]) /
             np.array(samples[name][clock]))
 
 
 def speedup(row, name, clock="seconds"):
-    """(median, lower, upper) of the original's time over that of `name`."""
+    """Returns (median, lower, upper) of pairs()."""
     samples = row["timing"]["samples"]
     return ratio(samples["original"][clock], samples[name][clock], 0)
 
@@ -165,7 +168,7 @@ def failures(rows, name):
 
 
 def summarize(rows, names):
-    """What the final lines say, by form."""
+    """Returns the figures of the final lines, by form."""
     summary = {}
     for name in names:
         complete = [row for row in rows if "tuned" in row]
@@ -211,7 +214,7 @@ def format_summary(name, found):
 
 
 def format_report(rows, names):
-    """All tables and the final lines."""
+    """Returns all tables and the final lines."""
     if not rows:
         return "no module"
     parts = [equality_table(rows, names)]

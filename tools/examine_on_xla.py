@@ -37,7 +37,7 @@ def read_module(path):
 
 
 def run_original(runner, executable, text, seed):
-    """(buffers, outputs) of inputs on which the module makes numbers."""
+    """Returns (buffers, outputs) of inputs for which few outputs are NaN."""
     shapes = parameter_shapes(text)
     for positive in (False, True):
         buffers = runner.put(make_arguments(shapes, seed, positive))
@@ -48,7 +48,7 @@ def run_original(runner, executable, text, seed):
 
 
 def compare(expected, actual):
-    """Whether the outputs are equal, the largest error, and where it is."""
+    """Returns `equal`, the largest relative error and its output."""
     if problem := mismatch(expected, actual):
         return {"equal": False, "max_rel_error": np.inf, "where": problem}
     errors = [error(x, y) for x, y in zip(expected, actual)]
@@ -67,7 +67,7 @@ def donates_inputs(text):
 
 
 def time_executables(executables, buffers, rounds):
-    """Samples by name; see paired_timing.py."""
+    """Times the executables beside each other (paired_timing.py)."""
     def caller(executable):
         def call():
             for output in executable.execute(buffers):
@@ -81,13 +81,13 @@ def time_executables(executables, buffers, rounds):
 
 
 def shorten(exception):
-    """XLA's message in one line; it goes on for long."""
+    """Returns the beginning of XLA's message, in one line."""
     return " ".join(str(exception).split())[:MESSAGE_LENGTH]
 
 
 def examine(runner, before, tuned, seed, rounds):
-    """The row of the module `before` and its rewritten forms, {name: text}.
-    Only forms that are all equal to the original are timed."""
+    """Returns the row of the module `before` and its rewritten forms, {name:
+    text}. Only forms that are all equal to the original are timed."""
     original, metrics = xla_metrics.compile_and_describe(runner, before)
     buffers, expected = run_original(runner, original, before, seed)
     row = {"original": metrics, "tuned": {}}

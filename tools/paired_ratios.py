@@ -15,8 +15,8 @@ from interleaved import RESAMPLES
 
 
 def geometric_mean(rows, seed=0):
-    """(mean, lower, upper) over modules. `rows` has the ratios of each module's
-    rounds; a figure without noise is a row of one."""
+    """Returns (mean, lower, upper) over modules. `rows` has the ratios of each
+    module's rounds; a figure without noise is a row of one."""
     rng = np.random.default_rng(seed)
     medians = np.log([
         np.median(rng.choice(row, (RESAMPLES, len(row))), axis=1)
@@ -30,8 +30,8 @@ def geometric_mean(rows, seed=0):
 
 
 def verdict(ratio, aa):
-    """"faster" or "slower" where the interval of a speedup lies outside both 1
-    and the interval of its A/A ratio, else None. Two compilations of one
+    """Returns "faster" or "slower" where the interval of a speedup lies outside
+    both 1 and the interval of its A/A ratio, else None. Two compilations of one
     module may differ in earnest (the place of code and buffers), so a
     speedup's own interval is not enough."""
     _, lower, upper = ratio

@@ -21,15 +21,16 @@ WARM_UP_CALLS = 2
 
 @dataclasses.dataclass
 class Samples:
-    """Of one function, by round."""
+    """Samples of one function, by round."""
     seconds: list = dataclasses.field(default_factory=list)
     cpu_seconds: list = dataclasses.field(default_factory=list)
 
 
 def orders(count):
-    """The rows of a Williams design of `count` functions: `count` rows if it is
-    even, twice as many if it is odd. Source: Williams, Experimental designs
-    balanced for the estimation of residual effects of treatments, 1949."""
+    """Returns the rows of a Williams design of `count` functions: `count` rows
+    if it is even, twice as many if it is odd. Source: Williams, Experimental
+    designs balanced for the estimation of residual effects of treatments,
+    1949."""
     first, low, high = [0], 1, count - 1
     while low <= high:
         first.append(low)
@@ -41,13 +42,14 @@ def orders(count):
 
 
 def whole_rounds(rounds, count):
-    """`rounds`, rounded up to whole repetitions of orders(count)."""
+    """Rounds up to whole repetitions of orders(count)."""
     return math.ceil(rounds / len(orders(count))) * len(orders(count))
 
 
 def measure(functions, rounds):
-    """({name: Samples}, calls per sample) of {name: function}, whose first one
-    decides how many calls make a sample. `rounds`: of whole_rounds()."""
+    """Returns ({name: Samples}, calls per sample). `functions` is {name:
+    function}; the first one decides how many calls make a sample. `rounds` is
+    a result of whole_rounds()."""
     names, rows = list(functions), orders(len(functions))
     if rounds % len(rows):
         raise ValueError(f"{rounds} rounds, expected a multiple of {len(rows)}")

@@ -1,5 +1,5 @@
-"""What the real XLA:CPU makes of a module: operations before layout assignment,
-the final entry computation, its cost analysis and its memory.
+"""Measures what the real XLA:CPU makes of a module: operations before layout
+assignment, the final entry computation, its cost analysis and its memory.
 
 Modules reach XLA through StableHLO, the only form that jaxlib compiles. The
 conversion merges some chains of broadcasts and reshapes, so `xla_ops` of a
@@ -34,8 +34,8 @@ def entry_name(text):
 
 
 def instructions_by_computation(text):
-    """{name of a computation: the lines of its instructions, without metadata}
-    of a module as XLA prints it."""
+    """Returns {name of a computation: lines of its instructions}, without
+    metadata."""
     computations, current = {}, None
     for line in text.splitlines():
         if match := COMPUTATION.match(line):
@@ -46,7 +46,7 @@ def instructions_by_computation(text):
 
 
 def count_ops(text):
-    """`ops` of a module (hlo/analysis/op_count.h): instructions of the entry
+    """Returns `ops` (hlo/analysis/op_count.h): instructions of the entry
     computation with calls and fusions inlined, and the bodies, conditions and
     branches of control flow once per site; not the regions applied per
     element."""
@@ -72,8 +72,8 @@ def count_ops(text):
 
 
 def count_entry(text):
-    """(instructions, fusions) of the entry computation. A fusion that XLA
-    splits over threads is behind a call; it counts as a fusion, too."""
+    """Returns (instructions, fusions) of the entry computation. A fusion that
+    XLA splits over threads is inside a call; it counts as a fusion, too."""
     computations = instructions_by_computation(text)
     lines = computations[entry_name(text)]
     fusions = 0
@@ -88,7 +88,7 @@ def count_entry(text):
 
 
 class StopBeforeScheduling:
-    """Makes XLA give up compilations before it schedules, which leaves out code
+    """A context in which XLA gives up compilations before scheduling and code
     generation, by far the longest part."""
 
     NAME = "stop_before_scheduling"
@@ -111,8 +111,8 @@ class StopBeforeScheduling:
 
 
 def text_before_layout(runner, text):
-    """The module that XLA's pipeline leaves just before layout assignment.
-    Raises XLA's errors."""
+    """Returns the module that XLA's pipeline leaves just before layout
+    assignment. Raises XLA's errors."""
     with tempfile.TemporaryDirectory() as folder:
         with StopBeforeScheduling() as stop:
             try:
@@ -138,7 +138,7 @@ def text_before_layout(runner, text):
 
 
 def compile_and_describe(runner, text):
-    """(executable, its metrics). `peak_bytes` is what a run needs at once:
+    """Returns (executable, metrics). `peak_bytes` is the memory of a run:
     arguments, outputs and temporaries, without what outputs share with
     arguments. (XLA's own peak_memory_in_bytes leaves out temporaries.)"""
     start = time.perf_counter()

@@ -170,7 +170,7 @@ class Statistics(unittest.TestCase):
             paired_timing.measure(functions, 7)
 
     def test_intervals_cover_a_known_ratio(self):
-        """Runs of noise with rare long ones, as on a busy machine."""
+        """Noise that is skewed to long times, as on a busy machine."""
         rng = np.random.default_rng(0)
 
         def times(mean):
@@ -178,27 +178,27 @@ class Statistics(unittest.TestCase):
             return mean * np.exp(noise)
 
         covered = found = 0
-        for _ in range(200):
+        for _ in range(100):
             original, tuned, again = times(1.2), times(1.0), times(1.2)
             _, lower, upper = interleaved.ratio(original, tuned, 0)
             covered += lower <= 1.2 <= upper
             aa = interleaved.ratio(original, again, 0)
             another = interleaved.ratio(original, times(1.2), 0)
             found += paired_ratios.verdict(another, aa) is not None
-        self.assertGreaterEqual(covered, 0.9 * 200)
-        self.assertLessEqual(found, 0.05 * 200)
+        self.assertGreaterEqual(covered, 0.9 * 100)
+        self.assertLessEqual(found, 0.05 * 100)
 
     def test_geometric_mean_covers_a_known_one(self):
         rng = np.random.default_rng(0)
         covered = 0
-        for seed in range(100):
+        for seed in range(50):
             rows = [np.exp(np.log(1.1) + rng.normal(0, 0.05) +
                            rng.normal(0, 0.1, 12)) for _ in range(20)]
             value, lower, upper = paired_ratios.geometric_mean(rows, seed)
             self.assertTrue(lower <= value <= upper)
             self.assertLess(upper / lower, 1.15)
             covered += lower <= 1.1 <= upper
-        self.assertGreaterEqual(covered, 90)
+        self.assertGreaterEqual(covered, 45)
 
     def test_geometric_mean_of_exact_figures(self):
         value, lower, upper = paired_ratios.geometric_mean([[2.0], [0.5]])
