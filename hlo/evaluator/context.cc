@@ -80,7 +80,11 @@ Context::Context(const Module& module, const EvaluateOptions& options)
                     : SystemClock().Monotonic() + options.time_limit),
       loop_steps_left_(options.max_loop_steps),
       coverage_(options.coverage),
-      buffers_(BufferPool::Create(options.max_live_bytes)) {
+      take_output_(options.take_output),
+      on_value_(options.on_value),
+      buffers_(options.buffers != nullptr
+                   ? options.buffers
+                   : BufferPool::Create(options.max_live_bytes)) {
   if (options.rounding_noise != 0) noise_.emplace(options.rounding_noise);
 }
 
@@ -139,9 +143,26 @@ absl::Status Context::ParallelFor(
 const Plan& Context::PlanOf(ComputationId id) {
   std::unique_ptr<Plan>& plan = plans_[id];
   if (plan == nullptr) {
-    plan = std::make_unique<Plan>(MakePlan(module_.computation(id)));
+    plan = std::make_unique<Plan>(MakePlan(
+        module_.computation(id),
+        {.observes_predicates = coverage_ != nullptr,
+         .takes_outputs = take_output_ != nullptr && id == module_.entry()}));
   }
   return *plan;
+}
+
+absl::Status Context::Deliver(ComputationId id, const Plan::Step& step,
+                              Literal& value) {
+  if (step.decides) {
+    coverage_->AddPredicate(id, step.id, value.AsInt(0) != 0);
+  }
+  for (size_t i = 0; i < step.outputs.size(); ++i) {
+    const bool is_last = step.is_only_output && i + 1 == step.outputs.size();
+    HONE_RETURN_IF_ERROR(
+        take_output_(step.outputs[i], is_last ? std::move(value) : value));
+  }
+  if (step.is_only_output) value = Literal();
+  return absl::OkStatus();
 }
 
 absl::StatusOr<Literal> Context::Run(ComputationId id,
@@ -156,6 +177,7 @@ absl::StatusOr<Literal> Context::Run(ComputationId id,
     Literal& value = values[static_cast<size_t>(step.id)];
     if (instruction.opcode() == Opcode::kParameter) {
       value = std::move(arguments[static_cast<size_t>(instruction.index())]);
+      HONE_RETURN_IF_ERROR(Deliver(id, step, value));
       continue;
     }
     inputs.clear();
@@ -174,6 +196,15 @@ absl::StatusOr<Literal> Context::Run(ComputationId id,
       inputs.clear();
       AddRoundingNoise(value, 1, *noise_);
     }
+    if (on_value_ != nullptr && id == module_.entry()) {
+      on_value_(step.id, value);
+    }
+    // Buffers of operands that nothing needs any more are free again.
+    inputs.clear();
+    HONE_RETURN_IF_ERROR(Deliver(id, step, value));
+  }
+  if (take_output_ != nullptr && id == module_.entry()) {
+    return Literal::Tuple({});
   }
   return std::move(values[static_cast<size_t>(computation.root())]);
 }

@@ -58,6 +58,9 @@ class Context {
 
  private:
   const Plan& PlanOf(ComputationId id);
+  // Hands the value of a step to those who wait for it.
+  absl::Status Deliver(ComputationId id, const Plan::Step& step,
+                       Literal& value);
 
   const Module& module_;
   ThreadPool* const pool_;
@@ -65,6 +68,8 @@ class Context {
   const absl::Duration deadline_;
   int64_t loop_steps_left_;
   Coverage* const coverage_;
+  const std::function<absl::Status(int64_t, Literal)> take_output_;
+  const std::function<void(InstructionId, const Literal&)> on_value_;
   // Empty for results as they are.
   std::optional<Rng> noise_;
   const std::shared_ptr<BufferPool> buffers_;

@@ -2,7 +2,9 @@
 #define HONE_HLO_EVALUATOR_EVALUATOR_H_
 
 #include <cstdint>
+#include <functional>
 #include <limits>
+#include <memory>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -15,11 +17,18 @@
 
 namespace hone::hlo {
 
+namespace evaluator {
+class BufferPool;
+}  // namespace evaluator
+
 struct EvaluateOptions {
   // Used for large elementwise work; null runs on the caller's thread.
   ThreadPool* pool = nullptr;
   // Live bytes of intermediate results over which evaluation gives up.
   int64_t max_live_bytes = int64_t{8} << 30;
+  // Memory that several evaluations share, results included; its limit holds
+  // instead of max_live_bytes. Null gives each its own.
+  std::shared_ptr<evaluator::BufferPool> buffers = nullptr;
   absl::Duration time_limit = absl::InfiniteDuration();
   // Passes through the bodies of all `while`s together over which evaluation
   // gives up; unlike the time, it does not depend on the machine.
@@ -30,6 +39,14 @@ struct EvaluateOptions {
   // rounding in another order might: a sample of what the module computes as
   // well as what it computes.
   uint64_t rounding_noise = 0;
+  // If set, gets each element of the entry's root, which is a tuple
+  // instruction, as soon as it is there, so that values need not be kept: those
+  // of the first elements come first. The result is then the empty tuple. An
+  // error ends the evaluation. Called on the caller's thread.
+  std::function<absl::Status(int64_t, Literal)> take_output = nullptr;
+  // If set, sees the values of the entry's instructions, but for parameters and
+  // what only other elementwise instructions need. On the caller's thread.
+  std::function<void(InstructionId, const Literal&)> on_value = nullptr;
 };
 
 // Runs a verified module on `arguments` (one literal per entry parameter) and

@@ -7,6 +7,8 @@
 
 #include "absl/container/flat_hash_map.h"
 
+#include "hlo/evaluator/coverage.h"
+
 namespace hone::hlo::evaluator {
 namespace {
 
@@ -30,12 +32,17 @@ bool IsScalarBroadcast(const Computation& computation,
 
 class Planner {
  public:
-  explicit Planner(const Computation& computation)
-      : computation_(computation), order_(Order()) {
+  Planner(const Computation& computation, const PlanOptions& options)
+      : computation_(computation), options_(options), order_(Order()) {
     const size_t slots = static_cast<size_t>(computation.slot_count());
     group_.assign(slots, kNoInstruction);
     group_size_.assign(slots, 0);
     inlined_.assign(slots, false);
+    decides_.assign(slots, false);
+    if (!options.observes_predicates) return;
+    for (InstructionId id : DecidingPredicates(computation)) {
+      decides_[At(id)] = true;
+    }
   }
 
   Plan Make() {
@@ -66,7 +73,9 @@ class Planner {
         AddPlain(id, plan);
       }
     }
+    if (options_.takes_outputs) TakeOutputs(plan);
     MarkLastUses(plan);
+    for (Plan::Step& step : plan.steps) step.decides = decides_[At(step.id)];
     return plan;
   }
 
@@ -127,7 +136,8 @@ class Planner {
       }
       if (!IsFusible(instruction)) continue;
       InstructionId root = id;
-      if (id != computation_.root() && instruction.users().size() == 1) {
+      if (id != computation_.root() && !decides_[At(id)] &&
+          instruction.users().size() == 1) {
         const InstructionId user = instruction.users()[0];
         const InstructionId user_root = group_[At(user)];
         if (user_root != kNoInstruction &&
@@ -186,10 +196,26 @@ class Planner {
     plan.steps.push_back(std::move(step));
   }
 
+  // Replaces the step of the root by outputs of others.
+  void TakeOutputs(Plan& plan) const {
+    plan.steps.pop_back();
+    absl::flat_hash_map<InstructionId, std::vector<int64_t>> outputs;
+    const InstructionIds& operands =
+        computation_[computation_.root()].operands();
+    for (size_t i = 0; i < operands.size(); ++i) {
+      outputs[operands[i]].push_back(static_cast<int64_t>(i));
+    }
+    for (Plan::Step& step : plan.steps) {
+      const auto it = outputs.find(step.id);
+      if (it != outputs.end()) step.outputs = it->second;
+    }
+  }
+
   void MarkLastUses(Plan& plan) const {
     std::vector<bool> used(static_cast<size_t>(computation_.slot_count()));
     used[At(computation_.root())] = true;
     for (auto step = plan.steps.rbegin(); step != plan.steps.rend(); ++step) {
+      step->is_only_output = !step->outputs.empty() && !used[At(step->id)];
       step->last_use.assign(step->inputs.size(), false);
       for (size_t i = step->inputs.size(); i-- > 0;) {
         const size_t input = At(step->inputs[i]);
@@ -200,18 +226,21 @@ class Planner {
   }
 
   const Computation& computation_;
+  const PlanOptions& options_;
   const std::vector<InstructionId> order_;
   // The last instruction of the group that each instruction belongs to.
   std::vector<InstructionId> group_;
   std::vector<int> group_size_;
   // Broadcast scalars that exist only as inputs of programs.
   std::vector<bool> inlined_;
+  // Deciding predicates that are observed.
+  std::vector<bool> decides_;
 };
 
 }  // namespace
 
-Plan MakePlan(const Computation& computation) {
-  return Planner(computation).Make();
+Plan MakePlan(const Computation& computation, const PlanOptions& options) {
+  return Planner(computation, options).Make();
 }
 
 }  // namespace hone::hlo::evaluator

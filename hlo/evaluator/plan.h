@@ -24,11 +24,24 @@ struct Plan {
     std::vector<bool> last_use;
     // Set for elementwise instructions; computes the instruction from `inputs`.
     std::unique_ptr<ElementwiseProgram> program;
+    // Set for deciding predicates (coverage.h) of an observed computation.
+    bool decides = false;
+    // The elements of the root that the value is, where outputs are taken one
+    // by one, and true if nothing needs it then.
+    std::vector<int64_t> outputs;
+    bool is_only_output = false;
   };
   std::vector<Step> steps;
 };
 
-Plan MakePlan(const Computation& computation);
+struct PlanOptions {
+  // Each deciding predicate gets a step of its own.
+  bool observes_predicates = false;
+  // The operands of the root, a tuple, are taken one by one: those of the first
+  // are computed first, and the root has no step.
+  bool takes_outputs = false;
+};
+Plan MakePlan(const Computation& computation, const PlanOptions& options = {});
 
 }  // namespace hone::hlo::evaluator
 

@@ -7,6 +7,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include "hlo/evaluator/buffer_pool.h"
 #include "hlo/text/parser.h"
 #include "tests/support/status_matchers.h"
 
@@ -50,6 +51,59 @@ TEST(Evaluator, LeavesArgumentsAsTheyWere) {
   EXPECT_EQ(ValuesOf(*result), std::vector<float>({16, 36}));
   EXPECT_EQ(ValuesOf(arguments[0]), std::vector<float>({1, 2}));
   EXPECT_EQ(ValuesOf(arguments[1]), std::vector<float>({3, 4}));
+}
+
+TEST(Evaluator, HandsOverOutputsAsSoonAsTheyAreThere) {
+  const Module module = Parse(R"(HloModule m
+ENTRY e {
+  a = f32[2] parameter(0)
+  b = f32[2] parameter(1)
+  s = f32[2] add(a, b)
+  n = f32[2] negate(s)
+  p = f32[2] multiply(n, n)
+  ROOT t = (f32[2], f32[2], f32[2], f32[2]) tuple(s, b, p, s)
+})");
+  const std::vector<Literal> arguments = {Floats({1, 2}), Floats({3, 4})};
+  std::vector<std::vector<float>> taken(4);
+  std::vector<std::string> seen;
+  EvaluateOptions options;
+  options.take_output = [&](int64_t i, Literal value) {
+    taken[static_cast<size_t>(i)] = ValuesOf(value);
+    return absl::OkStatus();
+  };
+  options.on_value = [&](InstructionId id, const Literal&) {
+    seen.push_back(module.entry_computation()[id].name());
+  };
+  const absl::StatusOr<Literal> result = Evaluate(module, arguments, options);
+  ASSERT_THAT(result, testing::IsOk());
+  EXPECT_TRUE(result->elements().empty());
+  EXPECT_EQ(taken, (std::vector<std::vector<float>>{
+                       {4, 6}, {3, 4}, {16, 36}, {4, 6}}));
+  // n is needed twice, but by one instruction.
+  EXPECT_EQ(seen, (std::vector<std::string>{"s", "p"}));
+  EXPECT_EQ(ValuesOf(arguments[1]), std::vector<float>({3, 4}));
+  options.take_output = [](int64_t, Literal) {
+    return absl::CancelledError("enough");
+  };
+  EXPECT_THAT(Evaluate(module, arguments, options),
+              StatusIs(absl::StatusCode::kCancelled, "enough"));
+}
+
+TEST(Evaluator, SharesMemoryBetweenEvaluations) {
+  const Module module = Parse(kSum);
+  const std::vector<Literal> arguments = {Floats({1, 2}), Floats({3, 4})};
+  EvaluateOptions options;
+  options.buffers = evaluator::BufferPool::Create(1 << 20);
+  {
+    const absl::StatusOr<Literal> a = Evaluate(module, arguments, options);
+    const absl::StatusOr<Literal> b = Evaluate(module, arguments, options);
+    ASSERT_THAT(b, testing::IsOk());
+    EXPECT_EQ(options.buffers->live_bytes(), 128);
+  }
+  EXPECT_EQ(options.buffers->live_bytes(), 0);
+  options.buffers = evaluator::BufferPool::Create(1);
+  EXPECT_THAT(Evaluate(module, arguments, options),
+              StatusIs(absl::StatusCode::kResourceExhausted, ::testing::_));
 }
 
 // A bitcast reads the memory of its operand, which the layouts describe.
