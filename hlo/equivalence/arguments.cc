@@ -20,6 +20,9 @@ constexpr double kScale = 0.1;
 constexpr std::array<double, 5> kMixedScales = {1e-9, 1e-3, 0.1, 1, 1e4};
 // Random integers are below this: valid indices nearly everywhere.
 constexpr uint64_t kIntegerBound = 8;
+// Magnitude of extreme scalars: two of them overflow, or underflow, together.
+constexpr double kExtreme = 0x1p100;
+constexpr double kNarrowExtreme = 0x1p12;
 // Elements of one argument that become special. More would turn whole results
 // into NaN, which equal each other and show nothing.
 constexpr uint64_t kMaxSpecials = 4;
@@ -41,12 +44,40 @@ bool HasOnlyArrays(const Shape& shape) {
   });
 }
 
+// Elements that one generator makes: the pieces of a large array have their
+// own, so that they can be made at once.
+constexpr int64_t kPiece = int64_t{1} << 18;
+
+// Fills floats with random ones of that standard deviation.
+void FillFloats(absl::Span<float> values, double scale, Rng& rng,
+                ThreadPool* pool) {
+  const auto fill = [scale](absl::Span<float> piece, Rng& generator) {
+    for (float& x : piece)
+      x = static_cast<float>(scale * FastNormal(generator));
+  };
+  const auto size = static_cast<int64_t>(values.size());
+  if (size <= kPiece) return fill(values, rng);
+  const uint64_t seed = rng.Next();
+  const auto fill_pieces = [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      Rng generator(seed + static_cast<uint64_t>(i));
+      fill(values.subspan(static_cast<size_t>(i * kPiece),
+                          static_cast<size_t>(kPiece)),
+           generator);
+    }
+  };
+  const int64_t pieces = (size + kPiece - 1) / kPiece;
+  if (pool == nullptr) return fill_pieces(0, pieces);
+  pool->ParallelFor(pieces, 1, fill_pieces);
+}
+
 // `scale` is the standard deviation of floats.
-Literal RandomLiteral(const ShapePtr& shape, double scale, Rng& rng) {
+Literal RandomLiteral(const ShapePtr& shape, double scale, Rng& rng,
+                      ThreadPool* pool) {
   if (shape->IsTuple()) {
     std::vector<Literal> elements;
     for (const ShapePtr& element : shape->tuple_elements()) {
-      elements.push_back(RandomLiteral(element, scale, rng));
+      elements.push_back(RandomLiteral(element, scale, rng, pool));
     }
     return Literal::Tuple(std::move(elements));
   }
@@ -54,9 +85,7 @@ Literal RandomLiteral(const ShapePtr& shape, double scale, Rng& rng) {
   const ElementType type = shape->element_type();
   const int64_t n = literal.num_elements();
   if (type == ElementType::kF32) {
-    for (float& x : literal.mutable_values<float>()) {
-      x = static_cast<float>(scale * FastNormal(rng));
-    }
+    FillFloats(literal.mutable_values<float>(), scale, rng, pool);
   } else if (IsFloat(type)) {
     for (int64_t i = 0; i < n; ++i) {
       literal.SetDouble(i, scale * FastNormal(rng));
@@ -117,11 +146,33 @@ void Spice(Literal& literal, bool non_finite, Rng& rng) {
   }
 }
 
+// Moves a scalar to the large or the small end of the range and an array to the
+// other, so that one product of them has ordinary magnitude.
+void MakeExtreme(Literal& literal, bool is_large) {
+  const Shape& shape = literal.shape();
+  if (!shape.IsArray() || !IsFloat(shape.element_type())) return;
+  const bool is_scalar = shape.num_elements() == 1;
+  const double range = BitWidth(shape.element_type()) < 32 &&
+                               shape.element_type() != ElementType::kBf16
+                           ? kNarrowExtreme
+                           : kExtreme;
+  const double scale = is_scalar == is_large ? range : 1 / range;
+  for (int64_t i = 0; i < literal.num_elements(); ++i) {
+    const double x = literal.AsDouble(i);
+    if (is_scalar) {
+      literal.SetDouble(i, scale * (1 + std::fabs(x)));
+    } else {
+      literal.SetDouble(i, i % 8 == 0 ? 0 : scale * x);
+    }
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<Literal>> Arguments(const Module& module,
-                                               ArgumentKind kind,
-                                               bool non_finite, uint64_t seed) {
+                                               ArgumentKind kind, bool special,
+                                               uint64_t seed,
+                                               ThreadPool* pool) {
   const Computation& entry = module.entry_computation();
   Rng rng(seed);
   std::vector<Literal> arguments;
@@ -137,9 +188,10 @@ absl::StatusOr<std::vector<Literal>> Arguments(const Module& module,
     const double scale = kind == ArgumentKind::kMixed
                              ? kMixedScales[specials.Below(kMixedScales.size())]
                              : kScale;
-    arguments.push_back(RandomLiteral(shape, scale, values));
+    arguments.push_back(RandomLiteral(shape, scale, values, pool));
+    if (kind == ArgumentKind::kExtreme) MakeExtreme(arguments.back(), special);
     if (kind == ArgumentKind::kAdversarial && specials.Below(2) == 0) {
-      Spice(arguments.back(), non_finite && specials.Below(2) == 0, specials);
+      Spice(arguments.back(), special && specials.Below(2) == 0, specials);
     }
   }
   return arguments;
@@ -153,7 +205,7 @@ absl::StatusOr<std::vector<Literal>> RandomArguments(const Module& module,
 absl::StatusOr<std::vector<Literal>> MakeArguments(const Module& module,
                                                    ArgumentKind kind,
                                                    uint64_t seed) {
-  return Arguments(module, kind, true, seed);
+  return Arguments(module, kind, true, seed, nullptr);
 }
 
 void MakeNonNegative(Literal& literal) {

@@ -100,7 +100,52 @@ void WidenComputation(Computation& computation) {
   }
 }
 
+// Adds what widens `id`, of shape `shape`.
+InstructionId Widened(Computation& computation, InstructionId id,
+                      const ShapePtr& shape) {
+  const ShapePtr wide = WideShape(shape);
+  if (wide == shape) return id;
+  if (!shape->IsTuple()) {
+    return computation.AddInstruction(
+        Instruction(Opcode::kConvert, wide, {id}));
+  }
+  std::vector<InstructionId> elements;
+  for (size_t i = 0; i < shape->tuple_elements().size(); ++i) {
+    const ShapePtr& element = shape->tuple_elements()[i];
+    elements.push_back(
+        Widened(computation,
+                computation.AddInstruction(Instruction::GetTupleElement(
+                    element, id, static_cast<int32_t>(i))),
+                element));
+  }
+  return computation.AddInstruction(
+      Instruction(Opcode::kTuple, wide, elements));
+}
+
 }  // namespace
+
+Module InDoublePrecisionInside(Module module) {
+  std::vector<ShapePtr> narrow;
+  for (InstructionId parameter : module.entry_computation().parameters()) {
+    narrow.push_back(module.entry_computation()[parameter].shape_ptr());
+  }
+  module = InDoublePrecision(std::move(module));
+  Computation& entry = module.mutable_computation(module.entry());
+  for (size_t i = 0; i < narrow.size(); ++i) {
+    const InstructionId parameter = entry.parameters()[i];
+    if (entry[parameter].shape_ptr() == narrow[i]) continue;
+    // A stand-in keeps the uses apart from what widens the parameter.
+    const InstructionId stand_in = entry.AddInstruction(
+        Instruction(Opcode::kTuple, entry[parameter].shape_ptr(), {}));
+    entry.ReplaceAllUses(parameter, stand_in);
+    entry.mutable_instruction(parameter).set_shape(narrow[i]);
+    entry.ReplaceAllUses(stand_in, Widened(entry, parameter, narrow[i]));
+    entry.Remove(stand_in);
+  }
+  module.set_entry_shapes(module.entry_parameter_shapes(),
+                          entry[entry.root()].shape_ptr());
+  return module;
+}
 
 Module InDoublePrecision(Module module) {
   for (ComputationId id : module.ComputationIds()) {

@@ -14,6 +14,10 @@ namespace hone::hlo {
 // result is widened behind it. Integers and predicates stay.
 Module InDoublePrecision(Module module);
 
+// Likewise, but the entry's parameters keep their types and are widened where
+// they are used, so that the arguments need no copy.
+Module InDoublePrecisionInside(Module module);
+
 // The value with the types of InDoublePrecision; arrays that need no change
 // share their data.
 Literal InDoublePrecision(const Literal& literal);

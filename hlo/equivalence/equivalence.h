@@ -2,6 +2,7 @@
 #define HONE_HLO_EQUIVALENCE_EQUIVALENCE_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,6 +32,9 @@ enum class ArgumentKind {
   kAdversarial,
   // The floats of each argument at a scale of its own, from tiny to huge.
   kMixed,
+  // Scalar floats at one end of the range, arrays at the other, an eighth of
+  // them zero: products overflow or underflow in one order and not in another.
+  kExtreme,
 };
 absl::StatusOr<std::vector<Literal>> MakeArguments(const Module& module,
                                                    ArgumentKind kind,
@@ -66,6 +70,8 @@ Comparison CompareLiterals(const Literal& a, const Literal& b);
 struct EquivalenceOptions {
   int random_inputs = 1;
   int mixed_inputs = 1;
+  // Each of special values, and where the modules have scalar floats for
+  // parameters, one more of extreme scalars.
   int adversarial_inputs = 1;
   // Looks for more inputs, by which control flow takes the ways that it does
   // not take on those.
@@ -90,17 +96,39 @@ struct EquivalenceReport {
   double unverifiable = 0;
 };
 
-// Runs both modules on the same inputs and judges every element of the results
-// by itself, against what double precision makes of the original. The rules are
-// in docs/VERIFICATION.md.
+// Checks two modules input by input. What the inputs have in common is made
+// once: the modules merged into one, memory, what is known of their control
+// flow.
 //
 // A result that is NaN everywhere would show nothing, so inputs adapt to what
-// `a` makes of them: if over 1 % of its result is NaN, every other random input
-// is replaced by its absolute values (training steps take square roots of
-// second moments); if over half of its result on an adversarial input is not
-// finite, the modules are compared on that input with finite special values
-// too.
-//
+// `a` makes of them: if over 1 % of its result is NaN, random inputs are
+// replaced by their absolute values (training steps take square roots of second
+// moments); if over half of its result on an adversarial input is not finite,
+// the modules are compared on that input with finite special values too.
+class EquivalenceCheck {
+ public:
+  // Errors: InvalidArgument when the signatures differ.
+  static absl::StatusOr<std::unique_ptr<EquivalenceCheck>> Create(
+      const Module& a, const Module& b, const EvaluateOptions& options);
+  virtual ~EquivalenceCheck() = default;
+
+  // Compares on one more input. Errors: as Evaluate.
+  virtual absl::Status CheckInput(ArgumentKind kind, uint64_t seed) = 0;
+  // Looks for inputs by which control flow takes the ways that it has not taken
+  // yet, and compares on them. Errors: as Evaluate.
+  virtual absl::Status CheckControlFlow(uint64_t seed) = 0;
+  // Returns true if an input of that kind has something to show.
+  virtual bool IsUseful(ArgumentKind kind) const = 0;
+  // For the evaluations that follow.
+  virtual void SetTimeLimit(absl::Duration limit) = 0;
+
+  // What was found so far.
+  virtual EquivalenceReport Report() const = 0;
+};
+
+// Runs both modules on the same inputs, until they differ on one, and judges
+// every element of the results by itself, against what double precision makes
+// of the original. The rules are in docs/VERIFICATION.md.
 // Errors: InvalidArgument when their signatures differ; otherwise as Evaluate.
 absl::StatusOr<EquivalenceReport> CheckEquivalent(
     const Module& a, const Module& b, const EquivalenceOptions& options = {});

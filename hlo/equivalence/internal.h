@@ -5,14 +5,17 @@
 #include <string>
 #include <vector>
 
+#include "base/thread_pool.h"
 #include "hlo/equivalence/equivalence.h"
 
 namespace hone::hlo {
 
-// MakeArguments; adversarial ones with infinities and NaN, or without.
+// MakeArguments. With `special`, adversarial arguments have infinities and NaN,
+// and extreme scalars are large rather than small. On the pool's threads if
+// there is one; the values do not depend on it.
 absl::StatusOr<std::vector<Literal>> Arguments(const Module& module,
-                                               ArgumentKind kind,
-                                               bool non_finite, uint64_t seed);
+                                               ArgumentKind kind, bool special,
+                                               uint64_t seed, ThreadPool* pool);
 
 // The index of the element with that number in row-major order: "[4,7]".
 std::string ElementName(const Shape& shape, int64_t linear);

@@ -4,10 +4,12 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <cstring>
 #include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
 #include "absl/types/span.h"
 
 #include "hlo/equivalence/internal.h"
@@ -135,12 +137,12 @@ class FloatJudge {
         parts_(PartsOf(type_)),
         is_double_(type_ == ElementType::kF64 || type_ == ElementType::kC128),
         precision_(PrecisionOf(type_)),
-        numbers_(e.original.num_elements() * parts_) {
-    verdict_.elements = e.original.num_elements();
-  }
+        numbers_(e.original.num_elements() * parts_) {}
 
-  ArrayVerdict Run() {
-    for (int64_t begin = 0; begin < numbers_; begin += kBlock) {
+  // Judges numbers [begin, end); `begin` is the first of a block.
+  ArrayVerdict Run(int64_t begin, int64_t end) {
+    for (; begin < end; begin += kBlock) {
+      if (HasEqualBits(begin)) continue;
       LoadBlock(begin);
       for (size_t i = 0; i < size_; ++i) {
         JudgeNumber(begin + static_cast<int64_t>(i), i);
@@ -148,9 +150,20 @@ class FloatJudge {
     }
     return std::move(verdict_);
   }
+  int64_t numbers() const { return numbers_; }
+  double severity() const { return severity_; }
 
  private:
   using Block = std::array<double, static_cast<size_t>(kBlock)>;
+
+  // Equal bits need no excuse.
+  bool HasEqualBits(int64_t begin) const {
+    const int64_t width = ByteWidth(type_) / parts_;
+    const int64_t size = std::min(kBlock, numbers_ - begin);
+    return std::memcmp(e_.original.data() + begin * width,
+                       e_.rewritten.data() + begin * width,
+                       static_cast<size_t>(size * width)) == 0;
+  }
 
   void LoadBlock(int64_t begin) {
     size_ = static_cast<size_t>(std::min(kBlock, numbers_ - begin));
@@ -351,6 +364,41 @@ class FloatJudge {
   ErrorsByMagnitude array_errors_;
 };
 
+// One array of floating-point numbers, in pieces.
+ArrayVerdict JudgeFloats(const Evidence& e, ThreadPool* pool) {
+  // Blocks worth handing to another thread.
+  constexpr int64_t kGrain = 64;
+  ArrayVerdict all;
+  double severity = -1;
+  int64_t worst_begin = 0;
+  absl::Mutex mu;
+  const auto judge = [&](int64_t begin, int64_t end) {
+    FloatJudge piece(e);
+    ArrayVerdict verdict =
+        piece.Run(begin * kBlock, std::min(end * kBlock, piece.numbers()));
+    absl::MutexLock lock(&mu);
+    all.unverifiable += verdict.unverifiable;
+    all.wrong += verdict.wrong;
+    all.max_rel_error = std::max(all.max_rel_error, verdict.max_rel_error);
+    // Of equally wrong elements the first, whichever thread finds it.
+    if (verdict.wrong == 0 || piece.severity() < severity ||
+        (piece.severity() == severity && begin > worst_begin)) {
+      return;
+    }
+    severity = piece.severity();
+    worst_begin = begin;
+    all.worst = std::move(verdict.worst);
+  };
+  const int64_t blocks = (FloatJudge(e).numbers() + kBlock - 1) / kBlock;
+  if (pool == nullptr || blocks <= kGrain) {
+    judge(0, blocks);
+  } else {
+    pool->ParallelFor(blocks, kGrain, judge);
+  }
+  all.elements = e.original.num_elements();
+  return all;
+}
+
 // One array of integers or predicates.
 ArrayVerdict JudgeExact(const Evidence& e) {
   ArrayVerdict verdict;
@@ -379,7 +427,7 @@ ArrayVerdict JudgeExact(const Evidence& e) {
   return verdict;
 }
 
-void Judge(const Evidence& e, const std::string& path,
+void Judge(const Evidence& e, const std::string& path, ThreadPool* pool,
            std::vector<ArrayVerdict>& verdicts) {
   const Shape& shape = e.original.shape();
   if (shape.IsTuple()) {
@@ -397,23 +445,25 @@ void Judge(const Evidence& e, const std::string& path,
         element.moved_rewritten.push_back(moved.elements()[i]);
       }
       Judge(element,
-            path.empty() ? absl::StrCat(i) : absl::StrCat(path, ".", i),
+            path.empty() ? absl::StrCat(i) : absl::StrCat(path, ".", i), pool,
             verdicts);
     }
     return;
   }
   if (!shape.IsArray()) return;
   const ElementType type = shape.element_type();
-  verdicts.push_back(IsFloat(type) || IsComplex(type) ? FloatJudge(e).Run()
+  verdicts.push_back(IsFloat(type) || IsComplex(type) ? JudgeFloats(e, pool)
                                                       : JudgeExact(e));
   verdicts.back().worst.output = path;
 }
 
 }  // namespace
 
-std::vector<ArrayVerdict> JudgeArrays(const Evidence& evidence) {
+std::vector<ArrayVerdict> JudgeArrays(const Evidence& evidence,
+                                      const std::string& path,
+                                      ThreadPool* pool) {
   std::vector<ArrayVerdict> verdicts;
-  Judge(evidence, "", verdicts);
+  Judge(evidence, path, pool, verdicts);
   return verdicts;
 }
 

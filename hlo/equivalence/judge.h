@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/thread_pool.h"
 #include "hlo/equivalence/equivalence.h"
 #include "hlo/ir/literal.h"
 
@@ -41,8 +42,11 @@ struct ArrayVerdict {
 };
 
 // Judges every array of the result, in the order of the flattened tuple. All
-// four values have the same form.
-std::vector<ArrayVerdict> JudgeArrays(const Evidence& evidence);
+// four values have the same form. Verdicts name outputs by their path, which
+// begins with `path`. On the pool's threads if there is one.
+std::vector<ArrayVerdict> JudgeArrays(const Evidence& evidence,
+                                      const std::string& path = "",
+                                      ThreadPool* pool = nullptr);
 
 }  // namespace hone::hlo
 

@@ -81,7 +81,7 @@ ENTRY e {
   ROOT c = f32[8] conditional(p, x, x), true_computation=f, false_computation=g
 })"))
                 .ways,
-            "2 of 2 branches");
+            "2 of 2 branches, 4 of 4 predicate values");
 }
 
 Module Loop(const std::string& count) {
@@ -125,6 +125,99 @@ TEST(FindWays, RunsLoopsThatCountByConstantsOnce) {
       const EquivalenceReport report,
       CheckEquivalent(Loop("constant(5)"), Loop("constant(5)"), options));
   EXPECT_EQ(report.control_flow, ", 0 for control flow (1 of 1 trip counts)");
+}
+
+// A step whose result is scaled; `lines` make r of x, step and scaled.
+Module Scaled(const std::string& lines) {
+  return Parse(R"(HloModule m
+twice {
+  a = f32[8] parameter(0)
+  s = s32[] parameter(1)
+  rare = s32[] constant(7654321)
+  is_rare = pred[] compare(s, rare), direction=EQ
+  none = f32[] constant(nan)
+  nones = f32[8] broadcast(none), dimensions={}
+  where = pred[8] broadcast(is_rare), dimensions={}
+  sum = f32[8] add(a, a)
+  ROOT r = f32[8] select(where, nones, sum)
+}
+late {
+  x = f32[8] parameter(0)
+  ROOT r = f32[8] negate(x)
+}
+early {
+  ROOT x = f32[8] parameter(0)
+}
+ENTRY e {
+  x = f32[8] parameter(0)
+  step = s32[] parameter(1)
+  scaled = f32[8] add(x, x)
+)" + lines + R"(
+})");
+}
+
+EquivalenceReport Compare(const Module& a, const Module& b) {
+  const absl::StatusOr<EquivalenceReport> report = CheckEquivalent(a, b);
+  HONE_EXPECT_OK(report);
+  return report.ok() ? *report : EquivalenceReport();
+}
+
+// What a wrong rewrite may add and the original lacks.
+TEST(FindWays, CountsTheControlFlowOfBothModules) {
+  const Module original = Scaled("  ROOT r = f32[8] copy(scaled)");
+  const EquivalenceReport selects = Compare(original, Scaled(R"(
+  rare = s32[] constant(1234567)
+  is_rare = pred[] compare(step, rare), direction=EQ
+  none = f32[] constant(nan)
+  nones = f32[8] broadcast(none), dimensions={}
+  where = pred[8] broadcast(is_rare), dimensions={}
+  ROOT r = f32[8] select(where, nones, scaled))"));
+  EXPECT_FALSE(selects.equal);
+  EXPECT_EQ(selects.control_flow,
+            ", 1 for control flow (2 of 2 predicate values)");
+  EXPECT_FALSE(Compare(original, Scaled(R"(
+  rare = s32[] constant(4321)
+  is_late = pred[] compare(step, rare), direction=GT
+  ROOT r = f32[8] conditional(is_late, scaled, scaled), true_computation=late, false_computation=early)"))
+                   .equal);
+  // The comparison repeated for each element, and behind a remainder.
+  EXPECT_FALSE(Compare(original, Scaled(R"(
+  period = s32[] constant(777)
+  rest = s32[] remainder(step, period)
+  rests = s32[8] broadcast(rest), dimensions={}
+  last = s32[] constant(776)
+  lasts = s32[8] broadcast(last), dimensions={}
+  where = pred[8] compare(rests, lasts), direction=EQ
+  ROOT r = f32[8] select(where, x, scaled))"))
+                   .equal);
+}
+
+TEST(FindWays, FindsPredicatesOfCallees) {
+  const EquivalenceReport report =
+      Compare(Scaled("  ROOT r = f32[8] copy(scaled)"),
+              Scaled("  ROOT r = f32[8] call(x, step), to_apply=twice"));
+  EXPECT_FALSE(report.equal);
+  EXPECT_EQ(report.control_flow,
+            ", 1 for control flow (2 of 2 predicate values)");
+}
+
+// The predicate depends on elements of an array: no scalar decides it.
+TEST(FindWays, LeavesOutWhatNoScalarParameterDecides) {
+  const Reached reached = Reach(Parse(R"(HloModule m
+ENTRY e {
+  x = f32[8] parameter(0)
+  step = s32[] parameter(1)
+  first = f32[1] slice(x), slice={[0:1]}
+  scalar = f32[] reshape(first)
+  zero = f32[] constant(0)
+  p = pred[] compare(scalar, zero), direction=EQ
+  q = pred[8] broadcast(p), dimensions={}
+  y = f32[8] negate(x)
+  r = f32[8] select(q, x, y)
+  ROOT t = (f32[8], s32[]) tuple(r, step)
+})"));
+  EXPECT_EQ(reached.ways, "");
+  EXPECT_EQ(reached.inputs, 0u);
 }
 
 TEST(FindWays, FindsDifferencesInRareBranches) {

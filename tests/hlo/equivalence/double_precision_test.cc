@@ -76,6 +76,40 @@ TEST(InDoublePrecision, KeepsBitsOfTheOriginalType) {
             3.5);
 }
 
+TEST(InDoublePrecisionInside, TakesArgumentsAsTheyAre) {
+  absl::StatusOr<Module> module = ParseHloText(R"(HloModule m
+ENTRY e {
+  t = (f32[], (bf16[], s32[])) parameter(0)
+  x = f32[] parameter(1)
+  u = (bf16[], s32[]) get-tuple-element(t), index=1
+  a = bf16[] get-tuple-element(u), index=0
+  b = f32[] convert(a)
+  c = f32[] get-tuple-element(t), index=0
+  big = f32[] constant(1e8)
+  d = f32[] add(b, big)
+  e = f32[] add(d, c)
+  f = f32[] subtract(e, big)
+  g = f32[] add(f, x)
+  ROOT r = (f32[], f32[]) tuple(g, x)
+})");
+  HONE_ASSERT_OK(module);
+  const Module wide = InDoublePrecisionInside(*std::move(module));
+  HONE_EXPECT_OK(VerifyModule(wide));
+  HONE_ASSERT_OK_AND_ASSIGN(
+      const Literal result,
+      Evaluate(
+          wide,
+          std::vector<Literal>{
+              Literal::Tuple(
+                  {Literal::Scalar(ElementType::kF32, 1),
+                   Literal::Tuple({Literal::Scalar(ElementType::kBf16, 2),
+                                   Literal::ScalarInt(ElementType::kS32, 7)})}),
+              Literal::Scalar(ElementType::kF32, 4)}));
+  EXPECT_EQ(result.elements()[0].AsDouble(0), 7);
+  EXPECT_EQ(result.elements()[1].AsDouble(0), 4);
+  EXPECT_EQ(result.elements()[1].shape().element_type(), ElementType::kF64);
+}
+
 TEST(InDoublePrecision, LeavesIntegersAlone) {
   EXPECT_EQ(Evaluated(R"(
   x = s8[] parameter(0)

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -319,6 +320,64 @@ TEST(CheckEquivalent, TellsElementsApartBesideLargeAndNoisyOnes) {
     EXPECT_FALSE(report.equal) << name;
     EXPECT_THAT(report.explanation, HasSubstr("63 of 64 elements")) << name;
   }
+}
+
+// x·s·t and x·(s·t): the product of two large scalars overflows.
+TEST(CheckEquivalent, TellsProductsApartThatOverflowInOneOrder) {
+  const auto scaled = [](const std::string& product) {
+    return Parse(R"(HloModule m
+ENTRY e {
+  x = f32[8] parameter(0)
+  s = f32[] parameter(1)
+  t = f32[] parameter(2)
+  ss = f32[8] broadcast(s), dimensions={}
+  ts = f32[8] broadcast(t), dimensions={}
+)" + product + "\n}");
+  };
+  HONE_ASSERT_OK_AND_ASSIGN(const EquivalenceReport report,
+                            CheckEquivalent(scaled(R"(
+  a = f32[8] multiply(x, ss)
+  ROOT r = f32[8] multiply(a, ts))"),
+                                            scaled(R"(
+  b = f32[8] multiply(ss, ts)
+  ROOT r = f32[8] multiply(x, b))")));
+  EXPECT_FALSE(report.equal);
+  EXPECT_THAT(report.explanation, HasSubstr("extreme scalars"));
+}
+
+// The evaluator folds in f32; what it folded is judged in f64.
+TEST(CheckEquivalent, RefusesAWronglyFoldedConstant) {
+  const Module original = Function(R"(
+  c = f32[] constant(0.7)
+  e = f32[] exponential(c)
+  b = f32[64] broadcast(e), dimensions={}
+  ROOT r = f32[64] multiply(p, b))");
+  const auto folded = [&](const char* value) {
+    const absl::StatusOr<EquivalenceReport> report = CheckEquivalent(
+        original, Function(absl::StrCat("  c = f32[] constant(", value, R"()
+  b = f32[64] broadcast(c), dimensions={}
+  ROOT r = f32[64] multiply(p, b))")));
+    EXPECT_TRUE(report.ok()) << report.status();
+    return report.ok() && report->equal;
+  };
+  EXPECT_TRUE(folded("2.01375270"));
+  EXPECT_FALSE(folded("2.01376"));
+  EXPECT_FALSE(folded("2.0"));
+}
+
+TEST(EquivalenceCheck, SaysWhatWasCheckedSoFar) {
+  const Module a = Function("ROOT r = f32[64] add(p, q)");
+  const Module b = Function("ROOT r = f32[64] add(q, p)");
+  HONE_ASSERT_OK_AND_ASSIGN(const std::unique_ptr<EquivalenceCheck> check,
+                            EquivalenceCheck::Create(a, b, {}));
+  HONE_ASSERT_OK(check->CheckInput(ArgumentKind::kRandom, 1));
+  EXPECT_EQ(check->Report().method,
+            "evaluator: 1 random, 0 adversarial inputs");
+  HONE_ASSERT_OK(check->CheckInput(ArgumentKind::kAdversarial, 2));
+  EXPECT_EQ(check->Report().method,
+            "evaluator: 1 random, 1 adversarial inputs");
+  EXPECT_TRUE(check->Report().equal);
+  EXPECT_FALSE(check->IsUseful(ArgumentKind::kExtreme));
 }
 
 TEST(CheckEquivalent, RejectsDifferentSignatures) {

@@ -1,0 +1,47 @@
+#ifndef HONE_HLO_EQUIVALENCE_MERGED_MODULE_H_
+#define HONE_HLO_EQUIVALENCE_MERGED_MODULE_H_
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "absl/types/span.h"
+
+#include "hlo/ir/module.h"
+
+namespace hone::hlo {
+
+// Two modules of one signature as one module that computes both: equal
+// instructions on equal operands occur once. Its root is the tuple of a's and
+// b's outputs in turns: a0, b0, a1, b1, … An output is an element of the
+// result, or the result if that is no tuple.
+class MergedModule {
+ public:
+  MergedModule(const Module& a, const Module& b);
+
+  const Module& module() const { return module_; }
+  int64_t output_count() const { return output_count_; }
+  // Returns true if the result is a tuple.
+  bool has_tuple() const { return has_tuple_; }
+  // Returns true if a computes the instruction of the entry.
+  bool IsOfA(InstructionId id) const { return id < end_of_a_; }
+  // Returns true if both modules compute the output by the same instructions.
+  bool IsShared(int64_t output) const;
+
+  // The module with some of the outputs only, and with other values of a in
+  // place of some of b: pairs of the replaced and the replacing instruction,
+  // which is evaluated first.
+  Module Slice(absl::Span<const int64_t> outputs,
+               absl::Span<const std::pair<InstructionId, InstructionId>>
+                   replacements) const;
+
+ private:
+  Module module_;
+  int64_t output_count_ = 0;
+  bool has_tuple_ = false;
+  InstructionId end_of_a_ = 0;
+};
+
+}  // namespace hone::hlo
+
+#endif  // HONE_HLO_EQUIVALENCE_MERGED_MODULE_H_
