@@ -1,5 +1,6 @@
 #include "costmodels/registry.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 #include <string>
@@ -25,7 +26,8 @@ TEST(CostModelRegistry, ListsEverySource) {
            std::filesystem::path(HONE_SOURCE_DIR) / "costmodels")) {
     std::filesystem::path path = entry.path();
     if (path.extension() != ".cc") continue;
-    const std::string stem = path.stem().string();
+    std::string stem = path.stem().string();
+    std::replace(stem.begin(), stem.end(), '_', '-');
     if (!std::filesystem::exists(path.replace_extension(".h"))) {
       models.insert(stem);
     }
