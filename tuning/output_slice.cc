@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/status_macros.h"
+#include "hlo/evaluator/evaluable.h"
 #include "hlo/passes/pipeline.h"
 
 namespace hone::tuning {
@@ -13,6 +14,20 @@ int64_t OutputCount(const hlo::Module& module) {
   const hlo::Shape& shape = entry[entry.root()].shape();
   return shape.IsTuple() ? static_cast<int64_t>(shape.tuple_elements().size())
                          : 1;
+}
+
+std::vector<int64_t> EvaluableOutputs(const hlo::Module& module) {
+  const hlo::Evaluability evaluability(module);
+  const hlo::Computation& entry = module.entry_computation();
+  const hlo::Instruction& root = entry[entry.root()];
+  std::vector<int64_t> outputs;
+  for (int64_t i = 0; i < OutputCount(module); ++i) {
+    const hlo::InstructionId output = root.opcode() == hlo::Opcode::kTuple
+                                          ? root.operand(static_cast<size_t>(i))
+                                          : root.id();
+    if (evaluability.Check(output).ok()) outputs.push_back(i);
+  }
+  return outputs;
 }
 
 absl::StatusOr<hlo::Module> SliceOutputs(const hlo::Module& module,

@@ -15,6 +15,10 @@ namespace hone::tuning {
 // tuple.
 int64_t OutputCount(const hlo::Module& module);
 
+// Returns the root's elements that can be evaluated, as far as that shows
+// before (hlo/evaluator/evaluable.h).
+std::vector<int64_t> EvaluableOutputs(const hlo::Module& module);
+
 // Returns `module` reduced to some of its outputs and their operands: its root
 // is the tuple of the root's elements `outputs`. All parameters stay, so that
 // the same arguments fit. Errors: FailedPrecondition if the root is no tuple.

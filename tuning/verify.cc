@@ -1,8 +1,11 @@
 #include "tuning/verify.h"
 
 #include <algorithm>
+#include <iterator>
+#include <memory>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -13,6 +16,7 @@
 #include "hlo/analysis/cost_analysis.h"
 #include "hlo/analysis/fingerprint.h"
 #include "hlo/equivalence/equivalence.h"
+#include "hlo/evaluator/evaluable.h"
 #include "hlo/inference/verifier.h"
 #include "tuning/output_slice.h"
 
@@ -28,107 +32,106 @@ bool IsTooLarge(const absl::Status& status) {
 // (docs/VERIFICATION.md).
 constexpr double kMaxUnverifiable = 0.01;
 
-// Compares modules input by input within a time limit.
+// Compares two modules input by input within a time limit.
 class Checker {
  public:
-  explicit Checker(const VerifyOptions& options)
-      : options_(options),
-        deadline_(SystemClock().Monotonic() + options.time_limit) {}
+  // Errors: FailedPrecondition if the signatures differ.
+  static absl::StatusOr<Checker> Create(const hlo::Module& a,
+                                        const hlo::Module& b,
+                                        const VerifyOptions& options,
+                                        absl::Duration deadline) {
+    hlo::EvaluateOptions evaluate;
+    evaluate.pool = options.pool;
+    evaluate.max_live_bytes = options.max_live_bytes;
+    absl::StatusOr<std::unique_ptr<hlo::EquivalenceCheck>> check =
+        hlo::EquivalenceCheck::Create(a, b, evaluate);
+    if (!check.ok()) {
+      return absl::FailedPreconditionError(check.status().message());
+    }
+    return Checker(*std::move(check), options, deadline);
+  }
 
   // Runs both modules on one input.
   // Errors: FailedPrecondition when they differ; as hlo::CheckEquivalent.
-  absl::Status Check(const hlo::Module& a, const hlo::Module& b,
-                     hlo::ArgumentKind kind, uint64_t seed) {
+  absl::Status CheckInput(hlo::ArgumentKind kind) {
     const absl::Duration start = SystemClock().Monotonic();
-    hlo::EquivalenceOptions options;
-    options.random_inputs = kind == hlo::ArgumentKind::kRandom ? 1 : 0;
-    options.mixed_inputs = kind == hlo::ArgumentKind::kMixed ? 1 : 0;
-    options.adversarial_inputs =
-        kind == hlo::ArgumentKind::kAdversarial ? 1 : 0;
-    // Once is enough.
-    options.covers_control_flow = kind == hlo::ArgumentKind::kRandom;
-    options.seed = seed;
-    options.evaluate.pool = options_.pool;
-    options.evaluate.max_live_bytes = options_.max_live_bytes;
-    // Both modules have to fit, in double precision too.
-    options.evaluate.time_limit = Remaining() / 4;
-    const absl::StatusOr<hlo::EquivalenceReport> report =
-        hlo::CheckEquivalent(a, b, options);
-    if (absl::IsInvalidArgument(report.status())) {
-      return absl::FailedPreconditionError(report.status().message());
-    }
-    HONE_RETURN_IF_ERROR(report.status());
-    if (!report->equal) {
-      return absl::FailedPreconditionError(
-          absl::StrCat("modules differ: ", report->explanation));
-    }
-    if (options.covers_control_flow) control_flow_ = report->control_flow;
-    unverifiable_ = std::min(unverifiable_, report->unverifiable);
-    max_rel_error_ = std::max(max_rel_error_, report->max_rel_error);
+    check_->SetTimeLimit(Remaining());
+    HONE_RETURN_IF_ERROR(check_->CheckInput(kind, seed_++));
     last_ = SystemClock().Monotonic() - start;
-    return absl::OkStatus();
+    return Difference();
+  }
+  absl::Status CheckControlFlow() {
+    check_->SetTimeLimit(Remaining());
+    HONE_RETURN_IF_ERROR(check_->CheckControlFlow(seed_++));
+    return Difference();
   }
 
-  // Errors: FailedPrecondition if what was compared shows too little.
-  absl::Status CheckEvidence() const {
-    if (unverifiable_ <= kMaxUnverifiable) return absl::OkStatus();
-    return absl::FailedPreconditionError(absl::StrFormat(
-        "%.2g %% of the elements of an output are rounding errors on every "
-        "input, expected at most %.2g %%",
-        100 * unverifiable_, 100 * kMaxUnverifiable));
-  }
-
+  bool IsUseful(hlo::ArgumentKind kind) const { return check_->IsUseful(kind); }
   // Returns true if there is time for another check like the last.
   bool HasTimeForAnother() const { return Remaining() > last_ * 1.5; }
 
-  double max_rel_error() const { return max_rel_error_; }
-  const std::string& control_flow() const { return control_flow_; }
+  hlo::EquivalenceReport Report() const { return check_->Report(); }
 
  private:
+  Checker(std::unique_ptr<hlo::EquivalenceCheck> check,
+          const VerifyOptions& options, absl::Duration deadline)
+      : check_(std::move(check)), deadline_(deadline), seed_(options.seed) {}
+
+  absl::Status Difference() const {
+    const hlo::EquivalenceReport report = check_->Report();
+    if (report.equal) return absl::OkStatus();
+    return absl::FailedPreconditionError(
+        absl::StrCat("modules differ: ", report.explanation));
+  }
   absl::Duration Remaining() const {
     return deadline_ - SystemClock().Monotonic();
   }
 
-  const VerifyOptions& options_;
-  const absl::Duration deadline_;
+  std::unique_ptr<hlo::EquivalenceCheck> check_;
+  absl::Duration deadline_;
   absl::Duration last_;
-  double max_rel_error_ = 0;
-  double unverifiable_ = 1;
-  std::string control_flow_;
+  uint64_t seed_;
 };
+
+// Errors: FailedPrecondition if what was compared shows too little.
+absl::Status CheckEvidence(double unverifiable) {
+  if (unverifiable <= kMaxUnverifiable) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrFormat(
+      "%.2g %% of the elements of an output are rounding errors on every "
+      "input, expected at most %.2g %%",
+      100 * unverifiable, 100 * kMaxUnverifiable));
+}
 
 // All outputs, on as many of the inputs as there is time for, at least one.
 absl::StatusOr<storage::Verification> CheckWhole(const hlo::Module& input,
                                                  const hlo::Module& rewritten,
                                                  const VerifyOptions& options) {
-  Checker checker(options);
-  // The adversarial input second: of two, they should be of both kinds.
-  constexpr hlo::ArgumentKind kInputs[] = {hlo::ArgumentKind::kRandom,
-                                           hlo::ArgumentKind::kAdversarial,
-                                           hlo::ArgumentKind::kMixed};
-  int random = 0;
-  int adversarial = 0;
-  bool complete = true;
-  for (uint64_t i = 0; i < std::size(kInputs); ++i) {
-    if (i > 0 && !checker.HasTimeForAnother()) {
-      complete = false;
-      break;
+  HONE_ASSIGN_OR_RETURN(
+      Checker checker,
+      Checker::Create(input, rewritten, options,
+                      SystemClock().Monotonic() + options.time_limit));
+  HONE_RETURN_IF_ERROR(checker.CheckInput(hlo::ArgumentKind::kRandom));
+  const auto check_more = [&]() -> absl::Status {
+    HONE_RETURN_IF_ERROR(checker.CheckControlFlow());
+    // The adversarial input second: of two, they should be of both kinds.
+    for (hlo::ArgumentKind kind :
+         {hlo::ArgumentKind::kAdversarial, hlo::ArgumentKind::kMixed,
+          hlo::ArgumentKind::kExtreme, hlo::ArgumentKind::kExtreme}) {
+      if (!checker.IsUseful(kind)) continue;
+      if (!checker.HasTimeForAnother()) {
+        return absl::DeadlineExceededError("no time for another input");
+      }
+      HONE_RETURN_IF_ERROR(checker.CheckInput(kind));
     }
-    const absl::Status status =
-        checker.Check(input, rewritten, kInputs[i], options.seed + i);
-    if (i > 0 && IsTooLarge(status)) {
-      complete = false;
-      break;
-    }
-    HONE_RETURN_IF_ERROR(status);
-    ++(kInputs[i] == hlo::ArgumentKind::kAdversarial ? adversarial : random);
-  }
-  HONE_RETURN_IF_ERROR(checker.CheckEvidence());
+    return absl::OkStatus();
+  };
+  const absl::Status more = check_more();
+  if (!IsTooLarge(more)) HONE_RETURN_IF_ERROR(more);
+  const hlo::EquivalenceReport report = checker.Report();
+  HONE_RETURN_IF_ERROR(CheckEvidence(report.unverifiable));
   return storage::Verification{
-      absl::StrCat("evaluator: ", random, " random, ", adversarial,
-                   " adversarial inputs", checker.control_flow(),
-                   complete ? "" : " (no time for more)"),
-      checker.max_rel_error()};
+      absl::StrCat(report.method, more.ok() ? "" : " (no time for more)"),
+      report.max_rel_error};
 }
 
 // The outputs of `module`, those that need the least work first.
@@ -157,40 +160,39 @@ std::vector<int64_t> OutputsByWork(const hlo::Module& module) {
 absl::StatusOr<storage::Verification> CheckOutputs(
     const hlo::Module& input, const hlo::Module& rewritten,
     const VerifyOptions& options) {
-  Checker checker(options);
+  const absl::Duration deadline =
+      SystemClock().Monotonic() + options.time_limit;
   const std::vector<int64_t> order = OutputsByWork(input);
   size_t checked = 0;
+  double unverifiable = 0;
+  double max_rel_error = 0;
   for (size_t group = 1; checked < order.size(); group *= 2) {
     const absl::Span<const int64_t> outputs =
         absl::MakeConstSpan(order).subspan(checked, group);
     HONE_ASSIGN_OR_RETURN(const hlo::Module a, SliceOutputs(input, outputs));
     HONE_ASSIGN_OR_RETURN(const hlo::Module b,
                           SliceOutputs(rewritten, outputs));
-    const absl::Status status =
-        checker.Check(a, b, hlo::ArgumentKind::kRandom, options.seed);
+    HONE_ASSIGN_OR_RETURN(Checker checker,
+                          Checker::Create(a, b, options, deadline));
+    const absl::Status status = checker.CheckInput(hlo::ArgumentKind::kRandom);
     if (checked > 0 && IsTooLarge(status)) break;
     HONE_RETURN_IF_ERROR(status);
+    const hlo::EquivalenceReport report = checker.Report();
+    unverifiable = std::max(unverifiable, report.unverifiable);
+    max_rel_error = std::max(max_rel_error, report.max_rel_error);
     checked += outputs.size();
   }
-  HONE_RETURN_IF_ERROR(checker.CheckEvidence());
+  HONE_RETURN_IF_ERROR(CheckEvidence(unverifiable));
   return storage::Verification{
       absl::StrCat("evaluator, scaled down: 1 random input, ", checked, " of ",
                    order.size(), " outputs"),
-      checker.max_rel_error()};
+      max_rel_error};
 }
 
-}  // namespace
-
-absl::StatusOr<storage::Verification> VerifyRewrite(
+// Both checks above: in full, or what the limits allow.
+absl::StatusOr<storage::Verification> CheckByEvaluation(
     const hlo::Module& input, const hlo::Module& rewritten,
     const VerifyOptions& options) {
-  if (absl::Status status = hlo::VerifyModule(rewritten); !status.ok()) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("the rewritten module is malformed: ", status.message()));
-  }
-  if (hlo::Fingerprint(input) == hlo::Fingerprint(rewritten)) {
-    return storage::Verification{"identical to the input", 0};
-  }
   absl::StatusOr<storage::Verification> whole =
       CheckWhole(input, rewritten, options);
   if (!IsTooLarge(whole.status()) || OutputCount(input) < 2 ||
@@ -202,6 +204,68 @@ absl::StatusOr<storage::Verification> VerifyRewrite(
   if (!part.ok()) return part;
   absl::StrAppend(&part->method, " (in full: ", whole.status().message(), ")");
   return part;
+}
+
+storage::Verification NotEvaluated(absl::string_view why) {
+  return {absl::StrCat("not evaluated (", why, "), exact rewrites only"), 0};
+}
+
+// Checks the outputs that can be evaluated of modules of which others cannot,
+// which is `why`.
+absl::StatusOr<storage::Verification> CheckEvaluableOutputs(
+    const hlo::Module& input, const hlo::Module& rewritten,
+    const VerifyOptions& options, absl::string_view why) {
+  const int64_t count = OutputCount(input);
+  if (OutputCount(rewritten) != count) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("the rewritten module has ", OutputCount(rewritten),
+                     " outputs, expected ", count));
+  }
+  const std::vector<int64_t> of_input = EvaluableOutputs(input);
+  const std::vector<int64_t> of_rewritten = EvaluableOutputs(rewritten);
+  std::vector<int64_t> outputs;
+  std::set_intersection(of_input.begin(), of_input.end(), of_rewritten.begin(),
+                        of_rewritten.end(), std::back_inserter(outputs));
+  if (outputs.empty()) return NotEvaluated(why);
+  HONE_ASSIGN_OR_RETURN(const hlo::Module a, SliceOutputs(input, outputs));
+  HONE_ASSIGN_OR_RETURN(const hlo::Module b, SliceOutputs(rewritten, outputs));
+  absl::StatusOr<storage::Verification> part = CheckByEvaluation(a, b, options);
+  // Not everything shows before (an argument that cannot be made).
+  if (absl::IsUnimplemented(part.status())) return NotEvaluated(why);
+  if (!part.ok()) return part;
+  absl::StrAppend(&part->method, ", ", outputs.size(), " of ", count,
+                  " outputs, exact rewrites only (", why, ")");
+  return part;
+}
+
+}  // namespace
+
+absl::Status CheckEvaluable(const hlo::Module& module) {
+  const hlo::Evaluability evaluability(module);
+  return evaluability.Check(module.entry_computation().root());
+}
+
+absl::StatusOr<storage::Verification> VerifyRewrite(
+    const hlo::Module& input, const hlo::Module& rewritten,
+    const VerifyOptions& options) {
+  if (absl::Status status = hlo::VerifyModule(rewritten); !status.ok()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("the rewritten module is malformed: ", status.message()));
+  }
+  if (hlo::Fingerprint(input) == hlo::Fingerprint(rewritten)) {
+    return storage::Verification{"identical to the input", 0};
+  }
+  if (!options.exact) return CheckByEvaluation(input, rewritten, options);
+  absl::Status evaluable = CheckEvaluable(input);
+  evaluable.Update(CheckEvaluable(rewritten));
+  if (!evaluable.ok()) {
+    return CheckEvaluableOutputs(input, rewritten, options,
+                                 evaluable.message());
+  }
+  absl::StatusOr<storage::Verification> all =
+      CheckByEvaluation(input, rewritten, options);
+  if (!absl::IsUnimplemented(all.status())) return all;
+  return NotEvaluated(all.status().message());
 }
 
 }  // namespace hone::tuning

@@ -2,11 +2,13 @@
 
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 #include "hlo/passes/pipeline.h"
+#include "hlo/text/printer.h"
 #include "tests/support/status_matchers.h"
 #include "tests/tuning/sample_modules.h"
 
@@ -105,6 +107,75 @@ TEST(VerifyRewrite, ThePartialCheckRefusesWhatItSees) {
   EXPECT_THAT(
       VerifyRewrite(ParseOrDie(kLarge),
                     Replaced(kLarge, "multiply(x, y)", "add(x, y)"), options),
+      StatusIs(absl::StatusCode::kFailedPrecondition,
+               HasSubstr("modules differ")));
+}
+
+// One output that can be evaluated, and one that cannot.
+constexpr absl::string_view kForeign = R"(
+HloModule foreign
+
+ENTRY main {
+  x = f32[4] parameter(0)
+  y = f32[4] parameter(1)
+  sum = f32[4] add(x, y)
+  call = f32[4] custom-call(sum), custom_call_target="elsewhere"
+  twice = f32[4] add(call, call)
+  ROOT result = (f32[4], f32[4]) tuple(sum, twice)
+}
+)";
+
+TEST(CheckEvaluable, NamesWhatCannotBeEvaluated) {
+  HONE_EXPECT_OK(CheckEvaluable(ParseOrDie(kSimplifiable)));
+  EXPECT_THAT(CheckEvaluable(ParseOrDie(kForeign)),
+              StatusIs(absl::StatusCode::kUnimplemented,
+                       AllOf(HasSubstr("elsewhere"), HasSubstr("call"))));
+  // What no output needs does not matter.
+  HONE_EXPECT_OK(
+      CheckEvaluable(Replaced(kForeign, "tuple(sum, twice)", "tuple(sum, y)")));
+  EXPECT_THAT(
+      CheckEvaluable(Replaced(kSimplifiable, "zero = f32[] constant(0)",
+                              "many = f32[2] constant({...})\n"
+                              "  first = f32[1] slice(many), slice={[0:1]}\n"
+                              "  zero = f32[] reshape(first)")),
+      StatusIs(absl::StatusCode::kUnimplemented, HasSubstr("many")));
+}
+
+TEST(VerifyRewrite, ExactRewritesNeedNoEvaluation) {
+  const hlo::Module input = ParseOrDie(kForeign);
+  const hlo::Module rewritten = Replaced(kForeign, "add(x, y)", "add(y, x)");
+  EXPECT_THAT(VerifyRewrite(input, rewritten, {}),
+              StatusIs(absl::StatusCode::kUnimplemented, ::testing::_));
+  VerifyOptions options;
+  options.exact = true;
+  HONE_ASSERT_OK_AND_ASSIGN(storage::Verification verification,
+                            VerifyRewrite(input, rewritten, options));
+  EXPECT_THAT(
+      verification.method,
+      AllOf(HasSubstr("evaluator: 2 random, 1 adversarial inputs, 1 of 2 "
+                      "outputs, exact rewrites only (cannot evaluate "),
+            HasSubstr("elsewhere")));
+  const auto call_first = [](absl::string_view sum) {
+    return Replaced(kForeign, "tuple(sum, twice)",
+                    absl::StrCat("tuple(call, ", sum, ")"));
+  };
+  HONE_ASSERT_OK_AND_ASSIGN(
+      verification, VerifyRewrite(call_first("twice"),
+                                  ParseOrDie(absl::StrReplaceAll(
+                                      hlo::PrintModule(call_first("twice")),
+                                      {{"add(x, y)", "add(y, x)"}})),
+                                  options));
+  EXPECT_THAT(verification.method,
+              AllOf(::testing::StartsWith("not evaluated (cannot evaluate "),
+                    ::testing::EndsWith("), exact rewrites only")));
+}
+
+TEST(VerifyRewrite, WhatCanBeEvaluatedOfExactRewritesIsJudged) {
+  VerifyOptions options;
+  options.exact = true;
+  EXPECT_THAT(
+      VerifyRewrite(ParseOrDie(kForeign),
+                    Replaced(kForeign, "add(x, y)", "subtract(x, y)"), options),
       StatusIs(absl::StatusCode::kFailedPrecondition,
                HasSubstr("modules differ")));
 }
