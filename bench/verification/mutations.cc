@@ -3,6 +3,7 @@
 #include <limits>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 
@@ -26,6 +27,8 @@ struct Site {
   InstructionId id;
   Rng& rng;
   bool is_entry;
+  // Set for a mistake that needs one.
+  std::optional<Mutation::Trigger>& trigger;
 
   const Instruction& instruction() const { return computation[id]; }
   const hlo::Shape& shape(size_t operand) const {
@@ -137,6 +140,19 @@ bool LoseMask(const Site& site) {
   return true;
 }
 
+// The parameters of the computation that are one real number each.
+std::vector<InstructionId> Scalars(const Computation& computation) {
+  std::vector<InstructionId> scalars;
+  for (InstructionId parameter : computation.parameters()) {
+    const hlo::Shape& shape = computation[parameter].shape();
+    if (shape.IsScalar() && BitWidth(shape.element_type()) >= 32 &&
+        !IsComplex(shape.element_type())) {
+      scalars.push_back(parameter);
+    }
+  }
+  return scalars;
+}
+
 // x  →  x, but NaN where a scalar parameter has a rare value; of the entry, as
 // no input may give those of a callee that value
 bool AddRareNan(const Site& site) {
@@ -147,22 +163,19 @@ bool AddRareNan(const Site& site) {
       instruction.opcode() == Opcode::kConstant || shape->is_dynamic()) {
     return false;
   }
-  InstructionId step = hlo::kNoInstruction;
-  for (InstructionId parameter : site.computation.parameters()) {
-    if (site.computation[parameter].shape().IsScalar() &&
-        IsIntegral(site.computation[parameter].shape().element_type())) {
-      step = parameter;
-    }
-  }
-  if (step == hlo::kNoInstruction) return false;
   Computation& c = site.computation;
-  const InstructionId rare =
-      site.AddConstant(Literal::ScalarInt(c[step].shape().element_type(), 100));
+  const std::vector<InstructionId> scalars = Scalars(c);
+  if (scalars.empty()) return false;
+  const InstructionId scalar = scalars[site.rng.Below(scalars.size())];
+  const hlo::ElementType type = c[scalar].shape().element_type();
+  const double value = IsFloat(type) ? 0.8125 : 1234567;
+  site.trigger = {c[scalar].index(), value};
+  const InstructionId rare = site.AddConstant(Literal::Scalar(type, value));
   hlo::Attributes equal;
   equal.direction = hlo::ComparisonDirection::kEq;
   const InstructionId is_rare = c.AddInstruction(Instruction(
       Opcode::kCompare, hlo::Shape::Scalar(hlo::ElementType::kPred),
-      {step, rare}, std::make_shared<const hlo::Attributes>(equal)));
+      {scalar, rare}, std::make_shared<const hlo::Attributes>(equal)));
   const InstructionId nan = site.AddConstant(Literal::Scalar(
       shape->element_type(), std::numeric_limits<double>::quiet_NaN()));
   const InstructionId everywhere =
@@ -210,9 +223,10 @@ std::optional<Mutation> Mutate(const Module& module, absl::string_view name,
     for (size_t left = places.size(); left > 0; --left) {
       std::swap(places[rng.Below(left)], places[left - 1]);
       const auto [computation, instruction] = places[left - 1];
-      Mutation mutation{module, ""};
+      Mutation mutation{module, "", std::nullopt};
       const Site site{mutation.module.mutable_computation(computation),
-                      instruction, rng, computation == module.entry()};
+                      instruction, rng, computation == module.entry(),
+                      mutation.trigger};
       const std::string at = site.instruction().name();
       if (!kind.apply(site)) continue;
       mutation.description = absl::StrCat(name, " at ", at);

@@ -1,6 +1,7 @@
 #ifndef HONE_BENCH_VERIFICATION_MUTATIONS_H_
 #define HONE_BENCH_VERIFICATION_MUTATIONS_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,6 +24,13 @@ struct Mutation {
   hlo::Module module;
   // "add.12: 1e-3 more", for reports.
   std::string description;
+  // The scalar parameter and the value of it at which the mistake shows, if it
+  // is one of those that show at rare values only.
+  struct Trigger {
+    int32_t parameter = 0;
+    double value = 0;
+  };
+  std::optional<Trigger> trigger;
 };
 std::optional<Mutation> Mutate(const hlo::Module& module,
                                absl::string_view kind, Rng& rng);

@@ -23,11 +23,14 @@ struct VerificationOptions {
 };
 
 // Makes the table of what verification refuses: wrong rewrites of corpus
-// modules (mutations.h), of which double precision on other inputs shows that
-// they compute something else, and right ones, by the default pipeline and by
-// random orders of passes. Returns the same as JSON: `wrong_refused` of
-// `wrong`, `right_accepted` of `right`, and every judgment that was false.
-// Errors: those of ReadCorpus, reading and evaluating modules.
+// modules (mutations.h), and right ones, by the default pipelines and by random
+// orders of passes. A mutant counts as wrong if in double precision, on an
+// input of its own, an element of an output differs by more than 1e-5 of itself
+// and of the output's root mean square, or is NaN on one side only; others are
+// drawn again. Returns the same as JSON: by kind and for all `wrong` and all
+// `right` ones `judged_rightly` of `count`, every judgment that was `false`,
+// and the modules that are `not_evaluated`. Errors: those of ReadCorpus,
+// reading and evaluating modules.
 absl::StatusOr<nlohmann::ordered_json> RunVerificationBench(
     const VerificationOptions& options, std::ostream& out);
 
