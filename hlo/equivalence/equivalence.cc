@@ -10,6 +10,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 
 #include "base/hash.h"
 #include "base/rng.h"
@@ -447,9 +448,10 @@ class Check final : public EquivalenceCheck {
           "on ", input, ", ",
           worst.output.empty() ? "the result"
                                : absl::StrCat("output ", worst.output),
-          " differs at ", worst.element, ": ", worst.a, " became ", worst.b,
-          " (in double precision ", *worst.truth, "; ", verdict.wrong, " of ",
-          verdict.elements, " elements)");
+          " differs at ", worst.element,
+          absl::StrFormat(": %.9g became %.9g (in double precision %.9g; ",
+                          worst.a, worst.b, *worst.truth),
+          verdict.wrong, " of ", verdict.elements, " elements)");
     }
     double& share = shares_[static_cast<size_t>(output)];
     share = std::min(share, unverifiable);

@@ -53,6 +53,16 @@ TEST(JudgeArrays, ComparesTheMathematics) {
   EXPECT_EQ(Judge({{3}, {3}, {std::nextafter(3.F, 4.F)}, {3.01}}).wrong, 1);
 }
 
+// Constants that were folded carry roundings that the original makes, too.
+TEST(JudgeArrays, AcceptsTheRoundingOfTheOriginalInItsMathematics) {
+  const double a = 3 * (1 + 0x1p-17);
+  EXPECT_EQ(Judge({{a}, {3}, {a}, {a * (1 + 0x1p-30)}}).wrong, 0);
+  EXPECT_EQ(Judge({{a}, {3}, {a * (1 + 0x1p-22)}, {a * (1 + 0x1p-22)}}).wrong,
+            0);
+  EXPECT_EQ(Judge({{a}, {3}, {a * (1 + 0x1p-22)}, {a * (1 + 0x1p-17)}}).wrong,
+            1);
+}
+
 // 4096 elements whose own error is about 1e-3 of them.
 Numbers Noisy(double magnitude, double error) {
   Numbers numbers;
