@@ -197,7 +197,10 @@ def main():
     parser.add_argument("--cpu", type=int, default=0)
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
-    os.sched_setaffinity(0, {args.cpu})  # before XLA counts the CPUs
+    # Before XLA counts the CPUs.
+    os.sched_setaffinity(0, {args.cpu})
+    os.environ.setdefault("XLA_FLAGS",
+                          "--xla_cpu_multi_thread_eigen=false")
     for module in args.modules:
         name = re.sub(r"\.hlo(\.zst)?$", "", module.name)
         if (args.o / name / "times.json").exists():
