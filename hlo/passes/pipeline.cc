@@ -13,63 +13,6 @@
 namespace hone::hlo {
 namespace {
 
-// XLA:CPU up to layout assignment (cpu_compiler.cc, RunHloPassesThroughLayout-
-// Assn), without what only other element types, dynamic shapes, sharding or
-// random numbers call for.
-Pipeline XlaCpu() {
-  // Tree reductions and the like raise the number of ops: the order is
-  // upstream's, for code that runs well, not for few ops.
-  const PipelineStage simplification = {
-      {"algsimp", "simplify-sorts", "dce", "gather_expander",
-       "gather_simplifier", "tree_reduction_rewriter",
-       "zero_sized_hlo_elimination", "while-loop-invariant-code-motion",
-       "tuple-simplifier", "while-loop-constant-sinking",
-       "simplify-while-loops", "dce", "reshape-mover", "constant_folding",
-       "simplify-conditional"},
-      kFixedPointRounds};
-  return {
-      "xla-cpu",
-      {
-          {{"flatten-call-graph", "dce", "batched_gather_scatter_normalizer",
-            "dot_decomposer", "zero_sized_hlo_elimination",
-            "conditional-to-select", "map-inline", "topk-decomposer",
-            "comparison-expander", "call-inliner", "batch-dot-simplification",
-            "dot_decomposer", "convolution-group-converter",
-            "batchnorm_expander", "logistic-expander",
-            "dynamic-dimension-simplifier", "convolution-canonicalization"}},
-          simplification,
-          {{"select_and_scatter_expander", "scatter_expander",
-            "scatter_simplifier"}},
-          simplification,
-          {{"gemv-rewriter", "transpose-folding", "cse", "cse_barrier_expander",
-            "while-loop-trip-count-annotator", "flatten-call-graph"}},
-      }};
-}
-
-// XLA:GPU up to the first target-specific rewrites (gpu_compiler.cc,
-// RunOptimizationPasses). Unlike on the CPU, cse is in the loop and loop-
-// invariant code motion and tree reductions are not.
-Pipeline XlaGpu() {
-  return {"xla-gpu",
-          {
-              {{"flatten-call-graph", "batched_gather_scatter_normalizer",
-                "topk-decomposer", "dot_decomposer", "comparison-expander",
-                "zero_sized_hlo_elimination", "select_and_scatter_expander",
-                "scatter_simplifier", "call-inliner", "batchnorm_expander",
-                "logistic-expander", "dynamic-dimension-simplifier"}},
-              {{"zero_sized_hlo_elimination", "gather_simplifier",
-                "gather_expander", "scatter_simplifier", "scatter_expander",
-                "dot-strength-reduction", "algsimp", "simplify-sorts",
-                "tuple-simplifier", "while-loop-constant-sinking",
-                "simplify-while-loops", "slice-sinker", "reshape-mover",
-                "constant_folding", "simplify-conditional", "cse", "dce"},
-               kFixedPointRounds},
-              {{"dot-merger", "transpose-folding"}},
-              {{"convert-mover", "algsimp"}, kFixedPointRounds},
-              {{"dce", "computation-deduplicator"}},
-          }};
-}
-
 // Memory for a module grows with its slots, dead ones included, and so does the
 // time of every pass and fork.
 void CompactSparseComputations(Module& module) {
@@ -107,7 +50,16 @@ class Runner {
     return absl::OkStatus();
   }
 
+  absl::Status RunStages(absl::Span<const PipelineStage> stages) {
+    for (const PipelineStage& stage : stages) {
+      HONE_RETURN_IF_ERROR(RunStage(stage));
+    }
+    return absl::OkStatus();
+  }
+
   PipelineReport TakeReport() { return std::move(report_); }
+  // The pass that failed; empty if none did.
+  const std::string& failed_pass() const { return failed_pass_; }
 
  private:
   absl::StatusOr<bool> RunOne(const Pass& pass) {
@@ -118,6 +70,7 @@ class Runner {
     absl::StatusOr<bool> changed = pass.Run(module_, options_.rewrite);
     run.duration = SystemClock().Monotonic() - start;
     if (!changed.ok()) {
+      failed_pass_ = std::string(pass.name());
       return absl::InternalError(absl::StrCat(
           "pass '", pass.name(), "': ", changed.status().message()));
     }
@@ -128,6 +81,7 @@ class Runner {
     report_.changed = true;
     if (options_.verify_each) {
       if (absl::Status status = VerifyModule(module_); !status.ok()) {
+        failed_pass_ = std::string(pass.name());
         return absl::InternalError(
             absl::StrCat("pass '", pass.name(),
                          "' left an invalid module: ", status.message()));
@@ -140,6 +94,7 @@ class Runner {
   Module& module_;
   const PipelineOptions& options_;
   PipelineReport report_;
+  std::string failed_pass_;
 };
 
 absl::Status CheckPassesExist(absl::Span<const std::string> passes) {
@@ -150,24 +105,6 @@ absl::Status CheckPassesExist(absl::Span<const std::string> passes) {
 }
 
 }  // namespace
-
-const std::vector<Pipeline>& Pipelines() {
-  static const auto* const pipelines =
-      new std::vector<Pipeline>{XlaCpu(), XlaGpu()};
-  return *pipelines;
-}
-
-absl::StatusOr<const Pipeline*> FindPipeline(absl::string_view name) {
-  for (const Pipeline& pipeline : Pipelines()) {
-    if (pipeline.name == name) return &pipeline;
-  }
-  const auto append_name = [](std::string* out, const Pipeline& pipeline) {
-    out->append(pipeline.name);
-  };
-  return absl::NotFoundError(absl::StrCat(
-      "unknown pipeline '", name,
-      "', expected one of: ", absl::StrJoin(Pipelines(), ", ", append_name)));
-}
 
 absl::StatusOr<PipelineReport> RunPasses(Module& module,
                                          absl::Span<const std::string> passes,
@@ -184,11 +121,26 @@ absl::StatusOr<PipelineReport> RunPipeline(Module& module,
   for (const PipelineStage& stage : pipeline.stages) {
     HONE_RETURN_IF_ERROR(CheckPassesExist(stage.passes));
   }
-  Runner runner(module, options);
-  for (const PipelineStage& stage : pipeline.stages) {
-    HONE_RETURN_IF_ERROR(runner.RunStage(stage));
+  if (!options.skip_failing) {
+    Runner runner(module, options);
+    HONE_RETURN_IF_ERROR(runner.RunStages(pipeline.stages));
+    return runner.TakeReport();
   }
-  return runner.TakeReport();
+  // Failures are rare: it is cheaper to begin again than to keep a copy of what
+  // each pass got.
+  Pipeline rest = pipeline;
+  for (;;) {
+    Module result = module;
+    Runner runner(result, options);
+    const absl::Status status = runner.RunStages(rest.stages);
+    if (status.ok()) {
+      module = std::move(result);
+      return runner.TakeReport();
+    }
+    for (PipelineStage& stage : rest.stages) {
+      std::erase(stage.passes, runner.failed_pass());
+    }
+  }
 }
 
 absl::StatusOr<PipelineReport> RunPipeline(Module& module,

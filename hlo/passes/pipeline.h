@@ -32,7 +32,10 @@ struct Pipeline {
 };
 
 // The named pipelines, sorted: `xla-cpu` and `xla-gpu`, the target-independent
-// part of XLA's order on that target, as far as Hone has the passes.
+// part of XLA's order on that target, as far as Hone has the passes; and of
+// each the `-lowering`, the mandatory part: what the target makes of every
+// module before layout assignment, whatever order it came by. A lowering leaves
+// a lowered module as it is.
 const std::vector<Pipeline>& Pipelines();
 
 // The pipeline of that name; it lives as long as the process.
@@ -44,6 +47,9 @@ struct PipelineOptions {
   RewriteOptions rewrite = {};
   // Verifies the module after every pass that changed it.
   bool verify_each = false;
+  // RunPipeline leaves out passes that fail, as if the pipeline had not had
+  // them, so that none can keep a module from the others.
+  bool skip_failing = false;
 };
 
 // One run of one pass.

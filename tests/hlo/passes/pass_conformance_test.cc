@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
@@ -258,7 +259,10 @@ TEST(PassOrders, NamedPipelinesConvergeAndKeepTheMeaning) {
           const PipelineReport report,
           RunPipeline(module, pipeline, {.verify_each = true}));
       EXPECT_TRUE(report.converged);
-      EXPECT_LE(CountOps(module), CountOps(sample.module));
+      // A lowering adds operations.
+      if (!absl::EndsWith(pipeline.name, "-lowering")) {
+        EXPECT_LE(CountOps(module), CountOps(sample.module));
+      }
       ExpectEquivalent(sample.module, module);
     }
   }

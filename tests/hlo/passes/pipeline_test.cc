@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -110,7 +111,7 @@ TEST(Pipeline, NamesWhatIsKnownWhenSomethingIsUnknown) {
   EXPECT_THAT(RunPipeline(module, "no-such-pipeline"),
               StatusIs(absl::StatusCode::kNotFound,
                        AllOf(HasSubstr("no-such-pipeline"),
-                             HasSubstr("xla-cpu, xla-gpu"))));
+                             HasSubstr("xla-cpu, xla-cpu-lowering"))));
 }
 
 TEST(Pipeline, NamedPipelinesConsistOfKnownPassesAndRun) {
@@ -124,8 +125,10 @@ TEST(Pipeline, NamedPipelinesConsistOfKnownPassesAndRun) {
     HONE_ASSERT_OK_AND_ASSIGN(
         const PipelineReport report,
         RunPipeline(module, pipeline.name, {.verify_each = true}));
-    EXPECT_TRUE(report.changed);
     EXPECT_TRUE(report.converged);
+    // A lowering does not simplify.
+    if (absl::EndsWith(pipeline.name, "-lowering")) continue;
+    EXPECT_TRUE(report.changed);
     EXPECT_LE(module.instruction_count(), 3) << pipeline.name;
   }
 }
