@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 
 #include "base/status_macros.h"
+#include "optimizers/cleanup.h"
 
 namespace hone::optimizers {
 namespace {
@@ -19,32 +20,163 @@ bool IsBetter(const space::Trial& a, const space::Trial& b) {
   return rank(a) < rank(b);
 }
 
-void Take(const space::Trial& trial, Optimizer& optimizer,
-          SearchResult& result) {
-  optimizer.Observe(trial);
-  if (result.trials == 0) result.baseline = trial;
-  ++result.trials;
-  if (trial.measurement.outcome != space::Outcome::kOk) return;
-  if (!result.best || IsBetter(trial, *result.best)) result.best = trial;
-}
+// The part of the budget that is kept for cleaning up, one in so many.
+constexpr int64_t kCleanupShare = 10;
 
-absl::Status Resume(absl::Span<const space::Trial> log, Optimizer& optimizer,
-                    SearchResult& result) {
-  for (const space::Trial& trial : log) {
-    if (trial.id != result.trials) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "trial ", trial.id, " in the log, expected trial ", result.trials));
+class Search {
+ public:
+  Search(const space::Problem& problem, Optimizer& optimizer,
+         const space::Budget& budget, const Clock& clock,
+         const SearchOptions& options)
+      : problem_(problem),
+        optimizer_(optimizer),
+        budget_(budget),
+        clock_(clock),
+        options_(options),
+        sequence_(problem.sequential()),
+        cleans_up_(sequence_ != nullptr && !problem.is_noisy()),
+        start_(clock.Monotonic()) {}
+
+  absl::StatusOr<SearchResult> Run() {
+    HONE_RETURN_IF_ERROR(Resume());
+    first_step_ = StepsTaken();
+    if (phase_ == Phase::kSearch) {
+      HONE_RETURN_IF_ERROR(Explore(/*whole=*/!cleans_up_));
+      if (!stopped()) BeginCleanup();
     }
-    const std::vector<space::Candidate> next = optimizer.Suggest(1);
-    if (next.empty() || next[0] != trial.candidate) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "trial ", trial.id, " in the log is not what optimizer '",
-          optimizer.name(), "' proposes, expected the log of the same search"));
-    }
-    Take(trial, optimizer, result);
+    if (!stopped()) HONE_RETURN_IF_ERROR(CleanUp());
+    if (!stopped()) HONE_RETURN_IF_ERROR(Explore(/*whole=*/true));
+    result_.elapsed = clock_.Monotonic() - start_;
+    return std::move(result_);
   }
-  return absl::OkStatus();
-}
+
+ private:
+  enum class Phase { kSearch, kCleanup, kRest };
+
+  bool stopped() const { return result_.end == SearchEnd::kStopped; }
+
+  int64_t StepsTaken() const {
+    return sequence_ == nullptr ? 0 : sequence_->steps_taken();
+  }
+
+  // The limit that forbids another measurement, one of the whole budget or of
+  // the part before the clean-up.
+  std::optional<SearchEnd> Limit(bool whole) const {
+    const auto part = [whole](auto limit) {
+      return whole ? limit : limit - limit / kCleanupShare;
+    };
+    if (options_.stop && options_.stop()) return SearchEnd::kStopped;
+    if (result_.trials >= part(budget_.trials)) return SearchEnd::kTrials;
+    if (sequence_ != nullptr &&
+        StepsTaken() - first_step_ >= part(budget_.steps)) {
+      return SearchEnd::kSteps;
+    }
+    if (clock_.Monotonic() - start_ >= part(budget_.time)) {
+      return SearchEnd::kTime;
+    }
+    return std::nullopt;
+  }
+
+  // The log of a search limited by time does not say when its phases began: a
+  // trial that the phase did not propose began the next.
+  absl::Status Resume() {
+    for (const space::Trial& trial : options_.resume) {
+      if (trial.id != result_.trials) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("trial ", trial.id, " in the log, expected trial ",
+                         result_.trials));
+      }
+      if (phase_ == Phase::kSearch && !Proposes(trial.candidate)) {
+        BeginCleanup();
+      }
+      if (phase_ == Phase::kCleanup &&
+          (!cleanup_ || cleanup_->next() != trial.candidate)) {
+        phase_ = Phase::kRest;
+      }
+      if (phase_ == Phase::kRest && !Proposes(trial.candidate)) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            "trial ", trial.id, " in the log is not what optimizer '",
+            optimizer_.name(),
+            "' proposes, expected the log of the same search"));
+      }
+      Take(trial);
+    }
+    return absl::OkStatus();
+  }
+
+  bool Proposes(const space::Candidate& candidate) const {
+    const std::vector<space::Candidate> next = optimizer_.Suggest(1);
+    return !next.empty() && next[0] == candidate;
+  }
+
+  // Follows the optimizer to a limit (Limit) or its end.
+  absl::Status Explore(bool whole) {
+    std::optional<SearchEnd> end = Limit(whole);
+    while (!end) {
+      const int64_t count = std::min<int64_t>(std::max(options_.batch_size, 1),
+                                              budget_.trials - result_.trials);
+      const std::vector<space::Candidate> batch =
+          optimizer_.Suggest(static_cast<int32_t>(count));
+      if (batch.empty()) end = SearchEnd::kExhausted;
+      for (size_t i = 0; i < batch.size() && !end; ++i) {
+        HONE_RETURN_IF_ERROR(Try(batch[i]));
+        end = Limit(whole);
+      }
+    }
+    result_.end = *end;
+    return absl::OkStatus();
+  }
+
+  void BeginCleanup() {
+    phase_ = Phase::kCleanup;
+    if (cleans_up_ && result_.best) cleanup_.emplace(*sequence_, *result_.best);
+  }
+
+  absl::Status CleanUp() {
+    while (phase_ == Phase::kCleanup && cleanup_ && cleanup_->next()) {
+      if (const std::optional<SearchEnd> end = Limit(/*whole=*/true)) {
+        result_.end = *end;
+        return absl::OkStatus();
+      }
+      HONE_RETURN_IF_ERROR(Try(*cleanup_->next()));
+    }
+    phase_ = Phase::kRest;
+    return absl::OkStatus();
+  }
+
+  absl::Status Try(const space::Candidate& candidate) {
+    HONE_ASSIGN_OR_RETURN(space::Measurement measurement,
+                          problem_.Measure(candidate));
+    const space::Trial trial{result_.trials, candidate, std::move(measurement)};
+    Take(trial);
+    return options_.on_trial ? options_.on_trial(trial) : absl::OkStatus();
+  }
+
+  void Take(const space::Trial& trial) {
+    if (phase_ == Phase::kCleanup) {
+      cleanup_->Observe(trial.measurement);
+    } else {
+      optimizer_.Observe(trial);
+    }
+    if (result_.trials == 0) result_.baseline = trial;
+    ++result_.trials;
+    if (trial.measurement.outcome != space::Outcome::kOk) return;
+    if (!result_.best || IsBetter(trial, *result_.best)) result_.best = trial;
+  }
+
+  const space::Problem& problem_;
+  Optimizer& optimizer_;
+  const space::Budget& budget_;
+  const Clock& clock_;
+  const SearchOptions& options_;
+  const space::SequentialProblem* const sequence_;
+  const bool cleans_up_;
+  const absl::Duration start_;
+  int64_t first_step_ = 0;
+  Phase phase_ = Phase::kSearch;
+  std::optional<Cleanup> cleanup_;
+  SearchResult result_;
+};
 
 }  // namespace
 
@@ -53,42 +185,7 @@ absl::StatusOr<SearchResult> RunSearch(const space::Problem& problem,
                                        const space::Budget& budget,
                                        const Clock& clock,
                                        const SearchOptions& options) {
-  const absl::Duration start = clock.Monotonic();
-  SearchResult result;
-  HONE_RETURN_IF_ERROR(Resume(options.resume, optimizer, result));
-
-  const space::SequentialProblem* const sequence = problem.sequential();
-  const int64_t first_step = sequence == nullptr ? 0 : sequence->steps_taken();
-  // The limit that forbids another measurement.
-  const auto limit = [&]() -> std::optional<SearchEnd> {
-    if (options.stop && options.stop()) return SearchEnd::kStopped;
-    if (result.trials >= budget.trials) return SearchEnd::kTrials;
-    if (sequence != nullptr &&
-        sequence->steps_taken() - first_step >= budget.steps) {
-      return SearchEnd::kSteps;
-    }
-    if (clock.Monotonic() - start >= budget.time) return SearchEnd::kTime;
-    return std::nullopt;
-  };
-  std::optional<SearchEnd> end = limit();
-  while (!end) {
-    const int64_t count = std::min<int64_t>(std::max(options.batch_size, 1),
-                                            budget.trials - result.trials);
-    const std::vector<space::Candidate> batch =
-        optimizer.Suggest(static_cast<int32_t>(count));
-    if (batch.empty()) end = SearchEnd::kExhausted;
-    for (size_t i = 0; i < batch.size() && !end; ++i) {
-      HONE_ASSIGN_OR_RETURN(space::Measurement measurement,
-                            problem.Measure(batch[i]));
-      const space::Trial trial{result.trials, batch[i], std::move(measurement)};
-      Take(trial, optimizer, result);
-      if (options.on_trial) HONE_RETURN_IF_ERROR(options.on_trial(trial));
-      end = limit();
-    }
-  }
-  result.end = *end;
-  result.elapsed = clock.Monotonic() - start;
-  return result;
+  return Search(problem, optimizer, budget, clock, options).Run();
 }
 
 }  // namespace hone::optimizers

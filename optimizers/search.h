@@ -55,7 +55,9 @@ struct SearchResult {
 
 // Runs `optimizer`, which must be new, on `problem` within `budget`: no
 // measurement begins once a limit is reached. Measures one candidate after the
-// other.
+// other. The best sequence of a sequential problem without noise is cleaned up
+// (cleanup.h) when nine tenths of the budget are spent or the optimizer is at
+// its end; what is then left of the budget is the optimizer's again.
 // Errors: InvalidArgument if options.resume is not the log of a search with
 // this optimizer, problem and seed; those of options.on_trial and of
 // Problem::Measure.

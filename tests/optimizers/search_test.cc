@@ -66,7 +66,7 @@ TEST(RunSearch, KeepsTheBestAndOfEqualOnesTheShortest) {
       const SearchResult result,
       RunSearch(*problem, optimizer, {.trials = 100}, FakeClock()));
   EXPECT_EQ(result.end, SearchEnd::kExhausted);
-  EXPECT_EQ(result.trials, 5);
+  EXPECT_EQ(result.trials, 6);  // The clean-up tried none.
   ASSERT_TRUE(result.baseline && result.best);
   EXPECT_EQ(result.baseline->measurement.cost, 10);
   EXPECT_EQ(result.best->id, 2);
@@ -181,6 +181,76 @@ TEST(RunSearch, CountsResumedTrials) {
   EXPECT_EQ(result.trials, 3);
   EXPECT_EQ(result.best->id, 1);
   EXPECT_EQ(result.baseline->id, 0);
+}
+
+// Two and one again is the best; the search finds it in a roundabout way.
+TEST(RunSearch, CleansTheBestUpWithinTheBudget) {
+  const auto problem = CountDown();
+  const std::vector<space::Candidate> list = {{}, {{0, 0, 1}}, {{1, 1, 1}}};
+  std::vector<space::Trial> log;
+  SearchOptions options;
+  options.on_trial = [&](const space::Trial& trial) {
+    log.push_back(trial);
+    return absl::OkStatus();
+  };
+  Listed optimizer(list);
+  HONE_ASSERT_OK_AND_ASSIGN(
+      const SearchResult result,
+      RunSearch(*problem, optimizer, {.trials = 5}, FakeClock(), options));
+  EXPECT_EQ(result.trials, 5);
+  EXPECT_EQ(result.best->measurement.cost, 4);
+  // The list is at its end after three; each of the rest leaves out one.
+  EXPECT_EQ(log[3].candidate, (space::Candidate{{1, 1}}));
+  EXPECT_EQ(log[4].candidate, (space::Candidate{{1, 1}}));
+
+  // Resumed at any place, the rest is the same.
+  for (size_t cut = 0; cut <= log.size(); ++cut) {
+    const std::vector<space::Trial> known(log.begin(),
+                                          log.begin() + static_cast<long>(cut));
+    std::vector<space::Trial> rest = known;
+    SearchOptions resume;
+    resume.resume = known;
+    resume.on_trial = [&](const space::Trial& trial) {
+      rest.push_back(trial);
+      return absl::OkStatus();
+    };
+    Listed again(list);
+    HONE_ASSERT_OK(
+        RunSearch(*problem, again, {.trials = 5}, FakeClock(), resume)
+            .status());
+    ASSERT_EQ(rest.size(), log.size()) << cut;
+    for (size_t i = 0; i < log.size(); ++i) {
+      EXPECT_EQ(rest[i].candidate, log[i].candidate) << cut;
+    }
+  }
+}
+
+TEST(RunSearch, KeepsATenthOfTheBudgetForTheCleanUp) {
+  const auto problem = testing::NumberRewriting();
+  HONE_ASSERT_OK_AND_ASSIGN(auto optimizer,
+                            CreateOptimizer("random", *problem, {}));
+  std::vector<space::Trial> log;
+  SearchOptions options;
+  options.on_trial = [&](const space::Trial& trial) {
+    log.push_back(trial);
+    return absl::OkStatus();
+  };
+  HONE_ASSERT_OK_AND_ASSIGN(
+      const SearchResult result,
+      RunSearch(*problem, *optimizer, {.trials = 200}, FakeClock(), options));
+  EXPECT_EQ(result.trials, 200);
+  size_t best = 0;
+  for (size_t i = 1; i < 180; ++i) {
+    if (space::EffectiveCost(log[i].measurement) <
+        space::EffectiveCost(log[best].measurement)) {
+      best = i;
+    }
+  }
+  // A part of the best of the search.
+  EXPECT_LE(log[180].candidate.choices.size(),
+            log[best].candidate.choices.size());
+  EXPECT_LE(result.best->candidate.choices.size(),
+            log[best].candidate.choices.size());
 }
 
 TEST(RunSearch, RejectsTheLogOfAnotherSearch) {
