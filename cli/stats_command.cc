@@ -16,6 +16,7 @@
 #include "hlo/analysis/fingerprint.h"
 #include "hlo/analysis/op_count.h"
 #include "hlo/inference/verifier.h"
+#include "hlo/passes/lowering.h"
 #include "hlo/proto/io.h"
 #include "hlo/read_module.h"
 
@@ -36,6 +37,8 @@ absl::StatusOr<int> Run(const std::string& file, const Context& context) {
   const hlo::Costs& costs = analysis.ModuleCosts();
   HONE_ASSIGN_OR_RETURN(const auto model,
                         costmodels::CreateCostModel("analytical"));
+  HONE_ASSIGN_OR_RETURN(const hlo::Pipeline* const lowering,
+                        hlo::FindLowering("xla-cpu"));
   std::map<std::string, int64_t> by_opcode;
   for (hlo::ComputationId id : module.ComputationPostOrder()) {
     const hlo::Computation& computation = module.computation(id);
@@ -51,6 +54,7 @@ absl::StatusOr<int> Run(const std::string& file, const Context& context) {
       {"fingerprint", hlo::Fingerprint(module)},
       {"instructions", module.instruction_count()},
       {"ops", hlo::CountOps(module)},
+      {"lowered_ops", hlo::CountOps(hlo::Lowered(module, *lowering))},
       {"flops", costs.flops},
       {"transcendentals", costs.transcendentals},
       {"bytes", costs.bytes()},

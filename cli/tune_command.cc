@@ -1,6 +1,7 @@
 // hone tune: the main job. Tunes a module, verifies, stores, prints default and
 // best per task.
 
+#include <cmath>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -39,7 +40,7 @@ struct Options {
   std::string file;
   std::vector<std::string> tasks = {"pass_order"};
   std::string target;
-  std::string optimizer = "beam";
+  std::string optimizer;  // empty: the task's own
   std::string score = "ops";
   std::string numerics = "reassociate";
   int64_t trials = 0;  // 0: the task's own number
@@ -84,6 +85,7 @@ absl::StatusOr<tuning::TuningSpec> SpecOf(const Options& options,
   spec.task = task_name;
   spec.target = options.target;
   spec.optimizer = options.optimizer;
+  spec.optimizer = tuning::OptimizerOf(spec);
   spec.options.score = options.score;
   spec.options.threads = options.threads;
   HONE_ASSIGN_OR_RETURN(spec.options.numerics,
@@ -317,11 +319,21 @@ nlohmann::ordered_json ToJson(const TaskResult& result) {
       {"cache", result.cached ? "hit" : "miss"}};
 }
 
+// "14.1 % fewer", "14.1 % less time", "no better".
+std::string DescribeChange(double from, double to, const std::string& unit) {
+  if (to == from) return "no better";
+  const bool counts = unit == "ops";
+  const char* const direction = to < from ? (counts ? "fewer" : "less time")
+                                          : (counts ? "more" : "more time");
+  return absl::StrFormat("%.1f %% %s", 100 * std::fabs(1 - to / from),
+                         direction);
+}
+
 void Print(const TaskResult& result, std::ostream& out) {
   out << absl::StrFormat(
-      "%s: default %.10g %s, best %.10g %s (%.1f %% less), %s\n", result.task,
+      "%s: default %.10g %s, best %.10g %s (%s), %s\n", result.task,
       result.default_cost, result.unit, result.best_cost, result.unit,
-      100 * (1 - result.best_cost / result.default_cost),
+      DescribeChange(result.default_cost, result.best_cost, result.unit),
       result.cached
           ? "cache hit"
           : absl::StrFormat("%d trials of %s in %.2f s", result.trials,
@@ -409,11 +421,12 @@ void AddTuneCommand(CLI::App& app, Context& context) {
   command->add_option("--target", options->target,
                       "Target of the result: a device's fingerprint, "
                       "or cpu; default: the task's own");
-  command->add_option("--optimizer", options->optimizer, "Search algorithm")
-      ->capture_default_str();
+  command->add_option("--optimizer", options->optimizer,
+                      "Search algorithm; default: the task's own, guided for "
+                      "pass_order");
   command
       ->add_option("--score", options->score,
-                   "What pass_order minimizes: ops, or time by the model")
+                   "What pass_order minimizes: ops, or xla: modelled time")
       ->capture_default_str();
   AddNumericsOption(*command, options->numerics);
   command

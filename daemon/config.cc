@@ -237,7 +237,7 @@ absl::Status ValidateConfig(const Config& config) {
   }
   if (const auto optimizer =
           optimizers::Optimizers().Find(config.default_optimizer);
-      !optimizer.ok()) {
+      !config.default_optimizer.empty() && !optimizer.ok()) {
     return absl::InvalidArgumentError(absl::StrCat(
         "tuning.default_optimizer: ", optimizer.status().message()));
   }

@@ -38,8 +38,9 @@ struct Config {
   absl::Duration environment_idle = absl::Minutes(10);
 
   // [tuning]
-  // The optimizer and trials of requests without any.
-  std::string default_optimizer = "beam";
+  // The optimizer and trials of requests without any; no optimizer: the task's
+  // own.
+  std::string default_optimizer;
   int64_t default_trials = 500;
 
   // [workers]

@@ -18,7 +18,7 @@ namespace hone::storage {
 // explained.
 struct CacheKey {
   std::string module_fingerprint;  // hlo::Fingerprint
-  std::string target;              // "hlo" if no device matters; else device
+  std::string target;              // a compiler ("xla-cpu") or a device
   std::string task;                // "pass_order"
   std::string task_options;        // "score=ops;numerics=reassociate"
   std::string space_version;       // of the task's search space

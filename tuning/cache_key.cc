@@ -50,15 +50,21 @@ absl::StatusOr<storage::CacheKey> MakeCacheKey(
   return key;
 }
 
+std::string OptimizerOf(const TuningSpec& spec) {
+  if (!spec.optimizer.empty()) return spec.optimizer;
+  const absl::StatusOr<const Task*> task = FindTask(spec.task);
+  return task.ok() ? (*task)->default_optimizer() : "";
+}
+
 absl::Status ValidateSpec(const TuningSpec& spec) {
   HONE_ASSIGN_OR_RETURN(const Task* task, FindTask(spec.task));
   HONE_RETURN_IF_ERROR(task->OptionsKey(spec.options).status());
   HONE_ASSIGN_OR_RETURN(const optimizers::OptimizerInfo* optimizer,
-                        optimizers::Optimizers().Find(spec.optimizer));
+                        optimizers::Optimizers().Find(OptimizerOf(spec)));
   if ((optimizer->kinds & task->problem_kind()) == 0) {
     return absl::InvalidArgumentError(
-        absl::StrCat("optimizer '", spec.optimizer, "' does not support task '",
-                     spec.task, "'"));
+        absl::StrCat("optimizer '", OptimizerOf(spec),
+                     "' does not support task '", spec.task, "'"));
   }
   if (spec.budget.trials < 1) {
     return absl::InvalidArgumentError(absl::StrCat(

@@ -18,7 +18,7 @@ absl::StatusOr<storage::Tuning> CreateTuning(const TunerContext& context,
   tuning.key = key;
   tuning.module_name = module.module.name();
   tuning.module_digest = module.digest;
-  tuning.optimizer = spec.optimizer;
+  tuning.optimizer = OptimizerOf(spec);
   tuning.seed = spec.seed;
   tuning.budget = spec.budget;
   tuning.created = context.clock->Now();

@@ -13,7 +13,6 @@
 #include "optimizers/registry.h"
 #include "optimizers/search.h"
 #include "tuning/cache_key.h"
-#include "tuning/minimize.h"
 #include "tuning/producer.h"
 #include "tuning/registry.h"
 #include "tuning/stored_module.h"
@@ -141,13 +140,12 @@ class Run {
     progress_.best_cost = std::min(progress_.best_cost.value_or(cost), cost);
   }
 
-  // Returns the candidates that may be published, best first: the winner, the
-  // default, and for a sequential problem the module as it is. If costs are
-  // noisy, the cheapest few trials compete for the first place.
+  // Returns the candidates that may be published, best first: the winner and
+  // the default. If costs are noisy, the cheapest few trials compete for the
+  // first place.
   absl::StatusOr<std::vector<Finalists>> Groups(
       const optimizers::SearchResult& result) const {
     std::vector<Finalists> groups;
-    const space::SequentialProblem* sequential = problem_->sequential();
     const space::Candidate by_default = problem_->DefaultCandidate();
     if (problem_->is_noisy()) {
       HONE_ASSIGN_OR_RETURN(Finalists best, CheapestTrials(by_default));
@@ -156,17 +154,10 @@ class Run {
       return groups;
     }
     if (result.best) {
-      space::Candidate best = result.best->candidate;
-      if (sequential != nullptr) {
-        HONE_ASSIGN_OR_RETURN(best, Minimize(*sequential, best));
-      }
-      groups.push_back({std::move(best)});
+      groups.push_back({result.best->candidate});
     }
     if (groups.empty() || groups.back()[0] != by_default) {
       groups.push_back({by_default});
-    }
-    if (sequential != nullptr && !by_default.choices.empty()) {
-      groups.push_back({space::Candidate{}});
     }
     return groups;
   }
@@ -201,9 +192,14 @@ class Run {
     verify.pool = context_.pool;
     verify.seed = tuning_.seed;
     HONE_ASSIGN_OR_RETURN(const std::vector<Finalists> groups, Groups(result));
-    HONE_ASSIGN_OR_RETURN(
-        Winner winner,
-        ChooseWinner(*task_, module_, *problem_, groups, verify));
+    absl::StatusOr<Winner> chosen =
+        ChooseWinner(*task_, module_, *problem_, groups, verify);
+    if (absl::IsFailedPrecondition(chosen.status())) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("not even the default could be verified: ",
+                       chosen.status().message()));
+    }
+    HONE_ASSIGN_OR_RETURN(Winner winner, std::move(chosen));
     storage::Record record;
     record.key = tuning_.key;
     record.module_name = tuning_.module_name;

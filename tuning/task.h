@@ -21,7 +21,7 @@
 namespace hone::tuning {
 
 struct TaskOptions {
-  // pass_order: "ops" or "time" (the analytical model's nanoseconds).
+  // pass_order: "ops" or "xla" (nanoseconds by the model of XLA:CPU).
   std::string score = "ops";
   // pass_order: "all" passes, or only those of the default "pipeline", so that
   // their order alone is tuned.
@@ -67,6 +67,9 @@ class Task {
   // The kind of MakeProblem's problems: optimizers::kSequential or kAssignment.
   virtual optimizers::Kinds problem_kind() const = 0;
 
+  // The optimizer of a tuning that names none.
+  virtual std::string default_optimizer() const = 0;
+
   // The version of the search space, part of the cache key. It changes whenever
   // a candidate may mean something else, or the space has grown.
   virtual std::string space_version() const = 0;
@@ -77,8 +80,8 @@ class Task {
   virtual absl::StatusOr<std::string> OptionsKey(
       const TaskOptions& options) const = 0;
 
-  // The name of the default target: "hlo" for results that no device changes,
-  // else a kind of device, "cpu".
+  // The name of the default target: a compiler, "xla-cpu", or a kind of device,
+  // "cpu".
   virtual std::string default_target() const = 0;
 
   // Returns the target that results are valid for. `requested` is empty,

@@ -22,8 +22,8 @@ namespace hone::tuning {
 // The specification of a tuning: one task of one module, and how to search.
 struct TuningSpec {
   std::string task = "pass_order";
-  std::string target;  // empty: the task's default
-  std::string optimizer = "beam";
+  std::string target;     // empty: the task's default
+  std::string optimizer;  // empty: the task's default
   TaskOptions options;
   space::Budget budget{.trials = 500};
   uint64_t seed = 0;
@@ -55,6 +55,9 @@ struct TunerContext {
   // Null: no task that measures kernels can run.
   backends::KernelMeasurer* kernels = nullptr;
 };
+
+// Returns spec.optimizer, or its task's default; empty for an unknown task.
+std::string OptimizerOf(const TuningSpec& spec);
 
 // Checks a specification before anything is read or stored: known task, an
 // optimizer that supports it, options, budget.
@@ -96,10 +99,11 @@ struct RunOptions {
 
 // Runs a tuning to its end in the caller's thread: replays the stored trials,
 // searches on, storing trials as they happen, applies the winner, verifies it
-// against the input, and publishes the winner; the default if the winner could
-// not be verified; or the module as it is if the default could not either.
-// Returns what this tuning found; Store::Publish keeps a better record that is
-// already published. A stop leaves the tuning pending, to be resumed.
+// against the input, and publishes the winner, without the steps that make it
+// wrong (repair.h), or the default if that is no better. Nothing is published
+// that costs more than the default; if that cannot be verified the tuning
+// fails. Returns what this tuning found; Store::Publish keeps a better record
+// that is already published. A stop leaves the tuning pending, to be resumed.
 // Errors: Cancelled after a stop, Unavailable if nothing can be measured now:
 // the tuning stays to be resumed; NotFound for an unknown tuning; otherwise the
 // tuning is marked failed with the error.

@@ -7,6 +7,8 @@
 #include "absl/strings/str_cat.h"
 
 #include "base/status_macros.h"
+#include "space/measurement.h"
+#include "tuning/repair.h"
 
 namespace hone::tuning {
 
@@ -28,17 +30,51 @@ absl::StatusOr<Winner> Task::Judge(const hlo::Module& module,
   return Winner{measurement.cost, std::move(applied), std::move(verification)};
 }
 
+namespace {
+
+// Judges candidates of one problem.
+class Judges {
+ public:
+  Judges(const Task& task, const hlo::Module& module,
+         const space::Problem& problem, const VerifyOptions& options)
+      : task_(task), module_(module), problem_(problem), options_(options) {}
+
+  // A sequence without noise that is refused is repaired.
+  absl::StatusOr<Winner> Judge(const space::Candidate& candidate) const {
+    absl::StatusOr<Winner> winner =
+        task_.Judge(module_, problem_, candidate, options_);
+    const space::SequentialProblem* const sequence = problem_.sequential();
+    const space::Candidate by_default = problem_.DefaultCandidate();
+    if (!absl::IsFailedPrecondition(winner.status()) || sequence == nullptr ||
+        problem_.is_noisy() || candidate == by_default) {
+      return winner;
+    }
+    HONE_ASSIGN_OR_RETURN(const space::Measurement default_measurement,
+                          problem_.Measure(by_default));
+    return Repair(task_, module_, *sequence, candidate, winner.status(),
+                  space::EffectiveCost(default_measurement), options_);
+  }
+
+ private:
+  const Task& task_;
+  const hlo::Module& module_;
+  const space::Problem& problem_;
+  const VerifyOptions& options_;
+};
+
+}  // namespace
+
 absl::StatusOr<Winner> ChooseWinner(const Task& task, const hlo::Module& module,
                                     const space::Problem& problem,
                                     absl::Span<const Finalists> groups,
                                     const VerifyOptions& options) {
+  const Judges judges(task, module, problem, options);
   absl::Status last = absl::InvalidArgumentError("no candidates");
   std::string refused;
   for (const Finalists& group : groups) {
     std::optional<Winner> best;
     for (const space::Candidate& candidate : group) {
-      absl::StatusOr<Winner> winner =
-          task.Judge(module, problem, candidate, options);
+      absl::StatusOr<Winner> winner = judges.Judge(candidate);
       if (winner.ok()) {
         if (!best || winner->cost < best->cost) best = *std::move(winner);
         continue;

@@ -19,8 +19,9 @@ namespace hone::tuning {
 using Finalists = std::vector<space::Candidate>;
 
 // Returns the winner of the first group with a verified candidate: the cheapest
-// as judged again. The verification names the candidates refused before it, and
-// why.
+// as judged again. A refused sequence is repaired (repair.h) where that costs
+// less than the default. The verification names the candidates refused before
+// it, and why.
 // Errors: the last candidate's if none could be verified; Unavailable and
 // Cancelled at once.
 absl::StatusOr<Winner> ChooseWinner(const Task& task, const hlo::Module& module,

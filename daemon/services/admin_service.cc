@@ -51,6 +51,9 @@ class AdminService final : public v1::AdminService::CallbackService {
       proto.set_name(std::string(entry.id));
       proto.set_target(entry.task->default_target());
       proto.set_space_version(entry.task->space_version());
+      proto.set_default_optimizer(config.default_optimizer.empty()
+                                      ? entry.task->default_optimizer()
+                                      : config.default_optimizer);
     }
     for (const optimizers::OptimizerInfo& optimizer :
          optimizers::Optimizers()) {
@@ -59,7 +62,6 @@ class AdminService final : public v1::AdminService::CallbackService {
       proto.set_sequential((optimizer.kinds & optimizers::kSequential) != 0);
       proto.set_assignment((optimizer.kinds & optimizers::kAssignment) != 0);
     }
-    info.set_default_optimizer(config.default_optimizer);
     info.set_default_trials(config.default_trials);
     for (absl::string_view pass : hlo::Passes().ids()) {
       info.add_passes(std::string(pass));

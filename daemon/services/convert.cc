@@ -164,6 +164,7 @@ absl::StatusOr<tuning::TuningSpec> FromProto(const v1::TuningSpec& proto,
   spec.optimizer =
       proto.optimizer().empty() ? config.default_optimizer : proto.optimizer();
   HONE_ASSIGN_OR_RETURN(spec.options, FromProto(proto.options()));
+  spec.optimizer = tuning::OptimizerOf(spec);
   if (proto.budget().trials() < 0) {
     return InvalidField(
         "spec.budget.trials",

@@ -131,7 +131,7 @@ class EnvironmentService final
           spaces.set_node_features(
               tuning::ModuleObservationSpec().node_features);
           spaces.add_scores("ops");
-          spaces.add_scores("time");
+          spaces.add_scores("xla");
           return absl::OkStatus();
         });
   }

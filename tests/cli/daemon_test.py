@@ -70,7 +70,7 @@ class WithDaemon(Scratch):
         self.assertTrue(found["hit"])
         self.assertTrue(
             all(c["matches"] for c in found["explanation"]["components"]))
-        missed = self.json("lookup", MODULE, "--explain", "--score", "time",
+        missed = self.json("lookup", MODULE, "--explain", "--score", "xla",
                            server=self.server, status=1)
         self.assertEqual(
             [c["name"] for c in missed["explanation"]["components"]

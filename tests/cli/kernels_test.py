@@ -69,7 +69,7 @@ class Kernels(Scratch):
         library = self.folder / "rows.so"
         document = self.json("tune", self.module, "--target", "cpu", "--local",
                              "--trials", "5", "--export", library)
-        self.assertEqual(document["target"], "hlo")
+        self.assertEqual(document["target"], "xla-cpu")
         x = (ctypes.c_float * (5 * 37))(*range(5 * 37))
         y = (ctypes.c_float * 5)()
         pointers = ctypes.c_void_p * 1

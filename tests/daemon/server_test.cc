@@ -72,7 +72,8 @@ TEST_F(ServerTest, ServerInfoListsWhatThereIs) {
   EXPECT_EQ(info.tasks(0).name(), "kernel");
   EXPECT_EQ(info.tasks(0).target(), "cpu");
   EXPECT_EQ(info.tasks(1).name(), "pass_order");
-  EXPECT_EQ(info.tasks(1).target(), "hlo");
+  EXPECT_EQ(info.tasks(1).target(), "xla-cpu");
+  EXPECT_EQ(info.tasks(1).default_optimizer(), "guided");
   EXPECT_GT(info.optimizers_size(), 3);
   EXPECT_GT(info.passes_size(), 5);
   EXPECT_EQ(info.limits().max_message_bytes(), 16 << 20);

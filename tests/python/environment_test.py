@@ -99,7 +99,7 @@ class Stubs(unittest.TestCase):
 class Gymnasium(WithDaemon):
     def test_check_env_with_every_part(self):
         for arguments in ({}, {"graph_size": (64, 128), "exact_mask": True},
-                          {"score": "time", "render_mode": "ansi"}):
+                          {"score": "xla", "render_mode": "ansi"}):
             with self.subTest(**arguments), warnings.catch_warnings():
                 warnings.simplefilter("error")
                 # Features have no bounds, which is well so.

@@ -36,7 +36,7 @@ std::string Replaced(absl::string_view from, absl::string_view to) {
 TEST(CacheKey, EveryComponentIsReadable) {
   const storage::CacheKey key = KeyOf(kSimplifiable);
   EXPECT_EQ(key.module_fingerprint.size(), 64u);
-  EXPECT_EQ(key.target, "hlo");
+  EXPECT_EQ(key.target, "xla-cpu");
   EXPECT_EQ(key.task, "pass_order");
   EXPECT_EQ(key.task_options, "score=ops;numerics=reassociate");
   EXPECT_THAT(key.space_version, HasSubstr("algsimp"));
@@ -52,10 +52,10 @@ TEST(CacheKey, WhatChangesTheMeaningChangesTheKey) {
   expect_new(KeyOf(Replaced("tuple(a, b)", "tuple(a, a)")));
   expect_new(KeyOf(Replaced("f32[4]", "f32[5]")));
   TuningSpec target;
-  target.target = "one of my own";
+  target.target = "xla-gpu";
   expect_new(KeyOf(kSimplifiable, target));
   TuningSpec score;
-  score.options.score = "time";
+  score.options.score = "xla";
   expect_new(KeyOf(kSimplifiable, score));
   for (hlo::Numerics numerics : {hlo::Numerics::kExact, hlo::Numerics::kFast}) {
     TuningSpec other;
@@ -87,8 +87,8 @@ TEST(CacheKey, WhatDoesNotChangeTheMeaningKeepsTheKey) {
 
 TEST(CacheKey, OptionsKeysAreReadBack) {
   HONE_ASSERT_OK_AND_ASSIGN(const TaskOptions options,
-                            ParseOptionsKey("score=time;passes=pipeline"));
-  EXPECT_EQ(options.score, "time");
+                            ParseOptionsKey("score=xla;passes=pipeline"));
+  EXPECT_EQ(options.score, "xla");
   EXPECT_EQ(options.passes, "pipeline");
   EXPECT_EQ(ParseOptionsKey("threads=3")->threads, 3);
   EXPECT_EQ(ParseOptionsKey("score=ops;numerics=exact")->numerics,

@@ -36,7 +36,7 @@ TEST_F(CreateTuningTest, StoresWhatIsNeededToRunIt) {
   HONE_ASSERT_OK_AND_ASSIGN(const storage::Tuning stored,
                             store_.GetTuning(tuning.id));
   EXPECT_EQ(stored.state, storage::TuningState::kPending);
-  EXPECT_EQ(stored.optimizer, "beam");
+  EXPECT_EQ(stored.optimizer, "guided");
   EXPECT_EQ(stored.seed, 3u);
   EXPECT_EQ(stored.budget.trials, 7);
   EXPECT_EQ(stored.budget.time, absl::Seconds(9));

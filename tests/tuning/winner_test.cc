@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
@@ -22,14 +23,16 @@ using ::hone::testing::IntegerProblem;
 using ::hone::testing::StatusIs;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
-// A task with a compiler bug in it: the candidate {1} computes something else.
+// A task with a compiler bug in it: what contains 1 computes something else.
 class Miscompiling final : public Task {
  public:
   absl::string_view name() const override { return "miscompiling"; }
   optimizers::Kinds problem_kind() const override {
     return optimizers::kSequential;
   }
+  std::string default_optimizer() const override { return "beam"; }
   std::string space_version() const override { return "1"; }
   absl::StatusOr<std::string> OptionsKey(const TaskOptions&) const override {
     return "score=ops";
@@ -53,14 +56,14 @@ class Miscompiling final : public Task {
       const hlo::Module& module, const space::Problem&,
       const space::Candidate& candidate) const override {
     AppliedDecision applied{absl::StrCat(candidate.choices.size()), module};
-    for (int32_t choice : candidate.choices) {
-      applied.module = ParseOrDie(absl::StrReplaceAll(
-          kSimplifiable,
-          {{"a = f32[4] multiply(sum, sum)",
-            choice == 1 ? "a = f32[4] multiply(sum, x)"
-                        : "a = f32[4] multiply(x, sum)"},
-           {"constant(0)", choice == 1 ? "constant(0.01)" : "constant(0)"}}));
-    }
+    if (candidate.choices.empty()) return applied;
+    const bool wrong = absl::c_linear_search(candidate.choices, 1);
+    applied.module = ParseOrDie(absl::StrReplaceAll(
+        kSimplifiable,
+        {{"a = f32[4] multiply(sum, sum)", wrong
+                                               ? "a = f32[4] multiply(sum, x)"
+                                               : "a = f32[4] multiply(x, sum)"},
+         {"constant(0)", wrong ? "constant(0.01)" : "constant(0)"}}));
     return applied;
   }
 };
@@ -96,8 +99,23 @@ TEST(ChooseWinner, AMiscompiledWinnerIsRefusedForTheNext) {
                     HasSubstr("modules differ")));
 }
 
-TEST(ChooseWinner, TheInputItselfIsTheLastResort) {
-  HONE_ASSERT_OK_AND_ASSIGN(const Winner winner, Choose({{{1}}, {{0, 1}}, {}}));
+TEST(ChooseWinner, StepsAtFaultAreLeftOut) {
+  HONE_ASSERT_OK_AND_ASSIGN(const Winner winner, Choose({{{0, 1, 0}}, {}}));
+  EXPECT_EQ(winner.cost, 8);
+  EXPECT_EQ(winner.applied.decision, "2");
+  EXPECT_THAT(winner.verification.method,
+              AllOf(HasSubstr("; left out wrong (step 2 of 3): modules differ"),
+                    Not(HasSubstr("refused"))));
+
+  HONE_ASSERT_OK_AND_ASSIGN(const Winner more,
+                            Choose({{{0, 1, 0, 0, 1, 1, 0}}, {}}));
+  EXPECT_EQ(more.cost, 6);
+  EXPECT_THAT(more.verification.method, AllOf(HasSubstr("wrong (step 2 of 7)"),
+                                              HasSubstr("every wrong")));
+}
+
+TEST(ChooseWinner, WhatIsWrongInEveryStepIsRefused) {
+  HONE_ASSERT_OK_AND_ASSIGN(const Winner winner, Choose({{{1}}, {{1, 1}}, {}}));
   EXPECT_EQ(winner.cost, 10);
   EXPECT_EQ(hlo::Fingerprint(winner.applied.module),
             hlo::Fingerprint(ParseOrDie(kSimplifiable)));
@@ -105,7 +123,7 @@ TEST(ChooseWinner, TheInputItselfIsTheLastResort) {
 }
 
 TEST(ChooseWinner, NothingUnverifiedComesOut) {
-  EXPECT_THAT(Choose({{{1}}, {{0, 1}}}),
+  EXPECT_THAT(Choose({{{1}}, {{1, 1}}}),
               StatusIs(absl::StatusCode::kFailedPrecondition,
                        HasSubstr("modules differ")));
 }
@@ -113,7 +131,7 @@ TEST(ChooseWinner, NothingUnverifiedComesOut) {
 TEST(ChooseWinner, OfAGroupTheCheapestThatIsEqual) {
   HONE_ASSERT_OK_AND_ASSIGN(
       const Winner winner,
-      ChooseOf({{{{1}}, {{0, 1}}}, {{}, {{1}}, {{0}}}, {{{0, 0}}}}));
+      ChooseOf({{{{1}}, {{1, 1}}}, {{}, {{1}}, {{0}}}, {{{0, 0}}}}));
   EXPECT_EQ(winner.cost, 9);
   EXPECT_EQ(winner.applied.decision, "1");
 }

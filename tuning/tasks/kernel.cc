@@ -45,6 +45,8 @@ class Kernel final : public Task {
     return optimizers::kSequential;
   }
 
+  std::string default_optimizer() const override { return "beam"; }
+
   std::string space_version() const override {
     const std::string choices =
         absl::StrJoin(loops::AllChoices(), ";",

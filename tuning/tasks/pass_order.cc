@@ -6,6 +6,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "nlohmann/json.hpp"
@@ -13,6 +14,7 @@
 #include "base/status_macros.h"
 #include "costmodels/registry.h"
 #include "hlo/analysis/op_count.h"
+#include "hlo/passes/lowering.h"
 #include "hlo/passes/pipeline.h"
 #include "hlo/passes/registry.h"
 #include "tuning/registry.h"
@@ -21,79 +23,83 @@
 namespace hone::tuning {
 namespace {
 
-// Raised whenever a pass changes its result for some module; the list of passes
-// is part of the space version by itself.
-constexpr int kPassesVersion = 6;
+// Raised whenever a pass changes its result for some module, or the score means
+// something else; the list of passes is part of the space version by itself.
+constexpr int kPassesVersion = 7;
 
-constexpr absl::string_view kDefaultPipeline = "xla-cpu";
+// A target is a compiler, by the name of its pipeline.
+constexpr absl::string_view kDefaultTarget = "xla-cpu";
 
 std::vector<std::string> Passes() {
   const std::vector<absl::string_view> names = hlo::Passes().ids();
   return {names.begin(), names.end()};
 }
 
-// Returns the score of that name. "ops": the instructions left to code
-// generation. "time": nanoseconds by the analytical model.
-absl::StatusOr<ModuleScore> MakeScore(absl::string_view score) {
+// Returns the score of that name for `target`, whose mandatory lowering is
+// `lowering`. "ops": the instructions left to code generation, of the lowered
+// module, so that it does not matter how much of the lowering an order
+// contains. "xla": nanoseconds of what XLA:CPU makes of the module, by the cost
+// model.
+absl::StatusOr<ModuleScore> MakeScore(absl::string_view score,
+                                      absl::string_view target,
+                                      const hlo::Pipeline& lowering) {
   if (score == "ops") {
-    return ModuleScore([](const hlo::Module& module) {
-      return static_cast<double>(hlo::CountOps(module));
+    return ModuleScore([&lowering](const hlo::Module& module) {
+      return static_cast<double>(hlo::CountOps(hlo::Lowered(module, lowering)));
     });
   }
+  if (target != kDefaultTarget) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("score '", score, "' models no target but ",
+                     kDefaultTarget, ", expected ops for target ", target));
+  }
   HONE_ASSIGN_OR_RETURN(std::shared_ptr<const costmodels::CostModel> model,
-                        costmodels::CreateCostModel("analytical"));
+                        costmodels::CreateCostModel("xla-cpu"));
   return ModuleScore([model = std::move(model)](const hlo::Module& module) {
     return model->PredictModuleNs(module);
   });
 }
 
+// Runs `pipeline` without the passes that fail and returns those that changed
+// the module, in order.
+std::vector<std::string> RunWhatWorks(const hlo::Pipeline& pipeline,
+                                      hlo::Numerics numerics,
+                                      hlo::Module& module) {
+  hlo::PipelineOptions options;
+  options.rewrite.numerics = numerics;
+  options.skip_failing = true;
+  std::vector<std::string> passes;
+  // Passes that fail are left out, so nothing is left to fail.
+  const absl::StatusOr<hlo::PipelineReport> report =
+      hlo::RunPipeline(module, pipeline, options);
+  for (const hlo::PassRun& run : report->runs) {
+    if (run.changed) passes.push_back(run.pass);
+  }
+  return passes;
+}
+
 // Returns the passes of the default pipeline that change the module, in order:
 // the runs of the pipeline to its fixed point without those that change
-// nothing. A pass that fails is left out, from its first failure on, so that it
-// cannot keep a module from being tuned.
-absl::StatusOr<space::Candidate> DefaultOrder(
-    hlo::Module module, const std::vector<std::string>& passes,
-    hlo::Numerics numerics) {
-  HONE_ASSIGN_OR_RETURN(const hlo::Pipeline* const pipeline,
-                        hlo::FindPipeline(kDefaultPipeline));
+// nothing.
+space::Candidate DefaultOrder(hlo::Module module, const hlo::Pipeline& pipeline,
+                              const std::vector<std::string>& passes,
+                              hlo::Numerics numerics) {
   absl::flat_hash_map<absl::string_view, int32_t> actions;
   for (size_t i = 0; i < passes.size(); ++i) {
     actions[passes[i]] = static_cast<int32_t>(i);
   }
-  absl::flat_hash_set<absl::string_view> failed;
   space::Candidate candidate;
-  // Returns true if anything changed.
-  const auto run_round = [&](const hlo::PipelineStage& stage) {
-    bool any_changed = false;
-    for (const std::string& pass : stage.passes) {
-      if (failed.contains(pass)) continue;
-      hlo::Module next = module;
-      const absl::StatusOr<bool> changed = RunPass(pass, numerics, next);
-      if (!changed.ok()) {
-        failed.insert(pass);
-      } else if (*changed) {
-        module = std::move(next);
-        candidate.choices.push_back(actions.at(pass));
-        any_changed = true;
-      }
-    }
-    return any_changed;
-  };
-  for (const hlo::PipelineStage& stage : pipeline->stages) {
-    for (int round = 0; round < stage.max_rounds; ++round) {
-      if (!run_round(stage)) break;
-    }
+  for (const std::string& pass : RunWhatWorks(pipeline, numerics, module)) {
+    candidate.choices.push_back(actions.at(pass));
   }
   return candidate;
 }
 
 // Returns the actions whose passes are in the default pipeline.
-absl::StatusOr<std::vector<int32_t>> PipelineActions(
-    const std::vector<std::string>& passes) {
-  HONE_ASSIGN_OR_RETURN(const hlo::Pipeline* const pipeline,
-                        hlo::FindPipeline(kDefaultPipeline));
+std::vector<int32_t> PipelineActions(const hlo::Pipeline& pipeline,
+                                     const std::vector<std::string>& passes) {
   absl::flat_hash_set<absl::string_view> names;
-  for (const hlo::PipelineStage& stage : pipeline->stages) {
+  for (const hlo::PipelineStage& stage : pipeline.stages) {
     names.insert(stage.passes.begin(), stage.passes.end());
   }
   std::vector<int32_t> actions;
@@ -111,6 +117,8 @@ class PassOrder final : public Task {
     return optimizers::kSequential;
   }
 
+  std::string default_optimizer() const override { return "guided"; }
+
   std::string space_version() const override {
     return absl::StrCat(kPassesVersion, ":",
                         absl::StrJoin(hlo::Passes().ids(), ","));
@@ -118,9 +126,9 @@ class PassOrder final : public Task {
 
   absl::StatusOr<std::string> OptionsKey(
       const TaskOptions& options) const override {
-    if (options.score != "ops" && options.score != "time") {
+    if (options.score != "ops" && options.score != "xla") {
       return absl::InvalidArgumentError(absl::StrCat(
-          "unknown score '", options.score, "', expected one of: ops, time"));
+          "unknown score '", options.score, "', expected one of: ops, xla"));
     }
     if (options.passes != "all" && options.passes != "pipeline") {
       return absl::InvalidArgumentError(
@@ -133,29 +141,46 @@ class PassOrder final : public Task {
         options.passes == "all" ? "" : ";passes=" + options.passes);
   }
 
-  std::string default_target() const override { return "hlo"; }
+  std::string default_target() const override {
+    return std::string(kDefaultTarget);
+  }
 
-  // Devices do not matter; any other name keeps results apart.
+  // A kind of device, or a device of it, stands for XLA on it.
   absl::StatusOr<std::string> ResolveTarget(
       absl::string_view requested, backends::KernelMeasurer*) const override {
-    if (requested.empty() || requested == "cpu") return default_target();
-    return std::string(requested);
+    if (requested.empty()) return default_target();
+    std::string target(requested);
+    for (absl::string_view kind : {"cpu", "gpu"}) {
+      if (requested == kind ||
+          absl::StartsWith(requested, absl::StrCat(kind, ":"))) {
+        target = absl::StrCat("xla-", kind);
+      }
+    }
+    HONE_RETURN_IF_ERROR(hlo::FindLowering(target).status());
+    return target;
   }
 
   absl::StatusOr<std::unique_ptr<space::Problem>> MakeProblem(
       const hlo::Module& module, const TaskOptions& options,
-      const TaskContext&) const override {
+      const TaskContext& context) const override {
     HONE_RETURN_IF_ERROR(OptionsKey(options).status());
+    HONE_ASSIGN_OR_RETURN(const std::string target,
+                          ResolveTarget(context.target, nullptr));
+    HONE_ASSIGN_OR_RETURN(const hlo::Pipeline* const pipeline,
+                          hlo::FindPipeline(target));
     PassOrderOptions problem;
     problem.unit = options.score == "ops" ? "ops" : "ns";
-    HONE_ASSIGN_OR_RETURN(problem.score, MakeScore(options.score));
+    HONE_ASSIGN_OR_RETURN(problem.lowering, hlo::FindLowering(target));
+    HONE_ASSIGN_OR_RETURN(problem.score,
+                          MakeScore(options.score, target, *problem.lowering));
     problem.passes = Passes();
-    problem.numerics = options.numerics;
-    HONE_ASSIGN_OR_RETURN(
-        problem.default_candidate,
-        DefaultOrder(module, problem.passes, options.numerics));
+    // What cannot be judged is not rounded either.
+    problem.numerics =
+        CheckEvaluable(module).ok() ? options.numerics : hlo::Numerics::kExact;
+    problem.default_candidate =
+        DefaultOrder(module, *pipeline, problem.passes, problem.numerics);
     if (options.passes == "pipeline") {
-      HONE_ASSIGN_OR_RETURN(problem.legal, PipelineActions(problem.passes));
+      problem.legal = PipelineActions(*pipeline, problem.passes);
     }
     // Leaves room to extend the default, however long that is.
     problem.max_steps = std::max(
@@ -167,8 +192,8 @@ class PassOrder final : public Task {
   absl::StatusOr<AppliedDecision> Apply(
       const hlo::Module& module, const space::Problem& problem,
       const space::Candidate& candidate) const override {
-    const hlo::Numerics numerics =
-        static_cast<const PassOrderProblem&>(problem).numerics();
+    const auto& pass_order = static_cast<const PassOrderProblem&>(problem);
+    const hlo::Numerics numerics = pass_order.numerics();
     const std::vector<std::string> known = Passes();
     AppliedDecision applied{.decision = "", .module = module};
     std::vector<std::string> passes;
@@ -181,11 +206,26 @@ class PassOrder final : public Task {
       HONE_RETURN_IF_ERROR(
           RunPass(passes.back(), numerics, applied.module).status());
     }
+    // Published lowered, as far as `numerics` permits.
+    const std::vector<std::string> lowering =
+        RunWhatWorks(pass_order.lowering(), numerics, applied.module);
+    passes.insert(passes.end(), lowering.begin(), lowering.end());
     nlohmann::ordered_json decision;
     decision["passes"] = passes;
-    decision["ops"] = hlo::CountOps(applied.module);
+    decision["ops"] =
+        hlo::CountOps(hlo::Lowered(applied.module, pass_order.lowering()));
     applied.decision = decision.dump();
     return applied;
+  }
+
+  absl::StatusOr<Winner> Judge(const hlo::Module& module,
+                               const space::Problem& problem,
+                               const space::Candidate& candidate,
+                               const VerifyOptions& options) const override {
+    VerifyOptions own = options;
+    own.exact = static_cast<const PassOrderProblem&>(problem).numerics() ==
+                hlo::Numerics::kExact;
+    return Task::Judge(module, problem, candidate, own);
   }
 };
 

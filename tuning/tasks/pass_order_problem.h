@@ -16,6 +16,7 @@
 
 #include "base/hash.h"
 #include "hlo/ir/module.h"
+#include "hlo/passes/pipeline.h"
 #include "hlo/rewrite/numerics.h"
 #include "space/problem.h"
 
@@ -27,6 +28,8 @@ using ModuleScore = std::function<double(const hlo::Module&)>;
 struct PassOrderOptions {
   std::string unit;
   ModuleScore score;
+  // What the target makes of every module; published modules have it.
+  const hlo::Pipeline* lowering = nullptr;
   // Action i runs passes[i].
   std::vector<std::string> passes;
   // The legal actions, ascending; empty for all.
@@ -91,6 +94,7 @@ class PassOrderProblem final : public space::SequentialProblem {
   void LimitMemory(int64_t bytes) override;
 
   hlo::Numerics numerics() const { return options_.numerics; }
+  const hlo::Pipeline& lowering() const { return *options_.lowering; }
 
   // Returns the module of a state of this problem.
   static const hlo::Module& ModuleOf(const space::State& state);

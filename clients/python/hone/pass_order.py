@@ -23,7 +23,7 @@ class PassOrderEnv(gymnasium.Env):
 
     module:      path or bytes of HLO text or a serialized HloModuleProto
     server:      "HOST:PORT" of honed; default: HONE_SERVER, else 127.0.0.1:7420
-    score:       "ops" (instructions left) or "time" (modeled nanoseconds)
+    score:       "ops" (instructions left) or "xla" (nanoseconds, modeled)
     max_steps:   steps until an episode is truncated; default: honed's
     exact_mask:  whether the action mask covers all passes that change nothing,
                  which costs running every pass, or only those already tried in

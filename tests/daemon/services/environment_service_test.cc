@@ -160,7 +160,7 @@ TEST_F(EnvironmentServiceTest, TheDefaultScoreIsThatOfThePipeline) {
 TEST_F(EnvironmentServiceTest, ScoresCanBeModelledTime) {
   StartAndLearn();
   v1::OpenEnvironmentRequest request = Asking();
-  request.mutable_options()->set_score("time");
+  request.mutable_options()->set_score("xla");
   const v1::OpenEnvironmentResponse opened = Open(request);
   EXPECT_EQ(opened.environment().unit(), "ns");
   EXPECT_NE(opened.environment().initial_score(), 8);
