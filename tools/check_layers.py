@@ -41,7 +41,7 @@ PARTS = {
         "analysis": {"ir"},
         "": {"proto", "text", "analysis", "inference", "ir"},
         "evaluator": {"ir"},
-        "equivalence": {"evaluator", "ir"},
+        "equivalence": {"evaluator", "analysis", "ir"},
         "rewrite": {"inference", "ir"},
         "passes": {"rewrite", "evaluator", "analysis", "inference", "ir"},
     },

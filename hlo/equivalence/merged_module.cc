@@ -72,13 +72,14 @@ class Merger {
       if (names_.insert(instruction.name()).second) {
         copy.set_name(instruction.name());
       }
-      ComputationIds called;
-      for (ComputationId callee : instruction.called()) {
-        called.push_back(classes_.ClassOf(
-            ids.empty() ? callee : ids[static_cast<size_t>(callee)]));
+      if (!ids.empty()) {
+        ComputationIds called;
+        for (ComputationId callee : instruction.called()) {
+          called.push_back(ids[static_cast<size_t>(callee)]);
+        }
+        copy.set_called(std::move(called));
       }
-      copy.set_called(std::move(called));
-      copied = FindOrAdd(std::move(copy));
+      copied = FindOrAdd(std::move(copy), ids.empty());
     }
     const InstructionId root = copies[static_cast<size_t>(source.root())];
     if (!entry_[root].shape().IsTuple()) return {root};
@@ -91,8 +92,10 @@ class Merger {
     const Shape shape = entry_[root].shape();
     for (int64_t i = 0; i < static_cast<int64_t>(shape.tuple_elements().size());
          ++i) {
-      outputs.push_back(FindOrAdd(Instruction::GetTupleElement(
-          shape.tuple_element(i), root, static_cast<int32_t>(i))));
+      outputs.push_back(
+          FindOrAdd(Instruction::GetTupleElement(shape.tuple_element(i), root,
+                                                 static_cast<int32_t>(i)),
+                    ids.empty()));
     }
     return outputs;
   }
@@ -100,22 +103,27 @@ class Merger {
   Computation& entry() { return entry_; }
 
  private:
-  InstructionId FindOrAdd(Instruction instruction) {
+  // Finds an equal instruction of the first module for one of the second. Those
+  // of one module stay apart even where they are equal: what a pass takes for
+  // equal is not believed here.
+  InstructionId FindOrAdd(Instruction instruction, bool is_of_first) {
     size_t hash = HashOperation(instruction);
     for (InstructionId operand : instruction.operands()) {
       hash = absl::HashOf(hash, operand);
     }
     std::vector<InstructionId>& candidates = known_[hash];
-    for (InstructionId id : candidates) {
-      const Instruction& other = entry_[id];
-      if (other.operands() == instruction.operands() &&
-          other.called() == instruction.called() &&
-          SameOperation(other, instruction, /*ignore_layout=*/false)) {
-        return id;
+    if (!is_of_first) {
+      for (InstructionId id : candidates) {
+        const Instruction& other = entry_[id];
+        if (other.operands() == instruction.operands() &&
+            classes_.SameCalled(other, instruction) &&
+            SameOperation(other, instruction, /*ignore_layout=*/false)) {
+          return id;
+        }
       }
     }
     const InstructionId id = entry_.AddInstruction(std::move(instruction));
-    candidates.push_back(id);
+    if (is_of_first) candidates.push_back(id);
     return id;
   }
 
@@ -144,34 +152,11 @@ void SetResultShape(Module& module) {
                           entry[entry.root()].shape_ptr());
 }
 
-// Lets equal computations be one, so that what calls them is equal, too.
-void UnifyCalled(const ComputationClasses& classes, Module& module) {
-  for (ComputationId id : module.ComputationIds()) {
-    std::vector<std::pair<InstructionId, ComputationIds>> changes;
-    for (const Instruction& instruction :
-         module.computation(id).instructions()) {
-      ComputationIds called;
-      for (ComputationId callee : instruction.called()) {
-        called.push_back(classes.ClassOf(callee));
-      }
-      if (called != instruction.called()) {
-        changes.emplace_back(instruction.id(), std::move(called));
-      }
-    }
-    for (auto& [instruction, called] : changes) {
-      module.mutable_computation(id)
-          .mutable_instruction(instruction)
-          .set_called(std::move(called));
-    }
-  }
-}
-
 }  // namespace
 
 MergedModule::MergedModule(const Module& a, const Module& b) : module_(a) {
   const std::vector<ComputationId> ids = Import(b, module_);
   const ComputationClasses classes(module_);
-  UnifyCalled(classes, module_);
   Merger merger(classes);
   const std::vector<InstructionId> of_a = merger.Add(a.entry_computation(), {});
   end_of_a_ = merger.entry().slot_count();

@@ -11,8 +11,9 @@
 
 namespace hone::hlo {
 
-// Two modules of one signature as one module that computes both: equal
-// instructions on equal operands occur once. Its root is the tuple of a's and
+// Two modules of one signature as one module that computes both: what b
+// computes by the same instruction on the same operands as a occurs once; equal
+// instructions of one module stay apart. Its root is the tuple of a's and
 // b's outputs in turns: a0, b0, a1, b1, … An output is an element of the
 // result, or the result if that is no tuple.
 class MergedModule {

@@ -63,6 +63,29 @@ TEST(MergedModule, ComputesBothAndEqualPartsOnce) {
   EXPECT_EQ(result.elements()[3].AsDouble(1), -9);
 }
 
+// A pass that merged instructions wrongly must not be followed.
+TEST(MergedModule, KeepsEqualInstructionsOfOneModuleApart) {
+  const auto twice = [](const std::string& lines) {
+    absl::StatusOr<Module> module = ParseHloText(
+        "HloModule m\nENTRY e {\n  x = f32[4] parameter(0)\n  a = f32[4] "
+        "sine(x)\n" +
+        lines + "\n}");
+    HONE_EXPECT_OK(module);
+    return module.ok() ? *std::move(module) : Module();
+  };
+  const MergedModule merged(
+      twice("  b = f32[4] sine(x)\n  ROOT r = f32[4] add(a, b)"),
+      twice("  ROOT r = f32[4] add(a, a)"));
+  int64_t sines = 0;
+  for (const Instruction& i :
+       merged.module().entry_computation().instructions()) {
+    sines += i.opcode() == Opcode::kSine ? 1 : 0;
+  }
+  EXPECT_EQ(sines, 2);
+  EXPECT_FALSE(merged.IsShared(0));
+  EXPECT_FALSE(merged.has_tuple());
+}
+
 TEST(MergedModule, SlicesAndReplacesValues) {
   const MergedModule merged(Sum("add", "add(x, y)"),
                             Sum("add", "subtract(x, y)"));
