@@ -19,6 +19,10 @@
 #include "base/thread_pool.h"
 #include "bench/corpus.h"
 #include "bench/pass_order_split.h"
+#include "hlo/analysis/op_count.h"
+#include "hlo/passes/lowering.h"
+#include "hlo/passes/pipeline.h"
+#include "hlo/passes/registry.h"
 #include "hlo/read_module.h"
 #include "hlo/text/printer.h"
 #include "optimizers/registry.h"
@@ -52,10 +56,34 @@ struct SearchColumn {
 struct Row {
   CorpusEntry entry;
   double default_ops = 0;
+  double own_ops = 0;
   std::map<std::string, SearchColumn> searches;
   // The best of all searches and seeds.
   std::optional<space::Trial> best;
 };
+
+// Ops of `module` after the default pipeline whose simplification has Hone's
+// own passes, too: what the passes do without a search for their order.
+absl::StatusOr<double> CountWithOwnPasses(hlo::Module module) {
+  HONE_ASSIGN_OR_RETURN(const hlo::Pipeline* const by_default,
+                        hlo::FindPipeline("xla-cpu"));
+  HONE_ASSIGN_OR_RETURN(const hlo::Pipeline* const lowering,
+                        hlo::FindLowering("xla-cpu"));
+  hlo::Pipeline pipeline = *by_default;
+  for (hlo::PipelineStage& stage : pipeline.stages) {
+    if (stage.max_rounds == 1) continue;
+    for (const hlo::PassEntry& pass : hlo::Passes()) {
+      if (pass.origin == hlo::PassOrigin::kOwn) {
+        stage.passes.emplace_back(pass.id);
+      }
+    }
+  }
+  hlo::PipelineOptions options;
+  options.skip_failing = true;
+  HONE_RETURN_IF_ERROR(hlo::RunPipeline(module, pipeline, options).status());
+  return static_cast<double>(
+      hlo::CountOps(hlo::Lowered(std::move(module), *lowering)));
+}
 
 absl::StatusOr<Row> TuneOne(const CorpusEntry& entry,
                             const PassOrderBenchOptions& options) {
@@ -63,6 +91,7 @@ absl::StatusOr<Row> TuneOne(const CorpusEntry& entry,
   row.entry = entry;
   HONE_ASSIGN_OR_RETURN(const hlo::Module module,
                         hlo::ReadModuleFile(entry.path));
+  HONE_ASSIGN_OR_RETURN(row.own_ops, CountWithOwnPasses(module));
   HONE_ASSIGN_OR_RETURN(const tuning::Task* const task,
                         tuning::FindTask("pass_order"));
   tuning::TaskOptions task_options;
@@ -118,8 +147,8 @@ absl::StatusOr<Row> TuneOne(const CorpusEntry& entry,
 
 void PrintRow(const Row& row, const PassOrderBenchOptions& options,
               std::ostream& out) {
-  out << absl::StrFormat("%-18s %7d %8.0f", row.entry.name, row.entry.ops,
-                         row.default_ops);
+  out << absl::StrFormat("%-18s %7d %8.0f %8.0f", row.entry.name, row.entry.ops,
+                         row.default_ops, row.own_ops);
   for (const std::string& search : options.searches) {
     const SearchColumn& column = row.searches.at(search);
     const double ops = Median(column.ops);
@@ -150,7 +179,8 @@ absl::StatusOr<nlohmann::ordered_json> RunPassOrderBench(
     std::error_code ignored;
     std::filesystem::create_directories(options.tuned_directory, ignored);
   }
-  out << absl::StrFormat("%-18s %7s %8s", "module", "input", "default");
+  out << absl::StrFormat("%-18s %7s %8s %8s", "module", "input", "default",
+                         "own");
   for (const std::string& search : options.searches) {
     out << absl::StrFormat(" %14s %7s", search, "/xla");
   }
@@ -181,7 +211,10 @@ absl::StatusOr<nlohmann::ordered_json> RunPassOrderBench(
 
   nlohmann::ordered_json modules = nlohmann::ordered_json::array();
   std::vector<double> default_to_xla;
+  std::vector<double> own_to_xla;
   for (const auto& row : rows) {
+    own_to_xla.push_back(row->own_ops /
+                         static_cast<double>(row->entry.xla_ops));
     default_to_xla.push_back(row->default_ops /
                              static_cast<double>(row->entry.xla_ops));
     nlohmann::ordered_json searches;
@@ -193,11 +226,13 @@ absl::StatusOr<nlohmann::ordered_json> RunPassOrderBench(
     modules.push_back({{"module", row->entry.name},
                        {"input_ops", row->entry.ops},
                        {"default_ops", row->default_ops},
+                       {"own_ops", row->own_ops},
                        {"xla_ops", row->entry.xla_ops},
                        {"searches", searches}});
   }
   nlohmann::ordered_json summary;
   summary["default/xla"] = GeometricMean(default_to_xla);
+  summary["own/xla"] = GeometricMean(own_to_xla);
   for (const std::string& search : options.searches) {
     std::vector<double> to_xla;
     std::vector<double> to_default;
@@ -233,12 +268,13 @@ absl::StatusOr<nlohmann::ordered_json> RunPassOrderBench(
                        {"modules worse than default", worse}};
     out << absl::StrFormat(
         "%s: geometric mean tuned/xla %.4f (seeds %.4f to %.4f), "
-        "tuned/default %.4f, default/xla %.4f, worse than default on %d of %d "
+        "tuned/default %.4f, default/xla %.4f, own/xla %.4f, worse than "
+        "default on %d of %d "
         "modules; median %.0f passes run, %.2f s (most %.2f s)\n",
         search, GeometricMean(to_xla), Quantile(by_seed, 0),
         Quantile(by_seed, 1), GeometricMean(to_default),
-        GeometricMean(default_to_xla), worse, rows.size(), Median(steps),
-        Median(seconds), Quantile(seconds, 1));
+        GeometricMean(default_to_xla), GeometricMean(own_to_xla), worse,
+        rows.size(), Median(steps), Median(seconds), Quantile(seconds, 1));
   }
   return nlohmann::ordered_json{
       {"bench", "pass-order"},    {"machine", DescribeMachine()},

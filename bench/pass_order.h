@@ -34,10 +34,12 @@ struct PassOrderBenchOptions {
   std::string tuned_directory;
 };
 
-// Makes the pass-order table: ops of every corpus module as lowered, after our
-// default order, after each search (median over the seeds) and after the real
-// XLA, with geometric means. Searches get equal budgets. Writes rows to `out`
-// as they finish and returns the table as JSON.
+// Makes the pass-order table: ops of every corpus module as it comes, after our
+// default order, with Hone's own passes at a fixed place in that order
+// ("own"), after each search (median over the seeds) and after the real XLA,
+// with geometric means. All but the first are counted after the mandatory
+// lowering. Searches get equal budgets. Writes rows to `out` as they finish and
+// returns the table as JSON.
 absl::StatusOr<nlohmann::ordered_json> RunPassOrderBench(
     const PassOrderBenchOptions& options, std::ostream& out);
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
@@ -117,7 +118,11 @@ absl::StatusOr<storage::Verification> CheckWhole(const hlo::Module& input,
     for (hlo::ArgumentKind kind :
          {hlo::ArgumentKind::kAdversarial, hlo::ArgumentKind::kMixed,
           hlo::ArgumentKind::kExtreme, hlo::ArgumentKind::kExtreme}) {
-      if (!checker.IsUseful(kind)) continue;
+      if (!checker.IsUseful(kind) ||
+          (kind == hlo::ArgumentKind::kExtreme &&
+           options.numerics == hlo::Numerics::kFast)) {
+        continue;
+      }
       if (!checker.HasTimeForAnother()) {
         return absl::DeadlineExceededError("no time for another input");
       }
@@ -238,6 +243,37 @@ absl::StatusOr<storage::Verification> CheckEvaluableOutputs(
   return part;
 }
 
+// What callers of the module see beside its values: the layouts of parameters
+// and result, aliases, counts of devices, shardings of the parameters.
+absl::Status CheckInterface(const hlo::Module& input,
+                            const hlo::Module& rewritten) {
+  const auto differs = [](absl::string_view what) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "the rewritten module has another ", what, " than the input"));
+  };
+  const auto same = [](const hlo::ShapePtr& a, const hlo::ShapePtr& b) {
+    return hlo::Shape::Equal(*a, *b, /*ignore_layout=*/false);
+  };
+  if (!same(input.entry_result_shape(), rewritten.entry_result_shape()) ||
+      !absl::c_equal(input.entry_parameter_shapes(),
+                     rewritten.entry_parameter_shapes(), same)) {
+    return differs("entry layout");
+  }
+  if (input.header() != rewritten.header() ||
+      input.is_scheduled() != rewritten.is_scheduled()) {
+    return differs("header");
+  }
+  const hlo::Computation& a = input.entry_computation();
+  const hlo::Computation& b = rewritten.entry_computation();
+  for (size_t i = 0; i < a.parameters().size(); ++i) {
+    if (a[a.parameters()[i]].attributes() !=
+        b[b.parameters()[i]].attributes()) {
+      return differs(absl::StrCat("sharding of parameter ", i));
+    }
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status CheckEvaluable(const hlo::Module& module) {
@@ -252,10 +288,12 @@ absl::StatusOr<storage::Verification> VerifyRewrite(
     return absl::FailedPreconditionError(
         absl::StrCat("the rewritten module is malformed: ", status.message()));
   }
+  HONE_RETURN_IF_ERROR(CheckInterface(input, rewritten));
   if (hlo::Fingerprint(input) == hlo::Fingerprint(rewritten)) {
     return storage::Verification{"identical to the input", 0};
   }
-  if (!options.exact) return CheckByEvaluation(input, rewritten, options);
+  if (options.numerics != hlo::Numerics::kExact)
+    return CheckByEvaluation(input, rewritten, options);
   absl::Status evaluable = CheckEvaluable(input);
   evaluable.Update(CheckEvaluable(rewritten));
   if (!evaluable.ok()) {

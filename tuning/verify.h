@@ -9,6 +9,7 @@
 
 #include "base/thread_pool.h"
 #include "hlo/ir/module.h"
+#include "hlo/rewrite/numerics.h"
 #include "storage/record.h"
 
 namespace hone::tuning {
@@ -19,9 +20,10 @@ struct VerifyOptions {
   // A module that exceeds these limits is too large to evaluate in full.
   absl::Duration time_limit = absl::Minutes(2);
   int64_t max_live_bytes = int64_t{8} << 30;
-  // The rewrite consists of steps of numerics class exact only. Such a rewrite
-  // needs no evaluation, so outputs that cannot be evaluated are left out.
-  bool exact = false;
+  // The classes of the rewrite's steps. A rewrite of exact ones only needs no
+  // evaluation, so outputs that cannot be evaluated are left out; where
+  // overflow is permitted, no inputs are made to provoke it.
+  hlo::Numerics numerics = hlo::Numerics::kReassociate;
 };
 
 // Returns OK if the module can be evaluated, as far as that shows without doing

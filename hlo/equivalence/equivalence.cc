@@ -499,7 +499,7 @@ absl::StatusOr<EquivalenceReport> CheckEquivalent(
   HONE_RETURN_IF_ERROR(inputs(ArgumentKind::kMixed, options.mixed_inputs));
   HONE_RETURN_IF_ERROR(
       inputs(ArgumentKind::kAdversarial, options.adversarial_inputs));
-  if (options.adversarial_inputs > 0 &&
+  if (options.adversarial_inputs > 0 && options.extreme_scalars &&
       check->IsUseful(ArgumentKind::kExtreme)) {
     HONE_RETURN_IF_ERROR(inputs(ArgumentKind::kExtreme, 2));
   }

@@ -70,9 +70,11 @@ Comparison CompareLiterals(const Literal& a, const Literal& b);
 struct EquivalenceOptions {
   int random_inputs = 1;
   int mixed_inputs = 1;
-  // Each of special values, and where the modules have scalar floats for
-  // parameters, one more of extreme scalars.
+  // Of special values; if there are any, and the modules have scalar floats for
+  // parameters, two more of extreme scalars.
   int adversarial_inputs = 1;
+  // False for rewrites that may overflow where the original does not.
+  bool extreme_scalars = true;
   // Looks for more inputs, by which control flow takes the ways that it does
   // not take on those.
   bool covers_control_flow = true;

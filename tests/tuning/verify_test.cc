@@ -141,13 +141,38 @@ TEST(CheckEvaluable, NamesWhatCannotBeEvaluated) {
       StatusIs(absl::StatusCode::kUnimplemented, HasSubstr("many")));
 }
 
+TEST(VerifyRewrite, CallersSeeTheSameInterface) {
+  constexpr char kTransposed[] = R"(
+HloModule m, input_output_alias={ {}: (0, {}, may-alias) }, entry_computation_layout={(f32[2,3]{1,0})->f32[2,3]{1,0}}
+ENTRY e {
+  p = f32[2,3]{1,0} parameter(0), sharding={replicated}
+  ROOT r = f32[2,3]{1,0} negate(p)
+})";
+  const hlo::Module input = ParseOrDie(kTransposed);
+  const auto verify = [&](absl::string_view from, absl::string_view to) {
+    return VerifyRewrite(
+               input,
+               ParseOrDie(absl::StrReplaceAll(kTransposed, {{from, to}})), {})
+        .status();
+  };
+  EXPECT_THAT(verify("->f32[2,3]{1,0}", "->f32[2,3]{0,1}"),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr("another entry layout")));
+  EXPECT_THAT(verify("input_output_alias={ {}: (0, {}, may-alias) }, ", ""),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr("another header")));
+  EXPECT_THAT(verify(", sharding={replicated}", ""),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr("another sharding of parameter 0")));
+}
+
 TEST(VerifyRewrite, ExactRewritesNeedNoEvaluation) {
   const hlo::Module input = ParseOrDie(kForeign);
   const hlo::Module rewritten = Replaced(kForeign, "add(x, y)", "add(y, x)");
   EXPECT_THAT(VerifyRewrite(input, rewritten, {}),
               StatusIs(absl::StatusCode::kUnimplemented, ::testing::_));
   VerifyOptions options;
-  options.exact = true;
+  options.numerics = hlo::Numerics::kExact;
   HONE_ASSERT_OK_AND_ASSIGN(storage::Verification verification,
                             VerifyRewrite(input, rewritten, options));
   EXPECT_THAT(
@@ -172,7 +197,7 @@ TEST(VerifyRewrite, ExactRewritesNeedNoEvaluation) {
 
 TEST(VerifyRewrite, WhatCanBeEvaluatedOfExactRewritesIsJudged) {
   VerifyOptions options;
-  options.exact = true;
+  options.numerics = hlo::Numerics::kExact;
   EXPECT_THAT(
       VerifyRewrite(ParseOrDie(kForeign),
                     Replaced(kForeign, "add(x, y)", "subtract(x, y)"), options),

@@ -223,8 +223,7 @@ class PassOrder final : public Task {
                                const space::Candidate& candidate,
                                const VerifyOptions& options) const override {
     VerifyOptions own = options;
-    own.exact = static_cast<const PassOrderProblem&>(problem).numerics() ==
-                hlo::Numerics::kExact;
+    own.numerics = static_cast<const PassOrderProblem&>(problem).numerics();
     return Task::Judge(module, problem, candidate, own);
   }
 };

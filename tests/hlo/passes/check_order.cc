@@ -97,8 +97,10 @@ std::optional<OrderFailure> CompareOn(const Module& before, const Module& after,
 }
 
 std::optional<OrderFailure> CompareByTolerance(const Module& before,
-                                               const Module& after) {
+                                               const Module& after,
+                                               Numerics numerics) {
   EquivalenceOptions options;
+  options.extreme_scalars = numerics != Numerics::kFast;
   options.covers_control_flow = false;
   options.evaluate.max_loop_steps = kMaxLoopSteps;
   const absl::StatusOr<EquivalenceReport> report =
@@ -133,7 +135,8 @@ std::optional<OrderFailure> CompareModules(const Module& before,
         return failure;
       }
     }
-  } else if (auto failure = CompareByTolerance(before, after)) {
+  } else if (auto failure =
+                 CompareByTolerance(before, after, options.rewrite.numerics)) {
     return failure;
   }
   if (options.extremes) {

@@ -35,7 +35,10 @@ void ExpectRewrites(absl::string_view pass_name, absl::string_view before,
       << "got\n"
       << PrintModule(output) << "\nexpected\n"
       << PrintModule(expected);
-  absl::StatusOr<EquivalenceReport> report = CheckEquivalent(input, output);
+  EquivalenceOptions equivalence;
+  equivalence.extreme_scalars = options.numerics != Numerics::kFast;
+  absl::StatusOr<EquivalenceReport> report =
+      CheckEquivalent(input, output, equivalence);
   if (absl::IsUnimplemented(report.status())) return;
   HONE_ASSERT_OK(report);
   EXPECT_TRUE(report->equal) << report->explanation;
@@ -65,8 +68,10 @@ Module ExpectKeepsMeaning(absl::string_view pass_name, absl::string_view text,
   HONE_EXPECT_OK(changed);
   EXPECT_TRUE(changed.ok() && *changed) << text;
   HONE_EXPECT_OK(VerifyModule(output)) << PrintModule(output);
+  EquivalenceOptions equivalence;
+  equivalence.extreme_scalars = options.numerics != Numerics::kFast;
   const absl::StatusOr<EquivalenceReport> report =
-      CheckEquivalent(input, output);
+      CheckEquivalent(input, output, equivalence);
   HONE_EXPECT_OK(report);
   if (report.ok()) {
     EXPECT_TRUE(report->equal) << report->explanation << PrintModule(output);
