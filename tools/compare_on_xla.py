@@ -26,7 +26,7 @@ rounded up to whole repetitions of a balanced order (paired_timing.py), of the
 original (A), each form (B) and a second compilation of the original. The number
 of rounds is the same for every module, and nothing is measured again. A figure
 is the median over the rounds of A / B within a round, above 1 where B is
-faster, with the percentile bootstrap's interval over the rounds (95 %); `A/A`
+faster, with an interval of order statistics over the rounds (95 %); `A/A`
 is the same for the second compilation. `+` and `-` mark forms that are faster
 or slower beyond the noise: their interval lies outside 1 and outside that of
 A/A. Geometric means have a bootstrap's interval over modules and rounds

@@ -86,7 +86,7 @@ def pairs(row, name, clock="seconds"):
 def speedup(row, name, clock="seconds"):
     """Returns (median, lower, upper) of pairs()."""
     samples = row["timing"]["samples"]
-    return ratio(samples["original"][clock], samples[name][clock], 0)
+    return ratio(samples["original"][clock], samples[name][clock])
 
 
 def row_verdict(row, name):

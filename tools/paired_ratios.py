@@ -2,8 +2,8 @@
 noise.
 
 A module's ratio is the median over its rounds of the ratio within a round, and
-its interval the percentile bootstrap's over the rounds (interleaved.ratio). The
-interval of a geometric mean resamples modules, and within each module drawn its
+its interval that of order statistics (interleaved.ratio). The interval of a
+geometric mean resamples modules, and within each module drawn its
 rounds anew; it covers what other modules of the same kind would have given, and
 is slightly too wide, as the noise of timing counts at both levels. All
 intervals have 95 %.
@@ -11,7 +11,9 @@ intervals have 95 %.
 
 import numpy as np
 
-from interleaved import RESAMPLES
+from interleaved import compare
+
+RESAMPLES = 2000
 
 
 def geometric_mean(rows, seed=0):
@@ -34,9 +36,4 @@ def verdict(ratio, aa):
     both 1 and the interval of its A/A ratio, else None. Two compilations of one
     module may differ in earnest (the place of code and buffers), so a
     speedup's own interval is not enough."""
-    _, lower, upper = ratio
-    if lower > max(1.0, aa[2]):
-        return "faster"
-    if upper < min(1.0, aa[1]):
-        return "slower"
-    return None
+    return {1: "faster", -1: "slower"}.get(compare(ratio, aa))

@@ -180,10 +180,10 @@ class Statistics(unittest.TestCase):
         covered = found = 0
         for _ in range(100):
             original, tuned, again = times(1.2), times(1.0), times(1.2)
-            _, lower, upper = interleaved.ratio(original, tuned, 0)
+            _, lower, upper = interleaved.ratio(original, tuned)
             covered += lower <= 1.2 <= upper
-            aa = interleaved.ratio(original, again, 0)
-            another = interleaved.ratio(original, times(1.2), 0)
+            aa = interleaved.ratio(original, again)
+            another = interleaved.ratio(original, times(1.2))
             found += paired_ratios.verdict(another, aa) is not None
         self.assertGreaterEqual(covered, 0.9 * 100)
         self.assertLessEqual(found, 0.05 * 100)

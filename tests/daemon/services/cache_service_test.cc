@@ -86,7 +86,7 @@ TEST_F(CacheServiceTest, ExplainLookupComparesComponents) {
     HONE_EXPECT_GRPC_OK(cache_->ExplainLookup(&context, request, &response));
     EXPECT_TRUE(response.hit());
   }
-  request.set_target("tpu");
+  request.set_target("xla-gpu");
   grpc::ClientContext context;
   HONE_EXPECT_GRPC_OK(cache_->ExplainLookup(&context, request, &response));
   EXPECT_FALSE(response.hit());
@@ -95,7 +95,7 @@ TEST_F(CacheServiceTest, ExplainLookupComparesComponents) {
     if (component.matches()) continue;
     ++different;
     EXPECT_EQ(component.name(), "target");
-    EXPECT_EQ(component.asked(), "tpu");
+    EXPECT_EQ(component.asked(), "xla-gpu");
     EXPECT_EQ(component.found(), record.key().target());
   }
   EXPECT_EQ(different, 1);

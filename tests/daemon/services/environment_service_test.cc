@@ -350,7 +350,7 @@ TEST_F(EnvironmentServiceTest, BadRequestsToOpenAreExplained) {
   request = Asking();
   request.mutable_options()->set_score("beauty");
   ExpectError(TryOpen(request), grpc::StatusCode::INVALID_ARGUMENT,
-              "INVALID_FIELD", "expected one of: ops, time");
+              "INVALID_FIELD", "expected one of: ops, xla");
   request = Asking();
   request.set_max_steps(10'001);
   ExpectError(TryOpen(request), grpc::StatusCode::INVALID_ARGUMENT,
