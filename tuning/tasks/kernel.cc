@@ -30,6 +30,11 @@ constexpr int kScriptsVersion = 2;
 
 constexpr absl::string_view kDeviceKind = "cpu";
 constexpr int32_t kMaxThreads = 1024;
+// Fresh processes in each of which a winner must be faster than the default.
+// One of them errs in one of 40 candidates that are no faster, and there are
+// three finalists. The worst of the ratios is published, since the best one of
+// several finalists would be too good.
+constexpr int32_t kConfirmations = 2;
 
 absl::Status NobodyMeasures() {
   return absl::UnavailableError(
@@ -152,25 +157,34 @@ class Kernel final : public Task {
                                const space::Candidate& candidate,
                                const VerifyOptions&) const override {
     const auto& kernel = static_cast<const KernelProblem&>(problem);
-    HONE_ASSIGN_OR_RETURN(const KernelProblem::Confirmation confirmation,
-                          kernel.Confirm(candidate));
+    KernelProblem::Confirmation confirmation;
+    for (int32_t i = 0; i < kConfirmations; ++i) {
+      HONE_ASSIGN_OR_RETURN(KernelProblem::Confirmation next,
+                            kernel.Confirm(candidate, i));
+      const backends::KernelTiming& timing = next.timing;
+      if (timing.outcome != space::Outcome::kOk) {
+        return absl::FailedPreconditionError(absl::StrCat(
+            "measured once more, it is ", space::OutcomeName(timing.outcome),
+            ": ", timing.message));
+      }
+      const bool is_default = candidate == problem.DefaultCandidate();
+      if (!is_default && timing.ratio_high >= 1) {
+        return absl::FailedPreconditionError(absl::StrFormat(
+            "measured once more, it is not surely faster than the default: "
+            "%.3f of its time (%.3f to %.3f)",
+            timing.ratio, timing.ratio_low, timing.ratio_high));
+      }
+      if (i == 0 || timing.ratio > confirmation.timing.ratio) {
+        confirmation = std::move(next);
+      }
+      if (is_default) break;
+    }
     const backends::KernelTiming& timing = confirmation.timing;
-    if (timing.outcome != space::Outcome::kOk) {
-      return absl::FailedPreconditionError(absl::StrCat(
-          "measured once more, it is ", space::OutcomeName(timing.outcome),
-          ": ", timing.message));
-    }
-    if (candidate != problem.DefaultCandidate() && timing.ratio_high >= 1) {
-      return absl::FailedPreconditionError(absl::StrFormat(
-          "measured once more, it is not surely faster than the default: "
-          "%.3f of its time (%.3f to %.3f)",
-          timing.ratio, timing.ratio_low, timing.ratio_high));
-    }
     Winner winner;
     winner.cost = confirmation.cost;
     HONE_ASSIGN_OR_RETURN(winner.applied, Apply(module, problem, candidate));
     winner.verification.method = absl::StrFormat(
-        "evaluator, in a fresh process: 1 random, 1 adversarial inputs; %.3f "
+        "evaluator, in fresh processes: 1 random, 1 adversarial inputs; %.3f "
         "of the default's time (%.3f to %.3f, %d pairs); %.0f %% of the "
         "roofline",
         timing.ratio, timing.ratio_low, timing.ratio_high,

@@ -298,11 +298,11 @@ absl::StatusOr<std::vector<loops::Step>> KernelProblem::ScriptOf(
 }
 
 absl::StatusOr<KernelProblem::Confirmation> KernelProblem::Confirm(
-    const space::Candidate& candidate) const {
+    const space::Candidate& candidate, int32_t repetition) const {
   HONE_ASSIGN_OR_RETURN(const ProgramStatePtr state, Follow(candidate));
   backends::KernelRequest request;
   request.candidate_scripts.push_back(loops::PrintScript(state->script()));
-  request.seed = options_.seed + 1;
+  request.seed = options_.seed + 1 + static_cast<uint64_t>(repetition);
   request.pairs = kConfirmingPairs;
   request.fresh_process = true;
   {

@@ -77,8 +77,9 @@ class KernelProblem final : public space::SequentialProblem {
   absl::StatusOr<std::vector<loops::Step>> ScriptOf(
       const space::Candidate& candidate) const;
 
-  // A second measurement of a candidate against the default, by a fresh
-  // process, with other arguments and more samples.
+  // A further measurement of a candidate against the default, by a fresh
+  // process, with other arguments and more samples; each `repetition` has
+  // arguments and an order of its own.
   struct Confirmation {
     backends::KernelTiming timing;
     // In the unit of Measure.
@@ -87,7 +88,8 @@ class KernelProblem final : public space::SequentialProblem {
     double roofline_ns = 0;
   };
   // Errors: as Measure.
-  absl::StatusOr<Confirmation> Confirm(const space::Candidate& candidate) const;
+  absl::StatusOr<Confirmation> Confirm(const space::Candidate& candidate,
+                                       int32_t repetition = 0) const;
 
  private:
   class ProgramState;
