@@ -12,9 +12,9 @@
 
 namespace hone::costmodels {
 
-// What a kernel's time is a weighted sum of, each with the nanoseconds that one
-// unit costs. Counts of elements are of loop iterations, of flops and so on of
-// their executions; bytes are of what is touched at the kernel's boundary.
+// The terms of a kernel's time, a weighted sum, each with the nanoseconds that
+// one unit costs. Counts of elements are of loop iterations, of flops and so on
+// of their executions; bytes are of what is touched at the kernel's boundary.
 enum XlaCpuFeature : size_t {
 #define HONE_XLA_CPU_FEATURE(enumerator, name, ns) enumerator,
 #include "costmodels/xla_cpu_features.def"

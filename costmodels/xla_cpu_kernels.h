@@ -8,7 +8,7 @@
 
 namespace hone::costmodels {
 
-// What executes a group of instructions on XLA:CPU.
+// The kind of code that executes a group of instructions on XLA:CPU.
 enum class XlaCpuKernelKind : uint8_t {
   kNone,     // nothing runs: parameters, tuples, bitcasts and the like
   kLoop,     // generated code: a loop over the elements of the root

@@ -27,11 +27,6 @@ constexpr double kMinLibrarySize = 8;
 // Convolutions of at most so many features are left to other code.
 constexpr int64_t kMaxSmallConvolution = 16;
 
-const Shape& OperandShape(const Computation& computation,
-                          const Instruction& instruction, size_t i) {
-  return computation[instruction.operand(i)].shape();
-}
-
 bool IsLibraryType(ElementType type) {
   switch (type) {
     case ElementType::kF64:

@@ -3,7 +3,7 @@
 
 #include "hlo/ir/module.h"
 
-// What XLA:CPU leaves to YNNPACK. Source: see xla_cpu_kernels.h.
+// The operations that XLA:CPU leaves to YNNPACK. Source: see xla_cpu_kernels.h.
 namespace hone::costmodels {
 
 // Returns true for a convolution that XLA turns into a dot, as its kernel has

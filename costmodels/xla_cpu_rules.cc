@@ -21,11 +21,6 @@ constexpr size_t kMaxConcatenateOperands = 8;
 constexpr int64_t kMinConcatenateRowBytes = 64;
 constexpr int64_t kMinConcatenateBytes = 2048;
 
-const Shape& OperandShape(const Computation& computation,
-                          const Instruction& instruction, size_t i) {
-  return computation[instruction.operand(i)].shape();
-}
-
 int64_t TrueRank(const Shape& shape) {
   return absl::c_count_if(shape.dimensions(), [](int64_t d) { return d != 1; });
 }
@@ -35,6 +30,11 @@ bool IsScalarConstant(const Instruction& instruction) {
 }
 
 }  // namespace
+
+const Shape& OperandShape(const Computation& computation,
+                          const Instruction& instruction, size_t i) {
+  return computation[instruction.operand(i)].shape();
+}
 
 bool DoesNothing(Opcode opcode) {
   switch (opcode) {

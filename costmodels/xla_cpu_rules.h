@@ -6,13 +6,17 @@
 
 #include "hlo/ir/module.h"
 
-// What XLA:CPU's fusion asks about one instruction, or about a producer and a
+// The conditions of XLA:CPU's fusion on one instruction, or on a producer and a
 // consumer of its value. Source: see xla_cpu_kernels.h.
 namespace hone::costmodels {
 
 // Returns true if no code runs for it. Reshapes count, as they are bitcasts of
 // row-major arrays.
 bool DoesNothing(hlo::Opcode opcode);
+
+// The shape of operand `i`.
+const hlo::Shape& OperandShape(const hlo::Computation& computation,
+                               const hlo::Instruction& instruction, size_t i);
 
 // Elements of an array, or of all arrays in a tuple.
 int64_t LeafElements(const hlo::Shape& shape);
@@ -26,7 +30,7 @@ inline constexpr double kNearBytes = 512 * 1024;
 // Arrays above this do not stay in the cache that cores share.
 inline constexpr double kSharedBytes = 4 * 1024 * 1024;
 
-// What an elementwise operation costs.
+// The cost class of an elementwise operation.
 enum class OpClass {
   kFlop,
   kDivision,

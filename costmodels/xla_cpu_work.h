@@ -17,7 +17,7 @@ struct StridedAccess {
   double array_bytes = 0;
 };
 
-// What the code of a loop does, before we know how well it vectorizes.
+// The work of a loop, before it is known how well it vectorizes.
 struct LoopWork {
   double elements = 0;
   double rows = 0;  // runs of the innermost loop

@@ -70,8 +70,8 @@ Comparison CompareLiterals(const Literal& a, const Literal& b);
 struct EquivalenceOptions {
   int random_inputs = 1;
   int mixed_inputs = 1;
-  // Of special values; if there are any, and the modules have scalar floats for
-  // parameters, two more of extreme scalars.
+  // Inputs of special values. If there are any, and the modules have scalar
+  // floats for parameters, two inputs of extreme scalars are added.
   int adversarial_inputs = 1;
   // False for rewrites that may overflow where the original does not.
   bool extreme_scalars = true;
@@ -124,7 +124,7 @@ class EquivalenceCheck {
   // For the evaluations that follow.
   virtual void SetTimeLimit(absl::Duration limit) = 0;
 
-  // What was found so far.
+  // Returns the findings so far.
   virtual EquivalenceReport Report() const = 0;
 };
 

@@ -28,7 +28,7 @@ using ModuleScore = std::function<double(const hlo::Module&)>;
 struct PassOrderOptions {
   std::string unit;
   ModuleScore score;
-  // What the target makes of every module; published modules have it.
+  // The mandatory lowering of the target; published modules are lowered.
   const hlo::Pipeline* lowering = nullptr;
   // Action i runs passes[i].
   std::vector<std::string> passes;

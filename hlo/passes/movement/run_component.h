@@ -38,7 +38,8 @@ class RunComponent {
   bool IsMerge(InstructionId user, InstructionId id) const;
   // Returns true if `id` is what splits the run.
   bool IsSplit(InstructionId id) const;
-  // What merges the run of `id` already; kNoInstruction if there is nothing.
+  // Returns an instruction that merges the run of `id` already; kNoInstruction
+  // if there is none.
   InstructionId ExistingMerge(InstructionId id) const;
 
   // The number of instructions that the merge adds less those that it removes,
