@@ -32,35 +32,26 @@ absl::StatusOr<Winner> Task::Judge(const hlo::Module& module,
 
 namespace {
 
-// Judges candidates of one problem.
-class Judges {
- public:
-  Judges(const Task& task, const hlo::Module& module,
-         const space::Problem& problem, const VerifyOptions& options)
-      : task_(task), module_(module), problem_(problem), options_(options) {}
-
-  // A sequence without noise that is refused is repaired.
-  absl::StatusOr<Winner> Judge(const space::Candidate& candidate) const {
-    absl::StatusOr<Winner> winner =
-        task_.Judge(module_, problem_, candidate, options_);
-    const space::SequentialProblem* const sequence = problem_.sequential();
-    const space::Candidate by_default = problem_.DefaultCandidate();
-    if (!absl::IsFailedPrecondition(winner.status()) || sequence == nullptr ||
-        problem_.is_noisy() || candidate == by_default) {
-      return winner;
-    }
-    HONE_ASSIGN_OR_RETURN(const space::Measurement default_measurement,
-                          problem_.Measure(by_default));
-    return Repair(task_, module_, *sequence, candidate, winner.status(),
-                  space::EffectiveCost(default_measurement), options_);
+// Judges a candidate; a sequence without noise that is refused is repaired.
+absl::StatusOr<Winner> JudgeOrRepair(const Task& task,
+                                     const hlo::Module& module,
+                                     const space::Problem& problem,
+                                     const space::Candidate& candidate,
+                                     const VerifyOptions& options) {
+  absl::StatusOr<Winner> winner =
+      task.Judge(module, problem, candidate, options);
+  const space::SequentialProblem* const sequence = problem.sequential();
+  if (!absl::IsFailedPrecondition(winner.status()) || sequence == nullptr ||
+      problem.is_noisy()) {
+    return winner;
   }
-
- private:
-  const Task& task_;
-  const hlo::Module& module_;
-  const space::Problem& problem_;
-  const VerifyOptions& options_;
-};
+  const space::Candidate by_default = problem.DefaultCandidate();
+  if (candidate == by_default) return winner;
+  HONE_ASSIGN_OR_RETURN(const space::Measurement default_measurement,
+                        problem.Measure(by_default));
+  return Repair(task, module, *sequence, candidate, winner.status(),
+                space::EffectiveCost(default_measurement), options);
+}
 
 }  // namespace
 
@@ -68,13 +59,13 @@ absl::StatusOr<Winner> ChooseWinner(const Task& task, const hlo::Module& module,
                                     const space::Problem& problem,
                                     absl::Span<const Finalists> groups,
                                     const VerifyOptions& options) {
-  const Judges judges(task, module, problem, options);
   absl::Status last = absl::InvalidArgumentError("no candidates");
   std::string refused;
   for (const Finalists& group : groups) {
     std::optional<Winner> best;
     for (const space::Candidate& candidate : group) {
-      absl::StatusOr<Winner> winner = judges.Judge(candidate);
+      absl::StatusOr<Winner> winner =
+          JudgeOrRepair(task, module, problem, candidate, options);
       if (winner.ok()) {
         if (!best || winner->cost < best->cost) best = *std::move(winner);
         continue;
