@@ -2,27 +2,23 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <map>
 #include <memory>
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
-#include "base/hash.h"
 #include "base/rng.h"
 #include "base/status_macros.h"
 #include "hlo/equivalence/control_flow.h"
-#include "hlo/equivalence/double_precision.h"
 #include "hlo/equivalence/influence.h"
 #include "hlo/equivalence/internal.h"
 #include "hlo/equivalence/judge.h"
 #include "hlo/equivalence/literal_scan.h"
-#include "hlo/equivalence/merged_module.h"
-#include "hlo/evaluator/buffer_pool.h"
+#include "hlo/equivalence/paired_runs.h"
 
 namespace hone::hlo {
 namespace {
@@ -39,11 +35,11 @@ constexpr int64_t kTruthShare = 4;
 
 // An output that the modules compute differently, and what else is known of it.
 struct Differing {
-  int64_t output = 0;
   Evidence evidence;
   // False where there was no memory to keep it.
   bool has_truth = false;
 };
+using DifferingOutputs = std::map<int64_t, Differing>;
 
 absl::Status CheckSignatures(const Module& a, const Module& b) {
   const Computation& x = a.entry_computation();
@@ -75,15 +71,12 @@ absl::Status CheckSignatures(const Module& a, const Module& b) {
 class Check final : public EquivalenceCheck {
  public:
   Check(const Module& a, const Module& b, const EvaluateOptions& options)
-      : merged_(a, b),
-        control_flow_(merged_.module()),
+      : runs_(a, b, options),
+        control_flow_(runs_.merged().module()),
         signature_(a),
-        options_(options),
         floats_(FloatsOf(
             a.entry_computation()[a.entry_computation().root()].shape())),
-        shares_(static_cast<size_t>(merged_.output_count()), 1) {
-    options_.buffers = evaluator::BufferPool::Create(options.max_live_bytes);
-  }
+        shares_(static_cast<size_t>(runs_.merged().output_count()), 1) {}
 
   absl::Status CheckInput(ArgumentKind kind, uint64_t seed) override {
     const int number = counts_[kind]++;
@@ -101,10 +94,10 @@ class Check final : public EquivalenceCheck {
       case ArgumentKind::kExtreme:
         break;
     }
-    HONE_ASSIGN_OR_RETURN(
-        std::vector<Literal> arguments,
-        // Both ends of the range in turns.
-        Arguments(signature_, kind, number % 2 == 0, seed, options_.pool));
+    HONE_ASSIGN_OR_RETURN(std::vector<Literal> arguments,
+                          // Both ends of the range in turns.
+                          Arguments(signature_, kind, number % 2 == 0, seed,
+                                    runs_.options().pool));
     Adapt(arguments);
     return Compare(absl::StrCat("input of extreme scalars ", number), arguments)
         .status();
@@ -116,11 +109,11 @@ class Check final : public EquivalenceCheck {
     }
     HONE_ASSIGN_OR_RETURN(std::vector<Literal> base,
                           Arguments(signature_, ArgumentKind::kRandom, false,
-                                    seed, options_.pool));
+                                    seed, runs_.options().pool));
     Adapt(base);
     for (const std::vector<Literal>& arguments :
-         FindWays(merged_.module(), control_flow_, base, options_, seed,
-                  coverage_)) {
+         FindWays(runs_.merged().module(), control_flow_, base, runs_.options(),
+                  seed, coverage_)) {
       HONE_RETURN_IF_ERROR(
           Compare(absl::StrCat("input for control flow ", ways_), arguments)
               .status());
@@ -140,7 +133,7 @@ class Check final : public EquivalenceCheck {
   }
 
   void SetTimeLimit(absl::Duration limit) override {
-    options_.time_limit = limit;
+    runs_.set_time_limit(limit);
   }
 
   EquivalenceReport Report() const override {
@@ -166,16 +159,13 @@ class Check final : public EquivalenceCheck {
   }
 
  private:
-  using OnOutput =
-      std::function<absl::Status(int64_t position, Literal a, Literal b)>;
-
   // `adapts` where a's result would be NaN to a large part: takes the absolute
   // values instead.
   absl::Status CheckRandom(const std::string& name, ArgumentKind kind,
                            uint64_t seed, bool adapts) {
     HONE_ASSIGN_OR_RETURN(
         std::vector<Literal> arguments,
-        Arguments(signature_, kind, true, seed, options_.pool));
+        Arguments(signature_, kind, true, seed, runs_.options().pool));
     if (!adapts) return Compare(name, arguments).status();
     if (!prefers_non_negative_) {
       HONE_ASSIGN_OR_RETURN(const bool done,
@@ -197,7 +187,7 @@ class Check final : public EquivalenceCheck {
   absl::Status CheckAdversarial(const std::string& name, uint64_t seed) {
     HONE_ASSIGN_OR_RETURN(std::vector<Literal> arguments,
                           Arguments(signature_, ArgumentKind::kAdversarial,
-                                    true, seed, options_.pool));
+                                    true, seed, runs_.options().pool));
     FloatCounts counts;
     HONE_RETURN_IF_ERROR(Compare(name, arguments, 2, &counts).status());
     if (!report_.equal || 2 * counts.non_finite <= counts.floats) {
@@ -205,7 +195,7 @@ class Check final : public EquivalenceCheck {
     }
     HONE_ASSIGN_OR_RETURN(
         arguments, Arguments(signature_, ArgumentKind::kAdversarial, false,
-                             seed, options_.pool));
+                             seed, runs_.options().pool));
     Adapt(arguments);
     return Compare(absl::StrCat(name, " without infinities and NaN"), arguments)
         .status();
@@ -220,24 +210,19 @@ class Check final : public EquivalenceCheck {
                                FloatCounts* counts = nullptr) {
     FloatCounts own_counts;
     if (counts == nullptr) counts = &own_counts;
-    std::vector<Differing> differing;
+    DifferingOutputs differing;
     const absl::Status status =
         RunInOwnTypes(arguments, max_nan, *counts, differing);
     if (IsTooMuchNan(*counts, max_nan)) return false;
     HONE_RETURN_IF_ERROR(status);
     // Equal bits need no excuse.
-    std::vector<bool> differs(shares_.size());
-    for (const Differing& one : differing) {
-      differs[static_cast<size_t>(one.output)] = true;
-    }
     for (size_t i = 0; i < shares_.size(); ++i) {
-      if (!differs[i]) shares_[i] = 0;
+      if (!differing.contains(static_cast<int64_t>(i))) shares_[i] = 0;
     }
     if (differing.empty()) return true;
-    HONE_ASSIGN_OR_RETURN(std::vector<Differing> failed,
-                          JudgeByTruth(input, arguments, std::move(differing)));
+    HONE_RETURN_IF_ERROR(JudgeByTruth(input, arguments, differing));
     HONE_RETURN_IF_ERROR(
-        JudgeWithOtherRounding(input, arguments, std::move(failed)));
+        JudgeWithOtherRounding(input, arguments, std::move(differing)));
     return true;
   }
 
@@ -246,170 +231,166 @@ class Check final : public EquivalenceCheck {
            max_nan * static_cast<double>(floats_);
   }
 
-  // Runs the merged module. Finds the outputs that differ, and values of b that
-  // have the bits of one of a. Fails as soon as there is too much NaN.
+  // Finds the outputs that differ. Fails as soon as there is too much NaN.
   absl::Status RunInOwnTypes(absl::Span<const Literal> arguments,
                              double max_nan, FloatCounts& floats,
-                             std::vector<Differing>& differing) {
-    EvaluateOptions options = options_;
-    options.coverage = &coverage_;
-    absl::flat_hash_map<Hash128, InstructionId> of_a;
-    replacements_.clear();
-    options.on_value = [&](InstructionId id, const Literal& value) {
-      if (!value.shape().IsArray()) return;
-      const Hash128 hash = HashArray(value, options_.pool);
-      if (merged_.IsOfA(id)) {
-        of_a.try_emplace(hash, id);
-      } else if (const auto it = of_a.find(hash); it != of_a.end()) {
-        replacements_.emplace_back(id, it->second);
-      }
-    };
-    return Run(merged_.module(), arguments, std::move(options),
-               [&](int64_t output, Literal a, Literal b) -> absl::Status {
-                 floats.Add(a, options_.pool);
-                 if (IsTooMuchNan(floats, max_nan)) {
-                   return absl::CancelledError("too much of a result is NaN");
-                 }
-                 if (merged_.IsShared(output) || a == b) {
-                   return absl::OkStatus();
-                 }
-                 Differing one;
-                 one.output = output;
-                 one.evidence.original = std::move(a);
-                 one.evidence.rewritten = std::move(b);
-                 differing.push_back(std::move(one));
-                 return absl::OkStatus();
-               });
-  }
-
-  // Judges the outputs beside what double precision makes of them. Returns
-  // those that are wrong, as far as that can tell.
-  absl::StatusOr<std::vector<Differing>> JudgeByTruth(
-      absl::string_view input, absl::Span<const Literal> arguments,
-      std::vector<Differing> differing) {
-    std::vector<Differing> failed;
-    int64_t kept_bytes = 0;
-    HONE_RETURN_IF_ERROR(RunTruth(
-        arguments, differing,
-        [&](int64_t position, Literal truth, Literal rewritten_truth) {
-          Differing& one = differing[static_cast<size_t>(position)];
-          one.evidence.truth = std::move(truth);
-          one.evidence.rewritten_truth = std::move(rewritten_truth);
-          const std::vector<ArrayVerdict> verdicts = Judge(one);
-          if (!IsWrong(verdicts)) {
-            Record(input, one.output, verdicts);
-            one.evidence = Evidence();
+                             DifferingOutputs& differing) {
+    return runs_.InOwnTypes(
+        arguments, coverage_,
+        [&](int64_t output, Literal a, Literal b) -> absl::Status {
+          floats.Add(a, runs_.options().pool);
+          if (IsTooMuchNan(floats, max_nan)) {
+            return absl::CancelledError("too much of a result is NaN");
+          }
+          if (runs_.merged().IsShared(output) || a == b) {
             return absl::OkStatus();
           }
-          const int64_t bytes = BytesOf(one.evidence.truth) +
-                                BytesOf(one.evidence.rewritten_truth);
-          if (kept_bytes + bytes > options_.max_live_bytes / kTruthShare) {
-            one.evidence.truth = Literal();
-            one.evidence.rewritten_truth = Literal();
-          } else {
-            one.has_truth = true;
-            kept_bytes += bytes;
-          }
-          failed.push_back(std::move(one));
+          Evidence& evidence = differing[output].evidence;
+          evidence.original = std::move(a);
+          evidence.rewritten = std::move(b);
           return absl::OkStatus();
-        }));
-    return failed;
+        });
   }
 
-  // Judges outputs again beside runs with other rounding: one output first,
-  // which may be wrong by more than that, then as many at once as fit.
+  // Judges the outputs beside what double precision makes of them. Leaves those
+  // that are wrong as far as that can tell.
+  absl::Status JudgeByTruth(absl::string_view input,
+                            absl::Span<const Literal> arguments,
+                            DifferingOutputs& differing) {
+    int64_t kept_bytes = 0;
+    const absl::Status status = runs_.InDoublePrecision(
+        arguments, NumbersOf(differing),
+        [&](int64_t output, Literal truth, Literal rewritten_truth) {
+          const auto it = differing.find(output);
+          Differing& one = it->second;
+          one.evidence.truth = std::move(truth);
+          one.evidence.rewritten_truth = std::move(rewritten_truth);
+          const std::vector<ArrayVerdict> verdicts = Judge(output, one);
+          if (!IsWrong(verdicts)) {
+            Record(input, output, verdicts);
+            differing.erase(it);
+            return absl::OkStatus();
+          }
+          if (IsWrongBeyondRounding(verdicts)) {
+            Record(input, output, verdicts);
+            return absl::CancelledError("the modules differ");
+          }
+          Keep(one, kept_bytes);
+          return absl::OkStatus();
+        });
+    return report_.equal ? status : absl::OkStatus();
+  }
+
+  // Judges outputs again beside runs with other rounding: first all beside one
+  // of the original, which excuses most; then one of those that are left, which
+  // may be wrong by more than that, and at last the others.
   absl::Status JudgeWithOtherRounding(absl::string_view input,
                                       absl::Span<const Literal> arguments,
-                                      std::vector<Differing> failed) {
-    size_t at = 0;
-    while (at < failed.size() && report_.equal) {
-      std::vector<Differing> group;
-      int64_t bytes = 0;
-      const size_t limit = at == 0 ? 1 : failed.size();
-      for (; at < failed.size() && group.size() < limit; ++at) {
-        // The truths, in f64 each, and moved runs of both.
-        bytes += BytesOf(failed[at].evidence.original) *
-                 static_cast<int64_t>(4 + 2 * kMovedRuns);
-        if (!group.empty() && bytes > options_.max_live_bytes / kTruthShare) {
-          break;
-        }
-        group.push_back(std::move(failed[at]));
-      }
+                                      DifferingOutputs failed) {
+    DifferingOutputs open;
+    int64_t kept_bytes = 0;
+    while (!failed.empty()) {
+      DifferingOutputs group = TakeGroup(failed, failed.size());
       HONE_RETURN_IF_ERROR(CompleteTruth(arguments, group));
-      HONE_RETURN_IF_ERROR(Move(arguments, group));
-      for (const Differing& one : group) Record(input, one.output, Judge(one));
+      HONE_RETURN_IF_ERROR(runs_.OfAWithRoundingNoise(
+          arguments, NumbersOf(group), 1, [&](int64_t output, Literal a) {
+            group[output].evidence.moved.push_back(std::move(a));
+            return absl::OkStatus();
+          }));
+      RecordRight(input, group);
+      for (auto& [output, one] : group) {
+        one.evidence.moved.clear();
+        Keep(one, kept_bytes);
+      }
+      open.merge(group);
+    }
+    for (bool is_first = true; !open.empty() && report_.equal;
+         is_first = false) {
+      DifferingOutputs group = TakeGroup(open, is_first ? 1 : open.size());
+      HONE_RETURN_IF_ERROR(CompleteTruth(arguments, group));
+      for (uint64_t run = 1; run <= kMovedRuns && !group.empty(); ++run) {
+        HONE_RETURN_IF_ERROR(runs_.WithRoundingNoise(
+            arguments, NumbersOf(group), run,
+            [&](int64_t output, Literal a, Literal b) {
+              Evidence& evidence = group[output].evidence;
+              evidence.moved.push_back(std::move(a));
+              evidence.moved_rewritten.push_back(std::move(b));
+              return absl::OkStatus();
+            }));
+        RecordRight(input, group);
+      }
+      for (const auto& [output, one] : group) {
+        Record(input, output, Judge(output, one));
+      }
     }
     return absl::OkStatus();
+  }
+
+  // Keeps what double precision made of an output, as far as that fits.
+  void Keep(Differing& one, int64_t& kept_bytes) const {
+    const int64_t bytes =
+        BytesOf(one.evidence.truth) + BytesOf(one.evidence.rewritten_truth);
+    one.has_truth =
+        kept_bytes + bytes <= runs_.options().max_live_bytes / kTruthShare;
+    if (one.has_truth) {
+      kept_bytes += bytes;
+    } else {
+      one.evidence.truth = Literal();
+      one.evidence.rewritten_truth = Literal();
+    }
+  }
+
+  // Takes as many of the outputs, at most `limit`, as can be judged at once.
+  DifferingOutputs TakeGroup(DifferingOutputs& outputs, size_t limit) const {
+    DifferingOutputs group;
+    int64_t bytes = 0;
+    while (!outputs.empty() && group.size() < limit) {
+      // The truths, in f64 each, and moved runs of both.
+      bytes += BytesOf(outputs.begin()->second.evidence.original) *
+               static_cast<int64_t>(4 + 2 * kMovedRuns);
+      if (!group.empty() &&
+          bytes > runs_.options().max_live_bytes / kTruthShare) {
+        break;
+      }
+      group.insert(outputs.extract(outputs.begin()));
+    }
+    return group;
+  }
+
+  // Records the outputs that are right, and takes them out.
+  void RecordRight(absl::string_view input, DifferingOutputs& outputs) {
+    for (auto it = outputs.begin(); it != outputs.end();) {
+      const std::vector<ArrayVerdict> verdicts = Judge(it->first, it->second);
+      if (IsWrong(verdicts)) {
+        ++it;
+        continue;
+      }
+      Record(input, it->first, verdicts);
+      it = outputs.erase(it);
+    }
   }
 
   absl::Status CompleteTruth(absl::Span<const Literal> arguments,
-                             std::vector<Differing>& group) {
-    if (std::all_of(group.begin(), group.end(),
-                    [](const Differing& one) { return one.has_truth; })) {
+                             DifferingOutputs& group) {
+    if (absl::c_all_of(group,
+                       [](const auto& one) { return one.second.has_truth; })) {
       return absl::OkStatus();
     }
-    return RunTruth(arguments, group,
-                    [&](int64_t position, Literal truth, Literal rewritten) {
-                      Evidence& evidence =
-                          group[static_cast<size_t>(position)].evidence;
-                      evidence.truth = std::move(truth);
-                      evidence.rewritten_truth = std::move(rewritten);
-                      return absl::OkStatus();
-                    });
+    return runs_.InDoublePrecision(
+        arguments, NumbersOf(group),
+        [&](int64_t output, Literal truth, Literal rewritten) {
+          Evidence& evidence = group[output].evidence;
+          evidence.truth = std::move(truth);
+          evidence.rewritten_truth = std::move(rewritten);
+          return absl::OkStatus();
+        });
   }
 
-  // Runs what makes the outputs with other rounding.
-  absl::Status Move(absl::Span<const Literal> arguments,
-                    std::vector<Differing>& group) {
-    EvaluateOptions options = options_;
-    const Module slice = merged_.Slice(OutputsOf(group), {});
-    for (uint64_t i = 1; i <= kMovedRuns; ++i) {
-      options.rounding_noise = i;
-      HONE_RETURN_IF_ERROR(Run(
-          slice, arguments, options,
-          [&](int64_t position, Literal a, Literal b) {
-            Evidence& evidence = group[static_cast<size_t>(position)].evidence;
-            evidence.moved.push_back(std::move(a));
-            evidence.moved_rewritten.push_back(std::move(b));
-            return absl::OkStatus();
-          }));
-    }
-    return absl::OkStatus();
-  }
-
-  // Runs what makes the outputs in double precision.
-  absl::Status RunTruth(absl::Span<const Literal> arguments,
-                        absl::Span<const Differing> outputs,
-                        const OnOutput& on_output) {
-    return Run(InDoublePrecisionInside(
-                   merged_.Slice(OutputsOf(outputs), replacements_)),
-               arguments, options_, on_output);
-  }
-
-  static std::vector<int64_t> OutputsOf(absl::Span<const Differing> group) {
-    std::vector<int64_t> outputs;
-    for (const Differing& one : group) outputs.push_back(one.output);
-    return outputs;
-  }
-
-  // Runs a slice of the merged module and hands over its outputs in pairs.
-  static absl::Status Run(const Module& module,
-                          absl::Span<const Literal> arguments,
-                          EvaluateOptions options, const OnOutput& on_output) {
-    struct Pair {
-      Literal values[2];
-      int count = 0;
-    };
-    const Computation& entry = module.entry_computation();
-    std::vector<Pair> pairs(entry[entry.root()].operand_count() / 2);
-    options.take_output = [&](int64_t number, Literal value) {
-      Pair& pair = pairs[static_cast<size_t>(number / 2)];
-      pair.values[number % 2] = std::move(value);
-      if (++pair.count < 2) return absl::OkStatus();
-      return on_output(number / 2, std::move(pair.values[0]),
-                       std::move(pair.values[1]));
-    };
-    return Evaluate(module, arguments, options).status();
+  static std::vector<int64_t> NumbersOf(const DifferingOutputs& outputs) {
+    std::vector<int64_t> numbers;
+    numbers.reserve(outputs.size());
+    for (const auto& [number, unused] : outputs) numbers.push_back(number);
+    return numbers;
   }
 
   static int64_t BytesOf(const Literal& value) {
@@ -418,16 +399,21 @@ class Check final : public EquivalenceCheck {
     return bytes;
   }
 
-  std::vector<ArrayVerdict> Judge(const Differing& one) const {
+  std::vector<ArrayVerdict> Judge(int64_t output, const Differing& one) const {
     return JudgeArrays(one.evidence,
-                       merged_.has_tuple() ? absl::StrCat(one.output) : "",
-                       options_.pool);
+                       runs_.merged().has_tuple() ? absl::StrCat(output) : "",
+                       runs_.options().pool);
   }
 
   static bool IsWrong(absl::Span<const ArrayVerdict> verdicts) {
-    return std::any_of(
-        verdicts.begin(), verdicts.end(),
-        [](const ArrayVerdict& verdict) { return verdict.wrong > 0; });
+    return absl::c_any_of(verdicts, [](const ArrayVerdict& verdict) {
+      return verdict.wrong > 0;
+    });
+  }
+  static bool IsWrongBeyondRounding(absl::Span<const ArrayVerdict> verdicts) {
+    return absl::c_any_of(verdicts, [](const ArrayVerdict& verdict) {
+      return verdict.is_beyond_rounding;
+    });
   }
 
   void Record(absl::string_view input, int64_t output,
@@ -457,11 +443,10 @@ class Check final : public EquivalenceCheck {
     share = std::min(share, unverifiable);
   }
 
-  const MergedModule merged_;
+  PairedRuns runs_;
   const ControlFlow control_flow_;
   // Has the parameters.
   const Module signature_;
-  EvaluateOptions options_;
   // Floating-point elements of the result.
   const int64_t floats_;
   Coverage coverage_;
@@ -470,8 +455,6 @@ class Check final : public EquivalenceCheck {
   // Inputs for control flow.
   int ways_ = 0;
   bool prefers_non_negative_ = false;
-  // On the input at hand: values of b and values of a with the same bits.
-  std::vector<std::pair<InstructionId, InstructionId>> replacements_;
   // The smallest share of unverifiable elements of each output over the inputs.
   std::vector<double> shares_;
 };

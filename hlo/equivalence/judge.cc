@@ -8,10 +8,12 @@
 #include <limits>
 #include <utility>
 
+#include "absl/base/call_once.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/types/span.h"
 
+#include "hlo/equivalence/errors_by_magnitude.h"
 #include "hlo/equivalence/internal.h"
 
 namespace hone::hlo {
@@ -82,57 +84,20 @@ void Load(const Literal& array, int64_t begin, absl::Span<double> out) {
   }
 }
 
-// Sums of squared errors by the power of two of the magnitude.
-class ErrorsByMagnitude {
- public:
-  void Add(double magnitude, double error) {
-    Bin& bin = bins_[BinOf(magnitude)];
-    bin.squares += error * error;
-    ++bin.count;
-  }
-  void Clear() { bins_.fill({}); }
-  // Elements from half to twice the magnitude, about.
-  int64_t CountNear(double magnitude) const { return Near(magnitude).count; }
-  double RmsNear(double magnitude) const {
-    const Bin near = Near(magnitude);
-    return near.count == 0
-               ? 0
-               : std::sqrt(near.squares / static_cast<double>(near.count));
-  }
-
- private:
-  struct Bin {
-    double squares = 0;
-    int64_t count = 0;
-  };
-  // Magnitudes from 2^-160 to 2^160; what is beyond shares a bin.
-  static constexpr int kRange = 160;
-  static constexpr size_t kBins = 2 * kRange + 1;
-
-  static size_t BinOf(double magnitude) {
-    if (!(magnitude > 0)) return 0;
-    const int exponent = std::clamp(std::ilogb(magnitude), -kRange, kRange);
-    return static_cast<size_t>(exponent + kRange);
-  }
-  Bin Near(double magnitude) const {
-    const size_t at = BinOf(magnitude);
-    Bin near;
-    for (size_t i = at == 0 ? 0 : at - 1; i <= std::min(at + 1, kBins - 1);
-         ++i) {
-      near.squares += bins_[i].squares;
-      near.count += bins_[i].count;
-    }
-    return near;
-  }
-
-  std::array<Bin, kBins> bins_{};
+// What is known of the errors of a whole array. It is found where a block knows
+// too little, once for all pieces that threads judge.
+struct ArrayErrors {
+  absl::once_flag once;
+  ErrorsByMagnitude errors;
+  ErrorsByMagnitude differences;
 };
 
 // One array of floating-point numbers.
 class FloatJudge {
  public:
-  explicit FloatJudge(const Evidence& e)
+  FloatJudge(const Evidence& e, ArrayErrors& array)
       : e_(e),
+        array_(array),
         type_(e.original.shape().element_type()),
         parts_(PartsOf(type_)),
         is_double_(type_ == ElementType::kF64 || type_ == ElementType::kC128),
@@ -201,26 +166,40 @@ class FloatJudge {
       }
     }
     block_errors_.Clear();
-    AddErrors(block_errors_);
+    block_differences_.Clear();
+    AddErrors(block_errors_, block_differences_);
   }
 
-  void AddErrors(ErrorsByMagnitude& errors) const {
+  // Adds the own errors, and what the two mean in double precision differs by.
+  void AddErrors(ErrorsByMagnitude& errors,
+                 ErrorsByMagnitude& differences) const {
     for (size_t i = 0; i < size_; ++i) {
-      if (std::isfinite(own_error_[i])) errors.Add(Magnitude(i), own_error_[i]);
+      const double difference = std::fabs(rewritten_truth_[i] - truth_[i]);
+      if (!std::isfinite(own_error_[i]) || !std::isfinite(difference)) continue;
+      errors.Add(Magnitude(i), own_error_[i]);
+      differences.Add(Magnitude(i), difference);
     }
+  }
+
+  // What is known of the numbers of like magnitude in the block, or where these
+  // are few, in the array.
+  const ErrorsByMagnitude& ErrorsNear(double magnitude) {
+    if (block_errors_.CountNear(magnitude) >= kMinNeighbours) {
+      return block_errors_;
+    }
+    FindArrayErrors();
+    return array_.errors;
+  }
+  const ErrorsByMagnitude& DifferencesNear(double magnitude) {
+    return &ErrorsNear(magnitude) == &block_errors_ ? block_differences_
+                                                    : array_.differences;
   }
 
   // The own error of number `i` of the block, smoothed.
   double OwnError(int64_t begin, size_t i) {
     FindOwnErrors(begin);
     const double magnitude = Magnitude(i);
-    double smooth = 0;
-    if (block_errors_.CountNear(magnitude) >= kMinNeighbours) {
-      smooth = block_errors_.RmsNear(magnitude);
-    } else {
-      FindArrayErrors();
-      smooth = array_errors_.RmsNear(magnitude);
-    }
+    const double smooth = ErrorsNear(magnitude).RmsNear(magnitude);
     return std::isfinite(own_error_[i]) ? std::max(own_error_[i], smooth)
                                         : smooth;
   }
@@ -248,18 +227,14 @@ class FloatJudge {
   }
 
   void FindArrayErrors() {
-    if (has_array_errors_) return;
-    has_array_errors_ = true;
-    ErrorsByMagnitude errors;
-    for (int64_t begin = 0; begin < numbers_; begin += kBlock) {
-      FloatJudge block(e_, begin);
-      block.AddErrors(errors);
-    }
-    array_errors_ = errors;
-  }
-  FloatJudge(const Evidence& e, int64_t begin) : FloatJudge(e) {
-    LoadBlock(begin);
-    FindOwnErrors(begin);
+    absl::call_once(array_.once, [&] {
+      FloatJudge block(e_, array_);
+      for (int64_t begin = 0; begin < numbers_; begin += kBlock) {
+        block.LoadBlock(begin);
+        block.FindOwnErrors(begin);
+        block.AddErrors(array_.errors, array_.differences);
+      }
+    });
   }
 
   void JudgeNumber(int64_t number, size_t i) {
@@ -289,14 +264,9 @@ class FloatJudge {
       }
       return Refuse(number, error / std::max(free, kErrorFactor * own), b);
     }
-    // Where the type is f64, it is the truth's own rounding.
-    const double excused =
-        std::max(free, is_double_ ? kErrorFactor * own : own);
-    // What the rewritten module means may be what the original makes of it, by
-    // roundings that were folded into constants.
-    const double from_original = std::fabs(rewritten_truth_[i] - a);
-    if (!(difference <= excused) && !(from_original <= free)) {
-      return Refuse(number, difference / excused, rewritten_truth_[i]);
+    if (!MeansTheSame(i, own, free)) {
+      return Refuse(number, difference / std::max(free, own),
+                    rewritten_truth_[i]);
     }
     if (own > kOwnErrorCap * magnitude &&
         difference > std::max(kStrict * own, precision_.smallest)) {
@@ -304,6 +274,23 @@ class FloatJudge {
       return;
     }
     Accept(own > kOwnErrorCap * magnitude ? 0 : error, magnitude);
+  }
+
+  // The second rule, of number `i` of the block, whose own error is `own`.
+  bool MeansTheSame(size_t i, double own, double free) {
+    const double difference = std::fabs(rewritten_truth_[i] - truth_[i]);
+    // What the rewritten module means may be what the original makes of it, by
+    // roundings that were folded into constants.
+    if (difference <= std::max(free, own) ||
+        std::fabs(rewritten_truth_[i] - original_[i]) <= free) {
+      return true;
+    }
+    if (!(difference <= kErrorFactor * own)) return false;
+    // Where the type is f64, it is the truth's own rounding.
+    if (is_double_) return true;
+    const double magnitude = Magnitude(i);
+    return DifferencesNear(magnitude).RmsNear(magnitude) <=
+           ErrorsNear(magnitude).RmsNear(magnitude);
   }
 
   // One of the original, the rewritten and the truth is no finite number; the
@@ -314,9 +301,12 @@ class FloatJudge {
       // Where it is, an overflow is a matter of rounding.
       const bool overflows = std::fabs(a) >= 0.99 * precision_.largest &&
                              std::isinf(b) && (b > 0) == (a > 0);
-      if (!overflows) return Refuse(number, kInfinity, b);
-      ++verdict_.unverifiable;
-      return;
+      if (overflows) {
+        ++verdict_.unverifiable;
+        return;
+      }
+      verdict_.is_beyond_rounding = true;
+      return Refuse(number, kInfinity, b);
     }
     if (std::isfinite(a)) {
       // Only double precision fails: what is left is the original.
@@ -347,6 +337,7 @@ class FloatJudge {
   }
 
   const Evidence& e_;
+  ArrayErrors& array_;
   const ElementType type_;
   const int parts_;
   const bool is_double_;
@@ -360,28 +351,29 @@ class FloatJudge {
   bool has_errors_ = false;
   Block own_error_;
   ErrorsByMagnitude block_errors_;
+  ErrorsByMagnitude block_differences_;
   bool has_noise_ = false;
   Block noise_;
   ErrorsByMagnitude block_noise_;
-  bool has_array_errors_ = false;
-  ErrorsByMagnitude array_errors_;
 };
 
 // One array of floating-point numbers, in pieces.
 ArrayVerdict JudgeFloats(const Evidence& e, ThreadPool* pool) {
   // Blocks worth handing to another thread.
   constexpr int64_t kGrain = 64;
+  ArrayErrors array;
   ArrayVerdict all;
   double severity = -1;
   int64_t worst_begin = 0;
   absl::Mutex mu;
   const auto judge = [&](int64_t begin, int64_t end) {
-    FloatJudge piece(e);
+    FloatJudge piece(e, array);
     ArrayVerdict verdict =
         piece.Run(begin * kBlock, std::min(end * kBlock, piece.numbers()));
     absl::MutexLock lock(&mu);
     all.unverifiable += verdict.unverifiable;
     all.wrong += verdict.wrong;
+    all.is_beyond_rounding |= verdict.is_beyond_rounding;
     all.max_rel_error = std::max(all.max_rel_error, verdict.max_rel_error);
     // Of equally wrong elements the first, whichever thread finds it.
     if (verdict.wrong == 0 || piece.severity() < severity ||
@@ -392,7 +384,7 @@ ArrayVerdict JudgeFloats(const Evidence& e, ThreadPool* pool) {
     worst_begin = begin;
     all.worst = std::move(verdict.worst);
   };
-  const int64_t blocks = (FloatJudge(e).numbers() + kBlock - 1) / kBlock;
+  const int64_t blocks = (FloatJudge(e, array).numbers() + kBlock - 1) / kBlock;
   if (pool == nullptr || blocks <= kGrain) {
     judge(0, blocks);
   } else {

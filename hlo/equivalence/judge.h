@@ -37,6 +37,9 @@ struct ArrayVerdict {
   // Elements that are wrong, and the worst of them.
   int64_t wrong = 0;
   Difference worst;
+  // One of them is wrong whatever other rounding does: not finite where the
+  // original is.
+  bool is_beyond_rounding = false;
   // The largest error of a verified element, relative to the truth.
   double max_rel_error = 0;
 };

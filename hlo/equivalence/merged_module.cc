@@ -152,6 +152,18 @@ void SetResultShape(Module& module) {
                           entry[entry.root()].shape_ptr());
 }
 
+// Makes the tuple of some elements of the module's root the root.
+void SelectElements(Module& module, absl::Span<const size_t> numbers) {
+  Computation& entry = module.mutable_computation(module.entry());
+  std::vector<InstructionId> elements;
+  elements.reserve(numbers.size());
+  for (size_t number : numbers) {
+    elements.push_back(entry[entry.root()].operand(number));
+  }
+  SetRoot(entry, elements);
+  SetResultShape(module);
+}
+
 }  // namespace
 
 MergedModule::MergedModule(const Module& a, const Module& b) : module_(a) {
@@ -190,15 +202,22 @@ Module MergedModule::Slice(absl::Span<const int64_t> outputs,
   for (const auto& [replaced, replacing] : replacements) {
     entry.ReplaceAllUses(replaced, replacing);
   }
-  const InstructionId root = entry.root();
-  std::vector<InstructionId> elements;
+  std::vector<size_t> numbers;
   for (int64_t output : outputs) {
-    elements.push_back(entry[root].operand(static_cast<size_t>(2 * output)));
-    elements.push_back(
-        entry[root].operand(static_cast<size_t>(2 * output + 1)));
+    numbers.push_back(static_cast<size_t>(2 * output));
+    numbers.push_back(static_cast<size_t>(2 * output + 1));
   }
-  SetRoot(entry, elements);
-  SetResultShape(slice);
+  SelectElements(slice, numbers);
+  return slice;
+}
+
+Module MergedModule::SliceOfA(absl::Span<const int64_t> outputs) const {
+  Module slice = module_;
+  std::vector<size_t> numbers;
+  for (int64_t output : outputs) {
+    numbers.push_back(static_cast<size_t>(2 * output));
+  }
+  SelectElements(slice, numbers);
   return slice;
 }
 

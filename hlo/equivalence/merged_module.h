@@ -35,6 +35,8 @@ class MergedModule {
   Module Slice(absl::Span<const int64_t> outputs,
                absl::Span<const std::pair<InstructionId, InstructionId>>
                    replacements) const;
+  // The module with a's form of some of the outputs only: a0, a1, …
+  Module SliceOfA(absl::Span<const int64_t> outputs) const;
 
  private:
   Module module_;

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <bit>
-#include <new>
+#include <cstdlib>
+
+#include <sys/mman.h>
 
 namespace hone::hlo::evaluator {
 namespace {
 
-constexpr std::align_val_t kAlignment{64};
+constexpr int64_t kAlignment = 64;
 
 // Sizes are rounded up to a quarter of a power of two, so that buffers of
 // similar instructions fit each other.
@@ -17,7 +19,25 @@ int64_t Capacity(int64_t bytes) {
   return static_cast<int64_t>((size + step - 1) / step * step);
 }
 
-void Free(std::byte* data) { ::operator delete[](data, kAlignment); }
+// Buffers of this size and more lie on huge pages, where there are some: of
+// small ones, the operating system's work on a page costs more than most
+// instructions' own.
+constexpr int64_t kHugePage = int64_t{2} << 20;
+
+std::byte* NewBuffer(int64_t capacity) {
+  const bool is_huge = capacity >= kHugePage;
+  auto* const data = static_cast<std::byte*>(
+      std::aligned_alloc(static_cast<size_t>(is_huge ? kHugePage : kAlignment),
+                         static_cast<size_t>(capacity)));
+  // Advice: without it, pages are small.
+  if (is_huge && data != nullptr) {
+    static_cast<void>(
+        madvise(data, static_cast<size_t>(capacity), MADV_HUGEPAGE));
+  }
+  return data;
+}
+
+void Free(std::byte* data) { std::free(data); }
 
 }  // namespace
 
@@ -57,8 +77,7 @@ std::shared_ptr<std::byte[]> BufferPool::Allocate(int64_t bytes) {
   }
   for (std::byte* buffer : evicted) Free(buffer);
   if (data == nullptr) {
-    data = static_cast<std::byte*>(::operator new[](
-        static_cast<size_t>(capacity), kAlignment, std::nothrow));
+    data = NewBuffer(capacity);
     if (data == nullptr) {
       absl::MutexLock lock(&mu_);
       live_bytes_ -= capacity;

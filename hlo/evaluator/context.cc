@@ -1,6 +1,7 @@
 #include "hlo/evaluator/context.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -20,6 +21,9 @@ constexpr int kTermNoise = 4;
 
 // Elements worth handing to another thread.
 constexpr int64_t kElementwiseGrain = 32 * ElementwiseProgram::kBlock;
+
+// Bytes worth handing to another thread.
+constexpr int64_t kCopyGrain = int64_t{1} << 18;
 
 // Computes `instruction` from inputs, in one of their buffers if one is free.
 absl::StatusOr<Literal> RunProgram(Context& context,
@@ -98,6 +102,19 @@ absl::StatusOr<Literal> Context::Allocate(const ShapePtr& shape) {
                      " in use, expected at most ", max_live_bytes_, " in all"));
   }
   return Literal(shape, std::move(data));
+}
+
+absl::Status Context::MakeUnique(Literal& array) {
+  if (array.has_unique_data()) return absl::OkStatus();
+  HONE_ASSIGN_OR_RETURN(Literal copy, Allocate(array.shape_ptr()));
+  std::byte* const data = copy.MutableData();
+  HONE_RETURN_IF_ERROR(ParallelFor(
+      array.byte_size(), kCopyGrain, [&](int64_t begin, int64_t end) {
+        std::memcpy(data + begin, array.data() + begin,
+                    static_cast<size_t>(end - begin));
+      }));
+  array = std::move(copy);
+  return absl::OkStatus();
 }
 
 bool Context::Expired() const {
@@ -187,14 +204,19 @@ absl::StatusOr<Literal> Context::Run(ComputationId id,
     }
     if (noise_.has_value() && Accumulates(module_, instruction)) {
       for (Literal& input : inputs) {
-        input = WithRoundingNoise(input, kTermNoise, *noise_);
+        if (!IsFloat(input.shape().element_type()) &&
+            !IsComplex(input.shape().element_type())) {
+          continue;
+        }
+        HONE_RETURN_IF_ERROR(MakeUnique(input));
+        AddRoundingNoise(input, kTermNoise, noise_->Next(), pool_);
       }
     }
     HONE_ASSIGN_OR_RETURN(
         value, RunStep(*this, computation, step, absl::MakeSpan(inputs)));
     if (noise_.has_value() && IsRounded(module_, instruction)) {
       inputs.clear();
-      AddRoundingNoise(value, 1, *noise_);
+      AddRoundingNoise(value, 1, noise_->Next(), pool_);
     }
     if (on_value_ != nullptr && id == module_.entry()) {
       on_value_(step.id, value);

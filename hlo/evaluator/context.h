@@ -57,6 +57,8 @@ class Context {
   absl::StatusOr<Literal> Run(ComputationId id, std::vector<Literal> arguments);
 
  private:
+  // Copies the data of an array that somebody else holds too.
+  absl::Status MakeUnique(Literal& array);
   const Plan& PlanOf(ComputationId id);
   // Hands the value of a step to those who wait for it.
   absl::Status Deliver(ComputationId id, const Plan::Step& step,

@@ -1,37 +1,48 @@
 #include "hlo/evaluator/rounding_noise.h"
 
 #include <cstdint>
-#include <cstring>
 
 #include "absl/types/span.h"
 
+#include "base/rng.h"
+
 namespace hone::hlo::evaluator {
 namespace {
+
+// Elements worth handing to another thread.
+constexpr int64_t kPiece = int64_t{1} << 16;
+
+// Two bits for element `i`, about random: a finalizer of MurmurHash3 over a
+// counter, which loops of vectors can compute.
+uint32_t RandomStep(uint32_t seed, uint32_t i) {
+  uint32_t h = seed + i * 0x9e3779b9U;
+  h ^= h >> 16;
+  h *= 0x85ebca6bU;
+  h ^= h >> 13;
+  h *= 0xc2b2ae35U;
+  return h >> 30;
+}
 
 // `few` are the low bits that are zero in a number of few digits; the bits of
 // `special` are all set in infinities and NaN, and none is in denormals, which
 // have no unit to move by.
 template <typename Bits>
 void Move(absl::Span<Bits> values, Bits few, Bits special, int units,
-          Rng& rng) {
-  uint64_t random = 0;
-  int left = 0;
-  for (Bits& value : values) {
-    if (left == 0) {
-      random = rng.Next();
-      left = 32;
-    }
-    const auto step = static_cast<Bits>(random & 3);
-    random >>= 2;
-    --left;
-    if (step > 2 || (value & few) == 0 || (value & special) == 0 ||
-        (value & special) == special) {
-      continue;
-    }
-    // Numbers up or down in magnitude: by 1, 0 or -1 times `units`.
-    const Bits moved =
-        static_cast<Bits>(value + (step - 1) * static_cast<Bits>(units));
-    if ((moved & special) != special) value = moved;
+          uint32_t seed) {
+  const auto unit = static_cast<Bits>(units);
+  Bits* const bits = values.data();
+  const auto size = static_cast<uint32_t>(values.size());
+  for (uint32_t i = 0; i < size; ++i) {
+    const Bits value = bits[i];
+    // Numbers up or down in magnitude, half of them not at all.
+    const uint32_t step = RandomStep(seed, i);
+    const Bits moved = static_cast<Bits>(step == 0   ? value - unit
+                                         : step == 1 ? value + unit
+                                                     : value);
+    const bool moves = (value & few) != 0 && (value & special) != 0 &&
+                       (value & special) != special &&
+                       (moved & special) != special;
+    bits[i] = moves ? moved : value;
   }
 }
 
@@ -108,44 +119,42 @@ bool Accumulates(const Module& module, const Instruction& instruction) {
   }
 }
 
-void AddRoundingNoise(Literal& array, int units, Rng& rng) {
+void AddRoundingNoise(Literal& array, int units, uint64_t seed,
+                      ThreadPool* pool) {
   if (!array.shape().IsArray() || !array.has_unique_data()) return;
-  const auto numbers = [&]<typename Bits>(Bits, int64_t parts) {
-    return absl::Span<Bits>(reinterpret_cast<Bits*>(array.MutableData()),
-                            static_cast<size_t>(array.num_elements() * parts));
+  const auto move = [&]<typename Bits>(int64_t parts, Bits few, Bits special) {
+    const absl::Span<Bits> values(
+        reinterpret_cast<Bits*>(array.MutableData()),
+        static_cast<size_t>(array.num_elements() * parts));
+    const auto pieces =
+        (static_cast<int64_t>(values.size()) + kPiece - 1) / kPiece;
+    const auto move_pieces = [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        Rng rng(seed + static_cast<uint64_t>(i));
+        Move(values.subspan(static_cast<size_t>(i * kPiece),
+                            static_cast<size_t>(kPiece)),
+             few, special, units, static_cast<uint32_t>(rng.Next()));
+      }
+    };
+    if (pool == nullptr || pieces <= 1) return move_pieces(0, pieces);
+    pool->ParallelFor(pieces, 1, move_pieces);
   };
   switch (array.shape().element_type()) {
     case ElementType::kF32:
-      return Move<uint32_t>(numbers(uint32_t{}, 1), 0xfff, 0x7f800000, units,
-                            rng);
+      return move(1, uint32_t{0xfff}, uint32_t{0x7f800000});
     case ElementType::kC64:
-      return Move<uint32_t>(numbers(uint32_t{}, 2), 0xfff, 0x7f800000, units,
-                            rng);
+      return move(2, uint32_t{0xfff}, uint32_t{0x7f800000});
     case ElementType::kF64:
-      return Move<uint64_t>(numbers(uint64_t{}, 1), 0xffffffff,
-                            0x7ff0000000000000, units, rng);
+      return move(1, uint64_t{0xffffffff}, uint64_t{0x7ff0000000000000});
     case ElementType::kC128:
-      return Move<uint64_t>(numbers(uint64_t{}, 2), 0xffffffff,
-                            0x7ff0000000000000, units, rng);
+      return move(2, uint64_t{0xffffffff}, uint64_t{0x7ff0000000000000});
     case ElementType::kBf16:
-      return Move<uint16_t>(numbers(uint16_t{}, 1), 0x7, 0x7f80, units, rng);
+      return move(1, uint16_t{0x7}, uint16_t{0x7f80});
     case ElementType::kF16:
-      return Move<uint16_t>(numbers(uint16_t{}, 1), 0x3f, 0x7c00, units, rng);
+      return move(1, uint16_t{0x3f}, uint16_t{0x7c00});
     default:
       return;
   }
-}
-
-Literal WithRoundingNoise(const Literal& array, int units, Rng& rng) {
-  const ElementType type = array.shape().element_type();
-  if (!array.shape().IsArray() || (!IsFloat(type) && !IsComplex(type))) {
-    return array;
-  }
-  Literal copy(array.shape_ptr());
-  std::memcpy(copy.MutableData(), array.data(),
-              static_cast<size_t>(array.byte_size()));
-  AddRoundingNoise(copy, units, rng);
-  return copy;
 }
 
 }  // namespace hone::hlo::evaluator

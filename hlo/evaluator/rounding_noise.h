@@ -1,7 +1,9 @@
 #ifndef HONE_HLO_EVALUATOR_ROUNDING_NOISE_H_
 #define HONE_HLO_EVALUATOR_ROUNDING_NOISE_H_
 
-#include "base/rng.h"
+#include <cstdint>
+
+#include "base/thread_pool.h"
 #include "hlo/ir/literal.h"
 #include "hlo/ir/module.h"
 
@@ -17,10 +19,9 @@ bool Accumulates(const Module& module, const Instruction& instruction);
 // Moves floating-point elements of an array that nobody else holds by `units`
 // in the last place up or down, or not at all, as rounding in another order
 // might. Numbers of few digits stay: they are exact, as a rule (counts, masks).
-void AddRoundingNoise(Literal& array, int units, Rng& rng);
-
-// The array with noise on its elements; itself where it has no floats.
-Literal WithRoundingNoise(const Literal& array, int units, Rng& rng);
+// Deterministic in `seed`, whether there is a pool or not.
+void AddRoundingNoise(Literal& array, int units, uint64_t seed,
+                      ThreadPool* pool = nullptr);
 
 }  // namespace hone::hlo::evaluator
 

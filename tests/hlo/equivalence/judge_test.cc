@@ -77,6 +77,21 @@ Numbers Noisy(double magnitude, double error) {
   return numbers;
 }
 
+// A draw of the roundings that the original makes has elements beyond its
+// spread; a change of all elements has not.
+TEST(JudgeArrays, ComparesTheMathematicsOfNoisyElementsByItsSpread) {
+  Numbers folded = Noisy(1, 1e-3);
+  Rng rng(2);
+  for (double& s : folded.rewritten_truth) s += 0.9e-3 * rng.Normal();
+  EXPECT_EQ(Judge(folded).wrong, 0);
+  Numbers shifted = Noisy(1, 1e-3);
+  for (double& s : shifted.rewritten_truth) s += 1.5e-3;
+  EXPECT_GT(Judge(shifted).wrong, 2000);
+  Numbers one = Noisy(1, 1e-3);
+  one.rewritten_truth[77] += 20e-3;
+  EXPECT_EQ(Judge(one).wrong, 1);
+}
+
 TEST(JudgeArrays, ExcusesWhatTheOriginalGetsWrongAsMuch) {
   EXPECT_EQ(Judge(Noisy(1, 1e-3)).wrong, 0);
   Numbers numbers = Noisy(1, 1e-3);
@@ -142,6 +157,8 @@ TEST(JudgeArrays, TellsInfinitiesAndNanApart) {
     EXPECT_EQ(verdict.wrong, c.wrong) << c.a << " " << c.t << " " << c.b;
     EXPECT_EQ(verdict.unverifiable, c.unverifiable)
         << c.a << " " << c.t << " " << c.b;
+    EXPECT_EQ(verdict.is_beyond_rounding,
+              std::isfinite(c.a) && !std::isfinite(c.b) && c.wrong == 1);
   }
 }
 

@@ -19,8 +19,7 @@ TEST(AddRoundingNoise, MovesByAUnitInTheLastPlace) {
     Literal array(Shape::Array(type, {1000}));
     for (int64_t i = 0; i < 1000; ++i) array.SetDouble(i, 0.3);
     const double x = array.AsDouble(0);
-    Rng rng(1);
-    AddRoundingNoise(array, 1, rng);
+    AddRoundingNoise(array, 1, /*seed=*/1);
     const double epsilon = type == ElementType::kF16    ? 0x1p-10
                            : type == ElementType::kBf16 ? 0x1p-7
                            : type == ElementType::kF32  ? 0x1p-23
@@ -43,11 +42,21 @@ TEST(AddRoundingNoise, KeepsNumbersOfFewDigitsAndSpecialOnes) {
   for (int64_t i = 0; i < std::ssize(values); ++i) {
     array.SetDouble(i, values[i]);
   }
-  Rng rng(1);
-  AddRoundingNoise(array, 1, rng);
+  AddRoundingNoise(array, 1, /*seed=*/1);
   for (int64_t i = 0; i < std::ssize(values); ++i) {
     EXPECT_EQ(array.AsDouble(i), values[i]);
   }
+}
+
+TEST(AddRoundingNoise, DoesNotDependOnThreads) {
+  ThreadPool pool(2);
+  const auto moved = [](ThreadPool* threads) {
+    Literal array(Shape::Array(ElementType::kF32, {300000}));
+    for (int64_t i = 0; i < 300000; ++i) array.SetDouble(i, 0.3);
+    AddRoundingNoise(array, 4, /*seed=*/7, threads);
+    return array;
+  };
+  EXPECT_EQ(moved(nullptr), moved(&pool));
 }
 
 TEST(Evaluate, RoundsOtherwiseBySeed) {

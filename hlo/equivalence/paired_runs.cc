@@ -1,0 +1,95 @@
+#include "hlo/equivalence/paired_runs.h"
+
+#include <cstddef>
+#include <numeric>
+
+#include "absl/container/flat_hash_map.h"
+
+#include "base/hash.h"
+#include "hlo/equivalence/double_precision.h"
+#include "hlo/equivalence/literal_scan.h"
+#include "hlo/evaluator/buffer_pool.h"
+
+namespace hone::hlo {
+
+PairedRuns::PairedRuns(const Module& a, const Module& b,
+                       const EvaluateOptions& options)
+    : merged_(a, b),
+      options_(options),
+      all_outputs_(static_cast<size_t>(merged_.output_count())) {
+  options_.buffers = evaluator::BufferPool::Create(options.max_live_bytes);
+  std::iota(all_outputs_.begin(), all_outputs_.end(), 0);
+}
+
+absl::Status PairedRuns::InOwnTypes(absl::Span<const Literal> arguments,
+                                    Coverage& coverage,
+                                    const OnOutput& on_output) {
+  EvaluateOptions options = options_;
+  options.coverage = &coverage;
+  absl::flat_hash_map<Hash128, InstructionId> of_a;
+  replacements_.clear();
+  options.on_value = [&](InstructionId id, const Literal& value) {
+    if (!value.shape().IsArray()) return;
+    const Hash128 hash = HashArray(value, options_.pool);
+    if (merged_.IsOfA(id)) {
+      of_a.try_emplace(hash, id);
+    } else if (const auto it = of_a.find(hash); it != of_a.end()) {
+      replacements_.emplace_back(id, it->second);
+    }
+  };
+  return Run(merged_.module(), all_outputs_, arguments, std::move(options),
+             on_output);
+}
+
+absl::Status PairedRuns::InDoublePrecision(absl::Span<const Literal> arguments,
+                                           absl::Span<const int64_t> outputs,
+                                           const OnOutput& on_output) const {
+  return Run(InDoublePrecisionInside(merged_.Slice(outputs, replacements_)),
+             outputs, arguments, options_, on_output);
+}
+
+absl::Status PairedRuns::WithRoundingNoise(absl::Span<const Literal> arguments,
+                                           absl::Span<const int64_t> outputs,
+                                           uint64_t seed,
+                                           const OnOutput& on_output) const {
+  EvaluateOptions options = options_;
+  options.rounding_noise = seed;
+  return Run(merged_.Slice(outputs, {}), outputs, arguments, std::move(options),
+             on_output);
+}
+
+absl::Status PairedRuns::OfAWithRoundingNoise(
+    absl::Span<const Literal> arguments, absl::Span<const int64_t> outputs,
+    uint64_t seed,
+    const std::function<absl::Status(int64_t output, Literal a)>& on_output)
+    const {
+  EvaluateOptions options = options_;
+  options.rounding_noise = seed;
+  options.take_output = [&](int64_t number, Literal value) {
+    return on_output(outputs[static_cast<size_t>(number)], std::move(value));
+  };
+  return Evaluate(merged_.SliceOfA(outputs), arguments, options).status();
+}
+
+absl::Status PairedRuns::Run(const Module& slice,
+                             absl::Span<const int64_t> outputs,
+                             absl::Span<const Literal> arguments,
+                             EvaluateOptions options,
+                             const OnOutput& on_output) {
+  struct Pair {
+    Literal values[2];
+    int count = 0;
+  };
+  std::vector<Pair> pairs(outputs.size());
+  options.take_output = [&](int64_t number, Literal value) {
+    const auto position = static_cast<size_t>(number / 2);
+    Pair& pair = pairs[position];
+    pair.values[number % 2] = std::move(value);
+    if (++pair.count < 2) return absl::OkStatus();
+    return on_output(outputs[position], std::move(pair.values[0]),
+                     std::move(pair.values[1]));
+  };
+  return Evaluate(slice, arguments, options).status();
+}
+
+}  // namespace hone::hlo
