@@ -62,9 +62,9 @@ struct Row {
   std::optional<space::Trial> best;
 };
 
-// Ops of `module` after the default pipeline whose simplification has Hone's
-// own passes, too: what the passes do without a search for their order.
-absl::StatusOr<double> CountWithOwnPasses(hlo::Module module) {
+// `module` after the default pipeline whose simplification has Hone's own
+// passes, too, lowered: what the passes do without a search for their order.
+absl::StatusOr<hlo::Module> WithOwnPasses(hlo::Module module) {
   HONE_ASSIGN_OR_RETURN(const hlo::Pipeline* const by_default,
                         hlo::FindPipeline("xla-cpu"));
   HONE_ASSIGN_OR_RETURN(const hlo::Pipeline* const lowering,
@@ -81,8 +81,13 @@ absl::StatusOr<double> CountWithOwnPasses(hlo::Module module) {
   hlo::PipelineOptions options;
   options.skip_failing = true;
   HONE_RETURN_IF_ERROR(hlo::RunPipeline(module, pipeline, options).status());
-  return static_cast<double>(
-      hlo::CountOps(hlo::Lowered(std::move(module), *lowering)));
+  return hlo::Lowered(std::move(module), *lowering);
+}
+
+absl::Status WriteModule(const std::string& directory, const std::string& name,
+                         const hlo::Module& module) {
+  return WriteFileAtomically(absl::StrCat(directory, "/", name, ".hlo"),
+                             hlo::PrintModule(module));
 }
 
 absl::StatusOr<Row> TuneOne(const CorpusEntry& entry,
@@ -91,7 +96,11 @@ absl::StatusOr<Row> TuneOne(const CorpusEntry& entry,
   row.entry = entry;
   HONE_ASSIGN_OR_RETURN(const hlo::Module module,
                         hlo::ReadModuleFile(entry.path));
-  HONE_ASSIGN_OR_RETURN(row.own_ops, CountWithOwnPasses(module));
+  HONE_ASSIGN_OR_RETURN(const hlo::Module own, WithOwnPasses(module));
+  row.own_ops = static_cast<double>(hlo::CountOps(own));
+  if (!options.own_directory.empty()) {
+    HONE_RETURN_IF_ERROR(WriteModule(options.own_directory, entry.name, own));
+  }
   HONE_ASSIGN_OR_RETURN(const tuning::Task* const task,
                         tuning::FindTask("pass_order"));
   tuning::TaskOptions task_options;
@@ -137,10 +146,8 @@ absl::StatusOr<Row> TuneOne(const CorpusEntry& entry,
                           task->MakeProblem(module, task_options, {}));
     HONE_ASSIGN_OR_RETURN(const tuning::AppliedDecision applied,
                           task->Apply(module, *problem, row.best->candidate));
-    const std::string path =
-        absl::StrCat(options.tuned_directory, "/", entry.name, ".hlo");
     HONE_RETURN_IF_ERROR(
-        WriteFileAtomically(path, hlo::PrintModule(applied.module)));
+        WriteModule(options.tuned_directory, entry.name, applied.module));
   }
   return row;
 }
@@ -174,10 +181,12 @@ absl::StatusOr<nlohmann::ordered_json> RunPassOrderBench(
                              .Find(ParseSearch(search, 0).optimizer)
                              .status());
   }
-  if (!options.tuned_directory.empty()) {
+  for (const std::string& directory :
+       {options.tuned_directory, options.own_directory}) {
+    if (directory.empty()) continue;
     // An error is reported when the first module is written.
     std::error_code ignored;
-    std::filesystem::create_directories(options.tuned_directory, ignored);
+    std::filesystem::create_directories(directory, ignored);
   }
   out << absl::StrFormat("%-18s %7s %8s %8s", "module", "input", "default",
                          "own");

@@ -32,6 +32,8 @@ struct PassOrderBenchOptions {
   int32_t seeds = 1;
   // Folder for every module's best result, NAME.hlo; empty: none.
   std::string tuned_directory;
+  // Folder for the modules that the column `own` counts; may be empty.
+  std::string own_directory;
 };
 
 // Makes the pass-order table: ops of every corpus module as it comes, after our

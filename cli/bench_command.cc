@@ -102,6 +102,9 @@ void AddPassOrderOptions(CLI::App& command, PassOrderArguments& arguments) {
                      "Regular expression that a module's name must match");
   command.add_option("--tuned", options.tuned_directory,
                      "Folder for every module's best result");
+  command.add_option("--own", options.own_directory,
+                     "Folder for every module by the default order with "
+                     "Hone's own passes");
 }
 
 absl::StatusOr<Json> RunPassOrder(const PassOrderArguments& arguments,
@@ -134,9 +137,12 @@ void AddVerificationOptions(CLI::App& command,
       ->capture_default_str();
   command.add_option("--only", options.only,
                      "Modules whose name matches this regular expression");
+  command.add_option("--tuned", options.tuned_directory,
+                     "Folder of tuned modules to judge too, NAME.hlo");
   command
       .add_option("--max-ops", options.max_ops,
-                  "Leave larger modules out: each is evaluated many times")
+                  "Judge larger modules by their tuned forms only: others are "
+                  "evaluated many times")
       ->transform(WholeNumber(1, kMaxCount))
       ->capture_default_str();
   command

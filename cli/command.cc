@@ -93,6 +93,19 @@ CLI::Validator WholeNumber(uint64_t min, uint64_t max) {
                                        : absl::StrCat(min, " to ", max));
 }
 
+void AddTimeLimitOption(CLI::App& command, double& seconds) {
+  const auto error_of = [](const std::string& text) -> std::string {
+    double number = 0;
+    if (absl::SimpleAtod(text, &number) && number > 0) return "";
+    return absl::StrCat("'", text, "', expected a number above 0");
+  };
+  command
+      .add_option("--time-limit", seconds,
+                  "Seconds after which an evaluation stops")
+      ->check(CLI::Validator(error_of, "above 0"))
+      ->capture_default_str();
+}
+
 absl::StatusOr<absl::Duration> ParseDurationOption(absl::string_view option,
                                                    const std::string& text,
                                                    bool zero_allowed) {

@@ -66,6 +66,9 @@ void AddNumericsOption(CLI::App& command, std::string& value);
 // own checks accept octal numbers, and limit those that do not fit.
 CLI::Validator WholeNumber(uint64_t min, uint64_t max);
 
+// Adds --time-limit, seconds above 0 after which the evaluator stops.
+void AddTimeLimitOption(CLI::App& command, double& seconds);
+
 // Parses `text`, the value of `option`. Errors: InvalidArgument unless it is a
 // finite duration above 0, or of 0 if `zero_allowed`.
 absl::StatusOr<absl::Duration> ParseDurationOption(absl::string_view option,

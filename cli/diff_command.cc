@@ -21,6 +21,7 @@ struct Options {
   uint64_t seed = 0;
   int random_inputs = 2;
   int adversarial_inputs = 1;
+  double time_limit_seconds = 600;
 };
 
 // "; 3 % of an output unverifiable"; empty if all of it is verified.
@@ -45,6 +46,7 @@ absl::StatusOr<int> Run(const Options& options, const Context& context) {
   equivalence.random_inputs = options.random_inputs - equivalence.mixed_inputs;
   equivalence.adversarial_inputs = options.adversarial_inputs;
   equivalence.evaluate.pool = &pool;
+  equivalence.evaluate.time_limit = absl::Seconds(options.time_limit_seconds);
   HONE_ASSIGN_OR_RETURN(const hlo::EquivalenceReport report,
                         hlo::CheckEquivalent(a, b, equivalence));
   if (context.json) {
@@ -85,6 +87,7 @@ void AddDiffCommand(CLI::App& app, Context& context) {
                    "Inputs with inf, NaN, denormals and large values")
       ->transform(WholeNumber(0, 1000))
       ->capture_default_str();
+  AddTimeLimitOption(*command, options->time_limit_seconds);
   command->callback([options, &context] {
     RunCommand(context, [&] { return Run(*options, context); });
   });

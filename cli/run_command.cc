@@ -37,13 +37,6 @@ struct Options {
   std::string library;
 };
 
-// Returns the error of an option that takes a number above 0; empty: none.
-std::string PositiveNumber(const std::string& text) {
-  double number = 0;
-  if (absl::SimpleAtod(text, &number) && number > 0) return "";
-  return absl::StrCat("'", text, "', expected a number above 0");
-}
-
 struct Summary {
   double mean = 0;
   double min = 0;
@@ -173,11 +166,7 @@ void AddRunCommand(CLI::App& app, Context& context) {
                    "The evaluator, or native code for this machine")
       ->check(CLI::IsMember({"evaluator", "cpu"}))
       ->capture_default_str();
-  command
-      ->add_option("--time-limit", options->time_limit_seconds,
-                   "Seconds after which the evaluator stops")
-      ->check(CLI::Validator(PositiveNumber, "above 0"))
-      ->capture_default_str();
+  AddTimeLimitOption(*command, options->time_limit_seconds);
   command->add_option("--threads", options->threads, "Threads of native code")
       ->transform(WholeNumber(1, kMaxThreads))
       ->capture_default_str();

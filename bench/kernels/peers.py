@@ -347,8 +347,8 @@ def torch_peers(kernel, inputs):
         # What updates in place has its results in what was prepared.
         in_place = kernel.torch == "adam"
         prepared = prepare()
-        result = None if in_place else torch.empty_like(
-            expression.compute(*prepared))
+        result = None if in_place else torch.from_numpy(aligned_empty(
+            expression.compute(*prepared).shape, len(inputs)))
         peers.append(_torch_peer("torch=", expression,
                                  expression.into(result, *prepared)))
     return peers

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -38,17 +39,26 @@ constexpr int kOrders = 2;
 // The part of an element, and of its array's root mean square, from which a
 // difference in double precision shows another computation.
 constexpr double kVisible = 1e-5;
+// What verification says of a rewrite that changed nothing.
+constexpr absl::string_view kIdentical = "identical to the input";
 
 // Judgments of one kind of rewrite.
 struct Row {
   int count = 0;
   int right = 0;  // judgments
+  // Of those: refused before any value was compared, or for too few elements
+  // that mean something; accepted by some of their outputs.
+  int otherwise = 0;
+  // Mutants that computed the same, for which others were drawn.
+  int drawn_again = 0;
   // Of each judgment.
   std::vector<double> seconds;
 
   void Add(const Row& other) {
     count += other.count;
     right += other.right;
+    otherwise += other.otherwise;
+    drawn_again += other.drawn_again;
     seconds.insert(seconds.end(), other.seconds.begin(), other.seconds.end());
   }
   double Median() const {
@@ -107,7 +117,6 @@ class Bench {
                        return a.ops < b.ops;
                      });
     for (const CorpusEntry& entry : entries) {
-      if (entry.ops > options_.max_ops) continue;
       HONE_ASSIGN_OR_RETURN(const hlo::Module module,
                             hlo::ReadModuleFile(entry.path));
       if (const absl::Status status = tuning::CheckEvaluable(module);
@@ -118,38 +127,56 @@ class Bench {
             {{"module", entry.name}, {"why", status.message()}});
         continue;
       }
-      HONE_RETURN_IF_ERROR(JudgeWrong(entry.name, module));
-      HONE_RETURN_IF_ERROR(JudgeRight(entry.name, module));
+      if (entry.ops <= options_.max_ops) {
+        HONE_RETURN_IF_ERROR(JudgeWrong(entry.name, module));
+        HONE_RETURN_IF_ERROR(JudgeRight(entry.name, module));
+      } else {
+        too_large_.push_back(entry.name);
+      }
+      if (!options_.tuned_directory.empty()) {
+        HONE_ASSIGN_OR_RETURN(
+            const hlo::Module tuned,
+            hlo::ReadModuleFile(absl::StrCat(options_.tuned_directory, "/",
+                                             entry.name, ".hlo")));
+        HONE_RETURN_IF_ERROR(Judge(entry.name, "tuned order", "tuned", module,
+                                   tuned, /*right=*/true));
+      }
     }
     return Summary();
   }
 
  private:
-  // Returns true if double precision shows, on an input that verification does
-  // not use, that the modules compute different things. The input triggers a
-  // mistake that shows at rare values only.
+  // Returns true if double precision shows, on one of four inputs that
+  // verification does not use, that the modules compute different things. The
+  // inputs trigger a mistake that shows at rare values only.
   absl::StatusOr<bool> ComputesSomethingElse(const hlo::Module& module,
                                              const Mutation& mutation) {
-    HONE_ASSIGN_OR_RETURN(std::vector<hlo::Literal> arguments,
-                          hlo::RandomArguments(module, options_.seed + 1000));
-    if (mutation.trigger.has_value()) {
-      hlo::Literal& scalar =
-          arguments[static_cast<size_t>(mutation.trigger->parameter)];
-      scalar = hlo::Literal::Scalar(scalar.shape().element_type(),
-                                    mutation.trigger->value);
+    for (hlo::ArgumentKind kind :
+         {hlo::ArgumentKind::kRandom, hlo::ArgumentKind::kMixed,
+          hlo::ArgumentKind::kAdversarial, hlo::ArgumentKind::kExtreme}) {
+      HONE_ASSIGN_OR_RETURN(
+          std::vector<hlo::Literal> arguments,
+          hlo::MakeArguments(module, kind, options_.seed + 1000));
+      if (mutation.trigger.has_value()) {
+        hlo::Literal& scalar =
+            arguments[static_cast<size_t>(mutation.trigger->parameter)];
+        scalar = hlo::Literal::Scalar(scalar.shape().element_type(),
+                                      mutation.trigger->value);
+      }
+      for (hlo::Literal& argument : arguments) {
+        argument = hlo::InDoublePrecision(argument);
+      }
+      hlo::EvaluateOptions evaluate;
+      evaluate.pool = &pool_;
+      HONE_ASSIGN_OR_RETURN(
+          const hlo::Literal a,
+          Evaluate(hlo::InDoublePrecision(module), arguments, evaluate));
+      HONE_ASSIGN_OR_RETURN(const hlo::Literal b,
+                            Evaluate(hlo::InDoublePrecision(mutation.module),
+                                     arguments, evaluate));
+      if (DiffersVisibly(a, b)) return true;
     }
-    for (hlo::Literal& argument : arguments) {
-      argument = hlo::InDoublePrecision(argument);
-    }
-    hlo::EvaluateOptions evaluate;
-    evaluate.pool = &pool_;
-    HONE_ASSIGN_OR_RETURN(
-        const hlo::Literal a,
-        Evaluate(hlo::InDoublePrecision(module), arguments, evaluate));
-    HONE_ASSIGN_OR_RETURN(
-        const hlo::Literal b,
-        Evaluate(hlo::InDoublePrecision(mutation.module), arguments, evaluate));
-    return DiffersVisibly(a, b);
+    return false;
   }
 
   absl::Status JudgeWrong(const std::string& name, const hlo::Module& module) {
@@ -160,7 +187,10 @@ class Bench {
           if (!mutation.has_value()) break;
           HONE_ASSIGN_OR_RETURN(const bool differs,
                                 ComputesSomethingElse(module, *mutation));
-          if (!differs) continue;
+          if (!differs) {
+            ++rows_[{false, std::string(kind)}].drawn_again;
+            continue;
+          }
           HONE_RETURN_IF_ERROR(Judge(name, std::string(kind),
                                      mutation->description, module,
                                      mutation->module, /*right=*/false));
@@ -197,17 +227,22 @@ class Bench {
                      const std::string& what, const hlo::Module& module,
                      const hlo::Module& rewritten, bool right) {
     const absl::Duration start = SystemClock().Monotonic();
-    const absl::Status status =
-        tuning::VerifyRewrite(module, rewritten,
-                              {.pool = &pool_, .seed = options_.seed})
-            .status();
+    const absl::StatusOr<storage::Verification> result = tuning::VerifyRewrite(
+        module, rewritten, {.pool = &pool_, .seed = options_.seed});
+    const absl::Status& status = result.status();
     if (!status.ok() && !absl::IsFailedPrecondition(status)) return status;
+    // Shows nothing.
+    if (status.ok() && result->method == kIdentical) return absl::OkStatus();
     Row& row = rows_[{right, kind}];
     ++row.count;
     row.seconds.push_back(
         absl::ToDoubleSeconds(SystemClock().Monotonic() - start));
     if (status.ok() == right) {
       ++row.right;
+      const bool is_usual =
+          right ? !absl::StrContains(result->method, "scaled down")
+                : absl::StartsWith(status.message(), "modules differ");
+      if (!is_usual) ++row.otherwise;
       return absl::OkStatus();
     }
     out_ << (right ? "refused: " : "accepted: ") << name << ", " << what
@@ -225,14 +260,18 @@ class Bench {
     Json rows = Json::array();
     Row wrong;
     Row right;
-    out_ << absl::StrFormat("%-18s %8s %8s %10s %10s\n", "rewrites", "count",
-                            "judged", "median s", "largest s");
+    out_ << absl::StrFormat("%-18s %8s %8s %10s %12s %10s %10s\n", "rewrites",
+                            "count", "judged", "otherwise", "drawn again",
+                            "median s", "largest s");
     const auto print = [&](const std::string& name, const Row& row) {
-      out_ << absl::StrFormat("%-18s %8d %8d %10.2f %10.2f\n", name, row.count,
-                              row.right, row.Median(), row.Largest());
+      out_ << absl::StrFormat("%-18s %8d %8d %10d %12d %10.2f %10.2f\n", name,
+                              row.count, row.right, row.otherwise,
+                              row.drawn_again, row.Median(), row.Largest());
       return Json{{"rewrites", name},
                   {"count", row.count},
                   {"judged_rightly", row.right},
+                  {"otherwise", row.otherwise},
+                  {"drawn_again", row.drawn_again},
                   {"median_seconds", row.Median()},
                   {"largest_seconds", row.Largest()}};
     };
@@ -242,9 +281,14 @@ class Bench {
     }
     Json all_wrong = print("all wrong ones", wrong);
     Json all_right = print("all right ones", right);
-    return {{"bench", "verification"},       {"machine", DescribeMachine()},
-            {"rows", std::move(rows)},       {"wrong", std::move(all_wrong)},
-            {"right", std::move(all_right)}, {"false", std::move(false_)}};
+    return {{"bench", "verification"},
+            {"machine", DescribeMachine()},
+            {"rows", std::move(rows)},
+            {"wrong", std::move(all_wrong)},
+            {"right", std::move(all_right)},
+            {"false", std::move(false_)},
+            {"not_evaluated", std::move(not_evaluated_)},
+            {"too_large", std::move(too_large_)}};
   }
 
   const VerificationOptions& options_;
@@ -254,8 +298,10 @@ class Bench {
   // By whether the rewrites are right, and their kind.
   std::map<std::pair<bool, std::string>, Row> rows_;
   Json false_ = Json::array();
-  // Modules that are left out.
+  // Modules that are left out, and those of which only the tuned forms are
+  // judged.
   Json not_evaluated_ = Json::array();
+  Json too_large_ = Json::array();
 };
 
 }  // namespace

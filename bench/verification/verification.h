@@ -14,8 +14,10 @@ struct VerificationOptions {
   std::string corpus = "bench/data/corpus";
   // Regular expression; of the corpus, modules whose name contains a match.
   std::string only;
-  // Modules of more operations are left out, as each is evaluated hundreds of
-  // times.
+  // Folder of tuned modules, NAME.hlo, that are judged too; may be empty.
+  std::string tuned_directory;
+  // Of modules of more operations only the tuned ones are judged, as others are
+  // evaluated hundreds of times.
   int64_t max_ops = 3000;
   // Wrong rewrites of each kind and module.
   int32_t mutations = 1;
@@ -23,14 +25,17 @@ struct VerificationOptions {
 };
 
 // Makes the table of what verification refuses: wrong rewrites of corpus
-// modules (mutations.h), and right ones, by the default pipelines and by random
-// orders of passes. A mutant counts as wrong if in double precision, on an
-// input of its own, an element of an output differs by more than 1e-5 of itself
-// and of the output's root mean square, or is NaN on one side only; others are
-// drawn again. Returns the same as JSON: by kind and for all `wrong` and all
-// `right` ones `judged_rightly` of `count`, every judgment that was `false`,
-// and the modules that are `not_evaluated`. Errors: those of ReadCorpus,
-// reading and evaluating modules.
+// modules (mutations.h), and right ones, by the default pipelines, by random
+// orders of passes and by those that tuning found; what a rewrite left
+// identical is not counted. A mutant counts as wrong if in double precision, on
+// one of four inputs of its own (random, of mixed magnitudes, adversarial, of
+// extreme scalars), an element of an output differs by more than 1e-5 of itself
+// and of the output's root mean square, or is NaN on one side only; for others,
+// others are drawn. Returns the same as JSON: by kind and for all `wrong` and
+// all `right` ones `judged_rightly` of `count`, and of these `otherwise` than
+// by comparing all outputs, every judgment that was `false`, and the modules
+// that are `not_evaluated` or `too_large` but for their tuned forms. Errors:
+// those of ReadCorpus, reading and evaluating modules.
 absl::StatusOr<nlohmann::ordered_json> RunVerificationBench(
     const VerificationOptions& options, std::ostream& out);
 

@@ -90,6 +90,29 @@ class LocalCommands(Scratch):
         self.assertFalse(document["equal"])
         self.assertIn("[", document["explanation"])
 
+    def test_diff_gives_up_on_a_rewrite_that_does_not_end(self):
+        endless = """HloModule tiny
+
+condition {
+  x = f32[4]{0} parameter(0)
+  ROOT always = pred[] constant(true)
+}
+
+body {
+  ROOT x = f32[4]{0} parameter(0)
+}
+
+ENTRY main {
+  x = f32[4]{0} parameter(0)
+  ROOT loop = f32[4]{0} while(x), condition=condition, body=body
+}
+"""
+        a = self.write("a.hlo", TINY)
+        b = self.write("b.hlo", endless)
+        result = hone("diff", a, b, "--time-limit", 0.2)
+        self.assertNotIn(result.returncode, (0, 1))
+        self.assertIn("exceeded its time limit", result.stderr)
+
     def test_lists(self):
         self.assertIn({"id": "dce", "origin": "upstream",
                        "numeric_class": "exact"},
