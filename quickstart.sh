@@ -44,8 +44,10 @@ run "$bin/hone" tune "$model" --trials 600
 run "$bin/hone" lookup "$model" --explain
 
 printf '\nMetrics: http://127.0.0.1:7421/metrics\n'
-if $keep; then
-  printf 'honed keeps running; "kill %s" ends it.\n' "${honed:-its process}"
+if [ -z "${honed:-}" ]; then
+  printf 'honed was running before and keeps running.\n'
+elif $keep; then
+  printf 'honed keeps running; "kill %s" ends it.\n' "$honed"
 else
   printf 'honed ends with this script; start it again with %s/honed\n' "$bin"
 fi

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Writes jax programs of further families as HLO text, for the score `xla`.
 
-Usage: bench/make_score_models.py --set training|held-out -o DIR
+Usage: bench/make_score_models.py --set training|unseen -o DIR
 
 The families of `training` add what the corpus has little of (graph networks,
 scans, contractions of more than two dimensions) to the data that the cost model
-`xla-cpu` is fitted to. Those of `held-out` (a training step each of an
+`xla-cpu` is fitted to. Those of `unseen` (a training step each of an
 evoformer block, an MLP mixer and a mamba block) are for checking it only: no
 coefficient may be fitted to them.
 """
@@ -367,7 +367,7 @@ SETS = {
     "training": [graph_network, linear_recurrence, gru_scan, linear_attention,
                  capsules, perceiver, tensor_train, sine_network,
                  sequence_convolutions],
-    "held-out": [evoformer, mixer, mamba],
+    "unseen": [evoformer, mixer, mamba],
 }
 
 

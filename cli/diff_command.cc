@@ -84,7 +84,8 @@ void AddDiffCommand(CLI::App& app, Context& context) {
       ->capture_default_str();
   command
       ->add_option("--adversarial", options->adversarial_inputs,
-                   "Inputs with inf, NaN, denormals and large values")
+                   "Inputs with inf, NaN, denormals and large values; where "
+                   "scalars are floats, two of extreme scalars come on top")
       ->transform(WholeNumber(0, 1000))
       ->capture_default_str();
   AddTimeLimitOption(*command, options->time_limit_seconds);

@@ -109,7 +109,7 @@ void AddOptCommand(CLI::App& app, Context& context) {
   const CLI::Option* passes = command->add_option(
       "--passes", options->passes, "Comma-separated passes, run in this order");
   command->add_option("--pipeline", options->pipeline,
-                      "A named pipeline: xla-cpu or xla-gpu");
+                      "A named pipeline (hone list pipelines)");
   AddNumericsOption(*command, options->numerics);
   command
       ->add_option("--verify", options->verify,

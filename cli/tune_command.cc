@@ -419,8 +419,9 @@ void AddTuneCommand(CLI::App& app, Context& context) {
       ->delimiter(',')
       ->capture_default_str();
   command->add_option("--target", options->target,
-                      "Target of the result: a device's fingerprint, "
-                      "or cpu; default: the task's own");
+                      "Target of the result: xla-cpu or xla-gpu for "
+                      "pass_order, a device's fingerprint or cpu for kernel; "
+                      "default: the task's own");
   command->add_option("--optimizer", options->optimizer,
                       "Search algorithm; default: the task's own, guided for "
                       "pass_order");

@@ -98,8 +98,8 @@ class Checker {
 absl::Status CheckEvidence(double unverifiable) {
   if (unverifiable <= kMaxUnverifiable) return absl::OkStatus();
   return absl::FailedPreconditionError(absl::StrFormat(
-      "%.2g %% of the elements of an output are rounding errors on every "
-      "input, expected at most %.2g %%",
+      "%.2g %% of the elements of an output are rounding errors or NaN on "
+      "every input, expected at most %.2g %%",
       100 * unverifiable, 100 * kMaxUnverifiable));
 }
 

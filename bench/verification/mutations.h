@@ -22,7 +22,7 @@ std::vector<absl::string_view> MutationKinds();
 // verifies, and may by chance compute the same.
 struct Mutation {
   hlo::Module module;
-  // "add.12: 1e-3 more", for reports.
+  // "changed constant at add.12", for reports.
   std::string description;
   // The scalar parameter and the value of it at which the mistake shows, if it
   // is one of those that show at rare values only.

@@ -22,6 +22,7 @@ constexpr std::array<double, 5> kMixedScales = {1e-9, 1e-3, 0.1, 1, 1e4};
 constexpr uint64_t kIntegerBound = 8;
 // Magnitude of extreme scalars: two of them overflow, or underflow, together.
 constexpr double kExtreme = 0x1p100;
+constexpr double kDoubleExtreme = 0x1p600;
 constexpr double kNarrowExtreme = 0x1p12;
 // Elements of one argument that become special. More would turn whole results
 // into NaN, which equal each other and show nothing.
@@ -126,8 +127,8 @@ constexpr std::array<int64_t, 4> kSpecialIntegers = {
     -1, 1000003, std::numeric_limits<int32_t>::max(),
     std::numeric_limits<int32_t>::min()};
 
+// Makes some elements of an array special.
 void Spice(Literal& literal, bool non_finite, Rng& rng) {
-  if (literal.shape().IsTuple()) return;
   const ElementType type = literal.shape().element_type();
   const uint64_t n = static_cast<uint64_t>(literal.num_elements());
   const bool is_float = IsFloat(type);
@@ -146,16 +147,31 @@ void Spice(Literal& literal, bool non_finite, Rng& rng) {
   }
 }
 
+double ExtremeOf(ElementType type) {
+  if (type == ElementType::kF64) return kDoubleExtreme;
+  return type == ElementType::kF32 || type == ElementType::kBf16
+             ? kExtreme
+             : kNarrowExtreme;
+}
+
+// Calls `change` with each array of an argument.
+template <typename Change>
+void ForEachArray(Literal& literal, const Change& change) {
+  if (!literal.shape().IsTuple()) return change(literal);
+  std::vector<Literal> elements = literal.elements();
+  // The elements' data are this caller's own again.
+  literal = Literal();
+  for (Literal& element : elements) ForEachArray(element, change);
+  literal = Literal::Tuple(std::move(elements));
+}
+
 // Moves a scalar to the large or the small end of the range and an array to the
 // other, so that one product of them has ordinary magnitude.
 void MakeExtreme(Literal& literal, bool is_large) {
   const Shape& shape = literal.shape();
-  if (!shape.IsArray() || !IsFloat(shape.element_type())) return;
+  if (!IsFloat(shape.element_type())) return;
   const bool is_scalar = shape.num_elements() == 1;
-  const double range = BitWidth(shape.element_type()) < 32 &&
-                               shape.element_type() != ElementType::kBf16
-                           ? kNarrowExtreme
-                           : kExtreme;
+  const double range = ExtremeOf(shape.element_type());
   const double scale = is_scalar == is_large ? range : 1 / range;
   for (int64_t i = 0; i < literal.num_elements(); ++i) {
     const double x = literal.AsDouble(i);
@@ -189,10 +205,12 @@ absl::StatusOr<std::vector<Literal>> Arguments(const Module& module,
                              ? kMixedScales[specials.Below(kMixedScales.size())]
                              : kScale;
     arguments.push_back(RandomLiteral(shape, scale, values, pool));
-    if (kind == ArgumentKind::kExtreme) MakeExtreme(arguments.back(), special);
-    if (kind == ArgumentKind::kAdversarial && specials.Below(2) == 0) {
-      Spice(arguments.back(), special && specials.Below(2) == 0, specials);
-    }
+    ForEachArray(arguments.back(), [&](Literal& array) {
+      if (kind == ArgumentKind::kExtreme) MakeExtreme(array, special);
+      if (kind == ArgumentKind::kAdversarial && specials.Below(2) == 0) {
+        Spice(array, special && specials.Below(2) == 0, specials);
+      }
+    });
   }
   return arguments;
 }
@@ -208,15 +226,17 @@ absl::StatusOr<std::vector<Literal>> MakeArguments(const Module& module,
   return Arguments(module, kind, true, seed, nullptr);
 }
 
-void MakeNonNegative(Literal& literal) {
-  const ElementType type = literal.shape().element_type();
-  if (type == ElementType::kF32) {
-    for (float& x : literal.mutable_values<float>()) x = std::fabs(x);
-  } else if (IsFloat(type)) {
-    for (int64_t i = 0; i < literal.num_elements(); ++i) {
-      literal.SetDouble(i, std::fabs(literal.AsDouble(i)));
+void MakeNonNegative(Literal& argument) {
+  ForEachArray(argument, [](Literal& array) {
+    const ElementType type = array.shape().element_type();
+    if (type == ElementType::kF32) {
+      for (float& x : array.mutable_values<float>()) x = std::fabs(x);
+    } else if (IsFloat(type)) {
+      for (int64_t i = 0; i < array.num_elements(); ++i) {
+        array.SetDouble(i, std::fabs(array.AsDouble(i)));
+      }
     }
-  }
+  });
 }
 
 }  // namespace hone::hlo

@@ -47,6 +47,21 @@ const Literal* ScalarConstant(const Computation& computation,
   }
 }
 
+// Returns for each instruction whether the value of `root` depends on it.
+std::vector<bool> NeededBy(const Computation& computation, InstructionId root) {
+  std::vector<bool> needed(static_cast<size_t>(computation.slot_count()));
+  std::vector<InstructionId> open = {root};
+  while (!open.empty()) {
+    const InstructionId id = open.back();
+    open.pop_back();
+    if (needed[static_cast<size_t>(id)]) continue;
+    needed[static_cast<size_t>(id)] = true;
+    const auto operands = computation[id].operands();
+    open.insert(open.end(), operands.begin(), operands.end());
+  }
+  return needed;
+}
+
 // Returns true if what the condition of a loop reads begins with constants: its
 // trip count is the same for every input, as a rule.
 bool CountsByConstants(const Module& module, const Computation& computation,
@@ -56,8 +71,10 @@ bool CountsByConstants(const Module& module, const Computation& computation,
     return ScalarConstant(computation, loop.operand(0)) != nullptr;
   }
   const Computation& condition = module.computation(loop.called()[0]);
+  const std::vector<bool> needed = NeededBy(condition, condition.root());
   for (InstructionId user : condition[condition.parameters()[0]].users()) {
     const Instruction& read = condition[user];
+    if (!needed[static_cast<size_t>(user)]) continue;
     if (read.opcode() != Opcode::kGetTupleElement ||
         ScalarConstant(computation, init.operand(static_cast<size_t>(
                                         read.index()))) == nullptr) {

@@ -18,6 +18,7 @@
 #include "hlo/equivalence/internal.h"
 #include "hlo/equivalence/judge.h"
 #include "hlo/equivalence/literal_scan.h"
+#include "hlo/equivalence/merged_module.h"
 #include "hlo/equivalence/paired_runs.h"
 
 namespace hone::hlo {
@@ -41,33 +42,6 @@ struct Differing {
 };
 using DifferingOutputs = std::map<int64_t, Differing>;
 
-absl::Status CheckSignatures(const Module& a, const Module& b) {
-  const Computation& x = a.entry_computation();
-  const Computation& y = b.entry_computation();
-  if (x.parameters().size() != y.parameters().size()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "the modules take ", x.parameters().size(), " and ",
-        y.parameters().size(), " parameters, expected the same number"));
-  }
-  for (size_t i = 0; i < x.parameters().size(); ++i) {
-    const Shape& p = x[x.parameters()[i]].shape();
-    const Shape& q = y[y.parameters()[i]].shape();
-    if (!Shape::Equal(p, q)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("parameter ", i, " has shape ", p.ToString(), " and ",
-                       q.ToString(), ", expected the same"));
-    }
-  }
-  const Shape& p = x[x.root()].shape();
-  const Shape& q = y[y.root()].shape();
-  if (!Shape::Equal(p, q)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the results have shape ", p.ToString(), " and ",
-                     q.ToString(), ", expected the same"));
-  }
-  return absl::OkStatus();
-}
-
 class Check final : public EquivalenceCheck {
  public:
   Check(const Module& a, const Module& b, const EvaluateOptions& options)
@@ -76,7 +50,8 @@ class Check final : public EquivalenceCheck {
         signature_(a),
         floats_(FloatsOf(
             a.entry_computation()[a.entry_computation().root()].shape())),
-        shares_(static_cast<size_t>(runs_.merged().output_count()), 1) {}
+        shares_(static_cast<size_t>(runs_.merged().output_count()), 1),
+        nan_shares_(shares_.size()) {}
 
   absl::Status CheckInput(ArgumentKind kind, uint64_t seed) override {
     const int number = counts_[kind]++;
@@ -215,9 +190,10 @@ class Check final : public EquivalenceCheck {
         RunInOwnTypes(arguments, max_nan, *counts, differing);
     if (IsTooMuchNan(*counts, max_nan)) return false;
     HONE_RETURN_IF_ERROR(status);
-    // Equal bits need no excuse.
+    // Equal bits need no excuse, but NaN shows nothing.
     for (size_t i = 0; i < shares_.size(); ++i) {
-      if (!differing.contains(static_cast<int64_t>(i))) shares_[i] = 0;
+      if (differing.contains(static_cast<int64_t>(i))) continue;
+      shares_[i] = std::min(shares_[i], nan_shares_[i]);
     }
     if (differing.empty()) return true;
     HONE_RETURN_IF_ERROR(JudgeByTruth(input, arguments, differing));
@@ -238,13 +214,16 @@ class Check final : public EquivalenceCheck {
     return runs_.InOwnTypes(
         arguments, coverage_,
         [&](int64_t output, Literal a, Literal b) -> absl::Status {
+          const int64_t nan = floats.nan;
           floats.Add(a, runs_.options().pool);
           if (IsTooMuchNan(floats, max_nan)) {
             return absl::CancelledError("too much of a result is NaN");
           }
-          if (runs_.merged().IsShared(output) || a == b) {
-            return absl::OkStatus();
-          }
+          if (runs_.merged().IsShared(output)) return absl::OkStatus();
+          nan_shares_[static_cast<size_t>(output)] =
+              static_cast<double>(floats.nan - nan) /
+              static_cast<double>(std::max<int64_t>(1, FloatsOf(a.shape())));
+          if (a == b) return absl::OkStatus();
           Evidence& evidence = differing[output].evidence;
           evidence.original = std::move(a);
           evidence.rewritten = std::move(b);
@@ -419,6 +398,7 @@ class Check final : public EquivalenceCheck {
   void Record(absl::string_view input, int64_t output,
               absl::Span<const ArrayVerdict> verdicts) {
     double unverifiable = 0;
+    const auto at = static_cast<size_t>(output);
     for (const ArrayVerdict& verdict : verdicts) {
       report_.max_rel_error =
           std::max(report_.max_rel_error, verdict.max_rel_error);
@@ -439,8 +419,7 @@ class Check final : public EquivalenceCheck {
                           worst.a, worst.b, *worst.truth),
           verdict.wrong, " of ", verdict.elements, " elements)");
     }
-    double& share = shares_[static_cast<size_t>(output)];
-    share = std::min(share, unverifiable);
+    shares_[at] = std::min(shares_[at], unverifiable + nan_shares_[at]);
   }
 
   PairedRuns runs_;
@@ -457,6 +436,9 @@ class Check final : public EquivalenceCheck {
   bool prefers_non_negative_ = false;
   // The smallest share of unverifiable elements of each output over the inputs.
   std::vector<double> shares_;
+  // The share of NaN in each output on the last input; 0 where the modules
+  // share what computes it.
+  std::vector<double> nan_shares_;
 };
 
 }  // namespace

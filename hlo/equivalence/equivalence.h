@@ -62,7 +62,8 @@ struct Comparison {
   Difference worst;
 };
 
-// Compares two results under a tolerance per element type: f64 1e-9, f32 1e-4,
+// Compares two results of a measured kernel (verification judges by judge.h),
+// under a tolerance per element type: f64 1e-9, f32 1e-4,
 // bf16 and f16 2e-2, others exact. Differences smaller than the smallest normal
 // number of f64, f32, or bf16 are none, as XLA:CPU flushes denormals to zero.
 Comparison CompareLiterals(const Literal& a, const Literal& b);
@@ -93,8 +94,9 @@ struct EquivalenceReport {
   double max_rel_error = 0;
   // When not equal: on which input, output and element.
   std::string explanation;
-  // The share of elements of an output whose own error leaves nothing to
-  // compare; of the inputs the best, of the outputs the worst.
+  // The share of elements of an output that show nothing: the own error leaves
+  // nothing to compare, or they are NaN. Of the inputs the best, of the outputs
+  // the worst.
   double unverifiable = 0;
 };
 

@@ -20,9 +20,9 @@ absl::StatusOr<std::vector<Literal>> Arguments(const Module& module,
 // The index of the element with that number in row-major order: "[4,7]".
 std::string ElementName(const Shape& shape, int64_t linear);
 
-// Replaces the elements of a float array by their absolute values. The data
-// must be the caller's own.
-void MakeNonNegative(Literal& literal);
+// Replaces the elements of an argument's float arrays by their absolute values.
+// The data must be the caller's own.
+void MakeNonNegative(Literal& argument);
 
 }  // namespace hone::hlo
 

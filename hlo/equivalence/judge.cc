@@ -390,7 +390,8 @@ ArrayVerdict JudgeFloats(const Evidence& e, ThreadPool* pool) {
   } else {
     pool->ParallelFor(blocks, kGrain, judge);
   }
-  all.elements = e.original.num_elements();
+  all.elements =
+      e.original.num_elements() * PartsOf(e.original.shape().element_type());
   return all;
 }
 

@@ -29,6 +29,7 @@ struct Evidence {
 
 // The judgment of one array of the result.
 struct ArrayVerdict {
+  // Here and below, real and imaginary parts count as elements of their own.
   int64_t elements = 0;
   // Elements whose own error is beyond meaning and on which the mathematics
   // does not agree to more digits than that, or which the rewritten module

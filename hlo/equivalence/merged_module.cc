@@ -8,6 +8,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/hash/hash.h"
+#include "absl/strings/str_cat.h"
 
 #include "hlo/analysis/structural_equality.h"
 
@@ -219,6 +220,33 @@ Module MergedModule::SliceOfA(absl::Span<const int64_t> outputs) const {
   }
   SelectElements(slice, numbers);
   return slice;
+}
+
+absl::Status CheckSignatures(const Module& a, const Module& b) {
+  const Computation& x = a.entry_computation();
+  const Computation& y = b.entry_computation();
+  if (x.parameters().size() != y.parameters().size()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the modules take ", x.parameters().size(), " and ",
+        y.parameters().size(), " parameters, expected the same number"));
+  }
+  for (size_t i = 0; i < x.parameters().size(); ++i) {
+    const Shape& p = x[x.parameters()[i]].shape();
+    const Shape& q = y[y.parameters()[i]].shape();
+    if (!Shape::Equal(p, q)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("parameter ", i, " has shape ", p.ToString(), " and ",
+                       q.ToString(), ", expected the same"));
+    }
+  }
+  const Shape& p = x[x.root()].shape();
+  const Shape& q = y[y.root()].shape();
+  if (!Shape::Equal(p, q)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the results have shape ", p.ToString(), " and ",
+                     q.ToString(), ", expected the same"));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace hone::hlo

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/types/span.h"
 
 #include "hlo/ir/module.h"
@@ -44,6 +45,10 @@ class MergedModule {
   bool has_tuple_ = false;
   InstructionId end_of_a_ = 0;
 };
+
+// Errors: InvalidArgument unless the modules have parameters and a result of
+// the same shapes.
+absl::Status CheckSignatures(const Module& a, const Module& b);
 
 }  // namespace hone::hlo
 

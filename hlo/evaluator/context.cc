@@ -163,7 +163,10 @@ const Plan& Context::PlanOf(ComputationId id) {
     plan = std::make_unique<Plan>(MakePlan(
         module_.computation(id),
         {.observes_predicates = coverage_ != nullptr,
-         .takes_outputs = take_output_ != nullptr && id == module_.entry()}));
+         .takes_outputs = take_output_ != nullptr && id == module_.entry(),
+         // Other types have double precision to show what is rounded within a
+         // chain.
+         .parts_doubles = noise_.has_value()}));
   }
   return *plan;
 }

@@ -30,6 +30,11 @@ bool IsScalarBroadcast(const Computation& computation,
          computation[instruction.operand(0)].shape().num_elements() == 1;
 }
 
+bool IsDouble(const Shape& shape) {
+  return shape.element_type() == ElementType::kF64 ||
+         shape.element_type() == ElementType::kC128;
+}
+
 class Planner {
  public:
   Planner(const Computation& computation, const PlanOptions& options)
@@ -137,7 +142,8 @@ class Planner {
       if (!IsFusible(instruction)) continue;
       InstructionId root = id;
       if (id != computation_.root() && !decides_[At(id)] &&
-          instruction.users().size() == 1) {
+          instruction.users().size() == 1 &&
+          !(options_.parts_doubles && IsDouble(instruction.shape()))) {
         const InstructionId user = instruction.users()[0];
         const InstructionId user_root = group_[At(user)];
         if (user_root != kNoInstruction &&

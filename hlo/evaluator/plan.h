@@ -40,6 +40,9 @@ struct PlanOptions {
   // The operands of the root, a tuple, are taken one by one: those of the first
   // are computed first, and the root has no step.
   bool takes_outputs = false;
+  // Results in f64 and c128 have steps of their own, so that each is rounded
+  // where it can be seen.
+  bool parts_doubles = false;
 };
 Plan MakePlan(const Computation& computation, const PlanOptions& options = {});
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/types/span.h"
 
 #include "base/rng.h"
 #include "base/status_macros.h"
@@ -30,17 +31,17 @@ constexpr int kMaxFruitlessLevels = 400;
 
 // Beam search that asks a policy which moves are worth a try.
 //
-// First the policy plays one game by itself, and steepest descent goes on from
-// the best of its states: where a state is large, that costs less time than the
-// many evaluations of the policy that a beam asks for. Then a beam: a level
-// tries the
-// `width * branching` likeliest extensions of its positions (by the product of
-// the probabilities along the way), and keeps `width` of the new states, half
-// by cost and half by likelihood. The first beam starts from the start; each
-// later one from somewhere on the way of one of the best games so far (and with
-// more branching, as what is likeliest has been tried by then), with Gumbel
-// noise on the logarithms, which samples ways without replacement (Kool, van
-// Hoof and Welling, "Stochastic Beams and Where to Find Them", 2019).
+// First the policy plays one game by itself, to the last move, and steepest
+// descent goes on from the best of its states: where a state is large, that
+// costs less time than the many evaluations of the policy that a beam asks for.
+// Then a beam: a level tries the `width * branching` likeliest extensions of
+// its positions (by the product of the probabilities along the way), and keeps
+// `width` of the new states, half by cost and half by likelihood. The first
+// beam starts from the start; each later one from somewhere on the way of one
+// of the best games so far (and with more branching, as what is likeliest has
+// been tried by then), with Gumbel noise on the logarithms, which samples ways
+// without replacement (Kool, van Hoof and Welling, "Stochastic Beams and Where
+// to Find Them", 2019).
 class Guided final : public BatchOptimizer {
  public:
   Guided(const space::Problem& problem, std::unique_ptr<const Scorer> scorer,
@@ -91,7 +92,7 @@ class Guided final : public BatchOptimizer {
     std::vector<space::Candidate> batch;
     if (!std::exchange(played_, true)) {
       absl::StatusOr<std::vector<Trajectory>> episodes =
-          PlayEpisodes(*game_, *scorer_, 1, ChooseBest);
+          PlayEpisodes(*game_, *scorer_, 1, ChooseBestAndGoOn);
       if (episodes.ok()) {
         Propose((*episodes)[0].end, batch);
         descent_ = BestOf((*episodes)[0].end);
@@ -180,8 +181,10 @@ class Guided final : public BatchOptimizer {
     const std::vector<MoveScores> scores = scorer_->Score(pointers);
     std::vector<Extension> extensions;
     for (size_t i = 0; i < frontier_.size(); ++i) {
-      const std::vector<float> log_probabilities = LogSoftmax(scores[i].scores);
-      for (size_t m = 0; m < views[i].moves.size(); ++m) {
+      const size_t moves = MovesThatGoOn(views[i]);
+      const std::vector<float> log_probabilities =
+          LogSoftmax(absl::MakeConstSpan(scores[i].scores).first(moves));
+      for (size_t m = 0; m < moves; ++m) {
         Extension extension;
         extension.parent = i;
         extension.move = views[i].moves[m];

@@ -22,6 +22,11 @@ absl::Status Advance(const Game& game, Turn turn, Trajectory& episode) {
 
 }  // namespace
 
+size_t MovesThatGoOn(const View& view) {
+  const size_t moves = view.moves.size();
+  return view.last_stops && moves > 1 ? moves - 1 : moves;
+}
+
 double Trajectory::TotalReward() const {
   double total = 0;
   for (const Turn& turn : turns) total += turn.reward;
@@ -32,6 +37,12 @@ int32_t ChooseBest(const View&, const MoveScores& scores) {
   return static_cast<int32_t>(
       std::max_element(scores.scores.begin(), scores.scores.end()) -
       scores.scores.begin());
+}
+
+int32_t ChooseBestAndGoOn(const View& view, const MoveScores& scores) {
+  const auto begin = scores.scores.begin();
+  const auto end = begin + static_cast<std::ptrdiff_t>(MovesThatGoOn(view));
+  return static_cast<int32_t>(std::max_element(begin, end) - begin);
 }
 
 Chooser ChooseBySoftmax(Rng& rng) {
@@ -48,9 +59,7 @@ Chooser ChooseBySoftmax(Rng& rng) {
 
 Chooser ChooseAny(Rng& rng) {
   return [&rng](const View& view, const MoveScores&) {
-    const size_t moves = view.moves.size();
-    const bool leave_out_stop = view.last_stops && moves > 1;
-    return static_cast<int32_t>(rng.Below(leave_out_stop ? moves - 1 : moves));
+    return static_cast<int32_t>(rng.Below(MovesThatGoOn(view)));
   };
 }
 

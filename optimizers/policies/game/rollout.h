@@ -1,6 +1,7 @@
 #ifndef HONE_OPTIMIZERS_POLICIES_GAME_ROLLOUT_H_
 #define HONE_OPTIMIZERS_POLICIES_GAME_ROLLOUT_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -36,12 +37,20 @@ struct Trajectory {
   double TotalReward() const;
 };
 
+// The number of legal moves that do not end the game, which come first; all
+// where none is left but to stop.
+size_t MovesThatGoOn(const View& view);
+
 // Chooses a move: an index into view.moves.
 using Chooser =
     std::function<int32_t(const View& view, const MoveScores& scores)>;
 
 // Chooses the highest score; the first of equal ones.
 int32_t ChooseBest(const View& view, const MoveScores& scores);
+// The same among the moves that go on: a search loses nothing by what comes
+// after the best state, and a policy may stop early where a module is unlike
+// those that it was trained on.
+int32_t ChooseBestAndGoOn(const View& view, const MoveScores& scores);
 // Samples from a softmax over the scores.
 Chooser ChooseBySoftmax(Rng& rng);
 // Chooses uniformly, but stops only if no other move is left, so that states

@@ -192,14 +192,120 @@ TEST(CompareLiterals, NamesTheWorstElement) {
 
 TEST(CheckEquivalent, AcceptsRewrites) {
   const absl::StatusOr<EquivalenceReport> report =
-      CheckEquivalent(Function("a = f32[64] add(p, q)\n"
-                               "ROOT r = f32[64] multiply(a, a)"),
-                      Function("a = f32[64] add(q, p)\n"
-                               "ROOT r = f32[64] multiply(a, a)"));
+      CheckEquivalent(Function("a = f32[64] multiply(p, q)\n"
+                               "ROOT r = f32[64] multiply(a, p)"),
+                      Function("a = f32[64] multiply(p, p)\n"
+                               "ROOT r = f32[64] multiply(q, a)"));
   ASSERT_THAT(report, testing::IsOk());
   EXPECT_TRUE(report->equal) << report->explanation;
   EXPECT_EQ(report->method, "evaluator: 2 random, 1 adversarial inputs");
+  // It did round otherwise.
+  EXPECT_GT(report->max_rel_error, 0);
   EXPECT_LE(report->max_rel_error, 1e-6);
+}
+
+// In f64 only runs with other rounding tell how large rounding errors are: also
+// of what is evaluated as one chain, whose end cancels.
+TEST(CheckEquivalent, AcceptsOtherRoundingWithinAChainInDoublePrecision) {
+  const auto module = [](const std::string& sum) {
+    return Parse(
+        "HloModule m\nENTRY e {\n  x = f64[4096] parameter(0)\n"
+        "  y = f64[4096] parameter(1)\n  z = f64[4096] parameter(2)\n" +
+        sum + "  ROOT r = f64[4096] subtract(s, x)\n}");
+  };
+  const Module left =
+      module("  a = f64[4096] add(x, y)\n  s = f64[4096] add(a, z)\n");
+  const Module right =
+      module("  a = f64[4096] add(y, z)\n  s = f64[4096] add(x, a)\n");
+  const Module wrong =
+      module("  a = f64[4096] add(y, y)\n  s = f64[4096] add(x, a)\n");
+  for (uint64_t seed = 0; seed < 4; ++seed) {
+    EquivalenceOptions options;
+    options.seed = seed;
+    HONE_ASSERT_OK_AND_ASSIGN(const EquivalenceReport same,
+                              CheckEquivalent(left, right, options));
+    EXPECT_TRUE(same.equal) << same.explanation;
+    HONE_ASSERT_OK_AND_ASSIGN(const EquivalenceReport different,
+                              CheckEquivalent(left, wrong, options));
+    EXPECT_FALSE(different.equal);
+  }
+}
+
+// A logarithm of what is never positive is NaN on every input.
+TEST(CheckEquivalent, SaysWhereNanShowsNothing) {
+  const std::string nan =
+      "square = f32[64] multiply(p, p)\nnegative = f32[64] negate(square)\n"
+      "one = f32[] constant(1)\nones = f32[64] broadcast(one), dimensions={}\n"
+      "less = f32[64] subtract(negative, ones)\nn = f32[64] log(less)\n";
+  HONE_ASSERT_OK_AND_ASSIGN(
+      const EquivalenceReport report,
+      CheckEquivalent(Function(nan + "ROOT r = f32[64] add(n, p)"),
+                      Function(nan + "ROOT r = f32[64] multiply(n, q)")));
+  EXPECT_TRUE(report.equal);
+  EXPECT_EQ(report.unverifiable, 1);
+  // The same instructions need no input to be equal.
+  HONE_ASSERT_OK_AND_ASSIGN(
+      const EquivalenceReport same,
+      CheckEquivalent(Function(nan + "ROOT r = f32[64] add(n, p)"),
+                      Function(nan + "ROOT r = f32[64] add(n, p)")));
+  EXPECT_EQ(same.unverifiable, 0);
+}
+
+// Arguments within tuples adapt and become special like others.
+TEST(CheckEquivalent, AdaptsArraysWithinTuples) {
+  const auto sum_of_logs = [](const std::string& result) {
+    return Parse(R"(HloModule m
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT r = f32[] add(a, b)
+}
+ENTRY e {
+  t = (f32[64], s32[]) parameter(0)
+  x = f32[64] get-tuple-element(t), index=0
+  l = f32[64] log(x)
+  zero = f32[] constant(0)
+  s = f32[] reduce(l, zero), dimensions={0}, to_apply=add
+  )" + result + "\n}");
+  };
+  HONE_ASSERT_OK_AND_ASSIGN(
+      const EquivalenceReport report,
+      CheckEquivalent(sum_of_logs("ROOT r = f32[] negate(s)"),
+                      sum_of_logs("twice = f32[] add(s, s)\n"
+                                  "  ROOT r = f32[] negate(twice)")));
+  EXPECT_FALSE(report.equal);
+}
+
+TEST(CheckEquivalent, CountsThePartsOfComplexNumbers) {
+  const auto module = [](const std::string& imaginary) {
+    return Parse(
+        "HloModule m\nENTRY e {\n  p = f32[] parameter(0)\n"
+        "  q = f32[] parameter(1)\n  d = f32[] add(" +
+        imaginary + ", q)\n  ROOT r = c64[] complex(d, d)\n}");
+  };
+  HONE_ASSERT_OK_AND_ASSIGN(const EquivalenceReport report,
+                            CheckEquivalent(module("p"), module("q")));
+  EXPECT_FALSE(report.equal);
+  EXPECT_THAT(report.explanation, HasSubstr("2 of 2 elements"));
+}
+
+// Types too narrow for other rounding are held to half of a number.
+TEST(CheckEquivalent, JudgesEightBitFloats) {
+  const auto module = [](const std::string& factor) {
+    return Parse(
+        "HloModule m\nENTRY e {\n  p = f32[64] parameter(0)\n"
+        "  c = f32[] constant(" +
+        factor +
+        ")\n  f = f32[64] broadcast(c), dimensions={}\n"
+        "  x = f32[64] multiply(p, f)\n"
+        "  ROOT r = f8e4m3fn[64] convert(x)\n}");
+  };
+  HONE_ASSERT_OK_AND_ASSIGN(const EquivalenceReport same,
+                            CheckEquivalent(module("1"), module("1.01")));
+  EXPECT_TRUE(same.equal) << same.explanation;
+  HONE_ASSERT_OK_AND_ASSIGN(const EquivalenceReport different,
+                            CheckEquivalent(module("1"), module("2")));
+  EXPECT_FALSE(different.equal);
 }
 
 TEST(CheckEquivalent, ExplainsDifferences) {

@@ -56,7 +56,8 @@ TEST(JudgeArrays, ComparesTheMathematics) {
 // Constants that were folded carry roundings that the original makes, too.
 TEST(JudgeArrays, AcceptsTheRoundingOfTheOriginalInItsMathematics) {
   const double a = 3 * (1 + 0x1p-17);
-  EXPECT_EQ(Judge({{a}, {3}, {a}, {a * (1 + 0x1p-30)}}).wrong, 0);
+  EXPECT_EQ(Judge({{a}, {3}, {a * (1 + 0x1p-22)}, {a * (1 + 0x1p-30)}}).wrong,
+            0);
   EXPECT_EQ(Judge({{a}, {3}, {a * (1 + 0x1p-22)}, {a * (1 + 0x1p-22)}}).wrong,
             0);
   EXPECT_EQ(Judge({{a}, {3}, {a * (1 + 0x1p-22)}, {a * (1 + 0x1p-17)}}).wrong,
