@@ -2,14 +2,20 @@
 
 #include <iostream>
 #include <memory>
+#include <string>
 #include <thread>
+#include <utility>
 
 #include "absl/strings/str_format.h"
 #include "cli/command.h"
 
 #include "base/status_macros.h"
 #include "base/thread_pool.h"
+#include "hlo/analysis/fingerprint.h"
+#include "hlo/equivalence/effects.h"
 #include "hlo/equivalence/equivalence.h"
+#include "hlo/equivalence/interface.h"
+#include "hlo/equivalence/merged_module.h"
 #include "hlo/read_module.h"
 
 namespace hone::cli {
@@ -24,11 +30,49 @@ struct Options {
   double time_limit_seconds = 600;
 };
 
-// "; 3 % of an output unverifiable"; empty if all of it is verified.
+// What is known of the two modules.
+struct Answer {
+  // Why they do not count as equal: "different" or "not verified"; empty if
+  // they do.
+  std::string reason;
+  hlo::EquivalenceReport report;
+};
+
+// "; 0.3 % of an output unverifiable"; empty if all of it is verified.
 std::string Unverifiable(const hlo::EquivalenceReport& report) {
   if (report.unverifiable == 0) return "";
-  return absl::StrFormat("; %.2g %% of an output unverifiable",
+  return absl::StrFormat("; %.3g %% of an output unverifiable",
                          100 * report.unverifiable);
+}
+
+absl::StatusOr<Answer> Compare(const hlo::Module& a, const hlo::Module& b,
+                               const hlo::EquivalenceOptions& options) {
+  HONE_RETURN_IF_ERROR(hlo::CheckSignatures(a, b));
+  Answer answer;
+  if (auto difference = hlo::StaticDifference(a, b)) {
+    answer.reason = "different";
+    answer.report.method = "not evaluated";
+    answer.report.explanation = *std::move(difference);
+    return answer;
+  }
+  if (hlo::Fingerprint(a) == hlo::Fingerprint(b)) {
+    HONE_ASSIGN_OR_RETURN(answer.report, hlo::CheckEquivalent(a, b, options));
+  } else {
+    HONE_ASSIGN_OR_RETURN(const hlo::Module x, hlo::WithEffectOperands(a));
+    HONE_ASSIGN_OR_RETURN(const hlo::Module y, hlo::WithEffectOperands(b));
+    HONE_ASSIGN_OR_RETURN(answer.report, hlo::CheckEquivalent(x, y, options));
+  }
+  hlo::EquivalenceReport& report = answer.report;
+  if (!report.equal) {
+    answer.reason = "different";
+  } else if (report.unverifiable > hlo::kMaxUnverifiable) {
+    answer.reason = "not verified";
+    report.explanation = absl::StrFormat(
+        "%.3g %% of an output are rounding errors or NaN on every input, "
+        "expected at most %.3g %% (%s)",
+        100 * report.unverifiable, 100 * hlo::kMaxUnverifiable, report.method);
+  }
+  return answer;
 }
 
 absl::StatusOr<int> Run(const Options& options, const Context& context) {
@@ -47,22 +91,24 @@ absl::StatusOr<int> Run(const Options& options, const Context& context) {
   equivalence.adversarial_inputs = options.adversarial_inputs;
   equivalence.evaluate.pool = &pool;
   equivalence.evaluate.time_limit = absl::Seconds(options.time_limit_seconds);
-  HONE_ASSIGN_OR_RETURN(const hlo::EquivalenceReport report,
-                        hlo::CheckEquivalent(a, b, equivalence));
+  HONE_ASSIGN_OR_RETURN(const Answer answer, Compare(a, b, equivalence));
+  const bool equal = answer.reason.empty();
+  const hlo::EquivalenceReport& report = answer.report;
   if (context.json) {
-    PrintJson({{"equal", report.equal},
+    PrintJson({{"equal", equal},
+               {"reason", answer.reason},
                {"method", report.method},
                {"max_rel_error", report.max_rel_error},
                {"unverifiable", report.unverifiable},
                {"explanation", report.explanation}});
-  } else if (report.equal) {
+  } else if (equal) {
     std::cout << absl::StrFormat("equal (%s; largest relative error %.3g%s)\n",
                                  report.method, report.max_rel_error,
                                  Unverifiable(report));
   } else {
-    std::cout << "different: " << report.explanation << "\n";
+    std::cout << answer.reason << ": " << report.explanation << "\n";
   }
-  return report.equal ? kDone : kAnswerIsNo;
+  return equal ? kDone : kAnswerIsNo;
 }
 
 }  // namespace

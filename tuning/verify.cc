@@ -4,6 +4,7 @@
 #include <iterator>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,7 +17,9 @@
 #include "base/status_macros.h"
 #include "hlo/analysis/cost_analysis.h"
 #include "hlo/analysis/fingerprint.h"
+#include "hlo/equivalence/effects.h"
 #include "hlo/equivalence/equivalence.h"
+#include "hlo/equivalence/interface.h"
 #include "hlo/evaluator/evaluable.h"
 #include "hlo/inference/verifier.h"
 #include "tuning/output_slice.h"
@@ -28,10 +31,6 @@ namespace {
 bool IsTooLarge(const absl::Status& status) {
   return absl::IsDeadlineExceeded(status) || absl::IsResourceExhausted(status);
 }
-
-// The share of elements of an output that may be unverifiable
-// (docs/VERIFICATION.md).
-constexpr double kMaxUnverifiable = 0.01;
 
 // Compares two modules input by input within a time limit.
 class Checker {
@@ -96,11 +95,11 @@ class Checker {
 
 // Errors: FailedPrecondition if what was compared shows too little.
 absl::Status CheckEvidence(double unverifiable) {
-  if (unverifiable <= kMaxUnverifiable) return absl::OkStatus();
+  if (unverifiable <= hlo::kMaxUnverifiable) return absl::OkStatus();
   return absl::FailedPreconditionError(absl::StrFormat(
-      "%.2g %% of the elements of an output are rounding errors or NaN on "
-      "every input, expected at most %.2g %%",
-      100 * unverifiable, 100 * kMaxUnverifiable));
+      "%.3g %% of the elements of an output are rounding errors or NaN on "
+      "every input, expected at most %.3g %%",
+      100 * unverifiable, 100 * hlo::kMaxUnverifiable));
 }
 
 // All outputs, on as many of the inputs as there is time for, at least one.
@@ -232,8 +231,14 @@ absl::StatusOr<storage::Verification> CheckEvaluableOutputs(
   std::set_intersection(of_input.begin(), of_input.end(), of_rewritten.begin(),
                         of_rewritten.end(), std::back_inserter(outputs));
   if (outputs.empty()) return NotEvaluated(why);
-  HONE_ASSIGN_OR_RETURN(const hlo::Module a, SliceOutputs(input, outputs));
-  HONE_ASSIGN_OR_RETURN(const hlo::Module b, SliceOutputs(rewritten, outputs));
+  const auto judged =
+      [&](const hlo::Module& module) -> absl::StatusOr<hlo::Module> {
+    // Where only an effect cannot be judged, the result need not be a tuple.
+    if (static_cast<int64_t>(outputs.size()) == count) return module;
+    return SliceOutputs(module, outputs);
+  };
+  HONE_ASSIGN_OR_RETURN(const hlo::Module a, judged(input));
+  HONE_ASSIGN_OR_RETURN(const hlo::Module b, judged(rewritten));
   absl::StatusOr<storage::Verification> part = CheckByEvaluation(a, b, options);
   // Not everything shows before (an argument that cannot be made).
   if (absl::IsUnimplemented(part.status())) return NotEvaluated(why);
@@ -243,42 +248,49 @@ absl::StatusOr<storage::Verification> CheckEvaluableOutputs(
   return part;
 }
 
-// What callers of the module see beside its values: the layouts of parameters
-// and result, aliases, counts of devices, shardings of the parameters.
-absl::Status CheckInterface(const hlo::Module& input,
-                            const hlo::Module& rewritten) {
-  const auto differs = [](absl::string_view what) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "the rewritten module has another ", what, " than the input"));
-  };
-  const auto same = [](const hlo::ShapePtr& a, const hlo::ShapePtr& b) {
-    return hlo::Shape::Equal(*a, *b, /*ignore_layout=*/false);
-  };
-  if (!same(input.entry_result_shape(), rewritten.entry_result_shape()) ||
-      !absl::c_equal(input.entry_parameter_shapes(),
-                     rewritten.entry_parameter_shapes(), same)) {
-    return differs("entry layout");
+// Errors: FailedPrecondition if the modules differ in something that shows
+// before any value is computed. Stricter than hone diff, which compares modules
+// of different sources: a tuned module keeps all of the input's header.
+absl::Status CheckStatically(const hlo::Module& input,
+                             const hlo::Module& rewritten) {
+  std::optional<std::string> difference =
+      hlo::StaticDifference(input, rewritten);
+  if (!difference.has_value() &&
+      (input.header() != rewritten.header() ||
+       input.is_scheduled() != rewritten.is_scheduled())) {
+    difference = "the rewritten module has another header than the input";
   }
-  if (input.header() != rewritten.header() ||
-      input.is_scheduled() != rewritten.is_scheduled()) {
-    return differs("header");
+  if (!difference.has_value()) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("modules differ: ", *difference));
+}
+
+// Checks an exact rewrite; `evaluable` tells what of it cannot be evaluated, OK
+// if everything can.
+absl::StatusOr<storage::Verification> CheckExact(
+    const hlo::Module& input, const hlo::Module& rewritten,
+    const VerifyOptions& options, const absl::Status& evaluable) {
+  if (!evaluable.ok()) {
+    return CheckEvaluableOutputs(input, rewritten, options,
+                                 evaluable.message());
   }
-  const hlo::Computation& a = input.entry_computation();
-  const hlo::Computation& b = rewritten.entry_computation();
-  for (size_t i = 0; i < a.parameters().size(); ++i) {
-    if (a[a.parameters()[i]].attributes() !=
-        b[b.parameters()[i]].attributes()) {
-      return differs(absl::StrCat("sharding of parameter ", i));
-    }
-  }
-  return absl::OkStatus();
+  absl::StatusOr<storage::Verification> all =
+      CheckByEvaluation(input, rewritten, options);
+  if (!absl::IsUnimplemented(all.status())) return all;
+  return NotEvaluated(all.status().message());
+}
+
+absl::Status CheckRoot(const hlo::Module& module) {
+  const hlo::Evaluability evaluability(module);
+  return evaluability.Check(module.entry_computation().root());
 }
 
 }  // namespace
 
 absl::Status CheckEvaluable(const hlo::Module& module) {
-  const hlo::Evaluability evaluability(module);
-  return evaluability.Check(module.entry_computation().root());
+  HONE_ASSIGN_OR_RETURN(const hlo::Module judged,
+                        hlo::WithEffectOperands(module));
+  return CheckRoot(judged);
 }
 
 absl::StatusOr<storage::Verification> VerifyRewrite(
@@ -288,22 +300,22 @@ absl::StatusOr<storage::Verification> VerifyRewrite(
     return absl::FailedPreconditionError(
         absl::StrCat("the rewritten module is malformed: ", status.message()));
   }
-  HONE_RETURN_IF_ERROR(CheckInterface(input, rewritten));
+  HONE_RETURN_IF_ERROR(CheckStatically(input, rewritten));
   if (hlo::Fingerprint(input) == hlo::Fingerprint(rewritten)) {
     return storage::Verification{"identical to the input", 0};
   }
-  if (options.numerics != hlo::Numerics::kExact)
-    return CheckByEvaluation(input, rewritten, options);
-  absl::Status evaluable = CheckEvaluable(input);
-  evaluable.Update(CheckEvaluable(rewritten));
-  if (!evaluable.ok()) {
-    return CheckEvaluableOutputs(input, rewritten, options,
-                                 evaluable.message());
+  const absl::StatusOr<hlo::Module> a = hlo::WithEffectOperands(input);
+  const absl::StatusOr<hlo::Module> b = hlo::WithEffectOperands(rewritten);
+  absl::Status evaluable = a.status();
+  evaluable.Update(b.status());
+  if (options.numerics != hlo::Numerics::kExact) {
+    HONE_RETURN_IF_ERROR(evaluable);
+    return CheckByEvaluation(*a, *b, options);
   }
-  absl::StatusOr<storage::Verification> all =
-      CheckByEvaluation(input, rewritten, options);
-  if (!absl::IsUnimplemented(all.status())) return all;
-  return NotEvaluated(all.status().message());
+  if (!evaluable.ok()) return CheckExact(input, rewritten, options, evaluable);
+  evaluable.Update(CheckRoot(*a));
+  evaluable.Update(CheckRoot(*b));
+  return CheckExact(*a, *b, options, evaluable);
 }
 
 }  // namespace hone::tuning

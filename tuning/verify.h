@@ -27,8 +27,9 @@ struct VerifyOptions {
 };
 
 // Returns OK if the module can be evaluated, as far as that shows without doing
-// so; otherwise Unimplemented, naming an instruction that cannot (a custom
-// call, a collective, values left out of the text).
+// so: its result, and what its side effects take. Otherwise Unimplemented,
+// naming an instruction that cannot (a custom call, a collective, values left
+// out of the text, a side effect in a loop).
 absl::Status CheckEvaluable(const hlo::Module& module);
 
 // Checks that `rewritten` computes the same as `input`, with the evaluator on

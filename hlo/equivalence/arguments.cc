@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 
 #include "base/rng.h"
+#include "base/status_macros.h"
 #include "hlo/equivalence/equivalence.h"
 #include "hlo/equivalence/internal.h"
 
@@ -18,8 +19,11 @@ namespace {
 constexpr double kScale = 0.1;
 // Likewise of mixed magnitudes: products of a few stay in the range of f32.
 constexpr std::array<double, 5> kMixedScales = {1e-9, 1e-3, 0.1, 1, 1e4};
-// Random integers are below this: valid indices nearly everywhere.
+// Random integers are below this: valid indices nearly everywhere. Half of
+// those in arrays may be as large as what is indexed.
 constexpr uint64_t kIntegerBound = 8;
+// Likewise where nothing is indexed.
+constexpr int64_t kDefaultIndexBound = 1024;
 // Magnitude of extreme scalars: two of them overflow, or underflow, together.
 constexpr double kExtreme = 0x1p100;
 constexpr double kDoubleExtreme = 0x1p600;
@@ -72,13 +76,55 @@ void FillFloats(absl::Span<float> values, double scale, Rng& rng,
   pool->ParallelFor(pieces, 1, fill_pieces);
 }
 
-// `scale` is the standard deviation of floats.
-Literal RandomLiteral(const ShapePtr& shape, double scale, Rng& rng,
-                      ThreadPool* pool) {
+// The least of the sizes, from kIntegerBound on, that integer arrays index:
+// what lies beyond may be NaN by the program's intent.
+uint64_t IndexBound(const Module& module) {
+  int64_t least = std::numeric_limits<int64_t>::max();
+  const auto add = [&](const Shape& shape, const DimensionVector& dimensions) {
+    for (int64_t d : dimensions) {
+      const int64_t size = shape.dimensions()[static_cast<size_t>(d)];
+      if (size >= static_cast<int64_t>(kIntegerBound)) {
+        least = std::min(least, size);
+      }
+    }
+  };
+  for (const Computation& computation : module.computations()) {
+    for (const Instruction& instruction : computation.instructions()) {
+      const Attributes& attributes = instruction.attributes();
+      if (instruction.opcode() == Opcode::kGather) {
+        add(computation[instruction.operand(0)].shape(),
+            attributes.gather->start_index_map);
+      } else if (instruction.opcode() == Opcode::kScatter) {
+        add(computation[instruction.operand(0)].shape(),
+            attributes.scatter->scatter_dims_to_operand_dims);
+      }
+    }
+  }
+  return static_cast<uint64_t>(
+      least < std::numeric_limits<int64_t>::max() ? least : kDefaultIndexBound);
+}
+
+// Errors: ResourceExhausted for more than an evaluation may hold.
+absl::Status CheckSize(const Computation& entry) {
+  const int64_t limit = EvaluateOptions().max_live_bytes;
+  int64_t bytes = 0;
+  for (InstructionId parameter : entry.parameters()) {
+    bytes += std::min(entry[parameter].shape().byte_size(), limit);
+    if (bytes < limit) continue;
+    return absl::ResourceExhaustedError(absl::StrCat(
+        "the arguments take over ", limit, " bytes (up to parameter ",
+        entry[parameter].name(), "), expected less"));
+  }
+  return absl::OkStatus();
+}
+
+// `scale` is the standard deviation of floats, `index_bound` one of integers.
+Literal RandomLiteral(const ShapePtr& shape, double scale, uint64_t index_bound,
+                      Rng& rng, ThreadPool* pool) {
   if (shape->IsTuple()) {
     std::vector<Literal> elements;
     for (const ShapePtr& element : shape->tuple_elements()) {
-      elements.push_back(RandomLiteral(element, scale, rng, pool));
+      elements.push_back(RandomLiteral(element, scale, index_bound, rng, pool));
     }
     return Literal::Tuple(std::move(elements));
   }
@@ -101,8 +147,11 @@ Literal RandomLiteral(const ShapePtr& shape, double scale, Rng& rng,
     for (int64_t i = 0; i < 2 * n; ++i) x[i] = scale * FastNormal(rng);
   } else {
     const uint64_t bound = type == ElementType::kPred ? 2 : kIntegerBound;
+    const bool indexes = n > 1 && IsIntegral(type) && BitWidth(type) >= 16;
     for (int64_t i = 0; i < n; ++i) {
-      literal.SetInt(i, static_cast<int64_t>(rng.Below(bound)));
+      const bool is_large = indexes && rng.Below(2) == 0;
+      literal.SetInt(
+          i, static_cast<int64_t>(rng.Below(is_large ? index_bound : bound)));
     }
   }
   return literal;
@@ -154,17 +203,6 @@ double ExtremeOf(ElementType type) {
              : kNarrowExtreme;
 }
 
-// Calls `change` with each array of an argument.
-template <typename Change>
-void ForEachArray(Literal& literal, const Change& change) {
-  if (!literal.shape().IsTuple()) return change(literal);
-  std::vector<Literal> elements = literal.elements();
-  // The elements' data are this caller's own again.
-  literal = Literal();
-  for (Literal& element : elements) ForEachArray(element, change);
-  literal = Literal::Tuple(std::move(elements));
-}
-
 // Moves a scalar to the large or the small end of the range and an array to the
 // other, so that one product of them has ordinary magnitude.
 void MakeExtreme(Literal& literal, bool is_large) {
@@ -190,6 +228,8 @@ absl::StatusOr<std::vector<Literal>> Arguments(const Module& module,
                                                uint64_t seed,
                                                ThreadPool* pool) {
   const Computation& entry = module.entry_computation();
+  HONE_RETURN_IF_ERROR(CheckSize(entry));
+  const uint64_t index_bound = IndexBound(module);
   Rng rng(seed);
   std::vector<Literal> arguments;
   for (InstructionId parameter : entry.parameters()) {
@@ -204,7 +244,7 @@ absl::StatusOr<std::vector<Literal>> Arguments(const Module& module,
     const double scale = kind == ArgumentKind::kMixed
                              ? kMixedScales[specials.Below(kMixedScales.size())]
                              : kScale;
-    arguments.push_back(RandomLiteral(shape, scale, values, pool));
+    arguments.push_back(RandomLiteral(shape, scale, index_bound, values, pool));
     ForEachArray(arguments.back(), [&](Literal& array) {
       if (kind == ArgumentKind::kExtreme) MakeExtreme(array, special);
       if (kind == ArgumentKind::kAdversarial && specials.Below(2) == 0) {

@@ -83,6 +83,10 @@ struct EquivalenceOptions {
   EvaluateOptions evaluate;
 };
 
+// The share of the elements of an output that may be unverifiable: above it,
+// modules count as not verified, though no difference was found.
+inline constexpr double kMaxUnverifiable = 0.01;
+
 struct EquivalenceReport {
   bool equal = true;
   // "evaluator: 2 random, 1 adversarial inputs", those of mixed magnitudes

@@ -20,6 +20,17 @@ absl::StatusOr<std::vector<Literal>> Arguments(const Module& module,
 // The index of the element with that number in row-major order: "[4,7]".
 std::string ElementName(const Shape& shape, int64_t linear);
 
+// Calls `change` with each array of an argument, whose data stay the caller's
+// own.
+template <typename Change>
+void ForEachArray(Literal& literal, const Change& change) {
+  if (!literal.shape().IsTuple()) return change(literal);
+  std::vector<Literal> elements = literal.elements();
+  literal = Literal();
+  for (Literal& element : elements) ForEachArray(element, change);
+  literal = Literal::Tuple(std::move(elements));
+}
+
 // Replaces the elements of an argument's float arrays by their absolute values.
 // The data must be the caller's own.
 void MakeNonNegative(Literal& argument);

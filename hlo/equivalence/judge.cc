@@ -15,6 +15,7 @@
 
 #include "hlo/equivalence/errors_by_magnitude.h"
 #include "hlo/equivalence/internal.h"
+#include "hlo/ir/float_formats.h"
 
 namespace hone::hlo {
 namespace {
@@ -34,9 +35,14 @@ constexpr double kStrict = 0x1p-16;
 // The mathematics is the same but for the rounding of constants.
 constexpr double kSame = 0x1p-20;
 
+// Of so many elements one may lie so near to a jump of the function, or to
+// where all digits cancel, that a few runs with other rounding do not show it.
+constexpr int64_t kElementsPerJump = 1000;
+
 // How finely a type resolves numbers.
 struct Precision {
   double tolerance = 0;  // relative error that needs no excuse
+  double meaning = 0;    // likewise, in double precision
   double smallest = 0;   // differences below are none
   double largest = std::numeric_limits<double>::infinity();
 };
@@ -47,18 +53,20 @@ Precision PrecisionOf(ElementType type) {
   switch (type) {
     case ElementType::kF64:
     case ElementType::kC128:
-      return {0x1p-48, std::numeric_limits<double>::min(),
+      return {0x1p-48, 0x1p-48, std::numeric_limits<double>::min(),
               std::numeric_limits<double>::max()};
     case ElementType::kF32:
     case ElementType::kC64:
-      return {0x1p-19, kSmallestF32, kLargestF32};
+      return {0x1p-19, 0x1p-19, kSmallestF32, kLargestF32};
     case ElementType::kBf16:
-      return {0x1p-6, kSmallestF32, kLargestF32};
+      return {0x1p-6, 0x1p-8, kSmallestF32, kLargestF32};
     case ElementType::kF16:
-      return {0x1p-9, 0x1p-23, 65504};
-    default:
-      // Narrower ones: a step of the coarsest of them.
-      return {0x1p-1, 0, std::numeric_limits<double>::infinity()};
+      return {0x1p-9, 0x1p-11, 0x1p-23, 65504};
+    default: {
+      const double step = std::ldexp(1, -MantissaBits(type));
+      return {2 * step, step / 2, 2.0 * MiniFloatToFloat(type, 1),
+              std::numeric_limits<double>::infinity()};
+    }
   }
 }
 
@@ -251,20 +259,24 @@ class FloatJudge {
         std::max(precision_.tolerance * magnitude, precision_.smallest);
     // In double precision there is only the rounding of constants.
     const double difference = std::fabs(rewritten_truth_[i] - t);
-    if (error <= free && difference <= free) {
+    if (error <= free && difference <= std::max(precision_.meaning * magnitude,
+                                                precision_.smallest)) {
       return Accept(error, magnitude);
     }
     const int64_t begin = number - static_cast<int64_t>(i);
     const double own = OwnError(begin, i);
     if (error > std::max(free, kErrorFactor * own)) {
-      if (difference <= std::max(kSame * magnitude, kStrict * own) &&
-          error <= kErrorFactor * RewrittenNoise(begin, i)) {
-        ++verdict_.unverifiable;
-        return;
+      if (difference <= std::max(kSame * magnitude, kStrict * own)) {
+        if (!e_.judges_rounding ||
+            error <= kErrorFactor * RewrittenNoise(begin, i)) {
+          ++verdict_.unverifiable;
+          return;
+        }
+        ++verdict_.wrong_by_rounding;
       }
       return Refuse(number, error / std::max(free, kErrorFactor * own), b);
     }
-    if (!MeansTheSame(i, own, free)) {
+    if (!MeansTheSame(i, own)) {
       return Refuse(number, difference / std::max(free, own),
                     rewritten_truth_[i]);
     }
@@ -277,18 +289,20 @@ class FloatJudge {
   }
 
   // The second rule, of number `i` of the block, whose own error is `own`.
-  bool MeansTheSame(size_t i, double own, double free) {
+  bool MeansTheSame(size_t i, double own) {
     const double difference = std::fabs(rewritten_truth_[i] - truth_[i]);
+    const double magnitude = Magnitude(i);
+    const double free = precision_.meaning * magnitude;
     // What the rewritten module means may be what the original makes of it, by
     // roundings that were folded into constants.
-    if (difference <= std::max(free, own) ||
-        std::fabs(rewritten_truth_[i] - original_[i]) <= free) {
+    if (difference <= std::max(free + own, precision_.smallest) ||
+        std::fabs(rewritten_truth_[i] - original_[i]) <=
+            std::max(free, precision_.smallest)) {
       return true;
     }
     if (!(difference <= kErrorFactor * own)) return false;
     // Where the type is f64, it is the truth's own rounding.
     if (is_double_) return true;
-    const double magnitude = Magnitude(i);
     return DifferencesNear(magnitude).RmsNear(magnitude) <=
            ErrorsNear(magnitude).RmsNear(magnitude);
   }
@@ -321,7 +335,7 @@ class FloatJudge {
   }
 
   void Accept(double error, double magnitude) {
-    if (magnitude == 0) return;
+    if (magnitude == 0 || error <= precision_.smallest) return;
     verdict_.max_rel_error =
         std::max(verdict_.max_rel_error, error / magnitude);
   }
@@ -357,6 +371,16 @@ class FloatJudge {
   ErrorsByMagnitude block_noise_;
 };
 
+// Takes a few elements that only rounding makes wrong for undecided.
+void ExcuseJumps(const Evidence& e, ArrayVerdict& verdict) {
+  if (e.moved_rewritten.empty() || verdict.wrong > verdict.wrong_by_rounding ||
+      verdict.wrong * kElementsPerJump > verdict.elements) {
+    return;
+  }
+  verdict.unverifiable += verdict.wrong;
+  verdict.wrong = 0;
+}
+
 // One array of floating-point numbers, in pieces.
 ArrayVerdict JudgeFloats(const Evidence& e, ThreadPool* pool) {
   // Blocks worth handing to another thread.
@@ -373,6 +397,7 @@ ArrayVerdict JudgeFloats(const Evidence& e, ThreadPool* pool) {
     absl::MutexLock lock(&mu);
     all.unverifiable += verdict.unverifiable;
     all.wrong += verdict.wrong;
+    all.wrong_by_rounding += verdict.wrong_by_rounding;
     all.is_beyond_rounding |= verdict.is_beyond_rounding;
     all.max_rel_error = std::max(all.max_rel_error, verdict.max_rel_error);
     // Of equally wrong elements the first, whichever thread finds it.
@@ -392,6 +417,7 @@ ArrayVerdict JudgeFloats(const Evidence& e, ThreadPool* pool) {
   }
   all.elements =
       e.original.num_elements() * PartsOf(e.original.shape().element_type());
+  ExcuseJumps(e, all);
   return all;
 }
 
@@ -411,15 +437,17 @@ ArrayVerdict JudgeExact(const Evidence& e) {
                                                  [&](const Literal& moved) {
                                                    return moved.AsInt(i) != a;
                                                  });
-    if (undecided && e.rewritten_truth.AsInt(i) == t) {
+    if ((undecided || !e.judges_rounding) && e.rewritten_truth.AsInt(i) == t) {
       ++verdict.unverifiable;
       continue;
     }
+    if (e.rewritten_truth.AsInt(i) == t) ++verdict.wrong_by_rounding;
     if (verdict.wrong++ > 0) continue;
     verdict.worst = {"", ElementName(e.original.shape(), i),
                      e.original.AsDouble(i), e.rewritten.AsDouble(i),
                      e.truth.AsDouble(i)};
   }
+  ExcuseJumps(e, verdict);
   return verdict;
 }
 
@@ -433,7 +461,8 @@ void Judge(const Evidence& e, const std::string& path, ThreadPool* pool,
                        e.rewritten.elements()[i],
                        e.rewritten_truth.elements()[i],
                        {},
-                       {}};
+                       {},
+                       e.judges_rounding};
       for (const Literal& moved : e.moved) {
         element.moved.push_back(moved.elements()[i]);
       }

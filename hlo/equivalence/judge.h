@@ -23,8 +23,12 @@ struct Evidence {
   // The original with other rounding (EvaluateOptions::rounding_noise): results
   // that would be as good.
   std::vector<Literal> moved;
-  // The rewritten module likewise.
+  // The rewritten module likewise. None where it computes in a narrower type
+  // than the original: its own rounding is no excuse then.
   std::vector<Literal> moved_rewritten;
+  // False where only what the modules mean is judged: rounding that spoils the
+  // rewritten one makes an element unverifiable, not wrong.
+  bool judges_rounding = true;
 };
 
 // The judgment of one array of the result.
@@ -37,6 +41,8 @@ struct ArrayVerdict {
   int64_t unverifiable = 0;
   // Elements that are wrong, and the worst of them.
   int64_t wrong = 0;
+  // Of these, those that mean the same in double precision.
+  int64_t wrong_by_rounding = 0;
   Difference worst;
   // One of them is wrong whatever other rounding does: not finite where the
   // original is.

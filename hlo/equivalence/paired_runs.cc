@@ -1,6 +1,8 @@
 #include "hlo/equivalence/paired_runs.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <numeric>
 
 #include "absl/container/flat_hash_map.h"
@@ -9,12 +11,35 @@
 #include "hlo/equivalence/double_precision.h"
 #include "hlo/equivalence/literal_scan.h"
 #include "hlo/evaluator/buffer_pool.h"
+#include "hlo/evaluator/rounding_noise.h"
+#include "hlo/ir/float_formats.h"
 
 namespace hone::hlo {
+namespace {
+
+// The fewest bits that a result of floating-point arithmetic is rounded to.
+int64_t LeastPrecision(const Module& module) {
+  int64_t least = std::numeric_limits<int64_t>::max();
+  for (const Computation& computation : module.computations()) {
+    for (const Instruction& instruction : computation.instructions()) {
+      const ElementType type = instruction.shape().element_type();
+      if (!IsFloat(type) && !IsComplex(type)) continue;
+      if (instruction.opcode() == Opcode::kReducePrecision) {
+        least = std::min(least, instruction.attributes().mantissa_bits);
+      } else if (evaluator::IsRounded(module, instruction)) {
+        least = std::min<int64_t>(least, MantissaBits(type));
+      }
+    }
+  }
+  return least;
+}
+
+}  // namespace
 
 PairedRuns::PairedRuns(const Module& a, const Module& b,
                        const EvaluateOptions& options)
     : merged_(a, b),
+      is_b_narrower_(LeastPrecision(b) < LeastPrecision(a)),
       options_(options),
       all_outputs_(static_cast<size_t>(merged_.output_count())) {
   options_.buffers = evaluator::BufferPool::Create(options.max_live_bytes);

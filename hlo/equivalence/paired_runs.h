@@ -31,6 +31,8 @@ class PairedRuns {
   PairedRuns(const Module& a, const Module& b, const EvaluateOptions& options);
 
   const MergedModule& merged() const { return merged_; }
+  // Returns true if b rounds to a narrower type than any that a rounds to.
+  bool is_b_narrower() const { return is_b_narrower_; }
   const EvaluateOptions& options() const { return options_; }
   void set_time_limit(absl::Duration limit) { options_.time_limit = limit; }
 
@@ -66,6 +68,7 @@ class PairedRuns {
                           EvaluateOptions options, const OnOutput& on_output);
 
   const MergedModule merged_;
+  const bool is_b_narrower_;
   EvaluateOptions options_;
   std::vector<int64_t> all_outputs_;
   // On the arguments at hand: values of b and values of a with the same bits.

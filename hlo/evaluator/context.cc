@@ -160,13 +160,15 @@ absl::Status Context::ParallelFor(
 const Plan& Context::PlanOf(ComputationId id) {
   std::unique_ptr<Plan>& plan = plans_[id];
   if (plan == nullptr) {
-    plan = std::make_unique<Plan>(MakePlan(
-        module_.computation(id),
-        {.observes_predicates = coverage_ != nullptr,
-         .takes_outputs = take_output_ != nullptr && id == module_.entry(),
-         // Other types have double precision to show what is rounded within a
-         // chain.
-         .parts_doubles = noise_.has_value()}));
+    PlanOptions options{
+        .observes_predicates = coverage_ != nullptr,
+        .takes_outputs = take_output_ != nullptr && id == module_.entry()};
+    if (noise_.has_value()) {
+      options.stands_alone = [this](const Instruction& instruction) {
+        return IsRounded(module_, instruction);
+      };
+    }
+    plan = std::make_unique<Plan>(MakePlan(module_.computation(id), options));
   }
   return *plan;
 }
@@ -187,6 +189,14 @@ absl::Status Context::Deliver(ComputationId id, const Plan::Step& step,
 
 absl::StatusOr<Literal> Context::Run(ComputationId id,
                                      std::vector<Literal> arguments) {
+  const ComputationId caller = std::exchange(running_, id);
+  absl::StatusOr<Literal> result = RunSteps(id, std::move(arguments));
+  running_ = caller;
+  return result;
+}
+
+absl::StatusOr<Literal> Context::RunSteps(ComputationId id,
+                                          std::vector<Literal> arguments) {
   const Computation& computation = module_.computation(id);
   const Plan& plan = PlanOf(id);
   std::vector<Literal> values(static_cast<size_t>(computation.slot_count()));
@@ -204,6 +214,11 @@ absl::StatusOr<Literal> Context::Run(ComputationId id,
     for (size_t i = 0; i < step.inputs.size(); ++i) {
       Literal& input = values[static_cast<size_t>(step.inputs[i])];
       inputs.push_back(step.last_use[i] ? std::move(input) : input);
+    }
+    for (const Plan::Beside& beside : step.beside) {
+      coverage_->AddSide(
+          id, step.id, beside.number, inputs[beside.value].AsDouble(0),
+          beside.bound ? inputs[*beside.bound].AsDouble(0) : beside.constant);
     }
     if (noise_.has_value() && Accumulates(module_, instruction)) {
       for (Literal& input : inputs) {

@@ -49,7 +49,7 @@ class Context {
   absl::Status CountLoopStep();
   // Records the way that a conditional or while took (Coverage).
   void Took(const Instruction& site, int64_t way) {
-    if (coverage_ != nullptr) coverage_->Add(site, way);
+    if (coverage_ != nullptr) coverage_->Add(running_, site.id(), way);
   }
 
   // Runs computation `id`. Arguments whose data nobody else holds may be
@@ -57,6 +57,8 @@ class Context {
   absl::StatusOr<Literal> Run(ComputationId id, std::vector<Literal> arguments);
 
  private:
+  absl::StatusOr<Literal> RunSteps(ComputationId id,
+                                   std::vector<Literal> arguments);
   // Copies the data of an array that somebody else holds too.
   absl::Status MakeUnique(Literal& array);
   const Plan& PlanOf(ComputationId id);
@@ -70,6 +72,8 @@ class Context {
   const absl::Duration deadline_;
   int64_t loop_steps_left_;
   Coverage* const coverage_;
+  // The computation whose instructions are evaluated at the moment.
+  ComputationId running_ = kNoComputation;
   const std::function<absl::Status(int64_t, Literal)> take_output_;
   const std::function<void(InstructionId, const Literal&)> on_value_;
   // Empty for results as they are.

@@ -58,7 +58,79 @@ InstructionId Source(const Computation& computation, InstructionId id) {
   }
 }
 
+// The boundaries of a start index: zero, and the last one at which the slice
+// lies within the array.
+void AddRange(size_t operand, int64_t last, std::vector<Boundary>& boundaries) {
+  boundaries.push_back({operand, std::nullopt, 0});
+  boundaries.push_back({operand, std::nullopt, static_cast<double>(last)});
+}
+
+// Returns true if the operand is one number or repeats one.
+bool IsRepeated(const Computation& computation, InstructionId id) {
+  const Instruction& instruction = computation[id];
+  if (!instruction.shape().IsArray() ||
+      instruction.shape().num_elements() == 0 ||
+      !(IsFloat(instruction.shape().element_type()) ||
+        IsIntegral(instruction.shape().element_type()))) {
+    return false;
+  }
+  return instruction.shape().num_elements() == 1 ||
+         (instruction.opcode() == Opcode::kBroadcast &&
+          computation[instruction.operand(0)].shape().num_elements() == 1);
+}
+
 }  // namespace
+
+std::vector<Boundary> BoundariesOf(const Computation& computation,
+                                   const Instruction& instruction) {
+  std::vector<Boundary> boundaries;
+  switch (instruction.opcode()) {
+    case Opcode::kCompare:
+    case Opcode::kMinimum:
+    case Opcode::kMaximum:
+    case Opcode::kClamp:
+      if (!std::all_of(instruction.operands().begin(),
+                       instruction.operands().end(),
+                       [&](InstructionId operand) {
+                         return IsRepeated(computation, operand);
+                       })) {
+        break;
+      }
+      if (instruction.opcode() == Opcode::kClamp) {
+        boundaries = {{1, 0, 0}, {1, 2, 0}};
+      } else {
+        boundaries = {{0, 1, 0}};
+      }
+      break;
+    case Opcode::kConditional:
+      if (IsRepeated(computation, instruction.operand(0))) {
+        AddRange(0, static_cast<int64_t>(instruction.called().size()) - 1,
+                 boundaries);
+      }
+      break;
+    case Opcode::kDynamicSlice:
+    case Opcode::kDynamicUpdateSlice: {
+      const bool updates = instruction.opcode() == Opcode::kDynamicUpdateSlice;
+      const Shape& whole = computation[instruction.operand(0)].shape();
+      const Shape& slice = updates ? computation[instruction.operand(1)].shape()
+                                   : instruction.shape();
+      const size_t first = updates ? 2 : 1;
+      // An older form has one array of start indices.
+      if (instruction.operand_count() !=
+          first + static_cast<size_t>(whole.rank())) {
+        break;
+      }
+      for (int64_t i = 0; i < whole.rank(); ++i) {
+        AddRange(first + static_cast<size_t>(i),
+                 whole.dimension(i) - slice.dimension(i), boundaries);
+      }
+      break;
+    }
+    default:
+      break;
+  }
+  return boundaries;
+}
 
 std::vector<InstructionId> DecidingPredicates(const Computation& computation) {
   const std::vector<bool> uniform = FindUniform(computation);

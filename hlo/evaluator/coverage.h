@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -13,48 +15,86 @@
 
 namespace hone::hlo {
 
+// Where a value lies beside a bound.
+enum class Side : uint8_t { kBelow, kAt, kAbove };
+
+// A bound at which an instruction begins to do something else: the other
+// operand of a comparison, a minimum or a maximum, the ends of a clamp, the
+// ends of the range of an index.
+struct Boundary {
+  // The operand that lies on one side.
+  size_t value = 0;
+  // The operand that is the bound; `constant` is, if there is none.
+  std::optional<size_t> bound;
+  double constant = 0;
+};
+
+// The boundaries of an instruction whose operands are one number each, or
+// repeat one. Complex numbers and predicates have none.
+std::vector<Boundary> BoundariesOf(const Computation& computation,
+                                   const Instruction& instruction);
+
 // The ways that control flow took in evaluations of one module: the branches of
-// conditionals, whether the bodies of loops ran no, one or more times, and the
-// values of deciding predicates (DecidingPredicates). Sites that call the same
-// computations count as one.
+// conditionals, how often the bodies of loops ran, the values of deciding
+// predicates (DecidingPredicates), and the sides of boundaries (BoundariesOf)
+// on which values were. Each site is one instruction of a computation, whoever
+// calls that.
 class Coverage {
  public:
-  // The way through the loop for that many passes through its body.
+  // The way through the loop for that many passes through its body: none, one,
+  // up to 8, or more.
   static int64_t WayOfTrips(int64_t trips) {
-    return std::min<int64_t>(trips, 2);
+    return trips > 8 ? 3 : std::min<int64_t>(trips, 2);
   }
 
-  // Records that `site`, a conditional or while, took that way: the number of a
-  // branch, or WayOfTrips.
-  void Add(const Instruction& site, int64_t way) {
-    ways_.emplace(Site(site), way);
+  // Records that a conditional or while took that way: the number of a branch,
+  // or WayOfTrips.
+  void Add(ComputationId computation, InstructionId site, int64_t way) {
+    ways_.emplace(computation, site, way);
   }
-  bool Has(const Instruction& site, int64_t way) const {
-    return ways_.contains({Site(site), way});
+  bool Has(ComputationId computation, InstructionId site, int64_t way) const {
+    return ways_.contains({computation, site, way});
   }
 
   // Records the value of a deciding predicate.
   void AddPredicate(ComputationId computation, InstructionId predicate,
                     bool value) {
-    predicates_.insert({{computation, predicate}, value});
+    predicates_.emplace(computation, predicate, value);
   }
   bool HasPredicate(ComputationId computation, InstructionId predicate,
                     bool value) const {
-    return predicates_.contains({{computation, predicate}, value});
+    return predicates_.contains({computation, predicate, value});
   }
 
-  // The number of ways taken and of values of predicates.
-  size_t size() const { return ways_.size() + predicates_.size(); }
+  // Records the side of the boundary with that number (BoundariesOf); NaN is on
+  // none.
+  void AddSide(ComputationId computation, InstructionId site, size_t number,
+               double value, double bound) {
+    if (value < bound) {
+      sides_.emplace(computation, site, number, Side::kBelow);
+    } else if (value > bound) {
+      sides_.emplace(computation, site, number, Side::kAbove);
+    } else if (value == bound) {
+      sides_.emplace(computation, site, number, Side::kAt);
+    }
+  }
+  bool HasSide(ComputationId computation, InstructionId site, size_t number,
+               Side side) const {
+    return sides_.contains({computation, site, number, side});
+  }
+
+  // Adds all that `other` has.
+  void Merge(const Coverage& other) {
+    ways_.insert(other.ways_.begin(), other.ways_.end());
+    predicates_.insert(other.predicates_.begin(), other.predicates_.end());
+    sides_.insert(other.sides_.begin(), other.sides_.end());
+  }
 
  private:
-  using Callees = std::pair<ComputationId, ComputationId>;
-  static Callees Site(const Instruction& site) {
-    return {site.called().front(), site.called().back()};
-  }
-
-  absl::btree_set<std::pair<Callees, int64_t>> ways_;
-  absl::btree_set<std::pair<std::pair<ComputationId, InstructionId>, bool>>
-      predicates_;
+  absl::btree_set<std::tuple<ComputationId, InstructionId, int64_t>> ways_;
+  absl::btree_set<std::tuple<ComputationId, InstructionId, bool>> predicates_;
+  absl::btree_set<std::tuple<ComputationId, InstructionId, size_t, Side>>
+      sides_;
 };
 
 // Returns the predicates of `computation` that decide for whole arrays, as a

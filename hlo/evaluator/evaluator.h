@@ -37,8 +37,7 @@ struct EvaluateOptions {
   Coverage* coverage = nullptr;
   // If not 0, results of arithmetic are moved at random, by this seed, as
   // rounding in another order might: a sample of what the module computes as
-  // well as what it computes. Of a chain of elementwise instructions of one
-  // user each only the last result is moved, but in f64 and c128 all are.
+  // well as what it computes.
   uint64_t rounding_noise = 0;
   // If set, gets each element of the entry's root, which is a tuple
   // instruction, as soon as it is there, so that values need not be kept: those

@@ -30,11 +30,6 @@ bool IsScalarBroadcast(const Computation& computation,
          computation[instruction.operand(0)].shape().num_elements() == 1;
 }
 
-bool IsDouble(const Shape& shape) {
-  return shape.element_type() == ElementType::kF64 ||
-         shape.element_type() == ElementType::kC128;
-}
-
 class Planner {
  public:
   Planner(const Computation& computation, const PlanOptions& options)
@@ -44,9 +39,18 @@ class Planner {
     group_size_.assign(slots, 0);
     inlined_.assign(slots, false);
     decides_.assign(slots, false);
+    stands_alone_.assign(slots, false);
     if (!options.observes_predicates) return;
     for (InstructionId id : DecidingPredicates(computation)) {
       decides_[At(id)] = true;
+      stands_alone_[At(id)] = true;
+    }
+    for (const Instruction& instruction : computation.instructions()) {
+      if (BoundariesOf(computation, instruction).empty()) continue;
+      stands_alone_[At(instruction.id())] = true;
+      for (InstructionId operand : instruction.operands()) {
+        stands_alone_[At(operand)] = true;
+      }
     }
   }
 
@@ -81,6 +85,9 @@ class Planner {
     if (options_.takes_outputs) TakeOutputs(plan);
     MarkLastUses(plan);
     for (Plan::Step& step : plan.steps) step.decides = decides_[At(step.id)];
+    if (options_.observes_predicates) {
+      for (Plan::Step& step : plan.steps) AddBoundaries(step);
+    }
     return plan;
   }
 
@@ -141,9 +148,9 @@ class Planner {
       }
       if (!IsFusible(instruction)) continue;
       InstructionId root = id;
-      if (id != computation_.root() && !decides_[At(id)] &&
+      if (id != computation_.root() && !stands_alone_[At(id)] &&
           instruction.users().size() == 1 &&
-          !(options_.parts_doubles && IsDouble(instruction.shape()))) {
+          !(options_.stands_alone && options_.stands_alone(instruction))) {
         const InstructionId user = instruction.users()[0];
         const InstructionId user_root = group_[At(user)];
         if (user_root != kNoInstruction &&
@@ -217,6 +224,39 @@ class Planner {
     }
   }
 
+  void AddBoundaries(Plan::Step& step) const {
+    const Instruction& instruction = computation_[step.id];
+    const std::vector<Boundary> boundaries =
+        BoundariesOf(computation_, instruction);
+    for (size_t i = 0; i < boundaries.size(); ++i) {
+      const Boundary& boundary = boundaries[i];
+      const std::optional<size_t> value =
+          InputOf(step, instruction.operand(boundary.value));
+      std::optional<size_t> bound;
+      if (boundary.bound) {
+        bound = InputOf(step, instruction.operand(*boundary.bound));
+      }
+      if (!value || (boundary.bound && !bound)) continue;
+      step.beside.push_back({i, *value, bound, boundary.constant});
+    }
+  }
+
+  // The input of a step that is that operand, or the scalar that it repeats.
+  std::optional<size_t> InputOf(const Plan::Step& step,
+                                InstructionId operand) const {
+    for (;;) {
+      const auto it =
+          std::find(step.inputs.begin(), step.inputs.end(), operand);
+      if (it != step.inputs.end()) {
+        return static_cast<size_t>(it - step.inputs.begin());
+      }
+      if (!IsScalarBroadcast(computation_, computation_[operand])) {
+        return std::nullopt;
+      }
+      operand = computation_[operand].operand(0);
+    }
+  }
+
   void MarkLastUses(Plan& plan) const {
     std::vector<bool> used(static_cast<size_t>(computation_.slot_count()));
     used[At(computation_.root())] = true;
@@ -241,6 +281,9 @@ class Planner {
   std::vector<bool> inlined_;
   // Deciding predicates that are observed.
   std::vector<bool> decides_;
+  // Instructions that do not join the group of their user, as their value is
+  // observed.
+  std::vector<bool> stands_alone_;
 };
 
 }  // namespace

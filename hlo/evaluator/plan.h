@@ -1,7 +1,9 @@
 #ifndef HONE_HLO_EVALUATOR_PLAN_H_
 #define HONE_HLO_EVALUATOR_PLAN_H_
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "hlo/evaluator/elementwise/program.h"
@@ -13,6 +15,15 @@ namespace hone::hlo::evaluator {
 // elementwise instructions merged so that what lies between them stays in the
 // cache.
 struct Plan {
+  // A boundary (coverage.h) of a step, and which of its inputs lie beside it.
+  struct Beside {
+    // Among those of the instruction.
+    size_t number = 0;
+    size_t value = 0;
+    // The input that is the bound; `constant` is, if there is none.
+    std::optional<size_t> bound;
+    double constant = 0;
+  };
   struct Step {
     // The instruction whose value the step produces.
     InstructionId id = kNoInstruction;
@@ -26,6 +37,8 @@ struct Plan {
     std::unique_ptr<ElementwiseProgram> program;
     // Set for deciding predicates (coverage.h) of an observed computation.
     bool decides = false;
+    // Likewise, of an instruction that has boundaries.
+    std::vector<Beside> beside;
     // The elements of the root that the value is, where outputs are taken one
     // by one, and true if nothing needs it then.
     std::vector<int64_t> outputs;
@@ -35,14 +48,15 @@ struct Plan {
 };
 
 struct PlanOptions {
-  // Each deciding predicate gets a step of its own.
+  // Each deciding predicate gets a step of its own, and so does what lies
+  // beside a boundary.
   bool observes_predicates = false;
   // The operands of the root, a tuple, are taken one by one: those of the first
   // are computed first, and the root has no step.
   bool takes_outputs = false;
-  // Results in f64 and c128 have steps of their own, so that each is rounded
-  // where it can be seen.
-  bool parts_doubles = false;
+  // Instructions that get a step of their own, so that their values can be
+  // changed; none if not set.
+  std::function<bool(const Instruction&)> stands_alone = nullptr;
 };
 Plan MakePlan(const Computation& computation, const PlanOptions& options = {});
 

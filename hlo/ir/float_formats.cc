@@ -183,6 +183,23 @@ uint8_t FloatToMiniFloat(ElementType type, float value) {
   return static_cast<uint8_t>(sign | magnitude);
 }
 
+int MantissaBits(ElementType type) {
+  switch (type) {
+    case ElementType::kF64:
+    case ElementType::kC128:
+      return 52;
+    case ElementType::kF32:
+    case ElementType::kC64:
+      return 23;
+    case ElementType::kBf16:
+      return 7;
+    case ElementType::kF16:
+      return 10;
+    default:
+      return FormatOf(type).mantissa_bits;
+  }
+}
+
 float RoundToOdd(double value) {
   float result = static_cast<float>(value);
   const double back = static_cast<double>(result);

@@ -21,6 +21,9 @@ uint16_t FloatToF16(float value);
 float MiniFloatToFloat(ElementType type, uint8_t bits);
 uint8_t FloatToMiniFloat(ElementType type, float value);
 
+// The explicit bits of the significand of any float or complex type.
+int MantissaBits(ElementType type);
+
 // Rounds to one of the two neighboring floats, the one whose last bit is set,
 // unless `value` is a float. Converting the result to any format of at most 22
 // mantissa bits rounds as if `value` was converted at once.

@@ -90,6 +90,75 @@ class LocalCommands(Scratch):
         self.assertFalse(document["equal"])
         self.assertIn("[", document["explanation"])
 
+    def test_diff_compares_interfaces(self):
+        a = self.write("a.hlo", TINY)
+        b = self.write("b.hlo", TINY.replace("HloModule tiny",
+                                             "HloModule tiny, replica_count=4"))
+        result = hone("diff", a, b)
+        self.assertEqual(result.returncode, 1)
+        self.assertEqual(result.stdout,
+                         "different: replica_count of the module: 1 in the "
+                         "original, 4 in the rewrite\n")
+        document = self.json("diff", a, b, status=1)
+        self.assertFalse(document["equal"])
+        self.assertEqual(document["reason"], "different")
+        self.assertIn("replica_count", document["explanation"])
+
+    def test_diff_takes_what_is_left_out_for_the_default(self):
+        layout = "entry_computation_layout={(f32[4]{0})->f32[4]{0}}"
+        a = self.write("a.hlo", TINY.replace("HloModule tiny",
+                                             "HloModule tiny, " + layout))
+        b = self.write("b.hlo", TINY.replace("{0} ", " "))
+        document = self.json("diff", a, b)
+        self.assertTrue(document["equal"])
+        self.assertEqual(document["reason"], "")
+
+    def test_diff_sees_side_effects_and_what_they_take(self):
+        effect = ("  note = () custom-call(VALUE), "
+                  "custom_call_target=\"note\", "
+                  "custom_call_has_side_effect=true\n  ROOT")
+        a = self.write("a.hlo",
+                       TINY.replace("  ROOT", effect.replace("VALUE", "x")))
+        same = self.write(
+            "same.hlo", TINY.replace("  ROOT", effect.replace("VALUE", "old"))
+            .replace("  note", "  old = f32[4]{0} add(zeros, x)\n  note"))
+        self.assertTrue(self.json("diff", a, same)["equal"])
+        other = self.write(
+            "other.hlo", TINY.replace("  ROOT",
+                                      effect.replace("VALUE", "dead")))
+        self.assertFalse(self.json("diff", a, other, status=1)["equal"])
+        dropped = self.json("diff", a, self.write("tiny.hlo", TINY), status=1)
+        self.assertIn("side effect custom-call note", dropped["explanation"])
+
+    def test_diff_says_when_nothing_can_be_verified(self):
+        # The logarithms of negative numbers are NaN on every input.
+        nan = """HloModule nan
+
+ENTRY main {
+  x = f32[4]{0} parameter(0)
+  size = f32[4]{0} abs(x)
+  one = f32[] constant(1)
+  ones = f32[4]{0} broadcast(one), dimensions={}
+  BODY
+  ROOT r = f32[4]{0} log(negative)
+}
+"""
+        a = self.write("a.hlo", nan.replace(
+            "BODY", "sum = f32[4]{0} add(size, ones)\n"
+            "  negative = f32[4]{0} negate(sum)"))
+        b = self.write("b.hlo", nan.replace(
+            "BODY", "less = f32[4]{0} negate(size)\n"
+            "  negative = f32[4]{0} subtract(less, ones)"))
+        result = hone("diff", a, b)
+        self.assertEqual(result.returncode, 1)
+        self.assertTrue(result.stdout.startswith(
+            "not verified: 100 % of an output "), result.stdout)
+        document = self.json("diff", a, b, status=1)
+        self.assertFalse(document["equal"])
+        self.assertEqual(document["reason"], "not verified")
+        # Identical instructions need no judgment.
+        self.assertTrue(self.json("diff", a, a)["equal"])
+
     def test_diff_gives_up_on_a_rewrite_that_does_not_end(self):
         endless = """HloModule tiny
 

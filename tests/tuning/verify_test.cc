@@ -143,7 +143,7 @@ TEST(CheckEvaluable, NamesWhatCannotBeEvaluated) {
 
 TEST(VerifyRewrite, CallersSeeTheSameInterface) {
   constexpr char kTransposed[] = R"(
-HloModule m, input_output_alias={ {}: (0, {}, may-alias) }, entry_computation_layout={(f32[2,3]{1,0})->f32[2,3]{1,0}}
+HloModule m, input_output_alias={ {}: (0, {}, may-alias) }, frontend_attributes={a="b"}, entry_computation_layout={(f32[2,3]{1,0})->f32[2,3]{1,0}}
 ENTRY e {
   p = f32[2,3]{1,0} parameter(0), sharding={replicated}
   ROOT r = f32[2,3]{1,0} negate(p)
@@ -155,15 +155,107 @@ ENTRY e {
                ParseOrDie(absl::StrReplaceAll(kTransposed, {{from, to}})), {})
         .status();
   };
+  const auto differ = [](absl::string_view what) {
+    return StatusIs(absl::StatusCode::kFailedPrecondition,
+                    HasSubstr(absl::StrCat("modules differ: ", what)));
+  };
   EXPECT_THAT(verify("->f32[2,3]{1,0}", "->f32[2,3]{0,1}"),
-              StatusIs(absl::StatusCode::kFailedPrecondition,
-                       HasSubstr("another entry layout")));
+              differ("entry layout of the result"));
   EXPECT_THAT(verify("input_output_alias={ {}: (0, {}, may-alias) }, ", ""),
-              StatusIs(absl::StatusCode::kFailedPrecondition,
-                       HasSubstr("another header")));
+              differ("input_output_alias of the module"));
   EXPECT_THAT(verify(", sharding={replicated}", ""),
-              StatusIs(absl::StatusCode::kFailedPrecondition,
-                       HasSubstr("another sharding of parameter 0")));
+              differ("sharding of parameter 0"));
+  EXPECT_THAT(verify("negate(p)", "negate(p), sharding={replicated}"),
+              differ("sharding of the result"));
+  // What hone diff ignores.
+  EXPECT_THAT(verify("HloModule m", "HloModule m, is_scheduled=true"),
+              differ("the rewritten module has another header"));
+  EXPECT_THAT(verify(R"(a="b")", R"(a="c")"),
+              differ("the rewritten module has another header"));
+}
+
+// The output with `dead` beside it.
+hlo::Module Beside(absl::string_view dead) {
+  return ParseOrDie(absl::StrCat(R"(
+HloModule effects
+
+body {
+  q = f32[4] parameter(0)
+  note = () custom-call(q), custom_call_target="note", custom_call_has_side_effect=true
+  ROOT n = f32[4] negate(q)
+}
+
+condition {
+  q = f32[4] parameter(0)
+  ROOT c = pred[] constant(false)
+}
+
+ENTRY main {
+  x = f32[4] parameter(0)
+  y = f32[4] parameter(1)
+  sum = f32[4] add(x, y)
+)",
+                                 dead, R"(
+  ROOT result = f32[4] negate(sum)
+}
+)"));
+}
+
+constexpr absl::string_view kNote =
+    "note = () custom-call(sum), custom_call_target=\"note\", "
+    "custom_call_has_side_effect=true";
+constexpr absl::string_view kNotes =
+    "loop = f32[4] while(sum), condition=condition, body=body";
+
+TEST(VerifyRewrite, SideEffectsStay) {
+  for (absl::string_view effect : {kNote, kNotes}) {
+    EXPECT_THAT(VerifyRewrite(Beside(effect), Beside(""), {}),
+                StatusIs(absl::StatusCode::kFailedPrecondition,
+                         HasSubstr("side effect custom-call note")));
+  }
+}
+
+TEST(VerifyRewrite, WhatSideEffectsTakeIsJudged) {
+  const auto verify = [&](absl::string_view sum) {
+    return VerifyRewrite(
+               Beside(kNote),
+               Replaced(hlo::PrintModule(Beside(kNote)), "add(x, y)", sum), {})
+        .status();
+  };
+  HONE_EXPECT_OK(verify("add(y, x)"));
+  EXPECT_THAT(
+      VerifyRewrite(Beside(kNote),
+                    Beside(absl::StrReplaceAll(kNote, {{"(sum)", "(x)"}})), {}),
+      StatusIs(absl::StatusCode::kFailedPrecondition,
+               HasSubstr("modules differ")));
+}
+
+TEST(VerifyRewrite, BesideEffectsInALoopOnlyExactRewritesPass) {
+  const hlo::Module input = Beside(kNotes);
+  const hlo::Module rewritten =
+      Replaced(hlo::PrintModule(input), "add(x, y)", "add(y, x)");
+  EXPECT_THAT(CheckEvaluable(input),
+              StatusIs(absl::StatusCode::kUnimplemented, HasSubstr("note")));
+  EXPECT_THAT(VerifyRewrite(input, rewritten, {}),
+              StatusIs(absl::StatusCode::kUnimplemented, HasSubstr("note")));
+  VerifyOptions options;
+  options.numerics = hlo::Numerics::kExact;
+  HONE_ASSERT_OK_AND_ASSIGN(const storage::Verification verification,
+                            VerifyRewrite(input, rewritten, options));
+  EXPECT_THAT(verification.method,
+              AllOf(HasSubstr("1 of 1 outputs, exact rewrites only"),
+                    HasSubstr("note")));
+}
+
+TEST(VerifyRewrite, PromisesAreKept) {
+  constexpr absl::string_view kDot =
+      "d = f32[] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}";
+  EXPECT_THAT(
+      VerifyRewrite(Beside(kDot),
+                    Beside(absl::StrCat(kDot, ", algorithm=dot_bf16_bf16_f32")),
+                    {}),
+      StatusIs(absl::StatusCode::kFailedPrecondition,
+               HasSubstr("algorithm of a dot")));
 }
 
 TEST(VerifyRewrite, ExactRewritesNeedNoEvaluation) {

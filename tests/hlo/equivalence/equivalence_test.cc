@@ -76,11 +76,15 @@ ENTRY e {
   EXPECT_NEAR(sum / 10000, 0, 0.005);
   EXPECT_NEAR(std::sqrt(squares / 10000), 0.1, 0.005);
   int64_t set = 0;
+  int64_t small = 0;
   for (int64_t k = 0; k < 1000; ++k) {
     EXPECT_GE(arguments[1].AsInt(k), 0);
-    EXPECT_LT(arguments[1].AsInt(k), 8);
+    // As what is indexed may have, half of them less than 8.
+    EXPECT_LT(arguments[1].AsInt(k), 1024);
+    small += arguments[1].AsInt(k) < 8;
     set += arguments[2].AsInt(k);
   }
+  EXPECT_GT(small, 400);
   EXPECT_GT(set, 400);
   EXPECT_LT(set, 600);
 }
@@ -231,6 +235,54 @@ TEST(CheckEquivalent, AcceptsOtherRoundingWithinAChainInDoublePrecision) {
   }
 }
 
+// Rounding within a chain of elementwise instructions is an excuse, in f32 too.
+TEST(CheckEquivalent, AcceptsAnotherOrderOfAChain) {
+  const auto module = [](const std::string& sum) {
+    return Parse(
+        "HloModule m\nENTRY e {\n  p = f32[65536] parameter(0)\n"
+        "  q = f32[65536] parameter(1)\n  u = f32[65536] parameter(2)\n"
+        "  v = f32[65536] parameter(3)\n" +
+        sum + "  ROOT r = f32[65536] add(a, b)\n}");
+  };
+  for (uint64_t seed = 0; seed < 4; ++seed) {
+    EquivalenceOptions options;
+    options.seed = seed;
+    HONE_ASSERT_OK_AND_ASSIGN(
+        const EquivalenceReport report,
+        CheckEquivalent(module("  c = f32[65536] add(p, q)\n"
+                               "  a = f32[65536] add(c, u)\n"
+                               "  b = f32[65536] copy(v)\n"),
+                        module("  a = f32[65536] add(p, v)\n"
+                               "  b = f32[65536] add(q, u)\n"),
+                        options));
+    EXPECT_TRUE(report.equal) << report.explanation;
+  }
+}
+
+// Its own noise is no excuse for a module that computes in a narrower type.
+TEST(CheckEquivalent, RefusesNarrowerArithmetic) {
+  const auto module = [](const std::string& dot) {
+    return Parse(
+        "HloModule m\nENTRY e {\n  p = f32[64,64] parameter(0)\n"
+        "  q = f32[64,64] parameter(1)\n" +
+        dot + "  ROOT r = f32[64,64] tanh(d)\n}");
+  };
+  const Module wide = module(
+      "  d = f32[64,64] dot(p, q), lhs_contracting_dims={1}, "
+      "rhs_contracting_dims={0}\n");
+  const Module narrow = module(
+      "  a = bf16[64,64] convert(p)\n  b = bf16[64,64] convert(q)\n"
+      "  c = bf16[64,64] dot(a, b), lhs_contracting_dims={1}, "
+      "rhs_contracting_dims={0}\n  d = f32[64,64] convert(c)\n");
+  HONE_ASSERT_OK_AND_ASSIGN(const EquivalenceReport report,
+                            CheckEquivalent(wide, narrow));
+  EXPECT_FALSE(report.equal);
+  // What was narrow may become wide.
+  HONE_ASSERT_OK_AND_ASSIGN(const EquivalenceReport wider,
+                            CheckEquivalent(narrow, wide));
+  EXPECT_TRUE(wider.equal) << wider.explanation;
+}
+
 // A logarithm of what is never positive is NaN on every input.
 TEST(CheckEquivalent, SaysWhereNanShowsNothing) {
   const std::string nan =
@@ -306,6 +358,15 @@ TEST(CheckEquivalent, JudgesEightBitFloats) {
   HONE_ASSERT_OK_AND_ASSIGN(const EquivalenceReport different,
                             CheckEquivalent(module("1"), module("2")));
   EXPECT_FALSE(different.equal);
+}
+
+TEST(MakeArguments, RefusesWhatDoesNotFitIntoMemory) {
+  const Module module = Parse(
+      "HloModule m\nENTRY e {\n  p = f32[100000,100000] parameter(0)\n"
+      "  ROOT r = f32[100000,100000] add(p, p)\n}");
+  EXPECT_THAT(MakeArguments(module, ArgumentKind::kRandom, 1),
+              StatusIs(absl::StatusCode::kResourceExhausted,
+                       HasSubstr("up to parameter p")));
 }
 
 TEST(CheckEquivalent, ExplainsDifferences) {

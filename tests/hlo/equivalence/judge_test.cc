@@ -48,6 +48,15 @@ TEST(JudgeArrays, AcceptsRoundingAndRefusesMore) {
   EXPECT_EQ(Judge({{3}, t, {3.125}, t}, ElementType::kBf16).wrong, 1);
 }
 
+// In a narrow type, a constant of two steps more means something else, though
+// two steps of rounding need no excuse.
+TEST(JudgeArrays, ComparesTheMathematicsOfNarrowTypesMoreFinely) {
+  EXPECT_EQ(Judge({{3}, {3}, {3.015625}, {3.005}}, ElementType::kBf16).wrong,
+            0);
+  EXPECT_EQ(Judge({{3}, {3}, {3.015625}, {3.015625}}, ElementType::kBf16).wrong,
+            1);
+}
+
 // What rounds to the same but means something else, as in noise.
 TEST(JudgeArrays, ComparesTheMathematics) {
   EXPECT_EQ(Judge({{3}, {3}, {std::nextafter(3.F, 4.F)}, {3.01}}).wrong, 1);
