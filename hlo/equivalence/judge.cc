@@ -266,9 +266,12 @@ class FloatJudge {
     const int64_t begin = number - static_cast<int64_t>(i);
     const double own = OwnError(begin, i);
     if (error > std::max(free, kErrorFactor * own)) {
+      if (!e_.judges_rounding && MeansTheSame(i, own)) {
+        ++verdict_.unverifiable;
+        return;
+      }
       if (difference <= std::max(kSame * magnitude, kStrict * own)) {
-        if (!e_.judges_rounding ||
-            error <= kErrorFactor * RewrittenNoise(begin, i)) {
+        if (error <= kErrorFactor * RewrittenNoise(begin, i)) {
           ++verdict_.unverifiable;
           return;
         }
@@ -329,8 +332,9 @@ class FloatJudge {
       return;
     }
     // The original failed. Its order of operations may be why, if the truth is
-    // finite.
-    if (!std::isfinite(t)) return Refuse(number, kInfinity, b);
+    // finite. Which of infinity and NaN comes of infinities is rounding, too.
+    if (!std::isfinite(t) && (std::isfinite(b) || e_.judges_rounding))
+      return Refuse(number, kInfinity, b);
     ++verdict_.unverifiable;
   }
 

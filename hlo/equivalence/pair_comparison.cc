@@ -139,6 +139,7 @@ absl::Status PairComparison::RunInOwnTypes(absl::Span<const Literal> arguments,
             static_cast<double>(std::max<int64_t>(1, FloatsOf(a.shape())));
         if (a == b) return absl::OkStatus();
         Evidence& evidence = differing[output].evidence;
+        evidence.judges_rounding = judges_rounding_;
         evidence.original = std::move(a);
         evidence.rewritten = std::move(b);
         return absl::OkStatus();

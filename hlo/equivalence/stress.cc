@@ -130,8 +130,11 @@ std::string Stress::Describe() const {
 std::vector<Stress> StressesFor(const Module& module) {
   if (module.instruction_count() > kMaxInstructions) return {};
   int64_t work = 1;
+  bool sums_products = false;
   for (const Computation& computation : module.computations()) {
     for (const Instruction& instruction : computation.instructions()) {
+      sums_products |= instruction.opcode() == Opcode::kDot ||
+                       instruction.opcode() == Opcode::kConvolution;
       if (instruction.shape().IsArray()) {
         work += instruction.shape().num_elements();
       }
@@ -144,7 +147,7 @@ std::vector<Stress> StressesFor(const Module& module) {
       {Stress::Kind::kZero},     {Stress::Kind::kSpecials},
       {Stress::Kind::kSpecials},
   };
-  for (size_t i = 0; i < entry.parameters().size(); ++i) {
+  for (size_t i = 0; i < entry.parameters().size() && !sums_products; ++i) {
     if (FloatsOf(entry[entry.parameters()[i]].shape()) == 0) continue;
     stresses.push_back({Stress::Kind::kNonFinite, i});
   }

@@ -25,7 +25,9 @@ struct Stress {
     kNegative,  // floats are below -10^4
     kHalves,    // floats are halves of odd numbers
     kZero,      // floats are 0
-    // Some elements of one argument are infinite or NaN.
+    // Some elements of one argument are infinite or NaN. Not where dots or
+    // convolutions sum products: with padding by zeros these are NaN, without
+    // it they are not, and either may become the other.
     kNonFinite,
   };
   Kind kind = Kind::kSpecials;

@@ -71,7 +71,7 @@ TEST(DefaultSchedule, EveryChoiceMattersToSomeKernel) {
   std::vector<bool> matters(loops::kChoiceCount, false);
   for (const char* name :
        {"add_mul_1024x1024", "batch_norm_8x64x56x56", "column_sum_2048x2048",
-        "matmul_4x1024x4096", "matmul_512x512x512", "row_sum_2048x2048",
+        "matmul_4x1024x4096", "matmul_1024x1024x1024", "row_sum_2048x2048",
         "softmax_1024x1024", "softmax_4096x257", "layer_norm_511x1023",
         "depthwise3x3_8x56x56x64_64", "attention_8x512x64",
         "logsumexp_333x5003", "transpose_2048x1024"}) {
