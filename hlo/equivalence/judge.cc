@@ -34,8 +34,6 @@ constexpr double kOwnErrorCap = 0x1p-4;
 constexpr double kStrict = 0x1p-16;
 // The mathematics is the same but for the rounding of constants.
 constexpr double kSame = 0x1p-20;
-// So much smaller in double precision, a difference is rounding.
-constexpr double kFiner = 0x1p-20;
 
 // Of so many elements one may lie so near to a jump of the function, or to
 // where all digits cancel, that a few runs with other rounding do not show it.
@@ -272,8 +270,7 @@ class FloatJudge {
         ++verdict_.unverifiable;
         return;
       }
-      if (difference <=
-          std::max({kSame * magnitude, kStrict * own, kFiner * error})) {
+      if (difference <= std::max(kSame * magnitude, kStrict * own)) {
         if (error <= kErrorFactor * RewrittenNoise(begin, i)) {
           ++verdict_.unverifiable;
           return;
