@@ -22,20 +22,14 @@ int PayloadBits(ElementType type) {
   switch (type) {
     case ElementType::kF64:
     case ElementType::kC128:
-      return 52;
     case ElementType::kF32:
     case ElementType::kC64:
-      return 23;
     case ElementType::kF16:
-      return 10;
     case ElementType::kBf16:
-      return 7;
     case ElementType::kF8e3m4:
-      return 4;
     case ElementType::kF8e4m3:
-      return 3;
     case ElementType::kF8e5m2:
-      return 2;
+      return MantissaBits(type);
     default:
       return 0;
   }
