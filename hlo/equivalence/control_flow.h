@@ -54,7 +54,8 @@ class ControlFlow {
   // its computations and instructions have the ids of the module's.
   const Module& probe() const { return probe_; }
   const CutPoints& cut_points() const { return cut_points_; }
-  // What the probe made of an instruction that cut_points() asks for.
+  // The value in a result of the probe of an instruction that cut_points()
+  // reads.
   const Literal& ValueIn(const Literal& result, InstructionId id) const;
   // Adds to `coverage` the ways that only a result of the probe tells.
   void AddWays(const Literal& result, Coverage& coverage) const;

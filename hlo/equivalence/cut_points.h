@@ -29,7 +29,7 @@ class CutPoints {
   CutPoints(const Module& merged, const Influence& influence,
             const Sharing& sharing, const std::vector<bool>& cheap);
 
-  // What has to be evaluated.
+  // The instructions whose values Learn and Differing read.
   std::vector<InstructionId> instructions() const;
 
   // Leaves the pairs that are equal on these arguments, too.

@@ -41,7 +41,8 @@ struct ArrayVerdict {
   int64_t unverifiable = 0;
   // Elements that are wrong, and the worst of them.
   int64_t wrong = 0;
-  // Of these, those that mean the same in double precision.
+  // How many of the wrong elements agree in double precision, so that only
+  // rounding makes them wrong.
   int64_t wrong_by_rounding = 0;
   Difference worst;
   // One of them is wrong whatever other rounding does: not finite where the
