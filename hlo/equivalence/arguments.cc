@@ -268,14 +268,7 @@ absl::StatusOr<std::vector<Literal>> MakeArguments(const Module& module,
 
 void MakeNonNegative(Literal& argument) {
   ForEachArray(argument, [](Literal& array) {
-    const ElementType type = array.shape().element_type();
-    if (type == ElementType::kF32) {
-      for (float& x : array.mutable_values<float>()) x = std::fabs(x);
-    } else if (IsFloat(type)) {
-      for (int64_t i = 0; i < array.num_elements(); ++i) {
-        array.SetDouble(i, std::fabs(array.AsDouble(i)));
-      }
-    }
+    ReplaceFloats(array, [](double x) { return std::fabs(x); });
   });
 }
 

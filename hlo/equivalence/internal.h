@@ -31,6 +31,22 @@ void ForEachArray(Literal& literal, const Change& change) {
   literal = Literal::Tuple(std::move(elements));
 }
 
+// Replaces each element of an array of floats, whose data are the caller's own;
+// leaves others as they are.
+template <typename Replace>
+void ReplaceFloats(Literal& array, const Replace& replace) {
+  const ElementType type = array.shape().element_type();
+  if (type == ElementType::kF32) {
+    for (float& x : array.mutable_values<float>()) {
+      x = static_cast<float>(replace(static_cast<double>(x)));
+    }
+  } else if (IsFloat(type)) {
+    for (int64_t i = 0; i < array.num_elements(); ++i) {
+      array.SetDouble(i, replace(array.AsDouble(i)));
+    }
+  }
+}
+
 // Replaces the elements of an argument's float arrays by their absolute values.
 // The data must be the caller's own.
 void MakeNonNegative(Literal& argument);

@@ -72,21 +72,6 @@ void MakeNonFinite(Rng& rng, Literal& array) {
   }
 }
 
-// Replaces each element of a float array.
-template <typename Replace>
-void ReplaceFloats(Literal& array, const Replace& replace) {
-  const ElementType type = array.shape().element_type();
-  if (type == ElementType::kF32) {
-    for (float& x : array.mutable_values<float>()) {
-      x = static_cast<float>(replace(static_cast<double>(x)));
-    }
-  } else if (IsFloat(type)) {
-    for (int64_t i = 0; i < array.num_elements(); ++i) {
-      array.SetDouble(i, replace(array.AsDouble(i)));
-    }
-  }
-}
-
 void ApplyToArray(Stress::Kind kind, absl::Span<const double> constants,
                   Rng& rng, Literal& array) {
   switch (kind) {
