@@ -37,7 +37,7 @@ constexpr double kSame = 0x1p-20;
 
 // Of so many elements one may lie so near to a jump of the function, or to
 // where all digits cancel, that a few runs with other rounding do not show it.
-constexpr int64_t kElementsPerJump = 1000;
+constexpr int64_t kElementsPerJump = 10'000;
 
 // How finely a type resolves numbers.
 struct Precision {

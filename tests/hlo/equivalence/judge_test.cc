@@ -1,5 +1,6 @@
 #include "hlo/equivalence/judge.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -147,6 +148,37 @@ TEST(JudgeArrays, CountsWorseRoundingByTheSameMathematics) {
   EXPECT_EQ(JudgeArrays(evidence).at(0).unverifiable, 1);
   evidence.rewritten_truth = Array(ElementType::kF64, {1 + 1e-5});
   EXPECT_EQ(JudgeArrays(evidence).at(0).wrong, 1);
+}
+
+// Of 20,000 elements, two may be rounded to another neighbour though the runs
+// with other rounding do not show that they lie between both.
+TEST(JudgeArrays, TakesAFewJumpsForUndecided) {
+  const std::vector<double> numbers(20'000, 3);
+  for (ElementType type : {ElementType::kS32, ElementType::kF32}) {
+    const ElementType exact =
+        type == ElementType::kF32 ? ElementType::kF64 : type;
+    for (int64_t jumps : {2, 3}) {
+      Evidence evidence;
+      evidence.original = Array(type, numbers);
+      evidence.truth = Array(exact, numbers);
+      evidence.rewritten_truth = Array(exact, numbers);
+      std::vector<double> jumped = numbers;
+      std::fill_n(jumped.begin(), jumps, 4);
+      evidence.rewritten = Array(type, jumped);
+      // Without runs of the rewritten module nothing is excused.
+      EXPECT_EQ(JudgeArrays(evidence).at(0).wrong, jumps);
+      evidence.moved = {Array(type, numbers)};
+      evidence.moved_rewritten = {Array(type, jumped)};
+      const ArrayVerdict verdict = JudgeArrays(evidence).at(0);
+      EXPECT_EQ(verdict.wrong, jumps == 2 ? 0 : 3);
+      EXPECT_EQ(verdict.unverifiable, jumps == 2 ? 2 : 0);
+      // What means something else is wrong, however rare.
+      std::vector<double> meant = numbers;
+      meant[0] = 4;
+      evidence.rewritten_truth = Array(exact, meant);
+      EXPECT_EQ(JudgeArrays(evidence).at(0).wrong, jumps);
+    }
+  }
 }
 
 TEST(JudgeArrays, TellsInfinitiesAndNanApart) {
