@@ -16,8 +16,8 @@ struct VerificationOptions {
   std::string only;
   // Folder of tuned modules, NAME.hlo, that are judged too; may be empty.
   std::string tuned_directory;
-  // Larger modules are judged by their tuned form alone: the mutants of one take
-  // hundreds of evaluations.
+  // Larger modules are judged by their tuned form alone: the mutants of one
+  // take hundreds of evaluations.
   int64_t max_ops = 3000;
   // Wrong rewrites of each kind and module.
   int32_t mutations = 1;
