@@ -250,7 +250,8 @@ absl::StatusOr<storage::Verification> CheckEvaluableOutputs(
 
 // Errors: FailedPrecondition if the modules differ in something that shows
 // before any value is computed. Stricter than hone diff, which compares modules
-// of different sources: a tuned module keeps all of the input's header.
+// of different sources: a tuned module keeps all of the input's header and of
+// its parameters' attributes, `origin` among them.
 absl::Status CheckStatically(const hlo::Module& input,
                              const hlo::Module& rewritten) {
   std::optional<std::string> difference =
@@ -259,6 +260,17 @@ absl::Status CheckStatically(const hlo::Module& input,
       (input.header() != rewritten.header() ||
        input.is_scheduled() != rewritten.is_scheduled())) {
     difference = "the rewritten module has another header than the input";
+  }
+  const hlo::Computation& a = input.entry_computation();
+  const hlo::Computation& b = rewritten.entry_computation();
+  for (size_t i = 0; i < a.parameters().size() && !difference.has_value();
+       ++i) {
+    if (a[a.parameters()[i]].attributes() !=
+        b[b.parameters()[i]].attributes()) {
+      difference = absl::StrCat(
+          "the rewritten module has other attributes of parameter ", i,
+          " than the input");
+    }
   }
   if (!difference.has_value()) return absl::OkStatus();
   return absl::FailedPreconditionError(

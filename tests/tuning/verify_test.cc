@@ -170,6 +170,9 @@ ENTRY e {
   // What hone diff ignores.
   EXPECT_THAT(verify("HloModule m", "HloModule m, is_scheduled=true"),
               differ("the rewritten module has another header"));
+  EXPECT_THAT(verify("sharding={replicated}",
+                     "sharding={replicated}, origin={{\"p\"}}"),
+              differ("the rewritten module has other attributes of parameter"));
   EXPECT_THAT(verify(R"(a="b")", R"(a="c")"),
               differ("the rewritten module has another header"));
 }
