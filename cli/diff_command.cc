@@ -65,12 +65,11 @@ absl::StatusOr<Answer> Compare(const hlo::Module& a, const hlo::Module& b,
   hlo::EquivalenceReport& report = answer.report;
   if (!report.equal) {
     answer.reason = "different";
-  } else if (report.unverifiable > hlo::kMaxUnverifiable) {
+  } else if (const absl::Status evidence =
+                 hlo::CheckEvidence(report.unverifiable);
+             !evidence.ok()) {
     answer.reason = "not verified";
-    report.explanation = absl::StrFormat(
-        "%.3g %% of an output are rounding errors or NaN on every input, "
-        "expected at most %.3g %% (%s)",
-        100 * report.unverifiable, 100 * hlo::kMaxUnverifiable, report.method);
+    report.explanation = std::string(evidence.message());
   }
   return answer;
 }

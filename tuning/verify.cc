@@ -11,7 +11,6 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 
 #include "base/clock.h"
 #include "base/status_macros.h"
@@ -93,15 +92,6 @@ class Checker {
   uint64_t seed_;
 };
 
-// Errors: FailedPrecondition if what was compared shows too little.
-absl::Status CheckEvidence(double unverifiable) {
-  if (unverifiable <= hlo::kMaxUnverifiable) return absl::OkStatus();
-  return absl::FailedPreconditionError(absl::StrFormat(
-      "%.3g %% of the elements of an output are rounding errors or NaN on "
-      "every input, expected at most %.3g %%",
-      100 * unverifiable, 100 * hlo::kMaxUnverifiable));
-}
-
 // All outputs, on as many of the inputs as there is time for, at least one.
 absl::StatusOr<storage::Verification> CheckWhole(const hlo::Module& input,
                                                  const hlo::Module& rewritten,
@@ -132,7 +122,7 @@ absl::StatusOr<storage::Verification> CheckWhole(const hlo::Module& input,
   const absl::Status more = check_more();
   if (!IsTooLarge(more)) HONE_RETURN_IF_ERROR(more);
   const hlo::EquivalenceReport report = checker.Report();
-  HONE_RETURN_IF_ERROR(CheckEvidence(report.unverifiable));
+  HONE_RETURN_IF_ERROR(hlo::CheckEvidence(report.unverifiable));
   return storage::Verification{
       absl::StrCat(report.method, more.ok() ? "" : " (no time for more)"),
       report.max_rel_error};
@@ -186,7 +176,7 @@ absl::StatusOr<storage::Verification> CheckOutputs(
     max_rel_error = std::max(max_rel_error, report.max_rel_error);
     checked += outputs.size();
   }
-  HONE_RETURN_IF_ERROR(CheckEvidence(unverifiable));
+  HONE_RETURN_IF_ERROR(hlo::CheckEvidence(unverifiable));
   return storage::Verification{
       absl::StrCat("evaluator, scaled down: 1 random input, ", checked, " of ",
                    order.size(), " outputs"),

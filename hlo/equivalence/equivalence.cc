@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 
 #include "base/clock.h"
 #include "base/rng.h"
@@ -24,6 +25,9 @@ namespace {
 // Share of NaN in a result above which its input is taken for outside of what
 // the module is meant for (a negative second moment under a square root).
 constexpr double kMaxNanShare = 0.01;
+
+// The share of the elements of an output that may be unverifiable.
+constexpr double kMaxUnverifiable = 0.01;
 
 // Runs to find the arguments that have to be non-negative.
 constexpr int kSignRuns = 16;
@@ -234,6 +238,14 @@ absl::StatusOr<std::unique_ptr<EquivalenceCheck>> EquivalenceCheck::Create(
     const Module& a, const Module& b, const EvaluateOptions& options) {
   HONE_RETURN_IF_ERROR(CheckSignatures(a, b));
   return std::make_unique<Check>(a, b, options);
+}
+
+absl::Status CheckEvidence(double unverifiable) {
+  if (unverifiable <= kMaxUnverifiable) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrFormat(
+      "%.3g %% of an output are rounding errors or NaN on every input, "
+      "expected at most %.3g %%",
+      100 * unverifiable, 100 * kMaxUnverifiable));
 }
 
 absl::StatusOr<EquivalenceReport> CheckEquivalent(

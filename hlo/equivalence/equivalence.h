@@ -83,10 +83,6 @@ struct EquivalenceOptions {
   EvaluateOptions evaluate;
 };
 
-// The share of the elements of an output that may be unverifiable: above it,
-// modules count as not verified, though no difference was found.
-inline constexpr double kMaxUnverifiable = 0.01;
-
 struct EquivalenceReport {
   bool equal = true;
   // "evaluator: 2 random, 1 adversarial inputs", those of mixed magnitudes
@@ -103,6 +99,10 @@ struct EquivalenceReport {
   // the worst.
   double unverifiable = 0;
 };
+
+// Errors: FailedPrecondition if that share of unverifiable elements is so large
+// that modules count as not verified, though no difference was found.
+absl::Status CheckEvidence(double unverifiable);
 
 // Checks two modules input by input. What the inputs have in common is made
 // once: the modules merged into one, memory, what is known of their control
