@@ -120,15 +120,20 @@ absl::Status CheckSize(const Computation& entry) {
 
 // `scale` is the standard deviation of floats, `index_bound` one of integers.
 Literal RandomLiteral(const ShapePtr& shape, double scale, uint64_t index_bound,
-                      Rng& rng, ThreadPool* pool) {
+                      Rng& rng, ThreadPool* pool,
+                      evaluator::BufferPool* buffers) {
   if (shape->IsTuple()) {
     std::vector<Literal> elements;
     for (const ShapePtr& element : shape->tuple_elements()) {
-      elements.push_back(RandomLiteral(element, scale, index_bound, rng, pool));
+      elements.push_back(
+          RandomLiteral(element, scale, index_bound, rng, pool, buffers));
     }
     return Literal::Tuple(std::move(elements));
   }
-  Literal literal(shape);
+  std::shared_ptr<std::byte[]> data =
+      buffers == nullptr ? nullptr : buffers->Allocate(shape->byte_size());
+  Literal literal =
+      data == nullptr ? Literal(shape) : Literal(shape, std::move(data));
   const ElementType type = shape->element_type();
   const int64_t n = literal.num_elements();
   if (type == ElementType::kF32) {
@@ -211,22 +216,19 @@ void MakeExtreme(Literal& literal, bool is_large) {
   const bool is_scalar = shape.num_elements() == 1;
   const double range = ExtremeOf(shape.element_type());
   const double scale = is_scalar == is_large ? range : 1 / range;
-  for (int64_t i = 0; i < literal.num_elements(); ++i) {
-    const double x = literal.AsDouble(i);
-    if (is_scalar) {
-      literal.SetDouble(i, scale * (1 + std::fabs(x)));
-    } else {
-      literal.SetDouble(i, i % 8 == 0 ? 0 : scale * x);
-    }
-  }
+  int64_t i = 0;
+  ReplaceFloats(literal, [&](double x) {
+    if (is_scalar) return scale * (1 + std::fabs(x));
+    return i++ % 8 == 0 ? 0 : scale * x;
+  });
 }
 
 }  // namespace
 
 absl::StatusOr<std::vector<Literal>> Arguments(const Module& module,
                                                ArgumentKind kind, bool special,
-                                               uint64_t seed,
-                                               ThreadPool* pool) {
+                                               uint64_t seed, ThreadPool* pool,
+                                               evaluator::BufferPool* buffers) {
   const Computation& entry = module.entry_computation();
   HONE_RETURN_IF_ERROR(CheckSize(entry));
   const uint64_t index_bound = IndexBound(module);
@@ -244,7 +246,8 @@ absl::StatusOr<std::vector<Literal>> Arguments(const Module& module,
     const double scale = kind == ArgumentKind::kMixed
                              ? kMixedScales[specials.Below(kMixedScales.size())]
                              : kScale;
-    arguments.push_back(RandomLiteral(shape, scale, index_bound, values, pool));
+    arguments.push_back(
+        RandomLiteral(shape, scale, index_bound, values, pool, buffers));
     ForEachArray(arguments.back(), [&](Literal& array) {
       if (kind == ArgumentKind::kExtreme) MakeExtreme(array, special);
       if (kind == ArgumentKind::kAdversarial && specials.Below(2) == 0) {
@@ -263,7 +266,7 @@ absl::StatusOr<std::vector<Literal>> RandomArguments(const Module& module,
 absl::StatusOr<std::vector<Literal>> MakeArguments(const Module& module,
                                                    ArgumentKind kind,
                                                    uint64_t seed) {
-  return Arguments(module, kind, true, seed, nullptr);
+  return Arguments(module, kind, true, seed, nullptr, nullptr);
 }
 
 void MakeNonNegative(Literal& argument) {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
@@ -17,6 +18,7 @@
 #include "hlo/equivalence/influence.h"
 #include "hlo/equivalence/internal.h"
 #include "hlo/equivalence/pair_comparison.h"
+#include "hlo/equivalence/signs.h"
 #include "hlo/equivalence/stress.h"
 
 namespace hone::hlo {
@@ -37,7 +39,9 @@ class Check final : public EquivalenceCheck {
   Check(const Module& a, const Module& b, const EvaluateOptions& options)
       : comparison_(a, b, options),
         control_flow_(comparison_.merged().module()),
-        signature_(a) {}
+        signature_(a),
+        under_roots_(ParametersUnderRoots(a)),
+        has_roots_(absl::c_linear_search(under_roots_, true)) {}
 
   absl::Status CheckInput(ArgumentKind kind, uint64_t seed) override {
     const int number = counts_[kind]++;
@@ -57,8 +61,7 @@ class Check final : public EquivalenceCheck {
     }
     HONE_ASSIGN_OR_RETURN(std::vector<Literal> arguments,
                           // Both ends of the range in turns.
-                          Arguments(signature_, kind, number % 2 == 0, seed,
-                                    comparison_.options().pool));
+                          Make(kind, number % 2 == 0, seed));
     Adapt(arguments);
     return comparison_.Compare(
         absl::StrCat("input of extreme scalars ", number), arguments);
@@ -70,8 +73,7 @@ class Check final : public EquivalenceCheck {
       return absl::OkStatus();
     }
     HONE_ASSIGN_OR_RETURN(std::vector<Literal> base,
-                          Arguments(signature_, ArgumentKind::kRandom, false,
-                                    seed, comparison_.options().pool));
+                          Make(ArgumentKind::kRandom, false, seed));
     Adapt(base);
     for (const std::vector<Literal>& arguments :
          FindWays(comparison_.merged().module(), control_flow_, base,
@@ -121,19 +123,32 @@ class Check final : public EquivalenceCheck {
   // values instead.
   absl::Status CheckRandom(const std::string& name, ArgumentKind kind,
                            uint64_t seed, bool adapts) {
-    HONE_ASSIGN_OR_RETURN(
-        std::vector<Literal> arguments,
-        Arguments(signature_, kind, true, seed, comparison_.options().pool));
+    HONE_ASSIGN_OR_RETURN(std::vector<Literal> arguments,
+                          Make(kind, true, seed));
     if (!adapts) return comparison_.Compare(name, arguments);
     if (!prefers_non_negative_) {
-      HONE_ASSIGN_OR_RETURN(
-          const bool done,
-          comparison_.CompareUnlessNan(name, arguments, kMaxNanShare));
-      if (done) return absl::OkStatus();
+      bool is_nan = false;
+      if (has_roots_) {
+        // Likely; the original alone tells sooner than both.
+        HONE_ASSIGN_OR_RETURN(is_nan,
+                              comparison_.IsMuchNan(arguments, kMaxNanShare));
+      }
+      if (!is_nan) {
+        HONE_ASSIGN_OR_RETURN(
+            const bool done,
+            comparison_.CompareUnlessNan(name, arguments, kMaxNanShare));
+        if (done) return absl::OkStatus();
+      }
       HONE_RETURN_IF_ERROR(FindNonNegative(kind, seed));
     }
     Adapt(arguments);
     return comparison_.Compare(name, arguments);
+  }
+
+  absl::StatusOr<std::vector<Literal>> Make(ArgumentKind kind, bool special,
+                                            uint64_t seed) const {
+    return Arguments(signature_, kind, special, seed,
+                     comparison_.options().pool, buffers_.get());
   }
 
   void Adapt(std::vector<Literal>& arguments) const {
@@ -143,12 +158,23 @@ class Check final : public EquivalenceCheck {
   }
 
   // Finds which arguments have to be non-negative, so that the others still
-  // show what a module makes of negative numbers: leaves groups of them as they
-  // are, smaller ones where that makes too much NaN, for as long as there is
-  // time.
+  // show what a module makes of negative numbers: those under roots, if that
+  // does. Otherwise leaves groups of them as they are, smaller ones where that
+  // makes too much NaN, for as long as there is time.
   absl::Status FindNonNegative(ArgumentKind kind, uint64_t seed) {
     prefers_non_negative_ = true;
-    const size_t count = signature_.entry_computation().parameters().size();
+    const auto is_nan = [&]() -> absl::StatusOr<bool> {
+      HONE_ASSIGN_OR_RETURN(std::vector<Literal> arguments,
+                            Make(kind, true, seed));
+      Adapt(arguments);
+      return comparison_.IsMuchNan(arguments, kMaxNanShare);
+    };
+    if (has_roots_) {
+      non_negative_ = under_roots_;
+      HONE_ASSIGN_OR_RETURN(const bool fails, is_nan());
+      if (!fails) return absl::OkStatus();
+    }
+    const size_t count = under_roots_.size();
     non_negative_.assign(count, true);
     const Clock& clock = SystemClock();
     const absl::Duration end =
@@ -161,13 +187,8 @@ class Check final : public EquivalenceCheck {
       groups.pop_front();
       std::fill_n(non_negative_.begin() + static_cast<std::ptrdiff_t>(begin),
                   size, false);
-      HONE_ASSIGN_OR_RETURN(
-          std::vector<Literal> arguments,
-          Arguments(signature_, kind, true, seed, comparison_.options().pool));
-      Adapt(arguments);
-      HONE_ASSIGN_OR_RETURN(const bool is_nan,
-                            comparison_.IsMuchNan(arguments, kMaxNanShare));
-      if (is_nan) {
+      HONE_ASSIGN_OR_RETURN(const bool fails, is_nan());
+      if (fails) {
         std::fill_n(non_negative_.begin() + static_cast<std::ptrdiff_t>(begin),
                     size, true);
         if (size > 1) {
@@ -184,14 +205,12 @@ class Check final : public EquivalenceCheck {
   // the same input with finite special values only is checked as well.
   absl::Status CheckAdversarial(const std::string& name, uint64_t seed) {
     HONE_ASSIGN_OR_RETURN(std::vector<Literal> arguments,
-                          Arguments(signature_, ArgumentKind::kAdversarial,
-                                    true, seed, comparison_.options().pool));
+                          Make(ArgumentKind::kAdversarial, true, seed));
     FloatCounts counts;
     HONE_RETURN_IF_ERROR(comparison_.Compare(name, arguments, &counts));
     if (comparison_.equal() && 2 * counts.non_finite > counts.floats) {
-      HONE_ASSIGN_OR_RETURN(
-          arguments, Arguments(signature_, ArgumentKind::kAdversarial, false,
-                               seed, comparison_.options().pool));
+      HONE_ASSIGN_OR_RETURN(arguments,
+                            Make(ArgumentKind::kAdversarial, false, seed));
       Adapt(arguments);
       HONE_RETURN_IF_ERROR(comparison_.Compare(
           absl::StrCat(name, " without infinities and NaN"), arguments));
@@ -206,8 +225,7 @@ class Check final : public EquivalenceCheck {
     for (const Stress& stress : StressesFor(signature_)) {
       if (!comparison_.equal()) break;
       HONE_ASSIGN_OR_RETURN(std::vector<Literal> arguments,
-                            Arguments(signature_, ArgumentKind::kRandom, true,
-                                      rng.Next(), comparison_.options().pool));
+                            Make(ArgumentKind::kRandom, true, rng.Next()));
       Apply(stress, constants, rng, arguments);
       // What is negative or no number is so on purpose.
       if (stress.kind != Stress::Kind::kNegative &&
@@ -224,7 +242,12 @@ class Check final : public EquivalenceCheck {
   const ControlFlow control_flow_;
   // Has the parameters.
   const Module signature_;
+  const std::vector<bool> under_roots_;
+  const bool has_roots_;
   std::map<ArgumentKind, int> counts_;
+  // The arguments' memory, so that one input has that of the last.
+  const std::shared_ptr<evaluator::BufferPool> buffers_ =
+      evaluator::BufferPool::Create(EvaluateOptions().max_live_bytes);
   // Inputs for control flow.
   int ways_ = 0;
   bool prefers_non_negative_ = false;

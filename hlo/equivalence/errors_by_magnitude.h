@@ -10,27 +10,46 @@
 
 namespace hone::hlo {
 
-// Sums of squared errors by the power of two of the magnitude.
+// What is known of the errors of numbers, by the power of two of the magnitude:
+// how large they are, and how far two ways to compute the number differ.
 class ErrorsByMagnitude {
  public:
-  void Add(double magnitude, double error) {
+  void Add(double magnitude, double error, double difference = 0) {
     Bin& bin = bins_[BinOf(magnitude)];
-    bin.squares += error * error;
+    bin.errors += error * error;
+    bin.differences += difference * difference;
     ++bin.count;
+  }
+  void Add(const ErrorsByMagnitude& other) {
+    for (size_t i = 0; i < bins_.size(); ++i) bins_[i].Add(other.bins_[i]);
   }
   void Clear() { bins_.fill({}); }
   // Numbers whose exponent is that of the magnitude or one off.
   int64_t CountNear(double magnitude) const { return Near(magnitude).count; }
-  double RmsNear(double magnitude) const {
+  // The root mean square of their errors; 0 if there are none.
+  double ErrorNear(double magnitude) const {
     const Bin near = Near(magnitude);
-    return near.count == 0
-               ? 0
-               : std::sqrt(near.squares / static_cast<double>(near.count));
+    return near.Root(near.errors);
+  }
+  double DifferenceNear(double magnitude) const {
+    const Bin near = Near(magnitude);
+    return near.Root(near.differences);
   }
 
  private:
   struct Bin {
-    double squares = 0;
+    void Add(const Bin& other) {
+      errors += other.errors;
+      differences += other.differences;
+      count += other.count;
+    }
+    double Root(double squares) const {
+      return count == 0 ? 0 : std::sqrt(squares / static_cast<double>(count));
+    }
+
+    // Sums of squares.
+    double errors = 0;
+    double differences = 0;
     int64_t count = 0;
   };
   // Magnitudes from 2^-160 to 2^160; what is beyond shares a bin.
@@ -47,11 +66,8 @@ class ErrorsByMagnitude {
   Bin Near(double magnitude) const {
     const size_t at = BinOf(magnitude);
     Bin near;
-    for (size_t i = at == 0 ? 0 : at - 1; i <= std::min(at + 1, kBins - 1);
-         ++i) {
-      near.squares += bins_[i].squares;
-      near.count += bins_[i].count;
-    }
+    for (size_t i = at == 0 ? 0 : at - 1; i <= std::min(at + 1, kBins - 1); ++i)
+      near.Add(bins_[i]);
     return near;
   }
 

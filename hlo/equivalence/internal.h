@@ -7,15 +7,18 @@
 
 #include "base/thread_pool.h"
 #include "hlo/equivalence/equivalence.h"
+#include "hlo/evaluator/buffer_pool.h"
 
 namespace hone::hlo {
 
 // MakeArguments. With `special`, adversarial arguments have infinities and NaN,
 // and extreme scalars are large rather than small. On the pool's threads if
-// there is one; the values do not depend on it.
+// there is one, in memory of `buffers` if that is not null and has it; the
+// values do not depend on either.
 absl::StatusOr<std::vector<Literal>> Arguments(const Module& module,
                                                ArgumentKind kind, bool special,
-                                               uint64_t seed, ThreadPool* pool);
+                                               uint64_t seed, ThreadPool* pool,
+                                               evaluator::BufferPool* buffers);
 
 // The index of the element with that number in row-major order: "[4,7]".
 std::string ElementName(const Shape& shape, int64_t linear);

@@ -1,7 +1,9 @@
 #include "hlo/equivalence/literal_scan.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -44,6 +46,26 @@ FloatCounts Count(const Literal& literal, int64_t begin, int64_t end) {
   return counts;
 }
 
+bool HasSameNumbers(const Literal& a, const Literal& b, int64_t begin,
+                    int64_t end) {
+  const int64_t width = ByteWidth(a.shape().element_type());
+  // The bits of most arrays are equal, or differ early.
+  constexpr int64_t kBlock = 4096;
+  for (int64_t i = begin; i < end; i += kBlock) {
+    const int64_t block_end = std::min(i + kBlock, end);
+    if (std::memcmp(a.data() + i * width, b.data() + i * width,
+                    static_cast<size_t>((block_end - i) * width)) == 0) {
+      continue;
+    }
+    for (int64_t k = i; k < block_end; ++k) {
+      const double x = a.AsDouble(k);
+      const double y = b.AsDouble(k);
+      if (!(x == y || (std::isnan(x) && std::isnan(y)))) return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 void FloatCounts::Add(const Literal& literal, ThreadPool* pool) {
@@ -71,6 +93,31 @@ int64_t FloatsOf(const Shape& shape) {
     floats += FloatsOf(*element);
   }
   return floats;
+}
+
+bool HaveSameNumbers(const Literal& a, const Literal& b, ThreadPool* pool) {
+  const Shape& shape = a.shape();
+  if (shape.IsTuple()) {
+    for (size_t i = 0; i < a.elements().size(); ++i) {
+      if (!HaveSameNumbers(a.elements()[i], b.elements()[i], pool)) {
+        return false;
+      }
+    }
+    return true;
+  }
+  if (!shape.IsArray() || !IsFloat(shape.element_type())) return a == b;
+  std::atomic<bool> same = true;
+  const auto compare = [&](int64_t begin, int64_t end) {
+    if (!same || HasSameNumbers(a, b, begin, end)) return;
+    same = false;
+  };
+  const int64_t n = a.num_elements();
+  if (pool == nullptr || n <= kPiece) {
+    compare(0, n);
+  } else {
+    pool->ParallelFor(n, kPiece, compare);
+  }
+  return same;
 }
 
 Hash128 HashArray(const Literal& array, ThreadPool* pool) {

@@ -23,6 +23,10 @@ struct FloatCounts {
 // The number of floating-point elements of values of that shape.
 int64_t FloatsOf(const Shape& shape);
 
+// Returns true if all elements of the values, whose shapes are the same, are
+// equal or both NaN. On the pool's threads if there is one.
+bool HaveSameNumbers(const Literal& a, const Literal& b, ThreadPool* pool);
+
 // Returns a hash of the shape, layout included, and the bits of an array. On
 // the pool's threads if there is one.
 Hash128 HashArray(const Literal& array, ThreadPool* pool);

@@ -212,11 +212,13 @@ Module MergedModule::Slice(absl::Span<const int64_t> outputs,
   return slice;
 }
 
-Module MergedModule::SliceOfA(absl::Span<const int64_t> outputs) const {
+Module MergedModule::SliceOf(Partner partner,
+                             absl::Span<const int64_t> outputs) const {
   Module slice = module_;
   std::vector<size_t> numbers;
   for (int64_t output : outputs) {
-    numbers.push_back(static_cast<size_t>(2 * output));
+    numbers.push_back(static_cast<size_t>(2 * output) +
+                      (partner == Partner::kB));
   }
   SelectElements(slice, numbers);
   return slice;

@@ -12,6 +12,9 @@
 
 namespace hone::hlo {
 
+// One of two modules that are compared: the original or the rewritten one.
+enum class Partner : uint8_t { kA, kB };
+
 // Two modules of one signature as one module that computes both: what b
 // computes by the same instruction on the same operands as a occurs once; equal
 // instructions of one module stay apart. Its root is the tuple of a's and
@@ -36,8 +39,8 @@ class MergedModule {
   Module Slice(absl::Span<const int64_t> outputs,
                absl::Span<const std::pair<InstructionId, InstructionId>>
                    replacements) const;
-  // The module with a's form of some of the outputs only: a0, a1, …
-  Module SliceOfA(absl::Span<const int64_t> outputs) const;
+  // The module with one partner's form of some of the outputs only: a0, a1, …
+  Module SliceOf(Partner partner, absl::Span<const int64_t> outputs) const;
 
  private:
   Module module_;

@@ -12,8 +12,10 @@
 namespace hone::hlo {
 namespace {
 
-// Runs with other rounding, to see how far it moves a result.
+// Runs with other rounding, to see how far it moves a result. In f64 nothing
+// else tells.
 constexpr uint64_t kMovedRuns = 3;
+constexpr uint64_t kMovedRunsInDouble = 12;
 
 // The part of the memory that values kept for them may take is one in this.
 constexpr int64_t kTruthShare = 4;
@@ -21,10 +23,25 @@ constexpr int64_t kTruthShare = 4;
 // Of NaN, more than there can be.
 constexpr double kAnyShare = 2;
 
+const Shape& ResultOf(const Module& module) {
+  const Computation& entry = module.entry_computation();
+  return entry[entry.root()].shape();
+}
+
 int64_t BytesOf(const Literal& value) {
   int64_t bytes = 0;
   for (const Literal& leaf : Leaves(value)) bytes += leaf.byte_size();
   return bytes;
+}
+
+bool HasDouble(const Shape& shape) {
+  if (shape.IsTuple()) {
+    return absl::c_any_of(shape.tuple_elements(), [](const ShapePtr& element) {
+      return HasDouble(*element);
+    });
+  }
+  return shape.element_type() == ElementType::kF64 ||
+         shape.element_type() == ElementType::kC128;
 }
 
 bool IsWrong(absl::Span<const ArrayVerdict> verdicts) {
@@ -43,8 +60,8 @@ bool IsWrongBeyondRounding(absl::Span<const ArrayVerdict> verdicts) {
 PairComparison::PairComparison(const Module& a, const Module& b,
                                const EvaluateOptions& options)
     : runs_(a, b, options),
-      floats_(FloatsOf(
-          a.entry_computation()[a.entry_computation().root()].shape())),
+      floats_(FloatsOf(ResultOf(a))),
+      moved_runs_(HasDouble(ResultOf(a)) ? kMovedRunsInDouble : kMovedRuns),
       shares_(static_cast<size_t>(runs_.merged().output_count()), 1),
       nan_shares_(shares_.size()) {}
 
@@ -103,9 +120,8 @@ absl::StatusOr<bool> PairComparison::Run(absl::string_view input,
 absl::StatusOr<bool> PairComparison::IsMuchNan(
     absl::Span<const Literal> arguments, double share) {
   FloatCounts counts;
-  Coverage unused;
-  const absl::Status status = runs_.InOwnTypes(
-      arguments, unused, [&](int64_t, const Literal& a, const Literal&) {
+  const absl::Status status =
+      runs_.OfAInOwnTypes(arguments, [&](int64_t, const Literal& a) {
         counts.Add(a, runs_.options().pool);
         return IsTooMuchNan(counts, share)
                    ? absl::CancelledError("too much of a result is NaN")
@@ -137,7 +153,9 @@ absl::Status PairComparison::RunInOwnTypes(absl::Span<const Literal> arguments,
         nan_shares_[static_cast<size_t>(output)] =
             static_cast<double>(floats.nan - nan) /
             static_cast<double>(std::max<int64_t>(1, FloatsOf(a.shape())));
-        if (a == b) return absl::OkStatus();
+        if (HaveSameNumbers(a, b, runs_.options().pool)) {
+          return absl::OkStatus();
+        }
         Evidence& evidence = differing[output].evidence;
         evidence.judges_rounding = judges_rounding_;
         evidence.original = std::move(a);
@@ -176,44 +194,83 @@ absl::Status PairComparison::JudgeByTruth(absl::string_view input,
 absl::Status PairComparison::JudgeWithOtherRounding(
     absl::string_view input, absl::Span<const Literal> arguments,
     DifferingOutputs failed) {
-  DifferingOutputs open;
-  int64_t kept_bytes = 0;
-  while (!failed.empty()) {
-    DifferingOutputs group = TakeGroup(failed, failed.size());
+  HONE_RETURN_IF_ERROR(JudgeWithNoiseOfA(input, arguments, failed));
+  while (!failed.empty() && report_.equal) {
+    DifferingOutputs group = TakeGroup(failed);
     HONE_RETURN_IF_ERROR(CompleteTruth(arguments, group));
-    HONE_RETURN_IF_ERROR(runs_.OfAWithRoundingNoise(
-        arguments, NumbersOf(group), 1, [&](int64_t output, Literal a) {
-          group[output].evidence.moved.push_back(std::move(a));
-          return absl::OkStatus();
-        }));
-    RecordRight(input, group);
-    for (auto& [output, one] : group) {
-      one.evidence.moved.clear();
-      Keep(one, kept_bytes);
-    }
-    open.merge(group);
-  }
-  for (bool is_first = true; !open.empty() && report_.equal; is_first = false) {
-    DifferingOutputs group = TakeGroup(open, is_first ? 1 : open.size());
-    HONE_RETURN_IF_ERROR(CompleteTruth(arguments, group));
-    for (uint64_t run = 1; run <= kMovedRuns && !group.empty(); ++run) {
-      HONE_RETURN_IF_ERROR(runs_.WithRoundingNoise(
-          arguments, NumbersOf(group), run,
-          [&](int64_t output, Literal a, Literal b) {
-            Evidence& evidence = group[output].evidence;
-            evidence.moved.push_back(std::move(a));
-            if (!runs_.is_b_narrower()) {
-              evidence.moved_rewritten.push_back(std::move(b));
-            }
-            return absl::OkStatus();
-          }));
-      RecordRight(input, group);
+    for (uint64_t run = 1; run <= moved_runs_; ++run) {
+      if (run > 1) {
+        HONE_RETURN_IF_ERROR(MoveRounding(Partner::kA, arguments, run, group));
+        RecordRight(input, group);
+      }
+      // Its own rounding is no excuse for what computes in a narrower type.
+      if (!runs_.is_b_narrower()) {
+        HONE_RETURN_IF_ERROR(MoveRounding(Partner::kB, arguments, run, group));
+        RecordRight(input, group);
+      }
     }
     for (const auto& [output, one] : group) {
       Record(input, output, Judge(output, one));
     }
   }
   return absl::OkStatus();
+}
+
+absl::Status PairComparison::MoveRounding(Partner partner,
+                                          absl::Span<const Literal> arguments,
+                                          uint64_t run,
+                                          DifferingOutputs& group) const {
+  if (group.empty()) return absl::OkStatus();
+  return runs_.WithRoundingNoise(
+      partner, arguments, NumbersOf(group), run,
+      [&](int64_t output, Literal value) {
+        Evidence& evidence = group[output].evidence;
+        (partner == Partner::kA ? evidence.moved : evidence.moved_rewritten)
+            .push_back(std::move(value));
+        return absl::OkStatus();
+      });
+}
+
+absl::Status PairComparison::JudgeWithNoiseOfA(
+    absl::string_view input, absl::Span<const Literal> arguments,
+    DifferingOutputs& failed) {
+  if (failed.empty()) return absl::OkStatus();
+  int64_t kept_bytes = 0;
+  const auto judge = [&](int64_t output) {
+    const auto it = failed.find(output);
+    Differing& one = it->second;
+    const std::vector<ArrayVerdict> verdicts = Judge(output, one);
+    if (!IsWrong(verdicts)) {
+      Record(input, output, verdicts);
+      failed.erase(it);
+      return;
+    }
+    Keep(one, kept_bytes);
+  };
+  std::vector<int64_t> without_truth;
+  HONE_RETURN_IF_ERROR(
+      runs_.WithRoundingNoise(Partner::kA, arguments, NumbersOf(failed), 1,
+                              [&](int64_t output, Literal a) {
+                                Differing& one = failed[output];
+                                one.evidence.moved.push_back(std::move(a));
+                                if (one.has_truth) {
+                                  judge(output);
+                                } else {
+                                  without_truth.push_back(output);
+                                }
+                                return absl::OkStatus();
+                              }));
+  if (without_truth.empty()) return absl::OkStatus();
+  absl::c_sort(without_truth);
+  return runs_.InDoublePrecision(
+      arguments, without_truth,
+      [&](int64_t output, Literal truth, Literal rewritten) {
+        Evidence& evidence = failed[output].evidence;
+        evidence.truth = std::move(truth);
+        evidence.rewritten_truth = std::move(rewritten);
+        judge(output);
+        return absl::OkStatus();
+      });
 }
 
 void PairComparison::Keep(Differing& one, int64_t& kept_bytes) const {
@@ -230,13 +287,13 @@ void PairComparison::Keep(Differing& one, int64_t& kept_bytes) const {
 }
 
 PairComparison::DifferingOutputs PairComparison::TakeGroup(
-    DifferingOutputs& outputs, size_t limit) const {
+    DifferingOutputs& outputs) const {
   DifferingOutputs group;
   int64_t bytes = 0;
-  while (!outputs.empty() && group.size() < limit) {
+  while (!outputs.empty()) {
     // The truths, in f64 each, and moved runs of both.
     bytes += BytesOf(outputs.begin()->second.evidence.original) *
-             static_cast<int64_t>(4 + 2 * kMovedRuns);
+             static_cast<int64_t>(4 + 2 * moved_runs_);
     if (!group.empty() &&
         bytes > runs_.options().max_live_bytes / kTruthShare) {
       break;

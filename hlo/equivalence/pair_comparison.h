@@ -80,17 +80,27 @@ class PairComparison {
                             DifferingOutputs& differing);
 
   // Judges outputs again beside runs with other rounding: first all beside one
-  // of the original, which excuses most; then one of those that are left, which
-  // may be wrong by more than that, and at last the others.
+  // of the original, which excuses most; then those that are left beside some
+  // of both.
   absl::Status JudgeWithOtherRounding(absl::string_view input,
                                       absl::Span<const Literal> arguments,
                                       DifferingOutputs failed);
 
+  // The first of these: leaves the outputs that are wrong beside that run.
+  absl::Status JudgeWithNoiseOfA(absl::string_view input,
+                                 absl::Span<const Literal> arguments,
+                                 DifferingOutputs& failed);
+
   // Keeps what double precision made of an output, as far as that fits.
   void Keep(Differing& one, int64_t& kept_bytes) const;
 
-  // Takes as many of the outputs, at most `limit`, as can be judged at once.
-  DifferingOutputs TakeGroup(DifferingOutputs& outputs, size_t limit) const;
+  // Runs one partner with other rounding, by the number of the run.
+  absl::Status MoveRounding(Partner partner,
+                            absl::Span<const Literal> arguments, uint64_t run,
+                            DifferingOutputs& group) const;
+
+  // Takes as many of the outputs as can be judged at once.
+  DifferingOutputs TakeGroup(DifferingOutputs& outputs) const;
 
   // Records the outputs that are right, and takes them out.
   void RecordRight(absl::string_view input, DifferingOutputs& outputs);
@@ -108,6 +118,8 @@ class PairComparison {
   PairedRuns runs_;
   // Floating-point elements of the result.
   const int64_t floats_;
+  // Runs of either module with other rounding, at most.
+  const uint64_t moved_runs_;
   Coverage coverage_;
   EquivalenceReport report_;
   bool judges_rounding_ = true;

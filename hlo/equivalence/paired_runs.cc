@@ -66,6 +66,11 @@ absl::Status PairedRuns::InOwnTypes(absl::Span<const Literal> arguments,
              on_output);
 }
 
+absl::Status PairedRuns::OfAInOwnTypes(absl::Span<const Literal> arguments,
+                                       const OnOneOutput& on_output) const {
+  return RunOne(Partner::kA, all_outputs_, arguments, options_, on_output);
+}
+
 absl::Status PairedRuns::InDoublePrecision(absl::Span<const Literal> arguments,
                                            absl::Span<const int64_t> outputs,
                                            const OnOutput& on_output) const {
@@ -73,27 +78,26 @@ absl::Status PairedRuns::InDoublePrecision(absl::Span<const Literal> arguments,
              outputs, arguments, options_, on_output);
 }
 
-absl::Status PairedRuns::WithRoundingNoise(absl::Span<const Literal> arguments,
+absl::Status PairedRuns::WithRoundingNoise(Partner partner,
+                                           absl::Span<const Literal> arguments,
                                            absl::Span<const int64_t> outputs,
                                            uint64_t seed,
-                                           const OnOutput& on_output) const {
+                                           const OnOneOutput& on_output) const {
   EvaluateOptions options = options_;
   options.rounding_noise = seed;
-  return Run(merged_.Slice(outputs, {}), outputs, arguments, std::move(options),
-             on_output);
+  return RunOne(partner, outputs, arguments, std::move(options), on_output);
 }
 
-absl::Status PairedRuns::OfAWithRoundingNoise(
-    absl::Span<const Literal> arguments, absl::Span<const int64_t> outputs,
-    uint64_t seed,
-    const std::function<absl::Status(int64_t output, Literal a)>& on_output)
-    const {
-  EvaluateOptions options = options_;
-  options.rounding_noise = seed;
+absl::Status PairedRuns::RunOne(Partner partner,
+                                absl::Span<const int64_t> outputs,
+                                absl::Span<const Literal> arguments,
+                                EvaluateOptions options,
+                                const OnOneOutput& on_output) const {
   options.take_output = [&](int64_t number, Literal value) {
     return on_output(outputs[static_cast<size_t>(number)], std::move(value));
   };
-  return Evaluate(merged_.SliceOfA(outputs), arguments, options).status();
+  return Evaluate(merged_.SliceOf(partner, outputs), arguments, options)
+      .status();
 }
 
 absl::Status PairedRuns::Run(const Module& slice,

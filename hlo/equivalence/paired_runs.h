@@ -26,6 +26,8 @@ class PairedRuns {
   // run.
   using OnOutput =
       std::function<absl::Status(int64_t output, Literal a, Literal b)>;
+  // Likewise, of one of them alone.
+  using OnOneOutput = std::function<absl::Status(int64_t output, Literal)>;
 
   // `options` are of every run; runs share memory up to their limit.
   PairedRuns(const Module& a, const Module& b, const EvaluateOptions& options);
@@ -42,26 +44,29 @@ class PairedRuns {
   absl::Status InOwnTypes(absl::Span<const Literal> arguments,
                           Coverage& coverage, const OnOutput& on_output);
 
+  // All outputs of a, in its own types.
+  absl::Status OfAInOwnTypes(absl::Span<const Literal> arguments,
+                             const OnOneOutput& on_output) const;
+
   // Some outputs, with every narrower float as f64.
   absl::Status InDoublePrecision(absl::Span<const Literal> arguments,
                                  absl::Span<const int64_t> outputs,
                                  const OnOutput& on_output) const;
 
-  // Some outputs, in their own types, rounded at random by the seed, which is
-  // not 0 (EvaluateOptions::rounding_noise).
-  absl::Status WithRoundingNoise(absl::Span<const Literal> arguments,
+  // Some outputs of one partner, in their own types, rounded at random by the
+  // seed, which is not 0 (EvaluateOptions::rounding_noise).
+  absl::Status WithRoundingNoise(Partner partner,
+                                 absl::Span<const Literal> arguments,
                                  absl::Span<const int64_t> outputs,
                                  uint64_t seed,
-                                 const OnOutput& on_output) const;
-  // Likewise, of a alone.
-  absl::Status OfAWithRoundingNoise(
-      absl::Span<const Literal> arguments, absl::Span<const int64_t> outputs,
-      uint64_t seed,
-      const std::function<absl::Status(int64_t output, Literal a)>& on_output)
-      const;
+                                 const OnOneOutput& on_output) const;
 
  private:
-  // Runs a slice with some outputs.
+  // Runs slices with some outputs.
+  absl::Status RunOne(Partner partner, absl::Span<const int64_t> outputs,
+                      absl::Span<const Literal> arguments,
+                      EvaluateOptions options,
+                      const OnOneOutput& on_output) const;
   static absl::Status Run(const Module& slice,
                           absl::Span<const int64_t> outputs,
                           absl::Span<const Literal> arguments,

@@ -10,6 +10,8 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/synchronization/mutex.h"
 
+#include "hlo/evaluator/arena.h"
+
 namespace hone::hlo::evaluator {
 
 // Memory for intermediate results. Buffers that are given back are handed out
@@ -31,13 +33,17 @@ class BufferPool : public std::enable_shared_from_this<BufferPool> {
   int64_t live_bytes() const;
 
  private:
-  explicit BufferPool(int64_t max_live_bytes)
-      : max_live_bytes_(max_live_bytes) {}
+  explicit BufferPool(int64_t max_live_bytes);
+  // A free buffer of that capacity; null if there is none.
+  std::byte* TakeFree(int64_t capacity) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Release(std::byte* data, int64_t capacity);
 
   const int64_t max_live_bytes_;
   mutable absl::Mutex mu_;
   int64_t live_bytes_ ABSL_GUARDED_BY(mu_) = 0;
+  // Large buffers, as long as it has place for them.
+  Arena arena_ ABSL_GUARDED_BY(mu_);
+  // The other free buffers by capacity.
   int64_t free_bytes_ ABSL_GUARDED_BY(mu_) = 0;
   std::map<int64_t, std::vector<std::byte*>> free_ ABSL_GUARDED_BY(mu_);
 };

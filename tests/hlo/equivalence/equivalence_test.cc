@@ -223,7 +223,8 @@ TEST(CheckEquivalent, AcceptsOtherRoundingWithinAChainInDoublePrecision) {
       module("  a = f64[4096] add(y, z)\n  s = f64[4096] add(x, a)\n");
   const Module wrong =
       module("  a = f64[4096] add(y, y)\n  s = f64[4096] add(x, a)\n");
-  for (uint64_t seed = 0; seed < 4; ++seed) {
+  // A few runs with other rounding leave one seed in twelve without an excuse.
+  for (uint64_t seed = 0; seed < 40; ++seed) {
     EquivalenceOptions options;
     options.seed = seed;
     HONE_ASSERT_OK_AND_ASSIGN(const EquivalenceReport same,

@@ -8,6 +8,7 @@
 #include "gtest/gtest.h"
 
 #include "base/rng.h"
+#include "base/thread_pool.h"
 
 namespace hone::hlo {
 namespace {
@@ -148,6 +149,55 @@ TEST(JudgeArrays, CountsWorseRoundingByTheSameMathematics) {
   EXPECT_EQ(JudgeArrays(evidence).at(0).unverifiable, 1);
   evidence.rewritten_truth = Array(ElementType::kF64, {1 + 1e-5});
   EXPECT_EQ(JudgeArrays(evidence).at(0).wrong, 1);
+}
+
+// Where the original is exact by luck, double precision shows the rounding of
+// the rewritten module, not another meaning.
+TEST(JudgeArrays, TakesTheNoiseOfTheRewrittenForWhatItIs) {
+  Evidence evidence;
+  evidence.original = Array(ElementType::kF32, {1e-19});
+  evidence.truth = Array(ElementType::kF64, {-1e-20});
+  evidence.rewritten = Array(ElementType::kF32, {1e-14});
+  evidence.rewritten_truth = Array(ElementType::kF64, {1e-20});
+  evidence.moved = {Array(ElementType::kF32, {2e-16})};
+  // Other rounding moves the rewritten one as far as its error, or not.
+  evidence.moved_rewritten = {Array(ElementType::kF32, {0})};
+  EXPECT_EQ(JudgeArrays(evidence).at(0).wrong, 0);
+  EXPECT_EQ(JudgeArrays(evidence).at(0).unverifiable, 1);
+  evidence.moved_rewritten = {Array(ElementType::kF32, {0.99e-14})};
+  EXPECT_EQ(JudgeArrays(evidence).at(0).wrong, 1);
+  // More than a 2^16th of that noise is another meaning.
+  evidence.moved_rewritten = {Array(ElementType::kF32, {0})};
+  evidence.rewritten_truth = Array(ElementType::kF64, {2e-19});
+  EXPECT_EQ(JudgeArrays(evidence).at(0).wrong, 1);
+}
+
+// Small magnitudes are rare in each block, so that the whole array decides.
+TEST(JudgeArrays, JudgesAlikeOnAnyNumberOfThreads) {
+  constexpr int64_t kSize = 300'000;
+  Rng rng(7);
+  std::vector<double> t, a, b;
+  for (int64_t i = 0; i < kSize; ++i) {
+    t.push_back(rng.Normal() * (i % 211 == 0 ? 1e-6 : 1));
+    const double error = 1e-5 * std::fabs(t.back());
+    a.push_back(t.back() + error * rng.Normal());
+    b.push_back(t.back() + (i % 1000 == 0 ? 9 : 1) * error * rng.Normal());
+  }
+  Evidence evidence;
+  evidence.original = Array(ElementType::kF32, a);
+  evidence.truth = Array(ElementType::kF64, t);
+  evidence.rewritten = Array(ElementType::kF32, b);
+  evidence.rewritten_truth = Array(ElementType::kF64, t);
+  const ArrayVerdict alone = JudgeArrays(evidence).at(0);
+  EXPECT_GT(alone.wrong, 0);
+  EXPECT_LT(alone.wrong, kSize / 1000);
+  for (size_t threads : {size_t{1}, size_t{3}, size_t{8}}) {
+    ThreadPool pool(threads);
+    const ArrayVerdict verdict = JudgeArrays(evidence, "", &pool).at(0);
+    EXPECT_EQ(verdict.wrong, alone.wrong);
+    EXPECT_EQ(verdict.worst.element, alone.worst.element);
+    EXPECT_EQ(verdict.max_rel_error, alone.max_rel_error);
+  }
 }
 
 // Of 20,000 elements, two may be rounded to another neighbour though the runs
