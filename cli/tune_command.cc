@@ -8,6 +8,7 @@
 #include <optional>
 #include <thread>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "cli/client.h"
@@ -338,8 +339,14 @@ void Print(const TaskResult& result, std::ostream& out) {
           ? "cache hit"
           : absl::StrFormat("%d trials of %s in %.2f s", result.trials,
                             result.optimizer, result.seconds));
-  out << absl::StrFormat("  verified: %s, largest relative error %.3g\n",
-                         result.method, result.max_rel_error);
+  out << "  verified: " << result.method;
+  // Otherwise no values were compared.
+  if (!absl::StartsWith(result.method, "not evaluated") &&
+      !absl::StartsWith(result.method, "identical")) {
+    out << absl::StrFormat(", largest relative error %.3g",
+                           result.max_rel_error);
+  }
+  out << "\n";
 }
 
 absl::StatusOr<int> Run(const Options& options, const Context& context) {

@@ -194,7 +194,10 @@ class Run {
     HONE_ASSIGN_OR_RETURN(const std::vector<Finalists> groups, Groups(result));
     absl::StatusOr<Winner> chosen =
         ChooseWinner(*task_, module_, *problem_, groups, verify);
-    if (absl::IsFailedPrecondition(chosen.status())) {
+    // Beyond the limits of evaluation it could not be either.
+    if (absl::IsFailedPrecondition(chosen.status()) ||
+        absl::IsResourceExhausted(chosen.status()) ||
+        absl::IsDeadlineExceeded(chosen.status())) {
       return absl::FailedPreconditionError(
           absl::StrCat("not even the default could be verified: ",
                        chosen.status().message()));

@@ -208,7 +208,8 @@ storage::Verification NotEvaluated(absl::string_view why) {
 // which is `why`.
 absl::StatusOr<storage::Verification> CheckEvaluableOutputs(
     const hlo::Module& input, const hlo::Module& rewritten,
-    const VerifyOptions& options, absl::string_view why) {
+    const VerifyOptions& options, absl::string_view why,
+    absl::string_view outputs_name) {
   const int64_t count = OutputCount(input);
   if (OutputCount(rewritten) != count) {
     return absl::FailedPreconditionError(
@@ -233,8 +234,8 @@ absl::StatusOr<storage::Verification> CheckEvaluableOutputs(
   // Not everything shows before (an argument that cannot be made).
   if (absl::IsUnimplemented(part.status())) return NotEvaluated(why);
   if (!part.ok()) return part;
-  absl::StrAppend(&part->method, ", ", outputs.size(), " of ", count,
-                  " outputs, exact rewrites only (", why, ")");
+  absl::StrAppend(&part->method, ", ", outputs.size(), " of ", count, " ",
+                  outputs_name, ", exact rewrites only (", why, ")");
   return part;
 }
 
@@ -271,10 +272,11 @@ absl::Status CheckStatically(const hlo::Module& input,
 // if everything can.
 absl::StatusOr<storage::Verification> CheckExact(
     const hlo::Module& input, const hlo::Module& rewritten,
-    const VerifyOptions& options, const absl::Status& evaluable) {
+    const VerifyOptions& options, const absl::Status& evaluable,
+    absl::string_view outputs_name) {
   if (!evaluable.ok()) {
-    return CheckEvaluableOutputs(input, rewritten, options,
-                                 evaluable.message());
+    return CheckEvaluableOutputs(input, rewritten, options, evaluable.message(),
+                                 outputs_name);
   }
   absl::StatusOr<storage::Verification> all =
       CheckByEvaluation(input, rewritten, options);
@@ -314,10 +316,15 @@ absl::StatusOr<storage::Verification> VerifyRewrite(
     HONE_RETURN_IF_ERROR(evaluable);
     return CheckByEvaluation(*a, *b, options);
   }
-  if (!evaluable.ok()) return CheckExact(input, rewritten, options, evaluable);
+  if (!evaluable.ok()) {
+    return CheckExact(input, rewritten, options, evaluable, "outputs");
+  }
   evaluable.Update(CheckRoot(*a));
   evaluable.Update(CheckRoot(*b));
-  return CheckExact(*a, *b, options, evaluable);
+  return CheckExact(*a, *b, options, evaluable,
+                    OutputCount(*a) > OutputCount(input)
+                        ? "outputs and operands of side effects"
+                        : "outputs");
 }
 
 }  // namespace hone::tuning

@@ -31,6 +31,7 @@ constexpr double kNarrowExtreme = 0x1p12;
 // Elements of one argument that become special. More would turn whole results
 // into NaN, which equal each other and show nothing.
 constexpr uint64_t kMaxSpecials = 4;
+
 // Approximately standard normal: the sum of four uniforms (Irwin-Hall), one
 // draw per value, since arguments have up to hundreds of millions of elements.
 double FastNormal(Rng& rng) {
@@ -118,7 +119,8 @@ absl::Status CheckSize(const Computation& entry) {
   return absl::OkStatus();
 }
 
-// `scale` is the standard deviation of floats, `index_bound` one of integers.
+// `scale` is the standard deviation of floats; half of the integers in arrays
+// are below `index_bound`.
 Literal RandomLiteral(const ShapePtr& shape, double scale, uint64_t index_bound,
                       Rng& rng, ThreadPool* pool,
                       evaluator::BufferPool* buffers) {

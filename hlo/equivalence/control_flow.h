@@ -42,7 +42,7 @@ class ControlFlow {
   // "3 of 4 branches, 4 of 4 trip counts, 2 of 2 predicate values, 6 of 6
   // boundary cases, values of 1 scalar"; empty if there are none. The trip
   // counts of a loop are none, one and many (where a scalar parameter decides,
-  // also over 8), of one that counts from and to constants whatever it has.
+  // also over 8); a loop that counts from a constant to a constant has one.
   std::string Describe(const Coverage& coverage) const;
 
   // The scalar parameters that have a say in outputs that the modules do not

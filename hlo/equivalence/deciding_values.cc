@@ -9,8 +9,9 @@
 namespace hone::hlo {
 namespace {
 
-// The range of the integers that arguments get: 64 bits have that of 32, beyond
-// which doubles would round.
+// Beyond these, doubles round integers.
+constexpr int kExactBits = 53;
+// The range of the integers that are tried.
 constexpr double kSmallest = std::numeric_limits<int32_t>::min();
 constexpr double kLargest = std::numeric_limits<int32_t>::max();
 
@@ -116,7 +117,8 @@ Literal ScalarArgument(const ShapePtr& shape, double value) {
   if (KindOf(type) == ElementKind::kPred) {
     literal.SetInt(0, value > 0 ? 1 : 0);
   } else if (IsIntegral(type)) {
-    const int bits = std::min(BitWidth(type), 32);
+    const int bits =
+        std::min(BitWidth(type), IsSigned(type) ? kExactBits + 1 : kExactBits);
     const double range = std::ldexp(1, IsSigned(type) ? bits - 1 : bits);
     literal.SetDouble(
         0, std::clamp(value, IsSigned(type) ? -range : 0, range - 1));

@@ -30,7 +30,8 @@ std::string NameOf(const Instruction& instruction) {
   return name;
 }
 
-// Equal for effects of the same kind; begins with NameOf.
+// Equal for effects of the same kind, whose sharding may differ; begins with
+// NameOf.
 std::string KeyOf(const Computation& computation,
                   const Instruction& instruction) {
   std::string key = NameOf(instruction);
@@ -39,20 +40,33 @@ std::string KeyOf(const Computation& computation,
   for (InstructionId operand : instruction.operands()) {
     absl::StrAppend(&key, ",", computation[operand].shape().ToString());
   }
-  AppendAttributeValues(instruction.attributes(), key);
+  Attributes attributes = instruction.attributes();
+  std::erase_if(attributes.others,
+                [](const auto& other) { return other.first == "sharding"; });
+  AppendAttributeValues(attributes, key);
   return key;
 }
 
+struct EffectCounts {
+  double all = 0;
+  std::map<std::string, double> by_sharding;
+};
+
 // The number of effects of each kind.
-std::map<std::string, double> CountEffects(const Module& module) {
+std::map<std::string, EffectCounts> CountEffects(const Module& module) {
   const std::vector<double> calls = CallCounts(module);
-  std::map<std::string, double> counts;
+  std::map<std::string, EffectCounts> counts;
   for (const Computation& computation : module.computations()) {
     const double count = calls[static_cast<size_t>(computation.id())];
     if (count == 0) continue;
     for (const Instruction& instruction : computation.instructions()) {
       if (!HasEffect(instruction)) continue;
-      counts[KeyOf(computation, instruction)] += count;
+      EffectCounts& kind = counts[KeyOf(computation, instruction)];
+      kind.all += count;
+      if (const std::string* sharding =
+              instruction.attributes().FindOther("sharding")) {
+        kind.by_sharding[*sharding] += count;
+      }
     }
   }
   return counts;
@@ -103,19 +117,28 @@ bool HasEffect(const Instruction& instruction) {
 }
 
 std::optional<std::string> EffectDifference(const Module& a, const Module& b) {
-  const std::map<std::string, double> of_a = CountEffects(a);
-  std::map<std::string, double> of_b = CountEffects(b);
-  const auto difference = [](const std::string& key, double x, double y) {
-    return absl::StrCat("side effect ", key.c_str(), ": ", x,
-                        " in the original, ", y, " in the rewrite");
+  const std::map<std::string, EffectCounts> of_a = CountEffects(a);
+  std::map<std::string, EffectCounts> of_b = CountEffects(b);
+  const auto difference = [](const std::string& key, absl::string_view sharding,
+                             double x, double y) {
+    return absl::StrCat("side effect ", key.c_str(),
+                        sharding.empty() ? "" : " with sharding ", sharding,
+                        ": ", x, " in the original, ", y, " in the rewrite");
   };
-  for (const auto& [key, count] : of_a) {
+  for (const auto& [key, counts] : of_a) {
     const auto other = of_b.extract(key);
-    const double found = other.empty() ? 0 : other.mapped();
-    if (found != count) return difference(key, count, found);
+    EffectCounts found;
+    if (!other.empty()) found = other.mapped();
+    if (found.all != counts.all) {
+      return difference(key, "", counts.all, found.all);
+    }
+    for (const auto& [sharding, count] : counts.by_sharding) {
+      if (found.by_sharding[sharding] >= count) continue;
+      return difference(key, sharding, count, found.by_sharding[sharding]);
+    }
   }
   if (of_b.empty()) return std::nullopt;
-  return difference(of_b.begin()->first, 0, of_b.begin()->second);
+  return difference(of_b.begin()->first, "", 0, of_b.begin()->second.all);
 }
 
 absl::StatusOr<Module> WithEffectOperands(const Module& module) {

@@ -21,7 +21,8 @@ bool HasEffect(const Instruction& instruction);
 
 // Compares the instructions with effects that the entry reaches, those in dead
 // code included, as a multiset: opcode, attributes, shapes of result and
-// operands. Their order, and how often a loop runs them, are not compared.
+// operands. One may get a sharding, as that of the root that it becomes, but
+// not lose one. Their order, and how often a loop runs them, are not compared.
 // Returns what differs; nullopt if nothing does.
 std::optional<std::string> EffectDifference(const Module& a, const Module& b);
 

@@ -63,7 +63,7 @@ class Check final : public EquivalenceCheck {
                           // Both ends of the range in turns.
                           Make(kind, number % 2 == 0, seed));
     Adapt(arguments);
-    return comparison_.Compare(
+    return comparison_.CompareSpecial(
         absl::StrCat("input of extreme scalars ", number), arguments);
   }
 
@@ -78,7 +78,7 @@ class Check final : public EquivalenceCheck {
     for (const std::vector<Literal>& arguments :
          FindWays(comparison_.merged().module(), control_flow_, base,
                   comparison_.options(), seed, comparison_.coverage())) {
-      HONE_RETURN_IF_ERROR(comparison_.Compare(
+      HONE_RETURN_IF_ERROR(comparison_.CompareSpecial(
           absl::StrCat("input for control flow ", ways_), arguments));
       ++ways_;
       if (!comparison_.equal()) break;

@@ -17,7 +17,8 @@ namespace hone::hlo {
 
 // Arguments for the entry computation, deterministic in `seed`. Indices that
 // address other operands, probabilities and the like are not special: floats
-// are about normal with standard deviation 0.1, integers are in [0, 8).
+// are about normal with standard deviation 0.1, integers are in [0, 8), half of
+// those in arrays up to what integers of the module index.
 // Errors: Unimplemented for a parameter with tokens or opaque values.
 absl::StatusOr<std::vector<Literal>> RandomArguments(const Module& module,
                                                      uint64_t seed);
@@ -25,8 +26,8 @@ absl::StatusOr<std::vector<Literal>> RandomArguments(const Module& module,
 // The kind of arguments that MakeArguments makes.
 enum class ArgumentKind {
   kRandom,
-  // A few elements of about half of the arguments are special: ±0, denormal, or
-  // large floats, at most one of them infinite or NaN per argument; negative or
+  // A few elements of about half of the arrays are special: ±0, denormal, or
+  // large floats, at most one of them infinite or NaN per array; negative or
   // huge integers, except that integer scalars (counts) stay small. Few, so
   // that not everything becomes NaN.
   kAdversarial,
@@ -109,10 +110,11 @@ absl::Status CheckEvidence(double unverifiable);
 // flow.
 //
 // A result that is NaN everywhere would show nothing, so inputs adapt to what
-// `a` makes of them: if over 1 % of its result is NaN, random inputs are
-// replaced by their absolute values (training steps take square roots of second
-// moments); if over half of its result on an adversarial input is not finite,
-// the modules are compared on that input with finite special values too.
+// `a` makes of them: if over 1 % of its result is NaN, the arguments that cause
+// it are replaced by their absolute values (training steps take square roots of
+// second moments); if over half of its result on an adversarial input is not
+// finite, the modules are compared on that input with finite special values
+// too.
 class EquivalenceCheck {
  public:
   // Errors: InvalidArgument when the signatures differ.

@@ -57,7 +57,17 @@ int ComparisonsFor(int64_t elements) {
   return elements <= 1'000'000'000 ? 2 : 1;
 }
 
-// Positions of scalar parameters among them.
+// What a parameter gets for an integer: one of 64 bits gets for the ends of
+// s32 what does not fit 32.
+double IntegerFor(ElementType type, double integer) {
+  const bool is_end = integer >= std::numeric_limits<int32_t>::max() ||
+                      integer <= std::numeric_limits<int32_t>::min();
+  return is_end && IsIntegral(type) && BitWidth(type) == 64
+             ? std::copysign(0x1p32 + 1, integer)
+             : integer;
+}
+
+// The bit of a scalar parameter, by its position among them.
 ScalarSet Bit(size_t scalar) {
   return ScalarSet{1} << std::min<size_t>(scalar, 63);
 }
@@ -198,7 +208,9 @@ class Search {
       if (integer > largest || !added.emplace(integer, real).second) return;
       std::vector<Literal> arguments = arguments_;
       for (size_t scalar : members) {
-        Set(arguments, scalar, IsFloat(TypeOf(scalar)) ? real : integer);
+        const ElementType type = TypeOf(scalar);
+        Set(arguments, scalar,
+            IsFloat(type) ? real : IntegerFor(type, integer));
       }
       if (!AddCandidate(std::move(arguments),
                         std::fabs(real) > kExtremeFloat) &&

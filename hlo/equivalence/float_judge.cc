@@ -340,9 +340,12 @@ class FloatJudge {
       return;
     }
     // The original failed. Its order of operations may be why, if the truth is
-    // finite. Which of infinity and NaN comes of infinities is rounding, too.
-    if (!std::isfinite(t) && (std::isfinite(b) || e_.judges_rounding))
+    // finite. Whether infinities make infinity or NaN is rounding, too.
+    const bool is_nan_for_infinity =
+        !std::isfinite(b) && std::isnan(a) != std::isnan(b);
+    if (!std::isfinite(t) && (e_.judges_rounding || !is_nan_for_infinity)) {
       return Refuse(number, kInfinity, b);
+    }
     ++judged_.verdict.unverifiable;
   }
 

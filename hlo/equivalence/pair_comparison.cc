@@ -17,10 +17,11 @@ namespace {
 constexpr uint64_t kMovedRuns = 3;
 constexpr uint64_t kMovedRunsInDouble = 12;
 
-// The part of the memory that values kept for them may take is one in this.
+// Values in double precision that are kept for later runs may take this part of
+// the memory: one in so many bytes.
 constexpr int64_t kTruthShare = 4;
 
-// Of NaN, more than there can be.
+// More than a share of NaN can be: no limit.
 constexpr double kAnyShare = 2;
 
 const Shape& ResultOf(const Module& module) {
@@ -89,10 +90,18 @@ absl::StatusOr<bool> PairComparison::CompareUnlessNan(
   return Run(input, arguments, max_nan, counts);
 }
 
+absl::Status PairComparison::CompareSpecial(
+    absl::string_view input, absl::Span<const Literal> arguments) {
+  is_ordinary_ = false;
+  const absl::Status status = Compare(input, arguments);
+  is_ordinary_ = true;
+  return status;
+}
+
 absl::Status PairComparison::CompareMeaning(
     absl::string_view input, absl::Span<const Literal> arguments) {
   judges_rounding_ = runs_.is_b_narrower();
-  const absl::Status status = Compare(input, arguments);
+  const absl::Status status = CompareSpecial(input, arguments);
   judges_rounding_ = true;
   return status;
 }
@@ -106,7 +115,7 @@ absl::StatusOr<bool> PairComparison::Run(absl::string_view input,
   if (IsTooMuchNan(counts, max_nan)) return false;
   HONE_RETURN_IF_ERROR(status);
   // Equal bits need no excuse, but NaN shows nothing.
-  for (size_t i = 0; i < shares_.size(); ++i) {
+  for (size_t i = 0; i < shares_.size() && is_ordinary_; ++i) {
     if (differing.contains(static_cast<int64_t>(i))) continue;
     shares_[i] = std::min(shares_[i], nan_shares_[i]);
   }
@@ -363,7 +372,9 @@ void PairComparison::Record(absl::string_view input, int64_t output,
                         worst.a, worst.b, *worst.truth),
         verdict.wrong, " of ", verdict.elements, " elements)");
   }
-  shares_[at] = std::min(shares_[at], unverifiable + nan_shares_[at]);
+  if (is_ordinary_) {
+    shares_[at] = std::min(shares_[at], unverifiable + nan_shares_[at]);
+  }
 }
 
 std::vector<int64_t> PairComparison::NumbersOf(

@@ -34,8 +34,12 @@ class PairComparison {
   absl::StatusOr<bool> CompareUnlessNan(absl::string_view input,
                                         absl::Span<const Literal> arguments,
                                         double max_nan);
-  // Compares on an input on which rounding may spoil everything: only what the
-  // modules mean is judged.
+  // Compares on an input that takes a way of its own, or on which results may
+  // be trivial: that its elements are verifiable is no evidence of others.
+  absl::Status CompareSpecial(absl::string_view input,
+                              absl::Span<const Literal> arguments);
+  // Likewise, where rounding may spoil everything: only what the modules mean
+  // is judged.
   absl::Status CompareMeaning(absl::string_view input,
                               absl::Span<const Literal> arguments);
 
@@ -123,7 +127,10 @@ class PairComparison {
   Coverage coverage_;
   EquivalenceReport report_;
   bool judges_rounding_ = true;
-  // The smallest share of unverifiable elements of each output over the inputs.
+  // The input at hand lowers shares_.
+  bool is_ordinary_ = true;
+  // The smallest share of unverifiable elements of each output over the
+  // ordinary inputs.
   std::vector<double> shares_;
   // The share of NaN in each output on the last input; 0 where the modules
   // share what computes it.

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <limits>
+#include <map>
 #include <numeric>
 
 #include "absl/container/flat_hash_map.h"
@@ -17,21 +17,46 @@
 namespace hone::hlo {
 namespace {
 
-// The fewest bits that a result of floating-point arithmetic is rounded to.
-int64_t LeastPrecision(const Module& module) {
-  int64_t least = std::numeric_limits<int64_t>::max();
+// How many instructions of each opcode round to how many bits.
+using Roundings = std::map<Opcode, std::map<int64_t, int64_t>>;
+
+Roundings RoundingsOf(const Module& module) {
+  Roundings roundings;
   for (const Computation& computation : module.computations()) {
     for (const Instruction& instruction : computation.instructions()) {
       const ElementType type = instruction.shape().element_type();
       if (!IsFloat(type) && !IsComplex(type)) continue;
-      if (instruction.opcode() == Opcode::kReducePrecision) {
-        least = std::min(least, instruction.attributes().mantissa_bits);
+      const Opcode opcode = instruction.opcode();
+      if (opcode == Opcode::kReducePrecision) {
+        ++roundings[opcode][instruction.attributes().mantissa_bits];
       } else if (evaluator::IsRounded(module, instruction)) {
-        least = std::min<int64_t>(least, MantissaBits(type));
+        ++roundings[opcode][MantissaBits(type)];
       }
     }
   }
-  return least;
+  return roundings;
+}
+
+// Returns true if b has more instructions of an opcode that round to some
+// number of bits or fewer than a has, where that is less than a's widest type.
+bool IsNarrower(const Module& b, const Module& a) {
+  Roundings of_a = RoundingsOf(a);
+  int64_t widest = 0;
+  for (const auto& [_, counts] : of_a) {
+    widest = std::max(widest, counts.rbegin()->first);
+  }
+  for (const auto& [opcode, counts] : RoundingsOf(b)) {
+    const std::map<int64_t, int64_t>& before = of_a[opcode];
+    int64_t more = 0;
+    auto it = before.begin();
+    for (const auto& [bits, count] : counts) {
+      if (bits >= widest && widest > 0) break;
+      more += count;
+      for (; it != before.end() && it->first <= bits; ++it) more -= it->second;
+      if (more > 0) return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace
@@ -39,7 +64,7 @@ int64_t LeastPrecision(const Module& module) {
 PairedRuns::PairedRuns(const Module& a, const Module& b,
                        const EvaluateOptions& options)
     : merged_(a, b),
-      is_b_narrower_(LeastPrecision(b) < LeastPrecision(a)),
+      is_b_narrower_(IsNarrower(b, a)),
       options_(options),
       all_outputs_(static_cast<size_t>(merged_.output_count())) {
   options_.buffers = evaluator::BufferPool::Create(options.max_live_bytes);

@@ -33,7 +33,8 @@ class PairedRuns {
   PairedRuns(const Module& a, const Module& b, const EvaluateOptions& options);
 
   const MergedModule& merged() const { return merged_; }
-  // Returns true if b rounds to a narrower type than any that a rounds to.
+  // Returns true if b computes more than a does in types narrower than a's
+  // widest.
   bool is_b_narrower() const { return is_b_narrower_; }
   const EvaluateOptions& options() const { return options_; }
   void set_time_limit(absl::Duration limit) { options_.time_limit = limit; }

@@ -20,8 +20,8 @@ bool IsRoot(Opcode opcode) {
   }
 }
 
-// Returns true if an element of the result is computed from few elements of the
-// operands, so that random signs of theirs may meet.
+// Returns true if the operation computes or moves element by element: sums of
+// many elements do not tell the sign of one.
 bool KeepsElements(Opcode opcode) {
   switch (opcode) {
     case Opcode::kBitcast:

@@ -8,9 +8,9 @@
 namespace hone::hlo {
 
 // The parameters of the entry that probably have to be non-negative: elements
-// of them, or of what elementwise operations make of them, are under a root, a
-// logarithm or a power. A second moment of Adam is such a parameter. Others may
-// have to be non-negative, too.
+// of them are under a root, a logarithm or a power, as they are or after
+// operations that compute or move element by element. A second moment of Adam
+// is such a parameter. Others may have to be non-negative, too.
 std::vector<bool> ParametersUnderRoots(const Module& module);
 
 }  // namespace hone::hlo

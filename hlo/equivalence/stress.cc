@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <set>
 
@@ -33,6 +34,15 @@ constexpr std::array<double, 3> kNonFinites = {
     std::numeric_limits<double>::infinity(),
     -std::numeric_limits<double>::infinity()};
 
+// Returns true if there are elements and all are the same.
+bool IsSplat(const Literal& array) {
+  const auto width =
+      static_cast<size_t>(ByteWidth(array.shape().element_type()));
+  const auto bytes = static_cast<size_t>(array.byte_size());
+  return bytes > 0 &&
+         std::memcmp(array.data(), array.data() + width, bytes - width) == 0;
+}
+
 // A constant or a neighbour of it.
 double NearConstant(absl::Span<const double> constants, bool is_integer,
                     Rng& rng) {
@@ -41,10 +51,54 @@ double NearConstant(absl::Span<const double> constants, bool is_integer,
   return value + step * (static_cast<double>(rng.Below(3)) - 1);
 }
 
+// Random bits, or an end of the range of signed or of unsigned integers.
+int64_t SpecialInteger(ElementType type, Rng& rng) {
+  const uint64_t sign = uint64_t{1} << (BitWidth(type) - 1);
+  switch (rng.Below(8)) {
+    case 0:
+      return static_cast<int64_t>(sign);
+    case 1:
+      return static_cast<int64_t>(sign - 1);
+    case 2:
+      return -1;
+    default:
+      return static_cast<int64_t>(rng.Next());
+  }
+}
+
+// Makes a quarter of the rows all false and a quarter all true: a mask of
+// random bits leaves out neither everything nor nothing.
+void MakeRowsUniform(Rng& rng, Literal& array) {
+  const DimensionVector& sizes = array.shape().dimensions();
+  const int64_t row = sizes.empty() ? 1 : std::max<int64_t>(sizes.back(), 1);
+  for (int64_t begin = 0; begin < array.num_elements(); begin += row) {
+    const uint64_t kind = rng.Below(4);
+    if (kind > 1) continue;
+    for (int64_t i = begin; i < begin + row; ++i) {
+      array.SetInt(i, static_cast<int64_t>(kind));
+    }
+  }
+}
+
+// Replaces integers and predicates, but for scalars.
+template <typename Replace>
+void ReplaceIntegers(Literal& array, const Replace& replace) {
+  const ElementType type = array.shape().element_type();
+  const int64_t n = array.num_elements();
+  if (n == 1 || (!IsIntegral(type) && type != ElementType::kPred)) return;
+  for (int64_t i = 0; i < n; ++i) array.SetInt(i, replace(array.AsInt(i)));
+}
+
+// The largest integer of a signed type.
+int64_t LargestOf(ElementType type) {
+  return std::numeric_limits<int64_t>::max() >> (64 - BitWidth(type));
+}
+
 void MakeSpecial(absl::Span<const double> constants, Rng& rng, Literal& array) {
   const ElementType type = array.shape().element_type();
   const int64_t n = array.num_elements();
   const bool is_float = IsFloat(type);
+  if (type == ElementType::kPred && n > 1) return MakeRowsUniform(rng, array);
   if (!is_float && (!IsIntegral(type) || n == 1)) return;
   for (int64_t i = 0; i < n; ++i) {
     if (rng.Below(kSpecialShare) != 0) continue;
@@ -57,8 +111,8 @@ void MakeSpecial(absl::Span<const double> constants, Rng& rng, Literal& array) {
           i, static_cast<int64_t>(std::clamp(NearConstant(constants, true, rng),
                                              -0x1p53, 0x1p53)));
     } else {
-      // Its low bits are of the whole range of any width.
-      array.SetInt(i, static_cast<int64_t>(rng.Next()));
+      // The array keeps the low bits.
+      array.SetInt(i, SpecialInteger(type, rng));
     }
   }
 }
@@ -74,19 +128,27 @@ void MakeNonFinite(Rng& rng, Literal& array) {
 
 void ApplyToArray(Stress::Kind kind, absl::Span<const double> constants,
                   Rng& rng, Literal& array) {
+  const ElementType type = array.shape().element_type();
   switch (kind) {
     case Stress::Kind::kSpecials:
       return MakeSpecial(constants, rng, array);
     case Stress::Kind::kLarge:
-      return ReplaceFloats(array, [](double x) { return kLargeScale * x; });
+      ReplaceFloats(array, [](double x) { return kLargeScale * x; });
+      return ReplaceIntegers(array, [type](int64_t x) {
+        return type == ElementType::kPred ? 1 : LargestOf(type) - x;
+      });
     case Stress::Kind::kNegative:
-      return ReplaceFloats(
-          array, [](double x) { return -kFarBelow * (1 + std::fabs(x)); });
+      ReplaceFloats(array,
+                    [](double x) { return -kFarBelow * (1 + std::fabs(x)); });
+      return ReplaceIntegers(array, [type](int64_t x) {
+        return type == ElementType::kPred ? x : -LargestOf(type) + x;
+      });
     case Stress::Kind::kHalves:
       return ReplaceFloats(array,
                            [](double x) { return std::floor(40 * x) + 0.5; });
     case Stress::Kind::kZero:
-      return ReplaceFloats(array, [](double) { return 0.0; });
+      ReplaceFloats(array, [](double) { return 0.0; });
+      return ReplaceIntegers(array, [](int64_t) { return 0; });
     case Stress::Kind::kNonFinite:
       return MakeNonFinite(rng, array);
   }
@@ -147,9 +209,10 @@ std::vector<double> ScalarConstants(const Module& module) {
   for (const Computation& computation : module.computations()) {
     for (const Instruction& instruction : computation.instructions()) {
       if (instruction.opcode() != Opcode::kConstant ||
-          !instruction.shape().IsScalar() ||
+          !instruction.shape().IsArray() ||
           IsComplex(instruction.shape().element_type()) ||
-          instruction.literal()->is_elided()) {
+          instruction.literal()->is_elided() ||
+          !IsSplat(*instruction.literal())) {
         continue;
       }
       const double value = instruction.literal()->AsDouble(0);

@@ -19,12 +19,15 @@ struct Stress {
   enum class Kind {
     // Half of the elements of each array are special: the constants of the
     // modules and their neighbours, zeros of both signs, ±1e-10, ±1, ±100, 1e4,
-    // integers of the type's whole range.
+    // integers of the type's whole range and its ends. Half of the rows of
+    // predicates are all false or all true.
     kSpecials,
-    kLarge,     // floats are 1000 times larger
-    kNegative,  // floats are below -10^4
+    // Floats are 1000 times larger, integers near the end of their range,
+    // predicates true.
+    kLarge,
+    kNegative,  // floats are below -10^4, integers near the end of their range
     kHalves,    // floats are halves of odd numbers
-    kZero,      // floats are 0
+    kZero,      // floats and integers are 0, predicates false
     // Some elements of one argument are infinite or NaN. Not where dots or
     // convolutions sum products: with padding by zeros these are NaN, without
     // it they are not, and either may become the other.
@@ -41,8 +44,8 @@ struct Stress {
 // of many instructions. It depends on the module alone.
 std::vector<Stress> StressesFor(const Module& module);
 
-// Finite scalar constants of the module's computations, without repetition; at
-// most 64.
+// Finite constants of the module's computations that are scalars or arrays of
+// one value, without repetition; at most 64.
 std::vector<double> ScalarConstants(const Module& module);
 
 // Changes the arrays of the arguments, whose data must be the caller's own.

@@ -8,8 +8,8 @@
 namespace hone::hlo::evaluator {
 namespace {
 
-// Arrays lie on huge pages, where there are some: of small ones, the operating
-// system's work on a page costs more than most instructions' own.
+// Arrays lie on huge pages, where there are some: what the operating system
+// does for a small page takes longer than most instructions' work on it.
 constexpr int64_t kHugePage = int64_t{2} << 20;
 
 }  // namespace

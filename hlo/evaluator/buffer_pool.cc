@@ -15,7 +15,7 @@ constexpr int64_t kLarge = int64_t{1} << 20;
 // No arena is larger: a user may set any limit.
 constexpr int64_t kLargestArena = int64_t{1} << 40;
 
-// Sizes are rounded up to a quarter of a power of two, so that buffers of
+// Small sizes are rounded up to a quarter of a power of two, so that buffers of
 // similar instructions fit each other.
 int64_t Capacity(int64_t bytes) {
   const uint64_t size = static_cast<uint64_t>(std::max<int64_t>(bytes, 64));
@@ -58,7 +58,7 @@ std::shared_ptr<std::byte[]> BufferPool::Allocate(int64_t bytes) {
     live_bytes_ += capacity;
     if (capacity >= kLarge) data = arena_.Allocate(capacity);
     if (data == nullptr) data = TakeFree(capacity);
-    // Unused buffers count against the limit, too.
+    // Unused buffers outside of the arena count against the limit, too.
     while (!free_.empty() && live_bytes_ + free_bytes_ > max_live_bytes_) {
       evicted.push_back(TakeFree(free_.rbegin()->first));
     }

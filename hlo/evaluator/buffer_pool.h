@@ -27,7 +27,7 @@ class BufferPool : public std::enable_shared_from_this<BufferPool> {
   BufferPool& operator=(const BufferPool&) = delete;
 
   // `bytes` of uninitialized memory, aligned to 64; null when more than
-  // max_live_bytes would be in use.
+  // max_live_bytes would be in use, or the system has no more.
   std::shared_ptr<std::byte[]> Allocate(int64_t bytes);
 
   int64_t live_bytes() const;
@@ -41,10 +41,11 @@ class BufferPool : public std::enable_shared_from_this<BufferPool> {
   const int64_t max_live_bytes_;
   mutable absl::Mutex mu_;
   int64_t live_bytes_ ABSL_GUARDED_BY(mu_) = 0;
-  // Large buffers, as long as it has place for them.
+  // Holds large buffers, while there is a place for them.
   Arena arena_ ABSL_GUARDED_BY(mu_);
-  // The other free buffers by capacity.
+  // What lies in free_.
   int64_t free_bytes_ ABSL_GUARDED_BY(mu_) = 0;
+  // Free buffers outside of the arena, by capacity.
   std::map<int64_t, std::vector<std::byte*>> free_ ABSL_GUARDED_BY(mu_);
 };
 

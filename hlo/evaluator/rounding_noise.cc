@@ -25,7 +25,7 @@ uint32_t RandomStep(uint32_t seed, uint32_t i) {
 
 // `few` are the low bits that are zero in a number of few digits; the bits of
 // `special` are all set in infinities and NaN, and none is in denormals, which
-// have no unit to move by.
+// stay as they are: XLA flushes them.
 template <typename Bits>
 void Move(absl::Span<Bits> values, Bits few, Bits special, int units,
           uint32_t seed) {

@@ -66,6 +66,11 @@ void TakeHoneAttributes(
     absl::FunctionRef<bool(const std::string&, const std::string&)> accept,
     TextAttributes& texts);
 
+// Adds the text of frontend attributes: that among `texts` if it means the same
+// (a value may have been quoted where that is not needed), else their own.
+void AddFrontendText(const xla::FrontendAttributes& frontend,
+                     TextAttributes& texts);
+
 // Moves the entries whose keys text cannot say.
 void TakeUnsayable(xla::FrontendAttributes& frontend,
                    xla::FrontendAttributes& unsayable);

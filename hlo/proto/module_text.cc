@@ -355,9 +355,7 @@ void TakeHeader(xla::HloModuleProto& proto, Module& module) {
     (*frontend.mutable_map())[std::string(kProtoRestKey)] =
         absl::Base64Escape(SerializeProto(proto));
   }
-  if (!frontend.map().empty()) {
-    texts.emplace_back("frontend_attributes", FrontendAttributesText(frontend));
-  }
+  AddFrontendText(frontend, texts);
   for (auto& [name, value] : texts) {
     module.add_header(std::move(name), std::move(value));
   }

@@ -188,6 +188,23 @@ void TakeHoneAttributes(
   }
 }
 
+void AddFrontendText(const xla::FrontendAttributes& frontend,
+                     TextAttributes& texts) {
+  const std::string text = FrontendAttributesText(frontend);
+  const auto kept = std::find_if(
+      texts.begin(), texts.end(),
+      [](const auto& one) { return one.first == "frontend_attributes"; });
+  if (kept != texts.end()) {
+    xla::FrontendAttributes read;
+    if (ReadFrontendAttributes(kept->second, read) &&
+        FrontendAttributesText(read) == text) {
+      return;
+    }
+    texts.erase(kept);
+  }
+  if (!frontend.map().empty()) texts.emplace_back("frontend_attributes", text);
+}
+
 void TakeUnsayable(xla::FrontendAttributes& frontend,
                    xla::FrontendAttributes& unsayable) {
   std::vector<std::string> keys;
@@ -227,9 +244,7 @@ void TakeTextAttributes(Opcode opcode, int callees,
     (*frontend.mutable_map())[std::string(kProtoRestKey)] =
         absl::Base64Escape(SerializeProto(proto));
   }
-  if (!frontend.map().empty()) {
-    texts.emplace_back("frontend_attributes", FrontendAttributesText(frontend));
-  }
+  AddFrontendText(frontend, texts);
 }
 
 absl::Status CheckFrontendNames(const TextAttributes& texts) {

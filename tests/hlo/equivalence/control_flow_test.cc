@@ -272,6 +272,23 @@ TEST(FindWays, ComparesOnLargeNegativeAndExtremeScalars) {
                    .equal);
 }
 
+TEST(FindWays, ComparesOnIntegersBeyond32Bits) {
+  const auto module = [](const std::string& type, const std::string& lines) {
+    return Parse("HloModule m\nENTRY e {\n  x = f32[16] parameter(0)\n  n = " +
+                 type + "[] parameter(1)\n" + lines +
+                 "  fs = f32[16] broadcast(f), dimensions={}\n"
+                 "  ROOT r = f32[16] multiply(x, fs)\n}");
+  };
+  for (const std::string type : {"s64", "u64"}) {
+    const std::string narrow = type == "s64" ? "s32" : "u32";
+    EXPECT_FALSE(
+        Compare(module(type, "  f = f32[] convert(n)\n"),
+                module(type, "  k = " + narrow +
+                                 "[] convert(n)\n  f = f32[] convert(k)\n"))
+            .equal);
+  }
+}
+
 TEST(FindWays, AcceptsOtherFormsOfScalarArithmetic) {
   const EquivalenceReport report =
       Compare(ScaledBy("  k = s32[] clamp(zero, step, thousand)"), ScaledBy(R"(

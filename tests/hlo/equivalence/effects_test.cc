@@ -53,6 +53,20 @@ TEST(EffectDifference, EffectsInDeadCodeStay) {
               Optional(HasSubstr("custom-call print")));
 }
 
+// A call that becomes the root takes the root's sharding, as in XLA.
+TEST(EffectDifference, AShardingMayComeButNotGo) {
+  const std::string sharded = absl::StrCat(kPrint, ", sharding={replicated}");
+  EXPECT_EQ(EffectDifference(Beside(kPrint), Beside(sharded)), std::nullopt);
+  EXPECT_EQ(EffectDifference(Beside(sharded), Beside(sharded)), std::nullopt);
+  EXPECT_THAT(EffectDifference(Beside(sharded), Beside(kPrint)),
+              Optional(HasSubstr("with sharding {replicated}: 1 in the "
+                                 "original, 0 in the rewrite")));
+  EXPECT_NE(EffectDifference(
+                Beside(sharded),
+                Beside(absl::StrCat(kPrint, ", sharding={maximal device=1}"))),
+            std::nullopt);
+}
+
 TEST(EffectDifference, AnotherTargetOrAttributeIsAnotherEffect) {
   const std::string other =
       "  c = () custom-call(p), custom_call_target=\"log\", "

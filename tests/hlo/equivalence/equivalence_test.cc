@@ -284,6 +284,64 @@ TEST(CheckEquivalent, RefusesNarrowerArithmetic) {
   EXPECT_TRUE(wider.equal) << wider.explanation;
 }
 
+// Nor where the original computes something else in that type.
+TEST(CheckEquivalent, RefusesMoreNarrowArithmetic) {
+  const auto module = [](const std::string& dot) {
+    return Parse(
+        "HloModule m\nENTRY e {\n  p = f32[64,64] parameter(0)\n"
+        "  q = f32[64,64] parameter(1)\n  y = bf16[64] parameter(2)\n"
+        "  z = bf16[64] multiply(y, y)\n" +
+        dot + "  ROOT r = (f32[64,64], bf16[64]) tuple(d, z)\n}");
+  };
+  const Module wide = module(
+      "  d = f32[64,64] dot(p, q), lhs_contracting_dims={1}, "
+      "rhs_contracting_dims={0}\n");
+  const Module narrow = module(
+      "  a = bf16[64,64] convert(p)\n  b = bf16[64,64] convert(q)\n"
+      "  c = bf16[64,64] dot(a, b), lhs_contracting_dims={1}, "
+      "rhs_contracting_dims={0}\n  d = f32[64,64] convert(c)\n");
+  HONE_ASSERT_OK_AND_ASSIGN(const EquivalenceReport report,
+                            CheckEquivalent(wide, narrow));
+  EXPECT_FALSE(report.equal);
+}
+
+// E[x²] − E[x]² far from zero is noise on every ordinary input. That both are 0
+// on an input of zeros is no evidence.
+TEST(CheckEquivalent, TakesNoEvidenceFromTrivialInputs) {
+  const auto module = [](const std::string& variance) {
+    return Parse(
+        "HloModule m\nadd {\n  x = f32[] parameter(0)\n"
+        "  y = f32[] parameter(1)\n  ROOT r = f32[] add(x, y)\n}\n"
+        "ENTRY e {\n  p = f32[32,64] parameter(0)\n"
+        "  zero = f32[] constant(0)\n  many = f32[] constant(1000)\n"
+        "  part = f32[] constant(0.015625)\n"
+        "  parts = f32[32] broadcast(part), dimensions={}\n"
+        "  shift = f32[32,64] broadcast(many), dimensions={}\n"
+        "  x = f32[32,64] add(p, shift)\n"
+        "  sum = f32[32] reduce(x, zero), dimensions={1}, to_apply=add\n"
+        "  mean = f32[32] multiply(sum, parts)\n" +
+        variance + "}");
+  };
+  const Module two_passes = module(
+      "  means = f32[32,64] broadcast(mean), dimensions={0}\n"
+      "  d = f32[32,64] subtract(x, means)\n"
+      "  d2 = f32[32,64] multiply(d, d)\n"
+      "  sum2 = f32[32] reduce(d2, zero), dimensions={1}, to_apply=add\n"
+      "  ROOT r = f32[32] multiply(sum2, parts)\n");
+  const Module one_pass = module(
+      "  x2 = f32[32,64] multiply(x, x)\n"
+      "  sum2 = f32[32] reduce(x2, zero), dimensions={1}, to_apply=add\n"
+      "  mean2 = f32[32] multiply(sum2, parts)\n"
+      "  square = f32[32] multiply(mean, mean)\n"
+      "  ROOT r = f32[32] subtract(mean2, square)\n");
+  HONE_ASSERT_OK_AND_ASSIGN(const EquivalenceReport report,
+                            CheckEquivalent(two_passes, one_pass));
+  EXPECT_TRUE(!report.equal || !CheckEvidence(report.unverifiable).ok());
+  HONE_ASSERT_OK_AND_ASSIGN(const EquivalenceReport same,
+                            CheckEquivalent(two_passes, two_passes));
+  EXPECT_TRUE(same.equal && CheckEvidence(same.unverifiable).ok());
+}
+
 // A logarithm of what is never positive is NaN on every input.
 TEST(CheckEquivalent, SaysWhereNanShowsNothing) {
   const std::string nan =

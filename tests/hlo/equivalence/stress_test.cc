@@ -20,7 +20,8 @@ Module Parse(const std::string& text) {
   return *std::move(module);
 }
 
-// A function of f32[64] p, f32[64] q, s32[64] n; `c` is a constant.
+// A function of f32[64] p, f32[64] q, s32[64] n, pred[4,64] m; `c` is a
+// constant.
 Module Function(const std::string& body) {
   return Parse(R"(HloModule m
 maximum {
@@ -28,10 +29,31 @@ maximum {
   y = f32[] parameter(1)
   ROOT r = f32[] maximum(x, y)
 }
+maximum_s32 {
+  x = s32[] parameter(0)
+  y = s32[] parameter(1)
+  ROOT r = s32[] maximum(x, y)
+}
+minimum_s32 {
+  x = s32[] parameter(0)
+  y = s32[] parameter(1)
+  ROOT r = s32[] minimum(x, y)
+}
+either {
+  x = pred[] parameter(0)
+  y = pred[] parameter(1)
+  ROOT r = pred[] or(x, y)
+}
+both {
+  x = pred[] parameter(0)
+  y = pred[] parameter(1)
+  ROOT r = pred[] and(x, y)
+}
 ENTRY e {
   p = f32[64] parameter(0)
   q = f32[64] parameter(1)
   n = s32[64] parameter(2)
+  m = pred[4,64] parameter(3)
   zero = f32[] constant(0)
   zeros = f32[64] broadcast(zero), dimensions={}
   )" + body + "\n}");
@@ -85,6 +107,32 @@ constexpr Mistake kMistakes[] = {
      "tiny = f32[] constant(1e-12)\n"
      "tinies = f32[64] broadcast(tiny), dimensions={}\n"
      "ROOT r = f32[64] divide(tinies, p)"},
+    {"InfinityOfTheOtherSign", "a = f32[64] abs(p)\nROOT r = f32[64] log(a)",
+     "a = f32[64] abs(p)\nl = f32[64] log(a)\n"
+     "c = pred[64] compare(a, zeros), direction=EQ\n"
+     "high = f32[] constant(inf)\n"
+     "highs = f32[64] broadcast(high), dimensions={}\n"
+     "ROOT r = f32[64] select(c, highs, l)"},
+    {"StartOfMaximumOfIntegers",
+     "low = s32[] constant(-2147483648)\n"
+     "ROOT r = s32[] reduce(n, low), dimensions={0}, to_apply=maximum_s32",
+     "low = s32[] constant(-1000000)\n"
+     "ROOT r = s32[] reduce(n, low), dimensions={0}, to_apply=maximum_s32"},
+    {"StartOfMinimumOfIntegers",
+     "high = s32[] constant(2147483647)\n"
+     "ROOT r = s32[] reduce(n, high), dimensions={0}, to_apply=minimum_s32",
+     "high = s32[] constant(1000000)\n"
+     "ROOT r = s32[] reduce(n, high), dimensions={0}, to_apply=minimum_s32"},
+    {"MaskOfNothing",
+     "no = pred[] constant(false)\n"
+     "ROOT r = pred[4] reduce(m, no), dimensions={1}, to_apply=either",
+     "yes = pred[] constant(true)\n"
+     "ROOT r = pred[4] broadcast(yes), dimensions={}"},
+    {"MaskOfEverything",
+     "yes = pred[] constant(true)\n"
+     "ROOT r = pred[4] reduce(m, yes), dimensions={1}, to_apply=both",
+     "no = pred[] constant(false)\n"
+     "ROOT r = pred[4] broadcast(no), dimensions={}"},
     {"RoundingOfHalves", "ROOT r = f32[64] round-nearest-afz(p)",
      "ROOT r = f32[64] round-nearest-even(p)"},
     {"ShiftForDivision",
@@ -111,6 +159,18 @@ INSTANTIATE_TEST_SUITE_P(Stresses, OfMistakes, ::testing::ValuesIn(kMistakes),
                          [](const auto& mistake) {
                            return mistake.param.name;
                          });
+
+// A constant folder makes an array of what was a scalar and a broadcast.
+TEST(ScalarConstants, AreThoseOfArraysOfOneValue) {
+  const Module module = Parse(R"(HloModule m
+ENTRY e {
+  a = f32[] constant(3)
+  b = s32[2] constant({50256, 50256})
+  c = f32[2] constant({5, 6})
+  ROOT r = (f32[], s32[2], f32[2]) tuple(a, b, c)
+})");
+  EXPECT_THAT(ScalarConstants(module), ::testing::ElementsAre(3, 50256));
+}
 
 TEST(Stresses, AreFewWhereEvaluationTakesLong) {
   const Module small = Parse(R"(HloModule m

@@ -114,6 +114,21 @@ INSTANTIATE_TEST_SUITE_P(
         "f32[4,4]{1,0} an-opcode-of-tomorrow(p), dimensions={1}",
         "f32[] an-opcode-of-tomorrow(p), to_apply=sum"));
 
+// Quotes that are not needed stay, and the attribute stays one.
+TEST(ProtoIo, KeepsQuotedFrontendAttributesOnce) {
+  const std::string printed = RoundTrip(
+      "HloModule m, frontend_attributes={a=\"{}\"}\n\nENTRY e {\n"
+      "  ROOT p = f32[] parameter(0), frontend_attributes={b=\"{}\"}\n}\n");
+  for (const std::string part :
+       {"frontend_attributes={a=\"{}\"}", "frontend_attributes={b=\"{}\"}"}) {
+    EXPECT_THAT(printed, HasSubstr(part));
+  }
+  const size_t first = printed.find("frontend_attributes");
+  const size_t second = printed.find("frontend_attributes", first + 1);
+  ASSERT_NE(second, std::string::npos);
+  EXPECT_EQ(printed.find("frontend_attributes", second + 1), std::string::npos);
+}
+
 TEST(ProtoIo, KeepsHeaderTablesAndMetadata) {
   const std::string text = R"(HloModule m, is_scheduled=true, )"
                            R"(input_output_alias={ {}: (0, {}, must-alias) }, )"
