@@ -69,8 +69,14 @@ absl::StatusOr<int> Run(const Options& options, const Context& context) {
            {"unit", d.unit()},
            {"decision",
             nlohmann::ordered_json::parse(d.decision(), nullptr, false)}}},
-         {"tuning", d.tuning()}});
+         {"tuning", d.tuning()},
+         {"missing", d.missing()}});
     if (context.json) continue;
+    if (!d.missing().empty()) {
+      std::cerr << absl::StrFormat("%s: the module is as it was: %s\n",
+                                   d.task(), d.missing());
+      continue;
+    }
     std::cerr << absl::StrFormat("%s: %s, %.10g %s (default %.10g)\n", d.task(),
                                  SourceName(d.source()), d.cost(), d.unit(),
                                  d.default_cost());

@@ -187,6 +187,7 @@ class GrpcServer final : public Server {
   ThreadPool evaluation_pool_{Cores()};
   Fleet fleet_;
   FleetKernels kernels_{fleet_};
+  PresentDevices present_devices_{kernels_};
   tuning::TunerContext tuner_{.store = &store_,
                               .clock = &SystemClock(),
                               .pool = &evaluation_pool_,
@@ -204,6 +205,7 @@ class GrpcServer final : public Server {
                    .environments = environments_,
                    .fleet = fleet_,
                    .tuner = tuner_,
+                   .present_devices = present_devices_,
                    .pool = pool_};
   std::vector<std::unique_ptr<grpc::Service>> services_;
   // Ends before what its tasks use.

@@ -19,18 +19,38 @@ constexpr size_t kAcceptedKept = 1024;
 // have run out.
 constexpr absl::Duration kPatrol = absl::Milliseconds(100);
 
+// What a worker says of its work; an error that says nothing is an error.
+absl::StatusOr<v1::Completion> ResultOf(const v1::Completion& completion) {
+  switch (completion.result_case()) {
+    case v1::Completion::kKernel:
+      return completion;
+    case v1::Completion::kError: {
+      const google::rpc::Status& error = completion.error();
+      if (error.code() > 0 &&
+          error.code() <=
+              static_cast<int>(absl::StatusCode::kUnauthenticated)) {
+        return absl::Status(static_cast<absl::StatusCode>(error.code()),
+                            error.message());
+      }
+      return absl::InternalError(absl::StrCat("a worker's error has the code ",
+                                              error.code(), ": ",
+                                              error.message()));
+    }
+    case v1::Completion::RESULT_NOT_SET:
+      break;
+  }
+  return absl::InternalError(
+      "a worker ended its work with neither a report nor an error");
+}
+
+}  // namespace
+
 absl::Status NobodyOffers(absl::string_view fingerprint) {
   return absl::UnavailableError(
       absl::StrCat("no worker offers a device",
                    fingerprint.empty() ? "" : absl::StrCat(" ", fingerprint),
                    ", expected one (hone worker --connect)"));
 }
-
-absl::Status FromRpcStatus(const google::rpc::Status& status) {
-  return {static_cast<absl::StatusCode>(status.code()), status.message()};
-}
-
-}  // namespace
 
 struct Fleet::Job {
   std::string id;
@@ -210,11 +230,7 @@ bool Fleet::Accept(const v1::Completion& completion) {
     return false;
   }
   Job& job = *found->second;
-  if (completion.has_error()) {
-    job.result = FromRpcStatus(completion.error());
-  } else {
-    job.result = completion;
-  }
+  job.result = ResultOf(completion);
   accepted_.push_back(fence);
   if (accepted_.size() > kAcceptedKept) accepted_.pop_front();
   Forget(job);

@@ -31,6 +31,9 @@ namespace hone::daemon {
 // current lease, so late results of a paused worker are discarded.
 //
 // Threads: thread-safe.
+// The error of a caller that no worker serves.
+absl::Status NobodyOffers(absl::string_view fingerprint);
+
 class Fleet {
  public:
   struct Options {

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "backends/process/check_report.h"
 #include "backends/process/kernel_messages.h"
 #include "base/status_macros.h"
 
@@ -35,7 +36,30 @@ absl::StatusOr<backends::KernelReport> FleetKernels::Measure(
   backends::ToProto(request, *work.mutable_kernel());
   HONE_ASSIGN_OR_RETURN(const v1::Completion completion,
                         fleet_.Run(work, fingerprint, stop));
-  return backends::FromProto(completion.kernel());
+  HONE_ASSIGN_OR_RETURN(backends::KernelReport report,
+                        backends::FromProto(completion.kernel()));
+  HONE_RETURN_IF_ERROR(backends::CheckReport(request, report));
+  return report;
+}
+
+std::vector<backends::KernelDevice> PresentDevices::Devices() {
+  return all_.Devices();
+}
+
+absl::StatusOr<backends::KernelDevice> PresentDevices::AwaitDevice(
+    absl::string_view fingerprint, const std::function<bool()>&) {
+  for (backends::KernelDevice& device : all_.Devices()) {
+    if (fingerprint.empty() || device.fingerprint == fingerprint) {
+      return std::move(device);
+    }
+  }
+  return NobodyOffers(fingerprint);
+}
+
+absl::StatusOr<backends::KernelReport> PresentDevices::Measure(
+    const backends::KernelRequest& request, absl::string_view fingerprint,
+    const std::function<bool()>& stop) {
+  return all_.Measure(request, fingerprint, stop);
 }
 
 }  // namespace hone::daemon

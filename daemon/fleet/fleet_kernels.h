@@ -27,6 +27,26 @@ class FleetKernels final : public backends::KernelMeasurer {
   Fleet& fleet_;
 };
 
+// The same devices for callers that an answer must not keep waiting: those that
+// are there now.
+class PresentDevices final : public backends::KernelMeasurer {
+ public:
+  // `all` outlives it.
+  explicit PresentDevices(backends::KernelMeasurer& all) : all_(all) {}
+
+  std::vector<backends::KernelDevice> Devices() override;
+  // Does not wait.
+  absl::StatusOr<backends::KernelDevice> AwaitDevice(
+      absl::string_view fingerprint,
+      const std::function<bool()>& stop) override;
+  absl::StatusOr<backends::KernelReport> Measure(
+      const backends::KernelRequest& request, absl::string_view fingerprint,
+      const std::function<bool()>& stop) override;
+
+ private:
+  backends::KernelMeasurer& all_;
+};
+
 }  // namespace hone::daemon
 
 #endif  // HONE_DAEMON_FLEET_FLEET_KERNELS_H_

@@ -163,7 +163,7 @@ class CacheService final : public v1::CacheService::CallbackService {
     const absl::StatusOr<tuning::TuningSpec> spec = SpecOf(asked);
     if (!spec.ok()) return false;
     const absl::StatusOr<CacheKey> key =
-        tuning::MakeCacheKey(*fingerprint, *spec, runtime_.tuner.kernels);
+        tuning::MakeCacheKey(*fingerprint, *spec, &runtime_.present_devices);
     if (!key.ok()) return false;
     const std::optional<Record> record = runtime_.store.RememberedRecord(*key);
     if (!record.has_value()) return false;
@@ -209,7 +209,7 @@ class CacheService final : public v1::CacheService::CallbackService {
           "module", "empty, expected module_fingerprint or module_digest");
     }
     HONE_ASSIGN_OR_RETURN(const tuning::TuningSpec spec, SpecOf(asked));
-    return tuning::MakeCacheKey(fingerprint, spec, runtime_.tuner.kernels);
+    return tuning::MakeCacheKey(fingerprint, spec, &runtime_.present_devices);
   }
 
   Runtime& runtime_;

@@ -42,6 +42,8 @@ struct Runtime {
   EnvironmentRegistry& environments;
   Fleet& fleet;
   tuning::TunerContext tuner;
+  // The devices of `tuner` without a wait for one.
+  backends::KernelMeasurer& present_devices;
   // Runs handlers.
   ThreadPool& pool;
 };

@@ -43,10 +43,15 @@ class Compilation {
         request_.format() != v1::MODULE_FORMAT_PROTO) {
       return InvalidField("format", "unknown, expected TEXT or PROTO");
     }
-    HONE_ASSIGN_OR_RETURN(
-        CheckedRequest checked,
-        CheckedRequest::Read(runtime_, request_.module(), request_.spec()));
-    checked_.emplace(std::move(checked));
+    // The compiler does not wait for a device.
+    absl::StatusOr<CheckedRequest> checked = CheckedRequest::Read(
+        runtime_, request_.module(), request_.spec(), runtime_.present_devices);
+    if (absl::IsUnavailable(checked.status())) {
+      HONE_RETURN_IF_ERROR(RespondUnchanged(checked.status()));
+      return std::nullopt;
+    }
+    HONE_RETURN_IF_ERROR(checked.status());
+    checked_.emplace(*std::move(checked));
     absl::StatusOr<TuningExecutor::Submission> submission =
         checked_->Submit(/*use_cache=*/true);
     if (submission.ok() && submission->cached.has_value()) {
@@ -115,25 +120,47 @@ class Compilation {
     return absl::OkStatus();
   }
 
+  absl::Status SetModule(const hlo::Module& module) {
+    if (request_.format() == v1::MODULE_FORMAT_PROTO) {
+      HONE_ASSIGN_OR_RETURN(*response_.mutable_module(),
+                            hlo::SerializeHloProto(module));
+    } else {
+      response_.set_module(hlo::PrintModule(module));
+    }
+    return absl::OkStatus();
+  }
+
+  // Where something is missing even for the default.
+  absl::Status RespondUnchanged(const absl::Status& missing) {
+    HONE_ASSIGN_OR_RETURN(const ModuleLoader::Loaded loaded,
+                          runtime_.modules.Load(request_.module()));
+    HONE_RETURN_IF_ERROR(SetModule(loaded.module));
+    Decision& decision = *response_.add_decisions();
+    decision.set_task(request_.spec().task());
+    decision.set_source(Decision::DEFAULT);
+    decision.set_missing(std::string(missing.message()));
+    if (!tuning_id_.empty()) decision.set_tuning(TuningName(tuning_id_));
+    return absl::OkStatus();
+  }
+
   absl::Status RespondByDefault() {
     HONE_ASSIGN_OR_RETURN(const hlo::Module* module, checked_->Module());
     const tuning::TuningSpec& spec = checked_->spec();
     HONE_ASSIGN_OR_RETURN(const tuning::Task* task,
                           tuning::FindTask(spec.task));
-    HONE_ASSIGN_OR_RETURN(const auto problem,
-                          task->MakeProblem(*module, spec.options,
-                                            {.target = checked_->key().target,
-                                             .kernels = runtime_.tuner.kernels,
-                                             .stop = nullptr}));
+    absl::StatusOr<std::unique_ptr<space::Problem>> made =
+        task->MakeProblem(*module, spec.options,
+                          {.target = checked_->key().target,
+                           .kernels = &runtime_.present_devices,
+                           .stop = nullptr});
+    if (absl::IsUnavailable(made.status())) {
+      return RespondUnchanged(made.status());
+    }
+    HONE_ASSIGN_OR_RETURN(const auto problem, std::move(made));
     const space::Candidate candidate = problem->DefaultCandidate();
     HONE_ASSIGN_OR_RETURN(const tuning::AppliedDecision applied,
                           task->Apply(*module, *problem, candidate));
-    if (request_.format() == v1::MODULE_FORMAT_PROTO) {
-      HONE_ASSIGN_OR_RETURN(*response_.mutable_module(),
-                            hlo::SerializeHloProto(applied.module));
-    } else {
-      response_.set_module(hlo::PrintModule(applied.module));
-    }
+    HONE_RETURN_IF_ERROR(SetModule(applied.module));
     Decision& decision = *response_.add_decisions();
     // Measuring on a device would take longer than a compiler waits.
     if (!problem->is_noisy()) {

@@ -10,7 +10,7 @@ namespace hone::daemon {
 
 absl::StatusOr<CheckedRequest> CheckedRequest::Read(
     Runtime& runtime, const v1::ModuleSource& source,
-    const v1::TuningSpec& spec) {
+    const v1::TuningSpec& spec, backends::KernelMeasurer& devices) {
   CheckedRequest result(runtime, source);
   HONE_ASSIGN_OR_RETURN(result.spec_, FromProto(spec, runtime.config));
   HONE_RETURN_IF_ERROR(tuning::ValidateSpec(result.spec_));
@@ -23,8 +23,7 @@ absl::StatusOr<CheckedRequest> CheckedRequest::Read(
     result.module_ = std::move(loaded.module);
   }
   HONE_ASSIGN_OR_RETURN(
-      result.key_,
-      tuning::MakeCacheKey(*fingerprint, result.spec_, runtime.tuner.kernels));
+      result.key_, tuning::MakeCacheKey(*fingerprint, result.spec_, &devices));
   return result;
 }
 

@@ -18,11 +18,14 @@ class CheckedRequest {
  public:
   // Checks the specification, fills in its defaults and computes the key.
   // Parses the module only if its fingerprint is not known from an earlier
-  // request. Errors: those of ModuleLoader::Load, FromProto and
-  // tuning::ValidateSpec. `source` must outlive the result.
+  // request. `devices` are those that the target may be. Errors: those of
+  // ModuleLoader::Load, FromProto and tuning::ValidateSpec; Unavailable where
+  // the target needs a device and there is none. `source` must outlive the
+  // result.
   static absl::StatusOr<CheckedRequest> Read(Runtime& runtime,
                                              const v1::ModuleSource& source,
-                                             const v1::TuningSpec& spec);
+                                             const v1::TuningSpec& spec,
+                                             backends::KernelMeasurer& devices);
 
   const tuning::TuningSpec& spec() const { return spec_; }
   const storage::CacheKey& key() const { return key_; }

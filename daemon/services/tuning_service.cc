@@ -95,7 +95,8 @@ class TuningService final : public v1::TuningService::CallbackService {
   absl::Status StartTuning(const v1::TuneRequest& asked, Operation& operation) {
     HONE_ASSIGN_OR_RETURN(
         CheckedRequest checked,
-        CheckedRequest::Read(runtime_, asked.module(), asked.spec()));
+        CheckedRequest::Read(runtime_, asked.module(), asked.spec(),
+                             *runtime_.tuner.kernels));
     if (asked.validate_only()) {
       operation.set_done(true);
       operation.mutable_response()->PackFrom(v1::TuneResponse());

@@ -195,6 +195,19 @@ TEST_F(FleetTest, TheWorkersErrorIsTheCallers) {
   EXPECT_EQ(failed.status().message(), "3:1: no such thing");
 }
 
+// A worker may be wrong, or lie: its result is an error, not the daemon's end.
+TEST_F(FleetTest, AResultThatSaysNothingIsAnError) {
+  for (const int code : {-1, 0, 17, 1000}) {
+    auto result = Submit("w");
+    v1::SynchronizeRequest done = From("a");
+    v1::Completion& completion = *done.add_completions();
+    *completion.mutable_lease() = Call(From("a")).execute().lease();
+    if (code >= 0) completion.mutable_error()->set_code(code);
+    Call(done);
+    EXPECT_EQ(result.get().status().code(), absl::StatusCode::kInternal);
+  }
+}
+
 TEST_F(FleetTest, ACallerThatStopsTakesItsWorkBack) {
   const Result stopped = fleet_.Run(WorkNamed("w"), "", [] { return true; });
   EXPECT_EQ(stopped.status().code(), absl::StatusCode::kCancelled);

@@ -1,3 +1,5 @@
+#include <chrono>
+
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -38,6 +40,22 @@ TEST_F(CacheServiceTest, LookupFindsByFingerprintAndByDigest) {
   HONE_EXPECT_GRPC_OK(Lookup(request, &response));
   EXPECT_EQ(response.record().DebugString(), record.DebugString());
   EXPECT_EQ(Metric("hone_cache_requests_total{result=\"hit\"}"), 3);
+}
+
+// Without a worker the target is unknown. That is said at once: an answer that
+// waited for a worker would keep every other call waiting.
+TEST_F(CacheServiceTest, ALookupOfAKernelDoesNotWaitForAWorker) {
+  v1::LookupRequest request;
+  request.set_module_fingerprint("f");
+  request.set_task("kernel");
+  v1::LookupResponse response;
+  grpc::ClientContext context;
+  // Less than the fleet waits for a device.
+  context.set_deadline(std::chrono::system_clock::now() +
+                       std::chrono::seconds(10));
+  const grpc::Status status = cache_->Lookup(&context, request, &response);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAVAILABLE);
+  EXPECT_THAT(status.error_message(), HasSubstr("no worker offers"));
 }
 
 TEST_F(CacheServiceTest, AMissSaysWhichComponentDiffers) {

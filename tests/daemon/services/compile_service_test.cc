@@ -1,3 +1,5 @@
+#include <chrono>
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -75,6 +77,27 @@ TEST_F(CompileServiceTest, PatienceWaitsForTheWinner) {
   EXPECT_LE(decision.cost(), decision.default_cost());
   EXPECT_EQ(Ops(response), decision.cost());
   EXPECT_NE(decision.record().verification().method(), "");
+}
+
+// Without a worker there is no target, and no default schedule. A compiler gets
+// its module back, at once and with the reason.
+TEST_F(CompileServiceTest, WithoutADeviceTheModuleComesBack) {
+  v1::CompileRequest request;
+  request.mutable_module()->set_content(std::string(kModule));
+  request.mutable_spec()->set_task("kernel");
+  for (const char* target : {"", "cpu:0123456789abcdef"}) {
+    request.mutable_spec()->set_target(target);
+    v1::CompileResponse response;
+    grpc::ClientContext context;
+    // Less than the fleet waits for a device.
+    context.set_deadline(std::chrono::system_clock::now() +
+                         std::chrono::seconds(10));
+    HONE_EXPECT_GRPC_OK(compile_->Compile(&context, request, &response));
+    ASSERT_EQ(response.decisions_size(), 1);
+    EXPECT_EQ(response.decisions(0).source(), v1::Decision::DEFAULT);
+    EXPECT_THAT(response.decisions(0).missing(), HasSubstr("no worker offers"));
+    EXPECT_THAT(response.module(), HasSubstr("ENTRY"));
+  }
 }
 
 TEST_F(CompileServiceTest, PatienceThatRunsOutGivesTheDefault) {

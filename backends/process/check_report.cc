@@ -1,0 +1,77 @@
+#include "backends/process/check_report.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+
+#include "base/status_macros.h"
+
+namespace hone::backends {
+namespace {
+
+absl::Status Fault(absl::string_view what) {
+  return absl::InternalError(absl::StrCat("a worker's report ", what));
+}
+
+bool IsPositive(double x) { return std::isfinite(x) && x > 0; }
+
+absl::Status CheckTiming(const KernelTiming& timing, absl::string_view name) {
+  if (timing.outcome != space::Outcome::kOk) return absl::OkStatus();
+  if (!IsPositive(timing.ns) ||
+      !std::all_of(timing.samples_ns.begin(), timing.samples_ns.end(),
+                   IsPositive)) {
+    return Fault(absl::StrCat("has times of ", name,
+                              " that are not positive, expected nanoseconds"));
+  }
+  if (!IsPositive(timing.ratio_low) || !IsPositive(timing.ratio_high) ||
+      !(timing.ratio_low <= timing.ratio) ||
+      !(timing.ratio <= timing.ratio_high)) {
+    return Fault(
+        absl::StrCat("has a ratio of ", name, " outside of its interval"));
+  }
+  if (!std::isfinite(timing.max_rel_error) || timing.max_rel_error < 0) {
+    return Fault(absl::StrCat("has an error of ", name,
+                              " that is negative or no number"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckCalibration(const Calibration& calibration) {
+  const bool is_good =
+      IsPositive(calibration.peak_gflops) && !calibration.levels.empty() &&
+      std::all_of(calibration.levels.begin(), calibration.levels.end(),
+                  [](const Calibration::Level& level) {
+                    return level.bytes > 0 && IsPositive(level.read_gbps) &&
+                           IsPositive(level.copy_gbps);
+                  });
+  return is_good ? absl::OkStatus()
+                 : Fault("has a calibration with rates that are not positive");
+}
+
+}  // namespace
+
+absl::Status CheckReport(const KernelRequest& request,
+                         const KernelReport& report) {
+  if (report.candidates.size() != request.candidate_scripts.size()) {
+    return Fault(absl::StrCat("has ", report.candidates.size(),
+                              " candidates, expected ",
+                              request.candidate_scripts.size()));
+  }
+  for (const KernelTiming& timing : report.candidates) {
+    HONE_RETURN_IF_ERROR(CheckTiming(timing, "a candidate"));
+  }
+  if (request.time_baseline && !report.baseline.has_value()) {
+    return Fault("lacks the baseline");
+  }
+  if (report.baseline.has_value()) {
+    HONE_RETURN_IF_ERROR(CheckTiming(*report.baseline, "the baseline"));
+  }
+  if (request.calibrate && !report.calibration.has_value()) {
+    return Fault("lacks the calibration");
+  }
+  return report.calibration.has_value() ? CheckCalibration(*report.calibration)
+                                        : absl::OkStatus();
+}
+
+}  // namespace hone::backends
