@@ -8,7 +8,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include <unistd.h>
+#include <zstd.h>
 
 #include "base/files.h"
 #include "base/status_macros.h"
@@ -20,6 +22,15 @@ namespace {
 
 bool GoesToStdout(const std::string& path) {
   return path.empty() || path == "-";
+}
+
+std::string Compressed(absl::string_view bytes) {
+  std::string compressed(ZSTD_compressBound(bytes.size()), '\0');
+  // With room for the worst case and a valid level it cannot fail.
+  compressed.resize(ZSTD_compress(compressed.data(), compressed.size(),
+                                  bytes.data(), bytes.size(),
+                                  ZSTD_CLEVEL_DEFAULT));
+  return compressed;
 }
 
 }  // namespace
@@ -157,15 +168,19 @@ void PrintJson(const nlohmann::ordered_json& document) {
 }
 
 absl::Status WriteModule(const hlo::Module& module, const std::string& path) {
-  if (absl::EndsWith(path, ".pb")) {
-    HONE_ASSIGN_OR_RETURN(const std::string bytes,
-                          hlo::SerializeHloProto(module));
-    return WriteFileAtomically(path, bytes);
+  absl::string_view form = path;
+  const bool is_compressed = absl::ConsumeSuffix(&form, ".zst");
+  std::string bytes;
+  if (absl::EndsWith(form, ".pb")) {
+    HONE_ASSIGN_OR_RETURN(bytes, hlo::SerializeHloProto(module));
+  } else {
+    bytes = hlo::PrintModule(module);
   }
-  const std::string text = hlo::PrintModule(module);
-  if (!GoesToStdout(path)) return WriteFileAtomically(path, text);
-  std::cout << text;
-  return absl::OkStatus();
+  if (GoesToStdout(path)) {
+    std::cout << bytes;
+    return absl::OkStatus();
+  }
+  return WriteFileAtomically(path, is_compressed ? Compressed(bytes) : bytes);
 }
 
 }  // namespace hone::cli

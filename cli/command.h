@@ -87,8 +87,9 @@ absl::Status CheckModuleOutput(const Context& context, const std::string& path);
 // Prints one JSON document on stdout.
 void PrintJson(const nlohmann::ordered_json& document);
 
-// Writes `module` to `path`: as a proto when it ends in .pb, else as text; to
-// stdout as text when the path is empty or "-".
+// Writes `module` to `path`: as a proto when it ends in .pb, else as text,
+// either compressed when .zst follows; to stdout as text when the path is empty
+// or "-".
 // Errors: those of WriteFileAtomically.
 absl::Status WriteModule(const hlo::Module& module, const std::string& path);
 

@@ -96,8 +96,9 @@ void AddCompileCommand(CLI::App& app, Context& context) {
       "Rewrite a module by cached decisions, or by defaults while it is tuned");
   AddModuleArgument(*command, "FILE", options->file);
   command
-      ->add_option("-o,--output", options->output,
-                   "Path of the rewritten module (.pb: as a proto)")
+      ->add_option(
+          "-o,--output", options->output,
+          "Path of the rewritten module (.pb: as a proto; .zst: compressed)")
       ->required();
   command->add_option("--patience", options->patience,
                       "Time to wait for a tuning's winner, e.g. 2s");

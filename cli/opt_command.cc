@@ -121,7 +121,8 @@ void AddOptCommand(CLI::App& app, Context& context) {
                     "Print each rewrite to stderr: pass, computation, and the "
                     "instruction it changes");
   command->add_option("-o,--output", options->output,
-                      "Path of the result (.pb: as a proto); default: stdout");
+                      "Path of the result (.pb: as a proto; .zst: compressed); "
+                      "default: stdout");
   command->callback([options, passes, &context] {
     options->has_passes = passes->count() > 0;
     RunCommand(context, [&] { return Run(*options, context); });

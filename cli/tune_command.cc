@@ -451,8 +451,9 @@ void AddTuneCommand(CLI::App& app, Context& context) {
   command->add_option("--seed", options->seed, "Seed of the search")
       ->transform(WholeNumber(0, kMaxSeed))
       ->capture_default_str();
-  command->add_option("-o,--output", options->output,
-                      "Path of the tuned module (.pb: as a proto)");
+  command->add_option(
+      "-o,--output", options->output,
+      "Path of the tuned module (.pb: as a proto; .zst: compressed)");
   command
       ->add_option("--export", options->library,
                    "Path of the result as a native shared object; "

@@ -35,6 +35,14 @@ class LocalCommands(Scratch):
         self.assertLess(self.json("stats", out)["ops"], before)
         self.assertTrue(self.json("diff", MODULE, out)["equal"])
 
+    def test_opt_compresses_what_ends_in_zst(self):
+        for name in ("out.hlo.zst", "out.pb.zst"):
+            out = self.folder / name
+            self.ok(hone("opt", MODULE, "--passes=dce", "-o", out))
+            # Zstandard's magic number.
+            self.assertEqual(out.read_bytes()[:4], b"\x28\xb5\x2f\xfd")
+            self.assertTrue(self.json("diff", MODULE, out)["equal"])
+
     def test_opt_prints_to_stdout(self):
         result = self.ok(hone("opt", self.write("tiny.hlo", TINY)))
         self.assertTrue(result.stdout.startswith("HloModule tiny"))
