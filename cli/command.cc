@@ -10,27 +10,18 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include <unistd.h>
-#include <zstd.h>
 
 #include "base/files.h"
 #include "base/status_macros.h"
 #include "hlo/proto/io.h"
 #include "hlo/text/printer.h"
+#include "storage/sqlite/compression.h"
 
 namespace hone::cli {
 namespace {
 
 bool GoesToStdout(const std::string& path) {
   return path.empty() || path == "-";
-}
-
-std::string Compressed(absl::string_view bytes) {
-  std::string compressed(ZSTD_compressBound(bytes.size()), '\0');
-  // With room for the worst case and a valid level it cannot fail.
-  compressed.resize(ZSTD_compress(compressed.data(), compressed.size(),
-                                  bytes.data(), bytes.size(),
-                                  ZSTD_CLEVEL_DEFAULT));
-  return compressed;
 }
 
 }  // namespace
@@ -180,7 +171,10 @@ absl::Status WriteModule(const hlo::Module& module, const std::string& path) {
     std::cout << bytes;
     return absl::OkStatus();
   }
-  return WriteFileAtomically(path, is_compressed ? Compressed(bytes) : bytes);
+  if (is_compressed) {
+    HONE_ASSIGN_OR_RETURN(bytes, storage::Compress(bytes));
+  }
+  return WriteFileAtomically(path, bytes);
 }
 
 }  // namespace hone::cli

@@ -11,6 +11,7 @@
 #include "base/status_macros.h"
 #include "storage/contract.h"
 #include "storage/sqlite/blob_files.h"
+#include "storage/sqlite/compression.h"
 #include "storage/sqlite/database.h"
 #include "storage/sqlite/directory.h"
 #include "storage/sqlite/migrations.h"
@@ -36,18 +37,6 @@ int64_t FileSize(const std::string& path) {
   std::error_code error;
   const uintmax_t size = std::filesystem::file_size(path, error);
   return error ? 0 : static_cast<int64_t>(size);
-}
-
-absl::StatusOr<std::string> Compress(absl::string_view bytes) {
-  std::string result(ZSTD_compressBound(bytes.size()), '\0');
-  const size_t size = ZSTD_compress(result.data(), result.size(), bytes.data(),
-                                    bytes.size(), ZSTD_CLEVEL_DEFAULT);
-  if (ZSTD_isError(size) != 0) {
-    return absl::InternalError(
-        absl::StrCat("cannot compress: ", ZSTD_getErrorName(size)));
-  }
-  result.resize(size);
-  return result;
 }
 
 absl::StatusOr<std::string> Decompress(absl::string_view digest, int64_t size,
