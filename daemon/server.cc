@@ -186,8 +186,8 @@ class GrpcServer final : public Server {
   // Evaluates modules, for all tunings.
   ThreadPool evaluation_pool_{Cores()};
   Fleet fleet_;
-  FleetKernels kernels_{fleet_};
-  PresentDevices present_devices_{kernels_};
+  FleetKernels kernels_{fleet_, /*waits=*/true};
+  FleetKernels present_devices_{fleet_, /*waits=*/false};
   tuning::TunerContext tuner_{.store = &store_,
                               .clock = &SystemClock(),
                               .pool = &evaluation_pool_,

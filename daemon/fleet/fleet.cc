@@ -19,7 +19,8 @@ constexpr size_t kAcceptedKept = 1024;
 // have run out.
 constexpr absl::Duration kPatrol = absl::Milliseconds(100);
 
-// What a worker says of its work; an error that says nothing is an error.
+// The worker's report, or its error; Internal for a completion that has
+// neither, or an error without a code.
 absl::StatusOr<v1::Completion> ResultOf(const v1::Completion& completion) {
   switch (completion.result_case()) {
     case v1::Completion::kKernel:
@@ -43,14 +44,14 @@ absl::StatusOr<v1::Completion> ResultOf(const v1::Completion& completion) {
       "a worker ended its work with neither a report nor an error");
 }
 
-}  // namespace
-
 absl::Status NobodyOffers(absl::string_view fingerprint) {
   return absl::UnavailableError(
       absl::StrCat("no worker offers a device",
                    fingerprint.empty() ? "" : absl::StrCat(" ", fingerprint),
                    ", expected one (hone worker --connect)"));
 }
+
+}  // namespace
 
 struct Fleet::Job {
   std::string id;
@@ -130,6 +131,14 @@ absl::StatusOr<v1::Device> Fleet::AwaitDevice(absl::string_view fingerprint,
   }
   if (draining_) return DrainingError();
   return *FindDevice(fingerprint);
+}
+
+absl::StatusOr<v1::Device> Fleet::GetDevice(
+    absl::string_view fingerprint) const {
+  absl::MutexLock lock(&mu_);
+  const v1::Device* const device = FindDevice(fingerprint);
+  if (device == nullptr) return NobodyOffers(fingerprint);
+  return *device;
 }
 
 const v1::Device* Fleet::FindDevice(absl::string_view fingerprint) const {

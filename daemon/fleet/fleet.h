@@ -31,9 +31,6 @@ namespace hone::daemon {
 // current lease, so late results of a paused worker are discarded.
 //
 // Threads: thread-safe.
-// The error of a caller that no worker serves.
-absl::Status NobodyOffers(absl::string_view fingerprint);
-
 class Fleet {
  public:
   struct Options {
@@ -70,6 +67,8 @@ class Fleet {
   // `stop`.
   absl::StatusOr<v1::Device> AwaitDevice(absl::string_view fingerprint,
                                          const StopPredicate& stop);
+  // Likewise of the workers that are connected now.
+  absl::StatusOr<v1::Device> GetDevice(absl::string_view fingerprint) const;
 
   // Handles a worker's call. `idle` of the response is set if the worker is
   // idle and there is no work for it; WaitForWork tells when to call again.

@@ -25,7 +25,8 @@ std::vector<backends::KernelDevice> FleetKernels::Devices() {
 absl::StatusOr<backends::KernelDevice> FleetKernels::AwaitDevice(
     absl::string_view fingerprint, const std::function<bool()>& stop) {
   HONE_ASSIGN_OR_RETURN(const v1::Device device,
-                        fleet_.AwaitDevice(fingerprint, stop));
+                        waits_ ? fleet_.AwaitDevice(fingerprint, stop)
+                               : fleet_.GetDevice(fingerprint));
   return backends::FromProto(device);
 }
 
@@ -40,26 +41,6 @@ absl::StatusOr<backends::KernelReport> FleetKernels::Measure(
                         backends::FromProto(completion.kernel()));
   HONE_RETURN_IF_ERROR(backends::CheckReport(request, report));
   return report;
-}
-
-std::vector<backends::KernelDevice> PresentDevices::Devices() {
-  return all_.Devices();
-}
-
-absl::StatusOr<backends::KernelDevice> PresentDevices::AwaitDevice(
-    absl::string_view fingerprint, const std::function<bool()>&) {
-  for (backends::KernelDevice& device : all_.Devices()) {
-    if (fingerprint.empty() || device.fingerprint == fingerprint) {
-      return std::move(device);
-    }
-  }
-  return NobodyOffers(fingerprint);
-}
-
-absl::StatusOr<backends::KernelReport> PresentDevices::Measure(
-    const backends::KernelRequest& request, absl::string_view fingerprint,
-    const std::function<bool()>& stop) {
-  return all_.Measure(request, fingerprint, stop);
 }
 
 }  // namespace hone::daemon

@@ -12,8 +12,9 @@ namespace hone::daemon {
 // Measures kernels on the fleet's workers.
 class FleetKernels final : public backends::KernelMeasurer {
  public:
-  // `fleet` outlives it.
-  explicit FleetKernels(Fleet& fleet) : fleet_(fleet) {}
+  // `fleet` outlives it. Unless it `waits`, AwaitDevice returns at once, for
+  // callers that an answer must not keep waiting.
+  FleetKernels(Fleet& fleet, bool waits) : fleet_(fleet), waits_(waits) {}
 
   std::vector<backends::KernelDevice> Devices() override;
   absl::StatusOr<backends::KernelDevice> AwaitDevice(
@@ -25,26 +26,7 @@ class FleetKernels final : public backends::KernelMeasurer {
 
  private:
   Fleet& fleet_;
-};
-
-// The same devices for callers that an answer must not keep waiting: those that
-// are there now.
-class PresentDevices final : public backends::KernelMeasurer {
- public:
-  // `all` outlives it.
-  explicit PresentDevices(backends::KernelMeasurer& all) : all_(all) {}
-
-  std::vector<backends::KernelDevice> Devices() override;
-  // Does not wait.
-  absl::StatusOr<backends::KernelDevice> AwaitDevice(
-      absl::string_view fingerprint,
-      const std::function<bool()>& stop) override;
-  absl::StatusOr<backends::KernelReport> Measure(
-      const backends::KernelRequest& request, absl::string_view fingerprint,
-      const std::function<bool()>& stop) override;
-
- private:
-  backends::KernelMeasurer& all_;
+  const bool waits_;
 };
 
 }  // namespace hone::daemon
