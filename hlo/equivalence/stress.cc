@@ -89,8 +89,9 @@ void ReplaceIntegers(Literal& array, const Replace& replace) {
   for (int64_t i = 0; i < n; ++i) array.SetInt(i, replace(array.AsInt(i)));
 }
 
-// The largest integer of a signed type.
+// The largest integer of the type, of which SetInt keeps the low bits.
 int64_t LargestOf(ElementType type) {
+  if (!IsSigned(type)) return -1;
   return std::numeric_limits<int64_t>::max() >> (64 - BitWidth(type));
 }
 
@@ -141,7 +142,7 @@ void ApplyToArray(Stress::Kind kind, absl::Span<const double> constants,
       ReplaceFloats(array,
                     [](double x) { return -kFarBelow * (1 + std::fabs(x)); });
       return ReplaceIntegers(array, [type](int64_t x) {
-        return type == ElementType::kPred ? x : -LargestOf(type) + x;
+        return IsSigned(type) ? -LargestOf(type) + x : x;
       });
     case Stress::Kind::kHalves:
       return ReplaceFloats(array,

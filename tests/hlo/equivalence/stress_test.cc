@@ -20,36 +20,20 @@ Module Parse(const std::string& text) {
   return *std::move(module);
 }
 
-// A function of f32[64] p, f32[64] q, s32[64] n, pred[4,64] m; `c` is a
-// constant.
+// A computation of two scalars.
+std::string Region(const std::string& name, const std::string& type,
+                   const std::string& opcode) {
+  return name + " {\n  x = " + type + "[] parameter(0)\n  y = " + type +
+         "[] parameter(1)\n  ROOT r = " + type + "[] " + opcode + "(x, y)\n}\n";
+}
+
+// A function of f32[64] p, f32[64] q, s32[64] n, pred[4,64] m.
 Module Function(const std::string& body) {
-  return Parse(R"(HloModule m
-maximum {
-  x = f32[] parameter(0)
-  y = f32[] parameter(1)
-  ROOT r = f32[] maximum(x, y)
-}
-maximum_s32 {
-  x = s32[] parameter(0)
-  y = s32[] parameter(1)
-  ROOT r = s32[] maximum(x, y)
-}
-minimum_s32 {
-  x = s32[] parameter(0)
-  y = s32[] parameter(1)
-  ROOT r = s32[] minimum(x, y)
-}
-either {
-  x = pred[] parameter(0)
-  y = pred[] parameter(1)
-  ROOT r = pred[] or(x, y)
-}
-both {
-  x = pred[] parameter(0)
-  y = pred[] parameter(1)
-  ROOT r = pred[] and(x, y)
-}
-ENTRY e {
+  return Parse("HloModule m\n" + Region("maximum", "f32", "maximum") +
+               Region("maximum_s32", "s32", "maximum") +
+               Region("minimum_s32", "s32", "minimum") +
+               Region("either", "pred", "or") + Region("both", "pred", "and") +
+               R"(ENTRY e {
   p = f32[64] parameter(0)
   q = f32[64] parameter(1)
   n = s32[64] parameter(2)
@@ -159,6 +143,19 @@ INSTANTIATE_TEST_SUITE_P(Stresses, OfMistakes, ::testing::ValuesIn(kMistakes),
                          [](const auto& mistake) {
                            return mistake.param.name;
                          });
+
+TEST(Stresses, ReachTheEndsOfUnsignedIntegers) {
+  for (ElementType type : {ElementType::kU8, ElementType::kU32}) {
+    std::vector<Literal> arguments = {Literal(Shape::Array(type, {2}))};
+    arguments[0].SetInt(0, 0);
+    arguments[0].SetInt(1, 7);
+    Rng rng(1);
+    Apply({Stress::Kind::kLarge}, {}, rng, arguments);
+    const int64_t largest = (int64_t{1} << BitWidth(type)) - 1;
+    EXPECT_EQ(arguments[0].AsInt(0), largest);
+    EXPECT_EQ(arguments[0].AsInt(1), largest - 7);
+  }
+}
 
 // A constant folder makes an array of what was a scalar and a broadcast.
 TEST(ScalarConstants, AreThoseOfArraysOfOneValue) {
