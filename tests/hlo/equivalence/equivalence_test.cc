@@ -260,6 +260,14 @@ TEST(CheckEquivalent, AcceptsAnotherOrderOfAChain) {
   }
 }
 
+constexpr char kWideDot[] =
+    "  d = f32[64,64] dot(p, q), lhs_contracting_dims={1}, "
+    "rhs_contracting_dims={0}\n";
+constexpr char kNarrowDot[] =
+    "  a = bf16[64,64] convert(p)\n  b = bf16[64,64] convert(q)\n"
+    "  c = bf16[64,64] dot(a, b), lhs_contracting_dims={1}, "
+    "rhs_contracting_dims={0}\n  d = f32[64,64] convert(c)\n";
+
 // Its own noise is no excuse for a module that computes in a narrower type.
 TEST(CheckEquivalent, RefusesNarrowerArithmetic) {
   const auto module = [](const std::string& dot) {
@@ -268,13 +276,8 @@ TEST(CheckEquivalent, RefusesNarrowerArithmetic) {
         "  q = f32[64,64] parameter(1)\n" +
         dot + "  ROOT r = f32[64,64] tanh(d)\n}");
   };
-  const Module wide = module(
-      "  d = f32[64,64] dot(p, q), lhs_contracting_dims={1}, "
-      "rhs_contracting_dims={0}\n");
-  const Module narrow = module(
-      "  a = bf16[64,64] convert(p)\n  b = bf16[64,64] convert(q)\n"
-      "  c = bf16[64,64] dot(a, b), lhs_contracting_dims={1}, "
-      "rhs_contracting_dims={0}\n  d = f32[64,64] convert(c)\n");
+  const Module wide = module(kWideDot);
+  const Module narrow = module(kNarrowDot);
   HONE_ASSERT_OK_AND_ASSIGN(const EquivalenceReport report,
                             CheckEquivalent(wide, narrow));
   EXPECT_FALSE(report.equal);
@@ -293,13 +296,8 @@ TEST(CheckEquivalent, RefusesMoreNarrowArithmetic) {
         "  z = bf16[64] multiply(y, y)\n" +
         dot + "  ROOT r = (f32[64,64], bf16[64]) tuple(d, z)\n}");
   };
-  const Module wide = module(
-      "  d = f32[64,64] dot(p, q), lhs_contracting_dims={1}, "
-      "rhs_contracting_dims={0}\n");
-  const Module narrow = module(
-      "  a = bf16[64,64] convert(p)\n  b = bf16[64,64] convert(q)\n"
-      "  c = bf16[64,64] dot(a, b), lhs_contracting_dims={1}, "
-      "rhs_contracting_dims={0}\n  d = f32[64,64] convert(c)\n");
+  const Module wide = module(kWideDot);
+  const Module narrow = module(kNarrowDot);
   HONE_ASSERT_OK_AND_ASSIGN(const EquivalenceReport report,
                             CheckEquivalent(wide, narrow));
   EXPECT_FALSE(report.equal);
