@@ -10,8 +10,8 @@
 
 namespace hone::hlo {
 
-// What is known of the errors of numbers, by the power of two of the magnitude:
-// how large they are, and how far two ways to compute the number differ.
+// Root mean squares of the errors of numbers, and of the differences between
+// two ways to compute them, for each power of two of the magnitude.
 class ErrorsByMagnitude {
  public:
   void Add(double magnitude, double error, double difference = 0) {

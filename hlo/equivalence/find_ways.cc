@@ -57,8 +57,8 @@ int ComparisonsFor(int64_t elements) {
   return elements <= 1'000'000'000 ? 2 : 1;
 }
 
-// What a parameter gets for an integer: one of 64 bits gets for the ends of
-// s32 what does not fit 32.
+// The value of an integer parameter. In place of the ends of s32, parameters of
+// 64 bits get values that do not fit 32.
 double IntegerFor(ElementType type, double integer) {
   const bool is_end = integer >= std::numeric_limits<int32_t>::max() ||
                       integer <= std::numeric_limits<int32_t>::min();

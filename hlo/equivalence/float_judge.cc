@@ -209,8 +209,8 @@ class FloatJudge {
     }
   }
 
-  // What is known of the numbers of like magnitude: of those in the block, or
-  // where these are few, in the array.
+  // The errors of numbers of like magnitude: those in the block, or in the
+  // whole array where the block has few.
   const ErrorsByMagnitude& KnownNear(double magnitude) {
     if (block_.CountNear(magnitude) >= kMinNeighbours) return block_;
     if (array_ != nullptr) return *array_;

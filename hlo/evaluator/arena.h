@@ -39,7 +39,7 @@ class Arena {
   bool Reserve();
 
   const int64_t size_;
-  // What mmap returned, and the aligned begin of the ranges in it.
+  // The mapping; the first boundary of a huge page in it, where ranges begin.
   void* mapping_ = nullptr;
   std::byte* base_ = nullptr;
   bool has_failed_ = false;

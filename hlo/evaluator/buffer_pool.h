@@ -43,7 +43,7 @@ class BufferPool : public std::enable_shared_from_this<BufferPool> {
   int64_t live_bytes_ ABSL_GUARDED_BY(mu_) = 0;
   // Holds large buffers, while there is a place for them.
   Arena arena_ ABSL_GUARDED_BY(mu_);
-  // What lies in free_.
+  // The bytes of the buffers in free_.
   int64_t free_bytes_ ABSL_GUARDED_BY(mu_) = 0;
   // Free buffers outside of the arena, by capacity.
   std::map<int64_t, std::vector<std::byte*>> free_ ABSL_GUARDED_BY(mu_);
