@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds Hone, starts honed on loopback and runs the main job on a bundled GPT-2
-# training step: tune, verify, store, and answer again from the cache.
+# Builds Hone, starts honed, which listens on a socket in your state folder, and
+# runs the main job on a bundled GPT-2 training step: tune, verify, store, and answer again from the cache.
 #
 # Usage: ./quickstart.sh [--keep]   --keep leaves honed running at the end
 set -euo pipefail

@@ -71,6 +71,11 @@ struct KernelRequest {
   bool calibrate = false;
   // Measure in a process that has measured nothing before.
   bool fresh_process = false;
+  // Measure on a second machine too, if there is one with the same device. Of
+  // two measurements that agree the slower ratio is reported; if they disagree,
+  // the outcome is kWrongResult. If they disagree about the baseline's time,
+  // Measure returns Internal.
+  bool confirm = false;
 };
 
 struct KernelReport {
@@ -79,6 +84,9 @@ struct KernelReport {
   std::optional<KernelTiming> baseline;
   // In the order of candidate_scripts.
   std::vector<KernelTiming> candidates;
+  // The ids of the workers that measured; two if a confirmation was asked for
+  // and possible. Empty if this machine did.
+  std::vector<std::string> workers;
 };
 
 // Measures kernels in other processes, on this or other machines. Thread-safe.

@@ -12,6 +12,11 @@ namespace hone {
 // of what is too long.
 std::string Excerpt(absl::string_view text);
 
+// Returns `message`, which may repeat what a client sent, at a bounded length
+// and in one line: words of more than 200 bytes are cut, and so is all after
+// 2000 bytes, with `…` in their place; control characters become spaces.
+std::string BoundedMessage(absl::string_view message);
+
 }  // namespace hone
 
 #endif  // HONE_BASE_EXCERPT_H_

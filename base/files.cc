@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 
 #include "base/hash.h"
+#include "base/may_block.h"
 
 namespace hone {
 namespace {
@@ -68,6 +69,7 @@ std::string BehindLinks(const std::string& path) {
 
 absl::Status WriteFileAtomically(const std::string& path,
                                  absl::string_view bytes) {
+  AssertMayBlock("writing a file");
   const int error = IsStream(path) ? Write(path, "wbe", bytes)
                                    : Replace(BehindLinks(path), bytes);
   if (error == 0) return absl::OkStatus();

@@ -9,6 +9,7 @@
 #include <xxhash.h>
 
 #include "base/check.h"
+#include "base/may_block.h"
 
 namespace hone {
 
@@ -18,6 +19,9 @@ Hash128 FastHash(absl::string_view bytes) {
 }
 
 std::string Sha256Hex(absl::string_view bytes) {
+  // A millisecond or more.
+  constexpr size_t kMuch = size_t{1} << 20;
+  if (bytes.size() > kMuch) AssertMayBlock("hashing");
   std::array<unsigned char, SHA256_DIGEST_LENGTH> digest;
   SHA256(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(),
          digest.data());

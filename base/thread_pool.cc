@@ -6,6 +6,7 @@
 #include "absl/synchronization/blocking_counter.h"
 
 #include "base/check.h"
+#include "base/may_block.h"
 
 namespace hone {
 
@@ -18,6 +19,7 @@ ThreadPool::ThreadPool(size_t num_threads) {
 }
 
 ThreadPool::~ThreadPool() {
+  AssertMayBlock("the end of a thread pool");
   {
     absl::MutexLock lock(&mu_);
     stopping_ = true;
@@ -45,6 +47,7 @@ void ThreadPool::ParallelFor(
     body(0, n);
     return;
   }
+  AssertMayBlock("ThreadPool::ParallelFor");
   absl::BlockingCounter done(static_cast<int>(pieces - 1));
   for (int64_t p = 1; p < pieces; ++p) {
     Schedule([&, p] {

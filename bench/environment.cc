@@ -149,7 +149,7 @@ class Remote {
   static absl::StatusOr<std::unique_ptr<Remote>> Start(
       const std::string& module_bytes) {
     daemon::Config config;
-    config.listen = "127.0.0.1:0";
+    config.listen = {"127.0.0.1:0"};
     config.http = "127.0.0.1:0";
     auto remote = std::make_unique<Remote>();
     HONE_ASSIGN_OR_RETURN(

@@ -58,7 +58,7 @@ absl::StatusOr<storage::Record> TuneKernel(const hlo::Module& module,
   spec.seed = search.seed;
   HONE_ASSIGN_OR_RETURN(const storage::Tuning tuning,
                         tuning::CreateTuning(context, spec, module));
-  return tuning::RunTuning(context, tuning.id, {.module = module});
+  return tuning::RunTuning(context, tuning.id);
 }
 
 }  // namespace hone::bench

@@ -1,33 +1,25 @@
 #include "bench/serve.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
-#include "absl/cleanup/cleanup.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/time/clock.h"
 #include <grpcpp/grpcpp.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "base/child_process.h"
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/status_macros.h"
 #include "base/temporary_directory.h"
 #include "bench/corpus.h"
+#include "bench/service/daemon_process.h"
 #include "daemon/config.h"
 #include "daemon/server.h"
-#include "hone/v1/admin_service.grpc.pb.h"
 #include "hone/v1/cache_service.grpc.pb.h"
 #include "proto/grpc_status.h"
 #include "tuning/registry.h"
@@ -167,59 +159,6 @@ Json Summary(const std::vector<Load>& rounds) {
           {"per_second", median([](const Load& l) { return l.per_second; })}};
 }
 
-// Starts the honed beside this executable on an empty store; returns the
-// seconds until it answers.
-absl::StatusOr<double> TimeStart() {
-  std::error_code error;
-  const std::filesystem::path binary =
-      std::filesystem::read_symlink("/proc/self/exe", error).parent_path() /
-      "honed";
-  if (error || access(binary.c_str(), X_OK) != 0) {
-    return absl::NotFoundError(
-        absl::StrCat(binary.string(), " is not there, expected honed"));
-  }
-  const TemporaryDirectory directory;
-  // A port that was free just now; the daemon itself tells no other process
-  // which one it took.
-  int port = 0;
-  {
-    grpc::ServerBuilder builder;
-    builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(),
-                             &port);
-    const auto server = builder.BuildAndStart();
-  }
-  const std::string address = absl::StrCat("127.0.0.1:", port);
-  const absl::Duration start = SystemClock().Monotonic();
-  HONE_ASSIGN_OR_RETURN(
-      const pid_t child,
-      StartChildProcess(
-          {.program = binary.string(),
-           .arguments = {"--listen", address, "--http", "127.0.0.1:0",
-                         "--state", directory.path(), "--log-level",
-                         "error"}}));
-  const absl::Cleanup stop = [child] {
-    kill(child, SIGTERM);
-    waitpid(child, nullptr, 0);
-  };
-  while (SystemClock().Monotonic() - start < absl::Seconds(30)) {
-    // A fresh channel each time: one that failed waits before it retries.
-    grpc::ChannelArguments arguments;
-    arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-    const auto stub = v1::AdminService::NewStub(grpc::CreateCustomChannel(
-        address, grpc::InsecureChannelCredentials(), arguments));
-    grpc::ClientContext context;
-    v1::GetServerInfoResponse info;
-    if (stub->GetServerInfo(&context, {}, &info).ok()) {
-      return absl::ToDoubleSeconds(SystemClock().Monotonic() - start);
-    }
-    if (waitpid(child, nullptr, WNOHANG) == child) {
-      return absl::UnavailableError("honed ended while it started");
-    }
-    absl::SleepFor(absl::Milliseconds(1));
-  }
-  return absl::DeadlineExceededError("honed did not serve within 30 s");
-}
-
 void PrintRow(std::ostream& out, absl::string_view name, const Json& row) {
   out << absl::StreamFormat(
       "%-12s %9.0f %9.0f %9.0f %12.0f\n", name, row["p50_us"].get<double>(),
@@ -234,7 +173,7 @@ absl::StatusOr<Json> RunServeBench(const ServeOptions& options,
   HONE_ASSIGN_OR_RETURN(const storage::Record record, MakeRecord());
   const TemporaryDirectory directory;
   daemon::Config config;
-  config.listen = "127.0.0.1:0";
+  config.listen = {"127.0.0.1:0"};
   config.http = "127.0.0.1:0";
   config.state = directory.path();
   HONE_ASSIGN_OR_RETURN(std::unique_ptr<storage::Store> store,
@@ -279,8 +218,9 @@ absl::StatusOr<Json> RunServeBench(const ServeOptions& options,
   }
   std::vector<double> starts;
   for (int i = 0; i < kStarts; ++i) {
-    HONE_ASSIGN_OR_RETURN(const double seconds, TimeStart());
-    starts.push_back(seconds);
+    DaemonProcess daemon;
+    HONE_ASSIGN_OR_RETURN(const absl::Duration took, daemon.Start());
+    starts.push_back(absl::ToDoubleSeconds(took));
   }
 
   Json document = {

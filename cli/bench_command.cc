@@ -10,6 +10,7 @@
 #include "base/files.h"
 #include "base/status_macros.h"
 #include "bench/environment.h"
+#include "bench/faults/faults.h"
 #include "bench/kernel_searches.h"
 #include "bench/kernels.h"
 #include "bench/measurement.h"
@@ -252,6 +253,30 @@ void AddMeasurementOptions(CLI::App& command,
       ->capture_default_str();
 }
 
+void AddFaultOptions(CLI::App& command, bench::FaultOptions& options) {
+  command
+      .add_option("--only", options.only,
+                  "Faults to try: kill, cancel, drain, hostile (default all)")
+      ->delimiter(',');
+  const auto count = [&](const char* name, int64_t& value, const char* what) {
+    command.add_option(name, value, what)
+        ->transform(WholeNumber(1, kMaxCount))
+        ->capture_default_str();
+  };
+  count("--kills", options.kills, "Times that honed is killed under load");
+  count("--cancellations", options.cancellations, "Calls to cancel");
+  count("--calls", options.calls, "Calls in flight when SIGTERM comes");
+  count("--slow-clients", options.slow_clients, "HTTP clients that stall then");
+  count("--hostile", options.hostile, "Hostile requests of each RPC");
+  command.add_option("--seed", options.seed, "Of everything random")
+      ->capture_default_str();
+}
+
+// Exit status 1 if a promise was broken.
+int FaultStatus(const Json& document) {
+  return document["broken"] == 0 ? kDone : kAnswerIsNo;
+}
+
 void AddServeOptions(CLI::App& command, bench::ServeOptions& options) {
   command.add_option("--clients", options.clients, "Concurrent clients")
       ->transform(WholeNumber(1, 1000))
@@ -285,6 +310,11 @@ void AddBenchCommand(CLI::App& app, Context& context) {
   AddBench(*command, context, "environment",
            "Environment steps per second, in process and over gRPC",
            AddEnvironmentOptions, bench::RunEnvironmentBench);
+  AddBench(
+      *command, context, "faults",
+      "What a daemon survives: kills, cancelled calls, SIGTERM under load, "
+      "hostile requests",
+      AddFaultOptions, bench::RunFaultsBench, FaultStatus);
   AddBench(*command, context, "serve",
            "Latency of a cached lookup over gRPC beside a bare echo server",
            AddServeOptions, bench::RunServeBench);

@@ -1,5 +1,6 @@
 // hone cache: manages results, through the daemon.
 
+#include <cstdint>
 #include <iostream>
 #include <memory>
 
@@ -32,7 +33,7 @@ void AddList(CLI::App& parent, Context& context) {
   AddFilter(*command, *filter);
   command->callback([filter, &context] {
     RunCommand(context, [&]() -> absl::StatusOr<int> {
-      Client client(context.server);
+      Client client(context);
       hone::v1::ListRecordsRequest request;
       *request.mutable_filter() = *filter;
       nlohmann::ordered_json records = nlohmann::ordered_json::array();
@@ -72,7 +73,7 @@ void AddInvalidate(CLI::App& parent, Context& context) {
       *request.mutable_filter() = *filter;
       request.set_all(*all);
       HONE_ASSIGN_OR_RETURN(const hone::v1::InvalidateResponse response,
-                            Client(context.server).Invalidate(request));
+                            Client(context).Invalidate(request));
       if (context.json) {
         PrintJson({{"removed", response.removed()}});
       } else {
@@ -89,7 +90,7 @@ void AddStats(CLI::App& parent, Context& context) {
   command->callback([&context] {
     RunCommand(context, [&]() -> absl::StatusOr<int> {
       HONE_ASSIGN_OR_RETURN(const hone::v1::CacheStatsResponse stats,
-                            Client(context.server).Stats());
+                            Client(context).Stats());
       const nlohmann::ordered_json document = {
           {"records", stats.records()},
           {"tunings", stats.tunings()},
@@ -112,6 +113,41 @@ void AddStats(CLI::App& parent, Context& context) {
   });
 }
 
+void AddCheck(CLI::App& parent, Context& context) {
+  CLI::App* command = AddCommand(parent, context, "check",
+                                 "Read everything and list what is corrupt");
+  command->callback([&context] {
+    RunCommand(context, [&]() -> absl::StatusOr<int> {
+      Client client(context);
+      hone::v1::CheckCacheRequest request;
+      nlohmann::ordered_json corrupt = nlohmann::ordered_json::array();
+      int64_t checked = 0;
+      do {
+        HONE_ASSIGN_OR_RETURN(const hone::v1::CheckCacheResponse page,
+                              client.Check(request));
+        for (const auto& item : page.corrupt()) {
+          corrupt.push_back({{"table", item.table()},
+                             {"key", item.key()},
+                             {"what", item.what()}});
+          if (!context.json) {
+            std::cout << item.table() << " " << item.key() << ": "
+                      << item.what() << "\n";
+          }
+        }
+        checked += page.checked();
+        request.set_page_token(page.next_page_token());
+      } while (!request.page_token().empty());
+      if (context.json) {
+        PrintJson({{"checked", checked}, {"corrupt", corrupt}});
+      } else {
+        std::cout << checked << " rows checked, " << corrupt.size()
+                  << " corrupt\n";
+      }
+      return corrupt.empty() ? kDone : kAnswerIsNo;
+    });
+  });
+}
+
 }  // namespace
 
 void AddCacheCommand(CLI::App& app, Context& context) {
@@ -121,6 +157,7 @@ void AddCacheCommand(CLI::App& app, Context& context) {
   AddList(*command, context);
   AddInvalidate(*command, context);
   AddStats(*command, context);
+  AddCheck(*command, context);
 }
 
 }  // namespace hone::cli

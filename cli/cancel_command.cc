@@ -15,7 +15,7 @@ namespace {
 
 absl::StatusOr<int> Run(const std::string& name, const Context& context) {
   HONE_ASSIGN_OR_RETURN(const hone::v1::Tuning tuning,
-                        Client(context.server).CancelTuning(name));
+                        Client(context).CancelTuning(name));
   if (context.json) {
     PrintJson(TuningToJson(tuning));
   } else {

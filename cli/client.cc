@@ -6,7 +6,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "grpcpp/create_channel.h"
 
 #include "base/hash.h"
 #include "base/status_macros.h"
@@ -15,6 +14,7 @@
 #include "hone/v1/compile_service.grpc.pb.h"
 #include "hone/v1/module_service.grpc.pb.h"
 #include "hone/v1/tuning_service.grpc.pb.h"
+#include "proto/duration.h"
 #include "proto/grpc_status.h"
 
 namespace hone::cli {
@@ -25,9 +25,11 @@ constexpr size_t kMaxInlineBytes = size_t{2} << 20;
 constexpr size_t kChunkBytes = size_t{512} << 10;
 // Unary calls that only read or start something answer fast.
 constexpr absl::Duration kCallTimeout = absl::Seconds(60);
+constexpr absl::Duration kBackupTimeout = absl::Hours(2);
 // The time that a daemon may take to start, as in `honed & hone tune …`.
 constexpr absl::Duration kStartTimeout = absl::Seconds(3);
-constexpr int kReconnectMilliseconds = 100;
+// The time to connect to a daemon that has been seen.
+constexpr absl::Duration kConnectTimeout = absl::Milliseconds(500);
 // The time that a daemon may take to restart while a tuning is watched.
 constexpr absl::Duration kReconnectTimeout = absl::Minutes(1);
 
@@ -39,7 +41,7 @@ absl::Status StatusOfCall(const grpc::Status& status,
   }
   return absl::UnavailableError(
       absl::StrCat("honed at ", server, ": ", status.error_message(),
-                   "; is it running? (--server HOST:PORT; hone tune --local "
+                   "; is it running? (--server ADDRESS; hone tune --local "
                    "needs none)"));
 }
 
@@ -63,21 +65,27 @@ absl::StatusOr<Response> Call(
   return response;
 }
 
-std::shared_ptr<grpc::Channel> MakeChannel(const std::string& server) {
-  grpc::ChannelArguments arguments;
-  arguments.SetMaxReceiveMessageSize(64 << 20);
-  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS,
-                   kReconnectMilliseconds);
-  return grpc::CreateCustomChannel(server, grpc::InsecureChannelCredentials(),
-                                   arguments);
-}
-
 }  // namespace
 
-Client::Client(const std::string& server)
-    : server_(server), channel_(MakeChannel(server)) {
-  // A call that follows fails at once if this was in vain.
-  Answers(kStartTimeout);
+void SetOptions(absl::string_view task, const std::string& score,
+                const std::string& numerics, int32_t threads,
+                hone::v1::TaskOptions& options) {
+  if (task == "kernel") {
+    options.mutable_kernel()->set_threads(threads);
+    options.mutable_kernel()->set_numerics(numerics);
+  } else {
+    options.mutable_pass_order()->set_score(score);
+    options.mutable_pass_order()->set_numerics(numerics);
+  }
+}
+
+Client::Client(const Connection& connection)
+    : server_(connection.server.empty() ? FindServer(kStartTimeout)
+                                        : connection.server),
+      channel_(OpenChannel(server_, connection)) {
+  // A call that follows fails at once if this was in vain. A server that had to
+  // be found has been waited for.
+  Answers(connection.server.empty() ? kConnectTimeout : kStartTimeout);
 }
 
 bool Client::Answers(absl::Duration timeout) {
@@ -162,8 +170,9 @@ absl::StatusOr<Client::TuneResult> Client::Tune(
         if (message.has_record()) return TuneResult{message.record(), false};
         break;
       case hone::v1::Tuning::FAILED:
-        return absl::InternalError(absl::StrCat(
-            metadata.tuning().name(), " failed: ", message.tuning().error()));
+        return absl::InternalError(
+            absl::StrCat(metadata.tuning().name(),
+                         " failed: ", message.tuning().error().message()));
       case hone::v1::Tuning::CANCELLED:
         return absl::CancelledError(
             absl::StrCat(metadata.tuning().name(), " was cancelled"));
@@ -193,11 +202,9 @@ absl::StatusOr<hone::v1::Tuning> Client::CancelTuning(const std::string& name) {
 
 absl::StatusOr<hone::v1::CompileResponse> Client::Compile(
     const hone::v1::CompileRequest& request) {
-  const absl::Duration patience = absl::Seconds(request.patience().seconds()) +
-                                  absl::Nanoseconds(request.patience().nanos());
   return Call<hone::v1::CompileService>(
       channel_, server_, &hone::v1::CompileService::Stub::Compile, request,
-      patience + kCallTimeout);
+      FromProtoDuration(request.patience()) + kCallTimeout);
 }
 
 absl::StatusOr<hone::v1::LookupResponse> Client::Lookup(
@@ -230,10 +237,46 @@ absl::StatusOr<hone::v1::CacheStatsResponse> Client::Stats() {
                                       hone::v1::CacheStatsRequest());
 }
 
+absl::StatusOr<hone::v1::CheckCacheResponse> Client::Check(
+    const hone::v1::CheckCacheRequest& request) {
+  return Call<hone::v1::CacheService>(
+      channel_, server_, &hone::v1::CacheService::Stub::Check, request);
+}
+
+absl::StatusOr<hone::v1::ListQuarantinedModulesResponse>
+Client::ListQuarantinedModules() {
+  return Call<hone::v1::AdminService>(
+      channel_, server_, &hone::v1::AdminService::Stub::ListQuarantinedModules,
+      hone::v1::ListQuarantinedModulesRequest());
+}
+
+absl::Status Client::ReleaseModule(const std::string& digest) {
+  hone::v1::ReleaseModuleRequest request;
+  request.set_digest(digest);
+  return Call<hone::v1::AdminService>(
+             channel_, server_, &hone::v1::AdminService::Stub::ReleaseModule,
+             request)
+      .status();
+}
+
+absl::StatusOr<hone::v1::BackupResponse> Client::Backup(
+    const hone::v1::BackupRequest& request) {
+  return Call<hone::v1::AdminService>(channel_, server_,
+                                      &hone::v1::AdminService::Stub::Backup,
+                                      request, kBackupTimeout);
+}
+
 absl::StatusOr<hone::v1::ListWorkersResponse> Client::ListWorkers() {
   return Call<hone::v1::AdminService>(
       channel_, server_, &hone::v1::AdminService::Stub::ListWorkers,
       hone::v1::ListWorkersRequest());
+}
+
+absl::StatusOr<hone::v1::Worker> Client::ReleaseWorker(const std::string& id) {
+  hone::v1::ReleaseWorkerRequest request;
+  request.set_id(id);
+  return Call<hone::v1::AdminService>(
+      channel_, server_, &hone::v1::AdminService::Stub::ReleaseWorker, request);
 }
 
 }  // namespace hone::cli

@@ -1,12 +1,15 @@
 #ifndef HONE_CLI_CLIENT_H_
 #define HONE_CLI_CLIENT_H_
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "cli/connection.h"
 #include "grpcpp/channel.h"
 
 #include "hone/v1/admin_service.pb.h"
@@ -16,13 +19,22 @@
 
 namespace hone::cli {
 
+// Sets those options that `task` has.
+void SetOptions(absl::string_view task, const std::string& score,
+                const std::string& numerics, int32_t threads,
+                hone::v1::TaskOptions& options);
+
 // A connection to honed. Large modules are uploaded in chunks; small ones are
 // part of the request. Errors of all methods: the daemon's, with its message;
 // Unavailable, naming the server, if it does not answer.
 class Client {
  public:
-  // Connects; waits a few seconds for a daemon that is just starting.
-  explicit Client(const std::string& server);
+  // Connects; waits a few seconds for a daemon that is just starting. The
+  // credentials of `connection` have been read.
+  explicit Client(const Connection& connection);
+
+  // The server's address.
+  const std::string& server() const { return server_; }
 
   // Returns true if a daemon answers within `timeout`.
   bool Answers(absl::Duration timeout);
@@ -59,8 +71,18 @@ class Client {
   absl::StatusOr<hone::v1::InvalidateResponse> Invalidate(
       const hone::v1::InvalidateRequest& request);
   absl::StatusOr<hone::v1::CacheStatsResponse> Stats();
+  absl::StatusOr<hone::v1::CheckCacheResponse> Check(
+      const hone::v1::CheckCacheRequest& request);
+
+  // Waits as long as the copy takes.
+  absl::StatusOr<hone::v1::ListQuarantinedModulesResponse>
+  ListQuarantinedModules();
+  absl::Status ReleaseModule(const std::string& digest);
+  absl::StatusOr<hone::v1::BackupResponse> Backup(
+      const hone::v1::BackupRequest& request);
 
   absl::StatusOr<hone::v1::ListWorkersResponse> ListWorkers();
+  absl::StatusOr<hone::v1::Worker> ReleaseWorker(const std::string& id);
 
  private:
   std::string server_;

@@ -44,10 +44,9 @@ int ExitStatusOf(const absl::Status& status) {
 
 void RunCommand(Context& context,
                 const std::function<absl::StatusOr<int>()>& body) {
+  const absl::Status credentials = ReadCredentials(context);
   const absl::StatusOr<int> status =
-      context.server.empty()
-          ? absl::InvalidArgumentError("--server '': expected HOST:PORT")
-          : body();
+      credentials.ok() ? body() : absl::StatusOr<int>(credentials);
   if (status.ok()) {
     context.exit_status = *status;
     return;

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "cli/connection.h"
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
@@ -25,8 +26,6 @@ enum ExitStatus {
   kFailed = 3,      // the daemon, a worker, or Hone itself
 };
 
-inline constexpr absl::string_view kDefaultServer = "127.0.0.1:7420";
-
 // Limits of numeric options: of counts that have no narrower one, of threads,
 // and of seeds.
 inline constexpr uint64_t kMaxCount = 1'000'000'000;
@@ -34,10 +33,9 @@ inline constexpr uint64_t kMaxThreads = 1024;
 inline constexpr uint64_t kMaxSeed = std::numeric_limits<uint64_t>::max();
 
 // The state that all commands share.
-struct Context {
+struct Context : Connection {
   // Options common to all commands.
   bool json = false;
-  std::string server;
 
   int exit_status = kDone;
 };

@@ -12,6 +12,7 @@
 #include "hlo/proto/io.h"
 #include "hlo/read_module.h"
 #include "hlo/rewrite/numerics.h"
+#include "proto/duration.h"
 
 namespace hone::cli {
 namespace {
@@ -19,7 +20,7 @@ namespace {
 struct Options {
   std::string file;
   std::string output;
-  std::string patience;
+  std::string patience = "2s";
   std::string numerics = "reassociate";
 };
 
@@ -38,18 +39,15 @@ absl::StatusOr<int> Run(const Options& options, const Context& context) {
   HONE_RETURN_IF_ERROR(CheckModuleOutput(context, options.output));
   HONE_RETURN_IF_ERROR(hlo::ParseNumerics(options.numerics).status());
   hone::v1::CompileRequest request;
-  request.mutable_spec()->mutable_options()->set_numerics(options.numerics);
-  if (!options.patience.empty()) {
-    HONE_ASSIGN_OR_RETURN(const absl::Duration patience,
-                          ParseDurationOption("--patience", options.patience,
-                                              /*zero_allowed=*/true));
-    request.mutable_patience()->set_seconds(absl::ToInt64Seconds(patience));
-    request.mutable_patience()->set_nanos(static_cast<int32_t>(
-        absl::ToInt64Nanoseconds(patience % absl::Seconds(1))));
-  }
+  request.mutable_spec()->mutable_options()->mutable_pass_order()->set_numerics(
+      options.numerics);
+  HONE_ASSIGN_OR_RETURN(const absl::Duration patience,
+                        ParseDurationOption("--patience", options.patience,
+                                            /*zero_allowed=*/true));
+  *request.mutable_patience() = ToProtoDuration(patience);
   HONE_ASSIGN_OR_RETURN(const std::string bytes,
                         hlo::ReadFileBytes(options.file));
-  Client client(context.server);
+  Client client(context);
   HONE_RETURN_IF_ERROR(
       client.SetModule(bytes, options.file, request.mutable_module()));
   HONE_ASSIGN_OR_RETURN(const hone::v1::CompileResponse response,
@@ -60,17 +58,19 @@ absl::StatusOr<int> Run(const Options& options, const Context& context) {
   HONE_RETURN_IF_ERROR(WriteModule(module, options.output));
   nlohmann::ordered_json decisions = nlohmann::ordered_json::array();
   for (const hone::v1::Decision& d : response.decisions()) {
-    decisions.push_back(
-        {{"task", d.task()},
-         {"source", SourceName(d.source())},
-         {"default", {{"cost", d.default_cost()}, {"unit", d.unit()}}},
-         {"applied",
-          {{"cost", d.cost()},
-           {"unit", d.unit()},
-           {"decision",
-            nlohmann::ordered_json::parse(d.decision(), nullptr, false)}}},
-         {"tuning", d.tuning()},
-         {"missing", d.missing()}});
+    nlohmann::ordered_json decision = {{"task", d.task()},
+                                       {"source", SourceName(d.source())},
+                                       {"tuning", d.tuning()},
+                                       {"missing", d.missing()}};
+    // Nothing was applied where something is missing.
+    if (d.missing().empty()) {
+      decision["default"] = {{"cost", d.default_cost()}, {"unit", d.unit()}};
+      decision["applied"] = {{"cost", d.cost()},
+                             {"unit", d.unit()},
+                             {"decision", nlohmann::ordered_json::parse(
+                                              d.decision(), nullptr, false)}};
+    }
+    decisions.push_back(std::move(decision));
     if (context.json) continue;
     if (!d.missing().empty()) {
       std::cerr << absl::StrFormat("%s: the module is as it was: %s\n",
@@ -101,7 +101,8 @@ void AddCompileCommand(CLI::App& app, Context& context) {
           "Path of the rewritten module (.pb: as a proto; .zst: compressed)")
       ->required();
   command->add_option("--patience", options->patience,
-                      "Time to wait for a tuning's winner, e.g. 2s");
+                      "Time to wait for a tuning's winner, or the verified "
+                      "default (default 2s)");
   AddNumericsOption(*command, options->numerics);
   command->callback([options, &context] {
     RunCommand(context, [&] { return Run(*options, context); });

@@ -42,7 +42,7 @@ std::vector<std::string> Strings(const Range& range) {
 }
 
 absl::StatusOr<int> ListTunings(const Context& context) {
-  Client client(context.server);
+  Client client(context);
   hone::v1::ListTuningsRequest request;
   nlohmann::ordered_json tunings = nlohmann::ordered_json::array();
   do {
@@ -63,14 +63,27 @@ absl::StatusOr<int> ListTunings(const Context& context) {
 
 absl::StatusOr<int> ListWorkers(const Context& context) {
   HONE_ASSIGN_OR_RETURN(const hone::v1::ListWorkersResponse response,
-                        Client(context.server).ListWorkers());
+                        Client(context).ListWorkers());
   nlohmann::ordered_json workers = nlohmann::ordered_json::array();
   for (const hone::v1::Worker& worker : response.workers()) {
     const hone::v1::Device& device = worker.device();
+    const hone::v1::Worker::Quarantine& quarantine = worker.quarantine();
+    const std::string end =
+        absl::FormatTime(absl::FromUnixSeconds(quarantine.end_time().seconds()),
+                         absl::UTCTimeZone());
     if (!context.json) {
       std::cout << absl::StrFormat(
-          "%s %s (%s), %d threads, %s\n", worker.id(), device.fingerprint(),
-          device.model(), device.threads(), worker.busy() ? "busy" : "idle");
+          "%s %s (%s), %d threads, machine %s, %s", worker.id(),
+          device.fingerprint(), device.model(), device.threads(),
+          worker.machine().empty() ? "unnamed" : worker.machine(),
+          worker.busy() ? "busy" : "idle");
+      if (worker.has_quarantine()) {
+        std::cout << absl::StrFormat(", quarantined until %s: %s: %s", end,
+                                     quarantine.reason(), quarantine.detail());
+      } else if (worker.on_probation()) {
+        std::cout << ", on probation";
+      }
+      std::cout << "\n";
       continue;
     }
     workers.push_back({{"id", worker.id()},
@@ -79,7 +92,14 @@ absl::StatusOr<int> ListWorkers(const Context& context) {
                        {"isa", device.isa()},
                        {"threads", device.threads()},
                        {"fingerprint", device.fingerprint()},
-                       {"busy", worker.busy()}});
+                       {"busy", worker.busy()},
+                       {"machine", worker.machine()},
+                       {"on_probation", worker.on_probation()}});
+    if (worker.has_quarantine()) {
+      workers.back()["quarantine"] = {{"reason", quarantine.reason()},
+                                      {"detail", quarantine.detail()},
+                                      {"until", end}};
+    }
   }
   if (context.json) PrintJson({{"workers", workers}});
   return kDone;

@@ -64,10 +64,9 @@ absl::StatusOr<int> Run(const Options& options, const Context& context) {
   request.set_module_fingerprint(hlo::Fingerprint(module));
   request.set_task(options.task);
   request.set_target(options.target);
-  request.mutable_options()->set_score(options.score);
-  request.mutable_options()->set_numerics(options.numerics);
-  request.mutable_options()->set_threads(options.threads);
-  Client client(context.server);
+  SetOptions(options.task, options.score, options.numerics, options.threads,
+             *request.mutable_options());
+  Client client(context);
   const absl::StatusOr<hone::v1::LookupResponse> found = client.Lookup(request);
   if (!found.ok() && !absl::IsNotFound(found.status())) return found.status();
   nlohmann::ordered_json document = {{"hit", found.ok()}};

@@ -52,15 +52,34 @@ int Finish(int status) {
   return kFailed;
 }
 
+void AddConnectionOptions(CLI::App& app, Connection& connection) {
+  app.add_option("--server", connection.server,
+                 "honed's address, HOST:PORT or unix:PATH (default: the socket "
+                 "in your state folder, else " +
+                     std::string(kDefaultTcpServer) + ")")
+      ->envname("HONE_SERVER")
+      ->check([](const std::string& server) -> std::string {
+        return server.empty() ? "'', expected HOST:PORT or unix:PATH" : "";
+      });
+  app.add_option("--token-file", connection.token_file,
+                 "File with your token for honed")
+      ->envname("HONE_TOKEN_FILE");
+  app.add_option("--tls-ca", connection.tls_ca,
+                 "Certificates (PEM) that sign honed's; turns TLS on")
+      ->envname("HONE_TLS_CA");
+  app.add_option("--tls-cert", connection.tls_cert,
+                 "Your certificate (PEM), if honed asks for one")
+      ->envname("HONE_TLS_CERT");
+  app.add_option("--tls-key", connection.tls_key, "Its private key (PEM)")
+      ->envname("HONE_TLS_KEY");
+}
+
 int Main(int argc, char** argv) {
   CLI::App app("Hone tunes the decisions that ML compilers guess at.");
   app.require_subcommand(1);
   app.set_version_flag("--version", kVersion);
   Context context;
-  context.server = std::string(kDefaultServer);
-  app.add_option("--server", context.server, "HOST:PORT of honed")
-      ->envname("HONE_SERVER")
-      ->capture_default_str();
+  AddConnectionOptions(app, context);
   app.fallthrough();
 #define HONE_COMMAND(function) function(app, context);
 #include "cli/commands.def"

@@ -18,7 +18,9 @@ ProgressLine::~ProgressLine() {
 
 void ProgressLine::Show(const State& state) {
   std::string line = absl::StrCat(task_, ": ");
-  if (state.verifying) {
+  if (!state.waiting_for.empty()) {
+    absl::StrAppend(&line, "waiting: ", state.waiting_for);
+  } else if (state.verifying) {
     line += "verifying the winner";
   } else {
     absl::StrAppend(&line, "trial ", state.trials);
@@ -32,6 +34,12 @@ void ProgressLine::Show(const State& state) {
   if (terminal_) {
     std::cerr << "\r\033[K" << line << std::flush;
     shown_ = true;
+    return;
+  }
+  if (!state.waiting_for.empty()) {
+    if (std::exchange(said_waiting_, state.waiting_for) != state.waiting_for) {
+      std::cerr << line << "\n";
+    }
     return;
   }
   const int64_t tenth =

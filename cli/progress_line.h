@@ -12,6 +12,8 @@ namespace hone::cli {
 class ProgressLine {
  public:
   struct State {
+    // The thing that the tuning lacks; empty if it does not wait.
+    std::string waiting_for = "";
     bool verifying = false;
     int64_t trials = 0;
     int64_t budget_trials = 0;
@@ -32,6 +34,7 @@ class ProgressLine {
   const std::string task_;
   const bool terminal_;
   int64_t last_tenth_ = -1;
+  std::string said_waiting_;
   bool said_verifying_ = false;
   bool shown_ = false;
 };

@@ -3,6 +3,8 @@
 #include "absl/strings/str_format.h"
 #include "absl/time/time.h"
 
+#include "proto/duration.h"
+
 namespace hone::cli {
 
 nlohmann::ordered_json RecordToJson(const hone::v1::Record& record) {
@@ -25,7 +27,7 @@ nlohmann::ordered_json RecordToJson(const hone::v1::Record& record) {
       {"optimizer", record.optimizer()},
       {"seed", record.seed()},
       {"trials", record.trials()},
-      {"seconds", record.seconds()},
+      {"seconds", absl::ToDoubleSeconds(FromProtoDuration(record.duration()))},
       {"verified",
        {{"method", record.verification().method()},
         {"max_rel_error", record.verification().max_rel_error()}}},

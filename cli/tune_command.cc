@@ -27,6 +27,7 @@
 #include "hlo/proto/io.h"
 #include "hlo/read_module.h"
 #include "hlo/rewrite/numerics.h"
+#include "proto/duration.h"
 #include "storage/memory_store.h"
 #include "storage/sqlite/sqlite_store.h"
 #include "tuning/registry.h"
@@ -114,7 +115,7 @@ class Tuner {
 class RemoteTuner final : public Tuner {
  public:
   RemoteTuner(const Options& options, const Context& context, std::string bytes)
-      : options_(options), client_(context.server), bytes_(std::move(bytes)) {}
+      : options_(options), client_(context), bytes_(std::move(bytes)) {}
 
   absl::StatusOr<TaskResult> Tune(const std::string& task,
                                   absl::Duration time) override {
@@ -126,15 +127,11 @@ class RemoteTuner final : public Tuner {
     spec.set_target(options_.target);
     spec.set_optimizer(options_.optimizer);
     spec.set_seed(options_.seed);
-    spec.mutable_options()->set_score(options_.score);
-    spec.mutable_options()->set_threads(options_.threads);
-    spec.mutable_options()->set_numerics(options_.numerics);
+    SetOptions(task, options_.score, options_.numerics, options_.threads,
+               *spec.mutable_options());
     spec.mutable_budget()->set_trials(options_.trials);
     if (time != absl::InfiniteDuration()) {
-      spec.mutable_budget()->mutable_time()->set_seconds(
-          absl::ToInt64Seconds(time));
-      spec.mutable_budget()->mutable_time()->set_nanos(static_cast<int32_t>(
-          absl::ToInt64Nanoseconds(time % absl::Seconds(1))));
+      *spec.mutable_budget()->mutable_time() = ToProtoDuration(time);
     }
     request.set_skip_cache(options_.force);
     ProgressLine line(task);
@@ -144,6 +141,7 @@ class RemoteTuner final : public Tuner {
                      [&](const hone::v1::WatchTuningResponse& message) {
                        const hone::v1::TuningProgress& p = message.progress();
                        ProgressLine::State state;
+                       state.waiting_for = p.waiting_for();
                        state.verifying =
                            p.phase() == hone::v1::TuningProgress::VERIFYING;
                        state.trials = p.trials();
@@ -156,18 +154,19 @@ class RemoteTuner final : public Tuner {
                      }));
     const hone::v1::Record& record = result.record;
     tuned_digest_ = record.tuned_module_digest();
-    return TaskResult{.task = record.key().task(),
-                      .target = record.key().target(),
-                      .optimizer = record.optimizer(),
-                      .unit = record.unit(),
-                      .default_cost = record.default_cost(),
-                      .best_cost = record.best_cost(),
-                      .decision = record.decision(),
-                      .trials = record.trials(),
-                      .seconds = record.seconds(),
-                      .method = record.verification().method(),
-                      .max_rel_error = record.verification().max_rel_error(),
-                      .cached = result.cached};
+    return TaskResult{
+        .task = record.key().task(),
+        .target = record.key().target(),
+        .optimizer = record.optimizer(),
+        .unit = record.unit(),
+        .default_cost = record.default_cost(),
+        .best_cost = record.best_cost(),
+        .decision = record.decision(),
+        .trials = record.trials(),
+        .seconds = absl::ToDoubleSeconds(FromProtoDuration(record.duration())),
+        .method = record.verification().method(),
+        .max_rel_error = record.verification().max_rel_error(),
+        .cached = result.cached};
   }
 
   absl::StatusOr<hlo::Module> Tuned() override {
@@ -224,12 +223,12 @@ class LocalTuner final : public Tuner {
     }
     if (!cached) {
       HONE_ASSIGN_OR_RETURN(std::string digest, store_->PutBlob(bytes_));
-      HONE_ASSIGN_OR_RETURN(const storage::Tuning tuning,
-                            tuning::CreateTuning(context_, spec, key,
-                                                 {module_, std::move(digest)}));
+      HONE_ASSIGN_OR_RETURN(
+          const storage::Tuning tuning,
+          tuning::CreateTuning(context_, spec, key,
+                               {module_.name(), std::move(digest)}));
       ProgressLine line(task);
       tuning::RunOptions run;
-      run.module = module_;
       run.progress = [&](const tuning::Progress& p) {
         line.Show({.verifying = p.phase != tuning::Progress::Phase::kSearching,
                    .trials = p.trials,
@@ -375,11 +374,15 @@ absl::StatusOr<int> Run(const Options& options, const Context& context) {
   const std::string& name = module.name();
   bool local = options.local;
   // A server that was named has to be there.
-  if (!local && context.server == kDefaultServer &&
-      !Client(context.server).Answers(absl::ZeroDuration())) {
-    std::cerr << "hone: no daemon on " << context.server
-              << ": tuning in this process, as --local does; nothing is kept\n";
-    local = true;
+  if (!local && context.server.empty()) {
+    Client client(context);
+    if (!client.Answers(absl::ZeroDuration())) {
+      std::cerr << "hone: no daemon on " << client.server() << " or "
+                << kDefaultTcpServer
+                << ": tuning in this process, as --local does; nothing is "
+                   "kept\n";
+      local = true;
+    }
   }
   std::unique_ptr<Tuner> tuner;
   if (local) {

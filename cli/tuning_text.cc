@@ -23,7 +23,7 @@ nlohmann::ordered_json TuningToJson(const hone::v1::Tuning& tuning) {
       {"trials", tuning.trials()}};
   if (tuning.has_default_cost()) json["default_cost"] = tuning.default_cost();
   if (tuning.has_best_cost()) json["best_cost"] = tuning.best_cost();
-  if (!tuning.error().empty()) json["error"] = tuning.error();
+  if (tuning.has_error()) json["error"] = tuning.error().message();
   return json;
 }
 
@@ -32,7 +32,7 @@ std::string TuningToText(const hone::v1::Tuning& tuning) {
       "%s %s %s %s: %s, %d trials%s", tuning.name(), tuning.module_name(),
       tuning.key().task(), tuning.optimizer(), StateName(tuning.state()),
       tuning.trials(),
-      tuning.error().empty() ? "" : absl::StrCat(": ", tuning.error()));
+      tuning.has_error() ? absl::StrCat(": ", tuning.error().message()) : "");
 }
 
 }  // namespace hone::cli

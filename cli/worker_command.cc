@@ -2,7 +2,9 @@
 
 #include <atomic>
 #include <chrono>
+#include <climits>
 #include <csignal>
+#include <deque>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -11,10 +13,11 @@
 #include <utility>
 #include <vector>
 
-#include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
+#include "cli/client.h"
 #include "cli/command.h"
 #include "grpcpp/grpcpp.h"
 #include <poll.h>
@@ -23,6 +26,8 @@
 #include "backends/cpu/host.h"
 #include "backends/process/kernel_messages.h"
 #include "backends/process/measure_process.h"
+#include "backends/process/time_limit.h"
+#include "base/clock.h"
 #include "base/hash.h"
 #include "base/status_macros.h"
 #include "hone/v1/worker_service.grpc.pb.h"
@@ -33,10 +38,27 @@ namespace {
 
 constexpr absl::Duration kLongestWait = absl::Seconds(20);
 constexpr absl::Duration kCallTimeout = absl::Seconds(30);
+// The time that a daemon may take to start, if no address is given.
+constexpr absl::Duration kFindTimeout = absl::Seconds(3);
 // The delay between calls to a daemon that does not answer doubles from the
 // first to the last.
 constexpr absl::Duration kFirstBackoff = absl::Milliseconds(100);
 constexpr absl::Duration kLastBackoff = absl::Seconds(10);
+// Large modules to keep: most work is about the last one.
+constexpr size_t kModulesKept = 4;
+
+// Returns the name of this machine, as the protocol has names.
+std::string MachineName() {
+  char name[HOST_NAME_MAX + 1] = {};
+  if (gethostname(name, HOST_NAME_MAX) != 0) return "";
+  std::string machine = name;
+  for (char& c : machine) {
+    if (!absl::ascii_isalnum(static_cast<unsigned char>(c)) && c != '.') {
+      c = '-';
+    }
+  }
+  return machine;
+}
 
 // A request to shut down, by a signal or the end of stdin. Cancels the waiting
 // call.
@@ -134,13 +156,15 @@ class Log {
 
 class WorkerLoop {
  public:
-  WorkerLoop(const std::string& server, bool at_eof, const Log& log)
-      : server_(server),
+  WorkerLoop(const Connection& connection, const std::string& id, bool at_eof,
+             const Log& log)
+      : server_(connection.server.empty() ? FindServer(kFindTimeout)
+                                          : connection.server),
         log_(log),
-        stub_(v1::WorkerService::NewStub(
-            grpc::CreateChannel(server, grpc::InsecureChannelCredentials()))),
+        stub_(v1::WorkerService::NewStub(OpenChannel(server_, connection))),
         shutdown_(at_eof) {
-    request_.set_worker_id(RandomUuid());
+    request_.set_worker_id(id.empty() ? RandomUuid() : id);
+    request_.set_machine(MachineName());
     request_.set_version(HONE_VERSION);
     backends::ToProto(backends::HostDevice(), *request_.mutable_device());
   }
@@ -165,7 +189,7 @@ class WorkerLoop {
                                   server_, ": ", request_.device().model()));
         }
         backoff = kFirstBackoff;
-        HONE_RETURN_IF_ERROR(ApplyDesiredState(*response));
+        ApplyDesiredState(*response);
       } else if (absl::IsFailedPrecondition(response.status()) ||
                  absl::IsInvalidArgument(response.status())) {
         return response.status();
@@ -200,39 +224,107 @@ class WorkerLoop {
     return response;
   }
 
-  absl::Status ApplyDesiredState(const v1::SynchronizeResponse& response) {
+  void ApplyDesiredState(const v1::SynchronizeResponse& response) {
     lease_duration_ = absl::Seconds(response.lease_duration().seconds());
     // Accepted or refused: neither needs a retry.
     request_.clear_completions();
     if (!response.has_execute()) {
       if (lease_.has_value()) measure_.Kill();
       lease_.reset();
-      return absl::OkStatus();
+      return;
     }
     const v1::Lease& lease = response.execute().lease();
-    if (lease_.has_value() && lease_->fence() == lease.fence()) {
-      return absl::OkStatus();
-    }
+    if (lease_.has_value() && lease_->fence() == lease.fence()) return;
+    // Other work than that in hand: its lease was lost.
+    if (lease_.has_value()) measure_.Kill();
     lease_ = lease;
-    return measure_.Start(response.execute().work());
+    work_ = response.execute().work();
+    is_measuring_ = false;
+    fetched_.clear();
+    end_ = absl::InfiniteDuration();
   }
 
-  // Works until the next call is due.
+  // Works until the next call is due. Whatever goes wrong is the result of this
+  // work; the worker goes on.
   void Work() {
-    absl::StatusOr<std::optional<v1::Completion>> result =
-        measure_.Await(lease_duration_ / 4);
-    if (result.ok() && !result->has_value()) return;
+    const absl::Duration next_call =
+        SystemClock().Monotonic() + lease_duration_ / 4;
+    absl::StatusOr<std::optional<v1::Completion>> result = Advance(next_call);
+    if (result.ok() && !result->has_value()) {
+      if (SystemClock().Monotonic() < end_) return;
+      measure_.Kill();
+      result = absl::DeadlineExceededError("the measuring process hangs");
+    }
     v1::Completion& completion = *request_.add_completions();
     if (result.ok()) {
       completion = **std::move(result);
     } else {
+      log_.Write("warning", std::string(result.status().message()));
       completion.mutable_error()->set_code(
           static_cast<int>(result.status().code()));
       completion.mutable_error()->set_message(
-          std::string(result.status().message()));
+          backends::WireText(result.status().message()));
     }
     *completion.mutable_lease() = *lease_;
     lease_.reset();
+  }
+
+  // Goes on with the work until `end`; returns its result, if it has one.
+  absl::StatusOr<std::optional<v1::Completion>> Advance(absl::Duration end) {
+    if (!is_measuring_) {
+      HONE_ASSIGN_OR_RETURN(const bool has_module, FetchModule(end));
+      if (!has_module) return std::nullopt;
+      HONE_RETURN_IF_ERROR(measure_.Start(work_));
+      is_measuring_ = true;
+      end_ = SystemClock().Monotonic() +
+             backends::TimeLimit(backends::FromProto(work_.kernel()));
+    }
+    return measure_.Await(end - SystemClock().Monotonic());
+  }
+
+  // Puts the module into the work, if the work names it by its digest; returns
+  // false if there is more to fetch at `end`.
+  // Errors: those of the call; DataLoss if the bytes are others.
+  absl::StatusOr<bool> FetchModule(absl::Duration end) {
+    v1::KernelWork& kernel = *work_.mutable_kernel();
+    const std::string digest = kernel.module_digest();
+    if (digest.empty()) return true;
+    for (const auto& [known, bytes] : modules_) {
+      if (known != digest) continue;
+      kernel.set_module(bytes);
+      kernel.clear_module_digest();
+      return true;
+    }
+    const auto size = static_cast<size_t>(kernel.module_bytes());
+    while (fetched_.size() < size) {
+      if (SystemClock().Monotonic() >= end || shutdown_.requested()) {
+        return false;
+      }
+      grpc::ClientContext context;
+      context.set_deadline(absl::ToChronoTime(absl::Now() + kCallTimeout));
+      shutdown_.CancelOnShutdown(&context);
+      v1::ReadModuleRequest request;
+      request.set_digest(digest);
+      request.set_offset(static_cast<int64_t>(fetched_.size()));
+      v1::ReadModuleResponse part;
+      const grpc::Status status = stub_->ReadModule(&context, request, &part);
+      shutdown_.CancelOnShutdown(nullptr);
+      // This worker's own trouble, not an error of the work.
+      if (!status.ok() || part.chunk().empty()) {
+        return absl::UnavailableError(absl::StrCat(
+            "cannot fetch module ", digest, ": ", status.error_message()));
+      }
+      fetched_ += part.chunk();
+    }
+    if (Sha256Hex(fetched_) != digest) {
+      return absl::DataLossError(
+          absl::StrCat("the module fetched is not ", digest));
+    }
+    kernel.set_module(fetched_);
+    kernel.clear_module_digest();
+    modules_.emplace_front(digest, std::exchange(fetched_, std::string()));
+    if (modules_.size() > kModulesKept) modules_.pop_back();
+    return true;
   }
 
   const std::string server_;
@@ -243,6 +335,14 @@ class WorkerLoop {
   bool connected_ = false;
   absl::Duration lease_duration_;
   std::optional<v1::Lease> lease_;
+  // The work of the lease, and the time by which its measurement ends.
+  v1::Work work_;
+  absl::Duration end_;
+  bool is_measuring_ = false;
+  // The part of its module that has come so far.
+  std::string fetched_;
+  // The last large modules by digest, the latest first.
+  std::deque<std::pair<std::string, std::string>> modules_;
   backends::MeasureProcess measure_;
 };
 
@@ -251,6 +351,8 @@ class WorkerLoop {
 void AddWorkerCommand(CLI::App& app, Context& context) {
   struct Options {
     std::string server;
+    std::string id;
+    std::string release;
     bool at_eof = false;
     bool log_json = false;
   };
@@ -258,20 +360,30 @@ void AddWorkerCommand(CLI::App& app, Context& context) {
   CLI::App* command =
       app.add_subcommand("worker", "Offer this machine's devices to a daemon");
   command->add_option("--connect", options->server,
-                      "HOST:PORT of honed (default: --server)");
+                      "honed's address (default: --server)");
   // In no help: for honed, which starts one.
   command
       ->add_flag("--until-eof", options->at_eof,
                  "Exit at the end of standard input")
       ->group("");
+  command->add_option("--id", options->id, "The worker's id")->group("");
+  command
+      ->add_option("--release", options->release,
+                   "End the quarantine of this worker, an id of hone list "
+                   "workers, and exit")
+      ->type_name("ID");
   command->add_flag("--log-json", options->log_json, "Messages as JSON lines")
       ->group("");
   command->callback([options, &context] {
+    if (!options->server.empty()) context.server = options->server;
     RunCommand(context, [&]() -> absl::StatusOr<int> {
       const Log log(options->log_json);
-      WorkerLoop loop(
-          options->server.empty() ? context.server : options->server,
-          options->at_eof, log);
+      if (!options->release.empty()) {
+        HONE_RETURN_IF_ERROR(
+            Client(context).ReleaseWorker(options->release).status());
+        return kDone;
+      }
+      WorkerLoop loop(context, options->id, options->at_eof, log);
       const absl::Status status = loop.Run();
       if (status.ok() || !options->log_json) {
         HONE_RETURN_IF_ERROR(status);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <fstream>
 #include <functional>
 #include <map>
@@ -17,8 +16,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include <toml++/toml.h>
+#include <unistd.h>
 
 #include "base/status_macros.h"
+#include "daemon/access/addresses.h"
 #include "optimizers/registry.h"
 
 namespace hone::daemon {
@@ -34,6 +35,27 @@ Setter String(std::string Config::*field) {
     const auto* value = node.as_string();
     if (value == nullptr) return "a string";
     config.*field = value->get();
+    return std::nullopt;
+  };
+}
+
+// Of one string or several.
+Setter Strings(std::vector<std::string> Config::*field) {
+  return [field](const toml::node& node,
+                 Config& config) -> std::optional<std::string> {
+    std::vector<std::string> values;
+    if (const auto* one = node.as_string(); one != nullptr) {
+      values.push_back(one->get());
+    } else if (const auto* list = node.as_array();
+               list != nullptr &&
+               (list->empty() || list->is_homogeneous<std::string>())) {
+      for (const toml::node& value : *list) {
+        values.push_back(value.as_string()->get());
+      }
+    } else {
+      return "a string, or several as in [\"a\", \"b\"]";
+    }
+    config.*field = std::move(values);
     return std::nullopt;
   };
 }
@@ -73,6 +95,20 @@ Setter Seconds(absl::Duration Config::*field, int min, int max) {
   };
 }
 
+// 0 is forever.
+Setter Days(absl::Duration Config::*field, int max) {
+  return [=](const toml::node& node,
+             Config& config) -> std::optional<std::string> {
+    const std::optional<double> value = node.value<double>();
+    if (!value.has_value() || !(*value >= 0 && *value <= max)) {
+      return absl::StrCat("days from 0 (never) to ", max);
+    }
+    config.*field =
+        *value == 0 ? absl::InfiniteDuration() : absl::Hours(24 * *value);
+    return std::nullopt;
+  };
+}
+
 Setter OptimizerName() {
   return [](const toml::node& node,
             Config& config) -> std::optional<std::string> {
@@ -101,16 +137,24 @@ using Table = std::map<std::string, Setter, std::less<>>;
 const std::map<std::string, Table, std::less<>>& Schema() {
   static const auto& schema = *new std::map<std::string, Table, std::less<>>{
       {"server",
-       {{"listen", String(&Config::listen)},
+       {{"listen", Strings(&Config::listen)},
         {"http", String(&Config::http)},
+        {"http_hosts", Strings(&Config::http_hosts)},
         {"state", String(&Config::state)},
         {"reflection", Bool(&Config::reflection)}}},
+      {"access",
+       {{"tokens", String(&Config::tokens)},
+        {"tls_cert", String(&Config::tls_cert)},
+        {"tls_key", String(&Config::tls_key)},
+        {"tls_client_ca", String(&Config::tls_client_ca)}}},
       {"limits",
        {{"max_module_bytes",
          Integer(&Config::max_module_bytes, 1, int64_t{1} << 31)},
         {"max_running_tunings", Integer(&Config::max_running_tunings, 1, 1024)},
         {"max_queued_tunings",
          Integer(&Config::max_queued_tunings, 0, 1'000'000)},
+        {"process_memory_bytes", Integer(&Config::process_memory_bytes,
+                                         int64_t{256} << 20, int64_t{1} << 50)},
         {"rpc_memory_bytes", Integer(&Config::rpc_memory_bytes,
                                      int64_t{64} << 20, int64_t{1} << 40)},
         {"max_environments", Integer(&Config::max_environments, 0, 1'000'000)},
@@ -119,6 +163,9 @@ const std::map<std::string, Table, std::less<>>& Schema() {
                  int64_t{1} << 40)},
         {"environment_idle_seconds",
          Seconds(&Config::environment_idle, 1, 86'400)}}},
+      {"storage",
+       {{"max_age_days", Days(&Config::max_age, 36'500)},
+        {"max_bytes", Integer(&Config::max_store_bytes, 0, int64_t{1} << 60)}}},
       {"tuning",
        {{"default_optimizer", OptimizerName()},
         {"default_trials",
@@ -153,19 +200,42 @@ absl::string_view View(std::string_view text) {
   return {text.data(), text.size()};
 }
 
+absl::Status CheckAccess(const Config& config) {
+  if (config.tls_cert.empty() != config.tls_key.empty()) {
+    return absl::InvalidArgumentError(
+        "only one of access.tls_cert and access.tls_key, expected both");
+  }
+  if (!config.tls_client_ca.empty() && config.tls_cert.empty()) {
+    return absl::InvalidArgumentError(
+        "access.tls_client_ca without access.tls_cert, expected both");
+  }
+  HONE_RETURN_IF_ERROR(SplitAddress(config.http).status());
+  for (const std::string& address : config.listen_addresses()) {
+    if (UnixPath(address).has_value()) continue;
+    HONE_ASSIGN_OR_RETURN(const auto host_port, SplitAddress(address));
+    if (IsLoopbackHost(host_port.first)) continue;
+    if (config.tls_cert.empty() || config.tokens.empty()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          address,
+          ": other machines can reach it, expected "
+          "access.tls_cert, access.tls_key and access.tokens (or loopback)"));
+    }
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
-// Called before there are threads.
-// NOLINTBEGIN(concurrency-mt-unsafe)
-std::string Config::DefaultStateDirectory() {
-  if (const char* state = std::getenv("XDG_STATE_HOME");
-      state != nullptr && *state == '/') {
-    return absl::StrCat(state, "/hone");
-  }
-  const char* home = std::getenv("HOME");
-  return absl::StrCat(home == nullptr ? "" : home, "/.local/state/hone");
+std::vector<std::string> Config::listen_addresses() const {
+  if (!listen.empty()) return listen;
+  return {absl::StrCat("unix:", SocketPath(state))};
 }
-// NOLINTEND(concurrency-mt-unsafe)
+
+int64_t Config::DefaultProcessMemory() {
+  const int64_t bytes =
+      int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
+  return bytes / 4 * 3;
+}
 
 int Config::DefaultRunningTunings() {
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency() / 2));
@@ -235,6 +305,7 @@ absl::Status ValidateConfig(const Config& config) {
   if (config.state.empty()) {
     return absl::InvalidArgumentError("no state folder, expected --state DIR");
   }
+  HONE_RETURN_IF_ERROR(CheckAccess(config));
   if (const auto optimizer =
           optimizers::Optimizers().Find(config.default_optimizer);
       !config.default_optimizer.empty() && !optimizer.ok()) {

@@ -3,30 +3,51 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 
+#include "base/state_directory.h"
+
 namespace hone::daemon {
 
 // The configuration of honed. The defaults need no file.
 struct Config {
   // [server]
-  // The addresses of gRPC and HTTP; port 0 takes any free one.
-  std::string listen = "127.0.0.1:7420";
+  // The addresses of gRPC: "unix:PATH" or "HOST:PORT", where port 0 takes any
+  // free one. None: the socket in the state folder.
+  std::vector<std::string> listen;
+  // The address of HTTP, HOST:PORT.
   std::string http = "127.0.0.1:7421";
+  // Names by which browsers and Prometheus may address the HTTP port, besides
+  // loopback and the host of `http`.
+  std::vector<std::string> http_hosts;
   // Folder of the store.
   std::string state = DefaultStateDirectory();
   // Describe the API to tools such as grpcurl.
   bool reflection = true;
+
+  // [access]
+  // The file of tokens (TokenTable). With one, callers over TCP need a token;
+  // without, they may do all, and TCP is for loopback only.
+  std::string tokens;
+  // For TLS on all TCP addresses: the certificate chain and its key, in PEM.
+  std::string tls_cert;
+  std::string tls_key;
+  // If clients need a certificate, too: the authorities that sign theirs.
+  std::string tls_client_ca;
 
   // [limits]
   // The largest module that may be uploaded.
   int64_t max_module_bytes = int64_t{512} << 20;
   // Concurrent tunings: one per two cores.
   int max_running_tunings = DefaultRunningTunings();
+  // The memory of each process that parses, searches and verifies; by default
+  // three quarters of the machine's.
+  int64_t process_memory_bytes = DefaultProcessMemory();
   // Tunings that may wait in the queue.
   int max_queued_tunings = 1000;
   // The memory of gRPC's buffers for all connections together.
@@ -36,6 +57,13 @@ struct Config {
   int max_environments = 4096;
   int64_t environment_memory_bytes = int64_t{2} << 30;
   absl::Duration environment_idle = absl::Minutes(10);
+
+  // [storage]
+  // Results that nobody has asked for, and finished tunings, are removed after
+  // this time.
+  absl::Duration max_age = absl::InfiniteDuration();
+  // The size beyond which those used longest ago are removed; 0: no limit.
+  int64_t max_store_bytes = 0;
 
   // [tuning]
   // The optimizer and trials of requests without any; no optimizer: the task's
@@ -63,14 +91,16 @@ struct Config {
 
   bool operator==(const Config&) const = default;
 
-  // $XDG_STATE_HOME/hone, else ~/.local/state/hone.
-  static std::string DefaultStateDirectory();
+  // `listen`, or its default.
+  std::vector<std::string> listen_addresses() const;
   static int DefaultRunningTunings();
+  static int64_t DefaultProcessMemory();
 };
 
 // Parses `text` (TOML) over the defaults. The keys are the names above, in the
 // tables named above; durations are seconds ("grace_seconds"), log_json is
-// `format = "json"`.
+// `format = "json"`. In [storage], max_age is `max_age_days`, 0 for never, and
+// max_store_bytes is `max_bytes`.
 // Errors: InvalidArgument, "FILE:LINE:COLUMN: what, expected what", for bad
 // syntax, unknown tables, keys and optimizers, and values of the wrong kind.
 absl::StatusOr<Config> ParseConfig(absl::string_view text,
@@ -79,7 +109,8 @@ absl::StatusOr<Config> ParseConfig(absl::string_view text,
 // Reads and parses a file. Errors: also NotFound.
 absl::StatusOr<Config> ReadConfig(const std::string& path);
 
-// Checks what parsing cannot: known log level and optimizer, limits in range.
+// Checks what parsing cannot: known log level and optimizer, and that addresses
+// which other machines can reach have TLS and tokens.
 // Errors: InvalidArgument.
 absl::Status ValidateConfig(const Config& config);
 

@@ -9,6 +9,8 @@
 #include "base/status_macros.h"
 #include "daemon/errors.h"
 #include "daemon/services/convert.h"
+#include "tuning/search.h"
+#include "work/messages.h"
 
 namespace hone::daemon {
 namespace {
@@ -18,19 +20,52 @@ namespace {
 constexpr int64_t kStatesOfEnvironment = 2;
 // The rest of an environment.
 constexpr int64_t kEnvironmentBytes = 1 << 10;
+// The longest time of one call: thousands of steps on a large module.
+constexpr absl::Duration kCallLimit = absl::Minutes(10);
 
 int64_t BytesOf(int64_t state_bytes) {
   return kStatesOfEnvironment * state_bytes + kEnvironmentBytes;
 }
 
+absl::Status Lost(absl::string_view why) {
+  return WithReason(
+      absl::AbortedError(absl::StrCat("the environment is lost: ", why)),
+      "ENVIRONMENT_LOST");
+}
+
+// A process that is asked to stop is not killed soon, since the environments of
+// others live in it.
+work::WorkProcessOptions Patient(work::WorkProcessOptions options) {
+  options.stop_grace = kCallLimit;
+  options.max_idle_bytes =
+      options.memory_bytes > 0 ? options.memory_bytes : int64_t{1} << 62;
+  return options;
+}
+
 }  // namespace
 
-EnvironmentRegistry::EnvironmentRegistry(const Clock& clock, Metrics& metrics,
-                                         const Limits& limits)
-    : clock_(clock),
-      metrics_(metrics),
-      limits_(limits),
-      reaper_([this] { RunReaper(); }) {}
+struct EnvironmentRegistry::Host {
+  explicit Host(const work::WorkProcessOptions& options) : process(options) {}
+
+  // Held during a call: a process does one after the other.
+  absl::Mutex calls;
+  work::WorkProcess process ABSL_GUARDED_BY(calls);
+
+  // Guarded by the registry's mutex.
+  int environments = 0;
+  // Names of environments to be closed before the next call.
+  internal::EnvironmentCall::Names to_close;
+};
+
+EnvironmentRegistry::EnvironmentRegistry(
+    const Clock& clock, Metrics& metrics,
+    const work::WorkProcessOptions& process, const Limits& limits)
+    : clock_(clock), metrics_(metrics), limits_(limits) {
+  for (int i = 0; i < limits.processes; ++i) {
+    hosts_.push_back(std::make_unique<Host>(Patient(process)));
+  }
+  reaper_ = std::thread([this] { RunReaper(); });
+}
 
 EnvironmentRegistry::~EnvironmentRegistry() {
   {
@@ -40,45 +75,50 @@ EnvironmentRegistry::~EnvironmentRegistry() {
   reaper_.join();
 }
 
-absl::StatusOr<std::shared_ptr<EnvironmentProblem>>
-EnvironmentRegistry::ProblemOf(
-    const std::string& key,
-    const std::function<absl::StatusOr<std::shared_ptr<EnvironmentProblem>>()>&
-        make) {
-  const auto find = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(problems_mu_) {
-    const auto it = problems_.find(key);
-    return it == problems_.end() ? nullptr : it->second.lock();
-  };
-  {
-    absl::MutexLock lock(&problems_mu_);
-    if (std::shared_ptr<EnvironmentProblem> known = find()) return known;
-  }
-  HONE_ASSIGN_OR_RETURN(std::shared_ptr<EnvironmentProblem> made, make());
-  {
-    absl::MutexLock lock(&problems_mu_);
-    // Two may have made it at the same time.
-    if (std::shared_ptr<EnvironmentProblem> known = find()) return known;
-    problems_[key] = made;
-  }
-  ShareMemory();
-  return made;
+EnvironmentRegistry::Host& EnvironmentRegistry::HostOf(
+    const std::string& problem) {
+  return *hosts_[FastHash(problem).low % hosts_.size()];
 }
 
-void EnvironmentRegistry::ShareMemory() {
-  absl::MutexLock lock(&problems_mu_);
-  std::vector<std::shared_ptr<EnvironmentProblem>> live;
-  for (auto it = problems_.begin(); it != problems_.end();) {
-    if (auto problem = it->second.lock()) {
-      live.push_back(std::move(problem));
-      ++it;
-    } else {
-      problems_.erase(it++);
-    }
+absl::StatusOr<internal::EnvironmentAnswer> EnvironmentRegistry::Call(
+    Host& host, const internal::EnvironmentCall& call,
+    const StopPredicate& stop) {
+  absl::MutexLock lock(&host.calls);
+  const auto run =
+      [&](const internal::EnvironmentCall& one, const StopPredicate& may_stop)
+          ABSL_EXCLUSIVE_LOCKS_REQUIRED(host.calls) {
+            internal::Job job;
+            *job.mutable_environment() = one;
+            return host.process.Run(job, {.search = {.stop = may_stop}},
+                                    kCallLimit);
+          };
+  internal::EnvironmentCall close;
+  {
+    absl::MutexLock registry(&mu_);
+    close.mutable_close()->Swap(&host.to_close);
+    host.to_close.Clear();
   }
-  if (live.empty()) return;
-  const int64_t share =
-      limits_.memory_bytes / 2 / static_cast<int64_t>(live.size());
-  for (const auto& problem : live) problem->problem->LimitMemory(share);
+  absl::StatusOr<internal::Result> result = internal::Result();
+  if (host.process.running() && !host.process.IsAlive()) {
+    Forget(host);
+    if (!call.has_open()) return Lost("its process has ended");
+  }
+  if (!host.process.running()) {
+    internal::EnvironmentCall limit;
+    limit.set_limit_memory(limits_.memory_bytes / 2 / limits_.processes);
+    result = run(limit, nullptr);
+  }
+  if (result.ok() && close.close().names_size() > 0) {
+    result = run(close, nullptr);
+  }
+  if (result.ok()) result = run(call, stop);
+  if (tuning::IsProcessFailure(result.status())) {
+    metrics_.process_failures.Increment();
+    Forget(host);
+    return Lost(result.status().message());
+  }
+  HONE_RETURN_IF_ERROR(result.status());
+  return std::move(*result->mutable_environment());
 }
 
 absl::Status EnvironmentRegistry::CheckRoomLocked(int64_t state_bytes) {
@@ -100,27 +140,116 @@ absl::Status EnvironmentRegistry::CheckRoomLocked(int64_t state_bytes) {
       absl::Seconds(10));
 }
 
-absl::Status EnvironmentRegistry::CheckRoom(int64_t state_bytes) {
+absl::Status EnvironmentRegistry::CheckRoom() {
   Expire();
   absl::MutexLock lock(&mu_);
-  return CheckRoomLocked(state_bytes);
+  return CheckRoomLocked(0);
 }
 
-absl::StatusOr<std::string> EnvironmentRegistry::Open(
-    LiveEnvironment environment) {
-  Expire();
-  environment.id = RandomUuid();
+absl::StatusOr<internal::EnvironmentAnswer> EnvironmentRegistry::OpenOn(
+    Host& host, const internal::EnvironmentCall& call, const std::string& id,
+    const StopPredicate& stop) {
+  {
+    absl::MutexLock lock(&mu_);
+    ++host.environments;  // From now on, so that the process is kept.
+  }
+  absl::StatusOr<internal::EnvironmentAnswer> answer = Call(host, call, stop);
   absl::MutexLock lock(&mu_);
-  HONE_RETURN_IF_ERROR(CheckRoomLocked(environment.problem->state_bytes));
-  state_bytes_ += BytesOf(environment.problem->state_bytes);
-  std::string id = environment.id;
-  entries_.push_front(
-      {std::make_shared<LiveEnvironment>(std::move(environment)),
-       clock_.Monotonic()});
+  absl::Status status = answer.status();
+  if (status.ok()) {
+    status = CheckRoomLocked(answer->state_bytes());
+    if (!status.ok()) host.to_close.add_names(EnvironmentName(id));
+  }
+  if (!status.ok()) {
+    --host.environments;
+    return status;
+  }
+  state_bytes_ += BytesOf(answer->state_bytes());
+  entries_.push_front({.id = id,
+                       .host = &host,
+                       .state_bytes = answer->state_bytes(),
+                       .last_used = clock_.Monotonic()});
   index_[id] = entries_.begin();
   metrics_.environments_opened.Increment();
   metrics_.environments_open.Set(static_cast<double>(entries_.size()));
-  return id;
+  return answer;
+}
+
+absl::StatusOr<internal::EnvironmentAnswer> EnvironmentRegistry::Open(
+    internal::EnvironmentCall::Open open, const StopPredicate& stop) {
+  HONE_RETURN_IF_ERROR(CheckRoom());
+  const std::string id = RandomUuid();
+  Host& host = HostOf(open.problem());
+  internal::EnvironmentCall call;
+  open.set_name(EnvironmentName(id));
+  *call.mutable_open() = std::move(open);
+  return OpenOn(host, call, id, stop);
+}
+
+absl::StatusOr<internal::EnvironmentAnswer> EnvironmentRegistry::Fork(
+    absl::string_view id, const StopPredicate& stop) {
+  HONE_ASSIGN_OR_RETURN(Host* const host, Use(id));
+  const std::string forked = RandomUuid();
+  internal::EnvironmentCall call;
+  call.mutable_fork()->set_name(EnvironmentName(forked));
+  call.mutable_fork()->set_parent(EnvironmentName(id));
+  const absl::Status room = CheckRoom();
+  absl::StatusOr<internal::EnvironmentAnswer> answer =
+      room.ok() ? OpenOn(*host, call, forked, stop)
+                : absl::StatusOr<internal::EnvironmentAnswer>(room);
+  Release(id);
+  return answer;
+}
+
+std::vector<absl::StatusOr<v1::StepResponse>> EnvironmentRegistry::Step(
+    absl::Span<const v1::StepRequest* const> requests,
+    const StopPredicate& stop) {
+  std::vector<absl::StatusOr<v1::StepResponse>> results(
+      requests.size(), absl::InternalError("no result"));
+  // The requests of each process, by their indices.
+  std::vector<std::pair<Host*, std::vector<size_t>>> parts;
+  for (size_t i = 0; i < requests.size(); ++i) {
+    const absl::StatusOr<std::string> id = EnvironmentId(requests[i]->name());
+    absl::StatusOr<Host*> host =
+        id.ok() ? Use(*id) : absl::StatusOr<Host*>(id.status());
+    if (!host.ok()) {
+      results[i] = host.status();
+      continue;
+    }
+    auto part = std::find_if(parts.begin(), parts.end(),
+                             [&](const auto& p) { return p.first == *host; });
+    if (part == parts.end()) part = parts.insert(part, {*host, {}});
+    part->second.push_back(i);
+  }
+  const auto run = [&](Host& host, const std::vector<size_t>& indices) {
+    internal::EnvironmentCall call;
+    for (const size_t i : indices) {
+      *call.mutable_step()->add_requests() = *requests[i];
+    }
+    absl::StatusOr<internal::EnvironmentAnswer> answer = Call(host, call, stop);
+    for (size_t k = 0; k < indices.size(); ++k) {
+      if (!answer.ok()) {
+        results[indices[k]] = answer.status();
+        continue;
+      }
+      auto& result =
+          *answer->mutable_stepped()->mutable_results(static_cast<int>(k));
+      if (result.has_error()) {
+        results[indices[k]] = work::FromProto(result.error());
+      } else {
+        results[indices[k]] = std::move(*result.mutable_response());
+      }
+    }
+    for (const size_t i : indices) Release(*EnvironmentId(requests[i]->name()));
+  };
+  // Each process takes its steps at the same time as the others.
+  std::vector<std::thread> threads;
+  for (size_t i = 1; i < parts.size(); ++i) {
+    threads.emplace_back([&, i] { run(*parts[i].first, parts[i].second); });
+  }
+  if (!parts.empty()) run(*parts[0].first, parts[0].second);
+  for (std::thread& thread : threads) thread.join();
+  return results;
 }
 
 void EnvironmentRegistry::Touch(Entries::iterator entry) {
@@ -128,7 +257,8 @@ void EnvironmentRegistry::Touch(Entries::iterator entry) {
   entries_.splice(entries_.begin(), entries_, entry);
 }
 
-absl::StatusOr<EnvironmentUse> EnvironmentRegistry::Use(absl::string_view id) {
+absl::StatusOr<EnvironmentRegistry::Host*> EnvironmentRegistry::Use(
+    absl::string_view id) {
   Expire();
   absl::MutexLock lock(&mu_);
   const auto it = index_.find(id);
@@ -145,13 +275,10 @@ absl::StatusOr<EnvironmentUse> EnvironmentRegistry::Use(absl::string_view id) {
   }
   entry.busy = true;
   Touch(it->second);
-  return EnvironmentUse(entry.environment.get(),
-                        [this, kept = entry.environment](LiveEnvironment*) {
-                          Release(kept->id);
-                        });
+  return entry.host;
 }
 
-void EnvironmentRegistry::Release(const std::string& id) {
+void EnvironmentRegistry::Release(absl::string_view id) {
   absl::MutexLock lock(&mu_);
   const auto it = index_.find(id);
   if (it == index_.end()) return;  // Closed meanwhile.
@@ -159,54 +286,47 @@ void EnvironmentRegistry::Release(const std::string& id) {
   Touch(it->second);
 }
 
-std::shared_ptr<LiveEnvironment> EnvironmentRegistry::Remove(
-    Entries::iterator entry) {
-  std::shared_ptr<LiveEnvironment> environment = std::move(entry->environment);
-  state_bytes_ -= BytesOf(environment->problem->state_bytes);
-  index_.erase(environment->id);
+void EnvironmentRegistry::Remove(Entries::iterator entry) {
+  state_bytes_ -= BytesOf(entry->state_bytes);
+  --entry->host->environments;
+  entry->host->to_close.add_names(EnvironmentName(entry->id));
+  index_.erase(entry->id);
   entries_.erase(entry);
   metrics_.environments_open.Set(static_cast<double>(entries_.size()));
-  return environment;
+}
+
+void EnvironmentRegistry::Forget(Host& host) {
+  absl::MutexLock lock(&mu_);
+  for (auto it = entries_.begin(); it != entries_.end();) {
+    const auto entry = it++;
+    if (entry->host == &host) Remove(entry);
+  }
+  host.to_close.Clear();
 }
 
 absl::Status EnvironmentRegistry::Close(absl::string_view id) {
   Expire();
-  std::shared_ptr<LiveEnvironment> closed;
-  {
-    absl::MutexLock lock(&mu_);
-    const auto it = index_.find(id);
-    if (it == index_.end()) {
-      return ResourceNotFound("environment", EnvironmentName(id));
-    }
-    closed = Remove(it->second);
+  absl::MutexLock lock(&mu_);
+  const auto it = index_.find(id);
+  if (it == index_.end()) {
+    return ResourceNotFound("environment", EnvironmentName(id));
   }
-  // The last one on its problem.
-  if (closed->problem.use_count() == 1) {
-    closed.reset();
-    ShareMemory();
-  }
+  Remove(it->second);
   return absl::OkStatus();
 }
 
 void EnvironmentRegistry::Expire() {
-  std::vector<std::shared_ptr<LiveEnvironment>> expired;
-  {
-    absl::MutexLock lock(&mu_);
-    const absl::Duration now = clock_.Monotonic();
-    while (!entries_.empty() &&
-           now - entries_.back().last_used >= limits_.idle) {
-      const auto oldest = std::prev(entries_.end());
-      if (oldest->busy) {
-        Touch(oldest);
-        continue;
-      }
-      expired.push_back(Remove(oldest));
-      metrics_.environments_expired.Increment();
+  absl::MutexLock lock(&mu_);
+  const absl::Duration now = clock_.Monotonic();
+  while (!entries_.empty() && now - entries_.back().last_used >= limits_.idle) {
+    const auto oldest = std::prev(entries_.end());
+    if (oldest->busy) {
+      Touch(oldest);
+      continue;
     }
+    Remove(oldest);
+    metrics_.environments_expired.Increment();
   }
-  if (expired.empty()) return;
-  expired.clear();
-  ShareMemory();
 }
 
 void EnvironmentRegistry::RunReaper() {
@@ -215,11 +335,26 @@ void EnvironmentRegistry::RunReaper() {
     return stopping_;
   };
   while (true) {
+    // Processes without environments have nothing to keep.
+    std::vector<Host*> unused;
     {
       absl::MutexLock lock(&mu_);
       if (mu_.AwaitWithTimeout(absl::Condition(&stopping), period)) return;
+      for (const auto& host : hosts_) {
+        if (host->environments == 0 && host->to_close.names_size() > 0) {
+          unused.push_back(host.get());
+        }
+      }
     }
     Expire();
+    for (Host* const host : unused) {
+      if (!host->calls.TryLock()) continue;
+      {
+        absl::MutexLock lock(&mu_);
+        if (host->environments == 0) host->process.Kill();
+      }
+      host->calls.Unlock();
+    }
   }
 }
 

@@ -5,7 +5,6 @@
 #include <functional>
 #include <list>
 #include <memory>
-#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -17,81 +16,61 @@
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "absl/types/span.h"
 
 #include "base/clock.h"
 #include "daemon/telemetry/metrics.h"
-#include "hlo/ir/module.h"
-#include "hone/v1/environment_service.pb.h"
-#include "space/problem.h"
-#include "tuning/episode.h"
+#include "hone/internal/work.pb.h"
+#include "work/work_process.h"
 
 namespace hone::daemon {
 
-// A problem with its module and its cached steps, shared by the environments on
-// the same module and options.
-struct EnvironmentProblem {
-  hlo::Module module;
-  std::string task;
-  std::unique_ptr<space::Problem> problem;  // sequential
-  double default_score = 0;
-  // The estimated size of a state.
-  int64_t state_bytes = 0;
-};
-
-// An open environment. Accessed only through its EnvironmentUse.
-struct LiveEnvironment {
-  std::string id;
-  std::shared_ptr<EnvironmentProblem> problem;
-  tuning::Episode episode;
-  int32_t max_steps = 0;
-  v1::ObservationParts parts;
-  // The last step request with an id, and the episode before it, so that the
-  // request can be repeated.
-  std::string last_request_id;
-  std::optional<tuning::Episode> before_last_request;
-};
-
-// Exclusive use of an environment while it exists, even if the environment is
-// closed meanwhile.
-using EnvironmentUse =
-    std::unique_ptr<LiveEnvironment, std::function<void(LiveEnvironment*)>>;
-
-// The open environments. Closes those that are idle for too long.
+// The open environments, which live in processes that work: environments on the
+// same problem in the same one. Closes those that are idle for too long. If a
+// process ends, so do its environments.
 //
 // Half of `memory_bytes` limits the states of environments, the other half the
-// caches of their problems, in equal shares.
-// Threads: thread-safe.
+// caches of their problems.
+// Threads: thread-safe; calls wait for the process of their environment.
 class EnvironmentRegistry {
  public:
   struct Limits {
     int max_environments;
     int64_t memory_bytes;
     absl::Duration idle;
+    // Processes that environments live in.
+    int processes;
   };
+  using StopPredicate = std::function<bool()>;
 
   // `clock` measures idle time.
   EnvironmentRegistry(const Clock& clock, Metrics& metrics,
+                      const work::WorkProcessOptions& process,
                       const Limits& limits);
-  // Every EnvironmentUse has ended.
+  // Every call has returned.
   ~EnvironmentRegistry();
 
-  // Returns the problem of that key if an open environment has it, else the
-  // result of `make`. Errors: those of `make`.
-  absl::StatusOr<std::shared_ptr<EnvironmentProblem>> ProblemOf(
-      const std::string& key,
-      const std::function<
-          absl::StatusOr<std::shared_ptr<EnvironmentProblem>>()>& make);
-
-  // Checks that Open has room for an environment with states of that size.
-  // Errors: as Open.
-  absl::Status CheckRoom(int64_t state_bytes);
-  // Opens an environment and returns its new id.
+  // Checks that there is room for one more environment.
   // Errors: ResourceExhausted (TOO_MANY_ENVIRONMENTS, with RetryInfo).
-  absl::StatusOr<std::string> Open(LiveEnvironment environment);
+  absl::Status CheckRoom();
 
-  // Returns exclusive use of an environment.
-  // Errors: NotFound; Aborted (ENVIRONMENT_BUSY) during another use.
-  absl::StatusOr<EnvironmentUse> Use(absl::string_view id);
+  // Opens an environment: `open` without its name. The answer has one.
+  // Errors: as CheckRoom; those of work::Environments; Aborted
+  // (ENVIRONMENT_LOST) if its process ended; Cancelled.
+  absl::StatusOr<internal::EnvironmentAnswer> Open(
+      internal::EnvironmentCall::Open open, const StopPredicate& stop);
+
+  // Opens another environment at the state of this one. Errors: as Open;
+  // NotFound; Aborted (ENVIRONMENT_BUSY) during another use of it.
+  absl::StatusOr<internal::EnvironmentAnswer> Fork(absl::string_view id,
+                                                   const StopPredicate& stop);
+
+  // Takes steps in environments, each at most once in `requests`. Returns one
+  // result for each: those of work::Environments, and NotFound,
+  // ENVIRONMENT_BUSY and ENVIRONMENT_LOST as above.
+  std::vector<absl::StatusOr<v1::StepResponse>> Step(
+      absl::Span<const v1::StepRequest* const> requests,
+      const StopPredicate& stop);
 
   // Errors: NotFound.
   absl::Status Close(absl::string_view id);
@@ -101,27 +80,40 @@ class EnvironmentRegistry {
   void Expire();
 
  private:
+  struct Host;
   struct Entry {
-    std::shared_ptr<LiveEnvironment> environment;
+    std::string id;
+    Host* host;
+    int64_t state_bytes = 0;
     absl::Duration last_used;
     bool busy = false;
   };
   using Entries = std::list<Entry>;
 
+  // Has a call done by a process, after closing what it still has to close.
+  absl::StatusOr<internal::EnvironmentAnswer> Call(
+      Host& host, const internal::EnvironmentCall& call,
+      const StopPredicate& stop);
+  absl::StatusOr<internal::EnvironmentAnswer> OpenOn(
+      Host& host, const internal::EnvironmentCall& call, const std::string& id,
+      const StopPredicate& stop);
+  // Marks an environment as in use and returns its process; Release ends that.
+  absl::StatusOr<Host*> Use(absl::string_view id);
+  void Release(absl::string_view id);
+  Host& HostOf(const std::string& problem);
+
   absl::Status CheckRoomLocked(int64_t state_bytes)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Touch(Entries::iterator entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Removes an entry and returns its environment, to be destroyed without the
-  // lock because that may free much memory.
-  std::shared_ptr<LiveEnvironment> Remove(Entries::iterator entry)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  void Release(const std::string& id);
-  void ShareMemory() ABSL_LOCKS_EXCLUDED(mu_);
+  void Remove(Entries::iterator entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Removes the environments of a process that has ended.
+  void Forget(Host& host) ABSL_LOCKS_EXCLUDED(mu_);
   void RunReaper();
 
   const Clock& clock_;
   Metrics& metrics_;
   const Limits limits_;
+  std::vector<std::unique_ptr<Host>> hosts_;
 
   absl::Mutex mu_;
   Entries entries_ ABSL_GUARDED_BY(mu_);  // Last used first.
@@ -129,10 +121,6 @@ class EnvironmentRegistry {
       ABSL_GUARDED_BY(mu_);
   int64_t state_bytes_ ABSL_GUARDED_BY(mu_) = 0;
   bool stopping_ ABSL_GUARDED_BY(mu_) = false;
-
-  absl::Mutex problems_mu_;
-  absl::flat_hash_map<std::string, std::weak_ptr<EnvironmentProblem>> problems_
-      ABSL_GUARDED_BY(problems_mu_);
   std::thread reaper_;
 };
 

@@ -6,6 +6,8 @@
 #include "google/rpc/error_details.pb.h"
 #include <google/protobuf/message.h>
 
+#include "base/excerpt.h"
+
 namespace hone::daemon {
 namespace {
 
@@ -30,7 +32,7 @@ absl::Status WithReason(absl::Status status, absl::string_view reason,
   info.set_reason(std::string(reason));
   info.set_domain(std::string(kDomain));
   for (const auto& [key, value] : metadata) {
-    (*info.mutable_metadata())[key] = value;
+    (*info.mutable_metadata())[key] = BoundedMessage(value);
   }
   SetDetail(status, info);
   return status;
@@ -52,7 +54,7 @@ absl::Status InvalidField(absl::string_view field,
   google::rpc::BadRequest details;
   auto* violation = details.add_field_violations();
   violation->set_field(std::string(field));
-  violation->set_description(std::string(description));
+  violation->set_description(BoundedMessage(description));
   SetDetail(status, details);
   return WithReason(std::move(status), "INVALID_FIELD",
                     {{"field", std::string(field)}});
@@ -63,7 +65,7 @@ absl::Status ResourceNotFound(absl::string_view type, absl::string_view name) {
       absl::NotFoundError(absl::StrCat("no ", type, " \"", name, "\""));
   google::rpc::ResourceInfo info;
   info.set_resource_type(std::string(type));
-  info.set_resource_name(std::string(name));
+  info.set_resource_name(BoundedMessage(name));
   SetDetail(status, info);
   return WithReason(std::move(status), "NOT_FOUND",
                     {{"type", std::string(type)}, {"name", std::string(name)}});
@@ -83,7 +85,7 @@ google::rpc::Status ToRpcStatus(const absl::Status& status) {
         WithReason(status, absl::StatusCodeToString(status.code())));
   }
   result.set_code(static_cast<int>(status.code()));
-  result.set_message(std::string(status.message()));
+  result.set_message(BoundedMessage(status.message()));
   status.ForEachPayload([&](absl::string_view type, const absl::Cord& value) {
     if (!absl::StartsWith(type, kTypePrefix)) return;
     auto* detail = result.add_details();

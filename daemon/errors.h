@@ -40,7 +40,8 @@ absl::Status ResourceNotFound(absl::string_view type, absl::string_view name);
 absl::Status DrainingError();
 
 // Converts to the form on the wire. Errors without a reason get the name of
-// their code.
+// their code; messages are bounded (BoundedMessage), as are the texts of the
+// details above.
 google::rpc::Status ToRpcStatus(const absl::Status& status);
 grpc::Status ToGrpcStatus(const absl::Status& status);
 

@@ -16,12 +16,39 @@ inline constexpr int64_t kMaxChunkBytes = int64_t{1} << 20;
 inline constexpr int32_t kMaxQueryDigests = 10'000;
 // Requests in one StepBatch.
 inline constexpr int32_t kMaxBatchSteps = 4096;
-// Longest episode of an environment.
-inline constexpr int32_t kMaxEpisodeSteps = 10'000;
-// Observations in one response, all together.
-inline constexpr int64_t kMaxObservationBytes = int64_t{64} << 20;
 // Largest page of a listing, for every Store.
 inline constexpr int32_t kMaxPageSize = 1000;
+
+// Limits of WorkerService, whose clients are not believed.
+//
+// Connected workers, in all and at one address.
+inline constexpr int64_t kMaxWorkers = 10'000;
+inline constexpr int64_t kMaxWorkersPerClient = 1000;
+// Ids, names of machines, kinds and fingerprints. A UUID has 36 bytes.
+inline constexpr int64_t kMaxWorkerNameBytes = 128;
+// Model and instruction set of a device. LLVM's list of features takes 2 KiB.
+inline constexpr int64_t kMaxDeviceTextBytes = int64_t{16} << 10;
+// As in tuning/tasks/kernel.cc.
+inline constexpr int64_t kMaxDeviceThreads = 1024;
+inline constexpr int64_t kMaxDeviceCacheBytes = int64_t{1} << 40;
+// Completions in one call. A worker has one piece of work at a time and gets no
+// other before the daemon has answered.
+inline constexpr int64_t kMaxCompletions = 4;
+// Candidates of one piece of work, and so of its report.
+inline constexpr int64_t kMaxWorkCandidates = 1024;
+// Samples of one timing; `hone measure` takes at most 128.
+inline constexpr int64_t kMaxTimingSamples = 1024;
+inline constexpr int64_t kMaxCalibrationLevels = 64;
+// The message of a candidate's outcome, and of an error of the work. Workers
+// shorten theirs.
+inline constexpr int64_t kMaxOutcomeMessageBytes = int64_t{4} << 10;
+inline constexpr int64_t kMaxWorkErrorBytes = int64_t{16} << 10;
+// Largest module that is part of a piece of work; a larger one is fetched by
+// its digest.
+inline constexpr int64_t kMaxWorkModuleBytes = int64_t{64} << 10;
+// The rest of a piece of work: its scripts. Together with the module it is less
+// than the 4 MiB that a gRPC client receives by default.
+inline constexpr int64_t kMaxWorkBytes = int64_t{3} << 20;
 
 }  // namespace hone::daemon
 

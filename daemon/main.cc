@@ -6,9 +6,10 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/strings/match.h"
+#include "absl/strings/str_join.h"
 #include "absl/synchronization/notification.h"
 #include <CLI/CLI.hpp>
 #include <semaphore.h>
@@ -18,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/status_macros.h"
+#include "daemon/access/addresses.h"
 #include "daemon/config.h"
 #include "daemon/server.h"
 #include "daemon/telemetry/logging.h"
@@ -30,7 +32,7 @@ enum ExitStatus { kDone = 0, kBadUsage = 2, kFailed = 3 };
 // The options of the command line; absent: as in the configuration.
 struct Flags {
   std::string config;
-  std::optional<std::string> listen;
+  std::vector<std::string> listen;
   std::optional<std::string> http;
   std::optional<std::string> state;
   bool log_json = false;
@@ -42,7 +44,7 @@ absl::StatusOr<Config> Configure(const Flags& flags) {
   if (!flags.config.empty()) {
     HONE_ASSIGN_OR_RETURN(config, ReadConfig(flags.config));
   }
-  config.listen = flags.listen.value_or(config.listen);
+  if (!flags.listen.empty()) config.listen = flags.listen;
   config.http = flags.http.value_or(config.http);
   config.state = flags.state.value_or(config.state);
   config.log_json |= flags.log_json;
@@ -56,12 +58,6 @@ int Report(const absl::Status& status, int exit_status) {
   return exit_status;
 }
 
-bool IsLoopback(absl::string_view address) {
-  return absl::StartsWith(address, "127.") ||
-         absl::StartsWith(address, "localhost:") ||
-         absl::StartsWith(address, "[::1]:");
-}
-
 // SIGTERM and SIGINT. A handler, as blocking them in our threads would leave
 // those that libraries start before main (OpenBLAS does).
 sem_t asked_to_end;
@@ -72,18 +68,32 @@ void AskToEnd(int) {
   sem_post(&asked_to_end);
 }
 
-void HandleSignals() {
+// SIGHUP.
+std::atomic<bool> asked_to_reload = false;
+
+void AskToReload(int) {
+  asked_to_reload = true;
+  sem_post(&asked_to_end);
+}
+
+void HandleSignals(bool reloads) {
   sem_init(&asked_to_end, 0, 0);
   struct sigaction action = {};
   action.sa_handler = AskToEnd;
   action.sa_flags = SA_RESTART;
   sigaction(SIGTERM, &action, nullptr);
   sigaction(SIGINT, &action, nullptr);
+  if (reloads) {
+    action.sa_handler = AskToReload;
+    sigaction(SIGHUP, &action, nullptr);
+  }
   signal(SIGPIPE, SIG_IGN);
+  // A write beyond the limit of file sizes is an error like a full disk.
+  signal(SIGXFSZ, SIG_IGN);
 }
 
 int Run(const Config& config) {
-  HandleSignals();
+  HandleSignals(/*reloads=*/!config.tokens.empty());
   SetUpLogging(config);
   auto store = OpenStore(config);
   if (!store.ok()) return Report(store.status(), kFailed);
@@ -93,19 +103,27 @@ int Run(const Config& config) {
                                        ? kBadUsage
                                        : kFailed);
   }
-  for (const std::string& address : {config.listen, config.http}) {
-    if (!IsLoopback(address)) {
-      spdlog::warn(
-          "{} can be reached from other machines, and nothing is authenticated",
-          address);
-    }
+  if (const auto http = SplitAddress(config.http);
+      http.ok() && !IsLoopbackHost(http->first)) {
+    spdlog::warn(
+        "{}: other machines can reach it, and everybody may read the metrics",
+        config.http);
   }
   spdlog::info("honed {} serves gRPC on {}, HTTP on {}, state in {}",
-               HONE_VERSION, (*server)->grpc_address(),
+               HONE_VERSION,
+               absl::StrJoin((*server)->grpc_addresses(), " and "),
                (*server)->http_address(), config.state);
   sd_notify(0, "READY=1");
 
-  while (sem_wait(&asked_to_end) != 0) {
+  while (times_asked == 0) {
+    if (sem_wait(&asked_to_end) != 0 || !asked_to_reload.exchange(false)) {
+      continue;
+    }
+    if (const absl::Status status = (*server)->Reload(); status.ok()) {
+      spdlog::info("read the tokens again");
+    } else {
+      spdlog::error("the old tokens stay: {}", std::string(status.message()));
+    }
   }
   spdlog::info("draining; a second signal ends at once");
   sd_notify(0, "STOPPING=1");
@@ -138,8 +156,9 @@ int Main(int argc, char** argv) {
   app.add_option("--config", flags.config, "TOML file; flags override it")
       ->type_name("hone.toml");
   app.add_option("--listen", flags.listen,
-                 "gRPC address (default " + Config().listen + ")")
-      ->type_name("HOST:PORT");
+                 "gRPC address, may be repeated (default " +
+                     Config().listen_addresses().front() + ")")
+      ->type_name("unix:PATH|HOST:PORT");
   app.add_option("--http", flags.http,
                  "HTTP address (default " + Config().http + ")")
       ->type_name("HOST:PORT");

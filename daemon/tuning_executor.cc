@@ -5,11 +5,14 @@
 #include <optional>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include <spdlog/spdlog.h>
 
 #include "base/status_macros.h"
 #include "daemon/errors.h"
+#include "tuning/registry.h"
+#include "tuning/task.h"
 
 namespace hone::daemon {
 namespace {
@@ -18,6 +21,10 @@ using storage::CacheKey;
 using storage::Record;
 using storage::Tuning;
 using storage::TuningState;
+
+// A tuning that was running so often when the daemon ended, without a new trial
+// in between, may be the reason.
+constexpr int64_t kMaxRestarts = 10;
 
 // The identity of a search. Budgets are left out: a request for the same search
 // joins the one that runs.
@@ -51,11 +58,13 @@ struct TuningExecutor::Job {
   const absl::Time queued = SystemClock().Now();
   const absl::Duration queued_at = SystemClock().Monotonic();
   std::atomic<bool> stop = false;
-  // The module if it is kept until the job runs. Set before the job is queued.
-  std::optional<hlo::Module> module;
+  // Failures of the processes that ran it. Of the thread that runs the job.
+  int process_failures = 0;
 
   absl::Mutex mu;
   TuningUpdate update ABSL_GUARDED_BY(mu);
+  // While it waits for a device. Ended without the lock.
+  std::shared_ptr<void> device_wait ABSL_GUARDED_BY(mu);
   int64_t next_listener ABSL_GUARDED_BY(mu) = 1;
   absl::flat_hash_map<int64_t, Listener> listeners ABSL_GUARDED_BY(mu);
 
@@ -71,8 +80,12 @@ struct TuningExecutor::Job {
 };
 
 TuningExecutor::TuningExecutor(const tuning::TunerContext& context,
-                               Metrics& metrics, const Options& options)
-    : context_(context), metrics_(metrics), options_(options) {
+                               Quarantine& quarantine, Metrics& metrics,
+                               const Options& options)
+    : context_(context),
+      quarantine_(quarantine),
+      metrics_(metrics),
+      options_(options) {
   for (int i = 0; i < options.max_running; ++i) {
     threads_.emplace_back([this] { RunQueue(); });
   }
@@ -95,6 +108,10 @@ absl::Status TuningExecutor::ResumeUnfinished() {
               std::back_inserter(unfinished));
     token = std::move(page.next_page_token);
   } while (!token.empty());
+  for (auto it = unfinished.begin(); it != unfinished.end();) {
+    HONE_ASSIGN_OR_RETURN(const bool fails, FailsByRestarts(*it));
+    it = fails ? unfinished.erase(it) : it + 1;
+  }
 
   absl::MutexLock lock(&mu_);
   std::for_each(unfinished.rbegin(), unfinished.rend(), [&](Tuning& tuning) {
@@ -106,6 +123,20 @@ absl::Status TuningExecutor::ResumeUnfinished() {
     Enqueue(std::make_shared<Job>(std::move(tuning), std::move(identity)));
   });
   return absl::OkStatus();
+}
+
+absl::StatusOr<bool> TuningExecutor::FailsByRestarts(const Tuning& tuning) {
+  // One that waited has not ended anything.
+  if (tuning.state != TuningState::kRunning) return false;
+  HONE_ASSIGN_OR_RETURN(const int64_t attempts,
+                        context_.store->CountAttempt(tuning.id));
+  if (attempts <= kMaxRestarts) return false;
+  const std::string reason = absl::StrCat(
+      "the daemon ended ", attempts, " times while it ran, without a trial");
+  quarantine_.Add(tuning.module_digest, reason);
+  HONE_RETURN_IF_ERROR(
+      context_.store->SetTuningState(tuning.id, TuningState::kFailed, reason));
+  return true;
 }
 
 void TuningExecutor::Enqueue(std::shared_ptr<Job> job) {
@@ -188,19 +219,13 @@ absl::StatusOr<TuningExecutor::Submission> TuningExecutor::Create(
     if (record) return Submission{Tuning(), std::move(record)};
   }
   HONE_RETURN_IF_ERROR(CheckQueue());
-  HONE_ASSIGN_OR_RETURN(tuning::StoredModule stored, module());
+  HONE_ASSIGN_OR_RETURN(const tuning::StoredModule stored, module());
   HONE_ASSIGN_OR_RETURN(Tuning tuning,
                         tuning::CreateTuning(context_, spec, key, stored));
   absl::MutexLock lock(&mu_);
   // Drained meanwhile: the tuning is stored and continues after the next start.
   if (draining_) return RefuseWhileDraining();
-  auto job = std::make_shared<Job>(tuning, identity);
-  // A job that starts at once keeps the module; one that waits reads it from
-  // the store, so that a long queue does not take the memory of its modules.
-  if (queue_.size() + static_cast<size_t>(running_) < threads_.size()) {
-    job->module = std::move(stored.module);
-  }
-  Enqueue(std::move(job));
+  Enqueue(std::make_shared<Job>(tuning, identity));
   return Submission{std::move(tuning), std::nullopt};
 }
 
@@ -339,6 +364,8 @@ void TuningExecutor::RunQueue() {
     UpdateGauges();
     mu_.Unlock();
     Run(job);
+    // Not under the lock: it may end a wait for a device.
+    job.reset();
     mu_.Lock();
     --running_;
     UpdateGauges();
@@ -348,11 +375,16 @@ void TuningExecutor::RunQueue() {
 void TuningExecutor::Run(const std::shared_ptr<Job>& job) {
   const absl::Duration start = SystemClock().Monotonic();
   metrics_.queue_wait.Observe(absl::ToDoubleSeconds(start - job->queued_at));
+  {
+    std::shared_ptr<void> waited;  // Ends after the lock.
+    absl::MutexLock lock(&job->mu);
+    waited.swap(job->device_wait);
+  }
   job->Notify([](TuningUpdate& update) {
     update.tuning.state = TuningState::kRunning;
+    update.waiting_for.clear();
   });
   tuning::RunOptions run;
-  run.module = std::exchange(job->module, std::nullopt);
   run.progress = [&](const tuning::Progress& progress) {
     // The end is reported with the outcome, below.
     if (progress.phase == tuning::Progress::Phase::kDone) return;
@@ -364,10 +396,18 @@ void TuningExecutor::Run(const std::shared_ptr<Job>& job) {
     });
   };
   run.stop = [&] { return job->stop.load(); };
+  const absl::Status resolved = ResolveTarget(*job);
+  if (!resolved.ok() && !absl::IsUnavailable(resolved)) {
+    context_.store
+        ->SetTuningState(job->id, TuningState::kFailed, resolved.message())
+        .IgnoreError();
+  }
   const absl::StatusOr<Record> result =
-      tuning::RunTuning(context_, job->id, run);
+      resolved.ok() ? tuning::RunTuning(context_, job->id, run)
+                    : absl::StatusOr<Record>(resolved);
   const double seconds =
       absl::ToDoubleSeconds(SystemClock().Monotonic() - start);
+  if (TriesAgain(job, result.status()) || Parks(job, result.status())) return;
   metrics_.tuning_duration.Observe(seconds);
   TuningUpdate last = FinalUpdate(*job, result);
   spdlog::info(
@@ -394,6 +434,90 @@ void TuningExecutor::Run(const std::shared_ptr<Job>& job) {
     last.progress.seconds = update.progress.seconds;
     update = last;
   });
+}
+
+bool TuningExecutor::TriesAgain(const std::shared_ptr<Job>& job,
+                                const absl::Status& status) {
+  if (!tuning::IsProcessFailure(status)) return false;
+  metrics_.process_failures.Increment();
+  std::string digest;
+  {
+    absl::MutexLock lock(&job->mu);
+    digest = job->update.tuning.module_digest;
+  }
+  quarantine_.Count(digest, status);
+  if (++job->process_failures >= Quarantine::kMaxFailures) {
+    // If the store is the cause, the tuning stays to be resumed.
+    context_.store
+        ->SetTuningState(job->id, TuningState::kFailed,
+                         absl::StrCat(status.message(), ", ",
+                                      job->process_failures, " times"))
+        .IgnoreError();
+    return false;
+  }
+  spdlog::warn("tuning {}: {}; it is resumed", job->id,
+               std::string(status.message()));
+  context_.store->SetTuningState(job->id, TuningState::kPending, "")
+      .IgnoreError();
+  job->Notify([](TuningUpdate& update) {
+    update.tuning.state = TuningState::kPending;
+  });
+  absl::MutexLock lock(&mu_);
+  // Cancelled, or drained, meanwhile.
+  if (draining_ || !active_.contains(job->id)) return true;
+  queue_.push_back(job);
+  UpdateGauges();
+  return true;
+}
+
+absl::Status TuningExecutor::ResolveTarget(Job& job) {
+  storage::CacheKey key;
+  {
+    absl::MutexLock lock(&job.mu);
+    key = job.update.tuning.key;
+  }
+  HONE_ASSIGN_OR_RETURN(const tuning::Task* task, tuning::FindTask(key.task));
+  HONE_ASSIGN_OR_RETURN(const std::string target,
+                        task->ResolveTarget(key.target, context_.kernels));
+  if (target == key.target) return absl::OkStatus();
+  HONE_RETURN_IF_ERROR(context_.store->SetTuningTarget(job.id, target));
+  job.Notify([&](TuningUpdate& update) { update.tuning.key.target = target; });
+  return absl::OkStatus();
+}
+
+bool TuningExecutor::Parks(const std::shared_ptr<Job>& job,
+                           const absl::Status& status) {
+  if (!absl::IsUnavailable(status) || options_.wait_for_device == nullptr ||
+      job->stop) {
+    return false;
+  }
+  std::string target;
+  {
+    absl::MutexLock lock(&job->mu);
+    target = job->update.tuning.key.target;
+  }
+  // Of a device: "cpu", "cpu:0123456789abcdef". A target that is no device does
+  // not become available by waiting for one.
+  if (target != "cpu" && !absl::StrContains(target, ":")) return false;
+  job->Notify([&](TuningUpdate& update) {
+    update.tuning.state = TuningState::kPending;
+    update.waiting_for = std::string(status.message());
+  });
+  spdlog::info("tuning {} waits: {}", job->id, std::string(status.message()));
+  std::shared_ptr<void> wait = options_.wait_for_device(
+      target, [this, weak = std::weak_ptr<Job>(job)] { Unpark(weak); });
+  absl::MutexLock lock(&job->mu);
+  wait.swap(job->device_wait);
+  return true;
+}
+
+void TuningExecutor::Unpark(const std::weak_ptr<Job>& weak) {
+  std::shared_ptr<Job> job = weak.lock();
+  if (job == nullptr) return;
+  absl::MutexLock lock(&mu_);
+  if (draining_ || !active_.contains(job->id)) return;
+  queue_.push_back(std::move(job));
+  UpdateGauges();
 }
 
 TuningUpdate TuningExecutor::FinalUpdate(const Job& job,

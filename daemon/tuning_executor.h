@@ -19,8 +19,8 @@
 #include "absl/synchronization/notification.h"
 #include "absl/time/time.h"
 
+#include "daemon/quarantine.h"
 #include "daemon/telemetry/metrics.h"
-#include "hlo/ir/module.h"
 #include "storage/record.h"
 #include "tuning/tuner.h"
 
@@ -32,6 +32,9 @@ struct TuningUpdate {
   tuning::Progress progress;
   // The published record, if the tuning succeeded.
   std::optional<storage::Record> record;
+  // The thing that a pending tuning lacks besides its turn: "no worker offers a
+  // device, …".
+  std::string waiting_for;
   // The daemon shuts down; the tuning continues after the next start.
   bool draining = false;
 
@@ -40,28 +43,36 @@ struct TuningUpdate {
 };
 
 // Runs tunings on its own threads, a few at a time; the others wait in a queue.
-// Identical requests (same key, optimizer and seed) share one tuning.
+// Identical requests (same key, optimizer and seed) share one tuning. A tuning
+// whose device is not there waits aside until one comes.
 //
 // Threads: thread-safe. All methods except Drain may wait for the store.
 class TuningExecutor {
  public:
+  // Calls `wake` once a device of that target is there, until the end of the
+  // returned handle.
+  using WaitForDevice = std::function<std::shared_ptr<void>(
+      absl::string_view target, std::function<void()> wake)>;
   struct Options {
     int max_running = 1;
     int max_queued = 1000;
+    // Null: no device ever comes.
+    WaitForDevice wait_for_device = nullptr;
   };
   // Called for each update, from the thread that made it. Must not block, nor
   // call the executor.
   using Listener = std::function<void(const TuningUpdate&)>;
 
   // The arguments outlive the executor.
-  TuningExecutor(const tuning::TunerContext& context, Metrics& metrics,
-                 const Options& options);
+  TuningExecutor(const tuning::TunerContext& context, Quarantine& quarantine,
+                 Metrics& metrics, const Options& options);
   // Drains, and waits for running tunings to stop.
   ~TuningExecutor();
   TuningExecutor(const TuningExecutor&) = delete;
   TuningExecutor& operator=(const TuningExecutor&) = delete;
 
-  // Queues the tunings that the store holds unfinished, oldest first.
+  // Queues the tunings that the store holds unfinished, oldest first. One that
+  // the daemon has ended with too often has failed.
   absl::Status ResumeUnfinished();
 
   // A tuning that was started or joined; or the published record that makes one
@@ -140,17 +151,29 @@ class TuningExecutor {
   absl::Status CheckQueue();
   absl::Status RefuseWhileDraining();
 
+  // Counts the restart of a tuning; one that was restarted too often has
+  // failed, and its module is set aside.
+  absl::StatusOr<bool> FailsByRestarts(const storage::Tuning& tuning);
   void RunQueue();
   void Run(const std::shared_ptr<Job>& job);
+  // If the process that ran the job failed: queues it again, up to a number of
+  // failures; beyond, it has failed. Returns true if the job has not ended.
+  bool TriesAgain(const std::shared_ptr<Job>& job, const absl::Status& status);
   void Enqueue(std::shared_ptr<Job> job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Removes the job from all lists. Returns false if it was removed before.
   bool Detach(const Job& job);
   void UpdateGauges() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   std::shared_ptr<Job> FindJob(absl::string_view id);
+  // If the job lacks a device: sets it aside until one comes, and returns true.
+  bool Parks(const std::shared_ptr<Job>& job, const absl::Status& status);
+  void Unpark(const std::weak_ptr<Job>& job);
+  // Finds the device of a job that waited for one of a kind.
+  absl::Status ResolveTarget(Job& job);
   TuningUpdate FinalUpdate(const Job& job,
                            const absl::StatusOr<storage::Record>& result);
 
   const tuning::TunerContext context_;
+  Quarantine& quarantine_;
   Metrics& metrics_;
   const Options options_;
 

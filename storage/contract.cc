@@ -89,4 +89,9 @@ int SharedComponents(const CacheKey& a, const CacheKey& b) {
          (a.space_version == b.space_version);
 }
 
+absl::Status NotSetAside(absl::string_view digest) {
+  return absl::NotFoundError(
+      absl::StrCat("module '", digest, "' is not set aside"));
+}
+
 }  // namespace hone::storage

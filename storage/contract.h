@@ -38,6 +38,8 @@ bool Matches(const RecordFilter& filter, const Record& record);
 // Returns the number of components that two keys have in common.
 int SharedComponents(const CacheKey& a, const CacheKey& b);
 
+absl::Status NotSetAside(absl::string_view digest);
+
 }  // namespace hone::storage
 
 #endif  // HONE_STORAGE_CONTRACT_H_

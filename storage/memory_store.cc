@@ -86,6 +86,25 @@ absl::Status MemoryStore::SetTuningState(absl::string_view id,
   return absl::OkStatus();
 }
 
+absl::Status MemoryStore::SetTuningTarget(absl::string_view id,
+                                          absl::string_view target) {
+  absl::MutexLock lock(&mu_);
+  HONE_ASSIGN_OR_RETURN(Log* const log, FindLog(id));
+  if (IsTerminal(log->tuning.state)) return TuningEnded(log->tuning);
+  log->tuning.key.target = std::string(target);
+  log->tuning.updated = clock_.Now();
+  return absl::OkStatus();
+}
+
+absl::StatusOr<int64_t> MemoryStore::CountAttempt(absl::string_view id) {
+  absl::MutexLock lock(&mu_);
+  HONE_ASSIGN_OR_RETURN(Log* const log, FindLog(id));
+  const bool has_new = log->tuning.trials > log->attempt_trials;
+  log->attempts = has_new ? 1 : log->attempts + 1;
+  log->attempt_trials = log->tuning.trials;
+  return log->attempts;
+}
+
 absl::StatusOr<Page<Tuning>> MemoryStore::ListTunings(
     absl::Span<const TuningState> states, int32_t page_size,
     absl::string_view page_token) {
@@ -171,6 +190,25 @@ absl::StatusOr<std::optional<Record>> MemoryStore::FindNearest(
   }
   if (nearest == nullptr) return std::nullopt;
   return *nearest;
+}
+
+absl::Status MemoryStore::SetAside(const QuarantinedModule& module) {
+  absl::MutexLock lock(&mu_);
+  set_aside_[module.digest] = module;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<QuarantinedModule>> MemoryStore::ListSetAside() {
+  absl::MutexLock lock(&mu_);
+  std::vector<QuarantinedModule> modules;
+  for (const auto& [_, module] : set_aside_) modules.push_back(module);
+  return modules;
+}
+
+absl::Status MemoryStore::TakeBack(absl::string_view digest) {
+  absl::MutexLock lock(&mu_);
+  if (set_aside_.erase(std::string(digest)) > 0) return absl::OkStatus();
+  return NotSetAside(digest);
 }
 
 absl::StatusOr<StoreStats> MemoryStore::Stats() {

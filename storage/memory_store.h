@@ -17,7 +17,7 @@
 namespace hone::storage {
 
 // A store in memory, for single runs and tests.
-class MemoryStore final : public Store {
+class MemoryStore : public Store {
  public:
   // `clock` outlives the store; it sets Tuning::updated.
   explicit MemoryStore(const Clock& clock = SystemClock()) : clock_(clock) {}
@@ -30,6 +30,9 @@ class MemoryStore final : public Store {
   absl::StatusOr<Tuning> GetTuning(absl::string_view id) override;
   absl::Status SetTuningState(absl::string_view id, TuningState state,
                               absl::string_view error) override;
+  absl::Status SetTuningTarget(absl::string_view id,
+                               absl::string_view target) override;
+  absl::StatusOr<int64_t> CountAttempt(absl::string_view id) override;
   absl::StatusOr<Page<Tuning>> ListTunings(
       absl::Span<const TuningState> states, int32_t page_size,
       absl::string_view page_token) override;
@@ -48,12 +51,18 @@ class MemoryStore final : public Store {
   absl::StatusOr<std::optional<Record>> FindNearest(
       const CacheKey& key) override;
 
+  absl::Status SetAside(const QuarantinedModule& module) override;
+  absl::StatusOr<std::vector<QuarantinedModule>> ListSetAside() override;
+  absl::Status TakeBack(absl::string_view digest) override;
+
   absl::StatusOr<StoreStats> Stats() override;
 
  private:
   struct Log {
-    Tuning tuning;
-    std::vector<space::Trial> trials;
+    Tuning tuning = {};
+    std::vector<space::Trial> trials = {};
+    int64_t attempts = 0;
+    int64_t attempt_trials = 0;
   };
 
   absl::StatusOr<Log*> FindLog(absl::string_view id)
@@ -68,6 +77,7 @@ class MemoryStore final : public Store {
   absl::flat_hash_map<std::string, int64_t> tuning_by_id_ ABSL_GUARDED_BY(mu_);
   absl::flat_hash_map<std::string, int64_t> record_by_key_ ABSL_GUARDED_BY(mu_);
   absl::flat_hash_map<std::string, std::string> blobs_ ABSL_GUARDED_BY(mu_);
+  std::map<std::string, QuarantinedModule> set_aside_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace hone::storage

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/string_view.h"
@@ -26,6 +27,11 @@ struct CacheKey {
   // SHA-256 (hexadecimal) over the components, length-prefixed.
   std::string Digest() const;
   friend bool operator==(const CacheKey&, const CacheKey&) = default;
+  template <typename H>
+  friend H AbslHashValue(H h, const CacheKey& key) {
+    return H::combine(std::move(h), key.module_fingerprint, key.target,
+                      key.task, key.task_options, key.space_version);
+  }
 };
 
 // The check of a winner against the input, made before it was published.
@@ -81,6 +87,13 @@ struct Tuning {
   std::optional<double> best_cost;
   absl::Time created;
   absl::Time updated;
+};
+
+// A module that nothing is done with until it is released.
+struct QuarantinedModule {
+  std::string digest;
+  std::string reason;
+  absl::Time since;
 };
 
 }  // namespace hone::storage

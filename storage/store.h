@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 #include "absl/types/span.h"
 
 #include "space/trial.h"
@@ -39,7 +40,45 @@ struct StoreStats {
   int64_t blobs = 0;
   int64_t bytes = 0;      // of the store on disk
   int64_t wal_bytes = 0;  // of its write-ahead log; 0 without one
+  int64_t corrupt = 0;    // items that were found corrupt since the opening
   int schema_version = 0;
+};
+
+// An item that cannot be read, or the rows around one.
+struct CorruptItem {
+  std::string table;  // "record", "tuning", "trial", "blob", "database"
+  std::string key;    // in that table
+  std::string what;
+};
+
+// A part of a check; `next_page_token` as in Page.
+struct CheckPage {
+  std::vector<CorruptItem> corrupt;
+  int64_t checked = 0;  // rows
+  std::string next_page_token;
+};
+
+struct RetentionPolicy {
+  // Records that nobody has asked for, and finished tunings, are removed after
+  // this time.
+  absl::Duration max_age = absl::InfiniteDuration();
+  // Beyond this size, those used longest ago are removed; 0: no limit.
+  int64_t max_bytes = 0;
+};
+
+// The result of a step of retention.
+struct SweepResult {
+  std::vector<CacheKey> expired;  // records removed because of their age
+  std::vector<CacheKey> evicted;  // records removed because of the size
+  int64_t tunings = 0;            // finished tunings removed, with their trials
+  int64_t blobs = 0;              // blobs removed because nothing needs them
+  bool more = false;              // another step would remove more
+};
+
+struct BackupInfo {
+  std::string path;
+  int64_t records = 0;
+  int64_t bytes = 0;
 };
 
 // Stores tunings, trials, records and modules. In durable implementations, a
@@ -71,6 +110,13 @@ class Store {
   // already in a terminal state.
   virtual absl::Status SetTuningState(absl::string_view id, TuningState state,
                                       absl::string_view error) = 0;
+  // Sets the target of an unfinished tuning that waited for a device.
+  // Errors: NotFound; FailedPrecondition if the tuning is in a terminal state.
+  virtual absl::Status SetTuningTarget(absl::string_view id,
+                                       absl::string_view target) = 0;
+  // Counts one more attempt to run a tuning, and returns the attempts since it
+  // last had a new trial, this one included. Errors: NotFound.
+  virtual absl::StatusOr<int64_t> CountAttempt(absl::string_view id) = 0;
   // Newest first. `states` empty: all. page_size 0: a default.
   // Errors: InvalidArgument for a negative size or a token not of this listing.
   virtual absl::StatusOr<Page<Tuning>> ListTunings(
@@ -106,7 +152,43 @@ class Store {
   virtual absl::StatusOr<std::optional<Record>> FindNearest(
       const CacheKey& key) = 0;
 
+  // Sets a module aside, or changes the reason; lists those set aside, by
+  // digest; takes one back (NotFound if it is not set aside).
+  virtual absl::Status SetAside(const QuarantinedModule& module) = 0;
+  virtual absl::StatusOr<std::vector<QuarantinedModule>> ListSetAside() = 0;
+  virtual absl::Status TakeBack(absl::string_view digest) = 0;
+
   virtual absl::StatusOr<StoreStats> Stats() = 0;
+
+  // The rest is for durable implementations; the others have nothing to do.
+
+  // Returns OK if changes can be stored, else why the last one could not.
+  // Recovers with the first change that can be stored; Sweep tries one.
+  virtual absl::Status Health() { return absl::OkStatus(); }
+
+  // Notes that a record was found without Lookup. Does not block.
+  virtual void NoteUse(const CacheKey& /*key*/) {}
+
+  // Reads a bounded part of the store, to find what is corrupt. The first token
+  // is "". Errors: InvalidArgument for a token that no check returned.
+  virtual absl::StatusOr<CheckPage> Check(absl::string_view /*page_token*/) {
+    return CheckPage();
+  }
+
+  // Takes one bounded step of retention: stores which records and blobs were
+  // used, removes records and finished tunings by `policy`, and blobs that
+  // nothing refers to and nobody has used for a day.
+  virtual absl::StatusOr<SweepResult> Sweep(const RetentionPolicy& /*policy*/) {
+    return SweepResult();
+  }
+
+  // Copies the store as it is at one moment, while it is in use, and verifies
+  // the copy. `name` is one of IsBackupName.
+  // Errors: InvalidArgument for the name; AlreadyExists; Unimplemented without
+  // files.
+  virtual absl::StatusOr<BackupInfo> Backup(absl::string_view /*name*/) {
+    return absl::UnimplementedError("this store has no files to copy");
+  }
 };
 
 }  // namespace hone::storage

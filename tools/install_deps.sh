@@ -10,12 +10,15 @@ set -euo pipefail
 build=(
   ca-certificates ccache cmake g++ git libabsl-dev libcli11-dev
   libcpp-httplib-dev libgrpc++-dev liblld-19-dev libopenblas-pthread-dev
-  libprotobuf-dev libspdlog-dev libsqlite3-dev libssl-dev libsystemd-dev
-  libtomlplusplus-dev libtorch-dev libxxhash-dev libzstd-dev llvm-19-dev mold
+  libprotobuf-dev libseccomp-dev libspdlog-dev libsqlite3-dev libssl-dev
+  libsystemd-dev libtomlplusplus-dev libtorch-dev libxxhash-dev libzstd-dev llvm-19-dev mold
   ninja-build nlohmann-json3-dev pkg-config prometheus-cpp-dev protobuf-compiler
   protobuf-compiler-grpc
 )
-test=(clang-format-14 libgmock-dev libgtest-dev python3 python3-venv)
+test=(
+  clang-format-14 libgmock-dev libgtest-dev openssl python3 python3-venv systemd
+  util-linux
+)
 all=(clang-19 clang-tidy-19 libclang-rt-19-dev)
 
 case "${1:-}" in

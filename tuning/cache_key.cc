@@ -37,16 +37,25 @@ absl::StatusOr<TaskOptions> ParseOptionsKey(absl::string_view key) {
   return options;
 }
 
-absl::StatusOr<storage::CacheKey> MakeCacheKey(
-    absl::string_view module_fingerprint, const TuningSpec& spec,
-    backends::KernelMeasurer* kernels) {
+absl::StatusOr<storage::CacheKey> MakeWaitingKey(
+    absl::string_view module_fingerprint, const TuningSpec& spec) {
   HONE_ASSIGN_OR_RETURN(const Task* task, FindTask(spec.task));
   storage::CacheKey key;
   HONE_ASSIGN_OR_RETURN(key.task_options, task->OptionsKey(spec.options));
   key.module_fingerprint = std::string(module_fingerprint);
-  HONE_ASSIGN_OR_RETURN(key.target, task->ResolveTarget(spec.target, kernels));
+  key.target = spec.target.empty() ? task->default_target() : spec.target;
   key.task = spec.task;
   key.space_version = task->space_version();
+  return key;
+}
+
+absl::StatusOr<storage::CacheKey> MakeCacheKey(
+    absl::string_view module_fingerprint, const TuningSpec& spec,
+    backends::KernelMeasurer* kernels) {
+  HONE_ASSIGN_OR_RETURN(storage::CacheKey key,
+                        MakeWaitingKey(module_fingerprint, spec));
+  HONE_ASSIGN_OR_RETURN(const Task* task, FindTask(spec.task));
+  HONE_ASSIGN_OR_RETURN(key.target, task->ResolveTarget(spec.target, kernels));
   return key;
 }
 

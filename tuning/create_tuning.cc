@@ -16,7 +16,7 @@ absl::StatusOr<storage::Tuning> CreateTuning(const TunerContext& context,
   storage::Tuning tuning;
   tuning.id = RandomUuid();
   tuning.key = key;
-  tuning.module_name = module.module.name();
+  tuning.module_name = module.name;
   tuning.module_digest = module.digest;
   tuning.optimizer = OptimizerOf(spec);
   tuning.seed = spec.seed;
@@ -35,7 +35,7 @@ absl::StatusOr<storage::Tuning> CreateTuning(const TunerContext& context,
       MakeCacheKey(hlo::Fingerprint(module), spec, context.kernels));
   HONE_ASSIGN_OR_RETURN(std::string digest,
                         StoreModule(*context.store, module));
-  return CreateTuning(context, spec, key, {module, std::move(digest)});
+  return CreateTuning(context, spec, key, {module.name(), std::move(digest)});
 }
 
 }  // namespace hone::tuning

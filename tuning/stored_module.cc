@@ -16,9 +16,8 @@ absl::StatusOr<std::string> StoreModule(storage::Store& store,
   return store.PutBlob(hlo::PrintModule(module));
 }
 
-absl::StatusOr<hlo::Module> ReadStoredModule(storage::Store& store,
-                                             absl::string_view digest) {
-  HONE_ASSIGN_OR_RETURN(const std::string bytes, store.GetBlob(digest));
+absl::StatusOr<hlo::Module> ParseStoredModule(absl::string_view bytes,
+                                              absl::string_view digest) {
   absl::StatusOr<hlo::Module> module =
       hlo::ParseHlo(bytes, absl::StrCat("blob ", digest));
   const absl::Status status =
@@ -28,6 +27,12 @@ absl::StatusOr<hlo::Module> ReadStoredModule(storage::Store& store,
         absl::StrCat("blob ", digest, " is no module: ", status.message()));
   }
   return module;
+}
+
+absl::StatusOr<hlo::Module> ReadStoredModule(storage::Store& store,
+                                             absl::string_view digest) {
+  HONE_ASSIGN_OR_RETURN(const std::string bytes, store.GetBlob(digest));
+  return ParseStoredModule(bytes, digest);
 }
 
 absl::StatusOr<hlo::Module> ReadTunedModule(storage::Store& store,

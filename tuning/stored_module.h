@@ -15,8 +15,13 @@ namespace hone::tuning {
 absl::StatusOr<std::string> StoreModule(storage::Store& store,
                                         const hlo::Module& module);
 
-// Reads and verifies the module in a blob, HLO text or a proto.
-// Errors: the store's; DataLoss if the blob is no valid module.
+// Parses and verifies the bytes of a blob, HLO text or a proto.
+// Errors: DataLoss if they are no valid module.
+absl::StatusOr<hlo::Module> ParseStoredModule(absl::string_view bytes,
+                                              absl::string_view digest);
+
+// Reads and verifies the module in a blob.
+// Errors: the store's; those of ParseStoredModule.
 absl::StatusOr<hlo::Module> ReadStoredModule(storage::Store& store,
                                              absl::string_view digest);
 

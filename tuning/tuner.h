@@ -15,6 +15,7 @@
 #include "hlo/ir/module.h"
 #include "space/trial.h"
 #include "storage/store.h"
+#include "tuning/search.h"
 #include "tuning/task.h"
 
 namespace hone::tuning {
@@ -29,23 +30,6 @@ struct TuningSpec {
   uint64_t seed = 0;
 };
 
-// The progress of a running tuning.
-struct Progress {
-  enum class Phase { kSearching, kVerifying, kDone };
-  Phase phase = Phase::kSearching;
-  int64_t trials = 0;
-  int64_t budget_trials = 0;
-  std::optional<double> default_cost;
-  std::optional<double> best_cost;
-  std::string unit;
-  double seconds = 0;
-};
-
-using ProgressCallback = std::function<void(const Progress&)>;
-// Called between trials; returns true to end the search at once (cancel,
-// drain).
-using StopPredicate = std::function<bool()>;
-
 // The environment of the loop. Nothing is owned.
 struct TunerContext {
   storage::Store* store = nullptr;
@@ -54,6 +38,8 @@ struct TunerContext {
   ThreadPool* pool = nullptr;
   // Null: no task that measures kernels can run.
   backends::KernelMeasurer* kernels = nullptr;
+  // Searches elsewhere; null: in this process.
+  Searcher* searcher = nullptr;
 };
 
 // Returns spec.optimizer, or its task's default; empty for an unknown task.
@@ -71,9 +57,14 @@ absl::StatusOr<storage::CacheKey> MakeCacheKey(
     absl::string_view module_fingerprint, const TuningSpec& spec,
     backends::KernelMeasurer* kernels);
 
+// The same for a tuning that has to wait for a device of the kind that `spec`
+// names: the target is that kind until then.
+absl::StatusOr<storage::CacheKey> MakeWaitingKey(
+    absl::string_view module_fingerprint, const TuningSpec& spec);
+
 // A module as the store has it.
 struct StoredModule {
-  hlo::Module module;
+  std::string name;
   std::string digest;  // of the blob with its bytes, HLO text or a proto
 };
 
@@ -91,22 +82,20 @@ absl::StatusOr<storage::Tuning> CreateTuning(const TunerContext& context,
                                              const hlo::Module& module);
 
 struct RunOptions {
-  // The module of the tuning; absent: it is read from the store.
-  std::optional<hlo::Module> module = std::nullopt;
+  // Gets trials once they are stored; called by one thread at a time, not
+  // always the same.
   ProgressCallback progress = nullptr;
   StopPredicate stop = nullptr;
 };
 
-// Runs a tuning to its end in the caller's thread: replays the stored trials,
-// searches on, storing trials as they happen, applies the winner, verifies it
-// against the input, and publishes the winner, without the steps that make it
-// wrong (repair.h), or the default if that is no better. Nothing is published
-// that costs more than the default; if that cannot be verified the tuning
-// fails. Returns what this tuning found; Store::Publish keeps a better record
-// that is already published. A stop leaves the tuning pending, to be resumed.
-// Errors: Cancelled after a stop, Unavailable if nothing can be measured now:
-// the tuning stays to be resumed; NotFound for an unknown tuning; otherwise the
-// tuning is marked failed with the error.
+// Runs a tuning to its end: searches on from the stored trials, storing further
+// ones as they happen, and publishes the verified winner (search.h). Returns
+// what this tuning found; Store::Publish keeps a better record that is already
+// published. A stop leaves the tuning pending, to be resumed.
+// Errors: Cancelled after a stop, Unavailable if nothing can be measured now,
+// and those that IsProcessFailure tells: the tuning stays to be resumed;
+// NotFound for an unknown tuning; otherwise the tuning is marked failed with
+// the error.
 absl::StatusOr<storage::Record> RunTuning(const TunerContext& context,
                                           absl::string_view tuning_id,
                                           const RunOptions& options = {});

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 
+#include "base/statistics.h"
 #include "base/status_macros.h"
 
 namespace hone::backends {
@@ -14,15 +15,46 @@ absl::Status Fault(absl::string_view what) {
   return absl::InternalError(absl::StrCat("a worker's report ", what));
 }
 
+constexpr double kRounding = 1e-6;
+constexpr double kMaxRatio = 1e6;
+constexpr absl::Duration kMaxTime = absl::Hours(24);
+
 bool IsPositive(double x) { return std::isfinite(x) && x > 0; }
 
-absl::Status CheckTiming(const KernelTiming& timing, absl::string_view name) {
+bool IsNear(double a, double b) { return std::abs(a - b) <= kRounding * b; }
+
+absl::Status CheckTiming(const KernelRequest& request,
+                         const KernelTiming& timing, absl::string_view name) {
+  if (timing.compile_time < absl::ZeroDuration() ||
+      timing.compile_time > kMaxTime) {
+    return Fault(absl::StrCat("has a compile time of ", name, " of ",
+                              absl::FormatDuration(timing.compile_time),
+                              ", expected less than a day"));
+  }
   if (timing.outcome != space::Outcome::kOk) return absl::OkStatus();
   if (!IsPositive(timing.ns) ||
       !std::all_of(timing.samples_ns.begin(), timing.samples_ns.end(),
                    IsPositive)) {
     return Fault(absl::StrCat("has times of ", name,
                               " that are not positive, expected nanoseconds"));
+  }
+  if (timing.samples_ns.empty() ||
+      timing.samples_ns.size() > static_cast<size_t>(request.pairs)) {
+    return Fault(absl::StrCat("has ", timing.samples_ns.size(), " samples of ",
+                              name, ", expected 1 to ", request.pairs));
+  }
+  if (!IsNear(timing.ns, Median(timing.samples_ns))) {
+    return Fault(absl::StrCat("has a time of ", name, " of ", timing.ns,
+                              " ns, expected the median of its samples"));
+  }
+  // A call must end within the time limit of its process.
+  if (timing.ns > absl::ToDoubleNanoseconds(kMaxTime)) {
+    return Fault(absl::StrCat("has a time of ", name, " of ", timing.ns,
+                              " ns, expected less than a day"));
+  }
+  if (timing.ratio < 1 / kMaxRatio || timing.ratio > kMaxRatio) {
+    return Fault(absl::StrCat("has a ratio of ", name, " of ", timing.ratio,
+                              ", expected less than a million either way"));
   }
   if (!IsPositive(timing.ratio_low) || !IsPositive(timing.ratio_high) ||
       !(timing.ratio_low <= timing.ratio) ||
@@ -59,13 +91,14 @@ absl::Status CheckReport(const KernelRequest& request,
                               request.candidate_scripts.size()));
   }
   for (const KernelTiming& timing : report.candidates) {
-    HONE_RETURN_IF_ERROR(CheckTiming(timing, "a candidate"));
+    HONE_RETURN_IF_ERROR(CheckTiming(request, timing, "a candidate"));
   }
   if (request.time_baseline && !report.baseline.has_value()) {
     return Fault("lacks the baseline");
   }
   if (report.baseline.has_value()) {
-    HONE_RETURN_IF_ERROR(CheckTiming(*report.baseline, "the baseline"));
+    HONE_RETURN_IF_ERROR(
+        CheckTiming(request, *report.baseline, "the baseline"));
   }
   if (request.calibrate && !report.calibration.has_value()) {
     return Fault("lacks the calibration");

@@ -1,11 +1,15 @@
 #include "backends/process/frames.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
+#include <poll.h>
 #include <unistd.h>
+
+#include "base/clock.h"
 
 namespace hone::backends {
 
@@ -31,10 +35,25 @@ std::optional<std::string> TakeMessage(std::string& received) {
   return message;
 }
 
-absl::Status WriteAll(int fd, absl::string_view bytes) {
+absl::Status WriteAll(int fd, absl::string_view bytes, absl::Duration timeout) {
+  const absl::Duration end = SystemClock().Monotonic() + timeout;
   while (!bytes.empty()) {
     const ssize_t written = write(fd, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
+    if (written < 0 && errno == EAGAIN) {
+      const absl::Duration left = end - SystemClock().Monotonic();
+      pollfd ready = {fd, POLLOUT, 0};
+      const int milliseconds = left == absl::InfiniteDuration()
+                                   ? -1
+                                   : static_cast<int>(absl::ToInt64Milliseconds(
+                                         std::max(left, absl::ZeroDuration())));
+      if (poll(&ready, 1, milliseconds) == 0) {
+        return absl::DeadlineExceededError(
+            absl::StrCat("a process has not read a pipe for ",
+                         absl::FormatDuration(timeout)));
+      }
+      continue;
+    }
     if (written < 0) {
       return absl::InternalError(absl::StrCat(
           "cannot write to a pipe: ", std::generic_category().message(errno)));
@@ -50,6 +69,7 @@ bool ReadSome(int fd, std::string& received) {
   do {
     count = read(fd, buffer, sizeof(buffer));
   } while (count < 0 && errno == EINTR);
+  if (count < 0 && errno == EAGAIN) return true;
   if (count <= 0) return false;
   received.append(buffer, static_cast<size_t>(count));
   return true;

@@ -1,18 +1,38 @@
 #include "backends/process/kernel_messages.h"
 
+#include <iterator>
 #include <string>
 #include <utility>
 
+#include "absl/algorithm/container.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 
 #include "base/status_macros.h"
+#include "proto/duration.h"
 
 namespace hone::backends {
 namespace {
 
+// At most four bytes for each of the text's stay below the daemon's limits.
+constexpr size_t kMaxText = 1000;
+
+constexpr struct {
+  space::Outcome outcome;
+  v1::KernelTiming::Outcome proto;
+} kOutcomes[] = {
+    {space::Outcome::kOk, v1::KernelTiming::OK},
+    {space::Outcome::kInvalid, v1::KernelTiming::INVALID},
+    {space::Outcome::kCompileError, v1::KernelTiming::COMPILE_ERROR},
+    {space::Outcome::kTimeout, v1::KernelTiming::TIMEOUT},
+    {space::Outcome::kCrashed, v1::KernelTiming::CRASHED},
+    {space::Outcome::kWrongResult, v1::KernelTiming::WRONG_RESULT}};
+
 void ToProto(const KernelTiming& timing, v1::KernelTiming& proto) {
-  proto.set_outcome(std::string(space::OutcomeName(timing.outcome)));
-  proto.set_message(timing.message);
+  for (const auto& known : kOutcomes) {
+    if (known.outcome == timing.outcome) proto.set_outcome(known.proto);
+  }
+  proto.set_message(WireText(timing.message));
   proto.set_ns(timing.ns);
   proto.mutable_samples_ns()->Add(timing.samples_ns.begin(),
                                   timing.samples_ns.end());
@@ -20,18 +40,20 @@ void ToProto(const KernelTiming& timing, v1::KernelTiming& proto) {
   proto.set_ratio_low(timing.ratio_low);
   proto.set_ratio_high(timing.ratio_high);
   proto.set_max_rel_error(timing.max_rel_error);
-  proto.set_compile_ms(absl::ToDoubleMilliseconds(timing.compile_time));
+  *proto.mutable_compile_time() = ToProtoDuration(timing.compile_time);
 }
 
 absl::StatusOr<KernelTiming> FromProto(const v1::KernelTiming& proto) {
   KernelTiming timing;
-  const std::optional<space::Outcome> outcome =
-      space::ParseOutcome(proto.outcome());
-  if (!outcome.has_value()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "a report has the unknown outcome '", proto.outcome(), "'"));
+  const auto* known = absl::c_find_if(kOutcomes, [&](const auto& each) {
+    return each.proto == proto.outcome();
+  });
+  if (known == std::end(kOutcomes)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a report has the unknown outcome ",
+                     static_cast<int>(proto.outcome())));
   }
-  timing.outcome = *outcome;
+  timing.outcome = known->outcome;
   timing.message = proto.message();
   timing.ns = proto.ns();
   timing.samples_ns.assign(proto.samples_ns().begin(),
@@ -40,11 +62,18 @@ absl::StatusOr<KernelTiming> FromProto(const v1::KernelTiming& proto) {
   timing.ratio_low = proto.ratio_low();
   timing.ratio_high = proto.ratio_high();
   timing.max_rel_error = proto.max_rel_error();
-  timing.compile_time = absl::Milliseconds(proto.compile_ms());
+  timing.compile_time = FromProtoDuration(proto.compile_time());
   return timing;
 }
 
 }  // namespace
+
+std::string WireText(absl::string_view text) {
+  text = text.substr(0, kMaxText);
+  const bool is_ascii = absl::c_all_of(
+      text, [](char c) { return static_cast<signed char>(c) > 0; });
+  return is_ascii ? std::string(text) : absl::CHexEscape(text);
+}
 
 void ToProto(const KernelDevice& device, v1::Device& proto) {
   proto.set_kind(device.kind);
@@ -86,10 +115,11 @@ void ToProto(const KernelRequest& request, v1::KernelWork& proto) {
   proto.set_threads(request.threads);
   proto.set_seed(request.seed);
   proto.set_samples(request.pairs);
-  proto.set_timeout_seconds(absl::ToDoubleSeconds(request.timeout));
+  *proto.mutable_candidate_timeout() = ToProtoDuration(request.timeout);
   proto.set_time_baseline(request.time_baseline);
   proto.set_calibrate(request.calibrate);
   proto.set_fresh_process(request.fresh_process);
+  proto.set_confirm(request.confirm);
 }
 
 KernelRequest FromProto(const v1::KernelWork& proto) {
@@ -101,10 +131,11 @@ KernelRequest FromProto(const v1::KernelWork& proto) {
   request.threads = proto.threads();
   request.seed = proto.seed();
   request.pairs = proto.samples();
-  request.timeout = absl::Seconds(proto.timeout_seconds());
+  request.timeout = FromProtoDuration(proto.candidate_timeout());
   request.time_baseline = proto.time_baseline();
   request.calibrate = proto.calibrate();
   request.fresh_process = proto.fresh_process();
+  request.confirm = proto.confirm();
   return request;
 }
 
@@ -140,6 +171,7 @@ void ToProto(const KernelReport& report, v1::KernelReport& proto) {
   for (const KernelTiming& timing : report.candidates) {
     ToProto(timing, *proto.add_candidates());
   }
+  for (const std::string& worker : report.workers) proto.add_workers(worker);
 }
 
 absl::StatusOr<KernelReport> FromProto(const v1::KernelReport& proto) {
@@ -154,6 +186,7 @@ absl::StatusOr<KernelReport> FromProto(const v1::KernelReport& proto) {
     HONE_ASSIGN_OR_RETURN(KernelTiming candidate, FromProto(timing));
     report.candidates.push_back(std::move(candidate));
   }
+  report.workers.assign(proto.workers().begin(), proto.workers().end());
   return report;
 }
 

@@ -6,6 +6,8 @@
 
 #include "backends/cpu/host.h"
 #include "backends/process/kernel_messages.h"
+#include "backends/process/time_limit.h"
+#include "base/clock.h"
 #include "base/status_macros.h"
 
 namespace hone::backends {
@@ -33,7 +35,9 @@ absl::StatusOr<KernelReport> LocalKernels::Measure(
   HONE_RETURN_IF_ERROR(AwaitDevice(fingerprint, stop).status());
   v1::Work work;
   ToProto(request, *work.mutable_kernel());
+  const absl::Duration limit = TimeLimit(request);
   absl::MutexLock lock(&mu_);
+  const absl::Duration end = SystemClock().Monotonic() + limit;
   HONE_RETURN_IF_ERROR(process_.Start(work));
   for (;;) {
     HONE_ASSIGN_OR_RETURN(const std::optional<v1::Completion> completion,
@@ -47,6 +51,12 @@ absl::StatusOr<KernelReport> LocalKernels::Measure(
     if (stop && stop()) {
       process_.Kill();
       return absl::CancelledError("stopped");
+    }
+    if (SystemClock().Monotonic() >= end) {
+      process_.Kill();
+      return absl::DeadlineExceededError(
+          absl::StrCat("the measuring process is not done after ",
+                       absl::FormatDuration(limit)));
     }
   }
 }

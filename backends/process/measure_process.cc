@@ -14,6 +14,14 @@
 #include "base/status_macros.h"
 
 namespace hone::backends {
+namespace {
+
+// Within this time an idle process reads its work.
+constexpr absl::Duration kReadsWork = absl::Seconds(20);
+// Nothing that it sends is larger.
+constexpr size_t kMaxCompletion = size_t{16} << 20;
+
+}  // namespace
 
 MeasureProcess::~MeasureProcess() { Kill(); }
 
@@ -44,6 +52,7 @@ absl::Status MeasureProcess::Spawn() {
   }
   pid_ = *pid;
   to_ = to[1];
+  fcntl(to_, F_SETFL, O_NONBLOCK);
   from_ = from[0];
   received_.clear();
   return absl::OkStatus();
@@ -52,7 +61,7 @@ absl::Status MeasureProcess::Spawn() {
 absl::Status MeasureProcess::Start(const v1::Work& work) {
   if (work.kernel().fresh_process()) Kill();
   if (pid_ < 0) HONE_RETURN_IF_ERROR(Spawn());
-  absl::Status status = WriteAll(to_, Frame(work));
+  absl::Status status = WriteAll(to_, Frame(work), kReadsWork);
   if (!status.ok()) Kill();
   return status;
 }
@@ -76,6 +85,11 @@ absl::StatusOr<std::optional<v1::Completion>> MeasureProcess::Await(
     if (events > 0 && !ReadSome(from_, received_)) {
       Kill();
       return absl::InternalError("the measuring process has died");
+    }
+    if (received_.size() > kMaxCompletion) {
+      Kill();
+      return absl::InternalError(
+          "the measuring process sends more than a result");
     }
   }
 }

@@ -25,7 +25,8 @@ class MeasureProcess {
   MeasureProcess& operator=(const MeasureProcess&) = delete;
 
   // Sends work to the process, which must be idle. Returns Internal if it
-  // cannot be started or has died.
+  // cannot be started or has died, and DeadlineExceeded if it hangs. After an
+  // error the next work starts another process.
   absl::Status Start(const v1::Work& work);
 
   // Waits for the result of the work; nullopt on timeout. The lease of the

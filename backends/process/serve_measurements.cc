@@ -106,7 +106,7 @@ v1::Completion Do(const v1::Work& work, KernelBenches& kernels) {
   }
   if (!status.ok()) {
     completion.mutable_error()->set_code(static_cast<int>(status.code()));
-    completion.mutable_error()->set_message(std::string(status.message()));
+    completion.mutable_error()->set_message(WireText(status.message()));
   }
   return completion;
 }

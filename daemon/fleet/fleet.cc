@@ -9,328 +9,306 @@
 #include "base/hash.h"
 #include "base/status_macros.h"
 #include "daemon/errors.h"
+#include "daemon/fleet/fleet_job.h"
+#include "daemon/limits.h"
 
+// What callers of the fleet use; fleet_leases.cc has what its workers use.
 namespace hone::daemon {
 namespace {
 
-// Results whose receipt may have been lost.
-constexpr size_t kAcceptedKept = 1024;
 // How often a caller that waits asks whether it is to stop, and whether leases
 // have run out.
 constexpr absl::Duration kPatrol = absl::Milliseconds(100);
 
-// The worker's report, or its error; Internal for a completion that has
-// neither, or an error without a code.
-absl::StatusOr<v1::Completion> ResultOf(const v1::Completion& completion) {
-  switch (completion.result_case()) {
-    case v1::Completion::kKernel:
-      return completion;
-    case v1::Completion::kError: {
-      const google::rpc::Status& error = completion.error();
-      if (error.code() > 0 &&
-          error.code() <=
-              static_cast<int>(absl::StatusCode::kUnauthenticated)) {
-        return absl::Status(static_cast<absl::StatusCode>(error.code()),
-                            error.message());
-      }
-      return absl::InternalError(absl::StrCat("a worker's error has the code ",
-                                              error.code(), ": ",
-                                              error.message()));
-    }
-    case v1::Completion::RESULT_NOT_SET:
-      break;
-  }
-  return absl::InternalError(
-      "a worker ended its work with neither a report nor an error");
+absl::Status NobodyOffers(absl::string_view fingerprint) {
+  return absl::UnavailableError(absl::StrCat(
+      "no worker offers a device",
+      fingerprint.empty() ? "" : absl::StrCat(" ", fingerprint),
+      ", expected one that is not quarantined (hone worker --connect; hone "
+      "list workers)"));
 }
 
-absl::Status NobodyOffers(absl::string_view fingerprint) {
-  return absl::UnavailableError(
-      absl::StrCat("no worker offers a device",
-                   fingerprint.empty() ? "" : absl::StrCat(" ", fingerprint),
-                   ", expected one (hone worker --connect)"));
+Standings::Options StandingsOptions(const Fleet::Options& options) {
+  Standings::Options standings = options.standings;
+  standings.has_canaries = options.canary.make != nullptr;
+  return standings;
 }
 
 }  // namespace
 
-struct Fleet::Job {
-  std::string id;
-  v1::Work work;
-  std::string device_fingerprint;
-  int attempts = 0;
-  // While it is leased; 0 otherwise.
-  int64_t fence = 0;
-  std::string worker;
-  absl::Duration lease_end;
-  // Once it has ended.
-  std::optional<absl::StatusOr<v1::Completion>> result;
-};
+Fleet::Ticket::Ticket(Fleet& fleet, std::shared_ptr<Job> job)
+    : fleet_(fleet), job_(std::move(job)) {}
 
-struct Fleet::Waiter {
-  absl::Mutex mu;
-  std::function<void()> wake ABSL_GUARDED_BY(mu);
+Fleet::Ticket::~Ticket() {
+  absl::MutexLock lock(&fleet_.mu_);
+  if (fleet_.jobs_.contains(job_->id)) fleet_.Forget(*job_);
+}
 
-  void Fire() {
-    absl::MutexLock lock(&mu);
-    if (auto action = std::exchange(wake, nullptr)) action();
+std::optional<absl::StatusOr<Fleet::Result>> Fleet::Ticket::Take() {
+  absl::MutexLock lock(&fleet_.mu_);
+  if (!job_->result.has_value() && fleet_.draining_) {
+    fleet_.Forget(*job_);
+    return DrainingError();
   }
-};
+  return std::exchange(job_->result, std::nullopt);
+}
 
 Fleet::Fleet(const Clock& clock, Metrics& metrics, Options options)
-    : clock_(clock), metrics_(metrics), options_(std::move(options)) {}
+    : clock_(clock),
+      metrics_(metrics),
+      options_(std::move(options)),
+      standings_(metrics, StandingsOptions(options_)) {}
 
 Fleet::~Fleet() = default;
 
-absl::StatusOr<v1::Completion> Fleet::Run(const v1::Work& work,
-                                          absl::string_view device_fingerprint,
-                                          const StopPredicate& stop) {
+absl::StatusOr<std::unique_ptr<Fleet::Ticket>> Fleet::Submit(Request request) {
   const auto job = std::make_shared<Job>();
   job->id = RandomUuid();
-  job->work = work;
-  job->device_fingerprint = std::string(device_fingerprint);
+  v1::KernelWork& kernel = *request.work.mutable_kernel();
+  const auto module_bytes = static_cast<int64_t>(kernel.module().size());
+  if (module_bytes > options_.max_module_bytes) {
+    return WithReason(
+        absl::ResourceExhaustedError(absl::StrCat("a kernel of ", module_bytes,
+                                                  " bytes, expected at most ",
+                                                  options_.max_module_bytes)),
+        "MODULE_TOO_LARGE");
+  }
+  if (module_bytes > kMaxWorkModuleBytes) {
+    job->module = std::make_shared<const std::string>(
+        std::move(*kernel.mutable_module()));
+    kernel.clear_module();
+    kernel.set_module_digest(Sha256Hex(*job->module));
+    kernel.set_module_bytes(module_bytes);
+  }
+  const size_t bytes = request.work.ByteSizeLong();
+  if (bytes > static_cast<size_t>(kMaxWorkBytes)) {
+    return WithReason(absl::ResourceExhaustedError(absl::StrCat(
+                          "schedules of ", bytes, " bytes, expected at most ",
+                          kMaxWorkBytes)),
+                      "WORK_TOO_LARGE");
+  }
+  job->request = std::move(request);
 
   absl::MutexLock lock(&mu_);
-  if (!draining_) {
-    jobs_[job->id] = job;
-    queue_.push_back(job);
-    UpdateGauges();
-    WakeWaiters();
+  if (draining_) return DrainingError();
+  if (job->module != nullptr) {
+    // Jobs on the same module share its bytes.
+    auto& known = modules_[job->request.work.kernel().module_digest()];
+    if (auto shared = known.lock()) {
+      job->module = std::move(shared);
+    } else {
+      known = job->module;
+    }
   }
-  const auto ended = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
-    return draining_ || job->result.has_value();
+  jobs_[job->id] = job;
+  queue_.push_back(job);
+  UpdateGauges();
+  WakeFor(*job);
+  return std::unique_ptr<Ticket>(new Ticket(*this, job));
+}
+
+absl::StatusOr<Fleet::Result> Fleet::Run(Request request,
+                                         const StopPredicate& stop) {
+  const std::string fingerprint = request.fingerprint;
+  HONE_ASSIGN_OR_RETURN(const std::unique_ptr<Ticket> ticket,
+                        Submit(std::move(request)));
+  const Job& job = *ticket->job_;
+  {
+    absl::MutexLock lock(&mu_);
+    const auto ended = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+      return draining_ || job.result.has_value();
+    };
+    absl::Duration last_hope = clock_.Monotonic();
+    while (!mu_.AwaitWithTimeout(absl::Condition(&ended), kPatrol)) {
+      ExpireLocked();
+      if (stop && stop()) return absl::CancelledError("stopped");
+      const absl::Duration now = clock_.Monotonic();
+      const bool has_hope = job.fence != 0 || HasWorkerFor(job);
+      if (has_hope) last_hope = now;
+      // Nobody waits for a second machine that has left or is quarantined.
+      const bool is_second = !job.request.other_machine.empty();
+      if (now - last_hope > options_.device_wait || (is_second && !has_hope)) {
+        return NobodyOffers(fingerprint);
+      }
+    }
+  }
+  return *ticket->Take();
+}
+
+bool Fleet::Matches(const Worker& worker, absl::string_view target) const {
+  return (target.empty() || worker.device.fingerprint() == target ||
+          worker.device.kind() == target) &&
+         standings_.IsTrusted(worker.machine, clock_.Monotonic());
+}
+
+bool Fleet::MayDo(const Worker& worker, const Job& job,
+                  bool even_avoided) const {
+  const Request& request = job.request;
+  return (request.fingerprint.empty() ||
+          worker.device.fingerprint() == request.fingerprint) &&
+         (request.other_machine.empty() ||
+          worker.machine != request.other_machine) &&
+         (even_avoided ||
+          !absl::c_linear_search(job.avoided, worker.machine)) &&
+         standings_.IsTrusted(worker.machine, clock_.Monotonic());
+}
+
+bool Fleet::HasWorkerFor(const Job& job) const {
+  return absl::c_any_of(workers_, [&](const WorkerEntry& entry) {
+    return MayDo(entry.second, job, /*even_avoided=*/true);
+  });
+}
+
+bool Fleet::Fits(const Worker& worker, const Job& job) const {
+  if (!MayDo(worker, job, /*even_avoided=*/true)) return false;
+  if (!absl::c_linear_search(job.avoided, worker.machine)) return true;
+  return absl::c_none_of(workers_, [&](const WorkerEntry& entry) {
+    return MayDo(entry.second, job, /*even_avoided=*/false);
+  });
+}
+
+std::optional<v1::Device> Fleet::FindDevice(
+    absl::string_view fingerprint) const {
+  struct Vote {
+    const v1::Device* device;
+    absl::flat_hash_set<absl::string_view> machines;
   };
-  absl::Duration last_hope = clock_.Monotonic();
-  while (!mu_.AwaitWithTimeout(absl::Condition(&ended), kPatrol)) {
-    ExpireLocked();
-    if (stop && stop()) {
-      Forget(*job);
-      return absl::CancelledError("stopped");
-    }
-    const absl::Duration now = clock_.Monotonic();
-    if (FindDevice(device_fingerprint) != nullptr) last_hope = now;
-    if (now - last_hope > options_.device_wait) {
-      Forget(*job);
-      return NobodyOffers(device_fingerprint);
-    }
+  std::map<std::string, Vote> votes;
+  for (const auto& [_, worker] : workers_) {
+    if (!Matches(worker, fingerprint)) continue;
+    Vote& vote = votes[worker.device.SerializeAsString()];
+    vote.device = &worker.device;
+    vote.machines.insert(worker.machine);
   }
-  if (job->result.has_value()) return *std::move(job->result);
-  Forget(*job);
-  return DrainingError();
+  const auto most =
+      absl::c_max_element(votes, [](const auto& a, const auto& b) {
+        return a.second.machines.size() < b.second.machines.size();
+      });
+  if (most == votes.end()) return std::nullopt;
+  return *most->second.device;
 }
 
 absl::StatusOr<v1::Device> Fleet::AwaitDevice(absl::string_view fingerprint,
                                               const StopPredicate& stop) {
   const absl::Duration end = clock_.Monotonic() + options_.device_wait;
   absl::MutexLock lock(&mu_);
+  std::optional<v1::Device> device;
   const auto found = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
-    return draining_ || FindDevice(fingerprint) != nullptr;
+    if (draining_) return true;
+    device = FindDevice(fingerprint);
+    return device.has_value();
   };
   while (!mu_.AwaitWithTimeout(absl::Condition(&found), kPatrol)) {
     if (stop && stop()) return absl::CancelledError("stopped");
     if (clock_.Monotonic() >= end) return NobodyOffers(fingerprint);
   }
   if (draining_) return DrainingError();
-  return *FindDevice(fingerprint);
+  return *std::move(device);
 }
 
 absl::StatusOr<v1::Device> Fleet::GetDevice(
     absl::string_view fingerprint) const {
   absl::MutexLock lock(&mu_);
-  const v1::Device* const device = FindDevice(fingerprint);
-  if (device == nullptr) return NobodyOffers(fingerprint);
-  return *device;
+  std::optional<v1::Device> device = FindDevice(fingerprint);
+  if (!device.has_value()) return NobodyOffers(fingerprint);
+  return *std::move(device);
 }
 
-const v1::Device* Fleet::FindDevice(absl::string_view fingerprint) const {
-  for (const auto& [id, worker] : workers_) {
-    if (fingerprint.empty() || worker.device.fingerprint() == fingerprint) {
-      return &worker.device;
+std::vector<v1::Device> Fleet::Devices() const {
+  absl::MutexLock lock(&mu_);
+  std::map<std::string, v1::Device> devices;
+  for (const auto& [_, worker] : workers_) {
+    const std::string& fingerprint = worker.device.fingerprint();
+    if (devices.contains(fingerprint)) continue;
+    if (auto device = FindDevice(fingerprint)) {
+      devices[fingerprint] = *std::move(device);
     }
   }
-  return nullptr;
+  std::vector<v1::Device> list;
+  list.reserve(devices.size());
+  for (auto& [_, device] : devices) list.push_back(std::move(device));
+  return list;
 }
 
-absl::Status Fleet::CheckRequest(const v1::SynchronizeRequest& request) const {
-  if (request.worker_id().empty()) {
-    return InvalidField("worker_id", "it is empty, expected a name");
-  }
-  if (request.version() != options_.version) {
-    return WithReason(
-        absl::FailedPreconditionError(absl::StrCat(
-            "worker ", request.worker_id(), " is of version \"",
-            request.version(), "\", expected \"", options_.version, "\"")),
-        "WORKER_VERSION");
-  }
-  if (request.device().fingerprint().empty()) {
-    return InvalidField("device.fingerprint", "it is empty");
-  }
-  const v1::Device::Machine& machine = request.device().machine();
-  if (request.device().threads() < 1 || machine.l1_bytes() < 1 ||
-      machine.l2_bytes() < 1 || machine.cache_line_bytes() < 1 ||
-      machine.vector_bytes() < 4 || machine.vector_registers() < 1) {
-    return InvalidField("device.machine",
-                        "threads, caches and vectors are not all given");
-  }
-  if (request.state_case() == v1::SynchronizeRequest::STATE_NOT_SET) {
-    return InvalidField("state", "none is set, expected one");
-  }
-  return absl::OkStatus();
-}
-
-absl::StatusOr<v1::SynchronizeResponse> Fleet::Synchronize(
-    const v1::SynchronizeRequest& request) {
-  HONE_RETURN_IF_ERROR(CheckRequest(request));
+bool Fleet::HasOtherMachine(absl::string_view fingerprint,
+                            absl::string_view machine) const {
   absl::MutexLock lock(&mu_);
-  ExpireLocked();
-  const absl::Duration now = clock_.Monotonic();
-  Worker& worker = workers_[request.worker_id()];
-  worker.device = request.device();
-  worker.last_seen = now;
-
-  v1::SynchronizeResponse response;
-  response.mutable_lease_duration()->set_seconds(
-      absl::ToInt64Seconds(options_.lease));
-  for (const v1::Completion& completion : request.completions()) {
-    v1::SynchronizeResponse::Receipt& receipt = *response.add_receipts();
-    *receipt.mutable_lease() = completion.lease();
-    receipt.set_accepted(Accept(completion));
-  }
-  if (request.has_leaving()) {
-    if (worker.job != nullptr) LoseLease(*worker.job);
-    workers_.erase(request.worker_id());
-    UpdateGauges();
-    response.mutable_idle();
-    return response;
-  }
-  if (draining_) return DrainingError();
-
-  // A lease that the worker does not know of (its response was lost) is given
-  // again; one that it does not have any more is not renewed.
-  if (worker.job == nullptr && request.has_idle()) {
-    worker.job = TakeWork(worker.device);
-    if (worker.job != nullptr) {
-      ++worker.job->attempts;
-      worker.job->fence = ++last_fence_;
-      worker.job->worker = request.worker_id();
-    }
-  }
-  const bool holds = worker.job != nullptr &&
-                     (request.has_idle() ||
-                      request.executing().lease().fence() == worker.job->fence);
-  if (holds) {
-    worker.job->lease_end = now + options_.lease;
-    v1::SynchronizeResponse::Execute& execute = *response.mutable_execute();
-    execute.mutable_lease()->set_work_id(worker.job->id);
-    execute.mutable_lease()->set_fence(worker.job->fence);
-    if (request.has_idle()) *execute.mutable_work() = worker.job->work;
-  } else {
-    response.mutable_idle();
-  }
-  UpdateGauges();
-  return response;
-}
-
-bool Fleet::Accept(const v1::Completion& completion) {
-  const int64_t fence = completion.lease().fence();
-  if (absl::c_linear_search(accepted_, fence)) return true;
-  const auto found = jobs_.find(completion.lease().work_id());
-  if (found == jobs_.end() || found->second->fence != fence) {
-    metrics_.fenced_results.Increment();
-    return false;
-  }
-  Job& job = *found->second;
-  job.result = ResultOf(completion);
-  accepted_.push_back(fence);
-  if (accepted_.size() > kAcceptedKept) accepted_.pop_front();
-  Forget(job);
-  return true;
-}
-
-void Fleet::Forget(Job& job) {
-  if (job.fence != 0) {
-    const auto worker = workers_.find(job.worker);
-    if (worker != workers_.end()) worker->second.job = nullptr;
-  }
-  const auto queued = absl::c_find_if(
-      queue_, [&](const auto& other) { return other.get() == &job; });
-  if (queued != queue_.end()) queue_.erase(queued);
-  jobs_.erase(job.id);
-  UpdateGauges();
-}
-
-std::shared_ptr<Fleet::Job> Fleet::TakeWork(const v1::Device& device) {
-  for (auto it = queue_.begin(); it != queue_.end(); ++it) {
-    const std::string& wanted = (*it)->device_fingerprint;
-    if (!wanted.empty() && wanted != device.fingerprint()) continue;
-    std::shared_ptr<Job> job = *it;
-    queue_.erase(it);
-    return job;
-  }
-  return nullptr;
-}
-
-void Fleet::LoseLease(Job& job) {
-  workers_[job.worker].job = nullptr;
-  job.fence = 0;
-  job.worker.clear();
-  // The job outlives jobs_ by what keeps it here.
-  const std::shared_ptr<Job> kept = jobs_.at(job.id);
-  if (job.attempts < options_.max_attempts) {
-    queue_.push_front(kept);
-    WakeWaiters();
-    return;
-  }
-  job.result = absl::InternalError(
-      absl::StrCat("the work was lost with ", job.attempts, " workers"));
-  Forget(job);
-}
-
-void Fleet::Expire() {
-  absl::MutexLock lock(&mu_);
-  ExpireLocked();
-}
-
-void Fleet::ExpireLocked() {
-  const absl::Duration now = clock_.Monotonic();
-  std::vector<std::shared_ptr<Job>> lost;
-  for (const auto& [id, job] : jobs_) {
-    if (job->fence != 0 && job->lease_end < now) lost.push_back(job);
-  }
-  for (const std::shared_ptr<Job>& job : lost) {
-    metrics_.leases_expired.Increment();
-    LoseLease(*job);
-  }
-  absl::erase_if(workers_, [&](const auto& entry) {
-    return entry.second.job == nullptr &&
-           entry.second.last_seen + options_.lease < now;
+  return absl::c_any_of(workers_, [&](const WorkerEntry& entry) {
+    return entry.second.machine != machine &&
+           Matches(entry.second, fingerprint);
   });
-  UpdateGauges();
 }
 
-std::shared_ptr<void> Fleet::WaitForWork(std::function<void()> wake) {
-  auto waiter = std::make_shared<Waiter>();
-  {
-    absl::MutexLock lock(&waiter->mu);
-    waiter->wake = std::move(wake);
-  }
-  bool now = false;
+std::shared_ptr<void> Fleet::WaitForDevice(absl::string_view target,
+                                           std::function<void()> wake) {
+  const auto waker = std::make_shared<Waker>(std::move(wake));
+  int64_t id = 0;
   {
     absl::MutexLock lock(&mu_);
-    now = draining_ || !queue_.empty();
-    if (!now) waiters_.push_back(waiter);
+    const bool is_there =
+        absl::c_any_of(workers_, [&](const WorkerEntry& entry) {
+          return Matches(entry.second, target);
+        });
+    if (is_there || draining_) {
+      waker->Fire();
+    } else {
+      id = ++last_waiter_;
+      device_waiters_[id] = {std::string(target), waker};
+    }
   }
-  if (now) waiter->Fire();
-  // The handle forgets the function, waiting for a call that is under way.
-  return std::shared_ptr<void>(waiter.get(), [waiter](void*) {
-    absl::MutexLock lock(&waiter->mu);
-    waiter->wake = nullptr;
+  return std::shared_ptr<void>(waker.get(), [this, waker, id](void*) {
+    waker->Forget();
+    absl::MutexLock lock(&mu_);
+    device_waiters_.erase(id);
   });
 }
 
-void Fleet::WakeWaiters() {
-  for (const std::weak_ptr<Waiter>& weak : std::exchange(waiters_, {})) {
-    if (const auto waiter = weak.lock()) waiter->Fire();
+void Fleet::WakeDeviceWaiters(const Worker& worker) {
+  for (auto it = device_waiters_.begin(); it != device_waiters_.end();) {
+    if (!Matches(worker, it->second.target)) {
+      ++it;
+      continue;
+    }
+    it->second.waker->Fire();
+    it = device_waiters_.erase(it);
   }
+}
+
+absl::StatusOr<std::string> Fleet::ReadModule(absl::string_view digest,
+                                              int64_t offset) const {
+  std::shared_ptr<const std::string> module;
+  {
+    absl::MutexLock lock(&mu_);
+    const auto it = modules_.find(digest);
+    if (it != modules_.end()) module = it->second.lock();
+  }
+  if (module == nullptr) return ResourceNotFound("module", digest);
+  if (offset < 0 || offset > static_cast<int64_t>(module->size())) {
+    return InvalidField(
+        "offset", absl::StrCat(offset, ", expected 0 to ", module->size()));
+  }
+  return module->substr(static_cast<size_t>(offset),
+                        static_cast<size_t>(kMaxChunkBytes));
+}
+
+v1::Worker Fleet::Describe(absl::string_view id, const Worker& worker) const {
+  const absl::Duration now = clock_.Monotonic();
+  v1::Worker proto;
+  proto.set_id(std::string(id));
+  *proto.mutable_device() = worker.device;
+  proto.set_busy(worker.job != nullptr);
+  proto.set_machine(worker.machine_name);
+  proto.set_on_probation(standings_.OnProbation(worker.machine, now));
+  const Standings::Quarantine* const quarantine =
+      standings_.FindQuarantine(worker.machine, now);
+  if (quarantine != nullptr) {
+    v1::Worker::Quarantine& to = *proto.mutable_quarantine();
+    to.set_reason(std::string(FaultName(quarantine->fault)));
+    to.set_detail(quarantine->detail);
+    to.mutable_end_time()->set_seconds(
+        absl::ToUnixSeconds(clock_.Now() + (quarantine->until - now)));
+  }
+  return proto;
 }
 
 std::vector<v1::Worker> Fleet::Workers() const {
@@ -339,10 +317,7 @@ std::vector<v1::Worker> Fleet::Workers() const {
   std::vector<v1::Worker> workers;
   for (const auto& [id, worker] : workers_) {
     if (worker.last_seen + options_.lease < now) continue;
-    v1::Worker& proto = workers.emplace_back();
-    proto.set_id(id);
-    *proto.mutable_device() = worker.device;
-    proto.set_busy(worker.job != nullptr);
+    workers.push_back(Describe(id, worker));
   }
   absl::c_sort(workers, [](const v1::Worker& a, const v1::Worker& b) {
     return a.id() < b.id();
@@ -350,16 +325,63 @@ std::vector<v1::Worker> Fleet::Workers() const {
   return workers;
 }
 
+bool Fleet::IsConnected(absl::string_view worker_id) const {
+  absl::MutexLock lock(&mu_);
+  const auto it = workers_.find(worker_id);
+  return it != workers_.end() &&
+         it->second.last_seen + options_.lease >= clock_.Monotonic();
+}
+
+absl::StatusOr<v1::Worker> Fleet::Release(absl::string_view worker_id) {
+  absl::MutexLock lock(&mu_);
+  const auto it = workers_.find(worker_id);
+  if (it == workers_.end()) return ResourceNotFound("worker", worker_id);
+  if (!standings_.Release(it->second.machine, clock_.Monotonic())) {
+    return WithReason(
+        absl::FailedPreconditionError(absl::StrCat(
+            "worker ", worker_id, " is not quarantined, expected one that is")),
+        "NOT_QUARANTINED");
+  }
+  CountQuarantined();
+  WakeDeviceWaiters(it->second);
+  for (const std::shared_ptr<Job>& job : queue_) WakeFor(*job);
+  return Describe(worker_id, it->second);
+}
+
+void Fleet::CountConfirmation(const Result& first, const Result& second,
+                              absl::string_view detail) {
+  metrics_.Confirmations(detail.empty() ? "agreed" : "disagreed").Increment();
+  if (detail.empty()) return;
+  absl::MutexLock lock(&mu_);
+  standings_.MarkDisagreement(first.machine, second.machine, detail,
+                              clock_.Monotonic());
+  CountQuarantined();
+}
+
+void Fleet::CountUnconfirmed() { metrics_.Confirmations("alone").Increment(); }
+
 void Fleet::Drain() {
   absl::MutexLock lock(&mu_);
   draining_ = true;
-  WakeWaiters();
+  for (auto& [_, waiter] : work_waiters_) waiter.waker->Fire();
+  for (auto& [_, waiter] : device_waiters_) waiter.waker->Fire();
+  work_waiters_.clear();
+  device_waiters_.clear();
 }
 
 void Fleet::UpdateGauges() {
   metrics_.workers.Set(static_cast<double>(workers_.size()));
+  metrics_.workers_waiting.Set(static_cast<double>(work_waiters_.size()));
   metrics_.work_queue_depth.Set(static_cast<double>(queue_.size()));
   metrics_.leases_active.Set(static_cast<double>(jobs_.size() - queue_.size()));
+}
+
+void Fleet::CountQuarantined() {
+  const absl::Duration now = clock_.Monotonic();
+  metrics_.workers_quarantined.Set(
+      static_cast<double>(absl::c_count_if(workers_, [&](const WorkerEntry& w) {
+        return standings_.FindQuarantine(w.second.machine, now) != nullptr;
+      })));
 }
 
 }  // namespace hone::daemon

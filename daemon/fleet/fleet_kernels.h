@@ -25,6 +25,20 @@ class FleetKernels final : public backends::KernelMeasurer {
       const std::function<bool()>& stop) override;
 
  private:
+  absl::StatusOr<Fleet::Result> Run(const backends::KernelRequest& request,
+                                    absl::string_view fingerprint,
+                                    absl::string_view other_machine,
+                                    const std::function<bool()>& stop);
+  // Has a second machine measure, if there is one, and merges its report into
+  // `report`, which is that of `first`. Returns in one line how they disagree
+  // about the baseline, which makes both reports worthless; empty if they do
+  // not. Errors: Cancelled.
+  absl::StatusOr<std::string> Confirm(const backends::KernelRequest& request,
+                                      absl::string_view fingerprint,
+                                      const Fleet::Result& first,
+                                      const std::function<bool()>& stop,
+                                      backends::KernelReport& report);
+
   Fleet& fleet_;
   const bool waits_;
 };

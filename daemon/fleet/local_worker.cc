@@ -10,12 +10,14 @@
 
 #include "absl/time/time.h"
 #include <fcntl.h>
+#include <poll.h>
 #include <spdlog/spdlog.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/child_process.h"
-#include "base/clock.h"
+#include "base/hash.h"
 
 namespace hone::daemon {
 namespace {
@@ -26,6 +28,8 @@ constexpr absl::Duration kFirstPause = absl::Milliseconds(200);
 constexpr absl::Duration kLastPause = absl::Seconds(30);
 // After which a worker that was asked to leave is killed.
 constexpr absl::Duration kTimeToLeave = absl::Seconds(3);
+// How often it is asked whether the worker is connected.
+constexpr absl::Duration kPatrol = absl::Milliseconds(200);
 
 }  // namespace
 
@@ -37,10 +41,9 @@ std::string LocalWorker::BinaryBesideThis() {
   return !error && fs::exists(binary, error) ? binary.string() : "";
 }
 
-LocalWorker::LocalWorker(std::string program, std::string server, bool log_json)
-    : program_(std::move(program)),
-      server_(std::move(server)),
-      log_json_(log_json),
+LocalWorker::LocalWorker(Options options, const Clock& clock)
+    : options_(std::move(options)),
+      clock_(clock),
       thread_([this] { KeepRunning(); }) {}
 
 LocalWorker::~LocalWorker() {
@@ -74,12 +77,13 @@ void LocalWorker::KeepRunning() {
 void LocalWorker::RunOnce() {
   int input[2];
   if (pipe2(input, O_CLOEXEC) != 0) return;
-  std::vector<std::string> arguments = {"worker", "--connect", server_,
-                                        "--until-eof"};
-  if (log_json_) arguments.push_back("--log-json");
+  const std::string id = RandomUuid();
+  std::vector<std::string> arguments = {"worker", "--connect", options_.server,
+                                        "--id",   id,          "--until-eof"};
+  if (options_.log_json) arguments.push_back("--log-json");
   // Its output goes where the daemon's log goes.
   const absl::StatusOr<pid_t> pid =
-      StartChildProcess({.program = program_,
+      StartChildProcess({.program = options_.program,
                          .arguments = std::move(arguments),
                          .input = input[0],
                          .output = STDERR_FILENO});
@@ -98,15 +102,35 @@ void LocalWorker::RunOnce() {
       stdin_ = input[1];
     }
   }
-  // Not reaped before pid_ is forgotten, so that it names no other process.
-  siginfo_t end;
-  while (waitid(P_PID, static_cast<id_t>(*pid), &end, WEXITED | WNOWAIT) < 0 &&
-         errno == EINTR) {
-  }
+  AwaitEnd(*pid, id);
   absl::MutexLock lock(&mu_);
   waitpid(*pid, nullptr, 0);
   pid_ = -1;
   if (stdin_ >= 0) close(std::exchange(stdin_, -1));
+}
+
+void LocalWorker::AwaitEnd(int pid, absl::string_view id) {
+  const int fd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
+  absl::Duration heard = clock_.Monotonic();
+  for (;;) {
+    pollfd ended = {fd, POLLIN, 0};
+    const int timeout =
+        fd < 0 ? 0 : static_cast<int>(absl::ToInt64Milliseconds(kPatrol));
+    if (poll(&ended, 1, timeout) > 0 || fd < 0) break;
+    if (options_.is_connected(id)) heard = clock_.Monotonic();
+    if (clock_.Monotonic() - heard > options_.longest_silence) {
+      spdlog::warn("the local worker has been silent for {}; it is killed",
+                   absl::FormatDuration(clock_.Monotonic() - heard));
+      kill(pid, SIGKILL);
+      break;
+    }
+  }
+  if (fd >= 0) close(fd);
+  // Not reaped before pid_ is forgotten, so that it names no other process.
+  siginfo_t end;
+  while (waitid(P_PID, static_cast<id_t>(pid), &end, WEXITED | WNOWAIT) < 0 &&
+         errno == EINTR) {
+  }
 }
 
 }  // namespace hone::daemon

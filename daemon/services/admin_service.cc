@@ -1,4 +1,5 @@
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "base/status_macros.h"
@@ -7,6 +8,7 @@
 #include "hlo/passes/registry.h"
 #include "hone/v1/admin_service.grpc.pb.h"
 #include "optimizers/registry.h"
+#include "proto/duration.h"
 #include "tuning/registry.h"
 #include "tuning/task.h"
 
@@ -36,6 +38,70 @@ class AdminService final : public v1::AdminService::CallbackService {
                     for (v1::Worker& worker : runtime_.fleet.Workers()) {
                       *list.add_workers() = std::move(worker);
                     }
+                    return absl::OkStatus();
+                  });
+  }
+
+  grpc::ServerUnaryReactor* Backup(grpc::CallbackServerContext* context,
+                                   const v1::BackupRequest* request,
+                                   v1::BackupResponse* response) override {
+    return Handle(runtime_, backup_, context, request, response,
+                  [this](const v1::BackupRequest& asked,
+                         v1::BackupResponse& proto) -> absl::Status {
+                    const std::string name =
+                        asked.name().empty()
+                            ? absl::FormatTime("%Y%m%dT%H%M%SZ",
+                                               SystemClock().Now(),
+                                               absl::UTCTimeZone())
+                            : asked.name();
+                    HONE_ASSIGN_OR_RETURN(const storage::BackupInfo info,
+                                          runtime_.store.Backup(name));
+                    proto.set_name(name);
+                    proto.set_path(info.path);
+                    proto.set_records(info.records);
+                    proto.set_bytes(info.bytes);
+                    return absl::OkStatus();
+                  });
+  }
+
+  grpc::ServerUnaryReactor* ListQuarantinedModules(
+      grpc::CallbackServerContext* context,
+      const v1::ListQuarantinedModulesRequest* request,
+      v1::ListQuarantinedModulesResponse* response) override {
+    return Handle(
+        runtime_, list_quarantined_, context, request, response,
+        [this](const auto&,
+               v1::ListQuarantinedModulesResponse& list) -> absl::Status {
+          HONE_ASSIGN_OR_RETURN(const auto modules, runtime_.quarantine.List());
+          for (const storage::QuarantinedModule& module : modules) {
+            v1::QuarantinedModule& proto = *list.add_modules();
+            proto.set_digest(module.digest);
+            proto.set_reason(module.reason);
+            proto.mutable_quarantine_time()->set_seconds(
+                absl::ToUnixSeconds(module.since));
+          }
+          return absl::OkStatus();
+        });
+  }
+
+  grpc::ServerUnaryReactor* ReleaseModule(
+      grpc::CallbackServerContext* context,
+      const v1::ReleaseModuleRequest* request,
+      v1::ReleaseModuleResponse* response) override {
+    return Handle(runtime_, release_module_, context, request, response,
+                  [this](const v1::ReleaseModuleRequest& asked, const auto&) {
+                    return runtime_.quarantine.Release(asked.digest());
+                  });
+  }
+
+  grpc::ServerUnaryReactor* ReleaseWorker(
+      grpc::CallbackServerContext* context,
+      const v1::ReleaseWorkerRequest* request, v1::Worker* response) override {
+    return Handle(runtime_, release_worker_, context, request, response,
+                  [this](const v1::ReleaseWorkerRequest& asked,
+                         v1::Worker& worker) -> absl::Status {
+                    HONE_ASSIGN_OR_RETURN(worker,
+                                          runtime_.fleet.Release(asked.id()));
                     return absl::OkStatus();
                   });
   }
@@ -77,14 +143,12 @@ class AdminService final : public v1::AdminService::CallbackService {
     limits.set_max_running_tunings(config.max_running_tunings);
     limits.set_max_queued_tunings(config.max_queued_tunings);
     limits.set_max_environments(config.max_environments);
-    auto& idle = *limits.mutable_environment_idle_timeout();
-    idle.set_seconds(absl::ToInt64Seconds(config.environment_idle));
-    idle.set_nanos(static_cast<int32_t>(
-        absl::ToInt64Nanoseconds(config.environment_idle % absl::Seconds(1))));
+    *limits.mutable_environment_idle_timeout() =
+        ToProtoDuration(config.environment_idle);
     limits.set_max_batch_steps(kMaxBatchSteps);
-    HONE_ASSIGN_OR_RETURN(const storage::StoreStats stats,
-                          runtime_.store.Stats());
-    info.set_schema_version(stats.schema_version);
+    // Read when the daemon started: nothing here waits for the store.
+    info.set_schema_version(
+        static_cast<int32_t>(runtime_.metrics.schema_version.Value()));
     info.mutable_start_time()->set_seconds(absl::ToUnixSeconds(start_time_));
     info.set_draining(runtime_.tunings.draining());
     return absl::OkStatus();
@@ -96,6 +160,14 @@ class AdminService final : public v1::AdminService::CallbackService {
       runtime_.metrics.Method("hone.v1.AdminService/GetServerInfo");
   const MethodMetrics list_workers_ =
       runtime_.metrics.Method("hone.v1.AdminService/ListWorkers");
+  const MethodMetrics backup_ =
+      runtime_.metrics.Method("hone.v1.AdminService/Backup");
+  const MethodMetrics list_quarantined_ =
+      runtime_.metrics.Method("hone.v1.AdminService/ListQuarantinedModules");
+  const MethodMetrics release_module_ =
+      runtime_.metrics.Method("hone.v1.AdminService/ReleaseModule");
+  const MethodMetrics release_worker_ =
+      runtime_.metrics.Method("hone.v1.AdminService/ReleaseWorker");
 };
 
 }  // namespace

@@ -21,7 +21,7 @@ absl::StatusOr<tuning::TuningSpec> SpecOf(const v1::LookupRequest& proto) {
   tuning::TuningSpec spec;
   if (!proto.task().empty()) spec.task = proto.task();
   spec.target = proto.target();
-  HONE_ASSIGN_OR_RETURN(spec.options, FromProto(proto.options()));
+  HONE_ASSIGN_OR_RETURN(spec.options, FromProto(proto.options(), spec.task));
   return spec;
 }
 
@@ -44,8 +44,8 @@ std::string MissReason(const CacheKey& asked,
   if (key.task != asked.task) return "task";
   if (key.task_options != asked.task_options) return "task_options";
   if (key.space_version != asked.space_version) return "space_version";
-  // The record is there, and could not be read.
-  return "corrupt";
+  // It was published after the lookup, which found no such module.
+  return "module_fingerprint";
 }
 
 class CacheService final : public v1::CacheService::CallbackService {
@@ -58,7 +58,7 @@ class CacheService final : public v1::CacheService::CallbackService {
     auto* call =
         new UnaryCall(runtime_, lookup_, *context, *request, *response);
     // A cached record needs no other thread.
-    if (LookupInMemory(*request, *response)) {
+    if (call->admitted() && LookupInMemory(*request, *response)) {
       call->End(absl::OkStatus());
     } else {
       call->Start(
@@ -152,18 +152,41 @@ class CacheService final : public v1::CacheService::CallbackService {
         });
   }
 
+  grpc::ServerUnaryReactor* Check(grpc::CallbackServerContext* context,
+                                  const v1::CheckCacheRequest* request,
+                                  v1::CheckCacheResponse* response) override {
+    return Handle(runtime_, check_, context, request, response,
+                  [this](const v1::CheckCacheRequest& asked,
+                         v1::CheckCacheResponse& proto) -> absl::Status {
+                    HONE_ASSIGN_OR_RETURN(
+                        const storage::CheckPage page,
+                        runtime_.store.Check(asked.page_token()));
+                    for (const storage::CorruptItem& item : page.corrupt) {
+                      auto& line = *proto.add_corrupt();
+                      line.set_table(item.table);
+                      line.set_key(item.key);
+                      line.set_what(item.what);
+                    }
+                    proto.set_checked(page.checked);
+                    proto.set_next_page_token(page.next_page_token);
+                    return absl::OkStatus();
+                  });
+  }
+
  private:
   bool LookupInMemory(const v1::LookupRequest& asked,
                       v1::LookupResponse& response) {
-    const std::optional<std::string> fingerprint =
-        asked.has_module_digest()
-            ? runtime_.modules.RememberedFingerprint(asked.module_digest())
-            : asked.module_fingerprint();
-    if (!fingerprint.has_value()) return false;
+    std::string fingerprint = asked.module_fingerprint();
+    if (asked.has_module_digest()) {
+      std::optional<ModuleLoader::Description> known =
+          runtime_.modules.Remembered(asked.module_digest());
+      if (!known.has_value()) return false;
+      fingerprint = std::move(known->fingerprint);
+    }
     const absl::StatusOr<tuning::TuningSpec> spec = SpecOf(asked);
     if (!spec.ok()) return false;
     const absl::StatusOr<CacheKey> key =
-        tuning::MakeCacheKey(*fingerprint, *spec, &runtime_.present_devices);
+        tuning::MakeCacheKey(fingerprint, *spec, &runtime_.present_devices);
     if (!key.ok()) return false;
     const std::optional<Record> record = runtime_.store.RememberedRecord(*key);
     if (!record.has_value()) return false;
@@ -188,9 +211,13 @@ class CacheService final : public v1::CacheService::CallbackService {
       return record.status();
     }
     misses_.Increment();
-    HONE_ASSIGN_OR_RETURN(const std::optional<Record> nearest,
-                          runtime_.store.FindNearest(key));
-    const std::string reason = MissReason(key, nearest);
+    std::string reason = "corrupt";
+    if (absl::IsNotFound(record.status())) {
+      const absl::StatusOr<std::optional<Record>> nearest =
+          runtime_.store.FindNearest(key);
+      // It only explains: if it cannot be read, this is still a miss.
+      if (nearest.ok()) reason = MissReason(key, *nearest);
+    }
     runtime_.metrics.CacheMissReason(reason).Increment();
     return WithReason(absl::NotFoundError(absl::StrCat(
                           "no result for ", key.task, " of ",
@@ -201,8 +228,10 @@ class CacheService final : public v1::CacheService::CallbackService {
   absl::StatusOr<CacheKey> KeyOf(const v1::LookupRequest& asked) {
     std::string fingerprint = asked.module_fingerprint();
     if (asked.has_module_digest()) {
-      HONE_ASSIGN_OR_RETURN(fingerprint, runtime_.modules.FingerprintOfDigest(
-                                             asked.module_digest()));
+      HONE_ASSIGN_OR_RETURN(
+          ModuleLoader::Description module,
+          runtime_.modules.DescribeStored(asked.module_digest()));
+      fingerprint = std::move(module.fingerprint);
     }
     if (fingerprint.empty()) {
       return InvalidField(
@@ -225,6 +254,8 @@ class CacheService final : public v1::CacheService::CallbackService {
       runtime_.metrics.Method("hone.v1.CacheService/Invalidate");
   const MethodMetrics stats_ =
       runtime_.metrics.Method("hone.v1.CacheService/Stats");
+  const MethodMetrics check_ =
+      runtime_.metrics.Method("hone.v1.CacheService/Check");
 };
 
 }  // namespace

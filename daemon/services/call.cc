@@ -1,7 +1,9 @@
 #include "daemon/services/call.h"
 
+#include <algorithm>
 #include <chrono>
 
+#include "absl/strings/str_cat.h"
 #include <spdlog/spdlog.h>
 
 #include "base/clock.h"
@@ -10,31 +12,93 @@
 namespace hone::daemon {
 namespace {
 
-// Handlers that wait for the pool. At some 0.1 ms to 100 ms each, more would
-// only wait until nobody wants their answer.
-constexpr size_t kMaxWaitingHandlers = 1024;
+// Of the client's own deadline, what a suspended call leaves for its answer.
+constexpr double kWaitShare = 0.9;
 
-absl::Status Cancelled() { return absl::CancelledError("cancelled by client"); }
+absl::Status Overloaded(absl::string_view what) {
+  return WithRetryDelay(
+      WithReason(absl::ResourceExhaustedError(what), "OVERLOADED"),
+      absl::Seconds(1));
+}
+
+absl::Time Deadline(const grpc::CallbackServerContext& context,
+                    const Method& method) {
+  const absl::Time now = SystemClock().Now();
+  return now + std::min(RemainingTime(context), method.longest);
+}
 
 }  // namespace
 
-CallMetrics::CallMetrics(const MethodMetrics& metrics)
-    : metrics_(metrics), start_(SystemClock().Monotonic()) {
+CallGuard::CallGuard(Runtime& runtime, const MethodMetrics& metrics,
+                     grpc::CallbackServerContext& context)
+    : runtime_(runtime),
+      metrics_(metrics),
+      context_(context),
+      start_(SystemClock().Monotonic()),
+      deadline_(Deadline(context, metrics.rule)),
+      admission_(Admit()) {
   metrics_.started.Increment();
   metrics_.in_flight.Increment();
 }
 
-void CallMetrics::Received(const google::protobuf::MessageLite& message) {
+CallGuard::~CallGuard() { --metrics_.open; }
+
+absl::Status CallGuard::Admit() {
+  const bool room = metrics_.open.fetch_add(1) < metrics_.rule.max_open;
+  if (absl::Status status =
+          runtime_.authenticator.Check(context_, metrics_.rule);
+      !status.ok()) {
+    const char* reason = absl::IsUnauthenticated(status) ? "unauthenticated"
+                                                         : "permission_denied";
+    return Refuse(reason, std::move(status));
+  }
+  if (room) return absl::OkStatus();
+  return Refuse("overload", Overloaded(absl::StrCat(
+                                "more than ", metrics_.rule.max_open,
+                                " calls of ", metrics_.method, " are open")));
+}
+
+absl::Status CallGuard::Refuse(const std::string& reason, absl::Status status) {
+  runtime_.metrics.RpcRejected(reason).Increment();
+  return status;
+}
+
+absl::Status CallGuard::StillWanted() const {
+  if (SystemClock().Now() >= deadline_) {
+    return absl::DeadlineExceededError(
+        absl::StrCat(metrics_.method, " was not done by the deadline"));
+  }
+  if (context_.IsCancelled()) {
+    return absl::CancelledError("cancelled by client");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CallGuard::Schedule(std::function<void()> task) {
+  if (!admission_.ok()) return admission_;
+  if (runtime_.pools.Schedule(metrics_.rule.pool,
+                              runtime_.authenticator.ClientOf(context_),
+                              std::move(task))) {
+    return absl::OkStatus();
+  }
+  return Refuse("overload", Overloaded("too many calls wait"));
+}
+
+void CallGuard::Resume(std::function<void()> task) {
+  runtime_.pools.Resume(metrics_.rule.pool, std::move(task));
+}
+
+void CallGuard::Received(const google::protobuf::MessageLite& message) {
   metrics_.received_bytes.Increment(
       static_cast<double>(message.ByteSizeLong()));
 }
 
-void CallMetrics::Sent(const google::protobuf::MessageLite& message) {
+void CallGuard::Sent(const google::protobuf::MessageLite& message) {
   metrics_.sent_bytes.Increment(static_cast<double>(message.ByteSizeLong()));
 }
 
-grpc::Status CallMetrics::End(const absl::Status& status) {
-  grpc::Status wire = ToGrpcStatus(status);
+grpc::Status CallGuard::End(const absl::Status& status) {
+  grpc::Status wire = ToGrpcStatus(admission_.ok() ? status : admission_);
   const absl::Duration elapsed = SystemClock().Monotonic() - start_;
   metrics_.in_flight.Decrement();
   metrics_.duration.Observe(absl::ToDoubleSeconds(elapsed));
@@ -92,39 +156,39 @@ UnaryCall::UnaryCall(Runtime& runtime, const MethodMetrics& metrics,
                      grpc::CallbackServerContext& context,
                      const google::protobuf::MessageLite& request,
                      const google::protobuf::MessageLite& response)
-    : runtime_(runtime),
-      metrics_(metrics),
+    : on_callback_thread_(std::in_place),
+      guard_(runtime, metrics, context),
       context_(context),
       response_(response) {
-  metrics_.Received(request);
+  guard_.Received(request);
 }
 
 void UnaryCall::Start(Body body, Then then) {
-  if (Overloaded(runtime_)) {
-    End(OverloadError());
-    return;
-  }
   body_ = std::move(body);
   then_ = std::move(then);
-  runtime_.pool.Schedule([this] { RunBody(); });
+  on_callback_thread_.reset();
+  if (absl::Status status = guard_.Schedule([this] { RunBody(); });
+      !status.ok()) {
+    End(status);
+  }
 }
 
 void UnaryCall::RunBody() {
-  if (context_.IsCancelled()) {
-    End(Cancelled());
+  if (const absl::Status status = guard_.StillWanted(); !status.ok()) {
+    End(status);
     return;
   }
   const absl::StatusOr<std::optional<Wait>> wait = body_();
   if (wait.ok() && wait->has_value()) {
     BeginWait(**wait);
   } else {
-    End(wait.status());
+    End(Final(wait.status()));
   }
 }
 
 void UnaryCall::BeginWait(const Wait& wait) {
   auto resume = std::make_shared<OneShot>(
-      [this] { runtime_.pool.Schedule([this] { Resume(); }); });
+      [this] { guard_.Resume([this] { Resume(); }); });
   {
     absl::MutexLock lock(&mu_);
     resume_ = resume;
@@ -132,8 +196,11 @@ void UnaryCall::BeginWait(const Wait& wait) {
   // Cancelled before OnCancel could see the above.
   if (context_.IsCancelled()) resume->Fire();
   subscription_ = wait.subscribe([resume] { resume->Fire(); });
-  if (wait.timeout != absl::InfiniteDuration()) {
-    alarm_.Set(absl::ToChronoTime(SystemClock().Now() + wait.timeout),
+  const absl::Time now = SystemClock().Now();
+  const absl::Duration timeout =
+      std::min(wait.timeout, kWaitShare * (guard_.deadline() - now));
+  if (timeout != absl::InfiniteDuration()) {
+    alarm_.Set(absl::ToChronoTime(now + timeout),
                [resume](bool) { resume->Fire(); });
   }
   // From here on the call may be gone.
@@ -141,15 +208,25 @@ void UnaryCall::BeginWait(const Wait& wait) {
 }
 
 void UnaryCall::Resume() {
-  End(context_.IsCancelled() ? Cancelled() : then_());
+  const absl::Status wanted = guard_.StillWanted();
+  End(wanted.ok() ? Final(then_()) : wanted);
+}
+
+absl::Status UnaryCall::Final(const absl::Status& status) const {
+  if (!absl::IsCancelled(status)) return status;
+  const absl::Status wanted = guard_.StillWanted();
+  return wanted.ok() ? status : wanted;
 }
 
 void UnaryCall::End(const absl::Status& status) {
-  if (status.ok()) metrics_.Sent(response_);
-  Finish(metrics_.End(status));
+  on_callback_thread_.reset();
+  const grpc::Status wire = guard_.End(status);
+  if (wire.ok()) guard_.Sent(response_);
+  Finish(wire);
 }
 
 void UnaryCall::OnCancel() {
+  const NonBlockingScope scope;
   std::shared_ptr<OneShot> resume;
   {
     absl::MutexLock lock(&mu_);
@@ -159,25 +236,17 @@ void UnaryCall::OnCancel() {
   if (resume != nullptr) resume->Fire();
 }
 
+void UnaryCall::OnDone() {
+  const NonBlockingScope scope;
+  delete this;
+}
+
 absl::Duration RemainingTime(const grpc::CallbackServerContext& context) {
   const auto deadline = context.deadline();
   if (deadline == std::chrono::system_clock::time_point::max()) {
     return absl::InfiniteDuration();
   }
   return absl::FromChrono(deadline) - SystemClock().Now();
-}
-
-bool Overloaded(Runtime& runtime) {
-  if (runtime.pool.queued() < kMaxWaitingHandlers) return false;
-  runtime.metrics.RpcRejected("overload").Increment();
-  return true;
-}
-
-absl::Status OverloadError() {
-  return WithRetryDelay(
-      WithReason(absl::ResourceExhaustedError("too many calls wait"),
-                 "OVERLOADED"),
-      absl::Seconds(1));
 }
 
 }  // namespace hone::daemon

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
@@ -17,7 +18,9 @@
 #include <grpcpp/server_context.h>
 #include <grpcpp/support/server_callback.h>
 
-#include "base/thread_pool.h"
+#include "base/may_block.h"
+#include "daemon/access/authenticator.h"
+#include "daemon/access/call_pools.h"
 #include "daemon/config.h"
 #include "daemon/environment_registry.h"
 #include "daemon/fleet/fleet.h"
@@ -26,10 +29,11 @@
 #include "daemon/telemetry/observed_store.h"
 #include "daemon/tuning_executor.h"
 
-// The reactors of unary calls. gRPC's callback threads are few and must never
-// block, so every handler runs on the daemon's own pool. A reactor that does
-// not finish when its call is cancelled would block the shutdown forever, so
-// reactors are written only once, here.
+// The gate of every call, and the reactor of unary calls. gRPC's callback
+// threads are few and must never block, so every handler runs on the daemon's
+// own threads. A reactor that does not finish when its call is cancelled would
+// block the shutdown forever, so reactors are written only here and in
+// stream_call.h.
 namespace hone::daemon {
 
 // The dependencies of the services. Nothing is owned.
@@ -41,25 +45,61 @@ struct Runtime {
   TuningExecutor& tunings;
   EnvironmentRegistry& environments;
   Fleet& fleet;
-  tuning::TunerContext tuner;
-  // The devices of `tuner` without a wait for one.
+  // The devices that are there now, without a wait for one.
   backends::KernelMeasurer& present_devices;
-  // Runs handlers.
-  ThreadPool& pool;
+  const Authenticator& authenticator;
+  // Run handlers.
+  CallPools& pools;
+  // Processes for the work of requests, and threads that wait for them when no
+  // call does.
+  work::WorkPool& requests;
+  ThreadPool& background;
+  Quarantine& quarantine;
 };
 
-// Counts one call, from construction to End.
-class CallMetrics {
+// One call, from its first to its last moment. Decides whether the call is let
+// in, by the method's line in methods.cc: the caller must have the role, and
+// not too many calls may be open. Knows when the call is over, and counts it.
+// Every reactor has one, and there is no other way to the pools.
+class CallGuard {
  public:
-  explicit CallMetrics(const MethodMetrics& metrics);
+  CallGuard(Runtime& runtime, const MethodMetrics& metrics,
+            grpc::CallbackServerContext& context);
+  ~CallGuard();
+  CallGuard(const CallGuard&) = delete;
+  CallGuard& operator=(const CallGuard&) = delete;
+
+  // OK, or why the call must end at once: Unauthenticated, PermissionDenied,
+  // ResourceExhausted (OVERLOADED). Such a call does nothing.
+  const absl::Status& admission() const { return admission_; }
+  // The earlier of the client's deadline and the method's own.
+  absl::Time deadline() const { return deadline_; }
+  // OK, or why nobody waits for the answer any more: Cancelled or
+  // DeadlineExceeded. Cheap.
+  absl::Status StillWanted() const;
+
+  // Runs `task` on the method's pool. Errors: admission(); ResourceExhausted
+  // (OVERLOADED) if too many calls wait.
+  absl::Status Schedule(std::function<void()> task);
+  // Runs `task` on the method's pool, for a call that was suspended.
+  void Resume(std::function<void()> task);
+
   void Received(const google::protobuf::MessageLite& message);
   void Sent(const google::protobuf::MessageLite& message);
-  // Counts and logs the status and returns it as it is sent.
+  // Counts and logs the status and returns it as it is sent. A call that was
+  // not admitted never ends with OK.
   grpc::Status End(const absl::Status& status);
 
  private:
+  absl::Status Admit();
+  absl::Status Refuse(const std::string& reason, absl::Status status);
+
+  Runtime& runtime_;
   const MethodMetrics& metrics_;
+  const grpc::CallbackServerContext& context_;
   const absl::Duration start_;
+  const absl::Time deadline_;
+  const absl::Status admission_;
 };
 
 // The events that resume a suspended call: wake-up, timeout, cancellation.
@@ -89,7 +129,13 @@ class OneShot {
   std::function<void()> action_ ABSL_GUARDED_BY(mu_);
 };
 
-// The reactor of every unary method.
+// Returns true when nobody waits for the answer any more, because the client
+// has cancelled or the deadline has passed. Cheap, thread-safe; valid while the
+// handler runs.
+using CancelledPredicate = std::function<bool()>;
+
+// The reactor of every unary method. Made by the method, which then calls Start
+// or End on the same thread.
 class UnaryCall final : public grpc::ServerUnaryReactor {
  public:
   using Body = std::function<absl::StatusOr<std::optional<Wait>>()>;
@@ -100,22 +146,31 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
             const google::protobuf::MessageLite& request,
             const google::protobuf::MessageLite& response);
 
-  // Runs `body` on the pool and, after the wait that it returns (if any),
-  // `then`. Refuses the call if too many calls wait for the pool.
+  // Returns true if the call may be answered: a method that answers without
+  // Start asks before it looks at anything.
+  bool admitted() const { return guard_.admission().ok(); }
+  // As CancelledPredicate.
+  bool Cancelled() const { return !guard_.StillWanted().ok(); }
+
+  // Runs `body` on the method's pool and, after the wait that it returns (if
+  // any), `then`. Refuses the call if it is not admitted, or too many wait.
   void Start(Body body, Then then = nullptr);
   // Ends the call. It must not be used afterwards.
   void End(const absl::Status& status);
 
   void OnCancel() override;
-  void OnDone() override { delete this; }
+  void OnDone() override;
 
  private:
   void RunBody();
   void BeginWait(const Wait& wait);
   void Resume();
+  // Returns the status of work that was given up as that of the call.
+  absl::Status Final(const absl::Status& status) const;
 
-  Runtime& runtime_;
-  CallMetrics metrics_;
+  // From the constructor to Start or End: the method runs on gRPC's thread.
+  std::optional<NonBlockingScope> on_callback_thread_;
+  CallGuard guard_;
   grpc::CallbackServerContext& context_;
   const google::protobuf::MessageLite& response_;
   Body body_;
@@ -126,16 +181,24 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
   std::shared_ptr<OneShot> resume_ ABSL_GUARDED_BY(mu_);
 };
 
-// Serves a unary call by `fn(request, response) → absl::Status` on the pool.
+// Serves a unary call by `fn(request, response) → absl::Status` on the method's
+// pool, or by `fn(request, response, cancelled)` with a CancelledPredicate.
 template <typename Request, typename Response, typename Fn>
 grpc::ServerUnaryReactor* Handle(Runtime& runtime, const MethodMetrics& metrics,
                                  grpc::CallbackServerContext* context,
                                  const Request* request, Response* response,
                                  Fn fn) {
   auto* call = new UnaryCall(runtime, metrics, *context, *request, *response);
-  call->Start([fn = std::move(fn), request,
-               response]() -> absl::StatusOr<std::optional<Wait>> {
-    absl::Status status = fn(*request, *response);
+  call->Start([fn = std::move(fn), request, response,
+               call]() -> absl::StatusOr<std::optional<Wait>> {
+    absl::Status status;
+    if constexpr (std::is_invocable_v<Fn, const Request&, Response&,
+                                      const CancelledPredicate&>) {
+      const CancelledPredicate cancelled = [call] { return call->Cancelled(); };
+      status = fn(*request, *response, cancelled);
+    } else {
+      status = fn(*request, *response);
+    }
     if (!status.ok()) return status;
     return std::nullopt;
   });
@@ -144,10 +207,6 @@ grpc::ServerUnaryReactor* Handle(Runtime& runtime, const MethodMetrics& metrics,
 
 // Returns the time until the client's deadline.
 absl::Duration RemainingTime(const grpc::CallbackServerContext& context);
-
-// Returns true if too many calls wait for the pool (backpressure).
-bool Overloaded(Runtime& runtime);
-absl::Status OverloadError();
 
 }  // namespace hone::daemon
 

@@ -8,8 +8,10 @@
 
 #include "base/status_macros.h"
 #include "daemon/errors.h"
+#include "proto/duration.h"
 #include "tuning/registry.h"
 #include "tuning/task.h"
+#include "work/messages.h"
 
 namespace hone::daemon {
 namespace {
@@ -50,16 +52,8 @@ absl::StatusOr<std::string> IdOf(absl::string_view collection,
 
 }  // namespace
 
-void ToProto(const storage::CacheKey& key, v1::CacheKey& proto) {
-  proto.set_module_fingerprint(key.module_fingerprint);
-  proto.set_target(key.target);
-  proto.set_task(key.task);
-  proto.set_task_options(key.task_options);
-  proto.set_space_version(key.space_version);
-}
-
 void ToProto(const storage::Record& record, v1::Record& proto) {
-  ToProto(record.key, *proto.mutable_key());
+  work::ToProto(record.key, *proto.mutable_key());
   proto.set_module_name(record.module_name);
   proto.set_unit(record.unit);
   proto.set_default_cost(record.default_cost);
@@ -69,10 +63,8 @@ void ToProto(const storage::Record& record, v1::Record& proto) {
   proto.set_optimizer(record.optimizer);
   proto.set_seed(record.seed);
   proto.set_trials(record.trials);
-  proto.set_seconds(record.seconds);
-  proto.mutable_verification()->set_method(record.verification.method);
-  proto.mutable_verification()->set_max_rel_error(
-      record.verification.max_rel_error);
+  *proto.mutable_duration() = ToProtoDuration(absl::Seconds(record.seconds));
+  work::ToProto(record.verification, *proto.mutable_verification());
   proto.set_tuning(TuningName(record.tuning_id));
   proto.set_producer(record.producer);
   ToProto(record.created, *proto.mutable_create_time());
@@ -80,20 +72,22 @@ void ToProto(const storage::Record& record, v1::Record& proto) {
 
 void ToProto(const storage::Tuning& tuning, v1::Tuning& proto) {
   proto.set_name(TuningName(tuning.id));
-  ToProto(tuning.key, *proto.mutable_key());
+  work::ToProto(tuning.key, *proto.mutable_key());
   proto.set_module_name(tuning.module_name);
   proto.set_module_digest(tuning.module_digest);
   proto.set_optimizer(tuning.optimizer);
   proto.set_seed(tuning.seed);
   proto.mutable_budget()->set_trials(tuning.budget.trials);
   if (tuning.budget.time != absl::InfiniteDuration()) {
-    auto& time = *proto.mutable_budget()->mutable_time();
-    time.set_seconds(absl::ToInt64Seconds(tuning.budget.time));
-    time.set_nanos(static_cast<int32_t>(
-        absl::ToInt64Nanoseconds(tuning.budget.time % absl::Seconds(1))));
+    *proto.mutable_budget()->mutable_time() =
+        ToProtoDuration(tuning.budget.time);
   }
   proto.set_state(StateToProto(tuning.state));
-  proto.set_error(tuning.error);
+  if (tuning.state == storage::TuningState::kFailed) {
+    *proto.mutable_error() = ToRpcStatus(
+        WithReason(absl::InternalError(tuning.error), "TUNING_FAILED",
+                   {{"tuning", TuningName(tuning.id)}}));
+  }
   proto.set_trials(tuning.trials);
   if (tuning.default_cost) proto.set_default_cost(*tuning.default_cost);
   if (tuning.best_cost) proto.set_best_cost(*tuning.best_cost);
@@ -103,7 +97,10 @@ void ToProto(const storage::Tuning& tuning, v1::Tuning& proto) {
 
 void ToProto(const TuningUpdate& update, v1::TuningProgress& proto) {
   const tuning::Progress& progress = update.progress;
-  if (update.tuning.state == storage::TuningState::kPending) {
+  if (!update.waiting_for.empty()) {
+    proto.set_phase(v1::TuningProgress::WAITING);
+    proto.set_waiting_for(update.waiting_for);
+  } else if (update.tuning.state == storage::TuningState::kPending) {
     proto.set_phase(v1::TuningProgress::QUEUED);
   } else {
     switch (progress.phase) {
@@ -123,7 +120,7 @@ void ToProto(const TuningUpdate& update, v1::TuningProgress& proto) {
   if (progress.default_cost) proto.set_default_cost(*progress.default_cost);
   if (progress.best_cost) proto.set_best_cost(*progress.best_cost);
   proto.set_unit(progress.unit);
-  proto.set_seconds(progress.seconds);
+  *proto.mutable_elapsed() = ToProtoDuration(absl::Seconds(progress.seconds));
 }
 
 storage::TuningState FromProto(v1::Tuning::State state) {
@@ -141,17 +138,42 @@ storage::TuningState FromProto(v1::Tuning::State state) {
   }
 }
 
-absl::StatusOr<tuning::TaskOptions> FromProto(const v1::TaskOptions& proto) {
+absl::StatusOr<tuning::TaskOptions> FromProto(const v1::TaskOptions& proto,
+                                              absl::string_view task) {
   tuning::TaskOptions options;
-  if (!proto.score().empty()) options.score = proto.score();
-  if (proto.threads() != 0) options.threads = proto.threads();
-  if (!proto.numerics().empty()) {
-    absl::StatusOr<hlo::Numerics> numerics =
-        hlo::ParseNumerics(proto.numerics());
-    if (!numerics.ok()) {
-      return InvalidField("options.numerics", numerics.status().message());
+  absl::string_view owner;
+  std::string numerics;
+  switch (proto.options_case()) {
+    case v1::TaskOptions::kPassOrder:
+      owner = "pass_order";
+      numerics = proto.pass_order().numerics();
+      if (!proto.pass_order().score().empty()) {
+        options.score = proto.pass_order().score();
+      }
+      break;
+    case v1::TaskOptions::kKernel:
+      owner = "kernel";
+      numerics = proto.kernel().numerics();
+      if (proto.kernel().threads() != 0) {
+        options.threads = proto.kernel().threads();
+      }
+      break;
+    case v1::TaskOptions::OPTIONS_NOT_SET:
+      return options;
+  }
+  if (owner != task) {
+    return InvalidField(
+        "options",
+        absl::StrCat("those of task \"", owner, "\", but the task is \"", task,
+                     "\", expected its own or none"));
+  }
+  if (!numerics.empty()) {
+    absl::StatusOr<hlo::Numerics> parsed = hlo::ParseNumerics(numerics);
+    if (!parsed.ok()) {
+      return InvalidField(absl::StrCat("options.", owner, ".numerics"),
+                          parsed.status().message());
     }
-    options.numerics = *numerics;
+    options.numerics = *parsed;
   }
   return options;
 }
@@ -163,7 +185,7 @@ absl::StatusOr<tuning::TuningSpec> FromProto(const v1::TuningSpec& proto,
   spec.target = proto.target();
   spec.optimizer =
       proto.optimizer().empty() ? config.default_optimizer : proto.optimizer();
-  HONE_ASSIGN_OR_RETURN(spec.options, FromProto(proto.options()));
+  HONE_ASSIGN_OR_RETURN(spec.options, FromProto(proto.options(), spec.task));
   spec.optimizer = tuning::OptimizerOf(spec);
   if (proto.budget().trials() < 0) {
     return InvalidField(
@@ -177,8 +199,7 @@ absl::StatusOr<tuning::TuningSpec> FromProto(const v1::TuningSpec& proto,
     spec.budget.trials = own > 0 ? own : config.default_trials;
   }
   if (proto.budget().has_time()) {
-    spec.budget.time = absl::Seconds(proto.budget().time().seconds()) +
-                       absl::Nanoseconds(proto.budget().time().nanos());
+    spec.budget.time = FromProtoDuration(proto.budget().time());
     if (spec.budget.time <= absl::ZeroDuration()) {
       return InvalidField("spec.budget.time",
                           absl::StrCat(absl::FormatDuration(spec.budget.time),

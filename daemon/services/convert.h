@@ -18,19 +18,19 @@
 // Conversions between the API's messages and internal types.
 namespace hone::daemon {
 
-void ToProto(const storage::CacheKey& key, v1::CacheKey& proto);
 void ToProto(const storage::Record& record, v1::Record& proto);
 void ToProto(const storage::Tuning& tuning, v1::Tuning& proto);
 // Sets the phase QUEUED for tunings that wait.
 void ToProto(const TuningUpdate& update, v1::TuningProgress& proto);
 
 storage::TuningState FromProto(v1::Tuning::State state);
-// Absent options take their defaults.
-// Errors: InvalidArgument for unknown numerics.
-absl::StatusOr<tuning::TaskOptions> FromProto(const v1::TaskOptions& proto);
+// Absent options take their defaults. Errors: InvalidArgument for unknown
+// numerics, and for the options of another task than `task`.
+absl::StatusOr<tuning::TaskOptions> FromProto(const v1::TaskOptions& proto,
+                                              absl::string_view task);
 
 // Returns the specification with its defaults filled in.
-// Errors: InvalidArgument for a negative budget and unknown numerics.
+// Errors: InvalidArgument for a negative budget and bad options.
 absl::StatusOr<tuning::TuningSpec> FromProto(const v1::TuningSpec& proto,
                                              const Config& config);
 

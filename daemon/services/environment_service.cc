@@ -1,9 +1,6 @@
 #include <algorithm>
-#include <atomic>
 #include <memory>
-#include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -11,7 +8,6 @@
 #include "absl/strings/str_cat.h"
 
 #include "base/clock.h"
-#include "base/hash.h"
 #include "base/status_macros.h"
 #include "daemon/errors.h"
 #include "daemon/limits.h"
@@ -23,32 +19,14 @@
 #include "tuning/registry.h"
 #include "tuning/task.h"
 #include "tuning/tasks/module_observation.h"
+#include "work/environments.h"
+#include "work/messages.h"
 
 namespace hone::daemon {
 namespace {
 
 // The task that environments are of.
 constexpr absl::string_view kTask = "pass_order";
-
-// Estimated size of an instruction of a state.
-constexpr int64_t kBytesPerNode = 400;
-
-// The memory left for the observations of one response.
-class ResponseRoom {
- public:
-  absl::Status Take(size_t bytes) {
-    const auto taken = static_cast<int64_t>(bytes);
-    if (left_.fetch_sub(taken) >= taken) return absl::OkStatus();
-    return WithReason(
-        absl::ResourceExhaustedError(absl::StrCat(
-            "the observations take more than ", kMaxObservationBytes,
-            " bytes, expected fewer actions, or no graph")),
-        "RESPONSE_TOO_LARGE");
-  }
-
- private:
-  std::atomic<int64_t> left_ = kMaxObservationBytes;
-};
 
 absl::StatusOr<const tuning::Task*> FindEnvironmentTask(
     const std::string& name) {
@@ -63,48 +41,18 @@ absl::StatusOr<const tuning::Task*> FindEnvironmentTask(
   return task;
 }
 
-void ToProto(space::Observation observation, v1::ObservationGraph& graph) {
-  graph.mutable_node_kinds()->Add(observation.node_kinds.begin(),
-                                  observation.node_kinds.end());
-  graph.mutable_node_features()->Add(observation.node_features.begin(),
-                                     observation.node_features.end());
-  graph.mutable_edge_sources()->Add(observation.edge_sources.begin(),
-                                    observation.edge_sources.end());
-  graph.mutable_edge_targets()->Add(observation.edge_targets.begin(),
-                                    observation.edge_targets.end());
-}
-
-// Writes the observation of `episode`, completing its mask if `parts` says so.
-absl::Status Observe(tuning::Episode& episode,
-                     const v1::ObservationParts& parts,
-                     v1::Observation& proto) {
-  proto.set_score(episode.score());
-  proto.set_remaining_steps(episode.remaining_steps());
-  if (parts.exact_mask() && !episode.ended()) {
-    HONE_RETURN_IF_ERROR(episode.CompleteMask());
+// Returns an error of taking steps as the API has it.
+absl::Status StepError(const absl::Status& status, const std::string& name) {
+  switch (status.code()) {
+    case absl::StatusCode::kInvalidArgument:
+      return InvalidField("actions", status.message());
+    case absl::StatusCode::kFailedPrecondition:
+      return WithReason(status, "EPISODE_ENDED", {{"name", name}});
+    case absl::StatusCode::kResourceExhausted:
+      return WithReason(status, "RESPONSE_TOO_LARGE");
+    default:
+      return status;
   }
-  proto.mutable_action_mask()->Add(episode.mask().begin(),
-                                   episode.mask().end());
-  if (parts.histogram()) {
-    const std::vector<int32_t> counts =
-        episode.problem().CountNodeKinds(episode.state());
-    proto.mutable_histogram()->Add(counts.begin(), counts.end());
-  }
-  if (parts.graph()) {
-    ToProto(episode.problem().Observe(episode.state()), *proto.mutable_graph());
-  }
-  return absl::OkStatus();
-}
-
-void ToProto(const LiveEnvironment& environment, v1::Environment& proto) {
-  const EnvironmentProblem& shared = *environment.problem;
-  const space::SequentialProblem& problem = *shared.problem->sequential();
-  proto.set_name(EnvironmentName(environment.id));
-  proto.set_task(shared.task);
-  proto.set_unit(std::string(problem.unit()));
-  proto.set_max_steps(environment.max_steps);
-  proto.set_initial_score(problem.Cost(problem.InitialState()));
-  proto.set_default_score(shared.default_score);
 }
 
 class EnvironmentService final
@@ -142,53 +90,51 @@ class EnvironmentService final
       v1::OpenEnvironmentResponse* response) override {
     return Handle(runtime_, open_environment_, context, request, response,
                   [this](const v1::OpenEnvironmentRequest& asked,
-                         v1::OpenEnvironmentResponse& opened) {
-                    return Open(asked, opened);
+                         v1::OpenEnvironmentResponse& opened,
+                         const CancelledPredicate& cancelled) {
+                    return Open(asked, opened, cancelled);
                   });
   }
 
   grpc::ServerUnaryReactor* Step(grpc::CallbackServerContext* context,
                                  const v1::StepRequest* request,
                                  v1::StepResponse* response) override {
-    return Handle(
-        runtime_, step_, context, request, response,
-        [this, context](const v1::StepRequest& asked, v1::StepResponse& taken) {
-          ResponseRoom room;
-          return TakeSteps(*context, asked, room, taken);
-        });
+    return Handle(runtime_, step_, context, request, response,
+                  [this](const v1::StepRequest& asked, v1::StepResponse& taken,
+                         const CancelledPredicate& cancelled) -> absl::Status {
+                    auto results = TakeSteps({&asked}, cancelled);
+                    HONE_ASSIGN_OR_RETURN(taken, std::move(results[0]));
+                    return absl::OkStatus();
+                  });
   }
 
   grpc::ServerUnaryReactor* StepBatch(
       grpc::CallbackServerContext* context, const v1::StepBatchRequest* request,
       v1::StepBatchResponse* response) override {
-    return Handle(runtime_, step_batch_, context, request, response,
-                  [this, context](const v1::StepBatchRequest& asked,
-                                  v1::StepBatchResponse& taken) {
-                    return TakeBatch(*context, asked, taken);
-                  });
+    return Handle(
+        runtime_, step_batch_, context, request, response,
+        [this](const v1::StepBatchRequest& asked, v1::StepBatchResponse& taken,
+               const CancelledPredicate& cancelled) {
+          return TakeBatch(asked, taken, cancelled);
+        });
   }
 
   grpc::ServerUnaryReactor* Fork(grpc::CallbackServerContext* context,
                                  const v1::ForkRequest* request,
                                  v1::ForkResponse* response) override {
-    return Handle(runtime_, fork_, context, request, response,
-                  [this](const v1::ForkRequest& asked,
-                         v1::ForkResponse& forked) -> absl::Status {
-                    HONE_ASSIGN_OR_RETURN(const std::string id,
-                                          EnvironmentId(asked.name()));
-                    HONE_ASSIGN_OR_RETURN(const EnvironmentUse parent,
-                                          runtime_.environments.Use(id));
-                    LiveEnvironment fork = {
-                        .id = "",
-                        .problem = parent->problem,
-                        .episode = parent->episode,
-                        .max_steps = parent->max_steps,
-                        .parts = parent->parts,
-                        .last_request_id = "",
-                        .before_last_request = std::nullopt};
-                    return Add(std::move(fork), *forked.mutable_environment(),
-                               *forked.mutable_observation());
-                  });
+    return Handle(
+        runtime_, fork_, context, request, response,
+        [this](const v1::ForkRequest& asked, v1::ForkResponse& forked,
+               const CancelledPredicate& cancelled) -> absl::Status {
+          HONE_ASSIGN_OR_RETURN(const std::string id,
+                                EnvironmentId(asked.name()));
+          HONE_ASSIGN_OR_RETURN(internal::EnvironmentAnswer answer,
+                                runtime_.environments.Fork(id, cancelled));
+          v1::OpenEnvironmentResponse& opened = *answer.mutable_opened();
+          forked.mutable_environment()->Swap(opened.mutable_environment());
+          forked.mutable_observation()->Swap(opened.mutable_observation());
+          return absl::OkStatus();
+        });
   }
 
   grpc::ServerUnaryReactor* Close(grpc::CallbackServerContext* context,
@@ -205,7 +151,8 @@ class EnvironmentService final
 
  private:
   absl::Status Open(const v1::OpenEnvironmentRequest& asked,
-                    v1::OpenEnvironmentResponse& opened) {
+                    v1::OpenEnvironmentResponse& opened,
+                    const CancelledPredicate& cancelled) {
     if (runtime_.tunings.draining()) {
       runtime_.metrics.RpcRejected("draining").Increment();
       return DrainingError();
@@ -213,128 +160,84 @@ class EnvironmentService final
     HONE_ASSIGN_OR_RETURN(const tuning::Task* task,
                           FindEnvironmentTask(asked.task()));
     HONE_ASSIGN_OR_RETURN(const tuning::TaskOptions options,
-                          FromProto(asked.options()));
+                          FromProto(asked.options(), task->name()));
     const absl::StatusOr<std::string> options_key = task->OptionsKey(options);
     if (!options_key.ok()) {
       return InvalidField("options", options_key.status().message());
     }
-    if (asked.max_steps() < 0 || asked.max_steps() > kMaxEpisodeSteps) {
+    if (asked.max_steps() < 0 || asked.max_steps() > work::kMaxEpisodeSteps) {
       return InvalidField("max_steps",
                           absl::StrCat(asked.max_steps(), ", expected 0 to ",
-                                       kMaxEpisodeSteps));
+                                       work::kMaxEpisodeSteps));
     }
     // Refuses before the work of making a problem.
-    HONE_RETURN_IF_ERROR(runtime_.environments.CheckRoom(0));
-    const std::string digest = asked.module().has_content()
-                                   ? Sha256Hex(asked.module().content())
-                                   : asked.module().digest();
-    HONE_ASSIGN_OR_RETURN(
-        std::shared_ptr<EnvironmentProblem> problem,
-        runtime_.environments.ProblemOf(
-            absl::StrCat(digest, "/", task->name(), "/", *options_key),
-            [&] { return MakeProblem(*task, options, asked.module()); }));
-    const space::SequentialProblem& sequential =
-        *problem->problem->sequential();
-    const int32_t max_steps =
-        asked.max_steps() > 0
-            ? asked.max_steps()
-            : std::min(sequential.max_steps(), kMaxEpisodeSteps);
-    return Add({.id = "",
-                .problem = std::move(problem),
-                .episode = tuning::Episode(sequential, max_steps),
-                .max_steps = max_steps,
-                .parts = asked.parts(),
-                .last_request_id = "",
-                .before_last_request = std::nullopt},
-               *opened.mutable_environment(), *opened.mutable_observation());
-  }
-
-  absl::StatusOr<std::shared_ptr<EnvironmentProblem>> MakeProblem(
-      const tuning::Task& task, const tuning::TaskOptions& options,
-      const v1::ModuleSource& source) {
-    HONE_ASSIGN_OR_RETURN(ModuleLoader::Loaded loaded,
-                          runtime_.modules.Load(source));
-    auto shared = std::make_shared<EnvironmentProblem>();
-    shared->module = std::move(loaded.module);
-    shared->task = std::string(task.name());
-    HONE_ASSIGN_OR_RETURN(shared->problem,
-                          task.MakeProblem(shared->module, options, {}));
-    HONE_ASSIGN_OR_RETURN(
-        const space::Measurement by_default,
-        shared->problem->Measure(shared->problem->DefaultCandidate()));
-    shared->default_score = by_default.cost;
-    shared->state_bytes = shared->module.instruction_count() * kBytesPerNode;
-    return shared;
-  }
-
-  // Observes the environment, then opens it.
-  absl::Status Add(LiveEnvironment environment, v1::Environment& proto,
-                   v1::Observation& observation) {
-    HONE_RETURN_IF_ERROR(
-        runtime_.environments.CheckRoom(environment.problem->state_bytes));
-    HONE_RETURN_IF_ERROR(
-        Observe(environment.episode, environment.parts, observation));
-    HONE_RETURN_IF_ERROR(ResponseRoom().Take(observation.ByteSizeLong()));
-    ToProto(environment, proto);
-    HONE_ASSIGN_OR_RETURN(const std::string id,
-                          runtime_.environments.Open(std::move(environment)));
-    proto.set_name(EnvironmentName(id));
+    HONE_RETURN_IF_ERROR(runtime_.environments.CheckRoom());
+    const std::string digest = ModuleLoader::DigestOf(asked.module());
+    HONE_RETURN_IF_ERROR(runtime_.quarantine.Check(digest));
+    internal::EnvironmentCall::Open open;
+    open.set_problem(
+        absl::StrCat(digest, "/", task->name(), "/", *options_key));
+    HONE_ASSIGN_OR_RETURN(*open.mutable_module(),
+                          runtime_.modules.Bytes(asked.module()));
+    open.set_file_name(std::string(ModuleLoader::FileNameOf(asked.module())));
+    open.set_task(std::string(task->name()));
+    open.set_task_options(*options_key);
+    open.set_max_steps(asked.max_steps());
+    *open.mutable_parts() = asked.parts();
+    absl::StatusOr<internal::EnvironmentAnswer> answer =
+        runtime_.environments.Open(std::move(open), cancelled);
+    runtime_.quarantine.Count(digest, answer.status());
+    if (absl::IsInvalidArgument(answer.status())) {
+      return WithReason(answer.status(), "MALFORMED_MODULE");
+    }
+    HONE_RETURN_IF_ERROR(answer.status());
+    opened.Swap(answer->mutable_opened());
     return absl::OkStatus();
   }
 
-  // Takes all steps of a request, or none.
-  absl::Status TakeSteps(const grpc::CallbackServerContext& context,
-                         const v1::StepRequest& asked, ResponseRoom& room,
-                         v1::StepResponse& taken) {
-    HONE_ASSIGN_OR_RETURN(const std::string id, EnvironmentId(asked.name()));
-    if (asked.actions().empty()) {
-      return InvalidField("actions", "empty, expected at least one");
-    }
-    HONE_ASSIGN_OR_RETURN(const EnvironmentUse environment,
-                          runtime_.environments.Use(id));
-    const bool repeated = !asked.request_id().empty() &&
-                          asked.request_id() == environment->last_request_id;
-    const tuning::Episode before =
-        repeated ? *environment->before_last_request : environment->episode;
-    const absl::Status allowed = before.Check(absl::MakeConstSpan(
-        asked.actions().data(), static_cast<size_t>(asked.actions_size())));
-    if (absl::IsInvalidArgument(allowed)) {
-      return InvalidField("actions", allowed.message());
-    }
-    if (!allowed.ok()) {
-      return WithReason(allowed, "EPISODE_ENDED", {{"name", asked.name()}});
-    }
-    const v1::ObservationParts& parts =
-        asked.has_parts() ? asked.parts() : environment->parts;
-    tuning::Episode episode = before;
-    for (const int32_t action : asked.actions()) {
-      if (context.IsCancelled()) {
-        return absl::CancelledError("cancelled by client");
+  // Takes the steps of each request, all of it or nothing.
+  std::vector<absl::StatusOr<v1::StepResponse>> TakeSteps(
+      const std::vector<const v1::StepRequest*>& asked,
+      const CancelledPredicate& cancelled) {
+    std::vector<absl::StatusOr<v1::StepResponse>> results(asked.size());
+    std::vector<const v1::StepRequest*> taken;
+    std::vector<size_t> indices;
+    for (size_t i = 0; i < asked.size(); ++i) {
+      if (asked[i]->actions().empty()) {
+        results[i] = InvalidField("actions", "empty, expected at least one");
+        continue;
       }
-      const absl::Duration start = SystemClock().Monotonic();
-      HONE_ASSIGN_OR_RETURN(const tuning::EpisodeStep step,
-                            episode.Step(action));
-      v1::StepResponse::Step& proto = *taken.add_steps();
-      proto.set_reward(step.reward);
-      proto.set_terminated(step.terminated);
-      proto.set_truncated(step.truncated);
-      if (!step.error.ok()) *proto.mutable_error() = ToRpcStatus(step.error);
-      HONE_RETURN_IF_ERROR(
-          Observe(episode, parts, *proto.mutable_observation()));
-      HONE_RETURN_IF_ERROR(room.Take(proto.ByteSizeLong()));
-      runtime_.metrics.environment_step_duration.Observe(
-          absl::ToDoubleSeconds(SystemClock().Monotonic() - start));
+      taken.push_back(asked[i]);
+      indices.push_back(i);
     }
-    environment->episode = std::move(episode);
-    environment->last_request_id = asked.request_id();
-    environment->before_last_request.reset();
-    if (!asked.request_id().empty()) environment->before_last_request = before;
-    return absl::OkStatus();
+    const absl::Duration start = SystemClock().Monotonic();
+    auto answers = runtime_.environments.Step(taken, cancelled);
+    int64_t steps = 0;
+    for (size_t k = 0; k < indices.size(); ++k) {
+      absl::StatusOr<v1::StepResponse>& result = results[indices[k]];
+      result = std::move(answers[k]);
+      if (!result.ok()) {
+        result = StepError(result.status(), taken[k]->name());
+        continue;
+      }
+      for (v1::StepResponse::Step& step : *result->mutable_steps()) {
+        if (!step.has_error()) continue;
+        *step.mutable_error() = ToRpcStatus(work::FromProto(step.error()));
+      }
+      steps += result->steps_size();
+    }
+    const double each =
+        absl::ToDoubleSeconds(SystemClock().Monotonic() - start) /
+        static_cast<double>(std::max<int64_t>(1, steps));
+    for (int64_t i = 0; i < steps; ++i) {
+      runtime_.metrics.environment_step_duration.Observe(each);
+    }
+    return results;
   }
 
-  absl::Status TakeBatch(const grpc::CallbackServerContext& context,
-                         const v1::StepBatchRequest& asked,
-                         v1::StepBatchResponse& taken) {
+  absl::Status TakeBatch(const v1::StepBatchRequest& asked,
+                         v1::StepBatchResponse& taken,
+                         const CancelledPredicate& cancelled) {
     if (asked.requests_size() > kMaxBatchSteps) {
       return InvalidField(
           "requests",
@@ -342,6 +245,7 @@ class EnvironmentService final
                        kMaxBatchSteps));
     }
     absl::flat_hash_set<absl::string_view> names;
+    std::vector<const v1::StepRequest*> requests;
     for (const v1::StepRequest& request : asked.requests()) {
       if (!names.insert(request.name()).second) {
         return InvalidField("requests",
@@ -349,25 +253,21 @@ class EnvironmentService final
                                          "\" comes twice, expected each "
                                          "environment once"));
       }
-      taken.add_results();
+      requests.push_back(&request);
     }
-    ResponseRoom room;
-    std::atomic<int> next = 0;
-    pool_.ParallelFor(asked.requests_size(), 1, [&](int64_t, int64_t) {
-      // Steps differ too much for equal pieces.
-      for (int i; (i = next.fetch_add(1)) < asked.requests_size();) {
-        auto& result = *taken.mutable_results(i);
-        const absl::Status status = TakeSteps(context, asked.requests(i), room,
-                                              *result.mutable_response());
-        if (!status.ok()) *result.mutable_error() = ToRpcStatus(status);
+    for (absl::StatusOr<v1::StepResponse>& result :
+         TakeSteps(requests, cancelled)) {
+      auto& proto = *taken.add_results();
+      if (result.ok()) {
+        *proto.mutable_response() = *std::move(result);
+      } else {
+        *proto.mutable_error() = ToRpcStatus(result.status());
       }
-    });
+    }
     return absl::OkStatus();
   }
 
   Runtime& runtime_;
-  // Takes the steps of batches.
-  ThreadPool pool_{std::max(1u, std::thread::hardware_concurrency())};
   const MethodMetrics get_spaces_ =
       runtime_.metrics.Method("hone.v1.EnvironmentService/GetSpaces");
   const MethodMetrics open_environment_ =

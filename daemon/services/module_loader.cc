@@ -2,30 +2,41 @@
 
 #include <utility>
 
-#include "absl/strings/str_cat.h"
-
 #include "base/hash.h"
 #include "base/status_macros.h"
 #include "daemon/errors.h"
-#include "hlo/analysis/fingerprint.h"
-#include "hlo/inference/verifier.h"
-#include "hlo/proto/io.h"
 
 namespace hone::daemon {
-absl::StatusOr<ModuleLoader::Loaded> ModuleLoader::Parse(
-    absl::string_view bytes, absl::string_view digest,
-    absl::string_view file_name) {
-  absl::StatusOr<hlo::Module> module = hlo::ParseHlo(bytes, file_name);
-  if (!module.ok()) return WithReason(module.status(), "MALFORMED_MODULE");
-  if (absl::Status status = hlo::VerifyModule(*module); !status.ok()) {
-    return WithReason(
-        absl::Status(status.code(),
-                     absl::StrCat(file_name, ": ", status.message())),
-        "MALFORMED_MODULE");
+namespace {
+
+// The time in which the largest module can be read.
+constexpr absl::Duration kReadLimit = absl::Minutes(1);
+
+absl::Status NoModule() {
+  return InvalidField("module", "empty, expected content or digest");
+}
+
+}  // namespace
+
+absl::StatusOr<ModuleLoader::Description> ModuleLoader::Read(
+    std::string bytes, std::string digest, absl::string_view file_name,
+    const StopPredicate& stop) {
+  HONE_RETURN_IF_ERROR(quarantine_.Check(digest));
+  internal::Job job;
+  job.mutable_describe()->set_module(std::move(bytes));
+  job.mutable_describe()->set_file_name(std::string(file_name));
+  const absl::StatusOr<internal::Result> result =
+      pool_.Run(job, {.search = {.stop = stop}}, kReadLimit);
+  quarantine_.Count(digest, result.status());
+  if (absl::IsInvalidArgument(result.status())) {
+    return WithReason(result.status(), "MALFORMED_MODULE");
   }
-  std::string fingerprint = hlo::Fingerprint(*module);
-  fingerprints_.Insert(digest, fingerprint);
-  return Loaded{*std::move(module), std::move(fingerprint)};
+  HONE_RETURN_IF_ERROR(result.status());
+  Description description = {.digest = std::move(digest),
+                             .fingerprint = result->described().fingerprint(),
+                             .name = result->described().name()};
+  known_.Insert(description.digest, description);
+  return description;
 }
 
 absl::StatusOr<std::string> ModuleLoader::ReadBlob(absl::string_view digest) {
@@ -37,50 +48,49 @@ absl::StatusOr<std::string> ModuleLoader::ReadBlob(absl::string_view digest) {
   return bytes;
 }
 
-absl::StatusOr<ModuleLoader::Loaded> ModuleLoader::Load(
-    const v1::ModuleSource& source) {
-  const absl::string_view file_name =
-      source.file_name().empty() ? "<module>"
-                                 : absl::string_view(source.file_name());
-  switch (source.source_case()) {
-    case v1::ModuleSource::kContent:
-      return Parse(source.content(), Sha256Hex(source.content()), file_name);
-    case v1::ModuleSource::kDigest: {
-      HONE_ASSIGN_OR_RETURN(const std::string bytes, ReadBlob(source.digest()));
-      return Parse(bytes, source.digest(), file_name);
-    }
-    case v1::ModuleSource::SOURCE_NOT_SET:
-      break;
+absl::StatusOr<ModuleLoader::Description> ModuleLoader::Describe(
+    const v1::ModuleSource& source, const StopPredicate& stop) {
+  std::string digest = DigestOf(source);
+  if (std::optional<Description> known = Remembered(digest)) {
+    HONE_RETURN_IF_ERROR(quarantine_.Check(digest));
+    return *std::move(known);
   }
-  return InvalidField("module", "empty, expected content or digest");
+  HONE_ASSIGN_OR_RETURN(std::string bytes, Bytes(source));
+  return Read(std::move(bytes), std::move(digest), FileNameOf(source), stop);
 }
 
-absl::StatusOr<std::string> ModuleLoader::FingerprintOfDigest(
+absl::StatusOr<ModuleLoader::Description> ModuleLoader::DescribeStored(
     absl::string_view digest) {
-  if (std::optional<std::string> fingerprint = RememberedFingerprint(digest)) {
-    return *std::move(fingerprint);
-  }
-  HONE_ASSIGN_OR_RETURN(const std::string bytes, ReadBlob(digest));
-  HONE_ASSIGN_OR_RETURN(Loaded loaded, Parse(bytes, digest, digest));
-  return std::move(loaded.fingerprint);
+  if (std::optional<Description> known = Remembered(digest)) return *known;
+  HONE_ASSIGN_OR_RETURN(std::string bytes, ReadBlob(digest));
+  return Read(std::move(bytes), std::string(digest), digest, nullptr);
 }
 
-std::optional<std::string> ModuleLoader::RememberedFingerprint(
+std::optional<ModuleLoader::Description> ModuleLoader::Remembered(
     absl::string_view digest) {
-  return fingerprints_.Find(digest);
+  return known_.Find(digest);
 }
 
-std::optional<std::string> ModuleLoader::RememberedFingerprint(
+std::string ModuleLoader::DigestOf(const v1::ModuleSource& source) {
+  return source.has_content() ? Sha256Hex(source.content()) : source.digest();
+}
+
+absl::StatusOr<std::string> ModuleLoader::Bytes(
     const v1::ModuleSource& source) {
   switch (source.source_case()) {
     case v1::ModuleSource::kContent:
-      return RememberedFingerprint(Sha256Hex(source.content()));
+      return source.content();
     case v1::ModuleSource::kDigest:
-      return RememberedFingerprint(source.digest());
+      return ReadBlob(source.digest());
     case v1::ModuleSource::SOURCE_NOT_SET:
       break;
   }
-  return std::nullopt;
+  return NoModule();
+}
+
+absl::string_view ModuleLoader::FileNameOf(const v1::ModuleSource& source) {
+  return source.file_name().empty() ? "<module>"
+                                    : absl::string_view(source.file_name());
 }
 
 }  // namespace hone::daemon

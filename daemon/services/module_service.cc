@@ -3,13 +3,16 @@
 #include <memory>
 #include <utility>
 
+#include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
 
+#include "base/excerpt.h"
 #include "base/hash.h"
 #include "base/status_macros.h"
 #include "daemon/errors.h"
 #include "daemon/limits.h"
 #include "daemon/services/services.h"
+#include "daemon/services/stream_call.h"
 #include "hone/v1/module_service.grpc.pb.h"
 
 namespace hone::daemon {
@@ -43,36 +46,41 @@ class UploadBuffer {
   std::atomic<int64_t> used_ = 0;
 };
 
-// At any time either one read is outstanding or the pool has the call, and
-// whoever has it ends it; so cancellation needs no reaction of its own.
-class UploadCall final : public grpc::ServerReadReactor<v1::UploadRequest> {
+// One read is outstanding until the last, then the pool has the call.
+class UploadCall final
+    : public StreamCall<grpc::ServerReadReactor<v1::UploadRequest>> {
  public:
   UploadCall(Runtime& runtime, const MethodMetrics& metrics,
              UploadBuffer& buffer, grpc::CallbackServerContext& context,
              v1::UploadResponse& response)
-      : runtime_(runtime),
-        metrics_(metrics),
+      : StreamCall(runtime, metrics, context),
+        runtime_(runtime),
         buffer_(buffer),
-        context_(context),
         response_(response) {
-    StartRead(&part_);
+    const NonBlockingScope scope;
+    if (guard().admission().ok()) {
+      StartRead(&part_);
+    } else {
+      End(guard().admission());
+    }
   }
   ~UploadCall() override { buffer_.Release(reserved_); }
 
   void OnReadDone(bool ok) override {
+    const NonBlockingScope scope;
     if (!ok) {
-      runtime_.pool.Schedule([this] { End(Store()); });
+      Schedule([this] { StoreAndEnd(); });
       return;
     }
-    metrics_.Received(part_);
+    guard().Received(part_);
     const absl::Status status = header_seen_ ? TakeChunk() : TakeHeader();
-    if (status.ok()) {
-      StartRead(&part_);
-    } else {
+    if (!status.ok()) {
       End(status);
+      return;
     }
+    absl::MutexLock lock(&mu_);
+    if (!ended_) StartRead(&part_);
   }
-  void OnDone() override { delete this; }
 
  private:
   absl::Status TakeHeader() {
@@ -127,7 +135,8 @@ class UploadCall final : public grpc::ServerReadReactor<v1::UploadRequest> {
                             absl::Seconds(1));
     }
     reserved_ += size;
-    bytes_.append(part_.chunk());
+    // Takes the chunk over: no copy on gRPC's thread.
+    bytes_.Append(std::move(*part_.mutable_chunk()));
     return absl::OkStatus();
   }
 
@@ -139,58 +148,59 @@ class UploadCall final : public grpc::ServerReadReactor<v1::UploadRequest> {
         "SIZE_MISMATCH");
   }
 
-  absl::Status Store() {
-    if (context_.IsCancelled()) {
-      return absl::CancelledError("cancelled by client");
+  void StoreAndEnd() {
+    const absl::Status status = Store();
+    if (!Claim()) return;
+    if (status.ok()) {
+      response_.set_digest(header_.digest());
+      response_.set_size_bytes(header_.size_bytes());
+      guard().Sent(response_);
     }
+    Finish(status);
+  }
+
+  absl::Status Store() {
+    HONE_RETURN_IF_ERROR(StillWanted());
     if (!header_seen_) {
       return InvalidField("part", "nothing sent, expected a header");
     }
     if (static_cast<int64_t>(bytes_.size()) != header_.size_bytes()) {
       return SizeMismatch("less than ");
     }
-    const std::string digest = Sha256Hex(bytes_);
+    const absl::string_view bytes = bytes_.Flatten();
+    const std::string digest = Sha256Hex(bytes);
     if (digest != header_.digest()) {
-      return WithReason(absl::InvalidArgumentError(
-                            absl::StrCat("the bytes have digest ", digest,
-                                         ", expected ", header_.digest())),
+      return WithReason(absl::InvalidArgumentError(absl::StrCat(
+                            "the bytes have digest ", digest, ", expected ",
+                            Excerpt(header_.digest()))),
                         "DIGEST_MISMATCH", {{"digest", digest}});
     }
-    HONE_RETURN_IF_ERROR(runtime_.store.PutBlob(bytes_).status());
-    response_.set_digest(digest);
-    response_.set_size_bytes(header_.size_bytes());
-    return absl::OkStatus();
+    return runtime_.store.PutBlob(bytes).status();
   }
 
-  void End(const absl::Status& status) { Finish(metrics_.End(status)); }
-
   Runtime& runtime_;
-  CallMetrics metrics_;
   UploadBuffer& buffer_;
-  grpc::CallbackServerContext& context_;
   v1::UploadResponse& response_;
   v1::UploadRequest part_;
   bool header_seen_ = false;
   v1::UploadRequest::Header header_;
-  std::string bytes_;
+  absl::Cord bytes_;
   int64_t reserved_ = 0;
 };
 
-// Either the pool has the call or one write is outstanding, as above.
+// Either the pool has the call or one write is outstanding.
 class DownloadCall final
-    : public grpc::ServerWriteReactor<v1::DownloadResponse> {
+    : public StreamCall<grpc::ServerWriteReactor<v1::DownloadResponse>> {
  public:
   DownloadCall(Runtime& runtime, const MethodMetrics& metrics,
+               grpc::CallbackServerContext& context,
                const v1::DownloadRequest& request)
-      : metrics_(metrics) {
-    metrics_.Received(request);
-    if (Overloaded(runtime)) {
-      End(OverloadError());
-      return;
-    }
-    runtime.pool.Schedule([this, &runtime, &request] {
-      absl::StatusOr<std::string> bytes =
-          ReadModule(runtime.store, request.digest());
+      : StreamCall(runtime, metrics, context) {
+    const NonBlockingScope scope;
+    guard().Received(request);
+    // The request ends with the call, which a cancellation may end first.
+    Schedule([this, &store = runtime.store, digest = request.digest()] {
+      absl::StatusOr<std::string> bytes = ReadModule(store, digest);
       if (!bytes.ok()) {
         End(bytes.status());
         return;
@@ -201,13 +211,13 @@ class DownloadCall final
   }
 
   void OnWriteDone(bool ok) override {
+    const NonBlockingScope scope;
     if (ok) {
       WriteNext();
     } else {
       End(absl::CancelledError("the client is gone"));
     }
   }
-  void OnDone() override { delete this; }
 
  private:
   void WriteNext() {
@@ -219,12 +229,11 @@ class DownloadCall final
         std::min(bytes_.size() - sent_, static_cast<size_t>(kMaxChunkBytes));
     response_.set_chunk(bytes_.data() + sent_, size);
     sent_ += size;
-    metrics_.Sent(response_);
-    StartWrite(&response_);
+    guard().Sent(response_);
+    absl::MutexLock lock(&mu_);
+    if (!ended_) StartWrite(&response_);
   }
-  void End(const absl::Status& status) { Finish(metrics_.End(status)); }
 
-  CallMetrics metrics_;
   std::string bytes_;
   size_t sent_ = 0;
   v1::DownloadResponse response_;
@@ -256,9 +265,9 @@ class ModuleService final : public v1::ModuleService::CallbackService {
   }
 
   grpc::ServerWriteReactor<v1::DownloadResponse>* Download(
-      grpc::CallbackServerContext*,
+      grpc::CallbackServerContext* context,
       const v1::DownloadRequest* request) override {
-    return new DownloadCall(runtime_, download_, *request);
+    return new DownloadCall(runtime_, download_, *context, *request);
   }
 
   grpc::ServerUnaryReactor* QueryModules(
@@ -267,7 +276,8 @@ class ModuleService final : public v1::ModuleService::CallbackService {
       v1::QueryModulesResponse* response) override {
     return Handle(runtime_, query_modules_, context, request, response,
                   [this](const v1::QueryModulesRequest& asked,
-                         v1::QueryModulesResponse& proto) -> absl::Status {
+                         v1::QueryModulesResponse& proto,
+                         const CancelledPredicate& cancelled) -> absl::Status {
                     if (asked.digests_size() > kMaxQueryDigests) {
                       return InvalidField(
                           "digests", absl::StrCat(asked.digests_size(),
@@ -275,6 +285,7 @@ class ModuleService final : public v1::ModuleService::CallbackService {
                                                   kMaxQueryDigests));
                     }
                     for (const std::string& digest : asked.digests()) {
+                      if (cancelled()) return absl::CancelledError();
                       HONE_ASSIGN_OR_RETURN(const bool known,
                                             runtime_.store.HasBlob(digest));
                       if (!known) proto.add_missing(digest);

@@ -24,9 +24,7 @@ google::longrunning::Operation OperationOf(const TuningUpdate& update,
     }
     operation.mutable_response()->PackFrom(response);
   } else if (tuning.state == storage::TuningState::kFailed) {
-    *operation.mutable_error() = ToRpcStatus(
-        WithReason(absl::InternalError(tuning.error), "TUNING_FAILED",
-                   {{"tuning", TuningName(tuning.id)}}));
+    *operation.mutable_error() = metadata.tuning().error();
   } else if (tuning.state == storage::TuningState::kCancelled) {
     *operation.mutable_error() =
         ToRpcStatus(absl::CancelledError("the tuning was cancelled"));

@@ -74,6 +74,17 @@ class OperationsService final
         });
   }
 
+  grpc::ServerUnaryReactor* DeleteOperation(
+      grpc::CallbackServerContext* context,
+      const google::longrunning::DeleteOperationRequest* request,
+      google::protobuf::Empty* response) override {
+    return Handle(runtime_, delete_, context, request, response,
+                  [](const auto&, auto&) {
+                    return absl::UnimplementedError(
+                        "operations are kept, expected CancelOperation");
+                  });
+  }
+
   grpc::ServerUnaryReactor* WaitOperation(
       grpc::CallbackServerContext* context,
       const google::longrunning::WaitOperationRequest* request,
@@ -113,6 +124,7 @@ class OperationsService final
   Runtime& runtime_;
   const MethodMetrics get_ = Method("GetOperation");
   const MethodMetrics list_ = Method("ListOperations");
+  const MethodMetrics delete_ = Method("DeleteOperation");
   const MethodMetrics cancel_ = Method("CancelOperation");
   const MethodMetrics wait_ = Method("WaitOperation");
 };

@@ -1,7 +1,8 @@
 #ifndef HONE_DAEMON_SERVICES_TUNING_REQUEST_H_
 #define HONE_DAEMON_SERVICES_TUNING_REQUEST_H_
 
-#include <optional>
+#include <functional>
+#include <string>
 
 #include "absl/status/statusor.h"
 
@@ -17,22 +18,19 @@ namespace hone::daemon {
 class CheckedRequest {
  public:
   // Checks the specification, fills in its defaults and computes the key.
-  // Parses the module only if its fingerprint is not known from an earlier
-  // request. `devices` are those that the target may be. Errors: those of
-  // ModuleLoader::Load, FromProto and tuning::ValidateSpec; Unavailable where
-  // the target needs a device and there is none. `source` must outlive the
-  // result.
-  static absl::StatusOr<CheckedRequest> Read(Runtime& runtime,
-                                             const v1::ModuleSource& source,
-                                             const v1::TuningSpec& spec,
-                                             backends::KernelMeasurer& devices);
+  // Has the module read only if its fingerprint is not known from an earlier
+  // request. Where the target needs a device and there is none, the key is that
+  // of a tuning that waits for one. Errors: those of ModuleLoader::Describe,
+  // FromProto and tuning::ValidateSpec. `source` must outlive the result.
+  static absl::StatusOr<CheckedRequest> Read(
+      Runtime& runtime, const v1::ModuleSource& source,
+      const v1::TuningSpec& spec, const std::function<bool()>& stop = nullptr);
 
   const tuning::TuningSpec& spec() const { return spec_; }
   const storage::CacheKey& key() const { return key_; }
-
-  // Returns the module, which the first call parses if Read did not.
-  // Errors: those of ModuleLoader::Load.
-  absl::StatusOr<const hlo::Module*> Module();
+  const ModuleLoader::Description& module() const { return module_; }
+  // OK, or what the tuning has to wait for: "no worker offers a device, …".
+  const absl::Status& missing() const { return missing_; }
 
   // Joins or starts the tuning, or returns the published record if `use_cache`.
   // Errors: those of TuningExecutor::Submit.
@@ -46,7 +44,8 @@ class CheckedRequest {
   const v1::ModuleSource* source_;
   tuning::TuningSpec spec_;
   storage::CacheKey key_;
-  std::optional<hlo::Module> module_;
+  ModuleLoader::Description module_;
+  absl::Status missing_;
 };
 
 }  // namespace hone::daemon

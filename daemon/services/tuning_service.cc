@@ -24,15 +24,16 @@ class TuningService final : public v1::TuningService::CallbackService {
                                  const v1::TuneRequest* request,
                                  Operation* response) override {
     return Handle(runtime_, tune_, context, request, response,
-                  [this](const v1::TuneRequest& asked, Operation& operation) {
-                    return StartTuning(asked, operation);
+                  [this](const v1::TuneRequest& asked, Operation& operation,
+                         const CancelledPredicate& cancelled) {
+                    return StartTuning(asked, operation, cancelled);
                   });
   }
 
   grpc::ServerWriteReactor<v1::WatchTuningResponse>* WatchTuning(
-      grpc::CallbackServerContext*,
+      grpc::CallbackServerContext* context,
       const v1::WatchTuningRequest* request) override {
-    return new WatchCall(runtime_, watch_tuning_, *request);
+    return new WatchCall(runtime_, watch_tuning_, *context, *request);
   }
 
   grpc::ServerUnaryReactor* GetTuning(grpc::CallbackServerContext* context,
@@ -92,11 +93,11 @@ class TuningService final : public v1::TuningService::CallbackService {
   }
 
  private:
-  absl::Status StartTuning(const v1::TuneRequest& asked, Operation& operation) {
-    HONE_ASSIGN_OR_RETURN(
-        CheckedRequest checked,
-        CheckedRequest::Read(runtime_, asked.module(), asked.spec(),
-                             *runtime_.tuner.kernels));
+  absl::Status StartTuning(const v1::TuneRequest& asked, Operation& operation,
+                           const CancelledPredicate& cancelled) {
+    HONE_ASSIGN_OR_RETURN(CheckedRequest checked,
+                          CheckedRequest::Read(runtime_, asked.module(),
+                                               asked.spec(), cancelled));
     if (asked.validate_only()) {
       operation.set_done(true);
       operation.mutable_response()->PackFrom(v1::TuneResponse());

@@ -8,19 +8,13 @@
 namespace hone::daemon {
 
 WatchCall::WatchCall(Runtime& runtime, const MethodMetrics& metrics,
+                     grpc::CallbackServerContext& context,
                      const v1::WatchTuningRequest& request)
-    : runtime_(runtime), metrics_(metrics) {
-  metrics_.Received(request);
-  if (Overloaded(runtime)) {
-    users_ = 1;
-    End(OverloadError());
-    return;
-  }
+    : StreamCall(runtime, metrics, context), runtime_(runtime) {
+  const NonBlockingScope scope;
+  guard().Received(request);
   // The request ends with the call, which a cancellation may end first.
-  runtime.pool.Schedule([this, name = request.name()] {
-    Subscribe(name);
-    Unref();
-  });
+  Schedule([this, name = request.name()] { Subscribe(name); });
 }
 
 void WatchCall::Subscribe(const std::string& name) {
@@ -65,11 +59,12 @@ void WatchCall::WriteNext() {
   }
   waiting_.reset();
   writing_ = true;
-  metrics_.Sent(response_);
+  guard().Sent(response_);
   StartWrite(&response_);
 }
 
 void WatchCall::OnWriteDone(bool ok) {
+  const NonBlockingScope scope;
   absl::Status status = absl::CancelledError("the client is gone");
   {
     absl::MutexLock lock(&mu_);
@@ -81,22 +76,6 @@ void WatchCall::OnWriteDone(bool ok) {
     if (ok) status = *last_;
   }
   End(status);
-}
-
-void WatchCall::OnCancel() { End(absl::CancelledError("cancelled by client")); }
-
-void WatchCall::End(const absl::Status& status) {
-  {
-    absl::MutexLock lock(&mu_);
-    if (std::exchange(ended_, true)) return;
-  }
-  Finish(metrics_.End(status));
-}
-
-void WatchCall::OnDone() { Unref(); }
-
-void WatchCall::Unref() {
-  if (--users_ == 0) delete this;
 }
 
 }  // namespace hone::daemon

@@ -1,16 +1,15 @@
 #ifndef HONE_DAEMON_SERVICES_WATCH_CALL_H_
 #define HONE_DAEMON_SERVICES_WATCH_CALL_H_
 
-#include <atomic>
 #include <optional>
 #include <string>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
-#include "absl/synchronization/mutex.h"
 #include <grpcpp/support/server_callback.h>
 
 #include "daemon/services/call.h"
+#include "daemon/services/stream_call.h"
 #include "hone/v1/tuning_service.pb.h"
 
 namespace hone::daemon {
@@ -18,34 +17,25 @@ namespace hone::daemon {
 // Streams a tuning's updates to one client. Backpressure: a slow client gets
 // the newest update when it is ready, not all of them.
 class WatchCall final
-    : public grpc::ServerWriteReactor<v1::WatchTuningResponse> {
+    : public StreamCall<grpc::ServerWriteReactor<v1::WatchTuningResponse>> {
  public:
   WatchCall(Runtime& runtime, const MethodMetrics& metrics,
+            grpc::CallbackServerContext& context,
             const v1::WatchTuningRequest& request);
 
   void OnWriteDone(bool ok) override;
-  void OnCancel() override;
-  void OnDone() override;
 
  private:
   void Subscribe(const std::string& name);
   void OnUpdate(const TuningUpdate& update);
   // Writes the waiting update if the last write is done.
   void WriteNext() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Ends the call, once.
-  void End(const absl::Status& status) ABSL_LOCKS_EXCLUDED(mu_);
-  // Deletes the call after both users, gRPC and the pool, have released it.
-  void Unref();
 
   Runtime& runtime_;
-  CallMetrics metrics_;
-  std::atomic<int> users_ = 2;
 
-  absl::Mutex mu_;
   std::optional<TuningUpdate> waiting_ ABSL_GUARDED_BY(mu_);
   v1::WatchTuningResponse response_ ABSL_GUARDED_BY(mu_);
   bool writing_ ABSL_GUARDED_BY(mu_) = false;
-  bool ended_ ABSL_GUARDED_BY(mu_) = false;
   // The status that ends the call after the current write, if that is the last.
   std::optional<absl::Status> last_ ABSL_GUARDED_BY(mu_);
 

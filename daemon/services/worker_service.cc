@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "absl/time/time.h"
@@ -12,8 +13,11 @@
 namespace hone::daemon {
 namespace {
 
-// However long a worker would wait: connections are seen to be alive.
-constexpr absl::Duration kLongestWait = absl::Seconds(30);
+// Returns the address of a peer without its port: "ipv4:192.0.2.1", "unix:".
+std::string ClientOf(const grpc::CallbackServerContext& context) {
+  const std::string peer = context.peer();
+  return peer.substr(0, peer.rfind(':'));
+}
 
 class WorkerService final : public v1::WorkerService::CallbackService {
  public:
@@ -28,35 +32,52 @@ class WorkerService final : public v1::WorkerService::CallbackService {
     call->Start(
         [this, context, request,
          response]() -> absl::StatusOr<std::optional<Wait>> {
-          HONE_ASSIGN_OR_RETURN(*response,
-                                runtime_.fleet.Synchronize(*request));
+          HONE_ASSIGN_OR_RETURN(*response, runtime_.fleet.Synchronize(
+                                               *request, ClientOf(*context)));
           // Receipts are not kept waiting.
           if (!request->has_idle() || !response->has_idle() ||
               !response->receipts().empty()) {
             return std::nullopt;
           }
           const absl::Duration timeout = std::min(
-              {kLongestWait, 0.9 * RemainingTime(*context),
+              {runtime_.fleet.longest_wait(), 0.9 * RemainingTime(*context),
                absl::Seconds(request->longest_wait().seconds()) +
                    absl::Nanoseconds(request->longest_wait().nanos())});
           if (timeout <= absl::ZeroDuration()) return std::nullopt;
-          return Wait{[this](std::function<void()> wake) {
-                        return runtime_.fleet.WaitForWork(std::move(wake));
+          return Wait{[this, request](std::function<void()> wake) {
+                        return runtime_.fleet.WaitForWork(request->worker_id(),
+                                                          std::move(wake));
                       },
                       timeout};
         },
-        [this, request, response]() -> absl::Status {
-          HONE_ASSIGN_OR_RETURN(*response,
-                                runtime_.fleet.Synchronize(*request));
+        [this, context, request, response]() -> absl::Status {
+          HONE_ASSIGN_OR_RETURN(*response, runtime_.fleet.Synchronize(
+                                               *request, ClientOf(*context)));
           return absl::OkStatus();
         });
     return call;
+  }
+
+  grpc::ServerUnaryReactor* ReadModule(
+      grpc::CallbackServerContext* context,
+      const v1::ReadModuleRequest* request,
+      v1::ReadModuleResponse* response) override {
+    return Handle(runtime_, read_module_, context, request, response,
+                  [this](const v1::ReadModuleRequest& asked,
+                         v1::ReadModuleResponse& part) -> absl::Status {
+                    HONE_ASSIGN_OR_RETURN(*part.mutable_chunk(),
+                                          runtime_.fleet.ReadModule(
+                                              asked.digest(), asked.offset()));
+                    return absl::OkStatus();
+                  });
   }
 
  private:
   Runtime& runtime_;
   const MethodMetrics synchronize_ =
       runtime_.metrics.Method("hone.v1.WorkerService/Synchronize");
+  const MethodMetrics read_module_ =
+      runtime_.metrics.Method("hone.v1.WorkerService/ReadModule");
 };
 
 }  // namespace

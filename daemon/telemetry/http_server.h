@@ -4,39 +4,42 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 
 namespace hone::daemon {
 
-// The HTTP server for operators and Prometheus.
+// The HTTP server for operators and Prometheus: GET and HEAD, one request per
+// connection.
 //
 // Paths: /metrics (Prometheus text format), /healthz (200 while the process
 // runs), /readyz (200 while it accepts requests, else 503), / (links).
+//
+// One thread serves all connections and waits for none of them, so that slow
+// clients delay nobody; /metrics is made on another. Requests that name the
+// server by a host that is not allowed are refused (AllowedHosts).
 class HttpServer {
  public:
   struct Handlers {
+    // Called from one thread.
     std::function<std::string()> metrics;
+    // Called from another, and must not block.
     std::function<bool()> ready;
   };
 
   // Listens on `address` ("HOST:PORT"; port 0: any) and serves until it is
-  // destroyed. Handlers are called from several threads.
+  // destroyed. `hosts`: names by which it may be addressed, too.
   // Errors: InvalidArgument for a bad address; Unavailable if the port is
   // taken.
   static absl::StatusOr<std::unique_ptr<HttpServer>> Start(
-      const std::string& address, Handlers handlers);
+      const std::string& address, Handlers handlers,
+      std::vector<std::string> hosts);
   virtual ~HttpServer() = default;
 
   // The listening port.
   virtual int port() const = 0;
 };
-
-// Splits "HOST:PORT" or "[HOST]:PORT".
-// Errors: InvalidArgument.
-absl::StatusOr<std::pair<std::string, int>> SplitAddress(
-    const std::string& address);
 
 }  // namespace hone::daemon
 

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include <prometheus/text_serializer.h>
 
+#include "base/check.h"
 #include "space/measurement.h"
 #include "storage/record.h"
 #include "tuning/registry.h"
@@ -67,8 +68,8 @@ const Buckets& Speedups() {
 
 Metrics::Metrics()
     : rpc_started_(
-          Counters(registry_, "hone_rpc_started_total", "RPCs started.")),
-      rpc_handled_(Counters(registry_, "hone_rpc_handled_total",
+          Counters(registry_, "hone_rpcs_started_total", "RPCs started.")),
+      rpc_handled_(Counters(registry_, "hone_rpcs_handled_total",
                             "RPCs ended, by status code.")),
       rpc_duration_(Histograms(registry_, "hone_rpc_duration_seconds",
                                "Time from the start of an RPC to its end.")),
@@ -76,17 +77,28 @@ Metrics::Metrics()
           Gauges(registry_, "hone_rpc_in_flight", "RPCs under way.")),
       rpc_bytes_(Counters(registry_, "hone_rpc_message_bytes_total",
                           "Bytes of messages received and sent.")),
-      rpc_rejected_(Counters(registry_, "hone_rpc_rejected_total",
+      rpc_rejected_(Counters(registry_, "hone_rpcs_rejected_total",
                              "RPCs refused before any work was done.")),
       cache_requests_(Counters(registry_, "hone_cache_requests_total",
                                "Lookups of results, by result.")),
       cache_miss_reason_(
-          Counters(registry_, "hone_cache_miss_reason_total",
+          Counters(registry_, "hone_cache_misses_total",
                    "Misses, by the first key component that matched nothing.")),
       tunings_finished_(Counters(registry_, "hone_tunings_finished_total",
                                  "Tunings ended, by state.")),
       candidates_(Counters(registry_, "hone_candidates_total",
                            "Candidates measured, by outcome.")),
+      leases_given_up_(
+          Counters(registry_, "hone_leases_given_up_total",
+                   "Leases of workers that call but make no progress.")),
+      worker_faults_(Counters(registry_, "hone_worker_faults_total",
+                              "Faults of workers.")),
+      quarantines_(Counters(registry_, "hone_worker_quarantines_total",
+                            "Machines quarantined, by their last fault.")),
+      canaries_(Counters(registry_, "hone_worker_canaries_total",
+                         "Known kernels measured, by result.")),
+      confirmations_(Counters(registry_, "hone_winner_confirmations_total",
+                              "Winners to be measured by a second machine.")),
       schema_version(Gauges(registry_, "hone_schema_version",
                             "Version of the store's schema.")
                          .Add({})),
@@ -100,10 +112,16 @@ Metrics::Metrics()
       cache_bytes(
           Gauges(registry_, "hone_cache_bytes", "Size of the store on disk.")
               .Add({})),
-      cache_evicted(Counters(registry_, "hone_cache_evicted_total",
-                             "Results removed by invalidation.")
-                        .Add({{"reason", "invalidated"}})),
-      cache_corrupt(Counters(registry_, "hone_cache_corrupt_total",
+      cache_invalidated(Counters(registry_, "hone_cache_evictions_total",
+                                 "Results removed, by reason.")
+                            .Add({{"reason", "invalidated"}})),
+      cache_expired(Counters(registry_, "hone_cache_evictions_total",
+                             "Results removed, by reason.")
+                        .Add({{"reason", "age"}})),
+      cache_evicted(Counters(registry_, "hone_cache_evictions_total",
+                             "Results removed, by reason.")
+                        .Add({{"reason", "size"}})),
+      cache_corrupt(Counters(registry_, "hone_cache_corrupt_items_total",
                              "Stored items found corrupt when read.")
                         .Add({})),
       inflight_deduplications(
@@ -133,6 +151,15 @@ Metrics::Metrics()
                      "Default cost over published cost of tunings that "
                      "succeeded.")
               .Add({}, Speedups())),
+      process_failures(
+          Counters(registry_, "hone_process_failures_total",
+                   "Processes that crashed, hung or ran out of memory at their "
+                   "work.")
+              .Add({})),
+      modules_quarantined(
+          Gauges(registry_, "hone_modules_quarantined",
+                 "Modules that are set aside because they ended processes.")
+              .Add({})),
       environments_open(Gauges(registry_, "hone_environments_open",
                                "Environments that are open.")
                             .Add({})),
@@ -150,13 +177,22 @@ Metrics::Metrics()
       workers(
           Gauges(registry_, "hone_workers", "Workers that have called lately.")
               .Add({})),
+      workers_waiting(Gauges(registry_, "hone_workers_waiting",
+                             "Idle workers whose call waits for work.")
+                          .Add({})),
+      workers_quarantined(Gauges(registry_, "hone_workers_quarantined",
+                                 "Workers connected that get no work.")
+                              .Add({})),
+      machines_known(Gauges(registry_, "hone_worker_machines_known",
+                            "Machines whose standing is remembered.")
+                         .Add({})),
       work_queue_depth(Gauges(registry_, "hone_work_queue_depth",
                               "Pieces of work that wait for a worker.")
                            .Add({})),
       leases_active(Gauges(registry_, "hone_leases_active",
                            "Pieces of work that workers have.")
                         .Add({})),
-      leases_expired(Counters(registry_, "hone_lease_expired_total",
+      leases_expired(Counters(registry_, "hone_leases_expired_total",
                               "Leases of workers that fell silent.")
                          .Add({})),
       fenced_results(
@@ -168,18 +204,34 @@ Metrics::Metrics()
                      "Time of writes to the store until they are durable.")
               .Add({}, Buckets{0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1,
                                0.5, 1, 5})),
-      db_busy(Counters(registry_, "hone_db_busy_total",
+      db_busy(Counters(registry_, "hone_db_busy_errors_total",
                        "Calls of the store that failed because it was locked.")
                   .Add({})),
       db_wal_bytes(Gauges(registry_, "hone_db_wal_bytes",
                           "Size of the store's write-ahead log.")
-                       .Add({})) {
+                       .Add({})),
+      db_writable(Gauges(registry_, "hone_db_writable",
+                         "1 if the last change could be stored, else 0.")
+                      .Add({})),
+      db_last_backup(
+          Gauges(registry_, "hone_db_last_backup_timestamp_seconds",
+                 "When the last backup was made; 0 if none was since the start "
+                 "of the daemon.")
+              .Add({})),
+      db_tunings_removed(Counters(registry_, "hone_db_tunings_removed_total",
+                                  "Finished tunings removed for age or size.")
+                             .Add({})),
+      db_blobs_removed(Counters(registry_, "hone_db_blobs_removed_total",
+                                "Modules removed because nothing needed them.")
+                           .Add({})) {
   // Series exist from the start, so that rates see the first event.
   for (const char* result : {"hit", "miss", "bypass", "error"}) {
     CacheRequests(result);
   }
-  for (const char* reason : {"overload", "queue_full", "draining",
-                             "module_too_large", "too_many_environments"}) {
+  for (const char* reason :
+       {"overload", "queue_full", "draining", "module_too_large",
+        "too_many_environments", "too_many_workers", "unauthenticated",
+        "permission_denied"}) {
     RpcRejected(reason);
   }
   for (absl::string_view task : tuning::Tasks().ids()) {
@@ -196,6 +248,19 @@ Metrics::Metrics()
         space::Outcome::kCrashed, space::Outcome::kWrongResult}) {
     Candidates(std::string(space::OutcomeName(outcome)));
   }
+  for (const char* reason : {"not_started", "no_progress"}) {
+    LeasesGivenUp(reason);
+  }
+  // As daemon::FaultName has them.
+  for (const char* fault : {"failure", "lost_lease", "malformed_report",
+                            "disagreement", "noise", "lie"}) {
+    WorkerFaults(fault);
+    Quarantines(fault);
+  }
+  for (const char* result : {"passed", "noisy", "wrong"}) Canaries(result);
+  for (const char* result : {"agreed", "disagreed", "alone"}) {
+    Confirmations(result);
+  }
   Gauges(registry_, "hone_build_info", "What is running; always 1.")
       .Add({{"version", HONE_VERSION}, {"compiler", "gcc " __VERSION__}})
       .Set(1);
@@ -207,7 +272,12 @@ MethodMetrics Metrics::Method(absl::string_view method) {
     return rpc_bytes_.Add(
         {{"method", std::string(method)}, {"direction", direction}});
   };
+  const daemon::Method* rule = FindMethod(method);
+  HONE_CHECK(rule != nullptr && "it is in daemon/access/methods.cc");
+  absl::MutexLock lock(&mu_);
   return {std::string(method),
+          *rule,
+          open_calls_[std::string(method)],
           rpc_started_.Add(labels),
           rpc_in_flight_.Add(labels),
           rpc_duration_.Add(labels, RpcSeconds()),
@@ -236,6 +306,26 @@ Counter& Metrics::TuningsFinished(const std::string& task,
 
 Counter& Metrics::Candidates(const std::string& outcome) {
   return candidates_.Add({{"outcome", outcome}});
+}
+
+Counter& Metrics::LeasesGivenUp(const std::string& reason) {
+  return leases_given_up_.Add({{"reason", reason}});
+}
+
+Counter& Metrics::WorkerFaults(const std::string& fault) {
+  return worker_faults_.Add({{"fault", fault}});
+}
+
+Counter& Metrics::Quarantines(const std::string& fault) {
+  return quarantines_.Add({{"fault", fault}});
+}
+
+Counter& Metrics::Canaries(const std::string& result) {
+  return canaries_.Add({{"result", result}});
+}
+
+Counter& Metrics::Confirmations(const std::string& result) {
+  return confirmations_.Add({{"result", result}});
 }
 
 void Metrics::OnCollect(std::function<void()> refresh) {

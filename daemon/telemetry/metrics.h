@@ -1,7 +1,9 @@
 #ifndef HONE_DAEMON_TELEMETRY_METRICS_H_
 #define HONE_DAEMON_TELEMETRY_METRICS_H_
 
+#include <atomic>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -14,11 +16,16 @@
 #include <prometheus/histogram.h>
 #include <prometheus/registry.h>
 
+#include "daemon/access/methods.h"
+
 namespace hone::daemon {
 
-// The metrics of one RPC method.
+// One RPC method of the daemon: its rules and its metrics.
 struct MethodMetrics {
   std::string method;  // "hone.v1.CacheService/Lookup"
+  const Method& rule;
+  // Calls that are open, of rule.max_open.
+  std::atomic<int>& open;
   prometheus::Counter& started;
   prometheus::Gauge& in_flight;
   prometheus::Histogram& duration;
@@ -39,9 +46,11 @@ class Metrics {
  public:
   Metrics();
 
+  // `method` is in methods.cc: no other can be served.
   MethodMetrics Method(absl::string_view method);
   // reason: "overload", "queue_full", "draining", "module_too_large",
-  // "too_many_environments".
+  // "too_many_environments", "too_many_workers", "unauthenticated",
+  // "permission_denied".
   prometheus::Counter& RpcRejected(const std::string& reason);
 
   // result: "hit", "miss", "bypass" (skip_cache), "error".
@@ -54,6 +63,15 @@ class Metrics {
   prometheus::Counter& TuningsFinished(const std::string& task,
                                        const std::string& state);
   prometheus::Counter& Candidates(const std::string& outcome);
+  // reason: "not_started", "no_progress".
+  prometheus::Counter& LeasesGivenUp(const std::string& reason);
+  // fault: daemon::FaultName.
+  prometheus::Counter& WorkerFaults(const std::string& fault);
+  prometheus::Counter& Quarantines(const std::string& fault);
+  // result: "passed", "noisy", "wrong".
+  prometheus::Counter& Canaries(const std::string& result);
+  // result: "agreed", "disagreed", "alone" (there was no second machine).
+  prometheus::Counter& Confirmations(const std::string& result);
 
   // Calls `refresh` before every collection, to set gauges.
   void OnCollect(std::function<void()> refresh);
@@ -72,6 +90,11 @@ class Metrics {
   prometheus::Family<prometheus::Counter>& cache_miss_reason_;
   prometheus::Family<prometheus::Counter>& tunings_finished_;
   prometheus::Family<prometheus::Counter>& candidates_;
+  prometheus::Family<prometheus::Counter>& leases_given_up_;
+  prometheus::Family<prometheus::Counter>& worker_faults_;
+  prometheus::Family<prometheus::Counter>& quarantines_;
+  prometheus::Family<prometheus::Counter>& canaries_;
+  prometheus::Family<prometheus::Counter>& confirmations_;
 
  public:
   prometheus::Gauge& schema_version;
@@ -79,7 +102,9 @@ class Metrics {
   prometheus::Histogram& cache_lookup_duration;
   prometheus::Gauge& cache_entries;
   prometheus::Gauge& cache_bytes;
-  prometheus::Counter& cache_evicted;
+  prometheus::Counter& cache_invalidated;  // by a call
+  prometheus::Counter& cache_expired;      // by age
+  prometheus::Counter& cache_evicted;      // by the size of the store
   prometheus::Counter& cache_corrupt;
 
   prometheus::Counter& inflight_deduplications;
@@ -92,12 +117,20 @@ class Metrics {
   prometheus::Histogram& tuning_duration;
   prometheus::Histogram& tuning_speedup;
 
+  // Processes that crashed, hung or ran out of memory at their work.
+  prometheus::Counter& process_failures;
+  // Modules that nothing is done with because of that.
+  prometheus::Gauge& modules_quarantined;
+
   prometheus::Gauge& environments_open;
   prometheus::Counter& environments_opened;
   prometheus::Counter& environments_expired;
   prometheus::Histogram& environment_step_duration;
 
   prometheus::Gauge& workers;
+  prometheus::Gauge& workers_waiting;
+  prometheus::Gauge& workers_quarantined;
+  prometheus::Gauge& machines_known;
   prometheus::Gauge& work_queue_depth;
   prometheus::Gauge& leases_active;
   prometheus::Counter& leases_expired;
@@ -106,9 +139,14 @@ class Metrics {
   prometheus::Histogram& db_commit_duration;
   prometheus::Counter& db_busy;
   prometheus::Gauge& db_wal_bytes;
+  prometheus::Gauge& db_writable;
+  prometheus::Gauge& db_last_backup;
+  prometheus::Counter& db_tunings_removed;
+  prometheus::Counter& db_blobs_removed;
 
  private:
   absl::Mutex mu_;
+  std::map<std::string, std::atomic<int>> open_calls_ ABSL_GUARDED_BY(mu_);
   std::vector<std::function<void()>> refreshers_ ABSL_GUARDED_BY(mu_);
 };
 

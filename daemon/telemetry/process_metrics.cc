@@ -1,5 +1,6 @@
 #include "daemon/telemetry/process_metrics.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -42,6 +43,26 @@ int64_t OpenFiles() {
   return std::distance(begin(files), end(files));
 }
 
+// The memory that the process may use: the machine's, or less if it or a cgroup
+// above it has a limit (memory.max of version 2).
+double MemoryLimit() {
+  double limit = static_cast<double>(sysconf(_SC_PHYS_PAGES)) *
+                 static_cast<double>(sysconf(_SC_PAGESIZE));
+  const std::string cgroups = ReadFile("/proc/self/cgroup");
+  for (absl::string_view line : absl::StrSplit(cgroups, '\n')) {
+    if (!absl::ConsumePrefix(&line, "0::/")) continue;
+    std::filesystem::path group =
+        std::filesystem::path("/sys/fs/cgroup") / std::string(line);
+    for (; group != "/sys/fs"; group = group.parent_path()) {
+      double bytes = 0;
+      const std::string text = ReadFile((group / "memory.max").c_str());
+      // "max" is no number.
+      if (absl::SimpleAtod(text, &bytes)) limit = std::min(limit, bytes);
+    }
+  }
+  return limit;
+}
+
 void Append(std::string& text, absl::string_view name, absl::string_view type,
             absl::string_view help, double value) {
   absl::StrAppendFormat(&text, "# HELP %s %s\n# TYPE %s %s\n%s %.17g\n", name,
@@ -82,6 +103,8 @@ std::string ProcessMetrics() {
          field(23));
   Append(text, "process_resident_memory_bytes", "gauge", "Resident memory.",
          field(24) * page);
+  Append(text, "process_memory_limit_bytes", "gauge",
+         "Memory that the machine and the cgroups allow.", MemoryLimit());
   Append(text, "process_start_time_seconds", "gauge",
          "Start of the process since the epoch.",
          BootTime() + field(22) / ticks);

@@ -9,6 +9,7 @@
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/hash.h"
@@ -115,6 +116,43 @@ absl::StatusOr<std::string> BlobFiles::Read(absl::string_view digest,
     done += static_cast<size_t>(count);
   }
   return bytes;
+}
+
+void BlobFiles::Remove(absl::string_view digest) const {
+  unlink(PathOf(digest).c_str());
+}
+
+absl::Status BlobFiles::Link(absl::string_view digest,
+                             const std::string& root) const {
+  const std::string path = PathOf(digest);
+  const std::string directory = absl::StrCat(root, "/blobs");
+  const std::string folder = absl::StrCat(directory, "/", digest.substr(0, 2));
+  HONE_RETURN_IF_ERROR(MakeDirectory(directory, root));
+  HONE_RETURN_IF_ERROR(MakeDirectory(folder, directory));
+  const std::string target = absl::StrCat(folder, "/", digest, ".zst");
+  if (link(path.c_str(), target.c_str()) == 0) return SyncDirectory(folder);
+  if (errno == ENOENT) {
+    return absl::DataLossError(
+        absl::StrCat("the file of blob ", digest, " is missing"));
+  }
+  return StatusOfErrno(errno, "link", path);
+}
+
+std::vector<std::string> BlobFiles::OldFiles(int folder,
+                                             absl::Time time) const {
+  std::vector<std::string> digests;
+  std::error_code error;
+  const std::string path =
+      absl::StrCat(directory_, "/", absl::Hex(folder, absl::kZeroPad2));
+  for (std::filesystem::directory_iterator entry(path, error), end;
+       !error && entry != end; entry.increment(error)) {
+    struct stat file {};
+    if (stat(entry->path().c_str(), &file) == 0 &&
+        absl::TimeFromTimespec(file.st_mtim) < time) {
+      digests.push_back(entry->path().stem().string());
+    }
+  }
+  return digests;
 }
 
 }  // namespace hone::storage::sqlite

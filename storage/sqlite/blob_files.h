@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 
 namespace hone::storage::sqlite {
 
@@ -28,6 +30,14 @@ class BlobFiles {
   // Errors: NotFound; DataLoss if its size is not `size`.
   absl::StatusOr<std::string> Read(absl::string_view digest,
                                    int64_t size) const;
+  // Removes the file if there is one.
+  void Remove(absl::string_view digest) const;
+  // Adds the file to the tree of `root`, as a hard link: files are replaced,
+  // never changed. Errors: DataLoss if there is none.
+  absl::Status Link(absl::string_view digest, const std::string& root) const;
+  // Returns the digests of the files in folder `folder` of 256 that were
+  // written before `time`.
+  std::vector<std::string> OldFiles(int folder, absl::Time time) const;
 
  private:
   std::string PathOf(absl::string_view digest) const;

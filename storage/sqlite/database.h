@@ -47,6 +47,8 @@ class Statement {
 
   // Advances to the next row. Returns false at the end.
   absl::StatusOr<bool> Step();
+  // Starts again with another ?1.
+  void Restart(int64_t first);
   // Runs a statement that returns no rows.
   absl::Status Run();
 
@@ -116,8 +118,15 @@ class Database {
   // Returns false after SQLite has rolled a transaction back by itself.
   bool in_transaction() const;
 
-  // Runs PRAGMA quick_check for at most `limit`; a timeout is OK.
-  // Errors: DataLoss with the first finding.
+  // Copies the database, as it is at this moment, to a new file at `path`, and
+  // syncs it. Others can write meanwhile, to a log that grows.
+  absl::Status CopyTo(const std::string& path);
+
+  // Runs PRAGMA integrity_check. Errors: DataLoss with the first finding.
+  absl::Status IntegrityCheck();
+  // Runs PRAGMA quick_check for at most `limit`; a timeout is OK. A value that
+  // its column cannot have is counted as corrupt and is no error.
+  // Errors: DataLoss with the first finding about the file's structure.
   absl::Status QuickCheck(absl::Duration limit);
 
  private:

@@ -121,6 +121,26 @@ std::optional<absl::string_view> NullIfEmpty(const std::string& text) {
   return text;
 }
 
+// Returns the id of the row that stands for the key without its module.
+absl::StatusOr<int64_t> FindOrAddContext(Database& database,
+                                         const CacheKey& key) {
+  HONE_ASSIGN_OR_RETURN(
+      Statement query,
+      database.Prepare("SELECT id FROM context WHERE target = ?1 AND task = ?2"
+                       " AND task_options = ?3 AND space_version = ?4"));
+  query.Bind(key.target, key.task, key.task_options, key.space_version);
+  HONE_ASSIGN_OR_RETURN(const bool found, query.Step());
+  if (found) return query.Int(0);
+  HONE_ASSIGN_OR_RETURN(
+      Statement insert,
+      database.Prepare("INSERT INTO context (target, task, task_options, "
+                       "space_version, newest) VALUES (?1, ?2, ?3, ?4, 0)"
+                       " RETURNING id"));
+  insert.Bind(key.target, key.task, key.task_options, key.space_version);
+  HONE_RETURN_IF_ERROR(insert.Step().status());
+  return insert.Int(0);
+}
+
 // "[1,2,3]" to values; false when it is anything else.
 template <typename T, typename Parse>
 bool ParseArray(absl::string_view text, std::vector<T>& values, Parse parse) {
@@ -223,6 +243,32 @@ absl::StatusOr<space::Trial> ReadTrial(const Statement& row) {
   return trial;
 }
 
+absl::StatusOr<std::vector<space::Trial>> ReadTrials(
+    Database& database, const Row<Tuning>& tuning) {
+  HONE_ASSIGN_OR_RETURN(
+      Statement query,
+      database.Prepare(
+          "SELECT id, candidate, outcome, cost, samples, message, checksum"
+          " FROM trial WHERE tuning = ?1 ORDER BY id"));
+  query.Bind(tuning.sequence);
+  std::vector<space::Trial> trials;
+  while (true) {
+    HONE_ASSIGN_OR_RETURN(const bool found, query.Step());
+    if (!found) break;
+    HONE_ASSIGN_OR_RETURN(space::Trial trial, ReadTrial(query));
+    // The checksum does not cover the tuning that a trial is of.
+    if (trial.id != static_cast<int64_t>(trials.size())) {
+      return query.CorruptRow("trial");
+    }
+    trials.push_back(std::move(trial));
+  }
+  // More than the row says were appended since it was read.
+  if (static_cast<int64_t>(trials.size()) < tuning.value.trials) {
+    return query.CorruptRow("trial");
+  }
+  return trials;
+}
+
 absl::StatusOr<Row<Tuning>> FindTuning(Database& database,
                                        absl::string_view id) {
   HONE_ASSIGN_OR_RETURN(Statement query,
@@ -230,7 +276,10 @@ absl::StatusOr<Row<Tuning>> FindTuning(Database& database,
                                          " FROM tuning WHERE id = ?1"));
   HONE_ASSIGN_OR_RETURN(const bool found, query.Bind(id).Step());
   if (!found) return NoSuchTuning(id);
-  return ReadTuning(query);
+  HONE_ASSIGN_OR_RETURN(Row<Tuning> row, ReadTuning(query));
+  // A damaged index leads to another row.
+  if (row.value.id != id) return query.CorruptRow("tuning");
+  return row;
 }
 
 absl::Status InsertTuning(Database& database, const Tuning& tuning) {
@@ -271,24 +320,33 @@ absl::Status UpdateTuning(Database& database, const Row<Tuning>& row) {
       .Run();
 }
 
-absl::Status InsertRecord(Database& database, const Record& record) {
+absl::Status InsertRecord(Database& database, const Record& record,
+                          absl::Time used) {
+  const std::string digest = record.key.Digest();
+  // Not REPLACE, which fires no triggers for what it deletes.
+  HONE_ASSIGN_OR_RETURN(
+      Statement remove,
+      database.Prepare("DELETE FROM record WHERE key_digest = ?1"));
+  HONE_RETURN_IF_ERROR(remove.Bind(digest).Run());
+  HONE_ASSIGN_OR_RETURN(const int64_t context,
+                        FindOrAddContext(database, record.key));
   // The new sequence number makes a replacement the newest.
   HONE_ASSIGN_OR_RETURN(
       Statement insert,
       database.Prepare(
-          "INSERT OR REPLACE INTO record (" HONE_RECORD_COLUMNS
+          "INSERT INTO record (" HONE_RECORD_COLUMNS ", context, used_ns"
           ") VALUES (NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, "
-          "?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)"));
+          "?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24)"));
   return insert
-      .Bind(record.key.Digest(), record.key.module_fingerprint,
-            record.key.target, record.key.task, record.key.task_options,
-            record.key.space_version, record.module_name, record.unit,
-            record.default_cost, record.best_cost, record.decision,
-            record.tuned_module_digest, record.optimizer,
-            std::bit_cast<int64_t>(record.seed), record.trials, record.seconds,
-            record.verification.method, record.verification.max_rel_error,
-            record.tuning_id, record.producer,
-            absl::ToUnixNanos(record.created), ChecksumOf(record))
+      .Bind(digest, record.key.module_fingerprint, record.key.target,
+            record.key.task, record.key.task_options, record.key.space_version,
+            record.module_name, record.unit, record.default_cost,
+            record.best_cost, record.decision, record.tuned_module_digest,
+            record.optimizer, std::bit_cast<int64_t>(record.seed),
+            record.trials, record.seconds, record.verification.method,
+            record.verification.max_rel_error, record.tuning_id,
+            record.producer, absl::ToUnixNanos(record.created),
+            ChecksumOf(record), context, absl::ToUnixNanos(used))
       .Run();
 }
 

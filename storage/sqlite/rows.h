@@ -2,6 +2,7 @@
 #define HONE_STORAGE_SQLITE_ROWS_H_
 
 #include <cstdint>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -40,14 +41,19 @@ absl::StatusOr<Row<Record>> ReadRecord(const Statement& row);
 // Reads the columns id, candidate, outcome, cost, samples, message, checksum.
 absl::StatusOr<space::Trial> ReadTrial(const Statement& row);
 
+// Reads the whole log of a tuning. Errors: DataLoss.
+absl::StatusOr<std::vector<space::Trial>> ReadTrials(Database& database,
+                                                     const Row<Tuning>& tuning);
+
 // Errors: NotFound; DataLoss.
 absl::StatusOr<Row<Tuning>> FindTuning(Database& database,
                                        absl::string_view id);
 absl::Status InsertTuning(Database& database, const Tuning& tuning);
 // Writes the columns that change during a tuning.
 absl::Status UpdateTuning(Database& database, const Row<Tuning>& tuning);
-// Replaces the record of the same key.
-absl::Status InsertRecord(Database& database, const Record& record);
+// Replaces the record of the same key. It counts as used at `used`.
+absl::Status InsertRecord(Database& database, const Record& record,
+                          absl::Time used);
 absl::Status InsertTrial(Database& database, int64_t tuning_sequence,
                          const space::Trial& trial);
 

@@ -9,7 +9,7 @@
 #include "storage/sqlite/reader_pool.h"
 #include "storage/sqlite/rows.h"
 #include "storage/sqlite/sqlite_store.h"
-#include "storage/sqlite/writer.h"
+#include "storage/sqlite/use_log.h"
 
 namespace hone::storage {
 namespace {
@@ -26,7 +26,44 @@ absl::StatusOr<Record> FindRecord(Database& database, const CacheKey& key) {
   HONE_ASSIGN_OR_RETURN(const bool found, query.Bind(key.Digest()).Step());
   if (!found) return NoSuchRecord(key);
   HONE_ASSIGN_OR_RETURN(Row<Record> row, sqlite::ReadRecord(query));
+  // A damaged index leads to another row.
+  if (row.value.key != key) return query.CorruptRow("record");
   return std::move(row.value);
+}
+
+// A miss reads a bounded number of rows, whatever the store holds: of the
+// records of the module and of the contexts, the newest ones, and of each
+// context its newest record, or one of those before it if that is corrupt.
+constexpr absl::string_view kNearestOfModule =
+    "SELECT " HONE_RECORD_COLUMNS
+    " FROM (SELECT * FROM record WHERE module_fingerprint = ?1"
+    "   ORDER BY sequence DESC LIMIT 256)"
+    " ORDER BY (target = ?2) + (task = ?3) + (task_options = ?4)"
+    " + (space_version = ?5) DESC, sequence DESC";
+constexpr absl::string_view kNearestContexts =
+    "SELECT id FROM (SELECT * FROM context WHERE newest > 0"
+    "   ORDER BY newest DESC LIMIT 1024)"
+    " ORDER BY (target = ?1) + (task = ?2) + (task_options = ?3)"
+    " + (space_version = ?4) DESC, newest DESC LIMIT 8";
+constexpr absl::string_view kNewestOfContext =
+    "SELECT " HONE_RECORD_COLUMNS
+    " FROM record WHERE context = ?1 ORDER BY sequence DESC LIMIT 16";
+
+absl::StatusOr<std::optional<Row<Record>>> NearestOfAnyModule(
+    Database& database, const CacheKey& key) {
+  HONE_ASSIGN_OR_RETURN(Statement contexts, database.Prepare(kNearestContexts));
+  contexts.Bind(key.target, key.task, key.task_options, key.space_version);
+  while (true) {
+    HONE_ASSIGN_OR_RETURN(const bool found, contexts.Step());
+    if (!found) return std::nullopt;
+    HONE_ASSIGN_OR_RETURN(Statement records,
+                          database.Prepare(kNewestOfContext));
+    records.Bind(contexts.Int(0));
+    HONE_ASSIGN_OR_RETURN(
+        std::optional<Row<Record>> row,
+        sqlite::FirstIntact<Record>(records, sqlite::ReadRecord));
+    if (row) return row;
+  }
 }
 
 }  // namespace
@@ -50,14 +87,16 @@ absl::StatusOr<bool> SqliteStore::Publish(const Record& record) {
       return present.status();
     }
     published = true;
-    return sqlite::InsertRecord(database, record);
+    return sqlite::InsertRecord(database, record, clock_.Now());
   };
-  HONE_RETURN_IF_ERROR(writer_->Run(publish));
+  HONE_RETURN_IF_ERROR(Write(publish, /*is_state=*/true));
   return published;
 }
 
 absl::StatusOr<Record> SqliteStore::Lookup(const CacheKey& key) {
-  return FindRecord(*readers_->Borrow(), key);
+  absl::StatusOr<Record> record = FindRecord(*readers_->Borrow(), key);
+  if (record.ok()) uses_->NoteRecord(key);
+  return record;
 }
 
 absl::StatusOr<Page<Record>> SqliteStore::ListRecords(
@@ -70,50 +109,55 @@ absl::StatusOr<Page<Record>> SqliteStore::ListRecords(
   HONE_ASSIGN_OR_RETURN(
       Statement query,
       reader->Prepare("SELECT " HONE_RECORD_COLUMNS
-                      " FROM record WHERE sequence < ?1"
+                      " FROM record WHERE sequence <= ?1"
                       " AND (?2 = '' OR module_fingerprint = ?2)"
                       " AND (?3 = '' OR target = ?3)"
                       " AND (?4 = '' OR task = ?4)"
                       " AND (?5 = '' OR producer = ?5)"
                       " ORDER BY sequence DESC LIMIT ?6"));
-  query.Bind(request.before, filter.module_fingerprint, filter.target,
+  query.Bind(request.before - 1, filter.module_fingerprint, filter.target,
              filter.task, filter.producer, request.size + 1);
   return sqlite::ReadPage<Record>(query, listing, request, sqlite::ReadRecord);
 }
 
 absl::StatusOr<int64_t> SqliteStore::Invalidate(const RecordFilter& filter) {
   int64_t removed = 0;
-  const absl::Status status =
-      writer_->Run([&](Database& database) -> absl::Status {
-        HONE_ASSIGN_OR_RETURN(
-            Statement statement,
-            database.Prepare("DELETE FROM record"
-                             " WHERE (?1 = '' OR module_fingerprint = ?1)"
-                             " AND (?2 = '' OR target = ?2)"
-                             " AND (?3 = '' OR task = ?3)"
-                             " AND (?4 = '' OR producer = ?4)"));
-        statement.Bind(filter.module_fingerprint, filter.target, filter.task,
-                       filter.producer);
-        HONE_RETURN_IF_ERROR(statement.Run());
-        removed = database.changes();
-        return absl::OkStatus();
-      });
-  if (!status.ok()) return status;
+  const auto remove = [&](Database& database) -> absl::Status {
+    HONE_ASSIGN_OR_RETURN(
+        Statement statement,
+        database.Prepare("DELETE FROM record"
+                         " WHERE (?1 = '' OR module_fingerprint = ?1)"
+                         " AND (?2 = '' OR target = ?2)"
+                         " AND (?3 = '' OR task = ?3)"
+                         " AND (?4 = '' OR producer = ?4)"));
+    statement.Bind(filter.module_fingerprint, filter.target, filter.task,
+                   filter.producer);
+    HONE_RETURN_IF_ERROR(statement.Run());
+    removed = database.changes();
+    return absl::OkStatus();
+  };
+  HONE_RETURN_IF_ERROR(Write(remove, /*is_state=*/true));
   return removed;
 }
 
 absl::StatusOr<std::optional<Record>> SqliteStore::FindNearest(
     const CacheKey& key) {
   const sqlite::ReaderPool::Lease reader = readers_->Borrow();
-  HONE_ASSIGN_OR_RETURN(
-      Statement query,
-      reader->Prepare("SELECT " HONE_RECORD_COLUMNS
-                      " FROM record ORDER BY (module_fingerprint = ?1)"
-                      " + (target = ?2) + (task = ?3) + (task_options = ?4)"
-                      " + (space_version = ?5) DESC, sequence DESC"));
+  HONE_ASSIGN_OR_RETURN(Statement query, reader->Prepare(kNearestOfModule));
   query.Bind(key.module_fingerprint, key.target, key.task, key.task_options,
              key.space_version);
-  return sqlite::FirstIntact<Record>(query, sqlite::ReadRecord);
+  HONE_ASSIGN_OR_RETURN(std::optional<Row<Record>> nearest,
+                        sqlite::FirstIntact<Record>(query, sqlite::ReadRecord));
+  HONE_ASSIGN_OR_RETURN(std::optional<Row<Record>> other,
+                        NearestOfAnyModule(*reader, key));
+  const auto rank = [&](const Row<Record>& row) {
+    return std::pair(SharedComponents(row.value.key, key), row.sequence);
+  };
+  if (other && (!nearest || rank(*other) > rank(*nearest))) {
+    nearest = std::move(other);
+  }
+  if (!nearest) return std::nullopt;
+  return std::move(nearest->value);
 }
 
 }  // namespace hone::storage

@@ -1,4 +1,5 @@
 // The part of SqliteStore that is about tunings and their trials.
+#include <algorithm>
 #include <bit>
 #include <optional>
 #include <utility>
@@ -13,7 +14,6 @@
 #include "storage/sqlite/reader_pool.h"
 #include "storage/sqlite/rows.h"
 #include "storage/sqlite/sqlite_store.h"
-#include "storage/sqlite/writer.h"
 #include "storage/trial_log.h"
 
 namespace hone::storage {
@@ -33,8 +33,23 @@ absl::StatusOr<std::optional<Tuning>> FindTwin(Database& database,
                                          " AND optimizer = ?2 AND seed = ?3"));
   query.Bind(wanted.key.Digest(), wanted.optimizer,
              std::bit_cast<int64_t>(wanted.seed));
-  return sqlite::FirstIntact<Tuning>(query, sqlite::ReadTuning);
+  HONE_ASSIGN_OR_RETURN(std::optional<Row<Tuning>> row,
+                        sqlite::FirstIntact<Tuning>(query, sqlite::ReadTuning));
+  // A damaged index leads to another row.
+  if (!row || !IsUnfinishedTwin(row->value, wanted)) return std::nullopt;
+  return std::move(row->value);
 }
+
+// Two statements, so that each has the index that serves it.
+constexpr absl::string_view kListUnfinished =
+    "SELECT " HONE_TUNING_COLUMNS
+    " FROM tuning WHERE sequence <= ?1 AND state IN ('pending', 'running')"
+    " AND instr(?2, ',' || state || ',') > 0 ORDER BY sequence DESC LIMIT ?3";
+constexpr absl::string_view kListTunings =
+    "SELECT " HONE_TUNING_COLUMNS
+    " FROM tuning WHERE sequence <= ?1"
+    " AND (?2 = '' OR instr(?2, ',' || state || ',') > 0)"
+    " ORDER BY sequence DESC LIMIT ?3";
 
 }  // namespace
 
@@ -55,7 +70,7 @@ absl::StatusOr<Tuning> SqliteStore::CreateTuning(const Tuning& tuning) {
     result = tuning;
     return sqlite::InsertTuning(database, tuning);
   };
-  HONE_RETURN_IF_ERROR(writer_->Run(create));
+  HONE_RETURN_IF_ERROR(Write(create));
   return result;
 }
 
@@ -68,12 +83,30 @@ absl::StatusOr<Tuning> SqliteStore::GetTuning(absl::string_view id) {
 absl::Status SqliteStore::SetTuningState(absl::string_view id,
                                          TuningState state,
                                          absl::string_view error) {
-  return writer_->Run([&](Database& database) -> absl::Status {
+  const auto set = [&](Database& database) -> absl::Status {
     HONE_ASSIGN_OR_RETURN(Row<Tuning> row, sqlite::FindTuning(database, id));
     if (IsTerminal(row.value.state)) return TuningEnded(row.value);
     row.value.state = state;
     row.value.error = std::string(error);
     row.value.updated = clock_.Now();
+    return sqlite::UpdateTuning(database, row);
+  };
+  return Write(set, /*is_state=*/true);
+}
+
+absl::Status SqliteStore::SetTuningTarget(absl::string_view id,
+                                          absl::string_view target) {
+  return Write([&](Database& database) -> absl::Status {
+    HONE_ASSIGN_OR_RETURN(Row<Tuning> row, sqlite::FindTuning(database, id));
+    if (IsTerminal(row.value.state)) return TuningEnded(row.value);
+    row.value.key.target = std::string(target);
+    row.value.updated = clock_.Now();
+    HONE_ASSIGN_OR_RETURN(
+        Statement update,
+        database.Prepare("UPDATE tuning SET target = ?2, key_digest = ?3 "
+                         "WHERE sequence = ?1"));
+    HONE_RETURN_IF_ERROR(
+        update.Bind(row.sequence, target, row.value.key.Digest()).Run());
     return sqlite::UpdateTuning(database, row);
   });
 }
@@ -84,24 +117,23 @@ absl::StatusOr<Page<Tuning>> SqliteStore::ListTunings(
   const std::string listing = TuningListing(states);
   HONE_ASSIGN_OR_RETURN(const PageRequest request,
                         ParsePageRequest(listing, page_size, page_token));
-  std::string wanted;  // ",pending,running,"
+  std::string wanted;  // ",pending,,running,"
   for (TuningState state : states) {
     absl::StrAppend(&wanted, ",", TuningStateName(state), ",");
   }
+  const bool unfinished =
+      !states.empty() && std::none_of(states.begin(), states.end(), IsTerminal);
   const sqlite::ReaderPool::Lease reader = readers_->Borrow();
   HONE_ASSIGN_OR_RETURN(
       Statement query,
-      reader->Prepare("SELECT " HONE_TUNING_COLUMNS
-                      " FROM tuning WHERE sequence < ?1"
-                      " AND (?2 = '' OR instr(?2, ',' || state || ',') > 0)"
-                      " ORDER BY sequence DESC LIMIT ?3"));
-  query.Bind(request.before, wanted, request.size + 1);
+      reader->Prepare(unfinished ? kListUnfinished : kListTunings));
+  query.Bind(request.before - 1, wanted, request.size + 1);
   return sqlite::ReadPage<Tuning>(query, listing, request, sqlite::ReadTuning);
 }
 
 absl::Status SqliteStore::AppendTrials(absl::string_view tuning_id,
                                        absl::Span<const space::Trial> trials) {
-  return writer_->Run([&](Database& database) -> absl::Status {
+  return Write([&](Database& database) -> absl::Status {
     HONE_ASSIGN_OR_RETURN(Row<Tuning> row,
                           sqlite::FindTuning(database, tuning_id));
     HONE_ASSIGN_OR_RETURN(const absl::Span<const space::Trial> added,
@@ -119,18 +151,7 @@ absl::StatusOr<std::vector<space::Trial>> SqliteStore::ListTrials(
   const sqlite::ReaderPool::Lease reader = readers_->Borrow();
   HONE_ASSIGN_OR_RETURN(const Row<Tuning> row,
                         sqlite::FindTuning(*reader, tuning_id));
-  HONE_ASSIGN_OR_RETURN(
-      Statement query,
-      reader->Prepare(
-          "SELECT id, candidate, outcome, cost, samples, message, checksum"
-          " FROM trial WHERE tuning = ?1 ORDER BY id"));
-  query.Bind(row.sequence);
-  std::vector<space::Trial> trials;
-  while (true) {
-    HONE_ASSIGN_OR_RETURN(const bool found, query.Step());
-    if (!found) return trials;
-    HONE_ASSIGN_OR_RETURN(trials.emplace_back(), sqlite::ReadTrial(query));
-  }
+  return sqlite::ReadTrials(*reader, row);
 }
 
 }  // namespace hone::storage

@@ -56,6 +56,24 @@ TEST(CheckReport, NamesTheFault) {
       {[](auto& r) { r.candidates[0].samples_ns[1] = -1; },
        "times of a candidate"},
       {[](auto& r) { r.baseline->ns = kInfinity; }, "times of the baseline"},
+      {[](auto& r) { r.candidates[0].samples_ns.clear(); }, "has 0 samples"},
+      {[](auto& r) { r.candidates[0].samples_ns.resize(12, 100); },
+       "has 12 samples of a candidate, expected 1 to 11"},
+      {[](auto& r) { r.candidates[0].ns = 50; },
+       "expected the median of its samples"},
+      {[](auto& r) {
+         r.candidates[0].samples_ns = {1e20};
+         r.candidates[0].ns = 1e20;
+       },
+       "expected less than a day"},
+      {[](auto& r) {
+         r.candidates[0].ratio = r.candidates[0].ratio_low = 1e-9;
+       },
+       "less than a million"},
+      {[](auto& r) { r.candidates[0].compile_time = -absl::Seconds(1); },
+       "a compile time of a candidate"},
+      {[](auto& r) { r.candidates[1].compile_time = absl::InfiniteDuration(); },
+       "a compile time of a candidate"},
       {[](auto& r) { r.candidates[0].ratio_low = 1.1; }, "outside of its"},
       {[](auto& r) { r.candidates[0].ratio = kNan; }, "outside of its"},
       {[](auto& r) { r.candidates[0].max_rel_error = -1; }, "negative"},

@@ -120,7 +120,7 @@ class BadInput(Scratch):
         self.one_line_error(hone("stats", ""), 2,
                             "FILE: '', expected the path of a module")
         self.one_line_error(hone("lookup", path, "--server", ""), 2,
-                            "--server '': expected HOST:PORT")
+                            "--server: '', expected HOST:PORT or unix:PATH")
         for passes in (",", "", "algsimp,,dce", "dce,", " "):
             self.one_line_error(
                 hone("opt", path, "--passes", passes), 2,
@@ -191,17 +191,36 @@ ENTRY main {
         self.one_line_error(hone("tune", path), 3, "127.0.0.1:1", "--local")
         self.one_line_error(hone("lookup", path), 3, "127.0.0.1:1")
 
-    def test_no_daemon_on_the_default_address(self):
+    def test_no_daemon_on_the_default_addresses(self):
         with socket.socket() as s:
             self.assertNotEqual(s.connect_ex(("127.0.0.1", 7420)), 0,
                                 "something listens on 127.0.0.1:7420")
         path = self.write("tiny.hlo", TINY)
         result = hone("tune", path, "--trials", 5, "--json",
-                      server="127.0.0.1:7420")
+                      state_home=self.folder)
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertIn("no daemon on 127.0.0.1:7420", result.stderr)
+        self.assertIn(f"no daemon on unix:{self.folder}/hone/hone.sock or "
+                      "127.0.0.1:7420", result.stderr)
         self.assertEqual(json.loads(result.stdout)["tasks"][0]["cache"],
                          "miss")
+        # One that is named has to be there.
+        self.one_line_error(hone("tune", path, server="127.0.0.1:7420"), 3,
+                            "127.0.0.1:7420")
+
+    def test_bad_credentials(self):
+        token = self.write("token", "secret")
+        empty = self.write("empty", "")
+        path = self.write("tiny.hlo", TINY)
+        self.one_line_error(
+            hone("lookup", path, "--token-file", token,
+                 server="hone.example:7420"), 2,
+            "hone.example:7420 in the clear")
+        self.one_line_error(hone("lookup", path, "--token-file", empty), 2,
+                            "--token-file", "expected a file with content")
+        self.one_line_error(hone("lookup", path, "--tls-ca", "/none"), 2,
+                            "--tls-ca '/none': cannot be read")
+        self.one_line_error(hone("lookup", path, "--tls-cert", token), 2,
+                            "expected --tls-ca")
 
     def test_unwritable_output_leaves_nothing(self):
         path = self.write("tiny.hlo", TINY)

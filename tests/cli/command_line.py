@@ -59,9 +59,15 @@ ENTRY main {
 """
 
 
-def hone(*arguments, server=None, stdin=None):
-    environment = dict(os.environ)
-    environment["HONE_SERVER"] = server or "127.0.0.1:1"
+def hone(*arguments, server=None, stdin=None, state_home=None, **variables):
+    """Runs hone. With `state_home` it looks for the daemon of that folder;
+    otherwise its server is `server`, or none."""
+    environment = {**os.environ, **variables}
+    if state_home is None:
+        environment["HONE_SERVER"] = server or "127.0.0.1:1"
+    else:
+        environment.pop("HONE_SERVER", None)
+        environment["XDG_STATE_HOME"] = str(state_home)
     return subprocess.run([BIN / "hone", *map(str, arguments)],
                           capture_output=True, text=True, env=environment,
                           input=stdin, timeout=240)

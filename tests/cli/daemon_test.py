@@ -4,15 +4,140 @@
 command_line.py has the usage.
 """
 
+import hashlib
+import json
 import os
+import pathlib
 import re
 import shutil
 import signal
+import sqlite3
 import subprocess
 import urllib.request
 
 from command_line import (BIN, MODULE, ROWS, TINY, Scratch, free_port, hone,
                           main)
+
+
+class OnTheSocket(Scratch):
+    def start(self, *arguments):
+        daemon = subprocess.Popen(
+            [BIN / "honed", "--http", "127.0.0.1:0", "--state",
+             self.folder / "hone", *arguments],
+            stderr=subprocess.PIPE, text=True)
+
+        def stop():
+            daemon.terminate()
+            daemon.communicate(timeout=60)
+
+        self.addCleanup(stop)
+        log = []
+        for line in daemon.stderr:
+            log.append(line)
+            if "serves" in line and "honed" in line:
+                return daemon
+        self.fail("honed ended at once: " + "".join(log))
+
+    def test_no_option_is_needed(self):
+        path = self.write("tiny.hlo", TINY)
+        self.start()
+        tuned = self.ok(hone("tune", path, "--trials", 5, "--json",
+                             state_home=self.folder))
+        self.assertNotIn("no daemon", tuned.stderr)
+        found = self.ok(hone("lookup", path, "--json", state_home=self.folder))
+        self.assertTrue(json.loads(found.stdout)["hit"])
+
+    def test_a_worker_finds_it(self):
+        path = self.write("tiny.hlo", TINY)
+        self.start()
+        while True:
+            listed = self.ok(hone("list", "workers", "--json",
+                                  state_home=self.folder))
+            if json.loads(listed.stdout)["workers"]:
+                break
+        self.ok(hone("tune", path, "--task", "kernel", "--trials", 3,
+                     state_home=self.folder))
+
+    def test_tokens_over_tcp(self):
+        path = self.write("tiny.hlo", TINY)
+        token = self.write("token", "secret\n")
+        digest = hashlib.sha256(b"secret").hexdigest()
+        tokens = self.write("tokens", f"ci lookup {digest}\n")
+        tokens.chmod(0o600)
+        server = f"127.0.0.1:{free_port()}"
+        config = self.write("hone.toml", f'[access]\ntokens = "{tokens}"\n')
+        daemon = self.start("--config", config, "--listen", server,
+                            "--log-level", "trace")
+        self.one_line_error(hone("lookup", path, server=server), 3,
+                            "authorization: Bearer")
+        # A miss: the call was let in.
+        self.ok(hone("lookup", path, server=server, HONE_TOKEN_FILE=str(token)),
+                status=1)
+        self.one_line_error(
+            hone("tune", path, "--token-file", token, server=server), 3,
+            "ci", "role tune")
+        tokens.write_text(f"ci admin {digest}\n")
+        daemon.send_signal(signal.SIGHUP)
+        for line in daemon.stderr:
+            self.assertNotIn("secret", line)
+            if "read the tokens again" in line:
+                break
+        self.ok(hone("tune", path, "--trials", 5, "--token-file", token,
+                     server=server))
+        daemon.terminate()
+        for line in daemon.stderr:
+            self.assertNotIn("secret", line)
+            self.assertNotIn(digest, line)
+
+
+    def test_tls(self):
+        path = self.write("tiny.hlo", TINY)
+        pem, key = self.folder / "cert.pem", self.folder / "key.pem"
+        subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+             "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
+             "/CN=localhost", "-addext", "subjectAltName=DNS:localhost",
+             "-keyout", key, "-out", pem], check=True, capture_output=True)
+        token = self.write("token", "secret")
+        digest = hashlib.sha256(b"secret").hexdigest()
+        tokens = self.write("tokens", f"ci worker,tune {digest}\n")
+        tokens.chmod(0o600)
+        port = free_port()
+        config = self.write("hone.toml", f"""
+[access]
+tokens = "{tokens}"
+tls_cert = "{pem}"
+tls_key = "{key}"
+tls_client_ca = "{pem}"
+""")
+        # Other machines could reach it.
+        self.start("--config", config, "--listen", f"0.0.0.0:{port}")
+        server = f"localhost:{port}"
+        credentials = ["--token-file", token, "--tls-ca", pem, "--tls-cert",
+                       pem, "--tls-key", key]
+        self.ok(hone("tune", path, "--trials", 5, *credentials, server=server))
+        self.one_line_error(
+            hone("lookup", path, *credentials[2:], server=server), 3,
+            "authorization: Bearer")
+        self.one_line_error(
+            hone("lookup", path, "--token-file", token, "--tls-ca", pem,
+                 server=server), 3, server)
+        self.one_line_error(
+            hone("lookup", path, "--token-file", token, server=server), 3,
+            server)
+        worker = subprocess.Popen(
+            [BIN / "hone", "worker", "--connect", server,
+             *map(str, credentials)], stderr=subprocess.PIPE, text=True)
+        self.addCleanup(worker.communicate, timeout=60)
+        self.addCleanup(worker.terminate)
+        self.assertIn("serves " + server, worker.stderr.readline())
+
+    def test_other_machines_need_tls_and_tokens(self):
+        result = subprocess.run(
+            [BIN / "honed", "--listen", "0.0.0.0:0", "--state",
+             self.folder / "hone"], capture_output=True, text=True, timeout=60)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("0.0.0.0:0: other machines can reach it", result.stderr)
 
 
 class WithDaemon(Scratch):
@@ -110,10 +235,53 @@ class WithDaemon(Scratch):
         self.assertTrue(
             self.json("lookup", MODULE, server=self.server)["hit"])
 
+    def test_a_backup_comes_back(self):
+        self.json("tune", MODULE, "--trials", 20, server=self.server)
+        made = self.json("admin", "backup", "first", server=self.server)
+        self.assertEqual(made["records"], 1)
+        self.assertEqual(made["path"],
+                         str(self.folder / "state" / "backups" / "first"))
+        self.one_line_error(hone("admin", "backup", "first",
+                                 server=self.server), 2, "exists already")
+        self.one_line_error(hone("admin", "backup", "../x",
+                                 server=self.server), 2, "backup name")
+        state = ("--state", self.folder / "state")
+        # Not while the daemon has it open.
+        self.one_line_error(hone("admin", "restore", "first", *state), 3,
+                            "in use by process")
+        self.assertEqual(self.json("cache", "invalidate", "--all",
+                                   server=self.server)["removed"], 1)
+        self.stop()
+        self.assertEqual(
+            self.json("admin", "restore", "first", *state)["records"], 1)
+        self.start()
+        self.assertTrue(self.json("lookup", MODULE, server=self.server)["hit"])
+
+    def test_check_lists_what_is_corrupt(self):
+        self.json("tune", MODULE, "--trials", 20, server=self.server)
+        self.assertEqual(
+            self.json("cache", "check", server=self.server)["corrupt"], [])
+        self.stop()
+        with sqlite3.connect(self.folder / "state" / "hone.db") as database:
+            database.execute("UPDATE record SET unit = 'x'")
+        database.close()
+        self.start()
+        found = self.json("cache", "check", server=self.server, status=1)
+        self.assertEqual([item["table"] for item in found["corrupt"]],
+                         ["record"])
+        text = hone("cache", "check", server=self.server)
+        self.assertEqual(text.returncode, 1)
+        self.assertRegex(text.stdout, r"record 1: .*corrupt row")
+        self.assertFalse(
+            self.json("lookup", MODULE, server=self.server, status=1)["hit"])
+
     def test_compile_answers_at_once_and_tunes_behind(self):
         document = self.json("compile", MODULE, "-o", self.folder / "a.hlo",
-                             server=self.server)
-        self.assertEqual(document["decisions"][0]["source"], "default")
+                             "--patience", "0s", server=self.server)
+        decision, = document["decisions"]
+        self.assertEqual(decision["source"], "default")
+        # Verified by then, or not: up to the machine.
+        self.assertEqual("applied" in decision, decision["missing"] == "")
         document = self.json("compile", MODULE, "-o", self.folder / "b.hlo",
                              "--patience", "120s", server=self.server)
         self.assertIn(document["decisions"][0]["source"], ("tuned", "cache"))
@@ -140,6 +308,64 @@ class WithDaemon(Scratch):
         self.assertFalse(self.json(
             "lookup", module, "--task", "kernel", "--target", "cpu:0",
             server=self.server, status=1)["hit"])
+
+    def test_a_worker_fetches_a_large_module(self):
+        """Over 64 KiB: not part of the work, but fetched by its digest."""
+        values = ", ".join(str(i % 97) for i in range(20000))
+        module = self.write("large.hlo", f"""HloModule large
+
+ENTRY main {{
+  x = f32[20000]{{0}} parameter(0)
+  c = f32[20000]{{0}} constant({{{values}}})
+  ROOT sum = f32[20000]{{0}} add(x, c)
+}}
+""")
+        tuned = self.json("tune", module, "--task", "kernel", "--trials", 2,
+                          server=self.server)
+        method = tuned["tasks"][0]["verified"]["method"]
+        worker, = self.json("list", "workers", server=self.server)["workers"]
+        self.assertIn(f"measured by worker {worker['id']}", method)
+        self.assertFalse(worker["on_probation"])
+        calls = ('hone_rpcs_started_total'
+                 '{method="hone.v1.WorkerService/ReadModule"}')
+        # Once: the worker keeps it.
+        self.assertEqual(self.metric(calls), 1)
+
+    def test_a_worker_survives_its_measuring_process(self):
+        module = self.write("rows.hlo", ROWS)
+        tuning = subprocess.Popen(
+            [BIN / "hone", "tune", str(module), "--task", "kernel", "--trials",
+             "12", "--json", "--server", self.server], stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True)
+        self.addCleanup(tuning.communicate)
+        self.addCleanup(tuning.kill)
+        # The daemon's worker is its child, and the measuring process that one's.
+        while not (workers := self.workers()):
+            self.assertIsNone(tuning.poll())
+        while not (measuring := self.children(workers[0])):
+            self.assertIsNone(tuning.poll())
+        os.kill(measuring[0], signal.SIGKILL)
+        out, err = tuning.communicate(timeout=120)
+        self.assertEqual(tuning.returncode, 0, err)
+        self.assertIn("fresh process", out)
+        self.assertEqual(self.workers(), workers)
+
+    def workers(self):
+        """The daemon's worker, among the processes that compute for it."""
+        return [pid for pid in self.children(self.daemon.pid) if b"worker" in
+                pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")]
+
+    @staticmethod
+    def children(pid):
+        found = []
+        for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+            try:
+                fields = stat.read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            if int(fields[1]) == pid:
+                found.append(int(stat.parent.name))
+        return found
 
     def test_a_killed_kernel_tuning_is_resumed(self):
         module = self.write("rows.hlo", ROWS)

@@ -17,12 +17,14 @@ namespace hone::daemon {
 namespace {
 
 using ::hone::testing::StatusIs;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 TEST(Config, EmptyTextGivesTheDefaults) {
   HONE_ASSERT_OK_AND_ASSIGN(const Config config, ParseConfig("", "hone.toml"));
-  EXPECT_EQ(config.listen, "127.0.0.1:7420");
+  EXPECT_THAT(config.listen_addresses(),
+              ElementsAre("unix:" + config.state + "/hone.sock"));
   EXPECT_EQ(config.http, "127.0.0.1:7421");
   HONE_EXPECT_OK(ValidateConfig(config));
 }
@@ -30,18 +32,28 @@ TEST(Config, EmptyTextGivesTheDefaults) {
 TEST(Config, EveryKeyIsTaken) {
   HONE_ASSERT_OK_AND_ASSIGN(const Config config, ParseConfig(R"(
 [server]
-listen = "127.0.0.1:1"
+listen = ["unix:/s/s", "127.0.0.1:1"]
 http = "127.0.0.1:2"
+http_hosts = "hone.example"
 state = "/s"
 reflection = false
+[access]
+tokens = "/t"
+tls_cert = "/c"
+tls_key = "/k"
+tls_client_ca = "/a"
 [limits]
 max_module_bytes = 1000
 max_running_tunings = 3
 max_queued_tunings = 4
+process_memory_bytes = 300000000
 rpc_memory_bytes = 100000000
 max_environments = 6
 environment_memory_bytes = 2000000
 environment_idle_seconds = 8.5
+[storage]
+max_age_days = 30
+max_bytes = 5000000
 [tuning]
 default_optimizer = "random"
 default_trials = 5
@@ -56,17 +68,25 @@ format = "json"
 level = "debug"
 )",
                                                              "hone.toml"));
-  EXPECT_EQ(config.listen, "127.0.0.1:1");
+  EXPECT_THAT(config.listen, ElementsAre("unix:/s/s", "127.0.0.1:1"));
+  EXPECT_THAT(config.http_hosts, ElementsAre("hone.example"));
+  EXPECT_EQ(config.tokens, "/t");
+  EXPECT_EQ(config.tls_cert, "/c");
+  EXPECT_EQ(config.tls_key, "/k");
+  EXPECT_EQ(config.tls_client_ca, "/a");
   EXPECT_EQ(config.http, "127.0.0.1:2");
   EXPECT_EQ(config.state, "/s");
   EXPECT_FALSE(config.reflection);
   EXPECT_EQ(config.max_module_bytes, 1000);
   EXPECT_EQ(config.max_running_tunings, 3);
   EXPECT_EQ(config.max_queued_tunings, 4);
+  EXPECT_EQ(config.process_memory_bytes, 300'000'000);
   EXPECT_EQ(config.rpc_memory_bytes, 100'000'000);
   EXPECT_EQ(config.max_environments, 6);
   EXPECT_EQ(config.environment_memory_bytes, 2'000'000);
   EXPECT_EQ(config.environment_idle, absl::Milliseconds(8500));
+  EXPECT_EQ(config.max_age, absl::Hours(24 * 30));
+  EXPECT_EQ(config.max_store_bytes, 5'000'000);
   EXPECT_EQ(config.default_optimizer, "random");
   EXPECT_EQ(config.default_trials, 5);
   EXPECT_EQ(config.worker_lease, absl::Seconds(9));
@@ -90,6 +110,28 @@ TEST(Config, TheManualHasTheDefaults) {
   EXPECT_EQ(config, Config());
 }
 
+TEST(Config, OtherMachinesNeedTlsAndTokens) {
+  for (const char* address : {"0.0.0.0:7420", "192.0.2.1:7420", "[::]:7420",
+                              "localhost.example:1", "127.0.0.1.example:1"}) {
+    Config config;
+    config.listen = {"127.0.0.1:1", address};
+    EXPECT_THAT(ValidateConfig(config),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         AllOf(StartsWith(address), HasSubstr("tokens"))));
+    config.tokens = "t";
+    EXPECT_FALSE(ValidateConfig(config).ok()) << address;
+    config.tls_cert = "c";
+    EXPECT_THAT(ValidateConfig(config),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         HasSubstr("expected both")));
+    config.tls_key = "k";
+    HONE_EXPECT_OK(ValidateConfig(config));
+  }
+  Config config;
+  config.listen = {"unix:/s", "127.0.0.1:1", "localhost:1", "[::1]:1"};
+  HONE_EXPECT_OK(ValidateConfig(config));
+}
+
 TEST(Config, UnknownKeysAreErrorsWithTheirPlace) {
   EXPECT_THAT(
       ParseConfig("[server]\nlisten = \"127.0.0.1:1\"\nport = 3\n", "h.toml"),
@@ -102,10 +144,13 @@ TEST(Config, UnknownKeysAreErrorsWithTheirPlace) {
 }
 
 TEST(Config, WrongValuesAreErrorsWithTheirPlace) {
-  EXPECT_THAT(ParseConfig("[server]\nlisten = 7420\n", "h.toml"),
-              StatusIs(absl::StatusCode::kInvalidArgument,
-                       AllOf(StartsWith("h.toml:2:10: "),
-                             HasSubstr("expected a string"))));
+  for (const char* listen : {"7420", "[7420]", "[\"a\", 1]"}) {
+    EXPECT_THAT(ParseConfig(absl::StrCat("[server]\nlisten = ", listen, "\n"),
+                            "h.toml"),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         AllOf(StartsWith("h.toml:2:10: "),
+                               HasSubstr("expected a string"))));
+  }
   EXPECT_THAT(ParseConfig("[limits]\nmax_running_tunings = 0\n", "h.toml"),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        HasSubstr("expected an integer from 1 to 1024")));

@@ -27,7 +27,7 @@ std::string NumberedModule(int n) {
 }
 
 DaemonTest::DaemonTest() {
-  config_.listen = "127.0.0.1:0";
+  config_.listen = {"127.0.0.1:0"};
   config_.http = "127.0.0.1:0";
   config_.max_running_tunings = 1;
   config_.default_trials = 20;
@@ -50,11 +50,16 @@ void DaemonTest::StartOnDisk(const std::string& state) {
 void DaemonTest::StartOn(std::unique_ptr<storage::Store> store) {
   HONE_ASSERT_OK_AND_ASSIGN(
       server_, daemon::Server::Start(config_, std::move(store), clock_));
+  Connect(server_->grpc_address(), grpc::InsecureChannelCredentials());
+}
+
+void DaemonTest::Connect(
+    const std::string& address,
+    const std::shared_ptr<grpc::ChannelCredentials>& credentials) {
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetMaxReceiveMessageSize(-1);
-  channel_ = grpc::CreateCustomChannel(
-      server_->grpc_address(), grpc::InsecureChannelCredentials(), arguments);
+  channel_ = grpc::CreateCustomChannel(address, credentials, arguments);
   operations_ = google::longrunning::Operations::NewStub(channel_);
   admin_ = v1::AdminService::NewStub(channel_);
   cache_ = v1::CacheService::NewStub(channel_);
@@ -119,9 +124,13 @@ double DaemonTest::Metric(const std::string& series) {
 }
 
 absl::StatusOr<std::string> DaemonTest::CallRaw(const std::string& method,
-                                                const std::string& request) {
+                                                const std::string& request,
+                                                const std::string& token) {
   grpc::GenericStub stub(channel_);
   grpc::ClientContext context;
+  if (!token.empty()) {
+    context.AddMetadata("authorization", "Bearer " + token);
+  }
   grpc::CompletionQueue queue;
   grpc::Slice slice(request);
   const grpc::ByteBuffer message(&slice, 1);

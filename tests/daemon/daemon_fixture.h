@@ -52,6 +52,9 @@ class DaemonTest : public ::testing::Test {
   // Starts it on the store in `state`, which it keeps for the next start.
   void StartOnDisk(const std::string& state);
   void StartOn(std::unique_ptr<storage::Store> store);
+  // Makes the client one of `address`.
+  void Connect(const std::string& address,
+               const std::shared_ptr<grpc::ChannelCredentials>& credentials);
 
   // Tunes with a small budget unless the request has one; returns the
   // operation.
@@ -68,9 +71,11 @@ class DaemonTest : public ::testing::Test {
   // The value of a series in /metrics, e.g. `hone_queue_depth`; -1 without it.
   double Metric(const std::string& series);
 
-  // Calls a unary method without generated code; returns the response's bytes.
+  // Calls a unary method without generated code, with a token unless it is
+  // empty; returns the response's bytes.
   absl::StatusOr<std::string> CallRaw(const std::string& method,
-                                      const std::string& request);
+                                      const std::string& request,
+                                      const std::string& token = "");
   // Returns true if grpc.health.v1 says SERVING.
   bool Healthy(const std::string& service);
 

@@ -110,10 +110,10 @@ TEST_F(ServerTest, MetricsFollowWhatHappens) {
   TuneToEnd(kModule);
   EXPECT_EQ(Metric("hone_cache_entries"), 1);
   EXPECT_GT(Metric("hone_candidates_total{outcome=\"ok\"}"), 0);
-  EXPECT_EQ(Metric("hone_rpc_started_total{method=\"hone.v1.TuningService/"
+  EXPECT_EQ(Metric("hone_rpcs_started_total{method=\"hone.v1.TuningService/"
                    "Tune\"}"),
             1);
-  EXPECT_EQ(Metric("hone_rpc_handled_total{code=\"OK\",method=\"hone.v1."
+  EXPECT_EQ(Metric("hone_rpcs_handled_total{code=\"OK\",method=\"hone.v1."
                    "TuningService/Tune\"}"),
             1);
   EXPECT_EQ(Metric("hone_rpc_in_flight{method=\"hone.v1.TuningService/Tune\"}"),
@@ -127,11 +127,11 @@ TEST_F(ServerTest, MetricsFollowWhatHappens) {
 TEST_F(ServerTest, APortThatIsTakenIsAnError) {
   Start();
   daemon::Config second = config_;
-  second.listen = server_->grpc_address();
+  second.listen = {server_->grpc_address()};
   EXPECT_THAT(
       daemon::Server::Start(second, std::make_unique<storage::MemoryStore>()),
       StatusIs(absl::StatusCode::kUnavailable,
-               HasSubstr("cannot listen on " + second.listen)));
+               HasSubstr("cannot listen on " + second.listen[0])));
   second = config_;
   second.http = server_->http_address();
   EXPECT_THAT(
@@ -139,7 +139,7 @@ TEST_F(ServerTest, APortThatIsTakenIsAnError) {
       StatusIs(absl::StatusCode::kUnavailable,
                HasSubstr("cannot listen on " + second.http)));
   second = config_;
-  second.listen = "nowhere";
+  second.listen = {"nowhere"};
   EXPECT_THAT(
       daemon::Server::Start(second, std::make_unique<storage::MemoryStore>()),
       StatusIs(absl::StatusCode::kInvalidArgument,
@@ -205,6 +205,23 @@ TEST_F(ServerTest, HealthTurnsBeforeAnythingIsRefused) {
   drain.join();
 }
 
+TEST_F(ServerTest, HealthTurnsBeforeTheLocalWorkerEnds) {
+  config_.local_worker = true;
+  config_.drain_delay = absl::Seconds(2);
+  Start();
+  const auto workers = [this] {
+    grpc::ClientContext context;
+    v1::ListWorkersResponse list;
+    HONE_EXPECT_GRPC_OK(admin_->ListWorkers(&context, {}, &list));
+    return list.workers_size();
+  };
+  while (workers() == 0) std::this_thread::yield();
+  std::thread drain([&] { server_->Drain(); });
+  while (Healthy("")) std::this_thread::yield();
+  EXPECT_EQ(workers(), 1);
+  drain.join();
+}
+
 TEST_F(ServerTest, UnfinishedTuningsGoOnAfterARestart) {
   const TemporaryDirectory state;
   StartOnDisk(state.path());
@@ -248,7 +265,8 @@ TEST_F(HonedTest, BadUsageIsOneLineAndExitStatus2) {
   EXPECT_EQ(output,
             absl::StrCat("honed: ", config,
                          ":2:1: unknown key \"port\" in [server], expected one "
-                         "of: http, listen, reflection, state\n"));
+                         "of: http, http_hosts, listen, reflection, "
+                         "state\n"));
   const auto [nonsense_status, nonsense] = RunCommand(Honed("--nonsense"));
   EXPECT_EQ(nonsense_status, 2);
   EXPECT_EQ(std::count(nonsense.begin(), nonsense.end(), '\n'), 1) << nonsense;

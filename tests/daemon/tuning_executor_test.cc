@@ -33,7 +33,7 @@ class TuningExecutorTest : public ::testing::Test {
   absl::StatusOr<tuning::StoredModule> Module() {
     absl::StatusOr<std::string> digest = tuning::StoreModule(store_, module_);
     if (!digest.ok()) return digest.status();
-    return tuning::StoredModule{module_, *std::move(digest)};
+    return tuning::StoredModule{module_.name(), *std::move(digest)};
   }
 
   absl::StatusOr<TuningExecutor::Submission> Submit(
@@ -50,11 +50,12 @@ class TuningExecutorTest : public ::testing::Test {
   const tuning::TunerContext context_{.store = &store_,
                                       .clock = &SystemClock()};
   Metrics metrics_;
+  Quarantine quarantine_{store_, metrics_};
   const TuningExecutor::Options options_{.max_running = 0, .max_queued = 10};
 };
 
 TEST_F(TuningExecutorTest, EveryRefusalWhileDrainingIsCounted) {
-  TuningExecutor executor(context_, metrics_, options_);
+  TuningExecutor executor(context_, quarantine_, metrics_, options_);
   prometheus::Counter& rejected = metrics_.RpcRejected("draining");
   // The drain begins while the submission stores its module.
   EXPECT_THAT(Submit(executor,
@@ -72,7 +73,7 @@ TEST_F(TuningExecutorTest, EveryRefusalWhileDrainingIsCounted) {
 TEST_F(TuningExecutorTest, ProgressIsThatOfTheStoreUntilATuningRuns) {
   std::string id;
   {
-    TuningExecutor executor(context_, metrics_, options_);
+    TuningExecutor executor(context_, quarantine_, metrics_, options_);
     HONE_ASSERT_OK_AND_ASSIGN(const TuningExecutor::Submission submission,
                               Submit(executor, [&] { return Module(); }));
     id = submission.tuning.id;
@@ -80,10 +81,35 @@ TEST_F(TuningExecutorTest, ProgressIsThatOfTheStoreUntilATuningRuns) {
     EXPECT_EQ(queued.progress.budget_trials, 60);
   }
   // One that does not have it in its queue.
-  TuningExecutor executor(context_, metrics_, options_);
+  TuningExecutor executor(context_, quarantine_, metrics_, options_);
   HONE_ASSERT_OK_AND_ASSIGN(const TuningUpdate stored, executor.Get(id));
   EXPECT_EQ(stored.progress.budget_trials, 60);
   EXPECT_EQ(stored.progress.trials, 0);
+}
+
+TEST_F(TuningExecutorTest, ATuningThatEndsTheDaemonAgainAndAgainFails) {
+  std::string id;
+  {
+    TuningExecutor executor(context_, quarantine_, metrics_, options_);
+    HONE_ASSERT_OK_AND_ASSIGN(const TuningExecutor::Submission submission,
+                              Submit(executor, [&] { return Module(); }));
+    id = submission.tuning.id;
+  }
+  const std::string digest = store_.GetTuning(id)->module_digest;
+  for (int restart = 1; restart <= 11; ++restart) {
+    // As a daemon leaves it that ends while it runs.
+    HONE_ASSERT_OK(
+        store_.SetTuningState(id, storage::TuningState::kRunning, ""));
+    TuningExecutor executor(context_, quarantine_, metrics_, options_);
+    HONE_ASSERT_OK(executor.ResumeUnfinished());
+    HONE_ASSERT_OK_AND_ASSIGN(const TuningUpdate update, executor.Get(id));
+    EXPECT_EQ(update.tuning.state, restart <= 10
+                                       ? storage::TuningState::kPending
+                                       : storage::TuningState::kFailed);
+    EXPECT_EQ(quarantine_.Check(digest).ok(), restart <= 10);
+  }
+  HONE_ASSERT_OK_AND_ASSIGN(const storage::Tuning tuning, store_.GetTuning(id));
+  EXPECT_THAT(tuning.error, ::testing::HasSubstr("the daemon ended 11 times"));
 }
 
 }  // namespace

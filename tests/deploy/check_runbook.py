@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks that every alert has a runbook entry that exists, and a test.
+"""Checks that every alert has a runbook entry that exists, a test, and a line in
+the table of docs/OPERATIONS.md; and that there are no others.
 
 Usage: check_runbook.py ROOT
 """
@@ -24,6 +25,18 @@ def main():
             problems.append(f"{alert}: no entry '## {alert}' at {path}#{anchor}")
         if not re.search(rf"alertname: {alert}\n.*\n +exp_alerts:", tests):
             problems.append(f"{alert}: no test that it fires")
+    manual = (root / "docs/OPERATIONS.md").read_text()
+    listed = dict(re.findall(
+        r"^\| \[(\w+)\]\(runbook\.md#(\w+)\) \| [^|]{10,} \|", manual, re.M))
+    entries = re.findall(r"^## (\S+)$", (root / "docs/runbook.md").read_text(),
+                         re.M)
+    for name, found in (("docs/OPERATIONS.md, Alerts", listed),
+                        ("docs/runbook.md", entries)):
+        for alert in sorted(set(alerts) ^ set(found)):
+            where = "deploy/alerts.yml" if alert in found else name
+            problems.append(f"{alert}: not in {where}")
+    problems += [f"docs/OPERATIONS.md: {alert} links to {anchor}"
+                 for alert, anchor in listed.items() if anchor != alert.lower()]
     print("\n".join(problems), end="\n" if problems else "")
     return 1 if problems else 0
 

@@ -23,7 +23,8 @@ import sandbox
 ROOT, BINARIES = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
 # Words in capitals stand for something else.
 PLACEHOLDER = r"(?<![A-Z])[A-Z]{2,}(?![A-Za-z])|NAME|\*|…"
-TABLES = ("server", "limits", "tuning", "workers", "drain", "log")
+TABLES = ("access", "server", "limits", "storage", "tuning", "workers", "drain",
+          "log")
 
 
 def place(page, line):
@@ -206,7 +207,8 @@ class Configuration(unittest.TestCase):
         sources = "".join(path.read_text()
                           for path in pages.files(ROOT / "daemon")
                           if path.suffix in (".cc", ".h"))
-        for name in ("docs/runbook.md", "deploy/alerts.yml"):
+        for name in ("docs/runbook.md", "docs/OPERATIONS.md",
+                     "deploy/alerts.yml"):
             text = (ROOT / name).read_text()
             for metric in set(re.findall(r"\bhone_[a-z_]+", text)):
                 metric = re.sub("_bucket$", "", metric)

@@ -26,7 +26,6 @@ MODULES = {
 # honed on ports of its own, with its state in the sandbox.
 HONED = """#!/bin/sh
 case " $* " in *" --help "*|*" --version "*) exec {binaries}/honed "$@" ;; esac
-case " $* " in *" --listen "*) ;; *) set -- "$@" --listen {listen} ;; esac
 case " $* " in *" --http "*) ;; *) set -- "$@" --http {http} ;; esac
 echo $$ >>{root}/honed.pids
 exec {binaries}/honed "$@"
@@ -91,9 +90,8 @@ class Sandbox:
                   if path.name not in ("build", ".git", ".venv")]
         subprocess.run(["cp", "-r", *copied, self.root], check=True)
         self._make_python()
-        self._listen = free_address()
         values = {"binaries": binaries, "root": self.root,
-                  "listen": self._listen, "http": free_address(),
+                  "http": free_address(),
                   "venv": self.root / "docs-venv"}
         bin_folder = self.root / "build/release/bin"
         bin_folder.mkdir(parents=True)
@@ -104,7 +102,6 @@ class Sandbox:
             "PATH": f"{bin_folder}:{self.root / 'docs-venv/bin'}:"
                     f"{os.environ['PATH']}",
             "HOME": str(self.root / "home"),
-            "HONE_SERVER": self._listen,
             "JAX_PLATFORMS": "cpu",
             "LANG": "C.UTF-8",
         }
@@ -195,8 +192,8 @@ class Sandbox:
         self.write("hone.toml",
                    re.sub(r"^# (?=\w+ = )", "", configuration, flags=re.M))
         process = subprocess.Popen(
-            [self._binaries / "honed", "--config", "hone.toml", "--listen",
-             self._listen, "--http", "127.0.0.1:0", "--state", "state"],
+            [self._binaries / "honed", "--config", "hone.toml", "--http",
+             "127.0.0.1:0", "--state", "state"],
             cwd=self.root, env=self._environment, text=True,
             stderr=subprocess.PIPE)
         lines = []

@@ -3,7 +3,9 @@
 Usage: environment_test.py BIN_DIR CORPUS_DIR [unittest arguments]
 """
 
+import hashlib
 import importlib
+import os
 import pathlib
 import socket
 import subprocess
@@ -11,6 +13,7 @@ import sys
 import tempfile
 import unittest
 import warnings
+from unittest import mock
 
 import grpc
 import gymnasium
@@ -42,6 +45,61 @@ def free_port():
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         return s.getsockname()[1]
+
+
+class Connections(unittest.TestCase):
+    """How the client finds honed, and what it shows it."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.environment = {"XDG_STATE_HOME": folder.name}
+
+    def start(self, *arguments):
+        honed = subprocess.Popen(
+            [BIN / "honed", "--http", "127.0.0.1:0", "--state",
+             self.folder / "hone", *arguments], stderr=subprocess.PIPE,
+            text=True)
+        self.addCleanup(honed.communicate, timeout=60)
+        self.addCleanup(honed.terminate)
+        for line in honed.stderr:
+            if "serves gRPC" in line:
+                return
+        self.fail("honed ended at once")
+
+    def test_no_option_is_needed(self):
+        self.start()
+        with mock.patch.dict(os.environ, self.environment):
+            os.environ.pop("HONE_SERVER", None)
+            with hone.Client() as client:
+                self.assertEqual(client.server,
+                                 f"unix:{self.folder}/hone/hone.sock")
+                self.assertEqual(client.info().api_version, "hone.v1")
+
+    def test_tokens(self):
+        token = self.folder / "token"
+        token.write_text("secret\n")
+        tokens = self.folder / "tokens"
+        digest = hashlib.sha256(b"secret").hexdigest()
+        tokens.write_text(f"ci lookup {digest}\n")
+        tokens.chmod(0o600)
+        config = self.folder / "hone.toml"
+        config.write_text(f'[access]\ntokens = "{tokens}"\n')
+        server = f"127.0.0.1:{free_port()}"
+        self.start("--config", config, "--listen", server)
+        with hone.Client(server, token_file=token) as client:
+            self.assertEqual(client.info().api_version, "hone.v1")
+            with self.assertRaises(hone.Error) as raised:
+                client.close_environment("environments/x")
+            self.assertEqual(raised.exception.reason, "PERMISSION_DENIED")
+        with hone.Client(server) as client:
+            with self.assertRaises(hone.Error) as raised:
+                client.info()
+            self.assertEqual(raised.exception.code,
+                             grpc.StatusCode.UNAUTHENTICATED)
+        with self.assertRaises(ValueError):
+            hone.Client("hone.example:7420", token_file=token)
 
 
 class WithDaemon(unittest.TestCase):
@@ -227,7 +285,7 @@ class Errors(WithDaemon):
              grpc.StatusCode.INVALID_ARGUMENT, "MALFORMED_MODULE"),
             (message(module=source, task="knitting"),
              grpc.StatusCode.NOT_FOUND, "NOT_FOUND"),
-            (message(module=source, options={"score": "beauty"}),
+            (message(module=source, options={"pass_order": {"score": "beauty"}}),
              grpc.StatusCode.INVALID_ARGUMENT, "INVALID_FIELD"),
         ):
             with self.assertRaises(hone.Error) as raised:

@@ -116,6 +116,38 @@ TEST_F(MigrationsTest, NewerVersionIsRefusedAndTheFileUnchanged) {
   EXPECT_EQ(ReadFile(path_), before);
 }
 
+TEST_F(MigrationsTest, StoresOfVersion1GetContextsAndTotals) {
+  auto database = Open(path_);
+  HONE_ASSERT_OK(Migrate(*database, path_, Migrations().first(1)));
+  const auto add_record = [&](const char* module, const char* target) {
+    HONE_ASSERT_OK(database->Execute(absl::StrCat(
+        "INSERT INTO record VALUES (NULL, '", module, target, "', '", module,
+        "', '", target,
+        "', 't', 'o', 'v', 'n', 'ns', 1, 1, '{}', 'd', 'beam', 1, 1, 1, '', 0, "
+        "'', 'p', 77, 0)")));
+  };
+  add_record("a", "x");
+  add_record("b", "y");
+  add_record("c", "x");
+  HONE_ASSERT_OK(database->Execute(
+      "INSERT INTO tuning VALUES (NULL, 'i', 'k', 'f', 'x', 't', 'o', 'v', 'n',"
+      " 'd', 'beam', 1, 5, NULL, 'failed', '', 4, 1, 1, 1, 1, 0);"
+      "INSERT INTO blob VALUES ('d', 10, 7, NULL), ('e', 10, 5, x'00');"));
+  HONE_ASSERT_OK(Migrate(*database, path_, Migrations()));
+  const auto is_one = [&](absl::string_view sql) {
+    return database->QueryInt(sql).value_or(0) == 1;
+  };
+  EXPECT_TRUE(
+      is_one("SELECT records = 3 AND tunings = 1 AND trials = 4 AND blobs = 2"
+             " AND file_bytes = 7 FROM total"));
+  EXPECT_TRUE(is_one("SELECT COUNT(*) = 2 FROM context"));
+  EXPECT_TRUE(is_one(
+      "SELECT COUNT(*) = 2 FROM record JOIN context ON context.id = context"
+      " WHERE context.target = 'x' AND record.target = 'x' AND newest = 3"
+      " AND used_ns = 77"));
+  EXPECT_TRUE(is_one("SELECT COUNT(*) = 2 FROM blob_use WHERE used_ns > 0"));
+}
+
 TEST_F(MigrationsTest, AnotherProgramsDatabaseIsRefused) {
   auto database = Open(path_);
   HONE_ASSERT_OK(database->Execute("CREATE TABLE theirs (x)"));

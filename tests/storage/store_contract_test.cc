@@ -444,43 +444,7 @@ TEST_P(StoreContract, InvalidateRemovesWhatMatches) {
   HONE_EXPECT_OK(store_->Lookup(SampleKey("m1")).status());
 }
 
-TEST_P(StoreContract, FindsTheNearestRecord) {
-  HONE_ASSERT_OK_AND_ASSIGN(std::optional<Record> nearest,
-                            store_->FindNearest(SampleKey()));
-  EXPECT_EQ(nearest, std::nullopt);
-
-  Record other_target = SampleRecord();
-  other_target.key.target = "cpu";
-  HONE_ASSERT_OK(store_->Publish(other_target));
-  Record far = SampleRecord("m9");
-  far.key.target = "cpu";
-  HONE_ASSERT_OK(store_->Publish(far));
-  HONE_ASSERT_OK_AND_ASSIGN(nearest, store_->FindNearest(SampleKey()));
-  ASSERT_TRUE(nearest.has_value());
-  EXPECT_EQ(nearest->key, other_target.key);
-
-  // This record is as near, and newer.
-  HONE_ASSERT_OK(store_->Publish(SampleRecord("m1")));
-  HONE_ASSERT_OK_AND_ASSIGN(nearest, store_->FindNearest(SampleKey()));
-  ASSERT_TRUE(nearest.has_value());
-  EXPECT_EQ(nearest->key.module_fingerprint, "m1");
-}
-
 // ---- The whole
-
-TEST_P(StoreContract, StatsCount) {
-  Create("t0");
-  Create("t1");
-  HONE_ASSERT_OK(store_->AppendTrials("t0", SampleTrials(0, 3)));
-  HONE_ASSERT_OK(store_->AppendTrials("t1", SampleTrials(0, 4)));
-  HONE_ASSERT_OK(store_->Publish(SampleRecord()));
-  HONE_ASSERT_OK(store_->PutBlob("x").status());
-  HONE_ASSERT_OK_AND_ASSIGN(const StoreStats stats, store_->Stats());
-  EXPECT_EQ(stats.records, 1);
-  EXPECT_EQ(stats.tunings, 2);
-  EXPECT_EQ(stats.trials, 7);
-  EXPECT_EQ(stats.blobs, 1);
-}
 
 TEST_P(StoreContract, ManyThreadsAtOnce) {
   constexpr int kThreads = 8;

@@ -237,6 +237,34 @@ TEST_F(KernelTest, TheBestAsMeasuredOnceMoreIsPublished) {
   EXPECT_TRUE(fresh);
 }
 
+TEST_F(KernelTest, AWinnerIsConfirmedByASecondMachineAndNamesTheWorkers) {
+  kernels_.workers = {"w1", "w2"};
+  HONE_ASSERT_OK_AND_ASSIGN(const storage::Record record, Tune("greedy", 30));
+  EXPECT_LT(record.best_cost, 1000);
+  EXPECT_THAT(record.verification.method,
+              HasSubstr("; measured by worker w1, confirmed by w2"));
+  // Other trials than the default are measured once.
+  for (const auto& request : kernels_.requests) {
+    EXPECT_TRUE(!request.confirm || request.fresh_process ||
+                request.time_baseline);
+  }
+}
+
+TEST_F(KernelTest, AWinnerThatASecondMachineDeniesIsDropped) {
+  const auto by_length = kernels_.time;
+  kernels_.time = [&](const backends::KernelRequest& request,
+                      const std::string& script) {
+    backends::KernelTiming timing = by_length(request, script);
+    if (request.confirm) {
+      timing.outcome = space::Outcome::kWrongResult;
+      timing.message = "workers disagree: w1: 0.100, w2: 1.000";
+    }
+    return timing;
+  };
+  HONE_ASSERT_OK_AND_ASSIGN(const storage::Record record, Tune("greedy", 30));
+  EXPECT_EQ(record.best_cost, record.default_cost);
+}
+
 TEST_F(KernelTest, TheDeviceIsCalibratedOnceForTheRoofline) {
   const auto problem = Problem();
   const auto& kernel = static_cast<const KernelProblem&>(*problem);

@@ -50,8 +50,7 @@ absl::StatusOr<storage::Record> Tune(
   const absl::StatusOr<storage::Tuning> tuning =
       CreateTuning(context, request, module);
   if (!tuning.ok()) return tuning.status();
-  return RunTuning(context, tuning->id,
-                   {.module = module, .progress = progress, .stop = stop});
+  return RunTuning(context, tuning->id, {.progress = progress, .stop = stop});
 }
 
 // Everything that does not depend on the moment.

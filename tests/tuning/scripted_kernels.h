@@ -30,6 +30,8 @@ class ScriptedKernels final : public backends::KernelMeasurer {
       };
   double baseline_ns = 1000;
   absl::Status error;
+  // As KernelReport has them; the last only if a confirmation is asked for.
+  std::vector<std::string> workers;
   std::vector<backends::KernelDevice> devices = {Device("cpu:a")};
   std::vector<backends::KernelRequest> requests;
 
@@ -74,6 +76,8 @@ class ScriptedKernels final : public backends::KernelMeasurer {
     for (const std::string& script : request.candidate_scripts) {
       report.candidates.push_back(time(request, script));
     }
+    report.workers = workers;
+    if (!request.confirm && workers.size() > 1) report.workers.pop_back();
     return report;
   }
 };

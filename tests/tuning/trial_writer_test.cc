@@ -1,5 +1,8 @@
 #include "tuning/trial_writer.h"
 
+#include <vector>
+
+#include "absl/synchronization/notification.h"
 #include "gtest/gtest.h"
 
 #include "storage/memory_store.h"
@@ -48,6 +51,36 @@ TEST_F(TrialWriterTest, FlushStoresWhatWaits) {
   HONE_ASSERT_OK(writer_.Flush());
   HONE_ASSERT_OK(writer_.Flush());
   EXPECT_EQ(stored(), 1u);
+}
+
+TEST_F(TrialWriterTest, ATrialThatNoneFollowsIsStoredWhenItIsDue) {
+  absl::Notification is_stored;
+  TrialWriter writer(store_, clock_, "t", [&](const space::Trial& trial) {
+    EXPECT_EQ(trial.id, 0);
+    is_stored.Notify();
+  });
+  HONE_ASSERT_OK(writer.Add({}));
+  clock_.Advance(absl::Milliseconds(199));
+  EXPECT_EQ(stored(), 0u);
+  clock_.Advance(absl::Milliseconds(1));
+  is_stored.WaitForNotification();
+  EXPECT_EQ(stored(), 1u);
+}
+
+TEST_F(TrialWriterTest, TellsWhatIsStoredInOrder) {
+  std::vector<int64_t> told;
+  TrialWriter writer(store_, clock_, "t", [&](const space::Trial& trial) {
+    EXPECT_GT(stored(), static_cast<size_t>(trial.id));
+    told.push_back(trial.id);
+  });
+  for (int64_t id = 0; id < 3; ++id) {
+    space::Trial trial;
+    trial.id = id;
+    HONE_ASSERT_OK(writer.Add(trial));
+  }
+  EXPECT_TRUE(told.empty());
+  HONE_ASSERT_OK(writer.Flush());
+  EXPECT_EQ(told, (std::vector<int64_t>{0, 1, 2}));
 }
 
 TEST_F(TrialWriterTest, ErrorsOfTheStoreComeOut) {

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -157,17 +158,23 @@ class Kernel final : public Task {
                                const space::Candidate& candidate,
                                const VerifyOptions&) const override {
     const auto& kernel = static_cast<const KernelProblem&>(problem);
+    const bool is_default = candidate == problem.DefaultCandidate();
     KernelProblem::Confirmation confirmation;
+    std::vector<std::string> workers;
     for (int32_t i = 0; i < kConfirmations; ++i) {
+      // One machine that errs or lies must not make a winner.
+      const bool by_two = !is_default && i == kConfirmations - 1;
       HONE_ASSIGN_OR_RETURN(KernelProblem::Confirmation next,
-                            kernel.Confirm(candidate, i));
+                            kernel.Confirm(candidate, i, by_two));
+      for (const std::string& worker : next.workers) {
+        if (!absl::c_linear_search(workers, worker)) workers.push_back(worker);
+      }
       const backends::KernelTiming& timing = next.timing;
       if (timing.outcome != space::Outcome::kOk) {
         return absl::FailedPreconditionError(absl::StrCat(
             "measured once more, it is ", space::OutcomeName(timing.outcome),
             ": ", timing.message));
       }
-      const bool is_default = candidate == problem.DefaultCandidate();
       if (!is_default && timing.ratio_high >= 1) {
         return absl::FailedPreconditionError(absl::StrFormat(
             "measured once more, it is not surely faster than the default: "
@@ -190,6 +197,11 @@ class Kernel final : public Task {
         timing.ratio, timing.ratio_low, timing.ratio_high,
         timing.samples_ns.size(),
         100 * confirmation.roofline_ns / confirmation.cost);
+    for (size_t i = 0; i < workers.size(); ++i) {
+      absl::StrAppend(&winner.verification.method,
+                      i == 0 ? "; measured by worker " : ", confirmed by ",
+                      workers[i]);
+    }
     winner.verification.max_rel_error = timing.max_rel_error;
     return winner;
   }

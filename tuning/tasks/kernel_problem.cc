@@ -252,6 +252,8 @@ absl::StatusOr<space::Measurement> KernelProblem::MeasureState(
       return it->second;
     }
     request.time_baseline = !default_ns_.has_value();
+    // All costs are multiples of it.
+    request.confirm = request.time_baseline;
   }
   const bool is_default = at.program_key() == initial_->program_key();
   request.seed = options_.seed;
@@ -298,13 +300,14 @@ absl::StatusOr<std::vector<loops::Step>> KernelProblem::ScriptOf(
 }
 
 absl::StatusOr<KernelProblem::Confirmation> KernelProblem::Confirm(
-    const space::Candidate& candidate, int32_t repetition) const {
+    const space::Candidate& candidate, int32_t repetition, bool by_two) const {
   HONE_ASSIGN_OR_RETURN(const ProgramStatePtr state, Follow(candidate));
   backends::KernelRequest request;
   request.candidate_scripts.push_back(loops::PrintScript(state->script()));
   request.seed = options_.seed + 1 + static_cast<uint64_t>(repetition);
   request.pairs = kConfirmingPairs;
   request.fresh_process = true;
+  request.confirm = by_two;
   {
     absl::MutexLock lock(&mu_);
     request.calibrate = !calibration_.has_value();
@@ -314,6 +317,7 @@ absl::StatusOr<KernelProblem::Confirmation> KernelProblem::Confirm(
                         MeasureState(initial_));
   Confirmation confirmation;
   confirmation.timing = std::move(report.candidates[0]);
+  confirmation.workers = std::move(report.workers);
   confirmation.cost = state->program_key() == initial_->program_key()
                           ? by_default.cost
                           : by_default.cost * confirmation.timing.ratio;

@@ -79,17 +79,21 @@ class KernelProblem final : public space::SequentialProblem {
 
   // A further measurement of a candidate against the default, by a fresh
   // process, with other arguments and more samples; each `repetition` has
-  // arguments and an order of its own.
+  // arguments and an order of its own. `by_two`: on a second machine too, if
+  // there is one (KernelRequest::confirm).
   struct Confirmation {
     backends::KernelTiming timing;
     // In the unit of Measure.
     double cost = 0;
     // The least time of the work on the device.
     double roofline_ns = 0;
+    // The ids of the workers that measured; none if this machine did.
+    std::vector<std::string> workers;
   };
   // Errors: as Measure.
   absl::StatusOr<Confirmation> Confirm(const space::Candidate& candidate,
-                                       int32_t repetition = 0) const;
+                                       int32_t repetition = 0,
+                                       bool by_two = false) const;
 
  private:
   class ProgramState;

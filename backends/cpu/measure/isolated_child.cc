@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -20,6 +21,8 @@ namespace {
 
 constexpr int64_t kPage = 4096;
 constexpr int64_t kAlignment = 64;
+// Descriptors of a child: the compiler reads a few files.
+constexpr int64_t kMaxFiles = 64;
 
 int64_t RoundUp(int64_t bytes, int64_t unit) {
   return (bytes + unit - 1) / unit * unit;
@@ -33,18 +36,43 @@ int64_t AddressSpace() {
   return pages * kPage;
 }
 
+void SetLimit(__rlimit_resource resource, int64_t value) {
+  const rlimit limit = {static_cast<rlim_t>(value), static_cast<rlim_t>(value)};
+  setrlimit(resource, &limit);
+}
+
+// Nothing that the child prints is read, and a pipe of the parent's could be
+// used to forge its messages.
+void CloseDescriptors() {
+  const int null = open("/dev/null", O_RDWR);
+  for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (null < 0 || dup2(null, standard) < 0) close(standard);
+  }
+  close_range(STDERR_FILENO + 1, ~0U, 0);
+}
+
 [[noreturn]] void RunChild(const std::function<void()>& body,
-                           const ChildLimits& limits, int64_t address_space) {
-  // It dies with its parent, and a crash writes no core file.
+                           const ChildLimits& limits, int64_t address_space,
+                           pid_t parent) {
+  // It dies with its parent, even with one that is dead already.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  const rlimit no_core = {0, 0};
-  setrlimit(RLIMIT_CORE, &no_core);
-  const auto memory = static_cast<rlim_t>(address_space + limits.memory_bytes);
-  const rlimit space = {memory, memory};
-  setrlimit(RLIMIT_AS, &space);
+  if (getppid() != parent) _exit(1);
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  CloseDescriptors();
+  // No core file, and no other. RLIMIT_NPROC is not among these, as it counts
+  // all processes of the user; the sandbox forbids them.
+  SetLimit(RLIMIT_CORE, 0);
+  SetLimit(RLIMIT_FSIZE, 0);
+  SetLimit(RLIMIT_NOFILE, kMaxFiles);
+  SetLimit(RLIMIT_AS, address_space + limits.memory_bytes);
+  // In case the parent, which watches the clock, is stopped.
+  SetLimit(
+      RLIMIT_CPU,
+      1 + absl::ToInt64Seconds(absl::Ceil(limits.timeout, absl::Seconds(1))) *
+              std::max<int64_t>(sysconf(_SC_NPROCESSORS_ONLN), 1));
   // Removes the crash handlers that the linker installs.
   for (int signal : {SIGINT, SIGTERM, SIGPIPE, SIGCHLD, SIGSEGV, SIGBUS, SIGILL,
-                     SIGFPE, SIGABRT, SIGTRAP}) {
+                     SIGFPE, SIGABRT, SIGTRAP, SIGSYS, SIGXCPU, SIGXFSZ}) {
     ::signal(signal, SIG_DFL);
   }
   // A group of its own, so that processes that it starts are killed too.
@@ -71,14 +99,11 @@ absl::StatusOr<bool> AwaitEnd(pid_t child, absl::Duration timeout) {
   return ready > 0;
 }
 
-// Kills the child, if it still runs, and the processes that it started.
-void Kill(pid_t child) {
+// Kills the child, if it still runs, and the processes that it started. Returns
+// its status. Until it is reaped its number names no other group.
+int KillAndReap(pid_t child) {
   kill(-child, SIGKILL);
   kill(child, SIGKILL);
-}
-
-// Converts the status of waitpid.
-int Reap(pid_t child) {
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
@@ -116,16 +141,18 @@ SharedMemory::~SharedMemory() {
 absl::StatusOr<ChildOutcome> RunInChild(const std::function<void()>& body,
                                         const ChildLimits& limits) {
   const int64_t address_space = AddressSpace();
+  const pid_t parent = getpid();
   const pid_t child = fork();
   if (child < 0) {
     return absl::ResourceExhaustedError(absl::StrCat(
         "cannot start a process: ", std::generic_category().message(errno)));
   }
-  if (child == 0) RunChild(body, limits, address_space);
+  if (child == 0) RunChild(body, limits, address_space, parent);
+  // Both set it, so that it is set whoever runs first.
+  setpgid(child, child);
 
   const absl::StatusOr<bool> has_ended = AwaitEnd(child, limits.timeout);
-  if (!has_ended.ok() || !*has_ended) Kill(child);
-  const int status = Reap(child);
+  const int status = KillAndReap(child);
   if (!has_ended.ok()) return has_ended.status();
   ChildOutcome outcome;
   if (!*has_ended) {
@@ -138,6 +165,9 @@ absl::StatusOr<ChildOutcome> RunInChild(const std::function<void()>& body,
     outcome.end = ChildEnd::kCrashed;
     outcome.message = absl::StrCat("killed by signal ", WTERMSIG(status), " (",
                                    sigdescr_np(WTERMSIG(status)), ")");
+    if (WTERMSIG(status) == SIGSYS) {
+      absl::StrAppend(&outcome.message, ": a forbidden system call");
+    }
   } else if (WEXITSTATUS(status) != 0) {
     outcome.end = ChildEnd::kCrashed;
     outcome.message = absl::StrCat("exit status ", WEXITSTATUS(status));

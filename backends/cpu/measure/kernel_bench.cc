@@ -14,6 +14,7 @@
 #include "backends/cpu/measure/isolated_child.h"
 #include "backends/cpu/measure/paired_timing.h"
 #include "backends/cpu/measure/placed_arrays.h"
+#include "backends/cpu/measure/sandbox.h"
 #include "base/clock.h"
 #include "base/statistics.h"
 #include "base/status_macros.h"
@@ -152,18 +153,29 @@ class ForkingBench final : public KernelBench {
     } else if (end->end == ChildEnd::kTimeout) {
       timing.outcome = space::Outcome::kTimeout;
       timing.message = end->message;
-    } else if (!report().finished) {
+    } else if (end->end == ChildEnd::kCrashed || !report().finished) {
       timing.outcome = space::Outcome::kCrashed;
-      timing.message = end->message;
+      timing.message =
+          end->message.empty() ? "it ended without a report" : end->message;
     } else {
       timing = FromReport();
     }
     return timing;
   }
 
-  KernelTiming FromReport() const {
-    const ChildReport& from = report();
+  // The child may have written anything into its report.
+  KernelTiming FromReport() {
+    ChildReport& from = report();
     KernelTiming timing;
+    if (from.outcome < space::Outcome::kOk ||
+        from.outcome > space::Outcome::kWrongResult ||
+        from.samples > kMaxSamples || from.object_bytes < 0 ||
+        from.object_bytes > kMaxObjectBytes) {
+      timing.outcome = space::Outcome::kCrashed;
+      timing.message = "its report was overwritten";
+      return timing;
+    }
+    from.message[kMaxMessage - 1] = '\0';
     timing.outcome = from.outcome;
     timing.message = from.message;
     timing.compile_time = absl::Seconds(from.compile_seconds);
@@ -279,6 +291,10 @@ class ForkingBench final : public KernelBench {
     const auto baseline = (*baseline_code)->Entry(kSymbol);
     if (!entry.ok() || !baseline.ok()) {
       Fail(report, space::Outcome::kCompileError, "there is no entry");
+      return;
+    }
+    if (const absl::Status entered = EnterSandbox(); !entered.ok()) {
+      Fail(report, space::Outcome::kCrashed, entered.message());
       return;
     }
     if (Check(*entry, report) && time) Time(*entry, *baseline, report);

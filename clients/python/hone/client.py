@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import pathlib
+import socket
 
 import grpc
 import zstandard
@@ -90,23 +91,76 @@ def read_module(module):
     return module
 
 
+def _answers(family, address):
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        try:
+            return probe.connect_ex(address) == 0
+        except OSError:  # the path is too long for a socket
+            return False
+
+
+def find_server():
+    """The address of honed: the socket in this user's state folder, else
+    127.0.0.1:7420 if honed answers there only."""
+    state = os.environ.get("XDG_STATE_HOME", "")
+    if not state.startswith("/"):
+        state = os.environ.get("HOME", "") + "/.local/state"
+    path = state + "/hone/hone.sock"
+    host, _, port = DEFAULT_SERVER.partition(":")
+    if (not _answers(socket.AF_UNIX, path) and
+            _answers(socket.AF_INET, (host, int(port)))):
+        return DEFAULT_SERVER
+    return "unix:" + path
+
+
+def _is_local(server):
+    return server.startswith(("unix:", "127.", "localhost:", "[::1]:"))
+
+
+def _read(path):
+    return pathlib.Path(path).read_bytes() if path else None
+
+
 class Client:
     """Calls honed. Failures are raised as Error.
 
-    server: "HOST:PORT"; by default that of the environment variable
-    HONE_SERVER, else 127.0.0.1:7420. Safe to use from several threads, but not
-    across a fork of the process: make a client in each.
+    server:     "HOST:PORT" or "unix:PATH"; by default that of the environment
+                variable HONE_SERVER, else that of find_server()
+    token_file: the file of the token; default: HONE_TOKEN_FILE
+    tls_ca:     certificates (PEM) that sign honed's, which turn TLS on;
+                default: HONE_TLS_CA
+    tls_cert, tls_key: this client's certificate and key, if honed asks for one;
+                default: HONE_TLS_CERT, HONE_TLS_KEY
+
+    Raises ValueError for a token that would go to another machine without TLS.
+    Safe to use from several threads, but not across a fork of the process: make
+    a client in each.
     """
 
-    def __init__(self, server=None):
-        self.server = server or os.environ.get("HONE_SERVER") or DEFAULT_SERVER
-        self._channel = grpc.insecure_channel(
-            self.server,
-            options=[
-                ("grpc.max_receive_message_length", -1),
-                ("grpc.service_config", _SERVICE_CONFIG),
-            ],
-        )
+    def __init__(self, server=None, *, token_file=None, tls_ca=None,
+                 tls_cert=None, tls_key=None):
+        environment = os.environ.get
+        self.server = server or environment("HONE_SERVER") or find_server()
+        ca = _read(tls_ca or environment("HONE_TLS_CA"))
+        token = _read(token_file or environment("HONE_TOKEN_FILE"))
+        if token and not ca and not _is_local(self.server):
+            raise ValueError(f"a token for {self.server} without tls_ca would "
+                             "be sent in the clear, expected both")
+        self._metadata = ((("authorization",
+                            "Bearer " + token.decode().strip()),)
+                          if token else None)
+        options = [
+            ("grpc.max_receive_message_length", -1),
+            ("grpc.service_config", _SERVICE_CONFIG),
+        ]
+        if ca and not self.server.startswith("unix:"):
+            credentials = grpc.ssl_channel_credentials(
+                ca, _read(tls_key or environment("HONE_TLS_KEY")),
+                _read(tls_cert or environment("HONE_TLS_CERT")))
+            self._channel = grpc.secure_channel(self.server, credentials,
+                                                options)
+        else:
+            self._channel = grpc.insecure_channel(self.server, options)
         self._admin = admin_service_pb2_grpc.AdminServiceStub(self._channel)
         self._environments = (
             environment_service_pb2_grpc.EnvironmentServiceStub(self._channel))
@@ -123,10 +177,10 @@ class Client:
     def __exit__(self, *_):
         self.close()
 
-    @staticmethod
-    def _call(method, request):
+    def _call(self, method, request):
         try:
-            return method(request, timeout=_TIMEOUT_SECONDS)
+            return method(request, timeout=_TIMEOUT_SECONDS,
+                          metadata=self._metadata)
         except grpc.RpcError as error:
             raise _error_of_call(error) from None
 

@@ -22,7 +22,7 @@ class PassOrderEnv(gymnasium.Env):
     hone.observations.ObservationFormat. The state lives in honed.
 
     module:      path or bytes of HLO text or a serialized HloModuleProto
-    server:      "HOST:PORT" of honed; default: HONE_SERVER, else 127.0.0.1:7420
+    server:      honed's address; default: as hone.Client
     score:       "ops" (instructions left) or "xla" (nanoseconds, modeled)
     max_steps:   steps until an episode is truncated; default: honed's
     exact_mask:  whether the action mask covers all passes that change nothing,
@@ -51,7 +51,8 @@ class PassOrderEnv(gymnasium.Env):
             self.client,
             environment_service_pb2.OpenEnvironmentRequest(
                 module=self.client.module_source(module),
-                options=record_pb2.TaskOptions(score=score),
+                options=record_pb2.TaskOptions(
+                    pass_order=record_pb2.PassOrderOptions(score=score)),
                 max_steps=max_steps or 0,
                 parts=self._format.parts(exact_mask),
             ))

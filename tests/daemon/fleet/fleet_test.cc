@@ -1,82 +1,67 @@
 #include "daemon/fleet/fleet.h"
 
-#include <deque>
 #include <future>
-#include <map>
-#include <set>
+#include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/synchronization/notification.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-#include "base/rng.h"
+#include "base/hash.h"
+#include "tests/daemon/fleet/requests.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/status_matchers.h"
 
 namespace hone::daemon {
 namespace {
 
+using ::hone::testing::Done;
+using ::hone::testing::Executing;
 using ::hone::testing::FakeClock;
+using ::hone::testing::From;
+using ::hone::testing::RequestFor;
+using ::hone::testing::StatusIs;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using Response = v1::SynchronizeResponse;
 
 constexpr absl::Duration kLease = absl::Seconds(10);
 
-v1::Work WorkNamed(const std::string& name) {
-  v1::Work work;
-  work.mutable_kernel()->set_module(name);
-  return work;
-}
-
-v1::SynchronizeRequest From(const std::string& worker) {
-  v1::SynchronizeRequest request;
-  request.set_worker_id(worker);
-  request.set_version("1");
-  request.mutable_device()->set_kind("cpu");
-  request.mutable_device()->set_fingerprint("f");
-  request.mutable_device()->set_threads(2);
-  request.mutable_device()->mutable_machine()->set_l1_bytes(1 << 15);
-  request.mutable_device()->mutable_machine()->set_l2_bytes(1 << 19);
-  request.mutable_device()->mutable_machine()->set_cache_line_bytes(64);
-  request.mutable_device()->mutable_machine()->set_vector_bytes(32);
-  request.mutable_device()->mutable_machine()->set_vector_registers(16);
-  request.mutable_idle();
-  return request;
-}
-
-v1::SynchronizeRequest Executing(const std::string& worker,
-                                 const v1::Lease& lease) {
-  v1::SynchronizeRequest request = From(worker);
-  *request.mutable_executing()->mutable_lease() = lease;
-  return request;
-}
-
-// An idle call that also brings a result, which says who made it.
-v1::SynchronizeRequest Done(const std::string& worker, const v1::Lease& lease) {
-  v1::SynchronizeRequest request = From(worker);
-  v1::Completion& completion = *request.add_completions();
-  *completion.mutable_lease() = lease;
-  completion.mutable_kernel()->mutable_baseline()->set_message(worker);
-  return request;
-}
-
 class FleetTest : public ::testing::Test {
  protected:
-  using Result = absl::StatusOr<v1::Completion>;
+  // What came of a piece of work.
+  struct Submitted {
+    std::unique_ptr<Fleet::Ticket> ticket;
+    absl::StatusOr<v1::Completion> get() const {
+      auto result = ticket->Take();
+      if (!result.has_value()) return absl::UnknownError("it has not ended");
+      if (!result->ok()) return result->status();
+      return (*result)->completion;
+    }
+  };
 
-  // Starts Run in a thread, and returns once its work is in the queue.
-  std::future<Result> Submit(const std::string& name,
-                             const std::string& device = "") {
-    absl::Notification queued;
-    const auto handle = fleet_.WaitForWork([&] { queued.Notify(); });
-    auto result = std::async(std::launch::async, [=, this] {
-      return fleet_.Run(WorkNamed(name), device, [] { return false; });
+  Submitted Submit(const std::string& name, const std::string& device = "") {
+    return Submit(RequestFor(name, device));
+  }
+  Submitted Submit(Fleet::Request request) {
+    auto ticket = fleet_.Submit(std::move(request));
+    HONE_EXPECT_OK(ticket.status());
+    return {*std::move(ticket)};
+  }
+  // Runs work in a thread; returns once it is in the queue.
+  std::future<absl::StatusOr<Fleet::Result>> RunInThread(
+      Fleet::Request request) {
+    const double depth = metrics_.work_queue_depth.Value();
+    auto result = std::async(std::launch::async, [this, request] {
+      return fleet_.Run(request, [] { return false; });
     });
-    queued.WaitForNotification();
+    while (metrics_.work_queue_depth.Value() == depth) {
+      std::this_thread::yield();
+    }
     return result;
   }
 
@@ -166,7 +151,7 @@ TEST_F(FleetTest, WorkThatKeepsBeingLostIsGivenUp) {
     fleet_.Expire();
   }
   EXPECT_TRUE(Call(From("d")).has_idle());
-  const Result failed = result.get();
+  const auto failed = result.get();
   EXPECT_EQ(failed.status().code(), absl::StatusCode::kInternal);
   EXPECT_THAT(failed.status().message(), HasSubstr("lost with 3 workers"));
 }
@@ -178,7 +163,9 @@ TEST_F(FleetTest, WorkForADeviceWaitsForIt) {
   other.mutable_device()->set_fingerprint("g");
   const Response response = Call(other);
   ASSERT_TRUE(response.has_execute());
-  Call(Done("b", response.execute().lease()));
+  other = Done("b", response.execute().lease());
+  other.mutable_device()->set_fingerprint("g");
+  Call(other);
   HONE_EXPECT_OK(result.get().status());
 }
 
@@ -190,7 +177,7 @@ TEST_F(FleetTest, TheWorkersErrorIsTheCallers) {
   completion.mutable_error()->set_code(3);
   completion.mutable_error()->set_message("3:1: no such thing");
   Call(done);
-  const Result failed = result.get();
+  const auto failed = result.get();
   EXPECT_EQ(failed.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(failed.status().message(), "3:1: no such thing");
 }
@@ -198,24 +185,30 @@ TEST_F(FleetTest, TheWorkersErrorIsTheCallers) {
 // A worker may be wrong, or lie: its result is an error, not the daemon's end.
 TEST_F(FleetTest, AResultThatSaysNothingIsAnError) {
   for (const int code : {-1, 0, 17, 1000}) {
-    auto result = Submit("w");
-    v1::SynchronizeRequest done = From("a");
-    v1::Completion& completion = *done.add_completions();
-    *completion.mutable_lease() = Call(From("a")).execute().lease();
-    if (code >= 0) completion.mutable_error()->set_code(code);
-    Call(done);
-    EXPECT_EQ(result.get().status().code(), absl::StatusCode::kInternal);
+    Fleet fleet(clock_, metrics_, {.version = "1", .lease = kLease});
+    HONE_ASSERT_OK_AND_ASSIGN(const auto ticket, fleet.Submit(RequestFor("w")));
+    // It is given out three times.
+    for (int i = 0; i < 3; ++i) {
+      EXPECT_FALSE(ticket->Take().has_value());
+      v1::SynchronizeRequest done = From("a");
+      v1::Completion& completion = *done.add_completions();
+      *completion.mutable_lease() =
+          fleet.Synchronize(From("a"))->execute().lease();
+      if (code >= 0) completion.mutable_error()->set_code(code);
+      HONE_EXPECT_OK(fleet.Synchronize(done).status());
+    }
+    EXPECT_EQ(ticket->Take()->status().code(), absl::StatusCode::kInternal);
   }
 }
 
 TEST_F(FleetTest, ACallerThatStopsTakesItsWorkBack) {
-  const Result stopped = fleet_.Run(WorkNamed("w"), "", [] { return true; });
+  const auto stopped = fleet_.Run(RequestFor("w"), [] { return true; });
   EXPECT_EQ(stopped.status().code(), absl::StatusCode::kCancelled);
   EXPECT_TRUE(Call(From("a")).has_idle());
 }
 
 TEST_F(FleetTest, DrainingEndsWaitsAndRefusesWorkers) {
-  auto result = Submit("w");
+  auto result = RunInThread(RequestFor("w"));
   fleet_.Drain();
   EXPECT_EQ(result.get().status().code(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(fleet_.Synchronize(From("a")).status().code(),
@@ -223,7 +216,7 @@ TEST_F(FleetTest, DrainingEndsWaitsAndRefusesWorkers) {
 }
 
 TEST_F(FleetTest, WorkThatNobodyCanDoIsGivenBack) {
-  auto result = Submit("w", "g");
+  auto result = RunInThread(RequestFor("w", "g"));
   Call(From("a"));
   clock_.Advance(absl::Seconds(21));
   EXPECT_EQ(result.get().status().code(), absl::StatusCode::kUnavailable);
@@ -263,75 +256,186 @@ TEST_F(FleetTest, ABadRequestIsRefused) {
   EXPECT_TRUE(fleet_.Workers().empty());
 }
 
-// Workers that crash, pause, repeat calls and report late, in random order: all
-// work is done once, by whoever had the lease when it reported.
-TEST_F(FleetTest, NothingIsLostOrTakenTwiceWhateverWorkersDo) {
-  for (uint64_t seed = 1; seed <= 20; ++seed) {
-    Fleet fleet(clock_, metrics_,
-                {.version = "1",
-                 .lease = kLease,
-                 .device_wait = absl::InfiniteDuration(),
-                 .max_attempts = 1000});
-    Rng rng(seed);
-    std::map<std::string, std::future<Result>> results;
-    for (int i = 0; i < 8; ++i) {
-      const std::string name = absl::StrCat("w", i);
-      results[name] = std::async(std::launch::async, [&fleet, name] {
-        return fleet.Run(WorkNamed(name), "", [] { return false; });
-      });
-    }
-    // The lease that each worker believes to hold; several may believe the
-    // same.
-    std::map<std::string, std::pair<v1::Lease, std::string>> held;
-    std::map<std::string, std::string> accepted;
-    int serial = 0;
-    std::deque<std::string> workers = {"a0", "b0", "c0"};
-    while (accepted.size() < results.size()) {
-      const std::string worker = workers[rng.Below(workers.size())];
-      switch (rng.Below(5)) {
-        case 0:  // Crashes; another one starts.
-          workers.push_back(absl::StrCat("n", ++serial));
-          if (workers.size() > 4) workers.pop_front();
-          break;
-        case 1:
-          clock_.Advance(kLease * 0.4);
-          break;
-        case 2:
-          if (const auto it = held.find(worker); it != held.end()) {
-            const auto& [lease, name] = it->second;
-            HONE_ASSERT_OK_AND_ASSIGN(const Response r,
-                                      fleet.Synchronize(Done(worker, lease)));
-            if (r.receipts(0).accepted()) {
-              EXPECT_TRUE(accepted.emplace(name, worker).second);
-            }
-            held.erase(it);
-            if (r.has_execute()) {
-              held[worker] = {r.execute().lease(),
-                              r.execute().work().kernel().module()};
-            }
-          }
-          break;
-        default:
-          if (const auto it = held.find(worker); it != held.end()) {
-            HONE_ASSERT_OK_AND_ASSIGN(
-                const Response r,
-                fleet.Synchronize(Executing(worker, it->second.first)));
-            if (!r.has_execute()) held.erase(it);
-          } else {
-            HONE_ASSERT_OK_AND_ASSIGN(const Response r,
-                                      fleet.Synchronize(From(worker)));
-            if (r.has_execute()) {
-              held[worker] = {r.execute().lease(),
-                              r.execute().work().kernel().module()};
-            }
-          }
-      }
-    }
-    for (auto& [name, result] : results) {
-      HONE_ASSERT_OK_AND_ASSIGN(const v1::Completion completion, result.get());
-      EXPECT_EQ(completion.kernel().baseline().message(), accepted[name]);
-    }
+// A worker may wait for work, and each piece of work wakes one that fits it.
+TEST_F(FleetTest, OneWaitingWorkerIsWokenForEachPieceOfWork) {
+  v1::SynchronizeRequest other = From("other");
+  other.mutable_device()->set_fingerprint("g");
+  Call(other);
+  Call(From("a"));
+  Call(From("b"));
+  int woken[3] = {};
+  auto first = fleet_.WaitForWork("other", [&] { ++woken[0]; });
+  auto second = fleet_.WaitForWork("a", [&] { ++woken[1]; });
+  auto third = fleet_.WaitForWork("b", [&] { ++woken[2]; });
+  const auto one = Submit("w", "f");
+  EXPECT_THAT(woken, ElementsAre(0, 1, 0));
+  // The one that was woken goes away without the work: another is woken.
+  second.reset();
+  EXPECT_THAT(woken, ElementsAre(0, 1, 1));
+  third.reset();
+  EXPECT_TRUE(Call(From("b")).has_execute());
+  const auto two = Submit("w2", "g");
+  EXPECT_THAT(woken, ElementsAre(1, 1, 1));
+  // There is work for it already.
+  int at_once = 0;
+  const auto late = fleet_.WaitForWork("other", [&] { ++at_once; });
+  EXPECT_EQ(at_once, 1);
+}
+
+TEST_F(FleetTest, CancelledIdleCallsLeaveNothingBehind) {
+  for (int i = 0; i < 100; ++i) Call(From(absl::StrCat("w", i)));
+  std::vector<std::shared_ptr<void>> open;
+  for (int i = 0; i < 100'000; ++i) {
+    const auto cancelled =
+        fleet_.WaitForWork(absl::StrCat("w", i % 100), [] {});
+    ASSERT_LE(metrics_.workers_waiting.Value(), 1);
   }
+  EXPECT_EQ(metrics_.workers_waiting.Value(), 0);
+  // Nor can one worker have many at the same time.
+  for (int i = 0; i < 1000; ++i) {
+    open.push_back(fleet_.WaitForWork("w0", [] {}));
+  }
+  EXPECT_EQ(metrics_.workers_waiting.Value(), 1);
+}
+
+TEST_F(FleetTest, WorkThatIsNeverStartedIsGivenUp) {
+  const auto result = Submit("w");
+  const v1::Lease lease = Call(From("a")).execute().lease();
+  // It keeps saying that it is idle, as if no response ever came.
+  for (int i = 0; i < 4; ++i) {
+    clock_.Advance(kLease * 0.45);
+    EXPECT_EQ(Call(From("a")).execute().lease().fence(), lease.fence());
+  }
+  clock_.Advance(kLease * 0.45);
+  Call(From("b"));
+  EXPECT_EQ(metrics_.LeasesGivenUp("not_started").Value(), 1);
+  EXPECT_FALSE(Call(Done("a", lease)).receipts(0).accepted());
+}
+
+TEST_F(FleetTest, WorkThatMakesNoProgressIsGivenUp) {
+  Fleet::Request request = RequestFor("w");
+  request.limit = absl::Seconds(30);
+  const auto result = Submit(request);
+  const v1::Lease lease = Call(From("a")).execute().lease();
+  for (int i = 0; i < 6; ++i) {
+    clock_.Advance(absl::Seconds(5));
+    EXPECT_TRUE(Call(Executing("a", lease)).has_execute());
+    Call(From("b"));
+  }
+  clock_.Advance(absl::Seconds(1));
+  const v1::Lease taken = Call(From("b")).execute().lease();
+  EXPECT_EQ(taken.work_id(), lease.work_id());
+  EXPECT_TRUE(Call(Executing("a", lease)).has_idle());
+  EXPECT_EQ(metrics_.LeasesGivenUp("no_progress").Value(), 1);
+  EXPECT_TRUE(Call(Done("b", taken)).receipts(0).accepted());
+  HONE_EXPECT_OK(result.get().status());
+}
+
+TEST_F(FleetTest, AnotherWorkersLeaseIsNoLease) {
+  const auto result = Submit("w");
+  const v1::Lease lease = Call(From("a")).execute().lease();
+  EXPECT_FALSE(Call(Done("thief", lease)).receipts(0).accepted());
+  v1::Lease guessed = lease;
+  guessed.set_fence(lease.fence() + 1);
+  EXPECT_FALSE(Call(Done("a", guessed)).receipts(0).accepted());
+  EXPECT_TRUE(Call(Done("a", lease)).receipts(0).accepted());
+  EXPECT_EQ(result.get()->kernel().baseline().message(), "a");
+}
+
+// An error of the work ends it if two machines say so, or if there is only one.
+TEST_F(FleetTest, AnErrorOfTheWorkIsAskedOfASecondMachine) {
+  const auto fail = [](const std::string& worker, const v1::Lease& lease) {
+    v1::SynchronizeRequest request = From(worker);
+    v1::Completion& completion = *request.add_completions();
+    *completion.mutable_lease() = lease;
+    completion.mutable_error()->set_code(3);
+    return request;
+  };
+  Call(From("a"));
+  Call(From("b"));
+  const auto good = Submit("w");
+  EXPECT_TRUE(Call(fail("a", Call(From("a")).execute().lease())).has_idle());
+  EXPECT_TRUE(Call(Done("b", Call(From("b")).execute().lease()))
+                  .receipts(0)
+                  .accepted());
+  HONE_EXPECT_OK(good.get().status());
+  EXPECT_EQ(metrics_.WorkerFaults("failure").Value(), 1);
+  const auto bad = Submit("w");
+  Call(fail("a", Call(From("a")).execute().lease()));
+  Call(fail("b", Call(From("b")).execute().lease()));
+  EXPECT_EQ(bad.get().status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(FleetTest, ADeviceIsWaitedForOnce) {
+  int woken = 0;
+  const auto by_kind = fleet_.WaitForDevice("cpu", [&] { ++woken; });
+  auto ended = fleet_.WaitForDevice("f", [&] { woken += 100; });
+  const auto other = fleet_.WaitForDevice("g", [&] { woken += 10; });
+  ended.reset();
+  EXPECT_EQ(woken, 0);
+  Call(From("a"));
+  Call(From("b"));
+  EXPECT_EQ(woken, 1);
+  const auto there = fleet_.WaitForDevice("f", [&] { ++woken; });
+  EXPECT_EQ(woken, 2);
+}
+
+TEST_F(FleetTest, OneMachineCannotChangeADevice) {
+  const auto describe = [](const std::string& worker, int64_t l1_bytes) {
+    v1::SynchronizeRequest request = From(worker);
+    request.set_machine(worker);
+    request.mutable_device()->mutable_machine()->set_l1_bytes(l1_bytes);
+    return request;
+  };
+  Call(describe("liar", 1));
+  Call(describe("a", 1 << 15));
+  Call(describe("b", 1 << 15));
+  HONE_ASSERT_OK_AND_ASSIGN(const v1::Device device, fleet_.GetDevice("f"));
+  EXPECT_EQ(device.machine().l1_bytes(), 1 << 15);
+}
+
+TEST_F(FleetTest, ALargeModuleIsReadInParts) {
+  std::string module(5'000'000, 'x');
+  module += "end";
+  const auto result = Submit(module);
+  const v1::Work work = Call(From("a")).execute().work();
+  EXPECT_LT(work.ByteSizeLong(), 4096u);
+  EXPECT_EQ(work.kernel().module_bytes(), 5'000'003);
+  const std::string& digest = work.kernel().module_digest();
+  std::string read;
+  while (static_cast<int64_t>(read.size()) < work.kernel().module_bytes()) {
+    HONE_ASSERT_OK_AND_ASSIGN(
+        const std::string part,
+        fleet_.ReadModule(digest, static_cast<int64_t>(read.size())));
+    EXPECT_LE(part.size(), size_t{1} << 20);
+    read += part;
+  }
+  EXPECT_EQ(Sha256Hex(read), digest);
+  EXPECT_THAT(
+      fleet_.ReadModule(digest, 5'000'004),
+      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("offset")));
+  EXPECT_THAT(fleet_.ReadModule("0", 0),
+              StatusIs(absl::StatusCode::kNotFound, HasSubstr("no module")));
+}
+
+TEST_F(FleetTest, AModuleIsForgottenWithItsLastWork) {
+  const std::string module(100'000, 'x');
+  auto first = Submit(module);
+  auto second = Submit(module);
+  const std::string digest =
+      Call(From("a")).execute().work().kernel().module_digest();
+  first.ticket.reset();
+  HONE_EXPECT_OK(fleet_.ReadModule(digest, 0).status());
+  second.ticket.reset();
+  EXPECT_FALSE(fleet_.ReadModule(digest, 0).ok());
+}
+
+TEST_F(FleetTest, WorkThatNoMessageCanHoldIsRefused) {
+  Fleet::Request request = RequestFor("w");
+  request.work.mutable_kernel()->set_baseline_script(std::string(4 << 20, ' '));
+  EXPECT_THAT(fleet_.Submit(request),
+              StatusIs(absl::StatusCode::kResourceExhausted,
+                       HasSubstr("expected at most")));
 }
 
 }  // namespace

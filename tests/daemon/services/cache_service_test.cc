@@ -72,10 +72,10 @@ TEST_F(CacheServiceTest, AMissSaysWhichComponentDiffers) {
   EXPECT_EQ(ErrorInfoOf(status).metadata().at("miss_reason"),
             "module_fingerprint");
   request.set_module_fingerprint(record.key().module_fingerprint());
-  request.mutable_options()->set_score("xla");
+  request.mutable_options()->mutable_pass_order()->set_score("xla");
   status = Lookup(request, &response);
   EXPECT_EQ(ErrorInfoOf(status).metadata().at("miss_reason"), "task_options");
-  EXPECT_EQ(Metric("hone_cache_miss_reason_total{reason=\"task_options\"}"), 1);
+  EXPECT_EQ(Metric("hone_cache_misses_total{reason=\"task_options\"}"), 1);
 }
 
 TEST_F(CacheServiceTest, BadLookupsAreExplained) {

@@ -37,20 +37,50 @@ class CompileServiceTest : public DaemonTest {
     return request;
   }
 
+  // The answer once the verified default is known: a process may just start.
+  v1::CompileResponse CompileByDefault(const v1::CompileRequest& request) {
+    v1::CompileRequest patient = request;
+    patient.mutable_patience()->set_seconds(1);
+    v1::CompileResponse response;
+    do {
+      response = Compile(patient);
+    } while (response.decisions(0).source() == v1::Decision::DEFAULT &&
+             !response.decisions(0).missing().empty());
+    return response;
+  }
+
   static int64_t Ops(const v1::CompileResponse& response) {
     const auto module = hlo::ParseHlo(response.module(), "response");
     return module.ok() ? hlo::CountOps(*module) : -1;
   }
 };
 
-TEST_F(CompileServiceTest, DefaultAtOnceThenFromTheCache) {
+TEST_F(CompileServiceTest, WithoutPatienceTheModuleOrItsDefaultComesAtOnce) {
+  const v1::CompileResponse first = Compile(RequestFor(std::string(kModule)));
+  const v1::Decision& decision = first.decisions(0);
+  // Which of them is up to the machine's speed.
+  if (decision.source() == v1::Decision::DEFAULT) {
+    if (decision.missing().empty()) {
+      EXPECT_NE(decision.verification().method(), "");
+      EXPECT_EQ(Ops(first), decision.cost());
+    } else {
+      EXPECT_EQ(first.module(), kModule);
+    }
+  }
+}
+
+TEST_F(CompileServiceTest, DefaultThenFromTheCache) {
   v1::CompileRequest request = RequestFor(std::string(kModule));
-  const v1::CompileResponse first = Compile(request);
+  request.mutable_spec()->set_optimizer("random");
+  request.mutable_spec()->mutable_budget()->mutable_time()->set_seconds(2);
+  request.mutable_spec()->mutable_budget()->set_trials(1'000'000'000);
+  const v1::CompileResponse first = CompileByDefault(request);
   const v1::Decision& decision = first.decisions(0);
   EXPECT_EQ(decision.source(), v1::Decision::DEFAULT);
   EXPECT_EQ(decision.task(), "pass_order");
   EXPECT_EQ(decision.cost(), decision.default_cost());
   EXPECT_EQ(Ops(first), decision.cost());
+  EXPECT_NE(decision.verification().method(), "");
   ASSERT_THAT(decision.tuning(), StartsWith("tunings/"));
 
   WaitFor("operations/" + decision.tuning().substr(8));
@@ -85,6 +115,7 @@ TEST_F(CompileServiceTest, WithoutADeviceTheModuleComesBack) {
   v1::CompileRequest request;
   request.mutable_module()->set_content(std::string(kModule));
   request.mutable_spec()->set_task("kernel");
+  request.mutable_patience()->set_seconds(5);
   for (const char* target : {"", "cpu:0123456789abcdef"}) {
     request.mutable_spec()->set_target(target);
     v1::CompileResponse response;
@@ -95,8 +126,9 @@ TEST_F(CompileServiceTest, WithoutADeviceTheModuleComesBack) {
     HONE_EXPECT_GRPC_OK(compile_->Compile(&context, request, &response));
     ASSERT_EQ(response.decisions_size(), 1);
     EXPECT_EQ(response.decisions(0).source(), v1::Decision::DEFAULT);
+    EXPECT_EQ(response.decisions(0).task(), "kernel");
     EXPECT_THAT(response.decisions(0).missing(), HasSubstr("no worker offers"));
-    EXPECT_THAT(response.module(), HasSubstr("ENTRY"));
+    EXPECT_EQ(response.module(), kModule);
   }
 }
 
@@ -104,8 +136,7 @@ TEST_F(CompileServiceTest, PatienceThatRunsOutGivesTheDefault) {
   v1::CompileRequest request = RequestFor(std::string(kModule));
   request.mutable_spec()->set_optimizer("random");
   request.mutable_spec()->mutable_budget()->set_trials(1'000'000'000);
-  request.mutable_patience()->set_nanos(20'000'000);
-  const v1::CompileResponse response = Compile(request);
+  const v1::CompileResponse response = CompileByDefault(request);
   EXPECT_EQ(response.decisions(0).source(), v1::Decision::DEFAULT);
   EXPECT_NE(response.decisions(0).tuning(), "");
 }
@@ -113,7 +144,7 @@ TEST_F(CompileServiceTest, PatienceThatRunsOutGivesTheDefault) {
 TEST_F(CompileServiceTest, AFullQueueStillCompiles) {
   TuneWithoutEnd(1);
   const v1::CompileResponse response =
-      Compile(RequestFor(std::string(kModule)));
+      CompileByDefault(RequestFor(std::string(kModule)));
   EXPECT_EQ(response.decisions(0).source(), v1::Decision::DEFAULT);
   EXPECT_EQ(response.decisions(0).tuning(), "");
   EXPECT_GT(Ops(response), 0);
@@ -122,6 +153,7 @@ TEST_F(CompileServiceTest, AFullQueueStillCompiles) {
 TEST_F(CompileServiceTest, WritesProtosWhenAsked) {
   const v1::Record record = TuneToEnd(kModule);
   v1::CompileRequest request = RequestFor(std::string(kModule));
+  request.mutable_patience()->set_seconds(60);
   const v1::CompileResponse text = Compile(request);
   request.set_format(v1::MODULE_FORMAT_PROTO);
   const v1::CompileResponse proto = Compile(request);
@@ -136,6 +168,7 @@ TEST_F(CompileServiceTest, WritesProtosWhenAsked) {
 TEST_F(CompileServiceTest, MalformedModulesAreNamedWithTheirPlace) {
   v1::CompileRequest request = RequestFor("HloModule m\n\nENTRY e {\n  x = \n");
   request.mutable_module()->set_file_name("bad.hlo");
+  request.mutable_patience()->set_seconds(60);
   grpc::ClientContext context;
   v1::CompileResponse response;
   const grpc::Status status = compile_->Compile(&context, request, &response);
@@ -167,9 +200,8 @@ TEST_F(CompileServiceTest, ModulesOverGrpcsDefaultLimitAreTakenInline) {
   // Twice gRPC's default of 4 MiB.
   const std::string padded =
       "// " + std::string(8 << 20, 'x') + "\n" + std::string(kModule);
-  v1::CompileRequest request = RequestFor(padded);
-  const v1::CompileResponse response = Compile(request);
-  EXPECT_EQ(response.decisions(0).source(), v1::Decision::DEFAULT);
+  const v1::CompileResponse response = CompileByDefault(RequestFor(padded));
+  EXPECT_GT(Ops(response), 0);
 }
 
 TEST_F(CompileServiceTest, MessagesOverTheLimitAreRefused) {

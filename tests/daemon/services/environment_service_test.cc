@@ -160,7 +160,7 @@ TEST_F(EnvironmentServiceTest, TheDefaultScoreIsThatOfThePipeline) {
 TEST_F(EnvironmentServiceTest, ScoresCanBeModelledTime) {
   StartAndLearn();
   v1::OpenEnvironmentRequest request = Asking();
-  request.mutable_options()->set_score("xla");
+  request.mutable_options()->mutable_pass_order()->set_score("xla");
   const v1::OpenEnvironmentResponse opened = Open(request);
   EXPECT_EQ(opened.environment().unit(), "ns");
   EXPECT_NE(opened.environment().initial_score(), 8);
@@ -348,7 +348,7 @@ TEST_F(EnvironmentServiceTest, BadRequestsToOpenAreExplained) {
   ExpectError(TryOpen(request), grpc::StatusCode::NOT_FOUND, "NOT_FOUND",
               "pass_order");
   request = Asking();
-  request.mutable_options()->set_score("beauty");
+  request.mutable_options()->mutable_pass_order()->set_score("beauty");
   ExpectError(TryOpen(request), grpc::StatusCode::INVALID_ARGUMENT,
               "INVALID_FIELD", "expected one of: ops, xla");
   request = Asking();

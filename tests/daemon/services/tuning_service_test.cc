@@ -8,6 +8,7 @@
 #include "gtest/gtest.h"
 
 #include "base/hash.h"
+#include "proto/duration.h"
 #include "tests/daemon/daemon_fixture.h"
 
 namespace hone::testing {
@@ -106,14 +107,16 @@ TEST_F(TuningServiceTest, NumericsAreAnotherKey) {
   const v1::Record record = TuneToEnd(kModule);
   EXPECT_EQ(record.key().task_options(), "score=ops;numerics=reassociate");
   v1::TuneRequest request = RequestFor(kModule);
-  request.mutable_spec()->mutable_options()->set_numerics("exact");
+  request.mutable_spec()->mutable_options()->mutable_pass_order()->set_numerics(
+      "exact");
   const Operation started = Tune(request);
   EXPECT_FALSE(started.done());
   v1::TuneResponse response;
   ASSERT_TRUE(WaitFor(started.name()).response().UnpackTo(&response));
   EXPECT_EQ(response.record().key().task_options(), "score=ops;numerics=exact");
   // The default may be named.
-  request.mutable_spec()->mutable_options()->set_numerics("reassociate");
+  request.mutable_spec()->mutable_options()->mutable_pass_order()->set_numerics(
+      "reassociate");
   EXPECT_TRUE(Tune(request).done());
 }
 
@@ -152,12 +155,14 @@ TEST_F(TuningServiceTest, BadRequestsAreRefused) {
   EXPECT_EQ(ErrorInfoOf(tune(request)).metadata().at("field"),
             "spec.budget.trials");
   request = RequestFor(kModule);
-  request.mutable_spec()->mutable_options()->set_score("beauty");
+  request.mutable_spec()->mutable_options()->mutable_pass_order()->set_score(
+      "beauty");
   EXPECT_EQ(tune(request).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
   request = RequestFor(kModule);
-  request.mutable_spec()->mutable_options()->set_numerics("loose");
+  request.mutable_spec()->mutable_options()->mutable_pass_order()->set_numerics(
+      "loose");
   EXPECT_EQ(ErrorInfoOf(tune(request)).metadata().at("field"),
-            "options.numerics");
+            "options.pass_order.numerics");
   EXPECT_THAT(tune(request).error_message(),
               AllOf(HasSubstr("'loose'"), HasSubstr("reassociate")));
   request = RequestFor(kModule);
@@ -165,6 +170,27 @@ TEST_F(TuningServiceTest, BadRequestsAreRefused) {
   EXPECT_THAT(tune(request).error_message(), HasSubstr("random"));
   EXPECT_EQ(tune(RequestFor("HloModule x")).error_code(),
             grpc::StatusCode::INVALID_ARGUMENT);
+}
+
+TEST_F(TuningServiceTest, OptionsAreThoseOfTheTask) {
+  Start();
+  const auto tune = [&](const v1::TuneRequest& request) {
+    grpc::ClientContext context;
+    Operation operation;
+    return tunings_->Tune(&context, request, &operation);
+  };
+  v1::TuneRequest request = RequestFor(kModule);
+  request.mutable_spec()->mutable_options()->mutable_kernel()->set_threads(2);
+  grpc::Status status = tune(request);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(ErrorInfoOf(status).reason(), "INVALID_FIELD");
+  EXPECT_THAT(status.error_message(),
+              AllOf(HasSubstr("\"kernel\""), HasSubstr("\"pass_order\"")));
+  request.mutable_spec()->set_task("kernel");
+  request.mutable_spec()->mutable_options()->mutable_pass_order();
+  status = tune(request);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(ErrorInfoOf(status).metadata().at("field"), "options");
 }
 
 TEST_F(TuningServiceTest, WatchEndsWithTheRecord) {
@@ -176,6 +202,8 @@ TEST_F(TuningServiceTest, WatchEndsWithTheRecord) {
   EXPECT_EQ(updates.back().tuning().state(), v1::Tuning::SUCCEEDED);
   EXPECT_EQ(updates.back().progress().phase(), v1::TuningProgress::DONE);
   EXPECT_TRUE(updates.back().has_record());
+  EXPECT_GT(FromProtoDuration(updates.back().record().duration()),
+            absl::ZeroDuration());
   double best = 1e300;
   for (const auto& update : updates) {
     if (!update.progress().has_best_cost()) continue;

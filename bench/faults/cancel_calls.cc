@@ -1,0 +1,139 @@
+// Calls of all kinds that are cancelled at random moments: nothing is left of
+// them.
+
+#include <atomic>
+#include <chrono>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/time/clock.h"
+#include <grpcpp/generic/generic_stub.h>
+#include <grpcpp/grpcpp.h>
+#include <httplib.h>
+
+#include "base/rng.h"
+#include "base/status_macros.h"
+#include "bench/faults/faults.h"
+#include "bench/faults/methods.h"
+#include "bench/faults/modules.h"
+#include "bench/service/daemon_process.h"
+#include "hone/v1/cache_service.pb.h"
+#include "hone/v1/compile_service.pb.h"
+#include "hone/v1/environment_service.pb.h"
+#include "hone/v1/tuning_service.pb.h"
+
+namespace hone::bench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kClients = 8;
+
+struct Request {
+  std::string path;
+  std::string message;
+};
+
+std::vector<Request> Requests() {
+  v1::LookupRequest lookup;
+  lookup.set_module_fingerprint(std::string(64, 'a'));
+  v1::ListTuningsRequest list;
+  v1::CompileRequest compile;
+  compile.mutable_module()->set_content(NumberedModule(1));
+  compile.mutable_patience()->set_seconds(10);
+  compile.mutable_spec()->set_optimizer("random");
+  compile.mutable_spec()->mutable_budget()->set_trials(1'000'000'000);
+  v1::TuneRequest tune;
+  tune.mutable_module()->set_content(NumberedModule(1));
+  *tune.mutable_spec() = compile.spec();
+  v1::OpenEnvironmentRequest open;
+  open.mutable_module()->set_content(NumberedModule(2));
+  return {
+      {"/hone.v1.CacheService/Lookup", lookup.SerializeAsString()},
+      {"/hone.v1.TuningService/ListTunings", list.SerializeAsString()},
+      {"/hone.v1.CompileService/Compile", compile.SerializeAsString()},
+      {"/hone.v1.TuningService/Tune", tune.SerializeAsString()},
+      {"/hone.v1.EnvironmentService/OpenEnvironment", open.SerializeAsString()},
+      {"/hone.v1.AdminService/ListWorkers", ""},
+  };
+}
+
+// The sum of a metric's series, but for the idle calls of workers.
+double Metric(const DaemonProcess& daemon, const std::string& name) {
+  httplib::Client client("127.0.0.1", daemon.http_port());
+  const httplib::Result result = client.Get("/metrics");
+  double sum = 0;
+  if (!result) return -1;
+  for (absl::string_view line : absl::StrSplit(result->body, '\n')) {
+    if (!absl::StartsWith(line, name) ||
+        absl::StrContains(line, "WorkerService")) {
+      continue;
+    }
+    const std::vector<absl::string_view> parts = absl::StrSplit(line, ' ');
+    double value = 0;
+    if (absl::SimpleAtod(parts.back(), &value)) sum += value;
+  }
+  return sum;
+}
+
+void CancelMany(const DaemonProcess& daemon, int64_t count, uint64_t seed) {
+  const std::vector<Request> requests = Requests();
+  std::vector<std::thread> clients;
+  for (uint64_t client = 0; client < kClients; ++client) {
+    clients.emplace_back([&, client] {
+      grpc::GenericStub stub(daemon.Connect());
+      Rng rng(seed * 100 + client);
+      for (auto i = static_cast<int64_t>(client); i < count; i += kClients) {
+        const Request& request = requests[rng.Below(requests.size())];
+        grpc::ClientContext context;
+        // From before the call is there until after most have their answer.
+        context.set_deadline(std::chrono::system_clock::now() +
+                             std::chrono::microseconds(rng.Below(4000)));
+        (void)CallMethod(stub, context, request.path, {request.message});
+      }
+    });
+  }
+  for (std::thread& client : clients) client.join();
+}
+
+}  // namespace
+
+absl::StatusOr<Json> CancelCalls(const FaultOptions& options) {
+  Json row = {{"fault", "cancel"}, {"broken", Json::array()}};
+  DaemonProcess daemon;
+  HONE_RETURN_IF_ERROR(daemon.Start().status());
+  // Until all pools and caches have their size.
+  CancelMany(daemon, std::max<int64_t>(2000, options.cancellations / 10),
+             options.seed + 1);
+  const int64_t before = daemon.ResidentBytes();
+  CancelMany(daemon, options.cancellations, options.seed);
+  const int64_t after = daemon.ResidentBytes();
+  row["cancelled calls"] = options.cancellations;
+  row["MiB before"] = before >> 20;
+  row["MiB after"] = after >> 20;
+  const double growth =
+      static_cast<double>(after - before) / static_cast<double>(before);
+  row["growth, %"] = 100 * growth;
+  // Of the last ones, some may still be at their end.
+  double in_flight = -1;
+  for (int i = 0; i < 300 && in_flight != 0; ++i) {
+    in_flight = Metric(daemon, "hone_rpc_in_flight{");
+    if (in_flight != 0) absl::SleepFor(absl::Milliseconds(100));
+  }
+  row["calls left"] = in_flight;
+  if (in_flight != 0) row["broken"].push_back("calls were never ended");
+  if (options.cancellations >= 100'000 && growth > 0.01) {
+    row["broken"].push_back("memory grew by more than 1 %");
+  }
+  const DaemonProcess::End end = daemon.Terminate();
+  row["exit status"] = end.status;
+  if (end.status != 0) row["broken"].push_back("honed did not end well");
+  return row;
+}
+
+}  // namespace hone::bench

@@ -1,0 +1,52 @@
+#ifndef HONE_BENCH_FAULTS_FAULTS_H_
+#define HONE_BENCH_FAULTS_FAULTS_H_
+
+#include <cstdint>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include <nlohmann/json.hpp>
+
+namespace hone::bench {
+
+struct FaultOptions {
+  // The faults to try; empty: all (FaultNames).
+  std::vector<std::string> only;
+  // kill -9 at random moments under load.
+  int64_t kills = 200;
+  // Calls of all kinds that are cancelled at random moments.
+  int64_t cancellations = 100'000;
+  // Calls in flight, and slow HTTP clients, when SIGTERM comes.
+  int64_t calls = 500;
+  int64_t slow_clients = 100;
+  // Hostile requests of each RPC.
+  int64_t hostile = 500;
+  uint64_t seed = 1;
+};
+
+// "kill", "cancel", "drain", "hostile".
+std::vector<std::string> FaultNames();
+
+// Makes the table of faults: has a real honed suffer each, with real clients,
+// and counts what must not happen. Writes the table to `out` and returns it as
+// JSON; `broken` of the document counts the promises that were not kept.
+// Errors: InvalidArgument for an unknown name in `only`; NotFound without a
+// honed beside this executable.
+absl::StatusOr<nlohmann::ordered_json> RunFaultsBench(
+    const FaultOptions& options, std::ostream& out);
+
+// One fault: returns {"fault", figures…, "broken": [sentences]}.
+using Fault = absl::StatusOr<nlohmann::ordered_json> (*)(const FaultOptions&);
+absl::StatusOr<nlohmann::ordered_json> KillUnderLoad(
+    const FaultOptions& options);
+absl::StatusOr<nlohmann::ordered_json> CancelCalls(const FaultOptions& options);
+absl::StatusOr<nlohmann::ordered_json> DrainUnderLoad(
+    const FaultOptions& options);
+absl::StatusOr<nlohmann::ordered_json> SendHostileRequests(
+    const FaultOptions& options);
+
+}  // namespace hone::bench
+
+#endif  // HONE_BENCH_FAULTS_FAULTS_H_

@@ -1,0 +1,167 @@
+// Hostile requests of every RPC: each gets a status that the API documents, the
+// daemon lives, and its health answers quickly all the while.
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "google/rpc/error_details.pb.h"
+#include "google/rpc/status.pb.h"
+#include <google/protobuf/descriptor.h>
+#include <grpcpp/generic/generic_stub.h>
+#include <grpcpp/grpcpp.h>
+
+#include "base/clock.h"
+#include "base/rng.h"
+#include "base/status_macros.h"
+#include "bench/faults/faults.h"
+#include "bench/faults/hostile_message.h"
+#include "bench/faults/methods.h"
+#include "bench/service/daemon_process.h"
+#include "hone/v1/admin_service.grpc.pb.h"
+
+namespace hone::bench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kClients = 4;
+// Of a client that gives up: also a request that stalls.
+constexpr absl::Duration kDeadline = absl::Seconds(2);
+
+// Returns true for an error that says why in a form for programs.
+bool HasReason(const grpc::Status& status) {
+  google::rpc::Status details;
+  if (!details.ParseFromString(status.error_details())) return false;
+  for (const auto& detail : details.details()) {
+    google::rpc::ErrorInfo info;
+    if (detail.UnpackTo(&info)) return !info.reason().empty();
+  }
+  return false;
+}
+
+// Returns true for an answer that gRPC itself gives, before a handler: to a
+// message that cannot be parsed, or is too large, or after the deadline.
+bool IsOfGrpc(const grpc::Status& status) {
+  switch (status.error_code()) {
+    case grpc::StatusCode::DEADLINE_EXCEEDED:
+    case grpc::StatusCode::CANCELLED:
+      return true;
+    case grpc::StatusCode::UNIMPLEMENTED:
+      return status.error_message().empty();
+    case grpc::StatusCode::RESOURCE_EXHAUSTED:
+      return absl::StartsWith(status.error_message(),
+                              "Received message larger than max");
+    default:
+      return false;
+  }
+}
+
+// Asks a control method again and again; returns the times in milliseconds.
+std::vector<double> WatchHealth(const DaemonProcess& daemon,
+                                const std::atomic<bool>& end) {
+  std::vector<double> times;
+  const auto stub = v1::AdminService::NewStub(daemon.Connect());
+  while (!end) {
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() +
+                         std::chrono::seconds(30));
+    v1::ListWorkersResponse response;
+    const absl::Duration start = SystemClock().Monotonic();
+    const bool ok = stub->ListWorkers(&context, {}, &response).ok();
+    times.push_back(
+        ok ? absl::ToDoubleMilliseconds(SystemClock().Monotonic() - start)
+           : 30'000);
+    absl::SleepFor(absl::Milliseconds(5));
+  }
+  std::sort(times.begin(), times.end());
+  return times;
+}
+
+}  // namespace
+
+absl::StatusOr<Json> SendHostileRequests(const FaultOptions& options) {
+  Json row = {{"fault", "hostile"}, {"broken", Json::array()}};
+  DaemonProcess daemon;
+  HONE_RETURN_IF_ERROR(daemon.Start().status());
+  std::atomic<bool> end = false;
+  std::vector<double> health;
+  std::thread watcher([&] { health = WatchHealth(daemon, end); });
+  const auto methods = Methods();
+  std::vector<std::map<std::string, int64_t>> counts(kClients);
+  std::vector<std::map<std::string, int64_t>> bad(kClients);
+  std::vector<std::thread> clients;
+  for (size_t client = 0; client < kClients; ++client) {
+    clients.emplace_back([&, client] {
+      grpc::GenericStub stub(daemon.Connect());
+      Rng rng(options.seed * 1000 + client);
+      for (const auto* method : methods) {
+        const std::string path = PathOf(*method);
+        for (auto i = static_cast<int64_t>(client); i < options.hostile;
+             i += kClients) {
+          std::vector<std::string> messages;
+          const uint64_t count = method->client_streaming() ? rng.Below(5) : 1;
+          for (uint64_t k = 0; k < count; ++k) {
+            messages.push_back(HostileMessage(*method->input_type(), rng));
+          }
+          grpc::ClientContext context;
+          context.set_deadline(
+              std::chrono::system_clock::now() +
+              absl::ToChronoMilliseconds(rng.Below(10) == 0
+                                             ? absl::Milliseconds(rng.Below(20))
+                                             : kDeadline));
+          const grpc::Status status = CallMethod(stub, context, path, messages);
+          ++counts[client][absl::StrCat(status.error_code())];
+          const grpc::StatusCode code = status.error_code();
+          const bool is_documented = code != grpc::StatusCode::UNKNOWN &&
+                                     code != grpc::StatusCode::INTERNAL &&
+                                     code != grpc::StatusCode::DATA_LOSS;
+          if (!status.ok() && !IsOfGrpc(status) &&
+              (!is_documented || !HasReason(status))) {
+            ++bad[client][absl::StrCat(path, ": ", code, " ",
+                                       status.error_message().substr(0, 200))];
+          }
+        }
+      }
+    });
+  }
+  for (std::thread& client : clients) client.join();
+  end = true;
+  watcher.join();
+  std::map<std::string, int64_t> all;
+  int64_t sent = 0;
+  for (const auto& count : counts) {
+    for (const auto& [code, n] : count) {
+      all[code] += n;
+      sent += n;
+    }
+  }
+  row["methods"] = methods.size();
+  row["requests"] = sent;
+  row["answers by code"] = all;
+  row["health calls"] = health.size();
+  const double p99 = health.empty() ? 0 : health[health.size() * 99 / 100];
+  row["health p50, ms"] = health.empty() ? 0 : health[health.size() / 2];
+  row["health p99, ms"] = p99;
+  for (const auto& answers : bad) {
+    for (const auto& [answer, n] : answers) {
+      row["broken"].push_back(absl::StrCat(n, " times ", answer));
+    }
+  }
+  if (p99 > 50) row["broken"].push_back("health took more than 50 ms (p99)");
+  if (!daemon.IsAlive()) {
+    row["broken"].push_back("honed has ended");
+  } else if (const auto exit = daemon.Terminate(); exit.status != 0) {
+    row["broken"].push_back(absl::StrCat("exit status ", exit.status));
+  }
+  return row;
+}
+
+}  // namespace hone::bench

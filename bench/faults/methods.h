@@ -1,0 +1,28 @@
+#ifndef HONE_BENCH_FAULTS_METHODS_H_
+#define HONE_BENCH_FAULTS_METHODS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include <google/protobuf/descriptor.h>
+#include <grpcpp/generic/generic_stub.h>
+#include <grpcpp/grpcpp.h>
+
+namespace hone::bench {
+
+// All methods of the daemon's own services, from the descriptors of the API.
+std::vector<const google::protobuf::MethodDescriptor*> Methods();
+
+// "/hone.v1.CacheService/Lookup".
+std::string PathOf(const google::protobuf::MethodDescriptor& method);
+
+// Calls any method with these messages, without generated code, and reads all
+// answers. `context` can cancel it from another thread.
+grpc::Status CallMethod(grpc::GenericStub& stub, grpc::ClientContext& context,
+                        const std::string& path,
+                        const std::vector<std::string>& messages);
+
+}  // namespace hone::bench
+
+#endif  // HONE_BENCH_FAULTS_METHODS_H_

@@ -1,0 +1,186 @@
+// The part of SqliteStore that looks for corruption.
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+
+#include "base/status_macros.h"
+#include "storage/sqlite/database.h"
+#include "storage/sqlite/descending_scan.h"
+#include "storage/sqlite/reader_pool.h"
+#include "storage/sqlite/rows.h"
+#include "storage/sqlite/sqlite_store.h"
+
+namespace hone::storage {
+namespace {
+
+using sqlite::Row;
+using sqlite::Statement;
+
+// Bounds of one step.
+constexpr int64_t kMaxRows = 2000;
+constexpr int64_t kMaxTrials = 20'000;
+constexpr int64_t kMaxBlobBytes = 64 << 20;
+
+constexpr int64_t kTop = std::numeric_limits<int64_t>::max();
+
+std::string Token(absl::string_view table, int64_t position) {
+  return absl::StrCat(table, ":", position);
+}
+
+// Adds the rows that the scan has skipped, if any.
+void AddSkipped(const sqlite::DescendingScan& scan, int64_t above,
+                absl::string_view table, CheckPage& page) {
+  if (scan.skipped().ok()) return;
+  page.corrupt.push_back(
+      {std::string(table),
+       above == kTop
+           ? absl::StrCat("rows above ", scan.position())
+           : absl::StrCat("rows between ", scan.position(), " and ", above),
+       std::string(scan.skipped().message())});
+}
+
+// Reads the rows of `table` with `query` below `position`. `examine` gets each;
+// returns its error, and adds its cost to the step's.
+template <typename Examine>
+absl::Status Walk(Statement& query, int64_t position, absl::string_view table,
+                  absl::string_view next_token, CheckPage& page,
+                  Examine examine) {
+  query.Bind(position - 1);
+  sqlite::DescendingScan scan(query, position);
+  page.next_page_token = std::string(next_token);
+  while (true) {
+    const int64_t above = scan.position();
+    const absl::StatusOr<bool> found = scan.Next();
+    if (absl::IsDataLoss(found.status())) {
+      page.corrupt.push_back({std::string(table),
+                              absl::StrCat("rows below ", above),
+                              std::string(found.status().message())});
+      return absl::OkStatus();
+    }
+    if (!found.ok()) return found.status();
+    AddSkipped(scan, above, table, page);
+    if (!*found) return absl::OkStatus();
+    ++page.checked;
+    const bool is_enough = examine(scan.position());
+    if (is_enough || page.checked >= kMaxRows) {
+      page.next_page_token = Token(table, scan.position());
+      return absl::OkStatus();
+    }
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<CheckPage> SqliteStore::Check(absl::string_view page_token) {
+  if (page_token.empty()) return CheckRecords(kTop);
+  const std::vector<absl::string_view> parts = absl::StrSplit(page_token, ':');
+  int64_t position = 0;
+  if (parts.size() == 2 && absl::SimpleAtoi(parts[1], &position)) {
+    if (parts[0] == "record") return CheckRecords(position);
+    if (parts[0] == "tuning") return CheckTunings(position);
+    if (parts[0] == "blob") return CheckBlobs(position);
+    if (parts[0] == "database") return CheckStructure();
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "page token '", page_token, "', expected one that a check returned"));
+}
+
+absl::StatusOr<CheckPage> SqliteStore::CheckRecords(int64_t position) {
+  const sqlite::ReaderPool::Lease reader = readers_->Borrow();
+  HONE_ASSIGN_OR_RETURN(
+      Statement query,
+      reader->Prepare("SELECT " HONE_RECORD_COLUMNS
+                      ", tuned_module_digest = '' OR EXISTS (SELECT 1 FROM blob"
+                      "  WHERE digest = tuned_module_digest)"
+                      " FROM record WHERE sequence <= ?1"
+                      " ORDER BY sequence DESC"));
+  constexpr int kHasBlob = 23;
+  CheckPage page;
+  HONE_RETURN_IF_ERROR(
+      Walk(query, position, "record", Token("tuning", kTop), page,
+           [&](int64_t sequence) {
+             const absl::StatusOr<Row<Record>> row = sqlite::ReadRecord(query);
+             if (!row.ok()) {
+               page.corrupt.push_back({"record", absl::StrCat(sequence),
+                                       std::string(row.status().message())});
+             } else if (query.Int(kHasBlob) == 0) {
+               page.corrupt.push_back(
+                   {"record", absl::StrCat(sequence),
+                    absl::StrCat("its module ", row->value.tuned_module_digest,
+                                 " is missing")});
+             }
+             return false;
+           }));
+  return page;
+}
+
+absl::StatusOr<CheckPage> SqliteStore::CheckTunings(int64_t position) {
+  const sqlite::ReaderPool::Lease reader = readers_->Borrow();
+  HONE_ASSIGN_OR_RETURN(Statement query,
+                        reader->Prepare("SELECT " HONE_TUNING_COLUMNS
+                                        " FROM tuning WHERE sequence <= ?1"
+                                        " ORDER BY sequence DESC"));
+  CheckPage page;
+  int64_t trials = 0;
+  HONE_RETURN_IF_ERROR(Walk(
+      query, position, "tuning", Token("blob", kTop), page,
+      [&](int64_t sequence) {
+        const absl::StatusOr<Row<Tuning>> row = sqlite::ReadTuning(query);
+        if (!row.ok()) {
+          page.corrupt.push_back({"tuning", absl::StrCat(sequence),
+                                  std::string(row.status().message())});
+          return false;
+        }
+        const auto log = sqlite::ReadTrials(*reader, *row);
+        if (!log.ok()) {
+          page.corrupt.push_back({"trial", absl::StrCat("of ", row->value.id),
+                                  std::string(log.status().message())});
+        }
+        trials += row->value.trials;
+        return trials >= kMaxTrials;
+      }));
+  return page;
+}
+
+absl::StatusOr<CheckPage> SqliteStore::CheckBlobs(int64_t position) {
+  const sqlite::ReaderPool::Lease reader = readers_->Borrow();
+  HONE_ASSIGN_OR_RETURN(
+      Statement query,
+      reader->Prepare("SELECT rowid, digest, size FROM blob WHERE rowid <= ?1"
+                      " ORDER BY rowid DESC"));
+  CheckPage page;
+  int64_t bytes = 0;
+  HONE_RETURN_IF_ERROR(Walk(
+      query, position, "blob", Token("database", kTop), page, [&](int64_t) {
+        const std::string digest = query.Text(1);
+        absl::StatusOr<StoredBlob> stored = FindBlob(*reader, digest);
+        const absl::Status status =
+            stored.ok() ? ReadBlob(digest, *std::move(stored)).status()
+                        : stored.status();
+        if (!status.ok()) {
+          page.corrupt.push_back(
+              {"blob", digest, std::string(status.message())});
+        }
+        bytes += query.Int(2);
+        return bytes >= kMaxBlobBytes;
+      }));
+  return page;
+}
+
+absl::StatusOr<CheckPage> SqliteStore::CheckStructure() {
+  const sqlite::ReaderPool::Lease reader = readers_->Borrow();
+  CheckPage page;
+  const absl::Status status = reader->QuickCheck(quick_check_limit_);
+  if (!status.ok()) {
+    page.corrupt.push_back({"database", "", std::string(status.message())});
+  }
+  return page;
+}
+
+}  // namespace hone::storage

@@ -1,0 +1,260 @@
+// Workers that fail, lie and are noisy, and the fleet.
+
+#include <memory>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include "daemon/fleet/fleet.h"
+#include "tests/daemon/fleet/requests.h"
+#include "tests/support/fake_clock.h"
+#include "tests/support/status_matchers.h"
+
+namespace hone::daemon {
+namespace {
+
+using ::hone::testing::Done;
+using ::hone::testing::FakeClock;
+using ::hone::testing::From;
+using ::hone::testing::RequestFor;
+using ::hone::testing::StatusIs;
+using ::hone::testing::WorkNamed;
+using ::testing::HasSubstr;
+using Response = v1::SynchronizeResponse;
+
+constexpr absl::Duration kLease = absl::Seconds(10);
+
+// In this file a report is good unless it comes from a worker whose name begins
+// with "liar"; canaries are work named "canary".
+Fleet::Options Options() {
+  Fleet::Options options;
+  options.version = "1";
+  options.lease = kLease;
+  options.canary.make = [](uint64_t) { return WorkNamed("canary"); };
+  options.canary.judge = [](const v1::Completion& completion) {
+    const std::string& by = completion.kernel().baseline().message();
+    if (by.rfind("noisy", 0) == 0) {
+      return Fleet::CanaryResult{CanaryVerdict::kNoisy, "A/A is 1.5"};
+    }
+    if (by.rfind("liar", 0) == 0) {
+      return Fleet::CanaryResult{CanaryVerdict::kWrong, "it lies"};
+    }
+    return Fleet::CanaryResult{};
+  };
+  options.standings.canary_works = 3;
+  return options;
+}
+
+class QuarantineTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<Fleet::Ticket> Submit(bool checked = false) {
+    Fleet::Request request = RequestFor("w");
+    if (checked) {
+      request.check = [](const v1::Completion& completion) {
+        return completion.kernel().baseline().message().rfind("liar", 0) == 0
+                   ? absl::InternalError("negative times")
+                   : absl::OkStatus();
+      };
+    }
+    return fleet_.Submit(request).value();
+  }
+  Response Call(const v1::SynchronizeRequest& request) {
+    absl::StatusOr<Response> response = fleet_.Synchronize(request);
+    HONE_EXPECT_OK(response.status());
+    return response.ok() ? *response : Response();
+  }
+  static bool IsCanary(const Response& response) {
+    return response.execute().work().kernel().module() == "canary";
+  }
+  v1::Worker Listed(const std::string& id) const {
+    for (v1::Worker& worker : fleet_.Workers()) {
+      if (worker.id() == id) return worker;
+    }
+    ADD_FAILURE() << "no worker " << id;
+    return {};
+  }
+  // The worker does its canary.
+  void PassCanary(const std::string& worker) {
+    const Response response = Call(From(worker));
+    ASSERT_TRUE(IsCanary(response));
+    EXPECT_TRUE(
+        Call(Done(worker, response.execute().lease())).receipts(0).accepted());
+  }
+
+  FakeClock clock_;
+  Metrics metrics_;
+  Fleet fleet_{clock_, metrics_, Options()};
+};
+
+TEST_F(QuarantineTest, BadReportsGoToAnotherWorkerAndTheirAuthorToQuarantine) {
+  Call(From("liar"));
+  for (int i = 0; i < 2; ++i) {
+    const auto ticket = Submit(/*checked=*/true);
+    const v1::Lease bad = Call(From("liar")).execute().lease();
+    Call(From("good"));
+    EXPECT_FALSE(Call(Done("liar", bad)).receipts(0).accepted());
+    const Response response = Call(From("good"));
+    ASSERT_TRUE(response.has_execute());
+    Call(Done("good", response.execute().lease()));
+    const auto result = ticket->Take();
+    ASSERT_TRUE(result.has_value());
+    HONE_ASSERT_OK(result->status());
+    EXPECT_EQ((*result)->worker, "good");
+  }
+  const v1::Worker listed = Listed("liar");
+  EXPECT_EQ(listed.quarantine().reason(), "malformed_report");
+  EXPECT_EQ(listed.quarantine().detail(), "negative times");
+  EXPECT_GT(listed.quarantine().end_time().seconds(),
+            absl::ToUnixSeconds(clock_.Now()));
+  EXPECT_EQ(metrics_.workers_quarantined.Value(), 1);
+  EXPECT_EQ(metrics_.WorkerFaults("malformed_report").Value(), 2);
+  const auto ticket = Submit();
+  EXPECT_TRUE(Call(From("liar")).has_idle());
+  EXPECT_TRUE(Call(From("good")).has_execute());
+}
+
+TEST_F(QuarantineTest, LostLeasesEndInQuarantine) {
+  for (int i = 0; i < 7; ++i) {
+    const auto ticket = Submit();
+    EXPECT_TRUE(Call(From("bad")).has_execute()) << i;
+    clock_.Advance(kLease + absl::Seconds(1));
+    fleet_.Expire();
+    const std::string good = absl::StrCat("good", i);
+    HONE_ASSERT_OK_AND_ASSIGN(const Response response,
+                              fleet_.Synchronize(From(good), "elsewhere"));
+    HONE_ASSERT_OK(
+        fleet_.Synchronize(Done(good, response.execute().lease()), "elsewhere")
+            .status());
+    HONE_EXPECT_OK(ticket->Take()->status());
+  }
+  Call(From("bad"));
+  EXPECT_EQ(Listed("bad").quarantine().reason(), "lost_lease");
+}
+
+// Work that kills every worker must not take the fleet with it.
+TEST_F(QuarantineTest, WorkThatEveryMachineLosesIsToBlame) {
+  for (int i = 0; i < 10; ++i) {
+    const auto ticket = Submit();
+    for (const char* worker : {"a", "b", "c"}) {
+      EXPECT_TRUE(Call(From(worker)).has_execute());
+      clock_.Advance(kLease + absl::Seconds(1));
+      fleet_.Expire();
+    }
+    EXPECT_THAT(ticket->Take()->status(),
+                StatusIs(absl::StatusCode::kInternal,
+                         HasSubstr("lost with 3 workers")));
+  }
+  for (const char* worker : {"a", "b", "c"}) Call(From(worker));
+  EXPECT_EQ(metrics_.workers_quarantined.Value(), 0);
+  EXPECT_EQ(metrics_.WorkerFaults("lost_lease").Value(), 30);
+}
+
+TEST_F(QuarantineTest, ACanaryComesNowAndThen) {
+  for (int i = 0; i < 3; ++i) {
+    const auto ticket = Submit();
+    Call(Done("a", Call(From("a")).execute().lease()));
+    HONE_EXPECT_OK(ticket->Take()->status());
+  }
+  // The last result was answered with it.
+  PassCanary("a");
+  EXPECT_EQ(metrics_.Canaries("passed").Value(), 1);
+  EXPECT_TRUE(Call(From("a")).has_idle());
+  EXPECT_FALSE(Listed("a").has_quarantine());
+}
+
+TEST_F(QuarantineTest, ANoisyMachineIsQuarantinedWithAllItsWorkers) {
+  const auto on_machine = [](v1::SynchronizeRequest request) {
+    request.set_machine("m");
+    return request;
+  };
+  for (int i = 0; i < 3; ++i) {
+    const auto ticket = Submit();
+    Call(on_machine(
+        Done("noisy", Call(on_machine(From("noisy"))).execute().lease())));
+  }
+  for (int i = 0; i < 3; ++i) {
+    const Response response = Call(on_machine(From("noisy")));
+    ASSERT_TRUE(IsCanary(response));
+    Call(on_machine(Done("noisy", response.execute().lease())));
+  }
+  EXPECT_EQ(Listed("noisy").quarantine().reason(), "noise");
+  const auto ticket = Submit();
+  // A new id does not help it.
+  EXPECT_TRUE(Call(on_machine(From("new"))).has_idle());
+  EXPECT_EQ(metrics_.workers_quarantined.Value(), 2);
+  EXPECT_FALSE(fleet_.GetDevice("f").ok());
+  // Others get work, after a canary if they call from there.
+  PassCanary("here");
+  EXPECT_FALSE(
+      IsCanary(fleet_.Synchronize(From("elsewhere"), "elsewhere").value()));
+}
+
+TEST_F(QuarantineTest, ItEndsByTimeOrByReleaseAndWithACanary) {
+  for (int i = 0; i < 3; ++i) {
+    const auto ticket = Submit();
+    Call(Done("liar", Call(From("liar")).execute().lease()));
+  }
+  Call(Done("liar", Call(From("liar")).execute().lease()));
+  EXPECT_EQ(Listed("liar").quarantine().reason(), "lie");
+  const auto ticket = Submit();
+  int woken = 0;
+  const auto device = fleet_.WaitForDevice("f", [&] { ++woken; });
+  EXPECT_TRUE(Call(From("liar")).has_idle());
+
+  HONE_ASSERT_OK_AND_ASSIGN(const v1::Worker released, fleet_.Release("liar"));
+  EXPECT_FALSE(released.has_quarantine());
+  EXPECT_TRUE(released.on_probation());
+  EXPECT_THAT(fleet_.Release("liar"),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr("not quarantined")));
+  EXPECT_THAT(fleet_.Release("nobody"),
+              StatusIs(absl::StatusCode::kNotFound, HasSubstr("nobody")));
+  // It has not become better.
+  Response response = Call(From("liar"));
+  EXPECT_TRUE(IsCanary(response));
+  Call(Done("liar", response.execute().lease()));
+  EXPECT_TRUE(Listed("liar").has_quarantine());
+  EXPECT_EQ(woken, 0);
+
+  clock_.Advance(absl::Minutes(6));
+  response = Call(From("liar"));
+  EXPECT_TRUE(IsCanary(response));
+  v1::SynchronizeRequest reformed = Done("liar", response.execute().lease());
+  reformed.mutable_completions(0)->mutable_kernel()->clear_baseline();
+  EXPECT_TRUE(Call(reformed).has_execute());
+  EXPECT_EQ(woken, 1);
+}
+
+TEST_F(QuarantineTest, TooManyWorkersAreRefused) {
+  for (int i = 0; i < 1000; ++i) {
+    HONE_ASSERT_OK(
+        fleet_.Synchronize(From(absl::StrCat("w", i)), "here").status());
+  }
+  EXPECT_THAT(fleet_.Synchronize(From("more"), "here"),
+              StatusIs(absl::StatusCode::kResourceExhausted,
+                       HasSubstr("expected less than")));
+  HONE_EXPECT_OK(fleet_.Synchronize(From("w7"), "here").status());
+  HONE_EXPECT_OK(fleet_.Synchronize(From("other"), "there").status());
+  // Places become free again.
+  v1::SynchronizeRequest leaving = From("w7");
+  leaving.mutable_leaving();
+  HONE_EXPECT_OK(fleet_.Synchronize(leaving, "here").status());
+  HONE_EXPECT_OK(fleet_.Synchronize(From("more"), "here").status());
+  clock_.Advance(kLease + absl::Seconds(1));
+  fleet_.Expire();
+  EXPECT_TRUE(fleet_.Workers().empty());
+}
+
+TEST_F(QuarantineTest, AnIdInUseIsNotTaken) {
+  Call(From("a"));
+  v1::SynchronizeRequest thief = From("a");
+  thief.set_machine("elsewhere");
+  EXPECT_THAT(fleet_.Synchronize(thief),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr("expected a new id")));
+}
+
+}  // namespace
+}  // namespace hone::daemon

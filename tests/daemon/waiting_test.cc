@@ -1,0 +1,118 @@
+// Tunings whose device is not there.
+
+#include <csignal>
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/child_process.h"
+#include "tests/daemon/daemon_fixture.h"
+#include "tests/support/status_matchers.h"
+
+namespace hone::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr absl::string_view kRows = R"(HloModule rows
+
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT sum = f32[] add(a, b)
+}
+
+ENTRY main {
+  x = f32[5,37]{1,0} parameter(0)
+  zero = f32[] constant(0)
+  ROOT sums = f32[5]{0} reduce(x, zero), dimensions={1}, to_apply=add
+}
+)";
+
+class WaitingTest : public DaemonTest {
+ protected:
+  google::longrunning::Operation TuneKernel(uint64_t seed) {
+    v1::TuneRequest request;
+    request.mutable_module()->set_content(std::string(kRows));
+    request.mutable_spec()->set_task("kernel");
+    request.mutable_spec()->set_seed(seed);
+    request.mutable_spec()->mutable_budget()->set_trials(3);
+    return Tune(request);
+  }
+
+  // Watches until the tuning waits; returns for what.
+  std::string AwaitWaiting(const std::string& name) {
+    grpc::ClientContext context;
+    v1::WatchTuningRequest request;
+    request.set_name(name);
+    const auto reader = tunings_->WatchTuning(&context, request);
+    v1::WatchTuningResponse update;
+    while (reader->Read(&update)) {
+      if (update.progress().phase() == v1::TuningProgress::WAITING) break;
+    }
+    context.TryCancel();
+    reader->Finish();
+    return update.progress().waiting_for();
+  }
+};
+
+TEST_F(WaitingTest, ATuningWaitsForItsDeviceAndGoesOnWhenOneComes) {
+  Start();
+  const google::longrunning::Operation operation = TuneKernel(1);
+  const std::string name = TuningOf(operation);
+  EXPECT_THAT(AwaitWaiting(name), HasSubstr("no worker offers a device"));
+  // It takes no turn.
+  TuneToEnd(kModule);
+
+  int input[2];
+  ASSERT_EQ(pipe2(input, O_CLOEXEC), 0);
+  HONE_ASSERT_OK_AND_ASSIGN(
+      const pid_t worker,
+      StartChildProcess({.program = HONE_BINARY,
+                         .arguments = {"worker", "--connect",
+                                       server_->grpc_address(), "--until-eof"},
+                         .input = input[0]}));
+  close(input[0]);
+  const google::longrunning::Operation ended = WaitFor(operation.name());
+  v1::TuneResponse response;
+  EXPECT_TRUE(ended.response().UnpackTo(&response)) << ended.DebugString();
+  EXPECT_THAT(response.record().key().target(), StartsWith("cpu:"));
+  close(input[1]);
+  waitpid(worker, nullptr, 0);
+}
+
+TEST_F(WaitingTest, AWaitingTuningIsListedAndCanBeCancelled) {
+  Start();
+  const google::longrunning::Operation operation = TuneKernel(1);
+  const std::string name = TuningOf(operation);
+  AwaitWaiting(name);
+  // The same request joins it.
+  EXPECT_EQ(TuneKernel(1).name(), operation.name());
+  v1::CancelTuningRequest cancel;
+  cancel.set_name(name);
+  v1::Tuning tuning;
+  grpc::ClientContext context;
+  HONE_EXPECT_GRPC_OK(tunings_->CancelTuning(&context, cancel, &tuning));
+  EXPECT_EQ(tuning.state(), v1::Tuning::CANCELLED);
+  EXPECT_EQ(WaitFor(operation.name()).error().code(),
+            grpc::StatusCode::CANCELLED);
+}
+
+TEST_F(WaitingTest, AWaitingTuningStillWaitsAfterARestart) {
+  const TemporaryDirectory state;
+  StartOnDisk(state.path());
+  const google::longrunning::Operation operation = TuneKernel(1);
+  const std::string name = TuningOf(operation);
+  AwaitWaiting(name);
+  server_.reset();
+  StartOnDisk(state.path());
+  EXPECT_THAT(AwaitWaiting(name), HasSubstr("no worker offers a device"));
+}
+
+}  // namespace
+}  // namespace hone::testing

@@ -1,0 +1,157 @@
+// What a lookup, a miss, Stats and opening ask of SQLite never scans a table
+// that grows with the use of the store.
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include <sqlite3.h>
+
+#include "base/temporary_directory.h"
+#include "storage/sqlite/sqlite_store.h"
+#include "tests/storage/fill_store.h"
+#include "tests/support/status_matchers.h"
+
+namespace hone::storage {
+namespace {
+
+// Collects the statements that all connections run while it lives.
+class StatementLog {
+ public:
+  StatementLog() {
+    sqlite3_auto_extension(reinterpret_cast<void (*)()>(&Attach));
+  }
+  ~StatementLog() {
+    sqlite3_cancel_auto_extension(reinterpret_cast<void (*)()>(&Attach));
+    Clear();
+  }
+  static void Clear() {
+    absl::MutexLock lock(&mu_);
+    statements_.clear();
+  }
+  static std::set<std::string> Take() {
+    absl::MutexLock lock(&mu_);
+    return std::exchange(statements_, {});
+  }
+
+ private:
+  static int Attach(sqlite3* database, char**, const void*) {
+    return sqlite3_trace_v2(
+        database, SQLITE_TRACE_STMT,
+        [](unsigned, void*, void* statement, void*) {
+          absl::MutexLock lock(&mu_);
+          statements_.insert(
+              sqlite3_sql(static_cast<sqlite3_stmt*>(statement)));
+          return 0;
+        },
+        nullptr);
+  }
+
+  static absl::Mutex mu_;
+  static std::set<std::string> statements_ ABSL_GUARDED_BY(mu_);
+};
+
+absl::Mutex StatementLog::mu_;
+std::set<std::string> StatementLog::statements_;
+
+// Returns the lines of the plan of `sql` that read a whole table.
+std::vector<std::string> Scans(sqlite3* database, const std::string& sql) {
+  std::vector<std::string> scans;
+  sqlite3_stmt* statement = nullptr;
+  EXPECT_EQ(sqlite3_prepare_v2(database, ("EXPLAIN QUERY PLAN " + sql).c_str(),
+                               -1, &statement, nullptr),
+            SQLITE_OK)
+      << sql;
+  while (sqlite3_step(statement) == SQLITE_ROW) {
+    const std::string line =
+        reinterpret_cast<const char*>(sqlite3_column_text(statement, 3));
+    for (const char* table :
+         {"record", "tuning", "trial", "blob", "blob_use", "context"}) {
+      if (absl::StrContains(absl::StrCat(line, " "),
+                            absl::StrCat("SCAN ", table, " "))) {
+        scans.push_back(absl::StrCat(line, " in ", sql));
+      }
+    }
+  }
+  sqlite3_finalize(statement);
+  return scans;
+}
+
+class QueryPlanTest : public ::testing::Test {
+ protected:
+  QueryPlanTest() {
+    HONE_EXPECT_OK(FillStore(directory_.path(), 100));
+    log_ = std::make_unique<StatementLog>();
+  }
+
+  // Expects that what has run since the last call scans nothing.
+  void ExpectNoScans(const char* what) {
+    const std::set<std::string> statements = StatementLog::Take();
+    EXPECT_FALSE(statements.empty()) << what;
+    sqlite3* database = nullptr;
+    ASSERT_EQ(sqlite3_open((directory_.path() + "/hone.db").c_str(), &database),
+              SQLITE_OK);
+    for (const std::string& sql : statements) {
+      if (!absl::StartsWithIgnoreCase(sql, "SELECT") &&
+          !absl::StartsWithIgnoreCase(sql, "INSERT") &&
+          !absl::StartsWithIgnoreCase(sql, "UPDATE") &&
+          !absl::StartsWithIgnoreCase(sql, "DELETE")) {
+        continue;
+      }
+      EXPECT_THAT(Scans(database, sql), ::testing::IsEmpty()) << what;
+    }
+    sqlite3_close(database);
+    StatementLog::Clear();
+  }
+
+  TemporaryDirectory directory_;
+  std::unique_ptr<StatementLog> log_;
+};
+
+TEST_F(QueryPlanTest, TheTestSeesScans) {
+  HONE_ASSERT_OK_AND_ASSIGN(const auto store,
+                            SqliteStore::Create(directory_.path()));
+  sqlite3* database = nullptr;
+  ASSERT_EQ(sqlite3_open((directory_.path() + "/hone.db").c_str(), &database),
+            SQLITE_OK);
+  EXPECT_THAT(Scans(database, "SELECT COUNT(*) FROM trial WHERE cost > 1"),
+              ::testing::SizeIs(1));
+  sqlite3_close(database);
+}
+
+TEST_F(QueryPlanTest, OpeningHitMissAndStatsDoNotScan) {
+  HONE_ASSERT_OK_AND_ASSIGN(const auto store,
+                            SqliteStore::Create(directory_.path()));
+  HONE_ASSERT_OK(
+      store->ListTunings({TuningState::kPending, TuningState::kRunning}, 0, "")
+          .status());
+  ExpectNoScans("opening");
+  HONE_ASSERT_OK(store->Lookup(FilledKey(7)).status());
+  ExpectNoScans("hit");
+  EXPECT_FALSE(store->Lookup(FilledKey(100)).ok());
+  HONE_ASSERT_OK(store->FindNearest(FilledKey(100)).status());
+  ExpectNoScans("miss");
+  HONE_ASSERT_OK(store->Stats().status());
+  ExpectNoScans("Stats");
+}
+
+TEST_F(QueryPlanTest, WritesOfATuningDoNotScan) {
+  HONE_ASSERT_OK_AND_ASSIGN(const auto store,
+                            SqliteStore::Create(directory_.path()));
+  StatementLog::Clear();
+  HONE_ASSERT_OK(store->PutBlob("module").status());
+  HONE_ASSERT_OK(store->CreateTuning(SampleTuning("t")).status());
+  HONE_ASSERT_OK(store->AppendTrials("t", SampleTrials(0, 3)));
+  Record record = SampleRecord();
+  record.tuning_id = "t";
+  HONE_ASSERT_OK(store->Publish(record).status());
+  ExpectNoScans("a tuning");
+}
+
+}  // namespace
+}  // namespace hone::storage

@@ -1,0 +1,251 @@
+#include "tuning/search.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/cord.h"
+#include "absl/strings/str_cat.h"
+
+#include "base/status_macros.h"
+#include "hlo/analysis/fingerprint.h"
+#include "hlo/ir/module.h"
+#include "hlo/text/printer.h"
+#include "optimizers/registry.h"
+#include "optimizers/search.h"
+#include "tuning/cache_key.h"
+#include "tuning/registry.h"
+#include "tuning/stored_module.h"
+#include "tuning/winner.h"
+
+namespace hone::tuning {
+namespace {
+
+// The payload of errors that a process's end is behind.
+constexpr absl::string_view kProcessFailure = "hone/process-failure";
+
+// The number of trials with noisy costs that are judged once more.
+constexpr size_t kFinalists = 3;
+
+// One call of LocalSearcher::Search.
+class Run {
+ public:
+  Run(const Clock& clock, ThreadPool* pool, backends::KernelMeasurer* kernels,
+      const SearchJob& job, const SearchEvents& events)
+      : clock_(clock),
+        pool_(pool),
+        kernels_(kernels),
+        tuning_(job.tuning),
+        job_(job),
+        events_(events),
+        trials_(job.trials),
+        start_(clock.Monotonic()) {}
+
+  absl::StatusOr<Found> Finish() {
+    HONE_RETURN_IF_ERROR(Prepare());
+    HONE_ASSIGN_OR_RETURN(const optimizers::SearchResult result, Search());
+    if (result.end == optimizers::SearchEnd::kStopped || Stopped()) {
+      return absl::CancelledError(absl::StrCat("tuning '", tuning_.id,
+                                               "' was stopped after ",
+                                               result.trials, " trials"));
+    }
+    Report(Progress::Phase::kVerifying);
+    HONE_ASSIGN_OR_RETURN(Found found, Conclude(result));
+    progress_.best_cost = found.best_cost;
+    Report(Progress::Phase::kDone);
+    return found;
+  }
+
+ private:
+  bool Stopped() const { return events_.stop && events_.stop(); }
+
+  void Report(Progress::Phase phase) {
+    if (!events_.progress) return;
+    progress_.phase = phase;
+    progress_.seconds = Seconds();
+    events_.progress(progress_);
+  }
+
+  double Seconds() const {
+    return absl::ToDoubleSeconds(clock_.Monotonic() - start_);
+  }
+
+  // Prepares task, module and problem.
+  absl::Status Prepare() {
+    HONE_ASSIGN_OR_RETURN(task_, FindTask(tuning_.key.task));
+    if (tuning_.key.space_version != task_->space_version()) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("tuning '", tuning_.id, "' is of search space '",
+                       tuning_.key.space_version, "', expected '",
+                       task_->space_version(), "'"));
+    }
+    HONE_ASSIGN_OR_RETURN(options_, ParseOptionsKey(tuning_.key.task_options));
+    HONE_RETURN_IF_ERROR(ReadModule());
+    HONE_ASSIGN_OR_RETURN(problem_,
+                          task_->MakeProblem(module_, options_,
+                                             {.target = tuning_.key.target,
+                                              .kernels = kernels_,
+                                              .stop = events_.stop}));
+    progress_.unit = std::string(problem_->unit());
+    progress_.budget_trials = tuning_.budget.trials;
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadModule() {
+    HONE_ASSIGN_OR_RETURN(
+        module_, ParseStoredModule(job_.module, tuning_.module_digest));
+    if (hlo::Fingerprint(module_) != tuning_.key.module_fingerprint) {
+      return absl::InternalError(
+          absl::StrCat("the stored module '", tuning_.module_name,
+                       "' has another fingerprint than the key of tuning '",
+                       tuning_.id, "'"));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<optimizers::SearchResult> Search() {
+    optimizers::OptimizerOptions options;
+    options.seed = tuning_.seed;
+    HONE_ASSIGN_OR_RETURN(
+        const std::unique_ptr<optimizers::Optimizer> optimizer,
+        optimizers::CreateOptimizer(tuning_.optimizer, *problem_, options));
+    for (const space::Trial& trial : job_.trials) AddTrial(trial, progress_);
+    problem_->Recall(job_.trials);
+    optimizers::SearchOptions search;
+    search.resume = job_.trials;
+    search.stop = events_.stop;
+    search.on_trial = [&](const space::Trial& trial) -> absl::Status {
+      AddTrial(trial, progress_);
+      trials_.push_back(trial);
+      if (events_.on_trial) HONE_RETURN_IF_ERROR(events_.on_trial(trial));
+      Report(Progress::Phase::kSearching);
+      return absl::OkStatus();
+    };
+    return optimizers::RunSearch(*problem_, *optimizer, tuning_.budget, clock_,
+                                 search);
+  }
+
+  // Returns the candidates that may be published, best first: the winner and
+  // the default. If costs are noisy, the cheapest few trials compete for the
+  // first place.
+  std::vector<Finalists> Groups(const optimizers::SearchResult& result) const {
+    std::vector<Finalists> groups;
+    const space::Candidate by_default = problem_->DefaultCandidate();
+    if (problem_->is_noisy()) {
+      Finalists best = CheapestTrials(by_default);
+      if (!best.empty()) groups.push_back(std::move(best));
+      groups.push_back({by_default});
+      return groups;
+    }
+    if (result.best) {
+      groups.push_back({result.best->candidate});
+    }
+    if (groups.empty() || groups.back()[0] != by_default) {
+      groups.push_back({by_default});
+    }
+    return groups;
+  }
+
+  // Returns the cheapest trials; of those that cost the same (transpositions),
+  // the first.
+  Finalists CheapestTrials(const space::Candidate& by_default) const {
+    std::vector<space::Trial> trials = trials_;
+    std::stable_sort(trials.begin(), trials.end(),
+                     [](const space::Trial& a, const space::Trial& b) {
+                       return space::EffectiveCost(a.measurement) <
+                              space::EffectiveCost(b.measurement);
+                     });
+    Finalists finalists;
+    double last_cost = 0;
+    for (const space::Trial& trial : trials) {
+      const double cost = space::EffectiveCost(trial.measurement);
+      if (finalists.size() == kFinalists || std::isinf(cost)) break;
+      if (trial.candidate == by_default) break;  // The rest is no better.
+      if (cost == last_cost) continue;
+      last_cost = cost;
+      finalists.push_back(trial.candidate);
+    }
+    return finalists;
+  }
+
+  absl::StatusOr<Found> Conclude(const optimizers::SearchResult& result) {
+    VerifyOptions verify;
+    verify.pool = pool_;
+    verify.seed = tuning_.seed;
+    const std::vector<Finalists> groups = Groups(result);
+    absl::StatusOr<Winner> chosen =
+        ChooseWinner(*task_, module_, *problem_, groups, verify);
+    // Beyond the limits of evaluation it could not be either.
+    if (absl::IsFailedPrecondition(chosen.status()) ||
+        absl::IsResourceExhausted(chosen.status()) ||
+        absl::IsDeadlineExceeded(chosen.status())) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("not even the default could be verified: ",
+                       chosen.status().message()));
+    }
+    HONE_ASSIGN_OR_RETURN(Winner winner, std::move(chosen));
+    Found found;
+    found.unit = std::string(problem_->unit());
+    HONE_ASSIGN_OR_RETURN(found.default_cost, DefaultCost(result));
+    found.best_cost = winner.cost;
+    found.decision = std::move(winner.applied.decision);
+    found.tuned_module = hlo::PrintModule(winner.applied.module);
+    found.trials = result.trials;
+    found.seconds = Seconds();
+    found.verification = std::move(winner.verification);
+    return found;
+  }
+
+  absl::StatusOr<double> DefaultCost(
+      const optimizers::SearchResult& result) const {
+    if (result.baseline) return result.baseline->measurement.cost;
+    HONE_ASSIGN_OR_RETURN(const space::Measurement measurement,
+                          problem_->Measure(problem_->DefaultCandidate()));
+    return measurement.cost;
+  }
+
+  const Clock& clock_;
+  ThreadPool* const pool_;
+  backends::KernelMeasurer* const kernels_;
+  const storage::Tuning& tuning_;
+  const SearchJob& job_;
+  const SearchEvents& events_;
+  std::vector<space::Trial> trials_;  // of earlier runs and this one
+  const absl::Duration start_;
+
+  const Task* task_ = nullptr;
+  TaskOptions options_;
+  hlo::Module module_;
+  std::unique_ptr<space::Problem> problem_;  // of module_
+  Progress progress_;
+};
+
+}  // namespace
+
+void AddTrial(const space::Trial& trial, Progress& progress) {
+  ++progress.trials;
+  if (trial.measurement.outcome != space::Outcome::kOk) return;
+  const double cost = trial.measurement.cost;
+  if (trial.id == 0) progress.default_cost = cost;
+  progress.best_cost = std::min(progress.best_cost.value_or(cost), cost);
+}
+
+absl::StatusOr<Found> LocalSearcher::Search(const SearchJob& job,
+                                            const SearchEvents& events) {
+  return Run(clock_, pool_, kernels_, job, events).Finish();
+}
+
+absl::Status ProcessFailure(absl::Status status) {
+  status.SetPayload(kProcessFailure, absl::Cord());
+  return status;
+}
+
+bool IsProcessFailure(const absl::Status& status) {
+  return status.GetPayload(kProcessFailure).has_value();
+}
+
+}  // namespace hone::tuning

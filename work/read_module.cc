@@ -1,0 +1,28 @@
+#include "work/read_module.h"
+
+#include "absl/strings/str_cat.h"
+
+#include "base/status_macros.h"
+#include "hlo/inference/verifier.h"
+#include "hlo/proto/io.h"
+#include "hlo/text/printer.h"
+
+namespace hone::work {
+
+absl::StatusOr<hlo::Module> ReadModule(absl::string_view bytes,
+                                       absl::string_view file_name) {
+  HONE_ASSIGN_OR_RETURN(hlo::Module module, hlo::ParseHlo(bytes, file_name));
+  if (const absl::Status status = hlo::VerifyModule(module); !status.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(file_name, ": ", status.message()));
+  }
+  return module;
+}
+
+absl::StatusOr<std::string> WriteModule(const hlo::Module& module,
+                                        v1::ModuleFormat format) {
+  if (format == v1::MODULE_FORMAT_PROTO) return hlo::SerializeHloProto(module);
+  return hlo::PrintModule(module);
+}
+
+}  // namespace hone::work
