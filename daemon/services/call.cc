@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 
 #include "absl/strings/str_cat.h"
 #include <spdlog/spdlog.h>
 
 #include "base/clock.h"
+#include "base/trace_context.h"
 #include "daemon/errors.h"
 
 namespace hone::daemon {
@@ -19,6 +21,14 @@ absl::Status Overloaded(absl::string_view what) {
   return WithRetryDelay(
       WithReason(absl::ResourceExhaustedError(what), "OVERLOADED"),
       absl::Seconds(1));
+}
+
+// Returns the client's "traceparent"; of two, none.
+absl::string_view TraceparentOf(const grpc::CallbackServerContext& context) {
+  const auto [first, last] =
+      context.client_metadata().equal_range("traceparent");
+  if (first == last || std::next(first) != last) return "";
+  return {first->second.data(), first->second.size()};
 }
 
 absl::Time Deadline(const grpc::CallbackServerContext& context,
@@ -76,6 +86,7 @@ absl::Status CallGuard::StillWanted() const {
 
 absl::Status CallGuard::Schedule(std::function<void()> task) {
   if (!admission_.ok()) return admission_;
+  const TraceScope trace(TraceparentOf(context_));
   if (runtime_.pools.Schedule(metrics_.rule.pool,
                               runtime_.authenticator.ClientOf(context_),
                               std::move(task))) {
@@ -85,6 +96,7 @@ absl::Status CallGuard::Schedule(std::function<void()> task) {
 }
 
 void CallGuard::Resume(std::function<void()> task) {
+  const TraceScope trace(TraceparentOf(context_));
   runtime_.pools.Resume(metrics_.rule.pool, std::move(task));
 }
 
