@@ -25,11 +25,23 @@ absl::StatusOr<tuning::TuningSpec> SpecOf(const v1::LookupRequest& proto) {
   return spec;
 }
 
+absl::Time FromProto(const google::protobuf::Timestamp& time) {
+  return absl::FromUnixSeconds(time.seconds()) +
+         absl::Nanoseconds(time.nanos());
+}
+
 storage::RecordFilter FilterOf(const v1::RecordFilter& proto) {
   return {.module_fingerprint = proto.module_fingerprint(),
           .target = proto.target(),
           .task = proto.task(),
-          .producer = proto.producer()};
+          .producer = proto.producer(),
+          .measured_by = proto.measured_by(),
+          .created_after = proto.has_created_after()
+                               ? FromProto(proto.created_after())
+                               : absl::InfinitePast(),
+          .created_before = proto.has_created_before()
+                                ? FromProto(proto.created_before())
+                                : absl::InfiniteFuture()};
 }
 
 // Returns the first component in which `found` differs.

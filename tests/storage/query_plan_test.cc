@@ -70,8 +70,8 @@ std::vector<std::string> Scans(sqlite3* database, const std::string& sql) {
   while (sqlite3_step(statement) == SQLITE_ROW) {
     const std::string line =
         reinterpret_cast<const char*>(sqlite3_column_text(statement, 3));
-    for (const char* table :
-         {"record", "tuning", "trial", "blob", "blob_use", "context"}) {
+    for (const char* table : {"record", "tuning", "trial", "blob", "blob_use",
+                              "context", "measurement"}) {
       if (absl::StrContains(absl::StrCat(line, " "),
                             absl::StrCat("SCAN ", table, " "))) {
         scans.push_back(absl::StrCat(line, " in ", sql));
@@ -140,6 +140,22 @@ TEST_F(QueryPlanTest, OpeningHitMissAndStatsDoNotScan) {
   ExpectNoScans("Stats");
 }
 
+TEST_F(QueryPlanTest, RecordsOfAMachineOrATimeAreFoundWithoutAScan) {
+  HONE_ASSERT_OK_AND_ASSIGN(const auto store,
+                            SqliteStore::Create(directory_.path()));
+  const absl::Time created = SampleRecord().created;
+  for (const RecordFilter& filter :
+       {RecordFilter{.measured_by = "somewhere/machine"},
+        RecordFilter{.created_after = created + absl::Hours(1)},
+        RecordFilter{.created_before = created - absl::Hours(1)}}) {
+    StatementLog::Clear();
+    HONE_ASSERT_OK(store->ListRecords(filter, 0, "").status());
+    ExpectNoScans("a listing");
+    HONE_ASSERT_OK(store->Invalidate(filter).status());
+    ExpectNoScans("Invalidate");
+  }
+}
+
 TEST_F(QueryPlanTest, WritesOfATuningDoNotScan) {
   HONE_ASSERT_OK_AND_ASSIGN(const auto store,
                             SqliteStore::Create(directory_.path()));
@@ -149,6 +165,7 @@ TEST_F(QueryPlanTest, WritesOfATuningDoNotScan) {
   HONE_ASSERT_OK(store->AppendTrials("t", SampleTrials(0, 3)));
   Record record = SampleRecord();
   record.tuning_id = "t";
+  record.verification.measured_by = {"somewhere/machine"};
   HONE_ASSERT_OK(store->Publish(record).status());
   ExpectNoScans("a tuning");
 }
