@@ -41,8 +41,6 @@ CallGuard::CallGuard(Runtime& runtime, const MethodMetrics& metrics,
   metrics_.in_flight.Increment();
 }
 
-CallGuard::~CallGuard() { --metrics_.open; }
-
 absl::Status CallGuard::Admit() {
   const bool room = metrics_.open.fetch_add(1) < metrics_.rule.max_open;
   if (absl::Status status =
@@ -100,6 +98,9 @@ void CallGuard::Sent(const google::protobuf::MessageLite& message) {
 grpc::Status CallGuard::End(const absl::Status& status) {
   grpc::Status wire = ToGrpcStatus(admission_.ok() ? status : admission_);
   const absl::Duration elapsed = SystemClock().Monotonic() - start_;
+  // Not when the call is gone: its client may call again as soon as it has the
+  // answer.
+  --metrics_.open;
   metrics_.in_flight.Decrement();
   metrics_.duration.Observe(absl::ToDoubleSeconds(elapsed));
   if (wire.ok()) {

@@ -59,13 +59,12 @@ struct Runtime {
 
 // One call, from its first to its last moment. Decides whether the call is let
 // in, by the method's line in methods.cc: the caller must have the role, and
-// not too many calls may be open. Knows when the call is over, and counts it.
-// Every reactor has one, and there is no other way to the pools.
+// not too many calls may be unanswered. Knows when the call is over, and counts
+// it. Every reactor has one, and there is no other way to the pools.
 class CallGuard {
  public:
   CallGuard(Runtime& runtime, const MethodMetrics& metrics,
             grpc::CallbackServerContext& context);
-  ~CallGuard();
   CallGuard(const CallGuard&) = delete;
   CallGuard& operator=(const CallGuard&) = delete;
 
