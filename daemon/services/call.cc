@@ -153,12 +153,29 @@ Wait WaitForTuning(TuningExecutor& tunings, std::string id,
   return {subscribe, timeout};
 }
 
+grpc::ServerUnaryReactor* AnswerAtOnce(
+    CallGuard guard, grpc::CallbackServerContext& context,
+    const google::protobuf::MessageLite& request,
+    const google::protobuf::MessageLite& response) {
+  guard.Received(request);
+  guard.Sent(response);
+  grpc::ServerUnaryReactor* const reactor = context.DefaultReactor();
+  reactor->Finish(guard.End(absl::OkStatus()));
+  return reactor;
+}
+
 UnaryCall::UnaryCall(Runtime& runtime, const MethodMetrics& metrics,
                      grpc::CallbackServerContext& context,
                      const google::protobuf::MessageLite& request,
                      const google::protobuf::MessageLite& response)
+    : UnaryCall(CallGuard(runtime, metrics, context), context, request,
+                response) {}
+
+UnaryCall::UnaryCall(CallGuard guard, grpc::CallbackServerContext& context,
+                     const google::protobuf::MessageLite& request,
+                     const google::protobuf::MessageLite& response)
     : on_callback_thread_(std::in_place),
-      guard_(runtime, metrics, context),
+      guard_(std::move(guard)),
       context_(context),
       response_(response) {
   guard_.Received(request);
