@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 
+#include "base/may_block.h"
 #include "base/status_macros.h"
 #include "daemon/errors.h"
 #include "daemon/services/convert.h"
@@ -67,18 +68,20 @@ class CacheService final : public v1::CacheService::CallbackService {
   grpc::ServerUnaryReactor* Lookup(grpc::CallbackServerContext* context,
                                    const v1::LookupRequest* request,
                                    v1::LookupResponse* response) override {
-    auto* call =
-        new UnaryCall(runtime_, lookup_, *context, *request, *response);
-    // A cached record needs no other thread.
-    if (call->admitted() && LookupInMemory(*request, *response)) {
-      call->End(absl::OkStatus());
-    } else {
-      call->Start(
-          [this, request, response]() -> absl::StatusOr<std::optional<Wait>> {
-            HONE_RETURN_IF_ERROR(LookupInStore(*request, *response));
-            return std::nullopt;
-          });
+    CallGuard guard(runtime_, lookup_, *context);
+    {
+      const NonBlockingScope scope;
+      // A cached record needs no other thread.
+      if (guard.admission().ok() && LookupInMemory(*request, *response)) {
+        return AnswerAtOnce(std::move(guard), *context, *request, *response);
+      }
     }
+    auto* call = new UnaryCall(std::move(guard), *context, *request, *response);
+    call->Start(
+        [this, request, response]() -> absl::StatusOr<std::optional<Wait>> {
+          HONE_RETURN_IF_ERROR(LookupInStore(*request, *response));
+          return std::nullopt;
+        });
     return call;
   }
 

@@ -51,8 +51,6 @@ CallGuard::CallGuard(Runtime& runtime, const MethodMetrics& metrics,
   metrics_.in_flight.Increment();
 }
 
-CallGuard::~CallGuard() { --metrics_.open; }
-
 absl::Status CallGuard::Admit() {
   const bool room = metrics_.open.fetch_add(1) < metrics_.rule.max_open;
   if (absl::Status status =
@@ -112,6 +110,9 @@ void CallGuard::Sent(const google::protobuf::MessageLite& message) {
 grpc::Status CallGuard::End(const absl::Status& status) {
   grpc::Status wire = ToGrpcStatus(admission_.ok() ? status : admission_);
   const absl::Duration elapsed = SystemClock().Monotonic() - start_;
+  // Not when the call is gone: its client may call again as soon as it has the
+  // answer.
+  --metrics_.open;
   metrics_.in_flight.Decrement();
   metrics_.duration.Observe(absl::ToDoubleSeconds(elapsed));
   if (wire.ok()) {
@@ -164,12 +165,29 @@ Wait WaitForTuning(TuningExecutor& tunings, std::string id,
   return {subscribe, timeout};
 }
 
+grpc::ServerUnaryReactor* AnswerAtOnce(
+    CallGuard guard, grpc::CallbackServerContext& context,
+    const google::protobuf::MessageLite& request,
+    const google::protobuf::MessageLite& response) {
+  guard.Received(request);
+  guard.Sent(response);
+  grpc::ServerUnaryReactor* const reactor = context.DefaultReactor();
+  reactor->Finish(guard.End(absl::OkStatus()));
+  return reactor;
+}
+
 UnaryCall::UnaryCall(Runtime& runtime, const MethodMetrics& metrics,
                      grpc::CallbackServerContext& context,
                      const google::protobuf::MessageLite& request,
                      const google::protobuf::MessageLite& response)
+    : UnaryCall(CallGuard(runtime, metrics, context), context, request,
+                response) {}
+
+UnaryCall::UnaryCall(CallGuard guard, grpc::CallbackServerContext& context,
+                     const google::protobuf::MessageLite& request,
+                     const google::protobuf::MessageLite& response)
     : on_callback_thread_(std::in_place),
-      guard_(runtime, metrics, context),
+      guard_(std::move(guard)),
       context_(context),
       response_(response) {
   guard_.Received(request);

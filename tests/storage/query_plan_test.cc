@@ -14,7 +14,7 @@
 
 #include "base/temporary_directory.h"
 #include "storage/sqlite/sqlite_store.h"
-#include "tests/storage/fill_store.h"
+#include "tests/storage/samples.h"
 #include "tests/support/status_matchers.h"
 
 namespace hone::storage {
@@ -82,10 +82,29 @@ std::vector<std::string> Scans(sqlite3* database, const std::string& sql) {
   return scans;
 }
 
+// The key of record `index`: a module of its own, one of 24 contexts.
+CacheKey FilledKey(int64_t index) {
+  CacheKey key = SampleKey(absl::StrCat("module-", index));
+  key.target = absl::StrCat("target-", index % 3);
+  key.task_options = absl::StrCat("score=ops;numerics=", index / 3 % 4);
+  key.space_version = absl::StrCat(index / 12 % 2, ":cse,dce");
+  return key;
+}
+
 class QueryPlanTest : public ::testing::Test {
  protected:
   QueryPlanTest() {
-    HONE_EXPECT_OK(FillStore(directory_.path(), 100));
+    const auto store = SqliteStore::Create(directory_.path());
+    HONE_EXPECT_OK(store.status());
+    for (int64_t i = 0; i < 100; ++i) {
+      Tuning tuning = SampleTuning(absl::StrCat("tuning-", i));
+      tuning.key = FilledKey(i);
+      HONE_EXPECT_OK((*store)->CreateTuning(tuning).status());
+      Record record = SampleRecord();
+      record.key = tuning.key;
+      record.tuning_id = tuning.id;
+      HONE_EXPECT_OK((*store)->Publish(record).status());
+    }
     log_ = std::make_unique<StatementLog>();
   }
 
