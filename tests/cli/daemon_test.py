@@ -331,6 +331,52 @@ ENTRY main {{
         # Once: the worker keeps it.
         self.assertEqual(self.metric(calls), 1)
 
+    def test_a_worker_drains(self):
+        """On SIGTERM, and when the daemon asks: it ends, and is listed no
+        more."""
+        def start(name):
+            worker = subprocess.Popen(
+                [BIN / "hone", "worker", "--connect", self.server, "--id",
+                 name], stderr=subprocess.PIPE, text=True)
+            self.addCleanup(worker.communicate)
+            self.addCleanup(worker.kill)
+            self.assertIn("serves", worker.stderr.readline())
+            return worker
+
+        by_signal, by_daemon = start("by_signal"), start("by_daemon")
+        by_signal.terminate()
+        self.assertEqual(by_signal.wait(timeout=60), 0)
+        drained = self.json("admin", "drain", "by_daemon", server=self.server)
+        self.assertEqual(drained, {"id": "by_daemon", "busy_devices": 0})
+        self.assertEqual(by_daemon.wait(timeout=60), 0)
+        listed = self.json("list", "workers", server=self.server)["workers"]
+        self.assertFalse({"by_signal", "by_daemon"} & {w["id"] for w in listed})
+
+    def test_results_are_selected_by_machine_and_time(self):
+        module = self.write("rows.hlo", ROWS)
+        self.json("tune", module, "--task", "kernel", "--trials", 2,
+                  server=self.server)
+        found = self.json("lookup", module, "--task", "kernel",
+                          server=self.server)
+        machine, = found["record"]["verified"]["measured_by"]
+        worker, = self.json("list", "workers", server=self.server)["workers"]
+        self.assertEqual(worker["machine_id"], machine)
+
+        def count(*filters):
+            return len(self.json("cache", "list", *filters,
+                                 server=self.server)["records"])
+
+        self.assertEqual(count("--measured-by", machine), 1)
+        self.assertEqual(count("--measured-by", "another"), 0)
+        self.assertEqual(count("--measured-by", machine, "--after",
+                               "2020-01-01T00:00:00Z"), 1)
+        self.assertEqual(count("--before", "2020-01-01"), 0)
+        self.ok(hone("cache", "list", "--after", "today", server=self.server),
+                status=2)
+        removed = self.json("cache", "invalidate", "--measured-by", machine,
+                            server=self.server)
+        self.assertEqual(removed["removed"], 1)
+
     def test_a_worker_survives_its_measuring_process(self):
         module = self.write("rows.hlo", ROWS)
         tuning = subprocess.Popen(
