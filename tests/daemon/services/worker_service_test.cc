@@ -146,6 +146,8 @@ TEST_F(WorkerServiceTest, ABadRequestChangesNothing) {
 TEST_F(WorkerServiceTest, WorkHasTheTraceOfTheRequestThatStartedItsTuning) {
   constexpr char kTrace[] =
       "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+  // The target of the tuning.
+  request_.mutable_devices(0)->set_fingerprint("cpu:0123456789abcdef");
   v1::SynchronizeResponse response;
   HONE_EXPECT_GRPC_OK(Synchronize(&response));
   v1::TuneRequest request;
