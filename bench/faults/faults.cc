@@ -16,11 +16,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::array<std::pair<const char*, Fault>, 4> kFaults = {{
+constexpr std::array<std::pair<const char*, Fault>, 7> kFaults = {{
     {"kill", KillUnderLoad},
     {"cancel", CancelCalls},
     {"drain", DrainUnderLoad},
     {"hostile", SendHostileRequests},
+    {"full-disk", FillDisk},
+    {"io-errors", FailDisk},
+    {"bit-flips", FlipBits},
 }};
 
 }  // namespace

@@ -24,7 +24,10 @@ namespace {
 
 using ::hone::testing::StatusIs;
 using ::testing::_;
+using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::Field;
 using ::testing::IsEmpty;
 
 constexpr int kRecords = 150;
@@ -134,6 +137,16 @@ TEST_F(CheckTest, EveryKindOfCorruptItemIsListed) {
                           "tuning 9", absl::StrCat("blob ", digests_[19])));
   EXPECT_GE(store->corrupt_count(), 6);
   HONE_EXPECT_OK(store->Health());
+}
+
+TEST_F(CheckTest, CorruptTextIsPrintable) {
+  Tamper(
+      "UPDATE blob SET digest = CAST(x'41ff0a' AS TEXT)"
+      " WHERE rowid = 1");
+  const auto store = Open();
+  EXPECT_THAT(CheckAll(*store),
+              Contains(AllOf(Field(&CorruptItem::table, "blob"),
+                             Field(&CorruptItem::key, "A\\377\\n"))));
 }
 
 TEST_F(CheckTest, AnUnreadablePageHidesOnlyItsRows) {
