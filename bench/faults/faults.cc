@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::array<std::pair<const char*, Fault>, 7> kFaults = {{
+constexpr std::array<std::pair<const char*, Fault>, 8> kFaults = {{
     {"kill", KillUnderLoad},
     {"cancel", CancelCalls},
     {"drain", DrainUnderLoad},
@@ -24,6 +24,7 @@ constexpr std::array<std::pair<const char*, Fault>, 7> kFaults = {{
     {"full-disk", FillDisk},
     {"io-errors", FailDisk},
     {"bit-flips", FlipBits},
+    {"paused", PauseWorkers},
 }};
 
 }  // namespace

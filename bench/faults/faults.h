@@ -28,10 +28,13 @@ struct FaultOptions {
   int64_t fills = 20;
   int64_t io_errors = 200;
   int64_t flips = 200;
+  // Trials of tunings whose workers are stopped (SIGSTOP) and go on.
+  int64_t paused_trials = 10'000;
   uint64_t seed = 1;
 };
 
-// "kill", "cancel", "drain", "hostile", "full-disk", "io-errors", "bit-flips".
+// "kill", "cancel", "drain", "hostile", "full-disk", "io-errors", "bit-flips",
+// "paused".
 std::vector<std::string> FaultNames();
 
 // Makes the table of faults: has a real honed suffer each, with real clients,
@@ -56,6 +59,8 @@ absl::StatusOr<nlohmann::ordered_json> SendHostileRequests(
 absl::StatusOr<nlohmann::ordered_json> FillDisk(const FaultOptions& options);
 absl::StatusOr<nlohmann::ordered_json> FailDisk(const FaultOptions& options);
 absl::StatusOr<nlohmann::ordered_json> FlipBits(const FaultOptions& options);
+absl::StatusOr<nlohmann::ordered_json> PauseWorkers(
+    const FaultOptions& options);
 
 }  // namespace hone::bench
 

@@ -75,17 +75,18 @@ std::string SmallDisk::FolderSeenFromHere() const {
 absl::Status SmallDisk::Fill(int64_t bytes) {
   const std::string path = FolderSeenFromHere() + "/ballast";
   const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-  struct statvfs filesystem {};
-  if (fd < 0 || fstatvfs(fd, &filesystem) != 0) {
-    if (fd >= 0) close(fd);
-    return absl::InternalError(absl::StrCat("cannot open '", path, "'"));
+  if (fd < 0) return absl::InternalError(absl::StrCat("no '", path, "'"));
+  const absl::Cleanup closer = [fd] { close(fd); };
+  int error = ENOSPC;
+  // The daemon may take space between the two calls.
+  for (int i = 0; i < 100 && error == ENOSPC; ++i) {
+    struct statvfs filesystem {};
+    if (fstatvfs(fd, &filesystem) != 0) break;
+    const auto free =
+        static_cast<int64_t>(filesystem.f_bavail * filesystem.f_frsize);
+    error = free > bytes ? posix_fallocate(fd, 0, free - bytes) : 0;
   }
-  const auto free =
-      static_cast<int64_t>(filesystem.f_bavail * filesystem.f_frsize);
-  const int error = free > bytes ? posix_fallocate(fd, 0, free - bytes) : 0;
-  close(fd);
-  // The daemon writes meanwhile: a disk that is full already will do.
-  if (error == 0 || error == ENOSPC) return absl::OkStatus();
+  if (error == 0) return absl::OkStatus();
   return absl::InternalError(absl::StrCat("cannot fill '", path, "'"));
 }
 
