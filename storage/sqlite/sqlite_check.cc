@@ -113,9 +113,14 @@ absl::StatusOr<CheckPage> SqliteStore::CheckRecords(int64_t position) {
       reader->Prepare("SELECT " HONE_RECORD_COLUMNS
                       ", tuned_module_digest = '' OR EXISTS (SELECT 1 FROM blob"
                       "  WHERE digest = tuned_module_digest)"
+                      // By the index that lookups use, which has no checksum.
+                      ", sequence = (SELECT r.sequence FROM record AS r"
+                      "  INDEXED BY sqlite_autoindex_record_1"
+                      "  WHERE r.key_digest = record.key_digest)"
                       " FROM record WHERE sequence <= ?1"
                       " ORDER BY sequence DESC"));
   constexpr int kHasBlob = 23;
+  constexpr int kIsIndexed = 24;
   CheckPage page;
   HONE_RETURN_IF_ERROR(Walk(
       query, position, "record", Token("tuning", kTop), page,
@@ -124,10 +129,17 @@ absl::StatusOr<CheckPage> SqliteStore::CheckRecords(int64_t position) {
         if (!row.ok()) {
           AddCorrupt(page, "record", absl::StrCat(sequence),
                      row.status().message());
-        } else if (query.Int(kHasBlob) == 0) {
+          return false;
+        }
+        if (query.Int(kHasBlob) == 0) {
+          query.CorruptRow("record").IgnoreError();
           AddCorrupt(page, "record", absl::StrCat(sequence),
                      absl::StrCat("its module ", row->value.tuned_module_digest,
                                   " is missing"));
+        } else if (query.Int(kIsIndexed) == 0) {
+          query.CorruptRow("record").IgnoreError();
+          AddCorrupt(page, "record", absl::StrCat(sequence),
+                     "lookups do not find it: the index is damaged");
         }
         return false;
       }));
