@@ -257,7 +257,7 @@ void AddFaultOptions(CLI::App& command, bench::FaultOptions& options) {
   command
       .add_option("--only", options.only,
                   "Faults to try: kill, cancel, drain, hostile, full-disk, "
-                  "io-errors, bit-flips, paused (default all)")
+                  "io-errors, bit-flips, paused, native (default all)")
       ->delimiter(',');
   const auto count = [&](const char* name, int64_t& value, const char* what) {
     command.add_option(name, value, what)
@@ -274,6 +274,8 @@ void AddFaultOptions(CLI::App& command, bench::FaultOptions& options) {
   count("--flips", options.flips, "Times that bits of the store flip");
   count("--paused-trials", options.paused_trials,
         "Trials of tunings whose workers are paused");
+  count("--native-trials", options.native_trials,
+        "Trials of tunings whose candidates do harm");
   command.add_option("--seed", options.seed, "Of everything random")
       ->capture_default_str();
 }

@@ -1,7 +1,6 @@
 // A disk that fails (EIO) at random moments under load: lookups go on, nothing
 // that was acknowledged is lost, and the daemon stores again afterwards.
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -9,37 +8,22 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include <unistd.h>
 
 #include "base/rng.h"
 #include "base/status_macros.h"
 #include "base/temporary_directory.h"
 #include "bench/faults/faults.h"
+#include "bench/faults/preloaded_library.h"
 #include "bench/faults/tuning_load.h"
 #include "bench/service/daemon_process.h"
 
 namespace hone::bench {
-namespace {
-
 using Json = nlohmann::ordered_json;
-
-constexpr const char* kLibrary = "libhone_failing_disk.so";
-
-absl::StatusOr<std::string> FindLibrary() {
-  std::error_code error;
-  const std::filesystem::path path =
-      std::filesystem::read_symlink("/proc/self/exe", error).parent_path() /
-      kLibrary;
-  if (!error && access(path.c_str(), R_OK) == 0) return path.string();
-  return absl::NotFoundError(absl::StrCat(
-      path.string(), " is not there, expected a build with tests"));
-}
-
-}  // namespace
 
 absl::StatusOr<Json> FailDisk(const FaultOptions& options) {
   Json row = {{"fault", "io-errors"}, {"broken", Json::array()}};
-  HONE_ASSIGN_OR_RETURN(const std::string library, FindLibrary());
+  HONE_ASSIGN_OR_RETURN(const std::string library,
+                        FindPreloadedLibrary("libhone_failing_disk.so"));
   TemporaryDirectory folder;
   const std::string state = folder.path() + "/state";
   // While it exists, calls fail; each call that has failed adds a byte to it.

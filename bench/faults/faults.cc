@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::array<std::pair<const char*, Fault>, 8> kFaults = {{
+constexpr std::array<std::pair<const char*, Fault>, 9> kFaults = {{
     {"kill", KillUnderLoad},
     {"cancel", CancelCalls},
     {"drain", DrainUnderLoad},
@@ -25,6 +25,7 @@ constexpr std::array<std::pair<const char*, Fault>, 8> kFaults = {{
     {"io-errors", FailDisk},
     {"bit-flips", FlipBits},
     {"paused", PauseWorkers},
+    {"native", RunHostileCode},
 }};
 
 }  // namespace
