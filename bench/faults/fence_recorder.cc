@@ -52,8 +52,8 @@ grpc::Status FenceRecorder::Synchronize(grpc::ServerContext* context,
         std::exchange(works_[lease.work_id()].accepted_fence, lease.fence());
     counts_.twice += before != 0 && before != lease.fence();
   }
-  if (response->has_execute()) {
-    const v1::Lease& lease = response->execute().lease();
+  for (const auto& execute : response->execute()) {
+    const v1::Lease& lease = execute.lease();
     int64_t& newest = works_[lease.work_id()].newest_fence;
     counts_.leases += lease.fence() > newest;
     newest = std::max(newest, lease.fence());

@@ -40,8 +40,8 @@ int FreePort() {
 
 DaemonProcess::DaemonProcess(Options options)
     : options_(std::move(options)),
-      state_(options_.state.empty() ? own_.path() + "/state" : options_.state),
-      errors_(own_.path() + "/stderr"),
+      state_(options_.state.empty() ? own_state_.path() : options_.state),
+      errors_(logs_.path() + "/stderr"),
       address_(absl::StrCat("127.0.0.1:", FreePort())),
       http_port_(FreePort()) {}
 

@@ -60,6 +60,7 @@ class DaemonProcess {
   double Metric(const std::string& name, const std::string& without = "") const;
 
   pid_t pid() const { return pid_; }
+  // The folder of its store.
   const std::string& state() const { return state_; }
   const std::string& address() const { return address_; }
   int http_port() const { return http_port_; }
@@ -70,7 +71,8 @@ class DaemonProcess {
 
  private:
   const Options options_;
-  const TemporaryDirectory own_;
+  const TemporaryDirectory own_state_;
+  const TemporaryDirectory logs_;
   const std::string state_;
   const std::string errors_;  // the file of stderr
   std::string address_;
