@@ -119,8 +119,8 @@ absl::StatusOr<CheckPage> SqliteStore::CheckRecords(int64_t position) {
                       "  WHERE r.key_digest = record.key_digest)"
                       " FROM record WHERE sequence <= ?1"
                       " ORDER BY sequence DESC"));
-  constexpr int kHasBlob = 23;
-  constexpr int kIsIndexed = 24;
+  constexpr int kHasBlob = sqlite::kRecordColumns;
+  constexpr int kIsIndexed = kHasBlob + 1;
   CheckPage page;
   HONE_RETURN_IF_ERROR(Walk(
       query, position, "record", Token("tuning", kTop), page,
