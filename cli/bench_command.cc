@@ -256,7 +256,8 @@ void AddMeasurementOptions(CLI::App& command,
 void AddFaultOptions(CLI::App& command, bench::FaultOptions& options) {
   command
       .add_option("--only", options.only,
-                  "Faults to try: kill, cancel, drain, hostile (default all)")
+                  "Faults to try: kill, cancel, drain, hostile, full-disk, "
+                  "io-errors, bit-flips, paused, native (default all)")
       ->delimiter(',');
   const auto count = [&](const char* name, int64_t& value, const char* what) {
     command.add_option(name, value, what)
@@ -268,6 +269,13 @@ void AddFaultOptions(CLI::App& command, bench::FaultOptions& options) {
   count("--calls", options.calls, "Calls in flight when SIGTERM comes");
   count("--slow-clients", options.slow_clients, "HTTP clients that stall then");
   count("--hostile", options.hostile, "Hostile requests of each RPC");
+  count("--fills", options.fills, "Times that the disk is full");
+  count("--io-errors", options.io_errors, "Times that the disk fails");
+  count("--flips", options.flips, "Times that bits of the store flip");
+  count("--paused-trials", options.paused_trials,
+        "Trials of tunings whose workers are paused");
+  count("--native-trials", options.native_trials,
+        "Trials of tunings whose candidates do harm");
   command.add_option("--seed", options.seed, "Of everything random")
       ->capture_default_str();
 }
@@ -324,8 +332,8 @@ void AddBenchCommand(CLI::App& app, Context& context) {
            AddEnvironmentOptions, bench::RunEnvironmentBench);
   AddBench(
       *command, context, "faults",
-      "What a daemon survives: kills, cancelled calls, SIGTERM under load, "
-      "hostile requests",
+      "What a daemon survives: kills, cancelled calls, hostile requests, full "
+      "and failing disks and the like",
       AddFaultOptions, bench::RunFaultsBench, FaultStatus);
   AddBench(
       *command, context, "serve",

@@ -40,7 +40,9 @@ bool StoreKeeper::stopping() {
 void StoreKeeper::Work() {
   absl::Duration since_round = kRoundEvery;
   while (true) {
-    if (since_round >= kRoundEvery || !store_.Health().ok()) {
+    // A request may have found that the store can be written to again: others
+    // are to know that soon, too.
+    if (since_round >= kRoundEvery || !is_writable_ || !store_.Health().ok()) {
       TakeRound();
       since_round = absl::ZeroDuration();
     }

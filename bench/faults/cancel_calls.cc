@@ -7,14 +7,9 @@
 #include <thread>
 #include <vector>
 
-#include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
-#include <httplib.h>
 
 #include "base/rng.h"
 #include "base/status_macros.h"
@@ -63,24 +58,6 @@ std::vector<Request> Requests() {
   };
 }
 
-// The sum of a metric's series, but for the idle calls of workers.
-double Metric(const DaemonProcess& daemon, const std::string& name) {
-  httplib::Client client("127.0.0.1", daemon.http_port());
-  const httplib::Result result = client.Get("/metrics");
-  double sum = 0;
-  if (!result) return -1;
-  for (absl::string_view line : absl::StrSplit(result->body, '\n')) {
-    if (!absl::StartsWith(line, name) ||
-        absl::StrContains(line, "WorkerService")) {
-      continue;
-    }
-    const std::vector<absl::string_view> parts = absl::StrSplit(line, ' ');
-    double value = 0;
-    if (absl::SimpleAtod(parts.back(), &value)) sum += value;
-  }
-  return sum;
-}
-
 void CancelMany(const DaemonProcess& daemon, int64_t count, uint64_t seed) {
   const std::vector<Request> requests = Requests();
   std::vector<std::thread> clients;
@@ -119,10 +96,11 @@ absl::StatusOr<Json> CancelCalls(const FaultOptions& options) {
   const double growth =
       static_cast<double>(after - before) / static_cast<double>(before);
   row["growth, %"] = 100 * growth;
-  // Of the last ones, some may still be at their end.
+  // Idle calls of workers stay. Of the last ones, some may still be at their
+  // end.
   double in_flight = -1;
   for (int i = 0; i < 300 && in_flight != 0; ++i) {
-    in_flight = Metric(daemon, "hone_rpc_in_flight{");
+    in_flight = daemon.Metric("hone_rpc_in_flight{", "WorkerService");
     if (in_flight != 0) absl::SleepFor(absl::Milliseconds(100));
   }
   row["calls left"] = in_flight;

@@ -16,11 +16,16 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::array<std::pair<const char*, Fault>, 4> kFaults = {{
+constexpr std::array<std::pair<const char*, Fault>, 9> kFaults = {{
     {"kill", KillUnderLoad},
     {"cancel", CancelCalls},
     {"drain", DrainUnderLoad},
     {"hostile", SendHostileRequests},
+    {"full-disk", FillDisk},
+    {"io-errors", FailDisk},
+    {"bit-flips", FlipBits},
+    {"paused", PauseWorkers},
+    {"native", RunHostileCode},
 }};
 
 }  // namespace

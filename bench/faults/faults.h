@@ -23,17 +23,28 @@ struct FaultOptions {
   int64_t slow_clients = 100;
   // Hostile requests of each RPC.
   int64_t hostile = 500;
+  // Times that the disk of the store gets full, that it fails for a while, and
+  // that bits of the store flip while honed is stopped.
+  int64_t fills = 20;
+  int64_t io_errors = 200;
+  int64_t flips = 200;
+  // Trials of tunings whose workers are stopped (SIGSTOP) and go on.
+  int64_t paused_trials = 10'000;
+  // Trials of tunings whose candidates' processes do harm.
+  int64_t native_trials = 1000;
   uint64_t seed = 1;
 };
 
-// "kill", "cancel", "drain", "hostile".
+// "kill", "cancel", "drain", "hostile", "full-disk", "io-errors", "bit-flips",
+// "paused", "native".
 std::vector<std::string> FaultNames();
 
 // Makes the table of faults: has a real honed suffer each, with real clients,
 // and counts what must not happen. Writes the table to `out` and returns it as
 // JSON; `broken` of the document counts the promises that were not kept.
 // Errors: InvalidArgument for an unknown name in `only`; NotFound without a
-// honed beside this executable.
+// honed beside this executable, or for "io-errors" and "native" without a
+// library that only builds with tests have.
 absl::StatusOr<nlohmann::ordered_json> RunFaultsBench(
     const FaultOptions& options, std::ostream& out);
 
@@ -45,6 +56,14 @@ absl::StatusOr<nlohmann::ordered_json> CancelCalls(const FaultOptions& options);
 absl::StatusOr<nlohmann::ordered_json> DrainUnderLoad(
     const FaultOptions& options);
 absl::StatusOr<nlohmann::ordered_json> SendHostileRequests(
+    const FaultOptions& options);
+
+absl::StatusOr<nlohmann::ordered_json> FillDisk(const FaultOptions& options);
+absl::StatusOr<nlohmann::ordered_json> FailDisk(const FaultOptions& options);
+absl::StatusOr<nlohmann::ordered_json> FlipBits(const FaultOptions& options);
+absl::StatusOr<nlohmann::ordered_json> PauseWorkers(
+    const FaultOptions& options);
+absl::StatusOr<nlohmann::ordered_json> RunHostileCode(
     const FaultOptions& options);
 
 }  // namespace hone::bench

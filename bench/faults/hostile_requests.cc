@@ -1,8 +1,6 @@
 // Hostile requests of every RPC: each gets a status that the API documents, the
 // daemon lives, and its health answers quickly all the while.
 
-#include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <map>
 #include <string>
@@ -11,21 +9,20 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "google/rpc/error_details.pb.h"
 #include "google/rpc/status.pb.h"
 #include <google/protobuf/descriptor.h>
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
 
-#include "base/clock.h"
 #include "base/rng.h"
 #include "base/status_macros.h"
 #include "bench/faults/faults.h"
+#include "bench/faults/health_watch.h"
 #include "bench/faults/hostile_message.h"
 #include "bench/faults/methods.h"
 #include "bench/service/daemon_process.h"
-#include "hone/v1/admin_service.grpc.pb.h"
 
 namespace hone::bench {
 namespace {
@@ -64,36 +61,13 @@ bool IsOfGrpc(const grpc::Status& status) {
   }
 }
 
-// Asks a control method again and again; returns the times in milliseconds.
-std::vector<double> WatchHealth(const DaemonProcess& daemon,
-                                const std::atomic<bool>& end) {
-  std::vector<double> times;
-  const auto stub = v1::AdminService::NewStub(daemon.Connect());
-  while (!end) {
-    grpc::ClientContext context;
-    context.set_deadline(std::chrono::system_clock::now() +
-                         std::chrono::seconds(30));
-    v1::ListWorkersResponse response;
-    const absl::Duration start = SystemClock().Monotonic();
-    const bool ok = stub->ListWorkers(&context, {}, &response).ok();
-    times.push_back(
-        ok ? absl::ToDoubleMilliseconds(SystemClock().Monotonic() - start)
-           : 30'000);
-    absl::SleepFor(absl::Milliseconds(5));
-  }
-  std::sort(times.begin(), times.end());
-  return times;
-}
-
 }  // namespace
 
 absl::StatusOr<Json> SendHostileRequests(const FaultOptions& options) {
   Json row = {{"fault", "hostile"}, {"broken", Json::array()}};
   DaemonProcess daemon;
   HONE_RETURN_IF_ERROR(daemon.Start().status());
-  std::atomic<bool> end = false;
-  std::vector<double> health;
-  std::thread watcher([&] { health = WatchHealth(daemon, end); });
+  HealthWatch health(daemon);
   const auto methods = Methods();
   std::vector<std::map<std::string, int64_t>> counts(kClients);
   std::vector<std::map<std::string, int64_t>> bad(kClients);
@@ -133,8 +107,7 @@ absl::StatusOr<Json> SendHostileRequests(const FaultOptions& options) {
     });
   }
   for (std::thread& client : clients) client.join();
-  end = true;
-  watcher.join();
+  const double p99 = health.Report(row);
   std::map<std::string, int64_t> all;
   int64_t sent = 0;
   for (const auto& count : counts) {
@@ -146,10 +119,6 @@ absl::StatusOr<Json> SendHostileRequests(const FaultOptions& options) {
   row["methods"] = methods.size();
   row["requests"] = sent;
   row["answers by code"] = all;
-  row["health calls"] = health.size();
-  const double p99 = health.empty() ? 0 : health[health.size() * 99 / 100];
-  row["health p50, ms"] = health.empty() ? 0 : health[health.size() / 2];
-  row["health p99, ms"] = p99;
   for (const auto& answers : bad) {
     for (const auto& [answer, n] : answers) {
       row["broken"].push_back(absl::StrCat(n, " times ", answer));

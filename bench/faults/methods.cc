@@ -39,7 +39,8 @@ std::string PathOf(const google::protobuf::MethodDescriptor& method) {
 
 grpc::Status CallMethod(grpc::GenericStub& stub, grpc::ClientContext& context,
                         const std::string& path,
-                        const std::vector<std::string>& messages) {
+                        const std::vector<std::string>& messages,
+                        std::string* last_answer) {
   grpc::CompletionQueue queue;
   const auto call = stub.PrepareCall(&context, path, &queue);
   // One event at a time: there is no order to keep between tags.
@@ -64,6 +65,12 @@ grpc::Status CallMethod(grpc::GenericStub& stub, grpc::ClientContext& context,
     grpc::ByteBuffer answer;
     call->Read(&answer, nullptr);
     open = next();
+    grpc::Slice slice;
+    if (open && last_answer != nullptr &&
+        answer.DumpToSingleSlice(&slice).ok()) {
+      last_answer->assign(reinterpret_cast<const char*>(slice.begin()),
+                          slice.size());
+    }
   }
   grpc::Status status;
   call->Finish(&status, nullptr);

@@ -18,10 +18,12 @@ std::vector<const google::protobuf::MethodDescriptor*> Methods();
 std::string PathOf(const google::protobuf::MethodDescriptor& method);
 
 // Calls any method with these messages, without generated code, and reads all
-// answers. `context` can cancel it from another thread.
+// answers, of which `last_answer`, if given, gets the last one. `context` can
+// cancel it from another thread.
 grpc::Status CallMethod(grpc::GenericStub& stub, grpc::ClientContext& context,
                         const std::string& path,
-                        const std::vector<std::string>& messages);
+                        const std::vector<std::string>& messages,
+                        std::string* last_answer = nullptr);
 
 }  // namespace hone::bench
 

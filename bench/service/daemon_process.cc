@@ -5,11 +5,16 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <system_error>
 
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
 #include <fcntl.h>
+#include <httplib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -33,8 +38,10 @@ int FreePort() {
 
 }  // namespace
 
-DaemonProcess::DaemonProcess(std::vector<std::string> arguments)
-    : arguments_(std::move(arguments)),
+DaemonProcess::DaemonProcess(Options options)
+    : options_(std::move(options)),
+      state_(options_.state.empty() ? own_state_.path() : options_.state),
+      errors_(logs_.path() + "/stderr"),
       address_(absl::StrCat("127.0.0.1:", FreePort())),
       http_port_(FreePort()) {}
 
@@ -59,22 +66,25 @@ absl::StatusOr<absl::Duration> DaemonProcess::Start() {
     return absl::NotFoundError(
         absl::StrCat(binary.string(), " is not there, expected honed"));
   }
-  // Its worker says on stderr what becomes of the daemon.
-  std::vector<std::string> arguments = {"-c",
-                                        "exec \"$0\" \"$@\" 2>/dev/null",
-                                        binary.string(),
-                                        "--listen",
-                                        address_,
-                                        "--http",
-                                        absl::StrCat("127.0.0.1:", http_port_),
-                                        "--state",
-                                        state_.path(),
-                                        "--log-level",
-                                        "off"};
-  arguments.insert(arguments.end(), arguments_.begin(), arguments_.end());
+  // Its worker, too, writes to stderr.
+  std::vector<std::string> arguments = {"-c", "exec 2>\"$0\"; exec \"$@\"",
+                                        errors_};
+  arguments.insert(arguments.end(), options_.wrapper.begin(),
+                   options_.wrapper.end());
+  for (const std::string& argument :
+       {binary.string(), std::string("--listen"), address_,
+        std::string("--http"), absl::StrCat("127.0.0.1:", http_port_),
+        std::string("--state"), state_, std::string("--log-level"),
+        std::string("off")}) {
+    arguments.push_back(argument);
+  }
+  arguments.insert(arguments.end(), options_.arguments.begin(),
+                   options_.arguments.end());
   const absl::Duration start = SystemClock().Monotonic();
   HONE_ASSIGN_OR_RETURN(
-      pid_, StartChildProcess({.program = "/bin/sh", .arguments = arguments}));
+      pid_, StartChildProcess({.program = "/bin/sh",
+                               .arguments = arguments,
+                               .environment = options_.environment}));
   while (SystemClock().Monotonic() - start < absl::Seconds(30)) {
     // A fresh channel each time: one that failed waits before it tries again.
     const auto stub = v1::AdminService::NewStub(Connect());
@@ -84,7 +94,8 @@ absl::StatusOr<absl::Duration> DaemonProcess::Start() {
       return SystemClock().Monotonic() - start;
     }
     if (!IsAlive()) {
-      return absl::UnavailableError("honed ended while it started");
+      return absl::UnavailableError(
+          absl::StrCat("honed ended while it started: ", Errors()));
     }
     absl::SleepFor(absl::Milliseconds(1));
   }
@@ -115,6 +126,29 @@ bool DaemonProcess::IsAlive() {
   if (waitpid(pid_, nullptr, WNOHANG) != pid_) return true;
   pid_ = -1;
   return false;
+}
+
+std::string DaemonProcess::Errors() const {
+  std::ifstream file(errors_, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+double DaemonProcess::Metric(const std::string& name,
+                             const std::string& without) const {
+  httplib::Client client("127.0.0.1", http_port_);
+  const httplib::Result result = client.Get("/metrics");
+  if (!result) return -1;
+  double sum = 0;
+  for (absl::string_view line : absl::StrSplit(result->body, '\n')) {
+    if (!absl::StartsWith(line, name) ||
+        (!without.empty() && absl::StrContains(line, without))) {
+      continue;
+    }
+    const std::vector<absl::string_view> parts = absl::StrSplit(line, ' ');
+    double value = 0;
+    if (absl::SimpleAtod(parts.back(), &value)) sum += value;
+  }
+  return sum;
 }
 
 int64_t DaemonProcess::ResidentBytes() const {

@@ -19,8 +19,19 @@ namespace hone::bench {
 // can be killed and started again on the same store.
 class DaemonProcess {
  public:
-  // `arguments`: further ones of honed.
-  explicit DaemonProcess(std::vector<std::string> arguments = {});
+  struct Options {
+    // Further arguments of honed.
+    std::vector<std::string> arguments = {};
+    // "NAME=value", for honed and all that it starts.
+    std::vector<std::string> environment = {};
+    // A command that runs the one after it, such as nsenter.
+    std::vector<std::string> wrapper = {};
+    // Its state folder; empty: a temporary one.
+    std::string state = "";
+  };
+
+  DaemonProcess() : DaemonProcess(Options{}) {}
+  explicit DaemonProcess(Options options);
   // Kills it.
   ~DaemonProcess();
   DaemonProcess(const DaemonProcess&) = delete;
@@ -42,9 +53,15 @@ class DaemonProcess {
   // Returns true if the process has not ended.
   bool IsAlive();
 
+  // What this start has written to stderr.
+  std::string Errors() const;
+  // The sum of a metric's series but for those that contain `without`;
+  // negative if the HTTP port does not answer.
+  double Metric(const std::string& name, const std::string& without = "") const;
+
   pid_t pid() const { return pid_; }
   // The folder of its store.
-  const std::string& state() const { return state_.path(); }
+  const std::string& state() const { return state_; }
   const std::string& address() const { return address_; }
   int http_port() const { return http_port_; }
   // A connection that no other channel shares.
@@ -53,8 +70,11 @@ class DaemonProcess {
   int64_t ResidentBytes() const;
 
  private:
-  const std::vector<std::string> arguments_;
-  const TemporaryDirectory state_;
+  const Options options_;
+  const TemporaryDirectory own_state_;
+  const TemporaryDirectory logs_;
+  const std::string state_;
+  const std::string errors_;  // the file of stderr
   std::string address_;
   int http_port_ = 0;
   pid_t pid_ = -1;

@@ -47,7 +47,10 @@ ObservedStore::ObservedStore(std::unique_ptr<storage::Store> store,
     : store_(std::move(store)),
       metrics_(metrics),
       folder_(folder.empty() ? ""
-                             : std::filesystem::absolute(folder).string()) {}
+                             : std::filesystem::absolute(folder).string()) {
+  // Until the first Stats.
+  metrics_.db_writable.Set(Health().ok() ? 1 : 0);
+}
 
 absl::Status ObservedStore::WithoutFolder(const absl::Status& status) const {
   if (folder_.empty() || !absl::StrContains(status.message(), folder_)) {

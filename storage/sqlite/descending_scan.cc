@@ -1,10 +1,23 @@
 #include "storage/sqlite/descending_scan.h"
 
+#include "absl/strings/str_cat.h"
+
+#include "base/status_macros.h"
+
 namespace hone::storage::sqlite {
+
+// A damaged page can hold any key, and can be reached twice: without this, a
+// scan or a series of pages could run in circles.
+absl::StatusOr<bool> DescendingScan::StepBelow(int64_t position) {
+  HONE_ASSIGN_OR_RETURN(const bool found, query_.Step());
+  if (!found || query_.Int(0) < position) return found;
+  return absl::DataLossError(
+      absl::StrCat("row ", query_.Int(0), " is not in order"));
+}
 
 absl::StatusOr<bool> DescendingScan::Next() {
   skipped_ = absl::OkStatus();
-  absl::StatusOr<bool> found = query_.Step();
+  absl::StatusOr<bool> found = StepBelow(position_);
   if (absl::IsDataLoss(found.status())) found = Skip(found.status());
   if (found.ok() && *found) position_ = query_.Int(0);
   return found;
@@ -13,7 +26,7 @@ absl::StatusOr<bool> DescendingScan::Next() {
 absl::StatusOr<bool> DescendingScan::Skip(const absl::Status& error) {
   const auto readable_below = [&](int64_t distance) {
     query_.Restart(position_ - 1 - distance);
-    return query_.Step().ok();
+    return StepBelow(position_ - distance).ok();
   };
   // The rows of a page have neighboring keys: find one beyond them, then the
   // highest that can be read.
@@ -30,7 +43,7 @@ absl::StatusOr<bool> DescendingScan::Skip(const absl::Status& error) {
   }
   skipped_ = error;
   query_.Restart(position_ - 1 - readable);
-  return query_.Step();
+  return StepBelow(position_ - readable);
 }
 
 }  // namespace hone::storage::sqlite

@@ -29,6 +29,9 @@ class DescendingScan {
   const absl::Status& skipped() const { return skipped_; }
 
  private:
+  // Takes a step of the query. Errors: DataLoss also if the row's key is not
+  // below `position`.
+  absl::StatusOr<bool> StepBelow(int64_t position);
   // Continues at the highest row that can be read below `position_`.
   absl::StatusOr<bool> Skip(const absl::Status& error);
 

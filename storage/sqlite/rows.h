@@ -29,6 +29,8 @@ namespace hone::storage::sqlite {
   "tuned_module_digest, optimizer, seed, trials, seconds, "                \
   "verification_method, verification_max_rel_error, tuning_id, producer, " \
   "created_ns, checksum, measured_by"
+// How many these are: the place of the column after them.
+inline constexpr int kRecordColumns = 24;
 
 template <typename T>
 struct Row {

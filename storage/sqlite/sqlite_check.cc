@@ -1,10 +1,13 @@
 // The part of SqliteStore that looks for corruption.
+#include <algorithm>
 #include <limits>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -33,16 +36,29 @@ std::string Token(absl::string_view table, int64_t position) {
   return absl::StrCat(table, ":", position);
 }
 
+// Corrupt text is not always UTF-8, as a message has to be.
+std::string Printable(std::string text) {
+  const bool is_printable =
+      std::all_of(text.begin(), text.end(),
+                  [](unsigned char c) { return absl::ascii_isprint(c); });
+  return is_printable ? text : absl::CEscape(text);
+}
+
+void AddCorrupt(CheckPage& page, absl::string_view table, std::string key,
+                absl::string_view what) {
+  page.corrupt.push_back({std::string(table), Printable(std::move(key)),
+                          Printable(std::string(what))});
+}
+
 // Adds the rows that the scan has skipped, if any.
 void AddSkipped(const sqlite::DescendingScan& scan, int64_t above,
                 absl::string_view table, CheckPage& page) {
   if (scan.skipped().ok()) return;
-  page.corrupt.push_back(
-      {std::string(table),
-       above == kTop
-           ? absl::StrCat("rows above ", scan.position())
-           : absl::StrCat("rows between ", scan.position(), " and ", above),
-       std::string(scan.skipped().message())});
+  AddCorrupt(page, table,
+             above == kTop ? absl::StrCat("rows above ", scan.position())
+                           : absl::StrCat("rows between ", scan.position(),
+                                          " and ", above),
+             scan.skipped().message());
 }
 
 // Reads the rows of `table` with `query` below `position`. `examine` gets each;
@@ -58,9 +74,8 @@ absl::Status Walk(Statement& query, int64_t position, absl::string_view table,
     const int64_t above = scan.position();
     const absl::StatusOr<bool> found = scan.Next();
     if (absl::IsDataLoss(found.status())) {
-      page.corrupt.push_back({std::string(table),
-                              absl::StrCat("rows below ", above),
-                              std::string(found.status().message())});
+      AddCorrupt(page, table, absl::StrCat("rows below ", above),
+                 found.status().message());
       return absl::OkStatus();
     }
     if (!found.ok()) return found.status();
@@ -98,25 +113,36 @@ absl::StatusOr<CheckPage> SqliteStore::CheckRecords(int64_t position) {
       reader->Prepare("SELECT " HONE_RECORD_COLUMNS
                       ", tuned_module_digest = '' OR EXISTS (SELECT 1 FROM blob"
                       "  WHERE digest = tuned_module_digest)"
+                      // By the index that lookups use, which has no checksum.
+                      ", sequence = (SELECT r.sequence FROM record AS r"
+                      "  INDEXED BY sqlite_autoindex_record_1"
+                      "  WHERE r.key_digest = record.key_digest)"
                       " FROM record WHERE sequence <= ?1"
                       " ORDER BY sequence DESC"));
-  constexpr int kHasBlob = 23;
+  constexpr int kHasBlob = sqlite::kRecordColumns;
+  constexpr int kIsIndexed = kHasBlob + 1;
   CheckPage page;
-  HONE_RETURN_IF_ERROR(
-      Walk(query, position, "record", Token("tuning", kTop), page,
-           [&](int64_t sequence) {
-             const absl::StatusOr<Row<Record>> row = sqlite::ReadRecord(query);
-             if (!row.ok()) {
-               page.corrupt.push_back({"record", absl::StrCat(sequence),
-                                       std::string(row.status().message())});
-             } else if (query.Int(kHasBlob) == 0) {
-               page.corrupt.push_back(
-                   {"record", absl::StrCat(sequence),
-                    absl::StrCat("its module ", row->value.tuned_module_digest,
-                                 " is missing")});
-             }
-             return false;
-           }));
+  HONE_RETURN_IF_ERROR(Walk(
+      query, position, "record", Token("tuning", kTop), page,
+      [&](int64_t sequence) {
+        const absl::StatusOr<Row<Record>> row = sqlite::ReadRecord(query);
+        if (!row.ok()) {
+          AddCorrupt(page, "record", absl::StrCat(sequence),
+                     row.status().message());
+          return false;
+        }
+        if (query.Int(kHasBlob) == 0) {
+          query.CorruptRow("record").IgnoreError();
+          AddCorrupt(page, "record", absl::StrCat(sequence),
+                     absl::StrCat("its module ", row->value.tuned_module_digest,
+                                  " is missing"));
+        } else if (query.Int(kIsIndexed) == 0) {
+          query.CorruptRow("record").IgnoreError();
+          AddCorrupt(page, "record", absl::StrCat(sequence),
+                     "lookups do not find it: the index is damaged");
+        }
+        return false;
+      }));
   return page;
 }
 
@@ -128,23 +154,23 @@ absl::StatusOr<CheckPage> SqliteStore::CheckTunings(int64_t position) {
                                         " ORDER BY sequence DESC"));
   CheckPage page;
   int64_t trials = 0;
-  HONE_RETURN_IF_ERROR(Walk(
-      query, position, "tuning", Token("blob", kTop), page,
-      [&](int64_t sequence) {
-        const absl::StatusOr<Row<Tuning>> row = sqlite::ReadTuning(query);
-        if (!row.ok()) {
-          page.corrupt.push_back({"tuning", absl::StrCat(sequence),
-                                  std::string(row.status().message())});
-          return false;
-        }
-        const auto log = sqlite::ReadTrials(*reader, *row);
-        if (!log.ok()) {
-          page.corrupt.push_back({"trial", absl::StrCat("of ", row->value.id),
-                                  std::string(log.status().message())});
-        }
-        trials += row->value.trials;
-        return trials >= kMaxTrials;
-      }));
+  HONE_RETURN_IF_ERROR(
+      Walk(query, position, "tuning", Token("blob", kTop), page,
+           [&](int64_t sequence) {
+             const absl::StatusOr<Row<Tuning>> row = sqlite::ReadTuning(query);
+             if (!row.ok()) {
+               AddCorrupt(page, "tuning", absl::StrCat(sequence),
+                          row.status().message());
+               return false;
+             }
+             const auto log = sqlite::ReadTrials(*reader, *row);
+             if (!log.ok()) {
+               AddCorrupt(page, "trial", absl::StrCat("of ", row->value.id),
+                          log.status().message());
+             }
+             trials += row->value.trials;
+             return trials >= kMaxTrials;
+           }));
   return page;
 }
 
@@ -164,8 +190,7 @@ absl::StatusOr<CheckPage> SqliteStore::CheckBlobs(int64_t position) {
             stored.ok() ? ReadBlob(digest, *std::move(stored)).status()
                         : stored.status();
         if (!status.ok()) {
-          page.corrupt.push_back(
-              {"blob", digest, std::string(status.message())});
+          AddCorrupt(page, "blob", digest, status.message());
         }
         bytes += query.Int(2);
         return bytes >= kMaxBlobBytes;
@@ -178,7 +203,7 @@ absl::StatusOr<CheckPage> SqliteStore::CheckStructure() {
   CheckPage page;
   const absl::Status status = reader->QuickCheck(quick_check_limit_);
   if (!status.ok()) {
-    page.corrupt.push_back({"database", "", std::string(status.message())});
+    AddCorrupt(page, "database", "", status.message());
   }
   return page;
 }

@@ -74,7 +74,9 @@ absl::StatusOr<std::optional<Row<Record>>> NearestOfAnyModule(
 // selective index that the filter can use is chosen here: the query's
 // parameters tell SQLite nothing about it.
 std::string MatchingRecords(const RecordFilter& filter) {
-  absl::string_view from = " FROM record";
+  // In the order of its rows, so that a listing goes on below an unreadable
+  // page: an index would have to be read and sorted as a whole first.
+  absl::string_view from = " FROM record NOT INDEXED";
   if (!filter.measured_by.empty()) {
     from = " FROM measurement CROSS JOIN record ON sequence = record";
   } else if (filter.created_after > absl::InfinitePast() ||

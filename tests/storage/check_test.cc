@@ -24,7 +24,11 @@ namespace {
 
 using ::hone::testing::StatusIs;
 using ::testing::_;
+using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::Field;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 constexpr int kRecords = 150;
@@ -134,6 +138,39 @@ TEST_F(CheckTest, EveryKindOfCorruptItemIsListed) {
                           "tuning 9", absl::StrCat("blob ", digests_[19])));
   EXPECT_GE(store->corrupt_count(), 6);
   HONE_EXPECT_OK(store->Health());
+}
+
+TEST_F(CheckTest, ARecordThatLookupsDoNotFindIsListed) {
+  std::string bytes = ReadFile(path_);
+  const std::string key = SampleKey(Module(7)).Digest();
+  int changed = 0;
+  for (size_t at = bytes.find(key); at != std::string::npos;
+       at = bytes.find(key, at + 1)) {
+    // In tables, the module follows; in the index, nothing readable does.
+    if (bytes.compare(at + key.size(), 6, "module") == 0) continue;
+    bytes[at + 10] = static_cast<char>(bytes[at + 10] ^ 1);
+    ++changed;
+  }
+  ASSERT_EQ(changed, 1);
+  WriteFile(path_, bytes);
+  const auto store = Open();
+  EXPECT_THAT(store->Lookup(SampleKey(Module(7))),
+              StatusIs(absl::StatusCode::kNotFound, _));
+  EXPECT_THAT(CheckAll(*store),
+              ElementsAre(AllOf(Field(&CorruptItem::table, "record"),
+                                Field(&CorruptItem::what,
+                                      HasSubstr("the index is damaged")))));
+  EXPECT_EQ(store->corrupt_count(), 1);
+}
+
+TEST_F(CheckTest, CorruptTextIsPrintable) {
+  Tamper(
+      "UPDATE blob SET digest = CAST(x'41ff0a' AS TEXT)"
+      " WHERE rowid = 1");
+  const auto store = Open();
+  EXPECT_THAT(CheckAll(*store),
+              Contains(AllOf(Field(&CorruptItem::table, "blob"),
+                             Field(&CorruptItem::key, "A\\377\\n"))));
 }
 
 TEST_F(CheckTest, AnUnreadablePageHidesOnlyItsRows) {

@@ -1,0 +1,169 @@
+// Bits of the database that flip while honed is stopped: it starts or says why
+// not, lists what is corrupt, and serves the rest, never a wrong result.
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include <grpcpp/grpcpp.h>
+
+#include "base/rng.h"
+#include "base/status_macros.h"
+#include "base/temporary_directory.h"
+#include "bench/faults/faults.h"
+#include "bench/faults/tuning_load.h"
+#include "bench/service/daemon_process.h"
+#include "hone/v1/cache_service.grpc.pb.h"
+#include "proto/grpc_status.h"
+
+namespace hone::bench {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr size_t kResults = 100;
+
+// The answer to a lookup, or none for a miss or an error that says so.
+absl::StatusOr<std::string> Answer(v1::CacheService::Stub& cache,
+                                   const std::string& fingerprint) {
+  v1::LookupRequest request;
+  request.set_module_fingerprint(fingerprint);
+  v1::LookupResponse response;
+  grpc::ClientContext context;
+  HONE_RETURN_IF_ERROR(ToStatus(cache.Lookup(&context, request, &response)));
+  return response.record().SerializeAsString();
+}
+
+void Flip(const std::string& path, Rng& rng) {
+  std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
+  const uint64_t size = fs::file_size(path);
+  // Mostly one, sometimes many.
+  const uint64_t bits = rng.Below(4) == 0 ? 1 + rng.Below(200) : 1;
+  for (uint64_t i = 0; i < bits; ++i) {
+    const auto offset = static_cast<std::streamoff>(rng.Below(size));
+    file.seekg(offset);
+    const int byte = file.get() ^ (1 << rng.Below(8));
+    file.seekp(offset);
+    file.put(static_cast<char>(byte));
+  }
+}
+
+struct Listed {
+  int64_t items = 0;
+  int64_t rows = 0;  // of them, but for damage of the structure
+};
+
+absl::StatusOr<Listed> CountListed(v1::CacheService::Stub& cache) {
+  Listed listed;
+  v1::CheckCacheRequest request;
+  do {
+    v1::CheckCacheResponse page;
+    grpc::ClientContext context;
+    HONE_RETURN_IF_ERROR(ToStatus(cache.Check(&context, request, &page)));
+    listed.items += page.corrupt_size();
+    for (const auto& item : page.corrupt()) {
+      listed.rows += item.table() != "database";
+    }
+    request.set_page_token(page.next_page_token());
+  } while (!request.page_token().empty());
+  return listed;
+}
+
+struct Counts {
+  int64_t refused = 0;   // starts
+  int64_t served = 0;    // results
+  int64_t missing = 0;   // results
+  int64_t wrong = 0;     // results
+  int64_t listed = 0;    // corrupt items
+  int64_t unlisted = 0;  // times that results are missing, and nothing listed
+  std::map<std::string, int64_t> codes;
+};
+
+absl::Status TryOnce(DaemonProcess& daemon,
+                     const std::map<std::string, std::string>& answers,
+                     Counts& counts, Json& broken) {
+  if (const absl::Status start = daemon.Start().status(); !start.ok()) {
+    ++counts.refused;
+    if (!absl::IsUnavailable(start) || daemon.Errors().empty()) {
+      broken.push_back(absl::StrCat("honed did not start and not say why: ",
+                                    start.message()));
+    }
+    return absl::OkStatus();
+  }
+  const auto cache = v1::CacheService::NewStub(daemon.Connect());
+  int64_t missing = 0;
+  for (const auto& [fingerprint, answer] : answers) {
+    const absl::StatusOr<std::string> now = Answer(*cache, fingerprint);
+    if (now.ok()) {
+      ++(*now == answer ? counts.served : counts.wrong);
+    } else {
+      ++missing;
+      ++counts.codes[absl::StatusCodeToString(now.status().code())];
+    }
+  }
+  HONE_ASSIGN_OR_RETURN(const Listed listed, CountListed(*cache));
+  counts.missing += missing;
+  counts.listed += listed.items;
+  counts.unlisted += missing > 0 && listed.items == 0;
+  if (listed.rows > 0 && daemon.Metric("hone_cache_corrupt_items_total") <= 0) {
+    broken.push_back("corrupt rows are listed and not counted");
+  }
+  if (!daemon.IsAlive()) broken.push_back("honed ended: " + daemon.Errors());
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<Json> FlipBits(const FaultOptions& options) {
+  Json row = {{"fault", "bit-flips"}, {"broken", Json::array()}};
+  TemporaryDirectory folder;
+  const fs::path state = folder.path() + "/state";
+  const fs::path good = folder.path() + "/good";
+  DaemonProcess daemon({.state = state});
+  HONE_RETURN_IF_ERROR(daemon.Start().status());
+  std::map<std::string, std::string> answers;
+  {
+    TuningLoad load(daemon);
+    while (load.published().size() < kResults && daemon.IsAlive()) {
+      absl::SleepFor(absl::Milliseconds(20));
+    }
+    load.Stop();
+    const auto cache = v1::CacheService::NewStub(daemon.Connect());
+    for (const auto& [fingerprint, _] : load.published()) {
+      HONE_ASSIGN_OR_RETURN(answers[fingerprint], Answer(*cache, fingerprint));
+    }
+  }
+  daemon.Terminate();
+  fs::copy(state, good, fs::copy_options::recursive);
+  Rng rng(options.seed);
+  Counts counts;
+  for (int64_t i = 0; i < options.flips; ++i) {
+    fs::remove_all(state);
+    fs::copy(good, state, fs::copy_options::recursive);
+    Flip(state / "hone.db", rng);
+    HONE_RETURN_IF_ERROR(TryOnce(daemon, answers, counts, row["broken"]));
+    daemon.Kill();
+  }
+  row["times"] = options.flips;
+  row["results"] = answers.size();
+  row["starts refused, with a reason"] = counts.refused;
+  row["results served"] = counts.served;
+  row["results missing"] = counts.missing;
+  row["missing by code"] = counts.codes;
+  row["results wrong"] = counts.wrong;
+  row["corrupt items listed"] = counts.listed;
+  if (counts.wrong > 0) {
+    row["broken"].push_back(absl::StrCat(counts.wrong, " wrong results"));
+  }
+  if (counts.unlisted > 0) {
+    row["broken"].push_back(absl::StrCat(
+        counts.unlisted, " times results are missing and nothing is listed"));
+  }
+  return row;
+}
+
+}  // namespace hone::bench
