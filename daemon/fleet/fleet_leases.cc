@@ -77,17 +77,15 @@ absl::Status Fleet::CheckRegistration(const v1::SynchronizeRequest& request,
   const auto of_client = workers_of_client_.find(client);
   const int64_t at_client =
       of_client == workers_of_client_.end() ? 0 : of_client->second;
-  if (static_cast<int64_t>(workers_.size()) < kMaxWorkers &&
-      at_client < kMaxWorkersPerClient) {
-    return absl::OkStatus();
-  }
+  const bool is_full = static_cast<int64_t>(workers_.size()) >= kMaxWorkers;
+  if (!is_full && at_client < kMaxWorkersPerClient) return absl::OkStatus();
   metrics_.RpcRejected("too_many_workers").Increment();
   return WithRetryDelay(
-      WithReason(absl::ResourceExhaustedError(absl::StrCat(
-                     workers_.size(), " workers are connected, ", at_client,
-                     " of them from this address, expected less than ",
-                     kMaxWorkers, " and ", kMaxWorkersPerClient)),
-                 "TOO_MANY_WORKERS"),
+      AtLimit(
+          is_full ? "workers" : "workers_per_client",
+          absl::StrCat(workers_.size(), " workers are connected, ", at_client,
+                       " of them from this address, expected less than ",
+                       kMaxWorkers, " and ", kMaxWorkersPerClient)),
       options_.lease);
 }
 
