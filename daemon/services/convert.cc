@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include <google/protobuf/timestamp.pb.h>
 
+#include "base/excerpt.h"
 #include "base/status_macros.h"
 #include "daemon/errors.h"
 #include "daemon/limits.h"
@@ -41,13 +44,25 @@ v1::Tuning::State StateToProto(storage::TuningState state) {
   return v1::Tuning::STATE_UNSPECIFIED;
 }
 
+// A UUID has 36 characters.
+constexpr size_t kMaxIdBytes = 128;
+
+bool IsId(absl::string_view id) {
+  return !id.empty() && id.size() <= kMaxIdBytes &&
+         absl::c_all_of(id, [](char c) {
+           return absl::ascii_isalnum(static_cast<unsigned char>(c)) ||
+                  c == '-' || c == '_';
+         });
+}
+
 absl::StatusOr<std::string> IdOf(absl::string_view collection,
                                  absl::string_view name) {
   absl::string_view id = name;
   if (!absl::ConsumePrefix(&id, collection) || !absl::ConsumePrefix(&id, "/") ||
-      id.empty()) {
-    return InvalidField("name", absl::StrCat("\"", name, "\", expected \"",
-                                             collection, "/ID\""));
+      !IsId(id)) {
+    return InvalidField(
+        "name", absl::StrCat("\"", Excerpt(name), "\", expected \"", collection,
+                             "/ID\""));
   }
   return std::string(id);
 }
