@@ -7,7 +7,6 @@
 #include <map>
 #include <optional>
 #include <sstream>
-#include <thread>
 #include <utility>
 
 // Debian's library of the same name is built with exceptions.
@@ -16,7 +15,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include <toml++/toml.h>
-#include <unistd.h>
 
 #include "base/status_macros.h"
 #include "daemon/access/addresses.h"
@@ -70,8 +68,8 @@ Setter Bool(bool Config::*field) {
   };
 }
 
-template <typename Int>
-Setter Integer(Int Config::*field, int64_t min, int64_t max) {
+template <typename Struct, typename Int>
+Setter Integer(Int Struct::*field, int64_t min, int64_t max) {
   return [=](const toml::node& node,
              Config& config) -> std::optional<std::string> {
     const auto* value = node.as_integer();
@@ -83,7 +81,8 @@ Setter Integer(Int Config::*field, int64_t min, int64_t max) {
   };
 }
 
-Setter Seconds(absl::Duration Config::*field, int min, int max) {
+template <typename Struct>
+Setter Seconds(absl::Duration Struct::*field, int min, int max) {
   return [=](const toml::node& node,
              Config& config) -> std::optional<std::string> {
     const std::optional<double> value = node.value<double>();
@@ -134,6 +133,18 @@ Setter LogFormat() {
 
 using Table = std::map<std::string, Setter, std::less<>>;
 
+Table LimitKeys() {
+  return {
+#define HONE_LIMIT_KEY(type, name, unit, default_value, least, largest, code, \
+                       reason, use, text)                                     \
+  {#name, Integer(&LimitValues::name, least, largest)},
+#define HONE_LIMIT_SECONDS(name, default_value, least, largest, code, reason, \
+                           use, text)                                         \
+  {#name "_seconds", Seconds(&LimitValues::name, least, largest)},
+#include "daemon/limits.def"
+  };
+}
+
 const std::map<std::string, Table, std::less<>>& Schema() {
   static const auto& schema = *new std::map<std::string, Table, std::less<>>{
       {"server",
@@ -147,22 +158,7 @@ const std::map<std::string, Table, std::less<>>& Schema() {
         {"tls_cert", String(&Config::tls_cert)},
         {"tls_key", String(&Config::tls_key)},
         {"tls_client_ca", String(&Config::tls_client_ca)}}},
-      {"limits",
-       {{"max_module_bytes",
-         Integer(&Config::max_module_bytes, 1, int64_t{1} << 31)},
-        {"max_running_tunings", Integer(&Config::max_running_tunings, 1, 1024)},
-        {"max_queued_tunings",
-         Integer(&Config::max_queued_tunings, 0, 1'000'000)},
-        {"process_memory_bytes", Integer(&Config::process_memory_bytes,
-                                         int64_t{256} << 20, int64_t{1} << 50)},
-        {"rpc_memory_bytes", Integer(&Config::rpc_memory_bytes,
-                                     int64_t{64} << 20, int64_t{1} << 40)},
-        {"max_environments", Integer(&Config::max_environments, 0, 1'000'000)},
-        {"environment_memory_bytes",
-         Integer(&Config::environment_memory_bytes, int64_t{1} << 20,
-                 int64_t{1} << 40)},
-        {"environment_idle_seconds",
-         Seconds(&Config::environment_idle, 1, 86'400)}}},
+      {"limits", LimitKeys()},
       {"storage",
        {{"max_age_days", Days(&Config::max_age, 36'500)},
         {"max_bytes", Integer(&Config::max_store_bytes, 0, int64_t{1} << 60)}}},
@@ -231,16 +227,6 @@ std::vector<std::string> Config::listen_addresses() const {
   return {absl::StrCat("unix:", SocketPath(state))};
 }
 
-int64_t Config::DefaultProcessMemory() {
-  const int64_t bytes =
-      int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
-  return bytes / 4 * 3;
-}
-
-int Config::DefaultRunningTunings() {
-  return std::max(1, static_cast<int>(std::thread::hardware_concurrency() / 2));
-}
-
 absl::StatusOr<Config> ParseConfig(absl::string_view text,
                                    absl::string_view file_name) {
   const toml::parse_result parsed = toml::parse(
@@ -306,6 +292,17 @@ absl::Status ValidateConfig(const Config& config) {
     return absl::InvalidArgumentError("no state folder, expected --state DIR");
   }
   HONE_RETURN_IF_ERROR(CheckAccess(config));
+  // Otherwise no client could ever upload the largest module.
+  if (const int64_t room = std::min({config.max_bytes_in_flight,
+                                     config.max_client_bytes_in_flight,
+                                     config.max_upload_bytes});
+      config.max_module_bytes > room) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "limits.max_module_bytes is ", config.max_module_bytes,
+        ", expected at most max_upload_bytes, max_bytes_in_flight and "
+        "max_client_bytes_in_flight, of which the least is ",
+        room));
+  }
   if (const auto optimizer =
           optimizers::Optimizers().Find(config.default_optimizer);
       !config.default_optimizer.empty() && !optimizer.ok()) {

@@ -11,11 +11,12 @@
 #include "absl/time/time.h"
 
 #include "base/state_directory.h"
+#include "daemon/limits.h"
 
 namespace hone::daemon {
 
-// The configuration of honed. The defaults need no file.
-struct Config {
+// The configuration of honed. The defaults need no file. [limits] is the base.
+struct Config : LimitValues {
   // [server]
   // The addresses of gRPC: "unix:PATH" or "HOST:PORT", where port 0 takes any
   // free one. None: the socket in the state folder.
@@ -39,24 +40,6 @@ struct Config {
   std::string tls_key;
   // If clients need a certificate, too: the authorities that sign theirs.
   std::string tls_client_ca;
-
-  // [limits]
-  // The largest module that may be uploaded.
-  int64_t max_module_bytes = int64_t{512} << 20;
-  // Concurrent tunings: one per two cores.
-  int max_running_tunings = DefaultRunningTunings();
-  // The memory of each process that parses, searches and verifies; by default
-  // three quarters of the machine's.
-  int64_t process_memory_bytes = DefaultProcessMemory();
-  // Tunings that may wait in the queue.
-  int max_queued_tunings = 1000;
-  // The memory of gRPC's buffers for all connections together.
-  int64_t rpc_memory_bytes = int64_t{1} << 30;
-  // The number of open environments, the memory of their states and cached
-  // steps, and the time after which an unused one expires.
-  int max_environments = 4096;
-  int64_t environment_memory_bytes = int64_t{2} << 30;
-  absl::Duration environment_idle = absl::Minutes(10);
 
   // [storage]
   // Results that nobody has asked for, and finished tunings, are removed after
@@ -93,12 +76,11 @@ struct Config {
 
   // `listen`, or its default.
   std::vector<std::string> listen_addresses() const;
-  static int DefaultRunningTunings();
-  static int64_t DefaultProcessMemory();
 };
 
 // Parses `text` (TOML) over the defaults. The keys are the names above, in the
-// tables named above; durations are seconds ("grace_seconds"), log_json is
+// tables named above, those of [limits] in limits.def; durations are seconds
+// ("grace_seconds"), log_json is
 // `format = "json"`. In [storage], max_age is `max_age_days`, 0 for never, and
 // max_store_bytes is `max_bytes`.
 // Errors: InvalidArgument, "FILE:LINE:COLUMN: what, expected what", for bad

@@ -121,29 +121,29 @@ absl::StatusOr<internal::EnvironmentAnswer> EnvironmentRegistry::Call(
   return std::move(*result->mutable_environment());
 }
 
-absl::Status EnvironmentRegistry::CheckRoomLocked(int64_t state_bytes) {
+absl::Status EnvironmentRegistry::CheckRoomLocked(int64_t bytes) {
   std::string what;
+  absl::string_view limit = "max_environments";
   if (entries_.size() >= static_cast<size_t>(limits_.max_environments)) {
     what = absl::StrCat(entries_.size(), " environments are open");
-  } else if (state_bytes_ + BytesOf(state_bytes) > limits_.memory_bytes / 2) {
-    what = absl::StrCat("the states of ", entries_.size(),
+  } else if (bytes_ + bytes > limits_.memory_bytes / 2) {
+    what = absl::StrCat("the states and modules of ", entries_.size(),
                         " environments take all of their ",
                         limits_.memory_bytes / 2, " bytes");
+    limit = "environment_memory_bytes";
   } else {
     return absl::OkStatus();
   }
   metrics_.RpcRejected("too_many_environments").Increment();
   return WithRetryDelay(
-      WithReason(absl::ResourceExhaustedError(
-                     absl::StrCat(what, ", expected some to be closed first")),
-                 "TOO_MANY_ENVIRONMENTS"),
+      AtLimit(limit, absl::StrCat(what, ", expected some to be closed first")),
       absl::Seconds(10));
 }
 
 absl::Status EnvironmentRegistry::CheckRoom() {
   Expire();
   absl::MutexLock lock(&mu_);
-  return CheckRoomLocked(0);
+  return CheckRoomLocked(BytesOf(0));
 }
 
 absl::StatusOr<internal::EnvironmentAnswer> EnvironmentRegistry::OpenOn(
@@ -157,17 +157,25 @@ absl::StatusOr<internal::EnvironmentAnswer> EnvironmentRegistry::OpenOn(
   absl::MutexLock lock(&mu_);
   absl::Status status = answer.status();
   if (status.ok()) {
-    status = CheckRoomLocked(answer->state_bytes());
+    const int64_t shared =
+        problems_.contains(answer->problem()) ? 0 : answer->problem_bytes();
+    status = CheckRoomLocked(BytesOf(answer->state_bytes()) + shared);
     if (!status.ok()) host.to_close.add_names(EnvironmentName(id));
   }
   if (!status.ok()) {
     --host.environments;
     return status;
   }
-  state_bytes_ += BytesOf(answer->state_bytes());
+  Shared& problem = problems_[answer->problem()];
+  if (problem.environments++ == 0) {
+    problem.bytes = answer->problem_bytes();
+    bytes_ += problem.bytes;
+  }
+  bytes_ += BytesOf(answer->state_bytes());
   entries_.push_front({.id = id,
                        .host = &host,
                        .state_bytes = answer->state_bytes(),
+                       .problem = answer->problem(),
                        .last_used = clock_.Monotonic()});
   index_[id] = entries_.begin();
   metrics_.environments_opened.Increment();
@@ -287,7 +295,12 @@ void EnvironmentRegistry::Release(absl::string_view id) {
 }
 
 void EnvironmentRegistry::Remove(Entries::iterator entry) {
-  state_bytes_ -= BytesOf(entry->state_bytes);
+  bytes_ -= BytesOf(entry->state_bytes);
+  const auto problem = problems_.find(entry->problem);
+  if (--problem->second.environments == 0) {
+    bytes_ -= problem->second.bytes;
+    problems_.erase(problem);
+  }
   --entry->host->environments;
   entry->host->to_close.add_names(EnvironmentName(entry->id));
   index_.erase(entry->id);

@@ -29,8 +29,8 @@ namespace hone::daemon {
 // same problem in the same one. Closes those that are idle for too long. If a
 // process ends, so do its environments.
 //
-// Half of `memory_bytes` limits the states of environments, the other half the
-// caches of their problems.
+// Half of `memory_bytes` limits the states of environments and the constants of
+// their modules, the other half the caches of their problems.
 // Threads: thread-safe; calls wait for the process of their environment.
 class EnvironmentRegistry {
  public:
@@ -85,6 +85,7 @@ class EnvironmentRegistry {
     std::string id;
     Host* host;
     int64_t state_bytes = 0;
+    std::string problem;
     absl::Duration last_used;
     bool busy = false;
   };
@@ -102,7 +103,8 @@ class EnvironmentRegistry {
   void Release(absl::string_view id);
   Host& HostOf(const std::string& problem);
 
-  absl::Status CheckRoomLocked(int64_t state_bytes)
+  // Checks that there is room for one more environment of so many bytes.
+  absl::Status CheckRoomLocked(int64_t bytes)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Touch(Entries::iterator entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Remove(Entries::iterator entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -119,7 +121,14 @@ class EnvironmentRegistry {
   Entries entries_ ABSL_GUARDED_BY(mu_);  // Last used first.
   absl::flat_hash_map<std::string, Entries::iterator> index_
       ABSL_GUARDED_BY(mu_);
-  int64_t state_bytes_ ABSL_GUARDED_BY(mu_) = 0;
+  // The problems of the environments, whose modules they share.
+  struct Shared {
+    int environments = 0;
+    int64_t bytes = 0;
+  };
+  absl::flat_hash_map<std::string, Shared> problems_ ABSL_GUARDED_BY(mu_);
+  // Of states and problems.
+  int64_t bytes_ ABSL_GUARDED_BY(mu_) = 0;
   bool stopping_ ABSL_GUARDED_BY(mu_) = false;
   std::thread reaper_;
 };

@@ -6,7 +6,9 @@
 #include "google/rpc/error_details.pb.h"
 #include <google/protobuf/message.h>
 
+#include "base/check.h"
 #include "base/excerpt.h"
+#include "daemon/limits.h"
 
 namespace hone::daemon {
 namespace {
@@ -22,6 +24,23 @@ std::string TypeUrl() {
 template <typename Detail>
 void SetDetail(absl::Status& status, const Detail& detail) {
   status.SetPayload(TypeUrl<Detail>(), absl::Cord(detail.SerializeAsString()));
+}
+
+google::rpc::ErrorInfo InfoOf(const absl::Status& status) {
+  google::rpc::ErrorInfo info;
+  const auto payload = status.GetPayload(TypeUrl<google::rpc::ErrorInfo>());
+  if (payload.has_value()) info.ParseFromString(std::string(*payload));
+  return info;
+}
+
+absl::StatusCode CodeNamed(absl::string_view name) {
+  for (int code = 0;
+       code <= static_cast<int>(absl::StatusCode::kUnauthenticated); ++code) {
+    if (absl::StatusCodeToString(static_cast<absl::StatusCode>(code)) == name) {
+      return static_cast<absl::StatusCode>(code);
+    }
+  }
+  return absl::StatusCode::kUnknown;
 }
 
 }  // namespace
@@ -69,6 +88,31 @@ absl::Status ResourceNotFound(absl::string_view type, absl::string_view name) {
   SetDetail(status, info);
   return WithReason(std::move(status), "NOT_FOUND",
                     {{"type", std::string(type)}, {"name", std::string(name)}});
+}
+
+absl::Status AtLimit(absl::string_view limit, absl::string_view message) {
+  const Limit* const known = FindLimit(limit);
+  HONE_CHECK(known != nullptr && "it is in daemon/limits.def");
+  return WithLimit(
+      WithReason(absl::Status(CodeNamed(known->code), message), known->reason),
+      limit);
+}
+
+absl::Status OverloadedAt(absl::string_view limit, absl::string_view message) {
+  return WithRetryDelay(AtLimit(limit, message), absl::Seconds(1));
+}
+
+absl::Status WithLimit(absl::Status status, absl::string_view limit) {
+  google::rpc::ErrorInfo info = InfoOf(status);
+  (*info.mutable_metadata())["limit"] = std::string(limit);
+  SetDetail(status, info);
+  return status;
+}
+
+std::string LimitOf(const absl::Status& status) {
+  const google::rpc::ErrorInfo info = InfoOf(status);
+  const auto limit = info.metadata().find("limit");
+  return limit == info.metadata().end() ? "" : limit->second;
 }
 
 absl::Status DrainingError() {

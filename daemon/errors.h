@@ -36,6 +36,17 @@ absl::Status InvalidField(absl::string_view field,
 // "tuning", "module".
 absl::Status ResourceNotFound(absl::string_view type, absl::string_view name);
 
+// Returns the error of a call that a limit of limits.def refuses, with its code
+// and reason there and the limit's name as metadata. The call's end counts it
+// (hone_limit_refusals_total).
+absl::Status AtLimit(absl::string_view limit, absl::string_view message);
+// The same with a delay of a second after which to retry.
+absl::Status OverloadedAt(absl::string_view limit, absl::string_view message);
+// Marks an error that has a reason as one of a limit.
+absl::Status WithLimit(absl::Status status, absl::string_view limit);
+// Returns the limit that refused; empty if it was none.
+std::string LimitOf(const absl::Status& status);
+
 // Returns Unavailable with reason DRAINING and a retry delay.
 absl::Status DrainingError();
 

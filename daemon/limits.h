@@ -2,7 +2,14 @@
 #define HONE_DAEMON_LIMITS_H_
 
 #include <cstdint>
+#include <string>
 
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+
+// The limits of the daemon. limits.def lists them all, with what a refused
+// caller sees; here are the values that the configuration cannot change.
 namespace hone::daemon {
 
 // Largest message that the server receives.
@@ -18,6 +25,8 @@ inline constexpr int32_t kMaxQueryDigests = 10'000;
 inline constexpr int32_t kMaxBatchSteps = 4096;
 // Largest page of a listing, for every Store.
 inline constexpr int32_t kMaxPageSize = 1000;
+// The id by which a client repeats a request. A UUID has 36 bytes.
+inline constexpr int64_t kMaxRequestIdBytes = 128;
 
 // Limits of WorkerService, whose clients are not believed.
 //
@@ -50,6 +59,51 @@ inline constexpr int64_t kMaxWorkModuleBytes = int64_t{64} << 10;
 // The rest of a piece of work: its scripts. Together with the module it is less
 // than the 4 MiB that a gRPC client receives by default.
 inline constexpr int64_t kMaxWorkBytes = int64_t{3} << 20;
+
+// One per two cores.
+int DefaultRunningTunings();
+// Three quarters of the machine's memory.
+int64_t DefaultProcessMemory();
+
+// The limits that the configuration sets, under [limits].
+struct LimitValues {
+#define HONE_LIMIT_KEY(type, name, unit, default_value, least, largest, code, \
+                       reason, use, text)                                     \
+  type name = default_value;
+#define HONE_LIMIT_SECONDS(name, default_value, least, largest, code, reason, \
+                           use, text)                                         \
+  absl::Duration name = default_value;
+#include "daemon/limits.def"
+
+  bool operator==(const LimitValues&) const = default;
+};
+
+// A line of limits.def.
+struct Limit {
+  absl::string_view name;
+  // Of [limits]; empty if it is a constant.
+  absl::string_view key;
+  absl::string_view unit;
+  // The value for a configuration; seconds of a time, 0 if there is no one
+  // value.
+  double (*value)(const LimitValues& values);
+  // The range of the key.
+  int64_t least = 0;
+  int64_t largest = 0;
+  // Of a refused call; empty if the limit refuses nothing.
+  absl::string_view code;
+  absl::string_view reason;
+  // The gauge that shows how much is used; empty if there is none.
+  absl::string_view use;
+  absl::string_view text;
+};
+
+// All limits, in the order of limits.def.
+absl::Span<const Limit> Limits();
+// Returns null for an unknown name.
+const Limit* FindLimit(absl::string_view name);
+// Returns the table of docs/OPERATIONS.md, in Markdown.
+std::string LimitsTable();
 
 }  // namespace hone::daemon
 

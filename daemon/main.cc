@@ -21,6 +21,7 @@
 #include "base/status_macros.h"
 #include "daemon/access/addresses.h"
 #include "daemon/config.h"
+#include "daemon/limits.h"
 #include "daemon/server.h"
 #include "daemon/telemetry/logging.h"
 
@@ -169,6 +170,13 @@ int Main(int argc, char** argv) {
   app.add_option("--log-level", flags.log_level,
                  "trace, debug, info, warning, error or off")
       ->type_name("LEVEL");
+  app.add_flag_callback(
+      "--print-limits",
+      [] {
+        std::cout << LimitsTable();
+        throw CLI::Success();
+      },
+      "print the table of limits (docs/OPERATIONS.md) and end");
   app.set_version_flag("--version", "honed " HONE_VERSION);
   try {
     app.parse(argc, argv);

@@ -24,6 +24,7 @@
 #include "base/thread_pool.h"
 #include "daemon/access/addresses.h"
 #include "daemon/access/authenticator.h"
+#include "daemon/access/byte_account.h"
 #include "daemon/access/call_pools.h"
 #include "daemon/access/methods.h"
 #include "daemon/access/transport_credentials.h"
@@ -51,14 +52,11 @@
 namespace hone::daemon {
 namespace {
 
-// Streams of one connection at a time.
-constexpr int kMaxConcurrentStreams = 1000;
-
 size_t Cores() { return std::max(1u, std::thread::hardware_concurrency()); }
 
-// Tasks that wait for a thread of a pool. At some 0.1 ms to 100 ms each, more
-// would only wait until nobody wants their answer.
-constexpr int kMaxWaitingCalls = 1024;
+// gRPC itself refuses larger messages, without a reason: the daemon does so
+// from kMaxMessageBytes on.
+constexpr int kLargestReceivedBytes = 2 * static_cast<int>(kMaxMessageBytes);
 
 // How long a scrape waits for the statistics of the store; after that it shows
 // the last ones.
@@ -103,9 +101,14 @@ class GrpcServer final : public Server {
                              .present_devices = present_devices_,
                              .authenticator = *authenticator_,
                              .pools = pools_,
+                             .bytes = bytes_,
                              .requests = requests_,
                              .background = background_,
                              .quarantine = quarantine_});
+    for (const Limit& limit : Limits()) {
+      const double value = limit.value(config_);
+      if (value != 0) metrics_.LimitValue(std::string(limit.name)).Set(value);
+    }
     HONE_RETURN_IF_ERROR(store_.Stats().status());
     metrics_.OnCollect([this] { store_stats_.Run(kStatsPatience); });
     if (process_.program.empty()) {
@@ -187,12 +190,12 @@ class GrpcServer final : public Server {
     for (const auto& service : services_) {
       builder.RegisterService(service.get());
     }
-    builder.SetMaxReceiveMessageSize(static_cast<int>(kMaxMessageBytes));
+    builder.SetMaxReceiveMessageSize(kLargestReceivedBytes);
     builder.SetMaxSendMessageSize(-1);
     builder.SetResourceQuota(grpc::ResourceQuota("honed").Resize(
         static_cast<size_t>(config_.rpc_memory_bytes)));
     builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS,
-                               kMaxConcurrentStreams);
+                               config_.max_streams_per_connection);
     // Connections that say nothing are closed.
     builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, 10'000);
     // A second daemon on the same port is an error, not a partner.
@@ -334,10 +337,13 @@ class GrpcServer final : public Server {
   }};
   std::unique_ptr<Authenticator> authenticator_;
   std::optional<Runtime> runtime_;
+  ByteAccount bytes_{config_.max_bytes_in_flight,
+                     config_.max_client_bytes_in_flight,
+                     metrics_.LimitUsed("max_bytes_in_flight")};
   std::vector<std::unique_ptr<grpc::Service>> services_;
   // These end before what their tasks use.
   ThreadPool background_{2 * std::max<size_t>(2, Cores())};
-  CallPools pools_{Cores(), kMaxWaitingCalls};
+  CallPools pools_{Cores(), config_.max_waiting_calls};
   std::atomic<bool> ready_ = false;
   std::vector<std::string> addresses_;
   absl::Mutex drain_mu_;

@@ -243,10 +243,12 @@ absl::Status TuningExecutor::CheckQueue() {
   }
   metrics_.RpcRejected("queue_full").Increment();
   return WithRetryDelay(
-      WithReason(absl::ResourceExhaustedError(absl::StrCat(
-                     queue_.size(), " tunings wait, expected fewer than ",
-                     options_.max_queued)),
-                 "QUEUE_FULL", {{"queued", absl::StrCat(queue_.size())}}),
+      WithLimit(
+          WithReason(absl::ResourceExhaustedError(absl::StrCat(
+                         queue_.size(), " tunings wait, expected fewer than ",
+                         options_.max_queued)),
+                     "QUEUE_FULL", {{"queued", absl::StrCat(queue_.size())}}),
+          "max_queued_tunings"),
       absl::Seconds(30));
 }
 

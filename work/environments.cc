@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/status_macros.h"
+#include "hlo/analysis/evaluation_cost.h"
 #include "tuning/cache_key.h"
 #include "tuning/registry.h"
 #include "tuning/task.h"
@@ -107,6 +108,8 @@ absl::StatusOr<std::shared_ptr<Environments::Problem>> Environments::ProblemOf(
   auto made = std::make_shared<Problem>();
   HONE_ASSIGN_OR_RETURN(made->module,
                         ReadModule(asked.module(), asked.file_name()));
+  made->key = asked.problem();
+  made->constant_bytes = hlo::ConstantBytes(made->module);
   made->task = asked.task();
   HONE_ASSIGN_OR_RETURN(const tuning::Task* task,
                         tuning::FindTask(asked.task()));
@@ -172,6 +175,8 @@ absl::Status Environments::Add(const std::string& name, Environment environment,
   proto.set_default_score(environment.problem->default_score);
   answer.set_state_bytes(environment.problem->module.instruction_count() *
                          kBytesPerNode);
+  answer.set_problem(environment.problem->key);
+  answer.set_problem_bytes(environment.problem->constant_bytes);
   environments_[name] = std::make_unique<Environment>(std::move(environment));
   return absl::OkStatus();
 }

@@ -42,7 +42,9 @@ class Environments {
  private:
   // A problem with its module and its cached steps.
   struct Problem {
+    std::string key;
     hlo::Module module;
+    int64_t constant_bytes = 0;
     std::string task;
     std::unique_ptr<space::Problem> problem;  // sequential
     double default_score = 0;

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/status_macros.h"
+#include "hlo/analysis/evaluation_cost.h"
 #include "hlo/analysis/fingerprint.h"
 #include "tuning/cache_key.h"
 #include "tuning/registry.h"
@@ -27,6 +28,11 @@ absl::Status DoDescribe(const internal::Describe& asked,
                         ReadModule(asked.module(), asked.file_name()));
   described.set_fingerprint(hlo::Fingerprint(module));
   described.set_name(std::string(module.name()));
+  hlo::EvaluationCost cost = hlo::EstimateEvaluation(module);
+  described.set_evaluation_flops(cost.flops);
+  described.set_most_flops(std::move(cost.most_flops));
+  described.set_evaluation_bytes(cost.bytes);
+  described.set_most_bytes(std::move(cost.most_bytes));
   return absl::OkStatus();
 }
 

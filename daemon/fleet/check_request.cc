@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
@@ -32,9 +33,11 @@ bool IsIdentifierCharacter(char c) {
 absl::Status CheckIdentifier(absl::string_view field, absl::string_view value) {
   if (value.empty()) return InvalidField(field, "it is empty");
   if (value.size() > static_cast<size_t>(kMaxWorkerNameBytes)) {
-    return InvalidField(field,
-                        absl::StrCat(value.size(), " bytes, expected at most ",
-                                     kMaxWorkerNameBytes));
+    return WithLimit(
+        InvalidField(field,
+                     absl::StrCat(value.size(), " bytes, expected at most ",
+                                  kMaxWorkerNameBytes)),
+        "worker_name_bytes");
   }
   if (!absl::c_all_of(value, IsIdentifierCharacter)) {
     return InvalidField(field,
@@ -47,9 +50,11 @@ absl::Status CheckIdentifier(absl::string_view field, absl::string_view value) {
 absl::Status CheckText(absl::string_view field, absl::string_view value,
                        int64_t longest) {
   if (value.size() > static_cast<size_t>(longest)) {
-    return InvalidField(
-        field,
-        absl::StrCat(value.size(), " bytes, expected at most ", longest));
+    return WithLimit(
+        InvalidField(field, absl::StrCat(value.size(),
+                                         " bytes, expected at most ", longest)),
+        longest == kMaxDeviceTextBytes ? "device_text_bytes"
+                                       : "worker_name_bytes");
   }
   if (absl::c_any_of(value, [](char c) {
         return absl::ascii_iscntrl(static_cast<unsigned char>(c));
@@ -59,11 +64,27 @@ absl::Status CheckText(absl::string_view field, absl::string_view value,
   return absl::OkStatus();
 }
 
+// Fields whose range is a limit.
+constexpr std::pair<absl::string_view, absl::string_view> kLimitedFields[] = {
+    {"completions", "completions"},
+    {"completions.error.message", "work_error_bytes"},
+    {"completions.kernel.calibration.levels", "calibration_levels"},
+    {"completions.kernel.candidates", "work_candidates"},
+    {"completions.kernel.message", "outcome_message_bytes"},
+    {"completions.kernel.samples_ns", "timing_samples"},
+};
+
 absl::Status CheckRange(absl::string_view field, int64_t value, int64_t low,
                         int64_t high) {
   if (value >= low && value <= high) return absl::OkStatus();
-  return InvalidField(field,
-                      absl::StrCat(value, ", expected ", low, " to ", high));
+  absl::Status status = InvalidField(
+      field, absl::StrCat(value, ", expected ", low, " to ", high));
+  for (const auto& [limited, limit] : kLimitedFields) {
+    if (field == limited && value > high) {
+      return WithLimit(std::move(status), limit);
+    }
+  }
+  return status;
 }
 
 absl::Status CheckDevice(const v1::Device& device) {

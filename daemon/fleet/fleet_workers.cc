@@ -68,17 +68,15 @@ absl::Status Fleet::CheckRegistration(const v1::SynchronizeRequest& request,
   const auto there = workers_of_address_.find(caller.address);
   const int64_t at_address =
       there == workers_of_address_.end() ? 0 : there->second;
-  if (static_cast<int64_t>(workers_.size()) < kMaxWorkers &&
-      at_address < kMaxWorkersPerClient) {
-    return absl::OkStatus();
-  }
+  const bool is_full = static_cast<int64_t>(workers_.size()) >= kMaxWorkers;
+  if (!is_full && at_address < kMaxWorkersPerClient) return absl::OkStatus();
   metrics_.RpcRejected("too_many_workers").Increment();
   return WithRetryDelay(
-      WithReason(absl::ResourceExhaustedError(absl::StrCat(
-                     workers_.size(), " workers are connected, ", at_address,
-                     " of them from this address, expected less than ",
-                     kMaxWorkers, " and ", kMaxWorkersPerClient)),
-                 "TOO_MANY_WORKERS"),
+      AtLimit(
+          is_full ? "workers" : "workers_per_client",
+          absl::StrCat(workers_.size(), " workers are connected, ", at_address,
+                       " of them from this address, expected less than ",
+                       kMaxWorkers, " and ", kMaxWorkersPerClient)),
       options_.lease);
 }
 

@@ -3,13 +3,16 @@
 #include <algorithm>
 #include <chrono>
 #include <iterator>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include <spdlog/spdlog.h>
 
 #include "base/clock.h"
+#include "base/status_macros.h"
 #include "base/trace_context.h"
 #include "daemon/errors.h"
+#include "daemon/limits.h"
 
 namespace hone::daemon {
 namespace {
@@ -17,11 +20,9 @@ namespace {
 // Of the client's own deadline, what a suspended call leaves for its answer.
 constexpr double kWaitShare = 0.9;
 
-absl::Status Overloaded(absl::string_view what) {
-  return WithRetryDelay(
-      WithReason(absl::ResourceExhaustedError(what), "OVERLOADED"),
-      absl::Seconds(1));
-}
+// Smaller requests are bounded by the number of open calls, and lookups should
+// not pay for the account.
+constexpr int64_t kSmallRequestBytes = 4096;
 
 // Returns the client's "traceparent"; of two, none.
 absl::string_view TraceparentOf(const grpc::CallbackServerContext& context) {
@@ -51,6 +52,18 @@ CallGuard::CallGuard(Runtime& runtime, const MethodMetrics& metrics,
   metrics_.in_flight.Increment();
 }
 
+CallGuard::CallGuard(CallGuard&& other) noexcept
+    : runtime_(other.runtime_),
+      metrics_(other.metrics_),
+      context_(other.context_),
+      start_(other.start_),
+      deadline_(other.deadline_),
+      admission_(other.admission_),
+      holder_(std::move(other.holder_)),
+      held_(std::exchange(other.held_, 0)) {}
+
+CallGuard::~CallGuard() { Release(); }
+
 absl::Status CallGuard::Admit() {
   const bool room = metrics_.open.fetch_add(1) < metrics_.rule.max_open;
   if (absl::Status status =
@@ -61,8 +74,10 @@ absl::Status CallGuard::Admit() {
     return Refuse(reason, std::move(status));
   }
   if (room) return absl::OkStatus();
-  return Refuse("overload", Overloaded(absl::StrCat(
-                                "more than ", metrics_.rule.max_open,
+  return Refuse(
+      "overload",
+      OverloadedAt("open_calls",
+                   absl::StrCat("more than ", metrics_.rule.max_open,
                                 " calls of ", metrics_.method, " are open")));
 }
 
@@ -90,7 +105,8 @@ absl::Status CallGuard::Schedule(std::function<void()> task) {
                               std::move(task))) {
     return absl::OkStatus();
   }
-  return Refuse("overload", Overloaded("too many calls wait"));
+  return Refuse("overload",
+                OverloadedAt("max_waiting_calls", "too many calls wait"));
 }
 
 void CallGuard::Resume(std::function<void()> task) {
@@ -103,12 +119,30 @@ void CallGuard::Received(const google::protobuf::MessageLite& message) {
       static_cast<double>(message.ByteSizeLong()));
 }
 
+absl::Status CallGuard::Hold(int64_t bytes) {
+  if (!admission_.ok()) return admission_;
+  if (holder_.empty()) holder_ = runtime_.authenticator.ClientOf(context_);
+  if (absl::Status status = runtime_.bytes.Take(holder_, bytes); !status.ok()) {
+    return Refuse("overload", std::move(status));
+  }
+  held_ += bytes;
+  return absl::OkStatus();
+}
+
+void CallGuard::Release() {
+  if (held_ > 0) runtime_.bytes.Release(holder_, std::exchange(held_, 0));
+}
+
 void CallGuard::Sent(const google::protobuf::MessageLite& message) {
   metrics_.sent_bytes.Increment(static_cast<double>(message.ByteSizeLong()));
 }
 
 grpc::Status CallGuard::End(const absl::Status& status) {
-  grpc::Status wire = ToGrpcStatus(admission_.ok() ? status : admission_);
+  const absl::Status& final = admission_.ok() ? status : admission_;
+  if (const std::string limit = LimitOf(final); !limit.empty()) {
+    runtime_.metrics.LimitRefusals(limit).Increment();
+  }
+  grpc::Status wire = ToGrpcStatus(final);
   const absl::Duration elapsed = SystemClock().Monotonic() - start_;
   // Not when the call is gone: its client may call again as soon as it has the
   // answer.
@@ -188,19 +222,31 @@ UnaryCall::UnaryCall(CallGuard guard, grpc::CallbackServerContext& context,
                      const google::protobuf::MessageLite& response)
     : on_callback_thread_(std::in_place),
       guard_(std::move(guard)),
+      admission_(TakeRequest(request)),
       context_(context),
-      response_(response) {
+      response_(response) {}
+
+absl::Status UnaryCall::TakeRequest(
+    const google::protobuf::MessageLite& request) {
   guard_.Received(request);
+  HONE_RETURN_IF_ERROR(guard_.admission());
+  const auto bytes = static_cast<int64_t>(request.ByteSizeLong());
+  if (bytes <= kSmallRequestBytes) return absl::OkStatus();
+  if (bytes > kMaxMessageBytes) {
+    return AtLimit("message_bytes",
+                   absl::StrCat("a request of ", bytes,
+                                " bytes, expected at most ", kMaxMessageBytes));
+  }
+  return guard_.Hold(bytes);
 }
 
 void UnaryCall::Start(Body body, Then then) {
   body_ = std::move(body);
   then_ = std::move(then);
   on_callback_thread_.reset();
-  if (absl::Status status = guard_.Schedule([this] { RunBody(); });
-      !status.ok()) {
-    End(status);
-  }
+  absl::Status status = admission_;
+  if (status.ok()) status = guard_.Schedule([this] { RunBody(); });
+  if (!status.ok()) End(status);
 }
 
 void UnaryCall::RunBody() {
@@ -252,6 +298,8 @@ void UnaryCall::End(const absl::Status& status) {
   on_callback_thread_.reset();
   const grpc::Status wire = guard_.End(status);
   if (wire.ok()) guard_.Sent(response_);
+  // Whoever has the answer may send the next request.
+  guard_.Release();
   Finish(wire);
 }
 

@@ -20,6 +20,7 @@
 
 #include "base/may_block.h"
 #include "daemon/access/authenticator.h"
+#include "daemon/access/byte_account.h"
 #include "daemon/access/call_pools.h"
 #include "daemon/config.h"
 #include "daemon/environment_registry.h"
@@ -50,6 +51,8 @@ struct Runtime {
   const Authenticator& authenticator;
   // Run handlers.
   CallPools& pools;
+  // What requests hold.
+  ByteAccount& bytes;
   // Processes for the work of requests, and threads that wait for them when no
   // call does.
   work::WorkPool& requests;
@@ -65,8 +68,10 @@ class CallGuard {
  public:
   CallGuard(Runtime& runtime, const MethodMetrics& metrics,
             grpc::CallbackServerContext& context);
-  CallGuard(CallGuard&&) = default;
+  // What is left of `other` is not a call.
+  CallGuard(CallGuard&& other) noexcept;
   CallGuard& operator=(CallGuard&&) = delete;
+  ~CallGuard();
 
   // OK, or why the call must end at once: Unauthenticated, PermissionDenied,
   // ResourceExhausted (OVERLOADED). Such a call does nothing.
@@ -84,6 +89,11 @@ class CallGuard {
   void Resume(std::function<void()> task);
 
   void Received(const google::protobuf::MessageLite& message);
+  // Takes `bytes` of the client's share until the end of the call.
+  // Errors: admission(); those of ByteAccount::Take. Threads: one at a time.
+  absl::Status Hold(int64_t bytes);
+  // Gives back what the call holds before its end.
+  void Release();
   void Sent(const google::protobuf::MessageLite& message);
   // Counts and logs the status and returns it as it is sent. A call that was
   // not admitted never ends with OK.
@@ -99,6 +109,9 @@ class CallGuard {
   const absl::Duration start_;
   const absl::Time deadline_;
   const absl::Status admission_;
+  // The client and its bytes, if it holds any.
+  std::string holder_;
+  int64_t held_ = 0;
 };
 
 // The events that resume a suspended call: wake-up, timeout, cancellation.
@@ -157,7 +170,7 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
 
   // Returns true if the call may be answered: a method that answers without
   // Start asks before it looks at anything.
-  bool admitted() const { return guard_.admission().ok(); }
+  bool admitted() const { return admission_.ok(); }
   // As CancelledPredicate.
   bool Cancelled() const { return !guard_.StillWanted().ok(); }
 
@@ -176,10 +189,14 @@ class UnaryCall final : public grpc::ServerUnaryReactor {
   void Resume();
   // Returns the status of work that was given up as that of the call.
   absl::Status Final(const absl::Status& status) const;
+  // Errors: those of CallGuard::Hold; ResourceExhausted (MESSAGE_TOO_LARGE).
+  absl::Status TakeRequest(const google::protobuf::MessageLite& request);
 
   // From the constructor to Start or End: the method runs on gRPC's thread.
   std::optional<NonBlockingScope> on_callback_thread_;
   CallGuard guard_;
+  // The guard's admission, and that of the request's bytes.
+  const absl::Status admission_;
   grpc::CallbackServerContext& context_;
   const google::protobuf::MessageLite& response_;
   Body body_;

@@ -11,6 +11,7 @@
 #include "daemon/errors.h"
 #include "daemon/services/convert.h"
 #include "daemon/services/tuning_request.h"
+#include "proto/duration.h"
 #include "tuning/search.h"
 #include "work/messages.h"
 
@@ -48,6 +49,9 @@ absl::StatusOr<std::optional<Wait>> Compilation::Begin() {
       request_.format() != v1::MODULE_FORMAT_TEXT &&
       request_.format() != v1::MODULE_FORMAT_PROTO) {
     return InvalidField("format", "unknown, expected TEXT or PROTO");
+  }
+  if (FromProtoDuration(request_.patience()) < absl::ZeroDuration()) {
+    return InvalidField("patience", "negative, expected 0 or more");
   }
   HONE_ASSIGN_OR_RETURN(spec_, FromProto(request_.spec(), runtime_.config));
   HONE_RETURN_IF_ERROR(tuning::ValidateSpec(spec_));

@@ -1,13 +1,18 @@
 #include "daemon/services/convert.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include <google/protobuf/timestamp.pb.h>
 
+#include "base/excerpt.h"
 #include "base/status_macros.h"
 #include "daemon/errors.h"
+#include "daemon/limits.h"
 #include "proto/duration.h"
 #include "tuning/registry.h"
 #include "tuning/task.h"
@@ -39,13 +44,25 @@ v1::Tuning::State StateToProto(storage::TuningState state) {
   return v1::Tuning::STATE_UNSPECIFIED;
 }
 
+// A UUID has 36 characters.
+constexpr size_t kMaxIdBytes = 128;
+
+bool IsId(absl::string_view id) {
+  return !id.empty() && id.size() <= kMaxIdBytes &&
+         absl::c_all_of(id, [](char c) {
+           return absl::ascii_isalnum(static_cast<unsigned char>(c)) ||
+                  c == '-' || c == '_';
+         });
+}
+
 absl::StatusOr<std::string> IdOf(absl::string_view collection,
                                  absl::string_view name) {
   absl::string_view id = name;
   if (!absl::ConsumePrefix(&id, collection) || !absl::ConsumePrefix(&id, "/") ||
-      id.empty()) {
-    return InvalidField("name", absl::StrCat("\"", name, "\", expected \"",
-                                             collection, "/ID\""));
+      !IsId(id)) {
+    return InvalidField(
+        "name", absl::StrCat("\"", Excerpt(name), "\", expected \"", collection,
+                             "/ID\""));
   }
   return std::string(id);
 }
@@ -123,6 +140,17 @@ void ToProto(const TuningUpdate& update, v1::TuningProgress& proto) {
   *proto.mutable_elapsed() = ToProtoDuration(absl::Seconds(progress.seconds));
 }
 
+absl::Status CheckRequestId(absl::string_view id) {
+  if (static_cast<int64_t>(id.size()) <= kMaxRequestIdBytes) {
+    return absl::OkStatus();
+  }
+  return WithLimit(
+      InvalidField("request_id",
+                   absl::StrCat(id.size(), " bytes, expected at most ",
+                                kMaxRequestIdBytes)),
+      "request_id_bytes");
+}
+
 storage::TuningState FromProto(v1::Tuning::State state) {
   switch (state) {
     case v1::Tuning::RUNNING:
@@ -193,17 +221,34 @@ absl::StatusOr<tuning::TuningSpec> FromProto(const v1::TuningSpec& proto,
         absl::StrCat(proto.budget().trials(), ", expected 0 or more"));
   }
   spec.budget.trials = proto.budget().trials();
+  if (spec.budget.trials > config.max_budget_trials) {
+    return WithLimit(
+        InvalidField("spec.budget.trials",
+                     absl::StrCat(spec.budget.trials, ", expected at most ",
+                                  config.max_budget_trials)),
+        "max_budget_trials");
+  }
   if (spec.budget.trials == 0) {
     const auto task = tuning::FindTask(spec.task);
     const int64_t own = task.ok() ? (*task)->default_trials() : 0;
-    spec.budget.trials = own > 0 ? own : config.default_trials;
+    spec.budget.trials = std::min(own > 0 ? own : config.default_trials,
+                                  config.max_budget_trials);
   }
+  spec.budget.time = config.max_budget;
   if (proto.budget().has_time()) {
     spec.budget.time = FromProtoDuration(proto.budget().time());
     if (spec.budget.time <= absl::ZeroDuration()) {
       return InvalidField("spec.budget.time",
                           absl::StrCat(absl::FormatDuration(spec.budget.time),
                                        ", expected more than 0"));
+    }
+    if (spec.budget.time > config.max_budget) {
+      return WithLimit(
+          InvalidField("spec.budget.time",
+                       absl::StrCat(absl::FormatDuration(spec.budget.time),
+                                    ", expected at most ",
+                                    absl::FormatDuration(config.max_budget))),
+          "max_budget");
     }
   }
   spec.seed = proto.seed();

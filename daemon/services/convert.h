@@ -23,6 +23,10 @@ void ToProto(const storage::Tuning& tuning, v1::Tuning& proto);
 // Sets the phase QUEUED for tunings that wait.
 void ToProto(const TuningUpdate& update, v1::TuningProgress& proto);
 
+// Checks the id by which a client repeats a request.
+// Errors: InvalidArgument if it is too long.
+absl::Status CheckRequestId(absl::string_view id);
+
 storage::TuningState FromProto(v1::Tuning::State state);
 // Absent options take their defaults. Errors: InvalidArgument for unknown
 // numerics, and for the options of another task than `task`.

@@ -207,6 +207,11 @@ class EnvironmentService final
         results[i] = InvalidField("actions", "empty, expected at least one");
         continue;
       }
+      if (absl::Status status = CheckRequestId(asked[i]->request_id());
+          !status.ok()) {
+        results[i] = std::move(status);
+        continue;
+      }
       taken.push_back(asked[i]);
       indices.push_back(i);
     }
@@ -239,10 +244,11 @@ class EnvironmentService final
                          v1::StepBatchResponse& taken,
                          const CancelledPredicate& cancelled) {
     if (asked.requests_size() > kMaxBatchSteps) {
-      return InvalidField(
-          "requests",
-          absl::StrCat(asked.requests_size(), " of them, expected at most ",
-                       kMaxBatchSteps));
+      return WithLimit(
+          InvalidField("requests", absl::StrCat(asked.requests_size(),
+                                                " of them, expected at most ",
+                                                kMaxBatchSteps)),
+          "batch_steps");
     }
     absl::flat_hash_set<absl::string_view> names;
     std::vector<const v1::StepRequest*> requests;

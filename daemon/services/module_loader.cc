@@ -32,9 +32,14 @@ absl::StatusOr<ModuleLoader::Description> ModuleLoader::Read(
     return WithReason(result.status(), "MALFORMED_MODULE");
   }
   HONE_RETURN_IF_ERROR(result.status());
+  const internal::Described& described = result->described();
   Description description = {.digest = std::move(digest),
-                             .fingerprint = result->described().fingerprint(),
-                             .name = result->described().name()};
+                             .fingerprint = described.fingerprint(),
+                             .name = described.name(),
+                             .cost = {.flops = described.evaluation_flops(),
+                                      .most_flops = described.most_flops(),
+                                      .bytes = described.evaluation_bytes(),
+                                      .most_bytes = described.most_bytes()}};
   known_.Insert(description.digest, description);
   return description;
 }

@@ -11,6 +11,7 @@
 
 #include "daemon/lru_map.h"
 #include "daemon/quarantine.h"
+#include "hlo/analysis/evaluation_cost.h"
 #include "hone/v1/module.pb.h"
 #include "storage/store.h"
 #include "work/work_pool.h"
@@ -34,6 +35,8 @@ class ModuleLoader {
     std::string digest;  // of its bytes
     std::string fingerprint;
     std::string name;
+    // What evaluating it is estimated to take.
+    hlo::EvaluationCost cost;
   };
   // Parses and verifies the module, unless it is remembered.
   // Errors: InvalidArgument (MALFORMED_MODULE, with file:line:column; or no

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <atomic>
 #include <memory>
 #include <utility>
 
@@ -11,6 +10,7 @@
 #include "base/status_macros.h"
 #include "daemon/errors.h"
 #include "daemon/limits.h"
+#include "daemon/services/open_uploads.h"
 #include "daemon/services/services.h"
 #include "daemon/services/stream_call.h"
 #include "hone/v1/module_service.grpc.pb.h"
@@ -30,41 +30,26 @@ absl::StatusOr<std::string> ReadModule(storage::Store& store,
   return bytes;
 }
 
-// Bytes that all uploads together hold in memory.
-class UploadBuffer {
- public:
-  explicit UploadBuffer(int64_t limit) : limit_(limit) {}
-  bool Reserve(int64_t bytes) {
-    if (used_.fetch_add(bytes) + bytes <= limit_) return true;
-    used_ -= bytes;
-    return false;
-  }
-  void Release(int64_t bytes) { used_ -= bytes; }
-
- private:
-  const int64_t limit_;
-  std::atomic<int64_t> used_ = 0;
-};
-
 // One read is outstanding until the last, then the pool has the call.
 class UploadCall final
     : public StreamCall<grpc::ServerReadReactor<v1::UploadRequest>> {
  public:
   UploadCall(Runtime& runtime, const MethodMetrics& metrics,
-             UploadBuffer& buffer, grpc::CallbackServerContext& context,
+             OpenUploads& uploads, grpc::CallbackServerContext& context,
              v1::UploadResponse& response)
       : StreamCall(runtime, metrics, context),
         runtime_(runtime),
-        buffer_(buffer),
         response_(response) {
     const NonBlockingScope scope;
-    if (guard().admission().ok()) {
-      StartRead(&part_);
-    } else {
-      End(guard().admission());
+    absl::Status status = guard().admission();
+    if (status.ok()) status = Open(uploads);
+    if (!status.ok()) {
+      End(status);
+      return;
     }
+    absl::MutexLock lock(&mu_);
+    if (!ended_) StartRead(&part_);
   }
-  ~UploadCall() override { buffer_.Release(reserved_); }
 
   void OnReadDone(bool ok) override {
     const NonBlockingScope scope;
@@ -83,6 +68,11 @@ class UploadCall final
   }
 
  private:
+  absl::Status Open(OpenUploads& uploads) {
+    HONE_ASSIGN_OR_RETURN(upload_, uploads.Open(Ender()));
+    return absl::OkStatus();
+  }
+
   absl::Status TakeHeader() {
     header_seen_ = true;
     if (!part_.has_header()) {
@@ -97,13 +87,14 @@ class UploadCall final
     }
     if (header_.size_bytes() > limit) {
       runtime_.metrics.RpcRejected("module_too_large").Increment();
-      return WithReason(absl::ResourceExhaustedError(
-                            absl::StrCat("a module of ", header_.size_bytes(),
-                                         " bytes, expected at most ", limit)),
-                        "MODULE_TOO_LARGE",
-                        {{"max_module_bytes", absl::StrCat(limit)}});
+      return WithLimit(WithReason(absl::ResourceExhaustedError(absl::StrCat(
+                                      "a module of ", header_.size_bytes(),
+                                      " bytes, expected at most ", limit)),
+                                  "MODULE_TOO_LARGE",
+                                  {{"max_module_bytes", absl::StrCat(limit)}}),
+                       "max_module_bytes");
     }
-    return absl::OkStatus();
+    return upload_->Received(0);
   }
 
   absl::Status TakeChunk() {
@@ -116,25 +107,23 @@ class UploadCall final
     const auto size = static_cast<int64_t>(part_.chunk().size());
     const auto received = static_cast<int64_t>(bytes_.size());
     if (size > kMaxChunkBytes) {
-      return bad_chunk(absl::StrCat(
-          "a chunk of ", size, " bytes, expected at most ", kMaxChunkBytes));
+      return WithLimit(
+          bad_chunk(absl::StrCat("a chunk of ", size,
+                                 " bytes, expected at most ", kMaxChunkBytes)),
+          "max_chunk_bytes");
     }
     if (received + size > header_.size_bytes()) {
       return SizeMismatch("more than ");
     }
     if (size < kMinChunkBytes && received + size < header_.size_bytes()) {
-      return bad_chunk(absl::StrCat("a chunk of ", size,
-                                    " bytes before the last, expected at "
-                                    "least ",
-                                    kMinChunkBytes));
+      return WithLimit(
+          bad_chunk(absl::StrCat("a chunk of ", size,
+                                 " bytes before the last, expected at least ",
+                                 kMinChunkBytes)),
+          "min_chunk_bytes");
     }
-    if (!buffer_.Reserve(size)) {
-      return WithRetryDelay(WithReason(absl::ResourceExhaustedError(
-                                           "too many uploads at the same time"),
-                                       "OVERLOADED"),
-                            absl::Seconds(1));
-    }
-    reserved_ += size;
+    HONE_RETURN_IF_ERROR(upload_->Received(size));
+    HONE_RETURN_IF_ERROR(guard().Hold(size));
     // Takes the chunk over: no copy on gRPC's thread.
     bytes_.Append(std::move(*part_.mutable_chunk()));
     return absl::OkStatus();
@@ -179,13 +168,13 @@ class UploadCall final
   }
 
   Runtime& runtime_;
-  UploadBuffer& buffer_;
   v1::UploadResponse& response_;
+  // Last released, as it bounds the bytes.
+  std::unique_ptr<OpenUploads::Upload> upload_;
   v1::UploadRequest part_;
   bool header_seen_ = false;
   v1::UploadRequest::Header header_;
   absl::Cord bytes_;
-  int64_t reserved_ = 0;
 };
 
 // Either the pool has the call or one write is outstanding.
@@ -246,7 +235,7 @@ class ModuleService final : public v1::ModuleService::CallbackService {
   grpc::ServerReadReactor<v1::UploadRequest>* Upload(
       grpc::CallbackServerContext* context,
       v1::UploadResponse* response) override {
-    return new UploadCall(runtime_, upload_, buffer_, *context, *response);
+    return new UploadCall(runtime_, upload_, uploads_, *context, *response);
   }
 
   grpc::ServerUnaryReactor* GetModule(grpc::CallbackServerContext* context,
@@ -274,30 +263,32 @@ class ModuleService final : public v1::ModuleService::CallbackService {
       grpc::CallbackServerContext* context,
       const v1::QueryModulesRequest* request,
       v1::QueryModulesResponse* response) override {
-    return Handle(runtime_, query_modules_, context, request, response,
-                  [this](const v1::QueryModulesRequest& asked,
-                         v1::QueryModulesResponse& proto,
-                         const CancelledPredicate& cancelled) -> absl::Status {
-                    if (asked.digests_size() > kMaxQueryDigests) {
-                      return InvalidField(
-                          "digests", absl::StrCat(asked.digests_size(),
-                                                  " digests, expected at most ",
-                                                  kMaxQueryDigests));
-                    }
-                    for (const std::string& digest : asked.digests()) {
-                      if (cancelled()) return absl::CancelledError();
-                      HONE_ASSIGN_OR_RETURN(const bool known,
-                                            runtime_.store.HasBlob(digest));
-                      if (!known) proto.add_missing(digest);
-                    }
-                    return absl::OkStatus();
-                  });
+    return Handle(
+        runtime_, query_modules_, context, request, response,
+        [this](const v1::QueryModulesRequest& asked,
+               v1::QueryModulesResponse& proto,
+               const CancelledPredicate& cancelled) -> absl::Status {
+          if (asked.digests_size() > kMaxQueryDigests) {
+            return WithLimit(
+                InvalidField("digests", absl::StrCat(asked.digests_size(),
+                                                     " digests, expected at "
+                                                     "most ",
+                                                     kMaxQueryDigests)),
+                "query_digests");
+          }
+          for (const std::string& digest : asked.digests()) {
+            if (cancelled()) return absl::CancelledError();
+            HONE_ASSIGN_OR_RETURN(const bool known,
+                                  runtime_.store.HasBlob(digest));
+            if (!known) proto.add_missing(digest);
+          }
+          return absl::OkStatus();
+        });
   }
 
  private:
   Runtime& runtime_;
-  // One upload of the largest size, or many small ones.
-  UploadBuffer buffer_{runtime_.config.max_module_bytes};
+  OpenUploads uploads_{runtime_.config, runtime_.metrics};
   const MethodMetrics upload_ =
       runtime_.metrics.Method("hone.v1.ModuleService/Upload");
   const MethodMetrics get_module_ =

@@ -49,7 +49,11 @@ class StreamCall : public Reactor {
     alarm_.Set(absl::ToChronoTime(guard_.deadline()), [expiry = expiry_](bool) {
       absl::MutexLock lock(&expiry->mu);
       // Not here, as the end of the call takes the lock.
-      if (expiry->call != nullptr) expiry->call->ScheduleExpiry();
+      if (expiry->call != nullptr) {
+        expiry->call->ScheduleEnd(
+            absl::DeadlineExceededError("not done by the deadline"),
+            /*cancel=*/true);
+      }
     });
   }
   ~StreamCall() override = default;
@@ -62,6 +66,17 @@ class StreamCall : public Reactor {
     absl::MutexLock lock(&mu_);
     if (ended_) return absl::CancelledError("the call has ended");
     return guard_.StillWanted();
+  }
+
+  // Returns a function that ends the call from a thread of the pool, unless it
+  // has ended. It may outlast the call.
+  std::function<void(absl::Status)> Ender() {
+    return [expiry = expiry_](const absl::Status& status) {
+      absl::MutexLock lock(&expiry->mu);
+      if (expiry->call != nullptr) {
+        expiry->call->ScheduleEnd(status, /*cancel=*/false);
+      }
+    };
   }
 
   // Runs `task` on the method's pool, or ends the call.
@@ -104,13 +119,14 @@ class StreamCall : public Reactor {
     StreamCall* call ABSL_GUARDED_BY(mu);
   };
 
-  void ScheduleExpiry() {
+  // With `cancel`, the client does not get the status: one that does not read
+  // would keep the call open.
+  void ScheduleEnd(const absl::Status& status, bool cancel) {
     ++users_;
-    guard_.Resume([this] {
+    guard_.Resume([this, status, cancel] {
       if (Claim()) {
-        // A client that does not read would keep the call open.
-        context_.TryCancel();
-        Finish(absl::DeadlineExceededError("not done by the deadline"));
+        if (cancel) context_.TryCancel();
+        Finish(status);
       }
       Unref();
     });

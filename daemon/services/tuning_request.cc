@@ -2,10 +2,37 @@
 
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+
 #include "base/status_macros.h"
+#include "daemon/errors.h"
+#include "daemon/limits.h"
 #include "daemon/services/convert.h"
 
 namespace hone::daemon {
+namespace {
+
+absl::Status CheckCost(const hlo::EvaluationCost& cost,
+                       const LimitValues& limits) {
+  if (cost.flops > static_cast<double>(limits.max_evaluation_flops)) {
+    return AtLimit(
+        "max_evaluation_flops",
+        absl::StrCat("evaluating the module takes ", cost.flops,
+                     " operations, most of them for ", cost.most_flops,
+                     ", expected at most ", limits.max_evaluation_flops));
+  }
+  if (cost.bytes > static_cast<double>(limits.max_evaluation_bytes)) {
+    return AtLimit(
+        "max_evaluation_bytes",
+        absl::StrCat("comparing the module with its tuned form takes ",
+                     cost.bytes, " bytes, with ", cost.most_bytes,
+                     " the largest instruction, expected at most ",
+                     limits.max_evaluation_bytes));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
 
 absl::StatusOr<CheckedRequest> CheckedRequest::Read(
     Runtime& runtime, const v1::ModuleSource& source,
@@ -14,6 +41,7 @@ absl::StatusOr<CheckedRequest> CheckedRequest::Read(
   HONE_ASSIGN_OR_RETURN(result.spec_, FromProto(spec, runtime.config));
   HONE_RETURN_IF_ERROR(tuning::ValidateSpec(result.spec_));
   HONE_ASSIGN_OR_RETURN(result.module_, runtime.modules.Describe(source, stop));
+  HONE_RETURN_IF_ERROR(CheckCost(result.module_.cost, runtime.config));
   absl::StatusOr<storage::CacheKey> key = tuning::MakeCacheKey(
       result.module_.fingerprint, result.spec_, &runtime.present_devices);
   if (absl::IsUnavailable(key.status())) {

@@ -6,6 +6,7 @@
 #include <prometheus/text_serializer.h>
 
 #include "base/check.h"
+#include "daemon/limits.h"
 #include "space/measurement.h"
 #include "storage/record.h"
 #include "tuning/registry.h"
@@ -79,6 +80,12 @@ Metrics::Metrics()
                           "Bytes of messages received and sent.")),
       rpc_rejected_(Counters(registry_, "hone_rpcs_rejected_total",
                              "RPCs refused before any work was done.")),
+      limit_refusals_(Counters(registry_, "hone_limit_refusals_total",
+                               "Calls that a limit has refused.")),
+      limit_values_(Gauges(registry_, "hone_limit_value",
+                           "The limits of the configuration and the others.")),
+      limits_used_(Gauges(registry_, "hone_limit_used",
+                          "How much of a limit is used now.")),
       cache_requests_(Counters(registry_, "hone_cache_requests_total",
                                "Lookups of results, by result.")),
       cache_miss_reason_(
@@ -234,6 +241,9 @@ Metrics::Metrics()
         "permission_denied"}) {
     RpcRejected(reason);
   }
+  for (const Limit& limit : Limits()) {
+    if (!limit.code.empty()) LimitRefusals(std::string(limit.name));
+  }
   for (absl::string_view task : tuning::Tasks().ids()) {
     for (storage::TuningState state :
          {storage::TuningState::kSucceeded, storage::TuningState::kFailed,
@@ -289,6 +299,18 @@ MethodMetrics Metrics::Method(absl::string_view method) {
 
 Counter& Metrics::RpcRejected(const std::string& reason) {
   return rpc_rejected_.Add({{"reason", reason}});
+}
+
+Counter& Metrics::LimitRefusals(const std::string& limit) {
+  return limit_refusals_.Add({{"limit", limit}});
+}
+
+Gauge& Metrics::LimitValue(const std::string& limit) {
+  return limit_values_.Add({{"limit", limit}});
+}
+
+Gauge& Metrics::LimitUsed(const std::string& limit) {
+  return limits_used_.Add({{"limit", limit}});
 }
 
 Counter& Metrics::CacheRequests(const std::string& result) {

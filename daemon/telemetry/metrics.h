@@ -53,6 +53,11 @@ class Metrics {
   // "permission_denied".
   prometheus::Counter& RpcRejected(const std::string& reason);
 
+  // limit: a name in limits.def.
+  prometheus::Counter& LimitRefusals(const std::string& limit);
+  prometheus::Gauge& LimitValue(const std::string& limit);
+  prometheus::Gauge& LimitUsed(const std::string& limit);
+
   // result: "hit", "miss", "bypass" (skip_cache), "error".
   prometheus::Counter& CacheRequests(const std::string& result);
   // reason: the first component of the key without a match in the nearest
@@ -86,6 +91,9 @@ class Metrics {
   prometheus::Family<prometheus::Gauge>& rpc_in_flight_;
   prometheus::Family<prometheus::Counter>& rpc_bytes_;
   prometheus::Family<prometheus::Counter>& rpc_rejected_;
+  prometheus::Family<prometheus::Counter>& limit_refusals_;
+  prometheus::Family<prometheus::Gauge>& limit_values_;
+  prometheus::Family<prometheus::Gauge>& limits_used_;
   prometheus::Family<prometheus::Counter>& cache_requests_;
   prometheus::Family<prometheus::Counter>& cache_miss_reason_;
   prometheus::Family<prometheus::Counter>& tunings_finished_;

@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -43,6 +44,17 @@ tls_cert = "/c"
 tls_key = "/k"
 tls_client_ca = "/a"
 [limits]
+max_bytes_in_flight = 10000000
+max_client_bytes_in_flight = 9000000
+max_streams_per_connection = 10
+max_waiting_calls = 11
+max_uploads = 12
+max_upload_bytes = 8000000
+upload_idle_seconds = 1.5
+max_budget_trials = 13
+max_budget_seconds = 14
+max_evaluation_flops = 15
+max_evaluation_bytes = 16
 max_module_bytes = 1000
 max_running_tunings = 3
 max_queued_tunings = 4
@@ -77,6 +89,17 @@ level = "debug"
   EXPECT_EQ(config.http, "127.0.0.1:2");
   EXPECT_EQ(config.state, "/s");
   EXPECT_FALSE(config.reflection);
+  EXPECT_EQ(config.max_bytes_in_flight, 10'000'000);
+  EXPECT_EQ(config.max_client_bytes_in_flight, 9'000'000);
+  EXPECT_EQ(config.max_streams_per_connection, 10);
+  EXPECT_EQ(config.max_waiting_calls, 11);
+  EXPECT_EQ(config.max_uploads, 12);
+  EXPECT_EQ(config.max_upload_bytes, 8'000'000);
+  EXPECT_EQ(config.upload_idle, absl::Milliseconds(1500));
+  EXPECT_EQ(config.max_budget_trials, 13);
+  EXPECT_EQ(config.max_budget, absl::Seconds(14));
+  EXPECT_EQ(config.max_evaluation_flops, 15);
+  EXPECT_EQ(config.max_evaluation_bytes, 16);
   EXPECT_EQ(config.max_module_bytes, 1000);
   EXPECT_EQ(config.max_running_tunings, 3);
   EXPECT_EQ(config.max_queued_tunings, 4);
@@ -108,6 +131,32 @@ TEST(Config, TheManualHasTheDefaults) {
       const Config config,
       ParseConfig(manual.substr(start, stop - start), "deploy/README.md"));
   EXPECT_EQ(config, Config());
+}
+
+TEST(Config, TheInstalledFileHasEveryLimitWithItsDefault) {
+  std::ifstream file(absl::StrCat(HONE_SOURCE_DIR, "/deploy/hone.toml"));
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  HONE_ASSERT_OK_AND_ASSIGN(const Config config,
+                            ParseConfig(text, "hone.toml"));
+  EXPECT_EQ(static_cast<const LimitValues&>(config), LimitValues());
+  for (const Limit& limit : Limits()) {
+    if (limit.key.empty()) continue;
+    const bool depends_on_machine = limit.name == "max_running_tunings" ||
+                                    limit.name == "process_memory_bytes";
+    const std::string line =
+        depends_on_machine
+            ? absl::StrCat("# ", limit.key, " = ")
+            : absl::StrFormat("# %s = %.0f\n", limit.key, limit.value(config));
+    EXPECT_THAT(text, HasSubstr(line));
+  }
+}
+
+TEST(Config, EveryUploadThatIsAllowedHasRoom) {
+  Config config;
+  config.max_module_bytes = config.max_client_bytes_in_flight + 1;
+  EXPECT_THAT(ValidateConfig(config),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       StartsWith("limits.max_module_bytes is ")));
 }
 
 TEST(Config, OtherMachinesNeedTlsAndTokens) {

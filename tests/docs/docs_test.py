@@ -203,6 +203,15 @@ class Configuration(unittest.TestCase):
                     with self.subTest(place(page, line)):
                         self.assertIn(span, known)
 
+    def test_limits(self):
+        """The table of limits is the one that honed prints."""
+        table = subprocess.run([BINARIES / "honed", "--print-limits"],
+                               capture_output=True, text=True, timeout=60,
+                               check=True).stdout
+        self.assertGreater(table.count("\n"), 30)
+        self.assertIn("\n\n" + table + "\n",
+                      (ROOT / "docs/OPERATIONS.md").read_text())
+
     def test_metrics(self):
         sources = "".join(path.read_text()
                           for path in pages.files(ROOT / "daemon")

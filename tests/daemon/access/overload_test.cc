@@ -2,18 +2,16 @@
 
 #include <chrono>
 #include <filesystem>
-#include <list>
 #include <memory>
 #include <string>
 #include <thread>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include <grpcpp/generic/generic_stub.h>
 
 #include "tests/daemon/access/blocking_store.h"
+#include "tests/daemon/access/flood.h"
 #include "tests/daemon/access/token_file.h"
 #include "tests/daemon/daemon_fixture.h"
 
@@ -22,44 +20,6 @@ namespace {
 
 // More than a pool's threads and places of a client.
 constexpr int kFlood = 1000;
-
-// Many unary calls at the same time.
-class Flood {
- public:
-  explicit Flood(std::shared_ptr<grpc::Channel> channel)
-      : stub_(std::move(channel)) {}
-
-  void Call(const std::string& method, const std::string& request,
-            const std::string& token) {
-    Pending& call = calls_.emplace_back();
-    call.context.AddMetadata("authorization", absl::StrCat("Bearer ", token));
-    const grpc::Slice slice(request);
-    const grpc::ByteBuffer message(&slice, 1);
-    call.reader =
-        stub_.PrepareUnaryCall(&call.context, method, message, &queue_);
-    call.reader->StartCall();
-    call.reader->Finish(&call.response, &call.status, &call);
-  }
-
-  // Waits for the end of the next call, whichever it is.
-  grpc::Status Next() {
-    void* tag = nullptr;
-    bool ok = false;
-    queue_.Next(&tag, &ok);
-    return static_cast<Pending*>(tag)->status;
-  }
-
- private:
-  struct Pending {
-    grpc::ClientContext context;
-    grpc::ByteBuffer response;
-    grpc::Status status;
-    std::unique_ptr<grpc::GenericClientAsyncResponseReader> reader;
-  };
-  grpc::GenericStub stub_;
-  grpc::CompletionQueue queue_;
-  std::list<Pending> calls_;
-};
 
 class OverloadTest : public DaemonTest {
  protected:
