@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <iostream>
 #include <memory>
+#include <string>
 
 #include "absl/strings/str_format.h"
 #include "cli/client.h"
@@ -50,6 +51,44 @@ void AddList(CLI::App& parent, Context& context) {
         request.set_page_token(page.next_page_token());
       } while (!request.page_token().empty());
       if (context.json) PrintJson({{"records", records}});
+      return kDone;
+    });
+  });
+}
+
+constexpr const char* kNameHelp = "Its name, as hone cache list prints it";
+
+void AddShow(CLI::App& parent, Context& context) {
+  auto name = std::make_shared<std::string>();
+  CLI::App* command = AddCommand(parent, context, "show", "Show a record");
+  command->add_option("NAME", *name, kNameHelp)->required();
+  command->callback([name, &context] {
+    RunCommand(context, [&]() -> absl::StatusOr<int> {
+      HONE_ASSIGN_OR_RETURN(const hone::v1::Record record,
+                            Client(context).GetRecord(*name));
+      if (context.json) {
+        PrintJson(RecordToJson(record));
+      } else {
+        std::cout << RecordToText(record) << "\n" << record.decision() << "\n";
+      }
+      return kDone;
+    });
+  });
+}
+
+void AddDelete(CLI::App& parent, Context& context) {
+  auto name = std::make_shared<std::string>();
+  CLI::App* command =
+      AddCommand(parent, context, "delete", "Remove a record from the cache");
+  command->add_option("NAME", *name, kNameHelp)->required();
+  command->callback([name, &context] {
+    RunCommand(context, [&]() -> absl::StatusOr<int> {
+      HONE_RETURN_IF_ERROR(Client(context).DeleteRecord(*name));
+      if (context.json) {
+        PrintJson({{"removed", 1}});
+      } else {
+        std::cout << *name << " removed\n";
+      }
       return kDone;
     });
   });
@@ -155,6 +194,8 @@ void AddCacheCommand(CLI::App& app, Context& context) {
       app.add_subcommand("cache", "Manage results, through the daemon");
   command->require_subcommand(1);
   AddList(*command, context);
+  AddShow(*command, context);
+  AddDelete(*command, context);
   AddInvalidate(*command, context);
   AddStats(*command, context);
   AddCheck(*command, context);

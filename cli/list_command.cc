@@ -3,6 +3,7 @@
 #include <iostream>
 #include <memory>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_format.h"
 #include "cli/client.h"
 #include "cli/command.h"
@@ -61,6 +62,12 @@ absl::StatusOr<int> ListTunings(const Context& context) {
   return kDone;
 }
 
+// "lost_lease".
+std::string ReasonName(hone::v1::Worker::Quarantine::Reason reason) {
+  return absl::AsciiStrToLower(
+      hone::v1::Worker::Quarantine::Reason_Name(reason));
+}
+
 absl::StatusOr<int> ListWorkers(const Context& context) {
   HONE_ASSIGN_OR_RETURN(const hone::v1::ListWorkersResponse response,
                         Client(context).ListWorkers());
@@ -79,7 +86,8 @@ absl::StatusOr<int> ListWorkers(const Context& context) {
           worker.busy() ? "busy" : "idle");
       if (worker.has_quarantine()) {
         std::cout << absl::StrFormat(", quarantined until %s: %s: %s", end,
-                                     quarantine.reason(), quarantine.detail());
+                                     ReasonName(quarantine.reason()),
+                                     quarantine.detail());
       } else if (worker.on_probation()) {
         std::cout << ", on probation";
       }
@@ -96,9 +104,10 @@ absl::StatusOr<int> ListWorkers(const Context& context) {
                        {"machine", worker.machine()},
                        {"on_probation", worker.on_probation()}});
     if (worker.has_quarantine()) {
-      workers.back()["quarantine"] = {{"reason", quarantine.reason()},
-                                      {"detail", quarantine.detail()},
-                                      {"until", end}};
+      workers.back()["quarantine"] = {
+          {"reason", ReasonName(quarantine.reason())},
+          {"detail", quarantine.detail()},
+          {"until", end}};
     }
   }
   if (context.json) PrintJson({{"workers", workers}});

@@ -16,8 +16,18 @@ inline constexpr int64_t kMaxChunkBytes = int64_t{1} << 20;
 inline constexpr int32_t kMaxQueryDigests = 10'000;
 // Requests in one StepBatch.
 inline constexpr int32_t kMaxBatchSteps = 4096;
+// Tasks of one Compile.
+inline constexpr int kMaxCompileTasks = 8;
 // Largest page of a listing, for every Store.
 inline constexpr int32_t kMaxPageSize = 1000;
+
+// Ids of requests, answers remembered for them (RequestIds), and requests that
+// share one tuning.
+inline constexpr int64_t kMaxRequestIdBytes = 128;
+inline constexpr int64_t kMaxRequestIdsPerCaller = 4096;
+inline constexpr int64_t kMaxRequestIds = 16'384;
+inline constexpr int64_t kMaxRememberedAnswerBytes = int64_t{64} << 20;
+inline constexpr int kMaxTuningShares = 1024;
 
 // Limits of WorkerService, whose clients are not believed.
 //

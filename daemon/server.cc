@@ -106,7 +106,8 @@ class GrpcServer final : public Server {
                              .pools = pools_,
                              .requests = requests_,
                              .background = background_,
-                             .quarantine = quarantine_});
+                             .quarantine = quarantine_,
+                             .request_ids = request_ids_});
     HONE_RETURN_IF_ERROR(store_.Stats().status());
     metrics_.OnCollect([this] { store_stats_.Run(kStatsPatience); });
     if (process_.program.empty()) {
@@ -334,6 +335,7 @@ class GrpcServer final : public Server {
     (void)store_.Stats();
   }};
   std::unique_ptr<Authenticator> authenticator_;
+  RequestIds request_ids_;
   std::optional<Runtime> runtime_;
   std::vector<std::unique_ptr<grpc::Service>> services_;
   // These end before what their tasks use.

@@ -3,11 +3,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
 #include <google/protobuf/timestamp.pb.h>
 
 #include "base/status_macros.h"
 #include "daemon/errors.h"
+#include "daemon/names.h"
 #include "proto/duration.h"
 #include "tuning/registry.h"
 #include "tuning/task.h"
@@ -39,15 +39,36 @@ v1::Tuning::State StateToProto(storage::TuningState state) {
   return v1::Tuning::STATE_UNSPECIFIED;
 }
 
-absl::StatusOr<std::string> IdOf(absl::string_view collection,
-                                 absl::string_view name) {
-  absl::string_view id = name;
-  if (!absl::ConsumePrefix(&id, collection) || !absl::ConsumePrefix(&id, "/") ||
-      id.empty()) {
-    return InvalidField("name", absl::StrCat("\"", name, "\", expected \"",
-                                             collection, "/ID\""));
+// Errors: InvalidArgument for a value that is none of the enum's.
+absl::StatusOr<hlo::Numerics> FromProto(v1::Numerics numerics,
+                                        absl::string_view owner) {
+  switch (numerics) {
+    case v1::NUMERICS_UNSPECIFIED:
+    case v1::NUMERICS_REASSOCIATE:
+      return hlo::Numerics::kReassociate;
+    case v1::NUMERICS_EXACT:
+      return hlo::Numerics::kExact;
+    case v1::NUMERICS_FAST:
+      return hlo::Numerics::kFast;
+    default:
+      return InvalidField(absl::StrCat("options.", owner, ".numerics"),
+                          absl::StrCat(static_cast<int>(numerics),
+                                       ", expected a value of Numerics"));
   }
-  return std::string(id);
+}
+
+absl::StatusOr<std::string> FromProto(v1::PassOrderOptions::Score score) {
+  switch (score) {
+    case v1::PassOrderOptions::SCORE_UNSPECIFIED:
+    case v1::PassOrderOptions::OPS:
+      return "ops";
+    case v1::PassOrderOptions::XLA:
+      return "xla";
+    default:
+      return InvalidField(
+          "options.pass_order.score",
+          absl::StrCat(static_cast<int>(score), ", expected a value of Score"));
+  }
 }
 
 }  // namespace
@@ -68,6 +89,7 @@ void ToProto(const storage::Record& record, v1::Record& proto) {
   proto.set_tuning(TuningName(record.tuning_id));
   proto.set_producer(record.producer);
   ToProto(record.created, *proto.mutable_create_time());
+  proto.set_name(RecordName(record.key.Digest()));
 }
 
 void ToProto(const storage::Tuning& tuning, v1::Tuning& proto) {
@@ -142,15 +164,15 @@ absl::StatusOr<tuning::TaskOptions> FromProto(const v1::TaskOptions& proto,
                                               absl::string_view task) {
   tuning::TaskOptions options;
   absl::string_view owner;
-  std::string numerics;
+  v1::Numerics numerics = v1::NUMERICS_UNSPECIFIED;
   switch (proto.options_case()) {
-    case v1::TaskOptions::kPassOrder:
+    case v1::TaskOptions::kPassOrder: {
       owner = "pass_order";
       numerics = proto.pass_order().numerics();
-      if (!proto.pass_order().score().empty()) {
-        options.score = proto.pass_order().score();
-      }
+      HONE_ASSIGN_OR_RETURN(options.score,
+                            FromProto(proto.pass_order().score()));
       break;
+    }
     case v1::TaskOptions::kKernel:
       owner = "kernel";
       numerics = proto.kernel().numerics();
@@ -167,14 +189,7 @@ absl::StatusOr<tuning::TaskOptions> FromProto(const v1::TaskOptions& proto,
         absl::StrCat("those of task \"", owner, "\", but the task is \"", task,
                      "\", expected its own or none"));
   }
-  if (!numerics.empty()) {
-    absl::StatusOr<hlo::Numerics> parsed = hlo::ParseNumerics(numerics);
-    if (!parsed.ok()) {
-      return InvalidField(absl::StrCat("options.", owner, ".numerics"),
-                          parsed.status().message());
-    }
-    options.numerics = *parsed;
-  }
+  HONE_ASSIGN_OR_RETURN(options.numerics, FromProto(numerics, owner));
   return options;
 }
 
@@ -208,30 +223,6 @@ absl::StatusOr<tuning::TuningSpec> FromProto(const v1::TuningSpec& proto,
   }
   spec.seed = proto.seed();
   return spec;
-}
-
-std::string EnvironmentName(absl::string_view id) {
-  return absl::StrCat("environments/", id);
-}
-
-std::string TuningName(absl::string_view id) {
-  return absl::StrCat("tunings/", id);
-}
-
-std::string OperationName(absl::string_view id) {
-  return absl::StrCat("operations/", id);
-}
-
-absl::StatusOr<std::string> EnvironmentId(absl::string_view name) {
-  return IdOf("environments", name);
-}
-
-absl::StatusOr<std::string> TuningId(absl::string_view name) {
-  return IdOf("tunings", name);
-}
-
-absl::StatusOr<std::string> OperationId(absl::string_view name) {
-  return IdOf("operations", name);
 }
 
 }  // namespace hone::daemon
