@@ -87,6 +87,8 @@ struct KernelReport {
   // The ids of the workers that measured; two if a confirmation was asked for
   // and possible. Empty if this machine did.
   std::vector<std::string> workers;
+  // Their machines, in the same order.
+  std::vector<std::string> machines;
 };
 
 // Measures kernels in other processes, on this or other machines. Thread-safe.

@@ -1,12 +1,14 @@
 #include "base/thread_pool.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "absl/synchronization/blocking_counter.h"
 
 #include "base/check.h"
 #include "base/may_block.h"
+#include "base/trace_context.h"
 
 namespace hone {
 
@@ -33,6 +35,13 @@ size_t ThreadPool::queued() const {
 }
 
 void ThreadPool::Schedule(std::function<void()> task) {
+  // A task belongs to the request that its scheduler works for.
+  if (!CurrentTraceparent().empty()) {
+    task = [task = std::move(task), trace = std::string(CurrentTraceparent())] {
+      const TraceScope scope(trace);
+      task();
+    };
+  }
   absl::MutexLock lock(&mu_);
   queue_.push_back(std::move(task));
 }

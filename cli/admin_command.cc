@@ -1,4 +1,5 @@
-// hone admin: backups of the daemon's store.
+// hone admin: backups of the daemon's store, quarantined modules, and workers
+// that are to leave.
 
 #include <iostream>
 #include <memory>
@@ -104,16 +105,37 @@ void AddRelease(CLI::App& parent, Context& context) {
   });
 }
 
+void AddDrain(CLI::App& parent, Context& context) {
+  auto id = std::make_shared<std::string>();
+  CLI::App* command =
+      AddCommand(parent, context, "drain",
+                 "Let a worker finish what it has, and then leave");
+  command->add_option("WORKER", *id, "Id, as `hone list workers` lists it")
+      ->required();
+  command->callback([id, &context] {
+    RunCommand(context, [&]() -> absl::StatusOr<int> {
+      HONE_ASSIGN_OR_RETURN(const hone::v1::Worker worker,
+                            Client(context).DrainWorker(*id));
+      if (context.json) {
+        PrintJson({{"id", worker.id()},
+                   {"busy_devices", worker.busy_devices_size()}});
+      }
+      return kDone;
+    });
+  });
+}
+
 }  // namespace
 
 void AddAdminCommand(CLI::App& app, Context& context) {
-  CLI::App* command =
-      app.add_subcommand("admin", "Backups, and modules that are set aside");
+  CLI::App* command = app.add_subcommand(
+      "admin", "Backups, modules that are set aside, workers");
   command->require_subcommand(1);
   AddBackup(*command, context);
   AddRestore(*command, context);
   AddQuarantine(*command, context);
   AddRelease(*command, context);
+  AddDrain(*command, context);
 }
 
 }  // namespace hone::cli

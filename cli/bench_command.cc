@@ -281,7 +281,19 @@ void AddServeOptions(CLI::App& command, bench::ServeOptions& options) {
   command.add_option("--clients", options.clients, "Concurrent clients")
       ->transform(WholeNumber(1, 1000))
       ->capture_default_str();
-  command.add_option("--requests", options.requests, "Requests per client")
+  command
+      .add_option("--requests", options.requests,
+                  "Requests per client and round")
+      ->transform(WholeNumber(1, kMaxCount))
+      ->capture_default_str();
+  command.add_option("--records", options.records, "Records of the full store")
+      ->transform(WholeNumber(1, kMaxCount))
+      ->capture_default_str();
+  command.add_option("--corpus", options.corpus, "Folder of the modules")
+      ->capture_default_str();
+  command.add_option("--only", options.only, "Modules to tune, by name")
+      ->capture_default_str();
+  command.add_option("--trials", options.trials, "Trials of each tuning")
       ->transform(WholeNumber(1, kMaxCount))
       ->capture_default_str();
 }
@@ -315,9 +327,11 @@ void AddBenchCommand(CLI::App& app, Context& context) {
       "What a daemon survives: kills, cancelled calls, SIGTERM under load, "
       "hostile requests",
       AddFaultOptions, bench::RunFaultsBench, FaultStatus);
-  AddBench(*command, context, "serve",
-           "Latency of a cached lookup over gRPC beside a bare echo server",
-           AddServeOptions, bench::RunServeBench);
+  AddBench(
+      *command, context, "serve",
+      "Cached lookups beside a bare echo server, a full store, and tunings "
+      "in processes",
+      AddServeOptions, bench::RunServeBench);
   AddBench(*command, context, "kernels",
            "Kernels, by default and tuned, beside PyTorch and XLA:CPU",
            AddKernelsOptions, bench::RunKernelsBench);

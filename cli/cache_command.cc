@@ -1,11 +1,14 @@
 // hone cache: manages results, through the daemon.
 
 #include <cstdint>
+#include <functional>
 #include <iostream>
 #include <memory>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/time/time.h"
 #include "cli/client.h"
 #include "cli/command.h"
 #include "cli/record_json.h"
@@ -14,6 +17,30 @@
 
 namespace hone::cli {
 namespace {
+
+// Adds an option that takes a time as RFC 3339 or a date, in UTC.
+void AddTime(CLI::App& command, const char* option, const char* description,
+             const std::function<google::protobuf::Timestamp*()>& field) {
+  command
+      .add_option_function<std::string>(
+          option,
+          [field, name = std::string(option)](const std::string& text) {
+            absl::Time time;
+            std::string ignored;
+            if (!absl::ParseTime(absl::RFC3339_full, text, &time, &ignored) &&
+                !absl::ParseTime("%Y-%m-%d", text, &time, &ignored)) {
+              throw CLI::ValidationError(
+                  name, absl::StrCat("'", text,
+                                     "', expected 2026-01-31 or "
+                                     "2026-01-31T12:00:00Z"));
+            }
+            field()->set_seconds(absl::ToUnixSeconds(time));
+            field()->set_nanos(static_cast<int32_t>(absl::ToInt64Nanoseconds(
+                time - absl::FromUnixSeconds(absl::ToUnixSeconds(time)))));
+          },
+          description)
+      ->type_name("TIME");
+}
 
 void AddFilter(CLI::App& command, hone::v1::RecordFilter& filter) {
   const auto add = [&](const char* option, const char* description,
@@ -25,6 +52,13 @@ void AddFilter(CLI::App& command, hone::v1::RecordFilter& filter) {
   add("--task", "Task", filter.mutable_task());
   add("--producer", "Version and host that published it",
       filter.mutable_producer());
+  add("--measured-by",
+      "Machine that measured it: machine_id of hone list workers --json",
+      filter.mutable_measured_by());
+  AddTime(command, "--after", "Published then or later",
+          [&filter] { return filter.mutable_created_after(); });
+  AddTime(command, "--before", "Published earlier than that",
+          [&filter] { return filter.mutable_created_before(); });
 }
 
 void AddList(CLI::App& parent, Context& context) {
@@ -105,8 +139,8 @@ void AddInvalidate(CLI::App& parent, Context& context) {
     RunCommand(context, [&]() -> absl::StatusOr<int> {
       if (!*all && filter->ByteSizeLong() == 0) {
         return absl::InvalidArgumentError(
-            "no filter, expected --module, --target, --task, --producer or "
-            "--all");
+            "no filter, expected --module, --target, --task, --producer, "
+            "--measured-by, --after, --before or --all");
       }
       hone::v1::InvalidateRequest request;
       *request.mutable_filter() = *filter;

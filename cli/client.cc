@@ -312,6 +312,13 @@ absl::StatusOr<hone::v1::ListWorkersResponse> Client::ListWorkers() {
       hone::v1::ListWorkersRequest());
 }
 
+absl::StatusOr<hone::v1::Worker> Client::DrainWorker(const std::string& id) {
+  hone::v1::DrainWorkerRequest request;
+  request.set_id(id);
+  return Call<hone::v1::AdminService>(
+      channel_, server_, &hone::v1::AdminService::Stub::DrainWorker, request);
+}
+
 absl::StatusOr<hone::v1::Worker> Client::ReleaseWorker(const std::string& id) {
   hone::v1::ReleaseWorkerRequest request;
   request.set_id(id);

@@ -86,6 +86,7 @@ class Client {
       const hone::v1::BackupRequest& request);
 
   absl::StatusOr<hone::v1::ListWorkersResponse> ListWorkers();
+  absl::StatusOr<hone::v1::Worker> DrainWorker(const std::string& id);
   absl::StatusOr<hone::v1::Worker> ReleaseWorker(const std::string& id);
 
  private:

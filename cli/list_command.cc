@@ -2,8 +2,12 @@
 
 #include <iostream>
 #include <memory>
+#include <string>
+#include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "cli/client.h"
 #include "cli/command.h"
@@ -68,46 +72,77 @@ std::string ReasonName(hone::v1::Worker::Quarantine::Reason reason) {
       hone::v1::Worker::Quarantine::Reason_Name(reason));
 }
 
+bool IsBusy(const hone::v1::Worker& worker, int device) {
+  return absl::c_linear_search(worker.busy_devices(), device);
+}
+
+std::string QuarantineEnd(const hone::v1::Worker& worker) {
+  return absl::FormatTime(
+      absl::FromUnixSeconds(worker.quarantine().end_time().seconds()),
+      absl::UTCTimeZone());
+}
+
+// One line for each device.
+void PrintWorker(const hone::v1::Worker& worker) {
+  std::string state;
+  if (worker.draining()) state += ", draining";
+  if (worker.has_quarantine()) {
+    absl::StrAppend(&state, ", quarantined until ", QuarantineEnd(worker), ": ",
+                    ReasonName(worker.quarantine().reason()), ": ",
+                    worker.quarantine().detail());
+  } else if (worker.on_probation()) {
+    state += ", on probation";
+  }
+  for (int i = 0; i < worker.devices_size(); ++i) {
+    const hone::v1::Device& device = worker.devices(i);
+    std::cout << absl::StrFormat(
+        "%s %s (%s), %d threads, machine %s, %s%s\n", worker.id(),
+        device.fingerprint(), device.model(), device.threads(),
+        worker.machine().empty() ? "unnamed" : worker.machine(),
+        IsBusy(worker, i) ? "busy" : "idle", state);
+  }
+}
+
+nlohmann::ordered_json WorkerToJson(const hone::v1::Worker& worker) {
+  nlohmann::ordered_json devices = nlohmann::ordered_json::array();
+  for (int i = 0; i < worker.devices_size(); ++i) {
+    const hone::v1::Device& device = worker.devices(i);
+    devices.push_back({{"kind", device.kind()},
+                       {"model", device.model()},
+                       {"isa", device.isa()},
+                       {"threads", device.threads()},
+                       {"fingerprint", device.fingerprint()},
+                       {"busy", IsBusy(worker, i)}});
+  }
+  nlohmann::ordered_json json = {
+      {"id", worker.id()},
+      {"devices", devices},
+      {"machine", worker.machine()},
+      {"machine_id", worker.machine_id()},
+      {"principal", worker.principal()},
+      {"version", worker.version()},
+      {"protocol_version", worker.protocol_version()},
+      {"capabilities", std::vector<std::string>(worker.capabilities().begin(),
+                                                worker.capabilities().end())},
+      {"draining", worker.draining()},
+      {"on_probation", worker.on_probation()}};
+  if (worker.has_quarantine()) {
+    json["quarantine"] = {{"reason", ReasonName(worker.quarantine().reason())},
+                          {"detail", worker.quarantine().detail()},
+                          {"until", QuarantineEnd(worker)}};
+  }
+  return json;
+}
+
 absl::StatusOr<int> ListWorkers(const Context& context) {
   HONE_ASSIGN_OR_RETURN(const hone::v1::ListWorkersResponse response,
                         Client(context).ListWorkers());
   nlohmann::ordered_json workers = nlohmann::ordered_json::array();
   for (const hone::v1::Worker& worker : response.workers()) {
-    const hone::v1::Device& device = worker.device();
-    const hone::v1::Worker::Quarantine& quarantine = worker.quarantine();
-    const std::string end =
-        absl::FormatTime(absl::FromUnixSeconds(quarantine.end_time().seconds()),
-                         absl::UTCTimeZone());
-    if (!context.json) {
-      std::cout << absl::StrFormat(
-          "%s %s (%s), %d threads, machine %s, %s", worker.id(),
-          device.fingerprint(), device.model(), device.threads(),
-          worker.machine().empty() ? "unnamed" : worker.machine(),
-          worker.busy() ? "busy" : "idle");
-      if (worker.has_quarantine()) {
-        std::cout << absl::StrFormat(", quarantined until %s: %s: %s", end,
-                                     ReasonName(quarantine.reason()),
-                                     quarantine.detail());
-      } else if (worker.on_probation()) {
-        std::cout << ", on probation";
-      }
-      std::cout << "\n";
-      continue;
-    }
-    workers.push_back({{"id", worker.id()},
-                       {"kind", device.kind()},
-                       {"model", device.model()},
-                       {"isa", device.isa()},
-                       {"threads", device.threads()},
-                       {"fingerprint", device.fingerprint()},
-                       {"busy", worker.busy()},
-                       {"machine", worker.machine()},
-                       {"on_probation", worker.on_probation()}});
-    if (worker.has_quarantine()) {
-      workers.back()["quarantine"] = {
-          {"reason", ReasonName(quarantine.reason())},
-          {"detail", quarantine.detail()},
-          {"until", end}};
+    if (context.json) {
+      workers.push_back(WorkerToJson(worker));
+    } else {
+      PrintWorker(worker);
     }
   }
   if (context.json) PrintJson({{"workers", workers}});

@@ -1,5 +1,8 @@
 #include "cli/record_json.h"
 
+#include <string>
+#include <vector>
+
 #include "absl/strings/str_format.h"
 #include "absl/time/time.h"
 
@@ -31,7 +34,10 @@ nlohmann::ordered_json RecordToJson(const hone::v1::Record& record) {
       {"seconds", absl::ToDoubleSeconds(FromProtoDuration(record.duration()))},
       {"verified",
        {{"method", record.verification().method()},
-        {"max_rel_error", record.verification().max_rel_error()}}},
+        {"max_rel_error", record.verification().max_rel_error()},
+        {"measured_by",
+         std::vector<std::string>(record.verification().measured_by().begin(),
+                                  record.verification().measured_by().end())}}},
       {"tuning", record.tuning()},
       {"producer", record.producer()},
       {"created",

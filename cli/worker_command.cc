@@ -30,8 +30,10 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/status_macros.h"
+#include "base/trace_context.h"
 #include "hone/v1/worker_service.grpc.pb.h"
 #include "proto/grpc_status.h"
+#include "proto/worker_protocol.h"
 
 namespace hone::cli {
 namespace {
@@ -60,8 +62,9 @@ std::string MachineName() {
   return machine;
 }
 
-// A request to shut down, by a signal or the end of stdin. Cancels the waiting
-// call.
+// Requests to shut down. SIGTERM asks the worker to drain; a second one, SIGINT
+// (which its measuring process gets as well) and the end of stdin ask it to
+// stop at once. A request cancels the call that it makes pointless.
 class ShutdownRequest {
  public:
   explicit ShutdownRequest(bool at_eof) {
@@ -72,56 +75,70 @@ class ShutdownRequest {
     watcher_ = std::thread([this, at_eof] { Watch(at_eof); });
   }
   ~ShutdownRequest() {
-    OnSignal(0);
+    OnSignal(SIGINT);
     if (watcher_.joinable()) watcher_.join();
   }
 
-  bool requested() const { return requested_; }
+  enum Level { kNone, kDrain, kStop };
 
-  // Cancels `context` when a shutdown is requested; null: no call.
-  void CancelOnShutdown(grpc::ClientContext* context) {
+  Level level() const { return level_; }
+  bool drains() const { return level_ >= kDrain; }
+  bool stops() const { return level_ >= kStop; }
+
+  // Cancels `context` when a shutdown of this level is requested; null: no
+  // call.
+  void CancelOn(Level level, grpc::ClientContext* context) {
     absl::MutexLock lock(&mu_);
+    cancel_level_ = level;
     context_ = context;
-    if (requested_ && context_ != nullptr) context_->TryCancel();
+    CancelIfDue();
   }
 
-  // Returns early when a shutdown is requested.
-  void Sleep(absl::Duration duration) {
+  // Returns early when a shutdown of a level above `known` is requested.
+  void Sleep(absl::Duration duration, Level known) {
     absl::MutexLock lock(&mu_);
-    mu_.AwaitWithTimeout(
-        absl::Condition(
-            +[](std::atomic<bool>* requested) { return requested->load(); },
-            &requested_),
-        duration);
+    const auto is_due = [this, known] { return level_ > known; };
+    mu_.AwaitWithTimeout(absl::Condition(&is_due), duration);
   }
 
  private:
-  static void OnSignal(int) {
-    const char byte = 0;
+  static void OnSignal(int number) {
+    const char byte = number == SIGTERM ? kDrain : kStop;
     (void)!write(instance->wake_[1], &byte, 1);
   }
 
   void Watch(bool at_eof) {
     pollfd events[2] = {{wake_[0], POLLIN, 0},
                         {at_eof ? STDIN_FILENO : -1, POLLIN, 0}};
-    for (;;) {
+    while (!stops()) {
       if (poll(events, 2, -1) < 0) continue;
-      char ignored[256];
-      if (events[0].revents != 0) break;
+      char read_bytes[256];
+      if (events[0].revents != 0 && read(wake_[0], read_bytes, 1) == 1) {
+        // The second request to drain is one to stop.
+        Raise(drains() ? kStop : static_cast<Level>(read_bytes[0]));
+      }
       if (events[1].revents != 0 &&
-          read(STDIN_FILENO, ignored, sizeof(ignored)) <= 0) {
-        break;
+          read(STDIN_FILENO, read_bytes, sizeof(read_bytes)) <= 0) {
+        Raise(kStop);
       }
     }
+  }
+
+  void Raise(Level level) {
     absl::MutexLock lock(&mu_);
-    requested_ = true;
-    if (context_ != nullptr) context_->TryCancel();
+    level_ = level;
+    CancelIfDue();
+  }
+
+  void CancelIfDue() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    if (level_ >= cancel_level_ && context_ != nullptr) context_->TryCancel();
   }
 
   static ShutdownRequest* instance;
   int wake_[2] = {-1, -1};
-  std::atomic<bool> requested_ = false;
+  std::atomic<Level> level_ = kNone;
   absl::Mutex mu_;
+  Level cancel_level_ ABSL_GUARDED_BY(mu_) = kStop;
   grpc::ClientContext* context_ ABSL_GUARDED_BY(mu_) = nullptr;
   std::thread watcher_;
 };
@@ -136,15 +153,19 @@ class Log {
 
   void Write(absl::string_view level, const std::string& message) const {
     // Each line in one write, as the daemon writes to the same file.
+    const std::string trace(CurrentTraceparent());
     if (!json_) {
-      std::cerr << absl::StrCat(message, "\n");
+      std::cerr << absl::StrCat(
+          message, trace.empty() ? "" : absl::StrCat(" traceparent=", trace),
+          "\n");
       return;
     }
-    const nlohmann::ordered_json line = {
+    nlohmann::ordered_json line = {
         {"time", absl::FormatTime("%Y-%m-%dT%H:%M:%E3S%Ez", absl::Now(),
                                   absl::LocalTimeZone())},
         {"level", level},
         {"message", message}};
+    if (!trace.empty()) line["traceparent"] = trace;
     std::cerr << line.dump(-1, ' ', false,
                            nlohmann::json::error_handler_t::replace) +
                      "\n";
@@ -165,61 +186,90 @@ class WorkerLoop {
         shutdown_(at_eof) {
     request_.set_worker_id(id.empty() ? RandomUuid() : id);
     request_.set_machine(MachineName());
+    request_.set_protocol_version(kMaxWorkerProtocol);
     request_.set_version(HONE_VERSION);
-    backends::ToProto(backends::HostDevice(), *request_.mutable_device());
+    request_.add_capabilities(kKernelWork);
+    backends::ToProto(backends::HostDevice(), *request_.add_devices());
   }
 
   absl::Status Run() {
     absl::Duration backoff = kFirstBackoff;
-    while (!shutdown_.requested()) {
-      if (lease_.has_value()) {
-        *request_.mutable_executing()->mutable_lease() = *lease_;
-      } else {
-        request_.mutable_idle();
-      }
-      // The first call does not wait for work, so that its answer says at once
-      // that the daemon is there.
-      request_.mutable_longest_wait()->set_seconds(
-          connected_ ? absl::ToInt64Seconds(kLongestWait) : 0);
+    while (!shutdown_.stops()) {
+      const ShutdownRequest::Level level = shutdown_.level();
+      const bool drains = IsToDrain();
+      if (drains && IsDone()) break;
+      DescribeState(drains);
       const absl::StatusOr<v1::SynchronizeResponse> response = Call();
       if (response.ok()) {
         if (!std::exchange(connected_, true)) {
           log_.Write("info",
                      absl::StrCat("worker ", request_.worker_id(), " serves ",
-                                  server_, ": ", request_.device().model()));
+                                  server_, ": ", request_.devices(0).model()));
         }
         backoff = kFirstBackoff;
         ApplyDesiredState(*response);
       } else if (absl::IsFailedPrecondition(response.status()) ||
                  absl::IsInvalidArgument(response.status())) {
         return response.status();
-      } else if (!shutdown_.requested()) {
+      } else if (shutdown_.level() == level) {
         if (std::exchange(connected_, false) || backoff == kFirstBackoff) {
           log_.Write("warning", absl::StrCat("honed at ", server_, ": ",
                                              response.status().message(),
                                              "; trying again"));
         }
-        shutdown_.Sleep(backoff);
+        shutdown_.Sleep(backoff, level);
         backoff = std::min(2 * backoff, kLastBackoff);
       }
       if (lease_.has_value()) Work();
     }
     measure_.Kill();
-    request_.mutable_leaving();
+    DescribeState(/*drains=*/true);
+    request_.set_state(v1::SynchronizeRequest::LEAVING);
     (void)Call(/*last=*/true);
     return absl::OkStatus();
   }
 
  private:
+  bool IsToDrain() {
+    const bool drains = shutdown_.drains() || drain_asked_;
+    if (drains && !std::exchange(is_draining_, true) && lease_.has_value()) {
+      log_.Write("info", absl::StrCat("worker ", request_.worker_id(),
+                                      " finishes its work and leaves"));
+    }
+    return drains;
+  }
+
+  // Returns true if there is neither work in hand nor a result to deliver.
+  bool IsDone() const {
+    return !lease_.has_value() && request_.completions().empty();
+  }
+
+  void DescribeState(bool drains) {
+    request_.set_state(drains ? v1::SynchronizeRequest::DRAINING
+                              : v1::SynchronizeRequest::ACTIVE);
+    request_.clear_executing();
+    if (lease_.has_value()) *request_.add_executing() = *lease_;
+    // The first call does not wait for work, so that its answer says at once
+    // that the daemon is there.
+    request_.mutable_longest_wait()->set_seconds(
+        connected_ ? absl::ToInt64Seconds(kLongestWait) : 0);
+  }
+
   absl::StatusOr<v1::SynchronizeResponse> Call(bool last = false) {
     grpc::ClientContext context;
     context.set_deadline(absl::ToChronoTime(
         absl::Now() + (last ? absl::Seconds(1) : kCallTimeout)));
-    if (!last) shutdown_.CancelOnShutdown(&context);
+    if (!last) {
+      // A wait for work; others are short, and may bring a result.
+      const bool is_idle = request_.state() == v1::SynchronizeRequest::ACTIVE &&
+                           request_.completions().empty();
+      shutdown_.CancelOn(
+          is_idle ? ShutdownRequest::kDrain : ShutdownRequest::kStop, &context);
+    }
     v1::SynchronizeResponse response;
     const grpc::Status status =
         stub_->Synchronize(&context, request_, &response);
-    shutdown_.CancelOnShutdown(nullptr);
+    shutdown_.CancelOn(ShutdownRequest::kStop, nullptr);
     if (!status.ok()) return ToStatus(status);
     return response;
   }
@@ -228,25 +278,37 @@ class WorkerLoop {
     lease_duration_ = absl::Seconds(response.lease_duration().seconds());
     // Accepted or refused: neither needs a retry.
     request_.clear_completions();
-    if (!response.has_execute()) {
-      if (lease_.has_value()) measure_.Kill();
-      lease_.reset();
+    drain_asked_ |= response.drain();
+    if (response.execute().empty()) {
+      LoseLease();
       return;
     }
-    const v1::Lease& lease = response.execute().lease();
+    const v1::SynchronizeResponse::Execute& execute = response.execute(0);
+    const v1::Lease& lease = execute.lease();
     if (lease_.has_value() && lease_->fence() == lease.fence()) return;
-    // Other work than that in hand: its lease was lost.
-    if (lease_.has_value()) measure_.Kill();
+    // Other work than that in hand.
+    LoseLease();
     lease_ = lease;
-    work_ = response.execute().work();
+    work_ = execute.work();
     is_measuring_ = false;
     fetched_.clear();
     end_ = absl::InfiniteDuration();
   }
 
+  // Stops the work in hand, if there is any.
+  void LoseLease() {
+    if (!lease_.has_value()) return;
+    const TraceScope trace(work_.traceparent());
+    log_.Write("warning", absl::StrCat("work ", lease_->work_id(),
+                                       " is taken away; it is stopped"));
+    measure_.Kill();
+    lease_.reset();
+  }
+
   // Works until the next call is due. Whatever goes wrong is the result of this
   // work; the worker goes on.
   void Work() {
+    const TraceScope trace(work_.traceparent());
     const absl::Duration next_call =
         SystemClock().Monotonic() + lease_duration_ / 4;
     absl::StatusOr<std::optional<v1::Completion>> result = Advance(next_call);
@@ -297,18 +359,18 @@ class WorkerLoop {
     }
     const auto size = static_cast<size_t>(kernel.module_bytes());
     while (fetched_.size() < size) {
-      if (SystemClock().Monotonic() >= end || shutdown_.requested()) {
+      if (SystemClock().Monotonic() >= end || shutdown_.stops()) {
         return false;
       }
       grpc::ClientContext context;
       context.set_deadline(absl::ToChronoTime(absl::Now() + kCallTimeout));
-      shutdown_.CancelOnShutdown(&context);
+      shutdown_.CancelOn(ShutdownRequest::kStop, &context);
       v1::ReadModuleRequest request;
       request.set_digest(digest);
       request.set_offset(static_cast<int64_t>(fetched_.size()));
       v1::ReadModuleResponse part;
       const grpc::Status status = stub_->ReadModule(&context, request, &part);
-      shutdown_.CancelOnShutdown(nullptr);
+      shutdown_.CancelOn(ShutdownRequest::kStop, nullptr);
       // This worker's own trouble, not an error of the work.
       if (!status.ok() || part.chunk().empty()) {
         return absl::UnavailableError(absl::StrCat(
@@ -333,6 +395,9 @@ class WorkerLoop {
   ShutdownRequest shutdown_;
   v1::SynchronizeRequest request_;
   bool connected_ = false;
+  // The daemon has asked; the worker has begun.
+  bool drain_asked_ = false;
+  bool is_draining_ = false;
   absl::Duration lease_duration_;
   std::optional<v1::Lease> lease_;
   // The work of the lease, and the time by which its measurement ends.

@@ -41,8 +41,9 @@ inline constexpr int64_t kMaxDeviceTextBytes = int64_t{16} << 10;
 // As in tuning/tasks/kernel.cc.
 inline constexpr int64_t kMaxDeviceThreads = 1024;
 inline constexpr int64_t kMaxDeviceCacheBytes = int64_t{1} << 40;
-// Completions in one call. A worker has one piece of work at a time and gets no
-// other before the daemon has answered.
+// Completions in one call of a worker with fewer devices; otherwise one for
+// each. A device has one piece of work at a time and gets no other before the
+// daemon has answered.
 inline constexpr int64_t kMaxCompletions = 4;
 // Candidates of one piece of work, and so of its report.
 inline constexpr int64_t kMaxWorkCandidates = 1024;

@@ -10,6 +10,7 @@
 #include <spdlog/spdlog.h>
 
 #include "base/status_macros.h"
+#include "base/trace_context.h"
 #include "daemon/errors.h"
 #include "tuning/registry.h"
 #include "tuning/task.h"
@@ -55,6 +56,8 @@ struct TuningExecutor::Job {
 
   const std::string id;
   const std::string identity;
+  // The request that started it; empty after a restart of the daemon.
+  const std::string traceparent{CurrentTraceparent()};
   const absl::Time queued = SystemClock().Now();
   const absl::Duration queued_at = SystemClock().Monotonic();
   std::atomic<bool> stop = false;
@@ -433,6 +436,7 @@ void TuningExecutor::RunQueue() {
 }
 
 void TuningExecutor::Run(const std::shared_ptr<Job>& job) {
+  const TraceScope trace(job->traceparent);
   const absl::Duration start = SystemClock().Monotonic();
   metrics_.queue_wait.Observe(absl::ToDoubleSeconds(start - job->queued_at));
   {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 
 namespace hone::storage {
@@ -83,7 +84,12 @@ bool Matches(const RecordFilter& filter, const Record& record) {
                       record.key.module_fingerprint) &&
          FieldMatches(filter.target, record.key.target) &&
          FieldMatches(filter.task, record.key.task) &&
-         FieldMatches(filter.producer, record.producer);
+         FieldMatches(filter.producer, record.producer) &&
+         (filter.measured_by.empty() ||
+          absl::c_linear_search(record.verification.measured_by,
+                                filter.measured_by)) &&
+         record.created >= filter.created_after &&
+         record.created < filter.created_before;
 }
 
 int SharedComponents(const CacheKey& a, const CacheKey& b) {

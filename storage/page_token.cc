@@ -29,9 +29,13 @@ std::string TuningListing(absl::Span<const TuningState> states) {
 
 std::string RecordListing(const RecordFilter& filter) {
   std::string listing = "records";
-  for (const std::string* field : {&filter.module_fingerprint, &filter.target,
-                                   &filter.task, &filter.producer}) {
+  for (const std::string* field :
+       {&filter.module_fingerprint, &filter.target, &filter.task,
+        &filter.producer, &filter.measured_by}) {
     absl::StrAppend(&listing, ":", field->size(), ":", *field);
+  }
+  for (const absl::Time bound : {filter.created_after, filter.created_before}) {
+    absl::StrAppend(&listing, ":", absl::FormatTime(bound));
   }
   return listing;
 }

@@ -38,6 +38,9 @@ struct CacheKey {
 struct Verification {
   std::string method;  // "evaluator: 2 random, 1 adversarial inputs"
   double max_rel_error = 0;
+  // The machines of the workers that measured the winner; they have neither
+  // control characters nor commas.
+  std::vector<std::string> measured_by = {};
   friend bool operator==(const Verification&, const Verification&) = default;
 };
 

@@ -31,6 +31,11 @@ struct RecordFilter {
   std::string target = "";
   std::string task = "";
   std::string producer = "";
+  // One of Verification::measured_by.
+  std::string measured_by = "";
+  // Of Record::created: at or after the first, before the second.
+  absl::Time created_after = absl::InfinitePast();
+  absl::Time created_before = absl::InfiniteFuture();
 };
 
 struct StoreStats {

@@ -26,10 +26,15 @@ void ToProto(const storage::Verification& verification,
              v1::Verification& proto) {
   proto.set_method(verification.method);
   proto.set_max_rel_error(verification.max_rel_error);
+  proto.mutable_measured_by()->Assign(verification.measured_by.begin(),
+                                      verification.measured_by.end());
 }
 
 storage::Verification FromProto(const v1::Verification& proto) {
-  return {.method = proto.method(), .max_rel_error = proto.max_rel_error()};
+  return {
+      .method = proto.method(),
+      .max_rel_error = proto.max_rel_error(),
+      .measured_by = {proto.measured_by().begin(), proto.measured_by().end()}};
 }
 
 void ToProto(const space::Trial& trial, internal::Trial& proto) {

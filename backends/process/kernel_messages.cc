@@ -172,6 +172,9 @@ void ToProto(const KernelReport& report, v1::KernelReport& proto) {
     ToProto(timing, *proto.add_candidates());
   }
   for (const std::string& worker : report.workers) proto.add_workers(worker);
+  for (const std::string& machine : report.machines) {
+    proto.add_machines(machine);
+  }
 }
 
 absl::StatusOr<KernelReport> FromProto(const v1::KernelReport& proto) {
@@ -187,6 +190,7 @@ absl::StatusOr<KernelReport> FromProto(const v1::KernelReport& proto) {
     report.candidates.push_back(std::move(candidate));
   }
   report.workers.assign(proto.workers().begin(), proto.workers().end());
+  report.machines.assign(proto.machines().begin(), proto.machines().end());
   return report;
 }
 

@@ -43,6 +43,8 @@ class DaemonProcess {
   bool IsAlive();
 
   pid_t pid() const { return pid_; }
+  // The folder of its store.
+  const std::string& state() const { return state_.path(); }
   const std::string& address() const { return address_; }
   int http_port() const { return http_port_; }
   // A connection that no other channel shares.

@@ -34,6 +34,8 @@ constexpr struct {
     {"google.longrunning.Operations/WaitOperation", Role::kLookup,
      PoolId::kLookup, 3600, 4096},
     {"hone.v1.AdminService/Backup", Role::kAdmin, PoolId::kHeavy, 3600, 4},
+    {"hone.v1.AdminService/DrainWorker", Role::kAdmin, PoolId::kControl, 30,
+     64},
     {"hone.v1.AdminService/GetServerInfo", Role::kLookup, PoolId::kControl, 30,
      1024},
     {"hone.v1.AdminService/ListQuarantinedModules", Role::kLookup,

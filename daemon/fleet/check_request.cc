@@ -1,8 +1,11 @@
 #include "daemon/fleet/check_request.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <string>
 
 #include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 
@@ -10,9 +13,14 @@
 #include "base/status_macros.h"
 #include "daemon/errors.h"
 #include "daemon/limits.h"
+#include "proto/worker_protocol.h"
 
 namespace hone::daemon {
 namespace {
+
+// As WorkerService.Synchronize says.
+constexpr int64_t kMaxWorkerDevices = 64;
+constexpr int64_t kMaxWorkerCapabilities = 32;
 
 bool IsIdentifierCharacter(char c) {
   return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '-' ||
@@ -59,15 +67,15 @@ absl::Status CheckRange(absl::string_view field, int64_t value, int64_t low,
 }
 
 absl::Status CheckDevice(const v1::Device& device) {
-  HONE_RETURN_IF_ERROR(CheckIdentifier("device.kind", device.kind()));
+  HONE_RETURN_IF_ERROR(CheckIdentifier("devices.kind", device.kind()));
   HONE_RETURN_IF_ERROR(
-      CheckIdentifier("device.fingerprint", device.fingerprint()));
+      CheckIdentifier("devices.fingerprint", device.fingerprint()));
   HONE_RETURN_IF_ERROR(
-      CheckText("device.model", device.model(), kMaxDeviceTextBytes));
+      CheckText("devices.model", device.model(), kMaxDeviceTextBytes));
   HONE_RETURN_IF_ERROR(
-      CheckText("device.isa", device.isa(), kMaxDeviceTextBytes));
+      CheckText("devices.isa", device.isa(), kMaxDeviceTextBytes));
   HONE_RETURN_IF_ERROR(
-      CheckRange("device.threads", device.threads(), 1, kMaxDeviceThreads));
+      CheckRange("devices.threads", device.threads(), 1, kMaxDeviceThreads));
   const v1::Device::Machine& machine = device.machine();
   const struct {
     const char* name;
@@ -83,8 +91,9 @@ absl::Status CheckDevice(const v1::Device& device) {
       {"vector_registers", machine.vector_registers(), 1, 1 << 16},
   };
   for (const auto& range : ranges) {
-    HONE_RETURN_IF_ERROR(CheckRange(absl::StrCat("device.machine.", range.name),
-                                    range.value, range.low, range.high));
+    HONE_RETURN_IF_ERROR(
+        CheckRange(absl::StrCat("devices.machine.", range.name), range.value,
+                   range.low, range.high));
   }
   return absl::OkStatus();
 }
@@ -100,14 +109,18 @@ absl::Status CheckTiming(const v1::KernelTiming& timing) {
                     v1::KernelTiming::OK, v1::KernelTiming::Outcome_MAX);
 }
 
-absl::Status CheckLease(absl::string_view field, const v1::Lease& lease) {
+absl::Status CheckLease(absl::string_view field, const v1::Lease& lease,
+                        int devices) {
   HONE_RETURN_IF_ERROR(
       CheckIdentifier(absl::StrCat(field, ".work_id"), lease.work_id()));
+  HONE_RETURN_IF_ERROR(CheckRange(absl::StrCat(field, ".device"),
+                                  lease.device(), 0, devices - 1));
   return CheckRange(absl::StrCat(field, ".fence"), lease.fence(), 1, INT64_MAX);
 }
 
-absl::Status CheckCompletion(const v1::Completion& completion) {
-  HONE_RETURN_IF_ERROR(CheckLease("completions.lease", completion.lease()));
+absl::Status CheckCompletion(const v1::Completion& completion, int devices) {
+  HONE_RETURN_IF_ERROR(
+      CheckLease("completions.lease", completion.lease(), devices));
   if (completion.has_error()) {
     HONE_RETURN_IF_ERROR(CheckRange("completions.error.details",
                                     completion.error().details_size(), 0, 0));
@@ -124,6 +137,8 @@ absl::Status CheckCompletion(const v1::Completion& completion) {
                                   kMaxCalibrationLevels));
   HONE_RETURN_IF_ERROR(
       CheckRange("completions.kernel.workers", report.workers_size(), 0, 0));
+  HONE_RETURN_IF_ERROR(
+      CheckRange("completions.kernel.machines", report.machines_size(), 0, 0));
   if (report.has_baseline()) {
     HONE_RETURN_IF_ERROR(CheckTiming(report.baseline()));
   }
@@ -133,37 +148,69 @@ absl::Status CheckCompletion(const v1::Completion& completion) {
   return absl::OkStatus();
 }
 
-}  // namespace
-
-absl::Status CheckRequest(const v1::SynchronizeRequest& request,
-                          absl::string_view version) {
-  HONE_RETURN_IF_ERROR(CheckIdentifier("worker_id", request.worker_id()));
-  if (request.version() != version) {
-    return WithReason(
-        absl::FailedPreconditionError(absl::StrCat(
-            "worker ", request.worker_id(), " is of version \"",
-            Excerpt(request.version()), "\", expected \"", version, "\"")),
-        "WORKER_VERSION");
+absl::Status CheckProtocol(const v1::SynchronizeRequest& request) {
+  if (request.protocol_version() >= kMinWorkerProtocol &&
+      request.protocol_version() <= kMaxWorkerProtocol) {
+    return absl::OkStatus();
   }
+  return WithReason(
+      absl::FailedPreconditionError(absl::StrCat(
+          "worker ", request.worker_id(), " of version \"",
+          Excerpt(request.version()), "\" speaks version ",
+          request.protocol_version(), " of the protocol, expected ",
+          kMinWorkerProtocol, " to ", kMaxWorkerProtocol)),
+      "WORKER_VERSION",
+      {{"min_worker_protocol", absl::StrCat(kMinWorkerProtocol)},
+       {"max_worker_protocol", absl::StrCat(kMaxWorkerProtocol)}});
+}
+
+// A worker's description of itself.
+absl::Status CheckSelf(const v1::SynchronizeRequest& request) {
+  HONE_RETURN_IF_ERROR(
+      CheckText("version", request.version(), kMaxWorkerNameBytes));
   if (!request.machine().empty()) {
     HONE_RETURN_IF_ERROR(CheckIdentifier("machine", request.machine()));
   }
-  HONE_RETURN_IF_ERROR(CheckDevice(request.device()));
-  switch (request.state_case()) {
-    case v1::SynchronizeRequest::kExecuting:
-      HONE_RETURN_IF_ERROR(
-          CheckLease("executing.lease", request.executing().lease()));
-      break;
-    case v1::SynchronizeRequest::kIdle:
-    case v1::SynchronizeRequest::kLeaving:
-      break;
-    case v1::SynchronizeRequest::STATE_NOT_SET:
-      return InvalidField("state", "none is set, expected one");
+  HONE_RETURN_IF_ERROR(
+      CheckRange("devices", request.devices_size(), 1, kMaxWorkerDevices));
+  for (const v1::Device& device : request.devices()) {
+    HONE_RETURN_IF_ERROR(CheckDevice(device));
   }
+  HONE_RETURN_IF_ERROR(CheckRange("capabilities", request.capabilities_size(),
+                                  0, kMaxWorkerCapabilities));
+  for (const std::string& kind : request.capabilities()) {
+    HONE_RETURN_IF_ERROR(CheckIdentifier("capabilities", kind));
+  }
+  return CheckRange("state", request.state(), v1::SynchronizeRequest::ACTIVE,
+                    v1::SynchronizeRequest::State_MAX);
+}
+
+absl::Status CheckExecuting(const v1::SynchronizeRequest& request) {
+  absl::flat_hash_set<int32_t> busy;
+  for (const v1::Lease& lease : request.executing()) {
+    HONE_RETURN_IF_ERROR(
+        CheckLease("executing", lease, request.devices_size()));
+    if (!busy.insert(lease.device()).second) {
+      return InvalidField("executing.device",
+                          absl::StrCat("two leases of device ", lease.device(),
+                                       ", expected one"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status CheckRequest(const v1::SynchronizeRequest& request) {
+  HONE_RETURN_IF_ERROR(CheckIdentifier("worker_id", request.worker_id()));
+  HONE_RETURN_IF_ERROR(CheckProtocol(request));
+  HONE_RETURN_IF_ERROR(CheckSelf(request));
+  HONE_RETURN_IF_ERROR(CheckExecuting(request));
+  const int devices = request.devices_size();
   HONE_RETURN_IF_ERROR(CheckRange("completions", request.completions_size(), 0,
-                                  kMaxCompletions));
+                                  std::max<int64_t>(kMaxCompletions, devices)));
   for (const v1::Completion& completion : request.completions()) {
-    HONE_RETURN_IF_ERROR(CheckCompletion(completion));
+    HONE_RETURN_IF_ERROR(CheckCompletion(completion, devices));
   }
   HONE_RETURN_IF_ERROR(CheckRange("longest_wait.seconds",
                                   request.longest_wait().seconds(), 0,

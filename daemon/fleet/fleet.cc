@@ -12,7 +12,8 @@
 #include "daemon/fleet/fleet_job.h"
 #include "daemon/limits.h"
 
-// What callers of the fleet use; fleet_leases.cc has what its workers use.
+// What callers of the fleet use; fleet_leases.cc has what its workers use, and
+// fleet_workers.cc has who they are.
 namespace hone::daemon {
 namespace {
 
@@ -142,7 +143,8 @@ absl::StatusOr<Fleet::Result> Fleet::Run(Request request,
       ExpireLocked();
       if (stop && stop()) return absl::CancelledError("stopped");
       const absl::Duration now = clock_.Monotonic();
-      const bool has_hope = job.fence != 0 || HasWorkerFor(job);
+      const bool has_hope =
+          job.fence != 0 || HasWorkerFor(job, /*even_avoided=*/true);
       if (has_hope) last_hope = now;
       // Nobody waits for a second machine that has left or is quarantined.
       const bool is_second = !job.request.other_machine.empty();
@@ -154,35 +156,51 @@ absl::StatusOr<Fleet::Result> Fleet::Run(Request request,
   return *ticket->Take();
 }
 
-bool Fleet::Matches(const Worker& worker, absl::string_view target) const {
-  return (target.empty() || worker.device.fingerprint() == target ||
-          worker.device.kind() == target) &&
+bool Fleet::Matches(const Worker& worker, const v1::Device& device,
+                    absl::string_view target) const {
+  return (target.empty() || device.fingerprint() == target ||
+          device.kind() == target) &&
+         !worker.drains() &&
          standings_.IsTrusted(worker.machine, clock_.Monotonic());
 }
 
-bool Fleet::MayDo(const Worker& worker, const Job& job,
-                  bool even_avoided) const {
+bool Fleet::Offers(const Worker& worker, absl::string_view target) const {
+  return absl::c_any_of(worker.slots, [&](const Slot& slot) {
+    return Matches(worker, slot.device, target);
+  });
+}
+
+bool Fleet::MayDo(const Worker& worker, const v1::Device& device,
+                  const Job& job, bool even_avoided) const {
   const Request& request = job.request;
   return (request.fingerprint.empty() ||
-          worker.device.fingerprint() == request.fingerprint) &&
+          device.fingerprint() == request.fingerprint) &&
          (request.other_machine.empty() ||
           worker.machine != request.other_machine) &&
          (even_avoided ||
           !absl::c_linear_search(job.avoided, worker.machine)) &&
+         worker.CanDo(request.work) && !worker.drains() &&
          standings_.IsTrusted(worker.machine, clock_.Monotonic());
 }
 
-bool Fleet::HasWorkerFor(const Job& job) const {
+bool Fleet::HasWorkerFor(const Job& job, bool even_avoided) const {
   return absl::c_any_of(workers_, [&](const WorkerEntry& entry) {
-    return MayDo(entry.second, job, /*even_avoided=*/true);
+    return absl::c_any_of(entry.second.slots, [&](const Slot& slot) {
+      return MayDo(entry.second, slot.device, job, even_avoided);
+    });
   });
 }
 
-bool Fleet::Fits(const Worker& worker, const Job& job) const {
-  if (!MayDo(worker, job, /*even_avoided=*/true)) return false;
-  if (!absl::c_linear_search(job.avoided, worker.machine)) return true;
-  return absl::c_none_of(workers_, [&](const WorkerEntry& entry) {
-    return MayDo(entry.second, job, /*even_avoided=*/false);
+bool Fleet::Fits(const Worker& worker, const v1::Device& device,
+                 const Job& job) const {
+  if (!MayDo(worker, device, job, /*even_avoided=*/true)) return false;
+  return !absl::c_linear_search(job.avoided, worker.machine) ||
+         !HasWorkerFor(job, /*even_avoided=*/false);
+}
+
+bool Fleet::FitsIdle(const Worker& worker, const Job& job) const {
+  return absl::c_any_of(worker.slots, [&](const Slot& slot) {
+    return slot.job == nullptr && Fits(worker, slot.device, job);
   });
 }
 
@@ -194,10 +212,12 @@ std::optional<v1::Device> Fleet::FindDevice(
   };
   std::map<std::string, Vote> votes;
   for (const auto& [_, worker] : workers_) {
-    if (!Matches(worker, fingerprint)) continue;
-    Vote& vote = votes[worker.device.SerializeAsString()];
-    vote.device = &worker.device;
-    vote.machines.insert(worker.machine);
+    for (const Slot& slot : worker.slots) {
+      if (!Matches(worker, slot.device, fingerprint)) continue;
+      Vote& vote = votes[slot.device.SerializeAsString()];
+      vote.device = &slot.device;
+      vote.machines.insert(worker.machine);
+    }
   }
   const auto most =
       absl::c_max_element(votes, [](const auto& a, const auto& b) {
@@ -237,10 +257,12 @@ std::vector<v1::Device> Fleet::Devices() const {
   absl::MutexLock lock(&mu_);
   std::map<std::string, v1::Device> devices;
   for (const auto& [_, worker] : workers_) {
-    const std::string& fingerprint = worker.device.fingerprint();
-    if (devices.contains(fingerprint)) continue;
-    if (auto device = FindDevice(fingerprint)) {
-      devices[fingerprint] = *std::move(device);
+    for (const Slot& slot : worker.slots) {
+      const std::string& fingerprint = slot.device.fingerprint();
+      if (devices.contains(fingerprint)) continue;
+      if (auto device = FindDevice(fingerprint)) {
+        devices[fingerprint] = *std::move(device);
+      }
     }
   }
   std::vector<v1::Device> list;
@@ -253,8 +275,7 @@ bool Fleet::HasOtherMachine(absl::string_view fingerprint,
                             absl::string_view machine) const {
   absl::MutexLock lock(&mu_);
   return absl::c_any_of(workers_, [&](const WorkerEntry& entry) {
-    return entry.second.machine != machine &&
-           Matches(entry.second, fingerprint);
+    return entry.second.machine != machine && Offers(entry.second, fingerprint);
   });
 }
 
@@ -264,10 +285,9 @@ std::shared_ptr<void> Fleet::WaitForDevice(absl::string_view target,
   int64_t id = 0;
   {
     absl::MutexLock lock(&mu_);
-    const bool is_there =
-        absl::c_any_of(workers_, [&](const WorkerEntry& entry) {
-          return Matches(entry.second, target);
-        });
+    const bool is_there = absl::c_any_of(
+        workers_,
+        [&](const WorkerEntry& entry) { return Offers(entry.second, target); });
     if (is_there || draining_) {
       waker->Fire();
     } else {
@@ -284,7 +304,7 @@ std::shared_ptr<void> Fleet::WaitForDevice(absl::string_view target,
 
 void Fleet::WakeDeviceWaiters(const Worker& worker) {
   for (auto it = device_waiters_.begin(); it != device_waiters_.end();) {
-    if (!Matches(worker, it->second.target)) {
+    if (!Offers(worker, it->second.target)) {
       ++it;
       continue;
     }
@@ -314,9 +334,21 @@ v1::Worker Fleet::Describe(absl::string_view id, const Worker& worker) const {
   const absl::Duration now = clock_.Monotonic();
   v1::Worker proto;
   proto.set_id(std::string(id));
-  *proto.mutable_device() = worker.device;
-  proto.set_busy(worker.job != nullptr);
+  for (size_t i = 0; i < worker.slots.size(); ++i) {
+    *proto.add_devices() = worker.slots[i].device;
+    if (worker.slots[i].job != nullptr) {
+      proto.add_busy_devices(static_cast<int32_t>(i));
+    }
+  }
   proto.set_machine(worker.machine_name);
+  proto.set_machine_id(worker.machine);
+  proto.set_principal(worker.caller.principal);
+  proto.set_version(worker.version);
+  proto.set_protocol_version(worker.protocol_version);
+  for (const std::string& kind : worker.capabilities) {
+    proto.add_capabilities(kind);
+  }
+  proto.set_draining(worker.drains());
   proto.set_on_probation(standings_.OnProbation(worker.machine, now));
   const Standings::Quarantine* const quarantine =
       standings_.FindQuarantine(worker.machine, now);

@@ -27,12 +27,20 @@
 
 namespace hone::daemon {
 
+// Who makes a worker's call.
+struct WorkerCaller {
+  // Of the machine, without the port.
+  std::string address = "";
+  // The identity that was checked: PrincipalOf (daemon/access/principal.h).
+  std::string principal = "";
+};
+
 // Leases work to workers and accepts their results. The protocol is
 // proto/hone/v1/worker_service.proto.
 //
-// A piece of work is leased to one worker at a time, under a fence: a number
-// that grows with each lease of the fleet. Results are accepted only under a
-// current lease, so late results of a paused worker are discarded.
+// A piece of work is leased to one device of a worker at a time, under a fence:
+// a number that grows with each lease of the fleet. Results are accepted only
+// under a current lease, so late results of a paused worker are discarded.
 //
 // Workers are not believed: reports are checked, a machine that loses or spoils
 // work is avoided and finally quarantined (standings.h), and canaries, which
@@ -54,8 +62,6 @@ class Fleet {
     absl::Duration limit = absl::InfiniteDuration();
   };
   struct Options {
-    // The version of Hone; workers of another version are refused.
-    std::string version;
     // The duration of a lease: a worker that is silent for longer loses its
     // work.
     absl::Duration lease = absl::Seconds(15);
@@ -70,6 +76,7 @@ class Fleet {
     Standings::Options standings = {};
   };
   // Called periodically unless it is empty; returns true to stop waiting.
+  // Called with the fleet's lock held: it must return soon, and call no fleet.
   using StopPredicate = std::function<bool()>;
 
   // A piece of work.
@@ -151,19 +158,19 @@ class Fleet {
   std::shared_ptr<void> WaitForDevice(absl::string_view target,
                                       std::function<void()> wake);
 
-  // Handles a call of a worker at the address `client`. `idle` of the response
-  // is set if the worker is idle and there is no work for it; WaitForWork tells
-  // when to call again. Errors: as WorkerService.Synchronize.
+  // Handles a call of a worker. If the response has no work for an idle device,
+  // WaitForWork tells when to call again. Errors: as WorkerService.Synchronize.
   absl::StatusOr<v1::SynchronizeResponse> Synchronize(
-      const v1::SynchronizeRequest& request, absl::string_view client = "");
+      const v1::SynchronizeRequest& request, const WorkerCaller& caller = {});
 
   // The longest time that a call of an idle worker may wait, so that it stays
   // connected.
   absl::Duration longest_wait() const { return options_.lease * 2 / 3; }
 
-  // Calls `wake` once, when there may be work for this idle worker, or at once.
-  // One worker is woken for each piece of work. A further call for the same
-  // worker ends the wait of the last one. Otherwise as WaitForDevice.
+  // Calls `wake` once, when there may be work for an idle device of this worker
+  // or it is to drain, or at once. One worker is woken for each piece of work.
+  // A further call for the same worker ends the wait of the last one. Otherwise
+  // as WaitForDevice.
   std::shared_ptr<void> WaitForWork(absl::string_view worker_id,
                                     std::function<void()> wake);
 
@@ -181,6 +188,10 @@ class Fleet {
   // Errors: as AdminService.ReleaseWorker.
   absl::StatusOr<v1::Worker> Release(absl::string_view worker_id);
 
+  // Asks a worker to drain; returns the worker.
+  // Errors: as AdminService.DrainWorker.
+  absl::StatusOr<v1::Worker> DrainWorker(absl::string_view worker_id);
+
   // Records what came of a measurement by two machines; `detail` says in one
   // line how they disagree, and is empty if they agree.
   void CountConfirmation(const Result& first, const Result& second,
@@ -195,15 +206,29 @@ class Fleet {
   void Drain();
 
  private:
-  struct Worker {
+  // A device, and the job that is leased to it.
+  struct Slot {
     v1::Device device;
-    std::string client;
+    std::shared_ptr<Job> job;
+  };
+  struct Worker {
+    std::vector<Slot> slots;
+    std::string version;
+    int32_t protocol_version = 0;
+    std::vector<std::string> capabilities;
+    // It drains by its own will, or was asked to.
+    bool is_draining = false;
+    bool is_to_drain = false;
+    WorkerCaller caller;
     // The key of its standing, and its name.
     std::string machine;
     std::string machine_name;
     absl::Duration last_seen;
-    std::shared_ptr<Job> job;  // leased to this worker
-    int64_t waiter = 0;        // in work_waiters_
+    int64_t waiter = 0;  // in work_waiters_
+
+    bool drains() const { return is_draining || is_to_drain; }
+    bool CanDo(const v1::Work& work) const;
+    bool HasWork() const;
   };
   using WorkerEntry = std::pair<const std::string, Worker>;
   struct WorkWaiter {
@@ -216,28 +241,44 @@ class Fleet {
   };
   enum class Loss { kSilent, kNotStarted, kNoProgress, kLeft };
 
-  bool Matches(const Worker& worker, absl::string_view target) const
+  bool Matches(const Worker& worker, const v1::Device& device,
+               absl::string_view target) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // As WaitForDevice.
+  bool Offers(const Worker& worker, absl::string_view target) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Returns the description that most machines with a trusted worker give of
   // the device, so that a single one cannot change it; nullopt if there is
   // none.
   std::optional<v1::Device> FindDevice(absl::string_view fingerprint) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Returns true if some trusted worker may do the job.
-  bool HasWorkerFor(const Job& job) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Returns true if the worker may do the job, other than `avoided` machines.
-  bool MayDo(const Worker& worker, const Job& job, bool even_avoided) const
+  // Returns true if some trusted worker may do the job, other than `avoided`
+  // machines.
+  bool HasWorkerFor(const Job& job, bool even_avoided) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  bool Fits(const Worker& worker, const Job& job) const
+  // Returns true if the device may do the job, if its machine is not avoided.
+  bool MayDo(const Worker& worker, const v1::Device& device, const Job& job,
+             bool even_avoided) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Returns true if the device is to do the job: a machine that is avoided,
+  // only if there is no other.
+  bool Fits(const Worker& worker, const v1::Device& device,
+            const Job& job) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Returns true if the job fits a device without work.
+  bool FitsIdle(const Worker& worker, const Job& job) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool IsCanaryDue(const Worker& worker) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   absl::Status CheckRegistration(const v1::SynchronizeRequest& request,
-                                 absl::string_view client) const
+                                 const WorkerCaller& caller) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   Worker& Register(const v1::SynchronizeRequest& request,
-                   absl::string_view client) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+                   const WorkerCaller& caller)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Unregister(absl::string_view worker_id)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Wakes the worker, if it waits.
+  void EndWait(Worker& worker) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   void ExpireLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Takes the job from its worker.
@@ -253,12 +294,19 @@ class Fleet {
   // Returns true if the result is the job's.
   bool Judge(Job& job, const Worker& worker, const v1::Completion& completion)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  std::shared_ptr<Job> TakeWork(const Worker& worker)
+  std::shared_ptr<Job> TakeWork(const Worker& worker, const v1::Device& device)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   std::shared_ptr<Job> MakeCanary(const Worker& worker)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  void Grant(Job& job, absl::string_view worker_id)
+  void Grant(Job& job, absl::string_view worker_id, size_t device)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Leases work to idle devices, renews the leases of others, and describes
+  // both in `response`.
+  void UpdateLeases(const v1::SynchronizeRequest& request, Worker& worker,
+                    v1::SynchronizeResponse& response)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Takes all work from a worker that gives it back.
+  void GiveBack(Worker& worker) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void EndLease(Job& job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Forget(Job& job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
@@ -287,7 +335,7 @@ class Fleet {
   absl::flat_hash_map<std::string, std::shared_ptr<Job>> jobs_
       ABSL_GUARDED_BY(mu_);
   absl::flat_hash_map<std::string, Worker> workers_ ABSL_GUARDED_BY(mu_);
-  absl::flat_hash_map<std::string, int64_t> workers_of_client_
+  absl::flat_hash_map<std::string, int64_t> workers_of_address_
       ABSL_GUARDED_BY(mu_);
   // Modules of jobs that name them by digest.
   absl::flat_hash_map<std::string, std::weak_ptr<const std::string>> modules_

@@ -32,6 +32,7 @@ struct Fleet::Job {
   // While it is leased; 0 otherwise.
   int64_t fence = 0;
   std::string worker;
+  size_t device = 0;  // in the worker's slots
   absl::Duration granted;
   absl::Duration lease_end;
   bool started = false;

@@ -10,6 +10,7 @@
 #include "backends/process/kernel_messages.h"
 #include "backends/process/time_limit.h"
 #include "base/status_macros.h"
+#include "base/trace_context.h"
 
 namespace hone::daemon {
 namespace {
@@ -86,6 +87,7 @@ absl::StatusOr<Fleet::Result> FleetKernels::Run(
   plain.confirm = false;
   Fleet::Request work;
   backends::ToProto(plain, *work.work.mutable_kernel());
+  work.work.set_traceparent(std::string(CurrentTraceparent()));
   work.fingerprint = std::string(fingerprint);
   work.other_machine = std::string(other_machine);
   // The worker itself gives up first, with an error that says more.
@@ -109,6 +111,7 @@ absl::StatusOr<backends::KernelReport> FleetKernels::Measure(
     HONE_ASSIGN_OR_RETURN(backends::KernelReport report,
                           ReportOf(request, result.completion));
     report.workers = {result.worker};
+    report.machines = {result.machine};
     if (!request.confirm) return report;
     HONE_ASSIGN_OR_RETURN(disagreement,
                           Confirm(request, fingerprint, result, stop, report));
@@ -138,6 +141,7 @@ absl::StatusOr<std::string> FleetKernels::Confirm(
   HONE_ASSIGN_OR_RETURN(const backends::KernelReport other,
                         ReportOf(again, second->completion));
   report.workers.push_back(second->worker);
+  report.machines.push_back(second->machine);
   if (request.time_baseline && !TimesAgree(*report.baseline, *other.baseline)) {
     std::string disagreement = absl::StrFormat(
         "workers disagree about the baseline: %s: %s, %.0f ns; %s: %s, %.0f ns",

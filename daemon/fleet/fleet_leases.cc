@@ -7,13 +7,14 @@
 
 #include "base/hash.h"
 #include "base/status_macros.h"
+#include "base/trace_context.h"
 #include "daemon/errors.h"
 #include "daemon/fleet/check_request.h"
 #include "daemon/fleet/fleet.h"
 #include "daemon/fleet/fleet_job.h"
-#include "daemon/limits.h"
+#include "proto/worker_protocol.h"
 
-// What workers of the fleet use: registration, leases, results.
+// What workers of the fleet use: leases, results.
 namespace hone::daemon {
 namespace {
 
@@ -55,83 +56,26 @@ absl::Status ErrorOf(const v1::Completion& completion) {
                                           error.code(), ": ", error.message()));
 }
 
+// Returns the lease that the worker executes on a device; null if it is idle.
+const v1::Lease* FindExecuting(const v1::SynchronizeRequest& request,
+                               size_t device) {
+  const auto lease =
+      absl::c_find_if(request.executing(), [&](const v1::Lease& held) {
+        return held.device() == static_cast<int32_t>(device);
+      });
+  return lease == request.executing().end() ? nullptr : &*lease;
+}
+
 }  // namespace
 
-absl::Status Fleet::CheckRegistration(const v1::SynchronizeRequest& request,
-                                      absl::string_view client) const {
-  const auto known = workers_.find(request.worker_id());
-  if (known != workers_.end()) {
-    const Worker& worker = known->second;
-    if (worker.device.fingerprint() == request.device().fingerprint() &&
-        worker.machine_name == request.machine()) {
-      return absl::OkStatus();
-    }
-    return WithReason(
-        absl::FailedPreconditionError(absl::StrCat(
-            "worker ", request.worker_id(), " is connected with device ",
-            worker.device.fingerprint(), " of machine \"", worker.machine_name,
-            "\", expected a new id for another")),
-        "WORKER_CHANGED");
-  }
-  if (draining_) return DrainingError();
-  const auto of_client = workers_of_client_.find(client);
-  const int64_t at_client =
-      of_client == workers_of_client_.end() ? 0 : of_client->second;
-  if (static_cast<int64_t>(workers_.size()) < kMaxWorkers &&
-      at_client < kMaxWorkersPerClient) {
-    return absl::OkStatus();
-  }
-  metrics_.RpcRejected("too_many_workers").Increment();
-  return WithRetryDelay(
-      WithReason(absl::ResourceExhaustedError(absl::StrCat(
-                     workers_.size(), " workers are connected, ", at_client,
-                     " of them from this address, expected less than ",
-                     kMaxWorkers, " and ", kMaxWorkersPerClient)),
-                 "TOO_MANY_WORKERS"),
-      options_.lease);
-}
-
-Fleet::Worker& Fleet::Register(const v1::SynchronizeRequest& request,
-                               absl::string_view client) {
-  const auto [entry, is_new] = workers_.try_emplace(request.worker_id());
-  Worker& worker = entry->second;
-  worker.device = request.device();
-  worker.last_seen = clock_.Monotonic();
-  if (!is_new) return worker;
-  worker.client = std::string(client);
-  worker.machine_name = request.machine();
-  // No machine has the name of a worker without one: names have no slash.
-  worker.machine = absl::StrCat(
-      client, "/", request.machine(),
-      request.machine().empty() ? absl::StrCat("/", request.worker_id()) : "");
-  standings_.Introduce(worker.machine, client, worker.last_seen);
-  ++workers_of_client_[worker.client];
-  next_expiry_ = std::min(next_expiry_, worker.last_seen + options_.lease);
-  CountQuarantined();
-  return worker;
-}
-
-void Fleet::Unregister(absl::string_view worker_id) {
-  const auto it = workers_.find(worker_id);
-  const auto client = workers_of_client_.find(it->second.client);
-  if (--client->second == 0) workers_of_client_.erase(client);
-  const auto waiter = work_waiters_.find(it->second.waiter);
-  if (waiter != work_waiters_.end()) {
-    waiter->second.waker->Fire();
-    work_waiters_.erase(waiter);
-  }
-  workers_.erase(it);
-  CountQuarantined();
-}
-
 absl::StatusOr<v1::SynchronizeResponse> Fleet::Synchronize(
-    const v1::SynchronizeRequest& request, absl::string_view client) {
-  HONE_RETURN_IF_ERROR(CheckRequest(request, options_.version));
+    const v1::SynchronizeRequest& request, const WorkerCaller& caller) {
+  HONE_RETURN_IF_ERROR(CheckRequest(request));
   absl::MutexLock lock(&mu_);
   ExpireLocked();
-  HONE_RETURN_IF_ERROR(CheckRegistration(request, client));
+  HONE_RETURN_IF_ERROR(CheckRegistration(request, caller));
   const std::string& id = request.worker_id();
-  Worker& worker = Register(request, client);
+  Worker& worker = Register(request, caller);
 
   v1::SynchronizeResponse response;
   response.mutable_lease_duration()->set_seconds(
@@ -141,40 +85,57 @@ absl::StatusOr<v1::SynchronizeResponse> Fleet::Synchronize(
     *receipt.mutable_lease() = completion.lease();
     receipt.set_accepted(Accept(id, completion));
   }
-  if (request.has_leaving()) {
-    if (worker.job != nullptr) LoseLease(*worker.job, Loss::kLeft);
+  if (request.state() == v1::SynchronizeRequest::LEAVING) {
+    GiveBack(worker);
     Unregister(id);
     UpdateGauges();
-    response.mutable_idle();
     return response;
   }
   if (draining_) return DrainingError();
+  response.set_drain(worker.is_to_drain);
   WakeDeviceWaiters(worker);
-
-  // A lease that the worker does not know of (its response was lost) is given
-  // again; one that it does not have any more is not renewed.
-  if (worker.job == nullptr && request.has_idle()) {
-    std::shared_ptr<Job> job = MakeCanary(worker);
-    if (job == nullptr) job = TakeWork(worker);
-    if (job != nullptr) Grant(*job, id);
-  }
-  const bool is_executing =
-      worker.job != nullptr && request.has_executing() &&
-      request.executing().lease().fence() == worker.job->fence &&
-      request.executing().lease().work_id() == worker.job->id;
-  if (worker.job != nullptr && (request.has_idle() || is_executing)) {
-    Job& job = *worker.job;
-    job.started |= is_executing;
-    job.lease_end = clock_.Monotonic() + options_.lease;
-    v1::SynchronizeResponse::Execute& execute = *response.mutable_execute();
-    execute.mutable_lease()->set_work_id(job.id);
-    execute.mutable_lease()->set_fence(job.fence);
-    if (request.has_idle()) *execute.mutable_work() = job.request.work;
-  } else {
-    response.mutable_idle();
-  }
+  UpdateLeases(request, worker, response);
   UpdateGauges();
   return response;
+}
+
+void Fleet::GiveBack(Worker& worker) {
+  for (const Slot& slot : worker.slots) {
+    if (slot.job != nullptr) LoseLease(*slot.job, Loss::kLeft);
+  }
+}
+
+void Fleet::UpdateLeases(const v1::SynchronizeRequest& request, Worker& worker,
+                         v1::SynchronizeResponse& response) {
+  for (size_t device = 0; device < worker.slots.size(); ++device) {
+    Slot& slot = worker.slots[device];
+    const v1::Lease* const executing = FindExecuting(request, device);
+    if (slot.job == nullptr && executing == nullptr && !worker.drains()) {
+      std::shared_ptr<Job> job = MakeCanary(worker);
+      if (job == nullptr) job = TakeWork(worker, slot.device);
+      if (job != nullptr) Grant(*job, request.worker_id(), device);
+    }
+    if (slot.job == nullptr) continue;
+    Job& job = *slot.job;
+    if (executing == nullptr && worker.is_draining) {
+      // It never learned of the lease.
+      LoseLease(job, Loss::kLeft);
+      continue;
+    }
+    const bool is_executing = executing != nullptr &&
+                              executing->fence() == job.fence &&
+                              executing->work_id() == job.id;
+    // A lease that the worker does not know of (its response was lost) is given
+    // again; one that it does not have any more is not renewed.
+    if (executing != nullptr && !is_executing) continue;
+    job.started |= is_executing;
+    job.lease_end = clock_.Monotonic() + options_.lease;
+    v1::SynchronizeResponse::Execute& execute = *response.add_execute();
+    execute.mutable_lease()->set_work_id(job.id);
+    execute.mutable_lease()->set_fence(job.fence);
+    execute.mutable_lease()->set_device(static_cast<int32_t>(device));
+    if (!is_executing) *execute.mutable_work() = job.request.work;
+  }
 }
 
 bool Fleet::Accept(absl::string_view worker_id,
@@ -203,6 +164,7 @@ bool Fleet::Accept(absl::string_view worker_id,
 
 bool Fleet::Judge(Job& job, const Worker& worker,
                   const v1::Completion& completion) {
+  const TraceScope trace(job.request.work.traceparent());
   const absl::Duration now = clock_.Monotonic();
   const std::string machine = worker.machine;
   if (job.is_canary) {
@@ -228,7 +190,7 @@ bool Fleet::Judge(Job& job, const Worker& worker,
   if (IsErrorOfWork(error)) {
     // One worker alone must not end a tuning if there is another to ask.
     job.avoided.push_back(machine);
-    if (job.claim.has_value() || Fits(worker, job)) {
+    if (job.claim.has_value() || !HasWorkerFor(job, /*even_avoided=*/false)) {
       Finish(job, std::move(error));
       return true;
     }
@@ -269,7 +231,7 @@ void Fleet::Finish(Job& job, absl::StatusOr<Result> result) {
 void Fleet::EndLease(Job& job) {
   if (job.fence == 0) return;
   const auto worker = workers_.find(job.worker);
-  if (worker != workers_.end()) worker->second.job = nullptr;
+  if (worker != workers_.end()) worker->second.slots[job.device].job = nullptr;
   job.fence = 0;
   job.worker.clear();
 }
@@ -288,9 +250,10 @@ void Fleet::Forget(Job& job) {
   UpdateGauges();
 }
 
-std::shared_ptr<Fleet::Job> Fleet::TakeWork(const Worker& worker) {
+std::shared_ptr<Fleet::Job> Fleet::TakeWork(const Worker& worker,
+                                            const v1::Device& device) {
   for (auto it = queue_.begin(); it != queue_.end(); ++it) {
-    if (!Fits(worker, **it)) continue;
+    if (!Fits(worker, device, **it)) continue;
     std::shared_ptr<Job> job = *it;
     queue_.erase(it);
     return job;
@@ -298,10 +261,15 @@ std::shared_ptr<Fleet::Job> Fleet::TakeWork(const Worker& worker) {
   return nullptr;
 }
 
+bool Fleet::IsCanaryDue(const Worker& worker) const {
+  return standings_.IsCanaryDue(worker.machine, clock_.Monotonic()) &&
+         absl::c_linear_search(worker.capabilities, kKernelWork) &&
+         !worker.drains();
+}
+
 std::shared_ptr<Fleet::Job> Fleet::MakeCanary(const Worker& worker) {
-  const absl::Duration now = clock_.Monotonic();
-  if (!standings_.IsCanaryDue(worker.machine, now)) return nullptr;
-  standings_.BeginCanary(worker.machine, now);
+  if (!IsCanaryDue(worker)) return nullptr;
+  standings_.BeginCanary(worker.machine, clock_.Monotonic());
   auto job = std::make_shared<Job>();
   job->id = RandomUuid();
   job->is_canary = true;
@@ -312,18 +280,20 @@ std::shared_ptr<Fleet::Job> Fleet::MakeCanary(const Worker& worker) {
   return job;
 }
 
-void Fleet::Grant(Job& job, absl::string_view worker_id) {
-  Worker& worker = workers_.at(worker_id);
-  worker.job = jobs_.at(job.id);
+void Fleet::Grant(Job& job, absl::string_view worker_id, size_t device) {
+  workers_.at(worker_id).slots[device].job = jobs_.at(job.id);
   ++job.attempts;
   job.fence = ++last_fence_;
   job.worker = std::string(worker_id);
+  job.device = device;
   job.granted = clock_.Monotonic();
   job.lease_end = job.granted + options_.lease;
   job.started = false;
   job.woken = 0;
   next_expiry_ = std::min(
       next_expiry_, job.granted + std::min(options_.lease, job.request.limit));
+  const TraceScope trace(job.request.work.traceparent());
+  spdlog::debug("worker {} gets work {}", job.worker, job.id);
 }
 
 void Fleet::TryAgain(Job& job, const absl::Status& error) {
@@ -345,6 +315,7 @@ void Fleet::TryAgain(Job& job, const absl::Status& error) {
 }
 
 void Fleet::LoseLease(Job& job, Loss loss) {
+  const TraceScope trace(job.request.work.traceparent());
   const Worker& worker = workers_.at(job.worker);
   const std::string machine = worker.machine;
   const absl::Duration now = clock_.Monotonic();
@@ -418,7 +389,7 @@ void Fleet::ExpireLocked() {
   std::vector<std::string> gone;
   for (const auto& [id, worker] : workers_) {
     const absl::Duration end = worker.last_seen + options_.lease;
-    if (worker.job == nullptr && end < now) {
+    if (!worker.HasWork() && end < now) {
       gone.push_back(id);
     } else {
       next = std::min(next, std::max(end, now));
@@ -437,20 +408,17 @@ std::shared_ptr<void> Fleet::WaitForWork(absl::string_view worker_id,
   {
     absl::MutexLock lock(&mu_);
     const auto found = workers_.find(worker_id);
-    const bool has_work =
-        draining_ || found == workers_.end() ||
-        standings_.IsCanaryDue(found->second.machine, clock_.Monotonic()) ||
-        absl::c_any_of(
-            queue_, [&](const auto& job) { return Fits(found->second, *job); });
+    const bool has_work = draining_ || found == workers_.end() ||
+                          found->second.drains() ||
+                          IsCanaryDue(found->second) ||
+                          absl::c_any_of(queue_, [&](const auto& job) {
+                            return FitsIdle(found->second, *job);
+                          });
     if (has_work) {
       waker->Fire();
     } else {
       id = ++last_waiter_;
-      const auto last = work_waiters_.find(found->second.waiter);
-      if (last != work_waiters_.end()) {
-        last->second.waker->Fire();
-        work_waiters_.erase(last);
-      }
+      EndWait(found->second);
       found->second.waiter = id;
       work_waiters_[id] = {std::string(worker_id), waker};
       UpdateGauges();
@@ -477,7 +445,7 @@ void Fleet::WakeFor(Job& job) {
   job.woken = 0;
   for (auto it = work_waiters_.begin(); it != work_waiters_.end(); ++it) {
     const auto worker = workers_.find(it->second.worker);
-    if (worker == workers_.end() || !Fits(worker->second, job)) continue;
+    if (worker == workers_.end() || !FitsIdle(worker->second, job)) continue;
     job.woken = it->first;
     it->second.waker->Fire();
     work_waiters_.erase(it);

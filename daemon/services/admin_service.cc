@@ -9,6 +9,7 @@
 #include "hone/v1/admin_service.grpc.pb.h"
 #include "optimizers/registry.h"
 #include "proto/duration.h"
+#include "proto/worker_protocol.h"
 #include "tuning/registry.h"
 #include "tuning/task.h"
 
@@ -94,6 +95,18 @@ class AdminService final : public v1::AdminService::CallbackService {
                   });
   }
 
+  grpc::ServerUnaryReactor* DrainWorker(grpc::CallbackServerContext* context,
+                                        const v1::DrainWorkerRequest* request,
+                                        v1::Worker* response) override {
+    return Handle(runtime_, drain_worker_, context, request, response,
+                  [this](const v1::DrainWorkerRequest& asked,
+                         v1::Worker& worker) -> absl::Status {
+                    HONE_ASSIGN_OR_RETURN(
+                        worker, runtime_.fleet.DrainWorker(asked.id()));
+                    return absl::OkStatus();
+                  });
+  }
+
   grpc::ServerUnaryReactor* ReleaseWorker(
       grpc::CallbackServerContext* context,
       const v1::ReleaseWorkerRequest* request, v1::Worker* response) override {
@@ -151,6 +164,8 @@ class AdminService final : public v1::AdminService::CallbackService {
         static_cast<int32_t>(runtime_.metrics.schema_version.Value()));
     info.mutable_start_time()->set_seconds(absl::ToUnixSeconds(start_time_));
     info.set_draining(runtime_.tunings.draining());
+    info.set_min_worker_protocol(kMinWorkerProtocol);
+    info.set_max_worker_protocol(kMaxWorkerProtocol);
     return absl::OkStatus();
   }
 
@@ -166,6 +181,8 @@ class AdminService final : public v1::AdminService::CallbackService {
       runtime_.metrics.Method("hone.v1.AdminService/ListQuarantinedModules");
   const MethodMetrics release_module_ =
       runtime_.metrics.Method("hone.v1.AdminService/ReleaseModule");
+  const MethodMetrics drain_worker_ =
+      runtime_.metrics.Method("hone.v1.AdminService/DrainWorker");
   const MethodMetrics release_worker_ =
       runtime_.metrics.Method("hone.v1.AdminService/ReleaseWorker");
 };

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 
+#include "base/may_block.h"
 #include "base/status_macros.h"
 #include "daemon/errors.h"
 #include "daemon/names.h"
@@ -28,11 +29,23 @@ absl::StatusOr<tuning::TuningSpec> SpecOf(const v1::LookupRequest& proto) {
   return spec;
 }
 
+absl::Time FromProto(const google::protobuf::Timestamp& time) {
+  return absl::FromUnixSeconds(time.seconds()) +
+         absl::Nanoseconds(time.nanos());
+}
+
 storage::RecordFilter FilterOf(const v1::RecordFilter& proto) {
   return {.module_fingerprint = proto.module_fingerprint(),
           .target = proto.target(),
           .task = proto.task(),
-          .producer = proto.producer()};
+          .producer = proto.producer(),
+          .measured_by = proto.measured_by(),
+          .created_after = proto.has_created_after()
+                               ? FromProto(proto.created_after())
+                               : absl::InfinitePast(),
+          .created_before = proto.has_created_before()
+                                ? FromProto(proto.created_before())
+                                : absl::InfiniteFuture()};
 }
 
 // Returns the first component in which `found` differs.
@@ -64,18 +77,20 @@ class CacheService final : public v1::CacheService::CallbackService {
   grpc::ServerUnaryReactor* Lookup(grpc::CallbackServerContext* context,
                                    const v1::LookupRequest* request,
                                    v1::LookupResponse* response) override {
-    auto* call =
-        new UnaryCall(runtime_, lookup_, *context, *request, *response);
-    // A cached record needs no other thread.
-    if (call->admitted() && LookupInMemory(*request, *response)) {
-      call->End(absl::OkStatus());
-    } else {
-      call->Start(
-          [this, request, response]() -> absl::StatusOr<std::optional<Wait>> {
-            HONE_RETURN_IF_ERROR(LookupInStore(*request, *response));
-            return std::nullopt;
-          });
+    CallGuard guard(runtime_, lookup_, *context);
+    {
+      const NonBlockingScope scope;
+      // A cached record needs no other thread.
+      if (guard.admission().ok() && LookupInMemory(*request, *response)) {
+        return AnswerAtOnce(std::move(guard), *context, *request, *response);
+      }
     }
+    auto* call = new UnaryCall(std::move(guard), *context, *request, *response);
+    call->Start(
+        [this, request, response]() -> absl::StatusOr<std::optional<Wait>> {
+          HONE_RETURN_IF_ERROR(LookupInStore(*request, *response));
+          return std::nullopt;
+        });
     return call;
   }
 

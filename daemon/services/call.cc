@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 
 #include "absl/strings/str_cat.h"
 #include <spdlog/spdlog.h>
 
 #include "base/clock.h"
+#include "base/trace_context.h"
 #include "daemon/errors.h"
 
 namespace hone::daemon {
@@ -19,6 +21,14 @@ absl::Status Overloaded(absl::string_view what) {
   return WithRetryDelay(
       WithReason(absl::ResourceExhaustedError(what), "OVERLOADED"),
       absl::Seconds(1));
+}
+
+// Returns the client's "traceparent"; of two, none.
+absl::string_view TraceparentOf(const grpc::CallbackServerContext& context) {
+  const auto [first, last] =
+      context.client_metadata().equal_range("traceparent");
+  if (first == last || std::next(first) != last) return "";
+  return {first->second.data(), first->second.size()};
 }
 
 absl::Time Deadline(const grpc::CallbackServerContext& context,
@@ -40,8 +50,6 @@ CallGuard::CallGuard(Runtime& runtime, const MethodMetrics& metrics,
   metrics_.started.Increment();
   metrics_.in_flight.Increment();
 }
-
-CallGuard::~CallGuard() { --metrics_.open; }
 
 absl::Status CallGuard::Admit() {
   const bool room = metrics_.open.fetch_add(1) < metrics_.rule.max_open;
@@ -76,6 +84,7 @@ absl::Status CallGuard::StillWanted() const {
 
 absl::Status CallGuard::Schedule(std::function<void()> task) {
   if (!admission_.ok()) return admission_;
+  const TraceScope trace(TraceparentOf(context_));
   if (runtime_.pools.Schedule(metrics_.rule.pool,
                               runtime_.authenticator.ClientOf(context_),
                               std::move(task))) {
@@ -85,6 +94,7 @@ absl::Status CallGuard::Schedule(std::function<void()> task) {
 }
 
 void CallGuard::Resume(std::function<void()> task) {
+  const TraceScope trace(TraceparentOf(context_));
   runtime_.pools.Resume(metrics_.rule.pool, std::move(task));
 }
 
@@ -100,6 +110,9 @@ void CallGuard::Sent(const google::protobuf::MessageLite& message) {
 grpc::Status CallGuard::End(const absl::Status& status) {
   grpc::Status wire = ToGrpcStatus(admission_.ok() ? status : admission_);
   const absl::Duration elapsed = SystemClock().Monotonic() - start_;
+  // Not when the call is gone: its client may call again as soon as it has the
+  // answer.
+  --metrics_.open;
   metrics_.in_flight.Decrement();
   metrics_.duration.Observe(absl::ToDoubleSeconds(elapsed));
   if (wire.ok()) {
@@ -152,12 +165,29 @@ Wait WaitForTuning(TuningExecutor& tunings, std::string id,
   return {subscribe, timeout};
 }
 
+grpc::ServerUnaryReactor* AnswerAtOnce(
+    CallGuard guard, grpc::CallbackServerContext& context,
+    const google::protobuf::MessageLite& request,
+    const google::protobuf::MessageLite& response) {
+  guard.Received(request);
+  guard.Sent(response);
+  grpc::ServerUnaryReactor* const reactor = context.DefaultReactor();
+  reactor->Finish(guard.End(absl::OkStatus()));
+  return reactor;
+}
+
 UnaryCall::UnaryCall(Runtime& runtime, const MethodMetrics& metrics,
                      grpc::CallbackServerContext& context,
                      const google::protobuf::MessageLite& request,
                      const google::protobuf::MessageLite& response)
+    : UnaryCall(CallGuard(runtime, metrics, context), context, request,
+                response) {}
+
+UnaryCall::UnaryCall(CallGuard guard, grpc::CallbackServerContext& context,
+                     const google::protobuf::MessageLite& request,
+                     const google::protobuf::MessageLite& response)
     : on_callback_thread_(std::in_place),
-      guard_(runtime, metrics, context),
+      guard_(std::move(guard)),
       context_(context),
       response_(response) {
   guard_.Received(request);

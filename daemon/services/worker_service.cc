@@ -4,19 +4,28 @@
 #include <string>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/time/time.h"
 
 #include "base/status_macros.h"
+#include "daemon/access/principal.h"
 #include "daemon/services/services.h"
 #include "hone/v1/worker_service.grpc.pb.h"
 
 namespace hone::daemon {
 namespace {
 
-// Returns the address of a peer without its port: "ipv4:192.0.2.1", "unix:".
-std::string ClientOf(const grpc::CallbackServerContext& context) {
-  const std::string peer = context.peer();
-  return peer.substr(0, peer.rfind(':'));
+// Returns true if the worker has an idle device and the answer tells it nothing
+// new.
+bool MayWait(const v1::SynchronizeRequest& request,
+             const v1::SynchronizeResponse& response) {
+  return request.state() == v1::SynchronizeRequest::ACTIVE &&
+         request.executing_size() < request.devices_size() &&
+         response.receipts().empty() && !response.drain() &&
+         response.execute_size() == request.executing_size() &&
+         absl::c_none_of(response.execute(), [](const auto& execute) {
+           return execute.has_work();
+         });
 }
 
 class WorkerService final : public v1::WorkerService::CallbackService {
@@ -33,12 +42,8 @@ class WorkerService final : public v1::WorkerService::CallbackService {
         [this, context, request,
          response]() -> absl::StatusOr<std::optional<Wait>> {
           HONE_ASSIGN_OR_RETURN(*response, runtime_.fleet.Synchronize(
-                                               *request, ClientOf(*context)));
-          // Receipts are not kept waiting.
-          if (!request->has_idle() || !response->has_idle() ||
-              !response->receipts().empty()) {
-            return std::nullopt;
-          }
+                                               *request, CallerOf(*context)));
+          if (!MayWait(*request, *response)) return std::nullopt;
           const absl::Duration timeout = std::min(
               {runtime_.fleet.longest_wait(), 0.9 * RemainingTime(*context),
                absl::Seconds(request->longest_wait().seconds()) +
@@ -52,7 +57,7 @@ class WorkerService final : public v1::WorkerService::CallbackService {
         },
         [this, context, request, response]() -> absl::Status {
           HONE_ASSIGN_OR_RETURN(*response, runtime_.fleet.Synchronize(
-                                               *request, ClientOf(*context)));
+                                               *request, CallerOf(*context)));
           return absl::OkStatus();
         });
     return call;
@@ -73,6 +78,12 @@ class WorkerService final : public v1::WorkerService::CallbackService {
   }
 
  private:
+  WorkerCaller CallerOf(const grpc::CallbackServerContext& context) const {
+    const std::string peer = context.peer();
+    return {.address = peer.substr(0, peer.rfind(':')),
+            .principal = PrincipalOf(runtime_.authenticator, context)};
+  }
+
   Runtime& runtime_;
   const MethodMetrics synchronize_ =
       runtime_.metrics.Method("hone.v1.WorkerService/Synchronize");

@@ -5,7 +5,8 @@
 
 namespace hone::daemon {
 
-// Sends logs to stderr, as text or as one JSON object per line.
+// Sends logs to stderr, as text or as one JSON object per line. Lines about a
+// request with a trace context (base/trace_context.h) have it.
 void SetUpLogging(const Config& config);
 
 }  // namespace hone::daemon

@@ -22,6 +22,9 @@
 namespace hone::storage::sqlite {
 namespace {
 
+// Of the machines in one column.
+constexpr absl::string_view kMachineSeparator = ",";
+
 // Collects the columns of a row.
 class Checksum {
  public:
@@ -78,8 +81,8 @@ int64_t ChecksumOf(const Tuning& tuning) {
 }
 
 int64_t ChecksumOf(const Record& record) {
-  return Checksum()
-      .Add(record.key)
+  Checksum checksum;
+  checksum.Add(record.key)
       .Add(record.module_name)
       .Add(record.unit)
       .Add(record.default_cost)
@@ -94,8 +97,12 @@ int64_t ChecksumOf(const Record& record) {
       .Add(record.verification.max_rel_error)
       .Add(record.tuning_id)
       .Add(record.producer)
-      .Add(absl::ToUnixNanos(record.created))
-      .Value();
+      .Add(absl::ToUnixNanos(record.created));
+  // Records that nobody measured have the checksum of older schemas.
+  for (const std::string& machine : record.verification.measured_by) {
+    checksum.Add(machine);
+  }
+  return checksum.Value();
 }
 
 int64_t ChecksumOf(const space::Trial& trial) {
@@ -139,6 +146,19 @@ absl::StatusOr<int64_t> FindOrAddContext(Database& database,
   insert.Bind(key.target, key.task, key.task_options, key.space_version);
   HONE_RETURN_IF_ERROR(insert.Step().status());
   return insert.Int(0);
+}
+
+// Makes the record findable by its machines.
+absl::Status InsertMeasurements(Database& database, const Record& record,
+                                int64_t sequence) {
+  for (const std::string& machine : record.verification.measured_by) {
+    HONE_ASSIGN_OR_RETURN(
+        Statement insert,
+        database.Prepare("INSERT OR IGNORE INTO measurement (machine, record)"
+                         " VALUES (?1, ?2)"));
+    HONE_RETURN_IF_ERROR(insert.Bind(machine, sequence).Run());
+  }
+  return absl::OkStatus();
 }
 
 // "[1,2,3]" to values; false when it is anything else.
@@ -214,7 +234,10 @@ absl::StatusOr<Row<Record>> ReadRecord(const Statement& row) {
   record.tuning_id = text();
   record.producer = text();
   record.created = absl::FromUnixNanos(integer());
-  if (integer() != ChecksumOf(record) || key_digest != record.key.Digest()) {
+  const int64_t checksum = integer();
+  record.verification.measured_by =
+      absl::StrSplit(text(), kMachineSeparator, absl::SkipEmpty());
+  if (checksum != ChecksumOf(record) || key_digest != record.key.Digest()) {
     return row.CorruptRow("record");
   }
   return result;
@@ -336,18 +359,21 @@ absl::Status InsertRecord(Database& database, const Record& record,
       database.Prepare(
           "INSERT INTO record (" HONE_RECORD_COLUMNS ", context, used_ns"
           ") VALUES (NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, "
-          "?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24)"));
-  return insert
-      .Bind(digest, record.key.module_fingerprint, record.key.target,
-            record.key.task, record.key.task_options, record.key.space_version,
-            record.module_name, record.unit, record.default_cost,
-            record.best_cost, record.decision, record.tuned_module_digest,
-            record.optimizer, std::bit_cast<int64_t>(record.seed),
-            record.trials, record.seconds, record.verification.method,
-            record.verification.max_rel_error, record.tuning_id,
-            record.producer, absl::ToUnixNanos(record.created),
-            ChecksumOf(record), context, absl::ToUnixNanos(used))
-      .Run();
+          "?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25)"
+          " RETURNING sequence"));
+  const std::string machines =
+      absl::StrJoin(record.verification.measured_by, kMachineSeparator);
+  insert.Bind(
+      digest, record.key.module_fingerprint, record.key.target, record.key.task,
+      record.key.task_options, record.key.space_version, record.module_name,
+      record.unit, record.default_cost, record.best_cost, record.decision,
+      record.tuned_module_digest, record.optimizer,
+      std::bit_cast<int64_t>(record.seed), record.trials, record.seconds,
+      record.verification.method, record.verification.max_rel_error,
+      record.tuning_id, record.producer, absl::ToUnixNanos(record.created),
+      ChecksumOf(record), machines, context, absl::ToUnixNanos(used));
+  HONE_RETURN_IF_ERROR(insert.Step().status());
+  return InsertMeasurements(database, record, insert.Int(0));
 }
 
 absl::Status InsertTrial(Database& database, int64_t tuning_sequence,

@@ -28,7 +28,7 @@ namespace hone::storage::sqlite {
   "space_version, module_name, unit, default_cost, best_cost, decision, "  \
   "tuned_module_digest, optimizer, seed, trials, seconds, "                \
   "verification_method, verification_max_rel_error, tuning_id, producer, " \
-  "created_ns, checksum"
+  "created_ns, checksum, measured_by"
 
 template <typename T>
 struct Row {

@@ -1,5 +1,9 @@
 // The part of SqliteStore that is about published records: the cache.
+#include <limits>
+#include <string>
 #include <utility>
+
+#include "absl/strings/str_cat.h"
 
 #include "base/status_macros.h"
 #include "storage/contract.h"
@@ -72,6 +76,38 @@ absl::StatusOr<std::optional<Row<Record>>> NearestOfAnyModule(
   }
 }
 
+// Returns the FROM and WHERE of a query for the records that match. The most
+// selective index that the filter can use is chosen here: the query's
+// parameters tell SQLite nothing about it.
+std::string MatchingRecords(const RecordFilter& filter) {
+  absl::string_view from = " FROM record";
+  if (!filter.measured_by.empty()) {
+    from = " FROM measurement CROSS JOIN record ON sequence = record";
+  } else if (filter.created_after > absl::InfinitePast() ||
+             filter.created_before < absl::InfiniteFuture()) {
+    from = " FROM record INDEXED BY record_by_creation";
+  }
+  return absl::StrCat(from,
+                      " WHERE sequence <= ?1"
+                      " AND (?2 = '' OR module_fingerprint = ?2)"
+                      " AND (?3 = '' OR target = ?3)"
+                      " AND (?4 = '' OR task = ?4)"
+                      " AND (?5 = '' OR producer = ?5)"
+                      " AND created_ns >= ?6 AND created_ns < ?7",
+                      filter.measured_by.empty()
+                          ? " AND ?8 = ''"
+                          : " AND machine = ?8 AND record <= ?1");
+}
+
+// Times beyond what a column can hold are its ends.
+void BindFilter(Statement& query, int64_t last, const RecordFilter& filter,
+                int64_t limit) {
+  query.Bind(last, filter.module_fingerprint, filter.target, filter.task,
+             filter.producer, absl::ToUnixNanos(filter.created_after),
+             absl::ToUnixNanos(filter.created_before), filter.measured_by,
+             limit);
+}
+
 }  // namespace
 
 absl::StatusOr<bool> SqliteStore::Publish(const Record& record) {
@@ -130,15 +166,10 @@ absl::StatusOr<Page<Record>> SqliteStore::ListRecords(
   const sqlite::ReaderPool::Lease reader = readers_->Borrow();
   HONE_ASSIGN_OR_RETURN(
       Statement query,
-      reader->Prepare("SELECT " HONE_RECORD_COLUMNS
-                      " FROM record WHERE sequence <= ?1"
-                      " AND (?2 = '' OR module_fingerprint = ?2)"
-                      " AND (?3 = '' OR target = ?3)"
-                      " AND (?4 = '' OR task = ?4)"
-                      " AND (?5 = '' OR producer = ?5)"
-                      " ORDER BY sequence DESC LIMIT ?6"));
-  query.Bind(request.before - 1, filter.module_fingerprint, filter.target,
-             filter.task, filter.producer, request.size + 1);
+      reader->Prepare(absl::StrCat("SELECT " HONE_RECORD_COLUMNS,
+                                   MatchingRecords(filter),
+                                   " ORDER BY sequence DESC LIMIT ?9")));
+  BindFilter(query, request.before - 1, filter, request.size + 1);
   return sqlite::ReadPage<Record>(query, listing, request, sqlite::ReadRecord);
 }
 
@@ -147,13 +178,11 @@ absl::StatusOr<int64_t> SqliteStore::Invalidate(const RecordFilter& filter) {
   const auto remove = [&](Database& database) -> absl::Status {
     HONE_ASSIGN_OR_RETURN(
         Statement statement,
-        database.Prepare("DELETE FROM record"
-                         " WHERE (?1 = '' OR module_fingerprint = ?1)"
-                         " AND (?2 = '' OR target = ?2)"
-                         " AND (?3 = '' OR task = ?3)"
-                         " AND (?4 = '' OR producer = ?4)"));
-    statement.Bind(filter.module_fingerprint, filter.target, filter.task,
-                   filter.producer);
+        database.Prepare(absl::StrCat("DELETE FROM record WHERE sequence IN "
+                                      "(SELECT sequence",
+                                      MatchingRecords(filter), " LIMIT ?9)")));
+    constexpr int64_t kAll = std::numeric_limits<int64_t>::max();
+    BindFilter(statement, kAll, filter, kAll);
     HONE_RETURN_IF_ERROR(statement.Run());
     removed = database.changes();
     return absl::OkStatus();

@@ -74,7 +74,7 @@ constexpr absl::string_view kOldestRecord =
     "SELECT " HONE_RECORD_COLUMNS
     ", used_ns FROM record WHERE used_ns < ?1 ORDER BY used_ns LIMIT 1";
 constexpr int kRecordDigestColumn = 12;
-constexpr int kRecordUsedColumn = 23;
+constexpr int kRecordUsedColumn = 24;
 constexpr absl::string_view kOldestTuning =
     "SELECT sequence, trials, module_digest, updated_ns FROM tuning"
     " WHERE state IN ('succeeded', 'failed', 'cancelled') AND updated_ns < ?1"

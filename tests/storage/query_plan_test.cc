@@ -14,7 +14,7 @@
 
 #include "base/temporary_directory.h"
 #include "storage/sqlite/sqlite_store.h"
-#include "tests/storage/fill_store.h"
+#include "tests/storage/samples.h"
 #include "tests/support/status_matchers.h"
 
 namespace hone::storage {
@@ -70,8 +70,8 @@ std::vector<std::string> Scans(sqlite3* database, const std::string& sql) {
   while (sqlite3_step(statement) == SQLITE_ROW) {
     const std::string line =
         reinterpret_cast<const char*>(sqlite3_column_text(statement, 3));
-    for (const char* table :
-         {"record", "tuning", "trial", "blob", "blob_use", "context"}) {
+    for (const char* table : {"record", "tuning", "trial", "blob", "blob_use",
+                              "context", "measurement"}) {
       if (absl::StrContains(absl::StrCat(line, " "),
                             absl::StrCat("SCAN ", table, " "))) {
         scans.push_back(absl::StrCat(line, " in ", sql));
@@ -82,10 +82,29 @@ std::vector<std::string> Scans(sqlite3* database, const std::string& sql) {
   return scans;
 }
 
+// The key of record `index`: a module of its own, one of 24 contexts.
+CacheKey FilledKey(int64_t index) {
+  CacheKey key = SampleKey(absl::StrCat("module-", index));
+  key.target = absl::StrCat("target-", index % 3);
+  key.task_options = absl::StrCat("score=ops;numerics=", index / 3 % 4);
+  key.space_version = absl::StrCat(index / 12 % 2, ":cse,dce");
+  return key;
+}
+
 class QueryPlanTest : public ::testing::Test {
  protected:
   QueryPlanTest() {
-    HONE_EXPECT_OK(FillStore(directory_.path(), 100));
+    const auto store = SqliteStore::Create(directory_.path());
+    HONE_EXPECT_OK(store.status());
+    for (int64_t i = 0; i < 100; ++i) {
+      Tuning tuning = SampleTuning(absl::StrCat("tuning-", i));
+      tuning.key = FilledKey(i);
+      HONE_EXPECT_OK((*store)->CreateTuning(tuning).status());
+      Record record = SampleRecord();
+      record.key = tuning.key;
+      record.tuning_id = tuning.id;
+      HONE_EXPECT_OK((*store)->Publish(record).status());
+    }
     log_ = std::make_unique<StatementLog>();
   }
 
@@ -140,6 +159,22 @@ TEST_F(QueryPlanTest, OpeningHitMissAndStatsDoNotScan) {
   ExpectNoScans("Stats");
 }
 
+TEST_F(QueryPlanTest, RecordsOfAMachineOrATimeAreFoundWithoutAScan) {
+  HONE_ASSERT_OK_AND_ASSIGN(const auto store,
+                            SqliteStore::Create(directory_.path()));
+  const absl::Time created = SampleRecord().created;
+  for (const RecordFilter& filter :
+       {RecordFilter{.measured_by = "somewhere/machine"},
+        RecordFilter{.created_after = created + absl::Hours(1)},
+        RecordFilter{.created_before = created - absl::Hours(1)}}) {
+    StatementLog::Clear();
+    HONE_ASSERT_OK(store->ListRecords(filter, 0, "").status());
+    ExpectNoScans("a listing");
+    HONE_ASSERT_OK(store->Invalidate(filter).status());
+    ExpectNoScans("Invalidate");
+  }
+}
+
 TEST_F(QueryPlanTest, WritesOfATuningDoNotScan) {
   HONE_ASSERT_OK_AND_ASSIGN(const auto store,
                             SqliteStore::Create(directory_.path()));
@@ -149,6 +184,7 @@ TEST_F(QueryPlanTest, WritesOfATuningDoNotScan) {
   HONE_ASSERT_OK(store->AppendTrials("t", SampleTrials(0, 3)));
   Record record = SampleRecord();
   record.tuning_id = "t";
+  record.verification.measured_by = {"somewhere/machine"};
   HONE_ASSERT_OK(store->Publish(record).status());
   ExpectNoScans("a tuning");
 }

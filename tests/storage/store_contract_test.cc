@@ -421,6 +421,69 @@ TEST_P(StoreContract, RecordsAreFilteredAndPaged) {
               StatusIs(absl::StatusCode::kInvalidArgument, _));
 }
 
+TEST_P(StoreContract, RecordsAreFoundByMachineAndTime) {
+  const absl::Time start = absl::FromUnixSeconds(1'000);
+  for (int i = 0; i < 4; ++i) {
+    Record record = SampleRecord();
+    record.key = SampleKey(absl::StrCat("m", i));
+    record.created = start + absl::Seconds(i);
+    if (i > 0) record.verification.measured_by = {"ipv4:192.0.2.1/good"};
+    if (i > 1) record.verification.measured_by.push_back("ipv4:192.0.2.2/bad");
+    HONE_ASSERT_OK(store_->Publish(record).status());
+  }
+  const auto list = [&](const RecordFilter& filter) {
+    const auto page = store_->ListRecords(filter, 0, "");
+    HONE_EXPECT_OK(page.status());
+    std::vector<std::string> modules;
+    for (const Record& record : page->items) {
+      modules.push_back(record.key.module_fingerprint);
+    }
+    return modules;
+  };
+  HONE_ASSERT_OK_AND_ASSIGN(const Record both, store_->Lookup(SampleKey("m3")));
+  EXPECT_THAT(both.verification.measured_by,
+              ElementsAre("ipv4:192.0.2.1/good", "ipv4:192.0.2.2/bad"));
+  EXPECT_THAT(list({.measured_by = "ipv4:192.0.2.1/good"}),
+              ElementsAre("m3", "m2", "m1"));
+  EXPECT_THAT(list({.measured_by = "ipv4:192.0.2.2/bad"}),
+              ElementsAre("m3", "m2"));
+  EXPECT_THAT(list({.measured_by = "good"}), ::testing::IsEmpty());
+  EXPECT_THAT(list({.created_after = start + absl::Seconds(1),
+                    .created_before = start + absl::Seconds(3)}),
+              ElementsAre("m2", "m1"));
+  const RecordFilter bad_late = {.measured_by = "ipv4:192.0.2.2/bad",
+                                 .created_after = start + absl::Seconds(3)};
+  EXPECT_THAT(list(bad_late), ElementsAre("m3"));
+
+  // Pages.
+  HONE_ASSERT_OK_AND_ASSIGN(
+      const Page<Record> first,
+      store_->ListRecords({.measured_by = "ipv4:192.0.2.1/good"}, 2, ""));
+  ASSERT_EQ(first.items.size(), 2u);
+  HONE_ASSERT_OK_AND_ASSIGN(
+      const Page<Record> second,
+      store_->ListRecords({.measured_by = "ipv4:192.0.2.1/good"}, 2,
+                          first.next_page_token));
+  ASSERT_EQ(second.items.size(), 1u);
+  EXPECT_EQ(second.items[0].key.module_fingerprint, "m1");
+
+  // A record that replaces another forgets who measured that.
+  Record again = both;
+  again.verification.measured_by = {"ipv4:192.0.2.1/good"};
+  HONE_ASSERT_OK(store_->Publish(again).status());
+  EXPECT_THAT(list({.measured_by = "ipv4:192.0.2.2/bad"}), ElementsAre("m2"));
+
+  HONE_ASSERT_OK_AND_ASSIGN(
+      int64_t removed,
+      store_->Invalidate({.measured_by = "ipv4:192.0.2.2/bad"}));
+  EXPECT_EQ(removed, 1);
+  HONE_ASSERT_OK_AND_ASSIGN(
+      removed,
+      store_->Invalidate({.created_before = start + absl::Seconds(1)}));
+  EXPECT_EQ(removed, 1);
+  EXPECT_THAT(list({}), ElementsAre("m3", "m1"));
+}
+
 TEST_P(StoreContract, InvalidateRemovesWhatMatches) {
   for (int i = 0; i < 4; ++i) {
     Record record = SampleRecord(absl::StrCat("m", i));

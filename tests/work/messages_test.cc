@@ -63,14 +63,15 @@ TEST(Messages, ASearchComesBackAsItWas) {
 }
 
 TEST(Messages, AResultComesBackAsItWas) {
-  tuning::Found found = {.unit = "ops",
-                         .default_cost = 3,
-                         .best_cost = 2,
-                         .decision = "{}",
-                         .tuned_module = "HloModule",
-                         .trials = 8,
-                         .seconds = 0.25,
-                         .verification = {"identical to the input", 0.5}};
+  tuning::Found found = {
+      .unit = "ops",
+      .default_cost = 3,
+      .best_cost = 2,
+      .decision = "{}",
+      .tuned_module = "HloModule",
+      .trials = 8,
+      .seconds = 0.25,
+      .verification = {"identical to the input", 0.5, {"a/m", "b/n"}}};
   internal::Found proto;
   ToProto(found, proto);
   const tuning::Found back = FromProto(proto);

@@ -43,6 +43,14 @@ absl::Status NobodyMeasures() {
       "HOST:PORT)");
 }
 
+// Appends those that are not in the list.
+void AddNew(const std::vector<std::string>& names,
+            std::vector<std::string>& list) {
+  for (const std::string& name : names) {
+    if (!absl::c_linear_search(list, name)) list.push_back(name);
+  }
+}
+
 class Kernel final : public Task {
  public:
   absl::string_view name() const override { return "kernel"; }
@@ -161,14 +169,14 @@ class Kernel final : public Task {
     const bool is_default = candidate == problem.DefaultCandidate();
     KernelProblem::Confirmation confirmation;
     std::vector<std::string> workers;
+    std::vector<std::string> machines;
     for (int32_t i = 0; i < kConfirmations; ++i) {
       // One machine that errs or lies must not make a winner.
       const bool by_two = !is_default && i == kConfirmations - 1;
       HONE_ASSIGN_OR_RETURN(KernelProblem::Confirmation next,
                             kernel.Confirm(candidate, i, by_two));
-      for (const std::string& worker : next.workers) {
-        if (!absl::c_linear_search(workers, worker)) workers.push_back(worker);
-      }
+      AddNew(next.workers, workers);
+      AddNew(next.machines, machines);
       const backends::KernelTiming& timing = next.timing;
       if (timing.outcome != space::Outcome::kOk) {
         return absl::FailedPreconditionError(absl::StrCat(
@@ -202,6 +210,7 @@ class Kernel final : public Task {
                       i == 0 ? "; measured by worker " : ", confirmed by ",
                       workers[i]);
     }
+    winner.verification.measured_by = std::move(machines);
     winner.verification.max_rel_error = timing.max_rel_error;
     return winner;
   }

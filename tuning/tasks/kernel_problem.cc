@@ -318,6 +318,7 @@ absl::StatusOr<KernelProblem::Confirmation> KernelProblem::Confirm(
   Confirmation confirmation;
   confirmation.timing = std::move(report.candidates[0]);
   confirmation.workers = std::move(report.workers);
+  confirmation.machines = std::move(report.machines);
   confirmation.cost = state->program_key() == initial_->program_key()
                           ? by_default.cost
                           : by_default.cost * confirmation.timing.ratio;

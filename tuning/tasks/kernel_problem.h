@@ -89,6 +89,8 @@ class KernelProblem final : public space::SequentialProblem {
     double roofline_ns = 0;
     // The ids of the workers that measured; none if this machine did.
     std::vector<std::string> workers;
+    // Their machines, in the same order.
+    std::vector<std::string> machines;
   };
   // Errors: as Measure.
   absl::StatusOr<Confirmation> Confirm(const space::Candidate& candidate,

@@ -9,6 +9,7 @@
 #include "gtest/gtest.h"
 
 #include "daemon/limits.h"
+#include "proto/worker_protocol.h"
 #include "tests/support/status_matchers.h"
 
 namespace hone::daemon {
@@ -20,9 +21,10 @@ using ::testing::HasSubstr;
 v1::SynchronizeRequest Request() {
   v1::SynchronizeRequest request;
   request.set_worker_id("8f14e45f-ceea-467f-a8bc-1d3b5e9f0a77");
+  request.set_protocol_version(kMaxWorkerProtocol);
   request.set_version("1");
   request.set_machine("node-7.example");
-  v1::Device& device = *request.mutable_device();
+  v1::Device& device = *request.add_devices();
   device.set_kind("cpu");
   device.set_model("Some(R) Processor @ 3 GHz");
   device.set_isa("core +a,-b");
@@ -33,8 +35,12 @@ v1::SynchronizeRequest Request() {
   device.mutable_machine()->set_cache_line_bytes(64);
   device.mutable_machine()->set_vector_bytes(32);
   device.mutable_machine()->set_vector_registers(16);
-  request.mutable_executing()->mutable_lease()->set_work_id("w");
-  request.mutable_executing()->mutable_lease()->set_fence(1);
+  request.add_capabilities("kernel");
+  request.add_capabilities("of_the_future");
+  request.set_state(v1::SynchronizeRequest::ACTIVE);
+  v1::Lease& lease = *request.add_executing();
+  lease.set_work_id("w");
+  lease.set_fence(1);
   v1::Completion& completion = *request.add_completions();
   completion.mutable_lease()->set_work_id("w");
   completion.mutable_lease()->set_fence(1);
@@ -44,7 +50,7 @@ v1::SynchronizeRequest Request() {
 }
 
 TEST(CheckRequest, AcceptsWhatAWorkerSends) {
-  HONE_EXPECT_OK(CheckRequest(Request(), "1"));
+  HONE_EXPECT_OK(CheckRequest(Request()));
 }
 
 TEST(CheckRequest, NamesTheField) {
@@ -60,33 +66,56 @@ TEST(CheckRequest, NamesTheField) {
       {"worker_id", [](auto& r) { r.set_worker_id("a\x1b[2J"); }},
       {"worker_id", [](auto& r) { r.set_worker_id("a, confirmed by b"); }},
       {"machine", [](auto& r) { r.set_machine("a/b"); }},
-      {"device.kind", [](auto& r) { r.mutable_device()->clear_kind(); }},
-      {"device.fingerprint",
-       [](auto& r) { r.mutable_device()->clear_fingerprint(); }},
-      {"device.model", [](auto& r) { r.mutable_device()->set_model("a\nb"); }},
-      {"device.isa",
+      {"devices.kind", [](auto& r) { r.mutable_devices(0)->clear_kind(); }},
+      {"devices.fingerprint",
+       [](auto& r) { r.mutable_devices(0)->clear_fingerprint(); }},
+      {"devices.model",
+       [](auto& r) { r.mutable_devices(0)->set_model("a\nb"); }},
+      {"devices.isa",
        [](auto& r) {
-         r.mutable_device()->set_isa(std::string((16 << 10) + 1, 'a'));
+         r.mutable_devices(0)->set_isa(std::string((16 << 10) + 1, 'a'));
        }},
-      {"device.threads", [](auto& r) { r.mutable_device()->set_threads(0); }},
-      {"device.threads",
-       [](auto& r) { r.mutable_device()->set_threads(1025); }},
-      {"device.machine.l1_bytes",
-       [](auto& r) { r.mutable_device()->clear_machine(); }},
-      {"device.machine.l3_bytes",
+      {"devices.threads",
+       [](auto& r) { r.mutable_devices(0)->set_threads(0); }},
+      {"devices.threads",
+       [](auto& r) { r.mutable_devices(0)->set_threads(1025); }},
+      {"devices.machine.l1_bytes",
+       [](auto& r) { r.mutable_devices(0)->clear_machine(); }},
+      {"devices.machine.l3_bytes",
        [](auto& r) {
-         r.mutable_device()->mutable_machine()->set_l3_bytes(
+         r.mutable_devices(0)->mutable_machine()->set_l3_bytes(
              std::numeric_limits<int64_t>::max());
        }},
-      {"device.machine.vector_bytes",
+      {"devices.machine.vector_bytes",
        [](auto& r) {
-         r.mutable_device()->mutable_machine()->set_vector_bytes(3);
+         r.mutable_devices(0)->mutable_machine()->set_vector_bytes(3);
        }},
       {"state", [](auto& r) { r.clear_state(); }},
-      {"executing.lease.work_id",
-       [](auto& r) { r.mutable_executing()->clear_lease(); }},
-      {"executing.lease.fence",
-       [](auto& r) { r.mutable_executing()->mutable_lease()->set_fence(-1); }},
+      {"state",
+       [](auto& r) {
+         r.set_state(static_cast<v1::SynchronizeRequest::State>(4));
+       }},
+      {"version", [](auto& r) { r.set_version("1\n2"); }},
+      {"devices", [](auto& r) { r.clear_devices(); }},
+      {"devices",
+       [](auto& r) {
+         for (int i = 0; i < 64; ++i) *r.add_devices() = r.devices(0);
+       }},
+      {"capabilities", [](auto& r) { r.add_capabilities("a b"); }},
+      {"capabilities",
+       [](auto& r) {
+         for (int i = 0; i < 32; ++i) r.add_capabilities("kernel");
+       }},
+      {"executing.work_id",
+       [](auto& r) { r.mutable_executing(0)->clear_work_id(); }},
+      {"executing.fence",
+       [](auto& r) { r.mutable_executing(0)->set_fence(-1); }},
+      {"executing.device",
+       [](auto& r) { r.mutable_executing(0)->set_device(1); }},
+      {"executing.device",
+       [](auto& r) { *r.add_executing() = r.executing(0); }},
+      {"completions.lease.device",
+       [&](auto& r) { completion(r)->mutable_lease()->set_device(-1); }},
       {"longest_wait.seconds",
        [](auto& r) { r.mutable_longest_wait()->set_seconds(-1); }},
       {"longest_wait.nanos",
@@ -146,23 +175,42 @@ TEST(CheckRequest, NamesTheField) {
        [&](auto& r) {
          completion(r)->mutable_kernel()->add_workers(std::string("a"));
        }},
+      {"completions.kernel.machines",
+       [&](auto& r) {
+         completion(r)->mutable_kernel()->add_machines(std::string("a"));
+       }},
   };
   for (const auto& bad : cases) {
     v1::SynchronizeRequest request = Request();
     bad.spoil(request);
-    EXPECT_THAT(CheckRequest(request, "1"),
+    EXPECT_THAT(CheckRequest(request),
                 StatusIs(absl::StatusCode::kInvalidArgument,
                          HasSubstr(absl::StrCat(bad.field, ": "))))
         << bad.field;
   }
 }
 
-TEST(CheckRequest, AForeignVersionIsShownInOneShortLine) {
+TEST(CheckRequest, WithinTheWindowOfProtocolsAnyVersionOfHoneWorks) {
   v1::SynchronizeRequest request = Request();
+  for (int version = kMinWorkerProtocol; version <= kMaxWorkerProtocol;
+       ++version) {
+    request.set_protocol_version(version);
+    request.set_version("0.0.0-other");
+    HONE_EXPECT_OK(CheckRequest(request));
+  }
+}
+
+TEST(CheckRequest, AForeignProtocolIsShownInOneShortLine) {
+  v1::SynchronizeRequest request = Request();
+  request.set_protocol_version(kMaxWorkerProtocol + 1);
   request.set_version(std::string(1 << 20, '\n'));
-  const absl::Status status = CheckRequest(request, "1");
-  EXPECT_THAT(status, StatusIs(absl::StatusCode::kFailedPrecondition,
-                               HasSubstr("expected \"1\"")));
+  const absl::Status status = CheckRequest(request);
+  EXPECT_THAT(
+      status,
+      StatusIs(absl::StatusCode::kFailedPrecondition,
+               HasSubstr(absl::StrCat("speaks version ", kMaxWorkerProtocol + 1,
+                                      " of the protocol, expected ",
+                                      kMinWorkerProtocol, " to "))));
   EXPECT_LT(status.message().size(), 1000u);
 }
 

@@ -50,11 +50,11 @@ class FleetKernelsTest : public ::testing::Test {
     do {
       std::this_thread::yield();
       response = fleet_.Synchronize(OnMachine(worker)).value();
-    } while (!response.has_execute());
-    EXPECT_FALSE(response.execute().work().kernel().confirm());
+    } while (response.execute().empty());
+    EXPECT_FALSE(response.execute(0).work().kernel().confirm());
     v1::SynchronizeRequest done = OnMachine(worker);
     v1::Completion& completion = *done.add_completions();
-    *completion.mutable_lease() = response.execute().lease();
+    *completion.mutable_lease() = response.execute(0).lease();
     v1::KernelTiming& timing = *completion.mutable_kernel()->add_candidates();
     timing.set_outcome(outcome);
     timing.set_ns(1000 * ratio);
@@ -62,7 +62,7 @@ class FleetKernelsTest : public ::testing::Test {
     timing.set_ratio(ratio);
     timing.set_ratio_low(0.99 * ratio);
     timing.set_ratio_high(1.01 * ratio);
-    if (response.execute().work().kernel().time_baseline()) {
+    if (response.execute(0).work().kernel().time_baseline()) {
       *completion.mutable_kernel()->mutable_baseline() = timing;
     }
     EXPECT_TRUE(fleet_.Synchronize(done)->receipts(0).accepted());
@@ -70,7 +70,7 @@ class FleetKernelsTest : public ::testing::Test {
 
   FakeClock clock_;
   Metrics metrics_;
-  Fleet fleet_{clock_, metrics_, {.version = "1"}};
+  Fleet fleet_{clock_, metrics_, {}};
   FleetKernels kernels_{fleet_, /*waits=*/true};
 };
 
@@ -127,7 +127,7 @@ TEST_F(FleetKernelsTest, OfTwoThatDisagreeNobodyIsBelieved) {
   Connect("c");
   auto result = Measure(/*confirm=*/true);
   v1::SynchronizeRequest leaving = OnMachine("b");
-  leaving.mutable_leaving();
+  leaving.set_state(v1::SynchronizeRequest::LEAVING);
   HONE_ASSERT_OK(fleet_.Synchronize(leaving).status());
   Report("liar", 0.1);
   Report("c", 1);

@@ -1,5 +1,6 @@
-// The fleet on a fake clock, with workers that come, pause, repeat calls, lose
-// responses, lie about fences and leave, in an order that a seed decides.
+// The fleet on a fake clock, with workers of two devices that come, pause,
+// repeat calls, lose responses, lie about fences, drain and leave, in an order
+// that a seed decides.
 // By default there are over 10,000 pauses beyond a lease. HONE_FLEET_SEEDS asks
 // for more seeds; HONE_FLEET_SEED replays a single one.
 
@@ -10,10 +11,12 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
@@ -27,6 +30,7 @@
 namespace hone::daemon {
 namespace {
 
+using ::hone::testing::DeviceNamed;
 using ::hone::testing::FakeClock;
 using ::hone::testing::From;
 using ::hone::testing::RequestFor;
@@ -38,6 +42,16 @@ constexpr size_t kMostWorkers = 6;
 constexpr size_t kMostWork = 8;
 // It calls in time, whatever the others do.
 constexpr char kHonest[] = "honest";
+// Of each worker: "f" and, if its name ends in an even digit or it is the
+// honest one, "g"; otherwise a second "f".
+constexpr int kDevices = 2;
+
+v1::SynchronizeRequest FromTwo(const std::string& worker) {
+  v1::SynchronizeRequest request = From(worker);
+  const bool is_alike = worker != kHonest && worker.back() % 2 == 1;
+  *request.add_devices() = DeviceNamed(is_alike ? "f" : "g");
+  return request;
+}
 
 uint64_t FromEnvironment(const char* name, uint64_t value) {
   const char* const text = std::getenv(name);
@@ -66,7 +80,19 @@ class Simulation {
   struct Held {
     int64_t fence = 0;
     std::string worker;
+    int device = 0;
     absl::Duration end;
+  };
+  // The leases that a worker believes to have, by device; several workers may
+  // believe the same.
+  struct Believed {
+    std::optional<v1::Lease> leases[kDevices];
+    bool drains = false;
+
+    bool is_idle() const {
+      return absl::c_none_of(
+          leases, [](const auto& lease) { return lease.has_value(); });
+    }
   };
   // Work whose caller waits.
   struct Waiting {
@@ -76,7 +102,6 @@ class Simulation {
 
   std::unique_ptr<Fleet> MakeFleet() {
     Fleet::Options options;
-    options.version = "1";
     options.lease = kLease;
     options.max_attempts = 1'000'000;
     options.canary.make = [](uint64_t) { return WorkNamed("canary"); };
@@ -97,10 +122,7 @@ class Simulation {
         AddWork();
         return;
       case 1:
-        if (rng_.Below(4) == 0 && !waiting_.empty()) {
-          waiting_.erase(waiting_.begin() +
-                         static_cast<int64_t>(rng_.Below(waiting_.size())));
-        }
+        TakeBack();
         return;
       case 2:
         Advance(kLease * (0.1 + 0.5 * rng_.Uniform()));
@@ -135,9 +157,20 @@ class Simulation {
   void AddWork() {
     if (waiting_.size() >= kMostWork) return;
     const std::string name = absl::StrCat("work", ++serial_);
-    auto ticket = fleet_->Submit(RequestFor(name));
+    const char* const devices[] = {"", "f", "g"};
+    auto ticket = fleet_->Submit(RequestFor(name, devices[rng_.Below(3)]));
     HONE_ASSERT_OK(ticket);
     waiting_.push_back({*std::move(ticket), name});
+  }
+
+  void TakeBack() {
+    if (rng_.Below(4) != 0 || waiting_.empty()) return;
+    const auto work =
+        waiting_.begin() + static_cast<int64_t>(rng_.Below(waiting_.size()));
+    for (auto& [id, held] : held_) {
+      if (names_[id] == work->name) End(held);
+    }
+    waiting_.erase(work);
   }
 
   void Advance(absl::Duration duration) {
@@ -147,30 +180,34 @@ class Simulation {
 
   // One honest step of a worker, whose call or response may be lost.
   void Act(const std::string& worker) {
-    std::optional<v1::Lease>& lease = believed_[worker];
-    v1::SynchronizeRequest request = From(worker);
+    Believed& believed = believed_[worker];
+    v1::SynchronizeRequest request = FromTwo(worker);
     const bool is_honest = worker == kHonest;
-    if (lease.has_value()) {
+    for (const std::optional<v1::Lease>& lease : believed.leases) {
+      if (!lease.has_value()) continue;
       if (rng_.Below(3) == 0) {
         AddCompletion(request, *lease);
       } else {
-        *request.mutable_executing()->mutable_lease() = *lease;
+        *request.add_executing() = *lease;
       }
-    } else if (!is_honest && rng_.Below(20) == 0) {
-      request.mutable_leaving();
+    }
+    believed.drains |= !is_honest && rng_.Below(40) == 0;
+    if (believed.drains) request.set_state(v1::SynchronizeRequest::DRAINING);
+    if (!is_honest && believed.is_idle() &&
+        (believed.drains || rng_.Below(20) == 0)) {
+      request.set_state(v1::SynchronizeRequest::LEAVING);
     }
     if (!is_honest && rng_.Below(10) == 0) return;  // lost on its way
     const v1::SynchronizeResponse response = Send(request);
     if (rng_.Below(10) == 0) return;  // the response is lost
     if (rng_.Below(10) == 0) Send(request);
-    if (request.has_leaving()) {
+    if (request.state() == v1::SynchronizeRequest::LEAVING) {
       believed_.erase(worker);
       return;
     }
-    if (response.has_execute()) {
-      lease = response.execute().lease();
-    } else {
-      lease.reset();
+    for (std::optional<v1::Lease>& lease : believed.leases) lease.reset();
+    for (const auto& execute : response.execute()) {
+      believed.leases[execute.lease().device()] = execute.lease();
     }
   }
 
@@ -178,7 +215,7 @@ class Simulation {
   void Lie() {
     const std::string worker = Someone();
     if (worker == kHonest || seen_.empty()) return;
-    v1::SynchronizeRequest request = From(worker);
+    v1::SynchronizeRequest request = FromTwo(worker);
     v1::Lease lease = seen_[rng_.Below(seen_.size())];
     if (rng_.Below(2) == 0) {
       lease.set_fence(1 + static_cast<int64_t>(rng_.Below(
@@ -233,28 +270,55 @@ class Simulation {
       EXPECT_EQ(held.worker, worker) << "a stolen lease was accepted";
       EXPECT_GE(held.end, now) << "an expired lease was accepted";
     }
-    if (request.has_leaving()) {
+    if (request.state() != v1::SynchronizeRequest::ACTIVE) {
+      // What it does not say that it executes, it gives back.
       for (auto& [_, held] : held_) {
-        if (held.worker == worker) End(held);
+        if (held.worker == worker && !IsExecuting(request, held)) End(held);
       }
     }
-    if (!response->has_execute()) return *response;
-    const v1::Lease& lease = response->execute().lease();
+    std::set<int> busy;
+    for (const auto& execute : response->execute()) {
+      EXPECT_TRUE(busy.insert(execute.lease().device()).second)
+          << "a device has two leases";
+      CheckLease(request, execute, now);
+    }
+    return *response;
+  }
+
+  static bool IsExecuting(const v1::SynchronizeRequest& request,
+                          const Held& held) {
+    return absl::c_any_of(request.executing(), [&](const v1::Lease& lease) {
+      return lease.fence() == held.fence;
+    });
+  }
+
+  // Compares a lease that the fleet gives or renews with the protocol.
+  void CheckLease(const v1::SynchronizeRequest& request,
+                  const v1::SynchronizeResponse::Execute& execute,
+                  absl::Duration now) {
+    const v1::Lease& lease = execute.lease();
     EXPECT_FALSE(accepted_.contains(lease.work_id()))
         << "work that was done is leased";
     Held& held = held_[lease.work_id()];
     if (lease.fence() != held.fence) {
+      EXPECT_EQ(request.state(), v1::SynchronizeRequest::ACTIVE)
+          << "a worker that drains gets work";
       EXPECT_GT(lease.fence(), last_fence_);
       EXPECT_TRUE(held.fence == 0 || held.end < now || IsGivenUp(held))
           << "work is leased twice";
+      for (const auto& [id, other] : held_) {
+        EXPECT_TRUE(other.worker != request.worker_id() ||
+                    other.device != lease.device() || other.end < now ||
+                    accepted_.contains(id) || IsGivenUp(other))
+            << "a device gets work while it has some";
+      }
       last_fence_ = lease.fence();
-      names_[lease.work_id()] = response->execute().work().kernel().module();
+      names_[lease.work_id()] = execute.work().kernel().module();
       granted_[lease.fence()] = now;
       seen_.push_back(lease);
       if (seen_.size() > 64) seen_.erase(seen_.begin());
     }
-    held = {lease.fence(), worker, now + kLease};
-    return *response;
+    held = {lease.fence(), request.worker_id(), lease.device(), now + kLease};
   }
 
   static void End(Held& held) { held.end = -absl::InfiniteDuration(); }
@@ -271,8 +335,8 @@ class Simulation {
         ++it;
         continue;
       }
-      v1::SynchronizeRequest request = From(it->first);
-      request.mutable_leaving();
+      v1::SynchronizeRequest request = FromTwo(it->first);
+      request.set_state(v1::SynchronizeRequest::LEAVING);
       Send(request);
       it = believed_.erase(it);
     }
@@ -309,8 +373,7 @@ class Simulation {
   std::unique_ptr<Fleet> fleet_;
   std::vector<Waiting> waiting_;
   std::vector<std::shared_ptr<void>> waits_;
-  // The lease that each worker believes to have; several may believe the same.
-  std::map<std::string, std::optional<v1::Lease>> believed_;
+  std::map<std::string, Believed> believed_;
   // By work: the last lease, and the fence of the accepted result.
   std::map<std::string, Held> held_;
   std::map<std::string, int64_t> accepted_;

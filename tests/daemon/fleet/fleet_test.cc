@@ -73,19 +73,19 @@ class FleetTest : public ::testing::Test {
 
   FakeClock clock_;
   Metrics metrics_;
-  Fleet fleet_{clock_, metrics_, {.version = "1", .lease = kLease}};
+  Fleet fleet_{clock_, metrics_, {.lease = kLease}};
 };
 
 TEST_F(FleetTest, WorkGoesToAWorkerAndItsResultBack) {
   auto result = Submit("w");
   const Response response = Call(From("a"));
-  ASSERT_TRUE(response.has_execute());
-  EXPECT_EQ(response.execute().work().kernel().module(), "w");
+  ASSERT_EQ(response.execute_size(), 1);
+  EXPECT_EQ(response.execute(0).work().kernel().module(), "w");
   EXPECT_EQ(response.lease_duration().seconds(), 10);
-  const Response receipt = Call(Done("a", response.execute().lease()));
+  const Response receipt = Call(Done("a", response.execute(0).lease()));
   ASSERT_EQ(receipt.receipts_size(), 1);
   EXPECT_TRUE(receipt.receipts(0).accepted());
-  EXPECT_TRUE(receipt.has_idle());
+  EXPECT_EQ(receipt.execute_size(), 0);
   HONE_ASSERT_OK_AND_ASSIGN(const v1::Completion completion, result.get());
   EXPECT_EQ(completion.kernel().baseline().message(), "a");
 }
@@ -94,24 +94,24 @@ TEST_F(FleetTest, ARepeatedCallGetsTheSameAnswer) {
   auto result = Submit("w");
   const Response first = Call(From("a"));
   const Response again = Call(From("a"));
-  EXPECT_EQ(first.execute().lease().fence(), again.execute().lease().fence());
-  EXPECT_EQ(again.execute().work().kernel().module(), "w");
-  EXPECT_TRUE(Call(Done("a", first.execute().lease())).receipts(0).accepted());
-  EXPECT_TRUE(Call(Done("a", first.execute().lease())).receipts(0).accepted());
+  EXPECT_EQ(first.execute(0).lease().fence(), again.execute(0).lease().fence());
+  EXPECT_EQ(again.execute(0).work().kernel().module(), "w");
+  EXPECT_TRUE(Call(Done("a", first.execute(0).lease())).receipts(0).accepted());
+  EXPECT_TRUE(Call(Done("a", first.execute(0).lease())).receipts(0).accepted());
   HONE_EXPECT_OK(result.get().status());
 }
 
 TEST_F(FleetTest, ASilentWorkerLosesItsLeaseAndItsLateResultIsRefused) {
   auto result = Submit("w");
-  const v1::Lease lost = Call(From("a")).execute().lease();
+  const v1::Lease lost = Call(From("a")).execute(0).lease();
   clock_.Advance(kLease + absl::Milliseconds(1));
-  const v1::Lease taken = Call(From("b")).execute().lease();
+  const v1::Lease taken = Call(From("b")).execute(0).lease();
   EXPECT_EQ(lost.work_id(), taken.work_id());
   EXPECT_GT(taken.fence(), lost.fence());
   const Response late = Call(Done("a", lost));
   EXPECT_FALSE(late.receipts(0).accepted());
-  EXPECT_TRUE(late.has_idle());
-  EXPECT_TRUE(Call(Executing("a", lost)).has_idle());
+  EXPECT_EQ(late.execute_size(), 0);
+  EXPECT_EQ(Call(Executing("a", lost)).execute_size(), 0);
   EXPECT_TRUE(Call(Done("b", taken)).receipts(0).accepted());
   EXPECT_EQ(result.get()->kernel().baseline().message(), "b");
   EXPECT_EQ(metrics_.leases_expired.Value(), 1);
@@ -120,11 +120,11 @@ TEST_F(FleetTest, ASilentWorkerLosesItsLeaseAndItsLateResultIsRefused) {
 
 TEST_F(FleetTest, CallsRenewALease) {
   auto result = Submit("w");
-  const v1::Lease lease = Call(From("a")).execute().lease();
+  const v1::Lease lease = Call(From("a")).execute(0).lease();
   for (int i = 0; i < 5; ++i) {
     clock_.Advance(kLease - absl::Milliseconds(1));
-    EXPECT_TRUE(Call(Executing("a", lease)).has_execute());
-    EXPECT_TRUE(Call(From("b")).has_idle());
+    EXPECT_EQ(Call(Executing("a", lease)).execute_size(), 1);
+    EXPECT_EQ(Call(From("b")).execute_size(), 0);
   }
   EXPECT_TRUE(Call(Done("a", lease)).receipts(0).accepted());
   HONE_EXPECT_OK(result.get().status());
@@ -134,9 +134,9 @@ TEST_F(FleetTest, ALeavingWorkerGivesItsWorkBackAtOnce) {
   auto result = Submit("w");
   Call(From("a"));
   v1::SynchronizeRequest leaving = From("a");
-  leaving.mutable_leaving();
-  EXPECT_TRUE(Call(leaving).has_idle());
-  const v1::Lease lease = Call(From("b")).execute().lease();
+  leaving.set_state(v1::SynchronizeRequest::LEAVING);
+  EXPECT_EQ(Call(leaving).execute_size(), 0);
+  const v1::Lease lease = Call(From("b")).execute(0).lease();
   EXPECT_TRUE(Call(Done("b", lease)).receipts(0).accepted());
   HONE_EXPECT_OK(result.get().status());
   ASSERT_EQ(fleet_.Workers().size(), 1u);
@@ -146,11 +146,11 @@ TEST_F(FleetTest, ALeavingWorkerGivesItsWorkBackAtOnce) {
 TEST_F(FleetTest, WorkThatKeepsBeingLostIsGivenUp) {
   auto result = Submit("w");
   for (const char* worker : {"a", "b", "c"}) {
-    EXPECT_TRUE(Call(From(worker)).has_execute());
+    EXPECT_EQ(Call(From(worker)).execute_size(), 1);
     clock_.Advance(kLease + absl::Milliseconds(1));
     fleet_.Expire();
   }
-  EXPECT_TRUE(Call(From("d")).has_idle());
+  EXPECT_EQ(Call(From("d")).execute_size(), 0);
   const auto failed = result.get();
   EXPECT_EQ(failed.status().code(), absl::StatusCode::kInternal);
   EXPECT_THAT(failed.status().message(), HasSubstr("lost with 3 workers"));
@@ -158,13 +158,13 @@ TEST_F(FleetTest, WorkThatKeepsBeingLostIsGivenUp) {
 
 TEST_F(FleetTest, WorkForADeviceWaitsForIt) {
   auto result = Submit("w", "g");
-  EXPECT_TRUE(Call(From("a")).has_idle());
+  EXPECT_EQ(Call(From("a")).execute_size(), 0);
   v1::SynchronizeRequest other = From("b");
-  other.mutable_device()->set_fingerprint("g");
+  other.mutable_devices(0)->set_fingerprint("g");
   const Response response = Call(other);
-  ASSERT_TRUE(response.has_execute());
-  other = Done("b", response.execute().lease());
-  other.mutable_device()->set_fingerprint("g");
+  ASSERT_EQ(response.execute_size(), 1);
+  other = Done("b", response.execute(0).lease());
+  other.mutable_devices(0)->set_fingerprint("g");
   Call(other);
   HONE_EXPECT_OK(result.get().status());
 }
@@ -173,7 +173,7 @@ TEST_F(FleetTest, TheWorkersErrorIsTheCallers) {
   auto result = Submit("w");
   v1::SynchronizeRequest done = From("a");
   v1::Completion& completion = *done.add_completions();
-  *completion.mutable_lease() = Call(From("a")).execute().lease();
+  *completion.mutable_lease() = Call(From("a")).execute(0).lease();
   completion.mutable_error()->set_code(3);
   completion.mutable_error()->set_message("3:1: no such thing");
   Call(done);
@@ -185,7 +185,7 @@ TEST_F(FleetTest, TheWorkersErrorIsTheCallers) {
 // A worker may be wrong, or lie: its result is an error, not the daemon's end.
 TEST_F(FleetTest, AResultThatSaysNothingIsAnError) {
   for (const int code : {-1, 0, 17, 1000}) {
-    Fleet fleet(clock_, metrics_, {.version = "1", .lease = kLease});
+    Fleet fleet(clock_, metrics_, {.lease = kLease});
     HONE_ASSERT_OK_AND_ASSIGN(const auto ticket, fleet.Submit(RequestFor("w")));
     // It is given out three times.
     for (int i = 0; i < 3; ++i) {
@@ -193,7 +193,7 @@ TEST_F(FleetTest, AResultThatSaysNothingIsAnError) {
       v1::SynchronizeRequest done = From("a");
       v1::Completion& completion = *done.add_completions();
       *completion.mutable_lease() =
-          fleet.Synchronize(From("a"))->execute().lease();
+          fleet.Synchronize(From("a"))->execute(0).lease();
       if (code >= 0) completion.mutable_error()->set_code(code);
       HONE_EXPECT_OK(fleet.Synchronize(done).status());
     }
@@ -204,7 +204,7 @@ TEST_F(FleetTest, AResultThatSaysNothingIsAnError) {
 TEST_F(FleetTest, ACallerThatStopsTakesItsWorkBack) {
   const auto stopped = fleet_.Run(RequestFor("w"), [] { return true; });
   EXPECT_EQ(stopped.status().code(), absl::StatusCode::kCancelled);
-  EXPECT_TRUE(Call(From("a")).has_idle());
+  EXPECT_EQ(Call(From("a")).execute_size(), 0);
 }
 
 TEST_F(FleetTest, DrainingEndsWaitsAndRefusesWorkers) {
@@ -222,8 +222,8 @@ TEST_F(FleetTest, WorkThatNobodyCanDoIsGivenBack) {
   EXPECT_EQ(result.get().status().code(), absl::StatusCode::kUnavailable);
   // Nobody gets it later.
   v1::SynchronizeRequest other = From("b");
-  other.mutable_device()->set_fingerprint("g");
-  EXPECT_TRUE(Call(other).has_idle());
+  other.mutable_devices(0)->set_fingerprint("g");
+  EXPECT_EQ(Call(other).execute_size(), 0);
 }
 
 TEST_F(FleetTest, ADeviceIsAwaited) {
@@ -239,14 +239,13 @@ TEST_F(FleetTest, ADeviceIsAwaited) {
 
 TEST_F(FleetTest, ABadRequestIsRefused) {
   v1::SynchronizeRequest request = From("a");
-  request.set_version("2");
-  const absl::Status version = fleet_.Synchronize(request).status();
-  EXPECT_EQ(version.code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_THAT(version.message(), HasSubstr("\"2\", expected \"1\""));
+  request.set_protocol_version(0);
+  EXPECT_EQ(fleet_.Synchronize(request).status().code(),
+            absl::StatusCode::kFailedPrecondition);
   for (const auto& spoil : std::vector<void (*)(v1::SynchronizeRequest&)>{
            [](auto& r) { r.clear_worker_id(); },
-           [](auto& r) { r.clear_device(); },
-           [](auto& r) { r.mutable_device()->clear_machine(); },
+           [](auto& r) { r.clear_devices(); },
+           [](auto& r) { r.mutable_devices(0)->clear_machine(); },
            [](auto& r) { r.clear_state(); }}) {
     request = From("a");
     spoil(request);
@@ -259,7 +258,7 @@ TEST_F(FleetTest, ABadRequestIsRefused) {
 // A worker may wait for work, and each piece of work wakes one that fits it.
 TEST_F(FleetTest, OneWaitingWorkerIsWokenForEachPieceOfWork) {
   v1::SynchronizeRequest other = From("other");
-  other.mutable_device()->set_fingerprint("g");
+  other.mutable_devices(0)->set_fingerprint("g");
   Call(other);
   Call(From("a"));
   Call(From("b"));
@@ -273,7 +272,7 @@ TEST_F(FleetTest, OneWaitingWorkerIsWokenForEachPieceOfWork) {
   second.reset();
   EXPECT_THAT(woken, ElementsAre(0, 1, 1));
   third.reset();
-  EXPECT_TRUE(Call(From("b")).has_execute());
+  EXPECT_EQ(Call(From("b")).execute_size(), 1);
   const auto two = Submit("w2", "g");
   EXPECT_THAT(woken, ElementsAre(1, 1, 1));
   // There is work for it already.
@@ -300,11 +299,11 @@ TEST_F(FleetTest, CancelledIdleCallsLeaveNothingBehind) {
 
 TEST_F(FleetTest, WorkThatIsNeverStartedIsGivenUp) {
   const auto result = Submit("w");
-  const v1::Lease lease = Call(From("a")).execute().lease();
+  const v1::Lease lease = Call(From("a")).execute(0).lease();
   // It keeps saying that it is idle, as if no response ever came.
   for (int i = 0; i < 4; ++i) {
     clock_.Advance(kLease * 0.45);
-    EXPECT_EQ(Call(From("a")).execute().lease().fence(), lease.fence());
+    EXPECT_EQ(Call(From("a")).execute(0).lease().fence(), lease.fence());
   }
   clock_.Advance(kLease * 0.45);
   Call(From("b"));
@@ -316,16 +315,16 @@ TEST_F(FleetTest, WorkThatMakesNoProgressIsGivenUp) {
   Fleet::Request request = RequestFor("w");
   request.limit = absl::Seconds(30);
   const auto result = Submit(request);
-  const v1::Lease lease = Call(From("a")).execute().lease();
+  const v1::Lease lease = Call(From("a")).execute(0).lease();
   for (int i = 0; i < 6; ++i) {
     clock_.Advance(absl::Seconds(5));
-    EXPECT_TRUE(Call(Executing("a", lease)).has_execute());
+    EXPECT_EQ(Call(Executing("a", lease)).execute_size(), 1);
     Call(From("b"));
   }
   clock_.Advance(absl::Seconds(1));
-  const v1::Lease taken = Call(From("b")).execute().lease();
+  const v1::Lease taken = Call(From("b")).execute(0).lease();
   EXPECT_EQ(taken.work_id(), lease.work_id());
-  EXPECT_TRUE(Call(Executing("a", lease)).has_idle());
+  EXPECT_EQ(Call(Executing("a", lease)).execute_size(), 0);
   EXPECT_EQ(metrics_.LeasesGivenUp("no_progress").Value(), 1);
   EXPECT_TRUE(Call(Done("b", taken)).receipts(0).accepted());
   HONE_EXPECT_OK(result.get().status());
@@ -333,7 +332,7 @@ TEST_F(FleetTest, WorkThatMakesNoProgressIsGivenUp) {
 
 TEST_F(FleetTest, AnotherWorkersLeaseIsNoLease) {
   const auto result = Submit("w");
-  const v1::Lease lease = Call(From("a")).execute().lease();
+  const v1::Lease lease = Call(From("a")).execute(0).lease();
   EXPECT_FALSE(Call(Done("thief", lease)).receipts(0).accepted());
   v1::Lease guessed = lease;
   guessed.set_fence(lease.fence() + 1);
@@ -354,15 +353,16 @@ TEST_F(FleetTest, AnErrorOfTheWorkIsAskedOfASecondMachine) {
   Call(From("a"));
   Call(From("b"));
   const auto good = Submit("w");
-  EXPECT_TRUE(Call(fail("a", Call(From("a")).execute().lease())).has_idle());
-  EXPECT_TRUE(Call(Done("b", Call(From("b")).execute().lease()))
+  EXPECT_EQ(Call(fail("a", Call(From("a")).execute(0).lease())).execute_size(),
+            0);
+  EXPECT_TRUE(Call(Done("b", Call(From("b")).execute(0).lease()))
                   .receipts(0)
                   .accepted());
   HONE_EXPECT_OK(good.get().status());
   EXPECT_EQ(metrics_.WorkerFaults("failure").Value(), 1);
   const auto bad = Submit("w");
-  Call(fail("a", Call(From("a")).execute().lease()));
-  Call(fail("b", Call(From("b")).execute().lease()));
+  Call(fail("a", Call(From("a")).execute(0).lease()));
+  Call(fail("b", Call(From("b")).execute(0).lease()));
   EXPECT_EQ(bad.get().status().code(), absl::StatusCode::kInvalidArgument);
 }
 
@@ -384,7 +384,7 @@ TEST_F(FleetTest, OneMachineCannotChangeADevice) {
   const auto describe = [](const std::string& worker, int64_t l1_bytes) {
     v1::SynchronizeRequest request = From(worker);
     request.set_machine(worker);
-    request.mutable_device()->mutable_machine()->set_l1_bytes(l1_bytes);
+    request.mutable_devices(0)->mutable_machine()->set_l1_bytes(l1_bytes);
     return request;
   };
   Call(describe("liar", 1));
@@ -398,7 +398,7 @@ TEST_F(FleetTest, ALargeModuleIsReadInParts) {
   std::string module(5'000'000, 'x');
   module += "end";
   const auto result = Submit(module);
-  const v1::Work work = Call(From("a")).execute().work();
+  const v1::Work work = Call(From("a")).execute(0).work();
   EXPECT_LT(work.ByteSizeLong(), 4096u);
   EXPECT_EQ(work.kernel().module_bytes(), 5'000'003);
   const std::string& digest = work.kernel().module_digest();
@@ -423,7 +423,7 @@ TEST_F(FleetTest, AModuleIsForgottenWithItsLastWork) {
   auto first = Submit(module);
   auto second = Submit(module);
   const std::string digest =
-      Call(From("a")).execute().work().kernel().module_digest();
+      Call(From("a")).execute(0).work().kernel().module_digest();
   first.ticket.reset();
   HONE_EXPECT_OK(fleet_.ReadModule(digest, 0).status());
   second.ticket.reset();

@@ -30,7 +30,6 @@ constexpr absl::Duration kLease = absl::Seconds(10);
 // with "liar"; canaries are work named "canary".
 Fleet::Options Options() {
   Fleet::Options options;
-  options.version = "1";
   options.lease = kLease;
   options.canary.make = [](uint64_t) { return WorkNamed("canary"); };
   options.canary.judge = [](const v1::Completion& completion) {
@@ -66,7 +65,8 @@ class QuarantineTest : public ::testing::Test {
     return response.ok() ? *response : Response();
   }
   static bool IsCanary(const Response& response) {
-    return response.execute().work().kernel().module() == "canary";
+    return !response.execute().empty() &&
+           response.execute(0).work().kernel().module() == "canary";
   }
   v1::Worker Listed(const std::string& id) const {
     for (v1::Worker& worker : fleet_.Workers()) {
@@ -80,7 +80,7 @@ class QuarantineTest : public ::testing::Test {
     const Response response = Call(From(worker));
     ASSERT_TRUE(IsCanary(response));
     EXPECT_TRUE(
-        Call(Done(worker, response.execute().lease())).receipts(0).accepted());
+        Call(Done(worker, response.execute(0).lease())).receipts(0).accepted());
   }
 
   FakeClock clock_;
@@ -92,12 +92,12 @@ TEST_F(QuarantineTest, BadReportsGoToAnotherWorkerAndTheirAuthorToQuarantine) {
   Call(From("liar"));
   for (int i = 0; i < 2; ++i) {
     const auto ticket = Submit(/*checked=*/true);
-    const v1::Lease bad = Call(From("liar")).execute().lease();
+    const v1::Lease bad = Call(From("liar")).execute(0).lease();
     Call(From("good"));
     EXPECT_FALSE(Call(Done("liar", bad)).receipts(0).accepted());
     const Response response = Call(From("good"));
-    ASSERT_TRUE(response.has_execute());
-    Call(Done("good", response.execute().lease()));
+    ASSERT_EQ(response.execute_size(), 1);
+    Call(Done("good", response.execute(0).lease()));
     const auto result = ticket->Take();
     ASSERT_TRUE(result.has_value());
     HONE_ASSERT_OK(result->status());
@@ -112,21 +112,22 @@ TEST_F(QuarantineTest, BadReportsGoToAnotherWorkerAndTheirAuthorToQuarantine) {
   EXPECT_EQ(metrics_.workers_quarantined.Value(), 1);
   EXPECT_EQ(metrics_.WorkerFaults("malformed_report").Value(), 2);
   const auto ticket = Submit();
-  EXPECT_TRUE(Call(From("liar")).has_idle());
-  EXPECT_TRUE(Call(From("good")).has_execute());
+  EXPECT_EQ(Call(From("liar")).execute_size(), 0);
+  EXPECT_EQ(Call(From("good")).execute_size(), 1);
 }
 
 TEST_F(QuarantineTest, LostLeasesEndInQuarantine) {
   for (int i = 0; i < 7; ++i) {
     const auto ticket = Submit();
-    EXPECT_TRUE(Call(From("bad")).has_execute()) << i;
+    EXPECT_EQ(Call(From("bad")).execute_size(), 1) << i;
     clock_.Advance(kLease + absl::Seconds(1));
     fleet_.Expire();
     const std::string good = absl::StrCat("good", i);
     HONE_ASSERT_OK_AND_ASSIGN(const Response response,
-                              fleet_.Synchronize(From(good), "elsewhere"));
+                              fleet_.Synchronize(From(good), {"elsewhere"}));
     HONE_ASSERT_OK(
-        fleet_.Synchronize(Done(good, response.execute().lease()), "elsewhere")
+        fleet_
+            .Synchronize(Done(good, response.execute(0).lease()), {"elsewhere"})
             .status());
     HONE_EXPECT_OK(ticket->Take()->status());
   }
@@ -140,7 +141,7 @@ TEST_F(QuarantineTest, WorkThatEveryMachineLosesIsToBlame) {
   for (int i = 0; i < 10; ++i) {
     const auto ticket = Submit();
     for (const char* worker : {"a", "b", "c"}) {
-      EXPECT_TRUE(Call(From(worker)).has_execute());
+      EXPECT_EQ(Call(From(worker)).execute_size(), 1);
       clock_.Advance(kLease + absl::Seconds(1));
       fleet_.Expire();
     }
@@ -156,13 +157,13 @@ TEST_F(QuarantineTest, WorkThatEveryMachineLosesIsToBlame) {
 TEST_F(QuarantineTest, ACanaryComesNowAndThen) {
   for (int i = 0; i < 3; ++i) {
     const auto ticket = Submit();
-    Call(Done("a", Call(From("a")).execute().lease()));
+    Call(Done("a", Call(From("a")).execute(0).lease()));
     HONE_EXPECT_OK(ticket->Take()->status());
   }
   // The last result was answered with it.
   PassCanary("a");
   EXPECT_EQ(metrics_.Canaries("passed").Value(), 1);
-  EXPECT_TRUE(Call(From("a")).has_idle());
+  EXPECT_EQ(Call(From("a")).execute_size(), 0);
   EXPECT_FALSE(Listed("a").has_quarantine());
 }
 
@@ -174,37 +175,37 @@ TEST_F(QuarantineTest, ANoisyMachineIsQuarantinedWithAllItsWorkers) {
   for (int i = 0; i < 3; ++i) {
     const auto ticket = Submit();
     Call(on_machine(
-        Done("noisy", Call(on_machine(From("noisy"))).execute().lease())));
+        Done("noisy", Call(on_machine(From("noisy"))).execute(0).lease())));
   }
   for (int i = 0; i < 3; ++i) {
     const Response response = Call(on_machine(From("noisy")));
     ASSERT_TRUE(IsCanary(response));
-    Call(on_machine(Done("noisy", response.execute().lease())));
+    Call(on_machine(Done("noisy", response.execute(0).lease())));
   }
   EXPECT_EQ(Listed("noisy").quarantine().reason(),
             v1::Worker::Quarantine::NOISE);
   const auto ticket = Submit();
   // A new id does not help it.
-  EXPECT_TRUE(Call(on_machine(From("new"))).has_idle());
+  EXPECT_EQ(Call(on_machine(From("new"))).execute_size(), 0);
   EXPECT_EQ(metrics_.workers_quarantined.Value(), 2);
   EXPECT_FALSE(fleet_.GetDevice("f").ok());
   // Others get work, after a canary if they call from there.
   PassCanary("here");
   EXPECT_FALSE(
-      IsCanary(fleet_.Synchronize(From("elsewhere"), "elsewhere").value()));
+      IsCanary(fleet_.Synchronize(From("elsewhere"), {"elsewhere"}).value()));
 }
 
 TEST_F(QuarantineTest, ItEndsByTimeOrByReleaseAndWithACanary) {
   for (int i = 0; i < 3; ++i) {
     const auto ticket = Submit();
-    Call(Done("liar", Call(From("liar")).execute().lease()));
+    Call(Done("liar", Call(From("liar")).execute(0).lease()));
   }
-  Call(Done("liar", Call(From("liar")).execute().lease()));
+  Call(Done("liar", Call(From("liar")).execute(0).lease()));
   EXPECT_EQ(Listed("liar").quarantine().reason(), v1::Worker::Quarantine::LIE);
   const auto ticket = Submit();
   int woken = 0;
   const auto device = fleet_.WaitForDevice("f", [&] { ++woken; });
-  EXPECT_TRUE(Call(From("liar")).has_idle());
+  EXPECT_EQ(Call(From("liar")).execute_size(), 0);
 
   HONE_ASSERT_OK_AND_ASSIGN(const v1::Worker released, fleet_.Release("liar"));
   EXPECT_FALSE(released.has_quarantine());
@@ -217,34 +218,34 @@ TEST_F(QuarantineTest, ItEndsByTimeOrByReleaseAndWithACanary) {
   // It has not become better.
   Response response = Call(From("liar"));
   EXPECT_TRUE(IsCanary(response));
-  Call(Done("liar", response.execute().lease()));
+  Call(Done("liar", response.execute(0).lease()));
   EXPECT_TRUE(Listed("liar").has_quarantine());
   EXPECT_EQ(woken, 0);
 
   clock_.Advance(absl::Minutes(6));
   response = Call(From("liar"));
   EXPECT_TRUE(IsCanary(response));
-  v1::SynchronizeRequest reformed = Done("liar", response.execute().lease());
+  v1::SynchronizeRequest reformed = Done("liar", response.execute(0).lease());
   reformed.mutable_completions(0)->mutable_kernel()->clear_baseline();
-  EXPECT_TRUE(Call(reformed).has_execute());
+  EXPECT_EQ(Call(reformed).execute_size(), 1);
   EXPECT_EQ(woken, 1);
 }
 
 TEST_F(QuarantineTest, TooManyWorkersAreRefused) {
   for (int i = 0; i < 1000; ++i) {
     HONE_ASSERT_OK(
-        fleet_.Synchronize(From(absl::StrCat("w", i)), "here").status());
+        fleet_.Synchronize(From(absl::StrCat("w", i)), {"here"}).status());
   }
-  EXPECT_THAT(fleet_.Synchronize(From("more"), "here"),
+  EXPECT_THAT(fleet_.Synchronize(From("more"), {"here"}),
               StatusIs(absl::StatusCode::kResourceExhausted,
                        HasSubstr("expected less than")));
-  HONE_EXPECT_OK(fleet_.Synchronize(From("w7"), "here").status());
-  HONE_EXPECT_OK(fleet_.Synchronize(From("other"), "there").status());
+  HONE_EXPECT_OK(fleet_.Synchronize(From("w7"), {"here"}).status());
+  HONE_EXPECT_OK(fleet_.Synchronize(From("other"), {"there"}).status());
   // Places become free again.
   v1::SynchronizeRequest leaving = From("w7");
-  leaving.mutable_leaving();
-  HONE_EXPECT_OK(fleet_.Synchronize(leaving, "here").status());
-  HONE_EXPECT_OK(fleet_.Synchronize(From("more"), "here").status());
+  leaving.set_state(v1::SynchronizeRequest::LEAVING);
+  HONE_EXPECT_OK(fleet_.Synchronize(leaving, {"here"}).status());
+  HONE_EXPECT_OK(fleet_.Synchronize(From("more"), {"here"}).status());
   clock_.Advance(kLease + absl::Seconds(1));
   fleet_.Expire();
   EXPECT_TRUE(fleet_.Workers().empty());
@@ -252,11 +253,38 @@ TEST_F(QuarantineTest, TooManyWorkersAreRefused) {
 
 TEST_F(QuarantineTest, AnIdInUseIsNotTaken) {
   Call(From("a"));
-  v1::SynchronizeRequest thief = From("a");
-  thief.set_machine("elsewhere");
-  EXPECT_THAT(fleet_.Synchronize(thief),
+  v1::SynchronizeRequest other = From("a");
+  other.set_machine("elsewhere");
+  EXPECT_THAT(fleet_.Synchronize(other),
               StatusIs(absl::StatusCode::kFailedPrecondition,
                        HasSubstr("expected a new id")));
+}
+
+TEST_F(QuarantineTest, AnIdBelongsToWhoUsedItFirst) {
+  const WorkerCaller owner = {"here", "token:owner"};
+  const WorkerCaller thief = {"here", "token:thief"};
+  const auto ticket = Submit();
+  HONE_ASSERT_OK_AND_ASSIGN(const Response response,
+                            fleet_.Synchronize(From("a"), owner));
+  EXPECT_EQ(Listed("a").principal(), "token:owner");
+  v1::SynchronizeRequest leaving = From("a");
+  leaving.set_state(v1::SynchronizeRequest::LEAVING);
+  const v1::Lease& lease = response.execute(0).lease();
+  for (const v1::SynchronizeRequest& request :
+       {From("a"), leaving, Done("a", lease)}) {
+    EXPECT_THAT(fleet_.Synchronize(request, thief),
+                StatusIs(absl::StatusCode::kPermissionDenied,
+                         HasSubstr("the id of another caller")));
+  }
+  // From another address it is still the same.
+  HONE_ASSERT_OK_AND_ASSIGN(
+      const Response done,
+      fleet_.Synchronize(Done("a", lease), {"there", "token:owner"}));
+  EXPECT_TRUE(done.receipts(0).accepted());
+  HONE_EXPECT_OK(ticket->Take()->status());
+  // Once it has left, the id is free.
+  HONE_ASSERT_OK(fleet_.Synchronize(leaving, owner).status());
+  HONE_EXPECT_OK(fleet_.Synchronize(From("a"), thief).status());
 }
 
 }  // namespace

@@ -5,30 +5,38 @@
 
 #include "daemon/fleet/fleet.h"
 #include "hone/v1/worker_service.pb.h"
+#include "proto/worker_protocol.h"
 
 namespace hone::testing {
 
-// The call of an idle worker of version "1" with a device "f" of kind "cpu".
+inline v1::Device DeviceNamed(const std::string& fingerprint) {
+  v1::Device device;
+  device.set_kind("cpu");
+  device.set_fingerprint(fingerprint);
+  device.set_threads(2);
+  device.mutable_machine()->set_l1_bytes(1 << 15);
+  device.mutable_machine()->set_l2_bytes(1 << 19);
+  device.mutable_machine()->set_cache_line_bytes(64);
+  device.mutable_machine()->set_vector_bytes(32);
+  device.mutable_machine()->set_vector_registers(16);
+  return device;
+}
+
+// The call of an idle worker with a device "f" of kind "cpu".
 inline v1::SynchronizeRequest From(const std::string& worker) {
   v1::SynchronizeRequest request;
   request.set_worker_id(worker);
-  request.set_version("1");
-  request.mutable_device()->set_kind("cpu");
-  request.mutable_device()->set_fingerprint("f");
-  request.mutable_device()->set_threads(2);
-  request.mutable_device()->mutable_machine()->set_l1_bytes(1 << 15);
-  request.mutable_device()->mutable_machine()->set_l2_bytes(1 << 19);
-  request.mutable_device()->mutable_machine()->set_cache_line_bytes(64);
-  request.mutable_device()->mutable_machine()->set_vector_bytes(32);
-  request.mutable_device()->mutable_machine()->set_vector_registers(16);
-  request.mutable_idle();
+  request.set_protocol_version(kMaxWorkerProtocol);
+  request.add_capabilities(kKernelWork);
+  *request.add_devices() = DeviceNamed("f");
+  request.set_state(v1::SynchronizeRequest::ACTIVE);
   return request;
 }
 
 inline v1::SynchronizeRequest Executing(const std::string& worker,
                                         const v1::Lease& lease) {
   v1::SynchronizeRequest request = From(worker);
-  *request.mutable_executing()->mutable_lease() = lease;
+  *request.add_executing() = lease;
   return request;
 }
 

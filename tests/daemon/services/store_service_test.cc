@@ -104,6 +104,11 @@ TEST_F(StoreServiceTest, BackupsGoToTheFolderOfTheState) {
                                       made.name() + "/hone.db"));
 }
 
+TEST_F(StoreServiceTest, OneCallAfterTheOtherIsNeverTooMany) {
+  Start();
+  for (int i = 0; i < 500; ++i) Check();
+}
+
 TEST_F(StoreServiceTest, AStoreInMemoryHasNoBackups) {
   Start();
   EXPECT_EQ(Check().checked(), 0);

@@ -15,7 +15,9 @@
 #include "gtest/gtest.h"
 
 #include "hone/v1/worker_service.grpc.pb.h"
+#include "proto/worker_protocol.h"
 #include "tests/daemon/daemon_fixture.h"
+#include "tests/daemon/fleet/requests.h"
 
 namespace hone::testing {
 namespace {
@@ -28,21 +30,14 @@ class WorkerServiceTest : public DaemonTest {
   void SetUp() override {
     Start();
     workers_ = v1::WorkerService::NewStub(channel_);
-    grpc::ClientContext context;
-    v1::GetServerInfoResponse info;
-    HONE_EXPECT_GRPC_OK(admin_->GetServerInfo(&context, {}, &info));
     request_.set_worker_id("a");
-    request_.set_version(info.version());
-    request_.mutable_device()->set_kind("cpu");
-    request_.mutable_device()->set_model("a machine");
-    request_.mutable_device()->set_fingerprint("f");
-    request_.mutable_device()->set_threads(2);
-    request_.mutable_device()->mutable_machine()->set_l1_bytes(1 << 15);
-    request_.mutable_device()->mutable_machine()->set_l2_bytes(1 << 19);
-    request_.mutable_device()->mutable_machine()->set_cache_line_bytes(64);
-    request_.mutable_device()->mutable_machine()->set_vector_bytes(32);
-    request_.mutable_device()->mutable_machine()->set_vector_registers(16);
-    request_.mutable_idle();
+    request_.set_protocol_version(kMaxWorkerProtocol);
+    request_.set_version("another");
+    request_.add_capabilities(kKernelWork);
+    request_.add_capabilities("of_the_future");
+    *request_.add_devices() = DeviceNamed("f");
+    request_.mutable_devices(0)->set_model("a machine");
+    request_.set_state(v1::SynchronizeRequest::ACTIVE);
   }
 
   grpc::Status Synchronize(v1::SynchronizeResponse* response) {
@@ -59,25 +54,36 @@ class WorkerServiceTest : public DaemonTest {
 TEST_F(WorkerServiceTest, AWorkerThatCallsIsListed) {
   v1::SynchronizeResponse response;
   HONE_EXPECT_GRPC_OK(Synchronize(&response));
-  EXPECT_TRUE(response.has_idle());
+  EXPECT_EQ(response.execute_size(), 0);
   EXPECT_EQ(response.lease_duration().seconds(), 15);
   grpc::ClientContext context;
   v1::ListWorkersResponse list;
   HONE_EXPECT_GRPC_OK(admin_->ListWorkers(&context, {}, &list));
   ASSERT_EQ(list.workers_size(), 1);
-  EXPECT_EQ(list.workers(0).device().model(), "a machine");
-  EXPECT_FALSE(list.workers(0).busy());
+  EXPECT_EQ(list.workers(0).devices(0).model(), "a machine");
+  EXPECT_EQ(list.workers(0).busy_devices_size(), 0);
+  EXPECT_EQ(list.workers(0).version(), "another");
+  EXPECT_EQ(list.workers(0).protocol_version(), kMaxWorkerProtocol);
+  EXPECT_EQ(list.workers(0).capabilities(1), "of_the_future");
   EXPECT_EQ(Metric("hone_workers"), 1);
 }
 
-TEST_F(WorkerServiceTest, AnotherVersionIsRefusedBothNamed) {
-  request_.set_version("0.0.0-none");
-  v1::SynchronizeResponse response;
-  const grpc::Status status = Synchronize(&response);
-  EXPECT_EQ(status.error_code(), grpc::StatusCode::FAILED_PRECONDITION);
-  EXPECT_EQ(ErrorInfoOf(status).reason(), "WORKER_VERSION");
-  EXPECT_THAT(status.error_message(), HasSubstr("0.0.0-none"));
-  EXPECT_THAT(status.error_message(), HasSubstr("expected"));
+TEST_F(WorkerServiceTest, AnotherProtocolIsRefusedWithThoseThatAreNot) {
+  v1::GetServerInfoResponse info;
+  grpc::ClientContext context;
+  HONE_EXPECT_GRPC_OK(admin_->GetServerInfo(&context, {}, &info));
+  for (const int version :
+       {info.min_worker_protocol() - 1, info.max_worker_protocol() + 1}) {
+    request_.set_protocol_version(version);
+    v1::SynchronizeResponse response;
+    const grpc::Status status = Synchronize(&response);
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::FAILED_PRECONDITION);
+    EXPECT_EQ(ErrorInfoOf(status).reason(), "WORKER_VERSION");
+    EXPECT_EQ(ErrorInfoOf(status).metadata().at("min_worker_protocol"),
+              std::to_string(info.min_worker_protocol()));
+    EXPECT_EQ(ErrorInfoOf(status).metadata().at("max_worker_protocol"),
+              std::to_string(info.max_worker_protocol()));
+  }
 }
 
 TEST_F(WorkerServiceTest, AnIdleCallIsHeldUntilTheDaemonDrains) {
@@ -94,8 +100,26 @@ TEST_F(WorkerServiceTest, AnIdleCallIsHeldUntilTheDaemonDrains) {
   EXPECT_EQ(status.get().error_code(), grpc::StatusCode::UNAVAILABLE);
 }
 
+TEST_F(WorkerServiceTest, AWaitingWorkerIsAskedToDrain) {
+  v1::DrainWorkerRequest drain;
+  drain.set_id("a");
+  v1::Worker worker;
+  grpc::ClientContext unknown;
+  EXPECT_EQ(admin_->DrainWorker(&unknown, drain, &worker).error_code(),
+            grpc::StatusCode::NOT_FOUND);
+  request_.mutable_longest_wait()->set_seconds(30);
+  v1::SynchronizeResponse response;
+  auto status =
+      std::async(std::launch::async, [&] { return Synchronize(&response); });
+  while (Metric("hone_workers_waiting") == 0) std::this_thread::yield();
+  grpc::ClientContext context;
+  HONE_EXPECT_GRPC_OK(admin_->DrainWorker(&context, drain, &worker));
+  EXPECT_TRUE(worker.draining());
+  HONE_EXPECT_GRPC_OK(status.get());
+  EXPECT_TRUE(response.drain());
+}
+
 TEST_F(WorkerServiceTest, AQuarantineIsListedAndReleased) {
-  request_.mutable_idle();
   v1::ReleaseWorkerRequest release;
   release.set_id("a");
   v1::Worker worker;
@@ -117,6 +141,31 @@ TEST_F(WorkerServiceTest, ABadRequestChangesNothing) {
   EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
   EXPECT_EQ(ErrorInfoOf(status).reason(), "INVALID_FIELD");
   EXPECT_EQ(Metric("hone_workers"), 0);
+}
+
+TEST_F(WorkerServiceTest, WorkHasTheTraceOfTheRequestThatStartedItsTuning) {
+  constexpr char kTrace[] =
+      "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+  v1::SynchronizeResponse response;
+  HONE_EXPECT_GRPC_OK(Synchronize(&response));
+  v1::TuneRequest request;
+  request.mutable_module()->set_content(R"(HloModule m
+ENTRY main {
+  x = f32[64]{0} parameter(0)
+  ROOT y = f32[64]{0} add(x, x)
+}
+)");
+  request.mutable_spec()->set_task("kernel");
+  grpc::ClientContext context;
+  context.AddMetadata("traceparent", kTrace);
+  google::longrunning::Operation operation;
+  HONE_EXPECT_GRPC_OK(v1::TuningService::NewStub(channel_)->Tune(
+      &context, request, &operation));
+  request_.mutable_longest_wait()->set_seconds(1);
+  while (response.execute().empty()) {
+    HONE_EXPECT_GRPC_OK(Synchronize(&response));
+  }
+  EXPECT_EQ(response.execute(0).work().traceparent(), kTrace);
 }
 
 TEST_F(WorkerServiceTest, AModuleThatNoWorkNamesIsNotFound) {
@@ -166,9 +215,9 @@ TEST_F(LocalWorkerTest, TheDaemonStartsOneThatServesIt) {
     grpc::ClientContext context;
     HONE_EXPECT_GRPC_OK(admin_->ListWorkers(&context, {}, &list));
   }
-  EXPECT_EQ(list.workers(0).device().kind(), "cpu");
-  EXPECT_FALSE(list.workers(0).device().model().empty());
-  EXPECT_GE(list.workers(0).device().threads(), 1);
+  EXPECT_EQ(list.workers(0).devices(0).kind(), "cpu");
+  EXPECT_FALSE(list.workers(0).devices(0).model().empty());
+  EXPECT_GE(list.workers(0).devices(0).threads(), 1);
   EXPECT_TRUE(server_->Drain());
 }
 
@@ -195,24 +244,22 @@ class LiarTest : public LocalWorkerTest {
     v1::SynchronizeRequest request;
     request.set_worker_id("liar");
     request.set_machine("liar");
-    *request.mutable_device() = device;
-    v1::GetServerInfoResponse info;
-    grpc::ClientContext asking;
-    HONE_EXPECT_GRPC_OK(admin_->GetServerInfo(&asking, {}, &info));
-    request.set_version(info.version());
-    request.mutable_idle();
+    *request.add_devices() = device;
+    request.set_protocol_version(kMaxWorkerProtocol);
+    request.add_capabilities(kKernelWork);
+    request.set_state(v1::SynchronizeRequest::ACTIVE);
     while (!stop) {
       grpc::ClientContext context;
       v1::SynchronizeResponse response;
       HONE_EXPECT_GRPC_OK(workers->Synchronize(&context, request, &response));
       request.clear_completions();
-      if (!response.has_execute()) continue;
+      if (response.execute().empty()) continue;
       v1::Completion& completion = *request.add_completions();
-      *completion.mutable_lease() = response.execute().lease();
+      *completion.mutable_lease() = response.execute(0).lease();
       v1::KernelReport& report = *completion.mutable_kernel();
       report.mutable_baseline()->set_outcome(v1::KernelTiming::OK);
       const int candidates =
-          response.execute().work().kernel().candidate_scripts_size();
+          response.execute(0).work().kernel().candidate_scripts_size();
       for (int i = 0; i < candidates; ++i) {
         report.add_candidates()->set_outcome(v1::KernelTiming::OK);
       }
@@ -227,7 +274,7 @@ TEST_F(LiarTest, ItIsQuarantinedAndSpoilsNothing) {
   v1::ListWorkersResponse list;
   grpc::ClientContext listing;
   HONE_EXPECT_GRPC_OK(admin_->ListWorkers(&listing, {}, &list));
-  const v1::Device device = list.workers(0).device();
+  const v1::Device device = list.workers(0).devices(0);
   std::atomic<bool> stop = false;
   std::thread liar([&] { Lie(device, stop); });
   EXPECT_EQ(AwaitWorker(honest, absl::ZeroDuration()), "liar");
