@@ -312,7 +312,8 @@ class WithDaemon(Scratch):
         tuned = self.json("tune", module, "--task", "kernel", "--trials", 4,
                           server=self.server)
         worker, = self.json("list", "workers", server=self.server)["workers"]
-        self.assertEqual(tuned["target"], worker["fingerprint"])
+        self.assertEqual(tuned["target"],
+                         worker["devices"][0]["fingerprint"])
         self.assertEqual(tuned["tasks"][0]["trials"], 4)
         self.assertTrue(self.json("lookup", module, "--task", "kernel",
                                   server=self.server)["hit"])
