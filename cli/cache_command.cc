@@ -90,6 +90,44 @@ void AddList(CLI::App& parent, Context& context) {
   });
 }
 
+constexpr const char* kNameHelp = "Its name, as hone cache list prints it";
+
+void AddShow(CLI::App& parent, Context& context) {
+  auto name = std::make_shared<std::string>();
+  CLI::App* command = AddCommand(parent, context, "show", "Show a record");
+  command->add_option("NAME", *name, kNameHelp)->required();
+  command->callback([name, &context] {
+    RunCommand(context, [&]() -> absl::StatusOr<int> {
+      HONE_ASSIGN_OR_RETURN(const hone::v1::Record record,
+                            Client(context).GetRecord(*name));
+      if (context.json) {
+        PrintJson(RecordToJson(record));
+      } else {
+        std::cout << RecordToText(record) << "\n" << record.decision() << "\n";
+      }
+      return kDone;
+    });
+  });
+}
+
+void AddDelete(CLI::App& parent, Context& context) {
+  auto name = std::make_shared<std::string>();
+  CLI::App* command =
+      AddCommand(parent, context, "delete", "Remove a record from the cache");
+  command->add_option("NAME", *name, kNameHelp)->required();
+  command->callback([name, &context] {
+    RunCommand(context, [&]() -> absl::StatusOr<int> {
+      HONE_RETURN_IF_ERROR(Client(context).DeleteRecord(*name));
+      if (context.json) {
+        PrintJson({{"removed", 1}});
+      } else {
+        std::cout << *name << " removed\n";
+      }
+      return kDone;
+    });
+  });
+}
+
 void AddInvalidate(CLI::App& parent, Context& context) {
   auto filter = std::make_shared<hone::v1::RecordFilter>();
   auto all = std::make_shared<bool>(false);
@@ -190,6 +228,8 @@ void AddCacheCommand(CLI::App& app, Context& context) {
       app.add_subcommand("cache", "Manage results, through the daemon");
   command->require_subcommand(1);
   AddList(*command, context);
+  AddShow(*command, context);
+  AddDelete(*command, context);
   AddInvalidate(*command, context);
   AddStats(*command, context);
   AddCheck(*command, context);

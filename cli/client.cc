@@ -9,6 +9,7 @@
 
 #include "base/hash.h"
 #include "base/status_macros.h"
+#include "hlo/rewrite/numerics.h"
 #include "hone/v1/admin_service.grpc.pb.h"
 #include "hone/v1/cache_service.grpc.pb.h"
 #include "hone/v1/compile_service.grpc.pb.h"
@@ -49,6 +50,19 @@ void SetDeadline(grpc::ClientContext& context, absl::Duration timeout) {
   context.set_deadline(absl::ToChronoTime(absl::Now() + timeout));
 }
 
+absl::StatusOr<hone::v1::Numerics> NumericsOf(absl::string_view name) {
+  HONE_ASSIGN_OR_RETURN(const hlo::Numerics numerics, hlo::ParseNumerics(name));
+  switch (numerics) {
+    case hlo::Numerics::kExact:
+      return hone::v1::NUMERICS_EXACT;
+    case hlo::Numerics::kReassociate:
+      return hone::v1::NUMERICS_REASSOCIATE;
+    case hlo::Numerics::kFast:
+      return hone::v1::NUMERICS_FAST;
+  }
+  return absl::InternalError("numerics without a value in the API");
+}
+
 // One unary call through `method` of a new stub.
 template <typename Service, typename Request, typename Response>
 absl::StatusOr<Response> Call(
@@ -67,16 +81,27 @@ absl::StatusOr<Response> Call(
 
 }  // namespace
 
-void SetOptions(absl::string_view task, const std::string& score,
-                const std::string& numerics, int32_t threads,
-                hone::v1::TaskOptions& options) {
+absl::Status SetOptions(absl::string_view task, absl::string_view score,
+                        absl::string_view numerics, int32_t threads,
+                        hone::v1::TaskOptions& options) {
+  HONE_ASSIGN_OR_RETURN(const hone::v1::Numerics permitted,
+                        NumericsOf(numerics));
   if (task == "kernel") {
     options.mutable_kernel()->set_threads(threads);
-    options.mutable_kernel()->set_numerics(numerics);
-  } else {
-    options.mutable_pass_order()->set_score(score);
-    options.mutable_pass_order()->set_numerics(numerics);
+    options.mutable_kernel()->set_numerics(permitted);
+    return absl::OkStatus();
   }
+  hone::v1::PassOrderOptions& pass_order = *options.mutable_pass_order();
+  pass_order.set_numerics(permitted);
+  if (score == "ops") {
+    pass_order.set_score(hone::v1::PassOrderOptions::OPS);
+  } else if (score == "xla") {
+    pass_order.set_score(hone::v1::PassOrderOptions::XLA);
+  } else {
+    return absl::InvalidArgumentError(
+        absl::StrCat("unknown score '", score, "', expected one of: ops, xla"));
+  }
+  return absl::OkStatus();
 }
 
 Client::Client(const Connection& connection)
@@ -193,9 +218,8 @@ absl::StatusOr<hone::v1::ListTuningsResponse> Client::ListTunings(
       channel_, server_, &hone::v1::TuningService::Stub::ListTunings, request);
 }
 
-absl::StatusOr<hone::v1::Tuning> Client::CancelTuning(const std::string& name) {
-  hone::v1::CancelTuningRequest request;
-  request.set_name(name);
+absl::StatusOr<hone::v1::CancelTuningResponse> Client::CancelTuning(
+    const hone::v1::CancelTuningRequest& request) {
   return Call<hone::v1::TuningService>(
       channel_, server_, &hone::v1::TuningService::Stub::CancelTuning, request);
 }
@@ -217,6 +241,22 @@ absl::StatusOr<hone::v1::ExplainLookupResponse> Client::ExplainLookup(
     const hone::v1::LookupRequest& request) {
   return Call<hone::v1::CacheService>(
       channel_, server_, &hone::v1::CacheService::Stub::ExplainLookup, request);
+}
+
+absl::StatusOr<hone::v1::Record> Client::GetRecord(const std::string& name) {
+  hone::v1::GetRecordRequest request;
+  request.set_name(name);
+  return Call<hone::v1::CacheService>(
+      channel_, server_, &hone::v1::CacheService::Stub::GetRecord, request);
+}
+
+absl::Status Client::DeleteRecord(const std::string& name) {
+  hone::v1::DeleteRecordRequest request;
+  request.set_name(name);
+  return Call<hone::v1::CacheService>(
+             channel_, server_, &hone::v1::CacheService::Stub::DeleteRecord,
+             request)
+      .status();
 }
 
 absl::StatusOr<hone::v1::ListRecordsResponse> Client::ListRecords(

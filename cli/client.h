@@ -19,10 +19,11 @@
 
 namespace hone::cli {
 
-// Sets those options that `task` has.
-void SetOptions(absl::string_view task, const std::string& score,
-                const std::string& numerics, int32_t threads,
-                hone::v1::TaskOptions& options);
+// Sets those options that `task` has. Errors: InvalidArgument for an unknown
+// score or numerics.
+absl::Status SetOptions(absl::string_view task, absl::string_view score,
+                        absl::string_view numerics, int32_t threads,
+                        hone::v1::TaskOptions& options);
 
 // A connection to honed. Large modules are uploaded in chunks; small ones are
 // part of the request. Errors of all methods: the daemon's, with its message;
@@ -57,7 +58,8 @@ class Client {
           progress);
   absl::StatusOr<hone::v1::ListTuningsResponse> ListTunings(
       const hone::v1::ListTuningsRequest& request);
-  absl::StatusOr<hone::v1::Tuning> CancelTuning(const std::string& name);
+  absl::StatusOr<hone::v1::CancelTuningResponse> CancelTuning(
+      const hone::v1::CancelTuningRequest& request);
 
   absl::StatusOr<hone::v1::CompileResponse> Compile(
       const hone::v1::CompileRequest& request);
@@ -66,6 +68,8 @@ class Client {
       const hone::v1::LookupRequest& request);
   absl::StatusOr<hone::v1::ExplainLookupResponse> ExplainLookup(
       const hone::v1::LookupRequest& request);
+  absl::StatusOr<hone::v1::Record> GetRecord(const std::string& name);
+  absl::Status DeleteRecord(const std::string& name);
   absl::StatusOr<hone::v1::ListRecordsResponse> ListRecords(
       const hone::v1::ListRecordsRequest& request);
   absl::StatusOr<hone::v1::InvalidateResponse> Invalidate(

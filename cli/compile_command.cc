@@ -11,7 +11,6 @@
 #include "base/status_macros.h"
 #include "hlo/proto/io.h"
 #include "hlo/read_module.h"
-#include "hlo/rewrite/numerics.h"
 #include "proto/duration.h"
 
 namespace hone::cli {
@@ -37,10 +36,10 @@ std::string SourceName(hone::v1::Decision::Source source) {
 
 absl::StatusOr<int> Run(const Options& options, const Context& context) {
   HONE_RETURN_IF_ERROR(CheckModuleOutput(context, options.output));
-  HONE_RETURN_IF_ERROR(hlo::ParseNumerics(options.numerics).status());
   hone::v1::CompileRequest request;
-  request.mutable_spec()->mutable_options()->mutable_pass_order()->set_numerics(
-      options.numerics);
+  hone::v1::TuningSpec& spec = *request.add_specs();
+  HONE_RETURN_IF_ERROR(SetOptions("pass_order", "ops", options.numerics,
+                                  /*threads=*/1, *spec.mutable_options()));
   HONE_ASSIGN_OR_RETURN(const absl::Duration patience,
                         ParseDurationOption("--patience", options.patience,
                                             /*zero_allowed=*/true));

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "cli/client.h"
@@ -65,6 +66,12 @@ absl::StatusOr<int> ListTunings(const Context& context) {
   return kDone;
 }
 
+// "lost_lease".
+std::string ReasonName(hone::v1::Worker::Quarantine::Reason reason) {
+  return absl::AsciiStrToLower(
+      hone::v1::Worker::Quarantine::Reason_Name(reason));
+}
+
 bool IsBusy(const hone::v1::Worker& worker, int device) {
   return absl::c_linear_search(worker.busy_devices(), device);
 }
@@ -81,7 +88,7 @@ void PrintWorker(const hone::v1::Worker& worker) {
   if (worker.draining()) state += ", draining";
   if (worker.has_quarantine()) {
     absl::StrAppend(&state, ", quarantined until ", QuarantineEnd(worker), ": ",
-                    worker.quarantine().reason(), ": ",
+                    ReasonName(worker.quarantine().reason()), ": ",
                     worker.quarantine().detail());
   } else if (worker.on_probation()) {
     state += ", on probation";
@@ -120,7 +127,7 @@ nlohmann::ordered_json WorkerToJson(const hone::v1::Worker& worker) {
       {"draining", worker.draining()},
       {"on_probation", worker.on_probation()}};
   if (worker.has_quarantine()) {
-    json["quarantine"] = {{"reason", worker.quarantine().reason()},
+    json["quarantine"] = {{"reason", ReasonName(worker.quarantine().reason())},
                           {"detail", worker.quarantine().detail()},
                           {"until", QuarantineEnd(worker)}};
   }

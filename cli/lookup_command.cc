@@ -12,7 +12,6 @@
 #include "base/status_macros.h"
 #include "hlo/analysis/fingerprint.h"
 #include "hlo/read_module.h"
-#include "hlo/rewrite/numerics.h"
 #include "tuning/registry.h"
 
 namespace hone::cli {
@@ -57,15 +56,14 @@ nlohmann::ordered_json ToJson(
 absl::StatusOr<int> Run(const Options& options, const Context& context) {
   // The daemon's error would look like a miss.
   HONE_RETURN_IF_ERROR(tuning::FindTask(options.task).status());
-  HONE_RETURN_IF_ERROR(hlo::ParseNumerics(options.numerics).status());
+  hone::v1::LookupRequest request;
+  HONE_RETURN_IF_ERROR(SetOptions(options.task, options.score, options.numerics,
+                                  options.threads, *request.mutable_options()));
   HONE_ASSIGN_OR_RETURN(const hlo::Module module,
                         hlo::ReadModuleFile(options.file));
-  hone::v1::LookupRequest request;
   request.set_module_fingerprint(hlo::Fingerprint(module));
   request.set_task(options.task);
   request.set_target(options.target);
-  SetOptions(options.task, options.score, options.numerics, options.threads,
-             *request.mutable_options());
   Client client(context);
   const absl::StatusOr<hone::v1::LookupResponse> found = client.Lookup(request);
   if (!found.ok() && !absl::IsNotFound(found.status())) return found.status();

@@ -14,6 +14,7 @@ nlohmann::ordered_json RecordToJson(const hone::v1::Record& record) {
   const absl::Time created =
       absl::FromUnixSeconds(record.create_time().seconds());
   return {
+      {"name", record.name()},
       {"key",
        {{"module_fingerprint", record.key().module_fingerprint()},
         {"target", record.key().target()},
@@ -47,10 +48,9 @@ std::string RecordToText(const hone::v1::Record& record) {
   return absl::StrFormat(
       "%s %s: %s, default %.10g %s, best %.10g %s, %d trials of %s, verified "
       "by %s",
-      record.key().module_fingerprint().substr(0, 12), record.module_name(),
-      record.key().task(), record.default_cost(), record.unit(),
-      record.best_cost(), record.unit(), record.trials(), record.optimizer(),
-      record.verification().method());
+      record.name(), record.module_name(), record.key().task(),
+      record.default_cost(), record.unit(), record.best_cost(), record.unit(),
+      record.trials(), record.optimizer(), record.verification().method());
 }
 
 }  // namespace hone::cli

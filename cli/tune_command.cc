@@ -127,8 +127,8 @@ class RemoteTuner final : public Tuner {
     spec.set_target(options_.target);
     spec.set_optimizer(options_.optimizer);
     spec.set_seed(options_.seed);
-    SetOptions(task, options_.score, options_.numerics, options_.threads,
-               *spec.mutable_options());
+    HONE_RETURN_IF_ERROR(SetOptions(task, options_.score, options_.numerics,
+                                    options_.threads, *spec.mutable_options()));
     spec.mutable_budget()->set_trials(options_.trials);
     if (time != absl::InfiniteDuration()) {
       *spec.mutable_budget()->mutable_time() = ToProtoDuration(time);

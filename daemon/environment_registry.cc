@@ -8,7 +8,7 @@
 #include "base/hash.h"
 #include "base/status_macros.h"
 #include "daemon/errors.h"
-#include "daemon/services/convert.h"
+#include "daemon/names.h"
 #include "tuning/search.h"
 #include "work/messages.h"
 

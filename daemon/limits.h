@@ -23,10 +23,17 @@ inline constexpr int64_t kMaxChunkBytes = int64_t{1} << 20;
 inline constexpr int32_t kMaxQueryDigests = 10'000;
 // Requests in one StepBatch.
 inline constexpr int32_t kMaxBatchSteps = 4096;
+// Tasks of one Compile.
+inline constexpr int kMaxCompileTasks = 8;
 // Largest page of a listing, for every Store.
 inline constexpr int32_t kMaxPageSize = 1000;
 // The id by which a client repeats a request. A UUID has 36 bytes.
 inline constexpr int64_t kMaxRequestIdBytes = 128;
+
+inline constexpr int64_t kMaxRequestIdsPerCaller = 4096;
+inline constexpr int64_t kMaxRequestIds = 16'384;
+inline constexpr int64_t kMaxRememberedAnswerBytes = int64_t{64} << 20;
+inline constexpr int kMaxTuningShares = 1024;
 
 // Limits of WorkerService, whose clients are not believed.
 //

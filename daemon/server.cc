@@ -104,7 +104,8 @@ class GrpcServer final : public Server {
                              .bytes = bytes_,
                              .requests = requests_,
                              .background = background_,
-                             .quarantine = quarantine_});
+                             .quarantine = quarantine_,
+                             .request_ids = request_ids_});
     for (const Limit& limit : Limits()) {
       const double value = limit.value(config_);
       if (value != 0) metrics_.LimitValue(std::string(limit.name)).Set(value);
@@ -336,6 +337,7 @@ class GrpcServer final : public Server {
     (void)store_.Stats();
   }};
   std::unique_ptr<Authenticator> authenticator_;
+  RequestIds request_ids_;
   std::optional<Runtime> runtime_;
   ByteAccount bytes_{config_.max_bytes_in_flight,
                      config_.max_client_bytes_in_flight,

@@ -66,6 +66,10 @@ struct TuningExecutor::Job {
 
   absl::Mutex mu;
   TuningUpdate update ABSL_GUARDED_BY(mu);
+  TuningShares shares ABSL_GUARDED_BY(mu);
+  // The last share is gone, or taken by force: nobody joins until the tuning is
+  // cancelled, or cannot be.
+  bool is_ending ABSL_GUARDED_BY(mu) = false;
   // While it waits for a device. Ended without the lock.
   std::shared_ptr<void> device_wait ABSL_GUARDED_BY(mu);
   int64_t next_listener ABSL_GUARDED_BY(mu) = 1;
@@ -165,8 +169,8 @@ absl::StatusOr<std::optional<Record>> TuningExecutor::FindPublished(
 }
 
 absl::StatusOr<TuningExecutor::Submission> TuningExecutor::Submit(
-    const tuning::TuningSpec& spec, const CacheKey& key, bool use_cache,
-    const ModuleSupplier& module) {
+    const tuning::TuningSpec& spec, const CacheKey& key, const Share& share,
+    bool use_cache, const ModuleSupplier& module) {
   const std::string identity = Identity(key, spec.optimizer, spec.seed);
   while (true) {
     std::shared_ptr<Job> twin;
@@ -188,7 +192,7 @@ absl::StatusOr<TuningExecutor::Submission> TuningExecutor::Submit(
     if (creates) {
       // A twin that ended before this has published before it left the lists,
       // so the one lookup in Create finds its record.
-      creation->result = Create(spec, key, use_cache, module, identity);
+      creation->result = Create(spec, key, share, use_cache, module, identity);
       {
         absl::MutexLock lock(&mu_);
         creating_.erase(identity);
@@ -201,22 +205,47 @@ absl::StatusOr<TuningExecutor::Submission> TuningExecutor::Submit(
       if (record) return Submission{Tuning(), std::move(record)};
     }
     if (draining) return RefuseWhileDraining();
-    metrics_.inflight_deduplications.Increment();
-    if (twin != nullptr) {
-      absl::MutexLock lock(&twin->mu);
-      return Submission{twin->update.tuning, std::nullopt};
+    if (twin == nullptr) {
+      creation->done.WaitForNotification();
+      // A cached record is no answer to a caller that bypasses the cache, and
+      // an error may be about the other caller only.
+      const absl::StatusOr<Submission>& result = creation->result;
+      if (!result.ok() || (result->cached && !use_cache)) continue;
+      twin = result->cached ? nullptr : FindJob(result->tuning.id);
+      if (twin == nullptr && !result->cached) {
+        // It has ended meanwhile. A cancellation was not for this caller.
+        HONE_ASSIGN_OR_RETURN(const Tuning ended,
+                              context_.store->GetTuning(result->tuning.id));
+        if (ended.state == TuningState::kCancelled) continue;
+      }
+      if (twin == nullptr) {
+        metrics_.inflight_deduplications.Increment();
+        return result;
+      }
     }
-    creation->done.WaitForNotification();
-    // A cached record is no answer to a caller that bypasses the cache, and an
-    // error may be about the other caller only.
-    const absl::StatusOr<Submission>& result = creation->result;
-    if (result.ok() && (use_cache || !result->cached)) return result;
+    HONE_ASSIGN_OR_RETURN(std::optional<Submission> joined, Join(*twin, share));
+    if (!joined.has_value()) continue;
+    metrics_.inflight_deduplications.Increment();
+    return *std::move(joined);
   }
 }
 
+absl::StatusOr<std::optional<TuningExecutor::Submission>> TuningExecutor::Join(
+    Job& job, const Share& share) {
+  absl::MutexLock lock(&job.mu);
+  const auto is_settled = [&job] {
+    job.mu.AssertReaderHeld();
+    return !job.is_ending;
+  };
+  job.mu.Await(absl::Condition(&is_settled));
+  if (job.update.tuning.state == TuningState::kCancelled) return std::nullopt;
+  HONE_RETURN_IF_ERROR(job.shares.Add(share));
+  return Submission{job.update.tuning, std::nullopt};
+}
+
 absl::StatusOr<TuningExecutor::Submission> TuningExecutor::Create(
-    const tuning::TuningSpec& spec, const CacheKey& key, bool use_cache,
-    const ModuleSupplier& module, const std::string& identity) {
+    const tuning::TuningSpec& spec, const CacheKey& key, const Share& share,
+    bool use_cache, const ModuleSupplier& module, const std::string& identity) {
   if (use_cache) {
     HONE_ASSIGN_OR_RETURN(std::optional<Record> record, FindPublished(key));
     if (record) return Submission{Tuning(), std::move(record)};
@@ -228,7 +257,12 @@ absl::StatusOr<TuningExecutor::Submission> TuningExecutor::Create(
   absl::MutexLock lock(&mu_);
   // Drained meanwhile: the tuning is stored and continues after the next start.
   if (draining_) return RefuseWhileDraining();
-  Enqueue(std::make_shared<Job>(tuning, identity));
+  auto job = std::make_shared<Job>(tuning, identity);
+  {
+    absl::MutexLock job_lock(&job->mu);
+    HONE_RETURN_IF_ERROR(job->shares.Add(share));
+  }
+  Enqueue(std::move(job));
   return Submission{std::move(tuning), std::nullopt};
 }
 
@@ -310,6 +344,32 @@ absl::StatusOr<TuningExecutor::Subscription> TuningExecutor::Subscribe(
   const int64_t listener_id = job->next_listener++;
   job->listeners.emplace(listener_id, std::move(listener));
   return Subscription(job, listener_id);
+}
+
+absl::StatusOr<TuningExecutor::Departure> TuningExecutor::Leave(
+    absl::string_view id, const Share& share, bool force) {
+  const std::shared_ptr<Job> job = FindJob(id);
+  if (job == nullptr) {
+    HONE_ASSIGN_OR_RETURN(Tuning tuning, Cancel(id));
+    return Departure{std::move(tuning), 0};
+  }
+  {
+    absl::MutexLock lock(&job->mu);
+    if (!force) {
+      HONE_RETURN_IF_ERROR(job->shares.Remove(share));
+      if (job->shares.size() > 0) {
+        return Departure{job->update.tuning, job->shares.size()};
+      }
+    }
+    job->is_ending = true;
+  }
+  absl::StatusOr<Tuning> tuning = Cancel(id);
+  {
+    absl::MutexLock lock(&job->mu);
+    job->is_ending = false;
+  }
+  HONE_RETURN_IF_ERROR(tuning.status());
+  return Departure{*std::move(tuning), 0};
 }
 
 absl::StatusOr<Tuning> TuningExecutor::Cancel(absl::string_view id) {

@@ -21,6 +21,7 @@
 
 #include "daemon/quarantine.h"
 #include "daemon/telemetry/metrics.h"
+#include "daemon/tuning_shares.h"
 #include "storage/record.h"
 #include "tuning/tuner.h"
 
@@ -87,17 +88,24 @@ class TuningExecutor {
   // joins the identical tuning or stores and queues one. `key` is that of
   // module and specification. `module` is called only for a new tuning. Of
   // identical calls at the same moment, one does the work and the others wait
-  // for its result.
+  // for its result. `share` is a share of the tuning from then on.
   // Errors: ResourceExhausted (QUEUE_FULL) and Unavailable (DRAINING), with a
-  // retry delay; those of `module` and tuning::CreateTuning.
+  // retry delay; those of `module`, tuning::CreateTuning and TuningShares::Add.
   absl::StatusOr<Submission> Submit(const tuning::TuningSpec& spec,
                                     const storage::CacheKey& key,
-                                    bool use_cache,
+                                    const Share& share, bool use_cache,
                                     const ModuleSupplier& module);
 
-  // Cancels a tuning permanently.
-  // Errors: NotFound; FailedPrecondition (TUNING_FINISHED).
-  absl::StatusOr<storage::Tuning> Cancel(absl::string_view id);
+  // A tuning that was cancelled, or goes on because shares are left.
+  struct Departure {
+    storage::Tuning tuning;
+    int shares_left = 0;
+  };
+  // Removes a share, or all of the caller, and cancels the tuning permanently
+  // if none is left, or if `force`. Errors: NotFound; FailedPrecondition
+  // (TUNING_FINISHED); those of TuningShares::Remove.
+  absl::StatusOr<Departure> Leave(absl::string_view id, const Share& share,
+                                  bool force);
 
   // Errors: NotFound.
   absl::StatusOr<TuningUpdate> Get(absl::string_view id);
@@ -142,9 +150,14 @@ class TuningExecutor {
   // Looks the record up, or creates and queues the tuning.
   absl::StatusOr<Submission> Create(const tuning::TuningSpec& spec,
                                     const storage::CacheKey& key,
-                                    bool use_cache,
+                                    const Share& share, bool use_cache,
                                     const ModuleSupplier& module,
                                     const std::string& identity);
+  // Adds a share to a job. Returns its tuning, or nothing if it was cancelled.
+  // Waits for the end of a cancellation that is under way.
+  absl::StatusOr<std::optional<Submission>> Join(Job& job, const Share& share);
+  // Cancels a tuning, whoever shares it.
+  absl::StatusOr<storage::Tuning> Cancel(absl::string_view id);
   // Returns the published record; nothing if there is none that can be read.
   absl::StatusOr<std::optional<storage::Record>> FindPublished(
       const storage::CacheKey& key);

@@ -35,6 +35,10 @@ absl::Status NoSuchRecord(const CacheKey& key) {
                                           key.task, "'"));
 }
 
+absl::Status NoRecordOfDigest(absl::string_view key_digest) {
+  return absl::NotFoundError(absl::StrCat("no record '", key_digest, "'"));
+}
+
 absl::Status TuningExists(absl::string_view id) {
   return absl::AlreadyExistsError(
       absl::StrCat("tuning '", id, "' exists already"));

@@ -14,6 +14,7 @@ namespace hone::storage {
 absl::Status NoSuchBlob(absl::string_view digest);
 absl::Status NoSuchTuning(absl::string_view id);
 absl::Status NoSuchRecord(const CacheKey& key);
+absl::Status NoRecordOfDigest(absl::string_view key_digest);
 absl::Status TuningExists(absl::string_view id);
 // FailedPrecondition: `tuning` is in a terminal state.
 absl::Status TuningEnded(const Tuning& tuning);

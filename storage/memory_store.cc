@@ -158,6 +158,22 @@ absl::StatusOr<Record> MemoryStore::Lookup(const CacheKey& key) {
   return records_.at(it->second);
 }
 
+absl::StatusOr<Record> MemoryStore::GetRecord(absl::string_view key_digest) {
+  absl::MutexLock lock(&mu_);
+  auto it = record_by_key_.find(key_digest);
+  if (it == record_by_key_.end()) return NoRecordOfDigest(key_digest);
+  return records_.at(it->second);
+}
+
+absl::Status MemoryStore::DeleteRecord(absl::string_view key_digest) {
+  absl::MutexLock lock(&mu_);
+  auto it = record_by_key_.find(key_digest);
+  if (it == record_by_key_.end()) return NoRecordOfDigest(key_digest);
+  records_.erase(it->second);
+  record_by_key_.erase(it);
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Page<Record>> MemoryStore::ListRecords(
     const RecordFilter& filter, int32_t page_size,
     absl::string_view page_token) {

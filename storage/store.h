@@ -146,6 +146,10 @@ class Store {
   virtual absl::StatusOr<bool> Publish(const Record& record) = 0;
   // Errors: NotFound.
   virtual absl::StatusOr<Record> Lookup(const CacheKey& key) = 0;
+  // Returns the record of the key with this digest (CacheKey::Digest), or
+  // removes it, corrupt or not. Neither is a use. Errors: NotFound.
+  virtual absl::StatusOr<Record> GetRecord(absl::string_view key_digest) = 0;
+  virtual absl::Status DeleteRecord(absl::string_view key_digest) = 0;
   // Newest first; as ListTunings.
   virtual absl::StatusOr<Page<Record>> ListRecords(
       const RecordFilter& filter, int32_t page_size,

@@ -93,7 +93,8 @@ UNRESTRICTED = {"tests", "bench"}
 # Third-party header prefix -> folders whose files (.h and .cc) may include it.
 FENCES = {
     "sqlite3.h": {"storage/sqlite", "tests/storage"},
-    "grpcpp/": {"proto", "daemon", "cli", "bench", "tests/daemon"},
+    "grpcpp/": {"proto", "daemon", "cli", "bench", "tests/daemon",
+                "tests/compat"},
     "grpc/": {"daemon", "cli", "bench", "tests/daemon"},
     "prometheus/": {"daemon"},
     "httplib.h": {"bench", "tests/daemon"},

@@ -41,11 +41,12 @@ std::vector<Request> Requests() {
   v1::CompileRequest compile;
   compile.mutable_module()->set_content(NumberedModule(1));
   compile.mutable_patience()->set_seconds(10);
-  compile.mutable_spec()->set_optimizer("random");
-  compile.mutable_spec()->mutable_budget()->set_trials(1'000'000'000);
+  v1::TuningSpec& spec = *compile.add_specs();
+  spec.set_optimizer("random");
+  spec.mutable_budget()->set_trials(1'000'000'000);
   v1::TuneRequest tune;
   tune.mutable_module()->set_content(NumberedModule(1));
-  *tune.mutable_spec() = compile.spec();
+  *tune.mutable_spec() = spec;
   v1::OpenEnvironmentRequest open;
   open.mutable_module()->set_content(NumberedModule(2));
   return {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/synchronization/blocking_counter.h"
 #include "absl/time/clock.h"
 #include "google/longrunning/operations.grpc.pb.h"
@@ -76,12 +77,13 @@ absl::StatusOr<Json> DrainUnderLoad(const FaultOptions& options) {
   }
   v1::CompileRequest compile;
   *compile.mutable_module() = tune.module();
-  *compile.mutable_spec() = tune.spec();
+  *compile.add_specs() = tune.spec();
   compile.mutable_patience()->set_seconds(600);
   google::longrunning::WaitOperationRequest wait;
   wait.set_name(operation.name());
   v1::WatchTuningRequest watch;
-  watch.set_name("tunings/" + operation.name().substr(11));
+  watch.set_name(
+      absl::StrReplaceAll(operation.name(), {{"/operations/", "/tunings/"}}));
   const std::vector<std::pair<std::string, std::string>> requests = {
       {"/hone.v1.CompileService/Compile", compile.SerializeAsString()},
       {"/google.longrunning.Operations/WaitOperation",

@@ -25,9 +25,9 @@ std::string HostileString(Rng& rng) {
     case 1:
       return std::string(1 << rng.Below(17), 'x');
     case 2:
-      return absl::StrCat("tunings/", rng.Next());
+      return absl::StrCat("projects/default/tunings/", rng.Next());
     case 3:
-      return "environments/../../etc/passwd";
+      return "projects/default/environments/../../etc/passwd";
     case 4:
       return std::string("\0\n\x1b[2J", 6);
     case 5:

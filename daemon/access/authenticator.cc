@@ -125,6 +125,24 @@ absl::Status Authenticator::Check(const grpc::CallbackServerContext& context,
   return absl::OkStatus();
 }
 
+std::string Authenticator::CallerOf(
+    const grpc::CallbackServerContext& context) const {
+  if (!token_file_.empty()) {
+    const std::shared_ptr<const TokenTable> table = tokens();
+    const TokenTable::Client* client = Find(*table, context);
+    if (client != nullptr) return absl::StrCat("token:", client->name);
+  }
+  return "owner";
+}
+
+bool Authenticator::HasRole(const grpc::CallbackServerContext& context,
+                            Role role) const {
+  if (token_file_.empty() || IsUnixSocket(context.peer())) return true;
+  const std::shared_ptr<const TokenTable> table = tokens();
+  const TokenTable::Client* client = Find(*table, context);
+  return client != nullptr && client->roles.Has(role);
+}
+
 std::string Authenticator::ClientOf(
     const grpc::CallbackServerContext& context) const {
   if (!token_file_.empty()) {

@@ -44,6 +44,13 @@ class Authenticator {
   // token, else its address without the port.
   std::string ClientOf(const grpc::CallbackServerContext& context) const;
 
+  // Returns a name for the caller, to whom requests and shares of tunings
+  // belong: that of its token. The others have one together, as all of them are
+  // the owner: those on the Unix socket, and everyone without a file of tokens.
+  std::string CallerOf(const grpc::CallbackServerContext& context) const;
+  // Returns true if the caller has the role. Check has admitted the caller.
+  bool HasRole(const grpc::CallbackServerContext& context, Role role) const;
+
   // Reads the file of tokens now. Errors: as Create; the old tokens stay.
   absl::Status Reload();
 

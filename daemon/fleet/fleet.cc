@@ -35,6 +35,25 @@ Standings::Options StandingsOptions(const Fleet::Options& options) {
   return standings;
 }
 
+v1::Worker::Quarantine::Reason ReasonOf(Fault fault) {
+  using Quarantine = v1::Worker::Quarantine;
+  switch (fault) {
+    case Fault::kFailure:
+      return Quarantine::FAILURE;
+    case Fault::kLostLease:
+      return Quarantine::LOST_LEASE;
+    case Fault::kMalformedReport:
+      return Quarantine::MALFORMED_REPORT;
+    case Fault::kDisagreement:
+      return Quarantine::DISAGREEMENT;
+    case Fault::kNoise:
+      return Quarantine::NOISE;
+    case Fault::kLie:
+      return Quarantine::LIE;
+  }
+  return Quarantine::REASON_UNSPECIFIED;
+}
+
 }  // namespace
 
 Fleet::Ticket::Ticket(Fleet& fleet, std::shared_ptr<Job> job)
@@ -335,7 +354,7 @@ v1::Worker Fleet::Describe(absl::string_view id, const Worker& worker) const {
       standings_.FindQuarantine(worker.machine, now);
   if (quarantine != nullptr) {
     v1::Worker::Quarantine& to = *proto.mutable_quarantine();
-    to.set_reason(std::string(FaultName(quarantine->fault)));
+    to.set_reason(ReasonOf(quarantine->fault));
     to.set_detail(quarantine->detail);
     to.mutable_end_time()->set_seconds(
         absl::ToUnixSeconds(clock_.Now() + (quarantine->until - now)));

@@ -7,6 +7,7 @@
 #include "base/may_block.h"
 #include "base/status_macros.h"
 #include "daemon/errors.h"
+#include "daemon/names.h"
 #include "daemon/services/convert.h"
 #include "daemon/services/services.h"
 #include "hone/v1/cache_service.grpc.pb.h"
@@ -18,7 +19,9 @@ using storage::CacheKey;
 using storage::Record;
 
 // Returns what of a specification decides the key.
+// Errors: also those of CheckParent.
 absl::StatusOr<tuning::TuningSpec> SpecOf(const v1::LookupRequest& proto) {
+  HONE_RETURN_IF_ERROR(CheckParent(proto.parent()));
   tuning::TuningSpec spec;
   if (!proto.task().empty()) spec.task = proto.task();
   spec.target = proto.target();
@@ -59,6 +62,12 @@ std::string MissReason(const CacheKey& asked,
   if (key.space_version != asked.space_version) return "space_version";
   // It was published after the lookup, which found no such module.
   return "module_fingerprint";
+}
+
+// Names the record in an error of the store about it.
+absl::Status Named(const absl::Status& status, absl::string_view digest) {
+  if (!absl::IsNotFound(status)) return status;
+  return ResourceNotFound("record", RecordName(digest));
 }
 
 class CacheService final : public v1::CacheService::CallbackService {
@@ -108,12 +117,42 @@ class CacheService final : public v1::CacheService::CallbackService {
                   });
   }
 
+  grpc::ServerUnaryReactor* GetRecord(grpc::CallbackServerContext* context,
+                                      const v1::GetRecordRequest* request,
+                                      v1::Record* response) override {
+    return Handle(runtime_, get_record_, context, request, response,
+                  [this](const v1::GetRecordRequest& asked,
+                         v1::Record& proto) -> absl::Status {
+                    HONE_ASSIGN_OR_RETURN(const std::string digest,
+                                          RecordDigest(asked.name()));
+                    const absl::StatusOr<Record> record =
+                        runtime_.store.GetRecord(digest);
+                    if (!record.ok()) return Named(record.status(), digest);
+                    ToProto(*record, proto);
+                    return absl::OkStatus();
+                  });
+  }
+
+  grpc::ServerUnaryReactor* DeleteRecord(
+      grpc::CallbackServerContext* context,
+      const v1::DeleteRecordRequest* request,
+      v1::DeleteRecordResponse* response) override {
+    return Handle(runtime_, delete_record_, context, request, response,
+                  [this](const v1::DeleteRecordRequest& asked,
+                         v1::DeleteRecordResponse&) -> absl::Status {
+                    HONE_ASSIGN_OR_RETURN(const std::string digest,
+                                          RecordDigest(asked.name()));
+                    return Named(runtime_.store.DeleteRecord(digest), digest);
+                  });
+  }
+
   grpc::ServerUnaryReactor* List(grpc::CallbackServerContext* context,
                                  const v1::ListRecordsRequest* request,
                                  v1::ListRecordsResponse* response) override {
     return Handle(runtime_, list_, context, request, response,
                   [this](const v1::ListRecordsRequest& asked,
                          v1::ListRecordsResponse& proto) -> absl::Status {
+                    HONE_RETURN_IF_ERROR(CheckParent(asked.parent()));
                     HONE_ASSIGN_OR_RETURN(
                         const auto page,
                         runtime_.store.ListRecords(FilterOf(asked.filter()),
@@ -134,6 +173,7 @@ class CacheService final : public v1::CacheService::CallbackService {
     return Handle(runtime_, invalidate_, context, request, response,
                   [this](const v1::InvalidateRequest& asked,
                          v1::InvalidateResponse& proto) -> absl::Status {
+                    HONE_RETURN_IF_ERROR(CheckParent(asked.parent()));
                     if (asked.filter().ByteSizeLong() == 0 && !asked.all()) {
                       return InvalidField(
                           "filter", "empty, expected a filter, or all = true");
@@ -263,6 +303,10 @@ class CacheService final : public v1::CacheService::CallbackService {
       runtime_.metrics.Method("hone.v1.CacheService/Lookup");
   const MethodMetrics explain_lookup_ =
       runtime_.metrics.Method("hone.v1.CacheService/ExplainLookup");
+  const MethodMetrics get_record_ =
+      runtime_.metrics.Method("hone.v1.CacheService/GetRecord");
+  const MethodMetrics delete_record_ =
+      runtime_.metrics.Method("hone.v1.CacheService/DeleteRecord");
   const MethodMetrics list_ =
       runtime_.metrics.Method("hone.v1.CacheService/List");
   const MethodMetrics invalidate_ =

@@ -25,6 +25,7 @@
 #include "daemon/config.h"
 #include "daemon/environment_registry.h"
 #include "daemon/fleet/fleet.h"
+#include "daemon/request_ids.h"
 #include "daemon/services/module_loader.h"
 #include "daemon/telemetry/metrics.h"
 #include "daemon/telemetry/observed_store.h"
@@ -58,6 +59,7 @@ struct Runtime {
   work::WorkPool& requests;
   ThreadPool& background;
   Quarantine& quarantine;
+  RequestIds& request_ids;
 };
 
 // One call, from its first to its last moment. Decides whether the call is let

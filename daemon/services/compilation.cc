@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/status_macros.h"
 #include "daemon/errors.h"
+#include "daemon/names.h"
 #include "daemon/services/convert.h"
 #include "daemon/services/tuning_request.h"
 #include "proto/duration.h"
@@ -21,70 +22,40 @@ namespace {
 using storage::Record;
 using v1::Decision;
 
-// Answers come this long after the patience is over at the latest, with room
-// for their way to the client within the promised 100 ms.
-constexpr absl::Duration kSlack = absl::Milliseconds(50);
 // A default that nobody waits for any more is given up after this long.
 constexpr absl::Duration kMinDefaultTime = absl::Seconds(1);
-// Calls that wait for the background. More would find their patience over.
-constexpr size_t kMaxWaiting = 256;
 
 absl::Duration Now() { return SystemClock().Monotonic(); }
 
 }  // namespace
 
-Compilation::Compilation(Runtime& runtime, const v1::CompileRequest& request,
-                         absl::Duration patience)
+std::string TaskNameOf(const v1::TuningSpec& spec) {
+  return spec.task().empty() ? tuning::TuningSpec().task : spec.task();
+}
+
+Compilation::Compilation(Runtime& runtime, CompileTask task, bool has_patience,
+                         absl::Duration answer_by)
     : runtime_(runtime),
-      request_(request),
-      has_patience_(patience > absl::ZeroDuration()),
-      answer_by_(Now() + patience + kSlack) {}
+      task_(std::move(task)),
+      has_patience_(has_patience),
+      answer_by_(answer_by),
+      missing_("nothing was found within the patience") {}
 
 absl::Duration Compilation::TimeLeft() const {
   return std::max(absl::ZeroDuration(), answer_by_ - Now());
 }
 
-absl::StatusOr<std::optional<Wait>> Compilation::Begin() {
-  if (request_.format() != v1::MODULE_FORMAT_UNSPECIFIED &&
-      request_.format() != v1::MODULE_FORMAT_TEXT &&
-      request_.format() != v1::MODULE_FORMAT_PROTO) {
-    return InvalidField("format", "unknown, expected TEXT or PROTO");
-  }
-  if (FromProtoDuration(request_.patience()) < absl::ZeroDuration()) {
-    return InvalidField("patience", "negative, expected 0 or more");
-  }
-  HONE_ASSIGN_OR_RETURN(spec_, FromProto(request_.spec(), runtime_.config));
-  HONE_RETURN_IF_ERROR(tuning::ValidateSpec(spec_));
+void Compilation::Start(std::function<void()> end) {
   {
     absl::MutexLock lock(&mu_);
-    missing_ = "nothing was found within the patience";
+    end_ = std::move(end);
   }
-  if (runtime_.background.queued() >= kMaxWaiting) {
-    runtime_.metrics.RpcRejected("overload").Increment();
-    absl::MutexLock lock(&mu_);
-    missing_ = "too many calls wait";
-    return std::nullopt;
-  }
-  return Wait{
-      .subscribe = [self = shared_from_this()](
-                       std::function<void()> wake) -> std::shared_ptr<void> {
-        self->SetWake(std::move(wake));
-        self->runtime_.background.Schedule([self] { self->Work(); });
-        return std::shared_ptr<void>(self.get(),
-                                     [self](void*) { self->SetWake(nullptr); });
-      },
-      .timeout = TimeLeft()};
+  runtime_.background.Schedule([self = shared_from_this()] { self->Work(); });
 }
 
-void Compilation::SetWake(std::function<void()> wake) {
+void Compilation::End() {
   absl::MutexLock lock(&mu_);
-  wake_ = std::move(wake);
-}
-
-void Compilation::Wake() {
-  absl::MutexLock lock(&mu_);
-  is_done_ = true;
-  if (auto wake = std::exchange(wake_, nullptr)) wake();
+  if (auto end = std::exchange(end_, nullptr)) end();
 }
 
 void Compilation::Work() {
@@ -102,23 +73,23 @@ void Compilation::Work() {
     is_tuned = !tuning_id_.empty();
   }
   if (!status.ok() || has_answer) {
-    Wake();
+    End();
     return;
   }
   ApplyDefault();
   // With a tuning under way and patience left, its end may be the answer.
-  if (!is_tuned || !has_patience_) Wake();
+  if (!is_tuned || !has_patience_) End();
 }
 
 absl::Status Compilation::Tune() {
   HONE_ASSIGN_OR_RETURN(
       CheckedRequest checked,
-      CheckedRequest::Read(runtime_, request_.module(), request_.spec(),
+      CheckedRequest::Read(runtime_, task_.module, task_.spec,
                            [this] { return runtime_.tunings.draining(); }));
   module_ = checked.module();
   key_ = checked.key();
   absl::StatusOr<TuningExecutor::Submission> submission =
-      checked.Submit(/*use_cache=*/true);
+      checked.Submit(task_.share, /*use_cache=*/true);
   if (submission.ok() && submission->cached.has_value()) {
     absl::StatusOr<Answer> answer =
         AnswerOf(Decision::CACHE, *submission->cached);
@@ -129,7 +100,7 @@ absl::Status Compilation::Tune() {
       return absl::OkStatus();
     }
     // The module of the record cannot be read, so it is tuned again.
-    submission = checked.Submit(/*use_cache=*/false);
+    submission = checked.Submit(task_.share, /*use_cache=*/false);
   }
   runtime_.metrics.CacheRequests("miss").Increment();
   if (!submission.ok()) {
@@ -158,7 +129,7 @@ absl::Status Compilation::Tune() {
               const auto self = weak.lock();
               if (self == nullptr) return;
               if (record.has_value()) self->OnTuned(*record);
-              self->Wake();
+              self->End();
             });
           });
   if (subscription.ok()) subscription_ = *std::move(subscription);
@@ -180,12 +151,12 @@ void Compilation::OnTuned(const Record& record) {
 void Compilation::ApplyDefault() {
   internal::Job job;
   internal::ApplyDefault& apply = *job.mutable_apply_default();
-  absl::StatusOr<std::string> bytes = runtime_.modules.Bytes(request_.module());
+  absl::StatusOr<std::string> bytes = runtime_.modules.Bytes(task_.module);
   if (!bytes.ok()) return;
   apply.set_module(*std::move(bytes));
-  apply.set_file_name(std::string(ModuleLoader::FileNameOf(request_.module())));
+  apply.set_file_name(std::string(ModuleLoader::FileNameOf(task_.module)));
   work::ToProto(key_, *apply.mutable_key());
-  apply.set_format(request_.format());
+  apply.set_format(task_.format);
   const auto is_needless = [this] {
     if (runtime_.tunings.draining()) return true;
     absl::MutexLock lock(&mu_);
@@ -224,17 +195,18 @@ void Compilation::ApplyDefault() {
 absl::StatusOr<Compilation::Answer> Compilation::AnswerOf(
     Decision::Source source, const Record& record) {
   Answer answer;
-  HONE_ASSIGN_OR_RETURN(answer.module,
+  HONE_ASSIGN_OR_RETURN(std::string module,
                         runtime_.store.GetBlob(record.tuned_module_digest));
-  if (request_.format() == v1::MODULE_FORMAT_PROTO) {
+  if (task_.format == v1::MODULE_FORMAT_PROTO) {
     internal::Job job;
-    job.mutable_render()->set_module(std::move(answer.module));
-    job.mutable_render()->set_format(request_.format());
+    job.mutable_render()->set_module(std::move(module));
+    job.mutable_render()->set_format(task_.format);
     HONE_ASSIGN_OR_RETURN(
         internal::Result result,
         runtime_.requests.Run(job, {}, std::max(TimeLeft(), kMinDefaultTime)));
-    answer.module = std::move(*result.mutable_rendered());
+    module = std::move(*result.mutable_rendered());
   }
+  answer.module = std::move(module);
   Decision& decision = answer.decision;
   decision.set_task(record.key.task);
   decision.set_source(source);
@@ -248,29 +220,23 @@ absl::StatusOr<Compilation::Answer> Compilation::AnswerOf(
   return answer;
 }
 
-absl::Status Compilation::Finish(v1::CompileResponse& response) {
+absl::StatusOr<Compilation::Answer> Compilation::Finish() {
   absl::MutexLock lock(&mu_);
   finished_ = true;
   HONE_RETURN_IF_ERROR(error_);
   std::optional<Answer>& best = published_.has_value() ? published_ : default_;
+  Answer answer;
   if (best.has_value()) {
-    response.set_module(std::move(best->module));
-    *response.add_decisions() = std::move(best->decision);
+    answer = *std::move(best);
   } else {
-    absl::StatusOr<std::string> bytes =
-        runtime_.modules.Bytes(request_.module());
-    HONE_RETURN_IF_ERROR(bytes.status());
-    response.set_module(*std::move(bytes));
-    Decision& decision = *response.add_decisions();
-    decision.set_task(spec_.task);
-    decision.set_source(Decision::DEFAULT);
-    decision.set_missing(missing_);
+    answer.decision.set_task(TaskNameOf(task_.spec));
+    answer.decision.set_source(Decision::DEFAULT);
+    answer.decision.set_missing(missing_);
   }
-  Decision& decision = *response.mutable_decisions(0);
-  if (decision.tuning().empty() && !tuning_id_.empty()) {
-    decision.set_tuning(TuningName(tuning_id_));
+  if (answer.decision.tuning().empty() && !tuning_id_.empty()) {
+    answer.decision.set_tuning(TuningName(tuning_id_));
   }
-  return absl::OkStatus();
+  return answer;
 }
 
 }  // namespace hone::daemon

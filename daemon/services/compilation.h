@@ -1,7 +1,6 @@
 #ifndef HONE_DAEMON_SERVICES_COMPILATION_H_
 #define HONE_DAEMON_SERVICES_COMPILATION_H_
 
-#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -15,35 +14,50 @@
 
 #include "daemon/services/call.h"
 #include "hone/v1/compile_service.pb.h"
+#include "hone/v1/module.pb.h"
+#include "hone/v1/tuning.pb.h"
 #include "storage/record.h"
 
 namespace hone::daemon {
 
-// One Compile: collects answers in the background, better ones later, until the
-// caller's patience is over. Lives as long as the background needs it, which
-// may be longer than the call: its tuning goes on.
-// Threads: thread-safe.
+// A task to apply to a module.
+struct CompileTask {
+  v1::ModuleSource module;
+  v1::TuningSpec spec;
+  // Of the rewritten module.
+  v1::ModuleFormat format;
+  // Of the tuning.
+  Share share;
+};
+
+// Returns the name of a specification's task.
+std::string TaskNameOf(const v1::TuningSpec& spec);
+
+// One task of a Compile: collects answers in the background, better ones later,
+// until its time is over. Lives as long as the background needs it, which may
+// be longer than the call: its tuning goes on. Threads: thread-safe.
 class Compilation : public std::enable_shared_from_this<Compilation> {
  public:
-  // Answers are needed after `patience`.
-  Compilation(Runtime& runtime, const v1::CompileRequest& request,
-              absl::Duration patience);
-
-  // Checks the request. Returns the wait for an answer, which the background
-  // then looks for; nothing if too many calls wait already.
-  // Errors: those of the specification.
-  absl::StatusOr<std::optional<Wait>> Begin();
-
-  // Writes the best answer so far: the published or tuned module, else the
-  // verified default, else the module as it was sent. Errors: of the request.
-  absl::Status Finish(v1::CompileResponse& response);
-
- private:
+  // A module and the decision by which it was made; no module if none was.
   struct Answer {
-    std::string module;
+    std::optional<std::string> module;
     v1::Decision decision;
   };
 
+  // The answer is needed at `answer_by`, by SystemClock().Monotonic(). Without
+  // patience, it waits for no tuning. The specification has been checked.
+  Compilation(Runtime& runtime, CompileTask task, bool has_patience,
+              absl::Duration answer_by);
+
+  // Looks for answers in the background. Calls `end`, which must not block,
+  // once there is no better one to come.
+  void Start(std::function<void()> end);
+
+  // Returns the best answer so far: the published or tuned module, else the
+  // verified default, else none. Called once. Errors: of the request.
+  absl::StatusOr<Answer> Finish();
+
+ private:
   // The background, in this order.
   void Work();
   absl::Status Tune();
@@ -52,16 +66,14 @@ class Compilation : public std::enable_shared_from_this<Compilation> {
 
   absl::StatusOr<Answer> AnswerOf(v1::Decision::Source source,
                                   const storage::Record& record);
-  // Has what there is sent now.
-  void Wake() ABSL_LOCKS_EXCLUDED(mu_);
-  void SetWake(std::function<void()> wake) ABSL_LOCKS_EXCLUDED(mu_);
+  // Has what there is taken now.
+  void End() ABSL_LOCKS_EXCLUDED(mu_);
   absl::Duration TimeLeft() const;
 
   Runtime& runtime_;
-  const v1::CompileRequest request_;
+  const CompileTask task_;
   const bool has_patience_;
   const absl::Duration answer_by_;
-  tuning::TuningSpec spec_;
   // Used by the background tasks only, one at a time.
   ModuleLoader::Description module_;
   storage::CacheKey key_;
@@ -69,13 +81,12 @@ class Compilation : public std::enable_shared_from_this<Compilation> {
 
   absl::Mutex mu_;
   bool finished_ ABSL_GUARDED_BY(mu_) = false;
-  bool is_done_ ABSL_GUARDED_BY(mu_) = false;  // Nothing better will come.
-  std::function<void()> wake_ ABSL_GUARDED_BY(mu_);
+  std::function<void()> end_ ABSL_GUARDED_BY(mu_);
   std::optional<Answer> published_ ABSL_GUARDED_BY(mu_);
   std::optional<Answer> default_ ABSL_GUARDED_BY(mu_);
   std::string tuning_id_ ABSL_GUARDED_BY(mu_);
   absl::Status error_ ABSL_GUARDED_BY(mu_);
-  // Why the module is sent as it came.
+  // Why there is no answer.
   std::string missing_ ABSL_GUARDED_BY(mu_);
 };
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "daemon/services/compilation.h"
+#include "daemon/services/compile_sequence.h"
 #include "daemon/services/services.h"
 #include "hone/v1/compile_service.grpc.pb.h"
 #include "proto/duration.h"
@@ -23,8 +23,9 @@ class CompileService final : public v1::CompileService::CallbackService {
     const absl::Duration patience =
         std::min(FromProtoDuration(request->patience()),
                  kPatienceShare * RemainingTime(*context));
-    auto compilation = std::make_shared<Compilation>(
-        runtime_, *request, std::max(absl::ZeroDuration(), patience));
+    auto compilation = std::make_shared<CompileSequence>(
+        runtime_, *request, runtime_.authenticator.CallerOf(*context),
+        std::max(absl::ZeroDuration(), patience));
     auto* call =
         new UnaryCall(runtime_, compile_, *context, *request, *response);
     const auto finish = [compilation, response] {

@@ -3,16 +3,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/algorithm/container.h"
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
 #include <google/protobuf/timestamp.pb.h>
 
-#include "base/excerpt.h"
 #include "base/status_macros.h"
 #include "daemon/errors.h"
-#include "daemon/limits.h"
+#include "daemon/names.h"
 #include "proto/duration.h"
 #include "tuning/registry.h"
 #include "tuning/task.h"
@@ -44,27 +40,36 @@ v1::Tuning::State StateToProto(storage::TuningState state) {
   return v1::Tuning::STATE_UNSPECIFIED;
 }
 
-// A UUID has 36 characters.
-constexpr size_t kMaxIdBytes = 128;
-
-bool IsId(absl::string_view id) {
-  return !id.empty() && id.size() <= kMaxIdBytes &&
-         absl::c_all_of(id, [](char c) {
-           return absl::ascii_isalnum(static_cast<unsigned char>(c)) ||
-                  c == '-' || c == '_';
-         });
+// Errors: InvalidArgument for a value that is none of the enum's.
+absl::StatusOr<hlo::Numerics> FromProto(v1::Numerics numerics,
+                                        absl::string_view owner) {
+  switch (numerics) {
+    case v1::NUMERICS_UNSPECIFIED:
+    case v1::NUMERICS_REASSOCIATE:
+      return hlo::Numerics::kReassociate;
+    case v1::NUMERICS_EXACT:
+      return hlo::Numerics::kExact;
+    case v1::NUMERICS_FAST:
+      return hlo::Numerics::kFast;
+    default:
+      return InvalidField(absl::StrCat("options.", owner, ".numerics"),
+                          absl::StrCat(static_cast<int>(numerics),
+                                       ", expected a value of Numerics"));
+  }
 }
 
-absl::StatusOr<std::string> IdOf(absl::string_view collection,
-                                 absl::string_view name) {
-  absl::string_view id = name;
-  if (!absl::ConsumePrefix(&id, collection) || !absl::ConsumePrefix(&id, "/") ||
-      !IsId(id)) {
-    return InvalidField(
-        "name", absl::StrCat("\"", Excerpt(name), "\", expected \"", collection,
-                             "/ID\""));
+absl::StatusOr<std::string> FromProto(v1::PassOrderOptions::Score score) {
+  switch (score) {
+    case v1::PassOrderOptions::SCORE_UNSPECIFIED:
+    case v1::PassOrderOptions::OPS:
+      return "ops";
+    case v1::PassOrderOptions::XLA:
+      return "xla";
+    default:
+      return InvalidField(
+          "options.pass_order.score",
+          absl::StrCat(static_cast<int>(score), ", expected a value of Score"));
   }
-  return std::string(id);
 }
 
 }  // namespace
@@ -85,6 +90,7 @@ void ToProto(const storage::Record& record, v1::Record& proto) {
   proto.set_tuning(TuningName(record.tuning_id));
   proto.set_producer(record.producer);
   ToProto(record.created, *proto.mutable_create_time());
+  proto.set_name(RecordName(record.key.Digest()));
 }
 
 void ToProto(const storage::Tuning& tuning, v1::Tuning& proto) {
@@ -140,17 +146,6 @@ void ToProto(const TuningUpdate& update, v1::TuningProgress& proto) {
   *proto.mutable_elapsed() = ToProtoDuration(absl::Seconds(progress.seconds));
 }
 
-absl::Status CheckRequestId(absl::string_view id) {
-  if (static_cast<int64_t>(id.size()) <= kMaxRequestIdBytes) {
-    return absl::OkStatus();
-  }
-  return WithLimit(
-      InvalidField("request_id",
-                   absl::StrCat(id.size(), " bytes, expected at most ",
-                                kMaxRequestIdBytes)),
-      "request_id_bytes");
-}
-
 storage::TuningState FromProto(v1::Tuning::State state) {
   switch (state) {
     case v1::Tuning::RUNNING:
@@ -170,15 +165,15 @@ absl::StatusOr<tuning::TaskOptions> FromProto(const v1::TaskOptions& proto,
                                               absl::string_view task) {
   tuning::TaskOptions options;
   absl::string_view owner;
-  std::string numerics;
+  v1::Numerics numerics = v1::NUMERICS_UNSPECIFIED;
   switch (proto.options_case()) {
-    case v1::TaskOptions::kPassOrder:
+    case v1::TaskOptions::kPassOrder: {
       owner = "pass_order";
       numerics = proto.pass_order().numerics();
-      if (!proto.pass_order().score().empty()) {
-        options.score = proto.pass_order().score();
-      }
+      HONE_ASSIGN_OR_RETURN(options.score,
+                            FromProto(proto.pass_order().score()));
       break;
+    }
     case v1::TaskOptions::kKernel:
       owner = "kernel";
       numerics = proto.kernel().numerics();
@@ -195,14 +190,7 @@ absl::StatusOr<tuning::TaskOptions> FromProto(const v1::TaskOptions& proto,
         absl::StrCat("those of task \"", owner, "\", but the task is \"", task,
                      "\", expected its own or none"));
   }
-  if (!numerics.empty()) {
-    absl::StatusOr<hlo::Numerics> parsed = hlo::ParseNumerics(numerics);
-    if (!parsed.ok()) {
-      return InvalidField(absl::StrCat("options.", owner, ".numerics"),
-                          parsed.status().message());
-    }
-    options.numerics = *parsed;
-  }
+  HONE_ASSIGN_OR_RETURN(options.numerics, FromProto(numerics, owner));
   return options;
 }
 
@@ -253,30 +241,6 @@ absl::StatusOr<tuning::TuningSpec> FromProto(const v1::TuningSpec& proto,
   }
   spec.seed = proto.seed();
   return spec;
-}
-
-std::string EnvironmentName(absl::string_view id) {
-  return absl::StrCat("environments/", id);
-}
-
-std::string TuningName(absl::string_view id) {
-  return absl::StrCat("tunings/", id);
-}
-
-std::string OperationName(absl::string_view id) {
-  return absl::StrCat("operations/", id);
-}
-
-absl::StatusOr<std::string> EnvironmentId(absl::string_view name) {
-  return IdOf("environments", name);
-}
-
-absl::StatusOr<std::string> TuningId(absl::string_view name) {
-  return IdOf("tunings", name);
-}
-
-absl::StatusOr<std::string> OperationId(absl::string_view name) {
-  return IdOf("operations", name);
 }
 
 }  // namespace hone::daemon

@@ -23,13 +23,9 @@ void ToProto(const storage::Tuning& tuning, v1::Tuning& proto);
 // Sets the phase QUEUED for tunings that wait.
 void ToProto(const TuningUpdate& update, v1::TuningProgress& proto);
 
-// Checks the id by which a client repeats a request.
-// Errors: InvalidArgument if it is too long.
-absl::Status CheckRequestId(absl::string_view id);
-
 storage::TuningState FromProto(v1::Tuning::State state);
-// Absent options take their defaults. Errors: InvalidArgument for unknown
-// numerics, and for the options of another task than `task`.
+// Absent options take their defaults. Errors: InvalidArgument for an unknown
+// score or numerics, and for the options of another task than `task`.
 absl::StatusOr<tuning::TaskOptions> FromProto(const v1::TaskOptions& proto,
                                               absl::string_view task);
 
@@ -37,15 +33,6 @@ absl::StatusOr<tuning::TaskOptions> FromProto(const v1::TaskOptions& proto,
 // Errors: InvalidArgument for a negative budget and bad options.
 absl::StatusOr<tuning::TuningSpec> FromProto(const v1::TuningSpec& proto,
                                              const Config& config);
-
-// "environments/ID", "tunings/ID", "operations/ID".
-std::string EnvironmentName(absl::string_view id);
-std::string TuningName(absl::string_view id);
-std::string OperationName(absl::string_view id);
-// Returns the id in a name. Errors: InvalidArgument for a name of another form.
-absl::StatusOr<std::string> EnvironmentId(absl::string_view name);
-absl::StatusOr<std::string> TuningId(absl::string_view name);
-absl::StatusOr<std::string> OperationId(absl::string_view name);
 
 }  // namespace hone::daemon
 

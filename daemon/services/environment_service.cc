@@ -11,6 +11,8 @@
 #include "base/status_macros.h"
 #include "daemon/errors.h"
 #include "daemon/limits.h"
+#include "daemon/names.h"
+#include "daemon/request_ids.h"
 #include "daemon/services/convert.h"
 #include "daemon/services/services.h"
 #include "hlo/ir/opcode.h"
@@ -78,8 +80,8 @@ class EnvironmentService final
           }
           spaces.set_node_features(
               tuning::ModuleObservationSpec().node_features);
-          spaces.add_scores("ops");
-          spaces.add_scores("xla");
+          spaces.add_scores(v1::PassOrderOptions::OPS);
+          spaces.add_scores(v1::PassOrderOptions::XLA);
           return absl::OkStatus();
         });
   }
@@ -89,10 +91,13 @@ class EnvironmentService final
       const v1::OpenEnvironmentRequest* request,
       v1::OpenEnvironmentResponse* response) override {
     return Handle(runtime_, open_environment_, context, request, response,
-                  [this](const v1::OpenEnvironmentRequest& asked,
-                         v1::OpenEnvironmentResponse& opened,
-                         const CancelledPredicate& cancelled) {
-                    return Open(asked, opened, cancelled);
+                  [this, context](const v1::OpenEnvironmentRequest& asked,
+                                  v1::OpenEnvironmentResponse& opened,
+                                  const CancelledPredicate& cancelled) {
+                    return ServeOnce(
+                        runtime_.request_ids,
+                        runtime_.authenticator.CallerOf(*context), asked,
+                        opened, [&] { return Open(asked, opened, cancelled); });
                   });
   }
 
@@ -124,16 +129,11 @@ class EnvironmentService final
                                  v1::ForkResponse* response) override {
     return Handle(
         runtime_, fork_, context, request, response,
-        [this](const v1::ForkRequest& asked, v1::ForkResponse& forked,
-               const CancelledPredicate& cancelled) -> absl::Status {
-          HONE_ASSIGN_OR_RETURN(const std::string id,
-                                EnvironmentId(asked.name()));
-          HONE_ASSIGN_OR_RETURN(internal::EnvironmentAnswer answer,
-                                runtime_.environments.Fork(id, cancelled));
-          v1::OpenEnvironmentResponse& opened = *answer.mutable_opened();
-          forked.mutable_environment()->Swap(opened.mutable_environment());
-          forked.mutable_observation()->Swap(opened.mutable_observation());
-          return absl::OkStatus();
+        [this, context](const v1::ForkRequest& asked, v1::ForkResponse& forked,
+                        const CancelledPredicate& cancelled) {
+          return ServeOnce(
+              runtime_.request_ids, runtime_.authenticator.CallerOf(*context),
+              asked, forked, [&] { return ForkOne(asked, forked, cancelled); });
         });
   }
 
@@ -153,6 +153,7 @@ class EnvironmentService final
   absl::Status Open(const v1::OpenEnvironmentRequest& asked,
                     v1::OpenEnvironmentResponse& opened,
                     const CancelledPredicate& cancelled) {
+    HONE_RETURN_IF_ERROR(CheckParent(asked.parent()));
     if (runtime_.tunings.draining()) {
       runtime_.metrics.RpcRejected("draining").Increment();
       return DrainingError();
@@ -192,6 +193,17 @@ class EnvironmentService final
     }
     HONE_RETURN_IF_ERROR(answer.status());
     opened.Swap(answer->mutable_opened());
+    return absl::OkStatus();
+  }
+
+  absl::Status ForkOne(const v1::ForkRequest& asked, v1::ForkResponse& forked,
+                       const CancelledPredicate& cancelled) {
+    HONE_ASSIGN_OR_RETURN(const std::string id, EnvironmentId(asked.name()));
+    HONE_ASSIGN_OR_RETURN(internal::EnvironmentAnswer answer,
+                          runtime_.environments.Fork(id, cancelled));
+    v1::OpenEnvironmentResponse& opened = *answer.mutable_opened();
+    forked.mutable_environment()->Swap(opened.mutable_environment());
+    forked.mutable_observation()->Swap(opened.mutable_observation());
     return absl::OkStatus();
   }
 

@@ -1,6 +1,7 @@
 #include "daemon/services/operation.h"
 
 #include "daemon/errors.h"
+#include "daemon/names.h"
 #include "daemon/services/convert.h"
 #include "hone/v1/tuning_service.pb.h"
 

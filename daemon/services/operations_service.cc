@@ -7,6 +7,7 @@
 
 #include "base/status_macros.h"
 #include "daemon/errors.h"
+#include "daemon/names.h"
 #include "daemon/services/convert.h"
 #include "daemon/services/operation.h"
 #include "daemon/services/services.h"
@@ -41,11 +42,7 @@ class OperationsService final
           if (!asked.filter().empty()) {
             return InvalidField("filter", "not supported, expected none");
           }
-          if (!asked.name().empty() && asked.name() != "operations") {
-            return InvalidField("name", absl::StrCat("\"", asked.name(),
-                                                     "\", expected "
-                                                     "\"operations\""));
-          }
+          HONE_RETURN_IF_ERROR(CheckParent(asked.name(), "name"));
           HONE_ASSIGN_OR_RETURN(
               auto page, runtime_.store.ListTunings({}, asked.page_size(),
                                                     asked.page_token()));
@@ -65,12 +62,22 @@ class OperationsService final
       google::protobuf::Empty* response) override {
     return Handle(
         runtime_, cancel_, context, request, response,
-        [this](const auto& asked, auto&) -> absl::Status {
+        [this, context](const auto& asked, auto&) -> absl::Status {
           HONE_ASSIGN_OR_RETURN(const std::string id,
                                 OperationId(asked.name()));
-          const absl::Status status = runtime_.tunings.Cancel(id).status();
+          const absl::Status status =
+              runtime_.tunings
+                  .Leave(id,
+                         {.caller = runtime_.authenticator.CallerOf(*context),
+                          .request_id = ""},
+                         /*force=*/false)
+                  .status();
+          if (!absl::IsFailedPrecondition(status)) return status;
+          HONE_ASSIGN_OR_RETURN(const TuningUpdate update,
+                                runtime_.tunings.Get(id));
           // Too late is no error here.
-          return absl::IsFailedPrecondition(status) ? absl::OkStatus() : status;
+          return storage::IsTerminal(update.tuning.state) ? absl::OkStatus()
+                                                          : status;
         });
   }
 

@@ -53,9 +53,10 @@ absl::StatusOr<CheckedRequest> CheckedRequest::Read(
 }
 
 absl::StatusOr<TuningExecutor::Submission> CheckedRequest::Submit(
-    bool use_cache) {
+    const Share& share, bool use_cache) {
   return runtime_->tunings.Submit(
-      spec_, key_, use_cache, [this]() -> absl::StatusOr<tuning::StoredModule> {
+      spec_, key_, share, use_cache,
+      [this]() -> absl::StatusOr<tuning::StoredModule> {
         // The bytes as they came are what a restart reads.
         if (source_->has_content()) {
           HONE_RETURN_IF_ERROR(

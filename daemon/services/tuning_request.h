@@ -33,9 +33,11 @@ class CheckedRequest {
   // OK, or what the tuning has to wait for: "no worker offers a device, …".
   const absl::Status& missing() const { return missing_; }
 
-  // Joins or starts the tuning, or returns the published record if `use_cache`.
-  // Errors: those of TuningExecutor::Submit.
-  absl::StatusOr<TuningExecutor::Submission> Submit(bool use_cache);
+  // Joins or starts the tuning, of which `share` is a share then, or returns
+  // the published record if `use_cache`. Errors: those of
+  // TuningExecutor::Submit.
+  absl::StatusOr<TuningExecutor::Submission> Submit(const Share& share,
+                                                    bool use_cache);
 
  private:
   CheckedRequest(Runtime& runtime, const v1::ModuleSource& source)

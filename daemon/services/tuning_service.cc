@@ -4,6 +4,7 @@
 
 #include "base/status_macros.h"
 #include "daemon/errors.h"
+#include "daemon/names.h"
 #include "daemon/services/convert.h"
 #include "daemon/services/operation.h"
 #include "daemon/services/services.h"
@@ -23,11 +24,15 @@ class TuningService final : public v1::TuningService::CallbackService {
   grpc::ServerUnaryReactor* Tune(grpc::CallbackServerContext* context,
                                  const v1::TuneRequest* request,
                                  Operation* response) override {
-    return Handle(runtime_, tune_, context, request, response,
-                  [this](const v1::TuneRequest& asked, Operation& operation,
-                         const CancelledPredicate& cancelled) {
-                    return StartTuning(asked, operation, cancelled);
-                  });
+    return Handle(
+        runtime_, tune_, context, request, response,
+        [this, context](const v1::TuneRequest& asked, Operation& operation,
+                        const CancelledPredicate& cancelled) {
+          const std::string caller = runtime_.authenticator.CallerOf(*context);
+          return ServeOnce(runtime_.request_ids, caller, asked, operation, [&] {
+            return StartTuning(asked, caller, operation, cancelled);
+          });
+        });
   }
 
   grpc::ServerWriteReactor<v1::WatchTuningResponse>* WatchTuning(
@@ -59,6 +64,7 @@ class TuningService final : public v1::TuningService::CallbackService {
         runtime_, list_tunings_, context, request, response,
         [this](const v1::ListTuningsRequest& asked,
                v1::ListTuningsResponse& proto) -> absl::Status {
+          HONE_RETURN_IF_ERROR(CheckParent(asked.parent()));
           std::vector<storage::TuningState> states;
           for (const int state : asked.states()) {
             if (state < v1::Tuning::PENDING || state > v1::Tuning::CANCELLED) {
@@ -77,24 +83,40 @@ class TuningService final : public v1::TuningService::CallbackService {
         });
   }
 
-  grpc::ServerUnaryReactor* CancelTuning(grpc::CallbackServerContext* context,
-                                         const v1::CancelTuningRequest* request,
-                                         v1::Tuning* response) override {
-    return Handle(runtime_, cancel_tuning_, context, request, response,
-                  [this](const v1::CancelTuningRequest& asked,
-                         v1::Tuning& proto) -> absl::Status {
-                    HONE_ASSIGN_OR_RETURN(const std::string id,
-                                          TuningId(asked.name()));
-                    HONE_ASSIGN_OR_RETURN(const storage::Tuning tuning,
-                                          runtime_.tunings.Cancel(id));
-                    ToProto(tuning, proto);
-                    return absl::OkStatus();
-                  });
+  grpc::ServerUnaryReactor* CancelTuning(
+      grpc::CallbackServerContext* context,
+      const v1::CancelTuningRequest* request,
+      v1::CancelTuningResponse* response) override {
+    return Handle(
+        runtime_, cancel_tuning_, context, request, response,
+        [this, context](const v1::CancelTuningRequest& asked,
+                        v1::CancelTuningResponse& proto) -> absl::Status {
+          HONE_ASSIGN_OR_RETURN(const std::string id, TuningId(asked.name()));
+          if (asked.force() &&
+              !runtime_.authenticator.HasRole(*context, Role::kAdmin)) {
+            return WithReason(
+                absl::PermissionDeniedError(
+                    "force, expected a token with the role admin"),
+                "PERMISSION_DENIED", {{"role", "admin"}});
+          }
+          HONE_ASSIGN_OR_RETURN(
+              const TuningExecutor::Departure departure,
+              runtime_.tunings.Leave(
+                  id,
+                  {.caller = runtime_.authenticator.CallerOf(*context),
+                   .request_id = asked.request_id()},
+                  asked.force()));
+          ToProto(departure.tuning, *proto.mutable_tuning());
+          proto.set_shares_left(departure.shares_left);
+          return absl::OkStatus();
+        });
   }
 
  private:
-  absl::Status StartTuning(const v1::TuneRequest& asked, Operation& operation,
+  absl::Status StartTuning(const v1::TuneRequest& asked,
+                           const std::string& caller, Operation& operation,
                            const CancelledPredicate& cancelled) {
+    HONE_RETURN_IF_ERROR(CheckParent(asked.parent()));
     HONE_ASSIGN_OR_RETURN(CheckedRequest checked,
                           CheckedRequest::Read(runtime_, asked.module(),
                                                asked.spec(), cancelled));
@@ -103,8 +125,10 @@ class TuningService final : public v1::TuningService::CallbackService {
       operation.mutable_response()->PackFrom(v1::TuneResponse());
       return absl::OkStatus();
     }
-    HONE_ASSIGN_OR_RETURN(const TuningExecutor::Submission submission,
-                          checked.Submit(/*use_cache=*/!asked.skip_cache()));
+    HONE_ASSIGN_OR_RETURN(
+        const TuningExecutor::Submission submission,
+        checked.Submit({.caller = caller, .request_id = asked.request_id()},
+                       /*use_cache=*/!asked.skip_cache()));
     if (submission.cached.has_value()) {
       return Cached(*submission.cached, operation);
     }

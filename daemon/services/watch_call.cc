@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "daemon/errors.h"
+#include "daemon/names.h"
 #include "daemon/services/convert.h"
 
 namespace hone::daemon {

@@ -109,6 +109,19 @@ absl::StatusOr<bool> ObservedStore::Publish(const Record& record) {
   return ObserveWrite([&] { return store().Publish(record); });
 }
 
+absl::StatusOr<Record> ObservedStore::GetRecord(absl::string_view key_digest) {
+  return Observe(store().GetRecord(key_digest));
+}
+
+absl::Status ObservedStore::DeleteRecord(absl::string_view key_digest) {
+  absl::WriterMutexLock lock(&coherence_mu_);
+  records_.Clear();
+  absl::Status status =
+      ObserveWrite([&] { return store().DeleteRecord(key_digest); });
+  if (status.ok()) metrics_.cache_invalidated.Increment();
+  return status;
+}
+
 absl::StatusOr<int64_t> ObservedStore::Invalidate(const RecordFilter& filter) {
   absl::WriterMutexLock lock(&coherence_mu_);
   records_.Clear();

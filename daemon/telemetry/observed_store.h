@@ -53,6 +53,9 @@ class ObservedStore final : public storage::Store {
 
   absl::StatusOr<bool> Publish(const storage::Record& record) override;
   absl::StatusOr<storage::Record> Lookup(const storage::CacheKey& key) override;
+  absl::StatusOr<storage::Record> GetRecord(
+      absl::string_view key_digest) override;
+  absl::Status DeleteRecord(absl::string_view key_digest) override;
   absl::StatusOr<storage::Page<storage::Record>> ListRecords(
       const storage::RecordFilter& filter, int32_t page_size,
       absl::string_view page_token) override;

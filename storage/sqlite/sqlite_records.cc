@@ -23,16 +23,22 @@ using sqlite::Row;
 using sqlite::Statement;
 
 // Errors: NotFound; DataLoss if the row is corrupt.
-absl::StatusOr<Record> FindRecord(Database& database, const CacheKey& key) {
+absl::StatusOr<Record> FindRecord(Database& database,
+                                  absl::string_view key_digest) {
   HONE_ASSIGN_OR_RETURN(Statement query,
                         database.Prepare("SELECT " HONE_RECORD_COLUMNS
                                          " FROM record WHERE key_digest = ?1"));
-  HONE_ASSIGN_OR_RETURN(const bool found, query.Bind(key.Digest()).Step());
-  if (!found) return NoSuchRecord(key);
+  HONE_ASSIGN_OR_RETURN(const bool found, query.Bind(key_digest).Step());
+  if (!found) return NoRecordOfDigest(key_digest);
   HONE_ASSIGN_OR_RETURN(Row<Record> row, sqlite::ReadRecord(query));
   // A damaged index leads to another row.
-  if (row.value.key != key) return query.CorruptRow("record");
+  if (row.value.key.Digest() != key_digest) return query.CorruptRow("record");
   return std::move(row.value);
+}
+
+absl::StatusOr<Record> FindRecord(Database& database, const CacheKey& key) {
+  absl::StatusOr<Record> record = FindRecord(database, key.Digest());
+  return absl::IsNotFound(record.status()) ? NoSuchRecord(key) : record;
 }
 
 // A miss reads a bounded number of rows, whatever the store holds: of the
@@ -135,6 +141,22 @@ absl::StatusOr<Record> SqliteStore::Lookup(const CacheKey& key) {
   absl::StatusOr<Record> record = FindRecord(*readers_->Borrow(), key);
   if (record.ok()) uses_->NoteRecord(key);
   return record;
+}
+
+absl::StatusOr<Record> SqliteStore::GetRecord(absl::string_view key_digest) {
+  return FindRecord(*readers_->Borrow(), key_digest);
+}
+
+absl::Status SqliteStore::DeleteRecord(absl::string_view key_digest) {
+  const auto remove = [&](Database& database) -> absl::Status {
+    HONE_ASSIGN_OR_RETURN(
+        Statement statement,
+        database.Prepare("DELETE FROM record WHERE key_digest = ?1"));
+    HONE_RETURN_IF_ERROR(statement.Bind(key_digest).Run());
+    return database.changes() > 0 ? absl::OkStatus()
+                                  : NoRecordOfDigest(key_digest);
+  };
+  return Write(remove, /*is_state=*/true);
 }
 
 absl::StatusOr<Page<Record>> SqliteStore::ListRecords(

@@ -82,6 +82,8 @@ class SqliteStore final : public Store {
 
   absl::StatusOr<bool> Publish(const Record& record) override;
   absl::StatusOr<Record> Lookup(const CacheKey& key) override;
+  absl::StatusOr<Record> GetRecord(absl::string_view key_digest) override;
+  absl::Status DeleteRecord(absl::string_view key_digest) override;
   absl::StatusOr<Page<Record>> ListRecords(
       const RecordFilter& filter, int32_t page_size,
       absl::string_view page_token) override;

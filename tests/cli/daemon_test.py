@@ -227,6 +227,24 @@ class WithDaemon(Scratch):
         self.assertFalse(
             self.json("lookup", MODULE, server=self.server, status=1)["hit"])
 
+    def test_records_are_shown_and_deleted_by_name(self):
+        self.json("tune", MODULE, "--trials", 20, server=self.server)
+        record, = self.json("cache", "list", server=self.server)["records"]
+        name = record["name"]
+        self.assertRegex(name, "^projects/default/records/[0-9a-f]{64}$")
+        self.assertEqual(self.json("cache", "show", name, server=self.server),
+                         record)
+        text = self.ok(hone("cache", "show", name, server=self.server)).stdout
+        self.assertTrue(text.startswith(name))
+        self.assertIn('"passes"', text)
+        self.assertIn(name, self.ok(
+            hone("cache", "delete", name, server=self.server)).stdout)
+        for command in ("show", "delete"):
+            self.one_line_error(
+                hone("cache", command, name, server=self.server), 2, name)
+        self.assertFalse(
+            self.json("lookup", MODULE, server=self.server, status=1)["hit"])
+
     def test_results_survive_a_restart(self):
         self.json("tune", MODULE, "--trials", 20, server=self.server)
         self.stop()
@@ -294,7 +312,8 @@ class WithDaemon(Scratch):
         tuned = self.json("tune", module, "--task", "kernel", "--trials", 4,
                           server=self.server)
         worker, = self.json("list", "workers", server=self.server)["workers"]
-        self.assertEqual(tuned["target"], worker["fingerprint"])
+        self.assertEqual(tuned["target"],
+                         worker["devices"][0]["fingerprint"])
         self.assertEqual(tuned["tasks"][0]["trials"], 4)
         self.assertTrue(self.json("lookup", module, "--task", "kernel",
                                   server=self.server)["hit"])
@@ -447,8 +466,9 @@ ENTRY main {{
                                 server=self.server)["tunings"]
         name = tunings[0]["name"]
         document = self.json("cancel", name, server=self.server)
-        self.assertEqual((document["name"], document["state"]),
-                         (name, "cancelled"))
+        self.assertEqual(
+            (document["name"], document["state"], document["shares_left"]),
+            (name, "cancelled", 0))
         _, errors = tune.communicate(timeout=120)
         self.assertEqual(tune.returncode, 3)
         self.assertIn(f"{name} was cancelled", errors)
@@ -456,8 +476,11 @@ ENTRY main {{
         self.assertRegex(listed, f"^{name} jit_step pass_order random: "
                          r"cancelled, \d+ trials\n$")
         self.one_line_error(hone("cancel", name, server=self.server), 2)
+        self.one_line_error(
+            hone("cancel", "projects/default/tunings/none", "--force",
+                 server=self.server), 2, "none")
         self.one_line_error(hone("cancel", "tunings/none", server=self.server),
-                            2, "none")
+                            2, "projects/PROJECT/tunings/ID")
 
     def test_an_incomplete_installation_is_no_bad_input(self):
         """Without the library of learned optimizers, which is in ../lib."""
@@ -479,7 +502,8 @@ ENTRY main {{
         self.assertRegex(remote.stderr.splitlines()[-1],
                          r"^hone: .*libhone_policies\.so")
         listed = self.ok(hone("list", "tunings", server=self.server)).stdout
-        self.assertRegex(listed, "^tunings/.*: failed, 0 trials: .*"
+        self.assertRegex(listed,
+                         "^projects/default/tunings/.*: failed, 0 trials: .*"
                          r"libhone_policies\.so.*\n$")
 
     def test_a_second_daemon_on_the_store_is_refused(self):

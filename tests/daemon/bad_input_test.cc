@@ -45,7 +45,7 @@ struct BadRequest {
 
 // The name of a resource of the API.
 std::string ResourceName(absl::string_view collection, absl::string_view id) {
-  return absl::StrCat(collection, "/", id);
+  return absl::StrCat("projects/default/", collection, "/", id);
 }
 
 // The bad names for a method whose field `name` is of `collection`.
@@ -65,6 +65,12 @@ void AddNames(const std::string& method, const std::string& collection,
          "INVALID_FIELD",
          {absl::StrCat("name: \"", absl::CEscape(name), "\" ", rest)}});
   }
+  requests.push_back({method,
+                      "unknown_project",
+                      "NOT_FOUND",
+                      "NOT_FOUND",
+                      {absl::StrCat("name: \"projects/other/", collection,
+                                    "/none\" ", rest)}});
   requests.push_back(
       {method,
        "unknown_name",
@@ -112,6 +118,10 @@ void AddKinds(const Descriptor& message, bool is_top,
       kinds.insert("unknown_task");
     } else if (name == "optimizer") {
       kinds.insert("unknown_optimizer");
+    } else if (name == "parent") {
+      kinds.insert("bad_parent");
+    } else if (name == "request_id") {
+      kinds.insert("bad_request_id");
     } else if (name == "page_token") {
       kinds.insert("bad_page_token");
     } else if (is_top && absl::StrContains(name, "digest")) {

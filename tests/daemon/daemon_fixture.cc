@@ -180,7 +180,11 @@ bool HasRetryInfo(const grpc::Status& status) {
 }
 
 std::string TuningOf(const Operation& operation) {
-  return absl::StrReplaceAll(operation.name(), {{"operations/", "tunings/"}});
+  return absl::StrReplaceAll(operation.name(), {{"/operations/", "/tunings/"}});
+}
+
+std::string OperationOf(absl::string_view tuning) {
+  return absl::StrReplaceAll(tuning, {{"/tunings/", "/operations/"}});
 }
 
 }  // namespace hone::testing

@@ -98,8 +98,9 @@ google::rpc::ErrorInfo ErrorInfoOf(const grpc::Status& status);
 // Returns true if the status carries google.rpc.RetryInfo.
 bool HasRetryInfo(const grpc::Status& status);
 
-// "tunings/ID" for "operations/ID".
+// The name of an operation's tuning, and of a tuning's operation.
 std::string TuningOf(const google::longrunning::Operation& operation);
+std::string OperationOf(absl::string_view tuning);
 
 #define HONE_EXPECT_GRPC_OK(expr)                                           \
   do {                                                                      \

@@ -114,9 +114,9 @@ TEST_F(IsolationTest, AModuleLargerThanTheMachineIsCompiledToItself) {
   EXPECT_EQ(response.module(), kHuge);
   ASSERT_EQ(response.decisions_size(), 1);
   EXPECT_THAT(response.decisions(0).missing(), HasSubstr("expected less"));
-  const std::string id = response.decisions(0).tuning().substr(8);
-  EXPECT_THAT(WaitFor("operations/" + id).error().message(),
-              HasSubstr("the default could be verified"));
+  EXPECT_THAT(
+      WaitFor(OperationOf(response.decisions(0).tuning())).error().message(),
+      HasSubstr("the default could be verified"));
   TuneToEnd(kModule);
 }
 
@@ -136,8 +136,9 @@ TEST_F(IsolationTest, TuningsSurviveTheEndOfTheirProcesses) {
   }
   v1::CancelTuningRequest cancel;
   cancel.set_name(running);
+  v1::CancelTuningResponse cancelled;
   grpc::ClientContext context;
-  HONE_EXPECT_GRPC_OK(tunings_->CancelTuning(&context, cancel, &tuning));
+  HONE_EXPECT_GRPC_OK(tunings_->CancelTuning(&context, cancel, &cancelled));
   TuneToEnd(kModule);
 }
 

@@ -167,7 +167,7 @@ TEST_F(ServerTest, DrainTellsWatchersAndRefusesNothingElse) {
   std::thread waiter([&] {
     grpc::ClientContext context;
     google::longrunning::WaitOperationRequest request;
-    request.set_name("operations/" + name.substr(8));
+    request.set_name(OperationOf(name));
     waited = operations_->WaitOperation(&context, request, &operation);
   });
   while (Metric("hone_rpc_in_flight{method=\"google.longrunning.Operations/"
@@ -237,8 +237,8 @@ TEST_F(ServerTest, UnfinishedTuningsGoOnAfterARestart) {
     grpc::ClientContext context;
     v1::CancelTuningRequest cancel;
     cancel.set_name(endless);
-    v1::Tuning tuning;
-    HONE_EXPECT_GRPC_OK(tunings_->CancelTuning(&context, cancel, &tuning));
+    v1::CancelTuningResponse response;
+    HONE_EXPECT_GRPC_OK(tunings_->CancelTuning(&context, cancel, &response));
   }
   EXPECT_TRUE(WaitFor(queued).has_response());
   server_.reset();

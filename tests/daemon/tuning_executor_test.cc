@@ -41,7 +41,8 @@ class TuningExecutorTest : public ::testing::Test {
     const auto key =
         tuning::MakeCacheKey(hlo::Fingerprint(module_), spec_, nullptr);
     if (!key.ok()) return key.status();
-    return executor.Submit(spec_, *key, /*use_cache=*/true, module);
+    return executor.Submit(spec_, *key, {.caller = "a", .request_id = ""},
+                           /*use_cache=*/true, module);
   }
 
   const hlo::Module module_ = tuning::ParseOrDie(tuning::kSimplifiable);

@@ -95,10 +95,10 @@ TEST_F(WaitingTest, AWaitingTuningIsListedAndCanBeCancelled) {
   EXPECT_EQ(TuneKernel(1).name(), operation.name());
   v1::CancelTuningRequest cancel;
   cancel.set_name(name);
-  v1::Tuning tuning;
+  v1::CancelTuningResponse response;
   grpc::ClientContext context;
-  HONE_EXPECT_GRPC_OK(tunings_->CancelTuning(&context, cancel, &tuning));
-  EXPECT_EQ(tuning.state(), v1::Tuning::CANCELLED);
+  HONE_EXPECT_GRPC_OK(tunings_->CancelTuning(&context, cancel, &response));
+  EXPECT_EQ(response.tuning().state(), v1::Tuning::CANCELLED);
   EXPECT_EQ(WaitFor(operation.name()).error().code(),
             grpc::StatusCode::CANCELLED);
 }

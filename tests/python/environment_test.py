@@ -91,7 +91,7 @@ class Connections(unittest.TestCase):
         with hone.Client(server, token_file=token) as client:
             self.assertEqual(client.info().api_version, "hone.v1")
             with self.assertRaises(hone.Error) as raised:
-                client.close_environment("environments/x")
+                client.close_environment("projects/default/environments/x")
             self.assertEqual(raised.exception.reason, "PERMISSION_DENIED")
         with hone.Client(server) as client:
             with self.assertRaises(hone.Error) as raised:
@@ -274,6 +274,24 @@ class Vector(WithDaemon):
 
 
 class Errors(WithDaemon):
+    def test_requests_have_ids(self):
+        """A request with the id of an earlier one is that one."""
+        client = hone.Client(self.server)
+        self.addCleanup(client.close)
+        request = environment_service_pb2.OpenEnvironmentRequest(
+            module=client.module_source(TINY), request_id="mine")
+        name = client.open_environment(request).environment.name
+        self.assertEqual(client.open_environment(request).environment.name,
+                         name)
+        with mock.patch("uuid.uuid4", return_value="the same"):
+            forks = {client.fork(name).environment.name for _ in range(2)}
+        self.assertEqual(len(forks), 1)
+        forks.add(client.fork(name).environment.name)
+        request.request_id = ""
+        forks.update(client.open_environment(request).environment.name
+                     for _ in range(2))
+        self.assertEqual(len(forks), 4)
+
     def test_statuses(self):
         client = hone.Client(self.server)
         self.addCleanup(client.close)
@@ -285,7 +303,7 @@ class Errors(WithDaemon):
              grpc.StatusCode.INVALID_ARGUMENT, "MALFORMED_MODULE"),
             (message(module=source, task="knitting"),
              grpc.StatusCode.NOT_FOUND, "NOT_FOUND"),
-            (message(module=source, options={"pass_order": {"score": "beauty"}}),
+            (message(module=source, options={"pass_order": {"score": 9}}),
              grpc.StatusCode.INVALID_ARGUMENT, "INVALID_FIELD"),
         ):
             with self.assertRaises(hone.Error) as raised:
@@ -301,7 +319,7 @@ class Errors(WithDaemon):
                          "INVALID_FIELD")
         results = client.step_batch([
             step(name=name, actions=[0]),
-            step(name="environments/none", actions=[0])
+            step(name="projects/default/environments/none", actions=[0])
         ])
         self.assertEqual(len(results[0].steps), 1)
         self.assertEqual(results[1].code, grpc.StatusCode.NOT_FOUND)

@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import socket
+import uuid
 
 import grpc
 import zstandard
@@ -25,9 +26,8 @@ _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 # No answer of honed to a healthy client takes this long.
 _TIMEOUT_SECONDS = 300
 
-# Calls that are refused for the moment are repeated: steps carry a request id,
-# so that none is taken twice, and a lost answer to Open or Fork costs an
-# environment that expires.
+# Calls that are refused for the moment are repeated. Those that change something
+# carry a request id, so that nothing is done twice.
 _SERVICE_CONFIG = json.dumps({
     "methodConfig": [{
         "name": [{}],
@@ -222,7 +222,10 @@ class Client:
                           environment_service_pb2.GetSpacesRequest())
 
     def open_environment(self, request):
-        return self._call(self._environments.OpenEnvironment, request)
+        named = environment_service_pb2.OpenEnvironmentRequest()
+        named.CopyFrom(request)
+        named.request_id = named.request_id or str(uuid.uuid4())
+        return self._call(self._environments.OpenEnvironment, named)
 
     def step(self, request):
         return self._call(self._environments.Step, request)
@@ -238,8 +241,10 @@ class Client:
         ]
 
     def fork(self, name):
-        return self._call(self._environments.Fork,
-                          environment_service_pb2.ForkRequest(name=name))
+        return self._call(
+            self._environments.Fork,
+            environment_service_pb2.ForkRequest(name=name,
+                                                request_id=str(uuid.uuid4())))
 
     def close_environment(self, name):
         self._call(self._environments.Close,

@@ -52,7 +52,8 @@ class PassOrderEnv(gymnasium.Env):
             environment_service_pb2.OpenEnvironmentRequest(
                 module=self.client.module_source(module),
                 options=record_pb2.TaskOptions(
-                    pass_order=record_pb2.PassOrderOptions(score=score)),
+                    pass_order=record_pb2.PassOrderOptions(
+                        score=score.upper())),
                 max_steps=max_steps or 0,
                 parts=self._format.parts(exact_mask),
             ))

@@ -68,7 +68,7 @@ TEST_F(OverloadTest, AFloodOfTuningsDelaysNothingElse) {
   HONE_EXPECT_GRPC_OK(Call(*admin_, &v1::AdminService::Stub::GetServerInfo,
                            v1::GetServerInfoRequest(), "secret-a"));
   v1::CancelTuningRequest cancel;
-  cancel.set_name("tunings/nothing");
+  cancel.set_name("projects/default/tunings/nothing");
   EXPECT_EQ(Call(*tunings_, &v1::TuningService::Stub::CancelTuning, cancel,
                  "secret-a")
                 .error_code(),

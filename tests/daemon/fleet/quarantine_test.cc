@@ -104,7 +104,8 @@ TEST_F(QuarantineTest, BadReportsGoToAnotherWorkerAndTheirAuthorToQuarantine) {
     EXPECT_EQ((*result)->worker, "good");
   }
   const v1::Worker listed = Listed("liar");
-  EXPECT_EQ(listed.quarantine().reason(), "malformed_report");
+  EXPECT_EQ(listed.quarantine().reason(),
+            v1::Worker::Quarantine::MALFORMED_REPORT);
   EXPECT_EQ(listed.quarantine().detail(), "negative times");
   EXPECT_GT(listed.quarantine().end_time().seconds(),
             absl::ToUnixSeconds(clock_.Now()));
@@ -131,7 +132,8 @@ TEST_F(QuarantineTest, LostLeasesEndInQuarantine) {
     HONE_EXPECT_OK(ticket->Take()->status());
   }
   Call(From("bad"));
-  EXPECT_EQ(Listed("bad").quarantine().reason(), "lost_lease");
+  EXPECT_EQ(Listed("bad").quarantine().reason(),
+            v1::Worker::Quarantine::LOST_LEASE);
 }
 
 // Work that kills every worker must not take the fleet with it.
@@ -180,7 +182,8 @@ TEST_F(QuarantineTest, ANoisyMachineIsQuarantinedWithAllItsWorkers) {
     ASSERT_TRUE(IsCanary(response));
     Call(on_machine(Done("noisy", response.execute(0).lease())));
   }
-  EXPECT_EQ(Listed("noisy").quarantine().reason(), "noise");
+  EXPECT_EQ(Listed("noisy").quarantine().reason(),
+            v1::Worker::Quarantine::NOISE);
   const auto ticket = Submit();
   // A new id does not help it.
   EXPECT_EQ(Call(on_machine(From("new"))).execute_size(), 0);
@@ -198,7 +201,7 @@ TEST_F(QuarantineTest, ItEndsByTimeOrByReleaseAndWithACanary) {
     Call(Done("liar", Call(From("liar")).execute(0).lease()));
   }
   Call(Done("liar", Call(From("liar")).execute(0).lease()));
-  EXPECT_EQ(Listed("liar").quarantine().reason(), "lie");
+  EXPECT_EQ(Listed("liar").quarantine().reason(), v1::Worker::Quarantine::LIE);
   const auto ticket = Submit();
   int woken = 0;
   const auto device = fleet_.WaitForDevice("f", [&] { ++woken; });

@@ -11,6 +11,7 @@ namespace hone::testing {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 class CacheServiceTest : public DaemonTest {
  protected:
@@ -72,7 +73,8 @@ TEST_F(CacheServiceTest, AMissSaysWhichComponentDiffers) {
   EXPECT_EQ(ErrorInfoOf(status).metadata().at("miss_reason"),
             "module_fingerprint");
   request.set_module_fingerprint(record.key().module_fingerprint());
-  request.mutable_options()->mutable_pass_order()->set_score("xla");
+  request.mutable_options()->mutable_pass_order()->set_score(
+      v1::PassOrderOptions::XLA);
   status = Lookup(request, &response);
   EXPECT_EQ(ErrorInfoOf(status).metadata().at("miss_reason"), "task_options");
   EXPECT_EQ(Metric("hone_cache_misses_total{reason=\"task_options\"}"), 1);
@@ -167,6 +169,56 @@ TEST_F(CacheServiceTest, InvalidateNeedsAFilterOrAll) {
   lookup.set_module_fingerprint(record.key().module_fingerprint());
   v1::LookupResponse found;
   EXPECT_EQ(Lookup(lookup, &found).error_code(), grpc::StatusCode::NOT_FOUND);
+}
+
+TEST_F(CacheServiceTest, RecordsAreReadAndDeletedByName) {
+  const v1::Record record = TuneToEnd(kModule);
+  TuneToEnd(NumberedModule(1));
+  EXPECT_THAT(record.name(), StartsWith("projects/default/records/"));
+  v1::GetRecordRequest get;
+  get.set_name(record.name());
+  v1::Record found;
+  {
+    grpc::ClientContext context;
+    HONE_EXPECT_GRPC_OK(cache_->GetRecord(&context, get, &found));
+    EXPECT_EQ(found.DebugString(), record.DebugString());
+  }
+  v1::DeleteRecordRequest remove;
+  remove.set_name(record.name());
+  v1::DeleteRecordResponse removed;
+  {
+    grpc::ClientContext context;
+    HONE_EXPECT_GRPC_OK(cache_->DeleteRecord(&context, remove, &removed));
+  }
+  v1::LookupRequest lookup;
+  lookup.set_module_fingerprint(record.key().module_fingerprint());
+  v1::LookupResponse response;
+  EXPECT_EQ(Lookup(lookup, &response).error_code(),
+            grpc::StatusCode::NOT_FOUND);
+  grpc::ClientContext context;
+  const grpc::Status again = cache_->DeleteRecord(&context, remove, &removed);
+  EXPECT_EQ(again.error_code(), grpc::StatusCode::NOT_FOUND);
+  EXPECT_EQ(ErrorInfoOf(again).metadata().at("name"), record.name());
+  // The other record is still there.
+  grpc::ClientContext list_context;
+  v1::ListRecordsResponse list;
+  HONE_EXPECT_GRPC_OK(cache_->List(&list_context, {}, &list));
+  EXPECT_EQ(list.records_size(), 1);
+}
+
+TEST_F(CacheServiceTest, NamesOfRecordsAreChecked) {
+  v1::GetRecordRequest request;
+  v1::Record record;
+  const auto get = [&](const std::string& name) {
+    request.set_name(name);
+    grpc::ClientContext context;
+    return cache_->GetRecord(&context, request, &record).error_code();
+  };
+  EXPECT_EQ(get("records/1"), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(get("projects/default/tunings/1"),
+            grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(get("projects/default/records/1"), grpc::StatusCode::NOT_FOUND);
+  EXPECT_EQ(get("projects/other/records/1"), grpc::StatusCode::NOT_FOUND);
 }
 
 TEST_F(CacheServiceTest, StatsCount) {

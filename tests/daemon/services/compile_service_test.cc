@@ -34,6 +34,7 @@ class CompileServiceTest : public DaemonTest {
   static v1::CompileRequest RequestFor(const std::string& module) {
     v1::CompileRequest request;
     request.mutable_module()->set_content(module);
+    request.add_specs();
     return request;
   }
 
@@ -47,6 +48,17 @@ class CompileServiceTest : public DaemonTest {
     } while (response.decisions(0).source() == v1::Decision::DEFAULT &&
              !response.decisions(0).missing().empty());
     return response;
+  }
+
+  std::string Download(const std::string& digest) {
+    grpc::ClientContext context;
+    v1::DownloadRequest request;
+    request.set_digest(digest);
+    auto reader = modules_->Download(&context, request);
+    std::string bytes;
+    for (v1::DownloadResponse part; reader->Read(&part);) bytes += part.chunk();
+    HONE_EXPECT_GRPC_OK(reader->Finish());
+    return bytes;
   }
 
   static int64_t Ops(const v1::CompileResponse& response) {
@@ -71,9 +83,9 @@ TEST_F(CompileServiceTest, WithoutPatienceTheModuleOrItsDefaultComesAtOnce) {
 
 TEST_F(CompileServiceTest, DefaultThenFromTheCache) {
   v1::CompileRequest request = RequestFor(std::string(kModule));
-  request.mutable_spec()->set_optimizer("random");
-  request.mutable_spec()->mutable_budget()->mutable_time()->set_seconds(2);
-  request.mutable_spec()->mutable_budget()->set_trials(1'000'000'000);
+  request.mutable_specs(0)->set_optimizer("random");
+  request.mutable_specs(0)->mutable_budget()->mutable_time()->set_seconds(2);
+  request.mutable_specs(0)->mutable_budget()->set_trials(1'000'000'000);
   const v1::CompileResponse first = CompileByDefault(request);
   const v1::Decision& decision = first.decisions(0);
   EXPECT_EQ(decision.source(), v1::Decision::DEFAULT);
@@ -81,9 +93,9 @@ TEST_F(CompileServiceTest, DefaultThenFromTheCache) {
   EXPECT_EQ(decision.cost(), decision.default_cost());
   EXPECT_EQ(Ops(first), decision.cost());
   EXPECT_NE(decision.verification().method(), "");
-  ASSERT_THAT(decision.tuning(), StartsWith("tunings/"));
+  ASSERT_THAT(decision.tuning(), StartsWith("projects/default/tunings/"));
 
-  WaitFor("operations/" + decision.tuning().substr(8));
+  WaitFor(OperationOf(decision.tuning()));
   const v1::CompileResponse second = Compile(request);
   EXPECT_EQ(second.decisions(0).source(), v1::Decision::CACHE);
   EXPECT_EQ(second.decisions(0).tuning(), decision.tuning());
@@ -99,7 +111,7 @@ TEST_F(CompileServiceTest, PatienceWaitsForTheWinner) {
       hlo::ReadFileBytes(HONE_SOURCE_DIR
                          "/bench/data/corpus/mlp.train.hlo.zst"));
   v1::CompileRequest request = RequestFor(mlp);
-  request.mutable_spec()->mutable_budget()->set_trials(5);
+  request.mutable_specs(0)->mutable_budget()->set_trials(5);
   request.mutable_patience()->set_seconds(240);
   const v1::CompileResponse response = Compile(request);
   const v1::Decision& decision = response.decisions(0);
@@ -114,10 +126,10 @@ TEST_F(CompileServiceTest, PatienceWaitsForTheWinner) {
 TEST_F(CompileServiceTest, WithoutADeviceTheModuleComesBack) {
   v1::CompileRequest request;
   request.mutable_module()->set_content(std::string(kModule));
-  request.mutable_spec()->set_task("kernel");
+  request.add_specs()->set_task("kernel");
   request.mutable_patience()->set_seconds(5);
   for (const char* target : {"", "cpu:0123456789abcdef"}) {
-    request.mutable_spec()->set_target(target);
+    request.mutable_specs(0)->set_target(target);
     v1::CompileResponse response;
     grpc::ClientContext context;
     // Less than the fleet waits for a device.
@@ -134,8 +146,8 @@ TEST_F(CompileServiceTest, WithoutADeviceTheModuleComesBack) {
 
 TEST_F(CompileServiceTest, PatienceThatRunsOutGivesTheDefault) {
   v1::CompileRequest request = RequestFor(std::string(kModule));
-  request.mutable_spec()->set_optimizer("random");
-  request.mutable_spec()->mutable_budget()->set_trials(1'000'000'000);
+  request.mutable_specs(0)->set_optimizer("random");
+  request.mutable_specs(0)->mutable_budget()->set_trials(1'000'000'000);
   const v1::CompileResponse response = CompileByDefault(request);
   EXPECT_EQ(response.decisions(0).source(), v1::Decision::DEFAULT);
   EXPECT_NE(response.decisions(0).tuning(), "");
@@ -165,6 +177,113 @@ TEST_F(CompileServiceTest, WritesProtosWhenAsked) {
   EXPECT_EQ(hlo::Fingerprint(from_text), hlo::Fingerprint(from_proto));
 }
 
+// The second task works on the module of the first.
+TEST_F(CompileServiceTest, TasksAreAppliedOneAfterTheOther) {
+  v1::CompileRequest request = RequestFor(std::string(kModule));
+  request.mutable_specs(0)->mutable_options()->mutable_pass_order()->set_score(
+      v1::PassOrderOptions::OPS);
+  request.add_specs()->mutable_options()->mutable_pass_order()->set_score(
+      v1::PassOrderOptions::XLA);
+  request.mutable_patience()->set_seconds(240);
+  for (const v1::Decision::Source source :
+       {v1::Decision::TUNED, v1::Decision::CACHE}) {
+    v1::CompileResponse response;
+    grpc::ClientContext context;
+    HONE_EXPECT_GRPC_OK(compile_->Compile(&context, request, &response));
+    ASSERT_EQ(response.decisions_size(), 2);
+    const v1::Decision& first = response.decisions(0);
+    const v1::Decision& second = response.decisions(1);
+    EXPECT_EQ(first.source(), source) << first.DebugString();
+    EXPECT_EQ(second.source(), source) << second.DebugString();
+    EXPECT_EQ(first.unit(), "ops");
+    EXPECT_EQ(second.unit(), "ns");
+    HONE_ASSERT_OK_AND_ASSIGN(
+        const hlo::Module between,
+        hlo::ParseHloText(Download(first.record().tuned_module_digest())));
+    EXPECT_EQ(second.record().key().module_fingerprint(),
+              hlo::Fingerprint(between));
+    EXPECT_EQ(response.module(),
+              Download(second.record().tuned_module_digest()));
+  }
+}
+
+TEST_F(CompileServiceTest, ATaskWithoutAnAnswerLeavesTheModuleToTheNext) {
+  const v1::Record record = TuneToEnd(kModule);
+  v1::CompileRequest request = RequestFor(std::string(kModule));
+  request.mutable_specs(0)->set_task("kernel");
+  request.add_specs();
+  request.add_specs()->set_task("kernel");
+  request.mutable_patience()->set_seconds(60);
+  v1::CompileResponse response;
+  grpc::ClientContext context;
+  HONE_EXPECT_GRPC_OK(compile_->Compile(&context, request, &response));
+  ASSERT_EQ(response.decisions_size(), 3);
+  EXPECT_THAT(response.decisions(0).missing(), HasSubstr("no worker offers"));
+  EXPECT_EQ(response.decisions(1).source(), v1::Decision::CACHE);
+  EXPECT_THAT(response.decisions(2).missing(), HasSubstr("no worker offers"));
+  EXPECT_EQ(Ops(response), record.best_cost());
+}
+
+TEST_F(CompileServiceTest, TheTasksShareThePatience) {
+  v1::CompileRequest request = RequestFor(std::string(kModule));
+  for (int seed = 1; seed <= 2; ++seed) {
+    if (seed == 2) request.add_specs();
+    v1::TuningSpec& spec = *request.mutable_specs(seed - 1);
+    spec.set_optimizer("random");
+    spec.set_seed(static_cast<uint64_t>(seed));
+    spec.mutable_budget()->set_trials(1'000'000'000);
+  }
+  // The first tuning does not end, and for the second there is no room; both
+  // tasks get their turn and their default.
+  request.mutable_patience()->set_seconds(4);
+  v1::CompileResponse response;
+  grpc::ClientContext context;
+  HONE_EXPECT_GRPC_OK(compile_->Compile(&context, request, &response));
+  ASSERT_EQ(response.decisions_size(), 2);
+  EXPECT_NE(response.decisions(0).tuning(), "");
+  EXPECT_EQ(response.decisions(1).tuning(), "");
+  for (const v1::Decision& decision : response.decisions()) {
+    EXPECT_EQ(decision.source(), v1::Decision::DEFAULT);
+    EXPECT_EQ(decision.missing(), "");
+  }
+}
+
+TEST_F(CompileServiceTest, TooManyOrUnknownTasksAreRefused) {
+  v1::CompileRequest request = RequestFor(std::string(kModule));
+  request.add_specs()->set_task("knitting");
+  v1::CompileResponse response;
+  {
+    grpc::ClientContext context;
+    EXPECT_EQ(compile_->Compile(&context, request, &response).error_code(),
+              grpc::StatusCode::NOT_FOUND);
+  }
+  request.mutable_specs()->RemoveLast();
+  while (request.specs_size() < 9) request.add_specs();
+  grpc::ClientContext context;
+  const grpc::Status status = compile_->Compile(&context, request, &response);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(ErrorInfoOf(status).metadata().at("field"), "specs");
+}
+
+TEST_F(CompileServiceTest, TheModuleComesByDigestWhenAsked) {
+  TuneToEnd(kModule);
+  v1::CompileRequest request = RequestFor(std::string(kModule));
+  request.mutable_patience()->set_seconds(60);
+  const v1::CompileResponse inlined = Compile(request);
+  EXPECT_EQ(inlined.module_digest(), "");
+  request.set_by_digest(true);
+  // A proto is stored for no other reason.
+  request.set_format(v1::MODULE_FORMAT_PROTO);
+  const v1::CompileResponse response = Compile(request);
+  EXPECT_EQ(response.module(), "");
+  HONE_ASSERT_OK_AND_ASSIGN(
+      const hlo::Module module,
+      hlo::ParseHloProto(Download(response.module_digest())));
+  HONE_ASSERT_OK_AND_ASSIGN(const hlo::Module text,
+                            hlo::ParseHloText(inlined.module()));
+  EXPECT_EQ(hlo::Fingerprint(module), hlo::Fingerprint(text));
+}
+
 TEST_F(CompileServiceTest, MalformedModulesAreNamedWithTheirPlace) {
   v1::CompileRequest request = RequestFor("HloModule m\n\nENTRY e {\n  x = \n");
   request.mutable_module()->set_file_name("bad.hlo");
@@ -180,7 +299,7 @@ TEST_F(CompileServiceTest, MalformedModulesAreNamedWithTheirPlace) {
 
 TEST_F(CompileServiceTest, UnknownNamesListTheKnownOnes) {
   v1::CompileRequest request = RequestFor(std::string(kModule));
-  request.mutable_spec()->set_optimizer("magic");
+  request.mutable_specs(0)->set_optimizer("magic");
   v1::CompileResponse response;
   {
     grpc::ClientContext context;
@@ -189,7 +308,7 @@ TEST_F(CompileServiceTest, UnknownNamesListTheKnownOnes) {
     EXPECT_THAT(status.error_message(), HasSubstr("random"));
   }
   request = RequestFor(std::string(kModule));
-  request.mutable_spec()->set_task("knitting");
+  request.mutable_specs(0)->set_task("knitting");
   grpc::ClientContext context;
   const grpc::Status status = compile_->Compile(&context, request, &response);
   EXPECT_EQ(status.error_code(), grpc::StatusCode::NOT_FOUND);

@@ -124,7 +124,8 @@ TEST_F(EnvironmentServiceTest, SpacesNameActionsAndNodeKinds) {
 TEST_F(EnvironmentServiceTest, RewardsAreTheDropsOfTheScore) {
   StartAndLearn();
   const v1::OpenEnvironmentResponse opened = Open();
-  EXPECT_THAT(opened.environment().name(), StartsWith("environments/"));
+  EXPECT_THAT(opened.environment().name(),
+              StartsWith("projects/default/environments/"));
   EXPECT_EQ(opened.environment().unit(), "ops");
   EXPECT_EQ(opened.environment().initial_score(), 8);
   EXPECT_EQ(opened.observation().score(), 8);
@@ -160,7 +161,8 @@ TEST_F(EnvironmentServiceTest, TheDefaultScoreIsThatOfThePipeline) {
 TEST_F(EnvironmentServiceTest, ScoresCanBeModelledTime) {
   StartAndLearn();
   v1::OpenEnvironmentRequest request = Asking();
-  request.mutable_options()->mutable_pass_order()->set_score("xla");
+  request.mutable_options()->mutable_pass_order()->set_score(
+      v1::PassOrderOptions::XLA);
   const v1::OpenEnvironmentResponse opened = Open(request);
   EXPECT_EQ(opened.environment().unit(), "ns");
   EXPECT_NE(opened.environment().initial_score(), 8);
@@ -302,7 +304,7 @@ TEST_F(EnvironmentServiceTest, ABatchStepsEachByItself) {
     names.push_back(OpenName());
     *request.add_requests() = Taking(names.back(), {i % 2 == 0 ? dce : Stop()});
   }
-  *request.add_requests() = Taking("environments/none", {dce});
+  *request.add_requests() = Taking("projects/default/environments/none", {dce});
   v1::StepBatchResponse response;
   {
     grpc::ClientContext context;
@@ -348,9 +350,15 @@ TEST_F(EnvironmentServiceTest, BadRequestsToOpenAreExplained) {
   ExpectError(TryOpen(request), grpc::StatusCode::NOT_FOUND, "NOT_FOUND",
               "pass_order");
   request = Asking();
-  request.mutable_options()->mutable_pass_order()->set_score("beauty");
+  request.mutable_options()->mutable_pass_order()->set_score(
+      static_cast<v1::PassOrderOptions::Score>(3));
   ExpectError(TryOpen(request), grpc::StatusCode::INVALID_ARGUMENT,
-              "INVALID_FIELD", "expected one of: ops, xla");
+              "INVALID_FIELD",
+              "pass_order.score: 3, expected a value of Score");
+  request = Asking();
+  request.set_parent("projects/other");
+  ExpectError(TryOpen(request), grpc::StatusCode::NOT_FOUND, "NOT_FOUND",
+              "projects/other");
   request = Asking();
   request.set_max_steps(10'001);
   ExpectError(TryOpen(request), grpc::StatusCode::INVALID_ARGUMENT,
@@ -385,8 +393,9 @@ TEST_F(EnvironmentServiceTest, ClosedAndUnknownEnvironmentsAreNotFound) {
        {TryStep(Taking(name, {0})), TryFork(name), Close(name)}) {
     ExpectError(status, grpc::StatusCode::NOT_FOUND, "NOT_FOUND", name);
   }
-  ExpectError(Close("tunings/1"), grpc::StatusCode::INVALID_ARGUMENT,
-              "INVALID_FIELD", "expected \"environments/ID\"");
+  ExpectError(Close("projects/default/tunings/1"),
+              grpc::StatusCode::INVALID_ARGUMENT, "INVALID_FIELD",
+              "expected \"projects/PROJECT/environments/ID\"");
 }
 
 TEST_F(EnvironmentServiceTest, WhatNobodyUsesExpires) {

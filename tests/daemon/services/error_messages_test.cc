@@ -134,7 +134,7 @@ TEST_F(ErrorMessagesTest, LongNamesAreCut) {
   v1::TuneRequest unknown;
   unknown.mutable_module()->set_digest(name);
   v1::GetTuningRequest get;
-  get.set_name("tunings/" + name);
+  get.set_name("projects/default/tunings/" + name);
   v1::CancelTuningRequest cancel;
   cancel.set_name(name);
   v1::LookupRequest lookup;
@@ -142,10 +142,10 @@ TEST_F(ErrorMessagesTest, LongNamesAreCut) {
   v1::LookupRequest task = lookup;
   task.set_task(name);
   v1::StepRequest step;
-  step.set_name("environments/" + name);
+  step.set_name("projects/default/environments/" + name);
   step.add_actions(0);
   google::longrunning::WaitOperationRequest wait;
-  wait.set_name("operations/" + name);
+  wait.set_name("projects/default/operations/" + name);
   google::longrunning::ListOperationsRequest list;
   list.set_name(name);
   v1::ListTuningsRequest page;
@@ -155,12 +155,6 @@ TEST_F(ErrorMessagesTest, LongNamesAreCut) {
       with_spec([&](v1::TuningSpec& spec) { spec.set_task(name); }),
       with_spec([&](v1::TuningSpec& spec) { spec.set_target(name); }),
       with_spec([&](v1::TuningSpec& spec) { spec.set_optimizer(name); }),
-      with_spec([&](v1::TuningSpec& spec) {
-        spec.mutable_options()->mutable_pass_order()->set_score(name);
-      }),
-      with_spec([&](v1::TuningSpec& spec) {
-        spec.mutable_options()->mutable_pass_order()->set_numerics(name);
-      }),
       Call(*tunings_, &v1::TuningService::Stub::Tune, malformed),
       Call(*tunings_, &v1::TuningService::Stub::Tune, unknown),
       Call(*tunings_, &v1::TuningService::Stub::GetTuning, get),

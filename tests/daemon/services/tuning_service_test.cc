@@ -30,9 +30,9 @@ class TuningServiceTest : public DaemonTest {
     grpc::ClientContext context;
     v1::CancelTuningRequest request;
     request.set_name(name);
-    v1::Tuning tuning;
-    HONE_EXPECT_GRPC_OK(tunings_->CancelTuning(&context, request, &tuning));
-    return tuning;
+    v1::CancelTuningResponse response;
+    HONE_EXPECT_GRPC_OK(tunings_->CancelTuning(&context, request, &response));
+    return response.tuning();
   }
 
   // All messages of a watch, and how it ended.
@@ -108,7 +108,7 @@ TEST_F(TuningServiceTest, NumericsAreAnotherKey) {
   EXPECT_EQ(record.key().task_options(), "score=ops;numerics=reassociate");
   v1::TuneRequest request = RequestFor(kModule);
   request.mutable_spec()->mutable_options()->mutable_pass_order()->set_numerics(
-      "exact");
+      v1::NUMERICS_EXACT);
   const Operation started = Tune(request);
   EXPECT_FALSE(started.done());
   v1::TuneResponse response;
@@ -116,7 +116,7 @@ TEST_F(TuningServiceTest, NumericsAreAnotherKey) {
   EXPECT_EQ(response.record().key().task_options(), "score=ops;numerics=exact");
   // The default may be named.
   request.mutable_spec()->mutable_options()->mutable_pass_order()->set_numerics(
-      "reassociate");
+      v1::NUMERICS_REASSOCIATE);
   EXPECT_TRUE(Tune(request).done());
 }
 
@@ -156,16 +156,22 @@ TEST_F(TuningServiceTest, BadRequestsAreRefused) {
             "spec.budget.trials");
   request = RequestFor(kModule);
   request.mutable_spec()->mutable_options()->mutable_pass_order()->set_score(
-      "beauty");
-  EXPECT_EQ(tune(request).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+      static_cast<v1::PassOrderOptions::Score>(-1));
+  EXPECT_EQ(ErrorInfoOf(tune(request)).metadata().at("field"),
+            "options.pass_order.score");
   request = RequestFor(kModule);
   request.mutable_spec()->mutable_options()->mutable_pass_order()->set_numerics(
-      "loose");
+      static_cast<v1::Numerics>(4));
   EXPECT_EQ(ErrorInfoOf(tune(request)).metadata().at("field"),
             "options.pass_order.numerics");
   EXPECT_THAT(tune(request).error_message(),
-              AllOf(HasSubstr("'loose'"), HasSubstr("reassociate")));
+              HasSubstr("4, expected a value of Numerics"));
   request = RequestFor(kModule);
+  request.set_parent("default");
+  EXPECT_EQ(ErrorInfoOf(tune(request)).metadata().at("field"), "parent");
+  request.set_parent("projects/other");
+  EXPECT_EQ(tune(request).error_code(), grpc::StatusCode::NOT_FOUND);
+  request.set_parent("projects/default");
   request.mutable_spec()->set_optimizer("magic");
   EXPECT_THAT(tune(request).error_message(), HasSubstr("random"));
   EXPECT_EQ(tune(RequestFor("HloModule x")).error_code(),
@@ -250,15 +256,15 @@ TEST_F(TuningServiceTest, CancelledTuningsEndForEverybody) {
     });
     EXPECT_EQ(Cancel(name).state(), v1::Tuning::CANCELLED);
     watcher.join();
-    const Operation operation = WaitFor("operations/" + name.substr(8));
+    const Operation operation = WaitFor(OperationOf(name));
     EXPECT_EQ(operation.error().code(), grpc::StatusCode::CANCELLED);
 
     grpc::ClientContext context;
     v1::CancelTuningRequest request;
     request.set_name(name);
-    v1::Tuning tuning;
+    v1::CancelTuningResponse response;
     const grpc::Status again =
-        tunings_->CancelTuning(&context, request, &tuning);
+        tunings_->CancelTuning(&context, request, &response);
     EXPECT_EQ(again.error_code(), grpc::StatusCode::FAILED_PRECONDITION);
     EXPECT_EQ(ErrorInfoOf(again).reason(), "TUNING_FINISHED");
   }
@@ -269,7 +275,7 @@ TEST_F(TuningServiceTest, CancelledTuningsEndForEverybody) {
 TEST_F(TuningServiceTest, OperationsCanBeCancelledAndListed) {
   Start();
   const std::string tuning = TuneWithoutEnd(1);
-  const std::string name = "operations/" + tuning.substr(8);
+  const std::string name = OperationOf(tuning);
   {
     grpc::ClientContext context;
     google::longrunning::CancelOperationRequest request;
@@ -289,7 +295,7 @@ TEST_F(TuningServiceTest, OperationsCanBeCancelledAndListed) {
 
   grpc::ClientContext get_context;
   google::longrunning::GetOperationRequest get;
-  get.set_name("operations/none");
+  get.set_name("projects/default/operations/none");
   Operation operation;
   EXPECT_EQ(
       operations_->GetOperation(&get_context, get, &operation).error_code(),
@@ -301,7 +307,7 @@ TEST_F(TuningServiceTest, WaitOperationReturnsAtItsTimeout) {
   const std::string tuning = TuneWithoutEnd(1);
   grpc::ClientContext context;
   google::longrunning::WaitOperationRequest request;
-  request.set_name("operations/" + tuning.substr(8));
+  request.set_name(OperationOf(tuning));
   request.mutable_timeout()->set_nanos(1'000'000);
   Operation operation;
   HONE_EXPECT_GRPC_OK(
@@ -315,7 +321,7 @@ TEST_F(TuningServiceTest, ACancelledWaitEnds) {
   grpc::ClientContext context;
   std::thread canceller([&] { context.TryCancel(); });
   google::longrunning::WaitOperationRequest request;
-  request.set_name("operations/" + tuning.substr(8));
+  request.set_name(OperationOf(tuning));
   Operation operation;
   EXPECT_EQ(
       operations_->WaitOperation(&context, request, &operation).error_code(),
@@ -361,13 +367,13 @@ TEST_F(TuningServiceTest, UnknownTuningsAreNotFound) {
   Start();
   v1::GetTuningRequest request;
   v1::Tuning tuning;
-  request.set_name("tunings/none");
+  request.set_name("projects/default/tunings/none");
   {
     grpc::ClientContext context;
     EXPECT_EQ(tunings_->GetTuning(&context, request, &tuning).error_code(),
               grpc::StatusCode::NOT_FOUND);
   }
-  EXPECT_EQ(Watch("tunings/none").second.error_code(),
+  EXPECT_EQ(Watch("projects/default/tunings/none").second.error_code(),
             grpc::StatusCode::NOT_FOUND);
   request.set_name("results/1");
   grpc::ClientContext context;

@@ -304,7 +304,9 @@ ENTRY main {
   HONE_EXPECT_GRPC_OK(admin_->ListWorkers(&again, {}, &list));
   for (const v1::Worker& worker : list.workers()) {
     EXPECT_EQ(worker.quarantine().reason(),
-              worker.id() == "liar" ? "malformed_report" : "");
+              worker.id() == "liar"
+                  ? v1::Worker::Quarantine::MALFORMED_REPORT
+                  : v1::Worker::Quarantine::REASON_UNSPECIFIED);
   }
   EXPECT_EQ(Metric("hone_workers_quarantined"), 1);
   v1::ReleaseWorkerRequest release;

@@ -60,6 +60,13 @@ TEST_F(ObservedStoreTest, InvalidatingForgets) {
               StatusIs(absl::StatusCode::kNotFound, _));
 }
 
+TEST_F(ObservedStoreTest, DeletingForgets) {
+  HONE_ASSERT_OK(store_.Publish(MakeRecord(3)));
+  HONE_ASSERT_OK(store_.Lookup(MakeRecord(3).key));
+  HONE_ASSERT_OK(store_.DeleteRecord(MakeRecord(3).key.Digest()));
+  EXPECT_FALSE(store_.RememberedRecord(MakeRecord(3).key).has_value());
+}
+
 TEST_F(ObservedStoreTest, EveryComponentOfTheKeyCounts) {
   HONE_ASSERT_OK(store_.Publish(MakeRecord(3)));
   const storage::CacheKey key = MakeRecord(3).key;
