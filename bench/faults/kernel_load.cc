@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/time/clock.h"
 #include "google/longrunning/operations.grpc.pb.h"
 #include <grpcpp/grpcpp.h>
@@ -63,8 +64,8 @@ absl::Status KernelLoad::Tune() {
   }
   ++(operation.has_error() ? failed_ : succeeded_);
   v1::GetTuningRequest get;
-  get.set_name(absl::StrCat(
-      "tunings/", operation.name().substr(operation.name().find('/') + 1)));
+  get.set_name(
+      absl::StrReplaceAll(operation.name(), {{"/operations/", "/tunings/"}}));
   grpc::ClientContext getting;
   v1::Tuning tuning;
   HONE_RETURN_IF_ERROR(ToStatus(tunings->GetTuning(&getting, get, &tuning)));

@@ -5,6 +5,7 @@
 #include "base/status_macros.h"
 #include "daemon/errors.h"
 #include "daemon/names.h"
+#include "daemon/request_ids.h"
 #include "daemon/services/convert.h"
 #include "daemon/services/operation.h"
 #include "daemon/services/services.h"
@@ -92,6 +93,7 @@ class TuningService final : public v1::TuningService::CallbackService {
         [this, context](const v1::CancelTuningRequest& asked,
                         v1::CancelTuningResponse& proto) -> absl::Status {
           HONE_ASSIGN_OR_RETURN(const std::string id, TuningId(asked.name()));
+          HONE_RETURN_IF_ERROR(CheckRequestId(asked.request_id()));
           if (asked.force() &&
               !runtime_.authenticator.HasRole(*context, Role::kAdmin)) {
             return WithReason(

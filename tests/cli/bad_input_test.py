@@ -130,7 +130,8 @@ class BadInput(Scratch):
             "nothing to compare on, expected 1 or more")
         self.one_line_error(
             hone("cache", "invalidate"), 2, "no filter, expected --module, "
-            "--target, --task, --producer or --all")
+            "--target, --task, --producer, --measured-by, --after, --before "
+            "or --all")
 
     def test_json_has_stdout_for_itself(self):
         path = self.write("tiny.hlo", TINY)

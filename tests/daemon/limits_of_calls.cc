@@ -211,7 +211,7 @@ void LimitsTest::IdleUpload() {
   config_.upload_idle = absl::Seconds(1);
   Start();
   ExpectRefused(UploadOf(1 << 20, 700'000));
-  EXPECT_EQ(Metric("hone_limit_used{limit=\"max_uploads\"}"), 0);
+  while (Used() > 0) std::this_thread::yield();
 }
 
 }  // namespace hone::testing

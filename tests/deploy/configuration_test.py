@@ -23,16 +23,20 @@ MANUAL = (ROOT / "deploy/README.md").read_text()
 BLOCK = re.search(r"^```toml\n(.*?)^```", MANUAL, re.M | re.S)[1]
 WITH_COMMENTED = re.sub(r"^# (?=\w+ = )", "", BLOCK, flags=re.M)
 SETTER = re.compile(
-    r'\{"(\w+)",\s*(?:\w+\(&?|OptimizerName|LogFormat)')
+    r'\{"(\w+)",\s*(?:(?!LimitKeys)\w+\(&?|OptimizerName|LogFormat)')
 
 
 def keys_of_the_code():
-    """By table, as daemon/config.cc parses them."""
+    """By table, as daemon/config.cc parses them, with daemon/limits.def."""
     text = (ROOT / "daemon/config.cc").read_text()
     schema = re.search(r"& Schema\(\) \{(.*?)^\}", text, re.M | re.S)[1]
     tables, found = re.split(r'\{"(\w+)",\s*\{', schema)[1:], {}
     for table, body in zip(tables[::2], tables[1::2]):
         found[table] = set(SETTER.findall("{" + body.lstrip("{")))
+    limits = (ROOT / "daemon/limits.def").read_text()
+    found["limits"] = set(re.findall(r"^HONE_LIMIT_KEY\(\w+, (\w+),", limits, re.M))
+    found["limits"] |= {f"{name}_seconds" for name in re.findall(
+        r"^HONE_LIMIT_SECONDS\((\w+),", limits, re.M)}
     return found
 
 

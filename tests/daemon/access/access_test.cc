@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include <google/protobuf/descriptor_database.h>
 
 #include "daemon/access/methods.h"
+#include "storage/memory_store.h"
 #include "tests/daemon/access/token_file.h"
 #include "tests/daemon/daemon_fixture.h"
 #include "tests/support/status_matchers.h"
@@ -162,8 +164,9 @@ TEST_F(AccessTest, OfTwoTokensNoneIsTrusted) {
 }
 
 TEST_F(AccessTest, ABadFileOfTokensIsAnErrorOfTheStart) {
-  EXPECT_THAT(daemon::Server::Start(config_, nullptr),
-              StatusIs(absl::StatusCode::kNotFound, HasSubstr("/tokens")));
+  EXPECT_THAT(
+      daemon::Server::Start(config_, std::make_unique<storage::MemoryStore>()),
+      StatusIs(absl::StatusCode::kNotFound, HasSubstr("/tokens")));
 }
 
 }  // namespace
