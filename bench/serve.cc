@@ -88,6 +88,7 @@ absl::StatusOr<Json> MeasureTransports(const ServeOptions& options) {
   const std::string& fingerprint = record.key.module_fingerprint;
   const TemporaryDirectory plain_state, tls_state, files;
   daemon::Config config;
+  config.local_worker = false;
   config.http = "127.0.0.1:0";
   Json rows = Json::array();
   {
