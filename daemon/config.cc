@@ -37,7 +37,7 @@ Setter String(std::string Config::*field) {
   };
 }
 
-// Of one string or several.
+// A key whose value is one string or several.
 Setter Strings(std::vector<std::string> Config::*field) {
   return [field](const toml::node& node,
                  Config& config) -> std::optional<std::string> {

@@ -127,7 +127,7 @@ class EnvironmentRegistry {
     int64_t bytes = 0;
   };
   absl::flat_hash_map<std::string, Shared> problems_ ABSL_GUARDED_BY(mu_);
-  // Of states and problems.
+  // The memory of states and problems.
   int64_t bytes_ ABSL_GUARDED_BY(mu_) = 0;
   bool stopping_ ABSL_GUARDED_BY(mu_) = false;
   std::thread reaper_;

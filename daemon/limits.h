@@ -88,7 +88,7 @@ struct LimitValues {
 // A line of limits.def.
 struct Limit {
   absl::string_view name;
-  // Of [limits]; empty if it is a constant.
+  // The key in [limits]; empty if it is a constant.
   absl::string_view key;
   absl::string_view unit;
   // The value for a configuration; seconds of a time, 0 if there is no one
@@ -97,7 +97,7 @@ struct Limit {
   // The range of the key.
   int64_t least = 0;
   int64_t largest = 0;
-  // Of a refused call; empty if the limit refuses nothing.
+  // The status of a refused call; empty if the limit refuses nothing.
   absl::string_view code;
   absl::string_view reason;
   // The gauge that shows how much is used; empty if there is none.

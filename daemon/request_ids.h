@@ -28,7 +28,7 @@ class RequestIds {
   struct Limits {
     int64_t per_caller = kMaxRequestIdsPerCaller;
     int64_t total = kMaxRequestIds;
-    // Of answers. The newest is kept whatever its size.
+    // The bytes of answers. The newest is kept whatever its size.
     int64_t bytes = kMaxRememberedAnswerBytes;
   };
 

@@ -33,7 +33,7 @@ struct RecordFilter {
   std::string producer = "";
   // One of Verification::measured_by.
   std::string measured_by = "";
-  // Of Record::created: at or after the first, before the second.
+  // Bounds of Record::created: at or after the first, before the second.
   absl::Time created_after = absl::InfinitePast();
   absl::Time created_before = absl::InfiniteFuture();
 };

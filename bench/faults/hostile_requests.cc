@@ -30,7 +30,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int kClients = 4;
-// Of a client that gives up: also a request that stalls.
+// The time after which a client gives up, for a request that stalls too.
 constexpr absl::Duration kDeadline = absl::Seconds(2);
 
 // Returns true for an error that says why in a form for programs.

@@ -91,7 +91,7 @@ void ReleaseWorkers(const DaemonProcess& daemon, const std::atomic<bool>& end) {
 absl::StatusOr<pid_t> StartWorker(const std::string& address) {
   const std::string program =
       std::filesystem::read_symlink("/proc/self/exe").string();
-  // What it says of lost leases is not of interest.
+  // Its words about lost leases are of no interest.
   return StartChildProcess(
       {.program = "/bin/sh",
        .arguments = {"-c", "exec \"$0\" worker --connect \"$1\" 2>/dev/null",

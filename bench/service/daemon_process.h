@@ -53,7 +53,7 @@ class DaemonProcess {
   // Returns true if the process has not ended.
   bool IsAlive();
 
-  // What this start has written to stderr.
+  // The stderr of this start.
   std::string Errors() const;
   // The sum of a metric's series but for those that contain `without`;
   // negative if the HTTP port does not answer.

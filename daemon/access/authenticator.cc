@@ -92,7 +92,7 @@ const TokenTable::Client* Authenticator::Find(
     const TokenTable& table, const grpc::CallbackServerContext& context) const {
   const auto [first, last] =
       context.client_metadata().equal_range("authorization");
-  // Of two, none is trusted.
+  // Two are as bad as none.
   if (first == last || std::next(first) != last) return nullptr;
   absl::string_view token(first->second.data(), first->second.size());
   if (!absl::StartsWithIgnoreCase(token, kScheme)) return nullptr;

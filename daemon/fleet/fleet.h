@@ -29,7 +29,7 @@ namespace hone::daemon {
 
 // Who makes a worker's call.
 struct WorkerCaller {
-  // Of the machine, without the port.
+  // The machine's address, without the port.
   std::string address = "";
   // The identity that was checked: PrincipalOf (daemon/access/principal.h).
   std::string principal = "";

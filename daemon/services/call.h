@@ -52,7 +52,7 @@ struct Runtime {
   const Authenticator& authenticator;
   // Run handlers.
   CallPools& pools;
-  // What requests hold.
+  // The bytes that requests hold.
   ByteAccount& bytes;
   // Processes for the work of requests, and threads that wait for them when no
   // call does.
@@ -70,7 +70,7 @@ class CallGuard {
  public:
   CallGuard(Runtime& runtime, const MethodMetrics& metrics,
             grpc::CallbackServerContext& context);
-  // What is left of `other` is not a call.
+  // `other` must not be used afterwards.
   CallGuard(CallGuard&& other) noexcept;
   CallGuard& operator=(CallGuard&&) = delete;
   ~CallGuard();

@@ -24,9 +24,9 @@ namespace hone::daemon {
 struct CompileTask {
   v1::ModuleSource module;
   v1::TuningSpec spec;
-  // Of the rewritten module.
+  // The form of the rewritten module.
   v1::ModuleFormat format;
-  // Of the tuning.
+  // The caller's share of the tuning.
   Share share;
 };
 

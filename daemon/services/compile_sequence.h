@@ -60,7 +60,7 @@ class CompileSequence : public std::enable_shared_from_this<CompileSequence> {
   bool finished_ ABSL_GUARDED_BY(mu_) = false;
   // The module that the tasks so far have left.
   v1::ModuleSource module_ ABSL_GUARDED_BY(mu_);
-  // Of the tasks so far.
+  // The decisions of the tasks so far.
   v1::CompileResponse decided_ ABSL_GUARDED_BY(mu_);
   // Why the tasks that were not begun are missing.
   std::string missing_ ABSL_GUARDED_BY(mu_);

@@ -35,7 +35,7 @@ class ModuleLoader {
     std::string digest;  // of its bytes
     std::string fingerprint;
     std::string name;
-    // What evaluating it is estimated to take.
+    // The estimated cost of one evaluation.
     hlo::EvaluationCost cost;
   };
   // Parses and verifies the module, unless it is remembered.

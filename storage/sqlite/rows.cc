@@ -22,7 +22,7 @@
 namespace hone::storage::sqlite {
 namespace {
 
-// Of the machines in one column.
+// Between the machines of a record's column.
 constexpr absl::string_view kMachineSeparator = ",";
 
 // Collects the columns of a row.

@@ -89,18 +89,22 @@ TEST(WorkProcess, SearchesAsThisProcessDoes) {
   }
 }
 
+// Has an endless search done, and sends its process a signal at each trial.
+absl::Status EndlessSearchWithSignal(WorkProcess& process, int signal) {
+  return process
+      .Run(JobOf(SearchOf(tuning::kSimplifiable, 1'000'000'000)),
+           {.search = {.on_trial =
+                           [&](auto&) {
+                             kill(OnlyChild(), signal);
+                             return absl::OkStatus();
+                           }}},
+           kLong)
+      .status();
+}
+
 TEST(WorkProcess, ACrashIsAnErrorOfTheJobAndTheNextJobIsDone) {
   WorkProcess process(TestOptions());
-  const absl::Status status =
-      process
-          .Run(JobOf(SearchOf(tuning::kSimplifiable, 1'000'000'000)),
-               {.search = {.on_trial =
-                               [&](auto&) {
-                                 kill(OnlyChild(), SIGSEGV);
-                                 return absl::OkStatus();
-                               }}},
-               kLong)
-          .status();
+  const absl::Status status = EndlessSearchWithSignal(process, SIGSEGV);
   EXPECT_THAT(status,
               StatusIs(absl::StatusCode::kInternal, HasSubstr("signal 11")));
   EXPECT_TRUE(tuning::IsProcessFailure(status));
@@ -121,16 +125,7 @@ TEST(WorkProcess, AHangIsAnErrorOfTheJob) {
   WorkProcessOptions options = TestOptions();
   options.silence = absl::Milliseconds(300);
   WorkProcess process(options);
-  const absl::Status status =
-      process
-          .Run(JobOf(SearchOf(tuning::kSimplifiable, 1'000'000'000)),
-               {.search = {.on_trial =
-                               [&](auto&) {
-                                 kill(OnlyChild(), SIGSTOP);
-                                 return absl::OkStatus();
-                               }}},
-               kLong)
-          .status();
+  const absl::Status status = EndlessSearchWithSignal(process, SIGSTOP);
   EXPECT_THAT(status, StatusIs(absl::StatusCode::kDeadlineExceeded,
                                HasSubstr("hangs")));
   EXPECT_TRUE(tuning::IsProcessFailure(status));
