@@ -24,7 +24,7 @@ tools/run_tests.sh build/asan --label-exclude 'slow|bench|e2e' --parallel 2
 
 cmake --preset tsan -DHONE_BUILD_TESTS=ON >/dev/null
 cmake --build build/tsan --target hone_base_test hone_storage_test \
-  hone_tuning_test hone_daemon_test
+  hone_tuning_test hone_daemon_test hone_work_test
 # Debian's Abseil is built without the sanitizer, which so cannot see a mutex.
 # Tests that send messages of megabytes stay out: each word that gRPC copies is
 # a report, which takes minutes to suppress.
@@ -32,7 +32,7 @@ g++ -std=c++20 -O1 -fPIC -shared -fsanitize=thread tests/daemon/tsan_mutex.cc \
   -o build/tsan/libtsan_mutex.so -ldl
 LD_PRELOAD="$(g++ -print-file-name=libtsan.so) $PWD/build/tsan/libtsan_mutex.so" \
   TSAN_OPTIONS="halt_on_error=1 suppressions=$PWD/tools/tsan_suppressions.txt" \
-  tools/run_tests.sh build/tsan --label-regex 'base|storage|tuning|daemon' \
+  tools/run_tests.sh build/tsan --label-regex 'base|storage|tuning|daemon|work' \
   --label-exclude 'slow|bench|e2e' --parallel 2 --exclude-regex \
   'BadUploadsAreRefused|ModulesOverGrpcs|ResponsesAreLimited|TuningServiceTest.BadRe'
 

@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
@@ -28,6 +29,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int kClients = 8;
+
+constexpr char kOpen[] = "/hone.v1.EnvironmentService/OpenEnvironment";
+constexpr char kClose[] = "/hone.v1.EnvironmentService/Close";
 
 struct Request {
   std::string path;
@@ -54,13 +58,31 @@ std::vector<Request> Requests() {
       {"/hone.v1.TuningService/ListTunings", list.SerializeAsString()},
       {"/hone.v1.CompileService/Compile", compile.SerializeAsString()},
       {"/hone.v1.TuningService/Tune", tune.SerializeAsString()},
-      {"/hone.v1.EnvironmentService/OpenEnvironment", open.SerializeAsString()},
+      {kOpen, open.SerializeAsString()},
       {"/hone.v1.AdminService/ListWorkers", ""},
   };
 }
 
-void CancelMany(const DaemonProcess& daemon, int64_t count, uint64_t seed) {
+// Closes the environment of a call that was given up: repeats the request,
+// whose id tells the daemon that it is the same.
+bool CloseOpened(grpc::GenericStub& stub, const std::string& request) {
+  grpc::ClientContext repeating;
+  std::string answer;
+  v1::OpenEnvironmentResponse opened;
+  if (!CallMethod(stub, repeating, kOpen, {request}, &answer).ok() ||
+      !opened.ParseFromString(answer)) {
+    return false;
+  }
+  v1::CloseRequest close;
+  close.set_name(opened.environment().name());
+  grpc::ClientContext closing;
+  return CallMethod(stub, closing, kClose, {close.SerializeAsString()}).ok();
+}
+
+// Returns the number of environments that could not be closed.
+int64_t CancelMany(const DaemonProcess& daemon, int64_t count, uint64_t seed) {
   const std::vector<Request> requests = Requests();
+  std::atomic<int64_t> unclosed = 0;
   std::vector<std::thread> clients;
   for (uint64_t client = 0; client < kClients; ++client) {
     clients.emplace_back([&, client] {
@@ -72,11 +94,20 @@ void CancelMany(const DaemonProcess& daemon, int64_t count, uint64_t seed) {
         // From before the call is there until after most have their answer.
         context.set_deadline(std::chrono::system_clock::now() +
                              std::chrono::microseconds(rng.Below(4000)));
-        (void)CallMethod(stub, context, request.path, {request.message});
+        std::string message = request.message;
+        if (request.path == kOpen) {
+          v1::OpenEnvironmentRequest open;
+          open.ParseFromString(message);
+          open.set_request_id(absl::StrCat(seed, "/", i));
+          message = open.SerializeAsString();
+        }
+        (void)CallMethod(stub, context, request.path, {message});
+        if (request.path == kOpen) unclosed += !CloseOpened(stub, message);
       }
     });
   }
   for (std::thread& client : clients) client.join();
+  return unclosed;
 }
 
 }  // namespace
@@ -85,11 +116,13 @@ absl::StatusOr<Json> CancelCalls(const FaultOptions& options) {
   Json row = {{"fault", "cancel"}, {"broken", Json::array()}};
   DaemonProcess daemon;
   HONE_RETURN_IF_ERROR(daemon.Start().status());
-  // Until all pools and caches have their size.
-  CancelMany(daemon, std::max<int64_t>(2000, options.cancellations / 10),
-             options.seed + 1);
+  // Until all pools and caches have their size: of the answers to requests with
+  // an id, 4096 are kept.
+  int64_t unclosed =
+      CancelMany(daemon, std::max<int64_t>(2000, options.cancellations / 2),
+                 options.seed + 1);
   const int64_t before = daemon.ResidentBytes();
-  CancelMany(daemon, options.cancellations, options.seed);
+  unclosed += CancelMany(daemon, options.cancellations, options.seed);
   const int64_t after = daemon.ResidentBytes();
   row["cancelled calls"] = options.cancellations;
   row["MiB before"] = before >> 20;
@@ -105,6 +138,15 @@ absl::StatusOr<Json> CancelCalls(const FaultOptions& options) {
     if (in_flight != 0) absl::SleepFor(absl::Milliseconds(100));
   }
   row["calls left"] = in_flight;
+  const double environments = daemon.Metric("hone_environments_open ");
+  row["environments left"] = environments;
+  if (unclosed > 0) {
+    row["broken"].push_back(
+        absl::StrCat(unclosed, " environments could not be closed"));
+  }
+  if (environments != 0) {
+    row["broken"].push_back("environments were never closed");
+  }
   if (in_flight != 0) row["broken"].push_back("calls were never ended");
   if (options.cancellations >= 100'000 && growth > 0.01) {
     row["broken"].push_back("memory grew by more than 1 %");

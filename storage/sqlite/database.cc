@@ -108,8 +108,10 @@ std::string Statement::Text(int column) const {
   return {bytes, static_cast<size_t>(sqlite3_column_bytes(statement_, column))};
 }
 
+void Statement::CountCorruptRow() const { ++database_->events_->corrupt; }
+
 absl::Status Statement::CorruptRow(absl::string_view table) const {
-  ++database_->events_->corrupt;
+  CountCorruptRow();
   return absl::DataLossError(
       absl::StrCat("database: corrupt row of table ", table));
 }
@@ -175,18 +177,20 @@ absl::Status Database::Error(int code, absl::string_view doing) {
 }
 
 absl::StatusOr<Statement> Database::Prepare(absl::string_view sql) {
-  std::vector<sqlite3_stmt*>& idle = idle_[sql];
+  // An own copy of the text: a query that is put together is gone before its
+  // statement is.
+  auto& [key, idle] = *idle_.try_emplace(sql).first;
   if (!idle.empty()) {
     sqlite3_stmt* statement = idle.back();
     idle.pop_back();
-    return Statement(this, sql, statement);
+    return Statement(this, key, statement);
   }
   sqlite3_stmt* statement = nullptr;
   const int code =
       sqlite3_prepare_v3(handle_, sql.data(), static_cast<int>(sql.size()),
                          SQLITE_PREPARE_PERSISTENT, &statement, nullptr);
   if (code != SQLITE_OK) return Error(code, "prepare");
-  return Statement(this, sql, statement);
+  return Statement(this, key, statement);
 }
 
 void Database::Recycle(absl::string_view sql, sqlite3_stmt* statement) {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
+#include "absl/container/node_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -58,7 +58,9 @@ class Statement {
   double Real(int column) const;
   std::string Text(int column) const;
 
-  // Counts the current row of `table` as corrupt and returns DataLoss.
+  // Counts the current row as corrupt.
+  void CountCorruptRow() const;
+  // The same; returns DataLoss, naming `table`.
   absl::Status CorruptRow(absl::string_view table) const;
 
  private:
@@ -105,8 +107,8 @@ class Database {
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
 
-  // Returns a statement ready to be bound. `sql` has static storage; it is the
-  // key of a cache of prepared statements.
+  // Returns a statement ready to be bound. Prepared statements are kept, by
+  // their `sql`, of which a program has a bounded number.
   absl::StatusOr<Statement> Prepare(absl::string_view sql);
   // Runs a script without parameters and without results.
   absl::Status Execute(const std::string& script);
@@ -141,8 +143,9 @@ class Database {
 
   sqlite3* handle_;
   Events* events_;
-  // Statements not in use, by SQL.
-  absl::flat_hash_map<absl::string_view, std::vector<sqlite3_stmt*>> idle_;
+  // Statements not in use, by SQL. Keys stay where they are: a Statement holds
+  // a view of its key.
+  absl::node_hash_map<std::string, std::vector<sqlite3_stmt*>> idle_;
 };
 
 // BEGIN IMMEDIATE; rolls back unless committed.

@@ -11,6 +11,7 @@ namespace hone::storage::sqlite {
 absl::StatusOr<bool> DescendingScan::StepBelow(int64_t position) {
   HONE_ASSIGN_OR_RETURN(const bool found, query_.Step());
   if (!found || query_.Int(0) < position) return found;
+  query_.CountCorruptRow();
   return absl::DataLossError(
       absl::StrCat("row ", query_.Int(0), " is not in order"));
 }

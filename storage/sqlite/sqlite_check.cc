@@ -132,12 +132,12 @@ absl::StatusOr<CheckPage> SqliteStore::CheckRecords(int64_t position) {
           return false;
         }
         if (query.Int(kHasBlob) == 0) {
-          query.CorruptRow("record").IgnoreError();
+          query.CountCorruptRow();
           AddCorrupt(page, "record", absl::StrCat(sequence),
                      absl::StrCat("its module ", row->value.tuned_module_digest,
                                   " is missing"));
         } else if (query.Int(kIsIndexed) == 0) {
-          query.CorruptRow("record").IgnoreError();
+          query.CountCorruptRow();
           AddCorrupt(page, "record", absl::StrCat(sequence),
                      "lookups do not find it: the index is damaged");
         }
@@ -186,6 +186,8 @@ absl::StatusOr<CheckPage> SqliteStore::CheckBlobs(int64_t position) {
       query, position, "blob", Token("database", kTop), page, [&](int64_t) {
         const std::string digest = query.Text(1);
         absl::StatusOr<StoredBlob> stored = FindBlob(*reader, digest);
+        // The row is there: the index is damaged.
+        if (absl::IsNotFound(stored.status())) query.CountCorruptRow();
         const absl::Status status =
             stored.ok() ? ReadBlob(digest, *std::move(stored)).status()
                         : stored.status();

@@ -15,6 +15,7 @@
 #include "storage/sqlite/reader_pool.h"
 #include "storage/sqlite/reserve.h"
 #include "storage/sqlite/restore.h"
+#include "storage/sqlite/schema_check.h"
 #include "storage/sqlite/use_log.h"
 #include "storage/sqlite/writer.h"
 
@@ -78,6 +79,7 @@ absl::Status SqliteStore::Open(const SqliteOptions& options) {
                         Connect(/*writes=*/true));
   HONE_RETURN_IF_ERROR(sqlite::Migrate(*writer, DatabasePath(*directory_),
                                        sqlite::Migrations()));
+  HONE_RETURN_IF_ERROR(sqlite::CheckSchema(*writer, DatabasePath(*directory_)));
   damage_ = writer->QuickCheck(options.quick_check_limit);
   if (!damage_.ok() && !absl::IsDataLoss(damage_)) return damage_;
   std::vector<std::unique_ptr<Database>> readers;

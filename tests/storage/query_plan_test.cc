@@ -20,7 +20,7 @@
 namespace hone::storage {
 namespace {
 
-// Collects the statements that all connections run while it lives.
+// Collects the statements that all connections to files run while it lives.
 class StatementLog {
  public:
   StatementLog() {
@@ -41,6 +41,8 @@ class StatementLog {
 
  private:
   static int Attach(sqlite3* database, char**, const void*) {
+    const char* file = sqlite3_db_filename(database, "main");
+    if (file == nullptr || *file == '\0') return SQLITE_OK;
     return sqlite3_trace_v2(
         database, SQLITE_TRACE_STMT,
         [](unsigned, void*, void* statement, void*) {
