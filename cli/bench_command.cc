@@ -256,8 +256,9 @@ void AddMeasurementOptions(CLI::App& command,
 void AddFaultOptions(CLI::App& command, bench::FaultOptions& options) {
   command
       .add_option("--only", options.only,
-                  "Faults to try: kill, cancel, drain, hostile, full-disk, "
-                  "io-errors, bit-flips, paused, native (default all)")
+                  "Faults to try: kill, cancel, drain, hostile, modules, "
+                  "slow-clients, full-disk, io-errors, bit-flips, paused, "
+                  "native (default all)")
       ->delimiter(',');
   const auto count = [&](const char* name, int64_t& value, const char* what) {
     command.add_option(name, value, what)
@@ -269,6 +270,8 @@ void AddFaultOptions(CLI::App& command, bench::FaultOptions& options) {
   count("--calls", options.calls, "Calls in flight when SIGTERM comes");
   count("--slow-clients", options.slow_clients, "HTTP clients that stall then");
   count("--hostile", options.hostile, "Hostile requests of each RPC");
+  count("--modules", options.modules, "Modules that no machine can evaluate");
+  count("--stalled", options.stalled, "gRPC clients that stall, at once");
   count("--fills", options.fills, "Times that the disk is full");
   count("--io-errors", options.io_errors, "Times that the disk fails");
   count("--flips", options.flips, "Times that bits of the store flip");

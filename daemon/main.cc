@@ -15,6 +15,7 @@
 #include <semaphore.h>
 #include <signal.h>
 #include <spdlog/spdlog.h>
+#include <sys/resource.h>
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
@@ -93,7 +94,17 @@ void HandleSignals(bool reloads) {
   signal(SIGXFSZ, SIG_IGN);
 }
 
+// Each connection takes a file. The soft limit of a shell, 1024, is for
+// programs that use select().
+void RaiseFileLimit() {
+  rlimit files{};
+  if (getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+  files.rlim_cur = files.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &files);
+}
+
 int Run(const Config& config) {
+  RaiseFileLimit();
   HandleSignals(/*reloads=*/!config.tokens.empty());
   SetUpLogging(config);
   auto store = OpenStore(config);

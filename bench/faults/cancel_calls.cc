@@ -118,9 +118,8 @@ absl::StatusOr<Json> CancelCalls(const FaultOptions& options) {
   HONE_RETURN_IF_ERROR(daemon.Start().status());
   // Until all pools and caches have their size: of the answers to requests with
   // an id, 4096 are kept.
-  int64_t unclosed =
-      CancelMany(daemon, std::max<int64_t>(2000, options.cancellations / 2),
-                 options.seed + 1);
+  int64_t unclosed = CancelMany(
+      daemon, std::max<int64_t>(2000, options.cancellations), options.seed + 1);
   const int64_t before = daemon.ResidentBytes();
   unclosed += CancelMany(daemon, options.cancellations, options.seed);
   const int64_t after = daemon.ResidentBytes();

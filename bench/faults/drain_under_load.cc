@@ -13,17 +13,14 @@
 #include "absl/synchronization/blocking_counter.h"
 #include "absl/time/clock.h"
 #include "google/longrunning/operations.grpc.pb.h"
-#include <arpa/inet.h>
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "base/status_macros.h"
 #include "bench/faults/faults.h"
 #include "bench/faults/methods.h"
 #include "bench/faults/modules.h"
+#include "bench/faults/slow_connection.h"
 #include "bench/service/daemon_process.h"
 #include "hone/v1/compile_service.pb.h"
 #include "hone/v1/tuning_service.grpc.pb.h"
@@ -36,27 +33,6 @@ using Json = nlohmann::ordered_json;
 
 // honed's default, and a second for the ends of processes.
 constexpr absl::Duration kGrace = absl::Seconds(11);
-
-// A client that sends the first byte of a request and then nothing.
-class SlowClient {
- public:
-  explicit SlowClient(int port) : socket_(socket(AF_INET, SOCK_STREAM, 0)) {
-    sockaddr_in address = {};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(static_cast<uint16_t>(port));
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    if (connect(socket_, reinterpret_cast<const sockaddr*>(&address),
-                sizeof(address)) == 0) {
-      (void)send(socket_, "G", 1, MSG_NOSIGNAL);
-    }
-  }
-  ~SlowClient() { close(socket_); }
-  SlowClient(const SlowClient&) = delete;
-  SlowClient& operator=(const SlowClient&) = delete;
-
- private:
-  const int socket_;
-};
 
 }  // namespace
 
@@ -90,9 +66,9 @@ absl::StatusOr<Json> DrainUnderLoad(const FaultOptions& options) {
        wait.SerializeAsString()},
       {"/hone.v1.TuningService/WatchTuning", watch.SerializeAsString()}};
 
-  std::vector<std::unique_ptr<SlowClient>> slow;
+  std::vector<std::unique_ptr<SlowConnection>> slow;
   for (int64_t i = 0; i < options.slow_clients; ++i) {
-    slow.push_back(std::make_unique<SlowClient>(daemon.http_port()));
+    slow.push_back(std::make_unique<SlowConnection>(daemon.http_port(), "G"));
   }
   const auto count = static_cast<size_t>(options.calls);
   std::vector<grpc::Status> ends(count);

@@ -16,11 +16,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::array<std::pair<const char*, Fault>, 9> kFaults = {{
+constexpr std::array<std::pair<const char*, Fault>, 11> kFaults = {{
     {"kill", KillUnderLoad},
     {"cancel", CancelCalls},
     {"drain", DrainUnderLoad},
     {"hostile", SendHostileRequests},
+    {"modules", SendHostileModules},
+    {"slow-clients", StallClients},
     {"full-disk", FillDisk},
     {"io-errors", FailDisk},
     {"bit-flips", FlipBits},

@@ -23,6 +23,10 @@ struct FaultOptions {
   int64_t slow_clients = 100;
   // Hostile requests of each RPC.
   int64_t hostile = 500;
+  // Modules that no machine can evaluate.
+  int64_t modules = 120;
+  // gRPC clients that stall, at once.
+  int64_t stalled = 1000;
   // Times that the disk of the store gets full, that it fails for a while, and
   // that bits of the store flip while honed is stopped.
   int64_t fills = 20;
@@ -35,7 +39,8 @@ struct FaultOptions {
   uint64_t seed = 1;
 };
 
-// "kill", "cancel", "drain", "hostile", "full-disk", "io-errors", "bit-flips",
+// "kill", "cancel", "drain", "hostile", "modules",
+// "slow-clients", "full-disk", "io-errors", "bit-flips",
 // "paused", "native".
 std::vector<std::string> FaultNames();
 
@@ -57,7 +62,10 @@ absl::StatusOr<nlohmann::ordered_json> DrainUnderLoad(
     const FaultOptions& options);
 absl::StatusOr<nlohmann::ordered_json> SendHostileRequests(
     const FaultOptions& options);
-
+absl::StatusOr<nlohmann::ordered_json> SendHostileModules(
+    const FaultOptions& options);
+absl::StatusOr<nlohmann::ordered_json> StallClients(
+    const FaultOptions& options);
 absl::StatusOr<nlohmann::ordered_json> FillDisk(const FaultOptions& options);
 absl::StatusOr<nlohmann::ordered_json> FailDisk(const FaultOptions& options);
 absl::StatusOr<nlohmann::ordered_json> FlipBits(const FaultOptions& options);

@@ -7,17 +7,15 @@
 #include <thread>
 #include <vector>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
-#include "google/rpc/error_details.pb.h"
-#include "google/rpc/status.pb.h"
 #include <google/protobuf/descriptor.h>
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
 
 #include "base/rng.h"
 #include "base/status_macros.h"
+#include "bench/faults/documented_status.h"
 #include "bench/faults/faults.h"
 #include "bench/faults/health_watch.h"
 #include "bench/faults/hostile_message.h"
@@ -32,34 +30,6 @@ using Json = nlohmann::ordered_json;
 constexpr int kClients = 4;
 // The time after which a client gives up, for a request that stalls too.
 constexpr absl::Duration kDeadline = absl::Seconds(2);
-
-// Returns true for an error that says why in a form for programs.
-bool HasReason(const grpc::Status& status) {
-  google::rpc::Status details;
-  if (!details.ParseFromString(status.error_details())) return false;
-  for (const auto& detail : details.details()) {
-    google::rpc::ErrorInfo info;
-    if (detail.UnpackTo(&info)) return !info.reason().empty();
-  }
-  return false;
-}
-
-// Returns true for an answer that gRPC itself gives, before a handler: to a
-// message that cannot be parsed, or is too large, or after the deadline.
-bool IsOfGrpc(const grpc::Status& status) {
-  switch (status.error_code()) {
-    case grpc::StatusCode::DEADLINE_EXCEEDED:
-    case grpc::StatusCode::CANCELLED:
-      return true;
-    case grpc::StatusCode::UNIMPLEMENTED:
-      return status.error_message().empty();
-    case grpc::StatusCode::RESOURCE_EXHAUSTED:
-      return absl::StartsWith(status.error_message(),
-                              "Received message larger than max");
-    default:
-      return false;
-  }
-}
 
 }  // namespace
 
@@ -93,13 +63,8 @@ absl::StatusOr<Json> SendHostileRequests(const FaultOptions& options) {
                                              : kDeadline));
           const grpc::Status status = CallMethod(stub, context, path, messages);
           ++counts[client][absl::StrCat(status.error_code())];
-          const grpc::StatusCode code = status.error_code();
-          const bool is_documented = code != grpc::StatusCode::UNKNOWN &&
-                                     code != grpc::StatusCode::INTERNAL &&
-                                     code != grpc::StatusCode::DATA_LOSS;
-          if (!status.ok() && !IsOfGrpc(status) &&
-              (!is_documented || !HasReason(status))) {
-            ++bad[client][absl::StrCat(path, ": ", code, " ",
+          if (!IsDocumented(status)) {
+            ++bad[client][absl::StrCat(path, ": ", status.error_code(), " ",
                                        status.error_message().substr(0, 200))];
           }
         }

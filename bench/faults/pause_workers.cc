@@ -12,7 +12,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include <grpcpp/grpcpp.h>
 #include <sys/wait.h>
 
 #include "base/child_process.h"
@@ -22,8 +21,8 @@
 #include "bench/faults/faults.h"
 #include "bench/faults/fence_recorder.h"
 #include "bench/faults/kernel_load.h"
+#include "bench/faults/worker_releaser.h"
 #include "bench/service/daemon_process.h"
-#include "hone/v1/admin_service.grpc.pb.h"
 
 namespace hone::bench {
 namespace {
@@ -69,25 +68,6 @@ class PausedWorker {
   std::thread thread_;  // last: it uses the others
 };
 
-// Ends quarantines, as an administrator would who knows about the pauses.
-void ReleaseWorkers(const DaemonProcess& daemon, const std::atomic<bool>& end) {
-  const auto admin = v1::AdminService::NewStub(daemon.Connect());
-  while (!end) {
-    grpc::ClientContext context;
-    v1::ListWorkersResponse workers;
-    (void)admin->ListWorkers(&context, {}, &workers);
-    for (const v1::Worker& worker : workers.workers()) {
-      if (!worker.has_quarantine()) continue;
-      v1::ReleaseWorkerRequest request;
-      request.set_id(worker.id());
-      grpc::ClientContext releasing;
-      v1::Worker released;
-      (void)admin->ReleaseWorker(&releasing, request, &released);
-    }
-    absl::SleepFor(absl::Milliseconds(100));
-  }
-}
-
 absl::StatusOr<pid_t> StartWorker(const std::string& address) {
   const std::string program =
       std::filesystem::read_symlink("/proc/self/exe").string();
@@ -111,7 +91,6 @@ absl::StatusOr<Json> PauseWorkers(const FaultOptions& options) {
   DaemonProcess daemon({.arguments = {"--config", config}});
   HONE_RETURN_IF_ERROR(daemon.Start().status());
   FenceRecorder recorder(daemon.Connect());
-  std::atomic<bool> end = false;
   int64_t pauses = 0;
   KernelLoad load(daemon, options.paused_trials);
   {
@@ -121,10 +100,8 @@ absl::StatusOr<Json> PauseWorkers(const FaultOptions& options) {
       workers.push_back(
           std::make_unique<PausedWorker>(pid, 100 * options.seed + i));
     }
-    std::thread releaser([&] { ReleaseWorkers(daemon, end); });
+    const WorkerReleaser releaser(daemon);
     load.Run();
-    end = true;
-    releaser.join();
     for (const auto& worker : workers) pauses += worker->pauses();
   }
   const FenceRecorder::Counts counts = recorder.counts();

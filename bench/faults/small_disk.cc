@@ -78,13 +78,15 @@ absl::Status SmallDisk::Fill(int64_t bytes) {
   if (fd < 0) return absl::InternalError(absl::StrCat("no '", path, "'"));
   const absl::Cleanup closer = [fd] { close(fd); };
   int error = ENOSPC;
-  // The daemon may take space between the two calls.
-  for (int i = 0; i < 100 && error == ENOSPC; ++i) {
+  // The daemon may take space between the two calls, and the filesystem needs
+  // some for itself: each time a page more is left.
+  constexpr int64_t kPage = 4096;
+  for (int64_t left = bytes; error == ENOSPC; left += kPage) {
     struct statvfs filesystem {};
     if (fstatvfs(fd, &filesystem) != 0) break;
     const auto free =
         static_cast<int64_t>(filesystem.f_bavail * filesystem.f_frsize);
-    error = free > bytes ? posix_fallocate(fd, 0, free - bytes) : 0;
+    error = free > left ? posix_fallocate(fd, 0, free - left) : 0;
   }
   if (error == 0) return absl::OkStatus();
   return absl::InternalError(absl::StrCat("cannot fill '", path, "'"));
