@@ -42,6 +42,7 @@ absl::Status Quarantine::Check(absl::string_view digest) const {
 
 void Quarantine::Count(absl::string_view digest, const absl::Status& status) {
   if (!tuning::IsProcessFailure(status)) return;
+  metrics_.process_failures.Increment();
   {
     absl::MutexLock lock(&mu_);
     if (entries_.size() >= kMaxEntries) {

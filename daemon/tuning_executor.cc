@@ -505,7 +505,6 @@ void TuningExecutor::Run(const std::shared_ptr<Job>& job) {
 bool TuningExecutor::TriesAgain(const std::shared_ptr<Job>& job,
                                 const absl::Status& status) {
   if (!tuning::IsProcessFailure(status)) return false;
-  metrics_.process_failures.Increment();
   std::string digest;
   {
     absl::MutexLock lock(&job->mu);

@@ -20,7 +20,9 @@ tools/check_tidy.sh
 
 cmake --preset asan -DHONE_BUILD_TESTS=ON >/dev/null
 cmake --build build/asan
-tools/run_tests.sh build/asan --label-exclude 'slow|bench|e2e' --parallel 2
+# Processes that tests have crash end by the signal, as they do otherwise.
+ASAN_OPTIONS=handle_segv=0 \
+  tools/run_tests.sh build/asan --label-exclude 'slow|bench|e2e' --parallel 2
 
 cmake --preset tsan -DHONE_BUILD_TESTS=ON >/dev/null
 cmake --build build/tsan --target hone_base_test hone_storage_test \
@@ -31,10 +33,10 @@ cmake --build build/tsan --target hone_base_test hone_storage_test \
 g++ -std=c++20 -O1 -fPIC -shared -fsanitize=thread tests/daemon/tsan_mutex.cc \
   -o build/tsan/libtsan_mutex.so -ldl
 LD_PRELOAD="$(g++ -print-file-name=libtsan.so) $PWD/build/tsan/libtsan_mutex.so" \
-  TSAN_OPTIONS="halt_on_error=1 suppressions=$PWD/tools/tsan_suppressions.txt" \
+  TSAN_OPTIONS="halt_on_error=1 handle_segv=0 suppressions=$PWD/tools/tsan_suppressions.txt" \
   tools/run_tests.sh build/tsan --label-regex 'base|storage|tuning|daemon|work' \
   --label-exclude 'slow|bench|e2e' --parallel 2 --exclude-regex \
-  'BadUploadsAreRefused|ModulesOverGrpcs|ResponsesAreLimited|TuningServiceTest.BadRe'
+  'BadUploadsAreRefused|ModulesOverGrpcs|ResponsesAreLimited|TuningServiceTest.BadRe|IsReached/(message|rpc_memory)_bytes'
 
 tuned=$(mktemp -d)
 build/release/bin/hone bench pass-order --search beam --trials 100 \
