@@ -67,6 +67,16 @@ inline constexpr int64_t kMaxWorkModuleBytes = int64_t{64} << 10;
 // than the 4 MiB that a gRPC client receives by default.
 inline constexpr int64_t kMaxWorkBytes = int64_t{3} << 20;
 
+// As WorkerService.Synchronize says.
+inline constexpr int64_t kMaxWorkerDevices = 64;
+inline constexpr int64_t kMaxWorkerCapabilities = 32;
+
+// Open connections of the HTTP port, and the head of one request.
+inline constexpr int64_t kMaxHttpConnections = 512;
+inline constexpr int64_t kMaxHttpHeadBytes = int64_t{8} << 10;
+// Longer tokens are not hashed.
+inline constexpr int64_t kMaxTokenBytes = 1024;
+
 // One per two cores.
 int DefaultRunningTunings();
 // Three quarters of the machine's memory.

@@ -12,13 +12,12 @@
 
 #include "base/status_macros.h"
 #include "daemon/errors.h"
+#include "daemon/limits.h"
 
 namespace hone::daemon {
 namespace {
 
 constexpr absl::Duration kWatchPeriod = absl::Seconds(1);
-// Longer ones are not hashed.
-constexpr size_t kMaxTokenBytes = 1024;
 constexpr absl::string_view kScheme = "Bearer ";
 
 // Says which version of a file is there.
@@ -97,7 +96,7 @@ const TokenTable::Client* Authenticator::Find(
   absl::string_view token(first->second.data(), first->second.size());
   if (!absl::StartsWithIgnoreCase(token, kScheme)) return nullptr;
   token.remove_prefix(kScheme.size());
-  if (token.empty() || token.size() > kMaxTokenBytes) return nullptr;
+  if (token.empty() || token.size() > size_t{kMaxTokenBytes}) return nullptr;
   return table.Find(token);
 }
 

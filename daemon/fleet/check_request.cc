@@ -19,10 +19,6 @@
 namespace hone::daemon {
 namespace {
 
-// As WorkerService.Synchronize says.
-constexpr int64_t kMaxWorkerDevices = 64;
-constexpr int64_t kMaxWorkerCapabilities = 32;
-
 bool IsIdentifierCharacter(char c) {
   return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '-' ||
          c == '_' || c == '.' || c == ':';
@@ -66,12 +62,14 @@ absl::Status CheckText(absl::string_view field, absl::string_view value,
 
 // Fields whose range is a limit.
 constexpr std::pair<absl::string_view, absl::string_view> kLimitedFields[] = {
+    {"capabilities", "worker_capabilities"},
     {"completions", "completions"},
     {"completions.error.message", "work_error_bytes"},
     {"completions.kernel.calibration.levels", "calibration_levels"},
     {"completions.kernel.candidates", "work_candidates"},
     {"completions.kernel.message", "outcome_message_bytes"},
     {"completions.kernel.samples_ns", "timing_samples"},
+    {"devices", "worker_devices"},
 };
 
 absl::Status CheckRange(absl::string_view field, int64_t value, int64_t low,

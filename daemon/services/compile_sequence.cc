@@ -58,10 +58,11 @@ absl::StatusOr<std::optional<Wait>> CompileSequence::Begin() {
     return InvalidField("patience", "negative, expected 0 or more");
   }
   if (request_.specs_size() > kMaxCompileTasks) {
-    return InvalidField("specs", absl::StrCat(request_.specs_size(),
-                                              " of them, expected at "
-                                              "most ",
-                                              kMaxCompileTasks));
+    return WithLimit(
+        InvalidField("specs", absl::StrCat(request_.specs_size(),
+                                           " of them, expected at most ",
+                                           kMaxCompileTasks)),
+        "compile_tasks");
   }
   for (const v1::TuningSpec& proto : request_.specs()) {
     HONE_ASSIGN_OR_RETURN(const tuning::TuningSpec spec,

@@ -25,6 +25,7 @@
 #include "base/status_macros.h"
 #include "base/thread_pool.h"
 #include "daemon/access/addresses.h"
+#include "daemon/limits.h"
 #include "daemon/telemetry/http_request.h"
 
 namespace hone::daemon {
@@ -48,9 +49,6 @@ constexpr char kIndex[] = R"(<!doctype html>
 )";
 
 constexpr int kBacklog = 256;
-// When there are more, the one that has waited longest is closed.
-constexpr size_t kMaxConnections = 512;
-constexpr size_t kMaxHeadBytes = 8 << 10;
 // From accepting a connection to the end of its request, and from the response
 // to its last byte.
 constexpr absl::Duration kReadTimeout = absl::Seconds(5);
@@ -242,7 +240,7 @@ class PollingServer final : public HttpServer {
     int fd = -1;
     while ((fd = accept4(listener_, nullptr, nullptr,
                          SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
-      if (connections_.size() == kMaxConnections) {
+      if (connections_.size() == size_t{kMaxHttpConnections}) {
         close(connections_.front().fd);
         connections_.pop_front();
       }
@@ -265,9 +263,9 @@ class PollingServer final : public HttpServer {
     if (size == 0) return false;
     connection.head.append(bytes, static_cast<size_t>(size));
     const size_t end = connection.head.find("\r\n\r\n");
-    if (end != std::string::npos) {
+    if (end <= size_t{kMaxHttpHeadBytes}) {
       Handle(connection, absl::string_view(connection.head).substr(0, end));
-    } else if (connection.head.size() > kMaxHeadBytes) {
+    } else if (connection.head.size() > size_t{kMaxHttpHeadBytes}) {
       Respond(connection, MakeError(431));
     }
     return true;

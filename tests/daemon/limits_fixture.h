@@ -152,6 +152,11 @@ class LimitsTest : public DaemonTest,
   void Uploads();
   void UploadBytes();
   void IdleUpload();
+  void CompileTasks();
+  // limits_of_connections.cc
+  void HttpConnections();
+  void HttpHead();
+  void Token();
   // limits_of_work.cc
   void RunningTunings();
   void QueuedTunings();
@@ -168,6 +173,8 @@ class LimitsTest : public DaemonTest,
   void WorkersPerClient();
   void WorkerName();
   void DeviceText();
+  void WorkerDevices();
+  void WorkerCapabilities();
   void Completions();
   void WorkCandidates();
   void TimingSamples();

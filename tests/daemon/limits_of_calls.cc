@@ -179,6 +179,16 @@ void LimitsTest::ModuleBytes() {
   ExpectRefused(UploadOf(101));
 }
 
+void LimitsTest::CompileTasks() {
+  Start();
+  v1::CompileRequest request;
+  request.mutable_module()->set_content(std::string(kModule));
+  for (int i = 0; i < 9; ++i) request.add_specs();
+  grpc::ClientContext context;
+  v1::CompileResponse response;
+  ExpectRefused(compile_->Compile(&context, request, &response));
+}
+
 void LimitsTest::SmallChunk() {
   Start();
   ExpectRefused(UploadOf(1 << 20, (64 << 10) - 1));

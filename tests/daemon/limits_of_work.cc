@@ -190,6 +190,20 @@ void LimitsTest::DeviceText() {
   ExpectRefused(Synchronize(request));
 }
 
+void LimitsTest::WorkerDevices() {
+  Start();
+  v1::SynchronizeRequest request = From("a");
+  for (int i = 0; i < 64; ++i) *request.add_devices() = request.devices(0);
+  ExpectRefused(Synchronize(request));
+}
+
+void LimitsTest::WorkerCapabilities() {
+  Start();
+  v1::SynchronizeRequest request = From("a");
+  while (request.capabilities_size() < 33) request.add_capabilities("kind");
+  ExpectRefused(Synchronize(request));
+}
+
 void LimitsTest::Completions() {
   Start();
   v1::SynchronizeRequest request = From("a");
