@@ -252,18 +252,33 @@ absl::StatusOr<TuningExecutor::Submission> TuningExecutor::Create(
   }
   HONE_RETURN_IF_ERROR(CheckQueue());
   HONE_ASSIGN_OR_RETURN(const tuning::StoredModule stored, module());
-  HONE_ASSIGN_OR_RETURN(Tuning tuning,
-                        tuning::CreateTuning(context_, spec, key, stored));
-  absl::MutexLock lock(&mu_);
-  // Drained meanwhile: the tuning is stored and continues after the next start.
-  if (draining_) return RefuseWhileDraining();
-  auto job = std::make_shared<Job>(tuning, identity);
-  {
-    absl::MutexLock job_lock(&job->mu);
-    HONE_RETURN_IF_ERROR(job->shares.Add(share));
+  while (true) {
+    HONE_ASSIGN_OR_RETURN(Tuning tuning,
+                          tuning::CreateTuning(context_, spec, key, stored));
+    std::shared_ptr<Job> twin;
+    {
+      absl::MutexLock lock(&mu_);
+      // Drained meanwhile: the tuning is stored and continues after the next
+      // start.
+      if (draining_) return RefuseWhileDraining();
+      if (auto it = active_.find(tuning.id); it != active_.end()) {
+        twin = it->second;
+      } else {
+        auto job = std::make_shared<Job>(tuning, identity);
+        {
+          absl::MutexLock job_lock(&job->mu);
+          HONE_RETURN_IF_ERROR(job->shares.Add(share));
+        }
+        Enqueue(std::move(job));
+        return Submission{std::move(tuning), std::nullopt};
+      }
+    }
+    // The store has found one that got its target after it was listed here.
+    HONE_ASSIGN_OR_RETURN(std::optional<Submission> joined, Join(*twin, share));
+    if (!joined.has_value()) continue;
+    metrics_.inflight_deduplications.Increment();
+    return *std::move(joined);
   }
-  Enqueue(std::move(job));
-  return Submission{std::move(tuning), std::nullopt};
 }
 
 absl::Status TuningExecutor::CheckQueue() {

@@ -152,6 +152,10 @@ void Standings::MarkDisagreement(absl::string_view a, absl::string_view b,
     Standing& standing = Get(machine, now);
     standing.canary_wanted = true;
     standing.disagrees_with.emplace(other);
+  }
+  // Once both are marked, since the guilt of one clears the other.
+  for (const absl::string_view machine : {a, b}) {
+    Standing& standing = Get(machine, now);
     if (standing.disagrees_with.size() < kDisagreements) continue;
     BeginQuarantine(standing, Fault::kDisagreement, detail, now);
     // The others were right, or at least not more wrong.
@@ -215,7 +219,9 @@ void Standings::EndCanary(absl::string_view machine, CanaryVerdict verdict,
   switch (verdict) {
     case CanaryVerdict::kPassed:
       metrics_.Canaries("passed").Increment();
-      standing.probation = standing.canary_wanted = false;
+      standing.canary_wanted = false;
+      // A quarantine that began meanwhile asks for another one.
+      if (standing.quarantine.until <= now) standing.probation = false;
       standing.noisy_canaries = 0;
       return;
     case CanaryVerdict::kNoisy:

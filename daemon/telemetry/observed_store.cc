@@ -248,7 +248,12 @@ absl::StatusOr<storage::CheckPage> ObservedStore::Check(
 absl::StatusOr<storage::SweepResult> ObservedStore::Sweep(
     const storage::RetentionPolicy& policy) {
   absl::StatusOr<storage::SweepResult> result = Observe(store_->Sweep(policy));
-  if (!result.ok()) return result;
+  if (!result.ok()) {
+    // It may have removed some before.
+    absl::WriterMutexLock lock(&coherence_mu_);
+    records_.Clear();
+    return result;
+  }
   {
     // Waits for readers that have found what is gone; no other one will.
     absl::WriterMutexLock lock(&coherence_mu_);

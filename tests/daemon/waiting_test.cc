@@ -34,14 +34,43 @@ ENTRY main {
 }
 )";
 
+// A worker process, which ends with this.
+class Worker {
+ public:
+  explicit Worker(const std::string& address) {
+    int input[2];
+    EXPECT_EQ(pipe2(input, O_CLOEXEC), 0);
+    const absl::StatusOr<pid_t> pid = StartChildProcess(
+        {.program = HONE_BINARY,
+         .arguments = {"worker", "--connect", address, "--until-eof"},
+         .input = input[0]});
+    HONE_EXPECT_OK(pid.status());
+    pid_ = pid.value_or(-1);
+    close(input[0]);
+    input_ = input[1];
+  }
+  ~Worker() {
+    close(input_);
+    waitpid(pid_, nullptr, 0);
+  }
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+ private:
+  pid_t pid_ = -1;
+  int input_ = -1;
+};
+
 class WaitingTest : public DaemonTest {
  protected:
-  google::longrunning::Operation TuneKernel(uint64_t seed) {
+  google::longrunning::Operation TuneKernel(
+      uint64_t seed, int64_t trials = 3, const std::string& request_id = "") {
     v1::TuneRequest request;
     request.mutable_module()->set_content(std::string(kRows));
     request.mutable_spec()->set_task("kernel");
     request.mutable_spec()->set_seed(seed);
-    request.mutable_spec()->mutable_budget()->set_trials(3);
+    request.mutable_spec()->mutable_budget()->set_trials(trials);
+    request.set_request_id(request_id);
     return Tune(request);
   }
 
@@ -69,21 +98,42 @@ TEST_F(WaitingTest, ATuningWaitsForItsDeviceAndGoesOnWhenOneComes) {
   // It takes no turn.
   TuneToEnd(kModule);
 
-  int input[2];
-  ASSERT_EQ(pipe2(input, O_CLOEXEC), 0);
-  HONE_ASSERT_OK_AND_ASSIGN(
-      const pid_t worker,
-      StartChildProcess({.program = HONE_BINARY,
-                         .arguments = {"worker", "--connect",
-                                       server_->grpc_address(), "--until-eof"},
-                         .input = input[0]}));
-  close(input[0]);
+  const Worker worker(server_->grpc_address());
   const google::longrunning::Operation ended = WaitFor(operation.name());
   v1::TuneResponse response;
   EXPECT_TRUE(ended.response().UnpackTo(&response)) << ended.DebugString();
   EXPECT_THAT(response.record().key().target(), StartsWith("cpu:"));
-  close(input[1]);
-  waitpid(worker, nullptr, 0);
+}
+
+// Its key has another target then than the one it was listed with.
+TEST_F(WaitingTest, ARequestJoinsATuningThatHasWaited) {
+  Start();
+  const google::longrunning::Operation operation = TuneKernel(1, 1000);
+  const std::string name = TuningOf(operation);
+  AwaitWaiting(name);
+  const Worker worker(server_->grpc_address());
+  v1::GetTuningRequest get;
+  get.set_name(name);
+  v1::Tuning tuning;
+  while (tuning.trials() == 0) {
+    grpc::ClientContext context;
+    HONE_EXPECT_GRPC_OK(tunings_->GetTuning(&context, get, &tuning));
+  }
+  EXPECT_EQ(TuneKernel(1, 1000, "second").name(), operation.name());
+  EXPECT_EQ(Metric("hone_inflight_deduplications_total"), 1);
+  const auto leave = [&](const std::string& request_id) {
+    v1::CancelTuningRequest cancel;
+    cancel.set_name(name);
+    cancel.set_request_id(request_id);
+    v1::CancelTuningResponse response;
+    grpc::ClientContext context;
+    HONE_EXPECT_GRPC_OK(tunings_->CancelTuning(&context, cancel, &response));
+    return response.shares_left();
+  };
+  EXPECT_EQ(leave("second"), 1);
+  EXPECT_EQ(leave(""), 0);
+  EXPECT_EQ(WaitFor(operation.name()).error().code(),
+            grpc::StatusCode::CANCELLED);
 }
 
 TEST_F(WaitingTest, AWaitingTuningIsListedAndCanBeCancelled) {

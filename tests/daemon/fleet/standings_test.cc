@@ -137,6 +137,27 @@ TEST_F(StandingsTest, WhoDisagreesWithTwoIsWrong) {
   EXPECT_TRUE(Trusted("b"));
 }
 
+TEST_F(StandingsTest, WhoDisagreedWithAGuiltyMachineIsClearedInEitherOrder) {
+  standings_.MarkDisagreement("a", "liar", "", now_);
+  standings_.MarkDisagreement("liar", "b", "", now_);
+  EXPECT_FALSE(Trusted("liar"));
+  // Their first that counts.
+  standings_.MarkDisagreement("a", "b", "", now_);
+  EXPECT_TRUE(Trusted("a"));
+  EXPECT_TRUE(Trusted("b"));
+}
+
+TEST_F(StandingsTest, ACanaryFromBeforeAQuarantineDoesNotEndItsProbation) {
+  standings_.BeginCanary("m", now_);
+  Mark("m", Fault::kLostLease, 6);
+  standings_.EndCanary("m", CanaryVerdict::kPassed, "", now_);
+  now_ += absl::Minutes(5);
+  EXPECT_TRUE(standings_.OnProbation("m", now_));
+  standings_.BeginCanary("m", now_);
+  standings_.EndCanary("m", CanaryVerdict::kPassed, "", now_);
+  EXPECT_TRUE(Trusted("m"));
+}
+
 TEST_F(StandingsTest, AMarkIsTakenBack) {
   Mark("m", Fault::kLostLease, 5);
   standings_.Unmark("m", Fault::kLostLease);

@@ -67,6 +67,26 @@ TEST_F(ObservedStoreTest, DeletingForgets) {
   EXPECT_FALSE(store_.RememberedRecord(MakeRecord(3).key).has_value());
 }
 
+// Its sweeps remove everything, and then fail.
+class FailingSweepStore : public storage::MemoryStore {
+ public:
+  absl::StatusOr<storage::SweepResult> Sweep(
+      const storage::RetentionPolicy&) override {
+    HONE_EXPECT_OK(Invalidate({}));
+    return absl::DataLossError("a page cannot be read");
+  }
+};
+
+TEST(ObservedStoreSweep, ForgetsWhatAFailedSweepMayHaveRemoved) {
+  Metrics metrics;
+  ObservedStore store(std::make_unique<FailingSweepStore>(), metrics);
+  HONE_ASSERT_OK(store.Publish(MakeRecord(3)));
+  HONE_ASSERT_OK(store.Lookup(MakeRecord(3).key));
+  EXPECT_THAT(store.Sweep({}), StatusIs(absl::StatusCode::kDataLoss, _));
+  EXPECT_THAT(store.Lookup(MakeRecord(3).key),
+              StatusIs(absl::StatusCode::kNotFound, _));
+}
+
 TEST_F(ObservedStoreTest, EveryComponentOfTheKeyCounts) {
   HONE_ASSERT_OK(store_.Publish(MakeRecord(3)));
   const storage::CacheKey key = MakeRecord(3).key;
