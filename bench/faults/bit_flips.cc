@@ -81,8 +81,11 @@ absl::Status TryOnce(DaemonProcess& daemon,
                      Counts& counts, Json& broken) {
   if (const absl::Status start = daemon.Start().status(); !start.ok()) {
     ++counts.refused;
-    if (!absl::IsUnavailable(start) || daemon.Errors().empty()) {
-      broken.push_back(absl::StrCat("honed did not start and not say why: ",
+    // As docs say for a store that cannot be used, not a crash.
+    if (!absl::IsUnavailable(start) || daemon.exit_status() != 3 ||
+        daemon.Errors().empty()) {
+      broken.push_back(absl::StrCat("honed ended with status ",
+                                    daemon.exit_status(), ": ",
                                     start.message()));
     }
     return absl::OkStatus();
@@ -151,6 +154,9 @@ absl::StatusOr<Json> FlipBits(const FaultOptions& options) {
   row["corrupt items listed"] = counts.listed;
   if (counts.wrong > 0) {
     row["broken"].push_back(absl::StrCat(counts.wrong, " wrong results"));
+  }
+  if (2 * counts.refused > options.flips || counts.served < counts.missing) {
+    row["broken"].push_back("most results are not served");
   }
   if (counts.unlisted > 0) {
     row["broken"].push_back(absl::StrCat(

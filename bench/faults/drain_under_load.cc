@@ -81,8 +81,16 @@ absl::StatusOr<Json> DrainUnderLoad(const FaultOptions& options) {
       ends[i] = CallMethod(stub, context, path, {message});
     });
   }
-  // Until they are all there, as far as a client can tell.
-  absl::SleepFor(absl::Seconds(2));
+  const absl::Time patience = absl::Now() + absl::Minutes(1);
+  double in_flight = 0;
+  while (in_flight < static_cast<double>(count) && absl::Now() < patience) {
+    absl::SleepFor(absl::Milliseconds(50));
+    in_flight = daemon.Metric("hone_rpc_in_flight{", "WorkerService");
+  }
+  if (in_flight < static_cast<double>(count)) {
+    row["broken"].push_back(
+        absl::StrCat("only ", in_flight, " calls were in flight"));
+  }
   const DaemonProcess::End end = daemon.Terminate();
   for (std::thread& call : calls) call.join();
   std::map<std::string, int64_t> codes;

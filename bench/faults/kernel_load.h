@@ -22,6 +22,9 @@ class KernelLoad {
 
   // Tunes until so many trials are stored, or a tuning does not end.
   void Run();
+  // Tunings.
+  int64_t succeeded() const { return succeeded_; }
+  int64_t failed() const { return failed_; }
   // Adds the figures to a row of the bench, and what went wrong.
   void Report(nlohmann::ordered_json& row) const;
 

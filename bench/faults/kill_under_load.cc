@@ -24,7 +24,13 @@ absl::StatusOr<Json> KillUnderLoad(const FaultOptions& options) {
   absl::Duration slowest;
   absl::Status status;
   for (int64_t i = 0; i < options.kills && status.ok(); ++i) {
+    // Every second time, not before another result was acknowledged.
+    const size_t enough = load.published().size() + static_cast<size_t>(i % 2);
     absl::SleepFor(absl::Milliseconds(5 + rng.Below(800)));
+    const absl::Time end = absl::Now() + absl::Minutes(1);
+    while (load.published().size() < enough && absl::Now() < end) {
+      absl::SleepFor(absl::Milliseconds(1));
+    }
     daemon.Kill();
     const absl::StatusOr<absl::Duration> ready = daemon.Start();
     status = ready.status();

@@ -112,7 +112,18 @@ absl::StatusOr<Json> PauseWorkers(const FaultOptions& options) {
   row["results refused"] = counts.refused;
   row["stale results accepted"] = counts.stale;
   row["work with two results"] = counts.twice;
-  row["leases expired"] = daemon.Metric("hone_leases_expired_total");
+  const double expired = daemon.Metric("hone_leases_expired_total");
+  row["leases expired"] = expired;
+  // A few trials may all be lucky, or all lost three times.
+  constexpr int64_t kEnough = 1000;
+  if (options.paused_trials >= kEnough) {
+    if (expired <= 0 || counts.refused == 0) {
+      row["broken"].push_back("no worker came back after its lease");
+    }
+    if (load.failed() > load.succeeded()) {
+      row["broken"].push_back("most tunings failed");
+    }
+  }
   if (counts.stale > 0) {
     row["broken"].push_back(absl::StrCat(counts.stale, " stale results"));
   }

@@ -172,8 +172,7 @@ absl::StatusOr<Json> StallClients(const FaultOptions& options) {
       row["broken"].push_back(
           absl::StrCat("a good module is not compiled: ", good.message()));
     }
-    const double p99 = health.Report(row);
-    if (p99 > 50) row["broken"].push_back("health took more than 50 ms (p99)");
+    health.Report(row);
     clients.Report(row);
   }
   if (!WaitUntil([&] { return OpenFiles(daemon) <= files + kOthers; })) {

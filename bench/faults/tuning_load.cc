@@ -10,6 +10,7 @@
 #include "base/status_macros.h"
 #include "bench/faults/modules.h"
 #include "hone/v1/cache_service.grpc.pb.h"
+#include "hone/v1/module_service.grpc.pb.h"
 #include "hone/v1/tuning_service.grpc.pb.h"
 #include "proto/grpc_status.h"
 
@@ -128,9 +129,49 @@ TuningLoad::Lost TuningLoad::FindLost() {
   return lost;
 }
 
+absl::StatusOr<int64_t> TuningLoad::CountMissingModules() {
+  const auto modules = v1::ModuleService::NewStub(daemon_.Connect());
+  constexpr int kDigests = 1000;
+  v1::QueryModulesRequest request;
+  int64_t missing = 0;
+  const auto ask = [&]() -> absl::Status {
+    v1::QueryModulesResponse response;
+    grpc::ClientContext context;
+    HONE_RETURN_IF_ERROR(
+        ToStatus(modules->QueryModules(&context, request, &response)));
+    missing += response.missing_size();
+    request.clear_digests();
+    return absl::OkStatus();
+  };
+  for (const auto& [_, record] : published()) {
+    request.add_digests(record.tuned_module_digest());
+    if (request.digests_size() == kDigests) HONE_RETURN_IF_ERROR(ask());
+  }
+  HONE_RETURN_IF_ERROR(ask());
+  return missing;
+}
+
+absl::StatusOr<int64_t> TuningLoad::CountTunedTwice() {
+  const auto tunings = v1::TuningService::NewStub(daemon_.Connect());
+  std::set<std::string> tuned;
+  int64_t twice = 0;
+  v1::ListTuningsRequest request;
+  request.add_states(v1::Tuning::SUCCEEDED);
+  do {
+    v1::ListTuningsResponse page;
+    grpc::ClientContext context;
+    HONE_RETURN_IF_ERROR(
+        ToStatus(tunings->ListTunings(&context, request, &page)));
+    for (const v1::Tuning& tuning : page.tunings()) {
+      twice += !tuned.insert(tuning.key().SerializeAsString()).second;
+    }
+    request.set_page_token(page.next_page_token());
+  } while (!request.page_token().empty());
+  return twice;
+}
+
 absl::Status TuningLoad::Compare(Json& row) {
   const auto channel = daemon_.Connect();
-  const auto cache = v1::CacheService::NewStub(channel);
   const auto operations = Operations::NewStub(channel);
   const Lost lost = FindLost();
   int64_t forgotten = 0;
@@ -142,26 +183,14 @@ absl::Status TuningLoad::Compare(Json& row) {
     grpc::ClientContext context;
     forgotten += !operations->GetOperation(&context, request, &operation).ok();
   }
-  int64_t twice = 0;
-  int64_t records = 0;
-  std::set<std::string> keys;
-  v1::ListRecordsRequest list;
-  do {
-    v1::ListRecordsResponse page;
-    grpc::ClientContext context;
-    HONE_RETURN_IF_ERROR(ToStatus(cache->List(&context, list, &page)));
-    for (const v1::Record& record : page.records()) {
-      ++records;
-      twice += !keys.insert(record.key().SerializeAsString()).second;
-    }
-    list.set_page_token(page.next_page_token());
-  } while (!list.page_token().empty());
+  HONE_ASSIGN_OR_RETURN(const int64_t missing, CountMissingModules());
+  HONE_ASSIGN_OR_RETURN(const int64_t twice, CountTunedTwice());
   row["results acknowledged"] = published().size();
   row["results lost"] = lost.count;
   row["tunings accepted"] = all_accepted.size();
   row["tunings forgotten"] = forgotten;
-  row["records"] = records;
-  row["records of one key"] = twice;
+  row["tuned modules missing"] = missing;
+  row["modules tuned twice"] = twice;
   row["errors by code"] = codes();
   if (lost.count > 0) {
     row["broken"].push_back(
@@ -170,7 +199,15 @@ absl::Status TuningLoad::Compare(Json& row) {
   if (forgotten > 0) {
     row["broken"].push_back(absl::StrCat(forgotten, " tunings forgotten"));
   }
-  if (twice > 0) row["broken"].push_back(absl::StrCat(twice, " duplicates"));
+  if (missing > 0) {
+    row["broken"].push_back(absl::StrCat(missing, " tuned modules missing"));
+  }
+  if (twice > 0) {
+    row["broken"].push_back(absl::StrCat(twice, " modules were tuned twice"));
+  }
+  if (published().empty()) {
+    row["broken"].push_back("no result was acknowledged");
+  }
   return absl::OkStatus();
 }
 

@@ -48,8 +48,8 @@ class TuningLoad {
     std::string error;
   };
   Lost FindLost();
-  // Counts what the daemon does not have any more, or has twice, and adds that
-  // to a row of the bench. Errors: those of listing records.
+  // Counts what the daemon does not have any more, or has done twice, and adds
+  // that to a row of the bench. Errors: those of listings.
   absl::Status Compare(nlohmann::ordered_json& row);
 
  private:
@@ -57,6 +57,10 @@ class TuningLoad {
   // Tunes one module, starting again what a fault broke off.
   void TuneModule(const std::shared_ptr<grpc::Channel>& channel);
   void Count(int code);
+  // Of the acknowledged results, those whose rewritten module is not stored.
+  absl::StatusOr<int64_t> CountMissingModules();
+  // Tunings that succeeded beside another one of the same key.
+  absl::StatusOr<int64_t> CountTunedTwice();
 
   const DaemonProcess& daemon_;
   std::atomic<int64_t> next_module_ = 0;

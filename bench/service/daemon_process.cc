@@ -36,6 +36,10 @@ int FreePort() {
   return port;
 }
 
+int ExitStatus(int status) {
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
 }  // namespace
 
 DaemonProcess::DaemonProcess(Options options)
@@ -117,14 +121,16 @@ DaemonProcess::End DaemonProcess::Terminate() {
   while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
   }
   pid_ = -1;
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
-          SystemClock().Monotonic() - start};
+  exit_status_ = ExitStatus(status);
+  return {exit_status_, SystemClock().Monotonic() - start};
 }
 
 bool DaemonProcess::IsAlive() {
   if (pid_ < 0) return false;
-  if (waitpid(pid_, nullptr, WNOHANG) != pid_) return true;
+  int status = 0;
+  if (waitpid(pid_, &status, WNOHANG) != pid_) return true;
   pid_ = -1;
+  exit_status_ = ExitStatus(status);
   return false;
 }
 

@@ -52,6 +52,8 @@ class DaemonProcess {
   End Terminate();
   // Returns true if the process has not ended.
   bool IsAlive();
+  // The exit status of a process that ended by itself, or 128 and a signal.
+  int exit_status() const { return exit_status_; }
 
   // The stderr of this start.
   std::string Errors() const;
@@ -66,7 +68,7 @@ class DaemonProcess {
   int http_port() const { return http_port_; }
   // A connection that no other channel shares.
   std::shared_ptr<grpc::Channel> Connect() const;
-  // Memory in use, and that of its children, in bytes.
+  // Memory in use by honed itself, in bytes.
   int64_t ResidentBytes() const;
 
  private:
@@ -78,6 +80,7 @@ class DaemonProcess {
   std::string address_;
   int http_port_ = 0;
   pid_t pid_ = -1;
+  int exit_status_ = 0;
 };
 
 }  // namespace hone::bench
