@@ -99,12 +99,12 @@ absl::Status CheckRequestId(absl::string_view id) {
   if (is_printable && static_cast<int64_t>(id.size()) <= kMaxRequestIdBytes) {
     return absl::OkStatus();
   }
-  return WithLimit(
-      InvalidField(
-          "request_id",
-          absl::StrCat(id.size(), " bytes, expected at most ",
-                       kMaxRequestIdBytes, " printable ASCII characters")),
-      "request_id_bytes");
+  absl::Status status = InvalidField(
+      "request_id",
+      absl::StrCat(id.size(), " bytes, expected at most ", kMaxRequestIdBytes,
+                   " printable ASCII characters"));
+  return is_printable ? WithLimit(std::move(status), "request_id_bytes")
+                      : status;
 }
 
 }  // namespace hone::daemon

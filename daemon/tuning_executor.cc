@@ -44,6 +44,11 @@ tuning::Progress StoredProgress(const Tuning& tuning) {
   return progress;
 }
 
+// A fingerprint, "cpu:0123456789abcdef".
+bool IsDevice(absl::string_view target) {
+  return absl::StrContains(target, ":");
+}
+
 }  // namespace
 
 // A queued or running tuning. Locked after TuningExecutor::mu_.
@@ -72,6 +77,7 @@ struct TuningExecutor::Job {
   bool is_ending ABSL_GUARDED_BY(mu) = false;
   // While it waits for a device. Ended without the lock.
   std::shared_ptr<void> device_wait ABSL_GUARDED_BY(mu);
+  int64_t device_waits ABSL_GUARDED_BY(mu) = 0;
   int64_t next_listener ABSL_GUARDED_BY(mu) = 1;
   absl::flat_hash_map<int64_t, Listener> listeners ABSL_GUARDED_BY(mu);
 
@@ -559,6 +565,11 @@ absl::Status TuningExecutor::ResolveTarget(Job& job) {
   HONE_ASSIGN_OR_RETURN(const tuning::Task* task, tuning::FindTask(key.task));
   HONE_ASSIGN_OR_RETURN(const std::string target,
                         task->ResolveTarget(key.target, context_.kernels));
+  // A search without its device would wait for one, in a turn of others.
+  if (IsDevice(target) && context_.kernels != nullptr) {
+    HONE_RETURN_IF_ERROR(
+        context_.kernels->AwaitDevice(target, /*stop=*/nullptr).status());
+  }
   if (target == key.target) return absl::OkStatus();
   HONE_RETURN_IF_ERROR(context_.store->SetTuningTarget(job.id, target));
   job.Notify([&](TuningUpdate& update) { update.tuning.key.target = target; });
@@ -576,18 +587,24 @@ bool TuningExecutor::Parks(const std::shared_ptr<Job>& job,
     absl::MutexLock lock(&job->mu);
     target = job->update.tuning.key.target;
   }
-  // Of a device: "cpu", "cpu:0123456789abcdef". A target that is no device does
-  // not become available by waiting for one.
-  if (target != "cpu" && !absl::StrContains(target, ":")) return false;
+  // A target that is no device does not become available by waiting for one.
+  if (target != "cpu" && !IsDevice(target)) return false;
   job->Notify([&](TuningUpdate& update) {
     update.tuning.state = TuningState::kPending;
     update.waiting_for = std::string(status.message());
   });
   spdlog::info("tuning {} waits: {}", job->id, std::string(status.message()));
+  int64_t waits = 0;
+  {
+    absl::MutexLock lock(&job->mu);
+    waits = ++job->device_waits;
+  }
   std::shared_ptr<void> wait = options_.wait_for_device(
       target, [this, weak = std::weak_ptr<Job>(job)] { Unpark(weak); });
   absl::MutexLock lock(&job->mu);
-  wait.swap(job->device_wait);
+  // If the device came at once, another thread may have run it and parked it
+  // again: this wait is over then.
+  if (job->device_waits == waits) wait.swap(job->device_wait);
   return true;
 }
 

@@ -17,6 +17,8 @@ absl::Status Fault(absl::string_view what) {
 
 constexpr double kRounding = 1e-6;
 constexpr double kMaxRatio = 1e6;
+// An interval so wide that it contains everything agrees with everybody.
+constexpr double kMaxSpread = 1000;
 constexpr absl::Duration kMaxTime = absl::Hours(24);
 
 bool IsPositive(double x) { return std::isfinite(x) && x > 0; }
@@ -62,9 +64,16 @@ absl::Status CheckTiming(const KernelRequest& request,
     return Fault(
         absl::StrCat("has a ratio of ", name, " outside of its interval"));
   }
-  if (!std::isfinite(timing.max_rel_error) || timing.max_rel_error < 0) {
-    return Fault(absl::StrCat("has an error of ", name,
-                              " that is negative or no number"));
+  if (timing.ratio_high > kMaxSpread * timing.ratio_low) {
+    return Fault(absl::StrCat("has an interval of ", name, " of ",
+                              timing.ratio_low, " to ", timing.ratio_high,
+                              ", expected a factor of at most ", kMaxSpread));
+  }
+  // Of values near zero it can be large, but not without bound.
+  if (!(timing.max_rel_error >= 0 && timing.max_rel_error <= kMaxRatio)) {
+    return Fault(absl::StrCat("has an error of ", name, " of ",
+                              timing.max_rel_error, ", expected 0 to ",
+                              kMaxRatio));
   }
   return absl::OkStatus();
 }

@@ -204,27 +204,46 @@ bool Fleet::FitsIdle(const Worker& worker, const Job& job) const {
   });
 }
 
-std::optional<v1::Device> Fleet::FindDevice(
-    absl::string_view fingerprint) const {
+namespace {
+
+// Machines describe a device differently only if one of them is mistaken, or
+// lies: the description of most of them counts.
+class Votes {
+ public:
+  void Add(const v1::Device& device, absl::string_view machine) {
+    Vote& vote = votes_[device.SerializeAsString()];
+    vote.device = &device;
+    vote.machines.insert(machine);
+  }
+  std::optional<v1::Device> Winner() const {
+    const auto most =
+        absl::c_max_element(votes_, [](const auto& a, const auto& b) {
+          return a.second.machines.size() < b.second.machines.size();
+        });
+    if (most == votes_.end()) return std::nullopt;
+    return *most->second.device;
+  }
+
+ private:
   struct Vote {
     const v1::Device* device;
     absl::flat_hash_set<absl::string_view> machines;
   };
-  std::map<std::string, Vote> votes;
+  std::map<std::string, Vote> votes_;
+};
+
+}  // namespace
+
+std::optional<v1::Device> Fleet::FindDevice(
+    absl::string_view fingerprint) const {
+  Votes votes;
   for (const auto& [_, worker] : workers_) {
     for (const Slot& slot : worker.slots) {
       if (!Matches(worker, slot.device, fingerprint)) continue;
-      Vote& vote = votes[slot.device.SerializeAsString()];
-      vote.device = &slot.device;
-      vote.machines.insert(worker.machine);
+      votes.Add(slot.device, worker.machine);
     }
   }
-  const auto most =
-      absl::c_max_element(votes, [](const auto& a, const auto& b) {
-        return a.second.machines.size() < b.second.machines.size();
-      });
-  if (most == votes.end()) return std::nullopt;
-  return *most->second.device;
+  return votes.Winner();
 }
 
 absl::StatusOr<v1::Device> Fleet::AwaitDevice(absl::string_view fingerprint,
@@ -255,19 +274,17 @@ absl::StatusOr<v1::Device> Fleet::GetDevice(
 
 std::vector<v1::Device> Fleet::Devices() const {
   absl::MutexLock lock(&mu_);
-  std::map<std::string, v1::Device> devices;
+  // Once over all: workers can offer very many.
+  std::map<absl::string_view, Votes> votes;
   for (const auto& [_, worker] : workers_) {
     for (const Slot& slot : worker.slots) {
-      const std::string& fingerprint = slot.device.fingerprint();
-      if (devices.contains(fingerprint)) continue;
-      if (auto device = FindDevice(fingerprint)) {
-        devices[fingerprint] = *std::move(device);
-      }
+      if (!Matches(worker, slot.device, /*target=*/"")) continue;
+      votes[slot.device.fingerprint()].Add(slot.device, worker.machine);
     }
   }
   std::vector<v1::Device> list;
-  list.reserve(devices.size());
-  for (auto& [_, device] : devices) list.push_back(std::move(device));
+  list.reserve(votes.size());
+  for (const auto& [_, of_device] : votes) list.push_back(*of_device.Winner());
   return list;
 }
 

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include <spdlog/spdlog.h>
 
@@ -207,7 +208,8 @@ bool Fleet::Judge(Job& job, const Worker& worker,
     fault = Fault::kMalformedReport;
   }
   if (!error.ok()) {
-    spdlog::warn("worker {} failed: {}", job.worker, error.ToString());
+    spdlog::warn("worker {} failed: {}", job.worker,
+                 absl::CEscape(error.ToString()));
     standings_.Mark(machine, fault, error.message(), now);
     job.avoided.push_back(machine);
     TryAgain(job, absl::InternalError(error.message()));

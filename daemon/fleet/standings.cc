@@ -10,9 +10,9 @@
 namespace hone::daemon {
 namespace {
 
-// The score from which a machine is quarantined, and the time in which it falls
-// by one.
-constexpr double kQuarantineScore = 6;
+// The score from which a machine is quarantined: 6 faults of weight 1 within
+// two minutes or so. And the time in which it falls by one.
+constexpr double kQuarantineScore = 5.5;
 constexpr absl::Duration kFading = absl::Minutes(5);
 // A machine that was good for so long is quarantined as if for the first time.
 constexpr absl::Duration kForgiven = absl::Hours(24 * 7);

@@ -194,6 +194,13 @@ class DownloadCall final
         End(bytes.status());
         return;
       }
+      // Until the end, however slowly the client reads.
+      if (const absl::Status held =
+              guard().Hold(static_cast<int64_t>(bytes->size()));
+          !held.ok()) {
+        End(held);
+        return;
+      }
       bytes_ = *std::move(bytes);
       WriteNext();
     });

@@ -54,6 +54,7 @@ constexpr int kBacklog = 256;
 constexpr absl::Duration kReadTimeout = absl::Seconds(5);
 constexpr absl::Duration kWriteTimeout = absl::Seconds(10);
 constexpr int kPollMilliseconds = 1000;
+constexpr int kAcceptPauseMilliseconds = 100;
 
 absl::string_view ReasonPhrase(int status) {
   switch (status) {
@@ -168,13 +169,17 @@ class PollingServer final : public HttpServer {
   void Serve() {
     std::vector<pollfd> events;
     while (true) {
-      events = {{listener_, POLLIN, 0}, {wake_, POLLIN, 0}};
+      const bool accepts = SystemClock().Monotonic() >= accept_after_;
+      events = {{accepts ? listener_ : -1, POLLIN, 0}, {wake_, POLLIN, 0}};
       for (const Connection& connection : connections_) {
         const bool writes = !connection.response.empty();
         events.push_back({connection.collection > 0 ? -1 : connection.fd,
                           static_cast<int16_t>(writes ? POLLOUT : POLLIN), 0});
       }
-      if (poll(events.data(), events.size(), kPollMilliseconds) < 0) continue;
+      if (poll(events.data(), events.size(),
+               accepts ? kPollMilliseconds : kAcceptPauseMilliseconds) < 0) {
+        continue;
+      }
       if (events[1].revents != 0 && TakeMetrics()) return;
       const absl::Duration now = SystemClock().Monotonic();
       auto event = events.begin() + 2;
@@ -248,6 +253,11 @@ class PollingServer final : public HttpServer {
       connection.fd = fd;
       connection.deadline = now + kReadTimeout;
     }
+    // Without a file for it, the client stays where it waits, and poll() would
+    // say so again at once.
+    if (errno == EMFILE || errno == ENFILE) {
+      accept_after_ = now + absl::Milliseconds(kAcceptPauseMilliseconds);
+    }
   }
 
   static void Respond(Connection& connection, std::string response) {
@@ -314,6 +324,7 @@ class PollingServer final : public HttpServer {
   int wake_ = -1;
   int port_ = 0;
   // Of the serving thread; the oldest first.
+  absl::Duration accept_after_;
   std::list<Connection> connections_;
   // Of the serving thread: the last collection that was started, and whether it
   // is under way.

@@ -53,7 +53,7 @@ absl::StatusOr<std::string> SqliteStore::PutBlob(absl::string_view bytes) {
   }
   std::string digest = Sha256Hex(bytes);
   HONE_RETURN_IF_ERROR(damage_);
-  const sqlite::UseLog::Pin pin(*uses_, digest);
+  sqlite::UseLog::Pin pin(*uses_, digest);
   const absl::Status present = GetBlob(digest).status();
   if (present.ok()) return digest;
   // A corrupt blob is written anew.
@@ -88,17 +88,19 @@ absl::StatusOr<std::string> SqliteStore::PutBlob(absl::string_view bytes) {
     return use.Bind(digest, absl::ToUnixNanos(clock_.Now())).Run();
   };
   HONE_RETURN_IF_ERROR(Write(insert_row));
+  pin.NoteUse();
   return digest;
 }
 
 absl::StatusOr<std::string> SqliteStore::GetBlob(absl::string_view digest) {
-  uses_->NoteBlob(digest);
+  sqlite::UseLog::Pin pin(*uses_, digest);
   absl::StatusOr<StoredBlob> stored;
   {
     const sqlite::ReaderPool::Lease reader = readers_->Borrow();
     stored = FindBlob(*reader, digest);
   }
   HONE_RETURN_IF_ERROR(stored.status());
+  pin.NoteUse();
   return ReadBlob(digest, *std::move(stored));
 }
 
@@ -134,8 +136,10 @@ absl::StatusOr<std::string> SqliteStore::ReadBlob(absl::string_view digest,
 }
 
 absl::StatusOr<bool> SqliteStore::HasBlob(absl::string_view digest) {
-  uses_->NoteBlob(digest);
-  return HasBlobRow(digest);
+  sqlite::UseLog::Pin pin(*uses_, digest);
+  HONE_ASSIGN_OR_RETURN(const bool found, HasBlobRow(digest));
+  if (found) pin.NoteUse();
+  return found;
 }
 
 absl::StatusOr<bool> SqliteStore::HasBlobRow(absl::string_view digest) {

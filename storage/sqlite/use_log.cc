@@ -17,24 +17,20 @@ void UseLog::NoteRecord(const CacheKey& key) {
   if (records_.size() < kMaxRecords) records_.insert(key);
 }
 
-void UseLog::NoteBlob(absl::string_view digest) {
-  absl::MutexLock lock(&mu_);
-  NoteBlobLocked(digest);
-}
-
-void UseLog::NoteBlobLocked(absl::string_view digest) {
-  const auto is_free = [&]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
-    return !condemned_.contains(digest);
-  };
-  mu_.Await(absl::Condition(&is_free));
-  blobs_.emplace(digest);
-}
-
 UseLog::Pin::Pin(UseLog& log, absl::string_view digest)
     : log_(log), digest_(digest) {
   absl::MutexLock lock(&log_.mu_);
-  log_.NoteBlobLocked(digest_);
+  const auto is_free = [&] {
+    log_.mu_.AssertReaderHeld();
+    return !log_.condemned_.contains(digest_);
+  };
+  log_.mu_.Await(absl::Condition(&is_free));
   ++log_.pins_[digest_];
+}
+
+void UseLog::Pin::NoteUse() {
+  absl::MutexLock lock(&log_.mu_);
+  log_.blobs_.insert(digest_);
 }
 
 UseLog::Pin::~Pin() {

@@ -21,15 +21,16 @@ namespace hone::storage::sqlite {
 class UseLog {
  public:
   void NoteRecord(const CacheKey& key);
-  // Called before the blob is looked for: until its use is stored, it is not
-  // removed. Waits while it is being removed.
-  void NoteBlob(absl::string_view digest);
 
-  // A blob that is being stored.
+  // Keeps a blob from being removed while it is stored, or looked for. Waits
+  // while it is being removed.
   class Pin {
    public:
     Pin(UseLog& log, absl::string_view digest);
     ~Pin();
+    // Notes the use of the blob, which is there: until that is stored, it is
+    // not removed.
+    void NoteUse();
     Pin(const Pin&) = delete;
     Pin& operator=(const Pin&) = delete;
 
@@ -50,9 +51,6 @@ class UseLog {
   void Release(absl::Span<const std::string> digests);
 
  private:
-  void NoteBlobLocked(absl::string_view digest)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-
   mutable absl::Mutex mu_;
   absl::flat_hash_set<CacheKey> records_ ABSL_GUARDED_BY(mu_);
   absl::flat_hash_set<std::string> blobs_ ABSL_GUARDED_BY(mu_);

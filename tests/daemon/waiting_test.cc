@@ -136,6 +136,28 @@ TEST_F(WaitingTest, ARequestJoinsATuningThatHasWaited) {
             grpc::StatusCode::CANCELLED);
 }
 
+// Whoever else could run in its turn does: it does not wait in it.
+TEST_F(WaitingTest, ATuningOfADeviceThatIsGoneTakesNoTurn) {
+  config_.max_running_tunings = 1;
+  Start();
+  const Worker worker(server_->grpc_address());
+  v1::TuneRequest request;
+  request.mutable_module()->set_content(std::string(kRows));
+  request.mutable_spec()->set_task("kernel");
+  request.mutable_spec()->set_target("cpu:0123456789abcdef");
+  const std::string name = TuningOf(Tune(request));
+  EXPECT_THAT(AwaitWaiting(name), HasSubstr("cpu:0123456789abcdef"));
+  EXPECT_EQ(Metric("hone_candidates_total{outcome=\"ok\"}"), 0);
+  // Its search has not begun: no process was asked.
+  v1::GetTuningRequest get;
+  get.set_name(name);
+  v1::Tuning tuning;
+  grpc::ClientContext context;
+  HONE_EXPECT_GRPC_OK(tunings_->GetTuning(&context, get, &tuning));
+  EXPECT_EQ(tuning.state(), v1::Tuning::PENDING);
+  TuneToEnd(kModule);
+}
+
 TEST_F(WaitingTest, AWaitingTuningIsListedAndCanBeCancelled) {
   Start();
   const google::longrunning::Operation operation = TuneKernel(1);

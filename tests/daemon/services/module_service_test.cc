@@ -60,6 +60,43 @@ class ModuleServiceTest : public DaemonTest {
   }
 };
 
+// What a client does not read stays in memory.
+TEST_F(ModuleServiceTest, DownloadsAreHeldAgainstTheirClient) {
+  server_.reset();
+  config_.max_client_bytes_in_flight = 12 << 20;
+  Start();
+  const std::string bytes(8 << 20, 'x');
+  const std::string digest = Sha256Hex(bytes);
+  HONE_EXPECT_GRPC_OK(Upload(digest, bytes.size(), bytes));
+  v1::DownloadRequest request;
+  request.set_digest(digest);
+  {
+    grpc::ClientContext context;
+    const auto unread = modules_->Download(&context, request);
+    const std::string used = "hone_limit_used{limit=\"max_bytes_in_flight\"}";
+    while (Metric(used) < 8 << 20) std::this_thread::yield();
+    grpc::ClientContext second;
+    const auto refused = modules_->Download(&second, request);
+    v1::DownloadResponse part;
+    EXPECT_FALSE(refused->Read(&part));
+    const grpc::Status status = refused->Finish();
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+    EXPECT_EQ(ErrorInfoOf(status).reason(), "OVERLOADED");
+    context.TryCancel();
+    unread->Finish();
+  }
+  // They give it back.
+  const auto status_of_one = [&] {
+    grpc::ClientContext context;
+    const auto reader = modules_->Download(&context, request);
+    v1::DownloadResponse part;
+    while (reader->Read(&part)) {
+    }
+    return reader->Finish().error_code();
+  };
+  while (status_of_one() != grpc::StatusCode::OK) std::this_thread::yield();
+}
+
 TEST_F(ModuleServiceTest, WhatIsUploadedComesBack) {
   const std::string bytes = Bytes();
   const std::string digest = Sha256Hex(bytes);
