@@ -431,7 +431,11 @@ void TuningExecutor::UpdateGauges() {
       queue_.empty()
           ? 0
           : absl::ToDoubleSeconds(queue_.front()->queued - absl::UnixEpoch()));
-  metrics_.tunings_pending.Set(static_cast<double>(queue_.size()));
+  // Those that wait for a device, too. One that was cancelled still runs for a
+  // moment.
+  metrics_.tunings_pending.Set(std::max(
+      0.0,
+      static_cast<double>(active_.size()) - static_cast<double>(running_)));
   metrics_.tunings_running.Set(running_);
 }
 

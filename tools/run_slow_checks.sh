@@ -20,9 +20,13 @@ tools/check_tidy.sh
 
 cmake --preset asan -DHONE_BUILD_TESTS=ON >/dev/null
 cmake --build build/asan
-# Processes that tests have crash end by the signal, as they do otherwise.
+# The sandbox of candidates forbids what the check of virtual tables does to see
+# whether memory can be read, so the preset leaves that check out. Processes that
+# tests have crash end by the signal, as they do otherwise. An image with the
+# sanitizers' libraries is not deployed.
 ASAN_OPTIONS=handle_segv=0 \
-  tools/run_tests.sh build/asan --label-exclude 'slow|bench|e2e' --parallel 2
+  tools/run_tests.sh build/asan --label-exclude 'slow|bench|e2e' --parallel 2 \
+  --exclude-regex '^deploy\.image$'
 
 cmake --preset tsan -DHONE_BUILD_TESTS=ON >/dev/null
 cmake --build build/tsan --target hone_base_test hone_storage_test \

@@ -48,6 +48,12 @@ storage::RecordFilter FilterOf(const v1::RecordFilter& proto) {
                                 : absl::InfiniteFuture()};
 }
 
+// Returns true for a corrupt record whose digest can be read.
+bool NamesARecord(const storage::CorruptItem& item) {
+  constexpr size_t kDigestBytes = 64;
+  return item.table == "record" && item.key.size() == kDigestBytes;
+}
+
 // Returns the first component in which `found` differs.
 std::string MissReason(const CacheKey& asked,
                        const std::optional<Record>& found) {
@@ -210,22 +216,22 @@ class CacheService final : public v1::CacheService::CallbackService {
   grpc::ServerUnaryReactor* Check(grpc::CallbackServerContext* context,
                                   const v1::CheckCacheRequest* request,
                                   v1::CheckCacheResponse* response) override {
-    return Handle(runtime_, check_, context, request, response,
-                  [this](const v1::CheckCacheRequest& asked,
-                         v1::CheckCacheResponse& proto) -> absl::Status {
-                    HONE_ASSIGN_OR_RETURN(
-                        const storage::CheckPage page,
-                        runtime_.store.Check(asked.page_token()));
-                    for (const storage::CorruptItem& item : page.corrupt) {
-                      auto& line = *proto.add_corrupt();
-                      line.set_table(item.table);
-                      line.set_key(item.key);
-                      line.set_what(item.what);
-                    }
-                    proto.set_checked(page.checked);
-                    proto.set_next_page_token(page.next_page_token);
-                    return absl::OkStatus();
-                  });
+    return Handle(
+        runtime_, check_, context, request, response,
+        [this](const v1::CheckCacheRequest& asked,
+               v1::CheckCacheResponse& proto) -> absl::Status {
+          HONE_ASSIGN_OR_RETURN(const storage::CheckPage page,
+                                runtime_.store.Check(asked.page_token()));
+          for (const storage::CorruptItem& item : page.corrupt) {
+            auto& line = *proto.add_corrupt();
+            line.set_table(item.table);
+            line.set_key(NamesARecord(item) ? RecordName(item.key) : item.key);
+            line.set_what(item.what);
+          }
+          proto.set_checked(page.checked);
+          proto.set_next_page_token(page.next_page_token);
+          return absl::OkStatus();
+        });
   }
 
  private:

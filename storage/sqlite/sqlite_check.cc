@@ -50,6 +50,17 @@ void AddCorrupt(CheckPage& page, absl::string_view table, std::string key,
                           Printable(std::string(what))});
 }
 
+// The digest of the record's key, by which it can be deleted, or its place if
+// that is damaged, too.
+std::string RecordName(const Statement& query, int64_t sequence) {
+  const std::string digest = query.Text(1);
+  const bool is_digest =
+      digest.size() == 64 &&
+      std::all_of(digest.begin(), digest.end(),
+                  [](unsigned char c) { return absl::ascii_isxdigit(c); });
+  return is_digest ? digest : absl::StrCat(sequence);
+}
+
 // Adds the rows that the scan has skipped, if any.
 void AddSkipped(const sqlite::DescendingScan& scan, int64_t above,
                 absl::string_view table, CheckPage& page) {
@@ -127,18 +138,18 @@ absl::StatusOr<CheckPage> SqliteStore::CheckRecords(int64_t position) {
       [&](int64_t sequence) {
         const absl::StatusOr<Row<Record>> row = sqlite::ReadRecord(query);
         if (!row.ok()) {
-          AddCorrupt(page, "record", absl::StrCat(sequence),
+          AddCorrupt(page, "record", RecordName(query, sequence),
                      row.status().message());
           return false;
         }
         if (query.Int(kHasBlob) == 0) {
           query.CountCorruptRow();
-          AddCorrupt(page, "record", absl::StrCat(sequence),
+          AddCorrupt(page, "record", RecordName(query, sequence),
                      absl::StrCat("its module ", row->value.tuned_module_digest,
                                   " is missing"));
         } else if (query.Int(kIsIndexed) == 0) {
           query.CountCorruptRow();
-          AddCorrupt(page, "record", absl::StrCat(sequence),
+          AddCorrupt(page, "record", RecordName(query, sequence),
                      "lookups do not find it: the index is damaged");
         }
         return false;

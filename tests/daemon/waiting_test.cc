@@ -2,6 +2,7 @@
 
 #include <csignal>
 #include <string>
+#include <thread>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -165,6 +166,10 @@ TEST_F(WaitingTest, AWaitingTuningIsListedAndCanBeCancelled) {
   AwaitWaiting(name);
   // The same request joins it.
   EXPECT_EQ(TuneKernel(1).name(), operation.name());
+  while (Metric("hone_tunings_active{state=\"pending\"}") != 1) {
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(Metric("hone_queue_depth"), 0);
   v1::CancelTuningRequest cancel;
   cancel.set_name(name);
   v1::CancelTuningResponse response;
