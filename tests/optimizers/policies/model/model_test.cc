@@ -30,7 +30,8 @@ constexpr GameSpec kSpec = {
 // A path of `nodes` nodes, visited in the order given.
 View PathView(const std::vector<int32_t>& order, size_t moves) {
   space::Observation graph;
-  std::vector<int32_t> place(order.size());
+  const int32_t last = *std::max_element(order.begin(), order.end());
+  std::vector<int32_t> place(static_cast<size_t>(last) + 1);
   for (size_t i = 0; i < order.size(); ++i) {
     place[static_cast<size_t>(order[i])] = static_cast<int32_t>(i);
     graph.node_kinds.push_back(order[i] % 5);
