@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
+#include <spdlog/spdlog.h>
 
 #include "base/hash.h"
 #include "base/status_macros.h"
 #include "daemon/errors.h"
+#include "daemon/limits.h"
 #include "daemon/names.h"
 #include "tuning/search.h"
 #include "work/messages.h"
@@ -22,6 +25,10 @@ constexpr int64_t kStatesOfEnvironment = 2;
 constexpr int64_t kEnvironmentBytes = 1 << 10;
 // The longest time of one call: thousands of steps on a large module.
 constexpr absl::Duration kCallLimit = absl::Minutes(10);
+// How often a call that waits for a process asks whether it is to stop.
+constexpr absl::Duration kPatrol = absl::Milliseconds(50);
+// Lost environments whose users are told so.
+constexpr size_t kMaxLost = 10'000;
 
 int64_t BytesOf(int64_t state_bytes) {
   return kStatesOfEnvironment * state_bytes + kEnvironmentBytes;
@@ -33,10 +40,10 @@ absl::Status Lost(absl::string_view why) {
       "ENVIRONMENT_LOST");
 }
 
-// A process that is asked to stop is not killed soon, since the environments of
-// others live in it.
-work::WorkProcessOptions Patient(work::WorkProcessOptions options) {
-  options.stop_grace = kCallLimit;
+work::WorkProcessOptions ForEnvironments(work::WorkProcessOptions options,
+                                         absl::Duration stop_grace) {
+  options.stop_grace = stop_grace;
+  // What it holds is not the last call's.
   options.max_idle_bytes =
       options.memory_bytes > 0 ? options.memory_bytes : int64_t{1} << 62;
   return options;
@@ -47,11 +54,16 @@ work::WorkProcessOptions Patient(work::WorkProcessOptions options) {
 struct EnvironmentRegistry::Host {
   explicit Host(const work::WorkProcessOptions& options) : process(options) {}
 
-  // Held during a call: a process does one after the other.
-  absl::Mutex calls;
-  work::WorkProcess process ABSL_GUARDED_BY(calls);
+  // Belongs to the call that has its turn: it does one after the other.
+  work::WorkProcess process;
 
-  // Guarded by the registry's mutex.
+  // All below: guarded by the registry's mutex.
+  bool has_turn = false;
+  // Calls that have their turn or wait for it.
+  int calls = 0;
+  // How many processes have ended.
+  int64_t generation = 0;
+  std::string last_end;
   int environments = 0;
   // Names of environments to be closed before the next call.
   internal::EnvironmentCall::Names to_close;
@@ -60,9 +72,10 @@ struct EnvironmentRegistry::Host {
 EnvironmentRegistry::EnvironmentRegistry(
     const Clock& clock, Metrics& metrics,
     const work::WorkProcessOptions& process, const Limits& limits)
-    : clock_(clock), metrics_(metrics), limits_(limits) {
+    : clock_(clock), metrics_(metrics), limits_(limits), lost_(kMaxLost) {
   for (int i = 0; i < limits.processes; ++i) {
-    hosts_.push_back(std::make_unique<Host>(Patient(process)));
+    hosts_.push_back(
+        std::make_unique<Host>(ForEnvironments(process, limits.stop_grace)));
   }
   reaper_ = std::thread([this] { RunReaper(); });
 }
@@ -80,45 +93,104 @@ EnvironmentRegistry::Host& EnvironmentRegistry::HostOf(
   return *hosts_[FastHash(problem).low % hosts_.size()];
 }
 
+absl::Status EnvironmentRegistry::TakeTurn(Host& host,
+                                           std::optional<int64_t> generation,
+                                           const StopPredicate& stop) {
+  absl::MutexLock lock(&mu_);
+  // More would take the threads that calls of other processes need.
+  if (host.calls >= kMaxEnvironmentCalls) {
+    return OverloadedAt(
+        "environment_calls",
+        absl::StrCat(host.calls,
+                     " calls wait for the process of this environment"));
+  }
+  ++host.calls;
+  absl::Status status;
+  const auto is_free = [&] { return !host.has_turn; };
+  while (!mu_.AwaitWithTimeout(absl::Condition(&is_free), kPatrol)) {
+    if (!stop()) continue;
+    status = absl::CancelledError("stopped");
+    break;
+  }
+  if (status.ok() && generation.value_or(host.generation) != host.generation) {
+    status = Lost(host.last_end);
+  }
+  if (status.ok()) {
+    host.has_turn = true;
+  } else {
+    --host.calls;
+  }
+  return status;
+}
+
+void EnvironmentRegistry::EndTurn(Host& host) {
+  absl::MutexLock lock(&mu_);
+  host.has_turn = false;
+  --host.calls;
+}
+
 absl::StatusOr<internal::EnvironmentAnswer> EnvironmentRegistry::Call(
+    Host& host, std::optional<int64_t> generation,
+    const internal::EnvironmentCall& call, const StopPredicate& stop,
+    Place* place) {
+  HONE_RETURN_IF_ERROR(TakeTurn(host, generation, stop));
+  const absl::Cleanup turn = [&] { EndTurn(host); };
+  if (host.process.running() && !host.process.IsAlive()) {
+    Forget(host, "its process has ended");
+    if (generation.has_value()) return Lost("its process has ended");
+  }
+  absl::StatusOr<internal::EnvironmentAnswer> answer =
+      CallInTurn(host, call, stop);
+  if (tuning::IsProcessFailure(answer.status())) {
+    metrics_.process_failures.Increment();
+    answer = Lost(answer.status().message());
+  }
+  if (!host.process.running()) {
+    // It may have been killed because it did not stop.
+    Forget(host,
+           answer.ok() ? "its process has ended" : answer.status().message());
+    if (answer.ok()) return Lost("its process has ended");
+  }
+  if (place != nullptr) {
+    absl::MutexLock lock(&mu_);
+    *place = {&host, host.generation};
+  }
+  return answer;
+}
+
+absl::StatusOr<internal::EnvironmentAnswer> EnvironmentRegistry::CallInTurn(
     Host& host, const internal::EnvironmentCall& call,
     const StopPredicate& stop) {
-  absl::MutexLock lock(&host.calls);
-  const auto run =
-      [&](const internal::EnvironmentCall& one, const StopPredicate& may_stop)
-          ABSL_EXCLUSIVE_LOCKS_REQUIRED(host.calls) {
-            internal::Job job;
-            *job.mutable_environment() = one;
-            return host.process.Run(job, {.search = {.stop = may_stop}},
-                                    kCallLimit);
-          };
+  const auto run = [&](const internal::EnvironmentCall& one) {
+    internal::Job job;
+    *job.mutable_environment() = one;
+    return host.process.Run(job, {.search = {.stop = stop}}, kCallLimit);
+  };
   internal::EnvironmentCall close;
   {
-    absl::MutexLock registry(&mu_);
+    absl::MutexLock lock(&mu_);
     close.mutable_close()->Swap(&host.to_close);
     host.to_close.Clear();
-  }
-  absl::StatusOr<internal::Result> result = internal::Result();
-  if (host.process.running() && !host.process.IsAlive()) {
-    Forget(host);
-    if (!call.has_open()) return Lost("its process has ended");
   }
   if (!host.process.running()) {
     internal::EnvironmentCall limit;
     limit.set_limit_memory(limits_.memory_bytes / 2 / limits_.processes);
-    result = run(limit, nullptr);
+    const absl::Status limited = run(limit).status();
+    // Without its limit it must not serve.
+    if (!limited.ok()) {
+      host.process.Kill();
+      return limited;
+    }
+  } else if (close.close().names_size() > 0) {
+    const absl::Status closed = run(close).status();
+    if (!closed.ok()) {
+      absl::MutexLock lock(&mu_);
+      host.to_close.MergeFrom(close.close());
+      return closed;
+    }
   }
-  if (result.ok() && close.close().names_size() > 0) {
-    result = run(close, nullptr);
-  }
-  if (result.ok()) result = run(call, stop);
-  if (tuning::IsProcessFailure(result.status())) {
-    metrics_.process_failures.Increment();
-    Forget(host);
-    return Lost(result.status().message());
-  }
-  HONE_RETURN_IF_ERROR(result.status());
-  return std::move(*result->mutable_environment());
+  HONE_ASSIGN_OR_RETURN(internal::Result result, run(call));
+  return std::move(*result.mutable_environment());
 }
 
 absl::Status EnvironmentRegistry::CheckRoomLocked(int64_t bytes) {
@@ -147,15 +219,22 @@ absl::Status EnvironmentRegistry::CheckRoom() {
 }
 
 absl::StatusOr<internal::EnvironmentAnswer> EnvironmentRegistry::OpenOn(
-    Host& host, const internal::EnvironmentCall& call, const std::string& id,
+    Host& host, std::optional<int64_t> generation,
+    const internal::EnvironmentCall& call, const std::string& id,
     const StopPredicate& stop) {
   {
     absl::MutexLock lock(&mu_);
     ++host.environments;  // From now on, so that the process is kept.
   }
-  absl::StatusOr<internal::EnvironmentAnswer> answer = Call(host, call, stop);
+  Place place = {};
+  absl::StatusOr<internal::EnvironmentAnswer> answer =
+      Call(host, generation, call, stop, &place);
   absl::MutexLock lock(&mu_);
   absl::Status status = answer.status();
+  // Another call may have seen its end meanwhile.
+  if (status.ok() && place.generation != host.generation) {
+    status = Lost(host.last_end);
+  }
   if (status.ok()) {
     const int64_t shared =
         problems_.contains(answer->problem()) ? 0 : answer->problem_bytes();
@@ -191,19 +270,19 @@ absl::StatusOr<internal::EnvironmentAnswer> EnvironmentRegistry::Open(
   internal::EnvironmentCall call;
   open.set_name(EnvironmentName(id));
   *call.mutable_open() = std::move(open);
-  return OpenOn(host, call, id, stop);
+  return OpenOn(host, std::nullopt, call, id, stop);
 }
 
 absl::StatusOr<internal::EnvironmentAnswer> EnvironmentRegistry::Fork(
     absl::string_view id, const StopPredicate& stop) {
-  HONE_ASSIGN_OR_RETURN(Host* const host, Use(id));
+  HONE_ASSIGN_OR_RETURN(const Place place, Use(id));
   const std::string forked = RandomUuid();
   internal::EnvironmentCall call;
   call.mutable_fork()->set_name(EnvironmentName(forked));
   call.mutable_fork()->set_parent(EnvironmentName(id));
   const absl::Status room = CheckRoom();
   absl::StatusOr<internal::EnvironmentAnswer> answer =
-      room.ok() ? OpenOn(*host, call, forked, stop)
+      room.ok() ? OpenOn(*place.host, place.generation, call, forked, stop)
                 : absl::StatusOr<internal::EnvironmentAnswer>(room);
   Release(id);
   return answer;
@@ -215,26 +294,27 @@ std::vector<absl::StatusOr<v1::StepResponse>> EnvironmentRegistry::Step(
   std::vector<absl::StatusOr<v1::StepResponse>> results(
       requests.size(), absl::InternalError("no result"));
   // The requests of each process, by their indices.
-  std::vector<std::pair<Host*, std::vector<size_t>>> parts;
+  std::vector<std::pair<Place, std::vector<size_t>>> parts;
   for (size_t i = 0; i < requests.size(); ++i) {
     const absl::StatusOr<std::string> id = EnvironmentId(requests[i]->name());
-    absl::StatusOr<Host*> host =
-        id.ok() ? Use(*id) : absl::StatusOr<Host*>(id.status());
-    if (!host.ok()) {
-      results[i] = host.status();
+    const absl::StatusOr<Place> place =
+        id.ok() ? Use(*id) : absl::StatusOr<Place>(id.status());
+    if (!place.ok()) {
+      results[i] = place.status();
       continue;
     }
     auto part = std::find_if(parts.begin(), parts.end(),
-                             [&](const auto& p) { return p.first == *host; });
-    if (part == parts.end()) part = parts.insert(part, {*host, {}});
+                             [&](const auto& p) { return p.first == *place; });
+    if (part == parts.end()) part = parts.insert(part, {*place, {}});
     part->second.push_back(i);
   }
-  const auto run = [&](Host& host, const std::vector<size_t>& indices) {
+  const auto run = [&](const Place& place, const std::vector<size_t>& indices) {
     internal::EnvironmentCall call;
     for (const size_t i : indices) {
       *call.mutable_step()->add_requests() = *requests[i];
     }
-    absl::StatusOr<internal::EnvironmentAnswer> answer = Call(host, call, stop);
+    absl::StatusOr<internal::EnvironmentAnswer> answer =
+        Call(*place.host, place.generation, call, stop);
     for (size_t k = 0; k < indices.size(); ++k) {
       if (!answer.ok()) {
         results[indices[k]] = answer.status();
@@ -253,9 +333,9 @@ std::vector<absl::StatusOr<v1::StepResponse>> EnvironmentRegistry::Step(
   // Each process takes its steps at the same time as the others.
   std::vector<std::thread> threads;
   for (size_t i = 1; i < parts.size(); ++i) {
-    threads.emplace_back([&, i] { run(*parts[i].first, parts[i].second); });
+    threads.emplace_back([&, i] { run(parts[i].first, parts[i].second); });
   }
-  if (!parts.empty()) run(*parts[0].first, parts[0].second);
+  if (!parts.empty()) run(parts[0].first, parts[0].second);
   for (std::thread& thread : threads) thread.join();
   return results;
 }
@@ -265,12 +345,13 @@ void EnvironmentRegistry::Touch(Entries::iterator entry) {
   entries_.splice(entries_.begin(), entries_, entry);
 }
 
-absl::StatusOr<EnvironmentRegistry::Host*> EnvironmentRegistry::Use(
+absl::StatusOr<EnvironmentRegistry::Place> EnvironmentRegistry::Use(
     absl::string_view id) {
   Expire();
   absl::MutexLock lock(&mu_);
   const auto it = index_.find(id);
   if (it == index_.end()) {
+    if (const auto why = lost_.Find(id); why.has_value()) return Lost(*why);
     return ResourceNotFound("environment", EnvironmentName(id));
   }
   Entry& entry = *it->second;
@@ -283,7 +364,7 @@ absl::StatusOr<EnvironmentRegistry::Host*> EnvironmentRegistry::Use(
   }
   entry.busy = true;
   Touch(it->second);
-  return entry.host;
+  return Place{entry.host, entry.host->generation};
 }
 
 void EnvironmentRegistry::Release(absl::string_view id) {
@@ -308,13 +389,22 @@ void EnvironmentRegistry::Remove(Entries::iterator entry) {
   metrics_.environments_open.Set(static_cast<double>(entries_.size()));
 }
 
-void EnvironmentRegistry::Forget(Host& host) {
+void EnvironmentRegistry::Forget(Host& host, absl::string_view why) {
   absl::MutexLock lock(&mu_);
+  ++host.generation;
+  host.last_end = std::string(why);
+  int lost = 0;
   for (auto it = entries_.begin(); it != entries_.end();) {
     const auto entry = it++;
-    if (entry->host == &host) Remove(entry);
+    if (entry->host != &host) continue;
+    lost_.Insert(entry->id, host.last_end);
+    Remove(entry);
+    ++lost;
   }
   host.to_close.Clear();
+  if (lost > 0) {
+    spdlog::warn("{} environments are lost: {}", lost, host.last_end);
+  }
 }
 
 absl::Status EnvironmentRegistry::Close(absl::string_view id) {
@@ -322,6 +412,7 @@ absl::Status EnvironmentRegistry::Close(absl::string_view id) {
   absl::MutexLock lock(&mu_);
   const auto it = index_.find(id);
   if (it == index_.end()) {
+    if (lost_.Find(id).has_value()) return absl::OkStatus();
     return ResourceNotFound("environment", EnvironmentName(id));
   }
   Remove(it->second);
@@ -354,20 +445,19 @@ void EnvironmentRegistry::RunReaper() {
       absl::MutexLock lock(&mu_);
       if (mu_.AwaitWithTimeout(absl::Condition(&stopping), period)) return;
       for (const auto& host : hosts_) {
-        if (host->environments == 0 && host->to_close.names_size() > 0) {
+        if (host->environments == 0 && host->calls == 0 &&
+            host->to_close.names_size() > 0) {
+          host->has_turn = true;
+          ++host->calls;
           unused.push_back(host.get());
         }
       }
     }
-    Expire();
     for (Host* const host : unused) {
-      if (!host->calls.TryLock()) continue;
-      {
-        absl::MutexLock lock(&mu_);
-        if (host->environments == 0) host->process.Kill();
-      }
-      host->calls.Unlock();
+      host->process.Kill();
+      EndTurn(*host);
     }
+    Expire();
   }
 }
 

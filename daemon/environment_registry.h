@@ -5,6 +5,7 @@
 #include <functional>
 #include <list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -19,6 +20,7 @@
 #include "absl/types/span.h"
 
 #include "base/clock.h"
+#include "daemon/lru_map.h"
 #include "daemon/telemetry/metrics.h"
 #include "hone/internal/work.pb.h"
 #include "work/work_process.h"
@@ -27,11 +29,13 @@ namespace hone::daemon {
 
 // The open environments, which live in processes that work: environments on the
 // same problem in the same one. Closes those that are idle for too long. If a
-// process ends, so do its environments.
+// process ends, its environments are lost, and so are the calls that wait for
+// them.
 //
 // Half of `memory_bytes` limits the states of environments and the constants of
 // their modules, the other half the caches of their problems.
-// Threads: thread-safe; calls wait for the process of their environment.
+// Threads: thread-safe; calls wait for the process of their environment, until
+// they are to stop. A process that then does not stop, either, is killed.
 class EnvironmentRegistry {
  public:
   struct Limits {
@@ -40,6 +44,9 @@ class EnvironmentRegistry {
     absl::Duration idle;
     // Processes that environments live in.
     int processes;
+    // The time that a process has to end a call by itself once it is to stop.
+    // It is not short, since the environments of others live in it.
+    absl::Duration stop_grace = absl::Seconds(30);
   };
   using StopPredicate = std::function<bool()>;
 
@@ -56,7 +63,8 @@ class EnvironmentRegistry {
 
   // Opens an environment: `open` without its name. The answer has one.
   // Errors: as CheckRoom; those of work::Environments; Aborted
-  // (ENVIRONMENT_LOST) if its process ended; Cancelled.
+  // (ENVIRONMENT_LOST) if its process ended; ResourceExhausted (OVERLOADED) if
+  // too many calls wait for the process; Cancelled.
   absl::StatusOr<internal::EnvironmentAnswer> Open(
       internal::EnvironmentCall::Open open, const StopPredicate& stop);
 
@@ -66,13 +74,12 @@ class EnvironmentRegistry {
                                                    const StopPredicate& stop);
 
   // Takes steps in environments, each at most once in `requests`. Returns one
-  // result for each: those of work::Environments, and NotFound,
-  // ENVIRONMENT_BUSY and ENVIRONMENT_LOST as above.
+  // result for each: those of work::Environments, and the errors of Fork.
   std::vector<absl::StatusOr<v1::StepResponse>> Step(
       absl::Span<const v1::StepRequest* const> requests,
       const StopPredicate& stop);
 
-  // Errors: NotFound.
+  // Errors: NotFound, but not for an environment that is lost.
   absl::Status Close(absl::string_view id);
 
   // Closes environments that are idle for too long. Runs periodically by
@@ -91,15 +98,37 @@ class EnvironmentRegistry {
   };
   using Entries = std::list<Entry>;
 
+  // A process at one time: its environments are lost with the next one.
+  struct Place {
+    Host* host;
+    int64_t generation;
+    bool operator==(const Place& other) const {
+      return host == other.host && generation == other.generation;
+    }
+  };
+
   // Has a call done by a process, after closing what it still has to close.
+  // `generation`: of the process that has the call's environments, if there are
+  // any. Sets `place`, if not null, to where it was done.
   absl::StatusOr<internal::EnvironmentAnswer> Call(
+      Host& host, std::optional<int64_t> generation,
+      const internal::EnvironmentCall& call, const StopPredicate& stop,
+      Place* place = nullptr);
+  // The part of Call between TakeTurn and EndTurn.
+  absl::StatusOr<internal::EnvironmentAnswer> CallInTurn(
       Host& host, const internal::EnvironmentCall& call,
       const StopPredicate& stop);
+  // Waits until no other call has the process.
+  absl::Status TakeTurn(Host& host, std::optional<int64_t> generation,
+                        const StopPredicate& stop);
+  void EndTurn(Host& host);
+  // `generation`: as for Call.
   absl::StatusOr<internal::EnvironmentAnswer> OpenOn(
-      Host& host, const internal::EnvironmentCall& call, const std::string& id,
+      Host& host, std::optional<int64_t> generation,
+      const internal::EnvironmentCall& call, const std::string& id,
       const StopPredicate& stop);
   // Marks an environment as in use and returns its process; Release ends that.
-  absl::StatusOr<Host*> Use(absl::string_view id);
+  absl::StatusOr<Place> Use(absl::string_view id);
   void Release(absl::string_view id);
   Host& HostOf(const std::string& problem);
 
@@ -108,8 +137,8 @@ class EnvironmentRegistry {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Touch(Entries::iterator entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Remove(Entries::iterator entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Removes the environments of a process that has ended.
-  void Forget(Host& host) ABSL_LOCKS_EXCLUDED(mu_);
+  // Removes the environments of a process that has ended, and remembers why.
+  void Forget(Host& host, absl::string_view why) ABSL_LOCKS_EXCLUDED(mu_);
   void RunReaper();
 
   const Clock& clock_;
@@ -130,6 +159,8 @@ class EnvironmentRegistry {
   // The memory of states and problems.
   int64_t bytes_ ABSL_GUARDED_BY(mu_) = 0;
   bool stopping_ ABSL_GUARDED_BY(mu_) = false;
+  // Why environments were lost, by their ids.
+  LruMap<std::string> lost_;
   std::thread reaper_;
 };
 

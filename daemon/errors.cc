@@ -57,6 +57,10 @@ absl::Status WithReason(absl::Status status, absl::string_view reason,
   return status;
 }
 
+bool HasReason(const absl::Status& status) {
+  return !InfoOf(status).reason().empty();
+}
+
 absl::Status WithRetryDelay(absl::Status status, absl::Duration delay) {
   google::rpc::RetryInfo info;
   info.mutable_retry_delay()->set_seconds(absl::ToInt64Seconds(delay));

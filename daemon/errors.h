@@ -24,6 +24,9 @@ using ErrorMetadata = std::vector<std::pair<std::string, std::string>>;
 absl::Status WithReason(absl::Status status, absl::string_view reason,
                         const ErrorMetadata& metadata = {});
 
+// Returns true if it has one.
+bool HasReason(const absl::Status& status);
+
 // Returns `status` with a retry delay (google.rpc.RetryInfo).
 absl::Status WithRetryDelay(absl::Status status, absl::Duration delay);
 

@@ -5,14 +5,22 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
 
 #include "daemon/errors.h"
 
 namespace hone::daemon {
+namespace {
+
+// How often a request that waits for another asks whether it is to stop.
+constexpr absl::Duration kPatrol = absl::Milliseconds(50);
+
+}  // namespace
 
 absl::StatusOr<std::string> RequestIds::Once(absl::string_view caller,
                                              absl::string_view id,
                                              absl::string_view digest,
+                                             const StopPredicate& stop,
                                              const Serve& serve) {
   // Ids have no line break.
   const std::string key = absl::StrCat(id, "\n", caller);
@@ -39,7 +47,9 @@ absl::StatusOr<std::string> RequestIds::Once(absl::string_view caller,
         const auto now = index_.find(key);
         return now == index_.end() || now->second->is_answered;
       };
-      mu_.Await(absl::Condition(&is_settled));
+      while (!mu_.AwaitWithTimeout(absl::Condition(&is_settled), kPatrol)) {
+        if (stop()) return absl::CancelledError("stopped");
+      }
     }
     entries_.push_front({.key = key,
                          .caller = std::string(caller),

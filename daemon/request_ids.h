@@ -36,14 +36,16 @@ class RequestIds {
   explicit RequestIds(const Limits& limits) : limits_(limits) {}
 
   using Serve = std::function<absl::StatusOr<std::string>()>;
+  using StopPredicate = std::function<bool()>;
   // Returns the answer to an earlier request of `caller` with this id, or that
   // of `serve`, which is remembered unless it is an error. Waits while another
-  // thread serves the same request. digest: of the request.
-  // Errors: AlreadyExists (REQUEST_ID_REUSED) if the digests differ; those of
-  // `serve`.
+  // thread serves the same request, until `stop`. digest: of the request.
+  // Errors: AlreadyExists (REQUEST_ID_REUSED) if the digests differ; Cancelled;
+  // those of `serve`.
   absl::StatusOr<std::string> Once(absl::string_view caller,
                                    absl::string_view id,
                                    absl::string_view digest,
+                                   const StopPredicate& stop,
                                    const Serve& serve);
 
  private:
@@ -84,6 +86,7 @@ absl::Status CheckRequestId(absl::string_view id);
 template <typename Request, typename Response>
 absl::Status ServeOnce(RequestIds& ids, absl::string_view caller,
                        const Request& request, Response& response,
+                       const RequestIds::StopPredicate& stop,
                        const std::function<absl::Status()>& serve) {
   if (absl::Status status = CheckRequestId(request.request_id());
       !status.ok()) {
@@ -95,7 +98,7 @@ absl::Status ServeOnce(RequestIds& ids, absl::string_view caller,
       ids.Once(caller, request.request_id(),
                Sha256Hex(Request::descriptor()->full_name() + "\n" +
                          request.SerializeAsString()),
-               [&]() -> absl::StatusOr<std::string> {
+               stop, [&]() -> absl::StatusOr<std::string> {
                  is_served = true;
                  if (absl::Status status = serve(); !status.ok()) return status;
                  return response.SerializeAsString();

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "daemon/limits.h"
+
 namespace hone::daemon {
 
 CallPools::CallPools(size_t cores, int max_waiting)
@@ -11,7 +13,9 @@ CallPools::CallPools(size_t cores, int max_waiting)
       control_(4),
       lookup_(std::max<size_t>(4, cores)),
       // They wait for the disk, too.
-      heavy_(std::max<size_t>(4, 2 * cores)) {}
+      heavy_(std::max<size_t>(4, 2 * cores)),
+      // They only wait for processes.
+      environment_(2 * kMaxEnvironmentCalls) {}
 
 CallPools::Pool& CallPools::At(PoolId pool) {
   switch (pool) {
@@ -19,6 +23,8 @@ CallPools::Pool& CallPools::At(PoolId pool) {
       return control_;
     case PoolId::kLookup:
       return lookup_;
+    case PoolId::kEnvironment:
+      return environment_;
     case PoolId::kHeavy:
       break;
   }

@@ -45,6 +45,7 @@ class CallPools {
   Pool control_;
   Pool lookup_;
   Pool heavy_;
+  Pool environment_;
 };
 
 }  // namespace hone::daemon

@@ -31,9 +31,9 @@ std::vector<std::string> RoleNames();
 absl::string_view RoleName(Role role);
 
 // The threads that run a method's handler. Each pool has its own, so that long
-// calls delay neither lookups nor heartbeats.
-enum class PoolId { kControl, kLookup, kHeavy };
-inline constexpr int kNumPools = 3;
+// calls delay neither lookups nor heartbeats, and calls that wait for a process
+// of environments delay no others.
+enum class PoolId { kControl, kLookup, kHeavy, kEnvironment };
 
 // A line of the table in methods.cc.
 struct Method {

@@ -45,6 +45,7 @@ absl::StatusOr<const tuning::Task*> FindEnvironmentTask(
 
 // Returns an error of taking steps as the API has it.
 absl::Status StepError(const absl::Status& status, const std::string& name) {
+  if (HasReason(status)) return status;
   switch (status.code()) {
     case absl::StatusCode::kInvalidArgument:
       return InvalidField("actions", status.message());
@@ -94,10 +95,11 @@ class EnvironmentService final
                   [this, context](const v1::OpenEnvironmentRequest& asked,
                                   v1::OpenEnvironmentResponse& opened,
                                   const CancelledPredicate& cancelled) {
-                    return ServeOnce(
-                        runtime_.request_ids,
-                        runtime_.authenticator.CallerOf(*context), asked,
-                        opened, [&] { return Open(asked, opened, cancelled); });
+                    return ServeOnce(runtime_.request_ids,
+                                     runtime_.authenticator.CallerOf(*context),
+                                     asked, opened, cancelled, [&] {
+                                       return Open(asked, opened, cancelled);
+                                     });
                   });
   }
 
@@ -131,9 +133,10 @@ class EnvironmentService final
         runtime_, fork_, context, request, response,
         [this, context](const v1::ForkRequest& asked, v1::ForkResponse& forked,
                         const CancelledPredicate& cancelled) {
-          return ServeOnce(
-              runtime_.request_ids, runtime_.authenticator.CallerOf(*context),
-              asked, forked, [&] { return ForkOne(asked, forked, cancelled); });
+          return ServeOnce(runtime_.request_ids,
+                           runtime_.authenticator.CallerOf(*context), asked,
+                           forked, cancelled,
+                           [&] { return ForkOne(asked, forked, cancelled); });
         });
   }
 

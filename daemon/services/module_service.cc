@@ -123,7 +123,7 @@ class UploadCall final
           "min_chunk_bytes");
     }
     HONE_RETURN_IF_ERROR(upload_->Received(size));
-    HONE_RETURN_IF_ERROR(guard().Hold(size));
+    HONE_RETURN_IF_ERROR(Hold(size));
     // Takes the chunk over: no copy on gRPC's thread.
     bytes_.Append(std::move(*part_.mutable_chunk()));
     return absl::OkStatus();
@@ -195,8 +195,7 @@ class DownloadCall final
         return;
       }
       // Until the end, however slowly the client reads.
-      if (const absl::Status held =
-              guard().Hold(static_cast<int64_t>(bytes->size()));
+      if (const absl::Status held = Hold(static_cast<int64_t>(bytes->size()));
           !held.ok()) {
         End(held);
         return;

@@ -2,6 +2,7 @@
 #define HONE_DAEMON_SERVICES_STREAM_CALL_H_
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -58,7 +59,7 @@ class StreamCall : public Reactor {
   }
   ~StreamCall() override = default;
 
-  // Its StillWanted is for calls that have not ended: see below.
+  // Its StillWanted and Hold are for calls that have not ended: see below.
   CallGuard& guard() { return guard_; }
   // OK, or why nobody waits for the answer any more. For tasks on the pool,
   // which may outlast the call and its context.
@@ -66,6 +67,14 @@ class StreamCall : public Reactor {
     absl::MutexLock lock(&mu_);
     if (ended_) return absl::CancelledError("the call has ended");
     return guard_.StillWanted();
+  }
+
+  // As CallGuard::Hold, also for tasks on the pool. Errors: Cancelled if the
+  // call has ended: its context, which names the client, may be gone.
+  absl::Status Hold(int64_t bytes) ABSL_LOCKS_EXCLUDED(mu_) {
+    absl::MutexLock lock(&mu_);
+    if (ended_) return absl::CancelledError("the call has ended");
+    return guard_.Hold(bytes);
   }
 
   // Returns a function that ends the call from a thread of the pool, unless it

@@ -30,9 +30,9 @@ class TuningService final : public v1::TuningService::CallbackService {
         [this, context](const v1::TuneRequest& asked, Operation& operation,
                         const CancelledPredicate& cancelled) {
           const std::string caller = runtime_.authenticator.CallerOf(*context);
-          return ServeOnce(runtime_.request_ids, caller, asked, operation, [&] {
-            return StartTuning(asked, caller, operation, cancelled);
-          });
+          return ServeOnce(
+              runtime_.request_ids, caller, asked, operation, cancelled,
+              [&] { return StartTuning(asked, caller, operation, cancelled); });
         });
   }
 

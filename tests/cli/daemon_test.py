@@ -289,9 +289,15 @@ class WithDaemon(Scratch):
                          ["record"])
         text = hone("cache", "check", server=self.server)
         self.assertEqual(text.returncode, 1)
-        self.assertRegex(text.stdout, r"record 1: .*corrupt row")
+        listed = re.search(r"^record (projects/default/records/\w+): .*corrupt row",
+                           text.stdout, re.MULTILINE)
+        self.assertIsNotNone(listed, text.stdout)
         self.assertFalse(
             self.json("lookup", MODULE, server=self.server, status=1)["hit"])
+        # What is listed can be deleted by its name.
+        self.json("cache", "delete", listed[1], server=self.server)
+        self.assertEqual(
+            self.json("cache", "check", server=self.server)["corrupt"], [])
 
     def test_compile_answers_at_once_and_tunes_behind(self):
         document = self.json("compile", MODULE, "-o", self.folder / "a.hlo",

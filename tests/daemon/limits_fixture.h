@@ -167,6 +167,7 @@ class LimitsTest : public DaemonTest,
   void ProcessMemory();
   void Environments();
   void EnvironmentMemory();
+  void EnvironmentCalls();
   void EnvironmentIdle();
   void BatchSteps();
   void Workers();

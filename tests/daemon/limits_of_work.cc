@@ -1,12 +1,16 @@
 // Limits of tunings, environments and workers.
+#include <algorithm>
+#include <csignal>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 #include "daemon/fleet/fleet.h"
+#include "tests/daemon/child_processes.h"
 #include "tests/daemon/limits_fixture.h"
 #include "tests/support/status_matchers.h"
 
@@ -111,6 +115,44 @@ void LimitsTest::Environments() {
   HONE_EXPECT_GRPC_OK(Open(kModule));
   EXPECT_EQ(Metric("hone_environments_open"), 1);
   ExpectRefused(Open(kModule));
+}
+
+void LimitsTest::EnvironmentCalls() {
+  Start();
+  // Starts the processes that others need.
+  HONE_EXPECT_GRPC_OK(TryTune({}));
+  const std::vector<pid_t> others = ChildProcesses();
+  HONE_EXPECT_GRPC_OK(Open(kModule));
+  std::vector<pid_t> stuck = ChildProcesses();
+  stuck.erase(std::remove_if(stuck.begin(), stuck.end(),
+                             [&](pid_t pid) {
+                               return std::count(others.begin(), others.end(),
+                                                 pid) > 0;
+                             }),
+              stuck.end());
+  for (const pid_t pid : stuck) kill(pid, SIGSTOP);
+  std::vector<std::thread> threads;
+  std::vector<grpc::Status> statuses(33);
+  for (grpc::Status& status : statuses) {
+    threads.emplace_back([&] { status = Open(kModule); });
+  }
+  const std::string refusals =
+      "hone_limit_refusals_total{limit=\"environment_calls\"}";
+  while (Metric(refusals) < 1) std::this_thread::yield();
+  // Others get their answers.
+  HONE_EXPECT_GRPC_OK(TryTune({}));
+  Upload& upload = StartUpload(1, 1);
+  upload.writer->WritesDone();
+  HONE_EXPECT_GRPC_OK(upload.writer->Finish());
+  for (const pid_t pid : stuck) kill(pid, SIGCONT);
+  for (std::thread& thread : threads) thread.join();
+  int refused = 0;
+  for (const grpc::Status& status : statuses) {
+    if (status.ok()) continue;
+    ++refused;
+    ExpectRefused(status);
+  }
+  EXPECT_EQ(refused, 1);
 }
 
 void LimitsTest::EnvironmentMemory() {

@@ -23,6 +23,7 @@ const std::map<std::string, LimitsTest::Case>& LimitsTest::Cases() {
       {"compile_tasks", &LimitsTest::CompileTasks},
       {"completions", &LimitsTest::Completions},
       {"device_text_bytes", &LimitsTest::DeviceText},
+      {"environment_calls", &LimitsTest::EnvironmentCalls},
       {"environment_idle", &LimitsTest::EnvironmentIdle},
       {"environment_memory_bytes", &LimitsTest::EnvironmentMemory},
       {"http_connections", &LimitsTest::HttpConnections},

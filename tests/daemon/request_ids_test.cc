@@ -18,13 +18,15 @@ using hone::testing::StatusIs;
 using ::testing::_;
 using ::testing::HasSubstr;
 
+bool Never() { return false; }
+
 // A request that counts how often it is served.
 class RequestIdsTest : public ::testing::Test {
  protected:
   absl::StatusOr<std::string> Once(RequestIds& ids, const std::string& caller,
                                    const std::string& id,
                                    const std::string& request = "r") {
-    return ids.Once(caller, id, request, [&] {
+    return ids.Once(caller, id, request, Never, [&] {
       ++served_;
       return absl::StrCat(caller, " ", id, " ", served_);
     });
@@ -52,9 +54,9 @@ TEST_F(RequestIdsTest, TheIdOfAnotherRequestIsRefused) {
 
 TEST_F(RequestIdsTest, ErrorsAreNotRemembered) {
   RequestIds ids;
-  EXPECT_THAT(
-      ids.Once("a", "1", "r", [] { return absl::UnavailableError("later"); }),
-      StatusIs(absl::StatusCode::kUnavailable, _));
+  EXPECT_THAT(ids.Once("a", "1", "r", Never,
+                       [] { return absl::UnavailableError("later"); }),
+              StatusIs(absl::StatusCode::kUnavailable, _));
   // Not even as a use of the id.
   EXPECT_EQ(*Once(ids, "a", "1", "other"), "a 1 1");
 }
@@ -64,7 +66,7 @@ TEST_F(RequestIdsTest, ARepetitionDuringTheFirstWaitsForIt) {
   absl::Notification serving;
   absl::Notification finish;
   std::thread first([&] {
-    EXPECT_EQ(*ids.Once("a", "1", "r",
+    EXPECT_EQ(*ids.Once("a", "1", "r", Never,
                         [&]() -> absl::StatusOr<std::string> {
                           serving.Notify();
                           finish.WaitForNotification();
@@ -76,7 +78,8 @@ TEST_F(RequestIdsTest, ARepetitionDuringTheFirstWaitsForIt) {
   std::vector<std::thread> repeated;
   for (int i = 0; i < 4; ++i) {
     repeated.emplace_back([&] {
-      EXPECT_EQ(*ids.Once("a", "1", "r", [] { return "again"; }), "first");
+      EXPECT_EQ(*ids.Once("a", "1", "r", Never, [] { return "again"; }),
+                "first");
     });
   }
   // Another request is not held up.
@@ -86,12 +89,34 @@ TEST_F(RequestIdsTest, ARepetitionDuringTheFirstWaitsForIt) {
   for (std::thread& thread : repeated) thread.join();
 }
 
+TEST_F(RequestIdsTest, ARepetitionThatIsToStopDoesNotWait) {
+  RequestIds ids;
+  absl::Notification serving;
+  absl::Notification finish;
+  std::thread first([&] {
+    EXPECT_EQ(*ids.Once("a", "1", "r", Never,
+                        [&]() -> absl::StatusOr<std::string> {
+                          serving.Notify();
+                          finish.WaitForNotification();
+                          return "first";
+                        }),
+              "first");
+  });
+  serving.WaitForNotification();
+  EXPECT_THAT(ids.Once(
+                  "a", "1", "r", [] { return true; }, [] { return "again"; }),
+              StatusIs(absl::StatusCode::kCancelled, _));
+  finish.Notify();
+  first.join();
+  EXPECT_EQ(*ids.Once("a", "1", "r", Never, [] { return "again"; }), "first");
+}
+
 TEST_F(RequestIdsTest, ARepetitionIsServedIfTheFirstFails) {
   RequestIds ids;
   absl::Notification serving;
   absl::Notification finish;
   std::thread first([&] {
-    EXPECT_FALSE(ids.Once("a", "1", "r",
+    EXPECT_FALSE(ids.Once("a", "1", "r", Never,
                           [&]() -> absl::StatusOr<std::string> {
                             serving.Notify();
                             finish.WaitForNotification();
@@ -101,7 +126,7 @@ TEST_F(RequestIdsTest, ARepetitionIsServedIfTheFirstFails) {
   });
   serving.WaitForNotification();
   std::thread second([&] {
-    EXPECT_EQ(*ids.Once("a", "1", "r", [] { return "again"; }), "again");
+    EXPECT_EQ(*ids.Once("a", "1", "r", Never, [] { return "again"; }), "again");
   });
   finish.Notify();
   first.join();
@@ -132,14 +157,14 @@ TEST_F(RequestIdsTest, NumberAndSizeOfAnswersAreBounded) {
 
   RequestIds small({.per_caller = 100, .total = 100, .bytes = 10});
   const auto large = [] { return std::string(8, 'x'); };
-  HONE_ASSERT_OK(small.Once("a", "1", "r", large));
-  HONE_ASSERT_OK(small.Once("a", "2", "r", large));
-  EXPECT_EQ(*small.Once("a", "2", "r", [] { return "again"; }), large());
-  EXPECT_EQ(*small.Once("a", "1", "r", [] { return "again"; }), "again");
+  HONE_ASSERT_OK(small.Once("a", "1", "r", Never, large));
+  HONE_ASSERT_OK(small.Once("a", "2", "r", Never, large));
+  EXPECT_EQ(*small.Once("a", "2", "r", Never, [] { return "again"; }), large());
+  EXPECT_EQ(*small.Once("a", "1", "r", Never, [] { return "again"; }), "again");
   // The newest is kept whatever its size.
   const auto huge = [] { return std::string(20, 'x'); };
-  HONE_ASSERT_OK(small.Once("a", "3", "r", huge));
-  EXPECT_EQ(*small.Once("a", "3", "r", [] { return "again"; }), huge());
+  HONE_ASSERT_OK(small.Once("a", "3", "r", Never, huge));
+  EXPECT_EQ(*small.Once("a", "3", "r", Never, [] { return "again"; }), huge());
 }
 
 TEST(CheckRequestIdTest, TakesPrintableCharacters) {

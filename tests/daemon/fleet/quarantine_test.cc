@@ -116,8 +116,8 @@ TEST_F(QuarantineTest, BadReportsGoToAnotherWorkerAndTheirAuthorToQuarantine) {
   EXPECT_EQ(Call(From("good")).execute_size(), 1);
 }
 
-TEST_F(QuarantineTest, LostLeasesEndInQuarantine) {
-  for (int i = 0; i < 7; ++i) {
+TEST_F(QuarantineTest, SixLostLeasesEndInQuarantine) {
+  for (int i = 0; i < 6; ++i) {
     const auto ticket = Submit();
     EXPECT_EQ(Call(From("bad")).execute_size(), 1) << i;
     clock_.Advance(kLease + absl::Seconds(1));
