@@ -16,6 +16,7 @@
 #include "absl/strings/str_join.h"
 #include <toml++/toml.h>
 
+#include "base/excerpt.h"
 #include "base/status_macros.h"
 #include "daemon/access/addresses.h"
 #include "optimizers/registry.h"
@@ -208,8 +209,13 @@ absl::Status CheckAccess(const Config& config) {
   HONE_RETURN_IF_ERROR(SplitAddress(config.http).status());
   for (const std::string& address : config.listen_addresses()) {
     if (UnixPath(address).has_value()) continue;
-    HONE_ASSIGN_OR_RETURN(const auto host_port, SplitAddress(address));
-    if (IsLoopbackHost(host_port.first)) continue;
+    const auto host_port = SplitAddress(address);
+    if (!host_port.ok()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("bad address \"", Excerpt(address),
+                       "\" to listen at, expected unix:PATH or HOST:PORT"));
+    }
+    if (IsLoopbackHost(host_port->first)) continue;
     if (config.tls_cert.empty() || config.tokens.empty()) {
       return absl::InvalidArgumentError(absl::StrCat(
           address,

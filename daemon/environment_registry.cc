@@ -99,10 +99,11 @@ absl::Status EnvironmentRegistry::TakeTurn(Host& host,
   absl::MutexLock lock(&mu_);
   // More would take the threads that calls of other processes need.
   if (host.calls >= kMaxEnvironmentCalls) {
+    metrics_.RpcRejected("overload").Increment();
     return OverloadedAt(
         "environment_calls",
         absl::StrCat(host.calls,
-                     " calls wait for the process of this environment"));
+                     " calls are with the process of this environment"));
   }
   ++host.calls;
   absl::Status status;
@@ -142,8 +143,9 @@ absl::StatusOr<internal::EnvironmentAnswer> EnvironmentRegistry::Call(
   absl::StatusOr<internal::EnvironmentAnswer> answer =
       CallInTurn(host, call, stop);
   if (tuning::IsProcessFailure(answer.status())) {
-    metrics_.process_failures.Increment();
-    answer = Lost(answer.status().message());
+    // Those of an opening are its module's, and counted there.
+    if (!call.has_open()) metrics_.process_failures.Increment();
+    answer = tuning::ProcessFailure(Lost(answer.status().message()));
   }
   if (!host.process.running()) {
     // It may have been killed because it did not stop.

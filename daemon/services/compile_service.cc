@@ -9,8 +9,8 @@
 namespace hone::daemon {
 namespace {
 
-// The share of the client's deadline that patience may use, so that the default
-// still arrives in time.
+// The share of the call's time that patience may use, so that the default still
+// arrives before its deadline.
 constexpr double kPatienceShare = 0.9;
 
 class CompileService final : public v1::CompileService::CallbackService {
@@ -22,7 +22,8 @@ class CompileService final : public v1::CompileService::CallbackService {
                                     v1::CompileResponse* response) override {
     const absl::Duration patience =
         std::min(FromProtoDuration(request->patience()),
-                 kPatienceShare * RemainingTime(*context));
+                 kPatienceShare *
+                     std::min(RemainingTime(*context), compile_.rule.longest));
     auto compilation = std::make_shared<CompileSequence>(
         runtime_, *request, runtime_.authenticator.CallerOf(*context),
         std::max(absl::ZeroDuration(), patience));

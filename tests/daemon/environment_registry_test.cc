@@ -19,6 +19,7 @@
 #include "tests/support/fake_clock.h"
 #include "tests/support/status_matchers.h"
 #include "tuning/registry.h"
+#include "tuning/search.h"
 #include "tuning/task.h"
 
 namespace hone::daemon {
@@ -44,16 +45,19 @@ class EnvironmentRegistryTest : public ::testing::Test {
                                     .processes = 1,
                                     .stop_grace = stop_grace});
   }
-  // Returns the name.
-  absl::StatusOr<std::string> Open() {
+  static internal::EnvironmentCall::Open Opening() {
     internal::EnvironmentCall::Open open;
     open.set_problem("problem");
     open.set_module(std::string(testing::kModule));
     open.set_task("pass_order");
     open.set_task_options(
         tuning::FindTask("pass_order").value()->OptionsKey({}).value());
+    return open;
+  }
+  // Returns the name.
+  absl::StatusOr<std::string> Open() {
     absl::StatusOr<internal::EnvironmentAnswer> answer =
-        registry_->Open(std::move(open), Never);
+        registry_->Open(Opening(), Never);
     if (!answer.ok()) return answer.status();
     return answer->opened().environment().name();
   }
@@ -141,6 +145,29 @@ TEST_F(EnvironmentRegistryTest, CallsThatWaitForAProcessThatEndsAreLost) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(metrics_.process_failures.Value(), 1);
   HONE_EXPECT_OK(Open());
+}
+
+// The module is to blame, which Quarantine counts.
+TEST_F(EnvironmentRegistryTest, AnOpeningWhoseProcessEndsIsAFailureOfIt) {
+  Start(absl::InfiniteDuration());
+  HONE_ASSERT_OK(Open());
+  Signal(SIGSTOP);
+  std::atomic<bool> has_asked = false;
+  std::thread opening([&] {
+    const absl::Status status = registry_
+                                    ->Open(Opening(),
+                                           [&] {
+                                             has_asked = true;
+                                             return false;
+                                           })
+                                    .status();
+    EXPECT_THAT(status, StatusIs(absl::StatusCode::kAborted, _));
+    EXPECT_TRUE(tuning::IsProcessFailure(status));
+  });
+  while (!has_asked) std::this_thread::yield();
+  Signal(SIGKILL);
+  opening.join();
+  EXPECT_EQ(metrics_.process_failures.Value(), 0);
 }
 
 }  // namespace

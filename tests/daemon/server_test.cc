@@ -143,7 +143,7 @@ TEST_F(ServerTest, APortThatIsTakenIsAnError) {
   EXPECT_THAT(
       daemon::Server::Start(second, std::make_unique<storage::MemoryStore>()),
       StatusIs(absl::StatusCode::kInvalidArgument,
-               HasSubstr("expected HOST:PORT")));
+               HasSubstr("expected unix:PATH or HOST:PORT")));
 }
 
 TEST_F(ServerTest, DrainTellsWatchersAndRefusesNothingElse) {
