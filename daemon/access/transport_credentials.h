@@ -6,16 +6,20 @@
 #include "absl/status/statusor.h"
 #include <grpcpp/security/server_credentials.h>
 
+#include "daemon/access/certificate_files.h"
 #include "daemon/config.h"
 
 namespace hone::daemon {
 
+// Returns TLS with the content of `files` that is in use when a client
+// connects; connections that are open keep theirs. Clients need a certificate
+// if there is an authority for them. gRPC keeps `files` as long as a port.
+std::shared_ptr<grpc::ServerCredentials> TlsCredentials(
+    std::shared_ptr<CertificateFiles> files);
+
 // Returns what TCP connections are protected by: TLS if the configuration has a
-// certificate, with client certificates if it has an authority for them, else
-// nothing. The files are read again when they change; the daemon goes on with
-// the old ones while they do not fit.
-// Errors: InvalidArgument if a file cannot be read, or key and certificate do
-// not fit.
+// certificate, else nothing.
+// Errors: those of CertificateFiles::Create.
 absl::StatusOr<std::shared_ptr<grpc::ServerCredentials>> TcpCredentials(
     const Config& config);
 

@@ -1,14 +1,11 @@
 // How clients reach the daemon: Unix sockets, TCP, TLS.
 
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <memory>
 #include <string>
 
-#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include <sys/socket.h>
@@ -19,6 +16,7 @@
 
 #include "daemon/access/unix_listener.h"
 #include "storage/memory_store.h"
+#include "tests/daemon/access/make_certificate.h"
 #include "tests/daemon/access/token_file.h"
 #include "tests/daemon/daemon_fixture.h"
 #include "tests/support/status_matchers.h"
@@ -30,11 +28,6 @@ namespace fs = std::filesystem;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-std::string ReadFile(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 sockaddr_un AddressOf(const std::string& path) {
   sockaddr_un address = {};
@@ -72,29 +65,8 @@ class TransportsTest : public DaemonTest {
     return admin_->GetServerInfo(&context, {}, &info).error_code();
   }
 
-  // Makes an authority and a certificate for localhost that it signs, with the
-  // openssl tool: NAME.ca.pem, NAME.pem, NAME.key.
   void MakeCertificate(const std::string& name) {
-    const std::string base = folder_.path() + "/" + name;
-    const std::string log = " >>" + folder_.path() + "/openssl.log 2>&1";
-    std::ofstream(base + ".ext")
-        << "subjectAltName=DNS:localhost,IP:127.0.0.1\n";
-    const std::string commands[] = {
-        absl::StrCat("openssl req -x509 -newkey ec -pkeyopt "
-                     "ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=",
-                     name, "-ca -keyout ", base, ".ca.key -out ", base,
-                     ".ca.pem"),
-        absl::StrCat("openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 "
-                     "-nodes -subj /CN=",
-                     name, " -keyout ", base, ".key -out ", base, ".csr"),
-        absl::StrCat("openssl x509 -req -in ", base, ".csr -CA ", base,
-                     ".ca.pem -CAkey ", base,
-                     ".ca.key -CAcreateserial -days 2 -extfile ", base,
-                     ".ext -out ", base, ".pem")};
-    for (const std::string& command : commands) {
-      ASSERT_EQ(std::system((command + log).c_str()), 0)
-          << ReadFile(folder_.path() + "/openssl.log");
-    }
+    testing::MakeCertificate(folder_.path(), name);
   }
 
   std::string Pem(const std::string& file) const {
