@@ -1,6 +1,7 @@
 #ifndef HONE_DAEMON_FLEET_FLEET_JOB_H_
 #define HONE_DAEMON_FLEET_FLEET_JOB_H_
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,6 +26,8 @@ struct Fleet::Job {
   // preferred.
   std::vector<std::string> avoided;
   std::vector<std::string> lost_by;
+  // Machines whose own errors ended this work, with the last error.
+  std::map<std::string, std::string> failed_by;
   // An error of the work, according to this machine alone.
   std::optional<absl::Status> claim;
   std::string claimed_by;

@@ -39,22 +39,20 @@ bool IsErrorOfWork(const absl::Status& error) {
   }
 }
 
-// Returns the error that a worker reports; Internal for a completion that has
-// neither an error nor a report, or an error without a code.
+// Returns the error that a worker reports.
 absl::Status ErrorOf(const v1::Completion& completion) {
   if (completion.has_kernel()) return absl::OkStatus();
-  if (!completion.has_error()) {
-    return absl::InternalError(
-        "a worker ended its work with neither a report nor an error");
-  }
   const google::rpc::Status& error = completion.error();
   if (error.code() > 0 &&
       error.code() <= static_cast<int>(absl::StatusCode::kUnauthenticated)) {
     return absl::Status(static_cast<absl::StatusCode>(error.code()),
                         error.message());
   }
-  return absl::InternalError(absl::StrCat("a worker's error has the code ",
-                                          error.code(), ": ", error.message()));
+  return absl::InternalError(
+      completion.has_error()
+          ? absl::StrCat("a worker's error has the code ", error.code(), ": ",
+                         error.message())
+          : "a worker ended its work with neither a report nor an error");
 }
 
 // Returns the lease that the worker executes on a device; null if it is idle.
@@ -202,23 +200,29 @@ bool Fleet::Judge(Job& job, const Worker& worker,
     WakeFor(job);
     return true;
   }
-  Fault fault = Fault::kFailure;
   if (error.ok() && job.request.check) {
     error = job.request.check(completion);
-    fault = Fault::kMalformedReport;
+    if (!error.ok()) {
+      standings_.Mark(machine, Fault::kMalformedReport, error.message(), now);
+    }
+  } else if (!error.ok()) {
+    // Its fault only if another machine can do this work.
+    job.failed_by[machine] = std::string(error.message());
   }
   if (!error.ok()) {
     spdlog::warn("worker {} failed: {}", job.worker,
                  absl::CEscape(error.ToString()));
-    standings_.Mark(machine, fault, error.message(), now);
     job.avoided.push_back(machine);
     TryAgain(job, absl::InternalError(error.message()));
     return false;
   }
   if (job.claim.has_value()) {
-    standings_.Mark(job.claimed_by, Fault::kFailure,
-                    absl::StrCat("an error that others do not have: ",
-                                 job.claim->message()),
+    job.failed_by[job.claimed_by] = std::string(job.claim->message());
+  }
+  for (const auto& [failed, message] : job.failed_by) {
+    if (failed == machine) continue;
+    standings_.Mark(failed, Fault::kFailure,
+                    absl::StrCat("an error that others do not have: ", message),
                     now);
   }
   Finish(job, Result{completion, job.worker, machine});
@@ -308,6 +312,10 @@ void Fleet::TryAgain(Job& job, const absl::Status& error) {
       for (const std::string& machine : machines) {
         standings_.Unmark(machine, Fault::kLostLease);
       }
+    }
+    // Whether a machine that fails at it can do any work, a canary shows.
+    for (const auto& [machine, _] : job.failed_by) {
+      standings_.WantCanary(machine, clock_.Monotonic());
     }
     Finish(job, error);
     return;

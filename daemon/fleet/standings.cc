@@ -188,6 +188,10 @@ void Standings::CountWork(absl::string_view machine, absl::Duration now) {
   ++Get(machine, now).works;
 }
 
+void Standings::WantCanary(absl::string_view machine, absl::Duration now) {
+  Get(machine, now).canary_wanted = true;
+}
+
 bool Standings::IsCanaryDue(absl::string_view machine,
                             absl::Duration now) const {
   const Standing* const standing = Find(machine);

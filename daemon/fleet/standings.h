@@ -91,6 +91,8 @@ class Standings {
   // Counts a piece of work that the machine ended.
   void CountWork(absl::string_view machine, absl::Duration now);
 
+  // Has the machine get a canary next.
+  void WantCanary(absl::string_view machine, absl::Duration now);
   // Returns true if the machine is to get a canary before other work.
   bool IsCanaryDue(absl::string_view machine, absl::Duration now) const;
   void BeginCanary(absl::string_view machine, absl::Duration now);

@@ -154,6 +154,71 @@ TEST_F(QuarantineTest, WorkThatEveryMachineLosesIsToBlame) {
   EXPECT_EQ(metrics_.WorkerFaults("lost_lease").Value(), 30);
 }
 
+v1::SynchronizeRequest Failed(const std::string& worker,
+                              const v1::Lease& lease) {
+  v1::SynchronizeRequest request = From(worker);
+  v1::Completion& completion = *request.add_completions();
+  *completion.mutable_lease() = lease;
+  completion.mutable_error()->set_code(13);
+  completion.mutable_error()->set_message("the measuring process hangs");
+  return request;
+}
+
+// Nobody can stop an honest worker by work that cannot be done.
+TEST_F(QuarantineTest, WorkAtWhichEveryMachineFailsIsToBlame) {
+  for (int i = 0; i < 10; ++i) {
+    const auto ticket = Submit();
+    for (int attempt = 0; attempt < 3; ++attempt) {
+      const Response response = Call(From("good"));
+      ASSERT_EQ(response.execute_size(), 1);
+      ASSERT_FALSE(IsCanary(response));
+      Call(Failed("good", response.execute(0).lease()));
+    }
+    EXPECT_THAT(ticket->Take()->status(),
+                StatusIs(absl::StatusCode::kInternal, HasSubstr("hangs")));
+    // It shows that it can do work.
+    PassCanary("good");
+  }
+  EXPECT_EQ(metrics_.workers_quarantined.Value(), 0);
+  EXPECT_EQ(metrics_.WorkerFaults("failure").Value(), 0);
+}
+
+TEST_F(QuarantineTest, AMachineThatCanDoNoWorkFailsItsCanary) {
+  const auto ticket = Submit();
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    Call(Failed("liar", Call(From("liar")).execute(0).lease()));
+  }
+  const Response response = Call(From("liar"));
+  ASSERT_TRUE(IsCanary(response));
+  v1::SynchronizeRequest failed = Done("liar", response.execute(0).lease());
+  Call(failed);
+  EXPECT_EQ(Listed("liar").quarantine().reason(), v1::Worker::Quarantine::LIE);
+}
+
+TEST_F(QuarantineTest, AFailureThatOthersDoNotHaveIsAFault) {
+  for (int i = 0; i < 6; ++i) {
+    const auto ticket = Submit();
+    Response taken = Call(From("bad"));
+    if (IsCanary(taken)) {
+      taken = Call(Done("bad", taken.execute(0).lease()));
+    }
+    const v1::Lease lease = taken.execute(0).lease();
+    const std::string good = absl::StrCat("good", i);
+    HONE_ASSERT_OK(fleet_.Synchronize(From(good), {"elsewhere"}).status());
+    Call(Failed("bad", lease));
+    HONE_ASSERT_OK_AND_ASSIGN(const Response response,
+                              fleet_.Synchronize(From(good), {"elsewhere"}));
+    ASSERT_EQ(response.execute_size(), 1);
+    HONE_ASSERT_OK(
+        fleet_
+            .Synchronize(Done(good, response.execute(0).lease()), {"elsewhere"})
+            .status());
+    HONE_EXPECT_OK(ticket->Take()->status());
+  }
+  EXPECT_EQ(Listed("bad").quarantine().reason(),
+            v1::Worker::Quarantine::FAILURE);
+}
+
 TEST_F(QuarantineTest, ACanaryComesNowAndThen) {
   for (int i = 0; i < 3; ++i) {
     const auto ticket = Submit();
