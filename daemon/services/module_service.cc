@@ -140,6 +140,10 @@ class UploadCall final
   void StoreAndEnd() {
     const absl::Status status = Store();
     if (!Claim()) return;
+    // With the answer, so that the client may send the next one.
+    bytes_.Clear();
+    upload_.reset();
+    guard().Release();
     if (status.ok()) {
       response_.set_digest(header_.digest());
       response_.set_size_bytes(header_.size_bytes());

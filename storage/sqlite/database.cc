@@ -32,9 +32,7 @@ constexpr char kReaderSetup[] =
     "PRAGMA query_only = ON;"
     "PRAGMA wal_autocheckpoint = 0;"
     "PRAGMA trusted_schema = OFF;"
-    "PRAGMA mmap_size = 0;"
-    // The upper pages of the indices of a million records.
-    "PRAGMA cache_size = -32768;";
+    "PRAGMA mmap_size = 0;";
 
 }  // namespace
 

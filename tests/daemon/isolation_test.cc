@@ -3,6 +3,8 @@
 
 #include <csignal>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
@@ -19,8 +21,13 @@ using ::testing::HasSubstr;
 
 class IsolationTest : public DaemonTest {
  protected:
+  // Returns when they have ended, so that nobody takes them for alive.
   static void KillChildren() {
-    for (const pid_t pid : ChildProcesses()) kill(pid, SIGKILL);
+    const std::vector<pid_t> children = ChildProcesses();
+    for (const pid_t pid : children) kill(pid, SIGKILL);
+    for (const pid_t pid : children) {
+      while (IsRunning(pid)) std::this_thread::yield();
+    }
   }
 
   // Functions that call each other deeper than a stack is.

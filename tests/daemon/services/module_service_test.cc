@@ -68,12 +68,13 @@ TEST_F(ModuleServiceTest, DownloadsAreHeldAgainstTheirClient) {
   const std::string bytes(8 << 20, 'x');
   const std::string digest = Sha256Hex(bytes);
   HONE_EXPECT_GRPC_OK(Upload(digest, bytes.size(), bytes));
+  const std::string used = "hone_limit_used{limit=\"max_bytes_in_flight\"}";
+  EXPECT_EQ(Metric(used), 0);
   v1::DownloadRequest request;
   request.set_digest(digest);
   {
     grpc::ClientContext context;
     const auto unread = modules_->Download(&context, request);
-    const std::string used = "hone_limit_used{limit=\"max_bytes_in_flight\"}";
     while (Metric(used) < 8 << 20) std::this_thread::yield();
     grpc::ClientContext second;
     const auto refused = modules_->Download(&second, request);
@@ -95,6 +96,16 @@ TEST_F(ModuleServiceTest, DownloadsAreHeldAgainstTheirClient) {
     return reader->Finish().error_code();
   };
   while (status_of_one() != grpc::StatusCode::OK) std::this_thread::yield();
+}
+
+TEST_F(ModuleServiceTest, AnUploadIsOverWithItsAnswer) {
+  server_.reset();
+  config_.max_uploads = 1;
+  Start();
+  for (int i = 0; i < 50; ++i) {
+    const std::string bytes(1000, static_cast<char>(i));
+    HONE_EXPECT_GRPC_OK(Upload(Sha256Hex(bytes), bytes.size(), bytes));
+  }
 }
 
 TEST_F(ModuleServiceTest, WhatIsUploadedComesBack) {
