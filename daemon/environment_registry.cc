@@ -27,6 +27,8 @@ constexpr int64_t kEnvironmentBytes = 1 << 10;
 constexpr absl::Duration kCallLimit = absl::Minutes(10);
 // How often a call that waits for a process asks whether it is to stop.
 constexpr absl::Duration kPatrol = absl::Milliseconds(50);
+// A process whose call takes longer may be stuck: few others then wait for it.
+constexpr absl::Duration kLongTurn = absl::Seconds(1);
 // Lost environments whose users are told so.
 constexpr size_t kMaxLost = 10'000;
 
@@ -59,6 +61,7 @@ struct EnvironmentRegistry::Host {
 
   // All below: guarded by the registry's mutex.
   bool has_turn = false;
+  absl::Duration turn_began;
   // Calls that have their turn or wait for it.
   int calls = 0;
   // How many processes have ended.
@@ -97,27 +100,32 @@ absl::Status EnvironmentRegistry::TakeTurn(Host& host,
                                            std::optional<int64_t> generation,
                                            const StopPredicate& stop) {
   absl::MutexLock lock(&mu_);
-  // More would take the threads that calls of other processes need.
-  if (host.calls >= kMaxEnvironmentCalls) {
-    metrics_.RpcRejected("overload").Increment();
-    return OverloadedAt(
-        "environment_calls",
-        absl::StrCat(host.calls,
-                     " calls are with the process of this environment"));
-  }
   ++host.calls;
   absl::Status status;
   const auto is_free = [&] { return !host.has_turn; };
   while (!mu_.AwaitWithTimeout(absl::Condition(&is_free), kPatrol)) {
-    if (!stop()) continue;
-    status = absl::CancelledError("stopped");
-    break;
+    if (stop()) {
+      status = absl::CancelledError("stopped");
+      break;
+    }
+    // More would take the threads that calls of other processes need.
+    if (host.calls > kMaxEnvironmentCalls &&
+        SystemClock().Monotonic() - host.turn_began > kLongTurn) {
+      metrics_.RpcRejected("overload").Increment();
+      status =
+          OverloadedAt("environment_calls",
+                       absl::StrCat(host.calls,
+                                    " calls are with the process of this "
+                                    "environment, one for a second or more"));
+      break;
+    }
   }
   if (status.ok() && generation.value_or(host.generation) != host.generation) {
     status = Lost(host.last_end);
   }
   if (status.ok()) {
     host.has_turn = true;
+    host.turn_began = SystemClock().Monotonic();
   } else {
     --host.calls;
   }
@@ -148,7 +156,10 @@ absl::StatusOr<internal::EnvironmentAnswer> EnvironmentRegistry::Call(
     answer = tuning::ProcessFailure(Lost(answer.status().message()));
   }
   if (!host.process.running()) {
-    // It may have been killed because it did not stop.
+    // It did not stop, which its module is to blame for.
+    if (absl::IsCancelled(answer.status()) && call.has_open()) {
+      answer = tuning::ProcessFailure(answer.status());
+    }
     Forget(host,
            answer.ok() ? "its process has ended" : answer.status().message());
     if (answer.ok()) return Lost("its process has ended");
@@ -241,10 +252,11 @@ absl::StatusOr<internal::EnvironmentAnswer> EnvironmentRegistry::OpenOn(
     const int64_t shared =
         problems_.contains(answer->problem()) ? 0 : answer->problem_bytes();
     status = CheckRoomLocked(BytesOf(answer->state_bytes()) + shared);
-    if (!status.ok()) host.to_close.add_names(EnvironmentName(id));
   }
   if (!status.ok()) {
     --host.environments;
+    // The process may have opened it, or do so even if it is to stop.
+    host.to_close.add_names(EnvironmentName(id));
     return status;
   }
   Shared& problem = problems_[answer->problem()];

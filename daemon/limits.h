@@ -23,10 +23,10 @@ inline constexpr int64_t kMaxChunkBytes = int64_t{1} << 20;
 inline constexpr int32_t kMaxQueryDigests = 10'000;
 // Requests in one StepBatch.
 inline constexpr int32_t kMaxBatchSteps = 4096;
-// Calls that one process of environments has: one that it does, and those that
-// wait for it. Their threads are twice as many, so that one process that is
-// stuck does not take them all.
-inline constexpr int kMaxEnvironmentCalls = 32;
+// Calls that a process of environments has, the one that it does and those that
+// wait, once that one takes long. There are as many threads for each process,
+// so that those of one that is stuck leave the threads of others alone.
+inline constexpr int kMaxEnvironmentCalls = 8;
 // Tasks of one Compile.
 inline constexpr int kMaxCompileTasks = 8;
 // Largest page of a listing, for every Store.

@@ -12,6 +12,8 @@
 namespace hone::daemon {
 namespace {
 
+// Requests that may wait for another.
+constexpr int kMaxWaiting = 4;
 // How often a request that waits for another asks whether it is to stop.
 constexpr absl::Duration kPatrol = absl::Milliseconds(50);
 
@@ -47,9 +49,24 @@ absl::StatusOr<std::string> RequestIds::Once(absl::string_view caller,
         const auto now = index_.find(key);
         return now == index_.end() || now->second->is_answered;
       };
-      while (!mu_.AwaitWithTimeout(absl::Condition(&is_settled), kPatrol)) {
-        if (stop()) return absl::CancelledError("stopped");
+      // More would take the threads that other requests need.
+      if (waiting_ >= kMaxWaiting) {
+        return WithRetryDelay(
+            WithReason(absl::ResourceExhaustedError(
+                           absl::StrCat("the first request with request_id \"",
+                                        id, "\" is still served, and ",
+                                        waiting_, " others wait already")),
+                       "OVERLOADED"),
+            absl::Seconds(1));
       }
+      ++waiting_;
+      bool is_stopped = false;
+      while (!is_stopped &&
+             !mu_.AwaitWithTimeout(absl::Condition(&is_settled), kPatrol)) {
+        is_stopped = stop();
+      }
+      --waiting_;
+      if (is_stopped) return absl::CancelledError("stopped");
     }
     entries_.push_front({.key = key,
                          .caller = std::string(caller),

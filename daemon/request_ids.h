@@ -40,8 +40,9 @@ class RequestIds {
   // Returns the answer to an earlier request of `caller` with this id, or that
   // of `serve`, which is remembered unless it is an error. Waits while another
   // thread serves the same request, until `stop`. digest: of the request.
-  // Errors: AlreadyExists (REQUEST_ID_REUSED) if the digests differ; Cancelled;
-  // those of `serve`.
+  // Errors: AlreadyExists (REQUEST_ID_REUSED) if the digests differ;
+  // ResourceExhausted (OVERLOADED) if too many others wait; Cancelled; those of
+  // `serve`.
   absl::StatusOr<std::string> Once(absl::string_view caller,
                                    absl::string_view id,
                                    absl::string_view digest,
@@ -68,6 +69,8 @@ class RequestIds {
 
   const Limits limits_;
   absl::Mutex mu_;
+  // Requests that wait for another, each with a thread.
+  int waiting_ ABSL_GUARDED_BY(mu_) = 0;
   Entries entries_ ABSL_GUARDED_BY(mu_);  // Last used first.
   absl::flat_hash_map<std::string, Entries::iterator> index_
       ABSL_GUARDED_BY(mu_);

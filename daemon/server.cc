@@ -77,11 +77,12 @@ class GrpcServer final : public Server {
                {.lease = config_.worker_lease,
                 .max_module_bytes = config_.max_module_bytes,
                 .canary = KernelCanary()}),
-        environments_(clock, metrics_, process_,
-                      {.max_environments = config_.max_environments,
-                       .memory_bytes = config_.environment_memory_bytes,
-                       .idle = config_.environment_idle,
-                       .processes = std::max(2, static_cast<int>(Cores()))}) {}
+        environments_(
+            clock, metrics_, process_,
+            {.max_environments = config_.max_environments,
+             .memory_bytes = config_.environment_memory_bytes,
+             .idle = config_.environment_idle,
+             .processes = static_cast<int>(EnvironmentProcesses(Cores()))}) {}
 
   ~GrpcServer() override {
     config_.drain_delay = absl::ZeroDuration();

@@ -72,7 +72,10 @@ bool WorkProcess::IsAlive() {
   return running();
 }
 
-bool WorkProcess::Send(const internal::ToProcess& message, absl::Duration end) {
+absl::Status WorkProcess::Send(const internal::ToProcess& message,
+                               absl::Duration end,
+                               const std::function<bool()>& stop) {
+  absl::Duration patience = absl::InfiniteDuration();
   const std::string frame = backends::Frame(message);
   absl::string_view rest = frame;
   while (!rest.empty()) {
@@ -81,12 +84,23 @@ bool WorkProcess::Send(const internal::ToProcess& message, absl::Duration end) {
       rest.remove_prefix(static_cast<size_t>(sent));
       continue;
     }
-    if (errno != EAGAIN && errno != EINTR) return false;
-    if (Now() >= end) return false;
+    if (errno != EAGAIN && errno != EINTR) {
+      return absl::UnavailableError("the process that works is gone");
+    }
+    const absl::Duration now = Now();
+    if (now >= end) {
+      return absl::DeadlineExceededError(
+          "the process that works does not take its job");
+    }
+    if (now >= patience) return absl::CancelledError("stopped");
+    if (patience == absl::InfiniteDuration() && stop && stop()) {
+      patience = now + options_.stop_grace;
+      continue;
+    }
     pollfd writable = {socket_, POLLOUT, 0};
     poll(&writable, 1, static_cast<int>(absl::ToInt64Milliseconds(kPatrol)));
   }
-  return true;
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::optional<internal::FromProcess>> WorkProcess::Receive() {
@@ -138,11 +152,11 @@ absl::StatusOr<internal::Result> WorkProcess::Run(const internal::Job& job,
   if (!IsAlive()) HONE_RETURN_IF_ERROR(Start());
   internal::ToProcess message;
   *message.mutable_job() = job;
-  if (!Send(message, end)) {
-    if (Now() < end) return DescribeEnd();
+  const absl::Status sent = Send(message, end, events.search.stop);
+  if (absl::IsUnavailable(sent)) return DescribeEnd();
+  if (!sent.ok()) {
     Kill();
-    return tuning::ProcessFailure(absl::DeadlineExceededError(
-        "the process that works does not take its job"));
+    return absl::IsCancelled(sent) ? sent : tuning::ProcessFailure(sent);
   }
   absl::StatusOr<internal::Result> result = Converse(events, end, limit);
   if (result.ok() && result->resident_bytes() > options_.max_idle_bytes) Kill();

@@ -72,9 +72,11 @@ class WorkProcess {
   void Kill();
 
  private:
-  // Sends a message; false if the process does not take it by `end`, or is
-  // gone.
-  bool Send(const internal::ToProcess& message, absl::Duration end);
+  // Sends a message. Errors: DeadlineExceeded if the process does not take it
+  // by `end`; Cancelled if not within stop_grace after `stop`, which may be
+  // null; Unavailable if it is gone.
+  absl::Status Send(const internal::ToProcess& message, absl::Duration end,
+                    const std::function<bool()>& stop = nullptr);
   // Waits at most a moment for a message.
   absl::StatusOr<std::optional<internal::FromProcess>> Receive();
   // The error of a process that ended by itself, which is reaped.

@@ -7,6 +7,8 @@
 
 namespace hone::daemon {
 
+size_t EnvironmentProcesses(size_t cores) { return std::max<size_t>(2, cores); }
+
 CallPools::CallPools(size_t cores, int max_waiting)
     : max_waiting_(max_waiting),
       // Some of them write to the store.
@@ -15,7 +17,7 @@ CallPools::CallPools(size_t cores, int max_waiting)
       // They wait for the disk, too.
       heavy_(std::max<size_t>(4, 2 * cores)),
       // They only wait for processes.
-      environment_(2 * kMaxEnvironmentCalls) {}
+      environment_(kMaxEnvironmentCalls * EnvironmentProcesses(cores)) {}
 
 CallPools::Pool& CallPools::At(PoolId pool) {
   switch (pool) {

@@ -14,6 +14,9 @@
 
 namespace hone::daemon {
 
+// The number of processes that environments live in, on so many cores.
+size_t EnvironmentProcesses(size_t cores);
+
 // The daemon's own threads for handlers, in one pool per PoolId, with a limit
 // of the tasks that wait: more would only wait until nobody wants their answer.
 // Threads: thread-safe, and no method blocks.

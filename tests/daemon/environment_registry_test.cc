@@ -147,6 +147,43 @@ TEST_F(EnvironmentRegistryTest, CallsThatWaitForAProcessThatEndsAreLost) {
   HONE_EXPECT_OK(Open());
 }
 
+TEST_F(EnvironmentRegistryTest, AProcessThatTakesNoJobIsKilled) {
+  Start(absl::ZeroDuration());
+  HONE_ASSERT_OK(Open());
+  Signal(SIGSTOP);
+  internal::EnvironmentCall::Open large = Opening();
+  // More than a socket holds.
+  large.set_module(std::string(8 << 20, ' ') + std::string(testing::kModule));
+  const absl::Status status = registry_->Open(large, Always).status();
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kCancelled, _));
+  EXPECT_TRUE(tuning::IsProcessFailure(status));
+  HONE_EXPECT_OK(Open());
+}
+
+// What a process opened for a caller that is gone does not stay.
+TEST_F(EnvironmentRegistryTest, AnOpeningThatIsStoppedIsClosed) {
+  Start(absl::InfiniteDuration());
+  HONE_ASSERT_OK_AND_ASSIGN(const std::string kept, Open());
+  Signal(SIGSTOP);
+  std::atomic<int> asked = 0;
+  std::thread opening([&] {
+    EXPECT_THAT(registry_
+                    ->Open(Opening(),
+                           [&] {
+                             ++asked;
+                             return true;
+                           })
+                    .status(),
+                StatusIs(absl::StatusCode::kCancelled, _));
+  });
+  while (asked == 0) std::this_thread::yield();
+  Signal(SIGCONT);
+  opening.join();
+  // One call to close it, and what is open goes on.
+  HONE_EXPECT_OK(Step(kept, Never));
+  EXPECT_EQ(metrics_.environments_open.Value(), 1);
+}
+
 // The module is to blame, which Quarantine counts.
 TEST_F(EnvironmentRegistryTest, AnOpeningWhoseProcessEndsIsAFailureOfIt) {
   Start(absl::InfiniteDuration());

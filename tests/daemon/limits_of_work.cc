@@ -132,7 +132,7 @@ void LimitsTest::EnvironmentCalls() {
               stuck.end());
   for (const pid_t pid : stuck) kill(pid, SIGSTOP);
   std::vector<std::thread> threads;
-  std::vector<grpc::Status> statuses(33);
+  std::vector<grpc::Status> statuses(9);
   for (grpc::Status& status : statuses) {
     threads.emplace_back([&] { status = Open(kModule); });
   }

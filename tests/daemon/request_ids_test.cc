@@ -1,5 +1,6 @@
 #include "daemon/request_ids.h"
 
+#include <atomic>
 #include <string>
 #include <thread>
 #include <vector>
@@ -87,6 +88,43 @@ TEST_F(RequestIdsTest, ARepetitionDuringTheFirstWaitsForIt) {
   finish.Notify();
   first.join();
   for (std::thread& thread : repeated) thread.join();
+}
+
+// Each that waits has a thread, which other requests need.
+TEST_F(RequestIdsTest, FewRepetitionsWait) {
+  RequestIds ids;
+  absl::Notification serving;
+  absl::Notification finish;
+  std::thread first([&] {
+    EXPECT_EQ(*ids.Once("a", "1", "r", Never,
+                        [&]() -> absl::StatusOr<std::string> {
+                          serving.Notify();
+                          finish.WaitForNotification();
+                          return "first";
+                        }),
+              "first");
+  });
+  serving.WaitForNotification();
+  std::atomic<int> waiting = 0;
+  std::vector<std::thread> repeated;
+  for (int i = 0; i < 4; ++i) {
+    repeated.emplace_back([&] {
+      std::atomic<bool> has_asked = false;
+      const auto stop = [&] {
+        if (!has_asked.exchange(true)) ++waiting;
+        return false;
+      };
+      EXPECT_EQ(*ids.Once("a", "1", "r", stop, [] { return "again"; }),
+                "first");
+    });
+  }
+  while (waiting < 4) std::this_thread::yield();
+  EXPECT_THAT(ids.Once("a", "1", "r", Never, [] { return "again"; }),
+              StatusIs(absl::StatusCode::kResourceExhausted, _));
+  finish.Notify();
+  first.join();
+  for (std::thread& thread : repeated) thread.join();
+  EXPECT_EQ(*ids.Once("a", "1", "r", Never, [] { return "again"; }), "first");
 }
 
 TEST_F(RequestIdsTest, ARepetitionThatIsToStopDoesNotWait) {
