@@ -21,8 +21,9 @@ class HealthWatch {
   HealthWatch(const HealthWatch&) = delete;
   HealthWatch& operator=(const HealthWatch&) = delete;
 
-  // Ends the watch and adds its figures to a row of the bench; more than 50 ms
-  // (p99) and calls that failed are broken promises. Called once.
+  // Ends the watch and adds its figures to a row of the bench; calls that
+  // failed are broken promises, and so are more than 50 ms (p99) in a run that
+  // is long enough to tell. Called once.
   void Report(nlohmann::ordered_json& row);
 
  private:
