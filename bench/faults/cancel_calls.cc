@@ -64,15 +64,19 @@ std::vector<Request> Requests() {
 }
 
 // Closes the environment of a call that was given up: repeats the request,
-// whose id tells the daemon that it is the same.
+// whose id tells the daemon that it is the same, also while too many
+// repetitions wait for their first request (OVERLOADED).
 bool CloseOpened(grpc::GenericStub& stub, const std::string& request) {
-  grpc::ClientContext repeating;
   std::string answer;
-  v1::OpenEnvironmentResponse opened;
-  if (!CallMethod(stub, repeating, kOpen, {request}, &answer).ok() ||
-      !opened.ParseFromString(answer)) {
-    return false;
+  grpc::Status status;
+  for (int attempt = 0; attempt < 1000; ++attempt) {
+    grpc::ClientContext repeating;
+    status = CallMethod(stub, repeating, kOpen, {request}, &answer);
+    if (status.error_code() != grpc::StatusCode::RESOURCE_EXHAUSTED) break;
+    absl::SleepFor(absl::Milliseconds(10));
   }
+  v1::OpenEnvironmentResponse opened;
+  if (!status.ok() || !opened.ParseFromString(answer)) return false;
   v1::CloseRequest close;
   close.set_name(opened.environment().name());
   grpc::ClientContext closing;
