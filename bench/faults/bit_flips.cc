@@ -38,11 +38,9 @@ absl::StatusOr<std::string> Answer(v1::CacheService::Stub& cache,
   return response.record().SerializeAsString();
 }
 
-void Flip(const std::string& path, Rng& rng) {
+void Flip(const std::string& path, uint64_t bits, Rng& rng) {
   std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
   const uint64_t size = fs::file_size(path);
-  // Mostly one, sometimes many.
-  const uint64_t bits = rng.Below(4) == 0 ? 1 + rng.Below(200) : 1;
   for (uint64_t i = 0; i < bits; ++i) {
     const auto offset = static_cast<std::streamoff>(rng.Below(size));
     file.seekg(offset);
@@ -67,6 +65,7 @@ absl::StatusOr<int64_t> CountListed(v1::CacheService::Stub& cache) {
 }
 
 struct Counts {
+  int64_t times = 0;
   int64_t refused = 0;   // starts
   int64_t served = 0;    // results
   int64_t missing = 0;   // results
@@ -79,6 +78,7 @@ struct Counts {
 absl::Status TryOnce(DaemonProcess& daemon,
                      const std::map<std::string, std::string>& answers,
                      Counts& counts, Json& broken) {
+  ++counts.times;
   if (const absl::Status start = daemon.Start().status(); !start.ok()) {
     ++counts.refused;
     // As docs say for a store that cannot be used, not a crash.
@@ -112,6 +112,31 @@ absl::Status TryOnce(DaemonProcess& daemon,
   return absl::OkStatus();
 }
 
+// Adds the counts of one kind of flips to a row: of one bit, or of many.
+void Report(const std::string& kind, const Counts& counts, size_t results,
+            Json& row) {
+  row[kind] = {{"times", counts.times},
+               {"starts refused, with a reason", counts.refused},
+               {"results asked for", static_cast<int64_t>(results) *
+                                         (counts.times - counts.refused)},
+               {"served", counts.served},
+               {"missing, by code", counts.codes},
+               {"wrong", counts.wrong},
+               {"corrupt items listed", counts.listed}};
+  Json& broken = row["broken"];
+  if (counts.wrong > 0) {
+    broken.push_back(absl::StrCat(kind, ": ", counts.wrong, " wrong results"));
+  }
+  if (2 * counts.refused > counts.times || counts.served < counts.missing) {
+    broken.push_back(kind + ": most results are not served");
+  }
+  if (counts.unlisted > 0) {
+    broken.push_back(
+        absl::StrCat(kind, ": ", counts.unlisted,
+                     " times results are missing and nothing is listed"));
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<Json> FlipBits(const FaultOptions& options) {
@@ -136,32 +161,20 @@ absl::StatusOr<Json> FlipBits(const FaultOptions& options) {
   daemon.Terminate();
   fs::copy(state, good, fs::copy_options::recursive);
   Rng rng(options.seed);
-  Counts counts;
+  Counts one;
+  Counts many;
   for (int64_t i = 0; i < options.flips; ++i) {
     fs::remove_all(state);
     fs::copy(good, state, fs::copy_options::recursive);
-    Flip(state / "hone.db", rng);
-    HONE_RETURN_IF_ERROR(TryOnce(daemon, answers, counts, row["broken"]));
+    const bool flips_many = i % 4 == 3;
+    Flip(state / "hone.db", flips_many ? 2 + rng.Below(199) : 1, rng);
+    HONE_RETURN_IF_ERROR(
+        TryOnce(daemon, answers, flips_many ? many : one, row["broken"]));
     daemon.Kill();
   }
-  row["times"] = options.flips;
   row["results"] = answers.size();
-  row["starts refused, with a reason"] = counts.refused;
-  row["results served"] = counts.served;
-  row["results missing"] = counts.missing;
-  row["missing by code"] = counts.codes;
-  row["results wrong"] = counts.wrong;
-  row["corrupt items listed"] = counts.listed;
-  if (counts.wrong > 0) {
-    row["broken"].push_back(absl::StrCat(counts.wrong, " wrong results"));
-  }
-  if (2 * counts.refused > options.flips || counts.served < counts.missing) {
-    row["broken"].push_back("most results are not served");
-  }
-  if (counts.unlisted > 0) {
-    row["broken"].push_back(absl::StrCat(
-        counts.unlisted, " times results are missing and nothing is listed"));
-  }
+  Report("one bit", one, answers.size(), row);
+  Report("2 to 200 bits", many, answers.size(), row);
   return row;
 }
 

@@ -17,6 +17,8 @@ bool HasReason(const grpc::Status& status) {
   return false;
 }
 
+}  // namespace
+
 bool IsOfGrpc(const grpc::Status& status) {
   switch (status.error_code()) {
     case grpc::StatusCode::DEADLINE_EXCEEDED:
@@ -31,8 +33,6 @@ bool IsOfGrpc(const grpc::Status& status) {
       return false;
   }
 }
-
-}  // namespace
 
 bool IsDocumented(const grpc::Status& status) {
   if (status.ok() || IsOfGrpc(status)) return true;

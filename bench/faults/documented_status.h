@@ -10,6 +10,9 @@ namespace hone::bench {
 // message that cannot be parsed or is too large, after the deadline.
 bool IsDocumented(const grpc::Status& status);
 
+// Returns true for what gRPC itself answers, to any caller.
+bool IsOfGrpc(const grpc::Status& status);
+
 }  // namespace hone::bench
 
 #endif  // HONE_BENCH_FAULTS_DOCUMENTED_STATUS_H_

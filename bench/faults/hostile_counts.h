@@ -19,8 +19,10 @@ inline constexpr std::array kAttacks = {
 // map before they enter the sandbox.
 struct HostileCounts {
   std::array<std::atomic<int64_t>, kAttacks.size()> tried;
-  // Of them, those that the sandbox let through.
+  // Of them, those that the sandbox let through, and those that it answered
+  // with an error. The others ended their process.
   std::array<std::atomic<int64_t>, kAttacks.size()> succeeded;
+  std::array<std::atomic<int64_t>, kAttacks.size()> refused;
 };
 static_assert(std::atomic<int64_t>::is_always_lock_free);
 

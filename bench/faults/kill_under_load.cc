@@ -22,6 +22,7 @@ absl::StatusOr<Json> KillUnderLoad(const FaultOptions& options) {
   TuningLoad load(daemon);
   Rng rng(options.seed);
   absl::Duration slowest;
+  int64_t during_tunings = 0;
   absl::Status status;
   for (int64_t i = 0; i < options.kills && status.ok(); ++i) {
     // Every second time, not before another result was acknowledged.
@@ -31,6 +32,7 @@ absl::StatusOr<Json> KillUnderLoad(const FaultOptions& options) {
     while (load.published().size() < enough && absl::Now() < end) {
       absl::SleepFor(absl::Milliseconds(1));
     }
+    during_tunings += load.running() > 0;
     daemon.Kill();
     const absl::StatusOr<absl::Duration> ready = daemon.Start();
     status = ready.status();
@@ -39,8 +41,12 @@ absl::StatusOr<Json> KillUnderLoad(const FaultOptions& options) {
   load.Stop();
   HONE_RETURN_IF_ERROR(status);
   row["kills"] = options.kills;
+  row["kills while tunings run"] = during_tunings;
   HONE_RETURN_IF_ERROR(load.Compare(row));
   row["slowest start, s"] = absl::ToDoubleSeconds(slowest);
+  if (2 * during_tunings < options.kills) {
+    row["broken"].push_back("most kills met an idle daemon");
+  }
   if (slowest > absl::Seconds(1)) {
     row["broken"].push_back("a start took more than 1 s");
   }

@@ -40,7 +40,7 @@ std::string PathOf(const google::protobuf::MethodDescriptor& method) {
 grpc::Status CallMethod(grpc::GenericStub& stub, grpc::ClientContext& context,
                         const std::string& path,
                         const std::vector<std::string>& messages,
-                        std::string* last_answer) {
+                        std::string* last_answer, Ending ending) {
   grpc::CompletionQueue queue;
   const auto call = stub.PrepareCall(&context, path, &queue);
   // One event at a time: there is no order to keep between tags.
@@ -57,6 +57,7 @@ grpc::Status CallMethod(grpc::GenericStub& stub, grpc::ClientContext& context,
     call->Write(grpc::ByteBuffer(&slice, 1), nullptr);
     open = next();
   }
+  open = open && ending == Ending::kDecent;
   if (open) {
     call->WritesDone(nullptr);
     open = next();

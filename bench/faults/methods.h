@@ -17,13 +17,20 @@ std::vector<const google::protobuf::MethodDescriptor*> Methods();
 // "/hone.v1.CacheService/Lookup".
 std::string PathOf(const google::protobuf::MethodDescriptor& method);
 
+// What a client does once it has sent its messages.
+enum class Ending {
+  kDecent,  // says that there are no more, and reads the answers
+  kStalls,  // neither: the call ends when the daemon or its deadline ends it
+};
+
 // Calls any method with these messages, without generated code, and reads all
 // answers, of which `last_answer`, if given, gets the last one. `context` can
 // cancel it from another thread.
 grpc::Status CallMethod(grpc::GenericStub& stub, grpc::ClientContext& context,
                         const std::string& path,
                         const std::vector<std::string>& messages,
-                        std::string* last_answer = nullptr);
+                        std::string* last_answer = nullptr,
+                        Ending ending = Ending::kDecent);
 
 }  // namespace hone::bench
 

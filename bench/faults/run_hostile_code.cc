@@ -2,7 +2,6 @@
 // runs: no attack is let through, each is an outcome of its trial, tunings end,
 // and the daemon answers.
 
-#include <map>
 #include <string>
 
 #include "absl/cleanup/cleanup.h"
@@ -41,21 +40,25 @@ HostileCounts* MakeCounts(const std::string& path) {
 }
 
 void ReportAttacks(const HostileCounts& counts, int64_t trials, Json& row) {
-  std::map<std::string, int64_t> tried;
+  Json& attacks = row["attacks"];
   int64_t all = 0;
   for (size_t i = 0; i < kAttacks.size(); ++i) {
-    tried[kAttacks[i]] = counts.tried[i];
-    all += counts.tried[i];
-    if (counts.tried[i] == 0 && trials >= kTrialsForAll) {
+    const int64_t tried = counts.tried[i];
+    const int64_t refused = counts.refused[i];
+    const int64_t succeeded = counts.succeeded[i];
+    attacks[kAttacks[i]] = {{"tried", tried},
+                            {"refused with an error", refused},
+                            {"ended", tried - refused - succeeded},
+                            {"let through", succeeded}};
+    all += tried;
+    if (tried == 0 && trials >= kTrialsForAll) {
       row["broken"].push_back(absl::StrCat(kAttacks[i], " was never tried"));
     }
-    if (counts.succeeded[i] > 0) {
-      row["broken"].push_back(absl::StrCat(kAttacks[i], " was let through ",
-                                           counts.succeeded[i].load(),
-                                           " times"));
+    if (succeeded > 0) {
+      row["broken"].push_back(
+          absl::StrCat(kAttacks[i], " was let through ", succeeded, " times"));
     }
   }
-  row["attacks"] = tried;
   if (all == 0) row["broken"].push_back("no hostile code was run");
 }
 

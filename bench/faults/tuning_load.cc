@@ -27,6 +27,9 @@ constexpr int64_t kTrials = 5;
 void SetPatience(grpc::ClientContext& context) {
   context.set_deadline(std::chrono::system_clock::now() +
                        std::chrono::seconds(20));
+  // A call that fails at once polls nothing, so its channel stays unconnected
+  // until gRPC's background poller comes by, seconds later.
+  context.set_wait_for_ready(true);
 }
 
 }  // namespace
@@ -93,7 +96,9 @@ void TuningLoad::TuneModule(const std::shared_ptr<grpc::Channel>& channel) {
     wait.set_name(operation.name());
     grpc::ClientContext waiting;
     SetPatience(waiting);
+    ++running_;
     status = operations->WaitOperation(&waiting, wait, &operation);
+    --running_;
     if (!status.ok()) Count(status.error_code());
     if (!status.ok() || !operation.done()) continue;
     v1::TuneResponse response;

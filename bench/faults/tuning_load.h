@@ -38,6 +38,8 @@ class TuningLoad {
   std::set<std::string> accepted();
   // The acknowledged results, by the fingerprint of their module.
   std::map<std::string, v1::Record> published();
+  // Tunings that clients wait for now.
+  int64_t running() const { return running_; }
   // How often calls and tunings ended with each status code but OK.
   std::map<std::string, int64_t> codes();
 
@@ -64,6 +66,7 @@ class TuningLoad {
 
   const DaemonProcess& daemon_;
   std::atomic<int64_t> next_module_ = 0;
+  std::atomic<int64_t> running_ = 0;
   std::atomic<bool> end_ = false;
   absl::Mutex mu_;
   std::set<std::string> accepted_ ABSL_GUARDED_BY(mu_);

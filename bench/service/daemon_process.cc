@@ -36,6 +36,17 @@ int FreePort() {
   return port;
 }
 
+std::shared_ptr<grpc::Channel> ConnectTo(const std::string& address) {
+  grpc::ChannelArguments arguments;
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 20);
+  // Also the time that an attempt may take, on a busy machine.
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 2000);
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 50);
+  return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(),
+                                   arguments);
+}
+
 int ExitStatus(int status) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
@@ -52,14 +63,16 @@ DaemonProcess::DaemonProcess(Options options)
 DaemonProcess::~DaemonProcess() { Kill(); }
 
 std::shared_ptr<grpc::Channel> DaemonProcess::Connect() const {
-  grpc::ChannelArguments arguments;
-  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 20);
-  // Also the time that an attempt may take, on a busy machine.
-  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 2000);
-  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 50);
-  return grpc::CreateCustomChannel(address_, grpc::InsecureChannelCredentials(),
-                                   arguments);
+  return options_.over_socket ? ConnectTo(SocketAddress())
+                              : ConnectOverLoopback();
+}
+
+std::shared_ptr<grpc::Channel> DaemonProcess::ConnectOverLoopback() const {
+  return ConnectTo(address_);
+}
+
+std::string DaemonProcess::SocketAddress() const {
+  return absl::StrCat("unix:", state_, "/hone.sock");
 }
 
 absl::StatusOr<absl::Duration> DaemonProcess::Start() {
@@ -82,6 +95,9 @@ absl::StatusOr<absl::Duration> DaemonProcess::Start() {
         std::string("--state"), state_, std::string("--log-level"),
         std::string("off")}) {
     arguments.push_back(argument);
+  }
+  if (options_.over_socket) {
+    arguments.insert(arguments.end(), {"--listen", SocketAddress()});
   }
   arguments.insert(arguments.end(), options_.arguments.begin(),
                    options_.arguments.end());

@@ -28,6 +28,9 @@ class DaemonProcess {
     std::vector<std::string> wrapper = {};
     // Its state folder; empty: a temporary one.
     std::string state = "";
+    // Listens on the Unix socket of its state, too, and Start and Connect use
+    // that: for a configuration with which loopback needs tokens.
+    bool over_socket = false;
   };
 
   DaemonProcess() : DaemonProcess(Options{}) {}
@@ -68,16 +71,20 @@ class DaemonProcess {
   int http_port() const { return http_port_; }
   // A connection that no other channel shares.
   std::shared_ptr<grpc::Channel> Connect() const;
+  // One over loopback whatever the options.
+  std::shared_ptr<grpc::Channel> ConnectOverLoopback() const;
   // Memory in use by honed itself, in bytes.
   int64_t ResidentBytes() const;
 
  private:
+  std::string SocketAddress() const;
+
   const Options options_;
   const TemporaryDirectory own_state_;
   const TemporaryDirectory logs_;
   const std::string state_;
-  const std::string errors_;  // the file of stderr
-  std::string address_;
+  const std::string errors_;   // the file of stderr
+  const std::string address_;  // over loopback
   int http_port_ = 0;
   pid_t pid_ = -1;
   int exit_status_ = 0;

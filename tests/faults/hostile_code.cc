@@ -108,7 +108,10 @@ bool DoHarm(const char* attack) {
 
 void Attack(size_t kind) {
   if (counts != nullptr) ++counts->tried[kind];
-  if (DoHarm(kAttacks[kind]) && counts != nullptr) ++counts->succeeded[kind];
+  const bool succeeded = DoHarm(kAttacks[kind]);
+  if (counts != nullptr) {
+    ++(succeeded ? counts->succeeded : counts->refused)[kind];
+  }
   abort();
 }
 
