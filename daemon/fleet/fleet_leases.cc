@@ -206,8 +206,10 @@ bool Fleet::Judge(Job& job, const Worker& worker,
       standings_.Mark(machine, Fault::kMalformedReport, error.message(), now);
     }
   } else if (!error.ok()) {
-    // Its fault only if another machine can do this work.
+    // Its fault only if another machine can do this work; whether it can do
+    // any, a canary shows before it spoils more.
     job.failed_by[machine] = std::string(error.message());
+    standings_.WantCanary(machine, now);
   }
   if (!error.ok()) {
     spdlog::warn("worker {} failed: {}", job.worker,
@@ -312,10 +314,6 @@ void Fleet::TryAgain(Job& job, const absl::Status& error) {
       for (const std::string& machine : machines) {
         standings_.Unmark(machine, Fault::kLostLease);
       }
-    }
-    // Whether a machine that fails at it can do any work, a canary shows.
-    for (const auto& [machine, _] : job.failed_by) {
-      standings_.WantCanary(machine, clock_.Monotonic());
     }
     Finish(job, error);
     return;

@@ -51,7 +51,7 @@ backends::KernelRequest Request(uint64_t seed) {
 
 Fleet::CanaryResult Judge(const v1::Completion& completion) {
   if (completion.has_error()) {
-    return {CanaryVerdict::kWrong,
+    return {CanaryVerdict::kFailed,
             absl::StrFormat("it cannot measure a known kernel: %s",
                             completion.error().message())};
   }
@@ -74,7 +74,9 @@ Fleet::CanaryResult Judge(const v1::Completion& completion) {
   }
   for (const backends::KernelTiming* timing : {&same, &slow}) {
     if (timing->outcome == space::Outcome::kOk) continue;
-    return {CanaryVerdict::kWrong,
+    const bool failed = timing->outcome == space::Outcome::kCrashed ||
+                        timing->outcome == space::Outcome::kTimeout;
+    return {failed ? CanaryVerdict::kFailed : CanaryVerdict::kWrong,
             absl::StrFormat("a known kernel is reported as %s, expected ok",
                             space::OutcomeName(timing->outcome))};
   }

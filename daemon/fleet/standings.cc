@@ -17,8 +17,8 @@ constexpr absl::Duration kFading = absl::Minutes(5);
 // A machine that was good for so long is quarantined as if for the first time.
 constexpr absl::Duration kForgiven = absl::Hours(24 * 7);
 // An honest machine misses a canary now and then, by chance or since it was
-// busy; three in a row are noise.
-constexpr int kNoisyCanaries = 3;
+// busy; three in a row are a fault.
+constexpr int kMissedCanaries = 3;
 // Machines that a machine must disagree with.
 constexpr size_t kDisagreements = 2;
 constexpr size_t kMaxDetail = 300;
@@ -179,7 +179,7 @@ void Standings::BeginQuarantine(Standing& standing, Fault fault,
                          now + duration};
   standing.probation = options_.has_canaries;
   standing.score = 0;
-  standing.noisy_canaries = 0;
+  standing.missed_canaries = 0;
   standing.disagrees_with.clear();
   metrics_.Quarantines(std::string(FaultName(fault))).Increment();
 }
@@ -226,21 +226,30 @@ void Standings::EndCanary(absl::string_view machine, CanaryVerdict verdict,
       standing.canary_wanted = false;
       // A quarantine that began meanwhile asks for another one.
       if (standing.quarantine.until <= now) standing.probation = false;
-      standing.noisy_canaries = 0;
+      standing.missed_canaries = 0;
       return;
     case CanaryVerdict::kNoisy:
       metrics_.Canaries("noisy").Increment();
-      metrics_.WorkerFaults(std::string(FaultName(Fault::kNoise))).Increment();
-      standing.canary_wanted = true;
-      if (++standing.noisy_canaries >= kNoisyCanaries) {
-        BeginQuarantine(standing, Fault::kNoise, detail, now);
-      }
+      MissCanary(standing, Fault::kNoise, detail, now);
+      return;
+    case CanaryVerdict::kFailed:
+      metrics_.Canaries("failed").Increment();
+      MissCanary(standing, Fault::kFailure, detail, now);
       return;
     case CanaryVerdict::kWrong:
       metrics_.Canaries("wrong").Increment();
       metrics_.WorkerFaults(std::string(FaultName(Fault::kLie))).Increment();
       BeginQuarantine(standing, Fault::kLie, detail, now);
       return;
+  }
+}
+
+void Standings::MissCanary(Standing& standing, Fault fault,
+                           absl::string_view detail, absl::Duration now) {
+  metrics_.WorkerFaults(std::string(FaultName(fault))).Increment();
+  standing.canary_wanted = true;
+  if (++standing.missed_canaries >= kMissedCanaries) {
+    BeginQuarantine(standing, fault, detail, now);
   }
 }
 

@@ -26,7 +26,12 @@ enum class Fault {
 absl::string_view FaultName(Fault fault);
 
 // How a machine did on a request whose answer is known.
-enum class CanaryVerdict { kPassed, kNoisy, kWrong };
+enum class CanaryVerdict {
+  kPassed,
+  kNoisy,
+  kFailed,  // it ended without a result, which a full disk does as well
+  kWrong,
+};
 
 // The trust in each machine, by what its workers did: marks for faults, which
 // fade with time, and quarantine for machines with too many. A machine outlives
@@ -118,8 +123,8 @@ class Standings {
     bool probation = false;
     bool canary_running = false;
     bool canary_wanted = false;
-    // Canaries in a row that were noisy.
-    int noisy_canaries = 0;
+    // Canaries in a row that were noisy or failed.
+    int missed_canaries = 0;
     int64_t works = 0;  // since the last canary
     absl::Duration last_canary;
     absl::Duration last_seen;
@@ -131,6 +136,9 @@ class Standings {
                 absl::Duration now);
   void BeginQuarantine(Standing& standing, Fault fault,
                        absl::string_view detail, absl::Duration now);
+  // Counts a canary that is repeated before it is held against the machine.
+  void MissCanary(Standing& standing, Fault fault, absl::string_view detail,
+                  absl::Duration now);
   void ForgetOldest();
 
   Metrics& metrics_;

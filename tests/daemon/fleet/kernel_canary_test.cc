@@ -61,12 +61,17 @@ TEST(KernelCanary, SmallErrorsAreChanceLargeOnesNoise) {
   }
 }
 
+void ExpectVerdict(const v1::Completion& completion, CanaryVerdict verdict,
+                   const std::string& detail) {
+  const Fleet::CanaryResult result = KernelCanary().judge(completion);
+  EXPECT_EQ(result.verdict, verdict);
+  EXPECT_THAT(result.detail, HasSubstr(detail));
+}
+
 TEST(KernelCanary, InventedReportsAreLies) {
   const auto expect_lie = [](const v1::Completion& completion,
                              const std::string& detail) {
-    const Fleet::CanaryResult result = KernelCanary().judge(completion);
-    EXPECT_EQ(result.verdict, CanaryVerdict::kWrong);
-    EXPECT_THAT(result.detail, HasSubstr(detail));
+    ExpectVerdict(completion, CanaryVerdict::kWrong, detail);
   };
   v1::Completion completion = Honest();
   SetTiming(*completion.mutable_kernel()->mutable_candidates(2), 1, 1, 1);
@@ -76,16 +81,23 @@ TEST(KernelCanary, InventedReportsAreLies) {
   expect_lie(completion, "a slow schedule takes 0.500");
   completion = Honest();
   completion.mutable_kernel()->mutable_candidates(0)->set_outcome(
-      v1::KernelTiming::CRASHED);
-  expect_lie(completion, "crashed, expected ok");
+      v1::KernelTiming::WRONG_RESULT);
+  expect_lie(completion, "wrong_result, expected ok");
   completion = Honest();
   completion.mutable_kernel()->mutable_candidates(0)->set_ns(-1);
   expect_lie(completion, "not positive");
   completion = Honest();
   completion.mutable_kernel()->mutable_candidates()->RemoveLast();
   expect_lie(completion, "2 candidates, expected 3");
-  completion.mutable_error()->set_message("no");
-  expect_lie(completion, "cannot measure");
+}
+
+TEST(KernelCanary, NoReportIsNoLie) {
+  v1::Completion completion = Honest();
+  completion.mutable_kernel()->mutable_candidates(0)->set_outcome(
+      v1::KernelTiming::CRASHED);
+  ExpectVerdict(completion, CanaryVerdict::kFailed, "crashed, expected ok");
+  completion.mutable_error()->set_message("disk full");
+  ExpectVerdict(completion, CanaryVerdict::kFailed, "disk full");
 }
 
 // What a real worker's process makes of it. How noisy this machine is does not

@@ -33,6 +33,10 @@ Fleet::Options Options() {
   options.lease = kLease;
   options.canary.make = [](uint64_t) { return WorkNamed("canary"); };
   options.canary.judge = [](const v1::Completion& completion) {
+    if (completion.has_error()) {
+      return Fleet::CanaryResult{CanaryVerdict::kFailed,
+                                 completion.error().message()};
+    }
     const std::string& by = completion.kernel().baseline().message();
     if (by.rfind("noisy", 0) == 0) {
       return Fleet::CanaryResult{CanaryVerdict::kNoisy, "A/A is 1.5"};
@@ -173,36 +177,45 @@ TEST_F(QuarantineTest, WorkAtWhichEveryMachineFailsIsToBlame) {
       ASSERT_EQ(response.execute_size(), 1);
       ASSERT_FALSE(IsCanary(response));
       Call(Failed("good", response.execute(0).lease()));
+      // It shows that it can do work.
+      PassCanary("good");
     }
     EXPECT_THAT(ticket->Take()->status(),
                 StatusIs(absl::StatusCode::kInternal, HasSubstr("hangs")));
-    // It shows that it can do work.
-    PassCanary("good");
   }
   EXPECT_EQ(metrics_.workers_quarantined.Value(), 0);
   EXPECT_EQ(metrics_.WorkerFaults("failure").Value(), 0);
 }
 
-TEST_F(QuarantineTest, AMachineThatCanDoNoWorkFailsItsCanary) {
+// It spoils one piece of work, and does not see the next.
+TEST_F(QuarantineTest, AMachineThatCanDoNoWorkFailsItsCanaries) {
   const auto ticket = Submit();
-  for (int attempt = 0; attempt < 3; ++attempt) {
-    Call(Failed("liar", Call(From("liar")).execute(0).lease()));
+  Call(Failed("broken", Call(From("broken")).execute(0).lease()));
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_FALSE(Listed("broken").has_quarantine());
+    const Response response = Call(From("broken"));
+    ASSERT_TRUE(IsCanary(response));
+    Call(Failed("broken", response.execute(0).lease()));
   }
-  const Response response = Call(From("liar"));
-  ASSERT_TRUE(IsCanary(response));
-  v1::SynchronizeRequest failed = Done("liar", response.execute(0).lease());
-  Call(failed);
-  EXPECT_EQ(Listed("liar").quarantine().reason(), v1::Worker::Quarantine::LIE);
+  EXPECT_EQ(Listed("broken").quarantine().reason(),
+            v1::Worker::Quarantine::FAILURE);
+  EXPECT_EQ(Listed("broken").quarantine().detail(),
+            "the measuring process hangs");
+}
+
+// Also if whoever wanted the work has gone.
+TEST_F(QuarantineTest, AnErrorOfWorkThatIsGivenUpHasACanary) {
+  auto ticket = Submit();
+  Call(Failed("broken", Call(From("broken")).execute(0).lease()));
+  ticket.reset();
+  EXPECT_TRUE(IsCanary(Call(From("broken"))));
 }
 
 TEST_F(QuarantineTest, AFailureThatOthersDoNotHaveIsAFault) {
   for (int i = 0; i < 6; ++i) {
     const auto ticket = Submit();
-    Response taken = Call(From("bad"));
-    if (IsCanary(taken)) {
-      taken = Call(Done("bad", taken.execute(0).lease()));
-    }
-    const v1::Lease lease = taken.execute(0).lease();
+    if (i > 0) PassCanary("bad");
+    const v1::Lease lease = Call(From("bad")).execute(0).lease();
     const std::string good = absl::StrCat("good", i);
     HONE_ASSERT_OK(fleet_.Synchronize(From(good), {"elsewhere"}).status());
     Call(Failed("bad", lease));

@@ -110,6 +110,19 @@ TEST_F(StandingsTest, TwoNoisyCanariesAreChance) {
   EXPECT_EQ(metrics_.Quarantines("noise").Value(), 1);
 }
 
+// A full disk is no lie: it may be over by the next canary.
+TEST_F(StandingsTest, AMachineThatFailsThreeCanariesIsQuarantined) {
+  standings_.EndCanary("m", CanaryVerdict::kFailed, "disk full", now_);
+  EXPECT_TRUE(Trusted("m"));
+  EXPECT_TRUE(standings_.IsCanaryDue("m", now_));
+  standings_.EndCanary("m", CanaryVerdict::kNoisy, "1.2", now_);
+  EXPECT_TRUE(Trusted("m"));
+  standings_.EndCanary("m", CanaryVerdict::kFailed, "disk full", now_);
+  EXPECT_FALSE(Trusted("m"));
+  EXPECT_EQ(metrics_.Quarantines("failure").Value(), 1);
+  EXPECT_EQ(metrics_.Quarantines("lie").Value(), 0);
+}
+
 TEST_F(StandingsTest, CanariesAreDueByWorkAndByTime) {
   EXPECT_FALSE(standings_.IsCanaryDue("m", now_));
   standings_.CountWork("m", now_);
