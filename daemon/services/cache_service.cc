@@ -91,13 +91,10 @@ class CacheService final : public v1::CacheService::CallbackService {
         return AnswerAtOnce(std::move(guard), *context, *request, *response);
       }
     }
-    auto* call = new UnaryCall(std::move(guard), *context, *request, *response);
-    call->Start(
-        [this, request, response]() -> absl::StatusOr<std::optional<Wait>> {
-          HONE_RETURN_IF_ERROR(LookupInStore(*request, *response));
-          return std::nullopt;
-        });
-    return call;
+    return AnswerSoon(std::move(guard), *context, *request, *response,
+                      [this, request, response] {
+                        return LookupInStore(*request, *response);
+                      });
   }
 
   grpc::ServerUnaryReactor* ExplainLookup(

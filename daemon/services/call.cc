@@ -114,6 +114,20 @@ void CallGuard::Resume(std::function<void()> task) {
   runtime_.pools.Resume(metrics_.rule.pool, std::move(task));
 }
 
+absl::Status CallGuard::TakeRequest(
+    const google::protobuf::MessageLite& request) {
+  Received(request);
+  if (!admission_.ok()) return admission_;
+  const auto bytes = static_cast<int64_t>(request.ByteSizeLong());
+  if (bytes <= kSmallRequestBytes) return absl::OkStatus();
+  if (bytes > kMaxMessageBytes) {
+    return AtLimit("message_bytes",
+                   absl::StrCat("a request of ", bytes,
+                                " bytes, expected at most ", kMaxMessageBytes));
+  }
+  return Hold(bytes);
+}
+
 void CallGuard::Received(const google::protobuf::MessageLite& message) {
   metrics_.received_bytes.Increment(
       static_cast<double>(message.ByteSizeLong()));
@@ -210,35 +224,40 @@ grpc::ServerUnaryReactor* AnswerAtOnce(
   return reactor;
 }
 
+grpc::ServerUnaryReactor* AnswerSoon(
+    CallGuard guard, grpc::CallbackServerContext& context,
+    const google::protobuf::MessageLite& request,
+    const google::protobuf::MessageLite& response,
+    std::function<absl::Status()> body) {
+  grpc::ServerUnaryReactor* const reactor = context.DefaultReactor();
+  const auto call = std::make_shared<CallGuard>(std::move(guard));
+  const auto end = [reactor, call, &response](const absl::Status& status) {
+    const grpc::Status wire = call->End(status);
+    if (wire.ok()) call->Sent(response);
+    // Whoever has the answer may send the next request.
+    call->Release();
+    reactor->Finish(wire);
+  };
+  absl::Status status = call->TakeRequest(request);
+  if (status.ok()) {
+    status = call->Schedule([call, end, body = std::move(body)] {
+      const absl::Status wanted = call->StillWanted();
+      end(wanted.ok() ? body() : wanted);
+    });
+  }
+  if (!status.ok()) end(status);
+  return reactor;
+}
+
 UnaryCall::UnaryCall(Runtime& runtime, const MethodMetrics& metrics,
                      grpc::CallbackServerContext& context,
                      const google::protobuf::MessageLite& request,
                      const google::protobuf::MessageLite& response)
-    : UnaryCall(CallGuard(runtime, metrics, context), context, request,
-                response) {}
-
-UnaryCall::UnaryCall(CallGuard guard, grpc::CallbackServerContext& context,
-                     const google::protobuf::MessageLite& request,
-                     const google::protobuf::MessageLite& response)
     : on_callback_thread_(std::in_place),
-      guard_(std::move(guard)),
-      admission_(TakeRequest(request)),
+      guard_(runtime, metrics, context),
+      admission_(guard_.TakeRequest(request)),
       context_(context),
       response_(response) {}
-
-absl::Status UnaryCall::TakeRequest(
-    const google::protobuf::MessageLite& request) {
-  guard_.Received(request);
-  HONE_RETURN_IF_ERROR(guard_.admission());
-  const auto bytes = static_cast<int64_t>(request.ByteSizeLong());
-  if (bytes <= kSmallRequestBytes) return absl::OkStatus();
-  if (bytes > kMaxMessageBytes) {
-    return AtLimit("message_bytes",
-                   absl::StrCat("a request of ", bytes,
-                                " bytes, expected at most ", kMaxMessageBytes));
-  }
-  return guard_.Hold(bytes);
-}
 
 void UnaryCall::Start(Body body, Then then) {
   body_ = std::move(body);
