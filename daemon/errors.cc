@@ -83,6 +83,15 @@ absl::Status InvalidField(absl::string_view field,
                     {{"field", std::string(field)}});
 }
 
+absl::Status InField(absl::string_view field, absl::Status status) {
+  if (!absl::IsInvalidArgument(status) || HasReason(status)) return status;
+  return InvalidField(field, status.message());
+}
+
+absl::Status InPage(int32_t page_size, absl::Status status) {
+  return InField(page_size < 0 ? "page_size" : "page_token", std::move(status));
+}
+
 absl::Status ResourceNotFound(absl::string_view type, absl::string_view name) {
   absl::Status status =
       absl::NotFoundError(absl::StrCat("no ", type, " \"", name, "\""));

@@ -1,6 +1,7 @@
 #ifndef HONE_DAEMON_ERRORS_H_
 #define HONE_DAEMON_ERRORS_H_
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,6 +35,12 @@ absl::Status WithRetryDelay(absl::Status status, absl::Duration delay);
 // INVALID_FIELD and google.rpc.BadRequest. field: its path, "spec.optimizer".
 absl::Status InvalidField(absl::string_view field,
                           absl::string_view description);
+
+// Returns InvalidArgument without a reason as InvalidField, other errors as
+// they are.
+absl::Status InField(absl::string_view field, absl::Status status);
+// The same for an error of a listing in pages.
+absl::Status InPage(int32_t page_size, absl::Status status);
 
 // Returns NotFound with reason NOT_FOUND and google.rpc.ResourceInfo. type:
 // "tuning", "module".

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/status_macros.h"
+#include "daemon/errors.h"
 #include "daemon/limits.h"
 #include "daemon/services/services.h"
 #include "hlo/passes/registry.h"
@@ -55,12 +56,13 @@ class AdminService final : public v1::AdminService::CallbackService {
                                                SystemClock().Now(),
                                                absl::UTCTimeZone())
                             : asked.name();
-                    HONE_ASSIGN_OR_RETURN(const storage::BackupInfo info,
-                                          runtime_.store.Backup(name));
+                    const absl::StatusOr<storage::BackupInfo> info =
+                        runtime_.store.Backup(name);
+                    if (!info.ok()) return InField("name", info.status());
                     proto.set_name(name);
-                    proto.set_path(info.path);
-                    proto.set_records(info.records);
-                    proto.set_bytes(info.bytes);
+                    proto.set_path(info->path);
+                    proto.set_records(info->records);
+                    proto.set_bytes(info->bytes);
                     return absl::OkStatus();
                   });
   }

@@ -156,15 +156,16 @@ class CacheService final : public v1::CacheService::CallbackService {
                   [this](const v1::ListRecordsRequest& asked,
                          v1::ListRecordsResponse& proto) -> absl::Status {
                     HONE_RETURN_IF_ERROR(CheckParent(asked.parent()));
-                    HONE_ASSIGN_OR_RETURN(
-                        const auto page,
-                        runtime_.store.ListRecords(FilterOf(asked.filter()),
-                                                   asked.page_size(),
-                                                   asked.page_token()));
-                    for (const Record& record : page.items) {
+                    const auto page = runtime_.store.ListRecords(
+                        FilterOf(asked.filter()), asked.page_size(),
+                        asked.page_token());
+                    if (!page.ok()) {
+                      return InPage(asked.page_size(), page.status());
+                    }
+                    for (const Record& record : page->items) {
                       ToProto(record, *proto.add_records());
                     }
-                    proto.set_next_page_token(page.next_page_token);
+                    proto.set_next_page_token(page->next_page_token);
                     return absl::OkStatus();
                   });
   }
@@ -217,16 +218,17 @@ class CacheService final : public v1::CacheService::CallbackService {
         runtime_, check_, context, request, response,
         [this](const v1::CheckCacheRequest& asked,
                v1::CheckCacheResponse& proto) -> absl::Status {
-          HONE_ASSIGN_OR_RETURN(const storage::CheckPage page,
-                                runtime_.store.Check(asked.page_token()));
-          for (const storage::CorruptItem& item : page.corrupt) {
+          const absl::StatusOr<storage::CheckPage> page =
+              runtime_.store.Check(asked.page_token());
+          if (!page.ok()) return InField("page_token", page.status());
+          for (const storage::CorruptItem& item : page->corrupt) {
             auto& line = *proto.add_corrupt();
             line.set_table(item.table);
             line.set_key(NamesARecord(item) ? RecordName(item.key) : item.key);
             line.set_what(item.what);
           }
-          proto.set_checked(page.checked);
-          proto.set_next_page_token(page.next_page_token);
+          proto.set_checked(page->checked);
+          proto.set_next_page_token(page->next_page_token);
           return absl::OkStatus();
         });
   }
@@ -296,7 +298,12 @@ class CacheService final : public v1::CacheService::CallbackService {
           "module", "empty, expected module_fingerprint or module_digest");
     }
     HONE_ASSIGN_OR_RETURN(const tuning::TuningSpec spec, SpecOf(asked));
-    return tuning::MakeCacheKey(fingerprint, spec, &runtime_.present_devices);
+    absl::StatusOr<CacheKey> key =
+        tuning::MakeCacheKey(fingerprint, spec, &runtime_.present_devices);
+    if (key.ok()) return key;
+    HONE_RETURN_IF_ERROR(
+        InField("options", tuning::MakeWaitingKey(fingerprint, spec).status()));
+    return InField("target", key.status());
   }
 
   Runtime& runtime_;

@@ -43,15 +43,15 @@ class OperationsService final
             return InvalidField("filter", "not supported, expected none");
           }
           HONE_RETURN_IF_ERROR(CheckParent(asked.name(), "name"));
-          HONE_ASSIGN_OR_RETURN(
-              auto page, runtime_.store.ListTunings({}, asked.page_size(),
-                                                    asked.page_token()));
-          for (storage::Tuning& tuning : page.items) {
+          auto page = runtime_.store.ListTunings({}, asked.page_size(),
+                                                 asked.page_token());
+          if (!page.ok()) return InPage(asked.page_size(), page.status());
+          for (storage::Tuning& tuning : page->items) {
             HONE_ASSIGN_OR_RETURN(const TuningUpdate update,
                                   runtime_.tunings.Describe(std::move(tuning)));
             *proto.add_operations() = OperationOf(update);
           }
-          proto.set_next_page_token(page.next_page_token);
+          proto.set_next_page_token(page->next_page_token);
           return absl::OkStatus();
         });
   }

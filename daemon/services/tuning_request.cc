@@ -39,7 +39,7 @@ absl::StatusOr<CheckedRequest> CheckedRequest::Read(
     const v1::TuningSpec& spec, const std::function<bool()>& stop) {
   CheckedRequest result(runtime, source);
   HONE_ASSIGN_OR_RETURN(result.spec_, FromProto(spec, runtime.config));
-  HONE_RETURN_IF_ERROR(tuning::ValidateSpec(result.spec_));
+  HONE_RETURN_IF_ERROR(InField("spec", tuning::ValidateSpec(result.spec_)));
   HONE_ASSIGN_OR_RETURN(result.module_, runtime.modules.Describe(source, stop));
   HONE_RETURN_IF_ERROR(CheckCost(result.module_.cost, runtime.config));
   absl::StatusOr<storage::CacheKey> key = tuning::MakeCacheKey(
@@ -48,7 +48,8 @@ absl::StatusOr<CheckedRequest> CheckedRequest::Read(
     result.missing_ = key.status();
     key = tuning::MakeWaitingKey(result.module_.fingerprint, result.spec_);
   }
-  HONE_ASSIGN_OR_RETURN(result.key_, std::move(key));
+  if (!key.ok()) return InField("spec", key.status());
+  result.key_ = *std::move(key);
   return result;
 }
 

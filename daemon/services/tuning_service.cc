@@ -73,13 +73,13 @@ class TuningService final : public v1::TuningService::CallbackService {
             }
             states.push_back(FromProto(static_cast<v1::Tuning::State>(state)));
           }
-          HONE_ASSIGN_OR_RETURN(const auto page, runtime_.store.ListTunings(
-                                                     states, asked.page_size(),
-                                                     asked.page_token()));
-          for (const storage::Tuning& tuning : page.items) {
+          const auto page = runtime_.store.ListTunings(
+              states, asked.page_size(), asked.page_token());
+          if (!page.ok()) return InPage(asked.page_size(), page.status());
+          for (const storage::Tuning& tuning : page->items) {
             ToProto(tuning, *proto.add_tunings());
           }
-          proto.set_next_page_token(page.next_page_token);
+          proto.set_next_page_token(page->next_page_token);
           return absl::OkStatus();
         });
   }
