@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "cli/interrupt_note.h"
 
 #include "base/hash.h"
 #include "base/status_macros.h"
@@ -42,8 +43,8 @@ absl::Status StatusOfCall(const grpc::Status& status,
   }
   return absl::UnavailableError(
       absl::StrCat("honed at ", server, ": ", status.error_message(),
-                   "; is it running? (--server ADDRESS; hone tune --local "
-                   "needs none)"));
+                   "; is it running? (--server ADDRESS, with TLS also --tls-ca "
+                   "FILE; hone tune --local needs none)"));
 }
 
 void SetDeadline(grpc::ClientContext& context, absl::Duration timeout) {
@@ -183,6 +184,9 @@ absl::StatusOr<Client::TuneResult> Client::Tune(
   }
   hone::v1::WatchTuningRequest watch;
   watch.set_name(metadata.tuning().name());
+  const InterruptNote note(absl::StrCat("\nhone: ", watch.name(),
+                                        " goes on in the daemon; hone cancel ",
+                                        watch.name(), " ends it\n"));
   const auto stub = hone::v1::TuningService::NewStub(channel_);
   while (true) {
     grpc::ClientContext context;

@@ -43,8 +43,13 @@ absl::Status Lost(absl::string_view why) {
 }
 
 work::WorkProcessOptions ForEnvironments(work::WorkProcessOptions options,
-                                         absl::Duration stop_grace) {
-  options.stop_grace = stop_grace;
+                                         absl::Duration stop_grace,
+                                         const std::atomic<bool>& is_draining) {
+  options.stop_grace = [short_grace = options.stop_grace, stop_grace,
+                        &is_draining] {
+    const absl::Duration grace = stop_grace;
+    return is_draining ? std::min(short_grace(), grace) : grace;
+  };
   // What it holds is not the last call's.
   options.max_idle_bytes =
       options.memory_bytes > 0 ? options.memory_bytes : int64_t{1} << 62;
@@ -77,8 +82,8 @@ EnvironmentRegistry::EnvironmentRegistry(
     const work::WorkProcessOptions& process, const Limits& limits)
     : clock_(clock), metrics_(metrics), limits_(limits), lost_(kMaxLost) {
   for (int i = 0; i < limits.processes; ++i) {
-    hosts_.push_back(
-        std::make_unique<Host>(ForEnvironments(process, limits.stop_grace)));
+    hosts_.push_back(std::make_unique<Host>(
+        ForEnvironments(process, limits.stop_grace, is_draining_)));
   }
   reaper_ = std::thread([this] { RunReaper(); });
 }
@@ -96,29 +101,33 @@ EnvironmentRegistry::Host& EnvironmentRegistry::HostOf(
   return *hosts_[FastHash(problem).low % hosts_.size()];
 }
 
+absl::Status EnvironmentRegistry::CheckWait(const Host& host,
+                                            absl::Duration began) const {
+  const absl::Duration now = SystemClock().Monotonic();
+  if (host.calls <= kMaxEnvironmentCalls ||
+      (now - began <= kLongTurn && now - host.turn_began <= kLongTurn)) {
+    return absl::OkStatus();
+  }
+  metrics_.RpcRejected("overload").Increment();
+  return OverloadedAt(
+      "environment_calls",
+      absl::StrCat(host.calls,
+                   " calls are with the process of this environment, and take "
+                   "a second or more"));
+}
+
 absl::Status EnvironmentRegistry::TakeTurn(Host& host,
                                            std::optional<int64_t> generation,
                                            const StopPredicate& stop) {
+  const absl::Duration began = SystemClock().Monotonic();
   absl::MutexLock lock(&mu_);
   ++host.calls;
   absl::Status status;
   const auto is_free = [&] { return !host.has_turn; };
-  while (!mu_.AwaitWithTimeout(absl::Condition(&is_free), kPatrol)) {
-    if (stop()) {
-      status = absl::CancelledError("stopped");
-      break;
-    }
-    // More would take the threads that calls of other processes need.
-    if (host.calls > kMaxEnvironmentCalls &&
-        SystemClock().Monotonic() - host.turn_began > kLongTurn) {
-      metrics_.RpcRejected("overload").Increment();
-      status =
-          OverloadedAt("environment_calls",
-                       absl::StrCat(host.calls,
-                                    " calls are with the process of this "
-                                    "environment, one for a second or more"));
-      break;
-    }
+  if (host.has_turn) status = CheckWait(host, began);
+  while (status.ok() &&
+         !mu_.AwaitWithTimeout(absl::Condition(&is_free), kPatrol)) {
+    status = stop() ? absl::CancelledError("stopped") : CheckWait(host, began);
   }
   if (status.ok() && generation.value_or(host.generation) != host.generation) {
     status = Lost(host.last_end);
@@ -141,7 +150,7 @@ void EnvironmentRegistry::EndTurn(Host& host) {
 absl::StatusOr<internal::EnvironmentAnswer> EnvironmentRegistry::Call(
     Host& host, std::optional<int64_t> generation,
     const internal::EnvironmentCall& call, const StopPredicate& stop,
-    Place* place) {
+    std::optional<Place>* place) {
   HONE_RETURN_IF_ERROR(TakeTurn(host, generation, stop));
   const absl::Cleanup turn = [&] { EndTurn(host); };
   if (host.process.running() && !host.process.IsAlive()) {
@@ -166,7 +175,7 @@ absl::StatusOr<internal::EnvironmentAnswer> EnvironmentRegistry::Call(
   }
   if (place != nullptr) {
     absl::MutexLock lock(&mu_);
-    *place = {&host, host.generation};
+    *place = Place{&host, host.generation};
   }
   return answer;
 }
@@ -239,13 +248,13 @@ absl::StatusOr<internal::EnvironmentAnswer> EnvironmentRegistry::OpenOn(
     absl::MutexLock lock(&mu_);
     ++host.environments;  // From now on, so that the process is kept.
   }
-  Place place = {};
+  std::optional<Place> place;
   absl::StatusOr<internal::EnvironmentAnswer> answer =
       Call(host, generation, call, stop, &place);
   absl::MutexLock lock(&mu_);
   absl::Status status = answer.status();
   // Another call may have seen its end meanwhile.
-  if (status.ok() && place.generation != host.generation) {
+  if (status.ok() && place->generation != host.generation) {
     status = Lost(host.last_end);
   }
   if (status.ok()) {
@@ -255,8 +264,9 @@ absl::StatusOr<internal::EnvironmentAnswer> EnvironmentRegistry::OpenOn(
   }
   if (!status.ok()) {
     --host.environments;
-    // The process may have opened it, or do so even if it is to stop.
-    host.to_close.add_names(EnvironmentName(id));
+    // A process that was asked may have opened it, or do so even if it is to
+    // stop.
+    if (place.has_value()) host.to_close.add_names(EnvironmentName(id));
     return status;
   }
   Shared& problem = problems_[answer->problem()];

@@ -1,6 +1,7 @@
 #ifndef HONE_DAEMON_ENVIRONMENT_REGISTRY_H_
 #define HONE_DAEMON_ENVIRONMENT_REGISTRY_H_
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <list>
@@ -45,7 +46,8 @@ class EnvironmentRegistry {
     // Processes that environments live in.
     int processes;
     // The time that a process has to end a call by itself once it is to stop.
-    // It is not short, since the environments of others live in it.
+    // It is not short, since the environments of others live in it, until
+    // Drain.
     absl::Duration stop_grace = absl::Seconds(30);
   };
   using StopPredicate = std::function<bool()>;
@@ -86,6 +88,10 @@ class EnvironmentRegistry {
   // itself.
   void Expire();
 
+  // From now on a process that does not stop is killed at once: the daemon
+  // ends, and nobody comes back to its environments.
+  void Drain() { is_draining_ = true; }
+
  private:
   struct Host;
   struct Entry {
@@ -109,11 +115,12 @@ class EnvironmentRegistry {
 
   // Has a call done by a process, after closing what it still has to close.
   // `generation`: of the process that has the call's environments, if there are
-  // any. Sets `place`, if not null, to where it was done.
+  // any. Sets `place`, if not null, to where it was done, or begun and not
+  // lost.
   absl::StatusOr<internal::EnvironmentAnswer> Call(
       Host& host, std::optional<int64_t> generation,
       const internal::EnvironmentCall& call, const StopPredicate& stop,
-      Place* place = nullptr);
+      std::optional<Place>* place = nullptr);
   // The part of Call between TakeTurn and EndTurn.
   absl::StatusOr<internal::EnvironmentAnswer> CallInTurn(
       Host& host, const internal::EnvironmentCall& call,
@@ -121,6 +128,10 @@ class EnvironmentRegistry {
   // Waits until no other call has the process.
   absl::Status TakeTurn(Host& host, std::optional<int64_t> generation,
                         const StopPredicate& stop);
+  // The error of a call that waits for too long with too many others, and
+  // keeps threads from the calls of other processes; OK if it may wait on.
+  absl::Status CheckWait(const Host& host, absl::Duration began) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void EndTurn(Host& host);
   // `generation`: as for Call.
   absl::StatusOr<internal::EnvironmentAnswer> OpenOn(
@@ -144,6 +155,7 @@ class EnvironmentRegistry {
   const Clock& clock_;
   Metrics& metrics_;
   const Limits limits_;
+  std::atomic<bool> is_draining_ = false;
   std::vector<std::unique_ptr<Host>> hosts_;
 
   absl::Mutex mu_;

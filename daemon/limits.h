@@ -24,9 +24,14 @@ inline constexpr int32_t kMaxQueryDigests = 10'000;
 // Requests in one StepBatch.
 inline constexpr int32_t kMaxBatchSteps = 4096;
 // Calls that a process of environments has, the one that it does and those that
-// wait, once that one takes long. There are as many threads for each process,
-// so that those of one that is stuck leave the threads of others alone.
+// wait, once that one or their wait takes long. There are as many threads for
+// each process, so that those of one that is stuck leave the threads of others
+// alone.
 inline constexpr int kMaxEnvironmentCalls = 8;
+// Requests that wait for another one with their request_id, of all callers and
+// of one: half of the threads that they may take from others.
+inline constexpr int kMaxRepetitions = 2;
+inline constexpr int kMaxRepetitionsOfCaller = 1;
 // Tasks of one Compile.
 inline constexpr int kMaxCompileTasks = 8;
 // Largest page of a listing, for every Store.

@@ -8,12 +8,11 @@
 #include "absl/time/time.h"
 
 #include "daemon/errors.h"
+#include "daemon/limits.h"
 
 namespace hone::daemon {
 namespace {
 
-// Requests that may wait for another.
-constexpr int kMaxWaiting = 4;
 // How often a request that waits for another asks whether it is to stop.
 constexpr absl::Duration kPatrol = absl::Milliseconds(50);
 
@@ -50,22 +49,26 @@ absl::StatusOr<std::string> RequestIds::Once(absl::string_view caller,
         return now == index_.end() || now->second->is_answered;
       };
       // More would take the threads that other requests need.
-      if (waiting_ >= kMaxWaiting) {
-        return WithRetryDelay(
-            WithReason(absl::ResourceExhaustedError(
-                           absl::StrCat("the first request with request_id \"",
-                                        id, "\" is still served, and ",
-                                        waiting_, " others wait already")),
-                       "OVERLOADED"),
-            absl::Seconds(1));
+      const auto others = waiting_of_caller_.find(caller);
+      if (waiting_ >= kMaxRepetitions ||
+          (others != waiting_of_caller_.end() &&
+           others->second >= kMaxRepetitionsOfCaller)) {
+        return OverloadedAt(
+            "request_id_waits",
+            absl::StrCat("the first request with request_id \"", id,
+                         "\" is still served, and ", waiting_,
+                         " repetitions wait already"));
       }
       ++waiting_;
+      ++waiting_of_caller_[caller];
       bool is_stopped = false;
       while (!is_stopped &&
              !mu_.AwaitWithTimeout(absl::Condition(&is_settled), kPatrol)) {
         is_stopped = stop();
       }
       --waiting_;
+      const auto waited = waiting_of_caller_.find(caller);
+      if (--waited->second == 0) waiting_of_caller_.erase(waited);
       if (is_stopped) return absl::CancelledError("stopped");
     }
     entries_.push_front({.key = key,

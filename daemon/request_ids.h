@@ -71,6 +71,7 @@ class RequestIds {
   absl::Mutex mu_;
   // Requests that wait for another, each with a thread.
   int waiting_ ABSL_GUARDED_BY(mu_) = 0;
+  absl::flat_hash_map<std::string, int> waiting_of_caller_ ABSL_GUARDED_BY(mu_);
   Entries entries_ ABSL_GUARDED_BY(mu_);  // Last used first.
   absl::flat_hash_map<std::string, Entries::iterator> index_
       ABSL_GUARDED_BY(mu_);

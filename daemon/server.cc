@@ -161,6 +161,7 @@ class GrpcServer final : public Server {
     local_worker_ = nullptr;
     tunings_.Drain();
     fleet_.Drain();
+    environments_.Drain();
     unix_listeners_.clear();
     const absl::Time deadline = SystemClock().Now() + config_.drain_grace;
     grpc_->Shutdown(absl::ToChronoTime(deadline));

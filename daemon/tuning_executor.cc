@@ -296,7 +296,6 @@ absl::Status TuningExecutor::CheckQueue() {
                    static_cast<size_t>(options_.max_running)) {
     return absl::OkStatus();
   }
-  metrics_.RpcRejected("queue_full").Increment();
   return WithRetryDelay(
       WithLimit(
           WithReason(absl::ResourceExhaustedError(absl::StrCat(

@@ -75,7 +75,7 @@ bool WorkProcess::IsAlive() {
 absl::Status WorkProcess::Send(const internal::ToProcess& message,
                                absl::Duration end,
                                const std::function<bool()>& stop) {
-  absl::Duration patience = absl::InfiniteDuration();
+  absl::Duration stop_began = absl::InfiniteDuration();
   const std::string frame = backends::Frame(message);
   absl::string_view rest = frame;
   while (!rest.empty()) {
@@ -92,9 +92,11 @@ absl::Status WorkProcess::Send(const internal::ToProcess& message,
       return absl::DeadlineExceededError(
           "the process that works does not take its job");
     }
-    if (now >= patience) return absl::CancelledError("stopped");
-    if (patience == absl::InfiniteDuration() && stop && stop()) {
-      patience = now + options_.stop_grace;
+    if (now >= stop_began + options_.stop_grace()) {
+      return absl::CancelledError("stopped");
+    }
+    if (stop_began == absl::InfiniteDuration() && stop && stop()) {
+      stop_began = now;
       continue;
     }
     pollfd writable = {socket_, POLLOUT, 0};
@@ -168,18 +170,18 @@ absl::StatusOr<internal::Result> WorkProcess::Converse(const WorkEvents& events,
                                                        absl::Duration end,
                                                        absl::Duration limit) {
   absl::Duration last_heard = Now();
-  // Why the job is to stop, and when it is killed if it does not.
+  // Why the job is to stop, and since when.
   absl::Status stopped;
-  absl::Duration patience = absl::InfiniteDuration();
+  absl::Duration stop_began = absl::InfiniteDuration();
   const auto is_to_stop = [&] {
     return events.search.stop && events.search.stop();
   };
   const auto stop = [&](const absl::Status& why) {
     stopped = why;
-    patience = Now() + options_.stop_grace;
+    stop_began = Now();
     internal::ToProcess message;
     message.set_stop(true);
-    (void)Send(message, patience);
+    (void)Send(message, stop_began + options_.stop_grace());
   };
   while (true) {
     HONE_ASSIGN_OR_RETURN(std::optional<internal::FromProcess> message,
@@ -225,7 +227,7 @@ absl::StatusOr<internal::Result> WorkProcess::Converse(const WorkEvents& events,
           absl::StrCat("the work hangs: nothing was heard of it for ",
                        absl::FormatDuration(options_.silence))));
     }
-    if (Now() >= patience) {
+    if (Now() >= stop_began + options_.stop_grace()) {
       Kill();
       return stopped;
     }

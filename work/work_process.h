@@ -27,8 +27,11 @@ struct WorkProcessOptions {
   // A process that holds more after a job is replaced, so that one large module
   // does not keep its memory for ever.
   int64_t max_idle_bytes = int64_t{512} << 20;
-  // The time that a process has to end its job by itself once it is to stop.
-  absl::Duration stop_grace = absl::Milliseconds(500);
+  // The time that a process has to end its job by itself once it is to stop;
+  // asked again and again, as it may become shorter.
+  std::function<absl::Duration()> stop_grace = [] {
+    return absl::Milliseconds(500);
+  };
   // The time after which a process that says nothing hangs.
   absl::Duration silence = absl::Minutes(15);
 };

@@ -5,6 +5,7 @@
 #include <thread>
 #include <vector>
 
+#include "absl/time/time.h"
 #include <nlohmann/json.hpp>
 
 #include "bench/service/daemon_process.h"
@@ -30,6 +31,7 @@ class HealthWatch {
   void Watch();
 
   const DaemonProcess& daemon_;
+  const absl::Duration start_;
   std::atomic<bool> end_ = false;
   // The thread's until its end.
   std::vector<double> milliseconds_;

@@ -77,9 +77,11 @@ void SendOne(grpc::GenericStub& stub,
   const grpc::Status status =
       CallMethod(stub, context, path, messages, nullptr, ending);
   ++seen.codes[absl::StrCat(status.error_code())];
-  seen.refused += status.error_code() == grpc::StatusCode::UNAUTHENTICATED ||
-                  status.error_code() == grpc::StatusCode::PERMISSION_DENIED;
-  if (ending == Ending::kDecent &&
+  const bool is_refused =
+      status.error_code() == grpc::StatusCode::UNAUTHENTICATED ||
+      status.error_code() == grpc::StatusCode::PERMISSION_DENIED;
+  seen.refused += is_refused;
+  if (ending == Ending::kDecent && !is_refused &&
       status.error_code() != grpc::StatusCode::DEADLINE_EXCEEDED) {
     seen.answering.insert(path);
   }

@@ -24,8 +24,9 @@ constexpr absl::string_view kScheme = "Bearer ";
 std::tuple<ino_t, off_t, int64_t, int64_t> VersionOf(const std::string& path) {
   struct stat status = {};
   if (stat(path.c_str(), &status) != 0) return {};
-  return {status.st_ino, status.st_size, status.st_mtim.tv_sec,
-          status.st_mtim.tv_nsec};
+  // The time of the last change of content, mode or owner.
+  return {status.st_ino, status.st_size, status.st_ctim.tv_sec,
+          status.st_ctim.tv_nsec};
 }
 
 bool IsUnixSocket(absl::string_view peer) {

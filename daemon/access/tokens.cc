@@ -89,8 +89,10 @@ absl::StatusOr<TokenTable> TokenTable::Read(const std::string& path) {
         absl::StrCat(path, ": cannot be read, expected a file of tokens"));
   }
   if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        path, ": others may write to it, expected a file of mode 0600"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(path,
+                     ": its group or others may write to it, expected a file "
+                     "of mode 0600 or 0644"));
   }
   return Parse(std::string((std::istreambuf_iterator<char>(file)), {}), path);
 }

@@ -199,6 +199,7 @@ bool Fleet::Fits(const Worker& worker, const v1::Device& device,
 }
 
 bool Fleet::FitsIdle(const Worker& worker, const Job& job) const {
+  if (worker.HasCanary()) return false;
   return absl::c_any_of(worker.slots, [&](const Slot& slot) {
     return slot.job == nullptr && Fits(worker, slot.device, job);
   });

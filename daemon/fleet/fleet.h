@@ -229,6 +229,8 @@ class Fleet {
     bool drains() const { return is_draining || is_to_drain; }
     bool CanDo(const v1::Work& work) const;
     bool HasWork() const;
+    // It gets nothing else meanwhile.
+    bool HasCanary() const;
   };
   using WorkerEntry = std::pair<const std::string, Worker>;
   struct WorkWaiter {

@@ -22,6 +22,8 @@ struct Fleet::Job {
   bool is_canary = false;
 
   int attempts = 0;
+  // How often a worker gave it back as it left.
+  int returns = 0;
   // Machines that lost or spoiled this work, once for each time. Others are
   // preferred.
   std::vector<std::string> avoided;

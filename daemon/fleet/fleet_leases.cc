@@ -23,6 +23,11 @@ namespace {
 constexpr size_t kAcceptedKept = 1024;
 // How many leases a worker may take to say that it has started.
 constexpr int kLeasesToStart = 2;
+// The machines that may fail at a piece of work that others have not tried, and
+// the times that leaving workers may give it back, before that counts as an
+// attempt.
+constexpr size_t kMostFailing = 8;
+constexpr int kMostReturns = 8;
 
 // Returns true for errors that, by the protocol, are the work's and not the
 // worker's.
@@ -111,7 +116,9 @@ void Fleet::UpdateLeases(const v1::SynchronizeRequest& request, Worker& worker,
     const v1::Lease* const executing = FindExecuting(request, device);
     if (slot.job == nullptr && executing == nullptr && !worker.drains()) {
       std::shared_ptr<Job> job = MakeCanary(worker);
-      if (job == nullptr) job = TakeWork(worker, slot.device);
+      if (job == nullptr && !worker.HasCanary()) {
+        job = TakeWork(worker, slot.device);
+      }
       if (job != nullptr) Grant(*job, request.worker_id(), device);
     }
     if (slot.job == nullptr) continue;
@@ -152,10 +159,9 @@ bool Fleet::Accept(absl::string_view worker_id,
     return false;
   }
   const std::shared_ptr<Job> job = found->second;
-  if (!Judge(*job, workers_.at(worker_id), completion)) {
-    CountQuarantined();
-    return false;
-  }
+  const bool is_accepted = Judge(*job, workers_.at(worker_id), completion);
+  CountQuarantined();
+  if (!is_accepted) return false;
   accepted_.emplace_back(lease.fence(), lease.work_id());
   if (accepted_.size() > kAcceptedKept) accepted_.pop_front();
   return true;
@@ -175,7 +181,6 @@ bool Fleet::Judge(Job& job, const Worker& worker,
     }
     Forget(job);
     WakeDeviceWaiters(worker);
-    CountQuarantined();
     return true;
   }
   if (!standings_.IsTrusted(machine, now)) {
@@ -204,17 +209,24 @@ bool Fleet::Judge(Job& job, const Worker& worker,
     error = job.request.check(completion);
     if (!error.ok()) {
       standings_.Mark(machine, Fault::kMalformedReport, error.message(), now);
+      job.avoided.push_back(machine);
     }
   } else if (!error.ok()) {
     // Its fault only if another machine can do this work; whether it can do
     // any, a canary shows before it spoils more.
     job.failed_by[machine] = std::string(error.message());
     standings_.WantCanary(machine, now);
+    job.avoided.push_back(machine);
+    // Machines that fail are idle before those that work, and must not end what
+    // these can do.
+    if (job.failed_by.size() < kMostFailing &&
+        HasWorkerFor(job, /*even_avoided=*/false)) {
+      --job.attempts;
+    }
   }
   if (!error.ok()) {
     spdlog::warn("worker {} failed: {}", job.worker,
                  absl::CEscape(error.ToString()));
-    job.avoided.push_back(machine);
     TryAgain(job, absl::InternalError(error.message()));
     return false;
   }
@@ -342,6 +354,9 @@ void Fleet::LoseLease(Job& job, Loss loss) {
       what = "it did not end its work in time";
       break;
     case Loss::kLeft:
+      // No fault of the work, and others are there longer.
+      job.avoided.push_back(machine);
+      if (++job.returns <= kMostReturns) --job.attempts;
       break;
   }
   // The job outlives jobs_ by what keeps it here.

@@ -37,6 +37,12 @@ bool Fleet::Worker::HasWork() const {
                         [](const Slot& slot) { return slot.job != nullptr; });
 }
 
+bool Fleet::Worker::HasCanary() const {
+  return absl::c_any_of(slots, [](const Slot& slot) {
+    return slot.job != nullptr && slot.job->is_canary;
+  });
+}
+
 absl::Status Fleet::CheckRegistration(const v1::SynchronizeRequest& request,
                                       const WorkerCaller& caller) const {
   const auto known = workers_.find(request.worker_id());

@@ -206,12 +206,17 @@ bool Standings::IsCanaryDue(absl::string_view machine,
 }
 
 void Standings::BeginCanary(absl::string_view machine, absl::Duration now) {
-  Get(machine, now).canary_running = true;
+  Standing& standing = Get(machine, now);
+  standing.canary_running = true;
+  // What happens from now on asks for another one.
+  standing.canary_wanted = false;
 }
 
 void Standings::AbandonCanary(absl::string_view machine) {
   const auto it = standings_.find(machine);
-  if (it != standings_.end()) it->second.canary_running = false;
+  if (it == standings_.end()) return;
+  it->second.canary_running = false;
+  it->second.canary_wanted = true;
 }
 
 void Standings::EndCanary(absl::string_view machine, CanaryVerdict verdict,
@@ -223,7 +228,6 @@ void Standings::EndCanary(absl::string_view machine, CanaryVerdict verdict,
   switch (verdict) {
     case CanaryVerdict::kPassed:
       metrics_.Canaries("passed").Increment();
-      standing.canary_wanted = false;
       // A quarantine that began meanwhile asks for another one.
       if (standing.quarantine.until <= now) standing.probation = false;
       standing.missed_canaries = 0;

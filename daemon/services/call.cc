@@ -155,6 +155,10 @@ grpc::Status CallGuard::End(const absl::Status& status) {
   const absl::Status& final = admission_.ok() ? status : admission_;
   if (const std::string limit = LimitOf(final); !limit.empty()) {
     runtime_.metrics.LimitRefusals(limit).Increment();
+    // Not where it arises: a Compile then answers without a tuning.
+    if (limit == "max_queued_tunings") {
+      runtime_.metrics.RpcRejected("queue_full").Increment();
+    }
   }
   grpc::Status wire = ToGrpcStatus(final);
   const absl::Duration elapsed = SystemClock().Monotonic() - start_;

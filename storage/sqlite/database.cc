@@ -139,6 +139,11 @@ absl::StatusOr<std::unique_ptr<Database>> Database::Open(
   if (code != SQLITE_OK) {
     return database->Error(code, absl::StrCat("open '", path, "'"));
   }
+  // SQLite then opens it for reading, and the first change would fail.
+  if (mode == Mode::kReadWrite && sqlite3_db_readonly(handle, "main") == 1) {
+    return absl::UnavailableError(absl::StrCat(
+        "'", path, "' cannot be written, expected a file of this user"));
+  }
   HONE_RETURN_IF_ERROR(database->Configure(mode, busy_timeout));
   return database;
 }

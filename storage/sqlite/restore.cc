@@ -6,11 +6,16 @@
 #include <fstream>
 #include <memory>
 #include <system_error>
+#include <utility>
+#include <vector>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/status_macros.h"
 #include "storage/sqlite/blob_files.h"
@@ -34,6 +39,29 @@ absl::Status Rename(const std::string& from, const std::string& to) {
     return absl::OkStatus();
   }
   return sqlite::StatusOfErrno(errno, "rename to", to);
+}
+
+// Gives `path`, and all in it, to the owner of `directory`: root may restore
+// the store of another user, who must then be able to write it.
+absl::Status GiveToOwnerOf(const std::string& directory,
+                           const std::string& path) {
+  struct stat owner = {};
+  if (stat(directory.c_str(), &owner) != 0) {
+    return sqlite::StatusOfErrno(errno, "read", directory);
+  }
+  if (owner.st_uid == geteuid()) return absl::OkStatus();
+  std::error_code error;
+  std::vector<std::string> paths = {path};
+  for (auto it = fs::recursive_directory_iterator(path, error);
+       it != fs::recursive_directory_iterator(); it.increment(error)) {
+    paths.push_back(it->path().string());
+  }
+  for (const std::string& one : paths) {
+    if (lchown(one.c_str(), owner.st_uid, owner.st_gid) != 0) {
+      return sqlite::StatusOfErrno(errno, "change the owner of", one);
+    }
+  }
+  return absl::OkStatus();
 }
 
 // Copies the backup to `staged`: the database, and links to its blobs.
@@ -69,9 +97,8 @@ absl::StatusOr<int64_t> Verify(const std::string& staged) {
     HONE_ASSIGN_OR_RETURN(const CheckPage page, store->Check(token));
     if (!page.corrupt.empty()) {
       const CorruptItem& item = page.corrupt.front();
-      return absl::DataLossError(
-          absl::StrCat("the backup is corrupt: ", item.table, " ", item.key,
-                       ": ", item.what));
+      return absl::DataLossError(absl::StrCat("corrupt: ", item.table, " ",
+                                              item.key, ": ", item.what));
     }
     token = page.next_page_token;
   } while (!token.empty());
@@ -111,8 +138,19 @@ absl::StatusOr<RestoreInfo> RestoreBackup(const std::string& directory,
                         sqlite::Directory::Lock(directory));
   RestoreInfo info;
   const std::string staged = directory + "/restore.tmp";
+  auto unstage = absl::MakeCleanup([&staged] {
+    std::error_code ignored;
+    fs::remove_all(staged, ignored);
+  });
   HONE_RETURN_IF_ERROR(Stage(backup, staged));
-  HONE_ASSIGN_OR_RETURN(info.records, Verify(staged));
+  const absl::StatusOr<int64_t> records = Verify(staged);
+  if (!records.ok()) {
+    return absl::Status(
+        records.status().code(),
+        absl::StrCat("backup '", name, "': ", records.status().message()));
+  }
+  info.records = *records;
+  HONE_RETURN_IF_ERROR(GiveToOwnerOf(directory, staged));
 
   info.replaced = absl::StrCat(
       directory, "/replaced-",
@@ -122,6 +160,9 @@ absl::StatusOr<RestoreInfo> RestoreBackup(const std::string& directory,
   if (error) {
     return sqlite::StatusOfErrno(error.value(), "create", info.replaced);
   }
+  HONE_RETURN_IF_ERROR(GiveToOwnerOf(directory, info.replaced));
+  // From here on an interrupted restoration is run again.
+  std::move(unstage).Cancel();
   const std::string marker = MarkerOf(directory);
   std::ofstream(marker) << name << "\n";
   HONE_RETURN_IF_ERROR(sqlite::SyncFile(marker));

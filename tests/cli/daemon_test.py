@@ -488,6 +488,24 @@ ENTRY main {{
         self.one_line_error(hone("cancel", "tunings/none", server=self.server),
                             2, "projects/PROJECT/tunings/ID")
 
+    def test_an_interrupted_client_says_that_the_tuning_goes_on(self):
+        tune = subprocess.Popen(
+            [BIN / "hone", "tune", str(MODULE), "--optimizer", "random",
+             "--trials", "100000000"], stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE, text=True,
+            env={**os.environ, "HONE_SERVER": self.server})
+        # It watches as soon as it shows progress.
+        self.assertIn("pass_order", tune.stderr.readline())
+        name = self.json("list", "tunings",
+                         server=self.server)["tunings"][0]["name"]
+        tune.send_signal(signal.SIGINT)
+        errors = tune.stderr.read()
+        self.assertEqual(tune.wait(), -signal.SIGINT)
+        self.assertIn(f"hone cancel {name} ends it", errors)
+        tunings = self.json("list", "tunings", server=self.server)["tunings"]
+        self.assertEqual(tunings[0]["state"], "running")
+        self.ok(hone("cancel", name, server=self.server))
+
     def test_an_incomplete_installation_is_no_bad_input(self):
         """Without the library of learned optimizers, which is in ../lib."""
         self.binaries = self.folder / "bin"

@@ -102,6 +102,26 @@ TEST_F(EnvironmentRegistryTest, AProcessThatDoesNotStopIsKilled) {
   HONE_EXPECT_OK(Step(next, Never));
 }
 
+// A stuck process must not keep the daemon from its end.
+TEST_F(EnvironmentRegistryTest, AProcessThatDoesNotStopIsKilledByADrain) {
+  Start(absl::InfiniteDuration());
+  HONE_ASSERT_OK_AND_ASSIGN(const std::string one, Open());
+  Signal(SIGSTOP);
+  std::atomic<bool> has_asked = false;
+  std::thread step([&] {
+    EXPECT_THAT(Step(one,
+                     [&] {
+                       has_asked = true;
+                       return true;
+                     }),
+                StatusIs(absl::StatusCode::kCancelled, _));
+  });
+  while (!has_asked) std::this_thread::yield();
+  registry_->Drain();
+  step.join();
+  EXPECT_EQ(ChildProcesses().size(), 0);
+}
+
 TEST_F(EnvironmentRegistryTest, ACallThatWaitsForAStuckProcessCanStop) {
   Start(absl::InfiniteDuration());
   HONE_ASSERT_OK_AND_ASSIGN(const std::string one, Open());

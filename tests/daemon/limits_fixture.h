@@ -94,9 +94,11 @@ class LimitsTest : public DaemonTest,
     return tunings_->Tune(&context, request, &operation);
   }
 
-  grpc::Status Open(absl::string_view module, std::string* opened = nullptr) {
+  grpc::Status Open(absl::string_view module, std::string* opened = nullptr,
+                    const std::string& request_id = "") {
     grpc::ClientContext context;
     v1::OpenEnvironmentRequest request;
+    request.set_request_id(request_id);
     request.mutable_module()->set_content(std::string(module));
     v1::OpenEnvironmentResponse response;
     const grpc::Status status =
@@ -167,7 +169,10 @@ class LimitsTest : public DaemonTest,
   void ProcessMemory();
   void Environments();
   void EnvironmentMemory();
+  // Opens one and returns its process.
+  std::vector<pid_t> StartEnvironments();
   void EnvironmentCalls();
+  void RequestIdWaits();
   void EnvironmentIdle();
   void BatchSteps();
   void Workers();

@@ -117,8 +117,7 @@ void LimitsTest::Environments() {
   ExpectRefused(Open(kModule));
 }
 
-void LimitsTest::EnvironmentCalls() {
-  Start();
+std::vector<pid_t> LimitsTest::StartEnvironments() {
   // Starts the processes that others need.
   HONE_EXPECT_GRPC_OK(TryTune({}));
   const std::vector<pid_t> others = ChildProcesses();
@@ -130,6 +129,22 @@ void LimitsTest::EnvironmentCalls() {
                                                  pid) > 0;
                              }),
               stuck.end());
+  return stuck;
+}
+
+void LimitsTest::EnvironmentCalls() {
+  Start();
+  const std::vector<pid_t> stuck = StartEnvironments();
+  // An environment in another process.
+  const size_t processes = ChildProcesses().size();
+  v1::StepRequest elsewhere;
+  elsewhere.add_actions(0);
+  for (int i = 1; ChildProcesses().size() == processes; ++i) {
+    ASSERT_LT(i, 100);
+    std::string name;
+    HONE_EXPECT_GRPC_OK(Open(NumberedModule(i), &name));
+    elsewhere.set_name(name);
+  }
   for (const pid_t pid : stuck) kill(pid, SIGSTOP);
   std::vector<std::thread> threads;
   std::vector<grpc::Status> statuses(9);
@@ -144,6 +159,30 @@ void LimitsTest::EnvironmentCalls() {
   Upload& upload = StartUpload(1, 1);
   upload.writer->WritesDone();
   HONE_EXPECT_GRPC_OK(upload.writer->Finish());
+  HONE_EXPECT_GRPC_OK(Step(elsewhere));
+  for (const pid_t pid : stuck) kill(pid, SIGCONT);
+  for (std::thread& thread : threads) thread.join();
+  int refused = 0;
+  for (const grpc::Status& status : statuses) {
+    if (status.ok()) continue;
+    ++refused;
+    ExpectRefused(status);
+  }
+  EXPECT_EQ(refused, 1);
+}
+
+void LimitsTest::RequestIdWaits() {
+  Start();
+  const std::vector<pid_t> stuck = StartEnvironments();
+  for (const pid_t pid : stuck) kill(pid, SIGSTOP);
+  std::vector<std::thread> threads;
+  std::vector<grpc::Status> statuses(3);
+  for (grpc::Status& status : statuses) {
+    threads.emplace_back([&] { status = Open(kModule, nullptr, "id"); });
+  }
+  const std::string refusals =
+      "hone_limit_refusals_total{limit=\"request_id_waits\"}";
+  while (Metric(refusals) < 1) std::this_thread::yield();
   for (const pid_t pid : stuck) kill(pid, SIGCONT);
   for (std::thread& thread : threads) thread.join();
   int refused = 0;

@@ -51,6 +51,7 @@ const std::map<std::string, LimitsTest::Case>& LimitsTest::Cases() {
       {"process_memory_bytes", &LimitsTest::ProcessMemory},
       {"query_digests", &LimitsTest::QueryDigests},
       {"request_id_bytes", &LimitsTest::RequestId},
+      {"request_id_waits", &LimitsTest::RequestIdWaits},
       {"rpc_memory_bytes", &LimitsTest::RpcMemory},
       {"timing_samples", &LimitsTest::TimingSamples},
       {"token_bytes", &LimitsTest::Token},

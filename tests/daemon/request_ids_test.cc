@@ -76,55 +76,62 @@ TEST_F(RequestIdsTest, ARepetitionDuringTheFirstWaitsForIt) {
               "first");
   });
   serving.WaitForNotification();
-  std::vector<std::thread> repeated;
-  for (int i = 0; i < 4; ++i) {
-    repeated.emplace_back([&] {
-      EXPECT_EQ(*ids.Once("a", "1", "r", Never, [] { return "again"; }),
-                "first");
-    });
-  }
+  std::thread repeated([&] {
+    EXPECT_EQ(*ids.Once("a", "1", "r", Never, [] { return "again"; }), "first");
+  });
   // Another request is not held up.
   EXPECT_EQ(*Once(ids, "a", "2"), "a 2 1");
   finish.Notify();
   first.join();
-  for (std::thread& thread : repeated) thread.join();
+  repeated.join();
 }
 
 // Each that waits has a thread, which other requests need.
-TEST_F(RequestIdsTest, FewRepetitionsWait) {
+TEST_F(RequestIdsTest, FewRepetitionsWaitAndOneOfACaller) {
   RequestIds ids;
-  absl::Notification serving;
+  std::atomic<int> serving = 0;
   absl::Notification finish;
-  std::thread first([&] {
-    EXPECT_EQ(*ids.Once("a", "1", "r", Never,
-                        [&]() -> absl::StatusOr<std::string> {
-                          serving.Notify();
-                          finish.WaitForNotification();
-                          return "first";
-                        }),
-              "first");
-  });
-  serving.WaitForNotification();
+  std::vector<std::thread> first;
+  for (const char* caller : {"a", "b", "c"}) {
+    first.emplace_back([&, caller] {
+      EXPECT_EQ(*ids.Once(caller, "1", "r", Never,
+                          [&]() -> absl::StatusOr<std::string> {
+                            ++serving;
+                            finish.WaitForNotification();
+                            return "first";
+                          }),
+                "first");
+    });
+  }
+  while (serving < 3) std::this_thread::yield();
   std::atomic<int> waiting = 0;
   std::vector<std::thread> repeated;
-  for (int i = 0; i < 4; ++i) {
-    repeated.emplace_back([&] {
+  const auto repeat = [&](const char* caller) {
+    return ids.Once(caller, "1", "r", Never, [] { return "again"; });
+  };
+  for (const char* caller : {"a", "b"}) {
+    repeated.emplace_back([&, caller] {
       std::atomic<bool> has_asked = false;
       const auto stop = [&] {
         if (!has_asked.exchange(true)) ++waiting;
         return false;
       };
-      EXPECT_EQ(*ids.Once("a", "1", "r", stop, [] { return "again"; }),
+      EXPECT_EQ(*ids.Once(caller, "1", "r", stop, [] { return "again"; }),
                 "first");
     });
+    while (waiting < static_cast<int>(repeated.size())) {
+      std::this_thread::yield();
+    }
+    // Not a second one of this caller.
+    EXPECT_THAT(repeat(caller),
+                StatusIs(absl::StatusCode::kResourceExhausted, _));
   }
-  while (waiting < 4) std::this_thread::yield();
-  EXPECT_THAT(ids.Once("a", "1", "r", Never, [] { return "again"; }),
-              StatusIs(absl::StatusCode::kResourceExhausted, _));
+  // Nor a third one at all.
+  EXPECT_THAT(repeat("c"), StatusIs(absl::StatusCode::kResourceExhausted, _));
   finish.Notify();
-  first.join();
+  for (std::thread& thread : first) thread.join();
   for (std::thread& thread : repeated) thread.join();
-  EXPECT_EQ(*ids.Once("a", "1", "r", Never, [] { return "again"; }), "first");
+  EXPECT_EQ(*repeat("c"), "first");
 }
 
 TEST_F(RequestIdsTest, ARepetitionThatIsToStopDoesNotWait) {

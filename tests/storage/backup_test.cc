@@ -11,6 +11,8 @@
 #include "absl/synchronization/notification.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/rng.h"
 #include "base/temporary_directory.h"
@@ -172,11 +174,38 @@ TEST(Backup, AnUnusableOneChangesNothing) {
   }
   for (const char* name : {"row", "file", "page"}) {
     EXPECT_THAT(RestoreBackup(directory.path(), name),
-                StatusIs(absl::StatusCode::kDataLoss, _))
+                StatusIs(absl::StatusCode::kDataLoss, HasSubstr(name)))
         << name;
+    EXPECT_FALSE(std::filesystem::exists(directory.path() + "/restore.tmp"));
     auto store = Open(directory.path());
     EXPECT_EQ(store->Stats()->records, 21);
     ExpectIntact(*store);
+  }
+}
+
+// Root restores for the user that the store belongs to.
+TEST(Backup, WhatIsRestoredBelongsToTheOwnerOfTheStore) {
+  TemporaryDirectory directory;
+  {
+    auto store = Open(directory.path());
+    Publish(*store, 1);
+    HONE_ASSERT_OK(store->Backup("b").status());
+  }
+  constexpr uid_t kNobody = 65534;
+  const uid_t owner = geteuid() == 0 ? kNobody : geteuid();
+  const auto owner_of = [](const std::string& path) {
+    struct stat status = {};
+    EXPECT_EQ(stat(path.c_str(), &status), 0) << path;
+    return status.st_uid;
+  };
+  ASSERT_EQ(chown(directory.path().c_str(), owner, getegid()), 0);
+  HONE_ASSERT_OK_AND_ASSIGN(const RestoreInfo info,
+                            RestoreBackup(directory.path(), "b"));
+  EXPECT_EQ(owner_of(directory.path() + "/hone.db"), owner);
+  EXPECT_EQ(owner_of(info.replaced), owner);
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(
+           directory.path() + "/blobs")) {
+    EXPECT_EQ(owner_of(entry.path()), owner) << entry.path();
   }
 }
 

@@ -3,12 +3,19 @@
 #include <memory>
 #include <string>
 
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/temporary_directory.h"
 #include "tests/support/status_matchers.h"
 
 namespace hone::storage::sqlite {
 namespace {
+
+using ::hone::testing::StatusIs;
+using ::testing::HasSubstr;
 
 TEST(DatabaseTest, APutTogetherQueryMayBeGoneBeforeItsStatement) {
   Events events;
@@ -25,6 +32,32 @@ TEST(DatabaseTest, APutTogetherQueryMayBeGoneBeforeItsStatement) {
   EXPECT_EQ(two, 2);
   HONE_ASSERT_OK_AND_ASSIGN(const int64_t one, database->QueryInt("SELECT 1"));
   EXPECT_EQ(one, 1);
+}
+
+// As one that root has restored.
+TEST(DatabaseTest, AFileThatCannotBeWrittenIsRefused) {
+  TemporaryDirectory directory;
+  const std::string path = directory.path() + "/hone.db";
+  Events events;
+  const auto open = [&] {
+    return Database::Open(path, Database::Mode::kReadWrite,
+                          absl::ZeroDuration(), &events)
+        .status();
+  };
+  HONE_ASSERT_OK(open());
+  ASSERT_EQ(chmod(path.c_str(), 0444), 0);
+  ASSERT_EQ(chmod(directory.path().c_str(), 0777), 0);
+  // To root every file is writable.
+  const bool is_root = geteuid() == 0;
+  constexpr uid_t kNobody = 65534;
+  if (is_root) {
+    ASSERT_EQ(seteuid(kNobody), 0);
+  }
+  EXPECT_THAT(open(), StatusIs(absl::StatusCode::kUnavailable,
+                               HasSubstr("cannot be written")));
+  if (is_root) {
+    ASSERT_EQ(seteuid(0), 0);
+  }
 }
 
 }  // namespace

@@ -49,10 +49,25 @@ bool IsMergeable(const Rewriter& r, InstructionId id, InstructionId user) {
              Opcode::kAdd;
 }
 
-// The tree of additions under one instruction.
+// The tree of additions under one instruction. It may be as deep as a module is
+// long.
 class Tree {
  public:
-  Tree(const Rewriter& r, InstructionId root) : r_(r) { Add(root, false); }
+  Tree(const Rewriter& r, InstructionId root) : r_(r) {
+    Open({.id = root});
+    while (!open_.empty()) {
+      const Edge edge = open_.back();
+      open_.pop_back();
+      const InstructionId id = edge.term.id;
+      if (IsSum(r_, id) && !edge.is_read_twice && r_.DiesWith(id, edge.user) &&
+          r_.MayReplace(id)) {
+        Open(edge.term);
+      } else {
+        terms_.push_back(edge.term);
+        users_.push_back(edge.user);
+      }
+    }
+  }
 
   const std::vector<Term>& terms() const { return terms_; }
   // The user of each term.
@@ -60,23 +75,29 @@ class Tree {
   int size() const { return size_; }
 
  private:
-  void Add(InstructionId id, bool negative) {
+  struct Edge {
+    InstructionId user = kNoInstruction;
+    Term term;
+    // By the user. A chain of x + x would be a tree of 2^n terms.
+    bool is_read_twice = false;
+  };
+
+  // Adds a sum; its first operand is the next to be looked at.
+  void Open(const Term& sum) {
     ++size_;
-    const InstructionIds& operands = r_[id].operands();
-    for (size_t i = 0; i < operands.size(); ++i) {
-      const bool flips =
-          r_.Is(id, Opcode::kNegate) || (r_.Is(id, Opcode::kSubtract) && i > 0);
-      if (IsSum(r_, operands[i]) && r_.DiesWith(operands[i], id) &&
-          r_.MayReplace(operands[i])) {
-        Add(operands[i], negative != flips);
-      } else {
-        terms_.push_back({negative != flips, operands[i]});
-        users_.push_back(id);
-      }
+    const InstructionIds& operands = r_[sum.id].operands();
+    for (size_t i = operands.size(); i-- > 0;) {
+      const bool flips = r_.Is(sum.id, Opcode::kNegate) ||
+                         (r_.Is(sum.id, Opcode::kSubtract) && i > 0);
+      const bool is_read_twice =
+          operands.size() == 2 && operands[0] == operands[1];
+      open_.push_back(
+          {sum.id, {sum.negative != flips, operands[i]}, is_read_twice});
     }
   }
 
   const Rewriter& r_;
+  std::vector<Edge> open_;
   std::vector<Term> terms_;
   std::vector<InstructionId> users_;
   int size_ = 0;

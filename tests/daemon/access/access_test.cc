@@ -13,6 +13,7 @@
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/descriptor_database.h>
 
+#include "base/hash.h"
 #include "daemon/access/methods.h"
 #include "storage/memory_store.h"
 #include "tests/daemon/access/token_file.h"
@@ -148,6 +149,20 @@ TEST_F(AccessTest, TokensAreReadAgain) {
   while (Call(method, "secret-newest") != absl::StatusCode::kOk) {
   }
   EXPECT_EQ(Call(method, "secret-new"), absl::StatusCode::kUnauthenticated);
+  // Its mode, too: what was refused for it is read once it is right.
+  const auto set_group_writable = [&](std::filesystem::perm_options how) {
+    std::filesystem::permissions(config_.tokens,
+                                 std::filesystem::perms::group_write, how);
+  };
+  const std::string more =
+      absl::StrCat("more admin ", Sha256Hex("secret-more"));
+  set_group_writable(std::filesystem::perm_options::add);
+  std::ofstream(config_.tokens, std::ios::app) << more << "\n";
+  EXPECT_FALSE(server_->Reload().ok());
+  EXPECT_EQ(Call(method, "secret-more"), absl::StatusCode::kUnauthenticated);
+  set_group_writable(std::filesystem::perm_options::remove);
+  while (Call(method, "secret-more") != absl::StatusCode::kOk) {
+  }
 }
 
 TEST_F(AccessTest, OfTwoTokensNoneIsTrusted) {

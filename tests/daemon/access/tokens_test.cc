@@ -66,7 +66,7 @@ TEST(TokenTable, AFileThatOthersMayChangeIsRefused) {
                                std::filesystem::perm_options::add);
   EXPECT_THAT(TokenTable::Read(path),
               StatusIs(absl::StatusCode::kInvalidArgument,
-                       HasSubstr("expected a file of mode 0600")));
+                       HasSubstr("expected a file of mode 0600 or 0644")));
   EXPECT_THAT(TokenTable::Read(folder.path()),
               StatusIs(absl::StatusCode::kNotFound, HasSubstr("cannot be")));
 }

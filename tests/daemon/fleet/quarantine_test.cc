@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
@@ -201,6 +202,72 @@ TEST_F(QuarantineTest, AMachineThatCanDoNoWorkFailsItsCanaries) {
             v1::Worker::Quarantine::FAILURE);
   EXPECT_EQ(Listed("broken").quarantine().detail(),
             "the measuring process hangs");
+}
+
+// On none of its devices.
+TEST_F(QuarantineTest, AMachineGetsNoWorkDuringItsCanary) {
+  const auto with_two = [](v1::SynchronizeRequest request) {
+    *request.add_devices() = request.devices(0);
+    return request;
+  };
+  const auto first = Submit();
+  Response response = Call(with_two(From("a")));
+  ASSERT_EQ(response.execute_size(), 1);
+  response = Call(with_two(Failed("a", response.execute(0).lease())));
+  ASSERT_EQ(response.execute_size(), 1);
+  ASSERT_TRUE(IsCanary(response));
+  const auto second = Submit();
+  const v1::Lease canary = response.execute(0).lease();
+  v1::SynchronizeRequest request = with_two(From("a"));
+  *request.add_executing() = canary;
+  EXPECT_EQ(Call(request).execute_size(), 1);
+  EXPECT_EQ(Call(with_two(Done("a", canary))).execute_size(), 2);
+}
+
+// Machines that fail are idle first, and there may be more of them than
+// attempts: what another can do is done, and they are found.
+TEST_F(QuarantineTest, FailingMachinesDoNotEndWorkThatAnotherCanDo) {
+  const auto call = [&](const v1::SynchronizeRequest& request) {
+    // Each has an address of its own.
+    absl::StatusOr<Response> response =
+        fleet_.Synchronize(request, {request.worker_id()});
+    HONE_EXPECT_OK(response.status());
+    return response.ok() ? *response : Response();
+  };
+  const std::vector<std::string> bad = {"bad0", "bad1", "bad2", "bad3"};
+  const auto busy = Submit();
+  const Response working = call(From("good"));
+  ASSERT_EQ(working.execute_size(), 1);
+  for (const std::string& worker : bad) call(From(worker));
+  const auto ticket = Submit();
+  for (const std::string& worker : bad) {
+    const Response taken = call(From(worker));
+    ASSERT_EQ(taken.execute_size(), 1);
+    ASSERT_FALSE(IsCanary(taken));
+    call(Failed(worker, taken.execute(0).lease()));
+  }
+  EXPECT_FALSE(ticket->Take().has_value());
+  const Response next = call(Done("good", working.execute(0).lease()));
+  ASSERT_EQ(next.execute_size(), 1);
+  call(Done("good", next.execute(0).lease()));
+  const auto result = ticket->Take();
+  ASSERT_TRUE(result.has_value());
+  HONE_ASSERT_OK(result->status());
+  EXPECT_EQ((*result)->worker, "good");
+  EXPECT_EQ(metrics_.WorkerFaults("failure").Value(), 4);
+}
+
+// Workers come and go; their work stays.
+TEST_F(QuarantineTest, WorkThatLeavingWorkersGiveBackIsNotAtFault) {
+  const auto ticket = Submit();
+  for (int i = 0; i < 5; ++i) {
+    const std::string worker = absl::StrCat("leaves", i);
+    ASSERT_EQ(Call(From(worker)).execute_size(), 1) << i;
+    v1::SynchronizeRequest leaving = From(worker);
+    leaving.set_state(v1::SynchronizeRequest::LEAVING);
+    Call(leaving);
+  }
+  EXPECT_FALSE(ticket->Take().has_value());
 }
 
 // Also if whoever wanted the work has gone.

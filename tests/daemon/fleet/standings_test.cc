@@ -173,6 +173,24 @@ TEST_F(StandingsTest, ACanaryFromBeforeAQuarantineDoesNotEndItsProbation) {
   EXPECT_TRUE(Trusted("m"));
 }
 
+TEST_F(StandingsTest, WhatHappensDuringACanaryAsksForAnother) {
+  standings_.WantCanary("m", now_);
+  standings_.BeginCanary("m", now_);
+  standings_.WantCanary("m", now_);
+  standings_.EndCanary("m", CanaryVerdict::kPassed, "", now_);
+  EXPECT_TRUE(standings_.IsCanaryDue("m", now_));
+  standings_.BeginCanary("m", now_);
+  standings_.EndCanary("m", CanaryVerdict::kPassed, "", now_);
+  EXPECT_FALSE(standings_.IsCanaryDue("m", now_));
+}
+
+TEST_F(StandingsTest, ALostCanaryIsRepeated) {
+  standings_.WantCanary("m", now_);
+  standings_.BeginCanary("m", now_);
+  standings_.AbandonCanary("m");
+  EXPECT_TRUE(standings_.IsCanaryDue("m", now_));
+}
+
 TEST_F(StandingsTest, AMarkIsTakenBack) {
   Mark("m", Fault::kLostLease, 5);
   standings_.Unmark("m", Fault::kLostLease);

@@ -24,6 +24,7 @@
 #include "hlo/passes/pipeline.h"
 #include "hlo/passes/registry.h"
 #include "hlo/read_module.h"
+#include "hlo/text/parser.h"
 #include "hlo/text/printer.h"
 #include "tests/hlo/passes/compare_results.h"
 #include "tests/support/status_matchers.h"
@@ -93,6 +94,28 @@ class PassConformance : public ::testing::TestWithParam<std::string> {
  protected:
   const Pass& pass() const { return **FindPass(GetParam()); }
 };
+
+// Chains of 100,000 sums and negations, and shorter ones of sums of equal
+// numbers and of tuples.
+std::string LongChains() {
+  constexpr int kLong = 100'000;
+  constexpr int kShort = 10'000;
+  std::string text =
+      "HloModule m\n\nENTRY e {\n  a0 = f32[] parameter(0)\n"
+      "  b0 = f32[] parameter(1)\n  c0 = f32[] parameter(2)\n"
+      "  d0 = f32[] parameter(3)\n";
+  for (int i = 1; i <= kLong; ++i) {
+    absl::StrAppend(&text, "  a", i, " = f32[] add(a", i - 1, ", b0)\n  c", i,
+                    " = f32[] negate(c", i - 1, ")\n");
+    if (i > kShort) continue;
+    absl::StrAppend(&text, "  b", i, " = f32[] add(b", i - 1, ", b", i - 1,
+                    ")\n  t", i, " = (f32[]) tuple(d", i - 1, ")\n  d", i,
+                    " = f32[] get-tuple-element(t", i, "), index=0\n");
+  }
+  return absl::StrCat(text, "  ROOT r = (f32[], f32[], f32[], f32[]) tuple(a",
+                      kLong, ", b", kShort, ", c", kLong, ", d", kShort,
+                      ")\n}\n");
+}
 
 TEST_P(PassConformance, IsNamedAsRegistered) {
   EXPECT_EQ(pass().name(), GetParam());
@@ -165,6 +188,14 @@ TEST_P(PassConformance, IsDeterministic) {
     HONE_ASSERT_OK(pass().Run(b));
     EXPECT_EQ(PrintModule(a), PrintModule(b));
   }
+}
+
+// Deeper than the stack, if a pass followed it by recursion.
+TEST_P(PassConformance, FollowsLongChains) {
+  static const Module& chains =
+      *new Module(*ParseHloText(LongChains(), "chains.hlo"));
+  Module module = chains;
+  HONE_EXPECT_OK(pass().Run(module).status());
 }
 
 TEST_P(PassConformance, LeavesTheSignatureAlone) {
