@@ -40,7 +40,7 @@ LD_PRELOAD="$(g++ -print-file-name=libtsan.so) $PWD/build/tsan/libtsan_mutex.so"
   TSAN_OPTIONS="halt_on_error=1 handle_segv=0 suppressions=$PWD/tools/tsan_suppressions.txt" \
   tools/run_tests.sh build/tsan --label-regex 'base|storage|tuning|daemon|work' \
   --label-exclude 'slow|bench|e2e' --parallel 2 --exclude-regex \
-  'BadUploadsAreRefused|WhatIsTooLargeIs|ModulesOverGrpcs|ResponsesAreLimited|TuningServiceTest.BadRe|IsReached/(message|rpc_memory)_bytes'
+  'BadUploadsAreRefused|DownloadsAreHeld|WhatIsTooLargeIs|ModulesOverGrpcs|ResponsesAreLimited|TuningServiceTest.BadRe|IsReached/(message|rpc_memory)_bytes'
 
 tuned=$(mktemp -d)
 build/release/bin/hone bench pass-order --search beam --trials 100 \

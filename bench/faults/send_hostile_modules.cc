@@ -34,7 +34,7 @@ constexpr int kClients = 4;
 // More than the daemon may take to answer that it goes on without the caller.
 constexpr absl::Duration kDeadline = absl::Minutes(2);
 // More than all tunings may take that the modules have begun.
-constexpr absl::Duration kPatience = absl::Minutes(30);
+constexpr absl::Duration kPatience = absl::Minutes(50);
 
 v1::TuningSpec Spec(const char* task) {
   v1::TuningSpec spec;

@@ -323,6 +323,10 @@ void UnaryCall::End(const absl::Status& status) {
   if (wire.ok()) guard_.Sent(response_);
   // Whoever has the answer may send the next request.
   guard_.Release();
+  // What they hold ends here, not on the thread of gRPC that runs OnDone.
+  subscription_ = nullptr;
+  body_ = nullptr;
+  then_ = nullptr;
   Finish(wire);
 }
 

@@ -1,12 +1,14 @@
 #ifndef HONE_TESTS_DAEMON_CHILD_PROCESSES_H_
 #define HONE_TESTS_DAEMON_CHILD_PROCESSES_H_
 
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
 
 #include <sys/types.h>
+#include <sys/wait.h>
 
 namespace hone::testing {
 
@@ -21,14 +23,14 @@ inline std::vector<pid_t> ChildProcesses() {
   return pids;
 }
 
-// Returns false once the process has ended, reaped or not.
-inline bool IsRunning(pid_t pid) {
-  std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
-  std::string text;
-  if (!std::getline(stat, text)) return false;
-  // "PID (NAME) STATE …", where the name may have parentheses.
-  const size_t state = text.rfind(')') + 2;
-  return state < text.size() && text[state] != 'Z' && text[state] != 'X';
+// Waits for the end of a child, which may be reaped meanwhile. /proc shows one
+// as a zombie while its other threads still end.
+inline void AwaitEnd(pid_t child) {
+  siginfo_t ended = {};
+  while (waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT) !=
+             0 &&
+         errno == EINTR) {
+  }
 }
 
 }  // namespace hone::testing

@@ -3,7 +3,6 @@
 
 #include <csignal>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -25,9 +24,7 @@ class IsolationTest : public DaemonTest {
   static void KillChildren() {
     const std::vector<pid_t> children = ChildProcesses();
     for (const pid_t pid : children) kill(pid, SIGKILL);
-    for (const pid_t pid : children) {
-      while (IsRunning(pid)) std::this_thread::yield();
-    }
+    for (const pid_t pid : children) AwaitEnd(pid);
   }
 
   // Functions that call each other deeper than a stack is.
