@@ -14,6 +14,7 @@ import sys
 ALLOWED = {
     "base": set(),
     "hlo": {"base"},
+    "graphs": {"hlo", "base"},
     "loops": {"hlo", "base"},
     "space": {"base"},
     "optimizers": {"space", "base"},
