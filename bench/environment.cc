@@ -22,6 +22,7 @@
 #include "hlo/read_module.h"
 #include "hone/v1/environment_service.grpc.pb.h"
 #include "proto/grpc_status.h"
+#include "space/sequential_problem.h"
 #include "storage/memory_store.h"
 #include "tuning/registry.h"
 #include "tuning/task.h"
@@ -81,11 +82,11 @@ absl::StatusOr<Figures> StepInProcess(const space::SequentialProblem& problem,
   while (figures.steps < options.steps) {
     space::StatePtr state = problem.InitialState();
     for (const int32_t action : walks.Next()) {
-      const int64_t before = problem.steps_taken();
+      const int64_t before = problem.evaluations();
       const absl::Duration start = CpuTime();
       HONE_ASSIGN_OR_RETURN(space::StatePtr next, problem.Step(state, action));
       const absl::Duration taken = CpuTime() - start;
-      if (problem.steps_taken() > before) {
+      if (problem.evaluations() > before) {
         ++figures.steps;
         figures.time += taken;
         if (next != state) ++changed;

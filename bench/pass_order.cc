@@ -123,7 +123,7 @@ absl::StatusOr<Row> TuneOne(const CorpusEntry& entry,
           const optimizers::SearchResult result,
           optimizers::RunSearch(*problem, *optimizer,
                                 space::Budget{.trials = parsed.trials,
-                                              .steps = options.steps,
+                                              .evaluations = options.steps,
                                               .time = options.time},
                                 SystemClock()));
       if (!result.best.has_value() || !result.baseline.has_value()) {
@@ -133,8 +133,7 @@ absl::StatusOr<Row> TuneOne(const CorpusEntry& entry,
       row.default_ops = result.baseline->measurement.cost;
       column.ops.push_back(result.best->measurement.cost);
       column.seconds.push_back(absl::ToDoubleSeconds(result.elapsed));
-      column.steps.push_back(
-          static_cast<double>(problem->sequential()->steps_taken()));
+      column.steps.push_back(static_cast<double>(problem->evaluations()));
       if (!row.best.has_value() ||
           result.best->measurement.cost < row.best->measurement.cost) {
         row.best = result.best;

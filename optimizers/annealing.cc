@@ -1,94 +1,174 @@
+#include <algorithm>
 #include <cmath>
-#include <limits>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
-#include "base/rng.h"
 #include "optimizers/batch_optimizer.h"
 #include "optimizers/moves.h"
 #include "optimizers/registry.h"
+#include "optimizers/schedule.h"
 
 namespace hone::optimizers {
 namespace {
 
-// A cycle cools from a mean worsening accepted with probability 1/e^2 down to
-// one never accepted; then the next cycle, twice as long, starts hot from the
-// best candidate. So no budget need be known in advance.
-constexpr int64_t kFirstCycle = 64;
-constexpr double kHot = 0.5;
-constexpr double kCold = 0.02;
+// Returns the difference of two ranks as one number. Violations count as many
+// times the cost of the worse, so that a search leaves them first.
+double Worsening(const space::Rank& from, const space::Rank& to) {
+  constexpr double kViolationWeight = 10;
+  if (std::isinf(to.violation))
+    return std::isinf(from.violation) ? 0 : INFINITY;
+  if (std::isinf(from.violation)) return -INFINITY;
+  const double unit = kViolationWeight * std::max({from.cost, to.cost, 1e-300});
+  return to.cost - from.cost + unit * (to.violation - from.violation);
+}
 
-// Simulated annealing from the default by random edits. The temperature is in
-// units of the mean worsening seen so far, which makes the schedule independent
-// of the problem's unit.
-// Source: Kirkpatrick, Gelatt and Vecchi, "Optimization by Simulated
-// Annealing", 1983; the scale and the doubling cycles are ours.
-class Annealing final : public BatchOptimizer {
+// Simulated annealing by random edits, from the best candidate known. Each edit
+// is a trial.
+class AnnealingByTrials final : public BatchOptimizer {
  public:
-  Annealing(const space::Problem& problem, uint64_t seed)
-      : BatchOptimizer(problem), problem_(problem), rng_(seed) {}
+  AnnealingByTrials(const space::Problem& problem,
+                    const OptimizerOptions& options)
+      : BatchOptimizer(problem, options), problem_(problem), editor_(problem) {}
 
   absl::string_view name() const override { return "annealing"; }
 
  private:
+  struct Point {
+    std::vector<int32_t> choices;
+    space::Rank rank;
+  };
+
+  void Begin(absl::Span<const space::Trial> known) override {
+    schedule_ = CoolingSchedule(kFirstCycle);
+    const space::Trial& best = BestOf(known);
+    MoveTo(best);
+    best_ = current_;
+  }
+
   void Learn(const space::Trial& trial) override {
-    const double cost = space::EffectiveCost(trial.measurement);
-    if (Accepts(cost)) {
-      current_ = trial.candidate.choices;
-      current_cost_ = cost;
-      if (const auto* sequential = problem_.sequential()) {
-        current_ = Follow(*sequential, current_).actions;
-      }
+    const space::Rank rank = space::RankOf(trial.measurement);
+    if (schedule_.Accepts(Worsening(current_.rank, rank), rng())) MoveTo(trial);
+    if (rank < best_.rank) best_ = current_;
+    if (schedule_.Advance()) current_ = best_;
+  }
+
+  void MoveTo(const space::Trial& trial) {
+    current_ = {trial.candidate.choices, space::RankOf(trial.measurement)};
+    if (const auto* sequential = problem_.sequential()) {
+      Path path = Follow(*sequential, current_.choices);
+      // A candidate that fails has no path.
+      if (path.state != nullptr) current_.choices = std::move(path.actions);
     }
-    if (step_ == 0 || cost < best_cost_) {
-      best_ = current_;
-      best_cost_ = cost;
-    }
-    ++step_;
-    if (++cycle_step_ < cycle_) return;
-    cycle_step_ = 0;
-    cycle_ *= 2;
-    current_ = best_;
-    current_cost_ = best_cost_;
   }
 
   std::vector<space::Candidate> Plan() override {
-    return {{Perturb(problem_, current_, rng_)}};
+    return {{editor_.Perturb(current_.choices, rng())}};
   }
 
-  bool Accepts(double cost) {
-    if (step_ == 0 || cost <= current_cost_) return true;
-    if (std::isinf(cost)) return false;
-    const double worsening = cost - current_cost_;
-    worsening_sum_ += worsening;
-    ++worsenings_;
-    const double progress =
-        static_cast<double>(cycle_step_) / static_cast<double>(cycle_);
-    const double temperature = worsening_sum_ /
-                               static_cast<double>(worsenings_) * kHot *
-                               std::pow(kCold / kHot, progress);
-    return rng_.Uniform() < std::exp(-worsening / temperature);
-  }
+  static constexpr int64_t kFirstCycle = 64;
 
   const space::Problem& problem_;
-  Rng rng_;
-  std::vector<int32_t> current_;
-  double current_cost_ = std::numeric_limits<double>::infinity();
+  Editor editor_;
+  CoolingSchedule schedule_{kFirstCycle};
+  Point current_;
+  Point best_;
+};
+
+// Simulated annealing by the problem's own moves, evaluated incrementally. A
+// trial is the best assignment of many tries.
+class AnnealingByMoves final : public BatchOptimizer {
+ public:
+  AnnealingByMoves(const space::AssignmentProblem& problem,
+                   const OptimizerOptions& options)
+      : BatchOptimizer(problem, options), problem_(problem) {}
+
+  absl::string_view name() const override { return "annealing"; }
+  bool replays() const override { return false; }
+
+ private:
+  // Tries before a trial, at least and at most; between them an eighth of those
+  // made so far, so that a search oversteps its budget by no more.
+  static constexpr int64_t kLeastTries = 64;
+  static constexpr int64_t kMostTries = 20'000;
+  static constexpr int64_t kFirstCycle = 4096;
+
+  void Begin(absl::Span<const space::Trial> known) override {
+    schedule_ = CoolingSchedule(kFirstCycle);
+    tries_ = 0;
+    const space::Trial& best = BestOf(known);
+    best_ = best.candidate.choices;
+    best_rank_ = space::RankOf(best.measurement);
+    state_ = problem_.MakeLocal(best.candidate);
+  }
+
+  void Learn(const space::Trial&) override {}
+
+  std::vector<space::Candidate> Plan() override {
+    const int64_t count = std::clamp(tries_ / 8, kLeastTries, kMostTries);
+    // The best of these tries.
+    std::vector<int32_t> found;
+    space::Rank found_rank;
+    std::vector<space::Change> changes;
+    for (int64_t i = 0; i < count; ++i) {
+      state_->Propose(rng(), changes);
+      if (changes.empty()) break;
+      const space::LocalScore before = state_->score();
+      const space::LocalScore after = state_->Try(changes);
+      // Among feasible assignments by energy, which tells more than the cost.
+      const double worsening = before.rank.violation == after.rank.violation
+                                   ? after.energy - before.energy
+                                   : Worsening(before.rank, after.rank);
+      if (schedule_.Accepts(worsening, rng())) {
+        state_->Commit();
+        if (found.empty() || after.rank < found_rank) {
+          found.assign(state_->values().begin(), state_->values().end());
+          found_rank = after.rank;
+        }
+      }
+      if (schedule_.Advance()) Restart(found, found_rank);
+    }
+    tries_ += count;
+    if (changes.empty()) return {};
+    if (found.empty()) {
+      found.assign(state_->values().begin(), state_->values().end());
+      found_rank = state_->score().rank;
+    }
+    KeepBest(found, found_rank);
+    return {{std::move(found)}};
+  }
+
+  void KeepBest(const std::vector<int32_t>& found, const space::Rank& rank) {
+    if (!(rank < best_rank_)) return;
+    best_ = found;
+    best_rank_ = rank;
+  }
+
+  void Restart(const std::vector<int32_t>& found, const space::Rank& rank) {
+    if (!found.empty()) KeepBest(found, rank);
+    state_ = problem_.MakeLocal({best_});
+  }
+
+  const space::AssignmentProblem& problem_;
+  CoolingSchedule schedule_{kFirstCycle};
+  std::unique_ptr<space::LocalState> state_;
   std::vector<int32_t> best_;
-  double best_cost_ = std::numeric_limits<double>::infinity();
-  double worsening_sum_ = 0;
-  int64_t worsenings_ = 0;
-  int64_t step_ = 0;
-  int64_t cycle_ = kFirstCycle;
-  int64_t cycle_step_ = 0;
+  space::Rank best_rank_;
+  int64_t tries_ = 0;
 };
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Optimizer>> MakeAnnealing(
     const space::Problem& problem, const OptimizerOptions& options) {
-  return std::make_unique<Annealing>(problem, options.seed);
+  const auto* assignment = problem.assignment();
+  if (assignment != nullptr &&
+      assignment->MakeLocal(assignment->DefaultCandidate()) != nullptr) {
+    return std::make_unique<AnnealingByMoves>(*assignment, options);
+  }
+  return std::make_unique<AnnealingByTrials>(problem, options);
 }
 
 }  // namespace hone::optimizers

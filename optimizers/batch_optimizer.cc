@@ -2,13 +2,33 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "base/check.h"
 
 namespace hone::optimizers {
+namespace {
 
-BatchOptimizer::BatchOptimizer(const space::Problem& problem)
-    : pending_{problem.DefaultCandidate()} {}
+std::deque<space::Candidate> FirstBatch(const space::Problem& problem,
+                                        const OptimizerOptions& options) {
+  std::deque<space::Candidate> batch;
+  const auto add = [&](const space::Candidate& candidate) {
+    if (std::find(batch.begin(), batch.end(), candidate) == batch.end()) {
+      batch.push_back(candidate);
+    }
+  };
+  for (const space::Seed& seed : problem.Seeds()) add(seed.candidate);
+  for (const space::Candidate& candidate : options.start) add(candidate);
+  return batch;
+}
+
+}  // namespace
+
+BatchOptimizer::BatchOptimizer(const space::Problem& problem,
+                               const OptimizerOptions& options)
+    : seed_(options.seed),
+      rng_(options.seed),
+      pending_(FirstBatch(problem, options)) {}
 
 std::vector<space::Candidate> BatchOptimizer::Suggest(int32_t n) const {
   const size_t count = std::min(static_cast<size_t>(n), pending_.size());
@@ -19,11 +39,40 @@ std::vector<space::Candidate> BatchOptimizer::Suggest(int32_t n) const {
 void BatchOptimizer::Observe(const space::Trial& trial) {
   HONE_CHECK(!pending_.empty() && trial.candidate == pending_.front());
   pending_.pop_front();
-  Learn(trial);
+  if (begun_) {
+    Learn(trial);
+  } else {
+    known_.push_back(trial);
+  }
   if (!pending_.empty()) return;
+  if (!std::exchange(begun_, true)) {
+    Begin(known_);
+    known_ = {};
+  }
+  SetPlan();
+}
+
+void BatchOptimizer::Adopt(absl::Span<const space::Trial> log) {
+  // Not what was drawn in the search before.
+  rng_ = Rng(seed_ + 0x9e3779b97f4a7c15 * log.size());
+  begun_ = true;
+  known_ = {};
+  Begin(log);
+  SetPlan();
+}
+
+void BatchOptimizer::SetPlan() {
   std::vector<space::Candidate> batch = Plan();
   pending_.assign(std::make_move_iterator(batch.begin()),
                   std::make_move_iterator(batch.end()));
+}
+
+const space::Trial& BestOf(absl::Span<const space::Trial> trials) {
+  return *std::min_element(trials.begin(), trials.end(),
+                           [](const space::Trial& a, const space::Trial& b) {
+                             return space::RankOf(a.measurement) <
+                                    space::RankOf(b.measurement);
+                           });
 }
 
 }  // namespace hone::optimizers

@@ -5,6 +5,9 @@
 #include <deque>
 #include <vector>
 
+#include "absl/types/span.h"
+
+#include "base/rng.h"
 #include "optimizers/optimizer.h"
 
 namespace hone::optimizers {
@@ -13,24 +16,44 @@ namespace hone::optimizers {
 // depend on each other's results, the next batch depends on all of them. The
 // sizes of the caller's requests therefore do not change the proposals, so
 // every search can be resumed after any trial. The first batch is the problem's
-// default.
+// seeds and options.start.
 class BatchOptimizer : public Optimizer {
  public:
   std::vector<space::Candidate> Suggest(int32_t n) const final;
   void Observe(const space::Trial& trial) final;
+  void Adopt(absl::Span<const space::Trial> log) final;
 
  protected:
-  explicit BatchOptimizer(const space::Problem& problem);
+  BatchOptimizer(const space::Problem& problem,
+                 const OptimizerOptions& options);
 
-  // Receives the result of one candidate of the batch, in the batch's order.
+  // Forgets everything and starts from trials that are known already, never
+  // none: those of the first batch, or of an earlier search.
+  virtual void Begin(absl::Span<const space::Trial> known) = 0;
+  // Receives the result of one candidate of a batch that Plan returned, in the
+  // batch's order.
   virtual void Learn(const space::Trial& trial) = 0;
-  // Returns the next batch, after Learn has received all of the last one; empty
-  // if nothing is left to propose.
+  // Returns the next batch, after Begin, and after Learn has received all of
+  // the last one; empty if nothing is left to propose.
   virtual std::vector<space::Candidate> Plan() = 0;
 
+  // The source of all randomness. Starts anew, differently, with each Begin.
+  Rng& rng() { return rng_; }
+
  private:
+  void SetPlan();
+
+  const uint64_t seed_;
+  Rng rng_;
   std::deque<space::Candidate> pending_;
+  // The trials of the first batch, until it is complete.
+  std::vector<space::Trial> known_;
+  bool begun_ = false;
 };
+
+// Returns the trial of the least rank, the first of equal ones. `trials` is not
+// empty.
+const space::Trial& BestOf(absl::Span<const space::Trial> trials);
 
 }  // namespace hone::optimizers
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -12,7 +13,6 @@
 #include "absl/strings/str_cat.h"
 
 #include "base/hash.h"
-#include "base/rng.h"
 #include "optimizers/batch_optimizer.h"
 #include "optimizers/moves.h"
 #include "optimizers/registry.h"
@@ -27,11 +27,6 @@ constexpr int kPatience = 3;
 // exhausted.
 constexpr size_t kMaxFruitless = 32;
 
-Hash128 HashOf(const std::vector<int32_t>& choices) {
-  return FastHash({reinterpret_cast<const char*>(choices.data()),
-                   choices.size() * sizeof(int32_t)});
-}
-
 // Beam search over states, then iterated local search.
 //
 // A level extends the `width` best new states of the last one by every legal
@@ -40,18 +35,18 @@ Hash128 HashOf(const std::vector<int32_t>& choices) {
 // when its rank allows, and a quarter of the beam is kept for states whose last
 // action the others do not end with: so an action that pays only later is not
 // crowded out. The first beam starts from the initial state and from where the
-// default ends. Once `kPatience` levels brought no new best, the best sequences
-// are perturbed by random edits; what comes out as good as the best starts the
-// next beam.
+// candidates known before end. Once `kPatience` levels brought no new best, the
+// best sequences are perturbed by random edits; what comes out as good as the
+// best starts the next beam.
 class BeamOverStates final : public BatchOptimizer {
  public:
   BeamOverStates(const space::SequentialProblem& problem,
                  const OptimizerOptions& options)
-      : BatchOptimizer(problem),
+      : BatchOptimizer(problem, options),
         problem_(problem),
+        editor_(problem),
         width_(static_cast<size_t>(options.beam_width)),
-        rng_(options.seed),
-        salt_(rng_.Next()) {}
+        salt_(rng().Next()) {}
 
   absl::string_view name() const override { return "beam"; }
 
@@ -66,7 +61,19 @@ class BeamOverStates final : public BatchOptimizer {
     std::vector<int32_t> actions;
     double cost = kInfinity;
   };
-  enum class Phase { kDefault, kInitial, kExpand, kPerturb };
+  enum class Phase { kKnown, kInitial, kExpand, kPerturb };
+
+  void Begin(absl::Span<const space::Trial> known) override {
+    phase_ = Phase::kKnown;
+    seen_.clear();
+    proposed_.clear();
+    found_.clear();
+    elites_.clear();
+    best_ = kInfinity;
+    stale_ = 0;
+    fruitless_ = 0;
+    for (const space::Trial& trial : known) Learn(trial);
+  }
 
   void Learn(const space::Trial& trial) override {
     const double cost = space::EffectiveCost(trial.measurement);
@@ -103,7 +110,7 @@ class BeamOverStates final : public BatchOptimizer {
     const double best = elites_.empty() ? kInfinity : elites_.front().cost;
     const bool improved = best < best_;
     switch (phase_) {
-      case Phase::kDefault:
+      case Phase::kKnown:
         phase_ = Phase::kInitial;
         if (!seen_.contains(problem_.InitialState()->key())) {
           best_ = best;
@@ -185,9 +192,8 @@ class BeamOverStates final : public BatchOptimizer {
     for (size_t draw = 0; draw < draws && batch.size() < width_; ++draw) {
       // The smaller of two ranks: better sequences come more often.
       const size_t rank =
-          std::min(rng_.Below(elites_.size()), rng_.Below(elites_.size()));
-      space::Candidate candidate{
-          Perturb(problem_, elites_[rank].actions, rng_)};
+          std::min(rng().Below(elites_.size()), rng().Below(elites_.size()));
+      space::Candidate candidate{editor_.Perturb(elites_[rank].actions, rng())};
       if (proposed_.insert(HashOf(candidate.choices)).second) {
         batch.push_back(std::move(candidate));
       }
@@ -196,10 +202,10 @@ class BeamOverStates final : public BatchOptimizer {
   }
 
   const space::SequentialProblem& problem_;
+  Editor editor_;
   const size_t width_;
-  Rng rng_;
   const uint64_t salt_;
-  Phase phase_ = Phase::kDefault;
+  Phase phase_ = Phase::kKnown;
   // Keys of all states met.
   absl::flat_hash_set<Hash128> seen_;
   // Perturbed sequences proposed before.
@@ -218,19 +224,19 @@ class BeamOverStates final : public BatchOptimizer {
   size_t fruitless_ = 0;
 };
 
-// Beam search over the variables in order: a prefix is judged by the cost of
-// completing it with the values of a base assignment, at first the default. The
-// best assignment found is the base of the next sweep; when a sweep improves
-// nothing, a perturbation of it is.
+// Beam search over the variables in order: a prefix is judged by the rank of
+// completing it with the values of a base assignment, at first the best known,
+// as far as the constraints allow them. The best assignment found is the base
+// of the next sweep; when a sweep improves nothing, a perturbation of it is.
 class BeamOverVariables final : public BatchOptimizer {
  public:
   BeamOverVariables(const space::AssignmentProblem& problem,
                     const OptimizerOptions& options)
-      : BatchOptimizer(problem),
+      : BatchOptimizer(problem, options),
         problem_(problem),
+        editor_(problem),
         width_(static_cast<size_t>(options.beam_width)),
-        rng_(options.seed),
-        salt_(rng_.Next()) {}
+        salt_(rng().Next()) {}
 
   absl::string_view name() const override { return "beam"; }
 
@@ -238,15 +244,26 @@ class BeamOverVariables final : public BatchOptimizer {
   // A prefix, completed.
   struct Node {
     std::vector<int32_t> values;
-    double cost = kInfinity;
+    space::Rank rank = kWorst;
     uint64_t tie = 0;
   };
 
+  void Begin(absl::Span<const space::Trial> known) override {
+    ranks_.clear();
+    best_ = {};
+    base_chosen_ = extended_ = false;
+    swept_ = false;
+    variable_ = 0;
+    prefixes_.clear();
+    fruitless_ = 0;
+    for (const space::Trial& trial : known) Learn(trial);
+  }
+
   void Learn(const space::Trial& trial) override {
-    const double cost = space::EffectiveCost(trial.measurement);
+    const space::Rank rank = space::RankOf(trial.measurement);
     const std::vector<int32_t>& values = trial.candidate.choices;
-    if (best_.values.empty() || cost < best_.cost) best_ = {values, cost, 0};
-    costs_[HashOf(values)] = cost;
+    if (best_.values.empty() || rank < best_.rank) best_ = {values, rank, 0};
+    ranks_[HashOf(values)] = rank;
   }
 
   std::vector<space::Candidate> Plan() override {
@@ -275,10 +292,11 @@ class BeamOverVariables final : public BatchOptimizer {
   std::vector<space::Candidate> StartSweep() {
     if (!base_chosen_) {
       ++fruitless_;
-      const bool improved = best_.cost < swept_cost_ || swept_cost_ == kNone;
-      swept_cost_ = best_.cost;
-      base_ = improved ? best_.values : Perturb(problem_, best_.values, rng_);
-      if (!costs_.contains(HashOf(base_))) {
+      const bool improved = !swept_ || best_.rank < swept_rank_;
+      swept_ = true;
+      swept_rank_ = best_.rank;
+      base_ = improved ? best_.values : Perturbed(best_.values);
+      if (!ranks_.contains(HashOf(base_))) {
         base_chosen_ = true;
         fruitless_ = 0;
         return {space::Candidate{base_}};
@@ -293,13 +311,21 @@ class BeamOverVariables final : public BatchOptimizer {
 
   Node MakeNode(std::vector<int32_t> values) const {
     const Hash128 hash = HashOf(values);
-    auto it = costs_.find(hash);
-    return {std::move(values), it == costs_.end() ? kInfinity : it->second,
+    auto it = ranks_.find(hash);
+    return {std::move(values), it == ranks_.end() ? kWorst : it->second,
             hash.low ^ salt_};
   }
 
-  // Fills extensions_ with the prefixes one longer; returns those whose cost is
-  // not known yet.
+  // Edits once, and each further time with probability 1/2.
+  std::vector<int32_t> Perturbed(std::vector<int32_t> values) {
+    do {
+      values = editor_.Edit(values, rng());
+    } while (rng().Below(2) == 0);
+    return values;
+  }
+
+  // Fills extensions_ with the prefixes one longer, completed; returns those
+  // whose rank is not known yet.
   std::vector<space::Candidate> Extend() {
     std::vector<space::Candidate> unknown;
     extensions_.clear();
@@ -309,12 +335,11 @@ class BeamOverVariables final : public BatchOptimizer {
            ++value) {
         std::vector<int32_t> values = prefix.values;
         values[length - 1] = value;
-        if (!problem_.IsFeasiblePrefix(
-                absl::MakeConstSpan(values).first(length))) {
-          continue;
-        }
-        if (!costs_.contains(HashOf(values))) unknown.push_back({values});
-        extensions_.push_back(std::move(values));
+        auto extended =
+            editor_.Extend(values, static_cast<int32_t>(length), rng());
+        if (!extended) continue;
+        if (!ranks_.contains(HashOf(*extended))) unknown.push_back({*extended});
+        extensions_.push_back(*std::move(extended));
       }
     }
     return unknown;
@@ -327,28 +352,30 @@ class BeamOverVariables final : public BatchOptimizer {
       prefixes_.push_back(MakeNode(std::move(values)));
     }
     extensions_.clear();
-    std::sort(
-        prefixes_.begin(), prefixes_.end(), [](const Node& a, const Node& b) {
-          return std::make_pair(a.cost, a.tie) < std::make_pair(b.cost, b.tie);
-        });
+    std::sort(prefixes_.begin(), prefixes_.end(),
+              [](const Node& a, const Node& b) {
+                return std::make_tuple(a.rank.violation, a.rank.cost, a.tie) <
+                       std::make_tuple(b.rank.violation, b.rank.cost, b.tie);
+              });
     if (prefixes_.size() > width_) prefixes_.resize(width_);
     ++variable_;
     extended_ = false;
   }
 
-  static constexpr double kNone = -kInfinity;
+  static constexpr space::Rank kWorst = {kInfinity, kInfinity};
 
   const space::AssignmentProblem& problem_;
+  AssignmentEditor editor_;
   const size_t width_;
-  Rng rng_;
   const uint64_t salt_;
   // Every measured assignment.
-  absl::flat_hash_map<Hash128, double> costs_;
+  absl::flat_hash_map<Hash128, space::Rank> ranks_;
   Node best_;
   std::vector<int32_t> base_;
   bool base_chosen_ = false;
-  // The best cost when the last sweep began; kNone before the first.
-  double swept_cost_ = kNone;
+  // The best rank when the last sweep began, once one did.
+  bool swept_ = false;
+  space::Rank swept_rank_;
   // The sweep: prefixes up to variable_ excluded, their extensions by it once
   // extended_.
   int32_t variable_ = 0;

@@ -9,7 +9,9 @@ namespace hone::optimizers {
 
 Cleanup::Cleanup(const space::SequentialProblem& problem,
                  const space::Trial& best)
-    : best_(best.candidate), cost_(space::EffectiveCost(best.measurement)) {
+    : problem_(problem),
+      best_(best.candidate),
+      cost_(space::EffectiveCost(best.measurement)) {
   space::Candidate direct{Follow(problem, best_.choices).actions};
   untried_ = direct.choices.size();
   if (direct.choices.size() < best_.choices.size()) {
@@ -31,14 +33,17 @@ void Cleanup::Observe(const space::Measurement& measurement) {
 // From the back: what follows a removed action has to run anew, and what stands
 // before it has not.
 void Cleanup::Propose() {
-  if (untried_ == 0) {
-    next_.reset();
-    return;
+  next_.reset();
+  while (!next_ && untried_ > 0) {
+    --untried_;
+    next_ = best_;
+    next_->choices.erase(next_->choices.begin() +
+                         static_cast<std::ptrdiff_t>(untried_));
+    if (!problem_.legal_everywhere() &&
+        Follow(problem_, next_->choices).state == nullptr) {
+      next_.reset();
+    }
   }
-  --untried_;
-  next_ = best_;
-  next_->choices.erase(next_->choices.begin() +
-                       static_cast<std::ptrdiff_t>(untried_));
 }
 
 }  // namespace hone::optimizers

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <optional>
 
-#include "space/problem.h"
+#include "space/sequential_problem.h"
 #include "space/trial.h"
 
 namespace hone::optimizers {
@@ -22,9 +22,11 @@ class Cleanup {
   void Observe(const space::Measurement& measurement);
 
  private:
-  // Proposes the best without the last action that was not tried yet.
+  // Proposes the best without the last action that was not tried yet and that
+  // the others do not need to be legal.
   void Propose();
 
+  const space::SequentialProblem& problem_;
   space::Candidate best_;
   double cost_ = 0;
   // The number of actions of best_, from its beginning, that were not tried.

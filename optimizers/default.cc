@@ -1,7 +1,6 @@
 #include <memory>
 #include <vector>
 
-#include "optimizers/batch_optimizer.h"
 #include "optimizers/registry.h"
 
 namespace hone::optimizers {
@@ -9,15 +8,20 @@ namespace {
 
 // Proposes what the compiler would do by itself, and nothing else: the baseline
 // of every comparison.
-class Default final : public BatchOptimizer {
+class Default final : public Optimizer {
  public:
-  explicit Default(const space::Problem& problem) : BatchOptimizer(problem) {}
+  explicit Default(const space::Problem& problem)
+      : pending_{problem.DefaultCandidate()} {}
 
   absl::string_view name() const override { return "default"; }
+  std::vector<space::Candidate> Suggest(int32_t) const override {
+    return pending_;
+  }
+  void Observe(const space::Trial&) override { pending_.clear(); }
+  void Adopt(absl::Span<const space::Trial>) override { pending_.clear(); }
 
  private:
-  void Learn(const space::Trial&) override {}
-  std::vector<space::Candidate> Plan() override { return {}; }
+  std::vector<space::Candidate> pending_;
 };
 
 }  // namespace

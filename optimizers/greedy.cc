@@ -17,13 +17,14 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// Steepest descent from the initial state, then from where the default ends:
-// tries every legal action and takes the cheapest state not seen before, as
-// long as it costs no more than the present one.
+// Steepest descent from the initial state, then from where the candidates known
+// before end: tries every legal action and takes the cheapest state not seen
+// before, as long as it costs no more than the present one.
 class GreedySteps final : public BatchOptimizer {
  public:
-  explicit GreedySteps(const space::SequentialProblem& problem)
-      : BatchOptimizer(problem), problem_(problem) {}
+  GreedySteps(const space::SequentialProblem& problem,
+              const OptimizerOptions& options)
+      : BatchOptimizer(problem, options), problem_(problem) {}
 
   absl::string_view name() const override { return "greedy"; }
 
@@ -32,6 +33,14 @@ class GreedySteps final : public BatchOptimizer {
     Path path;
     double cost = kInfinity;
   };
+
+  void Begin(absl::Span<const space::Trial> known) override {
+    seen_.clear();
+    starts_.clear();
+    initial_proposed_ = descending_ = false;
+    current_ = next_ = Node{};
+    for (const space::Trial& trial : known) Learn(trial);
+  }
 
   void Learn(const space::Trial& trial) override {
     const double cost = space::EffectiveCost(trial.measurement);
@@ -93,27 +102,44 @@ class GreedySteps final : public BatchOptimizer {
   Node next_;
 };
 
-// Coordinate descent from the default: each variable in turn takes its best
-// value, until a whole round improves nothing.
-class GreedyAssignment final : public BatchOptimizer {
+// Coordinate descent from the best assignment known: gives one variable after
+// the other its best value, until a whole round improves nothing.
+class GreedyByTrials final : public BatchOptimizer {
  public:
-  explicit GreedyAssignment(const space::AssignmentProblem& problem)
-      : BatchOptimizer(problem), problem_(problem) {}
+  GreedyByTrials(const space::AssignmentProblem& problem,
+                 const OptimizerOptions& options)
+      : BatchOptimizer(problem, options),
+        problem_(problem),
+        domains_(problem.MakeDomains()),
+        editor_(problem) {}
 
   absl::string_view name() const override { return "greedy"; }
 
  private:
+  void Begin(absl::Span<const space::Trial> known) override {
+    const space::Trial& best = BestOf(known);
+    best_ = best.candidate.choices;
+    best_rank_ = space::RankOf(best.measurement);
+    variable_ = unimproved_ = 0;
+    repaired_ = best_rank_.violation == 0;
+  }
+
   void Learn(const space::Trial& trial) override {
-    const double cost = space::EffectiveCost(trial.measurement);
-    if (best_.empty() || cost < best_cost_) {
-      best_ = trial.candidate.choices;
-      best_cost_ = cost;
-      unimproved_ = 0;
-    }
+    const space::Rank rank = space::RankOf(trial.measurement);
+    if (!(rank < best_rank_)) return;
+    best_ = trial.candidate.choices;
+    best_rank_ = rank;
+    unimproved_ = 0;
   }
 
   std::vector<space::Candidate> Plan() override {
     std::vector<space::Candidate> batch;
+    // No single change may lead from what violates the constraints.
+    if (!std::exchange(repaired_, true)) {
+      if (auto values = editor_.Extend(best_, 0, rng())) {
+        return {{*std::move(values)}};
+      }
+    }
     while (batch.empty() && unimproved_ < problem_.variable_count()) {
       const int32_t v = variable_;
       variable_ = (variable_ + 1) % problem_.variable_count();
@@ -123,30 +149,115 @@ class GreedyAssignment final : public BatchOptimizer {
         int32_t& slot = candidate.choices[static_cast<size_t>(v)];
         if (slot == value) continue;
         slot = value;
-        if (problem_.IsFeasiblePrefix(candidate.choices)) {
-          batch.push_back(std::move(candidate));
-        }
+        if (Satisfies(candidate.choices)) batch.push_back(std::move(candidate));
       }
     }
     return batch;
   }
 
+  // Returns true if the constraints allow these values.
+  bool Satisfies(absl::Span<const int32_t> values) {
+    const int32_t mark = domains_->Mark();
+    bool possible = true;
+    for (size_t v = 0; v < values.size() && possible; ++v) {
+      possible =
+          domains_->Narrow(static_cast<int32_t>(v), uint64_t{1} << values[v]);
+    }
+    domains_->Undo(mark);
+    return possible;
+  }
+
   const space::AssignmentProblem& problem_;
+  const std::unique_ptr<space::Domains> domains_;
+  AssignmentEditor editor_;
   std::vector<int32_t> best_;
-  double best_cost_ = kInfinity;
+  space::Rank best_rank_;
   int32_t variable_ = 0;
   // Variables tried since the last improvement.
   int32_t unimproved_ = 0;
+  bool repaired_ = true;
+};
+
+// The same where changes are evaluated incrementally. A trial is made once for
+// every round, and after so many tries.
+class GreedyByMoves final : public BatchOptimizer {
+ public:
+  GreedyByMoves(const space::AssignmentProblem& problem,
+                const OptimizerOptions& options)
+      : BatchOptimizer(problem, options), problem_(problem) {}
+
+  absl::string_view name() const override { return "greedy"; }
+  bool replays() const override { return false; }
+
+ private:
+  static constexpr int64_t kTriesPerTrial = 20'000;
+
+  void Begin(absl::Span<const space::Trial> known) override {
+    state_ = problem_.MakeLocal(BestOf(known).candidate);
+    variable_ = unimproved_ = 0;
+  }
+
+  void Learn(const space::Trial&) override {}
+
+  std::vector<space::Candidate> Plan() override {
+    bool improved = false;
+    int64_t tries = 0;
+    while (unimproved_ < problem_.variable_count()) {
+      const int32_t v = variable_;
+      variable_ = (variable_ + 1) % problem_.variable_count();
+      ++unimproved_;
+      tries += problem_.domain_size(v);
+      if (Improve(v)) {
+        improved = true;
+        unimproved_ = 0;
+      }
+      if (improved && (variable_ == 0 || tries >= kTriesPerTrial)) break;
+    }
+    if (!improved) return {};
+    return {{{state_->values().begin(), state_->values().end()}}};
+  }
+
+  // Gives `variable` its best value; returns true if that is a better one.
+  bool Improve(int32_t variable) {
+    const int32_t old = state_->values()[static_cast<size_t>(variable)];
+    const auto key = [](const space::LocalScore& score) {
+      return std::make_pair(score.rank.violation, score.energy);
+    };
+    const auto before = key(state_->score());
+    auto least = before;
+    space::Change best{variable, old};
+    for (int32_t value = 0; value < problem_.domain_size(variable); ++value) {
+      if (value == old) continue;
+      const space::Change change{variable, value};
+      const auto after = key(state_->Try({&change, 1}));
+      if (!(after < least)) continue;
+      least = after;
+      best = change;
+    }
+    if (best.value == old) return false;
+    state_->Try({&best, 1});
+    state_->Commit();
+    return true;
+  }
+
+  const space::AssignmentProblem& problem_;
+  std::unique_ptr<space::LocalState> state_;
+  int32_t variable_ = 0;
+  int32_t unimproved_ = 0;  // as above
 };
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Optimizer>> MakeGreedy(
-    const space::Problem& problem, const OptimizerOptions&) {
+    const space::Problem& problem, const OptimizerOptions& options) {
   if (const auto* sequential = problem.sequential()) {
-    return std::make_unique<GreedySteps>(*sequential);
+    return std::make_unique<GreedySteps>(*sequential, options);
   }
-  return std::make_unique<GreedyAssignment>(*problem.assignment());
+  const space::AssignmentProblem& assignment = *problem.assignment();
+  if (assignment.MakeLocal(assignment.DefaultCandidate()) != nullptr) {
+    return std::make_unique<GreedyByMoves>(assignment, options);
+  }
+  return std::make_unique<GreedyByTrials>(assignment, options);
 }
 
 }  // namespace hone::optimizers

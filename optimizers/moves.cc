@@ -1,16 +1,18 @@
 #include "optimizers/moves.h"
 
 #include <cstddef>
+#include <numeric>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
 
 #include "base/hash.h"
+#include "space/complete.h"
 
 namespace hone::optimizers {
 namespace {
 
-// Draws of a neighbor before an infeasible one is taken.
+// Draws of a neighbor or an assignment before the search for one is given up.
 constexpr int kMaxDraws = 32;
 
 std::ptrdiff_t Below(Rng& rng, size_t bound) {
@@ -106,42 +108,87 @@ std::vector<int32_t> EditSequence(const space::SequentialProblem& problem,
   return Repair(problem, actions, rng);
 }
 
-std::vector<int32_t> EditAssignment(const space::AssignmentProblem& problem,
-                                    const std::vector<int32_t>& values,
-                                    Rng& rng) {
-  std::vector<int32_t> result = values;
-  if (values.empty()) return result;
-  const auto size = [&](size_t variable) {
-    return problem.domain_size(static_cast<int32_t>(variable));
-  };
-  for (int draw = 0; draw < kMaxDraws; ++draw) {
-    result = values;
-    const size_t a = rng.Below(values.size());
-    if (rng.Below(2) == 0) {
-      if (size(a) < 2) continue;
-      // One of the other values: those from the present one on move up.
-      result[a] =
-          static_cast<int32_t>(rng.Below(static_cast<uint64_t>(size(a) - 1)));
-      if (result[a] >= values[a]) ++result[a];
-    } else {
-      const size_t b = rng.Below(values.size());
-      if (values[a] == values[b]) continue;
-      if (values[a] >= size(b) || values[b] >= size(a)) continue;
-      std::swap(result[a], result[b]);
-    }
-    if (problem.IsFeasiblePrefix(result)) break;
-  }
-  return result;
+AssignmentEditor::AssignmentEditor(const space::AssignmentProblem& problem)
+    : problem_(problem),
+      domains_(problem.MakeDomains()),
+      order_(static_cast<size_t>(problem.variable_count())) {
+  std::iota(order_.begin(), order_.end(), 0);
 }
 
-std::vector<int32_t> Perturb(const space::Problem& problem,
-                             std::vector<int32_t> choices, Rng& rng) {
+std::vector<int32_t> AssignmentEditor::Edit(const std::vector<int32_t>& values,
+                                            Rng& rng) {
+  if (values.empty()) return values;
+  for (int draw = 0; draw < kMaxDraws; ++draw) {
+    std::vector<int32_t> wanted = values;
+    const size_t a = rng.Below(values.size());
+    size_t b = a;
+    if (rng.Below(2) == 0) {
+      const uint64_t others =
+          domains_->Get(static_cast<int32_t>(a)) & ~(uint64_t{1} << values[a]);
+      if (others == 0) continue;
+      wanted[a] = space::DrawValue(others, rng);
+    } else {
+      b = rng.Below(values.size());
+      if (values[a] == values[b]) continue;
+      std::swap(wanted[a], wanted[b]);
+    }
+    // What was edited comes first: the others make room for it.
+    const int32_t mark = domains_->Mark();
+    std::optional<std::vector<int32_t>> edited;
+    if (domains_->Narrow(static_cast<int32_t>(a), uint64_t{1} << wanted[a]) &&
+        domains_->Narrow(static_cast<int32_t>(b), uint64_t{1} << wanted[b])) {
+      edited = space::Repair(*domains_, order_, wanted, rng);
+    }
+    domains_->Undo(mark);
+    if (edited && *edited != values) return *std::move(edited);
+  }
+  return values;
+}
+
+std::vector<int32_t> AssignmentEditor::Draw(Rng& rng) {
+  const auto draw = [&](int32_t, uint64_t left) {
+    return space::DrawValue(left, rng);
+  };
+  for (int attempt = 0; attempt < kMaxDraws; ++attempt) {
+    if (auto values = space::Complete(*domains_, order_, draw)) return *values;
+  }
+  std::vector<int32_t> values;
+  for (int32_t v = 0; v < problem_.variable_count(); ++v) {
+    values.push_back(space::DrawValue(domains_->Get(v), rng));
+  }
+  return values;
+}
+
+std::optional<std::vector<int32_t>> AssignmentEditor::Extend(
+    absl::Span<const int32_t> values, int32_t length, Rng& rng) {
+  const int32_t mark = domains_->Mark();
+  bool possible = true;
+  for (int32_t v = 0; v < length && possible; ++v) {
+    possible =
+        domains_->Narrow(v, uint64_t{1} << values[static_cast<size_t>(v)]);
+  }
+  std::optional<std::vector<int32_t>> extended;
+  if (possible) extended = space::Repair(*domains_, order_, values, rng);
+  domains_->Undo(mark);
+  return extended;
+}
+
+Editor::Editor(const space::Problem& problem)
+    : sequence_(problem.sequential()) {
+  if (sequence_ == nullptr) assignment_.emplace(*problem.assignment());
+}
+
+std::vector<int32_t> Editor::Perturb(std::vector<int32_t> choices, Rng& rng) {
   do {
-    choices = problem.sequential() != nullptr
-                  ? EditSequence(*problem.sequential(), choices, rng)
-                  : EditAssignment(*problem.assignment(), choices, rng);
+    choices = sequence_ != nullptr ? EditSequence(*sequence_, choices, rng)
+                                   : assignment_->Edit(choices, rng);
   } while (rng.Below(2) == 0);
   return choices;
+}
+
+Hash128 HashOf(const std::vector<int32_t>& choices) {
+  return FastHash({reinterpret_cast<const char*>(choices.data()),
+                   choices.size() * sizeof(int32_t)});
 }
 
 }  // namespace hone::optimizers

@@ -2,10 +2,16 @@
 #define HONE_OPTIMIZERS_MOVES_H_
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <vector>
 
+#include "absl/types/span.h"
+
+#include "base/hash.h"
 #include "base/rng.h"
-#include "space/problem.h"
+#include "space/assignment_problem.h"
+#include "space/sequential_problem.h"
 #include "space/trial.h"
 
 namespace hone::optimizers {
@@ -29,17 +35,51 @@ Path Follow(const space::SequentialProblem& problem,
 std::vector<int32_t> EditSequence(const space::SequentialProblem& problem,
                                   std::vector<int32_t> actions, Rng& rng);
 
-// Makes one random edit of an assignment: another value for one variable, or
-// the values of two swapped. As far as the problem can tell cheaply the result
-// is feasible, unless a bounded number of draws finds no feasible neighbor.
-std::vector<int32_t> EditAssignment(const space::AssignmentProblem& problem,
-                                    const std::vector<int32_t>& values,
-                                    Rng& rng);
+// Makes random edits of the assignments of one problem.
+class AssignmentEditor {
+ public:
+  // `problem` outlives this.
+  explicit AssignmentEditor(const space::AssignmentProblem& problem);
 
-// Applies EditSequence or EditAssignment once, and each further time with
-// probability 1/2.
-std::vector<int32_t> Perturb(const space::Problem& problem,
-                             std::vector<int32_t> choices, Rng& rng);
+  // Makes one random edit: another value for one variable, or the values of two
+  // swapped. Other variables change where the constraints ask for it. Returns
+  // `values` if a bounded number of draws finds no neighbor.
+  std::vector<int32_t> Edit(const std::vector<int32_t>& values, Rng& rng);
+
+  // Draws an assignment: the values of variables in their order, uniform over
+  // what the constraints leave. If they let none be found, the values are
+  // uniform and independent.
+  std::vector<int32_t> Draw(Rng& rng);
+
+  // Returns an assignment that agrees with the first `length` of `values`, and
+  // with the others where the constraints allow it; nothing if they rule the
+  // prefix out.
+  std::optional<std::vector<int32_t>> Extend(absl::Span<const int32_t> values,
+                                             int32_t length, Rng& rng);
+
+ private:
+  const space::AssignmentProblem& problem_;
+  const std::unique_ptr<space::Domains> domains_;
+  // All variables, in their order.
+  std::vector<int32_t> order_;
+};
+
+// Makes random edits of the candidates of a problem of either kind.
+class Editor {
+ public:
+  // `problem` outlives this.
+  explicit Editor(const space::Problem& problem);
+
+  // Edits once, and each further time with probability 1/2.
+  std::vector<int32_t> Perturb(std::vector<int32_t> choices, Rng& rng);
+
+ private:
+  const space::SequentialProblem* const sequence_;
+  std::optional<AssignmentEditor> assignment_;
+};
+
+// Returns the hash of a candidate's choices.
+Hash128 HashOf(const std::vector<int32_t>& choices);
 
 }  // namespace hone::optimizers
 

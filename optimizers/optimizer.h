@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 
 #include "space/problem.h"
 #include "space/trial.h"
@@ -24,13 +25,19 @@ struct OptimizerOptions {
   // policy, guided: no weights, all actions are equally likely. The control
   // that shows the value of the weights.
   bool uniform_prior = false;
+  // Candidates of earlier searches that this one measures again after the
+  // seeds, and goes on from.
+  std::vector<space::Candidate> start = {};
 };
 
 // A search algorithm with an ask/tell interface.
 //
+// The first candidates are the problem's seeds and options.start.
+//
 // Determinism: Suggest depends on the problem, the options and the trials
 // observed so far, in order. A search is resumed by observing the logged trials
-// again, and the same seed gives the same trace.
+// again where that repeats it cheaply (replays), else from what they found
+// (Adopt); the same seed gives the same trace.
 // Threads: not thread-safe.
 class Optimizer {
  public:
@@ -46,6 +53,15 @@ class Optimizer {
 
   // Receives the result of a suggested candidate, in the order suggested.
   virtual void Observe(const space::Trial& trial) = 0;
+
+  // Forgets everything and goes on from `log`, the trials of a search from its
+  // first one: of this optimizer, with other weights or on another machine, or
+  // of any other. Not empty.
+  virtual void Adopt(absl::Span<const space::Trial> log) = 0;
+
+  // Returns false if Observe does much work between trials that is in no trial,
+  // so that a search is better resumed by Adopt than by repeating it.
+  virtual bool replays() const { return true; }
 };
 
 }  // namespace hone::optimizers

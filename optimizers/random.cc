@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/rng.h"
 #include "optimizers/batch_optimizer.h"
 #include "optimizers/moves.h"
 #include "optimizers/registry.h"
@@ -21,10 +20,9 @@ constexpr size_t kWalks = 4;
 // nothing is not kept.
 class RandomWalks final : public BatchOptimizer {
  public:
-  RandomWalks(const space::SequentialProblem& problem, uint64_t seed)
-      : BatchOptimizer(problem), problem_(problem), rng_(seed) {
-    walks_.fill(Start());
-  }
+  RandomWalks(const space::SequentialProblem& problem,
+              const OptimizerOptions& options)
+      : BatchOptimizer(problem, options), problem_(problem) {}
 
   absl::string_view name() const override { return "random"; }
 
@@ -37,8 +35,9 @@ class RandomWalks final : public BatchOptimizer {
 
   Walk Start() const { return {{problem_.InitialState(), {}}, 0}; }
 
+  void Begin(absl::Span<const space::Trial>) override { walks_.fill(Start()); }
+
   void Learn(const space::Trial& trial) override {
-    if (moving_.empty()) return;  // The default is not part of a walk.
     Walk& walk = *moving_[learned_++];
     const int32_t action = trial.candidate.choices.back();
     const absl::StatusOr<space::StatePtr> next =
@@ -57,7 +56,7 @@ class RandomWalks final : public BatchOptimizer {
     moving_.clear();
     learned_ = 0;
     for (Walk& walk : walks_) {
-      if (walk.idle >= problem_.action_count() || !AddStep(walk, batch)) {
+      if (!AddStep(walk, batch)) {
         walk = Start();
         AddStep(walk, batch);
       }
@@ -72,75 +71,43 @@ class RandomWalks final : public BatchOptimizer {
       return false;
     }
     const std::vector<int32_t> legal = problem_.LegalActions(walk.path.state);
-    if (legal.empty()) return false;
+    // As many steps in vain as there are: the walk is likely at an end.
+    if (static_cast<size_t>(walk.idle) >= legal.size()) return false;
     batch.push_back({actions});
-    batch.back().choices.push_back(legal[rng_.Below(legal.size())]);
+    batch.back().choices.push_back(legal[rng().Below(legal.size())]);
     moving_.push_back(&walk);
     return true;
   }
 
   const space::SequentialProblem& problem_;
-  Rng rng_;
   std::array<Walk, kWalks> walks_;
   // The walks of the batch's candidates.
   std::vector<Walk*> moving_;
   size_t learned_ = 0;
 };
 
-// Independent assignments, uniform over the values that keep each prefix
-// feasible.
+// Independent assignments, each variable uniform over what the constraints
+// leave after those before it.
 class RandomAssignments final : public BatchOptimizer {
  public:
-  RandomAssignments(const space::AssignmentProblem& problem, uint64_t seed)
-      : BatchOptimizer(problem), problem_(problem), rng_(seed) {}
+  RandomAssignments(const space::AssignmentProblem& problem,
+                    const OptimizerOptions& options)
+      : BatchOptimizer(problem, options), editor_(problem) {}
 
   absl::string_view name() const override { return "random"; }
 
  private:
-  // Attempts to draw an assignment without a dead end.
-  static constexpr int kMaxDraws = 16;
-
+  void Begin(absl::Span<const space::Trial>) override {}
   void Learn(const space::Trial&) override {}
 
   std::vector<space::Candidate> Plan() override {
     std::vector<space::Candidate> batch;
     batch.reserve(kWalks);
-    for (size_t i = 0; i < kWalks; ++i) batch.push_back(Draw());
+    for (size_t i = 0; i < kWalks; ++i) batch.push_back({editor_.Draw(rng())});
     return batch;
   }
 
-  space::Candidate Draw() {
-    space::Candidate candidate;
-    for (int draw = 0; draw < kMaxDraws; ++draw) {
-      candidate.choices.clear();
-      bool feasible = true;
-      for (int32_t v = 0; v < problem_.variable_count(); ++v) {
-        feasible = DrawValue(v, candidate.choices) && feasible;
-      }
-      if (feasible) break;
-    }
-    return candidate;
-  }
-
-  // Appends a value for variable `v`; returns false when none is feasible.
-  bool DrawValue(int32_t v, std::vector<int32_t>& prefix) {
-    std::vector<int32_t> feasible;
-    prefix.push_back(0);
-    for (int32_t value = 0; value < problem_.domain_size(v); ++value) {
-      prefix.back() = value;
-      if (problem_.IsFeasiblePrefix(prefix)) feasible.push_back(value);
-    }
-    if (feasible.empty()) {
-      prefix.back() = static_cast<int32_t>(
-          rng_.Below(static_cast<uint64_t>(problem_.domain_size(v))));
-      return false;
-    }
-    prefix.back() = feasible[rng_.Below(feasible.size())];
-    return true;
-  }
-
-  const space::AssignmentProblem& problem_;
-  Rng rng_;
+  AssignmentEditor editor_;
 };
 
 }  // namespace
@@ -148,10 +115,9 @@ class RandomAssignments final : public BatchOptimizer {
 absl::StatusOr<std::unique_ptr<Optimizer>> MakeRandom(
     const space::Problem& problem, const OptimizerOptions& options) {
   if (const auto* sequential = problem.sequential()) {
-    return std::make_unique<RandomWalks>(*sequential, options.seed);
+    return std::make_unique<RandomWalks>(*sequential, options);
   }
-  return std::make_unique<RandomAssignments>(*problem.assignment(),
-                                             options.seed);
+  return std::make_unique<RandomAssignments>(*problem.assignment(), options);
 }
 
 }  // namespace hone::optimizers

@@ -14,7 +14,7 @@ namespace {
 
 bool IsBetter(const space::Trial& a, const space::Trial& b) {
   const auto rank = [](const space::Trial& trial) {
-    return std::make_pair(space::EffectiveCost(trial.measurement),
+    return std::make_pair(space::RankOf(trial.measurement),
                           trial.candidate.choices.size());
   };
   return rank(a) < rank(b);
@@ -39,7 +39,7 @@ class Search {
 
   absl::StatusOr<SearchResult> Run() {
     HONE_RETURN_IF_ERROR(Resume());
-    first_step_ = StepsTaken();
+    first_evaluation_ = problem_.evaluations();
     if (phase_ == Phase::kSearch) {
       HONE_RETURN_IF_ERROR(Explore(/*whole=*/!cleans_up_));
       if (!stopped()) BeginCleanup();
@@ -47,6 +47,7 @@ class Search {
     if (!stopped()) HONE_RETURN_IF_ERROR(CleanUp());
     if (!stopped()) HONE_RETURN_IF_ERROR(Explore(/*whole=*/true));
     result_.elapsed = clock_.Monotonic() - start_;
+    result_.evaluations = problem_.evaluations() - first_evaluation_;
     return std::move(result_);
   }
 
@@ -54,10 +55,6 @@ class Search {
   enum class Phase { kSearch, kCleanup, kRest };
 
   bool stopped() const { return result_.end == SearchEnd::kStopped; }
-
-  int64_t StepsTaken() const {
-    return sequence_ == nullptr ? 0 : sequence_->steps_taken();
-  }
 
   // The limit that forbids another measurement, one of the whole budget or of
   // the part before the clean-up.
@@ -67,9 +64,9 @@ class Search {
     };
     if (options_.stop && options_.stop()) return SearchEnd::kStopped;
     if (result_.trials >= part(budget_.trials)) return SearchEnd::kTrials;
-    if (sequence_ != nullptr &&
-        StepsTaken() - first_step_ >= part(budget_.steps)) {
-      return SearchEnd::kSteps;
+    if (problem_.evaluations() - first_evaluation_ >=
+        part(budget_.evaluations)) {
+      return SearchEnd::kEvaluations;
     }
     if (clock_.Monotonic() - start_ >= part(budget_.time)) {
       return SearchEnd::kTime;
@@ -80,28 +77,37 @@ class Search {
   // The log of a search limited by time does not say when its phases began: a
   // trial that the phase did not propose began the next.
   absl::Status Resume() {
+    bool replays = optimizer_.replays();
     for (const space::Trial& trial : options_.resume) {
       if (trial.id != result_.trials) {
         return absl::InvalidArgumentError(
             absl::StrCat("trial ", trial.id, " in the log, expected trial ",
                          result_.trials));
       }
-      if (phase_ == Phase::kSearch && !Proposes(trial.candidate)) {
-        BeginCleanup();
-      }
-      if (phase_ == Phase::kCleanup &&
-          (!cleanup_ || cleanup_->next() != trial.candidate)) {
-        phase_ = Phase::kRest;
-      }
-      if (phase_ == Phase::kRest && !Proposes(trial.candidate)) {
-        return absl::InvalidArgumentError(absl::StrCat(
-            "trial ", trial.id, " in the log is not what optimizer '",
-            optimizer_.name(),
-            "' proposes, expected the log of the same search"));
-      }
-      Take(trial);
+      replays = replays && Replay(trial);
+      if (!replays) Record(trial);
+    }
+    if (!replays && !options_.resume.empty()) {
+      phase_ = Phase::kSearch;
+      cleanup_.reset();
+      optimizer_.Adopt(options_.resume);
     }
     return absl::OkStatus();
+  }
+
+  // Takes a trial of the log; returns false if no phase of this search proposes
+  // it.
+  bool Replay(const space::Trial& trial) {
+    if (phase_ == Phase::kSearch && !Proposes(trial.candidate)) {
+      BeginCleanup();
+    }
+    if (phase_ == Phase::kCleanup &&
+        (!cleanup_ || cleanup_->next() != trial.candidate)) {
+      phase_ = Phase::kRest;
+    }
+    if (phase_ == Phase::kRest && !Proposes(trial.candidate)) return false;
+    Take(trial);
+    return true;
   }
 
   bool Proposes(const space::Candidate& candidate) const {
@@ -118,8 +124,11 @@ class Search {
       const std::vector<space::Candidate> batch =
           optimizer_.Suggest(static_cast<int32_t>(count));
       if (batch.empty()) end = SearchEnd::kExhausted;
-      for (size_t i = 0; i < batch.size() && !end; ++i) {
-        HONE_RETURN_IF_ERROR(Try(batch[i]));
+      const auto together =
+          static_cast<size_t>(std::max(problem_.measurement_batch(), 1));
+      for (size_t i = 0; i < batch.size() && !end; i += together) {
+        HONE_RETURN_IF_ERROR(
+            Try(absl::MakeConstSpan(batch).subspan(i, together)));
         end = Limit(whole);
       }
     }
@@ -138,18 +147,22 @@ class Search {
         result_.end = *end;
         return absl::OkStatus();
       }
-      HONE_RETURN_IF_ERROR(Try(*cleanup_->next()));
+      HONE_RETURN_IF_ERROR(Try({&*cleanup_->next(), 1}));
     }
     phase_ = Phase::kRest;
     return absl::OkStatus();
   }
 
-  absl::Status Try(const space::Candidate& candidate) {
-    HONE_ASSIGN_OR_RETURN(space::Measurement measurement,
-                          problem_.Measure(candidate));
-    const space::Trial trial{result_.trials, candidate, std::move(measurement)};
-    Take(trial);
-    return options_.on_trial ? options_.on_trial(trial) : absl::OkStatus();
+  absl::Status Try(absl::Span<const space::Candidate> candidates) {
+    HONE_ASSIGN_OR_RETURN(std::vector<space::Measurement> measurements,
+                          problem_.MeasureBatch(candidates));
+    for (size_t i = 0; i < candidates.size(); ++i) {
+      const space::Trial trial{result_.trials, candidates[i],
+                               std::move(measurements[i])};
+      Take(trial);
+      if (options_.on_trial) HONE_RETURN_IF_ERROR(options_.on_trial(trial));
+    }
+    return absl::OkStatus();
   }
 
   void Take(const space::Trial& trial) {
@@ -158,6 +171,10 @@ class Search {
     } else {
       optimizer_.Observe(trial);
     }
+    Record(trial);
+  }
+
+  void Record(const space::Trial& trial) {
     if (result_.trials == 0) result_.baseline = trial;
     ++result_.trials;
     if (trial.measurement.outcome != space::Outcome::kOk) return;
@@ -172,7 +189,7 @@ class Search {
   const space::SequentialProblem* const sequence_;
   const bool cleans_up_;
   const absl::Duration start_;
-  int64_t first_step_ = 0;
+  int64_t first_evaluation_ = 0;
   Phase phase_ = Phase::kSearch;
   std::optional<Cleanup> cleanup_;
   SearchResult result_;

@@ -19,17 +19,19 @@ namespace hone::optimizers {
 
 // The reason for the end of a search.
 enum class SearchEnd {
-  kTrials,     // budget.trials are spent
-  kSteps,      // budget.steps are spent
-  kTime,       // budget.time is spent
-  kExhausted,  // the optimizer has nothing left to propose
-  kStopped,    // options.stop returned true
+  kTrials,       // budget.trials are spent
+  kEvaluations,  // budget.evaluations are spent
+  kTime,         // budget.time is spent
+  kExhausted,    // the optimizer has nothing left to propose
+  kStopped,      // options.stop returned true
 };
 
 struct SearchOptions {
   // The log of the search to resume: its trials in order, ids from 0. They
   // count against budget.trials, but their time does not count against
-  // budget.time.
+  // budget.time. Where the optimizer does not propose them again, with other
+  // weights or on another machine, it goes on from what they found
+  // (Optimizer::Adopt).
   absl::Span<const space::Trial> resume;
   // Called after each new trial, before the next measurement; an error ends the
   // search.
@@ -48,19 +50,21 @@ struct SearchResult {
   std::optional<space::Trial> baseline;
   // The total number of trials, including resumed ones.
   int64_t trials = 0;
+  // The problem's evaluations in this call.
+  int64_t evaluations = 0;
   // The time of this call.
   absl::Duration elapsed;
   SearchEnd end = SearchEnd::kExhausted;
 };
 
 // Runs `optimizer`, which must be new, on `problem` within `budget`: no
-// measurement begins once a limit is reached. Measures one candidate after the
-// other. The best sequence of a sequential problem without noise is cleaned up
-// (cleanup.h) when nine tenths of the budget are spent or the optimizer is at
-// its end; what is then left of the budget is the optimizer's again.
-// Errors: InvalidArgument if options.resume is not the log of a search with
-// this optimizer, problem and seed; those of options.on_trial and of
-// Problem::Measure.
+// measurement begins once a limit is reached. Measures as many candidates at a
+// time as the problem wants (measurement_batch). The best sequence of a
+// sequential problem without noise is cleaned up (cleanup.h) when nine tenths
+// of the budget are spent or the optimizer is at its end; what is then left of
+// the budget is the optimizer's again. Errors: InvalidArgument if the ids of
+// options.resume do not count from 0; those of options.on_trial and of
+// Problem::MeasureBatch.
 absl::StatusOr<SearchResult> RunSearch(const space::Problem& problem,
                                        Optimizer& optimizer,
                                        const space::Budget& budget,

@@ -33,6 +33,20 @@ std::optional<Outcome> ParseOutcome(absl::string_view name) {
   return std::nullopt;
 }
 
+Rank RankOf(const Measurement& measurement) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const double violation = measurement.violation;
+  if (measurement.outcome == Outcome::kOk) {
+    const double cost = EffectiveCost(measurement);
+    return {std::isinf(cost) ? kInfinity : 0, cost};
+  }
+  if (measurement.outcome != Outcome::kInvalid || !(violation > 0) ||
+      std::isinf(violation) || std::isnan(measurement.cost)) {
+    return {kInfinity, kInfinity};
+  }
+  return {violation, measurement.cost};
+}
+
 double EffectiveCost(const Measurement& measurement) {
   if (measurement.outcome != Outcome::kOk || std::isnan(measurement.cost)) {
     return std::numeric_limits<double>::infinity();

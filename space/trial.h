@@ -29,9 +29,9 @@ struct Trial {
 // The limits of a search. Reaching any of them ends it.
 struct Budget {
   int64_t trials = 0;
-  // Steps of a sequential problem that counts them
-  // (SequentialProblem::steps_taken).
-  int64_t steps = std::numeric_limits<int64_t>::max();
+  // The problem's own unit of work (Problem::evaluations), which counts what
+  // every method does, trials or not.
+  int64_t evaluations = std::numeric_limits<int64_t>::max();
   absl::Duration time = absl::InfiniteDuration();
 };
 

@@ -5,7 +5,7 @@
 #include "absl/status/statusor.h"
 
 #include "hlo/ir/module.h"
-#include "space/problem.h"
+#include "space/sequential_problem.h"
 #include "space/trial.h"
 #include "tuning/task.h"
 #include "tuning/verify.h"

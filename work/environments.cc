@@ -34,16 +34,15 @@ void ToProto(space::Observation observation, v1::ObservationGraph& graph) {
 }
 
 // Writes the observation of `episode`, completing its mask if `parts` says so.
-absl::Status Observe(tuning::Episode& episode,
-                     const v1::ObservationParts& parts,
+absl::Status Observe(space::Episode& episode, const v1::ObservationParts& parts,
                      v1::Observation& proto) {
   proto.set_score(episode.score());
   proto.set_remaining_steps(episode.remaining_steps());
   if (parts.exact_mask() && !episode.ended()) {
-    HONE_RETURN_IF_ERROR(episode.CompleteMask());
+    HONE_RETURN_IF_ERROR(episode.FindNoOps());
   }
-  proto.mutable_action_mask()->Add(episode.mask().begin(),
-                                   episode.mask().end());
+  const std::vector<bool> mask = episode.Mask();
+  proto.mutable_action_mask()->Add(mask.begin(), mask.end());
   if (parts.histogram()) {
     const std::vector<int32_t> counts =
         episode.problem().CountNodeKinds(episode.state());
@@ -136,7 +135,7 @@ absl::Status Environments::Open(const internal::EnvironmentCall::Open& asked,
           : std::min(sequential.max_steps(), kMaxEpisodeSteps);
   return Add(asked.name(),
              {.problem = std::move(problem),
-              .episode = tuning::Episode(sequential, max_steps),
+              .episode = space::Episode(sequential, max_steps),
               .max_steps = max_steps,
               .parts = asked.parts()},
              answer);
@@ -207,16 +206,16 @@ absl::Status Environments::Step(const v1::StepRequest& asked,
   Environment& environment = *found->second;
   const bool repeated = !asked.request_id().empty() &&
                         asked.request_id() == environment.last_request_id;
-  const tuning::Episode before =
+  const space::Episode before =
       repeated ? *environment.before_last_request : environment.episode;
   HONE_RETURN_IF_ERROR(before.Check(absl::MakeConstSpan(
       asked.actions().data(), static_cast<size_t>(asked.actions_size()))));
   const v1::ObservationParts& parts =
       asked.has_parts() ? asked.parts() : environment.parts;
-  tuning::Episode episode = before;
+  space::Episode episode = before;
   for (const int32_t action : asked.actions()) {
     if (parent_.stopped()) return absl::CancelledError("stopped");
-    HONE_ASSIGN_OR_RETURN(const tuning::EpisodeStep step, episode.Step(action));
+    HONE_ASSIGN_OR_RETURN(const space::EpisodeStep step, episode.Step(action));
     v1::StepResponse::Step& proto = *taken.add_steps();
     proto.set_reward(step.reward);
     proto.set_terminated(step.terminated);

@@ -13,8 +13,8 @@
 #include "base/thread_pool.h"
 #include "hlo/ir/module.h"
 #include "hone/internal/work.pb.h"
+#include "space/episode.h"
 #include "space/problem.h"
-#include "tuning/episode.h"
 #include "work/parent.h"
 
 namespace hone::work {
@@ -51,13 +51,13 @@ class Environments {
   };
   struct Environment {
     std::shared_ptr<Problem> problem;
-    tuning::Episode episode;
+    space::Episode episode;
     int32_t max_steps = 0;
     v1::ObservationParts parts;
     // The last step request with an id, and the episode before it, so that the
     // request can be repeated.
     std::string last_request_id = "";
-    std::optional<tuning::Episode> before_last_request = std::nullopt;
+    std::optional<space::Episode> before_last_request = std::nullopt;
   };
   class ResponseRoom;
 

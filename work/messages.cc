@@ -68,7 +68,7 @@ void ToProto(const tuning::SearchJob& job, internal::Search& proto) {
   proto.set_optimizer(tuning.optimizer);
   proto.set_seed(tuning.seed);
   proto.set_budget_trials(tuning.budget.trials);
-  proto.set_budget_steps(tuning.budget.steps);
+  proto.set_budget_evaluations(tuning.budget.evaluations);
   if (tuning.budget.time != absl::InfiniteDuration()) {
     proto.set_budget_time(absl::ToInt64Nanoseconds(tuning.budget.time));
   }
@@ -88,7 +88,7 @@ tuning::SearchJob FromProto(const internal::Search& proto) {
   tuning.optimizer = proto.optimizer();
   tuning.seed = proto.seed();
   tuning.budget.trials = proto.budget_trials();
-  tuning.budget.steps = proto.budget_steps();
+  tuning.budget.evaluations = proto.budget_evaluations();
   if (proto.has_budget_time()) {
     tuning.budget.time = absl::Nanoseconds(proto.budget_time());
   }

@@ -22,11 +22,10 @@ constexpr double kExploringEpisodes = 400;
 class Dqn final : public EpisodeOptimizer {
  public:
   Dqn(const space::Problem& problem, std::unique_ptr<Model> model,
-      uint64_t seed)
-      : EpisodeOptimizer(problem),
-        rng_(seed),
+      const OptimizerOptions& options)
+      : EpisodeOptimizer(problem, options),
         model_(std::move(model)),
-        learner_(*model_, DqnOptions{}, seed) {}
+        learner_(*model_, DqnOptions{}, options.seed) {}
 
   absl::string_view name() const override { return "dqn"; }
 
@@ -36,7 +35,7 @@ class Dqn final : public EpisodeOptimizer {
         std::max(kLastEpsilon, 1 - episodes_ / kExploringEpisodes);
     absl::StatusOr<std::vector<Trajectory>> episodes =
         PlayEpisodes(game(), *model_, kEpisodesPerUpdate,
-                     ChooseEpsilonGreedy(rng_, epsilon));
+                     ChooseEpsilonGreedy(rng(), epsilon));
     if (!episodes.ok()) return {};
     episodes_ += kEpisodesPerUpdate;
     return *std::move(episodes);
@@ -47,7 +46,6 @@ class Dqn final : public EpisodeOptimizer {
     learner_.Update(kStepsPerUpdate);
   }
 
-  Rng rng_;
   const std::unique_ptr<Model> model_;
   DqnLearner learner_;
   double episodes_ = 0;
@@ -57,8 +55,7 @@ class Dqn final : public EpisodeOptimizer {
 
 absl::StatusOr<std::unique_ptr<Optimizer>> CreateDqn(
     const space::Problem& problem, const OptimizerOptions& options) {
-  return std::make_unique<Dqn>(problem, NewModel(problem, options),
-                               options.seed);
+  return std::make_unique<Dqn>(problem, NewModel(problem, options), options);
 }
 
 }  // namespace hone::optimizers::policies

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "optimizers/moves.h"
+
 namespace hone::optimizers::policies {
 namespace {
 
@@ -11,17 +13,20 @@ constexpr int kMaxFruitless = 25;
 
 }  // namespace
 
-Hash128 HashOf(const space::Candidate& candidate) {
-  return FastHash({reinterpret_cast<const char*>(candidate.choices.data()),
-                   candidate.choices.size() * sizeof(int32_t)});
-}
+EpisodeOptimizer::EpisodeOptimizer(const space::Problem& problem,
+                                   const OptimizerOptions& options)
+    : BatchOptimizer(problem, options), game_(Game::Make(problem)) {}
 
-EpisodeOptimizer::EpisodeOptimizer(const space::Problem& problem)
-    : BatchOptimizer(problem), game_(Game::Make(problem)) {}
+void EpisodeOptimizer::Begin(absl::Span<const space::Trial> known) {
+  waiting_.clear();
+  costs_.clear();
+  has_default_ = false;
+  for (const space::Trial& trial : known) Learn(trial);
+}
 
 void EpisodeOptimizer::Learn(const space::Trial& trial) {
   const double cost = space::EffectiveCost(trial.measurement);
-  costs_[HashOf(trial.candidate)] = cost;
+  costs_[HashOf(trial.candidate.choices)] = cost;
   if (!has_default_) {
     has_default_ = true;
     default_cost_ = cost;
@@ -31,7 +36,7 @@ void EpisodeOptimizer::Learn(const space::Trial& trial) {
 void EpisodeOptimizer::Finish() {
   if (waiting_.empty()) return;
   for (Trajectory& episode : waiting_) {
-    episode.cost = costs_.at(HashOf(episode.proposal));
+    episode.cost = costs_.at(HashOf(episode.proposal.choices));
     if (!episode.turns.empty()) {
       episode.turns.back().reward +=
           static_cast<float>(game_->FinalReward(episode.cost, default_cost_));
@@ -48,7 +53,7 @@ std::vector<space::Candidate> EpisodeOptimizer::Plan() {
     std::vector<space::Candidate> batch;
     absl::flat_hash_map<Hash128, double> proposed;
     for (const Trajectory& episode : waiting_) {
-      const Hash128 hash = HashOf(episode.proposal);
+      const Hash128 hash = HashOf(episode.proposal.choices);
       if (!costs_.contains(hash) && proposed.try_emplace(hash, 0).second) {
         batch.push_back(episode.proposal);
       }

@@ -16,7 +16,8 @@ namespace hone::optimizers::policies {
 // earlier proposals are cached, so none is proposed twice.
 class EpisodeOptimizer : public BatchOptimizer {
  protected:
-  explicit EpisodeOptimizer(const space::Problem& problem);
+  EpisodeOptimizer(const space::Problem& problem,
+                   const OptimizerOptions& options);
 
   const Game& game() const { return *game_; }
 
@@ -28,6 +29,7 @@ class EpisodeOptimizer : public BatchOptimizer {
   virtual void Train(std::vector<Trajectory> episodes) = 0;
 
  private:
+  void Begin(absl::Span<const space::Trial> known) final;
   void Learn(const space::Trial& trial) final;
   std::vector<space::Candidate> Plan() final;
   // Passes the waiting trajectories to Train once all their costs are known.
@@ -40,9 +42,6 @@ class EpisodeOptimizer : public BatchOptimizer {
   bool has_default_ = false;
   double default_cost_ = 0;
 };
-
-// Returns the hash of a candidate's choices.
-Hash128 HashOf(const space::Candidate& candidate);
 
 }  // namespace hone::optimizers::policies
 

@@ -26,7 +26,8 @@ namespace hone::optimizers::policies {
 std::unique_ptr<Optimizer> PpoFrom(absl::string_view name,
                                    const space::Problem& problem,
                                    std::unique_ptr<Model> model,
-                                   const PpoOptions& options, uint64_t seed);
+                                   const PpoOptions& ppo,
+                                   const OptimizerOptions& options);
 
 }  // namespace hone::optimizers::policies
 

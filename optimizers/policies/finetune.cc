@@ -16,7 +16,7 @@ absl::StatusOr<std::unique_ptr<Optimizer>> CreateFinetune(
     // Keeps the policy from forgetting its training at once.
     ppo.learning_rate = 3e-4F;
   }
-  return PpoFrom("finetune", problem, std::move(model), ppo, options.seed);
+  return PpoFrom("finetune", problem, std::move(model), ppo, options);
 }
 
 }  // namespace hone::optimizers::policies

@@ -13,6 +13,7 @@
 #include "base/rng.h"
 #include "base/status_macros.h"
 #include "optimizers/batch_optimizer.h"
+#include "optimizers/moves.h"
 #include "optimizers/policies/episode_optimizer.h"
 #include "optimizers/policies/factories.h"
 #include "optimizers/policies/game/rollout.h"
@@ -46,11 +47,10 @@ class Guided final : public BatchOptimizer {
  public:
   Guided(const space::Problem& problem, std::unique_ptr<const Scorer> scorer,
          const OptimizerOptions& options)
-      : BatchOptimizer(problem),
+      : BatchOptimizer(problem, options),
         game_(Game::Make(problem)),
         scorer_(std::move(scorer)),
-        width_(static_cast<size_t>(options.beam_width)),
-        rng_(options.seed) {}
+        width_(static_cast<size_t>(options.beam_width)) {}
 
   absl::string_view name() const override { return "guided"; }
 
@@ -70,6 +70,16 @@ class Guided final : public BatchOptimizer {
     space::Candidate proposal;
     double cost = 0;
   };
+
+  void Begin(absl::Span<const space::Trial>) override {
+    played_ = noisy_ = false;
+    branching_ = kBranching;
+    frontier_.clear();
+    seen_.clear();
+    proposed_.clear();
+    best_.clear();
+    descent_.reset();
+  }
 
   void Learn(const space::Trial& trial) override {
     const double cost = space::EffectiveCost(trial.measurement);
@@ -113,7 +123,7 @@ class Guided final : public BatchOptimizer {
   void Propose(const GameState& position,
                std::vector<space::Candidate>& batch) {
     space::Candidate proposal = game_->Proposal(position);
-    if (!proposed_.insert(HashOf(proposal)).second) return;
+    if (!proposed_.insert(HashOf(proposal.choices)).second) return;
     batch.push_back(std::move(proposal));
     finished_.push_back(position);
   }
@@ -155,9 +165,9 @@ class Guided final : public BatchOptimizer {
     if (!best_.empty()) {
       // The smaller of two ranks: better games come more often.
       const size_t rank =
-          std::min(rng_.Below(best_.size()), rng_.Below(best_.size()));
+          std::min(rng().Below(best_.size()), rng().Below(best_.size()));
       const std::vector<int32_t>& way = best_[rank].position.choices;
-      const size_t length = rng_.Below(way.size() + 1);
+      const size_t length = rng().Below(way.size() + 1);
       for (size_t i = 0; i < length && !position.over; ++i) {
         absl::StatusOr<GameState> next = game_->Play(position, way[i]);
         if (!next.ok()) break;
@@ -193,7 +203,7 @@ class Guided final : public BatchOptimizer {
         extension.priority = extension.log_probability;
         // Uniform noise at first, so that equal moves come in any order.
         extension.priority +=
-            noisy_ ? -std::log(-std::log(Draw())) : 1e-6 * rng_.Uniform();
+            noisy_ ? -std::log(-std::log(Draw())) : 1e-6 * rng().Uniform();
         extensions.push_back(extension);
       }
     }
@@ -208,7 +218,7 @@ class Guided final : public BatchOptimizer {
   }
 
   // In (0, 1).
-  double Draw() { return std::clamp(rng_.Uniform(), 1e-12, 1 - 1e-12); }
+  double Draw() { return std::clamp(rng().Uniform(), 1e-12, 1 - 1e-12); }
 
   // One level of the beam.
   std::vector<space::Candidate> Extend() {
@@ -257,7 +267,6 @@ class Guided final : public BatchOptimizer {
   const std::unique_ptr<const Game> game_;
   const std::unique_ptr<const Scorer> scorer_;
   const size_t width_;
-  Rng rng_;
   bool played_ = false;
   // The state of steepest descent; null after its end.
   std::optional<GameState> descent_;

@@ -19,8 +19,8 @@ constexpr int32_t kSamples = 8;
 class Policy final : public EpisodeOptimizer {
  public:
   Policy(const space::Problem& problem, std::unique_ptr<const Scorer> scorer,
-         uint64_t seed)
-      : EpisodeOptimizer(problem), rng_(seed), scorer_(std::move(scorer)) {}
+         const OptimizerOptions& options)
+      : EpisodeOptimizer(problem, options), scorer_(std::move(scorer)) {}
 
   absl::string_view name() const override { return "policy"; }
 
@@ -30,14 +30,13 @@ class Policy final : public EpisodeOptimizer {
     absl::StatusOr<std::vector<Trajectory>> episodes =
         is_first
             ? PlayEpisodes(game(), *scorer_, 1, ChooseBest)
-            : PlayEpisodes(game(), *scorer_, kSamples, ChooseBySoftmax(rng_));
+            : PlayEpisodes(game(), *scorer_, kSamples, ChooseBySoftmax(rng()));
     if (!episodes.ok()) return {};
     return *std::move(episodes);
   }
 
   void Train(std::vector<Trajectory>) override {}
 
-  Rng rng_;
   const std::unique_ptr<const Scorer> scorer_;
   bool played_best_ = false;
 };
@@ -47,7 +46,7 @@ class Policy final : public EpisodeOptimizer {
 absl::StatusOr<std::unique_ptr<Optimizer>> CreatePolicy(
     const space::Problem& problem, const OptimizerOptions& options) {
   HONE_ASSIGN_OR_RETURN(auto prior, PriorOf(problem, options));
-  return std::make_unique<Policy>(problem, std::move(prior), options.seed);
+  return std::make_unique<Policy>(problem, std::move(prior), options);
 }
 
 }  // namespace hone::optimizers::policies

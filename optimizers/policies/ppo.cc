@@ -24,12 +24,12 @@ constexpr size_t kElites = 4;
 class Ppo final : public EpisodeOptimizer {
  public:
   Ppo(absl::string_view name, const space::Problem& problem,
-      std::unique_ptr<Model> model, const PpoOptions& options, uint64_t seed)
-      : EpisodeOptimizer(problem),
+      std::unique_ptr<Model> model, const PpoOptions& ppo,
+      const OptimizerOptions& options)
+      : EpisodeOptimizer(problem, options),
         name_(name),
-        rng_(seed),
         model_(std::move(model)),
-        learner_(*model_, options, seed),
+        learner_(*model_, ppo, options.seed),
         elites_(kElites) {}
 
   absl::string_view name() const override { return name_; }
@@ -37,9 +37,9 @@ class Ppo final : public EpisodeOptimizer {
  private:
   std::vector<Trajectory> Play() override {
     absl::StatusOr<std::vector<Trajectory>> episodes = PlayEpisodes(
-        game(), *model_, kEpisodesPerUpdate, ChooseBySoftmax(rng_));
+        game(), *model_, kEpisodesPerUpdate, ChooseBySoftmax(rng()));
     absl::StatusOr<std::vector<Trajectory>> exploring = PlayEpisodes(
-        game(), UniformScorer(), kExploringEpisodes, ChooseAny(rng_));
+        game(), UniformScorer(), kExploringEpisodes, ChooseAny(rng()));
     if (!episodes.ok() || !exploring.ok()) return {};
     std::move(exploring->begin(), exploring->end(),
               std::back_inserter(*episodes));
@@ -54,7 +54,6 @@ class Ppo final : public EpisodeOptimizer {
   }
 
   const absl::string_view name_;
-  Rng rng_;
   const std::unique_ptr<Model> model_;
   PpoLearner learner_;
   Elites elites_;
@@ -65,14 +64,15 @@ class Ppo final : public EpisodeOptimizer {
 std::unique_ptr<Optimizer> PpoFrom(absl::string_view name,
                                    const space::Problem& problem,
                                    std::unique_ptr<Model> model,
-                                   const PpoOptions& options, uint64_t seed) {
-  return std::make_unique<Ppo>(name, problem, std::move(model), options, seed);
+                                   const PpoOptions& ppo,
+                                   const OptimizerOptions& options) {
+  return std::make_unique<Ppo>(name, problem, std::move(model), ppo, options);
 }
 
 absl::StatusOr<std::unique_ptr<Optimizer>> CreatePpo(
     const space::Problem& problem, const OptimizerOptions& options) {
   return PpoFrom("ppo", problem, NewModel(problem, options), PpoOptions{},
-                 options.seed);
+                 options);
 }
 
 }  // namespace hone::optimizers::policies

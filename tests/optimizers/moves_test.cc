@@ -85,6 +85,7 @@ class Growing final : public space::SequentialProblem {
     }
     return absl::InvalidArgumentError("it has to grow");
   }
+  bool costs_are_free() const override { return true; }
   double Cost(const space::StatePtr&) const override { return 0; }
 };
 
@@ -115,28 +116,70 @@ TEST(EditSequence, ChangesLengthByAtMostOneWithinTheLimit) {
   EXPECT_EQ(EditSequence(problem, {}, rng).size(), 1);
 }
 
-TEST(EditAssignment, SetsOneOrExchangesTwoFeasibly) {
+TEST(AssignmentEditor, EditsWithinTheConstraints) {
   const auto problem = testing::CappedSum();
-  const space::AssignmentProblem& assignment = *problem->assignment();
-  // The cap is reached: a value can be raised by an exchange only.
+  AssignmentEditor editor(*problem->assignment());
+  // The cap is reached: others make room for a value that is raised.
   const std::vector<int32_t> full = {3, 3, 3, 2, 0, 0, 0, 0};
   Rng rng(2);
   std::set<size_t> changed;
+  std::set<int> counts;
   for (int i = 0; i < 500; ++i) {
-    const std::vector<int32_t> edited = EditAssignment(assignment, full, rng);
-    EXPECT_TRUE(assignment.IsFeasiblePrefix(edited));
+    const std::vector<int32_t> edited = editor.Edit(full, rng);
+    EXPECT_EQ(problem->Measure({edited})->outcome, space::Outcome::kOk);
     int differences = 0;
-    int raised = 0;
     for (size_t v = 0; v < full.size(); ++v) {
       if (edited[v] == full[v]) continue;
       ++differences;
-      if (edited[v] > full[v]) ++raised;
       changed.insert(v);
     }
-    EXPECT_EQ(differences, raised + 1);
-    EXPECT_LE(raised, 1);
+    counts.insert(differences);
   }
   EXPECT_EQ(changed.size(), full.size());
+  EXPECT_FALSE(counts.contains(0));
+  // Some lower one value, some exchange two.
+  EXPECT_TRUE(counts.contains(1));
+  EXPECT_TRUE(counts.contains(2));
+}
+
+TEST(AssignmentEditor, LeavesWhatHasNoNeighbor) {
+  const testing::TableProblem problem(
+      {.domains = {1, 1},
+       .cost = [](absl::Span<const int32_t>) { return 1; },
+       .violation = nullptr,
+       .propagate = nullptr,
+       .default_values = {0, 0}});
+  AssignmentEditor editor(problem);
+  Rng rng(1);
+  EXPECT_THAT(editor.Edit({0, 0}, rng), ElementsAre(0, 0));
+}
+
+TEST(AssignmentEditor, DrawsWithinTheConstraints) {
+  const auto problem = testing::CappedSum();
+  AssignmentEditor editor(*problem->assignment());
+  Rng rng(3);
+  std::set<std::vector<int32_t>> drawn;
+  for (int i = 0; i < 200; ++i) {
+    drawn.insert(editor.Draw(rng));
+    EXPECT_EQ(problem->Measure({*drawn.rbegin()})->outcome,
+              space::Outcome::kOk);
+  }
+  EXPECT_GT(drawn.size(), 100u);
+}
+
+TEST(AssignmentEditor, ExtendsAPrefixByWhatTheConstraintsAllow) {
+  const auto problem = testing::CappedSum();
+  AssignmentEditor editor(*problem->assignment());
+  Rng rng(4);
+  const std::vector<int32_t> values = {3, 3, 3, 1, 1, 1, 1, 1};
+  const auto extended = editor.Extend(values, 3, rng);
+  ASSERT_TRUE(extended.has_value());
+  EXPECT_THAT(absl::MakeConstSpan(*extended).first(5),
+              ElementsAre(3, 3, 3, 1, 1));
+  EXPECT_EQ(problem->Measure({*extended})->outcome, space::Outcome::kOk);
+  EXPECT_FALSE(editor.Extend({3, 3, 3, 3, 0, 0, 0, 0}, 4, rng).has_value());
+  // Nothing of the last call is left.
+  EXPECT_EQ(editor.Extend(values, 5, rng)->at(4), 1);
 }
 
 }  // namespace

@@ -19,6 +19,7 @@ namespace {
 
 using ::hone::testing::FakeClock;
 using ::hone::testing::StatusIs;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 // Proposes a fixed list.
@@ -36,10 +37,20 @@ class Listed final : public Optimizer {
     return batch;
   }
   void Observe(const space::Trial&) override { ++next_; }
+  // Goes on with the list.
+  void Adopt(absl::Span<const space::Trial> log) override {
+    adopted_ = log.size();
+  }
+  bool replays() const override { return replays_; }
+
+  size_t adopted() const { return adopted_; }
+  void set_replays(bool replays) { replays_ = replays; }
 
  private:
   std::vector<space::Candidate> list_;
   size_t next_ = 0;
+  size_t adopted_ = 0;
+  bool replays_ = true;
 };
 
 // Counts down from 10 by one or by two; cost is what is left, and not a number
@@ -253,23 +264,74 @@ TEST(RunSearch, KeepsATenthOfTheBudgetForTheCleanUp) {
             log[best].candidate.choices.size());
 }
 
-TEST(RunSearch, RejectsTheLogOfAnotherSearch) {
+TEST(RunSearch, GoesOnFromTheLogOfAnotherSearch) {
   const auto problem = CountDown();
   SearchOptions options;
-  const std::vector<space::Trial> foreign = {{0, {{0}}, {}}};
+  space::Measurement measured;
+  measured.cost = 3;
+  const std::vector<space::Trial> foreign = {{0, {}, *problem->Measure({})},
+                                             {1, {{1, 1, 1, 0}}, measured}};
   options.resume = foreign;
-  const std::vector<space::Candidate> list = {space::Candidate{}};
-  Listed optimizer(list);
-  EXPECT_THAT(
-      RunSearch(*problem, optimizer, {.trials = 3}, FakeClock(), options),
-      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("listed")));
+  std::vector<int64_t> ids;
+  options.on_trial = [&](const space::Trial& trial) {
+    ids.push_back(trial.id);
+    return absl::OkStatus();
+  };
+  Listed optimizer({space::Candidate{}, space::Candidate{{0}},
+                    space::Candidate{{0, 0}}, space::Candidate{{0, 1}}});
+  HONE_ASSERT_OK_AND_ASSIGN(
+      const SearchResult result,
+      RunSearch(*problem, optimizer, {.trials = 4}, FakeClock(), options));
+  EXPECT_EQ(optimizer.adopted(), 2u);
+  EXPECT_THAT(ids, ElementsAre(2, 3));
+  EXPECT_EQ(result.trials, 4);
+  EXPECT_EQ(result.baseline->id, 0);
+  EXPECT_EQ(result.best->id, 1);
+}
 
+TEST(RunSearch, DoesNotRepeatASearchThatIsCheaperToAdopt) {
+  const auto problem = CountDown();
+  SearchOptions options;
+  const std::vector<space::Trial> log = {{0, {}, *problem->Measure({})}};
+  options.resume = log;
+  Listed optimizer({space::Candidate{}});
+  optimizer.set_replays(false);
+  HONE_ASSERT_OK(
+      RunSearch(*problem, optimizer, {.trials = 1}, FakeClock(), options));
+  EXPECT_EQ(optimizer.adopted(), 1u);
+  // Nothing was observed.
+  EXPECT_EQ(optimizer.Suggest(1).size(), 1u);
+}
+
+TEST(RunSearch, RejectsALogWithAGap) {
+  const auto problem = CountDown();
+  SearchOptions options;
   const std::vector<space::Trial> gap = {{1, {{}}, {}}};
   options.resume = gap;
+  Listed optimizer({space::Candidate{}});
   EXPECT_THAT(
       RunSearch(*problem, optimizer, {.trials = 3}, FakeClock(), options),
       StatusIs(absl::StatusCode::kInvalidArgument,
                HasSubstr("expected trial 0")));
+}
+
+TEST(RunSearch, PrefersASmallViolationToALargeOneButNeverPublishesIt) {
+  const auto problem = testing::CappedSum();
+  Listed optimizer({space::Candidate{std::vector<int32_t>(8, 3)},
+                    space::Candidate{std::vector<int32_t>(8, 1)},
+                    space::Candidate{std::vector<int32_t>(8, 2)}});
+  HONE_ASSERT_OK_AND_ASSIGN(
+      const SearchResult result,
+      RunSearch(*problem, optimizer, {.trials = 3}, FakeClock()));
+  EXPECT_EQ(result.best->id, 1);
+  const space::Measurement worst =
+      *problem->Measure({std::vector<int32_t>(8, 3)});
+  const space::Measurement bad =
+      *problem->Measure({std::vector<int32_t>(8, 2)});
+  EXPECT_EQ(worst.outcome, space::Outcome::kInvalid);
+  EXPECT_LT(worst.cost, bad.cost);
+  EXPECT_LT(space::RankOf(bad), space::RankOf(worst));
+  EXPECT_LT(space::RankOf(result.best->measurement), space::RankOf(bad));
 }
 
 }  // namespace

@@ -169,13 +169,13 @@ class Gymnasium(WithDaemon):
         _, info = env.reset(seed=1)
         self.assertLess(info["default_score"], info["score"])
 
-    def test_rewards_are_drops_of_the_score(self):
+    def test_rewards_are_logarithms_of_drops_of_the_score(self):
         env = self.make(exact_mask=True, render_mode="ansi")
         _, before = env.reset(seed=1)
         self.assertEqual(before["score"], 8)
         observation, reward, terminated, truncated, info = env.step(
             self.action(env, "dce"))
-        self.assertEqual(reward, 1)
+        self.assertAlmostEqual(reward, np.log(8 / 7))
         self.assertEqual(info["score"], 7)
         self.assertFalse(terminated or truncated)
         self.assertTrue(env.observation_space.contains(observation))
@@ -259,8 +259,8 @@ class Vector(WithDaemon):
         _, rewards, terminated, truncated, info = envs.step(
             [dce, cse, stop, dce])
         single.reset(seed=1)
-        np.testing.assert_array_equal(
-            rewards, [1, single.step(cse)[1], 0, 1])
+        np.testing.assert_allclose(
+            rewards, [np.log(8 / 7), single.step(cse)[1], 0, np.log(8 / 7)])
         np.testing.assert_array_equal(terminated, [False, False, True, False])
         self.assertFalse(truncated.any())
         # The one that ended starts over; its action is not taken.

@@ -1,6 +1,7 @@
 #ifndef HONE_TESTS_SUPPORT_TOY_PROBLEMS_H_
 #define HONE_TESTS_SUPPORT_TOY_PROBLEMS_H_
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -8,7 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "space/problem.h"
+#include "space/assignment_problem.h"
+#include "space/sequential_problem.h"
 
 namespace hone::testing {
 
@@ -26,6 +28,12 @@ class IntegerProblem final : public space::SequentialProblem {
     std::function<double(int64_t)> cost;
     int32_t max_steps = 16;
     std::vector<int32_t> default_actions;
+    // The legality of an action in a state; null: all are legal.
+    std::function<bool(int64_t, int32_t)> legal = nullptr;
+    // Returns true if a legal action fails in a state; null: none does.
+    std::function<bool(int64_t, int32_t)> fails = nullptr;
+    // False: Cost must not be called, costs come from measurements only.
+    bool costs_are_free = true;
   };
 
   explicit IntegerProblem(Spec spec) : spec_(std::move(spec)) {}
@@ -46,10 +54,20 @@ class IntegerProblem final : public space::SequentialProblem {
       const space::StatePtr& state) const override;
   absl::StatusOr<space::StatePtr> Step(const space::StatePtr& state,
                                        int32_t action) const override;
+  bool costs_are_free() const override { return spec_.costs_are_free; }
   double Cost(const space::StatePtr& state) const override;
+  double reference_cost() const override;
+  // The cost of a state, free or not.
+  double CostOf(int64_t value) const { return spec_.cost(value); }
+  // The number of measurements so far.
+  int64_t measurements() const { return measurements_; }
 
  private:
+  absl::StatusOr<space::Measurement> MeasureState(
+      const space::StatePtr& state) const override;
+
   Spec spec_;
+  mutable std::atomic<int64_t> measurements_ = 0;
 };
 
 // An assignment problem given by functions.
@@ -57,40 +75,55 @@ class TableProblem final : public space::AssignmentProblem {
  public:
   struct Spec {
     std::vector<int32_t> domains;
-    // The cost of complete, feasible assignments.
+    // The cost of complete assignments that satisfy the constraints.
     std::function<double(absl::Span<const int32_t>)> cost;
-    // The feasibility of prefixes.
-    std::function<bool(absl::Span<const int32_t>)> feasible;
-    std::vector<std::pair<int32_t, int32_t>> edges;
+    // The violation of a complete assignment, 0 if it satisfies the
+    // constraints.
+    std::function<double(absl::Span<const int32_t>)> violation;
+    // Removes values that no assignment extends; returns false if a domain is
+    // empty. Exact once all domains have one value.
+    std::function<bool(std::vector<uint64_t>&)> propagate;
+    // Pairs of variables that interact, for the observation.
+    std::vector<std::pair<int32_t, int32_t>> edges = {};
     std::vector<int32_t> default_values;
+    double reference_cost = 1;
   };
 
-  explicit TableProblem(Spec spec) : spec_(std::move(spec)) {}
+  explicit TableProblem(Spec spec);
 
   absl::string_view unit() const override { return "points"; }
   space::Candidate DefaultCandidate() const override {
     return {spec_.default_values};
   }
-  int32_t variable_count() const override {
-    return static_cast<int32_t>(spec_.domains.size());
+  absl::StatusOr<std::vector<space::Measurement>> MeasureBatch(
+      absl::Span<const space::Candidate> candidates) const override;
+  double reference_cost() const override { return spec_.reference_cost; }
+  space::ObservationSpec observation_spec() const override {
+    return {.node_kinds = static_cast<int32_t>(spec_.domains.size())};
   }
-  int32_t domain_size(int32_t variable) const override {
-    return spec_.domains[static_cast<size_t>(variable)];
+  absl::Span<const space::VariableGroup> groups() const override {
+    return groups_;
   }
-  absl::Span<const std::pair<int32_t, int32_t>> edges() const override {
-    return spec_.edges;
+  // A node of its own kind for each variable.
+  std::shared_ptr<const space::Observation> Graph() const override {
+    return graph_;
   }
-  bool IsFeasiblePrefix(absl::Span<const int32_t> prefix) const override {
-    return spec_.feasible(prefix);
-  }
-  absl::StatusOr<space::Measurement> Measure(
-      const space::Candidate& candidate) const override;
+  int32_t NodeOf(int32_t variable) const override { return variable; }
+  std::unique_ptr<space::Domains> MakeDomains() const override;
+  // The number of measurements so far.
+  int64_t measurements() const { return measurements_; }
 
  private:
+  space::Measurement MeasureOne(const space::Candidate& candidate) const;
+
   Spec spec_;
+  std::vector<space::VariableGroup> groups_;
+  std::shared_ptr<const space::Observation> graph_;
+  mutable std::atomic<int64_t> measurements_ = 0;
 };
 
-// The least cost of all, by exhaustive search.
+// The least cost of all, by exhaustive search. A sequential problem has to be
+// an IntegerProblem.
 double OptimalCost(const space::Problem& problem);
 
 // Rewrites a number with four actions that often meet again; to be made as
@@ -107,6 +140,34 @@ std::unique_ptr<space::Problem> CappedSum();
 // A small graph to be split into three balanced parts with few edges between
 // them.
 std::unique_ptr<space::Problem> GraphPartition();
+
+// Half of all states cost infinitely much or nothing that is a number; the best
+// lies behind them.
+std::unique_ptr<space::Problem> InfiniteCosts();
+
+// Costs are not free: they come from measurements only, which are counted.
+std::unique_ptr<space::Problem> ExpensiveCosts();
+
+// Which actions are legal depends on the state, and the default's first one is
+// the only one legal at the start.
+std::unique_ptr<space::Problem> ChangingLegality();
+
+// The default violates the constraints.
+std::unique_ptr<space::Problem> InfeasibleDefault();
+
+// Values have to grow or stay equal along a chain of ten variables, which is
+// satisfied by one in 20,000 uniform assignments. The load of the fullest value
+// counts.
+std::unique_ptr<space::Problem> TightOrder();
+
+// 2,000 variables in a chain; each agrees with a rule of its own and with its
+// neighbors.
+std::unique_ptr<space::Problem> ManyVariables();
+
+// A combination lock: seven variables of five values, each right one lowers the
+// cost only if all before it are right. One in 78,125 uniform assignments is
+// the best.
+std::unique_ptr<space::Problem> CombinationLock();
 
 }  // namespace hone::testing
 

@@ -76,7 +76,7 @@ TEST(PassOrderProblem, OfferingActionsRunsNoPass) {
   const PassOrderProblem problem = MakeProblem();
   EXPECT_THAT(problem.LegalActions(problem.InitialState()),
               ElementsAre(kAlgsimp, kCse, kDce, kFlattenCallGraph));
-  EXPECT_EQ(problem.steps_taken(), 0);
+  EXPECT_EQ(problem.evaluations(), 0);
 }
 
 TEST(PassOrderProblem, MeasuringASequenceAgainRunsNothing) {
@@ -84,12 +84,12 @@ TEST(PassOrderProblem, MeasuringASequenceAgainRunsNothing) {
   const space::Candidate candidate{{kAlgsimp, kCse, kDce}};
   const double cost = problem.Measure(candidate)->cost;
   EXPECT_EQ(cost, 3);  // x, x·x, tuple
-  const int64_t runs = problem.steps_taken();
+  const int64_t runs = problem.evaluations();
   EXPECT_EQ(problem.Measure(candidate)->cost, cost);
-  EXPECT_EQ(problem.steps_taken(), runs);
+  EXPECT_EQ(problem.evaluations(), runs);
   // A longer one costs its last step only.
   HONE_ASSERT_OK(problem.Measure({{kAlgsimp, kCse, kDce, kCse}}).status());
-  EXPECT_EQ(problem.steps_taken(), runs + 1);
+  EXPECT_EQ(problem.evaluations(), runs + 1);
 }
 
 TEST(PassOrderProblem, WaysToTheSameModuleMeetInOneState) {
@@ -128,7 +128,7 @@ TEST(PassOrderProblem, DroppedStatesAreMadeAgain) {
                                          {kAlgsimp, kDce, kCse}}) {
     EXPECT_EQ(problem.Measure({choices})->cost, roomy.Measure({choices})->cost);
   }
-  EXPECT_GT(problem.steps_taken(), roomy.steps_taken());
+  EXPECT_GT(problem.evaluations(), roomy.evaluations());
 }
 
 TEST(PassOrderProblem, ALowerLimitOfMemoryDropsStatesAtOnce) {
@@ -138,11 +138,11 @@ TEST(PassOrderProblem, ALowerLimitOfMemoryDropsStatesAtOnce) {
       problem.Step(problem.InitialState(), kAlgsimp).value();
   const double cost = problem.Measure(candidate)->cost;
   EXPECT_FALSE(kept.expired());
-  const int64_t runs = problem.steps_taken();
+  const int64_t runs = problem.evaluations();
   problem.LimitMemory(1);
   EXPECT_TRUE(kept.expired());
   EXPECT_EQ(problem.Measure(candidate)->cost, cost);
-  EXPECT_GT(problem.steps_taken(), runs);
+  EXPECT_GT(problem.evaluations(), runs);
 }
 
 TEST(PassOrderProblem, CountsTheNodesThatItShows) {

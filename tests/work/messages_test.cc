@@ -36,7 +36,8 @@ TEST(Messages, ASearchComesBackAsItWas) {
   job.tuning.module_digest = "d";
   job.tuning.optimizer = "beam";
   job.tuning.seed = ~uint64_t{0};
-  job.tuning.budget = {.trials = 5, .steps = 9, .time = absl::Seconds(1.5)};
+  job.tuning.budget = {
+      .trials = 5, .evaluations = 9, .time = absl::Seconds(1.5)};
   job.module = std::string("a\0b", 3);
   job.trials.resize(2);
   job.trials[1].id = 1;
@@ -50,7 +51,7 @@ TEST(Messages, ASearchComesBackAsItWas) {
   EXPECT_EQ(back.tuning.optimizer, "beam");
   EXPECT_EQ(back.tuning.seed, job.tuning.seed);
   EXPECT_EQ(back.tuning.budget.trials, 5);
-  EXPECT_EQ(back.tuning.budget.steps, 9);
+  EXPECT_EQ(back.tuning.budget.evaluations, 9);
   EXPECT_EQ(back.tuning.budget.time, absl::Seconds(1.5));
   EXPECT_EQ(back.module, job.module);
   ASSERT_EQ(back.trials.size(), 2u);

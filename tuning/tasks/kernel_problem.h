@@ -19,7 +19,7 @@
 #include "base/hash.h"
 #include "loops/ir/program.h"
 #include "loops/transforms/transform.h"
-#include "space/problem.h"
+#include "space/sequential_problem.h"
 
 namespace hone::tuning {
 
@@ -70,7 +70,10 @@ class KernelProblem final : public space::SequentialProblem {
       const space::StatePtr& state) const override;
   absl::StatusOr<space::StatePtr> Step(const space::StatePtr& state,
                                        int32_t action) const override;
+  bool costs_are_free() const override { return false; }
   double Cost(const space::StatePtr& state) const override;
+  // The time of the default, once it is measured, else 1.
+  double reference_cost() const override;
 
   // Returns the script of a candidate, or InvalidArgument for an illegal
   // action.

@@ -175,7 +175,7 @@ std::vector<int32_t> PassOrderProblem::CountNodeKinds(
   return CountOpcodes(ModuleOf(*state));
 }
 
-int64_t PassOrderProblem::steps_taken() const {
+int64_t PassOrderProblem::evaluations() const {
   absl::MutexLock lock(&mu_);
   return steps_taken_;
 }

@@ -18,7 +18,7 @@
 #include "hlo/ir/module.h"
 #include "hlo/passes/pipeline.h"
 #include "hlo/rewrite/numerics.h"
-#include "space/problem.h"
+#include "space/sequential_problem.h"
 
 namespace hone::tuning {
 
@@ -82,6 +82,7 @@ class PassOrderProblem final : public space::SequentialProblem {
   // Errors: also Internal if the pass fails.
   absl::StatusOr<space::StatePtr> Step(const space::StatePtr& state,
                                        int32_t action) const override;
+  bool costs_are_free() const override { return true; }
   double Cost(const space::StatePtr& state) const override;
 
   absl::string_view policy_name() const override { return "pass_order"; }
@@ -90,7 +91,7 @@ class PassOrderProblem final : public space::SequentialProblem {
   std::vector<int32_t> CountNodeKinds(
       const space::StatePtr& state) const override;
   // The number of passes run so far.
-  int64_t steps_taken() const override;
+  int64_t evaluations() const override;
   void LimitMemory(int64_t bytes) override;
 
   hlo::Numerics numerics() const { return options_.numerics; }

@@ -18,7 +18,8 @@ class PassOrderEnv(gymnasium.Env):
     """In which order to run which passes on an HLO module.
 
     An action runs one pass, the last one (`stop`) ends the episode; the reward
-    is by how much the score drops, in the score's unit. Observations:
+    is the logarithm of the score before over the score after, so that it means
+    the same on modules of any size. Observations:
     hone.observations.ObservationFormat. The state lives in honed.
 
     module:      path or bytes of HLO text or a serialized HloModuleProto

@@ -1,6 +1,7 @@
 #include "optimizers/policies/game/game.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <utility>
 
@@ -36,7 +37,7 @@ class SequentialGame final : public Game {
         sequence_(problem),
         stop_(problem.action_count()),
         max_moves_(std::min(problem.max_steps(), kMaxMoves)),
-        initial_cost_(problem.Cost(problem.InitialState())) {}
+        initial_cost_(CostOf(problem.InitialState())) {}
 
   GameSpec spec() const override {
     GameSpec spec{.observation = sequence_.observation_spec(),
@@ -80,8 +81,10 @@ class SequentialGame final : public Game {
     }
     next.no_op_moves.clear();
     next.choices.push_back(move);
-    next.cost = sequence_.Cost(next.state);
-    if (next.cost < next.best_cost) {
+    next.cost = CostOf(next.state);
+    if (!sequence_.costs_are_free()) {
+      next.best_length = next.choices.size();
+    } else if (next.cost < next.best_cost) {
       next.reward += RelativeTo(next.best_cost - next.cost, initial_cost_);
       next.best_cost = next.cost;
       next.best_length = next.choices.size();
@@ -143,6 +146,10 @@ class SequentialGame final : public Game {
   double FinalReward(double, double) const override { return 0; }
 
  private:
+  double CostOf(const space::StatePtr& state) const {
+    return sequence_.costs_are_free() ? sequence_.Cost(state) : 1;
+  }
+
   const space::SequentialProblem& sequence_;
   const int32_t stop_;
   const int32_t max_moves_;
@@ -160,8 +167,14 @@ class AssignmentGame final : public Game {
   explicit AssignmentGame(const space::AssignmentProblem& problem)
       : Game(problem),
         assignment_(problem),
-        neighbors_(static_cast<size_t>(problem.variable_count())) {
-    for (const auto& [a, b] : problem.edges()) {
+        neighbors_(static_cast<size_t>(problem.variable_count())),
+        domains_(problem.MakeDomains()) {
+    // Where each variable has a node of its own, in order.
+    const std::shared_ptr<const space::Observation> graph = problem.Graph();
+    if (graph->node_kinds.size() != neighbors_.size()) return;
+    for (size_t e = 0; e < graph->edge_sources.size(); ++e) {
+      const int32_t a = graph->edge_sources[e];
+      const int32_t b = graph->edge_targets[e];
       neighbors_[static_cast<size_t>(a)].push_back(b);
       neighbors_[static_cast<size_t>(b)].push_back(a);
     }
@@ -202,9 +215,10 @@ class AssignmentGame final : public Game {
            v < current ? (1.0F + static_cast<float>(position.choices[v])) / 8
                        : 0.0F});
     }
-    for (const auto& [a, b] : assignment_.edges()) {
-      graph.edge_sources.push_back(a);
-      graph.edge_targets.push_back(b);
+    const std::shared_ptr<const space::Observation> given = assignment_.Graph();
+    if (given->node_kinds.size() == count) {
+      graph.edge_sources = given->edge_sources;
+      graph.edge_targets = given->edge_targets;
     }
     view.graph = std::make_shared<const space::Observation>(std::move(graph));
     view.focus = static_cast<int32_t>(current);
@@ -247,19 +261,23 @@ class AssignmentGame final : public Game {
  private:
   std::vector<int32_t> LegalValues(const GameState& position) const {
     std::vector<int32_t> values;
-    std::vector<int32_t> prefix = position.choices;
-    const int32_t domain =
-        assignment_.domain_size(static_cast<int32_t>(prefix.size()));
-    prefix.push_back(0);
-    for (int32_t value = 0; value < domain; ++value) {
-      prefix.back() = value;
-      if (assignment_.IsFeasiblePrefix(prefix)) values.push_back(value);
+    const int32_t mark = domains_->Mark();
+    bool possible = true;
+    int32_t variable = 0;
+    for (const int32_t value : position.choices) {
+      possible = possible && domains_->Narrow(variable++, uint64_t{1} << value);
     }
+    for (uint64_t left = possible ? domains_->Get(variable) : 0; left != 0;
+         left &= left - 1) {
+      values.push_back(std::countr_zero(left));
+    }
+    domains_->Undo(mark);
     return values;
   }
 
   const space::AssignmentProblem& assignment_;
   std::vector<std::vector<int32_t>> neighbors_;
+  const std::unique_ptr<space::Domains> domains_;
 };
 
 }  // namespace

@@ -9,7 +9,8 @@
 #include "absl/status/statusor.h"
 
 #include "base/hash.h"
-#include "space/problem.h"
+#include "space/assignment_problem.h"
+#include "space/sequential_problem.h"
 
 namespace hone::optimizers::policies {
 

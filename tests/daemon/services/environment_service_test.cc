@@ -1,3 +1,4 @@
+#include <cmath>
 #include <future>
 #include <string>
 #include <utility>
@@ -135,9 +136,10 @@ TEST_F(EnvironmentServiceTest, RewardsAreTheDropsOfTheScore) {
   const v1::StepResponse taken =
       Step(Taking(opened.environment().name(),
                   {Action("dce"), Action("cse"), Action("cse"), Stop()}));
-  EXPECT_EQ(taken.steps(0).reward(), 1);
+  EXPECT_DOUBLE_EQ(taken.steps(0).reward(), std::log(8.0 / 7));
   EXPECT_EQ(taken.steps(0).observation().score(), 7);
-  EXPECT_EQ(taken.steps(1).observation().score(), 7 - taken.steps(1).reward());
+  EXPECT_DOUBLE_EQ(taken.steps(1).reward(),
+                   std::log(7.0 / taken.steps(1).observation().score()));
   EXPECT_EQ(taken.steps(2).reward(), 0);
   EXPECT_FALSE(taken.steps(2).terminated());
   EXPECT_TRUE(taken.steps(3).terminated());
@@ -292,7 +294,8 @@ TEST_F(EnvironmentServiceTest, FailedStepsLeaveTheEnvironmentAsItWas) {
   ExpectError(TryStep(Taking(name, {dce, Stop(), dce})),
               grpc::StatusCode::FAILED_PRECONDITION, "EPISODE_ENDED",
               "before action 2 of 3");
-  EXPECT_EQ(Step(Taking(name, {dce})).steps(0).reward(), 1);
+  EXPECT_DOUBLE_EQ(Step(Taking(name, {dce})).steps(0).reward(),
+                   std::log(8.0 / 7));
 }
 
 TEST_F(EnvironmentServiceTest, ABatchStepsEachByItself) {
@@ -313,8 +316,8 @@ TEST_F(EnvironmentServiceTest, ABatchStepsEachByItself) {
   ASSERT_EQ(response.results_size(), 21);
   for (int i = 0; i < 20; ++i) {
     ASSERT_TRUE(response.results(i).has_response());
-    EXPECT_EQ(response.results(i).response().steps(0).reward(),
-              i % 2 == 0 ? 1 : 0);
+    EXPECT_DOUBLE_EQ(response.results(i).response().steps(0).reward(),
+                     i % 2 == 0 ? std::log(8.0 / 7) : 0);
   }
   EXPECT_EQ(response.results(20).error().code(), grpc::StatusCode::NOT_FOUND);
   EXPECT_GT(response.results(20).error().details_size(), 0);

@@ -1,4 +1,4 @@
-#include "tuning/episode.h"
+#include "space/episode.h"
 
 #include <utility>
 
@@ -6,8 +6,9 @@
 
 #include "base/check.h"
 #include "base/status_macros.h"
+#include "space/reward.h"
 
-namespace hone::tuning {
+namespace hone::space {
 namespace {
 
 // Returns true if the error says nothing about the action.
@@ -17,10 +18,10 @@ bool CannotRunNow(const absl::Status& status) {
 
 }  // namespace
 
-Episode::Episode(const space::SequentialProblem& problem, int32_t max_steps)
+Episode::Episode(const SequentialProblem& problem, int32_t max_steps)
     : problem_(&problem),
       state_(problem.InitialState()),
-      mask_(static_cast<size_t>(problem.action_count()) + 1, true),
+      reference_(problem.costs_are_free() ? problem.reference_cost() : 0),
       remaining_steps_(max_steps) {
   HONE_CHECK(max_steps >= 1);
 }
@@ -55,15 +56,18 @@ absl::StatusOr<EpisodeStep> Episode::Step(int32_t action) {
   if (action == stop_action()) {
     stopped_ = true;
   } else {
-    absl::StatusOr<space::StatePtr> next = problem_->Step(state_, action);
+    absl::StatusOr<StatePtr> next = problem_->Step(state_, action);
     if (CannotRunNow(next.status())) return next.status();
     step.error = next.status();
     if (!next.ok() || (*next)->key() == state_->key()) {
-      mask_[static_cast<size_t>(action)] = false;
+      no_ops_.insert(action);
     } else {
-      step.reward = score() - problem_->Cost(*next);
+      step.changed = true;
+      if (reference_ > 0) {
+        step.reward = StepReward(score(), problem_->Cost(*next), reference_);
+      }
       state_ = *std::move(next);
-      mask_.assign(mask_.size(), true);
+      no_ops_.clear();
     }
   }
   --remaining_steps_;
@@ -72,15 +76,23 @@ absl::StatusOr<EpisodeStep> Episode::Step(int32_t action) {
   return step;
 }
 
-absl::Status Episode::CompleteMask() {
-  for (int32_t action = 0; action < stop_action(); ++action) {
-    if (!mask_[static_cast<size_t>(action)]) continue;
-    const absl::StatusOr<space::StatePtr> next = problem_->Step(state_, action);
+std::vector<bool> Episode::Mask() const {
+  std::vector<bool> mask(static_cast<size_t>(action_count()), false);
+  mask.back() = true;
+  for (const int32_t action : problem_->LegalActions(state_)) {
+    mask[static_cast<size_t>(action)] = !IsNoOp(action);
+  }
+  return mask;
+}
+
+absl::Status Episode::FindNoOps() {
+  for (const int32_t action : problem_->LegalActions(state_)) {
+    if (IsNoOp(action)) continue;
+    const absl::StatusOr<StatePtr> next = problem_->Step(state_, action);
     if (CannotRunNow(next.status())) return next.status();
-    mask_[static_cast<size_t>(action)] =
-        next.ok() && (*next)->key() != state_->key();
+    if (!next.ok() || (*next)->key() == state_->key()) no_ops_.insert(action);
   }
   return absl::OkStatus();
 }
 
-}  // namespace hone::tuning
+}  // namespace hone::space

@@ -1,14 +1,14 @@
-#include "tuning/episode.h"
+#include "space/episode.h"
+
+#include <cmath>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 #include "tests/support/status_matchers.h"
 #include "tests/support/toy_problems.h"
-#include "tests/tuning/sample_modules.h"
-#include "tuning/tasks/pass_order_problem.h"
 
-namespace hone::tuning {
+namespace hone::space {
 namespace {
 
 using ::hone::testing::IntegerProblem;
@@ -32,16 +32,31 @@ const IntegerProblem& Halving() {
   return problem;
 }
 
-TEST(Episode, RewardsTheDropOfTheCost) {
+TEST(Episode, RewardsTheDropOfTheCostByItsLogarithm) {
   Episode episode(Halving(), 10);
   EXPECT_EQ(episode.score(), 12);
   HONE_ASSERT_OK_AND_ASSIGN(EpisodeStep step, episode.Step(kHalve));
-  EXPECT_EQ(step.reward, 6);
+  EXPECT_DOUBLE_EQ(step.reward, std::log(12.0 / 6));
+  EXPECT_TRUE(step.changed);
   EXPECT_FALSE(step.terminated || step.truncated);
   HONE_ASSERT_OK_AND_ASSIGN(step, episode.Step(kDecrement));
-  EXPECT_EQ(step.reward, 1);
+  EXPECT_DOUBLE_EQ(step.reward, std::log(6.0 / 5));
   EXPECT_EQ(episode.score(), 5);
   EXPECT_EQ(episode.remaining_steps(), 8);
+}
+
+TEST(Episode, RewardsNothingBeforeAMeasurementIfCostsAreNotFree) {
+  const IntegerProblem problem(
+      {.initial = 8,
+       .actions = {{"halve", [](int64_t n) { return n / 2; }}},
+       .cost = [](int64_t n) { return static_cast<double>(n); },
+       .default_actions = {},
+       .costs_are_free = false});
+  Episode episode(problem, 10);
+  HONE_ASSERT_OK_AND_ASSIGN(const EpisodeStep step, episode.Step(0));
+  EXPECT_EQ(step.reward, 0);
+  EXPECT_TRUE(step.changed);
+  EXPECT_EQ(problem.measurements(), 0);
 }
 
 TEST(Episode, StopTerminatesAndLeavesTheState) {
@@ -71,51 +86,52 @@ TEST(Episode, TheLimitOfStepsTruncates) {
 
 TEST(Episode, MasksWhatItSawChangeNothingUntilTheStateChanges) {
   Episode episode(Halving(), 10);
-  EXPECT_THAT(episode.mask(), ElementsAre(true, true, true));
+  EXPECT_THAT(episode.Mask(), ElementsAre(true, true, true));
   HONE_EXPECT_OK(episode.Step(kHalve));
   HONE_EXPECT_OK(episode.Step(kHalve));  // 3
   HONE_ASSERT_OK_AND_ASSIGN(EpisodeStep step, episode.Step(kHalve));
   EXPECT_EQ(step.reward, 0);
-  EXPECT_THAT(episode.mask(), ElementsAre(false, true, true));
+  EXPECT_THAT(episode.Mask(), ElementsAre(false, true, true));
   // A masked action is allowed, and costs a step.
   HONE_ASSERT_OK_AND_ASSIGN(step, episode.Step(kHalve));
   EXPECT_EQ(episode.remaining_steps(), 6);
   HONE_EXPECT_OK(episode.Step(kDecrement));
-  EXPECT_THAT(episode.mask(), ElementsAre(true, true, true));
+  EXPECT_THAT(episode.Mask(), ElementsAre(true, true, true));
 }
 
 TEST(Episode, AFailingActionIsReportedAndLeavesTheState) {
-  PassOrderOptions options;
-  options.unit = "ops";
-  options.score = [](const hlo::Module& module) {
-    return static_cast<double>(module.instruction_count());
-  };
-  options.passes = {"dce", "no-such-pass"};
-  const PassOrderProblem problem(ParseOrDie(kSimplifiable), std::move(options));
+  const IntegerProblem problem(
+      {.initial = 8,
+       .actions = {{"halve", [](int64_t n) { return n / 2; }},
+                   {"fail", [](int64_t n) { return n; }}},
+       .cost = [](int64_t n) { return static_cast<double>(n); },
+       .default_actions = {},
+       .fails = [](int64_t, int32_t action) { return action == 1; }});
   Episode episode(problem, 10);
-  const space::StatePtr before = episode.state();
+  const StatePtr before = episode.state();
   HONE_ASSERT_OK_AND_ASSIGN(EpisodeStep step, episode.Step(1));
   EXPECT_THAT(step.error,
-              StatusIs(absl::StatusCode::kNotFound, HasSubstr("no-such-pass")));
+              StatusIs(absl::StatusCode::kInternal, HasSubstr("action 1")));
   EXPECT_EQ(step.reward, 0);
+  EXPECT_FALSE(step.changed);
   EXPECT_EQ(episode.state(), before);
   EXPECT_EQ(episode.remaining_steps(), 9);
-  EXPECT_FALSE(episode.mask()[1]);
+  EXPECT_FALSE(episode.Mask()[1]);
   // The episode continues.
-  HONE_ASSERT_OK(episode.CompleteMask());
+  HONE_ASSERT_OK(episode.FindNoOps());
   HONE_ASSERT_OK_AND_ASSIGN(step, episode.Step(0));
   HONE_EXPECT_OK(step.error);
-  EXPECT_EQ(step.reward, 1);
+  EXPECT_DOUBLE_EQ(step.reward, std::log(2.0));
 }
 
-TEST(Episode, TheCompleteMaskIsExactAndTakesNoStep) {
+TEST(Episode, TheFindNoOpsIsExactAndTakesNoStep) {
   Episode episode(Halving(), 10);
-  HONE_EXPECT_OK(episode.CompleteMask());
-  EXPECT_THAT(episode.mask(), ElementsAre(true, true, true));
+  HONE_EXPECT_OK(episode.FindNoOps());
+  EXPECT_THAT(episode.Mask(), ElementsAre(true, true, true));
   HONE_EXPECT_OK(episode.Step(kHalve));
   HONE_EXPECT_OK(episode.Step(kHalve));
-  HONE_EXPECT_OK(episode.CompleteMask());
-  EXPECT_THAT(episode.mask(), ElementsAre(false, true, true));
+  HONE_EXPECT_OK(episode.FindNoOps());
+  EXPECT_THAT(episode.Mask(), ElementsAre(false, true, true));
   EXPECT_EQ(episode.score(), 3);
   EXPECT_EQ(episode.remaining_steps(), 8);
 }
@@ -149,4 +165,4 @@ TEST(Episode, ChecksSequencesWithoutTakingThem) {
 }
 
 }  // namespace
-}  // namespace hone::tuning
+}  // namespace hone::space

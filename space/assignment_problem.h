@@ -1,0 +1,66 @@
+#ifndef HONE_SPACE_ASSIGNMENT_PROBLEM_H_
+#define HONE_SPACE_ASSIGNMENT_PROBLEM_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/types/span.h"
+
+#include "space/domains.h"
+#include "space/local_state.h"
+#include "space/observation.h"
+#include "space/problem.h"
+
+namespace hone::space {
+
+// Consecutive variables with the same values: a device or a priority for each
+// node of a graph.
+struct VariableGroup {
+  std::string name;
+  int32_t first = 0;
+  int32_t count = 0;
+  int32_t domain = 1;  // values are 0 … domain-1; at most kMaxValues
+  // Neighboring values mean nearly the same (a priority, a tile size).
+  bool ordinal = false;
+  // The names of ValueFeatures' columns.
+  std::vector<std::string> value_feature_names = {};
+};
+
+// One value for each of a fixed number of variables: placement, partition,
+// tiles, flags.
+class AssignmentProblem : public Problem {
+ public:
+  const AssignmentProblem* assignment() const final { return this; }
+
+  // All variables, in order, without gaps.
+  virtual absl::Span<const VariableGroup> groups() const = 0;
+  int32_t variable_count() const;
+  // The group of a variable.
+  const VariableGroup& GroupOf(int32_t variable) const;
+  // Values of `variable` are 0 … domain_size-1.
+  int32_t domain_size(int32_t variable) const {
+    return GroupOf(variable).domain;
+  }
+
+  // The static observation that decisions are made on, the same object each
+  // time. By default one node without information.
+  virtual std::shared_ptr<const Observation> Graph() const;
+  // The node of Graph that `variable` belongs to.
+  virtual int32_t NodeOf(int32_t variable) const;
+  // Features of the values of group `group`: what a device or a chip is.
+  // [domain, value_feature_names], row-major.
+  virtual std::vector<float> ValueFeatures(int32_t group) const;
+
+  // Returns the constraints, nothing narrowed yet; by default there are none.
+  virtual std::unique_ptr<Domains> MakeDomains() const;
+  // Returns `candidate`, with one value of its domain for each variable, for
+  // incremental evaluation; null if the problem has none.
+  virtual std::unique_ptr<LocalState> MakeLocal(
+      const Candidate& candidate) const;
+};
+
+}  // namespace hone::space
+
+#endif  // HONE_SPACE_ASSIGNMENT_PROBLEM_H_

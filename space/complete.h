@@ -1,0 +1,41 @@
+#ifndef HONE_SPACE_COMPLETE_H_
+#define HONE_SPACE_COMPLETE_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "absl/types/span.h"
+
+#include "base/rng.h"
+#include "space/domains.h"
+
+namespace hone::space {
+
+// Chooses one of the values in `left`, a set with at least two.
+using ValueChooser = std::function<int32_t(int32_t variable, uint64_t left)>;
+
+// Returns a uniformly drawn value of a set that is not empty.
+int32_t DrawValue(uint64_t values, Rng& rng);
+
+// Gives each variable a value, in the order given, which names each variable
+// once. Values that the constraints leave no choice about are not asked for.
+// Conflicts are undone chronologically, at most 2 per variable and 100 more.
+// Leaves `domains` as they were.
+// Returns nothing if the limit is reached or there is no assignment.
+std::optional<std::vector<int32_t>> Complete(Domains& domains,
+                                             absl::Span<const int32_t> order,
+                                             const ValueChooser& choose);
+
+// Returns an assignment that satisfies the constraints and keeps as many of
+// `values` as come first in `order`; others are drawn. Leaves `domains` as they
+// were. Returns nothing as Complete does.
+std::optional<std::vector<int32_t>> Repair(Domains& domains,
+                                           absl::Span<const int32_t> order,
+                                           absl::Span<const int32_t> values,
+                                           Rng& rng);
+
+}  // namespace hone::space
+
+#endif  // HONE_SPACE_COMPLETE_H_
