@@ -8,6 +8,7 @@
 
 #include "base/status_macros.h"
 #include "optimizers/cleanup.h"
+#include "space/assignment_problem.h"
 
 namespace hone::optimizers {
 namespace {
@@ -79,20 +80,53 @@ class Search {
   absl::Status Resume() {
     bool replays = optimizer_.replays();
     for (const space::Trial& trial : options_.resume) {
-      if (trial.id != result_.trials) {
+      const bool is_first = result_.trials == 0;
+      if (trial.id < result_.trials || (is_first && trial.id != 0)) {
         return absl::InvalidArgumentError(
             absl::StrCat("trial ", trial.id, " in the log, expected trial ",
                          result_.trials));
       }
-      replays = replays && Replay(trial);
-      if (!replays) Record(trial);
+      const bool follows = trial.id == result_.trials;
+      result_.trials = trial.id;
+      replays = replays && follows && Replay(trial);
+      if (replays) continue;
+      if (IsInSpace(trial.candidate)) {
+        Record(trial);
+      } else {
+        ++result_.trials;
+      }
     }
-    if (!replays && !options_.resume.empty()) {
-      phase_ = Phase::kSearch;
-      cleanup_.reset();
-      optimizer_.Adopt(options_.resume);
+    if (replays || options_.resume.empty()) return absl::OkStatus();
+    phase_ = Phase::kSearch;
+    cleanup_.reset();
+    std::vector<space::Trial> valid;
+    for (const space::Trial& trial : options_.resume) {
+      if (IsInSpace(trial.candidate)) valid.push_back(trial);
     }
+    // Without any, nothing was observed either.
+    if (!valid.empty()) optimizer_.Adopt(valid);
     return absl::OkStatus();
+  }
+
+  bool IsInSpace(const space::Candidate& candidate) const {
+    const std::vector<int32_t>& choices = candidate.choices;
+    if (sequence_ != nullptr) {
+      const auto is_action = [this](int32_t choice) {
+        return choice >= 0 && choice < sequence_->action_count();
+      };
+      return choices.size() <= static_cast<size_t>(sequence_->max_steps()) &&
+             std::all_of(choices.begin(), choices.end(), is_action);
+    }
+    size_t variable = 0;
+    for (const space::VariableGroup& group : problem_.assignment()->groups()) {
+      for (int32_t i = 0; i < group.count; ++i, ++variable) {
+        if (variable >= choices.size() || choices[variable] < 0 ||
+            choices[variable] >= group.domain) {
+          return false;
+        }
+      }
+    }
+    return variable == choices.size();
   }
 
   // Takes a trial of the log; returns false if no phase of this search proposes

@@ -29,9 +29,10 @@ enum class SearchEnd {
 struct SearchOptions {
   // The log of the search to resume: its trials in order, ids from 0. They
   // count against budget.trials, but their time does not count against
-  // budget.time. Where the optimizer does not propose them again, with other
-  // weights or on another machine, it goes on from what they found
-  // (Optimizer::Adopt).
+  // budget.time. Some may be missing, neither the first nor the last. Where the
+  // optimizer does not propose them again, with other weights or on another
+  // machine, it goes on from what they found (Optimizer::Adopt). Candidates
+  // that are outside the space by now only count.
   absl::Span<const space::Trial> resume;
   // Called after each new trial, before the next measurement; an error ends the
   // search.
@@ -63,7 +64,7 @@ struct SearchResult {
 // sequential problem without noise is cleaned up (cleanup.h) when nine tenths
 // of the budget are spent or the optimizer is at its end; what is then left of
 // the budget is the optimizer's again. Errors: InvalidArgument if the ids of
-// options.resume do not count from 0; those of options.on_trial and of
+// options.resume do not ascend from 0; those of options.on_trial and of
 // Problem::MeasureBatch.
 absl::StatusOr<SearchResult> RunSearch(const space::Problem& problem,
                                        Optimizer& optimizer,

@@ -64,7 +64,7 @@ absl::StatusOr<Tuning> MemoryStore::CreateTuning(const Tuning& tuning) {
   if (!tuning_by_id_.try_emplace(tuning.id, next_sequence_).second) {
     return TuningExists(tuning.id);
   }
-  tunings_.emplace(next_sequence_++, Log{tuning, {}});
+  tunings_.emplace(next_sequence_++, Log{.tuning = tuning});
   return tuning;
 }
 
@@ -121,16 +121,26 @@ absl::Status MemoryStore::AppendTrials(absl::string_view tuning_id,
   absl::MutexLock lock(&mu_);
   HONE_ASSIGN_OR_RETURN(Log * log, FindLog(tuning_id));
   HONE_ASSIGN_OR_RETURN(trials, ExtendTrialLog(trials, log->tuning));
-  log->trials.insert(log->trials.end(), trials.begin(), trials.end());
+  for (const space::Trial& trial : trials) {
+    log->candidates.push_back(log->coder.Encode(trial.candidate));
+    log->trials.push_back({trial.id, {}, trial.measurement});
+  }
   log->tuning.updated = clock_.Now();
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<space::Trial>> MemoryStore::ListTrials(
-    absl::string_view tuning_id) {
+absl::Status MemoryStore::ForEachTrial(
+    absl::string_view tuning_id,
+    const std::function<void(space::Trial)>& visit) {
   absl::MutexLock lock(&mu_);
   HONE_ASSIGN_OR_RETURN(const Log* log, FindLog(tuning_id));
-  return log->trials;
+  CandidateCoder coder;
+  for (size_t i = 0; i < log->trials.size(); ++i) {
+    space::Trial trial = log->trials[i];
+    HONE_ASSIGN_OR_RETURN(trial.candidate, coder.Decode(log->candidates[i]));
+    visit(std::move(trial));
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<bool> MemoryStore::Publish(const Record& record) {

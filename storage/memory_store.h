@@ -2,6 +2,7 @@
 #define HONE_STORAGE_MEMORY_STORE_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 #include "absl/synchronization/mutex.h"
 
 #include "base/clock.h"
+#include "storage/candidate_coder.h"
 #include "storage/store.h"
 
 namespace hone::storage {
@@ -39,8 +41,9 @@ class MemoryStore : public Store {
 
   absl::Status AppendTrials(absl::string_view tuning_id,
                             absl::Span<const space::Trial> trials) override;
-  absl::StatusOr<std::vector<space::Trial>> ListTrials(
-      absl::string_view tuning_id) override;
+  absl::Status ForEachTrial(
+      absl::string_view tuning_id,
+      const std::function<void(space::Trial)>& visit) override;
 
   absl::StatusOr<bool> Publish(const Record& record) override;
   absl::StatusOr<Record> Lookup(const CacheKey& key) override;
@@ -62,7 +65,10 @@ class MemoryStore : public Store {
  private:
   struct Log {
     Tuning tuning = {};
+    // Their candidates are encoded.
     std::vector<space::Trial> trials = {};
+    std::vector<std::string> candidates = {};
+    CandidateCoder coder = {};
     int64_t attempts = 0;
     int64_t attempt_trials = 0;
   };

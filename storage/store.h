@@ -2,6 +2,7 @@
 #define HONE_STORAGE_STORE_H_
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -134,9 +135,15 @@ class Store {
   // Errors: NotFound for the tuning; FailedPrecondition for a gap in the ids.
   virtual absl::Status AppendTrials(absl::string_view tuning_id,
                                     absl::Span<const space::Trial> trials) = 0;
+  // Calls `visit`, which uses no store, for each trial of a tuning by id, one
+  // at a time: all at once may be more than fits in memory. After an error, not
+  // all were visited.
+  virtual absl::Status ForEachTrial(
+      absl::string_view tuning_id,
+      const std::function<void(space::Trial)>& visit) = 0;
   // Returns all trials of a tuning by id.
-  virtual absl::StatusOr<std::vector<space::Trial>> ListTrials(
-      absl::string_view tuning_id) = 0;
+  absl::StatusOr<std::vector<space::Trial>> ListTrials(
+      absl::string_view tuning_id);
 
   // Publishes `record` unless a better record of the same key is published
   // (Replaces in contract.h), and marks its tuning (if it names one) succeeded,

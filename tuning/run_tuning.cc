@@ -7,9 +7,11 @@
 
 #include "base/status_macros.h"
 #include "tuning/producer.h"
+#include "tuning/resumed_log.h"
 #include "tuning/search.h"
 #include "tuning/trial_writer.h"
 #include "tuning/tuner.h"
+#include "tuning/warm_start.h"
 
 namespace hone::tuning {
 namespace {
@@ -60,7 +62,11 @@ absl::StatusOr<Found> Search(const TunerContext& context,
   SearchJob job;
   job.tuning = tuning;
   HONE_ASSIGN_OR_RETURN(job.module, store.GetBlob(tuning.module_digest));
-  HONE_ASSIGN_OR_RETURN(job.trials, store.ListTrials(tuning.id));
+  ResumedLog log;
+  HONE_RETURN_IF_ERROR(store.ForEachTrial(
+      tuning.id, [&](space::Trial trial) { log.Add(std::move(trial)); }));
+  job.trials = log.Take();
+  job.start = FindStarts(store, tuning.key);
   StoredProgress progress(options.progress, job.trials);
   TrialWriter writer(
       store, *context.clock, tuning.id,

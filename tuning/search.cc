@@ -42,7 +42,6 @@ class Run {
         tuning_(job.tuning),
         job_(job),
         events_(events),
-        trials_(job.trials),
         start_(clock.Monotonic()) {}
 
   absl::StatusOr<Found> Finish() {
@@ -110,17 +109,21 @@ class Run {
   absl::StatusOr<optimizers::SearchResult> Search() {
     optimizers::OptimizerOptions options;
     options.seed = tuning_.seed;
+    for (const std::string& decision : job_.start) {
+      std::optional<space::Candidate> start =
+          task_->CandidateOf(*problem_, decision);
+      if (start) options.start.push_back(*std::move(start));
+    }
     HONE_ASSIGN_OR_RETURN(
         const std::unique_ptr<optimizers::Optimizer> optimizer,
         optimizers::CreateOptimizer(tuning_.optimizer, *problem_, options));
-    for (const space::Trial& trial : job_.trials) AddTrial(trial, progress_);
+    for (const space::Trial& trial : job_.trials) Note(trial);
     problem_->Recall(job_.trials);
     optimizers::SearchOptions search;
     search.resume = job_.trials;
     search.stop = events_.stop;
     search.on_trial = [&](const space::Trial& trial) -> absl::Status {
-      AddTrial(trial, progress_);
-      trials_.push_back(trial);
+      Note(trial);
       if (events_.on_trial) HONE_RETURN_IF_ERROR(events_.on_trial(trial));
       Report(Progress::Phase::kSearching);
       return absl::OkStatus();
@@ -150,23 +153,27 @@ class Run {
     return groups;
   }
 
-  // Returns the cheapest trials; of those that cost the same (transpositions),
-  // the first.
+  // Counts a trial. If costs are noisy, keeps it if it is among the cheapest;
+  // of those that cost the same (transpositions), the first.
+  void Note(const space::Trial& trial) {
+    AddTrial(trial, progress_);
+    const double cost = space::EffectiveCost(trial.measurement);
+    if (!problem_->is_noisy() || std::isinf(cost)) return;
+    const auto costs_less = [](const space::Trial& kept, double than) {
+      return kept.measurement.cost < than;
+    };
+    const auto at =
+        std::lower_bound(cheapest_.begin(), cheapest_.end(), cost, costs_less);
+    if (at != cheapest_.end() && at->measurement.cost == cost) return;
+    cheapest_.insert(at, trial);
+    if (cheapest_.size() > kFinalists) cheapest_.pop_back();
+  }
+
+  // Returns the cheapest trials that are better than the default.
   Finalists CheapestTrials(const space::Candidate& by_default) const {
-    std::vector<space::Trial> trials = trials_;
-    std::stable_sort(trials.begin(), trials.end(),
-                     [](const space::Trial& a, const space::Trial& b) {
-                       return space::EffectiveCost(a.measurement) <
-                              space::EffectiveCost(b.measurement);
-                     });
     Finalists finalists;
-    double last_cost = 0;
-    for (const space::Trial& trial : trials) {
-      const double cost = space::EffectiveCost(trial.measurement);
-      if (finalists.size() == kFinalists || std::isinf(cost)) break;
-      if (trial.candidate == by_default) break;  // The rest is no better.
-      if (cost == last_cost) continue;
-      last_cost = cost;
+    for (const space::Trial& trial : cheapest_) {
+      if (trial.candidate == by_default) break;
       finalists.push_back(trial.candidate);
     }
     return finalists;
@@ -176,9 +183,15 @@ class Run {
     VerifyOptions verify;
     verify.pool = pool_;
     verify.seed = tuning_.seed;
+    HONE_ASSIGN_OR_RETURN(const double default_cost, DefaultCost(result));
     const std::vector<Finalists> groups = Groups(result);
     absl::StatusOr<Winner> chosen =
         ChooseWinner(*task_, module_, *problem_, groups, verify);
+    // Costs may have changed since the log was written.
+    if (chosen.ok() && !problem_->is_noisy() && chosen->cost > default_cost) {
+      chosen = ChooseWinner(*task_, module_, *problem_,
+                            absl::MakeConstSpan(groups).last(1), verify);
+    }
     // Beyond the limits of evaluation it could not be either.
     if (absl::IsFailedPrecondition(chosen.status()) ||
         absl::IsResourceExhausted(chosen.status()) ||
@@ -190,7 +203,7 @@ class Run {
     HONE_ASSIGN_OR_RETURN(Winner winner, std::move(chosen));
     Found found;
     found.unit = std::string(problem_->unit());
-    HONE_ASSIGN_OR_RETURN(found.default_cost, DefaultCost(result));
+    found.default_cost = default_cost;
     found.best_cost = winner.cost;
     found.decision = std::move(winner.applied.decision);
     found.tuned_module = hlo::PrintModule(winner.applied.module);
@@ -202,7 +215,8 @@ class Run {
 
   absl::StatusOr<double> DefaultCost(
       const optimizers::SearchResult& result) const {
-    if (result.baseline) return result.baseline->measurement.cost;
+    const bool is_current = job_.trials.empty() || problem_->is_noisy();
+    if (result.baseline && is_current) return result.baseline->measurement.cost;
     HONE_ASSIGN_OR_RETURN(const space::Measurement measurement,
                           problem_->Measure(problem_->DefaultCandidate()));
     return measurement.cost;
@@ -214,7 +228,6 @@ class Run {
   const storage::Tuning& tuning_;
   const SearchJob& job_;
   const SearchEvents& events_;
-  std::vector<space::Trial> trials_;  // of earlier runs and this one
   const absl::Duration start_;
 
   const Task* task_ = nullptr;
@@ -222,12 +235,16 @@ class Run {
   hlo::Module module_;
   std::unique_ptr<space::Problem> problem_;  // of module_
   Progress progress_;
+  // Of earlier runs and this one, if costs are noisy: the cheapest first, at
+  // most kFinalists.
+  std::vector<space::Trial> cheapest_;
 };
 
 }  // namespace
 
 void AddTrial(const space::Trial& trial, Progress& progress) {
-  ++progress.trials;
+  // Some of a resumed log may be missing (resumed_log.h).
+  progress.trials = trial.id + 1;
   if (trial.measurement.outcome != space::Outcome::kOk) return;
   const double cost = trial.measurement.cost;
   if (trial.id == 0) progress.default_cost = cost;

@@ -45,8 +45,12 @@ struct SearchJob {
   // Its id, for messages; its key, optimizer, seed and budget decide.
   storage::Tuning tuning;
   std::string module;  // HLO text or a serialized proto
-  // The trials of earlier runs, by id.
+  // The trials of earlier runs, by id, or the part of them that is kept
+  // (resumed_log.h).
   std::vector<space::Trial> trials;
+  // Decisions that the search starts from after the default
+  // (Task::CandidateOf).
+  std::vector<std::string> start;
 };
 
 // What a search hears and says on its way.

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -105,6 +106,14 @@ class Task {
   virtual absl::StatusOr<AppliedDecision> Apply(
       const hlo::Module& module, const space::Problem& problem,
       const space::Candidate& candidate) const = 0;
+
+  // Returns the candidate of `problem` that stands for a decision that Apply
+  // wrote, maybe for another target or search space; nothing by default, and if
+  // nothing of the decision can be used.
+  virtual std::optional<space::Candidate> CandidateOf(
+      const space::Problem& /*problem*/, absl::string_view /*decision*/) const {
+    return std::nullopt;
+  }
 
   // Measures and applies a candidate and verifies the result, by default with
   // VerifyRewrite.

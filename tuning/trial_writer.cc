@@ -9,6 +9,8 @@ namespace hone::tuning {
 namespace {
 
 constexpr size_t kMaxWaiting = 64;
+// Of all candidates that wait, 4 MiB.
+constexpr size_t kMaxWaitingChoices = size_t{1} << 20;
 constexpr absl::Duration kMaxWait = absl::Milliseconds(200);
 // A clock of tests may stand still.
 constexpr absl::Duration kMinSleep = absl::Milliseconds(1);
@@ -36,8 +38,10 @@ absl::Status TrialWriter::Add(const space::Trial& trial) {
   const absl::Duration now = clock_.Monotonic();
   if (waiting_.empty()) first_waits_since_ = now;
   waiting_.push_back(trial);
+  waiting_choices_ += trial.candidate.choices.size();
   HONE_RETURN_IF_ERROR(std::exchange(error_, absl::OkStatus()));
-  if (waiting_.size() < kMaxWaiting && now - first_waits_since_ < kMaxWait) {
+  if (waiting_.size() < kMaxWaiting && waiting_choices_ < kMaxWaitingChoices &&
+      now - first_waits_since_ < kMaxWait) {
     return absl::OkStatus();
   }
   return FlushLocked();
@@ -56,6 +60,7 @@ absl::Status TrialWriter::FlushLocked() {
     for (const space::Trial& trial : waiting_) on_stored_(trial);
   }
   waiting_.clear();
+  waiting_choices_ = 0;
   return absl::OkStatus();
 }
 

@@ -49,6 +49,7 @@ class TrialWriter {
   const StoredCallback on_stored_;
   absl::Mutex mu_;
   std::vector<space::Trial> waiting_ ABSL_GUARDED_BY(mu_);
+  size_t waiting_choices_ ABSL_GUARDED_BY(mu_) = 0;
   absl::Duration first_waits_since_ ABSL_GUARDED_BY(mu_);
   // The error of a flush by the writer's own thread; the next Add returns it.
   absl::Status error_ ABSL_GUARDED_BY(mu_);

@@ -46,6 +46,7 @@ void ToProto(const space::Trial& trial, internal::Trial& proto) {
   proto.mutable_samples()->Add(trial.measurement.samples.begin(),
                                trial.measurement.samples.end());
   proto.set_message(trial.measurement.message);
+  proto.set_violation(trial.measurement.violation);
 }
 
 space::Trial FromProto(const internal::Trial& proto) {
@@ -56,6 +57,7 @@ space::Trial FromProto(const internal::Trial& proto) {
   trial.measurement.cost = proto.cost();
   trial.measurement.samples = {proto.samples().begin(), proto.samples().end()};
   trial.measurement.message = proto.message();
+  trial.measurement.violation = proto.violation();
   return trial;
 }
 
@@ -76,6 +78,7 @@ void ToProto(const tuning::SearchJob& job, internal::Search& proto) {
   for (const space::Trial& trial : job.trials) {
     ToProto(trial, *proto.add_trials());
   }
+  proto.mutable_start()->Assign(job.start.begin(), job.start.end());
 }
 
 tuning::SearchJob FromProto(const internal::Search& proto) {
@@ -97,6 +100,7 @@ tuning::SearchJob FromProto(const internal::Search& proto) {
   for (const internal::Trial& trial : proto.trials()) {
     job.trials.push_back(FromProto(trial));
   }
+  job.start = {proto.start().begin(), proto.start().end()};
   return job;
 }
 

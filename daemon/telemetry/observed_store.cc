@@ -203,9 +203,10 @@ absl::Status ObservedStore::AppendTrials(
   return status;
 }
 
-absl::StatusOr<std::vector<space::Trial>> ObservedStore::ListTrials(
-    absl::string_view tuning_id) {
-  return Observe(store().ListTrials(tuning_id));
+absl::Status ObservedStore::ForEachTrial(
+    absl::string_view tuning_id,
+    const std::function<void(space::Trial)>& visit) {
+  return Observe(store().ForEachTrial(tuning_id, visit));
 }
 
 absl::StatusOr<storage::Page<Record>> ObservedStore::ListRecords(

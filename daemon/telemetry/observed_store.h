@@ -2,6 +2,7 @@
 #define HONE_DAEMON_TELEMETRY_OBSERVED_STORE_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -48,8 +49,9 @@ class ObservedStore final : public storage::Store {
 
   absl::Status AppendTrials(absl::string_view tuning_id,
                             absl::Span<const space::Trial> trials) override;
-  absl::StatusOr<std::vector<space::Trial>> ListTrials(
-      absl::string_view tuning_id) override;
+  absl::Status ForEachTrial(
+      absl::string_view tuning_id,
+      const std::function<void(space::Trial)>& visit) override;
 
   absl::StatusOr<bool> Publish(const storage::Record& record) override;
   absl::StatusOr<storage::Record> Lookup(const storage::CacheKey& key) override;

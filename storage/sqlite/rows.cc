@@ -10,7 +10,6 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
@@ -24,6 +23,32 @@ namespace {
 
 // Between the machines of a record's column.
 constexpr absl::string_view kMachineSeparator = ",";
+
+constexpr int64_t kUnlimited = std::numeric_limits<int64_t>::max();
+
+// Samples as IEEE 754 doubles, little-endian, 8 bytes each.
+std::string SampleBytes(absl::Span<const double> samples) {
+  std::string bytes;
+  for (const double sample : samples) {
+    auto bits = std::bit_cast<uint64_t>(sample);
+    for (int i = 0; i < 8; ++i, bits >>= 8) {
+      bytes.push_back(static_cast<char>(bits & 0xff));
+    }
+  }
+  return bytes;
+}
+
+// False if these are no samples.
+bool ParseSamples(absl::string_view bytes, std::vector<double>& samples) {
+  for (; bytes.size() >= 8; bytes.remove_prefix(8)) {
+    uint64_t bits = 0;
+    for (size_t i = 8; i-- > 0;) {
+      bits = bits << 8 | static_cast<unsigned char>(bytes[i]);
+    }
+    samples.push_back(std::bit_cast<double>(bits));
+  }
+  return bytes.empty();
+}
 
 // Collects the columns of a row.
 class Checksum {
@@ -61,8 +86,8 @@ class Checksum {
 // The sequence number is left out: it is not known before the insertion, and
 // nothing is decided by it but order.
 int64_t ChecksumOf(const Tuning& tuning) {
-  return Checksum()
-      .Add(tuning.id)
+  Checksum checksum;
+  checksum.Add(tuning.id)
       .Add(tuning.key)
       .Add(tuning.module_name)
       .Add(tuning.module_digest)
@@ -76,8 +101,12 @@ int64_t ChecksumOf(const Tuning& tuning) {
       .Add(tuning.default_cost)
       .Add(tuning.best_cost)
       .Add(absl::ToUnixNanos(tuning.created))
-      .Add(absl::ToUnixNanos(tuning.updated))
-      .Value();
+      .Add(absl::ToUnixNanos(tuning.updated));
+  // Tunings without this limit have the checksum of older schemas.
+  if (tuning.budget.evaluations != kUnlimited) {
+    checksum.Add(tuning.budget.evaluations);
+  }
+  return checksum.Value();
 }
 
 int64_t ChecksumOf(const Record& record) {
@@ -106,6 +135,20 @@ int64_t ChecksumOf(const Record& record) {
 }
 
 int64_t ChecksumOf(const space::Trial& trial) {
+  const space::Measurement& measurement = trial.measurement;
+  return Checksum()
+      .Add(trial.id)
+      .Add(PlainBytes(trial.candidate.choices))
+      .Add(space::OutcomeName(measurement.outcome))
+      .Add(measurement.cost)
+      .Add(measurement.message)
+      .Add(SampleBytes(measurement.samples))
+      .Add(measurement.violation)
+      .Value();
+}
+
+// The checksum of rows with JSON.
+int64_t OldChecksumOf(const space::Trial& trial) {
   Checksum checksum;
   checksum.Add(trial.id);
   for (int32_t choice : trial.candidate.choices) {
@@ -174,6 +217,53 @@ bool ParseArray(absl::string_view text, std::vector<T>& values, Parse parse) {
   return true;
 }
 
+#define HONE_TRIAL_COLUMNS                                     \
+  "id, candidate, outcome, cost, samples, message, checksum, " \
+  "candidate_bytes, sample_bytes, violation"
+
+// Reads JSON, as rows of older schemas have it.
+bool ParseOldTrial(const Statement& row, space::Trial& trial) {
+  return ParseArray(row.Text(1), trial.candidate.choices,
+                    [](absl::string_view item, int32_t* value) {
+                      return absl::SimpleAtoi(item, value);
+                    }) &&
+         (row.IsNull(4) ||
+          ParseArray(row.Text(4), trial.measurement.samples,
+                     [](absl::string_view item, double* value) {
+                       return absl::SimpleAtod(item, value);
+                     }));
+}
+
+// Reads the row of HONE_TRIAL_COLUMNS that follows those that `coder` knows.
+absl::StatusOr<space::Trial> ReadTrial(const Statement& row,
+                                       CandidateCoder& coder) {
+  space::Trial trial;
+  trial.id = row.Int(0);
+  const std::optional<space::Outcome> outcome =
+      space::ParseOutcome(row.Text(2));
+  trial.measurement.outcome = outcome.value_or(space::Outcome::kInvalid);
+  trial.measurement.cost = row.Real(3);
+  trial.measurement.message = row.Text(5);
+  const bool is_old = row.IsNull(7);
+  if (is_old) {
+    coder.Skip();
+    if (!ParseOldTrial(row, trial)) return row.CorruptRow("trial");
+  } else {
+    absl::StatusOr<space::Candidate> candidate = coder.Decode(row.Text(7));
+    if (!candidate.ok() ||
+        !ParseSamples(row.Text(8), trial.measurement.samples)) {
+      return row.CorruptRow("trial");
+    }
+    trial.candidate = *std::move(candidate);
+    trial.measurement.violation = row.Real(9);
+  }
+  if (!outcome ||
+      row.Int(6) != (is_old ? OldChecksumOf(trial) : ChecksumOf(trial))) {
+    return row.CorruptRow("trial");
+  }
+  return trial;
+}
+
 }  // namespace
 
 absl::StatusOr<Row<Tuning>> ReadTuning(const Statement& row) {
@@ -202,7 +292,9 @@ absl::StatusOr<Row<Tuning>> ReadTuning(const Statement& row) {
   tuning.best_cost = OptionalReal(row, column++);
   tuning.created = absl::FromUnixNanos(integer());
   tuning.updated = absl::FromUnixNanos(integer());
-  if (integer() != ChecksumOf(tuning) || !state ||
+  const int64_t checksum = integer();
+  if (!row.IsNull(column)) tuning.budget.evaluations = row.Int(column);
+  if (checksum != ChecksumOf(tuning) || !state ||
       key_digest != tuning.key.Digest()) {
     return row.CorruptRow("tuning");
   }
@@ -243,53 +335,50 @@ absl::StatusOr<Row<Record>> ReadRecord(const Statement& row) {
   return result;
 }
 
-absl::StatusOr<space::Trial> ReadTrial(const Statement& row) {
-  space::Trial trial;
-  trial.id = row.Int(0);
-  const std::optional<space::Outcome> outcome =
-      space::ParseOutcome(row.Text(2));
-  trial.measurement.outcome = outcome.value_or(space::Outcome::kInvalid);
-  trial.measurement.cost = row.Real(3);
-  trial.measurement.message = row.Text(5);
-  const bool parsed =
-      ParseArray(row.Text(1), trial.candidate.choices,
-                 [](absl::string_view item, int32_t* value) {
-                   return absl::SimpleAtoi(item, value);
-                 }) &&
-      (row.IsNull(4) || ParseArray(row.Text(4), trial.measurement.samples,
-                                   [](absl::string_view item, double* value) {
-                                     return absl::SimpleAtod(item, value);
-                                   }));
-  if (!outcome || !parsed || row.Int(6) != ChecksumOf(trial)) {
-    return row.CorruptRow("trial");
-  }
-  return trial;
-}
-
-absl::StatusOr<std::vector<space::Trial>> ReadTrials(
-    Database& database, const Row<Tuning>& tuning) {
+absl::Status ReadTrials(Database& database, const Row<Tuning>& tuning,
+                        const std::function<void(space::Trial)>& visit) {
   HONE_ASSIGN_OR_RETURN(
       Statement query,
-      database.Prepare(
-          "SELECT id, candidate, outcome, cost, samples, message, checksum"
-          " FROM trial WHERE tuning = ?1 ORDER BY id"));
+      database.Prepare("SELECT " HONE_TRIAL_COLUMNS
+                       " FROM trial WHERE tuning = ?1 ORDER BY id"));
   query.Bind(tuning.sequence);
-  std::vector<space::Trial> trials;
+  CandidateCoder coder;
+  int64_t count = 0;
   while (true) {
     HONE_ASSIGN_OR_RETURN(const bool found, query.Step());
     if (!found) break;
-    HONE_ASSIGN_OR_RETURN(space::Trial trial, ReadTrial(query));
+    HONE_ASSIGN_OR_RETURN(space::Trial trial, ReadTrial(query, coder));
     // The checksum does not cover the tuning that a trial is of.
-    if (trial.id != static_cast<int64_t>(trials.size())) {
-      return query.CorruptRow("trial");
-    }
-    trials.push_back(std::move(trial));
+    if (trial.id != count) return query.CorruptRow("trial");
+    ++count;
+    visit(std::move(trial));
   }
   // More than the row says were appended since it was read.
-  if (static_cast<int64_t>(trials.size()) < tuning.value.trials) {
-    return query.CorruptRow("trial");
+  if (count < tuning.value.trials) return query.CorruptRow("trial");
+  return absl::OkStatus();
+}
+
+absl::StatusOr<CandidateCoder> ResumeCoder(Database& database,
+                                           int64_t tuning_sequence,
+                                           int64_t last) {
+  HONE_ASSIGN_OR_RETURN(
+      Statement query,
+      database.Prepare("SELECT candidate_bytes FROM trial WHERE tuning = ?1"
+                       " AND id <= ?2 ORDER BY id DESC"));
+  query.Bind(tuning_sequence, last);
+  std::vector<std::string> edited;
+  CandidateCoder coder;
+  while (true) {
+    HONE_ASSIGN_OR_RETURN(const bool found, query.Step());
+    if (!found) return CandidateCoder();
+    edited.push_back(query.Text(0));
+    if (!CandidateCoder::IsEdited(edited.back())) break;
+    if (edited.size() > CandidateCoder::kMaxEdited) return CandidateCoder();
   }
-  return trials;
+  for (; !edited.empty(); edited.pop_back()) {
+    if (!coder.Decode(edited.back()).ok()) return CandidateCoder();
+  }
+  return coder;
 }
 
 absl::StatusOr<Row<Tuning>> FindTuning(Database& database,
@@ -311,10 +400,14 @@ absl::Status InsertTuning(Database& database, const Tuning& tuning) {
       database.Prepare(
           "INSERT INTO tuning (" HONE_TUNING_COLUMNS
           ") VALUES (NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, "
-          "?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)"));
+          "?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)"));
   std::optional<int64_t> time_ns;
   if (tuning.budget.time != absl::InfiniteDuration()) {
     time_ns = absl::ToInt64Nanoseconds(tuning.budget.time);
+  }
+  std::optional<int64_t> evaluations;
+  if (tuning.budget.evaluations != kUnlimited) {
+    evaluations = tuning.budget.evaluations;
   }
   return insert
       .Bind(tuning.id, tuning.key.Digest(), tuning.key.module_fingerprint,
@@ -324,7 +417,7 @@ absl::Status InsertTuning(Database& database, const Tuning& tuning) {
             tuning.budget.trials, time_ns, TuningStateName(tuning.state),
             tuning.error, tuning.trials, tuning.default_cost, tuning.best_cost,
             absl::ToUnixNanos(tuning.created),
-            absl::ToUnixNanos(tuning.updated), ChecksumOf(tuning))
+            absl::ToUnixNanos(tuning.updated), ChecksumOf(tuning), evaluations)
       .Run();
 }
 
@@ -377,31 +470,23 @@ absl::Status InsertRecord(Database& database, const Record& record,
 }
 
 absl::Status InsertTrial(Database& database, int64_t tuning_sequence,
-                         const space::Trial& trial) {
+                         const space::Trial& trial, CandidateCoder& coder) {
   const space::Measurement& measurement = trial.measurement;
   HONE_ASSIGN_OR_RETURN(
       Statement insert,
       database.Prepare(
-          "INSERT INTO trial (tuning, id, candidate, outcome, cost, samples, "
-          "message, checksum) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"));
-  const std::string candidate =
-      absl::StrCat("[", absl::StrJoin(trial.candidate.choices, ","), "]");
-  std::string samples;
+          "INSERT INTO trial (tuning, id, candidate, outcome, cost, message, "
+          "checksum, violation, candidate_bytes, sample_bytes) "
+          "VALUES (?1, ?2, '', ?3, ?4, ?5, ?6, ?7, ?8, ?9)"));
+  insert.Bind(tuning_sequence, trial.id,
+              space::OutcomeName(measurement.outcome), measurement.cost,
+              NullIfEmpty(measurement.message), ChecksumOf(trial),
+              measurement.violation);
+  insert.BindBlob(8, coder.Encode(trial.candidate));
   if (!measurement.samples.empty()) {
-    samples =
-        absl::StrCat("[",
-                     absl::StrJoin(measurement.samples, ",",
-                                   [](std::string* out, double value) {
-                                     absl::StrAppendFormat(out, "%.17g", value);
-                                   }),
-                     "]");
+    insert.BindBlob(9, SampleBytes(measurement.samples));
   }
-  return insert
-      .Bind(tuning_sequence, trial.id, candidate,
-            space::OutcomeName(measurement.outcome), measurement.cost,
-            NullIfEmpty(samples), NullIfEmpty(measurement.message),
-            ChecksumOf(trial))
-      .Run();
+  return insert.Run();
 }
 
 }  // namespace hone::storage::sqlite

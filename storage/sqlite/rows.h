@@ -2,13 +2,14 @@
 #define HONE_STORAGE_SQLITE_ROWS_H_
 
 #include <cstdint>
-#include <vector>
+#include <functional>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
 #include "space/trial.h"
+#include "storage/candidate_coder.h"
 #include "storage/record.h"
 #include "storage/sqlite/database.h"
 
@@ -21,7 +22,7 @@ namespace hone::storage::sqlite {
   "sequence, id, key_digest, module_fingerprint, target, task, task_options, " \
   "space_version, module_name, module_digest, optimizer, seed, "               \
   "budget_trials, budget_time_ns, state, error, trials, default_cost, "        \
-  "best_cost, created_ns, updated_ns, checksum"
+  "best_cost, created_ns, updated_ns, checksum, budget_evaluations"
 // Columns of `record` in the order that ReadRecord expects.
 #define HONE_RECORD_COLUMNS                                                \
   "sequence, key_digest, module_fingerprint, target, task, task_options, " \
@@ -40,12 +41,15 @@ struct Row {
 
 absl::StatusOr<Row<Tuning>> ReadTuning(const Statement& row);
 absl::StatusOr<Row<Record>> ReadRecord(const Statement& row);
-// Reads the columns id, candidate, outcome, cost, samples, message, checksum.
-absl::StatusOr<space::Trial> ReadTrial(const Statement& row);
 
-// Reads the whole log of a tuning. Errors: DataLoss.
-absl::StatusOr<std::vector<space::Trial>> ReadTrials(Database& database,
-                                                     const Row<Tuning>& tuning);
+// Reads the whole log of a tuning, trial by trial. Errors: DataLoss.
+absl::Status ReadTrials(Database& database, const Row<Tuning>& tuning,
+                        const std::function<void(space::Trial)>& visit);
+// Returns the coder of the candidates that follow trial `last` (-1: none).
+// After a corrupt row the next candidate is written in full.
+absl::StatusOr<CandidateCoder> ResumeCoder(Database& database,
+                                           int64_t tuning_sequence,
+                                           int64_t last);
 
 // Errors: NotFound; DataLoss.
 absl::StatusOr<Row<Tuning>> FindTuning(Database& database,
@@ -56,8 +60,9 @@ absl::Status UpdateTuning(Database& database, const Row<Tuning>& tuning);
 // Replaces the record of the same key. It counts as used at `used`.
 absl::Status InsertRecord(Database& database, const Record& record,
                           absl::Time used);
+// `coder` is that of the log, after the trials before.
 absl::Status InsertTrial(Database& database, int64_t tuning_sequence,
-                         const space::Trial& trial);
+                         const space::Trial& trial, CandidateCoder& coder);
 
 }  // namespace hone::storage::sqlite
 

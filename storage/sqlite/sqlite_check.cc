@@ -28,6 +28,8 @@ using sqlite::Statement;
 // Bounds of one step.
 constexpr int64_t kMaxRows = 2000;
 constexpr int64_t kMaxTrials = 20'000;
+// Larger candidates count as several trials.
+constexpr int64_t kTrialChoices = 1000;
 constexpr int64_t kMaxBlobBytes = 64 << 20;
 
 constexpr int64_t kTop = std::numeric_limits<int64_t>::max();
@@ -165,23 +167,27 @@ absl::StatusOr<CheckPage> SqliteStore::CheckTunings(int64_t position) {
                                         " ORDER BY sequence DESC"));
   CheckPage page;
   int64_t trials = 0;
-  HONE_RETURN_IF_ERROR(
-      Walk(query, position, "tuning", Token("blob", kTop), page,
-           [&](int64_t sequence) {
-             const absl::StatusOr<Row<Tuning>> row = sqlite::ReadTuning(query);
-             if (!row.ok()) {
-               AddCorrupt(page, "tuning", absl::StrCat(sequence),
-                          row.status().message());
-               return false;
-             }
-             const auto log = sqlite::ReadTrials(*reader, *row);
-             if (!log.ok()) {
-               AddCorrupt(page, "trial", absl::StrCat("of ", row->value.id),
-                          log.status().message());
-             }
-             trials += row->value.trials;
-             return trials >= kMaxTrials;
-           }));
+  HONE_RETURN_IF_ERROR(Walk(
+      query, position, "tuning", Token("blob", kTop), page,
+      [&](int64_t sequence) {
+        const absl::StatusOr<Row<Tuning>> row = sqlite::ReadTuning(query);
+        if (!row.ok()) {
+          AddCorrupt(page, "tuning", absl::StrCat(sequence),
+                     row.status().message());
+          return false;
+        }
+        int64_t choices = 0;
+        const absl::Status log =
+            sqlite::ReadTrials(*reader, *row, [&](const space::Trial& trial) {
+              choices += static_cast<int64_t>(trial.candidate.choices.size());
+            });
+        if (!log.ok()) {
+          AddCorrupt(page, "trial", absl::StrCat("of ", row->value.id),
+                     log.message());
+        }
+        trials += std::max(row->value.trials, choices / kTrialChoices);
+        return trials >= kMaxTrials;
+      }));
   return page;
 }
 

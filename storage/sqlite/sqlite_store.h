@@ -77,8 +77,9 @@ class SqliteStore final : public Store {
 
   absl::Status AppendTrials(absl::string_view tuning_id,
                             absl::Span<const space::Trial> trials) override;
-  absl::StatusOr<std::vector<space::Trial>> ListTrials(
-      absl::string_view tuning_id) override;
+  absl::Status ForEachTrial(
+      absl::string_view tuning_id,
+      const std::function<void(space::Trial)>& visit) override;
 
   absl::StatusOr<bool> Publish(const Record& record) override;
   absl::StatusOr<Record> Lookup(const CacheKey& key) override;

@@ -138,20 +138,27 @@ absl::Status SqliteStore::AppendTrials(absl::string_view tuning_id,
                           sqlite::FindTuning(database, tuning_id));
     HONE_ASSIGN_OR_RETURN(const absl::Span<const space::Trial> added,
                           ExtendTrialLog(trials, row.value));
-    for (const space::Trial& trial : added) {
-      HONE_RETURN_IF_ERROR(sqlite::InsertTrial(database, row.sequence, trial));
+    if (!added.empty()) {
+      HONE_ASSIGN_OR_RETURN(
+          CandidateCoder coder,
+          sqlite::ResumeCoder(database, row.sequence, added.front().id - 1));
+      for (const space::Trial& trial : added) {
+        HONE_RETURN_IF_ERROR(
+            sqlite::InsertTrial(database, row.sequence, trial, coder));
+      }
     }
     row.value.updated = clock_.Now();
     return sqlite::UpdateTuning(database, row);
   });
 }
 
-absl::StatusOr<std::vector<space::Trial>> SqliteStore::ListTrials(
-    absl::string_view tuning_id) {
+absl::Status SqliteStore::ForEachTrial(
+    absl::string_view tuning_id,
+    const std::function<void(space::Trial)>& visit) {
   const sqlite::ReaderPool::Lease reader = readers_->Borrow();
   HONE_ASSIGN_OR_RETURN(const Row<Tuning> row,
                         sqlite::FindTuning(*reader, tuning_id));
-  return sqlite::ReadTrials(*reader, row);
+  return sqlite::ReadTrials(*reader, row, visit);
 }
 
 }  // namespace hone::storage

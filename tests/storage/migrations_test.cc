@@ -1,8 +1,10 @@
 #include "storage/sqlite/migrations.h"
 
+#include <bit>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <memory>
 #include <string>
 
@@ -10,7 +12,10 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include "base/hash.h"
 #include "base/temporary_directory.h"
+#include "storage/sqlite/sqlite_store.h"
+#include "tests/storage/samples.h"
 #include "tests/support/status_matchers.h"
 
 namespace hone::storage::sqlite {
@@ -146,6 +151,69 @@ TEST_F(MigrationsTest, StoresOfVersion1GetContextsAndTotals) {
       " WHERE context.target = 'x' AND record.target = 'x' AND newest = 3"
       " AND used_ns = 77"));
   EXPECT_TRUE(is_one("SELECT COUNT(*) = 2 FROM blob_use WHERE used_ns > 0"));
+}
+
+TEST_F(MigrationsTest, TrialsOfVersion4StayAndGrow) {
+  std::vector<space::Trial> trials = SampleTrials(0, 3);
+  trials[1].measurement.samples = {1.5, 2.25, 1e-300};
+  trials[2].measurement.outcome = space::Outcome::kTimeout;
+  trials[2].measurement.message = "slow";
+  const std::string path = directory_.path() + "/hone.db";
+  {
+    auto database = Open(path);
+    HONE_ASSERT_OK(Migrate(*database, path, Migrations().first(4)));
+    // As the program of that version wrote them.
+    const auto bits = [](double value) {
+      return absl::StrCat(std::bit_cast<int64_t>(value), ";");
+    };
+    const auto checksum = [](const std::string& columns) {
+      return std::bit_cast<int64_t>(FastHash(columns).low);
+    };
+    const int64_t of_tuning = checksum(absl::StrCat(
+        "1:t2:m03:hlo10:pass_order9:score=ops9:1:cse,dce1:n1:d4:beam1;9;",
+        std::numeric_limits<int64_t>::max(), ";7:pending0:3;", bits(100.5),
+        bits(98.5), "1;1;"));
+    const int64_t of_trials[] = {
+        checksum(absl::StrCat("0;0;1;2;2:ok", bits(100.5), "0:")),
+        checksum(absl::StrCat("1;1;1;2;2:ok", bits(99.5), "0:", bits(1.5),
+                              bits(2.25), bits(1e-300))),
+        checksum(absl::StrCat("2;2;1;2;7:timeout", bits(98.5), "4:slow"))};
+    HONE_ASSERT_OK(database->Execute(absl::StrCat(
+        "INSERT INTO tuning (sequence, id, key_digest, module_fingerprint, "
+        "target, task, task_options, space_version, module_name, "
+        "module_digest, optimizer, seed, budget_trials, state, error, trials, "
+        "default_cost, best_cost, created_ns, updated_ns, checksum) VALUES "
+        "(1, 't', '",
+        SampleKey().Digest(),
+        "', 'm0', 'hlo', 'pass_order', 'score=ops', '1:cse,dce', 'n', 'd', "
+        "'beam', 1, 9, 'pending', '', 3, 100.5, 98.5, 1, 1, ",
+        of_tuning,
+        ");"
+        "INSERT INTO trial VALUES "
+        "(1, 0, '[0,1,2]', 'ok', 100.5, NULL, NULL, ",
+        of_trials[0],
+        "), (1, 1, '[1,1,2]', 'ok', 99.5, "
+        "'[1.5,2.25,1.0000000000000001e-300]', NULL, ",
+        of_trials[1], "), (1, 2, '[2,1,2]', 'timeout', 98.5, NULL, 'slow', ",
+        of_trials[2], ");")));
+  }
+  HONE_ASSERT_OK_AND_ASSIGN(const auto store,
+                            SqliteStore::Create(directory_.path()));
+  trials.push_back(SampleTrial(3));
+  trials.back().measurement.violation = 0.5;
+  HONE_ASSERT_OK(store->AppendTrials("t", {&trials.back(), 1}));
+  HONE_ASSERT_OK_AND_ASSIGN(const std::vector<space::Trial> found,
+                            store->ListTrials("t"));
+  ASSERT_EQ(found.size(), trials.size());
+  for (size_t i = 0; i < found.size(); ++i) {
+    EXPECT_EQ(found[i].candidate, trials[i].candidate);
+    EXPECT_EQ(found[i].measurement.outcome, trials[i].measurement.outcome);
+    EXPECT_EQ(found[i].measurement.cost, trials[i].measurement.cost);
+    EXPECT_EQ(found[i].measurement.samples, trials[i].measurement.samples);
+    EXPECT_EQ(found[i].measurement.message, trials[i].measurement.message);
+    EXPECT_EQ(found[i].measurement.violation, trials[i].measurement.violation);
+  }
+  EXPECT_EQ(store->corrupt_count(), 0);
 }
 
 TEST_F(MigrationsTest, AnotherProgramsDatabaseIsRefused) {

@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -212,10 +214,45 @@ class PassOrder final : public Task {
     passes.insert(passes.end(), lowering.begin(), lowering.end());
     nlohmann::ordered_json decision;
     decision["passes"] = passes;
+    // How many of them, at the end, are the lowering.
+    decision["lowering"] = lowering.size();
     decision["ops"] =
         hlo::CountOps(hlo::Lowered(applied.module, pass_order.lowering()));
     applied.decision = decision.dump();
     return applied;
+  }
+
+  // Passes that are unknown or illegal here are left out, and the lowering,
+  // which Apply adds.
+  std::optional<space::Candidate> CandidateOf(
+      const space::Problem& problem,
+      absl::string_view decision) const override {
+    const auto json =
+        nlohmann::json::parse(decision.begin(), decision.end(), nullptr, false);
+    if (!json.is_object() || !json.contains("passes") ||
+        !json["passes"].is_array()) {
+      return std::nullopt;
+    }
+    const nlohmann::json& passes = json["passes"];
+    size_t count = passes.size();
+    if (const auto lowering = json.find("lowering");
+        lowering != json.end() && lowering->is_number_unsigned()) {
+      count -= std::min(count, lowering->get<size_t>());
+    }
+    const space::SequentialProblem& sequence = *problem.sequential();
+    absl::flat_hash_map<std::string, int32_t> actions;
+    for (int32_t action : sequence.LegalActions(sequence.InitialState())) {
+      actions[sequence.ActionName(action)] = action;
+    }
+    space::Candidate candidate;
+    for (size_t i = 0; i < count; ++i) {
+      if (!passes[i].is_string()) return std::nullopt;
+      const auto action = actions.find(passes[i].get<std::string>());
+      if (action != actions.end()) candidate.choices.push_back(action->second);
+    }
+    candidate.choices.resize(std::min(
+        candidate.choices.size(), static_cast<size_t>(sequence.max_steps())));
+    return candidate;
   }
 
   absl::StatusOr<Winner> Judge(const hlo::Module& module,
