@@ -114,7 +114,7 @@ TEST_P(Resume, WithASmallerBudget) {
 
 INSTANTIATE_TEST_SUITE_P(Optimizers, Resume,
                          ::testing::Values("annealing", "beam", "default",
-                                           "greedy", "guided", "random"),
+                                           "greedy", "random"),
                          [](const auto& parameter) { return parameter.param; });
 
 }  // namespace

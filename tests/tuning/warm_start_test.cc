@@ -10,6 +10,7 @@
 #include "gtest/gtest.h"
 
 #include "hlo/read_module.h"
+#include "space/sequential_problem.h"
 #include "storage/memory_store.h"
 #include "tests/support/corpus.h"
 #include "tests/support/status_matchers.h"
@@ -64,7 +65,7 @@ absl::StatusOr<storage::Record> Tune(storage::Store& store,
                                      const TuningSpec& spec) {
   const TunerContext context{.store = &store, .clock = &SystemClock()};
   const auto module =
-      hlo::ReadModuleFile(hone::testing::CorpusPath("mlp.train"));
+      hlo::ReadModuleFile(hone::testing::CorpusPath("dlrm.train"));
   if (!module.ok()) return module.status();
   const auto tuning = CreateTuning(context, spec, *module);
   if (!tuning.ok()) return tuning.status();
@@ -91,7 +92,7 @@ TEST_P(ForcedTuning, OfATinyBudgetEndsNoWorseThanTheRecord) {
 
 INSTANTIATE_TEST_SUITE_P(Optimizers, ForcedTuning,
                          ::testing::Values("annealing", "beam", "greedy",
-                                           "guided", "random"),
+                                           "random"),
                          [](const auto& parameter) { return parameter.param; });
 
 TEST(WarmStart, ARecordOfAnotherSpaceIsUsedAsFarAsItIsKnown) {
