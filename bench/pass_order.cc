@@ -146,7 +146,7 @@ absl::StatusOr<Row> TuneOne(const CorpusEntry& entry,
     HONE_ASSIGN_OR_RETURN(const tuning::AppliedDecision applied,
                           task->Apply(module, *problem, row.best->candidate));
     HONE_RETURN_IF_ERROR(
-        WriteModule(options.tuned_directory, entry.name, applied.module));
+        WriteModule(options.tuned_directory, entry.name, *applied.module));
   }
   return row;
 }

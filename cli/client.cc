@@ -10,7 +10,6 @@
 
 #include "base/hash.h"
 #include "base/status_macros.h"
-#include "hlo/rewrite/numerics.h"
 #include "hone/v1/admin_service.grpc.pb.h"
 #include "hone/v1/cache_service.grpc.pb.h"
 #include "hone/v1/compile_service.grpc.pb.h"
@@ -51,19 +50,6 @@ void SetDeadline(grpc::ClientContext& context, absl::Duration timeout) {
   context.set_deadline(absl::ToChronoTime(absl::Now() + timeout));
 }
 
-absl::StatusOr<hone::v1::Numerics> NumericsOf(absl::string_view name) {
-  HONE_ASSIGN_OR_RETURN(const hlo::Numerics numerics, hlo::ParseNumerics(name));
-  switch (numerics) {
-    case hlo::Numerics::kExact:
-      return hone::v1::NUMERICS_EXACT;
-    case hlo::Numerics::kReassociate:
-      return hone::v1::NUMERICS_REASSOCIATE;
-    case hlo::Numerics::kFast:
-      return hone::v1::NUMERICS_FAST;
-  }
-  return absl::InternalError("numerics without a value in the API");
-}
-
 // One unary call through `method` of a new stub.
 template <typename Service, typename Request, typename Response>
 absl::StatusOr<Response> Call(
@@ -81,29 +67,6 @@ absl::StatusOr<Response> Call(
 }
 
 }  // namespace
-
-absl::Status SetOptions(absl::string_view task, absl::string_view score,
-                        absl::string_view numerics, int32_t threads,
-                        hone::v1::TaskOptions& options) {
-  HONE_ASSIGN_OR_RETURN(const hone::v1::Numerics permitted,
-                        NumericsOf(numerics));
-  if (task == "kernel") {
-    options.mutable_kernel()->set_threads(threads);
-    options.mutable_kernel()->set_numerics(permitted);
-    return absl::OkStatus();
-  }
-  hone::v1::PassOrderOptions& pass_order = *options.mutable_pass_order();
-  pass_order.set_numerics(permitted);
-  if (score == "ops") {
-    pass_order.set_score(hone::v1::PassOrderOptions::OPS);
-  } else if (score == "xla") {
-    pass_order.set_score(hone::v1::PassOrderOptions::XLA);
-  } else {
-    return absl::InvalidArgumentError(
-        absl::StrCat("unknown score '", score, "', expected one of: ops, xla"));
-  }
-  return absl::OkStatus();
-}
 
 Client::Client(const Connection& connection)
     : server_(connection.server.empty() ? FindServer(kStartTimeout)

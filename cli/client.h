@@ -19,12 +19,6 @@
 
 namespace hone::cli {
 
-// Sets those options that `task` has. Errors: InvalidArgument for an unknown
-// score or numerics.
-absl::Status SetOptions(absl::string_view task, absl::string_view score,
-                        absl::string_view numerics, int32_t threads,
-                        hone::v1::TaskOptions& options);
-
 // A connection to honed. Large modules are uploaded in chunks; small ones are
 // part of the request. Errors of all methods: the daemon's, with its message;
 // Unavailable, naming the server, if it does not answer.

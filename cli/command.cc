@@ -24,6 +24,15 @@ bool GoesToStdout(const std::string& path) {
   return path.empty() || path == "-";
 }
 
+void AddPathArgument(CLI::App& command, const std::string& name,
+                     std::string& value, const std::string& description) {
+  command.add_option(name, value, description)
+      ->required()
+      ->check([](const std::string& path) -> std::string {
+        return path.empty() ? "'', expected the path of a module" : "";
+      });
+}
+
 }  // namespace
 
 int ExitStatusOf(const absl::Status& status) {
@@ -64,11 +73,13 @@ CLI::App* AddCommand(CLI::App& app, Context& context, const std::string& name,
 
 void AddModuleArgument(CLI::App& command, const std::string& name,
                        std::string& value) {
-  command.add_option(name, value, "HLO text or HloModuleProto")
-      ->required()
-      ->check([](const std::string& path) -> std::string {
-        return path.empty() ? "'', expected the path of a module" : "";
-      });
+  AddPathArgument(command, name, value, "HLO text or HloModuleProto");
+}
+
+void AddSubjectArgument(CLI::App& command, const std::string& name,
+                        std::string& value) {
+  AddPathArgument(command, name, value,
+                  "HLO text, HloModuleProto or a graph in JSON");
 }
 
 void AddNumericsOption(CLI::App& command, std::string& value) {

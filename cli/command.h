@@ -55,6 +55,9 @@ CLI::App* AddCommand(CLI::App& app, Context& context, const std::string& name,
 // Adds the required argument `name`, the path of a module.
 void AddModuleArgument(CLI::App& command, const std::string& name,
                        std::string& value);
+// The same for the path of a module or a graph.
+void AddSubjectArgument(CLI::App& command, const std::string& name,
+                        std::string& value);
 
 // Adds --numerics to a command; `value` holds the default.
 void AddNumericsOption(CLI::App& command, std::string& value);

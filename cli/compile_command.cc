@@ -7,6 +7,7 @@
 #include "absl/time/time.h"
 #include "cli/client.h"
 #include "cli/command.h"
+#include "cli/task_flags.h"
 
 #include "base/status_macros.h"
 #include "hlo/proto/io.h"
@@ -38,8 +39,8 @@ absl::StatusOr<int> Run(const Options& options, const Context& context) {
   HONE_RETURN_IF_ERROR(CheckModuleOutput(context, options.output));
   hone::v1::CompileRequest request;
   hone::v1::TuningSpec& spec = *request.add_specs();
-  HONE_RETURN_IF_ERROR(SetOptions("pass_order", "ops", options.numerics,
-                                  /*threads=*/1, *spec.mutable_options()));
+  HONE_RETURN_IF_ERROR(SetOptions("pass_order", {.numerics = options.numerics},
+                                  *spec.mutable_options()));
   HONE_ASSIGN_OR_RETURN(const absl::Duration patience,
                         ParseDurationOption("--patience", options.patience,
                                             /*zero_allowed=*/true));

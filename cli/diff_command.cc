@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_format.h"
 #include "cli/command.h"
+#include "cli/read_subject.h"
 
 #include "base/status_macros.h"
 #include "base/thread_pool.h"
@@ -16,7 +17,6 @@
 #include "hlo/equivalence/equivalence.h"
 #include "hlo/equivalence/interface.h"
 #include "hlo/equivalence/merged_module.h"
-#include "hlo/read_module.h"
 
 namespace hone::cli {
 namespace {
@@ -80,8 +80,8 @@ absl::StatusOr<int> Run(const Options& options, const Context& context) {
         "--inputs 0 and --adversarial 0: nothing to compare on, expected 1 or "
         "more of either");
   }
-  HONE_ASSIGN_OR_RETURN(const hlo::Module a, hlo::ReadModuleFile(options.a));
-  HONE_ASSIGN_OR_RETURN(const hlo::Module b, hlo::ReadModuleFile(options.b));
+  HONE_ASSIGN_OR_RETURN(const hlo::Module a, ReadModule(options.a));
+  HONE_ASSIGN_OR_RETURN(const hlo::Module b, ReadModule(options.b));
   ThreadPool pool(std::max(1u, std::thread::hardware_concurrency()));
   hlo::EquivalenceOptions equivalence;
   equivalence.seed = options.seed;

@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "cli/command.h"
+#include "cli/read_subject.h"
 
 #include "backends/cpu/compiler.h"
 #include "backends/cpu/export/export.h"
@@ -21,7 +22,6 @@
 #include "backends/roofline.h"
 #include "base/status_macros.h"
 #include "hlo/inference/verifier.h"
-#include "hlo/read_module.h"
 #include "hlo/text/printer.h"
 #include "loops/lowering/lowering.h"
 #include "loops/schedules/default_schedule.h"
@@ -146,8 +146,7 @@ absl::StatusOr<int> Run(const Options& options, const Context& context) {
     HONE_RETURN_IF_ERROR(backends::CheckLibraryPath(options.library));
     HONE_RETURN_IF_ERROR(CheckWritable(options.library));
   }
-  HONE_ASSIGN_OR_RETURN(const hlo::Module module,
-                        hlo::ReadModuleFile(options.file));
+  HONE_ASSIGN_OR_RETURN(const hlo::Module module, ReadModule(options.file));
   HONE_RETURN_IF_ERROR(hlo::VerifyModule(module));
   HONE_ASSIGN_OR_RETURN(loops::Program program, loops::LowerToProgram(module));
   loops::Machine machine = backends::DetectHost().machine;

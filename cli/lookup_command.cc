@@ -6,11 +6,12 @@
 #include "absl/strings/str_format.h"
 #include "cli/client.h"
 #include "cli/command.h"
+#include "cli/read_subject.h"
 #include "cli/record_json.h"
+#include "cli/task_flags.h"
 
 #include "base/hash.h"
 #include "base/status_macros.h"
-#include "hlo/analysis/fingerprint.h"
 #include "hlo/read_module.h"
 #include "tuning/registry.h"
 
@@ -21,9 +22,7 @@ struct Options {
   std::string file;
   std::string task = "pass_order";
   std::string target;
-  std::string score = "ops";
-  std::string numerics = "reassociate";
-  int32_t threads = 1;
+  TaskFlags flags;
   bool explain = false;
 };
 
@@ -55,13 +54,16 @@ nlohmann::ordered_json ToJson(
 
 absl::StatusOr<int> Run(const Options& options, const Context& context) {
   // The daemon's error would look like a miss.
-  HONE_RETURN_IF_ERROR(tuning::FindTask(options.task).status());
+  HONE_ASSIGN_OR_RETURN(const tuning::Task* const task,
+                        tuning::FindTask(options.task));
   hone::v1::LookupRequest request;
-  HONE_RETURN_IF_ERROR(SetOptions(options.task, options.score, options.numerics,
-                                  options.threads, *request.mutable_options()));
-  HONE_ASSIGN_OR_RETURN(const hlo::Module module,
-                        hlo::ReadModuleFile(options.file));
-  request.set_module_fingerprint(hlo::Fingerprint(module));
+  HONE_RETURN_IF_ERROR(
+      SetOptions(options.task, options.flags, *request.mutable_options()));
+  HONE_ASSIGN_OR_RETURN(const std::string bytes,
+                        hlo::ReadFileBytes(options.file));
+  HONE_ASSIGN_OR_RETURN(const tuning::Subject subject,
+                        ReadSubject(bytes, options.file, *task));
+  request.set_module_fingerprint(subject.Fingerprint());
   request.set_task(options.task);
   request.set_target(options.target);
   Client client(context);
@@ -103,19 +105,12 @@ void AddLookupCommand(CLI::App& app, Context& context) {
   auto options = std::make_shared<Options>();
   CLI::App* command = AddCommand(
       app, context, "lookup", "Show the cached result, or why there is none");
-  AddModuleArgument(*command, "FILE", options->file);
+  AddSubjectArgument(*command, "FILE", options->file);
   command->add_option("--task", options->task, "Decision")
       ->capture_default_str();
   command->add_option("--target", options->target,
                       "Target; default: the task's own");
-  command->add_option("--score", options->score, "Score of pass_order")
-      ->capture_default_str();
-  AddNumericsOption(*command, options->numerics);
-  command
-      ->add_option("--threads", options->threads,
-                   "Threads of a kernel's parallel loops")
-      ->transform(WholeNumber(1, kMaxThreads))
-      ->capture_default_str();
+  AddTaskFlags(*command, options->flags);
   command->add_flag("--explain", options->explain,
                     "Compare the key component by component");
   command->callback([options, &context] {

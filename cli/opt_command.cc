@@ -8,11 +8,11 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "cli/command.h"
+#include "cli/read_subject.h"
 
 #include "base/status_macros.h"
 #include "hlo/analysis/op_count.h"
 #include "hlo/passes/pipeline.h"
-#include "hlo/read_module.h"
 #include "hlo/rewrite/numerics.h"
 
 namespace hone::cli {
@@ -75,7 +75,7 @@ absl::StatusOr<int> Run(const Options& options, const Context& context) {
                 << event.instruction << "\n";
     };
   }
-  HONE_ASSIGN_OR_RETURN(hlo::Module module, hlo::ReadModuleFile(options.file));
+  HONE_ASSIGN_OR_RETURN(hlo::Module module, ReadModule(options.file));
   const int64_t ops_before = hlo::CountOps(module);
   hlo::PipelineReport report;
   if (!options.pipeline.empty()) {

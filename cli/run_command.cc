@@ -13,6 +13,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "cli/command.h"
+#include "cli/read_subject.h"
 
 #include "backends/cpu/export/export.h"
 #include "backends/cpu/host.h"
@@ -22,7 +23,6 @@
 #include "hlo/equivalence/equivalence.h"
 #include "hlo/evaluator/evaluator.h"
 #include "hlo/inference/verifier.h"
-#include "hlo/read_module.h"
 
 namespace hone::cli {
 namespace {
@@ -109,8 +109,7 @@ absl::StatusOr<int> Run(const Options& options, const Context& context) {
     HONE_RETURN_IF_ERROR(backends::CheckLibraryPath(options.library));
     HONE_RETURN_IF_ERROR(CheckWritable(options.library));
   }
-  HONE_ASSIGN_OR_RETURN(const hlo::Module module,
-                        hlo::ReadModuleFile(options.file));
+  HONE_ASSIGN_OR_RETURN(const hlo::Module module, ReadModule(options.file));
   HONE_RETURN_IF_ERROR(hlo::VerifyModule(module));
   if (!options.library.empty()) return Export(module, options, context);
   HONE_ASSIGN_OR_RETURN(const std::vector<hlo::Literal> arguments,

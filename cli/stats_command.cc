@@ -1,4 +1,4 @@
-// hone stats: what a module is made of.
+// hone stats: what a module or a graph is made of.
 
 #include <algorithm>
 #include <iostream>
@@ -12,6 +12,7 @@
 
 #include "base/status_macros.h"
 #include "costmodels/registry.h"
+#include "graphs/device_graph.h"
 #include "hlo/analysis/cost_analysis.h"
 #include "hlo/analysis/fingerprint.h"
 #include "hlo/analysis/op_count.h"
@@ -19,13 +20,62 @@
 #include "hlo/passes/lowering.h"
 #include "hlo/proto/io.h"
 #include "hlo/read_module.h"
+#include "tuning/subject.h"
 
 namespace hone::cli {
 namespace {
 
+// Prints the members of a JSON object line by line, but for `left_out`.
+void PrintLines(const nlohmann::ordered_json& document,
+                absl::string_view left_out = "") {
+  for (const auto& [name, value] : document.items()) {
+    if (name == left_out) continue;
+    std::cout << absl::StrFormat(
+        "%-20s %s\n", name,
+        value.is_string() ? value.get<std::string>() : value.dump());
+  }
+}
+
+absl::StatusOr<int> RunOnGraph(const tuning::Subject& subject,
+                               double parse_seconds, const Context& context) {
+  const graphs::DeviceGraph& graph = subject.graph();
+  double accelerator = 0;
+  double cpu = 0;
+  double bytes = 0;
+  for (const graphs::DeviceNode& node : graph.nodes()) {
+    accelerator += node.accelerator_latency;
+    cpu += node.cpu_latency;
+    bytes += node.size_bytes;
+  }
+  const nlohmann::ordered_json document = {
+      {"graph", subject.name()},
+      {"fingerprint", subject.Fingerprint()},
+      {"nodes", graph.size()},
+      {"edges", graph.edges().size()},
+      {"accelerators", graph.limits().accelerators},
+      {"cpus", graph.limits().cpus},
+      {"accelerator_latency", accelerator},
+      {"cpu_latency", cpu},
+      {"bytes", bytes},
+      {"accelerator_bytes", graph.limits().max_accelerator_bytes},
+      {"parse_seconds", parse_seconds}};
+  if (context.json) {
+    PrintJson(document);
+  } else {
+    PrintLines(document);
+  }
+  return kDone;
+}
+
 absl::StatusOr<int> Run(const std::string& file, const Context& context) {
   HONE_ASSIGN_OR_RETURN(const std::string bytes, hlo::ReadFileBytes(file));
   const absl::Time start = absl::Now();
+  if (tuning::IsJson(bytes)) {
+    HONE_ASSIGN_OR_RETURN(const tuning::Subject subject,
+                          tuning::ParseSubject(bytes, file));
+    return RunOnGraph(subject, absl::ToDoubleSeconds(absl::Now() - start),
+                      context);
+  }
   HONE_ASSIGN_OR_RETURN(const hlo::Module module, hlo::ParseHlo(bytes, file));
   const double parse_seconds = absl::ToDoubleSeconds(absl::Now() - start);
   const absl::Status verified = hlo::VerifyModule(module);
@@ -65,12 +115,7 @@ absl::StatusOr<int> Run(const std::string& file, const Context& context) {
     PrintJson(document);
     return kDone;
   }
-  for (const auto& [name, value] : document.items()) {
-    if (name == "opcodes") continue;
-    std::cout << absl::StrFormat(
-        "%-16s %s\n", name,
-        value.is_string() ? value.get<std::string>() : value.dump());
-  }
+  PrintLines(document, "opcodes");
   std::vector<std::pair<std::string, int64_t>> counts(by_opcode.begin(),
                                                       by_opcode.end());
   std::stable_sort(
@@ -87,8 +132,10 @@ absl::StatusOr<int> Run(const std::string& file, const Context& context) {
 void AddStatsCommand(CLI::App& app, Context& context) {
   auto file = std::make_shared<std::string>();
   CLI::App* command = AddCommand(
-      app, context, "stats", "Count instructions, ops, flops, bytes, opcodes");
-  AddModuleArgument(*command, "FILE", *file);
+      app, context, "stats",
+      "Count instructions, ops, flops, bytes, opcodes; of a graph nodes, "
+      "edges, devices, latencies");
+  AddSubjectArgument(*command, "FILE", *file);
   command->callback([file, &context] {
     RunCommand(context, [&] { return Run(*file, context); });
   });

@@ -6,6 +6,7 @@
 #include <iostream>
 #include <memory>
 #include <optional>
+#include <set>
 #include <thread>
 
 #include "absl/strings/match.h"
@@ -14,6 +15,8 @@
 #include "cli/client.h"
 #include "cli/command.h"
 #include "cli/progress_line.h"
+#include "cli/read_subject.h"
+#include "cli/task_flags.h"
 #include <unistd.h>
 
 #include "backends/cpu/export/export.h"
@@ -23,15 +26,14 @@
 #include "base/clock.h"
 #include "base/status_macros.h"
 #include "base/thread_pool.h"
-#include "hlo/analysis/fingerprint.h"
 #include "hlo/proto/io.h"
 #include "hlo/read_module.h"
-#include "hlo/rewrite/numerics.h"
 #include "proto/duration.h"
 #include "storage/memory_store.h"
 #include "storage/sqlite/sqlite_store.h"
 #include "tuning/registry.h"
 #include "tuning/stored_module.h"
+#include "tuning/subject.h"
 #include "tuning/tasks/kernel.h"
 #include "tuning/tuner.h"
 
@@ -43,10 +45,8 @@ struct Options {
   std::vector<std::string> tasks = {"pass_order"};
   std::string target;
   std::string optimizer;  // empty: the task's own
-  std::string score = "ops";
-  std::string numerics = "reassociate";
+  TaskFlags flags;
   int64_t trials = 0;  // 0: the task's own number
-  int32_t threads = 1;
   std::string time;
   uint64_t seed = 0;
   std::string output;
@@ -88,10 +88,7 @@ absl::StatusOr<tuning::TuningSpec> SpecOf(const Options& options,
   spec.target = options.target;
   spec.optimizer = options.optimizer;
   spec.optimizer = tuning::OptimizerOf(spec);
-  spec.options.score = options.score;
-  spec.options.threads = options.threads;
-  HONE_ASSIGN_OR_RETURN(spec.options.numerics,
-                        hlo::ParseNumerics(options.numerics));
+  HONE_ASSIGN_OR_RETURN(spec.options, ParseTaskFlags(options.flags));
   if (options.trials > 0) {
     spec.budget.trials = options.trials;
   } else if (task->default_trials() > 0) {
@@ -108,7 +105,7 @@ class Tuner {
   virtual ~Tuner() = default;
   virtual absl::StatusOr<TaskResult> Tune(const std::string& task,
                                           absl::Duration time) = 0;
-  // The module after the last task.
+  // The module after the last task, which makes one.
   virtual absl::StatusOr<hlo::Module> Tuned() = 0;
 };
 
@@ -127,8 +124,8 @@ class RemoteTuner final : public Tuner {
     spec.set_target(options_.target);
     spec.set_optimizer(options_.optimizer);
     spec.set_seed(options_.seed);
-    HONE_RETURN_IF_ERROR(SetOptions(task, options_.score, options_.numerics,
-                                    options_.threads, *spec.mutable_options()));
+    HONE_RETURN_IF_ERROR(
+        SetOptions(task, options_.flags, *spec.mutable_options()));
     spec.mutable_budget()->set_trials(options_.trials);
     if (time != absl::InfiniteDuration()) {
       *spec.mutable_budget()->mutable_time() = ToProtoDuration(time);
@@ -186,9 +183,10 @@ class RemoteTuner final : public Tuner {
 class LocalTuner final : public Tuner {
  public:
   static absl::StatusOr<std::unique_ptr<LocalTuner>> Create(
-      const Options& options, hlo::Module module, std::string bytes) {
+      const Options& options, const tuning::Subject& subject,
+      std::string bytes) {
     auto tuner = std::unique_ptr<LocalTuner>(
-        new LocalTuner(options, std::move(module), std::move(bytes)));
+        new LocalTuner(options, subject, std::move(bytes)));
     if (options.state.empty()) {
       tuner->store_ = std::make_unique<storage::MemoryStore>();
     } else {
@@ -223,10 +221,9 @@ class LocalTuner final : public Tuner {
     }
     if (!cached) {
       HONE_ASSIGN_OR_RETURN(std::string digest, store_->PutBlob(bytes_));
-      HONE_ASSIGN_OR_RETURN(
-          const storage::Tuning tuning,
-          tuning::CreateTuning(context_, spec, key,
-                               {module_.name(), std::move(digest)}));
+      HONE_ASSIGN_OR_RETURN(const storage::Tuning tuning,
+                            tuning::CreateTuning(context_, spec, key,
+                                                 {name_, std::move(digest)}));
       ProgressLine line(task);
       tuning::RunOptions run;
       run.progress = [&](const tuning::Progress& p) {
@@ -259,15 +256,16 @@ class LocalTuner final : public Tuner {
   }
 
  private:
-  LocalTuner(const Options& options, hlo::Module module, std::string bytes)
+  LocalTuner(const Options& options, const tuning::Subject& subject,
+             std::string bytes)
       : options_(options),
-        module_(std::move(module)),
-        fingerprint_(hlo::Fingerprint(module_)),
+        name_(subject.name()),
+        fingerprint_(subject.Fingerprint()),
         bytes_(std::move(bytes)),
         pool_(std::max(1u, std::thread::hardware_concurrency())) {}
 
   const Options& options_;
-  const hlo::Module module_;
+  const std::string name_;
   const std::string fingerprint_;
   const std::string bytes_;  // of the file
   ThreadPool pool_;
@@ -283,8 +281,9 @@ absl::Status Export(const hlo::Module& input, const TaskResult& result,
                     Tuner& tuner, const Options& options) {
   if (result.task != "kernel") {
     HONE_ASSIGN_OR_RETURN(const hlo::Module tuned, tuner.Tuned());
-    HONE_ASSIGN_OR_RETURN(const loops::ModulePlan plan,
-                          backends::LowerAndSchedule(tuned, options.threads));
+    HONE_ASSIGN_OR_RETURN(
+        const loops::ModulePlan plan,
+        backends::LowerAndSchedule(tuned, options.flags.threads));
     return backends::ExportModule(tuned, plan, options.library);
   }
   const std::string& here = backends::HostDevice().fingerprint;
@@ -300,23 +299,34 @@ absl::Status Export(const hlo::Module& input, const TaskResult& result,
   return backends::ExportKernel(program, options.library);
 }
 
+// The share of the default's cost that is saved; a cost of 0 leaves nothing to
+// save.
+double Improvement(double default_cost, double best_cost) {
+  return default_cost > 0 ? 1 - best_cost / default_cost : 0;
+}
+
 nlohmann::ordered_json ToJson(const TaskResult& result) {
   nlohmann::ordered_json decision = nlohmann::ordered_json::parse(
       result.decision, nullptr, /*allow_exceptions=*/false);
-  return {
+  nlohmann::ordered_json json = {
       {"task", result.task},
       {"optimizer", result.optimizer},
       {"default", {{"cost", result.default_cost}, {"unit", result.unit}}},
       {"best",
        {{"cost", result.best_cost},
         {"unit", result.unit},
-        {"decision", std::move(decision)}}},
-      {"improvement", 1 - result.best_cost / result.default_cost},
+        {"decision", decision}}},
+      {"improvement", Improvement(result.default_cost, result.best_cost)},
       {"trials", result.trials},
       {"seconds", result.seconds},
       {"verified",
        {{"method", result.method}, {"max_rel_error", result.max_rel_error}}},
       {"cache", result.cached ? "hit" : "miss"}};
+  // Where anybody looks for it who checks placements of many programs.
+  if (decision.contains("assignment")) {
+    json["assignment"] = std::move(decision["assignment"]);
+  }
+  return json;
 }
 
 // "14.1 % fewer", "14.1 % less time", "no better".
@@ -329,23 +339,75 @@ std::string DescribeChange(double from, double to, const std::string& unit) {
                          direction);
 }
 
-void Print(const TaskResult& result, std::ostream& out) {
+// "100 trials of annealing in 0.52 s".
+std::string DescribeSearch(const TaskResult& result) {
+  if (result.cached) return "cache hit";
+  return absl::StrFormat("%d trials of %s in %.2f s", result.trials,
+                         result.optimizer, result.seconds);
+}
+
+// Prints the costs and devices of a placement.
+void PrintPlacement(const TaskResult& result, std::ostream& out) {
+  const nlohmann::json decision = nlohmann::json::parse(
+      result.decision, nullptr, /*allow_exceptions=*/false);
+  std::set<int32_t> devices;
+  if (decision.contains("assignment")) {
+    for (const nlohmann::json& device : decision["assignment"]) {
+      devices.insert(device.get<int32_t>());
+    }
+  }
+  out << absl::StrFormat(
+      "placement: max load %.10g %s, default %.10g (%.1f %% less), on %d "
+      "device%s, %s\n",
+      result.best_cost, result.unit, result.default_cost,
+      100 * Improvement(result.default_cost, result.best_cost), devices.size(),
+      devices.size() == 1 ? "" : "s", DescribeSearch(result));
+}
+
+void PrintCosts(const TaskResult& result, std::ostream& out) {
   out << absl::StrFormat(
       "%s: default %.10g %s, best %.10g %s (%s), %s\n", result.task,
       result.default_cost, result.unit, result.best_cost, result.unit,
       DescribeChange(result.default_cost, result.best_cost, result.unit),
-      result.cached
-          ? "cache hit"
-          : absl::StrFormat("%d trials of %s in %.2f s", result.trials,
-                            result.optimizer, result.seconds));
+      DescribeSearch(result));
+}
+
+void Print(const TaskResult& result, std::ostream& out) {
+  if (result.task == "placement") {
+    PrintPlacement(result, out);
+  } else {
+    PrintCosts(result, out);
+  }
   out << "  verified: " << result.method;
   // Otherwise no values were compared.
   if (!absl::StartsWith(result.method, "not evaluated") &&
-      !absl::StartsWith(result.method, "identical")) {
+      !absl::StartsWith(result.method, "identical") &&
+      !absl::StartsWith(result.method, "checked")) {
     out << absl::StrFormat(", largest relative error %.3g",
                            result.max_rel_error);
   }
   out << "\n";
+}
+
+// Checks that the last task makes what is to be written.
+absl::Status CheckOutputs(const Options& options) {
+  const std::string& task = options.tasks.back();
+  if (!options.output.empty() && task == "kernel") {
+    return absl::InvalidArgumentError(
+        "-o FILE: task kernel makes no module, expected --export K.so");
+  }
+  if (task != "placement") return absl::OkStatus();
+  if (!options.output.empty()) {
+    return absl::InvalidArgumentError(
+        "-o FILE: task placement makes no module, expected --json for the "
+        "assignment");
+  }
+  if (!options.library.empty()) {
+    return absl::InvalidArgumentError(
+        "--export K.so: task placement makes no native code, expected task "
+        "pass_order or kernel");
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<int> Run(const Options& options, const Context& context) {
@@ -363,15 +425,19 @@ absl::StatusOr<int> Run(const Options& options, const Context& context) {
   for (const std::string& task : options.tasks) {
     HONE_RETURN_IF_ERROR(SpecOf(options, task, time).status());
   }
-  if (!options.output.empty() && options.tasks.back() == "kernel") {
-    return absl::InvalidArgumentError(
-        "-o FILE: task kernel makes no module, expected --export K.so");
-  }
+  HONE_RETURN_IF_ERROR(CheckOutputs(options));
   // Read here too, so that a broken file is reported before anything starts.
   HONE_ASSIGN_OR_RETURN(std::string bytes, hlo::ReadFileBytes(options.file));
-  HONE_ASSIGN_OR_RETURN(const hlo::Module module,
-                        hlo::ReadModuleFile(options.file));
-  const std::string& name = module.name();
+  HONE_ASSIGN_OR_RETURN(const tuning::Task* const first,
+                        tuning::FindTask(options.tasks.front()));
+  HONE_ASSIGN_OR_RETURN(const tuning::Subject subject,
+                        ReadSubject(bytes, options.file, *first));
+  for (const std::string& name : options.tasks) {
+    HONE_ASSIGN_OR_RETURN(const tuning::Task* const task,
+                          tuning::FindTask(name));
+    HONE_RETURN_IF_ERROR(task->CheckSubject(subject.kind(), options.file));
+  }
+  const std::string& name = subject.name();
   bool local = options.local;
   // A server that was named has to be there.
   if (!local && context.server.empty()) {
@@ -387,7 +453,7 @@ absl::StatusOr<int> Run(const Options& options, const Context& context) {
   std::unique_ptr<Tuner> tuner;
   if (local) {
     HONE_ASSIGN_OR_RETURN(
-        tuner, LocalTuner::Create(options, module, std::move(bytes)));
+        tuner, LocalTuner::Create(options, subject, std::move(bytes)));
   } else {
     tuner = std::make_unique<RemoteTuner>(options, context, std::move(bytes));
   }
@@ -401,7 +467,11 @@ absl::StatusOr<int> Run(const Options& options, const Context& context) {
       tasks.push_back(ToJson(last));
       continue;
     }
-    if (&task == &options.tasks.front()) report << "module " << name << "\n";
+    if (&task == &options.tasks.front()) {
+      report << (subject.kind() == tuning::SubjectKind::kGraph ? "graph "
+                                                               : "module ")
+             << name << "\n";
+    }
     Print(last, report);
   }
   if (!options.output.empty()) {
@@ -409,7 +479,7 @@ absl::StatusOr<int> Run(const Options& options, const Context& context) {
     HONE_RETURN_IF_ERROR(WriteModule(tuned, options.output));
   }
   if (!options.library.empty()) {
-    HONE_RETURN_IF_ERROR(Export(module, last, *tuner, options));
+    HONE_RETURN_IF_ERROR(Export(subject.module(), last, *tuner, options));
   }
   if (context.json) {
     PrintJson({{"module", name}, {"target", last.target}, {"tasks", tasks}});
@@ -423,32 +493,25 @@ void AddTuneCommand(CLI::App& app, Context& context) {
   auto options = std::make_shared<Options>();
   CLI::App* command = AddCommand(
       app, context, "tune",
-      "Tune a module, verify the winner and store it (the main job)");
-  AddModuleArgument(*command, "FILE", options->file);
+      "Tune a module or a graph, verify the winner and store it (the main "
+      "job)");
+  AddSubjectArgument(*command, "FILE", options->file);
   command->add_option("--task", options->tasks, "Decisions to tune")
       ->delimiter(',')
       ->capture_default_str();
   command->add_option("--target", options->target,
                       "Target of the result: xla-cpu or xla-gpu for "
-                      "pass_order, a device's fingerprint or cpu for kernel; "
-                      "default: the task's own");
+                      "pass_order, a device's fingerprint or cpu for kernel, "
+                      "cluster for placement; default: the task's own");
   command->add_option("--optimizer", options->optimizer,
                       "Search algorithm; default: the task's own, guided for "
-                      "pass_order");
-  command
-      ->add_option("--score", options->score,
-                   "What pass_order minimizes: ops, or xla: modelled time")
-      ->capture_default_str();
-  AddNumericsOption(*command, options->numerics);
+                      "pass_order, annealing for placement");
+  AddTaskFlags(*command, options->flags);
   command
       ->add_option("--trials", options->trials,
-                   "Candidates to try; default: 500, or 64 if measured")
+                   "Candidates to try; default: 500, 64 for kernel, 100 for "
+                   "placement")
       ->transform(WholeNumber(1, kMaxCount));
-  command
-      ->add_option("--threads", options->threads,
-                   "Threads of a kernel's parallel loops, and of native code")
-      ->transform(WholeNumber(1, kMaxThreads))
-      ->capture_default_str();
   command->add_option("--time", options->time,
                       "Search time, e.g. 30s; default: no limit");
   command->add_option("--seed", options->seed, "Seed of the search")

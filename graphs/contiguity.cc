@@ -83,6 +83,27 @@ std::vector<NodeIndex> DeviceCycle(const DeviceGraph& graph,
 
 }  // namespace
 
+absl::string_view ContiguityName(Contiguity contiguity) {
+  switch (contiguity) {
+    case Contiguity::kNone:
+      return "none";
+    case Contiguity::kConvex:
+      return "convex";
+    case Contiguity::kPipeline:
+      return "pipeline";
+  }
+  return "unknown";
+}
+
+absl::StatusOr<Contiguity> ParseContiguity(absl::string_view name) {
+  for (const Contiguity contiguity :
+       {Contiguity::kPipeline, Contiguity::kConvex, Contiguity::kNone}) {
+    if (ContiguityName(contiguity) == name) return contiguity;
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "unknown contiguity '", name, "', expected pipeline, convex or none"));
+}
+
 absl::Status CheckConvex(const DeviceGraph& graph,
                          absl::Span<const int32_t> assignment) {
   uint32_t count = 0;

@@ -4,6 +4,8 @@
 #include <cstdint>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 
 #include "graphs/device_graph.h"
@@ -41,6 +43,11 @@ enum class Contiguity {
   // {a1, a2} and {b1, b2} are convex, but neither can come first.
   kPipeline,
 };
+
+// Stable names, used in cache keys: "none", "convex", "pipeline".
+absl::string_view ContiguityName(Contiguity contiguity);
+// Errors: InvalidArgument, listing the names.
+absl::StatusOr<Contiguity> ParseContiguity(absl::string_view name);
 
 // Returns an error if a device's nodes in a part are not convex. All devices of
 // `assignment` must be devices of the graph, one per node.

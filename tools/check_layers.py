@@ -23,14 +23,14 @@ ALLOWED = {
     "storage": {"space", "base"},
     "tuning": {
         "backends", "optimizers", "costmodels", "storage", "loops", "hlo",
-        "space", "base"},
+        "graphs", "space", "base"},
     "proto": set(),
     "work": {
         "tuning", "backends", "storage", "hlo", "space", "base", "proto"},
     "daemon": {"work", "tuning", "backends", "storage", "optimizers", "costmodels", "hlo",
-               "space", "base", "proto"},
+               "graphs", "space", "base", "proto"},
     "cli": {"work", "tuning", "storage", "optimizers", "costmodels", "backends",
-            "loops", "hlo", "space", "base", "proto", "bench"},
+            "loops", "hlo", "graphs", "space", "base", "proto", "bench"},
 }
 # The same inside a folder: part -> parts of that folder that it may include
 # besides itself; "" is the files of the folder itself. A folder without an

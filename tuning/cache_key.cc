@@ -26,12 +26,16 @@ absl::StatusOr<TaskOptions> ParseOptionsKey(absl::string_view key) {
     } else if (option.first == "numerics") {
       HONE_ASSIGN_OR_RETURN(options.numerics,
                             hlo::ParseNumerics(option.second));
+    } else if (option.first == "contiguity") {
+      HONE_ASSIGN_OR_RETURN(options.contiguity,
+                            graphs::ParseContiguity(option.second));
     } else if (option.first != "threads" ||
                !absl::SimpleAtoi(option.second, &options.threads)) {
       return absl::InvalidArgumentError(
           absl::StrCat("task options '", key,
                        "', expected 'score=...', 'passes=...', "
-                       "'numerics=...' or 'threads=N'"));
+                       "'numerics=...', 'threads=N' or "
+                       "'contiguity=...'"));
     }
   }
   return options;

@@ -3,8 +3,9 @@
 
 #include "base/hash.h"
 #include "base/status_macros.h"
-#include "hlo/analysis/fingerprint.h"
+#include "tuning/registry.h"
 #include "tuning/stored_module.h"
+#include "tuning/subject.h"
 #include "tuning/tuner.h"
 
 namespace hone::tuning {
@@ -28,14 +29,16 @@ absl::StatusOr<storage::Tuning> CreateTuning(const TunerContext& context,
 
 absl::StatusOr<storage::Tuning> CreateTuning(const TunerContext& context,
                                              const TuningSpec& spec,
-                                             const hlo::Module& module) {
+                                             const Subject& subject) {
   HONE_RETURN_IF_ERROR(ValidateSpec(spec));
+  HONE_ASSIGN_OR_RETURN(const Task* const task, FindTask(spec.task));
+  HONE_RETURN_IF_ERROR(task->CheckSubject(subject.kind(), subject.name()));
   HONE_ASSIGN_OR_RETURN(
       const storage::CacheKey key,
-      MakeCacheKey(hlo::Fingerprint(module), spec, context.kernels));
+      MakeCacheKey(subject.Fingerprint(), spec, context.kernels));
   HONE_ASSIGN_OR_RETURN(std::string digest,
-                        StoreModule(*context.store, module));
-  return CreateTuning(context, spec, key, {module.name(), std::move(digest)});
+                        StoreSubject(*context.store, subject));
+  return CreateTuning(context, spec, key, {subject.name(), std::move(digest)});
 }
 
 }  // namespace hone::tuning

@@ -18,11 +18,11 @@ namespace {
 
 class Repairer {
  public:
-  Repairer(const Task& task, const hlo::Module& module,
+  Repairer(const Task& task, const Subject& subject,
            const space::SequentialProblem& problem, double default_cost,
            const VerifyOptions& options)
       : task_(task),
-        module_(module),
+        subject_(subject),
         problem_(problem),
         default_cost_(default_cost),
         options_(options),
@@ -60,7 +60,7 @@ class Repairer {
     if (options.time_limit <= absl::ZeroDuration()) {
       return absl::DeadlineExceededError("no time to find what made it wrong");
     }
-    return task_.Judge(module_, problem_, candidate, options);
+    return task_.Judge(subject_, problem_, candidate, options);
   }
 
   // Returns the index of a step up to which `candidate` is right and with which
@@ -106,7 +106,7 @@ class Repairer {
   }
 
   const Task& task_;
-  const hlo::Module& module_;
+  const Subject& subject_;
   const space::SequentialProblem& problem_;
   const double default_cost_;
   const VerifyOptions& options_;
@@ -116,12 +116,12 @@ class Repairer {
 
 }  // namespace
 
-absl::StatusOr<Winner> Repair(const Task& task, const hlo::Module& module,
+absl::StatusOr<Winner> Repair(const Task& task, const Subject& subject,
                               const space::SequentialProblem& problem,
                               space::Candidate candidate, absl::Status refusal,
                               double default_cost,
                               const VerifyOptions& options) {
-  return Repairer(task, module, problem, default_cost, options)
+  return Repairer(task, subject, problem, default_cost, options)
       .Run(std::move(candidate), std::move(refusal));
 }
 

@@ -4,9 +4,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
-#include "hlo/ir/module.h"
 #include "space/sequential_problem.h"
 #include "space/trial.h"
+#include "tuning/subject.h"
 #include "tuning/task.h"
 #include "tuning/verify.h"
 
@@ -19,7 +19,7 @@ namespace hone::tuning {
 // Errors: FailedPrecondition if the rest does not cost less than
 // `default_cost`; DeadlineExceeded; those of Task::Judge but
 // FailedPrecondition.
-absl::StatusOr<Winner> Repair(const Task& task, const hlo::Module& module,
+absl::StatusOr<Winner> Repair(const Task& task, const Subject& subject,
                               const space::SequentialProblem& problem,
                               space::Candidate candidate, absl::Status refusal,
                               double default_cost,

@@ -102,8 +102,10 @@ absl::StatusOr<storage::Record> Publish(storage::Store& store,
   record.default_cost = found.default_cost;
   record.best_cost = found.best_cost;
   record.decision = std::move(found.decision);
-  HONE_ASSIGN_OR_RETURN(record.tuned_module_digest,
-                        store.PutBlob(found.tuned_module));
+  if (!found.tuned_module.empty()) {
+    HONE_ASSIGN_OR_RETURN(record.tuned_module_digest,
+                          store.PutBlob(found.tuned_module));
+  }
   record.optimizer = tuning.optimizer;
   record.seed = tuning.seed;
   record.trials = found.trials;

@@ -12,14 +12,13 @@
 #include "absl/strings/str_cat.h"
 
 #include "base/status_macros.h"
-#include "hlo/analysis/fingerprint.h"
-#include "hlo/ir/module.h"
 #include "hlo/text/printer.h"
 #include "optimizers/registry.h"
 #include "optimizers/search.h"
 #include "tuning/cache_key.h"
 #include "tuning/registry.h"
 #include "tuning/stored_module.h"
+#include "tuning/subject.h"
 #include "tuning/winner.h"
 
 namespace hone::tuning {
@@ -73,7 +72,7 @@ class Run {
     return absl::ToDoubleSeconds(clock_.Monotonic() - start_);
   }
 
-  // Prepares task, module and problem.
+  // Prepares task, subject and problem.
   absl::Status Prepare() {
     HONE_ASSIGN_OR_RETURN(task_, FindTask(tuning_.key.task));
     if (tuning_.key.space_version != task_->space_version()) {
@@ -83,9 +82,9 @@ class Run {
                        task_->space_version(), "'"));
     }
     HONE_ASSIGN_OR_RETURN(options_, ParseOptionsKey(tuning_.key.task_options));
-    HONE_RETURN_IF_ERROR(ReadModule());
+    HONE_RETURN_IF_ERROR(ReadSubject());
     HONE_ASSIGN_OR_RETURN(problem_,
-                          task_->MakeProblem(module_, options_,
+                          task_->MakeProblem(*subject_, options_,
                                              {.target = tuning_.key.target,
                                               .kernels = kernels_,
                                               .stop = events_.stop}));
@@ -94,10 +93,10 @@ class Run {
     return absl::OkStatus();
   }
 
-  absl::Status ReadModule() {
+  absl::Status ReadSubject() {
     HONE_ASSIGN_OR_RETURN(
-        module_, ParseStoredModule(job_.module, tuning_.module_digest));
-    if (hlo::Fingerprint(module_) != tuning_.key.module_fingerprint) {
+        subject_, ParseStoredSubject(job_.module, tuning_.module_digest));
+    if (subject_->Fingerprint() != tuning_.key.module_fingerprint) {
       return absl::InternalError(
           absl::StrCat("the stored module '", tuning_.module_name,
                        "' has another fingerprint than the key of tuning '",
@@ -186,10 +185,10 @@ class Run {
     HONE_ASSIGN_OR_RETURN(const double default_cost, DefaultCost(result));
     const std::vector<Finalists> groups = Groups(result);
     absl::StatusOr<Winner> chosen =
-        ChooseWinner(*task_, module_, *problem_, groups, verify);
+        ChooseWinner(*task_, *subject_, *problem_, groups, verify);
     // Costs may have changed since the log was written.
     if (chosen.ok() && !problem_->is_noisy() && chosen->cost > default_cost) {
-      chosen = ChooseWinner(*task_, module_, *problem_,
+      chosen = ChooseWinner(*task_, *subject_, *problem_,
                             absl::MakeConstSpan(groups).last(1), verify);
     }
     // Beyond the limits of evaluation it could not be either.
@@ -206,7 +205,9 @@ class Run {
     found.default_cost = default_cost;
     found.best_cost = winner.cost;
     found.decision = std::move(winner.applied.decision);
-    found.tuned_module = hlo::PrintModule(winner.applied.module);
+    if (winner.applied.module.has_value()) {
+      found.tuned_module = hlo::PrintModule(*winner.applied.module);
+    }
     found.trials = result.trials;
     found.seconds = Seconds();
     found.verification = std::move(winner.verification);
@@ -232,8 +233,8 @@ class Run {
 
   const Task* task_ = nullptr;
   TaskOptions options_;
-  hlo::Module module_;
-  std::unique_ptr<space::Problem> problem_;  // of module_
+  std::optional<Subject> subject_;
+  std::unique_ptr<space::Problem> problem_;  // of subject_
   Progress progress_;
   // Of earlier runs and this one, if costs are noisy: the cheapest first, at
   // most kFinalists.

@@ -44,7 +44,7 @@ using StopPredicate = std::function<bool()>;
 struct SearchJob {
   // Its id, for messages; its key, optimizer, seed and budget decide.
   storage::Tuning tuning;
-  std::string module;  // HLO text or a serialized proto
+  std::string module;  // the bytes of its subject
   // The trials of earlier runs, by id, or the part of them that is kept
   // (resumed_log.h).
   std::vector<space::Trial> trials;
@@ -67,7 +67,7 @@ struct Found {
   double default_cost = 0;
   double best_cost = 0;
   std::string decision;      // JSON
-  std::string tuned_module;  // HLO text
+  std::string tuned_module;  // HLO text; empty if the task makes no module
   int64_t trials = 0;
   double seconds = 0;
   storage::Verification verification;

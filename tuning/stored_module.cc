@@ -5,41 +5,44 @@
 #include "absl/strings/str_cat.h"
 
 #include "base/status_macros.h"
-#include "hlo/inference/verifier.h"
-#include "hlo/proto/io.h"
-#include "hlo/text/printer.h"
 
 namespace hone::tuning {
 
-absl::StatusOr<std::string> StoreModule(storage::Store& store,
-                                        const hlo::Module& module) {
-  return store.PutBlob(hlo::PrintModule(module));
+absl::StatusOr<std::string> StoreSubject(storage::Store& store,
+                                         const Subject& subject) {
+  return store.PutBlob(subject.Print());
 }
 
-absl::StatusOr<hlo::Module> ParseStoredModule(absl::string_view bytes,
-                                              absl::string_view digest) {
-  absl::StatusOr<hlo::Module> module =
-      hlo::ParseHlo(bytes, absl::StrCat("blob ", digest));
-  const absl::Status status =
-      module.ok() ? hlo::VerifyModule(*module) : module.status();
-  if (!status.ok()) {
-    return absl::DataLossError(
-        absl::StrCat("blob ", digest, " is no module: ", status.message()));
+absl::StatusOr<Subject> ParseStoredSubject(absl::string_view bytes,
+                                           absl::string_view digest) {
+  absl::StatusOr<Subject> subject =
+      ParseSubject(bytes, absl::StrCat("blob ", digest));
+  if (!subject.ok()) {
+    return absl::DataLossError(absl::StrCat(
+        "blob ", digest,
+        " is neither a module nor a graph: ", subject.status().message()));
   }
-  return module;
+  return subject;
 }
 
 absl::StatusOr<hlo::Module> ReadStoredModule(storage::Store& store,
                                              absl::string_view digest) {
   HONE_ASSIGN_OR_RETURN(const std::string bytes, store.GetBlob(digest));
-  return ParseStoredModule(bytes, digest);
+  HONE_ASSIGN_OR_RETURN(const Subject subject,
+                        ParseStoredSubject(bytes, digest));
+  if (subject.kind() != SubjectKind::kModule) {
+    return absl::DataLossError(absl::StrCat("blob ", digest, " is ",
+                                            SubjectKindName(subject.kind()),
+                                            ", expected an HLO module"));
+  }
+  return subject.module();
 }
 
 absl::StatusOr<hlo::Module> ReadTunedModule(storage::Store& store,
                                             const storage::Record& record) {
   if (record.tuned_module_digest.empty()) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "task '", record.key.task, "' does not rewrite the module"));
+    return absl::FailedPreconditionError(
+        absl::StrCat("task '", record.key.task, "' makes no module"));
   }
   return ReadStoredModule(store, record.tuned_module_digest);
 }

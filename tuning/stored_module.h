@@ -8,25 +8,26 @@
 
 #include "hlo/ir/module.h"
 #include "storage/store.h"
+#include "tuning/subject.h"
 
 namespace hone::tuning {
 
-// Stores `module` as HLO text and returns the digest of the blob.
-absl::StatusOr<std::string> StoreModule(storage::Store& store,
-                                        const hlo::Module& module);
+// Stores `subject` as text and returns the digest of the blob.
+absl::StatusOr<std::string> StoreSubject(storage::Store& store,
+                                         const Subject& subject);
 
-// Parses and verifies the bytes of a blob, HLO text or a proto.
-// Errors: DataLoss if they are no valid module.
-absl::StatusOr<hlo::Module> ParseStoredModule(absl::string_view bytes,
-                                              absl::string_view digest);
+// Parses and verifies the bytes of a blob (ParseSubject).
+// Errors: DataLoss if they are no valid subject.
+absl::StatusOr<Subject> ParseStoredSubject(absl::string_view bytes,
+                                           absl::string_view digest);
 
 // Reads and verifies the module in a blob.
-// Errors: the store's; those of ParseStoredModule.
+// Errors: the store's; DataLoss if it is no valid module.
 absl::StatusOr<hlo::Module> ReadStoredModule(storage::Store& store,
                                              absl::string_view digest);
 
 // Reads the module that `record` publishes.
-// Errors: also FailedPrecondition if its task does not rewrite modules.
+// Errors: also FailedPrecondition if its task makes no module.
 absl::StatusOr<hlo::Module> ReadTunedModule(storage::Store& store,
                                             const storage::Record& record);
 

@@ -12,11 +12,13 @@
 #include "absl/strings/string_view.h"
 
 #include "backends/kernel_measurer.h"
+#include "graphs/contiguity.h"
 #include "hlo/ir/module.h"
 #include "hlo/rewrite/numerics.h"
 #include "optimizers/registry.h"
 #include "space/problem.h"
 #include "storage/record.h"
+#include "tuning/subject.h"
 #include "tuning/verify.h"
 
 namespace hone::tuning {
@@ -31,6 +33,8 @@ struct TaskOptions {
   hlo::Numerics numerics = hlo::Numerics::kReassociate;
   // kernel: the number of threads of parallel loops.
   int32_t threads = 1;
+  // placement: what the nodes of a device must be.
+  graphs::Contiguity contiguity = graphs::Contiguity::kPipeline;
 };
 
 // The environment of a problem. Nothing is owned; everything outlives it.
@@ -46,7 +50,8 @@ struct TaskContext {
 // A serialized decision and the module it produces.
 struct AppliedDecision {
   std::string decision;  // JSON
-  hlo::Module module;
+  // Nothing if the task makes no module.
+  std::optional<hlo::Module> module = std::nullopt;
 };
 
 // A verified decision.
@@ -64,6 +69,13 @@ class Task {
 
   // The stable id, as in tasks.def.
   virtual absl::string_view name() const = 0;
+
+  // The kind of subject that it decides about.
+  virtual SubjectKind subject_kind() const = 0;
+  // Returns OK if the task decides about subjects of `kind`. Errors:
+  // InvalidArgument, which says what the subject `name` is and what was
+  // expected.
+  absl::Status CheckSubject(SubjectKind kind, absl::string_view name) const;
 
   // The kind of MakeProblem's problems: optimizers::kSequential or kAssignment.
   virtual optimizers::Kinds problem_kind() const = 0;
@@ -96,15 +108,16 @@ class Task {
   // default.
   virtual int64_t default_trials() const { return 0; }
 
-  // Returns the problem of tuning `module`, which verifies and outlives it.
-  // Errors: also Unavailable and Cancelled if a device is needed.
-  virtual absl::StatusOr<std::unique_ptr<space::Problem>> MakeProblem(
-      const hlo::Module& module, const TaskOptions& options,
-      const TaskContext& context) const = 0;
+  // Returns the problem of tuning `subject`, which verifies.
+  // Errors: those of CheckSubject; also Unavailable and Cancelled if a device
+  // is needed.
+  absl::StatusOr<std::unique_ptr<space::Problem>> MakeProblem(
+      const Subject& subject, const TaskOptions& options,
+      const TaskContext& context) const;
 
-  // Applies `candidate` of `problem`, which MakeProblem returned, to `module`.
+  // Applies `candidate` of `problem`, which MakeProblem returned for `subject`.
   virtual absl::StatusOr<AppliedDecision> Apply(
-      const hlo::Module& module, const space::Problem& problem,
+      const Subject& subject, const space::Problem& problem,
       const space::Candidate& candidate) const = 0;
 
   // Returns the candidate of `problem` that stands for a decision that Apply
@@ -115,14 +128,20 @@ class Task {
     return std::nullopt;
   }
 
-  // Measures and applies a candidate and verifies the result, by default with
-  // VerifyRewrite.
+  // Measures and applies a candidate and verifies the result, by default that
+  // of a rewritten module with VerifyRewrite.
   // Errors: the reason why the candidate must not be published; Unavailable and
   // Cancelled.
-  virtual absl::StatusOr<Winner> Judge(const hlo::Module& module,
+  virtual absl::StatusOr<Winner> Judge(const Subject& subject,
                                        const space::Problem& problem,
                                        const space::Candidate& candidate,
                                        const VerifyOptions& options) const;
+
+ private:
+  // MakeProblem for a subject of the right kind.
+  virtual absl::StatusOr<std::unique_ptr<space::Problem>> CreateProblem(
+      const Subject& subject, const TaskOptions& options,
+      const TaskContext& context) const = 0;
 };
 
 }  // namespace hone::tuning

@@ -12,15 +12,15 @@
 
 #include "base/clock.h"
 #include "base/thread_pool.h"
-#include "hlo/ir/module.h"
 #include "space/trial.h"
 #include "storage/store.h"
 #include "tuning/search.h"
+#include "tuning/subject.h"
 #include "tuning/task.h"
 
 namespace hone::tuning {
 
-// The specification of a tuning: one task of one module, and how to search.
+// The specification of a tuning: one task of one subject, and how to search.
 struct TuningSpec {
   std::string task = "pass_order";
   std::string target;     // empty: the task's default
@@ -49,7 +49,7 @@ std::string OptimizerOf(const TuningSpec& spec);
 // optimizer that supports it, options, budget.
 absl::Status ValidateSpec(const TuningSpec& spec);
 
-// Returns the cache key of a module under `spec`; optimizer, budget and seed
+// Returns the cache key of a subject under `spec`; optimizer, budget and seed
 // are not part of it.
 // Errors: NotFound for an unknown task; InvalidArgument for bad options; those
 // of Task::ResolveTarget.
@@ -62,10 +62,10 @@ absl::StatusOr<storage::CacheKey> MakeCacheKey(
 absl::StatusOr<storage::CacheKey> MakeWaitingKey(
     absl::string_view module_fingerprint, const TuningSpec& spec);
 
-// A module as the store has it.
+// A subject as the store has it.
 struct StoredModule {
   std::string name;
-  std::string digest;  // of the blob with its bytes, HLO text or a proto
+  std::string digest;  // of the blob with its bytes, which ParseSubject reads
 };
 
 // Stores a pending tuning of `module` for `key`, which MakeCacheKey returned
@@ -75,11 +75,11 @@ absl::StatusOr<storage::Tuning> CreateTuning(const TunerContext& context,
                                              const TuningSpec& spec,
                                              const storage::CacheKey& key,
                                              const StoredModule& module);
-// Validates `spec`, stores `module` as text and does the same, for callers that
-// have nothing but the module.
+// Validates `spec`, stores `subject` as text and does the same, for callers
+// that have nothing but the subject. Errors: also those of Task::CheckSubject.
 absl::StatusOr<storage::Tuning> CreateTuning(const TunerContext& context,
                                              const TuningSpec& spec,
-                                             const hlo::Module& module);
+                                             const Subject& subject);
 
 struct RunOptions {
   // Gets trials once they are stored; called by one thread at a time, not

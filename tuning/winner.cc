@@ -12,34 +12,15 @@
 
 namespace hone::tuning {
 
-absl::StatusOr<Winner> Task::Judge(const hlo::Module& module,
-                                   const space::Problem& problem,
-                                   const space::Candidate& candidate,
-                                   const VerifyOptions& options) const {
-  HONE_ASSIGN_OR_RETURN(const space::Measurement measurement,
-                        problem.Measure(candidate));
-  if (measurement.outcome != space::Outcome::kOk) {
-    return absl::InternalError(
-        absl::StrCat("candidate is ", space::OutcomeName(measurement.outcome),
-                     ": ", measurement.message));
-  }
-  HONE_ASSIGN_OR_RETURN(AppliedDecision applied,
-                        Apply(module, problem, candidate));
-  HONE_ASSIGN_OR_RETURN(storage::Verification verification,
-                        VerifyRewrite(module, applied.module, options));
-  return Winner{measurement.cost, std::move(applied), std::move(verification)};
-}
-
 namespace {
 
 // Judges a candidate; a sequence without noise that is refused is repaired.
-absl::StatusOr<Winner> JudgeOrRepair(const Task& task,
-                                     const hlo::Module& module,
+absl::StatusOr<Winner> JudgeOrRepair(const Task& task, const Subject& subject,
                                      const space::Problem& problem,
                                      const space::Candidate& candidate,
                                      const VerifyOptions& options) {
   absl::StatusOr<Winner> winner =
-      task.Judge(module, problem, candidate, options);
+      task.Judge(subject, problem, candidate, options);
   const space::SequentialProblem* const sequence = problem.sequential();
   if (!absl::IsFailedPrecondition(winner.status()) || sequence == nullptr ||
       problem.is_noisy()) {
@@ -49,13 +30,13 @@ absl::StatusOr<Winner> JudgeOrRepair(const Task& task,
   if (candidate == by_default) return winner;
   HONE_ASSIGN_OR_RETURN(const space::Measurement default_measurement,
                         problem.Measure(by_default));
-  return Repair(task, module, *sequence, candidate, winner.status(),
+  return Repair(task, subject, *sequence, candidate, winner.status(),
                 space::EffectiveCost(default_measurement), options);
 }
 
 }  // namespace
 
-absl::StatusOr<Winner> ChooseWinner(const Task& task, const hlo::Module& module,
+absl::StatusOr<Winner> ChooseWinner(const Task& task, const Subject& subject,
                                     const space::Problem& problem,
                                     absl::Span<const Finalists> groups,
                                     const VerifyOptions& options) {
@@ -65,7 +46,7 @@ absl::StatusOr<Winner> ChooseWinner(const Task& task, const hlo::Module& module,
     std::optional<Winner> best;
     for (const space::Candidate& candidate : group) {
       absl::StatusOr<Winner> winner =
-          JudgeOrRepair(task, module, problem, candidate, options);
+          JudgeOrRepair(task, subject, problem, candidate, options);
       if (winner.ok()) {
         if (!best || winner->cost < best->cost) best = *std::move(winner);
         continue;

@@ -6,10 +6,10 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 
-#include "hlo/ir/module.h"
 #include "space/problem.h"
 #include "space/trial.h"
 #include "storage/record.h"
+#include "tuning/subject.h"
 #include "tuning/task.h"
 #include "tuning/verify.h"
 
@@ -24,7 +24,7 @@ using Finalists = std::vector<space::Candidate>;
 // it, and why.
 // Errors: the last candidate's if none could be verified; Unavailable and
 // Cancelled at once.
-absl::StatusOr<Winner> ChooseWinner(const Task& task, const hlo::Module& module,
+absl::StatusOr<Winner> ChooseWinner(const Task& task, const Subject& subject,
                                     const space::Problem& problem,
                                     absl::Span<const Finalists> groups,
                                     const VerifyOptions& options);

@@ -9,10 +9,10 @@
 #include "base/clock.h"
 #include "base/status_macros.h"
 #include "hlo/analysis/evaluation_cost.h"
-#include "hlo/analysis/fingerprint.h"
 #include "tuning/cache_key.h"
 #include "tuning/registry.h"
 #include "tuning/search.h"
+#include "tuning/subject.h"
 #include "tuning/task.h"
 #include "tuning/verify.h"
 #include "work/messages.h"
@@ -24,11 +24,15 @@ namespace {
 
 absl::Status DoDescribe(const internal::Describe& asked,
                         internal::Described& described) {
-  HONE_ASSIGN_OR_RETURN(const hlo::Module module,
-                        ReadModule(asked.module(), asked.file_name()));
-  described.set_fingerprint(hlo::Fingerprint(module));
-  described.set_name(std::string(module.name()));
-  hlo::EvaluationCost cost = hlo::EstimateEvaluation(module);
+  HONE_ASSIGN_OR_RETURN(
+      const tuning::Subject subject,
+      tuning::ParseSubject(asked.module(), asked.file_name()));
+  described.set_kind(static_cast<int32_t>(subject.kind()));
+  described.set_fingerprint(subject.Fingerprint());
+  described.set_name(subject.name());
+  // Checks of other subjects take no evaluation.
+  if (subject.kind() != tuning::SubjectKind::kModule) return absl::OkStatus();
+  hlo::EvaluationCost cost = hlo::EstimateEvaluation(subject.module());
   described.set_evaluation_flops(cost.flops);
   described.set_most_flops(std::move(cost.most_flops));
   described.set_evaluation_bytes(cost.bytes);
@@ -47,8 +51,9 @@ absl::Status DoApplyDefault(const internal::ApplyDefault& asked, Parent& parent,
                             ThreadPool& pool,
                             internal::AppliedDefault& applied) {
   const storage::CacheKey key = FromProto(asked.key());
-  HONE_ASSIGN_OR_RETURN(const hlo::Module module,
-                        ReadModule(asked.module(), asked.file_name()));
+  HONE_ASSIGN_OR_RETURN(
+      const tuning::Subject subject,
+      tuning::ParseSubject(asked.module(), asked.file_name()));
   HONE_ASSIGN_OR_RETURN(const tuning::Task* task, tuning::FindTask(key.task));
   HONE_ASSIGN_OR_RETURN(const tuning::TaskOptions options,
                         tuning::ParseOptionsKey(key.task_options));
@@ -56,26 +61,28 @@ absl::Status DoApplyDefault(const internal::ApplyDefault& asked, Parent& parent,
   HONE_ASSIGN_OR_RETURN(
       const std::unique_ptr<space::Problem> problem,
       task->MakeProblem(
-          module, options,
+          subject, options,
           {.target = key.target, .kernels = &kernels, .stop = nullptr}));
   const space::Candidate candidate = problem->DefaultCandidate();
   tuning::AppliedDecision decision;
   // Measuring on a device would take longer than a compiler waits; what such a
   // task decides leaves the module as it is.
   if (problem->is_noisy()) {
-    HONE_ASSIGN_OR_RETURN(decision, task->Apply(module, *problem, candidate));
+    HONE_ASSIGN_OR_RETURN(decision, task->Apply(subject, *problem, candidate));
   } else {
     HONE_ASSIGN_OR_RETURN(
         tuning::Winner winner,
-        task->Judge(module, *problem, candidate, {.pool = &pool}));
+        task->Judge(subject, *problem, candidate, {.pool = &pool}));
     decision = std::move(winner.applied);
     applied.set_cost(winner.cost);
     ToProto(winner.verification, *applied.mutable_verification());
   }
   applied.set_decision(std::move(decision.decision));
   applied.set_unit(std::string(problem->unit()));
-  HONE_ASSIGN_OR_RETURN(*applied.mutable_module(),
-                        WriteModule(decision.module, asked.format()));
+  if (decision.module.has_value()) {
+    HONE_ASSIGN_OR_RETURN(*applied.mutable_module(),
+                          WriteModule(*decision.module, asked.format()));
+  }
   return absl::OkStatus();
 }
 

@@ -177,7 +177,9 @@ void Compilation::ApplyDefault() {
   }
   internal::AppliedDefault& applied = *result->mutable_applied_default();
   Answer answer;
-  answer.module = std::move(*applied.mutable_module());
+  if (applied.has_module()) {
+    answer.module = std::move(*applied.mutable_module());
+  }
   answer.decision.set_task(key_.task);
   answer.decision.set_source(Decision::DEFAULT);
   answer.decision.set_decision(applied.decision());
@@ -192,21 +194,25 @@ void Compilation::ApplyDefault() {
   default_ = std::move(answer);
 }
 
+absl::StatusOr<std::string> Compilation::TunedModule(const Record& record) {
+  HONE_ASSIGN_OR_RETURN(std::string module,
+                        runtime_.store.GetBlob(record.tuned_module_digest));
+  if (task_.format != v1::MODULE_FORMAT_PROTO) return module;
+  internal::Job job;
+  job.mutable_render()->set_module(std::move(module));
+  job.mutable_render()->set_format(task_.format);
+  HONE_ASSIGN_OR_RETURN(
+      internal::Result result,
+      runtime_.requests.Run(job, {}, std::max(TimeLeft(), kMinDefaultTime)));
+  return std::move(*result.mutable_rendered());
+}
+
 absl::StatusOr<Compilation::Answer> Compilation::AnswerOf(
     Decision::Source source, const Record& record) {
   Answer answer;
-  HONE_ASSIGN_OR_RETURN(std::string module,
-                        runtime_.store.GetBlob(record.tuned_module_digest));
-  if (task_.format == v1::MODULE_FORMAT_PROTO) {
-    internal::Job job;
-    job.mutable_render()->set_module(std::move(module));
-    job.mutable_render()->set_format(task_.format);
-    HONE_ASSIGN_OR_RETURN(
-        internal::Result result,
-        runtime_.requests.Run(job, {}, std::max(TimeLeft(), kMinDefaultTime)));
-    module = std::move(*result.mutable_rendered());
+  if (!record.tuned_module_digest.empty()) {
+    HONE_ASSIGN_OR_RETURN(answer.module, TunedModule(record));
   }
-  answer.module = std::move(module);
   Decision& decision = answer.decision;
   decision.set_task(record.key.task);
   decision.set_source(source);

@@ -38,7 +38,8 @@ std::string TaskNameOf(const v1::TuningSpec& spec);
 // be longer than the call: its tuning goes on. Threads: thread-safe.
 class Compilation : public std::enable_shared_from_this<Compilation> {
  public:
-  // A module and the decision by which it was made; no module if none was.
+  // A module and the decision by which it was made; no module if none was, or
+  // if the task makes none.
   struct Answer {
     std::optional<std::string> module;
     v1::Decision decision;
@@ -64,6 +65,8 @@ class Compilation : public std::enable_shared_from_this<Compilation> {
   void ApplyDefault();
   void OnTuned(const storage::Record& record);
 
+  // Returns the module of a record that has one, in the format of the task.
+  absl::StatusOr<std::string> TunedModule(const storage::Record& record);
   absl::StatusOr<Answer> AnswerOf(v1::Decision::Source source,
                                   const storage::Record& record);
   // Has what there is taken now.

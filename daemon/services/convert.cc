@@ -58,6 +58,23 @@ absl::StatusOr<hlo::Numerics> FromProto(v1::Numerics numerics,
   }
 }
 
+absl::StatusOr<graphs::Contiguity> FromProto(
+    v1::PlacementOptions::Contiguity contiguity) {
+  switch (contiguity) {
+    case v1::PlacementOptions::CONTIGUITY_UNSPECIFIED:
+    case v1::PlacementOptions::PIPELINE:
+      return graphs::Contiguity::kPipeline;
+    case v1::PlacementOptions::CONVEX:
+      return graphs::Contiguity::kConvex;
+    case v1::PlacementOptions::NONE:
+      return graphs::Contiguity::kNone;
+    default:
+      return InvalidField("options.placement.contiguity",
+                          absl::StrCat(static_cast<int>(contiguity),
+                                       ", expected a value of Contiguity"));
+  }
+}
+
 absl::StatusOr<std::string> FromProto(v1::PassOrderOptions::Score score) {
   switch (score) {
     case v1::PassOrderOptions::SCORE_UNSPECIFIED:
@@ -181,6 +198,12 @@ absl::StatusOr<tuning::TaskOptions> FromProto(const v1::TaskOptions& proto,
         options.threads = proto.kernel().threads();
       }
       break;
+    case v1::TaskOptions::kPlacement: {
+      owner = "placement";
+      HONE_ASSIGN_OR_RETURN(options.contiguity,
+                            FromProto(proto.placement().contiguity()));
+      break;
+    }
     case v1::TaskOptions::OPTIONS_NOT_SET:
       return options;
   }

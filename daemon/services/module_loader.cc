@@ -33,13 +33,15 @@ absl::StatusOr<ModuleLoader::Description> ModuleLoader::Read(
   }
   HONE_RETURN_IF_ERROR(result.status());
   const internal::Described& described = result->described();
-  Description description = {.digest = std::move(digest),
-                             .fingerprint = described.fingerprint(),
-                             .name = described.name(),
-                             .cost = {.flops = described.evaluation_flops(),
-                                      .most_flops = described.most_flops(),
-                                      .bytes = described.evaluation_bytes(),
-                                      .most_bytes = described.most_bytes()}};
+  Description description = {
+      .digest = std::move(digest),
+      .fingerprint = described.fingerprint(),
+      .name = described.name(),
+      .kind = static_cast<tuning::SubjectKind>(described.kind()),
+      .cost = {.flops = described.evaluation_flops(),
+               .most_flops = described.most_flops(),
+               .bytes = described.evaluation_bytes(),
+               .most_bytes = described.most_bytes()}};
   known_.Insert(description.digest, description);
   return description;
 }

@@ -14,12 +14,13 @@
 #include "hlo/analysis/evaluation_cost.h"
 #include "hone/v1/module.pb.h"
 #include "storage/store.h"
+#include "tuning/subject.h"
 #include "work/work_pool.h"
 
 namespace hone::daemon {
 
-// Reads the modules that requests name, in other processes: the daemon itself
-// looks at no module.
+// Reads the modules and graphs that requests name, in other processes: the
+// daemon itself looks at none.
 // Threads: thread-safe.
 class ModuleLoader {
  public:
@@ -35,7 +36,8 @@ class ModuleLoader {
     std::string digest;  // of its bytes
     std::string fingerprint;
     std::string name;
-    // The estimated cost of one evaluation.
+    tuning::SubjectKind kind = tuning::SubjectKind::kModule;
+    // The estimated cost of one evaluation; 0 for a graph.
     hlo::EvaluationCost cost;
   };
   // Parses and verifies the module, unless it is remembered.

@@ -8,6 +8,8 @@
 #include "daemon/errors.h"
 #include "daemon/limits.h"
 #include "daemon/services/convert.h"
+#include "tuning/registry.h"
+#include "tuning/task.h"
 
 namespace hone::daemon {
 namespace {
@@ -41,6 +43,10 @@ absl::StatusOr<CheckedRequest> CheckedRequest::Read(
   HONE_ASSIGN_OR_RETURN(result.spec_, FromProto(spec, runtime.config));
   HONE_RETURN_IF_ERROR(InField("spec", tuning::ValidateSpec(result.spec_)));
   HONE_ASSIGN_OR_RETURN(result.module_, runtime.modules.Describe(source, stop));
+  HONE_ASSIGN_OR_RETURN(const tuning::Task* const task,
+                        tuning::FindTask(result.spec_.task));
+  HONE_RETURN_IF_ERROR(InField(
+      "module", task->CheckSubject(result.module_.kind, result.module_.name)));
   HONE_RETURN_IF_ERROR(CheckCost(result.module_.cost, runtime.config));
   absl::StatusOr<storage::CacheKey> key = tuning::MakeCacheKey(
       result.module_.fingerprint, result.spec_, &runtime.present_devices);

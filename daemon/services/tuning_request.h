@@ -21,8 +21,8 @@ class CheckedRequest {
   // Has the module read only if its fingerprint is not known from an earlier
   // request. Where the target needs a device and there is none, the key is that
   // of a tuning that waits for one. Errors: those of ModuleLoader::Describe,
-  // FromProto and tuning::ValidateSpec; ResourceExhausted (MODULE_TOO_COSTLY).
-  // `source` must outlive the result.
+  // FromProto, tuning::ValidateSpec and Task::CheckSubject; ResourceExhausted
+  // (MODULE_TOO_COSTLY). `source` must outlive the result.
   static absl::StatusOr<CheckedRequest> Read(
       Runtime& runtime, const v1::ModuleSource& source,
       const v1::TuningSpec& spec, const std::function<bool()>& stop = nullptr);

@@ -31,7 +31,7 @@ tuning::TuningSpec SmallSpec() {
 class TuningExecutorTest : public ::testing::Test {
  protected:
   absl::StatusOr<tuning::StoredModule> Module() {
-    absl::StatusOr<std::string> digest = tuning::StoreModule(store_, module_);
+    absl::StatusOr<std::string> digest = tuning::StoreSubject(store_, module_);
     if (!digest.ok()) return digest.status();
     return tuning::StoredModule{module_.name(), *std::move(digest)};
   }

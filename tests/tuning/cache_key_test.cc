@@ -93,6 +93,11 @@ TEST(CacheKey, OptionsKeysAreReadBack) {
   EXPECT_EQ(ParseOptionsKey("threads=3")->threads, 3);
   EXPECT_EQ(ParseOptionsKey("score=ops;numerics=exact")->numerics,
             hlo::Numerics::kExact);
+  EXPECT_EQ(ParseOptionsKey("contiguity=convex")->contiguity,
+            graphs::Contiguity::kConvex);
+  EXPECT_THAT(ParseOptionsKey("contiguity=loose"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       AllOf(HasSubstr("'loose'"), HasSubstr("pipeline"))));
   EXPECT_THAT(ParseOptionsKey("numerics=loose"),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        AllOf(HasSubstr("'loose'"), HasSubstr("reassociate"))));

@@ -207,7 +207,7 @@ TEST_F(KernelTest, ADecisionIsAScriptAndMakesTheSameKernelAgain) {
   HONE_ASSERT_OK_AND_ASSIGN(const AppliedDecision applied,
                             Kernel().Apply(module_, *problem, {{action}}));
   EXPECT_THAT(applied.decision, HasSubstr(R"({"script":[")"));
-  EXPECT_EQ(hlo::Fingerprint(applied.module), hlo::Fingerprint(module_));
+  EXPECT_EQ(hlo::Fingerprint(*applied.module), hlo::Fingerprint(module_));
   HONE_ASSERT_OK_AND_ASSIGN(const loops::Program program,
                             KernelOfDecision(module_, applied.decision));
   EXPECT_THAT(loops::PrintProgram(program), HasSubstr("vector"));

@@ -57,7 +57,7 @@ TEST(PassOrder, TheDefaultIsTheDefaultPipelineOfTheTarget) {
               static_cast<double>(hlo::CountOps(expected)));
     HONE_ASSERT_OK_AND_ASSIGN(const AppliedDecision applied,
                               PassOrder().Apply(module, *problem, candidate));
-    EXPECT_EQ(hlo::Fingerprint(applied.module), hlo::Fingerprint(expected));
+    EXPECT_EQ(hlo::Fingerprint(*applied.module), hlo::Fingerprint(expected));
   }
 }
 
@@ -74,9 +74,9 @@ ENTRY e {
                             PassOrder().Apply(module, *problem, {}));
   EXPECT_THAT(as_it_is.decision,
               HasSubstr(R"("passes":["logistic-expander"])"));
-  EXPECT_GT(hlo::CountOps(as_it_is.module), hlo::CountOps(module));
+  EXPECT_GT(hlo::CountOps(*as_it_is.module), hlo::CountOps(module));
   EXPECT_EQ(problem->Measure({})->cost,
-            static_cast<double>(hlo::CountOps(as_it_is.module)));
+            static_cast<double>(hlo::CountOps(*as_it_is.module)));
 
   // Not where the caller forbids what the lowering does to rounding: then the
   // target does it.
@@ -86,7 +86,7 @@ ENTRY e {
   EXPECT_EQ(exact->Measure({})->cost, problem->Measure({})->cost);
   HONE_ASSERT_OK_AND_ASSIGN(const AppliedDecision exactly,
                             PassOrder().Apply(module, *exact, {}));
-  EXPECT_EQ(hlo::Fingerprint(exactly.module), hlo::Fingerprint(module));
+  EXPECT_EQ(hlo::Fingerprint(*exactly.module), hlo::Fingerprint(module));
 }
 
 TEST(PassOrder, ATargetIsACompiler) {

@@ -29,6 +29,7 @@ using ::testing::Not;
 class Miscompiling final : public Task {
  public:
   absl::string_view name() const override { return "miscompiling"; }
+  SubjectKind subject_kind() const override { return SubjectKind::kModule; }
   optimizers::Kinds problem_kind() const override {
     return optimizers::kSequential;
   }
@@ -42,9 +43,8 @@ class Miscompiling final : public Task {
       absl::string_view, backends::KernelMeasurer*) const override {
     return "hlo";
   }
-  absl::StatusOr<std::unique_ptr<space::Problem>> MakeProblem(
-      const hlo::Module&, const TaskOptions&,
-      const TaskContext&) const override {
+  absl::StatusOr<std::unique_ptr<space::Problem>> CreateProblem(
+      const Subject&, const TaskOptions&, const TaskContext&) const override {
     IntegerProblem::Spec spec;
     spec.initial = 10;
     spec.actions = {{"right", [](int64_t x) { return x - 1; }},
@@ -53,9 +53,10 @@ class Miscompiling final : public Task {
     return std::make_unique<IntegerProblem>(std::move(spec));
   }
   absl::StatusOr<AppliedDecision> Apply(
-      const hlo::Module& module, const space::Problem&,
+      const Subject& subject, const space::Problem&,
       const space::Candidate& candidate) const override {
-    AppliedDecision applied{absl::StrCat(candidate.choices.size()), module};
+    AppliedDecision applied{absl::StrCat(candidate.choices.size()),
+                            subject.module()};
     if (candidate.choices.empty()) return applied;
     const bool wrong = absl::c_linear_search(candidate.choices, 1);
     applied.module = ParseOrDie(absl::StrReplaceAll(
@@ -117,7 +118,7 @@ TEST(ChooseWinner, StepsAtFaultAreLeftOut) {
 TEST(ChooseWinner, WhatIsWrongInEveryStepIsRefused) {
   HONE_ASSERT_OK_AND_ASSIGN(const Winner winner, Choose({{{1}}, {{1, 1}}, {}}));
   EXPECT_EQ(winner.cost, 10);
-  EXPECT_EQ(hlo::Fingerprint(winner.applied.module),
+  EXPECT_EQ(hlo::Fingerprint(*winner.applied.module),
             hlo::Fingerprint(ParseOrDie(kSimplifiable)));
   EXPECT_THAT(winner.verification.method, HasSubstr("identical to the input"));
 }

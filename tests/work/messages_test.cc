@@ -12,7 +12,8 @@ TEST(Messages, ATrialComesBackAsItWas) {
   trial.measurement = {.outcome = space::Outcome::kWrongResult,
                        .cost = 2.5,
                        .samples = {1, 2},
-                       .message = "no"};
+                       .message = "no",
+                       .violation = 0.25};
   internal::Trial proto;
   ToProto(trial, proto);
   const space::Trial back = FromProto(proto);
@@ -22,6 +23,7 @@ TEST(Messages, ATrialComesBackAsItWas) {
   EXPECT_EQ(back.measurement.cost, 2.5);
   EXPECT_EQ(back.measurement.samples, trial.measurement.samples);
   EXPECT_EQ(back.measurement.message, "no");
+  EXPECT_EQ(back.measurement.violation, 0.25);
 }
 
 TEST(Messages, ASearchComesBackAsItWas) {

@@ -55,6 +55,8 @@ class Kernel final : public Task {
  public:
   absl::string_view name() const override { return "kernel"; }
 
+  SubjectKind subject_kind() const override { return SubjectKind::kModule; }
+
   optimizers::Kinds problem_kind() const override {
     return optimizers::kSequential;
   }
@@ -124,9 +126,10 @@ class Kernel final : public Task {
     return any.fingerprint;
   }
 
-  absl::StatusOr<std::unique_ptr<space::Problem>> MakeProblem(
-      const hlo::Module& module, const TaskOptions& options,
+  absl::StatusOr<std::unique_ptr<space::Problem>> CreateProblem(
+      const Subject& subject, const TaskOptions& options,
       const TaskContext& context) const override {
+    const hlo::Module& module = subject.module();
     HONE_RETURN_IF_ERROR(OptionsKey(options).status());
     KernelProblemOptions problem;
     HONE_ASSIGN_OR_RETURN(problem.program, loops::LowerToProgram(module));
@@ -148,7 +151,7 @@ class Kernel final : public Task {
 
   // The module stays as it is; the decision is a script.
   absl::StatusOr<AppliedDecision> Apply(
-      const hlo::Module& module, const space::Problem& problem,
+      const Subject& subject, const space::Problem& problem,
       const space::Candidate& candidate) const override {
     HONE_ASSIGN_OR_RETURN(
         const std::vector<loops::Step> script,
@@ -158,10 +161,11 @@ class Kernel final : public Task {
     for (const loops::Step& step : script) {
       decision["script"].push_back(loops::PrintStep(step));
     }
-    return AppliedDecision{.decision = decision.dump(), .module = module};
+    return AppliedDecision{.decision = decision.dump(),
+                           .module = subject.module()};
   }
 
-  absl::StatusOr<Winner> Judge(const hlo::Module& module,
+  absl::StatusOr<Winner> Judge(const Subject& subject,
                                const space::Problem& problem,
                                const space::Candidate& candidate,
                                const VerifyOptions&) const override {
@@ -197,7 +201,7 @@ class Kernel final : public Task {
     const backends::KernelTiming& timing = confirmation.timing;
     Winner winner;
     winner.cost = confirmation.cost;
-    HONE_ASSIGN_OR_RETURN(winner.applied, Apply(module, problem, candidate));
+    HONE_ASSIGN_OR_RETURN(winner.applied, Apply(subject, problem, candidate));
     winner.verification.method = absl::StrFormat(
         "evaluator, in fresh processes: 1 random, 1 adversarial inputs; %.3f "
         "of the default's time (%.3f to %.3f, %d pairs); %.0f %% of the "

@@ -115,6 +115,8 @@ class PassOrder final : public Task {
  public:
   absl::string_view name() const override { return "pass_order"; }
 
+  SubjectKind subject_kind() const override { return SubjectKind::kModule; }
+
   optimizers::Kinds problem_kind() const override {
     return optimizers::kSequential;
   }
@@ -162,9 +164,10 @@ class PassOrder final : public Task {
     return target;
   }
 
-  absl::StatusOr<std::unique_ptr<space::Problem>> MakeProblem(
-      const hlo::Module& module, const TaskOptions& options,
+  absl::StatusOr<std::unique_ptr<space::Problem>> CreateProblem(
+      const Subject& subject, const TaskOptions& options,
       const TaskContext& context) const override {
+    const hlo::Module& module = subject.module();
     HONE_RETURN_IF_ERROR(OptionsKey(options).status());
     HONE_ASSIGN_OR_RETURN(const std::string target,
                           ResolveTarget(context.target, nullptr));
@@ -192,12 +195,12 @@ class PassOrder final : public Task {
   }
 
   absl::StatusOr<AppliedDecision> Apply(
-      const hlo::Module& module, const space::Problem& problem,
+      const Subject& subject, const space::Problem& problem,
       const space::Candidate& candidate) const override {
     const auto& pass_order = static_cast<const PassOrderProblem&>(problem);
     const hlo::Numerics numerics = pass_order.numerics();
     const std::vector<std::string> known = Passes();
-    AppliedDecision applied{.decision = "", .module = module};
+    hlo::Module module = subject.module();
     std::vector<std::string> passes;
     for (int32_t choice : candidate.choices) {
       if (choice < 0 || static_cast<size_t>(choice) >= known.size()) {
@@ -205,21 +208,20 @@ class PassOrder final : public Task {
             "pass ", choice, ", expected 0 to ", known.size() - 1));
       }
       passes.push_back(known[static_cast<size_t>(choice)]);
-      HONE_RETURN_IF_ERROR(
-          RunPass(passes.back(), numerics, applied.module).status());
+      HONE_RETURN_IF_ERROR(RunPass(passes.back(), numerics, module).status());
     }
     // Published lowered, as far as `numerics` permits.
     const std::vector<std::string> lowering =
-        RunWhatWorks(pass_order.lowering(), numerics, applied.module);
+        RunWhatWorks(pass_order.lowering(), numerics, module);
     passes.insert(passes.end(), lowering.begin(), lowering.end());
     nlohmann::ordered_json decision;
     decision["passes"] = passes;
     // How many of them, at the end, are the lowering.
     decision["lowering"] = lowering.size();
     decision["ops"] =
-        hlo::CountOps(hlo::Lowered(applied.module, pass_order.lowering()));
-    applied.decision = decision.dump();
-    return applied;
+        hlo::CountOps(hlo::Lowered(module, pass_order.lowering()));
+    return AppliedDecision{.decision = decision.dump(),
+                           .module = std::move(module)};
   }
 
   // Passes that are unknown or illegal here are left out, and the lowering,
@@ -255,13 +257,13 @@ class PassOrder final : public Task {
     return candidate;
   }
 
-  absl::StatusOr<Winner> Judge(const hlo::Module& module,
+  absl::StatusOr<Winner> Judge(const Subject& subject,
                                const space::Problem& problem,
                                const space::Candidate& candidate,
                                const VerifyOptions& options) const override {
     VerifyOptions own = options;
     own.numerics = static_cast<const PassOrderProblem&>(problem).numerics();
-    return Task::Judge(module, problem, candidate, own);
+    return Task::Judge(subject, problem, candidate, own);
   }
 };
 

@@ -1,0 +1,38 @@
+#ifndef HONE_CLI_TASK_FLAGS_H_
+#define HONE_CLI_TASK_FLAGS_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include <CLI/CLI.hpp>
+
+#include "hone/v1/record.pb.h"
+#include "tuning/task.h"
+
+namespace hone::cli {
+
+// The flags that change the problem of a task, each for the tasks that have it.
+struct TaskFlags {
+  std::string score = "ops";
+  std::string numerics = "reassociate";
+  std::string contiguity = "pipeline";
+  int32_t threads = 1;
+};
+
+// Adds all of them to a command.
+void AddTaskFlags(CLI::App& command, TaskFlags& flags);
+
+// Errors: InvalidArgument for an unknown numerics or contiguity.
+absl::StatusOr<tuning::TaskOptions> ParseTaskFlags(const TaskFlags& flags);
+
+// Sets those options that `task` has. Errors: InvalidArgument for an unknown
+// score, numerics or contiguity.
+absl::Status SetOptions(absl::string_view task, const TaskFlags& flags,
+                        hone::v1::TaskOptions& options);
+
+}  // namespace hone::cli
+
+#endif  // HONE_CLI_TASK_FLAGS_H_

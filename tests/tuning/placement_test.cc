@@ -1,0 +1,165 @@
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_replace.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include <nlohmann/json.hpp>
+
+#include "base/clock.h"
+#include "graphs/max_load.h"
+#include "storage/memory_store.h"
+#include "tests/support/status_matchers.h"
+#include "tests/tuning/sample_graphs.h"
+#include "tests/tuning/sample_modules.h"
+#include "tuning/registry.h"
+#include "tuning/stored_module.h"
+#include "tuning/tuner.h"
+
+namespace hone::tuning {
+namespace {
+
+using ::hone::testing::StatusIs;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+const Task& Placement() { return **FindTask("placement"); }
+
+Subject Chain() { return *ParseSubject(kChain, "chain.json"); }
+
+TuningSpec SpecWith(graphs::Contiguity contiguity) {
+  TuningSpec spec;
+  spec.task = "placement";
+  spec.options.contiguity = contiguity;
+  spec.budget.trials = 40;
+  return spec;
+}
+
+TEST(Placement, TunesToAVerifiedRecordWithoutAModule) {
+  const Subject chain = Chain();
+  storage::MemoryStore store(SystemClock());
+  const TunerContext context = {.store = &store, .clock = &SystemClock()};
+  for (const graphs::Contiguity contiguity :
+       {graphs::Contiguity::kPipeline, graphs::Contiguity::kConvex,
+        graphs::Contiguity::kNone}) {
+    HONE_ASSERT_OK_AND_ASSIGN(
+        const storage::Tuning tuning,
+        CreateTuning(context, SpecWith(contiguity), chain));
+    EXPECT_EQ(tuning.optimizer, "annealing");
+    EXPECT_EQ(tuning.module_name, "chain");
+    HONE_ASSERT_OK_AND_ASSIGN(const storage::Record record,
+                              RunTuning(context, tuning.id));
+    EXPECT_EQ(record.key.target, "cluster");
+    EXPECT_EQ(record.key.module_fingerprint, chain.Fingerprint());
+    EXPECT_EQ(record.key.task_options,
+              std::string("contiguity=") +
+                  std::string(graphs::ContiguityName(contiguity)));
+    EXPECT_EQ(record.tuned_module_digest, "");
+    EXPECT_EQ(record.unit, "ms");
+    EXPECT_LE(record.best_cost, record.default_cost);
+    EXPECT_THAT(record.verification.method,
+                StartsWith("checked: max load recomputed, valid "));
+    EXPECT_THAT(ReadTunedModule(store, record),
+                StatusIs(absl::StatusCode::kFailedPrecondition,
+                         HasSubstr("'placement' makes no module")));
+    // Anybody can check the decision.
+    const auto decision = nlohmann::json::parse(record.decision);
+    const auto assignment = decision["assignment"].get<std::vector<int32_t>>();
+    HONE_EXPECT_OK(
+        graphs::CheckAssignment(chain.graph(), assignment, contiguity));
+    HONE_ASSERT_OK_AND_ASSIGN(const graphs::DeviceLoads loads,
+                              graphs::ComputeLoads(chain.graph(), assignment));
+    EXPECT_DOUBLE_EQ(loads.max_load, record.best_cost);
+    EXPECT_EQ(decision["loads"].get<std::vector<double>>(), loads.loads);
+    EXPECT_EQ(decision["contiguity"].get<std::string>(),
+              graphs::ContiguityName(contiguity));
+    HONE_ASSERT_OK_AND_ASSIGN(const storage::Record found,
+                              store.Lookup(record.key));
+    EXPECT_EQ(found.decision, record.decision);
+  }
+}
+
+TEST(Placement, TheDecisionHasADevicePerNodeInOrder) {
+  const Subject chain = Chain();
+  HONE_ASSERT_OK_AND_ASSIGN(const auto problem,
+                            Placement().MakeProblem(chain, {}, {}));
+  HONE_ASSERT_OK_AND_ASSIGN(
+      const Winner winner,
+      Placement().Judge(chain, *problem, {{0, 1, 1, 2}}, {}));
+  EXPECT_EQ(winner.cost, 3.5);
+  const auto decision = nlohmann::json::parse(winner.applied.decision);
+  EXPECT_THAT(decision["assignment"].get<std::vector<int32_t>>(),
+              ElementsAre(0, 1, 1, 2));
+  EXPECT_THAT(decision["loads"].get<std::vector<double>>(),
+              ElementsAre(3.5, 3, 1));
+  EXPECT_EQ(winner.verification.method,
+            "checked: max load recomputed, valid pipeline");
+  EXPECT_FALSE(winner.applied.module.has_value());
+}
+
+TEST(Placement, WhatTheCheckerRefusesIsNotPublished) {
+  const Subject chain = Chain();
+  HONE_ASSERT_OK_AND_ASSIGN(const auto problem,
+                            Placement().MakeProblem(chain, {}, {}));
+  // Out and back; on an accelerator that does not support it; no device.
+  for (const space::Candidate& bad :
+       std::vector<space::Candidate>{{{0, 1, 0, 2}}, {{0, 0, 0, 1}}, {{0}}}) {
+    EXPECT_THAT(Placement().Judge(chain, *problem, bad, {}),
+                StatusIs(absl::StatusCode::kFailedPrecondition,
+                         HasSubstr("not a valid pipeline: ")));
+  }
+  // The first is allowed where nothing is asked for.
+  const TaskOptions any = {.contiguity = graphs::Contiguity::kNone};
+  HONE_ASSERT_OK_AND_ASSIGN(const auto loose,
+                            Placement().MakeProblem(chain, any, {}));
+  HONE_ASSERT_OK_AND_ASSIGN(
+      const Winner winner,
+      Placement().Judge(chain, *loose, {{0, 1, 0, 2}}, {}));
+  EXPECT_EQ(winner.verification.method,
+            "checked: max load recomputed, valid assignment");
+}
+
+// The checker reads the graph, not the problem, which may be mistaken.
+TEST(Placement, ACostThatIsNotThatOfTheGraphIsRefused) {
+  const Subject chain = Chain();
+  const Subject other = *ParseSubject(
+      absl::StrReplaceAll(kChain, {{"\"fpgaLatency\":3", "\"fpgaLatency\":4"}}),
+      "other.json");
+  HONE_ASSERT_OK_AND_ASSIGN(const auto problem,
+                            Placement().MakeProblem(other, {}, {}));
+  EXPECT_THAT(Placement().Judge(chain, *problem, {{0, 1, 1, 2}}, {}),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       AllOf(HasSubstr("4.5"), HasSubstr("expected"),
+                             HasSubstr("3.5"))));
+}
+
+TEST(Placement, TheTargetIsTheGraphsOwn) {
+  EXPECT_EQ(*Placement().ResolveTarget("", nullptr), "cluster");
+  EXPECT_EQ(*Placement().ResolveTarget("cluster", nullptr), "cluster");
+  EXPECT_THAT(Placement().ResolveTarget("xla-cpu", nullptr),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       AllOf(HasSubstr("'xla-cpu'"), HasSubstr("'cluster'"))));
+}
+
+TEST(Placement, AModuleIsRefusedBeforeAnythingIsStored) {
+  storage::MemoryStore store(SystemClock());
+  const TunerContext context = {.store = &store, .clock = &SystemClock()};
+  EXPECT_THAT(
+      CreateTuning(context, SpecWith(graphs::Contiguity::kPipeline),
+                   ParseOrDie(kSimplifiable)),
+      StatusIs(absl::StatusCode::kInvalidArgument,
+               HasSubstr("simplifiable is an HLO module, expected a weighted "
+                         "graph for task 'placement'")));
+  EXPECT_THAT(CreateTuning(context, {}, Chain()),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("chain is a weighted graph, expected an HLO "
+                                 "module for task 'pass_order'")));
+  EXPECT_EQ(store.Stats()->blobs, 0);
+}
+
+}  // namespace
+}  // namespace hone::tuning

@@ -1,0 +1,77 @@
+#include "tuning/subject.h"
+
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+
+#include "base/status_macros.h"
+#include "graphs/device_graph_json.h"
+#include "graphs/fingerprint.h"
+#include "hlo/analysis/fingerprint.h"
+#include "hlo/inference/verifier.h"
+#include "hlo/proto/io.h"
+#include "hlo/text/printer.h"
+
+namespace hone::tuning {
+namespace {
+
+// "bert" of "models/bert.json"; "graph" of what is no name of a file.
+std::string NameOfFile(absl::string_view file_name) {
+  absl::string_view name = file_name;
+  if (const size_t slash = name.rfind('/'); slash != name.npos) {
+    name.remove_prefix(slash + 1);
+  }
+  name = name.substr(0, name.find('.'));
+  const bool is_name = !name.empty() && name[0] != '<';
+  return std::string(is_name ? name : absl::string_view("graph"));
+}
+
+}  // namespace
+
+absl::string_view SubjectKindName(SubjectKind kind) {
+  return kind == SubjectKind::kModule ? "an HLO module" : "a weighted graph";
+}
+
+Subject::Subject(hlo::Module module)
+    : value_(std::move(module)), name_(this->module().name()) {}
+
+Subject::Subject(graphs::DeviceGraph graph, std::string name)
+    : value_(std::move(graph)), name_(std::move(name)) {}
+
+std::string Subject::Fingerprint() const {
+  return kind() == SubjectKind::kModule ? hlo::Fingerprint(module())
+                                        : graphs::Fingerprint(graph());
+}
+
+std::string Subject::Print() const {
+  return kind() == SubjectKind::kModule ? hlo::PrintModule(module())
+                                        : graphs::PrintDeviceGraph(graph());
+}
+
+// A proto may begin with a line feed, the tag of its name, and `{`, the length
+// of that, but no name of a module begins with a quotation mark or a blank.
+bool IsJson(absl::string_view bytes) {
+  bytes = absl::StripLeadingAsciiWhitespace(bytes);
+  if (bytes.empty() || bytes[0] != '{') return false;
+  bytes = absl::StripLeadingAsciiWhitespace(bytes.substr(1));
+  return bytes.empty() || bytes[0] == '"' || bytes[0] == '}';
+}
+
+absl::StatusOr<Subject> ParseSubject(absl::string_view bytes,
+                                     absl::string_view file_name) {
+  if (IsJson(bytes)) {
+    HONE_ASSIGN_OR_RETURN(graphs::DeviceGraph graph,
+                          graphs::ParseDeviceGraph(bytes, file_name));
+    return Subject(std::move(graph), NameOfFile(file_name));
+  }
+  HONE_ASSIGN_OR_RETURN(hlo::Module module, hlo::ParseHlo(bytes, file_name));
+  if (const absl::Status status = hlo::VerifyModule(module); !status.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(file_name, ": ", status.message()));
+  }
+  return Subject(std::move(module));
+}
+
+}  // namespace hone::tuning

@@ -1,0 +1,52 @@
+#include "tuning/task.h"
+
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+#include "base/status_macros.h"
+#include "space/measurement.h"
+
+namespace hone::tuning {
+
+absl::Status Task::CheckSubject(SubjectKind kind,
+                                absl::string_view name) const {
+  if (kind == subject_kind()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      name, " is ", SubjectKindName(kind), ", expected ",
+      SubjectKindName(subject_kind()), " for task '", this->name(), "'"));
+}
+
+absl::StatusOr<std::unique_ptr<space::Problem>> Task::MakeProblem(
+    const Subject& subject, const TaskOptions& options,
+    const TaskContext& context) const {
+  HONE_RETURN_IF_ERROR(CheckSubject(subject.kind(), subject.name()));
+  return CreateProblem(subject, options, context);
+}
+
+absl::StatusOr<Winner> Task::Judge(const Subject& subject,
+                                   const space::Problem& problem,
+                                   const space::Candidate& candidate,
+                                   const VerifyOptions& options) const {
+  HONE_ASSIGN_OR_RETURN(const space::Measurement measurement,
+                        problem.Measure(candidate));
+  if (measurement.outcome != space::Outcome::kOk) {
+    return absl::InternalError(
+        absl::StrCat("candidate is ", space::OutcomeName(measurement.outcome),
+                     ": ", measurement.message));
+  }
+  HONE_ASSIGN_OR_RETURN(AppliedDecision applied,
+                        Apply(subject, problem, candidate));
+  if (!applied.module.has_value()) {
+    return absl::InternalError(
+        absl::StrCat("task '", name(),
+                     "' makes no module, expected it to verify by itself"));
+  }
+  HONE_ASSIGN_OR_RETURN(
+      storage::Verification verification,
+      VerifyRewrite(subject.module(), *applied.module, options));
+  return Winner{measurement.cost, std::move(applied), std::move(verification)};
+}
+
+}  // namespace hone::tuning

@@ -1,0 +1,138 @@
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "nlohmann/json.hpp"
+
+#include "base/status_macros.h"
+#include "graphs/contiguity.h"
+#include "graphs/max_load.h"
+#include "space/measurement.h"
+#include "tuning/registry.h"
+#include "tuning/tasks/placement_problem.h"
+
+namespace hone::tuning {
+namespace {
+
+// A result is valid for the devices that the graph itself lists, which are part
+// of its fingerprint, and for no others.
+constexpr absl::string_view kTarget = "cluster";
+
+// How far the recomputed cost may be from the measured one, relative to it: the
+// order of additions differs.
+constexpr double kTolerance = 1e-9;
+
+// "valid pipeline", "valid convex assignment", "valid assignment".
+absl::string_view DescribeValid(graphs::Contiguity contiguity) {
+  switch (contiguity) {
+    case graphs::Contiguity::kPipeline:
+      return "valid pipeline";
+    case graphs::Contiguity::kConvex:
+      return "valid convex assignment";
+    case graphs::Contiguity::kNone:
+      break;
+  }
+  return "valid assignment";
+}
+
+// The device of each node of a weighted graph, so that the busiest device has
+// the least to do.
+class Placement final : public Task {
+ public:
+  absl::string_view name() const override { return "placement"; }
+
+  SubjectKind subject_kind() const override { return SubjectKind::kGraph; }
+
+  optimizers::Kinds problem_kind() const override {
+    return optimizers::kAssignment;
+  }
+
+  std::string default_optimizer() const override { return "annealing"; }
+
+  // Raised whenever a value comes to mean something else, or the cost does.
+  std::string space_version() const override { return "1"; }
+
+  absl::StatusOr<std::string> OptionsKey(
+      const TaskOptions& options) const override {
+    return absl::StrCat("contiguity=",
+                        graphs::ContiguityName(options.contiguity));
+  }
+
+  std::string default_target() const override { return std::string(kTarget); }
+  // Seeds and moves between them find most; a trial stands for many moves.
+  int64_t default_trials() const override { return 100; }
+
+  absl::StatusOr<std::string> ResolveTarget(
+      absl::string_view requested, backends::KernelMeasurer*) const override {
+    if (requested.empty() || requested == kTarget) return default_target();
+    return absl::InvalidArgumentError(
+        absl::StrCat("target '", requested, "', expected '", kTarget,
+                     "': the graph lists the devices"));
+  }
+
+  absl::StatusOr<std::unique_ptr<space::Problem>> CreateProblem(
+      const Subject& subject, const TaskOptions& options,
+      const TaskContext& context) const override {
+    return PlacementProblem::Create(subject.graph(), options.contiguity,
+                                    context.stop);
+  }
+
+  absl::StatusOr<AppliedDecision> Apply(
+      const Subject& subject, const space::Problem& problem,
+      const space::Candidate& candidate) const override {
+    const auto& placement = static_cast<const PlacementProblem&>(problem);
+    HONE_ASSIGN_OR_RETURN(
+        const graphs::DeviceLoads loads,
+        graphs::ComputeLoads(subject.graph(), candidate.choices));
+    nlohmann::ordered_json decision;
+    decision["assignment"] = candidate.choices;
+    decision["loads"] = loads.loads;
+    decision["contiguity"] = graphs::ContiguityName(placement.contiguity());
+    return AppliedDecision{.decision = decision.dump()};
+  }
+
+  // Checks and computes anew, from the graph and not from the problem.
+  absl::StatusOr<Winner> Judge(const Subject& subject,
+                               const space::Problem& problem,
+                               const space::Candidate& candidate,
+                               const VerifyOptions&) const override {
+    const graphs::Contiguity contiguity =
+        static_cast<const PlacementProblem&>(problem).contiguity();
+    HONE_ASSIGN_OR_RETURN(const space::Measurement measurement,
+                          problem.Measure(candidate));
+    if (const absl::Status valid = graphs::CheckAssignment(
+            subject.graph(), candidate.choices, contiguity);
+        !valid.ok()) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          "not a ", DescribeValid(contiguity), ": ", valid.message()));
+    }
+    HONE_ASSIGN_OR_RETURN(
+        const graphs::DeviceLoads loads,
+        graphs::ComputeLoads(subject.graph(), candidate.choices));
+    const double error = std::abs(loads.max_load - measurement.cost);
+    if (measurement.outcome != space::Outcome::kOk ||
+        !(error <= kTolerance * loads.max_load)) {
+      return absl::FailedPreconditionError(absl::StrFormat(
+          "measured as %s with cost %.17g, expected a max load of %.17g",
+          space::OutcomeName(measurement.outcome), measurement.cost,
+          loads.max_load));
+    }
+    Winner winner;
+    winner.cost = measurement.cost;
+    HONE_ASSIGN_OR_RETURN(winner.applied, Apply(subject, problem, candidate));
+    winner.verification.method = absl::StrCat("checked: max load recomputed, ",
+                                              DescribeValid(contiguity));
+    if (error > 0) winner.verification.max_rel_error = error / loads.max_load;
+    return winner;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Task> MakePlacement() { return std::make_unique<Placement>(); }
+
+}  // namespace hone::tuning

@@ -1,0 +1,94 @@
+#ifndef HONE_TUNING_TASKS_PLACEMENT_PROBLEM_H_
+#define HONE_TUNING_TASKS_PLACEMENT_PROBLEM_H_
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/types/span.h"
+
+#include "graphs/contiguity.h"
+#include "graphs/device_graph.h"
+#include "graphs/placement_moves.h"
+#include "space/assignment_problem.h"
+
+namespace hone::tuning {
+
+// The problem of placing each node of a graph on a device so that the largest
+// load of a device is least (graphs/max_load.h). Variable i is node i, its
+// value is its device.
+//
+// The cost is the max load in the unit of the graph's own times. The public
+// graphs have milliseconds, and so says unit(); a graph in other units has
+// costs in those.
+//
+// An assignment that breaks constraints is kInvalid, with a violation that is
+// the share of the nodes at fault (on accelerators that do not support them, or
+// apart from their color class) and edges at fault (against the order of the
+// devices), plus the share of all bytes that are too many for their device.
+class PlacementProblem final : public space::AssignmentProblem {
+ public:
+  // `stop` is polled while seeds are constructed; once it returns true, those
+  // that are not finished are missing.
+  // Errors: InvalidArgument for more devices than space::kMaxValues, or a graph
+  // for which no valid placement is found.
+  static absl::StatusOr<std::unique_ptr<PlacementProblem>> Create(
+      graphs::DeviceGraph graph, graphs::Contiguity contiguity,
+      std::function<bool()> stop = nullptr);
+
+  const graphs::DeviceGraph& graph() const { return graph_; }
+  graphs::Contiguity contiguity() const { return contiguity_; }
+
+  absl::string_view unit() const override { return "ms"; }
+  absl::string_view policy_name() const override { return "placement"; }
+
+  // The greedy contiguous split, or the first of the seeds that is valid.
+  space::Candidate DefaultCandidate() const override { return {default_}; }
+  // The default, then those of "greedy", "single_device", "segments", "metis",
+  // "exact" and "local_search" that found something (graphs/placements.h).
+  // Constructed with the first call.
+  std::vector<space::Seed> Seeds() const override;
+  double reference_cost() const override { return reference_cost_; }
+
+  absl::StatusOr<std::vector<space::Measurement>> MeasureBatch(
+      absl::Span<const space::Candidate> candidates) const override;
+  // Assignments evaluated, in full or incrementally.
+  int64_t evaluations() const override { return *evaluations_; }
+
+  absl::Span<const space::VariableGroup> groups() const override {
+    return groups_;
+  }
+  std::unique_ptr<space::LocalState> MakeLocal(
+      const space::Candidate& candidate) const override;
+
+ private:
+  PlacementProblem(graphs::DeviceGraph graph, graphs::Contiguity contiguity,
+                   std::function<bool()> stop);
+
+  space::Measurement MeasureOne(absl::Span<const int32_t> assignment) const;
+  std::vector<space::Seed> MakeSeeds() const;
+
+  const graphs::DeviceGraph graph_;
+  const graphs::Contiguity contiguity_;
+  const std::function<bool()> stop_;
+  std::vector<space::VariableGroup> groups_;
+  std::vector<int32_t> default_;
+  double reference_cost_ = 1;
+  std::shared_ptr<const graphs::PlacementMoves> moves_;
+  // Shared with the local states.
+  const std::shared_ptr<std::atomic<int64_t>> evaluations_ =
+      std::make_shared<std::atomic<int64_t>>(0);
+
+  mutable absl::Mutex mutex_;
+  mutable std::vector<space::Seed> seeds_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace hone::tuning
+
+#endif  // HONE_TUNING_TASKS_PLACEMENT_PROBLEM_H_
