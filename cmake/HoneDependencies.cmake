@@ -39,6 +39,12 @@ add_library(hone_lld INTERFACE)
 target_link_libraries(hone_lld INTERFACE
   "${LLD_ELF_LIBRARY}" "${LLD_COMMON_LIBRARY}" hone_llvm PkgConfig::ZSTD ZLIB::ZLIB)
 pkg_check_modules(HTTPLIB REQUIRED IMPORTED_TARGET cpp-httplib)
+# Debian's package has neither a configuration nor a pkg-config file.
+find_path(METIS_INCLUDE metis.h REQUIRED)
+find_library(METIS_LIBRARY metis REQUIRED)
+add_library(hone_metis INTERFACE)
+target_include_directories(hone_metis SYSTEM INTERFACE "${METIS_INCLUDE}")
+target_link_libraries(hone_metis INTERFACE "${METIS_LIBRARY}")
 if(HONE_BUILD_TESTS)
   find_package(GTest REQUIRED)
 endif()

@@ -153,9 +153,8 @@ std::vector<Transfer> GatherTransfers(const DeviceGraph& graph,
   return transfers;
 }
 
-}  // namespace
-
-BlockGraph GatherBlocks(const DeviceGraph& graph, BackwardDirection direction) {
+// The color class of each node; `count` gets their number.
+std::vector<uint32_t> ColorClasses(const DeviceGraph& graph, size_t& count) {
   Partition nodes(graph.size());
   absl::flat_hash_map<int64_t, uint32_t> first_of;
   for (size_t i = 0; i < graph.size(); ++i) {
@@ -165,19 +164,16 @@ BlockGraph GatherBlocks(const DeviceGraph& graph, BackwardDirection direction) {
     nodes.Merge(index,
                 first_of.try_emplace(*node.color_class, index).first->second);
   }
-  size_t count = 0;
-  std::vector<uint32_t> block_of = Numbered(nodes, graph.size(), count);
+  return Numbered(nodes, graph.size(), count);
+}
 
-  // Nodes of a cycle between color classes.
-  const std::vector<uint32_t> component =
-      StrongComponents(Adjacency(count, OrderArcs(graph, block_of, direction)));
-  for (uint32_t& block : block_of) block = component[block];
-  count = *std::max_element(block_of.begin(), block_of.end()) + size_t{1};
-
+// The graph of `count` blocks, with free ones merged.
+BlockGraph MakeBlocks(const DeviceGraph& graph, std::vector<uint32_t> block_of,
+                      size_t count, BackwardDirection direction) {
   Partition blocks(count);
   MergeFreeBlocks(graph, block_of, SumBlocks(graph, block_of, count), blocks);
-  const size_t components = count;
-  const std::vector<uint32_t> number = Numbered(blocks, components, count);
+  const size_t before = count;
+  const std::vector<uint32_t> number = Numbered(blocks, before, count);
   for (uint32_t& block : block_of) block = number[block];
 
   BlockGraph result;
@@ -186,6 +182,26 @@ BlockGraph GatherBlocks(const DeviceGraph& graph, BackwardDirection direction) {
   result.transfers = GatherTransfers(graph, block_of);
   result.block_of = std::move(block_of);
   return result;
+}
+
+}  // namespace
+
+BlockGraph GatherBlocks(const DeviceGraph& graph, BackwardDirection direction) {
+  size_t count = 0;
+  std::vector<uint32_t> block_of = ColorClasses(graph, count);
+  // Nodes of a cycle between color classes.
+  const std::vector<uint32_t> component =
+      StrongComponents(Adjacency(count, OrderArcs(graph, block_of, direction)));
+  for (uint32_t& block : block_of) block = component[block];
+  count = *std::max_element(block_of.begin(), block_of.end()) + size_t{1};
+  return MakeBlocks(graph, std::move(block_of), count, direction);
+}
+
+BlockGraph GatherColorClasses(const DeviceGraph& graph) {
+  size_t count = 0;
+  std::vector<uint32_t> block_of = ColorClasses(graph, count);
+  return MakeBlocks(graph, std::move(block_of), count,
+                    BackwardDirection::kReverse);
 }
 
 }  // namespace hone::graphs

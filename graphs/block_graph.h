@@ -53,6 +53,11 @@ struct BlockGraph {
 
 BlockGraph GatherBlocks(const DeviceGraph& graph, BackwardDirection direction);
 
+// The same for assignments that need not be contiguous: blocks are color
+// classes, and blocks that take no time with their only neighbor. `order`, as
+// for kReverse, may have cycles.
+BlockGraph GatherColorClasses(const DeviceGraph& graph);
+
 }  // namespace hone::graphs
 
 #endif  // HONE_GRAPHS_BLOCK_GRAPH_H_

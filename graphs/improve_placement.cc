@@ -12,7 +12,7 @@
 namespace hone::graphs {
 namespace {
 
-constexpr int64_t kTries = 150'000;
+constexpr int64_t kTries = 60'000;
 constexpr size_t kHistory = 1000;
 constexpr int64_t kStopInterval = 1024;
 
@@ -24,7 +24,7 @@ constexpr int64_t kStopInterval = 1024;
 Placement ImprovePlacement(const DeviceGraph& graph, Contiguity contiguity,
                            Placement placement, const StopCondition& stop) {
   if (graph.device_count() > 64) return placement;
-  const PlacementMoves moves(graph);
+  const PlacementMoves moves(graph, contiguity);
   PlacementState state(graph, contiguity, placement);
   if (state.violation() > 0) return placement;
   double best_load = state.max_load();

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <cstddef>
+#include <utility>
 
 #include "graphs/block_graph.h"
 #include "graphs/max_load.h"
@@ -64,7 +66,13 @@ class Filling {
 }  // namespace
 
 std::optional<Placement> PlaceGreedily(const DeviceGraph& graph) {
-  const BlockGraph blocks = GatherBlocks(graph, BackwardDirection::kReverse);
+  BlockGraph blocks = GatherBlocks(graph, BackwardDirection::kReverse);
+  if (std::any_of(graph.nodes().begin(), graph.nodes().end(),
+                  [](const DeviceNode& node) { return node.is_backward; })) {
+    // The direction of the backward pass that leaves more choice.
+    BlockGraph same = GatherBlocks(graph, BackwardDirection::kSame);
+    if (same.blocks.size() > blocks.blocks.size()) blocks = std::move(same);
+  }
   double total = 0;
   for (const Block& block : blocks.blocks) {
     if (block.supported_on_accelerator) total += block.accelerator_latency;

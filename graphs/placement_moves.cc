@@ -7,16 +7,16 @@ namespace hone::graphs {
 namespace {
 
 constexpr int kMaxDraws = 16;
-// Blocks that are shifted together at most.
-constexpr size_t kMaxShift = 256;
+// Blocks that are shifted together at most, and their nodes.
+constexpr size_t kMaxShift = 32;
+constexpr size_t kMaxShiftNodes = 64;
 
 }  // namespace
 
-PlacementMoves::Units::Units(const DeviceGraph& device_graph,
-                             BackwardDirection direction)
-    : graph(GatherBlocks(device_graph, direction)),
+PlacementMoves::Units::Units(BlockGraph gathered)
+    : graph(std::move(gathered)),
       begin(graph.blocks.size() + 1),
-      nodes(device_graph.size()) {
+      nodes(graph.block_of.size()) {
   for (const uint32_t block : graph.block_of) ++begin[block + size_t{1}];
   for (size_t i = 1; i < begin.size(); ++i) begin[i] += begin[i - 1];
   std::vector<size_t> next(begin.begin(), begin.end() - 1);
@@ -25,11 +25,16 @@ PlacementMoves::Units::Units(const DeviceGraph& device_graph,
   }
 }
 
-PlacementMoves::PlacementMoves(const DeviceGraph& graph) : graph_(graph) {
-  units_.emplace_back(graph, BackwardDirection::kReverse);
+PlacementMoves::PlacementMoves(const DeviceGraph& graph, Contiguity contiguity)
+    : graph_(graph) {
+  if (contiguity != Contiguity::kPipeline) {
+    units_.emplace_back(GatherColorClasses(graph));
+    return;
+  }
+  units_.emplace_back(GatherBlocks(graph, BackwardDirection::kReverse));
   for (const DeviceNode& node : graph.nodes()) {
     if (!node.is_backward) continue;
-    units_.emplace_back(graph, BackwardDirection::kSame);
+    units_.emplace_back(GatherBlocks(graph, BackwardDirection::kSame));
     break;
   }
 }
@@ -94,6 +99,7 @@ void PlacementMoves::Shift(const PlacementState& state, const Units& units,
   }
   std::vector<uint32_t> open = {units.graph.block_of[node]};
   std::vector<uint32_t> moved = open;
+  size_t nodes = 0;
   while (!open.empty()) {
     const uint32_t block = open.back();
     open.pop_back();
@@ -101,6 +107,8 @@ void PlacementMoves::Shift(const PlacementState& state, const Units& units,
         !units.graph.blocks[block].supported_on_accelerator) {
       return;
     }
+    nodes += units.Members(block).size();
+    if (moved.size() > 1 && nodes > kMaxShiftNodes) return;
     const auto next = forward ? units.graph.order.successors(block)
                               : units.graph.order.predecessors(block);
     for (const NodeIndex other : next) {
@@ -119,7 +127,9 @@ void PlacementMoves::Propose(const PlacementState& state, Rng& rng,
                              std::vector<NodeMove>& moves) const {
   moves.clear();
   if (graph_.device_count() < 2) return;
-  bool same_direction = false;
+  // The direction that leaves more choice.
+  bool same_direction =
+      units_.back().graph.blocks.size() > units_.front().graph.blocks.size();
   const std::vector<int32_t> order = state.DeviceOrder(same_direction);
   const Units& units = units_[same_direction ? units_.size() - 1 : 0];
   const auto devices = static_cast<uint64_t>(graph_.device_count());

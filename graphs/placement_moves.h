@@ -23,8 +23,9 @@ class PlacementMoves {
  public:
   using NodeMove = std::pair<NodeIndex, int32_t>;  // node, new device
 
-  // `graph` outlives this.
-  explicit PlacementMoves(const DeviceGraph& graph);
+  // Moves within pipelines keep together what any pipeline does. `graph`
+  // outlives this.
+  PlacementMoves(const DeviceGraph& graph, Contiguity contiguity);
 
   // Replaces `moves` with one change of `state`, of distinct nodes that are not
   // there yet; empty if a bounded number of draws finds none. Most changes take
@@ -40,7 +41,7 @@ class PlacementMoves {
  private:
   // The blocks for one direction of the backward pass, and their nodes.
   struct Units {
-    explicit Units(const DeviceGraph& graph, BackwardDirection direction);
+    explicit Units(BlockGraph blocks);
     absl::Span<const NodeIndex> Members(uint32_t block) const {
       return absl::MakeConstSpan(nodes).subspan(
           begin[block], begin[block + size_t{1}] - begin[block]);

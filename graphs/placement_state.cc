@@ -241,15 +241,15 @@ int64_t PlacementState::ReturningNodes() const {
 }
 
 std::vector<int32_t> PlacementState::DeviceOrder(bool& same_direction) const {
-  same_direction = false;
   std::vector<int32_t> order(devices_);
   std::iota(order.begin(), order.end(), 0);
+  if (orders_.size() < 2) same_direction = false;
   if (orders_.empty()) return order;
-  const int64_t faults = orders_[0].EdgesAgainst(order);
+  const int64_t faults = orders_[same_direction ? 1 : 0].EdgesAgainst(order);
   if (orders_.size() > 1 && faults > 0) {
     std::vector<int32_t> other;
-    if (orders_[1].EdgesAgainst(other) < faults) {
-      same_direction = true;
+    if (orders_[same_direction ? 0 : 1].EdgesAgainst(other) < faults) {
+      same_direction = !same_direction;
       return other;
     }
   }

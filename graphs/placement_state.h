@@ -60,7 +60,8 @@ class PlacementState {
   }
   // The devices in the order of the pipeline, or one with few edges against it;
   // in the order of their numbers where nothing else tells them apart.
-  // `same_direction` tells whether the backward pass follows it, too.
+  // `same_direction` tells whether the backward pass follows it, too; on entry,
+  // which direction is preferred where either does.
   std::vector<int32_t> DeviceOrder(bool& same_direction) const;
 
  private:

@@ -36,6 +36,15 @@ std::optional<Placement> PlaceGreedily(const DeviceGraph& graph);
 std::optional<Placement> PlaceSegments(const DeviceGraph& graph,
                                        const StopCondition& stop);
 
+// Parts of about equal time with few transfers between them, as METIS finds
+// them, made a pipeline: blocks are put in a topological order that follows the
+// parts as far as it can, and the order is cut anew. Nothing for fewer than two
+// accelerators, or fewer than four blocks for each.
+// Source: Karypis and Kumar, "A fast and high quality multilevel scheme for
+// partitioning irregular graphs", 1998; the repair is ours.
+std::optional<Placement> PlaceByMetis(const DeviceGraph& graph,
+                                      const StopCondition& stop);
+
 // FindBestPipeline with a limit of its work, in ideals and pairs of them.
 std::optional<Placement> PlaceExactly(const DeviceGraph& graph,
                                       const StopCondition& stop);

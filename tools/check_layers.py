@@ -103,6 +103,7 @@ FENCES = {
     "torch/": {"optimizers/policies"},
     "cblas.h": {"hlo/evaluator", "optimizers/policies"},
     "llvm/": {"backends/llvm", "backends/cpu"},
+    "metis.h": {"graphs"},
     "lld/": {"backends/cpu"},
     "seccomp.h": {"backends/cpu/measure"},
     "zstd.h": {"hlo", "storage"},

@@ -9,7 +9,7 @@ set -euo pipefail
 
 build=(
   ca-certificates ccache cmake g++ git libabsl-dev libcli11-dev
-  libcpp-httplib-dev libgrpc++-dev liblld-19-dev libopenblas-pthread-dev
+  libcpp-httplib-dev libgrpc++-dev liblld-19-dev libmetis-dev libopenblas-pthread-dev
   libprotobuf-dev libseccomp-dev libspdlog-dev libsqlite3-dev libssl-dev
   libsystemd-dev libtomlplusplus-dev libtorch-dev libxxhash-dev libzstd-dev llvm-19-dev mold
   ninja-build nlohmann-json3-dev pkg-config prometheus-cpp-dev protobuf-compiler

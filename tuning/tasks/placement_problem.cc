@@ -10,11 +10,13 @@
 #include "absl/strings/str_format.h"
 
 #include "base/status_macros.h"
+#include "graphs/block_graph.h"
 #include "graphs/max_load.h"
 #include "graphs/placement_state.h"
 #include "graphs/placements.h"
 #include "space/domains.h"
 #include "tuning/tasks/placement_local.h"
+#include "tuning/tasks/placement_observation.h"
 
 namespace hone::tuning {
 
@@ -44,9 +46,28 @@ absl::StatusOr<std::unique_ptr<PlacementProblem>> PlacementProblem::Create(
                         graphs::ComputeLoads(problem->graph_, *found));
   problem->default_ = *std::move(found);
   if (loads.max_load > 0) problem->reference_cost_ = loads.max_load;
-  problem->moves_ =
-      std::make_shared<const graphs::PlacementMoves>(problem->graph_);
+  problem->moves_ = std::make_shared<const graphs::PlacementMoves>(
+      problem->graph_, contiguity);
+  problem->MakeRules();
+  problem->observation_ = std::make_shared<const space::Observation>(
+      ObservePlacement(problem->graph_));
   return problem;
+}
+
+void PlacementProblem::MakeRules() {
+  bool same_direction = false;
+  PlacementRules rules;
+  rules.device_order =
+      graphs::PlacementState(graph_, graphs::Contiguity::kPipeline, default_)
+          .DeviceOrder(same_direction);
+  rules.blocks = graphs::GatherBlocks(
+      graph_, same_direction ? graphs::BackwardDirection::kSame
+                             : graphs::BackwardDirection::kReverse);
+  if (contiguity_ == graphs::Contiguity::kNone) {
+    rules.blocks = graphs::GatherColorClasses(graph_);
+    rules.device_order.clear();
+  }
+  rules_ = std::make_shared<const PlacementRules>(std::move(rules));
 }
 
 PlacementProblem::PlacementProblem(graphs::DeviceGraph graph,
@@ -57,7 +78,8 @@ PlacementProblem::PlacementProblem(graphs::DeviceGraph graph,
       stop_(std::move(stop)),
       groups_({{.name = "device",
                 .count = static_cast<int32_t>(graph_.size()),
-                .domain = graph_.device_count()}}) {}
+                .domain = graph_.device_count(),
+                .value_feature_names = DeviceFeatureNames()}}) {}
 
 std::vector<space::Seed> PlacementProblem::Seeds() const {
   absl::MutexLock lock(&mutex_);
@@ -73,6 +95,7 @@ std::vector<space::Seed> PlacementProblem::MakeSeeds() const {
   found.emplace_back("greedy", graphs::PlaceGreedily(graph_));
   found.emplace_back("single_device", graphs::PlaceOnOneDevice(graph_));
   found.emplace_back("segments", graphs::PlaceSegments(graph_, stop_));
+  found.emplace_back("metis", graphs::PlaceByMetis(graph_, stop_));
   found.emplace_back("exact", graphs::PlaceExactly(graph_, stop_));
   for (const auto& [name, placement] : found) {
     if (!placement) continue;
@@ -87,6 +110,18 @@ std::vector<space::Seed> PlacementProblem::MakeSeeds() const {
       {"local_search",
        {graphs::ImprovePlacement(graph_, contiguity_, *best, stop_)}});
   return seeds;
+}
+
+space::ObservationSpec PlacementProblem::observation_spec() const {
+  return PlacementObservationSpec();
+}
+
+std::vector<float> PlacementProblem::ValueFeatures(int32_t) const {
+  return DeviceFeatures(graph_);
+}
+
+std::unique_ptr<space::Domains> PlacementProblem::MakeDomains() const {
+  return MakePlacementDomains(graph_, rules_);
 }
 
 std::unique_ptr<space::LocalState> PlacementProblem::MakeLocal(

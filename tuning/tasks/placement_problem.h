@@ -17,6 +17,7 @@
 #include "graphs/device_graph.h"
 #include "graphs/placement_moves.h"
 #include "space/assignment_problem.h"
+#include "tuning/tasks/placement_domains.h"
 
 namespace hone::tuning {
 
@@ -64,6 +65,18 @@ class PlacementProblem final : public space::AssignmentProblem {
   absl::Span<const space::VariableGroup> groups() const override {
     return groups_;
   }
+  // Node i is variable i (placement_observation.h).
+  space::ObservationSpec observation_spec() const override;
+  std::shared_ptr<const space::Observation> Graph() const override {
+    return observation_;
+  }
+  int32_t NodeOf(int32_t variable) const override { return variable; }
+  std::vector<float> ValueFeatures(int32_t group) const override;
+
+  // MakePlacementDomains with the devices in the order of the default
+  // placement. A kConvex problem has those of kPipeline: what they leave is
+  // convex, but not all that is convex. For kNone blocks are color classes.
+  std::unique_ptr<space::Domains> MakeDomains() const override;
   std::unique_ptr<space::LocalState> MakeLocal(
       const space::Candidate& candidate) const override;
 
@@ -73,6 +86,7 @@ class PlacementProblem final : public space::AssignmentProblem {
 
   space::Measurement MeasureOne(absl::Span<const int32_t> assignment) const;
   std::vector<space::Seed> MakeSeeds() const;
+  void MakeRules();
 
   const graphs::DeviceGraph graph_;
   const graphs::Contiguity contiguity_;
@@ -81,6 +95,8 @@ class PlacementProblem final : public space::AssignmentProblem {
   std::vector<int32_t> default_;
   double reference_cost_ = 1;
   std::shared_ptr<const graphs::PlacementMoves> moves_;
+  std::shared_ptr<const PlacementRules> rules_;
+  std::shared_ptr<const space::Observation> observation_;
   // Shared with the local states.
   const std::shared_ptr<std::atomic<int64_t>> evaluations_ =
       std::make_shared<std::atomic<int64_t>>(0);
