@@ -56,6 +56,20 @@ absl::StatusOr<Literal> RunProgram(Context& context,
   return result;
 }
 
+// Returns true if there are arrays of floats and none is narrower than f64.
+bool AreInDouble(absl::Span<const Literal> arrays) {
+  bool has_double = false;
+  for (const Literal& array : arrays) {
+    const ElementType type = array.shape().element_type();
+    if (type == ElementType::kF64 || type == ElementType::kC128) {
+      has_double = true;
+    } else if (IsFloat(type) || IsComplex(type)) {
+      return false;
+    }
+  }
+  return has_double;
+}
+
 absl::StatusOr<Literal> RunStep(Context& context,
                                 const Computation& computation,
                                 const Plan::Step& step,
@@ -220,18 +234,10 @@ absl::StatusOr<Literal> Context::RunSteps(ComputationId id,
           id, step.id, beside.number, inputs[beside.value].AsDouble(0),
           beside.bound ? inputs[*beside.bound].AsDouble(0) : beside.constant);
     }
-    if (noise_.has_value() && Accumulates(module_, instruction)) {
-      for (Literal& input : inputs) {
-        if (!IsFloat(input.shape().element_type()) &&
-            !IsComplex(input.shape().element_type())) {
-          continue;
-        }
-        HONE_RETURN_IF_ERROR(MakeUnique(input));
-        AddRoundingNoise(input, kTermNoise, noise_->Next(), pool_);
-      }
-    }
     HONE_ASSIGN_OR_RETURN(
-        value, RunStep(*this, computation, step, absl::MakeSpan(inputs)));
+        value, noise_.has_value() && Accumulates(module_, instruction)
+                   ? RunSum(computation, step, std::move(inputs))
+                   : RunStep(*this, computation, step, absl::MakeSpan(inputs)));
     if (noise_.has_value() && IsRounded(module_, instruction)) {
       inputs.clear();
       AddRoundingNoise(value, 1, noise_->Next(), pool_);
@@ -247,6 +253,59 @@ absl::StatusOr<Literal> Context::RunSteps(ComputationId id,
     return Literal::Tuple({});
   }
   return std::move(values[static_cast<size_t>(computation.root())]);
+}
+
+absl::Status Context::ChangeTerms(absl::Span<Literal> terms,
+                                  const std::function<void(Literal&)>& change) {
+  for (Literal& array : terms) {
+    const ElementType type = array.shape().element_type();
+    if (!IsFloat(type) && !IsComplex(type)) continue;
+    HONE_RETURN_IF_ERROR(MakeUnique(array));
+    change(array);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Literal> Context::RunSum(const Computation& computation,
+                                        const Plan::Step& step,
+                                        std::vector<Literal> inputs) {
+  const auto run = [&](std::vector<Literal> terms,
+                       const std::function<void(Literal&)>& change)
+      -> absl::StatusOr<Literal> {
+    HONE_RETURN_IF_ERROR(ChangeTerms(absl::MakeSpan(terms), change));
+    return RunStep(*this, computation, step, absl::MakeSpan(terms));
+  };
+  const auto move = [&](Moves moves) {
+    return [this, moves](Literal& array) {
+      AddRoundingNoise(array, kTermNoise, noise_->Next(), pool_, moves);
+    };
+  };
+  if (!AreInDouble(inputs) ||
+      !AccumulatesSmoothly(module_, computation[step.id])) {
+    return run(std::move(inputs), move(Moves::kRounded));
+  }
+  // Terms of few digits stay, so that a sum of them stays exact. Beside others,
+  // however, large ones make large partial sums, which are rounded: such a sum
+  // is taken of terms that all are moved. In narrower types double precision
+  // shows that rounding.
+  HONE_ASSIGN_OR_RETURN(Literal sum, run(inputs, move(Moves::kRounded)));
+  HONE_ASSIGN_OR_RETURN(const Literal exact, run(inputs, [&](Literal& array) {
+                          EnlargeRounded(array, pool_);
+                        }));
+  HONE_ASSIGN_OR_RETURN(const Literal other,
+                        run(std::move(inputs), move(Moves::kAll)));
+  if (!sum.shape().IsTuple()) {
+    HONE_RETURN_IF_ERROR(MakeUnique(sum));
+    ReplaceDiffering(sum, exact, other, pool_);
+    return sum;
+  }
+  std::vector<Literal> sums = sum.elements();
+  sum = Literal();
+  for (size_t i = 0; i < sums.size(); ++i) {
+    HONE_RETURN_IF_ERROR(MakeUnique(sums[i]));
+    ReplaceDiffering(sums[i], exact.elements()[i], other.elements()[i], pool_);
+  }
+  return Literal::Tuple(std::move(sums));
 }
 
 absl::StatusOr<Literal> EvaluateElementwise(Context& context,

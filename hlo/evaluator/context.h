@@ -59,6 +59,13 @@ class Context {
  private:
   absl::StatusOr<Literal> RunSteps(ComputationId id,
                                    std::vector<Literal> arguments);
+  // Runs a step that adds up many terms, with rounding noise.
+  absl::StatusOr<Literal> RunSum(const Computation& computation,
+                                 const Plan::Step& step,
+                                 std::vector<Literal> inputs);
+  // Changes copies of the arrays of floats among the terms of a sum.
+  absl::Status ChangeTerms(absl::Span<Literal> terms,
+                           const std::function<void(Literal&)>& change);
   // Copies the data of an array that somebody else holds too.
   absl::Status MakeUnique(Literal& array);
   const Plan& PlanOf(ComputationId id);

@@ -1,5 +1,6 @@
 #include "hlo/evaluator/rounding_noise.h"
 
+#include <bit>
 #include <cstdint>
 
 #include "absl/types/span.h"
@@ -11,6 +12,9 @@ namespace {
 
 // Elements worth handing to another thread.
 constexpr int64_t kPiece = int64_t{1} << 16;
+
+// The low bits that are zero in an f64 of few digits.
+constexpr uint64_t kFewInDouble = 0xffffffff;
 
 // Two bits for element `i`, about random: a finalizer of MurmurHash3 over a
 // counter, which loops of vectors can compute.
@@ -44,6 +48,20 @@ void Move(absl::Span<Bits> values, Bits few, Bits special, int units,
                        (moved & special) != special;
     bits[i] = moves ? moved : value;
   }
+}
+
+// Calls body(numbers, begin, end) over pieces of an array of f64 or c128, not
+// for others.
+template <typename Body>
+void ForEachPiece(Literal& array, ThreadPool* pool, const Body& body) {
+  const ElementType type = array.shape().element_type();
+  if (type != ElementType::kF64 && type != ElementType::kC128) return;
+  const int64_t size = array.byte_size() / static_cast<int64_t>(sizeof(double));
+  auto* const numbers = reinterpret_cast<double*>(array.MutableData());
+  if (pool == nullptr || size <= kPiece) return body(numbers, 0, size);
+  pool->ParallelFor(size, kPiece, [&](int64_t begin, int64_t end) {
+    body(numbers, begin, end);
+  });
 }
 
 // Returns true if the region that the instruction applies chooses one of its
@@ -119,10 +137,21 @@ bool Accumulates(const Module& module, const Instruction& instruction) {
   }
 }
 
+bool AccumulatesSmoothly(const Module& module, const Instruction& instruction) {
+  if (!Accumulates(module, instruction)) return false;
+  if (instruction.called().empty()) return true;
+  const Computation& region = module.computation(instruction.called().back());
+  const Instruction& root = region[region.root()];
+  return root.opcode() == Opcode::kAdd &&
+         region[root.operand(0)].opcode() == Opcode::kParameter &&
+         region[root.operand(1)].opcode() == Opcode::kParameter;
+}
+
 void AddRoundingNoise(Literal& array, int units, uint64_t seed,
-                      ThreadPool* pool) {
+                      ThreadPool* pool, Moves moves) {
   if (!array.shape().IsArray() || !array.has_unique_data()) return;
   const auto move = [&]<typename Bits>(int64_t parts, Bits few, Bits special) {
+    if (moves == Moves::kAll) few = static_cast<Bits>(~Bits{0});
     const absl::Span<Bits> values(
         reinterpret_cast<Bits*>(array.MutableData()),
         static_cast<size_t>(array.num_elements() * parts));
@@ -145,9 +174,9 @@ void AddRoundingNoise(Literal& array, int units, uint64_t seed,
     case ElementType::kC64:
       return move(2, uint32_t{0xfff}, uint32_t{0x7f800000});
     case ElementType::kF64:
-      return move(1, uint64_t{0xffffffff}, uint64_t{0x7ff0000000000000});
+      return move(1, kFewInDouble, uint64_t{0x7ff0000000000000});
     case ElementType::kC128:
-      return move(2, uint64_t{0xffffffff}, uint64_t{0x7ff0000000000000});
+      return move(2, kFewInDouble, uint64_t{0x7ff0000000000000});
     case ElementType::kBf16:
       return move(1, uint16_t{0x7}, uint16_t{0x7f80});
     case ElementType::kF16:
@@ -155,6 +184,28 @@ void AddRoundingNoise(Literal& array, int units, uint64_t seed,
     default:
       return;
   }
+}
+
+void EnlargeRounded(Literal& array, ThreadPool* pool) {
+  // Products of two such numbers are still finite, as a rule.
+  constexpr double kFactor = 0x1p500;
+  ForEachPiece(array, pool, [&](double* numbers, int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const auto bits = std::bit_cast<uint64_t>(numbers[i]);
+      if ((bits & kFewInDouble) != 0) numbers[i] *= kFactor;
+    }
+  });
+}
+
+void ReplaceDiffering(Literal& array, const Literal& exact,
+                      const Literal& other, ThreadPool* pool) {
+  const auto* const same = reinterpret_cast<const double*>(exact.data());
+  const auto* const from = reinterpret_cast<const double*>(other.data());
+  ForEachPiece(array, pool, [&](double* numbers, int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      numbers[i] = numbers[i] == same[i] ? numbers[i] : from[i];
+    }
+  });
 }
 
 }  // namespace hone::hlo::evaluator

@@ -4,6 +4,7 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -232,6 +233,50 @@ TEST(CheckEquivalent, AcceptsOtherRoundingWithinAChainInDoublePrecision) {
     EXPECT_TRUE(same.equal) << same.explanation;
     HONE_ASSERT_OK_AND_ASSIGN(const EquivalenceReport different,
                               CheckEquivalent(left, wrong, options));
+    EXPECT_FALSE(different.equal);
+  }
+}
+
+// The partial sums behind large terms are rounded, however few digits these
+// have. In f64 only runs with other rounding tell.
+TEST(CheckEquivalent, AcceptsAnotherOrderOfLargeTermsInDoublePrecision) {
+  const auto module = [](const std::string& order, const std::string& low) {
+    return Parse(R"(HloModule m
+add {
+  a = f64[] parameter(0)
+  b = f64[] parameter(1)
+  ROOT s = f64[] add(a, b)
+}
+ENTRY e {
+  x = f64[5,64] parameter(0)
+  h = f64[] constant(1e6)
+  l = f64[] constant()" +
+                 low + R"()
+  high = f64[1,64] broadcast(h), dimensions={}
+  low = f64[1,64] broadcast(l), dimensions={}
+  c = f64[7,64] concatenate()" +
+                 order + R"(), dimensions={0}
+  z = f64[] constant(0)
+  ROOT r = f64[64] reduce(c, z), dimensions={0}, to_apply=add
+})");
+  };
+  const Module around = module("high, x, low", "-1e6");
+  const Module behind = module("x, high, low", "-1e6");
+  const Module before = module("high, low, x", "-1e6");
+  const Module wrong = module("high, x, low", "-1000000.000001");
+  for (uint64_t seed = 0; seed < 40; ++seed) {
+    EquivalenceOptions options;
+    options.seed = seed;
+    for (const Module* other : {&behind, &before}) {
+      for (const auto& [a, b] :
+           {std::pair{&around, other}, std::pair{other, &around}}) {
+        HONE_ASSERT_OK_AND_ASSIGN(const EquivalenceReport same,
+                                  CheckEquivalent(*a, *b, options));
+        EXPECT_TRUE(same.equal) << same.explanation;
+      }
+    }
+    HONE_ASSERT_OK_AND_ASSIGN(const EquivalenceReport different,
+                              CheckEquivalent(around, wrong, options));
     EXPECT_FALSE(different.equal);
   }
 }
