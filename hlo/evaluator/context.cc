@@ -281,7 +281,8 @@ absl::StatusOr<Literal> Context::RunSum(const Computation& computation,
     };
   };
   if (!AreInDouble(inputs) ||
-      !AccumulatesSmoothly(module_, computation[step.id])) {
+      !AccumulatesSmoothly(module_, computation[step.id]) ||
+      std::none_of(inputs.begin(), inputs.end(), HasFewDigits)) {
     return run(std::move(inputs), move(Moves::kRounded));
   }
   // Terms of few digits stay, so that a sum of them stays exact. Beside others,

@@ -1,5 +1,6 @@
 #include "hlo/evaluator/rounding_noise.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 
@@ -184,6 +185,16 @@ void AddRoundingNoise(Literal& array, int units, uint64_t seed,
     default:
       return;
   }
+}
+
+bool HasFewDigits(const Literal& array) {
+  const ElementType type = array.shape().element_type();
+  if (type != ElementType::kF64 && type != ElementType::kC128) return false;
+  const int64_t size = array.byte_size() / static_cast<int64_t>(sizeof(double));
+  const auto* const numbers = reinterpret_cast<const double*>(array.data());
+  return std::any_of(numbers, numbers + size, [](double number) {
+    return (std::bit_cast<uint64_t>(number) & kFewInDouble) == 0 && number != 0;
+  });
 }
 
 void EnlargeRounded(Literal& array, ThreadPool* pool) {

@@ -34,6 +34,10 @@ void AddRoundingNoise(Literal& array, int units, uint64_t seed,
                       ThreadPool* pool = nullptr,
                       Moves moves = Moves::kRounded);
 
+// Returns true if an array of f64 or c128 has a number of few digits that is
+// not zero.
+bool HasFewDigits(const Literal& array);
+
 // The next two are for f64 and c128 arrays that nobody else holds, and leave
 // others as they are.
 //
