@@ -84,12 +84,15 @@ absl::StatusOr<int> Run(const Options& options, const Context& context) {
                                set.training.size(), set.validation.size());
   training.on_progress = [&](const TrainingProgress& progress) {
     std::cerr << absl::StrFormat(
-        "update %d of %d, %.0f s: reward %.4f, entropy %.2f, imitation %.3f, "
-        "tuned/default on validation %.4f (best %.4f)\n",
-        progress.update, training.updates, progress.seconds,
-        progress.mean_reward, progress.entropy, progress.imitation_loss,
+        "round %d of %d, update %d of %d, %.0f s: reward %.4f, entropy %.2f, "
+        "labels %.3f, imitation %.3f, tuned/default on validation %.4f (best "
+        "%.4f)\n",
+        progress.label_round, training.label_rounds, progress.update,
+        training.updates, progress.seconds, progress.mean_reward,
+        progress.entropy, progress.label_loss, progress.imitation_loss,
         progress.validation, progress.best_validation);
   };
+  training.on_note = [](const std::string& note) { std::cerr << note << "\n"; };
   HONE_ASSIGN_OR_RETURN(const TrainingResult result,
                         library->train(set, training));
   if (context.json) {
@@ -132,7 +135,7 @@ void AddTrainCommand(CLI::App& app, Context& context) {
       ->capture_default_str();
   command
       ->add_option("--updates", options->training.updates,
-                   "PPO updates after imitation")
+                   "PPO updates at the end")
       ->transform(WholeNumber(0, kMaxCount))
       ->capture_default_str();
   command
@@ -141,6 +144,32 @@ void AddTrainCommand(CLI::App& app, Context& context) {
                    "imitate nothing")
       ->transform(WholeNumber(0, kMaxCount))
       ->capture_default_str();
+  command
+      ->add_option("--teacher", options->training.teacher,
+                   "The search that is imitated")
+      ->capture_default_str();
+  command
+      ->add_option("--label-rounds", options->training.label_rounds,
+                   "Rounds of learning what each pass does")
+      ->transform(WholeNumber(0, kMaxCount))
+      ->capture_default_str();
+  command
+      ->add_option("--problems-per-update",
+                   options->training.problems_per_update,
+                   "Modules that a PPO update is made from")
+      ->transform(WholeNumber(1, kMaxCount))
+      ->capture_default_str();
+  command
+      ->add_option("--episodes-per-problem",
+                   options->training.episodes_per_problem,
+                   "Episodes of each of them")
+      ->transform(WholeNumber(1, kMaxCount))
+      ->capture_default_str();
+  command->add_option("--architecture", options->training.architecture,
+                      "Of new weights, e.g. width=64,layers=3,aggregator=mean,"
+                      "segment=0,conditioning=0");
+  command->add_flag("--partial", options->training.partial,
+                    "Take of --from what fits another architecture");
   command->add_option("--time", options->time,
                       "Stop after this long, e.g. 40m");
   command->add_option("--state", options->training.state_file,

@@ -40,7 +40,7 @@ tidy=("$tidy" -p "$build" --quiet --extra-arg=-Wno-unknown-warning-option
 # C++17 only.
 for source in "${sources[@]}"; do
   case $source in
-    optimizers/policies/*) echo "--extra-arg=-std=c++17 $source" ;;
+    learning/* | optimizers/policies/*) echo "--extra-arg=-std=c++17 $source" ;;
     *) echo "$source" ;;
   esac
 done | xargs -r -L 1 -P "$(nproc)" "${tidy[@]}"

@@ -2,7 +2,8 @@
 # The checks of ./test.sh --all beyond the slow CTest cases: a minute of fuzzing
 # per target, clang-tidy, the address and undefined-behavior sanitizers over the
 # unit tests, the thread sanitizer over the tests of concurrent code, and every
-# tuned corpus module on the real XLA:CPU.
+# tuned corpus module on the real XLA:CPU. Broken learning has to be noticed by
+# its tests.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -17,6 +18,7 @@ for target in text proto; do
 done
 
 tools/check_tidy.sh
+tools/check_mutations.py
 
 cmake --preset asan -DHONE_BUILD_TESTS=ON >/dev/null
 cmake --build build/asan

@@ -5,13 +5,16 @@
 #include <vector>
 
 #include "base/rng.h"
+#include "learning/dqn_learner.h"
 #include "optimizers/policies/episode_optimizer.h"
 #include "optimizers/policies/factories.h"
-#include "optimizers/policies/learning/dqn_learner.h"
-#include "optimizers/policies/model/weights.h"
+#include "optimizers/policies/weights.h"
 
 namespace hone::optimizers::policies {
 namespace {
+
+using learning::Model;
+using learning::Trajectory;
 
 constexpr int32_t kEpisodesPerUpdate = 8;
 constexpr int32_t kStepsPerUpdate = 4;
@@ -21,11 +24,11 @@ constexpr double kExploringEpisodes = 400;
 
 class Dqn final : public EpisodeOptimizer {
  public:
-  Dqn(const space::Problem& problem, std::unique_ptr<Model> model,
+  Dqn(const space::SequentialProblem& problem, std::unique_ptr<Model> model,
       const OptimizerOptions& options)
       : EpisodeOptimizer(problem, options),
         model_(std::move(model)),
-        learner_(*model_, DqnOptions{}, options.seed) {}
+        learner_(*model_, learning::DqnOptions{}, options.seed) {}
 
   absl::string_view name() const override { return "dqn"; }
 
@@ -34,8 +37,8 @@ class Dqn final : public EpisodeOptimizer {
     const double epsilon =
         std::max(kLastEpsilon, 1 - episodes_ / kExploringEpisodes);
     absl::StatusOr<std::vector<Trajectory>> episodes =
-        PlayEpisodes(game(), *model_, kEpisodesPerUpdate,
-                     ChooseEpsilonGreedy(rng(), epsilon));
+        learning::PlayEpisodes(game(), *model_, kEpisodesPerUpdate,
+                               learning::ChooseEpsilonGreedy(rng(), epsilon));
     if (!episodes.ok()) return {};
     episodes_ += kEpisodesPerUpdate;
     return *std::move(episodes);
@@ -47,7 +50,7 @@ class Dqn final : public EpisodeOptimizer {
   }
 
   const std::unique_ptr<Model> model_;
-  DqnLearner learner_;
+  learning::DqnLearner learner_;
   double episodes_ = 0;
 };
 
@@ -55,7 +58,8 @@ class Dqn final : public EpisodeOptimizer {
 
 absl::StatusOr<std::unique_ptr<Optimizer>> CreateDqn(
     const space::Problem& problem, const OptimizerOptions& options) {
-  return std::make_unique<Dqn>(problem, NewModel(problem, options), options);
+  const space::SequentialProblem& sequence = *problem.sequential();
+  return std::make_unique<Dqn>(sequence, NewModel(sequence, options), options);
 }
 
 }  // namespace hone::optimizers::policies

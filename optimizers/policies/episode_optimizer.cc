@@ -3,9 +3,12 @@
 #include <utility>
 
 #include "optimizers/moves.h"
+#include "space/reward.h"
 
 namespace hone::optimizers::policies {
 namespace {
+
+using learning::Trajectory;
 
 // Rounds of episodes in a row that proposed nothing new, after which the space
 // counts as exhausted.
@@ -13,33 +16,30 @@ constexpr int kMaxFruitless = 25;
 
 }  // namespace
 
-EpisodeOptimizer::EpisodeOptimizer(const space::Problem& problem,
+EpisodeOptimizer::EpisodeOptimizer(const space::SequentialProblem& problem,
                                    const OptimizerOptions& options)
-    : BatchOptimizer(problem, options), game_(Game::Make(problem)) {}
+    : BatchOptimizer(problem, options), game_(problem) {}
 
 void EpisodeOptimizer::Begin(absl::Span<const space::Trial> known) {
   waiting_.clear();
-  costs_.clear();
-  has_default_ = false;
+  measured_.clear();
   for (const space::Trial& trial : known) Learn(trial);
 }
 
 void EpisodeOptimizer::Learn(const space::Trial& trial) {
-  const double cost = space::EffectiveCost(trial.measurement);
-  costs_[HashOf(trial.candidate.choices)] = cost;
-  if (!has_default_) {
-    has_default_ = true;
-    default_cost_ = cost;
-  }
+  space::Measurement& measurement = measured_[HashOf(trial.candidate.choices)];
+  measurement = trial.measurement;
+  measurement.samples = {};
 }
 
 void EpisodeOptimizer::Finish() {
   if (waiting_.empty()) return;
+  const space::SequentialProblem& problem = game_.problem();
   for (Trajectory& episode : waiting_) {
-    episode.cost = costs_.at(HashOf(episode.proposal.choices));
-    if (!episode.turns.empty()) {
-      episode.turns.back().reward +=
-          static_cast<float>(game_->FinalReward(episode.cost, default_cost_));
+    episode.measurement = measured_.at(HashOf(episode.proposal.choices));
+    if (!episode.turns.empty() && !problem.costs_are_free()) {
+      episode.turns.back().reward += static_cast<float>(
+          space::RewardOf(episode.measurement, problem.reference_cost()));
     }
   }
   Train(std::exchange(waiting_, {}));
@@ -51,10 +51,10 @@ std::vector<space::Candidate> EpisodeOptimizer::Plan() {
     waiting_ = Play();
     if (waiting_.empty()) return {};
     std::vector<space::Candidate> batch;
-    absl::flat_hash_map<Hash128, double> proposed;
+    absl::flat_hash_map<Hash128, bool> proposed;
     for (const Trajectory& episode : waiting_) {
       const Hash128 hash = HashOf(episode.proposal.choices);
-      if (!costs_.contains(hash) && proposed.try_emplace(hash, 0).second) {
+      if (!measured_.contains(hash) && proposed.try_emplace(hash).second) {
         batch.push_back(episode.proposal);
       }
     }

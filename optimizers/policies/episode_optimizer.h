@@ -7,26 +7,27 @@
 #include "absl/container/flat_hash_map.h"
 
 #include "base/hash.h"
+#include "learning/games/rollout.h"
 #include "optimizers/batch_optimizer.h"
-#include "optimizers/policies/game/rollout.h"
+#include "space/sequential_problem.h"
 
 namespace hone::optimizers::policies {
 
-// The base of optimizers that play episodes and propose their results. Costs of
-// earlier proposals are cached, so none is proposed twice.
+// The base of optimizers that play episodes of a sequential problem and propose
+// their results. Earlier measurements are kept, so none is proposed twice.
 class EpisodeOptimizer : public BatchOptimizer {
  protected:
-  EpisodeOptimizer(const space::Problem& problem,
+  EpisodeOptimizer(const space::SequentialProblem& problem,
                    const OptimizerOptions& options);
 
-  const Game& game() const { return *game_; }
+  const learning::Game& game() const { return game_; }
 
   // Plays further episodes; returns none if nothing is left to try or the game
   // failed.
-  virtual std::vector<Trajectory> Play() = 0;
-  // Receives trajectories of Play after their proposals are measured: `cost`
-  // and the final reward are set.
-  virtual void Train(std::vector<Trajectory> episodes) = 0;
+  virtual std::vector<learning::Trajectory> Play() = 0;
+  // Receives trajectories of Play after their proposals are measured. Where
+  // costs are not free, that is the reward of their last turns.
+  virtual void Train(std::vector<learning::Trajectory> episodes) = 0;
 
  private:
   void Begin(absl::Span<const space::Trial> known) final;
@@ -35,12 +36,10 @@ class EpisodeOptimizer : public BatchOptimizer {
   // Passes the waiting trajectories to Train once all their costs are known.
   void Finish();
 
-  const std::unique_ptr<const Game> game_;
-  std::vector<Trajectory> waiting_;
-  // Costs of candidates, by the hash of their choices.
-  absl::flat_hash_map<Hash128, double> costs_;
-  bool has_default_ = false;
-  double default_cost_ = 0;
+  const learning::Game game_;
+  std::vector<learning::Trajectory> waiting_;
+  // By the hash of the candidate's choices.
+  absl::flat_hash_map<Hash128, space::Measurement> measured_;
 };
 
 }  // namespace hone::optimizers::policies

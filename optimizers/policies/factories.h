@@ -6,10 +6,10 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
+#include "learning/models/model.h"
+#include "learning/ppo_learner.h"
 #include "optimizers/optimizer.h"
-#include "optimizers/policies/learning/ppo_learner.h"
-#include "optimizers/policies/model/model.h"
-#include "space/problem.h"
+#include "space/sequential_problem.h"
 
 namespace hone::optimizers::policies {
 
@@ -22,11 +22,11 @@ namespace hone::optimizers::policies {
 #undef HONE_LEARNED_OPTIMIZER
 #undef HONE_OPTIMIZER
 
-// Returns PPO on one problem, starting from the weights of `model`.
+// Returns PPO on one sequential problem, starting from the weights of `model`.
 std::unique_ptr<Optimizer> PpoFrom(absl::string_view name,
-                                   const space::Problem& problem,
-                                   std::unique_ptr<Model> model,
-                                   const PpoOptions& ppo,
+                                   const space::SequentialProblem& problem,
+                                   std::unique_ptr<learning::Model> model,
+                                   const learning::PpoOptions& ppo,
                                    const OptimizerOptions& options);
 
 }  // namespace hone::optimizers::policies

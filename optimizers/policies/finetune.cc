@@ -3,20 +3,22 @@
 
 #include "base/status_macros.h"
 #include "optimizers/policies/factories.h"
-#include "optimizers/policies/model/weights.h"
+#include "optimizers/policies/weights.h"
 
 namespace hone::optimizers::policies {
 
 // PPO that starts from what was learned on other problems.
 absl::StatusOr<std::unique_ptr<Optimizer>> CreateFinetune(
     const space::Problem& problem, const OptimizerOptions& options) {
-  HONE_ASSIGN_OR_RETURN(auto model, TrainedModel(problem, options));
-  PpoOptions ppo;
-  if (HasTrainedWeights(problem, options)) {
+  const space::SequentialProblem& sequence = *problem.sequential();
+  HONE_ASSIGN_OR_RETURN(auto model, TrainedModel(sequence, options));
+  learning::PpoOptions ppo;
+  if (HasTrainedWeights(sequence, options)) {
     // Keeps the policy from forgetting its training at once.
     ppo.learning_rate = 3e-4F;
+    ppo.max_divergence = 0.02F;
   }
-  return PpoFrom("finetune", problem, std::move(model), ppo, options);
+  return PpoFrom("finetune", sequence, std::move(model), ppo, options);
 }
 
 }  // namespace hone::optimizers::policies

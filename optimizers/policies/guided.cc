@@ -12,29 +12,39 @@
 
 #include "base/rng.h"
 #include "base/status_macros.h"
+#include "learning/games/rollout.h"
 #include "optimizers/batch_optimizer.h"
 #include "optimizers/moves.h"
-#include "optimizers/policies/episode_optimizer.h"
+#include "optimizers/policies/assignment_sampling.h"
 #include "optimizers/policies/factories.h"
-#include "optimizers/policies/game/rollout.h"
-#include "optimizers/policies/model/weights.h"
+#include "optimizers/policies/weights.h"
 
 namespace hone::optimizers::policies {
 namespace {
+
+using learning::Game;
+using learning::GameState;
+using learning::MoveScores;
+using learning::Scorer;
+using learning::Trajectory;
+using learning::View;
 
 // Extensions tried per level and state kept, by the first beam; each later one
 // tries one more, at most so many.
 constexpr size_t kBranching = 2;
 constexpr size_t kMaxBranching = 16;
+// Moves that a step of the descent tries at most.
+constexpr size_t kDescentTries = 16;
 // Levels in a row without a new proposal after which the space counts as
 // exhausted.
 constexpr int kMaxFruitlessLevels = 400;
 
 // Beam search that asks a policy which moves are worth a try.
 //
-// First the policy plays one game by itself, to the last move, and steepest
-// descent goes on from the best of its states: where a state is large, that
-// costs less time than the many evaluations of the policy that a beam asks for.
+// First the policy plays one game by itself, to the last move, and a descent
+// goes on from the best of its states, which tries the likeliest moves first:
+// where a state is large, that costs less time than the many evaluations of the
+// policy that a beam asks for.
 // Then a beam: a level tries the `width * branching` likeliest extensions of
 // its positions (by the product of the probabilities along the way), and keeps
 // `width` of the new states, half by cost and half by likelihood. The first
@@ -45,10 +55,10 @@ constexpr int kMaxFruitlessLevels = 400;
 // to Find Them", 2019).
 class Guided final : public BatchOptimizer {
  public:
-  Guided(const space::Problem& problem, std::unique_ptr<const Scorer> scorer,
-         const OptimizerOptions& options)
+  Guided(const space::SequentialProblem& problem,
+         std::unique_ptr<const Scorer> scorer, const OptimizerOptions& options)
       : BatchOptimizer(problem, options),
-        game_(Game::Make(problem)),
+        game_(problem),
         scorer_(std::move(scorer)),
         width_(static_cast<size_t>(options.beam_width)) {}
 
@@ -101,13 +111,13 @@ class Guided final : public BatchOptimizer {
     learned_ = 0;
     std::vector<space::Candidate> batch;
     if (!std::exchange(played_, true)) {
-      absl::StatusOr<std::vector<Trajectory>> episodes =
-          PlayEpisodes(*game_, *scorer_, 1, ChooseBestAndGoOn);
+      absl::StatusOr<std::vector<Trajectory>> episodes = learning::PlayEpisodes(
+          game_, *scorer_, 1, learning::ChooseBestAndGoOn);
       if (episodes.ok()) {
         Propose((*episodes)[0].end, batch);
         descent_ = BestOf((*episodes)[0].end);
       }
-      frontier_ = {{game_->Start(), 0}};
+      frontier_ = {{game_.Start(), 0}};
       if (!batch.empty()) return batch;
     }
     if (Descend(batch)) return batch;
@@ -122,7 +132,7 @@ class Guided final : public BatchOptimizer {
   // Adds what `position` proposes unless it was proposed before.
   void Propose(const GameState& position,
                std::vector<space::Candidate>& batch) {
-    space::Candidate proposal = game_->Proposal(position);
+    space::Candidate proposal = game_.Proposal(position);
     if (!proposed_.insert(HashOf(proposal.choices)).second) return;
     batch.push_back(std::move(proposal));
     finished_.push_back(position);
@@ -130,30 +140,40 @@ class Guided final : public BatchOptimizer {
 
   // The cheapest state that a sequential game has come through.
   std::optional<GameState> BestOf(const GameState& end) const {
-    if (end.state == nullptr) return std::nullopt;
-    GameState position = game_->Start();
-    for (size_t i = 0; i < end.best_length && !position.over; ++i) {
-      absl::StatusOr<GameState> next = game_->Play(position, end.choices[i]);
+    GameState position = game_.Start();
+    for (size_t i = 0; i < end.best_length && !position.over(); ++i) {
+      absl::StatusOr<GameState> next = game_.Play(position, end.choices[i]);
       if (!next.ok()) return std::nullopt;
       position = *std::move(next);
     }
     return position;
   }
 
-  // One step of steepest descent, proposed. False where none leads down.
+  // One step of descent, proposed: the first move that lowers the cost among
+  // the likeliest few. False where none does.
   bool Descend(std::vector<space::Candidate>& batch) {
-    if (!descent_.has_value() || descent_->over) return false;
+    if (!descent_.has_value() || descent_->over()) return false;
     const GameState from = *std::exchange(descent_, std::nullopt);
-    double least = from.cost;
-    for (int32_t move : game_->Observe(from).moves) {
-      absl::StatusOr<GameState> next = game_->Play(from, move);
-      if (!next.ok() || next->cost >= least) continue;
-      least = next->cost;
-      descent_ = *std::move(next);
+    const View view = game_.Observe(from);
+    const View* const views[] = {&view};
+    const std::vector<float> scores = scorer_->Score(views)[0].scores;
+    std::vector<std::pair<double, int32_t>> ranked;
+    for (size_t m = 0; m < learning::MovesThatGoOn(view); ++m) {
+      // Equal moves come in any order.
+      ranked.emplace_back(
+          -static_cast<double>(scores[m]) + 1e-6 * rng().Uniform(),
+          view.moves[m]);
     }
-    if (!descent_.has_value()) return false;
-    Propose(*descent_, batch);
-    return !batch.empty();
+    std::sort(ranked.begin(), ranked.end());
+    if (ranked.size() > kDescentTries) ranked.resize(kDescentTries);
+    for (const auto& [rank, move] : ranked) {
+      absl::StatusOr<GameState> next = game_.Play(from, move);
+      if (!next.ok() || next->cost >= from.cost) continue;
+      descent_ = *std::move(next);
+      Propose(*descent_, batch);
+      return !batch.empty();
+    }
+    return false;
   }
 
   // A new beam from somewhere on the way of one of the best games.
@@ -161,21 +181,21 @@ class Guided final : public BatchOptimizer {
     seen_.clear();
     noisy_ = true;
     branching_ = std::min(branching_ + 1, kMaxBranching);
-    GameState position = game_->Start();
+    GameState position = game_.Start();
     if (!best_.empty()) {
       // The smaller of two ranks: better games come more often.
       const size_t rank =
           std::min(rng().Below(best_.size()), rng().Below(best_.size()));
       const std::vector<int32_t>& way = best_[rank].position.choices;
       const size_t length = rng().Below(way.size() + 1);
-      for (size_t i = 0; i < length && !position.over; ++i) {
-        absl::StatusOr<GameState> next = game_->Play(position, way[i]);
+      for (size_t i = 0; i < length && !position.over(); ++i) {
+        absl::StatusOr<GameState> next = game_.Play(position, way[i]);
         if (!next.ok()) break;
         position = *std::move(next);
       }
     }
-    if (position.over) position = game_->Start();
-    if (!position.over) frontier_ = {{std::move(position), 0}};
+    if (position.over()) position = game_.Start();
+    if (!position.over()) frontier_ = {{std::move(position), 0}};
   }
 
   // All legal moves of the frontier, the likeliest first.
@@ -183,7 +203,7 @@ class Guided final : public BatchOptimizer {
     std::vector<View> views;
     views.reserve(frontier_.size());
     for (const Node& node : frontier_) {
-      views.push_back(game_->Observe(node.position));
+      views.push_back(game_.Observe(node.position));
     }
     std::vector<const View*> pointers;
     pointers.reserve(views.size());
@@ -191,9 +211,9 @@ class Guided final : public BatchOptimizer {
     const std::vector<MoveScores> scores = scorer_->Score(pointers);
     std::vector<Extension> extensions;
     for (size_t i = 0; i < frontier_.size(); ++i) {
-      const size_t moves = MovesThatGoOn(views[i]);
-      const std::vector<float> log_probabilities =
-          LogSoftmax(absl::MakeConstSpan(scores[i].scores).first(moves));
+      const size_t moves = learning::MovesThatGoOn(views[i]);
+      const std::vector<float> log_probabilities = learning::LogSoftmax(
+          absl::MakeConstSpan(scores[i].scores).first(moves));
       for (size_t m = 0; m < moves; ++m) {
         Extension extension;
         extension.parent = i;
@@ -226,16 +246,14 @@ class Guided final : public BatchOptimizer {
     std::vector<Node> children;
     for (const Extension& extension : Extensions()) {
       const GameState& parent = frontier_[extension.parent].position;
-      absl::StatusOr<GameState> next = game_->Play(parent, extension.move);
+      absl::StatusOr<GameState> next = game_.Play(parent, extension.move);
       if (!next.ok()) continue;
-      if (next->over) {
+      if (next->over()) {
         Propose(*next, batch);
         continue;
       }
-      if (next->state != nullptr) {
-        if (!seen_.insert(next->state->key()).second) continue;
-        if (next->best_length == next->choices.size()) Propose(*next, batch);
-      }
+      if (!seen_.insert(next->episode.state()->key()).second) continue;
+      if (next->best_length == next->choices.size()) Propose(*next, batch);
       children.push_back({*std::move(next), extension.log_probability});
     }
     frontier_ = Select(std::move(children));
@@ -264,7 +282,7 @@ class Guided final : public BatchOptimizer {
     return selected;
   }
 
-  const std::unique_ptr<const Game> game_;
+  const Game game_;
   const std::unique_ptr<const Scorer> scorer_;
   const size_t width_;
   bool played_ = false;
@@ -287,8 +305,13 @@ class Guided final : public BatchOptimizer {
 
 absl::StatusOr<std::unique_ptr<Optimizer>> CreateGuided(
     const space::Problem& problem, const OptimizerOptions& options) {
-  HONE_ASSIGN_OR_RETURN(auto prior, PriorOf(problem, options));
-  return std::make_unique<Guided>(problem, std::move(prior), options);
+  if (problem.assignment() != nullptr) {
+    return MakeAssignmentSampling("guided", *problem.assignment(),
+                                  {.learn = false, .polish = true}, options);
+  }
+  const space::SequentialProblem& sequence = *problem.sequential();
+  HONE_ASSIGN_OR_RETURN(auto prior, PriorOf(sequence, options));
+  return std::make_unique<Guided>(sequence, std::move(prior), options);
 }
 
 }  // namespace hone::optimizers::policies

@@ -8,7 +8,7 @@
 #include "absl/strings/string_view.h"
 
 #include "optimizers/optimizer.h"
-#include "optimizers/policies/learning/training.h"
+#include "optimizers/policies/training.h"
 #include "space/problem.h"
 
 namespace hone::optimizers::policies {

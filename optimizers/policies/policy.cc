@@ -5,12 +5,16 @@
 
 #include "base/rng.h"
 #include "base/status_macros.h"
+#include "optimizers/policies/assignment_sampling.h"
 #include "optimizers/policies/episode_optimizer.h"
 #include "optimizers/policies/factories.h"
-#include "optimizers/policies/model/weights.h"
+#include "optimizers/policies/weights.h"
 
 namespace hone::optimizers::policies {
 namespace {
+
+using learning::Scorer;
+using learning::Trajectory;
 
 constexpr int32_t kSamples = 8;
 
@@ -18,8 +22,8 @@ constexpr int32_t kSamples = 8;
 // (zero-shot), then samples.
 class Policy final : public EpisodeOptimizer {
  public:
-  Policy(const space::Problem& problem, std::unique_ptr<const Scorer> scorer,
-         const OptimizerOptions& options)
+  Policy(const space::SequentialProblem& problem,
+         std::unique_ptr<const Scorer> scorer, const OptimizerOptions& options)
       : EpisodeOptimizer(problem, options), scorer_(std::move(scorer)) {}
 
   absl::string_view name() const override { return "policy"; }
@@ -28,9 +32,10 @@ class Policy final : public EpisodeOptimizer {
   std::vector<Trajectory> Play() override {
     const bool is_first = !std::exchange(played_best_, true);
     absl::StatusOr<std::vector<Trajectory>> episodes =
-        is_first
-            ? PlayEpisodes(game(), *scorer_, 1, ChooseBest)
-            : PlayEpisodes(game(), *scorer_, kSamples, ChooseBySoftmax(rng()));
+        is_first ? learning::PlayEpisodes(game(), *scorer_, 1,
+                                          learning::ChooseBestAndGoOn)
+                 : learning::PlayEpisodes(game(), *scorer_, kSamples,
+                                          learning::ChooseBySoftmax(rng()));
     if (!episodes.ok()) return {};
     return *std::move(episodes);
   }
@@ -45,8 +50,12 @@ class Policy final : public EpisodeOptimizer {
 
 absl::StatusOr<std::unique_ptr<Optimizer>> CreatePolicy(
     const space::Problem& problem, const OptimizerOptions& options) {
-  HONE_ASSIGN_OR_RETURN(auto prior, PriorOf(problem, options));
-  return std::make_unique<Policy>(problem, std::move(prior), options);
+  if (problem.assignment() != nullptr) {
+    return MakeAssignmentSampling("policy", *problem.assignment(), {}, options);
+  }
+  const space::SequentialProblem& sequence = *problem.sequential();
+  HONE_ASSIGN_OR_RETURN(auto prior, PriorOf(sequence, options));
+  return std::make_unique<Policy>(sequence, std::move(prior), options);
 }
 
 }  // namespace hone::optimizers::policies

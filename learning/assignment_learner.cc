@@ -1,0 +1,207 @@
+#include "learning/assignment_learner.h"
+
+#include <bit>
+#include <cstddef>
+#include <vector>
+
+#include "learning/advantage.h"
+#include "learning/networks/descent.h"
+#include "learning/networks/graph_batch.h"
+#include "learning/networks/losses.h"
+#include "learning/networks/value_network.h"
+#include "learning/networks/value_rows.h"
+
+namespace hone::learning {
+namespace {
+
+constexpr double kMaxGradientNorm = 0.5;
+// Differences of rewards that mean nothing.
+constexpr float kLeastDeviation = 1e-4F;
+
+// The decisions of one sample among some rows, as tensors.
+struct Decisions {
+  torch::Tensor rows;     // [K] int64
+  torch::Tensor values;   // [K, 1] int64
+  torch::Tensor allowed;  // [K, D] bool
+  torch::Tensor before;   // [K]: log probabilities
+  torch::Tensor changed;  // [K]: 1 where the value is a new one
+};
+
+class DecisionList {
+ public:
+  explicit DecisionList(int64_t domain) : domain_(domain) {}
+
+  void Add(int64_t row, int32_t value, uint64_t choice, float log_probability,
+           bool changed) {
+    rows_.push_back(row);
+    values_.push_back(value);
+    before_.push_back(log_probability);
+    changed_.push_back(changed ? 1.0F : 0.0F);
+    for (int64_t d = 0; d < domain_; ++d) {
+      allowed_.push_back(static_cast<uint8_t>(choice >> d & 1));
+    }
+  }
+
+  bool empty() const { return rows_.empty(); }
+
+  Decisions Tensors() const {
+    const auto count = static_cast<int64_t>(rows_.size());
+    return {torch::tensor(rows_, torch::kInt64),
+            torch::tensor(values_, torch::kInt64).unsqueeze(1),
+            torch::tensor(allowed_, torch::kUInt8)
+                .view({count, domain_})
+                .to(torch::kBool),
+            torch::tensor(before_), torch::tensor(changed_)};
+  }
+
+ private:
+  const int64_t domain_;
+  std::vector<int64_t> rows_;
+  std::vector<int64_t> values_;
+  std::vector<uint8_t> allowed_;
+  std::vector<float> before_;
+  std::vector<float> changed_;
+};
+
+}  // namespace
+
+class AssignmentLearner::Impl {
+ public:
+  Impl(AssignmentModel& model, const AssignmentPpoOptions& options,
+       uint64_t seed)
+      : model_(model),
+        options_(options),
+        descent_(model.network(), static_cast<double>(options.learning_rate),
+                 kMaxGradientNorm, seed) {}
+
+  AssignmentPpoStatistics Update(const ValueView& view,
+                                 absl::Span<const int32_t> before, float keep,
+                                 absl::Span<const AssignmentSample> samples,
+                                 absl::Span<const float> rewards,
+                                 float reward_before) {
+    const std::vector<float> advantages =
+        GroupAdvantages(rewards, kLeastDeviation);
+    std::vector<bool> imitated;
+    for (const float reward : rewards) {
+      imitated.push_back(options_.imitation_weight > 0 &&
+                         reward > reward_before + kLeastDeviation);
+    }
+    Count(before, samples, imitated);
+    AssignmentPpoStatistics statistics;
+    if (drawn_ == 0) return statistics;
+    for (int32_t epoch = 0; epoch < options_.epochs; ++epoch) {
+      statistics = {};
+      Step(view, before, keep, samples, advantages, imitated, statistics);
+    }
+    return statistics;
+  }
+
+ private:
+  // Counts what the losses are means over.
+  void Count(absl::Span<const int32_t> before,
+             absl::Span<const AssignmentSample> samples,
+             const std::vector<bool>& imitated) {
+    drawn_ = changes_ = 0;
+    for (size_t s = 0; s < samples.size(); ++s) {
+      for (size_t v = 0; v < before.size(); ++v) {
+        if (std::popcount(samples[s].choice[v]) < 2) continue;
+        ++drawn_;
+        if (imitated[s] && samples[s].values[v] != before[v]) ++changes_;
+      }
+    }
+  }
+
+  void Step(const ValueView& view, absl::Span<const int32_t> before, float keep,
+            absl::Span<const AssignmentSample> samples,
+            const std::vector<float>& advantages,
+            const std::vector<bool>& imitated,
+            AssignmentPpoStatistics& statistics) {
+    const space::Observation* const graph = &view.graph();
+    const Encoding encoding = model_.network()->Encode(
+        MakeGraphBatch({&graph, 1}, model_.spec().observation));
+    // The heads run part by part; what they pass back to the encoder adds up.
+    const Encoding leaf = {encoding.nodes.detach().requires_grad_(),
+                           encoding.graphs.detach().requires_grad_()};
+    ForValueRows(view, before, [&](const ValueRows& rows, int32_t first) {
+      const auto count = rows.nodes.size(0);
+      const auto domain = rows.value_features.size(0);
+      torch::Tensor kept = torch::zeros({count, domain});
+      for (int64_t r = 0; r < count; ++r) {
+        kept[r][before[static_cast<size_t>(first + r)]] = keep;
+      }
+      const torch::Tensor scores = model_.network()->Score(rows, leaf) + kept;
+      torch::Tensor loss = torch::zeros({});
+      for (size_t s = 0; s < samples.size(); ++s) {
+        DecisionList list(domain);
+        for (int64_t r = 0; r < count; ++r) {
+          const auto v = static_cast<size_t>(first + r);
+          const AssignmentSample& sample = samples[s];
+          if (std::popcount(sample.choice[v]) < 2) continue;
+          list.Add(r, sample.values[v], sample.choice[v],
+                   sample.log_probability[v], sample.values[v] != before[v]);
+        }
+        if (list.empty()) continue;
+        loss = loss + Loss(scores, list.Tensors(), advantages[s], imitated[s],
+                           statistics);
+      }
+      if (loss.requires_grad()) loss.backward();
+    });
+    std::vector<torch::Tensor> outputs, gradients;
+    for (const auto& [output, at] : {std::pair(encoding.nodes, leaf.nodes),
+                                     std::pair(encoding.graphs, leaf.graphs)}) {
+      if (!at.grad().defined()) continue;
+      outputs.push_back(output);
+      gradients.push_back(at.grad());
+    }
+    if (!outputs.empty()) torch::autograd::backward(outputs, gradients);
+    descent_.Step();
+  }
+
+  torch::Tensor Loss(const torch::Tensor& scores, const Decisions& decisions,
+                     float advantage, bool imitated,
+                     AssignmentPpoStatistics& statistics) const {
+    const torch::Tensor log_probabilities = MaskedLogSoftmax(
+        scores.index_select(0, decisions.rows), decisions.allowed);
+    const torch::Tensor chosen =
+        log_probabilities.gather(1, decisions.values).squeeze(1);
+    const auto drawn = static_cast<double>(drawn_);
+    const torch::Tensor policy = PolicyLoss(chosen, decisions.before,
+                                            torch::full_like(chosen, advantage),
+                                            static_cast<double>(options_.clip))
+                                     .sum() /
+                                 drawn;
+    const torch::Tensor entropy = Entropy(log_probabilities).sum() / drawn;
+    statistics.policy_loss += policy.item<double>();
+    statistics.entropy += entropy.item<double>();
+    torch::Tensor loss = policy - options_.entropy_weight * entropy;
+    if (imitated && changes_ > 0) {
+      const torch::Tensor imitation =
+          -(chosen * decisions.changed).sum() / static_cast<double>(changes_);
+      statistics.imitation_loss += imitation.item<double>();
+      loss = loss + options_.imitation_weight * imitation;
+    }
+    return loss;
+  }
+
+  AssignmentModel& model_;
+  const AssignmentPpoOptions options_;
+  Descent descent_;
+  int64_t drawn_ = 0;    // variables that samples drew
+  int64_t changes_ = 0;  // those to imitate
+};
+
+AssignmentLearner::AssignmentLearner(AssignmentModel& model,
+                                     const AssignmentPpoOptions& options,
+                                     uint64_t seed)
+    : impl_(std::make_unique<Impl>(model, options, seed)) {}
+
+AssignmentLearner::~AssignmentLearner() = default;
+
+AssignmentPpoStatistics AssignmentLearner::Update(
+    const ValueView& view, absl::Span<const int32_t> before, float keep,
+    absl::Span<const AssignmentSample> samples, absl::Span<const float> rewards,
+    float reward_before) {
+  return impl_->Update(view, before, keep, samples, rewards, reward_before);
+}
+
+}  // namespace hone::learning

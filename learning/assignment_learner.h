@@ -1,0 +1,60 @@
+#ifndef HONE_LEARNING_ASSIGNMENT_LEARNER_H_
+#define HONE_LEARNING_ASSIGNMENT_LEARNER_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/types/span.h"
+
+#include "learning/assignments/sample.h"
+#include "learning/assignments/value_view.h"
+#include "learning/models/assignment_model.h"
+
+namespace hone::learning {
+
+struct AssignmentPpoOptions {
+  float learning_rate = 3e-3F;
+  int32_t epochs = 3;
+  float clip = 0.2F;
+  float entropy_weight = 1e-3F;
+  // Weight of the cross entropy of the changes that improved an assignment.
+  float imitation_weight = 0.1F;
+};
+
+struct AssignmentPpoStatistics {
+  double policy_loss = 0;
+  double entropy = 0;  // nats per variable drawn
+  double imitation_loss = 0;
+};
+
+// Proximal policy optimization for assignments that are drawn whole: all
+// samples of an update were drawn after the same assignment, with the same
+// scores, and are compared with each other. The ratio of probabilities is
+// clipped for each variable by itself; variables that the constraints decided
+// carry no gradient.
+class AssignmentLearner {
+ public:
+  // Changes the weights of `model`, which must outlive the learner.
+  AssignmentLearner(AssignmentModel& model, const AssignmentPpoOptions& options,
+                    uint64_t seed);
+  ~AssignmentLearner();
+
+  // Makes an update from samples drawn after the assignment `before`, whose
+  // values were preferred by `keep` (PreferValues). `rewards`: [samples];
+  // `reward_before` is that of `before`: samples above it are imitated where
+  // they differ from it.
+  AssignmentPpoStatistics Update(const ValueView& view,
+                                 absl::Span<const int32_t> before, float keep,
+                                 absl::Span<const AssignmentSample> samples,
+                                 absl::Span<const float> rewards,
+                                 float reward_before);
+
+ private:
+  class Impl;
+  const std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace hone::learning
+
+#endif  // HONE_LEARNING_ASSIGNMENT_LEARNER_H_

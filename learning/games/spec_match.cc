@@ -1,0 +1,100 @@
+#include "learning/games/spec_match.h"
+
+#include <algorithm>
+#include <deque>
+#include <numeric>
+#include <string>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+
+#include "base/status_macros.h"
+
+namespace hone::learning {
+namespace {
+
+using Names = std::vector<std::string>;
+
+std::vector<int64_t> MatchNames(const Names& saved, const Names& names) {
+  absl::flat_hash_map<absl::string_view, std::deque<int64_t>> indices;
+  for (size_t i = 0; i < saved.size(); ++i) {
+    indices[saved[i]].push_back(static_cast<int64_t>(i));
+  }
+  std::vector<int64_t> match;
+  for (const std::string& name : names) {
+    const auto it = indices.find(name);
+    if (it == indices.end() || it->second.empty()) {
+      match.push_back(kUnknown);
+      continue;
+    }
+    match.push_back(it->second.front());
+    it->second.pop_front();
+  }
+  return match;
+}
+
+// Matches by name or, if either side has no names, by index.
+absl::StatusOr<std::vector<int64_t>> Match(absl::string_view list,
+                                           int32_t saved_count,
+                                           const Names& saved_names,
+                                           int32_t count, const Names& names) {
+  if (!saved_names.empty() && !names.empty()) {
+    return MatchNames(saved_names, names);
+  }
+  if (saved_count != count) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "weights are for ", saved_count, " ", list, ", expected ", count));
+  }
+  std::vector<int64_t> match(static_cast<size_t>(count));
+  std::iota(match.begin(), match.end(), 0);
+  return match;
+}
+
+}  // namespace
+
+absl::StatusOr<SpecMatch> MatchSpecs(const GameSpec& saved,
+                                     const GameSpec& spec) {
+  const space::ObservationSpec& from = saved.observation;
+  const space::ObservationSpec& to = spec.observation;
+  SpecMatch match;
+  HONE_ASSIGN_OR_RETURN(
+      match.node_kinds,
+      Match("node kinds", from.node_kinds, from.node_kind_names, to.node_kinds,
+            to.node_kind_names));
+  HONE_ASSIGN_OR_RETURN(
+      match.node_features,
+      Match("node features", from.node_features, from.node_feature_names,
+            to.node_features, to.node_feature_names));
+  // Layers for edge features are there only if there are any.
+  if ((from.edge_features > 0) != (to.edge_features > 0)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("weights are for ", from.edge_features,
+                     " edge features, expected ", to.edge_features));
+  }
+  HONE_ASSIGN_OR_RETURN(
+      match.edge_features,
+      Match("edge features", from.edge_features, from.edge_feature_names,
+            to.edge_features, to.edge_feature_names));
+  HONE_ASSIGN_OR_RETURN(
+      match.global_features,
+      Match("global features", from.global_features, from.global_feature_names,
+            to.global_features, to.global_feature_names));
+  match.move_features =
+      MatchNames(saved.actions.feature_names, spec.actions.feature_names);
+  match.move_kinds =
+      MatchNames(saved.actions.kind_names, spec.actions.kind_names);
+  if (!saved.actions.kind_names.empty() && !spec.actions.kind_names.empty() &&
+      std::all_of(match.move_kinds.begin(), match.move_kinds.end(),
+                  [](int64_t index) { return index == kUnknown; })) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("weights know none of the actions, such as '",
+                     spec.actions.kind_names[0], "', but others, such as '",
+                     saved.actions.kind_names[0], "'"));
+  }
+  // To stop has no name.
+  match.move_kinds.push_back(saved.move_kinds() - 1);
+  return match;
+}
+
+}  // namespace hone::learning

@@ -1,0 +1,36 @@
+#include "learning/models/assignment_model.h"
+
+#include "learning/networks/graph_batch.h"
+#include "learning/networks/torch_threads.h"
+#include "learning/networks/value_network.h"
+#include "learning/networks/value_rows.h"
+
+namespace hone::learning {
+
+AssignmentModel::AssignmentModel(const AssignmentSpec& spec,
+                                 const EncoderOptions& options, uint64_t seed)
+    : spec_(spec) {
+  WithSeed(seed, [&] {
+    network_ = std::make_shared<ValueNetworkImpl>(spec_, options);
+  });
+}
+
+AssignmentModel::~AssignmentModel() = default;
+
+std::vector<float> AssignmentModel::Score(
+    const ValueView& view, absl::Span<const int32_t> values) const {
+  torch::InferenceMode inference;
+  const space::Observation* const graph = &view.graph();
+  const Encoding encoding =
+      network_->Encode(MakeGraphBatch({&graph, 1}, spec_.observation));
+  std::vector<float> scores;
+  scores.reserve(view.score_count());
+  ForValueRows(view, values, [&](const ValueRows& rows, int32_t) {
+    const torch::Tensor part = network_->Score(rows, encoding).contiguous();
+    const float* const data = part.data_ptr<float>();
+    scores.insert(scores.end(), data, data + part.numel());
+  });
+  return scores;
+}
+
+}  // namespace hone::learning

@@ -1,0 +1,42 @@
+#include "learning/networks/losses.h"
+
+#include <limits>
+
+namespace hone::learning {
+
+torch::Tensor PolicyLoss(const torch::Tensor& log_probability,
+                         const torch::Tensor& log_probability_before,
+                         const torch::Tensor& advantage, double clip) {
+  const torch::Tensor ratio =
+      torch::exp(log_probability - log_probability_before);
+  return -torch::min(ratio * advantage,
+                     ratio.clamp(1 - clip, 1 + clip) * advantage);
+}
+
+torch::Tensor Entropy(const torch::Tensor& log_probabilities) {
+  // 0 · -inf is not a number where a value is not allowed.
+  const torch::Tensor finite = log_probabilities.clamp_min(-30);
+  return -(torch::exp(finite) * finite).sum(1);
+}
+
+torch::Tensor MaskedLogSoftmax(const torch::Tensor& scores,
+                               const torch::Tensor& allowed) {
+  return torch::log_softmax(
+      scores.masked_fill(allowed.logical_not(),
+                         -std::numeric_limits<float>::infinity()),
+      1);
+}
+
+torch::Tensor QLoss(const torch::Tensor& values, const torch::Tensor& rewards,
+                    const torch::Tensor& discounts, const torch::Tensor& next,
+                    double beta) {
+  return torch::smooth_l1_loss(values, (rewards + discounts * next).detach(),
+                               at::Reduction::None, beta);
+}
+
+torch::Tensor DoubleQValues(const torch::Tensor& online,
+                            const torch::Tensor& target) {
+  return target.gather(1, online.argmax(1, /*keepdim=*/true)).squeeze(1);
+}
+
+}  // namespace hone::learning

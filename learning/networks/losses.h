@@ -1,0 +1,45 @@
+#ifndef HONE_LEARNING_NETWORKS_LOSSES_H_
+#define HONE_LEARNING_NETWORKS_LOSSES_H_
+
+#include <torch/torch.h>
+
+namespace hone::learning {
+
+// The losses of K decisions, one each, so that a caller can sum them over parts
+// of a minibatch. All tensors are [K] unless said otherwise.
+
+// Returns -min(r A, clamp(r, 1 - clip, 1 + clip) A) with the ratio r of the
+// probabilities of what was decided: each decision is clipped by itself.
+// Source: Schulman et al., "Proximal Policy Optimization Algorithms", 2017,
+// equation 7.
+torch::Tensor PolicyLoss(const torch::Tensor& log_probability,
+                         const torch::Tensor& log_probability_before,
+                         const torch::Tensor& advantage, double clip);
+
+// Returns the entropies of distributions in nats. `log_probabilities`: [K, M],
+// -inf for values that are not allowed. Finite, and so is its gradient.
+torch::Tensor Entropy(const torch::Tensor& log_probabilities);
+
+// Returns the logarithms of the softmax of `scores` over the values that
+// `allowed` has (at least one a row), -inf for others. Both [K, M]. Scores of
+// values that are not allowed get no gradient.
+torch::Tensor MaskedLogSoftmax(const torch::Tensor& scores,
+                               const torch::Tensor& allowed);
+
+// Returns the losses of double Q-learning with a Huber error of unit `beta`:
+// `values` are those of the chosen moves, `rewards`, `discounts` and `next`
+// give the targets rewards + discounts * next, which get no gradient.
+torch::Tensor QLoss(const torch::Tensor& values, const torch::Tensor& rewards,
+                    const torch::Tensor& discounts, const torch::Tensor& next,
+                    double beta);
+
+// Returns the values that double Q-learning bootstraps from: those of `target`
+// for the moves that `online` likes best. Both [K, M], -inf for no move.
+// Source: van Hasselt, Guez and Silver, "Deep Reinforcement Learning with
+// Double Q-learning", 2015, equation 4.
+torch::Tensor DoubleQValues(const torch::Tensor& online,
+                            const torch::Tensor& target);
+
+}  // namespace hone::learning
+
+#endif  // HONE_LEARNING_NETWORKS_LOSSES_H_

@@ -1,0 +1,60 @@
+#include "learning/networks/value_network.h"
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+
+namespace hone::learning {
+
+using torch::nn::Embedding;
+using torch::nn::Linear;
+
+ValueNetworkImpl::ValueNetworkImpl(const AssignmentSpec& spec,
+                                   const EncoderOptions& options) {
+  const int64_t width = options.width;
+  encoder_ =
+      register_module("encoder", GraphEncoder(spec.observation, options));
+  conditioning_ = register_module("conditioning", Conditioning(options));
+  for (size_t g = 0; g < spec.groups.size(); ++g) {
+    const auto name = [&](const char* part) {
+      return absl::StrCat(spec.groups[g].name, "_", part);
+    };
+    const auto described =
+        static_cast<int64_t>(spec.groups[g].value_feature_names.size());
+    Head head;
+    head.node = register_module(name("node"), Linear(width, width));
+    // One more than there are, as a layer without inputs is an error.
+    head.value = register_module(name("value"), Linear(described + 1, width));
+    head.number =
+        register_module(name("number"), Embedding(space::kMaxValues, width));
+    head.features =
+        register_module(name("features"), Linear(kValueFeatures, width));
+    head.hidden = register_module(name("hidden"), Linear(width, width));
+    head.score = register_module(name("score"), Linear(width, 1));
+    torch::NoGradGuard no_grad;
+    head.number->weight.mul_(0.3);
+    head.score->weight.zero_();
+    head.score->bias.zero_();
+    heads_.push_back(head);
+  }
+}
+
+torch::Tensor ValueNetworkImpl::Score(const ValueRows& rows,
+                                      const Encoding& encoding) {
+  Head& head = heads_[rows.group];
+  const int64_t values = rows.value_features.size(0);
+  const torch::Tensor value =
+      head.value->forward(
+          torch::cat({rows.value_features, torch::ones({values, 1})}, 1)) +
+      head.number->weight.narrow(0, 0, values);
+  const torch::Tensor nodes =
+      head.node->forward(encoding.nodes.index_select(0, rows.nodes));
+  const torch::Tensor decision =
+      torch::relu(nodes.unsqueeze(1) + value.unsqueeze(0) +
+                  head.features->forward(rows.features));
+  const torch::Tensor hidden = torch::relu(
+      head.hidden->forward(conditioning_->forward(decision, encoding.graphs)));
+  return head.score->forward(hidden).squeeze(2);
+}
+
+}  // namespace hone::learning

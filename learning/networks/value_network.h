@@ -1,0 +1,55 @@
+#ifndef HONE_LEARNING_NETWORKS_VALUE_NETWORK_H_
+#define HONE_LEARNING_NETWORKS_VALUE_NETWORK_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <torch/torch.h>
+
+#include "learning/assignments/value_view.h"
+#include "learning/networks/encoder.h"
+
+namespace hone::learning {
+
+// What is to be scored: R rows of variables of one group with D values each.
+struct ValueRows {
+  size_t group = 0;
+  torch::Tensor nodes;           // [R] int64: the node of each variable
+  torch::Tensor value_features;  // [D, features of the group's values]
+  torch::Tensor features;        // [R, D, kValueFeatures]
+};
+
+// Scores all values of all variables at once, given an assignment: a value from
+// an embedding of the variable's node, what the value is like, its number, and
+// how it stands in the assignment. Decisions influence each other through the
+// assignment of the iteration before.
+// Source: Zhou et al., "Transferable Graph Optimizers for ML Compilers", 2020,
+// section 3 (non-autoregressive decoding in iterations).
+class ValueNetworkImpl : public torch::nn::Module {
+ public:
+  ValueNetworkImpl(const AssignmentSpec& spec, const EncoderOptions& options);
+
+  Encoding Encode(const GraphBatch& batch) { return encoder_->forward(batch); }
+  // The scores of rows of a graph: [R, D]. A new network gives 0.
+  torch::Tensor Score(const ValueRows& rows, const Encoding& encoding);
+
+ private:
+  struct Head {
+    torch::nn::Linear node{nullptr};
+    torch::nn::Linear value{nullptr};
+    torch::nn::Embedding number{nullptr};
+    torch::nn::Linear features{nullptr};
+    torch::nn::Linear hidden{nullptr};
+    torch::nn::Linear score{nullptr};
+  };
+
+  GraphEncoder encoder_{nullptr};
+  Conditioning conditioning_{nullptr};
+  std::vector<Head> heads_;  // by group
+};
+TORCH_MODULE(ValueNetwork);
+
+}  // namespace hone::learning
+
+#endif  // HONE_LEARNING_NETWORKS_VALUE_NETWORK_H_

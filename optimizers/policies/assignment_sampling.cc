@@ -1,0 +1,218 @@
+#include "optimizers/policies/assignment_sampling.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+
+#include "learning/assignment_learner.h"
+#include "learning/assignments/sample.h"
+#include "learning/assignments/value_view.h"
+#include "learning/models/assignment_model.h"
+#include "optimizers/batch_optimizer.h"
+#include "optimizers/moves.h"
+#include "space/reward.h"
+
+namespace hone::optimizers::policies {
+namespace {
+
+using learning::AssignmentLearner;
+using learning::AssignmentModel;
+using learning::AssignmentSample;
+
+// Samples of a round: drawn from the policy, and with equal scores beside, so
+// that it does not settle on what pays first.
+constexpr size_t kSamples = 12;
+constexpr size_t kExploring = 4;
+// Assignments that a polishing search goes on from.
+constexpr size_t kElites = 8;
+// Tried moves of polishing a sample: so many for each variable, within these.
+constexpr int64_t kLeastPolish = 64;
+constexpr int64_t kMostPolish = 2048;
+// Rounds without anything new after which the space counts as exhausted.
+constexpr int kMaxFruitless = 25;
+
+class Sampling final : public BatchOptimizer {
+ public:
+  Sampling(absl::string_view name, const space::AssignmentProblem& problem,
+           const AssignmentSampling& sampling, const OptimizerOptions& options)
+      : BatchOptimizer(problem, options),
+        name_(name),
+        problem_(problem),
+        sampling_(sampling),
+        seed_(options.seed),
+        uniform_(options.uniform_prior),
+        view_(problem),
+        domains_(problem.MakeDomains()),
+        order_(static_cast<size_t>(problem.variable_count())) {
+    std::iota(order_.begin(), order_.end(), 0);
+  }
+
+  absl::string_view name() const override { return name_; }
+
+ private:
+  struct Elite {
+    std::vector<int32_t> values;
+    space::Rank rank;
+    float reward = 0;
+  };
+
+  void Begin(absl::Span<const space::Trial> known) override {
+    const learning::AssignmentSpec spec = learning::SpecOf(problem_);
+    if (!uniform_) {
+      model_ = std::make_unique<AssignmentModel>(
+          spec, learning::EncoderOptions{}, seed_);
+    }
+    if (sampling_.learn) {
+      learner_ = std::make_unique<AssignmentLearner>(
+          *model_, learning::AssignmentPpoOptions{}, seed_);
+    }
+    elites_.clear();
+    rewards_.clear();
+    samples_.clear();
+    for (const space::Trial& trial : known) Learn(trial);
+  }
+
+  void Learn(const space::Trial& trial) override {
+    const float reward = static_cast<float>(
+        space::RewardOf(trial.measurement, problem_.reference_cost()));
+    rewards_[HashOf(trial.candidate.choices)] = reward;
+    Elite elite{trial.candidate.choices, space::RankOf(trial.measurement),
+                reward};
+    // Among equals the newest comes first, so that a search walks on plateaus.
+    elites_.insert(std::lower_bound(elites_.begin(), elites_.end(), elite,
+                                    [](const Elite& a, const Elite& b) {
+                                      return a.rank < b.rank;
+                                    }),
+                   std::move(elite));
+    if (elites_.size() > (sampling_.polish ? kElites : 1)) elites_.pop_back();
+  }
+
+  std::vector<space::Candidate> Plan() override {
+    if (order_.empty()) return {};
+    for (int round = 0; round < kMaxFruitless; ++round) {
+      Train();
+      DrawRound(round);
+      std::vector<space::Candidate> batch;
+      absl::flat_hash_map<Hash128, bool> proposed;
+      for (const AssignmentSample& sample : samples_) {
+        const Hash128 hash = HashOf(sample.values);
+        if (!rewards_.contains(hash) && proposed.try_emplace(hash).second) {
+          batch.push_back({sample.values});
+        }
+      }
+      if (!batch.empty()) return batch;
+    }
+    return {};
+  }
+
+  // Learns from the last round, all of which has been measured.
+  void Train() {
+    std::vector<AssignmentSample> samples = std::exchange(samples_, {});
+    if (learner_ == nullptr || samples.empty()) return;
+    samples.resize(drawn_);
+    std::vector<float> rewards;
+    for (const AssignmentSample& sample : samples) {
+      rewards.push_back(rewards_.at(HashOf(sample.values)));
+    }
+    learner_->Update(view_, before_.values, keep_, samples, rewards,
+                     before_.reward);
+  }
+
+  void DrawRound(int fruitless) {
+    size_t rank = 0;
+    if (sampling_.polish) {
+      // The smaller of two: better ones come more often.
+      rank = std::min(rng().Below(elites_.size()), rng().Below(elites_.size()));
+    }
+    before_ = elites_[rank];
+    const auto count = static_cast<double>(order_.size());
+    const double changes =
+        std::min(std::exp2(3 * rng().Uniform() + 0.25 * fruitless), count / 2);
+    keep_ = learning::KeepForChanges(problem_, changes);
+    std::vector<float> scores = model_ == nullptr
+                                    ? std::vector<float>(view_.score_count())
+                                    : model_->Score(view_, before_.values);
+    learning::PreferValues(view_, before_.values, keep_, scores);
+    for (size_t i = 0; i < kSamples; ++i) Draw(scores);
+    drawn_ = samples_.size();
+    if (learner_ == nullptr) return;
+    std::fill(scores.begin(), scores.end(), 0);
+    learning::PreferValues(view_, before_.values, keep_, scores);
+    for (size_t i = 0; i < kExploring; ++i) Draw(scores);
+  }
+
+  void Draw(absl::Span<const float> scores) {
+    // What comes first has the choice; each sample lets others come first.
+    std::shuffle(order_.begin(), order_.end(), rng());
+    std::optional<AssignmentSample> sample =
+        learning::SampleAssignment(view_, scores, order_, *domains_, rng());
+    if (!sample) return;
+    if (sampling_.polish) Polish(sample->values);
+    samples_.push_back(*std::move(sample));
+  }
+
+  // Descends by the problem's own moves.
+  void Polish(std::vector<int32_t>& values) {
+    const std::unique_ptr<space::LocalState> state =
+        problem_.MakeLocal({values});
+    if (state == nullptr) return;
+    const int64_t tries = std::clamp(static_cast<int64_t>(values.size()),
+                                     kLeastPolish, kMostPolish);
+    std::vector<space::Change> changes;
+    for (int64_t i = 0; i < tries; ++i) {
+      state->Propose(rng(), changes);
+      if (changes.empty()) break;
+      const space::LocalScore now = state->score();
+      const space::LocalScore next = state->Try(changes);
+      const bool better = next.rank.violation == now.rank.violation
+                              ? next.energy <= now.energy
+                              : next.rank.violation < now.rank.violation;
+      if (better) state->Commit();
+    }
+    values.assign(state->values().begin(), state->values().end());
+  }
+
+  const absl::string_view name_;
+  const space::AssignmentProblem& problem_;
+  const AssignmentSampling sampling_;
+  const uint64_t seed_;
+  const bool uniform_;
+  const learning::ValueView view_;
+  const std::unique_ptr<space::Domains> domains_;
+  std::vector<int32_t> order_;
+  std::unique_ptr<AssignmentModel> model_;  // null: all values score the same
+  std::unique_ptr<AssignmentLearner> learner_;
+  std::vector<Elite> elites_;  // best first
+  // Of all trials, by the hash of their values.
+  absl::flat_hash_map<Hash128, float> rewards_;
+  // The last round: its assignment, its samples, and how many of them the
+  // policy drew.
+  Elite before_;
+  float keep_ = 0;
+  std::vector<AssignmentSample> samples_;
+  size_t drawn_ = 0;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Optimizer>> MakeAssignmentSampling(
+    absl::string_view name, const space::AssignmentProblem& problem,
+    const AssignmentSampling& sampling, const OptimizerOptions& options) {
+  if (!options.weights.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(options.weights,
+                     ": weights of a policy for sequences, expected none for "
+                     "an assignment problem"));
+  }
+  return std::make_unique<Sampling>(name, problem, sampling, options);
+}
+
+}  // namespace hone::optimizers::policies

@@ -1,0 +1,33 @@
+#ifndef HONE_OPTIMIZERS_POLICIES_ASSIGNMENT_SAMPLING_H_
+#define HONE_OPTIMIZERS_POLICIES_ASSIGNMENT_SAMPLING_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+#include "optimizers/optimizer.h"
+#include "space/assignment_problem.h"
+
+namespace hone::optimizers::policies {
+
+// What an optimizer of assignments does with a policy.
+struct AssignmentSampling {
+  // Trains the policy on the samples (PPO); else it stays as it is.
+  bool learn = false;
+  // Improves each sample by the problem's own moves before it is proposed, if
+  // the problem has any, and goes on from one of the best few.
+  bool polish = false;
+};
+
+// Returns an optimizer that proposes samples of a policy, drawn after one of
+// the best assignments known, of which each changes a few variables.
+// Errors: InvalidArgument for options.weights: no weights are trained for
+// assignments.
+absl::StatusOr<std::unique_ptr<Optimizer>> MakeAssignmentSampling(
+    absl::string_view name, const space::AssignmentProblem& problem,
+    const AssignmentSampling& sampling, const OptimizerOptions& options);
+
+}  // namespace hone::optimizers::policies
+
+#endif  // HONE_OPTIMIZERS_POLICIES_ASSIGNMENT_SAMPLING_H_

@@ -1,0 +1,98 @@
+#ifndef HONE_OPTIMIZERS_POLICIES_TRAINING_H_
+#define HONE_OPTIMIZERS_POLICIES_TRAINING_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+
+#include "space/problem.h"
+
+namespace hone::optimizers::policies {
+
+// A training problem, rebuilt for each use to bound memory.
+struct TrainingProblem {
+  std::string name;
+  std::function<absl::StatusOr<std::unique_ptr<space::Problem>>()> make;
+};
+
+struct TrainingSet {
+  // Problems of one kind (Problem::policy_name); at least one.
+  std::vector<TrainingProblem> training;
+  // The validation set: never trained on, selects the weights to keep.
+  std::vector<TrainingProblem> validation;
+};
+
+// The progress of training.
+struct TrainingProgress {
+  int64_t label_round = 0;
+  int64_t update = 0;
+  // Geometric mean over the validation problems of the policy's own cost
+  // divided by the default's; 0 before it is measured.
+  double validation = 0;
+  double best_validation = 0;
+  double mean_reward = 0;
+  double entropy = 0;
+  double imitation_loss = 0;
+  double label_loss = 0;  // of the choice, in nats
+  double seconds = 0;
+};
+
+struct TrainingOptions {
+  uint64_t seed = 0;
+  // Weights to start from; empty for random ones.
+  std::string initial_weights;
+  // The architecture of new weights, as learning/networks/encoder_options.h
+  // reads it.
+  std::string architecture = {};
+  // Take of initial_weights what fits, where they are of another architecture;
+  // else they are refused.
+  bool partial = false;
+  // The search that finds the sequences to imitate first, and its trials; 0 to
+  // imitate nothing.
+  std::string teacher = "annealing";
+  int64_t search_trials = 3000;
+  // Rounds of learning what each move does in states that the teacher and the
+  // policy come through.
+  int64_t label_rounds = 8;
+  // Problems and episodes of each that an update is made from.
+  int32_t problems_per_update = 4;
+  int32_t episodes_per_problem = 8;
+  int64_t updates = 400;
+  absl::Duration time = absl::InfiniteDuration();
+  // File for the weights that did best on the validation problems.
+  std::string weights_file;
+  // File for the state of the training, to resume after an interruption;
+  // removed at the end.
+  std::string state_file;
+  // File for a line per update, CSV with a header.
+  std::string curve_file;
+  // Called after each round of labels and at every tenth update.
+  std::function<void(const TrainingProgress&)> on_progress;
+  // Called with a line that the user should know.
+  std::function<void(const std::string&)> on_note;
+};
+
+struct TrainingResult {
+  int64_t updates = 0;
+  double best_validation = 0;
+};
+
+// Trains a policy of sequential problems. It learns what moves do in the states
+// that a search and the policy itself come through, and to choose as the search
+// did; then it improves by PPO on groups of episodes. Goes on from
+// options.state_file if there is one of the same set, seed, actions and
+// options.
+// Errors: InvalidArgument for an empty set, assignment problems, an
+// architecture that is none, or initial weights that do not match; NotFound if
+// they cannot be read; those of the problems and of writing the files.
+absl::StatusOr<TrainingResult> Train(const TrainingSet& set,
+                                     const TrainingOptions& options);
+
+}  // namespace hone::optimizers::policies
+
+#endif  // HONE_OPTIMIZERS_POLICIES_TRAINING_H_

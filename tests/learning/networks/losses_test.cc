@@ -1,0 +1,92 @@
+#include "learning/networks/losses.h"
+
+#include <cmath>
+#include <limits>
+
+#include "gtest/gtest.h"
+#include <torch/torch.h>
+
+namespace hone::learning {
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+void ExpectNear(const torch::Tensor& actual, std::vector<float> expected) {
+  const torch::Tensor wanted = torch::tensor(expected).view(actual.sizes());
+  EXPECT_TRUE(torch::allclose(actual, wanted, 1e-5, 1e-6))
+      << actual << "\nexpected\n"
+      << wanted;
+}
+
+TEST(PolicyLoss, ClipsEachDecisionByItself) {
+  // Ratios 1, 1.5, 1.5, 0.5, 0.5.
+  const torch::Tensor before = torch::zeros({5});
+  const torch::Tensor now =
+      torch::log(torch::tensor({1.F, 1.5F, 1.5F, .5F, .5F}));
+  const torch::Tensor advantage = torch::tensor({2.F, 2.F, -2.F, 2.F, -2.F});
+  // Gains are capped at 1.2 and 0.8, losses are not.
+  ExpectNear(PolicyLoss(now, before, advantage, 0.2), {-2, -2.4F, 3, -1, 1.6F});
+}
+
+TEST(PolicyLoss, HasNoGradientBeyondTheClip) {
+  torch::Tensor now =
+      torch::log(torch::tensor({1.F, 1.5F, 1.5F, 0.5F})).requires_grad_();
+  PolicyLoss(now, torch::zeros({4}), torch::tensor({2.F, 2.F, -2.F, -2.F}), 0.2)
+      .sum()
+      .backward();
+  // d ratio / d log = ratio.
+  ExpectNear(now.grad(), {-2, 0, 3, 0});
+}
+
+TEST(MaskedLogSoftmax, GivesNothingToWhatIsNotAllowed) {
+  torch::Tensor scores =
+      torch::log(torch::tensor({{1.F, 2.F, 5.F}})).requires_grad_();
+  const torch::Tensor allowed = torch::tensor({{true, true, false}});
+  const torch::Tensor logs = MaskedLogSoftmax(scores, allowed);
+  ExpectNear(torch::exp(logs), {1.F / 3, 2.F / 3, 0});
+  EXPECT_EQ(logs[0][2].item<float>(), -kInfinity);
+  // The gradient of the chosen logarithm: 1 - p for it, -p for others.
+  logs[0][0].backward();
+  ExpectNear(scores.grad(), {2.F / 3, -2.F / 3, 0});
+}
+
+TEST(MaskedLogSoftmax, OfASingleValueHasNoGradient) {
+  torch::Tensor scores = torch::tensor({{0.3F, -2.F}}).requires_grad_();
+  const torch::Tensor logs =
+      MaskedLogSoftmax(scores, torch::tensor({{true, false}}));
+  EXPECT_EQ(logs[0][0].item<float>(), 0);
+  logs[0][0].backward();
+  ExpectNear(scores.grad(), {0, 0});
+}
+
+TEST(Entropy, IsFiniteWithItsGradient) {
+  torch::Tensor scores =
+      torch::tensor({{0.F, 0.F, -kInfinity}, {5.F, -kInfinity, -kInfinity}})
+          .requires_grad_();
+  const torch::Tensor entropy = Entropy(torch::log_softmax(scores, 1));
+  ExpectNear(entropy, {std::log(2.F), 0});
+  entropy.sum().backward();
+  EXPECT_TRUE(torch::isfinite(scores.grad()).all().item<bool>());
+}
+
+TEST(QLoss, IsTheHuberErrorOfTheTarget) {
+  // Errors 0.05 and 1 around targets 1 + 0.5·2 = 2 and 3.
+  torch::Tensor values = torch::tensor({2.05F, 4.F}).requires_grad_();
+  torch::Tensor next = torch::tensor({2.F, 100.F}).requires_grad_();
+  const torch::Tensor loss = QLoss(values, torch::tensor({1.F, 3.F}),
+                                   torch::tensor({.5F, 0.F}), next, 0.1);
+  ExpectNear(loss, {0.0125F, 0.95F});
+  loss.sum().backward();
+  EXPECT_FALSE(next.grad().defined());
+}
+
+TEST(DoubleQValues, AreTheTargetsOfTheOnlineChoice) {
+  ExpectNear(
+      DoubleQValues(
+          torch::tensor({{1.F, 3.F, 2.F}, {4.F, -kInfinity, -kInfinity}}),
+          torch::tensor({{9.F, 5.F, 7.F}, {6.F, -kInfinity, -kInfinity}})),
+      {5, 6});
+}
+
+}  // namespace
+}  // namespace hone::learning
