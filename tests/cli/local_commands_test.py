@@ -196,7 +196,7 @@ ENTRY main {
                       self.json("list", "passes")["passes"])
         self.assertIn("beam", self.json("list", "optimizers")["optimizers"])
         self.assertEqual(self.json("list", "tasks")["tasks"],
-                         ["kernel", "pass_order"])
+                         ["kernel", "pass_order", "placement"])
         self.assertIn("xla-cpu", self.json("list", "pipelines")["pipelines"])
         self.assertIn("split", self.json("list", "transforms")["transforms"])
 

@@ -68,12 +68,14 @@ TEST_F(ServerTest, ServerInfoListsWhatThereIs) {
   v1::GetServerInfoResponse info;
   HONE_EXPECT_GRPC_OK(admin_->GetServerInfo(&context, {}, &info));
   EXPECT_NE(info.version(), "");
-  ASSERT_EQ(info.tasks_size(), 2);
+  ASSERT_EQ(info.tasks_size(), 3);
   EXPECT_EQ(info.tasks(0).name(), "kernel");
   EXPECT_EQ(info.tasks(0).target(), "cpu");
   EXPECT_EQ(info.tasks(1).name(), "pass_order");
   EXPECT_EQ(info.tasks(1).target(), "xla-cpu");
   EXPECT_EQ(info.tasks(1).default_optimizer(), "guided");
+  EXPECT_EQ(info.tasks(2).name(), "placement");
+  EXPECT_EQ(info.tasks(2).default_optimizer(), "annealing");
   EXPECT_GT(info.optimizers_size(), 3);
   EXPECT_GT(info.passes_size(), 5);
   EXPECT_EQ(info.limits().max_message_bytes(), 16 << 20);
