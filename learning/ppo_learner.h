@@ -47,7 +47,7 @@ struct PpoStatistics {
 // Trajectories of one game, which are compared with each other.
 using TrajectoryGroup = std::vector<Trajectory>;
 
-// What one step does in a state, tried for all moves but to stop.
+// The effects of one step from a state, for all moves but to stop.
 struct MoveLabels {
   std::shared_ptr<const View> view;
   std::vector<bool> changes;   // [moves - 1]

@@ -34,7 +34,7 @@ struct ActionSpec {
   friend bool operator==(const ActionSpec&, const ActionSpec&) = default;
 };
 
-// What a policy sees of actions, in the order asked for.
+// Descriptions of actions for a policy, in the order asked for.
 struct ActionBatch {
   std::vector<int32_t> kinds;  // [actions], an index of spec.kind_names
   // [actions]: the node of Observe that the action concerns, or -1.

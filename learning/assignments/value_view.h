@@ -13,8 +13,8 @@
 
 namespace hone::learning {
 
-// What a policy is told of each value of a variable, given an assignment: it is
-// the variable's own, the shares of producers and of consumers that have it,
+// The features of each value of a variable, given an assignment: it is the
+// variable's own, the shares of producers and of consumers that have it,
 // and its share of all variables of the group, relative to an equal one.
 inline constexpr int32_t kValueFeatures = 4;
 

@@ -25,12 +25,9 @@ float RelativeTo(double cost, double reference) {
 
 Game::Game(const space::SequentialProblem& problem)
     : problem_(problem),
+      spec_{problem.observation_spec(), problem.action_spec()},
       max_moves_(std::clamp(problem.max_steps(), 1, kMaxMoves)),
       initial_cost_(CostOf(problem.InitialState())) {}
-
-GameSpec Game::spec() const {
-  return {problem_.observation_spec(), problem_.action_spec()};
-}
 
 GameState Game::Start() const {
   GameState start{space::Episode(problem_, max_moves_)};
@@ -86,10 +83,9 @@ View Game::Observe(const GameState& position) const {
   view.kinds = actions.kinds;
   view.focus = actions.focus;
   view.moves.push_back(kStopMove);
-  const space::ActionSpec spec = problem_.action_spec();
-  view.kinds.push_back(static_cast<int32_t>(spec.kind_names.size()));
+  view.kinds.push_back(spec_.move_kinds() - 1);
   view.focus.push_back(-1);
-  const size_t described = spec.feature_names.size();
+  const size_t described = spec_.actions.feature_names.size();
   view.features.reserve(view.moves.size() * (described + kMoveFeatures));
   for (size_t i = 0; i < view.moves.size(); ++i) {
     for (size_t f = 0; f < described; ++f) {

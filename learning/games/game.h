@@ -65,8 +65,8 @@ struct GameState {
   std::vector<int32_t> choices = {};
   // The no-op moves since the state last changed.
   int32_t no_ops = 0;
-  // Of the current state and the least of all states passed; 1 if the problem's
-  // costs are not free.
+  // Costs of the current state and of the cheapest one passed; 1 if the
+  // problem's costs are not free.
   double cost = 1;
   double best_cost = 1;
   // The number of `choices` that lead to best_cost, and of `moves`.
@@ -87,7 +87,7 @@ class Game {
   explicit Game(const space::SequentialProblem& problem);
 
   const space::SequentialProblem& problem() const { return problem_; }
-  GameSpec spec() const;
+  const GameSpec& spec() const { return spec_; }
   GameState Start() const;
   // Returns the state after `move`, one of the View's. A move whose action
   // fails is a no-op. Errors: Unavailable and Cancelled of the problem's Step.
@@ -102,6 +102,7 @@ class Game {
   double CostOf(const space::StatePtr& state) const;
 
   const space::SequentialProblem& problem_;
+  const GameSpec spec_;
   const int32_t max_moves_;
   const double initial_cost_;
   // The observation of each state.

@@ -12,7 +12,7 @@
 
 namespace hone::learning {
 
-// What is to be scored: R rows of variables of one group with D values each.
+// The inputs of scores: R rows of variables of one group with D values each.
 struct ValueRows {
   size_t group = 0;
   torch::Tensor nodes;           // [R] int64: the node of each variable

@@ -11,7 +11,7 @@
 
 namespace hone::optimizers::policies {
 
-// What an optimizer of assignments does with a policy.
+// The uses that an optimizer of assignments makes of a policy.
 struct AssignmentSampling {
   // Trains the policy on the samples (PPO); else it stays as it is.
   bool learn = false;
