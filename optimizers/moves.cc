@@ -19,30 +19,117 @@ std::ptrdiff_t Below(Rng& rng, size_t bound) {
   return static_cast<std::ptrdiff_t>(rng.Below(bound));
 }
 
-// `actions` made legal again where legality depends on the state: of those that
-// are illegal where they come, the first is exchanged for a legal one and the
-// others are left out.
-std::vector<int32_t> Repair(const space::SequentialProblem& problem,
-                            const std::vector<int32_t>& actions, Rng& rng) {
-  if (problem.legal_everywhere()) return actions;
-  std::vector<int32_t> repaired;
-  space::StatePtr state = problem.InitialState();
-  bool exchanged = false;
-  for (int32_t action : actions) {
-    absl::StatusOr<space::StatePtr> next = problem.Step(state, action);
-    if (!next.ok()) {
-      if (exchanged) continue;
-      exchanged = true;
-      const std::vector<int32_t> legal = problem.LegalActions(state);
-      if (legal.empty()) break;
-      action = legal[rng.Below(legal.size())];
-      next = problem.Step(state, action);
-      if (!next.ok()) continue;
-    }
-    repaired.push_back(action);
-    state = *std::move(next);
+// Draws of an edit that leads elsewhere, and of an action that has
+// substitutes.
+constexpr int kMaxEdits = 8;
+
+enum Edit : uint64_t { kInsert, kRemove, kReplace, kMove };
+
+// Returns the actions that are legal where they come, and where they lead.
+Path LegalPart(const space::SequentialProblem& problem,
+               const std::vector<int32_t>& actions) {
+  Path path{problem.InitialState(), {}};
+  for (const int32_t action : actions) {
+    absl::StatusOr<space::StatePtr> next = problem.Step(path.state, action);
+    if (!next.ok()) continue;
+    path.state = *std::move(next);
+    path.actions.push_back(action);
   }
-  return repaired;
+  return path;
+}
+
+// The state in which the action at `position` of a legal sequence is taken.
+space::StatePtr StateAt(const space::SequentialProblem& problem,
+                        const std::vector<int32_t>& actions, size_t position) {
+  return LegalPart(problem,
+                   {actions.begin(),
+                    actions.begin() + static_cast<std::ptrdiff_t>(position)})
+      .state;
+}
+
+// Moves a random action to a random place.
+void MoveOne(std::vector<int32_t>& actions, Rng& rng) {
+  const auto from = actions.begin() + Below(rng, actions.size());
+  const int32_t action = *from;
+  actions.erase(from);
+  actions.insert(actions.begin() + Below(rng, actions.size() + 1), action);
+}
+
+// Exchanges one of a few random actions for a substitute. Returns false if they
+// have none.
+bool Substitute(const space::SequentialProblem& problem,
+                std::vector<int32_t>& actions, Rng& rng) {
+  for (int draw = 0; draw < kMaxEdits; ++draw) {
+    const size_t position = rng.Below(actions.size());
+    const std::vector<int32_t> substitutes = problem.Substitutes(
+        StateAt(problem, actions, position), actions[position]);
+    if (substitutes.empty()) continue;
+    actions[position] = substitutes[rng.Below(substitutes.size())];
+    return true;
+  }
+  return false;
+}
+
+// One edit where legality depends on the state: what comes in is legal there.
+// Half of them exchange an action for a substitute, if there is one.
+std::vector<int32_t> EditByState(const space::SequentialProblem& problem,
+                                 std::vector<int32_t> actions, Rng& rng) {
+  if (!actions.empty() && rng.Below(2) == 0 &&
+      Substitute(problem, actions, rng)) {
+    return actions;
+  }
+  const bool may_insert =
+      actions.size() < static_cast<size_t>(problem.max_steps());
+  uint64_t edit = actions.empty() ? kInsert : rng.Below(kMove + 1);
+  if (edit == kInsert && !may_insert) edit = kReplace;
+  if (edit == kMove) {
+    MoveOne(actions, rng);
+    return actions;
+  }
+  const size_t position = rng.Below(actions.size() + (edit == kInsert ? 1 : 0));
+  const auto place = actions.begin() + static_cast<std::ptrdiff_t>(position);
+  if (edit == kRemove) {
+    actions.erase(place);
+    return actions;
+  }
+  const std::vector<int32_t> legal =
+      problem.LegalActions(StateAt(problem, actions, position));
+  if (legal.empty()) return actions;
+  const int32_t action = legal[rng.Below(legal.size())];
+  if (edit == kInsert) {
+    actions.insert(place, action);
+  } else {
+    *place = action;
+  }
+  return actions;
+}
+
+// One edit where every action is legal everywhere.
+std::vector<int32_t> EditAnywhere(const space::SequentialProblem& problem,
+                                  std::vector<int32_t> actions, Rng& rng) {
+  const std::vector<int32_t> legal =
+      problem.LegalActions(problem.InitialState());
+  if (legal.empty()) return actions;
+  const auto random_action = [&] { return legal[rng.Below(legal.size())]; };
+  const bool may_insert =
+      actions.size() < static_cast<size_t>(problem.max_steps());
+  uint64_t edit = actions.empty() ? kInsert : rng.Below(kMove + 1);
+  if (edit == kInsert && !may_insert) edit = kReplace;
+  switch (edit) {
+    case kInsert:
+      actions.insert(actions.begin() + Below(rng, actions.size() + 1),
+                     random_action());
+      break;
+    case kRemove:
+      actions.erase(actions.begin() + Below(rng, actions.size()));
+      break;
+    case kReplace:
+      actions[rng.Below(actions.size())] = random_action();
+      break;
+    default:
+      MoveOne(actions, rng);
+  }
+  return actions;
 }
 
 }  // namespace
@@ -77,35 +164,22 @@ Path Follow(const space::SequentialProblem& problem,
 
 std::vector<int32_t> EditSequence(const space::SequentialProblem& problem,
                                   std::vector<int32_t> actions, Rng& rng) {
-  // The actions legal at the start are a good guess for other states.
-  const std::vector<int32_t> legal =
-      problem.LegalActions(problem.InitialState());
-  if (legal.empty() || problem.max_steps() == 0) return actions;
-  const auto random_action = [&] { return legal[rng.Below(legal.size())]; };
-  constexpr uint64_t kInsert = 0, kRemove = 1, kReplace = 2, kEdits = 4;
-  const bool may_insert =
-      actions.size() < static_cast<size_t>(problem.max_steps());
-  uint64_t edit = actions.empty() ? kInsert : rng.Below(kEdits);
-  if (edit == kInsert && !may_insert) edit = kReplace;
-  switch (edit) {
-    case kInsert:
-      actions.insert(actions.begin() + Below(rng, actions.size() + 1),
-                     random_action());
-      break;
-    case kRemove:
-      actions.erase(actions.begin() + Below(rng, actions.size()));
-      break;
-    case kReplace:
-      actions[rng.Below(actions.size())] = random_action();
-      break;
-    default: {  // A move.
-      const auto from = actions.begin() + Below(rng, actions.size());
-      const int32_t action = *from;
-      actions.erase(from);
-      actions.insert(actions.begin() + Below(rng, actions.size() + 1), action);
-    }
+  if (problem.max_steps() == 0) return actions;
+  if (problem.legal_everywhere()) {
+    return EditAnywhere(problem, std::move(actions), rng);
   }
-  return Repair(problem, actions, rng);
+  const Path from = LegalPart(problem, actions);
+  Path edited = from;
+  for (int draw = 0; draw < kMaxEdits; ++draw) {
+    // An action that makes many decisions at once, or one for each of them.
+    edited = LegalPart(
+        problem, EditByState(problem,
+                             rng.Below(2) == 0 ? problem.Expand(from.actions)
+                                               : from.actions,
+                             rng));
+    if (edited.state->key() != from.state->key()) break;
+  }
+  return edited.actions;
 }
 
 AssignmentEditor::AssignmentEditor(const space::AssignmentProblem& problem)

@@ -30,8 +30,12 @@ Path Follow(const space::SequentialProblem& problem,
             const std::vector<int32_t>& actions);
 
 // Makes one random edit of a sequence: inserts, removes, replaces or moves an
-// action. The result is never longer than max_steps. Drops actions that are no
-// longer legal; the first of them is replaced by a legal one.
+// action. The result is never longer than max_steps.
+//
+// Where legality depends on the state, the sequence is expanded half of the
+// time (SequentialProblem::Expand), an action is often replaced by one of its
+// Substitutes, and what is no longer legal after the edit is left out. An edit
+// that leads to the same state is drawn anew, a bounded number of times.
 std::vector<int32_t> EditSequence(const space::SequentialProblem& problem,
                                   std::vector<int32_t> actions, Rng& rng);
 

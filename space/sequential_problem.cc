@@ -8,6 +8,21 @@
 
 namespace hone::space {
 
+std::string SequentialProblem::ActionNameIn(const StatePtr&,
+                                            int32_t action) const {
+  return ActionName(action);
+}
+
+std::vector<int32_t> SequentialProblem::Substitutes(const StatePtr&,
+                                                    int32_t) const {
+  return {};
+}
+
+std::vector<int32_t> SequentialProblem::Expand(
+    absl::Span<const int32_t> actions) const {
+  return {actions.begin(), actions.end()};
+}
+
 Observation SequentialProblem::Observe(const StatePtr&) const {
   const ObservationSpec spec = observation_spec();
   Observation observation;

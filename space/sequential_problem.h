@@ -48,9 +48,15 @@ class SequentialProblem : public Problem {
   const SequentialProblem* sequential() const final { return this; }
 
   virtual StatePtr InitialState() const = 0;
-  // Actions are 0 … action_count()-1; the problem defines their effect.
+  // Actions are 0 … action_count()-1; the problem defines their effect. They
+  // may be billions, of which a state has few (LegalActions): nothing may
+  // enumerate them all unless the problem is known to have few. At most
+  // INT32_MAX-1, so that one more number is left for stopping.
   virtual int32_t action_count() const = 0;
   virtual std::string ActionName(int32_t action) const = 0;
+  // The name of a legal action of `state`, where that says more: the effect
+  // that it has there. By default ActionName.
+  virtual std::string ActionNameIn(const StatePtr& state, int32_t action) const;
   // The length of the longest sequence of actions.
   virtual int32_t max_steps() const = 0;
 
@@ -65,6 +71,17 @@ class SequentialProblem : public Problem {
   // another code if the action fails in this state.
   virtual absl::StatusOr<StatePtr> Step(const StatePtr& state,
                                         int32_t action) const = 0;
+
+  // The moves of a local search. Substitutes returns the legal actions of
+  // `state` that are `action` with other parameters: the same kind of decision
+  // at the same place. By default none.
+  virtual std::vector<int32_t> Substitutes(const StatePtr& state,
+                                           int32_t action) const;
+  // Returns a sequence that leads where the legal sequence `actions` does, with
+  // an action for each decision that one of `actions` makes together with
+  // others, so that an edit can change one and keep the rest. By default, and
+  // if it would be longer than max_steps, `actions`.
+  virtual std::vector<int32_t> Expand(absl::Span<const int32_t> actions) const;
 
   // Returns true if Cost may be called for any state: it then computes, it does
   // not measure. If false, learners see nothing but measured trials.

@@ -90,11 +90,23 @@ class Repairer {
     return right;
   }
 
+  // The name of the action at that step of a candidate.
+  std::string NameOf(size_t step, const space::Candidate& candidate) const {
+    space::StatePtr state = problem_.InitialState();
+    for (size_t i = 0; i < step; ++i) {
+      absl::StatusOr<space::StatePtr> next =
+          problem_.Step(state, candidate.choices[i]);
+      if (!next.ok()) return problem_.ActionName(candidate.choices[step]);
+      state = *std::move(next);
+    }
+    return problem_.ActionNameIn(state, candidate.choices[step]);
+  }
+
   // Removes that step and describes it. An action that is at fault for the
   // second time is removed everywhere.
   std::string Remove(size_t step, space::Candidate& candidate) {
     const int32_t action = candidate.choices[step];
-    const std::string name = problem_.ActionName(action);
+    const std::string name = NameOf(step, candidate);
     if (!faulty_.insert(action).second) {
       std::erase(candidate.choices, action);
       return absl::StrCat("every ", name);

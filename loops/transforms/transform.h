@@ -36,6 +36,9 @@ class Transform {
   // reassociated or formulas replaced.
   virtual bool changes_rounding() const { return false; }
 
+  // The number of parameters that name buffers (BufferId); they come first.
+  virtual int32_t buffer_parameters() const { return 0; }
+
   // Appends the steps that are legal in `program` and may pay off on `machine`,
   // in a fixed order. Apply accepts every one of them.
   virtual void Enumerate(const Program& program, const Machine& machine,

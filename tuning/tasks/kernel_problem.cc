@@ -13,6 +13,8 @@
 #include "loops/text/text.h"
 #include "loops/transforms/registry.h"
 #include "loops/transforms/script.h"
+#include "tuning/tasks/kernel_action_features.h"
+#include "tuning/tasks/kernel_observation.h"
 
 namespace hone::tuning {
 namespace {
@@ -20,78 +22,61 @@ namespace {
 // Pairs of samples of a trial, and of a confirmation.
 constexpr int32_t kPairs = 11;
 constexpr int32_t kConfirmingPairs = 31;
-// Legal steps of one transformation that have a number.
-constexpr int32_t kStepsPerTransform = 64;
+// Actions besides those that write out the default schedule.
+constexpr int32_t kFurtherSteps = 32;
 
-// An action that has a schedule decide `choice` by `value`; 0: by the rule.
-struct ChoiceAction {
-  size_t choice = 0;
-  int64_t value = 0;
-};
-
-const std::vector<ChoiceAction>& ChoiceActions() {
-  static const auto* const actions = [] {
-    auto* all = new std::vector<ChoiceAction>;
-    const absl::Span<const loops::ChoiceInfo> choices = loops::AllChoices();
-    for (size_t c = 0; c < choices.size(); ++c) {
-      all->push_back({c, 0});
-      for (int64_t value : choices[c].values) all->push_back({c, value});
-    }
-    return all;
-  }();
-  return *actions;
-}
-
-int32_t ChoiceActionCount() {
-  return static_cast<int32_t>(ChoiceActions().size());
-}
-int32_t TransformAction() { return ChoiceActionCount(); }
-int32_t LoweredAction() { return ChoiceActionCount() + 1; }
-int32_t FirstStepAction() { return ChoiceActionCount() + 2; }
-
-// The legal steps of transformation `t` that have a number.
-std::vector<loops::Step> NumberedSteps(size_t t, const loops::Program& program,
-                                       const loops::Machine& machine) {
-  std::vector<loops::Step> steps;
-  loops::AllTransforms()[t]->Enumerate(program, machine, steps);
-  if (steps.size() > kStepsPerTransform) steps.resize(kStepsPerTransform);
-  return steps;
-}
+using Script = std::vector<loops::Step>;
 
 }  // namespace
 
 class KernelProblem::ProgramState final : public space::State {
  public:
-  ProgramState(std::vector<int64_t> choices, bool transforming,
-               loops::Program program, std::vector<loops::Step> script)
+  // A default schedule.
+  ProgramState(std::vector<int64_t> choices, loops::Program program,
+               Script script)
       : choices_(std::move(choices)),
-        transforming_(transforming),
+        transforming_(false),
         program_(std::move(program)),
         script_(std::move(script)),
-        program_key_(FastHash(loops::PrintProgram(program_))) {
-    key_ = program_key_;
-    // What may follow depends on these as well.
-    if (!transforming_) {
-      key_ = FastHash(absl::StrCat(key_.low, " ", key_.high, " ",
-                                   absl::StrJoin(choices_, " ")));
-    }
-  }
+        schedule_(std::make_shared<const Script>(script_)),
+        program_key_(FastHash(loops::PrintProgram(program_))),
+        key_(WithText(absl::StrJoin(choices_, " "))) {}
+
+  // What transformations made of a program of `from`.
+  ProgramState(const ProgramState& from, loops::Program program, Script script)
+      : choices_(from.choices_),
+        transforming_(true),
+        program_(std::move(program)),
+        script_(std::move(script)),
+        schedule_(from.schedule_),
+        program_key_(FastHash(loops::PrintProgram(program_))),
+        // What is legal depends on the schedule as well.
+        key_(WithText(loops::PrintScript(*schedule_))) {}
 
   Hash128 key() const override { return key_; }
+  // Of the default schedule.
   const std::vector<int64_t>& choices() const { return choices_; }
+  // False while the program is a default schedule.
   bool transforming() const { return transforming_; }
   const loops::Program& program() const { return program_; }
-  const std::vector<loops::Step>& script() const { return script_; }
+  const Script& script() const { return script_; }
+  // The default schedule of the choices.
+  const Script& schedule() const { return *schedule_; }
   const Hash128& program_key() const { return program_key_; }
 
  private:
-  // Of the default schedule, while it is one.
+  Hash128 WithText(absl::string_view text) const {
+    return FastHash(absl::StrCat(program_key_.low, " ", program_key_.high, " ",
+                                 transforming_ ? "t" : "c", " ", text));
+  }
+
   const std::vector<int64_t> choices_;
   const bool transforming_;
   const loops::Program program_;
-  const std::vector<loops::Step> script_;
+  const Script script_;
+  const std::shared_ptr<const Script> schedule_;
   const Hash128 program_key_;
-  Hash128 key_;
+  const Hash128 key_;
 };
 
 KernelProblem::KernelProblem(KernelProblemOptions options)
@@ -113,8 +98,8 @@ KernelProblem::ProgramStatePtr KernelProblem::Scheduled(
       loops::DefaultSchedule(options_.program, options_.device.machine, array);
   // It has applied them itself.
   loops::Program program = loops::ApplyScript(options_.program, script).value();
-  auto state = std::make_shared<const ProgramState>(
-      choices, /*transforming=*/false, std::move(program), std::move(script));
+  auto state = std::make_shared<const ProgramState>(choices, std::move(program),
+                                                    std::move(script));
   absl::MutexLock lock(&mu_);
   return scheduled_.try_emplace(choices, std::move(state)).first->second;
 }
@@ -129,23 +114,36 @@ void KernelProblem::Recall(absl::Span<const space::Trial> log) {
 
 space::StatePtr KernelProblem::InitialState() const { return initial_; }
 
-int32_t KernelProblem::action_count() const {
-  return FirstStepAction() +
-         kStepsPerTransform *
-             static_cast<int32_t>(loops::AllTransforms().size());
+int32_t KernelProblem::action_count() const { return KernelActionCount(); }
+
+int32_t KernelProblem::max_steps() const {
+  return static_cast<int32_t>(initial_->script().size()) + kFurtherSteps;
 }
 
 std::string KernelProblem::ActionName(int32_t action) const {
-  if (action < ChoiceActionCount()) {
-    const ChoiceAction& made = ChoiceActions()[static_cast<size_t>(action)];
-    return absl::StrCat(loops::AllChoices()[made.choice].name, "=",
-                        made.value == 0 ? "rule" : absl::StrCat(made.value));
+  return KernelActionName(action);
+}
+
+std::string KernelProblem::ActionNameIn(const space::StatePtr& state,
+                                        int32_t action) const {
+  const auto& at = static_cast<const ProgramState&>(*state);
+  if (IsStepAction(action) && at.transforming()) {
+    if (const auto step = StepsAt(at).Find(action)) return PrintStep(*step);
   }
-  if (action == TransformAction()) return "transform";
-  if (action == LoweredAction()) return "lowered";
-  const auto step = static_cast<size_t>(action - FirstStepAction());
-  return absl::StrCat(loops::AllTransforms()[step / kStepsPerTransform]->name(),
-                      "#", step % kStepsPerTransform);
+  return KernelActionName(action);
+}
+
+KernelSteps KernelProblem::StepsAt(const ProgramState& state) const {
+  return KernelSteps(state.program(), options_.device.machine,
+                     state.schedule());
+}
+
+bool KernelProblem::Changes(const ProgramState& from,
+                            const ChoiceAction& made) const {
+  std::vector<int64_t> choices = from.choices();
+  if (choices[made.choice] == made.value) return false;
+  choices[made.choice] = made.value;
+  return Scheduled(choices)->program_key() != from.program_key();
 }
 
 std::vector<int32_t> KernelProblem::LegalActions(
@@ -153,13 +151,9 @@ std::vector<int32_t> KernelProblem::LegalActions(
   const auto& from = static_cast<const ProgramState&>(*state);
   std::vector<int32_t> legal;
   if (!from.transforming()) {
-    for (int32_t action = 0; action < ChoiceActionCount(); ++action) {
-      const ChoiceAction& made = ChoiceActions()[static_cast<size_t>(action)];
-      std::vector<int64_t> choices = from.choices();
-      if (choices[made.choice] == made.value) continue;
-      choices[made.choice] = made.value;
+    for (int32_t action = 0; action < TransformAction(); ++action) {
       // What makes no difference to this kernel is left out.
-      if (Scheduled(choices)->program_key() != from.program_key()) {
+      if (Changes(from, ChoiceActions()[static_cast<size_t>(action)])) {
         legal.push_back(action);
       }
     }
@@ -167,12 +161,10 @@ std::vector<int32_t> KernelProblem::LegalActions(
     legal.push_back(LoweredAction());
     return legal;
   }
+  const KernelSteps steps = StepsAt(from);
   for (size_t t = 0; t < loops::AllTransforms().size(); ++t) {
-    const size_t count =
-        NumberedSteps(t, from.program(), options_.device.machine).size();
-    for (size_t k = 0; k < count; ++k) {
-      legal.push_back(FirstStepAction() +
-                      static_cast<int32_t>(t * kStepsPerTransform + k));
+    for (const KernelSteps::NumberedStep& step : steps.OfTransform(t)) {
+      legal.push_back(step.action);
     }
   }
   return legal;
@@ -185,46 +177,136 @@ absl::StatusOr<space::StatePtr> KernelProblem::Step(
         "action ", action, ", expected 0 to ", action_count() - 1));
   }
   const auto& from = static_cast<const ProgramState&>(*state);
-  if ((action < FirstStepAction()) == from.transforming()) {
+  if (IsStepAction(action) != from.transforming()) {
     return absl::InvalidArgumentError(absl::StrCat(
         "action ", action, " (", ActionName(action),
         ") is not legal, expected ",
         from.transforming() ? "a transformation"
                             : "a choice, 'transform' or 'lowered'"));
   }
-  if (action < ChoiceActionCount()) {
+  if (action < TransformAction()) {
     const ChoiceAction& made = ChoiceActions()[static_cast<size_t>(action)];
     std::vector<int64_t> choices = from.choices();
     choices[made.choice] = made.value;
     return Scheduled(choices);
   }
   if (action == TransformAction()) {
-    return std::make_shared<const ProgramState>(
-        from.choices(), /*transforming=*/true, from.program(), from.script());
+    return std::make_shared<const ProgramState>(from, from.program(),
+                                                from.script());
   }
   if (action == LoweredAction()) {
-    return std::make_shared<const ProgramState>(
-        from.choices(), /*transforming=*/true, options_.program,
-        std::vector<loops::Step>{});
+    return std::make_shared<const ProgramState>(from, options_.program,
+                                                Script());
   }
-  const auto number = static_cast<size_t>(action - FirstStepAction());
-  const size_t t = number / kStepsPerTransform;
-  const std::vector<loops::Step> steps =
-      NumberedSteps(t, from.program(), options_.device.machine);
-  const size_t k = number % kStepsPerTransform;
-  if (k >= steps.size()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("action ", action, " (", ActionName(action),
-                     ") is not legal: there are ", steps.size()));
+  std::optional<loops::Step> step = StepsAt(from).Find(action);
+  if (!step.has_value()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "action ", action, " (", ActionName(action), ") is not legal after ",
+        from.script().size(), " steps, expected a legal step of the program"));
   }
-  HONE_ASSIGN_OR_RETURN(
-      loops::Program program,
-      loops::AllTransforms()[t]->Apply(from.program(), steps[k]));
-  std::vector<loops::Step> script = from.script();
-  script.push_back(steps[k]);
-  return std::make_shared<const ProgramState>(
-      from.choices(), /*transforming=*/true, std::move(program),
-      std::move(script));
+  return Applied(from, *std::move(step));
+}
+
+absl::StatusOr<space::StatePtr> KernelProblem::Applied(const ProgramState& from,
+                                                       loops::Step step) const {
+  HONE_ASSIGN_OR_RETURN(loops::Program program,
+                        loops::ApplyScript(from.program(), {&step, 1}));
+  Script script = from.script();
+  script.push_back(std::move(step));
+  return std::make_shared<const ProgramState>(from, std::move(program),
+                                              std::move(script));
+}
+
+std::vector<int32_t> KernelProblem::Substitutes(const space::StatePtr& state,
+                                                int32_t action) const {
+  const auto& at = static_cast<const ProgramState&>(*state);
+  std::vector<int32_t> substitutes;
+  if (action < TransformAction()) {
+    if (at.transforming()) return substitutes;
+    const size_t choice = ChoiceActions()[static_cast<size_t>(action)].choice;
+    for (int32_t other = 0; other < TransformAction(); ++other) {
+      const ChoiceAction& made = ChoiceActions()[static_cast<size_t>(other)];
+      if (other != action && made.choice == choice && Changes(at, made)) {
+        substitutes.push_back(other);
+      }
+    }
+    return substitutes;
+  }
+  if (!IsStepAction(action) || !at.transforming()) return substitutes;
+  const size_t transform = TransformOf(action);
+  const auto buffers = static_cast<size_t>(
+      loops::AllTransforms()[transform]->buffer_parameters());
+  const std::vector<KernelSteps::NumberedStep> steps =
+      StepsAt(at).OfTransform(transform);
+  const auto replaced =
+      std::find_if(steps.begin(), steps.end(),
+                   [&](const auto& each) { return each.action == action; });
+  if (replaced == steps.end()) return substitutes;
+  // The same place: a loop or statement, or a buffer.
+  const auto place = [&](const loops::Step& step) {
+    const size_t named = std::min(buffers, step.parameters.size());
+    return std::make_pair(step.path,
+                          absl::MakeConstSpan(step.parameters).first(named));
+  };
+  for (const KernelSteps::NumberedStep& each : steps) {
+    if (each.action != action && place(each.step) == place(replaced->step)) {
+      substitutes.push_back(each.action);
+    }
+  }
+  return substitutes;
+}
+
+std::vector<int32_t> KernelProblem::Expand(
+    absl::Span<const int32_t> actions) const {
+  const std::vector<int32_t> same(actions.begin(), actions.end());
+  space::StatePtr state = initial_;
+  std::vector<int32_t> expanded;
+  // Up to where transformations begin: these are single decisions already.
+  size_t next = 0;
+  while (next < actions.size() && actions[next] < TransformAction()) {
+    const auto after = Step(state, actions[next]);
+    if (!after.ok()) return same;
+    state = *after;
+    expanded.push_back(actions[next++]);
+  }
+  if (next < actions.size() && actions[next++] == LoweredAction()) return same;
+  const Script script = static_cast<const ProgramState&>(*state).schedule();
+  expanded.push_back(LoweredAction());
+  state = Step(state, LoweredAction()).value();
+  for (const loops::Step& step : script) {
+    const auto& at = static_cast<const ProgramState&>(*state);
+    const std::optional<int32_t> action = StepsAt(at).ActionOf(step);
+    const auto after = Applied(at, step);
+    if (!action.has_value() || !after.ok()) return same;
+    expanded.push_back(*action);
+    state = *after;
+  }
+  if (next < actions.size()) {
+    expanded.insert(expanded.end(),
+                    actions.begin() + static_cast<std::ptrdiff_t>(next),
+                    actions.end());
+  }
+  return expanded.size() <= static_cast<size_t>(max_steps()) ? expanded : same;
+}
+
+space::ObservationSpec KernelProblem::observation_spec() const {
+  return KernelObservationSpec();
+}
+
+space::Observation KernelProblem::Observe(const space::StatePtr& state) const {
+  const auto& at = static_cast<const ProgramState&>(*state);
+  return ObserveKernel(at.program(), options_.device.machine).observation;
+}
+
+space::ActionSpec KernelProblem::action_spec() const {
+  return KernelActionSpec();
+}
+
+space::ActionBatch KernelProblem::Describe(
+    const space::StatePtr& state, absl::Span<const int32_t> actions) const {
+  const auto& at = static_cast<const ProgramState&>(*state);
+  return DescribeKernelActions(at.program(), options_.device.machine,
+                               at.schedule(), actions);
 }
 
 // Costs have to be measured, and only a search may do that.

@@ -20,6 +20,7 @@
 #include "loops/ir/program.h"
 #include "loops/transforms/transform.h"
 #include "space/sequential_problem.h"
+#include "tuning/tasks/kernel_actions.h"
 
 namespace hone::tuning {
 
@@ -44,12 +45,15 @@ struct KernelProblemOptions {
 //
 // The initial state is the default schedule. The first actions override one of
 // its choices each (loops/schedules/choices.h), and lead to the schedule that
-// follows from all choices so far. The action `transform`, or `lowered` to
-// start again from the unscheduled program, switches to transformations: action
-// t·64 + k applies the k-th legal step of the t-th transformation, so that an
-// action number means the same in every state. The game of transformations is
-// that of PerfDojo (arXiv 2511.03586, section 3); choices first is ours, so
-// that 64 trials are enough to gain something.
+// follows from all choices so far. Then transformations come: after `transform`
+// to the scheduled program, after `lowered` to the unscheduled one. Each action
+// then applies one legal step, where the steps of the schedule that follows
+// from the choices count as legal wherever they apply (kernel_actions.h). So
+// `lowered` and the steps of the schedule write it out, which is how Expand
+// makes its decisions single ones that a local search edits.
+//
+// The game of transformations is that of PerfDojo (arXiv 2511.03586, section
+// 3); choices first is ours, so that 64 trials are enough to gain something.
 //
 // The cost is the time of the default in nanoseconds, as measured first, times
 // the median of the paired ratios to it. Costs are memoized by program.
@@ -65,11 +69,24 @@ class KernelProblem final : public space::SequentialProblem {
   space::StatePtr InitialState() const override;
   int32_t action_count() const override;
   std::string ActionName(int32_t action) const override;
-  int32_t max_steps() const override { return 32; }
+  // As text, a step: "split 0.1 16".
+  std::string ActionNameIn(const space::StatePtr& state,
+                           int32_t action) const override;
+  int32_t max_steps() const override;
   std::vector<int32_t> LegalActions(
       const space::StatePtr& state) const override;
   absl::StatusOr<space::StatePtr> Step(const space::StatePtr& state,
                                        int32_t action) const override;
+  std::vector<int32_t> Substitutes(const space::StatePtr& state,
+                                   int32_t action) const override;
+  std::vector<int32_t> Expand(absl::Span<const int32_t> actions) const override;
+
+  space::ObservationSpec observation_spec() const override;
+  space::Observation Observe(const space::StatePtr& state) const override;
+  space::ActionSpec action_spec() const override;
+  space::ActionBatch Describe(const space::StatePtr& state,
+                              absl::Span<const int32_t> actions) const override;
+
   bool costs_are_free() const override { return false; }
   double Cost(const space::StatePtr& state) const override;
   // The time of the default, once it is measured, else 1.
@@ -111,6 +128,12 @@ class KernelProblem final : public space::SequentialProblem {
 
   absl::StatusOr<ProgramStatePtr> Follow(
       const space::Candidate& candidate) const;
+  KernelSteps StepsAt(const ProgramState& state) const;
+  // Returns true if the choice leads from this schedule to another program.
+  bool Changes(const ProgramState& from, const ChoiceAction& made) const;
+  // Returns the state after a step.
+  absl::StatusOr<space::StatePtr> Applied(const ProgramState& from,
+                                          loops::Step step) const;
   // Returns the state of a schedule with these choices; memoized.
   ProgramStatePtr Scheduled(const std::vector<int64_t>& choices) const;
 

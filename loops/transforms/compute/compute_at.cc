@@ -237,6 +237,7 @@ class Narrower {
 class ComputeAt final : public Transform {
  public:
   absl::string_view name() const override { return "compute_at"; }
+  int32_t buffer_parameters() const override { return 1; }
 
   void Enumerate(const Program& program, const Machine&,
                  std::vector<Step>& steps) const override {

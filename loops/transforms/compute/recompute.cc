@@ -32,6 +32,7 @@ constexpr double kMostRepetition = 4;
 class Recompute final : public Transform {
  public:
   absl::string_view name() const override { return "recompute"; }
+  int32_t buffer_parameters() const override { return 1; }
 
   // Lists buffers with more than one reader: inline is for the only one.
   void Enumerate(const Program& program, const Machine&,

@@ -61,6 +61,7 @@ bool WritesAll(const Program& program, const Path& path,
 class CacheWrite final : public Transform {
  public:
   absl::string_view name() const override { return "cache_write"; }
+  int32_t buffer_parameters() const override { return 1; }
 
   // Loops with a reduction inside whose targets fit in registers.
   void Enumerate(const Program& program, const Machine& machine,

@@ -108,6 +108,7 @@ absl::StatusOr<Plan> PlanOf(const Program& program, const Step& step) {
 class Pack final : public Transform {
  public:
   absl::string_view name() const override { return "pack"; }
+  int32_t buffer_parameters() const override { return 1; }
 
   // Lists places where something is read again and again: below a loop that
   // does not move its indices.

@@ -26,6 +26,7 @@ constexpr int64_t kMostElements = 4096;
 class Pad final : public Transform {
  public:
   absl::string_view name() const override { return "pad"; }
+  int32_t buffer_parameters() const override { return 1; }
 
   // A cache line after rows of whole lines; what is missing to a whole vector
   // after others.

@@ -75,6 +75,7 @@ ExpressionPtr FillOf(const Program& program, const Path& path,
 class PadInput final : public Transform {
  public:
   absl::string_view name() const override { return "pad_input"; }
+  int32_t buffer_parameters() const override { return 1; }
 
   // At the root, and at loops whose part fits the second cache.
   void Enumerate(const Program& program, const Machine& machine,

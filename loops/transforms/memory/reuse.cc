@@ -101,6 +101,7 @@ absl::Status Check(const Program& program, const Path& path, BufferId first,
 class Reuse final : public Transform {
  public:
   absl::string_view name() const override { return "reuse"; }
+  int32_t buffer_parameters() const override { return 2; }
 
   void Enumerate(const Program& program, const Machine&,
                  std::vector<Step>& steps) const override {

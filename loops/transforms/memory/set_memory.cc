@@ -29,6 +29,7 @@ constexpr Memory kMemories[] = {Memory::kHeap, Memory::kStack,
 class SetMemory final : public Transform {
  public:
   absl::string_view name() const override { return "set_memory"; }
+  int32_t buffer_parameters() const override { return 1; }
 
   void Enumerate(const Program& program, const Machine& machine,
                  std::vector<Step>& steps) const override {

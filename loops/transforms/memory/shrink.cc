@@ -27,6 +27,7 @@ namespace {
 class Shrink final : public Transform {
  public:
   absl::string_view name() const override { return "shrink"; }
+  int32_t buffer_parameters() const override { return 1; }
 
   // The innermost loop possible, and every one that makes a local smaller.
   void Enumerate(const Program& program, const Machine&,

@@ -33,6 +33,7 @@ class Rfactor final : public Transform {
  public:
   absl::string_view name() const override { return "rfactor"; }
   bool changes_rounding() const override { return true; }
+  int32_t buffer_parameters() const override { return 1; }
 
   // Lists steps as far out as the reduction goes, for partial results that fit
   // in the second cache.

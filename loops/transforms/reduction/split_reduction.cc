@@ -35,6 +35,7 @@ class SplitReduction final : public Transform {
  public:
   absl::string_view name() const override { return "split_reduction"; }
   bool changes_rounding() const override { return true; }
+  int32_t buffer_parameters() const override { return 1; }
 
   // Parts of one vector, or of the four that hide an addition's latency.
   void Enumerate(const Program& program, const Machine& machine,
