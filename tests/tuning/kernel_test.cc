@@ -41,7 +41,7 @@ const Task& Kernel() { return **FindTask("kernel"); }
 
 int32_t ActionNamed(const space::Problem& problem, absl::string_view name) {
   const auto& sequential = *problem.sequential();
-  for (int32_t action = 0; action < sequential.action_count(); ++action) {
+  for (int32_t action : sequential.LegalActions(sequential.InitialState())) {
     if (sequential.ActionName(action) == name) return action;
   }
   return -1;
