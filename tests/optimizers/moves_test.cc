@@ -4,8 +4,11 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -101,6 +104,88 @@ TEST(EditSequence, KeepsLegalWhatDependsOnTheState) {
   }
   // Also what is not legal at the start.
   EXPECT_EQ(met, (std::set<int32_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
+}
+
+// Words that grow by a letter, "a" to "d", or by "ab" at once; no letter comes
+// twice. A capital is the same letter by another parameter.
+class Words final : public space::SequentialProblem {
+ public:
+  static constexpr int32_t kBoth = 8;
+  struct Word final : space::State {
+    explicit Word(std::string w) : word(std::move(w)) {}
+    Hash128 key() const override { return FastHash(word); }
+    std::string word;
+  };
+  absl::string_view unit() const override { return "ops"; }
+  space::Candidate DefaultCandidate() const override { return {}; }
+  space::StatePtr InitialState() const override {
+    return std::make_shared<const Word>("");
+  }
+  int32_t action_count() const override { return kBoth + 1; }
+  std::string ActionName(int32_t action) const override {
+    return action == kBoth ? "ab" : std::string(1, "abcdABCD"[action]);
+  }
+  int32_t max_steps() const override { return 4; }
+  std::vector<int32_t> LegalActions(
+      const space::StatePtr& state) const override {
+    std::vector<int32_t> legal;
+    for (int32_t action = 0; action <= kBoth; ++action) {
+      if (Step(state, action).ok()) legal.push_back(action);
+    }
+    return legal;
+  }
+  absl::StatusOr<space::StatePtr> Step(const space::StatePtr& state,
+                                       int32_t action) const override {
+    const std::string& word = static_cast<const Word&>(*state).word;
+    const std::string more = ActionName(action);
+    for (const char letter : absl::AsciiStrToLower(more)) {
+      if (absl::StrContains(absl::AsciiStrToLower(word),
+                            std::string(1, letter))) {
+        return absl::InvalidArgumentError("a letter comes twice");
+      }
+    }
+    return std::make_shared<const Word>(word + more);
+  }
+  std::vector<int32_t> Substitutes(const space::StatePtr&,
+                                   int32_t action) const override {
+    if (action == kBoth) return {};
+    return {(action + 4) % 8};
+  }
+  std::vector<int32_t> Expand(
+      absl::Span<const int32_t> actions) const override {
+    std::vector<int32_t> expanded;
+    for (const int32_t action : actions) {
+      expanded.push_back(action == kBoth ? 0 : action);
+      if (action == kBoth) expanded.push_back(1);
+    }
+    return expanded;
+  }
+  bool costs_are_free() const override { return true; }
+  double Cost(const space::StatePtr&) const override { return 0; }
+};
+
+TEST(EditSequence, ExchangesSingleDecisionsOfWhatActionsMakeTogether) {
+  const Words problem;
+  Rng rng(3);
+  std::set<std::string> met;
+  for (int i = 0; i < 400; ++i) {
+    const std::vector<int32_t> edited =
+        EditSequence(problem, {Words::kBoth, 2}, rng);
+    EXPECT_LE(edited.size(), 4);
+    EXPECT_EQ(problem.Measure({edited})->outcome, space::Outcome::kOk);
+    met.insert(
+        static_cast<const Words::Word&>(*Follow(problem, edited).state).word);
+  }
+  // One decision by another parameter, and the rest kept.
+  for (const char* word : {"Abc", "aBc", "abC"}) {
+    EXPECT_TRUE(met.contains(word)) << word;
+  }
+  // Without one, with one more, in another order.
+  for (const char* word : {"bc", "ab", "abcd", "cab", "acb"}) {
+    EXPECT_TRUE(met.contains(word)) << word;
+  }
+  // What leads nowhere else is no edit.
+  EXPECT_FALSE(met.contains("abc"));
 }
 
 TEST(EditSequence, ChangesLengthByAtMostOneWithinTheLimit) {
