@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <system_error>
@@ -19,6 +20,7 @@
 #include "base/thread_pool.h"
 #include "bench/corpus.h"
 #include "bench/pass_order_split.h"
+#include "bench/search_curve.h"
 #include "hlo/analysis/op_count.h"
 #include "hlo/passes/lowering.h"
 #include "hlo/passes/pipeline.h"
@@ -36,21 +38,28 @@ namespace {
 // A search as the table's head names it.
 struct Search {
   std::string optimizer;
-  int64_t trials = 0;
   bool uniform_prior = false;
 };
 
-Search ParseSearch(const std::string& name, int64_t trials) {
-  // Two trials: the default, and what the policy proposes first.
-  if (name == "zero-shot") return {"policy", 2, false};
-  if (name == "guided-uniform") return {"guided", trials, true};
-  return {name, trials, false};
+Search ParseSearch(const std::string& name) {
+  if (name == "guided-uniform") return {"guided", true};
+  return {name, false};
 }
 
+// By seed.
 struct SearchColumn {
-  std::vector<double> ops;      // by seed
-  std::vector<double> seconds;  // by seed
-  std::vector<double> steps;    // passes run, by seed
+  std::vector<SearchCurve> curves;
+  std::vector<double> seconds;
+  std::vector<double> passes;  // run beyond the default order's
+
+  // ops with a budget.
+  std::vector<double> Ops(int64_t budget) const {
+    std::vector<double> ops;
+    for (const SearchCurve& curve : curves) {
+      ops.push_back(curve.BestAt(budget));
+    }
+    return ops;
+  }
 };
 
 struct Row {
@@ -90,6 +99,41 @@ absl::Status WriteModule(const std::string& directory, const std::string& name,
                              hlo::PrintModule(module));
 }
 
+// Runs one search and adds it to `column`. Returns its result.
+absl::StatusOr<optimizers::SearchResult> RunOne(
+    const space::Problem& problem, const Search& search, uint64_t seed,
+    const PassOrderBenchOptions& options, SearchColumn& column) {
+  optimizers::OptimizerOptions optimizer_options;
+  optimizer_options.seed = seed;
+  optimizer_options.weights = options.weights;
+  optimizer_options.uniform_prior = search.uniform_prior;
+  HONE_ASSIGN_OR_RETURN(const auto optimizer,
+                        optimizers::CreateOptimizer(search.optimizer, problem,
+                                                    optimizer_options));
+  // The default's passes run now, and not again.
+  HONE_ASSIGN_OR_RETURN(const space::Measurement by_default,
+                        problem.Measure(problem.DefaultCandidate()));
+  const int64_t before = problem.evaluations();
+  SearchCurve curve(by_default.cost);
+  optimizers::SearchOptions search_options;
+  search_options.on_trial = [&](const space::Trial& trial) {
+    curve.Add(problem.evaluations() - before,
+              space::EffectiveCost(trial.measurement));
+    return absl::OkStatus();
+  };
+  HONE_ASSIGN_OR_RETURN(
+      optimizers::SearchResult result,
+      optimizers::RunSearch(problem, *optimizer,
+                            space::Budget{.trials = options.trials,
+                                          .evaluations = options.budgets.back(),
+                                          .time = options.time},
+                            SystemClock(), search_options));
+  column.curves.push_back(std::move(curve));
+  column.seconds.push_back(absl::ToDoubleSeconds(result.elapsed));
+  column.passes.push_back(static_cast<double>(result.evaluations));
+  return result;
+}
+
 absl::StatusOr<Row> TuneOne(const CorpusEntry& entry,
                             const PassOrderBenchOptions& options) {
   Row row;
@@ -111,29 +155,15 @@ absl::StatusOr<Row> TuneOne(const CorpusEntry& entry,
       // A new problem each time: no search profits from another's memo.
       HONE_ASSIGN_OR_RETURN(const auto problem,
                             task->MakeProblem(module, task_options, {}));
-      const Search parsed = ParseSearch(search, options.trials);
-      optimizers::OptimizerOptions optimizer_options;
-      optimizer_options.seed = static_cast<uint64_t>(seed);
-      optimizer_options.weights = options.weights;
-      optimizer_options.uniform_prior = parsed.uniform_prior;
-      HONE_ASSIGN_OR_RETURN(const auto optimizer,
-                            optimizers::CreateOptimizer(
-                                parsed.optimizer, *problem, optimizer_options));
       HONE_ASSIGN_OR_RETURN(
           const optimizers::SearchResult result,
-          optimizers::RunSearch(*problem, *optimizer,
-                                space::Budget{.trials = parsed.trials,
-                                              .evaluations = options.steps,
-                                              .time = options.time},
-                                SystemClock()));
+          RunOne(*problem, ParseSearch(search), static_cast<uint64_t>(seed),
+                 options, column));
       if (!result.best.has_value() || !result.baseline.has_value()) {
         return absl::InternalError(
             absl::StrCat(entry.name, ": no candidate could be applied"));
       }
       row.default_ops = result.baseline->measurement.cost;
-      column.ops.push_back(result.best->measurement.cost);
-      column.seconds.push_back(absl::ToDoubleSeconds(result.elapsed));
-      column.steps.push_back(static_cast<double>(problem->evaluations()));
       if (!row.best.has_value() ||
           result.best->measurement.cost < row.best->measurement.cost) {
         row.best = result.best;
@@ -156,12 +186,90 @@ void PrintRow(const Row& row, const PassOrderBenchOptions& options,
   out << absl::StrFormat("%-18s %7d %8.0f %8.0f", row.entry.name, row.entry.ops,
                          row.default_ops, row.own_ops);
   for (const std::string& search : options.searches) {
-    const SearchColumn& column = row.searches.at(search);
-    const double ops = Median(column.ops);
+    const double ops =
+        Median(row.searches.at(search).Ops(options.budgets.back()));
     out << absl::StrFormat(" %14.0f %7.4f", ops,
                            ops / static_cast<double>(row.entry.xla_ops));
   }
   out << absl::StrFormat(" %8d\n", row.entry.xla_ops) << std::flush;
+}
+
+// The geometric means of one search with one budget.
+struct Means {
+  double to_default = 0;
+  double to_xla = 0;
+  // Of to_default, of each seed by itself.
+  std::vector<double> by_seed;
+};
+
+Means MeansOf(const std::vector<std::optional<Row>>& rows,
+              const std::string& search, int64_t budget) {
+  std::vector<double> to_default;
+  std::vector<double> to_xla;
+  std::vector<std::vector<double>> by_seed;  // to the default
+  for (const std::optional<Row>& row : rows) {
+    const std::vector<double> ops = row->searches.at(search).Ops(budget);
+    to_default.push_back(Median(ops) / row->default_ops);
+    to_xla.push_back(Median(ops) / static_cast<double>(row->entry.xla_ops));
+    by_seed.resize(ops.size());
+    for (size_t seed = 0; seed < ops.size(); ++seed) {
+      by_seed[seed].push_back(ops[seed] / row->default_ops);
+    }
+  }
+  Means means{GeometricMean(to_default), GeometricMean(to_xla), {}};
+  for (const std::vector<double>& ratios : by_seed) {
+    means.by_seed.push_back(GeometricMean(ratios));
+  }
+  return means;
+}
+
+// Prints the means of each search with each budget, and returns them.
+nlohmann::ordered_json Summarize(const std::vector<std::optional<Row>>& rows,
+                                 const PassOrderBenchOptions& options,
+                                 std::ostream& out) {
+  out << "\ngeometric means of tuned / default, with so many passes beyond the "
+         "default order's (seeds: least to most)\n";
+  out << absl::StrFormat("%-16s", "search");
+  for (const int64_t budget : options.budgets) {
+    out << absl::StrFormat(" %24d", budget);
+  }
+  out << absl::StrFormat(" %9s %6s %13s %17s\n", "tuned/xla", "worse",
+                         "passes, median", "s, median (most)");
+  nlohmann::ordered_json summary;
+  for (const std::string& search : options.searches) {
+    out << absl::StrFormat("%-16s", search);
+    nlohmann::ordered_json budgets = nlohmann::ordered_json::array();
+    for (const int64_t budget : options.budgets) {
+      const Means means = MeansOf(rows, search, budget);
+      out << absl::StrFormat("  %.4f (%.4f-%.4f)", means.to_default,
+                             Quantile(means.by_seed, 0),
+                             Quantile(means.by_seed, 1));
+      budgets.push_back({{"passes", budget},
+                         {"tuned/default", means.to_default},
+                         {"tuned/default by seed", means.by_seed},
+                         {"tuned/xla", means.to_xla}});
+    }
+    std::vector<double> seconds;
+    std::vector<double> passes;
+    int worse = 0;
+    for (const std::optional<Row>& row : rows) {
+      const SearchColumn& column = row->searches.at(search);
+      seconds.push_back(Median(column.seconds));
+      passes.push_back(Median(column.passes));
+      worse +=
+          Median(column.Ops(options.budgets.back())) > row->default_ops ? 1 : 0;
+    }
+    summary[search] = {{"budgets", budgets},
+                       {"seconds, median", Median(seconds)},
+                       {"seconds, most", Quantile(seconds, 1)},
+                       {"passes run, median", Median(passes)},
+                       {"modules worse than default", worse}};
+    out << absl::StrFormat("    %.4f %6d %14.0f %8.2f (%.2f)\n",
+                           budgets.back()["tuned/xla"].get<double>(), worse,
+                           Median(passes), Median(seconds),
+                           Quantile(seconds, 1));
+  }
+  return summary;
 }
 
 }  // namespace
@@ -175,10 +283,15 @@ absl::StatusOr<nlohmann::ordered_json> RunPassOrderBench(
       return SplitOf(entry.name) != Split::kTest;
     });
   }
+  if (options.budgets.empty() ||
+      !std::is_sorted(options.budgets.begin(), options.budgets.end(),
+                      std::less_equal<>())) {
+    return absl::InvalidArgumentError(
+        "budgets: expected numbers of passes in ascending order");
+  }
   for (const std::string& search : options.searches) {
-    HONE_RETURN_IF_ERROR(optimizers::Optimizers()
-                             .Find(ParseSearch(search, 0).optimizer)
-                             .status());
+    HONE_RETURN_IF_ERROR(
+        optimizers::Optimizers().Find(ParseSearch(search).optimizer).status());
   }
   for (const std::string& directory :
        {options.tuned_directory, options.own_directory}) {
@@ -227,9 +340,13 @@ absl::StatusOr<nlohmann::ordered_json> RunPassOrderBench(
                              static_cast<double>(row->entry.xla_ops));
     nlohmann::ordered_json searches;
     for (const auto& [search, column] : row->searches) {
-      searches[search] = {{"ops", column.ops},
+      nlohmann::ordered_json ops;
+      for (const int64_t budget : options.budgets) {
+        ops[absl::StrCat(budget)] = column.Ops(budget);
+      }
+      searches[search] = {{"ops", ops},
                           {"seconds", column.seconds},
-                          {"passes_run", column.steps}};
+                          {"passes_run", column.passes}};
     }
     modules.push_back({{"module", row->entry.name},
                        {"input_ops", row->entry.ops},
@@ -238,57 +355,17 @@ absl::StatusOr<nlohmann::ordered_json> RunPassOrderBench(
                        {"xla_ops", row->entry.xla_ops},
                        {"searches", searches}});
   }
-  nlohmann::ordered_json summary;
+  nlohmann::ordered_json summary = Summarize(rows, options, out);
   summary["default/xla"] = GeometricMean(default_to_xla);
   summary["own/xla"] = GeometricMean(own_to_xla);
-  for (const std::string& search : options.searches) {
-    std::vector<double> to_xla;
-    std::vector<double> to_default;
-    std::vector<double> seconds;
-    std::vector<double> steps;
-    // The geometric mean of each seed by itself, for the spread.
-    std::vector<double> by_seed;
-    int worse = 0;
-    for (const auto& row : rows) {
-      const double ops = Median(row->searches.at(search).ops);
-      to_xla.push_back(ops / static_cast<double>(row->entry.xla_ops));
-      to_default.push_back(ops / row->default_ops);
-      seconds.push_back(Median(row->searches.at(search).seconds));
-      steps.push_back(Median(row->searches.at(search).steps));
-      worse += ops > row->default_ops ? 1 : 0;
-    }
-    for (size_t seed = 0; seed < static_cast<size_t>(options.seeds); ++seed) {
-      std::vector<double> ratios;
-      ratios.reserve(rows.size());
-      for (const auto& row : rows) {
-        ratios.push_back(row->searches.at(search).ops[seed] /
-                         static_cast<double>(row->entry.xla_ops));
-      }
-      by_seed.push_back(GeometricMean(ratios));
-    }
-    summary[search] = {{"tuned/xla", GeometricMean(to_xla)},
-                       {"tuned/xla min over seeds", Quantile(by_seed, 0)},
-                       {"tuned/xla max over seeds", Quantile(by_seed, 1)},
-                       {"tuned/default", GeometricMean(to_default)},
-                       {"seconds, median", Median(seconds)},
-                       {"seconds, most", Quantile(seconds, 1)},
-                       {"passes run, median", Median(steps)},
-                       {"modules worse than default", worse}};
-    out << absl::StrFormat(
-        "%s: geometric mean tuned/xla %.4f (seeds %.4f to %.4f), "
-        "tuned/default %.4f, default/xla %.4f, own/xla %.4f, worse than "
-        "default on %d of %d "
-        "modules; median %.0f passes run, %.2f s (most %.2f s)\n",
-        search, GeometricMean(to_xla), Quantile(by_seed, 0),
-        Quantile(by_seed, 1), GeometricMean(to_default),
-        GeometricMean(default_to_xla), GeometricMean(own_to_xla), worse,
-        rows.size(), Median(steps), Median(seconds), Quantile(seconds, 1));
-  }
+  out << absl::StrFormat("default/xla %.4f, own/xla %.4f, %d modules\n",
+                         GeometricMean(default_to_xla),
+                         GeometricMean(own_to_xla), rows.size());
   return nlohmann::ordered_json{
-      {"bench", "pass-order"},    {"machine", DescribeMachine()},
-      {"trials", options.trials}, {"seeds", options.seeds},
-      {"passes", options.passes}, {"held_out", options.held_out},
-      {"modules", modules},       {"summary", summary}};
+      {"bench", "pass-order"},      {"machine", DescribeMachine()},
+      {"budgets", options.budgets}, {"seeds", options.seeds},
+      {"passes", options.passes},   {"held_out", options.held_out},
+      {"modules", modules},         {"summary", summary}};
 }
 
 }  // namespace hone::bench

@@ -75,12 +75,16 @@ void AddPassOrderOptions(CLI::App& command, PassOrderArguments& arguments) {
       .add_option("--search", options.searches, "Optimizers, one column each")
       ->delimiter(',')
       ->capture_default_str();
-  command.add_option("--trials", options.trials, "Budget of each search")
+  command
+      .add_option("--budgets", options.budgets,
+                  "Passes that a search may run beyond the default order's, "
+                  "ascending; the searches get the last")
+      ->delimiter(',')
       ->transform(WholeNumber(1, kMaxCount))
       ->capture_default_str();
   command
-      .add_option("--steps", options.steps,
-                  "Budget of each search in passes run [no limit]")
+      .add_option("--trials", options.trials,
+                  "Budget of each search in trials [no limit]")
       ->transform(WholeNumber(1, kMaxCount));
   command.add_option("--time", arguments.time,
                      "Budget of each search in time, e.g. 10s [no limit]");

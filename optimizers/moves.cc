@@ -22,6 +22,10 @@ std::ptrdiff_t Below(Rng& rng, size_t bound) {
 // Draws of an edit that leads elsewhere, and of an action that has
 // substitutes.
 constexpr int kMaxEdits = 8;
+// One edit in so many is one of the expanded sequence. They are many and change
+// little: with half of them, a search of 48 trials ended behind one without
+// any.
+constexpr uint64_t kExpansionShare = 8;
 
 enum Edit : uint64_t { kInsert, kRemove, kReplace, kMove };
 
@@ -172,11 +176,11 @@ std::vector<int32_t> EditSequence(const space::SequentialProblem& problem,
   Path edited = from;
   for (int draw = 0; draw < kMaxEdits; ++draw) {
     // An action that makes many decisions at once, or one for each of them.
-    edited = LegalPart(
-        problem, EditByState(problem,
-                             rng.Below(2) == 0 ? problem.Expand(from.actions)
-                                               : from.actions,
-                             rng));
+    edited = LegalPart(problem, EditByState(problem,
+                                            rng.Below(kExpansionShare) == 0
+                                                ? problem.Expand(from.actions)
+                                                : from.actions,
+                                            rng));
     if (edited.state->key() != from.state->key()) break;
   }
   return edited.actions;

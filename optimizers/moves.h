@@ -32,8 +32,8 @@ Path Follow(const space::SequentialProblem& problem,
 // Makes one random edit of a sequence: inserts, removes, replaces or moves an
 // action. The result is never longer than max_steps.
 //
-// Where legality depends on the state, the sequence is expanded half of the
-// time (SequentialProblem::Expand), an action is often replaced by one of its
+// Where legality depends on the state, the sequence is expanded now and
+// then (SequentialProblem::Expand), an action is often replaced by one of its
 // Substitutes, and what is no longer legal after the edit is left out. An edit
 // that leads to the same state is drawn anew, a bounded number of times.
 std::vector<int32_t> EditSequence(const space::SequentialProblem& problem,

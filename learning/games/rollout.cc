@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -17,7 +18,6 @@ absl::Status Advance(const Game& game, Turn turn, Trajectory& episode) {
   turn.reward = static_cast<float>(episode.end.reward);
   turn.changed = move != kStopMove && episode.end.no_ops == 0;
   episode.turns.push_back(std::move(turn));
-  if (episode.end.over()) episode.proposal = game.Proposal(episode.end);
   return absl::OkStatus();
 }
 
@@ -70,13 +70,10 @@ Chooser ChooseEpsilonGreedy(Rng& rng, double epsilon) {
   };
 }
 
-absl::StatusOr<std::vector<Trajectory>> PlayEpisodes(const Game& game,
-                                                     const Scorer& scorer,
-                                                     int32_t count,
-                                                     const Chooser& choose) {
-  std::vector<Trajectory> episodes(static_cast<size_t>(count),
-                                   Trajectory(game.Start()));
-  for (;;) {
+absl::Status PlayOn(const Game& game, const Scorer& scorer,
+                    const Chooser& choose, int32_t moves,
+                    absl::Span<Trajectory> episodes) {
+  for (int32_t move = 0; move < moves; ++move) {
     std::vector<Trajectory*> playing;
     std::vector<std::shared_ptr<const View>> views;
     std::vector<const View*> batch;
@@ -86,7 +83,7 @@ absl::StatusOr<std::vector<Trajectory>> PlayEpisodes(const Game& game,
       views.push_back(std::make_shared<const View>(game.Observe(episode.end)));
       batch.push_back(views.back().get());
     }
-    if (playing.empty()) return episodes;
+    if (playing.empty()) break;
     const std::vector<MoveScores> scores = scorer.Score(batch);
     for (size_t i = 0; i < playing.size(); ++i) {
       Turn turn;
@@ -99,6 +96,22 @@ absl::StatusOr<std::vector<Trajectory>> PlayEpisodes(const Game& game,
       HONE_RETURN_IF_ERROR(Advance(game, std::move(turn), *playing[i]));
     }
   }
+  for (Trajectory& episode : episodes) {
+    episode.proposal = game.Proposal(episode.end);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<Trajectory>> PlayEpisodes(const Game& game,
+                                                     const Scorer& scorer,
+                                                     int32_t count,
+                                                     const Chooser& choose) {
+  std::vector<Trajectory> episodes(static_cast<size_t>(count),
+                                   Trajectory(game.Start()));
+  HONE_RETURN_IF_ERROR(PlayOn(game, scorer, choose,
+                              std::numeric_limits<int32_t>::max(),
+                              absl::MakeSpan(episodes)));
+  return episodes;
 }
 
 absl::StatusOr<Trajectory> ReplayMoves(const Game& game,

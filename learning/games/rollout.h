@@ -67,8 +67,13 @@ Chooser ChooseAny(Rng& rng);
 // Chooses the best with probability 1 - epsilon, else as ChooseAny.
 Chooser ChooseEpsilonGreedy(Rng& rng, double epsilon);
 
-// Plays `count` games in lockstep, so that the scorer gets batches.
-// Errors: those of the game.
+// Plays games on in lockstep, so that the scorer gets batches: `moves` further
+// moves each, or to the end. Errors: those of the game.
+absl::Status PlayOn(const Game& game, const Scorer& scorer,
+                    const Chooser& choose, int32_t moves,
+                    absl::Span<Trajectory> episodes);
+
+// Plays `count` games from start to end. Errors: those of the game.
 absl::StatusOr<std::vector<Trajectory>> PlayEpisodes(const Game& game,
                                                      const Scorer& scorer,
                                                      int32_t count,

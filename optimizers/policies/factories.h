@@ -23,10 +23,12 @@ namespace hone::optimizers::policies {
 #undef HONE_OPTIMIZER
 
 // Returns PPO on one sequential problem, starting from the weights of `model`.
+// With `is_trained` it first proposes what they say by themselves (FirstGame).
 std::unique_ptr<Optimizer> PpoFrom(absl::string_view name,
                                    const space::SequentialProblem& problem,
                                    std::unique_ptr<learning::Model> model,
                                    const learning::PpoOptions& ppo,
+                                   bool is_trained,
                                    const OptimizerOptions& options);
 
 }  // namespace hone::optimizers::policies

@@ -13,12 +13,14 @@ absl::StatusOr<std::unique_ptr<Optimizer>> CreateFinetune(
   const space::SequentialProblem& sequence = *problem.sequential();
   HONE_ASSIGN_OR_RETURN(auto model, TrainedModel(sequence, options));
   learning::PpoOptions ppo;
-  if (HasTrainedWeights(sequence, options)) {
+  const bool is_trained = HasTrainedWeights(sequence, options);
+  if (is_trained) {
     // Keeps the policy from forgetting its training at once.
     ppo.learning_rate = 3e-4F;
     ppo.max_divergence = 0.02F;
   }
-  return PpoFrom("finetune", sequence, std::move(model), ppo, options);
+  return PpoFrom("finetune", sequence, std::move(model), ppo, is_trained,
+                 options);
 }
 
 }  // namespace hone::optimizers::policies

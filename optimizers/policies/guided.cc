@@ -1,12 +1,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <memory>
-#include <numeric>
 #include <optional>
+#include <queue>
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/types/span.h"
 
@@ -24,281 +26,197 @@ namespace {
 
 using learning::Game;
 using learning::GameState;
-using learning::MoveScores;
 using learning::Scorer;
-using learning::Trajectory;
 using learning::View;
 
-// Extensions tried per level and state kept, by the first beam; each later one
-// tries one more, at most so many.
-constexpr size_t kBranching = 2;
-constexpr size_t kMaxBranching = 16;
-// Moves that a step of the descent tries at most.
-constexpr size_t kDescentTries = 16;
-// Levels in a row without a new proposal after which the space counts as
+// The likeliest other moves of a state, which later games may begin with.
+constexpr size_t kBranches = 16;
+// Games in a row without a new proposal after which the space counts as
 // exhausted.
-constexpr int kMaxFruitlessLevels = 400;
+constexpr int kMaxFruitlessGames = 400;
 
-// Beam search that asks a policy which moves are worth a try.
+// Limited discrepancy search (Harvey and Ginsberg, 1995) under a policy.
 //
-// First the policy plays one game by itself, to the last move, and a descent
-// goes on from the best of its states, which tries the likeliest moves first:
-// where a state is large, that costs less time than the many evaluations of the
-// policy that a beam asks for.
-// Then a beam: a level tries the `width * branching` likeliest extensions of
-// its positions (by the product of the probabilities along the way), and keeps
-// `width` of the new states, half by cost and half by likelihood. The first
-// beam starts from the start; each later one from somewhere on the way of one
-// of the best games so far (and with more branching, as what is likeliest has
-// been tried by then), with Gumbel noise on the logarithms, which samples ways
-// without replacement (Kool, van Hoof and Welling, "Stochastic Beams and Where
-// to Find Them", 2019).
+// The first game makes the likeliest move each time, on to the last one. Each
+// later game departs from an earlier one with the untried move of least regret:
+// the logarithm of how much likelier the policy's own choices were, summed over
+// the departures on the way. Gumbel noise on it samples departures without
+// replacement. From there it goes on with the likeliest moves until it comes to
+// a state of an earlier game. Policies are asked once for each new state, not
+// again after a move without effect.
 class Guided final : public BatchOptimizer {
  public:
   Guided(const space::SequentialProblem& problem,
          std::unique_ptr<const Scorer> scorer, const OptimizerOptions& options)
       : BatchOptimizer(problem, options),
         game_(problem),
-        scorer_(std::move(scorer)),
-        width_(static_cast<size_t>(options.beam_width)) {}
+        scorer_(std::move(scorer)) {}
 
   absl::string_view name() const override { return "guided"; }
 
  private:
-  struct Node {
-    GameState position;
+  struct Move {
     double log_probability = 0;
-  };
-  struct Extension {
-    size_t parent = 0;
     int32_t move = 0;
-    double log_probability = 0;
-    double priority = 0;
   };
-  struct Best {
-    GameState position;
-    space::Candidate proposal;
-    double cost = 0;
+  struct Departure {
+    double priority = 0;  // less comes first
+    double regret = 0;
+    std::shared_ptr<const GameState> from;
+    int32_t move = 0;
+  };
+  struct Later {
+    bool operator()(const Departure& a, const Departure& b) const {
+      return a.priority > b.priority;
+    }
   };
 
-  void Begin(absl::Span<const space::Trial>) override {
-    played_ = noisy_ = false;
-    branching_ = kBranching;
-    frontier_.clear();
-    seen_.clear();
+  void Begin(absl::Span<const space::Trial> known) override {
+    games_ = 0;
+    playing_.reset();
+    departures_ = {};
+    first_seen_.clear();
     proposed_.clear();
-    best_.clear();
-    descent_.reset();
+    for (const space::Trial& trial : known) {
+      proposed_.insert(HashOf(trial.candidate.choices));
+    }
   }
 
+  // Nothing is gained behind a state that cannot be measured.
   void Learn(const space::Trial& trial) override {
-    const double cost = space::EffectiveCost(trial.measurement);
-    if (learned_ >= finished_.size()) return;
-    GameState position = std::move(finished_[learned_++]);
-    if (!std::isfinite(cost)) return;
-    const auto better = [](const Best& a, const Best& b) {
-      return std::make_pair(a.cost, a.proposal.choices.size()) <
-             std::make_pair(b.cost, b.proposal.choices.size());
-    };
-    Best best{std::move(position), trial.candidate, cost};
-    best_.insert(std::upper_bound(best_.begin(), best_.end(), best, better),
-                 std::move(best));
-    if (best_.size() > width_) best_.pop_back();
+    if (!std::isfinite(space::EffectiveCost(trial.measurement))) {
+      playing_.reset();
+    }
   }
 
   std::vector<space::Candidate> Plan() override {
-    finished_.clear();
-    learned_ = 0;
-    std::vector<space::Candidate> batch;
-    if (!std::exchange(played_, true)) {
-      absl::StatusOr<std::vector<Trajectory>> episodes = learning::PlayEpisodes(
-          game_, *scorer_, 1, learning::ChooseBestAndGoOn);
-      if (episodes.ok()) {
-        Propose((*episodes)[0].end, batch);
-        descent_ = BestOf((*episodes)[0].end);
+    for (int game = 0; game < kMaxFruitlessGames; ++game) {
+      if (!playing_ && !StartGame()) return {};
+      while (playing_) {
+        const bool proposes = PlayOn();
+        space::Candidate proposal = game_.Proposal(*playing_);
+        if (!goes_on_) playing_.reset();
+        if (proposes && proposed_.insert(HashOf(proposal.choices)).second) {
+          return {std::move(proposal)};
+        }
       }
-      frontier_ = {{game_.Start(), 0}};
-      if (!batch.empty()) return batch;
-    }
-    if (Descend(batch)) return batch;
-    for (int level = 0; level < kMaxFruitlessLevels; ++level) {
-      if (frontier_.empty()) Restart();
-      batch = Extend();
-      if (!batch.empty()) return batch;
     }
     return {};
   }
 
-  // Adds what `position` proposes unless it was proposed before.
-  void Propose(const GameState& position,
-               std::vector<space::Candidate>& batch) {
-    space::Candidate proposal = game_.Proposal(position);
-    if (!proposed_.insert(HashOf(proposal.choices)).second) return;
-    batch.push_back(std::move(proposal));
-    finished_.push_back(position);
-  }
-
-  // The cheapest state that a sequential game has come through.
-  std::optional<GameState> BestOf(const GameState& end) const {
-    GameState position = game_.Start();
-    for (size_t i = 0; i < end.best_length && !position.over(); ++i) {
-      absl::StatusOr<GameState> next = game_.Play(position, end.choices[i]);
-      if (!next.ok()) return std::nullopt;
-      position = *std::move(next);
+  bool StartGame() {
+    if (games_ == 0) {
+      best_cost_ = std::numeric_limits<double>::infinity();
+      Enter(game_.Start(), 0);
+      return true;
     }
-    return position;
-  }
-
-  // One step of descent, proposed: the first move that lowers the cost among
-  // the likeliest few. False where none does.
-  bool Descend(std::vector<space::Candidate>& batch) {
-    if (!descent_.has_value() || descent_->over()) return false;
-    const GameState from = *std::exchange(descent_, std::nullopt);
-    const View view = game_.Observe(from);
-    const View* const views[] = {&view};
-    const std::vector<float> scores = scorer_->Score(views)[0].scores;
-    std::vector<std::pair<double, int32_t>> ranked;
-    for (size_t m = 0; m < learning::MovesThatGoOn(view); ++m) {
-      // Equal moves come in any order.
-      ranked.emplace_back(
-          -static_cast<double>(scores[m]) + 1e-6 * rng().Uniform(),
-          view.moves[m]);
-    }
-    std::sort(ranked.begin(), ranked.end());
-    if (ranked.size() > kDescentTries) ranked.resize(kDescentTries);
-    for (const auto& [rank, move] : ranked) {
-      absl::StatusOr<GameState> next = game_.Play(from, move);
-      if (!next.ok() || next->cost >= from.cost) continue;
-      descent_ = *std::move(next);
-      Propose(*descent_, batch);
-      return !batch.empty();
+    while (!departures_.empty()) {
+      const Departure departure = departures_.top();
+      departures_.pop();
+      absl::StatusOr<GameState> next =
+          game_.Play(*departure.from, departure.move);
+      if (!next.ok() || first_seen_.contains(next->episode.state()->key())) {
+        continue;
+      }
+      Enter(*std::move(next), departure.regret);
+      return true;
     }
     return false;
   }
 
-  // A new beam from somewhere on the way of one of the best games.
-  void Restart() {
-    seen_.clear();
-    noisy_ = true;
-    branching_ = std::min(branching_ + 1, kMaxBranching);
-    GameState position = game_.Start();
-    if (!best_.empty()) {
-      // The smaller of two ranks: better games come more often.
-      const size_t rank =
-          std::min(rng().Below(best_.size()), rng().Below(best_.size()));
-      const std::vector<int32_t>& way = best_[rank].position.choices;
-      const size_t length = rng().Below(way.size() + 1);
-      for (size_t i = 0; i < length && !position.over(); ++i) {
-        absl::StatusOr<GameState> next = game_.Play(position, way[i]);
-        if (!next.ok()) break;
-        position = *std::move(next);
-      }
-    }
-    if (position.over()) position = game_.Start();
-    if (!position.over()) frontier_ = {{std::move(position), 0}};
+  void Enter(GameState state, double regret) {
+    playing_ = std::move(state);
+    regret_ = regret;
+    first_seen_[playing_->episode.state()->key()] = ++games_;
+    goes_on_ = is_new_ = true;
   }
 
-  // All legal moves of the frontier, the likeliest first.
-  std::vector<Extension> Extensions() {
-    std::vector<View> views;
-    views.reserve(frontier_.size());
-    for (const Node& node : frontier_) {
-      views.push_back(game_.Observe(node.position));
+  // Considers the state that was entered, or makes a move. Returns true if what
+  // the game proposes now is worth a trial: it is better than all before, or
+  // the game is at its end. Sets goes_on_.
+  bool PlayOn() {
+    if (is_new_) {
+      is_new_ = false;
+      RankMoves();
+      if (Improves()) return true;
     }
-    std::vector<const View*> pointers;
-    pointers.reserve(views.size());
-    for (const View& view : views) pointers.push_back(&view);
-    const std::vector<MoveScores> scores = scorer_->Score(pointers);
-    std::vector<Extension> extensions;
-    for (size_t i = 0; i < frontier_.size(); ++i) {
-      const size_t moves = learning::MovesThatGoOn(views[i]);
-      const std::vector<float> log_probabilities = learning::LogSoftmax(
-          absl::MakeConstSpan(scores[i].scores).first(moves));
-      for (size_t m = 0; m < moves; ++m) {
-        Extension extension;
-        extension.parent = i;
-        extension.move = views[i].moves[m];
-        extension.log_probability = frontier_[i].log_probability +
-                                    static_cast<double>(log_probabilities[m]);
-        extension.priority = extension.log_probability;
-        // Uniform noise at first, so that equal moves come in any order.
-        extension.priority +=
-            noisy_ ? -std::log(-std::log(Draw())) : 1e-6 * rng().Uniform();
-        extensions.push_back(extension);
-      }
-    }
-    std::sort(extensions.begin(), extensions.end(),
-              [](const Extension& a, const Extension& b) {
-                return a.priority > b.priority;
-              });
-    if (extensions.size() > width_ * branching_) {
-      extensions.resize(width_ * branching_);
-    }
-    return extensions;
+    goes_on_ = !playing_->over() && MakeMove();
+    if (!goes_on_) return true;
+    is_new_ = playing_->no_ops == 0;
+    return false;
   }
 
-  // In (0, 1).
-  double Draw() { return std::clamp(rng().Uniform(), 1e-12, 1 - 1e-12); }
-
-  // One level of the beam.
-  std::vector<space::Candidate> Extend() {
-    std::vector<space::Candidate> batch;
-    std::vector<Node> children;
-    for (const Extension& extension : Extensions()) {
-      const GameState& parent = frontier_[extension.parent].position;
-      absl::StatusOr<GameState> next = game_.Play(parent, extension.move);
-      if (!next.ok()) continue;
-      if (next->over()) {
-        Propose(*next, batch);
-        continue;
-      }
-      if (!seen_.insert(next->episode.state()->key()).second) continue;
-      if (next->best_length == next->choices.size()) Propose(*next, batch);
-      children.push_back({*std::move(next), extension.log_probability});
+  // Makes the likeliest move left. False if there is none, or if it leads to a
+  // state of an earlier game.
+  bool MakeMove() {
+    while (!moves_.empty() && playing_->episode.IsNoOp(moves_.back().move)) {
+      moves_.pop_back();
     }
-    frontier_ = Select(std::move(children));
-    return batch;
+    if (moves_.empty()) return false;
+    absl::StatusOr<GameState> next = game_.Play(*playing_, moves_.back().move);
+    moves_.pop_back();
+    if (!next.ok()) return false;
+    playing_ = *std::move(next);
+    const auto [seen, is_first] =
+        first_seen_.try_emplace(playing_->episode.state()->key(), games_);
+    return is_first || seen->second == games_;
   }
 
-  // Children come likeliest first.
-  std::vector<Node> Select(std::vector<Node> children) const {
-    if (children.size() <= width_) return children;
-    std::vector<size_t> by_cost(children.size());
-    std::iota(by_cost.begin(), by_cost.end(), size_t{0});
-    std::stable_sort(by_cost.begin(), by_cost.end(), [&](size_t a, size_t b) {
-      return children[a].position.cost < children[b].position.cost;
+  // Where costs must be measured, every state is worth it.
+  bool Improves() {
+    if (!game_.problem().costs_are_free()) return true;
+    if (playing_->cost >= best_cost_) return false;
+    best_cost_ = playing_->cost;
+    return true;
+  }
+
+  // Asks the policy about the state, and keeps what it would do second.
+  void RankMoves() {
+    moves_.clear();
+    if (playing_->over()) return;
+    const View view = game_.Observe(*playing_);
+    const View* const views[] = {&view};
+    const std::vector<float> scores = scorer_->Score(views)[0].scores;
+    const std::vector<float> log_probabilities = learning::LogSoftmax(
+        absl::MakeConstSpan(scores).first(learning::MovesThatGoOn(view)));
+    for (size_t i = 0; i < log_probabilities.size(); ++i) {
+      // Equal moves come in any order.
+      moves_.push_back(
+          {static_cast<double>(log_probabilities[i]) + 1e-6 * rng().Uniform(),
+           view.moves[i]});
+    }
+    std::sort(moves_.begin(), moves_.end(), [](const Move& a, const Move& b) {
+      return a.log_probability < b.log_probability;
     });
-    std::vector<bool> kept(children.size());
-    for (size_t i = 0; i < (width_ + 1) / 2; ++i) kept[by_cost[i]] = true;
-    size_t count = (width_ + 1) / 2;
-    for (size_t i = 0; i < children.size() && count < width_; ++i) {
-      if (!kept[i]) ++count;
-      kept[i] = true;
+    const auto from = std::make_shared<const GameState>(*playing_);
+    const double most = moves_.back().log_probability;
+    const size_t count = std::min(kBranches, moves_.size() - 1);
+    for (size_t i = 0; i < count; ++i) {
+      const Move& other = moves_[moves_.size() - 2 - i];
+      const double regret = regret_ + most - other.log_probability;
+      departures_.push({regret - Gumbel(), regret, from, other.move});
     }
-    std::vector<Node> selected;
-    for (size_t i = 0; i < children.size(); ++i) {
-      if (kept[i]) selected.push_back(std::move(children[i]));
-    }
-    return selected;
+  }
+
+  double Gumbel() {
+    return -std::log(-std::log(std::clamp(rng().Uniform(), 1e-12, 1 - 1e-12)));
   }
 
   const Game game_;
   const std::unique_ptr<const Scorer> scorer_;
-  const size_t width_;
-  bool played_ = false;
-  // The state of steepest descent; null after its end.
-  std::optional<GameState> descent_;
-  bool noisy_ = false;
-  size_t branching_ = kBranching;
-  std::vector<Node> frontier_;
-  // Keys of the states of this beam.
-  absl::flat_hash_set<Hash128> seen_;
+  int games_ = 0;
+  std::priority_queue<Departure, std::vector<Departure>, Later> departures_;
+  // By the key of each state, the game that came to it first.
+  absl::flat_hash_map<Hash128, int> first_seen_;
   absl::flat_hash_set<Hash128> proposed_;
-  // Positions behind the batch, and how many of them have been measured.
-  std::vector<GameState> finished_;
-  size_t learned_ = 0;
-  // The cheapest, best first.
-  std::vector<Best> best_;
+  double best_cost_ = 0;
+  // The game being played, with the moves of its state that are left, the
+  // likeliest last.
+  std::optional<GameState> playing_;
+  std::vector<Move> moves_;
+  double regret_ = 0;
+  bool is_new_ = false;
+  bool goes_on_ = false;
 };
 
 }  // namespace

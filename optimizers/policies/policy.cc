@@ -1,5 +1,6 @@
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include "optimizers/policies/assignment_sampling.h"
 #include "optimizers/policies/episode_optimizer.h"
 #include "optimizers/policies/factories.h"
+#include "optimizers/policies/first_game.h"
 #include "optimizers/policies/weights.h"
 
 namespace hone::optimizers::policies {
@@ -18,24 +20,25 @@ using learning::Trajectory;
 
 constexpr int32_t kSamples = 8;
 
-// Plays as the policy says without learning: first the best move each time
-// (zero-shot), then samples.
+// Plays as the policy says without learning: first the best move each time,
+// then samples.
 class Policy final : public EpisodeOptimizer {
  public:
   Policy(const space::SequentialProblem& problem,
          std::unique_ptr<const Scorer> scorer, const OptimizerOptions& options)
-      : EpisodeOptimizer(problem, options), scorer_(std::move(scorer)) {}
+      : EpisodeOptimizer(problem, options),
+        scorer_(std::move(scorer)),
+        first_game_(game(), *scorer_) {}
 
   absl::string_view name() const override { return "policy"; }
 
  private:
   std::vector<Trajectory> Play() override {
-    const bool is_first = !std::exchange(played_best_, true);
-    absl::StatusOr<std::vector<Trajectory>> episodes =
-        is_first ? learning::PlayEpisodes(game(), *scorer_, 1,
-                                          learning::ChooseBestAndGoOn)
-                 : learning::PlayEpisodes(game(), *scorer_, kSamples,
-                                          learning::ChooseBySoftmax(rng()));
+    if (std::optional<Trajectory> part = first_game_.NextPart()) {
+      return {*std::move(part)};
+    }
+    absl::StatusOr<std::vector<Trajectory>> episodes = learning::PlayEpisodes(
+        game(), *scorer_, kSamples, learning::ChooseBySoftmax(rng()));
     if (!episodes.ok()) return {};
     return *std::move(episodes);
   }
@@ -43,7 +46,7 @@ class Policy final : public EpisodeOptimizer {
   void Train(std::vector<Trajectory>) override {}
 
   const std::unique_ptr<const Scorer> scorer_;
-  bool played_best_ = false;
+  FirstGame first_game_;
 };
 
 }  // namespace

@@ -30,12 +30,15 @@ absl::StatusOr<std::string> ReadFile(const std::string& path) {
   return std::move(bytes).str();
 }
 
+// The architecture of a network that learns within one search: from few turns,
+// and in the time that the search has.
+constexpr learning::EncoderOptions kSmall = {.width = 32, .layers = 2};
+
 }  // namespace
 
 std::unique_ptr<Model> NewModel(const space::SequentialProblem& problem,
                                 const OptimizerOptions& options) {
-  return std::make_unique<Model>(Game(problem).spec(),
-                                 learning::EncoderOptions{}, options.seed);
+  return std::make_unique<Model>(Game(problem).spec(), kSmall, options.seed);
 }
 
 bool HasTrainedWeights(const space::SequentialProblem& problem,

@@ -12,7 +12,8 @@
 
 namespace hone::optimizers::policies {
 
-// Returns an untrained model for `problem`.
+// Returns an untrained model for `problem`, small enough to learn within one
+// search.
 std::unique_ptr<learning::Model> NewModel(
     const space::SequentialProblem& problem, const OptimizerOptions& options);
 

@@ -76,6 +76,7 @@ Capabilities CapabilitiesOf(absl::string_view id) {
   if (id == "annealing") {
     return {{"CappedSum", "GraphPartition"}, {}};
   }
+  if (id == "zero_shot") return {};
   if (id == "dqn" || id == "finetune" || id == "ppo") {
     return {{"DelayedReward", "GraphPartition"}, {}};
   }
@@ -103,7 +104,8 @@ class OptimizerConformance
   // milliseconds a trial.
   bool IsLearned() const {
     return info().id == "dqn" || info().id == "finetune" ||
-           info().id == "guided" || info().id == "policy" || info().id == "ppo";
+           info().id == "guided" || info().id == "policy" ||
+           info().id == "ppo" || info().id == "zero_shot";
   }
   // Returns the number of trials that a test can afford of `trials`.
   int64_t Affordable(int64_t trials) const {
