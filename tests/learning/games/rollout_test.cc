@@ -49,6 +49,24 @@ TEST(PlayEpisodes, EndWhereThePolicyStops) {
   EXPECT_THAT((*episodes)[0].end.moves, ElementsAre(kStopMove));
 }
 
+TEST(PlayOn, GivesInPartsWhatTheWholeGameIs) {
+  const auto problem = testing::DelayedReward();
+  const Game game(*problem->sequential());
+  const auto whole = PlayEpisodes(game, StopsEarly(), 1, ChooseBestAndGoOn);
+  HONE_ASSERT_OK(whole);
+  std::vector<Trajectory> parts = {Trajectory(game.Start())};
+  HONE_ASSERT_OK(
+      PlayOn(game, StopsEarly(), ChooseBestAndGoOn, 3, absl::MakeSpan(parts)));
+  EXPECT_THAT(parts[0].turns, SizeIs(3));
+  // The states so far are dearer than the start.
+  EXPECT_THAT(parts[0].proposal.choices, SizeIs(0));
+  HONE_ASSERT_OK(PlayOn(game, StopsEarly(), ChooseBestAndGoOn, 1000,
+                        absl::MakeSpan(parts)));
+  EXPECT_EQ(parts[0].end.moves, (*whole)[0].end.moves);
+  EXPECT_EQ(parts[0].proposal, (*whole)[0].proposal);
+  EXPECT_TRUE(parts[0].end.over());
+}
+
 TEST(PlayEpisodes, GoOnWhereThePolicyWouldStop) {
   const auto problem = testing::DelayedReward();
   const Game game(*problem->sequential());
