@@ -1,46 +1,110 @@
-// hone graph: the weighted graph that placement sees.
+// hone graph: the weighted graphs that placement and partition see.
 
+#include <filesystem>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <string>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "cli/command.h"
-#include "cli/read_subject.h"
+#include "cli/read_cluster.h"
 
 #include "base/files.h"
 #include "base/status_macros.h"
 #include "graphs/device_graph_json.h"
+#include "graphs/fingerprint.h"
+#include "graphs/hlo_import.h"
+#include "graphs/op_graph_json.h"
+#include "graphs/roofline.h"
 #include "hlo/read_module.h"
-#include "tuning/registry.h"
+#include "tuning/subject.h"
 
 namespace hone::cli {
 namespace {
 
 struct Options {
   std::string file;
+  std::string cluster;
   std::string output;
 };
 
+// A graph as it is written.
+struct Written {
+  std::string text;
+  nlohmann::ordered_json summary;
+};
+
+Written Write(const graphs::DeviceGraph& graph, const std::string& name) {
+  return {.text = graphs::PrintDeviceGraph(graph),
+          .summary = {{"graph", name},
+                      {"kind", "devices"},
+                      {"fingerprint", graphs::Fingerprint(graph)},
+                      {"nodes", graph.size()},
+                      {"edges", graph.edges().size()}}};
+}
+
+// Writes operators, or what they are on a cluster.
+absl::StatusOr<Written> Write(const graphs::OpGraph& operators,
+                              const std::string& name,
+                              const std::optional<graphs::Cluster>& cluster) {
+  if (cluster.has_value()) {
+    HONE_ASSIGN_OR_RETURN(const graphs::DeviceGraph graph,
+                          graphs::MakeDeviceGraph(operators, *cluster));
+    return Write(graph, name);
+  }
+  return Written{.text = graphs::PrintOpGraph(operators),
+                 .summary = {{"graph", name},
+                             {"kind", "operators"},
+                             {"nodes", operators.size()},
+                             {"edges", operators.edges().size()}}};
+}
+
+absl::StatusOr<Written> WriteAny(
+    const std::string& bytes, const std::string& file,
+    const std::optional<graphs::Cluster>& cluster) {
+  const absl::StatusOr<tuning::Subject> subject =
+      tuning::ParseSubject(bytes, file);
+  if (!subject.ok()) {
+    const absl::StatusOr<graphs::OpGraph> operators =
+        graphs::ParseOpGraph(bytes, file);
+    if (operators.ok()) {
+      return Write(*operators, std::filesystem::path(file).stem(), cluster);
+    }
+    // What is no module either is told what is wrong with it as a graph.
+    return absl::EndsWith(file, ".json")
+               ? graphs::ParseDeviceGraph(bytes, file).status()
+               : subject.status();
+  }
+  if (subject->kind() == tuning::SubjectKind::kModule) {
+    HONE_ASSIGN_OR_RETURN(const graphs::OpGraph operators,
+                          graphs::ImportHlo(subject->module()));
+    return Write(operators, subject->name(), cluster);
+  }
+  if (cluster.has_value()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(file, " lists its devices, expected no --cluster"));
+  }
+  return Write(subject->graph(), subject->name());
+}
+
 absl::StatusOr<int> Run(const Options& options, const Context& context) {
   HONE_RETURN_IF_ERROR(CheckModuleOutput(context, options.output));
-  HONE_ASSIGN_OR_RETURN(const tuning::Task* const placement,
-                        tuning::FindTask("placement"));
+  HONE_ASSIGN_OR_RETURN(const std::optional<graphs::Cluster> cluster,
+                        ReadCluster(options.cluster));
   HONE_ASSIGN_OR_RETURN(const std::string bytes,
                         hlo::ReadFileBytes(options.file));
-  HONE_ASSIGN_OR_RETURN(const tuning::Subject subject,
-                        ReadSubject(bytes, options.file, *placement));
-  const std::string text = subject.Print();
+  HONE_ASSIGN_OR_RETURN(Written written,
+                        WriteAny(bytes, options.file, cluster));
   if (options.output.empty() || options.output == "-") {
-    std::cout << text;
+    std::cout << written.text;
   } else {
-    HONE_RETURN_IF_ERROR(WriteFileAtomically(options.output, text));
+    HONE_RETURN_IF_ERROR(WriteFileAtomically(options.output, written.text));
   }
   if (context.json) {
-    PrintJson({{"graph", subject.name()},
-               {"fingerprint", subject.Fingerprint()},
-               {"nodes", subject.graph().size()},
-               {"edges", subject.graph().edges().size()},
-               {"output", options.output}});
+    written.summary["output"] = options.output;
+    PrintJson(written.summary);
   }
   return kDone;
 }
@@ -50,8 +114,11 @@ absl::StatusOr<int> Run(const Options& options, const Context& context) {
 void AddGraphCommand(CLI::App& app, Context& context) {
   auto options = std::make_shared<Options>();
   CLI::App* command = AddCommand(
-      app, context, "graph", "Write the weighted graph that placement sees");
-  command->add_option("FILE", options->file, "Graph in JSON")->required();
+      app, context, "graph",
+      "Write the weighted graph that placement and partition see: of a module "
+      "its operators, with --cluster their times on its devices");
+  AddSubjectArgument(*command, "FILE", options->file);
+  AddClusterOption(*command, options->cluster);
   command->add_option("-o,--output", options->output,
                       "Path of the graph in JSON; default: stdout");
   command->callback([options, &context] {

@@ -15,6 +15,7 @@
 
 #include "base/status_macros.h"
 #include "costmodels/registry.h"
+#include "graphs/bundled_clusters.h"
 #include "hlo/passes/pipeline.h"
 #include "hlo/passes/registry.h"
 #include "loops/transforms/registry.h"
@@ -186,6 +187,8 @@ void AddListCommand(CLI::App& app, Context& context) {
            [] { return Strings(optimizers::Optimizers().ids()); });
   AddNames(*command, context, "cost-models", "Cost models",
            [] { return Strings(costmodels::CostModels().ids()); });
+  AddNames(*command, context, "clusters", "Clusters to place modules on",
+           [] { return Strings(graphs::BundledClusters().ids()); });
   AddNames(*command, context, "tasks", "Decisions that Hone tunes",
            [] { return Strings(tuning::Tasks().ids()); });
   AddNames(*command, context, "transforms", "Transformations of kernels",

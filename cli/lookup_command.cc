@@ -56,13 +56,15 @@ absl::StatusOr<int> Run(const Options& options, const Context& context) {
   // The daemon's error would look like a miss.
   HONE_ASSIGN_OR_RETURN(const tuning::Task* const task,
                         tuning::FindTask(options.task));
+  HONE_ASSIGN_OR_RETURN(const tuning::TaskOptions parsed,
+                        ParseTaskFlags(options.flags));
   hone::v1::LookupRequest request;
   HONE_RETURN_IF_ERROR(
       SetOptions(options.task, options.flags, *request.mutable_options()));
   HONE_ASSIGN_OR_RETURN(const std::string bytes,
                         hlo::ReadFileBytes(options.file));
   HONE_ASSIGN_OR_RETURN(const tuning::Subject subject,
-                        ReadSubject(bytes, options.file, *task));
+                        ReadSubject(bytes, options.file, *task, parsed));
   request.set_module_fingerprint(subject.Fingerprint());
   request.set_task(options.task);
   request.set_target(options.target);

@@ -8,16 +8,17 @@
 
 namespace hone::cli {
 
-absl::StatusOr<tuning::Subject> ReadSubject(const std::string& bytes,
-                                            const std::string& path,
-                                            const tuning::Task& task) {
+absl::StatusOr<tuning::Subject> ReadSubject(
+    const std::string& bytes, const std::string& path, const tuning::Task& task,
+    const tuning::TaskOptions& options) {
   absl::StatusOr<tuning::Subject> subject = tuning::ParseSubject(bytes, path);
-  if (!subject.ok() && task.subject_kind() == tuning::SubjectKind::kGraph) {
+  if (!subject.ok() &&
+      task.subject_kind(options) == tuning::SubjectKind::kGraph) {
     // What is no module either is told what is wrong with it as a graph.
     return graphs::ParseDeviceGraph(bytes, path);
   }
   HONE_RETURN_IF_ERROR(subject.status());
-  HONE_RETURN_IF_ERROR(task.CheckSubject(subject->kind(), path));
+  HONE_RETURN_IF_ERROR(task.CheckSubject(subject->kind(), path, options));
   return subject;
 }
 

@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cli/command.h"
+#include "cli/read_cluster.h"
 
 #include "base/status_macros.h"
 #include "graphs/contiguity.h"
@@ -54,6 +55,7 @@ void AddTaskFlags(CLI::App& command, TaskFlags& flags) {
                   "pipeline (a stage), convex (no path leaves and comes back) "
                   "or none")
       ->capture_default_str();
+  AddClusterOption(command, flags.cluster);
 }
 
 absl::StatusOr<tuning::TaskOptions> ParseTaskFlags(const TaskFlags& flags) {
@@ -63,6 +65,7 @@ absl::StatusOr<tuning::TaskOptions> ParseTaskFlags(const TaskFlags& flags) {
   HONE_ASSIGN_OR_RETURN(options.numerics, hlo::ParseNumerics(flags.numerics));
   HONE_ASSIGN_OR_RETURN(options.contiguity,
                         graphs::ParseContiguity(flags.contiguity));
+  HONE_ASSIGN_OR_RETURN(options.cluster, ReadCluster(flags.cluster));
   return options;
 }
 
@@ -73,6 +76,10 @@ absl::Status SetOptions(absl::string_view task, const TaskFlags& flags,
   if (task == "placement") {
     HONE_ASSIGN_OR_RETURN(const auto contiguity, ToProto(parsed.contiguity));
     options.mutable_placement()->set_contiguity(contiguity);
+    if (parsed.cluster.has_value()) {
+      options.mutable_placement()->set_cluster(
+          graphs::PrintCluster(*parsed.cluster));
+    }
     return absl::OkStatus();
   }
   HONE_ASSIGN_OR_RETURN(const hone::v1::Numerics numerics,

@@ -19,13 +19,15 @@ struct TaskFlags {
   std::string score = "ops";
   std::string numerics = "reassociate";
   std::string contiguity = "pipeline";
+  std::string cluster;  // empty: none
   int32_t threads = 1;
 };
 
 // Adds all of them to a command.
 void AddTaskFlags(CLI::App& command, TaskFlags& flags);
 
-// Errors: InvalidArgument for an unknown numerics or contiguity.
+// Errors: InvalidArgument for an unknown numerics or contiguity; those of
+// ReadCluster.
 absl::StatusOr<tuning::TaskOptions> ParseTaskFlags(const TaskFlags& flags);
 
 // Sets those options that `task` has. Errors: InvalidArgument for an unknown

@@ -428,14 +428,17 @@ absl::StatusOr<int> Run(const Options& options, const Context& context) {
   HONE_RETURN_IF_ERROR(CheckOutputs(options));
   // Read here too, so that a broken file is reported before anything starts.
   HONE_ASSIGN_OR_RETURN(std::string bytes, hlo::ReadFileBytes(options.file));
+  HONE_ASSIGN_OR_RETURN(const tuning::TaskOptions parsed,
+                        ParseTaskFlags(options.flags));
   HONE_ASSIGN_OR_RETURN(const tuning::Task* const first,
                         tuning::FindTask(options.tasks.front()));
   HONE_ASSIGN_OR_RETURN(const tuning::Subject subject,
-                        ReadSubject(bytes, options.file, *first));
+                        ReadSubject(bytes, options.file, *first, parsed));
   for (const std::string& name : options.tasks) {
     HONE_ASSIGN_OR_RETURN(const tuning::Task* const task,
                           tuning::FindTask(name));
-    HONE_RETURN_IF_ERROR(task->CheckSubject(subject.kind(), options.file));
+    HONE_RETURN_IF_ERROR(
+        task->CheckSubject(subject.kind(), options.file, parsed));
   }
   const std::string& name = subject.name();
   bool local = options.local;

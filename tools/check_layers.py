@@ -101,7 +101,7 @@ FENCES = {
     "grpc/": {"daemon", "cli", "bench", "tests/daemon"},
     "prometheus/": {"daemon"},
     "httplib.h": {"bench", "tests/daemon"},
-    "toml++/": {"daemon"},
+    "toml++/": {"daemon", "graphs"},
     "torch/": {"learning", "tests/learning"},
     "cblas.h": {"hlo/evaluator", "learning"},
     "llvm/": {"backends/llvm", "backends/cpu"},

@@ -5,14 +5,29 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 
 #include "base/status_macros.h"
+#include "graphs/hlo_import.h"
 #include "optimizers/registry.h"
 #include "tuning/registry.h"
 #include "tuning/tuner.h"
 
 namespace hone::tuning {
+namespace {
+
+// Stands for the line feeds of a cluster, so that a key is one line.
+constexpr absl::string_view kClusterLineEnd = "|";
+
+}  // namespace
+
+std::string ClusterKey(const graphs::Cluster& cluster) {
+  return absl::StrCat("cluster=",
+                      absl::StrReplaceAll(graphs::PrintCluster(cluster),
+                                          {{"\n", kClusterLineEnd}}),
+                      ";hlo_import=", graphs::kHloImportVersion);
+}
 
 absl::StatusOr<TaskOptions> ParseOptionsKey(absl::string_view key) {
   TaskOptions options;
@@ -29,13 +44,26 @@ absl::StatusOr<TaskOptions> ParseOptionsKey(absl::string_view key) {
     } else if (option.first == "contiguity") {
       HONE_ASSIGN_OR_RETURN(options.contiguity,
                             graphs::ParseContiguity(option.second));
+    } else if (option.first == "cluster") {
+      HONE_ASSIGN_OR_RETURN(
+          options.cluster,
+          graphs::ParseCluster(
+              absl::StrReplaceAll(option.second, {{kClusterLineEnd, "\n"}}),
+              "<cluster>"));
+    } else if (option.first == "hlo_import") {
+      // The nodes of another version are not those that are decided about.
+      if (option.second != absl::StrCat(graphs::kHloImportVersion)) {
+        return absl::FailedPreconditionError(absl::StrCat(
+            "task options '", key, "' are of version ", option.second,
+            " of the import of modules, expected ", graphs::kHloImportVersion));
+      }
     } else if (option.first != "threads" ||
                !absl::SimpleAtoi(option.second, &options.threads)) {
       return absl::InvalidArgumentError(
           absl::StrCat("task options '", key,
                        "', expected 'score=...', 'passes=...', "
-                       "'numerics=...', 'threads=N' or "
-                       "'contiguity=...'"));
+                       "'numerics=...', 'threads=N', "
+                       "'contiguity=...', 'cluster=...' or 'hlo_import=N'"));
     }
   }
   return options;

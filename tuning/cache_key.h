@@ -1,16 +1,24 @@
 #ifndef HONE_TUNING_CACHE_KEY_H_
 #define HONE_TUNING_CACHE_KEY_H_
 
+#include <string>
+
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
+#include "graphs/cluster.h"
 #include "tuning/task.h"
 
 namespace hone::tuning {
 
 // Parses the options that Task::OptionsKey wrote as `key`: "name=value" joined
-// by ";". Errors: InvalidArgument for anything else.
+// by ";". Errors: InvalidArgument for anything else; FailedPrecondition for
+// another version of the import of modules.
 absl::StatusOr<TaskOptions> ParseOptionsKey(absl::string_view key);
+
+// Returns the part of a key for the decisions about a module's graph on a
+// cluster: the whole cluster, without its name, and the version of the graph.
+std::string ClusterKey(const graphs::Cluster& cluster);
 
 }  // namespace hone::tuning
 

@@ -32,7 +32,8 @@ absl::StatusOr<storage::Tuning> CreateTuning(const TunerContext& context,
                                              const Subject& subject) {
   HONE_RETURN_IF_ERROR(ValidateSpec(spec));
   HONE_ASSIGN_OR_RETURN(const Task* const task, FindTask(spec.task));
-  HONE_RETURN_IF_ERROR(task->CheckSubject(subject.kind(), subject.name()));
+  HONE_RETURN_IF_ERROR(
+      task->CheckSubject(subject.kind(), subject.name(), spec.options));
   HONE_ASSIGN_OR_RETURN(
       const storage::CacheKey key,
       MakeCacheKey(subject.Fingerprint(), spec, context.kernels));

@@ -10,18 +10,21 @@
 
 namespace hone::tuning {
 
-absl::Status Task::CheckSubject(SubjectKind kind,
-                                absl::string_view name) const {
-  if (kind == subject_kind()) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(
-      name, " is ", SubjectKindName(kind), ", expected ",
-      SubjectKindName(subject_kind()), " for task '", this->name(), "'"));
+absl::Status Task::CheckSubject(SubjectKind kind, absl::string_view name,
+                                const TaskOptions& options) const {
+  const SubjectKind expected = subject_kind(options);
+  if (kind == expected) return absl::OkStatus();
+  const absl::string_view others = OptionsForKind(kind);
+  return absl::InvalidArgumentError(
+      absl::StrCat(name, " is ", SubjectKindName(kind), ", expected ",
+                   SubjectKindName(expected), " for task '", this->name(), "'",
+                   others.empty() ? "" : ", or ", others));
 }
 
 absl::StatusOr<std::unique_ptr<space::Problem>> Task::MakeProblem(
     const Subject& subject, const TaskOptions& options,
     const TaskContext& context) const {
-  HONE_RETURN_IF_ERROR(CheckSubject(subject.kind(), subject.name()));
+  HONE_RETURN_IF_ERROR(CheckSubject(subject.kind(), subject.name(), options));
   return CreateProblem(subject, options, context);
 }
 

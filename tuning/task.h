@@ -12,6 +12,7 @@
 #include "absl/strings/string_view.h"
 
 #include "backends/kernel_measurer.h"
+#include "graphs/cluster.h"
 #include "graphs/contiguity.h"
 #include "hlo/ir/module.h"
 #include "hlo/rewrite/numerics.h"
@@ -35,6 +36,9 @@ struct TaskOptions {
   int32_t threads = 1;
   // placement: what the nodes of a device must be.
   graphs::Contiguity contiguity = graphs::Contiguity::kPipeline;
+  // placement: the devices for the operators of a module. A weighted graph
+  // lists its own, and has none here.
+  std::optional<graphs::Cluster> cluster = std::nullopt;
 };
 
 // The environment of a problem. Nothing is owned; everything outlives it.
@@ -70,12 +74,21 @@ class Task {
   // The stable id, as in tasks.def.
   virtual absl::string_view name() const = 0;
 
-  // The kind of subject that it decides about.
-  virtual SubjectKind subject_kind() const = 0;
+  // The kind of subject that it decides about, given the options.
+  virtual SubjectKind subject_kind(const TaskOptions& options) const = 0;
+  // The options with which it decides about subjects of another kind, for
+  // messages; empty if there are none.
+  virtual absl::string_view OptionsForKind(SubjectKind /*kind*/) const {
+    return "";
+  }
   // Returns OK if the task decides about subjects of `kind`. Errors:
   // InvalidArgument, which says what the subject `name` is and what was
   // expected.
-  absl::Status CheckSubject(SubjectKind kind, absl::string_view name) const;
+  absl::Status CheckSubject(SubjectKind kind, absl::string_view name,
+                            const TaskOptions& options) const;
+  // Returns true if candidates or winners are judged by evaluating the subject,
+  // a module, which then must not be too costly.
+  virtual bool evaluates() const { return true; }
 
   // The kind of MakeProblem's problems: optimizers::kSequential or kAssignment.
   virtual optimizers::Kinds problem_kind() const = 0;

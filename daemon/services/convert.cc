@@ -9,6 +9,7 @@
 #include "base/status_macros.h"
 #include "daemon/errors.h"
 #include "daemon/names.h"
+#include "graphs/bundled_clusters.h"
 #include "proto/duration.h"
 #include "tuning/registry.h"
 #include "tuning/task.h"
@@ -202,6 +203,15 @@ absl::StatusOr<tuning::TaskOptions> FromProto(const v1::TaskOptions& proto,
       owner = "placement";
       HONE_ASSIGN_OR_RETURN(options.contiguity,
                             FromProto(proto.placement().contiguity()));
+      if (!proto.placement().cluster().empty()) {
+        absl::StatusOr<graphs::Cluster> cluster =
+            graphs::FindCluster(proto.placement().cluster());
+        if (!cluster.ok()) {
+          return InvalidField("options.placement.cluster",
+                              cluster.status().message());
+        }
+        options.cluster = *cluster;
+      }
       break;
     }
     case v1::TaskOptions::OPTIONS_NOT_SET:

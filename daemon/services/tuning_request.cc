@@ -46,8 +46,11 @@ absl::StatusOr<CheckedRequest> CheckedRequest::Read(
   HONE_ASSIGN_OR_RETURN(const tuning::Task* const task,
                         tuning::FindTask(result.spec_.task));
   HONE_RETURN_IF_ERROR(InField(
-      "module", task->CheckSubject(result.module_.kind, result.module_.name)));
-  HONE_RETURN_IF_ERROR(CheckCost(result.module_.cost, runtime.config));
+      "module", task->CheckSubject(result.module_.kind, result.module_.name,
+                                   result.spec_.options)));
+  if (task->evaluates()) {
+    HONE_RETURN_IF_ERROR(CheckCost(result.module_.cost, runtime.config));
+  }
   absl::StatusOr<storage::CacheKey> key = tuning::MakeCacheKey(
       result.module_.fingerprint, result.spec_, &runtime.present_devices);
   if (absl::IsUnavailable(key.status())) {

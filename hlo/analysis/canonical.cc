@@ -80,6 +80,11 @@ class ComputationWriter {
                     std::string& out)
       : module_(module), hashes_(hashes), out_(out) {}
 
+  std::vector<InstructionId> Order(const Computation& computation) {
+    NumberInstructions(computation);
+    return order_;
+  }
+
   // `callee` and `elided` write a reference to a computation and to a constant
   // without values.
   template <typename Callee, typename Elided>
@@ -365,6 +370,13 @@ class ModuleWriter {
 
 std::string CanonicalForm(const Module& module) {
   return ModuleWriter(module).Write();
+}
+
+std::vector<InstructionId> CanonicalOrder(const Module& module) {
+  ContentHashes hashes(module);
+  std::string unused;
+  return ComputationWriter(module, hashes, unused)
+      .Order(module.entry_computation());
 }
 
 }  // namespace hone::hlo

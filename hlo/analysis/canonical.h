@@ -2,6 +2,7 @@
 #define HONE_HLO_ANALYSIS_CANONICAL_H_
 
 #include <string>
+#include <vector>
 
 #include "hlo/ir/module.h"
 
@@ -17,6 +18,12 @@ namespace hone::hlo {
 // contents; where two dead roots have equal contents but share operands in
 // different ways, slot order decides.
 std::string CanonicalForm(const Module& module);
+
+// Returns the instructions of the entry computation in the order in which the
+// form numbers them: what stands at one place of it is the same in all modules
+// of one form. Operands stand before their users, unless the module is
+// scheduled, whose order is that of the slots.
+std::vector<InstructionId> CanonicalOrder(const Module& module);
 
 }  // namespace hone::hlo
 

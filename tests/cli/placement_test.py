@@ -7,7 +7,7 @@ command_line.py has the usage.
 import json
 import subprocess
 
-from command_line import BIN, ROOT, TINY, Scratch, hone, main
+from command_line import BIN, MODULE, ROOT, TINY, Scratch, hone, main
 
 BERT = ROOT / "tests/testdata/graphs/layer_bert24_inference.json"
 NODES = [{"id": i, "name": f"n{i}", "fpgaLatency": 1, "cpuLatency": 4,
@@ -16,6 +16,17 @@ NODES = [{"id": i, "name": f"n{i}", "fpgaLatency": 1, "cpuLatency": 4,
 CHAIN = {"maxSizePerFPGA": 20, "maxFPGAs": 2, "maxCPUs": 1, "nodes": NODES,
          "edges": [{"sourceId": i, "destId": i + 1, "cost": 0.25}
                    for i in range(3)]}
+
+PAIR = """[accelerators]
+count = 2
+flops_per_second = 1e12
+bytes_per_second = 1e11
+memory_bytes = 1e9
+launch_seconds = 1e-6
+[link]
+bytes_per_second = 1e10
+latency_seconds = 1e-6
+"""
 
 
 def loads_of(graph, assignment):
@@ -73,7 +84,7 @@ class Placement(Scratch):
         self.assertIn("verified: checked: max load recomputed, valid pipeline\n",
                       out)
 
-    def test_by_the_daemon(self):
+    def start_daemon(self):
         daemon = subprocess.Popen(
             [BIN / "honed", "--http", "127.0.0.1:0", "--state",
              self.folder / "hone"], stderr=subprocess.PIPE, text=True)
@@ -86,10 +97,14 @@ class Placement(Scratch):
         for line in daemon.stderr:
             if "serves" in line and "honed" in line:
                 break
-        path = self.graph()
 
-        def run(*arguments, status=0):
-            return self.ok(hone(*arguments, state_home=self.folder), status)
+    def run_hone(self, *arguments, status=0):
+        return self.ok(hone(*arguments, state_home=self.folder), status)
+
+    def test_by_the_daemon(self):
+        self.start_daemon()
+        run = self.run_hone
+        path = self.graph()
 
         tune = ["tune", path, "--task", "placement", "--json"]
         first = self.check(json.loads(run(*tune).stdout), CHAIN, "pipeline")
@@ -120,10 +135,101 @@ class Placement(Scratch):
         self.assertEqual(of[out]["nodes"], len(graph["nodes"]))
         self.assertEqual(of[out]["edges"], len(graph["edges"]))
         self.assertEqual(of[out]["accelerators"], graph["maxFPGAs"])
+        summary = self.json("graph", BERT, "-o", out)
+        self.assertEqual(summary["kind"], "devices")
+        self.assertEqual(summary["fingerprint"], of[out]["fingerprint"])
         printed = self.ok(hone("graph", out)).stdout
         self.assertEqual(printed, out.read_text())
         self.assertEqual(len(json.loads(printed)["nodes"]),
                          len(graph["nodes"]))
+
+    def test_graphs_of_modules(self):
+        """In every format the same nodes; a cluster adds times."""
+        text, proto = (self.folder / name for name in ("m.hlo", "m.pb"))
+        for path in (text, proto):
+            self.ok(hone("opt", MODULE, "--passes=dce", "-o", path))
+        out = {name: self.folder / f"{name}.json"
+               for name in ("text", "proto", "operators", "devices")}
+        self.ok(hone("graph", text, "-o", out["text"]))
+        summary = self.json("graph", proto, "-o", out["proto"])
+        self.assertEqual(summary["kind"], "operators")
+        operators = json.loads(out["text"].read_text())
+        self.assertEqual(summary["nodes"], len(operators["nodes"]))
+        self.assertEqual(summary["edges"], len(operators["edges"]))
+        self.assertEqual(out["text"].read_text(), out["proto"].read_text())
+        stats = self.json("stats", text)
+        self.assertEqual(sum(node["flops"] for node in operators["nodes"]),
+                         stats["flops"] + stats["transcendentals"])
+        # Operators in JSON are read, too.
+        self.ok(hone("graph", out["text"], "-o", out["operators"]))
+        self.assertEqual(out["operators"].read_text(), out["text"].read_text())
+        printed = [self.ok(hone("graph", path, "--cluster", "t4x2-cpu")).stdout
+                   for path in (text, out["operators"])]
+        self.assertEqual(*printed)
+        devices = json.loads(printed[0])
+        self.assertEqual((devices["maxFPGAs"], devices["maxCPUs"]), (2, 1))
+        self.assertEqual([node["name"] for node in devices["nodes"]],
+                         [node["name"] for node in operators["nodes"]])
+        dot = next(i for i, node in enumerate(operators["nodes"])
+                   if node["opcode"] == "dot")
+        operator = operators["nodes"][dot]
+        self.assertAlmostEqual(
+            devices["nodes"][dot]["fpgaLatency"],
+            5e-3 + 1e3 * max(operator["flops"] / 8.1e12,
+                             operator["bytes"] / 320e9))
+
+    def test_modules_by_the_daemon(self):
+        self.start_daemon()
+        run = self.run_hone
+        cluster = self.write("pair.toml", PAIR)
+        graph = json.loads(run("graph", MODULE, "--cluster", cluster).stdout)
+        tune = ["tune", MODULE, "--task", "placement", "--cluster", cluster,
+                "--json"]
+        first = self.check(json.loads(run(*tune).stdout), graph, "pipeline")
+        self.assertEqual(first["cache"], "miss")
+        # The figures count, and not how they are written.
+        self.write("pair.toml", PAIR.replace("1e9", "1_000_000_000"))
+        again = self.check(json.loads(run(*tune).stdout), graph, "pipeline")
+        self.assertEqual(again["cache"], "hit")
+        lookup = ["lookup", MODULE, "--task", "placement", "--json",
+                  "--cluster"]
+        found = json.loads(run(*lookup, cluster).stdout)
+        self.assertEqual(found["record"]["best"]["decision"]["assignment"],
+                         first["assignment"])
+        run(*lookup, "v100x4", status=1)
+        local = self.check(self.json(*tune[:-1], "--local"), graph, "pipeline")
+        self.assertEqual(local["assignment"], first["assignment"])
+
+    def test_bad_clusters(self):
+        tune = ["tune", MODULE, "--local", "--task", "placement"]
+        for command in (tune, ["lookup", MODULE, "--task", "placement"],
+                        ["graph", MODULE]):
+            def refuse(cluster, *parts, command=command):
+                self.one_line_error(hone(*command, "--cluster", cluster), 2,
+                                    *parts)
+
+            refuse("abacus", "unknown cluster 'abacus', expected a TOML file "
+                   "or one of a100x8,")
+            refuse(self.folder, "unknown cluster")
+            refuse(self.write("c.toml", PAIR.replace("count = 2", "count = x")),
+                   "c.toml:2:9: ", "expected TOML")
+            refuse(self.write("c.toml", PAIR.replace("count = 2", "")),
+                   "c.toml:1:", '[accelerators] has no "count", expected')
+        self.one_line_error(
+            hone("graph", MODULE, "--cluster",
+                 self.write("c.toml", PAIR.replace("1e9", "1"))), 2,
+            "node '", "expected at most 1")
+        self.one_line_error(
+            hone("tune", self.graph(), "--local", "--task", "placement",
+                 "--cluster", "v100x4"), 2, "chain.json is a weighted graph",
+            "or no cluster, as the graph lists its devices")
+        self.one_line_error(hone("graph", self.graph(), "--cluster", "v100x4"),
+                            2, "chain.json lists its devices")
+        listed = self.json("list", "clusters")["clusters"]
+        self.assertIn("v100x4", listed)
+        for name in listed:
+            self.ok(hone("graph", MODULE, "--cluster", name, "-o",
+                         self.folder / "g.json"))
 
     def test_bad_graphs(self):
         def refuse(path, *parts):
@@ -145,8 +251,15 @@ class Placement(Scratch):
                "chain.json: nodes[0].size is 10")
         refuse(self.write("bad.json", "nodes: []\n"), "bad.json:1:",
                "not valid JSON")
-        refuse(self.write("tiny.hlo", TINY), "tiny.hlo is an HLO module, "
-               "expected a weighted graph for task 'placement'")
+        tiny = self.write("tiny.hlo", TINY)
+        for command in (["tune", "--local"], ["lookup"]):
+            self.one_line_error(
+                hone(*command, tiny, "--task", "placement"), 2,
+                "tiny.hlo is an HLO module, expected a weighted graph for task "
+                "'placement', or a cluster to place the module on")
+        self.one_line_error(
+            hone("graph", self.write("bad.hlo", "HloModule m\nENTRY e {")), 2,
+            "bad.hlo:")
 
     def test_where_a_graph_makes_no_sense(self):
         path = self.graph()

@@ -1,5 +1,6 @@
 #include "tuning/cache_key.h"
 
+#include <optional>
 #include <set>
 #include <string>
 
@@ -7,6 +8,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include "graphs/bundled_clusters.h"
 #include "hlo/analysis/fingerprint.h"
 #include "tests/support/status_matchers.h"
 #include "tests/tuning/sample_modules.h"
@@ -19,6 +21,7 @@ using ::hone::testing::StatusIs;
 using ::testing::_;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 storage::CacheKey KeyOf(absl::string_view text,
                         const TuningSpec& request = {}) {
@@ -95,6 +98,16 @@ TEST(CacheKey, OptionsKeysAreReadBack) {
             hlo::Numerics::kExact);
   EXPECT_EQ(ParseOptionsKey("contiguity=convex")->contiguity,
             graphs::Contiguity::kConvex);
+  const graphs::Cluster cluster = *graphs::FindCluster("t4x2-cpu");
+  const std::string key = ClusterKey(cluster);
+  EXPECT_EQ(ParseOptionsKey(key)->cluster, cluster);
+  EXPECT_THAT(key, Not(HasSubstr("\n")));
+  EXPECT_EQ(ParseOptionsKey("contiguity=none")->cluster, std::nullopt);
+  EXPECT_THAT(ParseOptionsKey("cluster=abacus"),
+              StatusIs(absl::StatusCode::kInvalidArgument, _));
+  EXPECT_THAT(ParseOptionsKey("hlo_import=0"),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       AllOf(HasSubstr("version 0"), HasSubstr("expected"))));
   EXPECT_THAT(ParseOptionsKey("contiguity=loose"),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        AllOf(HasSubstr("'loose'"), HasSubstr("pipeline"))));

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/clock.h"
+#include "graphs/bundled_clusters.h"
 #include "graphs/max_load.h"
 #include "storage/memory_store.h"
 #include "tests/support/status_matchers.h"
@@ -137,6 +138,88 @@ TEST(Placement, ACostThatIsNotThatOfTheGraphIsRefused) {
                              HasSubstr("3.5"))));
 }
 
+// Two halves that take equally long, and a sum.
+constexpr absl::string_view kHalves = R"(
+HloModule halves
+
+ENTRY main {
+  x = f32[256,256] parameter(0)
+  w = f32[256,256] parameter(1)
+  y = f32[256,256] parameter(2)
+  v = f32[256,256] parameter(3)
+  a = f32[256,256] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  b = f32[256,256] dot(y, v), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT sum = f32[256,256] add(a, b)
+}
+)";
+
+// Two accelerators on which a dot takes 33.554432 ms, the sum 0.065536 and a
+// transfer 0.262144.
+graphs::Cluster TwoAccelerators() {
+  return {.accelerators = {.count = 2,
+                           .flops_per_second = 1e9,
+                           .bytes_per_second = 12e9},
+          .accelerator_bytes = 1e9,
+          .link_bytes_per_second = 1e9};
+}
+
+TEST(Placement, AModuleIsPlacedOnTheClusterOfTheOptions) {
+  const Subject halves = ParseOrDie(kHalves);
+  storage::MemoryStore store(SystemClock());
+  const TunerContext context = {.store = &store, .clock = &SystemClock()};
+  TuningSpec spec = SpecWith(graphs::Contiguity::kPipeline);
+  spec.options.cluster = TwoAccelerators();
+  HONE_ASSERT_OK_AND_ASSIGN(const storage::Tuning tuning,
+                            CreateTuning(context, spec, halves));
+  HONE_ASSERT_OK_AND_ASSIGN(const storage::Record record,
+                            RunTuning(context, tuning.id));
+  EXPECT_EQ(record.module_name, "halves");
+  EXPECT_EQ(record.key.module_fingerprint, halves.Fingerprint());
+  EXPECT_EQ(record.key.task_options,
+            "contiguity=pipeline;cluster=accelerators={count=2,"
+            "flops_per_second=1e+09,bytes_per_second=1.2e+10,"
+            "memory_bytes=1e+09,launch_seconds=0}|link={bytes_per_second=1e+09,"
+            "latency_seconds=0}|;hlo_import=1");
+  EXPECT_EQ(record.tuned_module_digest, "");
+  EXPECT_NEAR(record.best_cost, 33.554432 + 0.065536 + 0.262144, 1e-9);
+  const auto decision = nlohmann::json::parse(record.decision);
+  const auto assignment = decision["assignment"].get<std::vector<int32_t>>();
+  ASSERT_EQ(assignment.size(), 3u);
+  EXPECT_NE(assignment[0], assignment[1]);
+
+  // The subject is what it is judged by.
+  HONE_ASSERT_OK_AND_ASSIGN(const auto problem,
+                            Placement().MakeProblem(halves, spec.options, {}));
+  const Subject smaller =
+      ParseOrDie(absl::StrReplaceAll(kHalves, {{"256", "128"}}));
+  EXPECT_THAT(Placement().Judge(smaller, *problem, {assignment}, {}),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr("expected a max load of 4.2")));
+}
+
+TEST(Placement, TheClusterIsPartOfTheKeyButItsNameIsNot) {
+  TuningSpec spec = SpecWith(graphs::Contiguity::kPipeline);
+  const auto key = [&](const graphs::Cluster& cluster) {
+    spec.options.cluster = cluster;
+    return MakeCacheKey("fingerprint", spec, nullptr)->Digest();
+  };
+  graphs::Cluster cluster = TwoAccelerators();
+  const std::string digest = key(cluster);
+  EXPECT_EQ(key(*graphs::ParseCluster(graphs::PrintCluster(cluster), "x.toml")),
+            digest);
+  cluster.link_latency_seconds = 1e-9;
+  EXPECT_NE(key(cluster), digest);
+}
+
+TEST(Placement, AModuleThatFitsOnNoDeviceIsRefused) {
+  graphs::Cluster small = TwoAccelerators();
+  small.accelerator_bytes = 1e5;
+  EXPECT_THAT(Placement().MakeProblem(ParseOrDie(kHalves), {.cluster = small},
+                                      {}),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       AllOf(HasSubstr("node 'a'"), HasSubstr("no CPU"))));
+}
+
 TEST(Placement, TheTargetIsTheGraphsOwn) {
   EXPECT_EQ(*Placement().ResolveTarget("", nullptr), "cluster");
   EXPECT_EQ(*Placement().ResolveTarget("cluster", nullptr), "cluster");
@@ -153,7 +236,15 @@ TEST(Placement, AModuleIsRefusedBeforeAnythingIsStored) {
                    ParseOrDie(kSimplifiable)),
       StatusIs(absl::StatusCode::kInvalidArgument,
                HasSubstr("simplifiable is an HLO module, expected a weighted "
-                         "graph for task 'placement'")));
+                         "graph for task 'placement', or a cluster to place "
+                         "the module on")));
+  TuningSpec on_cluster = SpecWith(graphs::Contiguity::kPipeline);
+  on_cluster.options.cluster = graphs::FindCluster("v100x4").value();
+  EXPECT_THAT(CreateTuning(context, on_cluster, Chain()),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("chain is a weighted graph, expected an HLO "
+                                 "module for task 'placement', or no cluster, "
+                                 "as the graph lists its devices")));
   EXPECT_THAT(CreateTuning(context, {}, Chain()),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        HasSubstr("chain is a weighted graph, expected an HLO "

@@ -55,7 +55,9 @@ class Kernel final : public Task {
  public:
   absl::string_view name() const override { return "kernel"; }
 
-  SubjectKind subject_kind() const override { return SubjectKind::kModule; }
+  SubjectKind subject_kind(const TaskOptions&) const override {
+    return SubjectKind::kModule;
+  }
 
   optimizers::Kinds problem_kind() const override {
     return optimizers::kSequential;

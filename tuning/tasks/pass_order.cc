@@ -115,7 +115,9 @@ class PassOrder final : public Task {
  public:
   absl::string_view name() const override { return "pass_order"; }
 
-  SubjectKind subject_kind() const override { return SubjectKind::kModule; }
+  SubjectKind subject_kind(const TaskOptions&) const override {
+    return SubjectKind::kModule;
+  }
 
   optimizers::Kinds problem_kind() const override {
     return optimizers::kSequential;

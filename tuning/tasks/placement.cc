@@ -1,6 +1,7 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -10,8 +11,11 @@
 
 #include "base/status_macros.h"
 #include "graphs/contiguity.h"
+#include "graphs/hlo_import.h"
 #include "graphs/max_load.h"
+#include "graphs/roofline.h"
 #include "space/measurement.h"
+#include "tuning/cache_key.h"
 #include "tuning/registry.h"
 #include "tuning/tasks/placement_problem.h"
 
@@ -19,7 +23,7 @@ namespace hone::tuning {
 namespace {
 
 // A result is valid for the devices that the graph itself lists, which are part
-// of its fingerprint, and for no others.
+// of its fingerprint, or for the cluster of the options, and for no others.
 constexpr absl::string_view kTarget = "cluster";
 
 // How far the recomputed cost may be from the measured one, relative to it: the
@@ -39,13 +43,32 @@ absl::string_view DescribeValid(graphs::Contiguity contiguity) {
   return "valid assignment";
 }
 
-// The device of each node of a weighted graph, so that the busiest device has
-// the least to do.
+// Returns the graph to be placed: the subject, or that of a module on
+// `cluster`.
+absl::StatusOr<graphs::DeviceGraph> GraphOf(
+    const Subject& subject, const std::optional<graphs::Cluster>& cluster) {
+  if (!cluster.has_value()) return subject.graph();
+  HONE_ASSIGN_OR_RETURN(const graphs::OpGraph operators,
+                        graphs::ImportHlo(subject.module()));
+  return graphs::MakeDeviceGraph(operators, *cluster);
+}
+
+// The device of each node of a weighted graph, or of the graph of a module on a
+// cluster, so that the busiest device has the least to do.
 class Placement final : public Task {
  public:
   absl::string_view name() const override { return "placement"; }
 
-  SubjectKind subject_kind() const override { return SubjectKind::kGraph; }
+  SubjectKind subject_kind(const TaskOptions& options) const override {
+    return options.cluster.has_value() ? SubjectKind::kModule
+                                       : SubjectKind::kGraph;
+  }
+  absl::string_view OptionsForKind(SubjectKind kind) const override {
+    return kind == SubjectKind::kModule
+               ? "a cluster to place the module on"
+               : "no cluster, as the graph lists its devices";
+  }
+  bool evaluates() const override { return false; }
 
   optimizers::Kinds problem_kind() const override {
     return optimizers::kAssignment;
@@ -58,8 +81,9 @@ class Placement final : public Task {
 
   absl::StatusOr<std::string> OptionsKey(
       const TaskOptions& options) const override {
-    return absl::StrCat("contiguity=",
-                        graphs::ContiguityName(options.contiguity));
+    return absl::StrCat(
+        "contiguity=", graphs::ContiguityName(options.contiguity),
+        options.cluster ? absl::StrCat(";", ClusterKey(*options.cluster)) : "");
   }
 
   std::string default_target() const override { return std::string(kTarget); }
@@ -71,23 +95,26 @@ class Placement final : public Task {
     if (requested.empty() || requested == kTarget) return default_target();
     return absl::InvalidArgumentError(
         absl::StrCat("target '", requested, "', expected '", kTarget,
-                     "': the graph lists the devices"));
+                     "': the graph, or the cluster, lists the devices"));
   }
 
   absl::StatusOr<std::unique_ptr<space::Problem>> CreateProblem(
       const Subject& subject, const TaskOptions& options,
       const TaskContext& context) const override {
-    return PlacementProblem::Create(subject.graph(), options.contiguity,
-                                    context.stop);
+    HONE_ASSIGN_OR_RETURN(graphs::DeviceGraph graph,
+                          GraphOf(subject, options.cluster));
+    return PlacementProblem::Create(std::move(graph), options.contiguity,
+                                    context.stop, options.cluster);
   }
 
   absl::StatusOr<AppliedDecision> Apply(
       const Subject& subject, const space::Problem& problem,
       const space::Candidate& candidate) const override {
     const auto& placement = static_cast<const PlacementProblem&>(problem);
-    HONE_ASSIGN_OR_RETURN(
-        const graphs::DeviceLoads loads,
-        graphs::ComputeLoads(subject.graph(), candidate.choices));
+    HONE_ASSIGN_OR_RETURN(const graphs::DeviceGraph graph,
+                          GraphOf(subject, placement.cluster()));
+    HONE_ASSIGN_OR_RETURN(const graphs::DeviceLoads loads,
+                          graphs::ComputeLoads(graph, candidate.choices));
     nlohmann::ordered_json decision;
     decision["assignment"] = candidate.choices;
     decision["loads"] = loads.loads;
@@ -95,24 +122,25 @@ class Placement final : public Task {
     return AppliedDecision{.decision = decision.dump()};
   }
 
-  // Checks and computes anew, from the graph and not from the problem.
+  // Checks and computes anew, from the subject and not from the problem.
   absl::StatusOr<Winner> Judge(const Subject& subject,
                                const space::Problem& problem,
                                const space::Candidate& candidate,
                                const VerifyOptions&) const override {
-    const graphs::Contiguity contiguity =
-        static_cast<const PlacementProblem&>(problem).contiguity();
+    const auto& placement = static_cast<const PlacementProblem&>(problem);
+    const graphs::Contiguity contiguity = placement.contiguity();
+    HONE_ASSIGN_OR_RETURN(const graphs::DeviceGraph graph,
+                          GraphOf(subject, placement.cluster()));
     HONE_ASSIGN_OR_RETURN(const space::Measurement measurement,
                           problem.Measure(candidate));
-    if (const absl::Status valid = graphs::CheckAssignment(
-            subject.graph(), candidate.choices, contiguity);
+    if (const absl::Status valid =
+            graphs::CheckAssignment(graph, candidate.choices, contiguity);
         !valid.ok()) {
       return absl::FailedPreconditionError(absl::StrCat(
           "not a ", DescribeValid(contiguity), ": ", valid.message()));
     }
-    HONE_ASSIGN_OR_RETURN(
-        const graphs::DeviceLoads loads,
-        graphs::ComputeLoads(subject.graph(), candidate.choices));
+    HONE_ASSIGN_OR_RETURN(const graphs::DeviceLoads loads,
+                          graphs::ComputeLoads(graph, candidate.choices));
     const double error = std::abs(loads.max_load - measurement.cost);
     if (measurement.outcome != space::Outcome::kOk ||
         !(error <= kTolerance * loads.max_load)) {

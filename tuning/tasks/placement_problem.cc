@@ -22,7 +22,7 @@ namespace hone::tuning {
 
 absl::StatusOr<std::unique_ptr<PlacementProblem>> PlacementProblem::Create(
     graphs::DeviceGraph graph, graphs::Contiguity contiguity,
-    std::function<bool()> stop) {
+    std::function<bool()> stop, std::optional<graphs::Cluster> cluster) {
   if (graph.device_count() > space::kMaxValues) {
     return absl::InvalidArgumentError(absl::StrFormat(
         "the graph has %d devices (maxFPGAs %d and maxCPUs %d), expected at "
@@ -32,6 +32,7 @@ absl::StatusOr<std::unique_ptr<PlacementProblem>> PlacementProblem::Create(
   }
   auto problem = std::unique_ptr<PlacementProblem>(
       new PlacementProblem(std::move(graph), contiguity, std::move(stop)));
+  problem->cluster_ = std::move(cluster);
   std::optional<graphs::Placement> found =
       graphs::PlaceGreedily(problem->graph_);
   if (!found) found = graphs::PlaceOnOneDevice(problem->graph_);

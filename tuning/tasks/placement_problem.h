@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -13,6 +14,7 @@
 #include "absl/synchronization/mutex.h"
 #include "absl/types/span.h"
 
+#include "graphs/cluster.h"
 #include "graphs/contiguity.h"
 #include "graphs/device_graph.h"
 #include "graphs/placement_moves.h"
@@ -36,15 +38,17 @@ namespace hone::tuning {
 class PlacementProblem final : public space::AssignmentProblem {
  public:
   // `stop` is polled while seeds are constructed; once it returns true, those
-  // that are not finished are missing.
-  // Errors: InvalidArgument for more devices than space::kMaxValues, or a graph
-  // for which no valid placement is found.
+  // that are not finished are missing. `cluster` is what the graph was made
+  // for, if it is that of a module. Errors: InvalidArgument for more devices
+  // than space::kMaxValues, or a graph for which no valid placement is found.
   static absl::StatusOr<std::unique_ptr<PlacementProblem>> Create(
       graphs::DeviceGraph graph, graphs::Contiguity contiguity,
-      std::function<bool()> stop = nullptr);
+      std::function<bool()> stop = nullptr,
+      std::optional<graphs::Cluster> cluster = std::nullopt);
 
   const graphs::DeviceGraph& graph() const { return graph_; }
   graphs::Contiguity contiguity() const { return contiguity_; }
+  const std::optional<graphs::Cluster>& cluster() const { return cluster_; }
 
   absl::string_view unit() const override { return "ms"; }
   absl::string_view policy_name() const override { return "placement"; }
@@ -91,6 +95,7 @@ class PlacementProblem final : public space::AssignmentProblem {
   const graphs::DeviceGraph graph_;
   const graphs::Contiguity contiguity_;
   const std::function<bool()> stop_;
+  std::optional<graphs::Cluster> cluster_;
   std::vector<space::VariableGroup> groups_;
   std::vector<int32_t> default_;
   double reference_cost_ = 1;

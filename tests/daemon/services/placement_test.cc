@@ -9,6 +9,7 @@
 #include "gtest/gtest.h"
 #include <nlohmann/json.hpp>
 
+#include "graphs/bundled_clusters.h"
 #include "proto/duration.h"
 #include "tests/daemon/daemon_fixture.h"
 #include "tests/tuning/sample_graphs.h"
@@ -18,6 +19,7 @@ namespace hone::testing {
 namespace {
 
 using google::longrunning::Operation;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 using tuning::kChain;
@@ -98,6 +100,90 @@ TEST_F(PlacementTest, ContiguityIsAnotherKey) {
         ->set_contiguity(contiguity);
     EXPECT_EQ(TuneGraph(request).key().task_options(), name);
   }
+}
+
+constexpr absl::string_view kModule = R"(HloModule two
+
+ENTRY main {
+  x = f32[4,4] parameter(0)
+  a = f32[4,4] exponential(x)
+  ROOT r = f32[4,4] dot(a, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+}
+)";
+
+TEST_F(PlacementTest, AModuleIsPlacedOnAClusterByNameOrInWords) {
+  Start();
+  v1::TuneRequest request = RequestFor(kModule);
+  request.mutable_module()->set_file_name("two.hlo");
+  v1::PlacementOptions& options =
+      *request.mutable_spec()->mutable_options()->mutable_placement();
+  options.set_cluster("v100x4");
+  const v1::Record record = TuneGraph(request);
+  EXPECT_EQ(record.module_name(), "two");
+  EXPECT_EQ(record.key().module_fingerprint(),
+            tuning::ParseSubject(kModule, "two.hlo")->Fingerprint());
+  EXPECT_THAT(record.key().task_options(),
+              StartsWith("contiguity=pipeline;cluster=accelerators={count=4,"));
+  // The argument that both read, and they.
+  EXPECT_EQ(nlohmann::json::parse(record.decision())["assignment"].size(), 3u);
+
+  options.set_cluster(
+      graphs::PrintCluster(*graphs::FindCluster("v100x4")));
+  const Operation again = Tune(request);
+  EXPECT_TRUE(again.done());
+  v1::TuneResponse response;
+  ASSERT_TRUE(again.response().UnpackTo(&response));
+  EXPECT_TRUE(response.cached());
+
+  grpc::ClientContext context;
+  v1::LookupRequest lookup;
+  lookup.set_module_fingerprint(record.key().module_fingerprint());
+  lookup.set_task("placement");
+  *lookup.mutable_options() = request.spec().options();
+  v1::LookupResponse found;
+  HONE_EXPECT_GRPC_OK(cache_->Lookup(&context, lookup, &found));
+  EXPECT_EQ(found.record().decision(), record.decision());
+  grpc::ClientContext other_context;
+  lookup.mutable_options()->mutable_placement()->set_cluster("a100x8");
+  EXPECT_EQ(cache_->Lookup(&other_context, lookup, &found).error_code(),
+            grpc::StatusCode::NOT_FOUND);
+}
+
+TEST_F(PlacementTest, ClustersThatDoNotFitTheRequestAreRefused) {
+  Start();
+  const auto refused = [&](absl::string_view subject,
+                           const std::string& cluster) {
+    v1::TuneRequest request = RequestFor(subject);
+    request.mutable_spec()
+        ->mutable_options()
+        ->mutable_placement()
+        ->set_cluster(cluster);
+    const grpc::Status status = Refused(request);
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+    return status.error_message();
+  };
+  EXPECT_THAT(refused(kModule, ""), HasSubstr("or a cluster to place"));
+  EXPECT_THAT(refused(kModule, "abacus"),
+              AllOf(HasSubstr("options.placement.cluster"),
+                    HasSubstr("v100x4")));
+  EXPECT_THAT(refused(kModule, "link = 3"),
+              AllOf(HasSubstr("options.placement.cluster"),
+                    HasSubstr("expected a table")));
+  EXPECT_THAT(refused(kChain, "v100x4"), HasSubstr("lists its devices"));
+}
+
+// Nothing is evaluated, so the limit of evaluations does not count.
+TEST_F(PlacementTest, ALargeModuleIsPlaced) {
+  Start();
+  v1::TuneRequest request = RequestFor(absl::StrReplaceAll(
+      kModule, {{"f32[4,4]", "f32[65536,65536]"}}));
+  request.mutable_spec()->set_task("pass_order");
+  EXPECT_EQ(Refused(request).error_code(),
+            grpc::StatusCode::RESOURCE_EXHAUSTED);
+  request.mutable_spec()->set_task("placement");
+  request.mutable_spec()->mutable_options()->mutable_placement()->set_cluster(
+      "a100x8");
+  EXPECT_EQ(TuneGraph(request).module_name(), "two");
 }
 
 // A compiler gets the decision, and the graph as it was sent.

@@ -1,0 +1,26 @@
+#ifndef HONE_CLI_READ_CLUSTER_H_
+#define HONE_CLI_READ_CLUSTER_H_
+
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include <CLI/CLI.hpp>
+
+#include "graphs/cluster.h"
+
+namespace hone::cli {
+
+// Adds --cluster to a command.
+void AddClusterOption(CLI::App& command, std::string& value);
+
+// Returns the cluster that a value of --cluster names: a bundled one, or the
+// description in a file of that path; none for an empty value.
+// Errors: InvalidArgument, listing the bundled ones if there is no such file;
+// those of ParseCluster.
+absl::StatusOr<std::optional<graphs::Cluster>> ReadCluster(
+    const std::string& name_or_path);
+
+}  // namespace hone::cli
+
+#endif  // HONE_CLI_READ_CLUSTER_H_

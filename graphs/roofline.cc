@@ -1,0 +1,81 @@
+#include "graphs/roofline.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/strings/str_format.h"
+
+#include "graphs/hlo_import.h"
+
+namespace hone::graphs {
+namespace {
+
+constexpr double kMillisecondsPerSecond = 1e3;
+
+double LatencyMs(const OpNode& node, const DeviceKind& kind) {
+  if (node.flops == 0 && node.bytes == 0) return 0;
+  return kMillisecondsPerSecond *
+         (kind.launch_seconds + std::max(node.flops / kind.flops_per_second,
+                                         node.bytes / kind.bytes_per_second));
+}
+
+double TransferMs(double bytes, const Cluster& cluster) {
+  return kMillisecondsPerSecond *
+         (cluster.link_latency_seconds + bytes / cluster.link_bytes_per_second);
+}
+
+// An argument is its own result.
+double SizeBytes(const OpNode& node) {
+  return node.opcode == kParameterOpcode
+             ? node.parameter_bytes
+             : node.parameter_bytes + node.output_bytes;
+}
+
+}  // namespace
+
+absl::StatusOr<DeviceGraph> MakeDeviceGraph(const OpGraph& ops,
+                                            const Cluster& cluster) {
+  const DeviceLimits limits = {
+      .max_accelerator_bytes = cluster.accelerator_bytes,
+      .accelerators = cluster.accelerators.count,
+      .cpus = cluster.cpus.count};
+  const DeviceKind& accelerator =
+      cluster.accelerators.count > 0 ? cluster.accelerators : cluster.cpus;
+  const DeviceKind& cpu =
+      cluster.cpus.count > 0 ? cluster.cpus : cluster.accelerators;
+  std::vector<DeviceNode> nodes;
+  nodes.reserve(ops.size());
+  for (const OpNode& node : ops.nodes()) {
+    const double size = SizeBytes(node);
+    if (limits.cpus == 0 && size > limits.max_accelerator_bytes) {
+      return absl::InvalidArgumentError(absl::StrFormat(
+          "node '%s' takes %.17g bytes of an accelerator and the cluster has "
+          "no CPU, expected at most %.17g",
+          node.name, size, limits.max_accelerator_bytes));
+    }
+    nodes.push_back({.id = node.id,
+                     .name = node.name,
+                     .accelerator_latency = LatencyMs(node, accelerator),
+                     .cpu_latency = LatencyMs(node, cpu),
+                     .size_bytes = size});
+  }
+  absl::flat_hash_map<int64_t, double> most_bytes;  // by source
+  for (const OpEdge& edge : ops.edges()) {
+    double& most = most_bytes[edge.from_id];
+    most = std::max(most, edge.bytes);
+  }
+  std::vector<DeviceEdge> edges;
+  edges.reserve(ops.edges().size());
+  for (const OpEdge& edge : ops.edges()) {
+    edges.push_back({.source_id = edge.from_id,
+                     .target_id = edge.to_id,
+                     .cost = TransferMs(most_bytes[edge.from_id], cluster)});
+  }
+  return DeviceGraph::Create(limits, std::move(nodes), std::move(edges));
+}
+
+}  // namespace hone::graphs
