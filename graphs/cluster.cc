@@ -22,7 +22,8 @@
 namespace hone::graphs {
 namespace {
 
-constexpr size_t kMaxText = 64 << 10;
+// The parser destroys nested tables recursively: `a.a.a = 1` has three.
+constexpr size_t kMaxText = 8 << 10;
 constexpr double kMaxCount = 1 << 20;  // as of DeviceGraph
 
 // A key of a table, with what it may be and where it goes.

@@ -47,7 +47,7 @@ struct Cluster {
 //
 // Errors: InvalidArgument, "FILE:LINE:COLUMN: which key, expected what", for
 // text that is not TOML, unknown and missing keys, and values out of range; for
-// more than 64 KiB.
+// more than 8 KiB.
 absl::StatusOr<Cluster> ParseCluster(absl::string_view text,
                                      absl::string_view file);
 

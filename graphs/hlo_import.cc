@@ -7,12 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
-#include "absl/strings/str_format.h"
 
 #include "base/status_macros.h"
 #include "graphs/quantity.h"
+#include "graphs/value_origins.h"
 #include "hlo/analysis/canonical.h"
 #include "hlo/analysis/cost_analysis.h"
 
@@ -23,10 +22,6 @@ using hlo::Instruction;
 using hlo::InstructionId;
 using hlo::kNoInstruction;
 using hlo::Opcode;
-
-// The elements that all nodes together may read: few tuples of thousands of
-// elements that thousands of instructions read would fill the memory.
-constexpr int64_t kMaxReads = int64_t{1} << 24;
 
 // Costs are products of what the module states, trip counts among them.
 double Bounded(double amount) {
@@ -61,70 +56,14 @@ bool IsStored(Opcode opcode) {
   return opcode == Opcode::kConstant || opcode == Opcode::kParameter;
 }
 
-// The sizes of the leaves of shapes: their arrays, tokens and the like, in
-// order. A shape that is no tuple is its own leaf.
-class Leaves {
- public:
-  int64_t Count(const hlo::Shape& shape) {
-    return shape.IsTuple() ? static_cast<int64_t>(Of(shape).bytes.size()) : 1;
-  }
-  double Bytes(const hlo::Shape& shape, int64_t leaf) {
-    return shape.IsTuple() ? Of(shape).bytes[static_cast<size_t>(leaf)]
-                           : static_cast<double>(shape.byte_size());
-  }
-  // The first leaf of an element of a tuple.
-  int64_t First(const hlo::Shape& tuple, int32_t element) {
-    return Of(tuple).first[static_cast<size_t>(element)];
-  }
-
- private:
-  struct Table {
-    std::vector<double> bytes;   // [leaves]
-    std::vector<int64_t> first;  // [elements]
-  };
-
-  const Table& Of(const hlo::Shape& tuple) {
-    const auto [it, is_new] = tables_.try_emplace(&tuple);
-    Table& table = it->second;
-    if (!is_new) return table;
-    for (const hlo::ShapePtr& element : tuple.tuple_elements()) {
-      table.first.push_back(static_cast<int64_t>(table.bytes.size()));
-      Append(*element, table.bytes);
-    }
-    return table;
-  }
-  // Tuples are nested to hlo::kMaxTupleLevels at most.
-  static void Append(const hlo::Shape& shape, std::vector<double>& bytes) {
-    if (!shape.IsTuple()) {
-      bytes.push_back(static_cast<double>(shape.byte_size()));
-      return;
-    }
-    for (const hlo::ShapePtr& element : shape.tuple_elements()) {
-      Append(*element, bytes);
-    }
-  }
-
-  // Of the shapes of instructions, which outlive this.
-  absl::flat_hash_map<const hlo::Shape*, Table> tables_;
-};
-
-// Where the leaves of an instruction's result come from: some successive ones
-// of the result of `origin`, or the operands of `tuple`.
-struct Value {
-  InstructionId origin = kNoInstruction;
-  int64_t first = 0;
-  int64_t count = 0;
-  InstructionId tuple = kNoInstruction;
-};
-
 class Importer {
  public:
   explicit Importer(const hlo::Module& module)
       : entry_(module.entry_computation()),
         costs_(module),
         order_(hlo::CanonicalOrder(module)),
+        origins_(entry_),
         places_(Slots()),
-        values_(Slots()),
         owners_(Slots(), kNoInstruction),
         parameter_bytes_(Slots()),
         indices_(Slots(), 0),
@@ -135,7 +74,7 @@ class Importer {
   }
 
   absl::StatusOr<OpGraph> Import() {
-    for (const InstructionId id : entry_.PostOrder()) Trace(id);
+    for (const InstructionId id : entry_.PostOrder()) FindOwner(id);
     // The graph of a module that only passes values on.
     if (std::all_of(owners_.begin(), owners_.end(), [](InstructionId owner) {
           return owner == kNoInstruction;
@@ -154,19 +93,10 @@ class Importer {
   }
 
  private:
-  // A leaf that an instruction reads; -1: it waits only. Compared by `key`.
-  struct Read {
-    int32_t place = 0;  // of the origin
-    int64_t leaf = 0;
-    InstructionId origin = kNoInstruction;
-    double bytes = 0;
-
-    auto key() const { return std::pair(place, leaf); }
-  };
   // A read of a leaf of a parameter by a node.
   struct ParameterRead {
     InstructionId reader = kNoInstruction;
-    Read read;
+    Leaf leaf;
   };
   // An edge between the owners of nodes, by instruction.
   struct Edge {
@@ -179,82 +109,18 @@ class Importer {
   size_t Slots() const { return static_cast<size_t>(entry_.slot_count()); }
   static size_t Slot(InstructionId id) { return static_cast<size_t>(id); }
 
-  // Finds where the result of an instruction comes from, and which node it
-  // belongs to. Its operands have been traced.
-  void Trace(InstructionId id) {
+  // Finds which node an instruction belongs to, if any. Its operands' are
+  // known.
+  void FindOwner(InstructionId id) {
     const Instruction& instruction = entry_[id];
-    Value& value = values_[Slot(id)];
-    value = {.origin = id, .count = leaves_.Count(instruction.shape())};
-    switch (instruction.opcode()) {
-      case Opcode::kConstant:
-      case Opcode::kParameter:
-        return;
-      case Opcode::kTuple:
-        value.origin = kNoInstruction;
-        value.tuple = id;
-        return;
-      case Opcode::kGetTupleElement: {
-        const Value& of = values_[Slot(instruction.operand(0))];
-        if (of.tuple != kNoInstruction) {
-          value = values_[Slot(entry_[of.tuple].operand(
-              static_cast<size_t>(instruction.index())))];
-          return;
-        }
-        value.origin = of.origin;
-        value.first =
-            of.first + leaves_.First(entry_[instruction.operand(0)].shape(),
-                                     instruction.index());
-        return;
-      }
-      case Opcode::kBitcast:
-      case Opcode::kDomain:
-      case Opcode::kOptBarrier:
-        value = values_[Slot(instruction.operand(0))];
-        return;
-      default:
-        break;
-    }
+    const Opcode opcode = instruction.opcode();
+    if (OnlyPassesValues(opcode) || IsStored(opcode)) return;
     owners_[Slot(id)] = id;
     if (instruction.operand_count() == 0) return;
     const InstructionId first = instruction.operand(0);
-    if (Completes(instruction.opcode(), entry_[first].opcode())) {
+    if (Completes(opcode, entry_[first].opcode())) {
       owners_[Slot(id)] = owners_[Slot(first)];
     }
-  }
-
-  // Adds the leaves of a value to reads_.
-  absl::Status AddReads(const Value& value) {
-    std::vector<Value>& stack = stack_;
-    stack.assign(1, value);
-    while (!stack.empty()) {
-      const Value top = stack.back();
-      stack.pop_back();
-      const bool is_tuple = top.tuple != kNoInstruction;
-      read_count_ += is_tuple ? 1 : std::max<int64_t>(top.count, 1);
-      if (read_count_ > kMaxReads) {
-        return absl::InvalidArgumentError(absl::StrFormat(
-            "instructions of computation '%s' read more than %d elements of "
-            "tuples in all, expected fewer",
-            entry_.name(), kMaxReads));
-      }
-      if (is_tuple) {
-        for (const InstructionId operand : entry_[top.tuple].operands()) {
-          stack.push_back(values_[Slot(operand)]);
-        }
-        continue;
-      }
-      if (top.count == 0) AddWait(top.origin);
-      const hlo::Shape& shape = entry_[top.origin].shape();
-      for (int64_t leaf = top.first; leaf < top.first + top.count; ++leaf) {
-        reads_.push_back({places_[Slot(top.origin)], leaf, top.origin,
-                          leaves_.Bytes(shape, leaf)});
-      }
-    }
-    return absl::OkStatus();
-  }
-
-  void AddWait(InstructionId origin) {
-    reads_.push_back({places_[Slot(origin)], -1, origin, 0});
   }
 
   // Adds what an instruction reads to the edges and parameters of its node.
@@ -262,45 +128,49 @@ class Importer {
     const InstructionId target = owners_[Slot(id)];
     reads_.clear();
     for (const InstructionId operand : entry_[id].operands()) {
-      HONE_RETURN_IF_ERROR(AddReads(values_[Slot(operand)]));
+      HONE_RETURN_IF_ERROR(origins_.AddLeaves(operand, reads_));
     }
     if (target == id) {
       for (const InstructionId before : entry_.control_predecessors(id)) {
-        if (owners_[Slot(before)] != kNoInstruction) AddWait(before);
+        if (owners_[Slot(before)] == kNoInstruction) continue;
+        reads_.push_back({before, Leaf::kNone, 0});
       }
     }
+    const auto key = [this](const Leaf& leaf) {
+      return std::pair(places_[Slot(leaf.origin)], leaf.index);
+    };
     std::sort(reads_.begin(), reads_.end(),
-              [](const Read& a, const Read& b) { return a.key() < b.key(); });
+              [&](const Leaf& a, const Leaf& b) { return key(a) < key(b); });
     reads_.erase(std::unique(reads_.begin(), reads_.end(),
-                             [](const Read& a, const Read& b) {
-                               return a.key() == b.key();
+                             [&](const Leaf& a, const Leaf& b) {
+                               return key(a) == key(b);
                              }),
                  reads_.end());
-    for (const Read& read : reads_) Add(target, read);
+    for (const Leaf& leaf : reads_) Add(target, leaf);
     return absl::OkStatus();
   }
 
-  void Add(InstructionId target, const Read& read) {
-    if (owners_[Slot(read.origin)] != kNoInstruction) {
-      edges_by_id_.push_back({owners_[Slot(read.origin)], target, read.bytes});
+  void Add(InstructionId target, const Leaf& leaf) {
+    if (owners_[Slot(leaf.origin)] != kNoInstruction) {
+      edges_by_id_.push_back({owners_[Slot(leaf.origin)], target, leaf.bytes});
       return;
     }
-    if (read.leaf < 0) return;
-    if (entry_[read.origin].opcode() == Opcode::kConstant) {
-      parameter_bytes_[Slot(target)] += read.bytes;
+    if (leaf.index == Leaf::kNone) return;
+    if (entry_[leaf.origin].opcode() == Opcode::kConstant) {
+      parameter_bytes_[Slot(target)] += leaf.bytes;
       return;
     }
-    parameter_reads_.push_back({target, read});
-    std::vector<InstructionId>& readers = readers_[Slot(read.origin)];
+    parameter_reads_.push_back({target, leaf});
+    std::vector<InstructionId>& readers = readers_[Slot(leaf.origin)];
     if (readers.empty()) {
-      readers.assign(static_cast<size_t>(values_[Slot(read.origin)].count),
+      readers.assign(static_cast<size_t>(origins_.LeafCount(leaf.origin)),
                      kNoInstruction);
     }
-    InstructionId& reader = readers[static_cast<size_t>(read.leaf)];
+    InstructionId& reader = readers[static_cast<size_t>(leaf.index)];
     reader = reader == kNoInstruction || reader == target ? target : kSeveral;
   }
 
-  bool IsShared(const std::vector<InstructionId>& readers) const {
+  static bool IsShared(const std::vector<InstructionId>& readers) {
     return std::find(readers.begin(), readers.end(), kSeveral) != readers.end();
   }
 
@@ -321,9 +191,9 @@ class Importer {
       const InstructionId owner = owners_[Slot(id)];
       if (owner == kNoInstruction) continue;
       OpNode& node = nodes_[indices_[Slot(owner)]];
-      const hlo::Costs costs = costs_.InstructionCosts(entry_, id);
-      // Of the root that stands for a module without work, no costs.
-      if (values_[Slot(id)].origin == id) {
+      // Else it is the root of a module without work.
+      if (!OnlyPassesValues(entry_[id].opcode())) {
+        const hlo::Costs costs = costs_.InstructionCosts(entry_, id);
         node.flops = Bounded(node.flops + costs.flops + costs.transcendentals);
         node.bytes = Bounded(node.bytes + costs.bytes());
       }
@@ -339,13 +209,13 @@ class Importer {
 
   // Gives the elements of parameters to their one reader, or to nodes.
   void AddParameters() {
-    for (const auto& [reader, read] : parameter_reads_) {
+    for (const auto& [reader, leaf] : parameter_reads_) {
       const InstructionId only =
-          readers_[Slot(read.origin)][static_cast<size_t>(read.leaf)];
+          readers_[Slot(leaf.origin)][static_cast<size_t>(leaf.index)];
       if (only == kSeveral) {
-        edges_by_id_.push_back({read.origin, reader, read.bytes});
+        edges_by_id_.push_back({leaf.origin, reader, leaf.bytes});
       } else {
-        nodes_[indices_[Slot(reader)]].parameter_bytes += read.bytes;
+        nodes_[indices_[Slot(reader)]].parameter_bytes += leaf.bytes;
       }
     }
     for (const InstructionId id : entry_.parameters()) {
@@ -355,7 +225,7 @@ class Importer {
       for (size_t leaf = 0; leaf < readers.size(); ++leaf) {
         if (readers[leaf] != kSeveral) continue;
         node.parameter_bytes +=
-            leaves_.Bytes(entry_[id].shape(), static_cast<int64_t>(leaf));
+            origins_.LeafBytes(id, static_cast<int64_t>(leaf));
       }
       node.output_bytes = node.parameter_bytes;
     }
@@ -387,19 +257,16 @@ class Importer {
   const hlo::Computation& entry_;
   const hlo::CostAnalysis costs_;
   const std::vector<InstructionId> order_;  // canonical
-  Leaves leaves_;
+  ValueOrigins origins_;
   // Of each instruction, by its id.
-  std::vector<int32_t> places_;  // in order_
-  std::vector<Value> values_;
+  std::vector<int32_t> places_;          // in order_
   std::vector<InstructionId> owners_;    // whose node it is part of
   std::vector<double> parameter_bytes_;  // of constants that it reads
   std::vector<size_t> indices_;          // of its node
   // Of a parameter, who reads each leaf.
   std::vector<std::vector<InstructionId>> readers_;
 
-  std::vector<Value> stack_;
-  std::vector<Read> reads_;  // of the instruction at hand
-  int64_t read_count_ = 0;
+  std::vector<Leaf> reads_;  // of the instruction at hand
   std::vector<ParameterRead> parameter_reads_;
   std::vector<Edge> edges_by_id_;
   std::vector<OpNode> nodes_;

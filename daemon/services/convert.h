@@ -25,8 +25,8 @@ void ToProto(const TuningUpdate& update, v1::TuningProgress& proto);
 
 storage::TuningState FromProto(v1::Tuning::State state);
 // Absent options take their defaults. Errors: InvalidArgument for an unknown
-// score, numerics, contiguity or cluster, and for the options of another task than
-// `task`.
+// score, numerics, contiguity or cluster, and for the options of another task
+// than `task`.
 absl::StatusOr<tuning::TaskOptions> FromProto(const v1::TaskOptions& proto,
                                               absl::string_view task);
 

@@ -101,7 +101,20 @@ TEST(ClusterTest, ErrorsNameFilePlaceKeyAndWhatWasExpected) {
   EXPECT_THAT(
       ParseCluster(std::string(70'000, ' '), "c.toml"),
       StatusIs(absl::StatusCode::kInvalidArgument,
-               AllOf(StartsWith("c.toml: 70000 bytes"), HasSubstr("65536"))));
+               AllOf(StartsWith("c.toml: 70000 bytes"), HasSubstr("8192"))));
+}
+
+TEST(ClusterTest, DeepNestingIsAnError) {
+  std::string dotted = "a";
+  while (dotted.size() < 8180) dotted += ".a";
+  std::string braces = "cpus = ";
+  while (braces.size() < 8180) braces += "{a=";
+  for (const std::string& text : {dotted + " = 1", "[" + dotted + "]",
+                                  "cpus = " + std::string(8000, '['), braces}) {
+    EXPECT_THAT(
+        ParseCluster(text, "c.toml"),
+        StatusIs(absl::StatusCode::kInvalidArgument, StartsWith("c.toml:1:")));
+  }
 }
 
 TEST(ClusterTest, PrintingIsExactAndTakesNoSeparatorOfKeys) {

@@ -160,6 +160,7 @@ graphs::Cluster TwoAccelerators() {
                            .flops_per_second = 1e9,
                            .bytes_per_second = 12e9},
           .accelerator_bytes = 1e9,
+          .cpus = {},
           .link_bytes_per_second = 1e9};
 }
 
@@ -214,10 +215,10 @@ TEST(Placement, TheClusterIsPartOfTheKeyButItsNameIsNot) {
 TEST(Placement, AModuleThatFitsOnNoDeviceIsRefused) {
   graphs::Cluster small = TwoAccelerators();
   small.accelerator_bytes = 1e5;
-  EXPECT_THAT(Placement().MakeProblem(ParseOrDie(kHalves), {.cluster = small},
-                                      {}),
-              StatusIs(absl::StatusCode::kInvalidArgument,
-                       AllOf(HasSubstr("node 'a'"), HasSubstr("no CPU"))));
+  EXPECT_THAT(
+      Placement().MakeProblem(ParseOrDie(kHalves), {.cluster = small}, {}),
+      StatusIs(absl::StatusCode::kInvalidArgument,
+               AllOf(HasSubstr("node 'a'"), HasSubstr("no CPU"))));
 }
 
 TEST(Placement, TheTargetIsTheGraphsOwn) {

@@ -127,8 +127,7 @@ TEST_F(PlacementTest, AModuleIsPlacedOnAClusterByNameOrInWords) {
   // The argument that both read, and they.
   EXPECT_EQ(nlohmann::json::parse(record.decision())["assignment"].size(), 3u);
 
-  options.set_cluster(
-      graphs::PrintCluster(*graphs::FindCluster("v100x4")));
+  options.set_cluster(graphs::PrintCluster(*graphs::FindCluster("v100x4")));
   const Operation again = Tune(request);
   EXPECT_TRUE(again.done());
   v1::TuneResponse response;
@@ -154,18 +153,16 @@ TEST_F(PlacementTest, ClustersThatDoNotFitTheRequestAreRefused) {
   const auto refused = [&](absl::string_view subject,
                            const std::string& cluster) {
     v1::TuneRequest request = RequestFor(subject);
-    request.mutable_spec()
-        ->mutable_options()
-        ->mutable_placement()
-        ->set_cluster(cluster);
+    request.mutable_spec()->mutable_options()->mutable_placement()->set_cluster(
+        cluster);
     const grpc::Status status = Refused(request);
     EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
     return status.error_message();
   };
   EXPECT_THAT(refused(kModule, ""), HasSubstr("or a cluster to place"));
-  EXPECT_THAT(refused(kModule, "abacus"),
-              AllOf(HasSubstr("options.placement.cluster"),
-                    HasSubstr("v100x4")));
+  EXPECT_THAT(
+      refused(kModule, "abacus"),
+      AllOf(HasSubstr("options.placement.cluster"), HasSubstr("v100x4")));
   EXPECT_THAT(refused(kModule, "link = 3"),
               AllOf(HasSubstr("options.placement.cluster"),
                     HasSubstr("expected a table")));
@@ -175,8 +172,8 @@ TEST_F(PlacementTest, ClustersThatDoNotFitTheRequestAreRefused) {
 // Nothing is evaluated, so the limit of evaluations does not count.
 TEST_F(PlacementTest, ALargeModuleIsPlaced) {
   Start();
-  v1::TuneRequest request = RequestFor(absl::StrReplaceAll(
-      kModule, {{"f32[4,4]", "f32[65536,65536]"}}));
+  v1::TuneRequest request = RequestFor(
+      absl::StrReplaceAll(kModule, {{"f32[4,4]", "f32[65536,65536]"}}));
   request.mutable_spec()->set_task("pass_order");
   EXPECT_EQ(Refused(request).error_code(),
             grpc::StatusCode::RESOURCE_EXHAUSTED);
