@@ -1,7 +1,7 @@
 #include "cli/read_cluster.h"
 
+#include <cstddef>
 #include <fstream>
-#include <iterator>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -10,6 +10,12 @@
 #include "graphs/bundled_clusters.h"
 
 namespace hone::cli {
+namespace {
+
+// More than any description that ParseCluster takes.
+constexpr size_t kMaxRead = 64 << 10;
+
+}  // namespace
 
 void AddClusterOption(CLI::App& command, std::string& value) {
   command
@@ -27,9 +33,11 @@ absl::StatusOr<std::optional<graphs::Cluster>> ReadCluster(
     return graphs::FindCluster(name_or_path);
   }
   std::ifstream file(name_or_path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  std::string text(kMaxRead, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<size_t>(file.gcount()));
   // A folder opens, but cannot be read.
-  if (!file.good() && !file.eof()) {
+  if (!file.is_open() || file.bad()) {
     return absl::InvalidArgumentError(absl::StrCat(
         "unknown cluster '", name_or_path, "', expected a TOML file or one of ",
         absl::StrJoin(graphs::BundledClusters().ids(), ", ")));

@@ -19,7 +19,7 @@ struct TaskFlags {
   std::string score = "ops";
   std::string numerics = "reassociate";
   std::string contiguity = "pipeline";
-  std::string cluster;  // empty: none
+  std::string cluster = {};  // empty: none
   int32_t threads = 1;
 };
 

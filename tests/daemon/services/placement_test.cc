@@ -102,7 +102,7 @@ TEST_F(PlacementTest, ContiguityIsAnotherKey) {
   }
 }
 
-constexpr absl::string_view kModule = R"(HloModule two
+constexpr absl::string_view kTwoOperators = R"(HloModule two
 
 ENTRY main {
   x = f32[4,4] parameter(0)
@@ -113,7 +113,7 @@ ENTRY main {
 
 TEST_F(PlacementTest, AModuleIsPlacedOnAClusterByNameOrInWords) {
   Start();
-  v1::TuneRequest request = RequestFor(kModule);
+  v1::TuneRequest request = RequestFor(kTwoOperators);
   request.mutable_module()->set_file_name("two.hlo");
   v1::PlacementOptions& options =
       *request.mutable_spec()->mutable_options()->mutable_placement();
@@ -121,7 +121,7 @@ TEST_F(PlacementTest, AModuleIsPlacedOnAClusterByNameOrInWords) {
   const v1::Record record = TuneGraph(request);
   EXPECT_EQ(record.module_name(), "two");
   EXPECT_EQ(record.key().module_fingerprint(),
-            tuning::ParseSubject(kModule, "two.hlo")->Fingerprint());
+            tuning::ParseSubject(kTwoOperators, "two.hlo")->Fingerprint());
   EXPECT_THAT(record.key().task_options(),
               StartsWith("contiguity=pipeline;cluster=accelerators={count=4,"));
   // The argument that both read, and they.
@@ -159,11 +159,11 @@ TEST_F(PlacementTest, ClustersThatDoNotFitTheRequestAreRefused) {
     EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
     return status.error_message();
   };
-  EXPECT_THAT(refused(kModule, ""), HasSubstr("or a cluster to place"));
+  EXPECT_THAT(refused(kTwoOperators, ""), HasSubstr("or a cluster to place"));
   EXPECT_THAT(
-      refused(kModule, "abacus"),
+      refused(kTwoOperators, "abacus"),
       AllOf(HasSubstr("options.placement.cluster"), HasSubstr("v100x4")));
-  EXPECT_THAT(refused(kModule, "link = 3"),
+  EXPECT_THAT(refused(kTwoOperators, "link = 3"),
               AllOf(HasSubstr("options.placement.cluster"),
                     HasSubstr("expected a table")));
   EXPECT_THAT(refused(kChain, "v100x4"), HasSubstr("lists its devices"));
@@ -171,9 +171,9 @@ TEST_F(PlacementTest, ClustersThatDoNotFitTheRequestAreRefused) {
 
 // Nothing is evaluated, so the limit of evaluations does not count.
 TEST_F(PlacementTest, ALargeModuleIsPlaced) {
+  config_.max_evaluation_flops = 10;
   Start();
-  v1::TuneRequest request = RequestFor(
-      absl::StrReplaceAll(kModule, {{"f32[4,4]", "f32[65536,65536]"}}));
+  v1::TuneRequest request = RequestFor(kTwoOperators);
   request.mutable_spec()->set_task("pass_order");
   EXPECT_EQ(Refused(request).error_code(),
             grpc::StatusCode::RESOURCE_EXHAUSTED);
