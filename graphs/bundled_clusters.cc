@@ -9,7 +9,7 @@
 
 // HONE_CLUSTER_FILES is the folder clusters/; the assembler puts the files into
 // the object.
-#define HONE_CLUSTER(name, symbol)             \
+#define HONE_CLUSTER(symbol, name)             \
   __asm__(                                     \
       ".section .rodata\n"                     \
       ".global " #symbol "\n" #symbol          \
@@ -29,7 +29,7 @@ namespace hone::graphs {
 const Registry<BundledCluster>& BundledClusters() {
   static const auto* const clusters =
       new Registry<BundledCluster>("cluster", {
-#define HONE_CLUSTER(name, symbol) \
+#define HONE_CLUSTER(symbol, name) \
   {name, {symbol, static_cast<size_t>(symbol##_end - symbol)}},
 #include "graphs/clusters.def"
 #undef HONE_CLUSTER
