@@ -17,8 +17,10 @@
 #include "bench/parse.h"
 #include "bench/pass_fidelity.h"
 #include "bench/pass_order.h"
+#include "bench/placement/placement.h"
 #include "bench/serve.h"
 #include "bench/verification/verification.h"
+#include "graphs/contiguity.h"
 
 namespace hone::cli {
 namespace {
@@ -120,6 +122,85 @@ absl::StatusOr<Json> RunPassOrder(const PassOrderArguments& arguments,
                           ParseDurationOption("--time", arguments.time));
   }
   return bench::RunPassOrderBench(options, out);
+}
+
+struct PlacementArguments {
+  bench::PlacementBenchOptions options;
+  std::string contiguity = "pipeline";
+  std::string time;
+  std::string exact_time = "2m";
+};
+
+void AddPlacementOptions(CLI::App& command, PlacementArguments& arguments) {
+  bench::PlacementBenchOptions& options = arguments.options;
+  command
+      .add_option("--tables", options.tables,
+                  "quality: max loads on the public graphs; scale: time and "
+                  "memory on synthetic ones")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"quality", "scale"}))
+      ->capture_default_str();
+  command.add_option("--graphs", options.graphs, "Folder of the public graphs")
+      ->capture_default_str();
+  command.add_option("--only", options.only,
+                     "Regular expression that a graph's name must match");
+  command
+      .add_option("--contiguity", arguments.contiguity,
+                  "What the nodes of a device must be: pipeline, convex or "
+                  "none")
+      ->capture_default_str();
+  command
+      .add_option("--search", options.searches, "Optimizers, one column each")
+      ->delimiter(',')
+      ->capture_default_str();
+  command
+      .add_option("--start", options.starts,
+                  "Seeds that searches start from, one table each: all, "
+                  "inexact (all but the exact program's) or none (the default "
+                  "placement alone)")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"all", "inexact", "none"}))
+      ->capture_default_str();
+  command.add_option("--seeds", options.seeds, "Runs of each search")
+      ->transform(WholeNumber(1, 1000))
+      ->capture_default_str();
+  command
+      .add_option("--evaluations", options.evaluations,
+                  "Budget of each search in placements evaluated; 0: no such "
+                  "table")
+      ->transform(WholeNumber(0, kMaxCount))
+      ->capture_default_str();
+  command.add_option("--time", arguments.time,
+                     "Budget of each search in time, e.g. 10s, for a table of "
+                     "its own [none]");
+  command
+      .add_option("--exact-time", arguments.exact_time,
+                  "Limit of the exact program")
+      ->capture_default_str();
+  command.add_option("--nodes", options.nodes, "Sizes of the synthetic graphs")
+      ->delimiter(',')
+      ->transform(WholeNumber(1, 1'000'000))
+      ->capture_default_str();
+}
+
+absl::StatusOr<Json> RunPlacement(const PlacementArguments& arguments,
+                                  std::ostream& out) {
+  bench::PlacementBenchOptions options = arguments.options;
+  HONE_ASSIGN_OR_RETURN(options.contiguity,
+                        graphs::ParseContiguity(arguments.contiguity));
+  HONE_ASSIGN_OR_RETURN(
+      options.exact_time,
+      ParseDurationOption("--exact-time", arguments.exact_time));
+  if (!arguments.time.empty()) {
+    HONE_ASSIGN_OR_RETURN(options.time,
+                          ParseDurationOption("--time", arguments.time));
+  }
+  return bench::RunPlacementBench(options, out);
+}
+
+// Exit status 1 if a search ended worse than one of its seeds.
+int PlacementStatus(const Json& document) {
+  return document.at("worse_than_a_seed") == 0 ? kDone : kAnswerIsNo;
 }
 
 void AddPassFidelityOptions(CLI::App& command,
@@ -322,6 +403,10 @@ void AddBenchCommand(CLI::App& app, Context& context) {
   AddBench(*command, context, "pass-order",
            "Ops after each search, after the default order, and after XLA",
            AddPassOrderOptions, RunPassOrder);
+  AddBench(*command, context, "placement",
+           "Max loads of seeds and searches beside the exact optimum, and what "
+           "they take on large graphs",
+           AddPlacementOptions, RunPlacement, PlacementStatus);
   AddBench(*command, context, "pass-fidelity",
            "Each pass beside XLA's own of the same name, on XLA's inputs",
            AddPassFidelityOptions, bench::RunPassFidelityBench,

@@ -13,6 +13,7 @@
 #include "base/status_macros.h"
 #include "costmodels/registry.h"
 #include "graphs/device_graph.h"
+#include "graphs/lower_bounds.h"
 #include "hlo/analysis/cost_analysis.h"
 #include "hlo/analysis/fingerprint.h"
 #include "hlo/analysis/op_count.h"
@@ -47,6 +48,7 @@ absl::StatusOr<int> RunOnGraph(const tuning::Subject& subject,
     cpu += node.cpu_latency;
     bytes += node.size_bytes;
   }
+  const graphs::LoadBounds bounds = graphs::LowerBounds(graph);
   const nlohmann::ordered_json document = {
       {"graph", subject.name()},
       {"fingerprint", subject.Fingerprint()},
@@ -58,6 +60,10 @@ absl::StatusOr<int> RunOnGraph(const tuning::Subject& subject,
       {"cpu_latency", cpu},
       {"bytes", bytes},
       {"accelerator_bytes", graph.limits().max_accelerator_bytes},
+      {"shared_work_bound", bounds.shared_work},
+      {"largest_class_bound", bounds.largest_class},
+      {"memory_bound", bounds.memory},
+      {"max_load_bound", bounds.greatest()},
       {"parse_seconds", parse_seconds}};
   if (context.json) {
     PrintJson(document);
@@ -134,7 +140,7 @@ void AddStatsCommand(CLI::App& app, Context& context) {
   CLI::App* command = AddCommand(
       app, context, "stats",
       "Count instructions, ops, flops, bytes, opcodes; of a graph nodes, "
-      "edges, devices, latencies");
+      "edges, devices, latencies, lower bounds of the max load");
   AddSubjectArgument(*command, "FILE", *file);
   command->callback([file, &context] {
     RunCommand(context, [&] { return Run(*file, context); });

@@ -8,6 +8,7 @@
 #include "learning/networks/descent.h"
 #include "learning/networks/graph_batch.h"
 #include "learning/networks/losses.h"
+#include "learning/networks/tensors.h"
 #include "learning/networks/value_network.h"
 #include "learning/networks/value_rows.h"
 
@@ -125,11 +126,13 @@ class AssignmentLearner::Impl {
     ForValueRows(view, before, [&](const ValueRows& rows, int32_t first) {
       const auto count = rows.nodes.size(0);
       const auto domain = rows.value_features.size(0);
-      torch::Tensor kept = torch::zeros({count, domain});
+      std::vector<float> kept(static_cast<size_t>(count * domain));
       for (int64_t r = 0; r < count; ++r) {
-        kept[r][before[static_cast<size_t>(first + r)]] = keep;
+        kept[static_cast<size_t>(
+            r * domain + before[static_cast<size_t>(first + r)])] = keep;
       }
-      const torch::Tensor scores = model_.network()->Score(rows, leaf) + kept;
+      const torch::Tensor scores =
+          model_.network()->Score(rows, leaf) + Numbers(kept, {count, domain});
       torch::Tensor loss = torch::zeros({});
       for (size_t s = 0; s < samples.size(); ++s) {
         DecisionList list(domain);

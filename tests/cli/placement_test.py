@@ -138,6 +138,13 @@ class Placement(Scratch):
         summary = self.json("graph", BERT, "-o", out)
         self.assertEqual(summary["kind"], "devices")
         self.assertEqual(summary["fingerprint"], of[out]["fingerprint"])
+        # Six accelerators share what suits them: the core takes the rest.
+        bounds = [of[out][name + "_bound"] for name in
+                  ("shared_work", "largest_class", "memory")]
+        self.assertEqual(of[out]["max_load_bound"], max(bounds))
+        self.assertGreater(max(bounds), sum(
+            node["fpgaLatency"] for node in graph["nodes"]) / 7)
+        self.assertLess(max(bounds), 17.7899)
         printed = self.ok(hone("graph", out)).stdout
         self.assertEqual(printed, out.read_text())
         self.assertEqual(len(json.loads(printed)["nodes"]),

@@ -30,6 +30,7 @@ using ::hone::testing::ForEachAssignment;
 using ::hone::testing::RandomDeviceGraph;
 using ::hone::testing::ReadGraphFile;
 using ::hone::testing::StatusIs;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr Contiguity kAll[] = {Contiguity::kPipeline, Contiguity::kConvex,
@@ -123,6 +124,29 @@ TEST(PlacementProblem, SeedsAreValidAndTheDefaultIsFirst) {
     EXPECT_EQ(seeds.back().name, "local_search");
     EXPECT_EQ(local, least);
   });
+}
+
+TEST(PlacementProblem, OffersTheSeedsThatItIsAskedFor) {
+  const auto graph = graphs::ParseDeviceGraph(
+      ReadGraphFile("layer_bert24_training.json"), "graph");
+  ASSERT_TRUE(graph.ok());
+  const auto names = [&](PlacementSeeds seeds) {
+    const auto problem =
+        PlacementProblem::Create(*graph, Contiguity::kPipeline, nullptr, std::nullopt, seeds);
+    EXPECT_TRUE(problem.ok()) << problem.status();
+    std::vector<std::string> found;
+    for (const space::Seed& seed : (*problem)->Seeds()) {
+      found.push_back(seed.name);
+    }
+    return found;
+  };
+  EXPECT_THAT(names(PlacementSeeds::kAll),
+              ElementsAre("default", "greedy", "single_device", "segments",
+                          "metis", "exact", "local_search"));
+  EXPECT_THAT(names(PlacementSeeds::kInexact),
+              ElementsAre("default", "greedy", "single_device", "segments",
+                          "metis", "local_search"));
+  EXPECT_THAT(names(PlacementSeeds::kNone), ElementsAre("default"));
 }
 
 TEST(PlacementProblem, RandomWalksAgreeWithFreshMeasurements) {

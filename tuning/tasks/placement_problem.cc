@@ -22,7 +22,8 @@ namespace hone::tuning {
 
 absl::StatusOr<std::unique_ptr<PlacementProblem>> PlacementProblem::Create(
     graphs::DeviceGraph graph, graphs::Contiguity contiguity,
-    std::function<bool()> stop, std::optional<graphs::Cluster> cluster) {
+    std::function<bool()> stop, std::optional<graphs::Cluster> cluster,
+    PlacementSeeds seeds) {
   if (graph.device_count() > space::kMaxValues) {
     return absl::InvalidArgumentError(absl::StrFormat(
         "the graph has %d devices (maxFPGAs %d and maxCPUs %d), expected at "
@@ -30,8 +31,8 @@ absl::StatusOr<std::unique_ptr<PlacementProblem>> PlacementProblem::Create(
         graph.device_count(), graph.limits().accelerators, graph.limits().cpus,
         space::kMaxValues));
   }
-  auto problem = std::unique_ptr<PlacementProblem>(
-      new PlacementProblem(std::move(graph), contiguity, std::move(stop)));
+  auto problem = std::unique_ptr<PlacementProblem>(new PlacementProblem(
+      std::move(graph), contiguity, std::move(stop), seeds));
   problem->cluster_ = std::move(cluster);
   std::optional<graphs::Placement> found =
       graphs::PlaceGreedily(problem->graph_);
@@ -73,10 +74,12 @@ void PlacementProblem::MakeRules() {
 
 PlacementProblem::PlacementProblem(graphs::DeviceGraph graph,
                                    graphs::Contiguity contiguity,
-                                   std::function<bool()> stop)
+                                   std::function<bool()> stop,
+                                   PlacementSeeds seeds)
     : graph_(std::move(graph)),
       contiguity_(contiguity),
       stop_(std::move(stop)),
+      offered_(seeds),
       groups_({{.name = "device",
                 .count = static_cast<int32_t>(graph_.size()),
                 .domain = graph_.device_count(),
@@ -90,6 +93,7 @@ std::vector<space::Seed> PlacementProblem::Seeds() const {
 
 std::vector<space::Seed> PlacementProblem::MakeSeeds() const {
   std::vector<space::Seed> seeds = {{"default", DefaultCandidate()}};
+  if (offered_ == PlacementSeeds::kNone) return seeds;
   const graphs::Placement* best = &default_;
   double best_load = graphs::ComputeLoads(graph_, default_)->max_load;
   std::vector<std::pair<const char*, std::optional<graphs::Placement>>> found;
@@ -97,7 +101,9 @@ std::vector<space::Seed> PlacementProblem::MakeSeeds() const {
   found.emplace_back("single_device", graphs::PlaceOnOneDevice(graph_));
   found.emplace_back("segments", graphs::PlaceSegments(graph_, stop_));
   found.emplace_back("metis", graphs::PlaceByMetis(graph_, stop_));
-  found.emplace_back("exact", graphs::PlaceExactly(graph_, stop_));
+  if (offered_ == PlacementSeeds::kAll) {
+    found.emplace_back("exact", graphs::PlaceExactly(graph_, stop_));
+  }
   for (const auto& [name, placement] : found) {
     if (!placement) continue;
     seeds.push_back({name, {*placement}});

@@ -23,6 +23,15 @@
 
 namespace hone::tuning {
 
+// The constructions that a problem offers as seeds besides its default.
+enum class PlacementSeeds {
+  kAll,
+  // All but the exact program: what searches find where that does not finish.
+  kInexact,
+  // None, so that a search shows what it finds by itself.
+  kNone,
+};
+
 // The problem of placing each node of a graph on a device so that the largest
 // load of a device is least (graphs/max_load.h). Variable i is node i, its
 // value is its device.
@@ -44,7 +53,8 @@ class PlacementProblem final : public space::AssignmentProblem {
   static absl::StatusOr<std::unique_ptr<PlacementProblem>> Create(
       graphs::DeviceGraph graph, graphs::Contiguity contiguity,
       std::function<bool()> stop = nullptr,
-      std::optional<graphs::Cluster> cluster = std::nullopt);
+      std::optional<graphs::Cluster> cluster = std::nullopt,
+      PlacementSeeds seeds = PlacementSeeds::kAll);
 
   const graphs::DeviceGraph& graph() const { return graph_; }
   graphs::Contiguity contiguity() const { return contiguity_; }
@@ -56,8 +66,9 @@ class PlacementProblem final : public space::AssignmentProblem {
   // The greedy contiguous split, or the first of the seeds that is valid.
   space::Candidate DefaultCandidate() const override { return {default_}; }
   // The default, then those of "greedy", "single_device", "segments", "metis",
-  // "exact" and "local_search" that found something (graphs/placements.h).
-  // Constructed with the first call.
+  // "exact" and "local_search" that found something (graphs/placements.h), as
+  // far as they were asked for. The local search starts from the best of the
+  // others. Constructed with the first call.
   std::vector<space::Seed> Seeds() const override;
   double reference_cost() const override { return reference_cost_; }
 
@@ -86,7 +97,7 @@ class PlacementProblem final : public space::AssignmentProblem {
 
  private:
   PlacementProblem(graphs::DeviceGraph graph, graphs::Contiguity contiguity,
-                   std::function<bool()> stop);
+                   std::function<bool()> stop, PlacementSeeds seeds);
 
   space::Measurement MeasureOne(absl::Span<const int32_t> assignment) const;
   std::vector<space::Seed> MakeSeeds() const;
@@ -96,6 +107,7 @@ class PlacementProblem final : public space::AssignmentProblem {
   const graphs::Contiguity contiguity_;
   const std::function<bool()> stop_;
   std::optional<graphs::Cluster> cluster_;
+  const PlacementSeeds offered_;
   std::vector<space::VariableGroup> groups_;
   std::vector<int32_t> default_;
   double reference_cost_ = 1;

@@ -1,0 +1,184 @@
+#include "bench/placement/placement.h"
+
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include "base/temporary_directory.h"
+#include "bench/placement/peak_memory.h"
+#include "bench/placement/public_graphs.h"
+#include "graphs/ideals.h"
+#include "tests/support/status_matchers.h"
+
+namespace hone::bench {
+namespace {
+
+using ::hone::testing::StatusIs;
+using ::testing::HasSubstr;
+
+const std::string kGraphs = std::string(HONE_SOURCE_DIR) + "/bench/data/graphs";
+
+TEST(PublicGraphs, AreReadInTheManifestsOrder) {
+  const auto graphs = ReadPublicGraphs(kGraphs, "");
+  ASSERT_TRUE(graphs.ok()) << graphs.status();
+  ASSERT_EQ(graphs->size(), 12u);
+  EXPECT_EQ(graphs->front().name, "layer_bert24_inference");
+  EXPECT_EQ(graphs->back().name, "op_bert_L-12_training");
+  EXPECT_EQ(graphs->back().graph.size(), 2012u);
+  int published = 0;
+  for (const PublicGraph& graph : *graphs) {
+    if (graph.published.has_value()) ++published;
+  }
+  EXPECT_EQ(published, 10);
+}
+
+TEST(PublicGraphs, TheExactProgramFindsWhatIsPublished) {
+  const auto graphs = ReadPublicGraphs(kGraphs, "bert24|layer_resnet|_l-3_inf");
+  ASSERT_TRUE(graphs.ok()) << graphs.status();
+  ASSERT_EQ(graphs->size(), 4u);
+  for (const PublicGraph& graph : *graphs) {
+    const auto pipeline = graphs::FindBestPipeline(graph.graph);
+    ASSERT_TRUE(pipeline.ok()) << pipeline.status();
+    EXPECT_NEAR(pipeline->max_load, graph.published.value(), 1e-4);
+  }
+}
+
+TEST(PublicGraphs, BadFoldersAreRefused) {
+  EXPECT_THAT(ReadPublicGraphs("/no/such", ""),
+              StatusIs(absl::StatusCode::kNotFound, HasSubstr("--graphs")));
+  EXPECT_THAT(
+      ReadPublicGraphs(kGraphs, "no-such"),
+      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("no graph")));
+  const TemporaryDirectory folder;
+  const auto with = [&](const char* manifest) {
+    std::ofstream(folder.path() + "/manifest.json") << manifest;
+    return ReadPublicGraphs(folder.path(), "").status();
+  };
+  EXPECT_THAT(with("{}"), StatusIs(absl::StatusCode::kInvalidArgument,
+                                   HasSubstr("not a JSON array")));
+  EXPECT_THAT(with(R"([{"name": 3}])"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr(R"(entry {"name":3})")));
+  EXPECT_THAT(with(R"([{"name": "a", "published": "b"}])"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("published max load")));
+  EXPECT_THAT(
+      with(R"([{"name": "absent"}])"),
+      StatusIs(absl::StatusCode::kNotFound, HasSubstr("absent.json.zst")));
+}
+
+TEST(MeasureUsage, SeesMemoryThatIsUsedAndGivenBack) {
+  constexpr size_t kBytes = size_t{96} << 20;
+  const auto usage = MeasureUsage([] {
+    std::vector<char> block(kBytes, 1);
+    [[maybe_unused]] volatile char last = block.back();
+  });
+  ASSERT_TRUE(usage.ok()) << usage.status();
+  EXPECT_GT(usage->bytes, static_cast<int64_t>(kBytes / 2));
+  EXPECT_GE(usage->peak_bytes, usage->bytes);
+  // The peak of one piece of work is not that of the next.
+  const auto little = MeasureUsage([] {});
+  ASSERT_TRUE(little.ok()) << little.status();
+  EXPECT_LT(little->bytes, static_cast<int64_t>(kBytes / 2));
+}
+
+PlacementBenchOptions SmallOptions() {
+  PlacementBenchOptions options;
+  options.graphs = kGraphs;
+  options.only = "layer_bert24_inference";
+  options.searches = {"annealing", "policy", "random"};
+  options.seeds = 2;
+  options.evaluations = 60;
+  options.nodes = {60, 90};
+  return options;
+}
+
+TEST(PlacementBench, ComparesSearchesWithTheExactProgram) {
+  std::ostringstream out;
+  PlacementBenchOptions options = SmallOptions();
+  options.tables = {"quality"};
+  const auto document = RunPlacementBench(options, out);
+  ASSERT_TRUE(document.ok()) << document.status();
+  EXPECT_EQ(document->at("worse_than_a_seed"), 0);
+  const auto& quality = document->at("quality");
+  EXPECT_EQ(quality.at("searches"), 3 * 3 * 2);
+  const auto& graph = quality.at("graphs").at(0);
+  EXPECT_NEAR(graph.at("exact").at("max_load").get<double>(), 17.7899, 1e-4);
+  EXPECT_FALSE(graph.at("seeds").contains("exact"));
+  ASSERT_EQ(quality.at("tables").size(), 3u);
+  for (const auto& table : quality.at("tables")) {
+    const auto& row = table.at("graphs").at(0);
+    const double exact = row.at("reference").get<double>();
+    for (const auto& [search, runs] : row.at("searches").items()) {
+      SCOPED_TRACE(table.at("start").get<std::string>() + " " + search);
+      ASSERT_EQ(runs.at("max_loads").size(), 2u);
+      for (const double load : runs.at("max_loads")) {
+        EXPECT_GE(load, exact - 1e-9);
+        if (table.at("start") == "all") {
+          EXPECT_NEAR(load, exact, 1e-9);
+        }
+      }
+    }
+  }
+  EXPECT_THAT(out.str(), HasSubstr("from none seeds, 60 evaluations each"));
+  EXPECT_THAT(out.str(), HasSubstr("0 of 18 searches ended worse"));
+}
+
+// The exact program finds pipelines: other placements may be better.
+TEST(PlacementBench, ComparesOtherPlacementsWithABound) {
+  std::ostringstream out;
+  PlacementBenchOptions options = SmallOptions();
+  options.tables = {"quality"};
+  options.contiguity = graphs::Contiguity::kNone;
+  options.starts = {"inexact"};
+  options.searches = {"annealing"};
+  const auto document = RunPlacementBench(options, out);
+  ASSERT_TRUE(document.ok()) << document.status();
+  const auto& quality = document->at("quality");
+  const auto& graph = quality.at("graphs").at(0);
+  EXPECT_TRUE(graph.at("exact").is_null());
+  const auto& row = quality.at("tables").at(0).at("graphs").at(0);
+  EXPECT_EQ(row.at("reference"), graph.at("shared_work_bound"));
+  for (const double load : row.at("searches").at("annealing").at("max_loads")) {
+    EXPECT_GE(load, row.at("reference").get<double>());
+    EXPECT_LE(load, graph.at("seeds").at("local_search").get<double>());
+  }
+  EXPECT_THAT(out.str(), HasSubstr("layer_bert24_inference *"));
+}
+
+TEST(PlacementBench, MeasuresSyntheticGraphs) {
+  std::ostringstream out;
+  PlacementBenchOptions options = SmallOptions();
+  options.tables = {"scale"};
+  const auto document = RunPlacementBench(options, out);
+  ASSERT_TRUE(document.ok()) << document.status();
+  const auto& rows = document->at("scale");
+  ASSERT_EQ(rows.size(), 2u);
+  for (const auto& row : rows) {
+    EXPECT_GT(row.at("searches").at("moves_per_second"), 0);
+    for (const char* id : {"policy", "guided", "ppo"}) {
+      const auto& next = row.at("searches").at(id).at("next");
+      EXPECT_GT(next.at("seconds"), 0);
+      EXPECT_GT(next.at("placements"), 0);
+    }
+    const auto& seeds = row.at("seeds");
+    EXPECT_LE(seeds.at("exact").at("max_load"),
+              seeds.at("segments").at("max_load"));
+    EXPECT_GE(seeds.at("exact").at("max_load"), seeds.at("bound"));
+  }
+}
+
+TEST(PlacementBench, UnknownOptimizersAreRefused) {
+  std::ostringstream out;
+  PlacementBenchOptions options = SmallOptions();
+  options.searches = {"no_such"};
+  EXPECT_THAT(RunPlacementBench(options, out),
+              StatusIs(absl::StatusCode::kNotFound, HasSubstr("no_such")));
+}
+
+}  // namespace
+}  // namespace hone::bench

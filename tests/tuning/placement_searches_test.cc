@@ -1,0 +1,112 @@
+// Every optimizer of assignments on placements of random graphs: what holds
+// whatever the graph, the contiguity and the seeds that a problem offers.
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+#include "base/rng.h"
+#include "graphs/device_graph_json.h"
+#include "graphs/ideals.h"
+#include "graphs/lower_bounds.h"
+#include "graphs/max_load.h"
+#include "optimizers/registry.h"
+#include "optimizers/search.h"
+#include "tests/graphs/random_device_graph.h"
+#include "tests/support/fake_clock.h"
+#include "tests/support/status_matchers.h"
+#include "tuning/tasks/placement_problem.h"
+
+namespace hone::optimizers {
+
+// For the names of the test cases.
+static void PrintTo(const OptimizerInfo& info, std::ostream* out) {
+  *out << info.id;
+}
+
+}  // namespace hone::optimizers
+
+namespace hone::tuning {
+namespace {
+
+using ::hone::graphs::Contiguity;
+using ::hone::graphs::DeviceGraph;
+using ::hone::testing::FakeClock;
+using ::hone::testing::RandomDeviceGraph;
+using ::testing::TestWithParam;
+
+std::vector<optimizers::OptimizerInfo> AssignmentOptimizers() {
+  std::vector<optimizers::OptimizerInfo> found;
+  for (const optimizers::OptimizerInfo& info : optimizers::Optimizers()) {
+    // "default" measures the default and no other seed.
+    if (info.id == "default") continue;
+    if ((info.kinds & optimizers::kAssignment) != 0) found.push_back(info);
+  }
+  return found;
+}
+
+class PlacementSearches : public TestWithParam<optimizers::OptimizerInfo> {};
+
+TEST_P(PlacementSearches, EndNoWorseThanAnySeedAndNoBetterThanTheBounds) {
+  Rng rng(7);
+  int searches = 0;
+  for (int round = 0; round < 8; ++round) {
+    const auto accelerators = static_cast<int32_t>(rng.Below(4));
+    const auto cpus =
+        static_cast<int32_t>((accelerators == 0 ? 1 : 0) + rng.Below(3));
+    const DeviceGraph graph =
+        RandomDeviceGraph(rng, 2 + rng.Below(14), accelerators, cpus);
+    SCOPED_TRACE(graphs::PrintDeviceGraph(graph));
+    for (const Contiguity contiguity :
+         {Contiguity::kPipeline, Contiguity::kConvex, Contiguity::kNone}) {
+      for (const PlacementSeeds seeds :
+           {PlacementSeeds::kAll, PlacementSeeds::kInexact,
+            PlacementSeeds::kNone}) {
+        const auto problem =
+            PlacementProblem::Create(graph, contiguity, nullptr, std::nullopt, seeds);
+        if (!problem.ok()) continue;
+        ++searches;
+        const std::vector<space::Seed> offered = (*problem)->Seeds();
+        double least = std::numeric_limits<double>::infinity();
+        for (const space::Seed& seed : offered) {
+          least = std::min(least, (*problem)->Measure(seed.candidate)->cost);
+        }
+        const auto optimizer =
+            optimizers::CreateOptimizer(GetParam(), **problem, {.seed = 3});
+        ASSERT_TRUE(optimizer.ok()) << optimizer.status();
+        const auto result = optimizers::RunSearch(
+            **problem, **optimizer,
+            {.trials = static_cast<int64_t>(offered.size()) + 10}, FakeClock());
+        ASSERT_TRUE(result.ok()) << result.status();
+        ASSERT_TRUE(result->best.has_value());
+        EXPECT_LE(result->best->measurement.cost, least);
+        const std::vector<int32_t>& best = result->best->candidate.choices;
+        HONE_EXPECT_OK(graphs::CheckAssignment(graph, best, contiguity));
+        const double load = graphs::ComputeLoads(graph, best)->max_load;
+        EXPECT_EQ(load, result->best->measurement.cost);
+        EXPECT_GE(load * (1 + 1e-12), graphs::LowerBounds(graph).greatest());
+        if (contiguity == Contiguity::kPipeline) {
+          const auto exact = graphs::FindBestPipeline(graph);
+          ASSERT_TRUE(exact.ok()) << exact.status();
+          EXPECT_GE(load, exact->max_load);
+        }
+      }
+    }
+  }
+  EXPECT_GT(searches, 40);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, PlacementSearches,
+                         ::testing::ValuesIn(AssignmentOptimizers()),
+                         [](const auto& param) {
+                           return std::string(param.param.id);
+                         });
+
+}  // namespace
+}  // namespace hone::tuning
