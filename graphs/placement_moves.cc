@@ -26,7 +26,7 @@ PlacementMoves::Units::Units(BlockGraph gathered)
 }
 
 PlacementMoves::PlacementMoves(const DeviceGraph& graph, Contiguity contiguity)
-    : graph_(graph) {
+    : graph_(graph), contiguity_(contiguity) {
   if (contiguity != Contiguity::kPipeline) {
     units_.emplace_back(GatherColorClasses(graph));
     return;
@@ -139,6 +139,11 @@ void PlacementMoves::Propose(const PlacementState& state, Rng& rng,
     const uint32_t block = units.graph.block_of[node];
     const int32_t from = state.assignment()[node];
     const uint64_t kind = rng.Below(8);
+    if (contiguity_ == Contiguity::kPipeline && kind == 0 &&
+        rng.Below(4) == 0) {
+      Flow(state, units, node, order, rng, moves);
+      if (!moves.empty()) continue;
+    }
     if (kind < 4) {
       Shift(state, units, node, order, rng, moves);
       continue;

@@ -34,11 +34,14 @@ class PlacementMoves {
   //   device;
   // - the cut between two devices that follow each other shifts: a block goes,
   //   with those of its device that precede or follow it;
+  // - the cuts between several devices of a pipeline shift, so that load flows
+  //   along it to where there is room;
   // - blocks of two devices are exchanged.
   void Propose(const PlacementState& state, Rng& rng,
                std::vector<NodeMove>& moves) const;
 
  private:
+  class Cascade;
   // The blocks for one direction of the backward pass, and their nodes.
   struct Units {
     explicit Units(BlockGraph blocks);
@@ -60,8 +63,15 @@ class PlacementMoves {
   void Shift(const PlacementState& state, const Units& units, NodeIndex node,
              absl::Span<const int32_t> order, Rng& rng,
              std::vector<NodeMove>& moves) const;
+  // Shifts a cut as Shift does, and then, as long as the device that takes the
+  // blocks is fuller than the fullest one was, the cut at its other end, too.
+  // Loads on the way are estimated without transfers.
+  void Flow(const PlacementState& state, const Units& units, NodeIndex node,
+            absl::Span<const int32_t> order, Rng& rng,
+            std::vector<NodeMove>& moves) const;
 
   const DeviceGraph& graph_;
+  const Contiguity contiguity_;
   std::vector<Units> units_;
 };
 

@@ -94,9 +94,12 @@ class AnnealingByMoves final : public BatchOptimizer {
   static constexpr int64_t kLeastTries = 64;
   static constexpr int64_t kMostTries = 20'000;
   static constexpr int64_t kFirstCycle = 4096;
+  // Proposals without a change, one after the other, after which there is
+  // nothing to change.
+  static constexpr int kMaxFruitless = 64;
 
   void Begin(absl::Span<const space::Trial> known) override {
-    schedule_ = CoolingSchedule(kFirstCycle);
+    schedule_ = CoolingSchedule(kFirstCycle, /*alternates=*/true);
     tries_ = 0;
     const space::Trial& best = BestOf(known);
     best_ = best.candidate.choices;
@@ -112,9 +115,14 @@ class AnnealingByMoves final : public BatchOptimizer {
     std::vector<int32_t> found;
     space::Rank found_rank;
     std::vector<space::Change> changes;
+    int fruitless = 0;
     for (int64_t i = 0; i < count; ++i) {
       state_->Propose(rng(), changes);
-      if (changes.empty()) break;
+      if (changes.empty()) {
+        if (++fruitless == kMaxFruitless) break;
+        continue;
+      }
+      fruitless = 0;
       const space::LocalScore before = state_->score();
       const space::LocalScore after = state_->Try(changes);
       // Among feasible assignments by energy, which tells more than the cost.
@@ -131,7 +139,7 @@ class AnnealingByMoves final : public BatchOptimizer {
       if (schedule_.Advance()) Restart(found, found_rank);
     }
     tries_ += count;
-    if (changes.empty()) return {};
+    if (fruitless == kMaxFruitless) return {};
     if (found.empty()) {
       found.assign(state_->values().begin(), state_->values().end());
       found_rank = state_->score().rank;
@@ -152,7 +160,7 @@ class AnnealingByMoves final : public BatchOptimizer {
   }
 
   const space::AssignmentProblem& problem_;
-  CoolingSchedule schedule_{kFirstCycle};
+  CoolingSchedule schedule_{kFirstCycle, /*alternates=*/true};
   std::unique_ptr<space::LocalState> state_;
   std::vector<int32_t> best_;
   space::Rank best_rank_;
