@@ -6,8 +6,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include <malloc.h>
+#include <time.h>
 
-#include "base/clock.h"
 #include "base/status_macros.h"
 
 namespace hone::bench {
@@ -34,16 +34,23 @@ absl::Status ResetPeak() {
   return absl::OkStatus();
 }
 
+// The CPU time of this process.
+absl::Duration CpuTime() {
+  timespec time = {};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return absl::DurationFromTimespec(time);
+}
+
 }  // namespace
 
 absl::StatusOr<Usage> MeasureUsage(const std::function<void()>& work) {
   malloc_trim(0);
   HONE_RETURN_IF_ERROR(ResetPeak());
   HONE_ASSIGN_OR_RETURN(const int64_t before, MemoryField("VmRSS:"));
-  const absl::Duration start = SystemClock().Monotonic();
+  const absl::Duration start = CpuTime();
   work();
   Usage usage;
-  usage.time = SystemClock().Monotonic() - start;
+  usage.cpu_time = CpuTime() - start;
   HONE_ASSIGN_OR_RETURN(usage.peak_bytes, MemoryField("VmHWM:"));
   usage.bytes = usage.peak_bytes - before;
   return usage;

@@ -44,9 +44,9 @@ Json ToJson(const Usage& usage, size_t nodes) {
   const auto per_node = [&](double value) {
     return value / static_cast<double>(nodes);
   };
-  return {{"seconds", absl::ToDoubleSeconds(usage.time)},
+  return {{"cpu_seconds", absl::ToDoubleSeconds(usage.cpu_time)},
           {"bytes", usage.bytes},
-          {"us_per_node", per_node(absl::ToDoubleMicroseconds(usage.time))},
+          {"us_per_node", per_node(absl::ToDoubleMicroseconds(usage.cpu_time))},
           {"bytes_per_node", per_node(static_cast<double>(usage.bytes))},
           {"peak_resident_bytes", usage.peak_bytes}};
 }
@@ -65,12 +65,11 @@ class Scale {
       rows.push_back(
           {{"nodes", nodes}, {"edges", graphs.back().edges().size()}});
     }
-    out_ << absl::StrFormat("\n%-28s %8s", "seconds, max load / bound",
-                            "edges");
+    out_ << absl::StrFormat("\n%-28s %8s", "CPU s, max load / bound", "edges");
     for (const char* seed : kSeeds) out_ << absl::StrFormat(" %15s", seed);
     out_ << "\n";
     for (size_t i = 0; i < graphs.size(); ++i) {
-      rows[i]["seeds"] = MeasureSeeds(graphs[i]);
+      HONE_ASSIGN_OR_RETURN(rows[i]["seeds"], MeasureSeeds(graphs[i]));
     }
     out_ << absl::StrFormat("\n%-28s %8s %8s", "nodes", "moves/s", "peak MiB");
     for (const char* id : kLearned) {
@@ -89,7 +88,7 @@ class Scale {
   }
 
  private:
-  Json MeasureSeeds(const DeviceGraph& graph) {
+  absl::StatusOr<Json> MeasureSeeds(const DeviceGraph& graph) {
     const double bound = graphs::LowerBounds(graph).greatest();
     out_ << absl::StrFormat("%-28d %8d", graph.size(), graph.edges().size());
     Json seeds;
@@ -106,12 +105,11 @@ class Scale {
                                       nullptr);
     };
     for (const char* name : kSeeds) {
-      const absl::Duration start = SystemClock().Monotonic();
-      std::optional<Placement> placement = make(name);
-      const double seconds =
-          absl::ToDoubleSeconds(SystemClock().Monotonic() - start);
-      seeds[name]["seconds"] = seconds;
-      out_ << absl::StrFormat(" %7.2f", seconds);
+      std::optional<Placement> placement;
+      HONE_ASSIGN_OR_RETURN(const Usage usage,
+                            MeasureUsage([&] { placement = make(name); }));
+      seeds[name] = ToJson(usage, graph.size());
+      out_ << absl::StrFormat(" %7.2f", absl::ToDoubleSeconds(usage.cpu_time));
       if (!placement) {
         out_ << absl::StrFormat(" %7s", "-");
         continue;
@@ -143,8 +141,8 @@ class Scale {
       const Json& next = searches[id]["next"];
       peak = std::max(peak, next["peak_resident_bytes"].get<int64_t>());
       absl::StrAppendFormat(&columns, " %8.2f %7.2f %7.1f %7.1f",
-                            searches[id]["first"]["seconds"].get<double>(),
-                            next["seconds"].get<double>(),
+                            searches[id]["first"]["cpu_seconds"].get<double>(),
+                            next["cpu_seconds"].get<double>(),
                             next["us_per_node"].get<double>(),
                             next["bytes_per_node"].get<double>() / 1000);
     }
@@ -160,14 +158,17 @@ class Scale {
     HONE_ASSIGN_OR_RETURN(
         const auto optimizer,
         optimizers::CreateOptimizer("annealing", problem, {.seed = kSeed}));
-    HONE_ASSIGN_OR_RETURN(
-        const optimizers::SearchResult result,
-        optimizers::RunSearch(problem, *optimizer,
-                              {.trials = std::numeric_limits<int64_t>::max(),
-                               .evaluations = kMoves},
-                              SystemClock()));
-    return static_cast<double>(result.evaluations) /
-           absl::ToDoubleSeconds(result.elapsed);
+    absl::StatusOr<optimizers::SearchResult> result;
+    HONE_ASSIGN_OR_RETURN(const Usage usage, MeasureUsage([&] {
+                            result = optimizers::RunSearch(
+                                problem, *optimizer,
+                                {.trials = std::numeric_limits<int64_t>::max(),
+                                 .evaluations = kMoves},
+                                SystemClock());
+                          }));
+    HONE_RETURN_IF_ERROR(result.status());
+    return static_cast<double>(result->evaluations) /
+           absl::ToDoubleSeconds(usage.cpu_time);
   }
 
   // The first two rounds of an optimizer that proposes in rounds. A round is

@@ -10,7 +10,7 @@
 
 namespace hone::bench {
 
-// Time and memory by the size of a synthetic graph
+// CPU time and memory by the size of a synthetic graph
 // (graphs/layered_graph.h): of each seed with its max load, of the moves that
 // annealing tries, and of a round of each learned optimizer: what it proposes
 // after the seeds, and again after it has seen the results of that, which is

@@ -1,6 +1,7 @@
 #include "optimizers/policies/assignment_sampling.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -78,6 +79,10 @@ class Sampling final : public BatchOptimizer {
     rewards_.clear();
     samples_.clear();
     for (const space::Trial& trial : known) Learn(trial);
+    std::vector<float> scores(view_.score_count());
+    learning::PreferValues(view_, elites_[0].values,
+                           learning::KeepForChanges(problem_, 1), scores);
+    if (auto sample = Sample(scores)) CountDecided({&*sample, 1});
   }
 
   void Learn(const space::Trial& trial) override {
@@ -133,27 +138,43 @@ class Sampling final : public BatchOptimizer {
       rank = std::min(rng().Below(elites_.size()), rng().Below(elites_.size()));
     }
     before_ = elites_[rank];
-    const auto count = static_cast<double>(order_.size());
-    const double changes =
-        std::min(std::exp2(3 * rng().Uniform() + 0.25 * fruitless), count / 2);
-    keep_ = learning::KeepForChanges(problem_, changes);
+    const double changes = std::min(
+        std::exp2(3 * rng().Uniform() + 0.25 * fruitless), decided_ / 2);
+    keep_ = learning::KeepForChanges(
+        problem_, changes * static_cast<double>(order_.size()) / decided_);
     std::vector<float> scores = model_ == nullptr
                                     ? std::vector<float>(view_.score_count())
                                     : model_->Score(view_, before_.values);
     learning::PreferValues(view_, before_.values, keep_, scores);
     for (size_t i = 0; i < kSamples; ++i) Draw(scores);
     drawn_ = samples_.size();
+    CountDecided(samples_);
     if (learner_ == nullptr) return;
     std::fill(scores.begin(), scores.end(), 0);
     learning::PreferValues(view_, before_.values, keep_, scores);
     for (size_t i = 0; i < kExploring; ++i) Draw(scores);
   }
 
-  void Draw(absl::Span<const float> scores) {
+  void CountDecided(absl::Span<const AssignmentSample> samples) {
+    if (samples.empty()) return;
+    int64_t decided = 0;
+    for (const AssignmentSample& sample : samples) {
+      for (const uint64_t choice : sample.choice) {
+        if (std::popcount(choice) > 1) ++decided;
+      }
+    }
+    decided_ = std::max(1.0, static_cast<double>(decided) /
+                                 static_cast<double>(samples.size()));
+  }
+
+  std::optional<AssignmentSample> Sample(absl::Span<const float> scores) {
     // What comes first has the choice; each sample lets others come first.
     std::shuffle(order_.begin(), order_.end(), rng());
-    std::optional<AssignmentSample> sample =
-        learning::SampleAssignment(view_, scores, order_, *domains_, rng());
+    return learning::SampleAssignment(view_, scores, order_, *domains_, rng());
+  }
+
+  void Draw(absl::Span<const float> scores) {
+    std::optional<AssignmentSample> sample = Sample(scores);
     if (!sample) return;
     if (sampling_.polish) Polish(sample->values);
     samples_.push_back(*std::move(sample));
@@ -197,6 +218,9 @@ class Sampling final : public BatchOptimizer {
   // policy drew.
   Elite before_;
   float keep_ = 0;
+  // The variables that a sample decides itself, on average over the last round.
+  // Constraints decide the others: no change of those can be asked for.
+  double decided_ = 1;
   std::vector<AssignmentSample> samples_;
   size_t drawn_ = 0;
 };
