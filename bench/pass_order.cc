@@ -283,6 +283,10 @@ absl::StatusOr<nlohmann::ordered_json> RunPassOrderBench(
       return SplitOf(entry.name) != Split::kTest;
     });
   }
+  if (corpus.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(options.corpus, ": no module that is asked for"));
+  }
   if (options.budgets.empty() ||
       !std::is_sorted(options.budgets.begin(), options.budgets.end(),
                       std::less_equal<>())) {

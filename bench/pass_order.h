@@ -44,7 +44,8 @@ struct PassOrderBenchOptions {
 // after the real XLA; then geometric means with each budget. All but the first
 // are counted after the mandatory lowering. Searches get equal budgets. Writes
 // rows to `out` as they finish and returns the table as JSON.
-// Errors: InvalidArgument for budgets that are none or do not ascend.
+// Errors: InvalidArgument for budgets that are none or do not ascend, and if no
+// module is left; NotFound for an unknown search.
 absl::StatusOr<nlohmann::ordered_json> RunPassOrderBench(
     const PassOrderBenchOptions& options, std::ostream& out);
 

@@ -74,7 +74,9 @@ struct PassOrderArguments {
 void AddPassOrderOptions(CLI::App& command, PassOrderArguments& arguments) {
   bench::PassOrderBenchOptions& options = arguments.options;
   command
-      .add_option("--search", options.searches, "Optimizers, one column each")
+      .add_option("--search", options.searches,
+                  "Optimizers, or guided-uniform (guided without a "
+                  "policy), one column each")
       ->delimiter(',')
       ->capture_default_str();
   command

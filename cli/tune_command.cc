@@ -508,7 +508,7 @@ void AddTuneCommand(CLI::App& app, Context& context) {
                       "cluster for placement; default: the task's own");
   command->add_option("--optimizer", options->optimizer,
                       "Search algorithm; default: the task's own, guided for "
-                      "pass_order, annealing for placement");
+                      "pass_order, beam for kernel, annealing for placement");
   AddTaskFlags(*command, options->flags);
   command
       ->add_option("--trials", options->trials,

@@ -9,7 +9,8 @@
 namespace hone::graphs {
 namespace {
 
-// A topological order that takes a ready block as late as possible.
+// A topological order that takes blocks in the order in which they become
+// ready.
 std::vector<NodeIndex> BreadthFirstOrder(const Adjacency& graph) {
   std::vector<size_t> missing(graph.size());
   std::vector<NodeIndex> order;

@@ -13,8 +13,9 @@ namespace hone::graphs {
 
 // Methods that construct an assignment: one device for each node, in the order
 // of the nodes. Each returns an assignment that CheckAssignment accepts for the
-// contiguity asked for (pipelines, where none is asked for), or nothing. None
-// depends on time: effort is limited by counts.
+// contiguity asked for (pipelines, where none is asked for), or nothing. Effort
+// is limited by counts: results do not depend on time unless a stop condition
+// ends them.
 using Placement = std::vector<int32_t>;
 
 // Returns true when the caller wants no result any more; may be empty.

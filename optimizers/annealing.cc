@@ -51,7 +51,7 @@ class AnnealingByTrials final : public BatchOptimizer {
   void Learn(const space::Trial& trial) override {
     const space::Rank rank = space::RankOf(trial.measurement);
     if (schedule_.Accepts(Worsening(current_.rank, rank), rng())) MoveTo(trial);
-    if (rank < best_.rank) best_ = current_;
+    if (rank < best_.rank) best_ = {trial.candidate.choices, rank};
     if (schedule_.Advance()) current_ = best_;
   }
 

@@ -17,22 +17,24 @@ namespace hone::optimizers {
 
 struct OptimizerOptions {
   uint64_t seed = 0;
-  // beam, guided: states kept per depth.
+  // beam: states, or prefixes of an assignment, kept per depth.
   int32_t beam_width = 8;
-  // policy, finetune, guided: the file of the weights; empty for the weights
-  // that come with Hone for the problem, if any.
+  // zero_shot, policy, finetune, guided: the file of the weights; empty for the
+  // weights that come with Hone for the problem, if any.
   std::string weights = {};
-  // policy, guided: no weights, all actions are equally likely. The control
-  // that shows the value of the weights.
+  // zero_shot, policy, guided: no weights, all actions are equally likely. The
+  // control that shows the value of the weights.
   bool uniform_prior = false;
   // Candidates of earlier searches that this one measures again after the
-  // seeds, and goes on from.
+  // seeds. Local searches, genetic and the learned optimizers of assignments go
+  // on from them, others only do not propose them again.
   std::vector<space::Candidate> start = {};
 };
 
 // A search algorithm with an ask/tell interface.
 //
-// The first candidates are the problem's seeds and options.start.
+// The first candidates are the problem's seeds and options.start (`default`:
+// the default alone).
 //
 // Determinism: Suggest depends on the problem, the options and the trials
 // observed so far, in order. A search is resumed by observing the logged trials

@@ -26,8 +26,8 @@ struct LocalScore {
 };
 
 // An assignment that is evaluated incrementally: a change costs time by what it
-// touches, not by the size of the problem. Costs are those of
-// Problem::Measure, up to rounding.
+// touches, as far as the constraints can be checked so, not by the size of the
+// problem. Costs are those of Problem::Measure, up to rounding.
 // Threads: not thread-safe.
 class LocalState {
  public:
@@ -44,7 +44,8 @@ class LocalState {
   virtual void Commit() = 0;
 
   // Replaces `changes` with a random move that is likely to be feasible and of
-  // use; none if there is no other assignment.
+  // use; empty if a bounded number of draws finds none, which does not mean
+  // that there is none.
   virtual void Propose(Rng& rng, std::vector<Change>& changes) = 0;
 };
 

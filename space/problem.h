@@ -39,7 +39,8 @@ class Problem {
   // The compiler's default decision.
   virtual Candidate DefaultCandidate() const = 0;
   // The candidates that every search measures first, so that none ends worse
-  // than any of them. Never empty: the first is the default.
+  // than any of them. Never empty: the first is the default. Constructing them
+  // may take long and is not counted in evaluations().
   virtual std::vector<Seed> Seeds() const;
 
   // Measures candidates, which is the only way to a cost that is not free.

@@ -61,6 +61,11 @@ class Run {
  private:
   bool Stopped() const { return events_.stop && events_.stop(); }
 
+  absl::Duration Elapsed() const { return clock_.Monotonic() - start_; }
+
+  // Known candidates may take half of the time: they have to be measured, too.
+  bool SeedsEnd() const { return Elapsed() >= tuning_.budget.time / 2; }
+
   void Report(Progress::Phase phase) {
     if (!events_.progress) return;
     progress_.phase = phase;
@@ -68,9 +73,7 @@ class Run {
     events_.progress(progress_);
   }
 
-  double Seconds() const {
-    return absl::ToDoubleSeconds(clock_.Monotonic() - start_);
-  }
+  double Seconds() const { return absl::ToDoubleSeconds(Elapsed()); }
 
   // Prepares task, subject and problem.
   absl::Status Prepare() {
@@ -83,11 +86,13 @@ class Run {
     }
     HONE_ASSIGN_OR_RETURN(options_, ParseOptionsKey(tuning_.key.task_options));
     HONE_RETURN_IF_ERROR(ReadSubject());
-    HONE_ASSIGN_OR_RETURN(problem_,
-                          task_->MakeProblem(*subject_, options_,
-                                             {.target = tuning_.key.target,
-                                              .kernels = kernels_,
-                                              .stop = events_.stop}));
+    HONE_ASSIGN_OR_RETURN(
+        problem_,
+        task_->MakeProblem(*subject_, options_,
+                           {.target = tuning_.key.target,
+                            .kernels = kernels_,
+                            .stop = events_.stop,
+                            .seeds_end = [this] { return SeedsEnd(); }}));
     progress_.unit = std::string(problem_->unit());
     progress_.budget_trials = tuning_.budget.trials;
     return absl::OkStatus();
@@ -127,8 +132,9 @@ class Run {
       Report(Progress::Phase::kSearching);
       return absl::OkStatus();
     };
-    return optimizers::RunSearch(*problem_, *optimizer, tuning_.budget, clock_,
-                                 search);
+    space::Budget budget = tuning_.budget;
+    budget.time -= std::min(budget.time, Elapsed());
+    return optimizers::RunSearch(*problem_, *optimizer, budget, clock_, search);
   }
 
   // Returns the candidates that may be published, best first: the winner and

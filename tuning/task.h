@@ -49,6 +49,9 @@ struct TaskContext {
   backends::KernelMeasurer* kernels = nullptr;
   // Called during measurements; returns true to cancel them.
   std::function<bool()> stop = nullptr;
+  // Called while known candidates (space::Problem::Seeds) are constructed;
+  // returns true once no more time is left for them. Null: no limit.
+  std::function<bool()> seeds_end = nullptr;
 };
 
 // A serialized decision and the module it produces.

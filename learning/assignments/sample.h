@@ -16,8 +16,8 @@ namespace hone::learning {
 // An assignment that was drawn variable by variable under the constraints.
 struct AssignmentSample {
   std::vector<int32_t> values;  // [variables]
-  // [variables]: the values that a variable was drawn from; a single one, or
-  // none, if propagation had decided it.
+  // [variables]: the values that a variable was drawn from; none if
+  // propagation, or a conflict after the draw, decided it.
   std::vector<uint64_t> choice;
   // [variables]: the logarithm of the probability of the value among `choice`;
   // 0 for variables that were not drawn.

@@ -18,9 +18,10 @@ namespace hone::learning {
 
 // The move that ends a game.
 inline constexpr int32_t kStopMove = -1;
-// Features that the game adds to those of each move: how often it was made and
-// how often with effect, whether it was the last one with effect, and the share
-// of recent moves without effect.
+// Features that the game adds to those of each move, in this order: how often
+// it was made (a logarithm), whether it was the last one with effect, how often
+// it had one (a logarithm), and the moves without effect since the state last
+// changed, in sixteenths.
 inline constexpr int32_t kMoveFeatures = 4;
 // Features that the game adds to the global features of an observation: the
 // share of moves left, and the current and least cost relative to the start.

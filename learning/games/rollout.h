@@ -80,8 +80,8 @@ absl::StatusOr<std::vector<Trajectory>> PlayEpisodes(const Game& game,
                                                      const Chooser& choose);
 
 // Returns the trajectory of these moves; log probabilities and values are 0.
-// Errors: InvalidArgument for a move that is illegal in its state; those of the
-// game.
+// Errors: InvalidArgument for a move that its View does not offer (illegal, or
+// known to change nothing); those of the game.
 absl::StatusOr<Trajectory> ReplayMoves(const Game& game,
                                        absl::Span<const int32_t> moves);
 

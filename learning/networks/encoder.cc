@@ -16,9 +16,17 @@ torch::Tensor Normalized(const torch::Tensor& rows) {
   return rows * (rows.square().mean(1, /*keepdim=*/true) + 1e-6).rsqrt();
 }
 
+// Torch says once that scatter_reduce may change, which is no news to users.
+class NoWarnings final : public c10::WarningHandler {
+ public:
+  void process(const c10::Warning&) override {}
+};
+
 // The largest value of each column over rows of the same index, at least 0.
 torch::Tensor MaxOver(const torch::Tensor& rows, const torch::Tensor& index,
                       int64_t count) {
+  static NoWarnings no_warnings;
+  const c10::WarningUtils::WarningHandlerGuard guard(&no_warnings);
   return torch::zeros({count, rows.size(1)})
       .scatter_reduce(0, index.unsqueeze(1).expand_as(rows), rows, "amax",
                       /*include_self=*/true);
@@ -113,8 +121,8 @@ torch::Tensor GraphEncoderImpl::Aggregate(Direction& direction,
           torch::leaky_relu(direction.attention->forward(torch::cat(
                                 {messages, nodes.index_select(0, to)}, 1)),
                             0.2);
-      // A softmax over the edges of each receiver. Any shift serves; this one
-      // keeps the exponential finite.
+      // A softmax over the edges of each receiver. Scores are bounded to ±8, so
+      // that the exponential is finite without a maximum for each receiver.
       const torch::Tensor weight = torch::exp(torch::tanh(score / 8) * 8);
       return SumOver(messages * weight, to, count) /
              (SumOver(weight, to, count) + 1e-6);

@@ -132,8 +132,8 @@ TEST(PlacementProblem, OffersTheSeedsThatItIsAskedFor) {
       ReadGraphFile("layer_bert24_training.json"), "graph");
   ASSERT_TRUE(graph.ok());
   const auto names = [&](PlacementSeeds seeds) {
-    const auto problem =
-        PlacementProblem::Create(*graph, Contiguity::kPipeline, nullptr, std::nullopt, seeds);
+    const auto problem = PlacementProblem::Create(*graph, Contiguity::kPipeline,
+                                                  nullptr, std::nullopt, seeds);
     EXPECT_TRUE(problem.ok()) << problem.status();
     std::vector<std::string> found;
     for (const space::Seed& seed : (*problem)->Seeds()) {

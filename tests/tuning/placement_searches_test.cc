@@ -68,8 +68,8 @@ TEST_P(PlacementSearches, EndNoWorseThanAnySeedAndNoBetterThanTheBounds) {
       for (const PlacementSeeds seeds :
            {PlacementSeeds::kAll, PlacementSeeds::kInexact,
             PlacementSeeds::kNone}) {
-        const auto problem =
-            PlacementProblem::Create(graph, contiguity, nullptr, std::nullopt, seeds);
+        const auto problem = PlacementProblem::Create(
+            graph, contiguity, nullptr, std::nullopt, seeds);
         if (!problem.ok()) continue;
         ++searches;
         const std::vector<space::Seed> offered = (*problem)->Seeds();

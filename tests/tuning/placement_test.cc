@@ -1,5 +1,6 @@
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,43 @@ TuningSpec SpecWith(graphs::Contiguity contiguity) {
   spec.options.contiguity = contiguity;
   spec.budget.trials = 40;
   return spec;
+}
+
+TEST(Placement, ReadsItsOwnDecisions) {
+  const Subject chain = Chain();
+  HONE_ASSERT_OK_AND_ASSIGN(const auto problem,
+                            Placement().MakeProblem(chain, {}, {}));
+  for (const space::Seed& seed : problem->Seeds()) {
+    HONE_ASSERT_OK_AND_ASSIGN(
+        const AppliedDecision applied,
+        Placement().Apply(chain, *problem, seed.candidate));
+    EXPECT_EQ(Placement().CandidateOf(*problem, applied.decision),
+              seed.candidate);
+  }
+  const auto count =
+      static_cast<size_t>(problem->assignment()->variable_count());
+  std::string beyond = "0";
+  for (size_t i = 1; i < count; ++i) beyond += ",64";
+  for (const std::string& text :
+       {std::string(), std::string("{"), std::string("[]"), std::string("{}"),
+        std::string(R"({"assignment":[0]})"),
+        std::string(R"({"assignment":3})"),
+        "{\"assignment\":[" + beyond + "]}"}) {
+    EXPECT_EQ(Placement().CandidateOf(*problem, text), std::nullopt) << text;
+  }
+}
+
+// Known candidates get half of the time at most, and none is needed to go on.
+TEST(Placement, ConstructsNoSeedsWithoutTime) {
+  const Subject chain = Chain();
+  TaskContext context;
+  context.seeds_end = [] { return true; };
+  HONE_ASSERT_OK_AND_ASSIGN(const auto problem,
+                            Placement().MakeProblem(chain, {}, context));
+  HONE_ASSERT_OK_AND_ASSIGN(const auto unlimited,
+                            Placement().MakeProblem(chain, {}, {}));
+  EXPECT_LT(problem->Seeds().size(), unlimited->Seeds().size());
+  EXPECT_EQ(problem->Seeds()[0].candidate, problem->DefaultCandidate());
 }
 
 TEST(Placement, TunesToAVerifiedRecordWithoutAModule) {

@@ -44,8 +44,8 @@ inline bool IsStepAction(int32_t action) { return action > LoweredAction(); }
 // The transformation of a step's number, an index of loops::AllTransforms.
 size_t TransformOf(int32_t action);
 
-// "tile_rows=4", "lowered", or for steps "split#1f0c2a": the transformation and
-// the number within it.
+// "tile_rows=4", "lowered", or for steps "split#01f0c2a": the transformation
+// and the number within it.
 std::string KernelActionName(int32_t action);
 
 // The hash of a step; further ones for an `attempt` above 0.

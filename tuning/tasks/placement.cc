@@ -103,8 +103,11 @@ class Placement final : public Task {
       const TaskContext& context) const override {
     HONE_ASSIGN_OR_RETURN(graphs::DeviceGraph graph,
                           GraphOf(subject, options.cluster));
-    return PlacementProblem::Create(std::move(graph), options.contiguity,
-                                    context.stop, options.cluster);
+    const auto stop = [stop = context.stop, end = context.seeds_end] {
+      return (stop && stop()) || (end && end());
+    };
+    return PlacementProblem::Create(std::move(graph), options.contiguity, stop,
+                                    options.cluster);
   }
 
   absl::StatusOr<AppliedDecision> Apply(
@@ -120,6 +123,30 @@ class Placement final : public Task {
     decision["loads"] = loads.loads;
     decision["contiguity"] = graphs::ContiguityName(placement.contiguity());
     return AppliedDecision{.decision = decision.dump()};
+  }
+
+  std::optional<space::Candidate> CandidateOf(
+      const space::Problem& problem,
+      absl::string_view decision) const override {
+    const auto json =
+        nlohmann::json::parse(decision.begin(), decision.end(), nullptr, false);
+    if (!json.is_object() || !json.contains("assignment")) return std::nullopt;
+    const auto& placement = static_cast<const PlacementProblem&>(problem);
+    const nlohmann::json& assignment = json["assignment"];
+    if (!assignment.is_array() ||
+        assignment.size() != static_cast<size_t>(placement.variable_count())) {
+      return std::nullopt;
+    }
+    space::Candidate candidate;
+    for (const nlohmann::json& device : assignment) {
+      if (!device.is_number_unsigned() ||
+          device.get<uint64_t>() >=
+              static_cast<uint64_t>(placement.graph().device_count())) {
+        return std::nullopt;
+      }
+      candidate.choices.push_back(device.get<int32_t>());
+    }
+    return candidate;
   }
 
   // Checks and computes anew, from the subject and not from the problem.
