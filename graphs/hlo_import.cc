@@ -11,6 +11,7 @@
 
 #include "base/status_macros.h"
 #include "graphs/quantity.h"
+#include "graphs/trip_counts.h"
 #include "graphs/value_origins.h"
 #include "hlo/analysis/canonical.h"
 #include "hlo/analysis/cost_analysis.h"
@@ -60,7 +61,8 @@ class Importer {
  public:
   explicit Importer(const hlo::Module& module)
       : entry_(module.entry_computation()),
-        costs_(module),
+        counted_(WithTripCounts(module)),
+        costs_(counted_),
         order_(hlo::CanonicalOrder(module)),
         origins_(entry_),
         places_(Slots()),
@@ -193,7 +195,8 @@ class Importer {
       OpNode& node = nodes_[indices_[Slot(owner)]];
       // Else it is the root of a module without work.
       if (!OnlyPassesValues(entry_[id].opcode())) {
-        const hlo::Costs costs = costs_.InstructionCosts(entry_, id);
+        const hlo::Costs costs =
+            costs_.InstructionCosts(counted_.entry_computation(), id);
         node.flops = Bounded(node.flops + costs.flops + costs.transcendentals);
         node.bytes = Bounded(node.bytes + costs.bytes());
       }
@@ -255,7 +258,8 @@ class Importer {
   }
 
   const hlo::Computation& entry_;
-  const hlo::CostAnalysis costs_;
+  const hlo::Module counted_;
+  const hlo::CostAnalysis costs_;           // of counted_
   const std::vector<InstructionId> order_;  // canonical
   ValueOrigins origins_;
   // Of each instruction, by its id.

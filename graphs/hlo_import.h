@@ -22,7 +22,8 @@ inline constexpr absl::string_view kParameterOpcode = "parameter";
 //
 // Nodes. An instruction is a node, with all that it calls: fusions, bodies of
 // loops, branches and regions are part of the caller's flops and bytes
-// (hlo/analysis/cost_analysis.h; a transcendental function counts as one flop).
+// (hlo/analysis/cost_analysis.h; a transcendental function counts as one flop,
+// and a loop runs as often as is stated or can be found, else once).
 // No nodes are instructions that only say where values are:
 // - tuple, get-tuple-element, bitcast, opt-barrier and domain: edges lead
 //   through them;

@@ -17,6 +17,7 @@
 
 #include "base/rng.h"
 #include "graphs/hlo_import.h"
+#include "graphs/trip_counts.h"
 #include "hlo/analysis/cost_analysis.h"
 #include "hlo/analysis/fingerprint.h"
 #include "hlo/inference/verifier.h"
@@ -59,13 +60,14 @@ void ExpectAsDefined(const hlo::Module& module, const OpGraph& graph) {
   EXPECT_THAT(found.parameter_bytes, ContainerEq(parameter_bytes));
 }
 
-// All work of the module is in the nodes, but for the tables of pointers that
-// tuples and barriers write.
+// All work of the module, with the trip counts, is in the nodes, but for the
+// tables of pointers that tuples and barriers write.
 void ExpectAllWork(const hlo::Module& module, const OpGraph& graph) {
-  const hlo::CostAnalysis costs(module);
+  const hlo::Module counted = WithTripCounts(module);
+  const hlo::CostAnalysis costs(counted);
   hlo::Costs expected = costs.ModuleCosts();
   double bytes = expected.bytes();
-  const hlo::Computation& entry = module.entry_computation();
+  const hlo::Computation& entry = counted.entry_computation();
   for (const hlo::Instruction& i : entry.instructions()) {
     if (i.opcode() != hlo::Opcode::kTuple &&
         i.opcode() != hlo::Opcode::kOptBarrier) {
@@ -148,6 +150,30 @@ TEST(HloImportCorpusTest, RandomModulesOfEveryFeature) {
         hlo::ParseHloText(hone::testing::RandomModuleText(seed, options)));
     HONE_ASSERT_OK(hlo::VerifyModule(module));
     ExpectGoodImport(module);
+  }
+}
+
+TEST(HloImportCorpusTest, TripCountsOfScansAreFound) {
+  const std::map<std::string, double> counts = {{"gpt2_scan.fwd", 12},
+                                                {"gpt2_scan.train", 12},
+                                                {"rnnlm_scan.train", 24},
+                                                {"vae.train", 5}};
+  for (const auto& entry : hone::testing::CorpusModules()) {
+    const auto expected = counts.find(entry.name);
+    if (expected == counts.end()) continue;
+    SCOPED_TRACE(entry.name);
+    HONE_ASSERT_OK_AND_ASSIGN(const hlo::Module module,
+                              hlo::ParseHloText(entry.text, entry.name));
+    const hlo::Module counted = WithTripCounts(module);
+    int loops = 0;
+    for (const hlo::Computation& computation : counted.computations()) {
+      for (const hlo::Instruction& i : computation.instructions()) {
+        if (i.opcode() != hlo::Opcode::kWhile) continue;
+        EXPECT_EQ(hlo::KnownTripCount(i), expected->second);
+        ++loops;
+      }
+    }
+    EXPECT_GT(loops, 0);
   }
 }
 

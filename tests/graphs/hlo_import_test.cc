@@ -62,6 +62,13 @@ more {
   ten = s32[] constant(10)
   ROOT c = pred[] compare(i, ten), direction=LT
 }
+reads {
+  s = (s32[], f32[8], f32[8]) parameter(0)
+  x = f32[8] get-tuple-element(s), index=1
+  i = s32[] get-tuple-element(s), index=0
+  ten = s32[] constant(10)
+  ROOT c = pred[] compare(i, ten), direction=LT
+}
 ENTRY main {
 )";
 
@@ -179,18 +186,30 @@ TEST(HloImportTest, ALoopIsANodeThatRunsAsOftenAsItSays) {
   l = (s32[], f32[8], f32[8]) while(init), condition=more, body=step$
   z = f32[8] get-tuple-element(l), index=1
   ROOT r = f32[8] add(z, z))";
-  const Imported once(absl::StrReplaceAll(entry, {{"$", ""}}));
-  const Imported ten(absl::StrReplaceAll(
-      entry,
-      {{"$", ", backend_config={\"known_trip_count\":{\"n\":\"10\"}}"}}));
+  const Imported once(
+      absl::StrReplaceAll(entry, {{"$", ""}, {"constant(0)", "parameter(2)"}}));
+  const Imported found(absl::StrReplaceAll(entry, {{"$", ""}}));
+  const Imported stated(absl::StrReplaceAll(
+      entry, {{"$", ", backend_config={\"known_trip_count\":{\"n\":\"7\"}}"}}));
   EXPECT_THAT(once.names, ElementsAre("y", "l", "r"));
   EXPECT_EQ(once.nodes.at("l").flops, 1 + 8 + 1);
-  EXPECT_EQ(ten.nodes.at("l").flops, 100);
-  EXPECT_EQ(ten.nodes.at("l").bytes, 10 * once.nodes.at("l").bytes);
+  EXPECT_EQ(found.nodes.at("l").flops, 100);
+  EXPECT_EQ(stated.nodes.at("l").flops, 70);
+  EXPECT_EQ(found.nodes.at("l").bytes, 10 * once.nodes.at("l").bytes);
   // The weights and the constant of the loop.
   EXPECT_EQ(once.nodes.at("l").parameter_bytes, 32 + 4);
   EXPECT_THAT(once.edges,
               UnorderedElementsAre(Pair("y l", 32), Pair("l r", 32)));
+}
+
+// JAX reads all elements in the condition.
+TEST(HloImportTest, DeadReadsDoNotHideATripCount) {
+  hlo::Module module = Parse(R"(
+  i = s32[] constant(0)
+  x = f32[8] parameter(0)
+  init = (s32[], f32[8], f32[8]) tuple(i, x, x)
+  ROOT l = (s32[], f32[8], f32[8]) while(init), condition=reads, body=step)");
+  EXPECT_EQ(Imported(module).nodes.at("l").flops, 100);
 }
 
 TEST(HloImportTest, AParameterIsANodeWhereSeveralNodesReadIt) {

@@ -1,0 +1,92 @@
+#include "graphs/trip_counts.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+
+#include "hlo/passes/control_flow/while_trip_count.h"
+
+namespace hone::graphs {
+namespace {
+
+using hlo::Computation;
+using hlo::ComputationId;
+using hlo::Instruction;
+using hlo::InstructionId;
+using hlo::Module;
+
+constexpr char kAttribute[] = "backend_config";
+
+bool StatesTripCount(const Instruction& loop) {
+  for (const auto& [name, value] : loop.attributes().others) {
+    if (name == kAttribute && absl::StrContains(value, "known_trip_count")) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void StateTripCount(int64_t count, Instruction& loop) {
+  auto attributes = std::make_shared<hlo::Attributes>(loop.attributes());
+  std::erase_if(attributes->others, [](const auto& attribute) {
+    return attribute.first == kAttribute;
+  });
+  attributes->others.emplace_back(
+      kAttribute,
+      absl::StrCat("{\"known_trip_count\":{\"n\":\"", count, "\"}}"));
+  loop.set_attributes(std::move(attributes));
+}
+
+// Removes what the root does not need: conditions as JAX writes them read all
+// elements, and use one.
+void RemoveDeadCode(Computation& computation) {
+  std::vector<InstructionId> order = computation.PostOrder();
+  for (auto id = order.rbegin(); id != order.rend(); ++id) {
+    const Instruction& instruction = computation[*id];
+    if (*id == computation.root() || !instruction.users().empty() ||
+        instruction.opcode() == hlo::Opcode::kParameter ||
+        computation.HasControlDependency(*id)) {
+      continue;
+    }
+    computation.Remove(*id);
+  }
+}
+
+}  // namespace
+
+Module WithTripCounts(const Module& module) {
+  struct Loop {
+    ComputationId computation;
+    InstructionId id;
+  };
+  std::vector<Loop> loops;
+  for (const Computation& computation : module.computations()) {
+    for (const Instruction& i : computation.instructions()) {
+      if (i.opcode() == hlo::Opcode::kWhile && !StatesTripCount(i)) {
+        loops.push_back({computation.id(), i.id()});
+      }
+    }
+  }
+  Module simplified = module;
+  for (const Loop& loop : loops) {
+    const Instruction& i = module.computation(loop.computation)[loop.id];
+    RemoveDeadCode(simplified.mutable_computation(i.called()[0]));
+  }
+  Module counted = module;
+  for (const auto& [computation, id] : loops) {
+    const std::optional<hlo::CountedLoop> found = hlo::FindCountedLoop(
+        simplified, simplified.computation(computation), id);
+    if (!found.has_value()) continue;
+    StateTripCount(
+        found->trip_count,
+        counted.mutable_computation(computation).mutable_instruction(id));
+  }
+  return counted;
+}
+
+}  // namespace hone::graphs

@@ -1,0 +1,16 @@
+#ifndef HONE_GRAPHS_TRIP_COUNTS_H_
+#define HONE_GRAPHS_TRIP_COUNTS_H_
+
+#include "hlo/ir/module.h"
+
+namespace hone::graphs {
+
+// Returns `module`, which verifies, with the trip counts of its loops stated
+// (hlo::KnownTripCount) where they were not and can be found
+// (hlo::FindCountedLoop), for the analysis of costs only: other keys of such a
+// loop's backend_config are lost. Ids stay.
+hlo::Module WithTripCounts(const hlo::Module& module);
+
+}  // namespace hone::graphs
+
+#endif  // HONE_GRAPHS_TRIP_COUNTS_H_
