@@ -14,6 +14,7 @@
 #include "base/rng.h"
 #include "graphs/device_graph_json.h"
 #include "graphs/ideals.h"
+#include "graphs/layered_graph.h"
 #include "graphs/lower_bounds.h"
 #include "graphs/max_load.h"
 #include "optimizers/registry.h"
@@ -100,6 +101,30 @@ TEST_P(PlacementSearches, EndNoWorseThanAnySeedAndNoBetterThanTheBounds) {
     }
   }
   EXPECT_GT(searches, 40);
+}
+
+// In a pipeline the devices of most nodes follow from those of a few. Samples
+// that change one node in thousands would nearly all be the same.
+TEST(LearnedPlacementSearches, ProposeNewPlacementsOfLargeGraphs) {
+  const auto problem = PlacementProblem::Create(
+      graphs::MakeLayeredGraph(3000, 1), Contiguity::kPipeline, nullptr,
+      PlacementSeeds::kNone);
+  ASSERT_TRUE(problem.ok()) << problem.status();
+  for (const char* id : {"policy", "ppo"}) {
+    SCOPED_TRACE(id);
+    const auto optimizer =
+        optimizers::CreateOptimizer(id, **problem, {.seed = 1});
+    ASSERT_TRUE(optimizer.ok()) << optimizer.status();
+    int64_t trials = 0;
+    for (int round = 0; round < 3; ++round) {
+      const std::vector<space::Candidate> batch = (*optimizer)->Suggest(100);
+      EXPECT_GE(batch.size(), round == 0 ? 1u : 5u);
+      for (const space::Candidate& candidate : batch) {
+        (*optimizer)
+            ->Observe({trials++, candidate, *(*problem)->Measure(candidate)});
+      }
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, PlacementSearches,
