@@ -18,6 +18,7 @@
 #include "bench/pass_fidelity.h"
 #include "bench/pass_order.h"
 #include "bench/placement/placement.h"
+#include "bench/placement_searches.h"
 #include "bench/serve.h"
 #include "bench/verification/verification.h"
 #include "graphs/contiguity.h"
@@ -304,6 +305,26 @@ void AddKernelsOptions(CLI::App& command, bench::KernelsOptions& options) {
       ->capture_default_str();
 }
 
+void AddPlacementSearchesOptions(CLI::App& command,
+                                 bench::PlacementSearchesOptions& options) {
+  command.add_option("--graphs", options.graphs, "Folder of the graphs")
+      ->capture_default_str();
+  command
+      .add_option("--search", options.searches,
+                  "Optimizers, one column each; zero-shot: a policy's first "
+                  "decision; NAME-uniform: without weights")
+      ->delimiter(',')
+      ->capture_default_str();
+  command.add_option("--trials", options.trials, "Budget of each search")
+      ->transform(WholeNumber(1, kMaxCount))
+      ->capture_default_str();
+  command.add_option("--seeds", options.seeds, "Runs of each search")
+      ->transform(WholeNumber(1, 1000))
+      ->capture_default_str();
+  command.add_option("--weights", options.weights,
+                     "Weights of the policy [built in]");
+}
+
 void AddKernelSearchesOptions(CLI::App& command,
                               bench::KernelSearchesOptions& options) {
   command.add_option("--suite", options.suite, "Folder of the kernels")
@@ -440,6 +461,9 @@ void AddBenchCommand(CLI::App& app, Context& context) {
   AddBench(*command, context, "kernel-searches",
            "Searches for kernels' schedules at equal budgets",
            AddKernelSearchesOptions, bench::RunKernelSearchesBench);
+  AddBench(*command, context, "placement-searches",
+           "Searches for placements at equal budgets, beside the exact one",
+           AddPlacementSearchesOptions, bench::RunPlacementSearchesBench);
   AddBench(
       *command, context, "measurement",
       "The cost of measuring kernels, and kernels compared with themselves",

@@ -2,63 +2,50 @@
 
 #include <iostream>
 #include <memory>
-#include <utility>
+#include <string>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "absl/time/time.h"
 #include "cli/command.h"
 
 #include "base/status_macros.h"
-#include "bench/corpus.h"
-#include "bench/pass_order_split.h"
-#include "hlo/read_module.h"
+#include "bench/training/data_set.h"
 #include "optimizers/policies/library.h"
-#include "tuning/registry.h"
-#include "tuning/task.h"
 
 namespace hone::cli {
 namespace {
 
 using optimizers::policies::TrainingOptions;
-using optimizers::policies::TrainingProblem;
 using optimizers::policies::TrainingProgress;
 using optimizers::policies::TrainingResult;
 using optimizers::policies::TrainingSet;
 
 struct Options {
-  std::string corpus = "bench/data/corpus";
-  // Larger modules are left out: they teach little that their smaller kin do
-  // not, and take most of the time.
-  int64_t max_instructions = 3000;
+  std::string data_set;
+  bench::DataSetOptions data;
   std::string time;
   TrainingOptions training;
 };
 
-absl::StatusOr<TrainingSet> ReadTrainingSet(const Options& options) {
-  HONE_ASSIGN_OR_RETURN(const std::vector<bench::CorpusEntry> corpus,
-                        bench::ReadCorpus(options.corpus, ""));
-  HONE_ASSIGN_OR_RETURN(const tuning::Task* const task,
-                        tuning::FindTask("pass_order"));
-  TrainingSet set;
-  for (const bench::CorpusEntry& entry : corpus) {
-    const bench::Split split = bench::SplitOf(entry.name);
-    if (split == bench::Split::kTest) continue;
-    HONE_ASSIGN_OR_RETURN(hlo::Module read, hlo::ReadModuleFile(entry.path));
-    if (read.instruction_count() > options.max_instructions) continue;
-    TrainingProblem problem;
-    problem.name = entry.name;
-    problem.make =
-        [task, module = std::make_shared<const hlo::Module>(std::move(read))] {
-          return task->MakeProblem(*module, {}, {});
-        };
-    (split == bench::Split::kTraining ? set.training : set.validation)
-        .push_back(std::move(problem));
-  }
-  return set;
+// "pass-order: …; placement: …".
+std::string DescribeDataSets() {
+  return absl::StrJoin(bench::DataSets(), "; ",
+                       [](std::string* out, const bench::DataSet& set) {
+                         absl::StrAppend(out, set.id, ": ", set.contents);
+                       });
 }
 
 absl::StatusOr<int> Run(const Options& options, const Context& context) {
+  HONE_ASSIGN_OR_RETURN(const bench::DataSet* const data,
+                        bench::DataSets().Find(options.data_set));
   TrainingOptions training = options.training;
+  if (training.weights_file.empty()) {
+    training.weights_file =
+        absl::StrCat(absl::StrReplaceAll(data->id, {{"-", "_"}}), ".pt");
+  }
   if (!options.time.empty()) {
     HONE_ASSIGN_OR_RETURN(training.time,
                           ParseDurationOption("--time", options.time));
@@ -73,15 +60,7 @@ absl::StatusOr<int> Run(const Options& options, const Context& context) {
   }
   HONE_ASSIGN_OR_RETURN(const auto* const library,
                         optimizers::policies::LoadLibrary());
-  HONE_ASSIGN_OR_RETURN(const TrainingSet set, ReadTrainingSet(options));
-  if (set.training.empty()) {
-    return absl::InvalidArgumentError(absl::StrFormat(
-        "--corpus '%s' --max-instructions %d: no modules to train on, expected "
-        "1 or more",
-        options.corpus, options.max_instructions));
-  }
-  std::cerr << absl::StrFormat("training on %d modules, validating on %d\n",
-                               set.training.size(), set.validation.size());
+  HONE_ASSIGN_OR_RETURN(const TrainingSet set, data->make(options.data));
   training.on_progress = [&](const TrainingProgress& progress) {
     std::cerr << absl::StrFormat(
         "round %d of %d, update %d of %d, %.0f s: reward %.4f, entropy %.2f, "
@@ -101,7 +80,7 @@ absl::StatusOr<int> Run(const Options& options, const Context& context) {
                {"validation", result.best_validation}});
   } else {
     std::cout << absl::StrFormat(
-        "%s: tuned/default on validation modules %.4f after %d updates\n",
+        "%s: tuned/default on validation problems %.4f after %d updates\n",
         training.weights_file, result.best_validation, result.updates);
   }
   return kDone;
@@ -110,25 +89,36 @@ absl::StatusOr<int> Run(const Options& options, const Context& context) {
 }  // namespace
 
 void AddTrainCommand(CLI::App& app, Context& context) {
-  CLI::App* parent = app.add_subcommand("train", "Train a policy");
-  parent->require_subcommand(1);
   auto options = std::make_shared<Options>();
-  options->training.weights_file = "pass_order.pt";
-  CLI::App* command = AddCommand(*parent, context, "pass-order",
-                                 "The policy that orders passes; goes on where "
-                                 "an interrupted run stopped");
+  CLI::App* command =
+      AddCommand(app, context, "train",
+                 "Train a policy; goes on where an interrupted run stopped");
   command
-      ->add_option("-o,--output", options->training.weights_file,
-                   "File of the weights")
-      ->capture_default_str();
+      ->add_option("NAME", options->data_set,
+                   absl::StrCat("What to train on: ", DescribeDataSets()))
+      ->required();
+  command->add_option("-o,--output", options->training.weights_file,
+                      "File of the weights [NAME.pt]");
   command->add_option("--from", options->training.initial_weights,
                       "Weights to start from, in place of random ones");
-  command->add_option("--corpus", options->corpus, "Folder of the corpus")
+  command
+      ->add_option("--corpus", options->data.corpus,
+                   "pass-order: folder of the corpus")
       ->capture_default_str();
   command
-      ->add_option("--max-instructions", options->max_instructions,
-                   "Leave out larger modules")
+      ->add_option("--max-instructions", options->data.max_instructions,
+                   "pass-order: leave out larger modules")
       ->transform(WholeNumber(1, kMaxCount))
+      ->capture_default_str();
+  command
+      ->add_option("--graphs", options->data.graphs,
+                   "placement: generated graphs to train on")
+      ->transform(WholeNumber(1, kMaxCount))
+      ->capture_default_str();
+  command
+      ->add_option("--max-nodes", options->data.max_nodes,
+                   "placement: the most nodes of one, or about that")
+      ->transform(WholeNumber(20, 1'000'000))
       ->capture_default_str();
   command->add_option("--seed", options->training.seed, "Random seed")
       ->transform(WholeNumber(0, kMaxSeed))
@@ -149,27 +139,30 @@ void AddTrainCommand(CLI::App& app, Context& context) {
                    "The search that is imitated")
       ->capture_default_str();
   command
-      ->add_option("--label-rounds", options->training.label_rounds,
-                   "Rounds of learning what each pass does")
+      ->add_option(
+          "--label-rounds", options->training.label_rounds,
+          "Rounds of learning from labels: what each pass does, or the "
+          "teacher's values")
       ->transform(WholeNumber(0, kMaxCount))
       ->capture_default_str();
   command
       ->add_option("--problems-per-update",
                    options->training.problems_per_update,
-                   "Modules that a PPO update is made from")
+                   "Problems that a PPO update is made from")
       ->transform(WholeNumber(1, kMaxCount))
       ->capture_default_str();
   command
       ->add_option("--episodes-per-problem",
                    options->training.episodes_per_problem,
-                   "Episodes of each of them")
+                   "Episodes, or assignments, of each of them")
       ->transform(WholeNumber(1, kMaxCount))
       ->capture_default_str();
   command->add_option("--architecture", options->training.architecture,
                       "Of new weights, e.g. width=64,layers=3,aggregator=mean,"
                       "segment=0,conditioning=0");
   command->add_flag("--partial", options->training.partial,
-                    "Take of --from what fits another architecture");
+                    "Take of --from what fits, where it is of another "
+                    "architecture or sees something else");
   command->add_option("--time", options->time,
                       "Stop after this long, e.g. 40m");
   command->add_option("--state", options->training.state_file,

@@ -8,6 +8,7 @@
 #include "learning/networks/descent.h"
 #include "learning/networks/graph_batch.h"
 #include "learning/networks/losses.h"
+#include "learning/networks/minibatch.h"
 #include "learning/networks/tensors.h"
 #include "learning/networks/value_network.h"
 #include "learning/networks/value_rows.h"
@@ -16,6 +17,8 @@ namespace hone::learning {
 namespace {
 
 constexpr double kMaxGradientNorm = 0.5;
+// Lessons that one step of the gradient descent is made from.
+constexpr size_t kLessonsPerStep = 4;
 // Differences of rewards that mean nothing.
 constexpr float kLeastDeviation = 1e-4F;
 
@@ -97,6 +100,25 @@ class AssignmentLearner::Impl {
     return statistics;
   }
 
+  double Imitate(absl::Span<const AssignmentLesson> lessons,
+                 float learning_rate) {
+    if (lessons.empty()) return 0;
+    descent_.set_learning_rate(static_cast<double>(learning_rate));
+    double sum = 0;
+    for (const std::vector<size_t>& batch :
+         Minibatches(lessons.size(), kLessonsPerStep, descent_.rng())) {
+      for (const size_t i : batch) {
+        sum +=
+            AccumulateLesson(lessons[i], 1 / static_cast<double>(batch.size()));
+      }
+      descent_.Step();
+    }
+    descent_.set_learning_rate(static_cast<double>(options_.learning_rate));
+    return sum / static_cast<double>(lessons.size());
+  }
+
+  Descent& descent() { return descent_; }
+
  private:
   // Counts what the losses are means over.
   void Count(absl::Span<const int32_t> before,
@@ -117,6 +139,33 @@ class AssignmentLearner::Impl {
             const std::vector<float>& advantages,
             const std::vector<bool>& imitated,
             AssignmentPpoStatistics& statistics) {
+    Accumulate(view, before, keep,
+               [&](const torch::Tensor& scores, int32_t first) {
+                 torch::Tensor loss = torch::zeros({});
+                 for (size_t s = 0; s < samples.size(); ++s) {
+                   const AssignmentSample& sample = samples[s];
+                   DecisionList list(scores.size(1));
+                   for (int64_t r = 0; r < scores.size(0); ++r) {
+                     const auto v = static_cast<size_t>(first + r);
+                     if (std::popcount(sample.choice[v]) < 2) continue;
+                     list.Add(r, sample.values[v], sample.choice[v],
+                              sample.log_probability[v],
+                              sample.values[v] != before[v]);
+                   }
+                   if (list.empty()) continue;
+                   loss = loss + Loss(scores, list.Tensors(), advantages[s],
+                                      imitated[s], statistics);
+                 }
+                 return loss;
+               });
+    descent_.Step();
+  }
+
+  // Adds the gradient of the losses that part_loss(scores, first) returns for
+  // the scores [R, D] of the variables from `first` on.
+  template <typename PartLoss>
+  void Accumulate(const ValueView& view, absl::Span<const int32_t> before,
+                  float keep, PartLoss part_loss) {
     const space::Observation* const graph = &view.graph();
     const Encoding encoding = model_.network()->Encode(
         MakeGraphBatch({&graph, 1}, model_.spec().observation));
@@ -126,27 +175,16 @@ class AssignmentLearner::Impl {
     ForValueRows(view, before, [&](const ValueRows& rows, int32_t first) {
       const auto count = rows.nodes.size(0);
       const auto domain = rows.value_features.size(0);
-      std::vector<float> kept(static_cast<size_t>(count * domain));
-      for (int64_t r = 0; r < count; ++r) {
-        kept[static_cast<size_t>(
-            r * domain + before[static_cast<size_t>(first + r)])] = keep;
-      }
-      const torch::Tensor scores =
-          model_.network()->Score(rows, leaf) + Numbers(kept, {count, domain});
-      torch::Tensor loss = torch::zeros({});
-      for (size_t s = 0; s < samples.size(); ++s) {
-        DecisionList list(domain);
+      torch::Tensor scores = model_.network()->Score(rows, leaf);
+      if (keep != 0) {
+        std::vector<float> kept(static_cast<size_t>(count * domain));
         for (int64_t r = 0; r < count; ++r) {
-          const auto v = static_cast<size_t>(first + r);
-          const AssignmentSample& sample = samples[s];
-          if (std::popcount(sample.choice[v]) < 2) continue;
-          list.Add(r, sample.values[v], sample.choice[v],
-                   sample.log_probability[v], sample.values[v] != before[v]);
+          kept[static_cast<size_t>(
+              r * domain + before[static_cast<size_t>(first + r)])] = keep;
         }
-        if (list.empty()) continue;
-        loss = loss + Loss(scores, list.Tensors(), advantages[s], imitated[s],
-                           statistics);
+        scores = scores + Numbers(kept, {count, domain});
       }
+      const torch::Tensor loss = part_loss(scores, first);
       if (loss.requires_grad()) loss.backward();
     });
     std::vector<torch::Tensor> outputs, gradients;
@@ -157,7 +195,36 @@ class AssignmentLearner::Impl {
       gradients.push_back(at.grad());
     }
     if (!outputs.empty()) torch::autograd::backward(outputs, gradients);
-    descent_.Step();
+  }
+
+  // Adds the gradient of a lesson's mean cross entropy, which it returns,
+  // `weight` times.
+  double AccumulateLesson(const AssignmentLesson& lesson, double weight) {
+    int64_t count = 0;
+    for (const uint64_t choice : lesson.choice) {
+      count += std::popcount(choice) < 2 ? 0 : 1;
+    }
+    double mean = 0;
+    Accumulate(*lesson.view, lesson.before, 0,
+               [&](const torch::Tensor& scores, int32_t first) {
+                 DecisionList list(scores.size(1));
+                 for (int64_t r = 0; r < scores.size(0); ++r) {
+                   const auto v = static_cast<size_t>(first + r);
+                   if (std::popcount(lesson.choice[v]) < 2) continue;
+                   list.Add(r, lesson.values[v], lesson.choice[v], 0, false);
+                 }
+                 if (list.empty()) return torch::zeros({});
+                 const Decisions decisions = list.Tensors();
+                 const torch::Tensor loss =
+                     -MaskedLogSoftmax(scores.index_select(0, decisions.rows),
+                                       decisions.allowed)
+                          .gather(1, decisions.values)
+                          .sum() /
+                     static_cast<double>(count);
+                 mean += loss.item<double>();
+                 return loss * weight;
+               });
+    return mean;
   }
 
   torch::Tensor Loss(const torch::Tensor& scores, const Decisions& decisions,
@@ -205,6 +272,19 @@ AssignmentPpoStatistics AssignmentLearner::Update(
     absl::Span<const AssignmentSample> samples, absl::Span<const float> rewards,
     float reward_before) {
   return impl_->Update(view, before, keep, samples, rewards, reward_before);
+}
+
+double AssignmentLearner::Imitate(absl::Span<const AssignmentLesson> lessons,
+                                  float learning_rate) {
+  return impl_->Imitate(lessons, learning_rate);
+}
+
+std::string AssignmentLearner::SerializeOptimizer() const {
+  return impl_->descent().Serialize();
+}
+
+absl::Status AssignmentLearner::ParseOptimizer(absl::string_view bytes) {
+  return impl_->descent().Parse(bytes);
 }
 
 }  // namespace hone::learning

@@ -3,8 +3,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 
 #include "learning/assignments/sample.h"
@@ -28,6 +31,16 @@ struct AssignmentPpoStatistics {
   double imitation_loss = 0;
 };
 
+// An assignment to choose after another one.
+struct AssignmentLesson {
+  std::shared_ptr<const ValueView> view;
+  std::vector<int32_t> before;
+  // [variables] each, as those of an AssignmentSample: the values to choose,
+  // and what there is to choose from.
+  std::vector<int32_t> values;
+  std::vector<uint64_t> choice;
+};
+
 // Proximal policy optimization for assignments that are drawn whole: all
 // samples of an update were drawn after the same assignment, with the same
 // scores, and are compared with each other. The ratio of probabilities is
@@ -49,6 +62,17 @@ class AssignmentLearner {
                                  absl::Span<const AssignmentSample> samples,
                                  absl::Span<const float> rewards,
                                  float reward_before);
+
+  // Makes one pass over `lessons`, learning to choose as they do. Returns the
+  // mean cross entropy of the pass in nats per variable.
+  double Imitate(absl::Span<const AssignmentLesson> lessons,
+                 float learning_rate);
+
+  // Serializes the state of the gradient descent and of the random order of
+  // lessons, for resuming.
+  std::string SerializeOptimizer() const;
+  // Errors: InvalidArgument.
+  absl::Status ParseOptimizer(absl::string_view bytes);
 
  private:
   class Impl;

@@ -20,7 +20,8 @@ struct OptimizerOptions {
   // beam: states, or prefixes of an assignment, kept per depth.
   int32_t beam_width = 8;
   // zero_shot, policy, finetune, guided: the file of the weights; empty for the
-  // weights that come with Hone for the problem, if any.
+  // weights that come with Hone for the problem, if any. ppo: the same, but
+  // empty for random weights.
   std::string weights = {};
   // zero_shot, policy, guided: no weights, all actions are equally likely. The
   // control that shows the value of the weights.

@@ -22,6 +22,7 @@ std::optional<AssignmentSample> Draw(const ValueView& view,
   const auto count = static_cast<size_t>(view.problem().variable_count());
   AssignmentSample sample;
   sample.choice.resize(count);
+  std::vector<int32_t> drawn(count);
   sample.log_probability.resize(count);
   const auto choose = [&](int32_t variable, uint64_t left) {
     const float* const row = scores.data() + view.first_score(variable);
@@ -36,6 +37,7 @@ std::optional<AssignmentSample> Draw(const ValueView& view,
     }
     const int32_t value = pick(row, left, highest, sum);
     const auto v = static_cast<size_t>(variable);
+    drawn[v] = value;
     sample.choice[v] = left;
     sample.log_probability[v] =
         row[value] - highest - static_cast<float>(std::log(sum));
@@ -45,10 +47,11 @@ std::optional<AssignmentSample> Draw(const ValueView& view,
   if (!values) return std::nullopt;
   sample.values = *std::move(values);
   for (size_t v = 0; v < count; ++v) {
-    // Drawn, and then decided otherwise by a conflict.
-    const uint64_t value = uint64_t{1} << sample.values[v];
-    if ((sample.choice[v] & value) == 0) sample.choice[v] = 0;
-    if (std::popcount(sample.choice[v]) < 2) sample.log_probability[v] = 0;
+    // A conflict after the draw decided otherwise, or nothing was drawn.
+    if (drawn[v] != sample.values[v] || std::popcount(sample.choice[v]) < 2) {
+      sample.choice[v] = 0;
+      sample.log_probability[v] = 0;
+    }
   }
   return sample;
 }
@@ -79,6 +82,28 @@ std::optional<AssignmentSample> DecodeAssignment(
                 while (row[std::countr_zero(left)] < highest) left &= left - 1;
                 return std::countr_zero(left);
               });
+}
+
+std::vector<int32_t> SurestFirst(const ValueView& view,
+                                 absl::Span<const float> scores,
+                                 std::vector<int32_t> order) {
+  std::vector<float> doubt;  // 1 / the probability of the likeliest value
+  doubt.reserve(order.size());
+  for (const space::VariableGroup& group : view.problem().groups()) {
+    const auto domain = static_cast<size_t>(group.domain);
+    size_t first = view.first_score(group.first);
+    for (int32_t v = 0; v < group.count; ++v, first += domain) {
+      const absl::Span<const float> row = scores.subspan(first, domain);
+      const float highest = *std::max_element(row.begin(), row.end());
+      float sum = 0;
+      for (const float score : row) sum += std::exp(score - highest);
+      doubt.push_back(sum);
+    }
+  }
+  std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) {
+    return doubt[static_cast<size_t>(a)] < doubt[static_cast<size_t>(b)];
+  });
+  return order;
 }
 
 void PreferValues(const ValueView& view, absl::Span<const int32_t> values,

@@ -37,6 +37,13 @@ std::optional<AssignmentSample> DecodeAssignment(
     const ValueView& view, absl::Span<const float> scores,
     absl::Span<const int32_t> order, space::Domains& domains);
 
+// Returns `order` with the variables first whose likeliest value is the most
+// probable, so that the constraints of the surest decisions shape the others.
+// Equal ones stay in their order.
+std::vector<int32_t> SurestFirst(const ValueView& view,
+                                 absl::Span<const float> scores,
+                                 std::vector<int32_t> order);
+
 // Adds `keep` to the scores of the values of an assignment: how reluctant a
 // policy is to change them.
 void PreferValues(const ValueView& view, absl::Span<const int32_t> values,

@@ -2,8 +2,13 @@
 
 namespace hone::learning {
 
+std::vector<std::string> ValueStateNames() {
+  return {"own", "of_producers", "of_consumers", "share"};
+}
+
 AssignmentSpec SpecOf(const space::AssignmentProblem& problem) {
-  AssignmentSpec spec{problem.observation_spec(), {}};
+  AssignmentSpec spec;
+  spec.observation = problem.observation_spec();
   for (const space::VariableGroup& group : problem.groups()) {
     spec.groups.push_back({group.name, group.value_feature_names});
   }

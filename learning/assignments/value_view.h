@@ -17,6 +17,8 @@ namespace hone::learning {
 // variable's own, the shares of producers and of consumers that have it,
 // and its share of all variables of the group, relative to an equal one.
 inline constexpr int32_t kValueFeatures = 4;
+// Their names, by which weights are matched.
+std::vector<std::string> ValueStateNames();
 
 // The sizes and names of what a policy for assignments sees. The numbers of
 // variables and values are not part of it: one policy serves any.
@@ -28,6 +30,7 @@ struct AssignmentSpec {
   };
   space::ObservationSpec observation;
   std::vector<Group> groups;
+  std::vector<std::string> state_features = ValueStateNames();
 
   friend bool operator==(const AssignmentSpec&,
                          const AssignmentSpec&) = default;

@@ -1,5 +1,6 @@
 #include "learning/models/assignment_model.h"
 
+#include "learning/models/weights_archive.h"
 #include "learning/networks/graph_batch.h"
 #include "learning/networks/torch_threads.h"
 #include "learning/networks/value_network.h"
@@ -9,13 +10,36 @@ namespace hone::learning {
 
 AssignmentModel::AssignmentModel(const AssignmentSpec& spec,
                                  const EncoderOptions& options, uint64_t seed)
-    : spec_(spec) {
+    : spec_(spec), options_(options) {
   WithSeed(seed, [&] {
-    network_ = std::make_shared<ValueNetworkImpl>(spec_, options);
+    network_ = std::make_shared<ValueNetworkImpl>(spec_, options_);
   });
 }
 
 AssignmentModel::~AssignmentModel() = default;
+
+absl::StatusOr<std::unique_ptr<AssignmentModel>> AssignmentModel::Parse(
+    absl::string_view bytes, const AssignmentSpec& spec) {
+  return ParseWeights<AssignmentModel>(bytes, &spec);
+}
+
+absl::StatusOr<std::unique_ptr<AssignmentModel>> AssignmentModel::ParseAsSaved(
+    absl::string_view bytes) {
+  return ParseWeights<AssignmentModel, AssignmentSpec>(bytes, nullptr);
+}
+
+std::string AssignmentModel::Serialize() const {
+  return SerializeWeights(spec_, options_, *network_);
+}
+
+void AssignmentModel::CopyWeights(const AssignmentModel& other) {
+  CopyParameters(*other.network_, *network_);
+}
+
+std::vector<std::string> AssignmentModel::CopyMatching(
+    const AssignmentModel& other) {
+  return CopyMatchingParameters(*other.network_, *network_);
+}
 
 std::vector<float> AssignmentModel::Score(
     const ValueView& view, absl::Span<const int32_t> values) const {

@@ -3,8 +3,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 
 #include "learning/assignments/value_view.h"
@@ -15,12 +18,29 @@ namespace hone::learning {
 class ValueNetworkImpl;
 
 // A policy for assignment problems: a network with its weights. Hides Torch.
+//
+// Threads: Score is thread-safe while nothing changes the weights.
 class AssignmentModel {
  public:
   // Makes random weights that score all values 0. Deterministic by seed.
   AssignmentModel(const AssignmentSpec& spec, const EncoderOptions& options,
                   uint64_t seed);
   ~AssignmentModel();
+
+  // Returns the model that Serialize wrote, with its architecture, for `spec`,
+  // matched by name as Model::Parse does.
+  // Errors: InvalidArgument if `bytes` are no model, or one whose spec does not
+  // match.
+  static absl::StatusOr<std::unique_ptr<AssignmentModel>> Parse(
+      absl::string_view bytes, const AssignmentSpec& spec);
+  // The same for the spec that the weights were saved with.
+  static absl::StatusOr<std::unique_ptr<AssignmentModel>> ParseAsSaved(
+      absl::string_view bytes);
+  std::string Serialize() const;
+
+  // As those of Model.
+  void CopyWeights(const AssignmentModel& other);
+  std::vector<std::string> CopyMatching(const AssignmentModel& other);
 
   // Returns the scores of all values, as ValueView numbers them, after the
   // assignment `values`. Time and memory are linear in the graph; the heads
@@ -29,10 +49,12 @@ class AssignmentModel {
                            absl::Span<const int32_t> values) const;
 
   const AssignmentSpec& spec() const { return spec_; }
+  const EncoderOptions& options() const { return options_; }
   const std::shared_ptr<ValueNetworkImpl>& network() const { return network_; }
 
  private:
   const AssignmentSpec spec_;
+  const EncoderOptions options_;
   std::shared_ptr<ValueNetworkImpl> network_;
 };
 

@@ -35,6 +35,9 @@ class Model final : public Scorer {
   // match.
   static absl::StatusOr<std::unique_ptr<Model>> Parse(absl::string_view bytes,
                                                       const GameSpec& spec);
+  // The same for the spec that the weights were saved with.
+  static absl::StatusOr<std::unique_ptr<Model>> ParseAsSaved(
+      absl::string_view bytes);
   std::string Serialize() const;
 
   // Copies the weights of a model of the same spec and architecture.

@@ -2,7 +2,10 @@
 
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "absl/strings/str_cat.h"
 
 namespace hone::learning {
 namespace {
@@ -18,15 +21,19 @@ constexpr char kNodeKindNames[] = "node_kind_names";
 constexpr char kNodeFeatureNames[] = "node_feature_names";
 constexpr char kEdgeFeatureNames[] = "edge_feature_names";
 constexpr char kGlobalFeatureNames[] = "global_feature_names";
+constexpr char kGroupNames[] = "group_names";
+constexpr char kValueFeatureNames[] = "value_feature_names";  // and a number
+constexpr char kStateFeatureNames[] = "state_feature_names";
 
-void WriteNames(torch::serialize::OutputArchive& archive, const char* key,
-                const Names& names) {
+void WriteNames(torch::serialize::OutputArchive& archive,
+                const std::string& key, const Names& names) {
   c10::List<std::string> list;
   for (const std::string& name : names) list.push_back(name);
   archive.write(key, list);
 }
 
-Names ReadNames(torch::serialize::InputArchive& archive, const char* key) {
+Names ReadNames(torch::serialize::InputArchive& archive,
+                const std::string& key) {
   Names names;
   c10::IValue list;
   archive.read(key, list);
@@ -36,36 +43,37 @@ Names ReadNames(torch::serialize::InputArchive& archive, const char* key) {
   return names;
 }
 
-}  // namespace
-
-void WriteSpec(const GameSpec& spec, const EncoderOptions& options,
-               torch::serialize::OutputArchive& archive) {
-  const space::ObservationSpec& observation = spec.observation;
+void WriteArchitecture(const space::ObservationSpec& observation,
+                       const EncoderOptions& options,
+                       torch::serialize::OutputArchive& archive) {
   archive.write(kCounts, torch::tensor({int64_t{observation.node_kinds},
                                         int64_t{observation.node_features},
                                         int64_t{observation.edge_features},
                                         int64_t{observation.global_features}}));
   archive.write(kArchitecture, c10::IValue(PrintEncoderOptions(options)));
-  WriteNames(archive, kActionNames, spec.actions.kind_names);
-  WriteNames(archive, kActionFeatureNames, spec.actions.feature_names);
+}
+
+void WriteNamesOf(const space::ObservationSpec& observation,
+                  torch::serialize::OutputArchive& archive) {
   WriteNames(archive, kNodeKindNames, observation.node_kind_names);
   WriteNames(archive, kNodeFeatureNames, observation.node_feature_names);
   WriteNames(archive, kEdgeFeatureNames, observation.edge_feature_names);
   WriteNames(archive, kGlobalFeatureNames, observation.global_feature_names);
 }
 
-SavedSpec ReadSpec(torch::serialize::InputArchive& archive) {
+void ReadObservation(torch::serialize::InputArchive& archive,
+                     space::ObservationSpec& observation,
+                     EncoderOptions& options) {
   torch::Tensor counts;
   archive.read(kCounts, counts);
   c10::IValue architecture;
   archive.read(kArchitecture, architecture);
-  absl::StatusOr<EncoderOptions> options =
+  absl::StatusOr<EncoderOptions> parsed =
       ParseEncoderOptions(architecture.toStringRef());
-  if (!options.ok()) {
-    throw std::runtime_error(std::string(options.status().message()));
+  if (!parsed.ok()) {
+    throw std::runtime_error(std::string(parsed.status().message()));
   }
-  SavedSpec saved{{}, *options};
-  space::ObservationSpec& observation = saved.spec.observation;
+  options = *parsed;
   observation.node_kinds = counts[0].item<int32_t>();
   observation.node_features = counts[1].item<int32_t>();
   observation.edge_features = counts[2].item<int32_t>();
@@ -74,9 +82,65 @@ SavedSpec ReadSpec(torch::serialize::InputArchive& archive) {
   observation.node_feature_names = ReadNames(archive, kNodeFeatureNames);
   observation.edge_feature_names = ReadNames(archive, kEdgeFeatureNames);
   observation.global_feature_names = ReadNames(archive, kGlobalFeatureNames);
+}
+
+}  // namespace
+
+void WriteSpec(const GameSpec& spec, const EncoderOptions& options,
+               torch::serialize::OutputArchive& archive) {
+  WriteArchitecture(spec.observation, options, archive);
+  WriteNames(archive, kActionNames, spec.actions.kind_names);
+  WriteNames(archive, kActionFeatureNames, spec.actions.feature_names);
+  WriteNamesOf(spec.observation, archive);
+}
+
+void WriteSpec(const AssignmentSpec& spec, const EncoderOptions& options,
+               torch::serialize::OutputArchive& archive) {
+  WriteArchitecture(spec.observation, options, archive);
+  WriteNamesOf(spec.observation, archive);
+  Names groups;
+  for (size_t g = 0; g < spec.groups.size(); ++g) {
+    groups.push_back(spec.groups[g].name);
+    WriteNames(archive, absl::StrCat(kValueFeatureNames, g),
+               spec.groups[g].value_feature_names);
+  }
+  WriteNames(archive, kGroupNames, groups);
+  WriteNames(archive, kStateFeatureNames, spec.state_features);
+}
+
+template <>
+SavedSpec<GameSpec> ReadSpec(torch::serialize::InputArchive& archive) {
+  SavedSpec<GameSpec> saved;
+  ReadObservation(archive, saved.spec.observation, saved.options);
   saved.spec.actions.kind_names = ReadNames(archive, kActionNames);
   saved.spec.actions.feature_names = ReadNames(archive, kActionFeatureNames);
   return saved;
+}
+
+template <>
+SavedSpec<AssignmentSpec> ReadSpec(torch::serialize::InputArchive& archive) {
+  SavedSpec<AssignmentSpec> saved;
+  ReadObservation(archive, saved.spec.observation, saved.options);
+  for (std::string& name : ReadNames(archive, kGroupNames)) {
+    const size_t g = saved.spec.groups.size();
+    saved.spec.groups.push_back(
+        {std::move(name),
+         ReadNames(archive, absl::StrCat(kValueFeatureNames, g))});
+  }
+  saved.spec.state_features = ReadNames(archive, kStateFeatureNames);
+  return saved;
+}
+
+template <>
+bool HasSpec<GameSpec>(torch::serialize::InputArchive& archive) {
+  c10::IValue names;
+  return archive.try_read(kActionNames, names);
+}
+
+template <>
+bool HasSpec<AssignmentSpec>(torch::serialize::InputArchive& archive) {
+  c10::IValue names;
+  return archive.try_read(kGroupNames, names);
 }
 
 }  // namespace hone::learning

@@ -3,23 +3,33 @@
 
 #include <torch/torch.h>
 
+#include "learning/assignments/value_view.h"
 #include "learning/games/game.h"
 #include "learning/networks/encoder_options.h"
 
 namespace hone::learning {
 
-// A policy's inputs, its moves and its architecture, as saved beside its
-// weights.
+// A policy's inputs, what it decides about and its architecture, as saved
+// beside its weights.
 void WriteSpec(const GameSpec& spec, const EncoderOptions& options,
                torch::serialize::OutputArchive& archive);
+void WriteSpec(const AssignmentSpec& spec, const EncoderOptions& options,
+               torch::serialize::OutputArchive& archive);
 
+template <typename Spec>
 struct SavedSpec {
-  GameSpec spec;
+  Spec spec;
   EncoderOptions options;
 };
 
-// Throws std::exception if the archive has none.
-SavedSpec ReadSpec(torch::serialize::InputArchive& archive);
+// Reads what WriteSpec wrote. Throws std::exception if the archive has none.
+template <typename Spec>
+SavedSpec<Spec> ReadSpec(torch::serialize::InputArchive& archive);
+
+// Returns true if the archive has the weights of a policy for specs of this
+// type.
+template <typename Spec>
+bool HasSpec(torch::serialize::InputArchive& archive);
 
 }  // namespace hone::learning
 

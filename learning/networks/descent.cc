@@ -5,6 +5,8 @@
 #include <sstream>
 #include <utility>
 
+#include "learning/networks/archive_check.h"
+
 namespace hone::learning {
 
 Descent::Descent(std::shared_ptr<torch::nn::Module> network,
@@ -52,6 +54,9 @@ std::string Descent::Serialize() const {
 }
 
 absl::Status Descent::Parse(absl::string_view bytes) {
+  const absl::Status refused =
+      absl::InvalidArgumentError("not the state of a gradient descent");
+  if (!IsIntactArchive(bytes)) return refused;
   try {
     std::istringstream in{std::string(bytes)};
     torch::serialize::InputArchive archive;
@@ -67,7 +72,7 @@ absl::Status Descent::Parse(absl::string_view bytes) {
     rng_.set_state(state);
     return absl::OkStatus();
   } catch (const std::exception&) {
-    return absl::InvalidArgumentError("not the state of a gradient descent");
+    return refused;
   }
 }
 

@@ -4,11 +4,15 @@
 
 #include "absl/strings/str_cat.h"
 
+#include "learning/networks/matched_weights.h"
+
 namespace hone::learning {
 namespace {
 
 using torch::nn::Embedding;
 using torch::nn::Linear;
+
+constexpr int64_t kPools = 3;
 
 // Divides rows by their root mean square.
 torch::Tensor Normalized(const torch::Tensor& rows) {
@@ -84,14 +88,18 @@ GraphEncoderImpl::Direction GraphEncoderImpl::MakeDirection(
   return direction;
 }
 
-std::vector<Linear> GraphEncoderImpl::edge_features() const {
-  std::vector<Linear> all;
-  for (const Layer& layer : layers_) {
-    if (layer.producers.edge.is_empty()) continue;
-    all.push_back(layer.producers.edge);
-    all.push_back(layer.consumers.edge);
+void GraphEncoderImpl::Select(const ObservationMatch& match) {
+  const torch::Tensor kinds = node_kinds_->weight.detach();
+  node_kinds_->weight.set_data(
+      SelectRows(kinds, match.node_kinds, kinds.mean(0)));
+  SelectColumns(node_features_, 0, match.node_features, 1);
+  for (Layer& layer : layers_) {
+    for (Direction* direction : {&layer.producers, &layer.consumers}) {
+      if (direction->edge.is_empty()) continue;
+      SelectColumns(direction->edge, 0, match.edge_features, 0);
+    }
   }
-  return all;
+  SelectColumns(graph_, kPools * options_.width, match.global_features, 0);
 }
 
 torch::Tensor GraphEncoderImpl::Aggregate(Direction& direction,

@@ -10,6 +10,7 @@
 #include "learning/networks/encoder_options.h"
 #include "learning/networks/graph_batch.h"
 #include "learning/networks/segment_attention.h"
+#include "learning/networks/spec_match.h"
 #include "space/observation.h"
 
 namespace hone::learning {
@@ -43,13 +44,10 @@ class GraphEncoderImpl : public torch::nn::Module {
 
   Encoding forward(const GraphBatch& batch);
 
-  torch::nn::Embedding& node_kinds() { return node_kinds_; }
-  torch::nn::Linear& node_features() { return node_features_; }
-  // One for each direction of each layer.
-  std::vector<torch::nn::Linear> edge_features() const;
-  // The inputs of pooled nodes come first, then the global features.
-  torch::nn::Linear& graph() { return graph_; }
-  static constexpr int64_t kPools = 3;
+  // Brings weights that were loaded for another observation into the order of
+  // this one. A kind that they do not know gets the mean of those that they
+  // know, a feature has no effect.
+  void Select(const ObservationMatch& match);
 
  private:
   // Gathers messages along the edges in one direction.
@@ -75,6 +73,7 @@ class GraphEncoderImpl : public torch::nn::Module {
   torch::nn::Linear node_features_{nullptr};
   std::vector<Layer> layers_;
   SegmentAttention attention_{nullptr};
+  // The inputs of pooled nodes come first, then the global features.
   torch::nn::Linear graph_{nullptr};
 };
 TORCH_MODULE(GraphEncoder);

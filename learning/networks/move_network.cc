@@ -6,6 +6,7 @@
 
 #include "absl/container/flat_hash_map.h"
 
+#include "learning/networks/matched_weights.h"
 #include "learning/networks/tensors.h"
 
 namespace hone::learning {
@@ -13,30 +14,6 @@ namespace {
 
 using torch::nn::Embedding;
 using torch::nn::Linear;
-
-// The rows of `rows` at `indices`; `unknown` for kUnknown.
-torch::Tensor SelectRows(const torch::Tensor& rows,
-                         std::vector<int64_t> indices,
-                         const torch::Tensor& unknown) {
-  std::replace(indices.begin(), indices.end(), kUnknown, rows.size(0));
-  return torch::cat({rows, unknown.unsqueeze(0)})
-      .index_select(0, torch::tensor(indices, torch::kInt64));
-}
-
-// The columns of a dense layer's weights from `first` on at `indices`, 0 for
-// kUnknown, between the columns before and the `after` last ones.
-void SelectColumns(torch::nn::Linear& layer, int64_t first,
-                   const std::vector<int64_t>& indices, int64_t after) {
-  const torch::Tensor weight = layer->weight.detach();
-  const int64_t count = weight.size(1) - first - after;
-  layer->weight.set_data(
-      torch::cat({weight.narrow(1, 0, first),
-                  SelectRows(weight.narrow(1, first, count).t(), indices,
-                             torch::zeros({weight.size(0)}))
-                      .t(),
-                  weight.narrow(1, first + count, after)},
-                 1));
-}
 
 // The last kind of move is to stop, unlike any action.
 torch::Tensor SelectKinds(const torch::Tensor& kinds,
@@ -137,33 +114,11 @@ MoveNetworkImpl::MoveNetworkImpl(const GameSpec& spec,
   }
 }
 
-void MoveNetworkImpl::LoadMatched(torch::serialize::InputArchive& archive,
-                                  const SpecMatch& match) {
-  std::vector<std::vector<int64_t>> shapes;
-  for (const torch::Tensor& parameter : parameters()) {
-    shapes.push_back(parameter.sizes().vec());
-  }
-  // Gives parameters the shapes that they have in the archive.
-  load(archive);
-  torch::NoGradGuard no_grad;
+void MoveNetworkImpl::Select(const SpecMatch& match) {
+  encoder_->Select(match);
   kinds_->weight.set_data(
       SelectKinds(kinds_->weight.detach(), match.move_kinds));
-  const torch::Tensor nodes = encoder_->node_kinds()->weight.detach();
-  encoder_->node_kinds()->weight.set_data(
-      SelectRows(nodes, match.node_kinds, nodes.mean(0)));
-  SelectColumns(encoder_->node_features(), 0, match.node_features, 1);
-  for (Linear layer : encoder_->edge_features()) {
-    SelectColumns(layer, 0, match.edge_features, 0);
-  }
-  SelectColumns(encoder_->graph(),
-                GraphEncoderImpl::kPools * position_->weight.size(0),
-                match.global_features, 0);
   SelectColumns(features_, 0, match.move_features, kMoveFeatures);
-  const std::vector<torch::Tensor> loaded = parameters();
-  for (size_t i = 0; i < loaded.size(); ++i) {
-    TORCH_CHECK(loaded[i].sizes() == torch::IntArrayRef(shapes[i]),
-                "a parameter of another shape");
-  }
 }
 
 MoveOutput MoveNetworkImpl::Decide(const ViewBatch& batch,

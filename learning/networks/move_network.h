@@ -9,9 +9,9 @@
 
 #include "learning/games/game.h"
 #include "learning/games/scorer.h"
-#include "learning/games/spec_match.h"
 #include "learning/networks/encoder.h"
 #include "learning/networks/graph_batch.h"
+#include "learning/networks/spec_match.h"
 
 namespace hone::learning {
 
@@ -57,11 +57,9 @@ class MoveNetworkImpl : public torch::nn::Module {
  public:
   MoveNetworkImpl(const GameSpec& spec, const EncoderOptions& options);
 
-  // Loads weights that were saved for another spec. A kind that they do not
-  // know gets the mean of those that they know, a feature has no effect.
-  // Throws c10::Error if `archive` has no such weights.
-  void LoadMatched(torch::serialize::InputArchive& archive,
-                   const SpecMatch& match);
+  // Brings weights that were loaded for another spec into the order of this
+  // one, as GraphEncoder does.
+  void Select(const SpecMatch& match);
 
   MoveOutput forward(const Batch& batch);
   // The two halves of forward. Nearly all time is spent in Encode, which

@@ -4,6 +4,8 @@
 
 #include "absl/strings/str_cat.h"
 
+#include "learning/networks/matched_weights.h"
+
 namespace hone::learning {
 
 using torch::nn::Embedding;
@@ -36,6 +38,14 @@ ValueNetworkImpl::ValueNetworkImpl(const AssignmentSpec& spec,
     head.score->weight.zero_();
     head.score->bias.zero_();
     heads_.push_back(head);
+  }
+}
+
+void ValueNetworkImpl::Select(const AssignmentMatch& match) {
+  encoder_->Select(match);
+  for (size_t g = 0; g < heads_.size(); ++g) {
+    SelectColumns(heads_[g].value, 0, match.value_features[g], 1);
+    SelectColumns(heads_[g].features, 0, match.state_features, 0);
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include "learning/assignments/value_view.h"
 #include "learning/networks/encoder.h"
+#include "learning/networks/spec_match.h"
 
 namespace hone::learning {
 
@@ -29,6 +30,10 @@ struct ValueRows {
 class ValueNetworkImpl : public torch::nn::Module {
  public:
   ValueNetworkImpl(const AssignmentSpec& spec, const EncoderOptions& options);
+
+  // Brings weights that were loaded for another spec into the order of this
+  // one, as GraphEncoder does.
+  void Select(const AssignmentMatch& match);
 
   Encoding Encode(const GraphBatch& batch) { return encoder_->forward(batch); }
   // The scores of rows of a graph: [R, D]. A new network gives 0.

@@ -11,14 +11,16 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/strings/str_cat.h"
 
+#include "base/status_macros.h"
 #include "learning/assignment_learner.h"
 #include "learning/assignments/sample.h"
 #include "learning/assignments/value_view.h"
 #include "learning/models/assignment_model.h"
 #include "optimizers/batch_optimizer.h"
 #include "optimizers/moves.h"
+#include "optimizers/policies/assignment_decoding.h"
+#include "optimizers/policies/weights.h"
 #include "space/reward.h"
 
 namespace hone::optimizers::policies {
@@ -32,6 +34,9 @@ using learning::AssignmentSample;
 // that it does not settle on what pays first.
 constexpr size_t kSamples = 12;
 constexpr size_t kExploring = 4;
+// Assignments that trained weights decode first, one after the other.
+constexpr int kDecodeRounds = 3;
+constexpr float kFinetuneRate = 3e-4F;
 // Assignments that a polishing search goes on from.
 constexpr size_t kElites = 8;
 // Tried moves of polishing a sample: so many for each variable, within these.
@@ -43,13 +48,16 @@ constexpr int kMaxFruitless = 25;
 class Sampling final : public BatchOptimizer {
  public:
   Sampling(absl::string_view name, const space::AssignmentProblem& problem,
-           const AssignmentSampling& sampling, const OptimizerOptions& options)
+           const AssignmentSampling& sampling,
+           std::unique_ptr<const AssignmentModel> model, bool trained,
+           const OptimizerOptions& options)
       : BatchOptimizer(problem, options),
         name_(name),
         problem_(problem),
         sampling_(sampling),
         seed_(options.seed),
-        uniform_(options.uniform_prior),
+        initial_(std::move(model)),
+        trained_(trained),
         view_(problem),
         domains_(problem.MakeDomains()),
         order_(static_cast<size_t>(problem.variable_count())) {
@@ -66,15 +74,16 @@ class Sampling final : public BatchOptimizer {
   };
 
   void Begin(absl::Span<const space::Trial> known) override {
-    const learning::AssignmentSpec spec = learning::SpecOf(problem_);
-    if (!uniform_) {
-      model_ = std::make_unique<AssignmentModel>(
-          spec, learning::EncoderOptions{}, seed_);
-    }
     if (sampling_.learn) {
-      learner_ = std::make_unique<AssignmentLearner>(
-          *model_, learning::AssignmentPpoOptions{}, seed_);
+      model_ = std::make_unique<AssignmentModel>(initial_->spec(),
+                                                 initial_->options(), seed_);
+      model_->CopyWeights(*initial_);
+      learning::AssignmentPpoOptions ppo;
+      // Keeps the policy from forgetting its training at once.
+      if (trained_) ppo.learning_rate = kFinetuneRate;
+      learner_ = std::make_unique<AssignmentLearner>(*model_, ppo, seed_);
     }
+    decoded_ = !trained_;
     elites_.clear();
     rewards_.clear();
     samples_.clear();
@@ -102,6 +111,10 @@ class Sampling final : public BatchOptimizer {
 
   std::vector<space::Candidate> Plan() override {
     if (order_.empty()) return {};
+    if (!std::exchange(decoded_, true)) {
+      std::vector<space::Candidate> batch = Decode();
+      if (!batch.empty()) return batch;
+    }
     for (int round = 0; round < kMaxFruitless; ++round) {
       Train();
       DrawRound(round);
@@ -116,6 +129,24 @@ class Sampling final : public BatchOptimizer {
       if (!batch.empty()) return batch;
     }
     return {};
+  }
+
+  // What the policy makes of the default.
+  std::vector<space::Candidate> Decode() {
+    std::vector<space::Candidate> batch;
+    for (std::vector<int32_t>& values :
+         DecodeInRounds(*initial_, view_, problem_.DefaultCandidate().choices,
+                        kDecodeRounds, *domains_)) {
+      if (!rewards_.contains(HashOf(values))) {
+        batch.push_back({std::move(values)});
+      }
+    }
+    return batch;
+  }
+
+  // The policy as it is now; null: all values score the same.
+  const AssignmentModel* Policy() const {
+    return model_ == nullptr ? initial_.get() : model_.get();
   }
 
   // Learns from the last round, all of which has been measured.
@@ -142,9 +173,9 @@ class Sampling final : public BatchOptimizer {
         std::exp2(3 * rng().Uniform() + 0.25 * fruitless), decided_ / 2);
     keep_ = learning::KeepForChanges(
         problem_, changes * static_cast<double>(order_.size()) / decided_);
-    std::vector<float> scores = model_ == nullptr
+    std::vector<float> scores = Policy() == nullptr
                                     ? std::vector<float>(view_.score_count())
-                                    : model_->Score(view_, before_.values);
+                                    : Policy()->Score(view_, before_.values);
     learning::PreferValues(view_, before_.values, keep_, scores);
     for (size_t i = 0; i < kSamples; ++i) Draw(scores);
     drawn_ = samples_.size();
@@ -168,9 +199,13 @@ class Sampling final : public BatchOptimizer {
   }
 
   std::optional<AssignmentSample> Sample(absl::Span<const float> scores) {
-    // What comes first has the choice; each sample lets others come first.
+    // What comes first has the choice; each sample lets others come first, but
+    // for what trained weights are sure of.
     std::shuffle(order_.begin(), order_.end(), rng());
-    return learning::SampleAssignment(view_, scores, order_, *domains_, rng());
+    return learning::SampleAssignment(
+        view_, scores,
+        trained_ ? learning::SurestFirst(view_, scores, order_) : order_,
+        *domains_, rng());
   }
 
   void Draw(absl::Span<const float> scores) {
@@ -205,12 +240,15 @@ class Sampling final : public BatchOptimizer {
   const space::AssignmentProblem& problem_;
   const AssignmentSampling sampling_;
   const uint64_t seed_;
-  const bool uniform_;
+  const std::unique_ptr<const AssignmentModel> initial_;
+  const bool trained_;
   const learning::ValueView view_;
   const std::unique_ptr<space::Domains> domains_;
   std::vector<int32_t> order_;
-  std::unique_ptr<AssignmentModel> model_;  // null: all values score the same
+  // What becomes of the initial weights; null if they stay as they are.
+  std::unique_ptr<AssignmentModel> model_;
   std::unique_ptr<AssignmentLearner> learner_;
+  bool decoded_ = false;
   std::vector<Elite> elites_;  // best first
   // Of all trials, by the hash of their values.
   absl::flat_hash_map<Hash128, float> rewards_;
@@ -230,13 +268,18 @@ class Sampling final : public BatchOptimizer {
 absl::StatusOr<std::unique_ptr<Optimizer>> MakeAssignmentSampling(
     absl::string_view name, const space::AssignmentProblem& problem,
     const AssignmentSampling& sampling, const OptimizerOptions& options) {
-  if (!options.weights.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(options.weights,
-                     ": weights of a policy for sequences, expected none for "
-                     "an assignment problem"));
+  const bool trained = sampling.shipped ? HasTrainedWeights(problem, options)
+                                        : !options.weights.empty();
+  std::unique_ptr<const AssignmentModel> model;
+  if (sampling.learn || !options.uniform_prior) {
+    if (trained) {
+      HONE_ASSIGN_OR_RETURN(model, TrainedModel(problem, options));
+    } else {
+      model = NewModel(problem, options);
+    }
   }
-  return std::make_unique<Sampling>(name, problem, sampling, options);
+  return std::make_unique<Sampling>(name, problem, sampling, std::move(model),
+                                    trained && !options.uniform_prior, options);
 }
 
 }  // namespace hone::optimizers::policies

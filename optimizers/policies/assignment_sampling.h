@@ -18,12 +18,15 @@ struct AssignmentSampling {
   // Improves each sample by the problem's own moves before it is proposed, if
   // the problem has any, and goes on from one of the best few.
   bool polish = false;
+  // Uses the weights that come with Hone for the problem; else none but those
+  // of options.weights.
+  bool shipped = false;
 };
 
 // Returns an optimizer that proposes samples of a policy, drawn after one of
-// the best assignments known, of which each changes a few variables.
-// Errors: InvalidArgument for options.weights: no weights are trained for
-// assignments.
+// the best assignments known, of which each changes a few variables. With
+// trained weights it first proposes what they make of the default.
+// Errors: those of TrainedModel.
 absl::StatusOr<std::unique_ptr<Optimizer>> MakeAssignmentSampling(
     absl::string_view name, const space::AssignmentProblem& problem,
     const AssignmentSampling& sampling, const OptimizerOptions& options);

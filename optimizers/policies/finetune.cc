@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "base/status_macros.h"
+#include "optimizers/policies/assignment_sampling.h"
 #include "optimizers/policies/factories.h"
 #include "optimizers/policies/weights.h"
 
@@ -10,6 +11,10 @@ namespace hone::optimizers::policies {
 // PPO that starts from what was learned on other problems.
 absl::StatusOr<std::unique_ptr<Optimizer>> CreateFinetune(
     const space::Problem& problem, const OptimizerOptions& options) {
+  if (problem.assignment() != nullptr) {
+    return MakeAssignmentSampling("finetune", *problem.assignment(),
+                                  {.learn = true, .shipped = true}, options);
+  }
   const space::SequentialProblem& sequence = *problem.sequential();
   HONE_ASSIGN_OR_RETURN(auto model, TrainedModel(sequence, options));
   learning::PpoOptions ppo;

@@ -225,7 +225,7 @@ absl::StatusOr<std::unique_ptr<Optimizer>> CreateGuided(
     const space::Problem& problem, const OptimizerOptions& options) {
   if (problem.assignment() != nullptr) {
     return MakeAssignmentSampling("guided", *problem.assignment(),
-                                  {.learn = false, .polish = true}, options);
+                                  {.polish = true, .shipped = true}, options);
   }
   const space::SequentialProblem& sequence = *problem.sequential();
   HONE_ASSIGN_OR_RETURN(auto prior, PriorOf(sequence, options));

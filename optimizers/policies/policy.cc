@@ -54,7 +54,8 @@ class Policy final : public EpisodeOptimizer {
 absl::StatusOr<std::unique_ptr<Optimizer>> CreatePolicy(
     const space::Problem& problem, const OptimizerOptions& options) {
   if (problem.assignment() != nullptr) {
-    return MakeAssignmentSampling("policy", *problem.assignment(), {}, options);
+    return MakeAssignmentSampling("policy", *problem.assignment(),
+                                  {.shipped = true}, options);
   }
   const space::SequentialProblem& sequence = *problem.sequential();
   HONE_ASSIGN_OR_RETURN(auto prior, PriorOf(sequence, options));

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/rng.h"
+#include "base/status_macros.h"
 #include "learning/games/elites.h"
 #include "learning/ppo_learner.h"
 #include "optimizers/policies/assignment_sampling.h"
@@ -145,12 +146,17 @@ std::unique_ptr<Optimizer> PpoFrom(absl::string_view name,
 absl::StatusOr<std::unique_ptr<Optimizer>> CreatePpo(
     const space::Problem& problem, const OptimizerOptions& options) {
   if (problem.assignment() != nullptr) {
-    return MakeAssignmentSampling("ppo", *problem.assignment(),
-                                  {.learn = true, .polish = false}, options);
+    return MakeAssignmentSampling("ppo", *problem.assignment(), {.learn = true},
+                                  options);
   }
-  return PpoFrom("ppo", *problem.sequential(),
-                 NewModel(*problem.sequential(), options), PpoOptions{},
-                 /*is_trained=*/false, options);
+  const space::SequentialProblem& sequence = *problem.sequential();
+  std::unique_ptr<Model> model = NewModel(sequence, options);
+  const bool is_trained = !options.weights.empty();
+  if (is_trained) {
+    HONE_ASSIGN_OR_RETURN(model, ReadModel(options.weights, model->spec()));
+  }
+  return PpoFrom("ppo", sequence, std::move(model), PpoOptions{}, is_trained,
+                 options);
 }
 
 }  // namespace hone::optimizers::policies

@@ -49,17 +49,17 @@ struct TrainingOptions {
   // The architecture of new weights, as learning/networks/encoder_options.h
   // reads it.
   std::string architecture = {};
-  // Take of initial_weights what fits, where they are of another architecture;
-  // else they are refused.
+  // Take of initial_weights what fits, where they are of another architecture
+  // or see something else; else they are refused.
   bool partial = false;
-  // The search that finds the sequences to imitate first, and its trials; 0 to
+  // The search that finds the solutions to imitate first, and its trials; 0 to
   // imitate nothing.
   std::string teacher = "annealing";
   int64_t search_trials = 3000;
   // Rounds of learning what each move does in states that the teacher and the
-  // policy come through.
+  // policy come through; of an assignment, to choose the teacher's values.
   int64_t label_rounds = 8;
-  // Problems and episodes of each that an update is made from.
+  // Problems, and episodes or assignments of each, that an update is made from.
   int32_t problems_per_update = 4;
   int32_t episodes_per_problem = 8;
   int64_t updates = 400;
@@ -82,14 +82,15 @@ struct TrainingResult {
   double best_validation = 0;
 };
 
-// Trains a policy of sequential problems. It learns what moves do in the states
-// that a search and the policy itself come through, and to choose as the search
-// did; then it improves by PPO on groups of episodes. Goes on from
-// options.state_file if there is one of the same set, seed, actions and
-// options.
-// Errors: InvalidArgument for an empty set, assignment problems, an
-// architecture that is none, or initial weights that do not match; NotFound if
-// they cannot be read; those of the problems and of writing the files.
+// Trains a policy of problems of one kind. For sequences it learns what moves
+// do in the states that a search and the policy itself come through, and to
+// choose as the search did; for assignments, to choose the search's values.
+// Then it improves by PPO on groups of episodes or assignments. Goes on from
+// options.state_file if there is one of the same set, seed, names and options:
+// an interrupted training makes the same weights as another. Errors:
+// InvalidArgument for an empty set, problems of both kinds, an architecture
+// that is none, or initial weights that do not match; NotFound if they cannot
+// be read; those of the problems and of writing the files.
 absl::StatusOr<TrainingResult> Train(const TrainingSet& set,
                                      const TrainingOptions& options);
 

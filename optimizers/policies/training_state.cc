@@ -12,7 +12,7 @@
 namespace hone::optimizers::policies {
 namespace {
 
-constexpr int kVersion = 2;
+constexpr int kVersion = 3;
 
 std::string Bytes(const nlohmann::json& json) {
   const nlohmann::json::binary_t& bytes = json.get_binary();
@@ -41,7 +41,7 @@ absl::StatusOr<std::optional<TrainingState>> ReadTrainingState(
     state.seconds_before = json.at("seconds");
     state.validation = json.at("validation");
     state.best_validation = json.at("best_validation");
-    state.best_moves = json.at("best_moves");
+    state.best = json.at("best");
     state.weights = Bytes(json.at("weights"));
     state.gradient_descent = Bytes(json.at("gradient_descent"));
   } catch (const std::exception&) {
@@ -53,7 +53,7 @@ absl::StatusOr<std::optional<TrainingState>> ReadTrainingState(
   if (state.fingerprint != fingerprint) {
     return absl::FailedPreconditionError(absl::StrCat(
         path,
-        ": belongs to a training on other modules, with other actions or with "
+        ": belongs to a training on other problems, with other actions or with "
         "other options; remove it or name another file"));
   }
   return state;
@@ -70,7 +70,7 @@ absl::Status WriteTrainingState(const std::string& path,
       {"seconds", state.seconds_before},
       {"validation", state.validation},
       {"best_validation", state.best_validation},
-      {"best_moves", state.best_moves},
+      {"best", state.best},
       {"weights", Binary(state.weights)},
       {"gradient_descent", Binary(state.gradient_descent)}};
   const std::vector<uint8_t> bytes = nlohmann::json::to_cbor(json);

@@ -21,8 +21,9 @@ struct TrainingState {
   double seconds_before = 0;
   double validation = 0;  // the last one
   double best_validation = 0;
-  // The best known game of each training problem; empty before its search.
-  std::vector<std::vector<int32_t>> best_moves;
+  // The best known solution of each training problem, as its trainee has it;
+  // empty before its search.
+  std::vector<std::vector<int32_t>> best;
   std::string weights;
   std::string gradient_descent;
 };

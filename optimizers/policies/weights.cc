@@ -1,8 +1,10 @@
 #include "optimizers/policies/weights.h"
 
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -14,20 +16,41 @@
 namespace hone::optimizers::policies {
 namespace {
 
+using learning::AssignmentModel;
+using learning::AssignmentSpec;
 using learning::Game;
 using learning::GameSpec;
 using learning::Model;
 using learning::Scorer;
 
-absl::StatusOr<std::string> ReadFile(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream bytes;
-  bytes << in.rdbuf();
-  if (!in) {
-    return absl::NotFoundError(absl::StrCat(
-        path, ": cannot be read, expected weights that hone train wrote"));
+GameSpec SpecFor(const space::SequentialProblem& problem) {
+  return Game(problem).spec();
+}
+AssignmentSpec SpecFor(const space::AssignmentProblem& problem) {
+  return learning::SpecOf(problem);
+}
+
+template <typename M, typename Spec>
+absl::StatusOr<std::unique_ptr<M>> Read(const std::string& path,
+                                        const Spec& spec) {
+  HONE_ASSIGN_OR_RETURN(const std::string bytes, ReadWeights(path));
+  absl::StatusOr<std::unique_ptr<M>> model = M::Parse(bytes, spec);
+  if (!model.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, ": ", model.status().message()));
   }
-  return std::move(bytes).str();
+  return model;
+}
+
+template <typename M, typename Problem>
+absl::StatusOr<std::unique_ptr<M>> Trained(const Problem& problem,
+                                           const OptimizerOptions& options) {
+  if (!options.weights.empty()) {
+    return Read<M>(options.weights, SpecFor(problem));
+  }
+  const absl::string_view shipped = ShippedWeights(problem.policy_name());
+  if (!shipped.empty()) return M::Parse(shipped, SpecFor(problem));
+  return NewModel(problem, options);
 }
 
 // The architecture of a network that learns within one search: from few turns,
@@ -38,33 +61,55 @@ constexpr learning::EncoderOptions kSmall = {.width = 32, .layers = 2};
 
 std::unique_ptr<Model> NewModel(const space::SequentialProblem& problem,
                                 const OptimizerOptions& options) {
-  return std::make_unique<Model>(Game(problem).spec(), kSmall, options.seed);
+  return std::make_unique<Model>(SpecFor(problem), kSmall, options.seed);
 }
 
-bool HasTrainedWeights(const space::SequentialProblem& problem,
+std::unique_ptr<AssignmentModel> NewModel(
+    const space::AssignmentProblem& problem, const OptimizerOptions& options) {
+  return std::make_unique<AssignmentModel>(
+      SpecFor(problem), learning::EncoderOptions{}, options.seed);
+}
+
+bool HasTrainedWeights(const space::Problem& problem,
                        const OptimizerOptions& options) {
   return !options.weights.empty() ||
          !ShippedWeights(problem.policy_name()).empty();
 }
 
+absl::StatusOr<std::string> ReadWeights(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        path, ": a folder, expected a file of weights that hone train wrote"));
+  }
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream bytes;
+  bytes << in.rdbuf();
+  if (!in) {
+    return absl::NotFoundError(absl::StrCat(
+        path, ": cannot be read, expected weights that hone train wrote"));
+  }
+  return std::move(bytes).str();
+}
+
 absl::StatusOr<std::unique_ptr<Model>> ReadModel(const std::string& path,
                                                  const GameSpec& spec) {
-  HONE_ASSIGN_OR_RETURN(const std::string bytes, ReadFile(path));
-  absl::StatusOr<std::unique_ptr<Model>> model = Model::Parse(bytes, spec);
-  if (!model.ok()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(path, ": ", model.status().message()));
-  }
-  return model;
+  return Read<Model>(path, spec);
+}
+
+absl::StatusOr<std::unique_ptr<AssignmentModel>> ReadModel(
+    const std::string& path, const AssignmentSpec& spec) {
+  return Read<AssignmentModel>(path, spec);
 }
 
 absl::StatusOr<std::unique_ptr<Model>> TrainedModel(
     const space::SequentialProblem& problem, const OptimizerOptions& options) {
-  const GameSpec spec = Game(problem).spec();
-  if (!options.weights.empty()) return ReadModel(options.weights, spec);
-  const absl::string_view shipped = ShippedWeights(problem.policy_name());
-  if (!shipped.empty()) return Model::Parse(shipped, spec);
-  return NewModel(problem, options);
+  return Trained<Model>(problem, options);
+}
+
+absl::StatusOr<std::unique_ptr<AssignmentModel>> TrainedModel(
+    const space::AssignmentProblem& problem, const OptimizerOptions& options) {
+  return Trained<AssignmentModel>(problem, options);
 }
 
 absl::StatusOr<std::unique_ptr<const Scorer>> PriorOf(

@@ -6,8 +6,10 @@
 
 #include "absl/status/statusor.h"
 
+#include "learning/models/assignment_model.h"
 #include "learning/models/model.h"
 #include "optimizers/optimizer.h"
+#include "space/assignment_problem.h"
 #include "space/sequential_problem.h"
 
 namespace hone::optimizers::policies {
@@ -16,23 +18,32 @@ namespace hone::optimizers::policies {
 // search.
 std::unique_ptr<learning::Model> NewModel(
     const space::SequentialProblem& problem, const OptimizerOptions& options);
+std::unique_ptr<learning::AssignmentModel> NewModel(
+    const space::AssignmentProblem& problem, const OptimizerOptions& options);
 
 // Returns true if there are trained weights for `problem`.
-bool HasTrainedWeights(const space::SequentialProblem& problem,
+bool HasTrainedWeights(const space::Problem& problem,
                        const OptimizerOptions& options);
 
+// Reads a file of weights.
+// Errors: NotFound if it cannot be read; InvalidArgument for a folder.
+absl::StatusOr<std::string> ReadWeights(const std::string& path);
+
 // Reads the model of a file for `spec`.
-// Errors: NotFound if the file cannot be read; those of Model::Parse, naming
-// the file.
+// Errors: those of ReadWeights, and of Model::Parse or AssignmentModel::Parse,
+// naming the file.
 absl::StatusOr<std::unique_ptr<learning::Model>> ReadModel(
     const std::string& path, const learning::GameSpec& spec);
+absl::StatusOr<std::unique_ptr<learning::AssignmentModel>> ReadModel(
+    const std::string& path, const learning::AssignmentSpec& spec);
 
 // Returns the model of options.weights, else the one that comes with Hone for
 // this kind of problem, else an untrained one.
-// Errors: NotFound if the file cannot be read; InvalidArgument if its
-// weights do not fit the problem.
+// Errors: those of ReadModel.
 absl::StatusOr<std::unique_ptr<learning::Model>> TrainedModel(
     const space::SequentialProblem& problem, const OptimizerOptions& options);
+absl::StatusOr<std::unique_ptr<learning::AssignmentModel>> TrainedModel(
+    const space::AssignmentProblem& problem, const OptimizerOptions& options);
 
 // The same, or a UniformScorer for options.uniform_prior.
 absl::StatusOr<std::unique_ptr<const learning::Scorer>> PriorOf(

@@ -7,7 +7,7 @@ command_line.py has the usage.
 import json
 import socket
 
-from command_line import CORPUS, TINY, Scratch, hone, main
+from command_line import CORPUS, ROOT, TINY, Scratch, hone, main
 
 
 class BadInput(Scratch):
@@ -173,6 +173,39 @@ class BadInput(Scratch):
             hone("train", "pass-order", "-o", self.folder / "w.pt", "--corpus",
                  CORPUS, "--max-instructions", 1), 2, "--corpus",
             "--max-instructions 1", "expected 1 or more")
+
+    def test_data_sets_are_listed(self):
+        self.one_line_error(
+            hone("train", "nope"), 2, "unknown data set 'nope', expected one "
+            "of: pass-order, placement")
+        listed = " ".join(hone("train", "--help").stdout.split())
+        for name in ("pass-order: the policy", "placement: the policy"):
+            self.assertIn(name, listed)
+
+    def test_weights_that_are_none(self):
+        graphs = self.folder / "graphs"
+        graphs.mkdir()
+        (graphs / "bert.json").write_bytes(
+            (ROOT / "tests/testdata/graphs/layer_bert24_inference.json")
+            .read_bytes())
+        shipped = ROOT / "models/pass_order.pt"
+        for weights, expected in (
+                (self.folder, "a folder, expected a file of weights"),
+                (self.folder / "none.pt", "cannot be read"),
+                (self.write("text.pt", "text"), "not the weights of a policy"),
+                (shipped, "weights of a policy for sequences, expected one "
+                 "for assignments")):
+            self.one_line_error(
+                hone("bench", "placement-searches", "--graphs", graphs,
+                     "--search", "policy", "--trials", 2, "--seeds", 1,
+                     "--weights", weights), 2, expected)
+            self.one_line_error(
+                hone("train", "placement", "-o", self.folder / "w.pt",
+                     "--graphs", 1, "--max-nodes", 20, "--from", weights), 2,
+                expected)
+        self.one_line_error(
+            hone("bench", "placement-searches", "--graphs",
+                 self.folder / "none"), 2, "expected a folder with graphs")
 
     def test_unequal_signatures(self):
         path = self.write("tiny.hlo", TINY)

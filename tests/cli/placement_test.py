@@ -237,6 +237,25 @@ class Placement(Scratch):
         for name in listed:
             self.ok(hone("graph", MODULE, "--cluster", name, "-o",
                          self.folder / "g.json"))
+    def test_training(self):
+        graphs = self.folder / "graphs"
+        graphs.mkdir()
+        (graphs / "bert.json").write_bytes(BERT.read_bytes())
+        weights = self.folder / "placement.pt"
+        trained = self.json(
+            "train", "placement", "-o", weights, "--graphs", 3, "--max-nodes",
+            20, "--search-trials", 8, "--label-rounds", 1, "--updates", 1,
+            "--architecture", "width=8,layers=1")
+        self.assertEqual(trained["weights"], str(weights))
+        self.assertEqual(trained["updates"], 1)
+        found = self.json(
+            "bench", "placement-searches", "--graphs", graphs, "--search",
+            "random,zero-shot,policy,guided,finetune,ppo", "--trials", 4,
+            "--seeds", 1, "--weights", weights)
+        row, = found["graphs"]
+        self.assertTrue(row["exact"])
+        for search in ("zero-shot", "policy", "guided", "finetune", "ppo"):
+            self.assertGreaterEqual(row[search], 1)
 
     def test_bad_graphs(self):
         def refuse(path, *parts):

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 
 #include "base/check.h"
+#include "base/rng.h"
 
 namespace hone::testing {
 namespace {
@@ -25,6 +26,13 @@ class IntegerState final : public space::State {
  private:
   int64_t value_;
 };
+
+// `cost` as measurement number `count` gives it.
+double Measured(double cost, double noise, int64_t count) {
+  if (noise == 0) return cost;
+  Rng rng(static_cast<uint64_t>(count));
+  return cost * (1 + noise * (2 * rng.Uniform() - 1));
+}
 
 int64_t ValueOf(const space::StatePtr& state) {
   return static_cast<const IntegerState&>(*state).value();
@@ -117,9 +125,9 @@ double IntegerProblem::reference_cost() const {
 
 absl::StatusOr<space::Measurement> IntegerProblem::MeasureState(
     const space::StatePtr& state) const {
-  ++measurements_;
+  const int64_t count = ++measurements_;
   space::Measurement measurement;
-  measurement.cost = spec_.cost(ValueOf(state));
+  measurement.cost = Measured(spec_.cost(ValueOf(state)), spec_.noise, count);
   return measurement;
 }
 
@@ -152,7 +160,7 @@ absl::StatusOr<std::vector<space::Measurement>> TableProblem::MeasureBatch(
 
 space::Measurement TableProblem::MeasureOne(
     const space::Candidate& candidate) const {
-  ++measurements_;
+  const int64_t count = ++measurements_;
   space::Measurement measurement;
   measurement.outcome = space::Outcome::kInvalid;
   if (candidate.choices.size() != spec_.domains.size()) {
@@ -165,7 +173,8 @@ space::Measurement TableProblem::MeasureOne(
       return measurement;
     }
   }
-  measurement.cost = spec_.cost(candidate.choices);
+  measurement.cost =
+      Measured(spec_.cost(candidate.choices), spec_.noise, count);
   measurement.violation =
       spec_.violation ? spec_.violation(candidate.choices) : 0;
   if (measurement.violation > 0) {
@@ -307,6 +316,12 @@ std::unique_ptr<space::Problem> CappedSum() {
   return std::make_unique<TableProblem>(CappedSumSpec());
 }
 
+std::unique_ptr<space::Problem> NoisyAssignments() {
+  TableProblem::Spec spec = CappedSumSpec();
+  spec.noise = 0.1;
+  return std::make_unique<TableProblem>(std::move(spec));
+}
+
 std::unique_ptr<space::Problem> GraphPartition() {
   TableProblem::Spec spec;
   // Three triangles in a ring, their nodes numbered across.
@@ -368,7 +383,21 @@ std::unique_ptr<space::Problem> InfiniteCosts() {
   return std::make_unique<IntegerProblem>(std::move(spec));
 }
 
-std::unique_ptr<space::Problem> ExpensiveCosts() {
+std::unique_ptr<space::Problem> InfiniteAssignments() {
+  TableProblem::Spec spec;
+  spec.domains.assign(6, 4);
+  spec.default_values = {1, 0, 0, 0, 0, 0};
+  spec.cost = [](absl::Span<const int32_t> values) {
+    const int32_t sum = std::accumulate(values.begin(), values.end(), 0);
+    if (sum % 4 == 1) return std::numeric_limits<double>::infinity();
+    if (sum % 4 == 3) return std::numeric_limits<double>::quiet_NaN();
+    return 20.0 - sum;
+  };
+  spec.reference_cost = 20;
+  return std::make_unique<TableProblem>(std::move(spec));
+}
+
+static IntegerProblem::Spec ExpensiveCostsSpec() {
   IntegerProblem::Spec spec;
   spec.initial = 21;
   spec.actions = {
@@ -380,10 +409,20 @@ std::unique_ptr<space::Problem> ExpensiveCosts() {
   spec.max_steps = 10;
   spec.default_actions = {1};
   spec.costs_are_free = false;
+  return spec;
+}
+
+std::unique_ptr<space::Problem> ExpensiveCosts() {
+  return std::make_unique<IntegerProblem>(ExpensiveCostsSpec());
+}
+
+std::unique_ptr<space::Problem> NoisyCosts() {
+  IntegerProblem::Spec spec = ExpensiveCostsSpec();
+  spec.noise = 0.1;
   return std::make_unique<IntegerProblem>(std::move(spec));
 }
 
-std::unique_ptr<space::Problem> ChangingLegality() {
+static IntegerProblem::Spec ChangingLegalitySpec() {
   IntegerProblem::Spec spec;
   spec.initial = 0;
   // A state is the last action; each is followed by the next two only.
@@ -401,6 +440,16 @@ std::unique_ptr<space::Problem> ChangingLegality() {
   };
   spec.max_steps = 12;
   spec.default_actions = {0, 1};
+  return spec;
+}
+
+std::unique_ptr<space::Problem> ChangingLegality() {
+  return std::make_unique<IntegerProblem>(ChangingLegalitySpec());
+}
+
+std::unique_ptr<space::Problem> IllegalDefault() {
+  IntegerProblem::Spec spec = ChangingLegalitySpec();
+  spec.default_actions = {0, 7};
   return std::make_unique<IntegerProblem>(std::move(spec));
 }
 
@@ -483,6 +532,26 @@ std::unique_ptr<space::Problem> CombinationLock() {
   };
   spec.reference_cost = 10;
   return std::make_unique<TableProblem>(std::move(spec));
+}
+
+std::unique_ptr<space::Problem> SequenceLock() {
+  static constexpr std::array<int32_t, 9> kKey = {3, 1, 4, 1, 0, 2, 4, 3, 0};
+  IntegerProblem::Spec spec;
+  spec.initial = 0;
+  // A state is the number of right digits.
+  for (int32_t digit = 0; digit < 5; ++digit) {
+    spec.actions.push_back(
+        {absl::StrCat("dial", digit), [digit](int64_t right) {
+           const auto at = static_cast<size_t>(right);
+           if (at == kKey.size()) return right;
+           return kKey[at] == digit ? right + 1 : int64_t{0};
+         }});
+  }
+  spec.cost = [](int64_t right) {
+    return static_cast<double>(kKey.size()) + 1 - static_cast<double>(right);
+  };
+  spec.max_steps = static_cast<int32_t>(kKey.size());
+  return std::make_unique<IntegerProblem>(std::move(spec));
 }
 
 }  // namespace hone::testing

@@ -34,6 +34,9 @@ class IntegerProblem final : public space::SequentialProblem {
     std::function<bool(int64_t, int32_t)> fails = nullptr;
     // False: Cost must not be called, costs come from measurements only.
     bool costs_are_free = true;
+    // The largest relative error of a measurement; it depends on the number of
+    // measurements so far, so that two of one candidate differ.
+    double noise = 0;
   };
 
   explicit IntegerProblem(Spec spec) : spec_(std::move(spec)) {}
@@ -57,10 +60,14 @@ class IntegerProblem final : public space::SequentialProblem {
   bool costs_are_free() const override { return spec_.costs_are_free; }
   double Cost(const space::StatePtr& state) const override;
   double reference_cost() const override;
-  // The cost of a state, free or not.
+  bool is_noisy() const override { return spec_.noise > 0; }
+  // The cost of a state, free or not, without noise.
   double CostOf(int64_t value) const { return spec_.cost(value); }
-  // The number of measurements so far.
+  // The number of measurements so far, those of a log recalled included.
   int64_t measurements() const { return measurements_; }
+  void Recall(absl::Span<const space::Trial> log) override {
+    measurements_ = static_cast<int64_t>(log.size());
+  }
 
  private:
   absl::StatusOr<space::Measurement> MeasureState(
@@ -87,6 +94,8 @@ class TableProblem final : public space::AssignmentProblem {
     std::vector<std::pair<int32_t, int32_t>> edges = {};
     std::vector<int32_t> default_values;
     double reference_cost = 1;
+    // As that of IntegerProblem.
+    double noise = 0;
   };
 
   explicit TableProblem(Spec spec);
@@ -98,6 +107,7 @@ class TableProblem final : public space::AssignmentProblem {
   absl::StatusOr<std::vector<space::Measurement>> MeasureBatch(
       absl::Span<const space::Candidate> candidates) const override;
   double reference_cost() const override { return spec_.reference_cost; }
+  bool is_noisy() const override { return spec_.noise > 0; }
   space::ObservationSpec observation_spec() const override {
     return {.node_kinds = static_cast<int32_t>(spec_.domains.size())};
   }
@@ -110,8 +120,11 @@ class TableProblem final : public space::AssignmentProblem {
   }
   int32_t NodeOf(int32_t variable) const override { return variable; }
   std::unique_ptr<space::Domains> MakeDomains() const override;
-  // The number of measurements so far.
+  // The number of measurements so far, those of a log recalled included.
   int64_t measurements() const { return measurements_; }
+  void Recall(absl::Span<const space::Trial> log) override {
+    measurements_ = static_cast<int64_t>(log.size());
+  }
 
  private:
   space::Measurement MeasureOne(const space::Candidate& candidate) const;
@@ -145,8 +158,18 @@ std::unique_ptr<space::Problem> GraphPartition();
 // lies behind them.
 std::unique_ptr<space::Problem> InfiniteCosts();
 
+// The same for assignments: the cost is infinite or not a number for most of
+// them, the default too.
+std::unique_ptr<space::Problem> InfiniteAssignments();
+
 // Costs are not free: they come from measurements only, which are counted.
 std::unique_ptr<space::Problem> ExpensiveCosts();
+
+// The same, and two measurements of a candidate differ by up to 10 %.
+std::unique_ptr<space::Problem> NoisyCosts();
+
+// The same for assignments.
+std::unique_ptr<space::Problem> NoisyAssignments();
 
 // Which actions are legal depends on the state, and the default's first one is
 // the only one legal at the start.
@@ -154,6 +177,9 @@ std::unique_ptr<space::Problem> ChangingLegality();
 
 // The default violates the constraints.
 std::unique_ptr<space::Problem> InfeasibleDefault();
+
+// The default takes an action that is not legal where it does.
+std::unique_ptr<space::Problem> IllegalDefault();
 
 // Values have to grow or stay equal along a chain of ten variables, which is
 // satisfied by one in 20,000 uniform assignments. The load of the fullest value
@@ -168,6 +194,10 @@ std::unique_ptr<space::Problem> ManyVariables();
 // cost only if all before it are right. One in 78,125 uniform assignments is
 // the best.
 std::unique_ptr<space::Problem> CombinationLock();
+
+// The same for sequences: nine digits in their order, and a wrong one begins
+// anew. One in 1,953,125 uniform sequences of the greatest length is the best.
+std::unique_ptr<space::Problem> SequenceLock();
 
 }  // namespace hone::testing
 

@@ -49,14 +49,38 @@ float Share(double value, double total) {
   return total > 0 ? static_cast<float>(std::min(1.0, value / total)) : 1;
 }
 
+// The share of the forward pass's time that comes before each node, and half of
+// its own, along the topological order. For nodes of the backward pass, what is
+// left of that pass: they are near the forward nodes of equal shares, as it
+// mostly runs in the opposite order.
+std::vector<float> WorkDone(const DeviceGraph& graph) {
+  double totals[2] = {0, 0};
+  for (const DeviceNode& node : graph.nodes()) {
+    totals[node.is_backward] += node.accelerator_latency;
+  }
+  double done[2] = {0, 0};
+  std::vector<float> shares(graph.size());
+  for (const NodeIndex index : graph.topological_order()) {
+    const DeviceNode& node = graph.node(index);
+    const double total = std::max(totals[node.is_backward], 1e-30);
+    double& sum = done[node.is_backward];
+    const double share =
+        std::min(1.0, (sum + node.accelerator_latency / 2) / total);
+    sum += node.accelerator_latency;
+    shares[index] = static_cast<float>(node.is_backward ? 1 - share : share);
+  }
+  return shares;
+}
+
 }  // namespace
 
 space::ObservationSpec PlacementObservationSpec() {
   space::ObservationSpec spec;
   spec.node_kind_names = {"forward", "backward", "cpu_only"};
-  spec.node_feature_names = {"accelerator_time", "cpu_time",    "memory_share",
-                             "output_cost",      "position",    "in_degree",
-                             "out_degree",       "is_backward", "is_colored"};
+  spec.node_feature_names = {"accelerator_time", "cpu_time",   "memory_share",
+                             "output_cost",      "position",   "work_done",
+                             "in_degree",        "out_degree", "is_backward",
+                             "is_colored"};
   spec.edge_feature_names = {"cost"};
   spec.global_feature_names = {"nodes", "edges", "accelerators", "cpus",
                                "memory"};
@@ -75,6 +99,7 @@ space::Observation ObservePlacement(const DeviceGraph& graph) {
     position[graph.topological_order()[i]] =
         static_cast<float>(i) / static_cast<float>(graph.size());
   }
+  const std::vector<float> work_done = WorkDone(graph);
   space::Observation seen;
   for (size_t i = 0; i < graph.size(); ++i) {
     const auto index = static_cast<NodeIndex>(i);
@@ -89,7 +114,7 @@ space::Observation ObservePlacement(const DeviceGraph& graph) {
          LogShare(node.cpu_latency, totals.time),
          Share(node.size_bytes, capacity),
          LogShare(graph.output_cost(index), totals.time), position[i],
-         LogCount(graph.adjacency().predecessors(index).size()),
+         work_done[i], LogCount(graph.adjacency().predecessors(index).size()),
          LogCount(successors.size()), node.is_backward ? 1.0F : 0.0F,
          node.color_class.has_value() ? 1.0F : 0.0F});
     for (const NodeIndex target : successors) {

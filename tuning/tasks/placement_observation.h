@@ -12,9 +12,10 @@ namespace hone::tuning {
 // A device graph as a policy sees it. A node is of the kind forward, backward
 // or cpu_only. Its features, about 0 … 1, are its times and its transfer as
 // logarithms of shares of the accelerators' total time, its share of an
-// accelerator's memory, its place in a topological order, its degrees, and
-// whether it is a backward node and in a color class. Edges have the cost of
-// the transfer. Global features tell the devices.
+// accelerator's memory, its place in a topological order, the share of the work
+// that comes before it there, its degrees, and whether it is a backward node
+// and in a color class. Edges have the cost of the transfer. Global features
+// tell the devices.
 space::ObservationSpec PlacementObservationSpec();
 space::Observation ObservePlacement(const graphs::DeviceGraph& graph);
 

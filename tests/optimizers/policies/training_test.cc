@@ -78,11 +78,82 @@ TEST_F(TrainingTest, LearnsASequentialProblemToItsOptimum) {
   EXPECT_EQ(ZeroShot(*problem), OptimalCost(*problem));
 }
 
-TEST_F(TrainingTest, RefusesAssignmentProblems) {
-  EXPECT_THAT(Train(SetOf(testing::CappedSum), Options(1)),
+TEST_F(TrainingTest, LearnsAnAssignmentProblemToItsOptimum) {
+  TrainingOptions options = Options(10);
+  options.search_trials = 1500;
+  options.label_rounds = 30;
+  HONE_ASSERT_OK(Train(SetOf(testing::CappedSum), options));
+  const auto problem = testing::CappedSum();
+  EXPECT_EQ(ZeroShot(*problem), OptimalCost(*problem));
+}
+
+TEST_F(TrainingTest, ReinforcementGoesBeyondItsTeacher) {
+  // Random search does not get far with the lock, and who imitates it gets no
+  // further.
+  TrainingOptions options = Options(0);
+  options.teacher = "random";
+  options.search_trials = 300;
+  options.label_rounds = 3;
+  HONE_ASSERT_OK_AND_ASSIGN(const TrainingResult imitated,
+                            Train(SetOf(testing::CombinationLock), options));
+  options.updates = 60;
+  HONE_ASSERT_OK_AND_ASSIGN(const TrainingResult reinforced,
+                            Train(SetOf(testing::CombinationLock), options));
+  EXPECT_LT(reinforced.best_validation, imitated.best_validation);
+}
+
+TEST_F(TrainingTest, RefusesProblemsOfBothKinds) {
+  const TrainingProblem sequence = SetOf(testing::DelayedReward).training[0];
+  const TrainingProblem assignment = SetOf(testing::CappedSum).training[0];
+  TrainingOptions options = Options(1);
+  options.search_trials = 2;
+  EXPECT_THAT(Train({{sequence, assignment}, {}}, options),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        HasSubstr("toy: an assignment problem, expected a "
                                  "sequential one")));
+  EXPECT_THAT(Train({{assignment, sequence}, {}}, options),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("toy: a sequential problem, expected an "
+                                 "assignment problem")));
+}
+
+TEST_F(TrainingTest, TakesWhatFitsOfOtherWeightsWhenAskedTo) {
+  const TrainingSet set = SetOf(testing::CappedSum);
+  TrainingOptions options = Options(0);
+  options.search_trials = 20;
+  options.label_rounds = 1;
+  options.architecture = "width=8,layers=1";
+  HONE_ASSERT_OK(Train(set, options));
+  const std::string initial = folder_ / "initial";
+  std::filesystem::rename(options.weights_file, initial);
+  options.initial_weights = initial;
+  // Another architecture.
+  options.architecture = "width=8,layers=2";
+  EXPECT_THAT(Train(set, options),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("layers=1,aggregator=mean,segment=0,"
+                                 "conditioning=0, expected width=8,layers=2")));
+  std::string note;
+  options.on_note = [&](const std::string& text) { note += text; };
+  options.partial = true;
+  HONE_ASSERT_OK(Train(set, options));
+  EXPECT_THAT(note, HasSubstr("encoder.merge1.weight"));
+  EXPECT_THAT(note, ::testing::Not(HasSubstr("encoder.merge0.weight")));
+  // Another observation: nine nodes of their own kinds, not eight.
+  options.architecture = "width=8,layers=1";
+  options.partial = false;
+  EXPECT_THAT(Train(SetOf(testing::GraphPartition), options),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("weights are for 8 node kinds, expected 9")));
+  options.partial = true;
+  note.clear();
+  HONE_ASSERT_OK(Train(SetOf(testing::GraphPartition), options));
+  EXPECT_THAT(note, HasSubstr("encoder.node_kinds.weight"));
+  // A policy of the other kind has nothing to take.
+  EXPECT_THAT(Train(SetOf(testing::DelayedReward), options),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("initial: weights of a policy for "
+                                 "assignments, expected one for sequences")));
 }
 
 TEST_F(TrainingTest, GoesOnWhereItStopped) {
@@ -156,7 +227,7 @@ TEST_F(TrainingTest, RefusesTheStateOfAnotherTraining) {
   options.seed = 5;
   EXPECT_THAT(Train(SetOf(testing::DelayedReward), options),
               StatusIs(absl::StatusCode::kFailedPrecondition,
-                       HasSubstr("belongs to a training on other modules")));
+                       HasSubstr("belongs to a training on other problems")));
   std::ofstream(options.state_file) << "garbage";
   EXPECT_THAT(Train(SetOf(testing::DelayedReward), options),
               StatusIs(absl::StatusCode::kInvalidArgument,

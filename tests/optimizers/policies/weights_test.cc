@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <utility>
@@ -10,12 +12,15 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include <unistd.h>
 
 #include "hlo/analysis/op_count.h"
 #include "hlo/passes/registry.h"
+#include "learning/assignment_learner.h"
 #include "learning/games/rollout.h"
 #include "learning/ppo_learner.h"
 #include "optimizers/policies/shipped_weights.h"
+#include "optimizers/registry.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/toy_problems.h"
 #include "tests/tuning/sample_modules.h"
@@ -211,6 +216,121 @@ TEST(Weights, KeepScoresWhenNodeKindsAreAdded) {
   EXPECT_THAT(
       model->Score(views)[0].scores,
       Each(::testing::Truly([](float score) { return std::isfinite(score); })));
+}
+
+// A folder for files of weights, good and bad.
+class WeightsFileTest : public ::testing::Test {
+ protected:
+  WeightsFileTest()
+      : folder_(std::filesystem::path(::testing::TempDir()) /
+                absl::StrCat("weights_", getpid())) {
+    std::filesystem::create_directories(folder_);
+  }
+  ~WeightsFileTest() override { std::filesystem::remove_all(folder_); }
+
+  std::string Write(const std::string& name, absl::string_view bytes) const {
+    const std::string path = folder_ / name;
+    std::ofstream(path, std::ios::binary) << bytes;
+    return path;
+  }
+
+  // Expects all optimizers with trained weights to refuse those at `path` with
+  // one line that names the file.
+  void ExpectRefused(const space::Problem& problem, const std::string& path,
+                     absl::StatusCode code, const std::string& message) {
+    for (const char* id : {"policy", "guided", "finetune", "ppo"}) {
+      SCOPED_TRACE(id);
+      OptimizerOptions options;
+      options.weights = path;
+      const auto optimizer = CreateOptimizer(id, problem, options);
+      ASSERT_THAT(optimizer, StatusIs(code, HasSubstr(message)));
+      const std::string text(optimizer.status().message());
+      EXPECT_THAT(text, ::testing::StartsWith(path));
+      EXPECT_THAT(text, ::testing::Not(HasSubstr("\n")));
+    }
+  }
+
+  const std::filesystem::path folder_;
+};
+
+TEST_F(WeightsFileTest, WhatIsNoFileOfWeightsIsRefused) {
+  const auto sequence = Adding({"a", "b"});
+  const auto assignment = testing::CappedSum();
+  const std::string good_sequence = Trained(*sequence, 1)->Serialize();
+  const std::string good_assignment =
+      NewModel(*assignment->assignment(), {})->Serialize();
+  constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
+  const auto refused = [&](const space::Problem& problem,
+                           const std::string& good) {
+    ExpectRefused(problem, folder_, kInvalid,
+                  ": a folder, expected a file of weights");
+    ExpectRefused(problem, folder_ / "none", absl::StatusCode::kNotFound,
+                  ": cannot be read");
+    const std::string no_weights = ": not the weights of a policy";
+    ExpectRefused(problem, Write("empty", ""), kInvalid, no_weights);
+    ExpectRefused(problem, Write("text", "PK not at all"), kInvalid,
+                  no_weights);
+    for (const size_t kept : {size_t{100}, good.size() / 2, good.size() - 1}) {
+      ExpectRefused(problem, Write("cut", good.substr(0, kept)), kInvalid,
+                    no_weights);
+    }
+  };
+  refused(*sequence, good_sequence);
+  refused(*assignment, good_assignment);
+  ExpectRefused(*sequence, Write("other", good_assignment), kInvalid,
+                ": weights of a policy for assignments, expected one for "
+                "sequences");
+  ExpectRefused(*assignment, Write("other", good_sequence), kInvalid,
+                ": weights of a policy for sequences, expected one for "
+                "assignments");
+}
+
+TEST_F(WeightsFileTest, WeightsOfAnotherProblemAreRefused) {
+  constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
+  ExpectRefused(*Adding({"x", "y"}),
+                Write("actions", Trained(*Adding({"a", "b"}), 1)->Serialize()),
+                kInvalid,
+                ": weights know none of the actions, such as 'x', but others, "
+                "such as 'a'");
+  const auto saved = testing::CappedSum();
+  ExpectRefused(*testing::GraphPartition(),
+                Write("nodes", NewModel(*saved->assignment(), {})->Serialize()),
+                kInvalid, ": weights are for 8 node kinds, expected 9");
+}
+
+TEST_F(WeightsFileTest, WeightsOfAFileChangeWhatIsProposed) {
+  const auto problem = testing::CappedSum();
+  const auto& assignment = *problem->assignment();
+  const auto model = NewModel(assignment, {});
+  learning::AssignmentLearner learner(*model, {}, 1);
+  const std::vector<int32_t> wanted = {2, 0, 1, 3, 0, 3, 1, 0};
+  learning::AssignmentLesson lesson{
+      std::make_shared<const learning::ValueView>(assignment),
+      problem->DefaultCandidate().choices, wanted,
+      std::vector<uint64_t>(8, 0b1111)};
+  for (int i = 0; i < 100; ++i) learner.Imitate({&lesson, 1}, 1e-2F);
+  OptimizerOptions options;
+  options.weights = Write("good", model->Serialize());
+  for (const char* id : {"policy", "guided", "finetune", "ppo"}) {
+    SCOPED_TRACE(id);
+    HONE_ASSERT_OK_AND_ASSIGN(auto optimizer,
+                              CreateOptimizer(id, *problem, options));
+    const std::vector<space::Candidate> first = optimizer->Suggest(1);
+    ASSERT_EQ(first.size(), 1);
+    EXPECT_EQ(first[0], problem->DefaultCandidate());
+    optimizer->Observe({0, first[0], *problem->Measure(first[0])});
+    // What the policy makes of the default comes right after it.
+    const std::vector<space::Candidate> second = optimizer->Suggest(1);
+    ASSERT_EQ(second.size(), 1);
+    EXPECT_EQ(second[0].choices, wanted);
+  }
+  // Without weights it does not.
+  options.uniform_prior = true;
+  HONE_ASSERT_OK_AND_ASSIGN(auto uniform,
+                            CreateOptimizer("policy", *problem, options));
+  uniform->Observe(
+      {0, uniform->Suggest(1)[0], *problem->Measure(uniform->Suggest(1)[0])});
+  EXPECT_NE(uniform->Suggest(1)[0].choices, wanted);
 }
 
 TEST(ShippedWeights, HaveTheNamesOfAllPassesAndOpcodes) {

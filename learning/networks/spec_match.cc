@@ -1,4 +1,4 @@
-#include "learning/games/spec_match.h"
+#include "learning/networks/spec_match.h"
 
 #include <algorithm>
 #include <deque>
@@ -6,7 +6,9 @@
 #include <string>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 
 #include "base/status_macros.h"
@@ -34,13 +36,29 @@ std::vector<int64_t> MatchNames(const Names& saved, const Names& names) {
   return match;
 }
 
+// Weights that know nothing of a list are those of another problem.
+absl::Status CheckSomeKnown(absl::string_view list,
+                            const std::vector<int64_t>& match,
+                            const Names& saved, const Names& names) {
+  if (saved.empty() || names.empty() ||
+      std::any_of(match.begin(), match.end(),
+                  [](int64_t index) { return index != kUnknown; })) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("weights know none of the ", list, ", such as '", names[0],
+                   "', but others, such as '", saved[0], "'"));
+}
+
 // Matches by name or, if either side has no names, by index.
 absl::StatusOr<std::vector<int64_t>> Match(absl::string_view list,
                                            int32_t saved_count,
                                            const Names& saved_names,
                                            int32_t count, const Names& names) {
   if (!saved_names.empty() && !names.empty()) {
-    return MatchNames(saved_names, names);
+    std::vector<int64_t> match = MatchNames(saved_names, names);
+    HONE_RETURN_IF_ERROR(CheckSomeKnown(list, match, saved_names, names));
+    return match;
   }
   if (saved_count != count) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -51,13 +69,9 @@ absl::StatusOr<std::vector<int64_t>> Match(absl::string_view list,
   return match;
 }
 
-}  // namespace
-
-absl::StatusOr<SpecMatch> MatchSpecs(const GameSpec& saved,
-                                     const GameSpec& spec) {
-  const space::ObservationSpec& from = saved.observation;
-  const space::ObservationSpec& to = spec.observation;
-  SpecMatch match;
+absl::Status MatchObservations(const space::ObservationSpec& from,
+                               const space::ObservationSpec& to,
+                               ObservationMatch& match) {
   HONE_ASSIGN_OR_RETURN(
       match.node_kinds,
       Match("node kinds", from.node_kinds, from.node_kind_names, to.node_kinds,
@@ -80,20 +94,52 @@ absl::StatusOr<SpecMatch> MatchSpecs(const GameSpec& saved,
       match.global_features,
       Match("global features", from.global_features, from.global_feature_names,
             to.global_features, to.global_feature_names));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<SpecMatch> MatchSpecs(const GameSpec& saved,
+                                     const GameSpec& spec) {
+  SpecMatch match;
+  HONE_RETURN_IF_ERROR(
+      MatchObservations(saved.observation, spec.observation, match));
   match.move_features =
       MatchNames(saved.actions.feature_names, spec.actions.feature_names);
   match.move_kinds =
       MatchNames(saved.actions.kind_names, spec.actions.kind_names);
-  if (!saved.actions.kind_names.empty() && !spec.actions.kind_names.empty() &&
-      std::all_of(match.move_kinds.begin(), match.move_kinds.end(),
-                  [](int64_t index) { return index == kUnknown; })) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("weights know none of the actions, such as '",
-                     spec.actions.kind_names[0], "', but others, such as '",
-                     saved.actions.kind_names[0], "'"));
-  }
+  HONE_RETURN_IF_ERROR(CheckSomeKnown("actions", match.move_kinds,
+                                      saved.actions.kind_names,
+                                      spec.actions.kind_names));
   // To stop has no name.
   match.move_kinds.push_back(saved.move_kinds() - 1);
+  return match;
+}
+
+absl::StatusOr<AssignmentMatch> MatchSpecs(const AssignmentSpec& saved,
+                                           const AssignmentSpec& spec) {
+  AssignmentMatch match;
+  HONE_RETURN_IF_ERROR(
+      MatchObservations(saved.observation, spec.observation, match));
+  match.state_features = MatchNames(saved.state_features, spec.state_features);
+  for (const AssignmentSpec::Group& group : spec.groups) {
+    const auto known = std::find_if(
+        saved.groups.begin(), saved.groups.end(),
+        [&](const AssignmentSpec::Group& of) { return of.name == group.name; });
+    if (known == saved.groups.end()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "weights have no variables '", group.name, "', but ",
+          absl::StrJoin(saved.groups, ", ",
+                        [](std::string* out, const AssignmentSpec::Group& of) {
+                          absl::StrAppend(out, "'", of.name, "'");
+                        })));
+    }
+    match.value_features.push_back(
+        MatchNames(known->value_feature_names, group.value_feature_names));
+    HONE_RETURN_IF_ERROR(CheckSomeKnown(
+        absl::StrCat("features of a ", group.name), match.value_features.back(),
+        known->value_feature_names, group.value_feature_names));
+  }
   return match;
 }
 

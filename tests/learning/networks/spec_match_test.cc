@@ -1,4 +1,4 @@
-#include "learning/games/spec_match.h"
+#include "learning/networks/spec_match.h"
 
 #include <string>
 #include <vector>
