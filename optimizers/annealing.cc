@@ -139,7 +139,7 @@ class AnnealingByMoves final : public BatchOptimizer {
       if (schedule_.Advance()) Restart(found, found_rank);
     }
     tries_ += count;
-    if (fruitless == kMaxFruitless) return {};
+    if (fruitless == kMaxFruitless && found.empty()) return {};
     if (found.empty()) {
       found.assign(state_->values().begin(), state_->values().end());
       found_rank = state_->score().rank;

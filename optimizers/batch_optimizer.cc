@@ -9,9 +9,9 @@
 namespace hone::optimizers {
 namespace {
 
-std::deque<space::Candidate> FirstBatch(const space::Problem& problem,
-                                        const OptimizerOptions& options) {
-  std::deque<space::Candidate> batch;
+std::vector<space::Candidate> FirstBatch(const space::Problem& problem,
+                                         const OptimizerOptions& options) {
+  std::vector<space::Candidate> batch;
   const auto add = [&](const space::Candidate& candidate) {
     if (std::find(batch.begin(), batch.end(), candidate) == batch.end()) {
       batch.push_back(candidate);
@@ -27,8 +27,9 @@ std::deque<space::Candidate> FirstBatch(const space::Problem& problem,
 BatchOptimizer::BatchOptimizer(const space::Problem& problem,
                                const OptimizerOptions& options)
     : seed_(options.seed),
+      first_batch_(FirstBatch(problem, options)),
       rng_(options.seed),
-      pending_(FirstBatch(problem, options)) {}
+      pending_(first_batch_.begin(), first_batch_.end()) {}
 
 std::vector<space::Candidate> BatchOptimizer::Suggest(int32_t n) const {
   const size_t count = std::min(static_cast<size_t>(n), pending_.size());
@@ -55,7 +56,21 @@ void BatchOptimizer::Observe(const space::Trial& trial) {
 void BatchOptimizer::Adopt(absl::Span<const space::Trial> log) {
   // Not what was drawn in the search before.
   rng_ = Rng(seed_ + 0x9e3779b97f4a7c15 * log.size());
-  begun_ = true;
+  // What the log lacks of the first batch comes before anything else: it may
+  // have ended in the middle, or seeds be new.
+  pending_.clear();
+  for (const space::Candidate& candidate : first_batch_) {
+    const bool is_known =
+        std::any_of(log.begin(), log.end(), [&](const space::Trial& trial) {
+          return trial.candidate == candidate;
+        });
+    if (!is_known) pending_.push_back(candidate);
+  }
+  begun_ = pending_.empty();
+  if (!begun_) {
+    known_.assign(log.begin(), log.end());
+    return;
+  }
   known_ = {};
   Begin(log);
   SetPlan();

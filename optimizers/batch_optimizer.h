@@ -27,7 +27,7 @@ class BatchOptimizer : public Optimizer {
   BatchOptimizer(const space::Problem& problem,
                  const OptimizerOptions& options);
 
-  // Forgets everything and starts from trials that are known already, never
+  // Drops what it planned and starts from trials that are known already, never
   // none: those of the first batch, or of an earlier search.
   virtual void Begin(absl::Span<const space::Trial> known) = 0;
   // Receives the result of one candidate of a batch that Plan returned, in the
@@ -44,9 +44,10 @@ class BatchOptimizer : public Optimizer {
   void SetPlan();
 
   const uint64_t seed_;
+  const std::vector<space::Candidate> first_batch_;
   Rng rng_;
   std::deque<space::Candidate> pending_;
-  // The trials of the first batch, until it is complete.
+  // The trials to begin with, until those of the first batch are among them.
   std::vector<space::Trial> known_;
   bool begun_ = false;
 };

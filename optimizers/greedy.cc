@@ -211,9 +211,11 @@ class GreedyByMoves final : public BatchOptimizer {
         improved = true;
         unimproved_ = 0;
       }
-      if (improved && (variable_ == 0 || tries >= kTriesPerTrial)) break;
+      if (improved && variable_ == 0) break;
+      // Without an improvement, too: the caller looks at its limits in between.
+      if (tries >= kTriesPerTrial) break;
     }
-    if (!improved) return {};
+    if (!improved && unimproved_ >= problem_.variable_count()) return {};
     return {{{state_->values().begin(), state_->values().end()}}};
   }
 

@@ -57,9 +57,10 @@ class Optimizer {
   // Receives the result of a suggested candidate, in the order suggested.
   virtual void Observe(const space::Trial& trial) = 0;
 
-  // Forgets everything and goes on from `log`, the trials of a search from its
-  // first one: of this optimizer, with other weights or on another machine, or
-  // of any other. Not empty.
+  // Drops what it planned and goes on from `log`, the trials of a search from
+  // its first one: of this optimizer, with other weights or on another machine,
+  // or of any other. Not empty. First candidates that the log lacks come next.
+  // What was learned from trials observed before may stay.
   virtual void Adopt(absl::Span<const space::Trial> log) = 0;
 
   // Returns false if Observe does much work between trials that is in no trial,

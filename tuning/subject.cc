@@ -5,6 +5,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 
 #include "base/status_macros.h"
 #include "graphs/device_graph_json.h"
@@ -53,6 +54,8 @@ std::string Subject::Print() const {
 // A proto may begin with a line feed, the tag of its name, and `{`, the length
 // of that, but no name of a module begins with a quotation mark or a blank.
 bool IsJson(absl::string_view bytes) {
+  // The parser skips a byte order mark, too.
+  absl::ConsumePrefix(&bytes, "\xEF\xBB\xBF");
   bytes = absl::StripLeadingAsciiWhitespace(bytes);
   if (bytes.empty() || bytes[0] != '{') return false;
   bytes = absl::StripLeadingAsciiWhitespace(bytes.substr(1));

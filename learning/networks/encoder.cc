@@ -20,17 +20,9 @@ torch::Tensor Normalized(const torch::Tensor& rows) {
   return rows * (rows.square().mean(1, /*keepdim=*/true) + 1e-6).rsqrt();
 }
 
-// Torch says once that scatter_reduce may change, which is no news to users.
-class NoWarnings final : public c10::WarningHandler {
- public:
-  void process(const c10::Warning&) override {}
-};
-
 // The largest value of each column over rows of the same index, at least 0.
 torch::Tensor MaxOver(const torch::Tensor& rows, const torch::Tensor& index,
                       int64_t count) {
-  static NoWarnings no_warnings;
-  const c10::WarningUtils::WarningHandlerGuard guard(&no_warnings);
   return torch::zeros({count, rows.size(1)})
       .scatter_reduce(0, index.unsqueeze(1).expand_as(rows), rows, "amax",
                       /*include_self=*/true);
