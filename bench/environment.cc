@@ -7,12 +7,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include <grpcpp/grpcpp.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/rng.h"
 #include "base/status_macros.h"
 #include "bench/corpus.h"
+#include "bench/cpu_time.h"
 #include "daemon/config.h"
 #include "daemon/server.h"
 #include "hlo/analysis/fingerprint.h"
@@ -37,13 +37,6 @@ constexpr int32_t kWalkSteps = 32;
 constexpr int32_t kBatch = 16;
 
 absl::Duration Now() { return SystemClock().Monotonic(); }
-
-// The CPU time of this thread.
-absl::Duration CpuTime() {
-  timespec time = {};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return absl::DurationFromTimespec(time);
-}
 
 // Random walks of passes.
 class Walks {
@@ -83,9 +76,9 @@ absl::StatusOr<Figures> StepInProcess(const space::SequentialProblem& problem,
     space::StatePtr state = problem.InitialState();
     for (const int32_t action : walks.Next()) {
       const int64_t before = problem.evaluations();
-      const absl::Duration start = CpuTime();
+      const absl::Duration start = ThreadCpuTime();
       HONE_ASSIGN_OR_RETURN(space::StatePtr next, problem.Step(state, action));
-      const absl::Duration taken = CpuTime() - start;
+      const absl::Duration taken = ThreadCpuTime() - start;
       if (problem.evaluations() > before) {
         ++figures.steps;
         figures.time += taken;
@@ -108,28 +101,28 @@ absl::StatusOr<Json> StepParts(const hlo::Module& module,
   while (steps < options.steps) {
     hlo::Module state = module;
     for (const int32_t action : walks.Next()) {
-      const absl::Duration start = CpuTime();
+      const absl::Duration start = ThreadCpuTime();
       hlo::Module next = state;
-      const absl::Duration copied = CpuTime();
+      const absl::Duration copied = ThreadCpuTime();
       HONE_ASSIGN_OR_RETURN(
           const hlo::PipelineReport report,
           hlo::RunPasses(next,
                          {std::string(passes[static_cast<size_t>(action)])}));
-      const absl::Duration ran = CpuTime();
+      const absl::Duration ran = ThreadCpuTime();
       absl::Duration counted = ran;
       if (report.changed) {
         // volatile: the results must be computed.
         [[maybe_unused]] volatile uint64_t key = hlo::FastFingerprint(next).low;
-        const absl::Duration hashed = CpuTime();
+        const absl::Duration hashed = ThreadCpuTime();
         [[maybe_unused]] volatile int64_t ops = hlo::CountOps(next);
-        counted = CpuTime();
+        counted = ThreadCpuTime();
         fingerprint += hashed - ran;
         score += counted - hashed;
       }
       copy += copied - start;
       pass += ran - copied;
       state = std::move(next);
-      release += CpuTime() - counted;
+      release += ThreadCpuTime() - counted;
       ++steps;
     }
   }

@@ -178,7 +178,7 @@ void AddPlacementOptions(CLI::App& command, PlacementArguments& arguments) {
                      "its own [none]");
   command
       .add_option("--exact-time", arguments.exact_time,
-                  "Limit of the exact program")
+                  "Limit of the exact program in CPU time")
       ->capture_default_str();
   command.add_option("--nodes", options.nodes, "Sizes of the synthetic graphs")
       ->delimiter(',')

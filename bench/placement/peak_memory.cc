@@ -6,9 +6,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include <malloc.h>
-#include <time.h>
 
 #include "base/status_macros.h"
+#include "bench/cpu_time.h"
 
 namespace hone::bench {
 namespace {
@@ -34,23 +34,16 @@ absl::Status ResetPeak() {
   return absl::OkStatus();
 }
 
-// The CPU time of this process.
-absl::Duration CpuTime() {
-  timespec time = {};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return absl::DurationFromTimespec(time);
-}
-
 }  // namespace
 
 absl::StatusOr<Usage> MeasureUsage(const std::function<void()>& work) {
   malloc_trim(0);
   HONE_RETURN_IF_ERROR(ResetPeak());
   HONE_ASSIGN_OR_RETURN(const int64_t before, MemoryField("VmRSS:"));
-  const absl::Duration start = CpuTime();
+  const absl::Duration start = ProcessCpuTime();
   work();
   Usage usage;
-  usage.cpu_time = CpuTime() - start;
+  usage.cpu_time = ProcessCpuTime() - start;
   HONE_ASSIGN_OR_RETURN(usage.peak_bytes, MemoryField("VmHWM:"));
   usage.bytes = usage.peak_bytes - before;
   return usage;

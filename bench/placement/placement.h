@@ -29,7 +29,7 @@ struct PlacementBenchOptions {
   // Budgets of a search, one table each; 0 and zero: no such table.
   int64_t evaluations = 5000;
   absl::Duration time;
-  // Limit of the exact program.
+  // Limit of the exact program in CPU time.
   absl::Duration exact_time = absl::Seconds(120);
   // The sizes of the synthetic graphs.
   std::vector<int64_t> nodes = {10'000, 20'000, 40'000, 80'000};

@@ -48,7 +48,7 @@ TEST(CoolingSchedule, ACycleEndsColdAndTheNextIsTwiceAsLong) {
       if (accepts && i >= steps - steps / 4) ++late;
       EXPECT_EQ(schedule.Advance(), i + 1 == steps);
     }
-    EXPECT_GT(early, steps / 100);
+    EXPECT_GT(early, steps / 200);
     EXPECT_EQ(late, 0);
   }
 }
