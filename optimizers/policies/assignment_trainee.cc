@@ -1,3 +1,5 @@
+#include "optimizers/policies/assignment_trainee.h"
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -18,7 +20,6 @@
 #include "learning/models/assignment_model.h"
 #include "optimizers/policies/assignment_decoding.h"
 #include "optimizers/policies/initial_model.h"
-#include "optimizers/policies/trainee.h"
 #include "optimizers/registry.h"
 #include "optimizers/search.h"
 #include "space/reward.h"

@@ -1,3 +1,5 @@
+#include "optimizers/policies/sequence_trainee.h"
+
 #include <algorithm>
 #include <iterator>
 #include <optional>
@@ -13,7 +15,6 @@
 #include "learning/games/rollout.h"
 #include "learning/ppo_learner.h"
 #include "optimizers/policies/initial_model.h"
-#include "optimizers/policies/trainee.h"
 #include "optimizers/registry.h"
 #include "optimizers/search.h"
 

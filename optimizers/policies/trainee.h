@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -78,15 +77,6 @@ class Trainee {
   virtual absl::StatusOr<double> Validate(
       const TrainingProblem& problem) const = 0;
 };
-
-// Return a trainee with the weights that `options` name, for problems like
-// `problem`, which is made from a training problem. `options` outlive it.
-// Errors: InvalidArgument for an architecture that is none, or initial weights
-// that do not match; NotFound if they cannot be read.
-absl::StatusOr<std::unique_ptr<Trainee>> MakeSequenceTrainee(
-    const space::SequentialProblem& problem, const TrainingOptions& options);
-absl::StatusOr<std::unique_ptr<Trainee>> MakeAssignmentTrainee(
-    const space::AssignmentProblem& problem, const TrainingOptions& options);
 
 }  // namespace hone::optimizers::policies
 

@@ -20,6 +20,8 @@
 #include "base/statistics.h"
 #include "base/status_macros.h"
 #include "base/thread_pool.h"
+#include "optimizers/policies/assignment_trainee.h"
+#include "optimizers/policies/sequence_trainee.h"
 #include "optimizers/policies/trainee.h"
 #include "optimizers/policies/training_state.h"
 
