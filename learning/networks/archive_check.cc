@@ -78,9 +78,21 @@ bool IsIntactArchive(absl::string_view bytes) {
   for (uint32_t left = Number(end, 10, 2); left > 0; --left) {
     const auto entry = Part(bytes, at, kEntrySize);
     if (!entry || Number(*entry, 0, 4) != kEntrySignature) return false;
+    // With the attribute or the name of a folder, Torch takes whatever is in
+    // memory for the content.
+    const size_t name_size = Number(*entry, 28, 2);
+    const auto name = Part(bytes, at + kEntrySize, name_size);
+    if (!name || name->empty() || name->back() == '/' ||
+        Number(*entry, 38, 4) != 0) {
+      return false;
+    }
     const size_t file_at = Number(*entry, 42, 4);
     const auto file = Part(bytes, file_at, kFileSize);
-    if (!file || Number(*file, 0, 4) != kFileSignature) return false;
+    if (!file || Number(*file, 0, 4) != kFileSignature ||
+        Number(*file, 26, 2) != name_size ||
+        Part(bytes, file_at + kFileSize, name_size) != name) {
+      return false;
+    }
     const auto stored =
         Part(bytes,
              file_at + kFileSize + Number(*file, 26, 2) + Number(*file, 28, 2),
@@ -99,8 +111,8 @@ bool IsIntactArchive(absl::string_view bytes) {
       return false;
     }
     if (checksum != Number(*entry, 16, 4)) return false;
-    at += kEntrySize + Number(*entry, 28, 2) + Number(*entry, 30, 2) +
-          Number(*entry, 32, 2);
+    at +=
+        kEntrySize + name_size + Number(*entry, 30, 2) + Number(*entry, 32, 2);
   }
   return true;
 }

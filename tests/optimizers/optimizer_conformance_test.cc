@@ -154,7 +154,9 @@ class OptimizerConformance
   }
   // Returns the number of trials that a test can afford of `trials`.
   int64_t Affordable(int64_t trials) const {
-    return IsLearned() ? trials / 8 : trials;
+    if (!IsLearned()) return trials;
+    // At least one update in each test: a round is 16 trials.
+    return toy().name == "ManyVariables" ? trials / 15 : trials / 8;
   }
 
   const ToyProblem& toy() const { return std::get<1>(GetParam()); }
@@ -356,8 +358,10 @@ TEST_P(OptimizerConformance, FindsWhatItDeclares) {
   const double optimum =
       toy().optimum ? *toy().optimum : OptimalCost(*problem_);
   const bool solves = Contains(capabilities.solves);
+  const bool misses = Contains(capabilities.misses);
   const int64_t trials = solves ? kTrials : Affordable(kTrials);
-  for (uint64_t seed = 0; seed < 5; ++seed) {
+  // Where nothing is declared, costs are checked against the optimum only.
+  for (uint64_t seed = 0; seed < (solves || misses ? 5 : 1); ++seed) {
     const double cost = BestCost(seed, trials, optimum);
     if (!problem_->is_noisy()) {
       EXPECT_GE(cost, optimum);
@@ -365,7 +369,7 @@ TEST_P(OptimizerConformance, FindsWhatItDeclares) {
     if (solves) {
       EXPECT_EQ(cost, optimum) << "seed " << seed;
     }
-    if (Contains(capabilities.misses)) {
+    if (misses) {
       EXPECT_GT(cost, optimum) << "seed " << seed;
     }
   }
