@@ -123,6 +123,22 @@ double IntegerProblem::reference_cost() const {
   return std::max(spec_.cost(spec_.initial), 1.0);
 }
 
+space::ActionSpec IntegerProblem::action_spec() const {
+  space::ActionSpec spec = SequentialProblem::action_spec();
+  if (spec_.feature) spec.feature_names = {"feature"};
+  return spec;
+}
+
+space::ActionBatch IntegerProblem::Describe(
+    const space::StatePtr& state, absl::Span<const int32_t> actions) const {
+  space::ActionBatch batch = SequentialProblem::Describe(state, actions);
+  if (!spec_.feature) return batch;
+  for (const int32_t action : actions) {
+    batch.features.push_back(spec_.feature(ValueOf(state), action));
+  }
+  return batch;
+}
+
 absl::StatusOr<space::Measurement> IntegerProblem::MeasureState(
     const space::StatePtr& state) const {
   const int64_t count = ++measurements_;

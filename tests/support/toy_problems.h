@@ -37,6 +37,9 @@ class IntegerProblem final : public space::SequentialProblem {
     // The largest relative error of a measurement; it depends on the number of
     // measurements so far, so that two of one candidate differ.
     double noise = 0;
+    // A feature of a legal action in a state, for views; null: actions have
+    // none.
+    std::function<float(int64_t, int32_t)> feature = nullptr;
   };
 
   explicit IntegerProblem(Spec spec) : spec_(std::move(spec)) {}
@@ -61,6 +64,9 @@ class IntegerProblem final : public space::SequentialProblem {
   double Cost(const space::StatePtr& state) const override;
   double reference_cost() const override;
   bool is_noisy() const override { return spec_.noise > 0; }
+  space::ActionSpec action_spec() const override;
+  space::ActionBatch Describe(const space::StatePtr& state,
+                              absl::Span<const int32_t> actions) const override;
   // The cost of a state, free or not, without noise.
   double CostOf(int64_t value) const { return spec_.cost(value); }
   // The number of measurements so far, those of a log recalled included.
@@ -96,6 +102,9 @@ class TableProblem final : public space::AssignmentProblem {
     double reference_cost = 1;
     // As that of IntegerProblem.
     double noise = 0;
+    // Returns an assignment for incremental evaluation; null: there is none.
+    std::function<std::unique_ptr<space::LocalState>(absl::Span<const int32_t>)>
+        make_local = nullptr;
   };
 
   explicit TableProblem(Spec spec);
@@ -120,6 +129,10 @@ class TableProblem final : public space::AssignmentProblem {
   }
   int32_t NodeOf(int32_t variable) const override { return variable; }
   std::unique_ptr<space::Domains> MakeDomains() const override;
+  std::unique_ptr<space::LocalState> MakeLocal(
+      const space::Candidate& candidate) const override {
+    return spec_.make_local ? spec_.make_local(candidate.choices) : nullptr;
+  }
   // The number of measurements so far, those of a log recalled included.
   int64_t measurements() const { return measurements_; }
   void Recall(absl::Span<const space::Trial> log) override {
@@ -198,6 +211,13 @@ std::unique_ptr<space::Problem> CombinationLock();
 // The same for sequences: nine digits in their order, and a wrong one begins
 // anew. One in 1,953,125 uniform sequences of the greatest length is the best.
 std::unique_ptr<space::Problem> SequenceLock();
+
+// Jobs to be spread over machines so that the fullest machine has little to do;
+// jobs that exchange data add to the load of both machines if they are apart.
+// Each machine takes its share of the jobs, rounded up, so with a multiple of
+// `machines` no job can move by itself. Evaluated incrementally; every third
+// proposal of a local state is empty.
+std::unique_ptr<space::Problem> LoadBalance(int32_t jobs, int32_t machines);
 
 }  // namespace hone::testing
 
