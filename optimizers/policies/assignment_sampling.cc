@@ -225,7 +225,7 @@ class Sampling final : public BatchOptimizer {
     std::vector<space::Change> changes;
     for (int64_t i = 0; i < tries; ++i) {
       state->Propose(rng(), changes);
-      if (changes.empty()) break;
+      if (changes.empty()) continue;
       const space::LocalScore now = state->score();
       const space::LocalScore next = state->Try(changes);
       const bool better = next.rank.violation == now.rank.violation
