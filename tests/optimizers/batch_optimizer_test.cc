@@ -19,7 +19,8 @@ using ::testing::SizeIs;
 // Proposes nothing of its own.
 class FirstBatchOnly final : public BatchOptimizer {
  public:
-  using BatchOptimizer::BatchOptimizer;
+  FirstBatchOnly(const space::Problem& problem, const OptimizerOptions& options)
+      : BatchOptimizer(problem, options) {}
 
   absl::string_view name() const override { return "first"; }
 

@@ -77,11 +77,10 @@ struct Capabilities {
 
 Capabilities CapabilitiesOf(absl::string_view id) {
   if (id == "annealing") {
-    return {
-        {"CappedSum", "GraphPartition", "InfiniteCosts", "InfiniteAssignments",
-         "ExpensiveCosts", "InfeasibleDefault", "CombinationLock",
-         "LoadBalance"},
-        {}};
+    return {{"CappedSum", "GraphPartition", "InfiniteCosts",
+             "InfiniteAssignments", "ExpensiveCosts", "InfeasibleDefault",
+             "CombinationLock", "LoadBalance"},
+            {}};
   }
   if (id == "beam") {
     return {{"NumberRewriting", "DelayedReward", "CappedSum", "GraphPartition",
@@ -115,10 +114,10 @@ Capabilities CapabilitiesOf(absl::string_view id) {
   }
   if (id == "zero_shot") return {};
   if (id == "guided") {
-    return {{"DelayedReward", "ExpensiveCosts", "ChangingLegality",
-             "IllegalDefault", "CombinationLock", "SequenceLock",
-             "LoadBalance"},
-            {}};
+    return {
+        {"DelayedReward", "ExpensiveCosts", "ChangingLegality",
+         "IllegalDefault", "CombinationLock", "SequenceLock", "LoadBalance"},
+        {}};
   }
   if (id == "policy") {
     return {{"DelayedReward", "ChangingLegality", "IllegalDefault",

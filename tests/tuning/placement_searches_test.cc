@@ -108,7 +108,7 @@ TEST_P(PlacementSearches, EndNoWorseThanAnySeedAndNoBetterThanTheBounds) {
 TEST(LearnedPlacementSearches, ProposeNewPlacementsOfLargeGraphs) {
   const auto problem = PlacementProblem::Create(
       graphs::MakeLayeredGraph(3000, 1), Contiguity::kPipeline, nullptr,
-      PlacementSeeds::kNone);
+      std::nullopt, PlacementSeeds::kNone);
   ASSERT_TRUE(problem.ok()) << problem.status();
   for (const char* id : {"policy", "ppo"}) {
     SCOPED_TRACE(id);

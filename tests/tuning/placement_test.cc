@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "graphs/bundled_clusters.h"
 #include "graphs/max_load.h"
+#include "space/assignment_problem.h"
 #include "storage/memory_store.h"
 #include "tests/support/status_matchers.h"
 #include "tests/tuning/sample_graphs.h"
