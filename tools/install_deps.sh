@@ -13,7 +13,7 @@ build=(
   libprotobuf-dev libseccomp-dev libspdlog-dev libsqlite3-dev libssl-dev
   libsystemd-dev libtomlplusplus-dev libtorch-dev libxxhash-dev libzstd-dev llvm-19-dev mold
   ninja-build nlohmann-json3-dev pkg-config prometheus-cpp-dev protobuf-compiler
-  protobuf-compiler-grpc
+  protobuf-compiler-grpc zlib1g-dev
 )
 test=(
   clang-format-14 libgmock-dev libgtest-dev openssl python3 python3-venv systemd
