@@ -112,7 +112,8 @@ Capabilities CapabilitiesOf(absl::string_view id) {
              "CombinationLock", "SequenceLock", "LoadBalance"},
             {"DelayedReward", "TightOrder"}};
   }
-  if (id == "zero_shot") return {};
+  // Nothing that one game does not come upon.
+  if (id == "zero_shot") return {{}, {"SequenceLock"}};
   if (id == "guided") {
     return {
         {"DelayedReward", "ExpensiveCosts", "ChangingLegality",
