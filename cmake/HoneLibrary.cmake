@@ -40,17 +40,31 @@ function(hone_binary)
   target_link_libraries(${ARG_NAME} PRIVATE ${ARG_DEPS} hone_warnings)
 endfunction()
 
-# hone_test(NAME name SRCS cc... DEPS target... LABELS label...)
+# hone_test(NAME name SRCS cc... DEPS target... LABELS label... [SHARDS n])
 #
-# One executable per folder, one CTest entry per case.
+# One executable per folder, one CTest entry per case; or n entries that share
+# the cases, where each process would load Torch for a case of milliseconds.
 function(hone_test)
-  cmake_parse_arguments(ARG "" "NAME" "SRCS;DEPS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "" "NAME;SHARDS" "SRCS;DEPS;LABELS" ${ARGN})
   add_executable(${ARG_NAME} ${ARG_SRCS})
   target_link_libraries(${ARG_NAME} PRIVATE
     ${ARG_DEPS} hone_test_support GTest::gmock GTest::gtest_main hone_warnings)
   target_compile_definitions(${ARG_NAME} PRIVATE
     HONE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
-  gtest_discover_tests(${ARG_NAME}
-    DISCOVERY_TIMEOUT 60
-    PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 300)
+  if(NOT ARG_SHARDS)
+    gtest_discover_tests(${ARG_NAME}
+      DISCOVERY_TIMEOUT 60
+      PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 300)
+    return()
+  endif()
+  math(EXPR last "${ARG_SHARDS} - 1")
+  foreach(shard RANGE ${last})
+    add_test(NAME ${ARG_NAME}.${shard} COMMAND ${ARG_NAME})
+    set_tests_properties(${ARG_NAME}.${shard} PROPERTIES
+      LABELS "${ARG_LABELS}" TIMEOUT 900
+      # GoogleTest ends with success where a case was skipped.
+      SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\]"
+      ENVIRONMENT
+        "GTEST_TOTAL_SHARDS=${ARG_SHARDS};GTEST_SHARD_INDEX=${shard}")
+  endforeach()
 endfunction()

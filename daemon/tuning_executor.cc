@@ -291,7 +291,8 @@ absl::Status TuningExecutor::CheckQueue() {
   absl::MutexLock lock(&mu_);
   // The submission that asks is one of those being created.
   const size_t active =
-      queue_.size() + static_cast<size_t>(running_) + creating_.size() - 1;
+      queue_.size() + static_cast<size_t>(running_ - known_ended_) +
+      creating_.size() - 1;
   if (active < static_cast<size_t>(options_.max_queued) +
                    static_cast<size_t>(options_.max_running)) {
     return absl::OkStatus();
@@ -452,16 +453,17 @@ void TuningExecutor::RunQueue() {
     ++running_;
     UpdateGauges();
     mu_.Unlock();
-    Run(job);
+    const bool is_known_ended = Run(job);
     // Not under the lock: it may end a wait for a device.
     job.reset();
     mu_.Lock();
     --running_;
+    if (is_known_ended) --known_ended_;
     UpdateGauges();
   }
 }
 
-void TuningExecutor::Run(const std::shared_ptr<Job>& job) {
+bool TuningExecutor::Run(const std::shared_ptr<Job>& job) {
   const TraceScope trace(job->traceparent);
   const absl::Duration start = SystemClock().Monotonic();
   metrics_.queue_wait.Observe(absl::ToDoubleSeconds(start - job->queued_at));
@@ -497,7 +499,9 @@ void TuningExecutor::Run(const std::shared_ptr<Job>& job) {
                     : absl::StatusOr<Record>(resolved);
   const double seconds =
       absl::ToDoubleSeconds(SystemClock().Monotonic() - start);
-  if (TriesAgain(job, result.status()) || Parks(job, result.status())) return;
+  if (TriesAgain(job, result.status()) || Parks(job, result.status())) {
+    return false;
+  }
   metrics_.tuning_duration.Observe(seconds);
   TuningUpdate last = FinalUpdate(*job, result);
   spdlog::info(
@@ -519,11 +523,17 @@ void TuningExecutor::Run(const std::shared_ptr<Job>& job) {
                                     last.record->best_cost);
   }
   // Metrics are up to date before listeners know. False: Cancel has notified.
-  if (!Detach(*job)) return;
+  if (!Detach(*job)) return false;
+  {
+    // Whoever hears of the end may submit another in its place.
+    absl::MutexLock lock(&mu_);
+    ++known_ended_;
+  }
   job->Notify([&](TuningUpdate& update) {
     last.progress.seconds = update.progress.seconds;
     update = last;
   });
+  return true;
 }
 
 bool TuningExecutor::TriesAgain(const std::shared_ptr<Job>& job,

@@ -168,7 +168,8 @@ class TuningExecutor {
   // failed, and its module is set aside.
   absl::StatusOr<bool> FailsByRestarts(const storage::Tuning& tuning);
   void RunQueue();
-  void Run(const std::shared_ptr<Job>& job);
+  // Returns true if the tuning has ended and listeners know (known_ended_).
+  bool Run(const std::shared_ptr<Job>& job);
   // If the process that ran the job failed: queues it again, up to a number of
   // failures; beyond, it has failed. Returns true if the job has not ended.
   bool TriesAgain(const std::shared_ptr<Job>& job, const absl::Status& status);
@@ -193,6 +194,8 @@ class TuningExecutor {
   mutable absl::Mutex mu_;
   bool draining_ ABSL_GUARDED_BY(mu_) = false;
   int running_ ABSL_GUARDED_BY(mu_) = 0;
+  // Those of running_ whose listeners know that they have ended.
+  int known_ended_ ABSL_GUARDED_BY(mu_) = 0;
   std::deque<std::shared_ptr<Job>> queue_ ABSL_GUARDED_BY(mu_);
   // Queued and running jobs by tuning id and by identity, and submissions by
   // identity.
