@@ -290,9 +290,9 @@ absl::StatusOr<TuningExecutor::Submission> TuningExecutor::Create(
 absl::Status TuningExecutor::CheckQueue() {
   absl::MutexLock lock(&mu_);
   // The submission that asks is one of those being created.
-  const size_t active =
-      queue_.size() + static_cast<size_t>(running_ - known_ended_) +
-      creating_.size() - 1;
+  const size_t active = queue_.size() +
+                        static_cast<size_t>(running_ - known_ended_) +
+                        creating_.size() - 1;
   if (active < static_cast<size_t>(options_.max_queued) +
                    static_cast<size_t>(options_.max_running)) {
     return absl::OkStatus();

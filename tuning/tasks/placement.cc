@@ -103,11 +103,9 @@ class Placement final : public Task {
       const TaskContext& context) const override {
     HONE_ASSIGN_OR_RETURN(graphs::DeviceGraph graph,
                           GraphOf(subject, options.cluster));
-    const auto stop = [stop = context.stop, end = context.seeds_end] {
-      return (stop && stop()) || (end && end());
-    };
-    return PlacementProblem::Create(std::move(graph), options.contiguity, stop,
-                                    options.cluster);
+    return PlacementProblem::Create(std::move(graph), options.contiguity,
+                                    context.stop, options.cluster,
+                                    PlacementSeeds::kAll, context.seeds_end);
   }
 
   absl::StatusOr<AppliedDecision> Apply(

@@ -23,7 +23,7 @@ namespace hone::tuning {
 absl::StatusOr<std::unique_ptr<PlacementProblem>> PlacementProblem::Create(
     graphs::DeviceGraph graph, graphs::Contiguity contiguity,
     std::function<bool()> stop, std::optional<graphs::Cluster> cluster,
-    PlacementSeeds seeds) {
+    PlacementSeeds seeds, std::function<bool()> seeds_end) {
   if (graph.device_count() > space::kMaxValues) {
     return absl::InvalidArgumentError(absl::StrFormat(
         "the graph has %d devices (maxFPGAs %d and maxCPUs %d), expected at "
@@ -34,6 +34,7 @@ absl::StatusOr<std::unique_ptr<PlacementProblem>> PlacementProblem::Create(
   auto problem = std::unique_ptr<PlacementProblem>(new PlacementProblem(
       std::move(graph), contiguity, std::move(stop), seeds));
   problem->cluster_ = std::move(cluster);
+  problem->seeds_end_ = std::move(seeds_end);
   std::optional<graphs::Placement> found =
       graphs::PlaceGreedily(problem->graph_);
   if (!found) found = graphs::PlaceOnOneDevice(problem->graph_);
@@ -94,15 +95,18 @@ std::vector<space::Seed> PlacementProblem::Seeds() const {
 std::vector<space::Seed> PlacementProblem::MakeSeeds() const {
   std::vector<space::Seed> seeds = {{"default", DefaultCandidate()}};
   if (offered_ == PlacementSeeds::kNone) return seeds;
+  const graphs::StopCondition end = [this] {
+    return (stop_ && stop_()) || (seeds_end_ && seeds_end_());
+  };
   const graphs::Placement* best = &default_;
   double best_load = graphs::ComputeLoads(graph_, default_)->max_load;
   std::vector<std::pair<const char*, std::optional<graphs::Placement>>> found;
   found.emplace_back("greedy", graphs::PlaceGreedily(graph_));
   found.emplace_back("single_device", graphs::PlaceOnOneDevice(graph_));
-  found.emplace_back("segments", graphs::PlaceSegments(graph_, stop_));
-  found.emplace_back("metis", graphs::PlaceByMetis(graph_, stop_));
+  found.emplace_back("segments", graphs::PlaceSegments(graph_, end));
+  found.emplace_back("metis", graphs::PlaceByMetis(graph_, end));
   if (offered_ == PlacementSeeds::kAll) {
-    found.emplace_back("exact", graphs::PlaceExactly(graph_, stop_));
+    found.emplace_back("exact", graphs::PlaceExactly(graph_, end));
   }
   for (const auto& [name, placement] : found) {
     if (!placement) continue;
@@ -115,7 +119,7 @@ std::vector<space::Seed> PlacementProblem::MakeSeeds() const {
   }
   seeds.push_back(
       {"local_search",
-       {graphs::ImprovePlacement(graph_, contiguity_, *best, stop_)}});
+       {graphs::ImprovePlacement(graph_, contiguity_, *best, end)}});
   return seeds;
 }
 

@@ -46,15 +46,17 @@ enum class PlacementSeeds {
 // devices), plus the share of all bytes that are too many for their device.
 class PlacementProblem final : public space::AssignmentProblem {
  public:
-  // `stop` is polled while seeds are constructed; once it returns true, those
-  // that are not finished are missing. `cluster` is what the graph was made
+  // `stop` and `seeds_end` are polled while seeds are constructed; once one
+  // returns true, those that are not finished are missing. `stop` cancels
+  // measurements, too. `cluster` is what the graph was made
   // for, if it is that of a module. Errors: InvalidArgument for more devices
   // than space::kMaxValues, or a graph for which no valid placement is found.
   static absl::StatusOr<std::unique_ptr<PlacementProblem>> Create(
       graphs::DeviceGraph graph, graphs::Contiguity contiguity,
       std::function<bool()> stop = nullptr,
       std::optional<graphs::Cluster> cluster = std::nullopt,
-      PlacementSeeds seeds = PlacementSeeds::kAll);
+      PlacementSeeds seeds = PlacementSeeds::kAll,
+      std::function<bool()> seeds_end = nullptr);
 
   const graphs::DeviceGraph& graph() const { return graph_; }
   graphs::Contiguity contiguity() const { return contiguity_; }
@@ -106,6 +108,7 @@ class PlacementProblem final : public space::AssignmentProblem {
   const graphs::DeviceGraph graph_;
   const graphs::Contiguity contiguity_;
   const std::function<bool()> stop_;
+  std::function<bool()> seeds_end_;
   std::optional<graphs::Cluster> cluster_;
   const PlacementSeeds offered_;
   std::vector<space::VariableGroup> groups_;
