@@ -115,10 +115,9 @@ Capabilities CapabilitiesOf(absl::string_view id) {
   // Nothing that one game does not come upon.
   if (id == "zero_shot") return {{}, {"SequenceLock"}};
   if (id == "guided") {
-    return {
-        {"DelayedReward", "ExpensiveCosts", "ChangingLegality",
-         "IllegalDefault", "CombinationLock", "SequenceLock", "LoadBalance"},
-        {}};
+    return {{"DelayedReward", "ExpensiveCosts", "ChangingLegality",
+             "IllegalDefault", "CombinationLock", "LoadBalance"},
+            {}};
   }
   if (id == "policy") {
     return {{"DelayedReward", "ChangingLegality", "IllegalDefault",
