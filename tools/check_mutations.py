@@ -35,7 +35,7 @@ MUTATIONS = [
      "scores.masked_fill(allowed.logical_and(allowed.logical_not()),"),
     ("forced variables carry a gradient", "learning/assignment_learner.cc",
      "if (std::popcount(sample.choice[v]) < 2) continue;\n"
-     "          list.Add(r, sample.values[v], sample.choice[v],",
+     "                     list.Add(r, sample.values[v], sample.choice[v],",
      "list.Add(r, sample.values[v], ~uint64_t{0},"),
     ("imitation of everything after the best", "learning/games/rollout.cc",
      "for (size_t t = 0; t < end.best_moves; ++t) {",
