@@ -162,5 +162,30 @@ TEST(AssignmentLearner, VariablesThatWereForcedCarryNoGradient) {
   EXPECT_EQ(model.Score(view, before), scores);
 }
 
+// Beside a variable that was drawn, too.
+TEST(AssignmentLearner, WhatForcedVariablesBecameDoesNotMatter) {
+  testing::TableProblem::Spec spec;
+  spec.domains = {3, 3};
+  spec.default_values = {0, 0};
+  const testing::TableProblem problem(std::move(spec));
+  const ValueView view(problem);
+  const std::vector<int32_t> before = {0, 0};
+  const auto learned = [&](int32_t forced) {
+    AssignmentModel model(SpecOf(problem), EncoderOptions{}, 1);
+    AssignmentLearner learner(model, {}, 1);
+    const float log_probability = std::log(1.0F / 3);
+    std::vector<AssignmentSample> samples;
+    for (int32_t value = 0; value < 3; ++value) {
+      samples.push_back({{value, forced}, {0b111, 0}, {log_probability, 0}});
+    }
+    learner.Update(view, before, 0, samples, std::vector<float>{0, 1, 0}, 0);
+    return model.Score(view, before);
+  };
+  const std::vector<float> scores = learned(1);
+  EXPECT_EQ(learned(2), scores);
+  // It has learned something.
+  EXPECT_NE(scores[0], scores[1]);
+}
+
 }  // namespace
 }  // namespace hone::learning
