@@ -193,8 +193,9 @@ class Search {
     for (size_t i = 0; i < candidates.size(); ++i) {
       const space::Trial trial{result_.trials, candidates[i],
                                std::move(measurements[i])};
-      Take(trial);
+      // First: to observe may plan, and planning may evaluate.
       if (options_.on_trial) HONE_RETURN_IF_ERROR(options_.on_trial(trial));
+      Take(trial);
     }
     return absl::OkStatus();
   }
