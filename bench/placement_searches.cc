@@ -1,12 +1,8 @@
 #include "bench/placement_searches.h"
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <limits>
-#include <memory>
-#include <system_error>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -17,7 +13,7 @@
 #include "base/statistics.h"
 #include "base/status_macros.h"
 #include "bench/corpus.h"
-#include "graphs/device_graph_json.h"
+#include "bench/placement/public_graphs.h"
 #include "optimizers/registry.h"
 #include "optimizers/search.h"
 #include "tuning/tasks/placement_problem.h"
@@ -27,51 +23,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using tuning::PlacementProblem;
-
-// A placement problem of which searches know the default only.
-class FromDefault final : public space::AssignmentProblem {
- public:
-  explicit FromDefault(const PlacementProblem& problem) : problem_(problem) {}
-
-  absl::string_view unit() const override { return problem_.unit(); }
-  absl::string_view policy_name() const override {
-    return problem_.policy_name();
-  }
-  space::Candidate DefaultCandidate() const override {
-    return problem_.DefaultCandidate();
-  }
-  double reference_cost() const override { return problem_.reference_cost(); }
-  absl::StatusOr<std::vector<space::Measurement>> MeasureBatch(
-      absl::Span<const space::Candidate> candidates) const override {
-    return problem_.MeasureBatch(candidates);
-  }
-  int64_t evaluations() const override { return problem_.evaluations(); }
-  absl::Span<const space::VariableGroup> groups() const override {
-    return problem_.groups();
-  }
-  space::ObservationSpec observation_spec() const override {
-    return problem_.observation_spec();
-  }
-  std::shared_ptr<const space::Observation> Graph() const override {
-    return problem_.Graph();
-  }
-  int32_t NodeOf(int32_t variable) const override {
-    return problem_.NodeOf(variable);
-  }
-  std::vector<float> ValueFeatures(int32_t group) const override {
-    return problem_.ValueFeatures(group);
-  }
-  std::unique_ptr<space::Domains> MakeDomains() const override {
-    return problem_.MakeDomains();
-  }
-  std::unique_ptr<space::LocalState> MakeLocal(
-      const space::Candidate& candidate) const override {
-    return problem_.MakeLocal(candidate);
-  }
-
- private:
-  const PlacementProblem& problem_;
-};
 
 struct Column {
   std::string optimizer;
@@ -87,25 +38,9 @@ Column ParseSearch(const std::string& name, int64_t trials) {
   return {std::string(optimizer), trials, uniform};
 }
 
-absl::StatusOr<std::vector<std::string>> GraphFiles(const std::string& folder) {
-  std::error_code error;
-  std::vector<std::string> files;
-  for (std::filesystem::directory_iterator it(folder, error), end; it != end;
-       it.increment(error)) {
-    if (error) break;
-    if (it->path().extension() == ".json") files.push_back(it->path());
-  }
-  if (error || files.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "--graphs '", folder, "': expected a folder with graphs, *.json"));
-  }
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
 // The best cost of each seed of a search.
 absl::StatusOr<std::vector<double>> Search(
-    const Column& column, const FromDefault& problem,
+    const Column& column, const PlacementProblem& problem,
     const PlacementSearchesOptions& options) {
   std::vector<double> costs;
   for (int32_t seed = 0; seed < options.seeds; ++seed) {
@@ -138,8 +73,8 @@ absl::StatusOr<std::vector<double>> Search(
 
 absl::StatusOr<Json> RunPlacementSearchesBench(
     const PlacementSearchesOptions& options, std::ostream& out) {
-  HONE_ASSIGN_OR_RETURN(const std::vector<std::string> files,
-                        GraphFiles(options.graphs));
+  HONE_ASSIGN_OR_RETURN(const std::vector<PublicGraph> graphs,
+                        ReadPublicGraphs(options.graphs, options.only));
   const std::string machine = DescribeMachine();
   out << machine << "\n"
       << absl::StrFormat(
@@ -156,14 +91,10 @@ absl::StatusOr<Json> RunPlacementSearchesBench(
   std::vector<double> default_ratios;
   std::vector<std::vector<double>> ratios(columns.size());
   Json rows = Json::array();
-  for (const std::string& file : files) {
-    std::ifstream in(file);
-    const std::string text{std::istreambuf_iterator<char>(in), {}};
-    HONE_ASSIGN_OR_RETURN(graphs::DeviceGraph graph,
-                          graphs::ParseDeviceGraph(text, file));
-    HONE_ASSIGN_OR_RETURN(const auto problem,
-                          PlacementProblem::Create(
-                              std::move(graph), graphs::Contiguity::kPipeline));
+  for (const PublicGraph& of : graphs) {
+    HONE_ASSIGN_OR_RETURN(
+        const auto problem,
+        PlacementProblem::Create(of.graph, graphs::Contiguity::kPipeline));
     double least = std::numeric_limits<double>::infinity();
     bool exact = false;
     for (const space::Seed& seed : problem->Seeds()) {
@@ -172,20 +103,22 @@ absl::StatusOr<Json> RunPlacementSearchesBench(
       least = std::min(least, space::EffectiveCost(measurement));
       exact = exact || seed.name == "exact";
     }
-    const std::string name = std::filesystem::path(file).stem();
     default_ratios.push_back(problem->reference_cost() / least);
-    out << absl::StrFormat("%-28s %6d %9.5g%s %8.3f", name,
+    out << absl::StrFormat("%-28s %6d %9.5g%s %8.3f", of.name,
                            problem->graph().size(), least, exact ? " " : "*",
                            default_ratios.back());
-    Json row = {{"graph", name},
+    Json row = {{"graph", of.name},
                 {"nodes", problem->graph().size()},
                 {"max_load", least},
                 {"exact", exact},
                 {"default", default_ratios.back()}};
-    const FromDefault from_default(*problem);
+    HONE_ASSIGN_OR_RETURN(const auto unseeded,
+                          PlacementProblem::Create(
+                              of.graph, graphs::Contiguity::kPipeline, nullptr,
+                              std::nullopt, tuning::PlacementSeeds::kNone));
     for (size_t c = 0; c < columns.size(); ++c) {
       HONE_ASSIGN_OR_RETURN(const std::vector<double> costs,
-                            Search(columns[c], from_default, options));
+                            Search(columns[c], *unseeded, options));
       const double ratio = Median(costs) / least;
       out << absl::StrFormat(" %15.3f", ratio) << std::flush;
       ratios[c].push_back(ratio);

@@ -309,6 +309,8 @@ void AddPlacementSearchesOptions(CLI::App& command,
                                  bench::PlacementSearchesOptions& options) {
   command.add_option("--graphs", options.graphs, "Folder of the graphs")
       ->capture_default_str();
+  command.add_option("--only", options.only,
+                     "Regular expression of the graphs' names [all]");
   command
       .add_option("--search", options.searches,
                   "Optimizers, one column each; zero-shot: a policy's first "
@@ -322,7 +324,7 @@ void AddPlacementSearchesOptions(CLI::App& command,
       ->transform(WholeNumber(1, 1000))
       ->capture_default_str();
   command.add_option("--weights", options.weights,
-                     "Weights of the policy [built in]");
+                     "Weights of the policies [none: they are uniform]");
 }
 
 void AddKernelSearchesOptions(CLI::App& command,

@@ -72,10 +72,13 @@ absl::StatusOr<Written> WriteAny(
     if (operators.ok()) {
       return Write(*operators, std::filesystem::path(file).stem(), cluster);
     }
-    // What is no module either is told what is wrong with it as a graph.
-    return absl::EndsWith(file, ".json")
+    // What is no module either is told what is wrong with it as the graph that
+    // it looks like: only weighted ones list devices.
+    if (!absl::EndsWith(file, ".json")) return subject.status();
+    return absl::StrContains(bytes, "\"maxFPGAs\"") ||
+                   absl::StrContains(bytes, "\"maxSizePerFPGA\"")
                ? graphs::ParseDeviceGraph(bytes, file).status()
-               : subject.status();
+               : operators.status();
   }
   if (subject->kind() == tuning::SubjectKind::kModule) {
     HONE_ASSIGN_OR_RETURN(const graphs::OpGraph operators,

@@ -1,8 +1,13 @@
 // hone train: trains a policy.
 
+#include <filesystem>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -38,6 +43,25 @@ std::string DescribeDataSets() {
                        });
 }
 
+// Fails if two options name one file, which would be written as both.
+absl::Status CheckDifferent(
+    const std::vector<std::pair<const char*, std::string>>& files) {
+  std::map<std::string, const char*> options;
+  for (const auto& [option, file] : files) {
+    if (file.empty()) continue;
+    std::error_code error;
+    const std::string path = std::filesystem::weakly_canonical(
+        std::filesystem::absolute(file, error), error);
+    const auto [it, is_new] = options.try_emplace(error ? file : path, option);
+    if (!is_new) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(it->second, " and ", option, " are both ", file,
+                       ", expected different files"));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<int> Run(const Options& options, const Context& context) {
   HONE_ASSIGN_OR_RETURN(const bench::DataSet* const data,
                         bench::DataSets().Find(options.data_set));
@@ -53,6 +77,9 @@ absl::StatusOr<int> Run(const Options& options, const Context& context) {
   if (training.state_file.empty()) {
     training.state_file = training.weights_file + ".state";
   }
+  HONE_RETURN_IF_ERROR(CheckDifferent({{"-o", training.weights_file},
+                                       {"--state", training.state_file},
+                                       {"--curve", training.curve_file}}));
   HONE_RETURN_IF_ERROR(CheckWritable(training.weights_file));
   HONE_RETURN_IF_ERROR(CheckWritable(training.state_file));
   if (!training.curve_file.empty()) {

@@ -27,7 +27,6 @@ class Adjacency {
   Adjacency(size_t nodes, absl::Span<const Arc> arcs);
 
   size_t size() const { return nodes_; }
-  size_t arc_count() const { return successors_.size(); }
   absl::Span<const NodeIndex> successors(NodeIndex node) const {
     return absl::MakeConstSpan(successors_)
         .subspan(successor_begin_[node],

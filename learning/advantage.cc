@@ -8,13 +8,14 @@
 namespace hone::learning {
 
 Advantages GeneralizedAdvantages(absl::Span<const float> rewards,
-                                 absl::Span<const float> values, float discount,
+                                 absl::Span<const float> values,
+                                 float value_after, float discount,
                                  float trace) {
   Advantages result;
   result.advantages.resize(rewards.size());
   result.returns.resize(rewards.size());
   float advantage = 0;
-  float next_value = 0;
+  float next_value = value_after;
   for (size_t t = rewards.size(); t-- > 0;) {
     const float surprise = rewards[t] + discount * next_value - values[t];
     advantage = surprise + discount * trace * advantage;

@@ -14,13 +14,14 @@ struct Advantages {
   std::vector<float> returns;
 };
 
-// Returns the generalized advantage estimates of an episode that is over after
-// its last turn. `rewards` and `values`: [turns]. `discount` is gamma and
-// `trace` lambda.
+// Returns the generalized advantage estimates of turns in a row. `rewards` and
+// `values`: [turns]. `value_after` is the estimate of the state after the last
+// one: 0 if the episode is over there. `discount` is gamma and `trace` lambda.
 // Source: Schulman et al., "High-Dimensional Continuous Control Using
 // Generalized Advantage Estimation", 2015, equation 16.
 Advantages GeneralizedAdvantages(absl::Span<const float> rewards,
-                                 absl::Span<const float> values, float discount,
+                                 absl::Span<const float> values,
+                                 float value_after, float discount,
                                  float trace);
 
 // Returns how much better each episode of a group did than their mean, in

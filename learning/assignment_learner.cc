@@ -279,11 +279,11 @@ double AssignmentLearner::Imitate(absl::Span<const AssignmentLesson> lessons,
   return impl_->Imitate(lessons, learning_rate);
 }
 
-std::string AssignmentLearner::SerializeOptimizer() const {
+std::string AssignmentLearner::SerializeDescent() const {
   return impl_->descent().Serialize();
 }
 
-absl::Status AssignmentLearner::ParseOptimizer(absl::string_view bytes) {
+absl::Status AssignmentLearner::ParseDescent(absl::string_view bytes) {
   return impl_->descent().Parse(bytes);
 }
 

@@ -70,9 +70,9 @@ class AssignmentLearner {
 
   // Serializes the state of the gradient descent and of the random order of
   // lessons, for resuming.
-  std::string SerializeOptimizer() const;
+  std::string SerializeDescent() const;
   // Errors: InvalidArgument.
-  absl::Status ParseOptimizer(absl::string_view bytes);
+  absl::Status ParseDescent(absl::string_view bytes);
 
  private:
   class Impl;

@@ -48,8 +48,9 @@ std::vector<Sample> Samples(absl::Span<const TrajectoryGroup> groups,
         rewards.push_back(turn.reward);
         values.push_back(turn.value);
       }
-      const Advantages advantages = GeneralizedAdvantages(
-          rewards, values, options.discount, options.trace);
+      const Advantages advantages =
+          GeneralizedAdvantages(rewards, values, group[e].value_after,
+                                options.discount, options.trace);
       for (size_t t = 0; t < rewards.size(); ++t) {
         samples.push_back({&group[e].turns[t], 0, advantages.returns[t]});
         estimates.push_back(advantages.advantages[t]);
@@ -254,14 +255,21 @@ class PpoLearner::Impl {
           torch::Tensor known = torch::zeros({rows, moves});
           torch::Tensor changes = torch::zeros({rows, moves});
           torch::Tensor rewards = torch::zeros({rows, moves});
+          torch::Tensor compared = torch::isfinite(output.scores);
+          auto is_known = known.accessor<float, 2>();
+          auto is_change = changes.accessor<float, 2>();
+          auto reward_of = rewards.accessor<float, 2>();
           for (int64_t r = 0; r < rows; ++r) {
             const MoveLabels& label = labels[part[static_cast<size_t>(r)]];
+            const bool is_partial = !label.tried.empty();
             for (size_t m = 0; m < label.changes.size(); ++m) {
+              if (is_partial && !label.tried[m]) continue;
               const auto c = static_cast<int64_t>(m);
-              known[r][c] = 1;
-              changes[r][c] = label.changes[m] ? 1 : 0;
-              rewards[r][c] = label.rewards[m];
+              is_known[r][c] = 1;
+              is_change[r][c] = label.changes[m] ? 1 : 0;
+              reward_of[r][c] = label.rewards[m];
             }
+            if (is_partial) compared[r] = known[r] > 0;
           }
           const torch::Tensor tried = known.sum(1, true).clamp_min(1);
           const torch::Tensor change =
@@ -276,16 +284,13 @@ class PpoLearner::Impl {
                                      /*beta=*/1.0) *
                changes / changes.sum(1, true).clamp_min(1))
                   .sum();
-          // To stop counts as a move that changes nothing; those that do
-          // nothing are worse.
-          const torch::Tensor wanted = torch::log_softmax(
-              (rewards / kChoiceTemperature - 2 * known * (1 - changes))
-                  .masked_fill(torch::isinf(output.scores), -1e9),
-              1);
-          const torch::Tensor choice =
-              -(torch::exp(wanted) *
-                torch::log_softmax(output.scores, 1).clamp_min(-1e4))
-                   .sum();
+          // Where all moves were tried, to stop counts as one that changes
+          // nothing; those that do nothing are worse.
+          const torch::Tensor choice = ChoiceLoss(output.scores,
+                                                  rewards / kChoiceTemperature -
+                                                      2 * known * (1 - changes),
+                                                  compared)
+                                           .sum();
           descent_.Accumulate((change + reward + choice_weight * choice) /
                               size);
           sums.change_loss += change.item<double>();
@@ -319,11 +324,11 @@ LabelStatistics PpoLearner::LearnLabels(absl::Span<const MoveLabels> labels,
   return impl_->LearnLabels(labels, choice_weight, learning_rate);
 }
 
-std::string PpoLearner::SerializeOptimizer() const {
+std::string PpoLearner::SerializeDescent() const {
   return impl_->descent().Serialize();
 }
 
-absl::Status PpoLearner::ParseOptimizer(absl::string_view bytes) {
+absl::Status PpoLearner::ParseDescent(absl::string_view bytes) {
   return impl_->descent().Parse(bytes);
 }
 

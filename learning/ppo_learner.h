@@ -10,6 +10,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 
+#include "learning/games/labels.h"
 #include "learning/games/rollout.h"
 #include "learning/models/model.h"
 
@@ -36,7 +37,7 @@ struct PpoOptions {
 
 // Statistics of an update.
 struct PpoStatistics {
-  double mean_reward = 0;  // of an episode
+  double mean_reward = 0;  // of an episode, or its part in the update
   double entropy = 0;      // of the policy, nats per turn
   double policy_loss = 0;
   double value_loss = 0;
@@ -46,13 +47,6 @@ struct PpoStatistics {
 
 // Trajectories of one game, which are compared with each other.
 using TrajectoryGroup = std::vector<Trajectory>;
-
-// The effects of one step from a state, for all moves but to stop.
-struct MoveLabels {
-  std::shared_ptr<const View> view;
-  std::vector<bool> changes;   // [moves - 1]
-  std::vector<float> rewards;  // [moves - 1], 0 where nothing changes
-};
 
 struct LabelStatistics {
   double change_loss = 0;  // cross entropy in nats per move
@@ -82,15 +76,16 @@ class PpoLearner {
 
   // Makes one pass over labels: learns what moves do and, as far as
   // `choice_weight` says, to prefer those that pay at once, in proportion to
-  // the exponential of their rewards.
+  // the exponential of their rewards. Of a state where not every move was
+  // tried, those that were are compared with each other.
   LabelStatistics LearnLabels(absl::Span<const MoveLabels> labels,
                               float choice_weight, float learning_rate);
 
   // Serializes the state of the gradient descent and of the random order of
   // turns, for resuming.
-  std::string SerializeOptimizer() const;
+  std::string SerializeDescent() const;
   // Errors: InvalidArgument.
-  absl::Status ParseOptimizer(absl::string_view bytes);
+  absl::Status ParseDescent(absl::string_view bytes);
 
  private:
   class Impl;

@@ -21,6 +21,8 @@ namespace hone::optimizers {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+// States, or prefixes of an assignment, kept per depth.
+constexpr size_t kWidth = 8;
 // Levels without a new best after which a beam is given up.
 constexpr int kPatience = 3;
 // Perturbations in a row that gave nothing new after which the space counts as
@@ -29,7 +31,7 @@ constexpr size_t kMaxFruitless = 32;
 
 // Beam search over states, then iterated local search.
 //
-// A level extends the `width` best new states of the last one by every legal
+// A level extends the kWidth best new states of the last one by every legal
 // action; each extension is a trial. States are told apart by key and none is
 // extended twice. A state that costs more than its parent stays in the beam
 // when its rank allows, and a quarter of the beam is kept for states whose last
@@ -45,7 +47,6 @@ class BeamOverStates final : public BatchOptimizer {
       : BatchOptimizer(problem, options),
         problem_(problem),
         editor_(problem),
-        width_(static_cast<size_t>(options.beam_width)),
         salt_(rng().Next()) {}
 
   absl::string_view name() const override { return "beam"; }
@@ -103,7 +104,7 @@ class BeamOverStates final : public BatchOptimizer {
     elites_.insert(
         std::upper_bound(elites_.begin(), elites_.end(), elite, better),
         std::move(elite));
-    if (elites_.size() > width_) elites_.pop_back();
+    if (elites_.size() > kWidth) elites_.pop_back();
   }
 
   std::vector<space::Candidate> Plan() override {
@@ -147,7 +148,7 @@ class BeamOverStates final : public BatchOptimizer {
     std::sort(found_.begin(), found_.end(), [](const Node& a, const Node& b) {
       return std::make_pair(a.cost, a.tie) < std::make_pair(b.cost, b.tie);
     });
-    const size_t by_cost = std::min(found_.size(), width_ - width_ / 4);
+    const size_t by_cost = std::min(found_.size(), kWidth - kWidth / 4);
     const auto rest = found_.begin() + static_cast<std::ptrdiff_t>(by_cost);
     absl::flat_hash_set<int32_t> endings;
     for (auto it = found_.begin(); it != rest; ++it) {
@@ -161,7 +162,7 @@ class BeamOverStates final : public BatchOptimizer {
       return !node.path.actions.empty() &&
              endings.insert(node.path.actions.back()).second;
     });
-    if (found_.size() > width_) found_.resize(width_);
+    if (found_.size() > kWidth) found_.resize(kWidth);
     frontier_ = std::move(found_);
     found_.clear();
   }
@@ -188,8 +189,8 @@ class BeamOverStates final : public BatchOptimizer {
     std::vector<space::Candidate> batch;
     if (elites_.empty() || fruitless_ >= kMaxFruitless) return batch;
     // Draws are bounded, as a small space has few distinct sequences.
-    const size_t draws = width_ * kMaxFruitless;
-    for (size_t draw = 0; draw < draws && batch.size() < width_; ++draw) {
+    const size_t draws = kWidth * kMaxFruitless;
+    for (size_t draw = 0; draw < draws && batch.size() < kWidth; ++draw) {
       // The smaller of two ranks: better sequences come more often.
       const size_t rank =
           std::min(rng().Below(elites_.size()), rng().Below(elites_.size()));
@@ -203,7 +204,6 @@ class BeamOverStates final : public BatchOptimizer {
 
   const space::SequentialProblem& problem_;
   Editor editor_;
-  const size_t width_;
   const uint64_t salt_;
   Phase phase_ = Phase::kKnown;
   // Keys of all states met.
@@ -216,7 +216,7 @@ class BeamOverStates final : public BatchOptimizer {
   size_t learned_ = 0;
   // New states that the batch led to.
   std::vector<Node> found_;
-  // The best states ever, best first; at most width_.
+  // The best states ever, best first; at most kWidth.
   std::vector<Elite> elites_;
   // The best cost before the batch.
   double best_ = kInfinity;
@@ -235,7 +235,6 @@ class BeamOverVariables final : public BatchOptimizer {
       : BatchOptimizer(problem, options),
         problem_(problem),
         editor_(problem),
-        width_(static_cast<size_t>(options.beam_width)),
         salt_(rng().Next()) {}
 
   absl::string_view name() const override { return "beam"; }
@@ -357,7 +356,7 @@ class BeamOverVariables final : public BatchOptimizer {
                 return std::make_tuple(a.rank.violation, a.rank.cost, a.tie) <
                        std::make_tuple(b.rank.violation, b.rank.cost, b.tie);
               });
-    if (prefixes_.size() > width_) prefixes_.resize(width_);
+    if (prefixes_.size() > kWidth) prefixes_.resize(kWidth);
     ++variable_;
     extended_ = false;
   }
@@ -366,7 +365,6 @@ class BeamOverVariables final : public BatchOptimizer {
 
   const space::AssignmentProblem& problem_;
   AssignmentEditor editor_;
-  const size_t width_;
   const uint64_t salt_;
   // Every measured assignment.
   absl::flat_hash_map<Hash128, space::Rank> ranks_;
@@ -390,10 +388,6 @@ class BeamOverVariables final : public BatchOptimizer {
 
 absl::StatusOr<std::unique_ptr<Optimizer>> MakeBeam(
     const space::Problem& problem, const OptimizerOptions& options) {
-  if (options.beam_width < 1) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "beam width ", options.beam_width, ", expected at least 1"));
-  }
   if (const auto* sequential = problem.sequential()) {
     return std::make_unique<BeamOverStates>(*sequential, options);
   }

@@ -2,6 +2,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <iterator>
 #include <memory>
 #include <numeric>
@@ -25,6 +26,8 @@ constexpr double kEliteBias = 0.7;
 // Generations in a row with nothing new after which the space counts as
 // exhausted.
 constexpr int kMaxFruitless = 25;
+// Times that keys are decoded, the last ones close to those of the best.
+constexpr int kDecodes = 16;
 
 // One number in [0, 1) for each variable.
 using Keys = std::vector<float>;
@@ -33,7 +36,8 @@ using Keys = std::vector<float>;
 // one, mutants with random keys, and children of an elite and another parent,
 // key by key. Keys are decoded in the order of the variables: each takes the
 // value nearest to its key times the number of its values that the constraints
-// leave, so that every individual satisfies them.
+// leave, so that every individual satisfies them. Keys that lead to conflicts
+// only are moved towards those of the best individual until they do not.
 // Source: Gonçalves and Resende, "Biased random-key genetic algorithms for
 // combinatorial optimization", 2011.
 class Genetic final : public BatchOptimizer {
@@ -43,6 +47,7 @@ class Genetic final : public BatchOptimizer {
       : BatchOptimizer(problem, options),
         problem_(problem),
         domains_(problem.MakeDomains()),
+        stop_(options.stop),
         order_(static_cast<size_t>(problem.variable_count())) {
     std::iota(order_.begin(), order_.end(), 0);
   }
@@ -78,7 +83,7 @@ class Genetic final : public BatchOptimizer {
     std::move(offspring_.begin(), offspring_.end(),
               std::back_inserter(population_));
     Select();
-    for (int round = 0; round < kMaxFruitless; ++round) {
+    for (int round = 0; round < kMaxFruitless && !stopped(); ++round) {
       Breed();
       if (offspring_.empty()) continue;
       std::vector<space::Candidate> batch;
@@ -107,11 +112,11 @@ class Genetic final : public BatchOptimizer {
         std::exchange(first_, false)
             ? kPopulation - std::min(population_.size(), kPopulation)
             : kMutants;
-    for (size_t i = 0; i < mutants; ++i) Add(RandomKeys());
+    for (size_t i = 0; i < mutants && !stopped(); ++i) Add(RandomKeys());
     // Two parents at least, and an elite of fewer than all.
     const size_t elite = std::min(kElite, population_.size() / 2);
     if (elite == 0) return;
-    for (size_t i = 0; i + kElite + kMutants < kPopulation; ++i) {
+    for (size_t i = 0; i + kElite + kMutants < kPopulation && !stopped(); ++i) {
       Add(Cross(
           population_[rng().Below(elite)].keys,
           population_[elite + rng().Below(population_.size() - elite)].keys));
@@ -121,6 +126,13 @@ class Genetic final : public BatchOptimizer {
   void Add(Keys keys) {
     Individual child{std::move(keys), {}, {}};
     auto values = Decode(child.keys);
+    const Keys& best = population_[0].keys;
+    for (int i = 1; i < kDecodes && !values && !stopped(); ++i) {
+      for (size_t v = 0; v < best.size(); ++v) {
+        if (rng().Below(2) == 0) child.keys[v] = best[v];
+      }
+      values = Decode(child.keys);
+    }
     if (!values) return;
     child.values = *std::move(values);
     const auto equals = [&](const Individual& other) {
@@ -160,13 +172,17 @@ class Genetic final : public BatchOptimizer {
 
   std::optional<std::vector<int32_t>> Decode(const Keys& keys) {
     return space::Complete(
-        *domains_, order_, [&](int32_t variable, uint64_t left) {
+        *domains_, order_,
+        [&](int32_t variable, uint64_t left) {
           const float wanted =
               keys[static_cast<size_t>(variable)] *
               static_cast<float>(problem_.domain_size(variable));
           return Nearest(left, static_cast<int32_t>(wanted));
-        });
+        },
+        stop_);
   }
+
+  bool stopped() const { return stop_ && stop_(); }
 
   // The member of a set nearest to `value`, the lower of two.
   static int32_t Nearest(uint64_t set, int32_t value) {
@@ -183,6 +199,7 @@ class Genetic final : public BatchOptimizer {
 
   const space::AssignmentProblem& problem_;
   const std::unique_ptr<space::Domains> domains_;
+  const std::function<bool()> stop_;
   std::vector<int32_t> order_;
   // Best first; measured.
   std::vector<Individual> population_;

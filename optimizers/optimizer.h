@@ -2,6 +2,7 @@
 #define HONE_OPTIMIZERS_OPTIMIZER_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,8 +18,6 @@ namespace hone::optimizers {
 
 struct OptimizerOptions {
   uint64_t seed = 0;
-  // beam: states, or prefixes of an assignment, kept per depth.
-  int32_t beam_width = 8;
   // zero_shot, policy, finetune, guided: the file of the weights; empty for the
   // weights that come with Hone for the problem, if any. ppo: the same, but
   // empty for random weights.
@@ -27,9 +26,13 @@ struct OptimizerOptions {
   // control that shows the value of the weights.
   bool uniform_prior = false;
   // Candidates of earlier searches that this one measures again after the
-  // seeds. Local searches, genetic and the learned optimizers of assignments go
-  // on from them, others only do not propose them again.
+  // seeds. annealing, greedy, beam, genetic and the learned optimizers of
+  // assignments go on from them; the learned optimizers of sequences only do
+  // not propose them again; random may, and `default` leaves them out.
   std::vector<space::Candidate> start = {};
+  // Polled while much is planned: once it returns true, planning ends with what
+  // it has. Null: never.
+  std::function<bool()> stop = nullptr;
 };
 
 // A search algorithm with an ask/tell interface.

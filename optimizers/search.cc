@@ -157,7 +157,8 @@ class Search {
                                               budget_.trials - result_.trials);
       const std::vector<space::Candidate> batch =
           optimizer_.Suggest(static_cast<int32_t>(count));
-      if (batch.empty()) end = SearchEnd::kExhausted;
+      // Planning that a limit ended says nothing about the space.
+      if (batch.empty()) end = Limit(whole).value_or(SearchEnd::kExhausted);
       const auto together =
           static_cast<size_t>(std::max(problem_.measurement_batch(), 1));
       for (size_t i = 0; i < batch.size() && !end; i += together) {

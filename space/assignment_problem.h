@@ -22,8 +22,6 @@ struct VariableGroup {
   int32_t first = 0;
   int32_t count = 0;
   int32_t domain = 1;  // values are 0 … domain-1; at most kMaxValues
-  // Neighboring values mean nearly the same (a priority, a tile size).
-  bool ordinal = false;
   // The names of ValueFeatures' columns.
   std::vector<std::string> value_feature_names = {};
 };
@@ -47,7 +45,8 @@ class AssignmentProblem : public Problem {
   // The static observation that decisions are made on, the same object each
   // time. By default one node without information.
   virtual std::shared_ptr<const Observation> Graph() const;
-  // The node of Graph that `variable` belongs to.
+  // The node of Graph that `variable` belongs to: another for each variable of
+  // a group.
   virtual int32_t NodeOf(int32_t variable) const;
   // Features of the values of group `group`: what a device or a chip is.
   // [domain, value_feature_names], row-major.

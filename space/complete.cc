@@ -18,10 +18,11 @@ struct Decision {
 class Completion {
  public:
   Completion(Domains& domains, absl::Span<const int32_t> order,
-             const ValueChooser& choose)
+             const ValueChooser& choose, const std::function<bool()>& stop)
       : domains_(domains),
         order_(order),
         choose_(choose),
+        stop_(stop),
         conflicts_left_(100 + 2 * static_cast<int64_t>(order.size())) {}
 
   // Narrows every variable to one value; returns false without success.
@@ -51,7 +52,7 @@ class Completion {
   // leave no other. Sets `position` to the variable to go on with.
   bool TakeBack(Decision failed, size_t& position) {
     for (;;) {
-      if (--conflicts_left_ < 0) return false;
+      if (--conflicts_left_ < 0 || (stop_ && stop_())) return false;
       domains_.Undo(failed.mark);
       position = failed.position;
       if (domains_.Narrow(order_[failed.position], ~Bit(failed.value))) {
@@ -66,6 +67,7 @@ class Completion {
   Domains& domains_;
   const absl::Span<const int32_t> order_;
   const ValueChooser& choose_;
+  const std::function<bool()>& stop_;
   int64_t conflicts_left_;
   std::vector<Decision> decisions_;
 };
@@ -80,12 +82,12 @@ int32_t DrawValue(uint64_t values, Rng& rng) {
   return std::countr_zero(values);
 }
 
-std::optional<std::vector<int32_t>> Complete(Domains& domains,
-                                             absl::Span<const int32_t> order,
-                                             const ValueChooser& choose) {
+std::optional<std::vector<int32_t>> Complete(
+    Domains& domains, absl::Span<const int32_t> order,
+    const ValueChooser& choose, const std::function<bool()>& stop) {
   const int32_t mark = domains.Mark();
   std::optional<std::vector<int32_t>> values;
-  if (Completion(domains, order, choose).Run()) {
+  if (Completion(domains, order, choose, stop).Run()) {
     values.emplace();
     values->reserve(order.size());
     for (int32_t v = 0; v < domains.variable_count(); ++v) {

@@ -23,10 +23,11 @@ int32_t DrawValue(uint64_t values, Rng& rng);
 // once. Values that the constraints leave no choice about are not asked for.
 // Conflicts are undone chronologically, at most 2 per variable and 100 more.
 // Leaves `domains` as they were.
-// Returns nothing if the limit is reached or there is no assignment.
-std::optional<std::vector<int32_t>> Complete(Domains& domains,
-                                             absl::Span<const int32_t> order,
-                                             const ValueChooser& choose);
+// Returns nothing if the limit is reached, there is no assignment, or `stop`,
+// polled at each conflict, returns true.
+std::optional<std::vector<int32_t>> Complete(
+    Domains& domains, absl::Span<const int32_t> order,
+    const ValueChooser& choose, const std::function<bool()>& stop = nullptr);
 
 // Returns an assignment that satisfies the constraints and keeps as many of
 // `values` as come first in `order`; others are drawn. Leaves `domains` as they

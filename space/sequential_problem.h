@@ -103,7 +103,8 @@ class SequentialProblem : public Problem {
   virtual ActionBatch Describe(const StatePtr& state,
                                absl::Span<const int32_t> actions) const;
 
-  // The cost of the initial state. Only if costs_are_free().
+  // The cost of the initial state; 1 if that is not finite or not above 0. Only
+  // if costs_are_free().
   double reference_cost() const override;
 
   // Steps through each candidate and returns MeasureState of its last state. If

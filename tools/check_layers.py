@@ -103,6 +103,8 @@ FENCES = {
     "httplib.h": {"bench", "tests/daemon"},
     "toml++/": {"daemon", "graphs"},
     "torch/": {"learning", "tests/learning"},
+    "c10/": {"learning", "tests/learning"},
+    "ATen/": {"learning", "tests/learning"},
     "cblas.h": {"hlo/evaluator", "learning"},
     "llvm/": {"backends/llvm", "backends/cpu"},
     "metis.h": {"graphs"},

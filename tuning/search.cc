@@ -113,6 +113,10 @@ class Run {
   absl::StatusOr<optimizers::SearchResult> Search() {
     optimizers::OptimizerOptions options;
     options.seed = tuning_.seed;
+    options.stop = [this] {
+      return (events_.stop && events_.stop()) ||
+             Elapsed() >= tuning_.budget.time;
+    };
     for (const std::string& decision : job_.start) {
       std::optional<space::Candidate> start =
           task_->CandidateOf(*problem_, decision);

@@ -15,7 +15,7 @@ namespace hone::learning {
 
 // The features of each value of a variable, given an assignment: it is the
 // variable's own, the shares of producers and of consumers that have it,
-// and its share of all variables of the group, relative to an equal one.
+// and its share of all variables of the group, in quarters of an equal one.
 inline constexpr int32_t kValueFeatures = 4;
 // Their names, by which weights are matched.
 std::vector<std::string> ValueStateNames();
@@ -51,10 +51,6 @@ class ValueView {
   size_t score_count() const { return first_score_.back(); }
   // The index of the score of a variable's value 0.
   size_t first_score(int32_t variable) const;
-  // The same for the first variable of a group.
-  size_t first_score_of_group(size_t group) const {
-    return first_score_[group];
-  }
 
   // Returns what is told of the values of a group's variables, given an
   // assignment: [count, domain, kValueFeatures], row-major.

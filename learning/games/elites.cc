@@ -34,6 +34,16 @@ void Elites::Offer(const Trajectory& episode) {
   if (episodes_.size() > capacity_) episodes_.pop_back();
 }
 
+absl::StatusOr<Trajectory> Elites::DrawStart(const Game& game, Rng& rng) const {
+  std::vector<int32_t> way;
+  if (!episodes_.empty()) {
+    way = episodes_[rng.Below(episodes_.size())].proposal.choices;
+    const uint64_t ends = way.size() + 1;
+    way.resize(std::max(rng.Below(ends), rng.Below(ends)));
+  }
+  return ReplayMoves(game, way);
+}
+
 std::vector<Turn> Elites::Turns() const {
   std::vector<Turn> turns;
   for (const Trajectory& episode : episodes_) {

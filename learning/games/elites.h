@@ -4,6 +4,9 @@
 #include <cstddef>
 #include <vector>
 
+#include "absl/status/statusor.h"
+
+#include "base/rng.h"
 #include "learning/games/rollout.h"
 
 namespace hone::learning {
@@ -19,6 +22,11 @@ class Elites {
 
   // Best first.
   const std::vector<Trajectory>& episodes() const { return episodes_; }
+  // Returns a game in a state on the way of one of them, drawn evenly, after
+  // the moves with effect that lead there: of two drawn lengths of the way the
+  // larger, as more is left to find near its end. The initial state if there is
+  // none. Errors: those of the game.
+  absl::StatusOr<Trajectory> DrawStart(const Game& game, Rng& rng) const;
   // Returns the turns of all trajectories that are worth imitating
   // (UsefulTurns).
   std::vector<Turn> Turns() const;

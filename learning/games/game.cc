@@ -9,9 +9,6 @@
 namespace hone::learning {
 namespace {
 
-// Moves of a game at most: several times what a default order takes, and short
-// enough that a rollout is quick.
-constexpr int32_t kMaxMoves = 64;
 // Nodes of the observations kept; a node takes about a hundred bytes.
 constexpr size_t kMaxNodes = 2'000'000;
 
@@ -23,10 +20,10 @@ float RelativeTo(double cost, double reference) {
 
 }  // namespace
 
-Game::Game(const space::SequentialProblem& problem)
+Game::Game(const space::SequentialProblem& problem, int32_t max_moves)
     : problem_(problem),
       spec_{problem.observation_spec(), problem.action_spec()},
-      max_moves_(std::clamp(problem.max_steps(), 1, kMaxMoves)),
+      max_moves_(std::clamp(problem.max_steps(), 1, max_moves)),
       initial_cost_(CostOf(problem.InitialState())) {}
 
 GameState Game::Start() const {

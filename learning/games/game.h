@@ -18,6 +18,9 @@ namespace hone::learning {
 
 // The move that ends a game.
 inline constexpr int32_t kStopMove = -1;
+// The most moves of a game by default: several times what a default order
+// takes, and short enough that a rollout is quick.
+inline constexpr int32_t kUsualMoves = 64;
 // Features that the game adds to those of each move, in this order: how often
 // it was made (a logarithm), whether it was the last one with effect, how often
 // it had one (a logarithm), and the moves without effect since the state last
@@ -84,8 +87,10 @@ struct GameState {
 // Threads: const methods are thread-safe, except Observe of one Game.
 class Game {
  public:
-  // `problem` outlives the game.
-  explicit Game(const space::SequentialProblem& problem);
+  // `problem` outlives the game. Games have up to `max_moves` moves, and no
+  // more than the problem's sequences have.
+  explicit Game(const space::SequentialProblem& problem,
+                int32_t max_moves = kUsualMoves);
 
   const space::SequentialProblem& problem() const { return problem_; }
   const GameSpec& spec() const { return spec_; }

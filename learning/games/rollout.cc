@@ -73,7 +73,7 @@ Chooser ChooseEpsilonGreedy(Rng& rng, double epsilon) {
 absl::Status PlayOn(const Game& game, const Scorer& scorer,
                     const Chooser& choose, int32_t moves,
                     absl::Span<Trajectory> episodes) {
-  for (int32_t move = 0; move < moves; ++move) {
+  for (int32_t move = 0;; ++move) {
     std::vector<Trajectory*> playing;
     std::vector<std::shared_ptr<const View>> views;
     std::vector<const View*> batch;
@@ -85,6 +85,12 @@ absl::Status PlayOn(const Game& game, const Scorer& scorer,
     }
     if (playing.empty()) break;
     const std::vector<MoveScores> scores = scorer.Score(batch);
+    if (move == moves) {
+      for (size_t i = 0; i < playing.size(); ++i) {
+        playing[i]->value_after = scores[i].value;
+      }
+      break;
+    }
     for (size_t i = 0; i < playing.size(); ++i) {
       Turn turn;
       turn.view = std::move(views[i]);
@@ -97,6 +103,7 @@ absl::Status PlayOn(const Game& game, const Scorer& scorer,
     }
   }
   for (Trajectory& episode : episodes) {
+    if (episode.end.over()) episode.value_after = 0;
     episode.proposal = game.Proposal(episode.end);
   }
   return absl::OkStatus();

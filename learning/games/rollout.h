@@ -32,12 +32,14 @@ struct Turn {
   bool changed = false;
 };
 
-// The record of a game from start to end.
+// The record of a game from its start to `end`, which need not be its end.
 struct Trajectory {
   explicit Trajectory(GameState start) : end(std::move(start)) {}
 
   std::vector<Turn> turns;
   GameState end;
+  // The policy's estimate of `end`, as PlayOn sets it; 0 if the game is over.
+  float value_after = 0;
   space::Candidate proposal;
   // The measurement of the proposal, once known.
   space::Measurement measurement;

@@ -20,9 +20,18 @@ torch::Tensor Normalized(const torch::Tensor& rows) {
   return rows * (rows.square().mean(1, /*keepdim=*/true) + 1e-6).rsqrt();
 }
 
+class NoWarnings final : public c10::WarningHandler {
+ public:
+  void process(const c10::SourceLocation&, const std::string&, bool) override {}
+};
+
 // The largest value of each column over rows of the same index, at least 0.
 torch::Tensor MaxOver(const torch::Tensor& rows, const torch::Tensor& index,
                       int64_t count) {
+  // Torch warns that this function of its own may change, which is no news to
+  // users.
+  NoWarnings none;
+  const c10::Warning::WarningHandlerGuard guard(&none);
   return torch::zeros({count, rows.size(1)})
       .scatter_reduce(0, index.unsqueeze(1).expand_as(rows), rows, "amax",
                       /*include_self=*/true);

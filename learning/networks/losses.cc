@@ -27,6 +27,14 @@ torch::Tensor MaskedLogSoftmax(const torch::Tensor& scores,
       1);
 }
 
+torch::Tensor ChoiceLoss(const torch::Tensor& scores,
+                         const torch::Tensor& wanted,
+                         const torch::Tensor& allowed) {
+  // 0 · -inf is not a number where a value is not allowed.
+  return -(torch::exp(MaskedLogSoftmax(wanted, allowed)) *
+           MaskedLogSoftmax(scores, allowed).clamp_min(-1e4));
+}
+
 torch::Tensor QLoss(const torch::Tensor& values, const torch::Tensor& rewards,
                     const torch::Tensor& discounts, const torch::Tensor& next,
                     double beta) {

@@ -26,6 +26,13 @@ torch::Tensor Entropy(const torch::Tensor& log_probabilities);
 torch::Tensor MaskedLogSoftmax(const torch::Tensor& scores,
                                const torch::Tensor& allowed);
 
+// Returns the terms, one for each value, of the cross entropies of the softmax
+// of `scores` where the softmax of `wanted` is right, both over the values that
+// `allowed` has (at least one a row). All [K, M]; 0 for other values.
+torch::Tensor ChoiceLoss(const torch::Tensor& scores,
+                         const torch::Tensor& wanted,
+                         const torch::Tensor& allowed);
+
 // Returns the losses of double Q-learning with a Huber error of unit `beta`:
 // `values` are those of the chosen moves, `rewards`, `discounts` and `next`
 // give the targets rewards + discounts * next, which get no gradient.

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -42,6 +43,8 @@ constexpr size_t kElites = 8;
 // Tried moves of polishing a sample: so many for each variable, within these.
 constexpr int64_t kLeastPolish = 64;
 constexpr int64_t kMostPolish = 2048;
+// One in so many is a time to see whether to stop.
+constexpr int64_t kTriesPerPoll = 16;
 // Rounds without anything new after which the space counts as exhausted.
 constexpr int kMaxFruitless = 25;
 
@@ -56,6 +59,7 @@ class Sampling final : public BatchOptimizer {
         problem_(problem),
         sampling_(sampling),
         seed_(options.seed),
+        stop_(options.stop),
         initial_(std::move(model)),
         trained_(trained),
         view_(problem),
@@ -115,7 +119,7 @@ class Sampling final : public BatchOptimizer {
       std::vector<space::Candidate> batch = Decode();
       if (!batch.empty()) return batch;
     }
-    for (int round = 0; round < kMaxFruitless; ++round) {
+    for (int round = 0; round < kMaxFruitless && !stopped(); ++round) {
       Train();
       DrawRound(round);
       std::vector<space::Candidate> batch;
@@ -177,13 +181,13 @@ class Sampling final : public BatchOptimizer {
                                     ? std::vector<float>(view_.score_count())
                                     : Policy()->Score(view_, before_.values);
     learning::PreferValues(view_, before_.values, keep_, scores);
-    for (size_t i = 0; i < kSamples; ++i) Draw(scores);
+    for (size_t i = 0; i < kSamples && !stopped(); ++i) Draw(scores);
     drawn_ = samples_.size();
     CountDecided(samples_);
     if (learner_ == nullptr) return;
     std::fill(scores.begin(), scores.end(), 0);
     learning::PreferValues(view_, before_.values, keep_, scores);
-    for (size_t i = 0; i < kExploring; ++i) Draw(scores);
+    for (size_t i = 0; i < kExploring && !stopped(); ++i) Draw(scores);
   }
 
   void CountDecided(absl::Span<const AssignmentSample> samples) {
@@ -215,6 +219,8 @@ class Sampling final : public BatchOptimizer {
     samples_.push_back(*std::move(sample));
   }
 
+  bool stopped() const { return stop_ && stop_(); }
+
   // Descends by the problem's own moves.
   void Polish(std::vector<int32_t>& values) {
     const std::unique_ptr<space::LocalState> state =
@@ -224,6 +230,7 @@ class Sampling final : public BatchOptimizer {
                                      kLeastPolish, kMostPolish);
     std::vector<space::Change> changes;
     for (int64_t i = 0; i < tries; ++i) {
+      if (i % kTriesPerPoll == 0 && stopped()) break;
       state->Propose(rng(), changes);
       if (changes.empty()) continue;
       const space::LocalScore now = state->score();
@@ -240,6 +247,7 @@ class Sampling final : public BatchOptimizer {
   const space::AssignmentProblem& problem_;
   const AssignmentSampling sampling_;
   const uint64_t seed_;
+  const std::function<bool()> stop_;
   const std::unique_ptr<const AssignmentModel> initial_;
   const bool trained_;
   const learning::ValueView view_;

@@ -9,10 +9,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 
 #include "base/clock.h"
-#include "base/hash.h"
 #include "base/status_macros.h"
 #include "learning/assignment_learner.h"
 #include "learning/assignments/sample.h"
@@ -20,6 +18,7 @@
 #include "learning/models/assignment_model.h"
 #include "optimizers/policies/assignment_decoding.h"
 #include "optimizers/policies/initial_model.h"
+#include "optimizers/policies/spec_digest.h"
 #include "optimizers/registry.h"
 #include "optimizers/search.h"
 #include "space/reward.h"
@@ -153,29 +152,27 @@ class AssignmentTrainee final : public Trainee {
 
   std::string SpecDigest() const override {
     const AssignmentSpec& spec = model_->spec();
-    std::string names =
-        absl::StrCat(absl::StrJoin(spec.observation.node_kind_names, ","), ";",
-                     absl::StrJoin(spec.observation.node_feature_names, ","));
+    std::vector<std::vector<std::string>> lists = {spec.state_features};
     for (const AssignmentSpec::Group& group : spec.groups) {
-      absl::StrAppend(&names, ";", group.name, ":",
-                      absl::StrJoin(group.value_feature_names, ","));
+      lists.push_back({group.name});
+      lists.push_back(group.value_feature_names);
     }
-    return Sha256Hex(names);
+    return DigestOf(spec.observation, lists);
   }
 
   std::string SerializeWeights() const override { return model_->Serialize(); }
-  std::string SerializeOptimizer() const override {
-    return learner_->SerializeOptimizer();
+  std::string SerializeDescent() const override {
+    return learner_->SerializeDescent();
   }
   absl::Status Restore(absl::string_view weights,
-                       absl::string_view optimizer) override {
+                       absl::string_view descent) override {
     HONE_ASSIGN_OR_RETURN(const auto saved,
                           AssignmentModel::Parse(weights, model_->spec()));
     if (saved->options() != model_->options()) {
       return absl::InvalidArgumentError("weights of another architecture");
     }
     model_->CopyWeights(*saved);
-    return learner_->ParseOptimizer(optimizer);
+    return learner_->ParseDescent(descent);
   }
 
   // The best trial that the policy can choose: a search may propose more. Then

@@ -17,8 +17,9 @@ constexpr int kMaxFruitless = 25;
 }  // namespace
 
 EpisodeOptimizer::EpisodeOptimizer(const space::SequentialProblem& problem,
-                                   const OptimizerOptions& options)
-    : BatchOptimizer(problem, options), game_(problem) {}
+                                   const OptimizerOptions& options,
+                                   int32_t max_moves)
+    : BatchOptimizer(problem, options), game_(problem, max_moves) {}
 
 void EpisodeOptimizer::Begin(absl::Span<const space::Trial> known) {
   waiting_.clear();

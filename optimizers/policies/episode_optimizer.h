@@ -18,9 +18,12 @@ namespace hone::optimizers::policies {
 class EpisodeOptimizer : public BatchOptimizer {
  protected:
   EpisodeOptimizer(const space::SequentialProblem& problem,
-                   const OptimizerOptions& options);
+                   const OptimizerOptions& options,
+                   int32_t max_moves = learning::kUsualMoves);
 
   const learning::Game& game() const { return game_; }
+
+  void Begin(absl::Span<const space::Trial> known) override;
 
   // Plays further episodes; returns none if nothing is left to try or the game
   // failed.
@@ -30,7 +33,6 @@ class EpisodeOptimizer : public BatchOptimizer {
   virtual void Train(std::vector<learning::Trajectory> episodes) = 0;
 
  private:
-  void Begin(absl::Span<const space::Trial> known) final;
   void Learn(const space::Trial& trial) final;
   std::vector<space::Candidate> Plan() final;
   // Passes the waiting trajectories to Train once all their costs are known.

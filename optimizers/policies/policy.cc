@@ -1,4 +1,6 @@
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -6,6 +8,7 @@
 
 #include "base/rng.h"
 #include "base/status_macros.h"
+#include "learning/games/elites.h"
 #include "optimizers/policies/assignment_sampling.h"
 #include "optimizers/policies/episode_optimizer.h"
 #include "optimizers/policies/factories.h"
@@ -18,10 +21,12 @@ namespace {
 using learning::Scorer;
 using learning::Trajectory;
 
-constexpr int32_t kSamples = 8;
+constexpr size_t kSamples = 8;
+constexpr size_t kElites = 4;
 
 // Plays as the policy says without learning: first the best move each time,
-// then samples.
+// then samples. Of each round one starts from the initial state, the others
+// from states on the way to the best so far.
 class Policy final : public EpisodeOptimizer {
  public:
   Policy(const space::SequentialProblem& problem,
@@ -37,16 +42,32 @@ class Policy final : public EpisodeOptimizer {
     if (std::optional<Trajectory> part = first_game_.NextPart()) {
       return {*std::move(part)};
     }
-    absl::StatusOr<std::vector<Trajectory>> episodes = learning::PlayEpisodes(
-        game(), *scorer_, kSamples, learning::ChooseBySoftmax(rng()));
-    if (!episodes.ok()) return {};
-    return *std::move(episodes);
+    std::vector<Trajectory> episodes;
+    for (size_t i = 0; i < kSamples; ++i) {
+      if (i == 0) {
+        episodes.emplace_back(game().Start());
+        continue;
+      }
+      absl::StatusOr<Trajectory> from = elites_.DrawStart(game(), rng());
+      if (!from.ok()) return {};
+      episodes.push_back(*std::move(from));
+    }
+    if (!learning::PlayOn(game(), *scorer_, learning::ChooseBySoftmax(rng()),
+                          std::numeric_limits<int32_t>::max(),
+                          absl::MakeSpan(episodes))
+             .ok()) {
+      return {};
+    }
+    return episodes;
   }
 
-  void Train(std::vector<Trajectory>) override {}
+  void Train(std::vector<Trajectory> episodes) override {
+    for (const Trajectory& episode : episodes) elites_.Offer(episode);
+  }
 
   const std::unique_ptr<const Scorer> scorer_;
   FirstGame first_game_;
+  learning::Elites elites_{kElites};
 };
 
 }  // namespace

@@ -6,15 +6,14 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 
 #include "base/clock.h"
-#include "base/hash.h"
 #include "base/status_macros.h"
 #include "learning/games/game.h"
 #include "learning/games/rollout.h"
 #include "learning/ppo_learner.h"
 #include "optimizers/policies/initial_model.h"
+#include "optimizers/policies/spec_digest.h"
 #include "optimizers/registry.h"
 #include "optimizers/search.h"
 
@@ -84,13 +83,6 @@ absl::Status Settle(const Instance& instance, Trajectory& episode) {
   return absl::OkStatus();
 }
 
-// Plays these moves as far as they are legal and have not ended the game.
-absl::StatusOr<Trajectory> ReplayLegal(const Game& game,
-                                       const std::vector<int32_t>& moves) {
-  if (moves.empty()) return Trajectory(game.Start());
-  return learning::ReplayMoves(game, moves);
-}
-
 // Tries all moves in `position`.
 absl::StatusOr<MoveLabels> LabelsOf(const Game& game,
                                     const learning::GameState& position) {
@@ -144,24 +136,23 @@ class SequenceTrainee final : public Trainee {
 
   std::string SpecDigest() const override {
     const GameSpec& spec = model_->spec();
-    return Sha256Hex(
-        absl::StrCat(absl::StrJoin(spec.actions.kind_names, ","), ";",
-                     absl::StrJoin(spec.observation.node_kind_names, ",")));
+    return DigestOf(spec.observation,
+                    {spec.actions.kind_names, spec.actions.feature_names});
   }
 
   std::string SerializeWeights() const override { return model_->Serialize(); }
-  std::string SerializeOptimizer() const override {
-    return learner_->SerializeOptimizer();
+  std::string SerializeDescent() const override {
+    return learner_->SerializeDescent();
   }
   absl::Status Restore(absl::string_view weights,
-                       absl::string_view optimizer) override {
+                       absl::string_view descent) override {
     HONE_ASSIGN_OR_RETURN(const auto saved,
                           Model::Parse(weights, model_->spec()));
     if (saved->options() != model_->options()) {
       return absl::InvalidArgumentError("weights of another architecture");
     }
     model_->CopyWeights(*saved);
-    return learner_->ParseOptimizer(optimizer);
+    return learner_->ParseDescent(descent);
   }
 
   // The moves of the best game that a search without learning finds.
@@ -201,7 +192,7 @@ class SequenceTrainee final : public Trainee {
                             MakeInstance(*lesson.problem));
       const Game& game = *instance.game;
       HONE_ASSIGN_OR_RETURN(const Trajectory teacher,
-                            ReplayLegal(game, *lesson.best));
+                            learning::ReplayMoves(game, *lesson.best));
       taught[i] = learning::UsefulTurns(teacher);
       if (!game.problem().costs_are_free()) return absl::OkStatus();
       HONE_RETURN_IF_ERROR(
@@ -244,8 +235,9 @@ class SequenceTrainee final : public Trainee {
       for (Trajectory& episode : groups[i]) {
         HONE_RETURN_IF_ERROR(Settle(instance, episode));
       }
-      HONE_ASSIGN_OR_RETURN(Trajectory best,
-                            ReplayLegal(*instance.game, *lessons[i].best));
+      HONE_ASSIGN_OR_RETURN(
+          Trajectory best,
+          learning::ReplayMoves(*instance.game, *lessons[i].best));
       demonstrations[i] = std::move(best);
       return Settle(instance, *demonstrations[i]);
     };

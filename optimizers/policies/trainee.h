@@ -50,14 +50,14 @@ class Trainee {
  public:
   virtual ~Trainee() = default;
 
-  // A digest of the names that weights and solutions refer to by index.
+  // A digest of what weights and solutions refer to by index (spec_digest.h).
   virtual std::string SpecDigest() const = 0;
 
   virtual std::string SerializeWeights() const = 0;
-  virtual std::string SerializeOptimizer() const = 0;
+  virtual std::string SerializeDescent() const = 0;
   // Restores both. Errors: InvalidArgument for bytes that are something else.
   virtual absl::Status Restore(absl::string_view weights,
-                               absl::string_view optimizer) = 0;
+                               absl::string_view descent) = 0;
 
   // Finds a solution to imitate, by a search with `options.search_trials`.
   virtual absl::StatusOr<std::vector<int32_t>> Teach(

@@ -109,7 +109,7 @@ class Trainer {
                         options_.problems_per_update, ",",
                         options_.episodes_per_problem, ",",
                         options_.architecture, ",", options_.initial_weights,
-                        ",", trainee_->SpecDigest());
+                        ",", options_.partial, ",", trainee_->SpecDigest());
   }
 
   absl::Status Resume() {
@@ -117,6 +117,9 @@ class Trainer {
         std::optional<TrainingState> state,
         ReadTrainingState(options_.state_file, Fingerprint()));
     if (!state) {
+      // What an earlier training left is no part of this one's curve.
+      std::error_code ignored;
+      std::filesystem::remove(options_.curve_file, ignored);
       state_.fingerprint = Fingerprint();
       state_.best.resize(set_.training.size());
       return absl::OkStatus();
@@ -138,7 +141,7 @@ class Trainer {
 
   absl::Status Save() {
     state_.weights = trainee_->SerializeWeights();
-    state_.gradient_descent = trainee_->SerializeOptimizer();
+    state_.gradient_descent = trainee_->SerializeDescent();
     TrainingState saved = state_;
     saved.seconds_before = absl::ToDoubleSeconds(Elapsed());
     return WriteTrainingState(options_.state_file, saved);
@@ -156,14 +159,33 @@ class Trainer {
     return absl::OkStatus();
   }
 
-  // Finds the solutions to imitate.
+  // Finds the solutions to imitate, as far as there is time. Each is saved, as
+  // a search may take minutes.
   absl::Status Teach() {
-    HONE_RETURN_IF_ERROR(each_(set_.training.size(), [&](size_t i) {
-      if (!state_.best[i].empty()) return absl::OkStatus();
-      HONE_ASSIGN_OR_RETURN(state_.best[i], trainee_->Teach(set_.training[i]));
-      return absl::OkStatus();
-    }));
-    return Save();
+    absl::Mutex mu;
+    const auto is_missing = [](const std::vector<int32_t>& solution) {
+      return solution.empty();
+    };
+    return each_(set_.training.size(), [&](size_t i) -> absl::Status {
+      {
+        absl::MutexLock lock(&mu);
+        if (!state_.best[i].empty() || Elapsed() >= options_.time) {
+          return absl::OkStatus();
+        }
+      }
+      HONE_ASSIGN_OR_RETURN(std::vector<int32_t> solution,
+                            trainee_->Teach(set_.training[i]));
+      absl::MutexLock lock(&mu);
+      state_.best[i] = std::move(solution);
+      if (options_.on_note) {
+        const auto missing =
+            std::count_if(state_.best.begin(), state_.best.end(), is_missing);
+        options_.on_note(absl::StrCat(
+            "searched for a solution of ", set_.training[i].name, ", ", missing,
+            " of ", state_.best.size(), " problems left"));
+      }
+      return Save();
+    });
   }
 
   // A lesson for each of these problems, with a generator of its own.

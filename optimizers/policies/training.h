@@ -45,9 +45,9 @@ struct TrainingProgress {
 struct TrainingOptions {
   uint64_t seed = 0;
   // Weights to start from; empty for random ones.
-  std::string initial_weights;
+  std::string initial_weights = {};
   // The architecture of new weights, as learning/networks/encoder_options.h
-  // reads it.
+  // reads it. Empty: initial_weights say, or the default.
   std::string architecture = {};
   // Take of initial_weights what fits, where they are of another architecture
   // or see something else; else they are refused.
@@ -64,7 +64,8 @@ struct TrainingOptions {
   int32_t episodes_per_problem = 8;
   int64_t updates = 400;
   absl::Duration time = absl::InfiniteDuration();
-  // File for the weights that did best on the validation problems.
+  // File for the weights that did best on the validation problems, or on the
+  // training problems if there are no others. Required.
   std::string weights_file;
   // File for the state of the training, to resume after an interruption;
   // removed at the end.
@@ -86,11 +87,12 @@ struct TrainingResult {
 // do in the states that a search and the policy itself come through, and to
 // choose as the search did; for assignments, to choose the search's values.
 // Then it improves by PPO on groups of episodes or assignments. Goes on from
-// options.state_file if there is one of the same set, seed, names and options:
-// an interrupted training makes the same weights as another. Errors:
-// InvalidArgument for an empty set, problems of both kinds, an architecture
-// that is none, or initial weights that do not match; NotFound if they cannot
-// be read; those of the problems and of writing the files.
+// options.state_file if there is one of a training with the same names of
+// problems, seed, spec and options but updates and time: an interrupted
+// training makes the same weights as another. Errors: InvalidArgument for an
+// empty set, problems of both kinds, an architecture that is none, or initial
+// weights that do not match; NotFound if they cannot be read; those of the
+// problems and of writing the files.
 absl::StatusOr<TrainingResult> Train(const TrainingSet& set,
                                      const TrainingOptions& options);
 

@@ -1,18 +1,23 @@
 #include "optimizers/policies/training_state.h"
 
+#include <cstddef>
 #include <fstream>
 #include <iterator>
+#include <stdexcept>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include <nlohmann/json.hpp>
 
 #include "base/files.h"
+#include "base/hash.h"
 
 namespace hone::optimizers::policies {
 namespace {
 
-constexpr int kVersion = 3;
+constexpr int kVersion = 4;
+// A digest of the rest comes first: what is damaged is not even parsed.
+constexpr size_t kDigestSize = 64;
 
 std::string Bytes(const nlohmann::json& json) {
   const nlohmann::json::binary_t& bytes = json.get_binary();
@@ -31,9 +36,13 @@ absl::StatusOr<std::optional<TrainingState>> ReadTrainingState(
   if (path.empty() || !in) return std::nullopt;
   const std::string bytes{std::istreambuf_iterator<char>(in),
                           std::istreambuf_iterator<char>()};
+  const absl::string_view digest =
+      absl::string_view(bytes).substr(0, kDigestSize);
+  const absl::string_view rest = absl::string_view(bytes).substr(digest.size());
   TrainingState state;
   try {
-    const nlohmann::json json = nlohmann::json::from_cbor(bytes);
+    if (Sha256Hex(rest) != digest) throw std::runtime_error("digest");
+    const nlohmann::json json = nlohmann::json::from_cbor(rest);
     if (json.at("version") != kVersion) throw std::runtime_error("version");
     state.fingerprint = json.at("fingerprint");
     state.label_rounds = json.at("label_rounds");
@@ -74,8 +83,9 @@ absl::Status WriteTrainingState(const std::string& path,
       {"weights", Binary(state.weights)},
       {"gradient_descent", Binary(state.gradient_descent)}};
   const std::vector<uint8_t> bytes = nlohmann::json::to_cbor(json);
-  return WriteFileAtomically(
-      path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  const absl::string_view rest(reinterpret_cast<const char*>(bytes.data()),
+                               bytes.size());
+  return WriteFileAtomically(path, absl::StrCat(Sha256Hex(rest), rest));
 }
 
 }  // namespace hone::optimizers::policies

@@ -82,6 +82,13 @@ absl::StatusOr<std::string> ReadWeights(const std::string& path) {
     return absl::InvalidArgumentError(absl::StrCat(
         path, ": a folder, expected a file of weights that hone train wrote"));
   }
+  if (std::filesystem::exists(path, ignored) &&
+      !std::filesystem::is_regular_file(path, ignored)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        path,
+        ": a device or pipe, expected a file of weights that hone train "
+        "wrote"));
+  }
   std::ifstream in(path, std::ios::binary);
   std::ostringstream bytes;
   bytes << in.rdbuf();
@@ -95,11 +102,6 @@ absl::StatusOr<std::string> ReadWeights(const std::string& path) {
 absl::StatusOr<std::unique_ptr<Model>> ReadModel(const std::string& path,
                                                  const GameSpec& spec) {
   return Read<Model>(path, spec);
-}
-
-absl::StatusOr<std::unique_ptr<AssignmentModel>> ReadModel(
-    const std::string& path, const AssignmentSpec& spec) {
-  return Read<AssignmentModel>(path, spec);
 }
 
 absl::StatusOr<std::unique_ptr<Model>> TrainedModel(

@@ -30,16 +30,14 @@ bool HasTrainedWeights(const space::Problem& problem,
 absl::StatusOr<std::string> ReadWeights(const std::string& path);
 
 // Reads the model of a file for `spec`.
-// Errors: those of ReadWeights, and of Model::Parse or AssignmentModel::Parse,
-// naming the file.
+// Errors: those of ReadWeights, and of Model::Parse, naming the file.
 absl::StatusOr<std::unique_ptr<learning::Model>> ReadModel(
     const std::string& path, const learning::GameSpec& spec);
-absl::StatusOr<std::unique_ptr<learning::AssignmentModel>> ReadModel(
-    const std::string& path, const learning::AssignmentSpec& spec);
 
 // Returns the model of options.weights, else the one that comes with Hone for
 // this kind of problem, else an untrained one.
-// Errors: those of ReadModel.
+// Errors: those of ReadWeights, and of Model::Parse or AssignmentModel::Parse,
+// naming the file.
 absl::StatusOr<std::unique_ptr<learning::Model>> TrainedModel(
     const space::SequentialProblem& problem, const OptimizerOptions& options);
 absl::StatusOr<std::unique_ptr<learning::AssignmentModel>> TrainedModel(

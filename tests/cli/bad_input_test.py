@@ -174,6 +174,16 @@ class BadInput(Scratch):
                  CORPUS, "--max-instructions", 1), 2, "--corpus",
             "--max-instructions 1", "expected 1 or more")
 
+    def test_training_writes_each_file_for_one_thing(self):
+        weights = self.folder / "w.pt"
+        for options in (["--state", weights], ["--curve", weights],
+                        ["--state", self.folder / "s",
+                         "--curve", f"{self.folder}/./s"]):
+            self.one_line_error(
+                hone("train", "placement", "-o", weights, *options), 2,
+                "expected different files")
+        self.assertFalse(weights.exists())
+
     def test_data_sets_are_listed(self):
         self.one_line_error(
             hone("train", "nope"), 2, "unknown data set 'nope', expected one "
@@ -183,11 +193,7 @@ class BadInput(Scratch):
             self.assertIn(name, listed)
 
     def test_weights_that_are_none(self):
-        graphs = self.folder / "graphs"
-        graphs.mkdir()
-        (graphs / "bert.json").write_bytes(
-            (ROOT / "tests/testdata/graphs/layer_bert24_inference.json")
-            .read_bytes())
+        graphs = ROOT / "bench/data/graphs"
         shipped = ROOT / "models/pass_order.pt"
         for weights, expected in (
                 (self.folder, "a folder, expected a file of weights"),
@@ -197,15 +203,16 @@ class BadInput(Scratch):
                  "for assignments")):
             self.one_line_error(
                 hone("bench", "placement-searches", "--graphs", graphs,
-                     "--search", "policy", "--trials", 2, "--seeds", 1,
-                     "--weights", weights), 2, expected)
+                     "--only", "layer_bert24_inference", "--search", "policy",
+                     "--trials", 2, "--seeds", 1, "--weights", weights), 2,
+                expected)
             self.one_line_error(
                 hone("train", "placement", "-o", self.folder / "w.pt",
                      "--graphs", 1, "--max-nodes", 20, "--from", weights), 2,
                 expected)
         self.one_line_error(
             hone("bench", "placement-searches", "--graphs",
-                 self.folder / "none"), 2, "expected a folder with graphs")
+                 self.folder / "none"), 2, "none/manifest.json")
 
     def test_unequal_signatures(self):
         path = self.write("tiny.hlo", TINY)

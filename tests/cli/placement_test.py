@@ -238,9 +238,6 @@ class Placement(Scratch):
             self.ok(hone("graph", MODULE, "--cluster", name, "-o",
                          self.folder / "g.json"))
     def test_training(self):
-        graphs = self.folder / "graphs"
-        graphs.mkdir()
-        (graphs / "bert.json").write_bytes(BERT.read_bytes())
         weights = self.folder / "placement.pt"
         trained = self.json(
             "train", "placement", "-o", weights, "--graphs", 3, "--max-nodes",
@@ -249,8 +246,9 @@ class Placement(Scratch):
         self.assertEqual(trained["weights"], str(weights))
         self.assertEqual(trained["updates"], 1)
         found = self.json(
-            "bench", "placement-searches", "--graphs", graphs, "--search",
-            "random,zero-shot,policy,guided,finetune,ppo", "--trials", 4,
+            "bench", "placement-searches", "--graphs",
+            ROOT / "bench/data/graphs", "--only", "layer_bert24_inference",
+            "--search", "random,zero-shot,policy,guided,finetune,ppo", "--trials", 4,
             "--seeds", 1, "--weights", weights)
         row, = found["graphs"]
         self.assertTrue(row["exact"])

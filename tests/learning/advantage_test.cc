@@ -20,7 +20,7 @@ TEST(GeneralizedAdvantages, AreThoseComputedByHand) {
   // 1 + 0.5·1 - 2 = -0.5. With 0.5·0.5 = 0.25 of the next advantage each:
   // 1; 2.5 + 0.25 = 2.75; -0.5 + 0.6875 = 0.1875.
   const Advantages result =
-      GeneralizedAdvantages({1, 2, 4}, {2, 1, 3}, 0.5F, 0.5F);
+      GeneralizedAdvantages({1, 2, 4}, {2, 1, 3}, 0, 0.5F, 0.5F);
   EXPECT_THAT(result.advantages,
               ElementsAre(FloatEq(0.1875F), FloatEq(2.75F), FloatEq(1)));
   EXPECT_THAT(result.returns,
@@ -28,10 +28,19 @@ TEST(GeneralizedAdvantages, AreThoseComputedByHand) {
 }
 
 TEST(GeneralizedAdvantages, WithTraceOneAreReturnsLessValues) {
-  const Advantages result = GeneralizedAdvantages({1, 2, 4}, {2, 1, 3}, 1, 1);
+  const Advantages result =
+      GeneralizedAdvantages({1, 2, 4}, {2, 1, 3}, 0, 1, 1);
   EXPECT_THAT(result.advantages,
               ElementsAre(FloatEq(5), FloatEq(5), FloatEq(1)));
   EXPECT_THAT(result.returns, ElementsAre(FloatEq(7), FloatEq(6), FloatEq(4)));
+}
+
+TEST(GeneralizedAdvantages, CountTheValueOfWhereAPartEnds) {
+  // Surprises, from the last: 4 + 0.5·8 - 3 = 5; 1 + 0.5·3 - 2 = 0.5.
+  const Advantages result =
+      GeneralizedAdvantages({1, 4}, {2, 3}, 8, 0.5F, 0.5F);
+  EXPECT_THAT(result.advantages, ElementsAre(FloatEq(1.75F), FloatEq(5)));
+  EXPECT_THAT(result.returns, ElementsAre(FloatEq(3.75F), FloatEq(8)));
 }
 
 TEST(GroupAdvantages, AreInDeviationsFromTheMean) {

@@ -9,6 +9,7 @@
 
 #include "learning/assignment_learner.h"
 #include "learning/dqn_learner.h"
+#include "learning/games/tried_moves.h"
 #include "learning/ppo_learner.h"
 #include "tests/support/toy_problems.h"
 
@@ -101,6 +102,43 @@ TEST_F(LearnersTest, LabelsTeachWhatPaysAtOnce) {
   EXPECT_GT(Probability(1), 0.9);
   EXPECT_LT(last.change_loss, first.change_loss / 4);
   EXPECT_LT(last.reward_loss, first.reward_loss / 4);
+}
+
+TEST_F(LearnersTest, LabelsCompareOnlyWhatWasTried) {
+  PpoLearner learner(model_, {}, 1);
+  MoveLabels labels;
+  labels.view = view_;
+  labels.tried = {true, false, true};
+  labels.changes = {true, false, false};
+  labels.rewards = {0.1F, 0, 0};
+  LabelStatistics first, last;
+  for (int i = 0; i < 60; ++i) {
+    last = learner.LearnLabels({&labels, 1}, 1, 3e-3F);
+    if (i == 0) first = last;
+  }
+  EXPECT_LT(last.choice_loss, first.choice_loss / 4);
+  EXPECT_GT(Scores()[0], Scores()[2] + 2);
+  // One move alone says nothing about the choice.
+  labels.tried = {true, false, false};
+  EXPECT_NEAR(learner.LearnLabels({&labels, 1}, 1, 0).choice_loss, 0, 1e-6);
+}
+
+TEST(TriedMoves, KnowByStateWhatMovesDid) {
+  const auto problem = testing::DelayedReward();
+  const Game game(*problem->sequential());
+  // `back` changes nothing at the start; the first step forward costs.
+  const auto episode = ReplayMoves(game, {2, kForward, kForward});
+  ASSERT_TRUE(episode.ok());
+  TriedMoves tried;
+  tried.Add(episode->turns);
+  Rng rng(1);
+  const std::vector<MoveLabels> labels = tried.Draw(10, rng);
+  // Of the second state only one move is known.
+  ASSERT_EQ(labels.size(), 1u);
+  EXPECT_THAT(labels[0].tried, ::testing::ElementsAre(false, true, true));
+  EXPECT_THAT(labels[0].changes, ::testing::ElementsAre(false, true, false));
+  EXPECT_LT(labels[0].rewards[1], 0);
+  EXPECT_TRUE(tried.Draw(0, rng).empty());
 }
 
 TEST_F(LearnersTest, DqnLearnsTheValuesOfMoves) {

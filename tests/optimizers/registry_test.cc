@@ -74,11 +74,5 @@ TEST(OptimizerRegistry, UnsupportedKindIsInvalid) {
       StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("assignment")));
 }
 
-TEST(OptimizerRegistry, BeamNeedsAWidth) {
-  EXPECT_THAT(
-      CreateOptimizer("beam", *testing::NumberRewriting(), {.beam_width = 0}),
-      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("beam width 0")));
-}
-
 }  // namespace
 }  // namespace hone::optimizers

@@ -100,6 +100,32 @@ TEST(PlacementProblem, CandidatesOutsideTheSpaceAreInvalid) {
   }
 }
 
+TEST(PlacementProblem, FindsADefaultThatIsNoPipelineWhereNoneIsAskedFor) {
+  // Of a chain with these sizes no pipeline fits: one device gets 6 and 4.
+  const auto graph = graphs::ParseDeviceGraph(R"({
+    "maxSizePerFPGA": 10, "maxFPGAs": 2, "maxCPUs": 0, "nodes": [
+      {"id": 0, "fpgaLatency": 1, "cpuLatency": 1, "size": 6, "supportedOnFpga": 1, "isBackwardNode": 0},
+      {"id": 1, "fpgaLatency": 1, "cpuLatency": 1, "size": 6, "supportedOnFpga": 1, "isBackwardNode": 0},
+      {"id": 2, "fpgaLatency": 1, "cpuLatency": 1, "size": 4, "supportedOnFpga": 1, "isBackwardNode": 0},
+      {"id": 3, "fpgaLatency": 1, "cpuLatency": 1, "size": 4, "supportedOnFpga": 1, "isBackwardNode": 0}],
+    "edges": [{"sourceId": 0, "destId": 1, "cost": 1},
+              {"sourceId": 1, "destId": 2, "cost": 1},
+              {"sourceId": 2, "destId": 3, "cost": 1}]})",
+                                              "chain");
+  HONE_ASSERT_OK(graph);
+  EXPECT_THAT(PlacementProblem::Create(*graph, Contiguity::kPipeline),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("no valid placement")));
+  const auto problem = PlacementProblem::Create(*graph, Contiguity::kNone);
+  HONE_ASSERT_OK(problem);
+  HONE_EXPECT_OK(CheckAssignment(*graph, (*problem)->DefaultCandidate().choices,
+                                 Contiguity::kNone));
+  for (const space::Seed& seed : (*problem)->Seeds()) {
+    EXPECT_EQ((*problem)->Measure(seed.candidate)->outcome, space::Outcome::kOk)
+        << seed.name;
+  }
+}
+
 TEST(PlacementProblem, RefusesMoreDevicesThanValues) {
   const auto graph = DeviceGraph::Create({1, 60, 5}, {{1, "a", 1, 1, 1}}, {});
   ASSERT_TRUE(graph.ok());

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
 #include "base/rng.h"
@@ -123,6 +124,64 @@ TEST(LearnedPlacementSearches, ProposeNewPlacementsOfLargeGraphs) {
         (*optimizer)
             ->Observe({trials++, candidate, *(*problem)->Measure(candidate)});
       }
+    }
+  }
+}
+
+// Nearly every assignment of a long chain needs too much memory somewhere, so
+// that random keys cannot be decoded as they are.
+TEST(GeneticPlacementSearch, GoesOnWhereMemoryIsTight) {
+  std::string nodes;
+  std::string edges;
+  for (int i = 0; i < 300; ++i) {
+    absl::StrAppend(&nodes, i == 0 ? "" : ",", "{\"id\":", i,
+                    ",\"fpgaLatency\":1,\"cpuLatency\":1,\"size\":", 1 + i % 5,
+                    ",\"supportedOnFpga\":1,\"isBackwardNode\":0}");
+    if (i == 0) continue;
+    absl::StrAppend(&edges, i == 1 ? "" : ",", "{\"sourceId\":", i - 1,
+                    ",\"destId\":", i, ",\"cost\":0.1}");
+  }
+  // A tenth more than all nodes need on eight devices.
+  const auto graph = graphs::ParseDeviceGraph(
+      absl::StrCat("{\"maxSizePerFPGA\":124,\"maxFPGAs\":8,\"maxCPUs\":0,"
+                   "\"nodes\":[",
+                   nodes, "],\"edges\":[", edges, "]}"),
+      "chain");
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  const auto problem =
+      PlacementProblem::Create(*graph, Contiguity::kPipeline, nullptr,
+                               std::nullopt, PlacementSeeds::kNone);
+  ASSERT_TRUE(problem.ok()) << problem.status();
+  const auto optimizer =
+      optimizers::CreateOptimizer("genetic", **problem, {.seed = 1});
+  ASSERT_TRUE(optimizer.ok()) << optimizer.status();
+  const auto result = optimizers::RunSearch(**problem, **optimizer,
+                                            {.trials = 200}, FakeClock());
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(result->trials, 200);
+}
+
+TEST_P(PlacementSearches, StopPlanningWhenTheyAreTold) {
+  const auto problem = PlacementProblem::Create(
+      graphs::MakeLayeredGraph(200, 1), Contiguity::kConvex, nullptr,
+      std::nullopt, PlacementSeeds::kNone);
+  ASSERT_TRUE(problem.ok()) << problem.status();
+  optimizers::OptimizerOptions options;
+  int64_t polls = 0;
+  options.stop = [&] { return ++polls > 3; };
+  const auto optimizer =
+      optimizers::CreateOptimizer(GetParam(), **problem, options);
+  ASSERT_TRUE(optimizer.ok()) << optimizer.status();
+  const auto result = optimizers::RunSearch(**problem, **optimizer,
+                                            {.trials = 60}, FakeClock());
+  ASSERT_TRUE(result.ok()) << result.status();
+  if (polls > 0) {
+    EXPECT_LT(result->trials, 60);
+  }
+  // These plan a whole generation or round at once.
+  for (const char* id : {"genetic", "guided", "policy", "ppo", "finetune"}) {
+    if (GetParam().id == id) {
+      EXPECT_GT(polls, 0);
     }
   }
 }

@@ -103,9 +103,14 @@ class Placement final : public Task {
       const TaskContext& context) const override {
     HONE_ASSIGN_OR_RETURN(graphs::DeviceGraph graph,
                           GraphOf(subject, options.cluster));
-    return PlacementProblem::Create(std::move(graph), options.contiguity,
-                                    context.stop, options.cluster,
-                                    PlacementSeeds::kAll, context.seeds_end);
+    absl::StatusOr<std::unique_ptr<space::Problem>> problem =
+        PlacementProblem::Create(std::move(graph), options.contiguity,
+                                 context.stop, options.cluster,
+                                 PlacementSeeds::kAll, context.seeds_end);
+    if (problem.ok()) return problem;
+    return absl::Status(
+        problem.status().code(),
+        absl::StrCat(subject.name(), ": ", problem.status().message()));
   }
 
   absl::StatusOr<AppliedDecision> Apply(

@@ -1,7 +1,9 @@
 #include "tuning/tasks/placement_problem.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -14,11 +16,43 @@
 #include "graphs/max_load.h"
 #include "graphs/placement_state.h"
 #include "graphs/placements.h"
+#include "space/complete.h"
 #include "space/domains.h"
 #include "tuning/tasks/placement_local.h"
 #include "tuning/tasks/placement_observation.h"
 
 namespace hone::tuning {
+namespace {
+
+// Places color classes where memory allows, the largest first, each on the
+// first device that is left to it; nothing if that fails.
+std::optional<graphs::Placement> PlaceAnywhere(
+    const graphs::DeviceGraph& graph) {
+  auto rules = std::make_shared<const PlacementRules>(
+      PlacementRules{graphs::GatherColorClasses(graph), {}});
+  std::vector<int32_t> order(graph.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto bytes = [&](int32_t node) {
+    const graphs::BlockGraph& blocks = rules->blocks;
+    return blocks.blocks[blocks.block_of[static_cast<size_t>(node)]].size_bytes;
+  };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int32_t a, int32_t b) { return bytes(a) > bytes(b); });
+  const std::unique_ptr<space::Domains> domains =
+      MakePlacementDomains(graph, rules);
+  std::optional<graphs::Placement> placement = space::Complete(
+      *domains, order,
+      [](int32_t, uint64_t left) { return std::countr_zero(left); });
+  // One device may leave no choice, and be too small all the same.
+  if (placement &&
+      !graphs::CheckAssignment(graph, *placement, graphs::Contiguity::kNone)
+           .ok()) {
+    return std::nullopt;
+  }
+  return placement;
+}
+
+}  // namespace
 
 absl::StatusOr<std::unique_ptr<PlacementProblem>> PlacementProblem::Create(
     graphs::DeviceGraph graph, graphs::Contiguity contiguity,
@@ -40,6 +74,9 @@ absl::StatusOr<std::unique_ptr<PlacementProblem>> PlacementProblem::Create(
   if (!found) found = graphs::PlaceOnOneDevice(problem->graph_);
   if (!found) found = graphs::PlaceSegments(problem->graph_, problem->stop_);
   if (!found) found = graphs::PlaceExactly(problem->graph_, problem->stop_);
+  if (!found && contiguity == graphs::Contiguity::kNone) {
+    found = PlaceAnywhere(problem->graph_);
+  }
   if (!found) {
     return absl::InvalidArgumentError(
         "no valid placement of the graph is found: memory, color classes or "
@@ -58,17 +95,17 @@ absl::StatusOr<std::unique_ptr<PlacementProblem>> PlacementProblem::Create(
 }
 
 void PlacementProblem::MakeRules() {
-  bool same_direction = false;
   PlacementRules rules;
-  rules.device_order =
-      graphs::PlacementState(graph_, graphs::Contiguity::kPipeline, default_)
-          .DeviceOrder(same_direction);
-  rules.blocks = graphs::GatherBlocks(
-      graph_, same_direction ? graphs::BackwardDirection::kSame
-                             : graphs::BackwardDirection::kReverse);
   if (contiguity_ == graphs::Contiguity::kNone) {
     rules.blocks = graphs::GatherColorClasses(graph_);
-    rules.device_order.clear();
+  } else {
+    bool same_direction = false;
+    rules.device_order =
+        graphs::PlacementState(graph_, graphs::Contiguity::kPipeline, default_)
+            .DeviceOrder(same_direction);
+    rules.blocks = graphs::GatherBlocks(
+        graph_, same_direction ? graphs::BackwardDirection::kSame
+                               : graphs::BackwardDirection::kReverse);
   }
   rules_ = std::make_shared<const PlacementRules>(std::move(rules));
 }

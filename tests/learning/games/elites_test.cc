@@ -1,5 +1,6 @@
 #include "learning/games/elites.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -95,6 +96,29 @@ TEST_F(ElitesTest, RefusesWhatHasNoFiniteCost) {
   invalid.measurement.outcome = space::Outcome::kInvalid;
   elites.Offer(invalid);
   EXPECT_THAT(elites.episodes(), IsEmpty());
+}
+
+TEST_F(ElitesTest, GamesStartOnTheWayOfOne) {
+  Elites elites(2);
+  Rng rng(1);
+  const auto first = elites.DrawStart(game_, rng);
+  HONE_ASSERT_OK(first);
+  EXPECT_THAT(first->turns, IsEmpty());
+  elites.Offer(Episode({kClearBit, kDecrement}, 4));
+  std::vector<int> of_length(3);
+  for (int i = 0; i < 90; ++i) {
+    const auto start = elites.DrawStart(game_, rng);
+    HONE_ASSERT_OK(start);
+    ASSERT_LE(start->turns.size(), 2u);
+    const std::vector<int32_t> way = {kClearBit, kDecrement};
+    EXPECT_TRUE(std::equal(start->end.choices.begin(), start->end.choices.end(),
+                           way.begin()));
+    ++of_length[start->turns.size()];
+  }
+  // The larger of two: 1, 3 and 5 of 9.
+  EXPECT_GT(of_length[0], 0);
+  EXPECT_GT(of_length[1], of_length[0]);
+  EXPECT_GT(of_length[2], of_length[1]);
 }
 
 TEST_F(ElitesTest, TurnsAreTheUsefulOnesOfAllBestFirst) {

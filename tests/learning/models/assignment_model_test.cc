@@ -119,8 +119,9 @@ class Painting final : public space::AssignmentProblem {
         model.Score(view, DefaultCandidate().choices);
     for (size_t g = 0; g < groups_.size(); ++g) {
       if (groups_[g].name != group) continue;
-      const auto first = scores.begin() + static_cast<std::ptrdiff_t>(
-                                              view.first_score_of_group(g));
+      const auto first =
+          scores.begin() +
+          static_cast<std::ptrdiff_t>(view.first_score(groups_[g].first));
       return {first, first + groups_[g].count * groups_[g].domain};
     }
     return {};

@@ -69,6 +69,18 @@ TEST(Entropy, IsFiniteWithItsGradient) {
   EXPECT_TRUE(torch::isfinite(scores.grad()).all().item<bool>());
 }
 
+TEST(ChoiceLoss, IsTheCrossEntropyOfWhatIsAllowed) {
+  torch::Tensor scores =
+      torch::log(torch::tensor({{1.F, 3.F, 9.F}})).requires_grad_();
+  const torch::Tensor wanted = torch::log(torch::tensor({{1.F, 1.F, 9.F}}));
+  const torch::Tensor loss =
+      ChoiceLoss(scores, wanted, torch::tensor({{true, true, false}}));
+  ExpectNear(loss, {0.5F * std::log(4.F), 0.5F * std::log(4.F / 3), 0});
+  // What is chosen less what is wanted.
+  loss.sum().backward();
+  ExpectNear(scores.grad(), {-0.25F, 0.25F, 0});
+}
+
 TEST(QLoss, IsTheHuberErrorOfTheTarget) {
   // Errors 0.05 and 1 around targets 1 + 0.5·2 = 2 and 3.
   torch::Tensor values = torch::tensor({2.05F, 4.F}).requires_grad_();

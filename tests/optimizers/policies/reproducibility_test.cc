@@ -136,8 +136,9 @@ class ReproducibilityTest : public ::testing::TestWithParam<Kind> {
   nlohmann::json State() const {
     std::ifstream in(Options().state_file, std::ios::binary);
     if (!in) return nullptr;
+    // After a digest of as many characters.
     nlohmann::json state = nlohmann::json::from_cbor(
-        std::string{std::istreambuf_iterator<char>(in), {}});
+        std::string{std::istreambuf_iterator<char>(in), {}}.substr(64));
     state.erase("seconds");
     state.erase("gradient_descent");
     return state;

@@ -111,6 +111,8 @@ TEST_F(TrainingTest, RefusesProblemsOfBothKinds) {
               StatusIs(absl::StatusCode::kInvalidArgument,
                        HasSubstr("toy: an assignment problem, expected a "
                                  "sequential one")));
+  // What was found before the fault is kept, for the same training.
+  ASSERT_TRUE(std::filesystem::remove(options.state_file));
   EXPECT_THAT(Train({{assignment, sequence}, {}}, options),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        HasSubstr("toy: a sequential problem, expected an "
@@ -228,10 +230,20 @@ TEST_F(TrainingTest, RefusesTheStateOfAnotherTraining) {
   EXPECT_THAT(Train(SetOf(testing::DelayedReward), options),
               StatusIs(absl::StatusCode::kFailedPrecondition,
                        HasSubstr("belongs to a training on other problems")));
-  std::ofstream(options.state_file) << "garbage";
-  EXPECT_THAT(Train(SetOf(testing::DelayedReward), options),
-              StatusIs(absl::StatusCode::kInvalidArgument,
-                       HasSubstr("not the state of a training")));
+  // Lists in lists, deeper than a parser's stack, and a byte that was lost.
+  std::string cut;
+  {
+    std::ifstream in(options.state_file, std::ios::binary);
+    cut.assign(std::istreambuf_iterator<char>(in), {});
+    cut.pop_back();
+  }
+  for (const std::string& bytes :
+       {std::string("garbage"), std::string(5'000'000, '\x81'), cut}) {
+    std::ofstream(options.state_file, std::ios::binary) << bytes;
+    EXPECT_THAT(Train(SetOf(testing::DelayedReward), options),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         HasSubstr("not the state of a training")));
+  }
 }
 
 TEST_F(TrainingTest, RefusesAnEmptySet) {
