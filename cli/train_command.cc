@@ -80,6 +80,9 @@ absl::StatusOr<int> Run(const Options& options, const Context& context) {
   HONE_RETURN_IF_ERROR(CheckDifferent({{"-o", training.weights_file},
                                        {"--state", training.state_file},
                                        {"--curve", training.curve_file}}));
+  HONE_RETURN_IF_ERROR(CheckDifferent({{"--from", training.initial_weights},
+                                       {"--state", training.state_file},
+                                       {"--curve", training.curve_file}}));
   HONE_RETURN_IF_ERROR(CheckWritable(training.weights_file));
   HONE_RETURN_IF_ERROR(CheckWritable(training.state_file));
   if (!training.curve_file.empty()) {

@@ -284,8 +284,8 @@ class PpoLearner::Impl {
                                      /*beta=*/1.0) *
                changes / changes.sum(1, true).clamp_min(1))
                   .sum();
-          // Where all moves were tried, to stop counts as one that changes
-          // nothing; those that do nothing are worse.
+          // To stop counts as a move that changes nothing, where it is
+          // compared; those that do nothing are worse.
           const torch::Tensor choice = ChoiceLoss(output.scores,
                                                   rewards / kChoiceTemperature -
                                                       2 * known * (1 - changes),

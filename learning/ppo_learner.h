@@ -76,8 +76,8 @@ class PpoLearner {
 
   // Makes one pass over labels: learns what moves do and, as far as
   // `choice_weight` says, to prefer those that pay at once, in proportion to
-  // the exponential of their rewards. Of a state where not every move was
-  // tried, those that were are compared with each other.
+  // the exponential of their rewards. Of a state with MoveLabels::tried, those
+  // that were tried are compared with each other.
   LabelStatistics LearnLabels(absl::Span<const MoveLabels> labels,
                               float choice_weight, float learning_rate);
 

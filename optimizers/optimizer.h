@@ -30,8 +30,9 @@ struct OptimizerOptions {
   // assignments go on from them; the learned optimizers of sequences only do
   // not propose them again; random may, and `default` leaves them out.
   std::vector<space::Candidate> start = {};
-  // Polled while much is planned: once it returns true, planning ends with what
-  // it has. Null: never.
+  // Polled between the steps of planning where many may come before the next
+  // trial (genetic, the learned ones): once it returns true, planning ends with
+  // what it has. Null: never.
   std::function<bool()> stop = nullptr;
 };
 

@@ -5,6 +5,8 @@
 #include <iterator>
 #include <utility>
 
+#include "base/status_macros.h"
+
 namespace hone::learning {
 namespace {
 
@@ -41,7 +43,8 @@ absl::StatusOr<Trajectory> Elites::DrawStart(const Game& game, Rng& rng) const {
     const uint64_t ends = way.size() + 1;
     way.resize(std::max(rng.Below(ends), rng.Below(ends)));
   }
-  return ReplayMoves(game, way);
+  HONE_ASSIGN_OR_RETURN(Trajectory start, ReplayMoves(game, way));
+  return start.end.over() ? Trajectory(game.Start()) : std::move(start);
 }
 
 std::vector<Turn> Elites::Turns() const {

@@ -25,7 +25,7 @@ class Elites {
   // Returns a game in a state on the way of one of them, drawn evenly, after
   // the moves with effect that lead there: of two drawn lengths of the way the
   // larger, as more is left to find near its end. The initial state if there is
-  // none. Errors: those of the game.
+  // none, or the game would be over there. Errors: those of the game.
   absl::StatusOr<Trajectory> DrawStart(const Game& game, Rng& rng) const;
   // Returns the turns of all trajectories that are worth imitating
   // (UsefulTurns).

@@ -69,6 +69,7 @@ View Game::Observe(const GameState& position) const {
     nodes_ += graph->node_kinds.size();
   }
   view.graph = graph;
+  view.state = state->key();
   view.game_features = {static_cast<float>(position.episode.remaining_steps()) /
                             static_cast<float>(max_moves_),
                         RelativeTo(position.cost, initial_cost_),

@@ -56,6 +56,7 @@ struct View {
   std::vector<int32_t> kinds;        // [moves], 0 … spec.move_kinds()-1
   std::vector<int32_t> focus;        // [moves], a node of the graph or -1
   std::vector<float> features;       // [moves, spec.move_features()], row-major
+  Hash128 state = {};                // its key
 };
 
 // The state of a game. A value; copying it forks the game.

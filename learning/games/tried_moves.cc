@@ -1,30 +1,69 @@
 #include "learning/games/tried_moves.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace hone::learning {
+namespace {
+
+// Of a node with its features and edges.
+constexpr size_t kBytesPerNode = 100;
+
+size_t BytesOf(const View& view) {
+  return view.graph->node_kinds.size() * kBytesPerNode +
+         view.features.size() * sizeof(float);
+}
+
+}  // namespace
+
+size_t TriedMoves::Tried::IndexOf(int32_t move) const {
+  const std::vector<int32_t>& all = labels.view->moves;
+  return static_cast<size_t>(std::find(all.begin(), all.end() - 1, move) -
+                             all.begin());
+}
+
+void TriedMoves::Tried::Show(const std::shared_ptr<const View>& view) {
+  const size_t count = view->moves.size() - 1;
+  Tried next{{.view = view,
+              .tried = std::vector<bool>(count),
+              .changes = std::vector<bool>(count),
+              .rewards = std::vector<float>(count)}};
+  if (labels.view != nullptr) {
+    for (size_t i = 0; i < count; ++i) {
+      const size_t before = IndexOf(view->moves[i]);
+      if (before == labels.tried.size() || !labels.tried[before]) continue;
+      next.labels.tried[i] = true;
+      next.labels.changes[i] = labels.changes[before];
+      next.labels.rewards[i] = labels.rewards[before];
+      ++next.moves;
+    }
+  }
+  *this = std::move(next);
+}
 
 void TriedMoves::Add(absl::Span<const Turn> turns) {
   for (const Turn& turn : turns) {
     const int32_t move = turn.view->moves[static_cast<size_t>(turn.chosen)];
     if (move == kStopMove) continue;
+    if (bytes_ > max_bytes_) {
+      index_.clear();
+      states_.clear();
+      bytes_ = 0;
+    }
     const auto [it, is_new] =
-        index_.try_emplace(turn.view->graph.get(), states_.size());
+        index_.try_emplace(turn.view->state, states_.size());
     if (is_new) {
-      const size_t moves = turn.view->moves.size() - 1;
-      states_.push_back({{.view = turn.view,
-                          .tried = std::vector<bool>(moves),
-                          .changes = std::vector<bool>(moves),
-                          .rewards = std::vector<float>(moves)}});
+      states_.emplace_back();
+      bytes_ += BytesOf(*turn.view);
     }
     Tried& state = states_[it->second];
-    // An episode's views leave out what it has tried in vain, so that the first
-    // one has all moves.
-    const std::vector<int32_t>& moves = state.labels.view->moves;
-    const auto at = std::find(moves.begin(), moves.end() - 1, move);
-    if (at == moves.end() - 1) continue;
-    const auto i = static_cast<size_t>(at - moves.begin());
-    if (state.labels.tried[i]) continue;
+    // Views leave out what the episode has tried in vain since it came to the
+    // state.
+    if (is_new || turn.view->moves.size() > state.labels.view->moves.size()) {
+      state.Show(turn.view);
+    }
+    const size_t i = state.IndexOf(move);
+    if (i == state.labels.tried.size() || state.labels.tried[i]) continue;
     state.labels.tried[i] = true;
     state.labels.changes[i] = turn.changed;
     state.labels.rewards[i] = turn.reward;

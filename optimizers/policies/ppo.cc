@@ -132,11 +132,12 @@ class Ppo final : public EpisodeOptimizer {
       if (game().problem().costs_are_free()) tried_.Add(episode.turns);
       groups.push_back({std::move(episode)});
     }
+    // First, as it is for the weights that have played.
+    if (!explores_) learner_.Update(groups, elites_.Turns());
     for (int pass = 0; pass < kLabelPasses; ++pass) {
       learner_.LearnLabels(tried_.Draw(kLabelledStates, rng()),
                            /*choice_weight=*/1, label_rate_);
     }
-    if (!explores_) learner_.Update(groups, elites_.Turns());
   }
 
   double BestCost() const {

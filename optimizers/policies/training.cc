@@ -5,6 +5,7 @@
 #include <fstream>
 #include <numeric>
 #include <optional>
+#include <string>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -28,6 +29,10 @@
 namespace hone::optimizers::policies {
 namespace {
 
+constexpr char kCurveHeader[] =
+    "update,seconds,mean_reward,entropy,policy_loss,value_loss,imitation_loss,"
+    "validation";
+
 constexpr int64_t kUpdatesPerValidation = 10;
 
 class Trainer {
@@ -49,6 +54,7 @@ class Trainer {
       return absl::InvalidArgumentError(
           "no problems to train on, expected 1 or more");
     }
+    HONE_RETURN_IF_ERROR(CheckCurve());
     HONE_RETURN_IF_ERROR(MakeTrainee());
     HONE_RETURN_IF_ERROR(Resume());
     Note();
@@ -117,14 +123,17 @@ class Trainer {
         std::optional<TrainingState> state,
         ReadTrainingState(options_.state_file, Fingerprint()));
     if (!state) {
-      // What an earlier training left is no part of this one's curve.
-      std::error_code ignored;
-      std::filesystem::remove(options_.curve_file, ignored);
       state_.fingerprint = Fingerprint();
       state_.best.resize(set_.training.size());
       return absl::OkStatus();
     }
     state_ = *std::move(state);
+    goes_on_ = state_.update > 0;
+    // The best weights so far are in that file: without it, others are better
+    // than none.
+    if (!std::filesystem::exists(options_.weights_file)) {
+      state_.best_validation = 0;
+    }
     absl::Status restored =
         trainee_->Restore(state_.weights, state_.gradient_descent);
     if (state_.best.size() != set_.training.size()) {
@@ -249,14 +258,31 @@ class Trainer {
     return absl::OkStatus();
   }
 
+  // Fails if the file for the curve is something else.
+  absl::Status CheckCurve() const {
+    std::error_code ignored;
+    if (!std::filesystem::is_regular_file(options_.curve_file, ignored)) {
+      return absl::OkStatus();
+    }
+    std::ifstream in(options_.curve_file);
+    std::string line;
+    if (!std::getline(in, line) || line == kCurveHeader) {
+      return absl::OkStatus();
+    }
+    return absl::InvalidArgumentError(
+        absl::StrCat(options_.curve_file,
+                     ": not the curve of a training, expected one or a new "
+                     "file"));
+  }
+
   absl::Status AppendCurve() {
     if (options_.curve_file.empty()) return absl::OkStatus();
-    const bool is_new = !std::filesystem::exists(options_.curve_file);
-    std::ofstream out(options_.curve_file, std::ios::app);
-    if (is_new) {
-      out << "update,seconds,mean_reward,entropy,policy_loss,value_loss,"
-             "imitation_loss,validation\n";
-    }
+    // What an earlier training left there is no part of this one's.
+    const bool is_new = !std::exchange(goes_on_, true) ||
+                        !std::filesystem::exists(options_.curve_file);
+    std::ofstream out(options_.curve_file,
+                      is_new ? std::ios::trunc : std::ios::app);
+    if (is_new) out << kCurveHeader << "\n";
     out << absl::StrJoin({static_cast<double>(state_.update),
                           absl::ToDoubleSeconds(Elapsed()),
                           statistics_.mean_reward, statistics_.entropy,
@@ -307,6 +333,8 @@ class Trainer {
   std::unique_ptr<Trainee> trainee_;
   TrainingState state_;
   TraineeStatistics statistics_;  // of the last round or update
+  // True if the curve file is this training's, as far as it exists.
+  bool goes_on_ = false;
 };
 
 }  // namespace

@@ -177,12 +177,18 @@ class BadInput(Scratch):
     def test_training_writes_each_file_for_one_thing(self):
         weights = self.folder / "w.pt"
         for options in (["--state", weights], ["--curve", weights],
+                        ["--from", "w.pt", "--curve", "w.pt"],
                         ["--state", self.folder / "s",
                          "--curve", f"{self.folder}/./s"]):
             self.one_line_error(
                 hone("train", "placement", "-o", weights, *options), 2,
                 "expected different files")
         self.assertFalse(weights.exists())
+        other = self.write("notes.csv", "mine\n")
+        self.one_line_error(
+            hone("train", "placement", "-o", weights, "--curve", other), 2,
+            "notes.csv: not the curve of a training")
+        self.assertEqual(other.read_text(), "mine\n")
 
     def test_data_sets_are_listed(self):
         self.one_line_error(

@@ -141,6 +141,39 @@ TEST(TriedMoves, KnowByStateWhatMovesDid) {
   EXPECT_TRUE(tried.Draw(0, rng).empty());
 }
 
+TEST(TriedMoves, JoinViewsThatLeaveOutDifferentMoves) {
+  const auto problem = testing::DelayedReward();
+  const Game game(*problem->sequential());
+  // `back` is tried in vain, so that the second view lacks it.
+  const auto vain = ReplayMoves(game, {2, kForward});
+  ASSERT_TRUE(vain.ok());
+  TriedMoves tried;
+  Rng rng(1);
+  tried.Add(absl::MakeConstSpan(vain->turns).subspan(1));
+  EXPECT_TRUE(tried.Draw(10, rng).empty());
+  // Of another game, so that nothing but the state is the same.
+  const Game other(*problem->sequential());
+  const auto again = ReplayMoves(other, {2, 0});
+  ASSERT_TRUE(again.ok());
+  tried.Add(again->turns);
+  const std::vector<MoveLabels> labels = tried.Draw(10, rng);
+  ASSERT_EQ(labels.size(), 1u);
+  EXPECT_THAT(labels[0].tried, ::testing::ElementsAre(true, true, true));
+  EXPECT_THAT(labels[0].changes, ::testing::ElementsAre(true, true, false));
+}
+
+TEST(TriedMoves, ForgetWhatTakesTooMuchMemory) {
+  const auto problem = testing::DelayedReward();
+  const Game game(*problem->sequential());
+  Rng rng(1);
+  // Two moves in the first state, one in the second.
+  const auto episode = ReplayMoves(game, {2, kForward, kForward});
+  ASSERT_TRUE(episode.ok());
+  TriedMoves none(0);
+  none.Add(episode->turns);
+  EXPECT_TRUE(none.Draw(10, rng).empty());
+}
+
 TEST_F(LearnersTest, DqnLearnsTheValuesOfMoves) {
   DqnLearner learner(model_, {.learning_rate = 3e-3F}, 1);
   for (int32_t move = 0; move < 3; ++move) {

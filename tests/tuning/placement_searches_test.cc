@@ -172,11 +172,14 @@ TEST_P(PlacementSearches, StopPlanningWhenTheyAreTold) {
   const auto optimizer =
       optimizers::CreateOptimizer(GetParam(), **problem, options);
   ASSERT_TRUE(optimizer.ok()) << optimizer.status();
-  const auto result = optimizers::RunSearch(**problem, **optimizer,
-                                            {.trials = 60}, FakeClock());
+  optimizers::SearchOptions search;
+  search.stop = [&] { return polls > 3; };
+  const auto result = optimizers::RunSearch(
+      **problem, **optimizer, {.trials = 60}, FakeClock(), search);
   ASSERT_TRUE(result.ok()) << result.status();
-  if (polls > 0) {
+  if (polls > 3) {
     EXPECT_LT(result->trials, 60);
+    EXPECT_EQ(result->end, optimizers::SearchEnd::kStopped);
   }
   // These plan a whole generation or round at once.
   for (const char* id : {"genetic", "guided", "policy", "ppo", "finetune"}) {

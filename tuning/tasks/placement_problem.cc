@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <functional>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -27,7 +28,7 @@ namespace {
 // Places color classes where memory allows, the largest first, each on the
 // first device that is left to it; nothing if that fails.
 std::optional<graphs::Placement> PlaceAnywhere(
-    const graphs::DeviceGraph& graph) {
+    const graphs::DeviceGraph& graph, const std::function<bool()>& stop) {
   auto rules = std::make_shared<const PlacementRules>(
       PlacementRules{graphs::GatherColorClasses(graph), {}});
   std::vector<int32_t> order(graph.size());
@@ -42,7 +43,7 @@ std::optional<graphs::Placement> PlaceAnywhere(
       MakePlacementDomains(graph, rules);
   std::optional<graphs::Placement> placement = space::Complete(
       *domains, order,
-      [](int32_t, uint64_t left) { return std::countr_zero(left); });
+      [](int32_t, uint64_t left) { return std::countr_zero(left); }, stop);
   // One device may leave no choice, and be too small all the same.
   if (placement &&
       !graphs::CheckAssignment(graph, *placement, graphs::Contiguity::kNone)
@@ -75,7 +76,7 @@ absl::StatusOr<std::unique_ptr<PlacementProblem>> PlacementProblem::Create(
   if (!found) found = graphs::PlaceSegments(problem->graph_, problem->stop_);
   if (!found) found = graphs::PlaceExactly(problem->graph_, problem->stop_);
   if (!found && contiguity == graphs::Contiguity::kNone) {
-    found = PlaceAnywhere(problem->graph_);
+    found = PlaceAnywhere(problem->graph_, problem->stop_);
   }
   if (!found) {
     return absl::InvalidArgumentError(

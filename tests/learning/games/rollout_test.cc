@@ -49,6 +49,33 @@ TEST(PlayEpisodes, EndWhereThePolicyStops) {
   EXPECT_THAT((*episodes)[0].end.moves, ElementsAre(kStopMove));
 }
 
+// Chooses to go forward and expects 3 of every state.
+class ExpectsThree final : public Scorer {
+ public:
+  std::vector<MoveScores> Score(
+      absl::Span<const View* const> views) const override {
+    std::vector<MoveScores> result = StopsEarly().Score(views);
+    for (MoveScores& scores : result) scores.value = 3;
+    return result;
+  }
+};
+
+TEST(PlayOn, EstimatesWhereAPartEnds) {
+  const auto problem = testing::DelayedReward();
+  const Game game(*problem->sequential());
+  std::vector<Trajectory> parts = {Trajectory(game.Start())};
+  const auto play = [&](int32_t moves) {
+    return PlayOn(game, ExpectsThree(), ChooseBestAndGoOn, moves,
+                  absl::MakeSpan(parts));
+  };
+  HONE_ASSERT_OK(play(2));
+  EXPECT_EQ(parts[0].value_after, 3);
+  // Nothing comes after the end.
+  HONE_ASSERT_OK(play(100));
+  EXPECT_TRUE(parts[0].end.over());
+  EXPECT_EQ(parts[0].value_after, 0);
+}
+
 TEST(PlayOn, GivesInPartsWhatTheWholeGameIs) {
   const auto problem = testing::DelayedReward();
   const Game game(*problem->sequential());
