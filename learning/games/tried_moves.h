@@ -15,9 +15,9 @@
 
 namespace hone::learning {
 
-// What the moves of played episodes did, by state: labels that cost nothing,
-// as playing has evaluated them. Once what was seen of the states takes more
-// than about `max_bytes`, it begins anew.
+// Remembers, for each state, what the moves of played episodes did. These
+// labels need no further evaluations. Forgets everything once the views of the
+// states take more than about `max_bytes`.
 class TriedMoves {
  public:
   explicit TriedMoves(size_t max_bytes = 256 << 20) : max_bytes_(max_bytes) {}
