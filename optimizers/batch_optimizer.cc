@@ -27,6 +27,7 @@ std::vector<space::Candidate> FirstBatch(const space::Problem& problem,
 BatchOptimizer::BatchOptimizer(const space::Problem& problem,
                                const OptimizerOptions& options)
     : seed_(options.seed),
+      stop_(options.stop),
       first_batch_(FirstBatch(problem, options)),
       rng_(options.seed),
       pending_(first_batch_.begin(), first_batch_.end()) {}

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <vector>
 
 #include "absl/types/span.h"
@@ -40,10 +41,14 @@ class BatchOptimizer : public Optimizer {
   // The source of all randomness. Starts anew, differently, with each Begin.
   Rng& rng() { return rng_; }
 
+  // OptimizerOptions::stop: true if planning is to end with what it has.
+  bool stopped() const { return stop_ && stop_(); }
+
  private:
   void SetPlan();
 
   const uint64_t seed_;
+  const std::function<bool()> stop_;
   const std::vector<space::Candidate> first_batch_;
   Rng rng_;
   std::deque<space::Candidate> pending_;

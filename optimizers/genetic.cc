@@ -2,7 +2,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <iterator>
 #include <memory>
 #include <numeric>
@@ -47,7 +46,6 @@ class Genetic final : public BatchOptimizer {
       : BatchOptimizer(problem, options),
         problem_(problem),
         domains_(problem.MakeDomains()),
-        stop_(options.stop),
         order_(static_cast<size_t>(problem.variable_count())) {
     std::iota(order_.begin(), order_.end(), 0);
   }
@@ -179,10 +177,8 @@ class Genetic final : public BatchOptimizer {
               static_cast<float>(problem_.domain_size(variable));
           return Nearest(left, static_cast<int32_t>(wanted));
         },
-        stop_);
+        [this] { return stopped(); });
   }
-
-  bool stopped() const { return stop_ && stop_(); }
 
   // The member of a set nearest to `value`, the lower of two.
   static int32_t Nearest(uint64_t set, int32_t value) {
@@ -199,7 +195,6 @@ class Genetic final : public BatchOptimizer {
 
   const space::AssignmentProblem& problem_;
   const std::unique_ptr<space::Domains> domains_;
-  const std::function<bool()> stop_;
   std::vector<int32_t> order_;
   // Best first; measured.
   std::vector<Individual> population_;

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -59,7 +58,6 @@ class Sampling final : public BatchOptimizer {
         problem_(problem),
         sampling_(sampling),
         seed_(options.seed),
-        stop_(options.stop),
         initial_(std::move(model)),
         trained_(trained),
         view_(problem),
@@ -219,8 +217,6 @@ class Sampling final : public BatchOptimizer {
     samples_.push_back(*std::move(sample));
   }
 
-  bool stopped() const { return stop_ && stop_(); }
-
   // Descends by the problem's own moves.
   void Polish(std::vector<int32_t>& values) {
     const std::unique_ptr<space::LocalState> state =
@@ -247,7 +243,6 @@ class Sampling final : public BatchOptimizer {
   const space::AssignmentProblem& problem_;
   const AssignmentSampling sampling_;
   const uint64_t seed_;
-  const std::function<bool()> stop_;
   const std::unique_ptr<const AssignmentModel> initial_;
   const bool trained_;
   const learning::ValueView view_;

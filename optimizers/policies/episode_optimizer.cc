@@ -19,9 +19,7 @@ constexpr int kMaxFruitless = 25;
 EpisodeOptimizer::EpisodeOptimizer(const space::SequentialProblem& problem,
                                    const OptimizerOptions& options,
                                    int32_t max_moves)
-    : BatchOptimizer(problem, options),
-      game_(problem, max_moves),
-      stop_(options.stop) {}
+    : BatchOptimizer(problem, options), game_(problem, max_moves) {}
 
 void EpisodeOptimizer::Begin(absl::Span<const space::Trial> known) {
   waiting_.clear();
@@ -51,7 +49,7 @@ void EpisodeOptimizer::Finish() {
 std::vector<space::Candidate> EpisodeOptimizer::Plan() {
   Finish();
   for (int round = 0; round < kMaxFruitless; ++round) {
-    if (stop_ && stop_()) return {};
+    if (stopped()) return {};
     waiting_ = Play();
     if (waiting_.empty()) return {};
     std::vector<space::Candidate> batch;

@@ -1,7 +1,6 @@
 #ifndef HONE_OPTIMIZERS_POLICIES_EPISODE_OPTIMIZER_H_
 #define HONE_OPTIMIZERS_POLICIES_EPISODE_OPTIMIZER_H_
 
-#include <functional>
 #include <memory>
 #include <vector>
 
@@ -40,7 +39,6 @@ class EpisodeOptimizer : public BatchOptimizer {
   void Finish();
 
   const learning::Game game_;
-  const std::function<bool()> stop_;
   std::vector<learning::Trajectory> waiting_;
   // By the hash of the candidate's choices.
   absl::flat_hash_map<Hash128, space::Measurement> measured_;
