@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <cstddef>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <vector>
 
@@ -14,7 +16,6 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/types/span.h"
 #include <toml++/toml.h>
 
 #include "base/status_macros.h"
@@ -32,7 +33,13 @@ struct Key {
   double min = 0;
   double max = 0;
   double* value = nullptr;
+  bool is_integer = false;
+  bool is_optional = false;
 };
+
+Key Integer(absl::string_view name, double min, double max, double& value) {
+  return {name, min, max, &value, /*is_integer=*/true};
+}
 
 // Rates of at least 1 keep all times finite.
 Key Rate(absl::string_view name, double& value) {
@@ -46,7 +53,7 @@ absl::string_view View(std::string_view text) {
   return {text.data(), text.size()};
 }
 
-std::string Names(absl::Span<const Key> keys) {
+std::string Names(const std::vector<Key>& keys) {
   return absl::StrJoin(keys, ", ", [](std::string* out, const Key& key) {
     absl::StrAppend(out, key.name);
   });
@@ -66,50 +73,34 @@ class Parser {
 
   absl::StatusOr<Cluster> Parse(const toml::table& root) {
     Cluster cluster;
-    double accelerators = 0;
-    double cpus = 0;
-    const std::vector<Key> of_accelerators = {
-        {"count", 1, kMaxCount, &accelerators},
-        Rate("flops_per_second", cluster.accelerators.flops_per_second),
-        Rate("bytes_per_second", cluster.accelerators.bytes_per_second),
-        Rate("memory_bytes", cluster.accelerator_bytes),
-        Seconds("launch_seconds", cluster.accelerators.launch_seconds)};
-    const std::vector<Key> of_cpus = {
-        {"count", 1, kMaxCount, &cpus},
-        Rate("flops_per_second", cluster.cpus.flops_per_second),
-        Rate("bytes_per_second", cluster.cpus.bytes_per_second),
-        Seconds("launch_seconds", cluster.cpus.launch_seconds)};
-    const std::vector<Key> of_link = {
-        Rate("bytes_per_second", cluster.link_bytes_per_second),
-        Seconds("latency_seconds", cluster.link_latency_seconds)};
     for (const auto& [key, node] : root) {
       const absl::string_view name = View(key.str());
-      const std::vector<Key>* const keys = name == "accelerators"
-                                               ? &of_accelerators
-                                           : name == "cpus" ? &of_cpus
-                                           : name == "link" ? &of_link
-                                                            : nullptr;
-      if (keys == nullptr) {
+      if (name == "accelerators" || name == "cpus") {
+        HONE_RETURN_IF_ERROR(ReadKinds(
+            name, node, name == "cpus" ? cluster.cpus : cluster.accelerators));
+      } else if (name == "link") {
+        HONE_RETURN_IF_ERROR(ReadLink(name, node, cluster.link));
+      } else if (name == "network") {
+        HONE_RETURN_IF_ERROR(ReadLink(name, node, cluster.network.emplace()));
+      } else {
         return ErrorAt(key.source(),
                        absl::StrCat("unknown table \"", name,
-                                    "\", expected accelerators, cpus, link"));
+                                    "\", expected accelerators, cpus, link, "
+                                    "network"));
       }
-      if (!node.is_table()) {
-        return ErrorAt(node.source(), absl::StrCat("\"", name,
-                                                   "\" is a value, expected "
-                                                   "a table"));
-      }
-      HONE_RETURN_IF_ERROR(ReadTable(name, *node.as_table(), *keys));
     }
-    if (accelerators == 0 && cpus == 0) {
+    if (cluster.accelerators.empty() && cluster.cpus.empty()) {
       return ErrorAt(root.source(),
                      "no devices, expected [accelerators] or [cpus]");
     }
     if (!root.contains("link")) {
       return ErrorAt(root.source(), "[link] is missing, expected a table");
     }
-    cluster.accelerators.count = static_cast<int32_t>(accelerators);
-    cluster.cpus.count = static_cast<int32_t>(cpus);
+    if (!cluster.network.has_value() && HostCount(cluster) > 1) {
+      return ErrorAt(root.source(),
+                     "[network] is missing, expected a table, as there are "
+                     "several hosts");
+    }
     return cluster;
   }
 
@@ -120,34 +111,95 @@ class Parser {
   }
 
  private:
-  absl::Status ReadTable(absl::string_view name, const toml::table& table,
-                         absl::Span<const Key> keys) const {
-    for (const auto& [key, node] : table) {
+  static size_t HostCount(const Cluster& cluster) {
+    std::set<int32_t> hosts;
+    for (const DeviceKind* const kind : KindsOfDevices(cluster)) {
+      hosts.insert(kind->host);
+    }
+    return hosts.size();
+  }
+
+  // Reads one table, or each of an array of them.
+  absl::Status ReadKinds(absl::string_view name, const toml::node& node,
+                         std::vector<DeviceKind>& kinds) {
+    if (const toml::array* const array = node.as_array();
+        array != nullptr && array->is_array_of_tables()) {
+      for (const toml::node& element : *array) {
+        HONE_RETURN_IF_ERROR(ReadKind(name, element, kinds.emplace_back()));
+      }
+      return absl::OkStatus();
+    }
+    return ReadKind(name, node, kinds.emplace_back());
+  }
+
+  absl::Status ReadKind(absl::string_view name, const toml::node& node,
+                        DeviceKind& kind) {
+    double count = 0;
+    double host = 0;
+    std::vector<Key> keys = {Integer("count", 1, kMaxCount, count),
+                             Rate("flops_per_second", kind.flops_per_second),
+                             Rate("bytes_per_second", kind.bytes_per_second),
+                             Rate("memory_bytes", kind.memory_bytes),
+                             Seconds("launch_seconds", kind.launch_seconds),
+                             Integer("host", 0, kMaxCount, host)};
+    keys.back().is_optional = true;
+    if (name == "cpus") keys.erase(keys.begin() + 3);
+    HONE_RETURN_IF_ERROR(ReadTable(name, node, keys, "link"));
+    if (const toml::node* const link = node.as_table()->get("link")) {
+      HONE_RETURN_IF_ERROR(
+          ReadLink(absl::StrCat(name, ".link"), *link, kind.link.emplace()));
+    }
+    kind.count = static_cast<int32_t>(count);
+    kind.host = static_cast<int32_t>(host);
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadLink(absl::string_view name, const toml::node& node,
+                        Link& link) const {
+    return ReadTable(name, node,
+                     {Rate("bytes_per_second", link.bytes_per_second),
+                      Seconds("latency_seconds", link.latency_seconds)});
+  }
+
+  // Reads the keys of a table, which has no others but for `other`.
+  absl::Status ReadTable(absl::string_view name, const toml::node& node,
+                         const std::vector<Key>& keys,
+                         absl::string_view other = "") const {
+    if (!node.is_table()) {
+      return ErrorAt(node.source(), absl::StrCat("\"", name,
+                                                 "\" is a value, expected "
+                                                 "a table"));
+    }
+    const toml::table& table = *node.as_table();
+    for (const auto& [key, value] : table) {
       const absl::string_view found = View(key.str());
-      if (std::none_of(keys.begin(), keys.end(),
+      if (found != other &&
+          std::none_of(keys.begin(), keys.end(),
                        [&](const Key& k) { return k.name == found; })) {
-        return ErrorAt(key.source(),
-                       absl::StrCat("unknown key \"", found, "\" in [", name,
-                                    "], expected ", Names(keys)));
+        return ErrorAt(
+            key.source(),
+            absl::StrCat("unknown key \"", found, "\" in [", name,
+                         "], expected ", Names(keys),
+                         other.empty() ? "" : absl::StrCat(", ", other)));
       }
     }
     for (const Key& key : keys) {
-      const toml::node* const node =
+      const toml::node* const found =
           table.get(std::string_view(key.name.data(), key.name.size()));
-      const bool is_integer = key.name == "count";
+      if (found == nullptr && key.is_optional) continue;
       const std::string expected =
-          absl::StrCat(is_integer ? "an integer from " : "a number from ",
+          absl::StrCat(key.is_integer ? "an integer from " : "a number from ",
                        Number(key.min), " to ", Number(key.max));
-      if (node == nullptr) {
+      if (found == nullptr) {
         return ErrorAt(table.source(),
                        absl::StrCat("[", name, "] has no \"", key.name,
                                     "\", expected ", expected));
       }
-      const std::optional<double> value = is_integer && !node->is_integer()
+      const std::optional<double> value = key.is_integer && !found->is_integer()
                                               ? std::nullopt
-                                              : node->value<double>();
+                                              : found->value<double>();
       if (!value.has_value() || !(*value >= key.min && *value <= key.max)) {
-        return ErrorAt(node->source(),
+        return ErrorAt(found->source(),
                        absl::StrCat("bad value of \"", key.name, "\" in [",
                                     name, "], expected ", expected));
       }
@@ -159,15 +211,34 @@ class Parser {
   const absl::string_view file_;
 };
 
-std::string PrintKind(absl::string_view name, const DeviceKind& kind,
-                      std::optional<double> memory) {
-  if (kind.count == 0) return "";
+std::string PrintLink(const Link& link) {
+  return absl::StrCat("{bytes_per_second=", Number(link.bytes_per_second),
+                      ",latency_seconds=", Number(link.latency_seconds), "}");
+}
+
+std::string PrintKind(const DeviceKind& kind) {
   return absl::StrCat(
-      name, "={count=", kind.count,
+      "{count=", kind.count,
       ",flops_per_second=", Number(kind.flops_per_second),
       ",bytes_per_second=", Number(kind.bytes_per_second),
-      memory ? absl::StrCat(",memory_bytes=", Number(*memory)) : "",
-      ",launch_seconds=", Number(kind.launch_seconds), "}\n");
+      std::isfinite(kind.memory_bytes)
+          ? absl::StrCat(",memory_bytes=", Number(kind.memory_bytes))
+          : "",
+      ",launch_seconds=", Number(kind.launch_seconds),
+      kind.host != 0 ? absl::StrCat(",host=", kind.host) : "",
+      kind.link ? absl::StrCat(",link=", PrintLink(*kind.link)) : "", "}");
+}
+
+// One kind as a table, several as an array of tables.
+std::string PrintKinds(absl::string_view name,
+                       const std::vector<DeviceKind>& kinds) {
+  if (kinds.empty()) return "";
+  const std::string tables =
+      absl::StrJoin(kinds, ",", [](std::string* out, const DeviceKind& kind) {
+        absl::StrAppend(out, PrintKind(kind));
+      });
+  return kinds.size() == 1 ? absl::StrCat(name, "=", tables, "\n")
+                           : absl::StrCat(name, "=[", tables, "]\n");
 }
 
 }  // namespace
@@ -194,11 +265,28 @@ absl::StatusOr<Cluster> ParseCluster(absl::string_view text,
 
 std::string PrintCluster(const Cluster& cluster) {
   return absl::StrCat(
-      PrintKind("accelerators", cluster.accelerators,
-                cluster.accelerator_bytes),
-      PrintKind("cpus", cluster.cpus, std::nullopt),
-      "link={bytes_per_second=", Number(cluster.link_bytes_per_second),
-      ",latency_seconds=", Number(cluster.link_latency_seconds), "}\n");
+      PrintKinds("accelerators", cluster.accelerators),
+      PrintKinds("cpus", cluster.cpus), "link=", PrintLink(cluster.link), "\n",
+      cluster.network
+          ? absl::StrCat("network=", PrintLink(*cluster.network), "\n")
+          : "");
+}
+
+std::vector<const DeviceKind*> KindsOfDevices(const Cluster& cluster) {
+  std::vector<const DeviceKind*> kinds;
+  for (const std::vector<DeviceKind>* const list :
+       {&cluster.accelerators, &cluster.cpus}) {
+    for (const DeviceKind& kind : *list) {
+      kinds.insert(kinds.end(), static_cast<size_t>(kind.count), &kind);
+    }
+  }
+  return kinds;
+}
+
+const Link& LinkBetween(const Cluster& cluster, const DeviceKind& a,
+                        const DeviceKind& b) {
+  if (a.host != b.host) return *cluster.network;
+  return &a == &b && a.link.has_value() ? *a.link : cluster.link;
 }
 
 }  // namespace hone::graphs

@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 
 #include "base/status_macros.h"
+#include "graphs/op_scope.h"
 #include "graphs/quantity.h"
 #include "graphs/trip_counts.h"
 #include "graphs/value_origins.h"
@@ -89,6 +90,7 @@ class Importer {
       }
     }
     MakeNodes();
+    HONE_RETURN_IF_ERROR(MarkOutputs());
     AddParameters();
     MergeEdges();
     return OpGraph::Create(std::move(nodes_), std::move(edges_));
@@ -188,6 +190,9 @@ class Importer {
                         ? *instruction.unknown_opcode()
                         : std::string(hlo::OpcodeName(instruction.opcode()));
       node.name = instruction.name().empty() ? node.opcode : instruction.name();
+      if (instruction.metadata() != nullptr) {
+        node.scope = ScopeOf(*instruction.metadata());
+      }
     }
     for (const InstructionId id : order_) {
       const InstructionId owner = owners_[Slot(id)];
@@ -208,6 +213,19 @@ class Importer {
                                  ? node.output_bytes
                                  : parameter_bytes_[Slot(id)];
     }
+  }
+
+  // Marks the nodes whose results the root passes on.
+  absl::Status MarkOutputs() {
+    reads_.clear();
+    HONE_RETURN_IF_ERROR(origins_.AddLeaves(entry_.root(), reads_));
+    for (const Leaf& leaf : reads_) {
+      const InstructionId owner = owners_[Slot(leaf.origin)];
+      if (owner != kNoInstruction) {
+        nodes_[indices_[Slot(owner)]].is_output = true;
+      }
+    }
+    return absl::OkStatus();
   }
 
   // Gives the elements of parameters to their one reader, or to nodes.

@@ -176,6 +176,10 @@ absl::StatusOr<bool> JsonObject::Flag(const char* field) const {
   return Unexpected(field, *value, kExpected);
 }
 
+absl::StatusOr<bool> JsonObject::OptionalFlag(const char* field) const {
+  return object_->contains(field) ? Flag(field) : false;
+}
+
 absl::StatusOr<std::optional<int64_t>> JsonObject::OptionalInteger(
     const char* field) const {
   if (!object_->contains(field)) return std::nullopt;

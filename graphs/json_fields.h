@@ -37,6 +37,8 @@ class JsonObject {
   absl::StatusOr<int32_t> SmallInteger(const char* field) const;
   // true, false, 1 or 0.
   absl::StatusOr<bool> Flag(const char* field) const;
+  // False if the field is missing.
+  absl::StatusOr<bool> OptionalFlag(const char* field) const;
   absl::StatusOr<std::optional<int64_t>> OptionalInteger(
       const char* field) const;
   // Empty if the field is missing.

@@ -22,6 +22,11 @@ struct OpNode {
   double bytes = 0;            // read and written
   double output_bytes = 0;     // size of the result
   double parameter_bytes = 0;  // weights that it holds
+  // The result, or a part of it, is one of the program.
+  bool is_output = false;
+  // The part of the model that it belongs to ("layer1/attention"); nothing that
+  // a step takes depends on it.
+  std::string scope = {};
 
   friend bool operator==(const OpNode&, const OpNode&) = default;
 };

@@ -25,6 +25,8 @@ absl::StatusOr<OpNode> ReadNode(const JsonObject& object) {
   HONE_ASSIGN_OR_RETURN(node.bytes, object.Number("bytes"));
   HONE_ASSIGN_OR_RETURN(node.output_bytes, object.Number("output_bytes"));
   HONE_ASSIGN_OR_RETURN(node.parameter_bytes, object.Number("parameter_bytes"));
+  HONE_ASSIGN_OR_RETURN(node.is_output, object.OptionalFlag("is_output"));
+  HONE_ASSIGN_OR_RETURN(node.scope, object.OptionalString("scope"));
   return node;
 }
 
@@ -58,13 +60,16 @@ absl::StatusOr<OpGraph> ParseOpGraph(absl::string_view text,
 std::string PrintOpGraph(const OpGraph& graph) {
   JsonLines nodes;
   for (const OpNode& node : graph.nodes()) {
-    nodes.Append({{"id", node.id},
-                  {"name", node.name},
-                  {"opcode", node.opcode},
-                  {"flops", node.flops},
-                  {"bytes", node.bytes},
-                  {"output_bytes", node.output_bytes},
-                  {"parameter_bytes", node.parameter_bytes}});
+    nlohmann::ordered_json fields = {{"id", node.id},
+                                     {"name", node.name},
+                                     {"opcode", node.opcode},
+                                     {"flops", node.flops},
+                                     {"bytes", node.bytes},
+                                     {"output_bytes", node.output_bytes},
+                                     {"parameter_bytes", node.parameter_bytes}};
+    if (node.is_output) fields["is_output"] = true;
+    if (!node.scope.empty()) fields["scope"] = node.scope;
+    nodes.Append(fields);
   }
   JsonLines edges;
   for (const OpEdge& edge : graph.edges()) {

@@ -25,7 +25,14 @@ double LatencyMs(const OpNode& node, const DeviceKind& kind) {
 
 double TransferMs(double bytes, const Cluster& cluster) {
   return kMillisecondsPerSecond *
-         (cluster.link_latency_seconds + bytes / cluster.link_bytes_per_second);
+         (cluster.link.latency_seconds + bytes / cluster.link.bytes_per_second);
+}
+
+bool HasOwnLinks(const Cluster& cluster) {
+  for (const DeviceKind* const kind : KindsOfDevices(cluster)) {
+    if (kind->link.has_value()) return true;
+  }
+  return false;
 }
 
 // An argument is its own result.
@@ -39,14 +46,24 @@ double SizeBytes(const OpNode& node) {
 
 absl::StatusOr<DeviceGraph> MakeDeviceGraph(const OpGraph& ops,
                                             const Cluster& cluster) {
+  if (cluster.accelerators.size() > 1 || cluster.cpus.size() > 1 ||
+      cluster.network.has_value() || HasOwnLinks(cluster)) {
+    return absl::InvalidArgumentError(
+        "the cluster has several kinds of accelerators, CPUs or links, "
+        "expected "
+        "one of each for max-load; step-time takes any");
+  }
+  const DeviceKind none;
+  const DeviceKind& accelerators =
+      cluster.accelerators.empty() ? none : cluster.accelerators[0];
+  const DeviceKind& cpus = cluster.cpus.empty() ? none : cluster.cpus[0];
   const DeviceLimits limits = {
-      .max_accelerator_bytes = cluster.accelerator_bytes,
-      .accelerators = cluster.accelerators.count,
-      .cpus = cluster.cpus.count};
-  const DeviceKind& accelerator =
-      cluster.accelerators.count > 0 ? cluster.accelerators : cluster.cpus;
-  const DeviceKind& cpu =
-      cluster.cpus.count > 0 ? cluster.cpus : cluster.accelerators;
+      .max_accelerator_bytes =
+          accelerators.count > 0 ? accelerators.memory_bytes : 0,
+      .accelerators = accelerators.count,
+      .cpus = cpus.count};
+  const DeviceKind& accelerator = accelerators.count > 0 ? accelerators : cpus;
+  const DeviceKind& cpu = cpus.count > 0 ? cpus : accelerators;
   std::vector<DeviceNode> nodes;
   nodes.reserve(ops.size());
   for (const OpNode& node : ops.nodes()) {

@@ -22,7 +22,8 @@ namespace hone::graphs {
 //   most bytes, which is all of them unless parts of a tuple are read;
 // - every node runs on every kind, and is part of the forward pass.
 // Raise kHloImportVersion (hlo_import.h) whenever this changes.
-// Errors: InvalidArgument if a node fits on no device, naming it, and what
+// Errors: InvalidArgument for a cluster with several kinds of accelerators,
+// CPUs or links; if a node fits on no device, naming it; and what
 // DeviceGraph::Create refuses.
 // Source: the roofline of Williams, Waterman and Patterson, 2009.
 absl::StatusOr<DeviceGraph> MakeDeviceGraph(const OpGraph& ops,

@@ -19,7 +19,7 @@ ALLOWED = {
     "space": {"base"},
     "learning": {"space", "base"},
     "optimizers": {"learning", "space", "base"},
-    "backends": {"loops", "hlo", "space", "base", "proto"},
+    "backends": {"loops", "graphs", "hlo", "space", "base", "proto"},
     "costmodels": {"hlo", "space", "base"},
     "storage": {"space", "base"},
     "tuning": {

@@ -323,7 +323,8 @@ TEST(HloImportTest, AModuleWithoutWorkIsItsRoot) {
   EXPECT_EQ(one.nodes.at("x"), (OpNode{.name = "x",
                                        .opcode = "parameter",
                                        .output_bytes = 32,
-                                       .parameter_bytes = 32}));
+                                       .parameter_bytes = 32,
+                                       .is_output = true}));
   const Imported two(R"(
   x = f32[8] parameter(0)
   c = f32[2] constant({1, 2})
@@ -332,6 +333,7 @@ TEST(HloImportTest, AModuleWithoutWorkIsItsRoot) {
                                        .opcode = "tuple",
                                        .output_bytes = 72,
                                        .parameter_bytes = 40}));
+  EXPECT_FALSE(two.nodes.at("t").is_output);
   const Imported none("ROOT t = () tuple()");
   EXPECT_THAT(none.names, ElementsAre("t"));
 }

@@ -17,17 +17,16 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 Cluster Both() {
-  return {.accelerators = {.count = 2,
-                           .flops_per_second = 1e12,
-                           .bytes_per_second = 1e11,
-                           .launch_seconds = 1e-3},
-          .accelerator_bytes = 1e6,
-          .cpus = {.count = 1,
-                   .flops_per_second = 1e10,
-                   .bytes_per_second = 1e10,
-                   .launch_seconds = 0},
-          .link_bytes_per_second = 1e10,
-          .link_latency_seconds = 1e-3};
+  return {.accelerators = {{.count = 2,
+                            .flops_per_second = 1e12,
+                            .bytes_per_second = 1e11,
+                            .launch_seconds = 1e-3,
+                            .memory_bytes = 1e6}},
+          .cpus = {{.count = 1,
+                    .flops_per_second = 1e10,
+                    .bytes_per_second = 1e10,
+                    .launch_seconds = 0}},
+          .link = {1e10, 1e-3}};
 }
 
 OpGraph Graph() {
@@ -83,9 +82,21 @@ TEST(RooflineTest, AMissingKindHasTheLatenciesOfTheOther) {
   EXPECT_EQ(cpus.node(1).accelerator_latency, 200);
 }
 
+TEST(RooflineTest, OneKindOfEachAndOneLinkIsAllThatTheFormatCanSay) {
+  Cluster several = Both();
+  several.accelerators.push_back(several.accelerators[0]);
+  Cluster linked = Both();
+  linked.accelerators[0].link = Link{1e11, 0};
+  for (const Cluster& cluster : {several, linked}) {
+    EXPECT_THAT(MakeDeviceGraph(Graph(), cluster),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         HasSubstr("expected one of each for max-load")));
+  }
+}
+
 TEST(RooflineTest, ANodeThatFitsNowhereIsNamed) {
   Cluster cluster = Both();
-  cluster.accelerator_bytes = 1e5;
+  cluster.accelerators[0].memory_bytes = 1e5;
   HONE_EXPECT_OK(MakeDeviceGraph(Graph(), cluster));
   cluster.cpus = {};
   EXPECT_THAT(MakeDeviceGraph(Graph(), cluster),

@@ -204,12 +204,12 @@ ENTRY main {
 // Two accelerators on which a dot takes 33.554432 ms, the sum 0.065536 and a
 // transfer 0.262144.
 graphs::Cluster TwoAccelerators() {
-  return {.accelerators = {.count = 2,
-                           .flops_per_second = 1e9,
-                           .bytes_per_second = 12e9},
-          .accelerator_bytes = 1e9,
+  return {.accelerators = {{.count = 2,
+                            .flops_per_second = 1e9,
+                            .bytes_per_second = 12e9,
+                            .memory_bytes = 1e9}},
           .cpus = {},
-          .link_bytes_per_second = 1e9};
+          .link = {1e9, 0}};
 }
 
 TEST(Placement, AModuleIsPlacedOnTheClusterOfTheOptions) {
@@ -256,13 +256,13 @@ TEST(Placement, TheClusterIsPartOfTheKeyButItsNameIsNot) {
   const std::string digest = key(cluster);
   EXPECT_EQ(key(*graphs::ParseCluster(graphs::PrintCluster(cluster), "x.toml")),
             digest);
-  cluster.link_latency_seconds = 1e-9;
+  cluster.link.latency_seconds = 1e-9;
   EXPECT_NE(key(cluster), digest);
 }
 
 TEST(Placement, AModuleThatFitsOnNoDeviceIsRefused) {
   graphs::Cluster small = TwoAccelerators();
-  small.accelerator_bytes = 1e5;
+  small.accelerators[0].memory_bytes = 1e5;
   EXPECT_THAT(
       Placement().MakeProblem(ParseOrDie(kHalves), {.cluster = small}, {}),
       StatusIs(absl::StatusCode::kInvalidArgument,
