@@ -1,96 +1,40 @@
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <limits>
-#include <mutex>
 #include <queue>
 #include <utility>
 #include <vector>
 
 #include "graphs/block_graph.h"
 #include "graphs/cut_order.h"
-#include "graphs/max_load.h"
+#include "graphs/metis_partition.h"
 #include "graphs/placements.h"
-#include "metis.h"
 
 namespace hone::graphs {
 namespace {
 
-// Returns integers up to `most` in proportion to `values`: METIS counts in
-// integers.
-std::vector<idx_t> Scaled(const std::vector<double>& values, double most,
-                          idx_t least) {
-  const double largest =
-      values.empty() ? 0 : *std::max_element(values.begin(), values.end());
-  std::vector<idx_t> scaled;
-  scaled.reserve(values.size());
-  for (const double value : values) {
-    const double share = largest > 0 ? value / largest : 0;
-    scaled.push_back(
-        std::max(least, static_cast<idx_t>(std::lround(share * most))));
-  }
-  return scaled;
-}
-
 // The blocks in `parts` parts of about equal time with few transfers between
 // them; empty if METIS fails.
-std::vector<idx_t> Partition(const BlockGraph& blocks, idx_t parts) {
-  std::vector<std::vector<std::pair<idx_t, double>>> neighbors(
-      blocks.blocks.size());
+std::vector<int32_t> Partition(const BlockGraph& blocks, int32_t parts) {
+  std::vector<double> work;
+  for (const Block& block : blocks.blocks) {
+    work.push_back(block.accelerator_latency);
+  }
+  std::vector<WeightedPair> pairs;
   for (const Transfer& transfer : blocks.transfers) {
     for (const uint32_t target : transfer.targets) {
-      neighbors[transfer.source].emplace_back(target, transfer.cost);
-      neighbors[target].emplace_back(transfer.source, transfer.cost);
+      pairs.push_back({transfer.source, target, transfer.cost});
     }
   }
-  std::vector<idx_t> begin = {0};
-  std::vector<idx_t> ends;
-  std::vector<double> costs;
-  std::vector<double> work;
-  for (size_t i = 0; i < neighbors.size(); ++i) {
-    std::sort(neighbors[i].begin(), neighbors[i].end());
-    for (const auto& [end, cost] : neighbors[i]) {
-      if (static_cast<idx_t>(ends.size()) > begin.back() &&
-          ends.back() == end) {
-        costs.back() += cost;
-        continue;
-      }
-      ends.push_back(end);
-      costs.push_back(cost);
-    }
-    begin.push_back(static_cast<idx_t>(ends.size()));
-    work.push_back(blocks.blocks[i].accelerator_latency);
-  }
-  // So that sums over all blocks fit.
-  const double most =
-      std::min(10'000.0, 1e9 / static_cast<double>(work.size()));
-  std::vector<idx_t> weights = Scaled(work, most, 1);
-  std::vector<idx_t> edge_weights = Scaled(costs, 1000, 1);
-  auto count = static_cast<idx_t>(work.size());
-  idx_t constraints = 1;
-  idx_t options[METIS_NOPTIONS];
-  METIS_SetDefaultOptions(options);
-  options[METIS_OPTION_SEED] = 1;
-  options[METIS_OPTION_NUMBERING] = 0;
-  idx_t cut = 0;
-  std::vector<idx_t> part(work.size());
-  // METIS draws from the C library's generator, which threads share.
-  static std::mutex mutex;
-  const std::lock_guard<std::mutex> lock(mutex);
-  const int result =
-      METIS_PartGraphKway(&count, &constraints, begin.data(), ends.data(),
-                          weights.data(), nullptr, edge_weights.data(), &parts,
-                          nullptr, nullptr, options, &cut, part.data());
-  if (result != METIS_OK) part.clear();
-  return part;
+  return PartitionByMetis(work, pairs, parts);
 }
 
 // A topological order of the blocks that stays in the earliest part, by the
 // mean place of its blocks, as long as one of its blocks is ready.
 std::vector<NodeIndex> OrderByPart(const Adjacency& graph,
-                                   const std::vector<idx_t>& part,
+                                   const std::vector<int32_t>& part,
                                    size_t parts) {
   const std::vector<NodeIndex> order = TopologicalOrder(graph);
   std::vector<double> sum(parts);
@@ -129,16 +73,14 @@ std::vector<NodeIndex> OrderByPart(const Adjacency& graph,
 
 std::optional<Placement> PlaceByMetis(const DeviceGraph& graph,
                                       const StopCondition& stop) {
-  const auto parts = static_cast<idx_t>(graph.limits().accelerators);
+  const int32_t parts = graph.limits().accelerators;
   if (parts < 2) return std::nullopt;
   std::optional<Placement> best;
   double best_load = std::numeric_limits<double>::infinity();
   for (const BackwardDirection direction :
        {BackwardDirection::kReverse, BackwardDirection::kSame}) {
     const BlockGraph blocks = GatherBlocks(graph, direction);
-    // METIS prints complaints to stdout about graphs of few nodes.
-    if (blocks.blocks.size() < 4 * static_cast<size_t>(parts)) continue;
-    const std::vector<idx_t> part = Partition(blocks, parts);
+    const std::vector<int32_t> part = Partition(blocks, parts);
     if (part.empty()) continue;
     CutOrder(graph, blocks,
              OrderByPart(blocks.order, part, static_cast<size_t>(parts)), stop,

@@ -20,7 +20,6 @@ KernelGraph::KernelGraph(FusionRules& rules, absl::Span<const uint8_t> fused,
   constexpr uint32_t kNone = ~uint32_t{0};
   std::vector<uint32_t> weights_of_node(graph.size(), kNone);
   std::vector<std::pair<KernelIndex, double>> reads;
-  std::vector<double> input_bytes;
   input_begin_ = {0};
   held_begin_ = {0};
   for (size_t k = 0; k < roots_.size(); ++k) {
@@ -57,7 +56,7 @@ KernelGraph::KernelGraph(FusionRules& rules, absl::Span<const uint8_t> fused,
         continue;
       }
       inputs_.push_back(reads[i].first);
-      input_bytes.push_back(reads[i].second);
+      input_bytes_.push_back(reads[i].second);
     }
     input_begin_.push_back(inputs_.size());
     held_begin_.push_back(held_.size());
@@ -70,7 +69,7 @@ KernelGraph::KernelGraph(FusionRules& rules, absl::Span<const uint8_t> fused,
   for (size_t k = 0; k < size(); ++k) {
     for (size_t i = input_begin_[k]; i < input_begin_[k + 1]; ++i) {
       uses_[next[inputs_[i]]++] = {static_cast<KernelIndex>(k),
-                                   static_cast<uint32_t>(i), input_bytes[i]};
+                                   static_cast<uint32_t>(i), input_bytes_[i]};
     }
   }
   for (const NodeIndex node : graph.topological_order()) {

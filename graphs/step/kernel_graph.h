@@ -72,6 +72,8 @@ class KernelGraph {
     return static_cast<uint32_t>(input_begin_[kernel]);
   }
   size_t input_count() const { return inputs_.size(); }
+  // The bytes of an input, by its number.
+  double input_bytes(uint32_t input) const { return input_bytes_[input]; }
   // All kernels, each after its inputs.
   absl::Span<const KernelIndex> topological_order() const { return order_; }
   absl::Span<const Weights> weights() const { return weights_; }
@@ -91,7 +93,8 @@ class KernelGraph {
   std::vector<size_t> use_begin_, input_begin_, held_begin_;  // [kernels + 1]
   std::vector<Use> uses_;                                     // by producer
   std::vector<KernelIndex> inputs_;                           // by reader
-  std::vector<uint32_t> held_;                                // by kernel
+  std::vector<double> input_bytes_;
+  std::vector<uint32_t> held_;  // by kernel
   std::vector<KernelIndex> order_;
   std::vector<Weights> weights_;
 };

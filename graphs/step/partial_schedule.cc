@@ -1,0 +1,195 @@
+#include "graphs/step/partial_schedule.h"
+
+#include <algorithm>
+
+namespace hone::graphs {
+namespace {
+
+// Gaps that are looked at from where a kernel could start on.
+constexpr size_t kMostGaps = 64;
+
+}  // namespace
+
+PartialSchedule::PartialSchedule(const KernelGraph& kernels,
+                                 const DeviceTimes& times)
+    : kernels_(kernels),
+      times_(times),
+      devices_(static_cast<size_t>(times.device_count())),
+      follows_(kernels.size()),
+      device_of_(kernels.size(), -1),
+      start_(kernels.size()),
+      finish_(kernels.size()),
+      arrivals_(kernels.size() * devices_, -1),
+      channel_free_(devices_ * devices_),
+      busy_(devices_),
+      last_(devices_, kNone),
+      used_(devices_),
+      readers_left_(kernels.size()),
+      weights_on_(kernels.weights().size()) {
+  for (size_t k = 0; k < kernels.size(); ++k) {
+    readers_left_[k] =
+        static_cast<uint32_t>(kernels.uses(static_cast<KernelIndex>(k)).size());
+  }
+  for (const KernelIndex kernel : kernels.topological_order()) {
+    follows_[kernel] =
+        kernels.Seconds(kernel, 0) == 0 && MissingInputs(kernel) == 0;
+  }
+}
+
+size_t PartialSchedule::MissingInputs(KernelIndex kernel) const {
+  size_t missing = 0;
+  for (const KernelIndex input : kernels_.inputs(kernel)) {
+    if (is_scheduled(input)) ++missing;
+  }
+  return missing;
+}
+
+double PartialSchedule::Arrival(KernelIndex input, uint32_t number,
+                                int32_t device) const {
+  const int32_t from = device_of_[input];
+  if (from < 0) return 0;  // it will follow
+  if (from == device) return finish_[input];
+  const double sent = arrivals_[At(input, device)];
+  if (sent >= 0) return sent;
+  const double free = channel_free_[static_cast<size_t>(from) * devices_ +
+                                    static_cast<size_t>(device)];
+  return std::max(finish_[input], free) +
+         times_.TransferSeconds(from, device, kernels_.input_bytes(number));
+}
+
+double PartialSchedule::FirstGap(int32_t device, double ready,
+                                 double seconds) const {
+  const std::vector<Interval>& busy = busy_[static_cast<size_t>(device)];
+  auto next = std::lower_bound(
+      busy.begin(), busy.end(), ready,
+      [](const Interval& interval, double t) { return interval.end < t; });
+  for (size_t i = 0; next != busy.end() && i < kMostGaps; ++i, ++next) {
+    if (ready + seconds <= next->begin) return ready;
+    ready = std::max(ready, next->end);
+  }
+  return next == busy.end() ? ready : std::max(ready, busy.back().end);
+}
+
+double PartialSchedule::EarliestStart(KernelIndex kernel, int32_t device,
+                                      bool inserts) const {
+  double ready = 0;
+  uint32_t number = kernels_.first_input(kernel);
+  for (const KernelIndex input : kernels_.inputs(kernel)) {
+    ready = std::max(ready, Arrival(input, number++, device));
+  }
+  const double seconds = Seconds(kernel, device);
+  if (seconds == 0) return ready;
+  if (inserts) return FirstGap(device, ready, seconds);
+  const std::vector<Interval>& busy = busy_[static_cast<size_t>(device)];
+  return busy.empty() ? ready : std::max(ready, busy.back().end);
+}
+
+double PartialSchedule::StartAfter(KernelIndex kernel, int32_t device,
+                                   KernelIndex input, int32_t input_device,
+                                   double finish) const {
+  const std::vector<Interval>& busy = busy_[static_cast<size_t>(device)];
+  double ready = busy.empty() ? 0 : busy.back().end;
+  uint32_t number = kernels_.first_input(kernel);
+  for (const KernelIndex other : kernels_.inputs(kernel)) {
+    if (other == input) {
+      ready = std::max(ready, device == input_device
+                                  ? finish
+                                  : finish + times_.TransferSeconds(
+                                                 input_device, device,
+                                                 kernels_.input_bytes(number)));
+    } else if (device_of_[other] >= 0) {
+      ready = std::max(ready, Arrival(other, number, device));
+    }
+    ++number;
+  }
+  return ready;
+}
+
+double PartialSchedule::NewWeights(KernelIndex kernel, int32_t device) const {
+  double bytes = 0;
+  for (const uint32_t weights : kernels_.weights_of(kernel)) {
+    if ((weights_on_[weights] >> device & 1) == 0) {
+      bytes += kernels_.weights()[weights].bytes;
+    }
+  }
+  return bytes;
+}
+
+double PartialSchedule::NewBytes(KernelIndex kernel, int32_t device) const {
+  double bytes = kernels_.output_bytes(kernel) + NewWeights(kernel, device);
+  uint32_t number = kernels_.first_input(kernel);
+  for (const KernelIndex input : kernels_.inputs(kernel)) {
+    if (device_of_[input] < 0) {
+      bytes += NewWeights(input, device);
+    } else if (device_of_[input] != device &&
+               arrivals_[At(input, device)] < 0) {
+      bytes += kernels_.input_bytes(number);
+    }
+    ++number;
+  }
+  return bytes;
+}
+
+bool PartialSchedule::Fits(KernelIndex kernel, int32_t device) const {
+  return NewBytes(kernel, device) <= free_bytes(device);
+}
+
+void PartialSchedule::Add(KernelIndex kernel, int32_t device, double start) {
+  const auto d = static_cast<size_t>(device);
+  for (const KernelIndex input : kernels_.inputs(kernel)) {
+    if (device_of_[input] < 0) Add(input, device, 0);
+  }
+  used_[d] += NewBytes(kernel, device);
+  for (const uint32_t weights : kernels_.weights_of(kernel)) {
+    weights_on_[weights] |= uint64_t{1} << device;
+  }
+  device_of_[kernel] = device;
+  start_[kernel] = start;
+  finish_[kernel] = start + Seconds(kernel, device);
+  uint32_t number = kernels_.first_input(kernel);
+  for (const KernelIndex input : kernels_.inputs(kernel)) {
+    const int32_t from = device_of_[input];
+    if (from != device && arrivals_[At(input, device)] < 0) {
+      const double arrival = Arrival(input, number, device);
+      arrivals_[At(input, device)] = arrival;
+      channel_free_[static_cast<size_t>(from) * devices_ + d] = arrival;
+    }
+    ++number;
+    if (--readers_left_[input] > 0) continue;
+    // Copies are as large as the result, or nearly.
+    for (size_t on = 0; on < devices_; ++on) {
+      const bool has_copy = arrivals_[input * devices_ + on] >= 0;
+      const bool has_result =
+          static_cast<int32_t>(on) == from && !kernels_.is_output(input);
+      if (has_copy || has_result) {
+        used_[on] = std::max(0.0, used_[on] - kernels_.output_bytes(input));
+      }
+    }
+  }
+  if (finish_[kernel] == start) return;
+  last_[d] = kernel;
+  std::vector<Interval>& busy = busy_[d];
+  const Interval interval = {start, finish_[kernel]};
+  if (busy.empty() || busy.back().begin <= start) {
+    busy.push_back(interval);
+    return;
+  }
+  busy.insert(std::lower_bound(busy.begin(), busy.end(), start,
+                               [](const Interval& other, double t) {
+                                 return other.begin < t;
+                               }),
+              interval);
+}
+
+StepSchedule PartialSchedule::Finish() const {
+  const absl::Span<const KernelIndex> order = kernels_.topological_order();
+  StepSchedule schedule = {device_of_, {order.begin(), order.end()}};
+  // What nobody reads.
+  for (int32_t& device : schedule.devices) device = std::max(device, 0);
+  std::stable_sort(
+      schedule.order.begin(), schedule.order.end(),
+      [&](KernelIndex a, KernelIndex b) { return start_[a] < start_[b]; });
+  return schedule;
+}
+
+}  // namespace hone::graphs

@@ -1,0 +1,87 @@
+#ifndef HONE_GRAPHS_STEP_PARTIAL_SCHEDULE_H_
+#define HONE_GRAPHS_STEP_PARTIAL_SCHEDULE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "graphs/step/device_times.h"
+#include "graphs/step/kernel_graph.h"
+#include "graphs/step/step_schedule.h"
+
+namespace hone::graphs {
+
+// A schedule to which kernels are added, each after its inputs. Times are those
+// of the simulator, but for transfers, which follow each other in the order in
+// which they are asked for. Arguments, and what is made of them in no time, are
+// not scheduled: they go where the first kernel that reads them goes.
+class PartialSchedule {
+ public:
+  // Both outlive this.
+  PartialSchedule(const KernelGraph& kernels, const DeviceTimes& times);
+
+  // The kernels to add, each after those before it that it reads.
+  bool is_scheduled(KernelIndex kernel) const { return follows_[kernel] == 0; }
+  // The number of inputs of a kernel that have to be added before it.
+  size_t MissingInputs(KernelIndex kernel) const;
+
+  // Returns when a kernel could start on a device: once its inputs are there
+  // and the device is free, in a gap between kernels if `inserts`.
+  double EarliestStart(KernelIndex kernel, int32_t device, bool inserts) const;
+  // Returns when a kernel could start on a device after `input`, if that
+  // finished on `input_device` at `finish`, and those of its other inputs that
+  // were added already.
+  double StartAfter(KernelIndex kernel, int32_t device, KernelIndex input,
+                    int32_t input_device, double finish) const;
+  double Seconds(KernelIndex kernel, int32_t device) const {
+    return kernels_.Seconds(kernel, times_.kind_of(device));
+  }
+  // Returns true if the device has memory left for the kernel, as far as what
+  // was added so far tells.
+  bool Fits(KernelIndex kernel, int32_t device) const;
+  double free_bytes(int32_t device) const {
+    return times_.memory_bytes(device) - used_[static_cast<size_t>(device)];
+  }
+  // The kernel that was last added to a device; kNone if there is none.
+  static constexpr KernelIndex kNone = ~KernelIndex{0};
+  KernelIndex last(int32_t device) const {
+    return last_[static_cast<size_t>(device)];
+  }
+
+  void Add(KernelIndex kernel, int32_t device, double start);
+
+  // Returns the schedule of all kernels.
+  StepSchedule Finish() const;
+
+ private:
+  struct Interval {
+    double begin;
+    double end;
+  };
+  size_t At(KernelIndex kernel, int32_t device) const {
+    return kernel * devices_ + static_cast<size_t>(device);
+  }
+  double Arrival(KernelIndex kernel, uint32_t input, int32_t device) const;
+  double FirstGap(int32_t device, double ready, double seconds) const;
+  double NewBytes(KernelIndex kernel, int32_t device) const;
+  double NewWeights(KernelIndex kernel, int32_t device) const;
+
+  const KernelGraph& kernels_;
+  const DeviceTimes& times_;
+  const size_t devices_;
+  std::vector<uint8_t> follows_;    // [kernels]: goes where its reader goes
+  std::vector<int32_t> device_of_;  // [kernels]; < 0: not added
+  std::vector<double> start_, finish_;
+  std::vector<double> arrivals_;      // [kernels, devices]; < 0: not sent
+  std::vector<double> channel_free_;  // [devices, devices]
+  std::vector<std::vector<Interval>> busy_;  // [devices], sorted
+  std::vector<KernelIndex> last_;            // [devices]
+  std::vector<double> used_;                 // [devices], bytes
+  std::vector<uint32_t> readers_left_;       // [kernels]
+  std::vector<uint64_t> weights_on_;         // [weights], devices
+};
+
+}  // namespace hone::graphs
+
+#endif  // HONE_GRAPHS_STEP_PARTIAL_SCHEDULE_H_
