@@ -85,6 +85,9 @@ absl::StatusOr<Written> WriteAny(
                           graphs::ImportHlo(subject->module()));
     return Write(operators, subject->name(), cluster);
   }
+  if (subject->kind() == tuning::SubjectKind::kOperators) {
+    return Write(subject->operators(), subject->name(), cluster);
+  }
   if (cluster.has_value()) {
     return absl::InvalidArgumentError(
         absl::StrCat(file, " lists its devices, expected no --cluster"));

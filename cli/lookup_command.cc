@@ -52,7 +52,9 @@ nlohmann::ordered_json ToJson(
   return {{"summary", explanation.summary()}, {"components", components}};
 }
 
-absl::StatusOr<int> Run(const Options& options, const Context& context) {
+absl::StatusOr<int> Run(const Options& given, const Context& context) {
+  Options options = given;
+  HONE_RETURN_IF_ERROR(TakeCluster(options.target, options.flags));
   // The daemon's error would look like a miss.
   HONE_ASSIGN_OR_RETURN(const tuning::Task* const task,
                         tuning::FindTask(options.task));

@@ -13,7 +13,7 @@ absl::StatusOr<tuning::Subject> ReadSubject(
     const tuning::TaskOptions& options) {
   absl::StatusOr<tuning::Subject> subject = tuning::ParseSubject(bytes, path);
   if (!subject.ok() &&
-      task.subject_kind(options) == tuning::SubjectKind::kGraph) {
+      task.subject_kinds(options).front() == tuning::SubjectKind::kGraph) {
     // What is no module either is told what is wrong with it as a graph.
     return graphs::ParseDeviceGraph(bytes, path);
   }

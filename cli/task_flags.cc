@@ -1,12 +1,17 @@
 #include "cli/task_flags.h"
 
+#include <iostream>
+
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "cli/command.h"
 #include "cli/read_cluster.h"
 
 #include "base/status_macros.h"
 #include "graphs/contiguity.h"
 #include "hlo/rewrite/numerics.h"
+#include "tuning/subject.h"
 
 namespace hone::cli {
 namespace {
@@ -36,6 +41,26 @@ absl::StatusOr<hone::v1::PlacementOptions::Contiguity> ToProto(
   return absl::InternalError("contiguity without a value in the API");
 }
 
+absl::StatusOr<hone::v1::PlacementOptions::Objective> ObjectiveToProto(
+    absl::string_view objective) {
+  if (objective.empty()) {
+    return hone::v1::PlacementOptions::OBJECTIVE_UNSPECIFIED;
+  }
+  if (objective == tuning::kMaxLoad)
+    return hone::v1::PlacementOptions::MAX_LOAD;
+  if (objective == tuning::kStepTime) {
+    return hone::v1::PlacementOptions::STEP_TIME;
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "unknown objective '", objective,
+      "', expected one of: ", tuning::kMaxLoad, ", ", tuning::kStepTime));
+}
+
+// These always minimize the step time.
+bool IsStepTask(absl::string_view task) {
+  return task == "schedule" || task == "fusion" || task == "joint";
+}
+
 }  // namespace
 
 void AddTaskFlags(CLI::App& command, TaskFlags& flags) {
@@ -55,7 +80,39 @@ void AddTaskFlags(CLI::App& command, TaskFlags& flags) {
                   "pipeline (a stage), convex (no path leaves and comes back) "
                   "or none")
       ->capture_default_str();
+  command.add_option("--objective", flags.objective,
+                     "What a placement minimizes: max-load, or step-time, "
+                     "which --target cluster:NAME|FILE stands for");
   AddClusterOption(command, flags.cluster);
+}
+
+absl::Status TakeCluster(std::string& target, TaskFlags& flags) {
+  absl::string_view cluster = target;
+  if (!absl::ConsumePrefix(&cluster, "cluster:")) return absl::OkStatus();
+  if (!flags.cluster.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--target ", target, " and --cluster ", flags.cluster,
+                     ", expected one of them"));
+  }
+  flags.cluster = std::string(cluster);
+  if (flags.objective.empty()) flags.objective = std::string(tuning::kStepTime);
+  target = "cluster";
+  return absl::OkStatus();
+}
+
+void TakeDefaultCluster(absl::Span<const std::string> tasks,
+                        absl::string_view bytes, TaskFlags& flags) {
+  constexpr absl::string_view kDefault = "v100x4";
+  const bool lists_devices =
+      tuning::IsJson(bytes) && !tuning::HasOpcodes(bytes);
+  const bool needs_one = absl::c_any_of(tasks, [](const std::string& task) {
+    return task == "placement" || IsStepTask(task);
+  });
+  if (!flags.cluster.empty() || lists_devices || !needs_one) return;
+  std::cerr << "hone: no cluster given, placing on " << kDefault
+            << "; --target cluster:NAME|FILE names another one\n";
+  flags.cluster = std::string(kDefault);
+  if (flags.objective.empty()) flags.objective = std::string(tuning::kStepTime);
 }
 
 absl::StatusOr<tuning::TaskOptions> ParseTaskFlags(const TaskFlags& flags) {
@@ -65,6 +122,7 @@ absl::StatusOr<tuning::TaskOptions> ParseTaskFlags(const TaskFlags& flags) {
   HONE_ASSIGN_OR_RETURN(options.numerics, hlo::ParseNumerics(flags.numerics));
   HONE_ASSIGN_OR_RETURN(options.contiguity,
                         graphs::ParseContiguity(flags.contiguity));
+  options.objective = flags.objective;
   HONE_ASSIGN_OR_RETURN(options.cluster, ReadCluster(flags.cluster));
   return options;
 }
@@ -73,7 +131,20 @@ absl::Status SetOptions(absl::string_view task, const TaskFlags& flags,
                         hone::v1::TaskOptions& options) {
   HONE_ASSIGN_OR_RETURN(const tuning::TaskOptions parsed,
                         ParseTaskFlags(flags));
+  if (IsStepTask(task)) {
+    hone::v1::StepOptions& step = task == "schedule"
+                                      ? *options.mutable_schedule()
+                                  : task == "fusion" ? *options.mutable_fusion()
+                                                     : *options.mutable_joint();
+    if (parsed.cluster.has_value()) {
+      step.set_cluster(graphs::PrintCluster(*parsed.cluster));
+    }
+    return absl::OkStatus();
+  }
   if (task == "placement") {
+    HONE_ASSIGN_OR_RETURN(const auto objective,
+                          ObjectiveToProto(flags.objective));
+    options.mutable_placement()->set_objective(objective);
     HONE_ASSIGN_OR_RETURN(const auto contiguity, ToProto(parsed.contiguity));
     options.mutable_placement()->set_contiguity(contiguity);
     if (parsed.cluster.has_value()) {

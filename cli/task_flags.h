@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include <CLI/CLI.hpp>
 
 #include "hone/v1/record.pb.h"
@@ -19,12 +20,23 @@ struct TaskFlags {
   std::string score = "ops";
   std::string numerics = "reassociate";
   std::string contiguity = "pipeline";
-  std::string cluster = {};  // empty: none
+  std::string objective = {};  // empty: the task's own
+  std::string cluster = {};    // empty: none
   int32_t threads = 1;
 };
 
 // Adds all of them to a command.
 void AddTaskFlags(CLI::App& command, TaskFlags& flags);
+
+// Reads a target "cluster:NAME|FILE" as the cluster of the flags, with the step
+// time as objective unless another one is given; leaves "cluster". Other
+// targets stay. Errors: InvalidArgument if the flags have a cluster, too.
+absl::Status TakeCluster(std::string& target, TaskFlags& flags);
+// Gives the flags the cluster that is used where none is given, if one of
+// `tasks` needs one for `bytes`, a module or an operator graph, and says so on
+// stderr.
+void TakeDefaultCluster(absl::Span<const std::string> tasks,
+                        absl::string_view bytes, TaskFlags& flags);
 
 // Errors: InvalidArgument for an unknown numerics or contiguity; those of
 // ReadCluster.

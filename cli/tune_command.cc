@@ -347,9 +347,8 @@ std::string DescribeSearch(const TaskResult& result) {
 }
 
 // Prints the costs and devices of a placement.
-void PrintPlacement(const TaskResult& result, std::ostream& out) {
-  const nlohmann::json decision = nlohmann::json::parse(
-      result.decision, nullptr, /*allow_exceptions=*/false);
+void PrintPlacement(const TaskResult& result, const nlohmann::json& decision,
+                    std::ostream& out) {
   std::set<int32_t> devices;
   if (decision.contains("assignment")) {
     for (const nlohmann::json& device : decision["assignment"]) {
@@ -357,8 +356,8 @@ void PrintPlacement(const TaskResult& result, std::ostream& out) {
     }
   }
   out << absl::StrFormat(
-      "placement: max load %.10g %s, default %.10g (%.1f %% less), on %d "
-      "device%s, %s\n",
+      "%s: %s %.10g %s, default %.10g (%.1f %% less), on %d device%s, %s\n",
+      result.task, decision.contains("step_seconds") ? "step" : "max load",
       result.best_cost, result.unit, result.default_cost,
       100 * Improvement(result.default_cost, result.best_cost), devices.size(),
       devices.size() == 1 ? "" : "s", DescribeSearch(result));
@@ -373,8 +372,10 @@ void PrintCosts(const TaskResult& result, std::ostream& out) {
 }
 
 void Print(const TaskResult& result, std::ostream& out) {
-  if (result.task == "placement") {
-    PrintPlacement(result, out);
+  const nlohmann::json decision = nlohmann::json::parse(
+      result.decision, nullptr, /*allow_exceptions=*/false);
+  if (decision.is_object() && decision.contains("assignment")) {
+    PrintPlacement(result, decision, out);
   } else {
     PrintCosts(result, out);
   }
@@ -390,27 +391,36 @@ void Print(const TaskResult& result, std::ostream& out) {
 }
 
 // Checks that the last task makes what is to be written.
-absl::Status CheckOutputs(const Options& options) {
+absl::Status CheckOutputs(const Options& options,
+                          const tuning::Subject& subject) {
   const std::string& task = options.tasks.back();
   if (!options.output.empty() && task == "kernel") {
     return absl::InvalidArgumentError(
         "-o FILE: task kernel makes no module, expected --export K.so");
   }
-  if (task != "placement") return absl::OkStatus();
-  if (!options.output.empty()) {
+  if (task == "pass_order" || task == "kernel") return absl::OkStatus();
+  const bool places =
+      task == "joint" ||
+      (task == "placement" && options.flags.objective == tuning::kStepTime);
+  if (!options.output.empty() &&
+      !(places && subject.kind() == tuning::SubjectKind::kModule)) {
     return absl::InvalidArgumentError(
-        "-o FILE: task placement makes no module, expected --json for the "
-        "assignment");
+        absl::StrCat("-o FILE: task ", task, " makes no module of ",
+                     tuning::SubjectKindName(subject.kind()),
+                     ", expected --json for the decision"));
   }
   if (!options.library.empty()) {
     return absl::InvalidArgumentError(
-        "--export K.so: task placement makes no native code, expected task "
-        "pass_order or kernel");
+        absl::StrCat("--export K.so: task ", task,
+                     " makes no native code, expected task pass_order or "
+                     "kernel"));
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<int> Run(const Options& options, const Context& context) {
+absl::StatusOr<int> Run(const Options& given, const Context& context) {
+  Options options = given;
+  HONE_RETURN_IF_ERROR(TakeCluster(options.target, options.flags));
   HONE_ASSIGN_OR_RETURN(const absl::Duration time, ParseTime(options.time));
   if (!options.state.empty() && !options.local) {
     return absl::InvalidArgumentError("--state needs --local");
@@ -422,12 +432,12 @@ absl::StatusOr<int> Run(const Options& options, const Context& context) {
   if (!options.output.empty()) {
     HONE_RETURN_IF_ERROR(CheckModuleOutput(context, options.output));
   }
+  // Read here too, so that a broken file is reported before anything starts.
+  HONE_ASSIGN_OR_RETURN(std::string bytes, hlo::ReadFileBytes(options.file));
+  TakeDefaultCluster(options.tasks, bytes, options.flags);
   for (const std::string& task : options.tasks) {
     HONE_RETURN_IF_ERROR(SpecOf(options, task, time).status());
   }
-  HONE_RETURN_IF_ERROR(CheckOutputs(options));
-  // Read here too, so that a broken file is reported before anything starts.
-  HONE_ASSIGN_OR_RETURN(std::string bytes, hlo::ReadFileBytes(options.file));
   HONE_ASSIGN_OR_RETURN(const tuning::TaskOptions parsed,
                         ParseTaskFlags(options.flags));
   HONE_ASSIGN_OR_RETURN(const tuning::Task* const first,
@@ -440,6 +450,7 @@ absl::StatusOr<int> Run(const Options& options, const Context& context) {
     HONE_RETURN_IF_ERROR(
         task->CheckSubject(subject.kind(), options.file, parsed));
   }
+  HONE_RETURN_IF_ERROR(CheckOutputs(options, subject));
   const std::string& name = subject.name();
   bool local = options.local;
   // A server that was named has to be there.
@@ -471,8 +482,8 @@ absl::StatusOr<int> Run(const Options& options, const Context& context) {
       continue;
     }
     if (&task == &options.tasks.front()) {
-      report << (subject.kind() == tuning::SubjectKind::kGraph ? "graph "
-                                                               : "module ")
+      report << (subject.kind() == tuning::SubjectKind::kModule ? "module "
+                                                                : "graph ")
              << name << "\n";
     }
     Print(last, report);

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "graphs/device_graph.h"
+#include "graphs/op_graph.h"
 
 namespace hone::graphs {
 
@@ -13,6 +14,9 @@ namespace hone::graphs {
 // nothing else. The order of nodes counts, as an assignment lists devices in
 // that order.
 std::string Fingerprint(const DeviceGraph& graph);
+// The same for operators: of scopes nothing counts, of names neither, but
+// opcodes do.
+std::string Fingerprint(const OpGraph& graph);
 
 }  // namespace hone::graphs
 

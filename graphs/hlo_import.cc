@@ -96,6 +96,20 @@ class Importer {
     return OpGraph::Create(std::move(nodes_), std::move(edges_));
   }
 
+  // The node of each instruction, by id; -1 for one without.
+  std::vector<int32_t> Nodes() const {
+    std::vector<int32_t> nodes(Slots(), -1);
+    for (const InstructionId id : order_) {
+      const InstructionId owner = owners_[Slot(id)];
+      if (owner != kNoInstruction) {
+        nodes[Slot(id)] = static_cast<int32_t>(indices_[Slot(owner)]);
+      } else if (IsShared(readers_[Slot(id)])) {
+        nodes[Slot(id)] = static_cast<int32_t>(indices_[Slot(id)]);
+      }
+    }
+    return nodes;
+  }
+
  private:
   // A read of a leaf of a parameter by a node.
   struct ParameterRead {
@@ -299,6 +313,12 @@ class Importer {
 
 absl::StatusOr<OpGraph> ImportHlo(const hlo::Module& module) {
   return Importer(module).Import();
+}
+
+absl::StatusOr<ImportedHlo> ImportHloWithNodes(const hlo::Module& module) {
+  Importer importer(module);
+  HONE_ASSIGN_OR_RETURN(OpGraph graph, importer.Import());
+  return ImportedHlo{std::move(graph), importer.Nodes()};
 }
 
 }  // namespace hone::graphs

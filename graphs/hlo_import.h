@@ -1,6 +1,9 @@
 #ifndef HONE_GRAPHS_HLO_IMPORT_H_
 #define HONE_GRAPHS_HLO_IMPORT_H_
 
+#include <cstdint>
+#include <vector>
+
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
@@ -55,6 +58,14 @@ inline constexpr absl::string_view kParameterOpcode = "parameter";
 // sorting, and in the elements of the tuples that its instructions read.
 // Errors: InvalidArgument if they read more than 2^24 elements.
 absl::StatusOr<OpGraph> ImportHlo(const hlo::Module& module);
+
+// The graph of a module, and where its instructions are in it.
+struct ImportedHlo {
+  OpGraph graph;
+  // By id of the instruction of the entry computation: its node, or -1.
+  std::vector<int32_t> nodes;
+};
+absl::StatusOr<ImportedHlo> ImportHloWithNodes(const hlo::Module& module);
 
 }  // namespace hone::graphs
 

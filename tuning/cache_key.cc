@@ -44,6 +44,8 @@ absl::StatusOr<TaskOptions> ParseOptionsKey(absl::string_view key) {
     } else if (option.first == "contiguity") {
       HONE_ASSIGN_OR_RETURN(options.contiguity,
                             graphs::ParseContiguity(option.second));
+    } else if (option.first == "objective") {
+      options.objective = std::string(option.second);
     } else if (option.first == "cluster") {
       HONE_ASSIGN_OR_RETURN(
           options.cluster,
@@ -63,7 +65,8 @@ absl::StatusOr<TaskOptions> ParseOptionsKey(absl::string_view key) {
           absl::StrCat("task options '", key,
                        "', expected 'score=...', 'passes=...', "
                        "'numerics=...', 'threads=N', "
-                       "'contiguity=...', 'cluster=...' or 'hlo_import=N'"));
+                       "'objective=...', 'contiguity=...', 'cluster=...' or "
+                       "'hlo_import=N'"));
     }
   }
   return options;

@@ -4,12 +4,14 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 
 #include "base/status_macros.h"
 #include "graphs/device_graph_json.h"
 #include "graphs/fingerprint.h"
+#include "graphs/op_graph_json.h"
 #include "hlo/analysis/fingerprint.h"
 #include "hlo/inference/verifier.h"
 #include "hlo/proto/io.h"
@@ -31,8 +33,22 @@ std::string NameOfFile(absl::string_view file_name) {
 
 }  // namespace
 
+bool HasOpcodes(absl::string_view json) {
+  return absl::StrContains(json, "\"opcode\"") &&
+         !absl::StrContains(json, "\"maxFPGAs\"") &&
+         !absl::StrContains(json, "\"maxSizePerFPGA\"");
+}
+
 absl::string_view SubjectKindName(SubjectKind kind) {
-  return kind == SubjectKind::kModule ? "an HLO module" : "a weighted graph";
+  switch (kind) {
+    case SubjectKind::kModule:
+      return "an HLO module";
+    case SubjectKind::kGraph:
+      return "a weighted graph";
+    case SubjectKind::kOperators:
+      break;
+  }
+  return "an operator graph";
 }
 
 Subject::Subject(hlo::Module module)
@@ -41,14 +57,31 @@ Subject::Subject(hlo::Module module)
 Subject::Subject(graphs::DeviceGraph graph, std::string name)
     : value_(std::move(graph)), name_(std::move(name)) {}
 
+Subject::Subject(graphs::OpGraph operators, std::string name)
+    : value_(std::move(operators)), name_(std::move(name)) {}
+
 std::string Subject::Fingerprint() const {
-  return kind() == SubjectKind::kModule ? hlo::Fingerprint(module())
-                                        : graphs::Fingerprint(graph());
+  switch (kind()) {
+    case SubjectKind::kModule:
+      return hlo::Fingerprint(module());
+    case SubjectKind::kGraph:
+      return graphs::Fingerprint(graph());
+    case SubjectKind::kOperators:
+      break;
+  }
+  return graphs::Fingerprint(operators());
 }
 
 std::string Subject::Print() const {
-  return kind() == SubjectKind::kModule ? hlo::PrintModule(module())
-                                        : graphs::PrintDeviceGraph(graph());
+  switch (kind()) {
+    case SubjectKind::kModule:
+      return hlo::PrintModule(module());
+    case SubjectKind::kGraph:
+      return graphs::PrintDeviceGraph(graph());
+    case SubjectKind::kOperators:
+      break;
+  }
+  return graphs::PrintOpGraph(operators());
 }
 
 // A proto may begin with a line feed, the tag of its name, and `{`, the length
@@ -64,6 +97,11 @@ bool IsJson(absl::string_view bytes) {
 
 absl::StatusOr<Subject> ParseSubject(absl::string_view bytes,
                                      absl::string_view file_name) {
+  if (IsJson(bytes) && HasOpcodes(bytes)) {
+    HONE_ASSIGN_OR_RETURN(graphs::OpGraph graph,
+                          graphs::ParseOpGraph(bytes, file_name));
+    return Subject(std::move(graph), NameOfFile(file_name));
+  }
   if (IsJson(bytes)) {
     HONE_ASSIGN_OR_RETURN(graphs::DeviceGraph graph,
                           graphs::ParseDeviceGraph(bytes, file_name));

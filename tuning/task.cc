@@ -1,9 +1,12 @@
 #include "tuning/task.h"
 
 #include <memory>
+#include <string>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 
 #include "base/status_macros.h"
 #include "space/measurement.h"
@@ -12,13 +15,16 @@ namespace hone::tuning {
 
 absl::Status Task::CheckSubject(SubjectKind kind, absl::string_view name,
                                 const TaskOptions& options) const {
-  const SubjectKind expected = subject_kind(options);
-  if (kind == expected) return absl::OkStatus();
+  const std::vector<SubjectKind> expected = subject_kinds(options);
+  if (absl::c_linear_search(expected, kind)) return absl::OkStatus();
   const absl::string_view others = OptionsForKind(kind);
-  return absl::InvalidArgumentError(
-      absl::StrCat(name, " is ", SubjectKindName(kind), ", expected ",
-                   SubjectKindName(expected), " for task '", this->name(), "'",
-                   others.empty() ? "" : ", or ", others));
+  const std::string names =
+      absl::StrJoin(expected, " or ", [](std::string* out, SubjectKind of) {
+        absl::StrAppend(out, SubjectKindName(of));
+      });
+  return absl::InvalidArgumentError(absl::StrCat(
+      name, " is ", SubjectKindName(kind), ", expected ", names, " for task '",
+      this->name(), "'", others.empty() ? "" : ", or ", others));
 }
 
 absl::StatusOr<std::unique_ptr<space::Problem>> Task::MakeProblem(

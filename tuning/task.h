@@ -24,6 +24,12 @@
 
 namespace hone::tuning {
 
+// Objectives of a placement: the largest load of a device
+// (graphs/max_load.h), and the time of a step
+// (backends/cluster_sim/step_simulator.h).
+inline constexpr absl::string_view kMaxLoad = "max-load";
+inline constexpr absl::string_view kStepTime = "step-time";
+
 struct TaskOptions {
   // pass_order: "ops" or "xla" (nanoseconds by the model of XLA:CPU).
   std::string score = "ops";
@@ -34,10 +40,13 @@ struct TaskOptions {
   hlo::Numerics numerics = hlo::Numerics::kReassociate;
   // kernel: the number of threads of parallel loops.
   int32_t threads = 1;
-  // placement: what the nodes of a device must be.
+  // placement: kMaxLoad, which empty stands for, or kStepTime, on a cluster.
+  std::string objective = {};
+  // placement for the max load: what the nodes of a device must be.
   graphs::Contiguity contiguity = graphs::Contiguity::kPipeline;
-  // placement: the devices for the operators of a module. A weighted graph
-  // lists its own, and has none here.
+  // placement, schedule, fusion, joint: the devices for the operators of a
+  // module or an operator graph. A weighted graph lists its own, and has none
+  // here.
   std::optional<graphs::Cluster> cluster = std::nullopt;
 };
 
@@ -77,8 +86,9 @@ class Task {
   // The stable id, as in tasks.def.
   virtual absl::string_view name() const = 0;
 
-  // The kind of subject that it decides about, given the options.
-  virtual SubjectKind subject_kind(const TaskOptions& options) const = 0;
+  // The kinds of subjects that it decides about, given the options; never none.
+  virtual std::vector<SubjectKind> subject_kinds(
+      const TaskOptions& options) const = 0;
   // The options with which it decides about subjects of another kind, for
   // messages; empty if there are none.
   virtual absl::string_view OptionsForKind(SubjectKind /*kind*/) const {

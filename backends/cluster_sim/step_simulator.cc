@@ -99,6 +99,9 @@ class StepSimulator::Impl {
     if (remember) {
       points_.clear();
       finish_.assign(kernels_.size(), 0);
+      ready_time_.assign(kernels_.size(), 0);
+      waited_for_.assign(kernels_.size(), kNone);
+      previous_.assign(devices_, kNone);
     }
     remember_ = remember;
     told_.assign(devices_, -1);
@@ -135,9 +138,20 @@ class StepSimulator::Impl {
     return Result();
   }
 
-  double finish(KernelIndex kernel) const { return finish_[kernel]; }
+  std::vector<KernelIndex> CriticalPath() const {
+    std::vector<KernelIndex> path;
+    const auto last = std::max_element(finish_.begin(), finish_.end());
+    if (last == finish_.end()) return path;
+    auto kernel = static_cast<KernelIndex>(last - finish_.begin());
+    for (; kernel != kNone; kernel = waited_for_[kernel]) {
+      path.push_back(kernel);
+    }
+    return path;
+  }
 
  private:
+  static constexpr KernelIndex kNone = ~KernelIndex{0};
+
   size_t Channel(int32_t from, int32_t to) const {
     return static_cast<size_t>(from) * devices_ + static_cast<size_t>(to);
   }
@@ -177,7 +191,7 @@ class StepSimulator::Impl {
       state_.missing[k] = static_cast<uint32_t>(kernels_.inputs(kernel).size());
     }
     for (size_t k = 0; k < kernels_.size(); ++k) {
-      if (state_.missing[k] == 0) MakeReady(static_cast<KernelIndex>(k));
+      if (state_.missing[k] == 0) MakeReady(static_cast<KernelIndex>(k), kNone);
     }
   }
 
@@ -233,8 +247,10 @@ class StepSimulator::Impl {
     }
   }
 
-  void MakeReady(KernelIndex kernel) {
+  // The last of its inputs, if any, has come.
+  void MakeReady(KernelIndex kernel, KernelIndex last_input) {
     const int32_t device = device_of_[kernel];
+    if (remember_) waited_for_[kernel] = last_input;
     if (SecondsOf(kernel) == 0) {
       state_.memory[static_cast<size_t>(device)] +=
           kernels_.output_bytes(kernel);
@@ -244,6 +260,7 @@ class StepSimulator::Impl {
       AddEvent(state_.time, kernel, kernel);
       return;
     }
+    if (remember_) ready_time_[kernel] = state_.time;
     Push(state_.ready[static_cast<size_t>(device)],
          {priorities_[kernel], kernel});
   }
@@ -253,6 +270,14 @@ class StepSimulator::Impl {
       if (state_.busy[d] != 0 || state_.ready[d].empty()) continue;
       const KernelIndex kernel = Pop(state_.ready[d]).kernel;
       state_.busy[d] = 1;
+      if (remember_) {
+        // Ready before, it has waited for its device.
+        const KernelIndex previous = std::exchange(previous_[d], kernel);
+        const KernelIndex input = waited_for_[kernel];
+        const bool was_ready =
+            ready_time_[kernel] < state_.time && previous != kNone;
+        waited_for_[kernel] = was_ready ? previous : input;
+      }
       state_.memory[d] += kernels_.output_bytes(kernel);
       const double end = state_.time + SecondsOf(kernel);
       if (observer_ != nullptr) {
@@ -290,7 +315,7 @@ class StepSimulator::Impl {
       if (to == device) {
         ++users;
         state_.held[use.input] = kernel;
-        if (--state_.missing[use.kernel] == 0) MakeReady(use.kernel);
+        if (--state_.missing[use.kernel] == 0) MakeReady(use.kernel, kernel);
         continue;
       }
       uint32_t& number = transfer_to_[static_cast<size_t>(to)];
@@ -344,7 +369,9 @@ class StepSimulator::Impl {
             kernels_.output_bytes(transfer.kernel));
     for (const KernelGraph::Use& use : kernels_.uses(transfer.kernel)) {
       if (device_of_[use.kernel] != transfer.to) continue;
-      if (--state_.missing[use.kernel] == 0) MakeReady(use.kernel);
+      if (--state_.missing[use.kernel] == 0) {
+        MakeReady(use.kernel, transfer.kernel);
+      }
     }
     const size_t channel = Channel(transfer.from, transfer.to);
     if (++state_.heads[channel] < state_.queues[channel].size()) {
@@ -382,6 +409,9 @@ class StepSimulator::Impl {
   bool remember_ = false;
   std::vector<State> points_;
   std::vector<double> finish_;  // [kernels]
+  std::vector<double> ready_time_;
+  std::vector<KernelIndex> waited_for_;  // what a kernel started after
+  std::vector<KernelIndex> previous_;    // [devices]
 };
 
 StepSimulator::StepSimulator(const KernelGraph& kernels,
@@ -407,8 +437,8 @@ StepResult StepSimulator::Rerun(absl::Span<const int32_t> devices,
   return impl_->Rerun(devices, priorities, changed);
 }
 
-double StepSimulator::finish(KernelIndex kernel) const {
-  return impl_->finish(kernel);
+std::vector<KernelIndex> StepSimulator::CriticalPath() const {
+  return impl_->CriticalPath();
 }
 
 }  // namespace hone::backends

@@ -59,6 +59,33 @@ absl::StatusOr<hlo::Numerics> FromProto(v1::Numerics numerics,
   }
 }
 
+absl::StatusOr<std::string> FromProto(
+    v1::PlacementOptions::Objective objective) {
+  switch (objective) {
+    case v1::PlacementOptions::OBJECTIVE_UNSPECIFIED:
+      return "";
+    case v1::PlacementOptions::MAX_LOAD:
+      return std::string(tuning::kMaxLoad);
+    case v1::PlacementOptions::STEP_TIME:
+      return std::string(tuning::kStepTime);
+    default:
+      return InvalidField(
+          "options.placement.objective",
+          absl::StrCat("unknown objective ", static_cast<int>(objective),
+                       ", expected MAX_LOAD or STEP_TIME"));
+  }
+}
+
+// Reads the cluster of a field of the options, if there is one.
+absl::Status ReadCluster(absl::string_view field, const std::string& text,
+                         std::optional<graphs::Cluster>& cluster) {
+  if (text.empty()) return absl::OkStatus();
+  absl::StatusOr<graphs::Cluster> found = graphs::FindCluster(text);
+  if (!found.ok()) return InvalidField(field, found.status().message());
+  cluster = *std::move(found);
+  return absl::OkStatus();
+}
+
 absl::StatusOr<graphs::Contiguity> FromProto(
     v1::PlacementOptions::Contiguity contiguity) {
   switch (contiguity) {
@@ -203,17 +230,29 @@ absl::StatusOr<tuning::TaskOptions> FromProto(const v1::TaskOptions& proto,
       owner = "placement";
       HONE_ASSIGN_OR_RETURN(options.contiguity,
                             FromProto(proto.placement().contiguity()));
-      if (!proto.placement().cluster().empty()) {
-        absl::StatusOr<graphs::Cluster> cluster =
-            graphs::FindCluster(proto.placement().cluster());
-        if (!cluster.ok()) {
-          return InvalidField("options.placement.cluster",
-                              cluster.status().message());
-        }
-        options.cluster = *cluster;
-      }
+      HONE_ASSIGN_OR_RETURN(options.objective,
+                            FromProto(proto.placement().objective()));
+      HONE_RETURN_IF_ERROR(ReadCluster("options.placement.cluster",
+                                       proto.placement().cluster(),
+                                       options.cluster));
       break;
     }
+    case v1::TaskOptions::kSchedule:
+      owner = "schedule";
+      HONE_RETURN_IF_ERROR(ReadCluster("options.schedule.cluster",
+                                       proto.schedule().cluster(),
+                                       options.cluster));
+      break;
+    case v1::TaskOptions::kFusion:
+      owner = "fusion";
+      HONE_RETURN_IF_ERROR(ReadCluster(
+          "options.fusion.cluster", proto.fusion().cluster(), options.cluster));
+      break;
+    case v1::TaskOptions::kJoint:
+      owner = "joint";
+      HONE_RETURN_IF_ERROR(ReadCluster(
+          "options.joint.cluster", proto.joint().cluster(), options.cluster));
+      break;
     case v1::TaskOptions::OPTIONS_NOT_SET:
       return options;
   }

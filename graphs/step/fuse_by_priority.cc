@@ -18,11 +18,11 @@ class PriorityFusion {
 
   Fusion Run() {
     for (size_t i = 0; i < graph_.size(); ++i) {
-      const auto node = static_cast<NodeIndex>(i);
-      if (rules_.is_cheap(node)) rules_.Fuse(node, fused_);
+      seconds_[i] = Seconds(static_cast<NodeIndex>(i));
     }
     for (size_t i = 0; i < graph_.size(); ++i) {
-      seconds_[i] = Seconds(static_cast<NodeIndex>(i));
+      const auto node = static_cast<NodeIndex>(i);
+      if (rules_.is_cheap(node)) FuseCheap(node);
     }
     for (size_t i = 0; i < graph_.size(); ++i) {
       Enqueue(static_cast<NodeIndex>(i));
@@ -31,17 +31,12 @@ class PriorityFusion {
       const Entry entry = queue_.top();
       queue_.pop();
       if (entry.version != version_[entry.node]) continue;
-      // Fusing it repeats its own kernel in those of its users.
-      rules_.Cost(entry.node, fused_);
-      const std::vector<NodeIndex> own(rules_.members().begin(),
-                                       rules_.members().end());
       if (!rules_.Fuse(entry.node, fused_)) continue;
       for (const NodeIndex root : rules_.KernelsOf(entry.node, fused_)) {
         seconds_[root] = Seconds(root);
         EnqueueInputs(root);
         Enqueue(root);
       }
-      EnqueueInputsOf(own);
     }
     return fused_;
   }
@@ -62,13 +57,26 @@ class PriorityFusion {
     return times_.KernelSeconds(0, cost.flops, cost.bytes);
   }
 
+  // Fuses a node that costs nothing to compute again unless its users, a
+  // reshape for example, were free without it.
+  void FuseCheap(NodeIndex node) {
+    if (!rules_.Fuse(node, fused_)) return;
+    double saved = seconds_[node];
+    const std::vector<NodeIndex> kernels = rules_.KernelsOf(node, fused_);
+    for (const NodeIndex root : kernels)
+      saved += seconds_[root] - Seconds(root);
+    if (saved < 0) {
+      fused_[node] = 0;
+      return;
+    }
+    for (const NodeIndex root : kernels) seconds_[root] = Seconds(root);
+  }
+
   // Enqueues the kernels that the kernel of `root` reads.
   void EnqueueInputs(NodeIndex root) {
     rules_.Cost(root, fused_);
-    EnqueueInputsOf(std::vector<NodeIndex>(rules_.members().begin(),
-                                           rules_.members().end()));
-  }
-  void EnqueueInputsOf(const std::vector<NodeIndex>& members) {
+    const std::vector<NodeIndex> members(rules_.members().begin(),
+                                         rules_.members().end());
     for (const NodeIndex member : members) {
       for (const NodeIndex before : graph_.adjacency().predecessors(member)) {
         Enqueue(before);

@@ -31,16 +31,19 @@ struct KernelCost {
 
 // Which nodes may be fused, and what kernels cost.
 //
-// Only elementwise and data movement operators and reductions fuse; a node that
-// writes in place, a matrix product and anything that calls a library or loops
-// is a kernel by itself. A kernel has at most kMaxMembers nodes, kMaxInputs
-// inputs and one significant reduction, of at least kSignificantReduction
-// elements to one, which is its root. A node is in at most kMaxKernels kernels,
-// unless it costs nothing to compute again: it reads no other node and has no
-// flops, as the broadcast of a constant.
-// Source: the rules of XLA's priority fusion for GPUs (reference implementation
-// in openxla/xla, xla/service/gpu/transforms/priority_fusion.cc), without those
-// that need indices: coalescing, shared memory, registers.
+// Only elementwise and data movement operators and reductions that are not
+// significant are fused, unless the program returns their result or nobody
+// reads it. These, any reduction, dynamic-update-slice and reduce-window may be
+// roots that read fused nodes; anything else, a matrix product or a call of a
+// library, is a kernel by itself. A kernel has at most kMaxMembers nodes,
+// kMaxInputs inputs and one significant reduction, of at least
+// kSignificantReduction bytes to one, which is its root. A node is in at most
+// kMaxKernels kernels, unless it costs nothing to compute again: it reads no
+// other node, has no flops and at most 16 bytes of weights, as the broadcast of
+// a constant. Source: the rules of XLA's priority fusion for GPUs (reference
+// implementation in openxla/xla,
+// xla/service/gpu/transforms/priority_fusion.cc), without those that need
+// indices: coalescing, shared memory, registers.
 //
 // Bytes of a kernel: the result of its root, what its members read besides the
 // results of nodes, and once for each other kernel the most that a member reads

@@ -98,6 +98,26 @@ std::vector<double> UpwardRanks(const KernelGraph& kernels,
   return ranks;
 }
 
+std::vector<double> PlacedRanks(const KernelGraph& kernels,
+                                const DeviceTimes& times,
+                                absl::Span<const int32_t> devices) {
+  std::vector<double> ranks(kernels.size());
+  const absl::Span<const KernelIndex> order = kernels.topological_order();
+  for (size_t i = order.size(); i-- > 0;) {
+    const KernelIndex kernel = order[i];
+    const int32_t from = devices[kernel];
+    double after = 0;
+    for (const KernelGraph::Use& use : kernels.uses(kernel)) {
+      const int32_t to = devices[use.kernel];
+      const double transfer =
+          to == from ? 0 : times.TransferSeconds(from, to, use.bytes);
+      after = std::max(after, ranks[use.kernel] + transfer);
+    }
+    ranks[kernel] = after + kernels.Seconds(kernel, times.kind_of(from));
+  }
+  return ranks;
+}
+
 StepSchedule ScheduleByRank(const KernelGraph& kernels,
                             const DeviceTimes& times,
                             const ListScheduleOptions& options) {

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "absl/types/span.h"
+
 #include "graphs/step/device_times.h"
 #include "graphs/step/kernel_graph.h"
 
@@ -38,6 +40,12 @@ struct ListScheduleOptions {
 // transfers: [kernels].
 std::vector<double> UpwardRanks(const KernelGraph& kernels,
                                 const DeviceTimes& times, bool transfers);
+
+// The same under a placement: with the times of the kernels' devices, and
+// transfers between different ones only.
+std::vector<double> PlacedRanks(const KernelGraph& kernels,
+                                const DeviceTimes& times,
+                                absl::Span<const int32_t> devices);
 
 // Heterogeneous earliest finish time: takes the kernels by rank, each on the
 // device on which it finishes first. Transfers of one channel follow each

@@ -84,7 +84,8 @@ TEST(Subject, EveryTaskRefusesTheOtherKind) {
                             ParseSubject(kChain, "chain.json"));
   for (const TaskEntry& entry : Tasks()) {
     const Subject& other =
-        entry.task->subject_kind({}) == SubjectKind::kModule ? graph : module;
+        entry.task->subject_kinds({}).front() == SubjectKind::kModule ? graph
+                                                                      : module;
     EXPECT_THAT(entry.task->MakeProblem(other, {}, {}),
                 StatusIs(absl::StatusCode::kInvalidArgument,
                          AllOf(StartsWith(other.name()),

@@ -29,8 +29,8 @@ using ::testing::Not;
 class Miscompiling final : public Task {
  public:
   absl::string_view name() const override { return "miscompiling"; }
-  SubjectKind subject_kind(const TaskOptions&) const override {
-    return SubjectKind::kModule;
+  std::vector<SubjectKind> subject_kinds(const TaskOptions&) const override {
+    return {SubjectKind::kModule};
   }
   optimizers::Kinds problem_kind() const override {
     return optimizers::kSequential;

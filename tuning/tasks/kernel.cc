@@ -55,8 +55,8 @@ class Kernel final : public Task {
  public:
   absl::string_view name() const override { return "kernel"; }
 
-  SubjectKind subject_kind(const TaskOptions&) const override {
-    return SubjectKind::kModule;
+  std::vector<SubjectKind> subject_kinds(const TaskOptions&) const override {
+    return {SubjectKind::kModule};
   }
 
   optimizers::Kinds problem_kind() const override {

@@ -115,8 +115,8 @@ class PassOrder final : public Task {
  public:
   absl::string_view name() const override { return "pass_order"; }
 
-  SubjectKind subject_kind(const TaskOptions&) const override {
-    return SubjectKind::kModule;
+  std::vector<SubjectKind> subject_kinds(const TaskOptions&) const override {
+    return {SubjectKind::kModule};
   }
 
   optimizers::Kinds problem_kind() const override {

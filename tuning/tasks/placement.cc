@@ -18,6 +18,8 @@
 #include "tuning/cache_key.h"
 #include "tuning/registry.h"
 #include "tuning/tasks/placement_problem.h"
+#include "tuning/tasks/step_problem.h"
+#include "tuning/tasks/step_task.h"
 
 namespace hone::tuning {
 namespace {
@@ -48,25 +50,36 @@ absl::string_view DescribeValid(graphs::Contiguity contiguity) {
 absl::StatusOr<graphs::DeviceGraph> GraphOf(
     const Subject& subject, const std::optional<graphs::Cluster>& cluster) {
   if (!cluster.has_value()) return subject.graph();
+  if (subject.kind() == SubjectKind::kOperators) {
+    return graphs::MakeDeviceGraph(subject.operators(), *cluster);
+  }
   HONE_ASSIGN_OR_RETURN(const graphs::OpGraph operators,
                         graphs::ImportHlo(subject.module()));
   return graphs::MakeDeviceGraph(operators, *cluster);
 }
 
-// The device of each node of a weighted graph, or of the graph of a module on a
-// cluster, so that the busiest device has the least to do.
+// The device of each node of a weighted graph, so that the busiest device has
+// the least to do, or of each operator of a module or of a graph on a cluster,
+// for that or so that a step takes the least time.
 class Placement final : public Task {
  public:
   absl::string_view name() const override { return "placement"; }
 
-  SubjectKind subject_kind(const TaskOptions& options) const override {
-    return options.cluster.has_value() ? SubjectKind::kModule
-                                       : SubjectKind::kGraph;
+  std::vector<SubjectKind> subject_kinds(
+      const TaskOptions& options) const override {
+    if (!options.cluster.has_value()) return {SubjectKind::kGraph};
+    return {SubjectKind::kModule, SubjectKind::kOperators};
   }
   absl::string_view OptionsForKind(SubjectKind kind) const override {
-    return kind == SubjectKind::kModule
-               ? "a cluster to place the module on"
-               : "no cluster, as the graph lists its devices";
+    switch (kind) {
+      case SubjectKind::kModule:
+        return "a cluster to place the module on";
+      case SubjectKind::kOperators:
+        return "a cluster to place the graph on";
+      case SubjectKind::kGraph:
+        break;
+    }
+    return "no cluster, as the graph lists its devices";
   }
   bool evaluates() const override { return false; }
 
@@ -81,6 +94,12 @@ class Placement final : public Task {
 
   absl::StatusOr<std::string> OptionsKey(
       const TaskOptions& options) const override {
+    if (IsForStepTime(options)) return step_.OptionsKey(options);
+    if (!options.objective.empty() && options.objective != kMaxLoad) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("unknown objective '", options.objective,
+                       "', expected one of: ", kMaxLoad, ", ", kStepTime));
+    }
     return absl::StrCat(
         "contiguity=", graphs::ContiguityName(options.contiguity),
         options.cluster ? absl::StrCat(";", ClusterKey(*options.cluster)) : "");
@@ -101,6 +120,9 @@ class Placement final : public Task {
   absl::StatusOr<std::unique_ptr<space::Problem>> CreateProblem(
       const Subject& subject, const TaskOptions& options,
       const TaskContext& context) const override {
+    if (IsForStepTime(options)) {
+      return step_.MakeProblem(subject, options, context);
+    }
     HONE_ASSIGN_OR_RETURN(graphs::DeviceGraph graph,
                           GraphOf(subject, options.cluster));
     absl::StatusOr<std::unique_ptr<space::Problem>> problem =
@@ -116,6 +138,7 @@ class Placement final : public Task {
   absl::StatusOr<AppliedDecision> Apply(
       const Subject& subject, const space::Problem& problem,
       const space::Candidate& candidate) const override {
+    if (IsStep(problem)) return step_.Apply(subject, problem, candidate);
     const auto& placement = static_cast<const PlacementProblem&>(problem);
     HONE_ASSIGN_OR_RETURN(const graphs::DeviceGraph graph,
                           GraphOf(subject, placement.cluster()));
@@ -131,6 +154,7 @@ class Placement final : public Task {
   std::optional<space::Candidate> CandidateOf(
       const space::Problem& problem,
       absl::string_view decision) const override {
+    if (IsStep(problem)) return step_.CandidateOf(problem, decision);
     const auto json =
         nlohmann::json::parse(decision.begin(), decision.end(), nullptr, false);
     if (!json.is_object() || !json.contains("assignment")) return std::nullopt;
@@ -156,7 +180,10 @@ class Placement final : public Task {
   absl::StatusOr<Winner> Judge(const Subject& subject,
                                const space::Problem& problem,
                                const space::Candidate& candidate,
-                               const VerifyOptions&) const override {
+                               const VerifyOptions& options) const override {
+    if (IsStep(problem)) {
+      return step_.Judge(subject, problem, candidate, options);
+    }
     const auto& placement = static_cast<const PlacementProblem&>(problem);
     const graphs::Contiguity contiguity = placement.contiguity();
     HONE_ASSIGN_OR_RETURN(const graphs::DeviceGraph graph,
@@ -187,6 +214,17 @@ class Placement final : public Task {
     if (error > 0) winner.verification.max_rel_error = error / loads.max_load;
     return winner;
   }
+
+ private:
+  static bool IsForStepTime(const TaskOptions& options) {
+    return options.objective == kStepTime;
+  }
+  static bool IsStep(const space::Problem& problem) {
+    return dynamic_cast<const StepProblem*>(&problem) != nullptr;
+  }
+
+  // Decides for the step time.
+  const StepTask step_{"placement", {.devices = true}};
 };
 
 }  // namespace

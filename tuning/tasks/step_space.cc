@@ -1,0 +1,149 @@
+#include "tuning/tasks/step_space.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+#include <utility>
+
+#include "base/status_macros.h"
+#include "graphs/step/fusions.h"
+
+namespace hone::tuning {
+
+using graphs::KernelGraph;
+using graphs::KernelIndex;
+using graphs::NodeIndex;
+
+absl::StatusOr<std::unique_ptr<StepSpace>> StepSpace::Create(
+    graphs::OpGraph graph, const graphs::Cluster& cluster,
+    StepDecisions decisions) {
+  HONE_ASSIGN_OR_RETURN(graphs::DeviceTimes times,
+                        graphs::DeviceTimes::Create(cluster));
+  return std::unique_ptr<StepSpace>(
+      new StepSpace(std::move(graph), std::move(times), decisions));
+}
+
+StepSpace::StepSpace(graphs::OpGraph graph, graphs::DeviceTimes times,
+                     StepDecisions decisions)
+    : graph_(std::move(graph)),
+      times_(std::move(times)),
+      decisions_(decisions),
+      rules_(graph_),
+      default_fusion_(graphs::FuseByPriority(rules_, times_)),
+      default_kernels_(
+          std::make_shared<const KernelGraph>(rules_, default_fusion_, times_)),
+      default_devices_(graph_.size()) {
+  for (size_t i = 0; i < graph_.size(); ++i) {
+    if (decisions.fusion || default_fusion_[i] == 0) {
+      unit_nodes_.push_back(static_cast<NodeIndex>(i));
+    }
+  }
+  std::vector<uint32_t> program(graph_.size());
+  std::iota(program.begin(), program.end(), 0);
+  if (decisions.devices || decisions.priorities) {
+    order_ = 0;
+    variable_count_ = 1;
+    groups_.push_back({.name = "order", .count = 1});
+  }
+  const auto units = static_cast<int32_t>(unit_count());
+  const auto add = [&](const char* name, int32_t domain, int32_t& first) {
+    first = variable_count_;
+    groups_.push_back(
+        {.name = name, .first = first, .count = units, .domain = domain});
+    variable_count_ += units;
+  };
+  if (decisions.devices) add("device", times_.device_count(), device_);
+  if (decisions.priorities) add("priority", kLevels, priority_);
+  if (decisions.fusion) add("fused", 2, fused_);
+  AddOrder(std::move(program));
+}
+
+size_t StepSpace::AddOrder(std::vector<uint32_t> positions) {
+  const auto found = std::find(orders_.begin(), orders_.end(), positions);
+  if (found != orders_.end()) {
+    return static_cast<size_t>(found - orders_.begin());
+  }
+  if (orders_.size() == static_cast<size_t>(space::kMaxValues)) return 0;
+  orders_.push_back(std::move(positions));
+  if (order_ >= 0) groups_[0].domain = static_cast<int32_t>(orders_.size());
+  return orders_.size() - 1;
+}
+
+std::vector<int32_t> StepSpace::Encode(absl::Span<const int32_t> devices,
+                                       absl::Span<const uint8_t> fused,
+                                       int32_t order) const {
+  std::vector<int32_t> values;
+  values.reserve(static_cast<size_t>(variable_count_));
+  if (order_ >= 0) values.push_back(order);
+  if (decisions_.devices) {
+    for (const NodeIndex node : unit_nodes_) values.push_back(devices[node]);
+  }
+  if (decisions_.priorities) {
+    values.insert(values.end(), unit_count(), kStay);
+  }
+  if (decisions_.fusion) {
+    for (const NodeIndex node : unit_nodes_) values.push_back(fused[node]);
+  }
+  return values;
+}
+
+uint64_t StepSpace::Priority(size_t unit, int32_t order, int32_t level) const {
+  const auto count = static_cast<int64_t>(graph_.size());
+  const int32_t steps = level - kStay;
+  const int64_t distance =
+      steps == 0 ? 0
+                 : std::max(int64_t{1}, count >> (kStay + 1 - std::abs(steps)));
+  const auto position = static_cast<int64_t>(
+      orders_[static_cast<size_t>(order)][unit_nodes_[unit]]);
+  return static_cast<uint64_t>(2 * count - position +
+                               (steps > 0 ? distance : -distance));
+}
+
+StepPlan StepSpace::Decode(absl::Span<const int32_t> values,
+                           graphs::FusionRules& rules) const {
+  StepPlan plan;
+  if (decisions_.fusion) {
+    graphs::Fusion wanted(graph_.size());
+    for (size_t unit = 0; unit < unit_count(); ++unit) {
+      wanted[unit] =
+          static_cast<uint8_t>(values[static_cast<size_t>(fused_) + unit]);
+    }
+    plan.fused = rules.Legalize(wanted);
+    plan.kernels =
+        plan.fused == default_fusion_
+            ? default_kernels_
+            : std::make_shared<const KernelGraph>(rules, plan.fused, times_);
+  } else {
+    plan.fused = default_fusion_;
+    plan.kernels = default_kernels_;
+  }
+  const int32_t order = order_ >= 0 ? values[0] : 0;
+  plan.devices.reserve(plan.kernels->size());
+  plan.priorities.reserve(plan.kernels->size());
+  for (size_t unit = 0; unit < unit_count(); ++unit) {
+    const NodeIndex node = unit_nodes_[unit];
+    if (plan.fused[node] != 0) continue;
+    plan.devices.push_back(decisions_.devices
+                               ? values[static_cast<size_t>(device_) + unit]
+                               : default_devices_[node]);
+    plan.priorities.push_back(Priority(
+        unit, order,
+        decisions_.priorities ? values[static_cast<size_t>(priority_) + unit]
+                              : kStay));
+  }
+  return plan;
+}
+
+std::vector<int32_t> StepSpace::DevicesOfNodes(
+    const KernelGraph& kernels, absl::Span<const uint8_t> fused,
+    absl::Span<const int32_t> devices) const {
+  std::vector<int32_t> of(graph_.size());
+  for (size_t i = graph_.size(); i-- > 0;) {
+    const NodeIndex node = graph_.topological_order()[i];
+    of[node] = fused[node] == 0 ? devices[kernels.kernel_of(node)]
+                                : of[graph_.adjacency().successors(node)[0]];
+  }
+  return of;
+}
+
+}  // namespace hone::tuning
