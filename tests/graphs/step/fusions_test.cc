@@ -98,6 +98,20 @@ TEST(FuseByPriorityTest, FusesTheLargestSavingFirst) {
   EXPECT_THAT(FuseByPriority(rules, Times(0)), ElementsAre(0, 0, 1, 0));
 }
 
+TEST(FuseByPriorityTest, DoesNotRepeatWhatIsCheapIfThatTakesLonger) {
+  // Reshapes are free as long as nothing is fused into them.
+  const OpGraph graph =
+      *OpGraph::Create({{0, "ones", "iota", 0, 400, 400},
+                        {1, "a", "reshape", 0, 800, 400},
+                        {2, "b", "reshape", 0, 800, 400},
+                        {3, "c", "dot", 1, 404, 4},
+                        {4, "d", "dot", 1, 404, 4}},
+                       {{0, 1, 400}, {0, 2, 400}, {1, 3, 400}, {2, 4, 400}});
+  FusionRules rules(graph);
+  EXPECT_LE(TotalSeconds(rules, Times(5), FuseByPriority(rules, Times(5))),
+            TotalSeconds(rules, Times(5), Fusion(graph.size())));
+}
+
 TEST(FuseByPriorityTest, NeverTakesLongerThanNoFusion) {
   for (uint64_t seed = 0; seed < 400; ++seed) {
     SCOPED_TRACE(absl::StrCat("seed ", seed));
