@@ -292,8 +292,9 @@ TEST(Placement, AModuleIsRefusedBeforeAnythingIsStored) {
   EXPECT_THAT(CreateTuning(context, on_cluster, Chain()),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        HasSubstr("chain is a weighted graph, expected an HLO "
-                                 "module for task 'placement', or no cluster, "
-                                 "as the graph lists its devices")));
+                                 "module or an operator graph for task "
+                                 "'placement', or no cluster, as the graph "
+                                 "lists its devices")));
   EXPECT_THAT(CreateTuning(context, {}, Chain()),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        HasSubstr("chain is a weighted graph, expected an HLO "
