@@ -60,7 +60,7 @@ absl::StatusOr<std::vector<int32_t>> Shortened(
 
 // One of the problems as it is being played.
 struct Instance {
-  std::unique_ptr<space::Problem> problem;
+  std::shared_ptr<space::Problem> problem;
   std::unique_ptr<Game> game;
 };
 

@@ -17,7 +17,7 @@ namespace hone::optimizers::policies {
 // A training problem, rebuilt for each use to bound memory.
 struct TrainingProblem {
   std::string name;
-  std::function<absl::StatusOr<std::unique_ptr<space::Problem>>()> make;
+  std::function<absl::StatusOr<std::shared_ptr<space::Problem>>()> make;
 };
 
 struct TrainingSet {

@@ -36,9 +36,13 @@ std::vector<int32_t> DevicesOfInstructions(const hlo::Computation& entry,
       if (at(id) == kNone) at(id) = at(operand);
     }
   }
+  // Backwards, so that the first reader is the last to decide.
+  std::vector<bool> is_open(of.size());
+  for (size_t i = 0; i < of.size(); ++i) is_open[i] = of[i] == kNone;
   for (size_t i = order.size(); i-- > 0;) {
+    if (at(order[i]) == kNone) continue;
     for (const InstructionId operand : entry[order[i]].operands()) {
-      if (at(operand) == kNone) at(operand) = at(order[i]);
+      if (is_open[static_cast<size_t>(operand)]) at(operand) = at(order[i]);
     }
   }
   for (int32_t& device : of) device = std::max(device, 0);

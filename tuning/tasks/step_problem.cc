@@ -11,6 +11,7 @@
 #include "backends/cluster_sim/step_simulator.h"
 #include "base/status_macros.h"
 #include "tuning/tasks/step_local.h"
+#include "tuning/tasks/step_observation.h"
 #include "tuning/tasks/step_seeds.h"
 
 namespace hone::tuning {
@@ -141,6 +142,29 @@ bool StepProblem::IsInDomain(absl::Span<const int32_t> values) const {
     }
   }
   return true;
+}
+
+space::ObservationSpec StepProblem::observation_spec() const {
+  return StepObservationSpec();
+}
+
+std::shared_ptr<const space::Observation> StepProblem::Graph() const {
+  absl::MutexLock lock(&mutex_);
+  if (observation_ == nullptr) {
+    observation_ =
+        std::make_shared<const space::Observation>(ObserveStep(*space_));
+  }
+  return observation_;
+}
+
+int32_t StepProblem::NodeOf(int32_t variable) const {
+  return variable == space_->order_variable()
+             ? 0
+             : static_cast<int32_t>(space_->UnitOf(variable));
+}
+
+std::vector<float> StepProblem::ValueFeatures(int32_t group) const {
+  return StepValueFeatures(*space_, groups()[static_cast<size_t>(group)]);
 }
 
 std::unique_ptr<space::LocalState> StepProblem::MakeLocal(

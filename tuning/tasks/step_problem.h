@@ -48,7 +48,7 @@ class StepProblem final : public space::AssignmentProblem {
   bool IsInDomain(absl::Span<const int32_t> values) const;
 
   absl::string_view unit() const override { return "ms"; }
-  absl::string_view policy_name() const override { return ""; }
+  absl::string_view policy_name() const override { return "step"; }
 
   space::Candidate DefaultCandidate() const override {
     return seeds_[0].candidate;
@@ -65,6 +65,11 @@ class StepProblem final : public space::AssignmentProblem {
   absl::Span<const space::VariableGroup> groups() const override {
     return space_->groups();
   }
+  // Node i is unit i (step_observation.h).
+  space::ObservationSpec observation_spec() const override;
+  std::shared_ptr<const space::Observation> Graph() const override;
+  int32_t NodeOf(int32_t variable) const override;
+  std::vector<float> ValueFeatures(int32_t group) const override;
   std::unique_ptr<space::LocalState> MakeLocal(
       const space::Candidate& candidate) const override;
 
@@ -88,6 +93,8 @@ class StepProblem final : public space::AssignmentProblem {
       std::make_shared<std::atomic<int64_t>>(0);
 
   mutable absl::Mutex mutex_;
+  mutable std::shared_ptr<const space::Observation> observation_
+      ABSL_GUARDED_BY(mutex_);
   mutable graphs::FusionRules rules_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -7,6 +7,7 @@
 
 #include "base/status_macros.h"
 #include "graphs/step/fusions.h"
+#include "tuning/tasks/step_observation.h"
 
 namespace hone::tuning {
 
@@ -40,21 +41,22 @@ StepSpace::StepSpace(graphs::OpGraph graph, graphs::DeviceTimes times,
   }
   std::vector<uint32_t> program(graph_.size());
   std::iota(program.begin(), program.end(), 0);
-  if (decisions.devices || decisions.priorities) {
-    order_ = 0;
-    variable_count_ = 1;
-    groups_.push_back({.name = "order", .count = 1});
-  }
-  const auto units = static_cast<int32_t>(unit_count());
-  const auto add = [&](const char* name, int32_t domain, int32_t& first) {
-    first = variable_count_;
+  const auto add = [&](const char* name, int32_t domain, size_t count,
+                       bool is_decided, int32_t& first) {
     groups_.push_back(
-        {.name = name, .first = first, .count = units, .domain = domain});
-    variable_count_ += units;
+        {.name = name,
+         .first = variable_count_,
+         .count = is_decided ? static_cast<int32_t>(count) : 0,
+         .domain = domain,
+         .value_feature_names = StepValueFeatureNames(name)});
+    if (is_decided) first = variable_count_;
+    variable_count_ += groups_.back().count;
   };
-  if (decisions.devices) add("device", times_.device_count(), device_);
-  if (decisions.priorities) add("priority", kLevels, priority_);
-  if (decisions.fusion) add("fused", 2, fused_);
+  add("order", 1, 1, decisions.devices || decisions.priorities, order_);
+  add("device", times_.device_count(), unit_count(), decisions.devices,
+      device_);
+  add("priority", kLevels, unit_count(), decisions.priorities, priority_);
+  add("fused", 2, unit_count(), decisions.fusion, fused_);
   AddOrder(std::move(program));
 }
 
@@ -65,7 +67,7 @@ size_t StepSpace::AddOrder(std::vector<uint32_t> positions) {
   }
   if (orders_.size() == static_cast<size_t>(space::kMaxValues)) return 0;
   orders_.push_back(std::move(positions));
-  if (order_ >= 0) groups_[0].domain = static_cast<int32_t>(orders_.size());
+  groups_[0].domain = static_cast<int32_t>(orders_.size());
   return orders_.size() - 1;
 }
 

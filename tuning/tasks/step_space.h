@@ -37,7 +37,8 @@ struct StepPlan {
 // The assignments that stand for decisions about a step, and what they mean.
 //
 // Units are the nodes of the graph, or, if fusion is not decided, the kernels
-// of the default fusion. The variables are, as far as they are decided:
+// of the default fusion. These are the groups of variables; what is not decided
+// has none, so that one policy serves all tasks:
 // - "order", one variable, with devices or priorities: which of the orders that
 //   known methods find the kernels are started in;
 // - "device" of each unit;
@@ -73,7 +74,7 @@ class StepSpace {
   graphs::NodeIndex node_of(size_t unit) const { return unit_nodes_[unit]; }
   // The unit that a variable of a group other than "order" belongs to.
   size_t UnitOf(int32_t variable) const {
-    return static_cast<size_t>(variable - 1) % unit_count();
+    return static_cast<size_t>(variable - (order_ + 1)) % unit_count();
   }
   // The first variable of a group; -1 without one.
   int32_t order_variable() const { return order_; }
