@@ -189,7 +189,7 @@ void AddTrainCommand(CLI::App& app, Context& context) {
       ->capture_default_str();
   command->add_option("--architecture", options->training.architecture,
                       "Of new weights, e.g. width=64,layers=3,aggregator=mean,"
-                      "segment=0,conditioning=0");
+                      "segment=0,conditioning=0,task_heads=0");
   command->add_flag("--partial", options->training.partial,
                     "Take of --from what fits, where it is of another "
                     "architecture or sees something else");

@@ -167,11 +167,13 @@ class AssignmentLearner::Impl {
   void Accumulate(const ValueView& view, absl::Span<const int32_t> before,
                   float keep, PartLoss part_loss) {
     const space::Observation* const graph = &view.graph();
-    const Encoding encoding = model_.network()->Encode(
+    const ValueEncoding encoding = model_.network()->Encode(
         MakeGraphBatch({&graph, 1}, model_.spec().observation));
     // The heads run part by part; what they pass back to the encoder adds up.
-    const Encoding leaf = {encoding.nodes.detach().requires_grad_(),
-                           encoding.graphs.detach().requires_grad_()};
+    ValueEncoding leaf = {{}, encoding.graphs.detach().requires_grad_()};
+    for (const torch::Tensor& nodes : encoding.nodes) {
+      leaf.nodes.push_back(nodes.detach().requires_grad_());
+    }
     ForValueRows(view, before, [&](const ValueRows& rows, int32_t first) {
       const auto count = rows.nodes.size(0);
       const auto domain = rows.value_features.size(0);
@@ -188,11 +190,14 @@ class AssignmentLearner::Impl {
       if (loss.requires_grad()) loss.backward();
     });
     std::vector<torch::Tensor> outputs, gradients;
-    for (const auto& [output, at] : {std::pair(encoding.nodes, leaf.nodes),
-                                     std::pair(encoding.graphs, leaf.graphs)}) {
-      if (!at.grad().defined()) continue;
+    const auto add = [&](const torch::Tensor& output, const torch::Tensor& at) {
+      if (!at.grad().defined()) return;
       outputs.push_back(output);
       gradients.push_back(at.grad());
+    };
+    add(encoding.graphs, leaf.graphs);
+    for (size_t g = 0; g < leaf.nodes.size(); ++g) {
+      add(encoding.nodes[g], leaf.nodes[g]);
     }
     if (!outputs.empty()) torch::autograd::backward(outputs, gradients);
   }

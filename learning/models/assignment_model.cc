@@ -45,7 +45,7 @@ std::vector<float> AssignmentModel::Score(
     const ValueView& view, absl::Span<const int32_t> values) const {
   torch::InferenceMode inference;
   const space::Observation* const graph = &view.graph();
-  const Encoding encoding =
+  const ValueEncoding encoding =
       network_->Encode(MakeGraphBatch({&graph, 1}, spec_.observation));
   std::vector<float> scores;
   scores.reserve(view.score_count());

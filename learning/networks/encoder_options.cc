@@ -52,15 +52,17 @@ absl::Status ReadOption(absl::string_view name, absl::string_view text,
     return ReadNumber(name, text, 0, 4096, 1, options.segment);
   }
   if (name == "aggregator") return ReadAggregator(text, options.aggregator);
-  if (name == "conditioning") {
+  if (name == "conditioning" || name == "task_heads") {
     int32_t value = 0;
     const absl::Status status = ReadNumber(name, text, 0, 1, 1, value);
-    options.conditioning = value == 1;
+    (name == "conditioning" ? options.conditioning : options.task_heads) =
+        value == 1;
     return status;
   }
   return absl::InvalidArgumentError(absl::StrCat(
       "architecture: unknown option '", name,
-      "', expected width, layers, aggregator, segment or conditioning"));
+      "', expected width, layers, aggregator, segment, conditioning or "
+      "task_heads"));
 }
 
 }  // namespace
@@ -72,7 +74,8 @@ std::string PrintEncoderOptions(const EncoderOptions& options) {
   }
   return absl::StrCat("width=", options.width, ",layers=", options.layers,
                       ",aggregator=", aggregator, ",segment=", options.segment,
-                      ",conditioning=", options.conditioning ? 1 : 0);
+                      ",conditioning=", options.conditioning ? 1 : 0,
+                      ",task_heads=", options.task_heads ? 1 : 0);
 }
 
 absl::StatusOr<EncoderOptions> ParseEncoderOptions(absl::string_view text) {

@@ -22,14 +22,17 @@ struct EncoderOptions {
   // Whether the embedding of the graph scales the inputs of dense layers
   // ("parameter superposition").
   bool conditioning = false;
+  // Whether the decisions of assignments are made by a chain of attention heads
+  // (TaskHeads), rather than each from the embeddings alone.
+  bool task_heads = false;
 
   friend bool operator==(const EncoderOptions&,
                          const EncoderOptions&) = default;
 };
 
 // Returns the options as text, "width=64,layers=3,aggregator=mean,segment=0,
-// conditioning=0", and reads it. Options that are left out keep their defaults.
-// Errors: InvalidArgument for an unknown option or value.
+// conditioning=0,task_heads=0", and reads it. Options that are left out keep
+// their defaults. Errors: InvalidArgument for an unknown option or value.
 std::string PrintEncoderOptions(const EncoderOptions& options);
 absl::StatusOr<EncoderOptions> ParseEncoderOptions(absl::string_view text);
 

@@ -11,11 +11,28 @@ namespace hone::learning {
 using torch::nn::Embedding;
 using torch::nn::Linear;
 
+namespace {
+
+// Nodes of a segment of the heads' attention if the encoder has none.
+constexpr int64_t kHeadSegment = 128;
+
+}  // namespace
+
 ValueNetworkImpl::ValueNetworkImpl(const AssignmentSpec& spec,
                                    const EncoderOptions& options) {
   const int64_t width = options.width;
   encoder_ =
       register_module("encoder", GraphEncoder(spec.observation, options));
+  if (options.task_heads) {
+    std::vector<std::string> names;
+    for (const AssignmentSpec::Group& group : spec.groups) {
+      names.push_back(group.name);
+    }
+    task_heads_ = register_module(
+        "task_heads",
+        TaskHeads(names, width,
+                  options.segment > 0 ? options.segment : kHeadSegment));
+  }
   conditioning_ = register_module("conditioning", Conditioning(options));
   for (size_t g = 0; g < spec.groups.size(); ++g) {
     const auto name = [&](const char* part) {
@@ -49,16 +66,25 @@ void ValueNetworkImpl::Select(const AssignmentMatch& match) {
   }
 }
 
+ValueEncoding ValueNetworkImpl::Encode(const GraphBatch& batch) {
+  Encoding encoding = encoder_->forward(batch);
+  if (task_heads_.is_empty()) {
+    return {std::vector<torch::Tensor>(heads_.size(), encoding.nodes),
+            encoding.graphs};
+  }
+  return {task_heads_->forward(encoding.nodes, batch), encoding.graphs};
+}
+
 torch::Tensor ValueNetworkImpl::Score(const ValueRows& rows,
-                                      const Encoding& encoding) {
+                                      const ValueEncoding& encoding) {
   Head& head = heads_[rows.group];
   const int64_t values = rows.value_features.size(0);
   const torch::Tensor value =
       head.value->forward(
           torch::cat({rows.value_features, torch::ones({values, 1})}, 1)) +
       head.number->weight.narrow(0, 0, values);
-  const torch::Tensor nodes =
-      head.node->forward(encoding.nodes.index_select(0, rows.nodes));
+  const torch::Tensor nodes = head.node->forward(
+      encoding.nodes[rows.group].index_select(0, rows.nodes));
   const torch::Tensor decision =
       torch::relu(nodes.unsqueeze(1) + value.unsqueeze(0) +
                   head.features->forward(rows.features));

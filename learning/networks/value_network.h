@@ -10,6 +10,7 @@
 #include "learning/assignments/value_view.h"
 #include "learning/networks/encoder.h"
 #include "learning/networks/spec_match.h"
+#include "learning/networks/task_heads.h"
 
 namespace hone::learning {
 
@@ -19,6 +20,12 @@ struct ValueRows {
   torch::Tensor nodes;           // [R] int64: the node of each variable
   torch::Tensor value_features;  // [D, features of the group's values]
   torch::Tensor features;        // [R, D, kValueFeatures]
+};
+
+// What scores are computed from.
+struct ValueEncoding {
+  std::vector<torch::Tensor> nodes;  // of each group: [N, width]
+  torch::Tensor graphs;              // [U, width]
 };
 
 // Scores all values of all variables at once, given an assignment: a value from
@@ -35,9 +42,9 @@ class ValueNetworkImpl : public torch::nn::Module {
   // one, as GraphEncoder does.
   void Select(const AssignmentMatch& match);
 
-  Encoding Encode(const GraphBatch& batch) { return encoder_->forward(batch); }
+  ValueEncoding Encode(const GraphBatch& batch);
   // The scores of rows of a graph: [R, D]. A new network gives 0.
-  torch::Tensor Score(const ValueRows& rows, const Encoding& encoding);
+  torch::Tensor Score(const ValueRows& rows, const ValueEncoding& encoding);
 
  private:
   struct Head {
@@ -50,6 +57,7 @@ class ValueNetworkImpl : public torch::nn::Module {
   };
 
   GraphEncoder encoder_{nullptr};
+  TaskHeads task_heads_{nullptr};  // if there are any
   Conditioning conditioning_{nullptr};
   std::vector<Head> heads_;  // by group
 };

@@ -134,7 +134,8 @@ TEST_F(TrainingTest, TakesWhatFitsOfOtherWeightsWhenAskedTo) {
   EXPECT_THAT(Train(set, options),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        HasSubstr("layers=1,aggregator=mean,segment=0,"
-                                 "conditioning=0, expected width=8,layers=2")));
+                                 "conditioning=0,task_heads=0, expected "
+                                 "width=8,layers=2")));
   std::string note;
   options.on_note = [&](const std::string& text) { note += text; };
   options.partial = true;
