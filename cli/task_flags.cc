@@ -1,8 +1,7 @@
 #include "cli/task_flags.h"
 
-#include <iostream>
-
 #include "absl/algorithm/container.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "cli/command.h"
@@ -94,25 +93,31 @@ absl::Status TakeCluster(std::string& target, TaskFlags& flags) {
         absl::StrCat("--target ", target, " and --cluster ", flags.cluster,
                      ", expected one of them"));
   }
+  if (cluster.empty()) {
+    return absl::InvalidArgumentError(
+        "--target cluster: has no cluster, expected cluster:NAME|FILE");
+  }
   flags.cluster = std::string(cluster);
   if (flags.objective.empty()) flags.objective = std::string(tuning::kStepTime);
   target = "cluster";
   return absl::OkStatus();
 }
 
-void TakeDefaultCluster(absl::Span<const std::string> tasks,
-                        absl::string_view bytes, TaskFlags& flags) {
+std::string TakeDefaultCluster(absl::Span<const std::string> tasks,
+                               absl::string_view bytes, absl::string_view file,
+                               TaskFlags& flags) {
   constexpr absl::string_view kDefault = "v100x4";
   const bool lists_devices =
-      tuning::IsJson(bytes) && !tuning::HasOpcodes(bytes);
+      (tuning::IsJson(bytes) || absl::EndsWith(file, ".json")) &&
+      !tuning::HasOpcodes(bytes);
   const bool needs_one = absl::c_any_of(tasks, [](const std::string& task) {
     return task == "placement" || IsStepTask(task);
   });
-  if (!flags.cluster.empty() || lists_devices || !needs_one) return;
-  std::cerr << "hone: no cluster given, placing on " << kDefault
-            << "; --target cluster:NAME|FILE names another one\n";
+  if (!flags.cluster.empty() || lists_devices || !needs_one) return "";
   flags.cluster = std::string(kDefault);
   if (flags.objective.empty()) flags.objective = std::string(tuning::kStepTime);
+  return absl::StrCat("hone: no cluster given, placing on ", kDefault,
+                      "; --target cluster:NAME|FILE names another one\n");
 }
 
 absl::StatusOr<tuning::TaskOptions> ParseTaskFlags(const TaskFlags& flags) {

@@ -33,10 +33,11 @@ void AddTaskFlags(CLI::App& command, TaskFlags& flags);
 // targets stay. Errors: InvalidArgument if the flags have a cluster, too.
 absl::Status TakeCluster(std::string& target, TaskFlags& flags);
 // Gives the flags the cluster that is used where none is given, if one of
-// `tasks` needs one for `bytes`, a module or an operator graph, and says so on
-// stderr.
-void TakeDefaultCluster(absl::Span<const std::string> tasks,
-                        absl::string_view bytes, TaskFlags& flags);
+// `tasks` needs one for `bytes` of `file`, a module or an operator graph.
+// Returns a note that says so, or nothing.
+std::string TakeDefaultCluster(absl::Span<const std::string> tasks,
+                               absl::string_view bytes, absl::string_view file,
+                               TaskFlags& flags);
 
 // Errors: InvalidArgument for an unknown numerics or contiguity; those of
 // ReadCluster.

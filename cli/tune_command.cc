@@ -16,6 +16,7 @@
 #include "cli/command.h"
 #include "cli/progress_line.h"
 #include "cli/read_subject.h"
+#include "cli/step_report.h"
 #include "cli/task_flags.h"
 #include <unistd.h>
 
@@ -52,6 +53,7 @@ struct Options {
   std::string output;
   // Path of the shared object; the header goes beside it.
   std::string library;
+  StepFiles step_files;
   bool local = false;
   std::string state;
   bool force = false;
@@ -434,7 +436,8 @@ absl::StatusOr<int> Run(const Options& given, const Context& context) {
   }
   // Read here too, so that a broken file is reported before anything starts.
   HONE_ASSIGN_OR_RETURN(std::string bytes, hlo::ReadFileBytes(options.file));
-  TakeDefaultCluster(options.tasks, bytes, options.flags);
+  const std::string note =
+      TakeDefaultCluster(options.tasks, bytes, options.file, options.flags);
   for (const std::string& task : options.tasks) {
     HONE_RETURN_IF_ERROR(SpecOf(options, task, time).status());
   }
@@ -451,6 +454,9 @@ absl::StatusOr<int> Run(const Options& given, const Context& context) {
         task->CheckSubject(subject.kind(), options.file, parsed));
   }
   HONE_RETURN_IF_ERROR(CheckOutputs(options, subject));
+  std::cerr << note;
+  HONE_RETURN_IF_ERROR(
+      CheckStepFiles(options.step_files, options.tasks.back(), parsed));
   const std::string& name = subject.name();
   bool local = options.local;
   // A server that was named has to be there.
@@ -494,6 +500,15 @@ absl::StatusOr<int> Run(const Options& given, const Context& context) {
   }
   if (!options.library.empty()) {
     HONE_RETURN_IF_ERROR(Export(subject.module(), last, *tuner, options));
+  }
+  if (parsed.cluster.has_value()) {
+    HONE_RETURN_IF_ERROR(WriteStepFiles(options.step_files,
+                                        {.subject = &subject,
+                                         .cluster_name = options.flags.cluster,
+                                         .cluster = *parsed.cluster,
+                                         .task = last.task,
+                                         .decision = last.decision,
+                                         .default_cost = last.default_cost}));
   }
   if (context.json) {
     PrintJson({{"module", name}, {"target", last.target}, {"tasks", tasks}});
@@ -539,6 +554,7 @@ void AddTuneCommand(CLI::App& app, Context& context) {
                    "Path of the result as a native shared object; "
                    "its C header is written beside it")
       ->type_name("K.so");
+  AddStepFiles(*command, options->step_files);
   command->add_flag("--force", options->force,
                     "Tune even if a result is cached");
   command->add_flag("--local", options->local,

@@ -40,7 +40,8 @@ class Builder {
       scope_ = Scope(0);
       below.push_back(Argument(state_bytes_));
     }
-    for (size_t layer = 0; layer < layers_; ++layer) below = Forward(layer, below);
+    for (size_t layer = 0; layer < layers_; ++layer)
+      below = Forward(layer, below);
     std::vector<Node> above;
     scope_ = Scope(layers_ - 1);
     for (const Node output : below) {
@@ -88,8 +89,8 @@ class Builder {
   }
   Node Add(const char* opcode, double bytes, std::initializer_list<Node> inputs,
            double flops = 0) {
-    return Add(opcode, bytes, absl::MakeConstSpan(inputs.begin(), inputs.size()),
-               flops);
+    return Add(opcode, bytes,
+               absl::MakeConstSpan(inputs.begin(), inputs.size()), flops);
   }
 
   // The states of a layer, given those below.
@@ -106,20 +107,19 @@ class Builder {
                                                        kAttendedSteps));
       }
       inputs_.push_back(input);
-      const Node from_input = Add("dot", gate_bytes_,
-                                  {input, input_weights_[layer]},
-                                  product_flops_);
+      const Node from_input = Add(
+          "dot", gate_bytes_, {input, input_weights_[layer]}, product_flops_);
       Node sum = from_input;
       if (t > 0) {
-        const Node from_state = Add("dot", gate_bytes_,
-                                    {states[t - 1], state_weights_[layer]},
-                                    product_flops_);
+        const Node from_state =
+            Add("dot", gate_bytes_, {states[t - 1], state_weights_[layer]},
+                product_flops_);
         sum = Add("add", gate_bytes_, {from_input, from_state});
       }
       gates.push_back(Add("logistic", gate_bytes_, {sum}));
-      const Node kept = t > 0 ? Add("multiply", state_bytes_,
-                                    {gates[t], cells[t - 1]})
-                              : gates[t];
+      const Node kept =
+          t > 0 ? Add("multiply", state_bytes_, {gates[t], cells[t - 1]})
+                : gates[t];
       const Node update = Add("tanh", state_bytes_, {gates[t]});
       cells.push_back(Add("add", state_bytes_, {kept, update}));
       const Node squashed = Add("tanh", state_bytes_, {cells[t]});
@@ -142,8 +142,7 @@ class Builder {
           Add("multiply", state_bytes_, {gradient, cells_[layer][t]});
       const Node cell = Add("multiply", state_bytes_, {squashed, gradient});
       const Node gate = Add("multiply", gate_bytes_, {cell, gates_[layer][t]});
-      const Node slope =
-          Add("subtract", gate_bytes_, {gate, gates_[layer][t]});
+      const Node slope = Add("subtract", gate_bytes_, {gate, gates_[layer][t]});
       const Node product = Add("multiply", gate_bytes_, {gate, slope});
       below[t] = Add("dot", state_bytes_, {product, input_weights_[layer]},
                      product_flops_);
@@ -152,13 +151,13 @@ class Builder {
                    product_flops_);
       }
       const Node of_input =
-          Add("dot", weight_bytes_,
-              {product, inputs_[layer * steps_ + t]}, product_flops_);
+          Add("dot", weight_bytes_, {product, inputs_[layer * steps_ + t]},
+              product_flops_);
       sum = sum < 0 ? of_input : Add("add", weight_bytes_, {sum, of_input});
       if (t > 0) {
-        const Node of_state = Add("dot", weight_bytes_,
-                                  {product, states_[layer][t - 1]},
-                                  product_flops_);
+        const Node of_state =
+            Add("dot", weight_bytes_, {product, states_[layer][t - 1]},
+                product_flops_);
         sum = Add("add", weight_bytes_, {sum, of_state});
       }
     }

@@ -1,5 +1,6 @@
 #include "learning/assignment_learner.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "learning/networks/graph_batch.h"
 #include "learning/networks/losses.h"
 #include "learning/networks/minibatch.h"
+#include "learning/networks/move_rows.h"
 #include "learning/networks/tensors.h"
 #include "learning/networks/value_network.h"
 #include "learning/networks/value_rows.h"
@@ -117,9 +119,104 @@ class AssignmentLearner::Impl {
     return sum / static_cast<double>(lessons.size());
   }
 
+  double FitGains(const ValueView& view, absl::Span<const TriedMove> moves,
+                  float learning_rate) {
+    if (moves.empty()) return 0;
+    std::vector<const DescribedMove*> pointers;
+    std::vector<float> gains;
+    for (const TriedMove& tried : moves) {
+      pointers.push_back(&tried.move);
+      gains.push_back(tried.gain);
+    }
+    const torch::Tensor scores = model_.network()->ScoreMoves(
+        MakeMoveRows(view, pointers), EncodeForMoves(view));
+    const torch::Tensor loss = torch::nn::functional::huber_loss(
+        scores, Numbers(gains, {static_cast<int64_t>(gains.size())}));
+    descent_.set_learning_rate(static_cast<double>(learning_rate));
+    descent_.Accumulate(loss);
+    descent_.Step();
+    descent_.set_learning_rate(static_cast<double>(options_.learning_rate));
+    return loss.item<double>();
+  }
+
+  AssignmentPpoStatistics UpdateMoves(const ValueView& view,
+                                      absl::Span<const MoveChoice> choices) {
+    AssignmentPpoStatistics statistics;
+    if (choices.size() < 2) return statistics;
+    std::vector<const DescribedMove*> pointers;
+    std::vector<float> gains, before;
+    std::vector<int32_t> chosen;
+    size_t most = 0;
+    for (const MoveChoice& choice : choices) {
+      most = std::max(most, choice.moves.size());
+    }
+    // Where each move is in the table of choices.
+    std::vector<int32_t> cells;
+    std::vector<uint8_t> allowed(choices.size() * most);
+    for (size_t c = 0; c < choices.size(); ++c) {
+      for (size_t m = 0; m < choices[c].moves.size(); ++m) {
+        pointers.push_back(&choices[c].moves[m]);
+        cells.push_back(static_cast<int32_t>(c * most + m));
+        allowed[c * most + m] = 1;
+      }
+      chosen.push_back(static_cast<int32_t>(choices[c].chosen));
+      gains.push_back(choices[c].gain);
+      before.push_back(choices[c].log_probability);
+    }
+    const auto rows = static_cast<int64_t>(choices.size());
+    const auto columns = static_cast<int64_t>(most);
+    const MoveRows moves = MakeMoveRows(view, pointers);
+    const torch::Tensor at = Ids(cells, {static_cast<int64_t>(cells.size())});
+    const torch::Tensor mask = torch::tensor(allowed, torch::kUInt8)
+                                   .view({rows, columns})
+                                   .to(torch::kBool);
+    const torch::Tensor advantages =
+        Numbers(GroupAdvantages(gains, kLeastDeviation), {rows});
+    for (int32_t epoch = 0; epoch < options_.epochs; ++epoch) {
+      const torch::Tensor scores =
+          torch::zeros({rows * columns})
+              .index_add(
+                  0, at,
+                  model_.network()->ScoreMoves(moves, EncodeForMoves(view)))
+              .view({rows, columns}) *
+          kMoveSharpness;
+      const torch::Tensor log_probabilities = MaskedLogSoftmax(scores, mask);
+      const torch::Tensor policy =
+          PolicyLoss(
+              log_probabilities.gather(1, Ids(chosen, {rows, 1})).squeeze(1),
+              Numbers(before, {rows}), advantages,
+              static_cast<double>(options_.clip))
+              .mean();
+      const torch::Tensor entropy = Entropy(log_probabilities).mean();
+      descent_.Accumulate(policy - options_.entropy_weight * entropy);
+      descent_.Step();
+      statistics.policy_loss = policy.item<double>();
+      statistics.entropy = entropy.item<double>();
+    }
+    return statistics;
+  }
+
   Descent& descent() { return descent_; }
 
  private:
+  ValueEncoding Encode(const ValueView& view) {
+    const space::Observation* const graph = &view.graph();
+    return model_.network()->Encode(
+        MakeGraphBatch({&graph, 1}, model_.spec().observation));
+  }
+
+  // The encoding that moves are scored with, without a gradient if the encoder
+  // stays as it is.
+  ValueEncoding EncodeForMoves(const ValueView& view) {
+    if (!options_.heads_only) return Encode(view);
+    if (encoded_view_ != &view) {
+      torch::NoGradGuard no_grad;
+      encoded_ = Encode(view);
+      encoded_view_ = &view;
+    }
+    return encoded_;
+  }
+
   // Counts what the losses are means over.
   void Count(absl::Span<const int32_t> before,
              absl::Span<const AssignmentSample> samples,
@@ -166,9 +263,7 @@ class AssignmentLearner::Impl {
   template <typename PartLoss>
   void Accumulate(const ValueView& view, absl::Span<const int32_t> before,
                   float keep, PartLoss part_loss) {
-    const space::Observation* const graph = &view.graph();
-    const ValueEncoding encoding = model_.network()->Encode(
-        MakeGraphBatch({&graph, 1}, model_.spec().observation));
+    const ValueEncoding encoding = Encode(view);
     // The heads run part by part; what they pass back to the encoder adds up.
     ValueEncoding leaf = {{}, encoding.graphs.detach().requires_grad_()};
     for (const torch::Tensor& nodes : encoding.nodes) {
@@ -261,6 +356,9 @@ class AssignmentLearner::Impl {
   AssignmentModel& model_;
   const AssignmentPpoOptions options_;
   Descent descent_;
+  // With heads_only: the last graph, encoded.
+  const ValueView* encoded_view_ = nullptr;
+  ValueEncoding encoded_;
   int64_t drawn_ = 0;    // variables that samples drew
   int64_t changes_ = 0;  // those to imitate
 };
@@ -282,6 +380,17 @@ AssignmentPpoStatistics AssignmentLearner::Update(
 double AssignmentLearner::Imitate(absl::Span<const AssignmentLesson> lessons,
                                   float learning_rate) {
   return impl_->Imitate(lessons, learning_rate);
+}
+
+double AssignmentLearner::FitGains(const ValueView& view,
+                                   absl::Span<const TriedMove> moves,
+                                   float learning_rate) {
+  return impl_->FitGains(view, moves, learning_rate);
+}
+
+AssignmentPpoStatistics AssignmentLearner::UpdateMoves(
+    const ValueView& view, absl::Span<const MoveChoice> choices) {
+  return impl_->UpdateMoves(view, choices);
 }
 
 std::string AssignmentLearner::SerializeDescent() const {

@@ -10,6 +10,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 
+#include "learning/assignments/described_move.h"
 #include "learning/assignments/sample.h"
 #include "learning/assignments/value_view.h"
 #include "learning/models/assignment_model.h"
@@ -21,6 +22,9 @@ struct AssignmentPpoOptions {
   int32_t epochs = 3;
   float clip = 0.2F;
   float entropy_weight = 1e-3F;
+  // Moves only: keeps the encoder as it is, so that an update is cheap on large
+  // graphs.
+  bool heads_only = false;
   // Weight of the cross entropy of the changes that improved an assignment.
   float imitation_weight = 0.1F;
 };
@@ -67,6 +71,16 @@ class AssignmentLearner {
   // mean cross entropy of the pass in nats per variable.
   double Imitate(absl::Span<const AssignmentLesson> lessons,
                  float learning_rate);
+
+  // Makes a step of learning what moves gain, all of them from one graph.
+  // Returns the mean loss (Huber).
+  double FitGains(const ValueView& view, absl::Span<const TriedMove> moves,
+                  float learning_rate);
+  // Makes an update from moves that the policy has chosen: each choice is
+  // clipped by itself, and the gain of those before is what it is compared
+  // with.
+  AssignmentPpoStatistics UpdateMoves(const ValueView& view,
+                                      absl::Span<const MoveChoice> choices);
 
   // Serializes the state of the gradient descent and of the random order of
   // lessons, for resuming.

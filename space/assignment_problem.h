@@ -52,6 +52,10 @@ class AssignmentProblem : public Problem {
   // [domain, value_feature_names], row-major.
   virtual std::vector<float> ValueFeatures(int32_t group) const;
 
+  // The names of LocalState::DescribeMove's features; none if moves are not
+  // described.
+  virtual std::vector<std::string> move_feature_names() const { return {}; }
+
   // Returns the constraints, nothing narrowed yet; by default there are none.
   virtual std::unique_ptr<Domains> MakeDomains() const;
   // Returns `candidate`, with one value of its domain for each variable, for

@@ -47,6 +47,13 @@ class LocalState {
   // use; empty if a bounded number of draws finds none, which does not mean
   // that there is none.
   virtual void Propose(Rng& rng, std::vector<Change>& changes) = 0;
+
+  // Replaces `features` with what a policy is told of a move, which may be any:
+  // [AssignmentProblem::move_feature_names]. Takes no evaluation.
+  virtual void DescribeMove(absl::Span<const Change> /*changes*/,
+                            std::vector<float>& features) {
+    features.clear();
+  }
 };
 
 }  // namespace hone::space

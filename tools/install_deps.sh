@@ -3,7 +3,7 @@
 #
 # Usage: tools/install_deps.sh build|test|all
 #   build  what compiles and runs honed and hone
-#   test   and what the default tests need
+#   test   and what the default tests need (chromium, which draws reports: 410 MB)
 #   all    and what the slow tests need (clang, clang-tidy, libFuzzer)
 set -euo pipefail
 
@@ -16,7 +16,7 @@ build=(
   protobuf-compiler-grpc zlib1g-dev
 )
 test=(
-  clang-format-14 libgmock-dev libgtest-dev openssl python3 python3-venv systemd
+  chromium clang-format-14 libgmock-dev libgtest-dev openssl python3 python3-venv systemd
   util-linux
 )
 all=(clang-19 clang-tidy-19 libclang-rt-19-dev)

@@ -138,6 +138,8 @@ class StepSimulator::Impl {
     return Result();
   }
 
+  double finish(KernelIndex kernel) const { return finish_[kernel]; }
+
   std::vector<KernelIndex> CriticalPath() const {
     std::vector<KernelIndex> path;
     const auto last = std::max_element(finish_.begin(), finish_.end());
@@ -435,6 +437,10 @@ StepResult StepSimulator::Rerun(absl::Span<const int32_t> devices,
                                 absl::Span<const uint64_t> priorities,
                                 absl::Span<const KernelIndex> changed) {
   return impl_->Rerun(devices, priorities, changed);
+}
+
+double StepSimulator::finish(KernelIndex kernel) const {
+  return impl_->finish(kernel);
 }
 
 std::vector<KernelIndex> StepSimulator::CriticalPath() const {

@@ -83,6 +83,8 @@ class StepSimulator {
   StepResult Rerun(absl::Span<const int32_t> devices,
                    absl::Span<const uint64_t> priorities,
                    absl::Span<const graphs::KernelIndex> changed);
+  // The time at which a kernel finished in the last RunAndRemember.
+  double finish(graphs::KernelIndex kernel) const;
   // Returns kernels of the last RunAndRemember, from the one that finished last
   // back to the beginning: each waited for the one that follows, for its result
   // or for its device.

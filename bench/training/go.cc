@@ -99,8 +99,8 @@ class LazyProblem {
 
 // The graphs of a split, by turns, each time with another size and cluster.
 std::vector<TrainingProblem> Draw(
-    const std::vector<std::pair<std::string,
-                                std::shared_ptr<const graphs::OpGraph>>>& from,
+    const std::vector<
+        std::pair<std::string, std::shared_ptr<const graphs::OpGraph>>>& from,
     uint64_t count, uint64_t seed) {
   std::vector<TrainingProblem> problems;
   Rng rng(seed);
@@ -108,11 +108,9 @@ std::vector<TrainingProblem> Draw(
     const auto& [name, graph] = from[i % from.size()];
     const double factor = std::exp2(2 + 6 * rng.Uniform());
     const char* const cluster = kClusters[rng.Below(kClusters.size())];
-    problems.push_back(
-        {absl::StrFormat("%s-%.0f-%s", name, factor, cluster),
-         [lazy = std::make_shared<LazyProblem>(graph, factor, cluster)] {
-           return lazy->Get();
-         }});
+    problems.push_back({absl::StrFormat("%s-%.0f-%s", name, factor, cluster),
+                        [lazy = std::make_shared<LazyProblem>(
+                             graph, factor, cluster)] { return lazy->Get(); }});
   }
   return problems;
 }

@@ -12,6 +12,7 @@ AssignmentSpec SpecOf(const space::AssignmentProblem& problem) {
   for (const space::VariableGroup& group : problem.groups()) {
     spec.groups.push_back({group.name, group.value_feature_names});
   }
+  spec.move_features = problem.move_feature_names();
   return spec;
 }
 

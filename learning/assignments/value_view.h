@@ -31,6 +31,9 @@ struct AssignmentSpec {
   space::ObservationSpec observation;
   std::vector<Group> groups;
   std::vector<std::string> state_features = ValueStateNames();
+  // Of moves (AssignmentProblem::move_feature_names); none if they are not
+  // described.
+  std::vector<std::string> move_features = {};
 
   friend bool operator==(const AssignmentSpec&,
                          const AssignmentSpec&) = default;

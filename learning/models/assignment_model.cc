@@ -2,6 +2,7 @@
 
 #include "learning/models/weights_archive.h"
 #include "learning/networks/graph_batch.h"
+#include "learning/networks/move_rows.h"
 #include "learning/networks/torch_threads.h"
 #include "learning/networks/value_network.h"
 #include "learning/networks/value_rows.h"
@@ -55,6 +56,29 @@ std::vector<float> AssignmentModel::Score(
     scores.insert(scores.end(), data, data + part.numel());
   });
   return scores;
+}
+
+struct AssignmentModel::Encoded {
+  ValueEncoding encoding;
+};
+
+std::vector<float> AssignmentModel::ScoreMoves(
+    const ValueView& view, absl::Span<const DescribedMove> moves,
+    std::shared_ptr<const Encoded>& memory) const {
+  torch::InferenceMode inference;
+  if (memory == nullptr) {
+    const space::Observation* const graph = &view.graph();
+    memory = std::make_shared<const Encoded>(Encoded{
+        network_->Encode(MakeGraphBatch({&graph, 1}, spec_.observation))});
+  }
+  std::vector<const DescribedMove*> pointers;
+  pointers.reserve(moves.size());
+  for (const DescribedMove& move : moves) pointers.push_back(&move);
+  const torch::Tensor scores =
+      network_->ScoreMoves(MakeMoveRows(view, pointers), memory->encoding)
+          .contiguous();
+  const float* const data = scores.data_ptr<float>();
+  return {data, data + scores.numel()};
 }
 
 }  // namespace hone::learning

@@ -10,6 +10,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 
+#include "learning/assignments/described_move.h"
 #include "learning/assignments/value_view.h"
 #include "learning/networks/encoder_options.h"
 
@@ -47,6 +48,15 @@ class AssignmentModel {
   // take a bounded number of variables at a time.
   std::vector<float> Score(const ValueView& view,
                            absl::Span<const int32_t> values) const;
+
+  // Returns what moves from an assignment are expected to gain, in the unit of
+  // TriedMove::gain. The spec must have features of moves. The graph is encoded
+  // with the first call for it and kept in `memory`, which belongs to this
+  // view and these weights.
+  struct Encoded;
+  std::vector<float> ScoreMoves(const ValueView& view,
+                                absl::Span<const DescribedMove> moves,
+                                std::shared_ptr<const Encoded>& memory) const;
 
   const AssignmentSpec& spec() const { return spec_; }
   const EncoderOptions& options() const { return options_; }

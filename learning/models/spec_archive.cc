@@ -24,6 +24,7 @@ constexpr char kGlobalFeatureNames[] = "global_feature_names";
 constexpr char kGroupNames[] = "group_names";
 constexpr char kValueFeatureNames[] = "value_feature_names";  // and a number
 constexpr char kStateFeatureNames[] = "state_feature_names";
+constexpr char kMoveFeatureNames[] = "move_feature_names";
 
 void WriteNames(torch::serialize::OutputArchive& archive,
                 const std::string& key, const Names& names) {
@@ -106,6 +107,7 @@ void WriteSpec(const AssignmentSpec& spec, const EncoderOptions& options,
   }
   WriteNames(archive, kGroupNames, groups);
   WriteNames(archive, kStateFeatureNames, spec.state_features);
+  WriteNames(archive, kMoveFeatureNames, spec.move_features);
 }
 
 template <>
@@ -128,6 +130,7 @@ SavedSpec<AssignmentSpec> ReadSpec(torch::serialize::InputArchive& archive) {
          ReadNames(archive, absl::StrCat(kValueFeatureNames, g))});
   }
   saved.spec.state_features = ReadNames(archive, kStateFeatureNames);
+  saved.spec.move_features = ReadNames(archive, kMoveFeatureNames);
   return saved;
 }
 

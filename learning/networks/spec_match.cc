@@ -122,6 +122,15 @@ absl::StatusOr<AssignmentMatch> MatchSpecs(const AssignmentSpec& saved,
   HONE_RETURN_IF_ERROR(
       MatchObservations(saved.observation, spec.observation, match));
   match.state_features = MatchNames(saved.state_features, spec.state_features);
+  match.move_features = MatchNames(saved.move_features, spec.move_features);
+  // The layers for moves are there only if they are described.
+  if (saved.move_features.empty() != spec.move_features.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "weights are for ", saved.move_features.size(),
+        " features of moves, expected ", spec.move_features.size()));
+  }
+  HONE_RETURN_IF_ERROR(CheckSomeKnown("features of moves", match.move_features,
+                                      saved.move_features, spec.move_features));
   for (const AssignmentSpec::Group& group : spec.groups) {
     const auto known = std::find_if(
         saved.groups.begin(), saved.groups.end(),

@@ -30,11 +30,12 @@ struct SpecMatch : ObservationMatch {
   std::vector<int64_t> move_features;
 };
 
-// The same for assignments: the features of the values of each group, and those
-// that every assignment has (ValueStateNames).
+// The same for assignments: the features of the values of each group, those
+// that every assignment has (ValueStateNames), and those of moves.
 struct AssignmentMatch : ObservationMatch {
   std::vector<std::vector<int64_t>> value_features;
   std::vector<int64_t> state_features;
+  std::vector<int64_t> move_features;
 };
 
 // Match `spec` with the spec of saved weights: actions and groups by name, the

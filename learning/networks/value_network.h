@@ -9,6 +9,7 @@
 
 #include "learning/assignments/value_view.h"
 #include "learning/networks/encoder.h"
+#include "learning/networks/move_rows.h"
 #include "learning/networks/spec_match.h"
 #include "learning/networks/task_heads.h"
 
@@ -45,6 +46,9 @@ class ValueNetworkImpl : public torch::nn::Module {
   ValueEncoding Encode(const GraphBatch& batch);
   // The scores of rows of a graph: [R, D]. A new network gives 0.
   torch::Tensor Score(const ValueRows& rows, const ValueEncoding& encoding);
+  // What moves of a graph are expected to gain: [M]. The network must be made
+  // for described moves. A new network gives 0.
+  torch::Tensor ScoreMoves(const MoveRows& rows, const ValueEncoding& encoding);
 
  private:
   struct Head {
@@ -59,7 +63,19 @@ class ValueNetworkImpl : public torch::nn::Module {
   GraphEncoder encoder_{nullptr};
   TaskHeads task_heads_{nullptr};  // if there are any
   Conditioning conditioning_{nullptr};
+  // The layers for moves, if they are described. What a move changes is the
+  // mean over its changes of the same embeddings of nodes and values as above.
+  struct MoveHead {
+    torch::nn::Linear features{nullptr};
+    torch::nn::Linear hidden{nullptr};
+    torch::nn::Linear score{nullptr};
+  };
+
+  // The embedding of the values of a group: [D, width].
+  torch::Tensor EmbedValues(size_t group, const torch::Tensor& value_features);
+
   std::vector<Head> heads_;  // by group
+  MoveHead move_head_;
 };
 TORCH_MODULE(ValueNetwork);
 

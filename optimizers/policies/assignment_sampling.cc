@@ -20,6 +20,7 @@
 #include "optimizers/batch_optimizer.h"
 #include "optimizers/moves.h"
 #include "optimizers/policies/assignment_decoding.h"
+#include "optimizers/policies/move_search.h"
 #include "optimizers/policies/weights.h"
 #include "space/reward.h"
 
@@ -271,6 +272,9 @@ class Sampling final : public BatchOptimizer {
 absl::StatusOr<std::unique_ptr<Optimizer>> MakeAssignmentSampling(
     absl::string_view name, const space::AssignmentProblem& problem,
     const AssignmentSampling& sampling, const OptimizerOptions& options) {
+  if (!problem.move_feature_names().empty()) {
+    return MakeMoveSearch(name, problem, sampling, options);
+  }
   const bool trained = sampling.shipped ? HasTrainedWeights(problem, options)
                                         : !options.weights.empty();
   std::unique_ptr<const AssignmentModel> model;

@@ -22,6 +22,7 @@
 #include "base/status_macros.h"
 #include "base/thread_pool.h"
 #include "optimizers/policies/assignment_trainee.h"
+#include "optimizers/policies/move_trainee.h"
 #include "optimizers/policies/sequence_trainee.h"
 #include "optimizers/policies/trainee.h"
 #include "optimizers/policies/training_state.h"
@@ -160,7 +161,9 @@ class Trainer {
     HONE_ASSIGN_OR_RETURN(const auto first, set_.training[0].make());
     if (first->assignment() != nullptr) {
       HONE_ASSIGN_OR_RETURN(
-          trainee_, MakeAssignmentTrainee(*first->assignment(), options_));
+          trainee_, first->assignment()->move_feature_names().empty()
+                        ? MakeAssignmentTrainee(*first->assignment(), options_)
+                        : MakeMoveTrainee(*first->assignment(), options_));
     } else {
       HONE_ASSIGN_OR_RETURN(
           trainee_, MakeSequenceTrainee(*first->sequential(), options_));

@@ -193,7 +193,7 @@ class BadInput(Scratch):
     def test_data_sets_are_listed(self):
         self.one_line_error(
             hone("train", "nope"), 2, "unknown data set 'nope', expected one "
-            "of: pass-order, placement")
+            "of: go, pass-order, placement")
         listed = " ".join(hone("train", "--help").stdout.split())
         for name in ("pass-order: the policy", "placement: the policy"):
             self.assertIn(name, listed)

@@ -196,7 +196,8 @@ ENTRY main {
                       self.json("list", "passes")["passes"])
         self.assertIn("beam", self.json("list", "optimizers")["optimizers"])
         self.assertEqual(self.json("list", "tasks")["tasks"],
-                         ["kernel", "pass_order", "placement"])
+                         ["fusion", "joint", "kernel", "pass_order",
+                          "placement", "schedule"])
         self.assertIn("xla-cpu", self.json("list", "pipelines")["pipelines"])
         self.assertIn("split", self.json("list", "transforms")["transforms"])
 

@@ -235,8 +235,13 @@ class Placement(Scratch):
         listed = self.json("list", "clusters")["clusters"]
         self.assertIn("v100x4", listed)
         for name in listed:
-            self.ok(hone("graph", MODULE, "--cluster", name, "-o",
-                         self.folder / "g.json"))
+            graph = hone("graph", MODULE, "--cluster", name, "-o",
+                         self.folder / "g.json")
+            # A placement graph has two kinds of devices and one link.
+            if name in ("v100x2-t4x2", "v100x8-two-hosts"):
+                self.one_line_error(graph, 2, "expected one of each")
+            else:
+                self.ok(graph)
     def test_training(self):
         weights = self.folder / "placement.pt"
         trained = self.json(
@@ -293,9 +298,6 @@ class Placement(Scratch):
                 hone("tune", path, "--local", "--task", task), 2,
                 "chain.json is a weighted graph, expected an HLO module",
                 task)
-        self.one_line_error(
-            hone("tune", tiny, "--local", "--task", "pass_order,placement"), 2,
-            "tiny.hlo is an HLO module, expected a weighted graph")
         for command in (["diff", tiny], ["run"], ["opt", "--passes=dce"],
                         ["kernel"]):
             self.one_line_error(hone(*command, path), 2,

@@ -11,7 +11,9 @@
 
 #include "base/rng.h"
 #include "graphs/device_graph_json.h"
+#include "graphs/op_graph_json.h"
 #include "tests/graphs/random_device_graph.h"
+#include "tests/graphs/step/random_op_graph.h"
 
 namespace hone::graphs {
 namespace {
@@ -128,6 +130,87 @@ TEST(GraphFingerprintTest, RandomGraphsKeepTheirsUnderNewIdsAndPrinting) {
     const auto relabeled = DeviceGraph::Create(graph.limits(), nodes, edges);
     ASSERT_TRUE(relabeled.ok()) << relabeled.status();
     EXPECT_EQ(Fingerprint(*relabeled), expected);
+  }
+  EXPECT_EQ(seen.size(), static_cast<size_t>(kRounds));
+}
+
+constexpr absl::string_view kOperators = R"({"nodes":[
+{"id":7,"name":"a","opcode":"parameter","flops":0,"bytes":0,"output_bytes":8,"parameter_bytes":8,"scope":"top"},
+{"id":8,"opcode":"dot","flops":100,"bytes":24,"output_bytes":16,"parameter_bytes":4},
+{"id":9,"opcode":"add","flops":4,"bytes":24,"output_bytes":12,"parameter_bytes":0,"is_output":true}],
+"edges":[{"from":7,"to":8,"bytes":8},{"from":7,"to":9,"bytes":5},{"from":8,"to":9,"bytes":16}]})";
+
+std::string FingerprintOfOperators(absl::string_view text) {
+  const auto graph = ParseOpGraph(text, "g.json");
+  EXPECT_TRUE(graph.ok()) << graph.status();
+  return graph.ok() ? Fingerprint(*graph) : "";
+}
+
+TEST(OpGraphFingerprintTest, IgnoresLabelsAndPrinting) {
+  const std::string expected = FingerprintOfOperators(kOperators);
+  EXPECT_EQ(expected.size(), 64u);
+  const std::vector<
+      std::vector<std::pair<absl::string_view, absl::string_view>>>
+      changes = {{{"\"name\":\"a\",", ""}},
+                 {{"\"name\":\"a\"", "\"name\":\"b\""}},
+                 {{"\"scope\":\"top\"", "\"scope\":\"top/layer0\""}},
+                 {{",\"scope\":\"top\"", ""}},
+                 {{"\"id\":7", "\"id\":-70"}, {"\"from\":7", "\"from\":-70"}},
+                 {{"{", " {\n"}, {":", " : "}},
+                 {{"\"flops\":100", "\"flops\":1e2"},
+                  {"\"flops\":0", "\"flops\":-0.0"},
+                  {"\"is_output\":true", "\"is_output\":1"}},
+                 {{"\"opcode\":\"dot\"", "\"color\":3,\"opcode\":\"dot\""}},
+                 {{"{\"from\":7,\"to\":8,\"bytes\":8},", ""},
+                  {"\"bytes\":16}",
+                   "\"bytes\":16},{\"from\":7,\"to\":8,"
+                   "\"bytes\":8}"}}};
+  for (const auto& change : changes) {
+    const std::string text = absl::StrReplaceAll(kOperators, change);
+    EXPECT_NE(text, kOperators);
+    EXPECT_EQ(FingerprintOfOperators(text), expected) << text;
+  }
+}
+
+TEST(OpGraphFingerprintTest, EverythingElseCounts) {
+  std::set<std::string> seen = {FingerprintOfOperators(kOperators)};
+  const std::vector<
+      std::vector<std::pair<absl::string_view, absl::string_view>>>
+      changes = {{{"\"add\"", "\"subtract\""}},
+                 {{"\"flops\":100", "\"flops\":100.00000001"}},
+                 {{"\"bytes\":0", "\"bytes\":1"}},
+                 {{"\"output_bytes\":12", "\"output_bytes\":13"}},
+                 {{"\"parameter_bytes\":4", "\"parameter_bytes\":5"}},
+                 {{",\"is_output\":true", ""}},
+                 {{"\"parameter_bytes\":4",
+                   "\"parameter_bytes\":4,\"is_output\":true"}},
+                 {{"\"bytes\":5}", "\"bytes\":6}"}},
+                 {{"{\"from\":7,\"to\":9,\"bytes\":5},", ""}}};
+  for (const auto& change : changes) {
+    EXPECT_TRUE(seen.insert(FingerprintOfOperators(
+                                absl::StrReplaceAll(kOperators, change)))
+                    .second)
+        << change[0].second;
+  }
+  const auto graph = ParseOpGraph(kOperators, "g.json");
+  ASSERT_TRUE(graph.ok());
+  std::vector<OpNode> nodes(graph->nodes().begin(), graph->nodes().end());
+  std::swap(nodes[0], nodes[1]);
+  const auto swapped =
+      OpGraph::Create(nodes, {graph->edges().begin(), graph->edges().end()});
+  ASSERT_TRUE(swapped.ok());
+  EXPECT_TRUE(seen.insert(Fingerprint(*swapped)).second);
+}
+
+TEST(OpGraphFingerprintTest, RandomGraphsKeepTheirsUnderPrinting) {
+  Rng rng(6);
+  std::set<std::string> seen;
+  constexpr int kRounds = 100;
+  for (int round = 0; round < kRounds; ++round) {
+    const OpGraph graph = hone::testing::RandomOpGraph(rng, 12 + rng.Below(8));
+    const std::string expected = Fingerprint(graph);
+    seen.insert(expected);
+    EXPECT_EQ(FingerprintOfOperators(PrintOpGraph(graph)), expected);
   }
   EXPECT_EQ(seen.size(), static_cast<size_t>(kRounds));
 }

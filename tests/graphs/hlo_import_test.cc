@@ -338,6 +338,77 @@ TEST(HloImportTest, AModuleWithoutWorkIsItsRoot) {
   EXPECT_THAT(none.names, ElementsAre("t"));
 }
 
+TEST(HloImportTest, WhatTheProgramReturnsIsMarked) {
+  const std::string entry = R"(
+  x = f32[8] parameter(0)
+  y = f32[8] parameter(1)
+  f = (f32[8], f32[2]) fusion(x), kind=kLoop, calls=pair
+  f0 = f32[8] get-tuple-element(f), index=0
+  n = f32[8] negate(y)
+  a = f32[8] add(f0, n)
+  b = f32[8] multiply(a, y)
+  s = (f32[8], f32[8], u32[]) copy-start(a)
+  d = f32[8] copy-done(s)
+  t = (f32[8], f32[8]) tuple(b, f0)
+  o = (f32[8], f32[8]) opt-barrier(t)
+  o1 = f32[8] get-tuple-element(o), index=1
+  ROOT r = $)";
+  const auto outputs = [&](const std::string& root) {
+    const Imported graph(absl::StrReplaceAll(entry, {{"$", root}}));
+    std::vector<std::string> found;
+    for (const auto& [name, node] : graph.nodes) {
+      if (node.is_output) found.push_back(name);
+    }
+    return found;
+  };
+  EXPECT_THAT(outputs("f32[8] abs(b)"), ElementsAre("r"));
+  EXPECT_THAT(outputs("(f32[8], f32[8]) tuple(n, b)"), ElementsAre("b", "n"));
+  // Through barriers, tuples and the second half of a pair; an element counts
+  // as all of its result.
+  EXPECT_THAT(outputs("(f32[8], f32[8]) tuple(o1, d)"), ElementsAre("f", "s"));
+  // Arguments are there before the step and after it.
+  EXPECT_THAT(outputs("(f32[8], f32[8], f32[8]) tuple(y, x, n)"),
+              ElementsAre("n"));
+}
+
+TEST(HloImportTest, NodesHaveTheScopeOfTheirMetadata) {
+  const Imported graph(R"(
+  x = f32[8] parameter(0)
+  a = f32[8] negate(x), metadata={op_name="jit(f)/transpose(jvp(layer1))/attention/neg"}
+  b = f32[8] abs(a), metadata={op_name="jit(f)/abs" source_line=3}
+  ROOT c = f32[8] exponential(b))");
+  EXPECT_EQ(graph.nodes.at("a").scope, "layer1/attention");
+  EXPECT_EQ(graph.nodes.at("b").scope, "");
+  EXPECT_EQ(graph.nodes.at("c").scope, "");
+}
+
+TEST(HloImportTest, InstructionsAreFoundByTheirNodes) {
+  const hlo::Module module = Parse(R"(
+  x = f32[8] parameter(0)
+  own = f32[8] parameter(1)
+  c = f32[8] constant({1, 2, 3, 4, 5, 6, 7, 8})
+  a = f32[8] add(x, own)
+  s = (f32[8], f32[8], u32[]) copy-start(a)
+  d = f32[8] copy-done(s)
+  b = f32[8] multiply(x, c)
+  ROOT r = (f32[8], f32[8]) tuple(d, b))");
+  HONE_ASSERT_OK_AND_ASSIGN(const ImportedHlo imported,
+                            ImportHloWithNodes(module));
+  HONE_ASSERT_OK_AND_ASSIGN(const OpGraph graph, ImportHlo(module));
+  EXPECT_EQ(imported.graph, graph);
+  std::map<std::string, std::string> found;
+  for (const hlo::Instruction& instruction :
+       module.entry_computation().instructions()) {
+    const int32_t node = imported.nodes[static_cast<size_t>(instruction.id())];
+    found[instruction.name()] =
+        node < 0 ? "" : graph.node(static_cast<NodeIndex>(node)).name;
+  }
+  EXPECT_THAT(found, UnorderedElementsAre(Pair("x", "x"), Pair("own", ""),
+                                          Pair("c", ""), Pair("a", "a"),
+                                          Pair("s", "s"), Pair("d", "s"),
+                                          Pair("b", "b"), Pair("r", "")));
+}
+
 // The order is that of the fingerprint, so neither names nor the order of lines
 // count.
 TEST(HloImportTest, NodesAreInTheOrderOfTheFingerprint) {

@@ -38,6 +38,24 @@ TEST(OpGraphJsonTest, ReadsEveryField) {
   EXPECT_THAT(graph->topological_order(), ElementsAre(0, 1));
 }
 
+TEST(OpGraphJsonTest, ResultsAndScopesMayBeLeftOut) {
+  std::string text = kGraph;
+  text.replace(text.find("\"color\":\"red\""), 13,
+               "\"is_output\":true,\"scope\":\"layer1/attention\"");
+  const auto graph = ParseOpGraph(text, "g.json");
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  EXPECT_TRUE(graph->node(0).is_output);
+  EXPECT_EQ(graph->node(0).scope, "layer1/attention");
+  EXPECT_FALSE(graph->node(1).is_output);
+  EXPECT_EQ(graph->node(1).scope, "");
+  const std::string printed = PrintOpGraph(*graph);
+  EXPECT_THAT(printed,
+              HasSubstr(",\"is_output\":true,\"scope\":\"layer1/attention\"}"));
+  // Those that have none do not mention them.
+  EXPECT_THAT(PrintOpGraph(*ParseOpGraph(kGraph, "g.json")),
+              AllOf(Not(HasSubstr("is_output")), Not(HasSubstr("scope"))));
+}
+
 TEST(OpGraphJsonTest, RoundTripsRandomGraphs) {
   Rng rng(7);
   for (int round = 0; round < 200; ++round) {
@@ -50,7 +68,9 @@ TEST(OpGraphJsonTest, RoundTripsRandomGraphs) {
                   .flops = rng.Uniform() * 1e15,
                   .bytes = rng.Uniform() / 3,
                   .output_bytes = static_cast<double>(rng.Below(1u << 30)),
-                  .parameter_bytes = rng.Uniform() * 1e-300};
+                  .parameter_bytes = rng.Uniform() * 1e-300,
+                  .is_output = rng.Below(2) == 0,
+                  .scope = std::string(rng.Below(2), '/')};
       for (size_t j = 0; j < i; ++j) {
         if (rng.Below(3) == 0) {
           edges.push_back({nodes[j].id, nodes[i].id, rng.Uniform()});
@@ -108,6 +128,13 @@ TEST(OpGraphJsonTest, RefusesBadInputWithItsPlace) {
        "g.json: nodes[1].parameter_bytes is missing, expected a number"},
       {"negative parameter_bytes", "8.5", "-8.5",
        "g.json: nodes[0].parameter_bytes is -8.5, expected a number from 0"},
+      {"is_output of another type", "\"color\":\"red\"",
+       "\"is_output\":\"yes\"",
+       "g.json: nodes[0].is_output is \"yes\", expected"},
+      {"is_output as a large number", "\"color\":\"red\"", "\"is_output\":2",
+       "g.json: nodes[0].is_output is 2, expected"},
+      {"scope of another type", "\"color\":\"red\"", "\"scope\":[]",
+       "g.json: nodes[0].scope is an array, expected a string"},
       {"duplicate id", "\"id\":-4", "\"id\":1",
        "g.json: nodes[1].id is 1 as nodes[0].id is, expected distinct ids"},
       {"no from", "\"from\"", "\"source\"",

@@ -13,6 +13,7 @@
 #include "tests/support/status_matchers.h"
 #include "tests/tuning/sample_graphs.h"
 #include "tests/tuning/sample_modules.h"
+#include "tests/tuning/sample_steps.h"
 #include "tuning/registry.h"
 
 namespace hone::tuning {
@@ -34,7 +35,14 @@ TEST(Subject, ReadsModulesAndGraphs) {
   EXPECT_EQ(graph.kind(), SubjectKind::kGraph);
   EXPECT_EQ(graph.name(), "chain");
   EXPECT_EQ(graph.Fingerprint(), graphs::Fingerprint(graph.graph()));
-  for (const Subject* subject : {&module, &graph}) {
+  HONE_ASSERT_OK_AND_ASSIGN(const Subject operators,
+                            ParseSubject(kBranches, "models/branches.json"));
+  EXPECT_EQ(operators.kind(), SubjectKind::kOperators);
+  EXPECT_EQ(operators.name(), "branches");
+  EXPECT_EQ(operators.operators().size(), 6u);
+  EXPECT_EQ(operators.Fingerprint(),
+            graphs::Fingerprint(operators.operators()));
+  for (const Subject* subject : {&module, &graph, &operators}) {
     HONE_ASSERT_OK_AND_ASSIGN(const Subject again,
                               ParseSubject(subject->Print(), "<module>"));
     EXPECT_EQ(again.kind(), subject->kind());
@@ -76,6 +84,58 @@ TEST(Subject, BadGraphsAreNamedWithThePlace) {
   expect("\"destId\":2", "\"destId\":22", HasSubstr("edges[1].destId"));
   expect("\"maxCPUs\":1", "\"maxCPUs\":0", HasSubstr("nodes[3]"));
   expect("\"nodes\":[", "\"nodes\":", HasSubstr("not valid JSON"));
+}
+
+// Names and scopes are labels; opcodes and amounts are not.
+TEST(Subject, OperatorGraphsAreToldApartByWhatCounts) {
+  const std::string expected = ParseSubject(kBranches, "g.json")->Fingerprint();
+  const auto fingerprint = [](absl::string_view from, absl::string_view to) {
+    const std::string text = absl::StrReplaceAll(kBranches, {{from, to}});
+    EXPECT_NE(text, kBranches);
+    return ParseSubject(text, "other.json")->Fingerprint();
+  };
+  EXPECT_EQ(fingerprint("\"name\":\"a\"", "\"name\":\"z\""), expected);
+  EXPECT_EQ(fingerprint("\"scope\":\"left\"", "\"scope\":\"\""), expected);
+  EXPECT_NE(fingerprint("\"negate\"", "\"abs\""), expected);
+  EXPECT_NE(fingerprint("\"flops\":2e6", "\"flops\":3e6"), expected);
+  EXPECT_NE(fingerprint(",\"is_output\":true", ""), expected);
+}
+
+TEST(Subject, BadOperatorGraphsAreNamedWithThePlace) {
+  const auto expect = [](absl::string_view from, absl::string_view to,
+                         const auto& message) {
+    const std::string text = absl::StrReplaceAll(kBranches, {{from, to}});
+    ASSERT_NE(text, kBranches);
+    EXPECT_THAT(ParseSubject(text, "g.json"),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         AllOf(StartsWith("g.json:"), message,
+                               ::testing::Not(HasSubstr("\n")))));
+  };
+  expect("\"from\":4,\"to\":5", "\"from\":4,\"to\":2", HasSubstr("cycle"));
+  expect("\"flops\":2e6", "\"flops\":-2e6",
+         HasSubstr("nodes[1].flops is -2e+06, expected"));
+  expect("\"flops\":2e6", "\"flops\":NaN", HasSubstr("not valid JSON"));
+  expect("\"to\":2,", "\"to\":22,", HasSubstr("edges[1].to is 22, expected"));
+  expect("\"id\":5,", "\"id\":4,", HasSubstr("nodes[5].id is 4"));
+  expect("\"opcode\":\"add\"", "\"opcode\":3",
+         HasSubstr("nodes[5].opcode is 3, expected a string"));
+  expect("\"opcode\":\"add\",", "", HasSubstr("nodes[5].opcode is missing"));
+  expect("\"is_output\":true", "\"is_output\":\"x\"",
+         HasSubstr("nodes[5].is_output is \"x\""));
+  expect("\"edges\"", "\"arcs\"", HasSubstr("edges is missing"));
+}
+
+// What is wrong with a graph is told for the format that it is in.
+TEST(Subject, OpcodesTellTheFormat) {
+  EXPECT_TRUE(HasOpcodes(kBranches));
+  EXPECT_TRUE(HasOpcodes(R"({"nodes":[{"opcode":3}]})"));
+  EXPECT_FALSE(HasOpcodes(kChain));
+  EXPECT_FALSE(HasOpcodes("{}"));
+  // An opcode is but an unknown field of a weighted graph.
+  const std::string chain =
+      absl::StrReplaceAll(kChain, {{"\"name\":\"a\"", "\"opcode\":\"dot\""}});
+  EXPECT_FALSE(HasOpcodes(chain));
+  EXPECT_EQ(ParseSubject(chain, "g.json")->kind(), SubjectKind::kGraph);
 }
 
 TEST(Subject, EveryTaskRefusesTheOtherKind) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backends/cluster_sim/step_simulator.h"
+#include "tuning/tasks/step_moves.h"
 
 namespace hone::tuning {
 namespace {
@@ -31,7 +32,8 @@ class StepLocal final : public space::LocalState {
         groups_(groups),
         evaluations_(std::move(evaluations)),
         rules_(space.rules()),
-        values_(values.begin(), values.end()) {
+        values_(values.begin(), values.end()),
+        moves_(space) {
     Rebuild();
   }
 
@@ -70,6 +72,16 @@ class StepLocal final : public space::LocalState {
       Remember();
     }
     tried_.clear();
+  }
+
+  void DescribeMove(absl::Span<const space::Change> changes,
+                    std::vector<float>& features) override {
+    if (!is_described_) {
+      moves_.Start(values_, plan_, *simulator_,
+                   score_.rank.cost / kMillisecondsPerSecond, path_);
+      is_described_ = true;
+    }
+    moves_.Describe(changes, features);
   }
 
   void Propose(Rng& rng, std::vector<space::Change>& changes) override {
@@ -115,6 +127,7 @@ class StepLocal final : public space::LocalState {
                    plan_);
     path_ = simulator_->CriticalPath();
     if (path_.empty()) path_ = {0};
+    is_described_ = false;
   }
 
   // Makes a change of a device or a priority in the plan.
@@ -283,6 +296,8 @@ class StepLocal final : public space::LocalState {
   std::vector<space::Change> tried_;
   std::vector<KernelIndex> changed_;
   space::LocalScore tried_score_;
+  StepMoves moves_;
+  bool is_described_ = false;  // moves_ starts from values_
 };
 
 }  // namespace

@@ -84,11 +84,11 @@ space::ObservationSpec StepObservationSpec() {
   space::ObservationSpec spec;
   spec.node_kind_names = {"argument", "dot",     "convolution", "reduce",
                           "window",   "indexed", "movement",    "elementwise"};
-  spec.node_feature_names = {"time",      "transfer",  "result",   "weights",
-                             "before",    "after",     "slack",    "position",
+  spec.node_feature_names = {"time",      "transfer",   "result",   "weights",
+                             "before",    "after",      "slack",    "position",
                              "in_degree", "out_degree", "is_output"};
   spec.edge_feature_names = {"transfer"};
-  spec.global_feature_names = {"nodes",    "edges",  "devices", "parallelism",
+  spec.global_feature_names = {"nodes",     "edges",  "devices", "parallelism",
                                "transfers", "memory", "kinds"};
   spec.node_kinds = static_cast<int32_t>(spec.node_kind_names.size());
   spec.node_features = static_cast<int32_t>(spec.node_feature_names.size());
@@ -155,14 +155,13 @@ space::Observation ObserveStep(const StepSpace& space) {
       ++edges;
     }
   }
-  seen.global_features = {
-      LogCount(kernels.size()),
-      LogCount(edges),
-      static_cast<float>(times.device_count()) / 64,
-      Ratio(work, path * times.device_count()),
-      Ratio(sent, 10 * work),
-      Ratio(weights, memory),
-      static_cast<float>(times.kind_count()) / 8};
+  seen.global_features = {LogCount(kernels.size()),
+                          LogCount(edges),
+                          static_cast<float>(times.device_count()) / 64,
+                          Ratio(work, path * times.device_count()),
+                          Ratio(sent, 10 * work),
+                          Ratio(weights, memory),
+                          static_cast<float>(times.kind_count()) / 8};
   return seen;
 }
 
@@ -182,7 +181,8 @@ std::vector<float> StepValueFeatures(const StepSpace& space,
     double fastest = 1e300;
     double largest = 1;
     for (int32_t d = 0; d < times.device_count(); ++d) {
-      fastest = std::min(fastest, times.KernelSeconds(times.kind_of(d), 1e12, 1e10));
+      fastest =
+          std::min(fastest, times.KernelSeconds(times.kind_of(d), 1e12, 1e10));
       largest = std::max(largest, std::min(times.memory_bytes(d), 1e15));
     }
     for (int32_t d = 0; d < times.device_count(); ++d) {

@@ -9,12 +9,12 @@
 
 namespace hone::tuning {
 
-// A step as a policy sees it: the units of the space, with edges where one reads
-// another's result. A node is of the kind of its operator. Its features, about
-// 0 … 1, are its time, its result and its weights as shares of the whole, where
-// it lies between the beginning and the end along the longest path, and how
-// much slack it has. Edges have the time of the transfer. Global features tell
-// how large and how parallel the step is and what the cluster is like.
+// A step as a policy sees it: the units of the space, with edges where one
+// reads another's result. A node is of the kind of its operator. Its features,
+// about 0 … 1, are its time, its result and its weights as shares of the whole,
+// where it lies between the beginning and the end along the longest path, and
+// how much slack it has. Edges have the time of the transfer. Global features
+// tell how large and how parallel the step is and what the cluster is like.
 space::ObservationSpec StepObservationSpec();
 space::Observation ObserveStep(const StepSpace& space);
 

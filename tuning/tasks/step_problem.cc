@@ -59,6 +59,10 @@ absl::StatusOr<std::unique_ptr<StepProblem>> StepProblem::Create(
   HONE_RETURN_IF_ERROR(problem->CheckWeights());
   space::Measurement measured =
       problem->MeasureOne(problem->seeds_[0].candidate.choices);
+  if (measured.outcome != space::Outcome::kOk && !decisions.devices) {
+    HONE_RETURN_IF_ERROR(problem->PlaceToFit());
+    measured = problem->MeasureOne(problem->seeds_[0].candidate.choices);
+  }
   if (measured.outcome != space::Outcome::kOk) {
     HONE_RETURN_IF_ERROR(problem->FindOneThatFits());
     measured = problem->MeasureOne(problem->seeds_[0].candidate.choices);
@@ -90,6 +94,16 @@ absl::Status StepProblem::CheckWeights() const {
       "the weights take %.0f bytes and the cluster has %.0f, expected at least "
       "%.0f more",
       weights, memory, weights - memory));
+}
+
+absl::Status StepProblem::PlaceToFit() {
+  HONE_ASSIGN_OR_RETURN(
+      const std::unique_ptr<StepProblem> placement,
+      Create(space_->graph(), cluster_, {.devices = true}, stop_));
+  const StepPlan plan = placement->Plan(placement->DefaultCandidate().choices);
+  space_->set_default_devices(placement->space().DevicesOfNodes(
+      *plan.kernels, plan.fused, plan.devices));
+  return absl::OkStatus();
 }
 
 absl::Status StepProblem::FindOneThatFits() {

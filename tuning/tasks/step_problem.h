@@ -18,6 +18,7 @@
 #include "graphs/op_graph.h"
 #include "space/assignment_problem.h"
 #include "tuning/tasks/step_groups.h"
+#include "tuning/tasks/step_moves.h"
 #include "tuning/tasks/step_space.h"
 
 namespace hone::tuning {
@@ -70,6 +71,9 @@ class StepProblem final : public space::AssignmentProblem {
   std::shared_ptr<const space::Observation> Graph() const override;
   int32_t NodeOf(int32_t variable) const override;
   std::vector<float> ValueFeatures(int32_t group) const override;
+  std::vector<std::string> move_feature_names() const override {
+    return StepMoveFeatureNames();
+  }
   std::unique_ptr<space::LocalState> MakeLocal(
       const space::Candidate& candidate) const override;
 
@@ -79,6 +83,8 @@ class StepProblem final : public space::AssignmentProblem {
 
   space::Measurement MeasureOne(absl::Span<const int32_t> values) const;
   absl::Status CheckWeights() const;
+  // Takes the devices that a problem of placement would start from.
+  absl::Status PlaceToFit();
   // Looks for an assignment that fits in memory, from the best seed on.
   absl::Status FindOneThatFits();
 

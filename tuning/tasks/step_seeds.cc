@@ -120,7 +120,7 @@ class SeedMaker {
     return number;
   }
 
-  // Nodes that are fused come right after the first kernel that computes them.
+  // Nodes that are fused come right before the first kernel that computes them.
   std::vector<uint32_t> PositionsOfNodes(
       const std::vector<KernelIndex>& order) const {
     const graphs::OpGraph& graph = space_.graph();

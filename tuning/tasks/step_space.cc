@@ -43,12 +43,11 @@ StepSpace::StepSpace(graphs::OpGraph graph, graphs::DeviceTimes times,
   std::iota(program.begin(), program.end(), 0);
   const auto add = [&](const char* name, int32_t domain, size_t count,
                        bool is_decided, int32_t& first) {
-    groups_.push_back(
-        {.name = name,
-         .first = variable_count_,
-         .count = is_decided ? static_cast<int32_t>(count) : 0,
-         .domain = domain,
-         .value_feature_names = StepValueFeatureNames(name)});
+    groups_.push_back({.name = name,
+                       .first = variable_count_,
+                       .count = is_decided ? static_cast<int32_t>(count) : 0,
+                       .domain = domain,
+                       .value_feature_names = StepValueFeatureNames(name)});
     if (is_decided) first = variable_count_;
     variable_count_ += groups_.back().count;
   };

@@ -9,6 +9,8 @@
 
 #include "base/status_macros.h"
 #include "graphs/hlo_import.h"
+#include "graphs/step/device_times.h"
+#include "hlo/inference/aliases.h"
 #include "tuning/cache_key.h"
 #include "tuning/tasks/placed_module.h"
 #include "tuning/tasks/step_decision.h"
@@ -45,6 +47,7 @@ absl::StatusOr<std::string> StepTask::OptionsKey(
                      "' with objective '", kStepTime, "', expected ",
                      "objective '", kMaxLoad, "'"));
   }
+  HONE_RETURN_IF_ERROR(graphs::DeviceTimes::Create(*options.cluster).status());
   return absl::StrCat("objective=", kStepTime, ";",
                       ClusterKey(*options.cluster));
 }
@@ -62,6 +65,16 @@ absl::StatusOr<std::string> StepTask::ResolveTarget(
 absl::StatusOr<std::unique_ptr<space::Problem>> StepTask::CreateProblem(
     const Subject& subject, const TaskOptions& options,
     const TaskContext& context) const {
+  if (decisions_.devices && subject.kind() == SubjectKind::kModule) {
+    HONE_ASSIGN_OR_RETURN(
+        const int64_t partitions,
+        hlo::inference::HeaderCount(subject.module(), "num_partitions"));
+    if (partitions > 1) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          subject.name(), " has num_partitions=", partitions,
+          ": it is placed already, expected a module for one device"));
+    }
+  }
   HONE_ASSIGN_OR_RETURN(graphs::OpGraph graph, OperatorsOf(subject));
   absl::StatusOr<std::unique_ptr<StepProblem>> problem =
       StepProblem::Create(std::move(graph), *options.cluster, decisions_,

@@ -71,7 +71,7 @@ TEST(DataSets, UnknownOnesAreAnsweredWithTheList) {
   EXPECT_THAT(DataSets().Find("nope"),
               StatusIs(absl::StatusCode::kNotFound,
                        HasSubstr("unknown data set 'nope', expected one of: "
-                                 "pass-order, placement")));
+                                 "go, pass-order, placement")));
 }
 
 TEST(PassOrderData, HasNoModuleThatFiguresArePublishedOn) {

@@ -1,0 +1,40 @@
+#ifndef HONE_LEARNING_ASSIGNMENTS_DESCRIBED_MOVE_H_
+#define HONE_LEARNING_ASSIGNMENTS_DESCRIBED_MOVE_H_
+
+#include <cstddef>
+#include <vector>
+
+#include "space/local_state.h"
+
+namespace hone::learning {
+
+// Moves are drawn by the softmax of what they are expected to gain, times this:
+// of two that differ by one the better one is drawn e² times as often.
+inline constexpr float kMoveSharpness = 2;
+
+// A move of a local search as a policy sees it (space::LocalState::Propose and
+// DescribeMove).
+struct DescribedMove {
+  std::vector<space::Change> changes;
+  std::vector<float> features;
+};
+
+// A move that was tried, with what it gained: the share of the cost that it
+// saved, times 1,000, within -3 … 6, so that differences of what hardly matters
+// are not learned.
+struct TriedMove {
+  DescribedMove move;
+  float gain = 0;
+};
+
+// Moves that a policy chose one from.
+struct MoveChoice {
+  std::vector<DescribedMove> moves;  // at least 1
+  size_t chosen = 0;
+  float log_probability = 0;
+  float gain = 0;  // of the one chosen
+};
+
+}  // namespace hone::learning
+
+#endif  // HONE_LEARNING_ASSIGNMENTS_DESCRIBED_MOVE_H_

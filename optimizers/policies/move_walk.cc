@@ -1,0 +1,147 @@
+#include "optimizers/policies/move_walk.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <utility>
+
+namespace hone::optimizers::policies {
+namespace {
+
+using learning::DescribedMove;
+
+constexpr int64_t kFirstCycle = 4096;
+// The unit of gains: a thousandth of the cost.
+constexpr double kGainsPerCost = 1000;
+constexpr float kLeastGain = -3;
+constexpr float kMostGain = 6;
+// The weight of violations, which are shares, against costs.
+constexpr double kViolationWeight = 10;
+
+// By how much a move worsens the score: the energy, and violations.
+double Worsening(const space::LocalScore& from, const space::LocalScore& to) {
+  const double unit =
+      kViolationWeight * std::max({from.rank.cost, to.rank.cost, 1e-300});
+  return to.energy - from.energy +
+         unit * (to.rank.violation - from.rank.violation);
+}
+
+// Of the changes, in any order.
+uint64_t KeyOf(const std::vector<space::Change>& changes) {
+  uint64_t key = changes.size();
+  for (const space::Change& change : changes) {
+    const uint64_t word = static_cast<uint64_t>(change.variable) << 8 |
+                          static_cast<uint64_t>(change.value);
+    // The finalizer of splitmix64.
+    uint64_t mixed = word + 0x9e3779b97f4a7c15;
+    mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9;
+    mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111eb;
+    key += mixed ^ mixed >> 31;
+  }
+  return key;
+}
+
+}  // namespace
+
+MoveWalk::MoveWalk(const space::AssignmentProblem& problem,
+                   const learning::ValueView& view, uint64_t seed)
+    : problem_(problem), view_(view), rng_(seed), schedule_(kFirstCycle) {}
+
+void MoveWalk::Restart(absl::Span<const int32_t> values) {
+  schedule_ = CoolingSchedule(kFirstCycle, /*alternates=*/true);
+  best_.assign(values.begin(), values.end());
+  state_ = problem_.MakeLocal({best_});
+  best_rank_ = state_->score().rank;
+  has_found_ = false;
+  refused_.clear();
+}
+
+size_t MoveWalk::Draw(absl::Span<const float> scores,
+                      const std::vector<bool>& taken, float& log_probability) {
+  float highest = -std::numeric_limits<float>::infinity();
+  for (size_t i = 0; i < scores.size(); ++i) {
+    if (!taken[i]) highest = std::max(highest, scores[i]);
+  }
+  double sum = 0;
+  for (size_t i = 0; i < scores.size(); ++i) {
+    if (!taken[i]) sum += std::exp(static_cast<double>(scores[i] - highest));
+  }
+  double rest = rng_.Uniform() * sum;
+  size_t drawn = scores.size();
+  for (size_t i = 0; i < scores.size(); ++i) {
+    if (taken[i]) continue;
+    drawn = i;
+    rest -= std::exp(static_cast<double>(scores[i] - highest));
+    if (rest < 0) break;
+  }
+  log_probability = scores[drawn] - highest - static_cast<float>(std::log(sum));
+  return drawn;
+}
+
+int MoveWalk::Round(const learning::AssignmentModel* model, double uniform) {
+  std::vector<DescribedMove> moves;
+  seen_ = refused_;
+  for (int i = 0; i < kProposals; ++i) {
+    DescribedMove move;
+    state_->Propose(rng_, move.changes);
+    if (move.changes.empty()) continue;
+    if (!seen_.insert(KeyOf(move.changes)).second) continue;
+    state_->DescribeMove(move.changes, move.features);
+    moves.push_back(std::move(move));
+  }
+  if (moves.empty()) return 0;
+  std::vector<float> scores(moves.size());
+  if (model != nullptr && !(rng_.Uniform() < uniform)) {
+    scores = model->ScoreMoves(view_, moves, memory_);
+    for (float& score : scores) score *= learning::kMoveSharpness;
+  }
+  std::vector<bool> taken(moves.size());
+  int tries = 0;
+  while (tries < kTriesPerRound && tries < static_cast<int>(moves.size())) {
+    float log_probability = 0;
+    const size_t chosen = Draw(scores, taken, log_probability);
+    taken[chosen] = true;
+    const space::LocalScore before = state_->score();
+    const space::LocalScore after = state_->Try(moves[chosen].changes);
+    const double worsening = Worsening(before, after);
+    const auto gain = static_cast<float>(
+        std::clamp(-worsening / std::max(before.energy, 1e-300) * kGainsPerCost,
+                   double{kLeastGain}, double{kMostGain}));
+    tried_.push_back({moves[chosen], gain});
+    if (tries == 0) choices_.push_back({moves, chosen, log_probability, gain});
+    ++tries;
+    const bool accepted = schedule_.Accepts(worsening, rng_);
+    refused_.insert(KeyOf(moves[chosen].changes));
+    if (accepted) {
+      state_->Commit();
+      refused_.clear();
+      if (!has_found_ || after.rank < found_rank_) {
+        has_found_ = true;
+        found_.assign(state_->values().begin(), state_->values().end());
+        found_rank_ = after.rank;
+        if (found_rank_ < best_rank_) {
+          best_ = found_;
+          best_rank_ = found_rank_;
+        }
+      }
+    }
+    if (schedule_.Advance()) {
+      state_ = problem_.MakeLocal({best_});
+      refused_.clear();
+      break;
+    }
+    if (accepted) break;
+  }
+  return tries;
+}
+
+std::vector<learning::TriedMove> MoveWalk::TakeTried() {
+  return std::exchange(tried_, {});
+}
+
+std::vector<learning::MoveChoice> MoveWalk::TakeChoices() {
+  return std::exchange(choices_, {});
+}
+
+}  // namespace hone::optimizers::policies

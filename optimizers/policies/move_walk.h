@@ -1,0 +1,86 @@
+#ifndef HONE_OPTIMIZERS_POLICIES_MOVE_WALK_H_
+#define HONE_OPTIMIZERS_POLICIES_MOVE_WALK_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/types/span.h"
+
+#include "base/rng.h"
+#include "learning/assignments/described_move.h"
+#include "learning/assignments/value_view.h"
+#include "learning/models/assignment_model.h"
+#include "optimizers/schedule.h"
+#include "space/assignment_problem.h"
+
+namespace hone::optimizers::policies {
+
+// A local search whose next move a policy chooses among those that the problem
+// proposes, and which accepts as simulated annealing does. Without a policy all
+// of them are equally likely, which is annealing itself.
+//
+// A round proposes kProposals moves, none that was tried from this assignment
+// before, which takes no evaluations; then up to
+// kTriesPerRound of them are tried, each drawn by the softmax of what the
+// policy expects them to gain, until one is accepted.
+class MoveWalk {
+ public:
+  static constexpr int kProposals = 24;
+  static constexpr int kTriesPerRound = 3;
+
+  // `problem` and `view`, of it, outlive this.
+  MoveWalk(const space::AssignmentProblem& problem,
+           const learning::ValueView& view, uint64_t seed);
+
+  // Goes on from an assignment, with cooling anew.
+  void Restart(absl::Span<const int32_t> values);
+
+  // Makes a round; `model` may be null. Returns the number of tries, 0 if
+  // nothing is proposed. `uniform`: the share of draws without the policy.
+  int Round(const learning::AssignmentModel* model, double uniform = 0);
+  // Forgets what it keeps of the model, whose encoder has changed.
+  void ForgetModel() { memory_ = nullptr; }
+
+  // The best assignment since the last call of TakeBest or Restart, and whether
+  // there was any accepted.
+  bool has_found() const { return has_found_; }
+  const std::vector<int32_t>& found() const { return found_; }
+  const space::Rank& found_rank() const { return found_rank_; }
+  void ClearFound() { has_found_ = false; }
+  absl::Span<const int32_t> values() const { return state_->values(); }
+  space::LocalScore score() const { return state_->score(); }
+
+  // All moves tried, and the first choice of each round, since the last call.
+  std::vector<learning::TriedMove> TakeTried();
+  std::vector<learning::MoveChoice> TakeChoices();
+
+ private:
+  // Returns an index of `scores` that is not `taken`, drawn by their softmax.
+  size_t Draw(absl::Span<const float> scores, const std::vector<bool>& taken,
+              float& log_probability);
+
+  const space::AssignmentProblem& problem_;
+  const learning::ValueView& view_;
+  Rng rng_;
+  CoolingSchedule schedule_;
+  std::unique_ptr<space::LocalState> state_;
+  std::shared_ptr<const learning::AssignmentModel::Encoded> memory_;
+  std::vector<int32_t> best_;
+  space::Rank best_rank_;
+  bool has_found_ = false;
+  std::vector<int32_t> found_;
+  space::Rank found_rank_;
+  // Moves that were tried from this assignment, by their changes, and those
+  // proposed in this round.
+  absl::flat_hash_set<uint64_t> refused_;
+  absl::flat_hash_set<uint64_t> seen_;
+  std::vector<learning::TriedMove> tried_;
+  std::vector<learning::MoveChoice> choices_;
+};
+
+}  // namespace hone::optimizers::policies
+
+#endif  // HONE_OPTIMIZERS_POLICIES_MOVE_WALK_H_

@@ -1,0 +1,242 @@
+#!/usr/bin/env python3
+"""The report and the trace of a tuned step, opened in Chromium.
+
+command_line.py has the usage. Debian's package chromium has to be installed.
+"""
+
+import collections
+import html
+import json
+import re
+import shutil
+import struct
+import subprocess
+import tempfile
+import zlib
+
+from command_line import BIN, TINY, Scratch, hone, main
+
+HOSTILE = "</script><b id=\"injected\">'\"&amp;<!--\u2028\\"
+NAMES = ["tokens", HOSTILE, "left", "right", "join"]
+GRAPH = {
+    "nodes": [{"id": i, "name": name,
+               "opcode": "parameter" if i == 0 else "dot",
+               "flops": 0 if i == 0 else 8e9 * i,
+               "bytes": 0 if i == 0 else 1e7, "output_bytes": 4e6,
+               "parameter_bytes": 1e6, "scope": f"part{i // 2}/{HOSTILE}"}
+              for i, name in enumerate(NAMES)],
+    "edges": [{"from": a, "to": b, "bytes": 4e6}
+              for a, b in ((0, 1), (1, 2), (1, 3), (2, 4), (3, 4))]}
+# Added to a copy of the page: what a user does, and what comes of it.
+INTERACTION = """<script>
+const seen = {};
+const press = (canvas, key) => canvas.dispatchEvent(
+  new KeyboardEvent('keydown', {key, bubbles: true, cancelable: true}));
+const tipAt = (canvas, x, y) => {
+  const box = canvas.getBoundingClientRect();
+  canvas.dispatchEvent(new PointerEvent('pointermove',
+    {clientX: box.left + x, clientY: box.top + y}));
+  return $('tip').style.display === 'block' ? $('tip').textContent : '';
+};
+const {x0, x1, y0, y1} = graphView.layout;
+seen.tip = tipAt($('graph'), ((x0[1] + x1[1]) / 2 - graphView.x) * graphView.kx,
+                 ((y0[1] + y1[1]) / 2 - graphView.y) * graphView.ky);
+seen.row = tipAt($('kernels'), $('kernels').clientWidth - 20, 30);
+tipAt($('memory'), $('memory').clientWidth / 2, 20);
+const kx = graphView.kx;
+press($('graph'), '+');
+seen.zoomed = graphView.kx / kx;
+for (const key of ['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown', '-', '0'])
+  press($('graph'), key);
+seen.back = graphView.kx / kx;
+press($('kernels'), '+');
+press($('links'), '+');
+$('memory').dispatchEvent(new WheelEvent('wheel', {deltaY: -300, ctrlKey: true,
+  clientX: $('memory').clientWidth / 2, cancelable: true}));
+seen.span = (timeView.hi - timeView.lo) / step;
+press($('memory'), 'ArrowRight');
+for (const button of document.querySelectorAll('button')) button.click();
+press($('kernels'), '0');
+seen.all = timeView.hi - timeView.lo === step;
+for (const part of [graphPart, ...timeView.charts]) part.draw();
+document.body.dataset.seen = JSON.stringify(seen);
+</script>"""
+
+
+def chromium(page, *arguments):
+    """Runs Chromium without a window on a page and returns what it prints."""
+    program = shutil.which("chromium")
+    assert program, "chromium is not installed: tools/install_deps.sh test"
+    # Processes of it may write to its profile a little longer.
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+        return subprocess.run(
+            [program, "--headless", "--no-sandbox", "--disable-gpu",
+             "--disable-quic", "--no-first-run",
+             "--disable-background-networking", "--disable-component-update",
+             "--disable-sync", "--disable-dev-shm-usage", "--hide-scrollbars",
+             f"--user-data-dir={profile}", "--window-size=900,1200",
+             "--virtual-time-budget=5000", *arguments, page.as_uri()],
+            check=True, capture_output=True, timeout=120).stdout.decode()
+
+
+def pixels(png):
+    """How often each color is in a PNG of 8 bits per channel."""
+    assert png[:8] == b"\x89PNG\r\n\x1a\n"
+    offset, packed = 8, b""
+    while offset < len(png):
+        size, kind = struct.unpack(">I4s", png[offset:offset + 8])
+        chunk = png[offset + 8:offset + 8 + size]
+        offset += size + 12
+        if kind == b"IHDR":
+            width, height, depth, color = struct.unpack(">IIBB", chunk[:10])
+            assert depth == 8 and color in (2, 6)
+        elif kind == b"IDAT":
+            packed += chunk
+    data, step = zlib.decompress(packed), 3 if color == 2 else 4
+    above, counts = bytearray(width * step), collections.Counter()
+    for y in range(height):
+        start = y * (width * step + 1)
+        method, row = data[start], bytearray(
+            data[start + 1:start + 1 + width * step])
+        for i in range(len(row) if method else 0):
+            left, up = row[i - step] if i >= step else 0, above[i]
+            corner = above[i - step] if i >= step else 0
+            guess = left + up - corner
+            row[i] = (row[i] + (
+                0, left, up, (left + up) // 2,
+                min((left, up, corner), key=lambda v: abs(guess - v)),
+            )[method]) & 255
+        counts.update(zip(*(row[c::step] for c in range(3))))
+        above = row
+    return counts
+
+
+class StepReport(Scratch):
+    def tune(self, path, *arguments, task="joint"):
+        """Tunes, and returns the task of the JSON, the page and the trace."""
+        self.report = self.folder / "step.html"
+        trace = self.folder / "step.json"
+        document = self.json(
+            "tune", path, "--task", task, "--target", "cluster:v100x2",
+            "--trials", 20, "--report", self.report, "--trace", trace,
+            *arguments)
+        return (document["tasks"][-1], self.report.read_text(),
+                json.loads(trace.read_text()))
+
+    def graph(self):
+        return self.write("graph.json", json.dumps(GRAPH))
+
+    def open(self, page):
+        """The page after its scripts, and the attributes of its body."""
+        dom = chromium(page, "--dump-dom")
+        body = re.search(r"<body[^>]*>", dom)[0]
+        found = {name: html.unescape(value) for name, value in
+                 re.findall(r'data-([\w-]+)="([^"]*)"', body)}
+        self.assertNotIn("error", found)
+        self.assertEqual(found["state"], "ready")
+        return dom, found
+
+    def test_the_page_shows_the_step(self):
+        task, page, trace = self.tune(self.graph(), "--local")
+        events = trace["traceEvents"]
+        dom, found = self.open(self.report)
+        decision = task["best"]["decision"]
+        self.assertEqual(int(found["devices"]), 2)
+        self.assertEqual(int(found["nodes"]), len(NAMES))
+        for kind in ("kernel", "transfer"):
+            self.assertEqual(int(found[f"{kind}s"]),
+                             sum(e.get("cat") == kind for e in events), kind)
+        seconds, text = re.search(
+            r'id="step-time" data-seconds="([^"]+)">([^<]+) ms<', dom).groups()
+        self.assertEqual(float(seconds), decision["step_seconds"])
+        self.assertEqual(text, f"{task['best']['cost']:.6g}")
+        text = re.search(r'id="default-time">([^<]+) ms<', dom)[1]
+        self.assertEqual(text, f"{task['default']['cost']:.6g}")
+        # The last kernel ends with the step.
+        self.assertAlmostEqual(
+            max(e["ts"] + e["dur"] for e in events if e["ph"] == "X"),
+            1e6 * decision["step_seconds"])
+        # Nothing is loaded, and names are text.
+        self.assertIsNone(re.search(r"https?://|//[\w.]+/|url\(|@import", page))
+        self.assertEqual(page.count("</script>"), dom.count("</script>"))
+        self.assertNotIn('<b id="injected"', dom)
+        self.assertIn(html.escape(HOSTILE, quote=False), dom)
+
+    def test_it_answers_to_keys_and_the_pointer(self):
+        _, page, _ = self.tune(self.graph(), "--local")
+        _, found = self.open(self.write(
+            "used.html", page.replace("</body>", INTERACTION + "</body>")))
+        seen = json.loads(found["seen"])
+        self.assertTrue(seen["tip"].startswith(HOSTILE), seen)
+        self.assertIn("opcodedot", seen["tip"])
+        self.assertTrue(seen["row"].startswith("join"), seen)
+        self.assertAlmostEqual(seen["zoomed"], 1.4)
+        self.assertAlmostEqual(seen["back"], 1)
+        self.assertLess(seen["span"], 1 / 1.4 ** 2)
+        self.assertTrue(seen["all"])
+
+    def test_it_is_drawn_in_the_colors_of_devices(self):
+        self.tune(self.graph(), "--local")
+        shot = self.folder / "shot.png"
+        for scheme, colors in ((1, ((47, 111, 179), (199, 88, 12))),
+                               (0, ((106, 167, 232), (240, 146, 74)))):
+            chromium(self.report, f"--screenshot={shot}",
+                     f"--blink-settings=preferredColorScheme={scheme}")
+            counts = pixels(shot.read_bytes())
+            self.assertGreater(len(counts), 50)
+            for color in colors:
+                self.assertGreater(counts[color], 1000, (scheme, counts[color]))
+
+    def test_modules_and_other_tasks(self):
+        path = self.write("tiny.hlo", TINY)
+        for task in ("joint", "fusion", "schedule", "placement"):
+            _, page, trace = self.tune(path, "--local", task=task)
+            self.assertIn('"subject":"an HLO module"', page)
+            self.assertTrue(trace["traceEvents"])
+        self.open(self.report)
+
+    def test_cached_results_and_the_daemon(self):
+        store = ("--local", "--state", self.folder / "store")
+        first, page, trace = self.tune(self.graph(), *store)
+        again = self.tune(self.graph(), *store)
+        self.assertEqual((first["cache"], again[0]["cache"]), ("miss", "hit"))
+        self.assertEqual((page, trace), again[1:])
+        daemon = subprocess.Popen(
+            [BIN / "honed", "--http", "127.0.0.1:0", "--state",
+             self.folder / "hone"], stderr=subprocess.PIPE, text=True)
+
+        def stop():
+            daemon.terminate()
+            daemon.communicate(timeout=60)
+
+        self.addCleanup(stop)
+        for line in daemon.stderr:
+            if "serves" in line and "honed" in line:
+                break
+        self.report.unlink()
+        self.ok(hone("tune", self.graph(), "--task", "joint", "--target",
+                     "cluster:v100x2", "--trials", 20, "--report", self.report,
+                     state_home=self.folder))
+        self.assertEqual(self.report.read_text(), page)
+
+    def test_what_has_no_step(self):
+        tiny = self.write("tiny.hlo", TINY)
+        tune = ["tune", tiny, "--local"]
+        for option in ("--report", "--trace"):
+            path = self.folder / "out"
+            self.one_line_error(
+                hone(*tune, option, path), 2,
+                f"{option} FILE: task pass_order has no step to show, expected")
+            self.one_line_error(
+                hone(*tune, "--task", "placement", "--cluster", "v100x2",
+                     option, path), 2,
+                f"{option} FILE: task placement for max-load has no step")
+            self.assertFalse(path.exists())
+            self.one_line_error(
+                hone(*tune, "--task", "joint", "--target", "cluster:v100x2",
+                     option, self.folder / "none" / "out"), 2,
+                "none/out: cannot be written")
+
+
+if __name__ == "__main__":
+    main()
