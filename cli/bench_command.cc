@@ -9,6 +9,7 @@
 
 #include "base/files.h"
 #include "base/status_macros.h"
+#include "bench/corpus.h"
 #include "bench/environment.h"
 #include "bench/faults/faults.h"
 #include "bench/kernel_searches.h"
@@ -134,14 +135,37 @@ struct PlacementArguments {
   std::string exact_time = "2m";
 };
 
+// The options of tables of step times, but for --seeds.
+void AddStepTableOptions(CLI::App& command, bench::StepTableOptions& options) {
+  command
+      .add_option("--models", options.models, "Folder of the training steps")
+      ->capture_default_str();
+  command.add_option("--models-only", options.only,
+                     "Regular expression that a model's name must match");
+  command
+      .add_option("--step-search", options.searches,
+                  "Optimizers for step times, one column each; uniform: policy "
+                  "without weights")
+      ->delimiter(',')
+      ->capture_default_str();
+  command
+      .add_option("--simulations", options.simulations,
+                  "Budget of each search in simulated steps")
+      ->transform(WholeNumber(1, kMaxCount))
+      ->capture_default_str();
+  command.add_option("--weights", options.weights,
+                     "File of the policies' weights [those of Hone]");
+}
+
 void AddPlacementOptions(CLI::App& command, PlacementArguments& arguments) {
   bench::PlacementBenchOptions& options = arguments.options;
   command
       .add_option("--tables", options.tables,
                   "quality: max loads on the public graphs; scale: time and "
-                  "memory on synthetic ones")
+                  "memory on synthetic ones; steps: step times of training "
+                  "steps; step-scale: time and memory of steps")
       ->delimiter(',')
-      ->check(CLI::IsMember({"quality", "scale"}))
+      ->check(CLI::IsMember({"quality", "scale", "steps", "step-scale"}))
       ->capture_default_str();
   command.add_option("--graphs", options.graphs, "Folder of the public graphs")
       ->capture_default_str();
@@ -180,6 +204,7 @@ void AddPlacementOptions(CLI::App& command, PlacementArguments& arguments) {
       .add_option("--exact-time", arguments.exact_time,
                   "Limit of the exact program in CPU time")
       ->capture_default_str();
+  AddStepTableOptions(command, options.steps);
   command.add_option("--nodes", options.nodes, "Sizes of the synthetic graphs")
       ->delimiter(',')
       ->transform(WholeNumber(1, 1'000'000))
@@ -398,6 +423,32 @@ int FaultStatus(const Json& document) {
   return document["broken"] == 0 ? kDone : kAnswerIsNo;
 }
 
+void AddJointOptions(CLI::App& command, bench::StepTableOptions& options) {
+  options.searches = {"annealing", "genetic", "uniform", "policy", "finetune"};
+  command.add_option("--seeds", options.seeds, "Runs of each search")
+      ->transform(WholeNumber(1, 1000))
+      ->capture_default_str();
+  AddStepTableOptions(command, options);
+}
+
+// Tables of all decisions at once, and of each by itself.
+absl::StatusOr<nlohmann::ordered_json> RunJoint(
+    const bench::StepTableOptions& options, std::ostream& out) {
+  const std::vector<std::pair<const char*, tuning::StepDecisions>> tasks = {
+      {"joint", {.devices = true, .priorities = true, .fusion = true}},
+      {"placement", {.devices = true}},
+      {"schedule", {.priorities = true}},
+      {"fusion", {.fusion = true}}};
+  Json document = {{"bench", "joint"}, {"machine", bench::DescribeMachine()}};
+  for (const auto& [name, decisions] : tasks) {
+    out << name << "\n";
+    bench::StepTableOptions of = options;
+    of.decisions = decisions;
+    HONE_ASSIGN_OR_RETURN(document[name], bench::MeasureSteps(of, out));
+  }
+  return document;
+}
+
 void AddServeOptions(CLI::App& command, bench::ServeOptions& options) {
   command.add_option("--clients", options.clients, "Concurrent clients")
       ->transform(WholeNumber(1, 1000))
@@ -432,6 +483,9 @@ void AddBenchCommand(CLI::App& app, Context& context) {
            "Max loads of seeds and searches beside the exact optimum, and what "
            "they take on large graphs",
            AddPlacementOptions, RunPlacement, PlacementStatus);
+  AddBench(*command, context, "joint",
+           "Step times of searches for placement, schedule and fusion at once",
+           AddJointOptions, RunJoint);
   AddBench(*command, context, "pass-fidelity",
            "Each pass beside XLA's own of the same name, on XLA's inputs",
            AddPassFidelityOptions, bench::RunPassFidelityBench,

@@ -531,15 +531,19 @@ void AddTuneCommand(CLI::App& app, Context& context) {
   command->add_option("--target", options->target,
                       "Target of the result: xla-cpu or xla-gpu for "
                       "pass_order, a device's fingerprint or cpu for kernel, "
-                      "cluster for placement; default: the task's own");
-  command->add_option("--optimizer", options->optimizer,
-                      "Search algorithm; default: the task's own, guided for "
-                      "pass_order, beam for kernel, annealing for placement");
+                      "cluster:NAME|FILE for the time of a step on a "
+                      "cluster (placement, schedule, fusion, joint); default: "
+                      "the task's own");
+  command->add_option(
+      "--optimizer", options->optimizer,
+      "Search algorithm; default: the task's own, guided for "
+      "pass_order, beam for kernel, annealing for placement, schedule, "
+      "fusion and joint");
   AddTaskFlags(*command, options->flags);
   command
       ->add_option("--trials", options->trials,
                    "Candidates to try; default: 500, 64 for kernel, 100 for "
-                   "placement")
+                   "placement, schedule, fusion and joint")
       ->transform(WholeNumber(1, kMaxCount));
   command->add_option("--time", options->time,
                       "Search time, e.g. 30s; default: no limit");

@@ -39,8 +39,8 @@ inline constexpr absl::string_view kParameterOpcode = "parameter";
 // Elements of parameters that several nodes read are a node of their own,
 // "parameter", without work, which holds them as parameter_bytes. So all
 // parameters together are counted once, and a later step can tell what is
-// shared: a placement pays for sending it, a partition copies it, and a
-// simulator keeps one copy on each device. A module whose entry does no work
+// shared: a placement and a simulated step pay for sending it, a partition
+// copies it. A module whose entry does no work
 // has one node, the root.
 //
 // Edges. An edge has the bytes of the elements of the source's result that the

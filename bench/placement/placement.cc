@@ -6,6 +6,7 @@
 #include "bench/corpus.h"
 #include "bench/placement/quality.h"
 #include "bench/placement/scale.h"
+#include "bench/placement/step_scale.h"
 
 namespace hone::bench {
 
@@ -20,6 +21,16 @@ absl::StatusOr<nlohmann::ordered_json> RunPlacementBench(
     if (table == "quality") {
       HONE_ASSIGN_OR_RETURN(document[table], MeasureQuality(options, out));
       document["worse_than_a_seed"] = document[table]["worse_than_a_seed"];
+    } else if (table == "steps") {
+      StepTableOptions steps = options.steps;
+      steps.seeds = options.seeds;
+      HONE_ASSIGN_OR_RETURN(document[table], MeasureSteps(steps, out));
+      document["worse_than_a_seed"] =
+          document["worse_than_a_seed"].get<int64_t>() +
+          document[table]["worse_than_a_known_method"].get<int64_t>();
+    } else if (table == "step-scale") {
+      HONE_ASSIGN_OR_RETURN(document[table],
+                            MeasureStepScale(options.nodes, out));
     } else {
       HONE_ASSIGN_OR_RETURN(document[table], MeasureScale(options, out));
     }

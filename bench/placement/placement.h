@@ -10,13 +10,16 @@
 #include "absl/time/time.h"
 #include <nlohmann/json.hpp>
 
+#include "bench/placement/steps.h"
 #include "graphs/contiguity.h"
 
 namespace hone::bench {
 
 struct PlacementBenchOptions {
-  // "quality", on the public graphs, and "scale", on synthetic ones.
-  std::vector<std::string> tables = {"quality", "scale"};
+  // "quality", on the public graphs, and "scale", on synthetic ones; "steps",
+  // the step times of models, and "step-scale", what those take as graphs grow.
+  std::vector<std::string> tables = {"quality", "scale", "steps", "step-scale"};
+  StepTableOptions steps;
   std::string graphs = "bench/data/graphs";
   std::string only;
   graphs::Contiguity contiguity = graphs::Contiguity::kPipeline;

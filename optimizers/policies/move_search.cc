@@ -21,7 +21,7 @@ using learning::AssignmentModel;
 
 // Tries before a trial, at least and at most; between them an eighth of those
 // made so far, so that a search oversteps its budget by no more.
-constexpr int64_t kLeastTries = 16;
+constexpr int64_t kLeastTries = 1;
 constexpr int64_t kMostTries = 4096;
 // Tries between two updates, and what is learned from then: so many of the
 // moves tried so far, drawn anew each pass.
@@ -30,7 +30,7 @@ constexpr size_t kLessons = 128;
 constexpr int kPasses = 4;
 // The share of rounds that go without the policy, so that a search does not
 // depend on what it expects.
-constexpr double kExploring = 0.25;
+constexpr double kExploring = 0.1;
 constexpr float kScratchRate = 3e-3F;
 constexpr float kFinetuneRate = 3e-4F;
 
@@ -67,6 +67,7 @@ class MoveSearch final : public BatchOptimizer {
     }
     tries_ = 0;
     experience_.clear();
+    learned_ = 0;
     choices_.clear();
     walk_.Restart(BestOf(known).candidate.choices);
   }
@@ -81,7 +82,7 @@ class MoveSearch final : public BatchOptimizer {
       const int tries = walk_.Round(Policy(), kExploring);
       if (tries == 0) break;
       made += tries;
-      if (learner_ != nullptr) Improve();
+      Improve();
     }
     tries_ += made;
     if (made == 0) return {};
@@ -95,12 +96,15 @@ class MoveSearch final : public BatchOptimizer {
     return model_ == nullptr ? initial_.get() : model_.get();
   }
 
-  // Learns once there is enough that is new.
+  // Learns once there is enough that is new, if anything is to be learned.
   void Improve() {
-    for (learning::TriedMove& tried : walk_.TakeTried()) {
+    std::vector<learning::TriedMove> moves = walk_.TakeTried();
+    std::vector<learning::MoveChoice> choices = walk_.TakeChoices();
+    if (learner_ == nullptr) return;
+    for (learning::TriedMove& tried : moves) {
       experience_.push_back(std::move(tried));
     }
-    for (learning::MoveChoice& choice : walk_.TakeChoices()) {
+    for (learning::MoveChoice& choice : choices) {
       choices_.push_back(std::move(choice));
     }
     if (experience_.size() < learned_ + kTriesPerUpdate) return;

@@ -11,7 +11,7 @@ namespace {
 
 using learning::DescribedMove;
 
-constexpr int64_t kFirstCycle = 4096;
+constexpr int64_t kFirstCycle = 1024;
 // The unit of gains: a thousandth of the cost.
 constexpr double kGainsPerCost = 1000;
 constexpr float kLeastGain = -3;
@@ -81,14 +81,22 @@ size_t MoveWalk::Draw(absl::Span<const float> scores,
 
 int MoveWalk::Round(const learning::AssignmentModel* model, double uniform) {
   std::vector<DescribedMove> moves;
-  seen_ = refused_;
-  for (int i = 0; i < kProposals; ++i) {
-    DescribedMove move;
-    state_->Propose(rng_, move.changes);
-    if (move.changes.empty()) continue;
-    if (!seen_.insert(KeyOf(move.changes)).second) continue;
-    state_->DescribeMove(move.changes, move.features);
-    moves.push_back(std::move(move));
+  const auto propose = [&] {
+    seen_ = refused_;
+    for (int i = 0; i < kProposals; ++i) {
+      DescribedMove move;
+      state_->Propose(rng_, move.changes);
+      if (move.changes.empty()) continue;
+      if (!seen_.insert(KeyOf(move.changes)).second) continue;
+      state_->DescribeMove(move.changes, move.features);
+      moves.push_back(std::move(move));
+    }
+  };
+  propose();
+  if (moves.empty() && !refused_.empty()) {
+    // Everything near was tried: it has another chance to be accepted.
+    refused_.clear();
+    propose();
   }
   if (moves.empty()) return 0;
   std::vector<float> scores(moves.size());

@@ -22,8 +22,8 @@ namespace hone::optimizers::policies {
 // proposes, and which accepts as simulated annealing does. Without a policy all
 // of them are equally likely, which is annealing itself.
 //
-// A round proposes kProposals moves, none that was tried from this assignment
-// before, which takes no evaluations; then up to
+// A round proposes kProposals moves, which takes no evaluations; none that was
+// tried from this assignment before, as long as there are others. Then up to
 // kTriesPerRound of them are tried, each drawn by the softmax of what the
 // policy expects them to gain, until one is accepted.
 class MoveWalk {

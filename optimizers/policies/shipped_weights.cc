@@ -19,6 +19,8 @@
 
 // NOLINTNEXTLINE(readability-identifier-naming): a symbol of the object file.
 HONE_EMBED(hone_pass_order_weights, "pass_order.pt");
+// NOLINTNEXTLINE(readability-identifier-naming): likewise.
+HONE_EMBED(hone_step_weights, "step.pt");
 
 namespace hone::optimizers::policies {
 
@@ -27,6 +29,10 @@ absl::string_view ShippedWeights(absl::string_view name) {
     return {hone_pass_order_weights,
             static_cast<size_t>(hone_pass_order_weights_end -
                                 hone_pass_order_weights)};
+  }
+  if (name == "step") {
+    return {hone_step_weights,
+            static_cast<size_t>(hone_step_weights_end - hone_step_weights)};
   }
   return "";
 }

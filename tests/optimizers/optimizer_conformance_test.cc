@@ -119,6 +119,9 @@ Capabilities CapabilitiesOf(absl::string_view id) {
              "IllegalDefault", "CombinationLock", "LoadBalance"},
             {}};
   }
+  if (id == "hdp") {
+    return {{"LoadBalance"}, {}};
+  }
   if (id == "policy") {
     return {{"DelayedReward", "ChangingLegality", "IllegalDefault",
              "InfiniteAssignments", "InfeasibleDefault", "CombinationLock",
@@ -154,8 +157,9 @@ class OptimizerConformance
   // milliseconds a trial.
   bool IsLearned() const {
     return info().id == "dqn" || info().id == "finetune" ||
-           info().id == "guided" || info().id == "policy" ||
-           info().id == "ppo" || info().id == "zero_shot";
+           info().id == "guided" || info().id == "hdp" ||
+           info().id == "policy" || info().id == "ppo" ||
+           info().id == "zero_shot";
   }
   // Returns the number of trials that a test can afford of `trials`.
   int64_t Affordable(int64_t trials) const {

@@ -28,7 +28,7 @@ TEST(OptimizerRegistry, KeepsTheStableIds) {
   for (const OptimizerInfo& info : Optimizers()) ids.emplace(info.id);
   EXPECT_THAT(ids, ::testing::IsSupersetOf(
                        {"annealing", "beam", "default", "dqn", "finetune",
-                        "greedy", "guided", "policy", "ppo", "random"}));
+                        "greedy", "guided", "hdp", "policy", "ppo", "random"}));
 }
 
 // A source is an optimizer or has a header of its own; but for the entry of the

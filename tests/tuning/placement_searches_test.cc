@@ -182,7 +182,8 @@ TEST_P(PlacementSearches, StopPlanningWhenTheyAreTold) {
     EXPECT_EQ(result->end, optimizers::SearchEnd::kStopped);
   }
   // These plan a whole generation or round at once.
-  for (const char* id : {"genetic", "guided", "policy", "ppo", "finetune"}) {
+  for (const char* id :
+       {"genetic", "guided", "hdp", "policy", "ppo", "finetune"}) {
     if (GetParam().id == id) {
       EXPECT_GT(polls, 0);
     }

@@ -13,6 +13,10 @@ using graphs::KernelIndex;
 
 constexpr KernelIndex kNone = ~KernelIndex{0};
 
+// The slack, as a share of the step, below which a kernel is as good as
+// critical.
+constexpr double kTight = 0.01;
+
 // A part of the step, which may be a millionth or all of it, either sign.
 float Part(double seconds, double step) {
   const double share = seconds / std::max(step, 1e-12);
@@ -23,13 +27,13 @@ float Part(double seconds, double step) {
 }  // namespace
 
 std::vector<std::string> StepMoveFeatureNames() {
-  return {"changes",          "moved_time",     "moves_devices",
-          "moves_priorities", "fuses",          "unfuses",
-          "moves_order",      "from_load",      "to_load",
-          "sent_before",      "sent_after",     "sent_change",
-          "critical_share",   "critical_time",  "critical_sent",
-          "critical_added",   "critical_saved", "least_slack",
-          "mean_slack",       "earlier",        "later"};
+  return {
+      "changes",        "moved_time",    "moves_devices", "moves_priorities",
+      "fuses",          "unfuses",       "moves_order",   "from_load",
+      "to_load",        "sent_before",   "sent_after",    "sent_change",
+      "critical_share", "critical_time", "critical_sent", "critical_added",
+      "critical_saved", "least_slack",   "mean_slack",    "tight_share",
+      "tight_kernels",  "earlier",       "later"};
 }
 
 // What the kernels of a move add up to.
@@ -44,6 +48,7 @@ struct StepMoves::Sums {
   double critical_saved = 0;
   double least_slack = INFINITY;
   double slack = 0;
+  double tight = 0;  // kernels with hardly any slack
 };
 
 StepMoves::StepMoves(const StepSpace& space) : space_(space) {}
@@ -66,6 +71,12 @@ void StepMoves::Start(absl::Span<const int32_t> values, const StepPlan& plan,
     slack_[k] = std::max(
         0.0, step_seconds - (simulator.finish(kernel) - seconds + slack_[k]));
   }
+  size_t tight = 0;
+  for (const double slack : slack_) {
+    tight += slack < kTight * step_seconds ? 1 : 0;
+  }
+  tight_share_ = static_cast<float>(tight) /
+                 static_cast<float>(std::max<size_t>(1, slack_.size()));
   mean_load_ = 0;
   for (const double load : loads_) mean_load_ += load;
   mean_load_ /= static_cast<double>(loads_.size());
@@ -92,6 +103,7 @@ void StepMoves::AddKernel(KernelIndex kernel, Sums& sums) const {
   sums.seconds += seconds;
   sums.least_slack = std::min(sums.least_slack, slack_[kernel]);
   sums.slack += slack_[kernel];
+  sums.tight += slack_[kernel] < kTight * step_seconds_ ? 1 : 0;
   if (is_critical_[kernel] != 0) {
     ++sums.critical;
     sums.critical_seconds += seconds;
@@ -197,6 +209,8 @@ void StepMoves::Describe(absl::Span<const space::Change> changes,
               Part(sums.critical_saved, step_seconds_),
               moved_.empty() ? 0 : Part(sums.least_slack, step_seconds_),
               Part(sums.slack / count, step_seconds_),
+              static_cast<float>(sums.tight / count),
+              tight_share_,
               static_cast<float>(earlier / steps),
               static_cast<float>(later / steps)};
 }

@@ -52,6 +52,7 @@ class StepMoves {
   const StepPlan* plan_ = nullptr;
   double step_seconds_ = 1;
   double mean_load_ = 0;
+  float tight_share_ = 0;      // of the kernels, those with hardly any slack
   std::vector<double> loads_;  // [devices], seconds
   std::vector<double> slack_;  // [kernels], seconds
   // Of kernels on the critical path: what they waited for, and what waits for
