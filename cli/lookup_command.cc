@@ -55,6 +55,10 @@ nlohmann::ordered_json ToJson(
 absl::StatusOr<int> Run(const Options& given, const Context& context) {
   Options options = given;
   HONE_RETURN_IF_ERROR(TakeCluster(options.target, options.flags));
+  HONE_ASSIGN_OR_RETURN(const std::string bytes,
+                        hlo::ReadFileBytes(options.file));
+  const std::string note =
+      TakeDefaultCluster({options.task}, bytes, options.file, options.flags);
   // The daemon's error would look like a miss.
   HONE_ASSIGN_OR_RETURN(const tuning::Task* const task,
                         tuning::FindTask(options.task));
@@ -63,10 +67,9 @@ absl::StatusOr<int> Run(const Options& given, const Context& context) {
   hone::v1::LookupRequest request;
   HONE_RETURN_IF_ERROR(
       SetOptions(options.task, options.flags, *request.mutable_options()));
-  HONE_ASSIGN_OR_RETURN(const std::string bytes,
-                        hlo::ReadFileBytes(options.file));
   HONE_ASSIGN_OR_RETURN(const tuning::Subject subject,
                         ReadSubject(bytes, options.file, *task, parsed));
+  std::cerr << note;
   request.set_module_fingerprint(subject.Fingerprint());
   request.set_task(options.task);
   request.set_target(options.target);

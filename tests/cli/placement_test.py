@@ -281,11 +281,9 @@ class Placement(Scratch):
         refuse(self.write("bad.json", "nodes: []\n"), "bad.json:1:",
                "not valid JSON")
         tiny = self.write("tiny.hlo", TINY)
-        for command in (["tune", "--local"], ["lookup"]):
-            self.one_line_error(
-                hone(*command, tiny, "--task", "placement"), 2,
-                "tiny.hlo is an HLO module, expected a weighted graph for task "
-                "'placement', or a cluster to place the module on")
+        placed = hone("tune", "--local", tiny, "--task", "placement")
+        self.ok(placed)
+        self.assertIn("no cluster given, placing on v100x4", placed.stderr)
         self.one_line_error(
             hone("graph", self.write("bad.hlo", "HloModule m\nENTRY e {")), 2,
             "bad.hlo:")
