@@ -65,6 +65,7 @@ struct AssignmentModel::Encoded {
 std::vector<float> AssignmentModel::ScoreMoves(
     const ValueView& view, absl::Span<const DescribedMove> moves,
     std::shared_ptr<const Encoded>& memory) const {
+  if (moves.empty()) return {};
   torch::InferenceMode inference;
   if (memory == nullptr) {
     const space::Observation* const graph = &view.graph();

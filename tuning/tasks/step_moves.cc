@@ -83,7 +83,6 @@ void StepMoves::Start(absl::Span<const int32_t> values, const StepPlan& plan,
   waited_for_.assign(kernels.size(), kNone);
   waits_.assign(kernels.size(), kNone);
   is_critical_.assign(kernels.size(), 0);
-  path_length_ = std::max<size_t>(1, path.size());
   for (size_t i = 0; i < path.size(); ++i) {
     is_critical_[path[i]] = 1;
     if (i + 1 == path.size()) break;
@@ -174,10 +173,13 @@ void StepMoves::Describe(absl::Span<const space::Change> changes,
     } else {
       devices = true;
     }
-    if (kernel == KernelGraph::kFused || stamp_[kernel] == now_) continue;
-    stamp_[kernel] = now_;
-    new_device_[kernel] = plan_->devices[kernel];
-    moved_.push_back(kernel);
+    if (kernel == KernelGraph::kFused) continue;
+    // One kernel may change in several ways.
+    if (stamp_[kernel] != now_) {
+      stamp_[kernel] = now_;
+      new_device_[kernel] = plan_->devices[kernel];
+      moved_.push_back(kernel);
+    }
     if (is_fusion || is_priority) continue;
     from_load += loads_[static_cast<size_t>(plan_->devices[kernel])];
     to_load += loads_[static_cast<size_t>(change.value)];

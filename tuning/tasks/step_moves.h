@@ -60,7 +60,6 @@ class StepMoves {
   std::vector<graphs::KernelIndex> waited_for_;
   std::vector<graphs::KernelIndex> waits_;
   std::vector<uint8_t> is_critical_;
-  size_t path_length_ = 1;
 
   // The kernels that a move gives another device.
   std::vector<graphs::KernelIndex> moved_;
