@@ -32,7 +32,6 @@ using learning::AssignmentModel;
 using learning::AssignmentPpoOptions;
 using learning::AssignmentPpoStatistics;
 using learning::AssignmentSample;
-using learning::AssignmentSpec;
 using learning::ValueView;
 
 // Passes over a teacher's assignment to bring it near the default.
@@ -150,15 +149,7 @@ class AssignmentTrainee final : public Trainee {
     learner_ = std::make_unique<AssignmentLearner>(*model_, ppo, options.seed);
   }
 
-  std::string SpecDigest() const override {
-    const AssignmentSpec& spec = model_->spec();
-    std::vector<std::vector<std::string>> lists = {spec.state_features};
-    for (const AssignmentSpec::Group& group : spec.groups) {
-      lists.push_back({group.name});
-      lists.push_back(group.value_feature_names);
-    }
-    return DigestOf(spec.observation, lists);
-  }
+  std::string SpecDigest() const override { return DigestOf(model_->spec()); }
 
   std::string SerializeWeights() const override { return model_->Serialize(); }
   std::string SerializeDescent() const override {
@@ -166,12 +157,7 @@ class AssignmentTrainee final : public Trainee {
   }
   absl::Status Restore(absl::string_view weights,
                        absl::string_view descent) override {
-    HONE_ASSIGN_OR_RETURN(const auto saved,
-                          AssignmentModel::Parse(weights, model_->spec()));
-    if (saved->options() != model_->options()) {
-      return absl::InvalidArgumentError("weights of another architecture");
-    }
-    model_->CopyWeights(*saved);
+    HONE_RETURN_IF_ERROR(RestoreModel(weights, *model_));
     return learner_->ParseDescent(descent);
   }
 

@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
 
 #include "base/status_macros.h"
 #include "learning/networks/encoder_options.h"
@@ -60,6 +61,18 @@ absl::StatusOr<std::unique_ptr<M>> InitialModel(
                                  absl::StrJoin(left, ", ")));
   }
   return model;
+}
+
+// Gives `model` the weights that Serialize wrote. Errors: InvalidArgument for
+// bytes that are no weights for its spec, or of another architecture.
+template <typename M>
+absl::Status RestoreModel(absl::string_view bytes, M& model) {
+  HONE_ASSIGN_OR_RETURN(const auto saved, M::Parse(bytes, model.spec()));
+  if (saved->options() != model.options()) {
+    return absl::InvalidArgumentError("weights of another architecture");
+  }
+  model.CopyWeights(*saved);
+  return absl::OkStatus();
 }
 
 }  // namespace hone::optimizers::policies

@@ -146,12 +146,7 @@ class SequenceTrainee final : public Trainee {
   }
   absl::Status Restore(absl::string_view weights,
                        absl::string_view descent) override {
-    HONE_ASSIGN_OR_RETURN(const auto saved,
-                          Model::Parse(weights, model_->spec()));
-    if (saved->options() != model_->options()) {
-      return absl::InvalidArgumentError("weights of another architecture");
-    }
-    model_->CopyWeights(*saved);
+    HONE_RETURN_IF_ERROR(RestoreModel(weights, *model_));
     return learner_->ParseDescent(descent);
   }
 

@@ -31,4 +31,14 @@ std::string DigestOf(const space::ObservationSpec& spec,
   return Sha256Hex(text);
 }
 
+std::string DigestOf(const learning::AssignmentSpec& spec) {
+  std::vector<std::vector<std::string>> lists = {spec.state_features};
+  if (!spec.move_features.empty()) lists.push_back(spec.move_features);
+  for (const learning::AssignmentSpec::Group& group : spec.groups) {
+    lists.push_back({group.name});
+    lists.push_back(group.value_feature_names);
+  }
+  return DigestOf(spec.observation, lists);
+}
+
 }  // namespace hone::optimizers::policies

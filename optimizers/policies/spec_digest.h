@@ -6,6 +6,7 @@
 
 #include "absl/types/span.h"
 
+#include "learning/assignments/value_view.h"
 #include "space/observation.h"
 
 namespace hone::optimizers::policies {
@@ -15,6 +16,9 @@ namespace hone::optimizers::policies {
 // lists of names.
 std::string DigestOf(const space::ObservationSpec& spec,
                      absl::Span<const std::vector<std::string>> lists);
+
+// The same for a policy for assignments.
+std::string DigestOf(const learning::AssignmentSpec& spec);
 
 }  // namespace hone::optimizers::policies
 
