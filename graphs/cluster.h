@@ -25,7 +25,7 @@ struct DeviceKind {
   double flops_per_second = 0;
   double bytes_per_second = 0;  // to and from its own memory
   double launch_seconds = 0;    // overhead of each operator
-  // Of each; CPUs have no limit.
+  // The memory of each device; CPUs have no limit.
   double memory_bytes = std::numeric_limits<double>::infinity();
   int32_t host = 0;
   // Between any two of these devices; by default Cluster::link.

@@ -12,7 +12,7 @@ namespace hone::graphs {
 struct UnrolledOptions {
   int32_t layers = 8;
   int32_t steps = 32;  // of time
-  // Of all activations and weights.
+  // The sizes of all activations and weights.
   double batch = 64;
   double width = 1024;
 };

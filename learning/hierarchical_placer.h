@@ -16,7 +16,8 @@ struct HierarchicalPlacerOptions {
   // Fewer if there are fewer operators.
   int32_t groups = 64;
   float learning_rate = 1e-2F;
-  // Of the first update; each further one has `entropy_decay` times as much.
+  // The weight in the first update; each further one has `entropy_decay` times
+  // as much.
   float entropy_weight = 3e-2F;
   float entropy_decay = 0.99F;
   // The share of the old baseline in the new one.

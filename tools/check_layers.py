@@ -49,6 +49,10 @@ PARTS = {
         "rewrite": {"inference", "ir"},
         "passes": {"rewrite", "evaluator", "analysis", "inference", "ir"},
     },
+    "graphs": {
+        "": set(),
+        "step": {""},
+    },
     "hlo/rewrite": {
         "": set(),
         "regions": {""},

@@ -24,8 +24,7 @@ struct StepTableOptions {
                                        "uniform",   "policy",  "finetune"};
   // Seeds 0 … seeds-1.
   int32_t seeds = 5;
-  // Of each search, besides those of the known methods, which are what every
-  // search begins with.
+  // The budget of each search, beyond the known methods that all begin with.
   int64_t simulations = 1000;
   // The file of the policies' weights; empty: those that come with Hone.
   std::string weights;

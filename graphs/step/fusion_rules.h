@@ -110,7 +110,7 @@ class FusionRules {
   std::vector<double> written_;        // bytes of each node's result
   std::vector<double> private_reads_;  // bytes read, but of no node
   std::vector<double> read_share_;     // of the operands
-  // Of each node, in the order of its predecessors.
+  // The bytes that each node reads, in the order of its predecessors.
   std::vector<size_t> in_begin_;  // [nodes + 1]
   std::vector<double> in_bytes_;  // [edges]
   std::vector<size_t> position_;  // in the topological order

@@ -17,8 +17,8 @@ namespace hone::graphs {
 // roots.
 using KernelIndex = uint32_t;
 
-// What a device executes of an operator graph under a fusion: kernels, and
-// which results they read.
+// The kernels of an operator graph under a fusion, and the results that they
+// read.
 class KernelGraph {
  public:
   // A kernel that reads a result.

@@ -18,9 +18,9 @@ namespace hone::graphs {
 std::vector<int32_t> PlaceOnFastest(const KernelGraph& kernels,
                                     const DeviceTimes& times);
 
-// What experts do by hand: the layers of the model, in the order in which data
-// reaches them, are cut into one run for each device, such that the device with
-// the most to do has the least. A layer is a scope of `graph`, named by as many
+// Cuts the layers of the model, in the order in which data reaches them, into
+// one run for each device, such that the device with the most to do has the
+// least, as experts do by hand. A layer is a scope of `graph`, named by as many
 // components as tell at least as many layers as there are devices. Graphs
 // without such scopes are cut kernel by kernel, in topological order.
 std::vector<int32_t> PlaceByLayers(const OpGraph& graph,

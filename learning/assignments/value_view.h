@@ -31,8 +31,8 @@ struct AssignmentSpec {
   space::ObservationSpec observation;
   std::vector<Group> groups;
   std::vector<std::string> state_features = ValueStateNames();
-  // Of moves (AssignmentProblem::move_feature_names); none if they are not
-  // described.
+  // The features of moves (AssignmentProblem::move_feature_names); none if the
+  // problem does not describe them.
   std::vector<std::string> move_features = {};
 
   friend bool operator==(const AssignmentSpec&,

@@ -25,7 +25,8 @@ struct MoveRows {
   torch::Tensor counts;                       // [M, 1]: changes, at least 1
 };
 
-// Of moves with many changes, some stand for all.
+// Returns the rows of `moves`. A move with many changes is represented by some
+// of them.
 MoveRows MakeMoveRows(const ValueView& view,
                       absl::Span<const DescribedMove* const> moves);
 

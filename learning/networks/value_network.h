@@ -23,7 +23,7 @@ struct ValueRows {
   torch::Tensor features;        // [R, D, kValueFeatures]
 };
 
-// What scores are computed from.
+// The embeddings that scores are computed from.
 struct ValueEncoding {
   std::vector<torch::Tensor> nodes;  // of each group: [N, width]
   torch::Tensor graphs;              // [U, width]
@@ -46,8 +46,8 @@ class ValueNetworkImpl : public torch::nn::Module {
   ValueEncoding Encode(const GraphBatch& batch);
   // The scores of rows of a graph: [R, D]. A new network gives 0.
   torch::Tensor Score(const ValueRows& rows, const ValueEncoding& encoding);
-  // What moves of a graph are expected to gain: [M]. The network must be made
-  // for described moves. A new network gives 0.
+  // Returns the expected gains of moves of a graph: [M]. The network must be
+  // made for described moves. A new network gives 0.
   torch::Tensor ScoreMoves(const MoveRows& rows, const ValueEncoding& encoding);
 
  private:

@@ -8,7 +8,7 @@
 
 namespace hone::tuning {
 
-// What a task decides about a step.
+// The decisions of a task about a step.
 struct NamedDecisions {
   const char* task;
   StepDecisions decisions;
