@@ -142,6 +142,9 @@ void AddStepTableOptions(CLI::App& command, bench::StepTableOptions& options) {
       ->capture_default_str();
   command.add_option("--models-only", options.only,
                      "Regular expression that a model's name must match");
+  command.add_option("--cluster", options.cluster,
+                     "Bundled cluster for step times [as many V100 as the "
+                     "manifest says]");
   command
       .add_option("--step-search", options.searches,
                   "Optimizers for step times, one column each; uniform: policy "

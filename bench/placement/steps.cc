@@ -77,7 +77,9 @@ absl::StatusOr<std::unique_ptr<tuning::StepProblem>> MakeProblem(
   HONE_ASSIGN_OR_RETURN(graphs::OpGraph graph, graphs::ImportHlo(module));
   HONE_ASSIGN_OR_RETURN(
       const graphs::Cluster cluster,
-      graphs::FindCluster(absl::StrCat("v100x", model.devices)));
+      graphs::FindCluster(options.cluster.empty()
+                              ? absl::StrCat("v100x", model.devices)
+                              : options.cluster));
   return tuning::StepProblem::Create(std::move(graph), cluster,
                                      options.decisions);
 }
@@ -168,14 +170,15 @@ absl::StatusOr<nlohmann::ordered_json> MeasureSteps(
                           MakeProblem(options, model));
     nlohmann::ordered_json row = {
         {"model", model.name},
-        {"devices", model.devices},
+        {"devices", problem->space().times().device_count()},
         {"units", problem->space().unit_count()},
         {"bound_ms",
          1e3 * graphs::LowerBounds(*problem->space().default_kernels(),
                                    problem->space().times())
                    .greatest()}};
     out << absl::StrFormat("%s on %d devices, %d units: bound %.1f", model.name,
-                           model.devices, problem->space().unit_count(),
+                           problem->space().times().device_count(),
+                           problem->space().unit_count(),
                            row["bound_ms"].get<double>());
     columns["bound"].push_back(row["bound_ms"].get<double>());
     double best_known = std::numeric_limits<double>::infinity();

@@ -18,6 +18,8 @@ struct StepTableOptions {
   std::string models = "bench/data/placement";
   // A regular expression of their names; empty: all.
   std::string only;
+  // The bundled cluster to place on; empty: as many V100 as the manifest says.
+  std::string cluster;
   tuning::StepDecisions decisions = {.devices = true};
   // Optimizers, one column each. "uniform" is `policy` without weights.
   std::vector<std::string> searches = {"annealing", "genetic", "hdp",     "ppo",
@@ -30,8 +32,8 @@ struct StepTableOptions {
   std::string weights;
 };
 
-// Compares searches for the step time of training steps, each on as many V100
-// as the manifest says, at equal numbers of simulations: the time of each known
+// Compares searches for the step time of training steps on their clusters, at
+// equal numbers of simulations: the time of each known
 // method, the mean and spread of each search, and a lower bound. "hdp" shows
 // the best of its own samples, as published; all other searches are never worse
 // than the known methods. A second table has what searches reach after 1, 10,
