@@ -25,6 +25,9 @@ struct OptimizerOptions {
   // zero_shot, policy, guided: no weights, all actions are equally likely. The
   // control that shows the value of the weights.
   bool uniform_prior = false;
+  // Learned optimizers of problems that describe their moves: the most moves
+  // that are decided at once, without regard to each other; 1 or more.
+  int32_t moves_per_try = 1;
   // Candidates of earlier searches that this one measures again after the
   // seeds. annealing, greedy, beam, genetic and the learned optimizers of
   // assignments go on from them; the learned optimizers of sequences only do

@@ -9,8 +9,8 @@
 namespace hone::learning {
 
 // Moves are drawn by the softmax of what they are expected to gain, times this:
-// of two that differ by one the better one is drawn e² times as often.
-inline constexpr float kMoveSharpness = 2;
+// of two that differ by a tenth the better one is drawn twice as often.
+inline constexpr float kMoveSharpness = 8;
 
 // A move of a local search as a policy sees it (space::LocalState::Propose and
 // DescribeMove).
@@ -19,9 +19,9 @@ struct DescribedMove {
   std::vector<float> features;
 };
 
-// A move that was tried, with what it gained: the share of the cost that it
-// saved, times 1,000, within -3 … 6, so that differences of what hardly matters
-// are not learned.
+// A move that was tried, with what it gained, within -0.3 … 6: the logarithm of
+// the share of the cost that it saved, in units of a 4,000th, plus one; a loss
+// is the share times 1,000.
 struct TriedMove {
   DescribedMove move;
   float gain = 0;

@@ -22,7 +22,7 @@ using learning::AssignmentModel;
 // Tries before a trial, at least and at most; between them an eighth of those
 // made so far, so that a search oversteps its budget by no more.
 constexpr int64_t kLeastTries = 1;
-constexpr int64_t kMostTries = 4096;
+constexpr int64_t kMostTries = 512;
 // Tries between two updates, and what is learned from then: so many of the
 // moves tried so far, drawn anew each pass.
 constexpr size_t kTriesPerUpdate = 48;
@@ -32,7 +32,7 @@ constexpr int kPasses = 4;
 // depend on what it expects.
 constexpr double kExploring = 0.1;
 constexpr float kScratchRate = 3e-3F;
-constexpr float kFinetuneRate = 3e-4F;
+constexpr float kFinetuneRate = 1e-4F;
 
 class MoveSearch final : public BatchOptimizer {
  public:
@@ -47,7 +47,7 @@ class MoveSearch final : public BatchOptimizer {
         initial_(std::move(model)),
         trained_(trained),
         view_(problem),
-        walk_(problem, view_, options.seed) {}
+        walk_(problem, view_, options.seed, options.moves_per_try) {}
 
   absl::string_view name() const override { return name_; }
   bool replays() const override { return false; }

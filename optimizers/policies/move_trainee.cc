@@ -31,7 +31,9 @@ constexpr int kTriesToValidate = 256;
 // Passes over the moves of a round, in steps of so many.
 constexpr int kPasses = 3;
 constexpr size_t kMovesPerStep = 128;
+// In steps that become smaller from round to round, to a tenth.
 constexpr float kLabelRate = 1e-3F;
+constexpr float kLeastRateShare = 0.1F;
 
 class MoveTrainee final : public Trainee {
  public:
@@ -72,6 +74,7 @@ class MoveTrainee final : public Trainee {
       return Explore(lessons[i], kTriesPerRound, uniform, of[i]);
     }));
     statistics = {};
+    const float rate = kLabelRate * std::max(kLeastRateShare, fades);
     double sum = 0;
     int64_t steps = 0;
     for (int pass = 0; pass < kPasses; ++pass) {
@@ -89,7 +92,7 @@ class MoveTrainee final : public Trainee {
       for (const auto& [i, first] : parts) {
         const auto moves =
             absl::MakeConstSpan(of[i].tried).subspan(first, kMovesPerStep);
-        sum += learner_->FitGains(*of[i].view, moves, kLabelRate);
+        sum += learner_->FitGains(*of[i].view, moves, rate);
         ++steps;
       }
     }

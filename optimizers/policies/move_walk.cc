@@ -12,10 +12,16 @@ namespace {
 using learning::DescribedMove;
 
 constexpr int64_t kFirstCycle = 1024;
-// The unit of gains: a thousandth of the cost.
-constexpr double kGainsPerCost = 1000;
-constexpr float kLeastGain = -3;
-constexpr float kMostGain = 6;
+// The scale of gains: below a quarter of a thousandth of the cost they are in
+// proportion, above it logarithmic, as a search makes large gains first and
+// small ones later. A loss is hardly worse than nothing: a search that refuses
+// it has lost one try.
+constexpr double kGainUnit = 0.25e-3;
+constexpr double kMostGain = 6;
+constexpr double kLeastGain = -0.3;
+constexpr double kLossUnit = 1e-3;
+// Draws for each move of a try: those that overlap are left out.
+constexpr int kDrawsPerMove = 4;
 // The weight of violations, which are shares, against costs.
 constexpr double kViolationWeight = 10;
 
@@ -25,6 +31,13 @@ double Worsening(const space::LocalScore& from, const space::LocalScore& to) {
       kViolationWeight * std::max({from.rank.cost, to.rank.cost, 1e-300});
   return to.energy - from.energy +
          unit * (to.rank.violation - from.rank.violation);
+}
+
+float GainOf(double worsening, const space::LocalScore& before) {
+  const double saved = -worsening / std::max(before.energy, 1e-300);
+  return static_cast<float>(
+      saved > 0 ? std::min(std::log1p(saved / kGainUnit), kMostGain)
+                : std::max(saved / kLossUnit, kLeastGain));
 }
 
 // Of the changes, in any order.
@@ -42,11 +55,28 @@ uint64_t KeyOf(const std::vector<space::Change>& changes) {
   return key;
 }
 
+// Whether no variable is changed by both.
+bool AreApart(absl::Span<const space::Change> changes,
+              absl::Span<const space::Change> others) {
+  return std::none_of(
+      others.begin(), others.end(), [&](const space::Change& other) {
+        return std::any_of(changes.begin(), changes.end(),
+                           [&](const space::Change& change) {
+                             return change.variable == other.variable;
+                           });
+      });
+}
+
 }  // namespace
 
 MoveWalk::MoveWalk(const space::AssignmentProblem& problem,
-                   const learning::ValueView& view, uint64_t seed)
-    : problem_(problem), view_(view), rng_(seed), schedule_(kFirstCycle) {}
+                   const learning::ValueView& view, uint64_t seed,
+                   int moves_per_try)
+    : problem_(problem),
+      view_(view),
+      most_joined_(moves_per_try),
+      rng_(seed),
+      schedule_(kFirstCycle) {}
 
 void MoveWalk::Restart(absl::Span<const int32_t> values) {
   schedule_ = CoolingSchedule(kFirstCycle, /*alternates=*/true);
@@ -54,6 +84,7 @@ void MoveWalk::Restart(absl::Span<const int32_t> values) {
   state_ = problem_.MakeLocal({best_});
   best_rank_ = state_->score().rank;
   has_found_ = false;
+  joined_ = most_joined_;
   refused_.clear();
 }
 
@@ -88,7 +119,7 @@ int MoveWalk::Round(const learning::AssignmentModel* model, double uniform) {
       state_->Propose(rng_, move.changes);
       if (move.changes.empty()) continue;
       if (!seen_.insert(KeyOf(move.changes)).second) continue;
-      state_->DescribeMove(move.changes, move.features);
+      if (model != nullptr) state_->DescribeMove(move.changes, move.features);
       moves.push_back(std::move(move));
     }
   };
@@ -106,34 +137,38 @@ int MoveWalk::Round(const learning::AssignmentModel* model, double uniform) {
   }
   std::vector<bool> taken(moves.size());
   int tries = 0;
-  while (tries < kTriesPerRound && tries < static_cast<int>(moves.size())) {
+  for (size_t left = moves.size(); tries < kTriesPerRound && left > 0;) {
+    std::vector<space::Change> changes;
     float log_probability = 0;
-    const size_t chosen = Draw(scores, taken, log_probability);
-    taken[chosen] = true;
+    size_t chosen = 0;
+    int joined = 0;
+    for (int i = 0; i < kDrawsPerMove * joined_ && joined < joined_ && left > 0;
+         ++i, --left) {
+      const size_t drawn = Draw(scores, taken, log_probability);
+      taken[drawn] = true;
+      if (!AreApart(changes, moves[drawn].changes)) continue;
+      changes.insert(changes.end(), moves[drawn].changes.begin(),
+                     moves[drawn].changes.end());
+      chosen = drawn;
+      ++joined;
+    }
     const space::LocalScore before = state_->score();
-    const space::LocalScore after = state_->Try(moves[chosen].changes);
+    const space::LocalScore after = state_->Try(changes);
     const double worsening = Worsening(before, after);
-    const auto gain = static_cast<float>(
-        std::clamp(-worsening / std::max(before.energy, 1e-300) * kGainsPerCost,
-                   double{kLeastGain}, double{kMostGain}));
-    tried_.push_back({moves[chosen], gain});
-    if (tries == 0) choices_.push_back({moves, chosen, log_probability, gain});
-    ++tries;
-    const bool accepted = schedule_.Accepts(worsening, rng_);
-    refused_.insert(KeyOf(moves[chosen].changes));
-    if (accepted) {
-      state_->Commit();
-      refused_.clear();
-      if (!has_found_ || after.rank < found_rank_) {
-        has_found_ = true;
-        found_.assign(state_->values().begin(), state_->values().end());
-        found_rank_ = after.rank;
-        if (found_rank_ < best_rank_) {
-          best_ = found_;
-          best_rank_ = found_rank_;
-        }
+    // What several gain together says little about each.
+    if (joined == 1) {
+      const float gain = GainOf(worsening, before);
+      tried_.push_back({moves[chosen], gain});
+      if (tries == 0) {
+        choices_.push_back({moves, chosen, log_probability, gain});
       }
     }
+    ++tries;
+    joined_ = worsening < 0 ? std::min(2 * joined, most_joined_)
+                            : std::max(joined / 2, 1);
+    const bool accepted = schedule_.Accepts(worsening, rng_);
+    refused_.insert(KeyOf(changes));
+    if (accepted) Commit(after.rank);
     if (schedule_.Advance()) {
       state_ = problem_.MakeLocal({best_});
       refused_.clear();
@@ -142,6 +177,18 @@ int MoveWalk::Round(const learning::AssignmentModel* model, double uniform) {
     if (accepted) break;
   }
   return tries;
+}
+
+void MoveWalk::Commit(const space::Rank& rank) {
+  state_->Commit();
+  refused_.clear();
+  if (has_found_ && !(rank < found_rank_)) return;
+  has_found_ = true;
+  found_.assign(state_->values().begin(), state_->values().end());
+  found_rank_ = rank;
+  if (!(found_rank_ < best_rank_)) return;
+  best_ = found_;
+  best_rank_ = found_rank_;
 }
 
 std::vector<learning::TriedMove> MoveWalk::TakeTried() {

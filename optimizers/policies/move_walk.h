@@ -26,14 +26,20 @@ namespace hone::optimizers::policies {
 // tried from this assignment before, as long as there are others. Then up to
 // kTriesPerRound of them are tried, each drawn by the softmax of what the
 // policy expects them to gain, until one is accepted.
+//
+// A try may take several moves at first, drawn without regard to each other:
+// half as many after a try that gained nothing, down to one, and twice as many
+// after one that did.
 class MoveWalk {
  public:
-  static constexpr int kProposals = 24;
+  static constexpr int kProposals = 96;
   static constexpr int kTriesPerRound = 3;
 
-  // `problem` and `view`, of it, outlive this.
+  // `problem` and `view`, of it, outlive this. `moves_per_try`, 1 or more, is
+  // the most moves that a try takes.
   MoveWalk(const space::AssignmentProblem& problem,
-           const learning::ValueView& view, uint64_t seed);
+           const learning::ValueView& view, uint64_t seed,
+           int moves_per_try = 1);
 
   // Goes on from an assignment, with cooling anew.
   void Restart(absl::Span<const int32_t> values);
@@ -58,12 +64,16 @@ class MoveWalk {
   std::vector<learning::MoveChoice> TakeChoices();
 
  private:
+  // Makes the change that was tried, which gave `rank`.
+  void Commit(const space::Rank& rank);
   // Returns an index of `scores` that is not `taken`, drawn by their softmax.
   size_t Draw(absl::Span<const float> scores, const std::vector<bool>& taken,
               float& log_probability);
 
   const space::AssignmentProblem& problem_;
   const learning::ValueView& view_;
+  const int most_joined_;
+  int joined_ = 1;  // moves of the next try
   Rng rng_;
   CoolingSchedule schedule_;
   std::unique_ptr<space::LocalState> state_;

@@ -28,12 +28,14 @@ float Part(double seconds, double step) {
 
 std::vector<std::string> StepMoveFeatureNames() {
   return {
-      "changes",        "moved_time",    "moves_devices", "moves_priorities",
-      "fuses",          "unfuses",       "moves_order",   "from_load",
-      "to_load",        "sent_before",   "sent_after",    "sent_change",
-      "critical_share", "critical_time", "critical_sent", "critical_added",
-      "critical_saved", "least_slack",   "mean_slack",    "tight_share",
-      "tight_kernels",  "earlier",       "later"};
+      "changes",         "moved_time",     "moves_devices", "moves_priorities",
+      "fuses",           "unfuses",        "moves_order",   "from_load",
+      "to_load",         "sent_before",    "sent_after",    "sent_change",
+      "critical_share",  "critical_time",  "critical_sent", "critical_added",
+      "critical_saved",  "least_slack",    "mean_slack",    "tight_share",
+      "tight_kernels",   "earlier",        "later",         "waited",
+      "critical_waited", "blocked",        "to_busy",       "delay",
+      "mean_delay",      "critical_delay", "critical_exits"};
 }
 
 // What the kernels of a move add up to.
@@ -49,6 +51,17 @@ struct StepMoves::Sums {
   double least_slack = INFINITY;
   double slack = 0;
   double tight = 0;  // kernels with hardly any slack
+  double waited = 0;
+  double critical_waited = 0;
+  double blocked = 0;
+  double to_busy = 0;  // of the new device while the kernels run now
+  // By how much results come later, or earlier, than they may without making
+  // the step longer: the latest, and the sum over the kernels.
+  double delay = -INFINITY;
+  double delays = 0;
+  // By how much later the critical path goes on, and how often it leaves.
+  double critical_delay = 0;
+  double critical_exits = 0;
 };
 
 StepMoves::StepMoves(const StepSpace& space) : space_(space) {}
@@ -89,7 +102,9 @@ void StepMoves::Start(absl::Span<const int32_t> values, const StepPlan& plan,
     waited_for_[path[i]] = path[i + 1];
     waits_[path[i + 1]] = path[i];
   }
+  waits_of_.Set(plan, times, simulator);
   new_device_.resize(kernels.size());
+  new_end_.resize(kernels.size());
   if (stamp_.size() != kernels.size()) stamp_.assign(kernels.size(), 0);
 }
 
@@ -106,6 +121,13 @@ void StepMoves::AddKernel(KernelIndex kernel, Sums& sums) const {
   if (is_critical_[kernel] != 0) {
     ++sums.critical;
     sums.critical_seconds += seconds;
+    sums.critical_waited += waits_of_.waited(kernel);
+  }
+  sums.waited += waits_of_.waited(kernel);
+  sums.blocked += waits_of_.blocked(kernel);
+  if (to != from) {
+    sums.to_busy +=
+        waits_of_.Busy(to, waits_of_.begin(kernel), waits_of_.end(kernel));
   }
   const auto count = [&](KernelIndex other, int32_t other_before,
                          int32_t other_after, bool other_first, double bytes) {
@@ -135,6 +157,51 @@ void StepMoves::AddKernel(KernelIndex kernel, Sums& sums) const {
     if (IsMoved(use.kernel)) continue;
     count(use.kernel, plan_->devices[use.kernel], plan_->devices[use.kernel],
           false, use.bytes);
+  }
+}
+
+void StepMoves::Estimate(Sums& sums) {
+  const KernelGraph& kernels = *plan_->kernels;
+  const graphs::DeviceTimes& times = space_.times();
+  std::sort(moved_.begin(), moved_.end(), [&](KernelIndex a, KernelIndex b) {
+    return waits_of_.begin(a) != waits_of_.begin(b)
+               ? waits_of_.begin(a) < waits_of_.begin(b)
+               : a < b;
+  });
+  free_at_.assign(static_cast<size_t>(times.device_count()), 0);
+  const auto sent = [&](int32_t from, int32_t to, double bytes) {
+    return from == to ? 0.0 : times.TransferSeconds(from, to, bytes);
+  };
+  for (const KernelIndex kernel : moved_) {
+    const int32_t to = new_device_[kernel];
+    double& free_at = free_at_[static_cast<size_t>(to)];
+    double begin = free_at;
+    uint32_t number = kernels.first_input(kernel);
+    for (const KernelIndex input : kernels.inputs(kernel)) {
+      const double end =
+          IsMoved(input) ? new_end_[input] : waits_of_.end(input);
+      begin = std::max(begin, end + sent(NewDevice(input), to,
+                                         kernels.input_bytes(number++)));
+    }
+    const double seconds = kernels.Seconds(kernel, times.kind_of(to));
+    new_end_[kernel] = begin + seconds;
+    free_at = std::max(free_at, new_end_[kernel]);
+    double delay = new_end_[kernel] - waits_of_.end(kernel) - slack_[kernel];
+    for (const KernelGraph::Use& use : kernels.uses(kernel)) {
+      if (IsMoved(use.kernel)) continue;
+      const int32_t there = plan_->devices[use.kernel];
+      const double arrival = new_end_[kernel] + sent(to, there, use.bytes);
+      delay = std::max(
+          delay, arrival - waits_of_.begin(use.kernel) - slack_[use.kernel]);
+      if (waits_[kernel] == use.kernel) {
+        const double before = waits_of_.end(kernel) +
+                              sent(plan_->devices[kernel], there, use.bytes);
+        sums.critical_delay += arrival - before;
+        ++sums.critical_exits;
+      }
+    }
+    sums.delay = std::max(sums.delay, delay);
+    sums.delays += delay;
   }
 }
 
@@ -187,6 +254,7 @@ void StepMoves::Describe(absl::Span<const space::Change> changes,
   }
   Sums sums;
   for (const KernelIndex kernel : moved_) AddKernel(kernel, sums);
+  Estimate(sums);
   const double count = std::max<double>(1, static_cast<double>(moved_.size()));
   const double mean = std::max(mean_load_, 1e-12);
   const auto flag = [](bool is) { return is ? 1.0F : 0.0F; };
@@ -214,7 +282,15 @@ void StepMoves::Describe(absl::Span<const space::Change> changes,
               static_cast<float>(sums.tight / count),
               tight_share_,
               static_cast<float>(earlier / steps),
-              static_cast<float>(later / steps)};
+              static_cast<float>(later / steps),
+              Part(sums.waited, step_seconds_),
+              Part(sums.critical_waited, step_seconds_),
+              Part(sums.blocked, step_seconds_),
+              static_cast<float>(sums.to_busy / std::max(sums.seconds, 1e-12)),
+              moved_.empty() ? 0 : Part(sums.delay, step_seconds_),
+              Part(sums.delays / count, step_seconds_),
+              Part(sums.critical_delay, step_seconds_),
+              static_cast<float>(std::log2(1 + sums.critical_exits) / 4)};
 }
 
 }  // namespace hone::tuning

@@ -11,6 +11,7 @@
 #include "backends/cluster_sim/step_simulator.h"
 #include "space/local_state.h"
 #include "tuning/tasks/step_space.h"
+#include "tuning/tasks/step_waits.h"
 
 namespace hone::tuning {
 
@@ -18,8 +19,9 @@ namespace hone::tuning {
 std::vector<std::string> StepMoveFeatureNames();
 
 // Describes moves from a plan that was simulated: which transfers they save and
-// add, on the critical path and off it, how they shift load, and how much slack
-// the kernels have that they move. Nothing is simulated.
+// add, on the critical path and off it, how they shift load, how much slack the
+// kernels have that they move, for what those wait, and an estimate of when
+// they would end. Nothing is simulated.
 class StepMoves {
  public:
   // `space` outlives this.
@@ -39,6 +41,9 @@ class StepMoves {
  private:
   struct Sums;
   void AddKernel(graphs::KernelIndex kernel, Sums& sums) const;
+  // Estimates when the kernels of the move end, as if nothing else changed but
+  // that they follow each other on their devices.
+  void Estimate(Sums& sums);
   int32_t NewDevice(graphs::KernelIndex kernel) const {
     return stamp_[kernel] == now_ ? new_device_[kernel]
                                   : plan_->devices[kernel];
@@ -55,6 +60,7 @@ class StepMoves {
   float tight_share_ = 0;      // of the kernels, those with hardly any slack
   std::vector<double> loads_;  // [devices], seconds
   std::vector<double> slack_;  // [kernels], seconds
+  StepWaits waits_of_;
   // Of kernels on the critical path: what they waited for, and what waits for
   // them; kNone elsewhere. [kernels]
   std::vector<graphs::KernelIndex> waited_for_;
@@ -64,6 +70,8 @@ class StepMoves {
   // The kernels that a move gives another device.
   std::vector<graphs::KernelIndex> moved_;
   std::vector<int32_t> new_device_;
+  std::vector<double> new_end_;
+  std::vector<double> free_at_;  // [devices], after the kernels of the move
   std::vector<uint32_t> stamp_;
   uint32_t now_ = 0;
 };

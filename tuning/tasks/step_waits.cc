@@ -1,0 +1,82 @@
+#include "tuning/tasks/step_waits.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "absl/types/span.h"
+
+namespace hone::tuning {
+
+using graphs::KernelGraph;
+using graphs::KernelIndex;
+
+void StepWaits::Set(const StepPlan& plan, const graphs::DeviceTimes& times,
+                    const backends::StepSimulator& simulator) {
+  const KernelGraph& kernels = *plan.kernels;
+  begin_.resize(kernels.size());
+  end_.resize(kernels.size());
+  waited_.assign(kernels.size(), 0);
+  blocked_.assign(kernels.size(), 0);
+  devices_.assign(static_cast<size_t>(times.device_count()), {});
+  for (size_t k = 0; k < kernels.size(); ++k) {
+    const auto kernel = static_cast<KernelIndex>(k);
+    end_[k] = simulator.finish(kernel);
+    begin_[k] =
+        end_[k] - kernels.Seconds(kernel, times.kind_of(plan.devices[k]));
+  }
+  for (size_t k = 0; k < kernels.size(); ++k) {
+    const auto kernel = static_cast<KernelIndex>(k);
+    const int32_t device = plan.devices[k];
+    double ready = 0;
+    uint32_t number = kernels.first_input(kernel);
+    for (const KernelIndex input : kernels.inputs(kernel)) {
+      const double bytes = kernels.input_bytes(number++);
+      const int32_t from = plan.devices[input];
+      ready = std::max(
+          ready, end_[input] + (from == device ? 0
+                                               : times.TransferSeconds(
+                                                     from, device, bytes)));
+    }
+    waited_[k] = std::max(0.0, begin_[k] - ready);
+  }
+  std::vector<KernelIndex> order(kernels.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(
+      order.begin(), order.end(),
+      [&](KernelIndex a, KernelIndex b) { return begin_[a] < begin_[b]; });
+  std::vector<KernelIndex> last(devices_.size(), ~KernelIndex{0});
+  for (const KernelIndex kernel : order) {
+    const auto d = static_cast<size_t>(plan.devices[kernel]);
+    const double seconds = end_[kernel] - begin_[kernel];
+    // What takes no time runs beside others.
+    if (seconds <= 0) continue;
+    Device& device = devices_[d];
+    if (last[d] != ~KernelIndex{0}) {
+      const KernelIndex before = last[d];
+      blocked_[before] =
+          std::min(end_[before] - begin_[before], waited_[kernel]);
+    }
+    last[d] = kernel;
+    device.busy.push_back(device.busy.empty()
+                              ? 0
+                              : device.busy.back() + device.end.back() -
+                                    device.begin.back());
+    device.begin.push_back(begin_[kernel]);
+    device.end.push_back(end_[kernel]);
+  }
+}
+
+double StepWaits::BusyUntil(const Device& device, double time) {
+  const auto after =
+      std::upper_bound(device.begin.begin(), device.begin.end(), time);
+  if (after == device.begin.begin()) return 0;
+  const auto at = static_cast<size_t>(after - device.begin.begin()) - 1;
+  return device.busy[at] + std::min(time, device.end[at]) - device.begin[at];
+}
+
+double StepWaits::Busy(int32_t device, double begin, double end) const {
+  const Device& of = devices_[static_cast<size_t>(device)];
+  return BusyUntil(of, end) - BusyUntil(of, begin);
+}
+
+}  // namespace hone::tuning
