@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 
-from command_line import BIN, MODULE, ROOT, TINY, Scratch, hone, main
+from command_line import BIN, CORPUS, MODULE, ROOT, TINY, Scratch, hone, main
 
 TASKS = ("placement", "schedule", "fusion", "joint")
 PAIR = """[accelerators]
@@ -95,6 +95,16 @@ class Step(Scratch):
                     for found in (of_module, of_graph)]
                 self.assertEqual(*decisions)
                 self.tamper(graph, of_module, self.cluster)
+
+    def test_unrolled_loops(self):
+        graph = self.folder / "scan.json"
+        self.ok(hone("graph", CORPUS / "rnnlm_scan.fwd.hlo.zst", "--loops",
+                     "unrolled", "-o", graph))
+        for task in TASKS:
+            found = self.json("tune", graph, "--task", task, "--local",
+                              "--trials", 15, *self.target)
+            with self.subTest(task):
+                self.check(found, task, graph, self.cluster)
 
     def test_clusters_by_name(self):
         graph = self.graph()
