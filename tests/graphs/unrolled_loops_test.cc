@@ -422,6 +422,21 @@ TEST(UnrolledLoopsTest, ScansOfTheCorpus) {
   EXPECT_GE(scans, 3);
 }
 
+TEST(UnrolledLoopsTest, RandomModulesOfEveryFeature) {
+  int loops = 0;
+  for (uint64_t seed = 0; seed < 200; ++seed) {
+    SCOPED_TRACE(absl::StrCat("seed ", seed));
+    hone::testing::RandomModuleOptions options =
+        hone::testing::RandomFeatures(seed);
+    options.set_amount(hone::testing::Feature::kLoops, 30);
+    HONE_ASSERT_OK_AND_ASSIGN(
+        const hlo::Module module,
+        hlo::ParseHloText(hone::testing::RandomModuleText(seed, options)));
+    loops += ExpectTheSameWork(module);
+  }
+  EXPECT_GE(loops, 100);
+}
+
 // An unrolled module computes what the module does.
 TEST(UnrolledLoopsTest, RandomModulesComputeTheSame) {
   int loops = 0;
