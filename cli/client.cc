@@ -161,10 +161,16 @@ absl::StatusOr<Client::TuneResult> Client::Tune(
       case hone::v1::Tuning::SUCCEEDED:
         if (message.has_record()) return TuneResult{message.record(), false};
         break;
-      case hone::v1::Tuning::FAILED:
-        return absl::InternalError(
-            absl::StrCat(metadata.tuning().name(),
-                         " failed: ", message.tuning().error().message()));
+      case hone::v1::Tuning::FAILED: {
+        const google::rpc::Status& error = message.tuning().error();
+        const auto code = static_cast<absl::StatusCode>(error.code());
+        // Any other code says what is wrong with the input.
+        if (code != absl::StatusCode::kInternal) {
+          return absl::Status(code, error.message());
+        }
+        return absl::InternalError(absl::StrCat(metadata.tuning().name(),
+                                                " failed: ", error.message()));
+      }
       case hone::v1::Tuning::CANCELLED:
         return absl::CancelledError(
             absl::StrCat(metadata.tuning().name(), " was cancelled"));

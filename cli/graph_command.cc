@@ -27,6 +27,7 @@ namespace {
 struct Options {
   std::string file;
   std::string cluster;
+  std::string loops = "one";
   std::string output;
 };
 
@@ -62,7 +63,7 @@ absl::StatusOr<Written> Write(const graphs::OpGraph& operators,
 }
 
 absl::StatusOr<Written> WriteAny(
-    const std::string& bytes, const std::string& file,
+    const std::string& bytes, const std::string& file, graphs::Loops loops,
     const std::optional<graphs::Cluster>& cluster) {
   const absl::StatusOr<tuning::Subject> subject =
       tuning::ParseSubject(bytes, file);
@@ -81,9 +82,19 @@ absl::StatusOr<Written> WriteAny(
                : operators.status();
   }
   if (subject->kind() == tuning::SubjectKind::kModule) {
-    HONE_ASSIGN_OR_RETURN(const graphs::OpGraph operators,
-                          graphs::ImportHlo(subject->module()));
-    return Write(operators, subject->name(), cluster);
+    absl::StatusOr<graphs::OpGraph> operators =
+        graphs::ImportHlo(subject->module(), {.loops = loops});
+    if (!operators.ok()) {
+      return absl::Status(
+          operators.status().code(),
+          absl::StrCat(file, ": ", operators.status().message()));
+    }
+    return Write(*operators, subject->name(), cluster);
+  }
+  if (loops != graphs::Loops::kOne) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(file, " is ", tuning::SubjectKindName(subject->kind()),
+                     ", expected an HLO module with --loops unrolled"));
   }
   if (subject->kind() == tuning::SubjectKind::kOperators) {
     return Write(subject->operators(), subject->name(), cluster);
@@ -101,8 +112,11 @@ absl::StatusOr<int> Run(const Options& options, const Context& context) {
                         ReadCluster(options.cluster));
   HONE_ASSIGN_OR_RETURN(const std::string bytes,
                         hlo::ReadFileBytes(options.file));
-  HONE_ASSIGN_OR_RETURN(Written written,
-                        WriteAny(bytes, options.file, cluster));
+  HONE_ASSIGN_OR_RETURN(Written written, WriteAny(bytes, options.file,
+                                                  options.loops == "unrolled"
+                                                      ? graphs::Loops::kUnrolled
+                                                      : graphs::Loops::kOne,
+                                                  cluster));
   if (options.output.empty() || options.output == "-") {
     std::cout << written.text;
   } else {
@@ -125,6 +139,12 @@ void AddGraphCommand(CLI::App& app, Context& context) {
       "its operators, with --cluster their times on its devices");
   AddSubjectArgument(*command, "FILE", options->file);
   AddClusterOption(*command, options->cluster);
+  command
+      ->add_option("--loops", options->loops,
+                   "A loop of known trip count of a module is: one node, or "
+                   "unrolled, the nodes of each iteration (at most 100,000 in "
+                   "all)")
+      ->check(CLI::IsMember({"one", "unrolled"}));
   command->add_option("-o,--output", options->output,
                       "Path of the graph in JSON; default: stdout");
   command->callback([options, &context] {

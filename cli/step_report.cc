@@ -13,27 +13,16 @@
 #include "absl/strings/str_replace.h"
 #include "absl/types/span.h"
 #include "cli/command.h"
+#include "cli/step_page.h"
 #include <nlohmann/json.hpp>
 
 #include "backends/cluster_sim/chrome_trace.h"
 #include "backends/cluster_sim/timeline.h"
-#include "base/check.h"
 #include "base/files.h"
 #include "base/status_macros.h"
 #include "graphs/hlo_import.h"
 #include "graphs/op_graph.h"
 #include "tuning/tasks/step_decision.h"
-
-// The assembler puts the page, HONE_STEP_PAGE, into the object.
-__asm__(
-    ".section .rodata\n"
-    ".global hone_step_page\nhone_step_page:\n"
-    ".incbin \"" HONE_STEP_PAGE
-    "\"\n"
-    ".global hone_step_page_end\nhone_step_page_end:\n.byte 0\n"
-    ".previous\n");
-extern "C" const char hone_step_page[];
-extern "C" const char hone_step_page_end[];
 
 namespace hone::cli {
 namespace {
@@ -44,9 +33,6 @@ using graphs::KernelIndex;
 using graphs::NodeIndex;
 using graphs::OpGraph;
 using graphs::OpNode;
-
-// Where the page takes its data.
-constexpr absl::string_view kDataMark = "@HONE_STEP_DATA@";
 
 std::string Quoted(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', false,
@@ -226,13 +212,7 @@ std::string PrintReport(const TunedStep& step, const OpGraph& graph,
       ",\n\"memory\":", PrintMemory(timeline.memory()), "}");
   // A < is within a string, where it must not begin a tag or a comment.
   data = absl::StrReplaceAll(data, {{"<", "\\u003c"}});
-
-  const absl::string_view page(
-      hone_step_page, static_cast<size_t>(hone_step_page_end - hone_step_page));
-  const size_t mark = page.find(kDataMark);
-  HONE_CHECK(mark != absl::string_view::npos);
-  return absl::StrCat(page.substr(0, mark), data,
-                      page.substr(mark + kDataMark.size()));
+  return StepPage(data);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "base/status_macros.h"
 #include "graphs/contiguity.h"
+#include "graphs/step/device_times.h"
 #include "hlo/rewrite/numerics.h"
 #include "tuning/subject.h"
 
@@ -129,6 +130,14 @@ absl::StatusOr<tuning::TaskOptions> ParseTaskFlags(const TaskFlags& flags) {
                         graphs::ParseContiguity(flags.contiguity));
   options.objective = flags.objective;
   HONE_ASSIGN_OR_RETURN(options.cluster, ReadCluster(flags.cluster));
+  if (options.cluster.has_value() && flags.objective == tuning::kStepTime) {
+    const absl::Status fits =
+        graphs::DeviceTimes::Create(*options.cluster).status();
+    if (!fits.ok()) {
+      return absl::Status(fits.code(),
+                          absl::StrCat(flags.cluster, ": ", fits.message()));
+    }
+  }
   return options;
 }
 

@@ -12,6 +12,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/strip.h"
 #include "cli/client.h"
 #include "cli/command.h"
 #include "cli/progress_line.h"
@@ -392,6 +393,16 @@ void Print(const TaskResult& result, std::ostream& out) {
   out << "\n";
 }
 
+// Names the file in an error about the subject in it.
+absl::Status InFile(const absl::Status& status, const tuning::Subject& subject,
+                    absl::string_view file) {
+  absl::string_view message = status.message();
+  if (!absl::ConsumePrefix(&message, absl::StrCat(subject.name(), ": "))) {
+    return status;
+  }
+  return absl::Status(status.code(), absl::StrCat(file, ": ", message));
+}
+
 // Checks that the last task makes what is to be written.
 absl::Status CheckOutputs(const Options& options,
                           const tuning::Subject& subject) {
@@ -482,7 +493,9 @@ absl::StatusOr<int> Run(const Options& given, const Context& context) {
   // The module has stdout for itself.
   std::ostream& report = options.output == "-" ? std::cerr : std::cout;
   for (const std::string& task : options.tasks) {
-    HONE_ASSIGN_OR_RETURN(last, tuner->Tune(task, time));
+    absl::StatusOr<TaskResult> result = tuner->Tune(task, time);
+    if (!result.ok()) return InFile(result.status(), subject, options.file);
+    last = *std::move(result);
     if (context.json) {
       tasks.push_back(ToJson(last));
       continue;

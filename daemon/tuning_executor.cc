@@ -13,6 +13,7 @@
 #include "base/trace_context.h"
 #include "daemon/errors.h"
 #include "tuning/registry.h"
+#include "tuning/stored_error.h"
 #include "tuning/task.h"
 
 namespace hone::daemon {
@@ -491,7 +492,8 @@ bool TuningExecutor::Run(const std::shared_ptr<Job>& job) {
   const absl::Status resolved = ResolveTarget(*job);
   if (!resolved.ok() && !absl::IsUnavailable(resolved)) {
     context_.store
-        ->SetTuningState(job->id, TuningState::kFailed, resolved.message())
+        ->SetTuningState(job->id, TuningState::kFailed,
+                         tuning::StoredError(resolved))
         .IgnoreError();
   }
   const absl::StatusOr<Record> result =
@@ -645,7 +647,7 @@ TuningUpdate TuningExecutor::FinalUpdate(const Job& job,
     failed.tuning.id = job.id;
     failed.tuning.state = TuningState::kFailed;
     failed.tuning.error = result.ok() ? "the outcome could not be stored"
-                                      : std::string(result.status().message());
+                                      : tuning::StoredError(result.status());
     return failed;
   }
   return *std::move(update);

@@ -1,26 +1,14 @@
 #include "graphs/bundled_clusters.h"
 
-#include <cstddef>
-
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
+#include "base/embedded_file.h"
 #include "base/status_macros.h"
 
-// HONE_CLUSTER_FILES is the folder clusters/; the assembler puts the files into
-// the object.
-#define HONE_CLUSTER(symbol, name)             \
-  __asm__(                                     \
-      ".section .rodata\n"                     \
-      ".global " #symbol "\n" #symbol          \
-      ":\n"                                    \
-      ".incbin \"" HONE_CLUSTER_FILES "/" name \
-      ".toml\"\n"                              \
-      ".global " #symbol "_end\n" #symbol      \
-      "_end:\n.byte 0\n"                       \
-      ".previous\n");                          \
-  extern "C" const char symbol[];              \
-  extern "C" const char symbol##_end[];
+// HONE_CLUSTER_FILES is the folder clusters/.
+#define HONE_CLUSTER(symbol, name) \
+  HONE_EMBED_FILE(symbol, HONE_CLUSTER_FILES "/" name ".toml");
 #include "graphs/clusters.def"
 #undef HONE_CLUSTER
 
@@ -29,8 +17,7 @@ namespace hone::graphs {
 const Registry<BundledCluster>& BundledClusters() {
   static const auto* const clusters =
       new Registry<BundledCluster>("cluster", {
-#define HONE_CLUSTER(symbol, name) \
-  {name, {symbol, static_cast<size_t>(symbol##_end - symbol)}},
+#define HONE_CLUSTER(symbol, name) {name, HONE_EMBEDDED_FILE(symbol)},
 #include "graphs/clusters.def"
 #undef HONE_CLUSTER
                                               });

@@ -10,9 +10,11 @@
 #include "absl/status/status.h"
 
 #include "base/status_macros.h"
+#include "graphs/node_rules.h"
 #include "graphs/op_scope.h"
 #include "graphs/quantity.h"
 #include "graphs/trip_counts.h"
+#include "graphs/unrolled_loops.h"
 #include "graphs/value_origins.h"
 #include "hlo/analysis/canonical.h"
 #include "hlo/analysis/cost_analysis.h"
@@ -30,39 +32,13 @@ double Bounded(double amount) {
   return amount <= kMaxQuantity ? std::max(amount, 0.0) : kMaxQuantity;
 }
 
-// Returns true if `second` ends, or continues, what `first` starts.
-bool Completes(Opcode second, Opcode first) {
-  switch (second) {
-    case Opcode::kAllGatherDone:
-      return first == Opcode::kAllGatherStart;
-    case Opcode::kAllReduceDone:
-      return first == Opcode::kAllReduceStart;
-    case Opcode::kAsyncDone:
-    case Opcode::kAsyncUpdate:
-      return first == Opcode::kAsyncStart || first == Opcode::kAsyncUpdate;
-    case Opcode::kCollectivePermuteDone:
-      return first == Opcode::kCollectivePermuteStart;
-    case Opcode::kCopyDone:
-      return first == Opcode::kCopyStart;
-    case Opcode::kRecvDone:
-      return first == Opcode::kRecv;
-    case Opcode::kSendDone:
-      return first == Opcode::kSend;
-    default:
-      return false;
-  }
-}
-
-// Returns true if the program has the value before it runs.
-bool IsStored(Opcode opcode) {
-  return opcode == Opcode::kConstant || opcode == Opcode::kParameter;
-}
-
 class Importer {
  public:
-  explicit Importer(const hlo::Module& module)
+  // `module` as its instructions are named and ordered, and the same with the
+  // trip counts of loops stated.
+  Importer(const hlo::Module& module, hlo::Module counted)
       : entry_(module.entry_computation()),
-        counted_(WithTripCounts(module)),
+        counted_(std::move(counted)),
         costs_(counted_),
         order_(hlo::CanonicalOrder(module)),
         origins_(entry_),
@@ -132,7 +108,7 @@ class Importer {
   void FindOwner(InstructionId id) {
     const Instruction& instruction = entry_[id];
     const Opcode opcode = instruction.opcode();
-    if (OnlyPassesValues(opcode) || IsStored(opcode)) return;
+    if (!DoesWork(opcode)) return;
     owners_[Slot(id)] = id;
     if (instruction.operand_count() == 0) return;
     const InstructionId first = instruction.operand(0);
@@ -311,12 +287,19 @@ class Importer {
 
 }  // namespace
 
-absl::StatusOr<OpGraph> ImportHlo(const hlo::Module& module) {
-  return Importer(module).Import();
+absl::StatusOr<OpGraph> ImportHlo(const hlo::Module& module,
+                                  const ImportOptions& options) {
+  hlo::Module counted = WithTripCounts(module);
+  if (options.loops == Loops::kOne) {
+    return Importer(module, std::move(counted)).Import();
+  }
+  HONE_ASSIGN_OR_RETURN(const hlo::Module unrolled,
+                        UnrollLoops(counted, options.max_nodes));
+  return Importer(unrolled, unrolled).Import();
 }
 
 absl::StatusOr<ImportedHlo> ImportHloWithNodes(const hlo::Module& module) {
-  Importer importer(module);
+  Importer importer(module, WithTripCounts(module));
   HONE_ASSIGN_OR_RETURN(OpGraph graph, importer.Import());
   return ImportedHlo{std::move(graph), importer.Nodes()};
 }

@@ -21,6 +21,16 @@ inline constexpr int kHloImportVersion = 1;
 // The opcode of nodes that are arguments of the program, not work.
 inline constexpr absl::string_view kParameterOpcode = "parameter";
 
+// How a loop of known trip count is imported: as one node, or as the nodes of
+// its body once for each iteration (unrolled_loops.h).
+enum class Loops { kOne, kUnrolled };
+
+struct ImportOptions {
+  Loops loops = Loops::kOne;
+  // The largest graph that loops are unrolled to.
+  int64_t max_nodes = 100'000;
+};
+
 // Returns the graph of what the entry computation executes.
 //
 // Nodes. An instruction is a node, with all that it calls: fusions, bodies of
@@ -54,12 +64,23 @@ inline constexpr absl::string_view kParameterOpcode = "parameter";
 // assignment by node is valid for all of them. Edges are sorted by target, then
 // source.
 //
-// The module must verify. Time and memory are linear in its size, up to
-// sorting, and in the elements of the tuples that its instructions read.
-// Errors: InvalidArgument if they read more than 2^24 elements.
-absl::StatusOr<OpGraph> ImportHlo(const hlo::Module& module);
+// Unrolled loops. A copy of an instruction has the work of one iteration. All
+// copies together have the work of the loop as one node, without that of the
+// condition and the pointers that tuples of the body write. An iteration that
+// reads what the previous one made has an edge from it. A slice of a stacked
+// array has an edge with the bytes of the whole array. A loop of unknown trip
+// count is one node, also in the body of another. An assignment of copies can
+// not be written back to the module.
+//
+// The module must verify. Time and memory are linear in its size, unrolled, up
+// to sorting, and in the elements of the tuples that its instructions read.
+// Errors: InvalidArgument if they read more than 2^24 elements; those of
+// UnrollLoops.
+absl::StatusOr<OpGraph> ImportHlo(const hlo::Module& module,
+                                  const ImportOptions& options = {});
 
-// The graph of a module, and where its instructions are in it.
+// The graph of a module, its loops one node each, and where its instructions
+// are in it.
 struct ImportedHlo {
   OpGraph graph;
   // By id of the instruction of the entry computation: its node, or -1.

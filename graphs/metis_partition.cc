@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <functional>
 #include <mutex>
+#include <numeric>
 #include <utility>
 
 #include "metis.h"
@@ -24,6 +26,27 @@ std::vector<idx_t> Scaled(absl::Span<const double> values, double most) {
         std::max(idx_t{1}, static_cast<idx_t>(std::lround(share * most))));
   }
   return scaled;
+}
+
+// Returns `work` without what vertices have beyond the share of a part: they
+// fill one alone. METIS gives such a vertex the side of a bisection that is for
+// several parts, finds no vertices for the others and says so on stdout.
+std::vector<double> WithinShares(absl::Span<const double> work, int32_t parts) {
+  std::vector<double> heaviest(work.begin(), work.end());
+  const auto most = std::min(heaviest.size(), static_cast<size_t>(parts));
+  std::partial_sort(heaviest.begin(),
+                    heaviest.begin() + static_cast<int64_t>(most),
+                    heaviest.end(), std::greater<>());
+  // The share of the others, when each heavier vertex has a part.
+  double rest = std::accumulate(work.begin(), work.end(), 0.0);
+  double share = rest / parts;
+  for (size_t i = 0; i + 1 < most && heaviest[i] > share; ++i) {
+    rest -= heaviest[i];
+    share = std::max(rest, 0.0) / static_cast<double>(most - i - 1);
+  }
+  std::vector<double> within(work.begin(), work.end());
+  for (double& value : within) value = std::min(value, share);
+  return within;
 }
 
 }  // namespace
@@ -57,7 +80,7 @@ std::vector<int32_t> PartitionByMetis(absl::Span<const double> work,
   // So that sums over all vertices fit.
   const double most =
       std::min(10'000.0, 1e9 / static_cast<double>(work.size()));
-  std::vector<idx_t> weights = Scaled(work, most);
+  std::vector<idx_t> weights = Scaled(WithinShares(work, parts), most);
   std::vector<idx_t> edge_weights = Scaled(costs, 1000);
   auto count = static_cast<idx_t>(work.size());
   auto part_count = static_cast<idx_t>(parts);

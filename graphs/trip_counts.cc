@@ -22,15 +22,6 @@ using hlo::Module;
 
 constexpr char kAttribute[] = "backend_config";
 
-bool StatesTripCount(const Instruction& loop) {
-  for (const auto& [name, value] : loop.attributes().others) {
-    if (name == kAttribute && absl::StrContains(value, "known_trip_count")) {
-      return true;
-    }
-  }
-  return false;
-}
-
 void StateTripCount(int64_t count, Instruction& loop) {
   auto attributes = std::make_shared<hlo::Attributes>(loop.attributes());
   std::erase_if(attributes->others, [](const auto& attribute) {
@@ -58,6 +49,15 @@ void RemoveDeadCode(Computation& computation) {
 }
 
 }  // namespace
+
+bool StatesTripCount(const Instruction& loop) {
+  for (const auto& [name, value] : loop.attributes().others) {
+    if (name == kAttribute && absl::StrContains(value, "known_trip_count")) {
+      return true;
+    }
+  }
+  return false;
+}
 
 Module WithTripCounts(const Module& module) {
   struct Loop {

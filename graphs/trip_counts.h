@@ -5,6 +5,9 @@
 
 namespace hone::graphs {
 
+// Returns true if a `while` states its trip count (hlo::KnownTripCount).
+bool StatesTripCount(const hlo::Instruction& loop);
+
 // Returns `module`, which verifies, with the trip counts of its loops stated
 // (hlo::KnownTripCount) where they were not and can be found
 // (hlo::FindCountedLoop), for the analysis of costs only: other keys of such a

@@ -9,6 +9,7 @@
 #include "tuning/producer.h"
 #include "tuning/resumed_log.h"
 #include "tuning/search.h"
+#include "tuning/stored_error.h"
 #include "tuning/trial_writer.h"
 #include "tuning/tuner.h"
 #include "tuning/warm_start.h"
@@ -142,7 +143,7 @@ absl::StatusOr<storage::Record> RunTuning(const TunerContext& context,
     // If the store is the cause, the tuning stays to be resumed.
     store
         .SetTuningState(tuning_id, storage::TuningState::kFailed,
-                        record.status().message())
+                        StoredError(record.status()))
         .IgnoreError();
   }
   return record;

@@ -99,8 +99,9 @@ class Run {
   }
 
   absl::Status ReadSubject() {
-    HONE_ASSIGN_OR_RETURN(
-        subject_, ParseStoredSubject(job_.module, tuning_.module_digest));
+    HONE_ASSIGN_OR_RETURN(subject_,
+                          ParseStoredSubject(job_.module, tuning_.module_digest,
+                                             tuning_.module_name));
     if (subject_->Fingerprint() != tuning_.key.module_fingerprint) {
       return absl::InternalError(
           absl::StrCat("the stored module '", tuning_.module_name,

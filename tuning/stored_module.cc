@@ -14,9 +14,9 @@ absl::StatusOr<std::string> StoreSubject(storage::Store& store,
 }
 
 absl::StatusOr<Subject> ParseStoredSubject(absl::string_view bytes,
-                                           absl::string_view digest) {
-  absl::StatusOr<Subject> subject =
-      ParseSubject(bytes, absl::StrCat("blob ", digest));
+                                           absl::string_view digest,
+                                           absl::string_view name) {
+  absl::StatusOr<Subject> subject = ParseSubject(bytes, name);
   if (!subject.ok()) {
     return absl::DataLossError(absl::StrCat(
         "blob ", digest,
@@ -29,7 +29,7 @@ absl::StatusOr<hlo::Module> ReadStoredModule(storage::Store& store,
                                              absl::string_view digest) {
   HONE_ASSIGN_OR_RETURN(const std::string bytes, store.GetBlob(digest));
   HONE_ASSIGN_OR_RETURN(const Subject subject,
-                        ParseStoredSubject(bytes, digest));
+                        ParseStoredSubject(bytes, digest, "graph"));
   if (subject.kind() != SubjectKind::kModule) {
     return absl::DataLossError(absl::StrCat("blob ", digest, " is ",
                                             SubjectKindName(subject.kind()),

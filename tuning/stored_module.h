@@ -16,10 +16,11 @@ namespace hone::tuning {
 absl::StatusOr<std::string> StoreSubject(storage::Store& store,
                                          const Subject& subject);
 
-// Parses and verifies the bytes of a blob (ParseSubject).
-// Errors: DataLoss if they are no valid subject.
+// Parses and verifies the bytes of a blob (ParseSubject). A graph is named
+// `name`. Errors: DataLoss if they are no valid subject.
 absl::StatusOr<Subject> ParseStoredSubject(absl::string_view bytes,
-                                           absl::string_view digest);
+                                           absl::string_view digest,
+                                           absl::string_view name);
 
 // Reads and verifies the module in a blob.
 // Errors: the store's; DataLoss if it is no valid module.

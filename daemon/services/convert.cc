@@ -12,6 +12,7 @@
 #include "graphs/bundled_clusters.h"
 #include "proto/duration.h"
 #include "tuning/registry.h"
+#include "tuning/stored_error.h"
 #include "tuning/task.h"
 #include "work/messages.h"
 
@@ -153,7 +154,7 @@ void ToProto(const storage::Tuning& tuning, v1::Tuning& proto) {
   proto.set_state(StateToProto(tuning.state));
   if (tuning.state == storage::TuningState::kFailed) {
     *proto.mutable_error() = ToRpcStatus(
-        WithReason(absl::InternalError(tuning.error), "TUNING_FAILED",
+        WithReason(tuning::ParseStoredError(tuning.error), "TUNING_FAILED",
                    {{"tuning", TuningName(tuning.id)}}));
   }
   proto.set_trials(tuning.trials);

@@ -1,5 +1,6 @@
 #include "bench/placement/placement.h"
 
+#include <cmath>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -170,6 +171,32 @@ TEST(PlacementBench, MeasuresSyntheticGraphs) {
               seeds.at("segments").at("max_load"));
     EXPECT_GE(seeds.at("exact").at("max_load"), seeds.at("bound"));
   }
+}
+
+TEST(PlacementBench, MeasuresHowStepsGrow) {
+  std::ostringstream out;
+  PlacementBenchOptions options = SmallOptions();
+  options.tables = {"step-scale"};
+  options.nodes = {500, 200};
+  const auto document = RunPlacementBench(options, out);
+  ASSERT_TRUE(document.ok()) << document.status();
+  const auto& table = document->at("step-scale");
+  const auto& large = table.at("sizes").at(0);
+  const auto& small = table.at("sizes").at(1);
+  const auto n = [](const nlohmann::ordered_json& row) {
+    return row.at("nodes").get<double>();
+  };
+  ASSERT_GT(n(large), n(small));
+  const double least =
+      n(large) * std::log(n(large)) / (n(small) * std::log(n(small)));
+  for (const char* field :
+       {"known_methods_seconds", "simulation_ms", "simulation_unfused_ms",
+        "change_ms", "policy_seconds"}) {
+    const double growth =
+        large.at(field).get<double>() / small.at(field).get<double>() / least;
+    EXPECT_NEAR(table.at("growth").at(field), growth, 1e-9) << field;
+  }
+  EXPECT_THAT(out.str(), HasSubstr("known methods: grew by "));
 }
 
 TEST(PlacementBench, UnknownOptimizersAreRefused) {

@@ -7,7 +7,8 @@ command_line.py has the usage.
 import json
 import subprocess
 
-from command_line import BIN, MODULE, ROOT, TINY, Scratch, hone, main
+from command_line import (BIN, CORPUS, LOOP, MODULE, ROOT, TINY, Scratch, hone,
+                          main)
 
 BERT = ROOT / "tests/testdata/graphs/layer_bert24_inference.json"
 NODES = [{"id": i, "name": f"n{i}", "fpgaLatency": 1, "cpuLatency": 4,
@@ -185,6 +186,30 @@ class Placement(Scratch):
             5e-3 + 1e3 * max(operator["flops"] / 8.1e12,
                              operator["bytes"] / 320e9))
 
+    def test_unrolled_loops(self):
+        scan = CORPUS / "rnnlm_scan.fwd.hlo.zst"
+        one, unrolled = (self.json("graph", scan, "--loops", loops, "-o",
+                                   self.folder / f"{loops}.json")
+                         for loops in ("one", "unrolled"))
+        self.assertEqual((self.folder / "one.json").read_text(),
+                         self.ok(hone("graph", scan)).stdout)
+        self.assertGreater(unrolled["nodes"], 5 * one["nodes"])
+        names = [node["name"] for node in json.loads(
+            (self.folder / "unrolled.json").read_text())["nodes"]]
+        self.assertEqual(len(set(names)), len(names))
+        # The name of the loop, and how many nodes it would be.
+        many = self.write("many.hlo", LOOP.replace(
+            "body=body", 'body=body, backend_config='
+            '{"known_trip_count":{"n":"200000"}}'))
+        self.one_line_error(
+            hone("graph", many, "--loops", "unrolled"), 2,
+            "many.hlo: loop 'w' would be 200000 nodes", "at most 100000")
+        self.ok(hone("graph", many))
+        self.one_line_error(
+            hone("graph", self.graph(), "--loops", "unrolled"), 2,
+            "chain.json is a weighted graph, expected an HLO module")
+        self.assertEqual(hone("graph", scan, "--loops", "two").returncode, 2)
+
     def test_modules_by_the_daemon(self):
         self.start_daemon()
         run = self.run_hone
@@ -242,6 +267,7 @@ class Placement(Scratch):
                 self.one_line_error(graph, 2, "expected one of each")
             else:
                 self.ok(graph)
+
     def test_training(self):
         weights = self.folder / "placement.pt"
         trained = self.json(

@@ -123,12 +123,14 @@ class Placement final : public Task {
     if (IsForStepTime(options)) {
       return step_.MakeProblem(subject, options, context);
     }
-    HONE_ASSIGN_OR_RETURN(graphs::DeviceGraph graph,
-                          GraphOf(subject, options.cluster));
-    absl::StatusOr<std::unique_ptr<space::Problem>> problem =
-        PlacementProblem::Create(std::move(graph), options.contiguity,
-                                 context.stop, options.cluster,
-                                 PlacementSeeds::kAll, context.seeds_end);
+    const auto make = [&]() -> absl::StatusOr<std::unique_ptr<space::Problem>> {
+      HONE_ASSIGN_OR_RETURN(graphs::DeviceGraph graph,
+                            GraphOf(subject, options.cluster));
+      return PlacementProblem::Create(std::move(graph), options.contiguity,
+                                      context.stop, options.cluster,
+                                      PlacementSeeds::kAll, context.seeds_end);
+    };
+    absl::StatusOr<std::unique_ptr<space::Problem>> problem = make();
     if (problem.ok()) return problem;
     return absl::Status(
         problem.status().code(),

@@ -71,8 +71,8 @@ absl::StatusOr<std::unique_ptr<space::Problem>> StepTask::CreateProblem(
         hlo::inference::HeaderCount(subject.module(), "num_partitions"));
     if (partitions > 1) {
       return absl::InvalidArgumentError(absl::StrCat(
-          subject.name(), " has num_partitions=", partitions,
-          ": it is placed already, expected a module for one device"));
+          subject.name(), ": num_partitions is ", partitions,
+          ", so it is placed already, expected a module for one device"));
     }
   }
   HONE_ASSIGN_OR_RETURN(graphs::OpGraph graph, OperatorsOf(subject));

@@ -14,23 +14,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/embedded_file.h"
 #include "base/status_macros.h"
 
 LLD_HAS_DRIVER(elf)
 
-// The object file of the kernel runtime, embedded by the assembler.
-__asm__(
-    ".pushsection .rodata\n"
-    ".balign 16\n"
-    "hone_runtime_object_begin:\n"
-    ".incbin \"" HONE_RUNTIME_OBJECT
-    "\"\n"
-    "hone_runtime_object_end:\n"
-    ".popsection\n");
-// NOLINTBEGIN(readability-identifier-naming): symbols of the object file.
-extern "C" const char hone_runtime_object_begin[];
-extern "C" const char hone_runtime_object_end[];
-// NOLINTEND(readability-identifier-naming)
+// The object file of the kernel runtime.
+// NOLINTNEXTLINE(readability-identifier-naming): a symbol of the object file.
+HONE_EMBED_FILE(hone_runtime_object, HONE_RUNTIME_OBJECT);
 
 namespace hone::backends {
 namespace {
@@ -91,11 +82,9 @@ absl::Status WriteSharedObject(const std::string& object,
                                const ExportedNames& names,
                                const std::string& path) {
   HONE_ASSIGN_OR_RETURN(const MemoryFile kernel, MemoryFile::Create(object));
-  HONE_ASSIGN_OR_RETURN(const MemoryFile runtime,
-                        MemoryFile::Create(absl::string_view(
-                            hone_runtime_object_begin,
-                            static_cast<size_t>(hone_runtime_object_end -
-                                                hone_runtime_object_begin))));
+  HONE_ASSIGN_OR_RETURN(
+      const MemoryFile runtime,
+      MemoryFile::Create(HONE_EMBEDDED_FILE(hone_runtime_object)));
   const std::string kernel_path = kernel.path();
   const std::string runtime_path = runtime.path();
   float (*const cosine)(float) = &cosf;
