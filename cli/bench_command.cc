@@ -158,6 +158,11 @@ void AddStepTableOptions(CLI::App& command, bench::StepTableOptions& options) {
       ->capture_default_str();
   command.add_option("--weights", options.weights,
                      "File of the policies' weights [those of Hone]");
+  command
+      .add_option("--moves-per-try", options.moves_per_try,
+                  "The most moves that a policy decides at once")
+      ->transform(WholeNumber(1, 1000))
+      ->capture_default_str();
 }
 
 void AddPlacementOptions(CLI::App& command, PlacementArguments& arguments) {
@@ -434,7 +439,7 @@ void AddJointOptions(CLI::App& command, bench::StepTableOptions& options) {
   AddStepTableOptions(command, options);
 }
 
-// Tables of all decisions at once, and of each by itself.
+// Tables of all decisions at once and in turn, and of each by itself.
 absl::StatusOr<nlohmann::ordered_json> RunJoint(
     const bench::StepTableOptions& options, std::ostream& out) {
   const std::vector<std::pair<const char*, tuning::StepDecisions>> tasks = {
@@ -447,6 +452,7 @@ absl::StatusOr<nlohmann::ordered_json> RunJoint(
     out << name << "\n";
     bench::StepTableOptions of = options;
     of.decisions = decisions;
+    of.in_turn = decisions.devices && decisions.priorities && decisions.fusion;
     HONE_ASSIGN_OR_RETURN(document[name], bench::MeasureSteps(of, out));
   }
   return document;
@@ -487,7 +493,8 @@ void AddBenchCommand(CLI::App& app, Context& context) {
            "they take on large graphs",
            AddPlacementOptions, RunPlacement, PlacementStatus);
   AddBench(*command, context, "joint",
-           "Step times of searches for placement, schedule and fusion at once",
+           "Step times of searches for placement, schedule and fusion at once, "
+           "beside one after the other",
            AddJointOptions, RunJoint);
   AddBench(*command, context, "pass-fidelity",
            "Each pass beside XLA's own of the same name, on XLA's inputs",

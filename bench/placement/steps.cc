@@ -14,15 +14,14 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
-#include "base/clock.h"
 #include "base/statistics.h"
 #include "base/status_macros.h"
+#include "bench/placement/in_turn.h"
+#include "bench/placement/step_search.h"
 #include "graphs/bundled_clusters.h"
 #include "graphs/hlo_import.h"
 #include "graphs/step/step_bounds.h"
 #include "hlo/read_module.h"
-#include "optimizers/registry.h"
-#include "optimizers/search.h"
 #include "tuning/tasks/step_problem.h"
 
 namespace hone::bench {
@@ -70,7 +69,8 @@ absl::StatusOr<std::vector<Model>> ReadModels(const StepTableOptions& options) {
 }
 
 absl::StatusOr<std::unique_ptr<tuning::StepProblem>> MakeProblem(
-    const StepTableOptions& options, const Model& model) {
+    const StepTableOptions& options, const Model& model,
+    tuning::StepDecisions decisions) {
   HONE_ASSIGN_OR_RETURN(const hlo::Module module,
                         hlo::ReadModuleFile(absl::StrCat(
                             options.models, "/", model.name, ".hlo.zst")));
@@ -80,58 +80,40 @@ absl::StatusOr<std::unique_ptr<tuning::StepProblem>> MakeProblem(
       graphs::FindCluster(options.cluster.empty()
                               ? absl::StrCat("v100x", model.devices)
                               : options.cluster));
-  return tuning::StepProblem::Create(std::move(graph), cluster,
-                                     options.decisions);
+  return tuning::StepProblem::Create(std::move(graph), cluster, decisions);
 }
 
-// The best cost after each power of ten of simulations, the last one being all.
-using Curve = std::map<int64_t, double>;
-
-struct Run {
-  double best = std::numeric_limits<double>::infinity();
-  Curve curve;
-  double seconds = 0;
+// A column: a search of all decisions at once, or in an order.
+struct Method {
+  std::string name;
+  std::string search;
+  const DecisionOrder* order = nullptr;
 };
 
-absl::StatusOr<Run> Search(const StepTableOptions& options,
-                           const std::string& search, uint64_t seed,
-                           const tuning::StepProblem& problem) {
-  optimizers::OptimizerOptions of;
-  of.seed = seed;
-  of.weights = options.weights;
-  of.uniform_prior = search == "uniform";
-  // From random weights, as if this were the only graph.
-  if (search == "ppo") of.weights = "";
-  HONE_ASSIGN_OR_RETURN(
-      const std::unique_ptr<optimizers::Optimizer> optimizer,
-      optimizers::CreateOptimizer(search == "uniform" ? "policy" : search,
-                                  problem, of));
-  const auto known = static_cast<int64_t>(problem.Seeds().size());
-  // Of its own samples only.
-  const bool from_scratch = search == "hdp";
-  Run run;
-  const int64_t before = problem.evaluations();
-  optimizers::SearchOptions searching;
-  searching.on_trial = [&](const space::Trial& trial) {
-    const int64_t made = problem.evaluations() - before - known;
-    const bool counts = !from_scratch || made > 0;
-    if (counts && trial.measurement.outcome == space::Outcome::kOk) {
-      run.best = std::min(run.best, trial.measurement.cost);
+std::vector<Method> MethodsOf(const StepTableOptions& options) {
+  std::vector<Method> methods;
+  for (const std::string& search : options.searches) {
+    methods.push_back({search, search});
+    if (!options.in_turn) continue;
+    for (const DecisionOrder& order : kDecisionOrders) {
+      methods.push_back(
+          {absl::StrCat(search, ", ", order.name), search, &order});
     }
-    for (int64_t power = 1; power < options.simulations; power *= 10) {
-      if (made <= power) run.curve[power] = run.best;
-    }
-    return absl::OkStatus();
-  };
-  HONE_ASSIGN_OR_RETURN(
-      const optimizers::SearchResult result,
-      optimizers::RunSearch(
-          problem, *optimizer,
-          {.trials = 1'000'000, .evaluations = known + options.simulations},
-          SystemClock(), searching));
-  run.curve[options.simulations] = run.best;
-  run.seconds = absl::ToDoubleSeconds(result.elapsed);
-  return run;
+  }
+  return methods;
+}
+
+// The columns that those of a search are compared with.
+std::vector<std::string> ComparedWith(const Method& method) {
+  std::vector<std::string> columns = {"bound", "default", "layers",
+                                      "metis", "heft",    "best known"};
+  for (const DecisionOrder& order : kDecisionOrders) {
+    columns.push_back(absl::StrCat(method.search, ", ", order.name));
+  }
+  for (const char* const search : {"annealing", "genetic", "hdp", "uniform"}) {
+    columns.push_back(search);
+  }
+  return columns;
 }
 
 double Mean(const std::vector<double>& values) {
@@ -165,9 +147,15 @@ absl::StatusOr<nlohmann::ordered_json> MeasureSteps(
   // Of each search, by number of simulations: shares of the best known method.
   std::map<std::string, std::map<int64_t, std::vector<double>>> curves;
   int64_t worse = 0;
+  const std::vector<Method> methods = MethodsOf(options);
+  size_t longest = 10;
+  for (const Method& method : methods) {
+    longest = std::max(longest, method.name.size());
+  }
+  const auto width = static_cast<int>(longest);
   for (const Model& model : models) {
     HONE_ASSIGN_OR_RETURN(const std::unique_ptr<tuning::StepProblem> problem,
-                          MakeProblem(options, model));
+                          MakeProblem(options, model, options.decisions));
     nlohmann::ordered_json row = {
         {"model", model.name},
         {"devices", problem->space().times().device_count()},
@@ -198,26 +186,48 @@ absl::StatusOr<nlohmann::ordered_json> MeasureSteps(
     }
     columns["best known"].push_back(best_known);
     out << "\n";
-    for (const std::string& search : options.searches) {
+    // Problems of the first decisions of each order.
+    std::map<const DecisionOrder*, std::unique_ptr<tuning::StepProblem>> firsts;
+    if (options.in_turn) {
+      for (const DecisionOrder& order : kDecisionOrders) {
+        HONE_ASSIGN_OR_RETURN(firsts[&order],
+                              MakeProblem(options, model, order.decisions[0]));
+      }
+    }
+    for (const Method& method : methods) {
       std::vector<double> costs, seconds;
       for (int32_t seed = 0; seed < options.seeds; ++seed) {
-        HONE_ASSIGN_OR_RETURN(
-            const Run run,
-            Search(options, search, static_cast<uint64_t>(seed), *problem));
-        costs.push_back(run.best);
+        const StepSearchOptions searching = {
+            .search = method.search,
+            .seed = static_cast<uint64_t>(seed),
+            .weights = options.weights,
+            .moves_per_try = options.moves_per_try,
+            .simulations = options.simulations};
+        StepRun run;
+        if (method.order == nullptr) {
+          HONE_RETURN_IF_ERROR(
+              SearchStep(searching, *problem, options.simulations, run));
+        } else {
+          HONE_ASSIGN_OR_RETURN(run, SearchInTurn(searching, *method.order,
+                                                  *firsts.at(method.order)));
+        }
+        costs.push_back(run.best_ms);
         seconds.push_back(run.seconds);
         for (const auto& [simulations, cost] : run.curve) {
-          curves[search][simulations].push_back(std::min(cost, 1e300) /
-                                                best_known);
+          curves[method.name][simulations].push_back(std::min(cost, 1e300) /
+                                                     best_known);
         }
-        if (run.best > best_known && search != "hdp") ++worse;
+        if (run.best_ms > best_known && method.order == nullptr &&
+            method.search != "hdp") {
+          ++worse;
+        }
       }
       const double mean = Mean(costs);
-      columns[search].push_back(mean);
-      row["searches"][search] = {
+      columns[method.name].push_back(mean);
+      row["searches"][method.name] = {
           {"mean_ms", mean}, {"costs_ms", costs}, {"seconds", Mean(seconds)}};
       out << absl::StrFormat(
-          "  %-10s %8.2f ms (%.2f … %.2f), %.2f s\n", search, mean,
+          "  %-*s %8.2f ms (%.2f … %.2f), %.2f s\n", width, method.name, mean,
           *std::min_element(costs.begin(), costs.end()),
           *std::max_element(costs.begin(), costs.end()), Mean(seconds));
       out.flush();
@@ -229,24 +239,25 @@ absl::StatusOr<nlohmann::ordered_json> MeasureSteps(
                                      {"rows", rows},
                                      {"worse_than_a_known_method", worse}};
   out << "geometric means of the ratio to each:\n";
-  for (const std::string& search : options.searches) {
-    out << absl::StrFormat("  %-10s", search);
-    for (const std::string other :
-         {"bound", "layers", "metis", "heft", "best known", "annealing",
-          "genetic", "hdp", "uniform"}) {
-      const double ratio = MeanRatio(columns, search, other);
+  for (const Method& method : methods) {
+    out << absl::StrFormat("  %-*s", width, method.name);
+    for (const std::string& other : ComparedWith(method)) {
+      const double ratio = MeanRatio(columns, method.name, other);
       if (!std::isfinite(ratio)) continue;
-      document["ratios"][search][other] = ratio;
+      document["ratios"][method.name][other] = ratio;
       out << absl::StrFormat(" %s %.4f", other, ratio);
     }
-    out << "\n";
+    // How much faster the step is than by the defaults.
+    const double gain = 1 / MeanRatio(columns, method.name, "default") - 1;
+    document["gain_over_default"][method.name] = gain;
+    out << absl::StrFormat("; gain over default %.1f %%\n", 1e2 * gain);
   }
   out << "over the best known method, by simulations:\n";
-  for (const std::string& search : options.searches) {
-    out << absl::StrFormat("  %-10s", search);
-    for (const auto& [simulations, shares] : curves[search]) {
+  for (const Method& method : methods) {
+    out << absl::StrFormat("  %-*s", width, method.name);
+    for (const auto& [simulations, shares] : curves[method.name]) {
       const double mean = GeometricMean(shares);
-      document["curves"][search][absl::StrCat(simulations)] = mean;
+      document["curves"][method.name][absl::StrCat(simulations)] = mean;
       out << absl::StrFormat(" %d: %.4f", simulations, mean);
     }
     out << "\n";

@@ -66,8 +66,11 @@ absl::StatusOr<graphs::OpGraph> Enlarged(const graphs::OpGraph& graph,
 class LazyProblem {
  public:
   LazyProblem(std::shared_ptr<const graphs::OpGraph> graph, double factor,
-              const char* cluster)
-      : graph_(std::move(graph)), factor_(factor), cluster_(cluster) {}
+              const char* cluster, const tuning::StepDecisions& decisions)
+      : graph_(std::move(graph)),
+        factor_(factor),
+        cluster_(cluster),
+        decisions_(decisions) {}
 
   absl::StatusOr<std::shared_ptr<space::Problem>> Get() {
     absl::MutexLock lock(&mutex_);
@@ -78,8 +81,7 @@ class LazyProblem {
       HONE_ASSIGN_OR_RETURN(graphs::OpGraph enlarged,
                             Enlarged(*graph_, factor));
       absl::StatusOr<std::unique_ptr<tuning::StepProblem>> problem =
-          tuning::StepProblem::Create(std::move(enlarged), cluster,
-                                      {.devices = true});
+          tuning::StepProblem::Create(std::move(enlarged), cluster, decisions_);
       if (problem.ok()) {
         problem_ = *std::move(problem);
       } else if (factor < 1) {
@@ -93,11 +95,13 @@ class LazyProblem {
   const std::shared_ptr<const graphs::OpGraph> graph_;
   const double factor_;
   const char* const cluster_;
+  const tuning::StepDecisions decisions_;
   absl::Mutex mutex_;
   std::shared_ptr<space::Problem> problem_;
 };
 
-// The graphs of a split, by turns, each time with another size and cluster.
+// The graphs of a split, by turns, each time with another size and cluster. One
+// of three problems decides everything, the others devices.
 std::vector<TrainingProblem> Draw(
     const std::vector<
         std::pair<std::string, std::shared_ptr<const graphs::OpGraph>>>& from,
@@ -108,9 +112,14 @@ std::vector<TrainingProblem> Draw(
     const auto& [name, graph] = from[i % from.size()];
     const double factor = std::exp2(2 + 6 * rng.Uniform());
     const char* const cluster = kClusters[rng.Below(kClusters.size())];
-    problems.push_back({absl::StrFormat("%s-%.0f-%s", name, factor, cluster),
-                        [lazy = std::make_shared<LazyProblem>(
-                             graph, factor, cluster)] { return lazy->Get(); }});
+    const bool joint = i / from.size() % 3 == 2;
+    const tuning::StepDecisions decisions = {
+        .devices = true, .priorities = joint, .fusion = joint};
+    problems.push_back(
+        {absl::StrFormat("%s-%.0f-%s%s", name, factor, cluster,
+                         joint ? "-joint" : ""),
+         [lazy = std::make_shared<LazyProblem>(
+              graph, factor, cluster, decisions)] { return lazy->Get(); }});
   }
   return problems;
 }

@@ -93,6 +93,29 @@ TEST(StepTable, ComparesSearchesWithKnownMethods) {
   EXPECT_THAT(out.str(), HasSubstr("txl_2l on 2 devices"));
 }
 
+TEST(StepTable, ComparesAllDecisionsAtOnceWithOneAfterTheOther) {
+  std::ostringstream out;
+  StepTableOptions options = SmallOptions();
+  options.decisions = {.devices = true, .priorities = true, .fusion = true};
+  options.in_turn = true;
+  options.searches = {"annealing"};
+  HONE_ASSERT_OK_AND_ASSIGN(const auto document, MeasureSteps(options, out));
+  const auto& searches = document.at("rows").at(0).at("searches");
+  ASSERT_EQ(searches.size(), 3u);
+  const double joint = searches.at("annealing").at("mean_ms").get<double>();
+  for (const char* name :
+       {"annealing, fusion last", "annealing, fusion first"}) {
+    SCOPED_TRACE(name);
+    EXPECT_NEAR(document.at("ratios").at("annealing").at(name).get<double>(),
+                joint / searches.at(name).at("mean_ms").get<double>(), 1e-9);
+    EXPECT_TRUE(document.at("curves").contains(name));
+  }
+  const double usual =
+      document.at("rows").at(0).at("known").at("default").get<double>();
+  EXPECT_NEAR(document.at("gain_over_default").at("annealing").get<double>(),
+              usual / joint - 1, 1e-9);
+}
+
 TEST(StepTable, ReadsAnyFolderAndIsDeterministic) {
   const TemporaryDirectory folder;
   std::filesystem::copy(kModels + "/txl_2l.hlo.zst",

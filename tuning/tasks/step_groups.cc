@@ -60,36 +60,29 @@ StepGroups::Level StepGroups::MakeLevel(std::vector<uint32_t> group_of,
 
 StepGroups::StepGroups(const StepSpace& space) {
   const size_t units = space.unit_count();
-  const graphs::OpGraph& graph = space.graph();
   constexpr uint32_t kNone = ~uint32_t{0};
-  std::vector<uint32_t> unit_of(graph.size(), kNone);
-  for (size_t u = 0; u < units; ++u) {
-    unit_of[space.node_of(u)] = static_cast<uint32_t>(u);
-  }
+  const graphs::KernelGraph& kernels = *space.default_kernels();
   std::vector<Edge> edges;
-  if (space.decisions().fusion) {
-    absl::flat_hash_map<int64_t, uint32_t> unit_of_id;
-    for (size_t u = 0; u < units; ++u) {
-      unit_of_id[graph.node(space.node_of(u)).id] = static_cast<uint32_t>(u);
-    }
-    for (const graphs::OpEdge& edge : graph.edges()) {
-      edges.push_back({unit_of_id[edge.from_id], unit_of_id[edge.to_id],
-                       space.times().MeanTransferSeconds(edge.bytes)});
-    }
-  } else {
-    const graphs::KernelGraph& kernels = *space.default_kernels();
-    for (size_t k = 0; k < kernels.size(); ++k) {
-      const auto kernel = static_cast<graphs::KernelIndex>(k);
-      for (const graphs::KernelGraph::Use& use : kernels.uses(kernel)) {
-        edges.push_back(
-            {kernel, use.kernel, space.times().MeanTransferSeconds(use.bytes)});
-      }
+  for (size_t k = 0; k < kernels.size(); ++k) {
+    const auto kernel = static_cast<graphs::KernelIndex>(k);
+    for (const graphs::KernelGraph::Use& use : kernels.uses(kernel)) {
+      edges.push_back(
+          {kernel, use.kernel, space.times().MeanTransferSeconds(use.bytes)});
     }
   }
   std::vector<uint32_t> group_of(units);
   std::iota(group_of.begin(), group_of.end(), 0);
-  auto count = static_cast<uint32_t>(units);
-  levels_.push_back(MakeLevel(group_of, count));
+  levels_.push_back(MakeLevel(group_of, static_cast<uint32_t>(units)));
+  // Groups of more than one unit consist of the kernels of the default fusion:
+  // fused nodes are with the first kernel that computes them.
+  std::vector<int32_t> numbers(kernels.size());
+  std::iota(numbers.begin(), numbers.end(), 0);
+  const std::vector<int32_t> kernel_of =
+      space.DevicesOfNodes(kernels, space.default_fusion(), numbers);
+  for (size_t u = 0; u < units; ++u) {
+    group_of[u] = static_cast<uint32_t>(kernel_of[space.node_of(u)]);
+  }
+  auto count = static_cast<uint32_t>(kernels.size());
   for (int i = 0; i < kLevels; ++i) {
     Merge(edges);
     std::stable_sort(
@@ -122,8 +115,9 @@ StepGroups::StepGroups(const StepSpace& space) {
   absl::flat_hash_map<std::string, uint32_t> scopes;
   for (size_t u = 0; u < units; ++u) {
     const auto number = static_cast<uint32_t>(scopes.size());
-    group_of[u] = scopes.try_emplace(graph.node(space.node_of(u)).scope, number)
-                      .first->second;
+    group_of[u] =
+        scopes.try_emplace(space.graph().node(space.node_of(u)).scope, number)
+            .first->second;
   }
   if (scopes.size() > 1) {
     levels_.push_back(

@@ -8,32 +8,29 @@
 
 #include "backends/cluster_sim/step_simulator.h"
 #include "tuning/tasks/step_moves.h"
+#include "tuning/tasks/step_proposals.h"
 
 namespace hone::tuning {
 namespace {
 
 using graphs::KernelGraph;
 using graphs::KernelIndex;
-using graphs::NodeIndex;
 
 constexpr double kMillisecondsPerSecond = 1e3;
 // The weight of the load of the fullest device, beside the time of the step:
 // changes off the critical path that make room count a little.
 constexpr double kLoadWeight = 0.02;
-// Draws of a proposal.
-constexpr int kMaxDraws = 16;
-
 class StepLocal final : public space::LocalState {
  public:
   StepLocal(const StepSpace& space, const StepGroups& groups,
             std::shared_ptr<std::atomic<int64_t>> evaluations,
             absl::Span<const int32_t> values)
       : space_(space),
-        groups_(groups),
         evaluations_(std::move(evaluations)),
         rules_(space.rules()),
         values_(values.begin(), values.end()),
-        moves_(space) {
+        moves_(space),
+        proposals_(space, groups) {
     Rebuild();
   }
 
@@ -85,22 +82,7 @@ class StepLocal final : public space::LocalState {
   }
 
   void Propose(Rng& rng, std::vector<space::Change>& changes) override {
-    changes.clear();
-    for (int i = 0; i < kMaxDraws && changes.empty(); ++i) {
-      const uint64_t kind = rng.Below(100);
-      const StepDecisions& decides = space_.decisions();
-      if (kind == 0 && space_.order_variable() >= 0) {
-        const auto orders = static_cast<uint64_t>(space_.groups()[0].domain);
-        const auto order = static_cast<int32_t>(rng.Below(orders));
-        if (order != values_[0]) changes.push_back({0, order});
-      } else if (decides.fusion && (kind < 35 || !decides.devices)) {
-        ProposeFusion(rng, changes);
-      } else if (decides.priorities && (kind < 50 || !decides.devices)) {
-        ProposePriority(rng, changes);
-      } else if (decides.devices) {
-        ProposeDevices(rng, changes);
-      }
-    }
+    proposals_.Propose(rng, changes);
   }
 
  private:
@@ -110,9 +92,6 @@ class StepLocal final : public space::LocalState {
   bool IsPriority(const space::Change& change) const {
     return space_.first_priority() >= 0 &&
            change.variable >= space_.first_priority() && !IsFusion(change);
-  }
-  size_t DeviceVariable(size_t unit) const {
-    return static_cast<size_t>(space_.first_device()) + unit;
   }
 
   // Makes the plan of values_ anew.
@@ -128,6 +107,7 @@ class StepLocal final : public space::LocalState {
     path_ = simulator_->CriticalPath();
     if (path_.empty()) path_ = {0};
     is_described_ = false;
+    proposals_.Start(values_, plan_, *simulator_, path_);
   }
 
   // Makes a change of a device or a priority in the plan.
@@ -186,106 +166,7 @@ class StepLocal final : public space::LocalState {
             cost + kLoadWeight * load * kMillisecondsPerSecond};
   }
 
-  // The unit of a kernel: one on the critical path most of the time.
-  size_t PickUnit(Rng& rng) const {
-    const KernelIndex kernel =
-        rng.Below(4) == 0
-            ? static_cast<KernelIndex>(rng.Below(plan_.kernels->size()))
-            : path_[rng.Below(path_.size())];
-    return UnitOfNode(plan_.kernels->root(kernel));
-  }
-  size_t UnitOfNode(NodeIndex node) const {
-    return space_.decisions().fusion
-               ? node
-               : space_.default_kernels()->kernel_of(node);
-  }
-
-  // The device of a kernel that gives or takes a result of `unit`, or any.
-  int32_t PickDevice(size_t unit, Rng& rng) const {
-    const KernelIndex kernel = plan_.kernels->kernel_of(space_.node_of(unit));
-    const auto devices = static_cast<uint64_t>(space_.times().device_count());
-    if (kernel != KernelGraph::kFused && rng.Below(5) != 0) {
-      const auto inputs = plan_.kernels->inputs(kernel);
-      const auto uses = plan_.kernels->uses(kernel);
-      if (inputs.size() + uses.size() > 0) {
-        const uint64_t pick = rng.Below(inputs.size() + uses.size());
-        return plan_
-            .devices[pick < inputs.size() ? inputs[pick]
-                                          : uses[pick - inputs.size()].kernel];
-      }
-    }
-    return static_cast<int32_t>(rng.Below(devices));
-  }
-
-  void ProposeDevices(Rng& rng, std::vector<space::Change>& changes) const {
-    const size_t unit = PickUnit(rng);
-    const size_t level = rng.Below(groups_.level_count());
-    const absl::Span<const uint32_t> members = groups_.Members(level, unit);
-    const int32_t from = values_[DeviceVariable(unit)];
-    // A member at the edge of the group is next to where it could go.
-    int32_t to = PickDevice(members[rng.Below(members.size())], rng);
-    if (to == from) to = PickDevice(unit, rng);
-    if (to == from) return;
-    // All of the group, or those of it that are where the unit is.
-    const bool all = rng.Below(2) == 0;
-    for (const uint32_t member : members) {
-      const size_t variable = DeviceVariable(member);
-      if (values_[variable] == to || (!all && values_[variable] != from)) {
-        continue;
-      }
-      changes.push_back({static_cast<int32_t>(variable), to});
-    }
-  }
-
-  void ProposePriority(Rng& rng, std::vector<space::Change>& changes) const {
-    const size_t unit = PickUnit(rng);
-    const size_t level = rng.Below(std::min<size_t>(3, groups_.level_count()));
-    const auto first = static_cast<size_t>(space_.first_priority());
-    const int32_t before = values_[first + unit];
-    int32_t after = static_cast<int32_t>(rng.Below(StepSpace::kLevels));
-    if (rng.Below(2) == 0) {
-      after = std::clamp(before + (rng.Below(3) == 0 ? -1 : 1), 0,
-                         StepSpace::kLevels - 1);
-    }
-    if (after == before) return;
-    for (const uint32_t member : groups_.Members(level, unit)) {
-      const size_t variable = first + member;
-      if (values_[variable] != after) {
-        changes.push_back({static_cast<int32_t>(variable), after});
-      }
-    }
-  }
-
-  // Fuses what a kernel reads, or makes a member of it a kernel of its own,
-  // where the kernel is.
-  void ProposeFusion(Rng& rng, std::vector<space::Change>& changes) {
-    const NodeIndex root = space_.node_of(PickUnit(rng));
-    const auto first = static_cast<size_t>(space_.first_fused());
-    rules_.Cost(root, plan_.fused);
-    const std::vector<NodeIndex> members(rules_.members().begin(),
-                                         rules_.members().end());
-    const NodeIndex member = members[rng.Below(members.size())];
-    if (member != root && rng.Below(2) == 0) {
-      changes.push_back({static_cast<int32_t>(first + member), 0});
-      if (space_.decisions().devices) {
-        const int32_t device = values_[DeviceVariable(root)];
-        if (values_[DeviceVariable(member)] != device) {
-          changes.push_back(
-              {static_cast<int32_t>(DeviceVariable(member)), device});
-        }
-      }
-      return;
-    }
-    const auto before = space_.graph().adjacency().predecessors(member);
-    if (before.empty()) return;
-    const NodeIndex input = before[rng.Below(before.size())];
-    if (plan_.fused[input] == 0 && rules_.may_fuse(input)) {
-      changes.push_back({static_cast<int32_t>(first + input), 1});
-    }
-  }
-
   const StepSpace& space_;
-  const StepGroups& groups_;
   const std::shared_ptr<std::atomic<int64_t>> evaluations_;
   graphs::FusionRules rules_;
   std::vector<int32_t> values_;
@@ -298,6 +179,7 @@ class StepLocal final : public space::LocalState {
   space::LocalScore tried_score_;
   StepMoves moves_;
   bool is_described_ = false;  // moves_ starts from values_
+  StepProposals proposals_;
 };
 
 }  // namespace

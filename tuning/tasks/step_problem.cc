@@ -45,10 +45,11 @@ std::string DescribeExcess(const backends::StepResult& result,
 
 absl::StatusOr<std::unique_ptr<StepProblem>> StepProblem::Create(
     graphs::OpGraph graph, graphs::Cluster cluster, StepDecisions decisions,
-    std::function<bool()> stop, std::function<bool()> seeds_end) {
+    std::function<bool()> stop, std::function<bool()> seeds_end,
+    StepBase base) {
   HONE_ASSIGN_OR_RETURN(
       std::unique_ptr<StepSpace> space,
-      StepSpace::Create(std::move(graph), cluster, decisions));
+      StepSpace::Create(std::move(graph), cluster, decisions, std::move(base)));
   const std::function<bool()> end = [stop, seeds_end] {
     return (stop && stop()) || (seeds_end && seeds_end());
   };

@@ -33,13 +33,14 @@ namespace hone::tuning {
 class StepProblem final : public space::AssignmentProblem {
  public:
   // `stop` cancels measurements; known methods are constructed until it or
-  // `seeds_end` returns true. Errors: InvalidArgument for more devices than
+  // `seeds_end` returns true. `base` has what was decided before; the default
+  // candidate is the same step. Errors: InvalidArgument for more devices than
   // DeviceTimes has, or if no placement is found that fits in memory;
   // Cancelled.
   static absl::StatusOr<std::unique_ptr<StepProblem>> Create(
       graphs::OpGraph graph, graphs::Cluster cluster, StepDecisions decisions,
       std::function<bool()> stop = nullptr,
-      std::function<bool()> seeds_end = nullptr);
+      std::function<bool()> seeds_end = nullptr, StepBase base = {});
 
   const StepSpace& space() const { return *space_; }
   const graphs::Cluster& cluster() const { return cluster_; }

@@ -49,12 +49,32 @@ class SeedMaker {
         simulator_(kernels_, times_) {
     std::vector<KernelIndex> program(kernels_.size());
     std::iota(program.begin(), program.end(), 0);
+    // That of the program, unless another one was decided before.
+    const auto priority = [&](KernelIndex kernel) {
+      const size_t unit =
+          space.decisions().fusion ? kernels_.root(kernel) : kernel;
+      return space.Priority(unit, 0, StepSpace::kStay);
+    };
+    std::stable_sort(program.begin(), program.end(),
+                     [&](KernelIndex a, KernelIndex b) {
+                       return priority(a) > priority(b);
+                     });
     orders_ = {Priorities(program)};
     common_ = {0,
                AddOrder(ByRank(graphs::UpwardRanks(kernels_, times_, true)))};
   }
 
   void Make(const std::function<bool()>& stop) {
+    if (space_.has_base_devices() && !space_.decisions().devices) {
+      std::vector<int32_t> devices;
+      for (size_t k = 0; k < kernels_.size(); ++k) {
+        devices.push_back(
+            space_
+                .default_devices()[kernels_.root(static_cast<KernelIndex>(k))]);
+      }
+      Add("base", std::move(devices), {});
+      return;
+    }
     Add("layers", graphs::PlaceByLayers(space_.graph(), kernels_, times_), {});
     Add("single_device", graphs::PlaceOnFastest(kernels_, times_), {});
     if (stop && stop()) return;
@@ -115,42 +135,10 @@ class SeedMaker {
  private:
   // Returns the number of the order in the space.
   size_t AddOrder(const std::vector<KernelIndex>& order) {
-    const size_t number = space_.AddOrder(PositionsOfNodes(order));
+    const size_t number =
+        space_.AddOrder(space_.PositionsOfNodes(kernels_, order));
     if (number == orders_.size()) orders_.push_back(Priorities(order));
     return number;
-  }
-
-  // Nodes that are fused come right before the first kernel that computes them.
-  std::vector<uint32_t> PositionsOfNodes(
-      const std::vector<KernelIndex>& order) const {
-    const graphs::OpGraph& graph = space_.graph();
-    std::vector<uint32_t> of_kernel(order.size());
-    for (size_t i = 0; i < order.size(); ++i) {
-      of_kernel[order[i]] = static_cast<uint32_t>(i);
-    }
-    std::vector<uint32_t> first(graph.size());
-    for (size_t i = graph.size(); i-- > 0;) {
-      const NodeIndex node = graph.topological_order()[i];
-      const KernelIndex kernel = kernels_.kernel_of(node);
-      if (kernel != KernelGraph::kFused) {
-        first[node] = of_kernel[kernel];
-        continue;
-      }
-      first[node] = ~uint32_t{0};
-      for (const NodeIndex user : graph.adjacency().successors(node)) {
-        first[node] = std::min(first[node], first[user]);
-      }
-    }
-    std::vector<NodeIndex> nodes(graph.topological_order().begin(),
-                                 graph.topological_order().end());
-    std::stable_sort(nodes.begin(), nodes.end(), [&](NodeIndex a, NodeIndex b) {
-      return first[a] < first[b];
-    });
-    std::vector<uint32_t> positions(graph.size());
-    for (size_t i = 0; i < nodes.size(); ++i) {
-      positions[nodes[i]] = static_cast<uint32_t>(i);
-    }
-    return positions;
   }
 
   static std::vector<uint64_t> Priorities(

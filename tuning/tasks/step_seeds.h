@@ -16,8 +16,8 @@ namespace hone::tuning {
 // fit their placements, become orders of the space; each candidate has the
 // order that suits it best.
 //
-// Where devices are not decided they are those of "layers", or of the best
-// placement that fits in memory if that does not.
+// Where devices are not decided they are those of StepBase, else those of
+// "layers", or of the best placement that fits in memory if that does not.
 //
 // Deterministic unless `stop`, polled between methods, returns true: then those
 // that are left are missing.

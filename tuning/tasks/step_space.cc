@@ -17,30 +17,38 @@ using graphs::NodeIndex;
 
 absl::StatusOr<std::unique_ptr<StepSpace>> StepSpace::Create(
     graphs::OpGraph graph, const graphs::Cluster& cluster,
-    StepDecisions decisions) {
+    StepDecisions decisions, StepBase base) {
   HONE_ASSIGN_OR_RETURN(graphs::DeviceTimes times,
                         graphs::DeviceTimes::Create(cluster));
-  return std::unique_ptr<StepSpace>(
-      new StepSpace(std::move(graph), std::move(times), decisions));
+  return std::unique_ptr<StepSpace>(new StepSpace(
+      std::move(graph), std::move(times), decisions, std::move(base)));
 }
 
 StepSpace::StepSpace(graphs::OpGraph graph, graphs::DeviceTimes times,
-                     StepDecisions decisions)
+                     StepDecisions decisions, StepBase base)
     : graph_(std::move(graph)),
       times_(std::move(times)),
       decisions_(decisions),
       rules_(graph_),
-      default_fusion_(graphs::FuseByPriority(rules_, times_)),
+      has_base_devices_(!base.devices.empty()),
+      default_fusion_(base.fused.empty()
+                          ? graphs::FuseByPriority(rules_, times_)
+                          : std::move(base.fused)),
       default_kernels_(
           std::make_shared<const KernelGraph>(rules_, default_fusion_, times_)),
-      default_devices_(graph_.size()) {
+      default_devices_(has_base_devices_
+                           ? std::move(base.devices)
+                           : std::vector<int32_t>(graph_.size())) {
   for (size_t i = 0; i < graph_.size(); ++i) {
     if (decisions.fusion || default_fusion_[i] == 0) {
       unit_nodes_.push_back(static_cast<NodeIndex>(i));
     }
   }
-  std::vector<uint32_t> program(graph_.size());
-  std::iota(program.begin(), program.end(), 0);
+  if (base.positions.empty()) {
+    // The order of the program.
+    base.positions.resize(graph_.size());
+    std::iota(base.positions.begin(), base.positions.end(), 0);
+  }
   const auto add = [&](const char* name, int32_t domain, size_t count,
                        bool is_decided, int32_t& first) {
     groups_.push_back({.name = name,
@@ -56,7 +64,7 @@ StepSpace::StepSpace(graphs::OpGraph graph, graphs::DeviceTimes times,
       device_);
   add("priority", kLevels, unit_count(), decisions.priorities, priority_);
   add("fused", 2, unit_count(), decisions.fusion, fused_);
-  AddOrder(std::move(program));
+  AddOrder(std::move(base.positions));
 }
 
 size_t StepSpace::AddOrder(std::vector<uint32_t> positions) {
@@ -145,6 +153,37 @@ std::vector<int32_t> StepSpace::DevicesOfNodes(
                                 : of[graph_.adjacency().successors(node)[0]];
   }
   return of;
+}
+
+std::vector<uint32_t> StepSpace::PositionsOfNodes(
+    const KernelGraph& kernels, absl::Span<const KernelIndex> order) const {
+  std::vector<uint32_t> of_kernel(order.size());
+  for (size_t i = 0; i < order.size(); ++i) {
+    of_kernel[order[i]] = static_cast<uint32_t>(i);
+  }
+  std::vector<uint32_t> first(graph_.size());
+  for (size_t i = graph_.size(); i-- > 0;) {
+    const NodeIndex node = graph_.topological_order()[i];
+    const KernelIndex kernel = kernels.kernel_of(node);
+    if (kernel != KernelGraph::kFused) {
+      first[node] = of_kernel[kernel];
+      continue;
+    }
+    first[node] = ~uint32_t{0};
+    for (const NodeIndex user : graph_.adjacency().successors(node)) {
+      first[node] = std::min(first[node], first[user]);
+    }
+  }
+  std::vector<NodeIndex> nodes(graph_.topological_order().begin(),
+                               graph_.topological_order().end());
+  std::stable_sort(nodes.begin(), nodes.end(), [&](NodeIndex a, NodeIndex b) {
+    return first[a] < first[b];
+  });
+  std::vector<uint32_t> positions(graph_.size());
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    positions[nodes[i]] = static_cast<uint32_t>(i);
+  }
+  return positions;
 }
 
 }  // namespace hone::tuning

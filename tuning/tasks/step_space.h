@@ -26,6 +26,14 @@ struct StepDecisions {
   bool fusion = false;
 };
 
+// Decisions that were made before, in place of the defaults; each empty: the
+// default.
+struct StepBase {
+  graphs::Fusion fused;             // [nodes], legal
+  std::vector<int32_t> devices;     // [nodes]
+  std::vector<uint32_t> positions;  // [nodes], in the order of starts
+};
+
 // How a step runs: kernels, with the device and the priority of each.
 struct StepPlan {
   std::shared_ptr<const graphs::KernelGraph> kernels;
@@ -56,7 +64,7 @@ class StepSpace {
   // Errors: those of DeviceTimes::Create.
   static absl::StatusOr<std::unique_ptr<StepSpace>> Create(
       graphs::OpGraph graph, const graphs::Cluster& cluster,
-      StepDecisions decisions);
+      StepDecisions decisions, StepBase base = {});
 
   const graphs::OpGraph& graph() const { return graph_; }
   const graphs::DeviceTimes& times() const { return times_; }
@@ -83,10 +91,13 @@ class StepSpace {
   int32_t first_fused() const { return fused_; }
   int32_t variable_count() const { return variable_count_; }
 
+  // The devices were decided before.
+  bool has_base_devices() const { return has_base_devices_; }
+
   // Adds an order that the variable "order" chooses from, the position of each
   // node, before any candidate is made. Returns its number, that of an equal
-  // one if there is one, or 0, that of the program's order, if there are
-  // space::kMaxValues.
+  // one if there is one, or 0, that of the order without a decision, if
+  // there are space::kMaxValues.
   size_t AddOrder(std::vector<uint32_t> positions);
   // The devices of nodes where they are not decided. [nodes]
   const std::vector<int32_t>& default_devices() const {
@@ -113,15 +124,21 @@ class StepSpace {
   std::vector<int32_t> DevicesOfNodes(const graphs::KernelGraph& kernels,
                                       absl::Span<const uint8_t> fused,
                                       absl::Span<const int32_t> devices) const;
+  // Returns the positions of all nodes from the order of kernels: a fused node
+  // comes right before the first kernel that computes it.
+  std::vector<uint32_t> PositionsOfNodes(
+      const graphs::KernelGraph& kernels,
+      absl::Span<const graphs::KernelIndex> order) const;
 
  private:
   StepSpace(graphs::OpGraph graph, graphs::DeviceTimes times,
-            StepDecisions decisions);
+            StepDecisions decisions, StepBase base);
 
   const graphs::OpGraph graph_;
   const graphs::DeviceTimes times_;
   const StepDecisions decisions_;
   graphs::FusionRules rules_;
+  const bool has_base_devices_;
   graphs::Fusion default_fusion_;
   std::shared_ptr<const graphs::KernelGraph> default_kernels_;
   std::vector<graphs::NodeIndex> unit_nodes_;
