@@ -12,6 +12,9 @@ namespace {
 using learning::DescribedMove;
 
 constexpr int64_t kFirstCycle = 1024;
+// Proposals without a policy, which draws among them at random anyway: so many
+// that there are some that were not tried before.
+constexpr int kBlindProposals = 24;
 // The scale of gains: below a quarter of a thousandth of the cost they are in
 // proportion, above it logarithmic, as a search makes large gains first and
 // small ones later. A loss is hardly worse than nothing: a search that refuses
@@ -112,9 +115,10 @@ size_t MoveWalk::Draw(absl::Span<const float> scores,
 
 int MoveWalk::Round(const learning::AssignmentModel* model, double uniform) {
   std::vector<DescribedMove> moves;
+  const int proposals = model == nullptr ? kBlindProposals : kProposals;
   const auto propose = [&] {
     seen_ = refused_;
-    for (int i = 0; i < kProposals; ++i) {
+    for (int i = 0; i < proposals; ++i) {
       DescribedMove move;
       state_->Propose(rng_, move.changes);
       if (move.changes.empty()) continue;

@@ -1,39 +1,18 @@
 #include "optimizers/policies/shipped_weights.h"
 
-#include <cstddef>
+#include "base/embedded_file.h"
 
-// HONE_MODEL_FILES is the folder models/; the assembler puts the files into the
-// object.
-#define HONE_EMBED(symbol, file)             \
-  __asm__(                                   \
-      ".section .rodata\n"                   \
-      ".global " #symbol "\n" #symbol        \
-      ":\n"                                  \
-      ".incbin \"" HONE_MODEL_FILES "/" file \
-      "\"\n"                                 \
-      ".global " #symbol "_end\n" #symbol    \
-      "_end:\n.byte 0\n"                     \
-      ".previous\n");                        \
-  extern "C" const char symbol[];            \
-  extern "C" const char symbol##_end[]
-
+// HONE_MODEL_FILES is the folder models/.
 // NOLINTNEXTLINE(readability-identifier-naming): a symbol of the object file.
-HONE_EMBED(hone_pass_order_weights, "pass_order.pt");
+HONE_EMBED_FILE(hone_pass_order_weights, HONE_MODEL_FILES "/pass_order.pt");
 // NOLINTNEXTLINE(readability-identifier-naming): likewise.
-HONE_EMBED(hone_step_weights, "step.pt");
+HONE_EMBED_FILE(hone_step_weights, HONE_MODEL_FILES "/step.pt");
 
 namespace hone::optimizers::policies {
 
 absl::string_view ShippedWeights(absl::string_view name) {
-  if (name == "pass_order") {
-    return {hone_pass_order_weights,
-            static_cast<size_t>(hone_pass_order_weights_end -
-                                hone_pass_order_weights)};
-  }
-  if (name == "step") {
-    return {hone_step_weights,
-            static_cast<size_t>(hone_step_weights_end - hone_step_weights)};
-  }
+  if (name == "pass_order") return HONE_EMBEDDED_FILE(hone_pass_order_weights);
+  if (name == "step") return HONE_EMBEDDED_FILE(hone_step_weights);
   return "";
 }
 

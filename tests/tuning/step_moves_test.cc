@@ -202,6 +202,15 @@ TEST_F(TwoDevices, AMoveThatAddsATransferToTheCriticalPath) {
   EXPECT_EQ(b.at("least_slack"), 0);
   EXPECT_EQ(b.at("tight_kernels"), 0.75);
   EXPECT_EQ(b.at("tight_share"), 1);
+  // c gets its input at 4 in place of 3. d is on the new device for one of the
+  // two seconds in which b runs.
+  ExpectPart(b, "delay", 1, 6);
+  ExpectPart(b, "mean_delay", 1, 6);
+  ExpectPart(b, "critical_delay", 1, 6);
+  EXPECT_NEAR(b.at("critical_exits"), 1.0 / 4, 1e-6);
+  EXPECT_NEAR(b.at("to_busy"), 0.5, 1e-6);
+  ExpectPart(b, "waited", 0, 6);
+  ExpectPart(b, "blocked", 0, 6);
 
   const Features d = DescribeOn(*state, {{Device(3), 0}});
   EXPECT_EQ(d.at("critical_share"), 0);
@@ -209,6 +218,10 @@ TEST_F(TwoDevices, AMoveThatAddsATransferToTheCriticalPath) {
   ExpectPart(d, "mean_slack", 4, 6);
   EXPECT_EQ(d.at("tight_share"), 0);
   ExpectPart(d, "sent_change", 0, 6);
+  ExpectPart(d, "delay", -4, 6);
+  EXPECT_NEAR(d.at("to_busy"), 1, 1e-6);
+  ExpectPart(d, "critical_delay", 0, 6);
+  EXPECT_EQ(d.at("critical_exits"), 0);
 }
 
 TEST_F(TwoDevices, AMoveThatSavesTransfersOfTheCriticalPath) {
@@ -223,6 +236,17 @@ TEST_F(TwoDevices, AMoveThatSavesTransfersOfTheCriticalPath) {
   ExpectPart(b, "sent_change", -1, step);
   EXPECT_GT(b.at("critical_saved"), 0);
   EXPECT_EQ(b.at("critical_added"), 0);
+  // b could begin at 1.5, but d runs until 2. On the other device it ends at 3,
+  // and c, which begins at 4.5, could begin then.
+  ASSERT_DOUBLE_EQ(step, 7.5);
+  ExpectPart(b, "waited", 0.5, step);
+  ExpectPart(b, "critical_waited", 0.5, step);
+  ExpectPart(b, "blocked", 0, step);
+  ExpectPart(b, "delay", -1, step);
+  ExpectPart(b, "critical_delay", -1.5, step);
+  const Features d = DescribeOn(*state, {{Device(3), 0}});
+  ExpectPart(d, "waited", 0, step);
+  ExpectPart(d, "blocked", 0.5, step);
   // All of the chain goes: no edge between kernels that move is sent.
   const Features all = DescribeOn(
       *At({0, 0, 0, 1}), {{Device(0), 1}, {Device(1), 1}, {Device(2), 1}});
@@ -231,6 +255,8 @@ TEST_F(TwoDevices, AMoveThatSavesTransfersOfTheCriticalPath) {
   ExpectPart(all, "critical_added", 0, 6);
   ExpectPart(all, "critical_time", 6, 6);
   EXPECT_NEAR(all.at("changes"), 2.0 / 12, 1e-6);
+  // It takes as long there, one kernel after the other.
+  ExpectPart(all, "delay", 0, 6);
 }
 
 TEST_F(TwoDevices, OtherMovesAreToldApart) {

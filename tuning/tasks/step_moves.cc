@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "graphs/step/step_schedule.h"
 
@@ -105,6 +106,10 @@ void StepMoves::Start(absl::Span<const int32_t> values, const StepPlan& plan,
   waits_of_.Set(plan, times, simulator);
   new_device_.resize(kernels.size());
   new_end_.resize(kernels.size());
+  position_.resize(kernels.size());
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    position_[kernels.topological_order()[i]] = static_cast<uint32_t>(i);
+  }
   if (stamp_.size() != kernels.size()) stamp_.assign(kernels.size(), 0);
 }
 
@@ -163,10 +168,10 @@ void StepMoves::AddKernel(KernelIndex kernel, Sums& sums) const {
 void StepMoves::Estimate(Sums& sums) {
   const KernelGraph& kernels = *plan_->kernels;
   const graphs::DeviceTimes& times = space_.times();
+  // In the order in which they end now: inputs before what reads them.
   std::sort(moved_.begin(), moved_.end(), [&](KernelIndex a, KernelIndex b) {
-    return waits_of_.begin(a) != waits_of_.begin(b)
-               ? waits_of_.begin(a) < waits_of_.begin(b)
-               : a < b;
+    return std::pair(waits_of_.end(a), position_[a]) <
+           std::pair(waits_of_.end(b), position_[b]);
   });
   free_at_.assign(static_cast<size_t>(times.device_count()), 0);
   const auto sent = [&](int32_t from, int32_t to, double bytes) {

@@ -43,7 +43,7 @@ void StepWaits::Set(const StepPlan& plan, const graphs::DeviceTimes& times,
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(
       order.begin(), order.end(),
-      [&](KernelIndex a, KernelIndex b) { return begin_[a] < begin_[b]; });
+      [&](KernelIndex a, KernelIndex b) { return end_[a] < end_[b]; });
   std::vector<KernelIndex> last(devices_.size(), ~KernelIndex{0});
   for (const KernelIndex kernel : order) {
     const auto d = static_cast<size_t>(plan.devices[kernel]);
@@ -61,7 +61,10 @@ void StepWaits::Set(const StepPlan& plan, const graphs::DeviceTimes& times,
                               ? 0
                               : device.busy.back() + device.end.back() -
                                     device.begin.back());
-    device.begin.push_back(begin_[kernel]);
+    // Rounding may put it a little before the end of the last one.
+    device.begin.push_back(device.end.empty()
+                               ? begin_[kernel]
+                               : std::max(begin_[kernel], device.end.back()));
     device.end.push_back(end_[kernel]);
   }
 }

@@ -118,6 +118,37 @@ TEST(MoveWalk, TriesNoMoveTwiceFromAnAssignmentBeforeTheOthers) {
   EXPECT_GT(repeated, 100);
 }
 
+// As many moves at first as it may, then half of them after each try that
+// gained nothing, and twice as many after one that did.
+TEST(MoveWalk, TakesSeveralMovesWhileThatGains) {
+  constexpr size_t kMost = 8;
+  const RingProblem problem({.variables = 60, .values = 8});
+  const ValueView view(problem);
+  MoveWalk walk(problem, view, 1, static_cast<int>(kMost));
+  walk.Restart(problem.DefaultCandidate().choices);
+  for (int i = 0; i < 60; ++i) walk.Round(nullptr);
+  size_t most = kMost;
+  size_t several = 0;
+  for (const RingProblem::Attempt& attempt : problem.tries()) {
+    std::set<int32_t> variables;
+    Values after = attempt.from;
+    for (const space::Change& change : attempt.changes) {
+      EXPECT_TRUE(variables.insert(change.variable).second);
+      after[static_cast<size_t>(change.variable)] = change.value;
+    }
+    // A move of this problem changes one or two variables.
+    EXPECT_LE(attempt.changes.size(), 2 * most);
+    if (attempt.changes.size() > 2) ++several;
+    const bool gains = problem.Cost(after) < problem.Cost(attempt.from);
+    most = gains ? std::min(2 * most, kMost) : std::max<size_t>(most / 2, 1);
+  }
+  EXPECT_GE(several, 3u);
+  // What several moves gain together is not taken for the gain of one.
+  for (const learning::TriedMove& tried : walk.TakeTried()) {
+    EXPECT_LE(tried.move.changes.size(), 2u);
+  }
+}
+
 TEST(MoveWalk, EndsWithoutProposals) {
   const RingProblem problem({.proposes = false});
   const ValueView view(problem);
@@ -150,8 +181,10 @@ TEST(MoveWalk, TellsWhatItTriedAndChose) {
       for (const space::Change& change : move.move.changes) {
         after[static_cast<size_t>(change.variable)] = change.value;
       }
-      const double gain = 1000 * (before - problem.Cost(after)) / before;
-      EXPECT_NEAR(move.gain, std::clamp(gain, -3.0, 6.0), 1e-3);
+      const double saved = (before - problem.Cost(after)) / before;
+      const double gain = saved > 0 ? std::min(std::log(1 + 4000 * saved), 6.0)
+                                    : std::max(1000 * saved, -0.3);
+      EXPECT_NEAR(move.gain, gain, 1e-3);
       EXPECT_EQ(move.move.features, problem.Describe(from, move.move.changes));
     }
     ASSERT_EQ(choices.size(), 1u);
