@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Lowers training steps of large models to HLO text, for device placement.
 
-Usage: bench/placement/lower_models.py --hone PATH -o DIR [MODEL...]
+Usage: bench/placement/lower_models.py --hone PATH -o DIR [--batch N] [MODEL...]
 
 The models are those of the table of Zhou et al., "Transferable Graph Optimizers
 for ML Compilers" (2020), at sizes they are trained at. Each is one step of
 momentum SGD in f32 with its loops over time unrolled. Nothing is executed or
 allocated. `hone opt --pipeline=xla-gpu` simplifies the module, then it is
-written as DIR/MODEL.hlo.zst, and DIR/manifest.json lists all of them.
+written as DIR/MODEL.hlo.zst and listed in DIR/manifest.json.
 
 Every instruction that a layer owns has it as the scope of its op_name:
 `layer03_lstm/op` in the forward pass and the update, `transpose(layer03_lstm)/op`
@@ -171,8 +171,16 @@ def average_pool(x, size=3, stride=1, padding="SAME"):
 # Models. Each returns the loss as a function of layers and inputs, the inputs,
 # and a sentence on its sizes.
 
+# In place of the usual batch sizes, if not None.
+BATCH = None
+
+
+def batch_size(usual):
+    return BATCH or usual
+
+
 def rnnlm(depth):
-    batch, hidden, time, vocabulary = 64, 2048, 32, 10000
+    batch, hidden, time, vocabulary = batch_size(64), 2048, 32, 10000
 
     def loss(p, tokens, targets):
         with p.layer("embedding"):
@@ -190,7 +198,7 @@ def rnnlm(depth):
 
 
 def gnmt(depth):
-    batch, hidden, time, vocabulary = 128, 1024, 24, 32000
+    batch, hidden, time, vocabulary = batch_size(128), 1024, 24, 32000
 
     def residual(i, xs, ys):
         return [x + y for x, y in zip(xs, ys)] if i > 1 else ys
@@ -259,7 +267,7 @@ def gnmt(depth):
 
 
 def transformer_xl(depth):
-    batch, segment, memory, vocabulary = 8, 512, 512, 32000
+    batch, segment, memory, vocabulary = batch_size(8), 512, 512, 32000
     width, heads, inner = 1024, 16, 4096
     head, span = width // heads, segment + memory
 
@@ -320,7 +328,8 @@ def transformer_xl(depth):
         f"{vocabulary}")
 
 
-def inception(batch):
+def inception(usual_batch):
+    batch = batch_size(usual_batch)
     classes = 1000
 
     def conv(p, x, *shape, **options):
@@ -406,7 +415,7 @@ def inception(batch):
 
 def amoebanet():
     """AmoebaNet-D as GPipe trains it."""
-    batch, cells, filters, classes = 64, 18, 208, 1000
+    batch, cells, filters, classes = batch_size(64), 18, 208, 1000
     same = ((0, 0), (1, 1), (1, 1), (0, 0))
 
     def conv(p, x, *shape):
@@ -491,7 +500,8 @@ def amoebanet():
 
 
 def wavenet(stacks):
-    batch, samples, channels, skips, values, depth = 4, 16384, 128, 256, 256, 9
+    batch, samples, channels = batch_size(4), 16384, 128
+    skips, values, depth = 256, 256, 9
 
     def dilated(p, x, width, dilation):
         """A causal convolution of two taps."""
@@ -643,15 +653,21 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--hone", required=True, type=pathlib.Path)
     parser.add_argument("-o", "--output", required=True, type=pathlib.Path)
+    parser.add_argument("--batch", type=int, metavar="N",
+                        help="of all models, in place of their usual ones")
     parser.add_argument("models", nargs="*", default=[], metavar="MODEL",
-                        help="default: all; manifest.json only then")
+                        help="default: all")
     arguments = parser.parse_args()
+    global BATCH
+    BATCH = arguments.batch
     arguments.output.mkdir(parents=True, exist_ok=True)
-    entries = [make(name, arguments.hone, arguments.output)
-               for name in arguments.models or MODELS]
-    if not arguments.models:
-        (arguments.output / "manifest.json").write_text(
-            "[\n" + ",\n".join(json.dumps(e) for e in entries) + "\n]\n")
+    manifest = arguments.output / "manifest.json"
+    entries = {e["name"]: e for e in json.loads(manifest.read_text())
+               } if manifest.exists() else {}
+    for name in arguments.models or MODELS:
+        entries[name] = make(name, arguments.hone, arguments.output)
+    manifest.write_text("[\n" + ",\n".join(
+        json.dumps(e) for e in entries.values()) + "\n]\n")
 
 
 if __name__ == "__main__":

@@ -121,17 +121,21 @@ double Mean(const std::vector<double>& values) {
          static_cast<double>(values.size());
 }
 
-// Ratios of one column to another, over the rows that have both.
-using Columns = std::map<std::string, std::vector<double>>;
+// The times of each column by model, of those that have one.
+using Columns = std::map<std::string, std::map<std::string, double>>;
 
+// The geometric mean of the ratio of one column to another, over the models
+// that have both; NaN without any.
 double MeanRatio(const Columns& columns, const std::string& a,
                  const std::string& b) {
   std::vector<double> ratios;
   const auto of = columns.find(a);
   const auto to = columns.find(b);
   if (of == columns.end() || to == columns.end()) return NAN;
-  for (size_t i = 0; i < of->second.size(); ++i) {
-    const double ratio = of->second[i] / to->second[i];
+  for (const auto& [model, time] : of->second) {
+    const auto other = to->second.find(model);
+    if (other == to->second.end()) continue;
+    const double ratio = time / other->second;
     if (std::isfinite(ratio)) ratios.push_back(ratio);
   }
   return ratios.empty() ? NAN : GeometricMean(ratios);
@@ -159,23 +163,27 @@ absl::StatusOr<nlohmann::ordered_json> MeasureSteps(
     nlohmann::ordered_json row = {
         {"model", model.name},
         {"devices", problem->space().times().device_count()},
-        {"units", problem->space().unit_count()},
-        {"bound_ms",
-         1e3 * graphs::LowerBounds(*problem->space().default_kernels(),
-                                   problem->space().times())
-                   .greatest()}};
-    out << absl::StrFormat("%s on %d devices, %d units: bound %.1f", model.name,
+        {"units", problem->space().unit_count()}};
+    out << absl::StrFormat("%s on %d devices, %d units", model.name,
                            problem->space().times().device_count(),
-                           problem->space().unit_count(),
-                           row["bound_ms"].get<double>());
-    columns["bound"].push_back(row["bound_ms"].get<double>());
+                           problem->space().unit_count());
+    // It holds for the kernels of the default fusion.
+    if (!options.decisions.fusion) {
+      const double bound =
+          1e3 * graphs::LowerBounds(*problem->space().default_kernels(),
+                                    problem->space().times())
+                    .greatest();
+      row["bound_ms"] = bound;
+      columns["bound"][model.name] = bound;
+      out << absl::StrFormat(", bound %.1f", bound);
+    }
     double best_known = std::numeric_limits<double>::infinity();
     for (const space::Seed& seed : problem->Seeds()) {
       HONE_ASSIGN_OR_RETURN(const space::Measurement measurement,
                             problem->Measure(seed.candidate));
       const double cost = space::EffectiveCost(measurement);
       best_known = std::min(best_known, cost);
-      columns[seed.name].push_back(cost);
+      columns[seed.name][model.name] = cost;
       if (std::isfinite(cost)) {
         row["known"][seed.name] = cost;
         out << absl::StrFormat(", %s %.1f", seed.name, cost);
@@ -184,7 +192,7 @@ absl::StatusOr<nlohmann::ordered_json> MeasureSteps(
         out << ", " << seed.name << " out of memory";
       }
     }
-    columns["best known"].push_back(best_known);
+    columns["best known"][model.name] = best_known;
     out << "\n";
     // Problems of the first decisions of each order.
     std::map<const DecisionOrder*, std::unique_ptr<tuning::StepProblem>> firsts;
@@ -223,7 +231,7 @@ absl::StatusOr<nlohmann::ordered_json> MeasureSteps(
         }
       }
       const double mean = Mean(costs);
-      columns[method.name].push_back(mean);
+      columns[method.name][model.name] = mean;
       row["searches"][method.name] = {
           {"mean_ms", mean}, {"costs_ms", costs}, {"seconds", Mean(seconds)}};
       out << absl::StrFormat(

@@ -34,7 +34,7 @@ constexpr std::array kHeldOut = {"rnnlm",     "gnmt",      "txl",
 constexpr std::array kValidation = {"vit", "vgg"};
 constexpr std::array kClusters = {"v100x2", "v100x4",      "v100x8",
                                   "t4x4",   "v100x2-t4x2", "a100x8"};
-constexpr uint64_t kValidationGraphs = 8;
+constexpr uint64_t kValidationGraphs = 16;
 
 template <size_t N>
 bool IsOf(absl::string_view name, const std::array<const char*, N>& families) {

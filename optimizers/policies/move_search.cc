@@ -19,8 +19,8 @@ namespace {
 using learning::AssignmentLearner;
 using learning::AssignmentModel;
 
-// Tries before a trial, at least and at most; between them an eighth of those
-// made so far, so that a search oversteps its budget by no more.
+// Tries before a trial, at least and at most; between them a 32nd of those made
+// so far, so that a search oversteps its budget by no more.
 constexpr int64_t kLeastTries = 1;
 constexpr int64_t kMostTries = 512;
 // Tries between two updates, and what is learned from then: so many of the
@@ -75,7 +75,7 @@ class MoveSearch final : public BatchOptimizer {
   void Learn(const space::Trial&) override {}
 
   std::vector<space::Candidate> Plan() override {
-    const int64_t count = std::clamp(tries_ / 8, kLeastTries, kMostTries);
+    const int64_t count = std::clamp(tries_ / 32, kLeastTries, kMostTries);
     walk_.ClearFound();
     int64_t made = 0;
     while (made < count && !stopped()) {

@@ -26,7 +26,8 @@ using learning::ValueView;
 // Tries in each problem of a round, and of an update.
 constexpr int kTriesPerRound = 384;
 constexpr int kTriesPerUpdate = 96;
-// Tries of a validation.
+// Searches of a validation, and the tries of each.
+constexpr uint64_t kValidations = 2;
 constexpr int kTriesToValidate = 256;
 // Passes over the moves of a round, in steps of so many.
 constexpr int kPasses = 3;
@@ -129,20 +130,24 @@ class MoveTrainee final : public Trainee {
     HONE_ASSIGN_OR_RETURN(const std::shared_ptr<space::Problem> problem,
                           training_problem.make());
     const ValueView view(*problem->assignment());
-    MoveWalk walk(*problem->assignment(), view, /*seed=*/1);
     HONE_ASSIGN_OR_RETURN(const std::vector<int32_t> start, BestSeed(*problem));
-    walk.Restart(start);
-    const double before = walk.score().rank.cost;
-    double best = before;
-    for (int tries = 0; tries < kTriesToValidate;) {
-      const int made = walk.Round(model_.get());
-      if (made == 0) break;
-      tries += made;
-      if (walk.has_found() && walk.found_rank().violation == 0) {
-        best = std::min(best, walk.found_rank().cost);
+    double sum = 0;
+    for (uint64_t seed = 1; seed <= kValidations; ++seed) {
+      MoveWalk walk(*problem->assignment(), view, seed);
+      walk.Restart(start);
+      const double before = walk.score().rank.cost;
+      double best = before;
+      for (int tries = 0; tries < kTriesToValidate;) {
+        const int made = walk.Round(model_.get());
+        if (made == 0) break;
+        tries += made;
+        if (walk.has_found() && walk.found_rank().violation == 0) {
+          best = std::min(best, walk.found_rank().cost);
+        }
       }
+      sum += before > 0 ? best / before : 1;
     }
-    return before > 0 ? best / before : 1;
+    return sum / static_cast<double>(kValidations);
   }
 
  private:

@@ -20,12 +20,13 @@ namespace hone::optimizers::policies {
 
 // A local search whose next move a policy chooses among those that the problem
 // proposes, and which accepts as simulated annealing does. Without a policy all
-// of them are equally likely, which is annealing itself.
+// of them are equally likely: simulated annealing that remembers what it has
+// refused.
 //
-// A round proposes kProposals moves, which takes no evaluations; none that was
-// tried from this assignment before, as long as there are others. Then up to
-// kTriesPerRound of them are tried, each drawn by the softmax of what the
-// policy expects them to gain, until one is accepted.
+// A round proposes kProposals moves, fewer without a policy, which takes no
+// evaluations; none that was tried from this assignment before, as long as
+// there are others. Then up to kTriesPerRound of them are tried, each drawn by
+// the softmax of what the policy expects them to gain, until one is accepted.
 //
 // A try may take several moves at first, drawn without regard to each other:
 // half as many after a try that gained nothing, down to one, and twice as many
@@ -50,8 +51,8 @@ class MoveWalk {
   // Forgets what it keeps of the model, whose encoder has changed.
   void ForgetModel() { memory_ = nullptr; }
 
-  // The best assignment since the last call of TakeBest or Restart, and whether
-  // there was any accepted.
+  // The best assignment since the last call of ClearFound or Restart, and
+  // whether there was any accepted.
   bool has_found() const { return has_found_; }
   const std::vector<int32_t>& found() const { return found_; }
   const space::Rank& found_rank() const { return found_rank_; }

@@ -38,12 +38,11 @@ absl::StatusOr<SimulatedStep> SimulateDecision(
     const StepDecision& decision, backends::StepObserver* observer) {
   HONE_ASSIGN_OR_RETURN(const graphs::DeviceTimes times,
                         graphs::DeviceTimes::Create(cluster));
-  if (decision.devices.size() != graph.size() ||
-      decision.priorities.size() != graph.size() ||
-      decision.fused.size() != graph.size()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("a decision about ", decision.devices.size(),
-                     " nodes, expected ", graph.size()));
+  for (const size_t size : {decision.devices.size(), decision.priorities.size(),
+                            decision.fused.size()}) {
+    if (size == graph.size()) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "a decision about ", size, " nodes, expected ", graph.size()));
   }
   for (size_t i = 0; i < graph.size(); ++i) {
     const int32_t device = decision.devices[i];
@@ -54,8 +53,12 @@ absl::StatusOr<SimulatedStep> SimulateDecision(
     }
   }
   graphs::FusionRules rules(graph);
-  if (rules.Legalize(decision.fused) != decision.fused) {
-    return absl::InvalidArgumentError("the fusion is not legal");
+  const graphs::Fusion legal = rules.Legalize(decision.fused);
+  for (size_t i = 0; i < graph.size(); ++i) {
+    if (legal[i] == decision.fused[i]) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "node ", i,
+        " cannot be fused into its users, expected a legal fusion"));
   }
   KernelGraph kernels(rules, decision.fused, times);
   std::vector<int32_t> devices;

@@ -51,8 +51,7 @@ class StepLocal final : public space::LocalState {
           space_.node_of(space_.UnitOf(change.variable)));
       if (kernel != KernelGraph::kFused) changed_.push_back(kernel);
     }
-    tried_score_ = everything ? TryAnew() : TryChanged();
-    return tried_score_;
+    return everything ? TryAnew() : TryChanged();
   }
 
   void Commit() override {
@@ -176,7 +175,6 @@ class StepLocal final : public space::LocalState {
   space::LocalScore score_;
   std::vector<space::Change> tried_;
   std::vector<KernelIndex> changed_;
-  space::LocalScore tried_score_;
   StepMoves moves_;
   bool is_described_ = false;  // moves_ starts from values_
   StepProposals proposals_;

@@ -55,7 +55,7 @@ struct StepPlan {
 //   twice as far towards the begin (higher values) or the end, the outermost by
 //   half of the units;
 // - "fused" of each unit: 1 to fuse it into its users, where that is legal.
-// Threads: thread-safe.
+// Threads: const functions may run side by side.
 class StepSpace {
  public:
   static constexpr int32_t kLevels = 17;

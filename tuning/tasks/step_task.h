@@ -26,13 +26,13 @@ class StepTask final : public Task {
   optimizers::Kinds problem_kind() const override {
     return optimizers::kAssignment;
   }
-  std::string default_optimizer() const override { return "annealing"; }
+  std::string default_optimizer() const override { return "policy"; }
   std::string space_version() const override { return "1"; }
   absl::StatusOr<std::string> OptionsKey(
       const TaskOptions& options) const override;
   std::string default_target() const override;
   // A trial stands for many simulations.
-  int64_t default_trials() const override { return 100; }
+  int64_t default_trials() const override { return 200; }
   absl::StatusOr<std::string> ResolveTarget(
       absl::string_view requested, backends::KernelMeasurer*) const override;
 
