@@ -94,6 +94,8 @@ class AnnealingByMoves final : public BatchOptimizer {
   static constexpr int64_t kLeastTries = 64;
   static constexpr int64_t kMostTries = 20'000;
   static constexpr int64_t kFirstCycle = 4096;
+  // Tries may be expensive, or cheaper than asking for the time.
+  static constexpr int64_t kTriesPerPoll = 16;
   // Proposals without a change, one after the other, after which there is
   // nothing to change.
   static constexpr int kMaxFruitless = 64;
@@ -137,6 +139,7 @@ class AnnealingByMoves final : public BatchOptimizer {
         }
       }
       if (schedule_.Advance()) Restart(found, found_rank);
+      if (i % kTriesPerPoll == 0 && stopped()) break;
     }
     tries_ += count;
     if (fruitless == kMaxFruitless && found.empty()) return {};

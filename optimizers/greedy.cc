@@ -213,7 +213,7 @@ class GreedyByMoves final : public BatchOptimizer {
       }
       if (improved && variable_ == 0) break;
       // Without an improvement, too: the caller looks at its limits in between.
-      if (tries >= kTriesPerTrial) break;
+      if (tries >= kTriesPerTrial || stopped()) break;
     }
     if (!improved && unimproved_ >= problem_.variable_count()) return {};
     return {{{state_->values().begin(), state_->values().end()}}};

@@ -34,8 +34,8 @@ struct OptimizerOptions {
   // not propose them again; random may, and `default` leaves them out.
   std::vector<space::Candidate> start = {};
   // Polled between the steps of planning where many may come before the next
-  // trial (genetic, the learned ones): once it returns true, planning ends with
-  // what it has. Null: never.
+  // trial (annealing, greedy, genetic, the learned ones): once it returns true,
+  // planning ends with what it has. Null: never.
   std::function<bool()> stop = nullptr;
 };
 

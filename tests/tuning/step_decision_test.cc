@@ -118,7 +118,7 @@ TEST(StepDecision, DecisionsThatAreNoneAreRefused) {
   bad.fused[1] = 1;
   EXPECT_THAT(SimulateDecision(*graph, cluster, bad),
               StatusIs(absl::StatusCode::kInvalidArgument,
-                       HasSubstr("fusion is not legal")));
+                       HasSubstr("node 1 cannot be fused")));
   bad = good;
   bad.priorities.pop_back();
   EXPECT_THAT(

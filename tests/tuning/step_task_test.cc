@@ -115,7 +115,7 @@ TEST_P(StepTaskTest, TunesToAVerifiedRecord) {
     EXPECT_EQ(record.key.module_fingerprint, subject.Fingerprint());
     EXPECT_EQ(record.key.space_version, task().space_version());
     EXPECT_EQ(record.module_name, "branches");
-    EXPECT_EQ(record.optimizer, "annealing");
+    EXPECT_EQ(record.optimizer, task().default_optimizer());
     EXPECT_EQ(record.unit, "ms");
     EXPECT_LE(record.best_cost, record.default_cost);
     EXPECT_EQ(record.verification.method,
@@ -166,24 +166,26 @@ TEST_P(StepTaskTest, AForcedTuningEndsNoWorseThanTheRecord) {
   storage::MemoryStore store(SystemClock());
   const std::string name = GetParam().task;
   HONE_ASSERT_OK_AND_ASSIGN(const storage::Record first,
-                            Tune(store, SpecOf(name, 40), Module()));
+                            Tune(store, SpecOf(name, 60), Module()));
   HONE_ASSERT_OK_AND_ASSIGN(const auto problem,
                             task().MakeProblem(Module(), OptionsOf(name), {}));
   // Known methods come first, then what the record has.
   const auto trials = static_cast<int64_t>(problem->Seeds().size()) + 1;
+  double best_cost = first.best_cost;
   for (const char* const optimizer : {"annealing", "random"}) {
     TuningSpec spec = SpecOf(name, trials);
     spec.optimizer = optimizer;
     spec.seed = 9;
     HONE_ASSERT_OK_AND_ASSIGN(const storage::Record again,
                               Tune(store, spec, Module()));
-    EXPECT_LE(again.best_cost, first.best_cost);
+    EXPECT_LE(again.best_cost, best_cost);
     EXPECT_EQ(again.default_cost, first.default_cost);
     HONE_ASSERT_OK_AND_ASSIGN(const std::vector<space::Trial> log,
                               store.ListTrials(again.tuning_id));
     EXPECT_TRUE(absl::c_any_of(log, [&](const space::Trial& trial) {
-      return trial.measurement.cost == first.best_cost;
+      return trial.measurement.cost == best_cost;
     }));
+    best_cost = again.best_cost;
   }
 }
 
