@@ -458,6 +458,16 @@ absl::StatusOr<nlohmann::ordered_json> RunJoint(
   return document;
 }
 
+// Exit status 1 if a search ended worse than one of the known methods.
+int JointStatus(const Json& document) {
+  for (const auto& [name, table] : document.items()) {
+    if (table.is_object() && table.value("worse_than_a_known_method", 0) != 0) {
+      return kAnswerIsNo;
+    }
+  }
+  return kDone;
+}
+
 void AddServeOptions(CLI::App& command, bench::ServeOptions& options) {
   command.add_option("--clients", options.clients, "Concurrent clients")
       ->transform(WholeNumber(1, 1000))
@@ -495,7 +505,7 @@ void AddBenchCommand(CLI::App& app, Context& context) {
   AddBench(*command, context, "joint",
            "Step times of searches for placement, schedule and fusion at once, "
            "beside one after the other",
-           AddJointOptions, RunJoint);
+           AddJointOptions, RunJoint, JointStatus);
   AddBench(*command, context, "pass-fidelity",
            "Each pass beside XLA's own of the same name, on XLA's inputs",
            AddPassFidelityOptions, bench::RunPassFidelityBench,
