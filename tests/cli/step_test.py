@@ -122,7 +122,7 @@ class Step(Scratch):
                            "--trials", 12, *self.target)).stdout
         self.assertIn("graph g\n", out)
         self.assertRegex(out, r"joint: step \S+ ms, default \S+ \(\S+ % less\), "
-                              r"on \d devices?, 12 trials of annealing")
+                              r"on \d devices?, 12 trials of policy")
         self.assertIn("verified: checked: step simulated", out)
 
     def test_placed_modules(self):
