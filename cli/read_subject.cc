@@ -11,7 +11,8 @@ namespace hone::cli {
 absl::StatusOr<tuning::Subject> ReadSubject(
     const std::string& bytes, const std::string& path, const tuning::Task& task,
     const tuning::TaskOptions& options) {
-  absl::StatusOr<tuning::Subject> subject = tuning::ParseSubject(bytes, path);
+  absl::StatusOr<tuning::Subject> subject =
+      tuning::ParseSubject(bytes, path, task.graph_kind(options));
   if (!subject.ok() &&
       task.subject_kinds(options).front() == tuning::SubjectKind::kGraph) {
     // What is no module either is told what is wrong with it as a graph.

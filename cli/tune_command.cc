@@ -7,7 +7,9 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -15,6 +17,7 @@
 #include "absl/strings/strip.h"
 #include "cli/client.h"
 #include "cli/command.h"
+#include "cli/distinct_files.h"
 #include "cli/progress_line.h"
 #include "cli/read_subject.h"
 #include "cli/step_report.h"
@@ -28,6 +31,7 @@
 #include "base/clock.h"
 #include "base/status_macros.h"
 #include "base/thread_pool.h"
+#include "graphs/bundled_clusters.h"
 #include "hlo/proto/io.h"
 #include "hlo/read_module.h"
 #include "proto/duration.h"
@@ -431,6 +435,23 @@ absl::Status CheckOutputs(const Options& options,
   return absl::OkStatus();
 }
 
+// Checks that no file is written over another, or over one that is read.
+absl::Status CheckFiles(const Options& options) {
+  std::vector<NamedPath> inputs = {{"FILE", options.file}};
+  const std::string& cluster = options.flags.cluster;
+  if (!graphs::BundledClusters().Find(cluster).ok()) {
+    inputs.push_back({"the cluster", cluster});
+  }
+  const std::string header(absl::StripSuffix(options.library, ".so"));
+  return CheckDistinctFiles(
+      {{"-o", options.output},
+       {"--export", options.library},
+       {"the header of --export", header.empty() ? "" : header + ".h"},
+       {"--report", options.step_files.report},
+       {"--trace", options.step_files.trace}},
+      inputs);
+}
+
 absl::StatusOr<int> Run(const Options& given, const Context& context) {
   Options options = given;
   HONE_RETURN_IF_ERROR(TakeCluster(options.target, options.flags));
@@ -445,6 +466,7 @@ absl::StatusOr<int> Run(const Options& given, const Context& context) {
   if (!options.output.empty()) {
     HONE_RETURN_IF_ERROR(CheckModuleOutput(context, options.output));
   }
+  HONE_RETURN_IF_ERROR(CheckFiles(options));
   // Read here too, so that a broken file is reported before anything starts.
   HONE_ASSIGN_OR_RETURN(std::string bytes, hlo::ReadFileBytes(options.file));
   const std::string note =

@@ -69,8 +69,10 @@ struct ImportOptions {
 // condition and the pointers that tuples of the body write. An iteration that
 // reads what the previous one made has an edge from it. A slice of a stacked
 // array has an edge with the bytes of the whole array. A loop of unknown trip
-// count is one node, also in the body of another. An assignment of copies can
-// not be written back to the module.
+// count is one node, also in the body of another. Names of nodes may repeat: an
+// iteration of "dot" is "dot.0", which may be the name of an instruction as
+// well. Ids tell nodes apart. An assignment of copies can not be written back
+// to the module.
 //
 // The module must verify. Time and memory are linear in its size, unrolled, up
 // to sorting, and in the elements of the tuples that its instructions read.

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
+#include "hlo/analysis/stated_trip_count.h"
 #include "hlo/passes/control_flow/while_trip_count.h"
 
 namespace hone::graphs {
@@ -51,12 +51,7 @@ void RemoveDeadCode(Computation& computation) {
 }  // namespace
 
 bool StatesTripCount(const Instruction& loop) {
-  for (const auto& [name, value] : loop.attributes().others) {
-    if (name == kAttribute && absl::StrContains(value, "known_trip_count")) {
-      return true;
-    }
-  }
-  return false;
+  return hlo::StatedTripCount(loop).has_value();
 }
 
 Module WithTripCounts(const Module& module) {

@@ -5,11 +5,11 @@
 
 namespace hone::graphs {
 
-// Returns true if a `while` states its trip count (hlo::KnownTripCount).
+// Returns true if a `while` states its trip count (hlo::StatedTripCount).
 bool StatesTripCount(const hlo::Instruction& loop);
 
 // Returns `module`, which verifies, with the trip counts of its loops stated
-// (hlo::KnownTripCount) where they were not and can be found
+// (hlo::StatedTripCount) where they were not and can be found
 // (hlo::FindCountedLoop), for the analysis of costs only: other keys of such a
 // loop's backend_config are lost. Ids stay.
 hlo::Module WithTripCounts(const hlo::Module& module);

@@ -36,7 +36,7 @@ constexpr double kMaxCopies = 1 << 22;
 constexpr int64_t kMaxControlEdges = int64_t{1} << 22;
 
 // What a computation becomes, with loops in it unrolled. Doubles, as stated
-// trip counts may be anything.
+// trip counts may be any whole number.
 struct Size {
   double nodes = 0;
   double copies = 0;  // instructions and operands
@@ -99,16 +99,16 @@ class Unroller {
   }
 
  private:
-  // What stands for an instruction: one of the target, or the elements of a
-  // tuple that nothing has read whole yet.
+  // A tuple, an instruction of the target once something reads it whole.
+  struct Tuple {
+    std::vector<InstructionId> elements;
+    InstructionId id = kNoInstruction;
+  };
+  // What stands for an instruction: one of the target, or a tuple, which all
+  // instructions share that pass it on.
   struct Value {
     InstructionId id = kNoInstruction;
-    std::shared_ptr<const std::vector<InstructionId>> elements = nullptr;
-  };
-  // Slots of the target.
-  struct Range {
-    InstructionId begin = 0;
-    InstructionId end = 0;
+    std::shared_ptr<Tuple> tuple = nullptr;
   };
 
   const Size& SizeOfBody(const Instruction& loop) const {
@@ -160,19 +160,30 @@ class Unroller {
   absl::StatusOr<Value> Copy(const Computation& source, const Value* argument,
                              const std::string& suffix) {
     std::vector<Value> values(static_cast<size_t>(source.slot_count()));
-    std::vector<Range> ranges(source.has_control_dependencies() ? values.size()
-                                                                : 0);
+    // What successors of an instruction wait for.
+    std::vector<std::vector<InstructionId>> awaited(
+        source.has_control_dependencies() ? values.size() : 0);
     for (const InstructionId id : OrderOf(source)) {
-      const Range range = {target_.slot_count(), target_.slot_count()};
+      const InstructionId begin = target_.slot_count();
       HONE_ASSIGN_OR_RETURN(
           values[static_cast<size_t>(id)],
           CopyInstruction(source, source[id], argument, suffix, values));
-      if (ranges.empty()) continue;
-      ranges[static_cast<size_t>(id)] = {range.begin, target_.slot_count()};
-      for (const InstructionId before : source.control_predecessors(id)) {
-        HONE_RETURN_IF_ERROR(Order(ranges[static_cast<size_t>(before)],
-                                   ranges[static_cast<size_t>(id)]));
+      if (awaited.empty() || !source.HasControlDependency(id)) continue;
+      std::vector<InstructionId> work = WorkSince(begin);
+      std::vector<InstructionId> before;
+      for (const InstructionId predecessor : source.control_predecessors(id)) {
+        const std::vector<InstructionId>& more =
+            awaited[static_cast<size_t>(predecessor)];
+        before.insert(before.end(), more.begin(), more.end());
       }
+      std::sort(before.begin(), before.end());
+      before.erase(std::unique(before.begin(), before.end()), before.end());
+      HONE_RETURN_IF_ERROR(Order(before, work));
+      if (work.empty() && IsUnrolled(source[id])) {
+        HONE_RETURN_IF_ERROR(CountControlEdges(before.size()));
+        work = std::move(before);
+      }
+      awaited[static_cast<size_t>(id)] = std::move(work);
     }
     return values[static_cast<size_t>(source.root())];
   }
@@ -181,8 +192,8 @@ class Unroller {
                                         const Instruction& instruction,
                                         const Value* argument,
                                         const std::string& suffix,
-                                        std::vector<Value>& values) {
-    const auto operand = [&](size_t i) -> Value& {
+                                        const std::vector<Value>& values) {
+    const auto operand = [&](size_t i) -> const Value& {
       return values[static_cast<size_t>(instruction.operand(i))];
     };
     if (argument != nullptr && instruction.opcode() == Opcode::kParameter) {
@@ -211,8 +222,8 @@ class Unroller {
           AsInstruction(operand(i), source[instruction.operand(i)]));
     }
     if (instruction.opcode() == Opcode::kTuple) {
-      return Value{.elements = std::make_shared<std::vector<InstructionId>>(
-                       std::move(operands))};
+      return Value{.tuple = std::make_shared<Tuple>(
+                       Tuple{.elements = std::move(operands)})};
     }
     Instruction copy = instruction.WithOperands(operands);
     copy.set_name(absl::StrCat(NameOf(instruction), suffix));
@@ -238,7 +249,7 @@ class Unroller {
   // The element of `tuple` that a get-tuple-element of the source reads.
   InstructionId Element(const Value& tuple, const Instruction& reader) {
     const auto index = static_cast<size_t>(reader.index());
-    if (tuple.elements != nullptr) return (*tuple.elements)[index];
+    if (tuple.tuple != nullptr) return tuple.tuple->elements[index];
     if (target_[tuple.id].opcode() == Opcode::kTuple) {
       return target_[tuple.id].operand(index);
     }
@@ -252,34 +263,43 @@ class Unroller {
 
   // The instruction of the target that makes a value, which `original` makes in
   // the source.
-  InstructionId AsInstruction(Value& value, const Instruction& original) {
-    if (value.id == kNoInstruction) {
-      value.id = target_.AddInstruction(
-          Instruction(Opcode::kTuple, original.shape_ptr(), *value.elements));
+  InstructionId AsInstruction(const Value& value, const Instruction& original) {
+    if (value.tuple == nullptr) return value.id;
+    Tuple& tuple = *value.tuple;
+    if (tuple.id == kNoInstruction) {
+      tuple.id = target_.AddInstruction(
+          Instruction(Opcode::kTuple, original.shape_ptr(), tuple.elements));
     }
-    return value.id;
+    return tuple.id;
   }
 
-  // Lets all work in `after` wait for all in `before`.
-  absl::Status Order(const Range& before, const Range& after) {
-    std::vector<InstructionId> sources;
-    for (InstructionId id = before.begin; id < before.end; ++id) {
-      if (DoesWork(target_[id].opcode())) sources.push_back(id);
+  // The instructions of the target from slot `begin` on that do work.
+  std::vector<InstructionId> WorkSince(InstructionId begin) const {
+    std::vector<InstructionId> work;
+    for (InstructionId id = begin; id < target_.slot_count(); ++id) {
+      if (DoesWork(target_[id].opcode())) work.push_back(id);
     }
-    for (InstructionId id = after.begin; id < after.end; ++id) {
-      if (!DoesWork(target_[id].opcode())) continue;
-      control_edges_ += static_cast<int64_t>(sources.size());
-      if (control_edges_ > kMaxControlEdges) {
-        return absl::InvalidArgumentError(absl::StrFormat(
-            "unrolled loops have more than %d control dependences, expected "
-            "fewer",
-            kMaxControlEdges));
-      }
-      for (const InstructionId source : sources) {
+    return work;
+  }
+
+  // Lets each of `after` wait for each of `before`.
+  absl::Status Order(const std::vector<InstructionId>& before,
+                     const std::vector<InstructionId>& after) {
+    HONE_RETURN_IF_ERROR(CountControlEdges(before.size() * after.size()));
+    for (const InstructionId id : after) {
+      for (const InstructionId source : before) {
         target_.AddControlPredecessor(id, source);
       }
     }
     return absl::OkStatus();
+  }
+
+  absl::Status CountControlEdges(size_t count) {
+    control_edges_ += static_cast<int64_t>(count);
+    if (control_edges_ <= kMaxControlEdges) return absl::OkStatus();
+    return absl::InvalidArgumentError(absl::StrFormat(
+        "unrolled loops have more than %d control dependences, expected fewer",
+        kMaxControlEdges));
   }
 
   const Module& module_;

@@ -20,9 +20,11 @@ namespace hone::graphs {
 // iteration in the others, element by element. Users of the loop read the
 // result of the last iteration. The condition is left out, as nothing depends
 // on it. A copy is named after its instruction and the iterations of the loops
-// around it, the outermost first: "dot.3.0" is dot.3 of iteration 0. Metadata
-// and called computations stay. Constants are copied once. A control dependence
-// of a loop becomes one of each copy that does work.
+// around it, the outermost first: "dot.3.0" is dot.3 of iteration 0, and may be
+// the name of another instruction, too. Metadata and called computations stay.
+// Constants are copied once. A control dependence of a loop becomes one of each
+// copy that does work; if none does, what waits for the loop waits for what the
+// loop waits for.
 //
 // These stay as they are: loops of unknown trip count, loops in which others
 // are nested to 64 levels, and what calls, fusions and conditionals call.

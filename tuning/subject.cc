@@ -31,12 +31,15 @@ std::string NameOfFile(absl::string_view file_name) {
   return std::string(is_name ? name : absl::string_view("graph"));
 }
 
+bool ListsDevices(absl::string_view json) {
+  return absl::StrContains(json, "\"maxFPGAs\"") ||
+         absl::StrContains(json, "\"maxSizePerFPGA\"");
+}
+
 }  // namespace
 
 bool HasOpcodes(absl::string_view json) {
-  return absl::StrContains(json, "\"opcode\"") &&
-         !absl::StrContains(json, "\"maxFPGAs\"") &&
-         !absl::StrContains(json, "\"maxSizePerFPGA\"");
+  return absl::StrContains(json, "\"opcode\"") && !ListsDevices(json);
 }
 
 absl::string_view SubjectKindName(SubjectKind kind) {
@@ -96,13 +99,17 @@ bool IsJson(absl::string_view bytes) {
 }
 
 absl::StatusOr<Subject> ParseSubject(absl::string_view bytes,
-                                     absl::string_view file_name) {
+                                     absl::string_view file_name,
+                                     SubjectKind expected) {
   if (IsJson(bytes) && HasOpcodes(bytes)) {
     HONE_ASSIGN_OR_RETURN(graphs::OpGraph graph,
                           graphs::ParseOpGraph(bytes, file_name));
     return Subject(std::move(graph), NameOfFile(file_name));
   }
   if (IsJson(bytes)) {
+    if (expected == SubjectKind::kOperators && !ListsDevices(bytes)) {
+      HONE_RETURN_IF_ERROR(graphs::ParseOpGraph(bytes, file_name).status());
+    }
     HONE_ASSIGN_OR_RETURN(graphs::DeviceGraph graph,
                           graphs::ParseDeviceGraph(bytes, file_name));
     return Subject(std::move(graph), NameOfFile(file_name));

@@ -64,9 +64,11 @@ bool IsJson(absl::string_view bytes);
 // (graphs/device_graph_json.h, graphs/op_graph_json.h; an operator graph has
 // opcodes). A graph is named after `file_name`.
 // Errors: InvalidArgument with one line, "FILE: what and where, what was
-// expected".
-absl::StatusOr<Subject> ParseSubject(absl::string_view bytes,
-                                     absl::string_view file_name);
+// expected"; about JSON that may be either graph, what it lacks as the one of
+// kind `expected`.
+absl::StatusOr<Subject> ParseSubject(
+    absl::string_view bytes, absl::string_view file_name,
+    SubjectKind expected = SubjectKind::kGraph);
 
 }  // namespace hone::tuning
 

@@ -13,6 +13,12 @@
 
 namespace hone::tuning {
 
+SubjectKind Task::graph_kind(const TaskOptions& options) const {
+  return absl::c_linear_search(subject_kinds(options), SubjectKind::kOperators)
+             ? SubjectKind::kOperators
+             : SubjectKind::kGraph;
+}
+
 absl::Status Task::CheckSubject(SubjectKind kind, absl::string_view name,
                                 const TaskOptions& options) const {
   const std::vector<SubjectKind> expected = subject_kinds(options);

@@ -94,6 +94,8 @@ class Task {
   virtual absl::string_view OptionsForKind(SubjectKind /*kind*/) const {
     return "";
   }
+  // The kind of graphs that it decides about; kGraph if about none.
+  SubjectKind graph_kind(const TaskOptions& options) const;
   // Returns OK if the task decides about subjects of `kind`. Errors:
   // InvalidArgument, which says what the subject `name` is and what was
   // expected.

@@ -26,7 +26,8 @@ absl::Status DoDescribe(const internal::Describe& asked,
                         internal::Described& described) {
   HONE_ASSIGN_OR_RETURN(
       const tuning::Subject subject,
-      tuning::ParseSubject(asked.module(), asked.file_name()));
+      tuning::ParseSubject(asked.module(), asked.file_name(),
+                           static_cast<tuning::SubjectKind>(asked.expected())));
   described.set_kind(static_cast<int32_t>(subject.kind()));
   described.set_fingerprint(subject.Fingerprint());
   described.set_name(subject.name());

@@ -20,11 +20,12 @@ absl::Status NoModule() {
 
 absl::StatusOr<ModuleLoader::Description> ModuleLoader::Read(
     std::string bytes, std::string digest, absl::string_view file_name,
-    const StopPredicate& stop) {
+    tuning::SubjectKind expected, const StopPredicate& stop) {
   HONE_RETURN_IF_ERROR(quarantine_.Check(digest));
   internal::Job job;
   job.mutable_describe()->set_module(std::move(bytes));
   job.mutable_describe()->set_file_name(std::string(file_name));
+  job.mutable_describe()->set_expected(static_cast<int32_t>(expected));
   const absl::StatusOr<internal::Result> result =
       pool_.Run(job, {.search = {.stop = stop}}, kReadLimit);
   quarantine_.Count(digest, result.status());
@@ -56,21 +57,24 @@ absl::StatusOr<std::string> ModuleLoader::ReadBlob(absl::string_view digest) {
 }
 
 absl::StatusOr<ModuleLoader::Description> ModuleLoader::Describe(
-    const v1::ModuleSource& source, const StopPredicate& stop) {
+    const v1::ModuleSource& source, tuning::SubjectKind expected,
+    const StopPredicate& stop) {
   std::string digest = DigestOf(source);
   if (std::optional<Description> known = Remembered(digest)) {
     HONE_RETURN_IF_ERROR(quarantine_.Check(digest));
     return *std::move(known);
   }
   HONE_ASSIGN_OR_RETURN(std::string bytes, Bytes(source));
-  return Read(std::move(bytes), std::move(digest), FileNameOf(source), stop);
+  return Read(std::move(bytes), std::move(digest), FileNameOf(source), expected,
+              stop);
 }
 
 absl::StatusOr<ModuleLoader::Description> ModuleLoader::DescribeStored(
     absl::string_view digest) {
   if (std::optional<Description> known = Remembered(digest)) return *known;
   HONE_ASSIGN_OR_RETURN(std::string bytes, ReadBlob(digest));
-  return Read(std::move(bytes), std::string(digest), digest, nullptr);
+  return Read(std::move(bytes), std::string(digest), digest,
+              tuning::SubjectKind::kGraph, nullptr);
 }
 
 std::optional<ModuleLoader::Description> ModuleLoader::Remembered(

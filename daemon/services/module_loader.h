@@ -40,11 +40,13 @@ class ModuleLoader {
     // The estimated cost of one evaluation; 0 for a graph.
     hlo::EvaluationCost cost;
   };
-  // Parses and verifies the module, unless it is remembered.
+  // Parses and verifies the module, unless it is remembered. Errors about JSON
+  // are those of a graph of kind `expected` (tuning::ParseSubject).
   // Errors: InvalidArgument (MALFORMED_MODULE, with file:line:column; or no
   // module given); NotFound (MODULE_UNKNOWN) for a digest that is not stored;
   // FailedPrecondition (MODULE_QUARANTINED); those of WorkPool::Run.
   absl::StatusOr<Description> Describe(const v1::ModuleSource& source,
+                                       tuning::SubjectKind expected,
                                        const StopPredicate& stop = nullptr);
   // The same for a stored module.
   absl::StatusOr<Description> DescribeStored(absl::string_view digest);
@@ -65,6 +67,7 @@ class ModuleLoader {
   absl::StatusOr<std::string> ReadBlob(absl::string_view digest);
   absl::StatusOr<Description> Read(std::string bytes, std::string digest,
                                    absl::string_view file_name,
+                                   tuning::SubjectKind expected,
                                    const StopPredicate& stop);
 
   storage::Store& store_;

@@ -42,9 +42,12 @@ absl::StatusOr<CheckedRequest> CheckedRequest::Read(
   CheckedRequest result(runtime, source);
   HONE_ASSIGN_OR_RETURN(result.spec_, FromProto(spec, runtime.config));
   HONE_RETURN_IF_ERROR(InField("spec", tuning::ValidateSpec(result.spec_)));
-  HONE_ASSIGN_OR_RETURN(result.module_, runtime.modules.Describe(source, stop));
   HONE_ASSIGN_OR_RETURN(const tuning::Task* const task,
                         tuning::FindTask(result.spec_.task));
+  HONE_ASSIGN_OR_RETURN(
+      result.module_,
+      runtime.modules.Describe(source, task->graph_kind(result.spec_.options),
+                               stop));
   HONE_RETURN_IF_ERROR(InField(
       "module", task->CheckSubject(result.module_.kind, result.module_.name,
                                    result.spec_.options)));

@@ -4,8 +4,7 @@
 #include <cmath>
 #include <cstddef>
 
-#include "absl/strings/numbers.h"
-#include "absl/strings/string_view.h"
+#include "hlo/analysis/stated_trip_count.h"
 
 namespace hone::hlo {
 namespace {
@@ -197,20 +196,7 @@ Costs operator*(const Costs& costs, double times) {
 }
 
 double KnownTripCount(const Instruction& instruction) {
-  for (const auto& [name, value] : instruction.attributes().others) {
-    if (name != "backend_config") continue;
-    const size_t key = value.find("known_trip_count");
-    if (key == std::string::npos) continue;
-    const size_t begin = value.find_first_of("0123456789", key);
-    if (begin == std::string::npos) continue;
-    const size_t end = value.find_first_not_of("0123456789", begin);
-    double count = 1;
-    if (absl::SimpleAtod(absl::string_view(value).substr(begin, end - begin),
-                         &count)) {
-      return count;
-    }
-  }
-  return 1;
+  return StatedTripCount(instruction).value_or(1);
 }
 
 CostAnalysis::CostAnalysis(const Module& module)

@@ -122,7 +122,7 @@ class Step(Scratch):
                            "--trials", 12, *self.target)).stdout
         self.assertIn("graph g\n", out)
         self.assertRegex(out, r"joint: step \S+ ms, default \S+ \(\S+ % less\), "
-                              r"on \d devices?, 12 trials of annealing")
+                              r"on \d devices?, 12 trials of policy")
         self.assertIn("verified: checked: step simulated", out)
 
     def test_placed_modules(self):
@@ -210,7 +210,9 @@ class Step(Scratch):
                     "not valid JSON"),
             "dangling": (NODES, EDGES + [{"from": 3, "to": 9, "bytes": 1}],
                          "edges[4].to is 9, expected"),
-            "empty": ([], [], ""),
+            "empty": ([], [], "nodes is empty, expected a node"),
+            "string": ("x", [], "nodes is \"x\", expected an array"),
+            "nested": ([[[[]]]], [], "nodes[0] is an array, expected an object"),
             "huge": ([node(0, flops=1e200), *NODES[1:]], EDGES,
                      "nodes[0].flops is 1e+200, expected")}
         for name, (nodes, edges, part) in bad.items():
@@ -270,6 +272,43 @@ class Step(Scratch):
                             "unknown cluster 'abacus'", "v100x4")
         load = self.json(*tune, *self.target, "--objective", "max-load")
         self.assertIn("loads", load["tasks"][0]["best"]["decision"])
+
+    def test_files_that_would_overwrite_others(self):
+        tiny = self.write("tiny.hlo", TINY)
+        out, there = self.folder / "out", self.write("there", "old")
+        again = self.folder / "." / "sub" / ".." / "out"
+        (self.folder / "sub").mkdir()
+        link, ahead = self.folder / "link", self.folder / "ahead"
+        link.symlink_to(tiny)
+        ahead.symlink_to("out")
+        hard = self.folder / "hard"
+        hard.hardlink_to(there)
+        tune = ["tune", tiny, "--local", "--task", "joint", "--trials", 12,
+                *self.target]
+        before = sorted(self.folder.iterdir())
+        for options, *names in (
+                (["--report", out, "--trace", out], "--report ", "--trace "),
+                (["--report", out, "--trace", again], "--report ", "--trace "),
+                (["--report", out, "--trace", ahead], "--report ", "--trace "),
+                (["-o", out, "--trace", out], "-o ", "--trace "),
+                (["-o", there, "--report", hard], "-o ", "--report "),
+                (["-o", tiny], "-o ", "FILE "),
+                (["--report", link], "--report ", "FILE "),
+                (["--trace", self.cluster], "--trace ", "the cluster ")):
+            with self.subTest(options):
+                self.one_line_error(hone(*tune, *options), 2,
+                                    *names, "are the same file, expected")
+        self.one_line_error(
+            hone("tune", tiny, "--local", "--export", self.folder / "k.so",
+                 "-o", self.folder / "k.h"), 2, "-o ",
+            "the header of --export ", "are the same file, expected")
+        self.assertEqual(sorted(self.folder.iterdir()), before)
+        self.assertEqual(tiny.read_text(), TINY)
+        self.assertEqual(there.read_text(), "old")
+        self.assertEqual(self.cluster.read_text(), PAIR)
+        self.ok(hone(*tune, "--report", "/dev/null", "--trace", "/dev/null",
+                     "-o", out))
+        self.assertIn("HloModule", out.read_text())
 
     def test_the_cluster_of_those_that_name_none(self):
         tiny = self.write("tiny.hlo", TINY)

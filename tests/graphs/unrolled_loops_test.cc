@@ -1,8 +1,10 @@
 #include "graphs/unrolled_loops.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
@@ -261,6 +263,64 @@ TEST(UnrolledLoopsTest, AllOfALoopWaitsAndIsWaitedFor) {
   }
 }
 
+// A loop that does no work, as it runs never, or as its body does none.
+TEST(UnrolledLoopsTest, WhatWaitsForALoopWithoutWorkWaitsForWhatThatDoes) {
+  for (const auto& [trips, body] :
+       {std::pair("0", "negate"), {"3", "bitcast"}}) {
+    SCOPED_TRACE(body);
+    const std::string loop = absl::StrCat(
+        "condition=never, body=step, "
+        "backend_config={\"known_trip_count\":{\"n\":\"",
+        trips, "\"}}, control-predecessors=");
+    const Unrolled graph(absl::StrReplaceAll(R"(HloModule m
+never { s = f32[8] parameter(0)
+  ROOT c = pred[] constant(false) }
+step { s = f32[8] parameter(0)
+  ROOT n = f32[8] BODY(s) }
+outer { s = f32[8] parameter(0)
+  e = f32[8] exponential(s)
+  v = f32[8] while(s), LOOP{e}
+  ROOT f = f32[8] log(s), control-predecessors={v, e} }
+ENTRY main {
+  a = f32[8] parameter(0)
+  g = f32[8] sine(a)
+  k = f32[8] tanh(a)
+  u = f32[8] while(a), LOOP{g, k}
+  w = f32[8] while(a), LOOP{u, g}
+  h = f32[8] cosine(a), control-predecessors={w, u}
+  o = f32[8] while(h), condition=never, body=outer, backend_config={"known_trip_count":{"n":"2"}}, control-predecessors={w}
+  ROOT r = (f32[8], f32[8], f32[8], f32[8]) tuple(h, w, o, k)
+}
+)",
+                                             {{"LOOP", loop}, {"BODY", body}}));
+    EXPECT_THAT(
+        graph.edges,
+        UnorderedElementsAre(
+            Pair("a g", 32), Pair("a k", 32), Pair("a h", 32), Pair("g h", 0),
+            Pair("k h", 0), Pair("g e.0", 0), Pair("k e.0", 0),
+            Pair("g f.0", 0), Pair("k f.0", 0), Pair("g e.1", 0),
+            Pair("k e.1", 0), Pair("g f.1", 0), Pair("k f.1", 0),
+            Pair("h e.0", 32), Pair("h f.0", 32), Pair("e.0 f.0", 0),
+            Pair("f.0 e.1", 32), Pair("f.0 f.1", 32), Pair("e.1 f.1", 0)));
+  }
+}
+
+TEST(UnrolledLoopsTest, ATripCountThatIsNoNumberIsUnknown) {
+  for (const char* const count : {"-3", "1e5", "abc", ""}) {
+    SCOPED_TRACE(count);
+    const std::string stated = absl::StrCat(
+        "body=step, backend_config={\"known_trip_count\":{\"n\":\"", count,
+        "\"}}");
+    // Here it is found, there it is not.
+    const std::string text =
+        absl::StrReplaceAll(kLoop, {{"body=step", stated}});
+    EXPECT_EQ(Unrolled(text).edges, Unrolled(kLoop).edges);
+    const Unrolled unknown(absl::StrReplaceAll(
+        text, {{"  i = s32[] constant(0)\n", "  i = s32[] parameter(2)\n"}}));
+    EXPECT_EQ(unknown.nodes.count("l"), 1);
+  }
+}
+
 TEST(UnrolledLoopsTest, TooManyNodes) {
   const std::string many =
       absl::StrReplaceAll(kLoop, {{"constant(2)", "constant(40000)"}});
@@ -308,6 +368,50 @@ ENTRY main {
               StatusIs(absl::StatusCode::kInvalidArgument,
                        AllOf(HasSubstr("loop 'w' would be "),
                              HasSubstr("instructions and operands"))));
+}
+
+// Each iteration reads the whole of a tuple that it only passes on, through
+// another loop, too: one instruction, however many iterations there are.
+TEST(UnrolledLoopsTest, ATupleReadWholeManyTimesIsOneInstruction) {
+  constexpr int kElements = 1'000;
+  constexpr int kIterations = 5'000;
+  std::string shape = "(f32[]";
+  std::string elements = "a";
+  for (int i = 1; i < kElements; ++i) {
+    absl::StrAppend(&shape, ", f32[]");
+    absl::StrAppend(&elements, ", a");
+  }
+  shape += ")";
+  const hlo::Module module = Parse(absl::StrReplaceAll(
+      R"(HloModule m
+never { s = SHAPE parameter(0)
+  ROOT c = pred[] constant(false) }
+same { ROOT s = SHAPE parameter(0) }
+read { s = SHAPE parameter(0)
+  v = SHAPE while(s), condition=never, body=same, ONCE
+  c = f32[] custom-call(s), custom_call_target="c", custom_call_has_side_effect=true, control-predecessors={v}
+  ROOT w = SHAPE while(v), condition=never, body=same, ONCE, control-predecessors={c} }
+ENTRY main {
+  a = f32[] parameter(0)
+  t = SHAPE tuple(ELEMENTS)
+  l = SHAPE while(t), condition=never, body=read, backend_config={"known_trip_count":{"n":"5000"}}
+  ROOT r = f32[] get-tuple-element(l), index=3
+}
+)",
+      {{"SHAPE", shape},
+       {"ELEMENTS", elements},
+       {"ONCE", "backend_config={\"known_trip_count\":{\"n\":\"1\"}}"}}));
+  HONE_ASSERT_OK_AND_ASSIGN(const hlo::Module unrolled,
+                            UnrollLoops(module, 100'000));
+  size_t operands = 0;
+  int calls = 0;
+  for (const hlo::Instruction& i :
+       unrolled.entry_computation().instructions()) {
+    operands += i.operand_count();
+    calls += i.opcode() == hlo::Opcode::kCustomCall ? 1 : 0;
+  }
+  EXPECT_EQ(calls, kIterations);
+  EXPECT_LE(operands, kElements + kIterations + 1);
 }
 
 TEST(UnrolledLoopsTest, DeepNestsStayInTheirStack) {

@@ -1,6 +1,8 @@
 #include "tuning/subject.h"
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
@@ -136,6 +138,36 @@ TEST(Subject, OpcodesTellTheFormat) {
       absl::StrReplaceAll(kChain, {{"\"name\":\"a\"", "\"opcode\":\"dot\""}});
   EXPECT_FALSE(HasOpcodes(chain));
   EXPECT_EQ(ParseSubject(chain, "g.json")->kind(), SubjectKind::kGraph);
+}
+
+// What has neither opcodes nor devices is what is expected.
+TEST(Subject, WhatAGraphLacksDependsOnWhatIsExpected) {
+  const auto error = [](absl::string_view text, SubjectKind expected) {
+    return ParseSubject(text, "g.json", expected).status();
+  };
+  const std::string nested =
+      absl::StrCat(R"({"edges":[],"nodes":)", std::string(2'000, '['),
+                   std::string(2'000, ']'), "}");
+  for (const auto& [text, message] :
+       std::vector<std::pair<std::string, std::string>>{
+           {R"({"nodes":[],"edges":[]})", "g.json: nodes is empty"},
+           {"{}", "g.json: nodes is missing"},
+           {R"({"nodes":3})", "g.json: nodes is 3, expected an array"},
+           {nested, "g.json: nodes[0] is an array, expected an object"}}) {
+    EXPECT_THAT(
+        error(text, SubjectKind::kOperators),
+        StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr(message)));
+    EXPECT_THAT(error(text, SubjectKind::kGraph),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         HasSubstr("maxSizePerFPGA is missing")));
+  }
+  EXPECT_THAT(error(R"({"maxFPGAs":1})", SubjectKind::kOperators),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("maxSizePerFPGA is missing")));
+  // What is a graph is one, whatever is expected.
+  EXPECT_EQ(ParseSubject(kChain, "g.json", SubjectKind::kOperators)->kind(),
+            SubjectKind::kGraph);
+  EXPECT_EQ(ParseSubject(kBranches, "g.json")->kind(), SubjectKind::kOperators);
 }
 
 TEST(Subject, EveryTaskRefusesTheOtherKind) {

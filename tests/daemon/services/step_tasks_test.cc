@@ -245,6 +245,16 @@ TEST_F(StepTasksTest, BadGraphsAreRefusedAndTheDaemonStaysUp) {
     EXPECT_THAT(Refused(RequestFor("joint", text)),
                 HasSubstr("branches.json:"));
   }
+  // Without opcodes or devices it is what the task is about.
+  for (const NamedDecisions& task : kAllDecisions) {
+    EXPECT_THAT(Refused(RequestFor(task.task, R"({"nodes":[],"edges":[]})")),
+                HasSubstr("branches.json: nodes is empty, expected a node"));
+    EXPECT_THAT(Refused(RequestFor(task.task, "{}")),
+                HasSubstr("branches.json: nodes is missing"));
+  }
+  v1::TuneRequest load = RequestFor("placement", "{}");
+  load.mutable_spec()->mutable_options()->mutable_placement()->Clear();
+  EXPECT_THAT(Refused(load), HasSubstr("maxSizePerFPGA is missing"));
   EXPECT_EQ(Records(), 0);
   EXPECT_GT(TuneStep(RequestFor("joint", kBranches)).record().best_cost(), 0);
 }

@@ -227,6 +227,40 @@ TEST(CostAnalysis, LoopsCountTheirKnownTrips) {
       12 * 5, 0, 157 * 5);
 }
 
+TEST(CostAnalysis, TripCountsAsCodeGeneratorsWriteThem) {
+  for (const char* const config :
+       {R"({"known_trip_count":{"n":"5"}})",
+        R"({"known_trip_count": { "n" : "5" }, "other":{"n":"7"}})",
+        R"({"a":{"n":"7"},"known_trip_count":{"n":5}})",
+        R"("{\"known_trip_count\":{\"n\":\"5\"}}")"}) {
+    ExpectCosts(LoopCosts(absl::StrCat(", backend_config=", config)), 12 * 5, 0,
+                157 * 5);
+  }
+  ExpectCosts(
+      LoopCosts(", backend_config={\"known_trip_count\":{\"n\":\"0\"}}"), 0, 0,
+      0);
+  EXPECT_NEAR(LoopCosts(", backend_config={\"known_trip_count\":{\"n\":"
+                        "\"99999999999999999999\"}}")
+                  .flops,
+              12e20, 1e10);
+}
+
+TEST(CostAnalysis, TripCountsThatAreNoNumbersAreUnknown) {
+  for (const char* const count :
+       {"\"-3\"", "\"+3\"", "\"1e5\"", "\"1.5\"", "\"0x10\"", "\"3 4\"",
+        "\"abc\"", "\"\"", "\"\",\"m\":\"3\"", "null", "[3]",
+        "{\"n\":\"3\"}"}) {
+    SCOPED_TRACE(count);
+    ExpectCosts(
+        LoopCosts(absl::StrCat(
+            ", backend_config={\"known_trip_count\":{\"n\":", count, "}}")),
+        12, 0, 157);
+  }
+  ExpectCosts(
+      LoopCosts(", backend_config={\"known_trip_count\":{\"m\":\"3\"}}"), 12, 0,
+      157);
+}
+
 TEST(CostAnalysis, AConditionalCostsItsMaximumFieldByField) {
   absl::StatusOr<Module> module = ParseHloText(R"(HloModule m
 cheap {
