@@ -572,8 +572,8 @@ void AddTuneCommand(CLI::App& app, Context& context) {
   command->add_option(
       "--optimizer", options->optimizer,
       "Search algorithm; default: the task's own, guided for "
-      "pass_order, beam for kernel, annealing for placement, schedule, "
-      "fusion and joint");
+      "pass_order, beam for kernel, annealing for placement, policy for "
+      "schedule, fusion and joint");
   AddTaskFlags(*command, options->flags);
   command
       ->add_option("--trials", options->trials,

@@ -227,7 +227,7 @@ class Unroller {
     }
     Instruction copy = instruction.WithOperands(operands);
     copy.set_name(absl::StrCat(NameOf(instruction), suffix));
-    return Value{.id = target_.AddInstruction(std::move(copy))};
+    return Value{.id = Add(std::move(copy))};
   }
 
   static absl::string_view NameOf(const Instruction& instruction) {
@@ -241,7 +241,7 @@ class Unroller {
     const auto [it, is_new] =
         constants_.try_emplace(std::pair(source.id(), constant.id()));
     if (is_new) {
-      it->second = target_.AddInstruction(constant.WithOperands({}));
+      it->second = Add(constant.WithOperands({}));
     }
     return Value{.id = it->second};
   }
@@ -256,7 +256,7 @@ class Unroller {
     const auto [it, is_new] =
         elements_.try_emplace(std::pair(tuple.id, reader.index()));
     if (is_new) {
-      it->second = target_.AddInstruction(reader.WithOperands({tuple.id}));
+      it->second = Add(reader.WithOperands({tuple.id}));
     }
     return it->second;
   }
@@ -267,19 +267,22 @@ class Unroller {
     if (value.tuple == nullptr) return value.id;
     Tuple& tuple = *value.tuple;
     if (tuple.id == kNoInstruction) {
-      tuple.id = target_.AddInstruction(
+      tuple.id = Add(
           Instruction(Opcode::kTuple, original.shape_ptr(), tuple.elements));
     }
     return tuple.id;
   }
 
-  // The instructions of the target from slot `begin` on that do work.
+  InstructionId Add(Instruction instruction) {
+    const bool does_work = DoesWork(instruction.opcode());
+    const InstructionId id = target_.AddInstruction(std::move(instruction));
+    if (does_work) work_.push_back(id);
+    return id;
+  }
+
+  // The instructions of the target from `begin` on that do work.
   std::vector<InstructionId> WorkSince(InstructionId begin) const {
-    std::vector<InstructionId> work;
-    for (InstructionId id = begin; id < target_.slot_count(); ++id) {
-      if (DoesWork(target_[id].opcode())) work.push_back(id);
-    }
-    return work;
+    return {std::lower_bound(work_.begin(), work_.end(), begin), work_.end()};
   }
 
   // Lets each of `after` wait for each of `before`.
@@ -312,6 +315,8 @@ class Unroller {
       constants_;
   absl::flat_hash_map<std::pair<InstructionId, int32_t>, InstructionId>
       elements_;
+  // Instructions of the target that do work, by id.
+  std::vector<InstructionId> work_;
   int64_t control_edges_ = 0;
 };
 
