@@ -43,7 +43,8 @@ class StepLocal final : public space::LocalState {
     changed_.clear();
     bool everything = false;
     for (const space::Change& change : tried_) {
-      if (change.variable == space_.order_variable() || IsFusion(change)) {
+      if (change.variable == space_.order_variable() ||
+          space_.is_fused(change.variable)) {
         everything = true;
         break;
       }
@@ -58,8 +59,8 @@ class StepLocal final : public space::LocalState {
     bool everything = false;
     for (const space::Change& change : tried_) {
       values_[static_cast<size_t>(change.variable)] = change.value;
-      everything |=
-          change.variable == space_.order_variable() || IsFusion(change);
+      everything |= change.variable == space_.order_variable() ||
+                    space_.is_fused(change.variable);
     }
     if (everything) {
       Rebuild();
@@ -85,14 +86,6 @@ class StepLocal final : public space::LocalState {
   }
 
  private:
-  bool IsFusion(const space::Change& change) const {
-    return space_.first_fused() >= 0 && change.variable >= space_.first_fused();
-  }
-  bool IsPriority(const space::Change& change) const {
-    return space_.first_priority() >= 0 &&
-           change.variable >= space_.first_priority() && !IsFusion(change);
-  }
-
   // Makes the plan of values_ anew.
   void Rebuild() {
     plan_ = space_.Decode(values_, rules_);
@@ -114,7 +107,7 @@ class StepLocal final : public space::LocalState {
     const size_t unit = space_.UnitOf(change.variable);
     const KernelIndex kernel = plan_.kernels->kernel_of(space_.node_of(unit));
     if (kernel == KernelGraph::kFused) return;
-    if (IsPriority(change)) {
+    if (space_.is_priority(change.variable)) {
       plan_.priorities[kernel] =
           space_.Priority(unit, values_[0], change.value);
     } else {

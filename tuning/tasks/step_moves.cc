@@ -231,10 +231,8 @@ void StepMoves::Describe(absl::Span<const space::Change> changes,
     }
     const KernelIndex kernel =
         kernels.kernel_of(space_.node_of(space_.UnitOf(change.variable)));
-    const bool is_fusion =
-        space_.first_fused() >= 0 && change.variable >= space_.first_fused();
-    const bool is_priority = !is_fusion && space_.first_priority() >= 0 &&
-                             change.variable >= space_.first_priority();
+    const bool is_fusion = space_.is_fused(change.variable);
+    const bool is_priority = space_.is_priority(change.variable);
     if (is_fusion) {
       (change.value != 0 ? fuses : unfuses) = true;
     } else if (is_priority) {

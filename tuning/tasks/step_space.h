@@ -89,6 +89,13 @@ class StepSpace {
   int32_t first_device() const { return device_; }
   int32_t first_priority() const { return priority_; }
   int32_t first_fused() const { return fused_; }
+  // Whether a variable is one of these groups.
+  bool is_fused(int32_t variable) const {
+    return fused_ >= 0 && variable >= fused_;
+  }
+  bool is_priority(int32_t variable) const {
+    return priority_ >= 0 && variable >= priority_ && !is_fused(variable);
+  }
   int32_t variable_count() const { return variable_count_; }
 
   // The devices were decided before.
