@@ -25,7 +25,7 @@ struct StepSearchOptions {
   int64_t simulations = 1000;
 };
 
-// What searches for one step have reached, one after the other.
+// The result of one search for a step, or of several, one after the other.
 struct StepRun {
   double best_ms = std::numeric_limits<double>::infinity();
   // The best assignment of the problem searched last.

@@ -1,6 +1,7 @@
 #include "graphs/step/device_times.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -28,7 +29,8 @@ absl::StatusOr<DeviceTimes> DeviceTimes::Create(const Cluster& cluster) {
   for (size_t a = 0; a < devices.size(); ++a) {
     for (size_t b = 0; b < devices.size(); ++b) {
       if (a == b) {
-        times.links_.emplace_back();
+        times.links_.push_back(
+            {.bytes_per_second = INFINITY, .latency_seconds = 0});
         continue;
       }
       const Link& link = LinkBetween(cluster, *devices[a], *devices[b]);

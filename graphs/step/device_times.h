@@ -35,7 +35,7 @@ class DeviceTimes {
   // 0 if there are neither flops nor bytes.
   // Source: the roofline of Williams, Waterman and Patterson, 2009.
   double KernelSeconds(size_t kind, double flops, double bytes) const;
-  // Latency plus bytes / bandwidth; `to` is another device.
+  // Latency plus bytes / bandwidth; 0 from a device to itself.
   double TransferSeconds(int32_t from, int32_t to, double bytes) const {
     const Link& link = links_[static_cast<size_t>(from) * kind_of_.size() +
                               static_cast<size_t>(to)];

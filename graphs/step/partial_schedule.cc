@@ -92,10 +92,8 @@ double PartialSchedule::StartAfter(KernelIndex kernel, int32_t device,
   uint32_t number = kernels_.first_input(kernel);
   for (const KernelIndex other : kernels_.inputs(kernel)) {
     if (other == input) {
-      ready = std::max(ready, device == input_device
-                                  ? finish
-                                  : finish + times_.TransferSeconds(
-                                                 input_device, device,
+      ready = std::max(
+          ready, finish + times_.TransferSeconds(input_device, device,
                                                  kernels_.input_bytes(number)));
     } else if (device_of_[other] >= 0) {
       ready = std::max(ready, Arrival(other, number, device));

@@ -108,10 +108,9 @@ std::vector<double> PlacedRanks(const KernelGraph& kernels,
     const int32_t from = devices[kernel];
     double after = 0;
     for (const KernelGraph::Use& use : kernels.uses(kernel)) {
-      const int32_t to = devices[use.kernel];
-      const double transfer =
-          to == from ? 0 : times.TransferSeconds(from, to, use.bytes);
-      after = std::max(after, ranks[use.kernel] + transfer);
+      after = std::max(
+          after, ranks[use.kernel] + times.TransferSeconds(
+                                         from, devices[use.kernel], use.bytes));
     }
     ranks[kernel] = after + kernels.Seconds(kernel, times.kind_of(from));
   }

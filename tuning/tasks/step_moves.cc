@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "graphs/step/step_schedule.h"
 
@@ -106,10 +105,6 @@ void StepMoves::Start(absl::Span<const int32_t> values, const StepPlan& plan,
   waits_of_.Set(plan, times, simulator);
   new_device_.resize(kernels.size());
   new_end_.resize(kernels.size());
-  position_.resize(kernels.size());
-  for (size_t i = 0; i < kernels.size(); ++i) {
-    position_[kernels.topological_order()[i]] = static_cast<uint32_t>(i);
-  }
   if (stamp_.size() != kernels.size()) stamp_.assign(kernels.size(), 0);
 }
 
@@ -137,7 +132,6 @@ void StepMoves::AddKernel(KernelIndex kernel, Sums& sums) const {
   const auto count = [&](KernelIndex other, int32_t other_before,
                          int32_t other_after, bool other_first, double bytes) {
     const auto sent = [&](int32_t here, int32_t there) {
-      if (here == there) return 0.0;
       return other_first ? times.TransferSeconds(there, here, bytes)
                          : times.TransferSeconds(here, there, bytes);
     };
@@ -168,15 +162,10 @@ void StepMoves::AddKernel(KernelIndex kernel, Sums& sums) const {
 void StepMoves::Estimate(Sums& sums) {
   const KernelGraph& kernels = *plan_->kernels;
   const graphs::DeviceTimes& times = space_.times();
-  // In the order in which they end now: inputs before what reads them.
   std::sort(moved_.begin(), moved_.end(), [&](KernelIndex a, KernelIndex b) {
-    return std::pair(waits_of_.end(a), position_[a]) <
-           std::pair(waits_of_.end(b), position_[b]);
+    return waits_of_.rank(a) < waits_of_.rank(b);
   });
   free_at_.assign(static_cast<size_t>(times.device_count()), 0);
-  const auto sent = [&](int32_t from, int32_t to, double bytes) {
-    return from == to ? 0.0 : times.TransferSeconds(from, to, bytes);
-  };
   for (const KernelIndex kernel : moved_) {
     const int32_t to = new_device_[kernel];
     double& free_at = free_at_[static_cast<size_t>(to)];
@@ -185,8 +174,9 @@ void StepMoves::Estimate(Sums& sums) {
     for (const KernelIndex input : kernels.inputs(kernel)) {
       const double end =
           IsMoved(input) ? new_end_[input] : waits_of_.end(input);
-      begin = std::max(begin, end + sent(NewDevice(input), to,
-                                         kernels.input_bytes(number++)));
+      begin = std::max(
+          begin, end + times.TransferSeconds(NewDevice(input), to,
+                                             kernels.input_bytes(number++)));
     }
     const double seconds = kernels.Seconds(kernel, times.kind_of(to));
     new_end_[kernel] = begin + seconds;
@@ -195,12 +185,14 @@ void StepMoves::Estimate(Sums& sums) {
     for (const KernelGraph::Use& use : kernels.uses(kernel)) {
       if (IsMoved(use.kernel)) continue;
       const int32_t there = plan_->devices[use.kernel];
-      const double arrival = new_end_[kernel] + sent(to, there, use.bytes);
+      const double arrival =
+          new_end_[kernel] + times.TransferSeconds(to, there, use.bytes);
       delay = std::max(
           delay, arrival - waits_of_.begin(use.kernel) - slack_[use.kernel]);
       if (waits_[kernel] == use.kernel) {
-        const double before = waits_of_.end(kernel) +
-                              sent(plan_->devices[kernel], there, use.bytes);
+        const double before =
+            waits_of_.end(kernel) +
+            times.TransferSeconds(plan_->devices[kernel], there, use.bytes);
         sums.critical_delay += arrival - before;
         ++sums.critical_exits;
       }

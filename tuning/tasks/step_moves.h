@@ -71,8 +71,7 @@ class StepMoves {
   std::vector<graphs::KernelIndex> moved_;
   std::vector<int32_t> new_device_;
   std::vector<double> new_end_;
-  std::vector<uint32_t> position_;  // [kernels], in topological order
-  std::vector<double> free_at_;     // [devices], after the kernels of the move
+  std::vector<double> free_at_;  // [devices], after the kernels of the move
   std::vector<uint32_t> stamp_;
   uint32_t now_ = 0;
 };

@@ -1,7 +1,6 @@
 #include "tuning/tasks/step_waits.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "absl/types/span.h"
 
@@ -30,20 +29,21 @@ void StepWaits::Set(const StepPlan& plan, const graphs::DeviceTimes& times,
     double ready = 0;
     uint32_t number = kernels.first_input(kernel);
     for (const KernelIndex input : kernels.inputs(kernel)) {
-      const double bytes = kernels.input_bytes(number++);
-      const int32_t from = plan.devices[input];
-      ready = std::max(
-          ready, end_[input] + (from == device ? 0
-                                               : times.TransferSeconds(
-                                                     from, device, bytes)));
+      ready = std::max(ready, end_[input] + times.TransferSeconds(
+                                                plan.devices[input], device,
+                                                kernels.input_bytes(number++)));
     }
     waited_[k] = std::max(0.0, begin_[k] - ready);
   }
-  std::vector<KernelIndex> order(kernels.size());
-  std::iota(order.begin(), order.end(), 0);
+  std::vector<KernelIndex> order(kernels.topological_order().begin(),
+                                 kernels.topological_order().end());
   std::stable_sort(
       order.begin(), order.end(),
       [&](KernelIndex a, KernelIndex b) { return end_[a] < end_[b]; });
+  rank_.resize(kernels.size());
+  for (size_t i = 0; i < order.size(); ++i) {
+    rank_[order[i]] = static_cast<uint32_t>(i);
+  }
   std::vector<KernelIndex> last(devices_.size(), ~KernelIndex{0});
   for (const KernelIndex kernel : order) {
     const auto d = static_cast<size_t>(plan.devices[kernel]);

@@ -23,6 +23,9 @@ class StepWaits {
 
   double begin(graphs::KernelIndex kernel) const { return begin_[kernel]; }
   double end(graphs::KernelIndex kernel) const { return end_[kernel]; }
+  // The place among all kernels in the order in which they end, of those that
+  // end together in topological order: inputs before what reads them.
+  uint32_t rank(graphs::KernelIndex kernel) const { return rank_[kernel]; }
   // The time between the arrival of the last input, had its transfer not
   // waited, and the start: for the device or for a channel.
   double waited(graphs::KernelIndex kernel) const { return waited_[kernel]; }
@@ -42,6 +45,7 @@ class StepWaits {
 
   std::vector<double> begin_;    // [kernels]
   std::vector<double> end_;      // [kernels]
+  std::vector<uint32_t> rank_;   // [kernels]
   std::vector<double> waited_;   // [kernels]
   std::vector<double> blocked_;  // [kernels]
   std::vector<Device> devices_;
