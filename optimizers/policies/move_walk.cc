@@ -58,18 +58,6 @@ uint64_t KeyOf(const std::vector<space::Change>& changes) {
   return key;
 }
 
-// Whether no variable is changed by both.
-bool AreApart(absl::Span<const space::Change> changes,
-              absl::Span<const space::Change> others) {
-  return std::none_of(
-      others.begin(), others.end(), [&](const space::Change& other) {
-        return std::any_of(changes.begin(), changes.end(),
-                           [&](const space::Change& change) {
-                             return change.variable == other.variable;
-                           });
-      });
-}
-
 }  // namespace
 
 MoveWalk::MoveWalk(const space::AssignmentProblem& problem,
@@ -143,6 +131,7 @@ int MoveWalk::Round(const learning::AssignmentModel* model, double uniform) {
   int tries = 0;
   for (size_t left = moves.size(); tries < kTriesPerRound && left > 0;) {
     std::vector<space::Change> changes;
+    absl::flat_hash_set<int32_t> changed;  // variables, if there may be overlap
     float log_probability = 0;
     size_t chosen = 0;
     int joined = 0;
@@ -150,9 +139,16 @@ int MoveWalk::Round(const learning::AssignmentModel* model, double uniform) {
          ++i, --left) {
       const size_t drawn = Draw(scores, taken, log_probability);
       taken[drawn] = true;
-      if (!AreApart(changes, moves[drawn].changes)) continue;
-      changes.insert(changes.end(), moves[drawn].changes.begin(),
-                     moves[drawn].changes.end());
+      const std::vector<space::Change>& of = moves[drawn].changes;
+      if (joined > 0 && std::any_of(of.begin(), of.end(), [&](const auto& one) {
+            return changed.contains(one.variable);
+          })) {
+        continue;
+      }
+      changes.insert(changes.end(), of.begin(), of.end());
+      if (joined_ > 1) {
+        for (const space::Change& one : of) changed.insert(one.variable);
+      }
       chosen = drawn;
       ++joined;
     }

@@ -83,22 +83,5 @@ TEST(AnnealingByMoves, EndsWhereThereIsNoOtherAssignment) {
   EXPECT_EQ(result.end, SearchEnd::kExhausted);
 }
 
-// A plan that is asked to end has made one move at the most.
-TEST(AnnealingByMoves, PollsStop) {
-  const auto problem = LoadBalance(200, 3);
-  const space::Candidate start = problem->DefaultCandidate();
-  const auto optimizer =
-      CreateOptimizer("annealing", *problem, {.stop = [] { return true; }});
-  HONE_ASSERT_OK(optimizer);
-  (*optimizer)->Observe({0, start, *problem->Measure(start)});
-  const std::vector<space::Candidate> next = (*optimizer)->Suggest(1);
-  ASSERT_EQ(next.size(), 1u);
-  int changed = 0;
-  for (size_t v = 0; v < start.choices.size(); ++v) {
-    changed += next[0].choices[v] == start.choices[v] ? 0 : 1;
-  }
-  EXPECT_LE(changed, 2);
-}
-
 }  // namespace
 }  // namespace hone::optimizers

@@ -67,22 +67,5 @@ TEST(GreedyByMoves, ProposesNothingWhereNoVariableCanChange) {
   EXPECT_EQ(Descend(*LoadBalance(12, 3)).size(), 1u);
 }
 
-// A plan that is asked to end has made one move at the most.
-TEST(GreedyByMoves, PollsStop) {
-  const auto problem = LoadBalance(200, 3);
-  const space::Candidate start = problem->DefaultCandidate();
-  const auto optimizer =
-      CreateOptimizer("greedy", *problem, {.stop = [] { return true; }});
-  HONE_ASSERT_OK(optimizer);
-  (*optimizer)->Observe({0, start, *problem->Measure(start)});
-  const std::vector<space::Candidate> next = (*optimizer)->Suggest(1);
-  ASSERT_EQ(next.size(), 1u);
-  int changed = 0;
-  for (size_t v = 0; v < start.choices.size(); ++v) {
-    changed += next[0].choices[v] == start.choices[v] ? 0 : 1;
-  }
-  EXPECT_LE(changed, 1);
-}
-
 }  // namespace
 }  // namespace hone::optimizers

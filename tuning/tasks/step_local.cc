@@ -20,6 +20,7 @@ constexpr double kMillisecondsPerSecond = 1e3;
 // The weight of the load of the fullest device, beside the time of the step:
 // changes off the critical path that make room count a little.
 constexpr double kLoadWeight = 0.02;
+
 class StepLocal final : public space::LocalState {
  public:
   StepLocal(const StepSpace& space, const StepGroups& groups,
@@ -43,8 +44,7 @@ class StepLocal final : public space::LocalState {
     changed_.clear();
     bool everything = false;
     for (const space::Change& change : tried_) {
-      if (change.variable == space_.order_variable() ||
-          space_.is_fused(change.variable)) {
+      if (ChangesEverything(change)) {
         everything = true;
         break;
       }
@@ -59,8 +59,7 @@ class StepLocal final : public space::LocalState {
     bool everything = false;
     for (const space::Change& change : tried_) {
       values_[static_cast<size_t>(change.variable)] = change.value;
-      everything |= change.variable == space_.order_variable() ||
-                    space_.is_fused(change.variable);
+      everything |= ChangesEverything(change);
     }
     if (everything) {
       Rebuild();
@@ -86,6 +85,12 @@ class StepLocal final : public space::LocalState {
   }
 
  private:
+  // Whether other kernels, or the order of all, come of a change.
+  bool ChangesEverything(const space::Change& change) const {
+    return change.variable == space_.order_variable() ||
+           space_.is_fused(change.variable);
+  }
+
   // Makes the plan of values_ anew.
   void Rebuild() {
     plan_ = space_.Decode(values_, rules_);
