@@ -16,6 +16,7 @@
 
 #include "hlo/analysis/cost_analysis.h"
 #include "hlo/text/parser.h"
+#include "tests/graphs/named_graph.h"
 #include "tests/support/status_matchers.h"
 
 namespace hone::graphs {
@@ -80,27 +81,14 @@ hlo::Module Parse(const std::string& entry) {
 }
 
 // The graph of an entry computation, with nodes by name.
-class Imported {
+class Imported : public testing::NamedGraph {
  public:
   explicit Imported(const std::string& entry) : Imported(Parse(entry)) {}
   explicit Imported(const hlo::Module& module) {
-    absl::StatusOr<OpGraph> graph = ImportHlo(module);
+    const absl::StatusOr<OpGraph> graph = ImportHlo(module);
     HONE_EXPECT_OK(graph);
-    if (!graph.ok()) return;
-    for (const OpNode& node : graph->nodes()) {
-      EXPECT_EQ(node.id, static_cast<int64_t>(names.size()));
-      names.push_back(node.name);
-      nodes[node.name] = node;
-    }
-    for (const OpEdge& edge : graph->edges()) {
-      edges[absl::StrCat(names[static_cast<size_t>(edge.from_id)], " ",
-                         names[static_cast<size_t>(edge.to_id)])] = edge.bytes;
-    }
+    if (graph.ok()) testing::NamedGraph::operator=(testing::NamedGraph(*graph));
   }
-
-  std::vector<std::string> names;
-  std::map<std::string, OpNode> nodes;
-  std::map<std::string, double> edges;  // "from to"
 };
 
 TEST(HloImportTest, ANodeHasItsWorkAndAnEdgeItsBytes) {

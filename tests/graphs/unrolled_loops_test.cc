@@ -21,6 +21,7 @@
 #include "hlo/evaluator/evaluator.h"
 #include "hlo/inference/verifier.h"
 #include "hlo/text/parser.h"
+#include "tests/graphs/named_graph.h"
 #include "tests/support/corpus.h"
 #include "tests/support/random_module.h"
 #include "tests/support/status_matchers.h"
@@ -123,28 +124,15 @@ hlo::Module Parse(const std::string& text) {
 }
 
 // A graph with nodes by name.
-class Unrolled {
+class Unrolled : public testing::NamedGraph {
  public:
   explicit Unrolled(const std::string& text) : Unrolled(Parse(text)) {}
   explicit Unrolled(const hlo::Module& module) {
-    absl::StatusOr<OpGraph> graph =
+    const absl::StatusOr<OpGraph> graph =
         ImportHlo(module, {.loops = Loops::kUnrolled});
     HONE_EXPECT_OK(graph);
-    if (!graph.ok()) return;
-    for (const OpNode& node : graph->nodes()) {
-      EXPECT_EQ(node.id, static_cast<int64_t>(names.size()));
-      names.push_back(node.name);
-      nodes[node.name] = node;
-    }
-    for (const OpEdge& edge : graph->edges()) {
-      edges[absl::StrCat(names[static_cast<size_t>(edge.from_id)], " ",
-                         names[static_cast<size_t>(edge.to_id)])] = edge.bytes;
-    }
+    if (graph.ok()) testing::NamedGraph::operator=(testing::NamedGraph(*graph));
   }
-
-  std::vector<std::string> names;
-  std::map<std::string, OpNode> nodes;
-  std::map<std::string, double> edges;  // "from to"
 };
 
 TEST(UnrolledLoopsTest, AnIterationReadsWhatTheOneBeforeGave) {
