@@ -141,6 +141,49 @@ double MeanRatio(const Columns& columns, const std::string& a,
   return ratios.empty() ? NAN : GeometricMean(ratios);
 }
 
+// The times of searches by number of simulations, as shares of those of the
+// best known methods: [method][simulations][models and seeds].
+using Curves = std::map<std::string, std::map<int64_t, std::vector<double>>>;
+
+int WidthOf(const std::vector<Method>& methods) {
+  size_t longest = 10;
+  for (const Method& method : methods) {
+    longest = std::max(longest, method.name.size());
+  }
+  return static_cast<int>(longest);
+}
+
+// Adds the means over all models to `document`, and prints them.
+void Summarize(const std::vector<Method>& methods, const Columns& columns,
+               const Curves& curves, nlohmann::ordered_json& document,
+               std::ostream& out) {
+  const int width = WidthOf(methods);
+  out << "geometric means of the ratio to each:\n";
+  for (const Method& method : methods) {
+    out << absl::StrFormat("  %-*s", width, method.name);
+    for (const std::string& other : ComparedWith(method)) {
+      const double ratio = MeanRatio(columns, method.name, other);
+      if (!std::isfinite(ratio)) continue;
+      document["ratios"][method.name][other] = ratio;
+      out << absl::StrFormat(" %s %.4f", other, ratio);
+    }
+    // How much faster the step is than by the defaults.
+    const double gain = 1 / MeanRatio(columns, method.name, "default") - 1;
+    document["gain_over_default"][method.name] = gain;
+    out << absl::StrFormat("; gain over default %.1f %%\n", 1e2 * gain);
+  }
+  out << "over the best known method, by simulations:\n";
+  for (const Method& method : methods) {
+    out << absl::StrFormat("  %-*s", width, method.name);
+    for (const auto& [simulations, shares] : curves.at(method.name)) {
+      const double mean = GeometricMean(shares);
+      document["curves"][method.name][absl::StrCat(simulations)] = mean;
+      out << absl::StrFormat(" %d: %.4f", simulations, mean);
+    }
+    out << "\n";
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<nlohmann::ordered_json> MeasureSteps(
@@ -148,15 +191,10 @@ absl::StatusOr<nlohmann::ordered_json> MeasureSteps(
   HONE_ASSIGN_OR_RETURN(const std::vector<Model> models, ReadModels(options));
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   Columns columns;
-  // Of each search, by number of simulations: shares of the best known method.
-  std::map<std::string, std::map<int64_t, std::vector<double>>> curves;
+  Curves curves;
   int64_t worse = 0;
   const std::vector<Method> methods = MethodsOf(options);
-  size_t longest = 10;
-  for (const Method& method : methods) {
-    longest = std::max(longest, method.name.size());
-  }
-  const auto width = static_cast<int>(longest);
+  const int width = WidthOf(methods);
   for (const Model& model : models) {
     HONE_ASSIGN_OR_RETURN(const std::unique_ptr<tuning::StepProblem> problem,
                           MakeProblem(options, model, options.decisions));
@@ -246,30 +284,7 @@ absl::StatusOr<nlohmann::ordered_json> MeasureSteps(
                                      {"seeds", options.seeds},
                                      {"rows", rows},
                                      {"worse_than_a_known_method", worse}};
-  out << "geometric means of the ratio to each:\n";
-  for (const Method& method : methods) {
-    out << absl::StrFormat("  %-*s", width, method.name);
-    for (const std::string& other : ComparedWith(method)) {
-      const double ratio = MeanRatio(columns, method.name, other);
-      if (!std::isfinite(ratio)) continue;
-      document["ratios"][method.name][other] = ratio;
-      out << absl::StrFormat(" %s %.4f", other, ratio);
-    }
-    // How much faster the step is than by the defaults.
-    const double gain = 1 / MeanRatio(columns, method.name, "default") - 1;
-    document["gain_over_default"][method.name] = gain;
-    out << absl::StrFormat("; gain over default %.1f %%\n", 1e2 * gain);
-  }
-  out << "over the best known method, by simulations:\n";
-  for (const Method& method : methods) {
-    out << absl::StrFormat("  %-*s", width, method.name);
-    for (const auto& [simulations, shares] : curves[method.name]) {
-      const double mean = GeometricMean(shares);
-      document["curves"][method.name][absl::StrCat(simulations)] = mean;
-      out << absl::StrFormat(" %d: %.4f", simulations, mean);
-    }
-    out << "\n";
-  }
+  Summarize(methods, columns, curves, document, out);
   return document;
 }
 
