@@ -128,6 +128,7 @@ int MoveWalk::Round(const learning::AssignmentModel* model, double uniform) {
     for (float& score : scores) score *= learning::kMoveSharpness;
   }
   std::vector<bool> taken(moves.size());
+  std::optional<learning::MoveChoice> first;
   int tries = 0;
   for (size_t left = moves.size(); tries < kTriesPerRound && left > 0;) {
     std::vector<space::Change> changes;
@@ -159,9 +160,7 @@ int MoveWalk::Round(const learning::AssignmentModel* model, double uniform) {
     if (joined == 1) {
       const float gain = GainOf(worsening, before);
       tried_.push_back({moves[chosen], gain});
-      if (tries == 0) {
-        choices_.push_back({moves, chosen, log_probability, gain});
-      }
+      if (tries == 0) first = {{}, chosen, log_probability, gain};
     }
     ++tries;
     joined_ = worsening < 0 ? std::min(2 * joined, most_joined_)
@@ -175,6 +174,10 @@ int MoveWalk::Round(const learning::AssignmentModel* model, double uniform) {
       break;
     }
     if (accepted) break;
+  }
+  if (first) {
+    first->moves = std::move(moves);
+    choices_.push_back(*std::move(first));
   }
   return tries;
 }

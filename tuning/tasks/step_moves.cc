@@ -131,6 +131,8 @@ void StepMoves::AddKernel(KernelIndex kernel, Sums& sums) const {
   }
   const auto count = [&](KernelIndex other, int32_t other_before,
                          int32_t other_after, bool other_first, double bytes) {
+    // Nothing is sent, before or after.
+    if (other_before == from && other_after == to) return;
     const auto sent = [&](int32_t here, int32_t there) {
       return other_first ? times.TransferSeconds(there, here, bytes)
                          : times.TransferSeconds(here, there, bytes);
@@ -162,11 +164,14 @@ void StepMoves::AddKernel(KernelIndex kernel, Sums& sums) const {
 void StepMoves::Estimate(Sums& sums) {
   const KernelGraph& kernels = *plan_->kernels;
   const graphs::DeviceTimes& times = space_.times();
-  std::sort(moved_.begin(), moved_.end(), [&](KernelIndex a, KernelIndex b) {
-    return waits_of_.rank(a) < waits_of_.rank(b);
-  });
-  free_at_.assign(static_cast<size_t>(times.device_count()), 0);
+  ranks_.clear();
   for (const KernelIndex kernel : moved_) {
+    ranks_.push_back(waits_of_.rank(kernel));
+  }
+  std::sort(ranks_.begin(), ranks_.end());
+  free_at_.assign(static_cast<size_t>(times.device_count()), 0);
+  for (const uint32_t rank : ranks_) {
+    const KernelIndex kernel = waits_of_.kernel_at(rank);
     const int32_t to = new_device_[kernel];
     double& free_at = free_at_[static_cast<size_t>(to)];
     double begin = free_at;

@@ -69,6 +69,7 @@ class StepMoves {
 
   // The kernels that a move gives another device.
   std::vector<graphs::KernelIndex> moved_;
+  std::vector<uint32_t> ranks_;  // of those, in order
   std::vector<int32_t> new_device_;
   std::vector<double> new_end_;
   std::vector<double> free_at_;  // [devices], after the kernels of the move

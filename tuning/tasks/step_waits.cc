@@ -35,17 +35,17 @@ void StepWaits::Set(const StepPlan& plan, const graphs::DeviceTimes& times,
     }
     waited_[k] = std::max(0.0, begin_[k] - ready);
   }
-  std::vector<KernelIndex> order(kernels.topological_order().begin(),
-                                 kernels.topological_order().end());
+  order_.assign(kernels.topological_order().begin(),
+                kernels.topological_order().end());
   std::stable_sort(
-      order.begin(), order.end(),
+      order_.begin(), order_.end(),
       [&](KernelIndex a, KernelIndex b) { return end_[a] < end_[b]; });
   rank_.resize(kernels.size());
-  for (size_t i = 0; i < order.size(); ++i) {
-    rank_[order[i]] = static_cast<uint32_t>(i);
+  for (size_t i = 0; i < order_.size(); ++i) {
+    rank_[order_[i]] = static_cast<uint32_t>(i);
   }
   std::vector<KernelIndex> last(devices_.size(), ~KernelIndex{0});
-  for (const KernelIndex kernel : order) {
+  for (const KernelIndex kernel : order_) {
     const auto d = static_cast<size_t>(plan.devices[kernel]);
     const double seconds = end_[kernel] - begin_[kernel];
     // What takes no time runs beside others.
@@ -67,13 +67,36 @@ void StepWaits::Set(const StepPlan& plan, const graphs::DeviceTimes& times,
                                : std::max(begin_[kernel], device.end.back()));
     device.end.push_back(end_[kernel]);
   }
+  const double step = order_.empty() ? 0 : end_[order_.back()];
+  for (Device& device : devices_) Index(step, device);
+}
+
+void StepWaits::Index(double step_seconds, Device& device) {
+  const size_t parts = device.begin.size();
+  if (parts == 0) return;
+  device.parts_per_second = static_cast<double>(parts) / step_seconds;
+  device.first.reserve(parts + 1);
+  uint32_t begun = 0;
+  for (size_t part = 0; part <= parts; ++part) {
+    const double time = static_cast<double>(part) / device.parts_per_second;
+    while (begun < parts && device.begin[begun] < time) ++begun;
+    device.first.push_back(begun);
+  }
 }
 
 double StepWaits::BusyUntil(const Device& device, double time) {
-  const auto after =
-      std::upper_bound(device.begin.begin(), device.begin.end(), time);
-  if (after == device.begin.begin()) return 0;
-  const auto at = static_cast<size_t>(after - device.begin.begin()) - 1;
+  const size_t count = device.begin.size();
+  if (count == 0) return 0;
+  const auto part = static_cast<size_t>(
+      std::clamp(time * device.parts_per_second, 0.0,
+                 static_cast<double>(count)));
+  // The number of kernels that begin by then. Rounding may put a time into a
+  // part beside its own.
+  size_t begun = device.first[part];
+  while (begun < count && device.begin[begun] <= time) ++begun;
+  while (begun > 0 && device.begin[begun - 1] > time) --begun;
+  if (begun == 0) return 0;
+  const size_t at = begun - 1;
   return device.busy[at] + std::min(time, device.end[at]) - device.begin[at];
 }
 

@@ -26,6 +26,7 @@ class StepWaits {
   // The place among all kernels in the order in which they end, of those that
   // end together in topological order: inputs before what reads them.
   uint32_t rank(graphs::KernelIndex kernel) const { return rank_[kernel]; }
+  graphs::KernelIndex kernel_at(uint32_t rank) const { return order_[rank]; }
   // The time between the arrival of the last input, had its transfer not
   // waited, and the start: for the device or for a channel.
   double waited(graphs::KernelIndex kernel) const { return waited_[kernel]; }
@@ -39,13 +40,19 @@ class StepWaits {
   struct Device {
     std::vector<double> begin;  // [kernels]
     std::vector<double> end;    // [kernels]
-    std::vector<double> busy;   // [kernels + 1], before each of them
+    std::vector<double> busy;   // [kernels], before each of them
+    // The number of kernels that begin before each of as many equal parts of
+    // the step: where to look for a time. [kernels + 1]
+    std::vector<uint32_t> first;
+    double parts_per_second = 0;
   };
+  static void Index(double step_seconds, Device& device);
   static double BusyUntil(const Device& device, double time);
 
   std::vector<double> begin_;    // [kernels]
   std::vector<double> end_;      // [kernels]
-  std::vector<uint32_t> rank_;   // [kernels]
+  std::vector<graphs::KernelIndex> order_;  // [kernels], by rank
+  std::vector<uint32_t> rank_;              // [kernels]
   std::vector<double> waited_;   // [kernels]
   std::vector<double> blocked_;  // [kernels]
   std::vector<Device> devices_;
