@@ -44,17 +44,24 @@ size_t PartialSchedule::MissingInputs(KernelIndex kernel) const {
   return missing;
 }
 
+PartialSchedule::Channels PartialSchedule::ChannelsTo(int32_t device) const {
+  const auto begin =
+      channel_free_.begin() +
+      static_cast<std::ptrdiff_t>(static_cast<size_t>(device) * devices_);
+  return {begin, begin + static_cast<std::ptrdiff_t>(devices_)};
+}
+
 double PartialSchedule::Arrival(KernelIndex input, uint32_t number,
-                                int32_t device) const {
+                                int32_t device, Channels& channels) const {
   const int32_t from = device_of_[input];
   if (from < 0) return 0;  // it will follow
   if (from == device) return finish_[input];
   const double sent = arrivals_[At(input, device)];
   if (sent >= 0) return sent;
-  const double free = channel_free_[static_cast<size_t>(from) * devices_ +
-                                    static_cast<size_t>(device)];
-  return std::max(finish_[input], free) +
+  double& free = channels[static_cast<size_t>(from)];
+  free = std::max(finish_[input], free) +
          times_.TransferSeconds(from, device, kernels_.input_bytes(number));
+  return free;
 }
 
 double PartialSchedule::FirstGap(int32_t device, double ready,
@@ -73,9 +80,10 @@ double PartialSchedule::FirstGap(int32_t device, double ready,
 double PartialSchedule::EarliestStart(KernelIndex kernel, int32_t device,
                                       bool inserts) const {
   double ready = 0;
+  Channels channels = ChannelsTo(device);
   uint32_t number = kernels_.first_input(kernel);
   for (const KernelIndex input : kernels_.inputs(kernel)) {
-    ready = std::max(ready, Arrival(input, number++, device));
+    ready = std::max(ready, Arrival(input, number++, device, channels));
   }
   const double seconds = Seconds(kernel, device);
   if (seconds == 0) return ready;
@@ -89,14 +97,19 @@ double PartialSchedule::StartAfter(KernelIndex kernel, int32_t device,
                                    double finish) const {
   const std::vector<Interval>& busy = busy_[static_cast<size_t>(device)];
   double ready = busy.empty() ? 0 : busy.back().end;
+  Channels channels = ChannelsTo(device);
   uint32_t number = kernels_.first_input(kernel);
   for (const KernelIndex other : kernels_.inputs(kernel)) {
-    if (other == input) {
-      ready = std::max(
-          ready, finish + times_.TransferSeconds(input_device, device,
-                                                 kernels_.input_bytes(number)));
-    } else if (device_of_[other] >= 0) {
-      ready = std::max(ready, Arrival(other, number, device));
+    if (other != input) {
+      ready = std::max(ready, Arrival(other, number, device, channels));
+    } else if (input_device == device) {
+      ready = std::max(ready, finish);
+    } else {
+      double& free = channels[static_cast<size_t>(input_device)];
+      free = std::max(finish, free) +
+             times_.TransferSeconds(input_device, device,
+                                    kernels_.input_bytes(number));
+      ready = std::max(ready, free);
     }
     ++number;
   }
@@ -144,13 +157,14 @@ void PartialSchedule::Add(KernelIndex kernel, int32_t device, double start) {
   device_of_[kernel] = device;
   start_[kernel] = start;
   finish_[kernel] = start + Seconds(kernel, device);
+  Channels channels = ChannelsTo(device);
   uint32_t number = kernels_.first_input(kernel);
   for (const KernelIndex input : kernels_.inputs(kernel)) {
     const int32_t from = device_of_[input];
     if (from != device && arrivals_[At(input, device)] < 0) {
-      const double arrival = Arrival(input, number, device);
+      const double arrival = Arrival(input, number, device, channels);
       arrivals_[At(input, device)] = arrival;
-      channel_free_[static_cast<size_t>(from) * devices_ + d] = arrival;
+      channel_free_[d * devices_ + static_cast<size_t>(from)] = arrival;
     }
     ++number;
     if (--readers_left_[input] > 0) continue;

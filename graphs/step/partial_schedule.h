@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
+
 #include "graphs/step/device_times.h"
 #include "graphs/step/kernel_graph.h"
 #include "graphs/step/step_schedule.h"
@@ -14,8 +16,9 @@ namespace hone::graphs {
 
 // A schedule to which kernels are added, each after its inputs. Times are those
 // of the simulator, but for transfers, which follow each other in the order in
-// which they are asked for. Arguments, and what is made of them in no time, are
-// not scheduled: they go where the first kernel that reads them goes.
+// which they are asked for and have the bytes that the first to ask reads.
+// Arguments, and what is made of them in no time, are not scheduled: they go
+// where the first kernel that reads them goes.
 class PartialSchedule {
  public:
   // Both outlive this.
@@ -62,7 +65,13 @@ class PartialSchedule {
   size_t At(KernelIndex kernel, int32_t device) const {
     return kernel * devices_ + static_cast<size_t>(device);
   }
-  double Arrival(KernelIndex kernel, uint32_t input, int32_t device) const;
+  // When the channels that lead to a device are free, by where they come from.
+  using Channels = absl::InlinedVector<double, 8>;  // [devices]
+  Channels ChannelsTo(int32_t device) const;
+  // Returns when an input, of this number, is on a device; if it has to be sent
+  // there, the channel is taken until then.
+  double Arrival(KernelIndex input, uint32_t number, int32_t device,
+                 Channels& channels) const;
   double FirstGap(int32_t device, double ready, double seconds) const;
   double NewBytes(KernelIndex kernel, int32_t device) const;
   double NewWeights(KernelIndex kernel, int32_t device) const;
@@ -74,7 +83,7 @@ class PartialSchedule {
   std::vector<int32_t> device_of_;  // [kernels]; < 0: not added
   std::vector<double> start_, finish_;
   std::vector<double> arrivals_;      // [kernels, devices]; < 0: not sent
-  std::vector<double> channel_free_;  // [devices, devices]
+  std::vector<double> channel_free_;  // [devices, devices], to and from
   std::vector<std::vector<Interval>> busy_;  // [devices], sorted
   std::vector<KernelIndex> last_;            // [devices]
   std::vector<double> used_;                 // [devices], bytes
