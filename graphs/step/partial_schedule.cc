@@ -1,6 +1,7 @@
 #include "graphs/step/partial_schedule.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace hone::graphs {
 namespace {
@@ -19,13 +20,15 @@ PartialSchedule::PartialSchedule(const KernelGraph& kernels,
       device_of_(kernels.size(), -1),
       start_(kernels.size()),
       finish_(kernels.size()),
-      arrivals_(kernels.size() * devices_, -1),
+      copies_(kernels.size() * devices_),
       channel_free_(devices_ * devices_),
       busy_(devices_),
       last_(devices_, kNone),
       used_(devices_),
       readers_left_(kernels.size()),
-      weights_on_(kernels.weights().size()) {
+      weights_on_(kernels.weights().size()),
+      kernel_seen_(kernels.size()),
+      weights_seen_(kernels.weights().size()) {
   for (size_t k = 0; k < kernels.size(); ++k) {
     readers_left_[k] =
         static_cast<uint32_t>(kernels.uses(static_cast<KernelIndex>(k)).size());
@@ -56,7 +59,7 @@ double PartialSchedule::Arrival(KernelIndex input, uint32_t number,
   const int32_t from = device_of_[input];
   if (from < 0) return 0;  // it will follow
   if (from == device) return finish_[input];
-  const double sent = arrivals_[At(input, device)];
+  const double sent = copies_[At(input, device)].arrival;
   if (sent >= 0) return sent;
   double& free = channels[static_cast<size_t>(from)];
   free = std::max(finish_[input], free) +
@@ -77,14 +80,32 @@ double PartialSchedule::FirstGap(int32_t device, double ready,
   return next == busy.end() ? ready : std::max(ready, busy.back().end);
 }
 
-double PartialSchedule::EarliestStart(KernelIndex kernel, int32_t device,
-                                      bool inserts) const {
+// In the order in which Add adds them, and each once, as they are sent.
+double PartialSchedule::UnseenArrivals(KernelIndex kernel, int32_t device,
+                                       Channels& channels) {
   double ready = 0;
-  Channels channels = ChannelsTo(device);
+  for (const KernelIndex input : kernels_.inputs(kernel)) {
+    if (device_of_[input] < 0 &&
+        std::exchange(kernel_seen_[input], now_) != now_) {
+      ready = std::max(ready, UnseenArrivals(input, device, channels));
+    }
+  }
   uint32_t number = kernels_.first_input(kernel);
   for (const KernelIndex input : kernels_.inputs(kernel)) {
-    ready = std::max(ready, Arrival(input, number++, device, channels));
+    if (device_of_[input] >= 0 &&
+        std::exchange(kernel_seen_[input], now_) != now_) {
+      ready = std::max(ready, Arrival(input, number, device, channels));
+    }
+    ++number;
   }
+  return ready;
+}
+
+double PartialSchedule::EarliestStart(KernelIndex kernel, int32_t device,
+                                      bool inserts) {
+  ++now_;
+  Channels channels = ChannelsTo(device);
+  const double ready = UnseenArrivals(kernel, device, channels);
   const double seconds = Seconds(kernel, device);
   if (seconds == 0) return ready;
   if (inserts) return FirstGap(device, ready, seconds);
@@ -116,24 +137,25 @@ double PartialSchedule::StartAfter(KernelIndex kernel, int32_t device,
   return ready;
 }
 
-double PartialSchedule::NewWeights(KernelIndex kernel, int32_t device) const {
-  double bytes = 0;
+double PartialSchedule::UnseenBytes(KernelIndex kernel, int32_t device) {
+  double bytes = kernels_.output_bytes(kernel);
   for (const uint32_t weights : kernels_.weights_of(kernel)) {
-    if ((weights_on_[weights] >> device & 1) == 0) {
+    if ((weights_on_[weights] >> device & 1) == 0 &&
+        std::exchange(weights_seen_[weights], now_) != now_) {
       bytes += kernels_.weights()[weights].bytes;
     }
   }
-  return bytes;
-}
-
-double PartialSchedule::NewBytes(KernelIndex kernel, int32_t device) const {
-  double bytes = kernels_.output_bytes(kernel) + NewWeights(kernel, device);
+  for (const KernelIndex input : kernels_.inputs(kernel)) {
+    if (device_of_[input] < 0 &&
+        std::exchange(kernel_seen_[input], now_) != now_) {
+      bytes += UnseenBytes(input, device);
+    }
+  }
   uint32_t number = kernels_.first_input(kernel);
   for (const KernelIndex input : kernels_.inputs(kernel)) {
-    if (device_of_[input] < 0) {
-      bytes += NewWeights(input, device);
-    } else if (device_of_[input] != device &&
-               arrivals_[At(input, device)] < 0) {
+    if (device_of_[input] >= 0 && device_of_[input] != device &&
+        copies_[At(input, device)].arrival < 0 &&
+        std::exchange(kernel_seen_[input], now_) != now_) {
       bytes += kernels_.input_bytes(number);
     }
     ++number;
@@ -141,14 +163,21 @@ double PartialSchedule::NewBytes(KernelIndex kernel, int32_t device) const {
   return bytes;
 }
 
-bool PartialSchedule::Fits(KernelIndex kernel, int32_t device) const {
+double PartialSchedule::NewBytes(KernelIndex kernel, int32_t device) {
+  ++now_;
+  return UnseenBytes(kernel, device);
+}
+
+bool PartialSchedule::Fits(KernelIndex kernel, int32_t device) {
   return NewBytes(kernel, device) <= free_bytes(device);
 }
 
 void PartialSchedule::Add(KernelIndex kernel, int32_t device, double start) {
   const auto d = static_cast<size_t>(device);
   for (const KernelIndex input : kernels_.inputs(kernel)) {
-    if (device_of_[input] < 0) Add(input, device, 0);
+    if (device_of_[input] < 0) {
+      Add(input, device, EarliestStart(input, device, /*inserts=*/false));
+    }
   }
   used_[d] += NewBytes(kernel, device);
   for (const uint32_t weights : kernels_.weights_of(kernel)) {
@@ -161,21 +190,20 @@ void PartialSchedule::Add(KernelIndex kernel, int32_t device, double start) {
   uint32_t number = kernels_.first_input(kernel);
   for (const KernelIndex input : kernels_.inputs(kernel)) {
     const int32_t from = device_of_[input];
-    if (from != device && arrivals_[At(input, device)] < 0) {
+    if (from != device && copies_[At(input, device)].arrival < 0) {
       const double arrival = Arrival(input, number, device, channels);
-      arrivals_[At(input, device)] = arrival;
+      copies_[At(input, device)] = {arrival, kernels_.input_bytes(number)};
       channel_free_[d * devices_ + static_cast<size_t>(from)] = arrival;
     }
     ++number;
     if (--readers_left_[input] > 0) continue;
-    // Copies are as large as the result, or nearly.
     for (size_t on = 0; on < devices_; ++on) {
-      const bool has_copy = arrivals_[input * devices_ + on] >= 0;
-      const bool has_result =
-          static_cast<int32_t>(on) == from && !kernels_.is_output(input);
-      if (has_copy || has_result) {
-        used_[on] = std::max(0.0, used_[on] - kernels_.output_bytes(input));
+      double bytes = copies_[input * devices_ + on].bytes;
+      if (static_cast<int32_t>(on) == from && !kernels_.is_output(input)) {
+        bytes = kernels_.output_bytes(input);
       }
+      // Not less than none, by rounding.
+      used_[on] = std::max(0.0, used_[on] - bytes);
     }
   }
   if (finish_[kernel] == start) return;
@@ -196,11 +224,18 @@ void PartialSchedule::Add(KernelIndex kernel, int32_t device, double start) {
 StepSchedule PartialSchedule::Finish() const {
   const absl::Span<const KernelIndex> order = kernels_.topological_order();
   StepSchedule schedule = {device_of_, {order.begin(), order.end()}};
-  // What nobody reads.
-  for (int32_t& device : schedule.devices) device = std::max(device, 0);
+  std::vector<double> start = start_;
+  for (const KernelIndex kernel : order) {
+    if (device_of_[kernel] >= 0) continue;
+    // Nobody reads it.
+    schedule.devices[kernel] = 0;
+    for (const KernelIndex input : kernels_.inputs(kernel)) {
+      start[kernel] = std::max(start[kernel], start[input]);
+    }
+  }
   std::stable_sort(
       schedule.order.begin(), schedule.order.end(),
-      [&](KernelIndex a, KernelIndex b) { return start_[a] < start_[b]; });
+      [&](KernelIndex a, KernelIndex b) { return start[a] < start[b]; });
   return schedule;
 }
 
