@@ -8,6 +8,7 @@
 #include "base/status_macros.h"
 #include "bench/corpus.h"
 #include "bench/json_file.h"
+#include "bench/placement/expert_split.h"
 #include "graphs/device_graph_json.h"
 #include "hlo/read_module.h"
 
@@ -27,10 +28,12 @@ absl::StatusOr<std::vector<PublicGraph>> ReadPublicGraphs(
   for (const auto& item : manifest) {
     if (!item.is_object() || !item.contains("name") ||
         !item["name"].is_string() ||
-        (item.contains("published") && !item["published"].is_number())) {
+        (item.contains("published") && !item["published"].is_number()) ||
+        (item.contains("expert") && !item["expert"].is_boolean())) {
       return absl::InvalidArgumentError(absl::StrCat(
           path, ": entry ", item.dump(),
-          ", expected a name and, if there is one, the published max load"));
+          ", expected a name, the published max load if there is one, and "
+          "true if there is a split of experts"));
     }
     const auto name = item["name"].get<std::string>();
     if (!std::regex_search(name, filter)) continue;
@@ -40,7 +43,14 @@ absl::StatusOr<std::vector<PublicGraph>> ReadPublicGraphs(
                           graphs::ParseDeviceGraph(bytes, file));
     std::optional<double> published;
     if (item.contains("published")) published = item["published"].get<double>();
-    graphs.push_back({name, std::move(graph), published});
+    std::optional<std::vector<int32_t>> expert;
+    if (item.value("expert", false)) {
+      const std::string split =
+          absl::StrCat(directory, "/", name, ".expert.json.zst");
+      HONE_ASSIGN_OR_RETURN(const std::string text, hlo::ReadFileBytes(split));
+      HONE_ASSIGN_OR_RETURN(expert, ParseExpertSplit(text, split, graph));
+    }
+    graphs.push_back({name, std::move(graph), published, std::move(expert)});
   }
   if (graphs.empty()) {
     return absl::InvalidArgumentError(

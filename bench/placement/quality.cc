@@ -22,6 +22,7 @@
 #include "bench/placement/public_graphs.h"
 #include "graphs/ideals.h"
 #include "graphs/lower_bounds.h"
+#include "graphs/max_load.h"
 #include "optimizers/registry.h"
 #include "optimizers/search.h"
 #include "tuning/tasks/placement_problem.h"
@@ -50,6 +51,9 @@ struct Entry {
   double exact_seconds = 0;
   // Max loads by the name of the seed, without that of the exact program.
   std::map<std::string, double> seeds;
+  // That of the experts' split, if it is valid; or which constraint it breaks.
+  std::optional<double> expert;
+  std::string expert_violation;
 
   // What max loads are compared with.
   double reference() const {
@@ -114,7 +118,7 @@ class Quality {
       HONE_RETURN_IF_ERROR(optimizers::Optimizers().Find(search).status());
     }
     for (PublicGraph& graph : graphs) {
-      entries_.push_back({std::move(graph), {}, {}, 0, {}});
+      entries_.push_back({std::move(graph), {}, {}, 0, {}, {}, {}});
     }
     HONE_RETURN_IF_ERROR(MeasureSeeds());
     for (const std::string& start : options_.starts) {
@@ -135,10 +139,16 @@ class Quality {
                             "nodes", "edges", "bound", "exact", "CPU s",
                             "published");
     for (const char* seed : kSeeds) out_ << absl::StrFormat(" %13s", seed);
-    out_ << "\n";
-    return ForAll(
+    out_ << absl::StrFormat(" %9s\n", "expert");
+    HONE_RETURN_IF_ERROR(ForAll(
         entries_.size(), [&](size_t i) { return Measure(entries_[i]); },
-        [&](size_t i) { PrintSeeds(entries_[i]); });
+        [&](size_t i) { PrintSeeds(entries_[i]); }));
+    for (const Entry& entry : entries_) {
+      if (entry.expert_violation.empty()) continue;
+      out_ << "the experts' split of " << entry.graph.name
+           << " is not valid: " << entry.expert_violation << "\n";
+    }
+    return absl::OkStatus();
   }
 
   absl::Status Measure(Entry& entry) const {
@@ -159,6 +169,18 @@ class Quality {
       HONE_ASSIGN_OR_RETURN(const space::Measurement measured,
                             problem->Measure(seed.candidate));
       entry.seeds[seed.name] = measured.cost;
+    }
+    if (entry.graph.expert) {
+      HONE_ASSIGN_OR_RETURN(const space::Measurement measured,
+                            problem->Measure({*entry.graph.expert}));
+      if (measured.outcome == space::Outcome::kOk) {
+        entry.expert = measured.cost;
+      } else {
+        entry.expert_violation = std::string(
+            graphs::CheckAssignment(entry.graph.graph, *entry.graph.expert,
+                                    options_.contiguity)
+                .message());
+      }
     }
     return absl::OkStatus();
   }
@@ -183,7 +205,9 @@ class Quality {
                                   ? "-"
                                   : Number(found->second / entry.reference()));
     }
-    out_ << "\n" << std::flush;
+    std::optional<double> expert;
+    if (entry.expert) expert = *entry.expert / entry.reference();
+    out_ << absl::StrFormat(" %9s\n", Number(expert)) << std::flush;
   }
 
   absl::Status MeasureSearches(const std::string& start) {
@@ -345,6 +369,11 @@ class Quality {
       }
       Json published;
       if (entry.graph.published) published = *entry.graph.published;
+      Json expert;
+      if (entry.expert) expert = {{"max_load", *entry.expert}};
+      if (!entry.expert_violation.empty()) {
+        expert = {{"violation", entry.expert_violation}};
+      }
       graphs.push_back({{"graph", entry.graph.name},
                         {"nodes", entry.graph.graph.size()},
                         {"edges", entry.graph.graph.edges().size()},
@@ -353,7 +382,8 @@ class Quality {
                         {"memory_bound", entry.bounds.memory},
                         {"exact", exact},
                         {"published", published},
-                        {"seeds", entry.seeds}});
+                        {"seeds", entry.seeds},
+                        {"expert", expert}});
     }
     Json blocks = Json::array();
     for (const Block& block : blocks_) {

@@ -1,6 +1,7 @@
 #include "graphs/step/partial_schedule.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace hone::graphs {
 namespace {
@@ -19,13 +20,15 @@ PartialSchedule::PartialSchedule(const KernelGraph& kernels,
       device_of_(kernels.size(), -1),
       start_(kernels.size()),
       finish_(kernels.size()),
-      arrivals_(kernels.size() * devices_, -1),
+      copies_(kernels.size() * devices_),
       channel_free_(devices_ * devices_),
       busy_(devices_),
       last_(devices_, kNone),
       used_(devices_),
       readers_left_(kernels.size()),
-      weights_on_(kernels.weights().size()) {
+      weights_on_(kernels.weights().size()),
+      kernel_seen_(kernels.size()),
+      weights_seen_(kernels.weights().size()) {
   for (size_t k = 0; k < kernels.size(); ++k) {
     readers_left_[k] =
         static_cast<uint32_t>(kernels.uses(static_cast<KernelIndex>(k)).size());
@@ -44,17 +47,24 @@ size_t PartialSchedule::MissingInputs(KernelIndex kernel) const {
   return missing;
 }
 
+PartialSchedule::Channels PartialSchedule::ChannelsTo(int32_t device) const {
+  const auto begin =
+      channel_free_.begin() +
+      static_cast<std::ptrdiff_t>(static_cast<size_t>(device) * devices_);
+  return {begin, begin + static_cast<std::ptrdiff_t>(devices_)};
+}
+
 double PartialSchedule::Arrival(KernelIndex input, uint32_t number,
-                                int32_t device) const {
+                                int32_t device, Channels& channels) const {
   const int32_t from = device_of_[input];
   if (from < 0) return 0;  // it will follow
   if (from == device) return finish_[input];
-  const double sent = arrivals_[At(input, device)];
+  const double sent = copies_[At(input, device)].arrival;
   if (sent >= 0) return sent;
-  const double free = channel_free_[static_cast<size_t>(from) * devices_ +
-                                    static_cast<size_t>(device)];
-  return std::max(finish_[input], free) +
+  double& free = channels[static_cast<size_t>(from)];
+  free = std::max(finish_[input], free) +
          times_.TransferSeconds(from, device, kernels_.input_bytes(number));
+  return free;
 }
 
 double PartialSchedule::FirstGap(int32_t device, double ready,
@@ -70,13 +80,32 @@ double PartialSchedule::FirstGap(int32_t device, double ready,
   return next == busy.end() ? ready : std::max(ready, busy.back().end);
 }
 
-double PartialSchedule::EarliestStart(KernelIndex kernel, int32_t device,
-                                      bool inserts) const {
+// In the order in which Add adds them, and each once, as they are sent.
+double PartialSchedule::UnseenArrivals(KernelIndex kernel, int32_t device,
+                                       Channels& channels) {
   double ready = 0;
+  for (const KernelIndex input : kernels_.inputs(kernel)) {
+    if (device_of_[input] < 0 &&
+        std::exchange(kernel_seen_[input], now_) != now_) {
+      ready = std::max(ready, UnseenArrivals(input, device, channels));
+    }
+  }
   uint32_t number = kernels_.first_input(kernel);
   for (const KernelIndex input : kernels_.inputs(kernel)) {
-    ready = std::max(ready, Arrival(input, number++, device));
+    if (device_of_[input] >= 0 &&
+        std::exchange(kernel_seen_[input], now_) != now_) {
+      ready = std::max(ready, Arrival(input, number, device, channels));
+    }
+    ++number;
   }
+  return ready;
+}
+
+double PartialSchedule::EarliestStart(KernelIndex kernel, int32_t device,
+                                      bool inserts) {
+  ++now_;
+  Channels channels = ChannelsTo(device);
+  const double ready = UnseenArrivals(kernel, device, channels);
   const double seconds = Seconds(kernel, device);
   if (seconds == 0) return ready;
   if (inserts) return FirstGap(device, ready, seconds);
@@ -89,38 +118,44 @@ double PartialSchedule::StartAfter(KernelIndex kernel, int32_t device,
                                    double finish) const {
   const std::vector<Interval>& busy = busy_[static_cast<size_t>(device)];
   double ready = busy.empty() ? 0 : busy.back().end;
+  Channels channels = ChannelsTo(device);
   uint32_t number = kernels_.first_input(kernel);
   for (const KernelIndex other : kernels_.inputs(kernel)) {
-    if (other == input) {
-      ready = std::max(
-          ready, finish + times_.TransferSeconds(input_device, device,
-                                                 kernels_.input_bytes(number)));
-    } else if (device_of_[other] >= 0) {
-      ready = std::max(ready, Arrival(other, number, device));
+    if (other != input) {
+      ready = std::max(ready, Arrival(other, number, device, channels));
+    } else if (input_device == device) {
+      ready = std::max(ready, finish);
+    } else {
+      double& free = channels[static_cast<size_t>(input_device)];
+      free = std::max(finish, free) +
+             times_.TransferSeconds(input_device, device,
+                                    kernels_.input_bytes(number));
+      ready = std::max(ready, free);
     }
     ++number;
   }
   return ready;
 }
 
-double PartialSchedule::NewWeights(KernelIndex kernel, int32_t device) const {
-  double bytes = 0;
+double PartialSchedule::UnseenBytes(KernelIndex kernel, int32_t device) {
+  double bytes = kernels_.output_bytes(kernel);
   for (const uint32_t weights : kernels_.weights_of(kernel)) {
-    if ((weights_on_[weights] >> device & 1) == 0) {
+    if ((weights_on_[weights] >> device & 1) == 0 &&
+        std::exchange(weights_seen_[weights], now_) != now_) {
       bytes += kernels_.weights()[weights].bytes;
     }
   }
-  return bytes;
-}
-
-double PartialSchedule::NewBytes(KernelIndex kernel, int32_t device) const {
-  double bytes = kernels_.output_bytes(kernel) + NewWeights(kernel, device);
+  for (const KernelIndex input : kernels_.inputs(kernel)) {
+    if (device_of_[input] < 0 &&
+        std::exchange(kernel_seen_[input], now_) != now_) {
+      bytes += UnseenBytes(input, device);
+    }
+  }
   uint32_t number = kernels_.first_input(kernel);
   for (const KernelIndex input : kernels_.inputs(kernel)) {
-    if (device_of_[input] < 0) {
-      bytes += NewWeights(input, device);
-    } else if (device_of_[input] != device &&
-               arrivals_[At(input, device)] < 0) {
+    if (device_of_[input] >= 0 && device_of_[input] != device &&
+        copies_[At(input, device)].arrival < 0 &&
+        std::exchange(kernel_seen_[input], now_) != now_) {
       bytes += kernels_.input_bytes(number);
     }
     ++number;
@@ -128,14 +163,21 @@ double PartialSchedule::NewBytes(KernelIndex kernel, int32_t device) const {
   return bytes;
 }
 
-bool PartialSchedule::Fits(KernelIndex kernel, int32_t device) const {
+double PartialSchedule::NewBytes(KernelIndex kernel, int32_t device) {
+  ++now_;
+  return UnseenBytes(kernel, device);
+}
+
+bool PartialSchedule::Fits(KernelIndex kernel, int32_t device) {
   return NewBytes(kernel, device) <= free_bytes(device);
 }
 
 void PartialSchedule::Add(KernelIndex kernel, int32_t device, double start) {
   const auto d = static_cast<size_t>(device);
   for (const KernelIndex input : kernels_.inputs(kernel)) {
-    if (device_of_[input] < 0) Add(input, device, 0);
+    if (device_of_[input] < 0) {
+      Add(input, device, EarliestStart(input, device, /*inserts=*/false));
+    }
   }
   used_[d] += NewBytes(kernel, device);
   for (const uint32_t weights : kernels_.weights_of(kernel)) {
@@ -144,24 +186,24 @@ void PartialSchedule::Add(KernelIndex kernel, int32_t device, double start) {
   device_of_[kernel] = device;
   start_[kernel] = start;
   finish_[kernel] = start + Seconds(kernel, device);
+  Channels channels = ChannelsTo(device);
   uint32_t number = kernels_.first_input(kernel);
   for (const KernelIndex input : kernels_.inputs(kernel)) {
     const int32_t from = device_of_[input];
-    if (from != device && arrivals_[At(input, device)] < 0) {
-      const double arrival = Arrival(input, number, device);
-      arrivals_[At(input, device)] = arrival;
-      channel_free_[static_cast<size_t>(from) * devices_ + d] = arrival;
+    if (from != device && copies_[At(input, device)].arrival < 0) {
+      const double arrival = Arrival(input, number, device, channels);
+      copies_[At(input, device)] = {arrival, kernels_.input_bytes(number)};
+      channel_free_[d * devices_ + static_cast<size_t>(from)] = arrival;
     }
     ++number;
     if (--readers_left_[input] > 0) continue;
-    // Copies are as large as the result, or nearly.
     for (size_t on = 0; on < devices_; ++on) {
-      const bool has_copy = arrivals_[input * devices_ + on] >= 0;
-      const bool has_result =
-          static_cast<int32_t>(on) == from && !kernels_.is_output(input);
-      if (has_copy || has_result) {
-        used_[on] = std::max(0.0, used_[on] - kernels_.output_bytes(input));
+      double bytes = copies_[input * devices_ + on].bytes;
+      if (static_cast<int32_t>(on) == from && !kernels_.is_output(input)) {
+        bytes = kernels_.output_bytes(input);
       }
+      // Not less than none, by rounding.
+      used_[on] = std::max(0.0, used_[on] - bytes);
     }
   }
   if (finish_[kernel] == start) return;
@@ -182,11 +224,18 @@ void PartialSchedule::Add(KernelIndex kernel, int32_t device, double start) {
 StepSchedule PartialSchedule::Finish() const {
   const absl::Span<const KernelIndex> order = kernels_.topological_order();
   StepSchedule schedule = {device_of_, {order.begin(), order.end()}};
-  // What nobody reads.
-  for (int32_t& device : schedule.devices) device = std::max(device, 0);
+  std::vector<double> start = start_;
+  for (const KernelIndex kernel : order) {
+    if (device_of_[kernel] >= 0) continue;
+    // Nobody reads it.
+    schedule.devices[kernel] = 0;
+    for (const KernelIndex input : kernels_.inputs(kernel)) {
+      start[kernel] = std::max(start[kernel], start[input]);
+    }
+  }
   std::stable_sort(
       schedule.order.begin(), schedule.order.end(),
-      [&](KernelIndex a, KernelIndex b) { return start_[a] < start_[b]; });
+      [&](KernelIndex a, KernelIndex b) { return start[a] < start[b]; });
   return schedule;
 }
 

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
+
 #include "graphs/step/device_times.h"
 #include "graphs/step/kernel_graph.h"
 #include "graphs/step/step_schedule.h"
@@ -14,8 +16,9 @@ namespace hone::graphs {
 
 // A schedule to which kernels are added, each after its inputs. Times are those
 // of the simulator, but for transfers, which follow each other in the order in
-// which they are asked for. Arguments, and what is made of them in no time, are
-// not scheduled: they go where the first kernel that reads them goes.
+// which they are asked for and have the bytes that the first to ask reads.
+// Arguments, and what is made of them in no time, are not scheduled: they go
+// where the first kernel that reads them goes.
 class PartialSchedule {
  public:
   // Both outlive this.
@@ -28,7 +31,7 @@ class PartialSchedule {
 
   // Returns when a kernel could start on a device: once its inputs are there
   // and the device is free, in a gap between kernels if `inserts`.
-  double EarliestStart(KernelIndex kernel, int32_t device, bool inserts) const;
+  double EarliestStart(KernelIndex kernel, int32_t device, bool inserts);
   // Returns when a kernel could start on a device after `input`, if that
   // finished on `input_device` at `finish`, and those of its other inputs that
   // were added already.
@@ -39,7 +42,7 @@ class PartialSchedule {
   }
   // Returns true if the device has memory left for the kernel, as far as what
   // was added so far tells.
-  bool Fits(KernelIndex kernel, int32_t device) const;
+  bool Fits(KernelIndex kernel, int32_t device);
   double free_bytes(int32_t device) const {
     return times_.memory_bytes(device) - used_[static_cast<size_t>(device)];
   }
@@ -59,13 +62,29 @@ class PartialSchedule {
     double begin;
     double end;
   };
+  // A result on a device that it was sent to.
+  struct Copy {
+    double arrival = -1;  // < 0: not sent
+    double bytes = 0;
+  };
   size_t At(KernelIndex kernel, int32_t device) const {
     return kernel * devices_ + static_cast<size_t>(device);
   }
-  double Arrival(KernelIndex kernel, uint32_t input, int32_t device) const;
+  // When the channels that lead to a device are free, by where they come from.
+  using Channels = absl::InlinedVector<double, 8>;  // [devices]
+  Channels ChannelsTo(int32_t device) const;
+  // Returns when an input, of this number, is on a device; if it has to be sent
+  // there, the channel is taken until then.
+  double Arrival(KernelIndex input, uint32_t number, int32_t device,
+                 Channels& channels) const;
+  // Returns when all inputs of a kernel are on a device, also of those inputs
+  // that follow it.
+  double UnseenArrivals(KernelIndex kernel, int32_t device, Channels& channels);
   double FirstGap(int32_t device, double ready, double seconds) const;
-  double NewBytes(KernelIndex kernel, int32_t device) const;
-  double NewWeights(KernelIndex kernel, int32_t device) const;
+  // Returns the memory that a kernel takes on a device, with the inputs that
+  // follow it.
+  double NewBytes(KernelIndex kernel, int32_t device);
+  double UnseenBytes(KernelIndex kernel, int32_t device);
 
   const KernelGraph& kernels_;
   const DeviceTimes& times_;
@@ -73,13 +92,16 @@ class PartialSchedule {
   std::vector<uint8_t> follows_;    // [kernels]: goes where its reader goes
   std::vector<int32_t> device_of_;  // [kernels]; < 0: not added
   std::vector<double> start_, finish_;
-  std::vector<double> arrivals_;      // [kernels, devices]; < 0: not sent
-  std::vector<double> channel_free_;  // [devices, devices]
+  std::vector<Copy> copies_;                 // [kernels, devices]
+  std::vector<double> channel_free_;         // [devices, devices], to and from
   std::vector<std::vector<Interval>> busy_;  // [devices], sorted
   std::vector<KernelIndex> last_;            // [devices]
   std::vector<double> used_;                 // [devices], bytes
   std::vector<uint32_t> readers_left_;       // [kernels]
   std::vector<uint64_t> weights_on_;         // [weights], devices
+  // What a sum or maximum over kernels has seen, if it equals `now_`.
+  uint32_t now_ = 0;
+  std::vector<uint32_t> kernel_seen_, weights_seen_;
 };
 
 }  // namespace hone::graphs

@@ -88,7 +88,7 @@ class EarliestFirst {
                   kernel);
   }
 
-  Choice Choose() const {
+  Choice Choose() {
     Choice best;
     double best_rank = std::numeric_limits<double>::infinity();
     const size_t count = std::min(ready_.size(), kMostLookedAt);

@@ -29,7 +29,7 @@ enum class ListRank {
 struct ListScheduleOptions {
   ListRank rank = ListRank::kUpward;
   // Chooses the device by when the kernels that read the result could finish,
-  // instead of by the finish of the kernel alone.
+  // the first eight of them, instead of by the finish of the kernel alone.
   bool looks_ahead = false;
   // Kernels may start in gaps that earlier ones have left.
   bool inserts = true;
@@ -50,7 +50,9 @@ std::vector<double> PlacedRanks(const KernelGraph& kernels,
 // Heterogeneous earliest finish time: takes the kernels by rank, each on the
 // device on which it finishes first. Transfers of one channel follow each
 // other. A device whose memory is full, as far as that can be told from what is
-// scheduled so far, is not chosen as long as there is another one.
+// scheduled so far, is not chosen as long as there is another one; if there is
+// none, that with the most left is. Ties: the kernel of the lowest number, the
+// first device.
 // Source: Topcuoglu, Hariri and Wu, "Performance-effective and low-complexity
 // task scheduling for heterogeneous computing", 2002; looking ahead:
 // Bittencourt, Sakellariou and Madeira, "DAG scheduling using a lookahead
@@ -61,9 +63,11 @@ StepSchedule ScheduleByRank(const KernelGraph& kernels,
 
 // Takes, again and again, the ready kernel that can start first, on the device
 // on which it does (m-ETF). With `favorites` a device waits for the child that
-// its last kernel sends most to, if that child can start there soon (m-SCT;
-// children are chosen greedily by bytes instead of by a linear program). Of
-// many ready kernels only those of the highest static levels are looked at.
+// its last kernel sends most to, as long as sending that elsewhere would take,
+// while inputs of the child are not scheduled yet (m-SCT; children are chosen
+// greedily by bytes instead of by a linear program). Of many ready kernels only
+// the 32 of the highest static levels are looked at. Full devices and ties as
+// above, but of kernels that of the highest static level first.
 // Source: Jeon et al., "Baechi: fast device placement of machine learning
 // graphs", 2020.
 StepSchedule ScheduleEarliestFirst(const KernelGraph& kernels,

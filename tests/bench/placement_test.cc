@@ -10,15 +10,18 @@
 #include "gtest/gtest.h"
 
 #include "base/temporary_directory.h"
+#include "bench/placement/expert_split.h"
 #include "bench/placement/peak_memory.h"
 #include "bench/placement/public_graphs.h"
 #include "graphs/ideals.h"
+#include "graphs/max_load.h"
 #include "tests/support/status_matchers.h"
 
 namespace hone::bench {
 namespace {
 
 using ::hone::testing::StatusIs;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 const std::string kGraphs = std::string(HONE_SOURCE_DIR) + "/bench/data/graphs";
@@ -72,6 +75,60 @@ TEST(PublicGraphs, BadFoldersAreRefused) {
       StatusIs(absl::StatusCode::kNotFound, HasSubstr("absent.json.zst")));
 }
 
+TEST(PublicGraphs, ExpertsPlaceFive) {
+  const auto graphs = ReadPublicGraphs(kGraphs, "");
+  ASSERT_TRUE(graphs.ok()) << graphs.status();
+  int experts = 0;
+  for (const PublicGraph& graph : *graphs) {
+    if (!graph.expert) continue;
+    SCOPED_TRACE(graph.name);
+    ++experts;
+    HONE_EXPECT_OK(graphs::CheckAssignment(graph.graph, *graph.expert,
+                                           graphs::Contiguity::kNone));
+    const auto loads = graphs::ComputeLoads(graph.graph, *graph.expert);
+    ASSERT_TRUE(loads.ok()) << loads.status();
+    if (graph.published) {
+      EXPECT_GE(loads->max_load, *graph.published - 1e-4);
+    }
+  }
+  EXPECT_EQ(experts, 5);
+}
+
+TEST(ExpertSplit, BadOnesAreRefused) {
+  const auto graph = graphs::DeviceGraph::Create(
+      {.max_accelerator_bytes = 1, .accelerators = 2, .cpus = 1},
+      {{.id = 7}, {.id = 3}, {.id = 5}}, {});
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  const auto parse = [&](const std::string& text) {
+    return ParseExpertSplit(text, "a.json", *graph);
+  };
+  const auto split = parse(
+      R"({"fpgas": [{"nodes": [3]}, {"load": -1, "nodes": [7]}],
+          "cpus": [{"nodes": [5]}], "maxLoad": -1})");
+  ASSERT_TRUE(split.ok()) << split.status();
+  EXPECT_THAT(*split, ElementsAre(1, 0, 2));
+  const auto expect = [&](const std::string& text, const char* message) {
+    EXPECT_THAT(parse(text), StatusIs(absl::StatusCode::kInvalidArgument,
+                                      HasSubstr(message)))
+        << text;
+  };
+  expect("{", "a.json: not JSON");
+  expect("[]", R"(a.json: no array "fpgas")");
+  expect(R"({"fpgas": []})", R"(no array "cpus")");
+  expect(R"({"fpgas": [3], "cpus": []})",
+         R"("fpgas" without an array "nodes")");
+  expect(R"({"fpgas": [{"nodes": [3, 7]}], "cpus": []})",
+         "a.json: node 5 is on no device");
+  expect(R"({"fpgas": [{"nodes": [3, 7, 5, 4]}], "cpus": []})",
+         "node 4, expected one of the graph");
+  expect(R"({"fpgas": [{"nodes": ["3"]}], "cpus": []})",
+         R"(node "3", expected one of the graph)");
+  expect(R"({"fpgas": [{"nodes": [3, 7]}], "cpus": [{"nodes": [5, 7]}]})",
+         "node 7 is placed twice");
+  expect(R"({"fpgas": [], "cpus": [{"nodes": [3, 7, 5]}, {"nodes": []}]})",
+         "2 cpus, expected at most the graph's 1");
+}
+
 TEST(MeasureUsage, SeesMemoryThatIsUsedAndGivenBack) {
   constexpr size_t kBytes = size_t{96} << 20;
   const auto usage = MeasureUsage([] {
@@ -110,6 +167,7 @@ TEST(PlacementBench, ComparesSearchesWithTheExactProgram) {
   const auto& graph = quality.at("graphs").at(0);
   EXPECT_NEAR(graph.at("exact").at("max_load").get<double>(), 17.7899, 1e-4);
   EXPECT_FALSE(graph.at("seeds").contains("exact"));
+  EXPECT_GE(graph.at("expert").at("max_load").get<double>(), 17.7899 - 1e-4);
   ASSERT_EQ(quality.at("tables").size(), 3u);
   for (const auto& table : quality.at("tables")) {
     const auto& row = table.at("graphs").at(0);
@@ -149,6 +207,40 @@ TEST(PlacementBench, ComparesOtherPlacementsWithABound) {
     EXPECT_LE(load, graph.at("seeds").at("local_search").get<double>());
   }
   EXPECT_THAT(out.str(), HasSubstr("layer_bert24_inference *"));
+}
+
+TEST(PlacementBench, SaysWhichConstraintExpertsBreak) {
+  const TemporaryDirectory folder;
+  const auto write = [&](const char* name, const char* text) {
+    std::ofstream(folder.path() + "/" + name) << text;
+  };
+  write("manifest.json", R"([{"name": "two", "expert": true}])");
+  write("two.json.zst", R"({"maxSizePerFPGA": 3, "maxFPGAs": 2, "maxCPUs": 1,
+      "nodes": [{"id": 1, "fpgaLatency": 1, "cpuLatency": 9, "size": 2,
+                 "supportedOnFpga": 1, "isBackwardNode": 0},
+                {"id": 2, "fpgaLatency": 1, "cpuLatency": 9, "size": 2,
+                 "supportedOnFpga": 1, "isBackwardNode": 0}],
+      "edges": [{"sourceId": 1, "destId": 2, "cost": 0.5}]})");
+  PlacementBenchOptions options = SmallOptions();
+  options.tables = {"quality"};
+  options.graphs = folder.path();
+  options.only = "";
+  options.evaluations = 0;
+  const auto expert = [&](const char* split, std::ostream& out) {
+    write("two.expert.json.zst", split);
+    const auto document = RunPlacementBench(options, out);
+    EXPECT_TRUE(document.ok()) << document.status();
+    return document->at("quality").at("graphs").at(0).at("expert");
+  };
+  std::ostringstream good;
+  EXPECT_EQ(
+      expert(R"({"fpgas": [{"nodes": [1]}, {"nodes": [2]}], "cpus": []})", good)
+          .at("max_load"),
+      1.5);
+  std::ostringstream bad;
+  EXPECT_FALSE(expert(R"({"fpgas": [{"nodes": [1, 2]}], "cpus": []})", bad)
+                   .contains("max_load"));
+  EXPECT_THAT(bad.str(), HasSubstr("the experts' split of two is not valid: "));
 }
 
 TEST(PlacementBench, MeasuresSyntheticGraphs) {
