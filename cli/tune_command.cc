@@ -18,6 +18,7 @@
 #include "cli/client.h"
 #include "cli/command.h"
 #include "cli/distinct_files.h"
+#include "cli/memory_note.h"
 #include "cli/progress_line.h"
 #include "cli/read_subject.h"
 #include "cli/step_report.h"
@@ -468,6 +469,7 @@ absl::StatusOr<int> Run(const Options& given, const Context& context) {
   }
   HONE_RETURN_IF_ERROR(CheckFiles(options));
   // Read here too, so that a broken file is reported before anything starts.
+  NoteWork(absl::StrCat("reading ", options.file));
   HONE_ASSIGN_OR_RETURN(std::string bytes, hlo::ReadFileBytes(options.file));
   const std::string note =
       TakeDefaultCluster(options.tasks, bytes, options.file, options.flags);
@@ -515,6 +517,7 @@ absl::StatusOr<int> Run(const Options& given, const Context& context) {
   // The module has stdout for itself.
   std::ostream& report = options.output == "-" ? std::cerr : std::cout;
   for (const std::string& task : options.tasks) {
+    NoteWork(absl::StrCat("tuning ", task, " of ", options.file));
     absl::StatusOr<TaskResult> result = tuner->Tune(task, time);
     if (!result.ok()) return InFile(result.status(), subject, options.file);
     last = *std::move(result);
