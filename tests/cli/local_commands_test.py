@@ -6,7 +6,7 @@ command_line.py has the usage.
 
 import subprocess
 
-from command_line import BIN, MODULE, TINY, Scratch, hone, main
+from command_line import BIN, MODULE, ROOT, TINY, Scratch, hone, main
 
 
 class LocalCommands(Scratch):
@@ -200,6 +200,13 @@ ENTRY main {
                           "placement", "schedule"])
         self.assertIn("xla-cpu", self.json("list", "pipelines")["pipelines"])
         self.assertIn("split", self.json("list", "transforms")["transforms"])
+        backends = self.json("list", "backends")["backends"]
+        self.assertEqual([backend["target"] for backend in backends],
+                         ["cluster", "cpu"])
+        printed = self.ok(hone("list", "backends")).stdout.splitlines()
+        for backend, line in zip(backends, printed, strict=True):
+            self.assertTrue((ROOT / "backends" / backend["id"]).is_dir())
+            self.assertTrue(line.startswith(backend["id"]), line)
 
     def test_tune_local_verifies_and_resumes(self):
         out = self.folder / "tuned.hlo"
