@@ -208,6 +208,15 @@ ENTRY main {
             self.assertTrue((ROOT / "backends" / backend["id"]).is_dir())
             self.assertTrue(line.startswith(backend["id"]), line)
 
+    def test_help_has_the_defaults_of_the_tasks(self):
+        listed = " ".join(hone("tune", "--help").stdout.split())
+        self.assertIn("Candidates to try; default: 500; 200 for fusion, "
+                      "joint, schedule; 64 for kernel; 100 for placement",
+                      listed)
+        self.assertIn("default: policy for fusion, joint, schedule; beam for "
+                      "kernel; guided for pass_order; annealing for placement",
+                      listed)
+
     def test_tune_local_verifies_and_resumes(self):
         out = self.folder / "tuned.hlo"
         arguments = ("tune", MODULE, "--local", "--trials", 60, "--state",
