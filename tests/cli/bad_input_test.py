@@ -82,6 +82,15 @@ class BadInput(Scratch):
                             "no cache command, expected one of: list, ")
         self.one_line_error(hone("--frogs"), 2, "unknown option '--frogs'")
 
+    def test_expressions_name_their_option(self):
+        for expression, expected in (
+                ("^nope$", "--models-only '^nope$' matches none"),
+                ("(", "--models-only '(': not a regular expression")):
+            self.one_line_error(
+                hone("bench", "placement", "--tables", "steps", "--models",
+                     ROOT / "bench/data/placement", "--models-only",
+                     expression), 2, expected)
+
     def test_numbers_say_their_range(self):
         path = self.write("tiny.hlo", TINY)
         for arguments, expected in (
