@@ -499,8 +499,8 @@ void AddBenchCommand(CLI::App& app, Context& context) {
            "Ops after each search, after the default order, and after XLA",
            AddPassOrderOptions, RunPassOrder);
   AddBench(*command, context, "placement",
-           "Max loads of seeds and searches beside the exact optimum, and what "
-           "they take on large graphs",
+           "Max loads of seeds and searches beside the exact optimum, step "
+           "times beside known methods, and what both take on large graphs",
            AddPlacementOptions, RunPlacement, PlacementStatus);
   AddBench(*command, context, "joint",
            "Step times of searches for placement, schedule and fusion at once, "

@@ -9,6 +9,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "cli/memory_note.h"
 #include <unistd.h>
 
 #include "base/files.h"
@@ -68,6 +69,12 @@ CLI::App* AddCommand(CLI::App& app, Context& context, const std::string& name,
                      const std::string& description) {
   CLI::App* command = app.add_subcommand(name, description);
   command->add_flag("--json", context.json, "One JSON document on stdout");
+  const std::string group =
+      app.get_parent() == nullptr ? "" : absl::StrCat(app.get_name(), " ");
+  command->preparse_callback(
+      [work = absl::StrCat("running hone ", group, name)](size_t) {
+        NoteWork(work);
+      });
   return command;
 }
 

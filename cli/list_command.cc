@@ -1,5 +1,6 @@
 // hone list: what there is.
 
+#include <array>
 #include <iostream>
 #include <memory>
 #include <string>
@@ -168,6 +169,33 @@ absl::StatusOr<int> ListPasses(const Context& context) {
   return kDone;
 }
 
+struct Backend {
+  absl::string_view id;
+  absl::string_view target;
+  absl::string_view contents;
+};
+constexpr std::array kBackends = {
+#define HONE_BACKEND(id, target, contents) Backend{id, target, contents},
+#include "backends/backends.def"
+#undef HONE_BACKEND
+};
+
+absl::StatusOr<int> ListBackends(const Context& context) {
+  nlohmann::ordered_json backends = nlohmann::ordered_json::array();
+  for (const Backend& backend : kBackends) {
+    if (context.json) {
+      backends.push_back({{"id", backend.id},
+                          {"target", backend.target},
+                          {"contents", backend.contents}});
+    } else {
+      std::cout << absl::StrFormat("%-12s %-8s %s\n", backend.id,
+                                   backend.target, backend.contents);
+    }
+  }
+  if (context.json) PrintJson({{"backends", backends}});
+  return kDone;
+}
+
 }  // namespace
 
 void AddListCommand(CLI::App& app, Context& context) {
@@ -187,6 +215,11 @@ void AddListCommand(CLI::App& app, Context& context) {
            [] { return Strings(optimizers::Optimizers().ids()); });
   AddNames(*command, context, "cost-models", "Cost models",
            [] { return Strings(costmodels::CostModels().ids()); });
+  AddCommand(*command, context, "backends",
+             "Backends: what results are measured or simulated on")
+      ->callback([&context] {
+        RunCommand(context, [&] { return ListBackends(context); });
+      });
   AddNames(*command, context, "clusters", "Clusters to place modules on",
            [] { return Strings(graphs::BundledClusters().ids()); });
   AddNames(*command, context, "tasks", "Decisions that Hone tunes",

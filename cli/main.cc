@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "cli/command.h"
+#include "cli/memory_note.h"
 
 namespace hone::cli {
 namespace {
@@ -98,4 +99,7 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace hone::cli
 
-int main(int argc, char** argv) { return hone::cli::Main(argc, argv); }
+int main(int argc, char** argv) {
+  hone::cli::EndWhenMemoryRunsOut();
+  return hone::cli::Main(argc, argv);
+}

@@ -14,6 +14,7 @@
 #include "costmodels/registry.h"
 #include "graphs/device_graph.h"
 #include "graphs/lower_bounds.h"
+#include "graphs/op_graph.h"
 #include "hlo/analysis/cost_analysis.h"
 #include "hlo/analysis/fingerprint.h"
 #include "hlo/analysis/op_count.h"
@@ -26,19 +27,68 @@
 namespace hone::cli {
 namespace {
 
-// Prints the members of a JSON object line by line, but for `left_out`.
-void PrintLines(const nlohmann::ordered_json& document,
-                absl::string_view left_out = "") {
+// Prints the members of a JSON object line by line.
+void PrintLines(const nlohmann::ordered_json& document) {
   for (const auto& [name, value] : document.items()) {
-    if (name == left_out) continue;
     std::cout << absl::StrFormat(
         "%-20s %s\n", name,
         value.is_string() ? value.get<std::string>() : value.dump());
   }
 }
 
-absl::StatusOr<int> RunOnGraph(const tuning::Subject& subject,
-                               double parse_seconds, const Context& context) {
+// The number of instructions or operators of each opcode.
+using OpcodeCounts = std::map<std::string, int64_t>;
+
+// Prints `document`, and after it the opcodes, the most frequent ones first.
+void PrintWithOpcodes(nlohmann::ordered_json document,
+                      const OpcodeCounts& opcodes, const Context& context) {
+  if (context.json) {
+    document["opcodes"] = opcodes;
+    PrintJson(document);
+    return;
+  }
+  PrintLines(document);
+  std::vector<std::pair<std::string, int64_t>> counts(opcodes.begin(),
+                                                      opcodes.end());
+  std::stable_sort(
+      counts.begin(), counts.end(),
+      [](const auto& a, const auto& b) { return a.second > b.second; });
+  for (const auto& [opcode, count] : counts) {
+    std::cout << absl::StrFormat("  %-24s %d\n", opcode, count);
+  }
+}
+
+absl::StatusOr<int> RunOnOperators(const tuning::Subject& subject,
+                                   double parse_seconds,
+                                   const Context& context) {
+  const graphs::OpGraph& graph = subject.operators();
+  double flops = 0;
+  double bytes = 0;
+  double output_bytes = 0;
+  double parameter_bytes = 0;
+  OpcodeCounts opcodes;
+  for (const graphs::OpNode& node : graph.nodes()) {
+    flops += node.flops;
+    bytes += node.bytes;
+    output_bytes += node.output_bytes;
+    parameter_bytes += node.parameter_bytes;
+    ++opcodes[node.opcode];
+  }
+  PrintWithOpcodes({{"graph", subject.name()},
+                    {"fingerprint", subject.Fingerprint()},
+                    {"nodes", graph.size()},
+                    {"edges", graph.edges().size()},
+                    {"flops", flops},
+                    {"bytes", bytes},
+                    {"output_bytes", output_bytes},
+                    {"parameter_bytes", parameter_bytes},
+                    {"parse_seconds", parse_seconds}},
+                   opcodes, context);
+  return kDone;
+}
+
+absl::StatusOr<int> RunOnDevices(const tuning::Subject& subject,
+                                 double parse_seconds, const Context& context) {
   const graphs::DeviceGraph& graph = subject.graph();
   double accelerator = 0;
   double cpu = 0;
@@ -79,8 +129,10 @@ absl::StatusOr<int> Run(const std::string& file, const Context& context) {
   if (tuning::IsJson(bytes)) {
     HONE_ASSIGN_OR_RETURN(const tuning::Subject subject,
                           tuning::ParseSubject(bytes, file));
-    return RunOnGraph(subject, absl::ToDoubleSeconds(absl::Now() - start),
-                      context);
+    const double seconds = absl::ToDoubleSeconds(absl::Now() - start);
+    return subject.kind() == tuning::SubjectKind::kOperators
+               ? RunOnOperators(subject, seconds, context)
+               : RunOnDevices(subject, seconds, context);
   }
   HONE_ASSIGN_OR_RETURN(const hlo::Module module, hlo::ParseHlo(bytes, file));
   const double parse_seconds = absl::ToDoubleSeconds(absl::Now() - start);
@@ -95,7 +147,7 @@ absl::StatusOr<int> Run(const std::string& file, const Context& context) {
                         costmodels::CreateCostModel("analytical"));
   HONE_ASSIGN_OR_RETURN(const hlo::Pipeline* const lowering,
                         hlo::FindLowering("xla-cpu"));
-  std::map<std::string, int64_t> by_opcode;
+  OpcodeCounts by_opcode;
   for (hlo::ComputationId id : module.ComputationPostOrder()) {
     const hlo::Computation& computation = module.computation(id);
     for (hlo::InstructionId i : computation.LiveInstructions()) {
@@ -105,31 +157,18 @@ absl::StatusOr<int> Run(const std::string& file, const Context& context) {
                       : std::string(hlo::OpcodeName(instruction.opcode()))];
     }
   }
-  const nlohmann::ordered_json document = {
-      {"module", module.name()},
-      {"fingerprint", hlo::Fingerprint(module)},
-      {"instructions", module.instruction_count()},
-      {"ops", hlo::CountOps(module)},
-      {"lowered_ops", hlo::CountOps(hlo::Lowered(module, *lowering))},
-      {"flops", costs.flops},
-      {"transcendentals", costs.transcendentals},
-      {"bytes", costs.bytes()},
-      {"modeled_ns", model->PredictModuleNs(module)},
-      {"parse_seconds", parse_seconds},
-      {"opcodes", by_opcode}};
-  if (context.json) {
-    PrintJson(document);
-    return kDone;
-  }
-  PrintLines(document, "opcodes");
-  std::vector<std::pair<std::string, int64_t>> counts(by_opcode.begin(),
-                                                      by_opcode.end());
-  std::stable_sort(
-      counts.begin(), counts.end(),
-      [](const auto& a, const auto& b) { return a.second > b.second; });
-  for (const auto& [opcode, count] : counts) {
-    std::cout << absl::StrFormat("  %-24s %d\n", opcode, count);
-  }
+  PrintWithOpcodes(
+      {{"module", module.name()},
+       {"fingerprint", hlo::Fingerprint(module)},
+       {"instructions", module.instruction_count()},
+       {"ops", hlo::CountOps(module)},
+       {"lowered_ops", hlo::CountOps(hlo::Lowered(module, *lowering))},
+       {"flops", costs.flops},
+       {"transcendentals", costs.transcendentals},
+       {"bytes", costs.bytes()},
+       {"modeled_ns", model->PredictModuleNs(module)},
+       {"parse_seconds", parse_seconds}},
+      by_opcode, context);
   return kDone;
 }
 
@@ -139,8 +178,9 @@ void AddStatsCommand(CLI::App& app, Context& context) {
   auto file = std::make_shared<std::string>();
   CLI::App* command = AddCommand(
       app, context, "stats",
-      "Count instructions, ops, flops, bytes, opcodes; of a graph nodes, "
-      "edges, devices, latencies, lower bounds of the max load");
+      "Count instructions, ops, flops, bytes, opcodes; of an operator graph "
+      "nodes, edges, flops, bytes, weights, opcodes; of a weighted graph "
+      "nodes, edges, devices, latencies, lower bounds of the max load");
   AddSubjectArgument(*command, "FILE", *file);
   command->callback([file, &context] {
     RunCommand(context, [&] { return Run(*file, context); });

@@ -30,6 +30,8 @@ using optimizers::policies::TrainingSet;
 
 struct Options {
   std::string data_set;
+  // Those that only some data sets use, as they were given.
+  std::vector<const CLI::Option*> of_some;
   bench::DataSetOptions data;
   std::string time;
   TrainingOptions training;
@@ -41,6 +43,41 @@ std::string DescribeDataSets() {
                        [](std::string* out, const bench::DataSet& set) {
                          absl::StrAppend(out, set.id, ": ", set.contents);
                        });
+}
+
+// "go, pass-order": the data sets that use the option.
+std::string UsersOf(absl::string_view option) {
+  std::vector<absl::string_view> ids;
+  for (const bench::DataSet& set : bench::DataSets()) {
+    if (set.Uses(option)) ids.push_back(set.id);
+  }
+  return absl::StrJoin(ids, ", ");
+}
+
+// Adds an option that only some data sets use; its description says which.
+template <typename Value>
+CLI::Option* AddOptionOfSome(CLI::App& command, Options& options,
+                             const std::string& name, Value& value,
+                             const std::string& description) {
+  CLI::Option* const option =
+      command
+          .add_option("--" + name, value,
+                      absl::StrCat(UsersOf(name), ": ", description))
+          ->capture_default_str();
+  options.of_some.push_back(option);
+  return option;
+}
+
+// Fails if an option was given that `data` does not use.
+absl::Status CheckUsed(const Options& options, const bench::DataSet& data) {
+  for (const CLI::Option* const option : options.of_some) {
+    const std::string& name = option->get_lnames().front();
+    if (option->count() == 0 || data.Uses(name)) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("--", name, ": data set ", data.id,
+                     " does not use it, expected one of: ", UsersOf(name)));
+  }
+  return absl::OkStatus();
 }
 
 // Fails if two options name one file, which would be written as both.
@@ -65,7 +102,9 @@ absl::Status CheckDifferent(
 absl::StatusOr<int> Run(const Options& options, const Context& context) {
   HONE_ASSIGN_OR_RETURN(const bench::DataSet* const data,
                         bench::DataSets().Find(options.data_set));
+  HONE_RETURN_IF_ERROR(CheckUsed(options, *data));
   TrainingOptions training = options.training;
+  if (!data->Uses("search-trials")) training.search_trials = 0;
   if (training.weights_file.empty()) {
     training.weights_file =
         absl::StrCat(absl::StrReplaceAll(data->id, {{"-", "_"}}), ".pt");
@@ -131,25 +170,17 @@ void AddTrainCommand(CLI::App& app, Context& context) {
                       "File of the weights [NAME.pt]");
   command->add_option("--from", options->training.initial_weights,
                       "Weights to start from, in place of random ones");
-  command
-      ->add_option("--corpus", options->data.corpus,
-                   "pass-order: folder of the corpus")
-      ->capture_default_str();
-  command
-      ->add_option("--max-instructions", options->data.max_instructions,
-                   "pass-order: leave out larger modules")
-      ->transform(WholeNumber(1, kMaxCount))
-      ->capture_default_str();
-  command
-      ->add_option("--graphs", options->data.graphs,
-                   "placement: generated graphs to train on")
-      ->transform(WholeNumber(1, kMaxCount))
-      ->capture_default_str();
-  command
-      ->add_option("--max-nodes", options->data.max_nodes,
-                   "placement: the most nodes of one, or about that")
-      ->transform(WholeNumber(20, 1'000'000))
-      ->capture_default_str();
+  AddOptionOfSome(*command, *options, "corpus", options->data.corpus,
+                  "folder of the corpus");
+  AddOptionOfSome(*command, *options, "max-instructions",
+                  options->data.max_instructions, "leave out larger modules")
+      ->transform(WholeNumber(1, kMaxCount));
+  AddOptionOfSome(*command, *options, "graphs", options->data.graphs,
+                  "graphs to train on, generated or of the corpus by turns")
+      ->transform(WholeNumber(1, kMaxCount));
+  AddOptionOfSome(*command, *options, "max-nodes", options->data.max_nodes,
+                  "the most nodes of a generated graph, or about that")
+      ->transform(WholeNumber(20, 1'000'000));
   command->add_option("--seed", options->training.seed, "Random seed")
       ->transform(WholeNumber(0, kMaxSeed))
       ->capture_default_str();
@@ -158,21 +189,17 @@ void AddTrainCommand(CLI::App& app, Context& context) {
                    "PPO updates at the end")
       ->transform(WholeNumber(0, kMaxCount))
       ->capture_default_str();
-  command
-      ->add_option("--search-trials", options->training.search_trials,
-                   "Trials of the search that is imitated first; 0 to "
-                   "imitate nothing")
-      ->transform(WholeNumber(0, kMaxCount))
-      ->capture_default_str();
-  command
-      ->add_option("--teacher", options->training.teacher,
-                   "The search that is imitated")
-      ->capture_default_str();
+  AddOptionOfSome(
+      *command, *options, "search-trials", options->training.search_trials,
+      "trials of the search that is imitated first; 0 to imitate nothing")
+      ->transform(WholeNumber(0, kMaxCount));
+  AddOptionOfSome(*command, *options, "teacher", options->training.teacher,
+                  "the search that is imitated");
   command
       ->add_option(
           "--label-rounds", options->training.label_rounds,
-          "Rounds of learning from labels: what each pass does, or the "
-          "teacher's values")
+          "Rounds of learning from labels: what each pass or move does, or "
+          "the teacher's values")
       ->transform(WholeNumber(0, kMaxCount))
       ->capture_default_str();
   command
@@ -181,12 +208,10 @@ void AddTrainCommand(CLI::App& app, Context& context) {
                    "Problems that a PPO update is made from")
       ->transform(WholeNumber(1, kMaxCount))
       ->capture_default_str();
-  command
-      ->add_option("--episodes-per-problem",
-                   options->training.episodes_per_problem,
-                   "Episodes, or assignments, of each of them")
-      ->transform(WholeNumber(1, kMaxCount))
-      ->capture_default_str();
+  AddOptionOfSome(*command, *options, "episodes-per-problem",
+                  options->training.episodes_per_problem,
+                  "episodes, or assignments, of each problem of a PPO update")
+      ->transform(WholeNumber(1, kMaxCount));
   command->add_option("--architecture", options->training.architecture,
                       "Of new weights, e.g. width=64,layers=3,aggregator=mean,"
                       "segment=0,conditioning=0,task_heads=0");

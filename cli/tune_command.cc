@@ -3,21 +3,26 @@
 
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <iostream>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "cli/client.h"
 #include "cli/command.h"
 #include "cli/distinct_files.h"
+#include "cli/memory_note.h"
 #include "cli/progress_line.h"
 #include "cli/read_subject.h"
 #include "cli/step_report.h"
@@ -468,6 +473,7 @@ absl::StatusOr<int> Run(const Options& given, const Context& context) {
   }
   HONE_RETURN_IF_ERROR(CheckFiles(options));
   // Read here too, so that a broken file is reported before anything starts.
+  NoteWork(absl::StrCat("reading ", options.file));
   HONE_ASSIGN_OR_RETURN(std::string bytes, hlo::ReadFileBytes(options.file));
   const std::string note =
       TakeDefaultCluster(options.tasks, bytes, options.file, options.flags);
@@ -515,6 +521,7 @@ absl::StatusOr<int> Run(const Options& given, const Context& context) {
   // The module has stdout for itself.
   std::ostream& report = options.output == "-" ? std::cerr : std::cout;
   for (const std::string& task : options.tasks) {
+    NoteWork(absl::StrCat("tuning ", task, " of ", options.file));
     absl::StatusOr<TaskResult> result = tuner->Tune(task, time);
     if (!result.ok()) return InFile(result.status(), subject, options.file);
     last = *std::move(result);
@@ -551,6 +558,27 @@ absl::StatusOr<int> Run(const Options& given, const Context& context) {
   return kDone;
 }
 
+// Returns "200 for fusion, joint; 64 for kernel": the tasks of each value of
+// `value_of`, which is empty for those without one.
+std::string DefaultsOfTasks(
+    const std::function<std::string(const tuning::Task&)>& value_of) {
+  // In the order of the tasks' list.
+  std::vector<std::pair<std::string, std::vector<absl::string_view>>> tasks_of;
+  for (const absl::string_view id : tuning::Tasks().ids()) {
+    const auto task = tuning::FindTask(id);
+    const std::string value = task.ok() ? value_of(**task) : "";
+    if (value.empty()) continue;
+    auto it = absl::c_find_if(
+        tasks_of, [&](const auto& entry) { return entry.first == value; });
+    if (it == tasks_of.end()) it = tasks_of.insert(it, {value, {}});
+    it->second.push_back(id);
+  }
+  return absl::StrJoin(tasks_of, "; ", [](std::string* out, const auto& entry) {
+    absl::StrAppend(out, entry.first, " for ",
+                    absl::StrJoin(entry.second, ", "));
+  });
+}
+
 }  // namespace
 
 void AddTuneCommand(CLI::App& app, Context& context) {
@@ -571,14 +599,19 @@ void AddTuneCommand(CLI::App& app, Context& context) {
                       "the task's own");
   command->add_option(
       "--optimizer", options->optimizer,
-      "Search algorithm; default: the task's own, guided for "
-      "pass_order, beam for kernel, annealing for placement, policy for "
-      "schedule, fusion and joint");
+      absl::StrCat("Search algorithm; default: ",
+                   DefaultsOfTasks([](const tuning::Task& task) {
+                     return task.default_optimizer();
+                   })));
   AddTaskFlags(*command, options->flags);
   command
       ->add_option("--trials", options->trials,
-                   "Candidates to try; default: 500, 64 for kernel, 100 for "
-                   "placement, schedule, fusion and joint")
+                   absl::StrCat("Candidates to try; default: ",
+                                tuning::TuningSpec().budget.trials, "; ",
+                                DefaultsOfTasks([](const tuning::Task& task) {
+                                  const int64_t own = task.default_trials();
+                                  return own > 0 ? absl::StrCat(own) : "";
+                                })))
       ->transform(WholeNumber(1, kMaxCount));
   command->add_option("--time", options->time,
                       "Search time, e.g. 30s; default: no limit");

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <new>
 #include <thread>
 
 #include <fcntl.h>
@@ -10,6 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/out_of_memory.h"
 #include "base/thread_pool.h"
 #include "work/environments.h"
 #include "work/jobs.h"
@@ -26,7 +26,7 @@ constexpr bool kCanLimitMemory = true;
 #endif
 
 void LimitMemory(int64_t bytes) {
-  std::set_new_handler([] { _exit(kOutOfMemory); });
+  SetOutOfMemoryHandler([](const char*) { _exit(kOutOfMemory); });
   if (bytes == 0 || !kCanLimitMemory) return;
   // Of writable private pages, not of addresses: those that are only reserved
   // take no memory.

@@ -135,15 +135,21 @@ absl::Status WorkProcess::DescribeEnd() {
   pid_ = -1;
   if (WIFEXITED(status) && WEXITSTATUS(status) == kOutOfMemory) {
     return tuning::ProcessFailure(absl::ResourceExhaustedError(
-        absl::StrCat("the work needs more than ", options_.memory_bytes >> 20,
-                     " MiB of memory")));
+        options_.memory_bytes == 0
+            ? "the work needs more memory than there is"
+            : absl::StrCat("the work needs more than ",
+                           options_.memory_bytes >> 20, " MiB of memory")));
   }
+  // A system that runs out of memory kills this process first.
+  const bool may_lack_memory =
+      WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
   const std::string how =
       WIFSIGNALED(status) ? absl::StrCat("signal ", WTERMSIG(status), ", ",
                                          strsignal(WTERMSIG(status)))
                           : absl::StrCat("exit status ", WEXITSTATUS(status));
   return tuning::ProcessFailure(absl::InternalError(
-      absl::StrCat("the process that did the work ended by ", how)));
+      absl::StrCat("the process that did the work ended by ", how,
+                   may_lack_memory ? ", maybe as memory ran out" : "")));
 }
 
 absl::StatusOr<internal::Result> WorkProcess::Run(const internal::Job& job,

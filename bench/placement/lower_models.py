@@ -28,10 +28,6 @@ import pathlib
 import re
 import subprocess
 
-import jax
-import jax.numpy as jnp
-from jax import lax
-
 
 class Layers:
     """The parameters of a model, by layer.
@@ -658,6 +654,11 @@ def main():
     parser.add_argument("models", nargs="*", default=[], metavar="MODEL",
                         help="default: all")
     arguments = parser.parse_args()
+    # Not before: --help needs no jax.
+    global jax, jnp, lax
+    import jax
+    import jax.numpy as jnp
+    from jax import lax
     global BATCH
     BATCH = arguments.batch
     arguments.output.mkdir(parents=True, exist_ok=True)

@@ -59,11 +59,12 @@ absl::StatusOr<std::vector<Model>> ReadModels(const StepTableOptions& options) {
     }
   } catch (const std::regex_error& error) {
     return absl::InvalidArgumentError(
-        absl::StrCat("--only '", options.only, "': ", error.what()));
+        absl::StrCat("--models-only '", options.only,
+                     "': not a regular expression: ", error.what()));
   }
   if (models.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--only '", options.only, "' matches none of the models"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--models-only '", options.only, "' matches none of the models"));
   }
   return models;
 }

@@ -18,7 +18,7 @@ struct DataSetOptions {
   // teach little that their smaller kin do not, and take most of the time.
   std::string corpus = "bench/data/corpus";
   int64_t max_instructions = 3000;
-  // Generated graphs to train on, and the most nodes of one.
+  // Graphs to train on, and the most nodes of one that is generated.
   int64_t graphs = 64;
   int32_t max_nodes = 200;
 };
@@ -29,16 +29,22 @@ struct DataSetOptions {
 struct DataSet {
   absl::string_view id;
   absl::string_view contents;
+  // The options of `hone train` that it uses, among those that some data sets
+  // do not use: names without dashes, separated by commas.
+  absl::string_view options;
   // Errors: InvalidArgument if nothing is left to train on; those of reading
   // the data.
   absl::StatusOr<optimizers::policies::TrainingSet> (*make)(
       const DataSetOptions& options) = nullptr;
+
+  // Returns true if `option` is one of `options`.
+  bool Uses(absl::string_view option) const;
 };
 
 // All data sets, those of data_sets.def.
 const Registry<DataSet>& DataSets();
 
-#define HONE_DATA_SET(id, factory, contents)                 \
+#define HONE_DATA_SET(id, factory, contents, used)           \
   absl::StatusOr<optimizers::policies::TrainingSet> factory( \
       const DataSetOptions& options);
 #include "bench/training/data_sets.def"

@@ -100,8 +100,9 @@ class LazyProblem {
   std::shared_ptr<space::Problem> problem_;
 };
 
-// The graphs of a split, by turns, each time with another size and cluster. One
-// of three problems decides everything, the others devices.
+// Returns problems of the graphs of a split, in turns, each time with another
+// size and cluster. Those of every third turn decide everything, the others
+// devices.
 std::vector<TrainingProblem> Draw(
     const std::vector<
         std::pair<std::string, std::shared_ptr<const graphs::OpGraph>>>& from,

@@ -171,13 +171,14 @@ TEST(StepTable, BadOptionsAreRefused) {
   std::ostringstream out;
   StepTableOptions options = SmallOptions();
   options.only = "(";
-  EXPECT_THAT(
-      MeasureSteps(options, out),
-      StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("--only '('")));
-  options.only = "no_such_model";
   EXPECT_THAT(MeasureSteps(options, out),
               StatusIs(absl::StatusCode::kInvalidArgument,
-                       HasSubstr("'no_such_model' matches none")));
+                       HasSubstr("--models-only '('")));
+  options.only = "no_such_model";
+  EXPECT_THAT(
+      MeasureSteps(options, out),
+      StatusIs(absl::StatusCode::kInvalidArgument,
+               HasSubstr("--models-only 'no_such_model' matches none")));
   options = SmallOptions();
   options.searches = {"no_such_search"};
   EXPECT_THAT(

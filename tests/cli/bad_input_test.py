@@ -82,6 +82,15 @@ class BadInput(Scratch):
                             "no cache command, expected one of: list, ")
         self.one_line_error(hone("--frogs"), 2, "unknown option '--frogs'")
 
+    def test_expressions_name_their_option(self):
+        for expression, expected in (
+                ("^nope$", "--models-only '^nope$' matches none"),
+                ("(", "--models-only '(': not a regular expression")):
+            self.one_line_error(
+                hone("bench", "placement", "--tables", "steps", "--models",
+                     ROOT / "bench/data/placement", "--models-only",
+                     expression), 2, expected)
+
     def test_numbers_say_their_range(self):
         path = self.write("tiny.hlo", TINY)
         for arguments, expected in (
@@ -195,8 +204,26 @@ class BadInput(Scratch):
             hone("train", "nope"), 2, "unknown data set 'nope', expected one "
             "of: go, pass-order, placement")
         listed = " ".join(hone("train", "--help").stdout.split())
-        for name in ("pass-order: the policy", "placement: the policy"):
+        for name in ("pass-order: the policy", "placement: the policy",
+                     "go, pass-order: folder of the corpus",
+                     "go, pass-order: leave out larger modules",
+                     "go, placement: graphs to train on",
+                     "pass-order, placement: the search that is imitated"):
             self.assertIn(name, listed)
+
+    def test_options_that_a_data_set_does_not_use(self):
+        weights = self.folder / "w.pt"
+        for data_set, option, value, users in (
+                ("go", "--teacher", "annealing", "pass-order, placement"),
+                ("go", "--search-trials", 5, "pass-order, placement"),
+                ("go", "--episodes-per-problem", 5, "pass-order, placement"),
+                ("go", "--max-nodes", 50, "placement"),
+                ("pass-order", "--graphs", 5, "go, placement"),
+                ("placement", "--corpus", CORPUS, "go, pass-order")):
+            self.one_line_error(
+                hone("train", data_set, option, value, "-o", weights), 2,
+                f"{option}: data set {data_set} does not use it, expected "
+                f"one of: {users}")
 
     def test_weights_that_are_none(self):
         graphs = ROOT / "bench/data/graphs"

@@ -6,7 +6,7 @@ command_line.py has the usage.
 
 import subprocess
 
-from command_line import BIN, MODULE, TINY, Scratch, hone, main
+from command_line import BIN, MODULE, ROOT, TINY, Scratch, hone, main
 
 
 class LocalCommands(Scratch):
@@ -200,6 +200,22 @@ ENTRY main {
                           "placement", "schedule"])
         self.assertIn("xla-cpu", self.json("list", "pipelines")["pipelines"])
         self.assertIn("split", self.json("list", "transforms")["transforms"])
+        backends = self.json("list", "backends")["backends"]
+        self.assertEqual([backend["target"] for backend in backends],
+                         ["cluster", "cpu"])
+        printed = self.ok(hone("list", "backends")).stdout.splitlines()
+        for backend, line in zip(backends, printed, strict=True):
+            self.assertTrue((ROOT / "backends" / backend["id"]).is_dir())
+            self.assertTrue(line.startswith(backend["id"]), line)
+
+    def test_help_has_the_defaults_of_the_tasks(self):
+        listed = " ".join(hone("tune", "--help").stdout.split())
+        self.assertIn("Candidates to try; default: 500; 200 for fusion, "
+                      "joint, schedule; 64 for kernel; 100 for placement",
+                      listed)
+        self.assertIn("default: policy for fusion, joint, schedule; beam for "
+                      "kernel; guided for pass_order; annealing for placement",
+                      listed)
 
     def test_tune_local_verifies_and_resumes(self):
         out = self.folder / "tuned.hlo"

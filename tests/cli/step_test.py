@@ -96,6 +96,26 @@ class Step(Scratch):
                 self.assertEqual(*decisions)
                 self.tamper(graph, of_module, self.cluster)
 
+    def test_stats(self):
+        graph = self.graph()
+        stats = self.json("stats", graph)
+        self.assertGreaterEqual(stats.pop("parse_seconds"), 0)
+        self.assertRegex(stats.pop("fingerprint"), "^[0-9a-f]{64}$")
+        self.assertEqual(stats, {
+            "graph": "g", "nodes": 4, "edges": 4, "flops": 4e9, "bytes": 4e6,
+            "output_bytes": 4e5, "parameter_bytes": 4e6,
+            "opcodes": {"dot": 4}})
+        printed = self.ok(hone("stats", graph)).stdout
+        self.assertRegex(printed, r"(?m)^parameter_bytes +4000000.0$")
+        self.assertRegex(printed, r"(?m)^  dot +4$")
+        # The graph of a module, too.
+        written = self.folder / "mlp.json"
+        summary = self.json("graph", MODULE, "-o", written)
+        stats = self.json("stats", written)
+        self.assertEqual(stats["nodes"], summary["nodes"])
+        self.assertEqual(stats["edges"], summary["edges"])
+        self.assertEqual(sum(stats["opcodes"].values()), stats["nodes"])
+
     def test_unrolled_loops(self):
         graph = self.folder / "scan.json"
         self.ok(hone("graph", CORPUS / "rnnlm_scan.fwd.hlo.zst", "--loops",

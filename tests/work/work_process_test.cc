@@ -5,6 +5,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include <sys/resource.h>
 
 #include "hlo/analysis/fingerprint.h"
 #include "tests/work/work_fixture.h"
@@ -208,6 +209,25 @@ TEST(WorkProcess, MemoryIsLimited) {
                                HasSubstr("more than 256 MiB")));
   EXPECT_TRUE(tuning::IsProcessFailure(status));
   HONE_EXPECT_OK(process.Run(DescribeJob(tuning::kSimplifiable), {}, kLong));
+}
+
+TEST(WorkProcess, MemoryThatTheSystemDoesNotHaveIsTheErrorOfTheJob) {
+  WorkProcess process(TestOptions());
+  // The process has the limit of the thread that starts it.
+  rlimit before;
+  ASSERT_EQ(getrlimit(RLIMIT_DATA, &before), 0);
+  const rlimit scarce = {rlim_t{256} << 20, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_DATA, &scarce), 0);
+  const absl::Status started = process.Start();
+  ASSERT_EQ(setrlimit(RLIMIT_DATA, &before), 0);
+  HONE_ASSERT_OK(started);
+  const std::string large = "// " + std::string(150 << 20, 'x') + "\n" +
+                            std::string(tuning::kSimplifiable);
+  const absl::Status status =
+      process.Run(DescribeJob(large), {}, kLong).status();
+  EXPECT_THAT(status, StatusIs(absl::StatusCode::kResourceExhausted,
+                               HasSubstr("more memory than there is")));
+  EXPECT_TRUE(tuning::IsProcessFailure(status));
 }
 #endif
 
