@@ -89,11 +89,10 @@ class AnnealingByMoves final : public BatchOptimizer {
   bool replays() const override { return false; }
 
  private:
-  // Tries before a trial, at least and at most; between them an eighth of those
+  // Tries before a trial, at least and at most; between them a 32nd of those
   // made so far, so that a search oversteps its budget by no more.
-  static constexpr int64_t kLeastTries = 64;
+  static constexpr int64_t kLeastTries = 1;
   static constexpr int64_t kMostTries = 20'000;
-  static constexpr int64_t kFirstCycle = 4096;
   // Tries may be expensive, or cheaper than asking for the time.
   static constexpr int64_t kTriesPerPoll = 16;
   // Proposals without a change, one after the other, after which there is
@@ -101,7 +100,7 @@ class AnnealingByMoves final : public BatchOptimizer {
   static constexpr int kMaxFruitless = 64;
 
   void Begin(absl::Span<const space::Trial> known) override {
-    schedule_ = CoolingSchedule(kFirstCycle, /*alternates=*/true);
+    schedule_ = CoolingSchedule(kFirstMoveCycle, /*alternates=*/true);
     tries_ = 0;
     const space::Trial& best = BestOf(known);
     best_ = best.candidate.choices;
@@ -112,19 +111,17 @@ class AnnealingByMoves final : public BatchOptimizer {
   void Learn(const space::Trial&) override {}
 
   std::vector<space::Candidate> Plan() override {
-    const int64_t count = std::clamp(tries_ / 8, kLeastTries, kMostTries);
+    const int64_t count = std::clamp(tries_ / 32, kLeastTries, kMostTries);
     // The best of these tries.
     std::vector<int32_t> found;
     space::Rank found_rank;
     std::vector<space::Change> changes;
-    int fruitless = 0;
     for (int64_t i = 0; i < count; ++i) {
-      state_->Propose(rng(), changes);
-      if (changes.empty()) {
-        if (++fruitless == kMaxFruitless) break;
-        continue;
+      for (int draw = 0; draw < kMaxFruitless; ++draw) {
+        state_->Propose(rng(), changes);
+        if (!changes.empty()) break;
       }
-      fruitless = 0;
+      if (changes.empty()) break;
       const space::LocalScore before = state_->score();
       const space::LocalScore after = state_->Try(changes);
       // Among feasible assignments by energy, which tells more than the cost.
@@ -142,7 +139,7 @@ class AnnealingByMoves final : public BatchOptimizer {
       if (i % kTriesPerPoll == 0 && stopped()) break;
     }
     tries_ += count;
-    if (fruitless == kMaxFruitless && found.empty()) return {};
+    if (changes.empty() && found.empty()) return {};
     if (found.empty()) {
       found.assign(state_->values().begin(), state_->values().end());
       found_rank = state_->score().rank;
@@ -163,7 +160,7 @@ class AnnealingByMoves final : public BatchOptimizer {
   }
 
   const space::AssignmentProblem& problem_;
-  CoolingSchedule schedule_{kFirstCycle, /*alternates=*/true};
+  CoolingSchedule schedule_{kFirstMoveCycle, /*alternates=*/true};
   std::unique_ptr<space::LocalState> state_;
   std::vector<int32_t> best_;
   space::Rank best_rank_;

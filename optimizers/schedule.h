@@ -7,6 +7,9 @@
 
 namespace hone::optimizers {
 
+// The length of the first cycle of searches by moves: most budgets are longer.
+inline constexpr int64_t kFirstMoveCycle = 1024;
+
 // The cooling schedule of simulated annealing. A cycle cools from a mean
 // worsening accepted with probability 1/e^2 down to one never accepted; then
 // comes the next cycle, twice as long. So no budget need be known in advance.

@@ -68,11 +68,11 @@ TEST(AnnealingByMoves, FindsTheOptimumAndUsesItsBudget) {
   ASSERT_GT(problem->Measure(problem->DefaultCandidate())->cost, optimum);
   for (uint64_t seed = 0; seed < 5; ++seed) {
     SCOPED_TRACE(seed);
-    const SearchResult result = Anneal(*problem, seed, 60);
+    const SearchResult result = Anneal(*problem, seed, 320);
     ASSERT_TRUE(result.best);
     EXPECT_EQ(result.best->measurement.cost, optimum);
     // Proposals that are empty now and then do not end it.
-    EXPECT_EQ(result.trials, 60);
+    EXPECT_EQ(result.trials, 320);
     EXPECT_EQ(result.end, SearchEnd::kTrials);
   }
 }
