@@ -50,7 +50,9 @@ const space::VariableGroup* GroupToPlace(
 
 // Learns to place the operators of this one graph while tuning it, from random
 // weights. Variables of other groups keep the values of the best assignment
-// that the search began with.
+// that the search began with, but for groups of one variable, like the order of
+// a step: after 1, 2, 4, … updates the best sample is tried with each of their
+// values, and later samples have the best of those.
 class Hdp final : public BatchOptimizer {
  public:
   Hdp(const space::AssignmentProblem& problem, const OptimizerOptions& options)
@@ -65,14 +67,26 @@ class Hdp final : public BatchOptimizer {
     base_ = BestOf(known).candidate.choices;
     rewards_.clear();
     samples_.clear();
+    best_.clear();
+    best_rank_ = {INFINITY, INFINITY};
+    updates_ = 0;
+    varies_at_ = 1;
     worst_ = 0;
-    for (const space::Trial& trial : known) Learn(trial);
+    for (const space::Trial& trial : known) LearnReward(trial);
     if (group_ == nullptr) return;
     placer_ = std::make_unique<HierarchicalPlacer>(
         problem_, *group_, learning::HierarchicalPlacerOptions{}, rng().Next());
   }
 
   void Learn(const space::Trial& trial) override {
+    LearnReward(trial);
+    const space::Rank rank = space::RankOf(trial.measurement);
+    if (!(rank < best_rank_)) return;
+    best_ = trial.candidate.choices;
+    best_rank_ = rank;
+  }
+
+  void LearnReward(const space::Trial& trial) {
     std::optional<float>& reward = rewards_[HashOf(trial.candidate.choices)];
     const double cost = space::EffectiveCost(trial.measurement);
     if (!std::isfinite(cost)) return;
@@ -87,6 +101,12 @@ class Hdp final : public BatchOptimizer {
       if (stopped()) break;
       Train();
       if (stopped()) break;
+      if (updates_ == varies_at_) {
+        varies_at_ *= 2;
+        std::vector<space::Candidate> batch = VaryBest();
+        if (!batch.empty()) return batch;
+      }
+      TakeBestVariant();
       temperature_ = 1 + kHeating * round;
       samples_ = placer_->Draw(kSamples, temperature_, rng());
       std::vector<space::Candidate> batch;
@@ -101,6 +121,32 @@ class Hdp final : public BatchOptimizer {
       if (!batch.empty()) return batch;
     }
     return {};
+  }
+
+  // The best sample with each other value of each group of one variable.
+  std::vector<space::Candidate> VaryBest() const {
+    std::vector<space::Candidate> batch;
+    if (best_.empty()) return batch;
+    for (const space::VariableGroup& group : problem_.groups()) {
+      if (&group == group_ || group.count != 1) continue;
+      for (int32_t value = 0; value < group.domain; ++value) {
+        std::vector<int32_t> choices = best_;
+        choices[static_cast<size_t>(group.first)] = value;
+        if (!rewards_.contains(HashOf(choices))) {
+          batch.push_back({std::move(choices)});
+        }
+      }
+    }
+    return batch;
+  }
+
+  void TakeBestVariant() {
+    if (best_.empty()) return;
+    for (const space::VariableGroup& group : problem_.groups()) {
+      if (&group == group_ || group.count != 1) continue;
+      const auto variable = static_cast<size_t>(group.first);
+      base_[variable] = best_[variable];
+    }
   }
 
   std::vector<int32_t> ChoicesOf(const GroupedPlacement& sample) const {
@@ -121,12 +167,17 @@ class Hdp final : public BatchOptimizer {
           rewards_.at(HashOf(ChoicesOf(sample))).value_or(invalid));
     }
     placer_->Update(samples, temperature_, rewards);
+    ++updates_;
   }
 
   const space::AssignmentProblem& problem_;
   const space::VariableGroup* const group_;
   std::unique_ptr<HierarchicalPlacer> placer_;
   std::vector<int32_t> base_;
+  std::vector<int32_t> best_;  // of the samples and their variants
+  space::Rank best_rank_;
+  int64_t updates_ = 0;
+  int64_t varies_at_ = 1;  // updates after which the best is varied
   // Of all trials, by the hash of their values; none of invalid ones.
   absl::flat_hash_map<Hash128, std::optional<float>> rewards_;
   float worst_ = 0;  // reward of a valid trial
