@@ -25,8 +25,8 @@ absl::Status CheckDeviceCount(absl::string_view field, int32_t value) {
 absl::Status CheckLimits(const DeviceLimits& limits) {
   if (!IsQuantity(limits.max_accelerator_bytes)) {
     return absl::InvalidArgumentError(
-        absl::StrFormat("maxSizePerFPGA is %g, expected %s",
-                        limits.max_accelerator_bytes, kQuantityRange));
+        absl::StrFormat("maxSizePerFPGA is %g, expected a number from 0 to %g",
+                        limits.max_accelerator_bytes, kMaxQuantity));
   }
   HONE_RETURN_IF_ERROR(CheckDeviceCount("maxFPGAs", limits.accelerators));
   HONE_RETURN_IF_ERROR(CheckDeviceCount("maxCPUs", limits.cpus));
@@ -72,7 +72,8 @@ absl::StatusOr<DeviceGraph> DeviceGraph::Create(const DeviceLimits& limits,
         CheckQuantity("nodes", i, "fpgaLatency", node.accelerator_latency));
     HONE_RETURN_IF_ERROR(
         CheckQuantity("nodes", i, "cpuLatency", node.cpu_latency));
-    HONE_RETURN_IF_ERROR(CheckQuantity("nodes", i, "size", node.size_bytes));
+    HONE_RETURN_IF_ERROR(
+        CheckQuantity("nodes", i, "size", node.size_bytes, kMaxMemoryBytes));
     HONE_RETURN_IF_ERROR(CheckFits(limits, i, node));
   }
   std::vector<IdentifiedEdge> ends;

@@ -67,6 +67,20 @@ std::string LineAndColumn(absl::string_view text, size_t position) {
   return absl::StrCat(line, ":", column);
 }
 
+// What is read may be no UTF-8.
+std::string InAscii(absl::string_view text) {
+  std::string shown;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x80) {
+      shown += c;
+    } else {
+      absl::StrAppendFormat(&shown, "\\x%02x", byte);
+    }
+  }
+  return shown;
+}
+
 // "-1", "\"abc\"", "an array": a value as messages show it.
 std::string ValueText(const Json& value) {
   if (value.is_object()) return "an object";
@@ -86,9 +100,9 @@ absl::StatusOr<Json> ParseJsonObject(absl::string_view text) {
   if (document.is_discarded()) {
     ErrorFinder finder;
     Json::sax_parse(text.begin(), text.end(), &finder);
-    return absl::InvalidArgumentError(
-        BoundedMessage(absl::StrCat(LineAndColumn(text, finder.position()),
-                                    ": not valid JSON: ", finder.message())));
+    return absl::InvalidArgumentError(BoundedMessage(
+        absl::StrCat(LineAndColumn(text, finder.position()),
+                     ": not valid JSON: ", InAscii(finder.message()))));
   }
   if (!document.is_object()) {
     return absl::InvalidArgumentError(absl::StrCat(

@@ -19,15 +19,16 @@ absl::StatusOr<OpGraph> OpGraph::Create(std::vector<OpNode> nodes,
     ids.push_back(node.id);
     HONE_RETURN_IF_ERROR(CheckQuantity("nodes", i, "flops", node.flops));
     HONE_RETURN_IF_ERROR(CheckQuantity("nodes", i, "bytes", node.bytes));
-    HONE_RETURN_IF_ERROR(
-        CheckQuantity("nodes", i, "output_bytes", node.output_bytes));
-    HONE_RETURN_IF_ERROR(
-        CheckQuantity("nodes", i, "parameter_bytes", node.parameter_bytes));
+    HONE_RETURN_IF_ERROR(CheckQuantity("nodes", i, "output_bytes",
+                                       node.output_bytes, kMaxMemoryBytes));
+    HONE_RETURN_IF_ERROR(CheckQuantity("nodes", i, "parameter_bytes",
+                                       node.parameter_bytes, kMaxMemoryBytes));
   }
   std::vector<IdentifiedEdge> ends;
   ends.reserve(edges.size());
   for (size_t i = 0; i < edges.size(); ++i) {
-    HONE_RETURN_IF_ERROR(CheckQuantity("edges", i, "bytes", edges[i].bytes));
+    HONE_RETURN_IF_ERROR(
+        CheckQuantity("edges", i, "bytes", edges[i].bytes, kMaxMemoryBytes));
     ends.push_back({edges[i].from_id, edges[i].to_id});
   }
   HONE_ASSIGN_OR_RETURN(

@@ -5,11 +5,11 @@
 namespace hone::graphs {
 
 absl::Status CheckQuantity(absl::string_view list, size_t index,
-                           absl::string_view field, double value) {
-  if (IsQuantity(value)) return absl::OkStatus();
+                           absl::string_view field, double value, double most) {
+  if (IsQuantity(value, most)) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      absl::StrFormat("%s[%d].%s is %g, expected %s", list, index, field, value,
-                      kQuantityRange));
+      absl::StrFormat("%s[%d].%s is %g, expected a number from 0 to %g", list,
+                      index, field, value, most));
 }
 
 }  // namespace hone::graphs

@@ -89,7 +89,7 @@ def shown(value: Any) -> str:
     return text if len(text) <= 40 else text[:37] + "..."
 
 
-def number(low: float = 0, high: float = 1e100, kind: type = float) -> Reader:
+def number(low: float = 0, high: float = 1e18, kind: type = float) -> Reader:
     def read(value: Any, place: str) -> Any:
         if ((isinstance(value, bool) and kind is not bool)
                 or not isinstance(value, (int, kind))
@@ -106,6 +106,9 @@ def integer(low: int = -1 << 63, high: int = (1 << 64) - 1) -> Reader:
 
 
 flag = number(0, 1, bool)
+MEMORY = number(0, 1e15)
+# What follows from many quantities.
+RESULT = number(0, 1e100)
 
 
 def string(value: Any, place: str) -> str:
@@ -220,10 +223,10 @@ class OpNode:
 OP_GRAPH = record({
     "nodes": array(record(
         {"id": integer(), "opcode": string, "flops": number(),
-         "bytes": number(), "output_bytes": number(),
-         "parameter_bytes": number()}, {"is_output": flag})),
+         "bytes": number(), "output_bytes": MEMORY,
+         "parameter_bytes": MEMORY}, {"is_output": flag})),
     "edges": array(record(
-        {"from": integer(), "to": integer(), "bytes": number()}))})
+        {"from": integer(), "to": integer(), "bytes": MEMORY}))})
 
 
 def read_op_graph(document: Any) -> list[OpNode]:
@@ -264,7 +267,7 @@ DEVICE_GRAPH = record({
     "maxSizePerFPGA": number(),
     "nodes": array(record(
         {"id": integer(), "fpgaLatency": number(), "cpuLatency": number(),
-         "size": number(), "supportedOnFpga": flag},
+         "size": MEMORY, "supportedOnFpga": flag},
         {"colorClass": integer()})),
     "edges": array(record(
         {"sourceId": integer(), "destId": integer(), "cost": number()}))})
@@ -389,13 +392,13 @@ def read_result(text: bytes, nodes: int, devices: int,
     other = "loads" if is_step else "step_seconds"
     if other in decision:
         raise InputError(f"{other} is a claim about another kind of graph")
-    loads = {"loads": array(number(), devices)}
+    loads = {"loads": array(RESULT, devices)}
     step = {"priorities": array(integer(), nodes),
             "fused": array(integer(0, nodes - 1)), "unit": string,
-            "step_seconds": number(), "peak_bytes": array(number(), devices)}
+            "step_seconds": RESULT, "peak_bytes": array(RESULT, devices)}
     result = {"fused": [], "priorities": [0] * nodes} | record(
         {"assignment": array(integer(), nodes)},
-        {"cost": number()} | (step if is_step else loads))(decision, place)
+        {"cost": RESULT} | (step if is_step else loads))(decision, place)
     fused = set(result["fused"])
     if len(fused) < len(result["fused"]) or len(fused) == nodes:
         raise InputError("fused has a node twice, or all nodes")
@@ -463,7 +466,7 @@ def kernel_cost(nodes: list[OpNode], members: list[int],
                                    * min(1.0, use[index]))
             elif member.opcode == "broadcast" and edge_bytes > 0:
                 times = max(1.0, member.output_bytes / edge_bytes)
-                use[source] = max(use[source], use[index] * times)
+                use[source] = max(use[source], min(1e18, use[index] * times))
             else:
                 use[source] = max(use[source], use[index] * member.share)
     return flops, bytes_ + sum(read[source] for source in sorted(read))

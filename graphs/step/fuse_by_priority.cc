@@ -92,6 +92,9 @@ class PriorityFusion {
     ++version_[node];
     const std::vector<NodeIndex> kernels = rules_.KernelsOf(node, fused_);
     if (!rules_.MayRepeat(node, kernels)) return;
+    for (const NodeIndex root : kernels) {
+      if (!rules_.may_consume(root)) return;
+    }
     double saved = seconds_[node];
     fused_[node] = 1;
     for (const NodeIndex root : kernels)

@@ -127,10 +127,15 @@ FusionRules::FusionRules(const OpGraph& graph)
                                 kSignificantReduction * node.output_bytes);
     const bool moves =
         IsOneOf(kElementwise, node.opcode) || IsOneOf(kMovement, node.opcode);
-    may_consume_.push_back(moves || is_reduction ||
-                           IsOneOf(kRootsOnly, node.opcode));
-    may_fuse_.push_back((moves || is_reduction) && is_reduction_.back() == 0 &&
-                        !node.is_output &&
+    // More operands than any kernel can read: nothing is asked of it again and
+    // again.
+    const bool reads_too_much =
+        adjacency.predecessors(index).size() > size_t{kMaxInputs + kMaxMembers};
+    may_consume_.push_back(
+        !reads_too_much &&
+        (moves || is_reduction || IsOneOf(kRootsOnly, node.opcode)));
+    may_fuse_.push_back(!reads_too_much && (moves || is_reduction) &&
+                        is_reduction_.back() == 0 && !node.is_output &&
                         !adjacency.successors(index).empty());
     is_cheap_.push_back(may_fuse_.back() != 0 && node.flops == 0 &&
                         adjacency.predecessors(index).empty() &&
@@ -174,7 +179,7 @@ KernelCost FusionRules::Cost(NodeIndex root, absl::Span<const uint8_t> fused) {
         const double repeats = node.opcode == "broadcast" && bytes > 0
                                    ? std::max(1.0, node.output_bytes / bytes)
                                    : read_share_[member];
-        use_[source] = std::max(use_[source], use * repeats);
+        use_[source] = std::max(use_[source], std::min(use * repeats, kMaxUse));
         continue;
       }
       const double read = bytes * read_share_[member] * std::min(1.0, use);

@@ -49,8 +49,8 @@ struct KernelCost {
 // results of nodes, and once for each other kernel the most that a member reads
 // of it. A member that reads less than its operands, a slice for example, reads
 // as large a share of each. Flops: those of the members, times how often each
-// of their elements is needed, which a broadcast multiplies and a slice
-// divides.
+// of their elements is needed, at most kMaxUse, which a broadcast multiplies
+// and a slice divides.
 //
 // Threads: not thread-safe, as Cost needs room to work.
 class FusionRules {
@@ -59,6 +59,8 @@ class FusionRules {
   static constexpr int32_t kMaxInputs = 48;
   static constexpr size_t kMaxKernels = 8;
   static constexpr double kSignificantReduction = 16;
+  // The most often that an element counts as computed in one kernel.
+  static constexpr double kMaxUse = 1e18;
 
   // `graph` outlives this.
   explicit FusionRules(const OpGraph& graph);
@@ -70,6 +72,8 @@ class FusionRules {
   }
   // True for nodes that could be fused into some kernel.
   bool may_fuse(NodeIndex node) const { return may_fuse_[node] != 0; }
+  // False for nodes whose kernel is never more than themselves.
+  bool may_consume(NodeIndex node) const { return may_consume_[node] != 0; }
   // True for nodes that cost nothing to compute again.
   bool is_cheap(NodeIndex node) const { return is_cheap_[node] != 0; }
 

@@ -1,5 +1,6 @@
 #include "hlo/analysis/stated_trip_count.h"
 
+#include <cmath>
 #include <cstddef>
 
 #include "absl/strings/numbers.h"
@@ -35,6 +36,8 @@ std::optional<double> ParseTripCount(absl::string_view text) {
   }
   double count = 0;
   if (digits.empty() || !absl::SimpleAtod(digits, &count)) return std::nullopt;
+  // Hundreds of digits.
+  if (!std::isfinite(count)) return std::nullopt;
   return count;
 }
 

@@ -117,9 +117,9 @@ TEST(OpGraphJsonTest, RefusesBadInputWithItsPlace) {
       {"no flops", "\"flops\":1e12,", "",
        "g.json: nodes[1].flops is missing, expected a number"},
       {"negative flops", "1e12", "-1e12",
-       "g.json: nodes[1].flops is -1e+12, expected a number from 0 to 1e100"},
+       "g.json: nodes[1].flops is -1e+12, expected a number from 0 to 1e+18"},
       {"huge flops", "1e12", "1e120",
-       "g.json: nodes[1].flops is 1e+120, expected a number from 0 to 1e100"},
+       "g.json: nodes[1].flops is 1e+120, expected a number from 0 to 1e+18"},
       {"bytes of another type", "192", "true",
        "g.json: nodes[1].bytes is true, expected a number"},
       {"negative output_bytes", "\"output_bytes\":64", "\"output_bytes\":-1",
@@ -165,6 +165,10 @@ TEST(OpGraphJsonTest, RefusesBadInputWithItsPlace) {
         StatusIs(absl::StatusCode::kInvalidArgument,
                  AllOf(StartsWith(input.message), Not(HasSubstr("\n")))));
   }
+  EXPECT_THAT(ParseOpGraph("{\"nodes\":[],\"\xff\"", "g.json"),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       AllOf(StartsWith("g.json:1:14: not valid JSON: "),
+                             HasSubstr("\\xff"), Not(HasSubstr("\xff")))));
   EXPECT_THAT(ParseOpGraph(R"({"nodes":[],"edges":[]})", "g.json"),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        "g.json: nodes is empty, expected a node"));

@@ -292,5 +292,53 @@ TEST(FusionRulesTest, WeightsOfMoreThanAScalarCost) {
   }
 }
 
+// Broadcasts of broadcasts: what they multiply stays finite.
+TEST(FusionRulesTest, UsesAreBounded) {
+  Graph graph;
+  NodeIndex last = graph.Add("iota", 1, {}, 1e18);
+  std::vector<NodeIndex> fused = {last};
+  for (int i = 0; i < 36; ++i) {
+    // Each reads one byte of the one before, and repeats it.
+    last = graph.Add("broadcast", 1e15, {last}, 1e18);
+    fused.push_back(last);
+  }
+  last = graph.Add("tanh", 1e15, {last}, 1e18);
+  std::vector<OpNode> nodes;
+  std::vector<OpEdge> edges;
+  const OpGraph whole = graph.Build();
+  for (size_t i = 0; i < whole.size(); ++i) {
+    nodes.push_back(whole.node(static_cast<NodeIndex>(i)));
+  }
+  for (OpEdge edge : whole.edges()) {
+    edge.bytes = 1;
+    edges.push_back(edge);
+  }
+  const OpGraph narrow = *OpGraph::Create(nodes, edges);
+  FusionRules rules(narrow);
+  const KernelCost cost = rules.Cost(last, Of(narrow, fused));
+  EXPECT_EQ(cost.members, 38);
+  EXPECT_GT(cost.flops, 1e36);
+  EXPECT_LT(cost.flops, 1e38);
+}
+
+// What no kernel could read is no root of others, and none of their members.
+TEST(FusionRulesTest, NodesWithTooManyOperandsStandAlone) {
+  for (const size_t operands : {size_t{96}, size_t{97}}) {
+    Graph graph;
+    std::vector<NodeIndex> read;
+    for (size_t i = 0; i < operands; ++i) {
+      read.push_back(graph.Add("dot", 8, {}, 1));
+    }
+    const NodeIndex wide = graph.Add("add", 8, read, 1);
+    graph.Add("add", 8, {wide}, 1);
+    const OpGraph built = graph.Build();
+    FusionRules rules(built);
+    EXPECT_EQ(rules.may_consume(wide), operands == 96);
+    EXPECT_EQ(rules.may_fuse(wide), operands == 96);
+    Fusion fused(built.size());
+    EXPECT_FALSE(rules.Fuse(wide, fused));
+  }
+}
+
 }  // namespace
 }  // namespace hone::graphs

@@ -259,6 +259,11 @@ TEST(CostAnalysis, TripCountsThatAreNoNumbersAreUnknown) {
   ExpectCosts(
       LoopCosts(", backend_config={\"known_trip_count\":{\"m\":\"3\"}}"), 12, 0,
       157);
+  // Infinite as a double.
+  ExpectCosts(
+      LoopCosts(absl::StrCat(", backend_config={\"known_trip_count\":{\"n\":\"",
+                             std::string(400, '9'), "\"}}")),
+      12, 0, 157);
 }
 
 TEST(CostAnalysis, AConditionalCostsItsMaximumFieldByField) {
