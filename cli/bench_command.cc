@@ -146,9 +146,11 @@ void AddStepTableOptions(CLI::App& command, bench::StepTableOptions& options) {
                      "Bundled cluster for step times [as many V100 as the "
                      "manifest says]");
   command
-      .add_option("--step-search", options.searches,
-                  "Optimizers for step times, one column each; uniform: policy "
-                  "without weights")
+      .add_option(
+          "--step-search", options.searches,
+          "Optimizers for step times, one column each; uniform: policy "
+          "with all moves equally likely, estimate: by what is known of "
+          "moves, both without weights")
       ->delimiter(',')
       ->capture_default_str();
   command
@@ -432,7 +434,8 @@ int FaultStatus(const Json& document) {
 }
 
 void AddJointOptions(CLI::App& command, bench::StepTableOptions& options) {
-  options.searches = {"annealing", "genetic", "uniform", "policy", "finetune"};
+  options.searches = {"annealing", "genetic", "uniform",
+                      "estimate",  "policy",  "finetune"};
   command.add_option("--seeds", options.seeds, "Runs of each search")
       ->transform(WholeNumber(1, 1000))
       ->capture_default_str();

@@ -144,7 +144,7 @@ class AssignmentLearner::Impl {
     AssignmentPpoStatistics statistics;
     if (choices.size() < 2) return statistics;
     std::vector<const DescribedMove*> pointers;
-    std::vector<float> gains, before;
+    std::vector<float> gains, before, estimates;
     std::vector<int32_t> chosen;
     size_t most = 0;
     for (const MoveChoice& choice : choices) {
@@ -156,6 +156,7 @@ class AssignmentLearner::Impl {
     for (size_t c = 0; c < choices.size(); ++c) {
       for (size_t m = 0; m < choices[c].moves.size(); ++m) {
         pointers.push_back(&choices[c].moves[m]);
+        estimates.push_back(choices[c].moves[m].estimate);
         cells.push_back(static_cast<int32_t>(c * most + m));
         allowed[c * most + m] = 1;
       }
@@ -170,6 +171,7 @@ class AssignmentLearner::Impl {
     const torch::Tensor mask = torch::tensor(allowed, torch::kUInt8)
                                    .view({rows, columns})
                                    .to(torch::kBool);
+    const torch::Tensor known = Numbers(estimates, {at.size(0)});
     const torch::Tensor advantages =
         Numbers(GroupAdvantages(gains, kLeastDeviation), {rows});
     for (int32_t epoch = 0; epoch < options_.epochs; ++epoch) {
@@ -177,9 +179,10 @@ class AssignmentLearner::Impl {
           torch::zeros({rows * columns})
               .index_add(
                   0, at,
-                  model_.network()->ScoreMoves(moves, EncodeForMoves(view)))
-              .view({rows, columns}) *
-          kMoveSharpness;
+                  model_.network()->ScoreMoves(moves, EncodeForMoves(view)) *
+                          kMoveSharpness +
+                      known)
+              .view({rows, columns});
       const torch::Tensor log_probabilities = MaskedLogSoftmax(scores, mask);
       const torch::Tensor policy =
           PolicyLoss(

@@ -25,6 +25,10 @@ struct OptimizerOptions {
   // zero_shot, policy, guided: no weights, all actions are equally likely. The
   // control that shows the value of the weights.
   bool uniform_prior = false;
+  // policy of problems that describe their moves: no weights, moves are drawn
+  // by AssignmentProblem::EstimateMove alone. The control that shows what
+  // learning adds to what is known of a move.
+  bool estimated_prior = false;
   // Learned optimizers of problems that describe their moves: the most moves
   // that are decided at once, without regard to each other; 1 or more.
   int32_t moves_per_try = 1;

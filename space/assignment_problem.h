@@ -55,6 +55,12 @@ class AssignmentProblem : public Problem {
   // The names of LocalState::DescribeMove's features; none if moves are not
   // described.
   virtual std::vector<std::string> move_feature_names() const { return {}; }
+  // Returns how good a move with these features looks without anything learned:
+  // the logarithm of how often it should be tried, up to a constant. A policy
+  // learns what that leaves open.
+  virtual float EstimateMove(absl::Span<const float> /*features*/) const {
+    return 0;
+  }
 
   // Returns the constraints, nothing narrowed yet; by default there are none.
   virtual std::unique_ptr<Domains> MakeDomains() const;

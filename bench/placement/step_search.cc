@@ -29,16 +29,18 @@ absl::Status SearchStep(const StepSearchOptions& options,
                         const tuning::StepProblem& problem, int64_t simulations,
                         StepRun& run) {
   const bool is_uniform = options.search == "uniform";
+  const bool is_estimate = options.search == "estimate";
   optimizers::OptimizerOptions of;
   of.seed = options.seed;
   // `ppo` from random weights, as if this were the only graph.
   of.weights = options.search == "ppo" ? "" : options.weights;
   of.uniform_prior = is_uniform;
+  of.estimated_prior = is_estimate;
   of.moves_per_try = options.moves_per_try;
   HONE_ASSIGN_OR_RETURN(
       const std::unique_ptr<optimizers::Optimizer> optimizer,
-      optimizers::CreateOptimizer(is_uniform ? "policy" : options.search,
-                                  problem, of));
+      optimizers::CreateOptimizer(
+          is_uniform || is_estimate ? "policy" : options.search, problem, of));
   const int64_t known = CountSeeds(problem);
   const bool from_scratch = options.search == "hdp";
   const int64_t before = problem.evaluations();

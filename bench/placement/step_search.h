@@ -14,7 +14,8 @@
 namespace hone::bench {
 
 struct StepSearchOptions {
-  // An optimizer; "uniform" is `policy` without weights.
+  // An optimizer; "uniform" is `policy` with all moves equally likely,
+  // "estimate" with what is known of them without weights.
   std::string search;
   uint64_t seed = 0;
   // The file of the policies' weights; empty: those that come with Hone.

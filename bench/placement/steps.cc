@@ -111,7 +111,8 @@ std::vector<std::string> ComparedWith(const Method& method) {
   for (const DecisionOrder& order : kDecisionOrders) {
     columns.push_back(absl::StrCat(method.search, ", ", order.name));
   }
-  for (const char* const search : {"annealing", "genetic", "hdp", "uniform"}) {
+  for (const char* const search :
+       {"annealing", "genetic", "hdp", "uniform", "estimate"}) {
     columns.push_back(search);
   }
   return columns;

@@ -21,9 +21,11 @@ struct StepTableOptions {
   // The bundled cluster to place on; empty: as many V100 as the manifest says.
   std::string cluster;
   tuning::StepDecisions decisions = {.devices = true};
-  // Optimizers, one column each. "uniform" is `policy` without weights.
-  std::vector<std::string> searches = {"annealing", "genetic", "hdp",     "ppo",
-                                       "uniform",   "policy",  "finetune"};
+  // Optimizers, one column each. "uniform" and "estimate" are `policy`
+  // without weights (step_search.h).
+  std::vector<std::string> searches = {"annealing", "genetic", "hdp",
+                                       "ppo",       "uniform", "estimate",
+                                       "zero_shot", "policy",  "finetune"};
   // Adds two columns for each search, in which it tunes placement, schedule and
   // fusion one after the other, in the orders of in_turn.h, with the same
   // budget.

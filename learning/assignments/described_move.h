@@ -8,8 +8,9 @@
 
 namespace hone::learning {
 
-// Moves are drawn by the softmax of what they are expected to gain, times this:
-// of two that differ by a tenth the better one is drawn twice as often.
+// Moves are drawn by the softmax of the gain that a policy expects, times this,
+// plus the problem's own estimate: the policy learns what that leaves open. Of
+// two moves that differ by a tenth the better one is drawn twice as often.
 inline constexpr float kMoveSharpness = 8;
 
 // A move of a local search as a policy sees it (space::LocalState::Propose and
@@ -17,6 +18,7 @@ inline constexpr float kMoveSharpness = 8;
 struct DescribedMove {
   std::vector<space::Change> changes;
   std::vector<float> features;
+  float estimate = 0;  // AssignmentProblem::EstimateMove
 };
 
 // A move that was tried, with what it gained, within -0.3 … 6: the logarithm of

@@ -118,6 +118,7 @@ class Sampling final : public BatchOptimizer {
       std::vector<space::Candidate> batch = Decode();
       if (!batch.empty()) return batch;
     }
+    if (sampling_.zero_shot) return {};
     for (int round = 0; round < kMaxFruitless && !stopped(); ++round) {
       Train();
       DrawRound(round);

@@ -21,6 +21,9 @@ struct AssignmentSampling {
   // Uses the weights that come with Hone for the problem; else none but those
   // of options.weights.
   bool shipped = false;
+  // Ends after what the policy proposes by itself: what it makes of the
+  // default, or a few tries of its moves.
+  bool zero_shot = false;
 };
 
 // Returns an optimizer that proposes samples of a policy, drawn after one of

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -23,6 +24,8 @@ using learning::AssignmentModel;
 // so far, so that a search oversteps its budget by no more.
 constexpr int64_t kLeastTries = 1;
 constexpr int64_t kMostTries = 512;
+// Tries of `zero_shot`, about.
+constexpr int64_t kZeroShotTries = 64;
 // Tries between two updates, and what is learned from then: so many of the
 // moves tried so far, drawn anew each pass.
 constexpr size_t kTriesPerUpdate = 48;
@@ -43,11 +46,15 @@ class MoveSearch final : public BatchOptimizer {
       : BatchOptimizer(problem, options),
         name_(name),
         learns_(sampling.learn),
+        most_tries_(sampling.zero_shot ? kZeroShotTries
+                                       : std::numeric_limits<int64_t>::max()),
         seed_(options.seed),
         initial_(std::move(model)),
         trained_(trained),
         view_(problem),
-        walk_(problem, view_, options.seed, options.moves_per_try) {}
+        walk_(problem, view_, options.seed,
+              {.moves_per_try = options.moves_per_try,
+               .uniform = options.uniform_prior}) {}
 
   absl::string_view name() const override { return name_; }
   bool replays() const override { return false; }
@@ -75,6 +82,7 @@ class MoveSearch final : public BatchOptimizer {
   void Learn(const space::Trial&) override {}
 
   std::vector<space::Candidate> Plan() override {
+    if (tries_ >= most_tries_) return {};
     const int64_t count = std::clamp(tries_ / 32, kLeastTries, kMostTries);
     walk_.ClearFound();
     int64_t made = 0;
@@ -122,6 +130,7 @@ class MoveSearch final : public BatchOptimizer {
 
   const absl::string_view name_;
   const bool learns_;
+  const int64_t most_tries_;
   const uint64_t seed_;
   const std::unique_ptr<const AssignmentModel> initial_;
   const bool trained_;
@@ -146,7 +155,8 @@ absl::StatusOr<std::unique_ptr<Optimizer>> MakeMoveSearch(
   const bool trained = sampling.shipped ? HasTrainedWeights(problem, options)
                                         : !options.weights.empty();
   std::unique_ptr<const AssignmentModel> model;
-  if (sampling.learn || (!options.uniform_prior && trained)) {
+  const bool is_control = options.uniform_prior || options.estimated_prior;
+  if (sampling.learn || (!is_control && trained)) {
     if (trained) {
       HONE_ASSIGN_OR_RETURN(model, TrainedModel(problem, options));
     } else {

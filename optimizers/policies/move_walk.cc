@@ -11,7 +11,6 @@ namespace {
 
 using learning::DescribedMove;
 
-constexpr int64_t kFirstCycle = 1024;
 // Proposals without a policy, which draws among them at random anyway: so many
 // that there are some that were not tried before.
 constexpr int kBlindProposals = 24;
@@ -62,20 +61,20 @@ uint64_t KeyOf(const std::vector<space::Change>& changes) {
 
 MoveWalk::MoveWalk(const space::AssignmentProblem& problem,
                    const learning::ValueView& view, uint64_t seed,
-                   int moves_per_try)
+                   MoveWalkOptions options)
     : problem_(problem),
       view_(view),
-      most_joined_(moves_per_try),
+      options_(options),
       rng_(seed),
-      schedule_(kFirstCycle) {}
+      schedule_(kFirstMoveCycle) {}
 
 void MoveWalk::Restart(absl::Span<const int32_t> values) {
-  schedule_ = CoolingSchedule(kFirstCycle, /*alternates=*/true);
+  schedule_ = CoolingSchedule(kFirstMoveCycle, /*alternates=*/true);
   best_.assign(values.begin(), values.end());
   state_ = problem_.MakeLocal({best_});
   best_rank_ = state_->score().rank;
   has_found_ = false;
-  joined_ = most_joined_;
+  joined_ = options_.moves_per_try;
   refused_.clear();
 }
 
@@ -101,9 +100,20 @@ size_t MoveWalk::Draw(absl::Span<const float> scores,
   return drawn;
 }
 
+std::vector<float> MoveWalk::Score(absl::Span<const DescribedMove> moves,
+                                   const learning::AssignmentModel* model) {
+  std::vector<float> scores(moves.size());
+  if (model != nullptr) scores = model->ScoreMoves(view_, moves, memory_);
+  for (size_t i = 0; i < moves.size(); ++i) {
+    scores[i] = learning::kMoveSharpness * scores[i] + moves[i].estimate;
+  }
+  return scores;
+}
+
 int MoveWalk::Round(const learning::AssignmentModel* model, double uniform) {
   std::vector<DescribedMove> moves;
-  const int proposals = model == nullptr ? kBlindProposals : kProposals;
+  const bool is_described = model != nullptr || !options_.uniform;
+  const int proposals = is_described ? kProposals : kBlindProposals;
   const auto propose = [&] {
     seen_ = refused_;
     for (int i = 0; i < proposals; ++i) {
@@ -111,7 +121,10 @@ int MoveWalk::Round(const learning::AssignmentModel* model, double uniform) {
       state_->Propose(rng_, move.changes);
       if (move.changes.empty()) continue;
       if (!seen_.insert(KeyOf(move.changes)).second) continue;
-      if (model != nullptr) state_->DescribeMove(move.changes, move.features);
+      if (is_described) {
+        state_->DescribeMove(move.changes, move.features);
+        move.estimate = problem_.EstimateMove(move.features);
+      }
       moves.push_back(std::move(move));
     }
   };
@@ -123,10 +136,7 @@ int MoveWalk::Round(const learning::AssignmentModel* model, double uniform) {
   }
   if (moves.empty()) return 0;
   std::vector<float> scores(moves.size());
-  if (model != nullptr && !(rng_.Uniform() < uniform)) {
-    scores = model->ScoreMoves(view_, moves, memory_);
-    for (float& score : scores) score *= learning::kMoveSharpness;
-  }
+  if (is_described && !(rng_.Uniform() < uniform)) scores = Score(moves, model);
   std::vector<bool> taken(moves.size());
   std::optional<learning::MoveChoice> first;
   int tries = 0;
@@ -163,7 +173,7 @@ int MoveWalk::Round(const learning::AssignmentModel* model, double uniform) {
       if (tries == 0) first = {{}, chosen, log_probability, gain};
     }
     ++tries;
-    joined_ = worsening < 0 ? std::min(2 * joined, most_joined_)
+    joined_ = worsening < 0 ? std::min(2 * joined, options_.moves_per_try)
                             : std::max(joined / 2, 1);
     const bool accepted = schedule_.Accepts(worsening, rng_);
     refused_.insert(KeyOf(changes));

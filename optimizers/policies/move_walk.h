@@ -18,15 +18,22 @@
 
 namespace hone::optimizers::policies {
 
+struct MoveWalkOptions {
+  int moves_per_try = 1;  // the most that a try takes, 1 or more
+  // Without a policy all moves are equally likely, whatever is known of them.
+  bool uniform = false;
+};
+
 // A local search whose next move a policy chooses among those that the problem
-// proposes, and which accepts as simulated annealing does. Without a policy all
-// of them are equally likely: simulated annealing that remembers what it has
-// refused.
+// proposes, and which accepts as simulated annealing does. Without a policy the
+// problem's own estimate chooses, or all of them are equally likely: simulated
+// annealing that remembers what it has refused.
 //
-// A round proposes kProposals moves, fewer without a policy, which takes no
-// evaluations; none that was tried from this assignment before, as long as
-// there are others. Then up to kTriesPerRound of them are tried, each drawn by
-// the softmax of what the policy expects them to gain, until one is accepted.
+// A round proposes kProposals moves, fewer if all are equally likely, which
+// takes no evaluations; none that was tried from this assignment before, as
+// long as there are others. Then up to kTriesPerRound of them are tried, until
+// one is accepted, each drawn by the softmax of the problem's estimate plus
+// what the policy expects it to gain.
 //
 // A try may take several moves at first, drawn without regard to each other:
 // half as many after a try that gained nothing, down to one, and twice as many
@@ -36,11 +43,10 @@ class MoveWalk {
   static constexpr int kProposals = 96;
   static constexpr int kTriesPerRound = 3;
 
-  // `problem` and `view`, of it, outlive this. `moves_per_try`, 1 or more, is
-  // the most moves that a try takes.
+  // `problem` and `view`, of it, outlive this.
   MoveWalk(const space::AssignmentProblem& problem,
            const learning::ValueView& view, uint64_t seed,
-           int moves_per_try = 1);
+           MoveWalkOptions options = {});
 
   // Goes on from an assignment, with cooling anew.
   void Restart(absl::Span<const int32_t> values);
@@ -65,6 +71,10 @@ class MoveWalk {
   std::vector<learning::MoveChoice> TakeChoices();
 
  private:
+  // Returns the logarithm of how likely each move is to be drawn, up to a
+  // constant; `model` may be null.
+  std::vector<float> Score(absl::Span<const learning::DescribedMove> moves,
+                           const learning::AssignmentModel* model);
   // Makes the change that was tried, which gave `rank`.
   void Commit(const space::Rank& rank);
   // Returns an index of `scores` that is not `taken`, drawn by their softmax.
@@ -73,7 +83,7 @@ class MoveWalk {
 
   const space::AssignmentProblem& problem_;
   const learning::ValueView& view_;
-  const int most_joined_;
+  const MoveWalkOptions options_;
   int joined_ = 1;  // moves of the next try
   Rng rng_;
   CoolingSchedule schedule_;

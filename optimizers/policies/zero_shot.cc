@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/status_macros.h"
+#include "optimizers/policies/assignment_sampling.h"
 #include "optimizers/policies/episode_optimizer.h"
 #include "optimizers/policies/factories.h"
 #include "optimizers/policies/first_game.h"
@@ -44,6 +45,11 @@ class ZeroShot final : public EpisodeOptimizer {
 
 absl::StatusOr<std::unique_ptr<Optimizer>> CreateZeroShot(
     const space::Problem& problem, const OptimizerOptions& options) {
+  if (problem.assignment() != nullptr) {
+    return MakeAssignmentSampling("zero_shot", *problem.assignment(),
+                                  {.shipped = true, .zero_shot = true},
+                                  options);
+  }
   const space::SequentialProblem& sequence = *problem.sequential();
   HONE_ASSIGN_OR_RETURN(auto prior, PriorOf(sequence, options));
   return std::make_unique<ZeroShot>(sequence, std::move(prior), options);

@@ -358,8 +358,12 @@ TEST_P(OptimizerConformance, NeverEndsWorseThanTheDefault) {
       ASSERT_TRUE(result.best);
       EXPECT_LE(result.best->measurement.cost, baseline.cost);
     } else if (trials >= 50) {
-      // A default that violates the constraints is left behind.
-      EXPECT_EQ(result.best.has_value(), info().id != "default");
+      // A default that violates the constraints is left behind, but not by a
+      // policy without weights that has one proposal.
+      const bool stays =
+          info().id == "default" ||
+          (info().id == "zero_shot" && problem_->assignment() != nullptr);
+      EXPECT_EQ(result.best.has_value(), !stays);
     }
   }
 }

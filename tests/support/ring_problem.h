@@ -28,6 +28,8 @@ class RingProblem final : public space::AssignmentProblem {
     // False: local states propose nothing.
     bool proposes = true;
     std::vector<std::string> move_features = {"noise", "saved", "size"};
+    // Moves are estimated by so many times the feature "saved".
+    float estimate = 0;
   };
   // A move that a local state tried, and what it started from.
   struct Attempt {
@@ -56,6 +58,9 @@ class RingProblem final : public space::AssignmentProblem {
   int32_t NodeOf(int32_t variable) const override { return variable; }
   std::vector<std::string> move_feature_names() const override {
     return options_.move_features;
+  }
+  float EstimateMove(absl::Span<const float> features) const override {
+    return options_.estimate == 0 ? 0 : options_.estimate * features[1];
   }
   std::unique_ptr<space::LocalState> MakeLocal(
       const space::Candidate& candidate) const override;

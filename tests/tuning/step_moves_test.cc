@@ -8,6 +8,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gmock/gmock.h"
@@ -84,6 +85,40 @@ TEST(StepMoves, AnyMoveHasFiniteFeaturesOfModerateSize) {
     }
   });
   EXPECT_GT(moves, 5000);
+}
+
+// Of moves on random steps: those that look best by the estimate gain more
+// often than the others.
+TEST(StepMoves, TheEstimateTellsGainsFromLosses) {
+  int64_t best_gains = 0, other_gains = 0, bests = 0, others = 0;
+  ForEachStepProblem(6, 40, 40, [&](const StepProblem& problem, Rng& rng) {
+    const auto state = problem.MakeLocal({RandomValues(problem, rng)});
+    constexpr int kMoves = 24;
+    std::vector<std::pair<float, bool>> moves;  // the estimate, and if it gains
+    for (int i = 0; i < kMoves; ++i) {
+      Changes changes;
+      state->Propose(rng, changes);
+      if (changes.empty()) continue;
+      std::vector<float> features;
+      state->DescribeMove(changes, features);
+      const double before = state->score().rank.cost;
+      moves.emplace_back(problem.EstimateMove(features),
+                         state->Try(changes).rank.cost < before);
+    }
+    std::sort(moves.begin(), moves.end(),
+              [](const auto& a, const auto& b) { return a.first > b.first; });
+    for (size_t i = 0; i < moves.size(); ++i) {
+      const bool is_best = i < moves.size() / 4;
+      ++(is_best ? bests : others);
+      if (moves[i].second) ++(is_best ? best_gains : other_gains);
+    }
+  });
+  ASSERT_GT(bests, 200);
+  const double best =
+      static_cast<double>(best_gains) / static_cast<double>(bests);
+  const double other =
+      static_cast<double>(other_gains) / static_cast<double>(others);
+  EXPECT_GT(best, 1.2 * other);
 }
 
 TEST(StepMoves, DescribingChangesNothing) {

@@ -24,6 +24,13 @@ float Part(double seconds, double step) {
       std::copysign(std::cbrt(std::min(std::abs(share), 8.0)), share));
 }
 
+// The places of features that a move is judged by without a policy, and their
+// weights: chosen on the models of bench/data/placement.
+constexpr size_t kDelay = 27;
+constexpr size_t kCriticalDelay = 29;
+constexpr float kDelayWeight = 2;
+constexpr float kCriticalDelayWeight = 8;
+
 }  // namespace
 
 std::vector<std::string> StepMoveFeatureNames() {
@@ -36,6 +43,11 @@ std::vector<std::string> StepMoveFeatureNames() {
       "tight_kernels",   "earlier",        "later",         "waited",
       "critical_waited", "blocked",        "to_busy",       "delay",
       "mean_delay",      "critical_delay", "critical_exits"};
+}
+
+float EstimateStepMove(absl::Span<const float> features) {
+  return -kDelayWeight * features[kDelay] -
+         kCriticalDelayWeight * features[kCriticalDelay];
 }
 
 // What the kernels of a move add up to.

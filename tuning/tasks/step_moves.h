@@ -17,6 +17,9 @@ namespace hone::tuning {
 
 // The names of StepMoves::Describe's features.
 std::vector<std::string> StepMoveFeatureNames();
+// How good a move with these features looks by the estimate of when its kernels
+// would end (AssignmentProblem::EstimateMove).
+float EstimateStepMove(absl::Span<const float> features);
 
 // Describes moves from a plan that was simulated: which transfers they save and
 // add, on the critical path and off it, how they shift load, how much slack the

@@ -75,6 +75,9 @@ class StepProblem final : public space::AssignmentProblem {
   std::vector<std::string> move_feature_names() const override {
     return StepMoveFeatureNames();
   }
+  float EstimateMove(absl::Span<const float> features) const override {
+    return EstimateStepMove(features);
+  }
   std::unique_ptr<space::LocalState> MakeLocal(
       const space::Candidate& candidate) const override;
 

@@ -87,9 +87,8 @@ void StepWaits::Index(double step_seconds, Device& device) {
 double StepWaits::BusyUntil(const Device& device, double time) {
   const size_t count = device.begin.size();
   if (count == 0) return 0;
-  const auto part = static_cast<size_t>(
-      std::clamp(time * device.parts_per_second, 0.0,
-                 static_cast<double>(count)));
+  const auto part = static_cast<size_t>(std::clamp(
+      time * device.parts_per_second, 0.0, static_cast<double>(count)));
   // The number of kernels that begin by then. Rounding may put a time into a
   // part beside its own.
   size_t begun = device.first[part];

@@ -49,12 +49,12 @@ class StepWaits {
   static void Index(double step_seconds, Device& device);
   static double BusyUntil(const Device& device, double time);
 
-  std::vector<double> begin_;    // [kernels]
-  std::vector<double> end_;      // [kernels]
+  std::vector<double> begin_;               // [kernels]
+  std::vector<double> end_;                 // [kernels]
   std::vector<graphs::KernelIndex> order_;  // [kernels], by rank
   std::vector<uint32_t> rank_;              // [kernels]
-  std::vector<double> waited_;   // [kernels]
-  std::vector<double> blocked_;  // [kernels]
+  std::vector<double> waited_;              // [kernels]
+  std::vector<double> blocked_;             // [kernels]
   std::vector<Device> devices_;
 };
 

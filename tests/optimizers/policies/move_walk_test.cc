@@ -79,6 +79,71 @@ TEST(MoveWalk, CountsEachTryAndKeepsTheBest) {
   EXPECT_FALSE(walk.has_found());
 }
 
+// The logarithm of the probability that the softmax of `scores` chooses one.
+double LogSoftmax(const std::vector<double>& scores, size_t chosen) {
+  double sum = 0;
+  for (const double score : scores) sum += std::exp(score - scores[chosen]);
+  return -std::log(sum);
+}
+
+TEST(MoveWalk, DrawsByTheEstimateAndThePolicy) {
+  const RingProblem problem(
+      {.variables = 12, .values = 5, .seed = 3, .estimate = 6});
+  const ValueView view(problem);
+  AssignmentModel model(learning::SpecOf(problem), {.width = 8, .layers = 1},
+                        1);
+  Teach(problem, model);
+  std::shared_ptr<const AssignmentModel::Encoded> memory;
+  const auto expect = [&](const AssignmentModel* policy,
+                          MoveWalkOptions options, const auto& score) {
+    MoveWalk walk(problem, view, 2, options);
+    walk.Restart(problem.DefaultCandidate().choices);
+    for (int i = 0; i < 20; ++i) walk.Round(policy);
+    const std::vector<learning::MoveChoice> choices = walk.TakeChoices();
+    EXPECT_EQ(choices.size(), 20u);
+    for (const learning::MoveChoice& choice : choices) {
+      EXPECT_NEAR(double{choice.log_probability},
+                  LogSoftmax(score(choice.moves), choice.chosen), 1e-4);
+    }
+  };
+  using Moves = std::vector<learning::DescribedMove>;
+  expect(nullptr, {}, [](const Moves& moves) {
+    std::vector<double> scores;
+    for (const auto& move : moves) {
+      scores.push_back(6 * double{move.features[1]});
+    }
+    return scores;
+  });
+  expect(nullptr, {.uniform = true},
+         [](const Moves& moves) { return std::vector<double>(moves.size()); });
+  expect(&model, {}, [&](const Moves& moves) {
+    const std::vector<float> gains = model.ScoreMoves(view, moves, memory);
+    std::vector<double> scores;
+    for (size_t i = 0; i < moves.size(); ++i) {
+      scores.push_back(double{learning::kMoveSharpness} * double{gains[i]} +
+                       6 * double{moves[i].features[1]});
+    }
+    return scores;
+  });
+}
+
+// PPO takes the probabilities that moves were drawn with for those of the
+// policy that drew them: nothing is clipped, and advantages cancel.
+TEST(MoveWalk, ChoicesHaveTheProbabilitiesThatLearningExpects) {
+  const RingProblem problem(
+      {.variables = 12, .values = 5, .seed = 3, .estimate = 6});
+  const ValueView view(problem);
+  AssignmentModel model(learning::SpecOf(problem), {.width = 8, .layers = 1},
+                        1);
+  Teach(problem, model);
+  MoveWalk walk(problem, view, 2);
+  walk.Restart(problem.DefaultCandidate().choices);
+  for (int i = 0; i < 40; ++i) walk.Round(&model);
+  learning::AssignmentLearner learner(model, {.epochs = 1}, 1);
+  EXPECT_NEAR(learner.UpdateMoves(view, walk.TakeChoices()).policy_loss, 0,
+              1e-4);
+}
+
 TEST(MoveWalk, TriesNoMoveTwiceFromAnAssignmentBeforeTheOthers) {
   // So few moves that chance alone would repeat them often: a new value for
   // each variable, or the same one for two neighbors.
@@ -124,7 +189,7 @@ TEST(MoveWalk, TakesSeveralMovesWhileThatGains) {
   constexpr size_t kMost = 8;
   const RingProblem problem({.variables = 60, .values = 8});
   const ValueView view(problem);
-  MoveWalk walk(problem, view, 1, static_cast<int>(kMost));
+  MoveWalk walk(problem, view, 1, {.moves_per_try = static_cast<int>(kMost)});
   walk.Restart(problem.DefaultCandidate().choices);
   for (int i = 0; i < 60; ++i) walk.Round(nullptr);
   size_t most = kMost;
