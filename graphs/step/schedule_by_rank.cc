@@ -10,8 +10,10 @@
 namespace hone::graphs {
 namespace {
 
-// Children that looking ahead looks at.
+// Children that looking ahead looks at, and their inputs, each time that one of
+// these is scheduled: of a child with more, one input tells little.
 constexpr size_t kMostChildren = 8;
+constexpr size_t kMostInputs = 128;
 
 double MeanSeconds(const KernelGraph& kernels, const DeviceTimes& times,
                    KernelIndex kernel) {
@@ -68,6 +70,7 @@ double LookAhead(const KernelGraph& kernels, const DeviceTimes& times,
   double last = finish;
   const absl::Span<const KernelGraph::Use> uses = kernels.uses(kernel);
   for (const KernelGraph::Use& use : uses.subspan(0, kMostChildren)) {
+    if (kernels.inputs(use.kernel).size() > kMostInputs) continue;
     double first = std::numeric_limits<double>::infinity();
     for (int32_t d = 0; d < times.device_count(); ++d) {
       first = std::min(

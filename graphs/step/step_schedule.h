@@ -29,7 +29,8 @@ enum class ListRank {
 struct ListScheduleOptions {
   ListRank rank = ListRank::kUpward;
   // Chooses the device by when the kernels that read the result could finish,
-  // the first eight of them, instead of by the finish of the kernel alone.
+  // the first eight of them if they have at most 128 inputs, instead of by the
+  // finish of the kernel alone.
   bool looks_ahead = false;
   // Kernels may start in gaps that earlier ones have left.
   bool inserts = true;
