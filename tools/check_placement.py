@@ -106,9 +106,7 @@ def integer(low: int = -1 << 63, high: int = (1 << 64) - 1) -> Reader:
 
 
 flag = number(0, 1, bool)
-MEMORY = number(0, 1e15)
-# What follows from many quantities.
-RESULT = number(0, 1e100)
+MEMORY, RESULT = number(0, 1e15), number(0, 1e100)
 
 
 def string(value: Any, place: str) -> str:
@@ -448,12 +446,11 @@ def kernel_cost(nodes: list[OpNode], members: list[int],
     """Returns flops, of each member times how often its elements are used, and
     bytes: the root's result, what members read besides results, and of each
     other kernel the most that a member reads. A broadcast uses elements often,
-    who reads a share of its operands as much less."""
+    at most 1e18 times, who reads a share of its operands as much less."""
     root = nodes[members[0]]
     if len(members) == 1:
         return (0.0, 0.0) if root.opcode in FREE else (root.flops, root.bytes)
-    # How often each element of a member is needed.
-    use: dict[int, float] = defaultdict(float, {members[0]: 1.0})
+    use: dict[int, float] = defaultdict(float, {members[0]: 1.0})  # how often
     read: dict[int, float] = defaultdict(float)  # of other kernels
     flops, bytes_ = 0.0, root.written
     for index in members:
