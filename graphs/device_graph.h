@@ -60,7 +60,8 @@ class DeviceGraph {
  public:
   // Errors: InvalidArgument, with a message that names the place as in the JSON
   // format ("nodes[3].size"), for numbers that are negative, not finite or
-  // above 1e100; more than 1,048,576 devices of a kind or none at all; what
+  // above kMaxQuantity, of memory kMaxMemoryBytes (quantity.h); more than
+  // 1,048,576 devices of a kind or none at all; what
   // BuildAcyclicGraph refuses; edges of one source with different costs; a node
   // that fits on no device.
   static absl::StatusOr<DeviceGraph> Create(const DeviceLimits& limits,

@@ -27,9 +27,10 @@ using hlo::InstructionId;
 using hlo::kNoInstruction;
 using hlo::Opcode;
 
-// Costs are products of what the module states, trip counts among them.
-double Bounded(double amount) {
-  return amount <= kMaxQuantity ? std::max(amount, 0.0) : kMaxQuantity;
+// Costs are products of what the module states, trip counts and dimensions
+// among them.
+double Bounded(double amount, double most = kMaxQuantity) {
+  return amount <= most ? std::max(amount, 0.0) : most;
 }
 
 class Importer {
@@ -69,6 +70,7 @@ class Importer {
     HONE_RETURN_IF_ERROR(MarkOutputs());
     AddParameters();
     MergeEdges();
+    BoundMemory();
     return OpGraph::Create(std::move(nodes_), std::move(edges_));
   }
 
@@ -87,6 +89,17 @@ class Importer {
   }
 
  private:
+  // What is larger fits nowhere but within a fusion.
+  void BoundMemory() {
+    for (OpNode& node : nodes_) {
+      node.output_bytes = Bounded(node.output_bytes, kMaxMemoryBytes);
+      node.parameter_bytes = Bounded(node.parameter_bytes, kMaxMemoryBytes);
+    }
+    for (OpEdge& edge : edges_) {
+      edge.bytes = Bounded(edge.bytes, kMaxMemoryBytes);
+    }
+  }
+
   // A read of a leaf of a parameter by a node.
   struct ParameterRead {
     InstructionId reader = kNoInstruction;

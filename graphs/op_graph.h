@@ -46,7 +46,8 @@ class OpGraph {
  public:
   // Errors: InvalidArgument, with a message that names the place as in the JSON
   // format ("nodes[3].flops"), for numbers that are negative, not finite or
-  // above 1e100, and what BuildAcyclicGraph refuses.
+  // above kMaxQuantity, of memory kMaxMemoryBytes (quantity.h), and what
+  // BuildAcyclicGraph refuses.
   static absl::StatusOr<OpGraph> Create(std::vector<OpNode> nodes,
                                         std::vector<OpEdge> edges);
 

@@ -56,8 +56,8 @@ class AssignmentProblem : public Problem {
   // described.
   virtual std::vector<std::string> move_feature_names() const { return {}; }
   // Returns how good a move with these features looks without anything learned:
-  // the logarithm of how often it should be tried, up to a constant. A policy
-  // learns what that leaves open.
+  // the logarithm of how often it should be tried, up to a constant. It is
+  // added to what a policy says.
   virtual float EstimateMove(absl::Span<const float> /*features*/) const {
     return 0;
   }

@@ -80,32 +80,44 @@ double PartialSchedule::FirstGap(int32_t device, double ready,
   return next == busy.end() ? ready : std::max(ready, busy.back().end);
 }
 
-// In the order in which Add adds them, and each once, as they are sent.
-double PartialSchedule::UnseenArrivals(KernelIndex kernel, int32_t device,
-                                       Channels& channels) {
-  double ready = 0;
-  for (const KernelIndex input : kernels_.inputs(kernel)) {
+// Chains of kernels that follow each other may be as long as the program.
+void PartialSchedule::FindGroup(KernelIndex kernel) {
+  ++now_;
+  group_.clear();
+  walk_.assign(1, {kernel, 0});
+  while (!walk_.empty()) {
+    const KernelIndex at = walk_.back().first;
+    const absl::Span<const KernelIndex> inputs = kernels_.inputs(at);
+    size_t& next = walk_.back().second;
+    if (next == inputs.size()) {
+      group_.push_back(at);
+      walk_.pop_back();
+      continue;
+    }
+    const KernelIndex input = inputs[next++];
     if (device_of_[input] < 0 &&
         std::exchange(kernel_seen_[input], now_) != now_) {
-      ready = std::max(ready, UnseenArrivals(input, device, channels));
+      walk_.emplace_back(input, 0);
     }
   }
-  uint32_t number = kernels_.first_input(kernel);
-  for (const KernelIndex input : kernels_.inputs(kernel)) {
-    if (device_of_[input] >= 0 &&
-        std::exchange(kernel_seen_[input], now_) != now_) {
-      ready = std::max(ready, Arrival(input, number, device, channels));
-    }
-    ++number;
-  }
-  return ready;
 }
 
 double PartialSchedule::EarliestStart(KernelIndex kernel, int32_t device,
                                       bool inserts) {
-  ++now_;
+  FindGroup(kernel);
   Channels channels = ChannelsTo(device);
-  const double ready = UnseenArrivals(kernel, device, channels);
+  double ready = 0;
+  // In the order in which Add adds them, and each once, as they are sent.
+  for (const KernelIndex member : group_) {
+    uint32_t number = kernels_.first_input(member);
+    for (const KernelIndex input : kernels_.inputs(member)) {
+      if (device_of_[input] >= 0 &&
+          std::exchange(kernel_seen_[input], now_) != now_) {
+        ready = std::max(ready, Arrival(input, number, device, channels));
+      }
+      ++number;
+    }
+  }
   const double seconds = Seconds(kernel, device);
   if (seconds == 0) return ready;
   if (inserts) return FirstGap(device, ready, seconds);
@@ -137,35 +149,28 @@ double PartialSchedule::StartAfter(KernelIndex kernel, int32_t device,
   return ready;
 }
 
-double PartialSchedule::UnseenBytes(KernelIndex kernel, int32_t device) {
-  double bytes = kernels_.output_bytes(kernel);
-  for (const uint32_t weights : kernels_.weights_of(kernel)) {
-    if ((weights_on_[weights] >> device & 1) == 0 &&
-        std::exchange(weights_seen_[weights], now_) != now_) {
-      bytes += kernels_.weights()[weights].bytes;
+double PartialSchedule::NewBytes(KernelIndex kernel, int32_t device) {
+  FindGroup(kernel);
+  double bytes = 0;
+  for (const KernelIndex member : group_) {
+    bytes += kernels_.output_bytes(member);
+    for (const uint32_t weights : kernels_.weights_of(member)) {
+      if ((weights_on_[weights] >> device & 1) == 0 &&
+          std::exchange(weights_seen_[weights], now_) != now_) {
+        bytes += kernels_.weights()[weights].bytes;
+      }
     }
-  }
-  for (const KernelIndex input : kernels_.inputs(kernel)) {
-    if (device_of_[input] < 0 &&
-        std::exchange(kernel_seen_[input], now_) != now_) {
-      bytes += UnseenBytes(input, device);
+    uint32_t number = kernels_.first_input(member);
+    for (const KernelIndex input : kernels_.inputs(member)) {
+      if (device_of_[input] >= 0 && device_of_[input] != device &&
+          copies_[At(input, device)].arrival < 0 &&
+          std::exchange(kernel_seen_[input], now_) != now_) {
+        bytes += kernels_.input_bytes(number);
+      }
+      ++number;
     }
-  }
-  uint32_t number = kernels_.first_input(kernel);
-  for (const KernelIndex input : kernels_.inputs(kernel)) {
-    if (device_of_[input] >= 0 && device_of_[input] != device &&
-        copies_[At(input, device)].arrival < 0 &&
-        std::exchange(kernel_seen_[input], now_) != now_) {
-      bytes += kernels_.input_bytes(number);
-    }
-    ++number;
   }
   return bytes;
-}
-
-double PartialSchedule::NewBytes(KernelIndex kernel, int32_t device) {
-  ++now_;
-  return UnseenBytes(kernel, device);
 }
 
 bool PartialSchedule::Fits(KernelIndex kernel, int32_t device) {
@@ -173,12 +178,17 @@ bool PartialSchedule::Fits(KernelIndex kernel, int32_t device) {
 }
 
 void PartialSchedule::Add(KernelIndex kernel, int32_t device, double start) {
-  const auto d = static_cast<size_t>(device);
-  for (const KernelIndex input : kernels_.inputs(kernel)) {
-    if (device_of_[input] < 0) {
-      Add(input, device, EarliestStart(input, device, /*inserts=*/false));
-    }
+  FindGroup(kernel);
+  const std::vector<KernelIndex> group = group_;
+  for (const KernelIndex member : group) {
+    if (member == kernel) continue;
+    AddOne(member, device, EarliestStart(member, device, /*inserts=*/false));
   }
+  AddOne(kernel, device, start);
+}
+
+void PartialSchedule::AddOne(KernelIndex kernel, int32_t device, double start) {
+  const auto d = static_cast<size_t>(device);
   used_[d] += NewBytes(kernel, device);
   for (const uint32_t weights : kernels_.weights_of(kernel)) {
     weights_on_[weights] |= uint64_t{1} << device;

@@ -77,14 +77,15 @@ class PartialSchedule {
   // there, the channel is taken until then.
   double Arrival(KernelIndex input, uint32_t number, int32_t device,
                  Channels& channels) const;
-  // Returns when all inputs of a kernel are on a device, also of those inputs
-  // that follow it.
-  double UnseenArrivals(KernelIndex kernel, int32_t device, Channels& channels);
+  // Sets group_ to the inputs that follow a kernel, also those that follow
+  // them, each after what it reads, and the kernel as the last.
+  void FindGroup(KernelIndex kernel);
+  // Adds a kernel whose inputs are all added.
+  void AddOne(KernelIndex kernel, int32_t device, double start);
   double FirstGap(int32_t device, double ready, double seconds) const;
   // Returns the memory that a kernel takes on a device, with the inputs that
   // follow it.
   double NewBytes(KernelIndex kernel, int32_t device);
-  double UnseenBytes(KernelIndex kernel, int32_t device);
 
   const KernelGraph& kernels_;
   const DeviceTimes& times_;
@@ -99,6 +100,9 @@ class PartialSchedule {
   std::vector<double> used_;                 // [devices], bytes
   std::vector<uint32_t> readers_left_;       // [kernels]
   std::vector<uint64_t> weights_on_;         // [weights], devices
+  // Room to work.
+  std::vector<KernelIndex> group_;
+  std::vector<std::pair<KernelIndex, size_t>> walk_;  // and its next input
   // What a sum or maximum over kernels has seen, if it equals `now_`.
   uint32_t now_ = 0;
   std::vector<uint32_t> kernel_seen_, weights_seen_;

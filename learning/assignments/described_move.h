@@ -9,8 +9,8 @@
 namespace hone::learning {
 
 // Moves are drawn by the softmax of the gain that a policy expects, times this,
-// plus the problem's own estimate: the policy learns what that leaves open. Of
-// two moves that differ by a tenth the better one is drawn twice as often.
+// plus the problem's own estimate. Of two moves that differ by a tenth the
+// better one is drawn twice as often.
 inline constexpr float kMoveSharpness = 8;
 
 // A move of a local search as a policy sees it (space::LocalState::Propose and

@@ -11,7 +11,7 @@ namespace {
 
 using learning::DescribedMove;
 
-// Proposals without a policy, which draws among them at random anyway: so many
+// Proposals where all are equally likely, so that more are of no use: so many
 // that there are some that were not tried before.
 constexpr int kBlindProposals = 24;
 // The scale of gains: below a quarter of a thousandth of the cost they are in

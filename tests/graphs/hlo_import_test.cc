@@ -426,6 +426,15 @@ TEST(HloImportTest, HugeCostsStayFinite) {
   EXPECT_EQ(graph.nodes.at("l").bytes, 1e18);
 }
 
+TEST(HloImportTest, HugeTensorsAreBounded) {
+  const Imported graph(R"(
+  x = f32[8] parameter(0)
+  b = f32[8,1000000,1000000,1000] broadcast(x), dimensions={0}
+  ROOT r = f32[8,1000000,1000000,1000] negate(b))");
+  EXPECT_EQ(graph.nodes.at("b").output_bytes, 1e15);
+  EXPECT_EQ(graph.nodes.at("r").output_bytes, 1e15);
+}
+
 TEST(HloImportTest, LongChains) {
   constexpr int kLength = 100'000;
   std::string entry = "v0 = f32[8] parameter(0)\n";

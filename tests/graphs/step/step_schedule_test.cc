@@ -454,6 +454,30 @@ TEST(StepScheduleTest, DevicesWaitForFavoriteChildren) {
 }
 
 // Of many ready kernels those of the highest levels start first.
+// Longer than a stack is deep.
+TEST(StepScheduleTest, LongChainsFollowWhatReadsThem) {
+  constexpr int64_t kLength = 100'000;
+  std::vector<OpNode> nodes = {{.id = 0, .opcode = "parameter"}};
+  std::vector<OpEdge> edges;
+  for (int64_t i = 1; i <= kLength; ++i) {
+    nodes.push_back({.id = i, .opcode = "reshape"});
+    edges.push_back({i - 1, i, 8});
+  }
+  nodes.push_back({.id = kLength + 1, .opcode = "dot", .flops = 1e9});
+  edges.push_back({kLength, kLength + 1, 8});
+  const OpGraph graph = *OpGraph::Create(nodes, edges);
+  const DeviceTimes times =
+      *DeviceTimes::Create(SampleKernels::ClusterOf({SampleKernels::First(2)}));
+  FusionRules rules(graph);
+  const KernelGraph kernels(rules, Fusion(graph.size()), times);
+  for (const StepSchedule& schedule :
+       {ScheduleByRank(kernels, times, {.looks_ahead = true}),
+        ScheduleEarliestFirst(kernels, times, true)}) {
+    EXPECT_EQ(schedule.devices,
+              std::vector<int32_t>(kernels.size(), schedule.devices[0]));
+  }
+}
+
 TEST(StepScheduleTest, AllOfManyReadyKernelsAreScheduled) {
   std::vector<SampleKernel> kernels;
   for (int i = 0; i < 100; ++i) {

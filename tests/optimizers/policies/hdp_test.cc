@@ -155,9 +155,11 @@ TEST(Hdp, TriesEachValueOfASingleVariable) {
         return a.measurement.cost < b.measurement.cost;
       });
   EXPECT_EQ(varied[1].measurement.cost, best->measurement.cost - 2);
+  int64_t again = 0;
   for (auto it = varied + 2; it != samples.end(); ++it) {
     // Again with the best after two updates, four, …: worse ones.
     if (it->candidate.choices[0] != 2) {
+      ++again;
       EXPECT_GT(it->measurement.cost,
                 std::min_element(samples.begin(), it,
                                  [](const auto& a, const auto& b) {
@@ -167,6 +169,7 @@ TEST(Hdp, TriesEachValueOfASingleVariable) {
                     ->measurement.cost);
     }
   }
+  EXPECT_GT(again, 0);
   EXPECT_EQ(samples.back().candidate.choices[0], 2);
 }
 
