@@ -83,6 +83,8 @@ double PartialSchedule::FirstGap(int32_t device, double ready,
 // Chains of kernels that follow each other may be as long as the program.
 void PartialSchedule::FindGroup(KernelIndex kernel) {
   ++now_;
+  // It is asked for once for each device.
+  if (std::exchange(group_of_, kernel) == kernel) return;
   group_.clear();
   walk_.assign(1, {kernel, 0});
   while (!walk_.empty()) {
@@ -194,6 +196,7 @@ void PartialSchedule::AddOne(KernelIndex kernel, int32_t device, double start) {
     weights_on_[weights] |= uint64_t{1} << device;
   }
   device_of_[kernel] = device;
+  group_of_ = kNone;
   start_[kernel] = start;
   finish_[kernel] = start + Seconds(kernel, device);
   Channels channels = ChannelsTo(device);

@@ -101,9 +101,10 @@ class PartialSchedule {
   std::vector<uint32_t> readers_left_;       // [kernels]
   std::vector<uint64_t> weights_on_;         // [weights], devices
   // Room to work.
+  KernelIndex group_of_ = kNone;
   std::vector<KernelIndex> group_;
   std::vector<std::pair<KernelIndex, size_t>> walk_;  // and its next input
-  // What a sum or maximum over kernels has seen, if it equals `now_`.
+  // Kernels and weights marked with `now_` are in the current sum already.
   uint32_t now_ = 0;
   std::vector<uint32_t> kernel_seen_, weights_seen_;
 };

@@ -92,7 +92,7 @@ class ScheduleByDefinition {
     return tasks_[task];
   }
   const std::vector<Transfer>& transfers() const { return transfers_; }
-  // Of all tasks, as StepSchedule has them.
+  // Returns the schedule of all tasks in the form that the methods return.
   graphs::StepSchedule Schedule() const;
 
  private:
