@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/status_macros.h"
+#include "graphs/json_fields.h"
 
 namespace hone::bench {
 namespace {
@@ -29,8 +30,7 @@ class Split {
   // Places the nodes of `count` devices from number `first` on.
   absl::Status Place(const Json& document, const char* kind, int32_t first,
                      int32_t count) {
-    if (!document.is_object() || !document.contains(kind) ||
-        !document[kind].is_array()) {
+    if (!document.contains(kind) || !document[kind].is_array()) {
       return Error(absl::StrCat("no array \"", kind, "\""));
     }
     const Json& entries = document[kind];
@@ -80,7 +80,7 @@ class Split {
   }
 
   absl::Status Error(absl::string_view message) const {
-    return absl::InvalidArgumentError(absl::StrCat(file_, ": ", message));
+    return graphs::InFile(file_, absl::InvalidArgumentError(message));
   }
 
   const absl::string_view file_;
@@ -94,10 +94,9 @@ class Split {
 absl::StatusOr<std::vector<int32_t>> ParseExpertSplit(
     absl::string_view text, absl::string_view file,
     const graphs::DeviceGraph& graph) {
-  const Json document = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (document.is_discarded()) {
-    return absl::InvalidArgumentError(absl::StrCat(file, ": not JSON"));
-  }
+  const absl::StatusOr<Json> parsed = graphs::ParseJsonObject(text);
+  if (!parsed.ok()) return graphs::InFile(file, parsed.status());
+  const Json& document = *parsed;
   Split split(file, graph);
   const graphs::DeviceLimits& limits = graph.limits();
   HONE_RETURN_IF_ERROR(split.Place(document, "fpgas", 0, limits.accelerators));

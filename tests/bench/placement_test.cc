@@ -112,8 +112,8 @@ TEST(ExpertSplit, BadOnesAreRefused) {
                                       HasSubstr(message)))
         << text;
   };
-  expect("{", "a.json: not JSON");
-  expect("[]", R"(a.json: no array "fpgas")");
+  expect("{", "a.json:1:2: not valid JSON");
+  expect("[]", "a.json: the document is an array, expected an object");
   expect(R"({"fpgas": []})", R"(no array "cpus")");
   expect(R"({"fpgas": [3], "cpus": []})",
          R"("fpgas" without an array "nodes")");
