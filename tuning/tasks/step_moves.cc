@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+
+#include "absl/strings/string_view.h"
 
 #include "graphs/step/step_schedule.h"
 
@@ -24,25 +27,34 @@ float Part(double seconds, double step) {
       std::copysign(std::cbrt(std::min(std::abs(share), 8.0)), share));
 }
 
-// The places of features that a move is judged by without a policy, and their
-// weights: chosen on the models of bench/data/placement.
-constexpr size_t kDelay = 27;
-constexpr size_t kCriticalDelay = 29;
+// In the order in which Describe gives them.
+constexpr absl::string_view kFeatures[] = {
+    "changes",         "moved_time",     "moves_devices", "moves_priorities",
+    "fuses",           "unfuses",        "moves_order",   "from_load",
+    "to_load",         "sent_before",    "sent_after",    "sent_change",
+    "critical_share",  "critical_time",  "critical_sent", "critical_added",
+    "critical_saved",  "least_slack",    "mean_slack",    "tight_share",
+    "tight_kernels",   "earlier",        "later",         "waited",
+    "critical_waited", "blocked",        "to_busy",       "delay",
+    "mean_delay",      "critical_delay", "critical_exits"};
+
+constexpr size_t PlaceOf(absl::string_view feature) {
+  size_t place = 0;
+  while (kFeatures[place] != feature) ++place;
+  return place;
+}
+
+// The features that a move is judged by without a policy, and their weights:
+// chosen on the models of bench/data/placement.
+constexpr size_t kDelay = PlaceOf("delay");
+constexpr size_t kCriticalDelay = PlaceOf("critical_delay");
 constexpr float kDelayWeight = 2;
 constexpr float kCriticalDelayWeight = 8;
 
 }  // namespace
 
 std::vector<std::string> StepMoveFeatureNames() {
-  return {
-      "changes",         "moved_time",     "moves_devices", "moves_priorities",
-      "fuses",           "unfuses",        "moves_order",   "from_load",
-      "to_load",         "sent_before",    "sent_after",    "sent_change",
-      "critical_share",  "critical_time",  "critical_sent", "critical_added",
-      "critical_saved",  "least_slack",    "mean_slack",    "tight_share",
-      "tight_kernels",   "earlier",        "later",         "waited",
-      "critical_waited", "blocked",        "to_busy",       "delay",
-      "mean_delay",      "critical_delay", "critical_exits"};
+  return {std::begin(kFeatures), std::end(kFeatures)};
 }
 
 float EstimateStepMove(absl::Span<const float> features) {
