@@ -95,6 +95,26 @@ class Scratch(unittest.TestCase):
                          result.stdout + result.stderr)
         return result
 
+    def start_daemon(self, *arguments):
+        """Starts honed with the state folder that `state_home=self.folder`
+        finds, and returns it once it serves."""
+        daemon = subprocess.Popen(
+            [BIN / "honed", "--http", "127.0.0.1:0", "--state",
+             self.folder / "hone", *arguments],
+            stderr=subprocess.PIPE, text=True)
+
+        def stop():
+            daemon.terminate()
+            daemon.communicate(timeout=60)
+
+        self.addCleanup(stop)
+        log = []
+        for line in daemon.stderr:
+            log.append(line)
+            if "serves" in line and "honed" in line:
+                return daemon
+        self.fail("honed ended at once: " + "".join(log))
+
     def json(self, *arguments, server=None, status=0):
         result = self.ok(hone(*arguments, "--json", server=server), status)
         return json.loads(result.stdout)

@@ -20,27 +20,9 @@ from command_line import (BIN, MODULE, ROWS, TINY, Scratch, free_port, hone,
 
 
 class OnTheSocket(Scratch):
-    def start(self, *arguments):
-        daemon = subprocess.Popen(
-            [BIN / "honed", "--http", "127.0.0.1:0", "--state",
-             self.folder / "hone", *arguments],
-            stderr=subprocess.PIPE, text=True)
-
-        def stop():
-            daemon.terminate()
-            daemon.communicate(timeout=60)
-
-        self.addCleanup(stop)
-        log = []
-        for line in daemon.stderr:
-            log.append(line)
-            if "serves" in line and "honed" in line:
-                return daemon
-        self.fail("honed ended at once: " + "".join(log))
-
     def test_no_option_is_needed(self):
         path = self.write("tiny.hlo", TINY)
-        self.start()
+        self.start_daemon()
         tuned = self.ok(hone("tune", path, "--trials", 5, "--json",
                              state_home=self.folder))
         self.assertNotIn("no daemon", tuned.stderr)
@@ -49,7 +31,7 @@ class OnTheSocket(Scratch):
 
     def test_a_worker_finds_it(self):
         path = self.write("tiny.hlo", TINY)
-        self.start()
+        self.start_daemon()
         while True:
             listed = self.ok(hone("list", "workers", "--json",
                                   state_home=self.folder))
@@ -66,7 +48,7 @@ class OnTheSocket(Scratch):
         tokens.chmod(0o600)
         server = f"127.0.0.1:{free_port()}"
         config = self.write("hone.toml", f'[access]\ntokens = "{tokens}"\n')
-        daemon = self.start("--config", config, "--listen", server,
+        daemon = self.start_daemon("--config", config, "--listen", server,
                             "--log-level", "trace")
         self.one_line_error(hone("lookup", path, server=server), 3,
                             "authorization: Bearer")
@@ -111,7 +93,7 @@ tls_key = "{key}"
 tls_client_ca = "{pem}"
 """)
         # Other machines could reach it.
-        self.start("--config", config, "--listen", f"0.0.0.0:{port}")
+        self.start_daemon("--config", config, "--listen", f"0.0.0.0:{port}")
         server = f"localhost:{port}"
         credentials = ["--token-file", token, "--tls-ca", pem, "--tls-cert",
                        pem, "--tls-key", key]

@@ -68,19 +68,7 @@ class OutOfMemory(Scratch):
     def test_a_daemon_goes_on(self):
         config = self.write("hone.toml", "[limits]\n"
                             f"process_memory_bytes = {256 * MIB}\n")
-        daemon = subprocess.Popen(
-            [BIN / "honed", "--config", config, "--http", "127.0.0.1:0",
-             "--state", self.folder / "hone"], stderr=subprocess.PIPE,
-            text=True)
-
-        def stop():
-            daemon.terminate()
-            daemon.communicate(timeout=60)
-
-        self.addCleanup(stop)
-        for line in daemon.stderr:
-            if "serves" in line and "honed" in line:
-                break
+        self.start_daemon("--config", config)
         larger = self.write("larger.json", chain(300_000))
         self.one_line_error(
             hone(self.tune[0], larger, *self.tune[2:],

@@ -5,9 +5,8 @@ command_line.py has the usage.
 """
 
 import json
-import subprocess
 
-from command_line import (BIN, CORPUS, LOOP, MODULE, ROOT, TINY, Scratch, hone,
+from command_line import (CORPUS, LOOP, MODULE, ROOT, TINY, Scratch, hone,
                           main)
 
 BERT = ROOT / "tests/testdata/graphs/layer_bert24_inference.json"
@@ -84,20 +83,6 @@ class Placement(Scratch):
                               r"\(\S+ % less\), on \d devices?, \d+ trials")
         self.assertIn("verified: checked: max load recomputed, valid pipeline\n",
                       out)
-
-    def start_daemon(self):
-        daemon = subprocess.Popen(
-            [BIN / "honed", "--http", "127.0.0.1:0", "--state",
-             self.folder / "hone"], stderr=subprocess.PIPE, text=True)
-
-        def stop():
-            daemon.terminate()
-            daemon.communicate(timeout=60)
-
-        self.addCleanup(stop)
-        for line in daemon.stderr:
-            if "serves" in line and "honed" in line:
-                break
 
     def run_hone(self, *arguments, status=0):
         return self.ok(hone(*arguments, state_home=self.folder), status)

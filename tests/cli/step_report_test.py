@@ -14,7 +14,7 @@ import subprocess
 import tempfile
 import zlib
 
-from command_line import BIN, TINY, Scratch, hone, main
+from command_line import TINY, Scratch, hone, main
 
 HOSTILE = "</script><b id=\"injected\">'\"&amp;<!--\u2028\\"
 NAMES = ["tokens", HOSTILE, "left", "right", "join"]
@@ -201,18 +201,7 @@ class StepReport(Scratch):
         again = self.tune(self.graph(), *store)
         self.assertEqual((first["cache"], again[0]["cache"]), ("miss", "hit"))
         self.assertEqual((page, trace), again[1:])
-        daemon = subprocess.Popen(
-            [BIN / "honed", "--http", "127.0.0.1:0", "--state",
-             self.folder / "hone"], stderr=subprocess.PIPE, text=True)
-
-        def stop():
-            daemon.terminate()
-            daemon.communicate(timeout=60)
-
-        self.addCleanup(stop)
-        for line in daemon.stderr:
-            if "serves" in line and "honed" in line:
-                break
+        self.start_daemon()
         self.report.unlink()
         self.ok(hone("tune", self.graph(), "--task", "joint", "--target",
                      "cluster:v100x2", "--trials", 20, "--report", self.report,

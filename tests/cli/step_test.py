@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 
-from command_line import BIN, CORPUS, MODULE, ROOT, TINY, Scratch, hone, main
+from command_line import CORPUS, MODULE, ROOT, TINY, Scratch, hone, main
 
 TASKS = ("placement", "schedule", "fusion", "joint")
 PAIR = """[accelerators]
@@ -169,20 +169,6 @@ class Step(Scratch):
                 hone("tune", subject, "--task", task, "--local", *self.target,
                      "-o", self.folder / "no.hlo"), 2,
                 f"-o FILE: task {task} makes no module", "expected --json")
-
-    def start_daemon(self):
-        daemon = subprocess.Popen(
-            [BIN / "honed", "--http", "127.0.0.1:0", "--state",
-             self.folder / "hone"], stderr=subprocess.PIPE, text=True)
-
-        def stop():
-            daemon.terminate()
-            daemon.communicate(timeout=60)
-
-        self.addCleanup(stop)
-        for line in daemon.stderr:
-            if "serves" in line and "honed" in line:
-                break
 
     def run_hone(self, *arguments, status=0):
         return self.ok(hone(*arguments, state_home=self.folder), status)
