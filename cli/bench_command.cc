@@ -16,6 +16,7 @@
 #include "bench/kernels.h"
 #include "bench/measurement.h"
 #include "bench/parse.h"
+#include "bench/partition/partition.h"
 #include "bench/pass_fidelity.h"
 #include "bench/pass_order.h"
 #include "bench/placement/placement.h"
@@ -471,6 +472,48 @@ int JointStatus(const Json& document) {
   return kDone;
 }
 
+void AddPartitionOptions(CLI::App& command,
+                         bench::PartitionBenchOptions& options) {
+  command.add_option("--graphs", options.graphs, "Folder of the graphs")
+      ->capture_default_str();
+  command
+      .add_option("--split", options.split, "Graphs: train, validation, test")
+      ->check(CLI::IsMember({"train", "validation", "test"}))
+      ->capture_default_str();
+  command.add_option("--only", options.only,
+                     "Regular expression of the graphs' names [all]");
+  command.add_option("--package", options.package, "Bundled package")
+      ->capture_default_str();
+  command
+      .add_option("--objective", options.objective,
+                  "max-load, or interval, in simulation")
+      ->capture_default_str();
+  command
+      .add_option("--search", options.searches,
+                  "Optimizers, one column each; uniform: policy without "
+                  "weights")
+      ->delimiter(',')
+      ->capture_default_str();
+  command.add_flag("--with-seeds", options.with_seeds,
+                   "Begin with the known methods, not with the default alone");
+  command
+      .add_option("--samples", options.samples,
+                  "Budget of each search in partitions")
+      ->transform(WholeNumber(1, kMaxCount))
+      ->capture_default_str();
+  command.add_option("--seeds", options.seeds, "Runs of each search")
+      ->transform(WholeNumber(1, 1000))
+      ->capture_default_str();
+  command.add_option("--weights", options.weights,
+                     "File of the policies' weights [those of Hone]");
+  command
+      .add_option("--draws", options.draws,
+                  "Random partitions of each graph on which the analytical "
+                  "model is compared with the simulator")
+      ->transform(WholeNumber(0, kMaxCount))
+      ->capture_default_str();
+}
+
 void AddServeOptions(CLI::App& command, bench::ServeOptions& options) {
   command.add_option("--clients", options.clients, "Concurrent clients")
       ->transform(WholeNumber(1, 1000))
@@ -509,6 +552,10 @@ void AddBenchCommand(CLI::App& app, Context& context) {
            "Step times of searches for placement, schedule and fusion at once, "
            "beside one after the other",
            AddJointOptions, RunJoint, JointStatus);
+  AddBench(*command, context, "partition",
+           "Searches for partitions over the chips of a package at equal "
+           "samples, beside the greedy fill and the dynamic program",
+           AddPartitionOptions, bench::RunPartitionBench);
   AddBench(*command, context, "pass-fidelity",
            "Each pass beside XLA's own of the same name, on XLA's inputs",
            AddPassFidelityOptions, bench::RunPassFidelityBench,

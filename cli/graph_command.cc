@@ -9,7 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "cli/command.h"
-#include "cli/read_cluster.h"
+#include "cli/read_hardware.h"
 
 #include "base/files.h"
 #include "base/status_macros.h"

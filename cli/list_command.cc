@@ -17,6 +17,7 @@
 #include "base/status_macros.h"
 #include "costmodels/registry.h"
 #include "graphs/bundled_clusters.h"
+#include "graphs/mcm/bundled_packages.h"
 #include "hlo/passes/pipeline.h"
 #include "hlo/passes/registry.h"
 #include "loops/transforms/registry.h"
@@ -222,6 +223,9 @@ void AddListCommand(CLI::App& app, Context& context) {
       });
   AddNames(*command, context, "clusters", "Clusters to place modules on",
            [] { return Strings(graphs::BundledClusters().ids()); });
+  AddNames(*command, context, "packages",
+           "Multi-chip modules to partition graphs over",
+           [] { return Strings(graphs::BundledPackages().ids()); });
   AddNames(*command, context, "tasks", "Decisions that Hone tunes",
            [] { return Strings(tuning::Tasks().ids()); });
   AddNames(*command, context, "transforms", "Transformations of kernels",

@@ -54,11 +54,11 @@ nlohmann::ordered_json ToJson(
 
 absl::StatusOr<int> Run(const Options& given, const Context& context) {
   Options options = given;
-  HONE_RETURN_IF_ERROR(TakeCluster(options.target, options.flags));
+  HONE_RETURN_IF_ERROR(TakeHardware(options.target, options.flags));
   HONE_ASSIGN_OR_RETURN(const std::string bytes,
                         hlo::ReadFileBytes(options.file));
   const std::string note =
-      TakeDefaultCluster({options.task}, bytes, options.file, options.flags);
+      TakeDefaultHardware({options.task}, bytes, options.file, options.flags);
   // The daemon's error would look like a miss.
   HONE_ASSIGN_OR_RETURN(const tuning::Task* const task,
                         tuning::FindTask(options.task));

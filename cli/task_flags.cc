@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "cli/command.h"
-#include "cli/read_cluster.h"
+#include "cli/read_hardware.h"
 
 #include "base/status_macros.h"
 #include "graphs/contiguity.h"
@@ -56,6 +56,21 @@ absl::StatusOr<hone::v1::PlacementOptions::Objective> ObjectiveToProto(
       "', expected one of: ", tuning::kMaxLoad, ", ", tuning::kStepTime));
 }
 
+absl::StatusOr<hone::v1::PartitionOptions::Objective> PartitionObjectiveToProto(
+    absl::string_view objective) {
+  if (objective.empty()) {
+    return hone::v1::PartitionOptions::OBJECTIVE_UNSPECIFIED;
+  }
+  if (objective == tuning::kMaxLoad)
+    return hone::v1::PartitionOptions::MAX_LOAD;
+  if (objective == tuning::kInterval) {
+    return hone::v1::PartitionOptions::INTERVAL;
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "objective '", objective, "' of task 'partition', expected one of: ",
+      tuning::kMaxLoad, ", ", tuning::kInterval));
+}
+
 // These always minimize the step time.
 bool IsStepTask(absl::string_view task) {
   return task == "schedule" || task == "fusion" || task == "joint";
@@ -82,42 +97,66 @@ void AddTaskFlags(CLI::App& command, TaskFlags& flags) {
       ->capture_default_str();
   command.add_option("--objective", flags.objective,
                      "What a placement minimizes: max-load, or step-time, "
-                     "which --target cluster:NAME|FILE stands for");
+                     "which --target cluster:NAME|FILE stands for; a "
+                     "partition: max-load, or interval, the time between "
+                     "samples in simulation");
   AddClusterOption(command, flags.cluster);
+  AddPackageOption(command, flags.package);
 }
 
-absl::Status TakeCluster(std::string& target, TaskFlags& flags) {
-  absl::string_view cluster = target;
-  if (!absl::ConsumePrefix(&cluster, "cluster:")) return absl::OkStatus();
-  if (!flags.cluster.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--target ", target, " and --cluster ", flags.cluster,
-                     ", expected one of them"));
+absl::Status TakeHardware(std::string& target, TaskFlags& flags) {
+  struct Kind {
+    const char* name;
+    std::string& flag;
+  };
+  for (const Kind& kind :
+       {Kind{"cluster", flags.cluster}, Kind{"mcm", flags.package}}) {
+    absl::string_view hardware = target;
+    if (!absl::ConsumePrefix(&hardware, absl::StrCat(kind.name, ":"))) continue;
+    const bool is_cluster = &kind.flag == &flags.cluster;
+    if (!kind.flag.empty()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--target ", target, " and ",
+                       is_cluster ? "--cluster " : "--package ", kind.flag,
+                       ", expected one of them"));
+    }
+    if (hardware.empty()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--target ", kind.name, ": has no ",
+                       is_cluster ? "cluster" : "package", ", expected ",
+                       kind.name, ":NAME|FILE"));
+    }
+    kind.flag = std::string(hardware);
+    if (is_cluster && flags.objective.empty()) {
+      flags.objective = std::string(tuning::kStepTime);
+    }
+    target = kind.name;
+    return absl::OkStatus();
   }
-  if (cluster.empty()) {
-    return absl::InvalidArgumentError(
-        "--target cluster: has no cluster, expected cluster:NAME|FILE");
-  }
-  flags.cluster = std::string(cluster);
-  if (flags.objective.empty()) flags.objective = std::string(tuning::kStepTime);
-  target = "cluster";
   return absl::OkStatus();
 }
 
-std::string TakeDefaultCluster(absl::Span<const std::string> tasks,
-                               absl::string_view bytes, absl::string_view file,
-                               TaskFlags& flags) {
-  constexpr absl::string_view kDefault = "v100x4";
+std::string TakeDefaultHardware(absl::Span<const std::string> tasks,
+                                absl::string_view bytes, absl::string_view file,
+                                TaskFlags& flags) {
+  constexpr absl::string_view kCluster = "v100x4";
+  constexpr absl::string_view kPackage = "hermosa36";
+  std::string note;
+  if (flags.package.empty() && absl::c_linear_search(tasks, "partition")) {
+    flags.package = std::string(kPackage);
+    note = absl::StrCat("hone: no package given, partitioning over ", kPackage,
+                        "; --target mcm:NAME|FILE names another one\n");
+  }
   const bool lists_devices =
       (tuning::IsJson(bytes) || absl::EndsWith(file, ".json")) &&
       !tuning::HasOpcodes(bytes);
   const bool needs_one = absl::c_any_of(tasks, [](const std::string& task) {
     return task == "placement" || IsStepTask(task);
   });
-  if (!flags.cluster.empty() || lists_devices || !needs_one) return "";
-  flags.cluster = std::string(kDefault);
+  if (!flags.cluster.empty() || lists_devices || !needs_one) return note;
+  flags.cluster = std::string(kCluster);
   if (flags.objective.empty()) flags.objective = std::string(tuning::kStepTime);
-  return absl::StrCat("hone: no cluster given, placing on ", kDefault,
+  return absl::StrCat(note, "hone: no cluster given, placing on ", kCluster,
                       "; --target cluster:NAME|FILE names another one\n");
 }
 
@@ -130,6 +169,7 @@ absl::StatusOr<tuning::TaskOptions> ParseTaskFlags(const TaskFlags& flags) {
                         graphs::ParseContiguity(flags.contiguity));
   options.objective = flags.objective;
   HONE_ASSIGN_OR_RETURN(options.cluster, ReadCluster(flags.cluster));
+  HONE_ASSIGN_OR_RETURN(options.package, ReadPackage(flags.package));
   if (options.cluster.has_value() && flags.objective == tuning::kStepTime) {
     const absl::Status fits =
         graphs::DeviceTimes::Create(*options.cluster).status();
@@ -152,6 +192,16 @@ absl::Status SetOptions(absl::string_view task, const TaskFlags& flags,
                                                      : *options.mutable_joint();
     if (parsed.cluster.has_value()) {
       step.set_cluster(graphs::PrintCluster(*parsed.cluster));
+    }
+    return absl::OkStatus();
+  }
+  if (task == "partition") {
+    HONE_ASSIGN_OR_RETURN(const auto objective,
+                          PartitionObjectiveToProto(flags.objective));
+    options.mutable_partition()->set_objective(objective);
+    if (parsed.package.has_value()) {
+      options.mutable_partition()->set_package(
+          graphs::PrintPackage(*parsed.package));
     }
     return absl::OkStatus();
   }

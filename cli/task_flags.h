@@ -22,6 +22,7 @@ struct TaskFlags {
   std::string contiguity = "pipeline";
   std::string objective = {};  // empty: the task's own
   std::string cluster = {};    // empty: none
+  std::string package = {};    // empty: none
   int32_t threads = 1;
 };
 
@@ -29,18 +30,19 @@ struct TaskFlags {
 void AddTaskFlags(CLI::App& command, TaskFlags& flags);
 
 // Reads a target "cluster:NAME|FILE" as the cluster of the flags, with the step
-// time as objective unless another one is given; leaves "cluster". Other
-// targets stay. Errors: InvalidArgument if the flags have a cluster, too.
-absl::Status TakeCluster(std::string& target, TaskFlags& flags);
-// Gives the flags the cluster that is used where none is given, if one of
-// `tasks` needs one for `bytes` of `file`, a module or an operator graph.
-// Returns a note that says so, or nothing.
-std::string TakeDefaultCluster(absl::Span<const std::string> tasks,
-                               absl::string_view bytes, absl::string_view file,
-                               TaskFlags& flags);
+// time as objective unless another one is given, and "mcm:NAME|FILE" as the
+// package; leaves "cluster" or "mcm". Other targets stay. Errors:
+// InvalidArgument if the flags have a cluster, or a package, too.
+absl::Status TakeHardware(std::string& target, TaskFlags& flags);
+// Gives the flags the cluster, or the package, that is used where none is
+// given, if one of `tasks` needs one for `bytes` of `file`. Returns a note that
+// says so, or nothing.
+std::string TakeDefaultHardware(absl::Span<const std::string> tasks,
+                                absl::string_view bytes, absl::string_view file,
+                                TaskFlags& flags);
 
 // Errors: InvalidArgument for an unknown numerics or contiguity; those of
-// ReadCluster.
+// ReadCluster and ReadPackage.
 absl::StatusOr<tuning::TaskOptions> ParseTaskFlags(const TaskFlags& flags);
 
 // Sets those options that `task` has. Errors: InvalidArgument for an unknown

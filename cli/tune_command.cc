@@ -37,6 +37,7 @@
 #include "base/status_macros.h"
 #include "base/thread_pool.h"
 #include "graphs/bundled_clusters.h"
+#include "graphs/mcm/bundled_packages.h"
 #include "hlo/proto/io.h"
 #include "hlo/read_module.h"
 #include "proto/duration.h"
@@ -447,6 +448,10 @@ absl::Status CheckFiles(const Options& options) {
   if (!graphs::BundledClusters().Find(cluster).ok()) {
     inputs.push_back({"the cluster", cluster});
   }
+  const std::string& package = options.flags.package;
+  if (!graphs::BundledPackages().Find(package).ok()) {
+    inputs.push_back({"the package", package});
+  }
   const std::string header(absl::StripSuffix(options.library, ".so"));
   return CheckDistinctFiles(
       {{"-o", options.output},
@@ -459,7 +464,7 @@ absl::Status CheckFiles(const Options& options) {
 
 absl::StatusOr<int> Run(const Options& given, const Context& context) {
   Options options = given;
-  HONE_RETURN_IF_ERROR(TakeCluster(options.target, options.flags));
+  HONE_RETURN_IF_ERROR(TakeHardware(options.target, options.flags));
   HONE_ASSIGN_OR_RETURN(const absl::Duration time, ParseTime(options.time));
   if (!options.state.empty() && !options.local) {
     return absl::InvalidArgumentError("--state needs --local");
@@ -476,7 +481,7 @@ absl::StatusOr<int> Run(const Options& given, const Context& context) {
   NoteWork(absl::StrCat("reading ", options.file));
   HONE_ASSIGN_OR_RETURN(std::string bytes, hlo::ReadFileBytes(options.file));
   const std::string note =
-      TakeDefaultCluster(options.tasks, bytes, options.file, options.flags);
+      TakeDefaultHardware(options.tasks, bytes, options.file, options.flags);
   for (const std::string& task : options.tasks) {
     HONE_RETURN_IF_ERROR(SpecOf(options, task, time).status());
   }
@@ -595,7 +600,8 @@ void AddTuneCommand(CLI::App& app, Context& context) {
                       "Target of the result: xla-cpu or xla-gpu for "
                       "pass_order, a device's fingerprint or cpu for kernel, "
                       "cluster:NAME|FILE for the time of a step on a "
-                      "cluster (placement, schedule, fusion, joint); default: "
+                      "cluster (placement, schedule, fusion, joint), "
+                      "mcm:NAME|FILE for the chips of a partition; default: "
                       "the task's own");
   command->add_option(
       "--optimizer", options->optimizer,

@@ -1,80 +1,29 @@
 #include "graphs/cluster.h"
 
-#include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
 #include <cstddef>
-#include <optional>
 #include <set>
-#include <string_view>
-#include <vector>
 
-// Debian's library of the same name is built with exceptions.
-#define TOML_EXCEPTIONS 0
-#define TOML_HEADER_ONLY 1
-#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include <toml++/toml.h>
 
 #include "base/status_macros.h"
+#include "graphs/toml_tables.h"
 
 namespace hone::graphs {
 namespace {
 
-// The parser destroys nested tables recursively: `a.a.a = 1` has three.
-constexpr size_t kMaxText = 8 << 10;
 constexpr double kMaxCount = 1 << 20;  // as of DeviceGraph
-
-// A key of a table, with what it may be and where it goes.
-struct Key {
-  absl::string_view name;
-  double min = 0;
-  double max = 0;
-  double* value = nullptr;
-  bool is_integer = false;
-  bool is_optional = false;
-};
-
-Key Integer(absl::string_view name, double min, double max, double& value) {
-  return {name, min, max, &value, /*is_integer=*/true};
-}
-
-// Rates of at least 1 keep all times finite.
-Key Rate(absl::string_view name, double& value) {
-  return {name, 1, 1e30, &value};
-}
-Key Seconds(absl::string_view name, double& value) {
-  return {name, 0, 3600, &value};
-}
-
-absl::string_view View(std::string_view text) {
-  return {text.data(), text.size()};
-}
-
-std::string Names(const std::vector<Key>& keys) {
-  return absl::StrJoin(keys, ", ", [](std::string* out, const Key& key) {
-    absl::StrAppend(out, key.name);
-  });
-}
-
-// A number in as few digits as say which it is.
-std::string Number(double value) {
-  std::array<char, 32> digits;
-  const auto end =
-      std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-  return std::string(digits.data(), end);
-}
 
 class Parser {
  public:
-  explicit Parser(absl::string_view file) : file_(file) {}
+  explicit Parser(const TomlTables& tables) : tables_(tables) {}
 
-  absl::StatusOr<Cluster> Parse(const toml::table& root) {
+  absl::StatusOr<Cluster> Parse() {
+    const toml::table& root = tables_.root();
     Cluster cluster;
     for (const auto& [key, node] : root) {
-      const absl::string_view name = View(key.str());
+      const absl::string_view name = TomlView(key.str());
       if (name == "accelerators" || name == "cpus") {
         HONE_RETURN_IF_ERROR(ReadKinds(
             name, node, name == "cpus" ? cluster.cpus : cluster.accelerators));
@@ -83,31 +32,27 @@ class Parser {
       } else if (name == "network") {
         HONE_RETURN_IF_ERROR(ReadLink(name, node, cluster.network.emplace()));
       } else {
-        return ErrorAt(key.source(),
-                       absl::StrCat("unknown table \"", name,
-                                    "\", expected accelerators, cpus, link, "
-                                    "network"));
+        return tables_.ErrorAt(
+            key.source(), absl::StrCat("unknown table \"", name,
+                                       "\", expected accelerators, cpus, link, "
+                                       "network"));
       }
     }
     if (cluster.accelerators.empty() && cluster.cpus.empty()) {
-      return ErrorAt(root.source(),
-                     "no devices, expected [accelerators] or [cpus]");
+      return tables_.ErrorAt(root.source(),
+                             "no devices, expected [accelerators] or [cpus]");
     }
     if (!root.contains("link")) {
-      return ErrorAt(root.source(), "[link] is missing, expected a table");
+      return tables_.ErrorAt(root.source(),
+                             "[link] is missing, expected a table");
     }
     if (!cluster.network.has_value() && HostCount(cluster) > 1) {
-      return ErrorAt(root.source(),
-                     "[network] is missing, expected a table, as there are "
-                     "several hosts");
+      return tables_.ErrorAt(
+          root.source(),
+          "[network] is missing, expected a table, as there are "
+          "several hosts");
     }
     return cluster;
-  }
-
-  absl::Status ErrorAt(const toml::source_region& where,
-                       absl::string_view message) const {
-    return absl::InvalidArgumentError(absl::StrCat(
-        file_, ":", where.begin.line, ":", where.begin.column, ": ", message));
   }
 
  private:
@@ -136,15 +81,16 @@ class Parser {
                         DeviceKind& kind) {
     double count = 0;
     double host = 0;
-    std::vector<Key> keys = {Integer("count", 1, kMaxCount, count),
-                             Rate("flops_per_second", kind.flops_per_second),
-                             Rate("bytes_per_second", kind.bytes_per_second),
-                             Rate("memory_bytes", kind.memory_bytes),
-                             Seconds("launch_seconds", kind.launch_seconds),
-                             Integer("host", 0, kMaxCount, host)};
+    std::vector<NumberKey> keys = {
+        IntegerKey("count", 1, kMaxCount, count),
+        RateKey("flops_per_second", kind.flops_per_second),
+        RateKey("bytes_per_second", kind.bytes_per_second),
+        RateKey("memory_bytes", kind.memory_bytes),
+        SecondsKey("launch_seconds", kind.launch_seconds),
+        IntegerKey("host", 0, kMaxCount, host)};
     keys.back().is_optional = true;
     if (name == "cpus") keys.erase(keys.begin() + 3);
-    HONE_RETURN_IF_ERROR(ReadTable(name, node, keys, "link"));
+    HONE_RETURN_IF_ERROR(tables_.ReadTable(name, node, keys, "link"));
     if (const toml::node* const link = node.as_table()->get("link")) {
       HONE_RETURN_IF_ERROR(
           ReadLink(absl::StrCat(name, ".link"), *link, kind.link.emplace()));
@@ -156,75 +102,30 @@ class Parser {
 
   absl::Status ReadLink(absl::string_view name, const toml::node& node,
                         Link& link) const {
-    return ReadTable(name, node,
-                     {Rate("bytes_per_second", link.bytes_per_second),
-                      Seconds("latency_seconds", link.latency_seconds)});
+    return tables_.ReadTable(
+        name, node,
+        {RateKey("bytes_per_second", link.bytes_per_second),
+         SecondsKey("latency_seconds", link.latency_seconds)});
   }
 
-  // Reads the keys of a table, which has no others but for `other`.
-  absl::Status ReadTable(absl::string_view name, const toml::node& node,
-                         const std::vector<Key>& keys,
-                         absl::string_view other = "") const {
-    if (!node.is_table()) {
-      return ErrorAt(node.source(), absl::StrCat("\"", name,
-                                                 "\" is a value, expected "
-                                                 "a table"));
-    }
-    const toml::table& table = *node.as_table();
-    for (const auto& [key, value] : table) {
-      const absl::string_view found = View(key.str());
-      if (found != other &&
-          std::none_of(keys.begin(), keys.end(),
-                       [&](const Key& k) { return k.name == found; })) {
-        return ErrorAt(
-            key.source(),
-            absl::StrCat("unknown key \"", found, "\" in [", name,
-                         "], expected ", Names(keys),
-                         other.empty() ? "" : absl::StrCat(", ", other)));
-      }
-    }
-    for (const Key& key : keys) {
-      const toml::node* const found =
-          table.get(std::string_view(key.name.data(), key.name.size()));
-      if (found == nullptr && key.is_optional) continue;
-      const std::string expected =
-          absl::StrCat(key.is_integer ? "an integer from " : "a number from ",
-                       Number(key.min), " to ", Number(key.max));
-      if (found == nullptr) {
-        return ErrorAt(table.source(),
-                       absl::StrCat("[", name, "] has no \"", key.name,
-                                    "\", expected ", expected));
-      }
-      const std::optional<double> value = key.is_integer && !found->is_integer()
-                                              ? std::nullopt
-                                              : found->value<double>();
-      if (!value.has_value() || !(*value >= key.min && *value <= key.max)) {
-        return ErrorAt(found->source(),
-                       absl::StrCat("bad value of \"", key.name, "\" in [",
-                                    name, "], expected ", expected));
-      }
-      *key.value = *value;
-    }
-    return absl::OkStatus();
-  }
-
-  const absl::string_view file_;
+  const TomlTables& tables_;
 };
 
 std::string PrintLink(const Link& link) {
-  return absl::StrCat("{bytes_per_second=", Number(link.bytes_per_second),
-                      ",latency_seconds=", Number(link.latency_seconds), "}");
+  return absl::StrCat("{bytes_per_second=", TomlNumber(link.bytes_per_second),
+                      ",latency_seconds=", TomlNumber(link.latency_seconds),
+                      "}");
 }
 
 std::string PrintKind(const DeviceKind& kind) {
   return absl::StrCat(
       "{count=", kind.count,
-      ",flops_per_second=", Number(kind.flops_per_second),
-      ",bytes_per_second=", Number(kind.bytes_per_second),
+      ",flops_per_second=", TomlNumber(kind.flops_per_second),
+      ",bytes_per_second=", TomlNumber(kind.bytes_per_second),
       std::isfinite(kind.memory_bytes)
-          ? absl::StrCat(",memory_bytes=", Number(kind.memory_bytes))
+          ? absl::StrCat(",memory_bytes=", TomlNumber(kind.memory_bytes))
           : "",
-      ",launch_seconds=", Number(kind.launch_seconds),
+      ",launch_seconds=", TomlNumber(kind.launch_seconds),
       kind.host != 0 ? absl::StrCat(",host=", kind.host) : "",
       kind.link ? absl::StrCat(",link=", PrintLink(*kind.link)) : "", "}");
 }
@@ -245,22 +146,9 @@ std::string PrintKinds(absl::string_view name,
 
 absl::StatusOr<Cluster> ParseCluster(absl::string_view text,
                                      absl::string_view file) {
-  if (text.size() > kMaxText) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(file, ": ", text.size(),
-                     " bytes, expected the description of a cluster, of at "
-                     "most ",
-                     kMaxText));
-  }
-  Parser parser(file);
-  const toml::parse_result parsed =
-      toml::parse(std::string_view(text.data(), text.size()));
-  if (!parsed) {
-    return parser.ErrorAt(
-        parsed.error().source(),
-        absl::StrCat(View(parsed.error().description()), ", expected TOML"));
-  }
-  return parser.Parse(parsed.table());
+  HONE_ASSIGN_OR_RETURN(const TomlTables tables,
+                        TomlTables::Parse(text, file, "a cluster"));
+  return Parser(tables).Parse();
 }
 
 std::string PrintCluster(const Cluster& cluster) {

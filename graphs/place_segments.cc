@@ -1,48 +1,12 @@
 #include <algorithm>
-#include <cstddef>
 #include <limits>
 
 #include "graphs/block_graph.h"
 #include "graphs/cut_order.h"
 #include "graphs/placements.h"
+#include "graphs/topological_orders.h"
 
 namespace hone::graphs {
-namespace {
-
-// A topological order that takes blocks in the order in which they become
-// ready.
-std::vector<NodeIndex> BreadthFirstOrder(const Adjacency& graph) {
-  std::vector<size_t> missing(graph.size());
-  std::vector<NodeIndex> order;
-  order.reserve(graph.size());
-  for (size_t i = 0; i < graph.size(); ++i) {
-    missing[i] = graph.predecessors(static_cast<NodeIndex>(i)).size();
-    if (missing[i] == 0) order.push_back(static_cast<NodeIndex>(i));
-  }
-  for (size_t i = 0; i < order.size(); ++i) {
-    for (const NodeIndex next : graph.successors(order[i])) {
-      if (--missing[next] == 0) order.push_back(next);
-    }
-  }
-  return order;
-}
-
-// Depth first from the ends.
-std::vector<NodeIndex> ReverseOrder(const Adjacency& graph) {
-  std::vector<Arc> arcs;
-  for (size_t i = 0; i < graph.size(); ++i) {
-    const auto node = static_cast<NodeIndex>(i);
-    for (const NodeIndex next : graph.successors(node)) {
-      arcs.push_back({next, node});
-    }
-  }
-  std::vector<NodeIndex> order =
-      TopologicalOrder(Adjacency(graph.size(), arcs));
-  std::reverse(order.begin(), order.end());
-  return order;
-}
-
-}  // namespace
 
 std::optional<Placement> PlaceSegments(const DeviceGraph& graph,
                                        const StopCondition& stop) {

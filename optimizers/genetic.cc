@@ -59,6 +59,9 @@ using Keys = std::vector<float>;
 // parent, as crossing key by key tears apart what belongs together, and then
 // makes a move of its elite parent. Runs begin and end at the same places in
 // all groups of variables.
+//
+// A problem that has a construction of its own (AssignmentProblem::Construct)
+// decodes the keys itself.
 class Genetic final : public BatchOptimizer {
  public:
   Genetic(const space::AssignmentProblem& problem,
@@ -93,6 +96,7 @@ class Genetic final : public BatchOptimizer {
                              space::RankOf(trial.measurement)});
     }
     Select();
+    if (problem_.constructs()) return;
     Individual& best = population_[0];
     best.state = problem_.MakeLocal({best.values});
     has_moves_ = best.state != nullptr;
@@ -270,6 +274,7 @@ class Genetic final : public BatchOptimizer {
   }
 
   std::optional<std::vector<int32_t>> Decode(const Keys& keys) {
+    if (problem_.constructs()) return problem_.Construct(keys);
     return space::Complete(
         *domains_, order_,
         [&](int32_t variable, uint64_t left) {

@@ -1,5 +1,6 @@
 #include "optimizers/moves.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <numeric>
 #include <utility>
@@ -14,6 +15,8 @@ namespace {
 
 // Draws of a neighbor or an assignment before the search for one is given up.
 constexpr int kMaxDraws = 32;
+// The same where a draw ends after few conflicts.
+constexpr int kMaxRandomDraws = 256;
 
 std::ptrdiff_t Below(Rng& rng, size_t bound) {
   return static_cast<std::ptrdiff_t>(rng.Below(bound));
@@ -227,14 +230,21 @@ std::vector<int32_t> AssignmentEditor::Draw(Rng& rng) {
   const auto draw = [&](int32_t, uint64_t left) {
     return space::DrawValue(left, rng);
   };
+  if (problem_.draws_in_random_order()) {
+    std::vector<int32_t> order = order_;
+    for (int attempt = 0; attempt < kMaxRandomDraws; ++attempt) {
+      std::shuffle(order.begin(), order.end(), rng);
+      if (auto values = space::Complete(*domains_, order, draw, nullptr,
+                                        space::kFewConflicts)) {
+        return *values;
+      }
+    }
+    return problem_.DefaultCandidate().choices;
+  }
   for (int attempt = 0; attempt < kMaxDraws; ++attempt) {
     if (auto values = space::Complete(*domains_, order_, draw)) return *values;
   }
-  std::vector<int32_t> values;
-  for (int32_t v = 0; v < problem_.variable_count(); ++v) {
-    values.push_back(space::DrawValue(domains_->Get(v), rng));
-  }
-  return values;
+  return problem_.DefaultCandidate().choices;
 }
 
 std::optional<std::vector<int32_t>> AssignmentEditor::Extend(

@@ -41,6 +41,11 @@ std::unique_ptr<Domains> AssignmentProblem::MakeDomains() const {
   return MakeFreeDomains(std::move(sizes));
 }
 
+std::optional<std::vector<int32_t>> AssignmentProblem::Construct(
+    absl::Span<const float>) const {
+  return std::nullopt;
+}
+
 std::unique_ptr<LocalState> AssignmentProblem::MakeLocal(
     const Candidate&) const {
   return nullptr;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -64,6 +65,15 @@ class AssignmentProblem : public Problem {
 
   // Returns the constraints, nothing narrowed yet; by default there are none.
   virtual std::unique_ptr<Domains> MakeDomains() const;
+  // Whether draws decide the variables in a random order rather than in theirs.
+  virtual bool draws_in_random_order() const { return false; }
+  // Whether the problem has a construction of its own.
+  virtual bool constructs() const { return false; }
+  // Returns the assignment that the problem's own construction makes of one
+  // number from 0 to 1 for each variable; nothing if it fails.
+  virtual std::optional<std::vector<int32_t>> Construct(
+      absl::Span<const float> keys) const;
+
   // Returns `candidate`, with one value of its domain for each variable, for
   // incremental evaluation; null if the problem has none.
   virtual std::unique_ptr<LocalState> MakeLocal(

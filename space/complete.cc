@@ -18,12 +18,13 @@ struct Decision {
 class Completion {
  public:
   Completion(Domains& domains, absl::Span<const int32_t> order,
-             const ValueChooser& choose, const std::function<bool()>& stop)
+             const ValueChooser& choose, const std::function<bool()>& stop,
+             int64_t max_conflicts)
       : domains_(domains),
         order_(order),
         choose_(choose),
         stop_(stop),
-        conflicts_left_(100 + 2 * static_cast<int64_t>(order.size())) {}
+        conflicts_left_(max_conflicts) {}
 
   // Narrows every variable to one value; returns false without success.
   bool Run() {
@@ -82,12 +83,24 @@ int32_t DrawValue(uint64_t values, Rng& rng) {
   return std::countr_zero(values);
 }
 
+int64_t UsualConflicts(const Domains& domains) {
+  return 100 + 2 * int64_t{domains.variable_count()};
+}
+
 std::optional<std::vector<int32_t>> Complete(
     Domains& domains, absl::Span<const int32_t> order,
     const ValueChooser& choose, const std::function<bool()>& stop) {
+  return Complete(domains, order, choose, stop, UsualConflicts(domains));
+}
+
+std::optional<std::vector<int32_t>> Complete(Domains& domains,
+                                             absl::Span<const int32_t> order,
+                                             const ValueChooser& choose,
+                                             const std::function<bool()>& stop,
+                                             int64_t max_conflicts) {
   const int32_t mark = domains.Mark();
   std::optional<std::vector<int32_t>> values;
-  if (Completion(domains, order, choose, stop).Run()) {
+  if (Completion(domains, order, choose, stop, max_conflicts).Run()) {
     values.emplace();
     values->reserve(order.size());
     for (int32_t v = 0; v < domains.variable_count(); ++v) {

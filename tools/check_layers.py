@@ -51,6 +51,7 @@ PARTS = {
     },
     "graphs": {
         "": set(),
+        "mcm": {""},
         "step": {""},
     },
     "hlo/rewrite": {
@@ -111,6 +112,7 @@ FENCES = {
     "ATen/": {"learning", "tests/learning"},
     "cblas.h": {"hlo/evaluator", "learning"},
     "llvm/": {"backends/llvm", "backends/cpu"},
+    "gecode/": {"tests/tuning"},
     "metis.h": {"graphs"},
     "lld/": {"backends/cpu"},
     "seccomp.h": {"backends/cpu/measure"},

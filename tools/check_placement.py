@@ -40,15 +40,18 @@ import argparse
 import heapq
 import json
 import math
-import pathlib
 import sys
 import tomllib
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from typing import Any
 
-TOLERANCE = 1e-9
+from checked_input import (
+    MEMORY, RESULT, Arc, InputError, OneLineParser, Reader, any_object, array,
+    differences, find_assignment, flag, index_edges, integer, number,
+    print_report, read_file, record, shown, string, topological_ranks)
+
 MAX_STEP_DEVICES = 64
 
 # The limits of graphs/step/fusion_rules.h, and its opcodes.
@@ -66,138 +69,7 @@ MAY_FUSE = set("""
     transpose""".split())
 MAY_READ_FUSED = MAY_FUSE | {"reduce", "dynamic-update-slice", "reduce-window"}
 
-Arc = tuple[int, int]
-Reader = Callable[[Any, str], Any]
 Held = tuple[float, float, float]  # begin, end, bytes
-
-
-class InputError(Exception):
-    """What cannot be checked, and where it is."""
-
-
-def read_file(path: str, read: Callable[[bytes], Any]) -> Any:
-    """Returns what `read` makes of a file; errors name the file."""
-    try:
-        return read(pathlib.Path(path).read_bytes())
-    except (OSError, ValueError, RecursionError, InputError) as error:
-        raise InputError(
-            f"{path}: {getattr(error, 'strerror', error)}") from None
-
-
-def shown(value: Any) -> str:
-    text = json.dumps(value, default=str)
-    return text if len(text) <= 40 else text[:37] + "..."
-
-
-def number(low: float = 0, high: float = 1e18, kind: type = float) -> Reader:
-    def read(value: Any, place: str) -> Any:
-        if ((isinstance(value, bool) and kind is not bool)
-                or not isinstance(value, (int, kind))
-                or not low <= value <= high):
-            noun = "an integer" if kind is int else "a number"
-            raise InputError(f"{place} is {shown(value)}, expected {noun} from "
-                             f"{low} to {high}")
-        return kind(value)
-    return read
-
-
-def integer(low: int = -1 << 63, high: int = (1 << 64) - 1) -> Reader:
-    return number(low, high, int)
-
-
-flag = number(0, 1, bool)
-MEMORY, RESULT = number(0, 1e15), number(0, 1e100)
-
-
-def string(value: Any, place: str) -> str:
-    if isinstance(value, str):
-        return value
-    raise InputError(f"{place} is {shown(value)}, expected a string")
-
-
-def array(element: Reader, size: int | None = None) -> Reader:
-    def read(value: Any, place: str) -> list[Any]:
-        if not isinstance(value, list):
-            raise InputError(f"{place} is {shown(value)}, expected an array")
-        if size is not None and len(value) != size:
-            raise InputError(f"{place} has {len(value)} values, expected "
-                             f"{size}")
-        return [element(v, f"{place}[{i}]") for i, v in enumerate(value)]
-    return read
-
-
-def any_object(value: Any, place: str) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise InputError(f"{place or 'the document'} is {shown(value)}, "
-                         "expected an object")
-    return value
-
-
-def record(required: dict[str, Reader],
-           optional: dict[str, Reader] | None = None,
-           make: Callable[..., Any] | None = None) -> Reader:
-    """Reads fields of an object; with `make`, it may have no others."""
-    readers = required | (optional or {})
-
-    def read(value: Any, place: str) -> Any:
-        dot = place + "." if place else ""
-        for name in required:
-            if name not in any_object(value, place):
-                raise InputError(f"{dot}{name} is missing")
-        for name in value if make else ():
-            if name not in readers:
-                raise InputError(f"{dot}{name} is unknown, expected "
-                                 + ", ".join(readers))
-        return (make or dict)(**{name: reader(value[name], dot + name)
-                                 for name, reader in readers.items()
-                                 if name in value})
-    return read
-
-
-def topological_ranks(arcs: Iterable[Arc], ids: list[int]) -> list[int]:
-    """Returns places in the topological order that is the first by number."""
-    readers: list[list[int]] = [[] for _ in ids]
-    waits = [0] * len(ids)
-    for source, target in arcs:
-        readers[source].append(target)
-        waits[target] += 1
-    ready = [node for node, count in enumerate(waits) if count == 0]
-    ranks: dict[int, int] = {}
-    while ready:
-        node = heapq.heappop(ready)
-        ranks[node] = len(ranks)
-        for reader in readers[node]:
-            waits[reader] -= 1
-            if waits[reader] == 0:
-                heapq.heappush(ready, reader)
-    if len(ranks) < len(ids):
-        read = {arc[1]: arc[0] for arc in arcs if arc[0] not in ranks}
-        node = next(iter(read))
-        for _ in ids:  # against the edges, into a cycle
-            node = read[node]
-        raise InputError(f"edges make a cycle through the node {ids[node]}")
-    return [ranks[node] for node in range(len(ids))]
-
-
-def index_edges(nodes: list[dict[str, Any]], edges: list[dict[str, Any]],
-                ends: tuple[str, str], weight: str) -> dict[Arc, float]:
-    """Returns the weights of edges between positions of nodes."""
-    if not nodes:
-        raise InputError("nodes is empty, expected a node")
-    position: dict[int, int] = {}
-    for i, node in enumerate(nodes):
-        if position.setdefault(node["id"], i) != i:
-            raise InputError(f"nodes[{i}].id {node['id']} is there twice")
-    arcs: dict[Arc, float] = {}
-    for i, edge in enumerate(edges):
-        for name in ends:
-            if edge[name] not in position:
-                raise InputError(f"edges[{i}].{name} {edge[name]} is no node")
-        arc = position[edge[ends[0]]], position[edge[ends[1]]]
-        if arc in arcs:
-            raise InputError(f"edges[{i}] is there twice")
-        arcs[arc] = edge[weight]
-    return arcs
 
 
 @dataclass
@@ -361,32 +233,10 @@ def read_cluster(text: bytes) -> Cluster:
     return Cluster(devices, root["link"], root.get("network", root["link"]))
 
 
-def find_placement(document: dict[str, Any]) -> tuple[dict[str, Any], str]:
-    """Returns the decision, with what else its task claims, and its place."""
-    if "tasks" not in document:
-        return document, ""
-    found = []
-    names = ("decision", "cost", "unit")  # read_result knows their types
-    best = record({}, dict.fromkeys(names, lambda value, place: value))
-    task = record({}, {"best": best, "assignment": array(integer())})
-    for i, fields in enumerate(array(task)(document["tasks"], "tasks")):
-        claims = fields.pop("best", {})
-        value = claims.pop("decision", None)
-        decision = value if isinstance(value, dict) else {}
-        merged = decision | claims | fields
-        if "assignment" in merged:
-            found.append((merged, f"tasks[{i}]"))
-            if (fields | decision)["assignment"] != merged["assignment"]:
-                raise InputError(f"tasks[{i}] has two different assignments")
-    if len(found) != 1:
-        raise InputError(f"tasks has {len(found)} assignments, expected 1")
-    return found[0]
-
-
 def read_result(text: bytes, nodes: int, devices: int,
                 is_step: bool) -> dict[str, Any]:
     """Returns the fields of a decision and of its record."""
-    decision, place = find_placement(any_object(json.loads(text), ""))
+    decision, place = find_assignment(any_object(json.loads(text), ""))
     other = "loads" if is_step else "step_seconds"
     if other in decision:
         raise InputError(f"{other} is a claim about another kind of graph")
@@ -406,17 +256,6 @@ def read_result(text: bytes, nodes: int, devices: int,
         if i not in fused:
             integer(0, devices - 1)(device, f"assignment[{i}]")
     return result
-
-
-def differences(claims: dict[str, Any],
-                values: dict[str, list[float]]) -> Iterator[str]:
-    for name in filter(claims.__contains__, values):
-        is_list = isinstance(claims[name], list)
-        claimed = claims[name] if is_list else [claims[name]]
-        for i, (claim, value) in enumerate(zip(claimed, values[name])):
-            if abs(claim - value) > TOLERANCE * max(claim, value):
-                index = f"[{i}]" if is_list else ""
-                yield f"{name}{index} is {claim!r}, expected {value!r}"
 
 
 @dataclass
@@ -748,11 +587,6 @@ def check_max_load(graph: dict[str, Any],
             "violations": found}
 
 
-class OneLineParser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise InputError(f"{message}; see --help")
-
-
 def check(arguments: argparse.Namespace) -> dict[str, Any]:
     graph = read_file(arguments.graph, read_graph)
     if isinstance(graph, dict):
@@ -767,16 +601,6 @@ def check(arguments: argparse.Namespace) -> dict[str, Any]:
     result = read_file(arguments.result, lambda text: read_result(
         text, len(graph), len(cluster.devices), is_step=True))
     return check_step(graph, result, cluster, arguments.bounds)
-
-
-def print_report(report: dict[str, Any]) -> None:
-    for violation in report["violations"]:
-        print(violation)
-    for name, value in report.items():
-        if name not in ("valid", "violations"):
-            print(f"{name}: {json.dumps(value)}")
-    if report["valid"]:
-        print("valid, and as claimed")
 
 
 def main() -> int:

@@ -16,7 +16,7 @@ build=(
   protobuf-compiler-grpc zlib1g-dev
 )
 test=(
-  chromium clang-format-14 libgmock-dev libgtest-dev openssl python3 python3-venv systemd
+  chromium clang-format-14 libgecode-dev libgmock-dev libgtest-dev openssl python3 python3-venv systemd
   util-linux
 )
 all=(clang-19 clang-tidy-19 libclang-rt-19-dev)

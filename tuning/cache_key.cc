@@ -8,6 +8,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 
+#include "backends/mcm_sim/pipeline_simulator.h"
 #include "base/status_macros.h"
 #include "graphs/hlo_import.h"
 #include "optimizers/registry.h"
@@ -17,16 +18,37 @@
 namespace hone::tuning {
 namespace {
 
-// Stands for the line feeds of a cluster, so that a key is one line.
-constexpr absl::string_view kClusterLineEnd = "|";
+// Stands for the line feeds of a cluster or a package, so that a key is one
+// line.
+constexpr absl::string_view kLineEnd = "|";
+
+std::string OneLine(absl::string_view text) {
+  return absl::StrReplaceAll(text, {{"\n", kLineEnd}});
+}
+std::string Lines(absl::string_view line) {
+  return absl::StrReplaceAll(line, {{kLineEnd, "\n"}});
+}
+
+// Decisions of one version mean nothing for another.
+absl::Status CheckVersion(absl::string_view key, absl::string_view what,
+                          absl::string_view found, int expected) {
+  if (found == absl::StrCat(expected)) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("task options '", key, "' are of version ", found,
+                   " of the ", what, ", expected ", expected));
+}
 
 }  // namespace
 
 std::string ClusterKey(const graphs::Cluster& cluster) {
-  return absl::StrCat("cluster=",
-                      absl::StrReplaceAll(graphs::PrintCluster(cluster),
-                                          {{"\n", kClusterLineEnd}}),
+  return absl::StrCat("cluster=", OneLine(graphs::PrintCluster(cluster)),
                       ";hlo_import=", graphs::kHloImportVersion);
+}
+
+std::string PackageKey(const graphs::Package& package) {
+  return absl::StrCat("package=", OneLine(graphs::PrintPackage(package)),
+                      ";hlo_import=", graphs::kHloImportVersion,
+                      ";pipeline=", backends::kPipelineVersion);
 }
 
 absl::StatusOr<TaskOptions> ParseOptionsKey(absl::string_view key) {
@@ -49,24 +71,26 @@ absl::StatusOr<TaskOptions> ParseOptionsKey(absl::string_view key) {
     } else if (option.first == "cluster") {
       HONE_ASSIGN_OR_RETURN(
           options.cluster,
-          graphs::ParseCluster(
-              absl::StrReplaceAll(option.second, {{kClusterLineEnd, "\n"}}),
-              "<cluster>"));
+          graphs::ParseCluster(Lines(option.second), "<cluster>"));
+    } else if (option.first == "package") {
+      HONE_ASSIGN_OR_RETURN(
+          options.package,
+          graphs::ParsePackage(Lines(option.second), "<package>"));
     } else if (option.first == "hlo_import") {
-      // The nodes of another version are not those that are decided about.
-      if (option.second != absl::StrCat(graphs::kHloImportVersion)) {
-        return absl::FailedPreconditionError(absl::StrCat(
-            "task options '", key, "' are of version ", option.second,
-            " of the import of modules, expected ", graphs::kHloImportVersion));
-      }
+      HONE_RETURN_IF_ERROR(CheckVersion(key, "import of modules", option.second,
+                                        graphs::kHloImportVersion));
+    } else if (option.first == "pipeline") {
+      HONE_RETURN_IF_ERROR(CheckVersion(key, "simulator of packages",
+                                        option.second,
+                                        backends::kPipelineVersion));
     } else if (option.first != "threads" ||
                !absl::SimpleAtoi(option.second, &options.threads)) {
       return absl::InvalidArgumentError(
           absl::StrCat("task options '", key,
                        "', expected 'score=...', 'passes=...', "
                        "'numerics=...', 'threads=N', "
-                       "'objective=...', 'contiguity=...', 'cluster=...' or "
-                       "'hlo_import=N'"));
+                       "'objective=...', 'contiguity=...', 'cluster=...', "
+                       "'package=...', 'hlo_import=N' or 'pipeline=N'"));
     }
   }
   return options;

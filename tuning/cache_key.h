@@ -7,6 +7,7 @@
 #include "absl/strings/string_view.h"
 
 #include "graphs/cluster.h"
+#include "graphs/mcm/package.h"
 #include "tuning/task.h"
 
 namespace hone::tuning {
@@ -19,6 +20,8 @@ absl::StatusOr<TaskOptions> ParseOptionsKey(absl::string_view key);
 // Returns the part of a key for the decisions about a module's graph on a
 // cluster: the whole cluster, without its name, and the version of the graph.
 std::string ClusterKey(const graphs::Cluster& cluster);
+// The same for a package, and the version of its simulator.
+std::string PackageKey(const graphs::Package& package);
 
 }  // namespace hone::tuning
 

@@ -14,6 +14,7 @@
 #include "backends/kernel_measurer.h"
 #include "graphs/cluster.h"
 #include "graphs/contiguity.h"
+#include "graphs/mcm/package.h"
 #include "hlo/ir/module.h"
 #include "hlo/rewrite/numerics.h"
 #include "optimizers/registry.h"
@@ -29,6 +30,10 @@ namespace hone::tuning {
 // (backends/cluster_sim/step_simulator.h).
 inline constexpr absl::string_view kMaxLoad = "max-load";
 inline constexpr absl::string_view kStepTime = "step-time";
+// Of a partition: the largest load of a chip (graphs/mcm/chip_loads.h), also
+// kMaxLoad, and the interval between samples
+// (backends/mcm_sim/pipeline_simulator.h).
+inline constexpr absl::string_view kInterval = "interval";
 
 struct TaskOptions {
   // pass_order: "ops" or "xla" (nanoseconds by the model of XLA:CPU).
@@ -41,6 +46,7 @@ struct TaskOptions {
   // kernel: the number of threads of parallel loops.
   int32_t threads = 1;
   // placement: kMaxLoad, which empty stands for, or kStepTime, on a cluster.
+  // partition: kMaxLoad, which empty stands for, or kInterval.
   std::string objective = {};
   // placement for the max load: what the nodes of a device must be.
   graphs::Contiguity contiguity = graphs::Contiguity::kPipeline;
@@ -48,6 +54,8 @@ struct TaskOptions {
   // module or an operator graph. A weighted graph lists its own, and has none
   // here.
   std::optional<graphs::Cluster> cluster = std::nullopt;
+  // partition: the chips.
+  std::optional<graphs::Package> package = std::nullopt;
 };
 
 // The environment of a problem. Nothing is owned; everything outlives it.

@@ -10,6 +10,7 @@
 #include "daemon/errors.h"
 #include "daemon/names.h"
 #include "graphs/bundled_clusters.h"
+#include "graphs/mcm/bundled_packages.h"
 #include "proto/duration.h"
 #include "tuning/registry.h"
 #include "tuning/stored_error.h"
@@ -85,6 +86,34 @@ absl::Status ReadCluster(absl::string_view field, const std::string& text,
   if (!found.ok()) return InvalidField(field, found.status().message());
   cluster = *std::move(found);
   return absl::OkStatus();
+}
+
+absl::Status ReadPartition(const v1::PartitionOptions& proto,
+                           tuning::TaskOptions& options) {
+  if (!proto.package().empty()) {
+    absl::StatusOr<graphs::Package> found =
+        graphs::FindPackage(proto.package());
+    if (!found.ok()) {
+      return InvalidField("options.partition.package",
+                          found.status().message());
+    }
+    options.package = *found;
+  }
+  switch (proto.objective()) {
+    case v1::PartitionOptions::OBJECTIVE_UNSPECIFIED:
+      return absl::OkStatus();
+    case v1::PartitionOptions::MAX_LOAD:
+      options.objective = std::string(tuning::kMaxLoad);
+      return absl::OkStatus();
+    case v1::PartitionOptions::INTERVAL:
+      options.objective = std::string(tuning::kInterval);
+      return absl::OkStatus();
+    default:
+      return InvalidField("options.partition.objective",
+                          absl::StrCat("unknown objective ",
+                                       static_cast<int>(proto.objective()),
+                                       ", expected MAX_LOAD or INTERVAL"));
+  }
 }
 
 absl::StatusOr<graphs::Contiguity> FromProto(
@@ -253,6 +282,10 @@ absl::StatusOr<tuning::TaskOptions> FromProto(const v1::TaskOptions& proto,
       owner = "joint";
       HONE_RETURN_IF_ERROR(ReadCluster(
           "options.joint.cluster", proto.joint().cluster(), options.cluster));
+      break;
+    case v1::TaskOptions::kPartition:
+      owner = "partition";
+      HONE_RETURN_IF_ERROR(ReadPartition(proto.partition(), options));
       break;
     case v1::TaskOptions::OPTIONS_NOT_SET:
       return options;

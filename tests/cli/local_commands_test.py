@@ -196,13 +196,13 @@ ENTRY main {
                       self.json("list", "passes")["passes"])
         self.assertIn("beam", self.json("list", "optimizers")["optimizers"])
         self.assertEqual(self.json("list", "tasks")["tasks"],
-                         ["fusion", "joint", "kernel", "pass_order",
-                          "placement", "schedule"])
+                         ["fusion", "joint", "kernel", "partition",
+                          "pass_order", "placement", "schedule"])
         self.assertIn("xla-cpu", self.json("list", "pipelines")["pipelines"])
         self.assertIn("split", self.json("list", "transforms")["transforms"])
         backends = self.json("list", "backends")["backends"]
         self.assertEqual([backend["target"] for backend in backends],
-                         ["cluster", "cpu"])
+                         ["cluster", "cpu", "mcm"])
         printed = self.ok(hone("list", "backends")).stdout.splitlines()
         for backend, line in zip(backends, printed, strict=True):
             self.assertTrue((ROOT / "backends" / backend["id"]).is_dir())
@@ -211,10 +211,12 @@ ENTRY main {
     def test_help_has_the_defaults_of_the_tasks(self):
         listed = " ".join(hone("tune", "--help").stdout.split())
         self.assertIn("Candidates to try; default: 500; 200 for fusion, "
-                      "joint, schedule; 64 for kernel; 100 for placement",
+                      "joint, schedule; 64 for kernel; 100 for partition, "
+                      "placement",
                       listed)
         self.assertIn("default: policy for fusion, joint, schedule; beam for "
-                      "kernel; guided for pass_order; annealing for placement",
+                      "kernel; annealing for partition, placement; guided for "
+                      "pass_order",
                       listed)
 
     def test_tune_local_verifies_and_resumes(self):

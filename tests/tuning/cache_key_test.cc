@@ -9,6 +9,7 @@
 #include "gtest/gtest.h"
 
 #include "graphs/bundled_clusters.h"
+#include "graphs/mcm/bundled_packages.h"
 #include "hlo/analysis/fingerprint.h"
 #include "tests/support/status_matchers.h"
 #include "tests/tuning/sample_modules.h"
@@ -103,6 +104,11 @@ TEST(CacheKey, OptionsKeysAreReadBack) {
   EXPECT_EQ(ParseOptionsKey(key)->cluster, cluster);
   EXPECT_THAT(key, Not(HasSubstr("\n")));
   EXPECT_EQ(ParseOptionsKey("contiguity=none")->cluster, std::nullopt);
+  const graphs::Package package = *graphs::FindPackage("hermosa8");
+  EXPECT_EQ(ParseOptionsKey(PackageKey(package))->package, package);
+  EXPECT_THAT(ParseOptionsKey("pipeline=0"),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr("version 0 of the simulator of packages")));
   EXPECT_THAT(ParseOptionsKey("cluster=abacus"),
               StatusIs(absl::StatusCode::kInvalidArgument, _));
   EXPECT_THAT(ParseOptionsKey("hlo_import=0"),

@@ -1,5 +1,5 @@
-#ifndef HONE_CLI_READ_CLUSTER_H_
-#define HONE_CLI_READ_CLUSTER_H_
+#ifndef HONE_CLI_READ_HARDWARE_H_
+#define HONE_CLI_READ_HARDWARE_H_
 
 #include <optional>
 #include <string>
@@ -8,11 +8,13 @@
 #include <CLI/CLI.hpp>
 
 #include "graphs/cluster.h"
+#include "graphs/mcm/package.h"
 
 namespace hone::cli {
 
-// Adds --cluster to a command.
+// Adds --cluster and --package to a command.
 void AddClusterOption(CLI::App& command, std::string& value);
+void AddPackageOption(CLI::App& command, std::string& value);
 
 // Returns the cluster that a value of --cluster names: a bundled one, or the
 // description in a file of that path; none for an empty value.
@@ -20,7 +22,10 @@ void AddClusterOption(CLI::App& command, std::string& value);
 // those of ParseCluster.
 absl::StatusOr<std::optional<graphs::Cluster>> ReadCluster(
     const std::string& name_or_path);
+// The same for the package of --package.
+absl::StatusOr<std::optional<graphs::Package>> ReadPackage(
+    const std::string& name_or_path);
 
 }  // namespace hone::cli
 
-#endif  // HONE_CLI_READ_CLUSTER_H_
+#endif  // HONE_CLI_READ_HARDWARE_H_

@@ -1,0 +1,56 @@
+#include "bench/partition/partition_search.h"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+
+#include "base/clock.h"
+#include "base/status_macros.h"
+#include "optimizers/registry.h"
+#include "optimizers/search.h"
+
+namespace hone::bench {
+
+absl::StatusOr<PartitionRun> SearchPartition(
+    const PartitionSearchOptions& options, tuning::PartitionProblem& problem) {
+  const bool is_uniform = options.search == "uniform";
+  optimizers::OptimizerOptions of;
+  of.seed = options.seed;
+  // `ppo` from random weights, as if this were the only graph.
+  of.weights = options.search == "ppo" ? "" : options.weights;
+  of.uniform_prior = is_uniform;
+  HONE_ASSIGN_OR_RETURN(
+      const std::unique_ptr<optimizers::Optimizer> optimizer,
+      optimizers::CreateOptimizer(is_uniform ? "policy" : options.search,
+                                  problem, of));
+  // What all searches measure first does not count.
+  std::vector<space::Candidate> first;
+  for (const space::Seed& seed : problem.Seeds()) {
+    if (std::find(first.begin(), first.end(), seed.candidate) == first.end()) {
+      first.push_back(seed.candidate);
+    }
+  }
+  const auto known = static_cast<int64_t>(first.size());
+  PartitionRun run;
+  double best = std::numeric_limits<double>::infinity();
+  int64_t evaluated = 0;
+  problem.Watch([&](const space::Measurement& measurement) {
+    best = std::min(best, space::EffectiveCost(measurement));
+    if (++evaluated >= known && evaluated <= known + options.samples) {
+      run.best.push_back(best);
+    }
+  });
+  optimizers::SearchOptions searching;
+  searching.batch_size = 1;
+  const absl::StatusOr<optimizers::SearchResult> result = optimizers::RunSearch(
+      problem, *optimizer,
+      {.trials = 100'000'000, .evaluations = known + options.samples},
+      SystemClock(), searching);
+  problem.Watch(nullptr);
+  HONE_RETURN_IF_ERROR(result.status());
+  run.best.resize(static_cast<size_t>(options.samples) + 1, best);
+  run.seconds = absl::ToDoubleSeconds(result->elapsed);
+  return run;
+}
+
+}  // namespace hone::bench

@@ -1,0 +1,35 @@
+#ifndef HONE_BENCH_PARTITION_PARTITION_SEARCH_H_
+#define HONE_BENCH_PARTITION_PARTITION_SEARCH_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+#include "tuning/tasks/partition_problem.h"
+
+namespace hone::bench {
+
+struct PartitionSearchOptions {
+  std::string search;  // of PartitionBenchOptions::searches
+  uint64_t seed = 0;
+  int64_t samples = 0;
+  std::string weights;
+};
+
+struct PartitionRun {
+  // The least cost of a valid partition among the first i samples, in
+  // milliseconds; of 0 samples that of the seeds. [samples + 1]
+  std::vector<double> best;
+  double seconds = 0;
+};
+
+// Runs a search on a new problem. A search that ends early keeps its last
+// value. Errors: those of CreateOptimizer and RunSearch.
+absl::StatusOr<PartitionRun> SearchPartition(
+    const PartitionSearchOptions& options, tuning::PartitionProblem& problem);
+
+}  // namespace hone::bench
+
+#endif  // HONE_BENCH_PARTITION_PARTITION_SEARCH_H_

@@ -1,0 +1,145 @@
+#ifndef HONE_TUNING_TASKS_PARTITION_PROBLEM_H_
+#define HONE_TUNING_TASKS_PARTITION_PROBLEM_H_
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
+#include "absl/types/span.h"
+
+#include "graphs/mcm/package.h"
+#include "graphs/mcm/partition_graph.h"
+#include "space/assignment_problem.h"
+#include "tuning/tasks/partition_closure.h"
+
+namespace hone::tuning {
+
+// What a partition minimizes: the load of the busiest chip by the analytical
+// model (graphs/mcm/chip_loads.h), or the interval between samples in
+// simulation (backends/mcm_sim).
+enum class PartitionObjective { kModelled, kSimulated };
+
+// The constructions that a problem offers as seeds besides its default.
+enum class PartitionSeeds {
+  kAll,
+  // None, so that a search shows what it finds by itself.
+  kNone,
+};
+
+// The problem of putting each node of a graph on a chip of a package so that
+// samples follow each other fast. Variable i is node i of the graph, which has
+// no sources; its value is its chip. The cost is in milliseconds.
+//
+// A partition with faults (graphs/mcm/partition_rules.h) is kInvalid, with
+// their violation. So is one that runs out of memory in simulation: a violation
+// that only the simulation shows, the share of its memory that the fullest chip
+// lacks.
+class PartitionProblem final : public space::AssignmentProblem {
+ public:
+  // `stop` and `seeds_end` are polled while seeds are constructed; once one
+  // returns true, those that are not finished are missing. `stop` cancels
+  // measurements, too. Errors: InvalidArgument if no partition is found that
+  // fits in memory: which rule is in the way, and by how much.
+  static absl::StatusOr<std::unique_ptr<PartitionProblem>> Create(
+      graphs::PartitionGraph graph, graphs::Package package,
+      PartitionObjective objective, std::function<bool()> stop = nullptr,
+      std::function<bool()> seeds_end = nullptr,
+      PartitionSeeds seeds = PartitionSeeds::kAll);
+
+  const graphs::PartitionGraph& graph() const { return graph_; }
+  const graphs::Package& package() const { return package_; }
+  PartitionObjective objective() const { return objective_; }
+
+  absl::string_view unit() const override { return "ms"; }
+  absl::string_view policy_name() const override { return "partition"; }
+
+  // The greedy fill, or the first construction that fits.
+  space::Candidate DefaultCandidate() const override { return {default_}; }
+  // The default, then "greedy" and "segments" (graphs/mcm/partitions.h).
+  // Constructed with the first call.
+  std::vector<space::Seed> Seeds() const override;
+  double reference_cost() const override { return reference_cost_; }
+
+  absl::StatusOr<std::vector<space::Measurement>> MeasureBatch(
+      absl::Span<const space::Candidate> candidates) const override;
+  // Partitions evaluated.
+  int64_t evaluations() const override { return *evaluations_; }
+
+  absl::Span<const space::VariableGroup> groups() const override {
+    return groups_;
+  }
+  // Node i is variable i (partition_observation.h).
+  space::ObservationSpec observation_spec() const override;
+  std::shared_ptr<const space::Observation> Graph() const override {
+    return observation_;
+  }
+  int32_t NodeOf(int32_t variable) const override { return variable; }
+  std::vector<float> ValueFeatures(int32_t group) const override;
+
+  // PartitionDomains.
+  std::unique_ptr<space::Domains> MakeDomains() const override;
+  // Random: the first nodes decided bound those between them, so that parts of
+  // a draw are of all sizes. In the order of the nodes, all chips would be
+  // used up by the first few nodes.
+  bool draws_in_random_order() const override { return true; }
+  std::unique_ptr<space::LocalState> MakeLocal(
+      const space::Candidate& candidate) const override;
+
+  // PartitionSegments over the topological order in which low keys come first:
+  // the keys of a partition, by its chips, give that or a better one, up to a
+  // thousandth.
+  bool constructs() const override { return true; }
+  std::optional<std::vector<int32_t>> Construct(
+      absl::Span<const float> keys) const override;
+
+  // Calls `watch` with each evaluation from now on, in their order; null ends
+  // that. Not while other threads use the problem.
+  void Watch(std::function<void(const space::Measurement&)> watch) {
+    watch_ = std::move(watch);
+  }
+
+  // Evaluates one partition; counts as an evaluation. Linear time for
+  // kModelled.
+  space::Measurement MeasureOne(absl::Span<const int32_t> chips) const;
+
+ private:
+  PartitionProblem(graphs::PartitionGraph graph, graphs::Package package,
+                   PartitionObjective objective, std::function<bool()> stop);
+
+  space::Measurement Evaluate(absl::Span<const int32_t> chips) const;
+  // Finds default_. Errors: see Create.
+  absl::Status FindDefault();
+  absl::Status CannotFit() const;
+  std::vector<space::Seed> MakeSeeds() const;
+
+  const graphs::PartitionGraph graph_;
+  const graphs::Package package_;
+  const PartitionObjective objective_;
+  const std::function<bool()> stop_;
+  std::function<bool()> seeds_end_;
+  PartitionSeeds offered_ = PartitionSeeds::kAll;
+  const std::vector<space::VariableGroup> groups_;
+  const PartitionClosure closure_;
+  const std::shared_ptr<const space::Observation> observation_;
+  std::function<void(const space::Measurement&)> watch_;
+  std::vector<int32_t> default_;
+  double reference_cost_ = 1;
+  // Shared with the local states.
+  const std::shared_ptr<std::atomic<int64_t>> evaluations_ =
+      std::make_shared<std::atomic<int64_t>>(0);
+
+  mutable absl::Mutex mutex_;
+  mutable std::vector<space::Seed> seeds_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace hone::tuning
+
+#endif  // HONE_TUNING_TASKS_PARTITION_PROBLEM_H_
