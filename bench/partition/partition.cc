@@ -7,6 +7,7 @@
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -19,7 +20,6 @@
 #include "bench/partition/partition_graphs.h"
 #include "bench/partition/partition_search.h"
 #include "graphs/mcm/bundled_packages.h"
-#include "graphs/mcm/partition_bounds.h"
 #include "graphs/mcm/partition_rules.h"
 #include "graphs/mcm/partitions.h"
 #include "tuning/task.h"
@@ -70,7 +70,7 @@ struct Known {
 
 Known FindKnown(const PartitionProblem& problem) {
   Known known;
-  known.bound = graphs::FindPartitionBounds(problem.graph()).greatest();
+  known.bound = problem.bound();
   const auto cost = [&](const std::optional<graphs::Partition>& chips) {
     if (!chips) return static_cast<double>(NAN);
     const space::Measurement measurement = problem.MeasureOne(*chips);
@@ -153,12 +153,19 @@ absl::StatusOr<Json> RunPartitionBench(const PartitionBenchOptions& options,
   for (const PartitionEntry& entry : entries) {
     HONE_ASSIGN_OR_RETURN(graphs::PartitionGraph graph,
                           ReadPartitionGraph(entry, package));
-    HONE_ASSIGN_OR_RETURN(
-        const std::unique_ptr<PartitionProblem> problem,
+    const absl::StatusOr<std::unique_ptr<PartitionProblem>> made =
         PartitionProblem::Create(
             std::move(graph), package, objective, nullptr, nullptr,
             options.with_seeds ? tuning::PartitionSeeds::kAll
-                               : tuning::PartitionSeeds::kNone));
+                               : tuning::PartitionSeeds::kNone);
+    if (!made.ok()) {
+      out << absl::StreamFormat("%-20s %s\n", entry.name,
+                                made.status().message());
+      rows.push_back({{"name", entry.name},
+                      {"error", std::string(made.status().message())}});
+      continue;
+    }
+    const std::unique_ptr<PartitionProblem>& problem = *made;
     const Known known = FindKnown(*problem);
     if (std::isfinite(known.segments)) {
       gaps.push_back(known.segments / known.bound);

@@ -42,9 +42,10 @@ struct PartitionBenchOptions {
 // greedy fill and of the dynamic program, a lower bound, and what each search
 // ends with; after how many samples the mean over graphs and seeds of the
 // throughput relative to the greedy fill reaches 1.6, 1.7 and 1.8; and, if
-// asked for, how the analytical model agrees with the simulator. Errors: those
-// of ReadPartitionEntries and of making problems; NotFound for an unknown
-// search or package.
+// asked for, how the analytical model agrees with the simulator. A graph that
+// no partition is found for is said and left out. Errors: those of
+// ReadPartitionEntries and ReadPartitionGraph; NotFound for an unknown search
+// or package.
 absl::StatusOr<nlohmann::ordered_json> RunPartitionBench(
     const PartitionBenchOptions& options, std::ostream& out);
 

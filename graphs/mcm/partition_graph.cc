@@ -17,7 +17,7 @@ namespace {
 constexpr double kMillisecondsPerSecond = 1e3;
 
 // The most that a source which is computed takes of a chip's share of all work,
-// and of its memory.
+// with all that it is made of, and of its memory.
 constexpr double kSourceWork = 0.05;
 constexpr double kSourceMemory = 0.01;
 
@@ -32,12 +32,17 @@ std::vector<bool> FindSources(const OpGraph& ops, const Package& package,
   for (const PartitionNode& node : nodes) share += node.time;
   share /= package.chips;
   std::vector<bool> is_source(ops.size());
+  // Of a node and all that it is made of, as often as it is read: without the
+  // sum, a model of many small nodes would be made of sources.
+  std::vector<double> made_in(ops.size());
   for (const NodeIndex index : ops.topological_order()) {
     const OpNode& node = ops.node(index);
     const absl::Span<const NodeIndex> before =
         ops.adjacency().predecessors(index);
+    made_in[index] = nodes[index].time;
+    for (const NodeIndex read : before) made_in[index] += made_in[read];
     const bool is_cheap =
-        nodes[index].time <= kSourceWork * share &&
+        made_in[index] <= kSourceWork * share &&
         node.parameter_bytes <= kSourceMemory * package.memory_bytes;
     is_source[index] =
         std::all_of(before.begin(), before.end(),

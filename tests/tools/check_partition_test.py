@@ -128,8 +128,13 @@ class CheckPartition(unittest.TestCase):
         report = self.report(graph(0.5), {"assignment": [0, 0, 1]})
         self.assertEqual(report["loads"][1],
                          {"compute": 20.5, "inbound": 0, "outbound": 0})
-        for dear in (graph(0.6), graph(0.5, 2)):
-            report = self.report(dear, {"assignment": [0, 0, 1]})
+        # So do its parts together.
+        parts = graph(0.3)
+        parts["nodes"].append(node(3, "compare", 0.3, 0, 4, 0))
+        parts["edges"].append(edge(3, 0))
+        for dear in (graph(0.6), graph(0.5, 2), parts):
+            report = self.report(dear, {
+                "assignment": [0, 0, 1, 0][:len(dear["nodes"])]})
             self.assertEqual(report["loads"][1]["inbound"], 2)
 
     def test_latencies(self):

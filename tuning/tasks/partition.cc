@@ -15,7 +15,6 @@
 #include "base/status_macros.h"
 #include "graphs/hlo_import.h"
 #include "graphs/mcm/chip_loads.h"
-#include "graphs/mcm/partition_bounds.h"
 #include "graphs/mcm/partition_graph.h"
 #include "graphs/mcm/partition_rules.h"
 #include "tuning/cache_key.h"
@@ -52,9 +51,9 @@ absl::string_view NameOf(PartitionObjective objective) {
 }
 
 nlohmann::ordered_json DescribeLoads(const graphs::PartitionGraph& graph,
-                                     absl::Span<const int32_t> chips) {
+                                     absl::Span<const int32_t> chips,
+                                     double bound) {
   const graphs::ChipLoads loads = graphs::ComputeChipLoads(graph, chips);
-  const double bound = graphs::FindPartitionBounds(graph).greatest();
   nlohmann::ordered_json json;
   auto& list = json["loads"] = nlohmann::ordered_json::array();
   for (const graphs::ChipLoad& load : loads.chips) {
@@ -138,7 +137,7 @@ class PartitionTask final : public Task {
     nlohmann::ordered_json decision;
     decision["objective"] = NameOf(partition.objective());
     decision["assignment"] = graph.ChipsOfOrigins(candidate.choices);
-    decision.update(DescribeLoads(graph, candidate.choices));
+    decision.update(DescribeLoads(graph, candidate.choices, partition.bound()));
     if (partition.objective() == PartitionObjective::kSimulated) {
       const backends::PipelineResult result = backends::SimulatePipeline(
           graph, partition.package(), candidate.choices);

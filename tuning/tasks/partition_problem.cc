@@ -131,17 +131,31 @@ std::vector<space::Seed> PartitionProblem::Seeds() const {
   return seeds_;
 }
 
+double PartitionProblem::bound() const {
+  absl::MutexLock lock(&mutex_);
+  return Bounds().greatest();
+}
+
+const graphs::PartitionBounds& PartitionProblem::Bounds() const {
+  if (!bounds_) {
+    bounds_ =
+        graphs::FindPartitionBounds(graph_, [this] { return EndsSeeds(); });
+  }
+  return *bounds_;
+}
+
 std::vector<space::Seed> PartitionProblem::MakeSeeds() const {
   std::vector<space::Seed> seeds = {{"default", DefaultCandidate()}};
   if (offered_ == PartitionSeeds::kNone) return seeds;
   if (auto chips = graphs::FillGreedily(graph_)) {
     seeds.push_back({"greedy", {*std::move(chips)}});
   }
-  const graphs::StopCondition end = [this] {
-    return (stop_ && stop_()) || (seeds_end_ && seeds_end_());
-  };
-  if (auto chips = graphs::PartitionByOrders(graph_, end)) {
+  if (auto chips =
+          graphs::PartitionByOrders(graph_, [this] { return EndsSeeds(); })) {
     seeds.push_back({"segments", {*std::move(chips)}});
+  }
+  if (const auto& chips = Bounds().best_pipeline) {
+    seeds.push_back({"exact", {*chips}});
   }
   return seeds;
 }

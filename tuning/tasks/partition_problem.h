@@ -16,6 +16,7 @@
 #include "absl/types/span.h"
 
 #include "graphs/mcm/package.h"
+#include "graphs/mcm/partition_bounds.h"
 #include "graphs/mcm/partition_graph.h"
 #include "space/assignment_problem.h"
 #include "tuning/tasks/partition_closure.h"
@@ -63,9 +64,13 @@ class PartitionProblem final : public space::AssignmentProblem {
 
   // The greedy fill, or the first construction that fits.
   space::Candidate DefaultCandidate() const override { return {default_}; }
-  // The default, then "greedy" and "segments" (graphs/mcm/partitions.h).
+  // The default, then "greedy" and "segments" (graphs/mcm/partitions.h) and
+  // "exact" (PartitionBounds::best_pipeline), as far as there are any.
   // Constructed with the first call.
   std::vector<space::Seed> Seeds() const override;
+  // A lower bound of the max load, in milliseconds. Found with the first call
+  // of this or of Seeds.
+  double bound() const;
   double reference_cost() const override { return reference_cost_; }
 
   absl::StatusOr<std::vector<space::Measurement>> MeasureBatch(
@@ -118,7 +123,13 @@ class PartitionProblem final : public space::AssignmentProblem {
   // Finds default_. Errors: see Create.
   absl::Status FindDefault();
   absl::Status CannotFit() const;
-  std::vector<space::Seed> MakeSeeds() const;
+  std::vector<space::Seed> MakeSeeds() const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool EndsSeeds() const {
+    return (stop_ && stop_()) || (seeds_end_ && seeds_end_());
+  }
+  const graphs::PartitionBounds& Bounds() const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const graphs::PartitionGraph graph_;
   const graphs::Package package_;
@@ -138,6 +149,8 @@ class PartitionProblem final : public space::AssignmentProblem {
 
   mutable absl::Mutex mutex_;
   mutable std::vector<space::Seed> seeds_ ABSL_GUARDED_BY(mutex_);
+  mutable std::optional<graphs::PartitionBounds> bounds_
+      ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace hone::tuning

@@ -108,6 +108,22 @@ TEST(PartitionGraphTest, WhatIsCheapToMakeAgainIsASource) {
   EXPECT_EQ(dear.size(), 3u);
 }
 
+TEST(PartitionGraphTest, ManyCheapNodesAreNoSourceTogether) {
+  // Each node takes a thousandth of the work; a chip's share is half of it.
+  std::vector<OpNode> nodes;
+  std::vector<OpEdge> edges;
+  for (int64_t i = 0; i < 1000; ++i) {
+    nodes.push_back({.id = i, .opcode = "add", .flops = 1e3});
+    if (i > 0) edges.push_back({i - 1, i, 8});
+  }
+  HONE_ASSERT_OK_AND_ASSIGN(
+      const PartitionGraph graph,
+      PartitionGraph::Create(*OpGraph::Create(nodes, edges),
+                             SmallPackage(2, 1e9)));
+  // The first ones take up to a twentieth of a share.
+  EXPECT_NEAR(static_cast<double>(graph.sources().size()), 25, 1);
+}
+
 TEST(PartitionGraphTest, WhatNoChipGainsByBelongsToItsReader) {
   // 0 -> 1 -> 2 -> 3: a transfer takes longer than 0 and 1, not than 2.
   HONE_ASSERT_OK_AND_ASSIGN(
