@@ -3,24 +3,31 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <memory>
 #include <numeric>
 
 #include "absl/strings/str_format.h"
 
 #include "backends/mcm_sim/pipeline_simulator.h"
 #include "base/rng.h"
-#include "base/statistics.h"
+#include "base/status_macros.h"
 #include "graphs/mcm/chip_loads.h"
 #include "graphs/mcm/partition_rules.h"
-#include "optimizers/moves.h"
+#include "space/complete.h"
+#include "space/domains.h"
 
 namespace hone::bench {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Pearson's; NaN for fewer than two values, or equal ones.
+// Draws for each partition on average, after which a graph has as many as were
+// found.
+constexpr int64_t kDrawsPerPartition = 256;
+
+// Pearson's; NaN for fewer than three values, or equal ones.
 double Correlation(const std::vector<double>& a, const std::vector<double>& b) {
+  if (a.size() < 3) return NAN;
   const auto n = static_cast<double>(a.size());
   const double mean_a = std::accumulate(a.begin(), a.end(), 0.0) / n;
   const double mean_b = std::accumulate(b.begin(), b.end(), 0.0) / n;
@@ -67,19 +74,28 @@ absl::StatusOr<FidelityRow> CompareModels(
     int64_t draws) {
   FidelityRow row;
   row.name = name;
-  optimizers::AssignmentEditor editor(problem);
+  const std::unique_ptr<space::Domains> domains = problem.MakeDomains();
+  std::vector<int32_t> order(problem.graph().size());
+  std::iota(order.begin(), order.end(), 0);
   Rng rng(0);
-  for (int64_t i = 0; i < draws; ++i) {
-    const std::vector<int32_t> chips = editor.Draw(rng);
-    if (!graphs::CheckPartition(problem.graph(), chips).ok()) continue;
+  int64_t found = 0;
+  for (int64_t i = 0; i < kDrawsPerPartition * draws && found < draws; ++i) {
+    std::shuffle(order.begin(), order.end(), rng);
+    const auto chips = space::Complete(
+        *domains, order,
+        [&](int32_t, uint64_t left) { return space::DrawValue(left, rng); },
+        nullptr, space::kFewConflicts);
+    if (!chips) continue;
+    ++found;
+    HONE_RETURN_IF_ERROR(graphs::CheckPartition(problem.graph(), *chips));
     const backends::PipelineResult result =
-        backends::SimulatePipeline(problem.graph(), problem.package(), chips);
+        backends::SimulatePipeline(problem.graph(), problem.package(), *chips);
     if (result.excess_bytes > 0) {
       ++row.failures;
       continue;
     }
     row.loads.push_back(
-        graphs::ComputeChipLoads(problem.graph(), chips).max_load);
+        graphs::ComputeChipLoads(problem.graph(), *chips).max_load);
     row.intervals.push_back(result.interval);
   }
   return row;

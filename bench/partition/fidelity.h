@@ -23,7 +23,9 @@ struct FidelityRow {
   int64_t failures = 0;  // the others
 };
 
-// Draws `draws` partitions through the constraint solver.
+// Draws `draws` partitions through the constraint solver: nodes in a random
+// order, each uniformly of what is left to it. Fewer where most draws meet
+// conflicts. Errors: those of CheckPartition, which accepts all that is drawn.
 absl::StatusOr<FidelityRow> CompareModels(
     const std::string& name, const tuning::PartitionProblem& problem,
     int64_t draws);
