@@ -10,7 +10,8 @@ another one, 2 for bad usage or input. Shares no code with Hone.
 
 - Sources have a copy on each chip with a node that reads them, directly or
   through other sources, and send nothing: of operators, parameters, constants
-  and iota without operands; and of those that read nothing but sources,
+  and iota without operands; and of those that are read and read nothing but
+  sources,
   broadcasts, reshapes, and what takes, with all that it is made of, as often as
   it is read, at most SOURCE_WORK of a chip's share of all work and has weights
   of at most SOURCE_MEMORY of its memory. Of latencies,
@@ -110,14 +111,16 @@ def graph_of_operators(document: Any, package: dict[str, Any]) -> Graph:
                                      1e3 * bytes_ / link["bytes_per_second"])
     share = math.fsum(node.time for node in nodes) / chip["count"]
     made_in = [0.0] * len(nodes)
+    is_read = {source for source, _ in arcs}
     for i in order_of(arcs, [f["id"] for f in fields]):
         node, opcode = nodes[i], fields[i]["opcode"]
         made_in[i] = node.time + sum(made_in[read] for read in node.reads)
         node.is_source = all(nodes[read].is_source for read in node.reads) and (
             opcode in BARE_SOURCES and not node.reads
-            or opcode in FREE_OF_SOURCES
-            or made_in[i] <= SOURCE_WORK * share
-            and node.resident <= SOURCE_MEMORY * chip["memory_bytes"])
+            or i in is_read and (
+                opcode in FREE_OF_SOURCES
+                or made_in[i] <= SOURCE_WORK * share
+                and node.resident <= SOURCE_MEMORY * chip["memory_bytes"]))
     return Graph(nodes, chip["count"], chip["memory_bytes"])
 
 

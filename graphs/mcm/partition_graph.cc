@@ -44,11 +44,14 @@ std::vector<bool> FindSources(const OpGraph& ops, const Package& package,
     const bool is_cheap =
         made_in[index] <= kSourceWork * share &&
         node.parameter_bytes <= kSourceMemory * package.memory_bytes;
+    // What nobody reads is a result, which one chip makes.
+    const bool is_copied =
+        !ops.adjacency().successors(index).empty() &&
+        (node.opcode == "broadcast" || node.opcode == "reshape" || is_cheap);
     is_source[index] =
         std::all_of(before.begin(), before.end(),
                     [&](NodeIndex read) { return is_source[read]; }) &&
-        ((IsBareSource(node) && before.empty()) || node.opcode == "broadcast" ||
-         node.opcode == "reshape" || is_cheap);
+        ((IsBareSource(node) && before.empty()) || is_copied);
   }
   return is_source;
 }

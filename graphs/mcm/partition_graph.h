@@ -55,11 +55,11 @@ class PartitionGraph {
  public:
   // Of operators, with times by the roofline of a chip (the larger of flops
   // over peak and bytes over the bandwidth of its SRAM) and of the link.
-  // Sources are parameters, constants, iota, and of what reads nothing but
-  // sources broadcasts, reshapes, and what takes at most a twentieth of a
-  // chip's share of all work, with all that it is made of, as often as it is
-  // read, and holds parameters of at most a hundredth of its memory.
-  // Errors: InvalidArgument if no node is left.
+  // Sources are parameters, constants, iota, and of what is read and reads
+  // nothing but sources broadcasts, reshapes, and what takes at most a
+  // twentieth of a chip's share of all work, with all that it is made of, as
+  // often as it is read, and holds parameters of at most a hundredth of its
+  // memory. Errors: InvalidArgument if no node is left.
   static absl::StatusOr<PartitionGraph> Create(const OpGraph& graph,
                                                const Package& package);
   // Of a weighted graph, whose own times on an accelerator and costs of

@@ -124,6 +124,22 @@ TEST(PartitionGraphTest, ManyCheapNodesAreNoSourceTogether) {
   EXPECT_NEAR(static_cast<double>(graph.sources().size()), 25, 1);
 }
 
+TEST(PartitionGraphTest, ResultsAreNoSources) {
+  // Each node takes a hundredth of the work, and nobody reads it.
+  HONE_ASSERT_OK_AND_ASSIGN(
+      const PartitionGraph graph,
+      PartitionGraph::Create(
+          *OpGraph::Create(
+              std::vector<OpNode>{{.id = 0, .opcode = "iota"},
+                                  {.id = 1, .opcode = "broadcast"},
+                                  {.id = 2, .opcode = "add", .flops = 1},
+                                  {.id = 3, .opcode = "add", .flops = 1e6}},
+              {{0, 1, 8}, {0, 2, 8}, {0, 3, 8}}),
+          SmallPackage(2, 1e9)));
+  EXPECT_EQ(graph.size(), 3u);
+  EXPECT_EQ(graph.sources().size(), 1u);
+}
+
 TEST(PartitionGraphTest, WhatNoChipGainsByBelongsToItsReader) {
   // 0 -> 1 -> 2 -> 3: a transfer takes longer than 0 and 1, not than 2.
   HONE_ASSERT_OK_AND_ASSIGN(
