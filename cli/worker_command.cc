@@ -39,6 +39,7 @@ namespace hone::cli {
 namespace {
 
 constexpr absl::Duration kLongestWait = absl::Seconds(20);
+constexpr absl::Duration kLeaveTimeout = absl::Seconds(10);
 constexpr absl::Duration kCallTimeout = absl::Seconds(30);
 // The time that a daemon may take to start, if no address is given.
 constexpr absl::Duration kFindTimeout = absl::Seconds(3);
@@ -257,9 +258,14 @@ class WorkerLoop {
 
   absl::StatusOr<v1::SynchronizeResponse> Call(bool last = false) {
     grpc::ClientContext context;
-    context.set_deadline(absl::ToChronoTime(
-        absl::Now() + (last ? absl::Seconds(1) : kCallTimeout)));
-    if (!last) {
+    // A worker that was told to stop leaves at once; one that drains is not
+    // listed any more once it has ended, also where the daemon is busy.
+    const bool hurries = last && shutdown_.stops();
+    context.set_deadline(
+        absl::ToChronoTime(absl::Now() + (hurries ? absl::Seconds(1)
+                                          : last  ? kLeaveTimeout
+                                                  : kCallTimeout)));
+    if (!hurries) {
       // A wait for work; others are short, and may bring a result.
       const bool is_idle = request_.state() == v1::SynchronizeRequest::ACTIVE &&
                            request_.completions().empty();
