@@ -30,8 +30,8 @@ namespace hone::tuning {
 // (backends/cluster_sim/step_simulator.h).
 inline constexpr absl::string_view kMaxLoad = "max-load";
 inline constexpr absl::string_view kStepTime = "step-time";
-// Of a partition: the largest load of a chip (graphs/mcm/chip_loads.h), also
-// kMaxLoad, and the interval between samples
+// A partition minimizes the largest load of a chip (graphs/mcm/chip_loads.h),
+// also kMaxLoad, or the interval between samples
 // (backends/mcm_sim/pipeline_simulator.h).
 inline constexpr absl::string_view kInterval = "interval";
 

@@ -13,7 +13,7 @@ namespace hone::backends {
 // The buffers that an output has at each chip that it comes to.
 inline constexpr int32_t kPipelineBuffers = 2;
 
-// What a chip holds, in bytes.
+// The memory that a chip uses, in bytes.
 struct ChipMemory {
   double resident = 0;  // weights and copies of sources
   double buffers = 0;   // of outputs that come to it, or through it

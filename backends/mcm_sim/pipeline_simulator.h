@@ -34,8 +34,8 @@ struct PipelineResult {
   std::vector<double> chip_busy;
   std::vector<double> link_busy;
   PipelineMemory memory;
-  // Of the chip that lacks the most memory, and its number; 0 and -1 if none
-  // lacks any. Intervals mean nothing then.
+  // The bytes that the fullest chip lacks, and its number; 0 and -1 if memory
+  // suffices. The interval means nothing where it does not.
   double excess_bytes = 0;
   int32_t fullest_chip = -1;
   // If asked for, in the order of their ends.

@@ -17,10 +17,10 @@ namespace hone::bench {
 // of a graph.
 struct FidelityRow {
   std::string name;
-  // Of those that do not run out of memory in simulation, in milliseconds.
+  // Milliseconds of the partitions that do not run out of memory in simulation.
   std::vector<double> loads;
   std::vector<double> intervals;
-  int64_t failures = 0;  // the others
+  int64_t failures = 0;  // partitions that do
 };
 
 // Draws `draws` partitions through the constraint solver: nodes in a random

@@ -21,7 +21,7 @@ struct ChipLoad {
 
 struct ChipLoads {
   std::vector<ChipLoad> chips;  // [chips of the package]
-  // Of the busiest chip: throughput is its inverse.
+  // The load of the busiest chip; throughput is its inverse.
   double max_load = 0;
 };
 

@@ -18,7 +18,7 @@ inline constexpr int32_t kMaxChips = 64;
 // direction, from each chip to the next.
 struct Package {
   int32_t chips = 0;
-  // Of each chip.
+  // Figures of each chip, up to `op_seconds`.
   double flops_per_second = 0;
   double bytes_per_second = 0;  // to and from its SRAM
   double memory_bytes = 0;      // SRAM

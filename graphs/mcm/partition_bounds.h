@@ -15,13 +15,13 @@ struct PartitionBounds {
   double shared_work = 0;
   // The largest node.
   double largest_node = 0;
-  // Of any q * chips + 1 nodes, some chip has q + 1.
+  // Some chip has q + 1 of any q * chips + 1 nodes.
   double pigeonhole = 0;
   // The least max load where the triangle rule does not hold and copies of
   // sources cost nothing (graphs/ideals.h); 0 where that is not found within
   // bounds of memory and work.
   double pipeline = 0;
-  // What has it, if that keeps all rules.
+  // A partition with that load, if it keeps all rules.
   std::optional<Partition> best_pipeline = std::nullopt;
 
   // The best of them.

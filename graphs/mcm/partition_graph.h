@@ -21,8 +21,8 @@ namespace hone::graphs {
 struct PartitionNode {
   std::string name = {};
   double time = 0;  // on a chip, without overhead
-  // Of the largest part of its output that a node reads, over one link, without
-  // latency.
+  // The largest part of its output that a node reads takes so long over one
+  // link, without latency.
   double transfer_time = 0;
   double resident_bytes = 0;  // that are on its chip from the start: weights
   double output_bytes = 0;    // that are on its chip while they are needed
@@ -53,7 +53,8 @@ struct PartitionSource {
 // chip less busy.
 class PartitionGraph {
  public:
-  // Of operators, with times by the roofline of a chip (the larger of flops
+  // Returns the graph of operators, with times by the roofline of a chip (the
+  // larger of flops
   // over peak and bytes over the bandwidth of its SRAM) and of the link.
   // Sources are parameters, constants, iota, and of what is read and reads
   // nothing but sources broadcasts, reshapes, and what takes at most a
@@ -62,7 +63,8 @@ class PartitionGraph {
   // memory. Errors: InvalidArgument if no node is left.
   static absl::StatusOr<PartitionGraph> Create(const OpGraph& graph,
                                                const Package& package);
-  // Of a weighted graph, whose own times on an accelerator and costs of
+  // Returns that of a weighted graph, whose own times on an accelerator and
+  // costs of
   // transfers are those of a chip and a link, and whose memory of an
   // accelerator is that of a chip; the package counts chips. Sources are nodes
   // without predecessors that take no time. Outputs take no memory beside the

@@ -10,7 +10,7 @@
 
 namespace hone::graphs {
 
-// What of a partition, one chip for each node, the rules of a package forbid:
+// Violations of the rules of a package by a partition, one chip for each node:
 // 1. Data flows to equal or higher chips only.
 // 2. The chips that have nodes are 0 … m, without a gap.
 // 3. No chip sends to another one directly that it also reaches over others
