@@ -55,7 +55,7 @@ class Pipeline {
     }
   }
 
-  void Report(PipelineResult& result) const {
+  void Report(PipelineResult& result) {
     result.latency = finished_[0];
     result.interval =
         (finished_[kSamples - 1] - finished_[kSamples - 1 - kMeasured]) /
@@ -67,7 +67,7 @@ class Pipeline {
       result.interval =
           std::max({result.interval, result.chip_busy[c], result.link_busy[c]});
     }
-    result.events = events_;
+    result.events = std::move(events_);
   }
 
  private:
@@ -88,7 +88,6 @@ class Pipeline {
     size_t step = 0;
     // A step is being executed, or a link is awaited for it.
     bool is_busy = false;
-    double begin = 0;
     double busy = 0;
   };
 
@@ -150,7 +149,6 @@ class Pipeline {
       if (stop.arrived == stop.taken) return;
     }
     chip.is_busy = true;
-    chip.begin = now_;
     if (step.kind == StepKind::kSend) {
       links_[place].requests.push_back({step.output, /*is_of_chip=*/true});
       Transfer(place);
