@@ -20,7 +20,6 @@
 #include "bench/partition/partition_graphs.h"
 #include "bench/partition/partition_search.h"
 #include "graphs/mcm/bundled_packages.h"
-#include "graphs/mcm/partition_rules.h"
 #include "graphs/mcm/partitions.h"
 #include "tuning/task.h"
 #include "tuning/tasks/partition_problem.h"
@@ -209,10 +208,11 @@ absl::StatusOr<Json> RunPartitionBench(const PartitionBenchOptions& options,
                             MeanRatio(gaps));
   document["segments_to_bound"] = NumberOrNull(MeanRatio(gaps));
   out << "samples until the mean throughput is so many times that of the "
-         "greedy "
-         "fill\n"
-      << absl::StreamFormat("%-12s %8s %8s %8s %9s %12s %9s\n", "search", "1.6",
-                            "1.7", "1.8", "at end", "/ segments", "seconds");
+         "greedy fill\n"
+      << absl::StreamFormat("%-12s", "search");
+  for (const double level : kLevels) out << absl::StreamFormat(" %8.1f", level);
+  out << absl::StreamFormat(" %9s %12s %9s\n", "at end", "/ segments",
+                            "seconds");
   auto& searches = document["searches"] = Json::object();
   for (const std::string& search : options.searches) {
     const Column& column = columns[search];

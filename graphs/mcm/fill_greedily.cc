@@ -17,9 +17,8 @@ class Filling {
   explicit Filling(const PartitionGraph& graph)
       : graph_(graph),
         chips_(graph.size(), kNone),
-        source_chip_(graph.sources().size(), kNone) {
-    share_ = graph.total_time() / graph.chips();
-  }
+        source_chip_(graph.sources().size(), kNone),
+        share_(graph.total_time() / graph.chips()) {}
 
   Partition Run() {
     for (const NodeIndex node : graph_.topological_order()) {
@@ -29,7 +28,7 @@ class Filling {
       const bool is_full =
           time_ > 0 && time_ + time / 2 > share_ && chip_ + 1 < graph_.chips();
       const bool fits = FitsChip(graph_, bytes_ + NewBytes(node));
-      if (!nodes_.empty() && (is_full || !fits)) Open();
+      if (!order_.empty() && (is_full || !fits)) Open();
       Add(node);
       int32_t needed = chip_;
       for (const NodeIndex before : graph_.adjacency().predecessors(node)) {
@@ -56,7 +55,6 @@ class Filling {
 
   void Open() {
     ++chip_;
-    nodes_.clear();
     time_ = 0;
     bytes_ = 0;
   }
@@ -70,7 +68,6 @@ class Filling {
       }
     }
     chips_[node] = chip_;
-    nodes_.push_back(node);
     order_.push_back(node);
   }
 
@@ -91,14 +88,13 @@ class Filling {
   }
 
   const PartitionGraph& graph_;
-  double share_ = 0;
   int32_t chip_ = 0;
   Partition chips_;
   std::vector<int32_t> source_chip_;  // the last one with a copy
-  std::vector<NodeIndex> order_;      // of the nodes so far
-  std::vector<NodeIndex> nodes_;      // of the chip
-  double time_ = 0;                   // of the chip
-  double bytes_ = 0;                  // of the chip
+  const double share_;
+  std::vector<NodeIndex> order_;  // of the nodes so far
+  double time_ = 0;               // of the chip
+  double bytes_ = 0;              // of the chip
 };
 
 }  // namespace
