@@ -106,31 +106,30 @@ void AddTaskFlags(CLI::App& command, TaskFlags& flags) {
 
 absl::Status TakeHardware(std::string& target, TaskFlags& flags) {
   struct Kind {
-    const char* name;
+    const char* name;  // of the target
+    const char* what;  // the option, too
     std::string& flag;
   };
-  for (const Kind& kind :
-       {Kind{"cluster", flags.cluster}, Kind{"mcm", flags.package}}) {
+  for (const auto& [name, what, flag] :
+       {Kind{"cluster", "cluster", flags.cluster},
+        Kind{"mcm", "package", flags.package}}) {
     absl::string_view hardware = target;
-    if (!absl::ConsumePrefix(&hardware, absl::StrCat(kind.name, ":"))) continue;
-    const bool is_cluster = &kind.flag == &flags.cluster;
-    if (!kind.flag.empty()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("--target ", target, " and ",
-                       is_cluster ? "--cluster " : "--package ", kind.flag,
-                       ", expected one of them"));
+    if (!absl::ConsumePrefix(&hardware, absl::StrCat(name, ":"))) continue;
+    if (!flag.empty()) {
+      return absl::InvalidArgumentError(absl::StrCat("--target ", target,
+                                                     " and --", what, " ", flag,
+                                                     ", expected one of them"));
     }
     if (hardware.empty()) {
       return absl::InvalidArgumentError(
-          absl::StrCat("--target ", kind.name, ": has no ",
-                       is_cluster ? "cluster" : "package", ", expected ",
-                       kind.name, ":NAME|FILE"));
+          absl::StrCat("--target ", name, ": has no ", what, ", expected ",
+                       name, ":NAME|FILE"));
     }
-    kind.flag = std::string(hardware);
-    if (is_cluster && flags.objective.empty()) {
+    flag = std::string(hardware);
+    target = name;
+    if (target == "cluster" && flags.objective.empty()) {
       flags.objective = std::string(tuning::kStepTime);
     }
-    target = kind.name;
     return absl::OkStatus();
   }
   return absl::OkStatus();
