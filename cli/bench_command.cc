@@ -491,7 +491,9 @@ void AddPartitionOptions(CLI::App& command,
   command
       .add_option("--search", options.searches,
                   "Optimizers, one column each; uniform: policy without "
-                  "weights")
+                  "weights; estimated: the problem's own estimate of moves in "
+                  "their place; scratch: ppo without that estimate; sample: "
+                  "ppo that draws whole partitions")
       ->delimiter(',')
       ->capture_default_str();
   command.add_flag("--with-seeds", options.with_seeds,

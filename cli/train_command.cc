@@ -178,6 +178,8 @@ void AddTrainCommand(CLI::App& app, Context& context) {
   AddOptionOfSome(*command, *options, "graphs", options->data.graphs,
                   "graphs to train on, generated or of the corpus by turns")
       ->transform(WholeNumber(1, kMaxCount));
+  AddOptionOfSome(*command, *options, "partitions", options->data.partitions,
+                  "folder of the graphs");
   AddOptionOfSome(*command, *options, "max-nodes", options->data.max_nodes,
                   "the most nodes of a generated graph, or about that")
       ->transform(WholeNumber(20, 1'000'000));

@@ -15,8 +15,6 @@ namespace {
 
 // Draws of a neighbor or an assignment before the search for one is given up.
 constexpr int kMaxDraws = 32;
-// The same where a draw ends after few conflicts.
-constexpr int kMaxRandomDraws = 256;
 
 std::ptrdiff_t Below(Rng& rng, size_t bound) {
   return static_cast<std::ptrdiff_t>(rng.Below(bound));
@@ -227,22 +225,8 @@ std::vector<int32_t> AssignmentEditor::Edit(const std::vector<int32_t>& values,
 }
 
 std::vector<int32_t> AssignmentEditor::Draw(Rng& rng) {
-  const auto draw = [&](int32_t, uint64_t left) {
-    return space::DrawValue(left, rng);
-  };
-  if (problem_.draws_in_random_order()) {
-    std::vector<int32_t> order = order_;
-    for (int attempt = 0; attempt < kMaxRandomDraws; ++attempt) {
-      std::shuffle(order.begin(), order.end(), rng);
-      if (auto values = space::Complete(*domains_, order, draw, nullptr,
-                                        space::kFewConflicts)) {
-        return *values;
-      }
-    }
-    return problem_.DefaultCandidate().choices;
-  }
   for (int attempt = 0; attempt < kMaxDraws; ++attempt) {
-    if (auto values = space::Complete(*domains_, order_, draw)) return *values;
+    if (auto values = problem_.Draw(*domains_, rng)) return *std::move(values);
   }
   return problem_.DefaultCandidate().choices;
 }

@@ -50,9 +50,8 @@ class AssignmentEditor {
   // `values` if a bounded number of draws finds no neighbor.
   std::vector<int32_t> Edit(const std::vector<int32_t>& values, Rng& rng);
 
-  // Draws an assignment: the values of variables in their order, or in a random
-  // one, as the problem has it, uniform over what the constraints leave. If a
-  // bounded number of draws finds none, it is the default.
+  // Draws an assignment (AssignmentProblem::Draw). If a bounded number of draws
+  // finds none, it is the default.
   std::vector<int32_t> Draw(Rng& rng);
 
   // Returns an assignment that agrees with the first `length` of `values`, and

@@ -29,6 +29,12 @@ struct OptimizerOptions {
   // by AssignmentProblem::EstimateMove alone. The control that shows what
   // learning adds to what is known of a move.
   bool estimated_prior = false;
+  // Learned optimizers of problems that describe their moves: draws whole
+  // assignments through the constraints, as for other problems, not moves.
+  bool whole_draws = false;
+  // Learned optimizers of problems that describe their moves: leaves out
+  // AssignmentProblem::EstimateMove, so that weights alone say what is good.
+  bool without_estimate = false;
   // Learned optimizers of problems that describe their moves: the most moves
   // that are decided at once, without regard to each other; 1 or more.
   int32_t moves_per_try = 1;

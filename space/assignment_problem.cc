@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <numeric>
+
+#include "space/complete.h"
 
 namespace hone::space {
 
@@ -39,6 +42,14 @@ std::unique_ptr<Domains> AssignmentProblem::MakeDomains() const {
     sizes.insert(sizes.end(), static_cast<size_t>(group.count), group.domain);
   }
   return MakeFreeDomains(std::move(sizes));
+}
+
+std::optional<std::vector<int32_t>> AssignmentProblem::Draw(Domains& domains,
+                                                            Rng& rng) const {
+  std::vector<int32_t> order(static_cast<size_t>(variable_count()));
+  std::iota(order.begin(), order.end(), 0);
+  return Complete(domains, order,
+                  [&](int32_t, uint64_t left) { return DrawValue(left, rng); });
 }
 
 std::optional<std::vector<int32_t>> AssignmentProblem::Construct(

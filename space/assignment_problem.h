@@ -9,6 +9,7 @@
 
 #include "absl/types/span.h"
 
+#include "base/rng.h"
 #include "space/domains.h"
 #include "space/local_state.h"
 #include "space/observation.h"
@@ -65,8 +66,11 @@ class AssignmentProblem : public Problem {
 
   // Returns the constraints, nothing narrowed yet; by default there are none.
   virtual std::unique_ptr<Domains> MakeDomains() const;
-  // Whether draws decide the variables in a random order rather than in theirs.
-  virtual bool draws_in_random_order() const { return false; }
+  // Draws an assignment under `domains`, of MakeDomains, which it leaves as
+  // they were; nothing if that fails. By default the values of variables in
+  // their order, uniform over what the constraints leave.
+  virtual std::optional<std::vector<int32_t>> Draw(Domains& domains,
+                                                   Rng& rng) const;
   // Whether the problem has a construction of its own.
   virtual bool constructs() const { return false; }
   // Returns the assignment that the problem's own construction makes of one

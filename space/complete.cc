@@ -28,6 +28,12 @@ class Completion {
 
   // Narrows every variable to one value; returns false without success.
   bool Run() {
+    // Where nothing is left to decide, nothing else shows that the domains are
+    // in conflict already.
+    if (!order_.empty() &&
+        !domains_.Narrow(order_[0], domains_.Get(order_[0]))) {
+      return false;
+    }
     size_t position = 0;
     while (position < order_.size()) {
       const int32_t variable = order_[position];

@@ -7,13 +7,14 @@
 #include <numeric>
 
 #include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 
 #include "backends/mcm_sim/pipeline_simulator.h"
 #include "base/rng.h"
 #include "base/status_macros.h"
 #include "graphs/mcm/chip_loads.h"
 #include "graphs/mcm/partition_rules.h"
-#include "space/complete.h"
 #include "space/domains.h"
 
 namespace hone::bench {
@@ -21,9 +22,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Draws for each partition on average, after which a graph has as many as were
-// found.
-constexpr int64_t kDrawsPerPartition = 256;
+// Draws that fail for each partition on average, after which a graph has as
+// many as were found.
+constexpr int64_t kFailedDraws = 256;
 
 // Pearson's; NaN for fewer than three values, or equal ones.
 double Correlation(const std::vector<double>& a, const std::vector<double>& b) {
@@ -75,16 +76,12 @@ absl::StatusOr<FidelityRow> CompareModels(
   FidelityRow row;
   row.name = name;
   const std::unique_ptr<space::Domains> domains = problem.MakeDomains();
-  std::vector<int32_t> order(problem.graph().size());
-  std::iota(order.begin(), order.end(), 0);
   Rng rng(0);
   int64_t found = 0;
-  for (int64_t i = 0; i < kDrawsPerPartition * draws && found < draws; ++i) {
-    std::shuffle(order.begin(), order.end(), rng);
-    const auto chips = space::Complete(
-        *domains, order,
-        [&](int32_t, uint64_t left) { return space::DrawValue(left, rng); },
-        nullptr, space::kFewConflicts);
+  for (int64_t i = 0; i < kFailedDraws * draws && found < draws; ++i) {
+    const absl::Time begin = absl::Now();
+    const auto chips = problem.Draw(*domains, rng);
+    row.draw_seconds += absl::ToDoubleSeconds(absl::Now() - begin);
     if (!chips) continue;
     ++found;
     HONE_RETURN_IF_ERROR(graphs::CheckPartition(problem.graph(), *chips));
@@ -98,42 +95,62 @@ absl::StatusOr<FidelityRow> CompareModels(
         graphs::ComputeChipLoads(problem.graph(), *chips).max_load);
     row.intervals.push_back(result.interval);
   }
+  row.solver =
+      static_cast<const tuning::PartitionDomains&>(*domains).statistics();
   return row;
 }
 
 Json PrintFidelity(const std::vector<FidelityRow>& rows, std::ostream& out) {
-  out << absl::StreamFormat("\n%-20s %10s %10s %10s %10s\n",
-                            "analytical / simulated", "partitions", "linear",
-                            "ranks", "failures");
+  out << absl::StreamFormat(
+      "\n%-22s %10s %10s %10s %10s | %10s %10s %10s %10s\n",
+      "analytical / simulated", "partitions", "linear", "ranks", "failures",
+      "draws/s", "narrowed", "conflicts", "removals");
   Json list = Json::array();
-  const auto print =
-      [&](const std::string& name, const std::vector<double>& loads,
-          const std::vector<double>& intervals, int64_t failures) {
-        const auto drawn = static_cast<int64_t>(loads.size()) + failures;
-        const double linear = Correlation(loads, intervals);
-        const double ranks = Correlation(Ranks(loads), Ranks(intervals));
-        const double share = drawn > 0 ? static_cast<double>(failures) /
-                                             static_cast<double>(drawn)
-                                       : 0;
-        out << absl::StreamFormat("%-22s %10d %10.3f %10.3f %9.1f%%\n", name,
-                                  drawn, linear, ranks, 100 * share);
-        list.push_back({{"name", name},
-                        {"partitions", drawn},
-                        {"linear", linear},
-                        {"ranks", ranks},
-                        {"failures", share}});
+  const auto print = [&](const std::string& name,
+                         const std::vector<double>& loads,
+                         const std::vector<double>& intervals, int64_t failures,
+                         const FidelityRow* row) {
+    const auto drawn = static_cast<int64_t>(loads.size()) + failures;
+    const double linear = Correlation(loads, intervals);
+    const double ranks = Correlation(Ranks(loads), Ranks(intervals));
+    const double share =
+        drawn > 0 ? static_cast<double>(failures) / static_cast<double>(drawn)
+                  : 0;
+    out << absl::StreamFormat("%-22s %10d %10.3f %10.3f %9.1f%%", name, drawn,
+                              linear, ranks, 100 * share);
+    list.push_back({{"name", name},
+                    {"partitions", drawn},
+                    {"linear", linear},
+                    {"ranks", ranks},
+                    {"failures", share}});
+    if (row != nullptr && drawn > 0) {
+      // What the solver did, for each partition.
+      const auto each = [&](int64_t count) {
+        return static_cast<double>(count) / static_cast<double>(drawn);
       };
+      const double rate =
+          static_cast<double>(drawn) / std::max(row->draw_seconds, 1e-9);
+      out << absl::StreamFormat(
+          " | %10.0f %10.0f %10.1f %10.0f", rate, each(row->solver.narrowings),
+          each(row->solver.conflicts), each(row->solver.removals));
+      list.back().update({{"draws_per_second", rate},
+                          {"narrowings", each(row->solver.narrowings)},
+                          {"conflicts", each(row->solver.conflicts)},
+                          {"removals", each(row->solver.removals)}});
+    }
+    out << "\n";
+  };
   std::vector<double> loads;
   std::vector<double> intervals;
   int64_t failures = 0;
   for (const FidelityRow& row : rows) {
-    print(row.name, row.loads, row.intervals, row.failures);
+    print(row.name, row.loads, row.intervals, row.failures, &row);
     failures += row.failures;
     if (row.loads.empty()) continue;
     AppendRelative(row.loads, loads);
     AppendRelative(row.intervals, intervals);
   }
-  print("all", loads, intervals, failures);
+  print("all", loads, intervals, failures, nullptr);
   return list;
 }
 

@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include <nlohmann/json.hpp>
 
+#include "tuning/tasks/partition_domains.h"
 #include "tuning/tasks/partition_problem.h"
 
 namespace hone::bench {
@@ -21,17 +22,21 @@ struct FidelityRow {
   std::vector<double> loads;
   std::vector<double> intervals;
   int64_t failures = 0;  // partitions that do
+  // What drawing them took.
+  double draw_seconds = 0;
+  tuning::SolverStatistics solver;
 };
 
-// Draws `draws` partitions through the constraint solver: nodes in a random
-// order, each uniformly of what is left to it. Fewer where most draws meet
-// conflicts. Errors: those of CheckPartition, which accepts all that is drawn.
+// Draws `draws` partitions through the constraint solver
+// (tuning/tasks/partition_draw.h), fewer where most draws fail. Errors: those
+// of CheckPartition, which accepts all that is drawn.
 absl::StatusOr<FidelityRow> CompareModels(
     const std::string& name, const tuning::PartitionProblem& problem,
     int64_t draws);
 
 // Prints the linear correlation and that of ranks by graph and of all, each
-// graph's values relative to their means, and the share of failures.
+// graph's values relative to their means, the share of failures, and by graph
+// how fast partitions were drawn and what the solver did for each.
 nlohmann::ordered_json PrintFidelity(const std::vector<FidelityRow>& rows,
                                      std::ostream& out);
 

@@ -22,7 +22,10 @@ struct PartitionBenchOptions {
   std::string package = "hermosa36";
   // "max-load", or "interval", in simulation.
   std::string objective = "max-load";
-  // Optimizers, one column each. "uniform" is `policy` without weights.
+  // Optimizers, one column each. "uniform" is `policy` without weights,
+  // "estimated" with the problem's own estimate in their place, "scratch"
+  // `ppo` without that estimate, and "sample" `ppo` that draws whole
+  // partitions through the constraint solver.
   std::vector<std::string> searches = {"random", "annealing", "genetic"};
   // Whether searches begin with the greedy fill and the dynamic program, or
   // with the default alone.
@@ -41,9 +44,9 @@ struct PartitionBenchOptions {
 // Compares searches for partitions at equal numbers of samples: the cost of the
 // greedy fill and of the dynamic program, a lower bound, and what each search
 // ends with; after how many samples the mean over graphs and seeds of the
-// throughput relative to the greedy fill reaches 1.6, 1.7 and 1.8; and, if
-// asked for, how the analytical model agrees with the simulator. A graph that
-// no partition is found for is said and left out. Errors: those of
+// throughput relative to the greedy fill reaches levels from 1.2 to 1.8; and,
+// if asked for, how the analytical model agrees with the simulator. A graph
+// that no partition is found for is said and left out. Errors: those of
 // ReadPartitionEntries and ReadPartitionGraph; NotFound for an unknown search
 // or package.
 absl::StatusOr<nlohmann::ordered_json> RunPartitionBench(

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <string>
 
 #include "base/clock.h"
 #include "base/status_macros.h"
@@ -13,16 +14,19 @@ namespace hone::bench {
 
 absl::StatusOr<PartitionRun> SearchPartition(
     const PartitionSearchOptions& options, tuning::PartitionProblem& problem) {
-  const bool is_uniform = options.search == "uniform";
   optimizers::OptimizerOptions of;
   of.seed = options.seed;
-  // `ppo` from random weights, as if this were the only graph.
-  of.weights = options.search == "ppo" ? "" : options.weights;
-  of.uniform_prior = is_uniform;
-  HONE_ASSIGN_OR_RETURN(
-      const std::unique_ptr<optimizers::Optimizer> optimizer,
-      optimizers::CreateOptimizer(is_uniform ? "policy" : options.search,
-                                  problem, of));
+  of.uniform_prior = options.search == "uniform";
+  of.estimated_prior = options.search == "estimated";
+  of.without_estimate = options.search == "scratch";
+  of.whole_draws = options.search == "sample";
+  std::string optimizer_id = options.search;
+  if (of.uniform_prior || of.estimated_prior) optimizer_id = "policy";
+  if (of.without_estimate || of.whole_draws) optimizer_id = "ppo";
+  // `ppo` is from random weights, as if this were the only graph.
+  if (optimizer_id != "ppo") of.weights = options.weights;
+  HONE_ASSIGN_OR_RETURN(const std::unique_ptr<optimizers::Optimizer> optimizer,
+                        optimizers::CreateOptimizer(optimizer_id, problem, of));
   // What all searches measure first does not count.
   std::vector<space::Candidate> first;
   for (const space::Seed& seed : problem.Seeds()) {
@@ -31,6 +35,7 @@ absl::StatusOr<PartitionRun> SearchPartition(
     }
   }
   const auto known = static_cast<int64_t>(first.size());
+  const tuning::PartitionProblem::Repairs before = problem.repairs();
   PartitionRun run;
   double best = std::numeric_limits<double>::infinity();
   int64_t evaluated = 0;
@@ -50,6 +55,14 @@ absl::StatusOr<PartitionRun> SearchPartition(
   HONE_RETURN_IF_ERROR(result.status());
   run.best.resize(static_cast<size_t>(options.samples) + 1, best);
   run.seconds = absl::ToDoubleSeconds(result->elapsed);
+  const tuning::PartitionProblem::Repairs after = problem.repairs();
+  run.repairs = after.moves - before.moves;
+  if (run.repairs > 0) {
+    run.repaired_share =
+        static_cast<double>(after.variables - before.variables) /
+        (static_cast<double>(run.repairs) *
+         static_cast<double>(problem.graph().size()));
+  }
   return run;
 }
 

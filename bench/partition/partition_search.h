@@ -23,6 +23,10 @@ struct PartitionRun {
   // milliseconds; of 0 samples that of the seeds. [samples + 1]
   std::vector<double> best;
   double seconds = 0;
+  // The moves that the constraint solver repaired, and the mean share of the
+  // variables that it gave other values than they had.
+  int64_t repairs = 0;
+  double repaired_share = 0;
 };
 
 // Runs a search on a new problem. A search that ends early keeps its last

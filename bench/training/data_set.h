@@ -18,6 +18,8 @@ struct DataSetOptions {
   // teach little that their smaller kin do not, and take most of the time.
   std::string corpus = "bench/data/corpus";
   int64_t max_instructions = 3000;
+  // Graphs of partitions: the folder with their manifest.
+  std::string partitions = "bench/data/partition";
   // Graphs to train on, and the most nodes of one that is generated.
   int64_t graphs = 64;
   int32_t max_nodes = 200;

@@ -222,6 +222,14 @@ absl::StatusOr<PartitionGraph> PartitionGraph::Create(const DeviceGraph& graph,
   return result;
 }
 
+PartitionGraph PartitionGraph::WithOverheads(double per_operator) const {
+  PartitionGraph graph = *this;
+  for (PartitionNode& node : graph.nodes_) {
+    node.time += per_operator * static_cast<double>(node.origins.size());
+  }
+  return graph;
+}
+
 double PartitionGraph::total_time() const {
   double total = 0;
   for (const PartitionNode& node : nodes_) total += node.time;

@@ -74,6 +74,10 @@ class PartitionGraph {
   static absl::StatusOr<PartitionGraph> Create(const DeviceGraph& graph,
                                                const Package& package);
 
+  // Returns the graph with so many milliseconds more for each operator of a
+  // node.
+  PartitionGraph WithOverheads(double per_operator) const;
+
   int32_t chips() const { return chips_; }
   // The memory of a chip.
   double memory_bytes() const { return memory_bytes_; }

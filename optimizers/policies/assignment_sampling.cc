@@ -273,7 +273,7 @@ class Sampling final : public BatchOptimizer {
 absl::StatusOr<std::unique_ptr<Optimizer>> MakeAssignmentSampling(
     absl::string_view name, const space::AssignmentProblem& problem,
     const AssignmentSampling& sampling, const OptimizerOptions& options) {
-  if (!problem.move_feature_names().empty()) {
+  if (!problem.move_feature_names().empty() && !options.whole_draws) {
     return MakeMoveSearch(name, problem, sampling, options);
   }
   const bool trained = sampling.shipped ? HasTrainedWeights(problem, options)

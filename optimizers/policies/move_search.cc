@@ -54,7 +54,8 @@ class MoveSearch final : public BatchOptimizer {
         view_(problem),
         walk_(problem, view_, options.seed,
               {.moves_per_try = options.moves_per_try,
-               .uniform = options.uniform_prior}) {}
+               .uniform = options.uniform_prior,
+               .without_estimate = options.without_estimate}) {}
 
   absl::string_view name() const override { return name_; }
   bool replays() const override { return false; }

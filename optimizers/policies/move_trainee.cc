@@ -71,9 +71,14 @@ class MoveTrainee final : public Trainee {
     std::vector<Experience> of(lessons.size());
     // At first the policy knows nothing; later half of the moves are its own.
     const double uniform = 0.5 + 0.5 * static_cast<double>(fades);
-    HONE_RETURN_IF_ERROR(for_each(lessons.size(), [&](size_t i) {
-      return Explore(lessons[i], kTriesPerRound, uniform, of[i]);
-    }));
+    HONE_RETURN_IF_ERROR(
+        for_each(lessons.size(), [&](size_t i) -> absl::Status {
+          const absl::Status explored =
+              Explore(lessons[i], kTriesPerRound, uniform, of[i]);
+          // Not learned from here, and large.
+          of[i].choices.clear();
+          return explored;
+        }));
     statistics = {};
     const float rate = kLabelRate * std::max(kLeastRateShare, fades);
     double sum = 0;

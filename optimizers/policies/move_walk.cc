@@ -123,7 +123,9 @@ int MoveWalk::Round(const learning::AssignmentModel* model, double uniform) {
       if (!seen_.insert(KeyOf(move.changes)).second) continue;
       if (is_described) {
         state_->DescribeMove(move.changes, move.features);
-        move.estimate = problem_.EstimateMove(move.features);
+        if (!options_.without_estimate) {
+          move.estimate = problem_.EstimateMove(move.features);
+        }
       }
       moves.push_back(std::move(move));
     }

@@ -22,6 +22,8 @@ struct MoveWalkOptions {
   int moves_per_try = 1;  // the most that a try takes, 1 or more
   // Without a policy all moves are equally likely, whatever is known of them.
   bool uniform = false;
+  // The problem's own estimate does not count.
+  bool without_estimate = false;
 };
 
 // A local search whose next move a policy chooses among those that the problem

@@ -6,12 +6,15 @@
 // NOLINTNEXTLINE(readability-identifier-naming): a symbol of the object file.
 HONE_EMBED_FILE(hone_pass_order_weights, HONE_MODEL_FILES "/pass_order.pt");
 // NOLINTNEXTLINE(readability-identifier-naming): likewise.
+HONE_EMBED_FILE(hone_partition_weights, HONE_MODEL_FILES "/partition.pt");
+// NOLINTNEXTLINE(readability-identifier-naming): likewise.
 HONE_EMBED_FILE(hone_step_weights, HONE_MODEL_FILES "/step.pt");
 
 namespace hone::optimizers::policies {
 
 absl::string_view ShippedWeights(absl::string_view name) {
   if (name == "pass_order") return HONE_EMBEDDED_FILE(hone_pass_order_weights);
+  if (name == "partition") return HONE_EMBEDDED_FILE(hone_partition_weights);
   if (name == "step") return HONE_EMBEDDED_FILE(hone_step_weights);
   return "";
 }

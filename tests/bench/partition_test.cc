@@ -99,6 +99,33 @@ TEST(PartitionBench, ComparesSearchesAtEqualSamples) {
   }
 }
 
+// The controls of a policy choose at random, by the estimate alone, or by what
+// they learn in this search alone.
+TEST(PartitionBench, ControlsSearchAsTheyAreTold) {
+  PartitionBenchOptions options;
+  options.graphs = kGraphs;
+  options.only = "^unet_16x3$";
+  options.searches = {"uniform", "estimated", "ppo", "scratch"};
+  options.samples = 25;
+  options.seeds = 1;
+  options.draws = 0;
+  std::ostringstream out;
+  HONE_ASSERT_OK_AND_ASSIGN(const auto document,
+                            RunPartitionBench(options, out));
+  const auto& row = document["graphs"][0];
+  std::map<std::string, double> costs;
+  for (const std::string& search : options.searches) {
+    ASSERT_EQ(row["searches"][search].size(), 1u);
+    costs[search] = row["searches"][search][0].get<double>();
+    EXPECT_LE(costs[search], row["greedy"].get<double>());
+    EXPECT_GE(costs[search], row["bound"].get<double>() * (1 - 1e-9));
+    EXPECT_GT(document["searches"][search]["cost_to_best_known"].get<double>(),
+              0);
+  }
+  EXPECT_LT(costs["estimated"], costs["uniform"]);
+  EXPECT_NE(costs["scratch"], costs["ppo"]);
+}
+
 TEST(PartitionBench, BadOptionsAreRefused) {
   PartitionBenchOptions options;
   options.graphs = kGraphs;

@@ -202,12 +202,13 @@ class BadInput(Scratch):
     def test_data_sets_are_listed(self):
         self.one_line_error(
             hone("train", "nope"), 2, "unknown data set 'nope', expected one "
-            "of: go, pass-order, placement")
+            "of: go, partition, pass-order, placement")
         listed = " ".join(hone("train", "--help").stdout.split())
         for name in ("pass-order: the policy", "placement: the policy",
                      "go, pass-order: folder of the corpus",
                      "go, pass-order: leave out larger modules",
-                     "go, placement: graphs to train on",
+                     "go, partition, placement: graphs to train on",
+                     "partition: folder of the graphs",
                      "pass-order, placement: the search that is imitated"):
             self.assertIn(name, listed)
 
@@ -218,7 +219,8 @@ class BadInput(Scratch):
                 ("go", "--search-trials", 5, "pass-order, placement"),
                 ("go", "--episodes-per-problem", 5, "pass-order, placement"),
                 ("go", "--max-nodes", 50, "placement"),
-                ("pass-order", "--graphs", 5, "go, placement"),
+                ("pass-order", "--graphs", 5, "go, partition, placement"),
+                ("go", "--partitions", CORPUS, "partition"),
                 ("placement", "--corpus", CORPUS, "go, pass-order")):
             self.one_line_error(
                 hone("train", data_set, option, value, "-o", weights), 2,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -55,6 +56,52 @@ TEST(FreeDomains, UndoesToTheMark) {
   domains->Undo(mark);
   EXPECT_EQ(domains->Get(0), 0b110u);
   EXPECT_EQ(domains->Get(2), 0b1u);
+}
+
+// One variable of one value, which the constraints may rule out from the start.
+class SingleValue final : public Domains {
+ public:
+  explicit SingleValue(bool is_possible) : is_possible_(is_possible) {}
+  int32_t variable_count() const override { return 1; }
+  uint64_t Get(int32_t) const override { return 1; }
+  bool Narrow(int32_t, uint64_t values) override {
+    return is_possible_ && (values & 1) != 0;
+  }
+  int32_t Mark() override { return 0; }
+  void Undo(int32_t) override {}
+
+ private:
+  const bool is_possible_;
+};
+
+TEST(Complete, FailsWithoutAnythingToDecide) {
+  const auto choose = [](int32_t, uint64_t) {
+    ADD_FAILURE() << "asked";
+    return 0;
+  };
+  SingleValue impossible(false);
+  EXPECT_EQ(Complete(impossible, InOrder(1), choose), std::nullopt);
+  SingleValue possible(true);
+  EXPECT_EQ(Complete(possible, InOrder(1), choose), std::vector<int32_t>(1));
+}
+
+// The default of Draw.
+TEST(Draw, DrawsEachAssignmentAndLeavesTheDomains) {
+  const TableProblem problem = AllDifferent(3, 4);
+  const auto domains = problem.MakeDomains();
+  Rng rng(1);
+  std::set<std::vector<int32_t>> drawn;
+  for (int i = 0; i < 1000; ++i) {
+    const auto values = problem.Draw(*domains, rng);
+    for (int32_t v = 0; v < 3; ++v) ASSERT_EQ(domains->Get(v), 0b1111u);
+    ASSERT_TRUE(values.has_value());
+    ASSERT_EQ(std::set<int32_t>(values->begin(), values->end()).size(), 3u);
+    drawn.insert(*values);
+  }
+  EXPECT_EQ(drawn.size(), 24u);
+  // Five values for six variables.
+  const TableProblem none = AllDifferent(6, 5);
+  EXPECT_EQ(none.Draw(*none.MakeDomains(), rng), std::nullopt);
 }
 
 TEST(Complete, AsksOnlyWhereThereIsAChoice) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -202,6 +203,199 @@ TEST(PartitionProblem, WhatCannotFitIsSaid) {
                        HasSubstr("its memory of 100 bytes")));
 }
 
+// A chip, or a node, leaves nothing to decide.
+TEST(PartitionProblem, WhatCannotFitInOneChipIsSaid) {
+  for (const int32_t chips : {1, 4}) {
+    const size_t count = chips == 1 ? 3 : 1;
+    std::vector<graphs::OpNode> nodes;
+    for (size_t i = 0; i < count; ++i) {
+      nodes.push_back({.id = static_cast<int64_t>(i),
+                       .opcode = "dot",
+                       .flops = 1e6,
+                       .parameter_bytes = 60});
+    }
+    const auto create = [&](double memory) {
+      const graphs::Package package = SmallPackage(chips, memory);
+      return PartitionProblem::Create(
+                 *PartitionGraph::Create(*graphs::OpGraph::Create(nodes, {}),
+                                         package),
+                 package, PartitionObjective::kModelled)
+          .status();
+    };
+    const double bytes = 60 * static_cast<double>(count);
+    HONE_EXPECT_OK(create(bytes));
+    EXPECT_THAT(create(bytes - 1),
+                StatusIs(absl::StatusCode::kInvalidArgument,
+                         HasSubstr("1 more than the memory")));
+  }
+}
+
+TEST(PartitionProblem, WhatALocalSearchTriedIsNotEvaluatedAgain) {
+  Rng rng(26);
+  for (const PartitionObjective objective :
+       {PartitionObjective::kModelled, PartitionObjective::kSimulated}) {
+    HONE_ASSERT_OK_AND_ASSIGN(const auto problem,
+                              MakeProblem(rng, 30, 6, 1e9, objective));
+    const space::Candidate start = problem->DefaultCandidate();
+    EXPECT_EQ(problem->evaluations(), 0);
+    auto state = problem->MakeLocal(start);
+    EXPECT_EQ(problem->evaluations(), 1);
+    // Another search from there.
+    EXPECT_EQ(problem->MakeLocal(start)->score().rank, state->score().rank);
+    EXPECT_EQ(problem->evaluations(), 1);
+    std::vector<space::Change> changes;
+    do {
+      state->Propose(rng, changes);
+    } while (changes.empty());
+    const space::LocalScore tried = state->Try(changes);
+    EXPECT_EQ(problem->evaluations(), 2);
+    // Each try is one.
+    EXPECT_EQ(state->Try(changes).rank, tried.rank);
+    EXPECT_EQ(problem->evaluations(), 3);
+    state->Commit();
+    const space::Candidate found = {
+        {state->values().begin(), state->values().end()}};
+    // It becomes a trial, and a search starts from it.
+    HONE_ASSERT_OK_AND_ASSIGN(const auto measured, problem->Measure(found));
+    EXPECT_EQ(space::RankOf(measured), tried.rank);
+    EXPECT_EQ(problem->MakeLocal(found)->score().rank, tried.rank);
+    EXPECT_EQ(problem->evaluations(), 3);
+    EXPECT_EQ(space::RankOf(problem->MeasureOne(found.choices)), tried.rank);
+    EXPECT_EQ(problem->evaluations(), 4);
+    // What no local search tried is evaluated each time.
+    const std::vector<int32_t> other(problem->graph().size());
+    ASSERT_NE(other, start.choices);
+    if (other == found.choices) continue;
+    HONE_ASSERT_OK(problem->Measure({other}));
+    HONE_ASSERT_OK(problem->Measure({other}));
+    EXPECT_EQ(problem->evaluations(), 6);
+  }
+}
+
+// Partitions that were tried are told apart.
+TEST(PartitionProblem, TriesHaveTheirOwnMeasurements) {
+  Rng rng(27);
+  const auto make = [](PartitionObjective objective) {
+    Rng same(28);
+    return *MakeProblem(same, 5, 3, 1e9, objective);
+  };
+  for (const PartitionObjective objective :
+       {PartitionObjective::kModelled, PartitionObjective::kSimulated}) {
+    const auto problem = make(objective);
+    const auto other = make(objective);
+    std::vector<std::vector<int32_t>> all;
+    ForEachPartition(problem->graph(), [&](const std::vector<int32_t>& chips) {
+      all.push_back(chips);
+    });
+    for (const std::vector<int32_t>& chips : all) problem->MeasureTry(chips);
+    const auto count = static_cast<int64_t>(all.size());
+    EXPECT_EQ(problem->evaluations(), count);
+    for (const std::vector<int32_t>& chips : all) {
+      HONE_ASSERT_OK_AND_ASSIGN(const auto known, problem->Measure({chips}));
+      const space::Measurement fresh = other->MeasureOne(chips);
+      EXPECT_EQ(known.outcome, fresh.outcome);
+      EXPECT_EQ(known.cost, fresh.cost);
+      EXPECT_EQ(known.violation, fresh.violation);
+      EXPECT_EQ(known.message, fresh.message);
+      EXPECT_EQ(problem->MeasureStart(chips).cost, fresh.cost);
+    }
+    EXPECT_EQ(problem->evaluations(), count);
+  }
+}
+
+TEST(PartitionProblem, WatchSeesEachEvaluationAndForgetsTries) {
+  Rng rng(29);
+  HONE_ASSERT_OK_AND_ASSIGN(const auto problem, MakeProblem(rng, 20, 5));
+  const std::vector<int32_t> first = problem->DefaultCandidate().choices;
+  const std::vector<int32_t> second(problem->graph().size());
+  const double first_cost = problem->MeasureTry(first).cost;
+  const double second_cost = problem->MeasureOne(second).cost;
+  ASSERT_NE(first_cost, second_cost);
+  std::vector<double> seen;
+  problem->Watch([&](const space::Measurement& measurement) {
+    seen.push_back(measurement.cost);
+  });
+  const int64_t before = problem->evaluations();
+  // Forgotten.
+  HONE_ASSERT_OK(problem->Measure({first}));
+  problem->MeasureStart(first);
+  problem->MeasureOne(second);
+  problem->MeasureTry(second);
+  EXPECT_EQ(seen, std::vector<double>(
+                      {first_cost, first_cost, second_cost, second_cost}));
+  EXPECT_EQ(problem->evaluations(), before + 4);
+  // Known again, so that nothing is evaluated.
+  HONE_ASSERT_OK(problem->Measure({second}));
+  problem->MeasureStart(first);
+  EXPECT_EQ(seen.size(), 4u);
+  EXPECT_EQ(problem->evaluations(), before + 4);
+  problem->Watch(nullptr);
+  HONE_ASSERT_OK(problem->Measure({second}));
+  EXPECT_EQ(seen.size(), 4u);
+  EXPECT_EQ(problem->evaluations(), before + 5);
+}
+
+// Every evaluation of a search is seen, and counts.
+TEST(PartitionProblem, SearchesEvaluateNothingUnseen) {
+  Rng rng(30);
+  for (const char* const name : {"annealing", "random", "genetic"}) {
+    HONE_ASSERT_OK_AND_ASSIGN(const auto problem, MakeProblem(rng, 30, 6));
+    double best = std::numeric_limits<double>::infinity();
+    int64_t seen = 0;
+    problem->Watch([&](const space::Measurement& measurement) {
+      best = std::min(best, space::EffectiveCost(measurement));
+      ++seen;
+    });
+    HONE_ASSERT_OK_AND_ASSIGN(
+        const auto optimizer,
+        optimizers::CreateOptimizer(name, *problem, {.seed = 1}));
+    HONE_ASSERT_OK_AND_ASSIGN(
+        const auto result,
+        optimizers::RunSearch(*problem, *optimizer,
+                              {.trials = 1'000'000, .evaluations = 200},
+                              SystemClock()));
+    EXPECT_EQ(seen, problem->evaluations());
+    EXPECT_EQ(result.best->measurement.cost, best) << name;
+  }
+}
+
+TEST(PartitionProblem, OffersConstructionsAsSeedsIfItIsToldTo) {
+  Rng rng(31);
+  for (int i = 0; i < 10; ++i) {
+    for (const PartitionObjective objective :
+         {PartitionObjective::kModelled, PartitionObjective::kSimulated}) {
+      const graphs::Package package = SmallPackage(5, 1e9);
+      const PartitionGraph graph =
+          *PartitionGraph::Create(RandomLayers(rng, 20), package);
+      HONE_ASSERT_OK_AND_ASSIGN(
+          const auto all, PartitionProblem::Create(graph, package, objective));
+      HONE_ASSERT_OK_AND_ASSIGN(
+          const auto none,
+          PartitionProblem::Create(graph, package, objective, nullptr, nullptr,
+                                   PartitionSeeds::kNone));
+      const std::vector<space::Seed> known = none->Constructions();
+      EXPECT_EQ(none->Seeds().size(), 1u);
+      EXPECT_EQ(none->Seeds()[0].candidate, none->DefaultCandidate());
+      EXPECT_EQ(none->evaluations(), 0);
+      std::vector<std::string> names;
+      const std::vector<space::Seed> seeds = all->Seeds();
+      ASSERT_EQ(seeds.size(), known.size() + 1);
+      for (size_t s = 0; s < known.size(); ++s) {
+        names.push_back(known[s].name);
+        EXPECT_EQ(seeds[s + 1].name, known[s].name);
+        EXPECT_EQ(seeds[s + 1].candidate, known[s].candidate);
+        EXPECT_TRUE(IsValidByDefinition(graph, known[s].candidate.choices));
+        // The bound is one.
+        EXPECT_GE(MaxLoadByDefinition(graph, known[s].candidate.choices),
+                  none->bound() * (1 - 1e-9));
+      }
+      EXPECT_THAT(names, ::testing::IsSupersetOf({"greedy", "segments"}));
+      EXPECT_EQ(std::count(names.begin(), names.end(), "overheads"),
+                objective == PartitionObjective::kSimulated ? 1 : 0);
+    }
+  }
+}
+
 // Searches find the best of small problems.
 TEST(PartitionProblem, SearchesFindTheBest) {
   Rng rng(25);
@@ -219,7 +413,7 @@ TEST(PartitionProblem, SearchesFindTheBest) {
           const auto optimizer,
           optimizers::CreateOptimizer(name, *problem, {.seed = 1}));
       space::Budget budget;
-      budget.trials = 400;
+      budget.trials = 200;
       HONE_ASSERT_OK_AND_ASSIGN(
           const auto result,
           optimizers::RunSearch(*problem, *optimizer, budget, SystemClock()));

@@ -13,12 +13,12 @@
 
 #include "backends/mcm_sim/pipeline_simulator.h"
 #include "base/status_macros.h"
-#include "graphs/hlo_import.h"
 #include "graphs/mcm/chip_loads.h"
 #include "graphs/mcm/partition_graph.h"
 #include "graphs/mcm/partition_rules.h"
 #include "tuning/cache_key.h"
 #include "tuning/registry.h"
+#include "tuning/tasks/partition_decision.h"
 #include "tuning/tasks/partition_problem.h"
 
 namespace hone::tuning {
@@ -30,21 +30,6 @@ constexpr absl::string_view kTarget = "mcm";
 // How far the recomputed cost may be from the measured one, relative to it: the
 // order of additions differs.
 constexpr double kTolerance = 1e-9;
-
-absl::StatusOr<graphs::PartitionGraph> GraphOf(const Subject& subject,
-                                               const graphs::Package& package) {
-  switch (subject.kind()) {
-    case SubjectKind::kGraph:
-      return graphs::PartitionGraph::Create(subject.graph(), package);
-    case SubjectKind::kOperators:
-      return graphs::PartitionGraph::Create(subject.operators(), package);
-    case SubjectKind::kModule:
-      break;
-  }
-  HONE_ASSIGN_OR_RETURN(const graphs::OpGraph operators,
-                        graphs::ImportHlo(subject.module()));
-  return graphs::PartitionGraph::Create(operators, package);
-}
 
 absl::string_view NameOf(PartitionObjective objective) {
   return objective == PartitionObjective::kModelled ? kMaxLoad : kInterval;
@@ -116,7 +101,7 @@ class PartitionTask final : public Task {
       HONE_ASSIGN_OR_RETURN(const PartitionObjective objective,
                             ObjectiveOf(options));
       HONE_ASSIGN_OR_RETURN(graphs::PartitionGraph graph,
-                            GraphOf(subject, *options.package));
+                            PartitionGraphOf(subject, *options.package));
       return PartitionProblem::Create(std::move(graph), *options.package,
                                       objective, context.stop,
                                       context.seeds_end);
@@ -133,7 +118,7 @@ class PartitionTask final : public Task {
       const space::Candidate& candidate) const override {
     const auto& partition = static_cast<const PartitionProblem&>(problem);
     HONE_ASSIGN_OR_RETURN(const graphs::PartitionGraph graph,
-                          GraphOf(subject, partition.package()));
+                          PartitionGraphOf(subject, partition.package()));
     nlohmann::ordered_json decision;
     decision["objective"] = NameOf(partition.objective());
     decision["assignment"] = graph.ChipsOfOrigins(candidate.choices);
@@ -152,25 +137,10 @@ class PartitionTask final : public Task {
   std::optional<space::Candidate> CandidateOf(
       const space::Problem& problem,
       absl::string_view decision) const override {
-    const auto json =
-        nlohmann::json::parse(decision.begin(), decision.end(), nullptr, false);
-    if (!json.is_object() || !json.contains("assignment")) return std::nullopt;
-    const graphs::PartitionGraph& graph =
-        static_cast<const PartitionProblem&>(problem).graph();
-    const nlohmann::json& assignment = json["assignment"];
-    if (!assignment.is_array() || assignment.size() != graph.origin_count()) {
-      return std::nullopt;
-    }
-    space::Candidate candidate;
-    for (const graphs::PartitionNode& node : graph.nodes()) {
-      const nlohmann::json& chip = assignment[node.origins[0]];
-      if (!chip.is_number_unsigned() ||
-          chip.get<uint64_t>() >= static_cast<uint64_t>(graph.chips())) {
-        return std::nullopt;
-      }
-      candidate.choices.push_back(chip.get<int32_t>());
-    }
-    return candidate;
+    std::optional<std::vector<int32_t>> chips = ChipsOfDecision(
+        static_cast<const PartitionProblem&>(problem).graph(), decision);
+    if (!chips.has_value()) return std::nullopt;
+    return space::Candidate{.choices = *std::move(chips)};
   }
 
   // Checks and computes anew, from the subject and not from the problem.
@@ -180,7 +150,7 @@ class PartitionTask final : public Task {
                                const VerifyOptions&) const override {
     const auto& partition = static_cast<const PartitionProblem&>(problem);
     HONE_ASSIGN_OR_RETURN(const graphs::PartitionGraph graph,
-                          GraphOf(subject, partition.package()));
+                          PartitionGraphOf(subject, partition.package()));
     HONE_ASSIGN_OR_RETURN(const space::Measurement measurement,
                           problem.Measure(candidate));
     if (const absl::Status valid =

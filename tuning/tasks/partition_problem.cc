@@ -17,6 +17,7 @@
 #include "graphs/topological_orders.h"
 #include "space/complete.h"
 #include "tuning/tasks/partition_domains.h"
+#include "tuning/tasks/partition_draw.h"
 #include "tuning/tasks/partition_local.h"
 #include "tuning/tasks/partition_observation.h"
 
@@ -28,6 +29,13 @@ namespace {
 
 // Searches construct many partitions.
 constexpr double kConstructTolerance = 1e-3;
+// Those that may still become trials are among the last few hundred.
+constexpr size_t kMostTries = 4096;
+
+Hash128 HashOf(absl::Span<const int32_t> chips) {
+  return FastHash({reinterpret_cast<const char*>(chips.data()),
+                   chips.size() * sizeof(int32_t)});
+}
 
 }  // namespace
 
@@ -45,7 +53,11 @@ PartitionProblem::PartitionProblem(graphs::PartitionGraph graph,
                 .value_feature_names = ChipFeatureNames()}}),
       closure_(graph_),
       observation_(std::make_shared<const space::Observation>(
-          ObservePartition(graph_))) {}
+          ObservePartition(graph_))) {
+  if (objective_ == PartitionObjective::kSimulated) {
+    timed_graph_ = graph_.WithOverheads(package_.op_seconds * 1e3);
+  }
+}
 
 absl::StatusOr<std::unique_ptr<PartitionProblem>> PartitionProblem::Create(
     graphs::PartitionGraph graph, graphs::Package package,
@@ -126,9 +138,16 @@ absl::Status PartitionProblem::CannotFit() const {
 }
 
 std::vector<space::Seed> PartitionProblem::Seeds() const {
+  std::vector<space::Seed> seeds = {{"default", DefaultCandidate()}};
+  if (offered_ == PartitionSeeds::kNone) return seeds;
+  for (space::Seed& seed : Constructions()) seeds.push_back(std::move(seed));
+  return seeds;
+}
+
+std::vector<space::Seed> PartitionProblem::Constructions() const {
   absl::MutexLock lock(&mutex_);
-  if (seeds_.empty()) seeds_ = MakeSeeds();
-  return seeds_;
+  if (!constructions_) constructions_ = MakeConstructions();
+  return *constructions_;
 }
 
 double PartitionProblem::bound() const {
@@ -144,15 +163,20 @@ const graphs::PartitionBounds& PartitionProblem::Bounds() const {
   return *bounds_;
 }
 
-std::vector<space::Seed> PartitionProblem::MakeSeeds() const {
-  std::vector<space::Seed> seeds = {{"default", DefaultCandidate()}};
-  if (offered_ == PartitionSeeds::kNone) return seeds;
+std::vector<space::Seed> PartitionProblem::MakeConstructions() const {
+  std::vector<space::Seed> seeds;
   if (auto chips = graphs::FillGreedily(graph_)) {
     seeds.push_back({"greedy", {*std::move(chips)}});
   }
   if (auto chips =
           graphs::PartitionByOrders(graph_, [this] { return EndsSeeds(); })) {
     seeds.push_back({"segments", {*std::move(chips)}});
+  }
+  if (timed_graph_) {
+    if (auto chips = graphs::PartitionByOrders(
+            *timed_graph_, [this] { return EndsSeeds(); })) {
+      seeds.push_back({"overheads", {*std::move(chips)}});
+    }
   }
   if (const auto& chips = Bounds().best_pipeline) {
     seeds.push_back({"exact", {*chips}});
@@ -177,13 +201,19 @@ std::unique_ptr<space::LocalState> PartitionProblem::MakeLocal(
   return MakePartitionLocal(*this, candidate.choices);
 }
 
+std::optional<std::vector<int32_t>> PartitionProblem::Draw(
+    space::Domains& domains, Rng& rng) const {
+  return DrawPartition(graph_, domains, rng);
+}
+
 std::optional<std::vector<int32_t>> PartitionProblem::Construct(
     absl::Span<const float> keys) const {
   // Low keys first, as nodes of low chips come first.
   std::vector<float> priorities(keys.begin(), keys.end());
   for (float& priority : priorities) priority = -priority;
   return graphs::PartitionSegments(
-      graph_, graphs::OrderByPriorities(graph_.adjacency(), priorities), stop_,
+      timed_graph_ ? *timed_graph_ : graph_,
+      graphs::OrderByPriorities(graph_.adjacency(), priorities), stop_,
       kConstructTolerance);
 }
 
@@ -193,7 +223,9 @@ absl::StatusOr<std::vector<space::Measurement>> PartitionProblem::MeasureBatch(
   measurements.reserve(candidates.size());
   for (const space::Candidate& candidate : candidates) {
     if (stop_ && stop_()) return absl::CancelledError("measuring was stopped");
-    measurements.push_back(MeasureOne(candidate.choices));
+    std::optional<space::Measurement> known = FindTry(candidate.choices);
+    measurements.push_back(known ? *std::move(known)
+                                 : MeasureOne(candidate.choices));
   }
   return measurements;
 }
@@ -204,6 +236,36 @@ space::Measurement PartitionProblem::MeasureOne(
   space::Measurement measurement = Evaluate(chips);
   if (watch_) watch_(measurement);
   return measurement;
+}
+
+space::Measurement PartitionProblem::MeasureTry(
+    absl::Span<const int32_t> chips) const {
+  space::Measurement measurement = MeasureOne(chips);
+  absl::MutexLock lock(&mutex_);
+  if (tries_.size() >= kMostTries) tries_.clear();
+  tries_.emplace(HashOf(chips), measurement);
+  return measurement;
+}
+
+space::Measurement PartitionProblem::MeasureStart(
+    absl::Span<const int32_t> chips) const {
+  std::optional<space::Measurement> known = FindTry(chips);
+  return known ? *std::move(known) : MeasureTry(chips);
+}
+
+void PartitionProblem::Watch(
+    std::function<void(const space::Measurement&)> watch) {
+  watch_ = std::move(watch);
+  absl::MutexLock lock(&mutex_);
+  tries_.clear();
+}
+
+std::optional<space::Measurement> PartitionProblem::FindTry(
+    absl::Span<const int32_t> chips) const {
+  absl::MutexLock lock(&mutex_);
+  const auto found = tries_.find(HashOf(chips));
+  if (found == tries_.end()) return std::nullopt;
+  return found->second;
 }
 
 space::Measurement PartitionProblem::Evaluate(

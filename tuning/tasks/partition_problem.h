@@ -6,20 +6,25 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/types/span.h"
 
+#include "base/hash.h"
+#include "base/rng.h"
 #include "graphs/mcm/package.h"
 #include "graphs/mcm/partition_bounds.h"
 #include "graphs/mcm/partition_graph.h"
 #include "space/assignment_problem.h"
 #include "tuning/tasks/partition_closure.h"
+#include "tuning/tasks/partition_moves.h"
 
 namespace hone::tuning {
 
@@ -64,12 +69,15 @@ class PartitionProblem final : public space::AssignmentProblem {
 
   // The greedy fill, or the first construction that fits.
   space::Candidate DefaultCandidate() const override { return {default_}; }
-  // The default, then "greedy" and "segments" (graphs/mcm/partitions.h) and
-  // "exact" (PartitionBounds::best_pipeline), as far as there are any.
-  // Constructed with the first call.
+  // The default, then Constructions.
   std::vector<space::Seed> Seeds() const override;
+  // "greedy" and "segments" (graphs/mcm/partitions.h), in simulation
+  // "overheads", the segments with the overhead of operators, and "exact"
+  // (PartitionBounds::best_pipeline), as far as there are any; also where they
+  // are no seeds. Constructed with the first call.
+  std::vector<space::Seed> Constructions() const;
   // A lower bound of the max load, in milliseconds. Found with the first call
-  // of this or of Seeds.
+  // of this or of Constructions.
   double bound() const;
   double reference_cost() const override { return reference_cost_; }
 
@@ -91,29 +99,53 @@ class PartitionProblem final : public space::AssignmentProblem {
 
   // PartitionDomains.
   std::unique_ptr<space::Domains> MakeDomains() const override;
-  // Random: the first nodes decided bound those between them, so that parts of
-  // a draw are of all sizes. In the order of the nodes, all chips would be
-  // used up by the first few nodes.
-  bool draws_in_random_order() const override { return true; }
+  // DrawPartition.
+  std::optional<std::vector<int32_t>> Draw(space::Domains& domains,
+                                           Rng& rng) const override;
   std::unique_ptr<space::LocalState> MakeLocal(
       const space::Candidate& candidate) const override;
 
-  // PartitionSegments over the topological order in which low keys come first:
+  std::vector<std::string> move_feature_names() const override {
+    return PartitionMoveFeatureNames();
+  }
+  float EstimateMove(absl::Span<const float> features) const override {
+    return EstimatePartitionMove(features);
+  }
+
+  // PartitionSegments, in simulation with the overhead of operators, over the
+  // topological order in which low keys come first:
   // the keys of a partition, by its chips, give that or a better one, up to a
   // thousandth.
   bool constructs() const override { return true; }
   std::optional<std::vector<int32_t>> Construct(
       absl::Span<const float> keys) const override;
 
-  // Calls `watch` with each evaluation from now on, in their order; null ends
-  // that. Not while other threads use the problem.
-  void Watch(std::function<void(const space::Measurement&)> watch) {
-    watch_ = std::move(watch);
+  // The moves that the constraint solver repaired (FIX), and the variables that
+  // it gave other values than those moves.
+  struct Repairs {
+    int64_t moves = 0;
+    int64_t variables = 0;
+  };
+  Repairs repairs() const { return {repairs_, repaired_variables_}; }
+  // Counts a repair that changed so many variables.
+  void CountRepair(int64_t changed) const {
+    ++repairs_;
+    repaired_variables_ += changed;
   }
+
+  // Calls `watch` with each evaluation from now on, in their order; null ends
+  // that. Forgets what was tried. Not while other threads use the problem.
+  void Watch(std::function<void(const space::Measurement&)> watch);
 
   // Evaluates one partition; counts as an evaluation. Linear time for
   // kModelled.
   space::Measurement MeasureOne(absl::Span<const int32_t> chips) const;
+  // The same for a try of a local search, which is not evaluated again when it
+  // becomes a trial.
+  space::Measurement MeasureTry(absl::Span<const int32_t> chips) const;
+  // The same for where a local search starts from: evaluated, unless it was one
+  // of the last tries.
+  space::Measurement MeasureStart(absl::Span<const int32_t> chips) const;
 
  private:
   PartitionProblem(graphs::PartitionGraph graph, graphs::Package package,
@@ -123,15 +155,20 @@ class PartitionProblem final : public space::AssignmentProblem {
   // Finds default_. Errors: see Create.
   absl::Status FindDefault();
   absl::Status CannotFit() const;
-  std::vector<space::Seed> MakeSeeds() const
+  std::vector<space::Seed> MakeConstructions() const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool EndsSeeds() const {
     return (stop_ && stop_()) || (seeds_end_ && seeds_end_());
   }
+  std::optional<space::Measurement> FindTry(
+      absl::Span<const int32_t> chips) const;
   const graphs::PartitionBounds& Bounds() const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const graphs::PartitionGraph graph_;
+  // With what operators take in simulation beside their work, which
+  // constructions balance; nothing if that is not the objective.
+  std::optional<graphs::PartitionGraph> timed_graph_;
   const graphs::Package package_;
   const PartitionObjective objective_;
   const std::function<bool()> stop_;
@@ -147,8 +184,15 @@ class PartitionProblem final : public space::AssignmentProblem {
   const std::shared_ptr<std::atomic<int64_t>> evaluations_ =
       std::make_shared<std::atomic<int64_t>>(0);
 
+  mutable std::atomic<int64_t> repairs_ = 0;
+  mutable std::atomic<int64_t> repaired_variables_ = 0;
+
   mutable absl::Mutex mutex_;
-  mutable std::vector<space::Seed> seeds_ ABSL_GUARDED_BY(mutex_);
+  // Of the last tries, by the hash of their chips.
+  mutable absl::flat_hash_map<Hash128, space::Measurement> tries_
+      ABSL_GUARDED_BY(mutex_);
+  mutable std::optional<std::vector<space::Seed>> constructions_
+      ABSL_GUARDED_BY(mutex_);
   mutable std::optional<graphs::PartitionBounds> bounds_
       ABSL_GUARDED_BY(mutex_);
 };

@@ -26,6 +26,7 @@ using optimizers::policies::TrainingSet;
 DataSetOptions Small() {
   DataSetOptions options;
   options.corpus = std::string(HONE_SOURCE_DIR) + "/bench/data/corpus";
+  options.partitions = std::string(HONE_SOURCE_DIR) + "/bench/data/partition";
   options.max_instructions = 900;
   options.graphs = 12;
   options.max_nodes = 60;
@@ -47,7 +48,8 @@ TEST_P(DataSetTest, HasProblemsOfOneKindAndNoneTwice) {
       policies.emplace(made->policy_name());
       HONE_ASSERT_OK_AND_ASSIGN(const auto default_cost,
                                 made->Measure(made->DefaultCandidate()));
-      EXPECT_EQ(default_cost.outcome, space::Outcome::kOk);
+      EXPECT_EQ(default_cost.outcome, space::Outcome::kOk)
+          << problem.name << ": " << default_cost.message;
     }
   }
   EXPECT_EQ(policies.size(), 1);
@@ -71,7 +73,7 @@ TEST(DataSets, UnknownOnesAreAnsweredWithTheList) {
   EXPECT_THAT(DataSets().Find("nope"),
               StatusIs(absl::StatusCode::kNotFound,
                        HasSubstr("unknown data set 'nope', expected one of: "
-                                 "go, pass-order, placement")));
+                                 "go, partition, pass-order, placement")));
 }
 
 TEST(PassOrderData, HasNoModuleThatFiguresArePublishedOn) {

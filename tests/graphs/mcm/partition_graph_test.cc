@@ -6,15 +6,18 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include "base/rng.h"
 #include "tests/graphs/mcm/random_partition_graph.h"
 #include "tests/support/status_matchers.h"
 
 namespace hone::graphs {
 namespace {
 
+using ::hone::testing::RandomPartitionGraph;
 using ::hone::testing::SmallPackage;
 using ::hone::testing::StatusIs;
 using ::testing::ElementsAre;
+using ::testing::ElementsAreArray;
 using ::testing::HasSubstr;
 
 TEST(PartitionGraphTest, OperatorsTakeTheRooflineOfAChip) {
@@ -184,6 +187,57 @@ TEST(PartitionGraphTest, WeightedGraphsBringTheirTimes) {
   EXPECT_EQ(graph.node(0).resident_bytes, 7);
   ASSERT_EQ(graph.sources().size(), 1u);
   EXPECT_EQ(graph.sources()[0].resident_bytes, 5);
+}
+
+TEST(PartitionGraphTest, OverheadsAddToTheTimesOfNodesAndToNothingElse) {
+  Rng rng(5);
+  size_t joined = 0;
+  for (int i = 0; i < 40; ++i) {
+    const PartitionGraph graph =
+        RandomPartitionGraph(rng, 2 + rng.Below(40), 4, i % 2 == 0);
+    const double overhead = i == 0 ? 0 : rng.Uniform();
+    const PartitionGraph with = graph.WithOverheads(overhead);
+    ASSERT_EQ(with.size(), graph.size());
+    EXPECT_EQ(with.chips(), graph.chips());
+    EXPECT_EQ(with.memory_bytes(), graph.memory_bytes());
+    EXPECT_EQ(with.origin_count(), graph.origin_count());
+    size_t operators = 0;
+    for (NodeIndex v = 0; v < graph.size(); ++v) {
+      const PartitionNode& before = graph.node(v);
+      const PartitionNode& after = with.node(v);
+      operators += before.origins.size();
+      if (before.origins.size() > 1) ++joined;
+      EXPECT_DOUBLE_EQ(
+          after.time,
+          before.time + overhead * static_cast<double>(before.origins.size()));
+      EXPECT_EQ(after.name, before.name);
+      EXPECT_EQ(after.transfer_time, before.transfer_time);
+      EXPECT_EQ(after.resident_bytes, before.resident_bytes);
+      EXPECT_EQ(after.output_bytes, before.output_bytes);
+      EXPECT_EQ(after.origins, before.origins);
+      EXPECT_THAT(with.adjacency().successors(v),
+                  ElementsAreArray(graph.adjacency().successors(v)));
+      EXPECT_THAT(with.adjacency().predecessors(v),
+                  ElementsAreArray(graph.adjacency().predecessors(v)));
+      EXPECT_THAT(with.sources_of(v), ElementsAreArray(graph.sources_of(v)));
+    }
+    EXPECT_THAT(with.topological_order(),
+                ElementsAreArray(graph.topological_order()));
+    ASSERT_EQ(with.sources().size(), graph.sources().size());
+    for (size_t s = 0; s < graph.sources().size(); ++s) {
+      const PartitionSource& before = graph.sources()[s];
+      const PartitionSource& after = with.sources()[s];
+      EXPECT_EQ(after.name, before.name);
+      EXPECT_EQ(after.time, before.time);
+      EXPECT_EQ(after.resident_bytes, before.resident_bytes);
+      EXPECT_EQ(after.origin, before.origin);
+      EXPECT_EQ(after.readers, before.readers);
+    }
+    EXPECT_NEAR(with.total_time(),
+                graph.total_time() + overhead * static_cast<double>(operators),
+                1e-9);
+  }
+  EXPECT_GT(joined, 5u);
 }
 
 TEST(PartitionGraphTest, WhatChipsHaveNoRuleForIsRefused) {

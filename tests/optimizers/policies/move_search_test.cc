@@ -132,6 +132,27 @@ TEST(MoveSearch, IsDeterministicBySeedWhateverTheRequests) {
   }
 }
 
+TEST(MoveSearch, LeavesOutTheEstimateIfItIsToldTo) {
+  const auto tries = [](float estimate, const AssignmentSampling& sampling,
+                        bool without_estimate) {
+    const RingProblem problem(
+        {.variables = 20, .values = 5, .estimate = estimate});
+    const auto optimizer = Make(
+        problem, sampling, {.seed = 1, .without_estimate = without_estimate});
+    Search(problem, *optimizer, {.trials = 30});
+    std::vector<std::vector<int32_t>> from;
+    for (const RingProblem::Attempt& attempt : problem.tries()) {
+      from.push_back(attempt.from);
+    }
+    return from;
+  };
+  for (const AssignmentSampling& sampling : {kUniform, kLearning}) {
+    const auto plain = tries(0, sampling, false);
+    EXPECT_EQ(tries(6, sampling, true), plain);
+    EXPECT_NE(tries(6, sampling, false), plain);
+  }
+}
+
 TEST(MoveSearch, GoesOnFromALog) {
   for (const AssignmentSampling& sampling : {kUniform, kLearning}) {
     const RingProblem problem({.variables = 40, .values = 8});

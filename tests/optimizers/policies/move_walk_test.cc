@@ -127,6 +127,44 @@ TEST(MoveWalk, DrawsByTheEstimateAndThePolicy) {
   });
 }
 
+TEST(MoveWalk, LeavesOutTheEstimateIfItIsToldTo) {
+  const RingProblem estimated(
+      {.variables = 12, .values = 5, .seed = 3, .estimate = 6});
+  const RingProblem plain({.variables = 12, .values = 5, .seed = 3});
+  AssignmentModel model(learning::SpecOf(plain), {.width = 8, .layers = 1}, 1);
+  Teach(plain, model);
+  const auto result = [](const RingProblem& problem,
+                         const AssignmentModel* policy, bool without_estimate) {
+    const ValueView view(problem);
+    MoveWalk walk(problem, view, 2, {.without_estimate = without_estimate});
+    walk.Restart(problem.DefaultCandidate().choices);
+    for (int i = 0; i < 20; ++i) walk.Round(policy);
+    return std::make_pair(ValuesOf(walk), walk.TakeChoices());
+  };
+  for (const AssignmentModel* policy :
+       {static_cast<const AssignmentModel*>(&model),
+        static_cast<const AssignmentModel*>(nullptr)}) {
+    // As where the problem has none.
+    const auto [values, choices] = result(estimated, policy, true);
+    const auto [expected_values, expected] = result(plain, policy, false);
+    EXPECT_EQ(values, expected_values);
+    ASSERT_EQ(choices.size(), expected.size());
+    for (size_t i = 0; i < choices.size(); ++i) {
+      EXPECT_EQ(choices[i].chosen, expected[i].chosen);
+      EXPECT_EQ(choices[i].log_probability, expected[i].log_probability);
+      ASSERT_EQ(choices[i].moves.size(), expected[i].moves.size());
+      for (size_t m = 0; m < choices[i].moves.size(); ++m) {
+        EXPECT_EQ(choices[i].moves[m].estimate, 0);
+        // Moves are described all the same.
+        EXPECT_EQ(choices[i].moves[m].features, expected[i].moves[m].features);
+        EXPECT_FALSE(choices[i].moves[m].features.empty());
+      }
+    }
+    const auto [with_values, with] = result(estimated, policy, false);
+    EXPECT_NE(with_values, values);
+  }
+}
+
 // PPO takes the probabilities that moves were drawn with for those of the
 // policy that drew them: nothing is clipped, and advantages cancel.
 TEST(MoveWalk, ChoicesHaveTheProbabilitiesThatLearningExpects) {
