@@ -2,18 +2,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <map>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
-#include "absl/strings/str_replace.h"
 #include "absl/types/span.h"
-#include "cli/command.h"
-#include "cli/step_page.h"
+#include "cli/columns.h"
+#include "cli/report_page.h"
 #include <nlohmann/json.hpp>
 
 #include "backends/cluster_sim/chrome_trace.h"
@@ -33,59 +28,6 @@ using graphs::KernelIndex;
 using graphs::NodeIndex;
 using graphs::OpGraph;
 using graphs::OpNode;
-
-std::string Quoted(const std::string& text) {
-  return nlohmann::json(text).dump(-1, ' ', false,
-                                   nlohmann::json::error_handler_t::replace);
-}
-
-// Writes one JSON object of lists, one value after the other: a list for each
-// property of nodes or events is a fraction of the size of an object for each
-// of them.
-class Columns {
- public:
-  // `number_of(i)`: a number, with the digits that a page can show.
-  template <typename NumberOf>
-  void Add(absl::string_view name, size_t size, const NumberOf& number_of) {
-    Begin(name);
-    for (size_t i = 0; i < size; ++i) {
-      absl::StrAppendFormat(&text_, i == 0 ? "%.9g" : ",%.9g",
-                            static_cast<double>(number_of(i)));
-    }
-    text_ += ']';
-  }
-  void AddTexts(absl::string_view name, size_t size,
-                const std::function<const std::string&(size_t)>& text_of) {
-    Begin(name);
-    for (size_t i = 0; i < size; ++i) {
-      absl::StrAppend(&text_, i == 0 ? "" : ",", Quoted(text_of(i)));
-    }
-    text_ += ']';
-  }
-  // Texts that repeat: the distinct ones, NAME_texts, and the number of each.
-  void AddRepeated(absl::string_view name, size_t size,
-                   const std::function<const std::string&(size_t)>& text_of) {
-    std::map<std::string, size_t> number_of;
-    for (size_t i = 0; i < size; ++i) number_of.try_emplace(text_of(i), 0);
-    std::vector<std::string> texts;
-    for (auto& [text, number] : number_of) {
-      number = texts.size();
-      texts.push_back(text);
-    }
-    AddTexts(absl::StrCat(name, "_texts"), texts.size(),
-             [&](size_t i) -> const std::string& { return texts[i]; });
-    Add(name, size, [&](size_t i) { return number_of[text_of(i)]; });
-  }
-
-  std::string Finish() const { return absl::StrCat("{", text_, "}"); }
-
- private:
-  void Begin(absl::string_view name) {
-    absl::StrAppend(&text_, text_.empty() ? "\"" : ",\"", name, "\":[");
-  }
-
-  std::string text_;
-};
 
 // Returns the kernel of each node: its own, or that of the first user that is
 // on its device, for one that is fused.
@@ -203,54 +145,18 @@ std::string PrintReport(const TunedStep& step, const OpGraph& graph,
                     {"bytes_per_second", kind->bytes_per_second},
                     {"host", kind->host}});
   }
-  std::string data = absl::StrCat(
-      "{\"summary\":",
-      summary.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace),
+  const std::string data = absl::StrCat(
+      "{\"summary\":", DumpAnyText(summary),
       ",\n\"nodes\":", PrintNodes(graph, simulated.kernels, devices),
       ",\n\"kernels\":", PrintKernels(simulated.kernels, timeline),
       ",\n\"transfers\":", PrintTransfers(timeline.transfers()),
       ",\n\"memory\":", PrintMemory(timeline.memory()), "}");
-  // A < is within a string, where it must not begin a tag or a comment.
-  data = absl::StrReplaceAll(data, {{"<", "\\u003c"}});
-  return StepPage(data);
+  return PrintReportPage(ReportPage::kStep, data);
 }
 
 }  // namespace
 
-void AddStepFiles(CLI::App& command, StepFiles& files) {
-  command
-      .add_option("--report", files.report,
-                  "Path of a page that shows the step of the last task: graph, "
-                  "timeline, memory")
-      ->type_name("FILE.html");
-  command
-      .add_option("--trace", files.trace,
-                  "Path of its timeline as a Chrome trace, which Perfetto "
-                  "opens")
-      ->type_name("FILE.json");
-}
-
-absl::Status CheckStepFiles(const StepFiles& files, absl::string_view task,
-                            const tuning::TaskOptions& options) {
-  const bool is_step =
-      task == "schedule" || task == "fusion" || task == "joint" ||
-      (task == "placement" && options.objective == tuning::kStepTime);
-  for (const auto& [option, path] :
-       {std::pair("--report", &files.report), {"--trace", &files.trace}}) {
-    if (path->empty()) continue;
-    if (!is_step) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          option, " FILE: task ", task,
-          task == "placement" ? " for max-load" : "",
-          " has no step to show, expected task schedule, fusion, joint, or "
-          "placement for step-time"));
-    }
-    HONE_RETURN_IF_ERROR(CheckWritable(*path));
-  }
-  return absl::OkStatus();
-}
-
-absl::Status WriteStepFiles(const StepFiles& files, const TunedStep& step) {
+absl::Status WriteStepFiles(const ReportFiles& files, const TunedStep& step) {
   if (files.report.empty() && files.trace.empty()) return absl::OkStatus();
   std::optional<OpGraph> imported;
   if (step.subject->kind() == tuning::SubjectKind::kModule) {

@@ -23,8 +23,10 @@
 #include "cli/command.h"
 #include "cli/distinct_files.h"
 #include "cli/memory_note.h"
+#include "cli/partition_report.h"
 #include "cli/progress_line.h"
 #include "cli/read_subject.h"
+#include "cli/report_files.h"
 #include "cli/step_report.h"
 #include "cli/task_flags.h"
 #include <unistd.h>
@@ -64,7 +66,7 @@ struct Options {
   std::string output;
   // Path of the shared object; the header goes beside it.
   std::string library;
-  StepFiles step_files;
+  ReportFiles report_files;
   bool local = false;
   std::string state;
   bool force = false;
@@ -370,7 +372,10 @@ void PrintPlacement(const TaskResult& result, const nlohmann::json& decision,
   }
   out << absl::StrFormat(
       "%s: %s %.10g %s, default %.10g (%.1f %% less), on %d device%s, %s\n",
-      result.task, decision.contains("step_seconds") ? "step" : "max load",
+      result.task,
+      decision.contains("step_seconds") ? "step"
+      : decision.contains("interval")   ? "interval"
+                                        : "max load",
       result.best_cost, result.unit, result.default_cost,
       100 * Improvement(result.default_cost, result.best_cost), devices.size(),
       devices.size() == 1 ? "" : "s", DescribeSearch(result));
@@ -457,9 +462,33 @@ absl::Status CheckFiles(const Options& options) {
       {{"-o", options.output},
        {"--export", options.library},
        {"the header of --export", header.empty() ? "" : header + ".h"},
-       {"--report", options.step_files.report},
-       {"--trace", options.step_files.trace}},
+       {"--report", options.report_files.report},
+       {"--trace", options.report_files.trace}},
       inputs);
+}
+
+// Writes what shows the result of the last task, if any of it is asked for.
+absl::Status WriteReport(const Options& options,
+                         const tuning::TaskOptions& parsed,
+                         const tuning::Subject& subject,
+                         const TaskResult& last) {
+  if (last.task == "partition") {
+    return WritePartitionReport(options.report_files.report,
+                                {.subject = &subject,
+                                 .package_name = options.flags.package,
+                                 .package = *parsed.package,
+                                 .decision = last.decision,
+                                 .default_cost = last.default_cost,
+                                 .best_cost = last.best_cost});
+  }
+  if (!parsed.cluster.has_value()) return absl::OkStatus();
+  return WriteStepFiles(options.report_files,
+                        {.subject = &subject,
+                         .cluster_name = options.flags.cluster,
+                         .cluster = *parsed.cluster,
+                         .task = last.task,
+                         .decision = last.decision,
+                         .default_cost = last.default_cost});
 }
 
 absl::StatusOr<int> Run(const Options& given, const Context& context) {
@@ -500,7 +529,7 @@ absl::StatusOr<int> Run(const Options& given, const Context& context) {
   HONE_RETURN_IF_ERROR(CheckOutputs(options, subject));
   std::cerr << note;
   HONE_RETURN_IF_ERROR(
-      CheckStepFiles(options.step_files, options.tasks.back(), parsed));
+      CheckReportFiles(options.report_files, options.tasks.back(), parsed));
   const std::string& name = subject.name();
   bool local = options.local;
   // A server that was named has to be there.
@@ -548,15 +577,7 @@ absl::StatusOr<int> Run(const Options& given, const Context& context) {
   if (!options.library.empty()) {
     HONE_RETURN_IF_ERROR(Export(subject.module(), last, *tuner, options));
   }
-  if (parsed.cluster.has_value()) {
-    HONE_RETURN_IF_ERROR(WriteStepFiles(options.step_files,
-                                        {.subject = &subject,
-                                         .cluster_name = options.flags.cluster,
-                                         .cluster = *parsed.cluster,
-                                         .task = last.task,
-                                         .decision = last.decision,
-                                         .default_cost = last.default_cost}));
-  }
+  HONE_RETURN_IF_ERROR(WriteReport(options, parsed, subject, last));
   if (context.json) {
     PrintJson({{"module", name}, {"target", last.target}, {"tasks", tasks}});
   }
@@ -632,7 +653,7 @@ void AddTuneCommand(CLI::App& app, Context& context) {
                    "Path of the result as a native shared object; "
                    "its C header is written beside it")
       ->type_name("K.so");
-  AddStepFiles(*command, options->step_files);
+  AddReportFiles(*command, options->report_files);
   command->add_flag("--force", options->force,
                     "Tune even if a result is cached");
   command->add_flag("--local", options->local,

@@ -113,7 +113,7 @@ function makeLayout() {
   graphView.layout = {x0, x1, y0, y1, shown: Uint32Array.from(shown), position, bands: drawn, width, height};
   $('graph-note').textContent = byTime ? count(shown.length, 'kernel') + ' by start time' : count(shown.length, 'node') + ' by depth';
 }
-const kGutter = 96, kEdges = 5000;
+const kEdges = 5000;
 let graphGutter = kGutter;  // as wide as the names of bands
 function fitGraph() {
   const {width, height} = graphView.layout, w = $('graph').clientWidth - graphGutter - 12, h = 480 - 16;

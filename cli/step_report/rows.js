@@ -1,11 +1,5 @@
-// ---- Rows of the timeline: begin, end and item in the order of time ----
-function makeRow(label, device, events) {
-  events.sort((a, b) => a.begin - b.begin);
-  const row = {label, device, begin: new Float64Array(events.map(e => e.begin)), end: new Float64Array(events.map(e => e.end)),
-               item: events.map(e => e.item), busy: new Float64Array(events.length + 1)};
-  for (let i = 0; i < events.length; ++i) row.busy[i + 1] = row.busy[i] + row.end[i] - row.begin[i];
-  return row;
-}
+
+// ---- Rows of the timeline ----
 const kernelEvents = Array.from({length: deviceCount}, () => []);
 const kernelsOn = new Array(deviceCount).fill(0), nodesOn = new Array(deviceCount).fill(0);
 const membersOf = new Uint32Array(kernels.root.length);
@@ -14,7 +8,7 @@ kernels.root.forEach((root, k) => {
   if (kernels.end[k] > kernels.begin[k]) kernelEvents[nodes.device[root]].push({begin: kernels.begin[k], end: kernels.end[k], item: k});
 });
 for (let i = 0; i < nodeCount; ++i) { ++nodesOn[nodes.device[i]]; ++membersOf[nodes.kernel[i]]; }
-const deviceRows = kernelEvents.map((events, d) => makeRow('device ' + d, d, events));
+const deviceRows = kernelEvents.map((events, d) => makeRow('device ' + d, () => d, events));
 const linkEvents = new Map();
 transfers.kernel.forEach((_, i) => {
   const link = transfers.from[i] * deviceCount + transfers.to[i];
@@ -23,9 +17,8 @@ transfers.kernel.forEach((_, i) => {
 });
 const kMaxLinks = 240;
 let linkRows = [...linkEvents.keys()].sort((a, b) => a - b).map(
-  link => makeRow(Math.floor(link / deviceCount) + ' → ' + link % deviceCount, link % deviceCount, linkEvents.get(link)));
+  link => makeRow(Math.floor(link / deviceCount) + ' → ' + link % deviceCount, () => link % deviceCount, linkEvents.get(link)));
 const allLinks = linkRows.length;
-const busyOf = row => row.busy[row.busy.length - 1];
 if (allLinks > kMaxLinks) {
   const least = linkRows.map(busyOf).sort((a, b) => b - a)[kMaxLinks - 1];
   linkRows = linkRows.filter(row => busyOf(row) >= least).slice(0, kMaxLinks);
@@ -36,3 +29,10 @@ memory.device.forEach((d, i) => {
   samplesOf[d].bytes.push(memory.bytes[i]);
 });
 
+function kernelPairs(k) {
+  const root = kernels.root[k];
+  return [['opcode', opcodeOf(root)], ['scope', scopeOf(root)], ['device', String(nodes.device[root])],
+    ['time', time(kernels.end[k] - kernels.begin[k]) + ', from ' + time(kernels.begin[k], 6)],
+    ['work', rate(kernels.flops[k], 'FLOP') + ', ' + bytes(kernels.bytes[k])],
+    ['nodes', membersOf[k] > 1 ? whole(membersOf[k]) + ', fused' : '']];
+}

@@ -14,7 +14,7 @@ const relayout = () => { makeLayout(); fitGraph(); graphPart.request(); };
 addChoice($('x-mode'), [['depth', 'Depth'], ['time', 'Start time']], graphView.xMode, value => { graphView.xMode = value; relayout(); });
 addChoice($('y-mode'), [['scope', 'Scope', nodes.scope_texts.length > 1], ['device', 'Device']], graphView.yMode,
   value => { graphView.yMode = value; relayout(); });
-addChoice($('memory-scale'), [['capacity', 'Capacity'], ['peak', 'Peak']], timeView.scale, value => { timeView.scale = value; setTime(timeView.lo, timeView.hi); });
+addChoice($('memory-scale'), [['capacity', 'Capacity'], ['peak', 'Peak']], memoryScale, value => { memoryScale = value; setTime(timeView.lo, timeView.hi); });
 addZoomButtons($('graph-zoom'), graphChart, $('graph'));
 addZoomButtons($('time-zoom'), timeMoves, $('kernels'));
 summary.devices.forEach((_, d) => {

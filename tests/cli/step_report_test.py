@@ -1,22 +1,15 @@
 #!/usr/bin/env python3
 """The report and the trace of a tuned step, opened in Chromium.
 
-command_line.py has the usage. Debian's package chromium has to be installed.
+command_line.py has the usage.
 """
 
-import collections
-import html
 import json
 import re
-import shutil
-import struct
-import subprocess
-import tempfile
-import zlib
 
-from command_line import TINY, Scratch, hone, main
+from browser import HOSTILE, Pages, chromium, pixels
+from command_line import TINY, hone, main
 
-HOSTILE = "</script><b id=\"injected\">'\"&amp;<!--\u2028\\"
 NAMES = ["tokens", HOSTILE, "left", "right", "join"]
 GRAPH = {
     "nodes": [{"id": i, "name": name,
@@ -27,18 +20,8 @@ GRAPH = {
               for i, name in enumerate(NAMES)],
     "edges": [{"from": a, "to": b, "bytes": 4e6}
               for a, b in ((0, 1), (1, 2), (1, 3), (2, 4), (3, 4))]}
-# Added to a copy of the page: what a user does, and what comes of it.
-INTERACTION = """<script>
-const seen = {};
-const press = (canvas, key) => canvas.dispatchEvent(
-  new KeyboardEvent('keydown', {key, bubbles: true, cancelable: true}));
-const tipAt = (canvas, x, y) => {
-  const box = canvas.getBoundingClientRect();
-  canvas.dispatchEvent(new PointerEvent('pointermove',
-    {clientX: box.left + x, clientY: box.top + y}));
-  return $('tip').style.display === 'block' ? $('tip').textContent : '';
-};
-const {x0, x1, y0, y1} = graphView.layout;
+# What a user does, and what comes of it.
+INTERACTION = """const {x0, x1, y0, y1} = graphView.layout;
 seen.tip = tipAt($('graph'), ((x0[1] + x1[1]) / 2 - graphView.x) * graphView.kx,
                  ((y0[1] + y1[1]) / 2 - graphView.y) * graphView.ky);
 seen.row = tipAt($('kernels'), $('kernels').clientWidth - 20, 30);
@@ -59,59 +42,10 @@ for (const button of document.querySelectorAll('button')) button.click();
 press($('kernels'), '0');
 seen.all = timeView.hi - timeView.lo === step;
 for (const part of [graphPart, ...timeView.charts]) part.draw();
-document.body.dataset.seen = JSON.stringify(seen);
-</script>"""
+"""
 
 
-def chromium(page, *arguments):
-    """Runs Chromium without a window on a page and returns what it prints."""
-    program = shutil.which("chromium")
-    assert program, "chromium is not installed: tools/install_deps.sh test"
-    # Processes of it may write to its profile a little longer.
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-        return subprocess.run(
-            [program, "--headless", "--no-sandbox", "--disable-gpu",
-             "--disable-quic", "--no-first-run",
-             "--disable-background-networking", "--disable-component-update",
-             "--disable-sync", "--disable-dev-shm-usage", "--hide-scrollbars",
-             f"--user-data-dir={profile}", "--window-size=900,1200",
-             "--virtual-time-budget=5000", *arguments, page.as_uri()],
-            check=True, capture_output=True, timeout=120).stdout.decode()
-
-
-def pixels(png):
-    """How often each color is in a PNG of 8 bits per channel."""
-    assert png[:8] == b"\x89PNG\r\n\x1a\n"
-    offset, packed = 8, b""
-    while offset < len(png):
-        size, kind = struct.unpack(">I4s", png[offset:offset + 8])
-        chunk = png[offset + 8:offset + 8 + size]
-        offset += size + 12
-        if kind == b"IHDR":
-            width, height, depth, color = struct.unpack(">IIBB", chunk[:10])
-            assert depth == 8 and color in (2, 6)
-        elif kind == b"IDAT":
-            packed += chunk
-    data, step = zlib.decompress(packed), 3 if color == 2 else 4
-    above, counts = bytearray(width * step), collections.Counter()
-    for y in range(height):
-        start = y * (width * step + 1)
-        method, row = data[start], bytearray(
-            data[start + 1:start + 1 + width * step])
-        for i in range(len(row) if method else 0):
-            left, up = row[i - step] if i >= step else 0, above[i]
-            corner = above[i - step] if i >= step else 0
-            guess = left + up - corner
-            row[i] = (row[i] + (
-                0, left, up, (left + up) // 2,
-                min((left, up, corner), key=lambda v: abs(guess - v)),
-            )[method]) & 255
-        counts.update(zip(*(row[c::step] for c in range(3))))
-        above = row
-    return counts
-
-
-class StepReport(Scratch):
+class StepReport(Pages):
     def tune(self, path, *arguments, task="joint"):
         """Tunes, and returns the task of the JSON, the page and the trace."""
         self.report = self.folder / "step.html"
@@ -125,16 +59,6 @@ class StepReport(Scratch):
 
     def graph(self):
         return self.write("graph.json", json.dumps(GRAPH))
-
-    def open(self, page):
-        """The page after its scripts, and the attributes of its body."""
-        dom = chromium(page, "--dump-dom")
-        body = re.search(r"<body[^>]*>", dom)[0]
-        found = {name: html.unescape(value) for name, value in
-                 re.findall(r'data-([\w-]+)="([^"]*)"', body)}
-        self.assertNotIn("error", found)
-        self.assertEqual(found["state"], "ready")
-        return dom, found
 
     def test_the_page_shows_the_step(self):
         task, page, trace = self.tune(self.graph(), "--local")
@@ -156,17 +80,11 @@ class StepReport(Scratch):
         self.assertAlmostEqual(
             max(e["ts"] + e["dur"] for e in events if e["ph"] == "X"),
             1e6 * decision["step_seconds"])
-        # Nothing is loaded, and names are text.
-        self.assertIsNone(re.search(r"https?://|//[\w.]+/|url\(|@import", page))
-        self.assertEqual(page.count("</script>"), dom.count("</script>"))
-        self.assertNotIn('<b id="injected"', dom)
-        self.assertIn(html.escape(HOSTILE, quote=False), dom)
+        self.check_self_contained(page, dom)
 
     def test_it_answers_to_keys_and_the_pointer(self):
         _, page, _ = self.tune(self.graph(), "--local")
-        _, found = self.open(self.write(
-            "used.html", page.replace("</body>", INTERACTION + "</body>")))
-        seen = json.loads(found["seen"])
+        seen = self.use(page, INTERACTION)
         self.assertTrue(seen["tip"].startswith(HOSTILE), seen)
         self.assertIn("opcodedot", seen["tip"])
         self.assertTrue(seen["row"].startswith("join"), seen)

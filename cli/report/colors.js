@@ -6,24 +6,24 @@ const palettes = {
 let colors = [], named = new Map();
 function readColors() {
   const palette = dark.matches ? palettes.dark : palettes.light, lightness = dark.matches ? [.72, .62, .82] : [.55, .45, .63];
-  colors = summary.devices.map((_, d) => deviceCount <= palette.length ? palette[d]
-    : `oklch(${lightness[d % 3]} .13 ${Math.round(360 * d / deviceCount)})`);
+  colors = Array.from({length: hueCount}, (_, hue) => hueCount <= palette.length ? palette[hue]
+    : `oklch(${lightness[hue % 3]} .13 ${Math.round(360 * hue / hueCount)})`);
   named = new Map();
 }
 readColors();
-const colorOf = device => colors[device];
+const colorOf = hue => colors[hue];
 function css(name) {
   if (!named.has(name)) named.set(name, getComputedStyle(document.documentElement).getPropertyValue(name).trim());
   return named.get(name);
 }
 const font = size => size + 'px system-ui, -apple-system, "Segoe UI", Roboto, sans-serif';
-const swatches = [];  // [element, device]
-function swatch(device) {
+const swatches = [];  // [element, hue]
+function swatch(hue) {
   const made = element('i', {className: 'swatch'});
-  swatches.push([made, device]);
+  swatches.push([made, hue]);
   return made;
 }
 function paintSwatches() {
-  for (const [made, device] of swatches) made.style.background = colorOf(device);
+  for (const [made, hue] of swatches) made.style.background = colorOf(hue);
 }
 

@@ -1,3 +1,8 @@
+'use strict';
+// Scripts of every report come first. A page declares, in data.js: hueCount, the number of its colors, and timeSpan, the
+// end of its time axis in seconds.
+const $ = id => document.getElementById(id);
+
 // ---- Text ----
 function element(tag, properties, ...children) {
   const made = Object.assign(document.createElement(tag), properties);
@@ -20,7 +25,4 @@ const rate = (value, unit) => scaled(value, ['', 'k', 'M', 'G', 'T', 'P'].map(pr
 const percent = share => (100 * share).toFixed(1) + ' %';
 const whole = value => value.toLocaleString('en-US');
 const count = (value, noun) => whole(value) + ' ' + noun + (value === 1 ? '' : 's');
-const nameOf = node => nodes.name[node] || 'node ' + node;
-const opcodeOf = node => nodes.opcode_texts[nodes.opcode[node]];
-const scopeOf = node => nodes.scope_texts[nodes.scope[node]];
 

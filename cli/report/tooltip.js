@@ -9,11 +9,3 @@ function showTip(event, title, pairs) {
   $('tip').style.top = Math.max(4, event.clientY + 18 + box.height > innerHeight ? event.clientY - box.height - 10 : event.clientY + 18) + 'px';
 }
 const hideTip = () => { $('tip').style.display = 'none'; };
-function kernelPairs(k) {
-  const root = kernels.root[k];
-  return [['opcode', opcodeOf(root)], ['scope', scopeOf(root)], ['device', String(nodes.device[root])],
-    ['time', time(kernels.end[k] - kernels.begin[k]) + ', from ' + time(kernels.begin[k], 6)],
-    ['work', rate(kernels.flops[k], 'FLOP') + ', ' + bytes(kernels.bytes[k])],
-    ['nodes', membersOf[k] > 1 ? whole(membersOf[k]) + ', fused' : '']];
-}
-

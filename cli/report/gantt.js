@@ -1,15 +1,26 @@
-// ---- Timeline ----
-const timeView = {lo: 0, hi: step || 1, scale: 'capacity', charts: []};
-const timePixels = () => $('kernels').clientWidth - kGutter - 4;
+
+// ---- Timelines: rows of events over one time axis ----
+// Left of each row is its label.
+const kGutter = 96;
+// The canvas is the one whose width counts: the first.
+const timeView = {lo: 0, hi: timeSpan || 1, canvas: null, charts: []};
+const timePixels = () => timeView.canvas.clientWidth - kGutter - 4;
 function setTime(lo, hi) {
-  const span = Math.min(step || 1, Math.max(hi - lo, (step || 1) * 1e-6));
-  timeView.lo = Math.max(0, Math.min(lo, (step || 1) - span));
+  const all = timeSpan || 1, span = Math.min(all, Math.max(hi - lo, all * 1e-6));
+  timeView.lo = Math.max(0, Math.min(lo, all - span));
   timeView.hi = timeView.lo + span;
-  $('time-note').textContent = timeView.hi - timeView.lo < step ? time(timeView.lo) + ' – ' + time(timeView.hi) : '';
+  $('time-note').textContent = timeView.hi - timeView.lo < all ? time(timeView.lo) + ' – ' + time(timeView.hi) : '';
   for (const chart of timeView.charts) chart.request();
 }
+// Begin, end and item in the order of time; `hueOf` gives the color of an item. Events do not overlap.
+function makeRow(label, hueOf, events) {
+  events.sort((a, b) => a.begin - b.begin);
+  return {label, hueOf, begin: new Float64Array(events.map(e => e.begin)), end: new Float64Array(events.map(e => e.end)),
+          item: events.map(e => e.item), busy: events.reduce((sum, e) => sum + e.end - e.begin, 0)};
+}
+const busyOf = row => row.busy;
 const timeMoves = {
-  fit() { setTime(0, step); },
+  fit() { setTime(0, timeSpan); },
   pan(dx) {
     const shift = dx / timePixels() * (timeView.hi - timeView.lo);
     setTime(timeView.lo + shift, timeView.hi + shift);
@@ -47,9 +58,25 @@ function firstAfter(row, t) {
   while (low < high) { const middle = (low + high) >> 1; if (row.end[middle] > t) high = middle; else low = middle + 1; }
   return low;
 }
-function busyUntil(row, t) {
-  const i = firstAfter(row, t);
-  return row.busy[i] + (i < row.end.length ? Math.max(0, t - row.begin[i]) : 0);
+// Draws, for each pixel, the share of its time that events take, stacked by color.
+function drawShares(context, row, first, last, y, h) {
+  const wide = timePixels(), pixel = (timeView.hi - timeView.lo) / wide, sharesOf = new Map();
+  for (let i = first; i < last; ++i) {
+    const hue = row.hueOf(row.item[i]);
+    if (!sharesOf.has(hue)) sharesOf.set(hue, new Float64Array(Math.ceil(wide) + 1));
+    const shares = sharesOf.get(hue);
+    const from = Math.max(0, (row.begin[i] - timeView.lo) / pixel), to = Math.min(wide, (row.end[i] - timeView.lo) / pixel);
+    for (let px = Math.floor(from); px < to; ++px) shares[px] += Math.min(to, px + 1) - Math.max(from, px);
+  }
+  const below = new Float64Array(Math.ceil(wide) + 1);
+  for (const hue of [...sharesOf.keys()].sort((a, b) => a - b)) {
+    context.fillStyle = colorOf(hue);
+    sharesOf.get(hue).forEach((share, px) => {
+      if (share === 0) return;
+      below[px] = Math.min(1, below[px] + share);
+      context.fillRect(kGutter + px, y + h * (1 - below[px]), 1, h * share);
+    });
+  }
 }
 // Returns how many events it has drawn.
 function drawRow(context, row, y, h, nameOfItem) {
@@ -58,26 +85,21 @@ function drawRow(context, row, y, h, nameOfItem) {
   context.fillStyle = css('--track');
   context.fillRect(kGutter, y, wide, h);
   context.globalAlpha = 1;
-  context.fillStyle = colorOf(row.device);
   const first = firstAfter(row, timeView.lo);
   let last = first;
   while (last < row.begin.length && row.begin[last] < timeView.hi) ++last;
   if (first === last) return 0;
   const from = Math.max(0, Math.floor(pixelOf(row.begin[first]) - kGutter)), to = Math.min(wide, pixelOf(row.end[last - 1]) - kGutter);
   if (last - first > to - from) {
-    let before = busyUntil(row, timeView.lo + from / wide * span);
-    for (let px = from; px < to; ++px) {
-      const now = busyUntil(row, timeView.lo + (px + 1) / wide * span), share = Math.min(1, (now - before) * wide / span);
-      before = now;
-      context.fillRect(kGutter + px, y + h * (1 - share), 1, h * share);
-    }
+    drawShares(context, row, first, last, y, h);
     return last - first;
   }
   const labeled = [];
   for (let i = first; i < last; ++i) {
     const left = Math.max(kGutter, pixelOf(row.begin[i])), right = Math.min(kGutter + wide, pixelOf(row.end[i]));
+    context.fillStyle = colorOf(row.hueOf(row.item[i]));
     context.fillRect(left, y, Math.max(.6, right - left - (right - left > 3 ? 1 : 0)), h);
-    if (right - left > 36 && h > 12) labeled.push([i, left, right]);
+    if (right - left > 20 && h > 12) labeled.push([i, left, right]);
   }
   context.fillStyle = css('--on-color');
   for (const [i, left, right] of labeled) {
@@ -85,7 +107,10 @@ function drawRow(context, row, y, h, nameOfItem) {
   }
   return last - first;
 }
+// Options: top, pitch and gap in pixels; counter, the data attribute for the number of events drawn; name(item) and
+// pairs(item), what a tooltip shows; label(item), the text on a bar, in place of the name.
 function makeGantt(canvas, rows, options) {
+  timeView.canvas = timeView.canvas || canvas;
   let hovered = null;
   const yOf = n => options.top + n * options.pitch, tall = options.pitch - options.gap;
   const chart = {...timeMoves,
@@ -97,7 +122,7 @@ function makeGantt(canvas, rows, options) {
         if (yOf(n) > bottom || yOf(n + 1) < top) return;
         context.font = font(11);
         context.textBaseline = 'middle';
-        drawn += drawRow(context, row, yOf(n), tall, options.name);
+        drawn += drawRow(context, row, yOf(n), tall, options.label || options.name);
         context.fillStyle = css('--text');
         context.fillText(row.label, 8, yOf(n) + tall / 2 + .5);
       });
@@ -126,74 +151,3 @@ function makeGantt(canvas, rows, options) {
   timeView.charts.push(part);
   return part;
 }
-const memoryChart = {...timeMoves,
-  pitch: 54, tall: 44,
-  height: () => deviceCount * memoryChart.pitch,
-  draw(context, w, h, top, bottom) {
-    drawGrid(context, h, false);
-    const wide = timePixels();
-    summary.devices.forEach((device, d) => {
-      if (d * this.pitch > bottom || (d + 1) * this.pitch < top) return;
-      const up = d * this.pitch + 4, limit = device.capacity_bytes, {seconds, bytes: held} = samplesOf[d];
-      const most = (timeView.scale === 'capacity' && limit !== null ? Math.max(limit, device.peak_bytes) : device.peak_bytes) * 1.06 || 1;
-      const yOf = value => up + this.tall * (1 - value / most);
-      context.globalAlpha = .6;
-      context.fillStyle = css('--track');
-      context.fillRect(kGutter, up, wide, this.tall);
-      context.globalAlpha = 1;
-      // The most in each pixel.
-      const columns = new Float64Array(Math.max(1, Math.ceil(wide)));
-      for (let i = 0; i < seconds.length; ++i) {
-        const from = Math.max(0, Math.floor(pixelOf(seconds[i]) - kGutter));
-        const to = Math.min(columns.length - 1, Math.floor(pixelOf(i + 1 < seconds.length ? seconds[i + 1] : step) - kGutter));
-        for (let px = from; px <= to; ++px) columns[px] = Math.max(columns[px], held[i]);
-      }
-      context.beginPath();
-      columns.forEach((value, px) => {
-        if (px === 0) context.moveTo(kGutter, yOf(value));
-        else context.lineTo(kGutter + px, yOf(columns[px - 1]));
-        context.lineTo(kGutter + px, yOf(value));
-      });
-      context.lineTo(kGutter + wide, yOf(columns[columns.length - 1]));
-      context.strokeStyle = context.fillStyle = colorOf(d);
-      context.lineWidth = 1.5;
-      context.stroke();
-      context.lineTo(kGutter + wide, up + this.tall);
-      context.lineTo(kGutter, up + this.tall);
-      context.globalAlpha = .35;
-      context.fill();
-      context.globalAlpha = 1;
-      if (limit !== null && limit <= most) {
-        context.strokeStyle = css('--bad');
-        context.lineWidth = 1;
-        context.setLineDash([5, 4]);
-        context.beginPath();
-        context.moveTo(kGutter, Math.round(yOf(limit)) + .5);
-        context.lineTo(kGutter + wide, Math.round(yOf(limit)) + .5);
-        context.stroke();
-        context.setLineDash([]);
-      }
-      context.textBaseline = 'middle';
-      context.font = font(11);
-      context.fillStyle = css('--text');
-      context.fillText('device ' + d, 8, up + 12);
-      context.fillStyle = limit !== null && device.peak_bytes > limit ? css('--bad') : css('--muted');
-      context.font = font(10);
-      context.fillText('peak ' + bytes(device.peak_bytes), 8, up + 26);
-      context.fillStyle = css('--muted');
-      context.fillText(limit === null ? 'no limit' : 'of ' + bytes(limit), 8, up + 39);
-    });
-  },
-  hover(event, px, py) {
-    const d = Math.floor(py / this.pitch);
-    if (!event || d < 0 || d >= deviceCount || px < kGutter) { hideTip(); return; }
-    const t = timeView.lo + (px - kGutter) / timePixels() * (timeView.hi - timeView.lo), {seconds, bytes: held} = samplesOf[d];
-    let low = 0, high = seconds.length;
-    while (low < high) { const middle = (low + high) >> 1; if (seconds[middle] > t) high = middle; else low = middle + 1; }
-    if (low === 0) { hideTip(); return; }
-    const limit = summary.devices[d].capacity_bytes;
-    showTip(event, 'device ' + d, [['at', time(t, 6)], ['in use', bytes(held[low - 1]) + (limit === null ? '' : ', ' + percent(held[low - 1] / limit) + ' of ' + bytes(limit))],
-      ['peak', bytes(summary.devices[d].peak_bytes)]]);
-  },
-};
-
