@@ -74,8 +74,8 @@ int32_t SamplesToShow(absl::Span<const PipelineEvent> events) {
   return samples;
 }
 
-// Returns true if the default that tuning started from is the greedy fill, as
-// it is unless that runs out of memory.
+// Returns true if the default that tuning started from costs what the greedy
+// fill does: it is that unless that runs out of memory.
 bool IsGreedy(const PartitionGraph& graph, const TunedPartition& partition,
               bool simulated) {
   const std::optional<graphs::Partition> greedy = graphs::FillGreedily(graph);
@@ -106,10 +106,8 @@ std::string PrintChips(const PartitionGraph& graph,
   columns.Add("outbound", size, [&](size_t c) { return loads[c].outbound; });
   columns.Add("resident", size, [&](size_t c) { return memory[c].resident; });
   columns.Add("buffers", size, [&](size_t c) { return memory[c].buffers; });
-  columns.Add("live", size, [&](size_t c) { return memory[c].live; });
   columns.Add("spilled", size, [&](size_t c) { return memory[c].spilled; });
   columns.Add("excess", size, [&](size_t c) { return memory[c].excess; });
-  columns.Add("busy", size, [&](size_t c) { return result.chip_busy[c]; });
   return columns.Finish();
 }
 

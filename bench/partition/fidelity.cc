@@ -7,10 +7,10 @@
 #include <numeric>
 
 #include "absl/strings/str_format.h"
-#include "absl/time/clock.h"
 #include "absl/time/time.h"
 
 #include "backends/mcm_sim/pipeline_simulator.h"
+#include "base/clock.h"
 #include "base/rng.h"
 #include "base/status_macros.h"
 #include "graphs/mcm/chip_loads.h"
@@ -22,9 +22,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Draws that fail for each partition on average, after which a graph has as
-// many as were found.
-constexpr int64_t kFailedDraws = 256;
+// Draws for each partition wanted, after which those found are enough.
+constexpr int64_t kDrawsPerPartition = 256;
 
 // Pearson's; NaN for fewer than three values, or equal ones.
 double Correlation(const std::vector<double>& a, const std::vector<double>& b) {
@@ -78,10 +77,11 @@ absl::StatusOr<FidelityRow> CompareModels(
   const std::unique_ptr<space::Domains> domains = problem.MakeDomains();
   Rng rng(0);
   int64_t found = 0;
-  for (int64_t i = 0; i < kFailedDraws * draws && found < draws; ++i) {
-    const absl::Time begin = absl::Now();
+  for (int64_t i = 0; i < kDrawsPerPartition * draws && found < draws; ++i) {
+    const absl::Duration begin = SystemClock().Monotonic();
     const auto chips = problem.Draw(*domains, rng);
-    row.draw_seconds += absl::ToDoubleSeconds(absl::Now() - begin);
+    row.draw_seconds +=
+        absl::ToDoubleSeconds(SystemClock().Monotonic() - begin);
     if (!chips) continue;
     ++found;
     HONE_RETURN_IF_ERROR(graphs::CheckPartition(problem.graph(), *chips));
@@ -104,7 +104,7 @@ Json PrintFidelity(const std::vector<FidelityRow>& rows, std::ostream& out) {
   out << absl::StreamFormat(
       "\n%-22s %10s %10s %10s %10s | %10s %10s %10s %10s\n",
       "analytical / simulated", "partitions", "linear", "ranks", "failures",
-      "draws/s", "narrowed", "conflicts", "removals");
+      "found/s", "narrowings", "conflicts", "removals");
   Json list = Json::array();
   const auto print = [&](const std::string& name,
                          const std::vector<double>& loads,
@@ -133,7 +133,7 @@ Json PrintFidelity(const std::vector<FidelityRow>& rows, std::ostream& out) {
       out << absl::StreamFormat(
           " | %10.0f %10.0f %10.1f %10.0f", rate, each(row->solver.narrowings),
           each(row->solver.conflicts), each(row->solver.removals));
-      list.back().update({{"draws_per_second", rate},
+      list.back().update({{"found_per_second", rate},
                           {"narrowings", each(row->solver.narrowings)},
                           {"conflicts", each(row->solver.conflicts)},
                           {"removals", each(row->solver.removals)}});

@@ -70,7 +70,7 @@ constexpr size_t kFewSamples = 20;
 struct Known {
   double greedy = NAN;
   double segments = NAN;
-  double best = NAN;  // of all seeds
+  double best = NAN;  // of all constructions that are valid
   double bound = 0;
 };
 
@@ -99,9 +99,10 @@ struct Column {
   std::vector<double> throughput;
   int64_t runs = 0;
   double seconds = 0;
-  // By run, the final cost over the program's, and over the best known one.
+  // By run, the final cost over the program's, and over the best of the
+  // constructions.
   std::vector<double> to_segments;
-  std::vector<double> to_known;
+  std::vector<double> to_method;
   int64_t repairs = 0;
   double repaired_shares = 0;  // the sum over repairs
 };
@@ -115,7 +116,7 @@ void AddRun(const PartitionRun& run, const Known& known, Column& column) {
     column.to_segments.push_back(run.best.back() / known.segments);
   }
   if (std::isfinite(known.best)) {
-    column.to_known.push_back(run.best.back() / known.best);
+    column.to_method.push_back(run.best.back() / known.best);
   }
   const double reference = known.greedy;
   if (!std::isfinite(reference)) return;
@@ -159,12 +160,29 @@ absl::StatusOr<Json> RunPartitionBench(const PartitionBenchOptions& options,
   HONE_ASSIGN_OR_RETURN(
       const std::vector<PartitionEntry> entries,
       ReadPartitionEntries(options.graphs, options.split, options.only));
-  Json document = {
-      {"bench", "partition"},       {"machine", DescribeMachine()},
-      {"package", options.package}, {"objective", options.objective},
-      {"samples", options.samples}, {"seeds", options.seeds}};
-  out << absl::StreamFormat("%-20s %6s %9s %9s %9s", "graph", "nodes", "bound",
-                            "greedy", "segments");
+  for (size_t i = 0; i < options.searches.size(); ++i) {
+    if (std::count(options.searches.begin(), options.searches.end(),
+                   options.searches[i]) > 1) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--search '", options.searches[i], "' twice, expected each once"));
+    }
+    HONE_RETURN_IF_ERROR(CheckPartitionSearch(options.searches[i]));
+  }
+  Json document = {{"bench", "partition"},
+                   {"machine", DescribeMachine()},
+                   {"package", options.package},
+                   {"objective", options.objective},
+                   {"samples", options.samples},
+                   {"seeds", options.seeds},
+                   {"split", options.split},
+                   {"only", options.only},
+                   {"with_seeds", options.with_seeds},
+                   {"weights", options.weights}};
+  // In simulation the bound, of the max load, is that of another quantity.
+  const bool is_modelled = objective == tuning::PartitionObjective::kModelled;
+  out << absl::StreamFormat("%-20s %6s %9s %9s %9s %9s", "graph", "nodes",
+                            is_modelled ? "bound" : "(bound)", "greedy",
+                            "segments", "method");
   for (const std::string& search : options.searches) {
     out << absl::StreamFormat(" %15s", search);
   }
@@ -172,7 +190,7 @@ absl::StatusOr<Json> RunPartitionBench(const PartitionBenchOptions& options,
   std::map<std::string, Column> columns;
   std::vector<FidelityRow> fidelity;
   std::vector<double> gaps;         // of the program to the bound
-  std::vector<double> known_gains;  // of the best seed to the program
+  std::vector<double> known_gains;  // of the best construction to the program
   auto& rows = document["graphs"] = Json::array();
   for (const PartitionEntry& entry : entries) {
     HONE_ASSIGN_OR_RETURN(graphs::PartitionGraph graph,
@@ -202,10 +220,11 @@ absl::StatusOr<Json> RunPartitionBench(const PartitionBenchOptions& options,
                 {"bound", known.bound},
                 {"greedy", NumberOrNull(known.greedy)},
                 {"segments", NumberOrNull(known.segments)},
-                {"best_known", NumberOrNull(known.best)}};
-    out << absl::StreamFormat("%-20s %6d %9s %9s %9s", entry.name,
+                {"best_method", NumberOrNull(known.best)}};
+    out << absl::StreamFormat("%-20s %6d %9s %9s %9s %9s", entry.name,
                               problem->graph().size(), Shown(known.bound),
-                              Shown(known.greedy), Shown(known.segments));
+                              Shown(known.greedy), Shown(known.segments),
+                              Shown(known.best));
     for (const std::string& search : options.searches) {
       std::vector<double> costs;
       for (int32_t seed = 0; seed < options.seeds; ++seed) {
@@ -233,20 +252,33 @@ absl::StatusOr<Json> RunPartitionBench(const PartitionBenchOptions& options,
     }
     rows.push_back(std::move(row));
   }
-  out << absl::StreamFormat(
-      "\nsegments / bound, geometric mean: %.3f; best known method / segments: "
-      "%.4f\n\n",
-      MeanRatio(gaps), MeanRatio(known_gains));
-  document["best_known_to_segments"] = NumberOrNull(MeanRatio(known_gains));
+  out << "\ngeometric means:";
+  if (is_modelled) {
+    out << absl::StreamFormat(" segments / bound %.3f,", MeanRatio(gaps));
+  }
+  out << absl::StreamFormat(" best method / segments %.4f\n\n",
+                            MeanRatio(known_gains));
+  document["best_method_to_segments"] = NumberOrNull(MeanRatio(known_gains));
   document["segments_to_bound"] = NumberOrNull(MeanRatio(gaps));
-  out << "samples until the mean throughput is so many times that of the "
-         "greedy fill\n"
+  // The same for all searches.
+  const auto leveled = static_cast<size_t>(
+      std::count_if(rows.begin(), rows.end(), [](const Json& row) {
+        return row.contains("greedy") && !row["greedy"].is_null();
+      }));
+  document["graphs_with_levels"] = leveled;
+  out << absl::StreamFormat(
+             "samples until the mean throughput over %d of %d graphs is so "
+             "many "
+             "times that of the greedy fill;\nas finetune: until it is that of "
+             "`finetune` after %d samples; repairs: proposed moves that the "
+             "solver repaired, and the share of nodes it moved\n",
+             leveled, rows.size(), kFewSamples)
       << absl::StreamFormat("%-12s", "search");
   for (const double level : kLevels) out << absl::StreamFormat(" %8.1f", level);
   out << absl::StreamFormat(" %9s %11s", absl::StrCat("after ", kFewSamples),
                             "as finetune");
   out << absl::StreamFormat(" %9s %12s %12s %9s %9s %9s\n", "at end",
-                            "/ segments", "/ best known", "seconds", "repairs",
+                            "/ segments", "/ best method", "seconds", "repairs",
                             "repaired");
   auto& searches = document["searches"] = Json::object();
   for (const std::string& search : options.searches) {
@@ -275,8 +307,8 @@ absl::StatusOr<Json> RunPartitionBench(const PartitionBenchOptions& options,
     result["throughput"] = ThroughputAfter(column, SIZE_MAX);
     const double to_segments = MeanRatio(column.to_segments);
     result["cost_to_segments"] = NumberOrNull(to_segments);
-    const double to_known = MeanRatio(column.to_known);
-    result["cost_to_best_known"] = NumberOrNull(to_known);
+    const double to_method = MeanRatio(column.to_method);
+    result["cost_to_best_method"] = NumberOrNull(to_method);
     result["seconds"] = column.seconds;
     result["repairs"] = column.repairs;
     // Of the variables, in each repair.
@@ -286,8 +318,12 @@ absl::StatusOr<Json> RunPartitionBench(const PartitionBenchOptions& options,
     result["repaired_share"] = repaired;
     out << absl::StreamFormat(" %9.3f %12.4f %12.4f %9.1f %9d %8.2f%%\n",
                               result["throughput"].get<double>(), to_segments,
-                              to_known, column.seconds, column.repairs,
+                              to_method, column.seconds, column.repairs,
                               100 * repaired);
+    auto& curve = result["throughput_by_sample"] = Json::array();
+    for (size_t i = 0; i < column.throughput.size(); ++i) {
+      curve.push_back(ThroughputAfter(column, i));
+    }
     searches[search] = std::move(result);
   }
   if (options.draws > 0) document["fidelity"] = PrintFidelity(fidelity, out);

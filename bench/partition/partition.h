@@ -22,7 +22,11 @@ struct PartitionBenchOptions {
   std::string package = "hermosa36";
   // "max-load", or "interval", in simulation.
   std::string objective = "max-load";
-  // Optimizers, one column each. "uniform" is `policy` without weights,
+  // Optimizers, one column each, each once. `genetic` constructs its candidates
+  // by the dynamic program. The learned ones and "estimated" are told what some
+  // hundred moves a round would make of the chips by the analytical model: by
+  // max-load that is the objective itself, and only moves that are tried count
+  // as samples. "uniform" is `policy` without weights,
   // "estimated" with the problem's own estimate in their place, "scratch"
   // `ppo` without that estimate, and "sample" `ppo` that draws whole
   // partitions through the constraint solver.

@@ -12,6 +12,21 @@
 
 namespace hone::bench {
 
+namespace {
+
+// The search by an optimizer, under its own name or that of a control.
+std::string OptimizerOf(const std::string& search) {
+  if (search == "uniform" || search == "estimated") return "policy";
+  if (search == "scratch" || search == "sample") return "ppo";
+  return search;
+}
+
+}  // namespace
+
+absl::Status CheckPartitionSearch(const std::string& search) {
+  return optimizers::Optimizers().Find(OptimizerOf(search)).status();
+}
+
 absl::StatusOr<PartitionRun> SearchPartition(
     const PartitionSearchOptions& options, tuning::PartitionProblem& problem) {
   optimizers::OptimizerOptions of;
@@ -20,9 +35,7 @@ absl::StatusOr<PartitionRun> SearchPartition(
   of.estimated_prior = options.search == "estimated";
   of.without_estimate = options.search == "scratch";
   of.whole_draws = options.search == "sample";
-  std::string optimizer_id = options.search;
-  if (of.uniform_prior || of.estimated_prior) optimizer_id = "policy";
-  if (of.without_estimate || of.whole_draws) optimizer_id = "ppo";
+  const std::string optimizer_id = OptimizerOf(options.search);
   // `ppo` is from random weights, as if this were the only graph.
   if (optimizer_id != "ppo") of.weights = options.weights;
   HONE_ASSIGN_OR_RETURN(const std::unique_ptr<optimizers::Optimizer> optimizer,

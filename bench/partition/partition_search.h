@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 #include "tuning/tasks/partition_problem.h"
@@ -24,13 +25,17 @@ struct PartitionRun {
   std::vector<double> best;
   double seconds = 0;
   // The moves that the constraint solver repaired, and the mean share of the
-  // variables that it gave other values than they had.
+  // variables that it gave other values than the move.
   int64_t repairs = 0;
   double repaired_share = 0;
 };
 
-// Runs a search on a new problem. A search that ends early keeps its last
-// value. Errors: those of CreateOptimizer and RunSearch.
+// Errors: NotFound, listing the known ones, for a search that is none.
+absl::Status CheckPartitionSearch(const std::string& search);
+
+// Runs a search; what earlier ones tried on the problem is forgotten. A search
+// that ends early keeps its last value. Errors: those of CreateOptimizer and
+// RunSearch.
 absl::StatusOr<PartitionRun> SearchPartition(
     const PartitionSearchOptions& options, tuning::PartitionProblem& problem);
 

@@ -26,7 +26,7 @@ using tuning::PartitionProblem;
 using tuning::PartitionSeeds;
 
 constexpr std::array kPackages = {"hermosa36", "hermosa16", "hermosa8"};
-constexpr size_t kValidationGraphs = 20;
+constexpr size_t kValidationProblems = 20;
 constexpr int kMostGrowths = 8;
 
 // Makes a problem once, when it is asked for.
@@ -75,8 +75,8 @@ class LazyPartition {
   std::shared_ptr<space::Problem> problem_;
 };
 
-// Returns problems of `from`, in turns, each time on another package, by the
-// model and in simulation by turns.
+// Returns problems of the graphs of `from`, in turns, each on a package and by
+// an objective drawn at random.
 std::vector<TrainingProblem> Draw(const std::vector<PartitionEntry>& from,
                                   size_t count, uint64_t seed) {
   std::vector<TrainingProblem> problems;
@@ -107,7 +107,7 @@ absl::StatusOr<TrainingSet> MakePartitionData(const DataSetOptions& options) {
       const std::vector<PartitionEntry> validation,
       ReadPartitionEntries(options.partitions, "validation", ""));
   return TrainingSet{Draw(training, static_cast<size_t>(options.graphs), 1),
-                     Draw(validation, kValidationGraphs, 2)};
+                     Draw(validation, kValidationProblems, 2)};
 }
 
 }  // namespace hone::bench

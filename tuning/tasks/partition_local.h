@@ -14,8 +14,7 @@ namespace hone::tuning {
 // A partition under local changes. `problem` outlives it. Each try evaluates
 // the partition anew, as the rules on chips are about all nodes at once.
 //
-// Moves: the nodes at one end of a chip go to the next one, one node goes to a
-// chip that its neighbors allow, or a chip is split and two others become one.
+// PartitionProposals are the moves, PartitionMoves describe them.
 std::unique_ptr<space::LocalState> MakePartitionLocal(
     const PartitionProblem& problem, absl::Span<const int32_t> chips);
 

@@ -29,8 +29,9 @@ namespace {
 
 // Searches construct many partitions.
 constexpr double kConstructTolerance = 1e-3;
-// Those that may still become trials are among the last few hundred.
-constexpr size_t kMostTries = 4096;
+// What becomes a trial, or a local search starts from, is usually among the
+// last few hundred.
+constexpr size_t kMostMeasured = 4096;
 
 Hash128 HashOf(absl::Span<const int32_t> chips) {
   return FastHash({reinterpret_cast<const char*>(chips.data()),
@@ -105,7 +106,7 @@ absl::Status PartitionProblem::FindDefault() {
   }
   const double cost = MeasureOne(default_).cost;
   if (cost > 0) reference_cost_ = cost;
-  *evaluations_ = 0;
+  evaluations_ = 0;
   return absl::OkStatus();
 }
 
@@ -223,16 +224,20 @@ absl::StatusOr<std::vector<space::Measurement>> PartitionProblem::MeasureBatch(
   measurements.reserve(candidates.size());
   for (const space::Candidate& candidate : candidates) {
     if (stop_ && stop_()) return absl::CancelledError("measuring was stopped");
-    std::optional<space::Measurement> known = FindTry(candidate.choices);
-    measurements.push_back(known ? *std::move(known)
-                                 : MeasureOne(candidate.choices));
+    const Hash128 hash = HashOf(candidate.choices);
+    if (std::optional<space::Measurement> known = FindIn(tries_, hash)) {
+      measurements.push_back(*std::move(known));
+      continue;
+    }
+    measurements.push_back(MeasureOne(candidate.choices));
+    Remember(hash, measurements.back(), starts_);
   }
   return measurements;
 }
 
 space::Measurement PartitionProblem::MeasureOne(
     absl::Span<const int32_t> chips) const {
-  ++*evaluations_;
+  ++evaluations_;
   space::Measurement measurement = Evaluate(chips);
   if (watch_) watch_(measurement);
   return measurement;
@@ -241,16 +246,19 @@ space::Measurement PartitionProblem::MeasureOne(
 space::Measurement PartitionProblem::MeasureTry(
     absl::Span<const int32_t> chips) const {
   space::Measurement measurement = MeasureOne(chips);
-  absl::MutexLock lock(&mutex_);
-  if (tries_.size() >= kMostTries) tries_.clear();
-  tries_.emplace(HashOf(chips), measurement);
+  Remember(HashOf(chips), measurement, tries_);
   return measurement;
 }
 
 space::Measurement PartitionProblem::MeasureStart(
     absl::Span<const int32_t> chips) const {
-  std::optional<space::Measurement> known = FindTry(chips);
-  return known ? *std::move(known) : MeasureTry(chips);
+  const Hash128 hash = HashOf(chips);
+  for (const Measured* const measured : {&tries_, &starts_}) {
+    if (std::optional<space::Measurement> known = FindIn(*measured, hash)) {
+      return *std::move(known);
+    }
+  }
+  return MeasureTry(chips);
 }
 
 void PartitionProblem::Watch(
@@ -258,14 +266,23 @@ void PartitionProblem::Watch(
   watch_ = std::move(watch);
   absl::MutexLock lock(&mutex_);
   tries_.clear();
+  starts_.clear();
 }
 
-std::optional<space::Measurement> PartitionProblem::FindTry(
-    absl::Span<const int32_t> chips) const {
+std::optional<space::Measurement> PartitionProblem::FindIn(
+    const Measured& measured, const Hash128& hash) const {
   absl::MutexLock lock(&mutex_);
-  const auto found = tries_.find(HashOf(chips));
-  if (found == tries_.end()) return std::nullopt;
+  const auto found = measured.find(hash);
+  if (found == measured.end()) return std::nullopt;
   return found->second;
+}
+
+void PartitionProblem::Remember(const Hash128& hash,
+                                const space::Measurement& measurement,
+                                Measured& measured) const {
+  absl::MutexLock lock(&mutex_);
+  if (measured.size() >= kMostMeasured) measured.clear();
+  measured.emplace(hash, measurement);
 }
 
 space::Measurement PartitionProblem::Evaluate(

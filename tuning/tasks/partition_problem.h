@@ -69,7 +69,7 @@ class PartitionProblem final : public space::AssignmentProblem {
 
   // The greedy fill, or the first construction that fits.
   space::Candidate DefaultCandidate() const override { return {default_}; }
-  // The default, then Constructions.
+  // The default, then Constructions, unless the problem is to offer none.
   std::vector<space::Seed> Seeds() const override;
   // "greedy" and "segments" (graphs/mcm/partitions.h), in simulation
   // "overheads", the segments with the overhead of operators, and "exact"
@@ -84,7 +84,7 @@ class PartitionProblem final : public space::AssignmentProblem {
   absl::StatusOr<std::vector<space::Measurement>> MeasureBatch(
       absl::Span<const space::Candidate> candidates) const override;
   // Partitions evaluated.
-  int64_t evaluations() const override { return *evaluations_; }
+  int64_t evaluations() const override { return evaluations_; }
 
   absl::Span<const space::VariableGroup> groups() const override {
     return groups_;
@@ -120,8 +120,8 @@ class PartitionProblem final : public space::AssignmentProblem {
   std::optional<std::vector<int32_t>> Construct(
       absl::Span<const float> keys) const override;
 
-  // The moves that the constraint solver repaired (FIX), and the variables that
-  // it gave other values than those moves.
+  // The moves, of all proposed, that the constraint solver repaired (FIX), and
+  // the variables that it gave other values than those moves.
   struct Repairs {
     int64_t moves = 0;
     int64_t variables = 0;
@@ -144,13 +144,20 @@ class PartitionProblem final : public space::AssignmentProblem {
   // becomes a trial.
   space::Measurement MeasureTry(absl::Span<const int32_t> chips) const;
   // The same for where a local search starts from: evaluated, unless it was one
-  // of the last tries.
+  // of the last tries or candidates.
   space::Measurement MeasureStart(absl::Span<const int32_t> chips) const;
 
  private:
   PartitionProblem(graphs::PartitionGraph graph, graphs::Package package,
                    PartitionObjective objective, std::function<bool()> stop);
 
+  // By the hash of their chips.
+  using Measured = absl::flat_hash_map<Hash128, space::Measurement>;
+
+  std::optional<space::Measurement> FindIn(const Measured& measured,
+                                           const Hash128& hash) const;
+  void Remember(const Hash128& hash, const space::Measurement& measurement,
+                Measured& measured) const;
   space::Measurement Evaluate(absl::Span<const int32_t> chips) const;
   // Finds default_. Errors: see Create.
   absl::Status FindDefault();
@@ -160,8 +167,6 @@ class PartitionProblem final : public space::AssignmentProblem {
   bool EndsSeeds() const {
     return (stop_ && stop_()) || (seeds_end_ && seeds_end_());
   }
-  std::optional<space::Measurement> FindTry(
-      absl::Span<const int32_t> chips) const;
   const graphs::PartitionBounds& Bounds() const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
@@ -180,17 +185,15 @@ class PartitionProblem final : public space::AssignmentProblem {
   std::function<void(const space::Measurement&)> watch_;
   std::vector<int32_t> default_;
   double reference_cost_ = 1;
-  // Shared with the local states.
-  const std::shared_ptr<std::atomic<int64_t>> evaluations_ =
-      std::make_shared<std::atomic<int64_t>>(0);
+  mutable std::atomic<int64_t> evaluations_ = 0;
 
   mutable std::atomic<int64_t> repairs_ = 0;
   mutable std::atomic<int64_t> repaired_variables_ = 0;
 
   mutable absl::Mutex mutex_;
-  // Of the last tries, by the hash of their chips.
-  mutable absl::flat_hash_map<Hash128, space::Measurement> tries_
-      ABSL_GUARDED_BY(mutex_);
+  // The last tries, and the last candidates measured. Changed under mutex_.
+  mutable Measured tries_;
+  mutable Measured starts_;
   mutable std::optional<std::vector<space::Seed>> constructions_
       ABSL_GUARDED_BY(mutex_);
   mutable std::optional<graphs::PartitionBounds> bounds_
