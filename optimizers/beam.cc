@@ -267,7 +267,7 @@ class BeamOverVariables final : public BatchOptimizer {
 
   std::vector<space::Candidate> Plan() override {
     if (problem_.variable_count() == 0) return {};
-    while (fruitless_ < kMaxFruitless) {
+    while (fruitless_ < kMaxFruitless && !stopped()) {
       if (variable_ == problem_.variable_count() || prefixes_.empty()) {
         if (std::vector<space::Candidate> base = StartSweep(); !base.empty()) {
           return base;
@@ -334,6 +334,7 @@ class BeamOverVariables final : public BatchOptimizer {
            ++value) {
         std::vector<int32_t> values = prefix.values;
         values[length - 1] = value;
+        if (stopped()) return unknown;
         auto extended =
             editor_.Extend(values, static_cast<int32_t>(length), rng());
         if (!extended) continue;

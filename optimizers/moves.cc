@@ -224,9 +224,13 @@ std::vector<int32_t> AssignmentEditor::Edit(const std::vector<int32_t>& values,
   return values;
 }
 
-std::vector<int32_t> AssignmentEditor::Draw(Rng& rng) {
+std::vector<int32_t> AssignmentEditor::Draw(Rng& rng,
+                                            const std::function<bool()>& stop) {
   for (int attempt = 0; attempt < kMaxDraws; ++attempt) {
-    if (auto values = problem_.Draw(*domains_, rng)) return *std::move(values);
+    if (auto values = problem_.Draw(*domains_, rng, stop)) {
+      return *std::move(values);
+    }
+    if (stop && stop()) break;
   }
   return problem_.DefaultCandidate().choices;
 }

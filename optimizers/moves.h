@@ -2,6 +2,7 @@
 #define HONE_OPTIMIZERS_MOVES_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -51,8 +52,9 @@ class AssignmentEditor {
   std::vector<int32_t> Edit(const std::vector<int32_t>& values, Rng& rng);
 
   // Draws an assignment (AssignmentProblem::Draw). If a bounded number of draws
-  // finds none, it is the default.
-  std::vector<int32_t> Draw(Rng& rng);
+  // finds none, or `stop`, which may be null, returns true, it is the default.
+  std::vector<int32_t> Draw(Rng& rng,
+                            const std::function<bool()>& stop = nullptr);
 
   // Returns an assignment that agrees with the first `length` of `values`, and
   // with the others where the constraints allow it; nothing if they rule the

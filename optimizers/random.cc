@@ -103,7 +103,9 @@ class RandomAssignments final : public BatchOptimizer {
   std::vector<space::Candidate> Plan() override {
     std::vector<space::Candidate> batch;
     batch.reserve(kWalks);
-    for (size_t i = 0; i < kWalks; ++i) batch.push_back({editor_.Draw(rng())});
+    for (size_t i = 0; i < kWalks && !stopped(); ++i) {
+      batch.push_back({editor_.Draw(rng(), [this] { return stopped(); })});
+    }
     return batch;
   }
 

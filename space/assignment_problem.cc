@@ -44,12 +44,13 @@ std::unique_ptr<Domains> AssignmentProblem::MakeDomains() const {
   return MakeFreeDomains(std::move(sizes));
 }
 
-std::optional<std::vector<int32_t>> AssignmentProblem::Draw(Domains& domains,
-                                                            Rng& rng) const {
+std::optional<std::vector<int32_t>> AssignmentProblem::Draw(
+    Domains& domains, Rng& rng, const std::function<bool()>& stop) const {
   std::vector<int32_t> order(static_cast<size_t>(variable_count()));
   std::iota(order.begin(), order.end(), 0);
-  return Complete(domains, order,
-                  [&](int32_t, uint64_t left) { return DrawValue(left, rng); });
+  return Complete(
+      domains, order,
+      [&](int32_t, uint64_t left) { return DrawValue(left, rng); }, stop);
 }
 
 std::optional<std::vector<int32_t>> AssignmentProblem::Construct(

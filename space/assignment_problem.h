@@ -2,6 +2,7 @@
 #define HONE_SPACE_ASSIGNMENT_PROBLEM_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -67,10 +68,11 @@ class AssignmentProblem : public Problem {
   // Returns the constraints, nothing narrowed yet; by default there are none.
   virtual std::unique_ptr<Domains> MakeDomains() const;
   // Draws an assignment under `domains`, of MakeDomains, which it leaves as
-  // they were; nothing if that fails. By default the values of variables in
-  // their order, uniform over what the constraints leave.
-  virtual std::optional<std::vector<int32_t>> Draw(Domains& domains,
-                                                   Rng& rng) const;
+  // they were; nothing if that fails, or once `stop`, which may be null,
+  // returns true. By default the values of variables in their order, uniform
+  // over what the constraints leave.
+  virtual std::optional<std::vector<int32_t>> Draw(
+      Domains& domains, Rng& rng, const std::function<bool()>& stop) const;
   // Whether the problem has a construction of its own.
   virtual bool constructs() const { return false; }
   // Returns the assignment that the problem's own construction makes of one

@@ -6,6 +6,10 @@
 namespace hone::space {
 namespace {
 
+// Decisions between two times to see whether to stop: they take longer in large
+// problems, which have as many.
+constexpr int64_t kDecisionsPerPoll = 256;
+
 uint64_t Bit(int32_t value) { return uint64_t{1} << value; }
 
 // A choice that may be taken back.
@@ -35,7 +39,10 @@ class Completion {
       return false;
     }
     size_t position = 0;
-    while (position < order_.size()) {
+    for (int64_t decisions = 0; position < order_.size();) {
+      if (++decisions % kDecisionsPerPoll == 0 && stop_ && stop_()) {
+        return false;
+      }
       const int32_t variable = order_[position];
       const uint64_t left = domains_.Get(variable);
       if (std::has_single_bit(left)) {

@@ -31,7 +31,7 @@ inline constexpr int64_t kFewConflicts = 32;
 // Conflicts are undone chronologically, at most `max_conflicts`. Leaves
 // `domains` as they were.
 // Returns nothing if the limit is reached, there is no assignment, or `stop`,
-// polled at each conflict, returns true.
+// polled at each conflict and now and then, returns true.
 std::optional<std::vector<int32_t>> Complete(Domains& domains,
                                              absl::Span<const int32_t> order,
                                              const ValueChooser& choose,

@@ -79,7 +79,7 @@ absl::StatusOr<FidelityRow> CompareModels(
   int64_t found = 0;
   for (int64_t i = 0; i < kDrawsPerPartition * draws && found < draws; ++i) {
     const absl::Duration begin = SystemClock().Monotonic();
-    const auto chips = problem.Draw(*domains, rng);
+    const auto chips = problem.Draw(*domains, rng, nullptr);
     row.draw_seconds +=
         absl::ToDoubleSeconds(SystemClock().Monotonic() - begin);
     if (!chips) continue;

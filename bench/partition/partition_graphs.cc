@@ -19,8 +19,9 @@ absl::StatusOr<std::vector<PartitionEntry>> ReadPartitionEntries(
     const std::string& only) {
   HONE_ASSIGN_OR_RETURN(const std::regex filter, ParseOnly(only));
   const std::string path = absl::StrCat(directory, "/manifest.json");
-  HONE_ASSIGN_OR_RETURN(const auto manifest,
-                        ReadJsonFile(path, "graphs (--graphs DIR)"));
+  HONE_ASSIGN_OR_RETURN(
+      const auto manifest,
+      ReadJsonFile(path, "a folder of graphs with a manifest"));
   if (!manifest.is_array()) {
     return absl::InvalidArgumentError(
         absl::StrCat(path, ": not a JSON array, expected one entry a graph"));
@@ -45,8 +46,11 @@ absl::StatusOr<std::vector<PartitionEntry>> ReadPartitionEntries(
   }
   if (entries.empty()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("--only '", only, "': no graph of that name and split '",
-                     split, "' in ", path));
+        only.empty() ? absl::StrCat(path, ": no graph of split '", split,
+                                    "', expected 1 or more")
+                     : absl::StrCat("--only '", only,
+                                    "': no graph of that name and split '",
+                                    split, "' in ", path));
   }
   return entries;
 }

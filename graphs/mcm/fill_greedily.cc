@@ -20,7 +20,8 @@ class Filling {
         source_chip_(graph.sources().size(), kNone),
         share_(graph.total_time() / graph.chips()) {}
 
-  Partition Run() {
+  // Returns nothing if merging takes too long.
+  std::optional<Partition> Run() {
     for (const NodeIndex node : graph_.topological_order()) {
       // A new chip where the share would be exceeded by more than half of the
       // node, or memory is full.
@@ -35,12 +36,16 @@ class Filling {
         needed = std::min(needed, chips_[before] + 1);
       }
       if (needed < chip_) MergeInto(needed);
+      if (moved_ > kMostMoves * graph_.size()) return std::nullopt;
     }
     return chips_;
   }
 
  private:
   static constexpr int32_t kNone = -1;
+  // Nodes are moved so often at most, on average: where all read the first one,
+  // each would move all those before it.
+  static constexpr size_t kMostMoves = 256;
 
   // The bytes that a node adds to the chip.
   double NewBytes(NodeIndex node) const {
@@ -77,6 +82,7 @@ class Filling {
     while (first != order_.begin() && chips_[*(first - 1)] >= chip) --first;
     const std::vector<NodeIndex> moved(first, order_.end());
     order_.erase(first, order_.end());
+    moved_ += moved.size();
     chip_ = chip - 1;
     Open();
     for (const NodeIndex node : moved) {
@@ -93,6 +99,7 @@ class Filling {
   std::vector<int32_t> source_chip_;  // the last one with a copy
   const double share_;
   std::vector<NodeIndex> order_;  // of the nodes so far
+  size_t moved_ = 0;              // nodes by merging, so far
   double time_ = 0;               // of the chip
   double bytes_ = 0;              // of the chip
 };
@@ -100,8 +107,8 @@ class Filling {
 }  // namespace
 
 std::optional<Partition> FillGreedily(const PartitionGraph& graph) {
-  Partition chips = Filling(graph).Run();
-  if (!CheckPartition(graph, chips).ok()) return std::nullopt;
+  std::optional<Partition> chips = Filling(graph).Run();
+  if (!chips || !CheckPartition(graph, *chips).ok()) return std::nullopt;
   return chips;
 }
 

@@ -60,7 +60,8 @@ std::vector<bool> FindSources(const OpGraph& ops, const Package& package,
 std::vector<NodeIndex> FindOwners(const Adjacency& adjacency,
                                   absl::Span<const NodeIndex> order,
                                   std::vector<PartitionNode>& nodes,
-                                  const std::vector<bool>& is_source) {
+                                  const std::vector<bool>& is_source,
+                                  double memory_bytes) {
   std::vector<NodeIndex> owners(nodes.size());
   // Nodes that read nothing but sources, and nodes that belong to them.
   std::vector<bool> is_root(nodes.size());
@@ -76,6 +77,10 @@ std::vector<NodeIndex> FindOwners(const Adjacency& adjacency,
         nodes[node].time > nodes[node].transfer_time) {
       continue;
     }
+    // What has weights may have to be elsewhere for them to fit.
+    const double bytes =
+        nodes[node].resident_bytes + nodes[after[0]].resident_bytes;
+    if (nodes[node].resident_bytes > 0 && bytes > memory_bytes) continue;
     owners[node] = after[0];
     PartitionNode& reader = nodes[after[0]];
     reader.time += nodes[node].time;
@@ -94,12 +99,13 @@ std::vector<NodeIndex> FindOwners(const Adjacency& adjacency,
 
 absl::StatusOr<PartitionGraph> PartitionGraph::Gather(
     const Adjacency& adjacency, absl::Span<const NodeIndex> order,
-    std::vector<PartitionNode> nodes, const std::vector<bool>& is_source) {
+    std::vector<PartitionNode> nodes, const std::vector<bool>& is_source,
+    double memory_bytes) {
   for (size_t i = 0; i < nodes.size(); ++i) {
     nodes[i].origins = {static_cast<NodeIndex>(i)};
   }
   const std::vector<NodeIndex> owners =
-      FindOwners(adjacency, order, nodes, is_source);
+      FindOwners(adjacency, order, nodes, is_source, memory_bytes);
   PartitionGraph graph;
   std::vector<NodeIndex> index(nodes.size());
   for (size_t i = 0; i < nodes.size(); ++i) {
@@ -177,9 +183,10 @@ absl::StatusOr<PartitionGraph> PartitionGraph::Create(const OpGraph& ops,
          .output_bytes = node.output_bytes});
   }
   const std::vector<bool> is_source = FindSources(ops, package, nodes);
-  HONE_ASSIGN_OR_RETURN(PartitionGraph graph,
-                        Gather(ops.adjacency(), ops.topological_order(),
-                               std::move(nodes), is_source));
+  HONE_ASSIGN_OR_RETURN(
+      PartitionGraph graph,
+      Gather(ops.adjacency(), ops.topological_order(), std::move(nodes),
+             is_source, package.memory_bytes));
   graph.chips_ = package.chips;
   graph.memory_bytes_ = package.memory_bytes;
   return graph;
@@ -214,9 +221,10 @@ absl::StatusOr<PartitionGraph> PartitionGraph::Create(const DeviceGraph& graph,
     is_source[i] = node.accelerator_latency == 0 &&
                    graph.adjacency().predecessors(index).empty();
   }
-  HONE_ASSIGN_OR_RETURN(PartitionGraph result,
-                        Gather(graph.adjacency(), graph.topological_order(),
-                               std::move(nodes), is_source));
+  HONE_ASSIGN_OR_RETURN(
+      PartitionGraph result,
+      Gather(graph.adjacency(), graph.topological_order(), std::move(nodes),
+             is_source, graph.limits().max_accelerator_bytes));
   result.chips_ = package.chips;
   result.memory_bytes_ = graph.limits().max_accelerator_bytes;
   return result;

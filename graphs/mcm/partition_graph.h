@@ -49,8 +49,8 @@ struct PartitionSource {
 // model reads would otherwise keep the model on two chips.
 //
 // A node that reads nothing but sources, has one reader, and takes no longer
-// than its transfer belongs to its reader: to put it elsewhere would make no
-// chip less busy.
+// than its transfer belongs to its reader, if the weights of both fit a chip:
+// to put it elsewhere would make no chip less busy.
 class PartitionGraph {
  public:
   // Returns the graph of operators, with times by the roofline of a chip (the
@@ -111,7 +111,8 @@ class PartitionGraph {
   // arguments are of the graph that was given, in its order.
   static absl::StatusOr<PartitionGraph> Gather(
       const Adjacency& adjacency, absl::Span<const NodeIndex> order,
-      std::vector<PartitionNode> nodes, const std::vector<bool>& is_source);
+      std::vector<PartitionNode> nodes, const std::vector<bool>& is_source,
+      double memory_bytes);
 
   int32_t chips_ = 0;
   double memory_bytes_ = 0;

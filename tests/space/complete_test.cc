@@ -92,7 +92,7 @@ TEST(Draw, DrawsEachAssignmentAndLeavesTheDomains) {
   Rng rng(1);
   std::set<std::vector<int32_t>> drawn;
   for (int i = 0; i < 1000; ++i) {
-    const auto values = problem.Draw(*domains, rng);
+    const auto values = problem.Draw(*domains, rng, nullptr);
     for (int32_t v = 0; v < 3; ++v) ASSERT_EQ(domains->Get(v), 0b1111u);
     ASSERT_TRUE(values.has_value());
     ASSERT_EQ(std::set<int32_t>(values->begin(), values->end()).size(), 3u);
@@ -101,7 +101,7 @@ TEST(Draw, DrawsEachAssignmentAndLeavesTheDomains) {
   EXPECT_EQ(drawn.size(), 24u);
   // Five values for six variables.
   const TableProblem none = AllDifferent(6, 5);
-  EXPECT_EQ(none.Draw(*none.MakeDomains(), rng), std::nullopt);
+  EXPECT_EQ(none.Draw(*none.MakeDomains(), rng, nullptr), std::nullopt);
 }
 
 TEST(Complete, AsksOnlyWhereThereIsAChoice) {

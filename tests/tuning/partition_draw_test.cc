@@ -93,7 +93,7 @@ TEST(PartitionDraw, KeepsTheRulesAndLeavesTheDomains) {
     PartitionDomains domains(graph, closure);
     const std::vector<uint64_t> before = Left(domains);
     for (int draw = 0; draw < 5; ++draw) {
-      const auto chips = DrawPartition(graph, domains, rng);
+      const auto chips = DrawPartition(graph, domains, rng, nullptr);
       ASSERT_EQ(Left(domains), before);
       if (!chips) {
         EXPECT_TRUE(is_tight || is_hard) << i;
@@ -120,7 +120,7 @@ TEST(PartitionDraw, HeedsWhatIsNarrowed) {
     const auto allowed = uint64_t{1} + rng.Below(15);
     if (!domains.Narrow(node, allowed)) continue;
     const std::vector<uint64_t> before = Left(domains);
-    const auto chips = DrawPartition(graph, domains, rng);
+    const auto chips = DrawPartition(graph, domains, rng, nullptr);
     ASSERT_EQ(Left(domains), before);
     if (!chips) continue;
     ++drawn;
@@ -141,7 +141,7 @@ TEST(PartitionDraw, DrawsEachPartitionWhereMemoryIsAmple) {
     PartitionDomains domains(graph, closure);
     std::set<Chips> drawn;
     for (int draw = 0; draw < 20'000 && drawn.size() < valid.size(); ++draw) {
-      const auto chips = DrawPartition(graph, domains, rng);
+      const auto chips = DrawPartition(graph, domains, rng, nullptr);
       ASSERT_TRUE(chips.has_value());
       drawn.insert(*chips);
     }
@@ -164,7 +164,7 @@ TEST(PartitionDraw, FailsOnlyWhereThereIsNone) {
     const PartitionClosure closure(graph);
     PartitionDomains domains(graph, closure);
     for (int draw = 0; draw < 5; ++draw) {
-      const auto chips = DrawPartition(graph, domains, rng);
+      const auto chips = DrawPartition(graph, domains, rng, nullptr);
       if (valid.empty()) {
         ++impossible;
         EXPECT_FALSE(chips.has_value());
@@ -192,7 +192,7 @@ TEST(PartitionDraw, SucceedsWhereMemoryIsTight) {
       const std::vector<uint64_t> before = Left(domains);
       std::set<Chips> of_graph;
       for (int draw = 0; draw < 8; ++draw) {
-        const auto drawn = DrawPartition(graph, domains, rng);
+        const auto drawn = DrawPartition(graph, domains, rng, nullptr);
         ASSERT_EQ(Left(domains), before);
         ASSERT_TRUE(drawn.has_value()) << share;
         EXPECT_TRUE(IsValidByDefinition(graph, *drawn));
@@ -233,7 +233,8 @@ TEST(PartitionDraw, FailsOnNoChainThatFits) {
     ++(fits ? possible : impossible);
     const PartitionClosure closure(graph);
     PartitionDomains domains(graph, closure);
-    EXPECT_EQ(DrawPartition(graph, domains, rng).has_value(), fits) << i;
+    EXPECT_EQ(DrawPartition(graph, domains, rng, nullptr).has_value(), fits)
+        << i;
   }
   EXPECT_GT(possible, 50);
   EXPECT_GT(impossible, 50);
@@ -272,7 +273,7 @@ TEST(PartitionDraw, FillsAfterAConflictByWhatIsOnTheChips) {
   for (uint64_t seed = 0; seed < 10; ++seed) {
     LateConflict domains;
     Rng rng(seed);
-    EXPECT_EQ(DrawPartition(graph, domains, rng), Chips({1, 0}));
+    EXPECT_EQ(DrawPartition(graph, domains, rng, nullptr), Chips({1, 0}));
   }
 }
 
@@ -297,7 +298,7 @@ TEST(PartitionDraw, FailsWhereTheOnlyPartitionDoesNotFit) {
               SmallPackage(chips, fits ? bytes : bytes - 1)));
       const PartitionClosure closure(graph);
       PartitionDomains domains(graph, closure);
-      const auto drawn = DrawPartition(graph, domains, rng);
+      const auto drawn = DrawPartition(graph, domains, rng, nullptr);
       EXPECT_EQ(drawn.has_value(), fits);
       if (drawn) {
         EXPECT_EQ(*drawn, Chips(size));
@@ -316,7 +317,7 @@ TEST(PartitionDraw, HasPartsOfAllSizes) {
   double most = 0;
   constexpr int kDraws = 60;
   for (int draw = 0; draw < kDraws; ++draw) {
-    const auto chips = DrawPartition(graph, domains, rng);
+    const auto chips = DrawPartition(graph, domains, rng, nullptr);
     ASSERT_TRUE(chips.has_value());
     std::vector<double> sizes(8);
     for (const int32_t chip : *chips) ++sizes[static_cast<size_t>(chip)];
@@ -344,9 +345,9 @@ TEST(PartitionDraw, IsDeterministicBySeedAndThatOfTheProblem) {
     Rng b(i);
     std::set<Chips> different;
     for (int draw = 0; draw < 5; ++draw) {
-      const auto chips = DrawPartition(graph, domains, a);
+      const auto chips = DrawPartition(graph, domains, a, nullptr);
       ASSERT_TRUE(chips.has_value());
-      EXPECT_EQ((*problem)->Draw(*made, b), chips);
+      EXPECT_EQ((*problem)->Draw(*made, b, nullptr), chips);
       different.insert(*chips);
     }
     EXPECT_GT(different.size(), 1u);

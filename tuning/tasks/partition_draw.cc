@@ -107,7 +107,8 @@ bool IsTight(const graphs::PartitionGraph& graph) {
 }  // namespace
 
 std::optional<graphs::Partition> DrawPartition(
-    const graphs::PartitionGraph& graph, space::Domains& domains, Rng& rng) {
+    const graphs::PartitionGraph& graph, space::Domains& domains, Rng& rng,
+    const std::function<bool()>& stop) {
   std::vector<int32_t> order(graph.size());
   std::iota(order.begin(), order.end(), 0);
   const int tries = IsTight(graph) ? 0 : kUniformTries;
@@ -116,8 +117,9 @@ std::optional<graphs::Partition> DrawPartition(
     auto chips = space::Complete(
         domains, order,
         [&](int32_t, uint64_t left) { return space::DrawValue(left, rng); },
-        nullptr, space::kFewConflicts);
+        stop, space::kFewConflicts);
     if (chips) return chips;
+    if (stop && stop()) return std::nullopt;
   }
   order.assign(graph.topological_order().begin(),
                graph.topological_order().end());
@@ -128,10 +130,11 @@ std::optional<graphs::Partition> DrawPartition(
         [&](int32_t node, uint64_t left) { return filling.Choose(node, left); },
         [&] {
           filling.NoteConflict();
-          return false;
+          return stop && stop();
         },
         space::kFewConflicts);
     if (chips) return chips;
+    if (stop && stop()) return std::nullopt;
   }
   return std::nullopt;
 }

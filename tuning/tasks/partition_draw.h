@@ -1,6 +1,7 @@
 #ifndef HONE_TUNING_TASKS_PARTITION_DRAW_H_
 #define HONE_TUNING_TASKS_PARTITION_DRAW_H_
 
+#include <functional>
 #include <optional>
 
 #include "base/rng.h"
@@ -11,7 +12,8 @@
 namespace hone::tuning {
 
 // Draws a partition through the constraint solver, whose domains are left as
-// they were; nothing if a bounded number of tries fails.
+// they were; nothing if a bounded number of tries fails, or once `stop`, which
+// may be null, returns true.
 //
 // First the chips of nodes in a random order, uniform over what the constraints
 // leave (SAMPLE of Xie et al., 2022, without a policy): the first nodes decided
@@ -20,7 +22,8 @@ namespace hone::tuning {
 // tight, or such draws fail, chips are filled one after the other in a
 // topological order, each up to a random share of the work.
 std::optional<graphs::Partition> DrawPartition(
-    const graphs::PartitionGraph& graph, space::Domains& domains, Rng& rng);
+    const graphs::PartitionGraph& graph, space::Domains& domains, Rng& rng,
+    const std::function<bool()>& stop);
 
 }  // namespace hone::tuning
 

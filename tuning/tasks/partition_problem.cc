@@ -78,8 +78,9 @@ absl::Status PartitionProblem::FindDefault() {
     found.push_back(chips);
     return MeasureOne(chips).outcome == space::Outcome::kOk;
   };
-  if (const auto chips = graphs::FillGreedily(graph_); chips && fits(*chips)) {
-    default_ = *chips;
+  greedy_ = graphs::FillGreedily(graph_);
+  if (greedy_ && fits(*greedy_)) {
+    default_ = *greedy_;
   } else if (const auto cut = graphs::PartitionByOrders(graph_, stop_);
              cut && fits(*cut)) {
     default_ = *cut;
@@ -166,9 +167,7 @@ const graphs::PartitionBounds& PartitionProblem::Bounds() const {
 
 std::vector<space::Seed> PartitionProblem::MakeConstructions() const {
   std::vector<space::Seed> seeds;
-  if (auto chips = graphs::FillGreedily(graph_)) {
-    seeds.push_back({"greedy", {*std::move(chips)}});
-  }
+  if (greedy_) seeds.push_back({"greedy", {*greedy_}});
   if (auto chips =
           graphs::PartitionByOrders(graph_, [this] { return EndsSeeds(); })) {
     seeds.push_back({"segments", {*std::move(chips)}});
@@ -203,8 +202,9 @@ std::unique_ptr<space::LocalState> PartitionProblem::MakeLocal(
 }
 
 std::optional<std::vector<int32_t>> PartitionProblem::Draw(
-    space::Domains& domains, Rng& rng) const {
-  return DrawPartition(graph_, domains, rng);
+    space::Domains& domains, Rng& rng,
+    const std::function<bool()>& stop) const {
+  return DrawPartition(graph_, domains, rng, stop);
 }
 
 std::optional<std::vector<int32_t>> PartitionProblem::Construct(

@@ -100,8 +100,9 @@ class PartitionProblem final : public space::AssignmentProblem {
   // PartitionDomains.
   std::unique_ptr<space::Domains> MakeDomains() const override;
   // DrawPartition.
-  std::optional<std::vector<int32_t>> Draw(space::Domains& domains,
-                                           Rng& rng) const override;
+  std::optional<std::vector<int32_t>> Draw(
+      space::Domains& domains, Rng& rng,
+      const std::function<bool()>& stop) const override;
   std::unique_ptr<space::LocalState> MakeLocal(
       const space::Candidate& candidate) const override;
 
@@ -183,6 +184,7 @@ class PartitionProblem final : public space::AssignmentProblem {
   const PartitionClosure closure_;
   const std::shared_ptr<const space::Observation> observation_;
   std::function<void(const space::Measurement&)> watch_;
+  std::optional<std::vector<int32_t>> greedy_;  // the fill
   std::vector<int32_t> default_;
   double reference_cost_ = 1;
   mutable std::atomic<int64_t> evaluations_ = 0;

@@ -168,6 +168,32 @@ TEST(PartitionGraphTest, WhatNoChipGainsByBelongsToItsReader) {
               ElementsAre(1, 1, 1, 2));
 }
 
+// Two tables of a chip's memory each: with their reader they fit nowhere.
+TEST(PartitionGraphTest, WhatDoesNotFitWithItsReaderStaysANode) {
+  HONE_ASSERT_OK_AND_ASSIGN(
+      const OpGraph ops,
+      OpGraph::Create({{.id = 0,
+                        .opcode = "gather",
+                        .output_bytes = 8e3,
+                        .parameter_bytes = 900},
+                       {.id = 1,
+                        .opcode = "gather",
+                        .output_bytes = 8e3,
+                        .parameter_bytes = 900},
+                       {.id = 2, .opcode = "dot", .flops = 1e6}},
+                      {{0, 2, 8e3}, {1, 2, 8e3}}));
+  HONE_ASSERT_OK_AND_ASSIGN(const PartitionGraph roomy,
+                            PartitionGraph::Create(ops, SmallPackage(4, 1e4)));
+  EXPECT_EQ(roomy.size(), 1u);
+  EXPECT_EQ(roomy.node(0).resident_bytes, 1800);
+  HONE_ASSERT_OK_AND_ASSIGN(const PartitionGraph tight,
+                            PartitionGraph::Create(ops, SmallPackage(4, 1000)));
+  EXPECT_EQ(tight.size(), 2u);
+  for (const PartitionNode& node : tight.nodes()) {
+    EXPECT_EQ(node.resident_bytes, 900);
+  }
+}
+
 TEST(PartitionGraphTest, WeightedGraphsBringTheirTimes) {
   HONE_ASSERT_OK_AND_ASSIGN(
       const DeviceGraph weighted,
