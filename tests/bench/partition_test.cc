@@ -55,10 +55,15 @@ TEST(PartitionGraphs, AllAreReadForThePackage) {
 
 TEST(PartitionGraphs, BadFoldersAreRefused) {
   EXPECT_THAT(ReadPartitionEntries("/no/such", "", ""),
-              StatusIs(absl::StatusCode::kNotFound, HasSubstr("--graphs")));
+              StatusIs(absl::StatusCode::kNotFound,
+                       HasSubstr("/no/such/manifest.json: cannot be read, "
+                                 "expected a folder of graphs")));
   EXPECT_THAT(ReadPartitionEntries(kGraphs, "test", "gpt2"),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        HasSubstr("no graph of that name and split 'test'")));
+  EXPECT_THAT(ReadPartitionEntries(kGraphs, "tests", ""),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("manifest.json: no graph of split 'tests'")));
   const TemporaryDirectory folder;
   std::ofstream(folder.path() + "/manifest.json") << R"([{"name": "a"}])";
   EXPECT_THAT(ReadPartitionEntries(folder.path(), "", ""),
