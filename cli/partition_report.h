@@ -16,7 +16,7 @@ struct TunedPartition {
   std::string package_name;
   graphs::Package package;
   std::string decision;  // JSON
-  // Of the decision's objective, in milliseconds.
+  // Costs by the decision's objective, in milliseconds.
   double default_cost = 0;
   double best_cost = 0;
 };

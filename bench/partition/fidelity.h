@@ -22,7 +22,7 @@ struct FidelityRow {
   std::vector<double> loads;
   std::vector<double> intervals;
   int64_t failures = 0;  // partitions that do
-  // What drawing them took.
+  // The effort of drawing them.
   double draw_seconds = 0;
   tuning::SolverStatistics solver;
 };

@@ -11,7 +11,7 @@
 
 namespace hone::tuning {
 
-// What the constraint solver knows of a partition's graph before any decision,
+// The constraint solver's knowledge of a partition's graph before any decision,
 // shared by all solvers of the graph.
 //
 // Large graphs, and those with more ways beside arcs than kMaxTriples, have

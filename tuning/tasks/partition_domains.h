@@ -10,7 +10,7 @@
 
 namespace hone::tuning {
 
-// What a solver has done since it was made.
+// The work of a solver since it was made.
 struct SolverStatistics {
   int64_t narrowings = 0;  // calls of Narrow
   int64_t conflicts = 0;   // of which so many failed

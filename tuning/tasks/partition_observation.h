@@ -19,7 +19,7 @@ namespace hone::tuning {
 space::ObservationSpec PartitionObservationSpec();
 space::Observation ObservePartition(const graphs::PartitionGraph& graph);
 
-// What a chip is: its place, and its memory as a share of all bytes.
+// The features of a chip: its place, and its memory as a share of all bytes.
 // [chips, names], row-major.
 std::vector<std::string> ChipFeatureNames();
 std::vector<float> ChipFeatures(const graphs::PartitionGraph& graph);

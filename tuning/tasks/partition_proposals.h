@@ -58,7 +58,7 @@ class PartitionProposals {
   const PartitionProblem& problem_;
   const graphs::PartitionGraph& graph_;
   const std::unique_ptr<space::Domains> domains_;
-  // Of topological orders, the place of each node.
+  // The place of each node in three topological orders.
   std::array<std::vector<uint32_t>, 3> places_;
   std::vector<int32_t> chips_;
   std::vector<double> loads_;                          // [used_]
