@@ -91,6 +91,7 @@ double PartitionMoves::Busy(const Part& part) const {
 void PartitionMoves::Start(absl::Span<const int32_t> chips) {
   chips_.assign(chips.begin(), chips.end());
   parts_ = PartsOf(chips_);
+  energy_ = Energy(parts_);
 }
 
 std::vector<PartitionMoves::Part> PartitionMoves::PartsOf(
@@ -189,8 +190,7 @@ void PartitionMoves::Describe(absl::Span<const space::Change> changes,
   }
   features.push_back(Difference(was.transfers - is.transfers, load));
   features.push_back(Difference(busy - std::max(is.busy, is.rest_busy), busy));
-  const double energy = Energy(parts_);
-  features.push_back(Difference(energy - Energy(parts), energy));
+  features.push_back(Difference(energy_ - Energy(parts), energy_));
 }
 
 double PartitionMoves::Energy(const std::vector<Part>& parts) const {

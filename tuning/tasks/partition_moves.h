@@ -35,7 +35,7 @@ class PartitionMoves {
                 std::vector<float>& features);
 
  private:
-  // What a chip has to do for each sample. Times in milliseconds.
+  // The work of a chip for each sample. Times in milliseconds.
   struct Part {
     uint64_t nodes = 0;  // a hash of the set; 0 if it is empty
     double compute = 0;
@@ -60,6 +60,7 @@ class PartitionMoves {
   const double op_time_;  // milliseconds
   std::vector<int32_t> chips_;
   std::vector<Part> parts_;  // of chips_, without empty ones
+  double energy_ = 0;        // of parts_
   std::vector<int32_t> tried_;
 };
 

@@ -81,9 +81,9 @@ absl::Status PartitionProblem::FindDefault() {
   greedy_ = graphs::FillGreedily(graph_);
   if (greedy_ && fits(*greedy_)) {
     default_ = *greedy_;
-  } else if (const auto cut = graphs::PartitionByOrders(graph_, stop_);
-             cut && fits(*cut)) {
-    default_ = *cut;
+  } else if ((segments_ = graphs::PartitionByOrders(graph_, stop_)) &&
+             fits(*segments_)) {
+    default_ = *segments_;
   } else {
     // By the solver: a partition that fits from the start, if not in
     // simulation.
@@ -168,10 +168,13 @@ const graphs::PartitionBounds& PartitionProblem::Bounds() const {
 std::vector<space::Seed> PartitionProblem::MakeConstructions() const {
   std::vector<space::Seed> seeds;
   if (greedy_) seeds.push_back({"greedy", {*greedy_}});
-  if (auto chips =
-          graphs::PartitionByOrders(graph_, [this] { return EndsSeeds(); })) {
-    seeds.push_back({"segments", {*std::move(chips)}});
+  // The default may have asked for them already.
+  auto segments = segments_;
+  if (!segments) {
+    segments =
+        graphs::PartitionByOrders(graph_, [this] { return EndsSeeds(); });
   }
+  if (segments) seeds.push_back({"segments", {*std::move(segments)}});
   if (timed_graph_) {
     if (auto chips = graphs::PartitionByOrders(
             *timed_graph_, [this] { return EndsSeeds(); })) {

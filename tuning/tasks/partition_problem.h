@@ -28,9 +28,9 @@
 
 namespace hone::tuning {
 
-// What a partition minimizes: the load of the busiest chip by the analytical
-// model (graphs/mcm/chip_loads.h), or the interval between samples in
-// simulation (backends/mcm_sim).
+// The cost that a partition minimizes: the load of the busiest chip by the
+// analytical model (graphs/mcm/chip_loads.h), or the interval between samples
+// in simulation (backends/mcm_sim).
 enum class PartitionObjective { kModelled, kSimulated };
 
 // The constructions that a problem offers as seeds besides its default.
@@ -184,7 +184,9 @@ class PartitionProblem final : public space::AssignmentProblem {
   const PartitionClosure closure_;
   const std::shared_ptr<const space::Observation> observation_;
   std::function<void(const space::Measurement&)> watch_;
-  std::optional<std::vector<int32_t>> greedy_;  // the fill
+  // The greedy fill, and the segments if the default needed them.
+  std::optional<std::vector<int32_t>> greedy_;
+  std::optional<std::vector<int32_t>> segments_;
   std::vector<int32_t> default_;
   double reference_cost_ = 1;
   mutable std::atomic<int64_t> evaluations_ = 0;
