@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "base/check.h"
+#include "base/mix_bits.h"
 
 namespace hone {
 namespace {
@@ -11,10 +12,7 @@ namespace {
 uint64_t RotateLeft(uint64_t x, int k) { return (x << k) | (x >> (64 - k)); }
 
 uint64_t SplitMix(uint64_t& state) {
-  uint64_t z = (state += 0x9e3779b97f4a7c15u);
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
+  return MixBits(state += 0x9e3779b97f4a7c15u);
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include <limits>
 #include <utility>
 
+#include "base/mix_bits.h"
+
 namespace hone::optimizers::policies {
 namespace {
 
@@ -48,11 +50,7 @@ uint64_t KeyOf(const std::vector<space::Change>& changes) {
   for (const space::Change& change : changes) {
     const uint64_t word = static_cast<uint64_t>(change.variable) << 8 |
                           static_cast<uint64_t>(change.value);
-    // The finalizer of splitmix64.
-    uint64_t mixed = word + 0x9e3779b97f4a7c15;
-    mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9;
-    mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111eb;
-    key += mixed ^ mixed >> 31;
+    key += MixBits(word + 0x9e3779b97f4a7c15);
   }
   return key;
 }

@@ -9,6 +9,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/string_view.h"
 
+#include "base/mix_bits.h"
 #include "graphs/placement_moves.h"
 
 namespace hone::tuning {
@@ -36,14 +37,6 @@ constexpr size_t PlaceOf(absl::string_view feature) {
 
 constexpr size_t kEnergySaved = PlaceOf("energy_saved");
 constexpr float kEstimateWeight = 16;
-
-// The finalizer of splitmix64.
-uint64_t Mix(uint64_t word) {
-  word += 0x9e3779b97f4a7c15;
-  word = (word ^ word >> 30) * 0xbf58476d1ce4e5b9;
-  word = (word ^ word >> 27) * 0x94d049bb133111eb;
-  return word ^ word >> 31;
-}
 
 float Share(double value, double of) {
   constexpr double kMost = 4;
@@ -100,7 +93,7 @@ std::vector<PartitionMoves::Part> PartitionMoves::PartsOf(
   for (size_t i = 0; i < graph_.size(); ++i) {
     const graphs::PartitionNode& node = graph_.nodes()[i];
     Part& own = parts[static_cast<size_t>(chips[i])];
-    own.nodes += Mix(i);
+    own.nodes += MixBits(i + 1);
     own.compute += node.time;
     own.operators += static_cast<double>(node.origins.size());
     own.resident_bytes += node.resident_bytes;
