@@ -14,7 +14,7 @@ namespace {
 bool FuseWithNext(Scheduler& s, const Path& path) {
   const Path next = Sibling(path, 1);
   if (!s.program().Has(next) || s.program().At(next).loop() == nullptr ||
-      HasContraction(s.program(), next)) {
+      HasContraction(s.program(), next) || HasSumOverRows(s.program(), next)) {
     return false;
   }
   const LoopChain chain(s, path);
@@ -45,7 +45,8 @@ bool FuseWithNext(Scheduler& s, const Path& path) {
 void FuseEpilogues(Scheduler& s) {
   for (int32_t i = 0; s.program().Has({i}); ++i) {
     if (s.program().At({i}).loop() == nullptr ||
-        !HasContraction(s.program(), {i})) {
+        (!HasContraction(s.program(), {i}) &&
+         !HasSumOverRows(s.program(), {i}))) {
       continue;
     }
     while (FuseWithNext(s, {i})) {

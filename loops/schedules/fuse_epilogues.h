@@ -5,9 +5,9 @@
 
 namespace hone::loops {
 
-// Fuses every contraction at the root with the nests after it that process each
-// element of its result, such as adding a bias, so that they read it from
-// registers.
+// Fuses every contraction and sum over rows at the root with the nests after it
+// that process each element of its result, such as adding a bias, so that they
+// read it from registers.
 void FuseEpilogues(Scheduler& scheduler);
 
 }  // namespace hone::loops

@@ -6,9 +6,10 @@
 namespace hone::loops {
 
 // Fuses adjacent loops wherever that is legal, first at the root and then
-// inside, except contractions: a loop then reads the values of the previous one
-// from a register or from L1. Moves statements between two loops out of the
-// way, and reorders loops that are not innermost, to make loops adjacent.
+// inside, except contractions and sums over rows: a loop then reads the values
+// of the previous one from a register or from L1. Moves statements between two
+// loops out of the way, and reorders loops that are not innermost, to make
+// loops adjacent.
 void FuseNests(Scheduler& scheduler);
 
 // Fuses the outermost loops of scheduled nests, including contractions, if a

@@ -33,6 +33,13 @@ bool DependsOn(const Expression& e, VarId var) {
   return true;
 }
 
+bool HasWhere(const Expression& e) {
+  return e.kind() == Expression::Kind::kWhere ||
+         absl::c_any_of(e.operands(), [](const ExpressionPtr& operand) {
+           return HasWhere(*operand);
+         });
+}
+
 // The load that `e` is, conversions and wheres around it left out; null for
 // anything else.
 const Access* AsLoad(const Expression& e) {
@@ -146,26 +153,32 @@ std::optional<Contraction> AsContraction(const Program& program,
 std::optional<Contraction> AsSumOverRows(const Program& program,
                                          const Path& path) {
   const Statement& statement = *program.At(path).statement();
-  Contraction contraction;
-  contraction.path = path;
-  contraction.b = AsLoad(*statement.value);
-  if (!statement.combine.has_value() || contraction.b == nullptr ||
-      statement.value->kind() == Expression::Kind::kWhere) {
+  if (!statement.combine.has_value() || HasWhere(*statement.value)) {
     return std::nullopt;
   }
-  bool is_contiguous = false;
+  Contraction contraction;
+  contraction.path = path;
+  std::optional<VarId> along;
   for (const Loop* loop : program.LoopsAbove(path)) {
     const auto target = StrideOf(program, statement.target, loop->var);
-    const auto b = StrideOf(program, *contraction.b, loop->var);
-    if (target == 0) {
-      contraction.sums.push_back(loop->var);
-      continue;
-    }
-    if (b == 0) return std::nullopt;
-    contraction.columns.push_back(loop->var);
-    is_contiguous = is_contiguous || (target == 1 && b == 1);
+    (target == 0 ? contraction.sums : contraction.columns).push_back(loop->var);
+    if (target == 1) along = loop->var;
   }
-  if (!is_contiguous || contraction.sums.empty()) return std::nullopt;
+  if (!along.has_value() || contraction.sums.empty()) return std::nullopt;
+  // The matrix moves with everything; others may repeat along the sums.
+  bool fits = true;
+  VisitLoads(*statement.value, [&](const Access& load) {
+    const auto moves = [&](VarId var) {
+      return StrideOf(program, load, var) != 0;
+    };
+    const auto stride = StrideOf(program, load, *along);
+    fits = fits && (stride == 0 || stride == 1);
+    if (stride == 1 && absl::c_all_of(contraction.sums, moves) &&
+        absl::c_all_of(contraction.columns, moves)) {
+      contraction.b = &load;
+    }
+  });
+  if (!fits || contraction.b == nullptr) return std::nullopt;
   return contraction;
 }
 
@@ -173,6 +186,14 @@ bool HasContraction(const Program& program, const Path& path) {
   bool found = false;
   VisitStatements(program, path, [&](const Path& at, const Statement&) {
     found = found || AsContraction(program, at).has_value();
+  });
+  return found;
+}
+
+bool HasSumOverRows(const Program& program, const Path& path) {
+  bool found = false;
+  VisitStatements(program, path, [&](const Path& at, const Statement&) {
+    found = found || AsSumOverRows(program, at).has_value();
   });
   return found;
 }

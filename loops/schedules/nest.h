@@ -52,13 +52,15 @@ struct Contraction {
 std::optional<Contraction> AsContraction(const Program& program,
                                          const Path& path);
 
-// Matches a statement that reduces a matrix over its rows and is contiguous in
-// the kept dimensions: these are `columns`, `b` is the matrix, `a` is null.
+// Matches a statement that reduces a matrix, or an expression of a matrix and
+// other arrays, over the rows of the matrix and is contiguous in the kept
+// dimensions: these are `columns`, `b` is the matrix, `a` is null.
 std::optional<Contraction> AsSumOverRows(const Program& program,
                                          const Path& path);
 
-// Returns true if any statement at or below `path` is a contraction.
+// Return true if any statement at or below `path` is one.
 bool HasContraction(const Program& program, const Path& path);
+bool HasSumOverRows(const Program& program, const Path& path);
 
 }  // namespace hone::loops
 
