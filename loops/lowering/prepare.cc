@@ -10,6 +10,7 @@
 #include "hlo/ir/clone.h"
 #include "hlo/passes/pipeline.h"
 #include "loops/lowering/graph/unsupported.h"
+#include "loops/lowering/widen_sums.h"
 
 namespace hone::loops {
 namespace {
@@ -111,6 +112,7 @@ absl::StatusOr<hlo::Module> PrepareForLowering(const hlo::Module& module) {
       "batchnorm_expander", "conditional-to-select",
       "select_and_scatter_expander", "topk-decomposer", "dce"};
   HONE_RETURN_IF_ERROR(hlo::RunPasses(prepared, passes).status());
+  WidenSums(prepared);
   SplitTupleConstants(prepared);
   NameInstructions(prepared);
   return prepared;

@@ -23,7 +23,11 @@ void PadInputs(Scheduler& scheduler) {
   const Program& program = scheduler.program();
   VisitStatements(program, {}, [&](const Path& path, const Statement& st) {
     if (!AsContraction(program, path).has_value()) return;
-    for (const ExpressionPtr& factor : st.value->operands()) {
+    for (const ExpressionPtr& operand : st.value->operands()) {
+      const Expression* factor = operand.get();
+      if (factor->kind() == Expression::Kind::kApply) {  // a conversion
+        factor = factor->operands()[0].get();
+      }
       if (factor->kind() != Expression::Kind::kWhere) continue;
       VisitLoads(*factor,
                  [&](const Access& access) { padded.insert(access.buffer); });

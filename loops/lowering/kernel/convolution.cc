@@ -2,7 +2,6 @@
 #include <vector>
 
 #include "base/status_macros.h"
-#include "loops/lowering/kernel/accumulator.h"
 #include "loops/lowering/kernel/families.h"
 #include "loops/lowering/kernel/scalar.h"
 #include "loops/lowering/kernel/window.h"
@@ -34,7 +33,7 @@ absl::Status WritePhase(KernelWriter& writer, Nest& nest, const Convolution& c,
   const hlo::DimensionVector& input_sizes = graph.dimensions(c.input);
   const hlo::DimensionVector& kernel_sizes = graph.dimensions(c.kernel);
   const hlo::ConvolutionDimensions& dims = *c.dims;
-  const hlo::ElementType type = AccumulationType(graph.type(c.value));
+  const hlo::ElementType type = graph.type(c.value);
   Indices output(output_sizes.size());
   Indices input(input_sizes.size());
   Indices kernel(kernel_sizes.size());
@@ -59,9 +58,8 @@ absl::Status WritePhase(KernelWriter& writer, Nest& nest, const Convolution& c,
   input[At(dims.input_batch)] =
       dims.batch_group_count > 1 ? group * batch + n : n;
 
-  Accumulator sum(writer, nest, writer.Target(nest, c.value, output),
-                  Opcode::kAdd, IdentityOf(Opcode::kAdd, type));
-  const size_t depth = nest.depth();
+  const Access sum = writer.Target(nest, c.value, output);
+  nest.Store(sum, IdentityOf(Opcode::kAdd, type));
   std::vector<Range> ranges;
   for (size_t d = 0; d < phases.size(); ++d) {
     const WindowPhase& phase = phases[d];
@@ -83,22 +81,22 @@ absl::Status WritePhase(KernelWriter& writer, Nest& nest, const Convolution& c,
       dims.feature_group_count > 1 ? group * inputs + i : i;
   HONE_ASSIGN_OR_RETURN(ExpressionPtr x, writer.Read(nest, c.input, input));
   HONE_ASSIGN_OR_RETURN(ExpressionPtr w, writer.Read(nest, c.kernel, kernel));
-  x = Converted(type, std::move(x));
-  w = Converted(type, std::move(w));
-  const ExpressionPtr zero = IdentityOf(Opcode::kAdd, type);
   // Padding is multiplied like other elements, so that an infinite weight gives
   // NaN there, as on XLA:CPU. If the base is dilated, padding and holes are
   // skipped, also as on XLA:CPU.
   const bool leaves_out = hlo::HasBaseDilation(*c.window);
-  if (!leaves_out) x = WhereInside(nest, ranges, std::move(x), zero);
-  ExpressionPtr product =
-      Expression::Apply(Opcode::kMultiply, type, {std::move(x), std::move(w)});
-  if (leaves_out) {
-    product = WhereInside(nest, std::move(ranges), std::move(product), zero);
+  if (!leaves_out) {
+    ExpressionPtr padding = IdentityOf(Opcode::kAdd, x->type());
+    x = WhereInside(nest, ranges, std::move(x), std::move(padding));
   }
-  sum.Combine(nest, std::move(product));
-  nest.CloseTo(depth);
-  sum.Finish(writer, nest);
+  ExpressionPtr product = Expression::Apply(
+      Opcode::kMultiply, type,
+      {Converted(type, std::move(x)), Converted(type, std::move(w))});
+  if (leaves_out) {
+    product = WhereInside(nest, std::move(ranges), std::move(product),
+                          IdentityOf(Opcode::kAdd, type));
+  }
+  nest.Store(sum, std::move(product), Opcode::kAdd);
   nest.CloseTo(0);
   return absl::OkStatus();
 }

@@ -2,7 +2,6 @@
 #include <utility>
 
 #include "base/status_macros.h"
-#include "loops/lowering/kernel/accumulator.h"
 #include "loops/lowering/kernel/families.h"
 #include "loops/lowering/kernel/scalar.h"
 
@@ -31,7 +30,7 @@ absl::Status WriteDot(KernelWriter& writer, Nest& nest, hlo::InstructionId id) {
   const hlo::DotDimensions& dot = *graph.instruction(product).attributes().dot;
   const ValueId lhs = graph.operand(product, 0);
   const ValueId rhs = graph.operand(product, 1);
-  const hlo::ElementType type = AccumulationType(writer.graph().type(value));
+  const hlo::ElementType type = graph.type(value);
 
   const Indices stored_at = nest.AddLoops(graph.dimensions(value));
   Indices at = stored_at;
@@ -57,11 +56,8 @@ absl::Status WriteDot(KernelWriter& writer, Nest& nest, hlo::InstructionId id) {
     }
     rhs_at[d] = at[next++];
   }
-  Accumulator sum(
-      writer, nest, writer.Target(nest, value, stored_at),
-      graph.type(value) == hlo::ElementType::kPred ? Opcode::kOr : Opcode::kAdd,
-      IdentityOf(Opcode::kAdd, type));
-  const size_t depth = nest.depth();
+  const Access sum = writer.Target(nest, value, stored_at);
+  nest.Store(sum, IdentityOf(Opcode::kAdd, type));
   for (size_t i = 0; i < dot.lhs_contracting.size(); ++i) {
     const size_t d = static_cast<size_t>(dot.lhs_contracting[i]);
     const Affine k = nest.AddLoop(graph.dimensions(lhs)[d]);
@@ -70,11 +66,11 @@ absl::Status WriteDot(KernelWriter& writer, Nest& nest, hlo::InstructionId id) {
   }
   HONE_ASSIGN_OR_RETURN(ExpressionPtr a, writer.Read(nest, lhs, lhs_at));
   HONE_ASSIGN_OR_RETURN(ExpressionPtr b, writer.Read(nest, rhs, rhs_at));
-  sum.Combine(nest, Expression::Apply(Opcode::kMultiply, type,
-                                      {Converted(type, std::move(a)),
-                                       Converted(type, std::move(b))}));
-  nest.CloseTo(depth);
-  sum.Finish(writer, nest);
+  nest.Store(sum,
+             Expression::Apply(Opcode::kMultiply, type,
+                               {Converted(type, std::move(a)),
+                                Converted(type, std::move(b))}),
+             type == hlo::ElementType::kPred ? Opcode::kOr : Opcode::kAdd);
   nest.CloseTo(0);
   return absl::OkStatus();
 }

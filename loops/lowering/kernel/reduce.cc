@@ -4,7 +4,6 @@
 
 #include "base/status_macros.h"
 #include "hlo/rewrite/regions/reductions.h"
-#include "loops/lowering/kernel/accumulator.h"
 #include "loops/lowering/kernel/families.h"
 #include "loops/lowering/kernel/scalar.h"
 
@@ -40,9 +39,8 @@ absl::Status ReduceBy(KernelWriter& writer, Nest& nest, Opcode opcode,
   const ValueGraph& graph = writer.graph();
   const Indices kept = nest.AddLoops(graph.dimensions(value));
   HONE_ASSIGN_OR_RETURN(ExpressionPtr start, writer.Read(nest, init, {}));
-  Accumulator sum(writer, nest, writer.Target(nest, value, kept), opcode,
-                  std::move(start));
-  const size_t depth = nest.depth();
+  const Access sum = writer.Target(nest, value, kept);
+  nest.Store(sum, std::move(start));
   Indices at;
   size_t next_kept = 0;
   for (size_t d = 0; d < is_reduced.size(); ++d) {
@@ -51,9 +49,7 @@ absl::Status ReduceBy(KernelWriter& writer, Nest& nest, Opcode opcode,
                      : kept[next_kept++]);
   }
   HONE_ASSIGN_OR_RETURN(ExpressionPtr element, writer.Read(nest, operand, at));
-  sum.Combine(nest, std::move(element));
-  nest.CloseTo(depth);
-  sum.Finish(writer, nest);
+  nest.Store(sum, std::move(element), opcode);
   nest.CloseTo(0);
   return absl::OkStatus();
 }

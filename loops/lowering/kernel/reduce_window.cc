@@ -4,7 +4,6 @@
 
 #include "base/status_macros.h"
 #include "hlo/rewrite/regions/reductions.h"
-#include "loops/lowering/kernel/accumulator.h"
 #include "loops/lowering/kernel/families.h"
 #include "loops/lowering/kernel/scalar.h"
 #include "loops/lowering/kernel/window.h"
@@ -61,15 +60,14 @@ absl::Status WritePhase(KernelWriter& writer, Nest& nest, hlo::InstructionId id,
   }
   std::vector<Range> ranges;
   if (count == 1 && opcode.has_value()) {
-    Accumulator sum(writer, nest, targets[0], *opcode, inits[0]);
-    const size_t depth = nest.depth();
+    nest.Store(targets[0], inits[0]);
     const Indices input = OpenTaps(nest, phases, position, input_sizes, ranges);
     HONE_ASSIGN_OR_RETURN(ExpressionPtr element,
                           writer.Read(nest, operands[0], input));
-    sum.Combine(nest, WhereInside(nest, std::move(ranges), std::move(element),
-                                  IdentityOf(*opcode, graph.type(results[0]))));
-    nest.CloseTo(depth);
-    sum.Finish(writer, nest);
+    nest.Store(targets[0],
+               WhereInside(nest, std::move(ranges), std::move(element),
+                           IdentityOf(*opcode, graph.type(results[0]))),
+               *opcode);
     nest.CloseTo(0);
     return absl::OkStatus();
   }

@@ -198,10 +198,4 @@ ExpressionPtr IdentityOf(Opcode opcode, ElementType type) {
   }
 }
 
-ElementType AccumulationType(ElementType type) {
-  return type == ElementType::kF16 || type == ElementType::kBf16
-             ? ElementType::kF32
-             : type;
-}
-
 }  // namespace hone::loops

@@ -33,10 +33,6 @@ ExpressionPtr Converted(hlo::ElementType type, ExpressionPtr operand);
 // one that ReductionOpcode returns.
 ExpressionPtr IdentityOf(hlo::Opcode opcode, hlo::ElementType type);
 
-// The type in which sums of elements of `type` are accumulated: f32 for 16-bit
-// floats, else `type`.
-hlo::ElementType AccumulationType(hlo::ElementType type);
-
 }  // namespace hone::loops
 
 #endif  // HONE_LOOPS_LOWERING_KERNEL_SCALAR_H_

@@ -76,6 +76,22 @@ TEST(LowerDot, NarrowOperandsOfAWideResult) {
   ROOT d = f32[3,4] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0})"));
 }
 
+TEST(LowerDot, NarrowSumsAreWideUntilTheEnd) {
+  const Program program = ExpectLowersRight(ModuleText(R"(
+  a = bf16[2,3,6] parameter(0)
+  b = bf16[2,6,4] parameter(1)
+  d = bf16[2,3,4] dot(a, b), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_contracting_dims={1}
+  t = bf16[2,4,3] transpose(d), dimensions={0,2,1}
+  n = bf16[2,4,3] negate(t)
+  ROOT u = bf16[2,4,3] exponential(n))"));
+  // The transposed product alone; nothing else is between it and the result.
+  EXPECT_EQ(CountLocalArrays(program), 1);
+  for (const BufferPtr& buffer : program.buffers()) {
+    if (!buffer->IsLocal()) continue;
+    EXPECT_EQ(buffer->type, hlo::ElementType::kF32) << buffer->name;
+  }
+}
+
 TEST(LowerConvolution, StridesPaddingAndDilation) {
   const std::pair<const char*, const char*> cases[] = {
       {"size=3x2", "2,5,4,6"},

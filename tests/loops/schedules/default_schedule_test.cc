@@ -315,5 +315,41 @@ for i 64
   EXPECT_THAT(PrintProgram(after), HasSubstr("+= x[8*i0+i2,32*i1+4*i3+i4]"));
 }
 
+TEST(DefaultSchedule, SumsOverRowsStayAloneButForTheirEpilogues) {
+  const std::string text = ScheduledText(R"(kernel s
+argument x bf16[64,64]
+argument m bf16[64]
+result y bf16[64]
+local s f32[64] heap
+for i 64
+| s[i] = 0.0
+| for k 64
+| | s[i] += convert(f32, x[k,i] - m[i])
+for i 64
+| y[i] = convert(bf16, s[i])
+)");
+  EXPECT_THAT(text, HasSubstr("x[8*i0+i2,32*i1+4*i3+i4] - m["));
+}
+
+TEST(DefaultSchedule, NarrowConvolutionsReadPaddedInputs) {
+  const std::string text = ScheduledText(R"(kernel m
+argument x bf16[31,9]
+argument w bf16[3,9,8]
+result y bf16[31,8]
+local s f32[31,8] heap
+for i 31
+| for o 8
+| | s[i,o] = 0.0
+| | for k 3
+| | | for c 9
+| | | | s[i,o] += convert(f32, where(0 <= i+k-1 < 31, x[i+k-1,c], bf16(0))) * convert(f32, w[k,c,o])
+for i 31
+| for o 8
+| | y[i,o] = convert(bf16, s[i,o])
+)");
+  EXPECT_THAT(text, HasSubstr("f32[6,8] register"));
+  EXPECT_THAT(text, HasSubstr("] += convert(f32, x_copy["));
+}
+
 }  // namespace
 }  // namespace hone::loops
