@@ -8,6 +8,7 @@
 #include "loops/schedules/fuse_nests.h"
 #include "loops/schedules/nest.h"
 #include "loops/schedules/row_sums.h"
+#include "loops/schedules/scans.h"
 #include "loops/schedules/scheduler.h"
 #include "loops/schedules/vectorize_innermost.h"
 #include "loops/transforms/checks.h"
@@ -70,6 +71,7 @@ std::vector<Step> DefaultSchedule(const Program& program,
         ScheduleRowSums(scheduler, path)) {
       continue;
     }
+    InterleaveScans(scheduler, path);
     VectorizeInnermost(scheduler, path);
     ParallelizeNest(scheduler, path);
   }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstring>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -16,12 +17,43 @@ namespace {
 
 constexpr int64_t kGrain = 64 * 1024;
 
+// Combines each element of an array [outer, size, inner] with the result before
+// it, or after it if `is_reversed`. For suffixes this associates floats in
+// another order than the windows do.
+template <typename Op, typename T>
+absl::Status ScanPass(Context& context, bool is_reversed, int64_t outer,
+                      int64_t size, int64_t inner, const T* x, T* out) {
+  const int64_t work = std::max<int64_t>(inner * size, 1);
+  return context.ParallelFor(
+      outer, std::max<int64_t>(kGrain / work, 1),
+      [&](int64_t begin, int64_t end) {
+        for (int64_t line = begin; line < end; ++line) {
+          const T* before = nullptr;
+          for (int64_t i = 0; i < size; ++i) {
+            const int64_t row = line * size + (is_reversed ? size - 1 - i : i);
+            const T* from = x + row * inner;
+            T* to = out + row * inner;
+            HONE_VECTORIZE
+            for (int64_t j = 0; j < inner; ++j) {
+              to[j] = Op::Apply(i == 0 ? Op::template Identity<T>() : before[j],
+                                from[j]);
+            }
+            before = to;
+          }
+        }
+      });
+}
+
 // Slides the window along one dimension of an array [outer, size, inner].
 template <typename Op, typename T>
 absl::Status Pass(Context& context, const WindowDimension& w, int64_t outer,
                   int64_t size, int64_t inner, int64_t out_size, const T* x,
                   T* out) {
   if (inner == 0) return absl::OkStatus();
+  const bool is_suffix = IsSuffix(w, size);
+  if (is_suffix || IsPrefix(w, size)) {
+    return ScanPass<Op, T>(context, is_suffix, outer, size, inner, x, out);
+  }
   const int64_t work = std::max<int64_t>(inner * w.size, 1);
   return context.ParallelFor(
       outer * out_size, std::max<int64_t>(kGrain / work, 1),
@@ -127,7 +159,30 @@ absl::StatusOr<Literal> ByOpcode(Context& context, const Operation& operation,
   }
 }
 
-// Any region, any number of operands: element by element, taps in order.
+// The dimension along which windows are prefixes.
+struct PrefixDimension {
+  int64_t size = 0;
+  // Elements from one index to the next.
+  int64_t stride = 0;
+};
+
+// Returns nullopt unless windows are prefixes along exactly one dimension.
+std::optional<PrefixDimension> AsPrefixes(const Window& window,
+                                          const DimensionVector& sizes) {
+  std::optional<PrefixDimension> prefixes;
+  int64_t stride = 1;
+  for (size_t d = window.size(); d-- > 0; stride *= sizes[d]) {
+    if (IsTrivial(window[d])) continue;
+    if (prefixes.has_value() || !IsPrefix(window[d], sizes[d])) {
+      return std::nullopt;
+    }
+    prefixes = {sizes[d], stride};
+  }
+  return prefixes;
+}
+
+// Any region, any number of operands: element by element, taps in order. A
+// prefix starts with the result of the prefix before it.
 absl::StatusOr<Literal> ByRegion(Context& context, const Operation& operation) {
   const size_t count = operation.operands.size() / 2;
   const Window& window = *operation.attributes().window;
@@ -153,18 +208,31 @@ absl::StatusOr<Literal> ByRegion(Context& context, const Operation& operation) {
   std::vector<ElementwiseProgram::Input> inputs(2 * count);
   std::vector<std::byte*> outputs(count);
   absl::Status status;
+  const std::optional<PrefixDimension> prefixes =
+      AsPrefixes(window, input_size);
+  const auto combine = [&](int64_t at) {
+    for (size_t i = 0; i < count; ++i) {
+      inputs[count + i].data = operation.operands[i].data() + at * widths[i];
+    }
+    status.Update(region.Apply(inputs, outputs, 1));
+  };
   for (int64_t o = 0; o < results[0].num_elements(); ++o) {
-    Unravel(o, output_size, position);
     for (size_t i = 0; i < count; ++i) {
       outputs[i] = results[i].MutableData() + o * widths[i];
       inputs[i].data = outputs[i];
     }
-    VisitTaps(window, input_size, position, [&](int64_t, int64_t at) {
-      for (size_t i = 0; i < count; ++i) {
-        inputs[count + i].data = operation.operands[i].data() + at * widths[i];
+    if (prefixes.has_value()) {
+      const bool is_first = o / prefixes->stride % prefixes->size == 0;
+      for (size_t i = 0; i < count && !is_first; ++i) {
+        std::memcpy(outputs[i], outputs[i] - prefixes->stride * widths[i],
+                    static_cast<size_t>(widths[i]));
       }
-      status.Update(region.Apply(inputs, outputs, 1));
-    });
+      combine(o);
+    } else {
+      Unravel(o, output_size, position);
+      VisitTaps(window, input_size, position,
+                [&](int64_t, int64_t at) { combine(at); });
+    }
     HONE_RETURN_IF_ERROR(status);
     if (o % 1024 == 0) HONE_RETURN_IF_ERROR(context.CheckDeadline());
   }

@@ -58,6 +58,21 @@ inline bool IsTrivial(const WindowDimension& w) {
          w.padding_high == 0 && w.base_dilation == 1;
 }
 
+// Returns true if the window at output o is the input up to and including o, as
+// in a cumulative sum of `input_size` elements.
+inline bool IsPrefix(const WindowDimension& w, int64_t input_size) {
+  return w.size >= input_size && w.stride == 1 && w.window_dilation == 1 &&
+         w.base_dilation == 1 && w.padding_low == w.size - 1 &&
+         w.padding_high == 0;
+}
+
+// Likewise for the input from o on.
+inline bool IsSuffix(const WindowDimension& w, int64_t input_size) {
+  return w.size >= input_size && w.stride == 1 && w.window_dilation == 1 &&
+         w.base_dilation == 1 && w.padding_low == 0 &&
+         w.padding_high == w.size - 1;
+}
+
 }  // namespace hone::hlo::evaluator
 
 #endif  // HONE_HLO_EVALUATOR_KERNELS_WINDOW_H_

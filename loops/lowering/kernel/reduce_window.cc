@@ -6,6 +6,7 @@
 #include "hlo/rewrite/regions/reductions.h"
 #include "loops/lowering/kernel/families.h"
 #include "loops/lowering/kernel/scalar.h"
+#include "loops/lowering/kernel/scan.h"
 #include "loops/lowering/kernel/window.h"
 
 namespace hone::loops {
@@ -110,6 +111,10 @@ absl::Status WriteReduceWindow(KernelWriter& writer, Nest& nest,
   const ValueGraph& graph = writer.graph();
   const hlo::DimensionVector& sizes = graph.dimensions(graph.leaves(id)[0]);
   const hlo::Window& window = *graph.computation()[id].attributes().window;
+  if (const std::optional<Scan> scan =
+          AsScan(window, graph.dimensions(graph.operands(id)[0]))) {
+    return WriteScan(writer, nest, id, *scan);
+  }
   for (const auto& phases : PhaseChoices(window, sizes)) {
     HONE_RETURN_IF_ERROR(WritePhase(writer, nest, id, phases));
   }

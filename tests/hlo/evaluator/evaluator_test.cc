@@ -106,6 +106,45 @@ TEST(Evaluator, SharesMemoryBetweenEvaluations) {
               StatusIs(absl::StatusCode::kResourceExhausted, ::testing::_));
 }
 
+// Windows that are prefixes or suffixes are evaluated in linear time.
+TEST(Evaluator, CumulativeWindows) {
+  const Module module = Parse(R"(HloModule m
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b)
+}
+horner {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  two = f32[] constant(2)
+  m = f32[] multiply(a, two)
+  ROOT c = f32[] add(m, b)
+}
+ENTRY e {
+  v = f32[6] parameter(0)
+  x = f32[3,2] reshape(v)
+  z = f32[] constant(0)
+  one = f32[] constant(1)
+  prefix = f32[3,2] reduce-window(x, z), window={size=3x1 pad=2_0x0_0}, to_apply=add
+  suffix = f32[3,2] reduce-window(x, one), window={size=1x2 pad=0_0x0_1}, to_apply=add
+  region = f32[3,2] reduce-window(x, one), window={size=3x1 pad=2_0x0_0}, to_apply=horner
+  back = f32[3,2] reduce-window(x, z), window={size=3x1 pad=0_2x0_0}, to_apply=horner
+  ROOT t = (f32[3,2], f32[3,2], f32[3,2], f32[3,2]) tuple(prefix, suffix, region, back)
+})");
+  const absl::StatusOr<Literal> result =
+      Evaluate(module, std::vector<Literal>{Floats({1, 2, 3, 4, 5, 6})});
+  ASSERT_THAT(result, testing::IsOk());
+  EXPECT_EQ(ValuesOf(result->elements()[0]),
+            std::vector<float>({1, 2, 4, 6, 9, 12}));
+  EXPECT_EQ(ValuesOf(result->elements()[1]),
+            std::vector<float>({4, 3, 8, 5, 12, 7}));
+  EXPECT_EQ(ValuesOf(result->elements()[2]),
+            std::vector<float>({3, 4, 9, 12, 23, 30}));
+  EXPECT_EQ(ValuesOf(result->elements()[3]),
+            std::vector<float>({15, 22, 11, 14, 5, 6}));
+}
+
 // A bitcast reads the memory of its operand, which the layouts describe.
 TEST(Evaluator, BitcastsThroughLayouts) {
   const auto run = [](const std::string& text) {

@@ -1,0 +1,79 @@
+#include "loops/schedules/scans.h"
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+
+#include "loops/ir/rewrite.h"
+#include "loops/schedules/nest.h"
+
+namespace hone::loops {
+namespace {
+
+// The most recurrences that are worth the registers.
+constexpr int64_t kMaxAtOnce = 16;
+
+bool IsSlow(const Expression& expression) {
+  return (expression.kind() == Expression::Kind::kApply &&
+          hlo::IsTranscendental(expression.opcode())) ||
+         absl::c_any_of(expression.operands(),
+                        [](const auto& operand) { return IsSlow(*operand); });
+}
+
+// Returns true if the iterations of `loop` update elements of a local that
+// iterations of `around` carry on, and no store is contiguous.
+bool IsInterleaved(const Program& program, const Loop& around,
+                   const Loop& loop) {
+  if (loop.extent < 2 || loop.extent > kMaxAtOnce || loop.bound.has_value()) {
+    return false;
+  }
+  std::vector<BufferId> carried;
+  for (const Node& node : loop.body) {
+    const Statement& statement = *node.statement();
+    const Buffer& buffer = program.buffer(statement.target.buffer);
+    const auto along = StrideOf(program, statement.target, loop.var);
+    if (buffer.IsLocal() && along == 1 &&
+        StrideOf(program, statement.target, around.var) == 0) {
+      carried.push_back(statement.target.buffer);
+    } else if (!buffer.IsLocal() && along == 1) {
+      return false;
+    }
+  }
+  bool reads = false;
+  for (const Node& node : loop.body) {
+    VisitAccesses(*node.statement(), [&](const Access& access, bool is_target) {
+      reads |= !is_target && absl::c_linear_search(carried, access.buffer);
+    });
+  }
+  return reads;
+}
+
+}  // namespace
+
+void InterleaveScans(Scheduler& s, const Path& path) {
+  for (const Path& leaf : SequentialInnermostLoops(s.program(), path)) {
+    if (leaf.size() < 2) continue;
+    const Path above = Parent(leaf);
+    const Loop& around = *s.program().At(above).loop();
+    const Loop& loop = *s.program().At(leaf).loop();
+    if (OnlyChildLoop(around) == nullptr ||
+        !IsInterleaved(s.program(), around, loop)) {
+      continue;
+    }
+    const bool is_slow = absl::c_any_of(loop.body, [](const Node& node) {
+      return IsSlow(*node.statement()->value);
+    });
+    if (is_slow && s.Try("vectorize", leaf)) continue;
+    s.Try("unroll", leaf);
+    // The loop that starts the recurrences.
+    if (above.size() < 2 || above.back() == 0) continue;
+    const Path first = Sibling(above, -1);
+    const Loop* const starts = s.program().At(first).loop();
+    if (starts != nullptr && starts->extent <= kMaxAtOnce) {
+      s.Try("unroll", first);
+    }
+  }
+}
+
+}  // namespace hone::loops
