@@ -4,6 +4,7 @@
 
 #include "base/status_macros.h"
 #include "hlo/rewrite/regions/reductions.h"
+#include "loops/lowering/kernel/arg_reduce.h"
 #include "loops/lowering/kernel/families.h"
 #include "loops/lowering/kernel/scalar.h"
 
@@ -74,6 +75,10 @@ absl::Status WriteReduce(KernelWriter& writer, Nest& nest,
   if (count == 1 && opcode.has_value()) {
     return ReduceBy(writer, nest, *opcode, results[0], operands[0], operands[1],
                     is_reduced);
+  }
+
+  if (const std::optional<ArgReduce> reduce = AsArgReduce(graph, id)) {
+    return WriteArgReduce(writer, nest, id, *reduce);
   }
 
   const Indices kept = nest.AddLoops(graph.dimensions(results[0]));

@@ -1,16 +1,11 @@
-#include <cstdint>
 #include <string>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "gtest/gtest.h"
 
-#include "loops/schedules/default_schedule.h"
-#include "loops/text/text.h"
-#include "loops/transforms/script.h"
 #include "tests/loops/lowering/lowered.h"
-#include "tests/loops/transforms/check_transform.h"
-#include "tests/support/status_matchers.h"
+#include "tests/loops/lowering/schedules_right.h"
 
 namespace hone::loops {
 namespace {
@@ -74,21 +69,6 @@ std::string Text(const Case& c, absl::string_view padding,
                               " pad=", padding, "}, to_apply=", region),
                  kRegions),
       {{"TYPE", std::string(type)}, {"OP", std::string(opcode)}});
-}
-
-// The default schedule must keep what the program computes.
-void ExpectSchedulesRight(const Program& program) {
-  Machine machine;
-  machine.vector_bytes = 32;
-  for (int32_t threads : {1, 2}) {
-    machine.threads = threads;
-    HONE_ASSERT_OK_AND_ASSIGN(
-        const Program after,
-        ApplyScript(program, DefaultSchedule(program, machine)));
-    EXPECT_EQ(::hone::testing::CheckSame(program, after, /*exact=*/false, 1),
-              absl::OkStatus())
-        << PrintProgramWithPaths(after);
-  }
 }
 
 TEST(LowerScan, PrefixesAndSuffixesOfAnyDimension) {
