@@ -201,6 +201,9 @@ class FunctionEmitter {
   template <typename Instruction>
   Instruction* Annotate(loops::BufferId buffer, Instruction* access);
   llvm::Type* StorageOf(loops::BufferId buffer);
+  // Returns the allocated elements of a register buffer: whole vectors, so that
+  // masked lanes past its end can be accessed.
+  int64_t RegisterElements(const loops::Buffer& buffer) const;
   llvm::Value* Int64(int64_t value) { return b_.getInt64(uint64_t(value)); }
 
   ProgramContext& context_;

@@ -54,8 +54,11 @@ void FunctionEmitter::AllocateLocals(const std::vector<BufferId>& root,
     if (buffer.memory != Memory::kHeap &&
         stack_bytes + bytes <= kMaxStackBytes) {
       stack_bytes += bytes;
-      llvm::Type* type = llvm::ArrayType::get(
-          StorageOf(id), static_cast<uint64_t>(buffer.allocated_elements()));
+      const int64_t elements = buffer.memory == Memory::kRegister
+                                   ? RegisterElements(buffer)
+                                   : buffer.allocated_elements();
+      llvm::Type* type =
+          llvm::ArrayType::get(StorageOf(id), static_cast<uint64_t>(elements));
       bases_[static_cast<size_t>(id)] = EntryAlloca(type, kAlignment);
       continue;
     }

@@ -28,6 +28,13 @@ llvm::Type* FunctionEmitter::StorageOf(BufferId buffer) {
   return arithmetic_.StorageType(context_.program.buffer(buffer).type);
 }
 
+int64_t FunctionEmitter::RegisterElements(const Buffer& buffer) const {
+  if (buffer.dimensions.empty()) return 1;
+  const int64_t lanes =
+      context_.target.vector_bytes / hlo::ByteWidth(buffer.type);
+  return (buffer.allocated_elements() + lanes - 1) / lanes * lanes;
+}
+
 template <typename Instruction>
 Instruction* FunctionEmitter::Annotate(BufferId buffer, Instruction* access) {
   access->setMetadata(llvm::LLVMContext::MD_alias_scope,
@@ -109,6 +116,13 @@ FunctionEmitter::Address FunctionEmitter::EmitAddress(const Access& access) {
     }
   }
   if (lanes_ > 0) address.stride = linear.coefficient(lane_var_);
+  if (buffer.memory == loops::Memory::kRegister && address.offsets == nullptr) {
+    // Lanes past the end of a row touch other elements of the buffer at most.
+    const loops::Interval range = RangeOf(linear);
+    address.always_valid =
+        address.always_valid ||
+        (range.lo >= 0 && range.hi < RegisterElements(buffer));
+  }
   if (address.offsets != nullptr && address.stride != 0) {
     address.offsets = b_.CreateAdd(
         address.offsets, LaneNumbers(b_.getInt64Ty(), address.stride));
@@ -243,7 +257,14 @@ void FunctionEmitter::EmitStore(BufferId buffer, const Address& address,
     stored = b_.CreateVectorReverse(stored);
     if (mask != nullptr) mask = b_.CreateVectorReverse(mask);
   }
-  if (mask != nullptr) {
+  if (mask != nullptr && address.always_valid &&
+      context_.program.buffer(buffer).memory == loops::Memory::kRegister) {
+    // LLVM keeps memory in registers only if no masked access touches it.
+    llvm::Value* old = Annotate(
+        buffer, b_.CreateAlignedLoad(stored->getType(), pointer, align));
+    stored = b_.CreateSelect(mask, stored, old);
+    Annotate(buffer, b_.CreateAlignedStore(stored, pointer, align));
+  } else if (mask != nullptr) {
     Annotate(buffer, b_.CreateMaskedStore(stored, pointer, align, mask));
   } else if (non_temporal) {
     StoreNonTemporal(buffer, pointer, stored);

@@ -220,14 +220,33 @@ class ContractionScheduler {
     const Path tile = chain_.AtDepth(tile_depth);
     if (!FillTile(tile)) return false;
     if (tile_depth > 0) KeepInRegisters(chain_.AtDepth(tile_depth - 1));
-    if (has_panels_ && panel_depth > 0) {
-      const Path around = chain_.AtDepth(panel_depth - 1);
-      if (s_.Try("pack", around, {rows_first_ ? row_factor_ : factor_, 1})) {
-        VectorizeInnermost(s_, Child(around, 0));
-      }
-    }
+    if (has_panels_) CopyPanels(panel_depth);
     Finish();
     return true;
+  }
+
+  // Copies panels in the loop above depth `depth` of the chain, or the whole
+  // operand in front of the nest if there is none.
+  void CopyPanels(size_t depth) {
+    const bool is_whole = depth == 0;
+    const Path loop = chain_.AtDepth(is_whole ? 0 : depth - 1);
+    if (!s_.Try("pack", loop,
+                {rows_first_ ? row_factor_ : factor_, is_whole ? 2 : 1})) {
+      return;
+    }
+    if (!is_whole) {
+      VectorizeInnermost(s_, Child(loop, 0));
+      return;
+    }
+    const auto siblings = [&] { return BodyAt(s_.program(), {}).size(); };
+    const size_t others = siblings() - 1;
+    VectorizeInnermost(s_, nest_);
+    const size_t copies = siblings() - others;
+    for (size_t i = 0; i < copies; ++i) {
+      ParallelizeNest(s_, Sibling(nest_, static_cast<int32_t>(i)));
+    }
+    nest_ = Sibling(nest_, static_cast<int32_t>(copies));
+    chain_.set_top(nest_);
   }
 
   // Returns the block size of the outermost sum: all iterations if their panel
@@ -342,12 +361,23 @@ class ContractionScheduler {
 
   // Accumulates the tile in a local of the loop at `path`.
   void KeepInRegisters(const Path& path) {
-    int64_t tile = target_;
+    BufferId tile = target_;
     if (!s_.Try("shrink", path, {target_})) {
       if (!s_.Try("cache_write", path, {target_})) return;
-      tile = static_cast<int64_t>(s_.program().buffers().size()) - 1;
+      tile = static_cast<BufferId>(s_.program().buffers().size()) - 1;
     }
+    PadRows(tile);
     s_.Try("set_memory", {}, {tile, kRegisterMemory});
+  }
+
+  // Makes the rows of the tile whole vectors, so that no two rows share one.
+  void PadRows(BufferId tile) {
+    const hlo::DimensionVector& dimensions =
+        s_.program().buffer(tile).dimensions;
+    if (dimensions.size() < 2 || dimensions.back() % lanes_ == 0) return;
+    s_.Try("pad", {},
+           {tile, static_cast<int64_t>(dimensions.size()) - 2,
+            lanes_ - dimensions.back() % lanes_});
   }
 
   // Handles edges and threads.
@@ -367,7 +397,7 @@ class ContractionScheduler {
   }
 
   Scheduler& s_;
-  const Path nest_;
+  Path nest_;
   const int64_t tile_rows_;
   // The loops around the sums, later also the loops of the sums.
   LoopChain chain_;

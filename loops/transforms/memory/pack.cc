@@ -9,7 +9,9 @@
 // (cache_read in TVM). FORM 1: it has one dimension for each inner loop that an
 // index depends on, outermost first, so that it is read sequentially: panels of
 // matrices, patches of convolutions. ORDER permutes these dimensions: which
-// comes first, second and so on; the default is the identity.
+// comes first, second and so on; the default is the identity. FORM 2: as FORM 1
+// of what all iterations of the loop read, copied before the loop: an operand
+// that is rearranged once.
 // Legal if nothing in the loop writes the buffer, and the whole part is
 // initialized before. Elements out of bounds, in the last tile of a split that
 // does not divide, are 0.
@@ -35,6 +37,7 @@ namespace {
 
 constexpr int64_t kByDimension = 0;
 constexpr int64_t kByLoop = 1;
+constexpr int64_t kBeforeLoop = 2;
 
 absl::StatusOr<CopyLayout> Reordered(const CopyLayout& layout,
                                      absl::Span<const int64_t> order) {
@@ -88,14 +91,20 @@ absl::StatusOr<Plan> PlanOf(const Program& program, const Step& step) {
   if (declaration.has_value() && IsAtOrBelow(*declaration, step.path)) {
     return absl::InvalidArgumentError("the buffer is declared in the loop");
   }
+  if (step.parameters[1] == kBeforeLoop && step.path.empty()) {
+    return absl::InvalidArgumentError("form 2 needs a loop");
+  }
   if (step.parameters[1] == kByDimension) {
     HONE_ASSIGN_OR_RETURN(plan.layout, LayoutByDimension(program, step.path,
                                                          sites, /*clip=*/true));
   } else if (step.parameters[1] == kByLoop) {
     HONE_ASSIGN_OR_RETURN(plan.layout, LayoutByLoop(program, step.path, sites));
+  } else if (step.parameters[1] == kBeforeLoop) {
+    HONE_ASSIGN_OR_RETURN(plan.layout,
+                          LayoutByLoop(program, Parent(step.path), sites));
   } else {
     return absl::InvalidArgumentError(
-        absl::StrCat("form ", step.parameters[1], ", expected 0 or 1"));
+        absl::StrCat("form ", step.parameters[1], ", expected 0 to 2"));
   }
   if (step.parameters.size() > 2) {
     HONE_ASSIGN_OR_RETURN(
@@ -137,6 +146,22 @@ class Pack final : public Transform {
     try_at(Path());
     VisitLoops(program, Path(),
                [&](const Path& path, const Loop&) { try_at(path); });
+    // Whole operands; in a single nest, those are packed at the root.
+    for (size_t i = 0; program.body().size() > 1 && i < program.body().size();
+         ++i) {
+      const Path nest = {static_cast<int32_t>(i)};
+      if (program.At(nest).loop() == nullptr) continue;
+      for (BufferId buffer : BuffersIn(program, nest)) {
+        const Step step = {"pack", nest, {buffer, kBeforeLoop}};
+        const absl::StatusOr<Plan> plan = PlanOf(program, step);
+        if (plan.ok() && !plan->layout.dimensions.empty() &&
+            !IsByDimension(*plan) &&
+            BytesOf(program, buffer, plan->layout) <= most_bytes &&
+            Apply(program, step).ok()) {
+          steps.push_back(step);
+        }
+      }
+    }
   }
 
   absl::StatusOr<Program> Apply(const Program& program,
@@ -144,21 +169,26 @@ class Pack final : public Transform {
     HONE_ASSIGN_OR_RETURN(const Plan plan, PlanOf(program, step));
     const Buffer& buffer = program.buffer(plan.buffer);
     Program result = program;
-    const BufferId local = AddCopy(result, step.path, plan.buffer, plan.layout,
+    const bool in_front = step.parameters[1] == kBeforeLoop;
+    const Path around = in_front ? Parent(step.path) : step.path;
+    const Path copy = in_front ? step.path : Child(step.path, 0);
+    const BufferId local = AddCopy(result, copy, plan.buffer, plan.layout,
                                    Expression::Constant(buffer.type, 0));
-    std::vector<Node> body = BodyAt(result, step.path);
-    const std::vector<const Loop*> outer = LoopsAt(result, step.path);
-    for (size_t i = 1; i < body.size(); ++i) {
+    std::vector<Node> body = BodyAt(result, around);
+    const std::vector<const Loop*> outer = LoopsAt(result, around);
+    const size_t first = static_cast<size_t>(copy.back()) + 1;
+    const size_t end = in_front ? first + 1 : body.size();
+    for (size_t i = first; i < end; ++i) {
       body[i] =
           UseCopy(result, body[i], plan.buffer, local, plan.layout, outer);
     }
-    SetBody(result, step.path, std::move(body));
+    SetBody(result, around, std::move(body));
     HONE_RETURN_IF_ERROR(CheckRegisters(result));
     if (buffer.memory == Memory::kArgument ||
         buffer.memory == Memory::kConstant) {
       return result;
     }
-    for (const AccessSite& site : SitesOf(result, step.path, plan.buffer)) {
+    for (const AccessSite& site : SitesOf(result, copy, plan.buffer)) {
       if (!IsCovered(result, Path(), site)) {
         return absl::InvalidArgumentError(
             "a copied element may be uninitialized");

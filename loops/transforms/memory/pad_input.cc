@@ -124,7 +124,8 @@ class PadInput final : public Transform {
         const CopyLayout layout,
         LayoutByDimension(program, step.path, sites, /*clip=*/false));
     Program result = program;
-    const BufferId local = AddCopy(result, step.path, buffer, layout, fill);
+    const BufferId local =
+        AddCopy(result, Child(step.path, 0), buffer, layout, fill);
     std::vector<Node> body = BodyAt(result, step.path);
     const std::vector<const Loop*> outer = LoopsAt(result, step.path);
     for (size_t i = 1; i < body.size(); ++i) {

@@ -180,8 +180,9 @@ Node UseCopy(const Program& program, const Node& node, BufferId buffer,
   });
 }
 
-BufferId AddCopy(Program& program, const Path& path, BufferId buffer,
+BufferId AddCopy(Program& program, const Path& next, BufferId buffer,
                  const CopyLayout& layout, const ExpressionPtr& fill) {
+  const Path path = Parent(next);
   const Buffer original = program.buffer(buffer);
   hlo::DimensionVector extents;
   for (const CopyLayout::Dimension& digit : layout.dimensions) {
@@ -225,7 +226,7 @@ BufferId AddCopy(Program& program, const Path& path, BufferId buffer,
     nest = MakeNode(std::move(copy_loops[k]));
   }
   std::vector<Node> body = BodyAt(program, path);
-  body.insert(body.begin(), std::move(nest));
+  body.insert(body.begin() + next.back(), std::move(nest));
   SetBody(program, path, std::move(body));
   return local;
 }

@@ -54,10 +54,10 @@ Node UseCopy(const Program& program, const Node& node, BufferId buffer,
              BufferId local, const CopyLayout& layout,
              absl::Span<const Loop* const> outer);
 
-// Declares a local of this layout in the loop at `path`, and inserts a nest
-// before the loop's children that copies `buffer` to it, with `fill` for
-// elements out of bounds. Returns the local.
-BufferId AddCopy(Program& program, const Path& path, BufferId buffer,
+// Inserts a nest before the node at `next` that copies `buffer` to a local of
+// this layout, with `fill` for elements out of bounds. The local is declared in
+// the loop around the nest, and returned.
+BufferId AddCopy(Program& program, const Path& next, BufferId buffer,
                  const CopyLayout& layout, const ExpressionPtr& fill);
 
 }  // namespace hone::loops

@@ -436,6 +436,38 @@ for i 4 unrolled
   EXPECT_THAT(text, HasSubstr("phi <8 x float>"));
 }
 
+// Rows of 12 elements in steps of 16: the last vector of each is masked.
+constexpr char kIncompleteTile[] = R"(
+kernel tile
+argument a f32[64,3]
+argument b f32[64,12]
+result c f32[3,12]
+local acc f32[3,12] register strides {16,1}
+for i 3 unrolled
+| for j 2 unrolled
+| | for v 8 < 12-8*j vector
+| | | acc[i,8*j+v] = 0.0
+for k 64
+| for i 3 unrolled
+| | for j 2 unrolled
+| | | for v 8 < 12-8*j vector
+| | | | acc[i,8*j+v] += a[k,i] * b[k,8*j+v]
+for i 3 unrolled
+| for j 2 unrolled
+| | for v 8 < 12-8*j vector
+| | | c[i,8*j+v] = acc[i,8*j+v]
+)";
+
+TEST(EmitterTest, MaskedAccumulatorsAreValuesInTheOptimisedCode) {
+  ExpectTextMatchesInterpreter(kIncompleteTile);
+  HONE_ASSERT_OK_AND_ASSIGN(const loops::Program program,
+                            loops::ParseProgram(kIncompleteTile));
+  HONE_ASSERT_OK_AND_ASSIGN(const std::string text,
+                            EmitLlvmText(program, "tile", true));
+  EXPECT_THAT(text, Not(HasSubstr("alloca")));
+  EXPECT_THAT(text, HasSubstr("phi <8 x float>"));
+}
+
 TEST(EmitterTest, NamesWhatItCannotDo) {
   loops::Program program("complex");
   loops::Buffer buffer;

@@ -301,6 +301,36 @@ for h 4
   EXPECT_THAT(text, HasSubstr("] += x["));
 }
 
+TEST(DefaultSchedule, RowsOfATileAreWholeVectors) {
+  const std::string text = ScheduledText(R"(kernel m
+argument x f32[12,40,7]
+argument w f32[9,12]
+result y f32[9,40,7]
+for o 9
+| for h 40
+| | for i 7
+| | | y[o,h,i] = 0.0
+| | | for k 12
+| | | | y[o,h,i] += w[o,k] * x[k,h,i]
+)");
+  EXPECT_THAT(text, HasSubstr("f32[6,7] register strides {8,1}"));
+}
+
+TEST(DefaultSchedule, TransposedOperandsAreRearrangedOnce) {
+  const std::string text = ScheduledText(R"(kernel m
+argument a f32[90,20]
+argument b f32[8,20]
+result y f32[90,8]
+for i 90
+| for j 8
+| | y[i,j] = 0.0
+| | for k 20
+| | | y[i,j] += a[i,k] * b[j,k]
+)");
+  EXPECT_EQ(Count(text, "b_copy f32[20,2,4]"), 1) << text;
+  EXPECT_THAT(text, Not(HasSubstr("\n| local b_copy")));
+}
+
 TEST(DefaultSchedule, SumsOverRowsGoAlongThem) {
   HONE_ASSERT_OK_AND_ASSIGN(const Program program, ParseProgram(R"(kernel s
 argument x f32[64,64]

@@ -49,6 +49,41 @@ for i0 2
 )"));
 }
 
+TEST(Pack, RearrangesAWholeOperandBeforeItsLoop) {
+  EXPECT_EQ(AfterChecked(R"(kernel k
+argument a f32[6,3]
+argument b f32[6,3]
+result x f32[6]
+result y f32[6]
+for i 6
+| x[i] = a[i,0] * b[i,1]
+for i 2
+| for j 3
+| | y[3*i+j] = 0.0
+| | for k 3
+| | | y[3*i+j] += a[3*i+j,k] * b[3*i+j,k]
+)",
+                         "pack 1 1 2"),
+            Canonical(R"(kernel k
+argument a f32[6,3]
+argument b f32[6,3]
+result x f32[6]
+result y f32[6]
+local b_copy f32[2,3,3] stack
+for i 6
+| x[i] = a[i,0] * b[i,1]
+for i 2
+| for j 3
+| | for k 3
+| | | b_copy[i,j,k] = b[3*i+j,k]
+for i 2
+| for j 3
+| | y[3*i+j] = 0.0
+| | for k 3
+| | | y[3*i+j] += a[3*i+j,k] * b_copy[i,j,k]
+)"));
+}
+
 TEST(Pack, KeepsTheDimensionsOrPermutesThem) {
   EXPECT_EQ(AfterChecked(R"(kernel k
 argument a f32[8,6]
@@ -230,7 +265,8 @@ for j 2
 
 TEST(Pack, RefusesOrdersThatAreNone) {
   EXPECT_THAT(After(kSums, "pack 1 2 0 0 0"), StartsWith("refused"));
-  EXPECT_THAT(After(kSums, "pack 1 2 2"), StartsWith("refused"));
+  EXPECT_THAT(After(kSums, "pack 1 2 3"), StartsWith("refused"));
+  EXPECT_THAT(After(kSums, "pack - 2 2"), StartsWith("refused"));
   EXPECT_THAT(After(kSums, "pack 1.0 2 0"), HasSubstr("is not a loop"));
 }
 
