@@ -97,6 +97,11 @@ llvm::Value* FunctionEmitter::EmitNewExpression(const Expression& expression) {
     case Expression::Kind::kConstant:
       return arithmetic_.Constant(expression);
     case Expression::Kind::kLoad:
+      if (const auto block = transposed_.find(&expression);
+          block != transposed_.end()) {
+        const loops::Interval row = variables_.at(block->second.var).range;
+        return block->second.values[static_cast<size_t>(row.lo)];
+      }
       return EmitLoad(expression.access().buffer,
                       EmitAddress(expression.access()));
     case Expression::Kind::kIndex:

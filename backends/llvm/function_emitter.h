@@ -199,11 +199,28 @@ class FunctionEmitter {
                         llvm::Value* value);
   llvm::Value* LanePointers(loops::BufferId buffer, const Address& address);
   template <typename Instruction>
-  Instruction* Annotate(loops::BufferId buffer, Instruction* access);
+  Instruction* Annotate(loops::BufferId buffer, Instruction* access) {
+    access->setMetadata(llvm::LLVMContext::MD_alias_scope,
+                        context_.alias_scopes[static_cast<size_t>(buffer)]);
+    access->setMetadata(llvm::LLVMContext::MD_noalias,
+                        context_.no_alias[static_cast<size_t>(buffer)]);
+    return access;
+  }
   llvm::Type* StorageOf(loops::BufferId buffer);
   // Returns the allocated elements of a register buffer: whole vectors, so that
   // masked lanes past its end can be accessed.
   int64_t RegisterElements(const loops::Buffer& buffer) const;
+
+  // transpose.cc
+  int64_t StrideOf(const loops::Access& access, loops::VarId var) const;
+  // Loads and transposes, for the vector loop in `unrolled`, what is contiguous
+  // along `unrolled` and strided along the vector.
+  void TransposeLoads(const loops::Loop& unrolled);
+  // Returns the vectors that `access` has in the iterations of `unrolled`.
+  std::vector<llvm::Value*> LoadTransposed(const loops::Access& access,
+                                           const loops::Loop& unrolled,
+                                           const loops::Loop& vector);
+
   llvm::Value* Int64(int64_t value) { return b_.getInt64(uint64_t(value)); }
 
   ProgramContext& context_;
@@ -220,6 +237,14 @@ class FunctionEmitter {
   bool is_remainder_ = false;
   llvm::Value* heap_ = nullptr;
   bool has_non_temporal_ = false;
+
+  // Loads in the vector loop of the unrolled loop that is being emitted: their
+  // values by iteration of that.
+  struct Transposed {
+    loops::VarId var = -1;
+    std::vector<llvm::Value*> values;
+  };
+  absl::flat_hash_map<const loops::Expression*, Transposed> transposed_;
 
   // State inside a vector loop.
   int64_t lanes_ = 0;

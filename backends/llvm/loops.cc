@@ -165,6 +165,7 @@ void FunctionEmitter::EmitSequential(const Loop& loop) {
 void FunctionEmitter::EmitUnrolled(const Loop& loop) {
   const bool is_full = IsFull(loop);
   llvm::Value* bound = is_full ? nullptr : EmitUniform(*loop.bound);
+  TransposeLoads(loop);
   for (int64_t i = 0; i < loop.extent; ++i) {
     llvm::Value* inside = is_full || RangeOf(*loop.bound).lo > i
                               ? nullptr
@@ -175,6 +176,7 @@ void FunctionEmitter::EmitUnrolled(const Loop& loop) {
     });
   }
   variables_.erase(loop.var);
+  transposed_.clear();
 }
 
 void FunctionEmitter::EmitVector(const Loop& loop) {

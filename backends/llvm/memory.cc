@@ -35,15 +35,6 @@ int64_t FunctionEmitter::RegisterElements(const Buffer& buffer) const {
   return (buffer.allocated_elements() + lanes - 1) / lanes * lanes;
 }
 
-template <typename Instruction>
-Instruction* FunctionEmitter::Annotate(BufferId buffer, Instruction* access) {
-  access->setMetadata(llvm::LLVMContext::MD_alias_scope,
-                      context_.alias_scopes[static_cast<size_t>(buffer)]);
-  access->setMetadata(llvm::LLVMContext::MD_noalias,
-                      context_.no_alias[static_cast<size_t>(buffer)]);
-  return access;
-}
-
 FunctionEmitter::UniformParts FunctionEmitter::SplitUniform(
     const Affine& affine) {
   UniformParts parts = {nullptr, affine.constant()};

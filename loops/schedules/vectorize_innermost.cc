@@ -68,10 +68,21 @@ AccessStrides StridesAlong(const Program& program, const Loop& leaf,
   return strides;
 }
 
-// Returns true if a statement of the loop has a kWhere.
+// Returns true if a statement of the loop is a kWhere.
 bool HasRange(const Loop& leaf) {
   return absl::c_any_of(leaf.body, [](const Node& node) {
     return node.statement()->value->kind() == Expression::Kind::kWhere;
+  });
+}
+
+// The same for ranges of values that depend on `var`.
+bool HasRange(const Loop& leaf, VarId var) {
+  return absl::c_any_of(leaf.body, [&](const Node& node) {
+    const Expression& value = *node.statement()->value;
+    return value.kind() == Expression::Kind::kWhere &&
+           absl::c_any_of(value.ranges(), [&](const Range& range) {
+             return range.value.Uses(var);
+           });
   });
 }
 
@@ -174,27 +185,65 @@ class InnermostVectorizer {
     PeelBounds(s_, rows);
   }
 
-  // Tiles a leaf and the loop around it if the loads are contiguous along the
-  // latter, as in transposes.
+  // Tiles a leaf whose stores are contiguous, and a loop around it along which
+  // loads are contiguous, as in transposes: blocks for the caches, and in them
+  // blocks of a vector's length on both sides, which are transposed in
+  // registers.
   bool Tile(const Path& leaf) {
-    const Path above = Parent(leaf);
-    const Loop* const parent = LoopAt(above);
-    if (parent == nullptr || OnlyChildLoop(*parent) == nullptr) return false;
+    const std::optional<Path> across = LoopAcross(leaf);
+    if (!across.has_value()) return false;
+    const Scheduler::Checkpoint mark = s_.Save();
+    Path outer = *across;
+    for (; outer.size() + 1 < leaf.size(); outer.push_back(0)) {
+      if (s_.Try("reorder", outer)) continue;
+      s_.Restore(mark);
+      return false;
+    }
+    const int64_t lanes = LanesFor(s_, *LoopAt(leaf));
+    const int64_t block = s_.Choose(Choice::kBlock, kBlock);
+    const int64_t rows = LoopAt(outer)->extent;
+    bool changes = outer != *across;
+    const int64_t columns = LoopAt(leaf)->extent;
+    if (columns > lanes) {
+      const int64_t side = rows > block && columns > block ? block : lanes;
+      const bool is_cut = rows > side ? s_.Try("tile", outer, {side, side})
+                                      : s_.Try("split", leaf, {lanes}) &&
+                                            s_.Try("reorder", outer);
+      if (!is_cut) {
+        s_.Restore(mark);
+        return false;
+      }
+      PeelBounds(s_, outer);
+      return true;
+    }
+    if (rows > lanes && s_.Try("split", outer, {lanes})) {
+      if (rows % lanes != 0) s_.Try("peel", outer, {rows / lanes});
+      return true;
+    }
+    return s_.Try("unroll", outer) || changes;
+  }
+
+  // Returns the innermost loop around a leaf, nothing else being between them,
+  // along which loads are contiguous that are strided along the leaf.
+  std::optional<Path> LoopAcross(const Path& leaf) const {
     const Loop& loop = *LoopAt(leaf);
     const AccessStrides now = StridesAlong(s_.program(), loop, loop.var);
-    const AccessStrides then = StridesAlong(s_.program(), loop, parent->var);
     if (!now.stores_fit || now.sums || now.other_loads == 0 ||
-        then.fitting_loads == 0) {
-      return false;
+        loop.bound.has_value()) {
+      return std::nullopt;
     }
-    const int64_t block = s_.Choose(Choice::kBlock, kBlock);
-    if (parent->extent <= block) return false;
-    const int64_t lanes = LanesFor(s_, loop);
-    if (loop.extent <= lanes || !s_.Try("tile", above, {block, lanes})) {
-      return false;
+    for (Path at = Parent(leaf);; at = Parent(at)) {
+      const Loop* const around = LoopAt(at);
+      if (around == nullptr || OnlyChildLoop(*around) == nullptr ||
+          around->mode != LoopMode::kSequential || around->bound.has_value()) {
+        return std::nullopt;
+      }
+      const AccessStrides then = StridesAlong(s_.program(), loop, around->var);
+      if (then.fitting_loads == 0) continue;
+      // Conditions that may differ within a block stay in it.
+      if (HasRange(loop, around->var)) return std::nullopt;
+      return at;
     }
-    PeelBounds(s_, above);
-    return true;
   }
 
   // Collapses a leaf that is too short for vectors with the loop around it.

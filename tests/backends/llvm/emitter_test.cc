@@ -468,6 +468,67 @@ TEST(EmitterTest, MaskedAccumulatorsAreValuesInTheOptimisedCode) {
   EXPECT_THAT(text, HasSubstr("phi <8 x float>"));
 }
 
+// Blocks of every size, whole and incomplete, of each width of element.
+TEST(EmitterTest, TransposesBlocksInRegisters) {
+  for (const char* type : {"f32", "f64", "bf16", "s8", "pred"}) {
+    for (const int rows : {2, 3, 4, 8, 9, 16}) {
+      for (const int lanes : {2, 4, 5, 8, 16}) {
+        SCOPED_TRACE(absl::StrCat(type, " ", rows, " x ", lanes));
+        ExpectTextMatchesInterpreter(
+            absl::StrReplaceAll(R"(
+kernel transpose
+argument x TYPE[40,20]
+result y TYPE[20,40]
+result z TYPE[20,40]
+for i 20
+| for j 40
+| | y[i,j] = x[0,0]
+| | z[i,j] = x[0,0]
+for i ROWS unrolled
+| for j LANES vector
+| | y[i+1,j+2] = x[j+2,i+1]
+| | z[i+1,j+2] = x[2*LANES-2*j,i]
+)",
+                                {{"TYPE", type},
+                                 {"ROWS", absl::StrCat(rows)},
+                                 {"LANES", absl::StrCat(lanes)}})
+                .c_str());
+      }
+    }
+  }
+}
+
+TEST(EmitterTest, TransposedBlocksSeeWhatTheirLoopWrites) {
+  ExpectTextMatchesInterpreter(R"(
+kernel transpose
+argument x f32[8,8]
+result y f32[8,8]
+for i 8
+| for j 8
+| | y[i,j] = x[i,j]
+for i 8 unrolled
+| for j 8 vector
+| | y[i,j] = x[j,i] + 0.5 * y[j,i]
+)");
+}
+
+TEST(EmitterTest, TransposesLoadVectors) {
+  HONE_ASSERT_OK_AND_ASSIGN(const loops::Program program,
+                            loops::ParseProgram(R"(
+kernel transpose
+argument x f32[8,8]
+result y f32[8,8]
+for i 8 unrolled
+| for j 8 vector
+| | y[i,j] = x[j,i]
+)"));
+  HONE_ASSERT_OK_AND_ASSIGN(const std::string text,
+                            EmitLlvmText(program, "transpose", true));
+  EXPECT_THAT(text, HasSubstr("load <8 x float>"));
+  EXPECT_THAT(text, Not(HasSubstr("gather")));
+  EXPECT_THAT(text, Not(HasSubstr("load float")));
+}
+
 TEST(EmitterTest, NamesWhatItCannotDo) {
   loops::Program program("complex");
   loops::Buffer buffer;

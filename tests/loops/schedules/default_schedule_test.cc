@@ -331,6 +331,21 @@ for i 90
   EXPECT_THAT(text, Not(HasSubstr("\n| local b_copy")));
 }
 
+TEST(DefaultSchedule, PermutationsAreDoneInBlocksOfVectors) {
+  const std::string text = ScheduledText(R"(kernel t
+argument x f32[11,3,9]
+result y f32[9,3,11]
+for i 9
+| for j 3
+| | for k 11
+| | | y[i,j,k] = x[k,j,i]
+)");
+  EXPECT_THAT(text, HasSubstr(R"(| | | for i3 4 unrolled
+| | | | for i4 4 vector
+| | | | | y[4*i1+i3,i0,4*i2+i4] = x[4*i2+i4,i0,4*i1+i3]
+)"));
+}
+
 TEST(DefaultSchedule, SumsOverRowsGoAlongThem) {
   HONE_ASSERT_OK_AND_ASSIGN(const Program program, ParseProgram(R"(kernel s
 argument x f32[64,64]
