@@ -7,19 +7,16 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
-#include <fcntl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "backends/cpu/export/export.h"
 #include "backends/cpu/host.h"
 #include "backends/process/local_kernels.h"
-#include "base/child_process.h"
 #include "base/statistics.h"
 #include "base/status_macros.h"
 #include "bench/corpus.h"
 #include "bench/json_file.h"
 #include "bench/kernel_suite.h"
+#include "bench/python_script.h"
 #include "loops/lowering/lowering.h"
 #include "loops/schedules/default_schedule.h"
 #include "loops/transforms/script.h"
@@ -29,49 +26,6 @@ namespace hone::bench {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// Runs a process and writes its standard output to `out`.
-// Errors: FailedPrecondition unless it exits with status 0.
-absl::Status RunProcess(ChildProcessOptions options, std::ostream& out) {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return absl::InternalError("no pipe");
-  options.output = ends[1];
-  const absl::StatusOr<pid_t> child = StartChildProcess(options);
-  close(ends[1]);
-  char buffer[4096];
-  ssize_t size = 0;
-  while ((size = read(ends[0], buffer, sizeof(buffer))) > 0) {
-    out.write(buffer, size).flush();
-  }
-  close(ends[0]);
-  HONE_RETURN_IF_ERROR(child.status());
-  int status = 0;
-  waitpid(*child, &status, 0);
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return absl::OkStatus();
-  return absl::FailedPreconditionError(
-      absl::StrCat(options.program, " failed"));
-}
-
-// Fewer samples have no 95 % interval.
-constexpr int32_t kLeastRounds = 6;
-
-// Tuning takes most of an hour: report what time_peers.py refuses first.
-absl::Status CheckRounds(int32_t rounds) {
-  if (rounds >= kLeastRounds && rounds % 2 == 0) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("--rounds ", rounds,
-                   ": expected an even number of at least ", kLeastRounds));
-}
-
-absl::Status CheckPython(const std::string& python, std::ostream& out) {
-  if (RunProcess({.program = python, .arguments = {"-c", "import jax, torch"}},
-                 out)
-          .ok()) {
-    return absl::OkStatus();
-  }
-  return absl::FailedPreconditionError(absl::StrCat(
-      "--python ", python, ": expected a Python with jax and torch"));
-}
 
 // The kernels for one number of threads.
 class KernelsRun {
@@ -162,7 +116,7 @@ class KernelsRun {
   // The table, from the script that has PyTorch and XLA in its process.
   absl::StatusOr<Json> TimePeers() {
     const std::string result = folder_ + "/peers.json";
-    const absl::Status status = RunProcess(
+    const absl::StatusOr<int> status = RunProcess(
         {.program = options_.python,
          .arguments = {"bench/kernels/time_peers.py", "--objects",
                        folder_ + "/default", "--tuned", folder_ + "/tuned",
@@ -170,11 +124,11 @@ class KernelsRun {
                        absl::StrCat(options_.rounds), "--only", options_.only,
                        "-o", result}},
         out_);
-    if (!status.ok()) {
-      return absl::FailedPreconditionError(absl::StrCat(
-          "the peers were not timed (", status.message(),
-          "), expected Hone's source tree as the working directory and equal "
-          "results"));
+    HONE_RETURN_IF_ERROR(status.status());
+    if (*status != 0) {
+      return absl::FailedPreconditionError(
+          "the peers were not timed, expected Hone's source tree as the "
+          "working directory and equal results");
     }
     return ReadJsonFile(result, "what time_peers.py writes");
   }
@@ -195,7 +149,7 @@ absl::StatusOr<Json> RunKernelsBench(const KernelsOptions& options,
                         KernelNames(options.suite, options.only));
   if (!options.python.empty()) {
     HONE_RETURN_IF_ERROR(CheckRounds(options.rounds));
-    HONE_RETURN_IF_ERROR(CheckPython(options.python, out));
+    HONE_RETURN_IF_ERROR(CheckPython(options.python, "jax, torch", out));
   }
   Json document = {{"bench", "kernels"},
                    {"machine", DescribeMachine()},

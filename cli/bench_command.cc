@@ -1,6 +1,7 @@
 // hone bench: reproduces a published table.
 
 #include <iostream>
+#include <limits>
 #include <memory>
 #include <string>
 
@@ -13,6 +14,7 @@
 #include "bench/environment.h"
 #include "bench/faults/faults.h"
 #include "bench/kernel_searches.h"
+#include "bench/kernel_sweep.h"
 #include "bench/kernels.h"
 #include "bench/measurement.h"
 #include "bench/parse.h"
@@ -341,6 +343,53 @@ void AddKernelsOptions(CLI::App& command, bench::KernelsOptions& options) {
       ->capture_default_str();
 }
 
+// The options of benches that bench/kernels times in Python.
+void AddScriptOptions(CLI::App& command, std::string& only, int32_t& threads,
+                      int32_t& rounds, std::string& python) {
+  command.add_option("--only", only,
+                     "Regular expression that a name must match");
+  command.add_option("--threads", threads, "Number of threads")
+      ->transform(WholeNumber(1, 2))
+      ->capture_default_str();
+  command
+      .add_option("--rounds", rounds,
+                  "Samples of each row beside its peers; even")
+      ->transform(WholeNumber(1, kMaxCount))
+      ->capture_default_str();
+  command.add_option("--python", python, "Python with the peers")
+      ->capture_default_str();
+}
+
+void AddKernelSweepOptions(CLI::App& command,
+                           bench::KernelSweepOptions& options) {
+  command.add_option("--count", options.count, "Number of random kernels")
+      ->transform(WholeNumber(1, 100000))
+      ->capture_default_str();
+  command.add_option("--seed", options.seed, "Seed of the kernels")
+      ->transform(WholeNumber(0, std::numeric_limits<uint32_t>::max()))
+      ->capture_default_str();
+  AddScriptOptions(command, options.only, options.threads, options.rounds,
+                   options.python);
+  command
+      .add_option("--limit", options.limit,
+                  "Seconds after which a kernel counts as failed")
+      ->transform(WholeNumber(1, 100000))
+      ->capture_default_str();
+  command.add_flag("--compile", options.compile,
+                   "With torch.compile; it needs a C++ compiler");
+  command.add_option("--resume", options.resume,
+                     "File to write after each kernel, and to continue if it "
+                     "is there [none]");
+}
+
+// Exit status 1 if a row failed.
+int RowStatus(const Json& document) {
+  for (const Json& row : document.at("rows")) {
+    if (row.contains("failure")) return kAnswerIsNo;
+  }
+  return kDone;
+}
+
 void AddPlacementSearchesOptions(CLI::App& command,
                                  bench::PlacementSearchesOptions& options) {
   command.add_option("--graphs", options.graphs, "Folder of the graphs")
@@ -586,6 +635,9 @@ void AddBenchCommand(CLI::App& app, Context& context) {
   AddBench(*command, context, "kernels",
            "Kernels, by default and tuned, beside PyTorch and XLA:CPU",
            AddKernelsOptions, bench::RunKernelsBench);
+  AddBench(*command, context, "kernel-sweep",
+           "Random kernels of all classes beside PyTorch, XLA:CPU and NumPy",
+           AddKernelSweepOptions, bench::RunKernelSweepBench, RowStatus);
   AddBench(*command, context, "kernel-searches",
            "Searches for kernels' schedules at equal budgets",
            AddKernelSearchesOptions, bench::RunKernelSearchesBench);

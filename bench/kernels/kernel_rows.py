@@ -50,7 +50,8 @@ def measure_overheads(calibration):
     calls = {"torch": lambda: tensor + 1,
              "torch=": lambda: torch.add(tensor, 1, out=tensor),
              "xla": lambda: function(array).block_until_ready(),
-             "hone+": peers.bind_allocating_entry(empty, [one], [(1,)]),
+             "hone+": peers.bind_allocating_entry(
+                 empty, [one], [((1,), torch.float32)]),
              "hone": peers.bind_entry(empty, [one], [one])}
     return {family: interleaved.warm_up(call) * 1e6
             for family, call in calls.items()}

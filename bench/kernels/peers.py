@@ -395,7 +395,8 @@ def hone_peer(family, kernel, inputs, entry):
 def allocating_hone_peer(family, kernel, inputs, entry):
     """Makes a peer whose results are new tensors at each call, from PyTorch's
     allocator; temporaries are in memory that the shared object keeps."""
-    call = bind_allocating_entry(entry, inputs, kernel.result_shapes())
+    call = bind_allocating_entry(
+        entry, inputs, [(s, torch.float32) for s in kernel.result_shapes()])
     return Peer(family, "hone_entry, torch.empty", call,
                 lambda: [r.numpy() for r in call()])
 
@@ -404,14 +405,15 @@ def _pointers(arrays):
     return (ctypes.c_void_p * len(arrays))(*[a.ctypes.data for a in arrays])
 
 
-def bind_allocating_entry(entry, inputs, shapes):
-    """Makes a call without arguments that returns new results each time."""
+def bind_allocating_entry(entry, inputs, specs):
+    """Makes a call without arguments that returns new results each time, of the
+    shapes and types of PyTorch in `specs`."""
     entry.restype = None
     arguments = _pointers(inputs)
-    outputs = (ctypes.c_void_p * len(shapes))()
+    outputs = (ctypes.c_void_p * len(specs))()
 
     def call():
-        results = [torch.empty(shape) for shape in shapes]
+        results = [torch.empty(shape, dtype=dtype) for shape, dtype in specs]
         for i, result in enumerate(results):
             outputs[i] = result.data_ptr()
         entry(arguments, outputs)

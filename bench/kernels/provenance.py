@@ -1,5 +1,6 @@
 """Where and with what a table was measured."""
 
+import ctypes
 import os
 import pathlib
 import platform
@@ -23,6 +24,18 @@ def describe_machine(cores):
             "denormals": "kept"}
 
 
+def describe_openblas():
+    """Returns the configuration and the chosen code path of NumPy's OpenBLAS,
+    as OPENBLAS_CORETYPE has it."""
+    folder = pathlib.Path(numpy.__file__).parent.with_name("numpy.libs")
+    for path in folder.glob("*openblas*"):
+        library = ctypes.CDLL(str(path))
+        function = library.scipy_openblas_get_config64_
+        function.restype = ctypes.c_char_p
+        return function().decode()
+    return "unknown"
+
+
 def describe_libraries():
     """Versions, and which code paths PyTorch's libraries chose: asked of a
     process of its own, as they answer on stdout only."""
@@ -40,4 +53,4 @@ def describe_libraries():
             "xla": jax.devices()[0].client.platform_version,
             "torch_config": torch.__config__.show(),
             "torch_cpu_capability": torch.backends.cpu.get_cpu_capability(),
-            "torch_dispatch": dispatch}
+            "torch_dispatch": dispatch, "openblas": describe_openblas()}

@@ -1,0 +1,234 @@
+"""bench/kernels/kernel_sweep.py and what it consists of.
+
+Usage: kernel_sweep_test.py SOURCE_DIR HONE Cases|Isolation|Memory|Table|Tool
+           [unittest arguments]
+"""
+
+import ctypes
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+os.environ["JAX_PLATFORMS"] = "cpu"
+ROOT, HONE = map(pathlib.Path, sys.argv[1:3])
+SOURCE = ROOT / "bench" / "kernels"
+sys.path.insert(0, str(SOURCE))
+
+import ml_dtypes
+import numpy as np
+
+import isolation
+import memory
+import sweep
+import sweep_runner
+import sweep_table
+
+COUNT = 2 * len(sweep.CLASSES)
+
+
+class Cases(unittest.TestCase):
+    def test_depend_on_seed_and_number_alone(self):
+        few, many = sweep.make_cases(7, 10), sweep.make_cases(7, 40)
+        self.assertEqual(list(few), list(many)[:len(few)])
+        self.assertNotEqual(list(few), list(sweep.make_cases(8, 10)))
+        # Nearly all of them are different kernels, in names and in sizes.
+        self.assertGreater(len(sweep.make_cases(0, 300)), 290)
+
+    def test_stay_within_what_a_sweep_can_afford(self):
+        for case in sweep.make_cases(3, 300).values():
+            for item in [*case.specs(), *case.results()]:
+                self.assertLess(np.prod(item.shape, dtype=np.int64) *
+                                item.dtype.itemsize, 200e6, case.name)
+
+    def test_indices_are_in_range_and_spread(self):
+        rng = np.random.default_rng(0)
+        found = 0
+        for case in sweep.make_cases(0, 60).values():
+            for argument in case.arguments:
+                if argument.fill == "index":
+                    found += 1
+                    values = argument.make(rng)
+                    self.assertGreaterEqual(values.min(), 0)
+                    self.assertLess(values.max(), argument.bound)
+                    self.assertGreater(values.max(), argument.bound // 2)
+        self.assertGreater(found, 2)
+
+    def test_peers_compute_the_same(self):
+        runner = sweep_runner.Runner(11, COUNT, HONE, 1, 6, False)
+        for name, case in sweep.make_cases(11, COUNT).items():
+            rng = np.random.default_rng(0)
+            inputs = [memory.place(a.make(rng), i)
+                      for i, a in enumerate(case.arguments)]
+            expected = sweep_runner.xla_peer(case.function, inputs).results()
+            right, wrong = runner._right_peers(case, inputs, expected)
+            self.assertEqual(wrong, {}, name)
+            self.assertTrue(right, name)
+
+
+class Memory(unittest.TestCase):
+    def test_arrays_are_where_they_should_be(self):
+        for huge in (True, False):
+            for shape, dtype in (((3, 5), np.float32), ((), np.int32),
+                                 ((70000,), ml_dtypes.bfloat16)):
+                array = memory.empty(shape, dtype, 7, huge)
+                self.assertEqual((array.shape, array.dtype), (shape, dtype))
+                self.assertEqual(array.ctypes.data % memory.HUGE_PAGE, 7 * 64)
+                memory.poison(array)
+        values = np.arange(12.0).reshape(3, 4)
+        np.testing.assert_array_equal(memory.place(values, 2), values)
+
+    def test_what_was_placed_cannot_be_written(self):
+        child = os.fork()
+        if child == 0:
+            array = memory.place(np.zeros(4), 0)
+            ctypes.memset(array.ctypes.data, 1, 1)
+            os._exit(0)
+        _, status = os.waitpid(child, 0)
+        self.assertTrue(os.WIFSIGNALED(status))
+        self.assertEqual(os.WTERMSIG(status), signal.SIGSEGV)
+
+    def test_poison_is_no_result(self):
+        for dtype in (np.float32, ml_dtypes.bfloat16, np.complex64):
+            array = memory.poison(np.zeros(3, dtype))
+            self.assertTrue(np.isnan(array.astype(np.complex64)).all())
+        self.assertEqual(memory.poison(np.zeros(1, np.int8))[0], 127)
+        self.assertNotEqual(
+            memory.poison(np.zeros(1, bool)).view(np.uint8)[0], 1)
+
+
+def make_worker(options):
+    """Of the isolated process: does what an item says."""
+    def work(item):
+        if item == "crash":
+            os.kill(os.getpid(), signal.SIGSEGV)
+        if item == "hang":
+            signal.pause()
+        return options, item, os.getpid()
+    return work
+
+
+class Isolation(unittest.TestCase):
+    def test_failures_cost_their_own_item_only(self):
+        with isolation.Worker(make_worker, "options", 5) as worker:
+            options, item, first = worker("one")
+            self.assertEqual((options, item), ("options", "one"))
+            self.assertEqual(worker("two")[2], first)
+            with self.assertRaisesRegex(isolation.Failed, "SIGSEGV"):
+                worker("crash")
+            second = worker("three")[2]
+            self.assertNotEqual(second, first)
+        with isolation.Worker(make_worker, None, 0.5) as worker:
+            with self.assertRaisesRegex(isolation.Failed, "within 0.5 s"):
+                worker("hang")
+            self.assertEqual(worker("four")[1], "four")
+
+
+def timed(name, ratio, disturbed=False, kind="matmul"):
+    return {"kernel": name, "kind": kind, "disturbed": disturbed,
+            "us": {"hone": 10.0, "torch=": 10 * ratio},
+            "best": {"peer": "torch=", "hone": "hone",
+                     "ratio": [ratio, ratio / 2, ratio * 2]}}
+
+
+class Table(unittest.TestCase):
+    ROWS = [timed("good", 2.0), timed("bad", 0.5, kind="sort"),
+            timed("noisy", 8.0, True),
+            {"kernel": "slow", "kind": "sort", "slow": 0.01,
+             "us": {"torch": 5.0, "xla": 3.0, "hone": 300.0}},
+            {"kernel": "broken", "failure": "a |\nb"}]
+
+    def test_rows(self):
+        self.assertEqual(
+            [sweep_table.format_row(row) for row in self.ROWS],
+            ["| good | torch= | 20.0 | 10.0 | 2.00 (1.00 to 4.00) |",
+             "| bad | torch= | 5.0 | 10.0 | 0.50 (0.25 to 1.00) |",
+             "| noisy ! | torch= | 80.0 | 10.0 | 8.00 (4.00 to 16.00) |",
+             "| slow | xla | 3.0 | 300.0 | 0.010 SLOW |",
+             "| broken | FAILED: a / b | | | |"])
+
+    def test_failures_count_as_slow_and_are_in_no_mean(self):
+        lines = sweep_table.summarize(self.ROWS)
+        self.assertEqual(sweep_table.format_summary(lines)[2:], [
+            "| all | 5 | 1 | 40 % | 0.53 | 0.00 (broken) |",
+            "| matmul | 2 | 0 | 100 % | 4.00 | 2.00 (good) |",
+            "| sort | 2 | 0 | 0 % | 0.07 | 0.01 (slow) |"])
+
+
+class Tool(unittest.TestCase):
+    ONLY = "^(matmul|argsort)"
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.out = self.folder / "out.json"
+
+    def run_tool(self, *arguments, hone=HONE):
+        return subprocess.run(
+            [sys.executable, SOURCE / "kernel_sweep.py", "--count", "16",
+             "--only", self.ONLY, "--hone", hone, "-o", self.out, *arguments],
+            capture_output=True, text=True)
+
+    def test_times_what_matches_and_resumes(self):
+        result = self.run_tool("--resume")
+        document = json.loads(self.out.read_text())
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        self.assertTrue(document["complete"])
+        names = [name for name in sweep.make_cases(0, 16)
+                 if re.search(self.ONLY, name)]
+        self.assertGreater(len(names), 2)
+        self.assertEqual([row["kernel"] for row in document["rows"]], names)
+        for row in document["rows"]:
+            self.assertEqual(row["wrong_peers"], {})
+            if "slow" not in row:
+                median, lower, upper = row["best"]["ratio"]
+                self.assertTrue(0 < lower <= median <= upper)
+                self.assertIn("hone", row["samples"])
+            self.assertIn(f"| {row['kernel']}", result.stdout)
+        # A run that ended early leaves some out.
+        rest = document["rows"].pop()["kernel"]
+        del document["complete"]
+        self.out.write_text(json.dumps(document))
+        result = self.run_tool("--resume")
+        again = json.loads(self.out.read_text())
+        self.assertEqual(result.stderr.strip(), f"[1/1] {rest}")
+        self.assertEqual(again["rows"][:-1], document["rows"])
+        result = self.run_tool("--resume", "--seed", "1")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("has seed 0, expected 1", result.stderr)
+
+    def test_failures_are_rows(self):
+        script = self.folder / "hone"
+        script.write_text("#!/bin/sh\necho no such thing >&2\nexit 1\n")
+        script.chmod(0o755)
+        result = self.run_tool(hone=script)
+        self.assertEqual(result.returncode, 1)
+        rows = json.loads(self.out.read_text())["rows"]
+        self.assertEqual({row["failure"] for row in rows}, {"no such thing"})
+        self.assertIn("FAILED: no such thing", result.stdout)
+
+    def test_wrong_results_are_failures(self):
+        script = self.folder / "hone"
+        # An entry that computes nothing.
+        script.write_text(
+            '#!/bin/sh\nfor last; do :; done\necho "void hone_entry(const void*'
+            ' const* a, void* const* r) {}" | cc -shared -fPIC -xc - -o $last')
+        script.chmod(0o755)
+        self.run_tool(hone=script)
+        for row in json.loads(self.out.read_text())["rows"]:
+            self.assertIn("WRONG: result 0", row["failure"])
+
+    def test_arguments(self):
+        for arguments in (["--rounds", "7"], ["--count", "0"],
+                          ["--only", "no such kernel"]):
+            self.assertEqual(self.run_tool(*arguments).returncode, 2)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
