@@ -63,10 +63,7 @@ class ScanWriter {
     if (results_.size() == 1) opcode_ = hlo::ReductionOpcode(region);
     lines_at_once_ = IsSlow(region) ? kLinesOfVectors : kLinesAtOnce;
     for (ValueId result : results_) {
-      const ElementType type = graph_.type(result);
-      types_.push_back(opcode_ == Opcode::kAdd || opcode_ == Opcode::kMultiply
-                           ? AccumulationType(type)
-                           : type);
+      types_.push_back(graph_.type(result));
     }
   }
 
