@@ -12,7 +12,6 @@
 #include <llvm/IR/Module.h>
 
 #include "base/status_macros.h"
-#include "loops/lowering/plan/buffer_assignment.h"
 
 namespace hone::backends {
 namespace {
@@ -22,11 +21,7 @@ using loops::PlanFunction;
 using loops::Slot;
 using loops::SlotId;
 
-constexpr int64_t kAlignment = 64;
-
-int64_t Aligned(int64_t bytes) {
-  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
-}
+constexpr uint64_t kAlignment = 64;
 
 // State shared by the functions of one plan.
 struct PlanContext {
@@ -40,20 +35,28 @@ struct PlanContext {
 
 class PlanFunctionEmitter {
  public:
+  // `function` has the parameters arguments, results and, unless it is the
+  // entry, which allocates its arena, the arena.
   PlanFunctionEmitter(PlanContext& context, const PlanFunction& plan,
                       llvm::Function* function)
       : context_(context),
         plan_(plan),
         function_(function),
+        is_entry_(function->arg_size() == 2),
         b_(llvm::BasicBlock::Create(function->getContext(), "entry",
                                     function)) {}
 
   void Emit() {
+    if (!is_entry_) {
+      arena_ = function_->getArg(2);
+    } else if (plan_.arena_bytes > 0) {
+      arena_ = Allocate(plan_.arena_bytes);
+    }
     PlaceSlots();
     for (const loops::PlanStep& step : plan_.steps) {
       std::visit([this](const auto& s) { EmitStep(s); }, step);
     }
-    Release(arena_);
+    if (is_entry_) Release(arena_);
     b_.CreateRetVoid();
   }
 
@@ -117,6 +120,11 @@ class PlanFunctionEmitter {
     return llvm::BasicBlock::Create(b_.getContext(), name, function_);
   }
 
+  // The memory of callees; any pointer if they need none.
+  llvm::Value* ScratchOf(SlotId id) {
+    return id < 0 ? function_->getArg(0) : Pointer(id);
+  }
+
   llvm::Value* ConstantOf(const hlo::LiteralPtr& literal);
   void PlaceSlots();
   void EmitStep(const loops::KernelStep& step);
@@ -127,6 +135,7 @@ class PlanFunctionEmitter {
   PlanContext& context_;
   const PlanFunction& plan_;
   llvm::Function* function_;
+  const bool is_entry_;
   llvm::IRBuilder<> b_;
   llvm::Value* arena_ = nullptr;
   std::vector<llvm::Value*> pointers_;  // by slot
@@ -149,7 +158,6 @@ llvm::Value* PlanFunctionEmitter::ConstantOf(const hlo::LiteralPtr& literal) {
 
 void PlanFunctionEmitter::PlaceSlots() {
   pointers_.assign(plan_.slots.size(), nullptr);
-  if (plan_.arena_bytes > 0) arena_ = Allocate(plan_.arena_bytes);
   for (size_t i = 0; i < plan_.slots.size(); ++i) {
     const Slot& slot = plan_.slots[i];
     if (slot.literal != nullptr) {
@@ -185,44 +193,10 @@ void PlanFunctionEmitter::EmitStep(const loops::CopyStep& step) {
 
 // The body writes to a second set of arrays, and the two are swapped: the state
 // is copied at most once, after an odd number of iterations.
-// Returns, for each result of `function`, whether any step writes it.
-std::vector<bool> WrittenResults(const PlanFunction& function) {
-  std::vector<bool> written(function.slots.size());
-  for (const loops::PlanStep& step : function.steps) {
-    loops::ForEachSlot(step, [&](SlotId slot, bool writes) {
-      if (writes) written[static_cast<size_t>(slot)] = true;
-    });
-  }
-  std::vector<bool> results;
-  results.reserve(function.results.size());
-  for (SlotId slot : function.results) {
-    results.push_back(written[static_cast<size_t>(slot)]);
-  }
-  return results;
-}
-
 void PlanFunctionEmitter::EmitStep(const loops::WhileStep& step) {
-  // States that the body does not change have one address, which is never
-  // written; the others alternate between two.
-  const std::vector<bool> changes =
-      WrittenResults(context_.plan.functions[static_cast<size_t>(step.body)]);
-  int64_t bytes = 0;
-  std::vector<int64_t> offsets;
-  for (size_t i = 0; i < step.state.size(); ++i) {
-    offsets.push_back(bytes);
-    if (!changes[i]) continue;
-    bytes += Aligned(SlotOf(step.state[i]).shape->byte_size());
-  }
-  llvm::Value* memory = bytes == 0 ? nullptr : Allocate(bytes);
-  std::vector<llvm::Value*> others;
-  others.reserve(step.state.size());
-  for (size_t i = 0; i < step.state.size(); ++i) {
-    others.push_back(memory == nullptr || !changes[i]
-                         ? Pointer(step.state[i])
-                         : Offset(memory, offsets[i]));
-  }
   llvm::Value* own = SlotArray(step.state);
-  llvm::Value* other = FilledArray(others);
+  llvm::Value* other = SlotArray(step.next);
+  llvm::Value* scratch = ScratchOf(step.scratch);
   llvm::Value* verdict = PointerArray(1);
   llvm::Value* verdict_array = FilledArray({verdict});
 
@@ -237,13 +211,13 @@ void PlanFunctionEmitter::EmitStep(const loops::WhileStep& step) {
   llvm::PHINode* current = b_.CreatePHI(b_.getPtrTy(), 2);
   llvm::PHINode* next = b_.CreatePHI(b_.getPtrTy(), 2);
   b_.CreateCall(context_.functions[static_cast<size_t>(step.condition)],
-                {current, verdict_array});
+                {current, verdict_array, scratch});
   llvm::Value* goes_on =
       b_.CreateICmpNE(b_.CreateLoad(b_.getInt8Ty(), verdict), b_.getInt8(0));
   b_.CreateCondBr(goes_on, body, after);
   b_.SetInsertPoint(body);
   b_.CreateCall(context_.functions[static_cast<size_t>(step.body)],
-                {current, next});
+                {current, next, scratch});
   b_.CreateBr(head);
   current->addIncoming(own, before);
   current->addIncoming(next, body);
@@ -253,12 +227,11 @@ void PlanFunctionEmitter::EmitStep(const loops::WhileStep& step) {
   b_.CreateCondBr(b_.CreateICmpEQ(current, own), done, copy);
   b_.SetInsertPoint(copy);
   for (size_t i = 0; i < step.state.size(); ++i) {
-    if (!changes[i]) continue;
-    Copy(Pointer(step.state[i]), others[i], SlotOf(step.state[i]));
+    if (step.next[i] == step.state[i]) continue;
+    Copy(Pointer(step.state[i]), Pointer(step.next[i]), SlotOf(step.state[i]));
   }
   b_.CreateBr(done);
   b_.SetInsertPoint(done);
-  Release(memory);
 }
 
 void PlanFunctionEmitter::EmitStep(const loops::ConditionalStep& step) {
@@ -273,6 +246,7 @@ void PlanFunctionEmitter::EmitStep(const loops::ConditionalStep& step) {
   }
   const std::vector<SlotId>& to = step.results;
   llvm::Value* results = SlotArray(to);
+  llvm::Value* scratch = ScratchOf(step.scratch);
   llvm::BasicBlock* done = NewBlock("done");
   std::vector<llvm::BasicBlock*> blocks;
   blocks.reserve(step.branches.size());
@@ -287,7 +261,7 @@ void PlanFunctionEmitter::EmitStep(const loops::ConditionalStep& step) {
     }
     b_.SetInsertPoint(blocks[i]);
     b_.CreateCall(context_.functions[static_cast<size_t>(step.branches[i])],
-                  {SlotArray(step.arguments[i]), results});
+                  {SlotArray(step.arguments[i]), results, scratch});
     b_.CreateBr(done);
   }
   b_.SetInsertPoint(done);
@@ -308,12 +282,14 @@ absl::Status EmitPlan(const ModulePlan& plan, const std::string& symbol,
     context.kernels.push_back(kernel);
   }
   llvm::Type* pointer = llvm::PointerType::get(module.getContext(), 0);
-  auto* type = llvm::FunctionType::get(
-      llvm::Type::getVoidTy(module.getContext()), {pointer, pointer}, false);
+  llvm::Type* none = llvm::Type::getVoidTy(module.getContext());
+  auto* entry_type = llvm::FunctionType::get(none, {pointer, pointer}, false);
+  auto* type =
+      llvm::FunctionType::get(none, {pointer, pointer, pointer}, false);
   for (size_t i = 0; i < plan.functions.size(); ++i) {
     const bool is_entry = static_cast<int32_t>(i) == plan.entry;
     llvm::Function* function = llvm::Function::Create(
-        type,
+        is_entry ? entry_type : type,
         is_entry ? llvm::GlobalValue::ExternalLinkage
                  : llvm::GlobalValue::InternalLinkage,
         is_entry ? symbol : absl::StrCat(symbol, ".function", i), module);

@@ -87,12 +87,14 @@ absl::Status VerifyBuffer(const Buffer& buffer) {
   return absl::OkStatus();
 }
 
-// Arguments and results are numbered 0, 1, ….
-absl::Status VerifyNumbers(const Program& program, Memory memory,
-                           absl::string_view what) {
+// Arguments are numbered 0, 1, …, and so are results and in-out arrays.
+absl::Status VerifyNumbers(const Program& program, bool outputs) {
+  const absl::string_view what = outputs ? "result" : "argument";
   std::vector<int32_t> numbers;
   for (const BufferPtr& buffer : program.buffers()) {
-    if (buffer->memory == memory) numbers.push_back(buffer->number);
+    if (outputs ? buffer->IsOutput() : buffer->memory == Memory::kArgument) {
+      numbers.push_back(buffer->number);
+    }
   }
   std::sort(numbers.begin(), numbers.end());
   for (size_t i = 0; i < numbers.size(); ++i) {
@@ -109,8 +111,8 @@ absl::Status VerifyBuffers(const Program& program) {
   for (const BufferPtr& buffer : program.buffers()) {
     HONE_RETURN_IF_ERROR(VerifyBuffer(*buffer));
   }
-  HONE_RETURN_IF_ERROR(VerifyNumbers(program, Memory::kArgument, "argument"));
-  return VerifyNumbers(program, Memory::kResult, "result");
+  HONE_RETURN_IF_ERROR(VerifyNumbers(program, /*outputs=*/false));
+  return VerifyNumbers(program, /*outputs=*/true);
 }
 
 }  // namespace hone::loops

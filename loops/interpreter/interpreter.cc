@@ -1,6 +1,7 @@
 #include "loops/interpreter/interpreter.h"
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <numeric>
 #include <utility>
@@ -47,37 +48,55 @@ class Interpreter {
   };
 
   absl::Status Allocate(absl::Span<const hlo::Literal> arguments) {
-    const auto count = [this](Memory memory) {
-      return static_cast<size_t>(std::count_if(
-          program_.buffers().begin(), program_.buffers().end(),
-          [memory](const BufferPtr& b) { return b->memory == memory; }));
-    };
-    if (arguments.size() != count(Memory::kArgument)) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          arguments.size(), " arguments, expected ", count(Memory::kArgument)));
+    // The buffers that `arguments` are the values of.
+    std::vector<const Buffer*> inputs;
+    size_t outputs = 0;
+    for (const BufferPtr& buffer : program_.buffers()) {
+      if (buffer->memory == Memory::kArgument ||
+          buffer->memory == Memory::kInOut) {
+        inputs.push_back(buffer.get());
+      }
+      outputs += buffer->IsOutput() ? 1u : 0u;
     }
-    results_.resize(count(Memory::kResult));
+    std::sort(inputs.begin(), inputs.end(),
+              [](const Buffer* a, const Buffer* b) {
+                return std::pair(a->IsOutput(), a->number) <
+                       std::pair(b->IsOutput(), b->number);
+              });
+    if (arguments.size() != inputs.size()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          arguments.size(), " arguments, expected ", inputs.size()));
+    }
+    results_.resize(outputs);
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const hlo::Shape shape(inputs[i]->type, inputs[i]->dimensions);
+      if (!arguments[i].is_elided() &&
+          hlo::Shape::Equal(arguments[i].shape(), shape)) {
+        if (inputs[i]->memory == Memory::kInOut) {
+          hlo::Literal& result =
+              results_[static_cast<size_t>(inputs[i]->number)];
+          result = hlo::Literal(arguments[i].shape_ptr());
+          std::memcpy(result.MutableData(), arguments[i].data(),
+                      static_cast<size_t>(result.byte_size()));
+        }
+        continue;
+      }
+      return absl::InvalidArgumentError(absl::StrCat(
+          "argument ", i, " is ",
+          arguments[i].is_elided() ? "without values"
+                                   : arguments[i].shape().ToString(),
+          ", expected ", shape.ToString()));
+    }
     for (size_t i = 0; i < storages_.size(); ++i) {
       const Buffer& buffer = *program_.buffers()[i];
       Storage& storage = storages_[i];
       storage.buffer = &buffer;
       const auto number = static_cast<size_t>(buffer.number);
       switch (buffer.memory) {
-        case Memory::kArgument: {
-          const hlo::Literal& argument = arguments[number];
-          const hlo::Shape shape(buffer.type, buffer.dimensions);
-          if (argument.is_elided() ||
-              !hlo::Shape::Equal(argument.shape(), shape)) {
-            return absl::InvalidArgumentError(
-                absl::StrCat("argument ", number, " is ",
-                             argument.is_elided() ? "without values"
-                                                  : argument.shape().ToString(),
-                             ", expected ", shape.ToString()));
-          }
+        case Memory::kArgument:
           // Never written, as the program is verified.
-          storage.data = const_cast<std::byte*>(argument.data());
+          storage.data = const_cast<std::byte*>(arguments[number].data());
           continue;
-        }
         case Memory::kConstant:
           storage.data = const_cast<std::byte*>(buffer.literal->data());
           continue;
@@ -86,6 +105,11 @@ class Interpreter {
               hlo::Literal(hlo::Shape::Array(buffer.type, buffer.dimensions));
           storage.data = results_[number].MutableData();
           break;
+        case Memory::kInOut:
+          storage.data = results_[number].MutableData();
+          storage.written.assign(
+              static_cast<size_t>(buffer.allocated_elements()), storage.life);
+          continue;
         case Memory::kHeap:
         case Memory::kStack:
         case Memory::kRegister:

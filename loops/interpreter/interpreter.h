@@ -18,10 +18,12 @@ struct InterpretOptions {
   uint64_t shuffle_parallel = 0;
 };
 
-// Evaluates a program and returns its results in order, each of the shape of
-// its buffer. The reference for transformations and code generators: simple and
-// slow. Arithmetic is that of the HLO evaluator; 16-bit floats are rounded
-// after each operation.
+// Evaluates a program and returns its results and in-out arrays in order, each
+// of the shape of its buffer. `arguments` are those of the program, then the
+// values that its in-out arrays have at first, in the order of their numbers.
+// The reference for transformations and code generators: simple and slow.
+// Arithmetic is that of the HLO evaluator; 16-bit floats are rounded after each
+// operation.
 //
 // Returns InvalidArgument if arguments do not match, or if the program is not
 // well formed, reads an uninitialized element, accesses out of bounds, or

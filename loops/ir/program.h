@@ -22,9 +22,11 @@ namespace hone::loops {
 // The kind of memory that holds the elements of a buffer.
 enum class Memory : uint8_t {
   // Passed in by the caller, by number. Arguments are read-only; every element
-  // of a result must be written.
+  // of a result must be written. An in-out array has values at first, and keeps
+  // those that are not overwritten; it is numbered among the results.
   kArgument,
   kResult,
+  kInOut,
   // Values known at compile time.
   kConstant,
   // Locals, uninitialized at first. kHeap is for any size, kStack for data that
@@ -44,7 +46,7 @@ struct Buffer {
   // padding for arguments and results; may be padded or permuted for locals.
   hlo::DimensionVector strides;
   Memory memory = Memory::kHeap;
-  // kArgument, kResult: the number of the argument or result.
+  // kArgument, kResult, kInOut: the number of the argument or result.
   int32_t number = 0;
   // kConstant: the values.
   hlo::LiteralPtr literal;
@@ -52,6 +54,10 @@ struct Buffer {
   bool IsLocal() const {
     return memory == Memory::kHeap || memory == Memory::kStack ||
            memory == Memory::kRegister;
+  }
+  // Returns true if the caller finds values in the buffer.
+  bool IsOutput() const {
+    return memory == Memory::kResult || memory == Memory::kInOut;
   }
   // Elements from the first to one past the last, gaps included.
   int64_t allocated_elements() const;

@@ -121,6 +121,7 @@ class Parser {
     if (depth == 0) {
       if (word == "argument") return ReadBuffer(first, Memory::kArgument);
       if (word == "result") return ReadBuffer(first, Memory::kResult);
+      if (word == "inout") return ReadBuffer(first, Memory::kInOut);
       if (word == "constant") return ReadBuffer(first, Memory::kConstant);
     }
     lexer_.set_position(first);
@@ -168,7 +169,7 @@ class Parser {
       return false;
     }
     if (memory == Memory::kArgument) buffer.number = arguments_++;
-    if (memory == Memory::kResult) buffer.number = results_++;
+    if (buffer.IsOutput()) buffer.number = results_++;
     if (buffer.IsLocal() && !ReadPlace(buffer)) return false;
     const bool is_local = buffer.IsLocal();
     const BufferId id = program_.AddBuffer(std::move(buffer));

@@ -84,6 +84,8 @@ absl::string_view MemoryText(Memory memory) {
       return "argument";
     case Memory::kResult:
       return "result";
+    case Memory::kInOut:
+      return "inout";
     case Memory::kConstant:
       return "constant";
     case Memory::kHeap:
@@ -107,8 +109,8 @@ class Printer {
   std::string Print() {
     FindLoaded(program_.body());
     AppendName();
-    AppendInterface(Memory::kArgument);
-    AppendInterface(Memory::kResult);
+    AppendInterface(/*outputs=*/false);
+    AppendInterface(/*outputs=*/true);
     for (size_t i = 0; i < loaded_.size(); ++i) {
       const Buffer& buffer = *program_.buffers()[i];
       if (buffer.memory != Memory::kConstant || !loaded_[i]) continue;
@@ -191,18 +193,20 @@ class Printer {
     out_ += '\n';
   }
 
-  // Arguments or results, by number.
-  void AppendInterface(Memory memory) {
+  // Arguments, or results and in-out arrays, by number.
+  void AppendInterface(bool outputs) {
     std::vector<std::pair<int32_t, BufferId>> buffers;
     for (size_t i = 0; i < program_.buffers().size(); ++i) {
       const Buffer& buffer = *program_.buffers()[i];
-      if (buffer.memory != memory) continue;
+      const bool is_wanted =
+          outputs ? buffer.IsOutput() : buffer.memory == Memory::kArgument;
+      if (!is_wanted) continue;
       buffers.emplace_back(buffer.number, static_cast<BufferId>(i));
     }
     std::sort(buffers.begin(), buffers.end());
     for (const auto& [number, id] : buffers) {
       Begin();
-      AppendDeclaration(id, MemoryText(memory));
+      AppendDeclaration(id, MemoryText(program_.buffer(id).memory));
       out_ += '\n';
     }
   }

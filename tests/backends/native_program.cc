@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <initializer_list>
 #include <utility>
 
 #include "gtest/gtest.h"
@@ -21,16 +22,25 @@ using hlo::Literal;
 using loops::Memory;
 using loops::Program;
 
-// Shapes of the arguments or results of a program, by number.
-std::vector<hlo::ShapePtr> Shapes(const Program& program, Memory memory) {
-  std::vector<hlo::ShapePtr> shapes;
+// The buffers of a program with one of these kinds of memory, by number.
+std::vector<const loops::Buffer*> Buffers(
+    const Program& program, std::initializer_list<Memory> memories) {
+  std::vector<const loops::Buffer*> buffers;
   for (const loops::BufferPtr& buffer : program.buffers()) {
-    if (buffer->memory != memory) continue;
-    const auto number = static_cast<size_t>(buffer->number);
-    if (shapes.size() <= number) shapes.resize(number + 1);
-    shapes[number] = hlo::Shape::Array(buffer->type, buffer->dimensions);
+    if (std::find(memories.begin(), memories.end(), buffer->memory) !=
+        memories.end()) {
+      buffers.push_back(buffer.get());
+    }
   }
-  return shapes;
+  std::sort(buffers.begin(), buffers.end(),
+            [](const loops::Buffer* a, const loops::Buffer* b) {
+              return a->number < b->number;
+            });
+  return buffers;
+}
+
+hlo::ShapePtr ShapeOf(const loops::Buffer& buffer) {
+  return hlo::Shape::Array(buffer.type, buffer.dimensions);
 }
 
 constexpr std::byte kGuard{0xcd};
@@ -92,7 +102,8 @@ void ExpectNear(const Literal& expected, const Literal& actual,
 
 std::vector<Literal> CallEntry(backends::EntryFunction entry,
                                absl::Span<const Literal> arguments,
-                               absl::Span<const hlo::ShapePtr> results) {
+                               absl::Span<const hlo::ShapePtr> results,
+                               absl::Span<const Literal* const> initial) {
   std::vector<GuardedArray> arrays;
   std::vector<const void*> argument_pointers;
   std::vector<void*> result_pointers;
@@ -101,7 +112,12 @@ std::vector<Literal> CallEntry(backends::EntryFunction entry,
     std::memcpy(arrays.back().data(), argument.data(),
                 static_cast<size_t>(argument.byte_size()));
   }
-  for (const hlo::ShapePtr& shape : results) arrays.emplace_back(*shape);
+  for (size_t i = 0; i < results.size(); ++i) {
+    arrays.emplace_back(*results[i]);
+    if (i >= initial.size() || initial[i] == nullptr) continue;
+    std::memcpy(arrays.back().data(), initial[i]->data(),
+                static_cast<size_t>(initial[i]->byte_size()));
+  }
   for (size_t i = 0; i < arrays.size(); ++i) {
     if (i < arguments.size()) {
       argument_pointers.push_back(arrays[i].data());
@@ -131,7 +147,18 @@ absl::StatusOr<std::vector<Literal>> RunNative(
                         backends::LoadedObject::Create(object));
   HONE_ASSIGN_OR_RETURN(const backends::EntryFunction entry,
                         loaded->Entry("kernel"));
-  return CallEntry(entry, arguments, Shapes(program, Memory::kResult));
+  // The values that in-out arrays have at first come after the arguments.
+  size_t next = Buffers(program, {Memory::kArgument}).size();
+  const absl::Span<const Literal> passed = arguments.subspan(0, next);
+  std::vector<hlo::ShapePtr> results;
+  std::vector<const Literal*> initial;
+  for (const loops::Buffer* buffer :
+       Buffers(program, {Memory::kResult, Memory::kInOut})) {
+    results.push_back(ShapeOf(*buffer));
+    initial.push_back(buffer->memory == Memory::kInOut ? &arguments[next++]
+                                                       : nullptr);
+  }
+  return CallEntry(entry, passed, results, initial);
 }
 
 void ExpectMatchesInterpreter(const Program& program,
@@ -152,7 +179,13 @@ void ExpectMatchesInterpreter(const Program& program,
 std::vector<Literal> NormalArguments(const Program& program) {
   Rng rng(7);
   std::vector<Literal> arguments;
-  for (const hlo::ShapePtr& shape : Shapes(program, Memory::kArgument)) {
+  std::vector<hlo::ShapePtr> shapes;
+  for (const Memory memory : {Memory::kArgument, Memory::kInOut}) {
+    for (const loops::Buffer* buffer : Buffers(program, {memory})) {
+      shapes.push_back(ShapeOf(*buffer));
+    }
+  }
+  for (const hlo::ShapePtr& shape : shapes) {
     Literal argument(shape);
     for (int64_t i = 0; i < argument.num_elements(); ++i) {
       if (hlo::IsFloat(shape->element_type())) {

@@ -13,10 +13,12 @@
 namespace hone::testing {
 
 // Calls `entry` with copies of `arguments` and memory for `results`, each
-// aligned to its elements only and between bytes that must not change.
-std::vector<hlo::Literal> CallEntry(backends::EntryFunction entry,
-                                    absl::Span<const hlo::Literal> arguments,
-                                    absl::Span<const hlo::ShapePtr> results);
+// aligned to its elements only and between bytes that must not change. Results
+// with an element of `initial` that is not null hold its values at first.
+std::vector<hlo::Literal> CallEntry(
+    backends::EntryFunction entry, absl::Span<const hlo::Literal> arguments,
+    absl::Span<const hlo::ShapePtr> results,
+    absl::Span<const hlo::Literal* const> initial = {});
 
 // Runs a program as native code.
 absl::StatusOr<std::vector<hlo::Literal>> RunNative(

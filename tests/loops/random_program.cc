@@ -127,7 +127,7 @@ class Generator {
     buffer.dimensions = dimensions;
     buffer.strides = loops::DenseStrides(dimensions);
     if (is_result) {
-      buffer.memory = Memory::kResult;
+      buffer.memory = Chance(0.3) ? Memory::kInOut : Memory::kResult;
       buffer.number = results_++;
       return AddBuffer(std::move(buffer));
     }
@@ -391,11 +391,16 @@ std::vector<hlo::Literal> RandomArguments(const Program& program,
   Rng rng(seed);
   std::vector<const Buffer*> buffers;
   for (const loops::BufferPtr& buffer : program.buffers()) {
-    if (buffer->memory == Memory::kArgument) buffers.push_back(buffer.get());
+    if (buffer->memory == Memory::kArgument ||
+        buffer->memory == Memory::kInOut) {
+      buffers.push_back(buffer.get());
+    }
   }
-  std::sort(
-      buffers.begin(), buffers.end(),
-      [](const Buffer* a, const Buffer* b) { return a->number < b->number; });
+  std::sort(buffers.begin(), buffers.end(),
+            [](const Buffer* a, const Buffer* b) {
+              return std::pair(a->IsOutput(), a->number) <
+                     std::pair(b->IsOutput(), b->number);
+            });
   std::vector<hlo::Literal> arguments;
   for (const Buffer* buffer : buffers) {
     hlo::Literal literal(hlo::Shape::Array(buffer->type, buffer->dimensions));

@@ -20,8 +20,8 @@ bool StaysAlone(const ValueGraph& graph, const Fusion& fusion,
                 InstructionId id) {
   const Opcode opcode = graph.computation()[id].opcode();
   return opcode == Opcode::kConvolution || opcode == Opcode::kDot ||
-         opcode == Opcode::kScatter || opcode == Opcode::kSort ||
-         fusion.IsTransposedDot(graph.leaves(id)[0]);
+         opcode == Opcode::kDynamicUpdateSlice || opcode == Opcode::kScatter ||
+         opcode == Opcode::kSort || fusion.IsTransposedDot(graph.leaves(id)[0]);
 }
 
 bool HasLoops(const ValueGraph& graph, const Fusion& fusion, InstructionId id) {
@@ -71,29 +71,39 @@ Clusters::Clusters(const ValueGraph& graph, const Fusion& fusion)
   }
 }
 
-InstructionId Clusters::CommonRoot(InstructionId id) const {
-  InstructionId common = kNoInstruction;
-  const absl::Span<const ValueId> leaves = graph_.leaves(id);
-  std::vector<ValueId> pending(leaves.begin(), leaves.end());
-  absl::flat_hash_set<ValueId> seen(leaves.begin(), leaves.end());
+bool Clusters::VisitUsers(ValueId value,
+                          absl::FunctionRef<bool(InstructionId)> visit) const {
+  std::vector<ValueId> pending = {value};
+  absl::flat_hash_set<ValueId> seen = {value};
   while (!pending.empty()) {
-    const ValueId value = pending.back();
+    const size_t next = static_cast<size_t>(pending.back());
     pending.pop_back();
-    if (is_result_[static_cast<size_t>(value)]) return kNoInstruction;
-    for (InstructionId reader : readers_[static_cast<size_t>(value)]) {
+    if (is_result_[next] && !visit(kNoInstruction)) return false;
+    for (InstructionId reader : readers_[next]) {
       if (FormOf(graph_.computation()[reader]) == Form::kControlFlow) {
-        return kNoInstruction;
-      }
-      if (!IsWritten(reader)) {
+        if (!visit(reader)) return false;
+      } else if (IsWritten(reader)) {
+        if (!visit(root(reader))) return false;
+      } else {
         for (ValueId leaf : graph_.leaves(reader)) {
           if (seen.insert(leaf).second) pending.push_back(leaf);
         }
-      } else if (common == kNoInstruction) {
-        common = root(reader);
-      } else if (common != root(reader)) {
-        return kNoInstruction;
       }
     }
+  }
+  return true;
+}
+
+InstructionId Clusters::CommonRoot(InstructionId id) const {
+  InstructionId common = kNoInstruction;
+  for (ValueId leaf : graph_.leaves(id)) {
+    const bool has_common = VisitUsers(leaf, [&](InstructionId user) {
+      // Results and the operands of control flow are not local.
+      if (user == kNoInstruction || !IsWritten(user)) return false;
+      if (common == kNoInstruction) common = user;
+      return common == user;
+    });
+    if (!has_common) return kNoInstruction;
   }
   return common;
 }

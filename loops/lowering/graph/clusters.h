@@ -3,6 +3,8 @@
 
 #include <vector>
 
+#include "absl/functional/function_ref.h"
+
 #include "hlo/ir/id_map.h"
 #include "loops/lowering/graph/fusion.h"
 #include "loops/lowering/graph/value_graph.h"
@@ -12,7 +14,9 @@ namespace hone::loops {
 // Groups stored instructions into kernels. An instruction joins the kernel of
 // its readers if they are all in the same one, so that its result is local
 // there: a softmax is one kernel, and so is a layer normalization. Dots,
-// convolutions, sorts and scatters stay alone, since each is tuned separately.
+// convolutions, sorts and scatters stay alone, since each is tuned separately;
+// scatters and dynamic-update-slices since they may update their operand in
+// place.
 class Clusters {
  public:
   Clusters(const ValueGraph& graph, const Fusion& fusion);
@@ -29,6 +33,14 @@ class Clusters {
       hlo::InstructionId root) const {
     return members_.at(root);
   }
+
+  // Calls visit(id) for each user of `value`: the root of a kernel, or control
+  // flow, that reads it, directly or through values computed where they are
+  // read; and visit(kNoInstruction) if it, or such a value, is a result of the
+  // computation. May visit a user repeatedly. Stops, and returns false, once
+  // `visit` does.
+  bool VisitUsers(ValueId value,
+                  absl::FunctionRef<bool(hlo::InstructionId)> visit) const;
 
  private:
   // The common root of all readers of the instruction; kNoInstruction if they

@@ -206,17 +206,19 @@ absl::Status WriteInteriorPad(KernelWriter& writer, Nest& nest,
   return absl::OkStatus();
 }
 
-// Copies the operand, then writes the update.
+// Copies the operand unless it is updated in place, then writes the update.
 absl::Status WriteDynamicUpdateSlice(KernelWriter& writer, Nest& nest,
                                      hlo::InstructionId id) {
   const ValueGraph& graph = writer.graph();
   const ValueId value = graph.leaves(id)[0];
   const std::vector<ValueId>& operands = graph.operands(id);
-  const Indices everywhere = nest.AddLoops(graph.dimensions(value));
-  HONE_ASSIGN_OR_RETURN(ExpressionPtr old,
-                        writer.Read(nest, operands[0], everywhere));
-  nest.Store(writer.Target(nest, value, everywhere), std::move(old));
-  nest.CloseTo(0);
+  if (!writer.UpdatesInPlace(value)) {
+    const Indices everywhere = nest.AddLoops(graph.dimensions(value));
+    HONE_ASSIGN_OR_RETURN(ExpressionPtr old,
+                          writer.Read(nest, operands[0], everywhere));
+    nest.Store(writer.Target(nest, value, everywhere), std::move(old));
+    nest.CloseTo(0);
+  }
   const hlo::DimensionVector& sizes = graph.dimensions(operands[1]);
   const Indices from = nest.AddLoops(sizes);
   Indices to = from;

@@ -169,7 +169,8 @@ bool Overwrites(const hlo::Computation& region) {
 
 }  // namespace
 
-// Copies the operands, then applies every update, index vectors outermost.
+// Copies the operands that are not updated in place, then applies every update,
+// index vectors outermost.
 absl::Status WriteScatter(KernelWriter& writer, Nest& nest,
                           hlo::InstructionId id) {
   const ValueGraph& graph = writer.graph();
@@ -178,6 +179,7 @@ absl::Status WriteScatter(KernelWriter& writer, Nest& nest,
   const std::vector<ValueId>& operands = graph.operands(id);
   const size_t count = results.size();
   for (size_t i = 0; i < count; ++i) {
+    if (writer.UpdatesInPlace(results[i])) continue;
     const Indices at = nest.AddLoops(graph.dimensions(results[i]));
     HONE_ASSIGN_OR_RETURN(ExpressionPtr old,
                           writer.Read(nest, operands[i], at));

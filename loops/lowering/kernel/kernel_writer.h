@@ -28,6 +28,9 @@ class KernelWriter {
   virtual absl::StatusOr<BufferId> BufferToRead(ValueId value) = 0;
   // Returns the buffer that the instruction of `value` writes it to.
   virtual BufferId BufferToWrite(ValueId value) = 0;
+  // Returns true if that buffer holds the operand that the instruction of
+  // `value` updates, so that the operand need not be copied.
+  virtual bool UpdatesInPlace(ValueId /*value*/) const { return false; }
 
   const ValueGraph& graph() const { return graph_; }
   Fusion& fusion() { return fusion_; }

@@ -48,6 +48,8 @@ void ForEachSlot(const PlanStep& step,
   } else if (const auto* loop = std::get_if<WhileStep>(&step)) {
     for (SlotId slot : loop->state) visit(slot, false);
     for (SlotId slot : loop->state) visit(slot, true);
+    for (SlotId slot : loop->next) visit(slot, true);
+    if (loop->scratch >= 0) visit(loop->scratch, true);
   } else {
     const auto& conditional = std::get<ConditionalStep>(step);
     visit(conditional.selector, false);
@@ -55,6 +57,7 @@ void ForEachSlot(const PlanStep& step,
       for (SlotId slot : arguments) visit(slot, false);
     }
     for (SlotId slot : conditional.results) visit(slot, true);
+    if (conditional.scratch >= 0) visit(conditional.scratch, true);
   }
 }
 

@@ -1,12 +1,16 @@
 #include "loops/lowering/plan/function_writer.h"
 
+#include <algorithm>
 #include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/types/span.h"
 
 #include "base/status_macros.h"
 #include "loops/lowering/graph/opcode_traits.h"
 #include "loops/lowering/graph/unsupported.h"
-#include "loops/lowering/kernel/kernel_writer.h"
 #include "loops/lowering/plan/buffer_assignment.h"
+#include "loops/lowering/plan/cluster_writer.h"
 
 namespace hone::loops {
 namespace {
@@ -32,109 +36,20 @@ std::vector<ValueId> MustStore(const ValueGraph& graph) {
   return sources;
 }
 
-std::vector<int32_t> CountUses(const ValueGraph& graph) {
-  std::vector<int32_t> uses(static_cast<size_t>(graph.size()));
-  for (InstructionId id : graph.order()) {
-    for (ValueId operand : graph.operands(id)) {
-      ++uses[static_cast<size_t>(operand)];
-    }
-  }
-  for (ValueId result : graph.results()) ++uses[static_cast<size_t>(result)];
-  return uses;
-}
-
-// Writes one kernel: values of other kernels are its arguments, the arrays of
-// its last instruction its results, and everything else is local.
-class ClusterWriter final : public KernelWriter {
- public:
-  ClusterWriter(FunctionWriter& function, const Clusters& clusters,
-                const ValueGraph& graph, Fusion& fusion, Program& program,
-                InstructionId root)
-      : KernelWriter(graph, fusion, program),
-        function_(function),
-        clusters_(clusters),
-        root_(root) {}
-
-  absl::Status Run() {
-    for (InstructionId id : clusters_.members(root_)) {
-      HONE_RETURN_IF_ERROR(WriteOnce(id));
-    }
-    return absl::OkStatus();
-  }
-
-  absl::StatusOr<BufferId> BufferToRead(ValueId value) override {
-    const InstructionId id = graph()[value].instruction;
-    const Form form = FormOf(graph().computation()[id]);
-    const bool is_ours =
-        clusters_.IsWritten(id)
-            ? clusters_.root(id) == root_
-            // A value that turned out to need storage here.
-            : form == Form::kExpression || form == Form::kLoops;
-    if (is_ours) {
-      HONE_RETURN_IF_ERROR(WriteOnce(id));
-      return buffers_.at(value);
-    }
-    HONE_ASSIGN_OR_RETURN(const SlotId slot, function_.SlotToRead(value));
-    const auto [at, is_new] = arguments_.try_emplace(slot, 0);
-    if (is_new) {
-      at->second = AddBuffer(value, Memory::kArgument,
-                             static_cast<int32_t>(argument_slots_.size()));
-      argument_slots_.push_back(slot);
-    }
-    return at->second;
-  }
-
-  BufferId BufferToWrite(ValueId value) override { return buffers_.at(value); }
-
-  // Slots in the order of the arguments.
-  const std::vector<SlotId>& argument_slots() const { return argument_slots_; }
-
- private:
-  absl::Status WriteOnce(InstructionId id) {
-    if (!written_.insert(id).second) return absl::OkStatus();
-    for (ValueId leaf : graph().leaves(id)) {
-      fusion().Store(leaf);
-      const BufferId buffer =
-          AddBuffer(leaf, id == root_ ? Memory::kResult : Memory::kHeap,
-                    id == root_ ? graph()[leaf].leaf : 0);
-      if (id != root_) program().mutable_locals().push_back(buffer);
-      buffers_.emplace(leaf, buffer);
-    }
-    return Write(id);
-  }
-
-  BufferId AddBuffer(ValueId value, Memory memory, int32_t number) {
-    Buffer buffer;
-    buffer.name = names().Unique(graph().instruction(value).name());
-    buffer.type = graph().type(value);
-    buffer.dimensions = graph().dimensions(value);
-    buffer.strides = DenseStrides(buffer.dimensions);
-    buffer.memory = memory;
-    buffer.number = number;
-    return program().AddBuffer(std::move(buffer));
-  }
-
-  FunctionWriter& function_;
-  const Clusters& clusters_;
-  const InstructionId root_;
-  absl::flat_hash_set<InstructionId> written_;
-  absl::flat_hash_map<ValueId, BufferId> buffers_;
-  absl::flat_hash_map<SlotId, BufferId> arguments_;
-  std::vector<SlotId> argument_slots_;
-};
-
 }  // namespace
 
-FunctionWriter::FunctionWriter(PlanWriter& plan, const ValueGraph& graph)
+FunctionWriter::FunctionWriter(PlanWriter& plan, const ValueGraph& graph,
+                               bool is_body)
     : plan_(plan),
       graph_(graph),
-      uses_(CountUses(graph)),
+      is_body_(is_body),
       fusion_(graph, MustStore(graph)),
-      clusters_(graph, fusion_) {
+      clusters_(graph, fusion_),
+      values_(graph, clusters_) {
   function_.name = graph.computation().name();
   for (ValueId parameter : graph.parameters()) {
     const SlotId slot = AddSlot(graph[parameter].shape, Home::kParameter);
-    slots_.emplace(parameter, slot);
+    values_.Add(parameter, slot);
     function_.parameters.push_back(slot);
   }
 }
@@ -149,24 +64,27 @@ absl::StatusOr<SlotId> FunctionWriter::SlotToRead(ValueId value) {
   value = graph_.Source(value);
   const InstructionId id = graph_[value].instruction;
   const hlo::Instruction& instruction = graph_.computation()[id];
-  if (instruction.opcode() == Opcode::kConstant && !slots_.contains(value)) {
+  if (instruction.opcode() == Opcode::kConstant && !values_.Find(value)) {
     if (instruction.literal()->is_elided()) {
       return Unsupported(instruction, "its value is elided");
     }
     const SlotId slot = AddSlot(graph_[value].shape, Home::kConstant);
     function_.slots.back().literal = instruction.literal();
-    slots_.emplace(value, slot);
-  } else if (FormOf(instruction) != Form::kGiven &&
-             written_.insert(id).second) {
-    if (instruction.opcode() == Opcode::kWhile) {
-      HONE_RETURN_IF_ERROR(WriteWhile(id));
-    } else if (instruction.opcode() == Opcode::kConditional) {
-      HONE_RETURN_IF_ERROR(WriteConditional(id));
-    } else {
-      HONE_RETURN_IF_ERROR(WriteKernel(id));
-    }
+    values_.Add(value, slot);
+  } else if (FormOf(instruction) != Form::kGiven) {
+    HONE_RETURN_IF_ERROR(WriteStep(id));
   }
-  return slots_.at(value);
+  return *values_.Find(value);
+}
+
+absl::Status FunctionWriter::WriteStep(InstructionId id) {
+  if (!values_.Begin(id)) return absl::OkStatus();
+  const Opcode opcode = graph_.computation()[id].opcode();
+  HONE_RETURN_IF_ERROR(opcode == Opcode::kWhile         ? WriteWhile(id)
+                       : opcode == Opcode::kConditional ? WriteConditional(id)
+                                                        : WriteKernel(id));
+  values_.End();
+  return absl::OkStatus();
 }
 
 absl::Status FunctionWriter::WriteSteps() {
@@ -183,30 +101,99 @@ absl::Status FunctionWriter::WriteSteps() {
   return absl::OkStatus();
 }
 
+// Returns true if `user` may overwrite `slot`; first writes the other steps
+// that read what it holds now.
+absl::StatusOr<bool> FunctionWriter::Reclaim(SlotId slot, InstructionId user) {
+  const bool is_owned = home(slot) == Home::kArena ||
+                        (is_body_ && home(slot) == Home::kParameter);
+  while (is_owned) {
+    const auto readers = values_.ReadersBefore(slot, user);
+    if (!readers.has_value()) return false;
+    if (readers->empty()) return true;
+    for (InstructionId reader : *readers) {
+      HONE_RETURN_IF_ERROR(WriteStep(reader));
+    }
+  }
+  return false;
+}
+
+// Returns the slots of the operands that the kernel of `root` may update in
+// place: those of a dynamic-update-slice or scatter, unless what it writes or
+// where depends on their elements in a way that cannot be computed before.
+absl::StatusOr<std::vector<SlotId>> FunctionWriter::SlotsToUpdate(
+    InstructionId root) {
+  const size_t count = graph_.leaves(root).size();
+  std::vector<SlotId> slots(count, -1);
+  const Opcode opcode = graph_.computation()[root].opcode();
+  if (opcode != Opcode::kDynamicUpdateSlice && opcode != Opcode::kScatter) {
+    return slots;
+  }
+  const absl::Span<const ValueId> operands = graph_.operands(root);
+  const absl::Span<const ValueId> updates = operands.subspan(count);
+  for (size_t i = 0; i < count; ++i) {
+    const ValueId operand = graph_.Source(operands[i]);
+    const InstructionId id = graph_[operand].instruction;
+    const hlo::Instruction& instruction = graph_.computation()[id];
+    if (instruction.opcode() != Opcode::kParameter &&
+        FormOf(instruction) != Form::kControlFlow && !clusters_.IsWritten(id)) {
+      continue;
+    }
+    HONE_ASSIGN_OR_RETURN(const SlotId slot, SlotToRead(operand));
+    const bool is_update =
+        std::any_of(updates.begin(), updates.end(), [&](ValueId update) {
+          return values_.Find(graph_.Source(update)) == slot;
+        });
+    if (is_update || absl::c_linear_search(slots, slot)) continue;
+    HONE_ASSIGN_OR_RETURN(const bool is_free, Reclaim(slot, root));
+    if (!is_free) continue;
+    slots[i] = slot;
+    // Old elements are read before the first new one is written.
+    for (ValueId update : updates) {
+      const ValueId source = graph_.Source(update);
+      if (values_.Reads(source, slot)) fusion_.Store(source);
+    }
+  }
+  return slots;
+}
+
 absl::Status FunctionWriter::WriteKernel(InstructionId root) {
+  HONE_ASSIGN_OR_RETURN(const std::vector<SlotId> in_place,
+                        SlotsToUpdate(root));
+  const absl::Span<const ValueId> leaves = graph_.leaves(root);
+  Program program(plan_.KernelName(graph_.computation()[root].name()));
+  const auto slot_to_read = [this](ValueId value) { return SlotToRead(value); };
+  ClusterWriter writer(graph_, clusters_, fusion_, program, root, in_place,
+                       slot_to_read);
+  HONE_RETURN_IF_ERROR(writer.Run());
   KernelStep step;
-  for (ValueId leaf : graph_.leaves(root)) {
-    const SlotId slot = AddSlot(graph_[leaf].shape, Home::kArena);
-    slots_.emplace(leaf, slot);
+  for (size_t i = 0; i < leaves.size(); ++i) {
+    SlotId slot = in_place[i];
+    if (slot >= 0) {
+      values_.Overwrite(slot, leaves[i]);
+    } else {
+      slot = AddSlot(graph_[leaves[i]].shape, Home::kArena);
+      values_.Add(leaves[i], slot);
+    }
     step.results.push_back(slot);
   }
-  Program program(plan_.KernelName(graph_.computation()[root].name()));
-  ClusterWriter writer(*this, clusters_, graph_, fusion_, program, root);
-  HONE_RETURN_IF_ERROR(writer.Run());
   step.arguments = writer.argument_slots();
   step.kernel = plan_.AddKernel(std::move(program));
   function_.steps.emplace_back(std::move(step));
   return absl::OkStatus();
 }
 
-// Returns true if a single operand, reshaped or not, is the only use of its
-// bytes.
-bool FunctionWriter::IsOnlyReadBy(ValueId operand) const {
-  while (true) {
-    if (uses_[static_cast<size_t>(operand)] != 1) return false;
-    if (!IsSameBytes(graph_.instruction(operand).opcode())) return true;
-    operand = graph_.operand(operand, 0);
+// Returns a slot for the arenas of `functions`, which do not run at the same
+// time; -1 if none needs one.
+SlotId FunctionWriter::AddScratch(absl::Span<const int32_t> functions) {
+  int64_t bytes = 0;
+  for (int32_t function : functions) {
+    bytes = std::max(
+        bytes,
+        plan_.plan().functions[static_cast<size_t>(function)].arena_bytes);
   }
+  if (bytes == 0) return -1;
+  return AddSlot(hlo::Shape::Array(hlo::ElementType::kU8, {bytes}),
+                 Home::kArena);
 }
 
 absl::Status FunctionWriter::WriteWhile(InstructionId id) {
@@ -220,19 +207,34 @@ absl::Status FunctionWriter::WriteWhile(InstructionId id) {
   step.body = body.index;
   const std::vector<ValueId>& operands = graph_.operands(id);
   const absl::Span<const ValueId> leaves = graph_.leaves(id);
-  for (size_t i = 0; i < operands.size(); ++i) {
-    HONE_ASSIGN_OR_RETURN(const SlotId init, SlotToRead(operands[i]));
-    SlotId state = init;
-    if (body.passes_on[i]) {
-      shared_.insert(init);
-    } else if (home(init) != Home::kArena || shared_.contains(init) ||
-               !IsOnlyReadBy(operands[i])) {
-      state = AddSlot(graph_[leaves[i]].shape, Home::kArena);
-      function_.steps.emplace_back(CopyStep{init, state});
-    }
-    slots_.emplace(leaves[i], state);
-    step.state.push_back(state);
+  for (ValueId operand : operands) {
+    HONE_ASSIGN_OR_RETURN(const SlotId init, SlotToRead(operand));
+    step.state.push_back(init);
   }
+  const std::vector<SlotId> inits = step.state;
+  for (size_t i = 0; i < inits.size(); ++i) {
+    if (body.passes_on[i]) {
+      values_.Add(leaves[i], inits[i]);
+      continue;
+    }
+    bool is_free = absl::c_count(inits, inits[i]) == 1;
+    if (is_free) {
+      HONE_ASSIGN_OR_RETURN(is_free, Reclaim(inits[i], id));
+    }
+    if (is_free) {
+      values_.Overwrite(inits[i], leaves[i]);
+    } else {
+      step.state[i] = AddSlot(graph_[leaves[i]].shape, Home::kArena);
+      values_.Add(leaves[i], step.state[i]);
+      function_.steps.emplace_back(CopyStep{inits[i], step.state[i]});
+    }
+  }
+  step.next = step.state;
+  for (size_t i = 0; i < inits.size(); ++i) {
+    if (body.keeps_address[i]) continue;
+    step.next[i] = AddSlot(graph_[leaves[i]].shape, Home::kArena);
+  }
+  step.scratch = AddScratch({step.condition, step.body});
   function_.steps.emplace_back(std::move(step));
   return absl::OkStatus();
 }
@@ -253,9 +255,10 @@ absl::Status FunctionWriter::WriteConditional(InstructionId id) {
   }
   for (ValueId leaf : graph_.leaves(id)) {
     const SlotId slot = AddSlot(graph_[leaf].shape, Home::kArena);
-    slots_.emplace(leaf, slot);
+    values_.Add(leaf, slot);
     step.results.push_back(slot);
   }
+  step.scratch = AddScratch(step.branches);
   function_.steps.emplace_back(std::move(step));
   return absl::OkStatus();
 }
@@ -283,20 +286,11 @@ PlanFunction FunctionWriter::Finish() {
 
 absl::StatusOr<PlanFunction> FunctionWriter::Write() {
   HONE_RETURN_IF_ERROR(WriteSteps());
-  for (ValueId result : graph_.results()) {
-    HONE_ASSIGN_OR_RETURN(const SlotId slot, SlotToRead(result));
-    AddResult(result, slot);
-  }
-  return Finish();
-}
-
-absl::StatusOr<PlanFunction> FunctionWriter::WriteBody() {
-  HONE_RETURN_IF_ERROR(WriteSteps());
   for (size_t i = 0; i < graph_.results().size(); ++i) {
     const ValueId result = graph_.results()[i];
     HONE_ASSIGN_OR_RETURN(const SlotId slot, SlotToRead(result));
-    if (slot == function_.parameters[i]) {
-      function_.results.push_back(AddSlot(graph_[result].shape, Home::kResult));
+    if (is_body_ && slot == function_.parameters[i]) {
+      function_.results.push_back(slot);
     } else {
       AddResult(result, slot);
     }

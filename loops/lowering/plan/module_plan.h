@@ -28,7 +28,8 @@ struct Slot {
   int64_t arena_offset = -1;
 };
 
-// A call of kernels[kernel].
+// A call of kernels[kernel]. Results of in-out arrays of the kernel are read,
+// too.
 struct KernelStep {
   int32_t kernel = 0;
   std::vector<SlotId> arguments;
@@ -41,13 +42,20 @@ struct CopyStep {
 };
 
 // while (condition(state)) state = body(state). The condition's result is one
-// pred; the body has a result for each state slot. A result that no step of the
-// body writes is a state that never changes, and its slot must not be written;
-// the other results do not overlap the body's parameters while it runs.
+// pred; the body has a result for each state slot. A result that is a parameter
+// of the body, of the same number, is a state that the body updates in place or
+// does not change; the others alternate between two slots, so that they do not
+// overlap the body's parameters while it runs.
 struct WhileStep {
   int32_t condition = 0;  // functions
   int32_t body = 0;
+  // Hold the state before and after the loop.
   std::vector<SlotId> state;
+  // Hold the results of every other iteration; state[i] where the state does
+  // not alternate.
+  std::vector<SlotId> next;
+  // The arena of condition and body; -1 if neither needs one.
+  SlotId scratch = -1;
 };
 
 // results = branches[i](arguments[i]) with i = selector: a pred selects branch
@@ -58,6 +66,8 @@ struct ConditionalStep {
   std::vector<int32_t> branches;  // functions
   std::vector<std::vector<SlotId>> arguments;
   std::vector<SlotId> results;
+  // The arena of the branches; -1 if none needs one.
+  SlotId scratch = -1;
 };
 
 using PlanStep = std::variant<KernelStep, CopyStep, WhileStep, ConditionalStep>;
@@ -68,11 +78,11 @@ struct PlanFunction {
   std::string name;
   std::vector<Slot> slots;
   std::vector<SlotId> parameters;
-  // Distinct, and never parameters or constants. Every result is written by a
-  // step, except those that the body of a while passes through.
+  // Distinct, and never constants. Every result is written by a step, except a
+  // result of the body of a while that is its parameter of the same number.
   std::vector<SlotId> results;
   std::vector<PlanStep> steps;
-  // Without the arenas of callees.
+  // The arenas of callees are slots of this one.
   int64_t arena_bytes = 0;
 };
 

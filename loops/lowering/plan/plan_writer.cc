@@ -51,11 +51,16 @@ absl::StatusOr<PlanWriter::Function> PlanWriter::FunctionFor(
   }
   HONE_ASSIGN_OR_RETURN(const ValueGraph graph,
                         ValueGraph::Create(module_, computation));
-  FunctionWriter writer(*this, graph);
-  Function function;
-  if (is_body) function.passes_on = PassesOn(graph);
   HONE_ASSIGN_OR_RETURN(PlanFunction written,
-                        is_body ? writer.WriteBody() : writer.Write());
+                        FunctionWriter(*this, graph, is_body).Write());
+  Function function;
+  if (is_body) {
+    function.passes_on = PassesOn(graph);
+    for (size_t i = 0; i < written.results.size(); ++i) {
+      function.keeps_address.push_back(written.results[i] ==
+                                       written.parameters[i]);
+    }
+  }
   function.index = static_cast<int32_t>(plan_.functions.size());
   plan_.functions.push_back(std::move(written));
   functions_.emplace(key, function);

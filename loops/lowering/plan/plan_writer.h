@@ -25,6 +25,8 @@ class PlanWriter {
     int32_t index = 0;
     // For the body of a while: the states that it passes through unchanged.
     std::vector<bool> passes_on;
+    // Likewise, those that it passes through or updates in place.
+    std::vector<bool> keeps_address;
   };
 
   const hlo::Module& module() const { return module_; }

@@ -11,6 +11,7 @@
 #include "hlo/evaluator/evaluator.h"
 #include "hlo/read_module.h"
 #include "hlo/text/parser.h"
+#include "tests/loops/random_loops.h"
 #include "tests/support/status_matchers.h"
 
 namespace hone::backends {
@@ -43,6 +44,28 @@ INSTANTIATE_TEST_SUITE_P(Corpus, NativeCorpus,
                          ::testing::Values("mlp.train", "gpt2_tiny.fwd",
                                            "gpt2_scan.fwd", "rnnlm_scan.fwd",
                                            "vae.train"));
+
+TEST(NativeModule, LoopsUpdateArraysInPlace) {
+  for (uint64_t seed = 1000; seed < 1040; ++seed) {
+    const std::string text = testing::RandomLoopsText(seed);
+    SCOPED_TRACE(text);
+    HONE_ASSERT_OK_AND_ASSIGN(const hlo::Module module,
+                              hlo::ParseHloText(text));
+    const std::vector<hlo::Literal> arguments =
+        hlo::RandomArguments(module, 1).value();
+    HONE_ASSERT_OK_AND_ASSIGN(const hlo::Literal expected,
+                              hlo::Evaluate(module, arguments));
+    HONE_ASSERT_OK_AND_ASSIGN(const auto native,
+                              NativeModule::Create(module, 1));
+    const hlo::Comparison comparison =
+        hlo::CompareLiterals(expected, native->Run(arguments));
+    EXPECT_TRUE(comparison.equal)
+        << "output " << comparison.worst.output << " element "
+        << comparison.worst.element << ": " << comparison.worst.b
+        << ", expected " << comparison.worst.a;
+    if (HasFailure()) return;
+  }
+}
 
 TEST(NativeModule, NamesWhatItCannotLower) {
   HONE_ASSERT_OK_AND_ASSIGN(const hlo::Module module,

@@ -128,11 +128,13 @@ c[] = a[] + b[]
         entry.Constant(Literal::ScalarInt(ElementType::kS32, 0));
     const SlotId one = entry.Constant(Literal::ScalarInt(ElementType::kS32, 1));
     std::vector<SlotId> state;
+    std::vector<SlotId> next;
     for (const SlotId initial : {zero, zero, one, n}) {
       state.push_back(entry.InArena(S32()));
+      next.push_back(entry.InArena(S32()));
       entry.Step(loops::CopyStep{initial, state.back()});
     }
-    entry.Step(loops::WhileStep{0, 1, state});
+    entry.Step(loops::WhileStep{0, 1, state, next});
     entry.Step(loops::CopyStep{state[1], result});
   }
   plan.functions.push_back(condition.Finish());

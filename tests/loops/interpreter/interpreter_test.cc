@@ -420,5 +420,24 @@ TEST(LoopInterpreter, RefusesProgramsThatAreNotWellFormed) {
               StatusIs(kInvalid, HasSubstr("at 0.0.0.0: no buffer")));
 }
 
+// Their first values come after the arguments, by number.
+TEST(LoopInterpreter, InOutArraysKeepWhatIsNotWritten) {
+  HONE_ASSERT_OK_AND_ASSIGN(
+      const std::vector<hlo::Literal> results,
+      Execute(R"(inout y f32[3]
+argument x f32[2]
+result r f32[1]
+inout z f32[2]
+r[0] = y[1]
+y[1] = x[1] + z[0]
+z[{s32(1)}] += x[0]
+)",
+              {Floats({1, 2}), Floats({10, 20, 30}), Floats({100, 200})}));
+  ASSERT_EQ(results.size(), 3u);
+  EXPECT_THAT(Values(results[0]), ElementsAre(10, 102, 30));
+  EXPECT_THAT(Values(results[1]), ElementsAre(20));
+  EXPECT_THAT(Values(results[2]), ElementsAre(100, 201));
+}
+
 }  // namespace
 }  // namespace hone::loops

@@ -10,7 +10,6 @@
 
 #include "base/status_macros.h"
 #include "loops/interpreter/interpreter.h"
-#include "loops/lowering/plan/buffer_assignment.h"
 
 namespace hone::loops {
 namespace {
@@ -33,10 +32,14 @@ class Caller {
   explicit Caller(const ModulePlan& plan) : plan_(plan) {}
 
   absl::Status Call(int32_t index, const std::vector<Bytes>& parameters,
-                    const std::vector<Bytes>& results) {
+                    const std::vector<Bytes>& results, const Bytes& arena) {
     const PlanFunction& function = plan_.functions[static_cast<size_t>(index)];
-    std::vector<std::byte> arena(static_cast<size_t>(function.arena_bytes),
-                                 std::byte{0xA5});
+    if (arena.bytes < function.arena_bytes) {
+      return absl::InternalError("an arena is too small");
+    }
+    if (arena.bytes > 0) {
+      std::memset(arena.data, 0xA5, static_cast<size_t>(arena.bytes));
+    }
     std::vector<Bytes> slots;
     for (const Slot& slot : function.slots) {
       const int64_t bytes = slot.shape->byte_size();
@@ -48,7 +51,7 @@ class Caller {
             slot.arena_offset + bytes > function.arena_bytes) {
           return absl::InternalError("a slot is not in its arena");
         }
-        data = arena.data() + slot.arena_offset;
+        data = arena.data + slot.arena_offset;
       }
       slots.push_back({data, bytes});
     }
@@ -63,6 +66,10 @@ class Caller {
     }
     for (size_t i = 0; i < results.size(); ++i) {
       Bytes& slot = slots[static_cast<size_t>(function.results[i])];
+      if (slot.data == results[i].data && i < function.parameters.size() &&
+          function.results[i] == function.parameters[i]) {
+        continue;
+      }
       if (slot.data != nullptr) {
         return absl::InternalError("a result lies elsewhere already");
       }
@@ -87,18 +94,30 @@ class Caller {
     const Program& kernel = plan_.kernels[static_cast<size_t>(step.kernel)];
     const std::vector<Bytes> from = At(slots, step.arguments);
     const std::vector<Bytes> to = At(slots, step.results);
-    std::vector<hlo::Literal> arguments(from.size());
+    // In-out arrays come after the arguments.
+    std::vector<hlo::Literal> arguments(from.size() + to.size());
     for (const BufferPtr& buffer : kernel.buffers()) {
-      if (buffer->memory != Memory::kArgument) continue;
+      if (buffer->memory != Memory::kArgument &&
+          buffer->memory != Memory::kInOut) {
+        continue;
+      }
+      const bool is_argument = buffer->memory == Memory::kArgument;
       const size_t i = static_cast<size_t>(buffer->number);
+      const Bytes& bytes = is_argument ? from[i] : to[i];
       hlo::Literal literal(hlo::Shape::Array(buffer->type, buffer->dimensions));
-      if (literal.byte_size() != from[i].bytes) {
+      if (literal.byte_size() != bytes.bytes) {
         return absl::InternalError("a slot is not of the argument's size");
       }
-      std::memcpy(literal.MutableData(), from[i].data,
-                  static_cast<size_t>(from[i].bytes));
-      arguments[i] = std::move(literal);
+      std::memcpy(literal.MutableData(), bytes.data,
+                  static_cast<size_t>(bytes.bytes));
+      arguments[is_argument ? i : from.size() + i] = std::move(literal);
     }
+    size_t next = from.size();
+    for (size_t i = next; i < arguments.size(); ++i) {
+      if (arguments[i].shape_ptr() == nullptr) continue;
+      arguments[next++] = arguments[i];
+    }
+    arguments.resize(next);
     for (size_t i = 0; i < to.size(); ++i) {
       for (size_t j = 0; j < from.size() + i; ++j) {
         if (to[i].Overlaps(j < from.size() ? from[j] : to[j - from.size()])) {
@@ -123,40 +142,25 @@ class Caller {
     return absl::OkStatus();
   }
 
-  absl::Status Run(const WhileStep& step, const std::vector<Bytes>& slots) {
-    const std::vector<Bytes> state = At(slots, step.state);
-    for (int i = 0; i < kMaxIterations; ++i) {
-      std::byte go_on{2};
-      HONE_RETURN_IF_ERROR(Call(step.condition, state, {{&go_on, 1}}));
-      if (go_on == std::byte{0}) return absl::OkStatus();
-      HONE_RETURN_IF_ERROR(CallBody(step.body, state));
-    }
-    return absl::InternalError("a loop does not end");
+  static Bytes ScratchOf(SlotId id, const std::vector<Bytes>& slots) {
+    return id < 0 ? Bytes() : slots[static_cast<size_t>(id)];
   }
 
-  // Calls it with results apart from the state, which they then become.
-  absl::Status CallBody(int32_t index, const std::vector<Bytes>& state) {
-    const PlanFunction& body = plan_.functions[static_cast<size_t>(index)];
-    std::vector<bool> is_written(body.slots.size());
-    for (const PlanStep& step : body.steps) {
-      ForEachSlot(step, [&](SlotId slot, bool writes) {
-        if (writes) is_written[static_cast<size_t>(slot)] = true;
-      });
+  absl::Status Run(const WhileStep& step, const std::vector<Bytes>& slots) {
+    const std::vector<Bytes> state = At(slots, step.state);
+    const std::vector<Bytes> next = At(slots, step.next);
+    const Bytes scratch = ScratchOf(step.scratch, slots);
+    for (int i = 0; i < kMaxIterations; ++i) {
+      std::byte go_on{2};
+      HONE_RETURN_IF_ERROR(Call(step.condition, state, {{&go_on, 1}}, scratch));
+      if (go_on == std::byte{0}) return absl::OkStatus();
+      HONE_RETURN_IF_ERROR(Call(step.body, state, next, scratch));
+      for (size_t j = 0; j < state.size(); ++j) {
+        std::memmove(state[j].data, next[j].data,
+                     static_cast<size_t>(state[j].bytes));
+      }
     }
-    std::vector<hlo::Literal> next;
-    std::vector<Bytes> results;
-    for (size_t i = 0; i < state.size(); ++i) {
-      const size_t slot = static_cast<size_t>(body.results[i]);
-      next.emplace_back(body.slots[slot].shape);
-      results.push_back({next.back().MutableData(), state[i].bytes});
-    }
-    HONE_RETURN_IF_ERROR(Call(index, state, results));
-    for (size_t i = 0; i < state.size(); ++i) {
-      if (!is_written[static_cast<size_t>(body.results[i])]) continue;
-      std::memcpy(state[i].data, results[i].data,
-                  static_cast<size_t>(state[i].bytes));
-    }
-    return absl::OkStatus();
+    return absl::InternalError("a loop does not end");
   }
 
   absl::Status Run(const ConditionalStep& step,
@@ -172,7 +176,7 @@ class Caller {
     }
     const size_t i = static_cast<size_t>(branch);
     return Call(step.branches[i], At(slots, step.arguments[i]),
-                At(slots, step.results));
+                At(slots, step.results), ScratchOf(step.scratch, slots));
   }
 
   const ModulePlan& plan_;
@@ -195,7 +199,9 @@ absl::StatusOr<std::vector<hlo::Literal>> InterpretPlan(
     results.push_back(
         {literals.back().MutableData(), literals.back().byte_size()});
   }
-  HONE_RETURN_IF_ERROR(Caller(plan).Call(plan.entry, parameters, results));
+  std::vector<std::byte> arena(static_cast<size_t>(entry.arena_bytes));
+  HONE_RETURN_IF_ERROR(Caller(plan).Call(plan.entry, parameters, results,
+                                         {arena.data(), entry.arena_bytes}));
   return literals;
 }
 

@@ -175,6 +175,140 @@ TEST(LowerToPlan, LoopsThatExchangeStates) {
   LoopPlan("y, y");
 }
 
+// The number of arrays that kernels of the plan update in place.
+int64_t CountUpdates(const ModulePlan& plan) {
+  int64_t count = 0;
+  for (const Program& kernel : plan.kernels) {
+    for (const BufferPtr& buffer : kernel.buffers()) {
+      count += buffer->memory == Memory::kInOut ? 1 : 0;
+    }
+  }
+  return count;
+}
+
+// The states of the entry's loop that alternate between two slots.
+int64_t CountAlternating(const ModulePlan& plan) {
+  int64_t count = 0;
+  for (const PlanStep& step : Entry(plan).steps) {
+    const auto* loop = std::get_if<WhileStep>(&step);
+    if (loop == nullptr) continue;
+    for (size_t i = 0; i < loop->state.size(); ++i) {
+      count += loop->state[i] == loop->next[i] ? 0 : 1;
+    }
+  }
+  return count;
+}
+
+// A loop over a counter, x of f32[4,3], which `update` gives as z, and y of
+// f32[3].
+ModulePlan ScanPlan(const std::string& update,
+                    const std::string& regions = "") {
+  return ExpectPlansRight(ModuleText(R"(
+  x = f32[4,3] parameter(0)
+  y = f32[3] parameter(1)
+  i = s32[] constant(0)
+  s = (s32[], f32[4,3], f32[3]) tuple(i, x, y)
+  ROOT r = (s32[], f32[4,3], f32[3]) while(s), condition=cond, body=body)",
+                                     absl::StrCat(regions, R"(
+cond {
+  p = (s32[], f32[4,3], f32[3]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  n = s32[] constant(3)
+  ROOT c = pred[] compare(i, n), direction=LT
+}
+body {
+  p = (s32[], f32[4,3], f32[3]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  x = f32[4,3] get-tuple-element(p), index=1
+  y = f32[3] get-tuple-element(p), index=2
+  zero = s32[] constant(0)
+  one = s32[] constant(1)
+  j = s32[] add(i, one)
+)",
+                                                  update, R"(
+  ROOT t = (s32[], f32[4,3], f32[3]) tuple(j, z, v)
+})")));
+}
+
+TEST(LowerToPlan, LoopsUpdateStatesInPlace) {
+  const ModulePlan plan = ScanPlan(R"(
+  v = f32[3] tanh(y)
+  u = f32[1,3] reshape(v)
+  z = f32[4,3] dynamic-update-slice(x, u, i, zero))");
+  EXPECT_EQ(CountUpdates(plan), 1);
+  // The counter and y. The body computes j, v and z.
+  EXPECT_EQ(CountAlternating(plan), 2);
+  EXPECT_EQ(BodyOfLoop(plan).steps.size(), 3u);
+  // x is an argument of the module, which must not change.
+  EXPECT_EQ(CountSteps<CopyStep>(Entry(plan)), 3);
+}
+
+TEST(LowerToPlan, UpdatesReadOldElementsFirst) {
+  const ModulePlan plan = ScanPlan(R"(
+  old = f32[2,3] dynamic-slice(x, i, zero), dynamic_slice_sizes={2,3}
+  r = f32[2,3] reverse(old), dimensions={0}
+  w = f32[4,3] dynamic-update-slice(x, r, j, zero)
+  e = f32[1,3] dynamic-slice(w, i, zero), dynamic_slice_sizes={1,3}
+  f = f32[1,3] negate(e)
+  z = f32[4,3] dynamic-update-slice(w, f, zero, zero)
+  v = f32[3] reshape(f))");
+  EXPECT_EQ(CountUpdates(plan), 2);
+  EXPECT_EQ(CountAlternating(plan), 2);
+}
+
+TEST(LowerToPlan, OldValuesAreReadBeforeTheUpdate) {
+  const ModulePlan plan = ScanPlan(R"(
+  u = f32[1,3] reshape(y)
+  z = f32[4,3] dynamic-update-slice(x, u, i, zero)
+  old = f32[1,3] dynamic-slice(x, i, zero), dynamic_slice_sizes={1,3}
+  e = f32[1,3] exponential(old)
+  v = f32[3] reshape(e))");
+  EXPECT_EQ(CountUpdates(plan), 1);
+  EXPECT_EQ(CountAlternating(plan), 2);
+}
+
+TEST(LowerToPlan, OldValuesThatAreReadAfterTheUpdateAreCopied) {
+  const ModulePlan plan = ScanPlan(R"(
+  u = f32[1,3] reshape(y)
+  z = f32[4,3] dynamic-update-slice(x, u, i, zero)
+  new = f32[1,3] slice(z), slice={[0:1], [0:3]}
+  old = f32[1,3] slice(x), slice={[0:1], [0:3]}
+  e = f32[1,3] subtract(old, new)
+  v = f32[3] reshape(e))");
+  EXPECT_EQ(CountUpdates(plan), 0);
+  EXPECT_EQ(CountAlternating(plan), 3);
+}
+
+TEST(LowerToPlan, OfTwoUpdatesOfAValueOneCopiesIt) {
+  const ModulePlan plan = ScanPlan(R"(
+  u = f32[1,3] reshape(y)
+  z = f32[4,3] dynamic-update-slice(x, u, i, zero)
+  n = f32[1,3] negate(u)
+  other = f32[4,3] dynamic-update-slice(x, n, i, zero)
+  both = f32[4,3] subtract(z, other)
+  row = f32[1,3] slice(both), slice={[1:2], [0:3]}
+  v = f32[3] reshape(row))");
+  EXPECT_EQ(CountUpdates(plan), 1);
+}
+
+TEST(LowerToPlan, ScattersUpdateStatesInPlace) {
+  const ModulePlan plan = ScanPlan(R"(
+  at = s32[1] reshape(i)
+  u = f32[1,3] reshape(y)
+  z = f32[4,3] scatter(x, at, u), update_window_dims={1},
+    inserted_window_dims={0}, scatter_dims_to_operand_dims={0},
+    index_vector_dim=1, to_apply=sum
+  v = f32[3] negate(y))",
+                                   R"(
+sum {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b)
+})");
+  EXPECT_EQ(CountUpdates(plan), 1);
+  EXPECT_EQ(CountAlternating(plan), 2);
+}
+
 TEST(LowerToPlan, OneValueAsSeveralStates) {
   ExpectPlansRight(ModuleText(R"(
   x = f32[3] parameter(0)

@@ -6,6 +6,7 @@
 
 #include "loops/lowering/lowering.h"
 #include "tests/loops/lowering/lowered.h"
+#include "tests/loops/random_loops.h"
 #include "tests/support/random_module.h"
 #include "tests/support/status_matchers.h"
 
@@ -50,6 +51,15 @@ TEST(LowerRandomModules, PlansComputeWhatTheEvaluatorDoes) {
     if (HasFailure()) return;
   }
   EXPECT_GT(lowered, kModules / 5);
+}
+
+TEST(LowerRandomModules, LoopsUpdateArraysInPlace) {
+  for (uint64_t seed = 0; seed < 2 * kModules; ++seed) {
+    const std::string text = testing::RandomLoopsText(seed);
+    SCOPED_TRACE(text);
+    ExpectPlansRight(text);
+    if (HasFailure()) return;
+  }
 }
 
 }  // namespace

@@ -32,6 +32,7 @@ argument n s32[4]
 argument h bf16[]
 argument z c64[2]
 result y f32[5,3]
+inout w s32[4]
 result b pred[4]
 constant c f32[2,2] { {1, -0.0}, {nan(0x1), -inf} }
 constant k u8[] 200
@@ -57,6 +58,7 @@ for i0 4
 | b[i0] and= n[i0] != convert(s32, k[]) == false
 | b[i0] or= not(is_finite(bitcast_convert(f32, n[3-i0])))
 | b[i0] xor= total_ge(x[0,0], x[0,1])
+w[1] = w[2] + w[{n[0]}]
 )";
 
 std::string ReadFile(const std::string& path) {
@@ -79,7 +81,7 @@ TEST(LoopText, PrintsWhatItReads) {
 TEST(LoopText, ComparisonsDoNotGroup) {
   EXPECT_THAT(ParseProgram(kEverything),
               StatusIs(absl::StatusCode::kInvalidArgument,
-                       "29:41: found '=', expected a new line"));
+                       "30:41: found '=', expected a new line"));
 }
 
 TEST(LoopText, RoundTripsExamples) {
