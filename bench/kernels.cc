@@ -76,7 +76,7 @@ class KernelsRun {
         const loops::Program scheduled,
         loops::ApplyScript(program, loops::DefaultSchedule(program, machine)));
     HONE_RETURN_IF_ERROR(backends::ExportKernel(
-        scheduled, absl::StrCat(folder_, "/default/", name, ".so")));
+        scheduled, threads_, absl::StrCat(folder_, "/default/", name, ".so")));
     const double ms = absl::ToDoubleMilliseconds(absl::Now() - start);
     compile_ms_.push_back(ms);
     Json row = {{"kernel", name}, {"compile_ms", ms}};
@@ -96,7 +96,7 @@ class KernelsRun {
     HONE_ASSIGN_OR_RETURN(const loops::Program program,
                           tuning::KernelOfDecision(module, record.decision));
     HONE_RETURN_IF_ERROR(backends::ExportKernel(
-        program, absl::StrCat(folder_, "/tuned/", name, ".so")));
+        program, threads_, absl::StrCat(folder_, "/tuned/", name, ".so")));
     row["tuned"] = {{"default_ns", record.default_cost},
                     {"best_ns", record.best_cost},
                     {"trials", record.trials},

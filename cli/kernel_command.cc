@@ -168,7 +168,8 @@ absl::StatusOr<int> Run(const Options& options, const Context& context) {
     if (options.scheduled) std::cout << '\n' << default_script;
   }
   if (!options.library.empty()) {
-    HONE_RETURN_IF_ERROR(backends::ExportKernel(program, options.library));
+    HONE_RETURN_IF_ERROR(
+        backends::ExportKernel(program, options.threads, options.library));
     document["exported"] = options.library;
   }
   if (options.llvm) {

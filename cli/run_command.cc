@@ -87,9 +87,9 @@ absl::StatusOr<Execution> RunNatively(const hlo::Module& module,
                                       int32_t threads) {
   HONE_ASSIGN_OR_RETURN(const auto native,
                         backends::NativeModule::Create(module, threads));
-  native->Run(arguments);
+  HONE_RETURN_IF_ERROR(native->Run(arguments).status());
   const absl::Time start = absl::Now();
-  hlo::Literal result = native->Run(arguments);
+  HONE_ASSIGN_OR_RETURN(hlo::Literal result, native->Run(arguments));
   return Execution{std::move(result), absl::Now() - start};
 }
 
@@ -97,7 +97,8 @@ absl::StatusOr<int> Export(const hlo::Module& module, const Options& options,
                            const Context& context) {
   HONE_ASSIGN_OR_RETURN(const loops::ModulePlan plan,
                         backends::LowerAndSchedule(module, options.threads));
-  HONE_RETURN_IF_ERROR(backends::ExportModule(module, plan, options.library));
+  HONE_RETURN_IF_ERROR(
+      backends::ExportModule(module, plan, options.threads, options.library));
   if (context.json) {
     PrintJson({{"module", module.name()}, {"exported", options.library}});
   }

@@ -299,7 +299,8 @@ absl::Status Export(const hlo::Module& input, const TaskResult& result,
     HONE_ASSIGN_OR_RETURN(
         const loops::ModulePlan plan,
         backends::LowerAndSchedule(tuned, options.flags.threads));
-    return backends::ExportModule(tuned, plan, options.library);
+    return backends::ExportModule(tuned, plan, options.flags.threads,
+                                  options.library);
   }
   const std::string& here = backends::HostDevice().fingerprint;
   if (result.target != here) {
@@ -311,7 +312,8 @@ absl::Status Export(const hlo::Module& input, const TaskResult& result,
   }
   HONE_ASSIGN_OR_RETURN(const loops::Program program,
                         tuning::KernelOfDecision(input, result.decision));
-  return backends::ExportKernel(program, options.library);
+  return backends::ExportKernel(program, options.flags.threads,
+                                options.library);
 }
 
 // The share of the default's cost that is saved; a cost of 0 leaves nothing to

@@ -15,6 +15,7 @@
 #include <llvm/Target/TargetOptions.h>
 #include <llvm/TargetParser/Host.h>
 
+#include "backends/cpu/entry_emitter.h"
 #include "backends/cpu/plan_emitter.h"
 #include "backends/llvm/emitter.h"
 #include "backends/llvm/optimize.h"
@@ -104,6 +105,48 @@ absl::StatusOr<std::string> Finish(Compilation& compilation) {
   return std::string(object.begin(), object.end());
 }
 
+// The name of the function that an entry calls.
+std::string RunSymbol(const std::string& symbol) {
+  return absl::StrCat(symbol, ".run");
+}
+
+EntryInterface InterfaceFrom(const std::string& name,
+                             const CompileOptions& options) {
+  return {.name = name,
+          .aliases = options.aliases,
+          .features = options.features,
+          .threads = options.threads};
+}
+
+// Returns the shapes of one kind of memory that the caller passes, in order.
+std::vector<hlo::ShapePtr> Shapes(const loops::Program& program,
+                                  loops::Memory memory) {
+  std::vector<hlo::ShapePtr> shapes;
+  for (const loops::BufferPtr& buffer : program.buffers()) {
+    if (buffer->memory != memory) continue;
+    const auto number = static_cast<size_t>(buffer->number);
+    if (shapes.size() <= number) shapes.resize(number + 1);
+    shapes[number] = hlo::Shape::Array(buffer->type, buffer->dimensions);
+  }
+  return shapes;
+}
+
+std::vector<hlo::ShapePtr> Shapes(const loops::PlanFunction& function,
+                                  const std::vector<loops::SlotId>& slots) {
+  std::vector<hlo::ShapePtr> shapes;
+  shapes.reserve(slots.size());
+  for (loops::SlotId slot : slots) {
+    shapes.push_back(function.slots[static_cast<size_t>(slot)].shape);
+  }
+  return shapes;
+}
+
+absl::Status AddEntry(const std::string& symbol,
+                      const EntryInterface& interface, llvm::Function& run) {
+  run.setLinkage(llvm::GlobalValue::InternalLinkage);
+  return EmitEntry(symbol, interface, run);
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> CompileProgram(const loops::Program& program,
@@ -111,9 +154,14 @@ absl::StatusOr<std::string> CompileProgram(const loops::Program& program,
                                            const CompileOptions& options) {
   HONE_RETURN_IF_ERROR(loops::VerifyProgram(program));
   HONE_ASSIGN_OR_RETURN(const auto compilation, Begin(symbol, options));
-  HONE_RETURN_IF_ERROR(EmitProgram(program, symbol, MakeEmitTarget(options),
-                                   *compilation->module)
-                           .status());
+  HONE_ASSIGN_OR_RETURN(
+      llvm::Function* const run,
+      EmitProgram(program, RunSymbol(symbol), MakeEmitTarget(options),
+                  *compilation->module));
+  EntryInterface interface = InterfaceFrom(program.name(), options);
+  interface.arguments = Shapes(program, loops::Memory::kArgument);
+  interface.results = Shapes(program, loops::Memory::kResult);
+  HONE_RETURN_IF_ERROR(AddEntry(symbol, interface, *run));
   return Finish(*compilation);
 }
 
@@ -124,8 +172,15 @@ absl::StatusOr<std::string> CompilePlan(const loops::ModulePlan& plan,
     HONE_RETURN_IF_ERROR(loops::VerifyProgram(kernel));
   }
   HONE_ASSIGN_OR_RETURN(const auto compilation, Begin(symbol, options));
-  HONE_RETURN_IF_ERROR(
-      EmitPlan(plan, symbol, MakeEmitTarget(options), *compilation->module));
+  HONE_RETURN_IF_ERROR(EmitPlan(plan, RunSymbol(symbol),
+                                MakeEmitTarget(options), *compilation->module));
+  const loops::PlanFunction& entry =
+      plan.functions[static_cast<size_t>(plan.entry)];
+  EntryInterface interface = InterfaceFrom(plan.name, options);
+  interface.arguments = Shapes(entry, entry.parameters);
+  interface.results = Shapes(entry, entry.results);
+  HONE_RETURN_IF_ERROR(AddEntry(
+      symbol, interface, *compilation->module->getFunction(RunSymbol(symbol))));
   return Finish(*compilation);
 }
 

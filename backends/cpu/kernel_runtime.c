@@ -2,11 +2,11 @@
 
 #include "backends/cpu/kernel_runtime.h"
 
+#include "backends/cpu/kernel_call.h"
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 /* ---- Threads ------------------------------------------------------------ */
@@ -19,8 +19,6 @@ enum { kSpins = 4000, kMaxThreads = 1024 };
  * workers are done: milliseconds. Who sleeps is woken on the core of the worker
  * that was last, where Linux takes the idle cores to be gone. */
 enum { kYields = 4000 };
-
-typedef void (*Body)(void* context, int64_t begin, int64_t end);
 
 static struct {
   /* Held by the caller whose job it is. */
@@ -36,8 +34,8 @@ static struct {
   int sleepers;
   int caller_sleeps;
   /* The job: written before the generation is raised. */
-  Body body;
-  void* context;
+  hone_body body;
+  void* data;
   int64_t count;
   int64_t ranges;
   atomic_uint generation;
@@ -65,7 +63,7 @@ static void RunRange(int64_t range) {
   const int64_t size = pool.count / pool.ranges;
   const int64_t larger = pool.count % pool.ranges;
   const int64_t begin = range * size + (range < larger ? range : larger);
-  pool.body(pool.context, begin, begin + size + (range < larger));
+  pool.body(pool.data, begin, begin + size + (range < larger));
 }
 
 static void* Work(void* argument) {
@@ -115,12 +113,15 @@ static void InitPool(void) {
   atomic_store(&pool.generation, 0);
 }
 
-static void ResetAllocator(void);
+static pthread_mutex_t kept_mutex = PTHREAD_MUTEX_INITIALIZER;
 
-/* A child has none of its parent's threads. */
-static void AfterFork(void) {
+/* No other thread is in the middle of a change of the kept blocks, and a child
+ * has none of its parent's threads. */
+static void BeforeFork(void) { pthread_mutex_lock(&kept_mutex); }
+static void AfterForkInParent(void) { pthread_mutex_unlock(&kept_mutex); }
+static void AfterForkInChild(void) {
+  pthread_mutex_init(&kept_mutex, NULL);
   InitPool();
-  ResetAllocator();
 }
 
 /* The function that pthread_atfork calls, which is not in the shared C library.
@@ -129,7 +130,7 @@ extern int __register_atfork(void (*prepare)(void), void (*parent)(void),
                              void (*child)(void), void* library);
 
 static void InstallForkHandler(void) {
-  __register_atfork(NULL, NULL, AfterFork, NULL);
+  __register_atfork(BeforeFork, AfterForkInParent, AfterForkInChild, NULL);
 }
 
 /* Starts workers until there are `wanted`; returns how many there are then.
@@ -173,15 +174,13 @@ static void KeepOffCallersCore(void) {
   }
 }
 
-/* The one function here that exported shared objects export, too. */
-__attribute__((visibility("default"))) void hone_kernel_set_threads(
-    int32_t threads) {
+static void SetThreads(int32_t threads) {
   if (threads < 1) threads = 1;
   if (threads > kMaxThreads) threads = kMaxThreads;
   atomic_store(&thread_count, threads);
 }
 
-int32_t hone_kernel_threads(void) {
+static int32_t Threads(void) {
   int32_t threads = atomic_load(&thread_count);
   if (threads > 0) return threads;
   const char* wanted = getenv("HONE_THREADS");
@@ -190,24 +189,24 @@ int32_t hone_kernel_threads(void) {
   if (threads < 1 && sched_getaffinity(0, sizeof(set), &set) == 0) {
     threads = CPU_COUNT(&set);
   }
-  hone_kernel_set_threads(threads);
+  SetThreads(threads);
   return atomic_load(&thread_count);
 }
 
-void hone_kernel_parallel_for(Body body, void* context, int64_t count) {
-  if (count <= 0) return;
-  int64_t ranges = hone_kernel_threads();
+static void ParallelFor(hone_body body, void* data, int64_t count,
+                        int32_t threads) {
+  int64_t ranges = threads < kMaxThreads ? threads : kMaxThreads;
   if (ranges > count) ranges = count;
   /* One job at a time: callers that meet another one's do theirs alone. */
   if (ranges <= 1 || inside_body || pthread_mutex_trylock(&pool.owner) != 0) {
-    body(context, 0, count);
+    body(data, 0, count);
     return;
   }
   const int workers = StartWorkers((int)ranges - 1);
   if (ranges > workers + 1) ranges = workers + 1;
   KeepOffCallersCore();
   pool.body = body;
-  pool.context = context;
+  pool.data = data;
   pool.count = count;
   pool.ranges = ranges;
   atomic_store_explicit(&pool.pending, workers, memory_order_relaxed);
@@ -238,7 +237,54 @@ void hone_kernel_parallel_for(Body body, void* context, int64_t count) {
   pthread_mutex_unlock(&pool.owner);
 }
 
-/* ---- Memory ------------------------------------------------------------- */
+/* The pool of the process: that of the first library which asked. Its functions
+ * are those of that library, so that libraries of different versions of Hone
+ * share it; another layout of these needs another name of the symbol. */
+typedef struct Pool {
+  void (*parallel_for)(hone_body body, void* data, int64_t count,
+                       int32_t threads);
+  void (*set_threads)(int32_t threads);
+  int32_t (*threads)(void);
+} Pool;
+
+static const Pool own_pool = {ParallelFor, SetThreads, Threads};
+
+/* The dynamic linker makes unique symbols one in a process, even those of
+ * libraries that were loaded with RTLD_LOCAL. No compiler of C defines them. */
+__asm__(
+    ".pushsection .bss.hone_process_pool_1, \"aw\", %nobits\n"
+    ".globl hone_process_pool_1\n"
+    ".type hone_process_pool_1, %gnu_unique_object\n"
+    ".size hone_process_pool_1, 8\n"
+    ".balign 8\n"
+    "hone_process_pool_1: .zero 8\n"
+    ".popsection\n");
+extern __attribute__((visibility("default")))
+_Atomic(const Pool*) hone_process_pool_1;
+
+static const Pool* ProcessPool(void) {
+  const Pool* first =
+      atomic_load_explicit(&hone_process_pool_1, memory_order_acquire);
+  if (first != NULL) return first;
+  return atomic_compare_exchange_strong(&hone_process_pool_1, &first, &own_pool)
+             ? &own_pool
+             : first;
+}
+
+void hone_kernel_pool_parallel_for(hone_body body, void* data, int64_t count,
+                                   int32_t threads) {
+  if (count > 0) ProcessPool()->parallel_for(body, data, count, threads);
+}
+
+/* The function here that exported shared objects export, too. */
+__attribute__((visibility("default"))) void hone_kernel_set_threads(
+    int32_t threads) {
+  ProcessPool()->set_threads(threads);
+}
+
+int32_t hone_kernel_threads(void) { return ProcessPool()->threads(); }
+
+/* ---- Blocks ------------------------------------------------------------- */
 
 enum { kAlignment = 64, kMaxKept = 16 };
 
@@ -249,14 +295,13 @@ typedef struct Header {
 } Header;
 _Static_assert(sizeof(Header) <= kAlignment, "blocks would not be aligned");
 
-static pthread_mutex_t kept_mutex = PTHREAD_MUTEX_INITIALIZER;
 static Header* kept;
 
-static void ResetAllocator(void) { pthread_mutex_init(&kept_mutex, NULL); }
-
-void* hone_kernel_allocate(int64_t bytes) {
+void* hone_kernel_allocate_block(int64_t bytes) {
   if (bytes < 1) bytes = 1;
+  if (bytes > INT64_MAX - 2 * kAlignment) return NULL;
   bytes = (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  pthread_once(&fork_handler, InstallForkHandler);
   pthread_mutex_lock(&kept_mutex);
   Header* block = NULL;
   for (Header** at = &kept; *at != NULL; at = &(*at)->next) {
@@ -270,17 +315,13 @@ void* hone_kernel_allocate(int64_t bytes) {
   pthread_mutex_unlock(&kept_mutex);
   if (block == NULL) {
     block = aligned_alloc(kAlignment, (size_t)bytes + kAlignment);
-    if (block == NULL) {
-      fprintf(stderr, "hone: no memory for %lld bytes of scratch\n",
-              (long long)bytes);
-      abort();
-    }
+    if (block == NULL) return NULL;
     block->bytes = bytes;
   }
   return (char*)block + kAlignment;
 }
 
-void hone_kernel_free(void* memory) {
+void hone_kernel_free_block(void* memory) {
   if (memory == NULL) return;
   Header* block = (Header*)((char*)memory - kAlignment);
   Header* dropped = NULL;

@@ -7,27 +7,61 @@
 
 #include <stdint.h>
 
+#include "backends/cpu/kernel_abi.h"
+
 /* NOLINTBEGIN(readability-identifier-naming): C names, as C users expect. */
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* Calls body(context, begin, end) for ranges that cover 0 … count-1 once, on
- * hone_kernel_threads() threads, the calling one among them; returns when all
- * are done. A pool is started at the first call and stays. Called from inside
- * a body it runs everything on the calling thread. */
-void hone_kernel_parallel_for(void (*body)(void* context, int64_t begin,
-                                           int64_t end),
-                              void* context, int64_t count);
+/* ---- Entries ------------------------------------------------------------ */
 
-/* Threads used from now on; the default is the number of processors that the
- * process may run on, or the environment's HONE_THREADS. */
+/* A compiled kernel or module, as entry_emitter.h lays it out in its object. */
+typedef struct hone_kernel_entry {
+  hone_info info;
+  void (*run)(const void* const* arguments, void* const* results);
+  /* The most that `run` has allocated at a time outside of parallel loops, and
+   * the most that one body of a parallel loop has: multiples of 64. */
+  int64_t shared_bytes;
+  int64_t thread_bytes;
+  /* 0 until the processor has been checked, then 1. */
+  int32_t* is_checked;
+} hone_kernel_entry;
+
+/* Checks a call, reserves its workspace and runs it; `context` may be null.
+ * Returns a HONE_ERROR_… code, or HONE_OK. Thread-safe. */
+int32_t hone_kernel_call(const hone_kernel_entry* entry,
+                         const hone_context* context,
+                         const void* const* arguments, void* const* results);
+
+/* Text that describes the last error on this thread, until the next; empty if
+ * there was none. */
+const char* hone_kernel_error_message(void);
+
+/* Makes the current call return HONE_ERROR_LIBRARY once its code is done; may
+ * be called inside of bodies. `step` names what failed, a string constant. */
+void hone_kernel_fail(const char* step);
+
+/* ---- Threads and memory ------------------------------------------------- */
+
+/* Calls body(data, begin, end) for ranges that cover 0 … count-1 once, on the
+ * threads of the current call, or on hone_kernel_threads() outside of calls,
+ * the calling one among them; returns when all are done. A pool is started at
+ * the first call and stays. Called from inside a body it runs everything on
+ * the calling thread. */
+void hone_kernel_parallel_for(hone_body body, void* data, int64_t count);
+
+/* Threads used from now on, by all of Hone's code in the process; the default
+ * is the number of processors that the process may run on, or the environment's
+ * HONE_THREADS. */
 void hone_kernel_set_threads(int32_t threads);
 int32_t hone_kernel_threads(void);
 
-/* `bytes` of scratch memory, 64-byte aligned, without a value. Freed memory is
- * kept for the next call, so that repeated calls touch the same pages. Ends the
- * process with a message when there is none. */
+/* `bytes` of scratch memory, 64-byte aligned, without a value; freed by the
+ * same thread, in reverse order. Inside of calls it comes from the workspace,
+ * which has room for what compiled code allocates. Otherwise it is null if
+ * there is no memory, and freed memory is kept for the next call, so that
+ * repeated calls touch the same pages. */
 void* hone_kernel_allocate(int64_t bytes);
 void hone_kernel_free(void* memory);
 

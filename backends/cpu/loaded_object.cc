@@ -49,6 +49,8 @@ absl::Status DefineRuntime(llvm::orc::LLJIT& jit) {
         llvm::orc::ExecutorAddr::fromPtr(function),
         llvm::JITSymbolFlags::Exported | llvm::JITSymbolFlags::Callable};
   };
+  define("hone_kernel_call", &hone_kernel_call);
+  define("hone_kernel_fail", &hone_kernel_fail);
   define("hone_kernel_parallel_for", &hone_kernel_parallel_for);
   define("hone_kernel_allocate", &hone_kernel_allocate);
   define("hone_kernel_free", &hone_kernel_free);

@@ -40,7 +40,8 @@ class JitModule final : public NativeModule {
         entry_(entry),
         result_shape_(std::move(result_shape)) {}
 
-  hlo::Literal Run(absl::Span<const hlo::Literal> arguments) const override {
+  absl::StatusOr<hlo::Literal> Run(
+      absl::Span<const hlo::Literal> arguments) const override {
     std::vector<const void*> from;
     for (const hlo::Literal& argument : arguments) {
       // The data is shared, so that it outlives these.
@@ -50,7 +51,9 @@ class JitModule final : public NativeModule {
     }
     std::vector<void*> to;
     hlo::Literal result = Allocate(result_shape_, to);
-    entry_(from.data(), to.data());
+    if (entry_(nullptr, from.data(), to.data()) != HONE_OK) {
+      return absl::InternalError(hone_kernel_error_message());
+    }
     return result;
   }
 
@@ -80,7 +83,8 @@ absl::StatusOr<std::unique_ptr<NativeModule>> NativeModule::Create(
   HONE_ASSIGN_OR_RETURN(const loops::ModulePlan plan,
                         LowerAndSchedule(module, threads));
   hone_kernel_set_threads(threads);
-  HONE_ASSIGN_OR_RETURN(const std::string object, CompilePlan(plan, kSymbol));
+  HONE_ASSIGN_OR_RETURN(const std::string object,
+                        CompilePlan(plan, kSymbol, {.threads = threads}));
   HONE_ASSIGN_OR_RETURN(auto loaded, LoadedObject::Create(object));
   HONE_ASSIGN_OR_RETURN(const EntryFunction entry, loaded->Entry(kSymbol));
   const hlo::Computation& computation = module.entry_computation();

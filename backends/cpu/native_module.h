@@ -32,8 +32,9 @@ class NativeModule {
       const hlo::Module& module, int32_t threads);
 
   // Returns the root's value for one argument per entry parameter, of its
-  // shape.
-  virtual hlo::Literal Run(absl::Span<const hlo::Literal> arguments) const = 0;
+  // shape; Internal, with the message of the call, if it fails.
+  virtual absl::StatusOr<hlo::Literal> Run(
+      absl::Span<const hlo::Literal> arguments) const = 0;
 };
 
 }  // namespace hone::backends

@@ -8,6 +8,7 @@
 
 #include "gtest/gtest.h"
 
+#include "backends/cpu/kernel_runtime.h"
 #include "backends/cpu/loaded_object.h"
 #include "base/rng.h"
 #include "base/status_macros.h"
@@ -125,7 +126,9 @@ std::vector<Literal> CallEntry(backends::EntryFunction entry,
       result_pointers.push_back(arrays[i].data());
     }
   }
-  entry(argument_pointers.data(), result_pointers.data());
+  EXPECT_EQ(entry(nullptr, argument_pointers.data(), result_pointers.data()),
+            HONE_OK)
+      << hone_kernel_error_message();
   for (size_t i = 0; i < arrays.size(); ++i) {
     EXPECT_TRUE(arrays[i].GuardsAreIntact()) << "written outside array " << i;
   }

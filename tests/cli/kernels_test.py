@@ -41,10 +41,10 @@ class Kernels(Scratch):
     def test_a_tuned_kernel_is_called_as_the_documentation_says(self):
         """What docs/KERNELS.md has a user do, from its own text."""
         text = (ROOT / "docs/KERNELS.md").read_text()
-        blocks = {language: code for language, code in re.findall(
-            r"```(\w*)\n(.*?)```", text, re.DOTALL)}
-        self.assertIn("main(void)", blocks["c"])
-        module = self.write("rows.hlo", blocks[""])
+        files = dict(re.findall(
+            r"<!-- file: (\S+) -->\n```\w*\n(.*?)```", text, re.DOTALL))
+        python = re.search(r"```python\n(.*?)```", text, re.DOTALL)[1]
+        module = self.write("rows.hlo", files["rows.hlo"])
         document = self.json("tune", module, "--task", "kernel", "--trials",
                              "4", "--local", "--export",
                              self.folder / "rows.so")
@@ -56,10 +56,10 @@ class Kernels(Scratch):
         self.assertIn("script", task["best"]["decision"])
         self.assertIn("for i0", (self.folder / "rows.h").read_text())
         expected = "".join(f"{37 * i}\n" for i in range(5))
-        self.write("call.c", blocks["c"])
+        self.write("call.c", files["call.c"])
         subprocess.run(["cc", "call.c", "./rows.so", "-Wl,-rpath,.", "-o", "call"],
                        cwd=self.folder, check=True)
-        self.write("call.py", blocks["python"])
+        self.write("call.py", python)
         for command in (["./call"], [sys.executable, "call.py"]):
             called = subprocess.run(command, cwd=self.folder, check=True,
                                     capture_output=True, text=True)

@@ -69,12 +69,13 @@ absl::Status CheckLibraryPath(const std::string& path) {
       absl::StrCat(path, ": not the name of a shared object, expected *.so"));
 }
 
-absl::Status ExportKernel(const loops::Program& program,
+absl::Status ExportKernel(const loops::Program& program, int32_t threads,
                           const std::string& path) {
   HONE_RETURN_IF_ERROR(CheckLibraryPath(path));
   const ExportedNames names = ExportedNames::Of(path);
-  HONE_ASSIGN_OR_RETURN(const std::string object,
-                        CompileProgram(program, names.entry));
+  HONE_ASSIGN_OR_RETURN(
+      const std::string object,
+      CompileProgram(program, names.entry, {.threads = threads}));
   return Write(object, names,
                CHeader(names, ArraysOf(program, loops::Memory::kArgument),
                        ArraysOf(program, loops::Memory::kResult),
@@ -83,12 +84,12 @@ absl::Status ExportKernel(const loops::Program& program,
 }
 
 absl::Status ExportModule(const hlo::Module& module,
-                          const loops::ModulePlan& plan,
+                          const loops::ModulePlan& plan, int32_t threads,
                           const std::string& path) {
   HONE_RETURN_IF_ERROR(CheckLibraryPath(path));
   const ExportedNames names = ExportedNames::Of(path);
   HONE_ASSIGN_OR_RETURN(const std::string object,
-                        CompilePlan(plan, names.entry));
+                        CompilePlan(plan, names.entry, {.threads = threads}));
   return Write(object, names, Header(names, module, plan), path);
 }
 

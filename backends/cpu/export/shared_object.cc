@@ -14,14 +14,15 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "backends/cpu/entry_emitter.h"
 #include "base/embedded_file.h"
 #include "base/status_macros.h"
 
 LLD_HAS_DRIVER(elf)
 
-// The object file of the kernel runtime.
+// The archive of the kernel runtime.
 // NOLINTNEXTLINE(readability-identifier-naming): a symbol of the object file.
-HONE_EMBED_FILE(hone_runtime_object, HONE_RUNTIME_OBJECT);
+HONE_EMBED_FILE(hone_runtime_archive, HONE_RUNTIME_ARCHIVE);
 
 namespace hone::backends {
 namespace {
@@ -69,11 +70,9 @@ std::string LibraryOf(Function* function) {
   return info.dli_fname;
 }
 
-// Returns the linker's option that defines `name` as another name of
-// `function`; empty if they are the same.
-std::string Alias(absl::string_view name, absl::string_view function) {
-  if (name == function) return "";
-  return absl::StrCat("--defsym=", name, "=", function);
+// Returns the linker's option that defines `name` as another name of `symbol`.
+std::string Alias(absl::string_view name, absl::string_view symbol) {
+  return absl::StrCat("--defsym=", name, "=", symbol);
 }
 
 }  // namespace
@@ -84,20 +83,25 @@ absl::Status WriteSharedObject(const std::string& object,
   HONE_ASSIGN_OR_RETURN(const MemoryFile kernel, MemoryFile::Create(object));
   HONE_ASSIGN_OR_RETURN(
       const MemoryFile runtime,
-      MemoryFile::Create(HONE_EMBEDDED_FILE(hone_runtime_object)));
+      MemoryFile::Create(HONE_EMBEDDED_FILE(hone_runtime_archive)));
   const std::string kernel_path = kernel.path();
   const std::string runtime_path = runtime.path();
   float (*const cosine)(float) = &cosf;
   const std::string libm = LibraryOf(cosine);
   const std::string libc = LibraryOf(&std::getenv);
   const std::string name = path.substr(path.rfind('/') + 1);
-  const std::string entry_alias = Alias(kEntryAlias, names.entry);
-  const std::string threads_alias = Alias(names.set_threads, kSetThreadsAlias);
-  // Threads of the pool outlive any dlclose. -Bsymbolic: a library calls its
-  // own runtime, whichever else is in the process.
+  const std::string aliases[] = {
+      Alias("hone_exported_descriptor", DescriptorSymbol(names.entry)),
+      Alias(names.info, "hone_exported_info"),
+      Alias(names.error_message, "hone_kernel_error_message"),
+      Alias(names.set_threads, kSetThreadsAlias),
+      Alias(names.ffi, "hone_exported_ffi")};
+  // Threads of the pool outlive any dlclose. -Bsymbolic-functions: a library
+  // calls its own functions, whichever else is in the process, and shares the
+  // pool, which is data.
   std::vector<const char*> arguments = {"ld.lld",
                                         "-shared",
-                                        "-Bsymbolic",
+                                        "-Bsymbolic-functions",
                                         "-z",
                                         "nodelete",
                                         "-z",
@@ -110,13 +114,13 @@ absl::Status WriteSharedObject(const std::string& object,
                                         "-o",
                                         path.c_str(),
                                         kernel_path.c_str(),
+                                        "--whole-archive",
                                         runtime_path.c_str(),
+                                        "--no-whole-archive",
                                         "--as-needed",
                                         libm.c_str(),
                                         libc.c_str()};
-  for (const std::string* alias : {&entry_alias, &threads_alias}) {
-    if (!alias->empty()) arguments.push_back(alias->c_str());
-  }
+  for (const std::string& alias : aliases) arguments.push_back(alias.c_str());
   std::string messages;
   llvm::raw_string_ostream stream(messages);
   // The linker keeps its state in globals.

@@ -55,14 +55,14 @@ double Fastest(const Kernel& kernel, const float* from, float* to) {
   const void* const arguments[] = {from};
   void* const results[] = {to};
   const Clock& clock = SystemClock();
-  kernel.run(arguments, results);
+  kernel.run(nullptr, arguments, results);
   double fastest = INFINITY;
   for (int run = 0; run < kRuns; ++run) {
     const absl::Duration start = clock.Monotonic();
     absl::Duration spent;
     int64_t calls = 0;
     do {
-      kernel.run(arguments, results);
+      kernel.run(nullptr, arguments, results);
       ++calls;
       spent = clock.Monotonic() - start;
     } while (spent < kRun);

@@ -327,7 +327,11 @@ class ForkingBench final : public KernelBench {
         Fail(report, space::Outcome::kCrashed, "no memory for results");
         return false;
       }
-      entry(call->arguments.data(), call->results.data());
+      if (entry(nullptr, call->arguments.data(), call->results.data()) !=
+          HONE_OK) {
+        Fail(report, space::Outcome::kCrashed, hone_kernel_error_message());
+        return false;
+      }
       for (size_t i = 0; i < result_shapes_.size(); ++i) {
         const hlo::Comparison comparison =
             hlo::CompareLiterals(LiteralOf(i, examples_[e].expected[i]->data()),
@@ -375,7 +379,7 @@ class ForkingBench final : public KernelBench {
                                (*placed)->arrays().end());
     const auto run = [&](EntryFunction function) {
       return [&arguments, &results, function] {
-        function(arguments.data(), results.data());
+        function(nullptr, arguments.data(), results.data());
       };
     };
     PairedTimingOptions timing_options;

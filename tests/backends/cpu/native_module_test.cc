@@ -32,8 +32,8 @@ TEST_P(NativeCorpus, ComputesWhatTheEvaluatorDoes) {
   HONE_ASSERT_OK_AND_ASSIGN(const hlo::Literal expected,
                             hlo::Evaluate(module, arguments));
   HONE_ASSERT_OK_AND_ASSIGN(const auto native, NativeModule::Create(module, 2));
-  const hlo::Comparison comparison =
-      hlo::CompareLiterals(expected, native->Run(arguments));
+  HONE_ASSERT_OK_AND_ASSIGN(const hlo::Literal result, native->Run(arguments));
+  const hlo::Comparison comparison = hlo::CompareLiterals(expected, result);
   EXPECT_TRUE(comparison.equal)
       << "output " << comparison.worst.output << " element "
       << comparison.worst.element << ": " << comparison.worst.b << ", expected "

@@ -43,7 +43,7 @@ class NativeFunction {
                   std::vector<float>& y) const {
     const void* arguments[] = {a.data(), b.data()};
     void* results[] = {y.data()};
-    entry_(arguments, results);
+    ASSERT_EQ(entry_(nullptr, arguments, results), HONE_OK);
   }
 
  private:

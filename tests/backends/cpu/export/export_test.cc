@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <string>
 #include <vector>
@@ -12,18 +13,23 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include <dlfcn.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "backends/cpu/compiler.h"
 #include "backends/cpu/export/exported_names.h"
+#include "backends/cpu/kernel_runtime.h"
 #include "backends/cpu/native_module.h"
 #include "base/temporary_directory.h"
 #include "hlo/text/parser.h"
 #include "loops/text/text.h"
+#include "tests/backends/exported_library.h"
 #include "tests/support/status_matchers.h"
 
 namespace hone::backends {
 namespace {
 
+using ::hone::testing::ExportedLibrary;
 using ::hone::testing::StatusIs;
 using ::testing::_;
 using ::testing::ElementsAre;
@@ -76,7 +82,7 @@ absl::Status Export(const std::string& path) {
   if (!module.ok()) return module.status();
   const auto plan = LowerAndSchedule(*module, 1);
   if (!plan.ok()) return plan.status();
-  return ExportModule(*module, *plan, path);
+  return ExportModule(*module, *plan, /*threads=*/2, path);
 }
 
 TEST(ExportModule, IsCalledWithTheArraysOfTuples) {
@@ -86,7 +92,8 @@ TEST(ExportModule, IsCalledWithTheArraysOfTuples) {
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   ASSERT_NE(library, nullptr) << dlerror();
   const auto entry =
-      reinterpret_cast<EntryFunction>(dlsym(library, "hone_entry"));
+      reinterpret_cast<void (*)(const void* const*, void* const*)>(
+          dlsym(library, "hone_entry"));
   ASSERT_NE(entry, nullptr);
   const int32_t n = 5;
   const float x[] = {1, 2, 3};
@@ -109,7 +116,7 @@ TEST(ExportModule, HeaderNamesTheArraysOfTuples) {
   EXPECT_THAT(header, HasSubstr("arguments[1]: input.1, f32[3], 12 bytes"));
   EXPECT_THAT(header, HasSubstr("results[0]: result.0, f32[3], 12 bytes"));
   EXPECT_THAT(header, HasSubstr("results[1]: result.1.0, f32[], 4 bytes"));
-  EXPECT_THAT(header, HasSubstr("void doubles_entry("));
+  EXPECT_THAT(header, HasSubstr("int32_t doubles(const hone_context*"));
 }
 
 TEST(ExportModule, SaysWhatItCannotWrite) {
@@ -130,7 +137,7 @@ absl::Status ExportScaled(int factor, const std::string& path) {
                                            "| y[i] = x[i] * $0.0\n",
                                            factor));
   if (!program.ok()) return program.status();
-  return ExportKernel(*program, path);
+  return ExportKernel(*program, /*threads=*/2, path);
 }
 
 auto ThreadsOfThisProcess() {
@@ -138,31 +145,78 @@ auto ThreadsOfThisProcess() {
                        std::filesystem::directory_iterator());
 }
 
-TEST(ExportKernel, SetsItsThreads) {
-  const TemporaryDirectory directory;
-  const std::string path = directory.path() + "/scaled.so";
-  HONE_ASSERT_OK(ExportScaled(2, path));
-  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  ASSERT_NE(library, nullptr) << dlerror();
-  const auto entry =
-      reinterpret_cast<EntryFunction>(dlsym(library, "hone_entry"));
-  const auto set_threads = reinterpret_cast<void (*)(int32_t)>(
-      dlsym(library, "hone_kernel_set_threads"));
-  ASSERT_NE(entry, nullptr);
-  ASSERT_NE(set_threads, nullptr);
+// Runs `check` in a child, in which there are no threads yet.
+bool HoldsInAChild(const std::function<bool()>& check) {
+  const pid_t child = fork();
+  if (child == 0) _exit(check() ? 0 : 1);
+  int status = -1;
+  return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+}
+
+// Returns true if a call of the library multiplies by `factor`.
+bool Scales(const ExportedLibrary& library, float factor) {
   const std::vector<float> x(300, 3.0f);
   std::vector<float> y(300);
   const void* arguments[] = {x.data()};
   void* results[] = {y.data()};
-  const auto before = ThreadsOfThisProcess();
-  set_threads(1);
-  entry(arguments, results);
-  EXPECT_EQ(ThreadsOfThisProcess(), before);
-  set_threads(3);
-  entry(arguments, results);
-  EXPECT_EQ(ThreadsOfThisProcess(), before + 2);
-  EXPECT_THAT(y, ::testing::Each(6.0f));
-  dlclose(library);
+  return library.Call(nullptr, arguments, results) == HONE_OK &&
+         y == std::vector<float>(300, 3.0f * factor);
+}
+
+TEST(ExportKernel, AProcessHasOnePoolOfThreads) {
+  const TemporaryDirectory directory;
+  HONE_ASSERT_OK(ExportScaled(2, directory.path() + "/twice.so"));
+  HONE_ASSERT_OK(ExportScaled(3, directory.path() + "/thrice.so"));
+  const ExportedLibrary twice(directory.path() + "/twice.so");
+  const ExportedLibrary thrice(directory.path() + "/thrice.so");
+  EXPECT_TRUE(HoldsInAChild([&] {
+    twice.set_threads(1);
+    if (!Scales(twice, 2) || ThreadsOfThisProcess() != 1) return false;
+    twice.set_threads(3);
+    if (!Scales(twice, 2) || ThreadsOfThisProcess() != 3) return false;
+    return Scales(thrice, 3) && ThreadsOfThisProcess() == 3;
+  }));
+  // The pool of kernels in this process is the same.
+  EXPECT_TRUE(HoldsInAChild([&] {
+    hone_kernel_set_threads(4);
+    hone_kernel_parallel_for([](void*, int64_t, int64_t) {}, nullptr, 4);
+    return ThreadsOfThisProcess() == 4 && Scales(thrice, 3) &&
+           ThreadsOfThisProcess() == 4;
+  }));
+}
+
+// Loads libraries into a program that knows nothing of Hone.
+TEST(ExportKernel, LibrariesOfAnyProgramShareAPool) {
+  const TemporaryDirectory directory;
+  HONE_ASSERT_OK(ExportScaled(2, directory.path() + "/twice.so"));
+  HONE_ASSERT_OK(ExportScaled(3, directory.path() + "/thrice.so"));
+  std::ofstream(directory.path() + "/main.c") << R"(
+#include <dirent.h>
+#include <dlfcn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "twice.h"
+static float x[300], y[300];
+static int call(const char* path, const char* name) {
+  void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  int32_t (*entry)(const hone_context*, const void* const*, void* const*);
+  const void* arguments[] = {x};
+  void* results[] = {y};
+  *(void**)&entry = dlsym(library, name);
+  return entry(0, arguments, results);
+}
+int main(void) {
+  int threads = 0;
+  if (call("./twice.so", "twice") || call("./thrice.so", "thrice")) return 1;
+  DIR* tasks = opendir("/proc/self/task");
+  while (readdir(tasks) != 0) ++threads;
+  return threads - 2 != 3;  /* without . and .. */
+}
+)";
+  const std::string command =
+      absl::StrCat("cd ", directory.path(),
+                   " && cc main.c -ldl -o main && HONE_THREADS=3 ./main");
+  EXPECT_EQ(std::system(command.c_str()), 0) << command;
 }
 
 TEST(ExportKernel, TwoAreLinkedIntoOneProgram) {
@@ -170,17 +224,22 @@ TEST(ExportKernel, TwoAreLinkedIntoOneProgram) {
   HONE_ASSERT_OK(ExportScaled(2, directory.path() + "/twice.so"));
   HONE_ASSERT_OK(ExportScaled(3, directory.path() + "/thrice.so"));
   std::ofstream(directory.path() + "/main.c") << R"(
+#include <string.h>
 #include "twice.h"
 #include "thrice.h"
 int main(void) {
   static float x[300], y[300], z[300], v[300];
   const void* arguments[] = {x};
-  void *twice[] = {y}, *thrice[] = {z}, *first[] = {v};
+  void *two[] = {y}, *three[] = {z}, *first[] = {v};
+  hone_context context = HONE_CONTEXT_INIT;
+  context.threads = 2;
   for (int i = 0; i < 300; ++i) x[i] = (float)i;
-  twice_set_threads(2);
   thrice_set_threads(3);
-  twice_entry(arguments, twice);
-  thrice_entry(arguments, thrice);
+  if (twice(&context, arguments, two) != HONE_OK) return 1;
+  if (thrice(NULL, arguments, three) != HONE_OK) return 1;
+  if (thrice_info()->results[0].bytes != 1200) return 1;
+  if (twice(NULL, NULL, two) != HONE_ERROR_NULL_ARRAY) return 1;
+  if (strstr(twice_error_message(), "arguments is null") == NULL) return 1;
   hone_entry(arguments, first);
   for (int i = 0; i < 300; ++i) {
     if (y[i] != 2.0f * x[i] || z[i] != 3.0f * x[i] || v[i] != y[i]) return 1;
@@ -190,7 +249,7 @@ int main(void) {
 )";
   for (const char* compiler :
        {"cc -std=c11 -Wall -Wextra -Wredundant-decls -Werror -pedantic",
-        "c++ -xc++ -Wall -Werror"}) {
+        "c++ -xc++ -Wall -Wextra -Werror -pedantic"}) {
     const std::string command = absl::StrCat(
         "cd ", directory.path(), " && ", compiler,
         " main.c -xnone ./twice.so ./thrice.so -Wl,-rpath,. -o main && ./main");
@@ -201,8 +260,9 @@ int main(void) {
 // Whatever the file is called, its header is valid C.
 TEST(ExportKernel, AnyFileNameGivesAHeader) {
   const TemporaryDirectory directory;
-  for (const char* name : {"2mm", "int", "", "hone", "hone_kernel",
-                           "softmax.8x8", "a-b c", "\xce\xb5"}) {
+  for (const char* name :
+       {"2mm", "int", "", "hone", "hone_kernel", "softmax.8x8", "a-b c",
+        "\xce\xb5", "write", "linux", "size_t"}) {
     const std::string library =
         absl::StrCat(directory.path(), "/", name, ".so");
     HONE_ASSERT_OK(ExportScaled(2, library)) << name;
@@ -210,8 +270,9 @@ TEST(ExportKernel, AnyFileNameGivesAHeader) {
         << "#include \"" << name << ".h\"\n"
         << "int main(void) {\n  static float x[300], y[300];\n"
         << "  const void* arguments[] = {x};\n  void* results[] = {y};\n"
-        << "  x[7] = 1;\n  " << ExportedNames::Of(library).entry
-        << "(arguments, results);\n  return y[7] != 2.0f;\n}\n";
+        << "  x[7] = 1;\n  if (" << ExportedNames::Of(library).entry
+        << "(NULL, arguments, results) != HONE_OK) return 1;\n  return y[7] != "
+           "2.0f;\n}\n";
     const std::string command = absl::StrCat(
         "cd ", directory.path(),
         " && cc -std=c11 -Wall -Wextra -Werror -pedantic main.c './", name,

@@ -86,17 +86,24 @@ TEST(SharedObjectTest, IsLoadedAndExportsItsNamesOnly) {
   ASSERT_NE(library, nullptr) << dlerror();
   EXPECT_EQ(dlsym(library, "hone_kernel_parallel_for"), nullptr);
   EXPECT_EQ(dlsym(library, "hone_kernel_allocate"), nullptr);
-  EXPECT_EQ(dlsym(library, "hone_entry"), dlsym(library, "example_entry"));
+  for (const char* hidden :
+       {"hone_kernel_call", "hone_exported_info", "hone_kernel_error_message",
+        "example.descriptor"}) {
+    EXPECT_EQ(dlsym(library, hidden), nullptr) << hidden;
+  }
+  for (const char* exported :
+       {"hone_entry", "example_info", "example_error_message", "example_ffi"}) {
+    EXPECT_NE(dlsym(library, exported), nullptr) << exported;
+  }
   EXPECT_EQ(dlsym(library, "hone_kernel_set_threads"),
             dlsym(library, "example_set_threads"));
-  const auto entry =
-      reinterpret_cast<EntryFunction>(dlsym(library, "example_entry"));
+  const auto entry = reinterpret_cast<EntryFunction>(dlsym(library, "example"));
   ASSERT_NE(entry, nullptr);
   const std::vector<float> x(800, 27.0f);
   std::vector<float> y(100);
   const void* arguments[] = {x.data()};
   void* results[] = {y.data()};
-  entry(arguments, results);
+  EXPECT_EQ(entry(nullptr, arguments, results), HONE_OK);
   EXPECT_THAT(y, ::testing::Each(::testing::FloatEq(24.0f)));
   dlclose(library);
 }
@@ -114,7 +121,7 @@ int main(void) {
   void* results[] = {y};
   for (int i = 0; i < 800; ++i) x[i] = 8.0f;
   example_set_threads(2);
-  example_entry(arguments, results);
+  if (example(NULL, arguments, results) != HONE_OK) return 1;
   for (int i = 0; i < 100; ++i) {
     if (y[i] < 15.999f || y[i] > 16.001f) return 1;
   }
@@ -135,8 +142,7 @@ TEST(SharedObjectTest, HeaderDescribesTheArrays) {
   EXPECT_THAT(header, HasSubstr("results[0]: y, f32[100], 400 bytes"));
   EXPECT_THAT(header, HasSubstr("Sums of roots."));
   EXPECT_THAT(header, HasSubstr("A line with * / in it."));
-  EXPECT_THAT(header,
-              HasSubstr("void example_entry(const void* const* arguments"));
+  EXPECT_THAT(header, HasSubstr("int32_t example(const hone_context* context"));
 }
 
 TEST(SharedObjectTest, RefusesWhatIsNoObject) {
@@ -158,7 +164,7 @@ TEST(SharedObjectTest, SaysWhereItCannotWrite) {
 TEST(LoadedObjectTest, NamesSymbolsThatAreNotThere) {
   HONE_ASSERT_OK_AND_ASSIGN(const auto object,
                             LoadedObject::Create(CompileExample()));
-  HONE_EXPECT_OK(object->Entry("example_entry"));
+  HONE_EXPECT_OK(object->Entry("example"));
   EXPECT_THAT(object->Entry("other"),
               StatusIs(absl::StatusCode::kNotFound, HasSubstr("other")));
   EXPECT_THAT(LoadedObject::Create("not an object"),

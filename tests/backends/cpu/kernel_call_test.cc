@@ -1,0 +1,91 @@
+#include "backends/cpu/kernel_call.h"
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include "backends/cpu/kernel_runtime.h"
+
+namespace hone::backends {
+namespace {
+
+using ::testing::HasSubstr;
+
+// An entry without arrays.
+hone_kernel_entry EntryOf(void (*run)(const void* const*, void* const*)) {
+  static int32_t is_checked = 0;
+  hone_kernel_entry entry = {};
+  entry.info.name = "test";
+  entry.run = run;
+  entry.is_checked = &is_checked;
+  return entry;
+}
+
+TEST(KernelCall, AStepThatFailsInABodyFailsTheCall) {
+  const hone_kernel_entry entry = EntryOf([](auto...) {
+    hone_kernel_parallel_for(
+        [](void*, int64_t begin, int64_t end) {
+          if (begin <= 7 && 7 < end) hone_kernel_fail("step 7");
+        },
+        nullptr, 10);
+  });
+  hone_context context = HONE_CONTEXT_INIT;
+  context.threads = 3;
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_EQ(hone_kernel_call(&entry, &context, nullptr, nullptr),
+              HONE_ERROR_LIBRARY);
+    EXPECT_THAT(hone_kernel_error_message(), HasSubstr("step 7 failed"));
+  }
+}
+
+TEST(KernelCall, AllocatesFromTheWorkspaceAsAStack) {
+  hone_kernel_entry entry = EntryOf([](const void* const*, void* const*) {
+    void* const a = hone_kernel_allocate(100);
+    void* const b = hone_kernel_allocate(64);
+    EXPECT_EQ(static_cast<char*>(b) - static_cast<char*>(a), 128);
+    hone_kernel_free(b);
+    EXPECT_EQ(hone_kernel_allocate(1), b);
+    // There is no more room: a block.
+    void* const c = hone_kernel_allocate(1000);
+    EXPECT_NE(c, nullptr);
+    hone_kernel_free(c);
+    hone_kernel_free(b);
+    hone_kernel_free(a);
+  });
+  entry.shared_bytes = 192;
+  EXPECT_EQ(hone_kernel_call(&entry, nullptr, nullptr, nullptr), HONE_OK);
+}
+
+TEST(KernelCall, CallsInsideOfCallsHaveTheirOwnContext) {
+  static int32_t is_checked = 0;
+  static hone_kernel_entry inner = {};
+  inner.info.name = "inner";
+  inner.is_checked = &is_checked;
+  inner.shared_bytes = 64;
+  inner.run = [](auto...) {
+    hone_kernel_free(hone_kernel_allocate(64));
+    hone_kernel_fail("inner");
+  };
+  const hone_kernel_entry outer = EntryOf([](auto...) {
+    EXPECT_EQ(hone_kernel_call(&inner, nullptr, nullptr, nullptr),
+              HONE_ERROR_LIBRARY);
+  });
+  EXPECT_EQ(hone_kernel_call(&outer, nullptr, nullptr, nullptr), HONE_OK);
+}
+
+TEST(KernelCall, MemoryThatDoesNotExistIsNull) {
+  EXPECT_EQ(hone_kernel_allocate(INT64_MAX), nullptr);
+}
+
+TEST(KernelProcessor, HasWhatThisBuildNeeds) {
+  const char* const present[] = {"sse2", "no such feature"};
+  EXPECT_EQ(hone_kernel_missing_feature(present, 2), -1);
+  const char* const absent[] = {"sse2", "xop", "fma4"};
+  EXPECT_EQ(hone_kernel_missing_feature(absent, 3), 1);
+}
+
+}  // namespace
+}  // namespace hone::backends
