@@ -1,5 +1,7 @@
 #include "loops/lowering/graph/value_graph.h"
 
+#include <algorithm>
+
 #include "absl/status/status.h"
 
 #include "base/status_macros.h"
@@ -142,6 +144,30 @@ absl::Status ValueGraph::Add(InstructionId id) {
 ValueId ValueGraph::Source(ValueId id) const {
   while (IsSameBytes(instruction(id).opcode())) id = operand(id, 0);
   return id;
+}
+
+bool NumbersElements(const ValueGraph& graph, ValueId value,
+                     int64_t dimension) {
+  while (true) {
+    const hlo::Instruction& instruction = graph.instruction(value);
+    const hlo::DimensionVector& dimensions = instruction.dimensions();
+    switch (instruction.opcode()) {
+      case hlo::Opcode::kIota:
+        return dimensions[0] == dimension;
+      case hlo::Opcode::kBroadcast: {
+        const auto from =
+            std::find(dimensions.begin(), dimensions.end(), dimension);
+        if (from == dimensions.end()) return false;
+        dimension = from - dimensions.begin();
+        break;
+      }
+      case hlo::Opcode::kCopy:
+        break;
+      default:
+        return false;
+    }
+    value = graph.operand(value, 0);
+  }
 }
 
 }  // namespace hone::loops

@@ -89,6 +89,10 @@ class ValueGraph {
   std::vector<ValueId> results_;
 };
 
+// Returns true if each element of the array is its index in `dimension`, by an
+// iota that may be broadcast.
+bool NumbersElements(const ValueGraph& graph, ValueId value, int64_t dimension);
+
 }  // namespace hone::loops
 
 #endif  // HONE_LOOPS_LOWERING_GRAPH_VALUE_GRAPH_H_

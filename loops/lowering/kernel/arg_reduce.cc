@@ -23,31 +23,6 @@ constexpr int64_t kMinBlocks = 4;
 constexpr int64_t kColumns = 512;
 constexpr int64_t kMinColumns = 8;
 
-// Returns true if each element of the array is its index in `dimension`.
-bool NumbersElements(const ValueGraph& graph, ValueId value,
-                     int64_t dimension) {
-  while (true) {
-    const hlo::Instruction& instruction = graph.instruction(value);
-    const DimensionVector& dimensions = instruction.dimensions();
-    switch (instruction.opcode()) {
-      case Opcode::kIota:
-        return dimensions[0] == dimension;
-      case Opcode::kBroadcast: {
-        const auto from =
-            std::find(dimensions.begin(), dimensions.end(), dimension);
-        if (from == dimensions.end()) return false;
-        dimension = from - dimensions.begin();
-        break;
-      }
-      case Opcode::kCopy:
-        break;
-      default:
-        return false;
-    }
-    value = graph.operand(value, 0);
-  }
-}
-
 // Returns true if `init` is the constant that the extremum of no elements is.
 bool IsIdentity(const ValueGraph& graph, ValueId init, bool is_max) {
   const hlo::Literal* const literal = UniformConstant(graph, init);

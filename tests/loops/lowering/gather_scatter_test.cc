@@ -79,41 +79,5 @@ TEST(LowerScatter, SeveralOperands) {
                                kRegions));
 }
 
-TEST(LowerSort, AnySizeStably) {
-  for (int n : {1, 2, 3, 4, 5, 7, 8, 13, 16, 31, 33}) {
-    SCOPED_TRACE(n);
-    // Keys below 8 repeat, so their second operands show the order.
-    ExpectLowersRight(absl::StrReplaceAll(ModuleText(R"(
-  k = s32[2,SIZE,3] parameter(0)
-  i = s32[2,SIZE,3] iota(), iota_dimension=1
-  f = f32[SIZE] parameter(1)
-  s = (s32[2,SIZE,3], s32[2,SIZE,3]) sort(k, i), dimensions={1}, is_stable=true, to_apply=less
-  a = s32[2,SIZE,3] get-tuple-element(s), index=0
-  b = s32[2,SIZE,3] get-tuple-element(s), index=1
-  c = f32[SIZE] sort(f), dimensions={0}, to_apply=greater
-  ROOT t = (s32[2,SIZE,3], s32[2,SIZE,3], f32[SIZE]) tuple(a, b, c))",
-                                                     R"(
-less {
-  a = s32[] parameter(0)
-  b = s32[] parameter(1)
-  i = s32[] parameter(2)
-  j = s32[] parameter(3)
-  ROOT c = pred[] compare(a, b), direction=LT
-}
-greater {
-  a = f32[] parameter(0)
-  b = f32[] parameter(1)
-  ROOT c = pred[] compare(a, b), direction=GT, type=TOTALORDER
-})"),
-                                          {{"SIZE", absl::StrCat(n)}}));
-  }
-}
-
-TEST(LowerSort, TopK) {
-  ExpectLowersRight(ModuleText(R"(
-  x = f32[3,10] parameter(0)
-  ROOT t = (f32[3,4], s32[3,4]) topk(x), k=4, largest=true)"));
-}
-
 }  // namespace
 }  // namespace hone::loops
