@@ -110,7 +110,7 @@ absl::StatusOr<hlo::Module> PrepareForLowering(const hlo::Module& module) {
   HONE_RETURN_IF_ERROR(InlineCalls(prepared));
   const std::vector<std::string> passes = {
       "batchnorm_expander", "conditional-to-select",
-      "select_and_scatter_expander", "topk-decomposer", "dce"};
+      "select_and_scatter_expander", "dce"};
   HONE_RETURN_IF_ERROR(hlo::RunPasses(prepared, passes).status());
   WidenSums(prepared);
   SplitTupleConstants(prepared);

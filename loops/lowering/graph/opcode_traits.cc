@@ -40,6 +40,7 @@ Form FormOf(const hlo::Instruction& instruction) {
     case Opcode::kReduceWindow:
     case Opcode::kScatter:
     case Opcode::kSort:
+    case Opcode::kTopk:
       return Form::kLoops;
     case Opcode::kConcatenate:
       return instruction.operand_count() > kMaxInlineConcatenation
@@ -116,6 +117,7 @@ bool ReadsRepeatedly(const hlo::Computation& computation,
     case Opcode::kSelect:
       return operand.rank() < instruction.shape().rank();
     case Opcode::kGather:
+    case Opcode::kTopk:
       return true;
     case Opcode::kDynamicSlice:
     case Opcode::kPad:

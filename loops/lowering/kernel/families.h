@@ -33,6 +33,7 @@ absl::Status WriteReduceWindow(KernelWriter& writer, Nest& nest,
 absl::Status WriteScatter(KernelWriter& writer, Nest& nest,
                           hlo::InstructionId id);
 absl::Status WriteSort(KernelWriter& writer, Nest& nest, hlo::InstructionId id);
+absl::Status WriteTopK(KernelWriter& writer, Nest& nest, hlo::InstructionId id);
 
 // Each returns one element of a value that is not elementwise.
 

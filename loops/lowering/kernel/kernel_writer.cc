@@ -76,6 +76,9 @@ absl::Status KernelWriter::Write(hlo::InstructionId id) {
     case Opcode::kSort:
       write = &WriteSort;
       break;
+    case Opcode::kTopk:
+      write = &WriteTopK;
+      break;
     case Opcode::kTranspose:
       if (fusion_.IsTransposedDot(value)) write = &WriteDot;
       break;

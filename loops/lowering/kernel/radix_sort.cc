@@ -1,5 +1,6 @@
 #include "loops/lowering/kernel/radix_sort.h"
 
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,8 @@ using hlo::Opcode;
 // another pass; more digits would have more places to write to than L1 has
 // lines.
 constexpr int kDigitBits = 8;
+// The bits of the place in an item that has a key above it.
+constexpr int kPlaceBits = 32;
 constexpr int64_t kRadix = int64_t{1} << kDigitBits;
 
 // Returns the digit of a key, as an index.
@@ -110,6 +113,56 @@ absl::Status WriteRadixSort(
     nest.CloseTo(depth);
   }
   return absl::OkStatus();
+}
+
+absl::StatusOr<std::function<Index(const Affine& place)>> WriteSortOfPlaces(
+    KernelWriter& writer, Nest& nest, int64_t size, ElementType key,
+    absl::FunctionRef<absl::StatusOr<ExpressionPtr>(Index place)> key_at) {
+  // An item has the place and above it the key, unless that is wide.
+  const bool has_key = hlo::BitWidth(key) <= 64 - kPlaceBits;
+  RadixSort sort;
+  sort.size = size;
+  sort.key = key;
+  sort.item = has_key ? ElementType::kU64 : ElementType::kS32;
+  const ElementType type = sort.item;
+  const auto place_of = [type, has_key](ExpressionPtr item) {
+    if (has_key) {
+      item = Expression::Apply(
+          Opcode::kAnd, type,
+          {std::move(item),
+           Expression::ConstantInt(type, (int64_t{1} << kPlaceBits) - 1)});
+    }
+    return Index(Affine(), Converted(ElementType::kS64, std::move(item)));
+  };
+  const ExpressionPtr shift =
+      Expression::ConstantInt(ElementType::kU64, kPlaceBits);
+  const BufferId items = nest.Temporary("order", type, {size});
+  const size_t depth = nest.depth();
+  HONE_RETURN_IF_ERROR(WriteRadixSort(
+      writer, nest, sort,
+      [&](const Affine& place) -> absl::StatusOr<ExpressionPtr> {
+        ExpressionPtr item = Converted(type, AsExpression(Index(place)));
+        if (!has_key) return item;
+        HONE_ASSIGN_OR_RETURN(ExpressionPtr bits, key_at(Index(place)));
+        ExpressionPtr high =
+            Expression::Apply(Opcode::kShiftLeft, type,
+                              {Converted(type, std::move(bits)), shift});
+        return Expression::Apply(Opcode::kOr, type,
+                                 {std::move(high), std::move(item)});
+      },
+      [&](ExpressionPtr item) -> absl::StatusOr<ExpressionPtr> {
+        if (!has_key) return key_at(place_of(std::move(item)));
+        return Converted(key,
+                         Expression::Apply(Opcode::kShiftRightLogical, type,
+                                           {std::move(item), shift}));
+      },
+      [&](const Index& place) {
+        return Access{items, {place}};
+      }));
+  nest.CloseTo(depth);
+  return [&writer, items, place_of](const Affine& place) {
+    return place_of(writer.Load({items, {Index(place)}}));
+  };
 }
 
 }  // namespace hone::loops

@@ -2,7 +2,7 @@
 #define HONE_LOOPS_LOWERING_KERNEL_RADIX_SORT_H_
 
 #include <cstdint>
-#include <optional>
+#include <functional>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
@@ -34,6 +34,13 @@ absl::Status WriteRadixSort(
         first_item,
     absl::FunctionRef<absl::StatusOr<ExpressionPtr>(ExpressionPtr item)> key_of,
     PlaceFn sorted);
+
+// Writes the loops that sort the places 0 … size - 1 of a line by the keys that
+// `key_at` returns, of unsigned type `key`. Returns a function from a place in
+// the order to an index, that of the place that comes there.
+absl::StatusOr<std::function<Index(const Affine& place)>> WriteSortOfPlaces(
+    KernelWriter& writer, Nest& nest, int64_t size, hlo::ElementType key,
+    absl::FunctionRef<absl::StatusOr<ExpressionPtr>(Index place)> key_at);
 
 }  // namespace hone::loops
 

@@ -21,8 +21,6 @@ using hlo::ElementType;
 using hlo::Opcode;
 
 constexpr int64_t kShortLine = 64;
-// The bits of the place in an item that has the key above it.
-constexpr int64_t kPlaceBits = 32;
 
 ExpressionPtr Logic(Opcode opcode, ExpressionPtr a, ExpressionPtr b) {
   return Expression::Apply(opcode, ElementType::kPred,
@@ -245,60 +243,19 @@ class SortWriter {
     return absl::OkStatus();
   }
 
-  // Sorts the places of the elements with their keys, unless these are wide.
   absl::Status SortPlaces() {
-    const size_t depth = nest_.depth();
-    RadixSort sort;
-    sort.size = size_;
-    HONE_ASSIGN_OR_RETURN(const ExpressionPtr key, AnyKey());
-    sort.key = key->type();
-    const bool has_key = hlo::BitWidth(sort.key) <= 64 - kPlaceBits;
-    sort.item = has_key ? ElementType::kU64 : ElementType::kS32;
-    const auto place_of = [&](ExpressionPtr item) {
-      if (has_key) {
-        item = Expression::Apply(
-            Opcode::kAnd, sort.item,
-            {std::move(item), Expression::ConstantInt(
-                                  sort.item, (int64_t{1} << kPlaceBits) - 1)});
-      }
-      return Index(Affine(), Converted(ElementType::kS64, std::move(item)));
-    };
-    const ExpressionPtr shift =
-        Expression::ConstantInt(ElementType::kU64, kPlaceBits);
-    const BufferId items = nest_.Temporary("order", sort.item, {size_});
-    HONE_RETURN_IF_ERROR(WriteRadixSort(
-        writer_, nest_, sort,
-        [&](const Affine& place) -> absl::StatusOr<ExpressionPtr> {
-          ExpressionPtr item = Converted(sort.item, AsExpression(Index(place)));
-          if (!has_key) return item;
-          HONE_ASSIGN_OR_RETURN(ExpressionPtr element,
-                                Element(key_->operand, Index(place)));
-          HONE_ASSIGN_OR_RETURN(ExpressionPtr bits, KeyOf(std::move(element)));
-          ExpressionPtr high =
-              Expression::Apply(Opcode::kShiftLeft, sort.item,
-                                {Converted(sort.item, std::move(bits)), shift});
-          return Expression::Apply(Opcode::kOr, sort.item,
-                                   {std::move(high), std::move(item)});
-        },
-        [&](ExpressionPtr item) -> absl::StatusOr<ExpressionPtr> {
-          if (has_key) {
-            return Converted(
-                sort.key,
-                Expression::Apply(Opcode::kShiftRightLogical, sort.item,
-                                  {std::move(item), shift}));
-          }
-          HONE_ASSIGN_OR_RETURN(
-              ExpressionPtr element,
-              Element(key_->operand, place_of(std::move(item))));
-          return KeyOf(std::move(element));
-        },
-        [&](const Index& place) {
-          return Access{items, {place}};
-        }));
-    nest_.CloseTo(depth);
+    HONE_ASSIGN_OR_RETURN(const ExpressionPtr any, AnyKey());
+    HONE_ASSIGN_OR_RETURN(
+        const auto place_at,
+        WriteSortOfPlaces(writer_, nest_, size_, any->type(),
+                          [&](Index place) -> absl::StatusOr<ExpressionPtr> {
+                            HONE_ASSIGN_OR_RETURN(
+                                ExpressionPtr element,
+                                Element(key_->operand, std::move(place)));
+                            return KeyOf(std::move(element));
+                          }));
     const Affine place = nest_.AddLoop(size_);
-    const ExpressionPtr from = writer_.Load({items, {Index(place)}});
-    return Move(place_of(from), Index(place));
+    return Move(place_at(place), Index(place));
   }
 
   // Sorts the places of the elements: two levels of merges at a time, so that

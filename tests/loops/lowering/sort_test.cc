@@ -40,12 +40,6 @@ greater {
   }
 }
 
-TEST(LowerSort, TopK) {
-  ExpectLowersRight(ModuleText(R"(
-  x = f32[3,10] parameter(0)
-  ROOT t = (f32[3,4], s32[3,4]) topk(x), k=4, largest=true)"));
-}
-
 // The comparator of jnp.sort: zeros are equal, and so are all NaN.
 constexpr char kJaxOrder[] = R"(
 less {

@@ -1,0 +1,366 @@
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/status_macros.h"
+#include "loops/lowering/kernel/families.h"
+#include "loops/lowering/kernel/radix_sort.h"
+#include "loops/lowering/kernel/scalar.h"
+#include "loops/lowering/kernel/sort_key.h"
+
+// Selects the first k elements of a line in four steps that take a fixed number
+// of iterations each:
+// 1. Of contiguous groups of elements, takes the k groups whose first elements
+//    come first, the earlier of equal ones. Each has an element that comes
+//    before every element of the other groups, so only their elements are
+//    candidates.
+// 2. Bisects for the k-th key among the candidates.
+// 3. Collects the elements with smaller keys, and of those with that key the
+//    earliest.
+// 4. Counts the ranks of these k elements.
+
+namespace hone::loops {
+namespace {
+
+using hlo::ComparisonDirection;
+using hlo::ElementType;
+using hlo::Opcode;
+
+// More elements than this are sorted with all others.
+constexpr int64_t kMaxSelected = 512;
+// Lines of this size are ranked as a whole.
+constexpr int64_t kShortLine = 64;
+// Groups are multiples of a vector.
+constexpr int64_t kGroupUnit = 16;
+
+ExpressionPtr S32(int64_t value) {
+  return Expression::ConstantInt(ElementType::kS32, value);
+}
+
+ExpressionPtr Less(ExpressionPtr a, ExpressionPtr b) {
+  return Expression::Compare(ComparisonDirection::kLt, /*total_order=*/false,
+                             std::move(a), std::move(b));
+}
+
+ExpressionPtr Equal(ExpressionPtr a, ExpressionPtr b) {
+  return Expression::Compare(ComparisonDirection::kEq, /*total_order=*/false,
+                             std::move(a), std::move(b));
+}
+
+ExpressionPtr Apply(Opcode opcode, ExpressionPtr a, ExpressionPtr b) {
+  const ElementType type = a->type();
+  return Expression::Apply(opcode, type, {std::move(a), std::move(b)});
+}
+
+ExpressionPtr Count(ExpressionPtr condition) {
+  return Converted(ElementType::kS32, std::move(condition));
+}
+
+Index IndexOf(ExpressionPtr place) {
+  return Index(Affine(), Converted(ElementType::kS64, std::move(place)));
+}
+
+class TopKWriter {
+ public:
+  TopKWriter(KernelWriter& writer, Nest& nest, hlo::InstructionId id)
+      : writer_(writer),
+        graph_(writer.graph()),
+        nest_(nest),
+        values_(graph_.leaves(id)[0]),
+        indices_(graph_.leaves(id)[1]),
+        operand_(graph_.operands(id)[0]),
+        largest_(graph_.computation()[id].attributes().largest),
+        type_(graph_.type(operand_)),
+        size_(graph_.dimensions(operand_).back()),
+        k_(graph_.dimensions(values_).back()) {
+    key_type_ = KeyOf(Expression::OfIndex(type_, Affine()))->type();
+  }
+
+  absl::Status Run() {
+    if (k_ == 0) return absl::OkStatus();
+    const hlo::DimensionVector& sizes = graph_.dimensions(operand_);
+    for (size_t d = 0; d + 1 < sizes.size(); ++d) {
+      line_.push_back(nest_.AddLoop(sizes[d]));
+    }
+    depth_ = nest_.depth();
+    HONE_RETURN_IF_ERROR(KeepLine());
+    if (k_ > kMaxSelected) {
+      HONE_RETURN_IF_ERROR(SortAll());
+    } else {
+      HONE_RETURN_IF_ERROR(SelectCandidates());
+      HONE_RETURN_IF_ERROR(RankSelected());
+    }
+    nest_.CloseTo(0);
+    return absl::OkStatus();
+  }
+
+ private:
+  // Elements in one buffer, with keys of increasing places.
+  struct Keys {
+    int64_t size = 0;
+    BufferId keys = 0;
+    // The place of each in the line; none: the same.
+    std::optional<BufferId> places;
+  };
+
+  // Keys order like the elements in the result, in ascending order.
+  ExpressionPtr KeyOf(ExpressionPtr element) const {
+    return OrderedBits(std::move(element), /*total_order=*/true, largest_);
+  }
+
+  // Copies a line that is computed, which must not happen twice: it might round
+  // differently.
+  absl::Status KeepLine() {
+    if (writer_.fusion().IsStored(operand_)) return absl::OkStatus();
+    kept_ = nest_.Temporary("line", type_, {size_});
+    const Affine place = nest_.AddLoop(size_);
+    Indices at = line_;
+    at.push_back(place);
+    HONE_ASSIGN_OR_RETURN(ExpressionPtr element,
+                          writer_.Read(nest_, operand_, at));
+    nest_.Store({*kept_, {Index(place)}}, std::move(element));
+    nest_.CloseTo(depth_);
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<ExpressionPtr> Element(Index place) {
+    if (kept_.has_value()) return writer_.Load({*kept_, {std::move(place)}});
+    Indices at = line_;
+    at.push_back(std::move(place));
+    return writer_.Read(nest_, operand_, at);
+  }
+
+  absl::StatusOr<ExpressionPtr> KeyAt(Index place) {
+    HONE_ASSIGN_OR_RETURN(ExpressionPtr element, Element(std::move(place)));
+    return KeyOf(std::move(element));
+  }
+
+  ExpressionPtr Hold(absl::string_view name, ExpressionPtr value) {
+    const Access held{nest_.Temporary(name, value->type()), {}};
+    nest_.Store(held, std::move(value));
+    return writer_.Load(held);
+  }
+
+  // Writes the element at `place` of the line as result `rank`.
+  absl::Status Write(const Index& rank, const Index& place,
+                     const ExpressionPtr& predicate) {
+    HONE_ASSIGN_OR_RETURN(ExpressionPtr element, Element(place));
+    Indices at = line_;
+    at.push_back(rank);
+    nest_.Store(writer_.Target(nest_, values_, at), std::move(element),
+                std::nullopt, predicate);
+    nest_.Store(writer_.Target(nest_, indices_, at),
+                Converted(ElementType::kS32, AsExpression(place)), std::nullopt,
+                predicate);
+    return absl::OkStatus();
+  }
+
+  absl::Status SortAll() {
+    HONE_ASSIGN_OR_RETURN(
+        const auto place_at,
+        WriteSortOfPlaces(writer_, nest_, size_, key_type_,
+                          [&](Index place) { return KeyAt(place); }));
+    const Affine rank = nest_.AddLoop(k_);
+    return Write(Index(rank), place_at(rank), nullptr);
+  }
+
+  // Stores the keys of at least the first k elements in `selected_`.
+  absl::Status SelectCandidates() {
+    const auto root = static_cast<int64_t>(
+        std::sqrt(static_cast<double>(size_) / static_cast<double>(k_)));
+    const int64_t group =
+        std::max<int64_t>((root + kGroupUnit / 2) / kGroupUnit, 1) * kGroupUnit;
+    Keys candidates;
+    if (2 * k_ * group <= size_) {
+      HONE_ASSIGN_OR_RETURN(candidates, FromGroups(group));
+    } else {
+      candidates.size = size_;
+      candidates.keys = nest_.Temporary("keys", key_type_, {size_});
+      const Affine place = nest_.AddLoop(size_);
+      HONE_ASSIGN_OR_RETURN(ExpressionPtr key, KeyAt(Index(place)));
+      nest_.Store({candidates.keys, {Index(place)}}, std::move(key));
+      nest_.CloseTo(depth_);
+    }
+    if (candidates.size <= std::max(kShortLine, k_)) {
+      selected_ = candidates;
+      return absl::OkStatus();
+    }
+    const BufferId numbers = SelectFirst(candidates);
+    selected_.size = k_;
+    selected_.keys = nest_.Temporary("selected", key_type_, {k_});
+    selected_.places = nest_.Temporary("place", ElementType::kS32, {k_});
+    const Affine i = nest_.AddLoop(k_);
+    const ExpressionPtr number = writer_.Load({numbers, {Index(i)}});
+    nest_.Store({selected_.keys, {Index(i)}},
+                writer_.Load({candidates.keys, {IndexOf(number)}}));
+    nest_.Store({*selected_.places, {Index(i)}},
+                candidates.places.has_value()
+                    ? writer_.Load({*candidates.places, {IndexOf(number)}})
+                    : number);
+    nest_.CloseTo(depth_);
+    return absl::OkStatus();
+  }
+
+  // Returns the elements of the k groups that come first, and of the last group
+  // if it is smaller.
+  absl::StatusOr<Keys> FromGroups(int64_t group) {
+    Keys groups;
+    groups.size = size_ / group;
+    const int64_t rest = size_ % group;
+    groups.keys = nest_.Temporary("first", key_type_, {groups.size});
+    Affine number = nest_.AddLoop(groups.size);
+    const Access first{groups.keys, {Index(number)}};
+    nest_.Store(first, IdentityOf(Opcode::kMinimum, key_type_));
+    Affine i = nest_.AddLoop(group);
+    HONE_ASSIGN_OR_RETURN(ExpressionPtr key, KeyAt(Index(number * group + i)));
+    nest_.Store(first, std::move(key), Opcode::kMinimum);
+    nest_.CloseTo(depth_);
+    const BufferId chosen = SelectFirst(groups);
+
+    Keys candidates;
+    candidates.size = k_ * group + rest;
+    candidates.keys = nest_.Temporary("keys", key_type_, {candidates.size});
+    candidates.places =
+        nest_.Temporary("places", ElementType::kS32, {candidates.size});
+    number = nest_.AddLoop(k_);
+    const ExpressionPtr begin = Hold(
+        "begin", Apply(Opcode::kMultiply,
+                       writer_.Load({chosen, {Index(number)}}), S32(group)));
+    const auto add = [&](const Affine& to, const Affine& from,
+                         ExpressionPtr offset) -> absl::Status {
+      Index place(from);
+      ExpressionPtr value = Expression::OfIndex(ElementType::kS32, from);
+      if (offset != nullptr) {
+        place.offset = Converted(ElementType::kS64, offset);
+        value = Apply(Opcode::kAdd, std::move(value), std::move(offset));
+      }
+      HONE_ASSIGN_OR_RETURN(ExpressionPtr bits, KeyAt(std::move(place)));
+      nest_.Store({candidates.keys, {Index(to)}}, std::move(bits));
+      nest_.Store({*candidates.places, {Index(to)}}, std::move(value));
+      return absl::OkStatus();
+    };
+    i = nest_.AddLoop(group);
+    HONE_RETURN_IF_ERROR(add(number * group + i, i, begin));
+    nest_.CloseTo(depth_);
+    if (rest > 0) {
+      i = nest_.AddLoop(rest);
+      HONE_RETURN_IF_ERROR(add(i + k_ * group, i + (size_ - rest), nullptr));
+      nest_.CloseTo(depth_);
+    }
+    return candidates;
+  }
+
+  // Returns a buffer with the numbers of the first k keys in increasing order.
+  BufferId SelectFirst(const Keys& keys) {
+    // Finds the largest key that fewer than k keys are smaller than: bit by
+    // bit, the highest first.
+    const auto constant = [&](uint64_t value) {
+      return Expression::ConstantInt(key_type_, static_cast<int64_t>(value));
+    };
+    const int bits = hlo::BitWidth(key_type_);
+    const Access bound{nest_.Temporary("bound", key_type_), {}};
+    const Access bit{nest_.Temporary("bit", key_type_), {}};
+    const Access count{nest_.Temporary("smaller", ElementType::kS32), {}};
+    nest_.Store(bound, constant(0));
+    nest_.Store(bit, constant(uint64_t{1} << (bits - 1)));
+    const auto count_smaller = [&](const ExpressionPtr& than) {
+      const size_t depth = nest_.depth();
+      nest_.Store(count, S32(0));
+      const Affine i = nest_.AddLoop(keys.size);
+      nest_.Store(count,
+                  Count(Less(writer_.Load({keys.keys, {Index(i)}}), than)),
+                  Opcode::kAdd);
+      nest_.CloseTo(depth);
+    };
+    nest_.AddLoop(bits);
+    const ExpressionPtr trial = Hold(
+        "trial", Apply(Opcode::kOr, writer_.Load(bound), writer_.Load(bit)));
+    count_smaller(trial);
+    nest_.Store(bound, Expression::Apply(Opcode::kSelect, key_type_,
+                                         {Less(writer_.Load(count), S32(k_)),
+                                          trial, writer_.Load(bound)}));
+    nest_.Store(
+        bit, Apply(Opcode::kShiftRightLogical, writer_.Load(bit), constant(1)));
+    nest_.CloseTo(depth_);
+
+    count_smaller(writer_.Load(bound));
+    const Access ties{nest_.Temporary("ties", ElementType::kS32), {}};
+    const Access next{nest_.Temporary("next", ElementType::kS32), {}};
+    const BufferId numbers = nest_.Temporary("number", ElementType::kS32, {k_});
+    nest_.Store(ties, Apply(Opcode::kSubtract, S32(k_), writer_.Load(count)));
+    nest_.Store(next, S32(0));
+    const Affine i = nest_.AddLoop(keys.size);
+    const ExpressionPtr key =
+        Hold("key", writer_.Load({keys.keys, {Index(i)}}));
+    const ExpressionPtr is_tie =
+        Hold("is_tie", Apply(Opcode::kAnd, Equal(key, writer_.Load(bound)),
+                             Less(S32(0), writer_.Load(ties))));
+    const ExpressionPtr takes = Hold(
+        "takes", Apply(Opcode::kOr, Less(key, writer_.Load(bound)), is_tie));
+    nest_.Store({numbers, {IndexOf(writer_.Load(next))}},
+                Expression::OfIndex(ElementType::kS32, i), std::nullopt, takes);
+    nest_.Store(ties,
+                Apply(Opcode::kSubtract, writer_.Load(ties), Count(is_tie)));
+    nest_.Store(next, Apply(Opcode::kAdd, writer_.Load(next), Count(takes)));
+    nest_.CloseTo(depth_);
+    return numbers;
+  }
+
+  // Writes the selected elements at their ranks, if these are below k.
+  absl::Status RankSelected() {
+    const BufferId ranks =
+        nest_.Temporary("rank", ElementType::kS32, {selected_.size});
+    Affine i = nest_.AddLoop(selected_.size);
+    nest_.Store({ranks, {Index(i)}}, S32(0));
+    nest_.CloseTo(depth_);
+    const Affine j = nest_.AddLoop(selected_.size);
+    i = nest_.AddLoop(selected_.size);
+    const ExpressionPtr a = writer_.Load({selected_.keys, {Index(j)}});
+    const ExpressionPtr b = writer_.Load({selected_.keys, {Index(i)}});
+    const ExpressionPtr comes_first =
+        Less(Expression::OfIndex(ElementType::kS32, j),
+             Expression::OfIndex(ElementType::kS32, i));
+    nest_.Store({ranks, {Index(i)}},
+                Count(Apply(Opcode::kOr, Less(a, b),
+                            Apply(Opcode::kAnd, Equal(a, b), comes_first))),
+                Opcode::kAdd);
+    nest_.CloseTo(depth_);
+    i = nest_.AddLoop(selected_.size);
+    const ExpressionPtr rank = Hold("to", writer_.Load({ranks, {Index(i)}}));
+    ExpressionPtr is_result;
+    if (selected_.size > k_) is_result = Less(rank, S32(k_));
+    return Write(IndexOf(rank),
+                 selected_.places.has_value()
+                     ? IndexOf(writer_.Load({*selected_.places, {Index(i)}}))
+                     : Index(i),
+                 is_result);
+  }
+
+  KernelWriter& writer_;
+  const ValueGraph& graph_;
+  Nest& nest_;
+  const ValueId values_;
+  const ValueId indices_;
+  const ValueId operand_;
+  const bool largest_;
+  const ElementType type_;
+  const int64_t size_;
+  const int64_t k_;
+  ElementType key_type_ = ElementType::kInvalid;
+  // The index of a line; that of the place in it is left out.
+  Indices line_;
+  size_t depth_ = 0;
+  std::optional<BufferId> kept_;
+  Keys selected_;
+};
+
+}  // namespace
+
+absl::Status WriteTopK(KernelWriter& writer, Nest& nest,
+                       hlo::InstructionId id) {
+  return TopKWriter(writer, nest, id).Run();
+}
+
+}  // namespace hone::loops
