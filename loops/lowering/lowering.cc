@@ -137,7 +137,7 @@ absl::StatusOr<ModulePlan> LowerToPlan(const hlo::Module& module) {
   HONE_ASSIGN_OR_RETURN(const hlo::Module prepared, PrepareForLowering(module));
   PlanWriter writer(prepared);
   HONE_ASSIGN_OR_RETURN(const PlanWriter::Function entry,
-                        writer.FunctionFor(prepared.entry(), false));
+                        writer.FunctionFor(prepared.entry(), {}));
   ModulePlan plan = std::move(writer.plan());
   plan.name = module.name();
   plan.entry = entry.index;

@@ -39,10 +39,10 @@ std::vector<ValueId> MustStore(const ValueGraph& graph) {
 }  // namespace
 
 FunctionWriter::FunctionWriter(PlanWriter& plan, const ValueGraph& graph,
-                               bool is_body)
+                               const PlanWriter::Use& use)
     : plan_(plan),
       graph_(graph),
-      is_body_(is_body),
+      use_(use),
       fusion_(graph, MustStore(graph)),
       clusters_(graph, fusion_),
       values_(graph, clusters_) {
@@ -101,11 +101,20 @@ absl::Status FunctionWriter::WriteSteps() {
   return absl::OkStatus();
 }
 
+bool FunctionWriter::Owns(SlotId slot) const {
+  if (use_.is_body) return true;
+  return std::any_of(
+      use_.results_in.begin(), use_.results_in.end(), [&](int32_t number) {
+        return number >= 0 &&
+               function_.parameters[static_cast<size_t>(number)] == slot;
+      });
+}
+
 // Returns true if `user` may overwrite `slot`; first writes the other steps
 // that read what it holds now.
 absl::StatusOr<bool> FunctionWriter::Reclaim(SlotId slot, InstructionId user) {
   const bool is_owned = home(slot) == Home::kArena ||
-                        (is_body_ && home(slot) == Home::kParameter);
+                        (home(slot) == Home::kParameter && Owns(slot));
   while (is_owned) {
     const auto readers = values_.ReadersBefore(slot, user);
     if (!readers.has_value()) return false;
@@ -199,9 +208,10 @@ SlotId FunctionWriter::AddScratch(absl::Span<const int32_t> functions) {
 absl::Status FunctionWriter::WriteWhile(InstructionId id) {
   const hlo::Instruction& instruction = graph_.computation()[id];
   HONE_ASSIGN_OR_RETURN(const PlanWriter::Function condition,
-                        plan_.FunctionFor(instruction.called()[0], false));
+                        plan_.FunctionFor(instruction.called()[0], {}));
   HONE_ASSIGN_OR_RETURN(const PlanWriter::Function body,
-                        plan_.FunctionFor(instruction.called()[1], true));
+                        plan_.FunctionFor(instruction.called()[1],
+                                          {.is_body = true, .results_in = {}}));
   WhileStep step;
   step.condition = condition.index;
   step.body = body.index;
@@ -239,23 +249,70 @@ absl::Status FunctionWriter::WriteWhile(InstructionId id) {
   return absl::OkStatus();
 }
 
+absl::StatusOr<std::vector<SlotId>> FunctionWriter::SlotsToUpdate(
+    InstructionId id, const ConditionalStep& step) {
+  const hlo::Instruction& instruction = graph_.computation()[id];
+  const size_t count = graph_.leaves(id).size();
+  std::vector<SlotId> slots(count, -1);
+  for (size_t branch = 0; branch < instruction.called().size(); ++branch) {
+    HONE_ASSIGN_OR_RETURN(const std::vector<int32_t> origins,
+                          plan_.OriginsOf(instruction.called()[branch]));
+    const std::vector<SlotId>& arguments = step.arguments[branch];
+    for (size_t i = 0; i < count; ++i) {
+      const SlotId slot =
+          origins[i] < 0 ? -1 : arguments[static_cast<size_t>(origins[i])];
+      if (branch == 0) slots[i] = slot;
+      // A branch that reads the array by another name must find it unchanged.
+      if (slot != slots[i] || absl::c_count(arguments, slot) != 1) {
+        slots[i] = -1;
+      }
+    }
+  }
+  for (size_t i = 0; i < count; ++i) {
+    if (slots[i] < 0) continue;
+    bool is_free =
+        slots[i] != step.selector && absl::c_count(slots, slots[i]) == 1;
+    if (is_free) {
+      HONE_ASSIGN_OR_RETURN(is_free, Reclaim(slots[i], id));
+    }
+    if (!is_free) slots[i] = -1;
+  }
+  return slots;
+}
+
 absl::Status FunctionWriter::WriteConditional(InstructionId id) {
   const hlo::Instruction& instruction = graph_.computation()[id];
   ConditionalStep step;
   HONE_ASSIGN_OR_RETURN(step.selector, SlotToRead(graph_.operands(id)[0]));
   for (size_t i = 0; i < instruction.called().size(); ++i) {
-    HONE_ASSIGN_OR_RETURN(const PlanWriter::Function branch,
-                          plan_.FunctionFor(instruction.called()[i], false));
-    step.branches.push_back(branch.index);
     std::vector<SlotId>& arguments = step.arguments.emplace_back();
     for (ValueId leaf : graph_.leaves(instruction.operand(1 + i))) {
       HONE_ASSIGN_OR_RETURN(const SlotId slot, SlotToRead(leaf));
       arguments.push_back(slot);
     }
   }
-  for (ValueId leaf : graph_.leaves(id)) {
-    const SlotId slot = AddSlot(graph_[leaf].shape, Home::kArena);
-    values_.Add(leaf, slot);
+  HONE_ASSIGN_OR_RETURN(const std::vector<SlotId> in_place,
+                        SlotsToUpdate(id, step));
+  for (size_t i = 0; i < instruction.called().size(); ++i) {
+    PlanWriter::Use use;
+    for (SlotId slot : in_place) {
+      const auto at = absl::c_find(step.arguments[i], slot);
+      use.results_in.push_back(
+          slot < 0 ? -1 : static_cast<int32_t>(at - step.arguments[i].begin()));
+    }
+    HONE_ASSIGN_OR_RETURN(const PlanWriter::Function branch,
+                          plan_.FunctionFor(instruction.called()[i], use));
+    step.branches.push_back(branch.index);
+  }
+  const absl::Span<const ValueId> leaves = graph_.leaves(id);
+  for (size_t i = 0; i < leaves.size(); ++i) {
+    SlotId slot = in_place[i];
+    if (slot >= 0) {
+      values_.Overwrite(slot, leaves[i]);
+    } else {
+      slot = AddSlot(graph_[leaves[i]].shape, Home::kArena);
+      values_.Add(leaves[i], slot);
+    }
     step.results.push_back(slot);
   }
   step.scratch = AddScratch(step.branches);
@@ -263,17 +320,40 @@ absl::Status FunctionWriter::WriteConditional(InstructionId id) {
   return absl::OkStatus();
 }
 
-// Makes `slot` itself the result if it may be, else copies it.
-void FunctionWriter::AddResult(ValueId result, SlotId slot) {
+// Returns `slot` itself as the slot of the result if that may be, else a copy.
+SlotId FunctionWriter::ResultFrom(ValueId result, SlotId slot) {
   if (home(slot) == Home::kArena) {
     home(slot) = Home::kResult;
     function_.slots[static_cast<size_t>(slot)].shape = graph_[result].shape;
-    function_.results.push_back(slot);
-    return;
+    return slot;
   }
   const SlotId copy = AddSlot(graph_[result].shape, Home::kResult);
   function_.steps.emplace_back(CopyStep{slot, copy});
-  function_.results.push_back(copy);
+  return copy;
+}
+
+absl::Status FunctionWriter::AddResults() {
+  const std::vector<ValueId>& results = graph_.results();
+  function_.results.assign(results.size(), -1);
+  std::vector<PlanStep> last;
+  for (size_t i = 0; i < results.size(); ++i) {
+    HONE_ASSIGN_OR_RETURN(const SlotId slot, SlotToRead(results[i]));
+    const int32_t number = use_.is_body ? static_cast<int32_t>(i)
+                           : i < use_.results_in.size() ? use_.results_in[i]
+                                                        : -1;
+    const SlotId parameter =
+        number < 0 ? -1 : function_.parameters[static_cast<size_t>(number)];
+    const bool is_in_place =
+        number >= 0 && (slot == parameter || !use_.is_body);
+    function_.results[i] =
+        is_in_place ? parameter : ResultFrom(results[i], slot);
+    // After the copies of what the parameter holds until then.
+    if (is_in_place && slot != parameter) {
+      last.emplace_back(CopyStep{slot, parameter});
+    }
+  }
+  function_.steps.insert(function_.steps.end(), last.begin(), last.end());
+  return absl::OkStatus();
 }
 
 PlanFunction FunctionWriter::Finish() {
@@ -286,15 +366,7 @@ PlanFunction FunctionWriter::Finish() {
 
 absl::StatusOr<PlanFunction> FunctionWriter::Write() {
   HONE_RETURN_IF_ERROR(WriteSteps());
-  for (size_t i = 0; i < graph_.results().size(); ++i) {
-    const ValueId result = graph_.results()[i];
-    HONE_ASSIGN_OR_RETURN(const SlotId slot, SlotToRead(result));
-    if (is_body_ && slot == function_.parameters[i]) {
-      function_.results.push_back(slot);
-    } else {
-      AddResult(result, slot);
-    }
-  }
+  HONE_RETURN_IF_ERROR(AddResults());
   return Finish();
 }
 

@@ -21,8 +21,9 @@ namespace hone::loops {
 // stored instructions, operands first.
 class FunctionWriter {
  public:
-  // The body of a while owns its parameters, and may leave results in them.
-  FunctionWriter(PlanWriter& plan, const ValueGraph& graph, bool is_body);
+  // The arguments must outlive this object.
+  FunctionWriter(PlanWriter& plan, const ValueGraph& graph,
+                 const PlanWriter::Use& use);
 
   // Errors: as LowerToPlan.
   absl::StatusOr<PlanFunction> Write();
@@ -46,12 +47,19 @@ class FunctionWriter {
   absl::Status WriteKernel(hlo::InstructionId root);
   absl::Status WriteWhile(hlo::InstructionId id);
   absl::Status WriteConditional(hlo::InstructionId id);
-  void AddResult(ValueId result, SlotId slot);
+  // Returns, for each result of a conditional, the slot of the value that all
+  // branches may update in place, or -1.
+  absl::StatusOr<std::vector<SlotId>> SlotsToUpdate(
+      hlo::InstructionId id, const ConditionalStep& step);
+  // Returns true if the function may overwrite what its caller passed there.
+  bool Owns(SlotId slot) const;
+  absl::Status AddResults();
+  SlotId ResultFrom(ValueId result, SlotId slot);
   PlanFunction Finish();
 
   PlanWriter& plan_;
   const ValueGraph& graph_;
-  const bool is_body_;
+  const PlanWriter::Use& use_;
   Fusion fusion_;
   const Clusters clusters_;
   SlotValues values_;

@@ -60,7 +60,8 @@ struct WhileStep {
 
 // results = branches[i](arguments[i]) with i = selector: a pred selects branch
 // 0 if true and 1 if false; an s32 is the branch number, and the last branch if
-// it is out of range.
+// it is out of range. A result may be an argument of every branch, which each
+// of them updates in place.
 struct ConditionalStep {
   SlotId selector = 0;
   std::vector<int32_t> branches;  // functions
@@ -78,8 +79,9 @@ struct PlanFunction {
   std::string name;
   std::vector<Slot> slots;
   std::vector<SlotId> parameters;
-  // Distinct, and never constants. Every result is written by a step, except a
-  // result of the body of a while that is its parameter of the same number.
+  // Distinct, and never constants. Every result is written by a step, except
+  // those that the body of a while or the branch of a conditional passes on: a
+  // result of these may be a parameter.
   std::vector<SlotId> results;
   std::vector<PlanStep> steps;
   // The arenas of callees are slots of this one.

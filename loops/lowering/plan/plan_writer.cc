@@ -1,5 +1,7 @@
 #include "loops/lowering/plan/plan_writer.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 
 #include "base/status_macros.h"
@@ -44,17 +46,17 @@ int32_t PlanWriter::AddKernel(Program kernel) {
 }
 
 absl::StatusOr<PlanWriter::Function> PlanWriter::FunctionFor(
-    hlo::ComputationId computation, bool is_body) {
-  const std::pair<hlo::ComputationId, bool> key(computation, is_body);
+    hlo::ComputationId computation, const Use& use) {
+  const std::pair<hlo::ComputationId, Use> key(computation, use);
   if (const auto known = functions_.find(key); known != functions_.end()) {
     return known->second;
   }
   HONE_ASSIGN_OR_RETURN(const ValueGraph graph,
                         ValueGraph::Create(module_, computation));
   HONE_ASSIGN_OR_RETURN(PlanFunction written,
-                        FunctionWriter(*this, graph, is_body).Write());
+                        FunctionWriter(*this, graph, use).Write());
   Function function;
-  if (is_body) {
+  if (use.is_body) {
     function.passes_on = PassesOn(graph);
     for (size_t i = 0; i < written.results.size(); ++i) {
       function.keeps_address.push_back(written.results[i] ==
@@ -65,6 +67,61 @@ absl::StatusOr<PlanWriter::Function> PlanWriter::FunctionFor(
   plan_.functions.push_back(std::move(written));
   functions_.emplace(key, function);
   return function;
+}
+
+absl::StatusOr<std::vector<int32_t>> PlanWriter::OriginsOf(
+    hlo::ComputationId computation) {
+  if (const auto known = origins_.find(computation); known != origins_.end()) {
+    return known->second;
+  }
+  HONE_ASSIGN_OR_RETURN(const ValueGraph graph,
+                        ValueGraph::Create(module_, computation));
+  std::vector<int32_t> origins;
+  for (ValueId result : graph.results()) {
+    HONE_ASSIGN_OR_RETURN(const ValueId origin, OriginOf(graph, result));
+    const auto& parameters = graph.parameters();
+    const auto at = std::find(parameters.begin(), parameters.end(), origin);
+    origins.push_back(at == parameters.end()
+                          ? -1
+                          : static_cast<int32_t>(at - parameters.begin()));
+  }
+  origins_.emplace(computation, origins);
+  return origins;
+}
+
+// Returns the value that `value` is an updated version of, as far back as
+// possible.
+absl::StatusOr<ValueId> PlanWriter::OriginOf(const ValueGraph& graph,
+                                             ValueId value) {
+  while (true) {
+    value = graph.Source(value);
+    const hlo::Instruction& instruction = graph.instruction(value);
+    const hlo::InstructionId id = graph[value].instruction;
+    const size_t leaf = static_cast<size_t>(graph[value].leaf);
+    switch (instruction.opcode()) {
+      case hlo::Opcode::kDynamicUpdateSlice:
+      case hlo::Opcode::kScatter:
+      case hlo::Opcode::kWhile:
+        value = graph.operands(id)[leaf];
+        break;
+      case hlo::Opcode::kConditional: {
+        ValueId common = -1;
+        for (size_t i = 0; i < instruction.called().size(); ++i) {
+          HONE_ASSIGN_OR_RETURN(const std::vector<int32_t> origins,
+                                OriginsOf(instruction.called()[i]));
+          if (origins[leaf] < 0) return value;
+          const ValueId origin = graph.Source(graph.leaves(
+              instruction.operand(1 + i))[static_cast<size_t>(origins[leaf])]);
+          if (i > 0 && origin != common) return value;
+          common = origin;
+        }
+        value = common;
+        break;
+      }
+      default:
+        return value;
+    }
+  }
 }
 
 }  // namespace hone::loops

@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 
 #include "hlo/ir/module.h"
+#include "loops/lowering/graph/value_graph.h"
 #include "loops/lowering/kernel/buffer_names.h"
 #include "loops/lowering/plan/module_plan.h"
 
@@ -29,6 +30,23 @@ class PlanWriter {
     std::vector<bool> keeps_address;
   };
 
+  // What a function does with the arrays that it is called with.
+  struct Use {
+    // It is the body of a while: it may overwrite any parameter, and leaves a
+    // result in the parameter of the same number if it can.
+    bool is_body = false;
+    // For the branch of a conditional: for each result the number of the
+    // parameter that it must be left in, which the branch may overwrite; -1
+    // for a result with memory of its own. Empty: none is left in one.
+    std::vector<int32_t> results_in;
+
+    friend bool operator==(const Use&, const Use&) = default;
+    template <typename H>
+    friend H AbslHashValue(H h, const Use& use) {
+      return H::combine(std::move(h), use.is_body, use.results_in);
+    }
+  };
+
   const hlo::Module& module() const { return module_; }
   ModulePlan& plan() { return plan_; }
 
@@ -37,17 +55,23 @@ class PlanWriter {
   int32_t AddKernel(Program kernel);
   std::string KernelName(absl::string_view name) { return names_.Unique(name); }
 
-  // `is_body`: the computation is the body of a while.
   // Errors: as LowerToPlan.
   absl::StatusOr<Function> FunctionFor(hlo::ComputationId computation,
-                                       bool is_body);
+                                       const Use& use);
+  // Returns, for each result of the computation, the number of the parameter
+  // that it is an updated version of; -1 if it is none. Errors: as LowerToPlan.
+  absl::StatusOr<std::vector<int32_t>> OriginsOf(
+      hlo::ComputationId computation);
 
  private:
+  absl::StatusOr<ValueId> OriginOf(const ValueGraph& graph, ValueId value);
+
   const hlo::Module& module_;
   ModulePlan plan_;
   BufferNames names_;
   absl::flat_hash_map<std::string, int32_t> kernels_;  // by text
-  absl::flat_hash_map<std::pair<hlo::ComputationId, bool>, Function> functions_;
+  absl::flat_hash_map<std::pair<hlo::ComputationId, Use>, Function> functions_;
+  absl::flat_hash_map<hlo::ComputationId, std::vector<int32_t>> origins_;
 };
 
 }  // namespace hone::loops

@@ -66,10 +66,10 @@ class Caller {
     }
     for (size_t i = 0; i < results.size(); ++i) {
       Bytes& slot = slots[static_cast<size_t>(function.results[i])];
-      if (slot.data == results[i].data && i < function.parameters.size() &&
-          function.results[i] == function.parameters[i]) {
-        continue;
-      }
+      const auto is_parameter =
+          std::find(function.parameters.begin(), function.parameters.end(),
+                    function.results[i]) != function.parameters.end();
+      if (slot.data == results[i].data && is_parameter) continue;
       if (slot.data != nullptr) {
         return absl::InternalError("a result lies elsewhere already");
       }

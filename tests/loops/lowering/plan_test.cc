@@ -309,6 +309,65 @@ sum {
   EXPECT_EQ(CountAlternating(plan), 2);
 }
 
+constexpr char kBranchesOfRows[] = R"(
+keep {
+  p = (f32[4,3], f32[3], s32[]) parameter(0)
+  ROOT x = f32[4,3] get-tuple-element(p), index=0
+}
+put {
+  p = (f32[4,3], f32[3], s32[]) parameter(0)
+  x = f32[4,3] get-tuple-element(p), index=0
+  y = f32[3] get-tuple-element(p), index=1
+  i = s32[] get-tuple-element(p), index=2
+  zero = s32[] constant(0)
+  u = f32[1,3] reshape(y)
+  ROOT z = f32[4,3] dynamic-update-slice(x, u, i, zero)
+}
+two {
+  p = (f32[4,3], f32[3], s32[]) parameter(0)
+  x = f32[4,3] get-tuple-element(p), index=0
+  y = f32[3] get-tuple-element(p), index=1
+  i = s32[] get-tuple-element(p), index=2
+  zero = s32[] constant(0)
+  u = f32[1,3] reshape(y)
+  a = f32[4,3] dynamic-update-slice(x, u, i, zero)
+  old = f32[1,3] slice(x), slice={[1:2], [0:3]}
+  new = f32[1,3] slice(a), slice={[1:2], [0:3]}
+  sum = f32[1,3] add(old, new)
+  ROOT z = f32[4,3] dynamic-update-slice(a, sum, zero, zero)
+})";
+
+TEST(LowerToPlan, BranchesUpdateStatesInPlace) {
+  for (const char* branch : {"put", "two"}) {
+    const ModulePlan plan =
+        ScanPlan(absl::StrCat(R"(
+  v = f32[3] tanh(y)
+  c = pred[] compare(i, one), direction=NE
+  a = (f32[4,3], f32[3], s32[]) tuple(x, v, i)
+  z = f32[4,3] conditional(c, a, a), true_computation=)",
+                              branch, ", false_computation=keep"),
+                 kBranchesOfRows);
+    // The counter and y.
+    EXPECT_EQ(CountAlternating(plan), 2);
+    // The second branch reads the old x after its first update.
+    EXPECT_EQ(CountUpdates(plan), 1);
+  }
+}
+
+TEST(LowerToPlan, BranchesDoNotOverwriteWhatIsReadLater) {
+  const ModulePlan plan = ScanPlan(R"(
+  c = pred[] compare(i, one), direction=NE
+  a = (f32[4,3], f32[3], s32[]) tuple(x, y, i)
+  z = f32[4,3] conditional(c, a, a), true_computation=put, false_computation=keep
+  new = f32[1,3] slice(z), slice={[1:2], [0:3]}
+  old = f32[1,3] slice(x), slice={[1:2], [0:3]}
+  d = f32[1,3] subtract(new, old)
+  v = f32[3] reshape(d))",
+                                   kBranchesOfRows);
+  EXPECT_EQ(CountAlternating(plan), 3);
+  EXPECT_EQ(CountUpdates(plan), 0);
+}
+
 TEST(LowerToPlan, OneValueAsSeveralStates) {
   ExpectPlansRight(ModuleText(R"(
   x = f32[3] parameter(0)
