@@ -10,6 +10,7 @@
 #include "hlo/ir/clone.h"
 #include "hlo/passes/pipeline.h"
 #include "loops/lowering/graph/unsupported.h"
+#include "loops/lowering/unroll_loops.h"
 #include "loops/lowering/widen_sums.h"
 
 namespace hone::loops {
@@ -112,6 +113,11 @@ absl::StatusOr<hlo::Module> PrepareForLowering(const hlo::Module& module) {
       "batchnorm_expander", "conditional-to-select",
       "select_and_scatter_expander", "dce"};
   HONE_RETURN_IF_ERROR(hlo::RunPasses(prepared, passes).status());
+  if (UnrollElementwiseLoops(prepared)) {
+    const std::vector<std::string> cleanup = {"tuple-simplifier",
+                                              "constant_folding", "dce"};
+    HONE_RETURN_IF_ERROR(hlo::RunPasses(prepared, cleanup).status());
+  }
   WidenSums(prepared);
   SplitTupleConstants(prepared);
   NameInstructions(prepared);

@@ -68,10 +68,11 @@ AccessStrides StridesAlong(const Program& program, const Loop& leaf,
   return strides;
 }
 
-// Returns true if a statement of the loop is a kWhere.
-bool HasRange(const Loop& leaf) {
+// Returns true if a statement of the loop has a kWhere or a predicate.
+bool HasCondition(const Loop& leaf) {
   return absl::c_any_of(leaf.body, [](const Node& node) {
-    return node.statement()->value->kind() == Expression::Kind::kWhere;
+    return node.statement()->value->kind() == Expression::Kind::kWhere ||
+           node.statement()->predicate != nullptr;
   });
 }
 
@@ -290,8 +291,9 @@ class InnermostVectorizer {
       return;
     }
     // An unrolled short loop of partial sums has as many accumulators.
-    // A loop of copies with a margin then checks its position once.
-    if ((strides.sums || HasRange(loop)) && unroll == 1 &&
+    // A loop of copies with a margin, or of updates of a row that may be out of
+    // bounds, then checks its position once.
+    if ((strides.sums || HasCondition(loop)) && unroll == 1 &&
         loop.extent / step <= kShortLoop) {
       s_.Try("unroll", leaf);
     }

@@ -131,7 +131,7 @@ constexpr char kLoop[] = R"(
 cond {
   p = (s32[], f32[4], f32[4], f32[4]) parameter(0)
   i = s32[] get-tuple-element(p), index=0
-  n = s32[] constant(5)
+  n = s32[] constant(15)
   ROOT c = pred[] compare(i, n), direction=LT
 }
 body {
@@ -382,7 +382,7 @@ TEST(LowerToPlan, OneValueAsSeveralStates) {
 cond {
   p = (s32[], f32[3], f32[3]) parameter(0)
   i = s32[] get-tuple-element(p), index=0
-  n = s32[] constant(3)
+  n = s32[] constant(13)
   ROOT c = pred[] compare(i, n), direction=LT
 }
 body {
