@@ -111,15 +111,9 @@ class ProgramWriter final : public KernelWriter {
 
 absl::StatusOr<Program> LowerToProgram(const hlo::Module& module) {
   HONE_ASSIGN_OR_RETURN(const hlo::Module prepared, PrepareForLowering(module));
+  HONE_RETURN_IF_ERROR(CheckSupported(prepared, /*control_flow=*/false));
   HONE_ASSIGN_OR_RETURN(const ValueGraph graph,
                         ValueGraph::Create(prepared, prepared.entry()));
-  for (hlo::InstructionId id : graph.order()) {
-    const hlo::Instruction& instruction = graph.computation()[id];
-    const Form form = FormOf(instruction);
-    if (form == Form::kUnsupported || form == Form::kControlFlow) {
-      return Unsupported(instruction);
-    }
-  }
   std::vector<ValueId> results;
   for (ValueId result : graph.results()) {
     const ValueId source = graph.Source(result);
@@ -135,6 +129,7 @@ absl::StatusOr<Program> LowerToProgram(const hlo::Module& module) {
 
 absl::StatusOr<ModulePlan> LowerToPlan(const hlo::Module& module) {
   HONE_ASSIGN_OR_RETURN(const hlo::Module prepared, PrepareForLowering(module));
+  HONE_RETURN_IF_ERROR(CheckSupported(prepared, /*control_flow=*/true));
   PlanWriter writer(prepared);
   HONE_ASSIGN_OR_RETURN(const PlanWriter::Function entry,
                         writer.FunctionFor(prepared.entry(), {}));

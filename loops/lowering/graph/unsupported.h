@@ -4,7 +4,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 
-#include "hlo/ir/computation.h"
+#include "hlo/ir/module.h"
 
 namespace hone::loops {
 
@@ -21,6 +21,12 @@ bool IsSupportedType(hlo::ElementType type);
 // array of a supported type or a tuple of such.
 absl::Status CheckShape(const hlo::Instruction& instruction,
                         const hlo::Shape& shape);
+
+// Returns Unimplemented unless every instruction that the results of the module
+// depend on has a kernel, as far as its opcode and shape show; names each
+// opcode without one, and the reason, with its first instruction. Without
+// `control_flow`, loops and conditionals have none either.
+absl::Status CheckSupported(const hlo::Module& module, bool control_flow);
 
 }  // namespace hone::loops
 

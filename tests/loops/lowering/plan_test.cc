@@ -465,6 +465,48 @@ TEST(LowerToPlan, ConstantsThatAreTuples) {
 }
 
 // Each computation calls the next twice.
+// Everything without a kernel is named at once, also inside of loops.
+TEST(LowerToPlan, NamesAllThatHasNoKernel) {
+  const hlo::Module module = ParseModule(ModuleText(R"(
+  i = s32[] parameter(0)
+  x = f32[4,4] parameter(1)
+  z = f32[] constant(0)
+  a = f32[4,4] rng(z, z), distribution=rng_uniform
+  d = f32[4,4] rng(z, z), distribution=rng_uniform
+  b = f32[4,4] add(a, d)
+  c = f32[4,4] custom-call(b), custom_call_target="solve"
+  dead = f32[4,4] custom-call(b), custom_call_target="unused"
+  t = (s32[], f32[4,4]) tuple(i, c)
+  w = (s32[], f32[4,4]) while(t), condition=cond, body=body
+  ROOT r = f32[4,4] get-tuple-element(w), index=1)",
+                                                    R"(
+cond {
+  p = (s32[], f32[4,4]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  n = s32[] constant(20)
+  ROOT c = pred[] compare(i, n), direction=LT
+}
+body {
+  p = (s32[], f32[4,4]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  x = f32[4,4] get-tuple-element(p), index=1
+  q = s4[4,4] convert(x)
+  y = f32[4,4] convert(q)
+  ROOT t = (s32[], f32[4,4]) tuple(i, y)
+})"));
+  EXPECT_THAT(
+      LowerToPlan(module),
+      testing::StatusIs(absl::StatusCode::kUnimplemented,
+                        "no kernel for rng 'a' (and 1 more); custom-call "
+                        "'c': target solve; convert 'q': element type s4"));
+  EXPECT_THAT(
+      LowerToProgram(module),
+      testing::StatusIs(absl::StatusCode::kUnimplemented,
+                        "no kernel for rng 'a' (and 1 more); custom-call "
+                        "'c': target solve; while 'w', expected a module "
+                        "without control flow"));
+}
+
 TEST(LowerToPlan, CallsThatGrowTheModuleTooMuch) {
   std::string others =
       "f0 { a = f32[] parameter(0)\n  ROOT r = f32[] negate(a) }\n";
