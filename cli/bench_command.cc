@@ -17,6 +17,7 @@
 #include "bench/kernel_sweep.h"
 #include "bench/kernels.h"
 #include "bench/measurement.h"
+#include "bench/modules.h"
 #include "bench/parse.h"
 #include "bench/partition/partition.h"
 #include "bench/pass_fidelity.h"
@@ -382,6 +383,36 @@ void AddKernelSweepOptions(CLI::App& command,
                      "is there [none]");
 }
 
+void AddUserProgramsOptions(CLI::App& command, bench::ModulesOptions& options) {
+  AddScriptOptions(command, options.only, options.threads, options.rounds,
+                   options.python);
+  command
+      .add_option("--limit", options.limit,
+                  "Seconds after which a module counts as not equal")
+      ->transform(WholeNumber(1, 100000))
+      ->capture_default_str();
+  command.add_option("--tuned", options.tuned,
+                     "Folder of tuned shared objects, NAME.so, to time too "
+                     "[none]");
+}
+
+void AddModulesOptions(CLI::App& command, bench::ModulesOptions& options) {
+  AddUserProgramsOptions(command, options);
+  command
+      .add_option("--instructions", options.instructions,
+                  "Leave out modules of more instructions")
+      ->transform(WholeNumber(1, kMaxCount))
+      ->capture_default_str();
+}
+
+// Exit status 1 if a module has other results than XLA's, or none.
+int EqualStatus(const Json& document) {
+  for (const Json& row : document.at("rows")) {
+    if (!row.at("equal").get<bool>()) return kAnswerIsNo;
+  }
+  return kDone;
+}
+
 // Exit status 1 if a row failed.
 int RowStatus(const Json& document) {
   for (const Json& row : document.at("rows")) {
@@ -638,6 +669,12 @@ void AddBenchCommand(CLI::App& app, Context& context) {
   AddBench(*command, context, "kernel-sweep",
            "Random kernels of all classes beside PyTorch, XLA:CPU and NumPy",
            AddKernelSweepOptions, bench::RunKernelSweepBench, RowStatus);
+  AddBench(*command, context, "modules",
+           "Whole modules of the corpus beside XLA:CPU", AddModulesOptions,
+           bench::RunModulesBench, EqualStatus);
+  AddBench(*command, context, "user-programs",
+           "Programs like those reported as slow on CPUs, beside XLA:CPU",
+           AddUserProgramsOptions, bench::RunUserProgramsBench, EqualStatus);
   AddBench(*command, context, "kernel-searches",
            "Searches for kernels' schedules at equal budgets",
            AddKernelSearchesOptions, bench::RunKernelSearchesBench);

@@ -6,6 +6,7 @@
 #include "gtest/gtest.h"
 
 #include "bench/kernel_sweep.h"
+#include "bench/modules.h"
 #include "tests/support/status_matchers.h"
 
 namespace hone::bench {
@@ -38,21 +39,32 @@ TEST(RunScript, WantsACompleteDocument) {
                        HasSubstr("no_such_script.py ended with status")));
 }
 
-TEST(KernelSweepBench, RefusesBadOptionsBeforeAnythingRuns) {
+template <typename Options>
+void RefusesBadOptionsBeforeAnythingRuns(
+    absl::StatusOr<nlohmann::ordered_json> (*run)(const Options&,
+                                                  std::ostream&)) {
   std::ostringstream out;
-  KernelSweepOptions options;
+  Options options;
   options.python = "/no/such/python";
   for (int32_t rounds : {0, 4, 7}) {
     options.rounds = rounds;
-    EXPECT_THAT(RunKernelSweepBench(options, out),
+    EXPECT_THAT(run(options, out),
                 StatusIs(absl::StatusCode::kInvalidArgument,
                          HasSubstr("expected an even number of at least 6")))
         << rounds;
   }
   options.rounds = 6;
-  EXPECT_THAT(RunKernelSweepBench(options, out),
-              StatusIs(absl::StatusCode::kFailedPrecondition,
-                       HasSubstr("/no/such/python")));
+  EXPECT_THAT(run(options, out), StatusIs(absl::StatusCode::kFailedPrecondition,
+                                          HasSubstr("/no/such/python")));
+}
+
+TEST(KernelSweepBench, RefusesBadOptionsBeforeAnythingRuns) {
+  RefusesBadOptionsBeforeAnythingRuns(RunKernelSweepBench);
+}
+
+TEST(ModulesBench, RefusesBadOptionsBeforeAnythingRuns) {
+  RefusesBadOptionsBeforeAnythingRuns(RunModulesBench);
+  RefusesBadOptionsBeforeAnythingRuns(RunUserProgramsBench);
 }
 
 }  // namespace

@@ -4,15 +4,22 @@ Usage: time_modules_test.py SOURCE_DIR HONE [unittest arguments]
 """
 
 import json
+import os
 import pathlib
 import subprocess
 import sys
 import tempfile
 import unittest
 
+os.environ["JAX_PLATFORMS"] = "cpu"
 ROOT, HONE = map(pathlib.Path, sys.argv[1:3])
 TOOL = ROOT / "bench" / "kernels" / "time_modules.py"
 CORPUS = ROOT / "bench" / "data" / "corpus"
+sys.path.insert(0, str(TOOL.parent))
+
+import index_bounds
+import module_runner
+import time_modules
 
 # The gradient of a shift in front of a normalization: zero but for rounding.
 ROUNDING = """HloModule rounding, \
@@ -42,6 +49,59 @@ IMPOSTOR = """#!/bin/sh
 for last; do :; done
 exec "{hone}" run "{other}" --target cpu --export "$last"
 """
+
+
+# Rows by a column of indices, in a call, and a class that labels are equal to.
+INDICES = """HloModule indices, \
+entry_computation_layout={(f32[500,4]{1,0}, s32[8]{0}, s32[8]{0}, s32[3]{0})\
+->(f32[8,4]{1,0}, pred[8,30]{1,0}, s32[3]{0})}
+
+take {
+  table = f32[500,4] parameter(0)
+  rows = s32[8] parameter(1)
+  zero = s32[] constant(0)
+  zeros = s32[8] broadcast(zero), dimensions={}
+  negative = pred[8] compare(rows, zeros), direction=LT
+  count = s32[] constant(500)
+  counts = s32[8] broadcast(count), dimensions={}
+  moved = s32[8] add(rows, counts)
+  chosen = s32[8] select(negative, moved, rows)
+  column = s32[8,1] reshape(chosen)
+  ROOT taken = f32[8,4] gather(table, column), offset_dims={1}, \
+collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, \
+slice_sizes={1,4}
+}
+
+ENTRY main {
+  table.1 = f32[500,4] parameter(0)
+  rows.1 = s32[8] parameter(1)
+  taken.1 = f32[8,4] call(table.1, rows.1), to_apply=take
+  labels = s32[8] parameter(2)
+  spread = s32[8,30] broadcast(labels), dimensions={0}
+  classes = s32[8,30] iota(), iota_dimension=1
+  equal = pred[8,30] compare(spread, classes), direction=EQ
+  others = s32[3] parameter(3)
+  ROOT all = (f32[8,4], pred[8,30], s32[3]) tuple(taken.1, equal, others)
+}
+"""
+
+
+class Arguments(unittest.TestCase):
+    def test_integers_have_the_range_of_their_use(self):
+        self.assertEqual(index_bounds.index_bounds(INDICES), {1: 500, 2: 30})
+        module = time_modules.Module("indices", INDICES)
+        _, rows, labels, others = module_runner.make_arguments(module, False)
+        self.assertGreater(rows.max(), 100)
+        self.assertLess(rows.max(), 500)
+        self.assertGreater(labels.max(), 8)
+        self.assertLess(labels.max(), 30)
+        self.assertLess(others.max(), 8)
+
+    def test_bfloat16_takes_the_place_of_float32(self):
+        module = time_modules.in_bfloat16(
+            time_modules.Module("rounding", ROUNDING))
+        self.assertEqual(module.name, "rounding.bf16")
+        self.assertEqual(module.text.count("bf16["), ROUNDING.count("f32["))
 
 
 class TimeModules(unittest.TestCase):
@@ -89,6 +149,29 @@ class TimeModules(unittest.TestCase):
         self.assertRegex(table[2], r"^\| mlp\.train( !)? \| \d+ \| .* to \d")
         self.assertRegex(table[-2], r"^xla/hone: .* undisturbed of 2$")
         self.assertEqual(table[-1], "2 of 2 modules equal")
+
+    def test_tuned_objects_are_timed_beside(self):
+        objects = self.folder / "objects"
+        path = self.write("rounding.hlo", ROUNDING)
+        self.run_tool(path, "--objects", objects)
+        result, (row,) = self.run_tool(path, "--tuned", objects)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for key in ("xla/hone", "xla/tuned"):
+            median, lower, upper = row[key]
+            self.assertTrue(0 < lower <= median <= upper)
+        self.assertIn("xla/tuned", result.stdout.splitlines()[0])
+
+    def test_what_crashes_is_a_row(self):
+        path = self.write("rounding.hlo", ROUNDING)
+        script = self.write("hone", """#!/bin/sh
+for last; do :; done
+echo 'void hone_entry(const void* const* a, void* const* r) {
+  *(float*)a[0] = 1; }' | cc -shared -fPIC -xc - -o "$last"
+""")
+        script.chmod(0o755)
+        result, (row,) = self.run_tool(path, hone=script)
+        self.assertEqual(result.returncode, 1)
+        self.assertEqual(row["message"], "the process ended by SIGSEGV")
 
     def test_rounding_is_no_difference(self):
         result, (row,) = self.run_tool(

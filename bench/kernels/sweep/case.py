@@ -5,32 +5,9 @@ import math
 from collections.abc import Callable
 
 import jax
-import ml_dtypes
 import numpy as np
-import torch
 
-TYPES = {"f32": np.dtype(np.float32), "bf16": np.dtype(ml_dtypes.bfloat16),
-         "s32": np.dtype(np.int32)}
-TORCH_TYPES = {"f32": torch.float32, "bf16": torch.bfloat16}
-
-
-@dataclasses.dataclass(frozen=True)
-class Argument:
-    shape: tuple[int, ...]
-    type: str = "f32"
-    # "normal"; "near one"; "index": uniform in [0, bound).
-    fill: str = "normal"
-    scale: float = 1.0
-    bound: int = 0
-
-    def make(self, rng):
-        if self.fill == "index":
-            return rng.integers(0, self.bound, self.shape, np.int32)
-        value = rng.standard_normal(self.shape, np.float32)
-        if self.fill == "near one":
-            value = 1 + 0.01 * value
-        return np.asarray(value * np.float32(self.scale)).astype(
-            TYPES[self.type])
+from arguments import TYPES, Argument
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,7 +43,8 @@ class Case:
 
     def hlo(self):
         lowered = jax.jit(self.function).lower(*self.specs())
-        return lowered.compiler_ir("hlo").as_hlo_text()
+        return lowered.compiler_ir("hlo").as_hlo_text(
+            print_large_constants=True)
 
 
 def size(rng, low, high):

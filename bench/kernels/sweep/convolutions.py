@@ -9,7 +9,8 @@ import torch
 import torch.nn.functional as F
 from jax import lax
 
-from sweep.case import Argument, Case, Expression, dimensions, float_type, size
+from arguments import Argument
+from sweep.case import Case, Expression, dimensions, float_type, size
 
 MOST_PRODUCT = 1.2e8  # multiply-adds
 FUNCTIONS = {1: F.conv1d, 2: F.conv2d, 3: F.conv3d}

@@ -5,8 +5,9 @@ import torch
 import torch.nn.functional as F
 from jax import lax
 
-from sweep.case import (Argument, Case, Expression, dimensions, elements,
-                        float_type, lengths, size)
+from arguments import Argument
+from sweep.case import (Case, Expression, dimensions, elements, float_type,
+                        lengths, size)
 
 
 def permute(rng):

@@ -5,8 +5,9 @@ import jax.numpy as jnp
 import torch
 import torch.nn.functional as F
 
-from sweep.case import (Argument, Case, Expression, dimensions, elements,
-                        float_type, lengths)
+from arguments import Argument
+from sweep.case import (Case, Expression, dimensions, elements, float_type,
+                        lengths)
 
 # The same function in JAX and in PyTorch. All are bounded, or linear, so that
 # a chain stays within what its type can tell apart.

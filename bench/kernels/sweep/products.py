@@ -9,8 +9,8 @@ import torch
 import torch.nn.functional as F
 from jax import lax
 
-from sweep.case import (Argument, Case, Expression, float_type,
-                        size, with_out)
+from arguments import Argument
+from sweep.case import Case, Expression, float_type, size, with_out
 
 MOST_PRODUCT = 1.5e8  # multiply-adds
 MOST_ELEMENTS = 1e7  # of an operand or the result

@@ -6,8 +6,9 @@ import torch
 import torch.nn.functional as F
 from jax import lax
 
-from sweep.case import (Argument, Case, Expression, dimensions, elements,
-                        float_type, lengths, with_out)
+from arguments import Argument
+from sweep.case import (Case, Expression, dimensions, elements, float_type,
+                        lengths, with_out)
 
 EPSILON = 1e-5
 REDUCTIONS = {

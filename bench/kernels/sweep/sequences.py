@@ -4,8 +4,9 @@ import jax.numpy as jnp
 import torch
 from jax import lax
 
-from sweep.case import (Argument, Case, Expression, dimensions, elements,
-                        float_type, lengths, size, with_out)
+from arguments import Argument
+from sweep.case import (Case, Expression, dimensions, elements, float_type,
+                        lengths, size, with_out)
 
 
 def cumulative(rng):
