@@ -10,6 +10,7 @@
 
 #include "base/files.h"
 #include "base/status_macros.h"
+#include "bench/compile.h"
 #include "bench/corpus.h"
 #include "bench/environment.h"
 #include "bench/faults/faults.h"
@@ -405,6 +406,35 @@ void AddModulesOptions(CLI::App& command, bench::ModulesOptions& options) {
       ->capture_default_str();
 }
 
+void AddCompileOptions(CLI::App& command, bench::CompileOptions& options) {
+  command
+      .add_option("--layers", options.layers,
+                  "Layers of the models, a row each")
+      ->delimiter(',')
+      ->transform(WholeNumber(1, 1000))
+      ->capture_default_str();
+  command.add_option("--threads", options.threads, "Number of threads")
+      ->transform(WholeNumber(1, 2))
+      ->capture_default_str();
+  command
+      .add_option("--limit", options.limit,
+                  "Seconds after which a step counts as not compiled")
+      ->transform(WholeNumber(1, 100000))
+      ->capture_default_str();
+  command.add_option("--figure", options.figure,
+                     "File of a figure of the times, SVG [none]");
+  command.add_option("--python", options.python, "Python with jax")
+      ->capture_default_str();
+}
+
+// Exit status 1 if Hone does not compile a step.
+int CompileStatus(const Json& document) {
+  for (const Json& row : document.at("rows")) {
+    if (row.at("hone").contains("failure")) return kAnswerIsNo;
+  }
+  return kDone;
+}
+
 // Exit status 1 if a module has other results than XLA's, or none.
 int EqualStatus(const Json& document) {
   for (const Json& row : document.at("rows")) {
@@ -675,6 +705,9 @@ void AddBenchCommand(CLI::App& app, Context& context) {
   AddBench(*command, context, "user-programs",
            "Programs like those reported as slow on CPUs, beside XLA:CPU",
            AddUserProgramsOptions, bench::RunUserProgramsBench, EqualStatus);
+  AddBench(*command, context, "compile",
+           "Compile times of training steps of growing size beside XLA:CPU",
+           AddCompileOptions, bench::RunCompileBench, CompileStatus);
   AddBench(*command, context, "kernel-searches",
            "Searches for kernels' schedules at equal budgets",
            AddKernelSearchesOptions, bench::RunKernelSearchesBench);

@@ -5,6 +5,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include "bench/compile.h"
 #include "bench/kernel_sweep.h"
 #include "bench/modules.h"
 #include "tests/support/status_matchers.h"
@@ -65,6 +66,15 @@ TEST(KernelSweepBench, RefusesBadOptionsBeforeAnythingRuns) {
 TEST(ModulesBench, RefusesBadOptionsBeforeAnythingRuns) {
   RefusesBadOptionsBeforeAnythingRuns(RunModulesBench);
   RefusesBadOptionsBeforeAnythingRuns(RunUserProgramsBench);
+}
+
+TEST(CompileBench, WantsAPython) {
+  std::ostringstream out;
+  CompileOptions options;
+  options.python = "/no/such/python";
+  EXPECT_THAT(RunCompileBench(options, out),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       HasSubstr("/no/such/python")));
 }
 
 }  // namespace
