@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -195,6 +197,8 @@ class FunctionEmitter {
   llvm::Value* LanePointer(loops::BufferId buffer, const Address& address,
                            int64_t lane);
   llvm::Value* EmitStridedLoad(loops::BufferId buffer, const Address& address);
+  // Loads everything between the first and the last lane's element.
+  llvm::Value* EmitSpreadLoad(loops::BufferId buffer, const Address& address);
   void StoreNonTemporal(loops::BufferId buffer, llvm::Value* pointer,
                         llvm::Value* value);
   llvm::Value* LanePointers(loops::BufferId buffer, const Address& address);
@@ -220,6 +224,12 @@ class FunctionEmitter {
   std::vector<llvm::Value*> LoadTransposed(const loops::Access& access,
                                            const loops::Loop& unrolled,
                                            const loops::Loop& vector);
+  // Begins to defer the store of `unrolled`, the loop above it, if it is
+  // strided along the vector and contiguous along `unrolled`.
+  void DeferStores(const loops::Loop& unrolled);
+  void DeferStore(llvm::Value* value);
+  // Transposes and stores what was deferred since DeferStores(unrolled).
+  void StoreDeferred(const loops::Loop& unrolled);
 
   llvm::Value* Int64(int64_t value) { return b_.getInt64(uint64_t(value)); }
 
@@ -245,6 +255,17 @@ class FunctionEmitter {
     std::vector<llvm::Value*> values;
   };
   absl::flat_hash_map<const loops::Expression*, Transposed> transposed_;
+  // The only statement in an unrolled loop, which stores a block.
+  struct Deferred {
+    const loops::Statement* statement = nullptr;
+    const loops::Loop* unrolled = nullptr;
+    // Unrolled loops between that loop and the vector.
+    std::vector<const loops::Loop*> between;
+    const loops::Loop* vector = nullptr;
+    // The vectors by iteration of `unrolled`, for those of `between`.
+    std::map<std::vector<int64_t>, std::vector<llvm::Value*>> values;
+  };
+  std::optional<Deferred> deferred_;
 
   // State inside a vector loop.
   int64_t lanes_ = 0;

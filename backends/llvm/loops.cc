@@ -166,6 +166,7 @@ void FunctionEmitter::EmitUnrolled(const Loop& loop) {
   const bool is_full = IsFull(loop);
   llvm::Value* bound = is_full ? nullptr : EmitUniform(*loop.bound);
   TransposeLoads(loop);
+  DeferStores(loop);
   for (int64_t i = 0; i < loop.extent; ++i) {
     llvm::Value* inside = is_full || RangeOf(*loop.bound).lo > i
                               ? nullptr
@@ -177,6 +178,7 @@ void FunctionEmitter::EmitUnrolled(const Loop& loop) {
   }
   variables_.erase(loop.var);
   transposed_.clear();
+  StoreDeferred(loop);
 }
 
 void FunctionEmitter::EmitVector(const Loop& loop) {

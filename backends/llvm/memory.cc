@@ -14,6 +14,9 @@ using loops::BufferId;
 
 namespace {
 
+// The largest stride of a load of which the vectors between are loaded whole.
+constexpr int64_t kMostShuffledStride = 4;
+
 // Offsets a pointer by `number` elements. Inactive lanes may be out of bounds,
 // so the address is then not marked as in bounds.
 llvm::Value* Further(llvm::IRBuilder<>& b, bool stays_inside, llvm::Type* type,
@@ -213,6 +216,10 @@ llvm::Value* FunctionEmitter::EmitStridedLoad(BufferId buffer,
       StorageOf(buffer), static_cast<unsigned>(lanes_));
   llvm::Value* mask = address.always_valid ? nullptr : mask_;
   const llvm::Align align(static_cast<uint64_t>(hlo::ByteWidth(type)));
+  if (mask == nullptr && address.offsets == nullptr && address.stride > 1 &&
+      address.stride <= kMostShuffledStride && lanes_ >= address.stride) {
+    return arithmetic_.FromStorage(type, EmitSpreadLoad(buffer, address));
+  }
   if (mask != nullptr || context_.target.has_fast_gather) {
     llvm::CallInst* gather = b_.CreateMaskedGather(
         vector, LanePointers(buffer, address), align,
@@ -230,6 +237,35 @@ llvm::Value* FunctionEmitter::EmitStridedLoad(BufferId buffer,
                                    static_cast<uint64_t>(lane));
   }
   return arithmetic_.FromStorage(type, value);
+}
+
+llvm::Value* FunctionEmitter::EmitSpreadLoad(BufferId buffer,
+                                             const Address& address) {
+  llvm::Type* vector = llvm::FixedVectorType::get(
+      StorageOf(buffer), static_cast<unsigned>(lanes_));
+  const llvm::Align align(static_cast<uint64_t>(
+      hlo::ByteWidth(context_.program.buffer(buffer).type)));
+  llvm::Value* value = llvm::PoisonValue::get(vector);
+  for (int64_t part = 0, next = 0; part < address.stride; ++part) {
+    // The last vector ends with the last lane's element.
+    const int64_t start = part + 1 < address.stride
+                              ? part * lanes_
+                              : (lanes_ - 1) * (address.stride - 1);
+    llvm::Value* loaded = Annotate(
+        buffer, b_.CreateAlignedLoad(
+                    vector,
+                    b_.CreateInBoundsGEP(StorageOf(buffer), address.pointer,
+                                         Int64(start)),
+                    align));
+    std::vector<int> lanes(static_cast<size_t>(lanes_));
+    for (int64_t i = 0; i < lanes_; ++i) lanes[static_cast<size_t>(i)] = int(i);
+    for (; next < lanes_ && next * address.stride < start + lanes_; ++next) {
+      lanes[static_cast<size_t>(next)] =
+          static_cast<int>(lanes_ + next * address.stride - start);
+    }
+    value = b_.CreateShuffleVector(value, loaded, lanes);
+  }
+  return value;
 }
 
 void FunctionEmitter::EmitStore(BufferId buffer, const Address& address,

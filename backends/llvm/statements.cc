@@ -69,6 +69,10 @@ void FunctionEmitter::EmitVectorStatement(const Statement& statement) {
   const hlo::ElementType type = context_.program.buffer(buffer).type;
   llvm::Value* value = Splat(EmitExpression(statement.value));
 
+  if (deferred_.has_value() && deferred_->statement == &statement) {
+    DeferStore(value);
+    return;
+  }
   const auto accumulation = accumulations_.find(&statement);
   if (accumulation != accumulations_.end() &&
       accumulation->second.lanes == lanes_) {

@@ -4,6 +4,7 @@
 #include <llvm/IR/Constants.h>
 
 #include "backends/llvm/function_emitter.h"
+#include "loops/ir/rewrite.h"
 
 // Loads of blocks that are contiguous along an unrolled loop and strided along
 // the vector loop in it, as in
@@ -13,7 +14,12 @@
 //   | | y[i,j] = x[j,i]
 //
 // Each lane's elements are loaded as one vector, and the block is transposed in
-// registers.
+// registers. Likewise stores of such blocks, as of a register tile whose result
+// is contiguous along the rows:
+//
+//   for i 6 unrolled
+//   | for j 16 vector
+//   | | y[j,i] = x[i,j]
 
 namespace hone::backends {
 namespace {
@@ -201,6 +207,24 @@ Vectors TransposeByInterleaving(llvm::IRBuilder<>& b, Vectors rows) {
   return columns;
 }
 
+// Transposes up to kMostSide vectors of up to as many elements of `bytes`
+// bytes; those that make both numbers powers of two are undefined.
+Vectors TransposeBlock(llvm::IRBuilder<>& b, Vectors rows, int64_t bytes) {
+  const unsigned length = std::bit_ceil(Length(rows[0]));
+  if (length != Length(rows[0])) {
+    for (llvm::Value*& row : rows) {
+      std::vector<int> mask(length, -1);
+      for (unsigned i = 0; i < Length(row); ++i) mask[i] = static_cast<int>(i);
+      row = b.CreateShuffleVector(row, mask);
+    }
+  }
+  const size_t count = std::bit_ceil(rows.size());
+  rows.resize(count, llvm::PoisonValue::get(rows[0]->getType()));
+  return bytes == 4 && count >= kPart && length >= static_cast<unsigned>(kPart)
+             ? TransposeByParts(b, std::move(rows))
+             : TransposeByInterleaving(b, std::move(rows));
+}
+
 // Calls `visit` with the loads that are evaluated in any case.
 void VisitPlainLoads(const Expression& e,
                      const std::function<void(const Expression&)>& visit) {
@@ -285,17 +309,86 @@ Vectors FunctionEmitter::LoadTransposed(const Access& access,
   }
   variables_.erase(vector.var);
   variables_.erase(unrolled.var);
-  const size_t count = std::bit_ceil(static_cast<size_t>(vector.extent));
-  rows.resize(count, llvm::PoisonValue::get(row_type));
-  const bool by_parts = hlo::ByteWidth(type) == 4 && count >= kPart &&
-                        rounded >= static_cast<unsigned>(kPart);
-  Vectors columns = by_parts ? TransposeByParts(b_, std::move(rows))
-                             : TransposeByInterleaving(b_, std::move(rows));
+  Vectors columns = TransposeBlock(b_, std::move(rows), hlo::ByteWidth(type));
   columns.resize(static_cast<size_t>(length));
   for (llvm::Value*& column : columns) {
     column = arithmetic_.FromStorage(type, First(b_, column, vector.extent));
   }
   return columns;
+}
+
+void FunctionEmitter::DeferStores(const Loop& unrolled) {
+  if (deferred_.has_value() || unrolled.extent < 2 ||
+      unrolled.extent > kMostSide || !IsFull(unrolled)) {
+    return;
+  }
+  Deferred deferred;
+  deferred.unrolled = &unrolled;
+  const Loop* inner = &unrolled;
+  while (inner->body.size() == 1 && inner->body[0].loop() != nullptr) {
+    inner = inner->body[0].loop();
+    if (!IsFull(*inner)) return;
+    if (inner->mode != LoopMode::kUnrolled) break;
+    deferred.between.push_back(inner);
+  }
+  if (inner->mode != LoopMode::kVector || inner->body.size() != 1 ||
+      inner->extent < 2 || inner->extent > kMostSide ||
+      LanesAtOnce(*inner) != inner->extent) {
+    return;
+  }
+  deferred.vector = inner;
+  deferred.statement = inner->body[0].statement();
+  const loops::Statement& statement = *deferred.statement;
+  const int64_t along = StrideOf(statement.target, inner->var);
+  bool is_affine = true;
+  for (const auto& i : statement.target.indices)
+    is_affine &= i.offset == nullptr;
+  bool reads_it = false;
+  loops::VisitLoads(*statement.value, [&](const Access& load) {
+    reads_it |= load.buffer == statement.target.buffer;
+  });
+  if (statement.combine.has_value() || statement.predicate != nullptr ||
+      !is_affine || reads_it || (along >= -1 && along <= 1) ||
+      StrideOf(statement.target, unrolled.var) != 1) {
+    return;
+  }
+  deferred_ = std::move(deferred);
+}
+
+void FunctionEmitter::DeferStore(llvm::Value* value) {
+  std::vector<int64_t> at;
+  for (const Loop* loop : deferred_->between) {
+    at.push_back(variables_.at(loop->var).range.lo);
+  }
+  deferred_->values[at].push_back(value);
+}
+
+void FunctionEmitter::StoreDeferred(const Loop& unrolled) {
+  if (!deferred_.has_value() || deferred_->unrolled != &unrolled) return;
+  Deferred deferred = *std::move(deferred_);
+  deferred_.reset();
+  const Access& target = deferred.statement->target;
+  const hlo::ElementType type = context_.program.buffer(target.buffer).type;
+  const llvm::Align align(static_cast<uint64_t>(hlo::ByteWidth(type)));
+  for (auto& [at, rows] : deferred.values) {
+    for (llvm::Value*& row : rows) row = arithmetic_.ToStorage(type, row);
+    const Vectors columns =
+        TransposeBlock(b_, std::move(rows), hlo::ByteWidth(type));
+    for (size_t k = 0; k < at.size(); ++k) {
+      variables_[deferred.between[k]->var] = {Int64(at[k]), {at[k], at[k]}};
+    }
+    variables_[unrolled.var] = {Int64(0), {0, 0}};
+    for (int64_t lane = 0; lane < deferred.vector->extent; ++lane) {
+      variables_[deferred.vector->var] = {Int64(lane), {lane, lane}};
+      Annotate(target.buffer, b_.CreateAlignedStore(
+                                  First(b_, columns[static_cast<size_t>(lane)],
+                                        unrolled.extent),
+                                  EmitAddress(target).pointer, align));
+    }
+  }
+  variables_.erase(unrolled.var);
+  variables_.erase(deferred.vector->var);
+  for (const Loop* loop : deferred.between) variables_.erase(loop->var);
 }
 
 }  // namespace hone::backends

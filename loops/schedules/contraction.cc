@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
+#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -30,6 +32,20 @@ constexpr int64_t kTilesWorthPanels = 3;
 // Steps of the sum per block if the columns' operand is read in place: the
 // number of its rows that the processor prefetches at a time.
 constexpr int64_t kSumsAtOnce = 8;
+// The largest number of tiles along rows or columns that are balanced.
+constexpr int64_t kFewTiles = 4;
+// Costs by which the loop of the vectors is chosen: vectors of products that
+// are added per cycle, and cycles to store an element of a vector that is not
+// contiguous in the result, and to copy an element to a panel.
+constexpr double kSumsPerCycle = 2;
+constexpr double kCyclesPerScatter = 1;
+constexpr double kCyclesPerConflict = 10;
+constexpr double kCyclesPerCopy = 0.25;
+constexpr double kCyclesPerTransposed = 0.5;
+// Vectors of a tile along its columns, as far as conflicts in L1 matter, and
+// the distance of addresses that map to the same set.
+constexpr int64_t kMostTileVectors = 4;
+constexpr int64_t kSetSpan = 4096;
 // The largest number of iterations of innermost sums to unroll.
 constexpr int64_t kFewSums = 8;
 
@@ -92,28 +108,10 @@ class ContractionScheduler {
     target_ = target.buffer;
     has_ranges_ =
         program.At(sum_).statement()->value->kind() == Expression::Kind::kWhere;
-    const auto is_contiguous = [&](VarId var) {
-      return StrideOf(program, target, var) == 1;
-    };
-    if (absl::c_none_of(c.columns, is_contiguous)) {
-      std::swap(c.a, c.b);
-      std::swap(c.rows, c.columns);
-    }
-    std::vector<VarId>* vectors = &c.columns;
-    if (absl::c_none_of(c.columns, is_contiguous)) {
-      // Both operands may be vectors, as in depthwise convolutions.
-      if (!c.rows.empty() && !c.columns.empty()) return false;
-      if (c.rows.empty()) {
-        std::swap(c.a, c.b);
-        std::swap(c.rows, c.columns);
-      }
-      vectors = &c.batches;
-      both_move_ = true;
-    }
-    const auto found = absl::c_find_if(*vectors, is_contiguous);
-    if (found == vectors->end()) return false;
-    column_ = *found;
-    vectors->erase(found);
+    const int64_t width =
+        std::max<int64_t>(hlo::ByteWidth(program.buffer(target_).type), 4);
+    lanes_ = std::max<int64_t>(s_.machine().vector_bytes / width, 2);
+    if (!ChooseColumn(c)) return false;
     double rows = 1;
     for (VarId var : c.rows) rows *= static_cast<double>(extents_.at(var));
     const bool worth_panels =
@@ -121,12 +119,10 @@ class ContractionScheduler {
         rows >= static_cast<double>(kTilesWorthPanels * kTileRows);
     has_panels_ =
         !both_move_ && s_.Choose(Choice::kPanels, worth_panels ? 2 : 1) == 2;
-    if (!c.rows.empty()) {
-      row_ = c.rows.back();
-      c.rows.pop_back();
-    }
+    ChooseRow(c);
     factor_ = c.b->buffer;
     rows_first_ = has_panels_ && c.a != nullptr && row_.has_value() &&
+                  StrideOf(program, *c.b, *column_) == 1 &&
                   s_.Choose(Choice::kRowsFirst, WantsRowsFirst(c) ? 2 : 1) == 2;
     if (rows_first_) row_factor_ = c.a->buffer;
     // The rows' operand is read in place.
@@ -140,6 +136,117 @@ class ContractionScheduler {
     other_columns_ = c.columns;
     other_rows_ = c.rows;
     return true;
+  }
+
+  // Chooses the loop that vectors go along, and takes it out of its list; `b`
+  // and the columns are then the side that it belongs to.
+  bool ChooseColumn(Contraction& c) {
+    if (!c.rows.empty() && !c.columns.empty()) {
+      const auto best_of = [&](const Access& factor,
+                               const std::vector<VarId>& vars,
+                               const std::vector<VarId>& others) {
+        std::pair<double, VarId> best = {
+            std::numeric_limits<double>::infinity(), 0};
+        for (VarId var : vars) {
+          best = std::min(best, {CyclesPerResult(c, factor, var, others), var});
+        }
+        return best;
+      };
+      auto best = best_of(*c.b, c.columns, c.rows);
+      const auto row = best_of(*c.a, c.rows, c.columns);
+      if (row.first < best.first) {
+        best = row;
+        std::swap(c.a, c.b);
+        std::swap(c.rows, c.columns);
+      }
+      column_ = best.second;
+      c.columns.erase(absl::c_find(c.columns, *column_));
+      return true;
+    }
+    // Along which all is contiguous. Both operands may move with it, as in
+    // depthwise convolutions.
+    const Access& target = s_.program().At(sum_).statement()->target;
+    const auto is_contiguous = [&](VarId var) {
+      return StrideOf(s_.program(), target, var) == 1;
+    };
+    if (c.columns.empty()) {
+      std::swap(c.a, c.b);
+      std::swap(c.rows, c.columns);
+    }
+    std::vector<VarId>* vectors = &c.columns;
+    if (absl::c_none_of(c.columns, is_contiguous)) {
+      std::swap(c.a, c.b);
+      std::swap(c.rows, c.columns);
+      vectors = &c.batches;
+      both_move_ = true;
+    }
+    const auto found = absl::c_find_if(*vectors, is_contiguous);
+    if (found == vectors->end()) return false;
+    column_ = *found;
+    vectors->erase(found);
+    return true;
+  }
+
+  // Estimates the cycles that one result takes if vectors go along `var`, by
+  // which `factor` and the result move; `others` are the loops by which only
+  // the other operand and the result do.
+  double CyclesPerResult(const Contraction& c, const Access& factor, VarId var,
+                         const std::vector<VarId>& others) const {
+    const Program& program = s_.program();
+    const auto size = [&](const std::vector<VarId>& vars) {
+      double product = 1;
+      for (VarId v : vars) product *= static_cast<double>(extents_.at(v));
+      return product;
+    };
+    const int64_t extent = extents_.at(var);
+    const int64_t vectors = (extent + lanes_ - 1) / lanes_;
+    const double sums = size(c.sums);
+    const double uses = size(others);
+    double cycles = sums * static_cast<double>(vectors) /
+                    (kSumsPerCycle * static_cast<double>(extent));
+    const Access& target = program.At(sum_).statement()->target;
+    const int64_t stride = StrideOf(program, target, var).value_or(0);
+    if (stride != 1) {
+      cycles += ShareSets(stride * hlo::ByteWidth(program.buffer(target_).type))
+                    ? kCyclesPerConflict
+                    : kCyclesPerScatter;
+    }
+    const bool is_contiguous = StrideOf(program, factor, var) == 1;
+    if (!is_contiguous || uses >= kTilesWorthPanels * kTileRows) {
+      cycles +=
+          sums / uses * (is_contiguous ? kCyclesPerCopy : kCyclesPerTransposed);
+    }
+    return cycles;
+  }
+
+  // Returns true if the columns of a tile whose elements are so many bytes
+  // apart map to so few sets of L1 that they evict each other.
+  bool ShareSets(int64_t bytes) const {
+    const int64_t lines = kMostTileVectors * lanes_;
+    const int64_t sets = kSetSpan / std::max(std::gcd(bytes, kSetSpan),
+                                             s_.machine().cache_line_bytes);
+    return lines / sets > s_.machine().l1_bytes / kSetSpan / 2;
+  }
+
+  // Chooses the loop of the tile's rows: one that fills a tile, if possible
+  // one along which the operand is contiguous.
+  void ChooseRow(Contraction& c) {
+    std::optional<std::pair<int64_t, bool>> best;
+    for (VarId var : c.rows) {
+      const std::pair<int64_t, bool> worth = {
+          std::min(extents_.at(var), tile_rows_),
+          StrideOf(s_.program(), *c.a, var) == 1};
+      if (best.has_value() && worth < *best) continue;
+      best = worth;
+      row_ = var;
+    }
+    if (!row_.has_value()) return;
+    c.rows.erase(absl::c_find(c.rows, *row_));
+    // Few tiles are of equal size.
+    const int64_t tiles = (extents_.at(*row_) + tile_rows_ - 1) / tile_rows_;
+    if (tiles <= kFewTiles) {
+      tile_rows_ = (extents_.at(*row_) + tiles - 1) / tiles;
+    }
   }
 
   // Returns true if the rows' operand, which is strided along the sums, should
@@ -173,13 +280,16 @@ class ContractionScheduler {
                s_.machine().vector_registers) {
       ++vectors;
     }
+    // Few tiles are of equal size.
+    const int64_t all = (extents_.at(*column_) + lanes_ - 1) / lanes_;
+    const int64_t tiles = (all + vectors - 1) / vectors;
+    if (tiles <= kFewTiles) vectors = (all + tiles - 1) / tiles;
     return s_.Choose(Choice::kTileVectors, vectors);
   }
 
   bool Tile() {
     const int64_t width =
         std::max<int64_t>(hlo::ByteWidth(s_.program().buffer(target_).type), 4);
-    lanes_ = std::max<int64_t>(s_.machine().vector_bytes / width, 2);
     const int64_t columns =
         lanes_ * VectorsFor(row_.has_value()
                                 ? std::min(tile_rows_, extents_.at(*row_))
@@ -366,18 +476,34 @@ class ContractionScheduler {
       if (!s_.Try("cache_write", path, {target_})) return;
       tile = static_cast<BufferId>(s_.program().buffers().size()) - 1;
     }
-    PadRows(tile);
+    LayOut(path, tile);
     s_.Try("set_memory", {}, {tile, kRegisterMemory});
   }
 
-  // Makes the rows of the tile whole vectors, so that no two rows share one.
-  void PadRows(BufferId tile) {
-    const hlo::DimensionVector& dimensions =
+  // Makes the columns of the tile in the loop at `path` contiguous, and its
+  // rows whole vectors, so that no two rows share one.
+  void LayOut(const Path& path, BufferId tile) {
+    size_t along = 0;
+    VisitStatements(
+        s_.program(), path, [&](const Path& at, const Statement& s) {
+          const Loop& vector = *s_.program().LoopsAbove(at).back();
+          if (s.target.buffer != tile || vector.mode != LoopMode::kVector)
+            return;
+          for (size_t d = 0; d < s.target.indices.size(); ++d) {
+            if (s.target.indices[d].affine.Uses(vector.var)) along = d;
+          }
+        });
+    const hlo::DimensionVector dimensions =
         s_.program().buffer(tile).dimensions;
-    if (dimensions.size() < 2 || dimensions.back() % lanes_ == 0) return;
-    s_.Try("pad", {},
-           {tile, static_cast<int64_t>(dimensions.size()) - 2,
-            lanes_ - dimensions.back() % lanes_});
+    if (dimensions.size() < 2) return;
+    const size_t last = dimensions.size() - 1;
+    if (along != last) {
+      s_.Try("permute", {}, {tile, static_cast<int64_t>(along)});
+    }
+    const int64_t rest = dimensions[along] % lanes_;
+    if (rest == 0) return;
+    const size_t rows = along == last ? last - 1 : last;
+    s_.Try("pad", {}, {tile, static_cast<int64_t>(rows), lanes_ - rest});
   }
 
   // Handles edges and threads.
@@ -398,7 +524,7 @@ class ContractionScheduler {
 
   Scheduler& s_;
   Path nest_;
-  const int64_t tile_rows_;
+  int64_t tile_rows_;
   // The loops around the sums, later also the loops of the sums.
   LoopChain chain_;
   Path sum_;  // the statement, before anything is done

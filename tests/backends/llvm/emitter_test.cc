@@ -529,6 +529,34 @@ for i 8 unrolled
   EXPECT_THAT(text, Not(HasSubstr("load float")));
 }
 
+// Vectors that the result is strided along, in tiles of every size.
+TEST(EmitterTest, StoresTransposedTiles) {
+  for (const char* type : {"f32", "f64", "bf16", "pred"}) {
+    for (const int rows : {2, 5, 6, 16}) {
+      for (const int lanes : {4, 7, 16}) {
+        SCOPED_TRACE(absl::StrCat(type, " ", rows, " x ", lanes));
+        ExpectTextMatchesInterpreter(
+            absl::StrReplaceAll(R"(
+kernel tile
+argument x TYPE[20,40]
+result y TYPE[40,20]
+for i 40
+| for j 20
+| | y[i,j] = x[j,i]
+for i ROWS unrolled
+| for k 2 unrolled
+| | for j LANES vector
+| | | y[LANES*k+j+1,i+3] = x[i,LANES*k+j+2]
+)",
+                                {{"TYPE", type},
+                                 {"ROWS", absl::StrCat(rows)},
+                                 {"LANES", absl::StrCat(lanes)}})
+                .c_str());
+      }
+    }
+  }
+}
+
 TEST(EmitterTest, NamesWhatItCannotDo) {
   loops::Program program("complex");
   loops::Buffer buffer;

@@ -313,7 +313,7 @@ for o 9
 | | | for k 12
 | | | | y[o,h,i] += w[o,k] * x[k,h,i]
 )");
-  EXPECT_THAT(text, HasSubstr("f32[6,7] register strides {8,1}"));
+  EXPECT_THAT(text, HasSubstr("f32[5,7] register strides {8,1}"));
 }
 
 TEST(DefaultSchedule, TransposedOperandsAreRearrangedOnce) {
@@ -344,6 +344,54 @@ for i 9
 | | | | for i4 4 vector
 | | | | | y[4*i1+i3,i0,4*i2+i4] = x[4*i2+i4,i0,4*i1+i3]
 )"));
+}
+
+// The weight gradient of a convolution: the result is contiguous along three
+// taps only.
+TEST(DefaultSchedule, VectorsGoAlongTheLongSideOfAContraction) {
+  const std::string text = ScheduledText(R"(kernel m
+argument x f32[5,30,6]
+argument g f32[8,30,4]
+result y f32[8,5,3]
+for i 5
+| for k 3
+| | for o 8
+| | | y[o,i,k] = 0.0
+| | | for h 30
+| | | | for w 4
+| | | | | y[o,i,k] += x[i,h,w+k] * g[o,h,w]
+)");
+  EXPECT_THAT(text, HasSubstr("g_copy f32[30,4,2,4]"));
+  EXPECT_THAT(text, HasSubstr("f32[8,5] register strides {1,8}"));
+}
+
+// Elements of the columns would be 4 KiB apart in the result.
+TEST(DefaultSchedule, VectorsGoAlongTheResultIfOthersConflictInTheCache) {
+  const std::string text = ScheduledText(R"(kernel m
+argument x f32[8,1024]
+argument w f32[16,8]
+result y f32[16,1024]
+for i 1024
+| for o 16
+| | y[o,i] = 0.0
+| | for k 8
+| | | y[o,i] += x[k,i] * w[o,k]
+)");
+  EXPECT_THAT(text, HasSubstr("y[6*i1+i2,8*i0+4*i3+i4]"));
+}
+
+TEST(DefaultSchedule, TilesOfFewRowsAreOfEqualSize) {
+  const std::string text = ScheduledText(R"(kernel m
+argument a f32[14,40]
+argument b f32[40,8]
+result c f32[14,8]
+for i 14
+| for j 8
+| | c[i,j] = 0.0
+| | for k 40
+| | | c[i,j] += a[i,k] * b[k,j]
+)");
+  EXPECT_THAT(text, HasSubstr("f32[5,8] register"));
 }
 
 TEST(DefaultSchedule, SumsOverRowsGoAlongThem) {

@@ -46,7 +46,7 @@ INSTANTIATE_TEST_SUITE_P(
     All, DataTransforms,
     ::testing::Values("cache_write", "compute_at", "hoist", "inline",
                       "non_temporal", "online_softmax", "pack", "pad",
-                      "pad_input", "rfactor", "recompute", "reuse",
+                      "pad_input", "permute", "rfactor", "recompute", "reuse",
                       "set_memory", "shrink", "split_reduction"),
     [](const ::testing::TestParamInfo<const char*>& instance) {
       return std::string(instance.param);
