@@ -11,6 +11,8 @@ import zlib
 
 import numpy as np
 
+from evaluator_golden_linear_algebra import lapack, linear_algebra
+
 
 @dataclasses.dataclass
 class Case:
@@ -725,39 +727,6 @@ f {
 """)
 
 
-def linear_algebra(m):
-    a = np.array([[4, 1, 0.5], [1, 3, 0.2], [0.5, 0.2, 2]])
-    for t in ("f32", "f64"):
-        for lower in ("true", "false"):
-            m.add(f"cholesky_{t}_{lower}", [f"{t}[2,3,3]"],
-                  f"ROOT r = {t}[2,3,3] cholesky(p0), lower={lower}",
-                  inputs={0: np.stack([a, a + np.eye(3)])})
-    for left in ("true", "false"):
-        for lower in ("true", "false"):
-            for transpose in ("NO_TRANSPOSE", "TRANSPOSE"):
-                for unit in ("true", "false"):
-                    b = "2,3,4" if left == "true" else "2,4,3"
-                    m.add(
-                        f"triangular_{left}_{lower}_{transpose}_{unit}",
-                        ["f32[2,3,3]", f"f32[{b}]"],
-                        f"ROOT r = f32[{b}] triangular-solve(p0, p1), "
-                        f"left_side={left}, lower={lower}, "
-                        f"unit_diagonal={unit}, transpose_a={transpose}",
-                        inputs={0: np.stack([a, a + np.eye(3)])})
-    for n in (4, 6, 7):
-        m.each(f"fft_{n}", [f"c64[2,{n}]", f"f32[2,{n}]",
-                            f"c64[2,{n // 2 + 1}]"],
-               [f"c64[2,{n}] fft(p0), fft_type=FFT, fft_length={{{n}}}",
-                f"c64[2,{n}] fft(p0), fft_type=IFFT, fft_length={{{n}}}",
-                f"c64[2,{n // 2 + 1}] fft(p1), fft_type=RFFT, "
-                f"fft_length={{{n}}}",
-                f"f32[2,{n}] fft(p2), fft_type=IRFFT, fft_length={{{n}}}"])
-    m.each("fft_2d", ["c64[3,4]", "f32[3,4]", "c64[3,3]"],
-           ["c64[3,4] fft(p0), fft_type=FFT, fft_length={3,4}",
-            "c64[3,3] fft(p1), fft_type=RFFT, fft_length={3,4}",
-            "f32[3,4] fft(p2), fft_type=IRFFT, fft_length={3,4}"])
-
-
 def batch_norm(m):
     for index, features in ((3, 3), (1, 2)):
         f = f"f32[{features}]"
@@ -788,8 +757,8 @@ def random_bits(m):
 
 
 FAMILIES = (unary, binary, compare, convert, movement, dot, convolution, reduce,
-            windows, indexing, sorting, control, linear_algebra, batch_norm,
-            random_bits)  # fmt: skip
+            windows, indexing, sorting, control, linear_algebra, lapack,
+            batch_norm, random_bits)  # fmt: skip
 
 
 def families(types):

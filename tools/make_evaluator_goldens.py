@@ -19,7 +19,7 @@ import jax  # noqa: E402
 import jaxlib._hlo as hlo  # noqa: E402
 import ml_dtypes  # noqa: E402
 import numpy as np  # noqa: E402
-from jaxlib import _jax, xla_client  # noqa: E402
+from jaxlib import _jax, lapack, xla_client  # noqa: E402
 
 import evaluator_golden_cases as cases  # noqa: E402
 
@@ -128,6 +128,8 @@ def write_family(family, family_cases):
 
 
 def main():
+    # Finds the routines that LAPACK custom calls use.
+    lapack.prepare_lapack_call("getrf", np.dtype(np.float32))
     FOLDER.mkdir(parents=True, exist_ok=True)
     chosen = sys.argv[1:]
     for family, family_cases in cases.families(TYPES).items():

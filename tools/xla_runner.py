@@ -32,10 +32,12 @@ class Runner:
     def __init__(self):
         import jax
         from jax._src.lib import xla_client
-        from jaxlib import _hlo, _jax
+        from jaxlib import _hlo, _jax, lapack
         self._jax, self._xla_client = jax, xla_client
         self._hlo, self._extension = _hlo, _jax
         self.devices = jax.devices("cpu")
+        # Finds the routines that LAPACK custom calls use.
+        lapack.prepare_lapack_call("getrf", np.dtype(np.float32))
 
     def parse(self, text):
         return self._hlo.hlo_module_from_text(text)

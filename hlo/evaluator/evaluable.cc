@@ -35,8 +35,9 @@ absl::Status CheckAlone(const Computation& computation,
       }
       return absl::OkStatus();
     case Opcode::kCustomCall:
-      return attributes.custom_call_target == "TopK" &&
-                     instruction.operand_count() == 1
+      return (attributes.custom_call_target == "TopK" &&
+              instruction.operand_count() == 1) ||
+                     evaluator::IsLapackCall(computation, instruction)
                  ? absl::OkStatus()
                  : UnimplementedError(instruction);
     case Opcode::kRngBitGenerator:

@@ -5,6 +5,7 @@
 #include "absl/types/span.h"
 
 #include "hlo/evaluator/context.h"
+#include "hlo/ir/computation.h"
 #include "hlo/ir/instruction.h"
 #include "hlo/ir/literal.h"
 
@@ -38,6 +39,10 @@ absl::Status UnimplementedError(const Instruction& instruction,
 absl::StatusOr<Literal> Convert(Context& context, Literal literal,
                                 ElementType type);
 
+// Returns true if EvaluateLapackCall evaluates this custom call.
+bool IsLapackCall(const Computation& computation,
+                  const Instruction& instruction);
+
 // One or more opcodes each, in files named after them.
 absl::StatusOr<Literal> EvaluateBatchNormGrad(Context&, const Operation&);
 absl::StatusOr<Literal> EvaluateBatchNormInference(Context&, const Operation&);
@@ -62,6 +67,7 @@ absl::StatusOr<Literal> EvaluateGather(Context&, const Operation&);
 absl::StatusOr<Literal> EvaluateGetDimensionSize(Context&, const Operation&);
 absl::StatusOr<Literal> EvaluateGetTupleElement(Context&, const Operation&);
 absl::StatusOr<Literal> EvaluateIota(Context&, const Operation&);
+absl::StatusOr<Literal> EvaluateLapackCall(Context&, const Operation&);
 absl::StatusOr<Literal> EvaluateMap(Context&, const Operation&);
 absl::StatusOr<Literal> EvaluatePad(Context&, const Operation&);
 absl::StatusOr<Literal> EvaluateReduce(Context&, const Operation&);

@@ -10,7 +10,7 @@ absl::StatusOr<Literal> EvaluateCustomCall(Context& context,
       operation.operands.size() == 1) {
     return EvaluateTopK(context, operation);
   }
-  return UnimplementedError(operation.instruction);
+  return EvaluateLapackCall(context, operation);
 }
 
 }  // namespace hone::hlo::evaluator
