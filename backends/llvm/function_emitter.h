@@ -159,6 +159,15 @@ class FunctionEmitter {
   void EmitIf(llvm::Value* condition, const std::function<void()>& body);
   llvm::Value* AnyLane(llvm::Value* mask);
 
+  // interleave.cc
+  // Returns true if the statements can be executed at once by EmitInterleaved:
+  // in a vector loop, they fill every second element of one range, and the
+  // elements between.
+  bool AreInterleaved(const loops::Statement& first,
+                      const loops::Statement& second) const;
+  void EmitInterleaved(const loops::Statement& first,
+                       const loops::Statement& second);
+
   // expressions.cc
   llvm::Value* EmitExpression(const loops::ExpressionPtr& expression);
   llvm::Value* EmitNewExpression(const loops::Expression& expression);

@@ -34,8 +34,16 @@ int64_t FunctionEmitter::LanesAtOnce(const Loop& loop) const {
 }
 
 void FunctionEmitter::EmitNodes(const std::vector<Node>& nodes) {
-  for (const Node& node : nodes) {
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const Node& node = nodes[i];
     if (node.statement() != nullptr) {
+      const loops::Statement* next =
+          i + 1 < nodes.size() ? nodes[i + 1].statement() : nullptr;
+      if (next != nullptr && AreInterleaved(*node.statement(), *next)) {
+        EmitInterleaved(*node.statement(), *next);
+        ++i;
+        continue;
+      }
       EmitStatement(*node.statement());
     } else if (node.loop()->extent > 0) {
       EmitLoop(*node.loop());

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 
 #include "loops/ir/rewrite.h"
@@ -39,7 +40,8 @@ constexpr int64_t kSumsKept = 2048;
 // The strides of the accesses in an innermost loop with respect to one
 // variable.
 struct AccessStrides {
-  // Every store has stride 1 or 0.
+  // Every store has stride 1 or 0, or stride 2 beside another such store of the
+  // same array: the backend interleaves the two.
   bool stores_fit = true;
   // Some reduction's target has stride 0.
   bool sums = false;
@@ -51,12 +53,17 @@ struct AccessStrides {
 AccessStrides StridesAlong(const Program& program, const Loop& leaf,
                            VarId var) {
   AccessStrides strides;
+  absl::flat_hash_map<BufferId, int> interleaved;
   for (const Node& node : leaf.body) {
     const Statement& statement = *node.statement();
     VisitAccesses(statement, [&](const Access& access, bool is_target) {
       const std::optional<int64_t> stride = StrideOf(program, access, var);
       if (is_target) {
-        strides.stores_fit &= stride == 0 || stride == 1;
+        if (stride == 2 && !statement.combine.has_value()) {
+          ++interleaved[access.buffer];
+        } else {
+          strides.stores_fit &= stride == 0 || stride == 1;
+        }
         strides.sums |= stride == 0 && statement.combine.has_value();
       } else if (stride == 1) {
         ++strides.fitting_loads;
@@ -64,6 +71,9 @@ AccessStrides StridesAlong(const Program& program, const Loop& leaf,
         ++strides.other_loads;
       }
     });
+  }
+  for (const auto& [buffer, stores] : interleaved) {
+    strides.stores_fit &= stores % 2 == 0;
   }
   return strides;
 }

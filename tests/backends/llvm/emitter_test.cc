@@ -233,6 +233,73 @@ for i 2
 )");
 }
 
+// Numbers in pairs, such as complex ones: both loads and stores of the pairs
+// are of whole vectors.
+TEST(EmitterTest, InterleavedNumbers) {
+  for (const int lanes : {1, 2, 3, 8, 16, 21, 64, 200}) {
+    for (const char* type : {"f32", "f64", "bf16", "s8"}) {
+      SCOPED_TRACE(absl::StrCat(type, " ", lanes));
+      const std::string text = absl::StrReplaceAll(
+          R"(
+kernel pairs
+argument x TYPE[3,LANES,2]
+argument y TYPE[3,LANES,2]
+result z TYPE[3,LANES,2]
+result w TYPE[3,LANES,2]
+for i 3
+| for v LANES vector
+| | z[i,v,0] = x[i,v,0] * y[i,v,0] - x[i,v,1] * y[i,v,1]
+| | z[i,v,1] = x[i,v,0] * y[i,v,1] + x[i,v,1] * y[i,v,0]
+| | w[i,v,1] = x[i,v,1]
+| | w[i,v,0] = w[i,v,1] + x[i,v,0]
+)",
+          {{"TYPE", type}, {"LANES", absl::StrCat(lanes)}});
+      ExpectTextMatchesInterpreter(text.c_str());
+    }
+  }
+}
+
+TEST(EmitterTest, StoresOfPairsThatDependOnEachOther) {
+  ExpectTextMatchesInterpreter(R"(
+kernel dependent
+argument x f32[32]
+result z f32[32,2]
+for v 32 vector
+| z[v,0] = x[v]
+| z[v,1] = z[v,0] + 1.0
+)");
+  ExpectTextMatchesInterpreter(R"(
+kernel guarded
+argument x f32[40]
+argument p pred[40]
+result z f32[40,2]
+for i 3
+| for v 16 < 40-16*i vector
+| | z[16*i+v,0] = 0.0
+| | z[16*i+v,1] = x[16*i+v]
+| | z[16*i+v,0] = x[16*i+v] if (p[16*i+v])
+)");
+}
+
+TEST(EmitterTest, PairsAreStoredAsVectors) {
+  const loops::Program program = loops::ParseProgram(R"(
+kernel pairs
+argument x f32[64,2]
+result z f32[64,2]
+for i 4
+| for v 16 vector
+| | z[16*i+v,0] = x[16*i+v,1]
+| | z[16*i+v,1] = x[16*i+v,0]
+)")
+                                     .value();
+  HONE_ASSERT_OK_AND_ASSIGN(
+      const std::string text,
+      EmitLlvmText(program, "pairs", /*optimized=*/false,
+                   {.cpu = "x86-64-v4", .features = "+avx512f"}));
+  EXPECT_THAT(text, HasSubstr("store <32 x float>"));
+  EXPECT_THAT(text, Not(HasSubstr("gather")));
+}
+
 TEST(EmitterTest, DataDependentPlaces) {
   ExpectTextMatchesInterpreter(R"(
 kernel places
