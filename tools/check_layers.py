@@ -67,7 +67,8 @@ PARTS = {
         "": {"models", "networks", "games", "assignments"},
     },
     "backends/cpu": {
-        "": set(),
+        "library": set(),
+        "": {"library"},
         "export": {""},
         "measure": {""},
     },

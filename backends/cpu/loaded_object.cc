@@ -11,6 +11,7 @@
 #include <llvm/Support/TargetSelect.h>
 
 #include "backends/cpu/kernel_runtime.h"
+#include "backends/cpu/library/library.h"
 #include "base/status_macros.h"
 
 namespace hone::backends {
@@ -54,6 +55,9 @@ absl::Status DefineRuntime(llvm::orc::LLJIT& jit) {
   define("hone_kernel_parallel_for", &hone_kernel_parallel_for);
   define("hone_kernel_allocate", &hone_kernel_allocate);
   define("hone_kernel_free", &hone_kernel_free);
+#define HONE_LIBRARY_FUNCTION(name) define(#name, &(name));
+#include "backends/cpu/library/functions.def"
+#undef HONE_LIBRARY_FUNCTION
   HONE_RETURN_IF_ERROR(ToStatus(jit.getMainJITDylib().define(
       llvm::orc::absoluteSymbols(std::move(symbols)))));
   // The C library's functions.

@@ -128,6 +128,7 @@ class PlanFunctionEmitter {
   llvm::Value* ConstantOf(const hlo::LiteralPtr& literal);
   void PlaceSlots();
   void EmitStep(const loops::KernelStep& step);
+  void EmitStep(const loops::LibraryStep& step);
   void EmitStep(const loops::CopyStep& step);
   void EmitStep(const loops::WhileStep& step);
   void EmitStep(const loops::ConditionalStep& step);
@@ -185,6 +186,19 @@ void PlanFunctionEmitter::EmitStep(const loops::KernelStep& step) {
   llvm::Value* results = SlotArray(step.results);
   b_.CreateCall(context_.kernels[static_cast<size_t>(step.kernel)],
                 {arguments, results});
+}
+
+void PlanFunctionEmitter::EmitStep(const loops::LibraryStep& step) {
+  llvm::Constant* values = llvm::ConstantDataArray::get(
+      b_.getContext(), llvm::ArrayRef<int64_t>(step.attributes));
+  auto* attributes = new llvm::GlobalVariable(
+      context_.module, values->getType(), /*isConstant=*/true,
+      llvm::GlobalValue::PrivateLinkage, values, "attributes");
+  llvm::Type* pointer = b_.getPtrTy();
+  const llvm::FunctionCallee function = context_.module.getOrInsertFunction(
+      step.function, b_.getVoidTy(), pointer, pointer, pointer);
+  b_.CreateCall(function, {attributes, SlotArray(step.arguments),
+                           SlotArray(step.results)});
 }
 
 void PlanFunctionEmitter::EmitStep(const loops::CopyStep& step) {

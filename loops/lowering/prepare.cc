@@ -9,7 +9,9 @@
 #include "base/status_macros.h"
 #include "hlo/ir/clone.h"
 #include "hlo/passes/pipeline.h"
+#include "loops/lowering/complex_expansion.h"
 #include "loops/lowering/graph/unsupported.h"
+#include "loops/lowering/library_calls.h"
 #include "loops/lowering/unroll_loops.h"
 #include "loops/lowering/widen_sums.h"
 
@@ -118,8 +120,10 @@ absl::StatusOr<hlo::Module> PrepareForLowering(const hlo::Module& module) {
                                               "constant_folding", "dce"};
     HONE_RETURN_IF_ERROR(hlo::RunPasses(prepared, cleanup).status());
   }
+  HONE_RETURN_IF_ERROR(UseLibraryCalls(prepared));
   WidenSums(prepared);
   SplitTupleConstants(prepared);
+  HONE_RETURN_IF_ERROR(ExpandComplex(prepared));
   NameInstructions(prepared);
   return prepared;
 }

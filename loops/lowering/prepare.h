@@ -9,9 +9,12 @@ namespace hone::loops {
 
 // Returns a copy of the module in which calls and fusions are inlined,
 // constants are arrays, batch normalization, select-and-scatter and topk are
-// expanded into other opcodes, and sums of 16-bit floats are sums in f32
-// (widen_sums.h). Returns Unimplemented if inlining would make the module
-// explode.
+// expanded into other opcodes, linear algebra and FFTs are calls of library
+// functions (library_calls.h), sums of 16-bit floats are sums in f32
+// (widen_sums.h), and complex arrays are pairs of real ones
+// (complex_expansion.h): the entry's parameters and results keep their bytes.
+// Returns Unimplemented if inlining would make the module explode, or naming a
+// call that no library function can do.
 absl::StatusOr<hlo::Module> PrepareForLowering(const hlo::Module& module);
 
 }  // namespace hone::loops

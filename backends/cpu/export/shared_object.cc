@@ -23,6 +23,9 @@ LLD_HAS_DRIVER(elf)
 // The archive of the kernel runtime.
 // NOLINTNEXTLINE(readability-identifier-naming): a symbol of the object file.
 HONE_EMBED_FILE(hone_runtime_archive, HONE_RUNTIME_ARCHIVE);
+// The object file of the library functions.
+// NOLINTNEXTLINE(readability-identifier-naming): a symbol of the object file.
+HONE_EMBED_FILE(hone_library_object, HONE_LIBRARY_OBJECT);
 
 namespace hone::backends {
 namespace {
@@ -84,8 +87,12 @@ absl::Status WriteSharedObject(const std::string& object,
   HONE_ASSIGN_OR_RETURN(
       const MemoryFile runtime,
       MemoryFile::Create(HONE_EMBEDDED_FILE(hone_runtime_archive)));
+  HONE_ASSIGN_OR_RETURN(
+      const MemoryFile library,
+      MemoryFile::Create(HONE_EMBEDDED_FILE(hone_library_object)));
   const std::string kernel_path = kernel.path();
   const std::string runtime_path = runtime.path();
+  const std::string library_path = library.path();
   float (*const cosine)(float) = &cosf;
   const std::string libm = LibraryOf(cosine);
   const std::string libc = LibraryOf(&std::getenv);
@@ -117,6 +124,9 @@ absl::Status WriteSharedObject(const std::string& object,
                                         "--whole-archive",
                                         runtime_path.c_str(),
                                         "--no-whole-archive",
+                                        "--start-lib",
+                                        library_path.c_str(),
+                                        "--end-lib",
                                         "--as-needed",
                                         libm.c_str(),
                                         libc.c_str()};

@@ -80,7 +80,7 @@ bool Clusters::VisitUsers(ValueId value,
     pending.pop_back();
     if (is_result_[next] && !visit(kNoInstruction)) return false;
     for (InstructionId reader : readers_[next]) {
-      if (FormOf(graph_.computation()[reader]) == Form::kControlFlow) {
+      if (IsPlanStep(FormOf(graph_.computation()[reader]))) {
         if (!visit(reader)) return false;
       } else if (IsWritten(reader)) {
         if (!visit(root(reader))) return false;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "absl/strings/match.h"
+
 namespace hone::loops {
 namespace {
 
@@ -25,6 +27,12 @@ bool HasInteriorPadding(const hlo::Instruction& pad) {
 
 }  // namespace
 
+bool IsLibraryCall(const hlo::Instruction& instruction) {
+  return instruction.opcode() == Opcode::kCustomCall &&
+         absl::StartsWith(instruction.attributes().custom_call_target,
+                          kLibraryPrefix);
+}
+
 Form FormOf(const hlo::Instruction& instruction) {
   switch (instruction.opcode()) {
     case Opcode::kParameter:
@@ -33,6 +41,8 @@ Form FormOf(const hlo::Instruction& instruction) {
     case Opcode::kWhile:
     case Opcode::kConditional:
       return Form::kControlFlow;
+    case Opcode::kCustomCall:
+      return IsLibraryCall(instruction) ? Form::kLibrary : Form::kUnsupported;
     case Opcode::kConvolution:
     case Opcode::kDot:
     case Opcode::kDynamicUpdateSlice:
@@ -64,6 +74,10 @@ Form FormOf(const hlo::Instruction& instruction) {
       return hlo::IsElementwise(instruction.opcode()) ? Form::kExpression
                                                       : Form::kUnsupported;
   }
+}
+
+bool IsPlanStep(Form form) {
+  return form == Form::kControlFlow || form == Form::kLibrary;
 }
 
 bool IsReindexing(Opcode opcode) {

@@ -3,9 +3,17 @@
 
 #include <cstdint>
 
+#include "absl/strings/string_view.h"
+
 #include "hlo/ir/computation.h"
 
 namespace hone::loops {
+
+// Custom calls to targets with this prefix are calls of library functions; only
+// library_calls.h makes them.
+inline constexpr absl::string_view kLibraryPrefix = "hone_";
+inline constexpr absl::string_view kFftFunction = "hone_fft";
+bool IsLibraryCall(const hlo::Instruction& instruction);
 
 // The way in which the elements of an instruction are computed.
 enum class Form : uint8_t {
@@ -17,9 +25,15 @@ enum class Form : uint8_t {
   kGiven,
   // Other computations are executed: while, conditional.
   kControlFlow,
+  // A function of the backend's library writes the arrays (library_calls.h).
+  kLibrary,
   kUnsupported,
 };
 Form FormOf(const hlo::Instruction& instruction);
+
+// Returns true for forms that are a step of a plan instead of a kernel; their
+// operands must be stored.
+bool IsPlanStep(Form form);
 
 // Returns true if the elements of an instruction are elements of its only
 // operand at positions that depend on the index alone.

@@ -21,6 +21,13 @@ using hlo::Opcode;
 namespace {
 
 std::string OpcodeOf(const hlo::Instruction& instruction) {
+  const std::string& target = instruction.attributes().custom_call_target;
+  if (IsLibraryCall(instruction)) {
+    return absl::StrCat("library function ", target);
+  }
+  if (instruction.opcode() == Opcode::kCustomCall) {
+    return absl::StrCat("custom-call to \"", Excerpt(target), "\"");
+  }
   return instruction.unknown_opcode() == nullptr
              ? std::string(hlo::OpcodeName(instruction.opcode()))
              : Excerpt(*instruction.unknown_opcode());
@@ -28,12 +35,7 @@ std::string OpcodeOf(const hlo::Instruction& instruction) {
 
 std::string ReasonText(const hlo::Instruction& instruction,
                        absl::string_view why) {
-  std::string text(why);
-  if (instruction.opcode() == hlo::Opcode::kCustomCall && why.empty()) {
-    text = absl::StrCat("target ",
-                        Excerpt(instruction.attributes().custom_call_target));
-  }
-  return absl::StrCat(text.empty() ? "" : ": ", text,
+  return absl::StrCat(why.empty() ? "" : ": ", why,
                       FormOf(instruction) == Form::kControlFlow
                           ? ", expected a module without control flow"
                           : "");
@@ -111,6 +113,7 @@ void AddLacks(const hlo::Module& module, hlo::ComputationId id,
     const hlo::Instruction& instruction = computation[at];
     if (!reached.contains(at) || IsTransparent(instruction)) continue;
     const Form form = FormOf(instruction);
+    if (form == Form::kLibrary && control_flow) continue;
     if (form == Form::kControlFlow && control_flow) {
       for (hlo::ComputationId called : instruction.called()) {
         AddLacks(module, called, control_flow, seen, lacks);
@@ -118,8 +121,7 @@ void AddLacks(const hlo::Module& module, hlo::ComputationId id,
       continue;
     }
     const std::string why = ReasonOfShape(instruction.shape());
-    if (form == Form::kUnsupported || form == Form::kControlFlow ||
-        !why.empty()) {
+    if (form == Form::kUnsupported || IsPlanStep(form) || !why.empty()) {
       AddLack(instruction, why, lacks);
     }
   }

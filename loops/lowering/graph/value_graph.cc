@@ -5,6 +5,7 @@
 #include "absl/status/status.h"
 
 #include "base/status_macros.h"
+#include "loops/lowering/graph/opcode_traits.h"
 #include "loops/lowering/graph/unsupported.h"
 
 namespace hone::loops {
@@ -84,7 +85,8 @@ absl::StatusOr<ValueGraph> ValueGraph::Create(
     if (reachable.at(id)) {
       HONE_RETURN_IF_ERROR(graph.Add(id));
     } else if (module.HasSideEffect(instruction) &&
-               instruction.opcode() != Opcode::kOptBarrier) {
+               instruction.opcode() != Opcode::kOptBarrier &&
+               !IsLibraryCall(instruction)) {
       return Unsupported(instruction, "it has effects");
     }
   }

@@ -42,6 +42,9 @@ void ForEachSlot(const PlanStep& step,
   if (const auto* kernel = std::get_if<KernelStep>(&step)) {
     for (SlotId slot : kernel->arguments) visit(slot, false);
     for (SlotId slot : kernel->results) visit(slot, true);
+  } else if (const auto* call = std::get_if<LibraryStep>(&step)) {
+    for (SlotId slot : call->arguments) visit(slot, false);
+    for (SlotId slot : call->results) visit(slot, true);
   } else if (const auto* copy = std::get_if<CopyStep>(&step)) {
     visit(copy->from, false);
     visit(copy->to, true);

@@ -22,7 +22,7 @@ using hlo::Opcode;
 std::vector<ValueId> MustStore(const ValueGraph& graph) {
   std::vector<ValueId> values = graph.results();
   for (InstructionId id : graph.order()) {
-    if (FormOf(graph.computation()[id]) != Form::kControlFlow) continue;
+    if (!IsPlanStep(FormOf(graph.computation()[id]))) continue;
     const std::vector<ValueId>& operands = graph.operands(id);
     values.insert(values.end(), operands.begin(), operands.end());
   }
@@ -79,10 +79,18 @@ absl::StatusOr<SlotId> FunctionWriter::SlotToRead(ValueId value) {
 
 absl::Status FunctionWriter::WriteStep(InstructionId id) {
   if (!values_.Begin(id)) return absl::OkStatus();
-  const Opcode opcode = graph_.computation()[id].opcode();
-  HONE_RETURN_IF_ERROR(opcode == Opcode::kWhile         ? WriteWhile(id)
-                       : opcode == Opcode::kConditional ? WriteConditional(id)
-                                                        : WriteKernel(id));
+  const hlo::Instruction& instruction = graph_.computation()[id];
+  const bool is_while = instruction.opcode() == Opcode::kWhile;
+  switch (FormOf(instruction)) {
+    case Form::kControlFlow:
+      HONE_RETURN_IF_ERROR(is_while ? WriteWhile(id) : WriteConditional(id));
+      break;
+    case Form::kLibrary:
+      HONE_RETURN_IF_ERROR(WriteLibraryCall(id));
+      break;
+    default:
+      HONE_RETURN_IF_ERROR(WriteKernel(id));
+  }
   values_.End();
   return absl::OkStatus();
 }
@@ -93,7 +101,7 @@ absl::Status FunctionWriter::WriteSteps() {
     if (form == Form::kUnsupported) {
       return Unsupported(graph_.computation()[id]);
     }
-    if (form != Form::kControlFlow && clusters_.root(id) != id) continue;
+    if (!IsPlanStep(form) && clusters_.root(id) != id) continue;
     for (ValueId value : graph_.leaves(id)) {
       HONE_RETURN_IF_ERROR(SlotToRead(value).status());
     }
@@ -144,7 +152,7 @@ absl::StatusOr<std::vector<SlotId>> FunctionWriter::SlotsToUpdate(
     const InstructionId id = graph_[operand].instruction;
     const hlo::Instruction& instruction = graph_.computation()[id];
     if (instruction.opcode() != Opcode::kParameter &&
-        FormOf(instruction) != Form::kControlFlow && !clusters_.IsWritten(id)) {
+        !IsPlanStep(FormOf(instruction)) && !clusters_.IsWritten(id)) {
       continue;
     }
     HONE_ASSIGN_OR_RETURN(const SlotId slot, SlotToRead(operand));
@@ -187,6 +195,25 @@ absl::Status FunctionWriter::WriteKernel(InstructionId root) {
   }
   step.arguments = writer.argument_slots();
   step.kernel = plan_.AddKernel(std::move(program));
+  function_.steps.emplace_back(std::move(step));
+  return absl::OkStatus();
+}
+
+absl::Status FunctionWriter::WriteLibraryCall(InstructionId id) {
+  const hlo::Instruction& instruction = graph_.computation()[id];
+  LibraryStep step;
+  step.function = instruction.attributes().custom_call_target;
+  step.attributes.assign(instruction.dimensions().begin(),
+                         instruction.dimensions().end());
+  for (ValueId operand : graph_.operands(id)) {
+    HONE_ASSIGN_OR_RETURN(const SlotId slot, SlotToRead(operand));
+    step.arguments.push_back(slot);
+  }
+  for (ValueId leaf : graph_.leaves(id)) {
+    const SlotId slot = AddSlot(graph_[leaf].shape, Home::kArena);
+    values_.Add(leaf, slot);
+    step.results.push_back(slot);
+  }
   function_.steps.emplace_back(std::move(step));
   return absl::OkStatus();
 }

@@ -45,6 +45,7 @@ class FunctionWriter {
   // been done.
   absl::Status WriteStep(hlo::InstructionId id);
   absl::Status WriteKernel(hlo::InstructionId root);
+  absl::Status WriteLibraryCall(hlo::InstructionId id);
   absl::Status WriteWhile(hlo::InstructionId id);
   absl::Status WriteConditional(hlo::InstructionId id);
   // Returns, for each result of a conditional, the slot of the value that all

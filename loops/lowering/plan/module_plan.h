@@ -36,6 +36,15 @@ struct KernelStep {
   std::vector<SlotId> results;
 };
 
+// A call of a function of the backend's library
+// (loops/lowering/library_calls.h).
+struct LibraryStep {
+  std::string function;
+  std::vector<int64_t> attributes;
+  std::vector<SlotId> arguments;
+  std::vector<SlotId> results;
+};
+
 struct CopyStep {
   SlotId from = 0;
   SlotId to = 0;
@@ -71,7 +80,8 @@ struct ConditionalStep {
   SlotId scratch = -1;
 };
 
-using PlanStep = std::variant<KernelStep, CopyStep, WhileStep, ConditionalStep>;
+using PlanStep =
+    std::variant<KernelStep, LibraryStep, CopyStep, WhileStep, ConditionalStep>;
 
 // A computation as a sequence of steps. Tuples are flattened: one slot per
 // array.

@@ -78,7 +78,7 @@ bool SlotValues::Reads(ValueId value, SlotId slot) const {
     // Another step computes it, and has read the slot if it does.
     if (clusters_.IsWritten(id)) continue;
     const Form form = FormOf(graph_.computation()[id]);
-    if (form == Form::kControlFlow || form == Form::kGiven) continue;
+    if (IsPlanStep(form) || form == Form::kGiven) continue;
     for (ValueId operand : graph_.operands(id)) {
       if (seen.insert(operand).second) pending.push_back(operand);
     }

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 
+#include "backends/cpu/library/library.h"
 #include "base/status_macros.h"
 #include "loops/interpreter/interpreter.h"
 
@@ -133,6 +134,23 @@ class Caller {
                   static_cast<size_t>(to[i].bytes));
     }
     return absl::OkStatus();
+  }
+
+  absl::Status Run(const LibraryStep& step, const std::vector<Bytes>& slots) {
+    std::vector<const void*> from;
+    for (const Bytes& bytes : At(slots, step.arguments)) {
+      from.push_back(bytes.data);
+    }
+    std::vector<void*> to;
+    for (const Bytes& bytes : At(slots, step.results)) to.push_back(bytes.data);
+#define HONE_LIBRARY_FUNCTION(name)                       \
+  if (step.function == #name) {                           \
+    name(step.attributes.data(), from.data(), to.data()); \
+    return absl::OkStatus();                              \
+  }
+#include "backends/cpu/library/functions.def"
+#undef HONE_LIBRARY_FUNCTION
+    return absl::InternalError(absl::StrCat("no function ", step.function));
   }
 
   absl::Status Run(const CopyStep& step, const std::vector<Bytes>& slots) {

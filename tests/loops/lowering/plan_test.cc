@@ -431,20 +431,22 @@ h {
 TEST(LowerToPlan, SaysWhatHasNoKernel) {
   EXPECT_THAT(
       LowerToPlan(ParseModule(ModuleText(
-          "  x = f32[4,4] parameter(0)\n  ROOT chol = f32[4,4] cholesky(x)"))),
+          "  x = f32[4] parameter(0)\n  ROOT r = f32[4] collective-permute(x), "
+          "source_target_pairs={{0,1}}"))),
       testing::StatusIs(absl::StatusCode::kUnimplemented,
-                        ::testing::HasSubstr("cholesky 'chol'")));
+                        ::testing::HasSubstr("collective-permute 'r'")));
 }
 
 // Operands that are tuples have more arrays than there are operands.
 TEST(LowerToPlan, SaysThatTuplesHaveNoKernel) {
-  EXPECT_THAT(LowerToPlan(ParseModule(ModuleText(R"(
+  EXPECT_THAT(
+      LowerToPlan(ParseModule(ModuleText(R"(
   a = f32[8] parameter(0)
   b = f32[8] parameter(1)
   t = (f32[8], f32[8]) tuple(a, b)
   ROOT r = f32[8] custom-call(t), custom_call_target="foo")"))),
-              testing::StatusIs(absl::StatusCode::kUnimplemented,
-                                ::testing::HasSubstr("custom-call 'r'")));
+      testing::StatusIs(absl::StatusCode::kUnimplemented,
+                        ::testing::HasSubstr("custom-call to \"foo\" 'r'")));
   EXPECT_THAT(LowerToPlan(ParseModule(ModuleText(R"(
   p = f32[8] parameter(0)
   s = (f32[8], f32[16]) all-gather-start(p), dimensions={0}
