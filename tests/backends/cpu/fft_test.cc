@@ -130,8 +130,8 @@ void CheckModule(const std::string& text) {
   HONE_ASSERT_OK_AND_ASSIGN(const hlo::Literal expected,
                             hlo::Evaluate(module, arguments));
   HONE_ASSERT_OK_AND_ASSIGN(const auto native, NativeModule::Create(module, 2));
-  const hlo::Comparison comparison =
-      hlo::CompareLiterals(expected, native->Run(arguments));
+  HONE_ASSERT_OK_AND_ASSIGN(const hlo::Literal result, native->Run(arguments));
+  const hlo::Comparison comparison = hlo::CompareLiterals(expected, result);
   EXPECT_TRUE(comparison.equal)
       << "element " << comparison.worst.element << ": " << comparison.worst.b
       << ", expected " << comparison.worst.a;

@@ -57,8 +57,8 @@ void ExpectSameAsEvaluator(const std::string& text,
   HONE_ASSERT_OK_AND_ASSIGN(const hlo::Literal expected,
                             hlo::Evaluate(module, arguments));
   HONE_ASSERT_OK_AND_ASSIGN(const auto native, NativeModule::Create(module, 2));
-  const hlo::Comparison comparison =
-      hlo::CompareLiterals(expected, native->Run(arguments));
+  HONE_ASSERT_OK_AND_ASSIGN(const hlo::Literal result, native->Run(arguments));
+  const hlo::Comparison comparison = hlo::CompareLiterals(expected, result);
   EXPECT_TRUE(comparison.equal)
       << "output " << comparison.worst.output << " element "
       << comparison.worst.element << ": " << comparison.worst.b << ", expected "
@@ -233,7 +233,7 @@ std::vector<hlo::Literal> RunNatively(const std::string& text,
   auto native = NativeModule::Create(module, 2);
   HONE_EXPECT_OK(native);
   if (!native.ok()) return {};
-  return hlo::Leaves((*native)->Run(arguments));
+  return hlo::Leaves((*native)->Run(arguments).value());
 }
 
 TEST(LinearAlgebra, EigenvectorsOfHermitianMatrices) {

@@ -57,8 +57,8 @@ TEST(NativeModule, LoopsUpdateArraysInPlace) {
                               hlo::Evaluate(module, arguments));
     HONE_ASSERT_OK_AND_ASSIGN(const auto native,
                               NativeModule::Create(module, 1));
-    const hlo::Comparison comparison =
-        hlo::CompareLiterals(expected, native->Run(arguments));
+    HONE_ASSERT_OK_AND_ASSIGN(const hlo::Literal result, native->Run(arguments));
+  const hlo::Comparison comparison = hlo::CompareLiterals(expected, result);
     EXPECT_TRUE(comparison.equal)
         << "output " << comparison.worst.output << " element "
         << comparison.worst.element << ": " << comparison.worst.b

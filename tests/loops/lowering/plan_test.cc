@@ -500,12 +500,12 @@ body {
       LowerToPlan(module),
       testing::StatusIs(absl::StatusCode::kUnimplemented,
                         "no kernel for rng 'a' (and 1 more); custom-call "
-                        "'c': target solve; convert 'q': element type s4"));
+                        "to \"solve\" 'c'; convert 'q': element type s4"));
   EXPECT_THAT(
       LowerToProgram(module),
       testing::StatusIs(absl::StatusCode::kUnimplemented,
                         "no kernel for rng 'a' (and 1 more); custom-call "
-                        "'c': target solve; while 'w', expected a module "
+                        "to \"solve\" 'c'; while 'w', expected a module "
                         "without control flow"));
 }
 
