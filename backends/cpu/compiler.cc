@@ -16,6 +16,7 @@
 #include <llvm/TargetParser/Host.h>
 
 #include "backends/cpu/entry_emitter.h"
+#include "backends/cpu/in_place.h"
 #include "backends/cpu/plan_emitter.h"
 #include "backends/llvm/emitter.h"
 #include "backends/llvm/optimize.h"
@@ -110,12 +111,18 @@ std::string RunSymbol(const std::string& symbol) {
   return absl::StrCat(symbol, ".run");
 }
 
-EntryInterface InterfaceFrom(const std::string& name,
+// Code is a program or a plan.
+template <typename Code>
+EntryInterface InterfaceFrom(const std::string& name, const Code& code,
                              const CompileOptions& options) {
-  return {.name = name,
-          .aliases = options.aliases,
-          .features = options.features,
-          .threads = options.threads};
+  EntryInterface interface = {
+      .name = name, .features = options.features, .threads = options.threads};
+  for (const EntryAlias& alias : options.aliases) {
+    if (MayRunInPlace(code, alias.argument, alias.result)) {
+      interface.aliases.push_back(alias);
+    }
+  }
+  return interface;
 }
 
 // Returns the shapes of one kind of memory that the caller passes, in order.
@@ -158,7 +165,7 @@ absl::StatusOr<std::string> CompileProgram(const loops::Program& program,
       llvm::Function* const run,
       EmitProgram(program, RunSymbol(symbol), MakeEmitTarget(options),
                   *compilation->module));
-  EntryInterface interface = InterfaceFrom(program.name(), options);
+  EntryInterface interface = InterfaceFrom(program.name(), program, options);
   interface.arguments = Shapes(program, loops::Memory::kArgument);
   interface.results = Shapes(program, loops::Memory::kResult);
   HONE_RETURN_IF_ERROR(AddEntry(symbol, interface, *run));
@@ -176,7 +183,7 @@ absl::StatusOr<std::string> CompilePlan(const loops::ModulePlan& plan,
                                 MakeEmitTarget(options), *compilation->module));
   const loops::PlanFunction& entry =
       plan.functions[static_cast<size_t>(plan.entry)];
-  EntryInterface interface = InterfaceFrom(plan.name, options);
+  EntryInterface interface = InterfaceFrom(plan.name, plan, options);
   interface.arguments = Shapes(entry, entry.parameters);
   interface.results = Shapes(entry, entry.results);
   HONE_RETURN_IF_ERROR(AddEntry(

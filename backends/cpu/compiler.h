@@ -27,7 +27,8 @@ struct CompileOptions {
   std::string cpu = DetectHost().name;
   std::string features = DetectHost().features;
   // For hone_info: threads that the code was scheduled for, and pairs of an
-  // argument and a result that may have one address.
+  // argument and a result that callers want to give one address. Those that
+  // may not (in_place.h) are left out.
   int32_t threads = DetectHost().machine.threads;
   std::vector<EntryAlias> aliases = {};
 };

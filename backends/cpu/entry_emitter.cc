@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include <llvm/IR/Constants.h>
@@ -121,10 +120,6 @@ llvm::Constant* Info(DescriptorBuilder& b, const EntryInterface& interface,
 
 }  // namespace
 
-std::string DescriptorSymbol(const std::string& symbol) {
-  return absl::StrCat(symbol, ".descriptor");
-}
-
 absl::Status EmitEntry(const std::string& symbol,
                        const EntryInterface& interface, llvm::Function& run) {
   HONE_ASSIGN_OR_RETURN(const Workspace workspace, WorkspaceOf(run));
@@ -140,7 +135,7 @@ absl::Status EmitEntry(const std::string& symbol,
                       builder.Int64(workspace.thread_bytes), is_checked});
   auto* global = new llvm::GlobalVariable(
       module, descriptor->getType(), /*isConstant=*/true,
-      llvm::GlobalValue::ExternalLinkage, descriptor, DescriptorSymbol(symbol));
+      llvm::GlobalValue::ExternalLinkage, descriptor, "hone_kernel_descriptor");
   global->setVisibility(llvm::GlobalValue::HiddenVisibility);
 
   llvm::LLVMContext& context = module.getContext();

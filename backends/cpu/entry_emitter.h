@@ -37,13 +37,11 @@ struct EntryInterface {
 
 // Adds the entry `symbol` of kernel_abi.h's signature to the module of `run`,
 // which has the code, `void run(ptr arguments, ptr results)`, and a
-// hone_kernel_entry (kernel_runtime.h), DescriptorSymbol(symbol). The entry
-// itself runs on every processor. Errors: those of WorkspaceOf.
+// hone_kernel_entry (kernel_runtime.h), hone_kernel_descriptor, which is hidden
+// in shared objects. A module has one entry, which itself runs on every
+// processor. Errors: those of WorkspaceOf.
 absl::Status EmitEntry(const std::string& symbol,
                        const EntryInterface& interface, llvm::Function& run);
-
-// The name of an entry's descriptor, which is hidden in shared objects.
-std::string DescriptorSymbol(const std::string& symbol);
 
 }  // namespace hone::backends
 

@@ -6,26 +6,26 @@
 #include "backends/cpu/kernel_ffi.h"
 #include "backends/cpu/kernel_runtime.h"
 
-/* The descriptor of the shared object's entry, by the linker's --defsym. */
-extern const hone_kernel_entry hone_exported_descriptor;
+/* Defined by the object of the kernel (entry_emitter.h). */
+extern const hone_kernel_entry hone_kernel_descriptor;
 
 const hone_info* hone_exported_info(void);
 const hone_info* hone_exported_info(void) {
-  return &hone_exported_descriptor.info;
+  return &hone_kernel_descriptor.info;
 }
 
 hone_ffi_error* hone_exported_ffi(hone_ffi_frame* frame);
 hone_ffi_error* hone_exported_ffi(hone_ffi_frame* frame) {
-  return hone_kernel_ffi(&hone_exported_descriptor, frame);
+  return hone_kernel_ffi(&hone_kernel_descriptor, frame);
 }
 
 /* Without a code to return it prints the message. */
 __attribute__((visibility("default"))) void hone_entry(
     const void* const* arguments, void* const* results);
 void hone_entry(const void* const* arguments, void* const* results) {
-  if (hone_kernel_call(&hone_exported_descriptor, NULL, arguments, results) !=
+  if (hone_kernel_call(&hone_kernel_descriptor, NULL, arguments, results) !=
       HONE_OK) {
-    fprintf(stderr, "hone: %s: %s\n", hone_exported_descriptor.info.name,
+    fprintf(stderr, "hone: %s: %s\n", hone_kernel_descriptor.info.name,
             hone_kernel_error_message());
   }
 }

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 
 #include "backends/cpu/compiler.h"
+#include "backends/cpu/export/donations.h"
 #include "backends/cpu/export/shared_object.h"
 #include "base/files.h"
 #include "base/status_macros.h"
@@ -38,6 +39,16 @@ std::vector<EntryArray> ArraysOf(const loops::Program& program,
                       hlo::Shape::Array(buffer->type, buffer->dimensions)};
   }
   return arrays;
+}
+
+std::vector<EntryAlias> AllPairs(size_t arguments, size_t results) {
+  std::vector<EntryAlias> pairs;
+  for (size_t i = 0; i < arguments; ++i) {
+    for (size_t j = 0; j < results; ++j) {
+      pairs.push_back({static_cast<int32_t>(i), static_cast<int32_t>(j)});
+    }
+  }
+  return pairs;
 }
 
 std::string Header(const ExportedNames& names, const hlo::Module& module,
@@ -73,13 +84,15 @@ absl::Status ExportKernel(const loops::Program& program, int32_t threads,
                           const std::string& path) {
   HONE_RETURN_IF_ERROR(CheckLibraryPath(path));
   const ExportedNames names = ExportedNames::Of(path);
+  const auto arguments = ArraysOf(program, loops::Memory::kArgument);
+  const auto results = ArraysOf(program, loops::Memory::kResult);
   HONE_ASSIGN_OR_RETURN(
       const std::string object,
-      CompileProgram(program, names.entry, {.threads = threads}));
+      CompileProgram(program, names.entry,
+                     {.threads = threads,
+                      .aliases = AllPairs(arguments.size(), results.size())}));
   return Write(object, names,
-               CHeader(names, ArraysOf(program, loops::Memory::kArgument),
-                       ArraysOf(program, loops::Memory::kResult),
-                       loops::PrintProgram(program)),
+               CHeader(names, arguments, results, loops::PrintProgram(program)),
                path);
 }
 
@@ -88,8 +101,10 @@ absl::Status ExportModule(const hlo::Module& module,
                           const std::string& path) {
   HONE_RETURN_IF_ERROR(CheckLibraryPath(path));
   const ExportedNames names = ExportedNames::Of(path);
-  HONE_ASSIGN_OR_RETURN(const std::string object,
-                        CompilePlan(plan, names.entry, {.threads = threads}));
+  HONE_ASSIGN_OR_RETURN(
+      const std::string object,
+      CompilePlan(plan, names.entry,
+                  {.threads = threads, .aliases = DonatedPairs(module)}));
   return Write(object, names, Header(names, module, plan), path);
 }
 

@@ -14,7 +14,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "backends/cpu/entry_emitter.h"
 #include "base/embedded_file.h"
 #include "base/status_macros.h"
 
@@ -98,7 +97,6 @@ absl::Status WriteSharedObject(const std::string& object,
   const std::string libc = LibraryOf(&std::getenv);
   const std::string name = path.substr(path.rfind('/') + 1);
   const std::string aliases[] = {
-      Alias("hone_exported_descriptor", DescriptorSymbol(names.entry)),
       Alias(names.info, "hone_exported_info"),
       Alias(names.error_message, "hone_kernel_error_message"),
       Alias(names.set_threads, kSetThreadsAlias),

@@ -88,7 +88,7 @@ TEST(SharedObjectTest, IsLoadedAndExportsItsNamesOnly) {
   EXPECT_EQ(dlsym(library, "hone_kernel_allocate"), nullptr);
   for (const char* hidden :
        {"hone_kernel_call", "hone_exported_info", "hone_kernel_error_message",
-        "example.descriptor"}) {
+        "hone_kernel_descriptor"}) {
     EXPECT_EQ(dlsym(library, hidden), nullptr) << hidden;
   }
   for (const char* exported :
