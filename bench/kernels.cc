@@ -116,14 +116,22 @@ class KernelsRun {
   // The table, from the script that has PyTorch and XLA in its process.
   absl::StatusOr<Json> TimePeers() {
     const std::string result = folder_ + "/peers.json";
+    std::vector<std::string> arguments = {"bench/kernels/time_peers.py",
+                                          "--objects",
+                                          folder_ + "/default",
+                                          "--tuned",
+                                          folder_ + "/tuned",
+                                          "--threads",
+                                          absl::StrCat(threads_),
+                                          "--rounds",
+                                          absl::StrCat(options_.rounds),
+                                          "--only",
+                                          options_.only,
+                                          "-o",
+                                          result};
+    if (options_.compile) arguments.push_back("--compile");
     const absl::StatusOr<int> status = RunProcess(
-        {.program = options_.python,
-         .arguments = {"bench/kernels/time_peers.py", "--objects",
-                       folder_ + "/default", "--tuned", folder_ + "/tuned",
-                       "--threads", absl::StrCat(threads_), "--rounds",
-                       absl::StrCat(options_.rounds), "--only", options_.only,
-                       "-o", result}},
-        out_);
+        {.program = options_.python, .arguments = std::move(arguments)}, out_);
     HONE_RETURN_IF_ERROR(status.status());
     if (*status != 0) {
       return absl::FailedPreconditionError(

@@ -29,6 +29,8 @@ struct KernelsOptions {
   // The number of undisturbed samples of each kernel beside its peers; even, at
   // least 6.
   int32_t rounds = 22;
+  // With torch.compile among the peers; it needs a C++ compiler.
+  bool compile = false;
 };
 
 // Times kernels with default and tuned schedules beside PyTorch and XLA:CPU:

@@ -343,6 +343,8 @@ void AddKernelsOptions(CLI::App& command, bench::KernelsOptions& options) {
                   "Samples of each kernel beside its peers; even")
       ->transform(WholeNumber(1, kMaxCount))
       ->capture_default_str();
+  command.add_flag("--compile", options.compile,
+                   "With torch.compile; it needs a C++ compiler");
 }
 
 // The options of benches that bench/kernels times in Python.

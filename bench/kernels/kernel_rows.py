@@ -6,6 +6,10 @@ each call, out/hone both with results that are there. `same/hone` is Hone
 against itself in the same rounds: a second copy of the shared object, loaded
 at another place, with results of its own. A ratio above or below 1 is
 significant beyond that only (interleaved.compare).
+
+best/ is the fastest of all peers, by the median of its times: of those that
+allocate their results beside a Hone that gets new ones, or of those that write
+to memory that is there beside a Hone that does, whichever ratio is smaller.
 """
 
 import dataclasses
@@ -35,6 +39,9 @@ RATIOS = {"torch/hone": ("torch", "hone+"), "out/hone": ("torch=", "hone"),
           "xla/hone": ("xla", "hone+"), "torch/tuned": ("torch", "tuned+"),
           "out/tuned": ("torch=", "tuned"), "xla/tuned": ("xla", "tuned+"),
           "tuned/default": ("tuned", "hone"), "torch/xla": ("torch", "xla")}
+# The peers of best/, with the Hone that they are compared with.
+ALIKE = ((("torch", "compiled", "xla", "numpy"), "+"),
+         (("torch=", "numpy="), ""))
 # Kernels for which XLA takes tens of times as long as the others, so that they
 # move its means: these are printed without them too.
 OUTLIERS = "depthwise"
@@ -58,10 +65,12 @@ def measure_overheads(calibration):
 
 
 class Timer:
-    """`objects`: by family ("hone", "tuned") a folder of NAME.so, or None."""
+    """`objects`: by family ("hone", "tuned") a folder of NAME.so, or None.
+    `compiled`: with torch.compile."""
 
-    def __init__(self, calibration, objects, rounds):
+    def __init__(self, calibration, objects, rounds, compiled=False):
         self.objects, self.rounds = objects, rounds
+        self.compiled = compiled
         self.calibration = calibration
         self._copies = tempfile.TemporaryDirectory()
 
@@ -69,7 +78,10 @@ class Timer:
         """The kernel's row; None with a message when a result is wrong."""
         inputs = peers.make_inputs(kernel, SEED)
         candidates = [*peers.torch_peers(kernel, inputs),
+                      *peers.numpy_peers(kernel, inputs),
                       peers.xla_peer(kernel, inputs)]
+        if self.compiled:
+            candidates += peers.compiled_peers(kernel, inputs)
         paths = {family: (folder / f"{kernel.name}.so").resolve()
                  for family, folder in self.objects.items()
                  if folder and (folder / f"{kernel.name}.so").exists()}
@@ -91,8 +103,11 @@ class Timer:
         errors = self._check(kernel, inputs, candidates)
         if errors is None:
             return None
-        row = {"kernel": kernel.name, "errors": errors, "default_kept": kept}
+        row = {"kernel": kernel.name, "threads": self.calibration.threads,
+               "errors": errors, "default_kept": kept}
         row |= self._measure(candidates)
+        if not self._confirm(kernel, inputs, candidates, paths):
+            return None
         if kept:
             copy_default(row)
         roofline = self.calibration.roofline(kernel, least_seconds(row))
@@ -110,10 +125,22 @@ class Timer:
             print(f"{kernel.name}: {name}: error {e:.2g}", file=sys.stderr)
         return None if wrong else errors
 
+    def _confirm(self, kernel, inputs, candidates, paths):
+        """Checks Hone's results after timing, and those of arguments at other
+        places. Returns false with a message when one is wrong."""
+        others = [peer for peer in candidates
+                  if peer.family.startswith(("hone", "tuned"))]
+        moved = peers.elsewhere(inputs, SEED)
+        others += [peers.hone_peer(
+            f"{family} elsewhere", kernel, moved,
+            peers.load_entry(path, self.calibration.threads))
+            for family, path in paths.items()]
+        return self._check(kernel, inputs, others) is not None
+
     def _measure(self, candidates):
         screened = {(peer.family, peer.name): interleaved.warm_up(peer.call)
                     for peer in candidates
-                    if peer.family in ("torch", "torch=")}
+                    if peer.family in ("torch", "torch=", "compiled")}
         best = {}  # family -> name
         for family, name in sorted(screened, key=screened.get):
             best.setdefault(family, name)
@@ -143,7 +170,24 @@ class Timer:
             if above in samples and below in samples:
                 row[name] = interleaved.ratio(samples[above].seconds,
                                               samples[below].seconds)
+        add_best(row, samples)
         return row
+
+
+def add_best(row, samples):
+    """Adds best/hone and best/tuned, and the peers that they are of."""
+    for own in ("hone", "tuned"):
+        found = {}
+        for families, suffix in ALIKE:
+            timed = [family for family in families if family in samples]
+            if timed and own + suffix in samples:
+                peer = min(timed, key=row["us"].get)
+                found[peer] = interleaved.ratio(samples[peer].seconds,
+                                                samples[own + suffix].seconds)
+        if found:
+            peer = min(found, key=lambda name: found[name][0])
+            row.setdefault("best", {})[own] = peer
+            row[f"best/{own}"] = found[peer]
 
 
 def least_seconds(row):
@@ -155,9 +199,11 @@ def least_seconds(row):
 def copy_default(row):
     """Fills in the figures of `tuned` where it is the default schedule: timing
     the same code again would show noise only."""
-    for name in ("torch", "out", "xla"):
+    for name in ("torch", "out", "xla", "best"):
         if f"{name}/hone" in row:
             row[f"{name}/tuned"] = row[f"{name}/hone"]
+    if "hone" in row.get("best", {}):
+        row["best"]["tuned"] = row["best"]["hone"]
     for suffix in ("", "+"):
         row["us"]["tuned" + suffix] = row["us"]["hone" + suffix]
     row["tuned/default"] = (1.0, 1.0, 1.0)
@@ -171,10 +217,13 @@ def verdict(row, name):
     return interleaved.compare(row[name], row[SAME])
 
 
-TIMES = {"torch": "PyTorch", "torch=": "PyTorch out=", "xla": "XLA",
+TIMES = {"torch": "PyTorch", "torch=": "PyTorch out=",
+         "compiled": "torch.compile", "xla": "XLA", "numpy": "OpenBLAS",
          "hone+": "Hone, new results", "hone": "Hone",
          "tuned+": "tuned, new results", "tuned": "tuned"}
-PRINTED = [name for name in RATIOS if name != "torch/xla"]
+BEST = ("best/hone", "best/tuned")
+NOT_MEASURED = "not measured"
+PRINTED = [*BEST, *(name for name in RATIOS if name != "torch/xla")]
 HEADINGS = ["kernel", *TIMES.values(), *PRINTED, SAME, "roofline", "bound",
             "% of roofline"]
 
@@ -183,8 +232,10 @@ Microseconds, medians; ratios are medians of those within a round, with their
 95 % interval; `+` after one that is significantly above 1, `-` below: beyond
 1 and beyond the interval of Hone with itself (same/hone) in the same rounds.
 torch/ and xla/ compare calls that allocate their results, on both sides; out/
-and tuned/default calls to results that are there. `!`: too few undisturbed
-rounds, in no mean. `=`: tuned is the default schedule. `~`: calls matter."""
+and tuned/default calls to results that are there; best/ the fastest of all
+peers, which it names, in the way that is worse for Hone. `!`: too few
+undisturbed rounds, in no mean, and with several threads not measured. `=`:
+tuned is the default schedule. `~`: calls matter."""
 
 
 def print_line(cells):
@@ -223,8 +274,19 @@ def roofline_percent(row):
     return 100 * row["roofline_us"] / least_us
 
 
+def is_measured(row):
+    """Returns false for rows of several threads that were disturbed: whoever
+    else has a core makes the threads wait for each other, so their times are no
+    figures of the kernel."""
+    return not row["disturbed"] or row.get("threads", 1) == 1
+
+
 def format_row(row):
     """Returns the cells of a line of the table."""
+    if not is_measured(row):
+        return [row["kernel"] + " !", NOT_MEASURED,
+                *["-"] * (len(HEADINGS) - 2)]
+
     def time(family):
         us = row["us"].get(family)
         if us is None:
@@ -238,7 +300,9 @@ def format_row(row):
             return "="
         median, lower, upper = row[name]
         mark = {1: " +", -1: " -", 0: ""}[verdict(row, name)]
-        return f"{median:.2f} ({lower:.2f} to {upper:.2f}){mark}"
+        peer = ("" if name not in BEST else
+                f"{row['best'][name.removeprefix('best/')]} ")
+        return f"{peer}{median:.2f} ({lower:.2f} to {upper:.2f}){mark}"
 
     percent = roofline_percent(row)
     return [row["kernel"] + (" !" if row["disturbed"] else ""),
@@ -267,7 +331,7 @@ def summarize(rows):
             *(["", ""] if name == SAME else
               [str(verdicts.count(1)), str(verdicts.count(-1))])])
 
-    for name in (*RATIOS, SAME):
+    for name in (*BEST, *RATIOS, SAME):
         these = [row for row in undisturbed if name in row]
         add(name, these, name)
         others = [row for row in these if OUTLIERS not in row["kernel"]]

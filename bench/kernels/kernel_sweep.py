@@ -79,13 +79,6 @@ def refuse(message):
     sys.exit(2)
 
 
-def openblas_core():
-    """Returns the OPENBLAS_CORETYPE for this machine. OpenBLAS takes its code
-    for AVX2 on processors with AVX-512 that it does not know."""
-    flags = pathlib.Path("/proc/cpuinfo").read_text()
-    return "SkylakeX" if re.search(r"\bavx512vl\b", flags) else None
-
-
 def read_resumed(path, document):
     """Returns the rows of an earlier document, which must be of the same
     sweep."""
@@ -130,9 +123,6 @@ def run(args, names, document):
 def main():
     args = parse_arguments()
     variables = time_peers.environment(args.threads)
-    variables["OPENBLAS_NUM_THREADS"] = str(args.threads)
-    if core := openblas_core():
-        variables.setdefault("OPENBLAS_CORETYPE", core)
     os.environ.update(variables)
     cores = time_peers.pin(args.threads)
 
@@ -156,7 +146,8 @@ def main():
     sweep_table.print_header(document)
     run(args, names, document)
     write(args.out, document | {"complete": True})
-    sweep_table.print_summary(document["rows"], args.seed, args.count)
+    sweep_table.print_summary(document["rows"], args.seed, args.count,
+                              args.threads)
     return 1 if any("failure" in row for row in document["rows"]) else 0
 
 

@@ -160,7 +160,8 @@ class Runner:
 
     def row(self, module):
         """Returns the row of a module; time_modules.py says what is in it."""
-        row = {"module": module.name, "instructions": module.instructions}
+        row = {"module": module.name, "instructions": module.instructions,
+               "threads": self._threads}
         try:
             path, seconds = export(self._hone, module, self._threads,
                                    self._objects)

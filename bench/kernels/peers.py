@@ -7,15 +7,16 @@ memory as far as the layout that PyTorch users have is the same; otherwise
 (NCHW images, weights as nn.Linear keeps them) they are brought into it once,
 outside of what is timed.
 
-Families differ in where results go. Allocated by each call: "torch", "xla",
-"hone+" and "tuned+". To memory that is allocated once: "torch=", by the same
-expressions with `out=`, their temporaries being allocated once too, and "hone",
-"tuned", as the C interface has it. Some operations have no "torch=": PyTorch
-2.13 offers no `out=` for convolutions, layer normalization and fused
-attention, or one that copies a result that it allocates. Adam updates in place
-in PyTorch ("torch=" too) and returns new arrays in JAX. XLA frees and
-allocates its results; no argument is donated to it, since every call has the
-same arguments.
+Families differ in where results go. Allocated by each call: "torch",
+"compiled", which is torch.compile of the same expressions, "xla", "numpy",
+"hone+" and "tuned+". NumPy has products alone, which OpenBLAS computes. To
+memory that is allocated once: "torch=", by the same expressions with `out=`,
+their temporaries being allocated once too, "numpy=", and "hone", "tuned", as
+the C interface has it. Some operations have no "torch=": PyTorch 2.13 offers no
+`out=` for convolutions, layer normalization and fused attention, or one that
+copies a result that it allocates. Adam updates in place in PyTorch ("torch="
+too) and returns new arrays in JAX. XLA frees and allocates its results; no
+argument is donated to it, since every call has the same arguments.
 """
 
 import ctypes
@@ -28,11 +29,15 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
+import memory
 import suite
 
 # Largest error of a result against double precision, relative to the larger of
 # the element's magnitude and the result's root mean square.
 TOLERANCE = 1e-4
+
+# Keys of EXPRESSIONS that NumPy has as one product.
+NUMPY_PRODUCTS = ("matmul", "batched_matmul", "matvec")
 
 torch.set_grad_enabled(False)
 
@@ -311,7 +316,7 @@ EXPRESSIONS = {
 @dataclasses.dataclass(frozen=True)
 class Peer:
     """One way to compute a kernel."""
-    # "torch", "torch=", "xla", "hone", "hone+", "tuned" or "tuned+"
+    # One of those above.
     family: str
     name: str
     # Computes once, and returns when the results are there.
@@ -354,6 +359,32 @@ def torch_peers(kernel, inputs):
     return peers
 
 
+def compiled_peers(kernel, inputs):
+    """Returns the peers of family "compiled". An update in place is left out:
+    what is compiled there is the optimizer's loop over parameters."""
+    if kernel.torch == "adam":
+        return []
+    peers = []
+    for expression in EXPRESSIONS[kernel.torch]:
+        prepared = expression.prepare(*map(torch.from_numpy, inputs))
+        peers.append(_torch_peer("compiled", expression, functools.partial(
+            torch.compile(expression.compute, dynamic=False), *prepared)))
+    return peers
+
+
+def numpy_peers(kernel, inputs):
+    """Returns the peers of families "numpy" and "numpy=", for products."""
+    if kernel.torch not in NUMPY_PRODUCTS:
+        return []
+    result = aligned_empty(kernel.result_shapes()[0], len(inputs))
+
+    def peer(family, call):
+        return Peer(family, "matmul", call, lambda: [call().copy()])
+
+    return [peer("numpy", functools.partial(np.matmul, *inputs)),
+            peer("numpy=", functools.partial(np.matmul, *inputs, out=result))]
+
+
 def xla_peer(kernel, inputs):
     function = jax.jit(kernel.function)
     arguments = [jax.device_put(x) for x in inputs]
@@ -386,6 +417,8 @@ def hone_peer(family, kernel, inputs, entry):
     call = bind_entry(entry, inputs, results)
 
     def run():
+        for result in results:
+            memory.poison(result)
         call()
         return [r.copy() for r in results]
 
@@ -432,21 +465,23 @@ def bind_entry(entry, inputs, results):
 
 
 def aligned_empty(shape, index):
-    """float32, at a 2 MiB boundary plus 17 cache lines per `index`: the same in
-    every run, without the arrays of a kernel fighting for the same sets."""
-    alignment, offset = 2 << 20, index * 17 * 64
-    size = 4 * int(np.prod(shape, dtype=np.int64))
-    memory = np.empty(size + alignment + offset, np.uint8)
-    start = -memory.ctypes.data % alignment + offset
-    return memory[start:start + size].view(np.float32).reshape(shape)
+    """float32, at the place of argument or result `index` of a kernel: the same
+    in every run, without the arrays of a kernel fighting for the same sets."""
+    return memory.empty(shape, np.float32, index * memory.LINES_APART)
 
 
 def make_inputs(kernel, seed):
-    inputs = []
-    for i, values in enumerate(suite.make_inputs(kernel, seed)):
-        inputs.append(aligned_empty(values.shape, i))
-        inputs[-1][...] = values
-    return inputs
+    """Read-only arrays: nothing that is timed may change its arguments."""
+    return [memory.place(values, i)
+            for i, values in enumerate(suite.make_inputs(kernel, seed))]
+
+
+def elsewhere(inputs, seed):
+    """Returns copies of `inputs` in small pages at random offsets."""
+    rng = np.random.default_rng(seed)
+    most = memory.HUGE_PAGE // memory.CACHE_LINE // 2
+    return [memory.place(values, i, huge=False, lines=int(rng.integers(most)))
+            for i, values in enumerate(inputs)]
 
 
 def expected_results(kernel, inputs):

@@ -195,7 +195,7 @@ class Runner:
     def row(self, name):
         """Returns the row of a case; sweep_table.py says what is in it."""
         case = self._cases[name]
-        row = {"kernel": name, "kind": case.kind}
+        row = {"kernel": name, "kind": case.kind, "threads": self._threads}
         with tempfile.TemporaryDirectory() as folder:
             try:
                 return row | self._examine(case, pathlib.Path(folder))

@@ -15,7 +15,7 @@ HEADER = """\
 Microseconds, medians; the ratio is that of the fastest peer to Hone in the same
 rounds, with its 95 % interval; above 1 Hone is faster. `=`: results are in
 memory that is there; otherwise both sides allocate them. `!`: too few rounds
-were undisturbed.
+were undisturbed; with several threads such a kernel is not measured.
 
 | kernel | fastest peer | its time | Hone | peer/hone |
 |---|---|---|---|---|"""
@@ -39,6 +39,8 @@ def format_row(row):
         return (f"| {row['kernel']} | {peer} | {us[peer]:.1f} | "
                 f"{us['hone']:.1f} | {row['slow']:.3f} SLOW |")
     best = row["best"]
+    if row["disturbed"] and row.get("threads", 1) > 1:
+        return f"| {row['kernel']} ! | not measured | | | |"
     median, lower, upper = best["ratio"]
     mark = " !" if row["disturbed"] else ""
     return (f"| {row['kernel']}{mark} | {best['peer']} | "
@@ -84,16 +86,17 @@ def format_summary(lines):
     return text
 
 
-def print_summary(rows, seed, count):
+def print_summary(rows, seed, count, threads):
     disturbed = sum(row.get("disturbed", False) for row in rows)
     undisturbed = [row for row in rows if not row.get("disturbed", False)]
     for title, these in ((f"The {len(undisturbed)} of {len(rows)} kernels that "
                           "were not disturbed:", undisturbed),
                          ("All, the disturbed ones too:", rows)):
-        if these and (these is undisturbed or disturbed):
+        if these and (these is undisturbed or disturbed and threads == 1):
             print("\n".join(["", title, "", *format_summary(
                 summarize(these))]))
     print(f"\nThe worst; each again by `hone bench kernel-sweep --seed {seed} "
           f"--count {count} --only REGEX`:\n")
-    for row in sorted(rows, key=ratio_of)[:WORST]:
+    judged = rows if threads == 1 else undisturbed
+    for row in sorted(judged, key=ratio_of)[:WORST]:
         print(f"{ratio_of(row):.3f} --only '^{re.escape(row['kernel'])}$'")

@@ -1,7 +1,7 @@
 """Times exported Hone kernels beside PyTorch and XLA:CPU, in one process.
 
 Usage: bench/kernels/time_peers.py [--objects DIR] [--tuned DIR]
-           [--threads 1|2] [--only REGEX] [--rounds 22] [-o JSON]
+           [--threads 1|2] [--only REGEX] [--rounds 22] [--compile] [-o JSON]
 
 For every kernel of suite.py DIR/NAME.so is what `hone` exported: `hone_entry`
 and, where it has it, hone_kernel_set_threads; --tuned is a second folder of
@@ -12,19 +12,21 @@ was wrong.
 
 Method: interleaved.py. The process is pinned to as many cores as threads.
 PyTorch is the fastest of its expressions (peers.py) after a warm-up; its name
-is in the JSON with the time of the others. Times are those that a user sees
-from Python, call and dispatch included, all inputs in place; XLA without its
-asynchronous dispatch, which would add a change of threads to each call. A Hone
-object is called through ctypes. What is compared allocates its results alike
-(kernel_rows.py): PyTorch and XLA as users call them beside a Hone that gets new
-results at each call, PyTorch with `out=` beside Hone with results that are
-there. What the bare calls cost is printed first, and `~` marks a time of less
-than 100 us, in which that shows. Nothing is left to be cold: inputs are those
-of the call before, as far as the caches hold them.
+is in the JSON with the time of the others. --compile adds the fastest of what
+torch.compile makes of them; it needs a C++ compiler. Times are those that a
+user sees from Python, call and dispatch included, all inputs in place; XLA
+without its asynchronous dispatch, which would add a change of threads to each
+call. A Hone object is called through ctypes. What is compared allocates its
+results alike (kernel_rows.py): PyTorch and XLA as users call them beside a Hone
+that gets new results at each call, PyTorch with `out=` beside Hone with results
+that are there. What the bare calls cost is printed first, and `~` marks a time
+of less than 100 us, in which that shows. Nothing is left to be cold: inputs are
+those of the call before, as far as the caches hold them.
 
 The roofline is the least time that this machine could take (calibration.py),
 measured in the same run. `!` marks a kernel of which too few rounds were
-undisturbed (disturbance.py); it is in no mean. `same/hone` is Hone against
+undisturbed (disturbance.py); it is in no mean, and with two threads it is not
+measured. `same/hone` is Hone against
 itself, interleaved like the others: its distance from 1 is the noise.
 """
 
@@ -44,6 +46,7 @@ def parse_arguments():
     parser.add_argument("--threads", type=int, choices=(1, 2), default=1)
     parser.add_argument("--only", type=re.compile, default=re.compile(""))
     parser.add_argument("--rounds", type=int, default=22)
+    parser.add_argument("--compile", action="store_true")
     parser.add_argument("-o", "--out", type=pathlib.Path)
     args = parser.parse_args()
     if args.rounds < 6 or args.rounds % 2:
@@ -52,11 +55,21 @@ def parse_arguments():
     return args
 
 
+def openblas_core():
+    """Returns the OPENBLAS_CORETYPE for this machine, or None. OpenBLAS takes
+    its code for AVX2 on processors with AVX-512 that it does not know."""
+    flags = pathlib.Path("/proc/cpuinfo").read_text()
+    return "SkylakeX" if re.search(r"\bavx512vl\b", flags) else None
+
+
 def environment(threads):
     """Of the libraries, which read it when they are loaded."""
     variables = {"OMP_NUM_THREADS": str(threads),
                  "MKL_NUM_THREADS": str(threads),
+                 "OPENBLAS_NUM_THREADS": str(threads),
                  "HONE_THREADS": str(threads), "JAX_PLATFORMS": "cpu"}
+    if core := openblas_core():
+        variables["OPENBLAS_CORETYPE"] = core
     if threads == 1:
         variables["XLA_FLAGS"] = ("--xla_cpu_multi_thread_eigen=false "
                                   "intra_op_parallelism_threads=1")
@@ -101,7 +114,8 @@ def main():
                 "rows": []}
     kernel_rows.print_header(document, calibration)
     timer = kernel_rows.Timer(
-        calibration, {"hone": args.objects, "tuned": args.tuned}, args.rounds)
+        calibration, {"hone": args.objects, "tuned": args.tuned}, args.rounds,
+        args.compile)
     for kernel in kernels:
         row = timer.time(kernel)
         if row is None:

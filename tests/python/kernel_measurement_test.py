@@ -342,7 +342,7 @@ def table_row(name, disturbed=False, kept=False, roofline=50.0, **ratios):
     row = {"kernel": name, "disturbed": disturbed, "default_kept": kept,
            "us": {family: 100.0 for family in families},
            "roofline_us": roofline, "bound": roofline and "memory",
-           kernel_rows.SAME: (1.0, 0.98, 1.02)}
+           kernel_rows.SAME: (1.0, 0.98, 1.02), "best": {"hone": "torch"}}
     return row | {key.replace("_", "/"): value for key, value in ratios.items()}
 
 
@@ -370,6 +370,35 @@ class Table(unittest.TestCase):
         self.assertTrue(kernel_rows.format_row(rows[2])[0].endswith(" !"))
         self.assertEqual(kernel_rows.findings(rows, self.calibration)[0],
                          "2 of 3 rows undisturbed; the others are in no mean.")
+
+    def test_disturbed_rows_of_two_threads_have_no_figures(self):
+        row = table_row("a", True, torch_hone=(2.0, 1.9, 2.1)) | {"threads": 2}
+        cells = kernel_rows.format_row(row)
+        self.assertEqual(cells[:2], ["a !", "not measured"])
+        self.assertEqual(set(cells[2:]), {"-"})
+        self.assertEqual(len(cells), len(kernel_rows.HEADINGS))
+        row["disturbed"] = False
+        self.assertIn("2.00 (1.90 to 2.10) +", kernel_rows.format_row(row))
+
+    def test_the_best_peer_is_that_of_like_allocation(self):
+        def samples(**times):
+            return {name.replace("_", "+").replace("0", "="):
+                    interleaved.Samples([t, t, t]) for name, t in times.items()}
+
+        taken = samples(torch=4.0, compiled=3.0, xla=5.0, torch0=2.0,
+                        numpy0=2.5, hone=1.0, hone_=2.0)
+        row = table_row("a")
+        row["us"] |= {name: s.seconds[0] for name, s in taken.items()}
+        kernel_rows.add_best(row, taken)
+        # compiled / hone+ is 1.5; torch= / hone is 2.
+        self.assertEqual(row["best"], {"hone": "compiled"})
+        self.assertEqual(row["best/hone"], (1.5, 1.5, 1.5))
+        self.assertIn("compiled 1.50 (1.50 to 1.50) +",
+                      kernel_rows.format_row(row))
+        self.assertEqual(self.summary([row], "best/hone")["geometric mean"],
+                         "1.500")
+        kernel_rows.copy_default(row)
+        self.assertEqual(row["best/tuned"], row["best/hone"])
 
     def test_means_stand_without_outliers_too(self):
         rows = [table_row("a", xla_hone=(2.0, 1.9, 2.1)),

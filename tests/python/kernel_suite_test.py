@@ -99,10 +99,18 @@ class Peers(unittest.TestCase):
             inputs = peers.make_inputs(kernel, 3)
             expected = peers.expected_results(kernel, inputs)
             for peer in [*peers.torch_peers(kernel, inputs),
+                         *peers.numpy_peers(kernel, inputs),
                          peers.xla_peer(kernel, inputs)]:
                 with self.subTest(kernel=kernel.name, peer=peer.name):
                     self.assertLess(peers.error(peer.results(), expected),
                                     peers.TOLERANCE)
+
+    def test_what_torch_compiles_agrees(self):
+        kernel, = (k for k in suite.SMALL_KERNELS if k.torch == "add_mul")
+        inputs = peers.make_inputs(kernel, 3)
+        peer, = peers.compiled_peers(kernel, inputs)
+        self.assertLess(peers.error(peer.results(), peers.expected_results(
+            kernel, inputs)), peers.TOLERANCE)
 
     def test_what_writes_to_memory_that_is_there(self):
         kernels = {kernel.torch: kernel for kernel in suite.SMALL_KERNELS}

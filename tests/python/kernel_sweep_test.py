@@ -152,6 +152,11 @@ class Table(unittest.TestCase):
              "| slow | xla | 3.0 | 300.0 | 0.010 SLOW |",
              "| broken | FAILED: a / b | | | |"])
 
+    def test_disturbed_rows_of_two_threads_have_no_figures(self):
+        self.assertEqual(sweep_table.format_row(
+            timed("noisy", 8.0, True) | {"threads": 2}),
+            "| noisy ! | not measured | | | |")
+
     def test_failures_count_as_slow_and_are_in_no_mean(self):
         lines = sweep_table.summarize(self.ROWS)
         self.assertEqual(sweep_table.format_summary(lines)[2:], [
