@@ -48,6 +48,7 @@ Form FormOf(const hlo::Instruction& instruction) {
     case Opcode::kDynamicUpdateSlice:
     case Opcode::kReduce:
     case Opcode::kReduceWindow:
+    case Opcode::kRngBitGenerator:
     case Opcode::kScatter:
     case Opcode::kSort:
     case Opcode::kTopk:
@@ -131,6 +132,7 @@ bool ReadsRepeatedly(const hlo::Computation& computation,
     case Opcode::kSelect:
       return operand.rank() < instruction.shape().rank();
     case Opcode::kGather:
+    case Opcode::kRngBitGenerator:
     case Opcode::kTopk:
       return true;
     case Opcode::kDynamicSlice:

@@ -30,6 +30,8 @@ absl::Status WriteReduce(KernelWriter& writer, Nest& nest,
                          hlo::InstructionId id);
 absl::Status WriteReduceWindow(KernelWriter& writer, Nest& nest,
                                hlo::InstructionId id);
+absl::Status WriteRngBitGenerator(KernelWriter& writer, Nest& nest,
+                                  hlo::InstructionId id);
 absl::Status WriteScatter(KernelWriter& writer, Nest& nest,
                           hlo::InstructionId id);
 absl::Status WriteSort(KernelWriter& writer, Nest& nest, hlo::InstructionId id);
@@ -37,6 +39,10 @@ absl::Status WriteTopK(KernelWriter& writer, Nest& nest, hlo::InstructionId id);
 
 // Each returns one element of a value that is not elementwise.
 
+// Requires that the widths of the types differ.
+absl::StatusOr<ExpressionPtr> ReadBitcastConvert(KernelWriter& writer,
+                                                 Nest& nest, ValueId value,
+                                                 const Indices& indices);
 absl::StatusOr<ExpressionPtr> ReadConcatenate(KernelWriter& writer, Nest& nest,
                                               ValueId value,
                                               const Indices& indices);

@@ -70,6 +70,9 @@ absl::Status KernelWriter::Write(hlo::InstructionId id) {
     case Opcode::kReduceWindow:
       write = &WriteReduceWindow;
       break;
+    case Opcode::kRngBitGenerator:
+      write = &WriteRngBitGenerator;
+      break;
     case Opcode::kScatter:
       write = &WriteScatter;
       break;

@@ -102,6 +102,12 @@ absl::StatusOr<ExpressionPtr> KernelWriter::Compute(Nest& nest, ValueId value,
     case Opcode::kReshape:
     case Opcode::kBitcast:
       return ReadReshape(*this, nest, value, indices);
+    case Opcode::kBitcastConvert:
+      if (hlo::BitWidth(graph_.type(value)) !=
+          hlo::BitWidth(graph_.type(graph_.operand(value, 0)))) {
+        return ReadBitcastConvert(*this, nest, value, indices);
+      }
+      break;
     case Opcode::kPad:
       return ReadPad(*this, nest, value, indices);
     case Opcode::kConcatenate:

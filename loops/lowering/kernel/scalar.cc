@@ -170,6 +170,19 @@ absl::StatusOr<std::vector<ExpressionPtr>> ApplyRegion(
   return values[computation.root()];
 }
 
+ElementType UnsignedOf(ElementType type) {
+  switch (hlo::ByteWidth(type)) {
+    case 1:
+      return ElementType::kU8;
+    case 2:
+      return ElementType::kU16;
+    case 4:
+      return ElementType::kU32;
+    default:
+      return ElementType::kU64;
+  }
+}
+
 ExpressionPtr IdentityOf(Opcode opcode, ElementType type) {
   const int bits = hlo::BitWidth(type);
   const bool is_float = hlo::IsFloat(type);

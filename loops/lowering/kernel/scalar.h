@@ -29,6 +29,9 @@ absl::StatusOr<std::vector<ExpressionPtr>> ApplyRegion(
 // Returns `operand` converted to `type`.
 ExpressionPtr Converted(hlo::ElementType type, ExpressionPtr operand);
 
+// Returns the unsigned integer of the width of `type`.
+hlo::ElementType UnsignedOf(hlo::ElementType type);
+
 // The identity element of `opcode`, up to the sign of zero. The opcode must be
 // one that ReductionOpcode returns.
 ExpressionPtr IdentityOf(hlo::Opcode opcode, hlo::ElementType type);

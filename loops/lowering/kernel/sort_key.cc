@@ -56,19 +56,6 @@ bool AreSame(const Expression& a, VarId of_a, const Expression& b, VarId of_b) {
   return true;
 }
 
-ElementType UnsignedOf(ElementType type) {
-  switch (hlo::ByteWidth(type)) {
-    case 1:
-      return ElementType::kU8;
-    case 2:
-      return ElementType::kU16;
-    case 4:
-      return ElementType::kU32;
-    default:
-      return ElementType::kU64;
-  }
-}
-
 ExpressionPtr Apply(Opcode opcode, ExpressionPtr a, ExpressionPtr b) {
   const ElementType type = a->type();
   return Expression::Apply(opcode, type, {std::move(a), std::move(b)});
