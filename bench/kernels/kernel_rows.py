@@ -247,7 +247,7 @@ def print_header(document, calibration):
     libraries = document["libraries"]
     print(f"{document['machine']['cpu']}, {calibration.threads} thread(s); "
           f"torch {libraries['torch']} {libraries['torch_cpu_capability']}, "
-          f"jax {libraries['jax']}")
+          f"jax {libraries['jax']}, {libraries['openblas']}")
     for line in libraries["torch_dispatch"]:
         print(line[:120])
 
