@@ -339,10 +339,3 @@ void hone_kernel_free_block(void* memory) {
   pthread_mutex_unlock(&kept_mutex);
   free(dropped);
 }
-
-/* ---- Errors ------------------------------------------------------------- */
-
-void hone_kernel_fail(const char* message) {
-  fprintf(stderr, "hone: %s\n", message);
-  abort();
-}

@@ -65,10 +65,6 @@ int32_t hone_kernel_threads(void);
 void* hone_kernel_allocate(int64_t bytes);
 void hone_kernel_free(void* memory);
 
-/* Reports that a compiled module cannot go on: prints the message and ends the
- * process. */
-void hone_kernel_fail(const char* message);
-
 #ifdef __cplusplus
 }
 #endif
