@@ -12,6 +12,7 @@
 #include "loops/lowering/complex_expansion.h"
 #include "loops/lowering/graph/unsupported.h"
 #include "loops/lowering/library_calls.h"
+#include "loops/lowering/separate_windows.h"
 #include "loops/lowering/unroll_loops.h"
 #include "loops/lowering/widen_sums.h"
 
@@ -122,6 +123,7 @@ absl::StatusOr<hlo::Module> PrepareForLowering(const hlo::Module& module) {
   }
   HONE_RETURN_IF_ERROR(UseLibraryCalls(prepared));
   WidenSums(prepared);
+  SeparateWindows(prepared);
   SplitTupleConstants(prepared);
   HONE_RETURN_IF_ERROR(ExpandComplex(prepared));
   NameInstructions(prepared);

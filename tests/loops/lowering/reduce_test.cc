@@ -1,3 +1,4 @@
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -5,6 +6,7 @@
 #include "gtest/gtest.h"
 
 #include "tests/loops/lowering/lowered.h"
+#include "tests/loops/lowering/schedules_right.h"
 
 namespace hone::loops {
 namespace {
@@ -135,6 +137,70 @@ horner {
   ROOT c = f32[] add(m, b)
 })")),
                             {{"WINDOW", window}, {"OUT", dimensions}}));
+  }
+}
+
+// Pooling, channels last and first.
+TEST(LowerReduce, WindowsWithColumns) {
+  struct Case {
+    const char* input;
+    const char* output;
+    const char* window;
+  };
+  const Case cases[] = {
+      {"2,7,7,9", "2,4,4,9", "size=1x3x3x1 stride=1x2x2x1 pad=0_0x1_1x1_1x0_0"},
+      {"2,6,6,70", "2,3,3,70", "size=1x2x2x1 stride=1x2x2x1"},
+      {"5,4,8,1", "4,4,8,1", "size=2x3x1x1 pad=0_0x1_1x0_0x0_0"},
+      {"2,3,9,20", "2,3,5,10",
+       "size=1x1x3x3 stride=1x1x2x2 pad=0_0x0_0x1_1x0_1"},
+      {"6,70", "6,68", "size=3x3 pad=1_1x0_0 rhs_dilate=1x1"},
+      {"5,9", "5,12", "size=2x2 pad=1_0x2_2"}};
+  for (const Case& c : cases) {
+    for (const char* type : {"f32", "bf16", "s8"}) {
+      SCOPED_TRACE(absl::StrCat(c.input, " ", type));
+      ExpectSchedulesRight(
+          ExpectLowersRight(absl::StrReplaceAll(ModuleText(R"(
+  x = TYPE[IN] parameter(0)
+  i = TYPE[] parameter(1)
+  m = TYPE[OUT] reduce-window(x, i), window={WINDOW}, to_apply=max
+  s = TYPE[OUT] reduce-window(x, i), window={WINDOW}, to_apply=plus
+  ROOT t = (TYPE[OUT], TYPE[OUT]) tuple(m, s))",
+                                                           R"(
+max {
+  a = TYPE[] parameter(0)
+  b = TYPE[] parameter(1)
+  ROOT c = TYPE[] maximum(a, b)
+}
+plus {
+  a = TYPE[] parameter(0)
+  b = TYPE[] parameter(1)
+  ROOT c = TYPE[] add(a, b)
+})"),
+                                                {{"TYPE", type},
+                                                 {"IN", c.input},
+                                                 {"OUT", c.output},
+                                                 {"WINDOW", c.window}})));
+    }
+  }
+}
+
+// One dimension after the other, with an array in between.
+TEST(LowerReduce, LargeWindowsAreSeparated) {
+  for (const char* opcode : {"add", "maximum"}) {
+    const Program program = ExpectLowersRight(absl::StrReplaceAll(
+        ModuleText(R"(
+  x = f32[20,24,3] parameter(0)
+  z = f32[] constant(INIT)
+  ROOT s = f32[20,9,3] reduce-window(x, z), window={size=11x9x1 stride=1x2x1 pad=5_5x1_0x0_0}, to_apply=f)",
+                   R"(
+f {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] OP(a, b)
+})"),
+        {{"OP", opcode},
+         {"INIT", std::string(opcode) == "add" ? "0" : "-inf"}}));
+    EXPECT_EQ(CountLocalArrays(program), 1);
   }
 }
 
