@@ -94,10 +94,22 @@ typedef struct Dimension {
   int64_t inner;
 } Dimension;
 
-static FftLines LinesOf(const void* re, const void* im, int64_t n,
-                        int64_t inner) {
-  if (inner == 1) return (FftLines){re, im, 0, n, 1};
-  return (FftLines){re, im, n * inner, 1, inner};
+/* How lines are spread over lanes: lines of one group are `lane` apart. */
+typedef struct Groups {
+  int64_t groups;
+  int64_t group;
+  int64_t lanes;
+  int64_t lane;
+} Groups;
+
+static Groups GroupsOf(Dimension d, int64_t vector) {
+  const int64_t line = d.n * d.inner;
+  /* Neighbors in the inner dimensions are loaded as vectors, but if these are
+   * small most lanes would be idle. */
+  if (d.inner == 1 || (2 * d.inner <= vector && d.outer > d.inner)) {
+    return (Groups){d.inner, 1, d.outer, line};
+  }
+  return (Groups){d.outer, line, d.inner, 1};
 }
 
 /* A forward complex transform in four steps: columns, factors, rows and a
@@ -145,14 +157,16 @@ static void TransformDimension(const Call* call, Dimension d, const void* re,
   const int64_t lines = d.outer * d.inner;
   if (lines == 0 || d.n == 0) return;
   const FftPlan* plan = hone_fft_plan(d.n, call->width);
-  FftJob job = {.plan = plan,
-                .kind = kFftComplex,
-                .n = d.n,
-                .scale = scale,
-                .groups = d.inner == 1 ? 1 : d.outer,
-                .lanes = d.inner == 1 ? d.outer : d.inner,
-                .from = LinesOf(re, im, d.n, d.inner),
-                .to = LinesOf(to_re, to_im, d.n, d.inner)};
+  const Groups groups = GroupsOf(d, call->kernels->vector);
+  FftJob job = {
+      .plan = plan,
+      .kind = kFftComplex,
+      .n = d.n,
+      .scale = scale,
+      .groups = groups.groups,
+      .lanes = groups.lanes,
+      .from = {re, im, groups.group, groups.lane, d.inner},
+      .to = {to_re, to_im, groups.group, groups.lane, d.inner}};
   if (2 * lines > call->kernels->vector || plan->columns == NULL) {
     RunJob(call, &job);
     return;

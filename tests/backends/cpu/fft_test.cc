@@ -11,6 +11,9 @@
 #include "absl/strings/str_join.h"
 #include "gtest/gtest.h"
 
+extern "C" {
+#include "backends/cpu/library/fft_lines.h"
+}
 #include "backends/cpu/library/library.h"
 #include "backends/cpu/native_module.h"
 #include "hlo/equivalence/equivalence.h"
@@ -114,6 +117,69 @@ TEST(Fft, IsTheDefinitionForEveryLength) {
   }
 }
 
+// The code for other vector widths than this machine's.
+template <typename T>
+void CheckKernels(const FftKernels& kernels) {
+  for (int64_t n : {1, 2, 9, 16, 30, 37, 64, 80}) {
+    for (int64_t lines : {1, 5, 19}) {
+      SCOPED_TRACE(absl::StrCat("vectors of ", kernels.vector, ", length ", n,
+                                ", lines ", lines));
+      const size_t count = static_cast<size_t>(n * lines);
+      const size_t half = static_cast<size_t>((n / 2 + 1) * lines);
+      std::vector<T> x(count);
+      for (size_t i = 0; i < count; ++i) {
+        x[i] = static_cast<T>(std::sin(static_cast<double>(i * i % 97)));
+      }
+      std::vector<T> re(half);
+      std::vector<T> im(half);
+      const FftPlan* plan = hone_fft_plan(n % 2 == 0 ? n / 2 : n, sizeof(T));
+      FftJob job = {};
+      job.plan = plan;
+      job.n = n;
+      job.scale = 1;
+      job.groups = 1;
+      job.lanes = lines;
+      const int64_t blocks = (lines + kernels.vector - 1) / kernels.vector;
+      job.kind = kFftFromReal;
+      job.from = {x.data(), nullptr, 0, n, 1};
+      job.to = {re.data(), im.data(), 0, n / 2 + 1, 1};
+      kernels.run(&job, 0, blocks);
+      std::vector<T> expected_re(half);
+      std::vector<T> expected_im(half);
+      const int64_t attributes[] = {sizeof(T) == 4 ? 0 : 1, kFromReal, lines, 1,
+                                    n};
+      const void* arguments[] = {x.data()};
+      void* results[] = {expected_re.data(), expected_im.data()};
+      hone_fft(attributes, arguments, results);
+      const double tolerance = sizeof(T) == 4 ? 1e-5 : 1e-13;
+      for (size_t i = 0; i < half; ++i) {
+        EXPECT_NEAR(re[i], expected_re[i], tolerance);
+        EXPECT_NEAR(im[i], expected_im[i], tolerance);
+      }
+      job.kind = kFftToReal;
+      job.scale = 1 / static_cast<double>(n);
+      job.from = {re.data(), im.data(), 0, n / 2 + 1, 1};
+      std::vector<T> back(count);
+      job.to = {back.data(), nullptr, 0, n, 1};
+      kernels.run(&job, 0, blocks);
+      for (size_t i = 0; i < count; ++i) {
+        EXPECT_NEAR(back[i], x[i], tolerance);
+      }
+    }
+  }
+}
+
+TEST(Fft, OfEveryVectorWidth) {
+  CheckKernels<float>(hone_fft_f32_baseline);
+  CheckKernels<double>(hone_fft_f64_baseline);
+#ifdef __x86_64__
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+    CheckKernels<float>(hone_fft_f32_avx2);
+    CheckKernels<double>(hone_fft_f64_avx2);
+  }
+#endif
+}
+
 TEST(Fft, OfNothing) {
   const int64_t attributes[] = {0, kForward, 0, 1, 8};
   const void* arguments[] = {nullptr, nullptr};
@@ -157,6 +223,15 @@ TEST(Fft, OfSeveralDimensions) {
           ", fft_length={", absl::StrJoin(lengths, ","), "}\n}\n"));
     }
   }
+}
+
+// Along dimensions with few elements inside and many outside.
+TEST(Fft, OfShortRows) {
+  CheckModule(R"(HloModule m
+ENTRY e {
+  x = c64[21,10,3] parameter(0)
+  ROOT r = c64[21,10,3] fft(x), fft_type=FFT, fft_length={10,3}
+})");
 }
 
 // A result that is read as complex numbers and written with interleaved parts.
