@@ -85,7 +85,9 @@ PARTS = {
         "graph": set(),
         "kernel": {"graph"},
         "plan": {"kernel", "graph"},
-        "": {"plan", "kernel", "graph"},
+        "library": {"graph"},
+        "complex": {"graph"},
+        "": {"complex", "library", "plan", "kernel", "graph"},
     },
     "loops/transforms": {
         "": set(),

@@ -37,7 +37,7 @@ struct KernelStep {
 };
 
 // A call of a function of the backend's library
-// (loops/lowering/library_calls.h).
+// (loops/lowering/library/library_calls.h).
 struct LibraryStep {
   std::string function;
   std::vector<int64_t> attributes;

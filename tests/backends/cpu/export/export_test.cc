@@ -127,6 +127,78 @@ TEST(ExportModule, SaysWhatItCannotWrite) {
               StatusIs(absl::StatusCode::kUnavailable, _));
 }
 
+// Writes a shared object of a module with one parameter and one result, and
+// loads it.
+void* ExportAndLoad(const std::string& text, const std::string& path) {
+  const auto module = hlo::ParseHloText(text);
+  HONE_EXPECT_OK(module);
+  const auto plan = LowerAndSchedule(*module, 1);
+  HONE_EXPECT_OK(plan);
+  HONE_EXPECT_OK(ExportModule(*module, *plan, path));
+  return dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+}
+
+TEST(ExportModule, HasItsFourierTransforms) {
+  const TemporaryDirectory directory;
+  void* library = ExportAndLoad(R"(HloModule transform
+ENTRY e {
+  x = f32[4] parameter(0)
+  ROOT y = c64[3] fft(x), fft_type=RFFT, fft_length={4}
+})",
+                                directory.path() + "/transform.so");
+  ASSERT_NE(library, nullptr) << dlerror();
+  const auto entry =
+      reinterpret_cast<EntryFunction>(dlsym(library, "hone_entry"));
+  const float x[] = {1, 2, 3, 4};
+  float y[6] = {};
+  const void* arguments[] = {x};
+  void* results[] = {y};
+  entry(arguments, results);
+  EXPECT_THAT(y, ElementsAre(10, 0, -2, 2, -2, 0));
+  dlclose(library);
+}
+
+constexpr char kCholesky[] = R"(HloModule cholesky
+ENTRY e {
+  a = f64[2,2] parameter(0)
+  ROOT l = f64[2,2] cholesky(a), lower=true
+})";
+
+TEST(ExportModule, FindsLapack) {
+  const TemporaryDirectory directory;
+  void* library = ExportAndLoad(kCholesky, directory.path() + "/factor.so");
+  ASSERT_NE(library, nullptr) << dlerror();
+  const auto entry =
+      reinterpret_cast<EntryFunction>(dlsym(library, "hone_entry"));
+  const double a[] = {4, 2, 2, 10};
+  double l[4] = {};
+  const void* arguments[] = {a};
+  void* results[] = {l};
+  entry(arguments, results);
+  EXPECT_THAT(l, ElementsAre(2, 0, 1, 3));
+  dlclose(library);
+}
+
+TEST(ExportModuleDeathTest, SaysThatThereIsNoLapack) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const TemporaryDirectory directory;
+  void* library = ExportAndLoad(kCholesky, directory.path() + "/factor.so");
+  ASSERT_NE(library, nullptr) << dlerror();
+  const auto entry =
+      reinterpret_cast<EntryFunction>(dlsym(library, "hone_entry"));
+  const double a[] = {4, 2, 2, 10};
+  double l[4] = {};
+  const void* arguments[] = {a};
+  void* results[] = {l};
+  EXPECT_DEATH(
+      {
+        setenv("HONE_LAPACK", "/nonexistent/lapack.so", 1);
+        entry(arguments, results);
+      },
+      "no LAPACK for this module's linear algebra");
+  dlclose(library);
+}
+
 // Multiplies each element by a factor; the loop is shared out between threads.
 absl::Status ExportScaled(int factor, const std::string& path) {
   const auto program =

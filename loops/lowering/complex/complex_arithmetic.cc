@@ -1,4 +1,4 @@
-#include "loops/lowering/complex_arithmetic.h"
+#include "loops/lowering/complex/complex_arithmetic.h"
 
 #include <limits>
 #include <memory>

@@ -1,5 +1,5 @@
-#ifndef HONE_LOOPS_LOWERING_COMPLEX_EXPANSION_H_
-#define HONE_LOOPS_LOWERING_COMPLEX_EXPANSION_H_
+#ifndef HONE_LOOPS_LOWERING_COMPLEX_COMPLEX_EXPANSION_H_
+#define HONE_LOOPS_LOWERING_COMPLEX_COMPLEX_EXPANSION_H_
 
 #include "absl/status/status.h"
 
@@ -19,4 +19,4 @@ absl::Status ExpandComplex(hlo::Module& module);
 
 }  // namespace hone::loops
 
-#endif  // HONE_LOOPS_LOWERING_COMPLEX_EXPANSION_H_
+#endif  // HONE_LOOPS_LOWERING_COMPLEX_COMPLEX_EXPANSION_H_

@@ -1,5 +1,5 @@
-#ifndef HONE_LOOPS_LOWERING_LIBRARY_CALLS_H_
-#define HONE_LOOPS_LOWERING_LIBRARY_CALLS_H_
+#ifndef HONE_LOOPS_LOWERING_LIBRARY_LIBRARY_CALLS_H_
+#define HONE_LOOPS_LOWERING_LIBRARY_LIBRARY_CALLS_H_
 
 #include "absl/status/status.h"
 
@@ -41,4 +41,4 @@ absl::Status UseLibraryCalls(hlo::Module& module);
 
 }  // namespace hone::loops
 
-#endif  // HONE_LOOPS_LOWERING_LIBRARY_CALLS_H_
+#endif  // HONE_LOOPS_LOWERING_LIBRARY_LIBRARY_CALLS_H_

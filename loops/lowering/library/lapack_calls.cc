@@ -1,13 +1,9 @@
-#include "loops/lowering/library_calls.h"
+#include "loops/lowering/library/lapack_calls.h"
 
 #include <algorithm>
 #include <iterator>
 #include <limits>
-#include <memory>
-#include <optional>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -15,7 +11,6 @@
 
 #include "base/status_macros.h"
 #include "hlo/ir/lapack_call.h"
-#include "loops/lowering/graph/opcode_traits.h"
 #include "loops/lowering/graph/unsupported.h"
 
 namespace hone::loops {
@@ -24,25 +19,8 @@ namespace {
 using hlo::DimensionVector;
 using hlo::ElementType;
 using hlo::Instruction;
-using hlo::InstructionId;
 using hlo::Opcode;
 using hlo::Shape;
-using hlo::ShapePtr;
-
-// An operand or result of a call for one matrix.
-struct Array {
-  ElementType type;
-  DimensionVector dimensions;
-  // The function reads or writes it by columns.
-  bool is_transposed = false;
-};
-
-struct LibraryCall {
-  std::string function;
-  DimensionVector attributes;  // those of one matrix
-  std::vector<Array> operands;
-  std::vector<Array> results;
-};
 
 // Reads an instruction for a routine whose type is `type`.
 class CallReader {
@@ -154,7 +132,7 @@ absl::StatusOr<LibraryCall> Geqrf(const CallReader& call, ElementType type) {
 absl::StatusOr<LibraryCall> Geqp3(const CallReader& call, ElementType type) {
   const int64_t m = call.size(0, 2);
   const int64_t n = call.size(0, 1);
-  const Array pivots = {ElementType::kS32, {n}};
+  const LibraryArray pivots = {ElementType::kS32, {n}};
   return LibraryCall{"hone_lapack_geqp3",
                      {m, n},
                      {{type, {m, n}, true}, pivots},
@@ -189,8 +167,8 @@ absl::StatusOr<LibraryCall> Gehrd(const CallReader& call, ElementType type) {
 absl::StatusOr<LibraryCall> Gtsv(const CallReader& call, ElementType type) {
   const int64_t n = call.size(3, 2);
   const int64_t columns = call.size(3, 1);
-  const Array diagonal = {type, {n}};
-  const Array b = {type, {n, columns}, true};
+  const LibraryArray diagonal = {type, {n}};
+  const LibraryArray b = {type, {n, columns}, true};
   return LibraryCall{
       "hone_lapack_gtsv",
       {n, columns},
@@ -307,7 +285,8 @@ Choice Choose(const Instruction& instruction) {
   return {};
 }
 
-DimensionVector Joined(const DimensionVector& batch, const Array& array) {
+DimensionVector Joined(const DimensionVector& batch,
+                       const LibraryArray& array) {
   DimensionVector dimensions = batch;
   dimensions.insert(dimensions.end(), array.dimensions.begin(),
                     array.dimensions.end());
@@ -315,10 +294,10 @@ DimensionVector Joined(const DimensionVector& batch, const Array& array) {
 }
 
 // Returns the layouts that XLA passes such operands with, as HLO text.
-std::string ExpectedLayouts(const std::vector<Array>& operands,
+std::string ExpectedLayouts(const std::vector<LibraryArray>& operands,
                             const DimensionVector& batch) {
   std::vector<std::string> shapes;
-  for (const Array& operand : operands) {
+  for (const LibraryArray& operand : operands) {
     const DimensionVector dimensions = Joined(batch, operand);
     DimensionVector order;
     for (size_t i = dimensions.size(); i-- > 0;) {
@@ -338,7 +317,7 @@ std::string ExpectedLayouts(const std::vector<Array>& operands,
 absl::Status CheckArrays(const CallReader& reader, const LibraryCall& call,
                          const DimensionVector& batch) {
   const Instruction& instruction = reader.instruction();
-  const auto is = [&](const Shape& shape, const Array& array) {
+  const auto is = [&](const Shape& shape, const LibraryArray& array) {
     return !shape.IsTuple() && !shape.is_dynamic() &&
            shape.element_type() == array.type &&
            shape.dimensions() == Joined(batch, array);
@@ -368,11 +347,15 @@ absl::Status CheckArrays(const CallReader& reader, const LibraryCall& call,
   return absl::OkStatus();
 }
 
-// Reads the call that an instruction is; nullopt if it is none.
-absl::StatusOr<std::optional<LibraryCall>> ReadCall(
-    const hlo::Computation& computation, const Instruction& instruction) {
+}  // namespace
+
+bool IsLinearAlgebra(const Instruction& instruction) {
+  return Choose(instruction).routine != nullptr;
+}
+
+absl::StatusOr<LibraryCall> ReadLapackCall(const hlo::Computation& computation,
+                                           const Instruction& instruction) {
   const Choice choice = Choose(instruction);
-  if (choice.routine == nullptr) return std::nullopt;
   const CallReader reader(computation, instruction);
   const absl::string_view name = choice.routine->name;
   // The first operand with two dimensions per matrix.
@@ -407,144 +390,11 @@ absl::StatusOr<std::optional<LibraryCall>> ReadCall(
   for (int64_t size : batch) matrices *= size;
   const DimensionVector first = {*number, matrices};
   call.attributes.insert(call.attributes.begin(), first.begin(), first.end());
-  for (Array& array : call.operands) array.dimensions = Joined(batch, array);
-  for (Array& array : call.results) array.dimensions = Joined(batch, array);
+  for (LibraryArray& array : call.operands)
+    array.dimensions = Joined(batch, array);
+  for (LibraryArray& array : call.results)
+    array.dimensions = Joined(batch, array);
   return call;
-}
-
-// Exchanges the last two dimensions.
-InstructionId Transposed(hlo::Computation& computation, InstructionId operand) {
-  const ShapePtr shape = computation[operand].shape_ptr();
-  DimensionVector order;
-  for (int64_t i = 0; i < shape->rank(); ++i) order.push_back(i);
-  std::swap(order[order.size() - 1], order[order.size() - 2]);
-  DimensionVector dimensions;
-  for (int64_t i : order) dimensions.push_back(shape->dimension(i));
-  auto attributes = std::make_shared<hlo::Attributes>();
-  attributes->dimensions = order;
-  return computation.AddInstruction(Instruction(
-      Opcode::kTranspose, Shape::Array(shape->element_type(), dimensions),
-      {operand}, std::move(attributes)));
-}
-
-void Replace(hlo::Computation& computation, InstructionId id,
-             const LibraryCall& call) {
-  const Instruction old = computation[id];
-  std::vector<InstructionId> operands;
-  for (size_t i = 0; i < call.operands.size(); ++i) {
-    const InstructionId operand = old.operand(i);
-    operands.push_back(call.operands[i].is_transposed
-                           ? Transposed(computation, operand)
-                           : operand);
-  }
-  std::vector<ShapePtr> shapes;
-  for (const Array& array : call.results) {
-    DimensionVector dimensions = array.dimensions;
-    if (array.is_transposed) {
-      std::swap(dimensions[dimensions.size() - 1],
-                dimensions[dimensions.size() - 2]);
-    }
-    shapes.push_back(Shape::Array(array.type, dimensions));
-  }
-  auto attributes = std::make_shared<hlo::Attributes>();
-  attributes->custom_call_target = call.function;
-  attributes->dimensions = call.attributes;
-  Instruction made(Opcode::kCustomCall, Shape::Tuple(shapes), operands,
-                   std::move(attributes));
-  made.set_name(old.name());
-  const InstructionId made_id = computation.AddInstruction(std::move(made));
-  std::vector<InstructionId> results;
-  for (size_t i = 0; i < shapes.size(); ++i) {
-    const InstructionId element =
-        computation.AddInstruction(Instruction::GetTupleElement(
-            shapes[i], made_id, static_cast<int32_t>(i)));
-    results.push_back(call.results[i].is_transposed
-                          ? Transposed(computation, element)
-                          : element);
-  }
-  const InstructionId replacement =
-      old.shape().IsTuple() ? computation.AddInstruction(Instruction(
-                                  Opcode::kTuple, old.shape_ptr(), results))
-                            : results[0];
-  computation.ReplaceAllUses(id, replacement);
-  computation.Remove(id);
-}
-
-// Replaces a transform of the last dimensions.
-absl::Status ReplaceFft(hlo::Computation& computation, InstructionId id) {
-  const Instruction old = computation[id];
-  const std::string* kind_name = old.attributes().FindOther("fft_type");
-  constexpr absl::string_view kKinds[] = {"FFT", "IFFT", "RFFT", "IRFFT"};
-  const auto* kind = kind_name == nullptr
-                         ? std::end(kKinds)
-                         : std::find(std::begin(kKinds), std::end(kKinds),
-                                     absl::string_view(*kind_name));
-  const DimensionVector& lengths = old.dimensions();
-  const Shape& from = computation[old.operand(0)].shape();
-  const Shape& to = old.shape();
-  const size_t rank = lengths.size();
-  if (kind == std::end(kKinds) || rank == 0 || from.rank() != to.rank() ||
-      to.dimensions().size() < rank || from.is_dynamic()) {
-    return Unsupported(old, "its shapes");
-  }
-  DimensionVector full(to.dimensions().begin(), to.dimensions().end());
-  std::copy(lengths.begin(), lengths.end(),
-            full.end() - static_cast<std::ptrdiff_t>(rank));
-  DimensionVector half = full;
-  half.back() = lengths.back() == 0 ? 0 : lengths.back() / 2 + 1;
-  const bool is_to_real = *kind == "IRFFT";
-  const bool is_from_real = *kind == "RFFT";
-  if (from.dimensions() != (is_to_real ? half : full) ||
-      to.dimensions() != (is_from_real ? half : full)) {
-    return Unsupported(old, "its shapes");
-  }
-  const bool is_double = to.element_type() == ElementType::kF64 ||
-                         to.element_type() == ElementType::kC128;
-  int64_t batch = 1;
-  for (size_t i = 0; i + rank < to.dimensions().size(); ++i) {
-    batch *= to.dimensions()[i];
-  }
-  auto attributes = std::make_shared<hlo::Attributes>();
-  attributes->custom_call_target = std::string(kFftFunction);
-  attributes->dimensions = {is_double ? 1 : 0, kind - std::begin(kKinds), batch,
-                            static_cast<int64_t>(rank)};
-  attributes->dimensions.insert(attributes->dimensions.end(), lengths.begin(),
-                                lengths.end());
-  const ShapePtr shape = Shape::Array(to.element_type(), to.dimensions());
-  Instruction made(Opcode::kCustomCall, Shape::Tuple({shape}), {old.operand(0)},
-                   std::move(attributes));
-  made.set_name(old.name());
-  const InstructionId tuple = computation.AddInstruction(std::move(made));
-  computation.ReplaceAllUses(
-      id, computation.AddInstruction(
-              Instruction::GetTupleElement(shape, tuple, 0)));
-  computation.Remove(id);
-  return absl::OkStatus();
-}
-
-}  // namespace
-
-absl::Status UseLibraryCalls(hlo::Module& module) {
-  for (hlo::ComputationId id : module.ComputationIds()) {
-    std::vector<InstructionId> instructions;
-    for (const Instruction& i : module.computation(id).instructions()) {
-      if (IsLibraryCall(i)) return Unsupported(i, "a reserved target");
-      if (i.opcode() == Opcode::kFft || Choose(i).routine != nullptr) {
-        instructions.push_back(i.id());
-      }
-    }
-    for (InstructionId i : instructions) {
-      hlo::Computation& computation = module.mutable_computation(id);
-      if (computation[i].opcode() == Opcode::kFft) {
-        HONE_RETURN_IF_ERROR(ReplaceFft(computation, i));
-        continue;
-      }
-      HONE_ASSIGN_OR_RETURN(const std::optional<LibraryCall> call,
-                            ReadCall(computation, computation[i]));
-      if (call.has_value()) Replace(computation, i, *call);
-    }
-  }
-  return absl::OkStatus();
 }
 
 }  // namespace hone::loops
