@@ -32,12 +32,9 @@ bool IsWorthSeparating(const hlo::Module& module,
   const hlo::Instruction& init = computation[instruction.operand(1)];
   const std::optional<Opcode> opcode =
       hlo::ReductionOpcode(module.computation(instruction.called()[0]));
-  const hlo::ElementType type = instruction.shape().element_type();
   if (!opcode.has_value() || !init.IsConstant() ||
       init.literal()->is_elided() ||
-      !hlo::IsReductionIdentity(*opcode, *init.literal()) ||
-      ((*opcode == Opcode::kAdd || *opcode == Opcode::kMultiply) &&
-       AccumulationType(type) != type)) {
+      !hlo::IsReductionIdentity(*opcode, *init.literal())) {
     return false;
   }
   int64_t together = 1;

@@ -34,6 +34,8 @@ constexpr int64_t kTilesWorthPanels = 3;
 constexpr int64_t kSumsAtOnce = 8;
 // The largest number of tiles along rows or columns that are balanced.
 constexpr int64_t kFewTiles = 4;
+// The rows of a tile that share loads.
+constexpr int64_t kSharedRows = 4;
 // Costs by which the loop of the vectors is chosen: vectors of products that
 // are added per cycle, and cycles to store an element of a vector that is not
 // contiguous in the result, and to copy an element to a panel.
@@ -117,8 +119,11 @@ class ContractionScheduler {
     const bool worth_panels =
         StrideOf(program, *c.b, *column_) != 1 ||
         rows >= static_cast<double>(kTilesWorthPanels * kTileRows);
-    has_panels_ =
-        !both_move_ && s_.Choose(Choice::kPanels, worth_panels ? 2 : 1) == 2;
+    has_panels_ = !both_move_ && c.a != nullptr &&
+                  s_.Choose(Choice::kPanels, worth_panels ? 2 : 1) == 2;
+    transposes_ =
+        c.a == nullptr && StrideOf(program, *c.b, *column_) > kMostLoadStride;
+    const std::optional<VarId> shared = ChooseSharedRows(c);
     ChooseRow(c);
     factor_ = c.b->buffer;
     rows_first_ = has_panels_ && c.a != nullptr && row_.has_value() &&
@@ -132,6 +137,10 @@ class ContractionScheduler {
       return StrideOf(program, in_order, a).value_or(0) >
              StrideOf(program, in_order, b).value_or(0);
     });
+    if (shared.has_value()) {
+      sums_.erase(absl::c_find(sums_, *shared));
+      sums_.push_back(*shared);
+    }
     batches_ = c.batches;
     other_columns_ = c.columns;
     other_rows_ = c.rows;
@@ -228,6 +237,29 @@ class ContractionScheduler {
     return lines / sets > s_.machine().l1_bytes / kSetSpan / 2;
   }
 
+  // If only images move with the result's rows and columns, as in depthwise
+  // NCHW convolutions and in pooling, chooses the tile's rows among those of
+  // the image: they share what they load if the taps along them are unrolled.
+  // Returns the loop of these.
+  std::optional<VarId> ChooseSharedRows(Contraction& c) {
+    if (both_move_ || transposes_ || !c.rows.empty()) return std::nullopt;
+    for (VarId row : c.columns) {
+      const auto stride = StrideOf(s_.program(), *c.b, row);
+      for (VarId sum : c.sums) {
+        if (extents_.at(sum) > kFewSums || extents_.at(row) < kSharedRows ||
+            !stride.has_value() || *stride <= 1 ||
+            StrideOf(s_.program(), *c.b, sum) != stride) {
+          continue;
+        }
+        c.columns.erase(absl::c_find(c.columns, row));
+        c.rows = {row};
+        tile_rows_ = std::min(tile_rows_, kSharedRows);
+        return sum;
+      }
+    }
+    return std::nullopt;
+  }
+
   // Chooses the loop of the tile's rows: one that fills a tile, if possible
   // one along which the operand is contiguous.
   void ChooseRow(Contraction& c) {
@@ -275,7 +307,7 @@ class ContractionScheduler {
   // other.
   int64_t VectorsFor(int64_t rows) const {
     int64_t vectors = 1;
-    while (!both_move_ && vectors < kMostVectors &&
+    while (!both_move_ && !transposes_ && vectors < kMostVectors &&
            rows * (vectors + 1) + std::min(rows, vectors + 1) + 1 <=
                s_.machine().vector_registers) {
       ++vectors;
@@ -363,7 +395,7 @@ class ContractionScheduler {
   // fits in half of L2.
   int64_t SumsPerBlock(int64_t bytes) const {
     const int64_t extent = extents_.at(sums_[0]);
-    if (both_move_) return extent;
+    if (both_move_ || transposes_) return extent;
     if (!has_panels_) {
       return s_.Choose(Choice::kSumsPerBlock,
                        sums_.size() > 1 ? extent : kSumsAtOnce);
@@ -447,7 +479,8 @@ class ContractionScheduler {
     LoopChain chain(s_, sums);
     if (!chain.MoveOut(sums_) || !MakeVectors(chain)) return false;
     const Path innermost = chain.PathOf(sums_.back());
-    if (s_.program().At(innermost).loop()->extent <= kFewSums) {
+    if (s_.program().At(innermost).loop()->extent <=
+        (transposes_ ? kShortRow : kFewSums)) {
       s_.Try("unroll", innermost);
     }
     return true;
@@ -542,6 +575,9 @@ class ContractionScheduler {
   bool has_ranges_ = false;
   // True if both operands depend on the columns.
   bool both_move_ = false;
+  // True if vectors go along the rows of a matrix, blocks of which are
+  // transposed.
+  bool transposes_ = false;
   absl::flat_hash_map<VarId, int64_t> extents_;
   std::optional<VarId> row_;
   std::optional<VarId> column_;

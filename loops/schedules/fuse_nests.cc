@@ -24,22 +24,10 @@ Path ChildAt(const Path& path, size_t number) {
   return Child(path, static_cast<int32_t>(number));
 }
 
-// Returns true if the loop at `path` is the one along which a sum over rows is
-// contiguous: vectors go along it, outside of the sum.
-bool IsAlongSumOverRows(const Program& program, const Path& path) {
-  const VarId var = program.At(path).loop()->var;
-  bool found = false;
-  VisitStatements(program, path, [&](const Path& at, const Statement& st) {
-    const std::optional<Contraction> sum = AsSumOverRows(program, at);
-    found = found || (sum.has_value() && StrideOf(program, *sum->b, var) == 1 &&
-                      StrideOf(program, st.target, var) == 1);
-  });
-  return found;
-}
-
 bool MayFuse(const Program& program, const Path& path) {
   return program.Has(path) && program.At(path).loop() != nullptr &&
-         !HasContraction(program, path) && !IsAlongSumOverRows(program, path);
+         !HasContraction(program, path) &&
+         !GoesAlongSumsOverRows(program, path);
 }
 
 // Moves the statements behind the loop at `i` in front of it, as far as they

@@ -33,13 +33,6 @@ bool DependsOn(const Expression& e, VarId var) {
   return true;
 }
 
-bool HasWhere(const Expression& e) {
-  return e.kind() == Expression::Kind::kWhere ||
-         absl::c_any_of(e.operands(), [](const ExpressionPtr& operand) {
-           return HasWhere(*operand);
-         });
-}
-
 // The load that `e` is, conversions and wheres around it left out; null for
 // anything else.
 const Access* AsLoad(const Expression& e) {
@@ -153,33 +146,62 @@ std::optional<Contraction> AsContraction(const Program& program,
 std::optional<Contraction> AsSumOverRows(const Program& program,
                                          const Path& path) {
   const Statement& statement = *program.At(path).statement();
-  if (!statement.combine.has_value() || HasWhere(*statement.value)) {
-    return std::nullopt;
-  }
+  if (!statement.combine.has_value()) return std::nullopt;
+  const std::vector<const Loop*> loops = program.LoopsAbove(path);
+  std::vector<const Access*> loads;
+  VisitLoads(*statement.value,
+             [&](const Access& access) { loads.push_back(&access); });
   Contraction contraction;
   contraction.path = path;
-  std::optional<VarId> along;
-  for (const Loop* loop : program.LoopsAbove(path)) {
-    const auto target = StrideOf(program, statement.target, loop->var);
-    (target == 0 ? contraction.sums : contraction.columns).push_back(loop->var);
-    if (target == 1) along = loop->var;
+  for (const Loop* loop : loops) {
+    (StrideOf(program, statement.target, loop->var) == 0 ? contraction.sums
+                                                         : contraction.columns)
+        .push_back(loop->var);
   }
-  if (!along.has_value() || contraction.sums.empty()) return std::nullopt;
-  // The matrix moves with everything; others may repeat along the sums.
-  bool fits = true;
-  VisitLoads(*statement.value, [&](const Access& load) {
-    const auto moves = [&](VarId var) {
-      return StrideOf(program, load, var) != 0;
-    };
-    const auto stride = StrideOf(program, load, *along);
-    fits = fits && (stride == 0 || stride == 1);
-    if (stride == 1 && absl::c_all_of(contraction.sums, moves) &&
-        absl::c_all_of(contraction.columns, moves)) {
-      contraction.b = &load;
-    }
+  if (contraction.sums.empty()) return std::nullopt;
+  // The matrix moves with every loop of the result and one of the sums.
+  const auto moves = [&](const Access& access, VarId var) {
+    return StrideOf(program, access, var) != 0;
+  };
+  const auto matrix = absl::c_find_if(loads, [&](const Access* load) {
+    return absl::c_all_of(contraction.columns,
+                          [&](VarId v) { return moves(*load, v); }) &&
+           absl::c_any_of(contraction.sums,
+                          [&](VarId v) { return moves(*load, v); });
   });
-  if (!fits || contraction.b == nullptr) return std::nullopt;
-  return contraction;
+  if (matrix == loads.end()) return std::nullopt;
+  contraction.b = *matrix;
+  // Blocks of short rows are transposed in registers.
+  const bool has_short_rows =
+      contraction.sums.size() == 1 &&
+      absl::c_find_if(
+          loops,
+          [&](const Loop* loop) { return loop->var == contraction.sums[0]; })[0]
+              ->extent <= kShortRow;
+  const bool has_vector = absl::c_any_of(contraction.columns, [&](VarId var) {
+    return StrideOf(program, statement.target, var) == 1 &&
+           absl::c_all_of(loads, [&](const Access* load) {
+             const std::optional<int64_t> stride =
+                 StrideOf(program, *load, var);
+             return stride.has_value() && *stride >= 0 &&
+                    (*stride <= kMostLoadStride ||
+                     (has_short_rows &&
+                      StrideOf(program, *load, contraction.sums[0]) == 1));
+           });
+  });
+  return has_vector ? std::optional(std::move(contraction)) : std::nullopt;
+}
+
+bool GoesAlongSumsOverRows(const Program& program, const Path& path) {
+  const VarId var = program.At(path).loop()->var;
+  bool found = false;
+  VisitStatements(program, path, [&](const Path& at, const Statement& st) {
+    const std::optional<Contraction> sum = AsSumOverRows(program, at);
+    found =
+        found || (sum.has_value() && StrideOf(program, st.target, var) == 1 &&
+                  StrideOf(program, *sum->b, var) == 1);
+  });
+  return found;
 }
 
 bool HasContraction(const Program& program, const Path& path) {

@@ -11,6 +11,11 @@ namespace hone::loops {
 
 // Properties of loop nests that schedules depend on.
 
+// The largest stride along which vectors are loaded without gathering.
+inline constexpr int64_t kMostLoadStride = 4;
+// The longest rows that are reduced by transposing blocks of them in registers.
+inline constexpr int64_t kShortRow = 16;
+
 // Returns the distance in elements between the accesses of consecutive
 // iterations of `var`; nullopt if it depends on data.
 std::optional<int64_t> StrideOf(const Program& program, const Access& access,
@@ -52,11 +57,16 @@ struct Contraction {
 std::optional<Contraction> AsContraction(const Program& program,
                                          const Path& path);
 
-// Matches a statement that reduces a matrix, or an expression of a matrix and
-// other arrays, over the rows of the matrix and is contiguous in the kept
-// dimensions: these are `columns`, `b` is the matrix, `a` is null.
+// Matches a statement that reduces what it computes from a matrix over the
+// matrix's rows, and whose result is contiguous where all loads are nearly so,
+// or the rows are short: also windows of an image. The kept dimensions are
+// `columns`, `b` is the matrix, `a` is null.
 std::optional<Contraction> AsSumOverRows(const Program& program,
                                          const Path& path);
+
+// Returns true if a sum over rows in the loop at `path` is contiguous along
+// that loop, which therefore should not stay outermost.
+bool GoesAlongSumsOverRows(const Program& program, const Path& path);
 
 // Return true if any statement at or below `path` is one.
 bool HasContraction(const Program& program, const Path& path);

@@ -394,6 +394,80 @@ for i 14
   EXPECT_THAT(text, HasSubstr("f32[5,8] register"));
 }
 
+TEST(DefaultSchedule, PoolsInVectorsOfChannels) {
+  const std::string text = ScheduledText(R"(kernel m
+argument x f32[2,9,11,8]
+result y f32[2,5,6,8]
+for n 2
+| for h 5
+| | for i 6
+| | | for c 8
+| | | | y[n,h,i,c] = -inf
+| | | | for k 3
+| | | | | for l 3
+| | | | | | y[n,h,i,c] max= where(0 <= 2*h+k < 9 and 0 <= 2*i+l < 11, x[n,2*h+k,2*i+l,c], -inf)
+)");
+  EXPECT_THAT(text, HasSubstr("f32[8] register"));
+  EXPECT_THAT(text, HasSubstr("max= x[i0,2*i1+i3,2*i2+i4,4*i5+i6]"));
+}
+
+TEST(DefaultSchedule, RowsOfDepthwiseTilesShareWhatTheyLoad) {
+  const std::string text = ScheduledText(R"(kernel m
+argument x f32[3,10,18]
+argument w f32[3,3,3]
+result y f32[3,8,16]
+for c 3
+| for h 8
+| | for i 16
+| | | y[c,h,i] = 0.0
+| | | for k 3
+| | | | for l 3
+| | | | | y[c,h,i] += x[c,h+k,i+l] * w[c,k,l]
+)");
+  // The taps along the rows are unrolled around the rows.
+  EXPECT_THAT(text, HasSubstr("y_local[i5,4*i6+i7] += "
+                              "x[i0,4*i2+i4+i5,8*i1+i3+4*i6+i7] * w[i0,i4,i3]"))
+      << text;
+}
+
+TEST(DefaultSchedule, ReducesShortRowsInBlocksOfThem) {
+  const std::string text = ScheduledText(R"(kernel m
+argument x f32[50,7]
+result y f32[50]
+for i 50
+| y[i] = -inf
+| for k 7
+| | y[i] max= x[i,k]
+)");
+  EXPECT_THAT(text, HasSubstr(R"(| for i1 7 unrolled
+| | for i2 4 vector
+| | | y_local[i2] max= x[4*i0+i2,i1]
+)")) << text;
+}
+
+// Statistics of channels that are innermost: rows are read along.
+TEST(DefaultSchedule, SumsOverRowsAreNotFusedAlongThem) {
+  const std::string text = ScheduledText(R"(kernel m
+argument x f32[40,64]
+result y f32[40,64]
+local s f32[64] heap
+local q f32[64] heap
+for c 64
+| s[c] = 0.0
+| for i 40
+| | s[c] += x[i,c]
+for c 64
+| q[c] = 0.0
+| for i 40
+| | q[c] += (x[i,c] - s[c]) * (x[i,c] - s[c])
+for i 40
+| for c 64
+| | y[i,c] = x[i,c] * q[c]
+)");
+  EXPECT_THAT(text, Not(HasSubstr("s[] += "))) << text;
+  EXPECT_THAT(text, Not(HasSubstr("q[] += "))) << text;
+}
+
 TEST(DefaultSchedule, SumsOverRowsGoAlongThem) {
   HONE_ASSERT_OK_AND_ASSIGN(const Program program, ParseProgram(R"(kernel s
 argument x f32[64,64]
