@@ -158,10 +158,6 @@ absl::Status WriteColumns(KernelWriter& writer, Nest& nest,
   const std::vector<ValueId>& operands = graph.operands(id);
   const hlo::DimensionVector& input_sizes = graph.dimensions(operands[0]);
   const ElementType type = graph.type(result);
-  const ElementType sum_type =
-      columns.opcode == Opcode::kAdd || columns.opcode == Opcode::kMultiply
-          ? AccumulationType(type)
-          : type;
   std::vector<Affine> position(phases.size());
   Indices output(phases.size());
   for (size_t d = 0; d < phases.size(); ++d) {
@@ -172,10 +168,10 @@ absl::Status WriteColumns(KernelWriter& writer, Nest& nest,
   }
   const Affine first = nest.AddLoop(tiles) * count + begin;
   const size_t depth = nest.depth();
-  const BufferId sums = nest.Temporary("sum", sum_type, {count});
+  const BufferId sums = nest.Temporary("sum", type, {count});
   HONE_ASSIGN_OR_RETURN(ExpressionPtr init, writer.Read(nest, operands[1], {}));
   nest.Store({sums, {Index(nest.AddLoop(count))}},
-             Converted(sum_type, std::move(init)));
+             Converted(type, std::move(init)));
   nest.CloseTo(depth);
 
   Indices input(phases.size());
@@ -196,7 +192,7 @@ absl::Status WriteColumns(KernelWriter& writer, Nest& nest,
   HONE_ASSIGN_OR_RETURN(ExpressionPtr element,
                         writer.Read(nest, operands[0], input));
   nest.Store({sums, {Index(column)}},
-             Converted(sum_type,
+             Converted(type,
                        WhereInside(nest, std::move(ranges), std::move(element),
                                    IdentityOf(columns.opcode, type))),
              columns.opcode);
