@@ -33,59 +33,63 @@ struct PlanContext {
       {};
 };
 
-class PlanFunctionEmitter {
+// The largest number of steps of one LLVM function: the time that LLVM takes
+// grows faster than the size of a function.
+constexpr size_t kMaxSteps = 64;
+// A module with a smaller arena has it on the stack.
+constexpr int64_t kMaxStackBytes = 4096;
+
+// The numbers of the slots of a function that its caller passes.
+struct Interfaces {
+  explicit Interfaces(const PlanFunction& plan) {
+    for (size_t i = 0; i < plan.parameters.size(); ++i) {
+      parameters.emplace(plan.parameters[i], i);
+    }
+    for (size_t i = 0; i < plan.results.size(); ++i) {
+      results.emplace(plan.results[i], i);
+    }
+  }
+
+  absl::flat_hash_map<SlotId, size_t> parameters;
+  absl::flat_hash_map<SlotId, size_t> results;
+};
+
+// Emits some steps of a plan's function as the body of `function`, which has
+// the parameters arguments, results (arrays of pointers) and arena.
+class StepEmitter {
  public:
-  // `function` has the parameters arguments, results and, unless it is the
-  // entry, which allocates its arena, the arena.
-  PlanFunctionEmitter(PlanContext& context, const PlanFunction& plan,
-                      llvm::Function* function)
+  StepEmitter(PlanContext& context, const PlanFunction& plan,
+              const Interfaces& interfaces, llvm::Function* function)
       : context_(context),
         plan_(plan),
+        interfaces_(interfaces),
         function_(function),
-        is_entry_(function->arg_size() == 2),
         b_(llvm::BasicBlock::Create(function->getContext(), "entry",
                                     function)) {}
 
-  void Emit() {
-    if (!is_entry_) {
-      arena_ = function_->getArg(2);
-    } else if (plan_.arena_bytes > 0) {
-      arena_ = Allocate(plan_.arena_bytes);
-    }
-    PlaceSlots();
-    for (const loops::PlanStep& step : plan_.steps) {
+  void Emit(absl::Span<const loops::PlanStep> steps) {
+    for (const loops::PlanStep& step : steps) {
       std::visit([this](const auto& s) { EmitStep(s); }, step);
     }
-    if (is_entry_) Release(arena_);
     b_.CreateRetVoid();
   }
 
  private:
-  llvm::Value* Int64(int64_t value) {
-    return b_.getInt64(static_cast<uint64_t>(value));
-  }
   const Slot& SlotOf(SlotId id) const {
     return plan_.slots[static_cast<size_t>(id)];
   }
-  llvm::Value* Pointer(SlotId id) const {
-    return pointers_[static_cast<size_t>(id)];
+  // Returns the address of a slot, which the entry block computes.
+  llvm::Value* Pointer(SlotId id) {
+    llvm::Value*& pointer = pointers_[id];
+    if (pointer == nullptr) {
+      llvm::BasicBlock& entry = function_->getEntryBlock();
+      llvm::IRBuilder<> builder(&entry, entry.begin());
+      pointer = Place(id, builder);
+    }
+    return pointer;
   }
+  llvm::Value* Place(SlotId id, llvm::IRBuilder<>& builder);
 
-  llvm::Value* Allocate(int64_t bytes) {
-    const llvm::FunctionCallee allocate = context_.module.getOrInsertFunction(
-        "hone_kernel_allocate", b_.getPtrTy(), b_.getInt64Ty());
-    return b_.CreateCall(allocate, {Int64(bytes)});
-  }
-  void Release(llvm::Value* memory) {
-    if (memory == nullptr) return;
-    const llvm::FunctionCallee release = context_.module.getOrInsertFunction(
-        "hone_kernel_free", b_.getVoidTy(), b_.getPtrTy());
-    b_.CreateCall(release, {memory});
-  }
-  llvm::Value* Offset(llvm::Value* pointer, int64_t bytes) {
-    return b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), pointer,
-                                         static_cast<uint64_t>(bytes));
-  }
   llvm::Value* ElementOf(llvm::Value* array, size_t i) {
     return b_.CreateConstInBoundsGEP1_64(b_.getPtrTy(), array, i);
   }
@@ -107,6 +111,7 @@ class PlanFunctionEmitter {
   }
   llvm::Value* SlotArray(absl::Span<const SlotId> slots) {
     std::vector<llvm::Value*> pointers;
+    pointers.reserve(slots.size());
     for (SlotId slot : slots) pointers.push_back(Pointer(slot));
     return FilledArray(pointers);
   }
@@ -126,7 +131,6 @@ class PlanFunctionEmitter {
   }
 
   llvm::Value* ConstantOf(const hlo::LiteralPtr& literal);
-  void PlaceSlots();
   void EmitStep(const loops::KernelStep& step);
   void EmitStep(const loops::LibraryStep& step);
   void EmitStep(const loops::CopyStep& step);
@@ -135,14 +139,13 @@ class PlanFunctionEmitter {
 
   PlanContext& context_;
   const PlanFunction& plan_;
+  const Interfaces& interfaces_;
   llvm::Function* function_;
-  const bool is_entry_;
   llvm::IRBuilder<> b_;
-  llvm::Value* arena_ = nullptr;
-  std::vector<llvm::Value*> pointers_;  // by slot
+  absl::flat_hash_map<SlotId, llvm::Value*> pointers_;
 };
 
-llvm::Value* PlanFunctionEmitter::ConstantOf(const hlo::LiteralPtr& literal) {
+llvm::Value* StepEmitter::ConstantOf(const hlo::LiteralPtr& literal) {
   llvm::GlobalVariable*& global = context_.constants[literal.get()];
   if (global != nullptr) return global;
   llvm::Constant* values = llvm::ConstantDataArray::getString(
@@ -157,38 +160,36 @@ llvm::Value* PlanFunctionEmitter::ConstantOf(const hlo::LiteralPtr& literal) {
   return global;
 }
 
-void PlanFunctionEmitter::PlaceSlots() {
-  pointers_.assign(plan_.slots.size(), nullptr);
-  for (size_t i = 0; i < plan_.slots.size(); ++i) {
-    const Slot& slot = plan_.slots[i];
-    if (slot.literal != nullptr) {
-      pointers_[i] = ConstantOf(slot.literal);
-    } else if (slot.arena_offset >= 0 && arena_ != nullptr) {
-      pointers_[i] = Offset(arena_, slot.arena_offset);
-    }
+llvm::Value* StepEmitter::Place(SlotId id, llvm::IRBuilder<>& builder) {
+  const Slot& slot = SlotOf(id);
+  if (slot.literal != nullptr) return ConstantOf(slot.literal);
+  if (slot.arena_offset >= 0) {
+    return builder.CreateConstInBoundsGEP1_64(
+        builder.getInt8Ty(), function_->getArg(2),
+        static_cast<uint64_t>(slot.arena_offset));
   }
-  const auto load = [&](const std::vector<SlotId>& slots, llvm::Value* array) {
-    for (size_t i = 0; i < slots.size(); ++i) {
-      pointers_[static_cast<size_t>(slots[i])] =
-          b_.CreateLoad(b_.getPtrTy(), ElementOf(array, i));
-    }
+  const auto load = [&](unsigned array, size_t number) {
+    return builder.CreateLoad(
+        builder.getPtrTy(),
+        builder.CreateConstInBoundsGEP1_64(
+            builder.getPtrTy(), function_->getArg(array), number));
   };
-  load(plan_.parameters, function_->getArg(0));
-  load(plan_.results, function_->getArg(1));
-  // Empty slots may have any address.
-  for (llvm::Value*& pointer : pointers_) {
-    if (pointer == nullptr) pointer = function_->getArg(0);
+  if (const auto at = interfaces_.parameters.find(id);
+      at != interfaces_.parameters.end()) {
+    return load(0, at->second);
   }
+  return load(1, interfaces_.results.at(id));
 }
 
-void PlanFunctionEmitter::EmitStep(const loops::KernelStep& step) {
-  llvm::Value* arguments = SlotArray(step.arguments);
-  llvm::Value* results = SlotArray(step.results);
-  b_.CreateCall(context_.kernels[static_cast<size_t>(step.kernel)],
-                {arguments, results});
+void StepEmitter::EmitStep(const loops::KernelStep& step) {
+  std::vector<llvm::Value*> pointers;
+  pointers.reserve(step.arguments.size() + step.results.size());
+  for (SlotId slot : step.arguments) pointers.push_back(Pointer(slot));
+  for (SlotId slot : step.results) pointers.push_back(Pointer(slot));
+  b_.CreateCall(context_.kernels[static_cast<size_t>(step.kernel)], pointers);
 }
 
-void PlanFunctionEmitter::EmitStep(const loops::LibraryStep& step) {
+void StepEmitter::EmitStep(const loops::LibraryStep& step) {
   llvm::Constant* values = llvm::ConstantDataArray::get(
       b_.getContext(), llvm::ArrayRef<int64_t>(step.attributes));
   auto* attributes = new llvm::GlobalVariable(
@@ -201,13 +202,13 @@ void PlanFunctionEmitter::EmitStep(const loops::LibraryStep& step) {
                            SlotArray(step.results)});
 }
 
-void PlanFunctionEmitter::EmitStep(const loops::CopyStep& step) {
+void StepEmitter::EmitStep(const loops::CopyStep& step) {
   Copy(Pointer(step.to), Pointer(step.from), SlotOf(step.to));
 }
 
 // The body writes to a second set of arrays, and the two are swapped: the state
 // is copied at most once, after an odd number of iterations.
-void PlanFunctionEmitter::EmitStep(const loops::WhileStep& step) {
+void StepEmitter::EmitStep(const loops::WhileStep& step) {
   llvm::Value* own = SlotArray(step.state);
   llvm::Value* other = SlotArray(step.next);
   llvm::Value* scratch = ScratchOf(step.scratch);
@@ -248,7 +249,7 @@ void PlanFunctionEmitter::EmitStep(const loops::WhileStep& step) {
   b_.SetInsertPoint(done);
 }
 
-void PlanFunctionEmitter::EmitStep(const loops::ConditionalStep& step) {
+void StepEmitter::EmitStep(const loops::ConditionalStep& step) {
   const bool is_pred =
       SlotOf(step.selector).shape->element_type() == hlo::ElementType::kPred;
   llvm::Type* type = is_pred ? b_.getInt8Ty() : b_.getInt32Ty();
@@ -281,6 +282,72 @@ void PlanFunctionEmitter::EmitStep(const loops::ConditionalStep& step) {
   b_.SetInsertPoint(done);
 }
 
+llvm::Function* AddFunction(llvm::Module& module, const EmitTarget& target,
+                            size_t pointers, const std::string& name,
+                            llvm::GlobalValue::LinkageTypes linkage) {
+  llvm::Type* pointer = llvm::PointerType::get(module.getContext(), 0);
+  llvm::Function* function = llvm::Function::Create(
+      llvm::FunctionType::get(llvm::Type::getVoidTy(module.getContext()),
+                              std::vector<llvm::Type*>(pointers, pointer),
+                              false),
+      linkage, name, module);
+  function->addFnAttr("target-cpu", target.cpu);
+  function->addFnAttr("target-features", target.features);
+  function->setDoesNotThrow();
+  return function;
+}
+
+// Emits a function of the plan, in parts if it has many steps.
+void EmitFunction(PlanContext& context, const EmitTarget& target,
+                  const PlanFunction& plan, llvm::Function* function) {
+  const Interfaces interfaces(plan);
+  const absl::Span<const loops::PlanStep> steps = plan.steps;
+  if (steps.size() <= kMaxSteps) {
+    StepEmitter(context, plan, interfaces, function).Emit(steps);
+    return;
+  }
+  llvm::IRBuilder<> b(
+      llvm::BasicBlock::Create(function->getContext(), "entry", function));
+  for (size_t begin = 0; begin < steps.size(); begin += kMaxSteps) {
+    llvm::Function* part = AddFunction(
+        context.module, target, 3,
+        absl::StrCat(function->getName().str(), ".part", begin / kMaxSteps),
+        llvm::GlobalValue::InternalLinkage);
+    StepEmitter(context, plan, interfaces, part)
+        .Emit(steps.subspan(begin, kMaxSteps));
+    b.CreateCall(part, {function->getArg(0), function->getArg(1),
+                        function->getArg(2)});
+  }
+  b.CreateRetVoid();
+}
+
+// Emits the function that callers see: it calls `entry` with an arena.
+void EmitEntry(llvm::Module& module, llvm::Function* function,
+               llvm::Function* entry, int64_t arena_bytes) {
+  llvm::IRBuilder<> b(
+      llvm::BasicBlock::Create(function->getContext(), "entry", function));
+  const bool is_on_stack = arena_bytes <= kMaxStackBytes;
+  llvm::Value* const bytes = b.getInt64(static_cast<uint64_t>(arena_bytes));
+  llvm::Value* arena;
+  if (is_on_stack) {
+    llvm::AllocaInst* memory = b.CreateAlloca(b.getInt8Ty(), bytes);
+    memory->setAlignment(llvm::Align(kAlignment));
+    arena = memory;
+  } else {
+    arena = b.CreateCall(
+        module.getOrInsertFunction("hone_kernel_allocate", b.getPtrTy(),
+                                   b.getInt64Ty()),
+        {bytes});
+  }
+  b.CreateCall(entry, {function->getArg(0), function->getArg(1), arena});
+  if (!is_on_stack) {
+    b.CreateCall(module.getOrInsertFunction("hone_kernel_free", b.getVoidTy(),
+                                            b.getPtrTy()),
+                 {arena});
+  }
+  b.CreateRetVoid();
+}
+
 }  // namespace
 
 absl::Status EmitPlan(const ModulePlan& plan, const std::string& symbol,
@@ -291,31 +358,23 @@ absl::Status EmitPlan(const ModulePlan& plan, const std::string& symbol,
         llvm::Function* const kernel,
         EmitProgram(plan.kernels[i],
                     absl::StrCat(symbol, ".", plan.kernels[i].name()), target,
-                    module));
+                    module, Interface::kPointers));
     kernel->setLinkage(llvm::GlobalValue::InternalLinkage);
     context.kernels.push_back(kernel);
   }
-  llvm::Type* pointer = llvm::PointerType::get(module.getContext(), 0);
-  llvm::Type* none = llvm::Type::getVoidTy(module.getContext());
-  auto* entry_type = llvm::FunctionType::get(none, {pointer, pointer}, false);
-  auto* type =
-      llvm::FunctionType::get(none, {pointer, pointer, pointer}, false);
   for (size_t i = 0; i < plan.functions.size(); ++i) {
-    const bool is_entry = static_cast<int32_t>(i) == plan.entry;
-    llvm::Function* function = llvm::Function::Create(
-        is_entry ? entry_type : type,
-        is_entry ? llvm::GlobalValue::ExternalLinkage
-                 : llvm::GlobalValue::InternalLinkage,
-        is_entry ? symbol : absl::StrCat(symbol, ".function", i), module);
-    function->addFnAttr("target-cpu", target.cpu);
-    function->addFnAttr("target-features", target.features);
-    function->setDoesNotThrow();
-    context.functions.push_back(function);
+    context.functions.push_back(
+        AddFunction(module, target, 3, absl::StrCat(symbol, ".function", i),
+                    llvm::GlobalValue::InternalLinkage));
   }
   for (size_t i = 0; i < plan.functions.size(); ++i) {
-    PlanFunctionEmitter(context, plan.functions[i], context.functions[i])
-        .Emit();
+    EmitFunction(context, target, plan.functions[i], context.functions[i]);
   }
+  const size_t entry = static_cast<size_t>(plan.entry);
+  EmitEntry(module,
+            AddFunction(module, target, 2, symbol,
+                        llvm::GlobalValue::ExternalLinkage),
+            context.functions[entry], plan.functions[entry].arena_bytes);
   return absl::OkStatus();
 }
 

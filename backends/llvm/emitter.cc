@@ -71,6 +71,17 @@ absl::Status CheckNodes(const std::vector<Node>& nodes) {
   return absl::OkStatus();
 }
 
+// Returns the number of arguments, or of results and in-out arrays.
+unsigned CountBuffers(const Program& program, bool outputs) {
+  unsigned count = 0;
+  for (const loops::BufferPtr& buffer : program.buffers()) {
+    const bool counts =
+        outputs ? buffer->IsOutput() : buffer->memory == Memory::kArgument;
+    count += counts ? 1 : 0;
+  }
+  return count;
+}
+
 // Gives every buffer an alias scope of its own.
 void MakeAliasScopes(ProgramContext& context) {
   llvm::LLVMContext& llvm_context = context.module.getContext();
@@ -145,19 +156,28 @@ FunctionEmitter::FunctionEmitter(ProgramContext& context,
   memo_.emplace_back();
 }
 
-void FunctionEmitter::EmitEntry(llvm::Value* arguments, llvm::Value* results) {
+llvm::Value* FunctionEmitter::PassedAddress(const Buffer& buffer,
+                                            Interface interface) {
+  const auto number = static_cast<unsigned>(buffer.number);
+  if (interface == Interface::kPointerArrays) {
+    llvm::Value* array = function_->getArg(buffer.IsOutput() ? 1 : 0);
+    return b_.CreateLoad(
+        b_.getPtrTy(),
+        b_.CreateConstInBoundsGEP1_64(b_.getPtrTy(), array, number));
+  }
+  const unsigned arguments =
+      CountBuffers(context_.program, /*outputs=*/false);
+  return function_->getArg(buffer.IsOutput() ? arguments + number : number);
+}
+
+void FunctionEmitter::EmitEntry(Interface interface) {
   const Program& program = context_.program;
   for (size_t i = 0; i < bases_.size(); ++i) {
     const Buffer& buffer = program.buffer(static_cast<BufferId>(i));
     if (buffer.memory == Memory::kConstant) {
       bases_[i] = context_.constants[i];
     } else if (!buffer.IsLocal()) {
-      llvm::Value* array =
-          buffer.memory == Memory::kArgument ? arguments : results;
-      bases_[i] = b_.CreateLoad(
-          b_.getPtrTy(),
-          b_.CreateConstInBoundsGEP1_64(b_.getPtrTy(), array,
-                                        static_cast<uint64_t>(buffer.number)));
+      bases_[i] = PassedAddress(buffer, interface);
     }
   }
   AllocateLocals(program.locals(), program.body());
@@ -168,17 +188,23 @@ void FunctionEmitter::EmitEntry(llvm::Value* arguments, llvm::Value* results) {
 absl::StatusOr<llvm::Function*> EmitProgram(const Program& program,
                                             const std::string& name,
                                             const EmitTarget& target,
-                                            llvm::Module& module) {
+                                            llvm::Module& module,
+                                            Interface interface) {
   HONE_RETURN_IF_ERROR(CheckNodes(program.body()));
   ProgramContext context = {
       .program = program, .target = target, .module = module, .name = name};
   MakeAliasScopes(context);
   MakeConstants(context);
   llvm::Type* pointer = llvm::PointerType::get(module.getContext(), 0);
-  llvm::Function* function = MakeFunction(context, {pointer, pointer}, name,
-                                          llvm::GlobalValue::ExternalLinkage);
-  FunctionEmitter(context, function)
-      .EmitEntry(function->getArg(0), function->getArg(1));
+  const unsigned parameters =
+      interface == Interface::kPointerArrays
+          ? 2
+          : CountBuffers(program, /*outputs=*/false) +
+                CountBuffers(program, /*outputs=*/true);
+  llvm::Function* function =
+      MakeFunction(context, std::vector<llvm::Type*>(parameters, pointer), name,
+                   llvm::GlobalValue::ExternalLinkage);
+  FunctionEmitter(context, function).EmitEntry(interface);
   return function;
 }
 

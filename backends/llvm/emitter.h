@@ -26,8 +26,15 @@ struct EmitTarget {
   bool has_fast_gather = false;
 };
 
-// Adds `void name(ptr arguments, ptr results)` to `module`; both parameters
-// point to arrays of pointers to the arrays of the program. Loops become
+// How a function gets the addresses of the arrays of its program.
+enum class Interface : uint8_t {
+  // void name(ptr arguments, ptr results): arrays of pointers, by number.
+  kPointerArrays,
+  // void name(ptr argument0, …, ptr result0, …)
+  kPointers,
+};
+
+// Adds a function that runs the program to `module`. Loops become
 // machine loops, unrolled code, vector instructions or calls of
 // hone_kernel_parallel_for, according to their mode; register buffers become
 // LLVM values once LLVM has optimized the code.
@@ -43,7 +50,9 @@ struct EmitTarget {
 absl::StatusOr<llvm::Function*> EmitProgram(const loops::Program& program,
                                             const std::string& name,
                                             const EmitTarget& target,
-                                            llvm::Module& module);
+                                            llvm::Module& module,
+                                            Interface interface =
+                                                Interface::kPointerArrays);
 
 }  // namespace hone::backends
 

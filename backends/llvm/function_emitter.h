@@ -53,10 +53,13 @@ class FunctionEmitter {
 
   FunctionEmitter(ProgramContext& context, llvm::Function* function);
 
-  // Emits the whole program, given arrays of pointers to arguments and results.
-  void EmitEntry(llvm::Value* arguments, llvm::Value* results);
+  // Emits the whole program into a function with that interface.
+  void EmitEntry(Interface interface);
 
  private:
+  // Returns the address of an array that the caller passes.
+  llvm::Value* PassedAddress(const loops::Buffer& buffer, Interface interface);
+
   // The address of an element: `pointer` for lane 0, `stride` elements further
   // for each next lane, plus per-lane `offsets` (elements) if it is not a
   // constant stride.

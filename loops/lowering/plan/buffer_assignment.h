@@ -15,8 +15,9 @@ void ForEachSlot(const PlanStep& step,
                  absl::FunctionRef<void(SlotId, bool is_written)> visit);
 
 // Assigns an arena offset to every slot with `in_arena`. Slots with overlapping
-// live ranges get disjoint bytes. Greedy: largest slots first, each at the
-// lowest free offset.
+// live ranges get disjoint bytes. Greedy: the largest 1024 slots first, each at
+// the lowest free offset; the others behind them in the order of their first
+// use, each in the smallest free block.
 void AssignArena(PlanFunction& function, const std::vector<bool>& in_arena);
 
 }  // namespace hone::loops
