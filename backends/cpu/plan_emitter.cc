@@ -171,8 +171,8 @@ llvm::Value* StepEmitter::Place(SlotId id, llvm::IRBuilder<>& builder) {
   const auto load = [&](unsigned array, size_t number) {
     return builder.CreateLoad(
         builder.getPtrTy(),
-        builder.CreateConstInBoundsGEP1_64(
-            builder.getPtrTy(), function_->getArg(array), number));
+        builder.CreateConstInBoundsGEP1_64(builder.getPtrTy(),
+                                           function_->getArg(array), number));
   };
   if (const auto at = interfaces_.parameters.find(id);
       at != interfaces_.parameters.end()) {
@@ -315,38 +315,115 @@ void EmitFunction(PlanContext& context, const EmitTarget& target,
         llvm::GlobalValue::InternalLinkage);
     StepEmitter(context, plan, interfaces, part)
         .Emit(steps.subspan(begin, kMaxSteps));
-    b.CreateCall(part, {function->getArg(0), function->getArg(1),
-                        function->getArg(2)});
+    b.CreateCall(
+        part, {function->getArg(0), function->getArg(1), function->getArg(2)});
   }
   b.CreateRetVoid();
 }
 
-// Emits the function that callers see: it calls `entry` with an arena.
-void EmitEntry(llvm::Module& module, llvm::Function* function,
-               llvm::Function* entry, int64_t arena_bytes) {
-  llvm::IRBuilder<> b(
-      llvm::BasicBlock::Create(function->getContext(), "entry", function));
-  const bool is_on_stack = arena_bytes <= kMaxStackBytes;
-  llvm::Value* const bytes = b.getInt64(static_cast<uint64_t>(arena_bytes));
-  llvm::Value* arena;
-  if (is_on_stack) {
-    llvm::AllocaInst* memory = b.CreateAlloca(b.getInt8Ty(), bytes);
-    memory->setAlignment(llvm::Align(kAlignment));
-    arena = memory;
-  } else {
-    arena = b.CreateCall(
-        module.getOrInsertFunction("hone_kernel_allocate", b.getPtrTy(),
-                                   b.getInt64Ty()),
-        {bytes});
+// Emits the function that callers see: it calls that of the plan's entry with
+// an arena, and with arguments that agree with the donations.
+class EntryEmitter {
+ public:
+  EntryEmitter(const ModulePlan& plan, llvm::Module& module,
+               llvm::Function* function)
+      : plan_(plan),
+        entry_(plan.functions[static_cast<size_t>(plan.entry)]),
+        module_(module),
+        function_(function),
+        b_(llvm::BasicBlock::Create(function->getContext(), "entry",
+                                    function)) {}
+
+  void Emit(llvm::Function* entry) {
+    // Copies of donated arguments follow the arena.
+    int64_t bytes = Aligned(entry_.arena_bytes);
+    std::vector<int64_t> copies;
+    for (const loops::Donation& donation : plan_.donations) {
+      copies.push_back(bytes);
+      if (!donation.in_place) bytes += Aligned(BytesOf(donation));
+    }
+    const bool is_on_stack = bytes <= kMaxStackBytes;
+    llvm::Value* const size = b_.getInt64(static_cast<uint64_t>(bytes));
+    llvm::Value* arena;
+    if (is_on_stack) {
+      llvm::AllocaInst* memory = b_.CreateAlloca(b_.getInt8Ty(), size);
+      memory->setAlignment(llvm::Align(kAlignment));
+      arena = memory;
+    } else {
+      arena = b_.CreateCall(
+          module_.getOrInsertFunction("hone_kernel_allocate", b_.getPtrTy(),
+                                      b_.getInt64Ty()),
+          {size});
+    }
+    b_.CreateCall(entry,
+                  {Arguments(arena, copies), function_->getArg(1), arena});
+    if (!is_on_stack) {
+      b_.CreateCall(module_.getOrInsertFunction("hone_kernel_free",
+                                                b_.getVoidTy(), b_.getPtrTy()),
+                    {arena});
+    }
+    b_.CreateRetVoid();
   }
-  b.CreateCall(entry, {function->getArg(0), function->getArg(1), arena});
-  if (!is_on_stack) {
-    b.CreateCall(module.getOrInsertFunction("hone_kernel_free", b.getVoidTy(),
-                                            b.getPtrTy()),
-                 {arena});
+
+ private:
+  static int64_t Aligned(int64_t bytes) {
+    const auto alignment = static_cast<int64_t>(kAlignment);
+    return (bytes + alignment - 1) / alignment * alignment;
   }
-  b.CreateRetVoid();
-}
+  int64_t BytesOf(const loops::Donation& donation) const {
+    const SlotId slot =
+        entry_.parameters[static_cast<size_t>(donation.parameter)];
+    return entry_.slots[static_cast<size_t>(slot)].shape->byte_size();
+  }
+  llvm::Value* ElementOf(llvm::Value* array, size_t i) {
+    return b_.CreateConstInBoundsGEP1_64(b_.getPtrTy(), array, i);
+  }
+
+  // Returns the array of pointers to the arguments of the plan's entry.
+  llvm::Value* Arguments(llvm::Value* arena,
+                         const std::vector<int64_t>& copies) {
+    llvm::Value* given = function_->getArg(0);
+    if (plan_.donations.empty()) return given;
+    const size_t count = entry_.parameters.size();
+    llvm::Value* passed =
+        b_.CreateAlloca(llvm::ArrayType::get(b_.getPtrTy(), count));
+    b_.CreateMemCpy(passed, llvm::MaybeAlign(8), given, llvm::MaybeAlign(8),
+                    8 * count);
+    for (size_t i = 0; i < plan_.donations.size(); ++i) {
+      const loops::Donation& donation = plan_.donations[i];
+      const auto number = static_cast<size_t>(donation.parameter);
+      llvm::Value* argument =
+          b_.CreateLoad(b_.getPtrTy(), ElementOf(given, number));
+      llvm::Value* result = b_.CreateLoad(
+          b_.getPtrTy(), ElementOf(function_->getArg(1),
+                                   static_cast<size_t>(donation.result)));
+      llvm::Value* copy =
+          donation.in_place
+              ? result
+              : b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), arena,
+                                              static_cast<uint64_t>(copies[i]));
+      llvm::Value* is_one = b_.CreateICmpEQ(argument, result);
+      auto* copying =
+          llvm::BasicBlock::Create(b_.getContext(), "copy", function_);
+      auto* done = llvm::BasicBlock::Create(b_.getContext(), "done", function_);
+      b_.CreateCondBr(is_one, donation.in_place ? done : copying,
+                      donation.in_place ? copying : done);
+      b_.SetInsertPoint(copying);
+      b_.CreateMemCpy(copy, llvm::MaybeAlign(), argument, llvm::MaybeAlign(),
+                      static_cast<uint64_t>(BytesOf(donation)));
+      b_.CreateStore(copy, ElementOf(passed, number));
+      b_.CreateBr(done);
+      b_.SetInsertPoint(done);
+    }
+    return passed;
+  }
+
+  const ModulePlan& plan_;
+  const PlanFunction& entry_;
+  llvm::Module& module_;
+  llvm::Function* function_;
+  llvm::IRBuilder<> b_;
+};
 
 }  // namespace
 
@@ -370,11 +447,10 @@ absl::Status EmitPlan(const ModulePlan& plan, const std::string& symbol,
   for (size_t i = 0; i < plan.functions.size(); ++i) {
     EmitFunction(context, target, plan.functions[i], context.functions[i]);
   }
-  const size_t entry = static_cast<size_t>(plan.entry);
-  EmitEntry(module,
-            AddFunction(module, target, 2, symbol,
-                        llvm::GlobalValue::ExternalLinkage),
-            context.functions[entry], plan.functions[entry].arena_bytes);
+  EntryEmitter(plan, module,
+               AddFunction(module, target, 2, symbol,
+                           llvm::GlobalValue::ExternalLinkage))
+      .Emit(context.functions[static_cast<size_t>(plan.entry)]);
   return absl::OkStatus();
 }
 

@@ -161,12 +161,10 @@ llvm::Value* FunctionEmitter::PassedAddress(const Buffer& buffer,
   const auto number = static_cast<unsigned>(buffer.number);
   if (interface == Interface::kPointerArrays) {
     llvm::Value* array = function_->getArg(buffer.IsOutput() ? 1 : 0);
-    return b_.CreateLoad(
-        b_.getPtrTy(),
-        b_.CreateConstInBoundsGEP1_64(b_.getPtrTy(), array, number));
+    return b_.CreateLoad(b_.getPtrTy(), b_.CreateConstInBoundsGEP1_64(
+                                            b_.getPtrTy(), array, number));
   }
-  const unsigned arguments =
-      CountBuffers(context_.program, /*outputs=*/false);
+  const unsigned arguments = CountBuffers(context_.program, /*outputs=*/false);
   return function_->getArg(buffer.IsOutput() ? arguments + number : number);
 }
 
@@ -196,11 +194,10 @@ absl::StatusOr<llvm::Function*> EmitProgram(const Program& program,
   MakeAliasScopes(context);
   MakeConstants(context);
   llvm::Type* pointer = llvm::PointerType::get(module.getContext(), 0);
-  const unsigned parameters =
-      interface == Interface::kPointerArrays
-          ? 2
-          : CountBuffers(program, /*outputs=*/false) +
-                CountBuffers(program, /*outputs=*/true);
+  const unsigned parameters = interface == Interface::kPointerArrays
+                                  ? 2
+                                  : CountBuffers(program, /*outputs=*/false) +
+                                        CountBuffers(program, /*outputs=*/true);
   llvm::Function* function =
       MakeFunction(context, std::vector<llvm::Type*>(parameters, pointer), name,
                    llvm::GlobalValue::ExternalLinkage);

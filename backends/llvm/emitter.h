@@ -47,12 +47,10 @@ enum class Interface : uint8_t {
 //
 // The program must verify. Returns Unimplemented for an unsupported operation
 // or element type.
-absl::StatusOr<llvm::Function*> EmitProgram(const loops::Program& program,
-                                            const std::string& name,
-                                            const EmitTarget& target,
-                                            llvm::Module& module,
-                                            Interface interface =
-                                                Interface::kPointerArrays);
+absl::StatusOr<llvm::Function*> EmitProgram(
+    const loops::Program& program, const std::string& name,
+    const EmitTarget& target, llvm::Module& module,
+    Interface interface = Interface::kPointerArrays);
 
 }  // namespace hone::backends
 

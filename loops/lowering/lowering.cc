@@ -12,6 +12,7 @@
 #include "loops/lowering/graph/unsupported.h"
 #include "loops/lowering/graph/value_graph.h"
 #include "loops/lowering/kernel/kernel_writer.h"
+#include "loops/lowering/plan/donations.h"
 #include "loops/lowering/plan/plan_writer.h"
 #include "loops/lowering/prepare.h"
 
@@ -131,9 +132,22 @@ absl::StatusOr<ModulePlan> LowerToPlan(const hlo::Module& module) {
   HONE_ASSIGN_OR_RETURN(const hlo::Module prepared, PrepareForLowering(module));
   HONE_RETURN_IF_ERROR(CheckSupported(prepared, /*control_flow=*/true));
   PlanWriter writer(prepared);
+  HONE_ASSIGN_OR_RETURN(std::vector<Donation> donations, DonationsOf(module));
+  PlanWriter::Use use;
+  if (!donations.empty()) {
+    HONE_ASSIGN_OR_RETURN(const std::vector<int32_t> origins,
+                          writer.OriginsOf(prepared.entry()));
+    use.results_in.assign(origins.size(), -1);
+    for (Donation& donation : donations) {
+      const size_t result = static_cast<size_t>(donation.result);
+      donation.in_place = origins[result] == donation.parameter;
+      if (donation.in_place) use.results_in[result] = donation.parameter;
+    }
+  }
   HONE_ASSIGN_OR_RETURN(const PlanWriter::Function entry,
-                        writer.FunctionFor(prepared.entry(), {}));
+                        writer.FunctionFor(prepared.entry(), use));
   ModulePlan plan = std::move(writer.plan());
+  plan.donations = std::move(donations);
   plan.name = module.name();
   plan.entry = entry.index;
   return plan;

@@ -206,11 +206,10 @@ void AssignArena(PlanFunction& function, const std::vector<bool>& in_arena) {
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
     return AlignedBytes(function.slots[a]) > AlignedBytes(function.slots[b]);
   });
-  const auto rest =
-      order.begin() +
-      static_cast<std::ptrdiff_t>(std::min(order.size(), kMaxLargest));
-  const int64_t bytes =
-      PlaceLowest(function, lifetimes, std::vector<size_t>(order.begin(), rest));
+  const auto rest = order.begin() + static_cast<std::ptrdiff_t>(
+                                        std::min(order.size(), kMaxLargest));
+  const int64_t bytes = PlaceLowest(function, lifetimes,
+                                    std::vector<size_t>(order.begin(), rest));
   function.arena_bytes = PlaceByTime(
       function, lifetimes, std::vector<size_t>(rest, order.end()), bytes);
 }

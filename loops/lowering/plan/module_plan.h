@@ -98,6 +98,19 @@ struct PlanFunction {
   int64_t arena_bytes = 0;
 };
 
+// A result of the entry that the caller may put where an argument is: both then
+// have one address. The plan computes the same if they are apart.
+struct Donation {
+  int32_t result = 0;
+  int32_t parameter = 0;
+  // The entry updates the array in place: its result is its parameter, and the
+  // caller of the entry passes the address of the result for both, with a copy
+  // of the argument there. Otherwise the entry writes the result before it has
+  // read all of the argument, so that its caller passes a copy of an argument
+  // that has the address of the result.
+  bool in_place = false;
+};
+
 // A lowered module: kernels and the functions that call them.
 struct ModulePlan {
   std::string name;
@@ -105,6 +118,7 @@ struct ModulePlan {
   std::vector<Program> kernels;
   std::vector<PlanFunction> functions;
   int32_t entry = 0;
+  std::vector<Donation> donations;
 };
 
 }  // namespace hone::loops

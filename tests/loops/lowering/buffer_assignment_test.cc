@@ -57,7 +57,9 @@ TEST(AssignArena, LiveSlotsAreDisjoint) {
       for (size_t b = 0; b < a; ++b) {
         if (last[a] < first[b] || last[b] < first[a]) continue;
         const int64_t other = function.slots[b].arena_offset;
-        EXPECT_TRUE(end <= other || other + function.slots[b].shape->byte_size() <= begin || begin == end)
+        EXPECT_TRUE(end <= other ||
+                    other + function.slots[b].shape->byte_size() <= begin ||
+                    begin == end)
             << "slots " << a << " and " << b;
       }
     }

@@ -217,6 +217,14 @@ absl::StatusOr<std::vector<hlo::Literal>> InterpretPlan(
     results.push_back(
         {literals.back().MutableData(), literals.back().byte_size()});
   }
+  for (const Donation& donation : plan.donations) {
+    if (!donation.in_place) continue;
+    const Bytes& result = results[static_cast<size_t>(donation.result)];
+    Bytes& parameter = parameters[static_cast<size_t>(donation.parameter)];
+    std::memcpy(result.data, parameter.data,
+                static_cast<size_t>(parameter.bytes));
+    parameter = result;
+  }
   std::vector<std::byte> arena(static_cast<size_t>(entry.arena_bytes));
   HONE_RETURN_IF_ERROR(Caller(plan).Call(plan.entry, parameters, results,
                                          {arena.data(), entry.arena_bytes}));
