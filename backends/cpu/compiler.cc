@@ -61,7 +61,9 @@ EmitTarget MakeEmitTarget(const CompileOptions& options) {
   return {.cpu = options.cpu,
           .features = options.features,
           .vector_bytes = vector_bytes,
-          .has_fast_gather = vector_bytes == 64};
+          .has_fast_gather = vector_bytes == 64,
+          .has_bf16_dot = HasBf16Dot(options.features),
+          .has_integer_dot = HasIntegerDot(options.features)};
 }
 
 // The state of one compilation.

@@ -82,6 +82,8 @@ HostCpu Detect() {
   host.machine.vector_bytes = VectorBytes(host.features);
   host.machine.vector_registers = host.machine.vector_bytes == 64 ? 32 : 16;
   host.machine.threads = UsableProcessors();
+  host.machine.has_bf16_dot = HasBf16Dot(host.features);
+  host.machine.has_integer_dot = HasIntegerDot(host.features);
   ReadCaches(host.machine);
   return host;
 }
@@ -112,6 +114,18 @@ KernelDevice DescribeHost() {
 int64_t VectorBytes(absl::string_view features) {
   if (absl::StrContains(features, "+avx512f")) return 64;
   return absl::StrContains(features, "+avx") ? 32 : 16;
+}
+
+bool HasBf16Dot(absl::string_view features) {
+  return absl::StrContains(features, "+avx512bf16") &&
+         absl::StrContains(features, "+avx512vl");
+}
+
+bool HasIntegerDot(absl::string_view features) {
+  return absl::StrContains(features, "+avxvnni,") ||
+         absl::EndsWith(features, "+avxvnni") ||
+         (absl::StrContains(features, "+avx512vnni") &&
+          absl::StrContains(features, "+avx512vl"));
 }
 
 const HostCpu& DetectHost() {

@@ -24,6 +24,10 @@ struct HostCpu {
 // Returns the width of the widest vector register of a processor with this
 // feature string.
 int64_t VectorBytes(absl::string_view features);
+// Return true if such a processor has instructions for sums of products of
+// adjacent elements.
+bool HasBf16Dot(absl::string_view features);
+bool HasIntegerDot(absl::string_view features);
 
 // Returns the host processor, detected once. Caches and cores are those that
 // the system reports; cores only those that this process may run on.

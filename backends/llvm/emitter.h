@@ -24,6 +24,10 @@ struct EmitTarget {
   int64_t vector_bytes = 32;
   // True if gather instructions are as fast as single loads.
   bool has_fast_gather = false;
+  // True if there are instructions for sums of products of adjacent elements:
+  // of two bf16 into f32; of two 16-bit or four 8-bit integers into s32.
+  bool has_bf16_dot = false;
+  bool has_integer_dot = false;
 };
 
 // How a function gets the addresses of the arrays of its program.
@@ -39,11 +43,13 @@ enum class Interface : uint8_t {
 // hone_kernel_parallel_for, according to their mode; register buffers become
 // LLVM values once LLVM has optimized the code.
 //
-// Vector loops become explicit vector code. A reduction in one is accumulated
-// per lane over the surrounding loops for as long as its target stays the same,
-// and combined after them. If the bounds of vector and unrolled loops are known
-// before a surrounding loop begins, that loop is emitted twice, once for full
-// tiles.
+// Vector loops become explicit vector code. Sums of products of adjacent
+// elements become the instructions for them, where the target has any; that of
+// bf16 takes denormal numbers for zero. A reduction in a vector loop is
+// accumulated per lane over the surrounding loops for as long as its target
+// stays the same, and combined after them. If the bounds of vector and unrolled
+// loops are known before a surrounding loop begins, that loop is emitted twice,
+// once for full tiles.
 //
 // The program must verify. Returns Unimplemented for an unsupported operation
 // or element type.

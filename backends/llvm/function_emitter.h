@@ -42,6 +42,14 @@ llvm::Function* MakeFunction(ProgramContext& context,
                              const std::string& name,
                              llvm::GlobalValue::LinkageTypes linkage);
 
+// Returns the number of an element in the memory of its buffer; nullopt if it
+// depends on data.
+std::optional<loops::Affine> NumberOf(const loops::Program& program,
+                                      const loops::Access& access);
+// Returns true if `other` is always `distance` elements behind `first`.
+bool IsBehind(const loops::Program& program, const loops::Access& first,
+              const loops::Access& other, int64_t distance);
+
 // Emits one function: the program's, or the body of a parallel loop.
 class FunctionEmitter {
  public:
@@ -150,6 +158,34 @@ class FunctionEmitter {
   void EndAccumulation(const Accumulation& accumulation);
   llvm::AllocaInst* CurrentPart(const Accumulation& accumulation) const;
 
+  // dot_products.cc
+  // A sum of products of adjacent elements that one instruction can add to each
+  // lane.
+  struct DotProducts {
+    enum class Kind { kNone, kBf16, kS16, kBytes };
+    Kind kind = Kind::kNone;
+    // The first elements of the factors; that of u8 first in kBytes.
+    const loops::Access* factors[2] = {};
+  };
+  DotProducts MatchDotProducts(const loops::Statement& statement) const;
+  // Emits a statement of a vector loop as such an instruction; returns false if
+  // it is none.
+  bool EmitDotProducts(const loops::Statement& statement);
+  llvm::Value* EmitDotFactor(const DotProducts& dot,
+                             const loops::Access& access);
+  llvm::Value* EmitDotInstruction(const DotProducts& dot, llvm::Value* sum,
+                                  llvm::Value* a, llvm::Value* b);
+
+  // interleaved_stores.cc
+  // Emits the body of a vector loop.
+  void EmitLaneStatements(const std::vector<loops::Node>& nodes);
+  size_t CountAdjacentStores(const std::vector<loops::Node>& nodes,
+                             size_t first) const;
+  bool EmitWordCopies(const std::vector<loops::Node>& nodes, size_t first,
+                      size_t count);
+  void EmitInterleavedStores(const std::vector<loops::Node>& nodes,
+                             size_t first, size_t count);
+
   // statements.cc
   void EmitStatement(const loops::Statement& statement);
   void EmitScalarStatement(const loops::Statement& statement);
@@ -161,15 +197,6 @@ class FunctionEmitter {
   // Emits `body` under `condition` (null: unconditionally).
   void EmitIf(llvm::Value* condition, const std::function<void()>& body);
   llvm::Value* AnyLane(llvm::Value* mask);
-
-  // interleave.cc
-  // Returns true if the statements can be executed at once by EmitInterleaved:
-  // in a vector loop, they fill every second element of one range, and the
-  // elements between.
-  bool AreInterleaved(const loops::Statement& first,
-                      const loops::Statement& second) const;
-  void EmitInterleaved(const loops::Statement& first,
-                       const loops::Statement& second);
 
   // expressions.cc
   llvm::Value* EmitExpression(const loops::ExpressionPtr& expression);

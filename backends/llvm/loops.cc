@@ -34,16 +34,8 @@ int64_t FunctionEmitter::LanesAtOnce(const Loop& loop) const {
 }
 
 void FunctionEmitter::EmitNodes(const std::vector<Node>& nodes) {
-  for (size_t i = 0; i < nodes.size(); ++i) {
-    const Node& node = nodes[i];
+  for (const Node& node : nodes) {
     if (node.statement() != nullptr) {
-      const loops::Statement* next =
-          i + 1 < nodes.size() ? nodes[i + 1].statement() : nullptr;
-      if (next != nullptr && AreInterleaved(*node.statement(), *next)) {
-        EmitInterleaved(*node.statement(), *next);
-        ++i;
-        continue;
-      }
       EmitStatement(*node.statement());
     } else if (node.loop()->extent > 0) {
       EmitLoop(*node.loop());
@@ -218,7 +210,7 @@ void FunctionEmitter::EmitLanes(const Loop& loop, llvm::Value* first,
     mask_ = b_.CreateICmpULT(LaneNumbers(b_.getInt32Ty(), 1),
                              Splat(b_.CreateTrunc(left, b_.getInt32Ty())));
   }
-  EmitNodes(loop.body);
+  EmitLaneStatements(loop.body);
   mask_ = nullptr;
   lanes_ = 0;
   lane_var_ = -1;

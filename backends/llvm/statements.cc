@@ -65,6 +65,7 @@ void FunctionEmitter::EmitScalarStatement(const Statement& statement) {
 }
 
 void FunctionEmitter::EmitVectorStatement(const Statement& statement) {
+  if (EmitDotProducts(statement)) return;
   const BufferId buffer = statement.target.buffer;
   const hlo::ElementType type = context_.program.buffer(buffer).type;
   llvm::Value* value = Splat(EmitExpression(statement.value));

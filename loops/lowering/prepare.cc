@@ -12,6 +12,7 @@
 #include "loops/lowering/complex/complex_expansion.h"
 #include "loops/lowering/graph/unsupported.h"
 #include "loops/lowering/library/library_calls.h"
+#include "loops/lowering/offset_dots.h"
 #include "loops/lowering/separate_windows.h"
 #include "loops/lowering/unroll_loops.h"
 #include "loops/lowering/widen_sums.h"
@@ -124,6 +125,7 @@ absl::StatusOr<hlo::Module> PrepareForLowering(const hlo::Module& module) {
   HONE_RETURN_IF_ERROR(UseLibraryCalls(prepared));
   WidenSums(prepared);
   SeparateWindows(prepared);
+  OffsetDots(prepared);
   SplitTupleConstants(prepared);
   HONE_RETURN_IF_ERROR(ExpandComplex(prepared));
   NameInstructions(prepared);

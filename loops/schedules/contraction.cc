@@ -13,6 +13,7 @@
 #include "absl/container/flat_hash_map.h"
 
 #include "loops/ir/rewrite.h"
+#include "loops/schedules/interleaved_panels.h"
 #include "loops/schedules/loop_chain.h"
 #include "loops/schedules/nest.h"
 #include "loops/schedules/peel_bounds.h"
@@ -48,6 +49,8 @@ constexpr double kCyclesPerTransposed = 0.5;
 // the distance of addresses that map to the same set.
 constexpr int64_t kMostTileVectors = 4;
 constexpr int64_t kSetSpan = 4096;
+// The smallest block of sums for instructions that take several steps at once.
+constexpr int64_t kLeastBlock = 64;
 // The largest number of iterations of innermost sums to unroll.
 constexpr int64_t kFewSums = 8;
 
@@ -59,9 +62,12 @@ void Append(std::vector<VarId>& to, const std::vector<VarId>& from) {
 // of any number of statements.
 class ContractionScheduler {
  public:
-  ContractionScheduler(Scheduler& s, const Path& nest)
+  // `may_combine` allows instructions that take several steps of the sum at
+  // once.
+  ContractionScheduler(Scheduler& s, const Path& nest, bool may_combine)
       : s_(s),
         nest_(nest),
+        may_combine_(may_combine),
         tile_rows_(s.Choose(Choice::kTileRows, kTileRows)),
         chain_(s, nest) {}
 
@@ -126,10 +132,14 @@ class ContractionScheduler {
     const std::optional<VarId> shared = ChooseSharedRows(c);
     ChooseRow(c);
     factor_ = c.b->buffer;
-    rows_first_ = has_panels_ && c.a != nullptr && row_.has_value() &&
-                  StrideOf(program, *c.b, *column_) == 1 &&
+    factor_width_ = hlo::ByteWidth(program.buffer(factor_).type);
+    if (may_combine_ && has_panels_) {
+      products_ = ProductsAtOnce(program, s_.machine(), c);
+    }
+    rows_first_ = products_ == 1 && has_panels_ && c.a != nullptr &&
+                  row_.has_value() && StrideOf(program, *c.b, *column_) == 1 &&
                   s_.Choose(Choice::kRowsFirst, WantsRowsFirst(c) ? 2 : 1) == 2;
-    if (rows_first_) row_factor_ = c.a->buffer;
+    if (c.a != nullptr) row_factor_ = c.a->buffer;
     // The rows' operand is read in place.
     sums_ = c.sums;
     const Access& in_order = c.a != nullptr ? *c.a : *c.b;
@@ -141,6 +151,8 @@ class ContractionScheduler {
       sums_.erase(absl::c_find(sums_, *shared));
       sums_.push_back(*shared);
     }
+    has_row_panels_ =
+        products_ > 1 && StrideOf(program, in_order, sums_.back()) != 1;
     batches_ = c.batches;
     other_columns_ = c.columns;
     other_rows_ = c.rows;
@@ -326,8 +338,19 @@ class ContractionScheduler {
         lanes_ * VectorsFor(row_.has_value()
                                 ? std::min(tile_rows_, extents_.at(*row_))
                                 : 1);
-    const int64_t block = SumsPerBlock(columns * width);
-    if (block < extents_.at(sums_[0]) && !BlockSums(block)) return false;
+    if (products_ > 1 && !PeelSteps()) return false;
+    int64_t block =
+        SumsPerBlock(columns * (products_ > 1 ? factor_width_ : width));
+    if (products_ > 1 && sums_.size() == 1 && block < extents_.at(sums_[0])) {
+      while (block >= kLeastBlock &&
+             (block % products_ != 0 || extents_.at(sums_[0]) % block != 0)) {
+        --block;
+      }
+      if (block < kLeastBlock) return false;
+    }
+    if ((has_rest_ || block < extents_.at(sums_[0])) && !BlockSums(block)) {
+      return false;
+    }
 
     std::vector<VarId> order = batches_;
     if (blocks_.has_value()) order.push_back(*blocks_);
@@ -359,8 +382,20 @@ class ContractionScheduler {
     order.push_back(*column_);
     if (!chain_.MoveOut(order)) return false;
 
+    if (products_ > 1) {
+      // One panel would serve everything; there must be a loop around it.
+      if (panel_depth == 0 && tile_depth < 2) return false;
+      panel_depth = std::max<size_t>(panel_depth, 1);
+      panel_ = chain_.AtDepth(panel_depth - 1);
+      around_tile_ = chain_.AtDepth(tile_depth - 1);
+    }
     const Path tile = chain_.AtDepth(tile_depth);
     if (!FillTile(tile)) return false;
+    if (products_ > 1) {
+      FinishCombinedSteps();
+      Finish();
+      return true;
+    }
     if (tile_depth > 0) KeepInRegisters(chain_.AtDepth(tile_depth - 1));
     if (has_panels_) CopyPanels(panel_depth);
     Finish();
@@ -409,8 +444,28 @@ class ContractionScheduler {
                     std::min<int64_t>(extent, 16));
   }
 
+  // Makes the number of steps of the innermost sum a multiple of what an
+  // instruction takes: the other steps become part of the epilogue, in a nest
+  // of its own, since they read the columns' operand elsewhere.
+  bool PeelSteps() {
+    const VarId sum = sums_.back();
+    int64_t& extent = extents_.at(sum);
+    const int64_t rest = extent % products_;
+    if (extent < products_) return false;
+    if (rest == 0) return true;
+    if (sums_.size() > 1) return false;
+    Path path = Parent(sum_);
+    if (!s_.Try("peel", path, {extent - rest})) return false;
+    ++path.back();
+    if (rest > 1 && !s_.Try("combine_steps", path)) return false;
+    extent -= rest;
+    has_epilogue_ = true;
+    has_rest_ = true;
+    return true;
+  }
+
   // Separates initialization, sums and epilogue into nests, and blocks the
-  // sums.
+  // sums if there are more than a block.
   bool BlockSums(int64_t block) {
     if (!chain_.SplitOffFirst()) return false;
     chain_.set_top(Sibling(nest_, 1));
@@ -421,6 +476,8 @@ class ContractionScheduler {
       ParallelizeNest(s_, epilogue);
       has_epilogue_ = false;
     }
+    sums_apart_ = true;
+    if (block >= extents_.at(sums_[0])) return true;
     VarId outer = 0;
     VarId inner = 0;
     if (!chain_.Split(sums_[0], block, outer, inner)) return false;
@@ -465,7 +522,7 @@ class ContractionScheduler {
   // loop is at `tile`.
   bool FillTile(const Path& tile) {
     Path sums = tile;
-    if (!blocks_.has_value()) {
+    if (!sums_apart_) {
       if (!LoopChain(s_, tile).SplitOffFirst()) return false;
       sums = Sibling(tile, 1);
       if (has_epilogue_) {
@@ -477,6 +534,7 @@ class ContractionScheduler {
       if (!MakeVectors(LoopChain(s_, tile))) return false;
     }
     LoopChain chain(s_, sums);
+    if (products_ > 1 && !CombineSteps(chain)) return false;
     if (!chain.MoveOut(sums_) || !MakeVectors(chain)) return false;
     const Path innermost = chain.PathOf(sums_.back());
     if (s_.program().At(innermost).loop()->extent <=
@@ -484,6 +542,41 @@ class ContractionScheduler {
       s_.Try("unroll", innermost);
     }
     return true;
+  }
+
+  // Copies panels with adjacent steps of the sum side by side, and combines
+  // these steps. `chain` are the loops of the sums in the tile.
+  bool CombineSteps(LoopChain& chain) {
+    VarId outer = 0;
+    VarId step = 0;
+    if (!chain.Split(sums_.back(), products_, outer, step)) return false;
+    sums_.back() = outer;
+    if (!chain.MoveOut(sums_) || !s_.Try("pack", panel_, {factor_, 1})) {
+      return false;
+    }
+    // The copy is in front of what was there.
+    Path top = chain.top();
+    ++top[panel_.size()];
+    if (around_tile_.size() > panel_.size()) ++around_tile_[panel_.size()];
+    if (has_row_panels_) {
+      if (!s_.Try("pack", around_tile_, {row_factor_, 1})) return false;
+      ++top[around_tile_.size()];
+    }
+    chain.set_top(top);
+    return s_.Try("combine_steps", chain.PathOf(step));
+  }
+
+  // Vectorizes the copies of CombineSteps, the last ones first: a nest may
+  // become several.
+  void FinishCombinedSteps() {
+    const bool together = panel_ == around_tile_;
+    const Path copy = Child(panel_, together && has_row_panels_ ? 1 : 0);
+    if (together) VectorizeInterleavedCopy(s_, copy, products_);
+    if (has_row_panels_) {
+      VectorizeInterleavedCopy(s_, Child(around_tile_, 0), products_);
+    }
+    KeepInRegisters(around_tile_);
+    if (!together) VectorizeInterleavedCopy(s_, copy, products_);
   }
 
   // Vectorizes the tile's columns and unrolls the rest of the tile.
@@ -550,21 +643,32 @@ class ContractionScheduler {
       ComputeWholeVectors(s_, part);
       ParallelizeNest(s_, part);
     }
-    if (!blocks_.has_value()) return;
+    if (!sums_apart_) return;
     VectorizeInnermost(s_, nest_);
     ParallelizeNest(s_, nest_);
   }
 
   Scheduler& s_;
   Path nest_;
+  const bool may_combine_;
   int64_t tile_rows_;
   // The loops around the sums, later also the loops of the sums.
   LoopChain chain_;
   Path sum_;  // the statement, before anything is done
   bool has_epilogue_ = false;
   BufferId target_ = 0;
-  BufferId factor_ = 0;      // that moves with the columns
-  BufferId row_factor_ = 0;  // that moves with the rows, of rows_first_
+  BufferId factor_ = 0;       // that moves with the columns
+  BufferId row_factor_ = 0;   // that moves with the rows, if there are two
+  int64_t factor_width_ = 0;  // of an element, in bytes
+  // Steps of the sum that one instruction takes. If these are several, panels
+  // are copied in panel_, and the loop around a tile is at around_tile_.
+  int64_t products_ = 1;
+  bool has_rest_ = false;  // steps that are left over
+  Path panel_;
+  Path around_tile_;
+  // True if the rows' operand is copied for each tile, since the steps that an
+  // instruction takes are not adjacent in it.
+  bool has_row_panels_ = false;
   int64_t lanes_ = 0;
   // True if panels of the columns' operand are copied.
   bool has_panels_ = false;
@@ -582,6 +686,8 @@ class ContractionScheduler {
   std::optional<VarId> row_;
   std::optional<VarId> column_;
   std::optional<VarId> blocks_;  // of the outermost sum
+  // True if initialization, sums and epilogue are nests of their own.
+  bool sums_apart_ = false;
   std::vector<VarId> sums_;
   std::vector<VarId> batches_;
   std::vector<VarId> other_columns_;
@@ -591,7 +697,8 @@ class ContractionScheduler {
 }  // namespace
 
 bool ScheduleContraction(Scheduler& scheduler, const Path& path) {
-  return ContractionScheduler(scheduler, path).Run();
+  return ContractionScheduler(scheduler, path, true).Run() ||
+         ContractionScheduler(scheduler, path, false).Run();
 }
 
 }  // namespace hone::loops

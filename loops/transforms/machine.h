@@ -17,6 +17,11 @@ struct Machine {
   // them.
   int64_t vector_bytes = 32;
   int64_t vector_registers = 16;
+  // True if an instruction adds two products of adjacent bf16 to an f32.
+  bool has_bf16_dot = false;
+  // True if instructions add two products of adjacent 16-bit integers, or four
+  // of u8 and s8, to an s32.
+  bool has_integer_dot = false;
   // The number of cores that a kernel may use.
   int32_t threads = 1;
 };

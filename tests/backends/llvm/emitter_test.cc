@@ -1,7 +1,10 @@
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/substitute.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -620,6 +623,93 @@ for i ROWS unrolled
                                  {"LANES", absl::StrCat(lanes)}})
                 .c_str());
       }
+    }
+  }
+}
+
+// $0, $1, $2: types of the factors and the sum; $3: lanes; $4: products.
+constexpr char kDot[] = R"(
+kernel dot
+argument a $0[3,$4]
+argument b $1[2,$3,$4]
+argument c $2[3,$3]
+result y $2[3,$3]
+for i 3
+| for v $3 vector
+| | y[i,v] = c[i,v]
+| for v $3 vector
+| | y[i,v] += $5
+)";
+
+std::string DotText(const char* a, const char* b, const char* sum, int lanes,
+                    int products) {
+  std::vector<std::string> terms;
+  for (int p = 0; p < products; ++p) {
+    terms.push_back(absl::Substitute(
+        "convert($0, a[i,$1]) * convert($0, b[1,v,$1])", sum, p));
+  }
+  return absl::Substitute(kDot, a, b, sum, lanes, products,
+                          absl::StrJoin(terms, " + "));
+}
+
+TEST(EmitterTest, SumsOfAdjacentProducts) {
+  for (int lanes : {2, 3, 4, 8, 11, 16, 21, 32}) {
+    for (int products : {2, 3, 4}) {
+      for (const char* type : {"s8", "u8", "s16"}) {
+        ExpectTextMatchesInterpreter(
+            DotText(type, "s8", "s32", lanes, products).c_str());
+      }
+      ExpectTextMatchesInterpreter(
+          DotText("bf16", "bf16", "f32", lanes, products).c_str());
+    }
+  }
+}
+
+TEST(EmitterTest, SumsOfAdjacentProductsAreInstructions) {
+  CompileOptions options;
+  options.cpu = "sapphirerapids";
+  options.features = "+avx512f,+avx512vl,+avx512bf16,+avx512vnni";
+  const auto text = [&](const char* a, const char* b, const char* sum,
+                        int products) {
+    return EmitLlvmText(
+               loops::ParseProgram(DotText(a, b, sum, 16, products)).value(),
+               "dot", true, options)
+        .value();
+  };
+  EXPECT_THAT(text("bf16", "bf16", "f32", 2), HasSubstr("dpbf16ps.512"));
+  EXPECT_THAT(text("s8", "s8", "s32", 2), HasSubstr("vpdpwssd.512"));
+  EXPECT_THAT(text("s8", "s16", "s32", 2), HasSubstr("vpdpwssd.512"));
+  EXPECT_THAT(text("u8", "s8", "s32", 4), HasSubstr("vpdpbusd.512"));
+  EXPECT_THAT(text("s8", "u8", "s32", 4), HasSubstr("vpdpbusd.512"));
+  EXPECT_THAT(text("s8", "s8", "s32", 4), Not(HasSubstr("vpdp")));
+  EXPECT_THAT(text("f16", "f16", "f32", 2), Not(HasSubstr("vpdp")));
+  options.features = "+avx512f";
+  options.cpu = "skylake-avx512";
+  EXPECT_THAT(text("bf16", "bf16", "f32", 2), Not(HasSubstr("dpbf16ps")));
+}
+
+TEST(EmitterTest, InterleavedStoresOfAnyTypeAndLength) {
+  for (int lanes : {2, 5, 16, 32}) {
+    for (const char* type : {"bf16", "s8", "f32", "pred"}) {
+      ExpectTextMatchesInterpreter(absl::Substitute(R"(
+kernel interleave
+argument x $0[4,$1]
+result y $0[$1,2]
+result z $0[$1,3]
+result w $0[$1,4]
+for v $1 vector
+| y[v,0] = x[0,v]
+| y[v,1] = where(0 <= v < 4, x[1,v], x[2,v])
+| z[v,0] = x[2,v]
+| z[v,1] = x[1,v]
+| z[v,2] = x[0,v]
+| w[v,0] = x[3,v]
+| w[v,1] = x[1,v]
+| w[v,2] = x[0,v]
+| w[v,3] = x[2,v]
+)",
+                                                    type, lanes)
+                                       .c_str());
     }
   }
 }

@@ -1,0 +1,201 @@
+// Sums of products of adjacent elements, such as
+//
+//   s[i] += convert(f32, a[2*k]) * convert(f32, b[k,i,0])
+//         + convert(f32, a[2*k+1]) * convert(f32, b[k,i,1])
+//
+// in a vector loop over i, as one instruction: two products of bf16 or of
+// integers of at most 16 bits, or four of u8 and s8.
+
+#include <algorithm>
+
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/IntrinsicsX86.h>
+
+#include "backends/llvm/function_emitter.h"
+
+namespace hone::backends {
+namespace {
+
+using hlo::ElementType;
+using loops::Access;
+using loops::Expression;
+using loops::ExpressionPtr;
+using loops::Statement;
+
+// The accumulators of an instruction have 32 bits.
+constexpr unsigned kLaneBits = 32;
+
+// Returns the access that is loaded and maybe converted; null for any other
+// expression.
+const Access* ConvertedLoad(const Expression& e) {
+  const bool is_converted = e.kind() == Expression::Kind::kApply &&
+                            e.opcode() == hlo::Opcode::kConvert;
+  const Expression& load = is_converted ? *e.operands()[0] : e;
+  return load.kind() == Expression::Kind::kLoad ? &load.access() : nullptr;
+}
+
+// Collects the summands of a sum; returns false if there are more than four.
+bool CollectTerms(const ExpressionPtr& e,
+                  std::vector<const Expression*>& terms) {
+  if (e->kind() == Expression::Kind::kApply &&
+      e->opcode() == hlo::Opcode::kAdd) {
+    return CollectTerms(e->operands()[0], terms) &&
+           CollectTerms(e->operands()[1], terms);
+  }
+  terms.push_back(e.get());
+  return terms.size() <= 4;
+}
+
+bool IsShortInteger(ElementType type) {
+  return type == ElementType::kS8 || type == ElementType::kU8 ||
+         type == ElementType::kS16;
+}
+
+}  // namespace
+
+FunctionEmitter::DotProducts FunctionEmitter::MatchDotProducts(
+    const Statement& statement) const {
+  const loops::Program& program = context_.program;
+  const ElementType sum = program.buffer(statement.target.buffer).type;
+  DotProducts dot;
+  std::vector<const Expression*> terms;
+  if (statement.combine != hlo::Opcode::kAdd ||
+      !CollectTerms(statement.value, terms)) {
+    return {};
+  }
+  for (size_t i = 0; i < terms.size(); ++i) {
+    if (terms[i]->kind() != Expression::Kind::kApply ||
+        terms[i]->opcode() != hlo::Opcode::kMultiply) {
+      return {};
+    }
+    for (size_t side = 0; side < 2; ++side) {
+      const Access* load = ConvertedLoad(*terms[i]->operands()[side]);
+      if (load == nullptr) return {};
+      if (i == 0) dot.factors[side] = load;
+      if (!IsBehind(program, *dot.factors[side], *load,
+                    static_cast<int64_t>(i))) {
+        return {};
+      }
+    }
+  }
+  const ElementType a = program.buffer(dot.factors[0]->buffer).type;
+  const ElementType b = program.buffer(dot.factors[1]->buffer).type;
+  const bool is_integer_sum =
+      sum == ElementType::kS32 || sum == ElementType::kU32;
+  using Kind = DotProducts::Kind;
+  if (context_.target.has_bf16_dot && terms.size() == 2 &&
+      sum == ElementType::kF32 && a == ElementType::kBf16 && b == a) {
+    dot.kind = Kind::kBf16;
+  } else if (context_.target.has_integer_dot && is_integer_sum &&
+             terms.size() == 2 && IsShortInteger(a) && IsShortInteger(b)) {
+    dot.kind = Kind::kS16;
+  } else if (context_.target.has_integer_dot && is_integer_sum &&
+             terms.size() == 4 &&
+             std::minmax(a, b) ==
+                 std::minmax(ElementType::kS8, ElementType::kU8)) {
+    dot.kind = Kind::kBytes;
+    // The instruction takes the unsigned factor first.
+    if (a != ElementType::kU8) std::swap(dot.factors[0], dot.factors[1]);
+  }
+  return dot;
+}
+
+// Returns the adjacent elements of each lane as one number of 32 bits.
+llvm::Value* FunctionEmitter::EmitDotFactor(const DotProducts& dot,
+                                            const Access& access) {
+  const ElementType type = context_.program.buffer(access.buffer).type;
+  const int64_t count = dot.kind == DotProducts::Kind::kBytes ? 4 : 2;
+  const Address address = EmitAddress(access);
+  if (address.offsets != nullptr ||
+      (address.stride != 0 && address.stride != count)) {
+    return nullptr;
+  }
+  const int64_t lanes = address.stride == 0 ? 1 : lanes_;
+  const auto vector_of = [&](llvm::Type* element, int64_t n) {
+    return llvm::FixedVectorType::get(element, static_cast<unsigned>(n));
+  };
+  llvm::Value* value = Annotate(
+      access.buffer,
+      b_.CreateAlignedLoad(
+          vector_of(StorageOf(access.buffer), lanes * count), address.pointer,
+          llvm::Align(static_cast<uint64_t>(hlo::ByteWidth(type)))));
+  if (hlo::BitWidth(type) * count < kLaneBits) {
+    llvm::Type* wide = vector_of(b_.getInt16Ty(), lanes * count);
+    value = b_.CreateIntCast(value, wide, hlo::IsSigned(type));
+  }
+  if (lanes == 1) return Splat(b_.CreateBitCast(value, b_.getInt32Ty()));
+  return b_.CreateBitCast(value, vector_of(b_.getInt32Ty(), lanes));
+}
+
+// Adds the products to `sum`, a vector of as many lanes as an instruction has.
+llvm::Value* FunctionEmitter::EmitDotInstruction(const DotProducts& dot,
+                                                 llvm::Value* sum,
+                                                 llvm::Value* a,
+                                                 llvm::Value* b) {
+  const int64_t lanes = LanesOf(sum);
+  const size_t size = lanes == 4 ? 0 : lanes == 8 ? 1 : 2;
+  using llvm::Intrinsic::ID;
+  constexpr ID kBf16[] = {llvm::Intrinsic::x86_avx512bf16_dpbf16ps_128,
+                          llvm::Intrinsic::x86_avx512bf16_dpbf16ps_256,
+                          llvm::Intrinsic::x86_avx512bf16_dpbf16ps_512};
+  constexpr ID kS16[] = {llvm::Intrinsic::x86_avx512_vpdpwssd_128,
+                         llvm::Intrinsic::x86_avx512_vpdpwssd_256,
+                         llvm::Intrinsic::x86_avx512_vpdpwssd_512};
+  constexpr ID kBytes[] = {llvm::Intrinsic::x86_avx512_vpdpbusd_128,
+                           llvm::Intrinsic::x86_avx512_vpdpbusd_256,
+                           llvm::Intrinsic::x86_avx512_vpdpbusd_512};
+  if (dot.kind == DotProducts::Kind::kBf16) {
+    llvm::Type* pairs = llvm::FixedVectorType::get(
+        b_.getBFloatTy(), static_cast<unsigned>(2 * lanes));
+    a = b_.CreateBitCast(a, pairs);
+    b = b_.CreateBitCast(b, pairs);
+    return b_.CreateIntrinsic(kBf16[size], {}, {sum, a, b});
+  }
+  const ID id = dot.kind == DotProducts::Kind::kS16 ? kS16[size] : kBytes[size];
+  return b_.CreateIntrinsic(id, {}, {sum, a, b});
+}
+
+bool FunctionEmitter::EmitDotProducts(const Statement& statement) {
+  const DotProducts dot = MatchDotProducts(statement);
+  // Masked lanes may be out of bounds.
+  if (dot.kind == DotProducts::Kind::kNone || mask_ != nullptr) return false;
+  const Address target = EmitAddress(statement.target);
+  if (target.stride != 1 || target.offsets != nullptr) return false;
+  llvm::Value* a = EmitDotFactor(dot, *dot.factors[0]);
+  llvm::Value* b = EmitDotFactor(dot, *dot.factors[1]);
+  if (a == nullptr || b == nullptr) return false;
+  const loops::BufferId buffer = statement.target.buffer;
+  llvm::Value* sum = EmitLoad(buffer, target);
+
+  // In pieces of the instruction's width; the last one may have unused lanes.
+  const int64_t widest = context_.target.vector_bytes * 8 / kLaneBits;
+  int64_t width = 4;
+  while (width < std::min(widest, lanes_)) width *= 2;
+  const auto lanes_of = [&](llvm::Value* value, int64_t from, int64_t count) {
+    std::vector<int> lanes;
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t lane = from + i;
+      lanes.push_back(lane < LanesOf(value) ? static_cast<int>(lane) : -1);
+    }
+    return b_.CreateShuffleVector(value, lanes);
+  };
+  llvm::Value* result = llvm::PoisonValue::get(sum->getType());
+  for (int64_t from = 0; from < lanes_; from += width) {
+    if (width == lanes_) {
+      result = EmitDotInstruction(dot, sum, a, b);
+      break;
+    }
+    llvm::Value* piece =
+        EmitDotInstruction(dot, lanes_of(sum, from, width),
+                           lanes_of(a, from, width), lanes_of(b, from, width));
+    for (int64_t i = 0; i < width && from + i < lanes_; ++i) {
+      result = b_.CreateInsertElement(
+          result, b_.CreateExtractElement(piece, static_cast<uint64_t>(i)),
+          static_cast<uint64_t>(from + i));
+    }
+  }
+  EmitStore(buffer, target, result, statement.non_temporal);
+  return true;
+}
+
+}  // namespace hone::backends

@@ -1,0 +1,113 @@
+#include "loops/schedules/interleaved_panels.h"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "loops/ir/rewrite.h"
+#include "loops/schedules/loop_chain.h"
+#include "loops/schedules/vectorize_innermost.h"
+#include "loops/transforms/checks.h"
+
+namespace hone::loops {
+namespace {
+
+using hlo::ElementType;
+
+// Returns true for a load, possibly converted once.
+bool IsConvertedLoad(const Expression& e) {
+  if (e.kind() == Expression::Kind::kLoad) return true;
+  return e.kind() == Expression::Kind::kApply &&
+         e.opcode() == hlo::Opcode::kConvert &&
+         e.operands()[0]->kind() == Expression::Kind::kLoad;
+}
+
+bool IsShortInteger(ElementType type) {
+  return type == ElementType::kS8 || type == ElementType::kU8 ||
+         type == ElementType::kS16;
+}
+
+}  // namespace
+
+int64_t ProductsAtOnce(const Program& program, const Machine& machine,
+                       const Contraction& contraction) {
+  const Statement& statement = *program.At(contraction.path).statement();
+  if (contraction.a == nullptr ||
+      statement.value->kind() != Expression::Kind::kApply ||
+      !IsConvertedLoad(*statement.value->operands()[0]) ||
+      !IsConvertedLoad(*statement.value->operands()[1])) {
+    return 1;
+  }
+  const ElementType sum = program.buffer(statement.target.buffer).type;
+  const ElementType a = program.buffer(contraction.a->buffer).type;
+  const ElementType b = program.buffer(contraction.b->buffer).type;
+  if (machine.has_bf16_dot && sum == ElementType::kF32 &&
+      a == ElementType::kBf16 && b == a) {
+    return 2;
+  }
+  if (!machine.has_integer_dot ||
+      (sum != ElementType::kS32 && sum != ElementType::kU32) ||
+      !IsShortInteger(a) || !IsShortInteger(b)) {
+    return 1;
+  }
+  const bool is_mixed =
+      std::minmax(a, b) == std::minmax(ElementType::kS8, ElementType::kU8);
+  return is_mixed ? 4 : 2;
+}
+
+void VectorizeInterleavedCopy(Scheduler& s, const Path& path,
+                              int64_t products) {
+  LoopChain chain(s, path);
+  const std::vector<const Loop*> loops = chain.Loops();
+  const Statement* const copy = loops.back()->body[0].statement();
+  const Scheduler::Checkpoint mark = s.Save();
+  if (loops.size() < 3 || loops.back()->extent != products || copy == nullptr) {
+    VectorizeInnermost(s, path);
+    return;
+  }
+  const Loop& last = *loops[loops.size() - 2];
+  const Loop& first = *loops[loops.size() - 3];
+  // Vectors go along what is read contiguously.
+  bool is_contiguous = false;
+  bool is_transposed = false;
+  VisitLoads(*copy->value, [&](const Access& load) {
+    is_contiguous |= StrideOf(s.program(), load, last.var) == 1;
+    is_transposed |= StrideOf(s.program(), load, loops.back()->var) == 1;
+  });
+  VarId along = last.var;
+  int64_t lanes = s.machine().vector_bytes /
+                  hlo::ByteWidth(s.program().buffer(copy->target.buffer).type);
+  if (!is_contiguous && is_transposed) {
+    along = first.var;
+    lanes /= products;
+  }
+  const VarId step = loops.back()->var;
+  const int64_t extent = along == last.var ? last.extent : first.extent;
+  const VarId other = along == last.var ? first.var : last.var;
+  if (!chain.MoveOut(std::vector<VarId>(
+          loops.size() == 3
+              ? std::vector<VarId>{other, along, step}
+              : std::vector<VarId>{loops[0]->var, other, along, step}))) {
+    s.Restore(mark);
+    return;
+  }
+  Path vector = chain.PathOf(along);
+  for (int64_t left = products - 1; left >= 1; --left) {
+    if (!s.Try("peel", Child(vector, 0), {left})) {
+      s.Restore(mark);
+      return;
+    }
+  }
+  if (extent > lanes) {
+    if (!s.Try("split", vector, {lanes})) return;
+    if (extent % lanes != 0 && !s.Try("peel", vector, {extent / lanes})) {
+      return;
+    }
+    const Path rest = Sibling(vector, 1);
+    vector = Child(vector, 0);
+    if (extent % lanes > 1) s.Try("vectorize", rest);
+  }
+  s.Try("vectorize", vector);
+}
+
+}  // namespace hone::loops
