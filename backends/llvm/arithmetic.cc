@@ -1,5 +1,7 @@
 #include "backends/llvm/arithmetic.h"
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <vector>
@@ -345,10 +347,38 @@ llvm::Value* Arithmetic::Convert(ElementType from, ElementType to,
   if (!from_float) {
     return b_.CreateIntCast(value, target, hlo::IsSigned(from));
   }
-  // Saturating, NaN to 0.
-  return b_.CreateIntrinsic(hlo::IsSigned(to) ? llvm::Intrinsic::fptosi_sat
-                                              : llvm::Intrinsic::fptoui_sat,
-                            {target, value->getType()}, {value});
+  return ConvertSaturating(to, value);
+}
+
+// NaN becomes 0. LLVM's own operation takes vectors apart.
+llvm::Value* Arithmetic::ConvertSaturating(ElementType to, llvm::Value* value) {
+  const bool is_signed = hlo::IsSigned(to);
+  const auto bits = static_cast<unsigned>(hlo::BitWidth(to));
+  const auto number = [&](double n) {
+    return llvm::ConstantFP::get(value->getType(), n);
+  };
+  // Powers of two, and so exact.
+  const double end =
+      std::ldexp(1.0, static_cast<int>(is_signed ? bits - 1 : bits));
+  llvm::Constant* const least = number(is_signed ? -end : 0);
+  llvm::Value* const is_large = b_.CreateFCmpOGE(value, number(end));
+  llvm::Value* inside =
+      b_.CreateSelect(b_.CreateFCmpOGT(value, least), value, least);
+  inside = b_.CreateSelect(is_large, least, inside);
+  // Narrow integers all fit in an s32, which vectors are converted to at once.
+  const bool is_narrow = bits < 32;
+  llvm::Type* type =
+      TypeLike(b_.getIntNTy(std::max(bits, 32u)), value->getType());
+  llvm::Value* result = is_signed || is_narrow ? b_.CreateFPToSI(inside, type)
+                                               : b_.CreateFPToUI(inside, type);
+  const llvm::APInt most = is_signed ? llvm::APInt::getSignedMaxValue(bits)
+                                     : llvm::APInt::getMaxValue(bits);
+  result = b_.CreateSelect(
+      is_large, llvm::ConstantInt::get(type, most.zext(std::max(bits, 32u))),
+      result);
+  result = b_.CreateSelect(b_.CreateFCmpUNO(value, value),
+                           llvm::Constant::getNullValue(type), result);
+  return b_.CreateTrunc(result, TypeLike(ValueType(to), value->getType()));
 }
 
 llvm::Value* Arithmetic::BitcastConvert(ElementType from, ElementType to,

@@ -71,6 +71,7 @@ class Arithmetic {
   llvm::Value* Compare(hlo::ComparisonDirection direction, bool total_order,
                        hlo::ElementType type, llvm::Value* a, llvm::Value* b);
   llvm::Value* TotalOrderKey(llvm::Value* value);
+  llvm::Value* ConvertSaturating(hlo::ElementType to, llvm::Value* value);
   llvm::Value* BitcastConvert(hlo::ElementType from, hlo::ElementType to,
                               llvm::Value* value);
 
