@@ -133,6 +133,14 @@ llvm::Value* Arithmetic::RoundTo(ElementType type, llvm::Value* value) {
   // To nearest even in the upper half of the bits; a NaN is made quiet instead,
   // or the carry might make it infinite.
   llvm::Type* bits_type = TypeLike(b_.getInt32Ty(), value->getType());
+  const int64_t lanes = LanesOf(value);
+  if (rounds_to_bf16_ && (lanes == 8 || (lanes > 0 && lanes % 16 == 0))) {
+    llvm::Value* rounded =
+        b_.CreateFPTrunc(value, TypeLike(b_.getBFloatTy(), value->getType()));
+    return FromStorage(
+        type,
+        b_.CreateBitCast(rounded, TypeLike(b_.getInt16Ty(), value->getType())));
+  }
   const auto number = [&](uint64_t n) {
     return llvm::ConstantInt::get(bits_type, n);
   };

@@ -26,7 +26,10 @@ int64_t LanesOf(const llvm::Value* value);
 // Other types of at most a byte can only be moved.
 class Arithmetic {
  public:
-  explicit Arithmetic(llvm::IRBuilder<>& builder) : b_(builder) {}
+  // `rounds_to_bf16`: the target has an instruction that rounds vectors of
+  // float to bf16 (it takes denormal numbers for zero).
+  Arithmetic(llvm::IRBuilder<>& builder, bool rounds_to_bf16)
+      : b_(builder), rounds_to_bf16_(rounds_to_bf16) {}
 
   llvm::Type* StorageType(hlo::ElementType type) const;
   llvm::Type* ValueType(hlo::ElementType type) const;
@@ -76,6 +79,7 @@ class Arithmetic {
                               llvm::Value* value);
 
   llvm::IRBuilder<>& b_;
+  const bool rounds_to_bf16_;
 };
 
 // Returns true if Apply supports the operation on its types.

@@ -146,7 +146,7 @@ FunctionEmitter::FunctionEmitter(ProgramContext& context,
     : context_(context),
       function_(function),
       b_(llvm::BasicBlock::Create(function->getContext(), "entry", function)),
-      arithmetic_(b_),
+      arithmetic_(b_, context.target.has_bf16_dot),
       bases_(context.program.buffers().size()) {
   // Allows contraction of a multiplication and an addition into one
   // instruction.

@@ -26,6 +26,7 @@ struct EmitTarget {
   bool has_fast_gather = false;
   // True if there are instructions for sums of products of adjacent elements:
   // of two bf16 into f32; of two 16-bit or four 8-bit integers into s32.
+  // The former come with one that rounds f32 to bf16.
   bool has_bf16_dot = false;
   bool has_integer_dot = false;
 };
