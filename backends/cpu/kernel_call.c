@@ -3,11 +3,14 @@
 #include "backends/cpu/kernel_call.h"
 
 #include <sched.h>
+#include <setjmp.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { kAlignment = 64, kMaxThreads = 1024 };
+enum { kAlignment = 64, kMaxThreads = 1024, kMessageBytes = 200 };
 
 /* A call that runs. */
 typedef struct Call {
@@ -16,8 +19,9 @@ typedef struct Call {
   /* Memory of bodies: `threads` slots of `thread_bytes`. */
   char* slots;
   int64_t thread_bytes;
-  /* The step of a library that failed, or null. */
-  _Atomic(const char*) failed_step;
+  atomic_int has_failed;
+  /* Written by the first that fails. */
+  char failure[kMessageBytes];
   /* Whether a body uses the slot. */
   atomic_uchar taken[kMaxThreads];
 } Call;
@@ -29,6 +33,8 @@ typedef struct Stack {
   char* next;
   char* end;
   int is_body;
+  /* Where this part ends if it fails. */
+  jmp_buf end_of_part;
 } Stack;
 
 static _Thread_local Stack* current;
@@ -47,7 +53,9 @@ void* hone_kernel_allocate(int64_t bytes) {
     stack->next += Aligned(bytes);
     return memory;
   }
-  return hone_kernel_allocate_block(bytes);
+  void* const block = hone_kernel_allocate_block(bytes);
+  if (block == NULL && stack != NULL) hone_kernel_fail("no memory");
+  return block;
 }
 
 void hone_kernel_free(void* memory) {
@@ -84,10 +92,19 @@ static int32_t TakeSlot(Call* call, int64_t begin, int64_t count) {
   }
 }
 
+/* A function of its own, as setjmp leaves variables of its caller undefined. */
+static __attribute__((noinline)) void RunBodyOn(Stack* stack, const Job* job,
+                                                int64_t begin, int64_t end) {
+  if (_setjmp(stack->end_of_part) == 0) job->body(job->data, begin, end);
+}
+
 static void RunBody(void* data, int64_t begin, int64_t end) {
   const Job* const job = data;
   Call* const call = job->call;
-  Stack stack = {.call = call, .is_body = 1};
+  Stack stack;
+  stack.call = call;
+  stack.begin = stack.next = stack.end = NULL;
+  stack.is_body = 1;
   int32_t slot = -1;
   if (call->thread_bytes > 0) {
     slot = TakeSlot(call, begin, job->count);
@@ -97,7 +114,7 @@ static void RunBody(void* data, int64_t begin, int64_t end) {
   }
   Stack* const outer = current;
   current = &stack;
-  job->body(job->data, begin, end);
+  RunBodyOn(&stack, job, begin, end);
   current = outer;
   if (slot >= 0) {
     atomic_store_explicit(&call->taken[slot], 0, memory_order_release);
@@ -122,12 +139,18 @@ void hone_kernel_parallel_for(hone_body body, void* data, int64_t count) {
   } else {
     hone_kernel_pool_parallel_for(RunBody, &job, count, call->threads);
   }
+  if (atomic_load(&call->has_failed)) _longjmp(current->end_of_part, 1);
 }
 
 /* ---- Calls -------------------------------------------------------------- */
 
-void hone_kernel_fail(const char* step) {
-  if (current != NULL) atomic_store(&current->call->failed_step, step);
+void hone_kernel_fail(const char* message) {
+  if (current == NULL) abort();
+  Call* const call = current->call;
+  if (atomic_exchange(&call->has_failed, 1) == 0) {
+    snprintf(call->failure, kMessageBytes, "%s", message);
+  }
+  _longjmp(current->end_of_part, 1);
 }
 
 static int32_t CheckContext(const hone_context* context) {
@@ -236,6 +259,13 @@ static void Release(const hone_context* context, void* block) {
   }
 }
 
+static __attribute__((noinline)) void RunOn(Stack* stack,
+                                            const hone_kernel_entry* entry,
+                                            const void* const* arguments,
+                                            void* const* results) {
+  if (_setjmp(stack->end_of_part) == 0) entry->run(arguments, results);
+}
+
 static int32_t Run(const hone_kernel_entry* entry, const hone_context* context,
                    const void* const* arguments, void* const* results) {
   Call call;
@@ -244,8 +274,11 @@ static int32_t Run(const hone_kernel_entry* entry, const hone_context* context,
   call.threads =
       context->threads > 0 ? context->threads : hone_kernel_threads();
   if (call.threads > kMaxThreads) call.threads = kMaxThreads;
-  atomic_init(&call.failed_step, NULL);
-  Stack stack = {.call = &call};
+  atomic_init(&call.has_failed, 0);
+  Stack stack;
+  stack.call = &call;
+  stack.begin = stack.next = stack.end = NULL;
+  stack.is_body = 0;
   void* block = NULL;
   if (entry->shared_bytes + entry->thread_bytes > 0) {
     const int32_t error = context->workspace != NULL
@@ -261,12 +294,11 @@ static int32_t Run(const hone_kernel_entry* entry, const hone_context* context,
   }
   Stack* const outer = current;
   current = &stack;
-  entry->run(arguments, results);
+  RunOn(&stack, entry, arguments, results);
   current = outer;
   Release(context, block);
-  const char* const step = atomic_load(&call.failed_step);
-  if (step == NULL) return HONE_OK;
-  return hone_kernel_error(HONE_ERROR_LIBRARY, "%s failed", step);
+  if (!atomic_load(&call.has_failed)) return HONE_OK;
+  return hone_kernel_error(HONE_ERROR_LIBRARY, "%s", call.failure);
 }
 
 int32_t hone_kernel_call(const hone_kernel_entry* entry,

@@ -38,9 +38,10 @@ int32_t hone_kernel_call(const hone_kernel_entry* entry,
  * there was none. */
 const char* hone_kernel_error_message(void);
 
-/* Makes the current call return HONE_ERROR_LIBRARY once its code is done; may
- * be called inside of bodies. `step` names what failed, a string constant. */
-void hone_kernel_fail(const char* step);
+/* Ends the current call with HONE_ERROR_LIBRARY and this message, and does not
+ * return: bodies of other threads end first, and no other code of the call
+ * runs, so that the caller must hold no mutex. */
+__attribute__((noreturn)) void hone_kernel_fail(const char* message);
 
 /* ---- Threads and memory ------------------------------------------------- */
 
@@ -59,9 +60,10 @@ int32_t hone_kernel_threads(void);
 
 /* `bytes` of scratch memory, 64-byte aligned, without a value; freed by the
  * same thread, in reverse order. Inside of calls it comes from the workspace,
- * which has room for what compiled code allocates. Otherwise it is null if
- * there is no memory, and freed memory is kept for the next call, so that
- * repeated calls touch the same pages. */
+ * which has room for what compiled code allocates; a call for which there is
+ * no more memory fails. Outside of calls it is null if there is no memory.
+ * Freed memory is kept for the next call, so that repeated calls touch the same
+ * pages. */
 void* hone_kernel_allocate(int64_t bytes);
 void hone_kernel_free(void* memory);
 

@@ -19,9 +19,13 @@ static FftPlan* plans;
 
 static FftPlan* FindPlan(int64_t n, int64_t width);
 
+/* The mutex is held. */
 static void* Allocate(int64_t bytes) {
   void* memory = malloc(bytes > 0 ? (size_t)bytes : 1);
-  if (memory == NULL) hone_kernel_fail("no memory for the tables of an FFT");
+  if (memory == NULL) {
+    pthread_mutex_unlock(&mutex);
+    hone_kernel_fail("no memory for the tables of an FFT");
+  }
   return memory;
 }
 

@@ -31,13 +31,14 @@ TEST(KernelCall, AStepThatFailsInABodyFailsTheCall) {
           if (begin <= 7 && 7 < end) hone_kernel_fail("step 7");
         },
         nullptr, 10);
+    ADD_FAILURE() << "goes on after a failure";
   });
   hone_context context = HONE_CONTEXT_INIT;
   context.threads = 3;
   for (int i = 0; i < 20; ++i) {
     EXPECT_EQ(hone_kernel_call(&entry, &context, nullptr, nullptr),
               HONE_ERROR_LIBRARY);
-    EXPECT_THAT(hone_kernel_error_message(), HasSubstr("step 7 failed"));
+    EXPECT_THAT(hone_kernel_error_message(), HasSubstr("step 7"));
   }
 }
 
