@@ -113,18 +113,10 @@ std::string RunSymbol(const std::string& symbol) {
   return absl::StrCat(symbol, ".run");
 }
 
-// Code is a program or a plan.
-template <typename Code>
-EntryInterface InterfaceFrom(const std::string& name, const Code& code,
+EntryInterface InterfaceFrom(const std::string& name,
                              const CompileOptions& options) {
-  EntryInterface interface = {
+  return {
       .name = name, .features = options.features, .threads = options.threads};
-  for (const EntryAlias& alias : options.aliases) {
-    if (MayRunInPlace(code, alias.argument, alias.result)) {
-      interface.aliases.push_back(alias);
-    }
-  }
-  return interface;
 }
 
 // Returns the shapes of one kind of memory that the caller passes, in order.
@@ -167,7 +159,12 @@ absl::StatusOr<std::string> CompileProgram(const loops::Program& program,
       llvm::Function* const run,
       EmitProgram(program, RunSymbol(symbol), MakeEmitTarget(options),
                   *compilation->module));
-  EntryInterface interface = InterfaceFrom(program.name(), program, options);
+  EntryInterface interface = InterfaceFrom(program.name(), options);
+  for (const EntryAlias& alias : options.aliases) {
+    if (MayRunInPlace(program, alias.argument, alias.result)) {
+      interface.aliases.push_back(alias);
+    }
+  }
   interface.arguments = Shapes(program, loops::Memory::kArgument);
   interface.results = Shapes(program, loops::Memory::kResult);
   HONE_RETURN_IF_ERROR(AddEntry(symbol, interface, *run));
@@ -185,7 +182,10 @@ absl::StatusOr<std::string> CompilePlan(const loops::ModulePlan& plan,
                                 MakeEmitTarget(options), *compilation->module));
   const loops::PlanFunction& entry =
       plan.functions[static_cast<size_t>(plan.entry)];
-  EntryInterface interface = InterfaceFrom(plan.name, plan, options);
+  EntryInterface interface = InterfaceFrom(plan.name, options);
+  for (const loops::Donation& donation : plan.donations) {
+    interface.aliases.push_back({donation.parameter, donation.result});
+  }
   interface.arguments = Shapes(entry, entry.parameters);
   interface.results = Shapes(entry, entry.results);
   HONE_RETURN_IF_ERROR(AddEntry(

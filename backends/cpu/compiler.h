@@ -26,9 +26,9 @@ struct CompileOptions {
   // LLVM's names of processor and features; the host by default.
   std::string cpu = DetectHost().name;
   std::string features = DetectHost().features;
-  // For hone_info: threads that the code was scheduled for, and pairs of an
-  // argument and a result that callers want to give one address. Those that
-  // may not (in_place.h) are left out.
+  // For hone_info: threads that the code was scheduled for, and, of a program,
+  // pairs of an argument and a result that callers want to give one address.
+  // Those that may not (in_place.h) are left out.
   int32_t threads = DetectHost().machine.threads;
   std::vector<EntryAlias> aliases = {};
 };
@@ -42,7 +42,8 @@ absl::StatusOr<std::string> CompileProgram(const loops::Program& program,
                                            const std::string& symbol,
                                            const CompileOptions& options = {});
 
-// Compiles a whole module, including control flow, in the same way.
+// Compiles a whole module, including control flow, in the same way. Callers may
+// give the arguments and results of its donations one address.
 absl::StatusOr<std::string> CompilePlan(const loops::ModulePlan& plan,
                                         const std::string& symbol,
                                         const CompileOptions& options = {});

@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <optional>
-#include <variant>
 #include <vector>
 
 #include "loops/analysis/dependences.h"
-#include "loops/lowering/plan/buffer_assignment.h"
 
 namespace hone::backends {
 namespace {
@@ -15,10 +13,7 @@ using loops::AccessSite;
 using loops::BufferId;
 using loops::Direction;
 using loops::Memory;
-using loops::ModulePlan;
-using loops::PlanFunction;
 using loops::Program;
-using loops::SlotId;
 
 std::optional<BufferId> FindBuffer(const Program& program, Memory memory,
                                    int32_t number) {
@@ -57,30 +52,6 @@ bool InOneStatementOnly(const Program& program, const AccessSite& read,
   return !MayConflict(program, read, write, any);
 }
 
-// The numbers of the slot among `slots`.
-std::vector<int32_t> NumbersOf(SlotId slot, const std::vector<SlotId>& slots) {
-  std::vector<int32_t> numbers;
-  for (size_t i = 0; i < slots.size(); ++i) {
-    if (slots[i] == slot) numbers.push_back(static_cast<int32_t>(i));
-  }
-  return numbers;
-}
-
-// A step that reads one slot and writes another.
-bool StepMayRunInPlace(const ModulePlan& plan, const loops::PlanStep& step,
-                       SlotId from, SlotId to) {
-  if (std::holds_alternative<loops::CopyStep>(step)) return true;
-  const auto* kernel = std::get_if<loops::KernelStep>(&step);
-  if (kernel == nullptr) return false;
-  const Program& program = plan.kernels[static_cast<size_t>(kernel->kernel)];
-  for (int32_t argument : NumbersOf(from, kernel->arguments)) {
-    for (int32_t result : NumbersOf(to, kernel->results)) {
-      if (!MayRunInPlace(program, argument, result)) return false;
-    }
-  }
-  return true;
-}
-
 }  // namespace
 
 bool MayRunInPlace(const Program& program, int32_t argument, int32_t result) {
@@ -102,33 +73,6 @@ bool MayRunInPlace(const Program& program, int32_t argument, int32_t result) {
         return false;
       }
     }
-  }
-  return true;
-}
-
-bool MayRunInPlace(const ModulePlan& plan, int32_t argument, int32_t result) {
-  const PlanFunction& entry = plan.functions[static_cast<size_t>(plan.entry)];
-  const SlotId from = entry.parameters[static_cast<size_t>(argument)];
-  const SlotId to = entry.results[static_cast<size_t>(result)];
-  const auto slot = [&](SlotId id) -> const hlo::Shape& {
-    return *entry.slots[static_cast<size_t>(id)].shape;
-  };
-  if (slot(from).byte_size() != slot(to).byte_size()) return false;
-  bool is_overwritten = false;
-  for (const loops::PlanStep& step : entry.steps) {
-    bool reads = false;
-    bool writes = false;
-    bool changes = false;
-    ForEachSlot(step, [&](SlotId id, bool is_written) {
-      reads = reads || (id == from && !is_written);
-      changes = changes || (id == from && is_written);
-      writes = writes || id == to;
-    });
-    if (changes || (reads && is_overwritten)) return false;
-    if (reads && writes && !StepMayRunInPlace(plan, step, from, to)) {
-      return false;
-    }
-    is_overwritten = is_overwritten || writes;
   }
   return true;
 }

@@ -4,7 +4,6 @@
 #include <cstdint>
 
 #include "loops/ir/program.h"
-#include "loops/lowering/plan/module_plan.h"
 
 namespace hone::backends {
 
@@ -13,12 +12,6 @@ namespace hone::backends {
 // only be read by the iteration of the statement that writes it: emitted code
 // takes the two for different memory, and orders nothing else.
 bool MayRunInPlace(const loops::Program& program, int32_t argument,
-                   int32_t result);
-
-// The same for a parameter and a result of the plan's entry: no step reads the
-// parameter after the first that writes the result, and a kernel that does
-// both may run in place.
-bool MayRunInPlace(const loops::ModulePlan& plan, int32_t argument,
                    int32_t result);
 
 }  // namespace hone::backends

@@ -6,7 +6,6 @@
 #include "absl/strings/str_cat.h"
 
 #include "backends/cpu/compiler.h"
-#include "backends/cpu/export/donations.h"
 #include "backends/cpu/export/shared_object.h"
 #include "base/files.h"
 #include "base/status_macros.h"
@@ -103,8 +102,7 @@ absl::Status ExportModule(const hlo::Module& module,
   const ExportedNames names = ExportedNames::Of(path);
   HONE_ASSIGN_OR_RETURN(
       const std::string object,
-      CompilePlan(plan, names.entry,
-                  {.threads = threads, .aliases = DonatedPairs(module)}));
+      CompilePlan(plan, names.entry, {.threads = threads}));
   return Write(object, names, Header(names, module, plan), path);
 }
 

@@ -25,9 +25,8 @@ absl::Status ExportKernel(const loops::Program& program, int32_t threads,
 
 // Writes `plan`, which was lowered from `module` and then scheduled, in the
 // same way. Its arguments are the arrays of the entry computation's parameters,
-// and its results those of the root, with tuples flattened. They may be one
-// array if the module's input_output_alias says so and the plan may run in
-// place.
+// and its results those of the root, with tuples flattened. An argument
+// and a result may be one array if the module's input_output_alias says so.
 absl::Status ExportModule(const hlo::Module& module,
                           const loops::ModulePlan& plan, int32_t threads,
                           const std::string& path);

@@ -8,7 +8,6 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-#include "backends/cpu/export/donations.h"
 #include "backends/cpu/export/export.h"
 #include "backends/cpu/native_module.h"
 #include "base/rng.h"
@@ -93,14 +92,7 @@ ENTRY main {
 }
 )";
 
-TEST(Donations, AreNumberedByArray) {
-  HONE_ASSERT_OK_AND_ASSIGN(const hlo::Module module, hlo::ParseHloText(kStep));
-  EXPECT_THAT(DonatedPairs(module),
-              ::testing::ElementsAre(EntryAlias{1, 1}, EntryAlias{2, 0},
-                                     EntryAlias{0, 2}));
-}
-
-TEST(Donations, AreAllowedWhereThePlanMayRunInPlace) {
+TEST(Donations, OfAModuleMayAllBeTaken) {
   HONE_ASSERT_OK_AND_ASSIGN(const hlo::Module module, hlo::ParseHloText(kStep));
   HONE_ASSERT_OK_AND_ASSIGN(const loops::ModulePlan plan,
                             LowerAndSchedule(module, 2));
@@ -131,19 +123,18 @@ TEST(Donations, AreAllowedWhereThePlanMayRunInPlace) {
     return error;
   };
   ASSERT_EQ(call({}, expected), HONE_OK);
-  // A reversal reads elements that it has overwritten.
-  const EntryAlias reversal = {2, 0};
   std::vector<EntryAlias> allowed;
   for (int32_t i = 0; i < library.info().num_aliases; ++i) {
     allowed.push_back(
         {library.info().aliases[i].argument, library.info().aliases[i].result});
   }
-  EXPECT_THAT(allowed, ::testing::Contains(EntryAlias{1, 1}));
-  EXPECT_THAT(allowed, ::testing::Not(::testing::Contains(reversal)));
+  // The reversal, of argument 2, reads elements that it has overwritten.
+  EXPECT_THAT(allowed, ::testing::UnorderedElementsAre(
+                           EntryAlias{1, 1}, EntryAlias{2, 0},
+                           EntryAlias{0, 2}));
   std::vector<float> results[3] = {expected[2], expected[2], expected[2]};
   ASSERT_EQ(call(allowed, results), HONE_OK);
   for (size_t i = 0; i < 3; ++i) EXPECT_EQ(results[i], expected[i]) << i;
-  EXPECT_EQ(call({reversal}, results), HONE_ERROR_ALIAS);
   // A part of a pair is no pair.
   EXPECT_EQ(call({{0, 1}}, results), HONE_ERROR_ALIAS);
 }

@@ -120,7 +120,7 @@ TEST(NativeModule, ResultsMayBeDonatedArguments) {
       to.push_back((taken >> i) % 2 == 1 ? copies[i].data()
                                          : results[i].MutableData());
     }
-    entry(from.data(), to.data());
+    ASSERT_EQ(entry(nullptr, from.data(), to.data()), HONE_OK);
     for (size_t i = 0; i < arguments.size(); ++i) {
       const bool is_same = std::memcmp(copies[i].data(), arguments[i].data(),
                                        copies[i].size()) == 0;
