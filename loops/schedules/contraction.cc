@@ -279,7 +279,7 @@ class ContractionScheduler {
     for (VarId var : c.rows) {
       const std::pair<int64_t, bool> worth = {
           std::min(extents_.at(var), tile_rows_),
-          StrideOf(s_.program(), *c.a, var) == 1};
+          c.a != nullptr && StrideOf(s_.program(), *c.a, var) == 1};
       if (best.has_value() && worth < *best) continue;
       best = worth;
       row_ = var;
