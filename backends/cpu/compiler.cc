@@ -119,12 +119,15 @@ EntryInterface InterfaceFrom(const std::string& name,
       .name = name, .features = options.features, .threads = options.threads};
 }
 
-// Returns the shapes of one kind of memory that the caller passes, in order.
+// Returns the shapes of the outputs of a program, or of its arguments, in order.
 std::vector<hlo::ShapePtr> Shapes(const loops::Program& program,
-                                  loops::Memory memory) {
+                                  bool outputs) {
   std::vector<hlo::ShapePtr> shapes;
   for (const loops::BufferPtr& buffer : program.buffers()) {
-    if (buffer->memory != memory) continue;
+    const bool is_wanted = outputs
+                               ? buffer->IsOutput()
+                               : buffer->memory == loops::Memory::kArgument;
+    if (!is_wanted) continue;
     const auto number = static_cast<size_t>(buffer->number);
     if (shapes.size() <= number) shapes.resize(number + 1);
     shapes[number] = hlo::Shape::Array(buffer->type, buffer->dimensions);
@@ -165,8 +168,8 @@ absl::StatusOr<std::string> CompileProgram(const loops::Program& program,
       interface.aliases.push_back(alias);
     }
   }
-  interface.arguments = Shapes(program, loops::Memory::kArgument);
-  interface.results = Shapes(program, loops::Memory::kResult);
+  interface.arguments = Shapes(program, /*outputs=*/false);
+  interface.results = Shapes(program, /*outputs=*/true);
   HONE_RETURN_IF_ERROR(AddEntry(symbol, interface, *run));
   return Finish(*compilation);
 }
