@@ -50,11 +50,25 @@ struct KernelTiming {
   absl::Duration compile_time;
 };
 
-// A request to check schedules of one kernel, and to time them against a
-// baseline schedule. Schedules are scripts (loops/transforms/script.h) for the
-// program that the module lowers to.
+// The form of what is measured, and of its schedules.
+enum class KernelForm {
+  // The HLO text of one kernel. Schedules are scripts
+  // (loops/transforms/script.h) for the program that it lowers to; expected
+  // results are those of the evaluator.
+  kHlo,
+  // The text of a loop program (loops/text/text.h), to which scripts apply.
+  // Expected results are those of the baseline: who asks has to check it.
+  kProgram,
+  // The HLO text of a whole module. Schedules are those of all its kernels
+  // (plan_script.h); expected results are those of the evaluator.
+  kModule,
+};
+
+// A request to check schedules of one kernel or module, and to time them
+// against a baseline schedule.
 struct KernelRequest {
-  std::string module;  // HLO text
+  std::string module;  // text
+  KernelForm form = KernelForm::kHlo;
   std::string baseline_script;
   std::vector<std::string> candidate_scripts;
   // The number of threads of parallel loops; a single thread is pinned to a
@@ -62,8 +76,11 @@ struct KernelRequest {
   int32_t threads = 1;
   // The seed of the arguments and of the order of samples.
   uint64_t seed = 0;
-  // The number of pairs of samples per candidate.
+  // The most pairs of samples per candidate.
   int32_t pairs = 11;
+  // The ratio that candidates have to beat: those that surely do not, or surely
+  // do, get fewer pairs (PairedTimingOptions::bar). 0: all get all pairs.
+  double bar = 0;
   // The time limit of one candidate: compilation, check and timing.
   absl::Duration timeout = absl::Seconds(10);
   // Additional results to report.

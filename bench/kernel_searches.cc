@@ -23,7 +23,7 @@ using Json = nlohmann::ordered_json;
 // How winners are confirmed (tuning/run_tuning.cc, tuning/tasks/kernel*.cc).
 constexpr size_t kFinalists = 3;
 constexpr uint64_t kConfirmations = 2;
-constexpr int32_t kConfirmingPairs = 31;
+constexpr int32_t kConfirmingPairs = 63;
 
 constexpr const char* kSame = "same code";
 

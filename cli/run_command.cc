@@ -13,6 +13,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "cli/command.h"
+#include "cli/kernel_schedules.h"
 #include "cli/read_subject.h"
 
 #include "backends/cpu/export/export.h"
@@ -35,6 +36,8 @@ struct Options {
   int32_t threads = backends::DetectHost().machine.threads;
   // Path of the shared object; the header goes beside it.
   std::string library;
+  // The folder of the store with tuned schedules; empty: the daemon's.
+  std::string state;
 };
 
 struct Summary {
@@ -84,23 +87,36 @@ absl::StatusOr<Execution> Evaluate(const hlo::Module& module,
 // The second of two runs is timed: the first touches the memory.
 absl::StatusOr<Execution> RunNatively(const hlo::Module& module,
                                       absl::Span<const hlo::Literal> arguments,
-                                      int32_t threads) {
+                                      int32_t threads,
+                                      const backends::ScheduleSource& tuned) {
   HONE_ASSIGN_OR_RETURN(const auto native,
-                        backends::NativeModule::Create(module, threads));
+                        backends::NativeModule::Create(module, threads, tuned));
   HONE_RETURN_IF_ERROR(native->Run(arguments).status());
   const absl::Time start = absl::Now();
   HONE_ASSIGN_OR_RETURN(hlo::Literal result, native->Run(arguments));
   return Execution{std::move(result), absl::Now() - start};
 }
 
+// Says how many kernels have tuned schedules.
+void Report(const PublishedSchedules& tuned, const Context& context) {
+  if (context.json || tuned.found() == 0) return;
+  std::cerr << absl::StrFormat("hone: tuned schedules for %d of %d kernels\n",
+                               tuned.found(), tuned.asked());
+}
+
 absl::StatusOr<int> Export(const hlo::Module& module, const Options& options,
-                           const Context& context) {
-  HONE_ASSIGN_OR_RETURN(const loops::ModulePlan plan,
-                        backends::LowerAndSchedule(module, options.threads));
+                           PublishedSchedules& tuned, const Context& context) {
+  HONE_ASSIGN_OR_RETURN(
+      const loops::ModulePlan plan,
+      backends::LowerAndSchedule(module, options.threads, tuned.Source()));
   HONE_RETURN_IF_ERROR(
       backends::ExportModule(module, plan, options.threads, options.library));
+  Report(tuned, context);
   if (context.json) {
-    PrintJson({{"module", module.name()}, {"exported", options.library}});
+    PrintJson({{"module", module.name()},
+               {"exported", options.library},
+               {"kernels", tuned.asked()},
+               {"tuned_kernels", tuned.found()}});
   }
   return kDone;
 }
@@ -112,14 +128,24 @@ absl::StatusOr<int> Run(const Options& options, const Context& context) {
   }
   HONE_ASSIGN_OR_RETURN(const hlo::Module module, ReadModule(options.file));
   HONE_RETURN_IF_ERROR(hlo::VerifyModule(module));
-  if (!options.library.empty()) return Export(module, options, context);
+  const bool is_native = !options.library.empty() || options.target == "cpu";
+  if (!options.state.empty() && !is_native) {
+    return absl::InvalidArgumentError("--state needs --target cpu");
+  }
+  std::unique_ptr<PublishedSchedules> tuned;
+  if (is_native) {
+    HONE_ASSIGN_OR_RETURN(tuned, PublishedSchedules::Open(
+                                     context, options.state, options.threads));
+  }
+  if (!options.library.empty()) return Export(module, options, *tuned, context);
   HONE_ASSIGN_OR_RETURN(const std::vector<hlo::Literal> arguments,
                         hlo::RandomArguments(module, options.seed));
   HONE_ASSIGN_OR_RETURN(
       const Execution execution,
       options.target == "cpu"
-          ? RunNatively(module, arguments, options.threads)
+          ? RunNatively(module, arguments, options.threads, tuned->Source())
           : Evaluate(module, arguments, options.time_limit_seconds));
+  if (is_native) Report(*tuned, context);
   const double seconds = absl::ToDoubleSeconds(execution.time);
   const std::vector<hlo::Literal> arrays = hlo::Leaves(execution.result);
   nlohmann::ordered_json outputs = nlohmann::ordered_json::array();
@@ -139,11 +165,16 @@ absl::StatusOr<int> Run(const Options& options, const Context& context) {
     }
   }
   if (context.json) {
-    PrintJson({{"module", module.name()},
-               {"seed", options.seed},
-               {"target", options.target},
-               {"seconds", seconds},
-               {"outputs", outputs}});
+    nlohmann::ordered_json document = {{"module", module.name()},
+                                       {"seed", options.seed},
+                                       {"target", options.target},
+                                       {"seconds", seconds}};
+    if (is_native) {
+      document["kernels"] = tuned->asked();
+      document["tuned_kernels"] = tuned->found();
+    }
+    document["outputs"] = outputs;
+    PrintJson(document);
   } else {
     std::cerr << absl::StrFormat("%s: evaluated in %.6g s\n", module.name(),
                                  seconds);
@@ -175,6 +206,12 @@ void AddRunCommand(CLI::App& app, Context& context) {
                    "Instead of running it, write native code as a shared "
                    "object, and its C header beside it")
       ->type_name("M.so");
+  command
+      ->add_option("--state", options->state,
+                   "Folder of the store (hone tune --local --state) with tuned "
+                   "schedules of native code; default: the daemon's, if one "
+                   "answers")
+      ->type_name("DIR");
   command->callback([options, &context] {
     RunCommand(context, [&] { return Run(*options, context); });
   });

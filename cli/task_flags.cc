@@ -218,9 +218,12 @@ absl::Status SetOptions(absl::string_view task, const TaskFlags& flags,
   }
   HONE_ASSIGN_OR_RETURN(const hone::v1::Numerics numerics,
                         ToProto(parsed.numerics));
-  if (task == "kernel") {
-    options.mutable_kernel()->set_threads(flags.threads);
-    options.mutable_kernel()->set_numerics(numerics);
+  if (task == "kernel" || task == "module") {
+    hone::v1::KernelOptions& kernel = task == "kernel"
+                                          ? *options.mutable_kernel()
+                                          : *options.mutable_module();
+    kernel.set_threads(flags.threads);
+    kernel.set_numerics(numerics);
     return absl::OkStatus();
   }
   hone::v1::PassOrderOptions& pass_order = *options.mutable_pass_order();

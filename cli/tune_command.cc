@@ -22,6 +22,7 @@
 #include "cli/client.h"
 #include "cli/command.h"
 #include "cli/distinct_files.h"
+#include "cli/kernel_schedules.h"
 #include "cli/memory_note.h"
 #include "cli/partition_report.h"
 #include "cli/progress_line.h"
@@ -49,6 +50,7 @@
 #include "tuning/stored_module.h"
 #include "tuning/subject.h"
 #include "tuning/tasks/kernel.h"
+#include "tuning/tasks/module.h"
 #include "tuning/tuner.h"
 
 namespace hone::cli {
@@ -290,11 +292,12 @@ class LocalTuner final : public Tuner {
   storage::Record record_;
 };
 
-// Exports the result of the last task as native code: the scheduled kernel, or
-// the rewritten module with default schedules.
+// Exports the result of the last task as native code: the scheduled kernel, the
+// module with its kernels' schedules, or the rewritten module with default
+// schedules.
 absl::Status Export(const hlo::Module& input, const TaskResult& result,
                     Tuner& tuner, const Options& options) {
-  if (result.task != "kernel") {
+  if (result.task != "kernel" && result.task != "module") {
     HONE_ASSIGN_OR_RETURN(const hlo::Module tuned, tuner.Tuned());
     HONE_ASSIGN_OR_RETURN(
         const loops::ModulePlan plan,
@@ -304,11 +307,18 @@ absl::Status Export(const hlo::Module& input, const TaskResult& result,
   }
   const std::string& here = backends::HostDevice().fingerprint;
   if (result.target != here) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(options.library,
-                     ": not written, as the kernel is tuned "
-                     "for ",
-                     result.target, ", expected this machine, ", here));
+    return absl::FailedPreconditionError(absl::StrCat(
+        options.library, ": not written, as the ", result.task,
+        " is tuned for ", result.target, ", expected this machine, ", here));
+  }
+  if (result.task == "module") {
+    HONE_ASSIGN_OR_RETURN(const tuning::KernelScripts scripts,
+                          tuning::ScriptsOfModuleDecision(result.decision));
+    HONE_ASSIGN_OR_RETURN(
+        const loops::ModulePlan plan,
+        backends::LowerAndSchedule(input, options.flags.threads,
+                                   SchedulesOf(scripts)));
+    return backends::ExportModule(input, plan, options.library);
   }
   HONE_ASSIGN_OR_RETURN(const loops::Program program,
                         tuning::KernelOfDecision(input, result.decision));
@@ -424,11 +434,13 @@ absl::Status InFile(const absl::Status& status, const tuning::Subject& subject,
 absl::Status CheckOutputs(const Options& options,
                           const tuning::Subject& subject) {
   const std::string& task = options.tasks.back();
-  if (!options.output.empty() && task == "kernel") {
-    return absl::InvalidArgumentError(
-        "-o FILE: task kernel makes no module, expected --export K.so");
+  if (!options.output.empty() && (task == "kernel" || task == "module")) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "-o FILE: task ", task, " makes no module, expected --export K.so"));
   }
-  if (task == "pass_order" || task == "kernel") return absl::OkStatus();
+  if (task == "pass_order" || task == "kernel" || task == "module") {
+    return absl::OkStatus();
+  }
   const bool places =
       task == "joint" ||
       (task == "placement" && options.flags.objective == tuning::kStepTime);
@@ -442,8 +454,8 @@ absl::Status CheckOutputs(const Options& options,
   if (!options.library.empty()) {
     return absl::InvalidArgumentError(
         absl::StrCat("--export K.so: task ", task,
-                     " makes no native code, expected task pass_order or "
-                     "kernel"));
+                     " makes no native code, expected task pass_order, "
+                     "kernel or module"));
   }
   return absl::OkStatus();
 }
@@ -619,13 +631,15 @@ void AddTuneCommand(CLI::App& app, Context& context) {
   command->add_option("--task", options->tasks, "Decisions to tune")
       ->delimiter(',')
       ->capture_default_str();
-  command->add_option("--target", options->target,
-                      "Target of the result: xla-cpu or xla-gpu for "
-                      "pass_order, a device's fingerprint or cpu for kernel, "
-                      "cluster:NAME|FILE for the time of a step on a "
-                      "cluster (placement, schedule, fusion, joint), "
-                      "mcm:NAME|FILE for the chips of a partition; default: "
-                      "the task's own");
+  command->add_option(
+      "--target", options->target,
+      "Target of the result: xla-cpu or xla-gpu for "
+      "pass_order, a device's fingerprint or cpu for kernel and "
+      "module, "
+      "cluster:NAME|FILE for the time of a step on a "
+      "cluster (placement, schedule, fusion, joint), "
+      "mcm:NAME|FILE for the chips of a partition; default: "
+      "the task's own");
   command->add_option(
       "--optimizer", options->optimizer,
       absl::StrCat("Search algorithm; default: ",

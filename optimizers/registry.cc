@@ -4,6 +4,7 @@
 
 #include "base/status_macros.h"
 #include "optimizers/policies/library.h"
+#include "space/composite_problem.h"
 
 namespace hone::optimizers {
 
@@ -27,11 +28,17 @@ absl::StatusOr<std::unique_ptr<Optimizer>> CreateOptimizer(
     const OptimizerInfo& info, const space::Problem& problem,
     const OptimizerOptions& options) {
   const bool sequential = problem.sequential() != nullptr;
-  if ((info.kinds & (sequential ? kSequential : kAssignment)) == 0) {
+  Kinds kinds = sequential ? kSequential : kAssignment;
+  if (dynamic_cast<const space::CompositeProblem*>(&problem) != nullptr) {
+    kinds |= kComposite;
+  }
+  if ((info.kinds & kinds) == 0) {
     return absl::InvalidArgumentError(absl::StrCat(
         "optimizer '", info.id, "' does not support ",
         sequential ? "sequential" : "assignment", " problems, expected ",
-        sequential ? "an assignment" : "a sequential", " problem"));
+        info.kinds == kComposite ? "one of parts"
+        : sequential             ? "an assignment problem"
+                                 : "a sequential problem"));
   }
   return info.factory(problem, options);
 }

@@ -18,6 +18,9 @@ namespace hone::optimizers {
 using Kinds = uint32_t;
 inline constexpr Kinds kSequential = 1;
 inline constexpr Kinds kAssignment = 2;
+// Sequential problems of parts (space/composite_problem.h), which optimizers of
+// kSequential support too.
+inline constexpr Kinds kComposite = 4;
 
 #define HONE_LEARNED_OPTIMIZER(id, factory, kinds)
 #define HONE_OPTIMIZER(id, factory, kinds)            \

@@ -7,6 +7,7 @@
 
 #include "base/status_macros.h"
 #include "tuning/producer.h"
+#include "tuning/registry.h"
 #include "tuning/resumed_log.h"
 #include "tuning/search.h"
 #include "tuning/stored_error.h"
@@ -115,6 +116,11 @@ absl::StatusOr<storage::Record> Publish(storage::Store& store,
   record.tuning_id = tuning.id;
   record.producer = Producer();
   record.created = now;
+  // The record last: it ends the tuning.
+  HONE_ASSIGN_OR_RETURN(const Task* const task, FindTask(tuning.key.task));
+  for (const storage::Record& part : task->RecordsOfParts(record)) {
+    HONE_RETURN_IF_ERROR(store.Publish(part).status());
+  }
   HONE_RETURN_IF_ERROR(store.Publish(record).status());
   return record;
 }

@@ -20,6 +20,7 @@
 #include "optimizers/registry.h"
 #include "space/problem.h"
 #include "storage/record.h"
+#include "storage/store.h"
 #include "tuning/subject.h"
 #include "tuning/verify.h"
 
@@ -162,6 +163,20 @@ class Task {
   virtual std::optional<space::Candidate> CandidateOf(
       const space::Problem& /*problem*/, absl::string_view /*decision*/) const {
     return std::nullopt;
+  }
+
+  // Returns a decision for a tuning of `key` that published decisions about
+  // other subjects suggest, for CandidateOf; nothing by default.
+  virtual std::optional<std::string> SharedDecision(
+      storage::Store& /*store*/, const storage::CacheKey& /*key*/) const {
+    return std::nullopt;
+  }
+
+  // Returns the records of what is decided together with the subject of
+  // `record`, to be published beside it; none by default.
+  virtual std::vector<storage::Record> RecordsOfParts(
+      const storage::Record& /*record*/) const {
+    return {};
   }
 
   // Measures and applies a candidate and verifies the result, by default that

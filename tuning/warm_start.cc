@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "absl/algorithm/container.h"
 #include "absl/status/statusor.h"
+
+#include "tuning/registry.h"
 
 namespace hone::tuning {
 namespace {
@@ -39,6 +42,11 @@ std::vector<std::string> FindStarts(storage::Store& store,
     return record.key.target == key.target;
   });
   for (const storage::Record& record : page->items) add(record);
+  if (const auto task = FindTask(key.task); task.ok()) {
+    if (auto shared = (*task)->SharedDecision(store, key)) {
+      starts.push_back(*std::move(shared));
+    }
+  }
   return starts;
 }
 

@@ -10,6 +10,7 @@
 #include "base/status_macros.h"
 #include "loops/lowering/lowering.h"
 #include "loops/schedules/default_schedule.h"
+#include "loops/text/canonical.h"
 #include "loops/transforms/script.h"
 
 namespace hone::backends {
@@ -63,14 +64,33 @@ class JitModule final : public NativeModule {
   const hlo::ShapePtr result_shape_;
 };
 
+// Returns the kernel with the schedule that `tuned` has for it, if it applies.
+std::optional<loops::Program> Tuned(const loops::Program& kernel,
+                                    const ScheduleSource& tuned) {
+  if (!tuned) return std::nullopt;
+  const auto canonical = loops::CanonicalProgram(kernel);
+  if (!canonical.ok()) return std::nullopt;
+  const auto script = tuned(*canonical);
+  if (!script) return std::nullopt;
+  absl::StatusOr<loops::Program> scheduled =
+      loops::ApplyScript(*canonical, *script);
+  if (!scheduled.ok()) return std::nullopt;
+  scheduled->set_name(kernel.name());
+  return *std::move(scheduled);
+}
+
 }  // namespace
 
-absl::StatusOr<loops::ModulePlan> LowerAndSchedule(const hlo::Module& module,
-                                                   int32_t threads) {
+absl::StatusOr<loops::ModulePlan> LowerAndSchedule(
+    const hlo::Module& module, int32_t threads, const ScheduleSource& tuned) {
   HONE_ASSIGN_OR_RETURN(loops::ModulePlan plan, loops::LowerToPlan(module));
   loops::Machine machine = DetectHost().machine;
   machine.threads = threads;
   for (loops::Program& kernel : plan.kernels) {
+    if (auto scheduled = Tuned(kernel, tuned)) {
+      kernel = *std::move(scheduled);
+      continue;
+    }
     HONE_ASSIGN_OR_RETURN(
         kernel,
         loops::ApplyScript(kernel, loops::DefaultSchedule(kernel, machine)));
@@ -79,9 +99,9 @@ absl::StatusOr<loops::ModulePlan> LowerAndSchedule(const hlo::Module& module,
 }
 
 absl::StatusOr<std::unique_ptr<NativeModule>> NativeModule::Create(
-    const hlo::Module& module, int32_t threads) {
+    const hlo::Module& module, int32_t threads, const ScheduleSource& tuned) {
   HONE_ASSIGN_OR_RETURN(const loops::ModulePlan plan,
-                        LowerAndSchedule(module, threads));
+                        LowerAndSchedule(module, threads, tuned));
   hone_kernel_set_threads(threads);
   HONE_ASSIGN_OR_RETURN(const std::string object,
                         CompilePlan(plan, kSymbol, {.threads = threads}));

@@ -28,6 +28,31 @@ constexpr struct {
     {space::Outcome::kCrashed, v1::KernelTiming::CRASHED},
     {space::Outcome::kWrongResult, v1::KernelTiming::WRONG_RESULT}};
 
+v1::KernelWork::Form ToProto(KernelForm form) {
+  switch (form) {
+    case KernelForm::kHlo:
+      return v1::KernelWork::HLO;
+    case KernelForm::kProgram:
+      return v1::KernelWork::PROGRAM;
+    case KernelForm::kModule:
+      return v1::KernelWork::MODULE;
+  }
+  return v1::KernelWork::HLO;
+}
+
+// A form that this version does not know is taken for HLO: its text does not
+// parse then.
+KernelForm FromProto(v1::KernelWork::Form form) {
+  switch (form) {
+    case v1::KernelWork::PROGRAM:
+      return KernelForm::kProgram;
+    case v1::KernelWork::MODULE:
+      return KernelForm::kModule;
+    default:
+      return KernelForm::kHlo;
+  }
+}
+
 void ToProto(const KernelTiming& timing, v1::KernelTiming& proto) {
   for (const auto& known : kOutcomes) {
     if (known.outcome == timing.outcome) proto.set_outcome(known.proto);
@@ -120,6 +145,8 @@ void ToProto(const KernelRequest& request, v1::KernelWork& proto) {
   proto.set_calibrate(request.calibrate);
   proto.set_fresh_process(request.fresh_process);
   proto.set_confirm(request.confirm);
+  proto.set_form(ToProto(request.form));
+  proto.set_bar(request.bar);
 }
 
 KernelRequest FromProto(const v1::KernelWork& proto) {
@@ -136,6 +163,8 @@ KernelRequest FromProto(const v1::KernelWork& proto) {
   request.calibrate = proto.calibrate();
   request.fresh_process = proto.fresh_process();
   request.confirm = proto.confirm();
+  request.form = FromProto(proto.form());
+  request.bar = proto.bar();
   return request;
 }
 

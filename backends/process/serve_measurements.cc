@@ -1,10 +1,12 @@
 #include "backends/process/serve_measurements.h"
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
@@ -15,8 +17,6 @@
 #include "backends/process/frames.h"
 #include "backends/process/kernel_messages.h"
 #include "base/status_macros.h"
-#include "hlo/inference/verifier.h"
-#include "hlo/text/parser.h"
 
 namespace hone::backends {
 namespace {
@@ -49,50 +49,62 @@ absl::StatusOr<Calibration> CalibrateApart(int32_t threads) {
   return FromProto(proto);
 }
 
-// Keeps the bench of the last kernel: most work is about the same one.
+// Keeps the benches of the last kernels: most work is about the same one, or,
+// of a module, about a few.
 class KernelBenches {
  public:
   absl::StatusOr<KernelReport> Measure(const KernelRequest& request) {
-    HONE_RETURN_IF_ERROR(Prepare(request));
+    HONE_ASSIGN_OR_RETURN(KernelBench* const bench, Prepare(request));
     KernelReport report;
     if (request.calibrate) {
       HONE_ASSIGN_OR_RETURN(report.calibration,
                             CalibrateApart(request.threads));
     }
-    if (request.time_baseline) report.baseline = bench_->MeasureBaseline();
-    for (const std::string& script : request.candidate_scripts) {
-      report.candidates.push_back(bench_->Measure(script));
-    }
+    if (request.time_baseline) report.baseline = bench->MeasureBaseline();
+    report.candidates = bench->Measure(request.candidate_scripts, request.bar);
     return report;
   }
 
  private:
-  absl::Status Prepare(const KernelRequest& request) {
+  // Each holds arguments and results of two examples.
+  static constexpr size_t kKept = 4;
+
+  struct Kept {
+    std::string key;
+    std::unique_ptr<KernelBench> bench;
+  };
+
+  absl::StatusOr<KernelBench*> Prepare(const KernelRequest& request) {
     // The fields of a request that the bench depends on.
     KernelRequest common = request;
     common.candidate_scripts.clear();
     common.calibrate = common.time_baseline = common.fresh_process = false;
+    common.bar = 0;
     v1::KernelWork message;
     ToProto(common, message);
     std::string key = message.SerializeAsString();
-    if (bench_ != nullptr && key == key_) return absl::OkStatus();
-    bench_ = nullptr;
-    HONE_ASSIGN_OR_RETURN(const hlo::Module module,
-                          hlo::ParseHloText(request.module));
-    HONE_RETURN_IF_ERROR(hlo::VerifyModule(module));
+    const auto known =
+        std::find_if(kept_.begin(), kept_.end(),
+                     [&](const Kept& k) { return k.key == key; });
+    if (known != kept_.end()) {
+      std::rotate(kept_.begin(), known, known + 1);
+      return kept_.front().bench.get();
+    }
+    if (kept_.size() == kKept) kept_.pop_back();
     KernelBenchOptions options;
     options.threads = request.threads;
     options.seed = request.seed;
     options.pairs = request.pairs;
     options.timeout = request.timeout;
     HONE_ASSIGN_OR_RETURN(
-        bench_, KernelBench::Create(module, request.baseline_script, options));
-    key_ = std::move(key);
-    return absl::OkStatus();
+        auto bench, KernelBench::Create(request.module, request.form,
+                                        request.baseline_script, options));
+    kept_.insert(kept_.begin(), {std::move(key), std::move(bench)});
+    return kept_.front().bench.get();
   }
 
-  std::string key_;
-  std::unique_ptr<KernelBench> bench_;
+  // The last one used first.
+  std::vector<Kept> kept_;
 };
 
 v1::Completion Do(const v1::Work& work, KernelBenches& kernels) {

@@ -16,7 +16,8 @@ constexpr absl::Duration kOverhead = absl::Seconds(60);
 absl::Duration TimeLimit(const KernelRequest& request) {
   const int64_t children =
       kPreparations + (request.time_baseline ? 1 : 0) +
-      static_cast<int64_t>(request.candidate_scripts.size());
+      // One compiles, one measures.
+      2 * static_cast<int64_t>(request.candidate_scripts.size());
   return kOverhead + (request.calibrate ? kCalibration : absl::ZeroDuration()) +
          children * request.timeout;
 }

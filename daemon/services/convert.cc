@@ -256,6 +256,13 @@ absl::StatusOr<tuning::TaskOptions> FromProto(const v1::TaskOptions& proto,
         options.threads = proto.kernel().threads();
       }
       break;
+    case v1::TaskOptions::kModule:
+      owner = "module";
+      numerics = proto.module().numerics();
+      if (proto.module().threads() != 0) {
+        options.threads = proto.module().threads();
+      }
+      break;
     case v1::TaskOptions::kPlacement: {
       owner = "placement";
       HONE_ASSIGN_OR_RETURN(options.contiguity,

@@ -316,6 +316,22 @@ class WithDaemon(Scratch):
             "lookup", module, "--task", "kernel", "--target", "cpu:0",
             server=self.server, status=1)["hit"])
 
+    def test_modules_are_tuned_kernel_by_kernel(self):
+        module = self.write("rows.hlo", ROWS)
+        tuned = self.json("tune", module, "--task", "module", "--trials", 6,
+                          server=self.server)
+        task = tuned["tasks"][0]
+        self.assertEqual(task["trials"], 6)
+        self.assertIn("measured by worker", task["verified"]["method"])
+        self.assertTrue(self.json("lookup", module, "--task", "module",
+                                  server=self.server)["hit"])
+        kernels = task["best"]["decision"]["kernels"]
+        ran = self.json("run", module, "--target", "cpu", "--threads", 1,
+                        server=self.server)
+        self.assertEqual(ran["kernels"], len(kernels))
+        self.assertEqual(ran["tuned_kernels"],
+                         sum("script" in kernel for kernel in kernels))
+
     def test_a_worker_fetches_a_large_module(self):
         """Over 64 KiB: not part of the work, but fetched by its digest."""
         values = ", ".join(str(i % 97) for i in range(20000))

@@ -38,6 +38,35 @@ class Kernels(Scratch):
         self.assertEqual(
             list(y), [sum(range(37 * i, 37 * i + 37)) for i in range(5)])
 
+    def test_all_kernels_of_a_module_are_tuned_and_run(self):
+        module = self.write("loop.hlo", LOOP)
+        state = self.folder / "state"
+        library = self.folder / "loop.so"
+        document = self.json("tune", module, "--task", "module", "--target",
+                             "cpu", "--trials", 12, "--local", "--state",
+                             state, "--export", library)
+        task = document["tasks"][0]
+        self.assertEqual(task["optimizer"], "parts")
+        self.assertEqual(task["trials"], 12)
+        self.assertLessEqual(task["best"]["cost"], task["default"]["cost"])
+        self.assertIn("kernels tuned", task["verified"]["method"])
+        self.assertTrue(ctypes.CDLL(str(library)).hone_entry)
+        kernels = task["best"]["decision"]["kernels"]
+        ran = self.json("run", module, "--target", "cpu", "--threads", 1,
+                        "--state", state)
+        self.assertEqual(ran["kernels"], len(kernels))
+        self.assertEqual(ran["tuned_kernels"],
+                         sum("script" in kernel for kernel in kernels))
+        evaluated = self.json("run", module)
+        for a, b in zip(ran["outputs"], evaluated["outputs"]):
+            self.assertAlmostEqual(a["mean"], b["mean"], places=4)
+        # Known by now.
+        again = self.json("tune", module, "--task", "module", "--local",
+                          "--state", state)
+        self.assertEqual(again["tasks"][0]["cache"], "hit")
+        self.one_line_error(hone("run", module, "--state", state), 2,
+                            "--target cpu")
+
     def test_a_tuned_kernel_is_called_as_the_documentation_says(self):
         """What docs/KERNELS.md has a user do, from its own text."""
         text = (ROOT / "docs/KERNELS.md").read_text()
@@ -215,7 +244,8 @@ class Kernels(Scratch):
         library = self.folder / "rows.so"
         self.assertEqual(
             self.json("run", self.module, "--export", library),
-            {"module": "rows", "exported": str(library)})
+            {"module": "rows", "exported": str(library), "kernels": 1,
+             "tuned_kernels": 0})
         self.assertTrue(library.exists())
 
     def test_modules_need_not_be_utf8(self):

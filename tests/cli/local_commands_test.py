@@ -196,7 +196,7 @@ ENTRY main {
                       self.json("list", "passes")["passes"])
         self.assertIn("beam", self.json("list", "optimizers")["optimizers"])
         self.assertEqual(self.json("list", "tasks")["tasks"],
-                         ["fusion", "joint", "kernel", "partition",
+                         ["fusion", "joint", "kernel", "module", "partition",
                           "pass_order", "placement", "schedule"])
         self.assertIn("xla-cpu", self.json("list", "pipelines")["pipelines"])
         self.assertIn("split", self.json("list", "transforms")["transforms"])
@@ -211,11 +211,11 @@ ENTRY main {
     def test_help_has_the_defaults_of_the_tasks(self):
         listed = " ".join(hone("tune", "--help").stdout.split())
         self.assertIn("Candidates to try; default: 500; 200 for fusion, "
-                      "joint, schedule; 64 for kernel; 100 for partition, "
-                      "placement",
+                      "joint, schedule; 64 for kernel; 256 for module; 100 for "
+                      "partition, placement",
                       listed)
         self.assertIn("default: policy for fusion, joint, schedule; beam for "
-                      "kernel; annealing for partition, placement; guided for "
+                      "kernel; parts for module; annealing for partition, placement; guided for "
                       "pass_order",
                       listed)
 

@@ -68,7 +68,7 @@ TEST_F(ServerTest, ServerInfoListsWhatThereIs) {
   v1::GetServerInfoResponse info;
   HONE_EXPECT_GRPC_OK(admin_->GetServerInfo(&context, {}, &info));
   EXPECT_NE(info.version(), "");
-  ASSERT_EQ(info.tasks_size(), 7);
+  ASSERT_EQ(info.tasks_size(), 8);
   EXPECT_EQ(info.tasks(0).name(), "fusion");
   EXPECT_EQ(info.tasks(1).name(), "joint");
   EXPECT_EQ(info.tasks(2).name(), "kernel");

@@ -19,6 +19,7 @@
 #include "optimizers/registry.h"
 #include "optimizers/search.h"
 #include "tests/support/fake_clock.h"
+#include "tests/support/locks.h"
 #include "tests/support/status_matchers.h"
 #include "tests/support/toy_problems.h"
 
@@ -65,6 +66,7 @@ const ToyProblem kToyProblems[] = {
     {"CombinationLock", testing::CombinationLock},
     {"SequenceLock", testing::SequenceLock},
     {"LoadBalance", [] { return testing::LoadBalance(7, 3); }},
+    {"ThreeLocks", testing::ThreeLocks, testing::kThreeLocksOptimum},
 };
 
 // The toy problems an optimizer solves to optimality within kTrials, whatever
@@ -125,6 +127,7 @@ Capabilities CapabilitiesOf(absl::string_view id) {
   if (id == "hdp") {
     return {{"LoadBalance"}, {}};
   }
+  if (id == "parts") return {{"ThreeLocks"}, {}};
   if (id == "policy") {
     return {{"DelayedReward", "ChangingLegality", "IllegalDefault",
              "InfiniteAssignments", "InfeasibleDefault", "CombinationLock",
@@ -139,6 +142,24 @@ Capabilities CapabilitiesOf(absl::string_view id) {
   return {};
 }
 
+Kinds KindsOf(const space::Problem& problem) {
+  if (problem.sequential() == nullptr) return kAssignment;
+  const bool is_composite =
+      dynamic_cast<const space::CompositeProblem*>(&problem) != nullptr;
+  return kSequential | (is_composite ? kComposite : 0);
+}
+
+int64_t MeasurementsOf(const space::Problem& problem) {
+  if (const auto* locks = dynamic_cast<const testing::Locks*>(&problem)) {
+    return locks->measurements();
+  }
+  return problem.sequential() != nullptr
+             ? static_cast<const testing::IntegerProblem&>(problem)
+                   .measurements()
+             : static_cast<const testing::TableProblem&>(problem)
+                   .measurements();
+}
+
 constexpr int64_t kTrials = 1500;
 
 class OptimizerConformance
@@ -146,8 +167,7 @@ class OptimizerConformance
  protected:
   void SetUp() override {
     problem_ = toy().make();
-    const bool sequential = problem_->sequential() != nullptr;
-    supported_ = (info().kinds & (sequential ? kSequential : kAssignment)) != 0;
+    supported_ = (info().kinds & KindsOf(*problem_)) != 0;
     if (!supported_) {
       EXPECT_THAT(CreateOptimizer(info(), *problem_, {}),
                   testing::StatusIs(absl::StatusCode::kInvalidArgument,
@@ -310,13 +330,8 @@ TEST_P(OptimizerConformance, KeepsTheTrialBudget) {
 TEST_P(OptimizerConformance, MeasuresNothingButItsTrials) {
   if (!supported_) return;
   const SearchResult result = Run(9, {.trials = Affordable(300)});
-  EXPECT_EQ(
-      problem_->sequential() != nullptr
-          ? static_cast<const testing::IntegerProblem&>(*problem_)
-                .measurements()
-          : static_cast<const testing::TableProblem&>(*problem_).measurements(),
-      // A default that is not legal has no last state to measure.
-      result.trials - (toy().name == "IllegalDefault" ? 1 : 0));
+  EXPECT_EQ(MeasurementsOf(*problem_),
+            result.trials - (toy().name == "IllegalDefault" ? 1 : 0));
 }
 
 TEST_P(OptimizerConformance, CandidatesAreWellFormed) {
@@ -411,10 +426,10 @@ TEST(CapabilitiesOf, NameToyProblemsAndAssignmentsAmongThem) {
             std::begin(kToyProblems), std::end(kToyProblems),
             [&](const ToyProblem& problem) { return problem.name == name; });
         ASSERT_NE(toy, std::end(kToyProblems)) << name;
-        const bool sequential = toy->make()->sequential() != nullptr;
-        EXPECT_NE(info.kinds & (sequential ? kSequential : kAssignment), 0u)
-            << name;
-        solves_assignments |= !sequential && names == &capabilities.solves;
+        const Kinds kinds = KindsOf(*toy->make());
+        EXPECT_NE(info.kinds & kinds, 0u) << name;
+        solves_assignments |=
+            kinds == kAssignment && names == &capabilities.solves;
       }
     }
     const bool finds_nothing = info.id == "default" || info.id == "zero_shot";

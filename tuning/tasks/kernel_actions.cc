@@ -26,7 +26,8 @@ int32_t FirstStepAction() { return LoweredAction() + 1; }
 // the count of actions, and for agents that stop by an action of their own.
 int32_t StepSpan() {
   static const int32_t span =
-      (std::numeric_limits<int32_t>::max() - 1 - FirstStepAction()) /
+      (std::numeric_limits<int32_t>::max() - 1 - kNumbersForKernels -
+       FirstStepAction()) /
       static_cast<int32_t>(loops::AllTransforms().size());
   return span;
 }

@@ -39,6 +39,9 @@ absl::Span<const ChoiceAction> ChoiceActions();
 int32_t TransformAction();
 int32_t LoweredAction();
 int32_t KernelActionCount();
+// The numbers from KernelActionCount() on that stay free for problems of
+// several kernels.
+inline constexpr int32_t kNumbersForKernels = 1 << 16;
 // Returns true for the number of a step.
 inline bool IsStepAction(int32_t action) { return action > LoweredAction(); }
 // The transformation of a step's number, an index of loops::AllTransforms.

@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
@@ -19,13 +20,39 @@
 namespace hone::tuning {
 namespace {
 
-// Pairs of samples of a trial, and of a confirmation.
-constexpr int32_t kPairs = 11;
-constexpr int32_t kConfirmingPairs = 31;
+// The most pairs of samples of a trial, and those of a confirmation.
+constexpr int32_t kPairs = 31;
+constexpr int32_t kConfirmingPairs = 63;
 // Actions besides those that write out the default schedule.
 constexpr int32_t kFurtherSteps = 32;
 
 using Script = std::vector<loops::Step>;
+
+// Returns the actions that decide choices, so that a search that tries only the
+// first few tries many choices: for every choice its middle value, then for
+// every choice the ones beside it, and so on outwards.
+std::vector<int32_t> ChoicesInOrder() {
+  std::vector<std::vector<int32_t>> of_choice(loops::kChoiceCount);
+  for (int32_t action = 0; action < TransformAction(); ++action) {
+    const ChoiceAction& made = ChoiceActions()[static_cast<size_t>(action)];
+    of_choice[made.choice].push_back(action);
+  }
+  std::vector<std::pair<size_t, int32_t>> by_distance;
+  for (const std::vector<int32_t>& actions : of_choice) {
+    for (size_t i = 0; i < actions.size(); ++i) {
+      const size_t middle = actions.size() / 2;
+      by_distance.emplace_back(
+          i < middle ? 2 * (middle - i) - 1 : 2 * (i - middle), actions[i]);
+    }
+  }
+  absl::c_stable_sort(by_distance, [](const auto& a, const auto& b) {
+    return a.first < b.first;
+  });
+  std::vector<int32_t> ordered;
+  ordered.reserve(by_distance.size());
+  for (const auto& [distance, action] : by_distance) ordered.push_back(action);
+  return ordered;
+}
 
 }  // namespace
 
@@ -109,6 +136,10 @@ void KernelProblem::Recall(absl::Span<const space::Trial> log) {
   if (log.empty() || log[0].measurement.outcome != space::Outcome::kOk) return;
   absl::MutexLock lock(&mu_);
   default_ns_ = log[0].measurement.cost;
+  for (const space::Trial& trial : log) {
+    best_ratio_ = std::min(
+        best_ratio_, space::EffectiveCost(trial.measurement) / *default_ns_);
+  }
   measured_[initial_->program_key()] = log[0].measurement;
 }
 
@@ -151,7 +182,9 @@ std::vector<int32_t> KernelProblem::LegalActions(
   const auto& from = static_cast<const ProgramState&>(*state);
   std::vector<int32_t> legal;
   if (!from.transforming()) {
-    for (int32_t action = 0; action < TransformAction(); ++action) {
+    static const auto* const ordered =
+        new std::vector<int32_t>(ChoicesInOrder());
+    for (int32_t action : *ordered) {
       // What makes no difference to this kernel is left out.
       if (Changes(from, ChoiceActions()[static_cast<size_t>(action)])) {
         legal.push_back(action);
@@ -322,52 +355,100 @@ double KernelProblem::reference_cost() const {
 absl::StatusOr<backends::KernelReport> KernelProblem::Request(
     backends::KernelRequest request) const {
   request.module = options_.module;
+  request.form = options_.form;
   request.baseline_script = default_script_;
   request.threads = options_.device.machine.threads;
   return options_.kernels->Measure(request, options_.device.fingerprint,
                                    options_.stop);
 }
 
-absl::StatusOr<space::Measurement> KernelProblem::MeasureState(
-    const space::StatePtr& state) const {
-  const auto& at = static_cast<const ProgramState&>(*state);
-  backends::KernelRequest request;
+absl::Status KernelProblem::MeasureDefault() const {
   {
     absl::MutexLock lock(&mu_);
-    if (auto it = measured_.find(at.program_key()); it != measured_.end()) {
-      return it->second;
-    }
-    request.time_baseline = !default_ns_.has_value();
-    // All costs are multiples of it.
-    request.confirm = request.time_baseline;
+    if (default_ns_.has_value()) return absl::OkStatus();
   }
-  const bool is_default = at.program_key() == initial_->program_key();
+  backends::KernelRequest request;
   request.seed = options_.seed;
   request.pairs = kPairs;
-  if (!is_default) {
-    request.candidate_scripts.push_back(loops::PrintScript(at.script()));
-  }
+  request.time_baseline = true;
+  // All costs are multiples of it.
+  request.confirm = true;
   HONE_ASSIGN_OR_RETURN(const backends::KernelReport report, Request(request));
-
-  absl::MutexLock lock(&mu_);
-  if (report.baseline.has_value()) {
-    if (report.baseline->outcome != space::Outcome::kOk) {
-      return absl::InternalError(
-          absl::StrCat("the default schedule is ",
-                       space::OutcomeName(report.baseline->outcome), ": ",
-                       report.baseline->message));
-    }
-    default_ns_ = report.baseline->ns;
+  const backends::KernelTiming& timing = *report.baseline;
+  if (timing.outcome != space::Outcome::kOk) {
+    return absl::InternalError(absl::StrCat("the default schedule is ",
+                                            space::OutcomeName(timing.outcome),
+                                            ": ", timing.message));
   }
-  const backends::KernelTiming& timing =
-      is_default ? *report.baseline : report.candidates[0];
-  space::Measurement measurement;
-  measurement.outcome = timing.outcome;
-  measurement.message = timing.message;
-  measurement.samples = timing.samples_ns;
-  measurement.cost = is_default ? *default_ns_ : *default_ns_ * timing.ratio;
-  measured_[at.program_key()] = measurement;
-  return measurement;
+  absl::MutexLock lock(&mu_);
+  default_ns_ = timing.ns;
+  measured_[initial_->program_key()] = {.cost = timing.ns,
+                                        .samples = timing.samples_ns};
+  return absl::OkStatus();
+}
+
+absl::Status KernelProblem::MeasureNew(
+    absl::Span<const ProgramStatePtr> states) const {
+  HONE_RETURN_IF_ERROR(MeasureDefault());
+  backends::KernelRequest request;
+  std::vector<Hash128> keys;
+  {
+    absl::MutexLock lock(&mu_);
+    for (const ProgramStatePtr& state : states) {
+      const Hash128& key = state->program_key();
+      if (measured_.contains(key) || absl::c_linear_search(keys, key)) continue;
+      keys.push_back(key);
+      request.candidate_scripts.push_back(loops::PrintScript(state->script()));
+    }
+    request.bar = best_ratio_;
+  }
+  if (keys.empty()) return absl::OkStatus();
+  request.seed = options_.seed;
+  request.pairs = kPairs;
+  HONE_ASSIGN_OR_RETURN(const backends::KernelReport report, Request(request));
+  absl::MutexLock lock(&mu_);
+  for (size_t i = 0; i < keys.size(); ++i) {
+    const backends::KernelTiming& timing = report.candidates[i];
+    measured_[keys[i]] = {.outcome = timing.outcome,
+                          .cost = *default_ns_ * timing.ratio,
+                          .samples = timing.samples_ns,
+                          .message = timing.message};
+    if (timing.outcome == space::Outcome::kOk) {
+      best_ratio_ = std::min(best_ratio_, timing.ratio);
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<space::Measurement> KernelProblem::MeasureState(
+    const space::StatePtr& state) const {
+  const auto at = std::static_pointer_cast<const ProgramState>(state);
+  HONE_RETURN_IF_ERROR(MeasureNew({&at, 1}));
+  absl::MutexLock lock(&mu_);
+  return measured_.at(at->program_key());
+}
+
+absl::StatusOr<std::vector<space::Measurement>> KernelProblem::MeasureBatch(
+    absl::Span<const space::Candidate> candidates) const {
+  std::vector<space::Measurement> measurements(candidates.size());
+  std::vector<ProgramStatePtr> states(candidates.size());
+  std::vector<ProgramStatePtr> valid;
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    HONE_ASSIGN_OR_RETURN(
+        const space::StatePtr state,
+        SequentialProblem::Follow(candidates[i], measurements[i]));
+    if (state == nullptr) continue;
+    states[i] = std::static_pointer_cast<const ProgramState>(state);
+    valid.push_back(states[i]);
+  }
+  HONE_RETURN_IF_ERROR(MeasureNew(valid));
+  absl::MutexLock lock(&mu_);
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    if (states[i] != nullptr) {
+      measurements[i] = measured_.at(states[i]->program_key());
+    }
+  }
+  return measurements;
 }
 
 absl::StatusOr<KernelProblem::ProgramStatePtr> KernelProblem::Follow(
@@ -388,6 +469,7 @@ absl::StatusOr<std::vector<loops::Step>> KernelProblem::ScriptOf(
 absl::StatusOr<KernelProblem::Confirmation> KernelProblem::Confirm(
     const space::Candidate& candidate, int32_t repetition, bool by_two) const {
   HONE_ASSIGN_OR_RETURN(const ProgramStatePtr state, Follow(candidate));
+  const std::pair<Hash128, int32_t> key(state->program_key(), repetition);
   backends::KernelRequest request;
   request.candidate_scripts.push_back(loops::PrintScript(state->script()));
   request.seed = options_.seed + 1 + static_cast<uint64_t>(repetition);
@@ -396,6 +478,9 @@ absl::StatusOr<KernelProblem::Confirmation> KernelProblem::Confirm(
   request.confirm = by_two;
   {
     absl::MutexLock lock(&mu_);
+    if (const auto it = confirmed_.find(key); it != confirmed_.end()) {
+      return it->second;
+    }
     request.calibrate = !calibration_.has_value();
   }
   HONE_ASSIGN_OR_RETURN(backends::KernelReport report, Request(request));
@@ -413,7 +498,8 @@ absl::StatusOr<KernelProblem::Confirmation> KernelProblem::Confirm(
     calibration_ = std::move(report.calibration);
   }
   confirmation.roofline_ns = backends::RooflineNs(*calibration_, options_.work);
-  return confirmation;
+  return confirmed_.insert_or_assign(key, std::move(confirmation))
+      .first->second;
 }
 
 }  // namespace hone::tuning

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -25,8 +26,9 @@
 namespace hone::tuning {
 
 struct KernelProblemOptions {
-  // The kernel, as HLO text.
+  // The kernel, as text of this form: kHlo or kProgram.
   std::string module;
+  backends::KernelForm form = backends::KernelForm::kHlo;
   // The program that the module lowers to, and its minimum work.
   loops::Program program;
   backends::LeastWork work;
@@ -57,6 +59,8 @@ struct KernelProblemOptions {
 //
 // The cost is the time of the default in nanoseconds, as measured first, times
 // the median of the paired ratios to it. Costs are memoized by program.
+// Candidates race against the best so far, so that those that surely lose take
+// little time.
 class KernelProblem final : public space::SequentialProblem {
  public:
   explicit KernelProblem(KernelProblemOptions options);
@@ -87,6 +91,11 @@ class KernelProblem final : public space::SequentialProblem {
   space::ActionBatch Describe(const space::StatePtr& state,
                               absl::Span<const int32_t> actions) const override;
 
+  // Candidates are compiled while others are timed.
+  int32_t measurement_batch() const override { return kMeasuredTogether; }
+  absl::StatusOr<std::vector<space::Measurement>> MeasureBatch(
+      absl::Span<const space::Candidate> candidates) const override;
+
   bool costs_are_free() const override { return false; }
   double Cost(const space::StatePtr& state) const override;
   // The time of the default, once it is measured, else 1.
@@ -112,6 +121,7 @@ class KernelProblem final : public space::SequentialProblem {
     // Their machines, in the same order.
     std::vector<std::string> machines;
   };
+  // Memoized by program and repetition: who asks again gets no second chance.
   // Errors: as Measure.
   absl::StatusOr<Confirmation> Confirm(const space::Candidate& candidate,
                                        int32_t repetition = 0,
@@ -121,8 +131,14 @@ class KernelProblem final : public space::SequentialProblem {
   class ProgramState;
   using ProgramStatePtr = std::shared_ptr<const ProgramState>;
 
+  // The number of candidates of one request.
+  static constexpr int32_t kMeasuredTogether = 8;
+
+  absl::Status MeasureDefault() const;
   absl::StatusOr<space::Measurement> MeasureState(
       const space::StatePtr& state) const override;
+  // Measures those that are not yet known.
+  absl::Status MeasureNew(absl::Span<const ProgramStatePtr> states) const;
   absl::StatusOr<backends::KernelReport> Request(
       backends::KernelRequest request) const;
 
@@ -145,9 +161,14 @@ class KernelProblem final : public space::SequentialProblem {
   // By the program's text.
   mutable absl::flat_hash_map<Hash128, space::Measurement> measured_
       ABSL_GUARDED_BY(mu_);
+  // By program and repetition.
+  mutable absl::flat_hash_map<std::pair<Hash128, int32_t>, Confirmation>
+      confirmed_ ABSL_GUARDED_BY(mu_);
   // The time of the default in nanoseconds, and the calibration of the device,
   // once known.
   mutable std::optional<double> default_ns_ ABSL_GUARDED_BY(mu_);
+  // The least ratio to the default so far.
+  mutable double best_ratio_ ABSL_GUARDED_BY(mu_) = 1;
   mutable std::optional<backends::Calibration> calibration_
       ABSL_GUARDED_BY(mu_);
 

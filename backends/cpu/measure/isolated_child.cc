@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <fstream>
 #include <system_error>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include <fcntl.h>
@@ -15,6 +16,9 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "base/clock.h"
+#include "base/status_macros.h"
 
 namespace hone::backends {
 namespace {
@@ -138,8 +142,8 @@ SharedMemory::~SharedMemory() {
   munmap(mapping_, static_cast<size_t>(mapped_bytes_));
 }
 
-absl::StatusOr<ChildOutcome> RunInChild(const std::function<void()>& body,
-                                        const ChildLimits& limits) {
+absl::StatusOr<IsolatedChild> IsolatedChild::Start(
+    const std::function<void()>& body, const ChildLimits& limits) {
   const int64_t address_space = AddressSpace();
   const pid_t parent = getpid();
   const pid_t child = fork();
@@ -150,15 +154,30 @@ absl::StatusOr<ChildOutcome> RunInChild(const std::function<void()>& body,
   if (child == 0) RunChild(body, limits, address_space, parent);
   // Both set it, so that it is set whoever runs first.
   setpgid(child, child);
+  return IsolatedChild(child, SystemClock().Monotonic() + limits.timeout,
+                       limits.timeout);
+}
 
-  const absl::StatusOr<bool> has_ended = AwaitEnd(child, limits.timeout);
+IsolatedChild::IsolatedChild(IsolatedChild&& other) noexcept
+    : pid_(std::exchange(other.pid_, -1)),
+      end_(other.end_),
+      timeout_(other.timeout_) {}
+
+IsolatedChild::~IsolatedChild() {
+  if (pid_ >= 0) KillAndReap(static_cast<pid_t>(pid_));
+}
+
+absl::StatusOr<ChildOutcome> IsolatedChild::Await() {
+  const auto child = static_cast<pid_t>(std::exchange(pid_, -1));
+  const absl::StatusOr<bool> has_ended = AwaitEnd(
+      child, std::max(end_ - SystemClock().Monotonic(), absl::ZeroDuration()));
   const int status = KillAndReap(child);
   if (!has_ended.ok()) return has_ended.status();
   ChildOutcome outcome;
   if (!*has_ended) {
     outcome.end = ChildEnd::kTimeout;
     outcome.message =
-        absl::StrCat("not done after ", absl::FormatDuration(limits.timeout));
+        absl::StrCat("not done after ", absl::FormatDuration(timeout_));
     return outcome;
   }
   if (WIFSIGNALED(status)) {
@@ -173,6 +192,13 @@ absl::StatusOr<ChildOutcome> RunInChild(const std::function<void()>& body,
     outcome.message = absl::StrCat("exit status ", WEXITSTATUS(status));
   }
   return outcome;
+}
+
+absl::StatusOr<ChildOutcome> RunInChild(const std::function<void()>& body,
+                                        const ChildLimits& limits) {
+  HONE_ASSIGN_OR_RETURN(IsolatedChild child,
+                        IsolatedChild::Start(body, limits));
+  return child.Await();
 }
 
 }  // namespace hone::backends

@@ -55,12 +55,35 @@ struct ChildOutcome {
   std::string message;
 };
 
-// Runs `body` in a forked child, which may crash, hang, write anywhere or
-// exhaust memory without harm to this process. `body` returns its results in
-// SharedMemory. The child starts with a single thread, so this process must
-// have no threads that hold locks. The child runs no destructors or exit
-// handlers. Returns ResourceExhausted if the child cannot be created or waited
-// for.
+// A forked child that runs a function, which may crash, hang, write anywhere or
+// exhaust memory without harm to this process.
+class IsolatedChild {
+ public:
+  // Starts `body`, which returns its results in SharedMemory. The child starts
+  // with a single thread, so this process must have no threads that hold locks.
+  // The child runs no destructors or exit handlers. Errors: ResourceExhausted
+  // if the child cannot be created.
+  static absl::StatusOr<IsolatedChild> Start(const std::function<void()>& body,
+                                             const ChildLimits& limits);
+  // Kills the child if it has not been waited for.
+  ~IsolatedChild();
+  IsolatedChild(IsolatedChild&& other) noexcept;
+  IsolatedChild& operator=(IsolatedChild&& other) = delete;
+
+  // Waits for the end, at most for the timeout since the start; once. Errors:
+  // ResourceExhausted if the child cannot be waited for.
+  absl::StatusOr<ChildOutcome> Await();
+
+ private:
+  IsolatedChild(int64_t pid, absl::Duration end, absl::Duration timeout)
+      : pid_(pid), end_(end), timeout_(timeout) {}
+
+  int64_t pid_;         // -1 once waited for
+  absl::Duration end_;  // on the monotonic clock
+  absl::Duration timeout_;
+};
+
+// Starts `body` in a child and waits for its end. Errors: those of both.
 absl::StatusOr<ChildOutcome> RunInChild(const std::function<void()>& body,
                                         const ChildLimits& limits);
 

@@ -1,17 +1,18 @@
 #include "backends/cpu/measure/kernel_bench.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include <sched.h>
 
-#include "backends/cpu/compiler.h"
 #include "backends/cpu/kernel_runtime.h"
 #include "backends/cpu/loaded_object.h"
+#include "backends/cpu/measure/core_split.h"
 #include "backends/cpu/measure/isolated_child.h"
+#include "backends/cpu/measure/measured_subject.h"
 #include "backends/cpu/measure/paired_timing.h"
 #include "backends/cpu/measure/placed_arrays.h"
 #include "backends/cpu/measure/sandbox.h"
@@ -20,9 +21,6 @@
 #include "base/status_macros.h"
 #include "hlo/equivalence/equivalence.h"
 #include "hlo/evaluator/evaluator.h"
-#include "loops/ir/program.h"
-#include "loops/lowering/lowering.h"
-#include "loops/transforms/script.h"
 
 namespace hone::backends {
 namespace {
@@ -44,7 +42,6 @@ struct ChildReport {
   double ratio_high;
   size_t samples;
   double samples_ns[kMaxSamples];
-  // The timeout of the baseline's compilation.
   int64_t object_bytes;
 };
 
@@ -54,17 +51,6 @@ void Fail(ChildReport& report, space::Outcome outcome,
   const size_t length = std::min(message.size(), kMaxMessage - 1);
   std::memcpy(report.message, message.data(), length);
   report.message[length] = '\0';
-}
-
-void FlattenShape(const hlo::ShapePtr& shape,
-                  std::vector<hlo::ShapePtr>& leaves) {
-  if (!shape->IsTuple()) {
-    leaves.push_back(shape);
-    return;
-  }
-  for (const hlo::ShapePtr& element : shape->tuple_elements()) {
-    FlattenShape(element, leaves);
-  }
 }
 
 // One set of arguments and its expected results.
@@ -87,65 +73,100 @@ std::vector<hlo::Literal> ArgumentLeaves(const Example& example) {
 
 class ForkingBench final : public KernelBench {
  public:
-  ForkingBench(const hlo::Module& module, loops::Program program,
+  ForkingBench(std::unique_ptr<const MeasuredSubject> subject,
                const KernelBenchOptions& options)
-      : module_(module), program_(std::move(program)), options_(options) {
-    FlattenShape(module.entry_computation()[module.entry_computation().root()]
-                     .shape_ptr(),
-                 result_shapes_);
-  }
+      : subject_(std::move(subject)),
+        options_(options),
+        result_shapes_(subject_->result_shapes()) {}
 
   absl::Status Prepare(const std::string& baseline_script) {
-    HONE_ASSIGN_OR_RETURN(const std::vector<loops::Step> steps,
-                          loops::ParseScript(baseline_script));
-    HONE_ASSIGN_OR_RETURN(baseline_, loops::ApplyScript(program_, steps));
-    HONE_ASSIGN_OR_RETURN(report_memory_,
-                          SharedMemory::Create(sizeof(ChildReport)));
-    for (const hlo::ArgumentKind kind :
-         {hlo::ArgumentKind::kRandom, hlo::ArgumentKind::kAdversarial}) {
+    HONE_ASSIGN_OR_RETURN(const auto baseline,
+                          subject_->Schedule(baseline_script));
+    for (Shared& shared : shared_) HONE_RETURN_IF_ERROR(Share(shared));
+    HONE_RETURN_IF_ERROR(CompileBaseline(*baseline));
+    for (const hlo::ArgumentKind kind : subject_->argument_kinds()) {
       HONE_RETURN_IF_ERROR(AddExample(kind));
     }
     HONE_RETURN_IF_ERROR(PlaceArguments());
-    return CompileBaseline();
+    return CheckBaseline();
   }
 
   KernelTiming MeasureBaseline() override {
     KernelTiming timing = InChild([this](ChildReport& report) {
-      Judge(baseline_object_, /*time=*/true, report);
+      Judge(baseline_object_, Race{}, report);
     });
     timing.compile_time = baseline_compile_time_;
     return timing;
   }
 
-  KernelTiming Measure(const std::string& script) override {
-    return InChild([&](ChildReport& report) {
-      const auto steps = loops::ParseScript(script);
-      const absl::StatusOr<loops::Program> candidate =
-          steps.ok() ? loops::ApplyScript(program_, *steps)
-                     : absl::StatusOr<loops::Program>(steps.status());
-      if (!candidate.ok()) {
-        Fail(report, space::Outcome::kInvalid, candidate.status().message());
-        return;
+  std::vector<KernelTiming> Measure(absl::Span<const std::string> scripts,
+                                    double bar) override {
+    std::vector<KernelTiming> timings;
+    const CoreSplit cores = CoreSplit::Here(options_.threads);
+    std::optional<Compilation> next;
+    for (size_t i = 0; i < scripts.size(); ++i) {
+      if (!next) next.emplace(Compile(scripts[i], i % 2, cores));
+      std::string object;
+      KernelTiming timing = Finish(*std::exchange(next, std::nullopt), object);
+      if (cores.is_split() && i + 1 < scripts.size()) {
+        next.emplace(Compile(scripts[i + 1], (i + 1) % 2, cores));
       }
-      const std::optional<std::string> object = Compile(*candidate, report);
-      if (object.has_value()) Judge(*object, /*time=*/true, report);
-    });
+      if (timing.outcome == space::Outcome::kOk) {
+        const absl::Duration compile_time = timing.compile_time;
+        timing = InChild([&](ChildReport& report) {
+          cores.Time();
+          Judge(object, Race{bar}, report);
+        });
+        timing.compile_time = compile_time;
+      }
+      timings.push_back(std::move(timing));
+    }
+    return timings;
   }
 
  private:
-  ChildReport& report() const {
-    return *reinterpret_cast<ChildReport*>(report_memory_->data());
+  // How code is timed; not at all without a race.
+  struct Race {
+    double bar = 0;
+  };
+
+  // What a child shares with this process: its report, and code.
+  struct Shared {
+    std::unique_ptr<SharedMemory> report;
+    std::unique_ptr<SharedMemory> object;
+  };
+  static ChildReport& ReportIn(const Shared& shared) {
+    return *reinterpret_cast<ChildReport*>(shared.report->data());
+  }
+  absl::Status Share(Shared& shared) {
+    HONE_ASSIGN_OR_RETURN(shared.report,
+                          SharedMemory::Create(sizeof(ChildReport)));
+    HONE_ASSIGN_OR_RETURN(shared.object, SharedMemory::Create(kMaxObjectBytes));
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<IsolatedChild> Start(
+      const Shared& shared, const std::function<void(ChildReport&)>& body) {
+    ChildReport& report = ReportIn(shared);
+    std::memset(shared.report->data(), 0, sizeof(ChildReport));
+    return IsolatedChild::Start(
+        [&] {
+          body(report);
+          report.finished = true;
+        },
+        {.timeout = options_.timeout});
   }
 
   // Runs `body` in a child; returns its report, or the way it ended.
   KernelTiming InChild(const std::function<void(ChildReport&)>& body) {
-    std::memset(report_memory_->data(), 0, sizeof(ChildReport));
-    const absl::StatusOr<ChildOutcome> end = RunInChild(
-        [&] {
-          body(report());
-          report().finished = true;
-        },
-        {.timeout = options_.timeout});
+    return Await(Start(shared_[0], body), shared_[0]);
+  }
+
+  static KernelTiming Await(absl::StatusOr<IsolatedChild> child,
+                            const Shared& shared) {
+    const absl::StatusOr<ChildOutcome> end =
+        child.ok() ? child->Await() : child.status();
+    const ChildReport& report = ReportIn(shared);
     KernelTiming timing;
     if (!end.ok()) {
       timing.outcome = space::Outcome::kCrashed;
@@ -153,19 +174,51 @@ class ForkingBench final : public KernelBench {
     } else if (end->end == ChildEnd::kTimeout) {
       timing.outcome = space::Outcome::kTimeout;
       timing.message = end->message;
-    } else if (end->end == ChildEnd::kCrashed || !report().finished) {
+    } else if (end->end == ChildEnd::kCrashed || !report.finished) {
       timing.outcome = space::Outcome::kCrashed;
       timing.message =
           end->message.empty() ? "it ended without a report" : end->message;
     } else {
-      timing = FromReport();
+      timing = FromReport(ReportIn(shared));
+    }
+    return timing;
+  }
+
+  // A child that compiles, and where it leaves the code.
+  struct Compilation {
+    absl::StatusOr<IsolatedChild> child;
+    const Shared& shared;
+  };
+  Compilation Compile(const std::string& script, size_t place,
+                      const CoreSplit& cores) {
+    // The first place is for children that measure.
+    const Shared& shared = shared_[1 + place];
+    return {Start(shared,
+                  [&](ChildReport& report) {
+                    cores.Compile();
+                    const auto code = subject_->Schedule(script);
+                    if (code.ok()) {
+                      CompileInto(**code, *shared.object, report);
+                    } else {
+                      Fail(report, space::Outcome::kInvalid,
+                           code.status().message());
+                    }
+                  }),
+            shared};
+  }
+  // Waits for the code.
+  static KernelTiming Finish(Compilation compilation, std::string& object) {
+    const Shared& shared = compilation.shared;
+    KernelTiming timing = Await(std::move(compilation.child), shared);
+    if (timing.outcome == space::Outcome::kOk) {
+      object.assign(reinterpret_cast<const char*>(shared.object->data()),
+                    static_cast<size_t>(ReportIn(shared).object_bytes));
     }
     return timing;
   }
 
   // The child may have written anything into its report.
-  KernelTiming FromReport() {
-    ChildReport& from = report();
+  static KernelTiming FromReport(ChildReport& from) {
     KernelTiming timing;
     if (from.outcome < space::Outcome::kOk ||
         from.outcome > space::Outcome::kWrongResult ||
@@ -191,7 +244,8 @@ class ForkingBench final : public KernelBench {
   absl::Status AddExample(hlo::ArgumentKind kind) {
     Example example;
     HONE_ASSIGN_OR_RETURN(example.arguments,
-                          hlo::MakeArguments(module_, kind, options_.seed));
+                          hlo::MakeArguments(subject_->module(), kind,
+                                             options_.seed + examples_.size()));
     for (const hlo::ShapePtr& shape : result_shapes_) {
       HONE_ASSIGN_OR_RETURN(auto memory,
                             SharedMemory::Create(shape->byte_size()));
@@ -199,24 +253,59 @@ class ForkingBench final : public KernelBench {
     }
     // In a child, since it may start threads.
     const KernelTiming end = InChild([&](ChildReport& report) {
-      const absl::StatusOr<hlo::Literal> value =
-          hlo::Evaluate(module_, example.arguments);
-      if (!value.ok()) {
-        Fail(report, space::Outcome::kInvalid, value.status().message());
-        return;
-      }
-      const std::vector<hlo::Literal> leaves = hlo::Leaves(*value);
-      for (size_t i = 0; i < leaves.size(); ++i) {
-        std::memcpy(example.expected[i]->data(), leaves[i].data(),
-                    static_cast<size_t>(leaves[i].byte_size()));
+      if (subject_->has_reference()) {
+        Evaluate(example, report);
+      } else {
+        RunBaseline(example, report);
       }
     });
     if (end.outcome != space::Outcome::kOk) {
-      return absl::UnimplementedError(
-          absl::StrCat("the module cannot be evaluated: ", end.message));
+      return absl::UnimplementedError(absl::StrCat(
+          subject_->has_reference() ? "the module cannot be evaluated: "
+                                    : "the baseline cannot be run: ",
+          end.message));
     }
     examples_.push_back(std::move(example));
     return absl::OkStatus();
+  }
+
+  // In a child: computes the expected results with the evaluator.
+  void Evaluate(const Example& example, ChildReport& report) const {
+    const absl::StatusOr<hlo::Literal> value =
+        hlo::Evaluate(subject_->module(), example.arguments);
+    if (!value.ok()) {
+      Fail(report, space::Outcome::kInvalid, value.status().message());
+      return;
+    }
+    const std::vector<hlo::Literal> leaves = hlo::Leaves(*value);
+    for (size_t i = 0; i < leaves.size(); ++i) {
+      std::memcpy(example.expected[i]->data(), leaves[i].data(),
+                  static_cast<size_t>(leaves[i].byte_size()));
+    }
+  }
+
+  // In a child: computes the expected results with the baseline.
+  void RunBaseline(const Example& example, ChildReport& report) const {
+    hone_kernel_set_threads(options_.threads);
+    auto code = LoadedObject::Create(baseline_object_);
+    const auto entry = code.ok() ? (*code)->Entry(kSymbol) : code.status();
+    if (!entry.ok()) {
+      Fail(report, space::Outcome::kCompileError, entry.status().message());
+      return;
+    }
+    if (const absl::Status entered = EnterSandbox(); !entered.ok()) {
+      Fail(report, space::Outcome::kCrashed, entered.message());
+      return;
+    }
+    std::vector<const void*> arguments;
+    for (const hlo::Literal& leaf : ArgumentLeaves(example)) {
+      arguments.push_back(leaf.data());
+    }
+    std::vector<void*> results;
+    for (const auto& memory : example.expected) {
+      results.push_back(memory->data());
+    }
+    (*entry)(arguments.data(), results.data());
   }
 
   // Timing uses the arguments of the first example.
@@ -233,28 +322,26 @@ class ForkingBench final : public KernelBench {
     return absl::OkStatus();
   }
 
-  absl::Status CompileBaseline() {
-    HONE_ASSIGN_OR_RETURN(const auto object,
-                          SharedMemory::Create(kMaxObjectBytes));
-    const KernelTiming end = InChild([&](ChildReport& report) {
-      const std::optional<std::string> code = Compile(baseline_, report);
-      if (!code.has_value()) return;
-      if (static_cast<int64_t>(code->size()) > kMaxObjectBytes) {
-        Fail(report, space::Outcome::kCompileError, "the code is too large");
-        return;
-      }
-      std::memcpy(object->data(), code->data(), code->size());
-      report.object_bytes = static_cast<int64_t>(code->size());
-    });
+  absl::Status CompileBaseline(const MeasuredSubject::Code& baseline) {
+    const Shared& shared = shared_[1];
+    const KernelTiming end =
+        Finish({Start(shared,
+                      [&](ChildReport& report) {
+                        CompileInto(baseline, *shared.object, report);
+                      }),
+                shared},
+               baseline_object_);
     if (end.outcome != space::Outcome::kOk) {
       return absl::InternalError(
           absl::StrCat("the baseline does not compile: ", end.message));
     }
-    baseline_object_.assign(reinterpret_cast<const char*>(object->data()),
-                            static_cast<size_t>(report().object_bytes));
     baseline_compile_time_ = end.compile_time;
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckBaseline() {
     const KernelTiming check = InChild([this](ChildReport& report) {
-      Judge(baseline_object_, /*time=*/false, report);
+      Judge(baseline_object_, std::nullopt, report);
     });
     if (check.outcome != space::Outcome::kOk) {
       return absl::InternalError(absl::StrCat(
@@ -264,22 +351,30 @@ class ForkingBench final : public KernelBench {
     return absl::OkStatus();
   }
 
-  // In a child: compiles the program; nullopt on failure.
-  static std::optional<std::string> Compile(const loops::Program& program,
-                                            ChildReport& report) {
+  // In a child: compiles code into `object`.
+  static void CompileInto(const MeasuredSubject::Code& code,
+                          const SharedMemory& object, ChildReport& report) {
     const absl::Duration start = SystemClock().Monotonic();
-    absl::StatusOr<std::string> object = CompileProgram(program, kSymbol);
+    const absl::StatusOr<std::string> compiled = code.Compile(kSymbol);
     report.compile_seconds =
         absl::ToDoubleSeconds(SystemClock().Monotonic() - start);
-    if (object.ok()) return *std::move(object);
-    Fail(report, space::Outcome::kCompileError, object.status().message());
-    return std::nullopt;
+    if (!compiled.ok()) {
+      Fail(report, space::Outcome::kCompileError, compiled.status().message());
+      return;
+    }
+    if (static_cast<int64_t>(compiled->size()) > kMaxObjectBytes) {
+      Fail(report, space::Outcome::kCompileError, "the code is too large");
+      return;
+    }
+    std::memcpy(object.data(), compiled->data(), compiled->size());
+    report.object_bytes = static_cast<int64_t>(compiled->size());
   }
 
-  // In a child: checks the compiled candidate and, if requested, times it.
-  void Judge(const std::string& object, bool time, ChildReport& report) const {
+  // In a child: checks the compiled candidate and, in a race, times it.
+  void Judge(const std::string& object, std::optional<Race> race,
+             ChildReport& report) const {
     hone_kernel_set_threads(options_.threads);
-    if (options_.threads == 1) PinToOneCore();
+    if (options_.threads == 1) PinToThisCore();
     auto code = LoadedObject::Create(object);
     auto baseline_code = LoadedObject::Create(baseline_object_);
     if (!code.ok() || !baseline_code.ok()) {
@@ -297,7 +392,9 @@ class ForkingBench final : public KernelBench {
       Fail(report, space::Outcome::kCrashed, entered.message());
       return;
     }
-    if (Check(*entry, report) && time) Time(*entry, *baseline, report);
+    if (Check(*entry, report) && race) {
+      Time(*entry, *baseline, race->bar, report);
+    }
   }
 
   // Pointers to arguments and to memory for results.
@@ -320,6 +417,10 @@ class ForkingBench final : public KernelBench {
     return call;
   }
 
+  bool IsRandom(size_t example) const {
+    return subject_->argument_kinds()[example] == hlo::ArgumentKind::kRandom;
+  }
+
   bool Check(EntryFunction entry, ChildReport& report) const {
     for (size_t e = 0; e < examples_.size(); ++e) {
       const std::optional<Call> call = MakeCall(examples_[e]);
@@ -336,16 +437,16 @@ class ForkingBench final : public KernelBench {
         const hlo::Comparison comparison =
             hlo::CompareLiterals(LiteralOf(i, examples_[e].expected[i]->data()),
                                  LiteralOf(i, call->memory[i]->data()));
-        if (e == 0) {
+        if (IsRandom(e)) {
           report.max_rel_error =
               std::max(report.max_rel_error, comparison.max_rel_error);
         }
         if (comparison.equal) continue;
         Fail(report, space::Outcome::kWrongResult,
-             absl::StrCat(e == 0 ? "random" : "adversarial", " input, result ",
-                          i, " element ", comparison.worst.element, ": ",
-                          comparison.worst.b, ", expected ",
-                          comparison.worst.a));
+             absl::StrCat(IsRandom(e) ? "random" : "adversarial",
+                          " input, result ", i, " element ",
+                          comparison.worst.element, ": ", comparison.worst.b,
+                          ", expected ", comparison.worst.a));
         return false;
       }
     }
@@ -359,7 +460,7 @@ class ForkingBench final : public KernelBench {
     return literal;
   }
 
-  void Time(EntryFunction entry, EntryFunction baseline,
+  void Time(EntryFunction entry, EntryFunction baseline, double bar,
             ChildReport& report) const {
     std::vector<int64_t> bytes;
     bytes.reserve(result_shapes_.size());
@@ -384,6 +485,7 @@ class ForkingBench final : public KernelBench {
     };
     PairedTimingOptions timing_options;
     timing_options.pairs = options_.pairs;
+    timing_options.bar = bar;
     timing_options.seed = options_.seed;
     const PairedTiming timing =
         TimePair(run(entry), run(baseline), SystemClock(), timing_options);
@@ -394,22 +496,14 @@ class ForkingBench final : public KernelBench {
     std::copy_n(timing.a_ns.begin(), report.samples, report.samples_ns);
   }
 
-  static void PinToOneCore() {
-    cpu_set_t cores;
-    CPU_ZERO(&cores);
-    CPU_SET(static_cast<size_t>(sched_getcpu()), &cores);
-    sched_setaffinity(0, sizeof(cores), &cores);
-  }
-
-  const hlo::Module module_;
-  const loops::Program program_;
+  const std::unique_ptr<const MeasuredSubject> subject_;
   const KernelBenchOptions options_;
-  std::vector<hlo::ShapePtr> result_shapes_;
-  std::unique_ptr<SharedMemory> report_memory_;
+  const std::vector<hlo::ShapePtr> result_shapes_;
+  // Of a child that measures, and of two that compile.
+  std::array<Shared, 3> shared_;
   std::vector<Example> examples_;
   // Pages that no child writes to are shared with all of them.
   std::unique_ptr<PlacedArrays> timed_arguments_;
-  loops::Program baseline_;
   std::string baseline_object_;
   absl::Duration baseline_compile_time_;
 };
@@ -417,11 +511,11 @@ class ForkingBench final : public KernelBench {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<KernelBench>> KernelBench::Create(
-    const hlo::Module& module, const std::string& baseline_script,
-    const KernelBenchOptions& options) {
-  HONE_ASSIGN_OR_RETURN(loops::Program program, loops::LowerToProgram(module));
-  auto bench =
-      std::make_unique<ForkingBench>(module, std::move(program), options);
+    const std::string& text, KernelForm form,
+    const std::string& baseline_script, const KernelBenchOptions& options) {
+  HONE_ASSIGN_OR_RETURN(std::unique_ptr<const MeasuredSubject> subject,
+                        MeasuredSubject::Create(text, form));
+  auto bench = std::make_unique<ForkingBench>(std::move(subject), options);
   HONE_RETURN_IF_ERROR(bench->Prepare(baseline_script));
   return bench;
 }

@@ -9,7 +9,11 @@
 namespace hone::backends {
 namespace {
 
-constexpr int kPairsBeforeGivingUp = 3;
+// The pairs after which a race may be decided.
+constexpr size_t kFirstPairs = 3;
+constexpr size_t kMorePairs = 11;
+// The ratio beyond which nobody goes on without a race.
+constexpr double kHopeless = 2;
 
 double NanosecondsOf(const std::function<void()>& kernel, int64_t calls,
                      const Clock& clock) {
@@ -54,6 +58,17 @@ std::pair<double, double> WarmUp(const std::function<void()>& a,
   }
 }
 
+// Returns true if more pairs than `ratios` would not change who has won.
+bool IsDecided(absl::Span<const double> ratios, double bar) {
+  if (ratios.size() == kFirstPairs) {
+    return bar > 0 ? MedianInterval(ratios).low >= bar
+                   : Median(ratios) > kHopeless;
+  }
+  if (ratios.size() != kMorePairs || bar <= 0) return false;
+  const ConfidenceInterval interval = MedianInterval(ratios);
+  return interval.low >= bar || interval.high < bar || Median(ratios) >= bar;
+}
+
 }  // namespace
 
 ConfidenceInterval MedianInterval(absl::Span<const double> sample) {
@@ -90,9 +105,7 @@ PairedTiming TimePair(const std::function<void()>& a,
     timing.b_ns.push_back(Sample(b, b_calls, clock));
     if (!a_first) timing.a_ns.push_back(Sample(a, a_calls, clock));
     ratios.push_back(timing.a_ns.back() / timing.b_ns.back());
-    if (i + 1 == kPairsBeforeGivingUp && Median(ratios) > options.hopeless) {
-      break;
-    }
+    if (IsDecided(ratios, options.bar)) break;
   }
   timing.ratio = Median(ratios);
   const ConfidenceInterval interval = MedianInterval(ratios);

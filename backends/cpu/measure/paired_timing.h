@@ -35,13 +35,17 @@ struct PairedTimingOptions {
   // The minimum time of untimed calls of both. The warm-up goes on until two
   // consecutive rounds agree within a percent, for at most five times this
   // long.
-  absl::Duration warm_up = absl::Milliseconds(20);
+  absl::Duration warm_up = absl::Milliseconds(5);
   // The duration of a sample, which is a number of calls. A tenth as many
   // untimed calls, at least one, come before it.
   absl::Duration sample = absl::Milliseconds(1);
   int32_t pairs = 11;
-  // Stops after the third pair if the ratio exceeds this: `a` has lost.
-  double hopeless = 2;
+  // The ratio to beat: a race. After 3 and after 11 pairs `a` has lost if the
+  // whole interval is above it, which after 3 pairs is their range; after 11
+  // also if the median is, as it can be little better then, and it has won if
+  // the whole interval is below. 0: no race, but `a` has lost if the third pair
+  // leaves the ratio above 2.
+  double bar = 0;
   uint64_t seed = 0;
 };
 

@@ -83,6 +83,29 @@ TEST(PairedTiming, GivesUpOnWhatHasLost) {
   EXPECT_NEAR(timing.ratio, 5, 0.3);
 }
 
+TEST(PairedTiming, ARaceEndsWhenItIsDecided) {
+  // The ratio to beat, the ratio, and the pairs that show who won.
+  const struct {
+    double bar;
+    double ratio;
+    size_t pairs;
+  } races[] = {{1.0, 1.2, 3},  {0.8, 1.0, 3},  {1.0, 0.8, 11},
+               {0.9, 0.5, 11}, {0.0, 0.8, 31}, {0.0, 1.2, 31}};
+  for (const auto& race : races) {
+    FakeClock clock;
+    Rng rng(1);
+    double machine = 1;
+    PairedTimingOptions options;
+    options.pairs = 31;
+    options.bar = race.bar;
+    const PairedTiming timing =
+        TimePair(Kernel(clock, rng, machine, 100'000 * race.ratio, 0.02),
+                 Kernel(clock, rng, machine, 100'000, 0.02), clock, options);
+    EXPECT_EQ(timing.a_ns.size(), race.pairs) << race.bar << " " << race.ratio;
+    EXPECT_NEAR(timing.ratio, race.ratio, 0.05);
+  }
+}
+
 TEST(PairedTiming, SamplesOfFastKernelsAreManyCalls) {
   FakeClock clock;
   int64_t calls = 0;
