@@ -318,7 +318,8 @@ absl::Status Export(const hlo::Module& input, const TaskResult& result,
         const loops::ModulePlan plan,
         backends::LowerAndSchedule(input, options.flags.threads,
                                    SchedulesOf(scripts)));
-    return backends::ExportModule(input, plan, options.library);
+    return backends::ExportModule(input, plan, options.flags.threads,
+                                  options.library);
   }
   HONE_ASSIGN_OR_RETURN(const loops::Program program,
                         tuning::KernelOfDecision(input, result.decision));

@@ -119,14 +119,13 @@ EntryInterface InterfaceFrom(const std::string& name,
       .name = name, .features = options.features, .threads = options.threads};
 }
 
-// Returns the shapes of the outputs of a program, or of its arguments, in order.
-std::vector<hlo::ShapePtr> Shapes(const loops::Program& program,
-                                  bool outputs) {
+// Returns the shapes of the outputs of a program, or of its arguments, in
+// order.
+std::vector<hlo::ShapePtr> Shapes(const loops::Program& program, bool outputs) {
   std::vector<hlo::ShapePtr> shapes;
   for (const loops::BufferPtr& buffer : program.buffers()) {
-    const bool is_wanted = outputs
-                               ? buffer->IsOutput()
-                               : buffer->memory == loops::Memory::kArgument;
+    const bool is_wanted = outputs ? buffer->IsOutput()
+                                   : buffer->memory == loops::Memory::kArgument;
     if (!is_wanted) continue;
     const auto number = static_cast<size_t>(buffer->number);
     if (shapes.size() <= number) shapes.resize(number + 1);

@@ -100,9 +100,8 @@ absl::Status ExportModule(const hlo::Module& module,
                           const std::string& path) {
   HONE_RETURN_IF_ERROR(CheckLibraryPath(path));
   const ExportedNames names = ExportedNames::Of(path);
-  HONE_ASSIGN_OR_RETURN(
-      const std::string object,
-      CompilePlan(plan, names.entry, {.threads = threads}));
+  HONE_ASSIGN_OR_RETURN(const std::string object,
+                        CompilePlan(plan, names.entry, {.threads = threads}));
   return Write(object, names, Header(names, module, plan), path);
 }
 

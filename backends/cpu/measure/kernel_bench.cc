@@ -305,7 +305,9 @@ class ForkingBench final : public KernelBench {
     for (const auto& memory : example.expected) {
       results.push_back(memory->data());
     }
-    (*entry)(arguments.data(), results.data());
+    if ((*entry)(nullptr, arguments.data(), results.data()) != HONE_OK) {
+      Fail(report, space::Outcome::kCrashed, hone_kernel_error_message());
+    }
   }
 
   // Timing uses the arguments of the first example.

@@ -158,6 +158,10 @@ absl::StatusOr<std::unique_ptr<MeasuredSubject>> MeasuredSubject::Create(
     const std::string& text, KernelForm form) {
   if (form == KernelForm::kProgram) {
     HONE_ASSIGN_OR_RETURN(loops::Program program, loops::ParseProgram(text));
+    if (!Interface(program, loops::Memory::kInOut).empty()) {
+      return absl::UnimplementedError(
+          "a kernel that updates an array in place is not measured alone");
+    }
     HONE_ASSIGN_OR_RETURN(
         hlo::Module module,
         ModuleOfParameters(Interface(program, loops::Memory::kArgument)));

@@ -191,11 +191,11 @@ absl::Status WriteColumns(KernelWriter& writer, Nest& nest,
   }
   HONE_ASSIGN_OR_RETURN(ExpressionPtr element,
                         writer.Read(nest, operands[0], input));
-  nest.Store({sums, {Index(column)}},
-             Converted(type,
-                       WhereInside(nest, std::move(ranges), std::move(element),
-                                   IdentityOf(columns.opcode, type))),
-             columns.opcode);
+  nest.Store(
+      {sums, {Index(column)}},
+      Converted(type, WhereInside(nest, std::move(ranges), std::move(element),
+                                  IdentityOf(columns.opcode, type))),
+      columns.opcode);
   nest.CloseTo(depth);
 
   column = nest.AddLoop(count);

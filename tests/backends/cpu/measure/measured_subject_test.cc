@@ -52,7 +52,7 @@ std::vector<float> Results(const MeasuredSubject& subject,
   std::vector<float> result(8);
   const void* arguments[] = {x.data()};
   void* results[] = {result.data()};
-  (*(*loaded)->Entry("entry"))(arguments, results);
+  EXPECT_EQ((*(*loaded)->Entry("entry"))(nullptr, arguments, results), HONE_OK);
   return result;
 }
 
