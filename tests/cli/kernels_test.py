@@ -173,7 +173,7 @@ class Kernels(Scratch):
         self.one_line_error(
             hone("bench", "kernels", "--suite", ROOT / "bench/data/kernels",
                  "--python", self.folder / "none"), 2,
-            "expected a Python with jax and torch")
+            "expected a Python with jax, torch")
 
     def test_shows_moves_and_time_unless_told_what_to_show(self):
         document = self.json("kernel", self.module)

@@ -24,8 +24,8 @@ enum NodeKind : int32_t {
   kFirstBufferNode,
 };
 constexpr const char* kNodeKinds[] = {
-    "kernel", "loop",     "statement", "load",  "store",   "argument",
-    "result", "constant", "heap",      "stack", "register"};
+    "kernel", "loop",  "statement", "load", "store", "argument",
+    "result", "inout", "constant",  "heap", "stack", "register"};
 
 enum NodeFeature : size_t {
   kDepth,       // loops around it

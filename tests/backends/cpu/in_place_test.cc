@@ -129,9 +129,9 @@ TEST(Donations, OfAModuleMayAllBeTaken) {
         {library.info().aliases[i].argument, library.info().aliases[i].result});
   }
   // The reversal, of argument 2, reads elements that it has overwritten.
-  EXPECT_THAT(allowed, ::testing::UnorderedElementsAre(
-                           EntryAlias{1, 1}, EntryAlias{2, 0},
-                           EntryAlias{0, 2}));
+  EXPECT_THAT(allowed,
+              ::testing::UnorderedElementsAre(
+                  EntryAlias{1, 1}, EntryAlias{2, 0}, EntryAlias{0, 2}));
   std::vector<float> results[3] = {expected[2], expected[2], expected[2]};
   ASSERT_EQ(call(allowed, results), HONE_OK);
   for (size_t i = 0; i < 3; ++i) EXPECT_EQ(results[i], expected[i]) << i;

@@ -61,8 +61,9 @@ TEST(NativeModule, LoopsUpdateArraysInPlace) {
                               hlo::Evaluate(module, arguments));
     HONE_ASSERT_OK_AND_ASSIGN(const auto native,
                               NativeModule::Create(module, 1));
-    HONE_ASSERT_OK_AND_ASSIGN(const hlo::Literal result, native->Run(arguments));
-  const hlo::Comparison comparison = hlo::CompareLiterals(expected, result);
+    HONE_ASSERT_OK_AND_ASSIGN(const hlo::Literal result,
+                              native->Run(arguments));
+    const hlo::Comparison comparison = hlo::CompareLiterals(expected, result);
     EXPECT_TRUE(comparison.equal)
         << "output " << comparison.worst.output << " element "
         << comparison.worst.element << ": " << comparison.worst.b

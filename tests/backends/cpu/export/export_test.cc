@@ -147,7 +147,8 @@ ENTRY e {
 })",
                                 directory.path() + "/transform.so");
   ASSERT_NE(library, nullptr) << dlerror();
-  const auto entry = reinterpret_cast<EntryFunction>(dlsym(library, "transform"));
+  const auto entry =
+      reinterpret_cast<EntryFunction>(dlsym(library, "transform"));
   const float x[] = {1, 2, 3, 4};
   float y[6] = {};
   const void* arguments[] = {x};

@@ -50,7 +50,9 @@ std::vector<float> Results(const MeasuredSubject& subject,
   HONE_EXPECT_OK(loaded.status());
   const std::vector<float> x = {3, 1, 2, 8, 5, 4, 7, 6};
   std::vector<float> result(8);
-  const void* arguments[] = {x.data()};
+  // Not all subjects have the number.
+  const int32_t n = 0;
+  const void* arguments[] = {x.data(), &n};
   void* results[] = {result.data()};
   EXPECT_EQ((*(*loaded)->Entry("entry"))(nullptr, arguments, results), HONE_OK);
   return result;
