@@ -47,8 +47,9 @@ std::optional<Indices> Digits(std::vector<Term> terms, int64_t constant,
       }
       digit += term.part * term.coefficient;
       reach += term.coefficient * Interval{0, term.size - 1};
-      if (term.coefficient > 0 && size % term.coefficient == 0 &&
-          size / term.coefficient < term.size &&
+      // An inner part of one iteration would split nothing.
+      if (term.coefficient > 0 && term.coefficient < size &&
+          size % term.coefficient == 0 && size / term.coefficient < term.size &&
           term.size % (size / term.coefficient) == 0 && term.var.has_value()) {
         wide = &term;
       }

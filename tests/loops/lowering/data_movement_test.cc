@@ -32,6 +32,19 @@ TEST(LowerDataMovement, PadsOnAnySide) {
   ROOT t = (f32[7,4], f32[9,12], f32[1,5], f32[4,5]) tuple(e, b, c, d))"));
 }
 
+TEST(LowerDataMovement, PadsReshapedValuesToAMultiple) {
+  ExpectLowersRight(ModuleText(R"(
+  x = f32[2,3] parameter(0)
+  y = f32[2,3] parameter(1)
+  s = f32[2,3] subtract(x, y)
+  r = f32[6] reshape(s)
+  z = f32[] constant(7)
+  a = f32[24] pad(r, z), padding=0_18
+  b = f32[48] pad(r, z), padding=18_24
+  c = f32[12] pad(r, z), padding=6_0
+  ROOT t = (f32[24], f32[48], f32[12]) tuple(a, b, c))"));
+}
+
 TEST(LowerDataMovement, Concatenates) {
   ExpectLowersRight(ModuleText(R"(
   x = f32[2,3] parameter(0)
