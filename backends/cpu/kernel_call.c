@@ -47,6 +47,8 @@ static int64_t Aligned(int64_t bytes) {
 
 void* hone_kernel_allocate(int64_t bytes) {
   Stack* const stack = current;
+  /* Nothing would be at the end of a full stack, which is no address in it. */
+  if (bytes == 0) bytes = 1;
   if (stack != NULL && bytes >= 0 &&
       stack->end - stack->next >= Aligned(bytes)) {
     void* const memory = stack->next;

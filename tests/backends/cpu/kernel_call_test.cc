@@ -1,5 +1,6 @@
 #include "backends/cpu/kernel_call.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -55,6 +56,21 @@ TEST(KernelCall, AllocatesFromTheWorkspaceAsAStack) {
     hone_kernel_free(c);
     hone_kernel_free(b);
     hone_kernel_free(a);
+  });
+  entry.shared_bytes = 192;
+  EXPECT_EQ(hone_kernel_call(&entry, nullptr, nullptr, nullptr), HONE_OK);
+}
+
+TEST(KernelCall, NothingBesideAFullWorkspaceIsABlockOfItsOwn) {
+  hone_kernel_entry entry = EntryOf([](const void* const*, void* const*) {
+    auto* const all = static_cast<char*>(hone_kernel_allocate(192));
+    std::fill_n(all, 192, 'a');
+    auto* const nothing = static_cast<char*>(hone_kernel_allocate(0));
+    EXPECT_NE(nothing, nullptr);
+    EXPECT_NE(nothing, all + 192);
+    hone_kernel_free(nothing);
+    EXPECT_EQ(std::count(all, all + 192, 'a'), 192);
+    hone_kernel_free(all);
   });
   entry.shared_bytes = 192;
   EXPECT_EQ(hone_kernel_call(&entry, nullptr, nullptr, nullptr), HONE_OK);
