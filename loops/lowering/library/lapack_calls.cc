@@ -229,12 +229,16 @@ absl::StatusOr<LibraryCall> Gesdd(const CallReader& call, ElementType type) {
   const int64_t n = call.size(0, 1);
   const int64_t least = std::min(m, n);
   HONE_ASSIGN_OR_RETURN(const int64_t mode, call.Letter("mode", "ASN"));
-  // Without vectors, the results have the shapes of one of the other modes.
+  // Without vectors, the results have the shapes of one of the other modes,
+  // which differ in the vectors of the longer side.
   const auto& elements = call.instruction().shape().tuple_elements();
+  const size_t longer = m > n ? 2 : 3;
+  const int from_end = m > n ? 1 : 2;
   const bool is_thin =
       mode == 'S' ||
-      (mode == 'N' && elements.size() == 5 && elements[2]->IsArray() &&
-       elements[2]->rank() > 0 && elements[2]->dimensions().back() == least);
+      (mode == 'N' && elements.size() == 5 && elements[longer]->IsArray() &&
+       elements[longer]->rank() >= from_end &&
+       elements[longer]->dimensions().rbegin()[from_end - 1] == least);
   return LibraryCall{"hone_lapack_gesdd",
                      {m, n, mode},
                      {{type, {m, n}, true}},

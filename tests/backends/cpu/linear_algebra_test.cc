@@ -325,6 +325,34 @@ TEST(LinearAlgebra, SingularValues) {
   }
 }
 
+TEST(LinearAlgebra, SingularValuesWithoutVectors) {
+  const auto text = [](int64_t m, int64_t n, int64_t u_columns, int64_t v_rows,
+                       char mode) {
+    return CallText("lapack_sgesdd_ffi", {absl::Substitute("f32[$0,$1]", m, n)},
+                    absl::Substitute("(f32[$0,$1]{0,1}, f32[$2], "
+                                     "f32[$0,$3]{0,1}, f32[$4,$1]{0,1}, s32[])",
+                                     m, n, std::min(m, n), u_columns, v_rows),
+                    absl::StrCat("mode = ", int{mode}, " : ui8"));
+  };
+  for (const auto& [m, n] : std::vector<std::pair<int64_t, int64_t>>{
+           {6, 4}, {4, 6}, {5, 5}, {1, 3}, {3, 1}}) {
+    const int64_t least = std::min(m, n);
+    const std::vector<hlo::Literal> arguments =
+        hlo::RandomArguments(Parse(text(m, n, m, n, 'A')), 1).value();
+    const std::vector<hlo::Literal> expected =
+        RunNatively(text(m, n, m, n, 'A'), arguments);
+    ASSERT_EQ(expected.size(), 5);
+    for (bool is_thin : {false, true}) {
+      const std::vector<hlo::Literal> results = RunNatively(
+          text(m, n, is_thin ? least : m, is_thin ? least : n, 'N'), arguments);
+      ASSERT_EQ(results.size(), 5);
+      for (int64_t i = 0; i < least; ++i) {
+        EXPECT_NEAR(results[1].AsDouble(i), expected[1].AsDouble(i), 1e-5);
+      }
+    }
+  }
+}
+
 // A = Z·T·Zᵀ.
 TEST(LinearAlgebra, SchurForm) {
   const std::string text =
