@@ -104,7 +104,8 @@ void VectorizeInterleavedCopy(Scheduler& s, const Path& path,
       return;
     }
     const Path rest = Sibling(vector, 1);
-    vector = Child(vector, 0);
+    // A single iteration that is peeled off is no loop any more.
+    if (extent / lanes > 1) vector = Child(vector, 0);
     if (extent % lanes > 1) s.Try("vectorize", rest);
   }
   s.Try("vectorize", vector);

@@ -291,7 +291,10 @@ class InnermostVectorizer {
         return;
       }
     }
-    Path inner = Child(leaf, 0);
+    // What is peeled off of a single iteration is no loop any more.
+    const bool is_peeled_vector =
+        loop.extent % step != 0 && loop.extent / step == 1;
+    Path inner = is_peeled_vector ? leaf : Child(leaf, 0);
     if (unroll > 1 && s_.Try("split", inner, {lanes})) {
       s_.Try("unroll", inner);
       inner = Child(inner, 0);
@@ -304,7 +307,7 @@ class InnermostVectorizer {
     // A loop of copies with a margin, or of updates of a row that may be out of
     // bounds, then checks its position once.
     if ((strides.sums || HasCondition(loop)) && unroll == 1 &&
-        loop.extent / step <= kShortLoop) {
+        !is_peeled_vector && loop.extent / step <= kShortLoop) {
       s_.Try("unroll", leaf);
     }
   }

@@ -256,6 +256,43 @@ for i 10
   EXPECT_THAT(text, HasSubstr("x[4*i0+i2,8*i1+4*i3+i4] * w[8*i1+4*i3+i4]"));
 }
 
+// Of rows that have more elements than a vector and less than two, a vector is
+// peeled off.
+TEST(DefaultSchedule, RowsOfLessThanTwoVectorsAreVectors) {
+  const std::string text = ScheduledText(R"(kernel s
+argument x f32[10,7]
+result y f32[10,7]
+for i 10
+| local s f32[] register
+| s[] = 0.0
+| for k 7
+| | s[] += x[i,k] * x[i,k]
+| for k 7
+| | y[i,k] = x[i,k] * s[]
+)");
+  EXPECT_EQ(Count(text, "4 vector"), 2) << text;
+  EXPECT_EQ(Count(text, "3 vector"), 2) << text;
+}
+
+TEST(DefaultSchedule, InterleavedPanelsOfLessThanTwoVectorsAreVectors) {
+  Machine machine = SmallVectors(1);
+  machine.has_bf16_dot = true;
+  HONE_ASSERT_OK_AND_ASSIGN(const Program program, ParseProgram(R"(kernel m
+argument a bf16[60,32]
+argument b bf16[32,12]
+result c f32[60,12]
+for i 60
+| for j 12
+| | c[i,j] = 0.0
+| | for k 32
+| | | c[i,j] += convert(f32, a[i,k]) * convert(f32, b[k,j])
+)"));
+  HONE_ASSERT_OK_AND_ASSIGN(const Program after, Scheduled(program, machine));
+  EXPECT_EQ(CheckSame(program, after, /*exact=*/false, 1), absl::OkStatus());
+  EXPECT_THAT(PrintProgram(after), HasSubstr("8 vector"))
+      << PrintProgram(after);
+}
+
 TEST(DefaultSchedule, ThreadsShareColumnsOfAMatrixOfFewRows) {
   HONE_ASSERT_OK_AND_ASSIGN(const Program program, ParseProgram(R"(kernel m
 argument a f32[400]
