@@ -18,6 +18,7 @@
 #include "loops/schedules/nest.h"
 #include "loops/schedules/peel_bounds.h"
 #include "loops/schedules/vectorize_innermost.h"
+#include "loops/transforms/analysis/footprint.h"
 #include "loops/transforms/checks.h"
 #include "loops/transforms/locals.h"
 
@@ -402,15 +403,30 @@ class ContractionScheduler {
     return true;
   }
 
+  // Copies what the loop at `path` reads of an operand, before its body or, if
+  // `is_whole`, before the loop itself: the operand that moves with the rows,
+  // or the other one. Both may be the same matrix.
+  bool Pack(const Path& path, bool moves_with_rows, bool is_whole) {
+    const BufferId buffer = moves_with_rows ? *row_factor_ : factor_;
+    if (row_factor_ != factor_ || !row_.has_value()) {
+      return s_.Try("pack", path, {buffer, is_whole ? 2 : 1});
+    }
+    const std::vector<AccessSite> sites = SitesOf(s_.program(), path, buffer);
+    const auto operand = absl::c_find_if(sites, [&](const AccessSite& site) {
+      return (StrideOf(s_.program(), site.access, *row_) != 0) ==
+             moves_with_rows;
+    });
+    return operand != sites.end() &&
+           s_.Try("pack", path,
+                  {buffer, is_whole ? 4 : 3, operand - sites.begin()});
+  }
+
   // Copies panels in the loop above depth `depth` of the chain, or the whole
   // operand in front of the nest if there is none.
   void CopyPanels(size_t depth) {
     const bool is_whole = depth == 0;
     const Path loop = chain_.AtDepth(is_whole ? 0 : depth - 1);
-    if (!s_.Try("pack", loop,
-                {rows_first_ ? row_factor_ : factor_, is_whole ? 2 : 1})) {
-      return;
-    }
+    if (!Pack(loop, rows_first_, is_whole)) return;
     if (!is_whole) {
       VectorizeInnermost(s_, Child(loop, 0));
       return;
@@ -551,7 +567,7 @@ class ContractionScheduler {
     VarId step = 0;
     if (!chain.Split(sums_.back(), products_, outer, step)) return false;
     sums_.back() = outer;
-    if (!chain.MoveOut(sums_) || !s_.Try("pack", panel_, {factor_, 1})) {
+    if (!chain.MoveOut(sums_) || !Pack(panel_, false, false)) {
       return false;
     }
     // The copy is in front of what was there.
@@ -559,7 +575,7 @@ class ContractionScheduler {
     ++top[panel_.size()];
     if (around_tile_.size() > panel_.size()) ++around_tile_[panel_.size()];
     if (has_row_panels_) {
-      if (!s_.Try("pack", around_tile_, {row_factor_, 1})) return false;
+      if (!Pack(around_tile_, true, false)) return false;
       ++top[around_tile_.size()];
     }
     chain.set_top(top);
@@ -657,8 +673,9 @@ class ContractionScheduler {
   Path sum_;  // the statement, before anything is done
   bool has_epilogue_ = false;
   BufferId target_ = 0;
-  BufferId factor_ = 0;       // that moves with the columns
-  BufferId row_factor_ = 0;   // that moves with the rows, if there are two
+  BufferId factor_ = 0;  // that moves with the columns
+  // That moves with the rows, if there are two.
+  std::optional<BufferId> row_factor_;
   int64_t factor_width_ = 0;  // of an element, in bytes
   // Steps of the sum that one instruction takes. If these are several, panels
   // are copied in panel_, and the loop around a tile is at around_tile_.

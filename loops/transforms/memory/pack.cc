@@ -1,4 +1,4 @@
-// pack PATH BUFFER FORM [ORDER…]: copies the part of a buffer that one
+// pack PATH BUFFER FORM [ORDER… or SITE]: copies the part of a buffer that one
 // iteration of the loop at PATH (- for the whole program) reads to a local,
 // before the loop's children, which then read the local.
 //
@@ -28,6 +28,7 @@
 #include "loops/ir/rewrite.h"
 #include "loops/transforms/analysis/coverage.h"
 #include "loops/transforms/analysis/footprint.h"
+#include "loops/transforms/analysis/same_expression.h"
 #include "loops/transforms/locals.h"
 #include "loops/transforms/memory/staged_copy.h"
 #include "loops/transforms/registry.h"
@@ -38,6 +39,8 @@ namespace {
 constexpr int64_t kByDimension = 0;
 constexpr int64_t kByLoop = 1;
 constexpr int64_t kBeforeLoop = 2;
+constexpr int64_t kSiteByLoop = 3;
+constexpr int64_t kSiteBeforeLoop = 4;
 
 absl::StatusOr<CopyLayout> Reordered(const CopyLayout& layout,
                                      absl::Span<const int64_t> order) {
@@ -68,17 +71,36 @@ int64_t BytesOf(const Program& program, BufferId buffer,
 struct Plan {
   BufferId buffer = 0;
   CopyLayout layout;
+  bool is_before_loop = false;
+  // The only access that reads the copy; nullopt if all do.
+  std::optional<Access> only;
 };
+
+// Removes sites other than those with the indices of the one that a step of
+// form 3 or 4 names, and returns its access.
+absl::StatusOr<Access> SelectSite(const Step& step,
+                                  std::vector<AccessSite>& sites) {
+  if (step.parameters.size() != 3 || step.parameters[2] < 0 ||
+      step.parameters[2] >= static_cast<int64_t>(sites.size())) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "expected BUFFER FORM SITE, with a site below ", sites.size()));
+  }
+  const Access only = sites[static_cast<size_t>(step.parameters[2])].access;
+  std::erase_if(sites, [&](const AccessSite& site) {
+    return !SameAccess(site.access, only);
+  });
+  return only;
+}
 
 absl::StatusOr<Plan> PlanOf(const Program& program, const Step& step) {
   if (step.parameters.size() < 2) {
-    return absl::InvalidArgumentError("expected BUFFER FORM [ORDER…]");
+    return absl::InvalidArgumentError(
+        "expected BUFFER FORM [ORDER…], or BUFFER FORM SITE");
   }
   HONE_RETURN_IF_ERROR(ExpectLoop(program, step.path));
   Plan plan;
   HONE_ASSIGN_OR_RETURN(plan.buffer, BufferParameter(program, step, 0));
-  const std::vector<AccessSite> sites =
-      SitesOf(program, step.path, plan.buffer);
+  std::vector<AccessSite> sites = SitesOf(program, step.path, plan.buffer);
   if (sites.empty()) {
     return absl::InvalidArgumentError("the loop does not read the buffer");
   }
@@ -91,22 +113,30 @@ absl::StatusOr<Plan> PlanOf(const Program& program, const Step& step) {
   if (declaration.has_value() && IsAtOrBelow(*declaration, step.path)) {
     return absl::InvalidArgumentError("the buffer is declared in the loop");
   }
-  if (step.parameters[1] == kBeforeLoop && step.path.empty()) {
-    return absl::InvalidArgumentError("form 2 needs a loop");
+  const int64_t form = step.parameters[1];
+  if (form < kByDimension || form > kSiteBeforeLoop) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("form ", form, ", expected 0 to 4"));
   }
-  if (step.parameters[1] == kByDimension) {
+  plan.is_before_loop = form == kBeforeLoop || form == kSiteBeforeLoop;
+  if (plan.is_before_loop && step.path.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("form ", form, " needs a loop"));
+  }
+  if (form == kSiteByLoop || form == kSiteBeforeLoop) {
+    HONE_ASSIGN_OR_RETURN(plan.only, SelectSite(step, sites));
+  }
+  if (form == kByDimension) {
     HONE_ASSIGN_OR_RETURN(plan.layout, LayoutByDimension(program, step.path,
                                                          sites, /*clip=*/true));
-  } else if (step.parameters[1] == kByLoop) {
-    HONE_ASSIGN_OR_RETURN(plan.layout, LayoutByLoop(program, step.path, sites));
-  } else if (step.parameters[1] == kBeforeLoop) {
-    HONE_ASSIGN_OR_RETURN(plan.layout,
-                          LayoutByLoop(program, Parent(step.path), sites));
   } else {
-    return absl::InvalidArgumentError(
-        absl::StrCat("form ", step.parameters[1], ", expected 0 to 2"));
+    HONE_ASSIGN_OR_RETURN(
+        plan.layout,
+        LayoutByLoop(program,
+                     plan.is_before_loop ? Parent(step.path) : step.path,
+                     sites));
   }
-  if (step.parameters.size() > 2) {
+  if (step.parameters.size() > 2 && !plan.only.has_value()) {
     HONE_ASSIGN_OR_RETURN(
         plan.layout,
         Reordered(plan.layout, absl::MakeSpan(step.parameters).subspan(2)));
@@ -127,6 +157,7 @@ class Pack final : public Transform {
     const auto try_at = [&](const Path& path) {
       for (BufferId buffer : BuffersIn(program, path)) {
         if (!ReadsAgain(program, path, buffer)) continue;
+        EnumerateSites(program, path, buffer, most_bytes, steps);
         for (int64_t form : {kByDimension, kByLoop}) {
           const Step step = {"pack", path, {buffer, form}};
           const absl::StatusOr<Plan> plan = PlanOf(program, step);
@@ -169,7 +200,7 @@ class Pack final : public Transform {
     HONE_ASSIGN_OR_RETURN(const Plan plan, PlanOf(program, step));
     const Buffer& buffer = program.buffer(plan.buffer);
     Program result = program;
-    const bool in_front = step.parameters[1] == kBeforeLoop;
+    const bool in_front = plan.is_before_loop;
     const Path around = in_front ? Parent(step.path) : step.path;
     const Path copy = in_front ? step.path : Child(step.path, 0);
     const BufferId local = AddCopy(result, copy, plan.buffer, plan.layout,
@@ -179,8 +210,13 @@ class Pack final : public Transform {
     const size_t first = static_cast<size_t>(copy.back()) + 1;
     const size_t end = in_front ? first + 1 : body.size();
     for (size_t i = first; i < end; ++i) {
-      body[i] =
-          UseCopy(result, body[i], plan.buffer, local, plan.layout, outer);
+      body[i] = UseCopy(
+          result, body[i],
+          [&](const Access& access) {
+            return plan.only.has_value() ? SameAccess(access, *plan.only)
+                                         : access.buffer == plan.buffer;
+          },
+          local, plan.layout, outer);
     }
     SetBody(result, around, std::move(body));
     HONE_RETURN_IF_ERROR(CheckRegisters(result));
@@ -198,6 +234,30 @@ class Pack final : public Transform {
   }
 
  private:
+  // Lists copies of what is read by one of several accesses.
+  void EnumerateSites(const Program& program, const Path& path, BufferId buffer,
+                      int64_t most_bytes, std::vector<Step>& steps) const {
+    const std::vector<AccessSite> sites = SitesOf(program, path, buffer);
+    for (size_t k = 0; k < sites.size(); ++k) {
+      const auto same = [&](const AccessSite& site) {
+        return SameAccess(site.access, sites[k].access);
+      };
+      const auto first = std::find_if(sites.begin(), sites.end(), same);
+      if (static_cast<size_t>(first - sites.begin()) != k ||
+          std::all_of(sites.begin(), sites.end(), same)) {
+        continue;
+      }
+      const Step step = {
+          "pack", path, {buffer, kSiteByLoop, static_cast<int64_t>(k)}};
+      const absl::StatusOr<Plan> plan = PlanOf(program, step);
+      if (plan.ok() && !plan->layout.dimensions.empty() &&
+          BytesOf(program, buffer, plan->layout) <= most_bytes &&
+          Apply(program, step).ok()) {
+        steps.push_back(step);
+      }
+    }
+  }
+
   // Returns true if a loop inside the one at `path` reads the buffer without
   // moving an index of it.
   static bool ReadsAgain(const Program& program, const Path& path,

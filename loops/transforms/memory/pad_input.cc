@@ -133,7 +133,10 @@ class PadInput final : public Transform {
           MapExpressions(body[i], [&](const ExpressionPtr& e) {
             return IsGuardedLoad(result, *e, buffer) ? e->operands()[0] : e;
           });
-      body[i] = UseCopy(result, unguarded, buffer, local, layout, outer);
+      body[i] = UseCopy(
+          result, unguarded,
+          [&](const Access& access) { return access.buffer == buffer; }, local,
+          layout, outer);
     }
     SetBody(result, step.path, std::move(body));
     HONE_RETURN_IF_ERROR(CheckRegisters(result));

@@ -170,11 +170,11 @@ absl::StatusOr<CopyLayout> LayoutByLoop(const Program& program,
   return layout;
 }
 
-Node UseCopy(const Program& program, const Node& node, BufferId buffer,
-             BufferId local, const CopyLayout& layout,
-             absl::Span<const Loop* const> outer) {
+Node UseCopy(const Program& program, const Node& node,
+             absl::FunctionRef<bool(const Access&)> reads_copy, BufferId local,
+             const CopyLayout& layout, absl::Span<const Loop* const> outer) {
   return MapAccesses(node, [&](const Access& access) {
-    if (access.buffer != buffer) return access;
+    if (!reads_copy(access)) return access;
     return LocalAccess(layout, local, *IndicesOf(program, access, layout.form),
                        outer);
   });

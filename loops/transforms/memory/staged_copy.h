@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 
@@ -47,12 +48,12 @@ absl::StatusOr<CopyLayout> LayoutByLoop(const Program& program,
                                         const Path& path,
                                         absl::Span<const AccessSite> sites);
 
-// Returns `node`, which is below the loops `outer`, with its accesses of
-// `buffer` replaced by accesses of `local`, a copy of this layout. The layout
-// must have been made for all of them.
-Node UseCopy(const Program& program, const Node& node, BufferId buffer,
-             BufferId local, const CopyLayout& layout,
-             absl::Span<const Loop* const> outer);
+// Returns `node`, which is below the loops `outer`, with those of its accesses
+// of a buffer that read the copy replaced by accesses of `local`, the copy with
+// this layout. The layout must have been made for all of them.
+Node UseCopy(const Program& program, const Node& node,
+             absl::FunctionRef<bool(const Access&)> reads_copy, BufferId local,
+             const CopyLayout& layout, absl::Span<const Loop* const> outer);
 
 // Inserts a nest before the node at `next` that copies `buffer` to a local of
 // this layout, with `fill` for elements out of bounds. The local is declared in

@@ -368,6 +368,20 @@ for i 90
   EXPECT_THAT(text, Not(HasSubstr("\n| local b_copy")));
 }
 
+TEST(DefaultSchedule, OneOfTwoEqualOperandsIsRearranged) {
+  const std::string after = ScheduledText(R"(kernel m
+argument a f32[4,40,24]
+result c f32[4,40,40]
+for b 4
+| for i 40
+| | for j 40
+| | | c[b,i,j] = 0.0
+| | | for k 24
+| | | | c[b,i,j] += a[b,i,k] * a[b,j,k]
+)");
+  EXPECT_THAT(after, HasSubstr("* a_copy[")) << after;
+}
+
 TEST(DefaultSchedule, PermutationsAreDoneInBlocksOfVectors) {
   const std::string text = ScheduledText(R"(kernel t
 argument x f32[11,3,9]

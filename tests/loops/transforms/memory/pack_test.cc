@@ -49,6 +49,55 @@ for i0 2
 )"));
 }
 
+constexpr char kGram[] = R"(kernel k
+argument a f32[6,3]
+result x f32[1]
+result y f32[6,6]
+x[0] = 0.0
+for i 6
+| for j 2
+| | for l 3
+| | | y[i,3*j+l] = 0.0
+| | | for k 3
+| | | | y[i,3*j+l] += a[i,k] * a[3*j+l,k]
+)";
+
+TEST(Pack, CopiesOneOperandOfAMatrixTimesItsTranspose) {
+  EXPECT_EQ(AfterChecked(kGram, "pack 1.0 0 3 1"), Canonical(R"(kernel k
+argument a f32[6,3]
+result x f32[1]
+result y f32[6,6]
+x[0] = 0.0
+for i 6
+| for j 2
+| | local a_copy f32[3,3] stack
+| | for l 3
+| | | for k 3
+| | | | a_copy[l,k] = a[3*j+l,k]
+| | for l 3
+| | | y[i,3*j+l] = 0.0
+| | | for k 3
+| | | | y[i,3*j+l] += a[i,k] * a_copy[l,k]
+)"));
+  EXPECT_EQ(AfterChecked(kGram, "pack 1 0 4 1"), Canonical(R"(kernel k
+argument a f32[6,3]
+result x f32[1]
+result y f32[6,6]
+local a_copy f32[2,3,3] stack
+x[0] = 0.0
+for j 2
+| for l 3
+| | for k 3
+| | | a_copy[j,l,k] = a[3*j+l,k]
+for i 6
+| for j 2
+| | for l 3
+| | | y[i,3*j+l] = 0.0
+| | | for k 3
+| | | | y[i,3*j+l] += a[i,k] * a_copy[j,l,k]
+)"));
+}
+
 TEST(Pack, RearrangesAWholeOperandBeforeItsLoop) {
   EXPECT_EQ(AfterChecked(R"(kernel k
 argument a f32[6,3]
@@ -268,6 +317,15 @@ TEST(Pack, RefusesOrdersThatAreNone) {
   EXPECT_THAT(After(kSums, "pack 1 2 3"), StartsWith("refused"));
   EXPECT_THAT(After(kSums, "pack - 2 2"), StartsWith("refused"));
   EXPECT_THAT(After(kSums, "pack 1.0 2 0"), HasSubstr("is not a loop"));
+}
+
+TEST(Pack, RefusesSitesThatAreNone) {
+  EXPECT_THAT(After(kGram, "pack 1 0 3"), HasSubstr("SITE"));
+  EXPECT_THAT(After(kGram, "pack 1 0 3 2"), HasSubstr("SITE"));
+  EXPECT_THAT(After(kGram, "pack 1 0 3 -1"), HasSubstr("SITE"));
+  EXPECT_THAT(After(kGram, "pack 1 0 4 0 1"), HasSubstr("SITE"));
+  EXPECT_THAT(After(kGram, "pack - 0 4 0"), HasSubstr("needs a loop"));
+  EXPECT_THAT(After(kGram, "pack 1 0 5 0"), HasSubstr("form 5"));
 }
 
 TEST(Pack, IsOfferedForWhatIsReadAgain) {
