@@ -46,6 +46,9 @@ constexpr double kCyclesPerScatter = 1;
 constexpr double kCyclesPerConflict = 10;
 constexpr double kCyclesPerCopy = 0.25;
 constexpr double kCyclesPerTransposed = 0.5;
+// Cycles to read an element from memory if the next one that is read is not
+// close, and neighbors are read soon.
+constexpr double kCyclesPerMiss = 2;
 // Vectors of a tile along its columns, as far as conflicts in L1 matter, and
 // the distance of addresses that map to the same set.
 constexpr int64_t kMostTileVectors = 4;
@@ -164,18 +167,19 @@ class ContractionScheduler {
   // and the columns are then the side that it belongs to.
   bool ChooseColumn(Contraction& c) {
     if (!c.rows.empty() && !c.columns.empty()) {
-      const auto best_of = [&](const Access& factor,
+      const auto best_of = [&](const Access& factor, const Access& other,
                                const std::vector<VarId>& vars,
                                const std::vector<VarId>& others) {
         std::pair<double, VarId> best = {
             std::numeric_limits<double>::infinity(), 0};
         for (VarId var : vars) {
-          best = std::min(best, {CyclesPerResult(c, factor, var, others), var});
+          best = std::min(
+              best, {CyclesPerResult(c, factor, other, var, others), var});
         }
         return best;
       };
-      auto best = best_of(*c.b, c.columns, c.rows);
-      const auto row = best_of(*c.a, c.rows, c.columns);
+      auto best = best_of(*c.b, *c.a, c.columns, c.rows);
+      const auto row = best_of(*c.a, *c.b, c.rows, c.columns);
       if (row.first < best.first) {
         best = row;
         std::swap(c.a, c.b);
@@ -211,8 +215,9 @@ class ContractionScheduler {
 
   // Estimates the cycles that one result takes if vectors go along `var`, by
   // which `factor` and the result move; `others` are the loops by which only
-  // the other operand and the result do.
-  double CyclesPerResult(const Contraction& c, const Access& factor, VarId var,
+  // `other`, the other operand, and the result do.
+  double CyclesPerResult(const Contraction& c, const Access& factor,
+                         const Access& other, VarId var,
                          const std::vector<VarId>& others) const {
     const Program& program = s_.program();
     const auto size = [&](const std::vector<VarId>& vars) {
@@ -237,6 +242,16 @@ class ContractionScheduler {
     if (!is_contiguous || uses >= kTilesWorthPanels * kTileRows) {
       cycles +=
           sums / uses * (is_contiguous ? kCyclesPerCopy : kCyclesPerTransposed);
+    }
+    // The other operand is read in place, once per tile of columns, or it is
+    // read once and copied, if WantsRowsFirst.
+    const bool is_in_order = absl::c_any_of(
+        c.sums, [&](VarId sum) { return StrideOf(program, other, sum) == 1; });
+    if (!is_contiguous && !is_in_order &&
+        4 * sums * uses > static_cast<double>(s_.machine().l2_bytes)) {
+      cycles +=
+          kCyclesPerMiss * sums /
+          static_cast<double>(std::min(extent, kMostTileVectors * lanes_));
     }
     return cycles;
   }

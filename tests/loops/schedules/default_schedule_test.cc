@@ -117,9 +117,10 @@ for i 61
 }
 
 // The text of `text` after its schedule, which must keep what it computes.
-std::string ScheduledText(const std::string& text) {
+std::string ScheduledText(const std::string& text,
+                          const Machine& machine = SmallVectors(1)) {
   const Program program = ParseText(text);
-  const auto after = Scheduled(program, SmallVectors(1));
+  const auto after = Scheduled(program, machine);
   EXPECT_THAT(after, testing::IsOk());
   EXPECT_EQ(CheckSame(program, *after, /*exact=*/false, 1), absl::OkStatus())
       << PrintProgramWithPaths(*after);
@@ -429,6 +430,25 @@ for i 1024
 | | | y[o,i] += x[k,i] * w[o,k]
 )");
   EXPECT_THAT(text, HasSubstr("y[6*i1+i2,8*i0+4*i3+i4]"));
+}
+
+// Vectors along the rows would save copies, and read the other matrix down its
+// columns.
+TEST(DefaultSchedule, MatricesThatNoCacheHoldsAreReadAlongTheirRows) {
+  const std::string product = R"(kernel m
+argument a f32[20,128]
+argument b f32[128,200]
+result c f32[20,200]
+for i 20
+| for j 200
+| | c[i,j] = 0.0
+| | for k 128
+| | | c[i,j] += a[i,k] * b[k,j]
+)";
+  Machine machine = SmallVectors(1);
+  EXPECT_THAT(ScheduledText(product, machine), HasSubstr("a_copy"));
+  machine.l2_bytes = 16 << 10;
+  EXPECT_THAT(ScheduledText(product, machine), HasSubstr("b_copy"));
 }
 
 TEST(DefaultSchedule, TilesOfFewRowsAreOfEqualSize) {
