@@ -39,9 +39,12 @@ static void keep(Floats value) {
 int32_t vector_floats(void) { return WIDTH; }
 
 /* An entry of the exported C interface that does nothing. */
-void empty_entry(const void* const* arguments, void* const* results) {
+int32_t empty_entry(const void* context, const void* const* arguments,
+                    void* const* results) {
+  (void)context;
   (void)arguments;
   (void)results;
+  return 0;
 }
 
 /* 12 chains of multiply-adds that do not wait for each other, which hides a

@@ -14,6 +14,7 @@ import jax
 import numpy as np
 
 import arguments
+import exported
 import index_bounds
 import interleaved
 import memory
@@ -60,12 +61,10 @@ class Native:
             a.shape, a.dtype, (len(inputs) + i) * memory.LINES_APART
             if lines is None else lines[i], huge=lines is None))
             for i, a in enumerate(like)]
-        entry = ctypes.CDLL(str(path)).hone_entry
-        entry.restype = None
         given, taken = (
             (ctypes.c_void_p * len(arrays))(*[a.ctypes.data for a in arrays])
             for arrays in (self._inputs, self.results))
-        self.call = lambda: entry(given, taken)
+        self.call = exported.bind(exported.load_entry(path), given, taken)
 
 
 class OnXla:
@@ -174,8 +173,11 @@ class Runner:
             paths["tuned"] = (self._tuned / f"{module.name}.so").resolve()
         natives = {name: Native(path, xla.arguments, xla.expected)
                    for name, path in paths.items()}
-        first = {name: seconds_of(native.call)
-                 for name, native in natives.items()}
+        try:
+            first = {name: seconds_of(native.call)
+                     for name, native in natives.items()}
+        except RuntimeError as error:
+            return row | {"equal": False, "message": str(error)}
         for native in natives.values():
             row |= compare(xla, native.results)
             if not row["equal"]:

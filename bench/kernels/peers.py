@@ -29,6 +29,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
+import exported
 import memory
 import suite
 
@@ -402,12 +403,12 @@ def xla_peer(kernel, inputs):
 
 
 def load_entry(path, threads):
-    """Returns `hone_entry` of the shared object `path`."""
+    """Returns the entry of the shared object `path` (exported.py), which runs
+    on so many threads."""
     library = ctypes.CDLL(str(path))
     if hasattr(library, "hone_kernel_set_threads"):
         library.hone_kernel_set_threads(ctypes.c_int32(threads))
-    library.hone_entry.restype = None
-    return library.hone_entry
+    return exported.load_entry(path)
 
 
 def hone_peer(family, kernel, inputs, entry):
@@ -422,7 +423,7 @@ def hone_peer(family, kernel, inputs, entry):
         call()
         return [r.copy() for r in results]
 
-    return Peer(family, "hone_entry", call, run)
+    return Peer(family, "exported", call, run)
 
 
 def allocating_hone_peer(family, kernel, inputs, entry):
@@ -430,7 +431,7 @@ def allocating_hone_peer(family, kernel, inputs, entry):
     allocator; temporaries are in memory that the shared object keeps."""
     call = bind_allocating_entry(
         entry, inputs, [(s, torch.float32) for s in kernel.result_shapes()])
-    return Peer(family, "hone_entry, torch.empty", call,
+    return Peer(family, "exported, torch.empty", call,
                 lambda: [r.numpy() for r in call()])
 
 
@@ -441,15 +442,15 @@ def _pointers(arrays):
 def bind_allocating_entry(entry, inputs, specs):
     """Makes a call without arguments that returns new results each time, of the
     shapes and types of PyTorch in `specs`."""
-    entry.restype = None
     arguments = _pointers(inputs)
     outputs = (ctypes.c_void_p * len(specs))()
+    run = exported.bind(entry, arguments, outputs)
 
     def call():
         results = [torch.empty(shape, dtype=dtype) for shape, dtype in specs]
         for i, result in enumerate(results):
             outputs[i] = result.data_ptr()
-        entry(arguments, outputs)
+        run()
         return results
 
     call.keep_alive = inputs
@@ -458,8 +459,7 @@ def bind_allocating_entry(entry, inputs, specs):
 
 def bind_entry(entry, inputs, results):
     """`entry` of the exported C interface as a call without arguments."""
-    entry.restype = None
-    call = functools.partial(entry, _pointers(inputs), _pointers(results))
+    call = exported.bind(entry, _pointers(inputs), _pointers(results))
     call.keep_alive = (inputs, results)
     return call
 

@@ -27,22 +27,26 @@ import suite
 
 # What `hone` exports, of add_mul right and of row_sum wrong.
 RIGHT = """
-void hone_entry(const void* const* arguments, void* const* results) {
+int add_mul_1000003(void* context, const void* const* arguments,
+                    void* const* results) {
   const float *x = arguments[0], *y = arguments[1], *z = arguments[2];
   float* result = results[0];
   for (int i = 0; i < 1000003; ++i) result[i] = (x[i] + y[i]) * z[i];
+  return 0;
 }
 int threads;
 void hone_kernel_set_threads(int number) { threads = number; }
 """
 WRONG = """
-void hone_entry(const void* const* arguments, void* const* results) {
+int row_sum_1001x777(void* context, const void* const* arguments,
+                     void* const* results) {
   const float* x = arguments[0];
   float* result = results[0];
   for (int i = 0; i < 1001; ++i) {
     result[i] = 0;
     for (int j = 0; j < 776; ++j) result[i] += x[777 * i + j];
   }
+  return 0;
 }
 """
 
@@ -171,7 +175,7 @@ class Timing(unittest.TestCase):
                  "6", "-o", folder / "out.json"],
                 capture_output=True, text=True)
             self.assertEqual(result.returncode, 1, result.stderr)
-            self.assertIn("row_sum_1001x777: hone hone_entry: error",
+            self.assertIn("row_sum_1001x777: hone exported: error",
                           result.stderr)
             row, = json.loads((folder / "out.json").read_text())["rows"]
             self.assertEqual(row["kernel"], "add_mul_1000003")

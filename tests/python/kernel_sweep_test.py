@@ -222,8 +222,8 @@ class Tool(unittest.TestCase):
         script = self.folder / "hone"
         # An entry that computes nothing.
         script.write_text(
-            '#!/bin/sh\nfor last; do :; done\necho "void hone_entry(const void*'
-            ' const* a, void* const* r) {}" | cc -shared -fPIC -xc - -o $last')
+            '#!/bin/sh\nfor last; do :; done\necho "int kernel(void* c, const'
+            ' void* const* a, void* const* r) { return 0; }" | cc -shared -fPIC -xc - -o $last')
         script.chmod(0o755)
         self.run_tool(hone=script)
         for row in json.loads(self.out.read_text())["rows"]:

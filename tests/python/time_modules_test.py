@@ -165,13 +165,27 @@ class TimeModules(unittest.TestCase):
         path = self.write("rounding.hlo", ROUNDING)
         script = self.write("hone", """#!/bin/sh
 for last; do :; done
-echo 'void hone_entry(const void* const* a, void* const* r) {
-  *(float*)a[0] = 1; }' | cc -shared -fPIC -xc - -o "$last"
+echo 'int rounding(void* c, const void* const* a, void* const* r) {
+  *(float*)a[0] = 1; return 0; }' | cc -shared -fPIC -xc - -o "$last"
 """)
         script.chmod(0o755)
         result, (row,) = self.run_tool(path, hone=script)
         self.assertEqual(result.returncode, 1)
         self.assertEqual(row["message"], "the process ended by SIGSEGV")
+
+    def test_an_error_is_a_row(self):
+        path = self.write("rounding.hlo", ROUNDING)
+        script = self.write("hone", """#!/bin/sh
+for last; do :; done
+echo 'int rounding(void* c, const void* const* a, void* const* r) {
+  return 4; }
+const char* rounding_error_message(void) { return "out of luck"; }
+' | cc -shared -fPIC -xc - -o "$last"
+""")
+        script.chmod(0o755)
+        result, (row,) = self.run_tool(path, hone=script)
+        self.assertEqual(result.returncode, 1)
+        self.assertEqual(row["message"], "error 4: out of luck")
 
     def test_rounding_is_no_difference(self):
         result, (row,) = self.run_tool(
