@@ -115,24 +115,30 @@ absl::Status ReadCredentials(Connection& connection) {
   return absl::OkStatus();
 }
 
-std::string FindServer(absl::Duration timeout) {
+std::optional<std::string> RunningServer() {
   const std::string path = SocketPath(DefaultStateDirectory());
   sockaddr_un unix_address = {};
   unix_address.sun_family = AF_UNIX;
-  const bool fits = path.size() < sizeof(unix_address.sun_path);
-  if (fits) std::memcpy(unix_address.sun_path, path.data(), path.size());
+  if (path.size() < sizeof(unix_address.sun_path)) {
+    std::memcpy(unix_address.sun_path, path.data(), path.size());
+    if (Answers(AF_UNIX, unix_address)) return absl::StrCat("unix:", path);
+  }
   sockaddr_in tcp_address = {};
   tcp_address.sin_family = AF_INET;
   tcp_address.sin_port = htons(kDefaultPort);
   tcp_address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  if (Answers(AF_INET, tcp_address)) return kDefaultTcpServer;
+  return std::nullopt;
+}
+
+std::string FindServer(absl::Duration timeout) {
   const absl::Time deadline = absl::Now() + timeout;
   while (true) {
-    if (fits && Answers(AF_UNIX, unix_address)) break;
-    if (Answers(AF_INET, tcp_address)) return kDefaultTcpServer;
+    if (auto server = RunningServer()) return *std::move(server);
     if (absl::Now() >= deadline) break;
     absl::SleepFor(kPause);
   }
-  return absl::StrCat("unix:", path);
+  return absl::StrCat("unix:", SocketPath(DefaultStateDirectory()));
 }
 
 std::shared_ptr<grpc::Channel> OpenChannel(const std::string& server,

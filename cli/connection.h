@@ -2,6 +2,7 @@
 #define HONE_CLI_CONNECTION_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -36,6 +37,10 @@ struct Connection {
 // Reads the files. Errors: InvalidArgument if one cannot be read, or the
 // options do not fit together: a token goes to other machines over TLS only.
 absl::Status ReadCredentials(Connection& connection);
+
+// Returns the server among those of FindServer that answers now; nullopt if
+// none does.
+std::optional<std::string> RunningServer();
 
 // Returns the address of the daemon that answers: the socket in this user's
 // state folder, else kDefaultTcpServer. Waits for one, at most `timeout`. If

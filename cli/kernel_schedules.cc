@@ -88,6 +88,10 @@ absl::StatusOr<std::unique_ptr<PublishedSchedules>> PublishedSchedules::Open(
                           storage::SqliteStore::Create(state));
     return std::make_unique<StoredSchedules>(std::move(store), threads);
   }
+  // Waiting for a daemon that starts would take longer than compiling.
+  if (connection.server.empty() && !RunningServer().has_value()) {
+    return std::make_unique<NoSchedules>();
+  }
   auto client = std::make_unique<Client>(connection);
   if (client->Answers(absl::ZeroDuration())) {
     return std::make_unique<DaemonSchedules>(std::move(client), threads);
