@@ -50,9 +50,9 @@ class AliasReader {
       std::vector<int64_t> result;
       std::vector<int64_t> part;
       int64_t parameter = 0;
-      if (!ReadIndex(result) || !reader_.Take(":") || !reader_.Take("(") ||
+      if (!reader_.Index(result) || !reader_.Take(":") || !reader_.Take("(") ||
           !reader_.Integer(parameter) || !reader_.Take(",") ||
-          !ReadIndex(part)) {
+          !reader_.Index(part)) {
         return false;
       }
       if (reader_.Take(",") && reader_.Word().empty()) return false;
@@ -67,15 +67,6 @@ class AliasReader {
   }
 
  private:
-  bool ReadIndex(std::vector<int64_t>& index) {
-    if (!reader_.Take("{")) return false;
-    if (reader_.Take("}")) return true;
-    do {
-      if (!reader_.Integer(index.emplace_back())) return false;
-    } while (reader_.Take(","));
-    return reader_.Take("}");
-  }
-
   int32_t ParameterLeaf(int64_t number, absl::Span<const int64_t> index) const {
     if (number < 0 ||
         number >= static_cast<int64_t>(entry_.parameters().size())) {
