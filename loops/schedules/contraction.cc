@@ -82,6 +82,9 @@ class ContractionScheduler {
     return false;
   }
 
+  // Returns true if Run chose instructions that take several steps at once.
+  bool combines() const { return products_ > 1; }
+
  private:
   bool HasRightShape() {
     const size_t depth = chain_.Loops().size() - 1;
@@ -729,8 +732,10 @@ class ContractionScheduler {
 }  // namespace
 
 bool ScheduleContraction(Scheduler& scheduler, const Path& path) {
-  return ContractionScheduler(scheduler, path, true).Run() ||
-         ContractionScheduler(scheduler, path, false).Run();
+  ContractionScheduler combining(scheduler, path, true);
+  return combining.Run() ||
+         (combining.combines() &&
+          ContractionScheduler(scheduler, path, false).Run());
 }
 
 }  // namespace hone::loops
