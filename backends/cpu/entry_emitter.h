@@ -23,7 +23,7 @@ struct EntryAlias {
   friend auto operator<=>(const EntryAlias&, const EntryAlias&) = default;
 };
 
-// What callers of an entry have to know; hone_info of kernel_abi.h.
+// The description of an entry for its callers, as in hone_info (kernel_abi.h).
 struct EntryInterface {
   std::string name;
   std::vector<hlo::ShapePtr> arguments = {};

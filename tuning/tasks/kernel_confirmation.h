@@ -16,7 +16,7 @@ namespace hone::tuning {
 struct KernelConfirmation {
   // The slowest ratio of them: the best one of several would be too good.
   KernelProblem::Confirmation slowest;
-  // Of all of them, without repetitions.
+  // The workers and machines that measured, without repetitions.
   std::vector<std::string> workers;
   std::vector<std::string> machines;
 };

@@ -30,7 +30,7 @@ class PlanWriter {
     std::vector<bool> keeps_address;
   };
 
-  // What a function does with the arrays that it is called with.
+  // The arrays of its caller that a function may overwrite.
   struct Use {
     // It is the body of a while: it may overwrite any parameter, and leaves a
     // result in the parameter of the same number if it can.
