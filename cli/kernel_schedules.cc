@@ -90,12 +90,16 @@ absl::StatusOr<std::unique_ptr<PublishedSchedules>> PublishedSchedules::Open(
   }
   // Waiting for a daemon that starts would take longer than compiling.
   if (connection.server.empty() && !RunningServer().has_value()) {
-    return std::make_unique<NoSchedules>();
+    return None();
   }
   auto client = std::make_unique<Client>(connection);
   if (client->Answers(absl::ZeroDuration())) {
     return std::make_unique<DaemonSchedules>(std::move(client), threads);
   }
+  return None();
+}
+
+std::unique_ptr<PublishedSchedules> PublishedSchedules::None() {
   return std::make_unique<NoSchedules>();
 }
 

@@ -26,6 +26,9 @@ class PublishedSchedules {
   static absl::StatusOr<std::unique_ptr<PublishedSchedules>> Open(
       const Connection& connection, const std::string& state, int32_t threads);
 
+  // Returns a source without any: all kernels keep their default schedules.
+  static std::unique_ptr<PublishedSchedules> None();
+
   // Refers to this object. What cannot be read is left out.
   backends::ScheduleSource Source();
 

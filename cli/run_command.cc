@@ -38,6 +38,7 @@ struct Options {
   std::string library;
   // The folder of the store with tuned schedules; empty: the daemon's.
   std::string state;
+  bool default_schedules = false;
 };
 
 struct Summary {
@@ -132,8 +133,13 @@ absl::StatusOr<int> Run(const Options& options, const Context& context) {
   if (!options.state.empty() && !is_native) {
     return absl::InvalidArgumentError("--state needs --target cpu");
   }
+  if (options.default_schedules && !is_native) {
+    return absl::InvalidArgumentError("--default needs --target cpu");
+  }
   std::unique_ptr<PublishedSchedules> tuned;
-  if (is_native) {
+  if (options.default_schedules) {
+    tuned = PublishedSchedules::None();
+  } else if (is_native) {
     HONE_ASSIGN_OR_RETURN(tuned, PublishedSchedules::Open(
                                      context, options.state, options.threads));
   }
@@ -212,6 +218,10 @@ void AddRunCommand(CLI::App& app, Context& context) {
                    "schedules of native code; default: the daemon's, if one "
                    "answers")
       ->type_name("DIR");
+  command
+      ->add_flag("--default", options->default_schedules,
+                 "Native code with default schedules, whatever is tuned")
+      ->excludes("--state");
   command->callback([options, &context] {
     RunCommand(context, [&] { return Run(*options, context); });
   });

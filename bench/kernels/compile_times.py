@@ -65,7 +65,7 @@ def compile_with_hone(hone, text, threads, limit):
         with errors.open("w") as stderr:
             process = subprocess.Popen(
                 [hone, "run", source, "--target", "cpu", "--threads",
-                 str(threads), "--export", target],
+                 str(threads), "--default", "--export", target],
                 stdout=subprocess.DEVNULL, stderr=stderr)
             try:
                 # The process is waited for by wait4, for its memory.

@@ -41,7 +41,7 @@ def export(hone, module, threads, folder):
     start = time.perf_counter()
     result = subprocess.run(
         [hone, "run", source, "--target", "cpu", "--threads", str(threads),
-         "--export", target], capture_output=True, text=True)
+         "--default", "--export", target], capture_output=True, text=True)
     seconds = time.perf_counter() - start
     source.unlink()
     if result.returncode != 0:

@@ -127,7 +127,7 @@ def export(hone, hlo, threads, folder):
     try:
         result = subprocess.run(
             [hone, "run", source, "--target", "cpu", "--threads", str(threads),
-             "--export", target], capture_output=True, text=True,
+             "--default", "--export", target], capture_output=True, text=True,
             timeout=EXPORT_SECONDS)
     except subprocess.TimeoutExpired:
         raise RuntimeError(f"not compiled within {EXPORT_SECONDS} s") from None

@@ -331,6 +331,9 @@ class WithDaemon(Scratch):
         self.assertEqual(ran["kernels"], len(kernels))
         self.assertEqual(ran["tuned_kernels"],
                          sum("script" in kernel for kernel in kernels))
+        default = self.json("run", module, "--target", "cpu", "--threads", 1,
+                            "--default", server=self.server)
+        self.assertEqual(default["tuned_kernels"], 0)
 
     def test_a_worker_fetches_a_large_module(self):
         """Over 64 KiB: not part of the work, but fetched by its digest."""
