@@ -89,16 +89,11 @@ static void OneGeqrf(Job* job, int64_t i) {
   const int lda = Leading(m);
   int info = 0;
   if (m == 0 || n == 0) return;
-  double asked[2];
-  const int size = job->is_query ? -1 : job->work_size;
-  void* work = job->is_query ? asked : hone_kernel_allocate(size * job->width);
-  job->routine(&m, &n, At(&job->to[0], i), &lda, At(&job->to[1], i), work,
-               &size, &info);
-  if (job->is_query) {
-    job->work_size = hone_lapack_asked_size(job, work);
-  } else {
-    hone_kernel_free(work);
-  }
+  Work w;
+  hone_lapack_begin_work(job, &w);
+  job->routine(&m, &n, At(&job->to[0], i), &lda, At(&job->to[1], i), w.work,
+               &w.size, &info);
+  hone_lapack_end_work(job, &w);
 }
 
 void hone_lapack_geqrf(const int64_t* attributes, const void* const* arguments,
@@ -119,23 +114,18 @@ static void OneGeqp3(Job* job, int64_t i) {
   const int lda = Leading(m);
   int info = 0;
   if (m == 0 || n == 0) return;
-  double asked[2];
-  const int size = job->is_query ? -1 : job->work_size;
-  void* work = job->is_query ? asked : hone_kernel_allocate(size * job->width);
+  Work w;
+  hone_lapack_begin_work(job, &w);
   void* real_work = hone_kernel_allocate(2 * (int64_t)n * job->real_width);
   if (job->is_complex) {
     job->routine(&m, &n, At(&job->to[0], i), &lda, At(&job->to[1], i),
-                 At(&job->to[2], i), work, &size, real_work, &info);
+                 At(&job->to[2], i), w.work, &w.size, real_work, &info);
   } else {
     job->routine(&m, &n, At(&job->to[0], i), &lda, At(&job->to[1], i),
-                 At(&job->to[2], i), work, &size, &info);
+                 At(&job->to[2], i), w.work, &w.size, &info);
   }
   hone_kernel_free(real_work);
-  if (job->is_query) {
-    job->work_size = hone_lapack_asked_size(job, work);
-  } else {
-    hone_kernel_free(work);
-  }
+  hone_lapack_end_work(job, &w);
 }
 
 void hone_lapack_geqp3(const int64_t* attributes, const void* const* arguments,
@@ -161,16 +151,11 @@ static void OneUngqr(Job* job, int64_t i) {
   const int lda = Leading(m);
   int info = 0;
   if (m == 0 || n == 0) return;
-  double asked[2];
-  const int size = job->is_query ? -1 : job->work_size;
-  void* work = job->is_query ? asked : hone_kernel_allocate(size * job->width);
-  job->routine(&m, &n, &k, At(&job->to[0], i), &lda, At(&job->from[1], i), work,
-               &size, &info);
-  if (job->is_query) {
-    job->work_size = hone_lapack_asked_size(job, work);
-  } else {
-    hone_kernel_free(work);
-  }
+  Work w;
+  hone_lapack_begin_work(job, &w);
+  job->routine(&m, &n, &k, At(&job->to[0], i), &lda, At(&job->from[1], i),
+               w.work, &w.size, &info);
+  hone_lapack_end_work(job, &w);
 }
 
 void hone_lapack_ungqr(const int64_t* attributes, const void* const* arguments,
@@ -194,16 +179,11 @@ static void OneGehrd(Job* job, int64_t i) {
   const int lda = Leading(n);
   int* info = At(&job->to[2], i);
   *info = 0;
-  double asked[2];
-  const int size = job->is_query ? -1 : job->work_size;
-  void* work = job->is_query ? asked : hone_kernel_allocate(size * job->width);
+  Work w;
+  hone_lapack_begin_work(job, &w);
   job->routine(&n, &low, &high, At(&job->to[0], i), &lda, At(&job->to[1], i),
-               work, &size, info);
-  if (job->is_query) {
-    job->work_size = hone_lapack_asked_size(job, work);
-  } else {
-    hone_kernel_free(work);
-  }
+               w.work, &w.size, info);
+  hone_lapack_end_work(job, &w);
 }
 
 void hone_lapack_gehrd(const int64_t* attributes, const void* const* arguments,

@@ -7,44 +7,6 @@
 #include "backends/cpu/library/lapack_job.h"
 #include "backends/cpu/library/library.h"
 
-/* The work arrays of one matrix; in a query each has room for its size. */
-typedef struct Work {
-  char asked[3][16];
-  void* work;
-  void* real_work;
-  void* int_work;
-  int size;
-  int real_size;
-  int int_size;
-} Work;
-
-static void BeginWork(const Job* job, Work* work) {
-  if (job->is_query) {
-    work->work = work->asked[0];
-    work->real_work = work->asked[1];
-    work->int_work = work->asked[2];
-    work->size = work->real_size = work->int_size = -1;
-    return;
-  }
-  work->size = job->work_size;
-  work->real_size = job->real_work_size;
-  work->int_size = job->int_work_size;
-  work->work = hone_kernel_allocate(work->size * job->width);
-  work->real_work = hone_kernel_allocate(work->real_size * job->real_width);
-  work->int_work =
-      hone_kernel_allocate(work->int_size * (int64_t)sizeof(int));
-}
-
-static void EndWork(Job* job, Work* work) {
-  if (job->is_query) {
-    job->work_size = hone_lapack_asked_size(job, work->work);
-    return;
-  }
-  hone_kernel_free(work->int_work);
-  hone_kernel_free(work->real_work);
-  hone_kernel_free(work->work);
-}
-
 /* ---- Hermitian matrices ------------------------------------------------- */
 
 enum { kHeevdN, kHeevdMode, kHeevdUplo };
@@ -58,22 +20,21 @@ static void OneHeevd(Job* job, int64_t i) {
   *info = 0;
   if (n == 0) return;
   Work w;
-  BeginWork(job, &w);
+  hone_lapack_begin_work(job, &w);
   if (job->is_complex) {
-    job->routine(&mode, &uplo, &n, At(&job->to[0], i), &lda,
-                 At(&job->to[1], i), w.work, &w.size, w.real_work,
-                 &w.real_size, w.int_work, &w.int_size, info, (size_t)1,
-                 (size_t)1);
+    job->routine(&mode, &uplo, &n, At(&job->to[0], i), &lda, At(&job->to[1], i),
+                 w.work, &w.size, w.real_work, &w.real_size, w.int_work,
+                 &w.int_size, info, (size_t)1, (size_t)1);
     if (job->is_query) {
       job->real_work_size = hone_lapack_asked_size(job, w.real_work);
     }
   } else {
-    job->routine(&mode, &uplo, &n, At(&job->to[0], i), &lda,
-                 At(&job->to[1], i), w.work, &w.size, w.int_work, &w.int_size,
-                 info, (size_t)1, (size_t)1);
+    job->routine(&mode, &uplo, &n, At(&job->to[0], i), &lda, At(&job->to[1], i),
+                 w.work, &w.size, w.int_work, &w.int_size, info, (size_t)1,
+                 (size_t)1);
   }
   if (job->is_query) memcpy(&job->int_work_size, w.int_work, sizeof(int));
-  EndWork(job, &w);
+  hone_lapack_end_work(job, &w);
 }
 
 void hone_lapack_heevd(const int64_t* attributes, const void* const* arguments,
@@ -100,8 +61,8 @@ static void UnpackVectors(const Job* job, const char* packed,
   const int64_t width = job->real_width;
   for (int64_t j = 0; j < n; ++j) {
     const char* value = imaginary_values + j * width;
-    const int is_pair = width == 4 ? *(const float*)value != 0
-                                   : *(const double*)value != 0;
+    const int is_pair =
+        width == 4 ? *(const float*)value != 0 : *(const double*)value != 0;
     for (int64_t row = 0; row < n; ++row) {
       const char* real = packed + (j * n + row) * width;
       char* to = vectors + (j * n + row) * 2 * width;
@@ -139,7 +100,7 @@ static void OneGeev(Job* job, int64_t i) {
   void* left_vectors = At(&job->to[values], i);
   void* right_vectors = At(&job->to[values + 1], i);
   Work w;
-  BeginWork(job, &w);
+  hone_lapack_begin_work(job, &w);
   char* copy = hone_kernel_allocate(bytes);
   memcpy(copy, At(&job->from[0], i), (size_t)bytes);
   if (job->is_complex) {
@@ -163,7 +124,7 @@ static void OneGeev(Job* job, int64_t i) {
     hone_kernel_free(packed_left);
   }
   hone_kernel_free(copy);
-  EndWork(job, &w);
+  hone_lapack_end_work(job, &w);
 }
 
 void hone_lapack_geev(const int64_t* attributes, const void* const* arguments,
@@ -203,7 +164,7 @@ static void OneGees(Job* job, int64_t i) {
   *info = 0;
   if (n == 0) return;
   Work w;
-  BeginWork(job, &w);
+  hone_lapack_begin_work(job, &w);
   if (job->is_complex) {
     job->routine(&mode, &sort, NULL, &n, At(&job->to[0], i), &lda, selected,
                  At(&job->to[2], i), At(&job->to[1], i), &lda, w.work, &w.size,
@@ -211,10 +172,9 @@ static void OneGees(Job* job, int64_t i) {
   } else {
     job->routine(&mode, &sort, NULL, &n, At(&job->to[0], i), &lda, selected,
                  At(&job->to[2], i), At(&job->to[3], i), At(&job->to[1], i),
-                 &lda, w.work, &w.size, w.int_work, info, (size_t)1,
-                 (size_t)1);
+                 &lda, w.work, &w.size, w.int_work, info, (size_t)1, (size_t)1);
   }
-  EndWork(job, &w);
+  hone_lapack_end_work(job, &w);
 }
 
 void hone_lapack_gees(const int64_t* attributes, const void* const* arguments,
@@ -263,11 +223,11 @@ static void OneGesdd(Job* job, int64_t i) {
   *info = 0;
   if (least == 0) return;
   Work w;
-  BeginWork(job, &w);
+  hone_lapack_begin_work(job, &w);
   void* int_work =
-      job->is_query ? hone_kernel_allocate(8 * (int64_t)least *
-                                           (int64_t)sizeof(int))
-                    : w.int_work;
+      job->is_query
+          ? hone_kernel_allocate(8 * (int64_t)least * (int64_t)sizeof(int))
+          : w.int_work;
   if (job->is_complex) {
     job->routine(&mode, &m, &n, At(&job->to[0], i), &lda, At(&job->to[1], i),
                  At(&job->to[2], i), &lda, At(&job->to[3], i), &ldvt, w.work,
@@ -278,7 +238,7 @@ static void OneGesdd(Job* job, int64_t i) {
                  &w.size, int_work, info, (size_t)1);
   }
   if (job->is_query) hone_kernel_free(int_work);
-  EndWork(job, &w);
+  hone_lapack_end_work(job, &w);
 }
 
 void hone_lapack_gesdd(const int64_t* attributes, const void* const* arguments,

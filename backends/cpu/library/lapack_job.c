@@ -67,7 +67,7 @@ void hone_lapack_run(Job* job, int64_t batch, int size) {
 }
 
 Job hone_lapack_begin(const int64_t* attributes, const char* name,
-                 const char* complex_name) {
+                      const char* complex_name) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, &LoadLibrary);
   if (library == NULL) {
@@ -101,6 +101,32 @@ void hone_lapack_copy(const void* from, Array* to, int64_t batch) {
 int hone_lapack_asked_size(const Job* job, const void* work) {
   return job->real_width == 4 ? (int)*(const float*)work
                               : (int)*(const double*)work;
+}
+
+void hone_lapack_begin_work(const Job* job, Work* work) {
+  if (job->is_query) {
+    work->work = work->asked[0];
+    work->real_work = work->asked[1];
+    work->int_work = work->asked[2];
+    work->size = work->real_size = work->int_size = -1;
+    return;
+  }
+  work->size = job->work_size;
+  work->real_size = job->real_work_size;
+  work->int_size = job->int_work_size;
+  work->work = hone_kernel_allocate(work->size * job->width);
+  work->real_work = hone_kernel_allocate(work->real_size * job->real_width);
+  work->int_work = hone_kernel_allocate(work->int_size * (int64_t)sizeof(int));
+}
+
+void hone_lapack_end_work(Job* job, Work* work) {
+  if (job->is_query) {
+    job->work_size = hone_lapack_asked_size(job, work->work);
+    return;
+  }
+  hone_kernel_free(work->int_work);
+  hone_kernel_free(work->real_work);
+  hone_kernel_free(work->work);
 }
 
 void hone_lapack_ask_and_run(Job* job, int64_t batch, int size) {

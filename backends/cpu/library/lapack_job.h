@@ -63,6 +63,22 @@ void hone_lapack_run(Job* job, int64_t batch, int size);
  * arrays. */
 void hone_lapack_ask_and_run(Job* job, int64_t batch, int size);
 
+/* The work arrays of one matrix; in a query each has room for its size. */
+typedef struct Work {
+  char asked[3][16];
+  void* work;
+  void* real_work;
+  void* int_work;
+  int size;
+  int real_size;
+  int int_size;
+} Work;
+
+void hone_lapack_begin_work(const Job* job, Work* work);
+/* After a query, keeps the size of the first array in the job; those of the
+ * others are for the routine to read. */
+void hone_lapack_end_work(Job* job, Work* work);
+
 /* The best size of a work array, after a query with that array. */
 int hone_lapack_asked_size(const Job* job, const void* work);
 
