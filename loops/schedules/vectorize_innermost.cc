@@ -117,7 +117,9 @@ class InnermostVectorizer {
 
   void Run() {
     while (const std::optional<Path> leaf = NextLoop()) {
-      if (Reorder(*leaf) || Collapse(*leaf) || Tile(*leaf)) continue;
+      if (Reorder(*leaf) || MoveIn(*leaf) || Collapse(*leaf) || Tile(*leaf)) {
+        continue;
+      }
       seen_.push_back(s_.program().At(*leaf).loop_ptr());
       Vectorize(*leaf);
     }
@@ -178,6 +180,27 @@ class InnermostVectorizer {
     }
     if (now.sums) KeepSums(around);
     return true;
+  }
+
+  // Makes a loop further out the innermost one if stores are contiguous along
+  // it, and not along the leaf.
+  bool MoveIn(const Path& leaf) {
+    const Loop& loop = *LoopAt(leaf);
+    if (StridesAlong(s_.program(), loop, loop.var).stores_fit) return false;
+    for (Path at = Parent(leaf);; at = Parent(at)) {
+      const Loop* const around = LoopAt(at);
+      if (around == nullptr || OnlyChildLoop(*around) == nullptr) return false;
+      const AccessStrides then = StridesAlong(s_.program(), loop, around->var);
+      if (!then.stores_fit || then.sums) continue;
+      if (!turned_.insert(around->var).second) return false;
+      const Scheduler::Checkpoint mark = s_.Save();
+      for (Path outer = at; outer.size() < leaf.size(); outer.push_back(0)) {
+        if (s_.Try("reorder", outer)) continue;
+        s_.Restore(mark);
+        return false;
+      }
+      return true;
+    }
   }
 
   // Blocks sums over rows, with the loop of the rows at `rows`, so that the

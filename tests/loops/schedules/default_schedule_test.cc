@@ -275,6 +275,20 @@ for i 10
   EXPECT_EQ(Count(text, "3 vector"), 2) << text;
 }
 
+TEST(DefaultSchedule, ContiguousLoopsMoveInFromAnywhere) {
+  const std::string text = ScheduledText(R"(kernel s
+argument x f32[5,8]
+argument w f32[30]
+result y f32[30,8]
+for k 8
+| for i 5
+| | for j 6
+| | | y[6*i+j,k] = 0.0
+| | | y[6*i+j,k] += x[i,k] * w[6*i+j]
+)");
+  EXPECT_THAT(text, HasSubstr("4 vector")) << text;
+}
+
 TEST(DefaultSchedule, InterleavedPanelsOfLessThanTwoVectorsAreVectors) {
   Machine machine = SmallVectors(1);
   machine.has_bf16_dot = true;
