@@ -134,12 +134,20 @@ llvm::Value* Arithmetic::RoundTo(ElementType type, llvm::Value* value) {
   // or the carry might make it infinite.
   llvm::Type* bits_type = TypeLike(b_.getInt32Ty(), value->getType());
   const int64_t lanes = LanesOf(value);
-  if (rounds_to_bf16_ && (lanes == 8 || (lanes > 0 && lanes % 16 == 0))) {
-    llvm::Value* rounded =
-        b_.CreateFPTrunc(value, TypeLike(b_.getBFloatTy(), value->getType()));
-    return FromStorage(
-        type,
-        b_.CreateBitCast(rounded, TypeLike(b_.getInt16Ty(), value->getType())));
+  if (rounds_to_bf16_ && lanes > 1) {
+    // The instruction is for 8 or 16 lanes: the last ones may be of no use.
+    const int64_t whole = lanes <= 8 ? 8 : (lanes + 15) / 16 * 16;
+    const auto resize = [&](llvm::Value* vector, int64_t from, int64_t to) {
+      if (from == to) return vector;
+      llvm::SmallVector<int> mask(static_cast<size_t>(to), -1);
+      std::iota(mask.begin(), mask.begin() + std::min(from, to), 0);
+      return b_.CreateShuffleVector(vector, mask);
+    };
+    llvm::Value* wide = resize(value, lanes, whole);
+    llvm::Value* rounded = b_.CreateBitCast(
+        b_.CreateFPTrunc(wide, TypeLike(b_.getBFloatTy(), wide->getType())),
+        TypeLike(b_.getInt16Ty(), wide->getType()));
+    return FromStorage(type, resize(rounded, whole, lanes));
   }
   const auto number = [&](uint64_t n) {
     return llvm::ConstantInt::get(bits_type, n);

@@ -627,6 +627,27 @@ for i ROWS unrolled
   }
 }
 
+// Vectors of any length are rounded to bf16 by vectors that the instruction
+// has.
+TEST(EmitterTest, RoundsVectorsOfAnyLengthToBf16) {
+  for (const int lanes : {1, 2, 3, 7, 8, 9, 15, 16, 20, 32}) {
+    SCOPED_TRACE(lanes);
+    const std::string text =
+        absl::StrReplaceAll(R"(
+kernel product
+argument x bf16[40]
+argument y bf16[40]
+result z bf16[40]
+for i 40
+| z[i] = x[i]
+for v LANES vector
+| z[v+3] = x[v+2] * y[v] - y[v+1]
+)",
+                            {{"LANES", absl::StrCat(lanes)}});
+    ExpectTextMatchesInterpreter(text.c_str());
+  }
+}
+
 // $0, $1, $2: types of the factors and the sum; $3: lanes; $4: products.
 constexpr char kDot[] = R"(
 kernel dot
