@@ -66,6 +66,24 @@ hlo::IdMap<bool> Reachable(const hlo::Computation& computation) {
   return reachable;
 }
 
+// Returns true if the instruction does more than compute its result. Library
+// calls only compute, and so do loops and conditionals around them.
+bool HasEffects(const hlo::Module& module,
+                const hlo::Instruction& instruction) {
+  if (instruction.opcode() == Opcode::kOptBarrier ||
+      IsLibraryCall(instruction) || !module.HasSideEffect(instruction)) {
+    return false;
+  }
+  if (hlo::IsOpaque(instruction.opcode())) return true;
+  for (hlo::ComputationId called : instruction.called()) {
+    const hlo::Computation& computation = module.computation(called);
+    for (InstructionId id : computation.PostOrder()) {
+      if (HasEffects(module, computation[id])) return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 bool IsSameBytes(Opcode opcode) {
@@ -84,9 +102,7 @@ absl::StatusOr<ValueGraph> ValueGraph::Create(
     const hlo::Instruction& instruction = computation[id];
     if (reachable.at(id)) {
       HONE_RETURN_IF_ERROR(graph.Add(id));
-    } else if (module.HasSideEffect(instruction) &&
-               instruction.opcode() != Opcode::kOptBarrier &&
-               !IsLibraryCall(instruction)) {
+    } else if (HasEffects(module, instruction)) {
       return Unsupported(instruction, "it has effects");
     }
   }

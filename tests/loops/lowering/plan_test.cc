@@ -509,6 +509,43 @@ body {
                         "without control flow"));
 }
 
+TEST(LowerToPlan, LoopsOfLibraryCallsMayBeUnused) {
+  const auto text = [](const std::string& called) {
+    return absl::StrCat(R"(HloModule m
+cond {
+  p = (s32[], f32[4,4]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  n = s32[] constant(20)
+  ROOT c = pred[] compare(i, n), direction=LT
+}
+body {
+  p = (s32[], f32[4,4]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  one = s32[] constant(1)
+  j = s32[] add(i, one)
+  x = f32[4,4] get-tuple-element(p), index=1
+  y = f32[4,4] )",
+                        called, R"(
+  ROOT t = (s32[], f32[4,4]) tuple(j, y)
+}
+ENTRY e {
+  i = s32[] parameter(0)
+  x = f32[4,4] parameter(1)
+  s = (s32[], f32[4,4]) tuple(i, x)
+  w = (s32[], f32[4,4]) while(s), condition=cond, body=body
+  ROOT r = f32[4,4] negate(x)
+})");
+  };
+  HONE_EXPECT_OK(
+      LowerToPlan(ParseModule(text("cholesky(x), lower=true")))
+          .status());
+  EXPECT_THAT(
+      LowerToPlan(
+          ParseModule(text("custom-call(x), custom_call_target=\"notify\""))),
+      testing::StatusIs(absl::StatusCode::kUnimplemented,
+                        ::testing::HasSubstr("effects")));
+}
+
 TEST(LowerToPlan, CallsThatGrowTheModuleTooMuch) {
   std::string others =
       "f0 { a = f32[] parameter(0)\n  ROOT r = f32[] negate(a) }\n";
