@@ -33,9 +33,18 @@ typedef struct Stack {
   char* next;
   char* end;
   int is_body;
+  /* What a failure undoes: the last of each. */
+  struct Block* blocks;
+  hone_kernel_cleanup* cleanups;
   /* Where this part ends if it fails. */
   jmp_buf end_of_part;
 } Stack;
+
+/* In front of memory for which the workspace has no room. */
+typedef struct Block {
+  struct Block* before;
+  struct Block* after;
+} Block;
 
 static _Thread_local Stack* current;
 
@@ -55,9 +64,19 @@ void* hone_kernel_allocate(int64_t bytes) {
     stack->next += Aligned(bytes);
     return memory;
   }
-  void* const block = hone_kernel_allocate_block(bytes);
-  if (block == NULL && stack != NULL) hone_kernel_fail("no memory");
-  return block;
+  Block* const block =
+      bytes <= INT64_MAX - kAlignment
+          ? hone_kernel_allocate_block((bytes > 0 ? bytes : 0) + kAlignment)
+          : NULL;
+  if (block == NULL) {
+    if (stack != NULL) hone_kernel_fail("no memory");
+    return NULL;
+  }
+  block->before = stack != NULL ? stack->blocks : NULL;
+  block->after = NULL;
+  if (block->before != NULL) block->before->after = block;
+  if (stack != NULL) stack->blocks = block;
+  return (char*)block + kAlignment;
 }
 
 void hone_kernel_free(void* memory) {
@@ -65,9 +84,51 @@ void hone_kernel_free(void* memory) {
   char* const address = memory;
   if (stack != NULL && address >= stack->begin && address < stack->end) {
     stack->next = address;
-  } else {
-    hone_kernel_free_block(memory);
+    return;
   }
+  if (memory == NULL) return;
+  Block* const block = (Block*)(address - kAlignment);
+  if (block->before != NULL) block->before->after = block->after;
+  if (block->after != NULL) block->after->before = block->before;
+  if (stack != NULL && stack->blocks == block) stack->blocks = block->before;
+  hone_kernel_free_block(block);
+}
+
+/* ---- Failures ----------------------------------------------------------- */
+
+void hone_kernel_begin_cleanup(hone_kernel_cleanup* cleanup) {
+  if (current == NULL) return;
+  cleanup->outer = current->cleanups;
+  current->cleanups = cleanup;
+}
+
+void hone_kernel_end_cleanup(hone_kernel_cleanup* cleanup) {
+  if (current != NULL) current->cleanups = cleanup->outer;
+}
+
+/* Goes on at the end of the part that `stack` belongs to. The functions that
+ * the part is in have not returned, so that their variables exist. */
+static __attribute__((noreturn)) void EndPart(Stack* stack) {
+  while (stack->cleanups != NULL) {
+    hone_kernel_cleanup* const cleanup = stack->cleanups;
+    stack->cleanups = cleanup->outer;
+    cleanup->run(cleanup->data);
+  }
+  while (stack->blocks != NULL) {
+    Block* const block = stack->blocks;
+    stack->blocks = block->before;
+    hone_kernel_free_block(block);
+  }
+  _longjmp(stack->end_of_part, 1);
+}
+
+void hone_kernel_fail(const char* message) {
+  if (current == NULL) abort();
+  Call* const call = current->call;
+  if (atomic_exchange(&call->has_failed, 1) == 0) {
+    snprintf(call->failure, kMessageBytes, "%s", message);
+  }
+  EndPart(current);
 }
 
 /* ---- Parallel loops ----------------------------------------------------- */
@@ -107,6 +168,8 @@ static void RunBody(void* data, int64_t begin, int64_t end) {
   stack.call = call;
   stack.begin = stack.next = stack.end = NULL;
   stack.is_body = 1;
+  stack.blocks = NULL;
+  stack.cleanups = NULL;
   int32_t slot = -1;
   if (call->thread_bytes > 0) {
     slot = TakeSlot(call, begin, job->count);
@@ -141,19 +204,10 @@ void hone_kernel_parallel_for(hone_body body, void* data, int64_t count) {
   } else {
     hone_kernel_pool_parallel_for(RunBody, &job, count, call->threads);
   }
-  if (atomic_load(&call->has_failed)) _longjmp(current->end_of_part, 1);
+  if (atomic_load(&call->has_failed)) EndPart(current);
 }
 
 /* ---- Calls -------------------------------------------------------------- */
-
-void hone_kernel_fail(const char* message) {
-  if (current == NULL) abort();
-  Call* const call = current->call;
-  if (atomic_exchange(&call->has_failed, 1) == 0) {
-    snprintf(call->failure, kMessageBytes, "%s", message);
-  }
-  _longjmp(current->end_of_part, 1);
-}
 
 static int32_t CheckContext(const hone_context* context) {
   if (context->struct_size != sizeof(hone_context)) {
@@ -281,6 +335,8 @@ static int32_t Run(const hone_kernel_entry* entry, const hone_context* context,
   stack.call = &call;
   stack.begin = stack.next = stack.end = NULL;
   stack.is_body = 0;
+  stack.blocks = NULL;
+  stack.cleanups = NULL;
   void* block = NULL;
   if (entry->shared_bytes + entry->thread_bytes > 0) {
     const int32_t error = context->workspace != NULL

@@ -39,9 +39,21 @@ int32_t hone_kernel_call(const hone_kernel_entry* entry,
 const char* hone_kernel_error_message(void);
 
 /* Ends the current call with HONE_ERROR_LIBRARY and this message, and does not
- * return: bodies of other threads end first, and no other code of the call
- * runs, so that the caller must hold no mutex. */
+ * return: bodies of other threads end first, memory of hone_kernel_allocate is
+ * freed, and no other code of the call runs but cleanups, so that the caller
+ * must hold no mutex. */
 __attribute__((noreturn)) void hone_kernel_fail(const char* message);
+
+/* Has `run` called if the call fails between begin and end, which belong to the
+ * same function and nest; the caller sets `run` and `data`. Outside of calls
+ * nothing fails. */
+typedef struct hone_kernel_cleanup {
+  void (*run)(void* data);
+  void* data;
+  struct hone_kernel_cleanup* outer;
+} hone_kernel_cleanup;
+void hone_kernel_begin_cleanup(hone_kernel_cleanup* cleanup);
+void hone_kernel_end_cleanup(hone_kernel_cleanup* cleanup);
 
 /* ---- Threads and memory ------------------------------------------------- */
 

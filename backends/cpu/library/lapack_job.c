@@ -48,21 +48,26 @@ static void RunRange(void* context, int64_t begin, int64_t end) {
   for (int64_t i = begin; i < end; ++i) job->one(job, i);
 }
 
+static void RestoreThreads(void* before) { set_threads(*(const int*)before); }
+
 void hone_lapack_run(Job* job, int64_t batch, int size) {
   if (batch == 0) return;
   if (set_threads == NULL || get_threads == NULL) {
     hone_kernel_parallel_for(&RunRange, job, batch);
     return;
   }
-  const int before = get_threads();
+  int before = get_threads();
   const int alone = batch == 1 && size >= kManyThreadsSize;
   const int threads = alone ? (int)hone_kernel_threads() : 1;
   if (before != threads) set_threads(threads);
+  hone_kernel_cleanup cleanup = {&RestoreThreads, &before, NULL};
+  hone_kernel_begin_cleanup(&cleanup);
   if (batch == 1) {
     RunRange(job, 0, 1);
   } else {
     hone_kernel_parallel_for(&RunRange, job, batch);
   }
+  hone_kernel_end_cleanup(&cleanup);
   if (before != threads) set_threads(before);
 }
 

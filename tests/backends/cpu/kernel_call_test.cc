@@ -76,6 +76,43 @@ TEST(KernelCall, NothingBesideAFullWorkspaceIsABlockOfItsOwn) {
   EXPECT_EQ(hone_kernel_call(&entry, nullptr, nullptr, nullptr), HONE_OK);
 }
 
+TEST(KernelCall, AFailureUndoesWhatThePartHasBegun) {
+  static std::string undone;
+  static void* blocks[2];
+  const hone_kernel_entry entry = EntryOf([](auto...) {
+    const auto note = [](void* data) { undone += static_cast<char*>(data); };
+    char names[] = "a\0b\0c";
+    hone_kernel_cleanup a = {note, &names[0], nullptr};
+    hone_kernel_cleanup b = {note, &names[2], nullptr};
+    hone_kernel_cleanup c = {note, &names[4], nullptr};
+    hone_kernel_begin_cleanup(&a);
+    hone_kernel_begin_cleanup(&b);
+    hone_kernel_begin_cleanup(&c);
+    hone_kernel_end_cleanup(&c);
+    // Beyond the workspace; of sizes of which no other is kept.
+    blocks[0] = hone_kernel_allocate(7'000'000);
+    blocks[1] = hone_kernel_allocate(70'000'000);
+    hone_kernel_free(blocks[1]);
+    hone_kernel_parallel_for(
+        [](void*, int64_t begin, int64_t) {
+          void* const block = hone_kernel_allocate(1000);
+          if (begin == 0) hone_kernel_fail("a body");
+          hone_kernel_free(block);
+        },
+        nullptr, 4);
+  });
+  for (int i = 0; i < 2; ++i) {
+    undone.clear();
+    EXPECT_EQ(hone_kernel_call(&entry, nullptr, nullptr, nullptr),
+              HONE_ERROR_LIBRARY);
+    EXPECT_EQ(undone, "ba");
+  }
+  // Freed blocks are kept for the next who asks.
+  void* const kept = hone_kernel_allocate(7'000'000);
+  EXPECT_EQ(kept, blocks[0]);
+  hone_kernel_free(kept);
+}
+
 TEST(KernelCall, CallsInsideOfCallsHaveTheirOwnContext) {
   static int32_t is_checked = 0;
   static hone_kernel_entry inner = {};
