@@ -65,8 +65,8 @@ void* hone_kernel_allocate(int64_t bytes) {
     return memory;
   }
   Block* const block =
-      bytes <= INT64_MAX - kAlignment
-          ? hone_kernel_allocate_block((bytes > 0 ? bytes : 0) + kAlignment)
+      bytes >= 0 && bytes <= INT64_MAX - kAlignment
+          ? hone_kernel_allocate_block(bytes + kAlignment)
           : NULL;
   if (block == NULL) {
     if (stack != NULL) hone_kernel_fail("no memory");

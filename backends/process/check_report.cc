@@ -79,8 +79,15 @@ absl::Status CheckTiming(const KernelRequest& request,
 }
 
 absl::Status CheckCalibration(const Calibration& calibration) {
+  // Workers of older versions do not report the rates of other types.
+  const auto is_rate = [](double gflops) {
+    return gflops == 0 || IsPositive(gflops);
+  };
   const bool is_good =
-      IsPositive(calibration.peak_gflops) && !calibration.levels.empty() &&
+      IsPositive(calibration.peak_gflops) && is_rate(calibration.f64_gflops) &&
+      is_rate(calibration.bf16_dot_gflops) &&
+      is_rate(calibration.s16_dot_gflops) &&
+      is_rate(calibration.s8_dot_gflops) && !calibration.levels.empty() &&
       std::all_of(calibration.levels.begin(), calibration.levels.end(),
                   [](const Calibration::Level& level) {
                     return level.bytes > 0 && IsPositive(level.read_gbps) &&

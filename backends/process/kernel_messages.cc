@@ -171,6 +171,10 @@ KernelRequest FromProto(const v1::KernelWork& proto) {
 void ToProto(const Calibration& calibration, v1::Calibration& proto) {
   proto.set_threads(calibration.threads);
   proto.set_peak_gflops(calibration.peak_gflops);
+  proto.set_f64_gflops(calibration.f64_gflops);
+  proto.set_bf16_dot_gflops(calibration.bf16_dot_gflops);
+  proto.set_s16_dot_gflops(calibration.s16_dot_gflops);
+  proto.set_s8_dot_gflops(calibration.s8_dot_gflops);
   for (const Calibration::Level& level : calibration.levels) {
     v1::Calibration::Level& to = *proto.add_levels();
     to.set_bytes(level.bytes);
@@ -183,6 +187,10 @@ Calibration FromProto(const v1::Calibration& proto) {
   Calibration calibration;
   calibration.threads = proto.threads();
   calibration.peak_gflops = proto.peak_gflops();
+  calibration.f64_gflops = proto.f64_gflops();
+  calibration.bf16_dot_gflops = proto.bf16_dot_gflops();
+  calibration.s16_dot_gflops = proto.s16_dot_gflops();
+  calibration.s8_dot_gflops = proto.s8_dot_gflops();
   for (const v1::Calibration::Level& level : proto.levels()) {
     calibration.levels.push_back(
         {level.bytes(), level.read_gbps(), level.copy_gbps()});

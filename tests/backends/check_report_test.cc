@@ -83,6 +83,10 @@ TEST(CheckReport, NamesTheFault) {
       {[](auto& r) { r.candidates[0].max_rel_error = kNan; }, "an error of"},
       {[](auto& r) { r.calibration->levels.clear(); }, "calibration"},
       {[](auto& r) { r.calibration->peak_gflops = 0; }, "calibration"},
+      {[](auto& r) { r.calibration->f64_gflops = -1; }, "calibration"},
+      {[](auto& r) { r.calibration->bf16_dot_gflops = kNan; }, "calibration"},
+      {[](auto& r) { r.calibration->s16_dot_gflops = -1; }, "calibration"},
+      {[](auto& r) { r.calibration->s8_dot_gflops = kNan; }, "calibration"},
       {[](auto& r) { r.calibration->levels[0].read_gbps = kNan; },
        "calibration"},
   };

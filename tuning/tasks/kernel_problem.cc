@@ -497,7 +497,8 @@ absl::StatusOr<KernelProblem::Confirmation> KernelProblem::Confirm(
   if (report.calibration.has_value()) {
     calibration_ = std::move(report.calibration);
   }
-  confirmation.roofline_ns = backends::RooflineNs(*calibration_, options_.work);
+  confirmation.roofline_ns =
+      backends::RooflineNs(*calibration_, options_.work, confirmation.cost);
   return confirmed_.insert_or_assign(key, std::move(confirmation))
       .first->second;
 }

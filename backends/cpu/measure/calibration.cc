@@ -4,8 +4,10 @@
 #include <cmath>
 #include <memory>
 #include <string>
+#include <vector>
 
-#include "absl/strings/str_format.h"
+#include "absl/status/status.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/substitute.h"
 
 #include "backends/cpu/compiler.h"
@@ -52,7 +54,8 @@ absl::StatusOr<Kernel> Compile(const std::string& text) {
 
 // Returns the time of the fastest call, in nanoseconds.
 double Fastest(const Kernel& kernel, const float* from, float* to) {
-  const void* const arguments[] = {from};
+  // Some kernels take the same array twice.
+  const void* const arguments[] = {from, from};
   void* const results[] = {to};
   const Clock& clock = SystemClock();
   kernel.run(nullptr, arguments, results);
@@ -72,12 +75,12 @@ double Fastest(const Kernel& kernel, const float* from, float* to) {
   return fastest;
 }
 
-// $0 threads, $1 steps, $2 accumulators, $3 lanes.
+// $0 threads, $1 steps, $2 accumulators, $3 lanes, $4 type.
 constexpr char kPeak[] = R"(kernel peak
-argument x f32[$3]
-result y f32[$0,$2,$3]
+argument x $4[$3]
+result y $4[$0,$2,$3]
 for i0 $0 parallel
-| local s f32[$2,$3] register
+| local s $4[$2,$3] register
 | for i1 $2 unrolled
 | | for i2 $3 vector
 | | | s[i1,i2] = x[i2]
@@ -85,6 +88,26 @@ for i0 $0 parallel
 | | for i2 $2 unrolled
 | | | for i3 $3 vector
 | | | | s[i2,i3] = s[i2,i3] * x[i3] + x[i3]
+| for i1 $2 unrolled
+| | for i2 $3 vector
+| | | y[i0,i1,i2] = s[i1,i2]
+)";
+
+// $4 and $5 are the types of the factors, $6 that of the sums, $7 the number of
+// products in a sum of adjacent ones, $8 their sum.
+constexpr char kDotPeak[] = R"(kernel dot_peak
+argument a $4[$3,$7]
+argument b $5[$3,$7]
+result y $6[$0,$2,$3]
+for i0 $0 parallel
+| local s $6[$2,$3] register
+| for i1 $2 unrolled
+| | for i2 $3 vector
+| | | s[i1,i2] = $6(0)
+| for i1 $1
+| | for i2 $2 unrolled
+| | | for i3 $3 vector
+| | | | s[i2,i3] += $8
 | for i1 $2 unrolled
 | | for i2 $3 vector
 | | | y[i0,i1,i2] = s[i1,i2]
@@ -118,17 +141,83 @@ for i0 $0 parallel
 | | | | y[i0,i1,i2,i3] = x[i0,i1,i2,i3]$4
 )";
 
-absl::StatusOr<double> PeakGflops(int64_t threads, int64_t lanes,
-                                  int64_t registers, const float* ones,
-                                  float* results) {
-  constexpr int64_t kSteps = 20'000;
-  // Leaves two registers for the factor and temporaries.
-  const int64_t accumulators = std::min<int64_t>(registers - 2, 14);
-  HONE_ASSIGN_OR_RETURN(
-      const Kernel kernel,
-      Compile(absl::Substitute(kPeak, threads, kSteps, accumulators, lanes)));
-  return static_cast<double>(2 * threads * kSteps * accumulators * lanes) /
-         Fastest(kernel, ones, results);
+// Measures the rates of arithmetic of all threads together.
+class Peaks {
+ public:
+  Peaks(int32_t threads, const float* from, float* to)
+      : threads_(threads), from_(from), to_(to) {
+    const loops::Machine& machine = DetectHost().machine;
+    vector_bytes_ = machine.vector_bytes;
+    // Leaves two registers for the factor and temporaries.
+    accumulators_ = std::min<int64_t>(machine.vector_registers - 2, 14);
+  }
+
+  // Returns the rate of multiply-adds of a type of so many bytes.
+  absl::StatusOr<double> MultiplyAdds(const char* type, int64_t width) const {
+    const int64_t lanes = vector_bytes_ / width;
+    return Gflops(
+        absl::Substitute(kPeak, threads_, kSteps, accumulators_, lanes, type),
+        lanes);
+  }
+
+  // Returns the rate of sums of so many products of adjacent elements, of which
+  // a vector of 32-bit sums has one in each lane.
+  absl::StatusOr<double> Dots(const char* a, const char* b, const char* sum,
+                              int64_t products) const {
+    const int64_t lanes = vector_bytes_ / 4;
+    std::vector<std::string> terms;
+    for (int64_t i = 0; i < products; ++i) {
+      terms.push_back(absl::Substitute(
+          "convert($0, a[i3,$1]) * convert($0, b[i3,$1])", sum, i));
+    }
+    return Gflops(
+        absl::Substitute(kDotPeak, threads_, kSteps, accumulators_, lanes, a, b,
+                         sum, products, absl::StrJoin(terms, " + ")),
+        lanes * products);
+  }
+
+ private:
+  static constexpr int64_t kSteps = 20'000;
+
+  absl::StatusOr<double> Gflops(const std::string& text,
+                                int64_t products) const {
+    HONE_ASSIGN_OR_RETURN(const Kernel kernel, Compile(text));
+    return static_cast<double>(2 * threads_ * kSteps * accumulators_ *
+                               products) /
+           Fastest(kernel, from_, to_);
+  }
+
+  const int32_t threads_;
+  const float* const from_;
+  float* const to_;
+  int64_t vector_bytes_ = 0;
+  int64_t accumulators_ = 0;
+};
+
+absl::Status MeasurePeaks(const Peaks& peaks, Calibration& calibration) {
+  HONE_ASSIGN_OR_RETURN(calibration.peak_gflops, peaks.MultiplyAdds("f32", 4));
+  HONE_ASSIGN_OR_RETURN(calibration.f64_gflops, peaks.MultiplyAdds("f64", 8));
+  // Without instructions for dots, code converts the elements.
+  struct DotPeak {
+    const char* a;
+    const char* b;
+    const char* sum;
+    int64_t products;
+    double Calibration::*rate;
+  };
+  constexpr DotPeak kDots[] = {
+      {"bf16", "bf16", "f32", 2, &Calibration::bf16_dot_gflops},
+      {"s16", "s16", "s32", 2, &Calibration::s16_dot_gflops},
+      {"u8", "s8", "s32", 4, &Calibration::s8_dot_gflops}};
+  for (const DotPeak& dot : kDots) {
+    HONE_ASSIGN_OR_RETURN(const double rate,
+                          peaks.Dots(dot.a, dot.b, dot.sum, dot.products));
+    calibration.*dot.rate = std::max(rate, calibration.peak_gflops);
+  }
+  // Bytes can be extended to 16 bits.
+  calibration.s8_dot_gflops =
+      std::max(calibration.s8_dot_gflops, calibration.s16_dot_gflops);
+  return absl::OkStatus();
 }
 
 absl::StatusOr<Calibration::Level> MeasureLevel(int64_t bytes, int64_t threads,
@@ -173,9 +262,7 @@ absl::StatusOr<Calibration> Calibrate(int32_t threads) {
   const auto measure = [&]() -> absl::StatusOr<Calibration> {
     Calibration calibration;
     calibration.threads = threads;
-    HONE_ASSIGN_OR_RETURN(
-        calibration.peak_gflops,
-        PeakGflops(threads, lanes, machine.vector_registers, from, to));
+    HONE_RETURN_IF_ERROR(MeasurePeaks(Peaks(threads, from, to), calibration));
     for (int64_t bytes : kSizes) {
       HONE_ASSIGN_OR_RETURN(Calibration::Level level,
                             MeasureLevel(bytes, threads, lanes, from, to));

@@ -22,6 +22,13 @@ struct Calibration {
   int32_t threads = 1;
   // The rate of f32 fused multiply-adds, two operations each.
   double peak_gflops = 0;
+  // The same of f64, and of the fastest instructions for dots: of bf16 with
+  // sums in f32, of s16 and of bytes with sums in s32. 0 if unknown, as from
+  // workers of older versions, which count as the rate of f32.
+  double f64_gflops = 0;
+  double bf16_dot_gflops = 0;
+  double s16_dot_gflops = 0;
+  double s8_dot_gflops = 0;
   std::vector<Level> levels;  // by growing size
 };
 
