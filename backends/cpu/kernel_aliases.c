@@ -117,8 +117,8 @@ int32_t hone_kernel_check_aliases(const hone_info* info,
   Range few[kFew];
   Range* ranges = few;
   if (info->num_results > kFew) {
-    ranges = hone_kernel_allocate_block(info->num_results *
-                                        (int64_t)sizeof(Range));
+    ranges =
+        hone_kernel_allocate_block(info->num_results * (int64_t)sizeof(Range));
     if (ranges == NULL) {
       return hone_kernel_error(HONE_ERROR_OUT_OF_MEMORY,
                                "no memory to check the results");

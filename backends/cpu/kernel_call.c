@@ -46,7 +46,13 @@ typedef struct Block {
   struct Block* after;
 } Block;
 
-static _Thread_local Stack* current;
+/* Null outside of calls. */
+static Stack* Current(void) { return hone_kernel_thread_value(kThreadStack); }
+
+/* Returns 0 if the thread cannot remember it. */
+static int32_t SetCurrent(Stack* stack) {
+  return hone_kernel_set_thread_value(kThreadStack, stack);
+}
 
 static int64_t Aligned(int64_t bytes) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
@@ -55,7 +61,7 @@ static int64_t Aligned(int64_t bytes) {
 /* ---- Memory ------------------------------------------------------------- */
 
 void* hone_kernel_allocate(int64_t bytes) {
-  Stack* const stack = current;
+  Stack* const stack = Current();
   /* Nothing would be at the end of a full stack, which is no address in it. */
   if (bytes == 0) bytes = 1;
   if (stack != NULL && bytes >= 0 &&
@@ -64,10 +70,9 @@ void* hone_kernel_allocate(int64_t bytes) {
     stack->next += Aligned(bytes);
     return memory;
   }
-  Block* const block =
-      bytes >= 0 && bytes <= INT64_MAX - kAlignment
-          ? hone_kernel_allocate_block(bytes + kAlignment)
-          : NULL;
+  Block* const block = bytes >= 0 && bytes <= INT64_MAX - kAlignment
+                           ? hone_kernel_allocate_block(bytes + kAlignment)
+                           : NULL;
   if (block == NULL) {
     if (stack != NULL) hone_kernel_fail("no memory");
     return NULL;
@@ -80,7 +85,7 @@ void* hone_kernel_allocate(int64_t bytes) {
 }
 
 void hone_kernel_free(void* memory) {
-  Stack* const stack = current;
+  Stack* const stack = Current();
   char* const address = memory;
   if (stack != NULL && address >= stack->begin && address < stack->end) {
     stack->next = address;
@@ -97,13 +102,15 @@ void hone_kernel_free(void* memory) {
 /* ---- Failures ----------------------------------------------------------- */
 
 void hone_kernel_begin_cleanup(hone_kernel_cleanup* cleanup) {
-  if (current == NULL) return;
-  cleanup->outer = current->cleanups;
-  current->cleanups = cleanup;
+  Stack* const stack = Current();
+  if (stack == NULL) return;
+  cleanup->outer = stack->cleanups;
+  stack->cleanups = cleanup;
 }
 
 void hone_kernel_end_cleanup(hone_kernel_cleanup* cleanup) {
-  if (current != NULL) current->cleanups = cleanup->outer;
+  Stack* const stack = Current();
+  if (stack != NULL) stack->cleanups = cleanup->outer;
 }
 
 /* Goes on at the end of the part that `stack` belongs to. The functions that
@@ -122,13 +129,17 @@ static __attribute__((noreturn)) void EndPart(Stack* stack) {
   _longjmp(stack->end_of_part, 1);
 }
 
-void hone_kernel_fail(const char* message) {
-  if (current == NULL) abort();
-  Call* const call = current->call;
+static void NoteFailure(Call* call, const char* message) {
   if (atomic_exchange(&call->has_failed, 1) == 0) {
     snprintf(call->failure, kMessageBytes, "%s", message);
   }
-  EndPart(current);
+}
+
+void hone_kernel_fail(const char* message) {
+  Stack* const stack = Current();
+  if (stack == NULL) abort();
+  NoteFailure(stack->call, message);
+  EndPart(stack);
 }
 
 /* ---- Parallel loops ----------------------------------------------------- */
@@ -147,8 +158,8 @@ static int32_t TakeSlot(Call* call, int64_t begin, int64_t count) {
   const int64_t first = begin < count ? begin * call->threads / count : 0;
   for (int64_t i = first;; ++i) {
     const int32_t slot = (int32_t)(i % call->threads);
-    if (atomic_exchange_explicit(&call->taken[slot], 1,
-                                 memory_order_acquire) == 0) {
+    if (atomic_exchange_explicit(&call->taken[slot], 1, memory_order_acquire) ==
+        0) {
       return slot;
     }
     if (i % call->threads == call->threads - 1) sched_yield();
@@ -177,10 +188,13 @@ static void RunBody(void* data, int64_t begin, int64_t end) {
     stack.next = stack.begin;
     stack.end = stack.begin + call->thread_bytes;
   }
-  Stack* const outer = current;
-  current = &stack;
-  RunBodyOn(&stack, job, begin, end);
-  current = outer;
+  Stack* const outer = Current();
+  if (SetCurrent(&stack)) {
+    RunBodyOn(&stack, job, begin, end);
+    SetCurrent(outer);
+  } else {
+    NoteFailure(call, "no memory");
+  }
   if (slot >= 0) {
     atomic_store_explicit(&call->taken[slot], 0, memory_order_release);
   }
@@ -188,15 +202,16 @@ static void RunBody(void* data, int64_t begin, int64_t end) {
 
 void hone_kernel_parallel_for(hone_body body, void* data, int64_t count) {
   if (count <= 0) return;
-  if (current == NULL) {
+  Stack* const stack = Current();
+  if (stack == NULL) {
     hone_kernel_pool_parallel_for(body, data, count, hone_kernel_threads());
     return;
   }
-  if (current->is_body) {
+  if (stack->is_body) {
     body(data, 0, count);
     return;
   }
-  Call* const call = current->call;
+  Call* const call = stack->call;
   Job job = {call, body, data, count};
   if (call->context->parallel_for != NULL) {
     call->context->parallel_for(call->context->parallel_for_data, RunBody, &job,
@@ -204,7 +219,7 @@ void hone_kernel_parallel_for(hone_body body, void* data, int64_t count) {
   } else {
     hone_kernel_pool_parallel_for(RunBody, &job, count, call->threads);
   }
-  if (atomic_load(&call->has_failed)) EndPart(current);
+  if (atomic_load(&call->has_failed)) EndPart(stack);
 }
 
 /* ---- Calls -------------------------------------------------------------- */
@@ -292,8 +307,8 @@ static int32_t Reserve(const hone_kernel_entry* entry, const Call* call,
       entry->shared_bytes + call->threads * entry->thread_bytes;
   const hone_context* const context = call->context;
   if (context->allocate != NULL) {
-    *block = context->allocate(context->allocator_data, (size_t)bytes,
-                               kAlignment);
+    *block =
+        context->allocate(context->allocator_data, (size_t)bytes, kAlignment);
   } else {
     *block = hone_kernel_allocate_block(bytes);
   }
@@ -350,11 +365,17 @@ static int32_t Run(const hone_kernel_entry* entry, const hone_context* context,
       memset(call.taken, 0, (size_t)call.threads * sizeof(call.taken[0]));
     }
   }
-  Stack* const outer = current;
-  current = &stack;
-  RunOn(&stack, entry, arguments, results);
-  current = outer;
+  Stack* const outer = Current();
+  const int32_t can_run = SetCurrent(&stack);
+  if (can_run) {
+    RunOn(&stack, entry, arguments, results);
+    SetCurrent(outer);
+  }
   Release(context, block);
+  if (!can_run) {
+    return hone_kernel_error(HONE_ERROR_OUT_OF_MEMORY,
+                             "no memory, or no key, for data of a thread");
+  }
   if (!atomic_load(&call.has_failed)) return HONE_OK;
   return hone_kernel_error(HONE_ERROR_LIBRARY, "%s", call.failure);
 }
@@ -376,9 +397,8 @@ int32_t hone_kernel_call(const hone_kernel_entry* entry,
   }
   if (error == HONE_OK) error = CheckProcessor(entry);
   if (error == HONE_OK) {
-    error = hone_kernel_check_aliases(info, arguments, results,
-                                      context->workspace,
-                                      context->workspace_bytes);
+    error = hone_kernel_check_aliases(
+        info, arguments, results, context->workspace, context->workspace_bytes);
   }
   return error == HONE_OK ? Run(entry, context, arguments, results) : error;
 }

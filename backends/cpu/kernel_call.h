@@ -17,6 +17,25 @@ extern "C" {
 void hone_kernel_pool_parallel_for(hone_body body, void* data, int64_t count,
                                    int32_t threads);
 
+/* What a thread remembers, one pointer each: not null in bodies of the pool's
+ * loops, the memory of the part of a call that it runs, and the message of its
+ * last error, which is freed when the thread ends. All libraries of a process
+ * share them. */
+enum {
+  kThreadInsideBody,
+  kThreadStack,
+  kThreadMessage,
+  kThreadValues /* their number */
+};
+/* Null until it is set. */
+void* hone_kernel_thread_value(int32_t which);
+/* Returns 0 if there is no memory, or no key of threads is left. */
+int32_t hone_kernel_set_thread_value(int32_t which, void* value);
+
+/* The same two for the library that has the pool of the process. */
+void* hone_kernel_own_thread_value(int32_t which);
+int32_t hone_kernel_set_own_thread_value(int32_t which, void* value);
+
 /* A 64-byte aligned block from the system, or one that was kept; null if there
  * is no memory. */
 void* hone_kernel_allocate_block(int64_t bytes);

@@ -79,8 +79,8 @@ static int Addresses(const char* kind, const hone_ffi_arrays* given,
         !IsOfShape(given->buffers[i], &expected[i])) {
       char shape[kMessageBytes / 2];
       PrintShape(&expected[i], shape, sizeof(shape));
-      snprintf(message, kMessageBytes, "%s %d has another type or shape than %s",
-               kind, i, shape);
+      snprintf(message, kMessageBytes,
+               "%s %d has another type or shape than %s", kind, i, shape);
       return 0;
     }
     addresses[i] = given->buffers[i]->data;
@@ -99,8 +99,8 @@ static hone_ffi_error* Call(const hone_kernel_entry* entry,
                  results, message)) {
     return Error(frame, HONE_FFI_INVALID_ARGUMENT, message);
   }
-  const int32_t error = hone_kernel_call(
-      entry, NULL, (const void* const*)addresses, results);
+  const int32_t error =
+      hone_kernel_call(entry, NULL, (const void* const*)addresses, results);
   if (error == HONE_OK) return NULL;
   return Error(frame, StatusOf(error), hone_kernel_error_message());
 }

@@ -2,12 +2,13 @@
 
 #include "backends/cpu/kernel_runtime.h"
 
-#include "backends/cpu/kernel_call.h"
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
+
+#include "backends/cpu/kernel_call.h"
 
 /* ---- Threads ------------------------------------------------------------ */
 
@@ -50,7 +51,6 @@ static struct {
 };
 static pthread_once_t fork_handler = PTHREAD_ONCE_INIT;
 static atomic_int thread_count; /* 0: not asked yet */
-static _Thread_local int inside_body;
 
 static void Pause(void) {
 #if defined(__x86_64__) || defined(__i386__)
@@ -70,7 +70,7 @@ static void* Work(void* argument) {
   const uint64_t start = (uint64_t)(uintptr_t)argument;
   const int64_t range = (int64_t)(start % kMaxThreads);
   unsigned seen = (unsigned)(start / kMaxThreads);
-  inside_body = 1;
+  hone_kernel_set_own_thread_value(kThreadInsideBody, &pool);
   for (;;) {
     int spins = 0;
     while (atomic_load_explicit(&pool.generation, memory_order_acquire) ==
@@ -198,7 +198,8 @@ static void ParallelFor(hone_body body, void* data, int64_t count,
   int64_t ranges = threads < kMaxThreads ? threads : kMaxThreads;
   if (ranges > count) ranges = count;
   /* One job at a time: callers that meet another one's do theirs alone. */
-  if (ranges <= 1 || inside_body || pthread_mutex_trylock(&pool.owner) != 0) {
+  if (ranges <= 1 || hone_kernel_own_thread_value(kThreadInsideBody) != NULL ||
+      pthread_mutex_trylock(&pool.owner) != 0) {
     body(data, 0, count);
     return;
   }
@@ -215,9 +216,9 @@ static void ParallelFor(hone_body body, void* data, int64_t count,
   if (pool.sleepers > 0) pthread_cond_broadcast(&pool.work);
   pthread_mutex_unlock(&pool.mutex);
 
-  inside_body = 1;
+  hone_kernel_set_own_thread_value(kThreadInsideBody, &pool);
   RunRange(0);
-  inside_body = 0;
+  hone_kernel_set_own_thread_value(kThreadInsideBody, NULL);
   for (int spins = 0; spins < kSpins; ++spins) {
     if (atomic_load_explicit(&pool.pending, memory_order_acquire) == 0) break;
     Pause();
@@ -245,28 +246,32 @@ typedef struct Pool {
                        int32_t threads);
   void (*set_threads)(int32_t threads);
   int32_t (*threads)(void);
+  void* (*thread_value)(int32_t which);
+  int32_t (*set_thread_value)(int32_t which, void* value);
 } Pool;
 
-static const Pool own_pool = {ParallelFor, SetThreads, Threads};
+static const Pool own_pool = {ParallelFor, SetThreads, Threads,
+                              hone_kernel_own_thread_value,
+                              hone_kernel_set_own_thread_value};
 
 /* The dynamic linker makes unique symbols one in a process, even those of
  * libraries that were loaded with RTLD_LOCAL. No compiler of C defines them. */
 __asm__(
-    ".pushsection .bss.hone_process_pool_1, \"aw\", %nobits\n"
-    ".globl hone_process_pool_1\n"
-    ".type hone_process_pool_1, %gnu_unique_object\n"
-    ".size hone_process_pool_1, 8\n"
+    ".pushsection .bss.hone_process_pool_2, \"aw\", %nobits\n"
+    ".globl hone_process_pool_2\n"
+    ".type hone_process_pool_2, %gnu_unique_object\n"
+    ".size hone_process_pool_2, 8\n"
     ".balign 8\n"
-    "hone_process_pool_1: .zero 8\n"
+    "hone_process_pool_2: .zero 8\n"
     ".popsection\n");
-extern __attribute__((visibility("default")))
-_Atomic(const Pool*) hone_process_pool_1;
+extern __attribute__((
+    visibility("default"))) _Atomic(const Pool*) hone_process_pool_2;
 
 static const Pool* ProcessPool(void) {
   const Pool* first =
-      atomic_load_explicit(&hone_process_pool_1, memory_order_acquire);
+      atomic_load_explicit(&hone_process_pool_2, memory_order_acquire);
   if (first != NULL) return first;
-  return atomic_compare_exchange_strong(&hone_process_pool_1, &first, &own_pool)
+  return atomic_compare_exchange_strong(&hone_process_pool_2, &first, &own_pool)
              ? &own_pool
              : first;
 }
@@ -283,6 +288,14 @@ __attribute__((visibility("default"))) void hone_kernel_set_threads(
 }
 
 int32_t hone_kernel_threads(void) { return ProcessPool()->threads(); }
+
+void* hone_kernel_thread_value(int32_t which) {
+  return ProcessPool()->thread_value(which);
+}
+
+int32_t hone_kernel_set_thread_value(int32_t which, void* value) {
+  return ProcessPool()->set_thread_value(which, value);
+}
 
 /* ---- Blocks ------------------------------------------------------------- */
 

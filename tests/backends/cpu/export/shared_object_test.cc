@@ -2,8 +2,10 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
@@ -106,6 +108,30 @@ TEST(SharedObjectTest, IsLoadedAndExportsItsNamesOnly) {
   EXPECT_EQ(entry(nullptr, arguments, results), HONE_OK);
   EXPECT_THAT(y, ::testing::Each(::testing::FloatEq(24.0f)));
   dlclose(library);
+}
+
+TEST(SharedObjectTest, AProcessLoadsHundreds) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.path() + "/libexample.so";
+  HONE_ASSERT_OK(WriteSharedObject(CompileExample(), kNames, path));
+  const std::vector<float> x(800, 27.0f);
+  for (int i = 0; i < 600; ++i) {
+    // A file of its own is a library of its own.
+    const std::string copy = absl::StrCat(path, ".", i);
+    std::filesystem::copy_file(path, copy);
+    void* library = dlopen(copy.c_str(), RTLD_NOW | RTLD_LOCAL);
+    ASSERT_NE(library, nullptr) << i << " libraries before: " << dlerror();
+    const auto entry =
+        reinterpret_cast<EntryFunction>(dlsym(library, "example"));
+    std::vector<float> y(100);
+    const void* arguments[] = {x.data()};
+    void* results[] = {y.data()};
+    ASSERT_EQ(entry(nullptr, arguments, results), HONE_OK);
+    ASSERT_THAT(y, ::testing::Each(::testing::FloatEq(24.0f)));
+    ASSERT_EQ(entry(nullptr, nullptr, nullptr), HONE_ERROR_NULL_ARRAY);
+    dlclose(library);
+    std::filesystem::remove(copy);
+  }
 }
 
 TEST(SharedObjectTest, IsCalledFromC) {
