@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 
 #include "base/rng.h"
@@ -31,6 +32,7 @@ class Interpreter {
     std::vector<VarId> vars;
     const std::vector<Item> body = Compile(program_.body(), path, vars);
     values_.resize(depth_);
+    NoteIterations();
     if (!Run(body)) return absl::InvalidArgumentError(error_);
     HONE_RETURN_IF_ERROR(CheckResults());
     return std::move(results_);
@@ -131,19 +133,38 @@ class Interpreter {
       const Loop* loop = body[i].loop();
       if (loop == nullptr) {
         items[i].statement = std::make_unique<StatementInterpreter>(
-            *body[i].statement(), path, vars, storages_);
+            *body[i].statement(), path, vars, storages_, stamps_);
       } else {
         items[i].loop = loop;
         items[i].depth = vars.size();
         if (loop->bound) items[i].bound = SlotAffine(*loop->bound, vars);
+        const bool is_parallel = loop->mode == LoopMode::kParallel;
+        parallel_depth_ += is_parallel ? 1 : 0;
+        has_parallel_ = has_parallel_ || is_parallel;
+        if (parallel_depth_ > 0) {
+          private_.insert(loop->locals.begin(), loop->locals.end());
+        }
         vars.push_back(loop->var);
         depth_ = std::max(depth_, vars.size());
         items[i].body = Compile(loop->body, path, vars);
         vars.pop_back();
+        parallel_depth_ -= is_parallel ? 1 : 0;
       }
       path.pop_back();
     }
     return items;
+  }
+
+  // Makes room for the stamps of buffers that iterations of parallel loops
+  // share.
+  void NoteIterations() {
+    if (!has_parallel_) return;
+    for (size_t i = 0; i < storages_.size(); ++i) {
+      Storage& storage = storages_[i];
+      if (private_.contains(static_cast<BufferId>(i))) continue;
+      storage.writers.resize(storage.written.size(), 0);
+      storage.readers.resize(storage.written.size(), 0);
+    }
   }
 
   // On failure sets error_ and returns false.
@@ -167,16 +188,48 @@ class Interpreter {
       }
       return Run(item.body);
     };
-    if (shuffles_ && loop.mode == LoopMode::kParallel && end > 0) {
-      std::vector<int64_t> order(static_cast<size_t>(end));
-      std::iota(order.begin(), order.end(), int64_t{0});
-      std::shuffle(order.begin(), order.end(), rng_);
-      return std::all_of(order.begin(), order.end(), run);
+    if (end > 0 && loop.mode == LoopMode::kParallel) {
+      return RunParallel(run, end);
+    }
+    if (end > 0 && loop.mode == LoopMode::kVector && shuffles_) {
+      return RunVector(item.body, end);
     }
     for (int64_t i = 0; i < end; ++i) {
       if (!run(i)) return false;
     }
     return true;
+  }
+
+  // Runs `iteration` for 0 … end-1.
+  template <typename Iteration>
+  bool RunParallel(const Iteration& iteration, int64_t end) {
+    stamps_.first = stamps_.several + 1;
+    stamps_.several = stamps_.first + static_cast<uint64_t>(end);
+    for (int64_t i : Order(end)) {
+      stamps_.now = stamps_.first + static_cast<uint64_t>(i);
+      if (!iteration(i)) return false;
+    }
+    stamps_.now = 0;
+    return true;
+  }
+
+  bool RunVector(const std::vector<Item>& statements, int64_t end) {
+    const std::vector<int64_t> lanes = Order(end);
+    return std::all_of(statements.begin(), statements.end(),
+                       [&](const Item& item) {
+                         if (item.statement->RunLanes(values_.data(), lanes))
+                           return true;
+                         error_ = item.statement->error();
+                         return false;
+                       });
+  }
+
+  // Returns 0 … end-1 in the order in which iterations run.
+  std::vector<int64_t> Order(int64_t end) {
+    std::vector<int64_t> order(static_cast<size_t>(end));
+    std::iota(order.begin(), order.end(), int64_t{0});
+    if (shuffles_) std::shuffle(order.begin(), order.end(), rng_);
+    return order;
   }
 
   absl::Status CheckResults() {
@@ -196,6 +249,12 @@ class Interpreter {
   const Program& program_;
   const bool shuffles_;
   Rng rng_;
+  // While the program is compiled: the parallel loops around the node.
+  int32_t parallel_depth_ = 0;
+  bool has_parallel_ = false;
+  // Locals that each iteration of a parallel loop has for itself.
+  absl::flat_hash_set<BufferId> private_;
+  ParallelStamps stamps_;
   std::vector<Storage> storages_;  // by BufferId
   std::vector<hlo::Literal> results_;
   size_t depth_ = 0;             // of the deepest nest

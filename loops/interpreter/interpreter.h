@@ -13,8 +13,9 @@
 namespace hone::loops {
 
 struct InterpretOptions {
-  // Runs the iterations of parallel loops in an order drawn from this seed, to
-  // reveal dependences between them; 0: in order.
+  // Runs the iterations of parallel loops, and the lanes of each statement of
+  // vector loops, in an order drawn from this seed, to reveal dependences
+  // between them; 0: iterations in order.
   uint64_t shuffle_parallel = 0;
 };
 
@@ -26,9 +27,10 @@ struct InterpretOptions {
 // operation.
 //
 // Returns InvalidArgument if arguments do not match, or if the program is not
-// well formed, reads an uninitialized element, accesses out of bounds, or
-// leaves an element of a result unwritten. The message has the path of the
-// statement.
+// well formed, reads an uninitialized element, accesses out of bounds, leaves
+// an element of a result unwritten, or has a data race: an iteration of a
+// parallel loop writes an element that another one accesses. The message has
+// the path of the statement.
 absl::StatusOr<std::vector<hlo::Literal>> Interpret(
     const Program& program, absl::Span<const hlo::Literal> arguments,
     const InterpretOptions& options = {});

@@ -42,8 +42,13 @@ SlotAffine::SlotAffine(const Affine& affine, absl::Span<const VarId> vars)
 StatementInterpreter::StatementInterpreter(const Statement& statement,
                                            const Path& path,
                                            absl::Span<const VarId> vars,
-                                           std::vector<Storage>& storages)
-    : path_(path), vars_(vars.begin(), vars.end()), storages_(storages) {
+                                           std::vector<Storage>& storages,
+                                           const ParallelStamps& stamps)
+    : path_(path),
+      vars_(vars.begin(), vars.end()),
+      combines_(statement.combine.has_value()),
+      storages_(storages),
+      stamps_(stamps) {
   if (statement.predicate != nullptr) {
     predicate_ = Compile(*statement.predicate);
   }
@@ -157,22 +162,92 @@ StatementInterpreter::StepId StatementInterpreter::Convert(StepId value,
 }
 
 bool StatementInterpreter::Run(const int64_t* values) {
+  Write write;
+  return Prepare(values, write) && Store(write);
+}
+
+bool StatementInterpreter::RunLanes(int64_t* values,
+                                    absl::Span<const int64_t> lanes) {
+  int64_t& value_of_lane = values[vars_.size() - 1];
+  if (combines_) {
+    return std::all_of(lanes.begin(), lanes.end(), [&](int64_t lane) {
+      value_of_lane = lane;
+      return Run(values);
+    });
+  }
+  const auto width = static_cast<size_t>(target_.width);
+  std::vector<Write> writes(lanes.size());
+  std::vector<std::byte> data(lanes.size() * width);
+  for (size_t i = 0; i < lanes.size(); ++i) {
+    value_of_lane = lanes[i];
+    if (!Prepare(values, writes[i])) return false;
+    if (writes[i].value == nullptr) continue;
+    std::memcpy(&data[i * width], writes[i].value, width);
+    writes[i].value = &data[i * width];
+  }
+  return std::all_of(writes.begin(), writes.end(),
+                     [this](const Write& write) { return Store(write); });
+}
+
+bool StatementInterpreter::Prepare(const int64_t* values, Write& write) {
   values_ = values;
   if (predicate_ >= 0) {
     const std::byte* holds = Evaluate(predicate_);
     if (holds == nullptr) return false;
     if (*holds == std::byte{0}) return true;
   }
-  const std::byte* value = Evaluate(value_);
-  if (value == nullptr) return false;
-  const int64_t element = Locate(target_);
-  if (element < 0) return false;
+  write.value = Evaluate(value_);
+  if (write.value == nullptr) return false;
+  write.element = Locate(target_);
+  return write.element >= 0;
+}
+
+bool StatementInterpreter::Store(const Write& write) {
+  if (write.value == nullptr) return true;
   Storage& storage = *target_.storage;
+  if (!NoteWrite(storage, write.element)) return false;
   // The value may alias the element.
-  std::memmove(storage.data + element * target_.width, value,
+  std::memmove(storage.data + write.element * target_.width, write.value,
                static_cast<size_t>(target_.width));
-  storage.written[static_cast<size_t>(element)] = storage.life;
+  storage.written[static_cast<size_t>(write.element)] = storage.life;
   return true;
+}
+
+bool StatementInterpreter::NoteRead(Storage& storage, int64_t element) {
+  if (stamps_.now == 0 || storage.readers.empty()) return true;
+  const auto at = static_cast<size_t>(element);
+  const uint64_t writer = storage.writers[at];
+  if (writer >= stamps_.first && writer != stamps_.now) {
+    return FailShared(storage, element, writer);
+  }
+  uint64_t& reader = storage.readers[at];
+  const bool is_first = reader < stamps_.first || reader == stamps_.now;
+  reader = is_first ? stamps_.now : stamps_.several;
+  return true;
+}
+
+bool StatementInterpreter::NoteWrite(Storage& storage, int64_t element) {
+  if (stamps_.now == 0 || storage.writers.empty()) return true;
+  const auto at = static_cast<size_t>(element);
+  for (const uint64_t other : {storage.writers[at], storage.readers[at]}) {
+    if (other >= stamps_.first && other != stamps_.now) {
+      return FailShared(storage, element, other);
+    }
+  }
+  storage.writers[at] = stamps_.now;
+  return true;
+}
+
+bool StatementInterpreter::FailShared(const Storage& storage, int64_t element,
+                                      uint64_t other) {
+  Fail(absl::StrCat(
+      "element ", element, " of ", storage.buffer->name, " is accessed by ",
+      other == stamps_.several
+          ? std::string("several iterations")
+          : absl::StrCat("iteration ", other - stamps_.first),
+      " of the parallel loop, too, expected no other to access what one "
+      "writes"));
+  return false;
 }
 
 const std::byte* StatementInterpreter::Evaluate(StepId id) {
@@ -188,7 +263,7 @@ const std::byte* StatementInterpreter::Evaluate(StepId id) {
     case Kind::kLoad: {
       const int64_t element = Locate(step.access);
       if (element < 0) return nullptr;
-      const Storage& storage = *step.access.storage;
+      Storage& storage = *step.access.storage;
       if (!storage.written.empty() &&
           storage.written[static_cast<size_t>(element)] != storage.life) {
         Fail(absl::StrCat("element ", element, " of ", storage.buffer->name,
@@ -196,6 +271,7 @@ const std::byte* StatementInterpreter::Evaluate(StepId id) {
                           "statement before to write it"));
         return nullptr;
       }
+      if (!NoteRead(storage, element)) return nullptr;
       return storage.data + element * step.access.width;
     }
     case Kind::kCall: {

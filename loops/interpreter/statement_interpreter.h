@@ -24,8 +24,23 @@ struct Storage {
   // buffers whose elements are all initialized.
   std::vector<uint32_t> written;
   uint32_t life = 1;
+  // For each allocated element, the stamps of the iterations that last wrote
+  // and read it. Empty for buffers that iterations of parallel loops do not
+  // share.
+  std::vector<uint64_t> writers;
+  std::vector<uint64_t> readers;
   // The memory that `data` points to, unless someone else owns it.
   std::vector<std::byte> own;
+};
+
+// The parallel loop that runs, if any, with the stamps of its iterations, which
+// no other loop has.
+struct ParallelStamps {
+  uint64_t first = 0;
+  // Stands for several iterations: one past the last.
+  uint64_t several = 0;
+  // The iteration that runs; 0 outside of parallel loops.
+  uint64_t now = 0;
 };
 
 // An affine expression over the values of the loops around a statement.
@@ -50,15 +65,19 @@ struct SlotAffine {
 // operations to functions of the HLO evaluator.
 class StatementInterpreter {
  public:
-  // The program must have no structure defect. `storages`, by BufferId, must
-  // outlive the interpreter and not move.
+  // The program must have no structure defect. `storages`, by BufferId, and
+  // `stamps` must outlive the interpreter and not move.
   StatementInterpreter(const Statement& statement, const Path& path,
                        absl::Span<const VarId> vars,
-                       std::vector<Storage>& storages);
+                       std::vector<Storage>& storages,
+                       const ParallelStamps& stamps);
 
   // Executes the statement with these values of the loops around it. On failure
   // sets error() and returns false.
   bool Run(const int64_t* values);
+  // Executes it for values of the innermost loop in `values`. As vectors do,
+  // all lanes read before any of them writes, unless it is a reduction.
+  bool RunLanes(int64_t* values, absl::Span<const int64_t> lanes);
   const std::string& error() const { return error_; }
 
  private:
@@ -102,6 +121,20 @@ class StatementInterpreter {
   // Converts a value by way of the types that the evaluator computes in.
   StepId Convert(StepId value, hlo::ElementType from, hlo::ElementType to);
 
+  // A value to be stored.
+  struct Write {
+    int64_t element = -1;
+    const std::byte* value = nullptr;  // null: the predicate is false
+  };
+  // Returns false on an error.
+  bool Prepare(const int64_t* values, Write& write);
+  bool Store(const Write& write);
+  // Notes that the iteration that runs reads or writes an element. Returns
+  // false if another one of the parallel loop does so, and one of the two
+  // writes.
+  bool NoteRead(Storage& storage, int64_t element);
+  bool NoteWrite(Storage& storage, int64_t element);
+  bool FailShared(const Storage& storage, int64_t element, uint64_t other);
   // Returns the address of the value; null on an error.
   const std::byte* Evaluate(StepId id);
   // Returns the number of the allocated element; -1 on an error.
@@ -110,7 +143,9 @@ class StatementInterpreter {
 
   const Path path_;
   const std::vector<VarId> vars_;
+  const bool combines_;
   std::vector<Storage>& storages_;
+  const ParallelStamps& stamps_;
   std::vector<Step> steps_;
   StepId predicate_ = -1;
   StepId value_ = -1;

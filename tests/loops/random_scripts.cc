@@ -1,6 +1,5 @@
 #include "tests/loops/random_scripts.h"
 
-#include <memory>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -17,38 +16,10 @@ namespace hone::testing {
 namespace {
 
 using loops::Loop;
-using loops::LoopMode;
-using loops::Node;
 using loops::Path;
 using loops::Program;
 using loops::Step;
 using loops::Transform;
-
-Node WithLanesInParallel(const Node& node) {
-  if (node.loop() == nullptr) return node;
-  auto loop = std::make_shared<Loop>(*node.loop());
-  if (loop->mode == LoopMode::kParallel) {
-    loop->mode = LoopMode::kSequential;
-  } else if (loop->mode == LoopMode::kVector) {
-    loop->mode = LoopMode::kParallel;
-  }
-  for (Node& child : loop->body) child = WithLanesInParallel(child);
-  return std::shared_ptr<const Loop>(std::move(loop));
-}
-
-// For the interpreter, which runs the iterations of parallel loops in any
-// order.
-Program WithLanesInParallel(const Program& program) {
-  Program result = program;
-  for (Node& node : result.mutable_body()) node = WithLanesInParallel(node);
-  for (size_t i = 0; i < program.buffers().size(); ++i) {
-    if (program.buffers()[i]->memory != loops::Memory::kRegister) continue;
-    loops::Buffer buffer = *program.buffers()[i];
-    buffer.memory = loops::Memory::kStack;
-    result.SetBuffer(static_cast<loops::BufferId>(i), std::move(buffer));
-  }
-  return result;
-}
 
 }  // namespace
 
@@ -99,17 +70,13 @@ absl::Status CheckInterpreted(const Program& program,
                               absl::Span<const hlo::Literal> expected,
                               uint64_t seed) {
   HONE_RETURN_IF_ERROR(loops::VerifyProgram(program));
-  for (const Program& variant : {program, WithLanesInParallel(program)}) {
-    HONE_ASSIGN_OR_RETURN(
-        const std::vector<hlo::Literal> results,
-        loops::Interpret(variant, arguments, {.shuffle_parallel = seed + 1}));
-    const std::string difference = Difference(expected, results);
-    if (!difference.empty()) {
-      return absl::FailedPreconditionError(
-          absl::StrCat(difference, " of\n", loops::PrintProgram(variant)));
-    }
-  }
-  return absl::OkStatus();
+  HONE_ASSIGN_OR_RETURN(
+      const std::vector<hlo::Literal> results,
+      loops::Interpret(program, arguments, {.shuffle_parallel = seed + 1}));
+  const std::string difference = Difference(expected, results);
+  if (difference.empty()) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat(difference, " of\n", loops::PrintProgram(program)));
 }
 
 }  // namespace hone::testing

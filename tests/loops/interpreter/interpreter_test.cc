@@ -116,12 +116,72 @@ TEST(LoopInterpreter, RunsRandomProgramsInAnyOrderOfParallelLoops) {
 TEST(LoopInterpreter, ShufflingShowsIterationsThatDependOnEachOther) {
   const std::string text = R"(result y s32[8]
 y[0] = s32(0)
-for i 7 parallel
+for i 7 vector
 | y[i+1] = y[i] + s32(1)
 )";
   EXPECT_THAT(RunToValues(text, {}), ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
+  // A vector reads all of its elements first.
   EXPECT_THAT(Execute(text, {}, 3),
               StatusIs(kInvalid, HasSubstr("no value yet")));
+}
+
+TEST(LoopInterpreter, VectorsFinishAStatementBeforeTheNext) {
+  const std::string text = R"(result y s32[4]
+result z s32[4]
+for i 4
+| y[i] = s32(7)
+for i 4 vector
+| y[i] = index(s32, i)
+| z[i] = y[3-i]
+)";
+  for (const uint64_t shuffle : {uint64_t{0}, uint64_t{1}}) {
+    HONE_ASSERT_OK_AND_ASSIGN(const std::vector<hlo::Literal> results,
+                              Execute(text, {}, shuffle));
+    EXPECT_THAT(Values(results[1]), shuffle == 0 ? ElementsAre(7, 7, 1, 0)
+                                                 : ElementsAre(3, 2, 1, 0));
+  }
+}
+
+TEST(LoopInterpreter, FindsDataRacesOfParallelLoops) {
+  const auto execute = [](const std::string& body) {
+    return Execute(absl::StrCat("result y s32[8]\nlocal t s32[2] heap\n"
+                                "for i 8\n| y[i] = s32(0)\n",
+                                body),
+                   {})
+        .status();
+  };
+  // An iteration reads what another one has written.
+  EXPECT_THAT(
+      execute("for i 7 parallel\n| y[i+1] = y[i]\n"),
+      StatusIs(kInvalid, HasSubstr("at 1.0: element 1 of y is accessed by "
+                                   "iteration 0 of the parallel loop, too")));
+  // An iteration writes what others have read.
+  EXPECT_THAT(
+      execute("for i 3 parallel\n| y[i] = y[2]\n"),
+      StatusIs(kInvalid, HasSubstr("element 2 of y is accessed by several "
+                                   "iterations of the parallel loop, too")));
+  // Both write, even the same value, which no order of iterations shows.
+  EXPECT_THAT(execute("for i 2 parallel\n| t[0] = s32(1)\n| y[i] = t[0]\n"),
+              StatusIs(kInvalid, HasSubstr("element 0 of t")));
+  EXPECT_THAT(execute("for i 2 parallel\n| y[0] += s32(1)\n"),
+              StatusIs(kInvalid, HasSubstr("element 0 of y")));
+}
+
+TEST(LoopInterpreter, WhatIterationsDoNotShareIsNoRace) {
+  EXPECT_THAT(RunToValues(R"(argument x s32[2]
+result y s32[4]
+local t s32[4] heap
+for j 2
+| for i 4 parallel
+| | t[i] = index(s32, i) + index(s32, j)
+| for i 4 parallel
+| | local s s32[2] stack
+| | s[0] = t[3-i] + x[0]
+| | s[1] = s[0] + t[0]
+| | y[i] = s[1] + x[1]
+)",
+                          {Ints({10, 100})}),
+              ElementsAre(115, 114, 113, 112));
 }
 
 TEST(LoopInterpreter, ElementsHaveNoValueUntilTheyAreWritten) {

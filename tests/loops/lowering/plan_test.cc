@@ -537,13 +537,11 @@ ENTRY e {
 })");
   };
   HONE_EXPECT_OK(
-      LowerToPlan(ParseModule(text("cholesky(x), lower=true")))
-          .status());
-  EXPECT_THAT(
-      LowerToPlan(
-          ParseModule(text("custom-call(x), custom_call_target=\"notify\""))),
-      testing::StatusIs(absl::StatusCode::kUnimplemented,
-                        ::testing::HasSubstr("effects")));
+      LowerToPlan(ParseModule(text("cholesky(x), lower=true"))).status());
+  EXPECT_THAT(LowerToPlan(ParseModule(
+                  text("custom-call(x), custom_call_target=\"notify\""))),
+              testing::StatusIs(absl::StatusCode::kUnimplemented,
+                                ::testing::HasSubstr("effects")));
 }
 
 TEST(LowerToPlan, CallsThatGrowTheModuleTooMuch) {
