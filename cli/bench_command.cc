@@ -1,24 +1,17 @@
 // hone bench: reproduces a published table.
 
-#include <iostream>
 #include <limits>
 #include <memory>
 #include <string>
 
 #include "absl/time/time.h"
-#include "cli/command.h"
+#include "cli/add_bench.h"
+#include "cli/kernel_benches.h"
 
-#include "base/files.h"
 #include "base/status_macros.h"
-#include "bench/compile.h"
 #include "bench/corpus.h"
 #include "bench/environment.h"
 #include "bench/faults/faults.h"
-#include "bench/kernel_searches.h"
-#include "bench/kernel_sweep.h"
-#include "bench/kernels.h"
-#include "bench/measurement.h"
-#include "bench/modules.h"
 #include "bench/parse.h"
 #include "bench/partition/partition.h"
 #include "bench/pass_fidelity.h"
@@ -33,45 +26,6 @@ namespace hone::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-int Done(const Json&) { return kDone; }
-
-// Adds the bench `name`: `add_options` adds the options that only it has, `run`
-// prints its table to the stream and returns the same as JSON, and `status_of`
-// makes an exit status of that. The table goes to stdout; with --json it goes
-// to stderr, and the document to stdout. With --output the document goes to
-// that file too.
-template <typename Options>
-void AddBench(CLI::App& parent, Context& context, const std::string& name,
-              const std::string& description,
-              void (*add_options)(CLI::App&, Options&),
-              absl::StatusOr<Json> (*run)(const Options&, std::ostream&),
-              int (*status_of)(const Json&) = Done) {
-  struct Arguments {
-    Options options;
-    std::string output;
-  };
-  auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = AddCommand(parent, context, name, description);
-  add_options(*command, arguments->options);
-  command->add_option("-o,--output", arguments->output, "JSON file");
-  command->callback([arguments, run, status_of, &context] {
-    RunCommand(context, [&]() -> absl::StatusOr<int> {
-      if (!arguments->output.empty()) {
-        HONE_RETURN_IF_ERROR(CheckWritable(arguments->output));
-      }
-      HONE_ASSIGN_OR_RETURN(
-          const Json document,
-          run(arguments->options, context.json ? std::cerr : std::cout));
-      if (context.json) PrintJson(document);
-      if (!arguments->output.empty()) {
-        HONE_RETURN_IF_ERROR(
-            WriteFileAtomically(arguments->output, document.dump(1) + "\n"));
-      }
-      return status_of(document);
-    });
-  });
-}
 
 struct PassOrderArguments {
   bench::PassOrderBenchOptions options;
@@ -312,147 +266,6 @@ void AddEnvironmentOptions(CLI::App& command,
       ->capture_default_str();
 }
 
-void AddKernelsOptions(CLI::App& command, bench::KernelsOptions& options) {
-  command.add_option("--suite", options.suite, "Folder of the kernels")
-      ->capture_default_str();
-  command.add_option("--only", options.only,
-                     "Regular expression that a kernel's name must match");
-  command.add_option("--threads", options.threads, "Numbers of threads")
-      ->delimiter(',')
-      ->transform(WholeNumber(1, kMaxThreads))
-      ->capture_default_str();
-  command
-      .add_option("--trials", options.trials,
-                  "Trials of each search; 0: default schedules only")
-      ->transform(WholeNumber(0, kMaxCount))
-      ->capture_default_str();
-  command.add_option("--optimizer", options.optimizer, "Search algorithm")
-      ->capture_default_str();
-  command.add_option("--seed", options.seed, "Seed of the searches")
-      ->transform(WholeNumber(0, kMaxSeed))
-      ->capture_default_str();
-  command
-      .add_option("--objects", options.objects, "Folder for the shared objects")
-      ->capture_default_str();
-  command
-      .add_option("--python", options.python,
-                  "Python with jax and torch; empty: leave out peers")
-      ->capture_default_str();
-  command
-      .add_option("--rounds", options.rounds,
-                  "Samples of each kernel beside its peers; even")
-      ->transform(WholeNumber(1, kMaxCount))
-      ->capture_default_str();
-  command.add_flag("--compile", options.compile,
-                   "With torch.compile; it needs a C++ compiler");
-}
-
-// The options of benches that bench/kernels times in Python.
-void AddScriptOptions(CLI::App& command, std::string& only, int32_t& threads,
-                      int32_t& rounds, std::string& python) {
-  command.add_option("--only", only,
-                     "Regular expression that a name must match");
-  command.add_option("--threads", threads, "Number of threads")
-      ->transform(WholeNumber(1, 2))
-      ->capture_default_str();
-  command
-      .add_option("--rounds", rounds,
-                  "Samples of each row beside its peers; even")
-      ->transform(WholeNumber(1, kMaxCount))
-      ->capture_default_str();
-  command.add_option("--python", python, "Python with the peers")
-      ->capture_default_str();
-}
-
-void AddKernelSweepOptions(CLI::App& command,
-                           bench::KernelSweepOptions& options) {
-  command.add_option("--count", options.count, "Number of random kernels")
-      ->transform(WholeNumber(1, 100000))
-      ->capture_default_str();
-  command.add_option("--seed", options.seed, "Seed of the kernels")
-      ->transform(WholeNumber(0, std::numeric_limits<uint32_t>::max()))
-      ->capture_default_str();
-  AddScriptOptions(command, options.only, options.threads, options.rounds,
-                   options.python);
-  command
-      .add_option("--limit", options.limit,
-                  "Seconds after which a kernel counts as failed")
-      ->transform(WholeNumber(1, 100000))
-      ->capture_default_str();
-  command.add_flag("--compile", options.compile,
-                   "With torch.compile; it needs a C++ compiler");
-  command.add_option("--resume", options.resume,
-                     "File to write after each kernel, and to continue if it "
-                     "is there [none]");
-}
-
-void AddUserProgramsOptions(CLI::App& command, bench::ModulesOptions& options) {
-  AddScriptOptions(command, options.only, options.threads, options.rounds,
-                   options.python);
-  command
-      .add_option("--limit", options.limit,
-                  "Seconds after which a module counts as not equal")
-      ->transform(WholeNumber(1, 100000))
-      ->capture_default_str();
-  command.add_option("--tuned", options.tuned,
-                     "Folder of tuned shared objects, NAME.so, to time too "
-                     "[none]");
-}
-
-void AddModulesOptions(CLI::App& command, bench::ModulesOptions& options) {
-  AddUserProgramsOptions(command, options);
-  command
-      .add_option("--instructions", options.instructions,
-                  "Leave out modules of more instructions")
-      ->transform(WholeNumber(1, kMaxCount))
-      ->capture_default_str();
-}
-
-void AddCompileOptions(CLI::App& command, bench::CompileOptions& options) {
-  command
-      .add_option("--layers", options.layers,
-                  "Layers of the models, a row each")
-      ->delimiter(',')
-      ->transform(WholeNumber(1, 1000))
-      ->capture_default_str();
-  command.add_option("--threads", options.threads, "Number of threads")
-      ->transform(WholeNumber(1, 2))
-      ->capture_default_str();
-  command
-      .add_option("--limit", options.limit,
-                  "Seconds after which a step counts as not compiled")
-      ->transform(WholeNumber(1, 100000))
-      ->capture_default_str();
-  command.add_option("--figure", options.figure,
-                     "File of a figure of the times, SVG [none]");
-  command.add_option("--python", options.python, "Python with jax")
-      ->capture_default_str();
-}
-
-// Exit status 1 if Hone does not compile a step.
-int CompileStatus(const Json& document) {
-  for (const Json& row : document.at("rows")) {
-    if (row.at("hone").contains("failure")) return kAnswerIsNo;
-  }
-  return kDone;
-}
-
-// Exit status 1 if a module has other results than XLA's, or none.
-int EqualStatus(const Json& document) {
-  for (const Json& row : document.at("rows")) {
-    if (!row.at("equal").get<bool>()) return kAnswerIsNo;
-  }
-  return kDone;
-}
-
-// Exit status 1 if a row failed.
-int RowStatus(const Json& document) {
-  for (const Json& row : document.at("rows")) {
-    if (row.contains("failure")) return kAnswerIsNo;
-  }
-  return kDone;
-}
-
 void AddPlacementSearchesOptions(CLI::App& command,
                                  bench::PlacementSearchesOptions& options) {
   command.add_option("--graphs", options.graphs, "Folder of the graphs")
@@ -473,42 +286,6 @@ void AddPlacementSearchesOptions(CLI::App& command,
       ->capture_default_str();
   command.add_option("--weights", options.weights,
                      "Weights of the policies [none: they are uniform]");
-}
-
-void AddKernelSearchesOptions(CLI::App& command,
-                              bench::KernelSearchesOptions& options) {
-  command.add_option("--suite", options.suite, "Folder of the kernels")
-      ->capture_default_str();
-  command
-      .add_option("--only", options.only,
-                  "Regular expression that a kernel's name must match")
-      ->capture_default_str();
-  command.add_option("--search", options.optimizers, "Optimizers")
-      ->delimiter(',')
-      ->capture_default_str();
-  command.add_option("--trials", options.trials, "Budget of each search")
-      ->transform(WholeNumber(1, kMaxCount))
-      ->capture_default_str();
-  command.add_option("--seeds", options.seeds, "Searches with each optimizer")
-      ->transform(WholeNumber(1, kMaxCount))
-      ->capture_default_str();
-  command.add_option("--threads", options.threads, "Threads of parallel loops")
-      ->transform(WholeNumber(1, kMaxThreads))
-      ->capture_default_str();
-}
-
-void AddMeasurementOptions(CLI::App& command,
-                           bench::MeasurementOptions& options) {
-  command.add_option("--suite", options.suite, "Folder of the kernels")
-      ->capture_default_str();
-  command
-      .add_option("--comparisons", options.comparisons,
-                  "Comparisons of each kernel with itself")
-      ->transform(WholeNumber(1, 10000))
-      ->capture_default_str();
-  command.add_option("--rounds", options.rounds, "Samples of other figures")
-      ->transform(WholeNumber(1, 100000))
-      ->capture_default_str();
 }
 
 void AddFaultOptions(CLI::App& command, bench::FaultOptions& options) {
@@ -695,31 +472,10 @@ void AddBenchCommand(CLI::App& app, Context& context) {
       "Cached lookups beside a bare echo server, a full store, and tunings "
       "in processes",
       AddServeOptions, bench::RunServeBench);
-  AddBench(*command, context, "kernels",
-           "Kernels, by default and tuned, beside PyTorch and XLA:CPU",
-           AddKernelsOptions, bench::RunKernelsBench);
-  AddBench(*command, context, "kernel-sweep",
-           "Random kernels of all classes beside PyTorch, XLA:CPU and NumPy",
-           AddKernelSweepOptions, bench::RunKernelSweepBench, RowStatus);
-  AddBench(*command, context, "modules",
-           "Whole modules of the corpus beside XLA:CPU", AddModulesOptions,
-           bench::RunModulesBench, EqualStatus);
-  AddBench(*command, context, "user-programs",
-           "Programs like those reported as slow on CPUs, beside XLA:CPU",
-           AddUserProgramsOptions, bench::RunUserProgramsBench, EqualStatus);
-  AddBench(*command, context, "compile",
-           "Compile times of training steps of growing size beside XLA:CPU",
-           AddCompileOptions, bench::RunCompileBench, CompileStatus);
-  AddBench(*command, context, "kernel-searches",
-           "Searches for kernels' schedules at equal budgets",
-           AddKernelSearchesOptions, bench::RunKernelSearchesBench);
   AddBench(*command, context, "placement-searches",
            "Searches for placements at equal budgets, beside the exact one",
            AddPlacementSearchesOptions, bench::RunPlacementSearchesBench);
-  AddBench(
-      *command, context, "measurement",
-      "The cost of measuring kernels, and kernels compared with themselves",
-      AddMeasurementOptions, bench::RunMeasurementBench);
+  AddKernelBenches(*command, context);
 }
 
 }  // namespace hone::cli

@@ -10,6 +10,8 @@
 #include "cli/command.h"
 #include "cli/memory_note.h"
 
+#include "backends/cpu/host.h"
+
 namespace hone::cli {
 namespace {
 
@@ -76,6 +78,10 @@ void AddConnectionOptions(CLI::App& app, Connection& connection) {
 }
 
 int Main(int argc, char** argv) {
+  if (const absl::Status isa = backends::CheckIsaVariable(); !isa.ok()) {
+    std::cerr << "hone: " << isa.message() << "\n";
+    return kBadInput;
+  }
   CLI::App app("Hone tunes the decisions that ML compilers guess at.");
   app.require_subcommand(1);
   app.set_version_flag("--version", kVersion);

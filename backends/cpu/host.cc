@@ -1,6 +1,7 @@
 #include "backends/cpu/host.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <string>
 #include <thread>
@@ -10,6 +11,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include <llvm/ADT/StringMap.h>
 #include <llvm/Config/llvm-config.h>
@@ -63,6 +65,11 @@ int32_t UsableProcessors() {
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
+std::string IsaVariable() {
+  const char* isa = std::getenv("HONE_CPU_ISA");
+  return isa == nullptr ? "" : isa;
+}
+
 HostCpu Detect() {
   HostCpu host;
   host.name = llvm::sys::getHostCPUName().str();
@@ -78,6 +85,10 @@ HostCpu Detect() {
               return a.compare(1, a.npos, b, 1, b.npos) < 0;
             });
   host.features = absl::StrJoin(features, ",");
+  if (auto limited = LimitFeatures(host.features, IsaVariable());
+      limited.ok()) {
+    host.features = *std::move(limited);
+  }
   host.model = ProcessorModel();
   host.machine.vector_bytes = VectorBytes(host.features);
   host.machine.vector_registers = host.machine.vector_bytes == 64 ? 32 : 16;
@@ -110,6 +121,30 @@ KernelDevice DescribeHost() {
 }
 
 }  // namespace
+
+absl::StatusOr<std::string> LimitFeatures(absl::string_view features,
+                                          absl::string_view isa) {
+  if (isa.empty() || isa == "native") return std::string(features);
+  if (isa != "avx2") {
+    return absl::InvalidArgumentError(
+        absl::StrCat("HONE_CPU_ISA is '", isa, "', expected avx2 or native"));
+  }
+  const auto is_newer = [](absl::string_view name) {
+    return (absl::StartsWith(name, "avx") && name != "avx" && name != "avx2") ||
+           absl::StartsWith(name, "amx") || name == "evex512";
+  };
+  std::vector<std::string> limited;
+  for (absl::string_view feature : absl::StrSplit(features, ',')) {
+    const absl::string_view name = feature.substr(1);
+    limited.push_back(is_newer(name) ? absl::StrCat("-", name)
+                                     : std::string(feature));
+  }
+  return absl::StrJoin(limited, ",");
+}
+
+absl::Status CheckIsaVariable() {
+  return LimitFeatures("+sse2", IsaVariable()).status();
+}
 
 int64_t VectorBytes(absl::string_view features) {
   if (absl::StrContains(features, "+avx512f")) return 64;

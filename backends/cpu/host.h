@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
 #include "backends/kernel_measurer.h"
@@ -29,7 +31,18 @@ int64_t VectorBytes(absl::string_view features);
 bool HasBf16Dot(absl::string_view features);
 bool HasIntegerDot(absl::string_view features);
 
-// Returns the host processor, detected once. Caches and cores are those that
+// Returns a feature string without the instruction sets that are newer than
+// `isa`: "avx2" leaves out AVX-512, AMX and what extends AVX2; "" and "native"
+// nothing. Errors: InvalidArgument for another name.
+absl::StatusOr<std::string> LimitFeatures(absl::string_view features,
+                                          absl::string_view isa);
+
+// Returns InvalidArgument if the environment variable HONE_CPU_ISA is no name
+// of LimitFeatures.
+absl::Status CheckIsaVariable();
+
+// Returns the host processor, detected once, with its features limited by
+// HONE_CPU_ISA unless CheckIsaVariable fails. Caches and cores are those that
 // the system reports; cores only those that this process may run on.
 const HostCpu& DetectHost();
 

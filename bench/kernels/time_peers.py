@@ -55,24 +55,36 @@ def parse_arguments():
     return args
 
 
-def openblas_core():
+def openblas_core(isa):
     """Returns the OPENBLAS_CORETYPE for this machine, or None. OpenBLAS takes
     its code for AVX2 on processors with AVX-512 that it does not know."""
+    if isa == "avx2":
+        return "Haswell"
     flags = pathlib.Path("/proc/cpuinfo").read_text()
     return "SkylakeX" if re.search(r"\bavx512vl\b", flags) else None
 
 
 def environment(threads):
-    """Of the libraries, which read it when they are loaded."""
+    """Of the libraries, which read it when they are loaded. HONE_CPU_ISA limits
+    the instructions of all of them."""
+    isa = os.environ.get("HONE_CPU_ISA", "native")
     variables = {"OMP_NUM_THREADS": str(threads),
                  "MKL_NUM_THREADS": str(threads),
                  "OPENBLAS_NUM_THREADS": str(threads),
-                 "HONE_THREADS": str(threads), "JAX_PLATFORMS": "cpu"}
-    if core := openblas_core():
+                 "HONE_THREADS": str(threads), "JAX_PLATFORMS": "cpu",
+                 "HONE_CPU_ISA": isa}
+    if core := openblas_core(isa):
         variables["OPENBLAS_CORETYPE"] = core
+    xla_flags = []
     if threads == 1:
-        variables["XLA_FLAGS"] = ("--xla_cpu_multi_thread_eigen=false "
-                                  "intra_op_parallelism_threads=1")
+        xla_flags += ["--xla_cpu_multi_thread_eigen=false",
+                      "intra_op_parallelism_threads=1"]
+    if isa == "avx2":
+        xla_flags.append("--xla_cpu_max_isa=AVX2")
+        variables |= {"ATEN_CPU_CAPABILITY": "avx2", "ONEDNN_MAX_CPU_ISA": "AVX2",
+                      "MKL_ENABLE_INSTRUCTIONS": "AVX2"}
+    if xla_flags:
+        variables["XLA_FLAGS"] = " ".join(xla_flags)
     return variables
 
 

@@ -38,6 +38,15 @@ class Kernels(Scratch):
         self.assertEqual(
             list(y), [sum(range(37 * i, 37 * i + 37)) for i in range(5)])
 
+    def test_code_is_limited_to_an_instruction_set(self):
+        shown = hone("kernel", self.module, "--default", "--llvm",
+                     HONE_CPU_ISA="avx2")
+        self.ok(shown)
+        self.assertIn("<8 x float>", shown.stdout)
+        self.assertNotIn("<16 x float>", shown.stdout)
+        self.one_line_error(hone("list", "tasks", HONE_CPU_ISA="mmx"), 2,
+                            "HONE_CPU_ISA", "mmx", "expected avx2 or native")
+
     def test_all_kernels_of_a_module_are_tuned_and_run(self):
         module = self.write("loop.hlo", LOOP)
         state = self.folder / "state"
