@@ -19,6 +19,7 @@ absl::StatusOr<nlohmann::ordered_json> RunKernelSweepBench(
       "--seed",    absl::StrCat(options.seed),
       "--only",    options.only,
       "--threads", absl::StrCat(options.threads),
+      "--trials",  absl::StrCat(options.trials),
       "--rounds",  absl::StrCat(options.rounds),
       "--limit",   absl::StrCat(options.limit)};
   if (options.compile) arguments.push_back("--compile");

@@ -18,6 +18,8 @@ struct KernelSweepOptions {
   std::string only;
   // 1 or 2.
   int32_t threads = 1;
+  // Trials of each kernel's tuning; 0: default schedules.
+  int64_t trials = 0;
   // Undisturbed samples of each kernel and peer; even, at least 6.
   int32_t rounds = 6;
   // Seconds after which a kernel counts as failed.
@@ -31,8 +33,8 @@ struct KernelSweepOptions {
   std::string python = ".venv/bin/python";
 };
 
-// Times random kernels of all classes by their default schedules beside
-// PyTorch, XLA:CPU and NumPy: bench/kernels/kernel_sweep.py. The caller must be
+// Times random kernels of all classes, by their default schedules or tuned,
+// beside PyTorch, XLA:CPU and NumPy: bench/kernels/kernel_sweep.py. The caller must be
 // the program `hone`.
 absl::StatusOr<nlohmann::ordered_json> RunKernelSweepBench(
     const KernelSweepOptions& options, std::ostream& out);

@@ -81,6 +81,11 @@ void AddKernelSweepOptions(CLI::App& command,
   AddScriptOptions(command, options.only, options.threads, options.rounds,
                    options.python);
   command
+      .add_option("--trials", options.trials,
+                  "Trials of each kernel's tuning; 0: default schedules")
+      ->transform(WholeNumber(0, 100000))
+      ->capture_default_str();
+  command
       .add_option("--limit", options.limit,
                   "Seconds after which a kernel counts as failed")
       ->transform(WholeNumber(1, 100000))

@@ -1,13 +1,14 @@
-"""Times random kernels by Hone's default schedules beside PyTorch, XLA:CPU and
-NumPy.
+"""Times random kernels by Hone's default schedules, or tuned, beside PyTorch,
+XLA:CPU and NumPy.
 
 Usage: bench/kernels/kernel_sweep.py [--count 300] [--seed 0] [--only REGEX]
-           [--threads 1|2] [--rounds 6] [--compile] [--limit 60]
+           [--threads 1|2] [--trials 0] [--rounds 6] [--compile] [--limit 60]
            [--hone build/release/bin/hone] [-o JSON [--resume]]
 
 The kernels are those of sweep/: the case with a number depends on the seed and
 the number alone, and a name says all of a case, so `--only '^NAME$'` repeats
-one. `hone run CASE --target cpu --export` makes its object.
+one. `hone run CASE --target cpu --export` makes its object, or with --trials
+`hone tune CASE --task module`, in a store of its own.
 
 The peers are PyTorch's eager expressions, the best of them, with `out=` where
 there is one; jax.jit; NumPy's products, which are OpenBLAS's; with --compile,
@@ -23,7 +24,8 @@ before anything is timed, after it, and once more from small pages at random
 offsets. Arguments are read-only (memory.py). A case that does not lower, whose
 result is wrong, that crashes or takes more than --limit seconds is a failure,
 as is one that takes more than HOPELESS times as long as the fastest peer: it is
-called twice and not timed. Failures count as slower than any bound.
+called twice and not timed. Failures count as slower than any bound. --limit is
+longer with --trials.
 
 Times are taken as time_peers.py does (interleaved.py); `!` marks cases of which
 too few rounds were undisturbed. JSON has all samples. --resume reads the JSON
@@ -45,8 +47,10 @@ import sweep_table
 import time_peers
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+# What a trial may take on the average.
+TRIAL_SECONDS = 2
 # What a resumed run must have in common with the one before.
-SAME = ("seed", "threads", "rounds", "compile", "hone")
+SAME = ("seed", "threads", "trials", "rounds", "compile", "hone")
 
 
 def parse_arguments():
@@ -55,6 +59,7 @@ def parse_arguments():
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", type=re.compile, default=re.compile(""))
     parser.add_argument("--threads", type=int, choices=(1, 2), default=1)
+    parser.add_argument("--trials", type=int, default=0)
     parser.add_argument("--rounds", type=int, default=6)
     parser.add_argument("--compile", action="store_true")
     parser.add_argument("--limit", type=float, default=60)
@@ -63,9 +68,9 @@ def parse_arguments():
     parser.add_argument("-o", "--out", type=pathlib.Path)
     parser.add_argument("--resume", action="store_true")
     args = parser.parse_args()
-    if args.count < 1 or args.seed < 0 or args.limit <= 0:
-        parser.error("--count must be at least 1, --seed at least 0, --limit "
-                     "above 0")
+    if args.count < 1 or args.seed < 0 or args.trials < 0 or args.limit <= 0:
+        parser.error("--count must be at least 1, --seed and --trials at least "
+                     "0, --limit above 0")
     if args.rounds < 6 or args.rounds % 2:
         parser.error("--rounds must be even and at least 6: fewer samples "
                      "have no 95 % interval")
@@ -105,10 +110,12 @@ def write(path, document):
 def run(args, names, document):
     options = {"seed": args.seed, "count": args.count, "hone": str(args.hone),
                "threads": args.threads, "rounds": args.rounds,
-               "compiled": args.compile}
+               "compiled": args.compile, "trials": args.trials,
+               "trial_seconds": TRIAL_SECONDS}
     done = {row["kernel"] for row in document["rows"]}
     names = [name for name in names if name not in done]
-    with isolation.Worker(make_worker, options, args.limit) as worker:
+    limit = args.limit + args.trials * TRIAL_SECONDS
+    with isolation.Worker(make_worker, options, limit) as worker:
         for number, name in enumerate(names, 1):
             print(f"[{number}/{len(names)}] {name}", file=sys.stderr)
             try:
@@ -135,7 +142,7 @@ def main():
         refuse("no kernel has a name that --only matches")
     document = {"bench": "kernel-sweep", "seed": args.seed,
                 "count": args.count, "threads": args.threads,
-                "rounds": args.rounds, "compile": args.compile,
+                "trials": args.trials, "rounds": args.rounds, "compile": args.compile,
                 "hone": hashlib.sha256(args.hone.read_bytes()).hexdigest(),
                 "date": datetime.date.today().isoformat(),
                 "machine": provenance.describe_machine(cores),

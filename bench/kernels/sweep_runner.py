@@ -119,18 +119,25 @@ def xla_peer(function, inputs):
                 lambda: [np.asarray(r) for r in jax.tree.leaves(call())])
 
 
-def export(hone, hlo, threads, folder):
-    """Returns the shared object of a module. Raises RuntimeError."""
+def export(hone, hlo, threads, trials, seconds, folder):
+    """Returns the shared object of a module, tuned with so many trials, if any.
+    Raises RuntimeError, also if it takes more than `seconds`."""
     source, target = folder / "kernel.hlo", folder / "kernel.so"
     source.write_text(hlo)
     target.unlink(missing_ok=True)
+    if trials:
+        command = [hone, "tune", source, "--task", "module", "--local",
+                   "--state", folder / "state", "--trials", str(trials)]
+    else:
+        command = [hone, "run", source, "--default"]
     try:
         result = subprocess.run(
-            [hone, "run", source, "--target", "cpu", "--threads", str(threads),
-             "--default", "--export", target], capture_output=True, text=True,
-            timeout=EXPORT_SECONDS)
+            [*command, "--target", "cpu", "--threads", str(threads),
+             "--export", target], capture_output=True, text=True,
+            timeout=seconds)
     except subprocess.TimeoutExpired:
-        raise RuntimeError(f"not compiled within {EXPORT_SECONDS} s") from None
+        what = "tuned" if trials else "compiled"
+        raise RuntimeError(f"not {what} within {seconds} s") from None
     if result.returncode != 0:
         raise RuntimeError(result.stderr.strip() or
                            f"exit status {result.returncode}")
@@ -185,12 +192,14 @@ def screen(call):
 
 
 class Runner:
-    def __init__(self, seed, count, hone, threads, rounds, compiled):
+    def __init__(self, seed, count, hone, threads, rounds, compiled, trials=0,
+                 trial_seconds=0):
         torch.set_num_threads(threads)
         self._cases = sweep.make_cases(seed, count)
         self._seed, self._hone = seed, hone
         self._threads, self._rounds = threads, rounds
-        self._compiled = compiled
+        self._compiled, self._trials = compiled, trials
+        self._export_seconds = EXPORT_SECONDS + trials * trial_seconds
 
     def row(self, name):
         """Returns the row of a case; sweep_table.py says what is in it."""
@@ -209,7 +218,8 @@ class Runner:
         xla = xla_peer(case.function, inputs)
         expected = [memory.place(r, i) for i, r in enumerate(xla.results())]
         others, wrong = self._right_peers(case, inputs, expected)
-        path = export(self._hone, case.hlo(), self._threads, folder)
+        path = export(self._hone, case.hlo(), self._threads, self._trials,
+                      self._export_seconds, folder)
         hone = Hone(path, inputs, expected, self._threads)
         start = time.perf_counter()
         hone.call()

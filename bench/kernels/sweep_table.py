@@ -50,7 +50,9 @@ def format_row(row):
 
 def print_header(document):
     libraries = document["libraries"]
-    print(f"{document['machine']['cpu']}, {document['threads']} thread(s); "
+    trials = document["trials"]
+    print(f"{document['machine']['cpu']}, {document['threads']} thread(s), "
+          f"{f'{trials} trials each' if trials else 'default schedules'}; "
           f"torch {libraries['torch']} {libraries['torch_cpu_capability']}, "
           f"jax {libraries['jax']}, {libraries['openblas']}")
     print(HEADER, flush=True)

@@ -208,6 +208,22 @@ class Tool(unittest.TestCase):
         self.assertEqual(result.returncode, 2)
         self.assertIn("has seed 0, expected 1", result.stderr)
 
+    def test_tunes_with_trials(self):
+        self.ONLY = "^matmul_nn"
+        result = self.run_tool("--trials", "2")
+        document = json.loads(self.out.read_text())
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        self.assertIn("2 trials each", result.stdout)
+        self.assertEqual(document["trials"], 2)
+        self.assertTrue(document["rows"])
+        # `hone run` is not asked.
+        script = self.folder / "hone"
+        script.write_text(f'#!/bin/sh\ntest $1 = tune && exec {HONE} "$@"\n')
+        script.chmod(0o755)
+        self.assertEqual(self.run_tool("--trials", "2", hone=script).returncode,
+                         0)
+        self.assertEqual(self.run_tool(hone=script).returncode, 1)
+
     def test_failures_are_rows(self):
         script = self.folder / "hone"
         script.write_text("#!/bin/sh\necho no such thing >&2\nexit 1\n")
@@ -231,6 +247,7 @@ class Tool(unittest.TestCase):
 
     def test_arguments(self):
         for arguments in (["--rounds", "7"], ["--count", "0"],
+                          ["--trials", "-1"],
                           ["--only", "no such kernel"]):
             self.assertEqual(self.run_tool(*arguments).returncode, 2)
 
