@@ -209,7 +209,7 @@ class Tool(unittest.TestCase):
         self.assertIn("has seed 0, expected 1", result.stderr)
 
     def test_tunes_with_trials(self):
-        self.ONLY = "^matmul_nn"
+        self.ONLY = "^softmax"
         result = self.run_tool("--trials", "2")
         document = json.loads(self.out.read_text())
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
