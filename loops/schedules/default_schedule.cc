@@ -7,6 +7,7 @@
 #include "loops/schedules/fuse_epilogues.h"
 #include "loops/schedules/fuse_nests.h"
 #include "loops/schedules/nest.h"
+#include "loops/schedules/row_lanes.h"
 #include "loops/schedules/row_sums.h"
 #include "loops/schedules/scans.h"
 #include "loops/schedules/scheduler.h"
@@ -68,7 +69,7 @@ std::vector<Step> DefaultSchedule(const Program& program,
     const Path path = {static_cast<int32_t>(i)};
     if (scheduler.program().At(path).loop() == nullptr) continue;
     if (ScheduleContraction(scheduler, path) ||
-        ScheduleRowSums(scheduler, path)) {
+        ScheduleRowLanes(scheduler, path) || ScheduleRowSums(scheduler, path)) {
       continue;
     }
     InterleaveScans(scheduler, path);

@@ -101,8 +101,7 @@ BufferId DeclareLocal(Program& program, const Path& path,
   buffer.type = type;
   buffer.dimensions.assign(dimensions.begin(), dimensions.end());
   buffer.strides = DenseStrides(dimensions);
-  buffer.memory =
-      buffer.allocated_bytes() <= kSmallBytes ? Memory::kStack : Memory::kHeap;
+  buffer.memory = MemoryFor(buffer);
   const BufferId id = program.AddBuffer(std::move(buffer));
   AddDeclaration(program, path, id);
   return id;
@@ -137,6 +136,53 @@ void AddDeclaration(Program& program, const Path& path, BufferId buffer) {
   Loop loop = *program.At(path).loop();
   loop.locals.push_back(buffer);
   program.ReplaceLoop(path, std::move(loop));
+}
+
+Memory MemoryFor(const Buffer& buffer) {
+  return buffer.allocated_bytes() <= kSmallBytes ? Memory::kStack
+                                                 : Memory::kHeap;
+}
+
+absl::Status CheckLocalsExpand(const Program& program, const Loop& loop) {
+  for (BufferId id : loop.locals) {
+    const Buffer& buffer = program.buffer(id);
+    bool is_flat = false;
+    for (const Node& node : loop.body) {
+      VisitStatements(node, [&](const Statement& statement) {
+        VisitAccesses(statement, [&](const Access& access, bool) {
+          is_flat |= access.buffer == id &&
+                     access.indices.size() != buffer.dimensions.size();
+        });
+      });
+    }
+    if (is_flat) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "local ", buffer.name, " is accessed as flat in the loop"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+void ExpandLocals(Program& program, const Path& path) {
+  Loop loop = *program.At(path).loop();
+  for (BufferId id : loop.locals) {
+    Buffer buffer = program.buffer(id);
+    for (Node& node : loop.body) {
+      node = MapAccesses(node, [&](const Access& access) {
+        Access own = access;
+        if (access.buffer == id) own.indices.push_back(Affine::Var(loop.var));
+        return own;
+      });
+    }
+    for (int64_t& stride : buffer.strides) stride *= loop.extent;
+    buffer.dimensions.push_back(loop.extent);
+    buffer.strides.push_back(1);
+    program.SetBuffer(id, std::move(buffer));
+  }
+  const std::vector<BufferId> locals = std::exchange(loop.locals, {});
+  program.ReplaceLoop(path, std::move(loop));
+  const Path above = Prefix(path, path.size() - 1);
+  for (BufferId id : locals) AddDeclaration(program, above, id);
 }
 
 absl::Status CheckRegisters(const Program& program) {

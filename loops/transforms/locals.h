@@ -46,6 +46,16 @@ void RemoveDeclaration(Program& program, BufferId buffer);
 // Declares a local that has no declaration in the loop at `path`.
 void AddDeclaration(Program& program, const Path& path, BufferId buffer);
 
+// The memory of a new dense local: the stack if it is small, else the heap.
+Memory MemoryFor(const Buffer& buffer);
+
+// Returns InvalidArgument if the loop accesses one of its locals as flat: such
+// numbers change if the local gets a dimension.
+absl::Status CheckLocalsExpand(const Program& program, const Loop& loop);
+// Moves the declarations of the locals of the loop at `path` out of it. Each
+// iteration has its own elements then, by a last dimension.
+void ExpandLocals(Program& program, const Path& path);
+
 // Returns InvalidArgument if an index of a register buffer depends on data, or
 // on a loop that is neither unrolled nor a vector: a rewrite may have moved an
 // access to such a place.

@@ -16,6 +16,7 @@
 #include "loops/analysis/dependences.h"
 #include "loops/ir/rewrite.h"
 #include "loops/transforms/checks.h"
+#include "loops/transforms/locals.h"
 #include "loops/transforms/registry.h"
 
 namespace hone::loops {
@@ -73,63 +74,14 @@ bool CanReduceInLanes(const Loop& loop) {
   return true;
 }
 
-// A local has no row-major numbers any more once it has a place for each lane.
-absl::Status CheckLocals(const Program& program, const Loop& loop) {
-  for (BufferId id : loop.locals) {
-    const Buffer& buffer = program.buffer(id);
-    bool is_flat = false;
-    for (const Node& node : loop.body) {
-      VisitAccesses(*node.statement(), [&](const Access& access, bool) {
-        is_flat |= access.buffer == id &&
-                   access.indices.size() != buffer.dimensions.size();
-      });
-    }
-    if (is_flat) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "local ", buffer.name, " is accessed as flat in the loop"));
-    }
-  }
-  return absl::OkStatus();
-}
-
 absl::Status Check(const Program& program, const Path& path, const Loop& loop) {
   HONE_RETURN_IF_ERROR(CheckShape(loop));
-  HONE_RETURN_IF_ERROR(CheckLocals(program, loop));
+  HONE_RETURN_IF_ERROR(CheckLocalsExpand(program, loop));
   if (CarriesDependence(program, path,
                         {.reorder_reductions = CanReduceInLanes(loop)})) {
     return absl::InvalidArgumentError("iterations depend on each other");
   }
   return absl::OkStatus();
-}
-
-// A place for each lane in the locals that the loop declares, which move out
-// of it: a vector has no iterations for them to begin anew in.
-void ExpandLocals(Program& program, const Path& path, Loop& loop) {
-  for (BufferId id : loop.locals) {
-    Buffer buffer = program.buffer(id);
-    for (Node& node : loop.body) {
-      node = MapAccesses(node, [&](const Access& access) {
-        Access lane = access;
-        if (access.buffer == id) lane.indices.push_back(Affine::Var(loop.var));
-        return lane;
-      });
-    }
-    for (int64_t& stride : buffer.strides) stride *= loop.extent;
-    buffer.dimensions.push_back(loop.extent);
-    buffer.strides.push_back(1);
-    program.SetBuffer(id, std::move(buffer));
-  }
-  const Path above(path.begin(), path.end() - 1);
-  if (above.empty()) {
-    std::vector<BufferId>& locals = program.mutable_locals();
-    locals.insert(locals.end(), loop.locals.begin(), loop.locals.end());
-  } else if (!loop.locals.empty()) {
-    Loop around = *program.At(above).loop();
-    around.locals.insert(around.locals.end(), loop.locals.begin(),
-                         loop.locals.end());
-    program.ReplaceLoop(above, std::move(around));
-  }
-  loop.locals.clear();
 }
 
 class Vectorize final : public Transform {
@@ -155,8 +107,9 @@ class Vectorize final : public Transform {
     vector.mode = LoopMode::kVector;
     vector.prefetch = 0;
     Program result = program;
-    ExpandLocals(result, step.path, vector);
     result.ReplaceLoop(step.path, std::move(vector));
+    // A vector has no iterations for locals to begin anew in.
+    ExpandLocals(result, step.path);
     return result;
   }
 };

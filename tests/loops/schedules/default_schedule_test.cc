@@ -88,8 +88,10 @@ TEST(DefaultSchedule, KeepsWhatRandomProgramsCompute) {
 }
 
 TEST(DefaultSchedule, FusesTheRowsOfSoftmax) {
-  HONE_ASSERT_OK_AND_ASSIGN(
-      const Program after, Scheduled(ParseExample("softmax"), SmallVectors(1)));
+  Machine machine = SmallVectors(1);
+  machine.vector_bytes = 32;  // More lanes than rows: they are no lanes.
+  HONE_ASSERT_OK_AND_ASSIGN(const Program after,
+                            Scheduled(ParseExample("softmax"), machine));
   EXPECT_EQ(after.body().size(), 1u) << PrintProgram(after);
   EXPECT_THAT(PrintProgram(after), HasSubstr("vector"));
 }
@@ -125,6 +127,101 @@ std::string ScheduledText(const std::string& text,
   EXPECT_EQ(CheckSame(program, *after, /*exact=*/false, 1), absl::OkStatus())
       << PrintProgramWithPaths(*after);
   return PrintProgram(*after);
+}
+
+// Rows as lanes: a vector of 4 of 22 rows, and the 2 that are left.
+TEST(DefaultSchedule, MakesShortRowsOfSoftmaxLanes) {
+  const std::string text = ScheduledText(R"(kernel m
+argument x f32[22,5]
+result y f32[22,5]
+local m f32[22] heap
+local e f32[22,5] heap
+local s f32[22] heap
+for i 22
+| m[i] = -inf
+for i 22
+| for j 5
+| | m[i] max= x[i,j]
+for i 22
+| for j 5
+| | e[i,j] = exponential(x[i,j] - m[i])
+for i 22
+| s[i] = 0.0
+for i 22
+| for j 5
+| | s[i] += e[i,j]
+for i 22
+| for j 5
+| | y[i,j] = e[i,j] / s[i]
+)");
+  EXPECT_THAT(text, HasSubstr("local m_1 f32[4] register"));
+  EXPECT_THAT(text, HasSubstr(R"(
+| for i1 5 unrolled
+| | for i2 4 vector
+| | | m_1[i2] max= x[4*i0+i2,i1]
+)"));
+  EXPECT_THAT(text, HasSubstr("y[4*i0+i2,i1] ="));
+  EXPECT_THAT(text, HasSubstr("y[i1+20,i0] ="));
+}
+
+TEST(DefaultSchedule, VectorizesARowThatIsLeftAlongTheRow) {
+  const std::string text = ScheduledText(R"(kernel m
+argument x f32[21,4]
+result y f32[21,4]
+for i 21
+| local m f32[] register
+| m[] = -inf
+| for j 4
+| | m[] max= x[i,j]
+| for j 4
+| | y[i,j] = exponential(x[i,j] - m[])
+)");
+  EXPECT_THAT(text, HasSubstr("m[i2] max= x[4*i0+i2,i1]"));
+  EXPECT_THAT(text, HasSubstr(R"(
+| for i1 4 vector
+| | m_1[] max= x[i0+20,i1]
+)"));
+}
+
+TEST(DefaultSchedule, MakesRowsOfAllDimensionsLanesOfArgmax) {
+  const std::string text = ScheduledText(R"(kernel m
+argument x f32[4,3,6]
+result y s32[4,3]
+local m f32[4,3] heap
+for i 4
+| for j 3
+| | m[i,j] = -inf
+for i 4
+| for j 3
+| | for k 6
+| | | m[i,j] max= x[i,j,k]
+for i 4
+| for j 3
+| | y[i,j] = s32(5)
+for i 4
+| for j 3
+| | for k 6
+| | | y[i,j] min= select(x[i,j,k] == m[i,j], index(s32, k), s32(5))
+)");
+  EXPECT_THAT(text, HasSubstr("for i0 3\n"));
+  EXPECT_THAT(text, HasSubstr("m[i2] max= x@[24*i0+i1+6*i2]"));
+}
+
+TEST(DefaultSchedule, LeavesLongRowsAlongVectors) {
+  const std::string text = ScheduledText(R"(kernel m
+argument x f32[22,48]
+result y f32[22,48]
+local m f32[22] heap
+for i 22
+| m[i] = -inf
+for i 22
+| for j 48
+| | m[i] max= x[i,j]
+for i 22
+| for j 48
+| | y[i,j] = x[i,j] - m[i]
+)");
+  EXPECT_THAT(text, HasSubstr("m[] max= x[i0,"));
 }
 
 TEST(DefaultSchedule, AddsTheBiasWhereTheProductIsInRegisters) {
@@ -260,19 +357,22 @@ for i 10
 // Of rows that have more elements than a vector and less than two, a vector is
 // peeled off.
 TEST(DefaultSchedule, RowsOfLessThanTwoVectorsAreVectors) {
+  Machine machine = SmallVectors(1);
+  machine.vector_bytes = 64;
   const std::string text = ScheduledText(R"(kernel s
-argument x f32[10,7]
-result y f32[10,7]
+argument x f32[10,23]
+result y f32[10,23]
 for i 10
 | local s f32[] register
 | s[] = 0.0
-| for k 7
+| for k 23
 | | s[] += x[i,k] * x[i,k]
-| for k 7
+| for k 23
 | | y[i,k] = x[i,k] * s[]
-)");
-  EXPECT_EQ(Count(text, "4 vector"), 2) << text;
-  EXPECT_EQ(Count(text, "3 vector"), 2) << text;
+)",
+                                         machine);
+  EXPECT_EQ(Count(text, "16 vector"), 2) << text;
+  EXPECT_EQ(Count(text, "7 vector"), 2) << text;
 }
 
 TEST(DefaultSchedule, ContiguousLoopsMoveInFromAnywhere) {
