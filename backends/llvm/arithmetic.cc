@@ -275,6 +275,17 @@ llvm::Constant* Arithmetic::Identity(Opcode opcode, ElementType type) {
 
 llvm::Value* Arithmetic::ReduceLanes(Opcode opcode, ElementType type,
                                      llvm::Value* vector) {
+  if (HasKeys(opcode, type)) {
+    return FromKey(ReduceLanesOfKeys(opcode, ToKey(opcode, vector)));
+  }
+  return ReduceLanesBy(vector, [&](llvm::Value* a, llvm::Value* b) {
+    return Combine(opcode, type, a, b);
+  });
+}
+
+llvm::Value* Arithmetic::ReduceLanesBy(
+    llvm::Value* vector,
+    llvm::function_ref<llvm::Value*(llvm::Value*, llvm::Value*)> combine) {
   const auto half = [&](llvm::Value* v, int64_t from, int64_t n) {
     std::vector<int> lanes(static_cast<size_t>(n));
     std::iota(lanes.begin(), lanes.end(), static_cast<int>(from));
@@ -288,22 +299,13 @@ llvm::Value* Arithmetic::ReduceLanes(Opcode opcode, ElementType type,
     if (lanes % 2 != 0) {
       llvm::Value* last =
           b_.CreateExtractElement(vector, static_cast<uint64_t>(lanes - 1));
-      rest = rest == nullptr ? last : Combine(opcode, type, rest, last);
+      rest = rest == nullptr ? last : combine(rest, last);
     }
     lanes /= 2;
-    vector = Combine(opcode, type, half(vector, 0, lanes),
-                     half(vector, lanes, lanes));
+    vector = combine(half(vector, 0, lanes), half(vector, lanes, lanes));
   }
   llvm::Value* result = b_.CreateExtractElement(vector, uint64_t{0});
-  return rest == nullptr ? result : Combine(opcode, type, result, rest);
-}
-
-llvm::Value* Arithmetic::TotalOrderKey(llvm::Value* value) {
-  const unsigned bits = value->getType()->getScalarSizeInBits();
-  llvm::Type* type = TypeLike(b_.getIntNTy(bits), value->getType());
-  llvm::Value* key = b_.CreateBitCast(value, type);
-  llvm::Value* sign = b_.CreateAShr(key, bits - 1);
-  return b_.CreateXor(key, b_.CreateLShr(sign, 1));
+  return rest == nullptr ? result : combine(result, rest);
 }
 
 llvm::Value* Arithmetic::Compare(hlo::ComparisonDirection direction,

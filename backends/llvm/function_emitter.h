@@ -92,6 +92,8 @@ class FunctionEmitter {
     std::vector<Dimension> dimensions;
     // The number of partial results per element of the target.
     int64_t copies = 1;
+    // The parts are keys of the values (Arithmetic::ToKey).
+    bool has_keys = false;
     // `copies` per element, in row-major order of the dimensions in the target.
     std::vector<llvm::AllocaInst*> parts;
   };
@@ -156,6 +158,10 @@ class FunctionEmitter {
                           std::vector<const loops::Statement*>& begun);
   void EndAccumulations(const std::vector<const loops::Statement*>& begun);
   void EndAccumulation(const Accumulation& accumulation);
+  llvm::Value* CombineParts(const Accumulation& accumulation, llvm::Value* a,
+                            llvm::Value* b);
+  // Combines the lanes' `value` into their part.
+  void Accumulate(const Accumulation& accumulation, llvm::Value* value);
   llvm::AllocaInst* CurrentPart(const Accumulation& accumulation) const;
 
   // dot_products.cc

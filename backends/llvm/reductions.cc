@@ -138,13 +138,15 @@ void FunctionEmitter::BeginAccumulations(const Loop& loop,
       continue;
     }
     const hlo::ElementType type = context_.program.buffer(target.buffer).type;
-    llvm::Type* vector = llvm::FixedVectorType::get(
-        arithmetic_.ValueType(type), static_cast<unsigned>(accumulation.lanes));
-    llvm::Constant* identity = llvm::ConstantVector::getSplat(
+    llvm::Value* identity = llvm::ConstantVector::getSplat(
         llvm::ElementCount::getFixed(static_cast<unsigned>(accumulation.lanes)),
         arithmetic_.Identity(*statement.combine, type));
+    accumulation.has_keys = Arithmetic::HasKeys(*statement.combine, type);
+    if (accumulation.has_keys) {
+      identity = arithmetic_.ToKey(*statement.combine, identity);
+    }
     for (int64_t i = 0; i < elements * accumulation.copies; ++i) {
-      accumulation.parts.push_back(EntryAlloca(vector, 64));
+      accumulation.parts.push_back(EntryAlloca(identity->getType(), 64));
       b_.CreateStore(identity, accumulation.parts.back());
     }
     accumulations_.emplace(&statement, std::move(accumulation));
@@ -163,6 +165,28 @@ llvm::AllocaInst* FunctionEmitter::CurrentPart(
   }
   return accumulation.parts[static_cast<size_t>(
       element * accumulation.copies + repetition % accumulation.copies)];
+}
+
+llvm::Value* FunctionEmitter::CombineParts(const Accumulation& accumulation,
+                                           llvm::Value* a, llvm::Value* b) {
+  const Statement& statement = *accumulation.statement;
+  const hlo::ElementType type =
+      context_.program.buffer(statement.target.buffer).type;
+  return accumulation.has_keys
+             ? arithmetic_.CombineKeys(*statement.combine, a, b)
+             : arithmetic_.Combine(*statement.combine, type, a, b);
+}
+
+void FunctionEmitter::Accumulate(const Accumulation& accumulation,
+                                 llvm::Value* value) {
+  if (accumulation.has_keys) {
+    value = arithmetic_.ToKey(*accumulation.statement->combine, value);
+  }
+  llvm::AllocaInst* part = CurrentPart(accumulation);
+  llvm::Value* old = b_.CreateLoad(value->getType(), part);
+  value = CombineParts(accumulation, old, value);
+  if (mask_ != nullptr) value = b_.CreateSelect(mask_, value, old);
+  b_.CreateStore(value, part);
 }
 
 void FunctionEmitter::EndAccumulations(
@@ -188,10 +212,11 @@ void FunctionEmitter::EndAccumulation(const Accumulation& accumulation) {
           accumulation
               .parts[static_cast<size_t>(element * accumulation.copies + copy)];
       llvm::Value* value = b_.CreateLoad(part->getAllocatedType(), part);
-      sum = sum == nullptr ? value
-                           : arithmetic_.Combine(combine, type, sum, value);
+      sum = sum == nullptr ? value : CombineParts(accumulation, sum, value);
     }
-    sum = arithmetic_.ReduceLanes(combine, type, sum);
+    sum = accumulation.has_keys
+              ? arithmetic_.FromKey(arithmetic_.ReduceLanesOfKeys(combine, sum))
+              : arithmetic_.ReduceLanes(combine, type, sum);
     // The unrolled variables of the target, the last one fastest.
     int64_t rest = element;
     for (size_t i = accumulation.dimensions.size(); i-- > 0;) {

@@ -77,11 +77,7 @@ void FunctionEmitter::EmitVectorStatement(const Statement& statement) {
   const auto accumulation = accumulations_.find(&statement);
   if (accumulation != accumulations_.end() &&
       accumulation->second.lanes == lanes_) {
-    llvm::AllocaInst* part = CurrentPart(accumulation->second);
-    llvm::Value* old = b_.CreateLoad(value->getType(), part);
-    value = arithmetic_.Combine(*statement.combine, type, old, value);
-    if (mask_ != nullptr) value = b_.CreateSelect(mask_, value, old);
-    b_.CreateStore(value, part);
+    Accumulate(accumulation->second, value);
     return;
   }
 
