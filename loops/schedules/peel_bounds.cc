@@ -111,6 +111,20 @@ void PeelRanges(Scheduler& s, const Path& path) {
   }
 }
 
+bool PeelLongRange(Scheduler& s, const Path& path, int64_t least) {
+  const int64_t extent = s.program().At(path).loop()->extent;
+  if (extent < 2 * least) return false;
+  std::vector<Step> steps;
+  (*FindTransform("peel"))->Enumerate(s.program(), s.machine(), steps);
+  for (const Step& step : steps) {
+    if (step.path == path && step.parameters[0] >= least &&
+        extent - step.parameters[0] >= least) {
+      return s.Try(step.transform, step.path, step.parameters);
+    }
+  }
+  return false;
+}
+
 void ComputeWholeVectors(Scheduler& s, const Path& path) {
   for (std::optional<Path> at = path; at.has_value();) {
     at.reset();

@@ -1,6 +1,8 @@
 #ifndef HONE_LOOPS_SCHEDULES_PEEL_BOUNDS_H_
 #define HONE_LOOPS_SCHEDULES_PEEL_BOUNDS_H_
 
+#include <cstdint>
+
 #include "loops/schedules/scheduler.h"
 
 namespace hone::loops {
@@ -14,6 +16,12 @@ void PeelBounds(Scheduler& scheduler, const Path& path);
 // ranges of kWhere start or stop to hold, so that the interior has no
 // conditions. The peeled parts follow the nest.
 void PeelRanges(Scheduler& scheduler, const Path& path);
+
+// Peels the innermost loop at `path` where a range of kWhere starts or stops to
+// hold, if both parts have at least `least` iterations: loads whose lanes are
+// all masked off are slow where no memory is. The second part follows the
+// first. Returns false, with nothing changed, if there is no such place.
+bool PeelLongRange(Scheduler& scheduler, const Path& path, int64_t least);
 
 // Removes vectors at or below `path` that are completely past their bound, and
 // lets the others overrun their bounds where that is legal.

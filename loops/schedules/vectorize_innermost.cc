@@ -23,6 +23,11 @@ namespace {
 // addition, four cycles.
 constexpr int64_t kPartialSums = 4;
 constexpr int64_t kShortLoop = 8;
+// Vectors of this size have masks of a bit per lane.
+constexpr int64_t kMaskedBytes = 64;
+// Vectors on each side of a place where a range begins or ends that pay off as
+// loops of their own.
+constexpr int64_t kWorthPeeling = 8;
 // Vectors per iteration of an innermost loop without sums: they share
 // constants, and overlap each other's latency.
 constexpr int64_t kVectorsAtOnce = 4;
@@ -117,7 +122,8 @@ class InnermostVectorizer {
 
   void Run() {
     while (const std::optional<Path> leaf = NextLoop()) {
-      if (Reorder(*leaf) || MoveIn(*leaf) || Collapse(*leaf) || Tile(*leaf)) {
+      if (Reorder(*leaf) || MoveIn(*leaf) || Collapse(*leaf) || Tile(*leaf) ||
+          PeelLongRange(s_, *leaf, kWorthPeeling * s_.machine().vector_bytes)) {
         continue;
       }
       seen_.push_back(s_.program().At(*leaf).loop_ptr());
@@ -281,15 +287,28 @@ class InnermostVectorizer {
   }
 
   // Collapses a leaf that is too short for vectors with the loop around it.
+  // Whatever its length, if one sum is left of both.
   bool Collapse(const Path& leaf) {
     const Loop* const parent = LoopAt(Parent(leaf));
     const Loop& loop = *LoopAt(leaf);
     const int64_t lanes = LanesFor(s_, loop);
     if (parent == nullptr || parent->body.size() != 1 ||
-        (loop.extent % lanes == 0 || loop.extent > 8 * lanes)) {
+        loop.extent % lanes == 0 ||
+        (loop.extent > 8 * lanes && !IsSumOfAll(*parent, loop))) {
       return false;
     }
     return s_.Try("collapse", Parent(leaf));
+  }
+
+  // Returns true if no statement of `leaf` has another target in another
+  // iteration of that loop, or of the one around it.
+  bool IsSumOfAll(const Loop& around, const Loop& leaf) const {
+    return absl::c_all_of(leaf.body, [&](const Node& node) {
+      const Statement& statement = *node.statement();
+      return statement.combine.has_value() &&
+             StrideOf(s_.program(), statement.target, leaf.var) == 0 &&
+             StrideOf(s_.program(), statement.target, around.var) == 0;
+    });
   }
 
   void Vectorize(const Path& leaf) {
@@ -308,6 +327,15 @@ class InnermostVectorizer {
     const int64_t step = lanes * unroll;
     const Scheduler::Checkpoint mark = s_.Save();
     if (!s_.Try("split", leaf, {step})) return;
+    // The lanes of a few partial sums are combined once, also those of a last
+    // vector that has a mask.
+    if (strides.sums && unroll == 1 && loop.extent % step != 0 &&
+        loop.extent / step < kShortLoop &&
+        s_.machine().vector_bytes >= kMaskedBytes &&
+        s_.Try("vectorize", Child(leaf, 0))) {
+      s_.Try("unroll", leaf);
+      return;
+    }
     if (loop.extent % step != 0) {
       if (!s_.Try("peel", leaf, {loop.extent / step})) {
         s_.Restore(mark);

@@ -224,6 +224,64 @@ for i 22
   EXPECT_THAT(text, HasSubstr("m[] max= x[i0,"));
 }
 
+TEST(DefaultSchedule, ReducesAnArrayToOneNumberAsOneRow) {
+  const std::string text = ScheduledText(R"(kernel m
+argument x f32[3,5,33]
+result y f32[]
+y[] = -inf
+for i 3
+| for j 5
+| | for k 33
+| | | y[] max= x[i,j,k]
+)");
+  EXPECT_THAT(text, HasSubstr("y[] max= x@[16*i0+4*i1+i2]"));
+}
+
+TEST(DefaultSchedule, PadsLongRowsWithoutConditions) {
+  const std::string text = ScheduledText(R"(kernel m
+argument x f32[2,1000]
+result y f32[2,1400]
+for i 2
+| for j 1400
+| | y[i,j] = where(0 <= j-200 < 1000, x[i,j-200], 0.0)
+)");
+  EXPECT_THAT(text, Not(HasSubstr("where")));
+  EXPECT_THAT(text, HasSubstr("= x[i0,"));
+}
+
+TEST(DefaultSchedule, PadsShortRowsWithMasks) {
+  const std::string text = ScheduledText(R"(kernel m
+argument x f32[2,1000]
+result y f32[2,1002]
+for i 2
+| for j 1002
+| | y[i,j] = where(0 <= j-1 < 1000, x[i,j-1], 0.0)
+)");
+  EXPECT_THAT(text, HasSubstr("where"));
+}
+
+TEST(DefaultSchedule, SumsOfAFewVectorsMaskTheLast) {
+  Machine machine = SmallVectors(1);
+  machine.vector_bytes = 64;
+  const std::string text = ScheduledText(R"(kernel s
+argument x f32[3,60]
+result y f32[3,60]
+for i 3
+| local s f32[] register
+| s[] = 0.0
+| for k 60
+| | s[] += x[i,k] * x[i,k]
+| for k 60
+| | y[i,k] = x[i,k] * s[]
+)",
+                                         machine);
+  EXPECT_THAT(text, HasSubstr(R"(
+| for i1 4 unrolled
+| | for i2 16 < 60-16*i1 vector
+| | | s[] += x[i0,16*i1+i2] * x[i0,16*i1+i2]
+)"));
+}
+
 TEST(DefaultSchedule, AddsTheBiasWhereTheProductIsInRegisters) {
   const std::string text = ScheduledText(R"(kernel m
 argument a f32[61,37]
@@ -355,7 +413,7 @@ for i 10
 }
 
 // Of rows that have more elements than a vector and less than two, a vector is
-// peeled off.
+// peeled off; sums mask the second one.
 TEST(DefaultSchedule, RowsOfLessThanTwoVectorsAreVectors) {
   Machine machine = SmallVectors(1);
   machine.vector_bytes = 64;
@@ -371,8 +429,9 @@ for i 10
 | | y[i,k] = x[i,k] * s[]
 )",
                                          machine);
-  EXPECT_EQ(Count(text, "16 vector"), 2) << text;
-  EXPECT_EQ(Count(text, "7 vector"), 2) << text;
+  EXPECT_EQ(Count(text, "16 < 23-16*i1 vector"), 1) << text;
+  EXPECT_EQ(Count(text, "16 vector"), 1) << text;
+  EXPECT_EQ(Count(text, "7 vector"), 1) << text;
 }
 
 TEST(DefaultSchedule, ContiguousLoopsMoveInFromAnywhere) {
