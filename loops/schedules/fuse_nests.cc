@@ -24,9 +24,10 @@ Path ChildAt(const Path& path, size_t number) {
   return Child(path, static_cast<int32_t>(number));
 }
 
+// Epilogues of contractions and windows are fused later, as a whole.
 bool MayFuse(const Program& program, const Path& path) {
   return program.Has(path) && program.At(path).loop() != nullptr &&
-         !HasContraction(program, path) &&
+         !HasContraction(program, path) && !HasSumOfWindows(program, path) &&
          !GoesAlongSumsOverRows(program, path);
 }
 

@@ -220,4 +220,18 @@ bool HasSumOverRows(const Program& program, const Path& path) {
   return found;
 }
 
+bool HasSumOfWindows(const Program& program, const Path& path) {
+  bool found = false;
+  VisitStatements(program, path, [&](const Path& at, const Statement&) {
+    const std::optional<Contraction> sum = AsSumOverRows(program, at);
+    if (!sum.has_value()) return;
+    for (const Index& index : sum->b->indices) {
+      const auto moves = [&](VarId var) { return index.affine.Uses(var); };
+      found = found || (absl::c_any_of(sum->sums, moves) &&
+                        absl::c_any_of(sum->columns, moves));
+    }
+  });
+  return found;
+}
+
 }  // namespace hone::loops

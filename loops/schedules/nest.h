@@ -71,6 +71,9 @@ bool GoesAlongSumsOverRows(const Program& program, const Path& path);
 // Return true if any statement at or below `path` is one.
 bool HasContraction(const Program& program, const Path& path);
 bool HasSumOverRows(const Program& program, const Path& path);
+// The same for sums over rows of which an index of the matrix moves both with
+// the sum and with the result: windows, as in pooling.
+bool HasSumOfWindows(const Program& program, const Path& path);
 
 }  // namespace hone::loops
 

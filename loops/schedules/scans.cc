@@ -21,6 +21,18 @@ bool IsSlow(const Expression& expression) {
                         [](const auto& operand) { return IsSlow(*operand); });
 }
 
+// Returns true if no access in the loop is strided along it.
+bool IsContiguous(const Program& program, const Loop& loop) {
+  bool fits = true;
+  for (const Node& node : loop.body) {
+    VisitAccesses(*node.statement(), [&](const Access& access, bool) {
+      const auto stride = StrideOf(program, access, loop.var);
+      fits = fits && (stride == 0 || stride == 1);
+    });
+  }
+  return fits;
+}
+
 // Returns true if the iterations of `loop` update elements of a local that
 // iterations of `around` carry on, and no store is contiguous.
 bool IsInterleaved(const Program& program, const Loop& around,
@@ -61,10 +73,11 @@ void InterleaveScans(Scheduler& s, const Path& path) {
         !IsInterleaved(s.program(), around, loop)) {
       continue;
     }
-    const bool is_slow = absl::c_any_of(loop.body, [](const Node& node) {
-      return IsSlow(*node.statement()->value);
-    });
-    if (is_slow && s.Try("vectorize", leaf)) continue;
+    const bool prefers_lanes = IsContiguous(s.program(), loop) ||
+                               absl::c_any_of(loop.body, [](const Node& node) {
+                                 return IsSlow(*node.statement()->value);
+                               });
+    if (prefers_lanes && s.Try("vectorize", leaf)) continue;
     s.Try("unroll", leaf);
     // The loop that starts the recurrences.
     if (above.size() < 2 || above.back() == 0) continue;

@@ -14,6 +14,7 @@
 #include "tests/loops/example_programs.h"
 #include "tests/loops/program_text.h"
 #include "tests/loops/random_program.h"
+#include "tests/loops/schedules/scheduled_text.h"
 #include "tests/loops/transforms/check_transform.h"
 #include "tests/support/status_matchers.h"
 
@@ -24,22 +25,11 @@ using ::hone::testing::CheckSame;
 using ::hone::testing::ExampleProgram;
 using ::hone::testing::ExamplePrograms;
 using ::hone::testing::ParseExample;
-using ::hone::testing::ParseText;
+using ::hone::testing::Scheduled;
+using ::hone::testing::ScheduledText;
+using ::hone::testing::SmallVectors;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-Machine SmallVectors(int32_t threads) {
-  Machine machine;
-  machine.vector_bytes = 16;
-  machine.vector_registers = 16;
-  machine.threads = threads;
-  return machine;
-}
-
-absl::StatusOr<Program> Scheduled(const Program& program,
-                                  const Machine& machine) {
-  return ApplyScript(program, DefaultSchedule(program, machine));
-}
 
 TEST(DefaultSchedule, KeepsWhatExamplesCompute) {
   for (const ExampleProgram& example : ExamplePrograms()) {
@@ -116,170 +106,6 @@ for i 61
     EXPECT_FALSE(loop.bound.has_value() && loop.mode != LoopMode::kVector)
         << text;
   });
-}
-
-// The text of `text` after its schedule, which must keep what it computes.
-std::string ScheduledText(const std::string& text,
-                          const Machine& machine = SmallVectors(1)) {
-  const Program program = ParseText(text);
-  const auto after = Scheduled(program, machine);
-  EXPECT_THAT(after, testing::IsOk());
-  EXPECT_EQ(CheckSame(program, *after, /*exact=*/false, 1), absl::OkStatus())
-      << PrintProgramWithPaths(*after);
-  return PrintProgram(*after);
-}
-
-// Rows as lanes: a vector of 4 of 22 rows, and the 2 that are left.
-TEST(DefaultSchedule, MakesShortRowsOfSoftmaxLanes) {
-  const std::string text = ScheduledText(R"(kernel m
-argument x f32[22,5]
-result y f32[22,5]
-local m f32[22] heap
-local e f32[22,5] heap
-local s f32[22] heap
-for i 22
-| m[i] = -inf
-for i 22
-| for j 5
-| | m[i] max= x[i,j]
-for i 22
-| for j 5
-| | e[i,j] = exponential(x[i,j] - m[i])
-for i 22
-| s[i] = 0.0
-for i 22
-| for j 5
-| | s[i] += e[i,j]
-for i 22
-| for j 5
-| | y[i,j] = e[i,j] / s[i]
-)");
-  EXPECT_THAT(text, HasSubstr("local m_1 f32[4] register"));
-  EXPECT_THAT(text, HasSubstr(R"(
-| for i1 5 unrolled
-| | for i2 4 vector
-| | | m_1[i2] max= x[4*i0+i2,i1]
-)"));
-  EXPECT_THAT(text, HasSubstr("y[4*i0+i2,i1] ="));
-  EXPECT_THAT(text, HasSubstr("y[i1+20,i0] ="));
-}
-
-TEST(DefaultSchedule, VectorizesARowThatIsLeftAlongTheRow) {
-  const std::string text = ScheduledText(R"(kernel m
-argument x f32[21,4]
-result y f32[21,4]
-for i 21
-| local m f32[] register
-| m[] = -inf
-| for j 4
-| | m[] max= x[i,j]
-| for j 4
-| | y[i,j] = exponential(x[i,j] - m[])
-)");
-  EXPECT_THAT(text, HasSubstr("m[i2] max= x[4*i0+i2,i1]"));
-  EXPECT_THAT(text, HasSubstr(R"(
-| for i1 4 vector
-| | m_1[] max= x[i0+20,i1]
-)"));
-}
-
-TEST(DefaultSchedule, MakesRowsOfAllDimensionsLanesOfArgmax) {
-  const std::string text = ScheduledText(R"(kernel m
-argument x f32[4,3,6]
-result y s32[4,3]
-local m f32[4,3] heap
-for i 4
-| for j 3
-| | m[i,j] = -inf
-for i 4
-| for j 3
-| | for k 6
-| | | m[i,j] max= x[i,j,k]
-for i 4
-| for j 3
-| | y[i,j] = s32(5)
-for i 4
-| for j 3
-| | for k 6
-| | | y[i,j] min= select(x[i,j,k] == m[i,j], index(s32, k), s32(5))
-)");
-  EXPECT_THAT(text, HasSubstr("for i0 3\n"));
-  EXPECT_THAT(text, HasSubstr("m[i2] max= x@[24*i0+i1+6*i2]"));
-}
-
-TEST(DefaultSchedule, LeavesLongRowsAlongVectors) {
-  const std::string text = ScheduledText(R"(kernel m
-argument x f32[22,48]
-result y f32[22,48]
-local m f32[22] heap
-for i 22
-| m[i] = -inf
-for i 22
-| for j 48
-| | m[i] max= x[i,j]
-for i 22
-| for j 48
-| | y[i,j] = x[i,j] - m[i]
-)");
-  EXPECT_THAT(text, HasSubstr("m[] max= x[i0,"));
-}
-
-TEST(DefaultSchedule, ReducesAnArrayToOneNumberAsOneRow) {
-  const std::string text = ScheduledText(R"(kernel m
-argument x f32[3,5,33]
-result y f32[]
-y[] = -inf
-for i 3
-| for j 5
-| | for k 33
-| | | y[] max= x[i,j,k]
-)");
-  EXPECT_THAT(text, HasSubstr("y[] max= x@[16*i0+4*i1+i2]"));
-}
-
-TEST(DefaultSchedule, PadsLongRowsWithoutConditions) {
-  const std::string text = ScheduledText(R"(kernel m
-argument x f32[2,1000]
-result y f32[2,1400]
-for i 2
-| for j 1400
-| | y[i,j] = where(0 <= j-200 < 1000, x[i,j-200], 0.0)
-)");
-  EXPECT_THAT(text, Not(HasSubstr("where")));
-  EXPECT_THAT(text, HasSubstr("= x[i0,"));
-}
-
-TEST(DefaultSchedule, PadsShortRowsWithMasks) {
-  const std::string text = ScheduledText(R"(kernel m
-argument x f32[2,1000]
-result y f32[2,1002]
-for i 2
-| for j 1002
-| | y[i,j] = where(0 <= j-1 < 1000, x[i,j-1], 0.0)
-)");
-  EXPECT_THAT(text, HasSubstr("where"));
-}
-
-TEST(DefaultSchedule, SumsOfAFewVectorsMaskTheLast) {
-  Machine machine = SmallVectors(1);
-  machine.vector_bytes = 64;
-  const std::string text = ScheduledText(R"(kernel s
-argument x f32[3,60]
-result y f32[3,60]
-for i 3
-| local s f32[] register
-| s[] = 0.0
-| for k 60
-| | s[] += x[i,k] * x[i,k]
-| for k 60
-| | y[i,k] = x[i,k] * s[]
-)",
-                                         machine);
-  EXPECT_THAT(text, HasSubstr(R"(
-| for i1 4 unrolled
-| | for i2 16 < 60-16*i1 vector
-| | | s[] += x[i0,16*i1+i2] * x[i0,16*i1+i2]
-)"));
 }
 
 TEST(DefaultSchedule, AddsTheBiasWhereTheProductIsInRegisters) {

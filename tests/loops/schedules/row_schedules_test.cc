@@ -1,0 +1,213 @@
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include "loops/transforms/machine.h"
+#include "tests/loops/schedules/scheduled_text.h"
+
+namespace hone::loops {
+namespace {
+
+using ::hone::testing::ScheduledText;
+using ::hone::testing::SmallVectors;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// Rows as lanes: a vector of 4 of 22 rows, and the 2 that are left.
+TEST(ScheduleOfRows, MakesShortRowsOfSoftmaxLanes) {
+  const std::string text = ScheduledText(R"(kernel m
+argument x f32[22,5]
+result y f32[22,5]
+local m f32[22] heap
+local e f32[22,5] heap
+local s f32[22] heap
+for i 22
+| m[i] = -inf
+for i 22
+| for j 5
+| | m[i] max= x[i,j]
+for i 22
+| for j 5
+| | e[i,j] = exponential(x[i,j] - m[i])
+for i 22
+| s[i] = 0.0
+for i 22
+| for j 5
+| | s[i] += e[i,j]
+for i 22
+| for j 5
+| | y[i,j] = e[i,j] / s[i]
+)");
+  EXPECT_THAT(text, HasSubstr("local m_1 f32[4] register"));
+  EXPECT_THAT(text, HasSubstr(R"(
+| for i1 5 unrolled
+| | for i2 4 vector
+| | | m_1[i2] max= x[4*i0+i2,i1]
+)"));
+  EXPECT_THAT(text, HasSubstr("y[4*i0+i2,i1] ="));
+  EXPECT_THAT(text, HasSubstr("y[i1+20,i0] ="));
+}
+
+TEST(ScheduleOfRows, VectorizesARowThatIsLeftAlongTheRow) {
+  const std::string text = ScheduledText(R"(kernel m
+argument x f32[21,4]
+result y f32[21,4]
+for i 21
+| local m f32[] register
+| m[] = -inf
+| for j 4
+| | m[] max= x[i,j]
+| for j 4
+| | y[i,j] = exponential(x[i,j] - m[])
+)");
+  EXPECT_THAT(text, HasSubstr("m[i2] max= x[4*i0+i2,i1]"));
+  EXPECT_THAT(text, HasSubstr(R"(
+| for i1 4 vector
+| | m_1[] max= x[i0+20,i1]
+)"));
+}
+
+TEST(ScheduleOfRows, MakesRowsOfAllDimensionsLanesOfArgmax) {
+  const std::string text = ScheduledText(R"(kernel m
+argument x f32[4,3,6]
+result y s32[4,3]
+local m f32[4,3] heap
+for i 4
+| for j 3
+| | m[i,j] = -inf
+for i 4
+| for j 3
+| | for k 6
+| | | m[i,j] max= x[i,j,k]
+for i 4
+| for j 3
+| | y[i,j] = s32(5)
+for i 4
+| for j 3
+| | for k 6
+| | | y[i,j] min= select(x[i,j,k] == m[i,j], index(s32, k), s32(5))
+)");
+  EXPECT_THAT(text, HasSubstr("for i0 3\n"));
+  EXPECT_THAT(text, HasSubstr("m[i2] max= x@[24*i0+i1+6*i2]"));
+}
+
+TEST(ScheduleOfRows, LeavesLongRowsAlongVectors) {
+  const std::string text = ScheduledText(R"(kernel m
+argument x f32[22,48]
+result y f32[22,48]
+local m f32[22] heap
+for i 22
+| m[i] = -inf
+for i 22
+| for j 48
+| | m[i] max= x[i,j]
+for i 22
+| for j 48
+| | y[i,j] = x[i,j] - m[i]
+)");
+  EXPECT_THAT(text, HasSubstr("m[] max= x[i0,"));
+}
+
+TEST(ScheduleOfRows, ReducesAnArrayToOneNumberAsOneRow) {
+  const std::string text = ScheduledText(R"(kernel m
+argument x f32[3,5,33]
+result y f32[]
+y[] = -inf
+for i 3
+| for j 5
+| | for k 33
+| | | y[] max= x[i,j,k]
+)");
+  EXPECT_THAT(text, HasSubstr("y[] max= x@[16*i0+4*i1+i2]"));
+}
+
+TEST(ScheduleOfRows, PoolsWindowsOfAnyNumberOfChannelsInRegisters) {
+  const std::string text = ScheduledText(R"(kernel m
+argument x f32[3,9,9,3]
+result y f32[3,7,7,3]
+local t f32[3,7,7,3] heap
+for i 3
+| for h 7
+| | for w 7
+| | | for c 3
+| | | | t[i,h,w,c] = 0.0
+| | | | for u 3
+| | | | | for v 3
+| | | | | | t[i,h,w,c] += x[i,h+u,w+v,c]
+for i 3
+| for h 7
+| | for w 7
+| | | for c 3
+| | | | y[i,h,w,c] = t[i,h,w,c] / 9.0
+)");
+  EXPECT_THAT(text, HasSubstr("local t f32[4,3] register"));
+}
+
+TEST(ScheduleOfRows, VectorizesRecurrencesOfAdjacentElements) {
+  const std::string text = ScheduledText(R"(kernel m
+argument x f32[5,12,3]
+result y f32[5,3]
+for i 5
+| local best f32[3] stack
+| for c 3
+| | best[c] = 0.0
+| for k 12
+| | for c 3
+| | | best[c] = select(x[i,k,c] > best[c], x[i,k,c], best[c])
+| for c 3
+| | y[i,c] = best[c]
+)");
+  EXPECT_THAT(text, HasSubstr(R"(
+| for i1 12
+| | for i2 3 vector
+| | | best[i2] = select()"));
+}
+
+TEST(ScheduleOfRows, PadsLongRowsWithoutConditions) {
+  const std::string text = ScheduledText(R"(kernel m
+argument x f32[2,1000]
+result y f32[2,1400]
+for i 2
+| for j 1400
+| | y[i,j] = where(0 <= j-200 < 1000, x[i,j-200], 0.0)
+)");
+  EXPECT_THAT(text, Not(HasSubstr("where")));
+  EXPECT_THAT(text, HasSubstr("= x[i0,"));
+}
+
+TEST(ScheduleOfRows, PadsShortRowsWithMasks) {
+  const std::string text = ScheduledText(R"(kernel m
+argument x f32[2,1000]
+result y f32[2,1002]
+for i 2
+| for j 1002
+| | y[i,j] = where(0 <= j-1 < 1000, x[i,j-1], 0.0)
+)");
+  EXPECT_THAT(text, HasSubstr("where"));
+}
+
+TEST(ScheduleOfRows, SumsOfAFewVectorsMaskTheLast) {
+  Machine machine = SmallVectors(1);
+  machine.vector_bytes = 64;
+  const std::string text = ScheduledText(R"(kernel s
+argument x f32[3,60]
+result y f32[3,60]
+for i 3
+| local s f32[] register
+| s[] = 0.0
+| for k 60
+| | s[] += x[i,k] * x[i,k]
+| for k 60
+| | y[i,k] = x[i,k] * s[]
+)",
+                                         machine);
+  EXPECT_THAT(text, HasSubstr(R"(
+| for i1 4 unrolled
+| | for i2 16 < 60-16*i1 vector
+| | | s[] += x[i0,16*i1+i2] * x[i0,16*i1+i2]
+)"));
+}
+
+}  // namespace
+}  // namespace hone::loops
