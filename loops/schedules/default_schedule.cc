@@ -7,6 +7,7 @@
 #include "loops/schedules/fuse_epilogues.h"
 #include "loops/schedules/fuse_nests.h"
 #include "loops/schedules/nest.h"
+#include "loops/schedules/prefetch_copies.h"
 #include "loops/schedules/row_lanes.h"
 #include "loops/schedules/row_sums.h"
 #include "loops/schedules/scans.h"
@@ -77,6 +78,7 @@ std::vector<Step> DefaultSchedule(const Program& program,
     ParallelizeNest(scheduler, path);
   }
   if (fuses) FuseOutermost(scheduler);
+  PrefetchCopies(scheduler);
   if (scheduler.Choose(Choice::kStream, 1) == 2) StreamResults(scheduler);
   return scheduler.steps();
 }

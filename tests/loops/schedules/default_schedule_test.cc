@@ -588,5 +588,23 @@ for i 31
   EXPECT_THAT(text, HasSubstr("] += convert(f32, x_copy["));
 }
 
+TEST(DefaultSchedule, PanelsOfMatricesLargerThanL1ArePrefetched) {
+  const std::string text = R"(kernel m
+argument a f32[24,64]
+argument b f32[64,96]
+result c f32[24,96]
+for i 24
+| for j 96
+| | c[i,j] = 0.0
+| | for k 64
+| | | c[i,j] += a[i,k] * b[k,j]
+)";
+  Machine machine = SmallVectors(1);
+  machine.l1_bytes = 16 << 10;
+  EXPECT_THAT(ScheduledText(text, machine), HasSubstr("64 prefetch 16\n"));
+  machine.l1_bytes = 32 << 10;
+  EXPECT_THAT(ScheduledText(text, machine), Not(HasSubstr("prefetch")));
+}
+
 }  // namespace
 }  // namespace hone::loops
