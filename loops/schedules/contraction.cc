@@ -146,6 +146,8 @@ class ContractionScheduler {
     rows_first_ = products_ == 1 && has_panels_ && c.a != nullptr &&
                   row_.has_value() && StrideOf(program, *c.b, *column_) == 1 &&
                   s_.Choose(Choice::kRowsFirst, WantsRowsFirst(c) ? 2 : 1) == 2;
+    columns_inside_ = products_ == 1 && has_panels_ && !rows_first_ &&
+                      row_.has_value() && WantsColumnsInside(c);
     if (c.a != nullptr) row_factor_ = c.a->buffer;
     // The rows' operand is read in place.
     sums_ = c.sums;
@@ -321,16 +323,32 @@ class ContractionScheduler {
       return StrideOf(program, *c.a, sum) == 1;
     };
     if (absl::c_any_of(c.sums, is_contiguous)) return false;
-    const auto bytes = [&](std::initializer_list<const std::vector<VarId>*> of,
-                           VarId last) {
-      int64_t product = 4 * extents_.at(last);
-      for (const std::vector<VarId>* vars : of) {
-        for (VarId var : *vars) product *= extents_.at(var);
-      }
-      return product;
-    };
-    return bytes({&c.sums, &c.rows}, *row_) > s_.machine().l2_bytes &&
-           bytes({&c.sums, &c.columns}, *column_) <= s_.machine().l2_bytes;
+    return RowBytes(c) > s_.machine().l2_bytes &&
+           ColumnBytes(c) <= s_.machine().l2_bytes;
+  }
+
+  // Returns true if all panels of the columns' operand fit in half of L2, and
+  // the rows' operand, which does not fit, should be read once instead of once
+  // per panel.
+  bool WantsColumnsInside(const Contraction& c) const {
+    return RowBytes(c) > s_.machine().l2_bytes &&
+           ColumnBytes(c) <= s_.machine().l2_bytes / 2;
+  }
+
+  // The bytes of the operand that moves with the rows, or with the columns,
+  // for one batch.
+  int64_t RowBytes(const Contraction& c) const {
+    return PanelBytes(c.sums, c.rows, *row_);
+  }
+  int64_t ColumnBytes(const Contraction& c) const {
+    return PanelBytes(c.sums, c.columns, *column_);
+  }
+  int64_t PanelBytes(const std::vector<VarId>& sums,
+                     const std::vector<VarId>& others, VarId last) const {
+    int64_t product = 4 * extents_.at(last);
+    for (VarId var : sums) product *= extents_.at(var);
+    for (VarId var : others) product *= extents_.at(var);
+    return product;
   }
 
   // Vectors per tile row, as many as registers allow: they hold the tile, the
@@ -373,7 +391,8 @@ class ContractionScheduler {
 
     std::vector<VarId> order = batches_;
     if (blocks_.has_value()) order.push_back(*blocks_);
-    Append(order, other_columns_);
+    const bool columns_inside = columns_inside_ && !blocks_.has_value();
+    if (!columns_inside) Append(order, other_columns_);
     std::optional<VarId> row_tiles;
     std::optional<VarId> column_tiles;
     if (!CutTile(row_, tile_rows_, row_tiles) ||
@@ -382,7 +401,7 @@ class ContractionScheduler {
     }
     if (!ShareColumns(column_tiles, order)) return false;
     // One panel serves all rows. Without panels, columns are read contiguously.
-    const bool column_panels = has_panels_ && !rows_first_;
+    const bool column_panels = has_panels_ && !rows_first_ && !columns_inside;
     if (column_tiles.has_value() && column_panels) {
       order.push_back(*column_tiles);
     }
@@ -392,10 +411,16 @@ class ContractionScheduler {
       order.push_back(*row_tiles);
       panel_depth = order.size();
     }
+    if (columns_inside) {
+      if (row_tiles.has_value()) order.push_back(*row_tiles);
+      Append(order, other_columns_);
+    }
     if (column_tiles.has_value() && !column_panels) {
       order.push_back(*column_tiles);
     }
-    if (row_tiles.has_value() && !rows_first_) order.push_back(*row_tiles);
+    if (row_tiles.has_value() && !rows_first_ && !columns_inside) {
+      order.push_back(*row_tiles);
+    }
     const size_t tile_depth = order.size();
     if (row_.has_value()) order.push_back(*row_);
     order.push_back(*column_);
@@ -710,6 +735,9 @@ class ContractionScheduler {
   // True if row tiles are outside column tiles, and the rows' operand is
   // copied.
   bool rows_first_ = false;
+  // True if row tiles are outside column tiles, and all panels of the columns'
+  // operand are copied first.
+  bool columns_inside_ = false;
   // True if the products are inside kWhere.
   bool has_ranges_ = false;
   // True if both operands depend on the columns.

@@ -606,5 +606,23 @@ for i 24
   EXPECT_THAT(ScheduledText(text, machine), Not(HasSubstr("prefetch")));
 }
 
+TEST(DefaultSchedule, LongMatricesAreReadOncePastPanelsOfTheOther) {
+  Machine machine = SmallVectors(1);
+  machine.l2_bytes = 16 << 10;
+  const std::string text = ScheduledText(R"(kernel m
+argument a f32[200,64]
+argument b f32[64,16]
+result c f32[200,16]
+for i 200
+| for j 16
+| | c[i,j] = 0.0
+| | for k 64
+| | | c[i,j] += a[i,k] * b[k,j]
+)",
+                                         machine);
+  EXPECT_THAT(text, HasSubstr("\nlocal b_copy f32[2,64,2,4]"));
+  EXPECT_THAT(text, HasSubstr("for i0 33\n| for i1 2\n"));
+}
+
 }  // namespace
 }  // namespace hone::loops
