@@ -1,13 +1,19 @@
 #include "loops/schedules/nest.h"
 
+#include <algorithm>
 #include <initializer_list>
 
 #include "absl/algorithm/container.h"
+#include "absl/types/span.h"
 
 #include "loops/ir/rewrite.h"
 
 namespace hone::loops {
 namespace {
+
+// Iterations of a sum in registers that take as long as one of a statement that
+// reads and writes memory.
+constexpr double kMostUses = 16;
 
 bool DependsOn(const Expression& e, VarId var) {
   switch (e.kind()) {
@@ -80,11 +86,30 @@ std::vector<Path> SequentialInnermostLoops(const Program& program,
   return innermost;
 }
 
-double Iterations(const Node& node) {
-  if (node.loop() == nullptr) return 1;
-  double inner = 0;
-  for (const Node& child : node.loop()->body) inner += Iterations(child);
-  return inner * static_cast<double>(node.loop()->extent);
+double WorkOf(const Program& program, const Path& path) {
+  double work = 0;
+  VisitStatements(program, path, [&](const Path& at, const Statement& st) {
+    const std::vector<const Loop*> all = program.LoopsAbove(at);
+    const absl::Span<const Loop* const> loops =
+        absl::MakeSpan(all).subspan(path.empty() ? 0 : path.size() - 1);
+    double iterations = 1;
+    for (const Loop* loop : loops) {
+      iterations *= static_cast<double>(loop->extent);
+    }
+    double uses = st.combine.has_value() ? kMostUses : 1;
+    VisitAccesses(st, [&](const Access& access, bool is_target) {
+      if (is_target) return;
+      double uses_of_load = 1;
+      for (const Loop* loop : loops) {
+        if (StrideOf(program, access, loop->var) == 0) {
+          uses_of_load *= static_cast<double>(loop->extent);
+        }
+      }
+      uses = std::min(uses, uses_of_load);
+    });
+    work += iterations / uses;
+  });
+  return work;
 }
 
 std::optional<Contraction> AsContraction(const Program& program,

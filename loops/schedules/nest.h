@@ -31,8 +31,10 @@ const Loop* OnlyChildLoop(const Loop& loop);
 std::vector<Path> SequentialInnermostLoops(const Program& program,
                                            const Path& path);
 
-// Returns how often statements at or below `node` run, ignoring bounds.
-double Iterations(const Node& node);
+// Estimates the work at or below `path`, in iterations of an elementwise
+// statement, which memory limits; bounds are ignored. Sums of elements that
+// several iterations use, such as products of matrices, are less work.
+double WorkOf(const Program& program, const Path& path);
 
 // A statement that sums products of elements of two buffers: a matrix product
 // or a convolution, possibly depthwise.

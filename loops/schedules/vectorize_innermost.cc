@@ -31,7 +31,7 @@ constexpr int64_t kWorthPeeling = 8;
 // Vectors per iteration of an innermost loop without sums: they share
 // constants, and overlap each other's latency.
 constexpr int64_t kVectorsAtOnce = 4;
-// The least number of statement iterations for which waking threads pays off.
+// The least work, of WorkOf, for which waking threads pays off.
 constexpr double kWorthThreads = 32'768;
 // The same if other parallel work follows at once.
 constexpr double kWorthThreadsInside = 8 * kWorthThreads;
@@ -373,11 +373,11 @@ class InnermostVectorizer {
 };
 
 // Parallelizes the outermost loops of the nest that allow it, if they have at
-// least `least` statement iterations each time.
+// least the work `least` each time.
 void ParallelizeFrom(Scheduler& s, const Path& path, double least) {
   const Loop* const loop = s.program().At(path).loop();
   if (loop == nullptr || loop->mode != LoopMode::kSequential ||
-      Iterations(s.program().At(path)) < least) {
+      WorkOf(s.program(), path) < least) {
     return;
   }
   if (loop->extent >= s.machine().threads && s.Try("parallelize", path)) return;

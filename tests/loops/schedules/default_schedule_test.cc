@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -622,6 +624,25 @@ for i 200
                                          machine);
   EXPECT_THAT(text, HasSubstr("\nlocal b_copy f32[2,64,2,4]"));
   EXPECT_THAT(text, HasSubstr("for i0 33\n| for i1 2\n"));
+}
+
+TEST(DefaultSchedule, OnlyWorkThatPaysForWakingAThreadIsDivided) {
+  const auto product = [](int64_t n) {
+    return ScheduledText(absl::StrReplaceAll(R"(kernel m
+argument a f32[N,N]
+argument b f32[N,N]
+result c f32[N,N]
+for i N
+| for j N
+| | c[i,j] = 0.0
+| | for k N
+| | | c[i,j] += a[i,k] * b[k,j]
+)",
+                                             {{"N", absl::StrCat(n)}}),
+                         SmallVectors(2));
+  };
+  EXPECT_THAT(product(64), Not(HasSubstr("parallel")));
+  EXPECT_THAT(product(128), HasSubstr("parallel"));
 }
 
 }  // namespace
