@@ -110,6 +110,9 @@ llvm::Value* FunctionEmitter::EmitDotFactor(const DotProducts& dot,
       (address.stride != 0 && address.stride != count)) {
     return nullptr;
   }
+  if (mask_ != nullptr && !address.always_valid) {
+    return EmitMaskedDotFactor(access.buffer, address, count);
+  }
   const int64_t lanes = address.stride == 0 ? 1 : lanes_;
   const auto vector_of = [&](llvm::Type* element, int64_t n) {
     return llvm::FixedVectorType::get(element, static_cast<unsigned>(n));
@@ -125,6 +128,29 @@ llvm::Value* FunctionEmitter::EmitDotFactor(const DotProducts& dot,
   }
   if (lanes == 1) return Splat(b_.CreateBitCast(value, b_.getInt32Ty()));
   return b_.CreateBitCast(value, vector_of(b_.getInt32Ty(), lanes));
+}
+
+// The same where lanes are masked, for elements that fill a number of 32 bits,
+// if it is known that the first lane is not masked.
+llvm::Value* FunctionEmitter::EmitMaskedDotFactor(loops::BufferId buffer,
+                                                  const Address& address,
+                                                  int64_t count) {
+  const ElementType type = context_.program.buffer(buffer).type;
+  const auto* const mask = llvm::dyn_cast<llvm::Constant>(mask_);
+  if (hlo::BitWidth(type) * count != kLaneBits || mask == nullptr ||
+      !mask->getAggregateElement(0U)->isOneValue()) {
+    return nullptr;
+  }
+  const llvm::Align align(static_cast<uint64_t>(hlo::ByteWidth(type)));
+  if (address.stride == 0) {
+    return Splat(Annotate(
+        buffer, b_.CreateAlignedLoad(b_.getInt32Ty(), address.pointer, align)));
+  }
+  llvm::Type* lanes = llvm::FixedVectorType::get(b_.getInt32Ty(),
+                                                 static_cast<unsigned>(lanes_));
+  return Annotate(buffer,
+                  b_.CreateMaskedLoad(lanes, address.pointer, align, mask_,
+                                      llvm::Constant::getNullValue(lanes)));
 }
 
 // Adds the products to `sum`, a vector of as many lanes as an instruction has.
@@ -157,8 +183,7 @@ llvm::Value* FunctionEmitter::EmitDotInstruction(const DotProducts& dot,
 
 bool FunctionEmitter::EmitDotProducts(const Statement& statement) {
   const DotProducts dot = MatchDotProducts(statement);
-  // Masked lanes may be out of bounds.
-  if (dot.kind == DotProducts::Kind::kNone || mask_ != nullptr) return false;
+  if (dot.kind == DotProducts::Kind::kNone) return false;
   const Address target = EmitAddress(statement.target);
   if (target.stride != 1 || target.offsets != nullptr) return false;
   llvm::Value* a = EmitDotFactor(dot, *dot.factors[0]);

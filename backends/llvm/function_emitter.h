@@ -179,6 +179,8 @@ class FunctionEmitter {
   bool EmitDotProducts(const loops::Statement& statement);
   llvm::Value* EmitDotFactor(const DotProducts& dot,
                              const loops::Access& access);
+  llvm::Value* EmitMaskedDotFactor(loops::BufferId buffer,
+                                   const Address& address, int64_t count);
   llvm::Value* EmitDotInstruction(const DotProducts& dot, llvm::Value* sum,
                                   llvm::Value* a, llvm::Value* b);
 

@@ -17,6 +17,7 @@
 #include "loops/schedules/loop_chain.h"
 #include "loops/schedules/nest.h"
 #include "loops/schedules/peel_bounds.h"
+#include "loops/schedules/register_tile.h"
 #include "loops/schedules/vectorize_innermost.h"
 #include "loops/transforms/analysis/footprint.h"
 #include "loops/transforms/checks.h"
@@ -25,9 +26,14 @@
 namespace hone::loops {
 namespace {
 
-constexpr int64_t kRegisterMemory = 2;  // Of set_memory.
 constexpr int64_t kTileRows = 6;
 constexpr int64_t kMostVectors = 8;
+// Tiles of few columns have more rows, for so many vectors of sums: additions
+// take four cycles, and two start per cycle, beside the loads.
+constexpr int64_t kLeastSums = 12;
+constexpr int64_t kMostTileRows = 12;
+// A loop with so many rows is not worse than a longer one.
+constexpr int64_t kRowsWorthOrder = 8;
 // The number of row tiles from which on copying panels of the columns' operand
 // pays off.
 constexpr int64_t kTilesWorthPanels = 3;
@@ -69,11 +75,7 @@ class ContractionScheduler {
   // `may_combine` allows instructions that take several steps of the sum at
   // once.
   ContractionScheduler(Scheduler& s, const Path& nest, bool may_combine)
-      : s_(s),
-        nest_(nest),
-        may_combine_(may_combine),
-        tile_rows_(s.Choose(Choice::kTileRows, kTileRows)),
-        chain_(s, nest) {}
+      : s_(s), nest_(nest), may_combine_(may_combine), chain_(s, nest) {}
 
   bool Run() {
     const Scheduler::Checkpoint mark = s_.Save();
@@ -127,6 +129,7 @@ class ContractionScheduler {
         std::max<int64_t>(hlo::ByteWidth(program.buffer(target_).type), 4);
     lanes_ = std::max<int64_t>(s_.machine().vector_bytes / width, 2);
     if (!ChooseColumn(c)) return false;
+    tile_rows_ = s_.Choose(Choice::kTileRows, RowsFor(c));
     double rows = 1;
     for (VarId var : c.rows) rows *= static_cast<double>(extents_.at(var));
     const bool worth_panels =
@@ -250,8 +253,10 @@ class ContractionScheduler {
     }
     // The other operand is read in place, once per tile of columns, or it is
     // read once and copied, if WantsRowsFirst.
-    const bool is_in_order = absl::c_any_of(
-        c.sums, [&](VarId sum) { return StrideOf(program, other, sum) == 1; });
+    const bool is_in_order = absl::c_any_of(c.sums, [&](VarId sum) {
+      const int64_t step = StrideOf(program, other, sum).value_or(0);
+      return step >= 1 && step <= kMostLoadStride;
+    });
     if (!is_contiguous && !is_in_order &&
         4 * sums * uses > static_cast<double>(s_.machine().l2_bytes)) {
       cycles +=
@@ -299,7 +304,7 @@ class ContractionScheduler {
     std::optional<std::pair<int64_t, bool>> best;
     for (VarId var : c.rows) {
       const std::pair<int64_t, bool> worth = {
-          std::min(extents_.at(var), tile_rows_),
+          std::min(extents_.at(var), std::min(tile_rows_, kRowsWorthOrder)),
           c.a != nullptr && StrideOf(s_.program(), *c.a, var) == 1};
       if (best.has_value() && worth < *best) continue;
       best = worth;
@@ -307,7 +312,13 @@ class ContractionScheduler {
     }
     if (!row_.has_value()) return;
     c.rows.erase(absl::c_find(c.rows, *row_));
-    // Few tiles are of equal size.
+    // One short tile rather than two halves; few tiles are of equal size.
+    const int64_t vectors = (extents_.at(*column_) + lanes_ - 1) / lanes_;
+    if (c.a != nullptr && !both_move_ &&
+        extents_.at(*row_) <= kRowsWorthOrder &&
+        FitsInRegisters(extents_.at(*row_), vectors)) {
+      tile_rows_ = std::max(tile_rows_, extents_.at(*row_));
+    }
     const int64_t tiles = (extents_.at(*row_) + tile_rows_ - 1) / tile_rows_;
     if (tiles <= kFewTiles) {
       tile_rows_ = (extents_.at(*row_) + tiles - 1) / tiles;
@@ -315,14 +326,18 @@ class ContractionScheduler {
   }
 
   // Returns true if the rows' operand, which is strided along the sums, should
-  // be read once instead of once per tile of columns: it does not fit in L2,
-  // and the columns' operand does.
+  // be read once instead of once per tile of columns: there are several of
+  // these, it does not fit in L2, and the columns' operand does.
   bool WantsRowsFirst(const Contraction& c) const {
     const Program& program = s_.program();
     const auto is_contiguous = [&](VarId sum) {
       return StrideOf(program, *c.a, sum) == 1;
     };
     if (absl::c_any_of(c.sums, is_contiguous)) return false;
+    if (c.columns.empty() &&
+        extents_.at(*column_) <= kMostTileVectors * lanes_) {
+      return false;
+    }
     return RowBytes(c) > s_.machine().l2_bytes &&
            ColumnBytes(c) <= s_.machine().l2_bytes;
   }
@@ -351,14 +366,28 @@ class ContractionScheduler {
     return product;
   }
 
-  // Vectors per tile row, as many as registers allow: they hold the tile, the
-  // elements of one operand for one step of the sum, and one element of the
+  // Returns true if registers hold a tile of so many rows and vectors per row,
+  // the elements of one operand for one step of the sum, and one element of the
   // other.
+  bool FitsInRegisters(int64_t rows, int64_t vectors) const {
+    return rows * vectors + std::min(rows, vectors) + 1 <=
+           s_.machine().vector_registers;
+  }
+
+  // Returns the rows of a tile: more if its columns are few vectors.
+  int64_t RowsFor(const Contraction& c) const {
+    if (c.a == nullptr || both_move_) return kTileRows;
+    const int64_t vectors = (extents_.at(*column_) + lanes_ - 1) / lanes_;
+    int64_t rows = std::clamp(kLeastSums / vectors, kTileRows, kMostTileRows);
+    while (rows > kTileRows && !FitsInRegisters(rows, vectors)) --rows;
+    return rows;
+  }
+
+  // Vectors per tile row, as many as registers allow.
   int64_t VectorsFor(int64_t rows) const {
     int64_t vectors = 1;
     while (!both_move_ && !transposes_ && vectors < kMostVectors &&
-           rows * (vectors + 1) + std::min(rows, vectors + 1) + 1 <=
-               s_.machine().vector_registers) {
+           FitsInRegisters(rows, vectors + 1)) {
       ++vectors;
     }
     // Few tiles are of equal size.
@@ -427,10 +456,9 @@ class ContractionScheduler {
     if (!chain_.MoveOut(order)) return false;
 
     if (products_ > 1) {
-      // One panel would serve everything; there must be a loop around it.
-      if (panel_depth == 0 && tile_depth < 2) return false;
-      panel_depth = std::max<size_t>(panel_depth, 1);
-      panel_ = chain_.AtDepth(panel_depth - 1);
+      if (tile_depth == 0) return false;
+      one_panel_ = panel_depth == 0;
+      panel_ = chain_.AtDepth(one_panel_ ? 0 : panel_depth - 1);
       around_tile_ = chain_.AtDepth(tile_depth - 1);
     }
     const Path tile = chain_.AtDepth(tile_depth);
@@ -440,7 +468,9 @@ class ContractionScheduler {
       Finish();
       return true;
     }
-    if (tile_depth > 0) KeepInRegisters(chain_.AtDepth(tile_depth - 1));
+    if (tile_depth > 0) {
+      KeepInRegisters(s_, chain_.AtDepth(tile_depth - 1), target_, lanes_);
+    }
     if (has_panels_) CopyPanels(panel_depth);
     Finish();
     return true;
@@ -474,15 +504,9 @@ class ContractionScheduler {
       VectorizeInnermost(s_, Child(loop, 0));
       return;
     }
-    const auto siblings = [&] { return BodyAt(s_.program(), {}).size(); };
-    const size_t others = siblings() - 1;
+    const size_t others = s_.program().body().size() - 1;
     VectorizeInnermost(s_, nest_);
-    const size_t copies = siblings() - others;
-    for (size_t i = 0; i < copies; ++i) {
-      ParallelizeNest(s_, Sibling(nest_, static_cast<int32_t>(i)));
-    }
-    nest_ = Sibling(nest_, static_cast<int32_t>(copies));
-    chain_.set_top(nest_);
+    SkipCopies(others);
   }
 
   // Returns the block size of the outermost sum: all iterations if their panel
@@ -512,7 +536,8 @@ class ContractionScheduler {
     const int64_t rest = extent % products_;
     if (extent < products_) return false;
     if (rest == 0) return true;
-    if (sums_.size() > 1) return false;
+    // Few steps do not pay for another pass over the result.
+    if (sums_.size() > 1 || extent < kLeastBlock) return false;
     Path path = Parent(sum_);
     if (!s_.Try("peel", path, {extent - rest})) return false;
     ++path.back();
@@ -593,13 +618,28 @@ class ContractionScheduler {
       if (!MakeVectors(LoopChain(s_, tile))) return false;
     }
     LoopChain chain(s_, sums);
-    if (products_ > 1 && !CombineSteps(chain)) return false;
-    if (!chain.MoveOut(sums_) || !MakeVectors(chain)) return false;
+    std::optional<VarId> vectors;
+    if (products_ > 1 &&
+        (!SplitColumns(chain, vectors) || !CombineSteps(chain))) {
+      return false;
+    }
+    if (!chain.MoveOut(sums_) || !MakeVectors(chain, vectors)) return false;
     const Path innermost = chain.PathOf(sums_.back());
     if (s_.program().At(innermost).loop()->extent <=
         (transposes_ ? kShortRow : kFewSums)) {
       s_.Try("unroll", innermost);
     }
+    return true;
+  }
+
+  // Splits columns that are not whole vectors, so that panels have these.
+  bool SplitColumns(LoopChain& chain, std::optional<VarId>& vectors) {
+    const int64_t extent = chain.LoopOf(*column_).extent;
+    if (extent <= lanes_ || extent % lanes_ == 0) return true;
+    VarId outer = 0;
+    VarId inner = 0;
+    if (!chain.Split(*column_, lanes_, outer, inner)) return false;
+    vectors = outer;
     return true;
   }
 
@@ -610,13 +650,14 @@ class ContractionScheduler {
     VarId step = 0;
     if (!chain.Split(sums_.back(), products_, outer, step)) return false;
     sums_.back() = outer;
-    if (!chain.MoveOut(sums_) || !Pack(panel_, false, false)) {
+    if (!chain.MoveOut(sums_) || !Pack(panel_, false, one_panel_)) {
       return false;
     }
     // The copy is in front of what was there.
     Path top = chain.top();
-    ++top[panel_.size()];
-    if (around_tile_.size() > panel_.size()) ++around_tile_[panel_.size()];
+    const size_t place = panel_.size() - (one_panel_ ? 1 : 0);
+    ++top[place];
+    if (around_tile_.size() > place) ++around_tile_[place];
     if (has_row_panels_) {
       if (!Pack(around_tile_, true, false)) return false;
       ++top[around_tile_.size()];
@@ -628,21 +669,41 @@ class ContractionScheduler {
   // Vectorizes the copies of CombineSteps, the last ones first: a nest may
   // become several.
   void FinishCombinedSteps() {
-    const bool together = panel_ == around_tile_;
-    const Path copy = Child(panel_, together && has_row_panels_ ? 1 : 0);
+    const bool together = !one_panel_ && panel_ == around_tile_;
+    const Path copy = one_panel_
+                          ? panel_
+                          : Child(panel_, together && has_row_panels_ ? 1 : 0);
     if (together) VectorizeInterleavedCopy(s_, copy, products_);
     if (has_row_panels_) {
       VectorizeInterleavedCopy(s_, Child(around_tile_, 0), products_);
     }
-    KeepInRegisters(around_tile_);
-    if (!together) VectorizeInterleavedCopy(s_, copy, products_);
+    KeepInRegisters(s_, around_tile_, target_, lanes_);
+    if (together) return;
+    const size_t others = s_.program().body().size() - 1;
+    VectorizeInterleavedCopy(s_, copy, products_);
+    if (one_panel_) SkipCopies(others);
   }
 
-  // Vectorizes the tile's columns and unrolls the rest of the tile.
-  bool MakeVectors(const LoopChain& chain) {
-    Path columns = chain.PathOf(*column_);
-    if (chain.LoopOf(*column_).extent > lanes_) {
-      if (!s_.Try("split", columns, {lanes_}) || !s_.Try("unroll", columns)) {
+  // Divides the copies in front of the nest among threads. `others` are the
+  // nests of the program besides these copies.
+  void SkipCopies(size_t others) {
+    const size_t copies = s_.program().body().size() - others;
+    const Path top = chain_.top();
+    for (size_t i = 0; i < copies; ++i) {
+      ParallelizeNest(s_, Sibling(top, static_cast<int32_t>(i)));
+    }
+    chain_.set_top(Sibling(top, static_cast<int32_t>(copies)));
+    if (!sums_apart_) nest_ = chain_.top();
+  }
+
+  // Vectorizes the tile's columns and unrolls the rest of the tile. `vectors`
+  // is the loop over vectors if columns are split already.
+  bool MakeVectors(const LoopChain& chain,
+                   std::optional<VarId> vectors = std::nullopt) {
+    Path columns = chain.PathOf(vectors.value_or(*column_));
+    if (vectors.has_value() || chain.LoopOf(*column_).extent > lanes_) {
+      if ((!vectors.has_value() && !s_.Try("split", columns, {lanes_})) ||
+          !s_.Try("unroll", columns)) {
         return false;
       }
       columns.push_back(0);
@@ -652,43 +713,6 @@ class ContractionScheduler {
       return false;
     }
     return !row_.has_value() || s_.Try("unroll", chain.PathOf(*row_));
-  }
-
-  // Accumulates the tile in a local of the loop at `path`.
-  void KeepInRegisters(const Path& path) {
-    BufferId tile = target_;
-    if (!s_.Try("shrink", path, {target_})) {
-      if (!s_.Try("cache_write", path, {target_})) return;
-      tile = static_cast<BufferId>(s_.program().buffers().size()) - 1;
-    }
-    LayOut(path, tile);
-    s_.Try("set_memory", {}, {tile, kRegisterMemory});
-  }
-
-  // Makes the columns of the tile in the loop at `path` contiguous, and its
-  // rows whole vectors, so that no two rows share one.
-  void LayOut(const Path& path, BufferId tile) {
-    size_t along = 0;
-    VisitStatements(
-        s_.program(), path, [&](const Path& at, const Statement& s) {
-          const Loop& vector = *s_.program().LoopsAbove(at).back();
-          if (s.target.buffer != tile || vector.mode != LoopMode::kVector)
-            return;
-          for (size_t d = 0; d < s.target.indices.size(); ++d) {
-            if (s.target.indices[d].affine.Uses(vector.var)) along = d;
-          }
-        });
-    const hlo::DimensionVector dimensions =
-        s_.program().buffer(tile).dimensions;
-    if (dimensions.size() < 2) return;
-    const size_t last = dimensions.size() - 1;
-    if (along != last) {
-      s_.Try("permute", {}, {tile, static_cast<int64_t>(along)});
-    }
-    const int64_t rest = dimensions[along] % lanes_;
-    if (rest == 0) return;
-    const size_t rows = along == last ? last - 1 : last;
-    s_.Try("pad", {}, {tile, static_cast<int64_t>(rows), lanes_ - rest});
   }
 
   // Handles edges and threads.
@@ -710,7 +734,7 @@ class ContractionScheduler {
   Scheduler& s_;
   Path nest_;
   const bool may_combine_;
-  int64_t tile_rows_;
+  int64_t tile_rows_ = kTileRows;
   // The loops around the sums, later also the loops of the sums.
   LoopChain chain_;
   Path sum_;  // the statement, before anything is done
@@ -726,6 +750,8 @@ class ContractionScheduler {
   bool has_rest_ = false;  // steps that are left over
   Path panel_;
   Path around_tile_;
+  // True if one panel, in front of the nest, serves everything.
+  bool one_panel_ = false;
   // True if the rows' operand is copied for each tile, since the steps that an
   // instruction takes are not adjacent in it.
   bool has_row_panels_ = false;

@@ -66,14 +66,18 @@ void VectorizeInterleavedCopy(Scheduler& s, const Path& path,
     return;
   }
   const Loop& last = *loops[loops.size() - 2];
-  const Loop& first = *loops[loops.size() - 3];
   // Vectors go along what is read contiguously.
   bool is_contiguous = false;
   bool is_transposed = false;
+  const Loop* steps = loops[loops.size() - 3];
   VisitLoads(*copy->value, [&](const Access& load) {
     is_contiguous |= StrideOf(s.program(), load, last.var) == 1;
     is_transposed |= StrideOf(s.program(), load, loops.back()->var) == 1;
+    for (const Loop* loop : loops) {
+      if (StrideOf(s.program(), load, loop->var) == products) steps = loop;
+    }
   });
+  const Loop& first = *steps;
   VarId along = last.var;
   int64_t lanes = s.machine().vector_bytes /
                   hlo::ByteWidth(s.program().buffer(copy->target.buffer).type);
@@ -84,10 +88,14 @@ void VectorizeInterleavedCopy(Scheduler& s, const Path& path,
   const VarId step = loops.back()->var;
   const int64_t extent = along == last.var ? last.extent : first.extent;
   const VarId other = along == last.var ? first.var : last.var;
-  if (!chain.MoveOut(std::vector<VarId>(
-          loops.size() == 3
-              ? std::vector<VarId>{other, along, step}
-              : std::vector<VarId>{loops[0]->var, other, along, step}))) {
+  std::vector<VarId> order;
+  for (const Loop* loop : loops) {
+    if (loop->var != other && loop->var != along && loop->var != step) {
+      order.push_back(loop->var);
+    }
+  }
+  for (VarId var : {other, along, step}) order.push_back(var);
+  if (!chain.MoveOut(order)) {
     s.Restore(mark);
     return;
   }

@@ -686,6 +686,47 @@ TEST(EmitterTest, SumsOfAdjacentProducts) {
   }
 }
 
+// The last vector of each row is not whole.
+constexpr char kRaggedDot[] = R"(kernel dot
+argument a $0[3,8]
+argument b $0[3,2,16,$2]
+argument c $1[3,21]
+result y $1[3,21]
+for i 3
+| for u 2 unrolled
+| | for v 16 < 21-16*u vector
+| | | y[i,16*u+v] = c[i,16*u+v]
+| for u 2 unrolled
+| | for v 16 < 21-16*u vector
+| | | y[i,16*u+v] += $3
+)";
+
+std::string RaggedDotText(const char* type, const char* sum, int products) {
+  std::vector<std::string> terms;
+  for (int p = 0; p < products; ++p) {
+    terms.push_back(absl::Substitute(
+        "convert($0, a[i,$1]) * convert($0, b[1,u,v,$1])", sum, p));
+  }
+  return absl::Substitute(kRaggedDot, type, sum, products,
+                          absl::StrJoin(terms, " + "));
+}
+
+TEST(EmitterTest, SumsOfAdjacentProductsInMaskedLanes) {
+  ExpectTextMatchesInterpreter(RaggedDotText("bf16", "f32", 2).c_str());
+  ExpectTextMatchesInterpreter(RaggedDotText("s16", "s32", 2).c_str());
+  ExpectTextMatchesInterpreter(RaggedDotText("s8", "s32", 2).c_str());
+  CompileOptions options;
+  options.cpu = "sapphirerapids";
+  options.features = "+avx512f,+avx512vl,+avx512bf16,+avx512vnni";
+  const std::string text =
+      EmitLlvmText(loops::ParseProgram(RaggedDotText("bf16", "f32", 2)).value(),
+                   "dot", true, options)
+          .value();
+  // Of no vector are products added one by one.
+  EXPECT_THAT(text, HasSubstr("dpbf16ps.512"));
+  EXPECT_THAT(text, Not(HasSubstr("fmul")));
+}
+
 TEST(EmitterTest, SumsOfAdjacentProductsAreInstructions) {
   CompileOptions options;
   options.cpu = "sapphirerapids";

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/substitute.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -295,6 +296,47 @@ for i 60
       << PrintProgram(after);
 }
 
+TEST(DefaultSchedule, OneInterleavedPanelIsCopiedOnce) {
+  Machine machine = SmallVectors(1);
+  machine.has_bf16_dot = true;
+  HONE_ASSERT_OK_AND_ASSIGN(const Program program, ParseProgram(R"(kernel m
+argument a bf16[6,60,32]
+argument b bf16[32,7]
+result c f32[6,60,7]
+for h 6
+| for i 60
+| | for j 7
+| | | c[h,i,j] = 0.0
+| | | for k 32
+| | | | c[h,i,j] += convert(f32, a[h,i,k]) * convert(f32, b[k,j])
+)"));
+  HONE_ASSERT_OK_AND_ASSIGN(const Program after, Scheduled(program, machine));
+  EXPECT_EQ(CheckSame(program, after, /*exact=*/false, 1), absl::OkStatus());
+  // In whole vectors of pairs.
+  EXPECT_THAT(PrintProgram(after),
+              HasSubstr("\nlocal b_copy bf16[16,2,4,2] stack"));
+}
+
+TEST(DefaultSchedule, AFewStepsThatAreLeftOverAreNotASumOfTheirOwn) {
+  Machine machine = SmallVectors(1);
+  machine.has_bf16_dot = true;
+  HONE_ASSERT_OK_AND_ASSIGN(const Program program, ParseProgram(R"(kernel m
+argument a bf16[60,19]
+argument b bf16[19,16]
+result c f32[60,16]
+for i 60
+| for j 16
+| | c[i,j] = 0.0
+| | for k 19
+| | | c[i,j] += convert(f32, a[i,k]) * convert(f32, b[k,j])
+)"));
+  HONE_ASSERT_OK_AND_ASSIGN(const Program after, Scheduled(program, machine));
+  EXPECT_THAT(PrintProgram(after), Not(HasSubstr("\nfor i0 60\n| for i1 4\n"
+                                                 "| | for i2 4 vector\n"
+                                                 "| | | c[")));
+  EXPECT_THAT(PrintProgram(after), Not(HasSubstr(",0]) + convert")));
+}
+
 TEST(DefaultSchedule, ThreadsShareColumnsOfAMatrixOfFewRows) {
   HONE_ASSERT_OK_AND_ASSIGN(const Program program, ParseProgram(R"(kernel m
 argument a f32[400]
@@ -464,6 +506,61 @@ for i 14
 | | | c[i,j] += a[i,k] * b[k,j]
 )");
   EXPECT_THAT(text, HasSubstr("f32[5,8] register"));
+}
+
+TEST(DefaultSchedule, TilesOfOneVectorHaveMoreRows) {
+  const auto text = [](int rows) {
+    return ScheduledText(absl::Substitute(R"(kernel m
+argument a f32[$0,40]
+argument b f32[40,4]
+result c f32[$0,4]
+for i $0
+| for j 4
+| | c[i,j] = 0.0
+| | for k 40
+| | | c[i,j] += a[i,k] * b[k,j]
+)",
+                                          rows));
+  };
+  EXPECT_THAT(text(120), HasSubstr("f32[12,4] register"));
+  EXPECT_THAT(text(20), HasSubstr("f32[10,4] register"));
+  EXPECT_THAT(text(14), HasSubstr("f32[7,4] register"));
+}
+
+TEST(DefaultSchedule, OperandsThatServeOneTileOfColumnsAreReadInPlace) {
+  Machine machine = SmallVectors(1);
+  machine.l2_bytes = 4096;
+  const std::string text = ScheduledText(R"(kernel m
+argument a f32[40,300]
+argument b f32[40,4]
+result c f32[300,4]
+for i 300
+| for j 4
+| | c[i,j] = 0.0
+| | for k 40
+| | | c[i,j] += a[k,i] * b[k,j]
+)",
+                                         machine);
+  EXPECT_THAT(text, Not(HasSubstr("a_copy")));
+}
+
+TEST(DefaultSchedule, WindowsWithStridesAreReadAlongTheirRows) {
+  // The gradient of a kernel; the image x is read two elements apart.
+  Machine machine = SmallVectors(1);
+  machine.l2_bytes = 8192;
+  const std::string text = ScheduledText(R"(kernel m
+argument x f32[13,49,49]
+argument g f32[16,24,24]
+result w f32[16,13]
+for o 16
+| for c 13
+| | w[o,c] = 0.0
+| | for h 24
+| | | for v 24
+| | | | w[o,c] += x[c,2*h,2*v] * g[o,h,v]
+)",
+                                         machine);
+  EXPECT_THAT(text, HasSubstr("g_copy"));
 }
 
 TEST(DefaultSchedule, PoolsInVectorsOfChannels) {
