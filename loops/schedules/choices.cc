@@ -19,6 +19,7 @@ absl::Span<const ChoiceInfo> AllChoices() {
         {"block", {16, 32, 128}},
         {"vectors_at_once", {1, 2}},
         {"fuse", {1}},
+        {"row_block", {4, 8, 16, 32}},
         {"stream", {2}},
     };
     HONE_CHECK(all->size() == kChoiceCount);

@@ -38,10 +38,12 @@ enum class Choice {
   kVectorsAtOnce,
   // Fuse nests over the same rows: 1 no.
   kFuse,
+  // Fuse nests over blocks of so many rows, in which they stay apart.
+  kRowBlock,
   // Bypass the caches in vector stores of results: 2 yes.
   kStream,
 };
-inline constexpr size_t kChoiceCount = 13;
+inline constexpr size_t kChoiceCount = 14;
 
 // The value of each Choice; 0: by the rule.
 using Choices = std::array<int64_t, kChoiceCount>;

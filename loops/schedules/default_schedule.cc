@@ -1,5 +1,6 @@
 #include "loops/schedules/default_schedule.h"
 
+#include "absl/algorithm/container.h"
 #include "absl/container/btree_set.h"
 
 #include "loops/ir/rewrite.h"
@@ -7,6 +8,7 @@
 #include "loops/schedules/fuse_epilogues.h"
 #include "loops/schedules/fuse_nests.h"
 #include "loops/schedules/nest.h"
+#include "loops/schedules/peel_bounds.h"
 #include "loops/schedules/prefetch_copies.h"
 #include "loops/schedules/row_lanes.h"
 #include "loops/schedules/row_sums.h"
@@ -14,6 +16,7 @@
 #include "loops/schedules/scheduler.h"
 #include "loops/schedules/vectorize_innermost.h"
 #include "loops/transforms/checks.h"
+#include "loops/transforms/locals.h"
 
 namespace hone::loops {
 
@@ -53,6 +56,34 @@ void StreamResults(Scheduler& scheduler) {
   for (const Path& path : stores) scheduler.Try("non_temporal", path);
 }
 
+void ScheduleElementwise(Scheduler& scheduler, const Path& path) {
+  InterleaveScans(scheduler, path);
+  VectorizeInnermost(scheduler, path);
+}
+
+// Schedules each nest of a block of rows that FuseRowBlocks fused; returns
+// false if the loop at `path` is none.
+bool ScheduleRowBlock(Scheduler& s, const Path& path) {
+  const std::vector<Node>& nests = s.program().At(path).loop()->body;
+  if (nests.size() < 2 || !absl::c_all_of(nests, [](const Node& node) {
+        return node.loop() != nullptr;
+      })) {
+    return false;
+  }
+  const size_t others = s.program().body().size() - 1;
+  PeelBounds(s, path);
+  for (size_t i = s.program().body().size() - others; i-- > 0;) {
+    const Path part = Sibling(path, static_cast<int32_t>(i));
+    ParallelizeNest(s, part);
+    for (size_t j = BodyAt(s.program(), part).size(); j-- > 0;) {
+      const Path nest = Child(part, static_cast<int32_t>(j));
+      if (s.program().At(nest).loop() == nullptr) continue;
+      if (!ScheduleRowSums(s, nest)) ScheduleElementwise(s, nest);
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 std::vector<Step> DefaultSchedule(const Program& program,
@@ -61,7 +92,9 @@ std::vector<Step> DefaultSchedule(const Program& program,
   Scheduler scheduler(program, machine, choices);
   PadInputs(scheduler);
   const bool fuses = scheduler.Choose(Choice::kFuse, 2) == 2;
-  if (fuses) FuseNests(scheduler);
+  const int64_t rows = scheduler.Choose(Choice::kRowBlock, 0);
+  const bool in_blocks = rows > 0 && FuseRowBlocks(scheduler, rows);
+  if (fuses && !in_blocks) FuseNests(scheduler);
   ShrinkLocals(scheduler);
   FuseEpilogues(scheduler);
   // Nests are visited from the last on, since the nests that a step splits off
@@ -69,12 +102,12 @@ std::vector<Step> DefaultSchedule(const Program& program,
   for (size_t i = scheduler.program().body().size(); i-- > 0;) {
     const Path path = {static_cast<int32_t>(i)};
     if (scheduler.program().At(path).loop() == nullptr) continue;
-    if (ScheduleContraction(scheduler, path) ||
+    if ((in_blocks && ScheduleRowBlock(scheduler, path)) ||
+        ScheduleContraction(scheduler, path) ||
         ScheduleRowLanes(scheduler, path) || ScheduleRowSums(scheduler, path)) {
       continue;
     }
-    InterleaveScans(scheduler, path);
-    VectorizeInnermost(scheduler, path);
+    ScheduleElementwise(scheduler, path);
     ParallelizeNest(scheduler, path);
   }
   if (fuses) FuseOutermost(scheduler);

@@ -144,6 +144,26 @@ bool FuseUntilLocalsShrink(Scheduler& s, const Path& path) {
 
 void FuseNests(Scheduler& scheduler) { FuseChildren(scheduler, {}); }
 
+bool FuseRowBlocks(Scheduler& s, int64_t rows) {
+  bool any = false;
+  for (size_t i = 0; i + 1 < s.program().body().size(); ++i) {
+    const Path path = ChildAt({}, i);
+    const Path next = ChildAt({}, i + 1);
+    for (bool is_split = false;
+         MayFuse(s.program(), path) && MayFuse(s.program(), next);
+         is_split = any = true) {
+      const Scheduler::Checkpoint mark = s.Save();
+      if ((is_split || s.Try("split", path, {rows})) &&
+          s.Try("split", next, {rows}) && s.Try("fuse", path)) {
+        continue;
+      }
+      s.Restore(mark);
+      break;
+    }
+  }
+  return any;
+}
+
 void FuseOutermost(Scheduler& scheduler) {
   for (size_t i = 0; i < scheduler.program().body().size(); ++i) {
     while (FuseUntilLocalsShrink(scheduler, ChildAt({}, i))) {

@@ -1,6 +1,8 @@
 #ifndef HONE_LOOPS_SCHEDULES_FUSE_NESTS_H_
 #define HONE_LOOPS_SCHEDULES_FUSE_NESTS_H_
 
+#include <cstdint>
+
 #include "loops/schedules/scheduler.h"
 
 namespace hone::loops {
@@ -11,6 +13,12 @@ namespace hone::loops {
 // loops out of the way, and reorders loops that are not innermost, to make
 // loops adjacent.
 void FuseNests(Scheduler& scheduler);
+
+// Splits the outermost loops of adjacent nests into blocks of `rows` iterations
+// and fuses the nests block by block, wherever that is legal, with the same
+// exceptions: inside a block they stay apart. Returns false if there are no
+// such nests.
+bool FuseRowBlocks(Scheduler& scheduler, int64_t rows);
 
 // Fuses the outermost loops of scheduled nests, including contractions, if a
 // heap local can then shrink to one iteration, so that the next nest reads it

@@ -11,6 +11,7 @@
 #include "loops/schedules/peel_bounds.h"
 #include "loops/schedules/vectorize_innermost.h"
 #include "loops/transforms/checks.h"
+#include "loops/transforms/locals.h"
 
 namespace hone::loops {
 namespace {
@@ -112,9 +113,12 @@ bool ScheduleRowSums(Scheduler& s, const Path& path) {
     s.Restore(mark);
     return false;
   }
-  const size_t others = s.program().body().size() - 1;
+  const auto siblings = [&] {
+    return BodyAt(s.program(), Parent(path)).size();
+  };
+  const size_t others = siblings() - 1;
   PeelBounds(s, path);
-  for (size_t i = s.program().body().size() - others; i-- > 0;) {
+  for (size_t i = siblings() - others; i-- > 0;) {
     const Path part = Sibling(path, static_cast<int32_t>(i));
     ComputeWholeVectors(s, part);
     ParallelizeNest(s, part);

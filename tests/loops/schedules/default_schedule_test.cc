@@ -241,6 +241,53 @@ for i 10
   EXPECT_THAT(text, HasSubstr("x[4*i0+i2,8*i1+4*i3+i4] * w[8*i1+4*i3+i4]"));
 }
 
+// Ten rows are two blocks of four and one of two; each nest of the first two
+// takes its four rows at once.
+TEST(DefaultSchedule, NestsOverTheSameRowsMayShareBlocksOfThem) {
+  Choices choices{};
+  choices[static_cast<size_t>(Choice::kRowBlock)] = 4;
+  for (const int32_t threads : {1, 2}) {
+    const Program program = ParseText(R"(kernel normalize
+argument x f32[10,61]
+result y f32[10,61]
+local s f32[10] heap
+for i 10
+| s[i] = 0.0
+| for j 61
+| | s[i] += x[i,j]
+for i 10
+| for j 61
+| | y[i,j] = x[i,j] / s[i]
+)");
+    HONE_ASSERT_OK_AND_ASSIGN(
+        const Program after,
+        ApplyScript(program,
+                    DefaultSchedule(program, SmallVectors(threads), choices)));
+    EXPECT_EQ(CheckSame(program, after, /*exact=*/false, 1), absl::OkStatus());
+    const std::string text = PrintProgramWithPaths(after);
+    EXPECT_EQ(after.body().size(), 2u) << text;
+    EXPECT_THAT(text, HasSubstr("local s f32[4] stack"));
+    EXPECT_THAT(text, HasSubstr("s[i2] += x[4*i0+i2,"));
+    EXPECT_THAT(text, HasSubstr("y[4*i0+i1,"));
+  }
+}
+
+TEST(DefaultSchedule, BlocksOfRowsKeepWhatRandomProgramsCompute) {
+  Choices choices{};
+  choices[static_cast<size_t>(Choice::kRowBlock)] = 2;
+  for (uint64_t seed = 0; seed < 150; ++seed) {
+    const Program program = ::hone::testing::RandomProgram(seed);
+    HONE_ASSERT_OK_AND_ASSIGN(
+        const Program after,
+        ApplyScript(program,
+                    DefaultSchedule(program, SmallVectors(2), choices)));
+    ASSERT_EQ(CheckSame(program, after, /*exact=*/false, seed),
+              absl::OkStatus())
+        << seed << '\n'
+        << PrintProgramWithPaths(after);
+  }
+}
+
 // Of rows that have more elements than a vector and less than two, a vector is
 // peeled off; sums mask the second one.
 TEST(DefaultSchedule, RowsOfLessThanTwoVectorsAreVectors) {
