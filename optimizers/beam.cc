@@ -23,6 +23,11 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // States, or prefixes of an assignment, kept per depth.
 constexpr size_t kWidth = 8;
+// The most candidates of a level whose costs are measured.
+constexpr size_t kMeasuredPerLevel = 2 * kWidth;
+// The ratio of costs by which an action that was not tried yet is expected to
+// be worse than the legal action before it.
+constexpr double kPerRank = 0.002;
 // Levels without a new best after which a beam is given up.
 constexpr int kPatience = 3;
 // Perturbations in a row that gave nothing new after which the space counts as
@@ -33,7 +38,10 @@ constexpr size_t kMaxFruitless = 32;
 //
 // A level extends the kWidth best new states of the last one by every legal
 // action; each extension is a trial. States are told apart by key and none is
-// extended twice. A state that costs more than its parent stays in the beam
+// extended twice. Where costs are measured, which takes longer than a step, a
+// level is short: only actions that lead to new states, those first that are
+// likely to pay by what they did to other states. A state that costs more than
+// its parent stays in the beam
 // when its rank allows, and a quarter of the beam is kept for states whose last
 // action the others do not end with: so an action that pays only later is not
 // crowded out. The first beam starts from the initial state and from where the
@@ -67,6 +75,7 @@ class BeamOverStates final : public BatchOptimizer {
   void Begin(absl::Span<const space::Trial> known) override {
     phase_ = Phase::kKnown;
     seen_.clear();
+    ratios_.clear();
     proposed_.clear();
     found_.clear();
     elites_.clear();
@@ -78,7 +87,7 @@ class BeamOverStates final : public BatchOptimizer {
 
   void Learn(const space::Trial& trial) override {
     const double cost = space::EffectiveCost(trial.measurement);
-    Path path = Arrive(trial.candidate.choices);
+    Path path = Arrive(trial.candidate.choices, cost);
     if (path.state == nullptr) return;
     const Hash128 key = path.state->key();
     if (!seen_.insert(key).second || std::isinf(cost)) return;
@@ -87,9 +96,12 @@ class BeamOverStates final : public BatchOptimizer {
   }
 
   // Returns the path to the state that the next candidate of the batch reaches.
-  Path Arrive(const std::vector<int32_t>& choices) {
+  Path Arrive(const std::vector<int32_t>& choices, double cost) {
     if (phase_ != Phase::kExpand) return Follow(problem_, choices);
     const Node& parent = frontier_[parents_[learned_++]];
+    double& ratio =
+        ratios_.try_emplace(choices.back(), kInfinity).first->second;
+    ratio = std::min(ratio, cost / parent.cost);
     absl::StatusOr<space::StatePtr> next =
         problem_.Step(parent.path.state, choices.back());
     if (!next.ok()) return {};
@@ -167,22 +179,62 @@ class BeamOverStates final : public BatchOptimizer {
     found_.clear();
   }
 
+  struct Extension {
+    size_t parent = 0;
+    int32_t action = 0;
+    double expected_cost = 0;
+  };
+
   std::vector<space::Candidate> Extensions() {
-    std::vector<space::Candidate> batch;
-    parents_.clear();
-    learned_ = 0;
+    std::vector<Extension> extensions;
     for (size_t i = 0; i < frontier_.size(); ++i) {
       const Path& path = frontier_[i].path;
       if (path.actions.size() >= static_cast<size_t>(problem_.max_steps())) {
         continue;
       }
+      double untried = 1;
       for (int32_t action : problem_.LegalActions(path.state)) {
-        batch.push_back({path.actions});
-        batch.back().choices.push_back(action);
-        parents_.push_back(i);
+        const auto ratio = ratios_.find(action);
+        extensions.push_back(
+            {i, action,
+             frontier_[i].cost *
+                 (ratio == ratios_.end() ? untried : ratio->second)});
+        untried += kPerRank;
       }
     }
+    if (!problem_.costs_are_free()) KeepPromising(extensions);
+    std::vector<space::Candidate> batch;
+    parents_.clear();
+    learned_ = 0;
+    for (const Extension& extension : extensions) {
+      batch.push_back({frontier_[extension.parent].path.actions});
+      batch.back().choices.push_back(extension.action);
+      parents_.push_back(extension.parent);
+    }
     return batch;
+  }
+
+  // Keeps kMeasuredPerLevel extensions that lead to new states, those of the
+  // least expected cost, in the order of these.
+  void KeepPromising(std::vector<Extension>& extensions) const {
+    std::stable_sort(extensions.begin(), extensions.end(),
+                     [](const Extension& a, const Extension& b) {
+                       return a.expected_cost < b.expected_cost;
+                     });
+    absl::flat_hash_set<Hash128> reached;
+    size_t kept = 0;
+    for (const Extension& extension : extensions) {
+      if (kept == kMeasuredPerLevel || stopped()) break;
+      const auto next = problem_.Step(frontier_[extension.parent].path.state,
+                                      extension.action);
+      // A failure is for the trial to report.
+      if (next.ok() && (seen_.contains((*next)->key()) ||
+                        !reached.insert((*next)->key()).second)) {
+        continue;
+      }
+      extensions[kept++] = extension;
+    }
+    extensions.resize(kept);
   }
 
   std::vector<space::Candidate> Perturbations() {
@@ -208,6 +260,8 @@ class BeamOverStates final : public BatchOptimizer {
   Phase phase_ = Phase::kKnown;
   // Keys of all states met.
   absl::flat_hash_set<Hash128> seen_;
+  // For each action the least cost after it, relative to the one before.
+  absl::flat_hash_map<int32_t, double> ratios_;
   // Perturbed sequences proposed before.
   absl::flat_hash_set<Hash128> proposed_;
   // The states being extended, and for each candidate of the batch its parent.

@@ -12,8 +12,10 @@ namespace {
 // The pairs after which a race may be decided.
 constexpr size_t kFirstPairs = 3;
 constexpr size_t kMorePairs = 11;
-// The ratio beyond which nobody goes on without a race.
+// The ratio beyond which nobody goes on without a race, and the one beyond
+// which a single pair is enough if the warm-up says so too.
 constexpr double kHopeless = 2;
+constexpr double kFarBehind = 8;
 
 double NanosecondsOf(const std::function<void()>& kernel, int64_t calls,
                      const Clock& clock) {
@@ -96,6 +98,7 @@ PairedTiming TimePair(const std::function<void()>& a,
   const auto [a_ns, b_ns] = WarmUp(a, b, clock, options);
   const int64_t a_calls = CallsFor(options.sample, a_ns);
   const int64_t b_calls = CallsFor(options.sample, b_ns);
+  const bool is_far_behind = a_ns > kFarBehind * b_ns;
   Rng rng(options.seed);
   PairedTiming timing;
   std::vector<double> ratios;
@@ -105,7 +108,10 @@ PairedTiming TimePair(const std::function<void()>& a,
     timing.b_ns.push_back(Sample(b, b_calls, clock));
     if (!a_first) timing.a_ns.push_back(Sample(a, a_calls, clock));
     ratios.push_back(timing.a_ns.back() / timing.b_ns.back());
-    if (IsDecided(ratios, options.bar)) break;
+    if (IsDecided(ratios, options.bar) ||
+        (is_far_behind && ratios.front() > kFarBehind)) {
+      break;
+    }
   }
   timing.ratio = Median(ratios);
   const ConfidenceInterval interval = MedianInterval(ratios);

@@ -40,11 +40,12 @@ struct PairedTimingOptions {
   // untimed calls, at least one, come before it.
   absl::Duration sample = absl::Milliseconds(1);
   int32_t pairs = 11;
-  // The ratio to beat: a race. After 3 and after 11 pairs `a` has lost if the
-  // whole interval is above it, which after 3 pairs is their range; after 11
-  // also if the median is, as it can be little better then, and it has won if
-  // the whole interval is below. 0: no race, but `a` has lost if the third pair
-  // leaves the ratio above 2.
+  // The ratio to beat: a race. If the warm-up and the first pair take `a`
+  // more than 8 times as long it has lost, with or without a race. After 3 and
+  // after 11 pairs it has lost if the whole interval is above it, which after 3
+  // pairs is their range; after 11 also if the median is, as it can be little
+  // better then, and it has won if the whole interval is below. 0: no race, but
+  // `a` has lost if the third pair leaves the ratio above 2.
   double bar = 0;
   uint64_t seed = 0;
 };

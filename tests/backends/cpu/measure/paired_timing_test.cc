@@ -83,6 +83,17 @@ TEST(PairedTiming, GivesUpOnWhatHasLost) {
   EXPECT_NEAR(timing.ratio, 5, 0.3);
 }
 
+TEST(PairedTiming, OnePairIsEnoughForWhatIsFarBehind) {
+  FakeClock clock;
+  Rng rng(1);
+  double machine = 1;
+  const PairedTiming timing =
+      TimePair(Kernel(clock, rng, machine, 2'000'000, 0.02),
+               Kernel(clock, rng, machine, 100'000, 0.02), clock, {});
+  EXPECT_EQ(timing.a_ns.size(), 1u);
+  EXPECT_NEAR(timing.ratio, 20, 1);
+}
+
 TEST(PairedTiming, ARaceEndsWhenItIsDecided) {
   // The ratio to beat, the ratio, and the pairs that show who won.
   const struct {
