@@ -24,7 +24,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // States, or prefixes of an assignment, kept per depth.
 constexpr size_t kWidth = 8;
 // The most candidates of a level whose costs are measured.
-constexpr size_t kMeasuredPerLevel = 2 * kWidth;
+constexpr size_t kMeasuredPerLevel = 3 * kWidth;
 // The ratio of costs by which an action that was not tried yet is expected to
 // be worse than the legal action before it.
 constexpr double kPerRank = 0.002;

@@ -7,19 +7,19 @@ namespace hone::loops {
 absl::Span<const ChoiceInfo> AllChoices() {
   static const auto* const choices = [] {
     auto* all = new std::vector<ChoiceInfo>{
-        {"tile_rows", {1, 2, 3, 4, 6, 8, 12}},
-        {"tile_vectors", {1, 2, 3, 4, 6}},
+        {"tile_rows", {8, 4, 12, 10, 5, 7, 6, 3, 2}},
+        {"tile_vectors", {3, 2, 4, 1, 6}},
         {"panels", {1, 2}},
-        {"panel_share", {1, 8, 16, 32}},
-        {"rows_first", {1, 2}},
-        {"sums_per_block", {4, 16, 32}},
-        {"rows_at_once", {1, 2, 8}},
+        {"panel_share", {16, 32, 8, 1}},
+        {"rows_first", {2, 1}},
+        {"sums_per_block", {16, 4, 32}},
+        {"rows_at_once", {8, 2, 1}},
         {"row_vectors", {1, 4}},
-        {"partial_sums", {1, 2, 8}},
-        {"block", {16, 32, 128}},
-        {"vectors_at_once", {1, 2}},
+        {"partial_sums", {8, 2, 1}},
+        {"block", {32, 128, 16}},
+        {"vectors_at_once", {1, 2, 8}},
         {"fuse", {1}},
-        {"row_block", {4, 8, 16, 32}},
+        {"row_block", {8, 16, 4, 32}},
         {"stream", {2}},
     };
     HONE_CHECK(all->size() == kChoiceCount);

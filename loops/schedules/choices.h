@@ -45,12 +45,31 @@ enum class Choice {
 };
 inline constexpr size_t kChoiceCount = 14;
 
-// The value of each Choice; 0: by the rule.
-using Choices = std::array<int64_t, kChoiceCount>;
+// A schedule may make a choice several times, once per nest for example. Each
+// choice may be overridden everywhere, or only the first, second, … time.
+inline constexpr size_t kChoiceTimes = 4;
+
+// Values of choices; 0: by the rule. Index: ChoiceIndex.
+using Choices = std::array<int64_t, (1 + kChoiceTimes) * kChoiceCount>;
+
+// Returns the index in Choices of a choice everywhere (time 0), or the
+// `time`-th time.
+constexpr size_t ChoiceIndex(size_t choice, size_t time) {
+  return time * kChoiceCount + choice;
+}
+
+// How a schedule used choices.
+struct ChoiceUse {
+  // The number of times that it made each choice.
+  std::array<size_t, kChoiceCount> times{};
+  // The values that decided anything otherwise than without them; the others
+  // are 0. They lead to the same schedule.
+  Choices effective{};
+};
 
 struct ChoiceInfo {
   absl::string_view name;
-  // The values to try besides the one of the rule.
+  // The values to try besides the one of the rule, in this order.
   std::vector<int64_t> values;
 };
 

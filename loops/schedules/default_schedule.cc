@@ -88,13 +88,13 @@ bool ScheduleRowBlock(Scheduler& s, const Path& path) {
 
 std::vector<Step> DefaultSchedule(const Program& program,
                                   const Machine& machine,
-                                  const Choices& choices) {
+                                  const Choices& choices, ChoiceUse* use) {
   Scheduler scheduler(program, machine, choices);
   PadInputs(scheduler);
-  const bool fuses = scheduler.Choose(Choice::kFuse, 2) == 2;
   const int64_t rows = scheduler.Choose(Choice::kRowBlock, 0);
   const bool in_blocks = rows > 0 && FuseRowBlocks(scheduler, rows);
-  if (fuses && !in_blocks) FuseNests(scheduler);
+  const bool fuses = !in_blocks && scheduler.Choose(Choice::kFuse, 2) == 2;
+  if (fuses) FuseNests(scheduler);
   ShrinkLocals(scheduler);
   FuseEpilogues(scheduler);
   // Nests are visited from the last on, since the nests that a step splits off
@@ -113,6 +113,7 @@ std::vector<Step> DefaultSchedule(const Program& program,
   if (fuses) FuseOutermost(scheduler);
   PrefetchCopies(scheduler);
   if (scheduler.Choose(Choice::kStream, 1) == 2) StreamResults(scheduler);
+  if (use != nullptr) *use = scheduler.use();
   return scheduler.steps();
 }
 

@@ -14,10 +14,12 @@ namespace hone::loops {
 // the schedule of untuned kernels. Fuses nests over the same rows, which keeps
 // intermediate values in small locals, then schedules each kind of nest by its
 // own heuristic (the files of this folder). `choices` override the rules.
-// Deterministic: depends on its arguments only.
+// Deterministic: depends on its arguments only. `use`, if not null, receives
+// how it used the choices.
 std::vector<Step> DefaultSchedule(const Program& program,
                                   const Machine& machine,
-                                  const Choices& choices = {});
+                                  const Choices& choices = {},
+                                  ChoiceUse* use = nullptr);
 
 }  // namespace hone::loops
 

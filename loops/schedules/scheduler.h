@@ -24,10 +24,8 @@ class Scheduler {
   const Machine& machine() const { return machine_; }
   const std::vector<Step>& steps() const { return steps_; }
   // Returns the value of `choice`, or `by_rule` if it is not set.
-  int64_t Choose(Choice choice, int64_t by_rule) const {
-    const int64_t made = choices_[static_cast<size_t>(choice)];
-    return made == 0 ? by_rule : made;
-  }
+  int64_t Choose(Choice choice, int64_t by_rule);
+  const ChoiceUse& use() const { return use_; }
 
   // Applies a step if it is legal; returns false if it is not.
   bool Try(absl::string_view transform, const Path& path,
@@ -45,6 +43,7 @@ class Scheduler {
   Program program_;
   const Machine machine_;
   const Choices choices_;
+  ChoiceUse use_;
   std::vector<Step> steps_;
 };
 

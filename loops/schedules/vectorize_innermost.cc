@@ -320,7 +320,9 @@ class InnermostVectorizer {
       s_.Try("vectorize", leaf);
       return;
     }
-    int64_t unroll = strides.sums
+    // Rests of a few vectors leave no choice.
+    int64_t unroll = loop.extent < 4 * lanes ? 1
+                     : strides.sums
                          ? s_.Choose(Choice::kPartialSums, kPartialSums)
                          : s_.Choose(Choice::kVectorsAtOnce, kVectorsAtOnce);
     if (loop.extent < 2 * unroll * lanes) unroll = 1;

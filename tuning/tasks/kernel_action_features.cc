@@ -18,6 +18,7 @@ namespace {
 enum Feature : size_t {
   kByRule,  // a choice is left to the rule
   kValue,   // of a choice
+  kTime,    // the only time that a choice is made so
   // The first parameters of a step that are no buffers.
   kParameter1,
   kParameter2,
@@ -30,8 +31,8 @@ enum Feature : size_t {
   kFeatureCount,
 };
 constexpr const char* kFeatureNames[] = {
-    "by_rule", "value",    "parameter_1", "parameter_2", "extent",
-    "divides", "quotient", "lanes",       "bytes",       "scheduled"};
+    "by_rule", "value",    "time",  "parameter_1", "parameter_2", "extent",
+    "divides", "quotient", "lanes", "bytes",       "scheduled"};
 static_assert(std::size(kFeatureNames) == kFeatureCount);
 
 float Log(int64_t value, float doublings) {
@@ -63,9 +64,10 @@ class Describer {
     batch_.focus.push_back(-1);
     batch_.features.resize(batch_.features.size() + kFeatureCount);
     if (action < TransformAction()) {
-      const int64_t value = ChoiceActions()[static_cast<size_t>(action)].value;
-      Set(kByRule, value == 0 ? 1 : 0);
-      Set(kValue, Log(value, 8));
+      const ChoiceAction& made = ChoiceActions()[static_cast<size_t>(action)];
+      Set(kByRule, made.value == 0 ? 1 : 0);
+      Set(kValue, Log(made.value, 8));
+      Set(kTime, static_cast<float>(made.time) / loops::kChoiceTimes);
     }
     if (step != nullptr) Describe(action, *step);
   }

@@ -9,7 +9,6 @@
 
 #include "base/check.h"
 #include "base/hash.h"
-#include "loops/schedules/choices.h"
 #include "loops/transforms/registry.h"
 #include "loops/transforms/script.h"
 
@@ -53,9 +52,13 @@ absl::Span<const ChoiceAction> ChoiceActions() {
   static const auto* const actions = [] {
     auto* all = new std::vector<ChoiceAction>;
     const absl::Span<const loops::ChoiceInfo> choices = loops::AllChoices();
-    for (size_t c = 0; c < choices.size(); ++c) {
-      all->push_back({c, 0});
-      for (int64_t value : choices[c].values) all->push_back({c, value});
+    for (size_t time = 0; time <= loops::kChoiceTimes; ++time) {
+      for (size_t c = 0; c < choices.size(); ++c) {
+        all->push_back({c, time, 0});
+        for (int64_t value : choices[c].values) {
+          all->push_back({c, time, value});
+        }
+      }
     }
     return all;
   }();
@@ -76,7 +79,8 @@ size_t TransformOf(int32_t action) {
 std::string KernelActionName(int32_t action) {
   if (action < ChoiceActionCount()) {
     const ChoiceAction& made = ChoiceActions()[static_cast<size_t>(action)];
-    return absl::StrCat(loops::AllChoices()[made.choice].name, "=",
+    return absl::StrCat(loops::AllChoices()[made.choice].name,
+                        made.time == 0 ? "" : absl::StrCat("@", made.time), "=",
                         made.value == 0 ? "rule" : absl::StrCat(made.value));
   }
   if (action == TransformAction()) return "transform";

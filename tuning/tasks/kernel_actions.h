@@ -11,6 +11,7 @@
 #include "absl/types/span.h"
 
 #include "loops/ir/program.h"
+#include "loops/schedules/choices.h"
 #include "loops/transforms/machine.h"
 #include "loops/transforms/transform.h"
 
@@ -29,10 +30,14 @@ namespace hone::tuning {
 // transformation, of about one in 10^6 steps.
 
 // Has a schedule decide a choice (an index of loops::AllChoices) by a value; 0:
-// by the rule.
+// by the rule. `time` is 0, everywhere, or the only time that it does
+// (loops::ChoiceIndex).
 struct ChoiceAction {
   size_t choice = 0;
+  size_t time = 0;
   int64_t value = 0;
+
+  size_t index() const { return loops::ChoiceIndex(choice, time); }
 };
 // By action.
 absl::Span<const ChoiceAction> ChoiceActions();
@@ -47,8 +52,8 @@ inline bool IsStepAction(int32_t action) { return action > LoweredAction(); }
 // The transformation of a step's number, an index of loops::AllTransforms.
 size_t TransformOf(int32_t action);
 
-// "tile_rows=4", "lowered", or for steps "split#01f0c2a": the transformation
-// and the number within it.
+// "tile_rows=4", "tile_rows@2=4", "lowered", or for steps "split#01f0c2a": the
+// transformation and the number within it.
 std::string KernelActionName(int32_t action);
 
 // The hash of a step; further ones for an `attempt` above 0.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 #include "absl/algorithm/container.h"
@@ -28,29 +29,26 @@ constexpr int32_t kFurtherSteps = 32;
 
 using Script = std::vector<loops::Step>;
 
-// Returns the actions that decide choices, so that a search that tries only the
-// first few tries many choices: for every choice its middle value, then for
-// every choice the ones beside it, and so on outwards.
-std::vector<int32_t> ChoicesInOrder() {
-  std::vector<std::vector<int32_t>> of_choice(loops::kChoiceCount);
+// Returns the actions of a schedule, so that a search that tries only the first
+// few tries many choices: the first value of every choice, then the second of
+// every choice, and so on, everywhere; then the actions that end the choices;
+// then the choices of each time.
+std::vector<int32_t> ActionsInOrder() {
+  std::vector<std::tuple<int, size_t, int32_t>> ranked = {
+      {1, 0, TransformAction()}, {1, 1, LoweredAction()}};
+  size_t rank = 0;
   for (int32_t action = 0; action < TransformAction(); ++action) {
     const ChoiceAction& made = ChoiceActions()[static_cast<size_t>(action)];
-    of_choice[made.choice].push_back(action);
+    // The rule, which comes before the values, is the last to return to.
+    if (made.value == 0) rank = 0;
+    ranked.emplace_back(
+        made.time == 0 ? 0 : 2,
+        made.value == 0 ? std::numeric_limits<size_t>::max() : rank++, action);
   }
-  std::vector<std::pair<size_t, int32_t>> by_distance;
-  for (const std::vector<int32_t>& actions : of_choice) {
-    for (size_t i = 0; i < actions.size(); ++i) {
-      const size_t middle = actions.size() / 2;
-      by_distance.emplace_back(
-          i < middle ? 2 * (middle - i) - 1 : 2 * (i - middle), actions[i]);
-    }
-  }
-  absl::c_stable_sort(by_distance, [](const auto& a, const auto& b) {
-    return a.first < b.first;
-  });
+  absl::c_sort(ranked);
   std::vector<int32_t> ordered;
-  ordered.reserve(by_distance.size());
-  for (const auto& [distance, action] : by_distance) ordered.push_back(action);
+  ordered.reserve(ranked.size());
+  for (const auto& [stage, at, action] : ranked) ordered.push_back(action);
   return ordered;
 }
 
@@ -59,19 +57,19 @@ std::vector<int32_t> ChoicesInOrder() {
 class KernelProblem::ProgramState final : public space::State {
  public:
   // A default schedule.
-  ProgramState(std::vector<int64_t> choices, loops::Program program,
+  ProgramState(const loops::ChoiceUse& use, loops::Program program,
                Script script)
-      : choices_(std::move(choices)),
+      : use_(use),
         transforming_(false),
         program_(std::move(program)),
         script_(std::move(script)),
         schedule_(std::make_shared<const Script>(script_)),
         program_key_(FastHash(loops::PrintProgram(program_))),
-        key_(WithText(absl::StrJoin(choices_, " "))) {}
+        key_(WithText(absl::StrJoin(use_.effective, " "))) {}
 
   // What transformations made of a program of `from`.
   ProgramState(const ProgramState& from, loops::Program program, Script script)
-      : choices_(from.choices_),
+      : use_(from.use_),
         transforming_(true),
         program_(std::move(program)),
         script_(std::move(script)),
@@ -82,7 +80,13 @@ class KernelProblem::ProgramState final : public space::State {
 
   Hash128 key() const override { return key_; }
   // Of the default schedule.
-  const std::vector<int64_t>& choices() const { return choices_; }
+  const loops::Choices& choices() const { return use_.effective; }
+  // Returns true if the schedule makes the choice there, and the time is not
+  // the only one.
+  bool Makes(const ChoiceAction& made) const {
+    const size_t times = use_.times[made.choice];
+    return made.time == 0 ? times > 0 : times > 1 && made.time <= times;
+  }
   // False while the program is a default schedule.
   bool transforming() const { return transforming_; }
   const loops::Program& program() const { return program_; }
@@ -97,7 +101,7 @@ class KernelProblem::ProgramState final : public space::State {
                                  transforming_ ? "t" : "c", " ", text));
   }
 
-  const std::vector<int64_t> choices_;
+  const loops::ChoiceUse use_;
   const bool transforming_;
   const loops::Program program_;
   const Script script_;
@@ -108,24 +112,23 @@ class KernelProblem::ProgramState final : public space::State {
 
 KernelProblem::KernelProblem(KernelProblemOptions options)
     : options_(std::move(options)),
-      initial_(Scheduled(std::vector<int64_t>(loops::kChoiceCount, 0))),
+      initial_(Scheduled({})),
       default_script_(loops::PrintScript(initial_->script())) {}
 
 KernelProblem::ProgramStatePtr KernelProblem::Scheduled(
-    const std::vector<int64_t>& choices) const {
+    const loops::Choices& choices) const {
   {
     absl::MutexLock lock(&mu_);
     if (auto it = scheduled_.find(choices); it != scheduled_.end()) {
       return it->second;
     }
   }
-  loops::Choices array;
-  std::copy(choices.begin(), choices.end(), array.begin());
-  std::vector<loops::Step> script =
-      loops::DefaultSchedule(options_.program, options_.device.machine, array);
+  loops::ChoiceUse use;
+  std::vector<loops::Step> script = loops::DefaultSchedule(
+      options_.program, options_.device.machine, choices, &use);
   // It has applied them itself.
   loops::Program program = loops::ApplyScript(options_.program, script).value();
-  auto state = std::make_shared<const ProgramState>(choices, std::move(program),
+  auto state = std::make_shared<const ProgramState>(use, std::move(program),
                                                     std::move(script));
   absl::MutexLock lock(&mu_);
   return scheduled_.try_emplace(choices, std::move(state)).first->second;
@@ -171,9 +174,9 @@ KernelSteps KernelProblem::StepsAt(const ProgramState& state) const {
 
 bool KernelProblem::Changes(const ProgramState& from,
                             const ChoiceAction& made) const {
-  std::vector<int64_t> choices = from.choices();
-  if (choices[made.choice] == made.value) return false;
-  choices[made.choice] = made.value;
+  loops::Choices choices = from.choices();
+  if (!from.Makes(made) || choices[made.index()] == made.value) return false;
+  choices[made.index()] = made.value;
   return Scheduled(choices)->program_key() != from.program_key();
 }
 
@@ -183,15 +186,14 @@ std::vector<int32_t> KernelProblem::LegalActions(
   std::vector<int32_t> legal;
   if (!from.transforming()) {
     static const auto* const ordered =
-        new std::vector<int32_t>(ChoicesInOrder());
+        new std::vector<int32_t>(ActionsInOrder());
     for (int32_t action : *ordered) {
       // What makes no difference to this kernel is left out.
-      if (Changes(from, ChoiceActions()[static_cast<size_t>(action)])) {
+      if (action >= TransformAction() ||
+          Changes(from, ChoiceActions()[static_cast<size_t>(action)])) {
         legal.push_back(action);
       }
     }
-    legal.push_back(TransformAction());
-    legal.push_back(LoweredAction());
     return legal;
   }
   const KernelSteps steps = StepsAt(from);
@@ -219,8 +221,8 @@ absl::StatusOr<space::StatePtr> KernelProblem::Step(
   }
   if (action < TransformAction()) {
     const ChoiceAction& made = ChoiceActions()[static_cast<size_t>(action)];
-    std::vector<int64_t> choices = from.choices();
-    choices[made.choice] = made.value;
+    loops::Choices choices = from.choices();
+    choices[made.index()] = made.value;
     return Scheduled(choices);
   }
   if (action == TransformAction()) {
@@ -256,10 +258,10 @@ std::vector<int32_t> KernelProblem::Substitutes(const space::StatePtr& state,
   std::vector<int32_t> substitutes;
   if (action < TransformAction()) {
     if (at.transforming()) return substitutes;
-    const size_t choice = ChoiceActions()[static_cast<size_t>(action)].choice;
+    const size_t index = ChoiceActions()[static_cast<size_t>(action)].index();
     for (int32_t other = 0; other < TransformAction(); ++other) {
       const ChoiceAction& made = ChoiceActions()[static_cast<size_t>(other)];
-      if (other != action && made.choice == choice && Changes(at, made)) {
+      if (other != action && made.index() == index && Changes(at, made)) {
         substitutes.push_back(other);
       }
     }

@@ -19,6 +19,7 @@
 #include "backends/roofline.h"
 #include "base/hash.h"
 #include "loops/ir/program.h"
+#include "loops/schedules/choices.h"
 #include "loops/transforms/transform.h"
 #include "space/sequential_problem.h"
 #include "tuning/tasks/kernel_actions.h"
@@ -46,9 +47,11 @@ struct KernelProblemOptions {
 // that made it; the cost is its measured time.
 //
 // The initial state is the default schedule. The first actions override one of
-// its choices each (loops/schedules/choices.h), and lead to the schedule that
-// follows from all choices so far. Then transformations come: after `transform`
-// to the scheduled program, after `lowered` to the unscheduled one. Each action
+// its choices each (loops/schedules/choices.h), everywhere or one of the times
+// that it is made, and lead to the schedule that follows from all choices so
+// far; a choice that decides nothing is forgotten.
+// Then transformations come: after `transform` to the scheduled program, after
+// `lowered` to the unscheduled one. Each action
 // then applies one legal step, where the steps of the schedule that follows
 // from the choices count as legal wherever they apply (kernel_actions.h). So
 // `lowered` and the steps of the schedule write it out, which is how Expand
@@ -151,12 +154,12 @@ class KernelProblem final : public space::SequentialProblem {
   absl::StatusOr<space::StatePtr> Applied(const ProgramState& from,
                                           loops::Step step) const;
   // Returns the state of a schedule with these choices; memoized.
-  ProgramStatePtr Scheduled(const std::vector<int64_t>& choices) const;
+  ProgramStatePtr Scheduled(const loops::Choices& choices) const;
 
   const KernelProblemOptions options_;
   mutable absl::Mutex mu_;
   // By choices.
-  mutable absl::flat_hash_map<std::vector<int64_t>, ProgramStatePtr> scheduled_
+  mutable absl::flat_hash_map<loops::Choices, ProgramStatePtr> scheduled_
       ABSL_GUARDED_BY(mu_);
   // By the program's text.
   mutable absl::flat_hash_map<Hash128, space::Measurement> measured_

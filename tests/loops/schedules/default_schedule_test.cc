@@ -288,6 +288,66 @@ TEST(DefaultSchedule, BlocksOfRowsKeepWhatRandomProgramsCompute) {
   }
 }
 
+constexpr char kTwoProducts[] = R"(kernel m
+argument a f32[61,37]
+argument b f32[37,50]
+result c f32[61,50]
+result d f32[61,50]
+for i 61
+| for j 50
+| | c[i,j] = 0.0
+| | for k 37
+| | | c[i,j] += a[i,k] * b[k,j]
+for i 61
+| for j 50
+| | d[i,j] = 0.0
+| | for k 37
+| | | d[i,j] += a[i,k] * b[k,j]
+)";
+
+TEST(DefaultSchedule, AChoiceMayBeMadeOnlyOneTime) {
+  const Program program = ParseText(kTwoProducts);
+  constexpr auto kRows = static_cast<size_t>(Choice::kTileRows);
+  // The schedule of `choices`, and how many tiles it has of 6 and of 5 rows.
+  const auto tiles = [&](const Choices& choices, ChoiceUse& use) {
+    const auto script =
+        DefaultSchedule(program, SmallVectors(1), choices, &use);
+    EXPECT_EQ(script, DefaultSchedule(program, SmallVectors(1), use.effective,
+                                      nullptr));
+    const auto after = ApplyScript(program, script);
+    EXPECT_THAT(after, testing::IsOk());
+    EXPECT_EQ(CheckSame(program, *after, /*exact=*/false, 1), absl::OkStatus());
+    const std::string text = PrintProgram(*after);
+    return std::make_pair(absl::StrContains(text, "f32[6,"),
+                          absl::StrContains(text, "f32[5,"));
+  };
+  ChoiceUse use;
+  EXPECT_EQ(tiles({}, use), std::make_pair(true, false));
+  EXPECT_EQ(use.times[kRows], 2u);
+  Choices once{};
+  once[ChoiceIndex(kRows, 2)] = 5;
+  EXPECT_EQ(tiles(once, use), std::make_pair(true, true));
+  EXPECT_EQ(use.effective, once);
+  Choices everywhere{};
+  everywhere[ChoiceIndex(kRows, 0)] = 5;
+  EXPECT_EQ(tiles(everywhere, use), std::make_pair(false, true));
+  EXPECT_EQ(use.effective, everywhere);
+  // Once otherwise, once more what the others are, and where there is nothing.
+  Choices mixed = everywhere;
+  mixed[ChoiceIndex(kRows, 1)] = 6;
+  Choices more = mixed;
+  more[ChoiceIndex(kRows, 2)] = 5;
+  more[ChoiceIndex(kRows, 3)] = 4;
+  more[ChoiceIndex(static_cast<size_t>(Choice::kRowsAtOnce), 0)] = 8;
+  EXPECT_EQ(tiles(more, use), std::make_pair(true, true));
+  EXPECT_EQ(use.effective, mixed);
+  // The rule itself decides nothing.
+  Choices rule{};
+  rule[ChoiceIndex(kRows, 0)] = 6;
+  EXPECT_EQ(tiles(rule, use), std::make_pair(true, false));
+  EXPECT_EQ(use.effective, Choices{});
+}
+
 // Of rows that have more elements than a vector and less than two, a vector is
 // peeled off; sums mask the second one.
 TEST(DefaultSchedule, RowsOfLessThanTwoVectorsAreVectors) {
