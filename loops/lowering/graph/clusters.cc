@@ -1,6 +1,7 @@
 #include "loops/lowering/graph/clusters.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/container/flat_hash_set.h"
 
@@ -15,13 +16,50 @@ using hlo::Opcode;
 
 // The largest number of nests in one kernel.
 constexpr size_t kMaxMembers = 12;
+// The largest array that the epilogue of a contraction reads: one that a cache
+// holds. Others are read by tile with the latency of memory.
+constexpr int64_t kMostEpilogueBytes = 1 << 20;
+
+bool IsContraction(const ValueGraph& graph, InstructionId id) {
+  const Opcode opcode = graph.computation()[id].opcode();
+  return opcode == Opcode::kConvolution || opcode == Opcode::kDot;
+}
 
 bool StaysAlone(const ValueGraph& graph, const Fusion& fusion,
                 InstructionId id) {
   const Opcode opcode = graph.computation()[id].opcode();
-  return opcode == Opcode::kConvolution || opcode == Opcode::kDot ||
-         opcode == Opcode::kDynamicUpdateSlice || opcode == Opcode::kScatter ||
-         opcode == Opcode::kSort || fusion.IsTransposedDot(graph.leaves(id)[0]);
+  return IsContraction(graph, id) || opcode == Opcode::kDynamicUpdateSlice ||
+         opcode == Opcode::kScatter || opcode == Opcode::kSort ||
+         fusion.IsTransposedDot(graph.leaves(id)[0]);
+}
+
+// Returns true if `reader` is elementwise, and computes each element from the
+// one of `value` at the same place and from no other, through values that are
+// computed where they are read, and other arrays that it reads are not large.
+bool IsEpilogue(const ValueGraph& graph, const Fusion& fusion,
+                InstructionId reader, ValueId value) {
+  // An instruction, and whether its elements are read in place.
+  using Visit = std::pair<InstructionId, bool>;
+  std::vector<Visit> pending = {{reader, true}};
+  absl::flat_hash_set<Visit> seen;
+  while (!pending.empty()) {
+    auto [id, in_place] = pending.back();
+    pending.pop_back();
+    if (!seen.insert({id, in_place}).second) continue;
+    in_place = in_place &&
+               hlo::IsElementwise(graph.computation()[id].opcode()) &&
+               graph.dimensions(graph.leaves(id)[0]) == graph.dimensions(value);
+    for (ValueId operand : graph.operands(id)) {
+      if (operand == value) {
+        if (!in_place) return false;
+      } else if (!fusion.IsStored(operand)) {
+        pending.push_back({graph[operand].instruction, in_place});
+      } else if (graph[operand].shape->byte_size() > kMostEpilogueBytes) {
+        return false;
+      }
+    }
+  }
+  return true;
 }
 
 bool HasLoops(const ValueGraph& graph, const Fusion& fusion, InstructionId id) {
@@ -55,20 +93,28 @@ Clusters::Clusters(const ValueGraph& graph, const Fusion& fusion)
   const std::vector<InstructionId>& order = graph.order();
   for (auto id = order.rbegin(); id != order.rend(); ++id) {
     if (!HasLoops(graph, fusion, *id)) continue;
-    InstructionId root = *id;
-    if (!StaysAlone(graph, fusion, *id)) {
-      const InstructionId common = CommonRoot(*id);
-      if (common != kNoInstruction && !StaysAlone(graph, fusion, common) &&
-          members_[common].size() < kMaxMembers) {
-        root = common;
-      }
-    }
+    const InstructionId common = CommonRoot(*id);
+    const InstructionId root =
+        common != kNoInstruction && MayJoin(fusion, *id, common) ? common : *id;
     roots_[*id] = root;
     members_[root].push_back(*id);
   }
   for (InstructionId id : order) {
     if (root(id) == id) std::reverse(members_[id].begin(), members_[id].end());
   }
+}
+
+bool Clusters::MayJoin(const Fusion& fusion, InstructionId id,
+                       InstructionId root) const {
+  const std::vector<InstructionId>& others = members_.at(root);
+  if (IsContraction(graph_, id)) {
+    return others.size() == 1 && !StaysAlone(graph_, fusion, root) &&
+           IsEpilogue(graph_, fusion, root, graph_.leaves(id)[0]);
+  }
+  return !StaysAlone(graph_, fusion, id) && others.size() < kMaxMembers &&
+         std::none_of(others.begin(), others.end(), [&](InstructionId other) {
+           return StaysAlone(graph_, fusion, other);
+         });
 }
 
 bool Clusters::VisitUsers(ValueId value,

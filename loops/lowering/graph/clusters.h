@@ -13,9 +13,10 @@ namespace hone::loops {
 
 // Groups stored instructions into kernels. An instruction joins the kernel of
 // its readers if they are all in the same one, so that its result is local
-// there: a softmax is one kernel, and so is a layer normalization. Dots,
-// convolutions, sorts and scatters stay alone, since each is tuned separately;
-// scatters and dynamic-update-slices since they may update their operand in
+// there: a softmax is one kernel, and so is a layer normalization. A dot or
+// convolution joins only what reads it element by element, its epilogue, and
+// nothing else does. Sorts stay alone, since each is tuned separately, and
+// scatters and dynamic-update-slices, since they may update their operand in
 // place.
 class Clusters {
  public:
@@ -43,6 +44,10 @@ class Clusters {
                   absl::FunctionRef<bool(hlo::InstructionId)> visit) const;
 
  private:
+  // Returns true if the instruction may be in the kernel of `root`, which all
+  // of its readers are in.
+  bool MayJoin(const Fusion& fusion, hlo::InstructionId id,
+               hlo::InstructionId root) const;
   // The common root of all readers of the instruction; kNoInstruction if they
   // have none.
   hlo::InstructionId CommonRoot(hlo::InstructionId id) const;

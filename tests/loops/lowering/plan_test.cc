@@ -2,6 +2,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "gtest/gtest.h"
 
 #include "hlo/read_module.h"
@@ -47,9 +48,83 @@ TEST(LowerToPlan, RepeatedLayersShareKernels) {
   b = f32[3,4] tanh(a)
   c = f32[3,4] dot(b, v), lhs_contracting_dims={1}, rhs_contracting_dims={0}
   ROOT d = f32[3,4] tanh(c))"));
-  EXPECT_EQ(plan.kernels.size(), 2u);
-  EXPECT_EQ(CountSteps<KernelStep>(Entry(plan)), 4);
+  EXPECT_EQ(plan.kernels.size(), 1u);
+  EXPECT_EQ(CountSteps<KernelStep>(Entry(plan)), 2);
   EXPECT_EQ(CountSteps<CopyStep>(Entry(plan)), 0);
+}
+
+// Returns the number of kernels of a product `d` and what reads it, which ends
+// `body`.
+int KernelsOfProduct(const std::string& body) {
+  return CountSteps<KernelStep>(Entry(ExpectPlansRight(ModuleText(R"(
+  x = f32[4,6] parameter(0)
+  w = f32[6,4] parameter(1)
+  v = f32[4] parameter(2)
+  r = f32[4,4] parameter(3)
+  d = f32[4,4] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+)" + body))));
+}
+
+TEST(LowerToPlan, ProductsHaveElementwiseEpilogues) {
+  EXPECT_EQ(KernelsOfProduct(R"(
+  b = f32[4,4] broadcast(v), dimensions={1}
+  s = f32[4,4] add(d, b)
+  t = f32[4,4] tanh(s)
+  u = f32[4,4] multiply(s, t)
+  ROOT y = bf16[4,4] convert(u))"),
+            1);
+  // A kernel has one product.
+  EXPECT_EQ(KernelsOfProduct(R"(
+  e = f32[4,4] dot(r, r), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT y = f32[4,4] add(d, e))"),
+            2);
+}
+
+TEST(LowerToPlan, ConvolutionsHaveElementwiseEpilogues) {
+  const ModulePlan plan = ExpectPlansRight(ModuleText(R"(
+  x = f32[2,5,6,3] parameter(0)
+  w = f32[3,3,3,4] parameter(1)
+  v = f32[4] parameter(2)
+  c = f32[2,3,4,4] convolution(x, w), window={size=3x3}, dim_labels=b01f_01io->b01f
+  b = f32[2,3,4,4] broadcast(v), dimensions={3}
+  s = f32[2,3,4,4] add(c, b)
+  ROOT y = f32[2,3,4,4] tanh(s))"));
+  EXPECT_EQ(CountSteps<KernelStep>(Entry(plan)), 1);
+}
+
+TEST(LowerToPlan, ProductsThatAreReadElsewhereStayAlone) {
+  // Transposed, even if it is read in place, too.
+  EXPECT_EQ(KernelsOfProduct(R"(
+  s = f32[4,4] exponential(d)
+  t = f32[4,4] transpose(s), dimensions={1,0}
+  ROOT y = f32[4,4] add(d, t))"),
+            2);
+  // By another product.
+  EXPECT_EQ(KernelsOfProduct(R"(
+  ROOT y = f32[4,4] dot(r, d), lhs_contracting_dims={1}, rhs_contracting_dims={0})"),
+            2);
+  // As a result of its own.
+  EXPECT_EQ(KernelsOfProduct(R"(
+  s = f32[4,4] add(d, r)
+  ROOT y = (f32[4,4], f32[4,4]) tuple(d, s))"),
+            2);
+}
+
+TEST(LowerToPlan, EpiloguesReadNoLargeArrays) {
+  const auto kernels = [](int rows) {
+    const auto plan = LowerToPlan(ParseModule(ModuleText(absl::StrReplaceAll(
+        R"(
+  x = f32[N,8] parameter(0)
+  w = f32[8,512] parameter(1)
+  r = f32[N,512] parameter(2)
+  d = f32[N,512] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT y = f32[N,512] add(d, r))",
+        {{"N", absl::StrCat(rows)}}))));
+    EXPECT_THAT(plan, testing::IsOk());
+    return CountSteps<KernelStep>(Entry(*plan));
+  };
+  EXPECT_EQ(kernels(512), 1);
+  EXPECT_EQ(kernels(513), 2);
 }
 
 TEST(LowerToPlan, DeadSlotsLendTheirBytes) {
