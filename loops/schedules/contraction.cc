@@ -118,7 +118,6 @@ class ContractionScheduler {
   bool ChooseRoles() {
     const Program& program = s_.program();
     Contraction c = *Find();
-    tile_rows_ = s_.Choose(Choice::kTileRows, kTileRows);
     for (const Loop* loop : program.LoopsAbove(sum_)) {
       extents_[loop->var] = loop->extent;
     }

@@ -66,8 +66,8 @@ class ScriptedKernels final : public backends::KernelMeasurer {
     if (request.calibrate) {
       report.calibration = {
           .threads = 1,
-          .peak_gflops = 1,
-          .levels = {{.bytes = 1 << 30, .read_gbps = 1, .copy_gbps = 1}}};
+          .peak_gflops = 1000,
+          .levels = {{.bytes = 1 << 30, .read_gbps = 1000, .copy_gbps = 1000}}};
     }
     if (request.time_baseline) {
       report.baseline.emplace();

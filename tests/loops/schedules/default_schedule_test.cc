@@ -28,6 +28,7 @@ using ::hone::testing::CheckSame;
 using ::hone::testing::ExampleProgram;
 using ::hone::testing::ExamplePrograms;
 using ::hone::testing::ParseExample;
+using ::hone::testing::ParseText;
 using ::hone::testing::Scheduled;
 using ::hone::testing::ScheduledText;
 using ::hone::testing::SmallVectors;
