@@ -20,7 +20,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// How winners are confirmed (tuning/run_tuning.cc, tuning/tasks/kernel*.cc).
+// How winners are confirmed (tuning/search.cc, tuning/tasks/kernel*.cc).
 constexpr size_t kFinalists = 3;
 constexpr uint64_t kConfirmations = 2;
 constexpr int32_t kConfirmingPairs = 63;

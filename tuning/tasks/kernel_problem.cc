@@ -416,7 +416,7 @@ absl::Status KernelProblem::MeasureNew(
                           .samples = timing.samples_ns,
                           .message = timing.message};
     if (timing.outcome == space::Outcome::kOk) {
-      best_ratio_ = std::min(best_ratio_, timing.ratio);
+      best_ratio_ = std::min(best_ratio_, timing.ratio_high);
     }
   }
   return absl::OkStatus();

@@ -170,7 +170,8 @@ class KernelProblem final : public space::SequentialProblem {
   // The time of the default in nanoseconds, and the calibration of the device,
   // once known.
   mutable std::optional<double> default_ns_ ABSL_GUARDED_BY(mu_);
-  // The least ratio to the default so far.
+  // The least ratio to the default so far, by the upper end of its interval:
+  // luck must not end the race of those that follow.
   mutable double best_ratio_ ABSL_GUARDED_BY(mu_) = 1;
   mutable std::optional<backends::Calibration> calibration_
       ABSL_GUARDED_BY(mu_);
