@@ -20,6 +20,8 @@
 //   for i 6 unrolled
 //   | for j 16 vector
 //   | | y[j,i] = x[i,j]
+//
+// The store may follow other statements in the vector loop, as in running sums.
 
 namespace hone::backends {
 namespace {
@@ -331,24 +333,29 @@ void FunctionEmitter::DeferStores(const Loop& unrolled) {
     if (inner->mode != LoopMode::kUnrolled) break;
     deferred.between.push_back(inner);
   }
-  if (inner->mode != LoopMode::kVector || inner->body.size() != 1 ||
-      inner->extent < 2 || inner->extent > kMostSide ||
-      LanesAtOnce(*inner) != inner->extent) {
+  if (inner->mode != LoopMode::kVector || inner->extent < 2 ||
+      inner->extent > kMostSide || LanesAtOnce(*inner) != inner->extent ||
+      (inner->body.size() > 1 && !deferred.between.empty())) {
     return;
   }
   deferred.vector = inner;
-  deferred.statement = inner->body[0].statement();
+  // Other statements, before it, may compute what it stores.
+  deferred.statement = inner->body.back().statement();
   const loops::Statement& statement = *deferred.statement;
   const int64_t along = StrideOf(statement.target, inner->var);
   bool is_affine = true;
   for (const auto& i : statement.target.indices)
     is_affine &= i.offset == nullptr;
-  bool reads_it = false;
-  loops::VisitLoads(*statement.value, [&](const Access& load) {
-    reads_it |= load.buffer == statement.target.buffer;
-  });
+  bool uses_it = false;
+  for (const Node& node : inner->body) {
+    loops::VisitAccesses(
+        *node.statement(), [&](const Access& access, bool is_target) {
+          uses_it |= access.buffer == statement.target.buffer &&
+                     !(is_target && node.statement() == &statement);
+        });
+  }
   if (statement.combine.has_value() || statement.predicate != nullptr ||
-      !is_affine || reads_it || (along >= -1 && along <= 1) ||
+      !is_affine || uses_it || (along >= -1 && along <= 1) ||
       StrideOf(statement.target, unrolled.var) != 1) {
     return;
   }

@@ -1,5 +1,6 @@
 #include "loops/schedules/scans.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -14,9 +15,15 @@ namespace {
 // The most recurrences that are worth the registers.
 constexpr int64_t kMaxAtOnce = 16;
 
+// A maximum of floats takes a chain of instructions, for NaN and zeros.
 bool IsSlow(const Expression& expression) {
+  const auto is_slow = [&](hlo::Opcode opcode) {
+    return hlo::IsTranscendental(opcode) || (hlo::IsFloat(expression.type()) &&
+                                             (opcode == hlo::Opcode::kMaximum ||
+                                              opcode == hlo::Opcode::kMinimum));
+  };
   return (expression.kind() == Expression::Kind::kApply &&
-          hlo::IsTranscendental(expression.opcode())) ||
+          is_slow(expression.opcode())) ||
          absl::c_any_of(expression.operands(),
                         [](const auto& operand) { return IsSlow(*operand); });
 }
@@ -61,10 +68,44 @@ bool IsInterleaved(const Program& program, const Loop& around,
   return reads;
 }
 
+// Unrolls as many steps of the loop at `path` as its vector has lanes, if the
+// array of its lines is contiguous along the steps: the code generator then
+// transposes blocks of lines and steps in registers.
+void TransposeSteps(Scheduler& s, const Path& path) {
+  const Loop& steps = *s.program().At(path).loop();
+  const Loop& lines = *OnlyChildLoop(steps);
+  const Statement& last = *lines.body.back().statement();
+  const int64_t extent = steps.extent;
+  const int64_t count = lines.extent;
+  if (extent < count || steps.bound.has_value() ||
+      s.program().buffer(last.target.buffer).IsLocal() ||
+      StrideOf(s.program(), last.target, steps.var) != 1 ||
+      StrideOf(s.program(), last.target, lines.var) == 1) {
+    return;
+  }
+  const Scheduler::Checkpoint mark = s.Save();
+  Path block = path;
+  if (extent > count) {
+    if (!s.Try("split", path, {count}) ||
+        (extent % count != 0 && !s.Try("peel", path, {extent / count}))) {
+      s.Restore(mark);
+      return;
+    }
+    // A single block is no loop around the steps.
+    if (extent / count > 1 || extent % count == 0) block.push_back(0);
+    // What is left over.
+    if (extent % count > 1) s.Try("unroll", Sibling(path, 1));
+  }
+  if (!s.Try("unroll", block)) s.Restore(mark);
+}
+
 }  // namespace
 
 void InterleaveScans(Scheduler& s, const Path& path) {
-  for (const Path& leaf : SequentialInnermostLoops(s.program(), path)) {
+  // From the last on, since what is peeled off follows a loop.
+  const std::vector<Path> leaves = SequentialInnermostLoops(s.program(), path);
+  for (size_t i = leaves.size(); i-- > 0;) {
+    const Path& leaf = leaves[i];
     if (leaf.size() < 2) continue;
     const Path above = Parent(leaf);
     const Loop& around = *s.program().At(above).loop();
@@ -77,7 +118,10 @@ void InterleaveScans(Scheduler& s, const Path& path) {
                                absl::c_any_of(loop.body, [](const Node& node) {
                                  return IsSlow(*node.statement()->value);
                                });
-    if (prefers_lanes && s.Try("vectorize", leaf)) continue;
+    if (prefers_lanes && s.Try("vectorize", leaf)) {
+      TransposeSteps(s, above);
+      continue;
+    }
     s.Try("unroll", leaf);
     // The loop that starts the recurrences.
     if (above.size() < 2 || above.back() == 0) continue;

@@ -627,6 +627,32 @@ for i ROWS unrolled
   }
 }
 
+// What a lane stores may be what it carries from step to step; other rows of
+// the result are read in the same loop.
+TEST(EmitterTest, StoresTransposedRunningMaxima) {
+  for (const char* read : {"x[v,i]", "y[v,i+1]", "y[v,i]"}) {
+    SCOPED_TRACE(read);
+    ExpectTextMatchesInterpreter(
+        absl::StrReplaceAll(
+            R"(
+kernel lines
+argument x f32[7,9]
+result y f32[7,9]
+local m f32[7] register
+for v 7
+| m[v] = -inf
+| for i 9
+| | y[v,i] = x[v,8-i]
+for i 8 unrolled
+| for v 7 vector
+| | m[v] = maximum(m[v], READ)
+| | y[v,i] = m[v] - 1.0
+)",
+            {{"READ", read}, {"for v 7\n", "for v 7 unrolled\n"}})
+            .c_str());
+  }
+}
+
 // Vectors of any length are rounded to bf16 by vectors that the instruction
 // has.
 TEST(EmitterTest, RoundsVectorsOfAnyLengthToBf16) {

@@ -1,5 +1,7 @@
+#include <cstdint>
 #include <string>
 
+#include "absl/strings/substitute.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -162,6 +164,42 @@ for i 5
 | for i1 12
 | | for i2 3 vector
 | | | best[i2] = select()"));
+}
+
+// A running maximum of four lines, over as many steps of each as `steps`.
+std::string RunningMaximum(int64_t steps) {
+  return ScheduledText(absl::Substitute(R"(kernel m
+argument x f32[8,$0]
+result y f32[8,$0]
+for i 2
+| local m f32[4] stack
+| for l 4
+| | m[l] = -inf
+| for k $0
+| | for l 4
+| | | m[l] = maximum(m[l], x[4*i+l,k])
+| | | y[4*i+l,k] = m[l]
+)",
+                                        steps));
+}
+
+TEST(ScheduleOfRows, TransposesBlocksOfRunningMaxima) {
+  EXPECT_THAT(RunningMaximum(22), HasSubstr(R"(
+| for i1 5
+| | for i2 4 unrolled
+| | | for i3 4 vector
+| | | | m[i3] = maximum(m[i3], x[4*i0+i3,4*i1+i2])
+| | | | y[4*i0+i3,4*i1+i2] = m[i3]
+| for i1 2 unrolled
+| | for i2 4 vector
+)"));
+}
+
+TEST(ScheduleOfRows, TransposesRunningMaximaOfAnyLength) {
+  for (int64_t steps : {1, 2, 3, 4, 5, 6, 8, 9, 10}) {
+    SCOPED_TRACE(steps);
+    EXPECT_THAT(RunningMaximum(steps), HasSubstr("4 vector"));
+  }
 }
 
 TEST(ScheduleOfRows, PadsLongRowsWithoutConditions) {
