@@ -103,6 +103,7 @@ std::vector<Step> DefaultSchedule(const Program& program,
     const Path path = {static_cast<int32_t>(i)};
     if (scheduler.program().At(path).loop() == nullptr) continue;
     if ((in_blocks && ScheduleRowBlock(scheduler, path)) ||
+        ScheduleFewDots(scheduler, path) ||
         ScheduleContraction(scheduler, path) ||
         ScheduleRowLanes(scheduler, path) || ScheduleRowSums(scheduler, path)) {
       continue;

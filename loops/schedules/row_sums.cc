@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "loops/ir/rewrite.h"
@@ -20,6 +21,10 @@ constexpr int64_t kRowsAtOnce = 4;
 // Vectors of partial results of a row: together with those of other rows, they
 // hide the latency of an addition.
 constexpr int64_t kVectors = 2;
+
+// The shortest sums, in vectors, for which combining lanes at the end pays off
+// in matrix products.
+constexpr int64_t kLongDot = 8;
 
 // A nest with the first value of a result, the combining of a row into it, and
 // what is done with it (none or more statements), in the innermost of a chain
@@ -102,7 +107,70 @@ bool Tile(Scheduler& s, LoopChain chain, const RowSums& sums) {
   return s.Try("unroll", first.top());
 }
 
+// The loops of a matrix product with few rows or columns: the few, and the
+// many others.
+struct FewDots {
+  VarId few = 0;
+  VarId many = 0;
+  std::vector<VarId> batches;
+};
+
+std::optional<FewDots> AsFewDots(const Scheduler& s, const LoopChain& chain) {
+  const std::vector<const Loop*> loops = chain.Loops();
+  const std::vector<Node>& body = loops.back()->body;
+  if (body.size() < 2 || body[1].loop() == nullptr ||
+      body[1].loop()->body.size() != 1 ||
+      body[1].loop()->body[0].statement() == nullptr) {
+    return std::nullopt;
+  }
+  const Path sum = Child(chain.AtDepth(loops.size() - 1), 1);
+  const auto product = AsContraction(s.program(), Child(sum, 0));
+  if (!product.has_value() || product->rows.size() != 1 ||
+      product->columns.size() != 1 || product->sums.size() != 1) {
+    return std::nullopt;
+  }
+  const auto type_of = [&](const Access& access) {
+    return s.program().buffer(access.buffer).type;
+  };
+  const hlo::ElementType type =
+      type_of(s.program().At(Child(sum, 0)).statement()->target);
+  for (const Access* factor : {product->a, product->b}) {
+    if (StrideOf(s.program(), *factor, product->sums[0]) != 1 ||
+        type_of(*factor) != type || hlo::ByteWidth(type) < 4) {
+      return std::nullopt;
+    }
+  }
+  FewDots dots = {product->rows[0], product->columns[0], product->batches};
+  const auto extent = [&](VarId var) { return chain.LoopOf(var).extent; };
+  if (extent(dots.few) > extent(dots.many)) std::swap(dots.few, dots.many);
+  const int64_t lanes =
+      std::max<int64_t>(s.machine().vector_bytes / hlo::ByteWidth(type), 2);
+  if (extent(dots.few) > lanes / 2 || extent(dots.many) <= kRowsAtOnce ||
+      body[1].loop()->extent < kLongDot * lanes) {
+    return std::nullopt;
+  }
+  return dots;
+}
+
 }  // namespace
+
+bool ScheduleFewDots(Scheduler& s, const Path& path) {
+  LoopChain chain(s, path);
+  const std::optional<FewDots> dots = AsFewDots(s, chain);
+  if (!dots.has_value()) return false;
+  const Scheduler::Checkpoint mark = s.Save();
+  // The rows of a tile stay in L1 for all of the few.
+  VarId tiles = 0;
+  VarId row = 0;
+  std::vector<VarId> order = dots->batches;
+  if (chain.Split(dots->many, s.Choose(Choice::kRowsAtOnce, kRowsAtOnce), tiles,
+                  row)) {
+    order.insert(order.end(), {tiles, dots->few, row});
+    if (chain.MoveOut(order) && ScheduleRowSums(s, path)) return true;
+  }
+  s.Restore(mark);
+  return false;
+}
 
 bool ScheduleRowSums(Scheduler& s, const Path& path) {
   const LoopChain chain(s, path);

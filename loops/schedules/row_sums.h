@@ -12,6 +12,11 @@ namespace hone::loops {
 // split off follow the nest at `path`.
 bool ScheduleRowSums(Scheduler& scheduler, const Path& path);
 
+// Schedules a matrix product as sums along rows if both factors are contiguous
+// along the sum and one of them has so few rows that vectors of the result
+// would be mostly idle. Returns false, with nothing changed, for other nests.
+bool ScheduleFewDots(Scheduler& s, const Path& path);
+
 }  // namespace hone::loops
 
 #endif  // HONE_LOOPS_SCHEDULES_ROW_SUMS_H_

@@ -202,6 +202,34 @@ TEST(ScheduleOfRows, TransposesRunningMaximaOfAnyLength) {
   }
 }
 
+// A product with few columns; `b` is the other factor, in the loops' variables.
+std::string FewColumns(int64_t columns, const char* shape, const char* b) {
+  return ScheduledText(absl::Substitute(R"(kernel m
+argument a f32[2,13,70]
+argument b f32[$1]
+result c f32[2,13,$0]
+for i 2
+| for m 13
+| | for n $0
+| | | c[i,m,n] = 0.0
+| | | for k 70
+| | | | c[i,m,n] += a[i,m,k] * $2
+)",
+                                        columns, shape, b));
+}
+
+TEST(ScheduleOfRows, SumsProductsOfFewColumnsAlongTheRows) {
+  EXPECT_THAT(FewColumns(2, "2,2,70", "b[i,n,k]"),
+              HasSubstr("+= a[i0,4*i1+i4,8*i3+4*i5+i6] * "
+                        "b[i0,i2,8*i3+4*i5+i6]"));
+}
+
+TEST(ScheduleOfRows, KeepsVectorsOfColumnsThatAreContiguousOrMany) {
+  EXPECT_THAT(FewColumns(2, "2,70,2", "b[i,k,n]"),
+              HasSubstr("for i4 2 vector"));
+  EXPECT_THAT(FewColumns(12, "2,12,70", "b[i,n,k]"), HasSubstr("b_copy[i3,"));
+}
+
 TEST(ScheduleOfRows, PadsLongRowsWithoutConditions) {
   const std::string text = ScheduledText(R"(kernel m
 argument x f32[2,1000]
