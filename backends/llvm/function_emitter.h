@@ -196,6 +196,7 @@ class FunctionEmitter {
 
   // statements.cc
   void EmitStatement(const loops::Statement& statement);
+  bool EmitRangedSum(const loops::Statement& statement);
   void EmitScalarStatement(const loops::Statement& statement);
   void EmitVectorStatement(const loops::Statement& statement);
   void EmitUniformCombine(const loops::Statement& statement,

@@ -8,6 +8,7 @@
 namespace hone::backends {
 
 using loops::BufferId;
+using loops::Expression;
 using loops::Statement;
 
 void FunctionEmitter::EmitIf(llvm::Value* condition,
@@ -30,7 +31,38 @@ void FunctionEmitter::EmitIf(llvm::Value* condition,
   b_.SetInsertPoint(done);
 }
 
+// Emits a sum of what is zero out of ranges, such as the products of a
+// convolution of an image with holes, as one that is skipped there, so that
+// products and additions can be fused. Returns false for anything else, and if
+// the lanes of a vector differ.
+bool FunctionEmitter::EmitRangedSum(const Statement& statement) {
+  const Expression& value = *statement.value;
+  if (statement.combine != hlo::Opcode::kAdd || lanes_ == 0 ||
+      statement.predicate != nullptr ||
+      value.kind() != Expression::Kind::kWhere ||
+      value.operands()[1]->kind() != Expression::Kind::kConstant ||
+      !hlo::IsFloat(value.type()) || value.operands()[1]->number() != 0 ||
+      accumulations_.contains(&statement) ||
+      (deferred_.has_value() && deferred_->statement == &statement)) {
+    return false;
+  }
+  for (const loops::Range& range : value.ranges()) {
+    if (range.value.Uses(lane_var_)) return false;
+  }
+  Statement sum = statement;
+  sum.value = value.operands()[0];
+  const std::vector<Memo> outer_memo = std::exchange(memo_, {Memo()});
+  llvm::Value* inside = nullptr;
+  for (const loops::Range& range : value.ranges()) {
+    inside = AndMask(inside, EmitRange(range));
+  }
+  EmitIf(inside, [&] { EmitStatement(sum); });
+  memo_ = outer_memo;
+  return true;
+}
+
 void FunctionEmitter::EmitStatement(const Statement& statement) {
+  if (EmitRangedSum(statement)) return;
   const std::vector<Memo> outer_memo = std::exchange(memo_, {Memo()});
   llvm::Value* predicate = statement.predicate == nullptr
                                ? nullptr

@@ -61,6 +61,10 @@ constexpr int64_t kMostTileVectors = 4;
 constexpr int64_t kSetSpan = 4096;
 // The smallest block of sums for instructions that take several steps at once.
 constexpr int64_t kLeastBlock = 64;
+// Parts of a nest that leave ranges out, each of which may double the code: few
+// if a condition is that of a whole row of the tile.
+constexpr int kMostPeels = 12;
+constexpr int kFewPeels = 4;
 // The largest number of iterations of innermost sums to unroll.
 constexpr int64_t kFewSums = 8;
 
@@ -314,7 +318,7 @@ class ContractionScheduler {
     c.rows.erase(absl::c_find(c.rows, *row_));
     // One short tile rather than two halves; few tiles are of equal size.
     const int64_t vectors = (extents_.at(*column_) + lanes_ - 1) / lanes_;
-    if (c.a != nullptr && !both_move_ &&
+    if (c.a != nullptr && !both_move_ && tile_rows_ == RowsFor(c) &&
         extents_.at(*row_) <= kRowsWorthOrder &&
         FitsInRegisters(extents_.at(*row_), vectors)) {
       tile_rows_ = std::max(tile_rows_, extents_.at(*row_));
@@ -625,8 +629,10 @@ class ContractionScheduler {
     }
     if (!chain.MoveOut(sums_) || !MakeVectors(chain, vectors)) return false;
     const Path innermost = chain.PathOf(sums_.back());
-    if (s_.program().At(innermost).loop()->extent <=
-        (transposes_ ? kShortRow : kFewSums)) {
+    // Every step of a tile at the border has a condition per row.
+    const bool has_conditions = has_ranges_ && row_factor_.has_value();
+    if (!has_conditions && s_.program().At(innermost).loop()->extent <=
+                               (transposes_ ? kShortRow : kFewSums)) {
       s_.Try("unroll", innermost);
     }
     return true;
@@ -720,7 +726,9 @@ class ContractionScheduler {
     const Path top = chain_.top();
     const size_t others = s_.program().body().size() - 1;
     PeelBounds(s_, top);
-    if (has_ranges_) PeelRanges(s_, top);
+    if (has_ranges_) {
+      PeelRanges(s_, top, row_factor_.has_value() ? kFewPeels : kMostPeels);
+    }
     for (size_t i = s_.program().body().size() - others; i-- > 0;) {
       const Path part = Sibling(top, static_cast<int32_t>(i));
       ComputeWholeVectors(s_, part);

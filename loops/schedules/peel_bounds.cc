@@ -15,9 +15,6 @@
 namespace hone::loops {
 namespace {
 
-// Each may double the code.
-constexpr int kMostPeels = 12;
-
 // Returns true if a loop inside `loop` has a bound that depends on `outer`.
 bool HasBoundIn(const Loop& loop, VarId outer) {
   for (const Node& node : loop.body) {
@@ -99,9 +96,9 @@ void PeelBounds(Scheduler& s, const Path& path) {
   }
 }
 
-void PeelRanges(Scheduler& s, const Path& path) {
+void PeelRanges(Scheduler& s, const Path& path, int most) {
   const size_t others = BodyAt(s.program(), Parent(path)).size() - 1;
-  for (int i = 0; i < kMostPeels; ++i) {
+  for (int i = 0; i < most; ++i) {
     const size_t parts = BodyAt(s.program(), Parent(path)).size() - others;
     const std::optional<Step> step = NextRange(s, path, parts);
     if (!step.has_value() ||

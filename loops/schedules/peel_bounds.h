@@ -14,8 +14,8 @@ void PeelBounds(Scheduler& scheduler, const Path& path);
 
 // Peels the loops at or below `path` that have locals inside (tiles) where the
 // ranges of kWhere start or stop to hold, so that the interior has no
-// conditions. The peeled parts follow the nest.
-void PeelRanges(Scheduler& scheduler, const Path& path);
+// conditions, at most `most` times. The peeled parts follow the nest.
+void PeelRanges(Scheduler& scheduler, const Path& path, int most);
 
 // Peels the innermost loop at `path` where a range of kWhere starts or stops to
 // hold, if both parts have at least `least` iterations: loads whose lanes are
