@@ -103,10 +103,12 @@ absl::Status WriteSharedObject(const std::string& object,
       Alias(names.ffi, "hone_exported_ffi")};
   // Threads of the pool outlive any dlclose. -Bsymbolic-functions: a library
   // calls its own functions, whichever else is in the process, and shares the
-  // pool, which is data.
+  // pool, which is data. Threads of the linker would end later than it, and
+  // cost more than they save.
   std::vector<const char*> arguments = {"ld.lld",
                                         "-shared",
                                         "-Bsymbolic-functions",
+                                        "--threads=1",
                                         "-z",
                                         "nodelete",
                                         "-z",
