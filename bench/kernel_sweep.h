@@ -34,8 +34,8 @@ struct KernelSweepOptions {
 };
 
 // Times random kernels of all classes, by their default schedules or tuned,
-// beside PyTorch, XLA:CPU and NumPy: bench/kernels/kernel_sweep.py. The caller must be
-// the program `hone`.
+// beside PyTorch, XLA:CPU and NumPy: bench/kernels/kernel_sweep.py. The caller
+// must be the program `hone`.
 absl::StatusOr<nlohmann::ordered_json> RunKernelSweepBench(
     const KernelSweepOptions& options, std::ostream& out);
 
