@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <initializer_list>
 #include <limits>
-#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -13,6 +12,7 @@
 #include "absl/container/flat_hash_map.h"
 
 #include "loops/ir/rewrite.h"
+#include "loops/schedules/contraction_costs.h"
 #include "loops/schedules/interleaved_panels.h"
 #include "loops/schedules/loop_chain.h"
 #include "loops/schedules/nest.h"
@@ -34,9 +34,6 @@ constexpr int64_t kLeastSums = 12;
 constexpr int64_t kMostTileRows = 12;
 // A loop with so many rows is not worse than a longer one.
 constexpr int64_t kRowsWorthOrder = 8;
-// The number of row tiles from which on copying panels of the columns' operand
-// pays off.
-constexpr int64_t kTilesWorthPanels = 3;
 // Steps of the sum per block if the columns' operand is read in place: the
 // number of its rows that the processor prefetches at a time.
 constexpr int64_t kSumsAtOnce = 8;
@@ -44,21 +41,6 @@ constexpr int64_t kSumsAtOnce = 8;
 constexpr int64_t kFewTiles = 4;
 // The rows of a tile that share loads.
 constexpr int64_t kSharedRows = 4;
-// Costs by which the loop of the vectors is chosen: vectors of products that
-// are added per cycle, and cycles to store an element of a vector that is not
-// contiguous in the result, and to copy an element to a panel.
-constexpr double kSumsPerCycle = 2;
-constexpr double kCyclesPerScatter = 1;
-constexpr double kCyclesPerConflict = 10;
-constexpr double kCyclesPerCopy = 0.25;
-constexpr double kCyclesPerTransposed = 0.5;
-// Cycles to read an element from memory if the next one that is read is not
-// close, and neighbors are read soon.
-constexpr double kCyclesPerMiss = 2;
-// Vectors of a tile along its columns, as far as conflicts in L1 matter, and
-// the distance of addresses that map to the same set.
-constexpr int64_t kMostTileVectors = 4;
-constexpr int64_t kSetSpan = 4096;
 // The smallest block of sums for instructions that take several steps at once.
 constexpr int64_t kLeastBlock = 64;
 // Parts of a nest that leave ranges out, each of which may double the code: few
@@ -136,15 +118,16 @@ class ContractionScheduler {
     tile_rows_ = s_.Choose(Choice::kTileRows, RowsFor(c));
     double rows = 1;
     for (VarId var : c.rows) rows *= static_cast<double>(extents_.at(var));
-    const bool worth_panels =
-        StrideOf(program, *c.b, *column_) != 1 ||
-        rows >= static_cast<double>(kTilesWorthPanels * kTileRows);
+    const bool worth_panels = StrideOf(program, *c.b, *column_) != 1 ||
+                              rows >= static_cast<double>(kRowsWorthPanels);
     has_panels_ = !both_move_ && c.a != nullptr &&
                   s_.Choose(Choice::kPanels, worth_panels ? 2 : 1) == 2;
     transposes_ =
         c.a == nullptr && StrideOf(program, *c.b, *column_) > kMostLoadStride;
     const std::optional<VarId> shared = ChooseSharedRows(c);
     ChooseRow(c);
+    scatters_ = StrideOf(program, *c.b, *column_) == 1 &&
+                StrideOf(program, target, *column_) != 1;
     factor_ = c.b->buffer;
     factor_width_ = hlo::ByteWidth(program.buffer(factor_).type);
     if (may_combine_ && has_panels_) {
@@ -179,14 +162,18 @@ class ContractionScheduler {
   // and the columns are then the side that it belongs to.
   bool ChooseColumn(Contraction& c) {
     if (!c.rows.empty() && !c.columns.empty()) {
+      const VectorSetting setting = {s_.program(), s_.machine(),
+                                     s_.program().At(sum_).statement()->target,
+                                     extents_, lanes_};
       const auto best_of = [&](const Access& factor, const Access& other,
                                const std::vector<VarId>& vars,
                                const std::vector<VarId>& others) {
         std::pair<double, VarId> best = {
             std::numeric_limits<double>::infinity(), 0};
         for (VarId var : vars) {
-          best = std::min(
-              best, {CyclesPerResult(c, factor, other, var, others), var});
+          best = std::min(best, {CyclesPerResult(setting, c.sums, factor, other,
+                                                 var, others),
+                                 var});
         }
         return best;
       };
@@ -223,60 +210,6 @@ class ContractionScheduler {
     column_ = *found;
     vectors->erase(found);
     return true;
-  }
-
-  // Estimates the cycles that one result takes if vectors go along `var`, by
-  // which `factor` and the result move; `others` are the loops by which only
-  // `other`, the other operand, and the result do.
-  double CyclesPerResult(const Contraction& c, const Access& factor,
-                         const Access& other, VarId var,
-                         const std::vector<VarId>& others) const {
-    const Program& program = s_.program();
-    const auto size = [&](const std::vector<VarId>& vars) {
-      double product = 1;
-      for (VarId v : vars) product *= static_cast<double>(extents_.at(v));
-      return product;
-    };
-    const int64_t extent = extents_.at(var);
-    const int64_t vectors = (extent + lanes_ - 1) / lanes_;
-    const double sums = size(c.sums);
-    const double uses = size(others);
-    double cycles = sums * static_cast<double>(vectors) /
-                    (kSumsPerCycle * static_cast<double>(extent));
-    const Access& target = program.At(sum_).statement()->target;
-    const int64_t stride = StrideOf(program, target, var).value_or(0);
-    if (stride != 1) {
-      cycles += ShareSets(stride * hlo::ByteWidth(program.buffer(target_).type))
-                    ? kCyclesPerConflict
-                    : kCyclesPerScatter;
-    }
-    const bool is_contiguous = StrideOf(program, factor, var) == 1;
-    if (!is_contiguous || uses >= kTilesWorthPanels * kTileRows) {
-      cycles +=
-          sums / uses * (is_contiguous ? kCyclesPerCopy : kCyclesPerTransposed);
-    }
-    // The other operand is read in place, once per tile of columns, or it is
-    // read once and copied, if WantsRowsFirst.
-    const bool is_in_order = absl::c_any_of(c.sums, [&](VarId sum) {
-      const int64_t step = StrideOf(program, other, sum).value_or(0);
-      return step >= 1 && step <= kMostLoadStride;
-    });
-    if (!is_contiguous && !is_in_order &&
-        4 * sums * uses > static_cast<double>(s_.machine().l2_bytes)) {
-      cycles +=
-          kCyclesPerMiss * sums /
-          static_cast<double>(std::min(extent, kMostTileVectors * lanes_));
-    }
-    return cycles;
-  }
-
-  // Returns true if the columns of a tile whose elements are so many bytes
-  // apart map to so few sets of L1 that they evict each other.
-  bool ShareSets(int64_t bytes) const {
-    const int64_t lines = kMostTileVectors * lanes_;
-    const int64_t sets = kSetSpan / std::max(std::gcd(bytes, kSetSpan),
-                                             s_.machine().cache_line_bytes);
-    return lines / sets > s_.machine().l1_bytes / kSetSpan / 2;
   }
 
   // If only images move with the result's rows and columns, as in depthwise
@@ -520,7 +453,7 @@ class ContractionScheduler {
     if (both_move_ || transposes_) return extent;
     if (!has_panels_) {
       return s_.Choose(Choice::kSumsPerBlock,
-                       sums_.size() > 1 ? extent : kSumsAtOnce);
+                       sums_.size() > 1 || scatters_ ? extent : kSumsAtOnce);
     }
     if (rows_first_) return extent;
     for (VarId var : sums_) bytes *= extents_.at(var);
@@ -776,6 +709,9 @@ class ContractionScheduler {
   bool has_ranges_ = false;
   // True if both operands depend on the columns.
   bool both_move_ = false;
+  // True if vectors of results, unlike those of the operand, are not
+  // contiguous: they are stored only once.
+  bool scatters_ = false;
   // True if vectors go along the rows of a matrix, blocks of which are
   // transposed.
   bool transposes_ = false;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <numeric>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -204,7 +205,13 @@ Access Box::Localize(BufferId local, absl::Span<const Affine> indices) const {
   Access access;
   access.buffer = local;
   for (size_t d = 0; d < extents.size(); ++d) {
-    if (extents[d] != 1) access.indices.emplace_back(indices[d] - base[d]);
+    if (extents[d] == 1) continue;
+    const Affine from_base = indices[d] - base[d];
+    Affine index(from_base.constant() / steps[d]);
+    for (const Affine::Term& term : from_base.terms()) {
+      index += Affine::Var(term.var, term.coefficient / steps[d]);
+    }
+    access.indices.emplace_back(index);
   }
   return access;
 }
@@ -255,8 +262,31 @@ absl::StatusOr<Box> BoxOf(const Program& program, const Path& path,
     }
     box.base[d] += Affine(spans[d].lo);
     box.extents.push_back(spans[d].hi - spans[d].lo + 1);
+    box.steps.push_back(1);
   }
   return box;
+}
+
+void LeaveGapsOut(const Program& program, const Path& path,
+                  absl::Span<const AccessSite> sites, Box& box) {
+  for (size_t d = 0; d < box.extents.size(); ++d) {
+    int64_t step = 0;
+    for (const AccessSite& site : sites) {
+      const std::vector<Affine> indices =
+          *IndicesOf(program, site.access, box.form);
+      const SeenIndex seen =
+          SeenFrom(indices[d], LoopsBetween(program, path, site));
+      const Affine offset = seen.fixed - box.base[d];
+      step = offset.IsConstant() ? std::gcd(step, offset.constant()) : 1;
+      for (const Digit& digit : seen.digits) {
+        step = std::gcd(step, digit.coefficient);
+      }
+      if (step == 1) break;
+    }
+    if (step <= 1) continue;
+    box.steps[d] = step;
+    box.extents[d] = (box.extents[d] - 1) / step + 1;
+  }
 }
 
 bool TouchSame(const Program& program, const Path& path, const AccessSite& a,

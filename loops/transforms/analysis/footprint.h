@@ -70,6 +70,8 @@ struct Box {
   // loops above it, and the number of indices.
   std::vector<Affine> base;
   hlo::DimensionVector extents;
+  // The distance of one index from the next; 1 unless LeaveGapsOut raises it.
+  hlo::DimensionVector steps;
 
   // The extents other than 1.
   hlo::DimensionVector CompactExtents() const;
@@ -84,6 +86,11 @@ struct Box {
 // place between sites.
 absl::StatusOr<Box> BoxOf(const Program& program, const Path& path,
                           absl::Span<const AccessSite> sites, bool clip);
+
+// Leaves indices out of `box`, that of `sites`, in each dimension of which
+// sites touch only every n-th.
+void LeaveGapsOut(const Program& program, const Path& path,
+                  absl::Span<const AccessSite> sites, Box& box);
 
 // Returns true if two sites below the loop at `path` touch the same elements in
 // each of its iterations, inside loops of equal extents and bounds.

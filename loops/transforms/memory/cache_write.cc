@@ -115,8 +115,9 @@ class CacheWrite final : public Transform {
       return absl::InvalidArgumentError(
           "part of the buffer may be uninitialized in the loop");
     }
-    HONE_ASSIGN_OR_RETURN(const Box box,
+    HONE_ASSIGN_OR_RETURN(Box box,
                           BoxOf(program, step.path, sites, /*clip=*/true));
+    LeaveGapsOut(program, step.path, sites, box);
     return Rewritten(program, step.path, *write, box, copies_in);
   }
 

@@ -34,4 +34,13 @@ std::string ScheduledText(const std::string& text,
   return PrintProgram(*after);
 }
 
+int Count(absl::string_view text, absl::string_view word) {
+  int count = 0;
+  for (size_t at = 0; (at = text.find(word, at)) != absl::string_view::npos;
+       ++at) {
+    ++count;
+  }
+  return count;
+}
+
 }  // namespace hone::testing

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 
 #include "loops/ir/program.h"
 #include "loops/transforms/machine.h"
@@ -21,6 +22,9 @@ absl::StatusOr<loops::Program> Scheduled(const loops::Program& program,
 // The text of `text` after its schedule, which must keep what it computes.
 std::string ScheduledText(const std::string& text,
                           const loops::Machine& machine = SmallVectors(1));
+
+// Returns how often `word` is in `text`.
+int Count(absl::string_view text, absl::string_view word);
 
 }  // namespace hone::testing
 

@@ -47,6 +47,39 @@ for i0 2
 )"));
 }
 
+TEST(CacheWrite, LeavesOutWhatLiesBetween) {
+  EXPECT_EQ(AfterChecked(R"(kernel k
+argument x f32[3,4]
+result y f32[18]
+for i 18
+| y[i] = 0.0
+for i 2
+| for k 3
+| | for j 2
+| | | for l 2
+| | | | y[8*i+6*j+2*l+1] += x[k,2*j+l]
+)",
+                         "cache_write 1 1"),
+            Canonical(R"(kernel k
+argument x f32[3,4]
+result y f32[18]
+for i0 18
+| y[i0] = 0.0
+for i0 2
+| local y_local f32[5] stack
+| for i1 2
+| | for i2 2
+| | | y_local[3*i1+i2] = y[8*i0+6*i1+2*i2+1]
+| for i1 3
+| | for i2 2
+| | | for i3 2
+| | | | y_local[3*i2+i3] += x[i1,2*i2+i3]
+| for i1 2
+| | for i2 2
+| | | y[8*i0+6*i1+2*i2+1] = y_local[3*i1+i2]
+)"));
+}
+
 TEST(CacheWrite, BeginsWithWhatTheLoopWrites) {
   EXPECT_EQ(AfterChecked(R"(kernel k
 argument x f32[3,8]

@@ -1,0 +1,81 @@
+#include "loops/schedules/contraction_costs.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "absl/algorithm/container.h"
+
+#include "loops/schedules/nest.h"
+
+namespace hone::loops {
+namespace {
+
+// Vectors of products that are added per cycle, and cycles to store an element
+// of a vector that is not contiguous in the result, and to copy an element to a
+// panel.
+constexpr double kSumsPerCycle = 2;
+constexpr double kCyclesPerScatter = 1;
+constexpr double kCyclesPerConflict = 10;
+constexpr double kCyclesPerCopy = 0.25;
+constexpr double kCyclesPerTransposed = 0.5;
+// Cycles to read an element from memory if the next one that is read is not
+// close, and neighbors are read soon.
+constexpr double kCyclesPerMiss = 2;
+// The distance of addresses that map to the same set of L1.
+constexpr int64_t kSetSpan = 4096;
+
+// Returns true if the columns of a tile whose elements are so many bytes apart
+// map to so few sets of L1 that they evict each other.
+bool ShareSets(const VectorSetting& setting, int64_t bytes) {
+  const int64_t lines = kMostTileVectors * setting.lanes;
+  const int64_t sets = kSetSpan / std::max(std::gcd(bytes, kSetSpan),
+                                           setting.machine.cache_line_bytes);
+  return lines / sets > setting.machine.l1_bytes / kSetSpan / 2;
+}
+
+}  // namespace
+
+double CyclesPerResult(const VectorSetting& setting,
+                       const std::vector<VarId>& sums, const Access& factor,
+                       const Access& other, VarId var,
+                       const std::vector<VarId>& others) {
+  const Program& program = setting.program;
+  const auto size = [&](const std::vector<VarId>& vars) {
+    double product = 1;
+    for (VarId v : vars) product *= static_cast<double>(setting.extents.at(v));
+    return product;
+  };
+  const int64_t extent = setting.extents.at(var);
+  const int64_t vectors = (extent + setting.lanes - 1) / setting.lanes;
+  const double steps = size(sums);
+  const double uses = size(others);
+  double cycles = steps * static_cast<double>(vectors) /
+                  (kSumsPerCycle * static_cast<double>(extent));
+  const Access& target = setting.target;
+  const int64_t stride = StrideOf(program, target, var).value_or(0);
+  if (stride != 1) {
+    const int64_t width = hlo::ByteWidth(program.buffer(target.buffer).type);
+    cycles += ShareSets(setting, stride * width) ? kCyclesPerConflict
+                                                 : kCyclesPerScatter;
+  }
+  const bool is_contiguous = StrideOf(program, factor, var) == 1;
+  if (!is_contiguous || uses >= kRowsWorthPanels) {
+    cycles +=
+        steps / uses * (is_contiguous ? kCyclesPerCopy : kCyclesPerTransposed);
+  }
+  // The other operand is read in place, once per tile of columns, or it is read
+  // once and copied, if row tiles are outside column tiles.
+  const bool is_in_order = absl::c_any_of(sums, [&](VarId sum) {
+    const int64_t step = StrideOf(program, other, sum).value_or(0);
+    return step >= 1 && step <= kMostLoadStride;
+  });
+  if (!is_contiguous && !is_in_order &&
+      4 * steps * uses > static_cast<double>(setting.machine.l2_bytes)) {
+    cycles +=
+        kCyclesPerMiss * steps /
+        static_cast<double>(std::min(extent, kMostTileVectors * setting.lanes));
+  }
+  return cycles;
+}
+
+}  // namespace hone::loops

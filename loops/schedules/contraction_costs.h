@@ -1,0 +1,42 @@
+#ifndef HONE_LOOPS_SCHEDULES_CONTRACTION_COSTS_H_
+#define HONE_LOOPS_SCHEDULES_CONTRACTION_COSTS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+
+#include "loops/ir/program.h"
+#include "loops/transforms/machine.h"
+
+namespace hone::loops {
+
+// The number of rows from which on copying panels of the columns' operand pays
+// off.
+inline constexpr int64_t kRowsWorthPanels = 18;
+// Vectors of a tile along its columns.
+inline constexpr int64_t kMostTileVectors = 4;
+
+// What a contraction is computed on, and in vectors of how many lanes.
+struct VectorSetting {
+  const Program& program;
+  const Machine& machine;
+  // The result.
+  const Access& target;
+  // The extents of all loops around the sum.
+  const absl::flat_hash_map<VarId, int64_t>& extents;
+  int64_t lanes;
+};
+
+// Estimates the cycles that one result of a contraction takes if vectors go
+// along `var`, by which `factor` and the result move. `sums` are the loops of
+// the sums, `others` those by which only `other`, the other operand, and the
+// result move.
+double CyclesPerResult(const VectorSetting& setting,
+                       const std::vector<VarId>& sums, const Access& factor,
+                       const Access& other, VarId var,
+                       const std::vector<VarId>& others);
+
+}  // namespace hone::loops
+
+#endif  // HONE_LOOPS_SCHEDULES_CONTRACTION_COSTS_H_

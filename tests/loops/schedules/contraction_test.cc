@@ -1,0 +1,375 @@
+// The schedules of matrix products and convolutions.
+
+#include <string>
+
+#include "absl/strings/substitute.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include "loops/schedules/default_schedule.h"
+#include "loops/text/text.h"
+#include "tests/loops/program_text.h"
+#include "tests/loops/random_program.h"
+#include "tests/loops/schedules/scheduled_text.h"
+#include "tests/loops/transforms/check_transform.h"
+#include "tests/support/status_matchers.h"
+
+namespace hone::loops {
+namespace {
+
+using ::hone::testing::CheckSame;
+using ::hone::testing::Count;
+using ::hone::testing::Scheduled;
+using ::hone::testing::ScheduledText;
+using ::hone::testing::SmallVectors;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(ContractionSchedule, InterleavedPanelsOfLessThanTwoVectorsAreVectors) {
+  Machine machine = SmallVectors(1);
+  machine.has_bf16_dot = true;
+  HONE_ASSERT_OK_AND_ASSIGN(const Program program, ParseProgram(R"(kernel m
+argument a bf16[60,32]
+argument b bf16[32,12]
+result c f32[60,12]
+for i 60
+| for j 12
+| | c[i,j] = 0.0
+| | for k 32
+| | | c[i,j] += convert(f32, a[i,k]) * convert(f32, b[k,j])
+)"));
+  HONE_ASSERT_OK_AND_ASSIGN(const Program after, Scheduled(program, machine));
+  EXPECT_EQ(CheckSame(program, after, /*exact=*/false, 1), absl::OkStatus());
+  EXPECT_THAT(PrintProgram(after), HasSubstr("8 vector"))
+      << PrintProgram(after);
+}
+
+TEST(ContractionSchedule, OneInterleavedPanelIsCopiedOnce) {
+  Machine machine = SmallVectors(1);
+  machine.has_bf16_dot = true;
+  HONE_ASSERT_OK_AND_ASSIGN(const Program program, ParseProgram(R"(kernel m
+argument a bf16[6,60,32]
+argument b bf16[32,7]
+result c f32[6,60,7]
+for h 6
+| for i 60
+| | for j 7
+| | | c[h,i,j] = 0.0
+| | | for k 32
+| | | | c[h,i,j] += convert(f32, a[h,i,k]) * convert(f32, b[k,j])
+)"));
+  HONE_ASSERT_OK_AND_ASSIGN(const Program after, Scheduled(program, machine));
+  EXPECT_EQ(CheckSame(program, after, /*exact=*/false, 1), absl::OkStatus());
+  // In whole vectors of pairs.
+  EXPECT_THAT(PrintProgram(after),
+              HasSubstr("\nlocal b_copy bf16[16,2,4,2] stack"));
+}
+
+TEST(ContractionSchedule, AFewStepsThatAreLeftOverAreNotASumOfTheirOwn) {
+  Machine machine = SmallVectors(1);
+  machine.has_bf16_dot = true;
+  HONE_ASSERT_OK_AND_ASSIGN(const Program program, ParseProgram(R"(kernel m
+argument a bf16[60,19]
+argument b bf16[19,16]
+result c f32[60,16]
+for i 60
+| for j 16
+| | c[i,j] = 0.0
+| | for k 19
+| | | c[i,j] += convert(f32, a[i,k]) * convert(f32, b[k,j])
+)"));
+  HONE_ASSERT_OK_AND_ASSIGN(const Program after, Scheduled(program, machine));
+  EXPECT_THAT(PrintProgram(after), Not(HasSubstr("\nfor i0 60\n| for i1 4\n"
+                                                 "| | for i2 4 vector\n"
+                                                 "| | | c[")));
+  EXPECT_THAT(PrintProgram(after), Not(HasSubstr(",0]) + convert")));
+}
+
+TEST(ContractionSchedule, ThreadsShareColumnsOfAMatrixOfFewRows) {
+  HONE_ASSERT_OK_AND_ASSIGN(const Program program, ParseProgram(R"(kernel m
+argument a f32[400]
+argument b f32[400,900]
+result c f32[900]
+for j 900
+| c[j] = 0.0
+| for k 400
+| | c[j] += a[k] * b[k,j]
+)"));
+  HONE_ASSERT_OK_AND_ASSIGN(const Program after,
+                            Scheduled(program, SmallVectors(2)));
+  EXPECT_THAT(PrintProgram(after), HasSubstr("for i0 2 parallel"));
+  EXPECT_EQ(CheckSame(program, after, /*exact=*/false, 1), absl::OkStatus());
+}
+
+TEST(ContractionSchedule, MatricesOfFewRowsAreReadAlong) {
+  const std::string text = ScheduledText(R"(kernel m
+argument a f32[40]
+argument b f32[40,70]
+result c f32[70]
+for j 70
+| c[j] = 0.0
+| for k 40
+| | c[j] += a[k] * b[k,j]
+)");
+  EXPECT_THAT(text, HasSubstr("a[8*i0+i2] * b[8*i0+i2,"));
+}
+
+TEST(ContractionSchedule, DepthwiseConvolutionsAskForTheBorderOnlyThere) {
+  const std::string text = ScheduledText(R"(kernel m
+argument x f32[4,31,9]
+argument w f32[3,9]
+result y f32[4,31,9]
+for h 4
+| for i 31
+| | for c 9
+| | | y[h,i,c] = 0.0
+| | | for k 3
+| | | | y[h,i,c] += where(0 <= i+k-1 < 31, x[h,i+k-1,c] * w[k,c], 0.0)
+)");
+  EXPECT_THAT(text, HasSubstr("f32[6,4] register"));
+  EXPECT_THAT(text, HasSubstr("] += x["));
+}
+
+TEST(ContractionSchedule, RowsOfATileAreWholeVectors) {
+  const std::string text = ScheduledText(R"(kernel m
+argument x f32[12,40,7]
+argument w f32[9,12]
+result y f32[9,40,7]
+for o 9
+| for h 40
+| | for i 7
+| | | y[o,h,i] = 0.0
+| | | for k 12
+| | | | y[o,h,i] += w[o,k] * x[k,h,i]
+)");
+  EXPECT_THAT(text, HasSubstr("f32[5,7] register strides {8,1}"));
+}
+
+TEST(ContractionSchedule, TransposedOperandsAreRearrangedOnce) {
+  const std::string text = ScheduledText(R"(kernel m
+argument a f32[90,20]
+argument b f32[8,20]
+result y f32[90,8]
+for i 90
+| for j 8
+| | y[i,j] = 0.0
+| | for k 20
+| | | y[i,j] += a[i,k] * b[j,k]
+)");
+  EXPECT_EQ(Count(text, "b_copy f32[20,2,4]"), 1) << text;
+  EXPECT_THAT(text, Not(HasSubstr("\n| local b_copy")));
+}
+
+TEST(ContractionSchedule, OneOfTwoEqualOperandsIsRearranged) {
+  const std::string after = ScheduledText(R"(kernel m
+argument a f32[4,40,24]
+result c f32[4,40,40]
+for b 4
+| for i 40
+| | for j 40
+| | | c[b,i,j] = 0.0
+| | | for k 24
+| | | | c[b,i,j] += a[b,i,k] * a[b,j,k]
+)");
+  EXPECT_THAT(after, HasSubstr("* a_copy[")) << after;
+}
+
+// The weight gradient of a convolution: the result is contiguous along three
+// taps only.
+TEST(ContractionSchedule, VectorsGoAlongTheLongSideOfAContraction) {
+  const std::string text = ScheduledText(R"(kernel m
+argument x f32[5,30,6]
+argument g f32[8,30,4]
+result y f32[8,5,3]
+for i 5
+| for k 3
+| | for o 8
+| | | y[o,i,k] = 0.0
+| | | for h 30
+| | | | for w 4
+| | | | | y[o,i,k] += x[i,h,w+k] * g[o,h,w]
+)");
+  EXPECT_THAT(text, HasSubstr("g_copy f32[30,4,2,4]"));
+  EXPECT_THAT(text, HasSubstr("f32[8,5] register strides {1,8}"));
+}
+
+// Elements of the columns would be 4 KiB apart in the result.
+TEST(ContractionSchedule, VectorsGoAlongTheResultIfOthersConflictInTheCache) {
+  const std::string text = ScheduledText(R"(kernel m
+argument x f32[8,1024]
+argument w f32[16,8]
+result y f32[16,1024]
+for i 1024
+| for o 16
+| | y[o,i] = 0.0
+| | for k 8
+| | | y[o,i] += x[k,i] * w[o,k]
+)");
+  EXPECT_THAT(text, HasSubstr("y[6*i1+i2,8*i0+4*i3+i4]"));
+}
+
+// Vectors along the rows would save copies, and read the other matrix down its
+// columns.
+TEST(ContractionSchedule, MatricesThatNoCacheHoldsAreReadAlongTheirRows) {
+  const std::string product = R"(kernel m
+argument a f32[20,128]
+argument b f32[128,200]
+result c f32[20,200]
+for i 20
+| for j 200
+| | c[i,j] = 0.0
+| | for k 128
+| | | c[i,j] += a[i,k] * b[k,j]
+)";
+  Machine machine = SmallVectors(1);
+  EXPECT_THAT(ScheduledText(product, machine), HasSubstr("a_copy"));
+  machine.l2_bytes = 16 << 10;
+  EXPECT_THAT(ScheduledText(product, machine), HasSubstr("b_copy"));
+}
+
+TEST(ContractionSchedule, TilesOfFewRowsAreOfEqualSize) {
+  const std::string text = ScheduledText(R"(kernel m
+argument a f32[14,40]
+argument b f32[40,8]
+result c f32[14,8]
+for i 14
+| for j 8
+| | c[i,j] = 0.0
+| | for k 40
+| | | c[i,j] += a[i,k] * b[k,j]
+)");
+  EXPECT_THAT(text, HasSubstr("f32[5,8] register"));
+}
+
+TEST(ContractionSchedule, TilesOfOneVectorHaveMoreRows) {
+  const auto text = [](int rows) {
+    return ScheduledText(absl::Substitute(R"(kernel m
+argument a f32[$0,40]
+argument b f32[40,4]
+result c f32[$0,4]
+for i $0
+| for j 4
+| | c[i,j] = 0.0
+| | for k 40
+| | | c[i,j] += a[i,k] * b[k,j]
+)",
+                                          rows));
+  };
+  EXPECT_THAT(text(120), HasSubstr("f32[12,4] register"));
+  EXPECT_THAT(text(20), HasSubstr("f32[10,4] register"));
+  EXPECT_THAT(text(14), HasSubstr("f32[7,4] register"));
+}
+
+TEST(ContractionSchedule, OperandsThatServeOneTileOfColumnsAreReadInPlace) {
+  Machine machine = SmallVectors(1);
+  machine.l2_bytes = 4096;
+  const std::string text = ScheduledText(R"(kernel m
+argument a f32[40,300]
+argument b f32[40,4]
+result c f32[300,4]
+for i 300
+| for j 4
+| | c[i,j] = 0.0
+| | for k 40
+| | | c[i,j] += a[k,i] * b[k,j]
+)",
+                                         machine);
+  EXPECT_THAT(text, Not(HasSubstr("a_copy")));
+}
+
+TEST(ContractionSchedule, WindowsWithStridesAreReadAlongTheirRows) {
+  // The gradient of a kernel; the image x is read two elements apart.
+  Machine machine = SmallVectors(1);
+  machine.l2_bytes = 8192;
+  const std::string text = ScheduledText(R"(kernel m
+argument x f32[13,49,49]
+argument g f32[16,24,24]
+result w f32[16,13]
+for o 16
+| for c 13
+| | w[o,c] = 0.0
+| | for h 24
+| | | for v 24
+| | | | w[o,c] += x[c,2*h,2*v] * g[o,h,v]
+)",
+                                         machine);
+  EXPECT_THAT(text, HasSubstr("g_copy"));
+}
+
+TEST(ContractionSchedule, RowsOfDepthwiseTilesShareWhatTheyLoad) {
+  const std::string text = ScheduledText(R"(kernel m
+argument x f32[3,10,18]
+argument w f32[3,3,3]
+result y f32[3,8,16]
+for c 3
+| for h 8
+| | for i 16
+| | | y[c,h,i] = 0.0
+| | | for k 3
+| | | | for l 3
+| | | | | y[c,h,i] += x[c,h+k,i+l] * w[c,k,l]
+)");
+  // The taps along the rows are unrolled around the rows.
+  EXPECT_THAT(text, HasSubstr("y_local[i5,4*i6+i7] += "
+                              "x[i0,4*i2+i4+i5,8*i1+i3+4*i6+i7] * w[i0,i4,i3]"))
+      << text;
+}
+
+TEST(ContractionSchedule, NarrowConvolutionsReadPaddedInputs) {
+  const std::string text = ScheduledText(R"(kernel m
+argument x bf16[31,9]
+argument w bf16[3,9,8]
+result y bf16[31,8]
+local s f32[31,8] heap
+for i 31
+| for o 8
+| | s[i,o] = 0.0
+| | for k 3
+| | | for c 9
+| | | | s[i,o] += convert(f32, where(0 <= i+k-1 < 31, x[i+k-1,c], bf16(0))) * convert(f32, w[k,c,o])
+for i 31
+| for o 8
+| | y[i,o] = convert(bf16, s[i,o])
+)");
+  EXPECT_THAT(text, HasSubstr("f32[6,8] register"));
+  EXPECT_THAT(text, HasSubstr("] += convert(f32, x_copy["));
+}
+
+TEST(ContractionSchedule, PanelsOfMatricesLargerThanL1ArePrefetched) {
+  const std::string text = R"(kernel m
+argument a f32[24,64]
+argument b f32[64,96]
+result c f32[24,96]
+for i 24
+| for j 96
+| | c[i,j] = 0.0
+| | for k 64
+| | | c[i,j] += a[i,k] * b[k,j]
+)";
+  Machine machine = SmallVectors(1);
+  machine.l1_bytes = 16 << 10;
+  EXPECT_THAT(ScheduledText(text, machine), HasSubstr("64 prefetch 16\n"));
+  machine.l1_bytes = 32 << 10;
+  EXPECT_THAT(ScheduledText(text, machine), Not(HasSubstr("prefetch")));
+}
+
+TEST(ContractionSchedule, LongMatricesAreReadOncePastPanelsOfTheOther) {
+  Machine machine = SmallVectors(1);
+  machine.l2_bytes = 16 << 10;
+  const std::string text = ScheduledText(R"(kernel m
+argument a f32[200,64]
+argument b f32[64,16]
+result c f32[200,16]
+for i 200
+| for j 16
+| | c[i,j] = 0.0
+| | for k 64
+| | | c[i,j] += a[i,k] * b[k,j]
+)",
+                                         machine);
+  EXPECT_THAT(text, HasSubstr("\nlocal b_copy f32[2,64,2,4]"));
+  EXPECT_THAT(text, HasSubstr("for i0 33\n| for i1 2\n"));
+}
+
+}  // namespace
+}  // namespace hone::loops
