@@ -7,8 +7,10 @@
 #include <vector>
 
 #include <llvm/ADT/STLExtras.h>
+#include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/IntrinsicsX86.h>
 
 #include "base/check.h"
 
@@ -39,6 +41,23 @@ llvm::Value* SelectMaximum(llvm::IRBuilder<>& b, bool maximum, llvm::Value* x,
       maximum ? b.CreateAnd(x_bits, y_bits) : b.CreateOr(x_bits, y_bits);
   return b.CreateSelect(b.CreateFCmpOEQ(x, y),
                         b.CreateBitCast(same, x->getType()), larger);
+}
+
+// Returns true if an operation on numbers of a type gives one of it.
+bool IsExact(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::kAbs:
+    case Opcode::kCeil:
+    case Opcode::kFloor:
+    case Opcode::kNegate:
+    case Opcode::kReal:
+    case Opcode::kRoundNearestAfz:
+    case Opcode::kRoundNearestEven:
+    case Opcode::kSign:
+      return true;
+    default:
+      return false;
+  }
 }
 
 }  // namespace
@@ -124,6 +143,31 @@ llvm::Value* Arithmetic::Constant(const loops::Expression& constant) {
                                 true);
 }
 
+llvm::Value* Arithmetic::RoundedBits(llvm::Value* value, int64_t lanes) {
+  // The instruction is for 8 or 16 lanes: the last ones may be of no use. It is
+  // asked for by name: of a truncation LLVM takes a sign or an absolute value
+  // out, and has no vectors for those of bfloat.
+  const int64_t step = lanes <= 8 ? 8 : 16;
+  const auto part = [&](llvm::Value* vector, int64_t begin, int64_t size,
+                        int64_t to) {
+    llvm::SmallVector<int> mask(static_cast<size_t>(to), -1);
+    std::iota(mask.begin(), mask.begin() + size, static_cast<int>(begin));
+    return b_.CreateShuffleVector(vector, mask);
+  };
+  llvm::SmallVector<llvm::Value*> parts;
+  for (int64_t begin = 0; begin < lanes; begin += step) {
+    const int64_t size = std::min(step, lanes - begin);
+    llvm::Value* rounded = b_.CreateIntrinsic(
+        step == 8 ? llvm::Intrinsic::x86_avx512bf16_cvtneps2bf16_256
+                  : llvm::Intrinsic::x86_avx512bf16_cvtneps2bf16_512,
+        {}, {part(value, begin, size, step)});
+    parts.push_back(b_.CreateBitCast(
+        rounded, TypeLike(b_.getInt16Ty(), rounded->getType())));
+  }
+  llvm::Value* all = llvm::concatenateVectors(b_, parts);
+  return part(all, 0, lanes, lanes);
+}
+
 llvm::Value* Arithmetic::RoundTo(ElementType type, llvm::Value* value) {
   if (type == ElementType::kF16) {
     llvm::Type* half = TypeLike(b_.getHalfTy(), value->getType());
@@ -135,19 +179,7 @@ llvm::Value* Arithmetic::RoundTo(ElementType type, llvm::Value* value) {
   llvm::Type* bits_type = TypeLike(b_.getInt32Ty(), value->getType());
   const int64_t lanes = LanesOf(value);
   if (rounds_to_bf16_ && lanes > 1) {
-    // The instruction is for 8 or 16 lanes: the last ones may be of no use.
-    const int64_t whole = lanes <= 8 ? 8 : (lanes + 15) / 16 * 16;
-    const auto resize = [&](llvm::Value* vector, int64_t from, int64_t to) {
-      if (from == to) return vector;
-      llvm::SmallVector<int> mask(static_cast<size_t>(to), -1);
-      std::iota(mask.begin(), mask.begin() + std::min(from, to), 0);
-      return b_.CreateShuffleVector(vector, mask);
-    };
-    llvm::Value* wide = resize(value, lanes, whole);
-    llvm::Value* rounded = b_.CreateBitCast(
-        b_.CreateFPTrunc(wide, TypeLike(b_.getBFloatTy(), wide->getType())),
-        TypeLike(b_.getInt16Ty(), wide->getType()));
-    return FromStorage(type, resize(rounded, whole, lanes));
+    return FromStorage(type, RoundedBits(value, lanes));
   }
   const auto number = [&](uint64_t n) {
     return llvm::ConstantInt::get(bits_type, n);
@@ -193,7 +225,7 @@ llvm::Value* Arithmetic::Apply(const loops::Expression& expression,
       return ApplyPred(expression, operands);
     case ElementKind::kFloat: {
       llvm::Value* value = ApplyFloat(opcode, operands);
-      return expression.type() == ElementType::kPred
+      return expression.type() == ElementType::kPred || IsExact(opcode)
                  ? value
                  : RoundTo(expression.type(), value);
     }

@@ -78,6 +78,8 @@ class Arithmetic {
                           llvm::ArrayRef<llvm::Value*> operands);
   // Rounds to the nearest value of a narrow float type, as float.
   llvm::Value* RoundTo(hlo::ElementType type, llvm::Value* value);
+  // Returns vectors of f32 rounded by the instruction for it, as bits.
+  llvm::Value* RoundedBits(llvm::Value* value, int64_t lanes);
   llvm::Value* Maximum(bool maximum, llvm::Value* a, llvm::Value* b);
 
   llvm::Value* Compare(hlo::ComparisonDirection direction, bool total_order,

@@ -673,6 +673,27 @@ for v LANES vector
   }
 }
 
+// LLVM takes one element of vectors of bfloat after the other to change a sign.
+TEST(EmitterTest, SignsOfRoundedNumbersAreThoseOfFloats) {
+  const loops::Program program = loops::ParseProgram(R"(
+kernel signs
+argument x f32[16]
+argument y bf16[16]
+result z bf16[16]
+for v 16 vector
+| z[v] = convert(bf16, negate(x[v])) * abs(negate(y[v] + y[v]))
+)")
+                                     .value();
+  HONE_ASSERT_OK_AND_ASSIGN(
+      const std::string text,
+      EmitLlvmText(program, "signs", /*optimized=*/true,
+                   {.cpu = "sapphirerapids",
+                    .features = "+avx512f,+avx512vl,+avx512bf16"}));
+  EXPECT_THAT(text, HasSubstr("cvtneps2bf16"));
+  EXPECT_THAT(text, Not(HasSubstr("fneg <16 x bfloat>")));
+  EXPECT_THAT(text, Not(HasSubstr("fabs.v16bf16")));
+}
+
 TEST(EmitterTest, InterleavedStoresOfAnyTypeAndLength) {
   for (int lanes : {2, 5, 16, 32}) {
     for (const char* type : {"bf16", "s8", "f32", "pred"}) {
