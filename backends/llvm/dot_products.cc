@@ -72,6 +72,7 @@ FunctionEmitter::DotProducts FunctionEmitter::MatchDotProducts(
       const Access* load = ConvertedLoad(*terms[i]->operands()[side]);
       if (load == nullptr) return {};
       if (i == 0) dot.factors[side] = load;
+      dot.last_factors[side] = load;
       if (!IsBehind(program, *dot.factors[side], *load,
                     static_cast<int64_t>(i))) {
         return {};
@@ -95,14 +96,18 @@ FunctionEmitter::DotProducts FunctionEmitter::MatchDotProducts(
                  std::minmax(ElementType::kS8, ElementType::kU8)) {
     dot.kind = Kind::kBytes;
     // The instruction takes the unsigned factor first.
-    if (a != ElementType::kU8) std::swap(dot.factors[0], dot.factors[1]);
+    if (a != ElementType::kU8) {
+      std::swap(dot.factors[0], dot.factors[1]);
+      std::swap(dot.last_factors[0], dot.last_factors[1]);
+    }
   }
   return dot;
 }
 
 // Returns the adjacent elements of each lane as one number of 32 bits.
 llvm::Value* FunctionEmitter::EmitDotFactor(const DotProducts& dot,
-                                            const Access& access) {
+                                            size_t side) {
+  const Access& access = *dot.factors[side];
   const ElementType type = context_.program.buffer(access.buffer).type;
   const int64_t count = dot.kind == DotProducts::Kind::kBytes ? 4 : 2;
   const Address address = EmitAddress(access);
@@ -110,7 +115,8 @@ llvm::Value* FunctionEmitter::EmitDotFactor(const DotProducts& dot,
       (address.stride != 0 && address.stride != count)) {
     return nullptr;
   }
-  if (mask_ != nullptr && !address.always_valid) {
+  if (mask_ != nullptr &&
+      !(address.always_valid && IsInside(*dot.last_factors[side]))) {
     return EmitMaskedDotFactor(access.buffer, address, count);
   }
   const int64_t lanes = address.stride == 0 ? 1 : lanes_;
@@ -186,8 +192,8 @@ bool FunctionEmitter::EmitDotProducts(const Statement& statement) {
   if (dot.kind == DotProducts::Kind::kNone) return false;
   const Address target = EmitAddress(statement.target);
   if (target.stride != 1 || target.offsets != nullptr) return false;
-  llvm::Value* a = EmitDotFactor(dot, *dot.factors[0]);
-  llvm::Value* b = EmitDotFactor(dot, *dot.factors[1]);
+  llvm::Value* a = EmitDotFactor(dot, 0);
+  llvm::Value* b = EmitDotFactor(dot, 1);
   if (a == nullptr || b == nullptr) return false;
   const loops::BufferId buffer = statement.target.buffer;
   llvm::Value* sum = EmitLoad(buffer, target);

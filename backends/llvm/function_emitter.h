@@ -170,15 +170,17 @@ class FunctionEmitter {
   struct DotProducts {
     enum class Kind { kNone, kBf16, kS16, kBytes };
     Kind kind = Kind::kNone;
-    // The first elements of the factors; that of u8 first in kBytes.
+    // The first and the last elements of the factors; those of u8 first in
+    // kBytes.
     const loops::Access* factors[2] = {};
+    const loops::Access* last_factors[2] = {};
   };
   DotProducts MatchDotProducts(const loops::Statement& statement) const;
   // Emits a statement of a vector loop as such an instruction; returns false if
   // it is none.
   bool EmitDotProducts(const loops::Statement& statement);
-  llvm::Value* EmitDotFactor(const DotProducts& dot,
-                             const loops::Access& access);
+  // `side`: the index of the factor.
+  llvm::Value* EmitDotFactor(const DotProducts& dot, size_t side);
   llvm::Value* EmitMaskedDotFactor(loops::BufferId buffer,
                                    const Address& address, int64_t count);
   llvm::Value* EmitDotInstruction(const DotProducts& dot, llvm::Value* sum,
@@ -235,6 +237,9 @@ class FunctionEmitter {
   UniformParts SplitUniform(const loops::Affine& affine);
   llvm::Value* EmitUniform(const loops::Affine& affine);
   loops::Interval RangeOf(const loops::Affine& affine) const;
+  // Returns true if the element is inside the buffer in all lanes, masked ones
+  // too.
+  bool IsInside(const loops::Access& access) const;
   Address EmitAddress(const loops::Access& access);
   llvm::Value* EmitLoad(loops::BufferId buffer, const Address& address);
   void EmitStore(loops::BufferId buffer, const Address& address,

@@ -95,24 +95,34 @@ loops::Interval FunctionEmitter::RangeOf(const Affine& affine) const {
   });
 }
 
+bool FunctionEmitter::IsInside(const Access& access) const {
+  const Buffer& buffer = context_.program.buffer(access.buffer);
+  const bool is_flat =
+      access.indices.size() == 1 && buffer.dimensions.size() != 1;
+  for (size_t i = 0; i < access.indices.size(); ++i) {
+    const int64_t size =
+        is_flat ? buffer.allocated_elements() : buffer.dimensions[i];
+    const loops::Interval range = RangeOf(access.indices[i].affine);
+    if (access.indices[i].offset != nullptr || range.lo < 0 ||
+        range.hi >= size) {
+      return false;
+    }
+  }
+  return true;
+}
+
 FunctionEmitter::Address FunctionEmitter::EmitAddress(const Access& access) {
   const Buffer& buffer = context_.program.buffer(access.buffer);
   const bool is_flat =
       access.indices.size() == 1 && buffer.dimensions.size() != 1;
   Address address;
-  address.always_valid = true;
+  address.always_valid = IsInside(access);
   Affine linear;
   llvm::Value* uniform = Int64(0);
   for (size_t i = 0; i < access.indices.size(); ++i) {
     const loops::Index& index = access.indices[i];
     const int64_t stride = is_flat ? 1 : buffer.strides[i];
-    const int64_t size =
-        is_flat ? buffer.allocated_elements() : buffer.dimensions[i];
     linear += index.affine * stride;
-    const loops::Interval range = RangeOf(index.affine);
-    if (index.offset != nullptr || range.lo < 0 || range.hi >= size) {
-      address.always_valid = false;
-    }
     if (index.offset == nullptr) continue;
     llvm::Value* offset = EmitExpression(index.offset);
     offset =

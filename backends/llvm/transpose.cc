@@ -333,8 +333,9 @@ void FunctionEmitter::DeferStores(const Loop& unrolled) {
     if (inner->mode != LoopMode::kUnrolled) break;
     deferred.between.push_back(inner);
   }
-  if (inner->mode != LoopMode::kVector || inner->extent < 2 ||
-      inner->extent > kMostSide || LanesAtOnce(*inner) != inner->extent ||
+  if (inner->mode != LoopMode::kVector || inner->body.empty() ||
+      inner->extent < 2 || inner->extent > kMostSide ||
+      LanesAtOnce(*inner) != inner->extent ||
       (inner->body.size() > 1 && !deferred.between.empty())) {
     return;
   }

@@ -19,8 +19,9 @@ write to memory that is there beside a Hone that does. The smaller one counts.
 A peer that took more than SLOW_PEER times the fastest in single calls is not
 timed any further.
 
-Hone's results are compared with XLA's (tools/xla_runner.py has the tolerances)
-before anything is timed, after it, and once more from small pages at random
+Hone's results are compared with XLA's (tools/xla_runner.py has the tolerances;
+in bfloat16 a result may differ more if it is nearer to that in float32) before
+anything is timed, after it, and once more from small pages at random
 offsets. Arguments are read-only (memory.py). A case that does not lower, whose
 result is wrong, that crashes or takes more than --limit seconds is a failure,
 as is one that takes more than HOPELESS times as long as the fastest peer: it is

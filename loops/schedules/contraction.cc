@@ -314,7 +314,8 @@ class ContractionScheduler {
   // Returns the rows of a tile: more if its columns are few vectors.
   int64_t RowsFor(const Contraction& c) const {
     if (c.a == nullptr || both_move_) return kTileRows;
-    const int64_t vectors = (extents_.at(*column_) + lanes_ - 1) / lanes_;
+    const int64_t vectors =
+        std::max<int64_t>((extents_.at(*column_) + lanes_ - 1) / lanes_, 1);
     int64_t rows = std::clamp(kLeastSums / vectors, kTileRows, kMostTileRows);
     while (rows > kTileRows && !FitsInRegisters(rows, vectors)) --rows;
     return rows;

@@ -108,8 +108,12 @@ std::vector<Step> DefaultSchedule(const Program& program,
         ScheduleRowLanes(scheduler, path) || ScheduleRowSums(scheduler, path)) {
       continue;
     }
+    const size_t others = scheduler.program().body().size() - 1;
     ScheduleElementwise(scheduler, path);
-    ParallelizeNest(scheduler, path);
+    // Parts that were split off follow it.
+    for (size_t j = scheduler.program().body().size() - others; j-- > 0;) {
+      ParallelizeNest(scheduler, Sibling(path, static_cast<int32_t>(j)));
+    }
   }
   if (fuses) FuseOutermost(scheduler);
   PrefetchCopies(scheduler);

@@ -126,7 +126,8 @@ std::optional<FewDots> AsFewDots(const Scheduler& s, const LoopChain& chain) {
   const Path sum = Child(chain.AtDepth(loops.size() - 1), 1);
   const auto product = AsContraction(s.program(), Child(sum, 0));
   if (!product.has_value() || product->rows.size() != 1 ||
-      product->columns.size() != 1 || product->sums.size() != 1) {
+      product->columns.size() != 1 ||
+      product->sums != std::vector<VarId>{body[1].loop()->var}) {
     return std::nullopt;
   }
   const auto type_of = [&](const Access& access) {

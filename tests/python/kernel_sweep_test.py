@@ -71,6 +71,21 @@ class Cases(unittest.TestCase):
             self.assertTrue(right, name)
 
 
+    def test_only_bfloat16_that_is_nearer_may_differ(self):
+        def double(x):
+            return x + x
+
+        x = np.array([1.0, 3.0], ml_dtypes.bfloat16)
+        right, wrong = (np.array(a, ml_dtypes.bfloat16)
+                        for a in ([2, 6], [2, 6.5]))
+        self.assertTrue(sweep_runner.is_nearer(double, [x], [wrong], [right]))
+        self.assertFalse(sweep_runner.is_nearer(double, [x], [right], [wrong]))
+        x = x.astype(np.float32)
+        self.assertFalse(sweep_runner.is_nearer(
+            double, [x], [wrong.astype(np.float32)],
+            [right.astype(np.float32)]))
+
+
 class Memory(unittest.TestCase):
     def test_arrays_are_where_they_should_be(self):
         for huge in (True, False):

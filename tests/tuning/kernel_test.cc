@@ -144,6 +144,19 @@ TEST_F(KernelTest, TheFirstTrialsOfALogAreRecalled) {
   EXPECT_THAT(kernels_.requests, IsEmpty());
 }
 
+TEST_F(KernelTest, LuckInARecalledTrialEndsNoRace) {
+  std::vector<space::Trial> log(3);
+  log[0].measurement.cost = 4000;
+  log[1].measurement.cost = 2000;
+  log[1].measurement.samples = {1900, 2000, 3000};
+  log[2].measurement.outcome = space::Outcome::kWrongResult;
+  const auto problem = Problem();
+  problem->Recall(log);
+  HONE_ASSERT_OK(
+      problem->Measure({{ActionNamed(*problem, "lowered")}}).status());
+  EXPECT_EQ(kernels_.requests.back().bar, 0.75);
+}
+
 TEST_F(KernelTest, ABadCandidateIsATrialABrokenFleetIsAnError) {
   const auto problem = Problem();
   HONE_ASSERT_OK(problem->Measure({}).status());

@@ -140,8 +140,14 @@ void KernelProblem::Recall(absl::Span<const space::Trial> log) {
   absl::MutexLock lock(&mu_);
   default_ns_ = log[0].measurement.cost;
   for (const space::Trial& trial : log) {
-    best_ratio_ = std::min(
-        best_ratio_, space::EffectiveCost(trial.measurement) / *default_ns_);
+    // The slowest sample stands for the upper end of the ratio's interval,
+    // which is not stored.
+    const std::vector<double>& samples = trial.measurement.samples;
+    const double ns = samples.empty() ? space::EffectiveCost(trial.measurement)
+                                      : *absl::c_max_element(samples);
+    if (trial.measurement.outcome == space::Outcome::kOk) {
+      best_ratio_ = std::min(best_ratio_, ns / *default_ns_);
+    }
   }
   measured_[initial_->program_key()] = log[0].measurement;
 }

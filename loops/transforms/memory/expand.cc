@@ -11,6 +11,7 @@
 // off as a step towards vectors along the loop: fission and reorder, which
 // require that the loop has no such locals.
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -26,6 +27,9 @@
 
 namespace hone::loops {
 namespace {
+
+// The largest local.
+constexpr int64_t kMostBytes = int64_t{1} << 30;
 
 class Expand final : public Transform {
  public:
@@ -69,6 +73,15 @@ class Expand final : public Transform {
     }
     if (loop.locals.empty()) {
       return absl::InvalidArgumentError("the loop has no locals");
+    }
+    for (BufferId id : loop.locals) {
+      const int64_t bytes = program.buffer(id).allocated_bytes();
+      if (bytes > kMostBytes / std::max<int64_t>(loop.extent, 1)) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            program.buffer(id).name, " has ", bytes, " bytes for each of ",
+            loop.extent, " iterations, expected at most ", kMostBytes,
+            " together"));
+      }
     }
     return CheckLocalsExpand(program, loop);
   }

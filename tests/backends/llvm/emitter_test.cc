@@ -673,6 +673,18 @@ for v LANES vector
   }
 }
 
+TEST(EmitterTest, VectorsMayBeEmpty) {
+  ExpectTextMatchesInterpreter(R"(
+kernel empty
+argument x f32[4]
+result y f32[4]
+for i 4 unrolled
+| for j 4 vector
+for i 4
+| y[i] = x[i]
+)");
+}
+
 // LLVM takes one element of vectors of bfloat after the other to change a sign.
 TEST(EmitterTest, SignsOfRoundedNumbersAreThoseOfFloats) {
   const loops::Program program = loops::ParseProgram(R"(

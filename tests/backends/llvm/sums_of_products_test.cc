@@ -96,6 +96,27 @@ TEST(SumsOfProductsTest, AdjacentInMaskedLanes) {
   EXPECT_THAT(text, Not(HasSubstr("fmul")));
 }
 
+// The last of two elements may be outside where the first one is not.
+TEST(SumsOfProductsTest, AdjacentOfMaskedLanesStayInside) {
+  constexpr char kSum[] = R"(
+kernel sum
+argument a bf16[15]
+result s f32[8]
+for v 8
+| s[v] = 0.0
+for v 8 < 7 vector
+| s[v] += convert(f32, a[2*v]) * convert(f32, a[2*v]) + convert(f32, a[2*v+1]) * convert(f32, a[2*v+1])
+)";
+  ExpectTextMatchesInterpreter(kSum);
+  CompileOptions options;
+  options.cpu = "sapphirerapids";
+  options.features = "+avx512f,+avx512vl,+avx512bf16";
+  const std::string text =
+      EmitLlvmText(loops::ParseProgram(kSum).value(), "sum", true, options)
+          .value();
+  EXPECT_THAT(text, Not(HasSubstr("load <16 x i16>")));
+}
+
 TEST(SumsOfProductsTest, AdjacentAreInstructions) {
   CompileOptions options;
   options.cpu = "sapphirerapids";

@@ -11,6 +11,7 @@
 namespace hone::loops {
 namespace {
 
+using ::hone::testing::Count;
 using ::hone::testing::ScheduledText;
 using ::hone::testing::SmallVectors;
 using ::testing::HasSubstr;
@@ -222,6 +223,36 @@ TEST(ScheduleOfRows, SumsProductsOfFewColumnsAlongTheRows) {
   EXPECT_THAT(FewColumns(2, "2,2,70", "b[i,n,k]"),
               HasSubstr("+= a[i0,4*i1+i4,8*i3+4*i5+i6] * "
                         "b[i0,i2,8*i3+4*i5+i6]"));
+}
+
+TEST(ScheduleOfRows, SumsAlongTheLoopsAroundAreNoDotsOfRows) {
+  ScheduledText(R"(kernel sums
+argument a f32[4,64]
+argument b f32[16,64]
+result q f32[64,4]
+result y f32[4,16]
+for i 4
+| for k 16
+| | y[i,k] = 0.0
+for s 64
+| for i 4
+| | q[s,i] = 0.0
+| | for k 16
+| | | y[i,k] += a[i,s] * b[k,s]
+)");
+}
+
+TEST(ScheduleOfRows, ThreadsShareAllPartsOfALongPad) {
+  const std::string text = ScheduledText(R"(kernel pad
+argument x f32[400000]
+result y f32[800000]
+for i 800000
+| y[i] = where(0 <= i-200000 < 400000, x[i-200000], 0.0)
+)",
+                                         SmallVectors(2));
+  EXPECT_THAT(text, Not(HasSubstr("where")));
+  EXPECT_EQ(Count(text, "\nfor "), 3) << text;
+  EXPECT_EQ(Count(text, " parallel\n"), 3) << text;
 }
 
 TEST(ScheduleOfRows, KeepsVectorsOfColumnsThatAreContiguousOrMany) {

@@ -85,6 +85,19 @@ for i 8
               HasSubstr("flat"));
 }
 
+TEST(Expand, RefusesLocalsThatNoMachineHolds) {
+  EXPECT_THAT(After(R"(kernel k
+argument x f32[1000000]
+result y f32[1000000]
+for i 1000000
+| local t f32[1000] heap
+| t[0] = x[i]
+| y[i] = t[0]
+)",
+                    "expand 0"),
+              HasSubstr("t has 4000 bytes for each of 1000000 iterations"));
+}
+
 TEST(Expand, RefusesParallelLoops) {
   EXPECT_THAT(After(R"(kernel k
 argument x f32[8,3]
