@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
 
 #include "loops/lowering/graph/opcode_traits.h"
@@ -23,6 +24,29 @@ constexpr int64_t kMostEpilogueBytes = 1 << 20;
 bool IsContraction(const ValueGraph& graph, InstructionId id) {
   const Opcode opcode = graph.computation()[id].opcode();
   return opcode == Opcode::kConvolution || opcode == Opcode::kDot;
+}
+
+// Returns true if one side of a dot is a vector. Its sums may go along the
+// vectors, one result at a time, in which an epilogue would be no vectors.
+bool HasVectorSide(const ValueGraph& graph, InstructionId id) {
+  const hlo::Instruction& dot = graph.computation()[id];
+  if (dot.opcode() != Opcode::kDot) return false;
+  const auto has_free = [&](size_t side, const hlo::DimensionVector& batch,
+                            const hlo::DimensionVector& contracting) {
+    const hlo::DimensionVector& dimensions =
+        graph.dimensions(graph.operands(id)[side]);
+    for (size_t d = 0; d < dimensions.size(); ++d) {
+      const auto at = static_cast<int64_t>(d);
+      if (dimensions[d] != 1 && !absl::c_linear_search(batch, at) &&
+          !absl::c_linear_search(contracting, at)) {
+        return true;
+      }
+    }
+    return false;
+  };
+  const hlo::DotDimensions& d = *dot.attributes().dot;
+  return !has_free(0, d.lhs_batch, d.lhs_contracting) ||
+         !has_free(1, d.rhs_batch, d.rhs_contracting);
 }
 
 bool StaysAlone(const ValueGraph& graph, const Fusion& fusion,
@@ -109,6 +133,7 @@ bool Clusters::MayJoin(const Fusion& fusion, InstructionId id,
   const std::vector<InstructionId>& others = members_.at(root);
   if (IsContraction(graph_, id)) {
     return others.size() == 1 && !StaysAlone(graph_, fusion, root) &&
+           !HasVectorSide(graph_, id) &&
            IsEpilogue(graph_, fusion, root, graph_.leaves(id)[0]);
   }
   return !StaysAlone(graph_, fusion, id) && others.size() < kMaxMembers &&

@@ -15,9 +15,9 @@ namespace hone::loops {
 // its readers if they are all in the same one, so that its result is local
 // there: a softmax is one kernel, and so is a layer normalization. A dot or
 // convolution joins only what reads it element by element, its epilogue, and
-// nothing else does. Sorts stay alone, since each is tuned separately, and
-// scatters and dynamic-update-slices, since they may update their operand in
-// place.
+// nothing else does; products with a vector stay alone. Sorts stay alone, since
+// each is tuned separately, and scatters and dynamic-update-slices, since they
+// may update their operand in place.
 class Clusters {
  public:
   Clusters(const ValueGraph& graph, const Fusion& fusion);

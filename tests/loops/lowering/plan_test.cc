@@ -3,6 +3,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/substitute.h"
 #include "gtest/gtest.h"
 
 #include "hlo/read_module.h"
@@ -78,6 +79,22 @@ TEST(LowerToPlan, ProductsHaveElementwiseEpilogues) {
   e = f32[4,4] dot(r, r), lhs_contracting_dims={1}, rhs_contracting_dims={0}
   ROOT y = f32[4,4] add(d, e))"),
             2);
+}
+
+TEST(LowerToPlan, ProductsWithAVectorHaveNoEpilogues) {
+  const auto kernels = [](int rows, int columns) {
+    const ModulePlan plan = ExpectPlansRight(ModuleText(absl::Substitute(
+        R"(
+  x = f32[$0,8] parameter(0)
+  w = f32[8,$1] parameter(1)
+  d = f32[$0,$1] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT y = f32[$0,$1] tanh(d))",
+        rows, columns)));
+    return CountSteps<KernelStep>(Entry(plan));
+  };
+  EXPECT_EQ(kernels(5, 4), 1);
+  EXPECT_EQ(kernels(5, 1), 2);
+  EXPECT_EQ(kernels(1, 4), 2);
 }
 
 TEST(LowerToPlan, ConvolutionsHaveElementwiseEpilogues) {
