@@ -17,7 +17,8 @@ inline constexpr int64_t kRowsWorthPanels = 18;
 // Vectors of a tile along its columns.
 inline constexpr int64_t kMostTileVectors = 4;
 
-// What a contraction is computed on, and in vectors of how many lanes.
+// The surroundings of a contraction: the machine, the loops, and the length of
+// vectors.
 struct VectorSetting {
   const Program& program;
   const Machine& machine;

@@ -235,20 +235,3 @@ const FftPlan* hone_fft_plan(int64_t n, int64_t width) {
   pthread_mutex_unlock(&mutex);
   return plan;
 }
-
-/* Frees the tables when a shared object is unloaded; no call runs then. */
-static __attribute__((destructor)) void FreePlans(void) {
-  while (plans != NULL) {
-    FftPlan* plan = plans;
-    plans = plan->next;
-    for (int i = 0; i < plan->passes; ++i) {
-      free((void*)(uintptr_t)plan->pass[i].twiddles);
-      free((void*)(uintptr_t)plan->pass[i].roots);
-    }
-    free((void*)(uintptr_t)plan->chirp);
-    free((void*)(uintptr_t)plan->chirp_transform);
-    free((void*)(uintptr_t)plan->halves);
-    free((void*)(uintptr_t)plan->steps);
-    free(plan);
-  }
-}
