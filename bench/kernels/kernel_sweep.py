@@ -20,7 +20,8 @@ A peer that took more than SLOW_PEER times the fastest in single calls is not
 timed any further.
 
 Hone's results are compared with XLA's (tools/xla_runner.py has the tolerances;
-in bfloat16 a result may differ more if it is nearer to that in float32) before
+in bfloat16 a result may differ more if it is nearer to that in float32, within
+the tolerance) before
 anything is timed, after it, and once more from small pages at random
 offsets. Arguments are read-only (memory.py). A case that does not lower, whose
 result is wrong, that crashes or takes more than --limit seconds is a failure,
@@ -143,7 +144,8 @@ def main():
         refuse("no kernel has a name that --only matches")
     document = {"bench": "kernel-sweep", "seed": args.seed,
                 "count": args.count, "threads": args.threads,
-                "trials": args.trials, "rounds": args.rounds, "compile": args.compile,
+                "trials": args.trials, "rounds": args.rounds,
+                "compile": args.compile,
                 "hone": hashlib.sha256(args.hone.read_bytes()).hexdigest(),
                 "date": datetime.date.today().isoformat(),
                 "machine": provenance.describe_machine(cores),

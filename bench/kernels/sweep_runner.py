@@ -158,16 +158,18 @@ def mismatch(expected, actual):
 
 
 def is_nearer(function, inputs, expected, actual):
-    """Returns true if no result of `actual` is farther than that of `expected`
-    from what the function makes of inputs in float32 in place of bfloat16.
-    Which of two roundings of a long sum is right XLA does not know."""
+    """Returns true if each result of `actual` is right by what the function
+    makes of inputs in float32 in place of bfloat16: within the tolerance of its
+    type, and no farther than that of `expected`. Which of two roundings of a
+    long sum is right XLA does not know."""
     wide = [x.astype(np.float32) if x.dtype == ml_dtypes.bfloat16 else x
             for x in inputs]
     if all(w is x for w, x in zip(wide, inputs)):
         return False
     precise = [np.asarray(r)
                for r in jax.tree.leaves(jax.jit(function)(*wide))]
-    return all(xla_runner.error(p, a) <= xla_runner.error(p, x)
+    return all(xla_runner.within_tolerance(xla_runner.error(p, a), a.dtype) and
+               xla_runner.error(p, a) <= xla_runner.error(p, x)
                for p, x, a in zip(precise, expected, actual))
 
 

@@ -80,6 +80,9 @@ class Cases(unittest.TestCase):
                         for a in ([2, 6], [2, 6.5]))
         self.assertTrue(sweep_runner.is_nearer(double, [x], [wrong], [right]))
         self.assertFalse(sweep_runner.is_nearer(double, [x], [right], [wrong]))
+        # Nearer, and wrong all the same.
+        far = np.array([2, 7], ml_dtypes.bfloat16)
+        self.assertFalse(sweep_runner.is_nearer(double, [x], [far], [wrong]))
         x = x.astype(np.float32)
         self.assertFalse(sweep_runner.is_nearer(
             double, [x], [wrong.astype(np.float32)],
