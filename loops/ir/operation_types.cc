@@ -107,4 +107,10 @@ bool CanCombine(Opcode opcode, ElementType type) {
   }
 }
 
+bool IsSlowOperation(Opcode opcode, ElementType type) {
+  return hlo::IsTranscendental(opcode) ||
+         (hlo::IsFloat(type) &&
+          (opcode == Opcode::kMaximum || opcode == Opcode::kMinimum));
+}
+
 }  // namespace hone::loops

@@ -22,6 +22,10 @@ bool IsWellTyped(const Expression& apply);
 // Returns true if a statement may combine values of `type` by `opcode`.
 bool CanCombine(hlo::Opcode opcode, hlo::ElementType type);
 
+// Returns true if an element of `type` takes a chain of instructions: a
+// polynomial, or a maximum of floats, for NaN and zeros.
+bool IsSlowOperation(hlo::Opcode opcode, hlo::ElementType type);
+
 }  // namespace hone::loops
 
 #endif  // HONE_LOOPS_IR_OPERATION_TYPES_H_

@@ -6,6 +6,7 @@
 
 #include "absl/algorithm/container.h"
 
+#include "loops/ir/operation_types.h"
 #include "loops/ir/rewrite.h"
 #include "loops/schedules/nest.h"
 
@@ -15,15 +16,9 @@ namespace {
 // The most recurrences that are worth the registers.
 constexpr int64_t kMaxAtOnce = 16;
 
-// A maximum of floats takes a chain of instructions, for NaN and zeros.
 bool IsSlow(const Expression& expression) {
-  const auto is_slow = [&](hlo::Opcode opcode) {
-    return hlo::IsTranscendental(opcode) || (hlo::IsFloat(expression.type()) &&
-                                             (opcode == hlo::Opcode::kMaximum ||
-                                              opcode == hlo::Opcode::kMinimum));
-  };
   return (expression.kind() == Expression::Kind::kApply &&
-          is_slow(expression.opcode())) ||
+          IsSlowOperation(expression.opcode(), expression.type())) ||
          absl::c_any_of(expression.operands(),
                         [](const auto& operand) { return IsSlow(*operand); });
 }

@@ -9,6 +9,7 @@
 
 #include "base/status_macros.h"
 #include "hlo/rewrite/regions/reductions.h"
+#include "loops/ir/operation_types.h"
 #include "loops/lowering/kernel/families.h"
 #include "loops/lowering/kernel/scalar.h"
 
@@ -36,14 +37,10 @@ bool IsTrivial(const hlo::WindowDimension& w) {
          w.padding_high == 0 && w.base_dilation == 1;
 }
 
-// Returns true if a scalar computation takes a polynomial per element, or a
-// maximum of floats, which is a chain of instructions for NaN and zeros.
 bool IsSlow(const hlo::Computation& region) {
   return absl::c_any_of(region.instructions(), [](const auto& instruction) {
-    const Opcode opcode = instruction.opcode();
-    return hlo::IsTranscendental(opcode) ||
-           ((opcode == Opcode::kMaximum || opcode == Opcode::kMinimum) &&
-            hlo::IsFloat(instruction.shape().element_type()));
+    return IsSlowOperation(instruction.opcode(),
+                           instruction.shape().element_type());
   });
 }
 
