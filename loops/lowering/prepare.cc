@@ -9,6 +9,7 @@
 #include "base/status_macros.h"
 #include "hlo/ir/clone.h"
 #include "hlo/passes/pipeline.h"
+#include "loops/lowering/channels_last.h"
 #include "loops/lowering/complex/complex_expansion.h"
 #include "loops/lowering/graph/unsupported.h"
 #include "loops/lowering/library/library_calls.h"
@@ -126,6 +127,7 @@ absl::StatusOr<hlo::Module> PrepareForLowering(const hlo::Module& module) {
   WidenSums(prepared);
   SeparateWindows(prepared);
   OffsetDots(prepared);
+  HONE_RETURN_IF_ERROR(PutChannelsLast(prepared));
   SplitTupleConstants(prepared);
   HONE_RETURN_IF_ERROR(ExpandComplex(prepared));
   NameInstructions(prepared);
