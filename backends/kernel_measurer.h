@@ -86,7 +86,8 @@ struct KernelRequest {
   // Additional results to report.
   bool time_baseline = false;
   bool calibrate = false;
-  // Measure in a process that has measured nothing before.
+  // Measure in a process that has measured nothing before, with arrays that are
+  // placed as the seed says: for confirmations.
   bool fresh_process = false;
   // Measure on a second machine too, if there is one with the same device. Of
   // two measurements that agree the slower ratio is reported; if they disagree,

@@ -78,7 +78,7 @@ class KernelBenches {
     // The fields of a request that the bench depends on.
     KernelRequest common = request;
     common.candidate_scripts.clear();
-    common.calibrate = common.time_baseline = common.fresh_process = false;
+    common.calibrate = common.time_baseline = false;
     common.bar = 0;
     v1::KernelWork message;
     ToProto(common, message);
@@ -96,6 +96,7 @@ class KernelBenches {
     options.seed = request.seed;
     options.pairs = request.pairs;
     options.timeout = request.timeout;
+    options.scatter = request.fresh_process;
     HONE_ASSIGN_OR_RETURN(
         auto bench, KernelBench::Create(request.module, request.form,
                                         request.baseline_script, options));

@@ -138,6 +138,11 @@ absl::StatusOr<std::unique_ptr<SharedMemory>> SharedMemory::Create(
       bytes));
 }
 
+void SharedMemory::MakeReadOnly() {
+  mprotect(mapping_ + kPage, static_cast<size_t>(mapped_bytes_ - 2 * kPage),
+           PROT_READ);
+}
+
 SharedMemory::~SharedMemory() {
   munmap(mapping_, static_cast<size_t>(mapped_bytes_));
 }

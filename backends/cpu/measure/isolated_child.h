@@ -25,6 +25,9 @@ class SharedMemory {
   // second one, so that a write past the end crashes.
   std::byte* data() const { return data_; }
   int64_t bytes() const { return bytes_; }
+  // Lets neither this process write it from now on, nor children that start
+  // later: those of now still can.
+  void MakeReadOnly();
 
  private:
   SharedMemory(std::byte* mapping, int64_t mapped_bytes, std::byte* data,

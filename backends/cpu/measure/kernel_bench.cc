@@ -53,6 +53,12 @@ void Fail(ChildReport& report, space::Outcome outcome,
   report.message[length] = '\0';
 }
 
+// So that elements that code does not write, or reads before, show: NaN in
+// every type of floats.
+void FillWithNan(void* results, int64_t bytes) {
+  std::memset(results, 0xff, static_cast<size_t>(bytes));
+}
+
 // One set of arguments and its expected results.
 struct Example {
   std::vector<hlo::Literal> arguments;
@@ -265,6 +271,7 @@ class ForkingBench final : public KernelBench {
                                     : "the baseline cannot be run: ",
           end.message));
     }
+    for (const auto& memory : example.expected) memory->MakeReadOnly();
     examples_.push_back(std::move(example));
     return absl::OkStatus();
   }
@@ -316,7 +323,10 @@ class ForkingBench final : public KernelBench {
     std::vector<int64_t> bytes;
     bytes.reserve(leaves.size());
     for (const hlo::Literal& leaf : leaves) bytes.push_back(leaf.byte_size());
-    HONE_ASSIGN_OR_RETURN(timed_arguments_, PlacedArrays::Create(bytes));
+    HONE_ASSIGN_OR_RETURN(timed_arguments_,
+                          options_.scatter
+                              ? PlacedArrays::Scatter(bytes, options_.seed)
+                              : PlacedArrays::Create(bytes));
     for (size_t i = 0; i < leaves.size(); ++i) {
       std::memcpy(timed_arguments_->arrays()[i], leaves[i].data(),
                   static_cast<size_t>(bytes[i]));
@@ -413,6 +423,7 @@ class ForkingBench final : public KernelBench {
     for (const hlo::ShapePtr& shape : result_shapes_) {
       auto memory = SharedMemory::Create(shape->byte_size());
       if (!memory.ok()) return std::nullopt;
+      FillWithNan((*memory)->data(), shape->byte_size());
       call.results.push_back((*memory)->data());
       call.memory.push_back(*std::move(memory));
     }
@@ -435,22 +446,30 @@ class ForkingBench final : public KernelBench {
         Fail(report, space::Outcome::kCrashed, hone_kernel_error_message());
         return false;
       }
-      for (size_t i = 0; i < result_shapes_.size(); ++i) {
-        const hlo::Comparison comparison =
-            hlo::CompareLiterals(LiteralOf(i, examples_[e].expected[i]->data()),
-                                 LiteralOf(i, call->memory[i]->data()));
-        if (IsRandom(e)) {
-          report.max_rel_error =
-              std::max(report.max_rel_error, comparison.max_rel_error);
-        }
-        if (comparison.equal) continue;
-        Fail(report, space::Outcome::kWrongResult,
-             absl::StrCat(IsRandom(e) ? "random" : "adversarial",
-                          " input, result ", i, " element ",
-                          comparison.worst.element, ": ", comparison.worst.b,
-                          ", expected ", comparison.worst.a));
-        return false;
+      if (!Compare(e, call->results, "", report)) return false;
+    }
+    return true;
+  }
+
+  // Compares results with the expected ones of an example. `when` ends the
+  // message.
+  bool Compare(size_t example, absl::Span<void* const> results,
+               absl::string_view when, ChildReport& report) const {
+    for (size_t i = 0; i < result_shapes_.size(); ++i) {
+      const hlo::Comparison comparison = hlo::CompareLiterals(
+          LiteralOf(i, examples_[example].expected[i]->data()),
+          LiteralOf(i, static_cast<const std::byte*>(results[i])));
+      if (IsRandom(example)) {
+        report.max_rel_error =
+            std::max(report.max_rel_error, comparison.max_rel_error);
       }
+      if (comparison.equal) continue;
+      Fail(report, space::Outcome::kWrongResult,
+           absl::StrCat(IsRandom(example) ? "random" : "adversarial",
+                        " input, result ", i, " element ",
+                        comparison.worst.element, ": ", comparison.worst.b,
+                        ", expected ", comparison.worst.a, when));
+      return false;
     }
     return true;
   }
@@ -470,7 +489,9 @@ class ForkingBench final : public KernelBench {
       bytes.push_back(shape->byte_size());
     }
     const auto placed =
-        PlacedArrays::Create(bytes, timed_arguments_->arrays().size());
+        options_.scatter
+            ? PlacedArrays::Scatter(bytes, ~options_.seed)
+            : PlacedArrays::Create(bytes, timed_arguments_->arrays().size());
     if (!placed.ok()) {
       Fail(report, space::Outcome::kCrashed, placed.status().message());
       return;
@@ -496,6 +517,12 @@ class ForkingBench final : public KernelBench {
     report.ratio_high = timing.ratio_high;
     report.samples = std::min(timing.a_ns.size(), kMaxSamples);
     std::copy_n(timing.a_ns.begin(), report.samples, report.samples_ns);
+    // What so many calls left behind must not matter.
+    for (size_t i = 0; i < results.size(); ++i) {
+      FillWithNan(results[i], bytes[i]);
+    }
+    run(entry)();
+    Compare(0, results, " after timing", report);
   }
 
   const std::unique_ptr<const MeasuredSubject> subject_;

@@ -25,11 +25,15 @@ struct KernelBenchOptions {
   // The time limit of a candidate's compilation, and that of its check and
   // timing.
   absl::Duration timeout = absl::Seconds(10);
+  // Scatter the timed arrays (PlacedArrays::Scatter), so that a result does not
+  // hang on one placement.
+  bool scatter = false;
 };
 
 // Checks schedules of one kernel or module and times them against a baseline
 // schedule, each in a child process of its own. KernelForm says what a schedule
-// is, and what it is checked against.
+// is, and what it is checked against. Results are full of NaN before, expected
+// ones cannot be written, and results are compared again after timing.
 //
 // Forks: use it only in a process without threads.
 class KernelBench {

@@ -34,6 +34,19 @@ TEST(IsolatedChild, LeavesItsResultInSharedMemory) {
   EXPECT_EQ(own, 0);
 }
 
+TEST(IsolatedChild, CannotWriteWhatIsReadOnly) {
+  HONE_ASSERT_OK_AND_ASSIGN(const auto memory, SharedMemory::Create(5000));
+  memory->data()[0] = std::byte{1};
+  memory->MakeReadOnly();
+  for (const int at : {0, 4999}) {
+    HONE_ASSERT_OK_AND_ASSIGN(
+        const ChildOutcome outcome,
+        RunInChild([&] { memory->data()[at] = std::byte{2}; }, {}));
+    EXPECT_EQ(outcome.end, ChildEnd::kCrashed);
+  }
+  EXPECT_EQ(memory->data()[0], std::byte{1});
+}
+
 TEST(IsolatedChild, ACrashIsAnOutcome) {
   HONE_ASSERT_OK_AND_ASSIGN(const ChildOutcome outcome,
                             RunInChild([] { raise(SIGSEGV); }, {}));

@@ -67,6 +67,30 @@ TEST(PlacedArrays, StartInDifferentSetsOfACache) {
   EXPECT_EQ(offsets.size(), 5u);
 }
 
+TEST(PlacedArrays, ScatterByTheSeed) {
+  const std::vector<int64_t> bytes = {100, 5'000'000, 100, 4096};
+  std::set<std::vector<uintptr_t>> placements;
+  for (const uint64_t seed : {1u, 2u, 3u, 1u}) {
+    const auto placed = PlacedArrays::Scatter(bytes, seed);
+    HONE_ASSERT_OK(placed.status());
+    std::vector<uintptr_t> offsets;
+    for (size_t i = 0; i < bytes.size(); ++i) {
+      std::byte* const array = (*placed)->arrays()[i];
+      std::fill_n(array, bytes[i], static_cast<std::byte>(i + 1));
+      EXPECT_EQ(Address(array) % 64, 0u);
+      offsets.push_back(Address(array) % kBoundary);
+    }
+    for (size_t i = 0; i < bytes.size(); ++i) {
+      std::byte* const array = (*placed)->arrays()[i];
+      EXPECT_EQ(
+          std::count(array, array + bytes[i], static_cast<std::byte>(i + 1)),
+          bytes[i]);
+    }
+    placements.insert(offsets);
+  }
+  EXPECT_EQ(placements.size(), 3u);
+}
+
 TEST(PlacedArrays, TooMuchMemoryIsAnError) {
   EXPECT_THAT(PlacedArrays::Create({int64_t{1} << 60}),
               StatusIs(absl::StatusCode::kResourceExhausted, ::testing::_));
