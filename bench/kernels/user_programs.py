@@ -140,6 +140,26 @@ def depthwise_nchw(x, w):
                                     feature_group_count=64)
 
 
+@_program("the gradient of a residual block with channels first",
+          _f32(4, 64, 28, 28), _f32(2, 64, 64, 3, 3, scale=0.04), _f32(64),
+          _f32(64),
+          report="networks converted from PyTorch slow on CPU")
+def residual_nchw_gradient(x, w, scale, offset):
+    def normalized(y):
+        mean = y.mean((0, 2, 3), keepdims=True)
+        variance = ((y - mean) ** 2).mean((0, 2, 3), keepdims=True)
+        return ((y - mean) * lax.rsqrt(variance + 1e-5)
+                * scale[:, None, None] + offset[:, None, None])
+
+    def loss(w, scale, offset):
+        y = lax.conv_general_dilated(x, w[0], (1, 1), "SAME")
+        y = lax.conv_general_dilated(jax.nn.relu(normalized(y)), w[1], (1, 1),
+                                     "SAME")
+        return (jax.nn.relu(x + normalized(y)).mean((2, 3)) ** 2).mean()
+
+    return jax.grad(loss, argnums=(0, 1, 2))(w, scale, offset)
+
+
 @_program("the gradient of a 3-D convolution by its filters",
           _f32(4, 16, 32, 32, 8), _f32(3, 3, 3, 8, 16, scale=0.1),
           report="gradients of 3-D convolutions slow on CPU")
