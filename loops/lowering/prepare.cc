@@ -14,6 +14,7 @@
 #include "loops/lowering/library/library_calls.h"
 #include "loops/lowering/offset_dots.h"
 #include "loops/lowering/separate_windows.h"
+#include "loops/lowering/shorten_erfc.h"
 #include "loops/lowering/unroll_loops.h"
 #include "loops/lowering/widen_sums.h"
 
@@ -123,6 +124,7 @@ absl::StatusOr<hlo::Module> PrepareForLowering(const hlo::Module& module) {
     HONE_RETURN_IF_ERROR(hlo::RunPasses(prepared, cleanup).status());
   }
   HONE_RETURN_IF_ERROR(UseLibraryCalls(prepared));
+  ShortenErfc(prepared);
   WidenSums(prepared);
   SeparateWindows(prepared);
   OffsetDots(prepared);
