@@ -16,6 +16,7 @@
 #include "loops/lowering/separate_windows.h"
 #include "loops/lowering/shorten_erfc.h"
 #include "loops/lowering/unroll_loops.h"
+#include "loops/lowering/widen_chains.h"
 #include "loops/lowering/widen_sums.h"
 
 namespace hone::loops {
@@ -125,6 +126,7 @@ absl::StatusOr<hlo::Module> PrepareForLowering(const hlo::Module& module) {
   }
   HONE_RETURN_IF_ERROR(UseLibraryCalls(prepared));
   ShortenErfc(prepared);
+  WidenChains(prepared);
   WidenSums(prepared);
   SeparateWindows(prepared);
   OffsetDots(prepared);
