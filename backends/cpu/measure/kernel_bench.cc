@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 
 #include "backends/cpu/kernel_runtime.h"
@@ -59,7 +60,7 @@ struct Example {
   std::vector<hlo::Literal> arguments;
   // In shared memory written by the evaluating child.
   std::vector<std::unique_ptr<SharedMemory>> expected;
-  // Those in double precision, for modules that round to 16 bits; null for
+  // Those in double precision, for modules that compute in bf16; null for
   // results that are no floats.
   std::vector<std::unique_ptr<SharedMemory>> precise;
 };
@@ -75,19 +76,16 @@ std::vector<hlo::Literal> ArgumentLeaves(const Example& example) {
   return all;
 }
 
-// Returns true if the module computes in 16-bit floats: code may round less
-// often than the evaluator does, which rounds after every operation.
-bool RoundsTo16Bits(const hlo::Module& module) {
-  for (hlo::ComputationId id : module.ComputationIds()) {
-    for (const hlo::Instruction& i : module.computation(id).instructions()) {
-      if (!i.shape().IsArray() || !hlo::IsElementwise(i.opcode())) continue;
-      const hlo::ElementType type = i.shape().element_type();
-      if (type == hlo::ElementType::kBf16 || type == hlo::ElementType::kF16) {
-        return true;
-      }
-    }
-  }
-  return false;
+// Returns true if the module computes in bf16: code may round less often than
+// the evaluator does, which rounds after every operation.
+bool ComputesInBf16(const hlo::Module& module) {
+  return absl::c_any_of(module.ComputationIds(), [&](hlo::ComputationId id) {
+    return absl::c_any_of(
+        module.computation(id).instructions(), [](const hlo::Instruction& i) {
+          return i.shape().IsArray() && hlo::IsElementwise(i.opcode()) &&
+                 i.shape().element_type() == hlo::ElementType::kBf16;
+        });
+  });
 }
 
 bool IsRealFloat(const hlo::Shape& shape) {
@@ -102,7 +100,7 @@ class ForkingBench final : public KernelBench {
         options_(options),
         result_shapes_(subject_->result_shapes()),
         needs_precise_(subject_->has_reference() &&
-                       RoundsTo16Bits(subject_->module())) {}
+                       ComputesInBf16(subject_->module())) {}
 
   absl::Status Prepare(const std::string& baseline_script) {
     HONE_ASSIGN_OR_RETURN(const auto baseline,
