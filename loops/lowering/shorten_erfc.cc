@@ -1,5 +1,7 @@
 #include "loops/lowering/shorten_erfc.h"
 
+#include <cstddef>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -91,36 +93,25 @@ class ErfcMatcher {
   // variable.
   bool IsPolynomial(InstructionId id, absl::Span<const float> coefficients,
                     InstructionId* variable) const {
-    *variable = hlo::kNoInstruction;
-    for (size_t i = coefficients.size() - 1; i > 0; --i) {
-      InstructionId product;
-      if (!Matches(id, m::AddAnyOrder(m::Op(&product),
-                                      m::Uniform(Wide(coefficients[i]))))) {
-        return false;
-      }
-      if (i == 1) {
-        InstructionId last;
-        if (!Matches(product,
-                     m::MultiplyAnyOrder(m::Op(&last),
-                                         m::Uniform(Wide(coefficients[0]))))) {
-          return false;
-        }
-        if (*variable == hlo::kNoInstruction) *variable = last;
-        return last == *variable;
-      }
-      if (*variable == hlo::kNoInstruction) {
-        // The factor that is no sum.
-        InstructionId a;
-        InstructionId b;
-        if (!Matches(product, m::Multiply(m::Op(&a), m::Op(&b)))) return false;
-        *variable = Matches(a, m::Add()) ? b : a;
-      }
-      if (!Matches(product,
-                   m::MultiplyAnyOrder(m::Op(&id), m::Same(*variable)))) {
+    InstructionId a;
+    InstructionId b;
+    if (!Matches(id, m::AddAnyOrder(m::Multiply(m::Op(&a), m::Op(&b)),
+                                    m::Uniform(Wide(coefficients.back()))))) {
+      return false;
+    }
+    // The factor that is no sum.
+    *variable = Matches(a, m::Add()) ? b : a;
+    for (size_t i = coefficients.size() - 1; i > 1; --i) {
+      if (!Matches(id, m::AddAnyOrder(
+                           m::MultiplyAnyOrder(m::Op(&id), m::Same(*variable)),
+                           m::Uniform(Wide(coefficients[i]))))) {
         return false;
       }
     }
-    return false;
+    return Matches(id, m::AddAnyOrder(m::MultiplyAnyOrder(
+                                          m::Same(*variable),
+                                          m::Uniform(Wide(coefficients[0]))),
+                                      m::Uniform(Wide(coefficients[1]))));
   }
 
   // 1 - x·P(x²)
