@@ -68,7 +68,8 @@ bool MayRunInPlace(const Program& program, int32_t argument, int32_t result) {
     if (read.access.buffer != *from) continue;
     read.access.buffer = *to;
     for (const AccessSite& write : sites) {
-      if (write.access.buffer == *to &&
+      // Reads of the result see what was written in either case.
+      if (write.is_write && write.access.buffer == *to &&
           !InOneStatementOnly(program, read, write)) {
         return false;
       }

@@ -27,9 +27,12 @@ int64_t LanesOf(const llvm::Value* value);
 class Arithmetic {
  public:
   // `rounds_to_bf16`: the target has an instruction that rounds vectors of
-  // float to bf16 (it takes denormal numbers for zero).
-  Arithmetic(llvm::IRBuilder<>& builder, bool rounds_to_bf16)
-      : b_(builder), rounds_to_bf16_(rounds_to_bf16) {}
+  // float to bf16 (it takes denormal numbers for zero). `has_scaling`: that of
+  // VectorMath.
+  Arithmetic(llvm::IRBuilder<>& builder, bool rounds_to_bf16, bool has_scaling)
+      : b_(builder),
+        rounds_to_bf16_(rounds_to_bf16),
+        has_scaling_(has_scaling) {}
 
   llvm::Type* StorageType(hlo::ElementType type) const;
   llvm::Type* ValueType(hlo::ElementType type) const;
@@ -94,6 +97,7 @@ class Arithmetic {
 
   llvm::IRBuilder<>& b_;
   const bool rounds_to_bf16_;
+  const bool has_scaling_;
 };
 
 // Returns true if Apply supports the operation on its types.

@@ -63,9 +63,8 @@ const char* LibmName(Opcode opcode) {
 }
 
 // Emits the vector version of an f32 function; null if there is none.
-llvm::Value* ApplyVectorMath(llvm::IRBuilder<>& b, Opcode opcode,
+llvm::Value* ApplyVectorMath(VectorMath math, Opcode opcode,
                              llvm::ArrayRef<llvm::Value*> v) {
-  VectorMath math(b);
   switch (opcode) {
     case Opcode::kCosine:
       return math.Cos(v[0]);
@@ -291,7 +290,8 @@ llvm::Value* Arithmetic::ApplyFloat(Opcode opcode,
     if (llvm::Value* value = SmallPower(b_, a, v[1])) return value;
   }
   if (type->getScalarType()->isFloatTy()) {
-    if (llvm::Value* value = ApplyVectorMath(b_, opcode, v)) return value;
+    const VectorMath math(b_, has_scaling_);
+    if (llvm::Value* value = ApplyVectorMath(math, opcode, v)) return value;
   }
   if (opcode == Opcode::kLogistic) {
     llvm::Value* e = CallLibm(b_, "exp", {b_.CreateFNeg(a)});

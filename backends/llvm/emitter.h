@@ -29,6 +29,8 @@ struct EmitTarget {
   // The former come with one that rounds f32 to bf16.
   bool has_bf16_dot = false;
   bool has_integer_dot = false;
+  // True if an instruction multiplies vectors of 16 floats by powers of two.
+  bool has_scaling = false;
 };
 
 // How a function gets the addresses of the arrays of its program.

@@ -1,9 +1,12 @@
 #include "backends/llvm/vector_math.h"
 
 #include <limits>
+#include <numeric>
 
+#include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/IntrinsicsX86.h>
 
 #include "backends/llvm/arithmetic.h"
 
@@ -88,17 +91,41 @@ VectorMath::Reduced VectorMath::ReduceExponential(llvm::Value* x) {
   llvm::Value* tail = Polynomial(
       r, {0.5, 0.166665167, 0.0416662022, 0.0083690891, 0.00139508268});
   llvm::Value* n = b_.CreateSub(Bits(sum), Bits(round));
-  return {n, r, tail};
+  return {n, whole, r, tail};
+}
+
+llvm::Value* VectorMath::Scaled(llvm::Value* x, const Reduced& e) {
+  constexpr int64_t kLanes = 16;
+  const int64_t lanes = LanesOf(x);
+  if (!has_scaling_ || lanes == 0 || lanes % kLanes != 0) {
+    // In two steps, as 2^n itself may be out of range.
+    llvm::Value* half = b_.CreateAShr(e.n, 1);
+    llvm::Value* y = b_.CreateFMul(x, PowerOfTwo(half, x));
+    return b_.CreateFMul(y, PowerOfTwo(b_.CreateSub(e.n, half), x));
+  }
+  // All lanes, in the current rounding mode.
+  constexpr uint16_t kAllLanes = 0xffff;
+  constexpr uint32_t kCurrentRounding = 4;
+  llvm::SmallVector<llvm::Value*> parts;
+  for (int64_t begin = 0; begin < lanes; begin += kLanes) {
+    const auto part = [&](llvm::Value* vector) {
+      llvm::SmallVector<int> mask(kLanes);
+      std::iota(mask.begin(), mask.end(), static_cast<int>(begin));
+      return b_.CreateShuffleVector(vector, mask);
+    };
+    llvm::Value* scaled = part(x);
+    parts.push_back(b_.CreateIntrinsic(
+        llvm::Intrinsic::x86_avx512_mask_scalef_ps_512, {},
+        {scaled, part(e.whole), scaled, b_.getInt16(kAllLanes),
+         b_.getInt32(kCurrentRounding)}));
+  }
+  return llvm::concatenateVectors(b_, parts);
 }
 
 llvm::Value* VectorMath::Exp(llvm::Value* x) {
   const Reduced e = ReduceExponential(Limit(x, -104.0, 89.0));
   llvm::Value* y = MultiplyAdd(b_.CreateFMul(e.r, e.r), e.tail, e.r);
-  y = b_.CreateFAdd(y, Number(x, 1.0));
-  // In two steps, as 2^n itself may be out of range.
-  llvm::Value* half = b_.CreateAShr(e.n, 1);
-  y = b_.CreateFMul(y, PowerOfTwo(half, x));
-  return b_.CreateFMul(y, PowerOfTwo(b_.CreateSub(e.n, half), x));
+  return Scaled(b_.CreateFAdd(y, Number(x, 1.0)), e);
 }
 
 llvm::Value* VectorMath::HalfExpm1(llvm::Value* x) {

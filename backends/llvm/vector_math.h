@@ -16,7 +16,10 @@ namespace hone::backends {
 // Log1p 1.5, Tanh 2.5, Logistic 2.3, Erf 3, Sin and Cos 1.6, Pow 0.51.
 class VectorMath {
  public:
-  explicit VectorMath(llvm::IRBuilder<>& builder) : b_(builder) {}
+  // `has_scaling`: the target has the instruction that multiplies vectors of 16
+  // floats by powers of two (AVX-512).
+  VectorMath(llvm::IRBuilder<>& builder, bool has_scaling)
+      : b_(builder), has_scaling_(has_scaling) {}
 
   llvm::Value* Exp(llvm::Value* x);
   llvm::Value* Expm1(llvm::Value* x);
@@ -35,7 +38,8 @@ class VectorMath {
  private:
   // exp(x) = (1 + r + r²·tail) · 2^n with integer n, for |x| up to 2^20.
   struct Reduced {
-    llvm::Value* n;  // i32
+    llvm::Value* n;      // i32
+    llvm::Value* whole;  // n as a float
     llvm::Value* r;
     llvm::Value* tail;
   };
@@ -55,11 +59,14 @@ class VectorMath {
   llvm::Value* FromBits(llvm::Value* bits, llvm::Value* like);
   // 2^n for exponents of normal numbers.
   llvm::Value* PowerOfTwo(llvm::Value* n, llvm::Value* like);
+  // x · 2^n for 1 ≤ x < 2, rounded once where it is denormal.
+  llvm::Value* Scaled(llvm::Value* x, const Reduced& e);
   llvm::Value* AtMost(llvm::Value* x, double hi);
   // Clamps x to lo … hi; NaN stays.
   llvm::Value* Limit(llvm::Value* x, double lo, double hi);
 
   llvm::IRBuilder<>& b_;
+  const bool has_scaling_;
 };
 
 // Calls the C library's function on f32 (name + "f") or f64, lane by lane.

@@ -14,9 +14,10 @@ memory that is allocated once: "torch=", by the same expressions with `out=`,
 their temporaries being allocated once too, "numpy=", and "hone", "tuned", as
 the C interface has it. Some operations have no "torch=": PyTorch 2.13 offers no
 `out=` for convolutions, layer normalization and fused attention, or one that
-copies a result that it allocates. Adam updates in place in PyTorch ("torch="
-too) and returns new arrays in JAX. XLA frees and allocates its results; no
-argument is donated to it, since every call has the same arguments.
+copies a result that it allocates. Adam updates in place in PyTorch, which is
+"torch=" alone, and in "hone" and "tuned"; it returns new arrays in the others.
+XLA frees and allocates its results; no argument is donated to it, since every
+call has the same arguments.
 """
 
 import ctypes
@@ -338,20 +339,27 @@ def _torch_peer(family, expression, call):
                 functools.partial(_torch_results, call, expression.restore))
 
 
+def updates_in_place(kernel):
+    """Returns true if PyTorch writes results to where their arguments are: the
+    first ones, in the order of the results."""
+    return kernel.torch == "adam"
+
+
 def torch_peers(kernel, inputs):
     """Returns the peers of family "torch" and, if there are any, "torch="."""
     peers = []
     for expression in EXPRESSIONS[kernel.torch]:
         def prepare():
             return expression.prepare(*map(torch.from_numpy, inputs))
-        prepared = prepare()
-        peers.append(_torch_peer(
-            "torch", expression,
-            functools.partial(expression.compute, *prepared)))
+        # What updates in place has its results in what was prepared.
+        in_place = updates_in_place(kernel)
+        if not in_place:
+            prepared = prepare()
+            peers.append(_torch_peer(
+                "torch", expression,
+                functools.partial(expression.compute, *prepared)))
         if expression.into is None:
             continue
-        # What updates in place has its results in what was prepared.
-        in_place = kernel.torch == "adam"
         prepared = prepare()
         result = None if in_place else torch.from_numpy(aligned_empty(
             expression.compute(*prepared).shape, len(inputs)))
@@ -363,7 +371,7 @@ def torch_peers(kernel, inputs):
 def compiled_peers(kernel, inputs):
     """Returns the peers of family "compiled". An update in place is left out:
     what is compiled there is the optimizer's loop over parameters."""
-    if kernel.torch == "adam":
+    if updates_in_place(kernel):
         return []
     peers = []
     for expression in EXPRESSIONS[kernel.torch]:
@@ -412,14 +420,20 @@ def load_entry(path, threads):
 
 
 def hone_peer(family, kernel, inputs, entry):
-    """Makes a peer whose results go to memory that is allocated once."""
+    """Makes a peer whose results go to memory that is allocated once: to where
+    their arguments are, if that is what PyTorch does."""
     results = [aligned_empty(shape, i + len(inputs))
                for i, shape in enumerate(kernel.result_shapes())]
-    call = bind_entry(entry, inputs, results)
+    in_place = updates_in_place(kernel)
+    arguments = [*results, *inputs[len(results):]] if in_place else inputs
+    call = bind_entry(entry, arguments, results)
 
     def run():
-        for result in results:
-            memory.poison(result)
+        for i, result in enumerate(results):
+            if in_place:
+                result[...] = inputs[i]
+            else:
+                memory.poison(result)
         call()
         return [r.copy() for r in results]
 

@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
@@ -55,9 +57,75 @@ double ErrorBetween(double a, double b, double scale, double smallest_normal) {
   return std::fabs(a - b) / std::max({std::fabs(a), std::fabs(b), scale});
 }
 
+// The errors that results of the reference have themselves.
+class OwnErrors {
+ public:
+  template <typename Get>
+  OwnErrors(const Literal& precise, int64_t n, const Get& reference)
+      : precise_(precise) {
+    for (int64_t i = 0; i < n; ++i) {
+      const double truth = precise_.AsDouble(i);
+      const double error = reference(i) - truth;
+      if (!std::isfinite(error)) continue;
+      for (Sum* sum : {&sums_[Magnitude(truth)], &all_}) {
+        sum->squares += error * error;
+        ++sum->count;
+      }
+    }
+  }
+
+  // Returns true if `value` is near element i of the precise result, that of
+  // the reference being `reference`.
+  bool Excuses(int64_t i, double reference, double value) const {
+    const double truth = precise_.AsDouble(i);
+    if (!std::isfinite(truth) || !std::isfinite(value)) return false;
+    double own = TypicalError(Magnitude(truth));
+    if (std::isfinite(reference)) {
+      own = std::max(own, std::fabs(reference - truth));
+    }
+    return std::fabs(value - truth) <= kErrorFactor * own;
+  }
+
+ private:
+  static constexpr double kErrorFactor = 8;
+  static constexpr int64_t kFewElements = 16;
+
+  struct Sum {
+    double squares = 0;
+    int64_t count = 0;
+  };
+
+  static int Magnitude(double value) {
+    return value == 0 ? std::numeric_limits<int>::min() / 2 : std::ilogb(value);
+  }
+
+  // The root mean square among elements of like magnitude, or among all where
+  // these are few.
+  double TypicalError(int magnitude) const {
+    Sum near;
+    for (int m = magnitude - 1; m <= magnitude + 1; ++m) {
+      const auto sum = sums_.find(m);
+      if (sum == sums_.end()) continue;
+      near.squares += sum->second.squares;
+      near.count += sum->second.count;
+    }
+    if (near.count < kFewElements) near = all_;
+    return near.count == 0
+               ? 0
+               : std::sqrt(near.squares / static_cast<double>(near.count));
+  }
+
+  const Literal& precise_;
+  // By binary exponent.
+  absl::flat_hash_map<int, Sum> sums_;
+  Sum all_;
+};
+
 class Comparer {
  public:
-  Comparison Compare(const Literal& a, const Literal& b) {
+  Comparison Compare(const Literal& a, const Literal& b,
+                     const Literal* precise) {
+    precise_ = precise;
     Visit(a, b, "");
     return std::move(result_);
   }
@@ -123,13 +191,25 @@ class Comparer {
       squares += value * value;
       ++finite;
     }
+    std::optional<OwnErrors> own;
     const double rms =
         finite > 0 ? std::sqrt(squares / static_cast<double>(finite)) : 0;
     for (int64_t i = 0; i < n; ++i) {
       const double error = ErrorBetween(x(i), y(i), rms, smallest);
       if (error == 0) continue;
+      if (error > tolerance) {
+        if (precise_ != nullptr && tolerance > 0 && !own) {
+          own.emplace(*precise_, n, x);
+        }
+        if (own && own->Excuses(i, x(i), y(i))) {
+          result_.max_rel_error = std::max(
+              result_.max_rel_error,
+              ErrorBetween(precise_->AsDouble(i), y(i), rms, smallest));
+          continue;
+        }
+        result_.equal = false;
+      }
       result_.max_rel_error = std::max(result_.max_rel_error, error);
-      if (error > tolerance) result_.equal = false;
       const double severity = tolerance > 0 ? error / tolerance : kInfinity;
       if (severity <= severity_) continue;
       severity_ = severity;
@@ -138,6 +218,8 @@ class Comparer {
     }
   }
 
+  // Null: every difference counts.
+  const Literal* precise_ = nullptr;
   Comparison result_;
   // The worst element's error in units of its tolerance.
   double severity_ = 0;
@@ -156,7 +238,12 @@ std::string ElementName(const Shape& shape, int64_t linear) {
 }
 
 Comparison CompareLiterals(const Literal& a, const Literal& b) {
-  return Comparer().Compare(a, b);
+  return Comparer().Compare(a, b, nullptr);
+}
+
+Comparison CompareLiterals(const Literal& a, const Literal& b,
+                           const Literal& precise) {
+  return Comparer().Compare(a, b, &precise);
 }
 
 }  // namespace hone::hlo

@@ -68,6 +68,12 @@ struct Comparison {
 // bf16 and f16 2e-2, others exact. Differences smaller than the smallest normal
 // number of f64, f32, or bf16 are none, as XLA:CPU flushes denormals to zero.
 Comparison CompareLiterals(const Literal& a, const Literal& b);
+// Likewise, where `b` may round less often than `a`. `precise` is the result in
+// double precision (double_precision.h). An element may also differ from that
+// by 8 times the error of `a`, that of the element or the root mean square of
+// those of like magnitude, as in rule 1 of docs/VERIFICATION.md.
+Comparison CompareLiterals(const Literal& a, const Literal& b,
+                           const Literal& precise);
 
 struct EquivalenceOptions {
   int random_inputs = 1;

@@ -15,7 +15,9 @@
 #include "loops/lowering/library/library_calls.h"
 #include "loops/lowering/offset_dots.h"
 #include "loops/lowering/separate_windows.h"
+#include "loops/lowering/shorten_erfc.h"
 #include "loops/lowering/unroll_loops.h"
+#include "loops/lowering/widen_chains.h"
 #include "loops/lowering/widen_sums.h"
 
 namespace hone::loops {
@@ -124,6 +126,8 @@ absl::StatusOr<hlo::Module> PrepareForLowering(const hlo::Module& module) {
     HONE_RETURN_IF_ERROR(hlo::RunPasses(prepared, cleanup).status());
   }
   HONE_RETURN_IF_ERROR(UseLibraryCalls(prepared));
+  ShortenErfc(prepared);
+  WidenChains(prepared);
   WidenSums(prepared);
   SeparateWindows(prepared);
   OffsetDots(prepared);

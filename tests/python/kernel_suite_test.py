@@ -135,6 +135,35 @@ class Peers(unittest.TestCase):
                         self.assertEqual([r.data_ptr() for r in results[0]],
                                          [r.data_ptr() for r in results[1]])
 
+    def test_updates_in_place_are_compared_with_updates_in_place(self):
+        kernels = {kernel.torch: kernel for kernel in suite.SMALL_KERNELS}
+        for name, in_place in (("adam", True), ("add_mul", False)):
+            kernel = kernels[name]
+            inputs = peers.make_inputs(kernel, 3)
+            families = {p.family for p in peers.torch_peers(kernel, inputs)}
+            self.assertEqual(families,
+                             {"torch="} if in_place else {"torch", "torch="})
+            seen = []
+
+            def entry(_, arguments, results):
+                seen.append((list(arguments), list(results)))
+                # Each result is what it is updated from.
+                if in_place:
+                    for result, old in zip(peer_results, inputs):
+                        np.testing.assert_array_equal(result, old)
+                        result += 1
+                return 0
+
+            peer = peers.hone_peer("hone", kernel, inputs, entry)
+            _, peer_results = peer.call.keep_alive
+            for _ in range(2):
+                peer.results()
+            for arguments, results in seen:
+                count = len(results) if in_place else 0
+                self.assertEqual(arguments[:count], results[:count])
+                self.assertEqual(arguments[count:],
+                                 [x.ctypes.data for x in inputs[count:]])
+
     def test_every_expression_has_a_kernel(self):
         self.assertEqual({kernel.torch for kernel in suite.KERNELS},
                          set(peers.EXPRESSIONS))

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 
 #include "backends/cpu/kernel_runtime.h"
@@ -19,6 +20,7 @@
 #include "base/clock.h"
 #include "base/statistics.h"
 #include "base/status_macros.h"
+#include "hlo/equivalence/double_precision.h"
 #include "hlo/equivalence/equivalence.h"
 #include "hlo/evaluator/evaluator.h"
 
@@ -64,6 +66,9 @@ struct Example {
   std::vector<hlo::Literal> arguments;
   // In shared memory written by the evaluating child.
   std::vector<std::unique_ptr<SharedMemory>> expected;
+  // Those in double precision, for modules that compute in bf16; null for
+  // results that are no floats.
+  std::vector<std::unique_ptr<SharedMemory>> precise;
 };
 
 // Literals share their data.
@@ -77,13 +82,31 @@ std::vector<hlo::Literal> ArgumentLeaves(const Example& example) {
   return all;
 }
 
+// Returns true if the module computes in bf16: code may round less often than
+// the evaluator does, which rounds after every operation.
+bool ComputesInBf16(const hlo::Module& module) {
+  return absl::c_any_of(module.ComputationIds(), [&](hlo::ComputationId id) {
+    return absl::c_any_of(
+        module.computation(id).instructions(), [](const hlo::Instruction& i) {
+          return i.shape().IsArray() && hlo::IsElementwise(i.opcode()) &&
+                 i.shape().element_type() == hlo::ElementType::kBf16;
+        });
+  });
+}
+
+bool IsRealFloat(const hlo::Shape& shape) {
+  return hlo::KindOf(shape.element_type()) == hlo::ElementKind::kFloat;
+}
+
 class ForkingBench final : public KernelBench {
  public:
   ForkingBench(std::unique_ptr<const MeasuredSubject> subject,
                const KernelBenchOptions& options)
       : subject_(std::move(subject)),
         options_(options),
-        result_shapes_(subject_->result_shapes()) {}
+        result_shapes_(subject_->result_shapes()),
+        needs_precise_(subject_->has_reference() &&
+                       ComputesInBf16(subject_->module())) {}
 
   absl::Status Prepare(const std::string& baseline_script) {
     HONE_ASSIGN_OR_RETURN(const auto baseline,
@@ -256,6 +279,12 @@ class ForkingBench final : public KernelBench {
       HONE_ASSIGN_OR_RETURN(auto memory,
                             SharedMemory::Create(shape->byte_size()));
       example.expected.push_back(std::move(memory));
+      example.precise.push_back(nullptr);
+      if (!needs_precise_ || !IsRealFloat(*shape)) continue;
+      HONE_ASSIGN_OR_RETURN(
+          example.precise.back(),
+          SharedMemory::Create(shape->num_elements() *
+                               static_cast<int64_t>(sizeof(double))));
     }
     // In a child, since it may start threads.
     const KernelTiming end = InChild([&](ChildReport& report) {
@@ -271,7 +300,11 @@ class ForkingBench final : public KernelBench {
                                     : "the baseline cannot be run: ",
           end.message));
     }
-    for (const auto& memory : example.expected) memory->MakeReadOnly();
+    for (const auto* memories : {&example.expected, &example.precise}) {
+      for (const auto& memory : *memories) {
+        if (memory != nullptr) memory->MakeReadOnly();
+      }
+    }
     examples_.push_back(std::move(example));
     return absl::OkStatus();
   }
@@ -287,6 +320,22 @@ class ForkingBench final : public KernelBench {
     const std::vector<hlo::Literal> leaves = hlo::Leaves(*value);
     for (size_t i = 0; i < leaves.size(); ++i) {
       std::memcpy(example.expected[i]->data(), leaves[i].data(),
+                  static_cast<size_t>(leaves[i].byte_size()));
+    }
+    if (needs_precise_) EvaluatePrecisely(example, report);
+  }
+
+  void EvaluatePrecisely(const Example& example, ChildReport& report) const {
+    const absl::StatusOr<hlo::Literal> value = hlo::Evaluate(
+        hlo::InDoublePrecisionInside(subject_->module()), example.arguments);
+    if (!value.ok()) {
+      Fail(report, space::Outcome::kInvalid, value.status().message());
+      return;
+    }
+    const std::vector<hlo::Literal> leaves = hlo::Leaves(*value);
+    for (size_t i = 0; i < leaves.size(); ++i) {
+      if (example.precise[i] == nullptr) continue;
+      std::memcpy(example.precise[i]->data(), leaves[i].data(),
                   static_cast<size_t>(leaves[i].byte_size()));
     }
   }
@@ -456,9 +505,8 @@ class ForkingBench final : public KernelBench {
   bool Compare(size_t example, absl::Span<void* const> results,
                absl::string_view when, ChildReport& report) const {
     for (size_t i = 0; i < result_shapes_.size(); ++i) {
-      const hlo::Comparison comparison = hlo::CompareLiterals(
-          LiteralOf(i, examples_[example].expected[i]->data()),
-          LiteralOf(i, static_cast<const std::byte*>(results[i])));
+      const hlo::Comparison comparison = Compare(
+          i, examples_[example], static_cast<const std::byte*>(results[i]));
       if (IsRandom(example)) {
         report.max_rel_error =
             std::max(report.max_rel_error, comparison.max_rel_error);
@@ -474,8 +522,22 @@ class ForkingBench final : public KernelBench {
     return true;
   }
 
-  hlo::Literal LiteralOf(size_t result, const std::byte* data) const {
-    hlo::Literal literal(result_shapes_[result]);
+  hlo::Comparison Compare(size_t result, const Example& example,
+                          const std::byte* actual) const {
+    const hlo::Literal a =
+        LiteralOf(result_shapes_[result], example.expected[result]->data());
+    const hlo::Literal b = LiteralOf(result_shapes_[result], actual);
+    if (example.precise[result] == nullptr) return hlo::CompareLiterals(a, b);
+    return hlo::CompareLiterals(
+        a, b,
+        LiteralOf(hlo::WithElementType(*result_shapes_[result],
+                                       hlo::ElementType::kF64),
+                  example.precise[result]->data()));
+  }
+
+  static hlo::Literal LiteralOf(const hlo::ShapePtr& shape,
+                                const std::byte* data) {
+    hlo::Literal literal(shape);
     std::memcpy(literal.MutableData(), data,
                 static_cast<size_t>(literal.byte_size()));
     return literal;
@@ -528,6 +590,7 @@ class ForkingBench final : public KernelBench {
   const std::unique_ptr<const MeasuredSubject> subject_;
   const KernelBenchOptions options_;
   const std::vector<hlo::ShapePtr> result_shapes_;
+  const bool needs_precise_;
   // Of a child that measures, and of two that compile.
   std::array<Shared, 3> shared_;
   std::vector<Example> examples_;

@@ -57,6 +57,11 @@ bool StaysAlone(const ValueGraph& graph, const Fusion& fusion,
          fusion.IsTransposedDot(graph.leaves(id)[0]);
 }
 
+// A map, too, has each element from the same one of each operand.
+bool MapsElements(Opcode opcode) {
+  return hlo::IsElementwise(opcode) || opcode == Opcode::kMap;
+}
+
 // Returns true if `reader` is elementwise, and computes each element from the
 // one of `value` at the same place and from no other, through values that are
 // computed where they are read, and other arrays that it reads are not large.
@@ -70,8 +75,7 @@ bool IsEpilogue(const ValueGraph& graph, const Fusion& fusion,
     auto [id, in_place] = pending.back();
     pending.pop_back();
     if (!seen.insert({id, in_place}).second) continue;
-    in_place = in_place &&
-               hlo::IsElementwise(graph.computation()[id].opcode()) &&
+    in_place = in_place && MapsElements(graph.computation()[id].opcode()) &&
                graph.dimensions(graph.leaves(id)[0]) == graph.dimensions(value);
     for (ValueId operand : graph.operands(id)) {
       if (operand == value) {

@@ -38,6 +38,10 @@ TEST(InPlace, ElementwiseKernelsMay) {
   EXPECT_TRUE(MayRun("for i 40\n| y[i] = x[i] * x[i] + z[i]\n"));
   EXPECT_TRUE(
       MayRun("for i 10 parallel\n| for j 4 vector\n| | y[4*i+j] = x[4*i+j]\n"));
+  // Adam's moments: what is written is read again for another result.
+  EXPECT_TRUE(
+      MayRun("result u f32[40]\nfor i 40\n| y[i] = x[i] * 2.0\n"
+             "| u[i] = y[i] + z[i]\n"));
   // The argument is not read.
   EXPECT_TRUE(MayRun("for i 40\n| y[i] = z[i]\n"));
 }

@@ -24,13 +24,15 @@ constexpr uint64_t kStep = 2003;
 // A native function of `arity` arrays of kBlock floats.
 class NativeFunction {
  public:
-  NativeFunction(const std::string& expression, int arity) {
+  // `mode` is that of the loop over 16 elements.
+  NativeFunction(const std::string& expression, int arity,
+                 absl::string_view mode = "vector") {
     const std::string text = absl::Substitute(
         "kernel math\nargument a f32[$0]\n$1result y f32[$0]\n"
-        "for i $2\n| for v 16 vector\n| | y[16*i+v] = $3\n",
+        "for i $2\n| for v 16 $4\n| | y[16*i+v] = $3\n",
         kBlock,
         arity == 2 ? absl::Substitute("argument b f32[$0]\n", kBlock) : "",
-        kBlock / 16, expression);
+        kBlock / 16, expression, mode);
     const auto program = loops::ParseProgram(text);
     EXPECT_THAT(program, testing::IsOk()) << text;
     const auto object = CompileProgram(*program, "math");
@@ -118,6 +120,29 @@ double Rsqrt(double x) { return 1 / std::sqrt(x); }
 TEST(VectorMathTest, Exponential) {
   ExpectAccurate("exponential(a[16*i+v])", std::exp, 1.1);
   ExpectAccurate("exponential_minus_one(a[16*i+v])", std::expm1, 1.6);
+}
+
+TEST(VectorMathTest, LanesAndScalarsGetTheSameBits) {
+  // Down to denormal results, up to infinite ones, and past both ends.
+  const NativeFunction lanes("exponential(a[16*i+v])", 1);
+  const NativeFunction scalars("exponential(a[16*i+v])", 1, "unrolled");
+  std::vector<float> x(kBlock);
+  for (size_t i = 0; i < x.size(); ++i) {
+    x[i] = -110.0F + 0.05F * static_cast<float>(i);
+  }
+  x[0] = NAN;
+  x[1] = INFINITY;
+  x[2] = -INFINITY;
+  x[3] = -0.0F;
+  x[4] = 1e-45F;
+  std::vector<float> y(kBlock);
+  std::vector<float> z(kBlock);
+  lanes(x, {}, y);
+  scalars(x, {}, z);
+  for (size_t i = 0; i < x.size(); ++i) {
+    EXPECT_EQ(std::bit_cast<uint32_t>(y[i]), std::bit_cast<uint32_t>(z[i]))
+        << x[i];
+  }
 }
 
 TEST(VectorMathTest, Logarithm) {

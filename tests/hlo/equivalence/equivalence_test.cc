@@ -180,6 +180,39 @@ TEST(CompareLiterals, TellsInfinitiesAndNanApart) {
   }
 }
 
+TEST(CompareLiterals, ExcusesWhatIsNearerToTheTruth) {
+  // The reference has lost small terms; the other result has them.
+  std::vector<double> rounded(64);
+  std::vector<double> precise(64);
+  for (size_t i = 0; i < precise.size(); ++i) {
+    precise[i] = 0.06 + 0.001 * static_cast<double>(i);
+    rounded[i] = i % 2 == 0 ? 0 : 0.125;
+  }
+  const Literal a = Vector(ElementType::kBf16, rounded);
+  const Literal t = Vector(ElementType::kF64, precise);
+  const Literal b = Vector(ElementType::kBf16, precise);
+  EXPECT_FALSE(CompareLiterals(a, b).equal);
+  const Comparison nearer = CompareLiterals(a, b, t);
+  EXPECT_TRUE(nearer.equal);
+  EXPECT_LT(nearer.max_rel_error, 2e-2);
+  // Not any other, nor what is no number.
+  for (const double wrong : {-1.0, 1.0, kInf, kNan}) {
+    std::vector<double> other = precise;
+    other[7] = wrong;
+    EXPECT_FALSE(
+        CompareLiterals(a, Vector(ElementType::kBf16, other), t).equal);
+  }
+  // Where the reference has no error, there is nothing to excuse.
+  EXPECT_FALSE(CompareLiterals(b, a, Vector(ElementType::kF64, precise)).equal);
+}
+
+TEST(CompareLiterals, ExcusesNothingByAnInfinity) {
+  const Literal a = Vector(ElementType::kF32, {kInf, 1, 1});
+  const Literal t = Vector(ElementType::kF64, {2, 1, 1});
+  EXPECT_FALSE(
+      CompareLiterals(a, Vector(ElementType::kF32, {3, 1, 1}), t).equal);
+}
+
 TEST(CompareLiterals, NamesTheWorstElement) {
   const Literal a =
       Literal::Tuple({Vector(ElementType::kF32, {1}),
