@@ -505,7 +505,7 @@ class ForkingBench final : public KernelBench {
   bool Compare(size_t example, absl::Span<void* const> results,
                absl::string_view when, ChildReport& report) const {
     for (size_t i = 0; i < result_shapes_.size(); ++i) {
-      const hlo::Comparison comparison = Compare(
+      const hlo::Comparison comparison = CompareArray(
           i, examples_[example], static_cast<const std::byte*>(results[i]));
       if (IsRandom(example)) {
         report.max_rel_error =
@@ -522,8 +522,8 @@ class ForkingBench final : public KernelBench {
     return true;
   }
 
-  hlo::Comparison Compare(size_t result, const Example& example,
-                          const std::byte* actual) const {
+  hlo::Comparison CompareArray(size_t result, const Example& example,
+                               const std::byte* actual) const {
     const hlo::Literal a =
         LiteralOf(result_shapes_[result], example.expected[result]->data());
     const hlo::Literal b = LiteralOf(result_shapes_[result], actual);
