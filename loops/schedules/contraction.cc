@@ -37,6 +37,11 @@ constexpr int64_t kRowsWorthOrder = 8;
 // Steps of the sum per block if the columns' operand is read in place: the
 // number of its rows that the processor prefetches at a time.
 constexpr int64_t kSumsAtOnce = 8;
+// So few rows take less time than reading the columns' operand, along its rows.
+// If this does not fit in L2, a panel is read again from L3 for each tile of
+// rows unless these are few.
+constexpr int64_t kFewestRowsInPlace = 4;
+constexpr int64_t kMostRowsInPlace = 128;
 // The largest number of tiles along rows or columns that are balanced.
 constexpr int64_t kFewTiles = 4;
 // The rows of a tile that share loads.
@@ -118,8 +123,10 @@ class ContractionScheduler {
     tile_rows_ = s_.Choose(Choice::kTileRows, RowsFor(c));
     double rows = 1;
     for (VarId var : c.rows) rows *= static_cast<double>(extents_.at(var));
-    const bool worth_panels = StrideOf(program, *c.b, *column_) != 1 ||
-                              rows >= static_cast<double>(kRowsWorthPanels);
+    in_place_ = ReadsInPlace(c, rows);
+    const bool worth_panels =
+        StrideOf(program, *c.b, *column_) != 1 ||
+        (rows >= static_cast<double>(kRowsWorthPanels) && !in_place_);
     has_panels_ = !both_move_ && c.a != nullptr &&
                   s_.Choose(Choice::kPanels, worth_panels ? 2 : 1) == 2;
     transposes_ =
@@ -260,6 +267,44 @@ class ContractionScheduler {
     if (tiles <= kFewTiles) {
       tile_rows_ = (extents_.at(*row_) + tiles - 1) / tiles;
     }
+  }
+
+  // Returns true if a tile should read the columns' operand where it is, with
+  // whole sums in registers: what it reads stays in L2 for the next tile along
+  // the rows, and a cache holds the operand, so that it takes no time to come.
+  bool ReadsInPlace(const Contraction& c, double rows) const {
+    const Program& program = s_.program();
+    if (c.a == nullptr || both_move_ || has_ranges_ || c.sums.size() != 1 ||
+        rows < static_cast<double>(kFewestRowsInPlace) ||
+        StrideOf(program, *c.b, *column_) != 1) {
+      return false;
+    }
+    const auto type_of = [&](const Access& access) {
+      return program.buffer(access.buffer).type;
+    };
+    const hlo::ElementType type = type_of(*c.b);
+    if (type != type_of(*c.a) || type != program.buffer(target_).type ||
+        hlo::ByteWidth(type) < 4) {
+      return false;
+    }
+    const int64_t columns = extents_.at(*column_);
+    // All panels of a small matrix serve each tile of a long one, instead.
+    int64_t row_bytes = 4 * extents_.at(c.sums[0]);
+    for (VarId var : c.rows) row_bytes *= extents_.at(var);
+    if (columns % lanes_ != 0 || row_bytes > s_.machine().l2_bytes) {
+      return false;
+    }
+    const int64_t at_once = std::min(columns, kMostTileVectors * lanes_);
+    // What one tile reads may be adjacent, in the order in which it is read.
+    const bool is_dense = StrideOf(program, *c.b, c.sums[0]) == at_once;
+    const int64_t panel =
+        extents_.at(c.sums[0]) * at_once * hlo::ByteWidth(type);
+    if (panel > s_.machine().l2_bytes / (is_dense ? 2 : 4)) return false;
+    if (is_dense) return true;
+    const int64_t bytes = PanelBytes(c.sums, c.columns, *column_);
+    return bytes <= s_.machine().l2_bytes ||
+           (bytes <= s_.machine().l3_bytes / 2 &&
+            rows <= static_cast<double>(kMostRowsInPlace));
   }
 
   // Returns true if the rows' operand, which is strided along the sums, should
@@ -453,8 +498,9 @@ class ContractionScheduler {
     const int64_t extent = extents_.at(sums_[0]);
     if (both_move_ || transposes_) return extent;
     if (!has_panels_) {
-      return s_.Choose(Choice::kSumsPerBlock,
-                       sums_.size() > 1 || scatters_ ? extent : kSumsAtOnce);
+      return s_.Choose(
+          Choice::kSumsPerBlock,
+          sums_.size() > 1 || scatters_ || in_place_ ? extent : kSumsAtOnce);
     }
     if (rows_first_) return extent;
     for (VarId var : sums_) bytes *= extents_.at(var);
@@ -698,6 +744,8 @@ class ContractionScheduler {
   // instruction takes are not adjacent in it.
   bool has_row_panels_ = false;
   int64_t lanes_ = 0;
+  // True if the columns' operand is read in place, past whole sums.
+  bool in_place_ = false;
   // True if panels of the columns' operand are copied.
   bool has_panels_ = false;
   // True if row tiles are outside column tiles, and the rows' operand is
