@@ -37,9 +37,8 @@ constexpr int64_t kRowsWorthOrder = 8;
 // Steps of the sum per block if the columns' operand is read in place: the
 // number of its rows that the processor prefetches at a time.
 constexpr int64_t kSumsAtOnce = 8;
-// So few rows take less time than reading the columns' operand, along its rows.
-// If this does not fit in L2, a panel is read again from L3 for each tile of
-// rows unless these are few.
+// The rows for which a matrix that L2 holds is read in place: fewer take less
+// time than reading it, more make up for copying it.
 constexpr int64_t kFewestRowsInPlace = 4;
 constexpr int64_t kMostRowsInPlace = 128;
 // The largest number of tiles along rows or columns that are balanced.
@@ -270,8 +269,8 @@ class ContractionScheduler {
   }
 
   // Returns true if a tile should read the columns' operand where it is, with
-  // whole sums in registers: what it reads stays in L2 for the next tile along
-  // the rows, and a cache holds the operand, so that it takes no time to come.
+  // whole sums in registers: L2 holds the operand, whose copies would take as
+  // long as several tiles, or what a tile reads is adjacent.
   bool ReadsInPlace(const Contraction& c, double rows) const {
     const Program& program = s_.program();
     if (c.a == nullptr || both_move_ || has_ranges_ || c.sums.size() != 1 ||
@@ -301,10 +300,9 @@ class ContractionScheduler {
         extents_.at(c.sums[0]) * at_once * hlo::ByteWidth(type);
     if (panel > s_.machine().l2_bytes / (is_dense ? 2 : 4)) return false;
     if (is_dense) return true;
-    const int64_t bytes = PanelBytes(c.sums, c.columns, *column_);
-    return bytes <= s_.machine().l2_bytes ||
-           (bytes <= s_.machine().l3_bytes / 2 &&
-            rows <= static_cast<double>(kMostRowsInPlace));
+    return rows <= static_cast<double>(kMostRowsInPlace) &&
+           program.buffer(c.b->buffer).allocated_bytes() <=
+               s_.machine().l2_bytes;
   }
 
   // Returns true if the rows' operand, which is strided along the sums, should
@@ -329,7 +327,7 @@ class ContractionScheduler {
   // per panel.
   bool WantsColumnsInside(const Contraction& c) const {
     return RowBytes(c) > s_.machine().l2_bytes &&
-           ColumnBytes(c) <= s_.machine().l2_bytes / 2;
+           ColumnBytes(c) <= s_.machine().l2_bytes;
   }
 
   // The bytes of the operand that moves with the rows, or with the columns,
@@ -412,8 +410,10 @@ class ContractionScheduler {
       return false;
     }
     if (!ShareColumns(column_tiles, order)) return false;
-    // One panel serves all rows. Without panels, columns are read contiguously.
-    const bool column_panels = has_panels_ && !rows_first_ && !columns_inside;
+    // One panel, or what stays in L2 of the columns, serves all rows.
+    // Otherwise, columns are read contiguously.
+    const bool column_panels =
+        (has_panels_ || in_place_) && !rows_first_ && !columns_inside;
     if (column_tiles.has_value() && column_panels) {
       order.push_back(*column_tiles);
     }

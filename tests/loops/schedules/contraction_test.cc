@@ -374,15 +374,34 @@ for i 24
   EXPECT_THAT(PrintProgram(after), HasSubstr("for i2 64\n"));
   EXPECT_THAT(PrintProgram(after), Not(HasSubstr("b_copy")));
   EXPECT_EQ(CheckSame(program, after, /*exact=*/false, 1), absl::OkStatus());
-  // L3 holds the matrix.
+  // A cache does not hold the matrix, or rows make up for its copy.
   machine.l2_bytes = 20 << 10;
   EXPECT_THAT(ScheduledText(text, machine), HasSubstr("b_copy"));
-  machine.l3_bytes = 48 << 10;
-  EXPECT_THAT(ScheduledText(text, machine), Not(HasSubstr("b_copy")));
+  machine.l2_bytes = 64 << 10;
+  EXPECT_THAT(
+      ScheduledText(absl::StrReplaceAll(text, {{"24", "132"}}), machine),
+      HasSubstr("b_copy"));
   // A part of a vector would be at the end of each row.
-  machine.l2_bytes = 32 << 10;
   EXPECT_THAT(ScheduledText(absl::StrReplaceAll(text, {{"96", "94"}}), machine),
               HasSubstr("b_copy"));
+}
+
+TEST(ContractionSchedule, ColumnsReadInPlaceServeAllRows) {
+  Machine machine = SmallVectors(1);
+  machine.l2_bytes = 32 << 10;
+  const std::string text = ScheduledText(R"(kernel m
+argument a f32[4,12,64]
+argument b f32[64,96]
+result c f32[4,12,96]
+for h 4
+| for i 12
+| | for j 96
+| | | c[h,i,j] = 0.0
+| | | for k 64
+| | | | c[h,i,j] += a[h,i,k] * b[k,j]
+)",
+                                         machine);
+  EXPECT_THAT(text, HasSubstr("for i0 12\n| for i1 4\n| | for i2 2\n"));
 }
 
 TEST(ContractionSchedule, BlocksOfColumnsAreReadInPlace) {
