@@ -38,9 +38,10 @@ constexpr int64_t kRowsWorthOrder = 8;
 // number of its rows that the processor prefetches at a time.
 constexpr int64_t kSumsAtOnce = 8;
 // The rows for which a matrix that L2 holds is read in place: fewer take less
-// time than reading it, more make up for copying it.
+// time than reading it, more make up for copying it. The most are per byte of a
+// vector: wider ones take less time for a row.
 constexpr int64_t kFewestRowsInPlace = 4;
-constexpr int64_t kMostRowsInPlace = 128;
+constexpr int64_t kMostRowsInPlace = 2;
 // The largest number of tiles along rows or columns that are balanced.
 constexpr int64_t kFewTiles = 4;
 // The rows of a tile that share loads.
@@ -300,7 +301,8 @@ class ContractionScheduler {
         extents_.at(c.sums[0]) * at_once * hlo::ByteWidth(type);
     if (panel > s_.machine().l2_bytes / (is_dense ? 2 : 4)) return false;
     if (is_dense) return true;
-    return rows <= static_cast<double>(kMostRowsInPlace) &&
+    return rows <= static_cast<double>(kMostRowsInPlace *
+                                       s_.machine().vector_bytes) &&
            program.buffer(c.b->buffer).allocated_bytes() <=
                s_.machine().l2_bytes;
   }
