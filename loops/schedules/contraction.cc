@@ -263,6 +263,13 @@ class ContractionScheduler {
         FitsInRegisters(extents_.at(*row_), vectors)) {
       tile_rows_ = std::max(tile_rows_, extents_.at(*row_));
     }
+    // Tiles have all columns of a block, which is read from end to end, and
+    // registers hold those of a step.
+    while (in_place_ && !c.columns.empty() && vectors <= kMostTileVectors &&
+           tile_rows_ > 1 &&
+           (tile_rows_ + 1) * vectors >= s_.machine().vector_registers) {
+      --tile_rows_;
+    }
     const int64_t tiles = (extents_.at(*row_) + tile_rows_ - 1) / tile_rows_;
     if (tiles <= kFewTiles) {
       tile_rows_ = (extents_.at(*row_) + tiles - 1) / tiles;

@@ -423,6 +423,23 @@ for i 24
   EXPECT_THAT(text, HasSubstr("for i2 64\n"));
 }
 
+TEST(ContractionSchedule, TilesHaveAllColumnsOfABlock) {
+  // Four vectors: rows are as many as registers allow.
+  const std::string text = ScheduledText(R"(kernel m
+argument a f32[8,64]
+argument b f32[6,64,16]
+result c f32[8,6,16]
+for i 8
+| for n 6
+| | for j 16
+| | | c[i,n,j] = 0.0
+| | | for k 64
+| | | | c[i,n,j] += a[i,k] * b[n,k,j]
+)",
+                                         SmallVectors(1));
+  EXPECT_THAT(text, HasSubstr("f32[2,16] register"));
+}
+
 TEST(ContractionSchedule, LongMatricesAreReadOncePastPanelsOfTheOther) {
   Machine machine = SmallVectors(1);
   machine.l2_bytes = 16 << 10;
