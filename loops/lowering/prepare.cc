@@ -9,13 +9,16 @@
 #include "base/status_macros.h"
 #include "hlo/ir/clone.h"
 #include "hlo/passes/pipeline.h"
+#include "loops/lowering/block_matrices.h"
 #include "loops/lowering/channels_last.h"
 #include "loops/lowering/complex/complex_expansion.h"
 #include "loops/lowering/graph/unsupported.h"
+#include "loops/lowering/hoist_dots.h"
 #include "loops/lowering/library/library_calls.h"
 #include "loops/lowering/offset_dots.h"
 #include "loops/lowering/separate_windows.h"
 #include "loops/lowering/shorten_erfc.h"
+#include "loops/lowering/sink_dots.h"
 #include "loops/lowering/unroll_loops.h"
 #include "loops/lowering/widen_chains.h"
 #include "loops/lowering/widen_sums.h"
@@ -118,13 +121,16 @@ absl::StatusOr<hlo::Module> PrepareForLowering(const hlo::Module& module) {
   HONE_RETURN_IF_ERROR(InlineCalls(prepared));
   const std::vector<std::string> passes = {
       "batchnorm_expander", "conditional-to-select",
-      "select_and_scatter_expander", "dce"};
+      "select_and_scatter_expander", "tuple-simplifier", "dce"};
   HONE_RETURN_IF_ERROR(hlo::RunPasses(prepared, passes).status());
   if (UnrollElementwiseLoops(prepared)) {
     const std::vector<std::string> cleanup = {"tuple-simplifier",
                                               "constant_folding", "dce"};
     HONE_RETURN_IF_ERROR(hlo::RunPasses(prepared, cleanup).status());
   }
+  HONE_RETURN_IF_ERROR(HoistDots(prepared));
+  HONE_RETURN_IF_ERROR(SinkDots(prepared));
+  HONE_RETURN_IF_ERROR(BlockMatrices(prepared));
   HONE_RETURN_IF_ERROR(UseLibraryCalls(prepared));
   ShortenErfc(prepared);
   WidenChains(prepared);

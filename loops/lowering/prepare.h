@@ -10,7 +10,9 @@ namespace hone::loops {
 // Returns a copy of the module in which calls and fusions are inlined,
 // constants are arrays, batch normalization, select-and-scatter and topk are
 // expanded into other opcodes, linear algebra and FFTs are calls of library
-// functions (library_calls.h), sums of 16-bit floats are sums in f32
+// functions (library_calls.h), loops read the matrices of products as little
+// as they can (hoist_dots.h, sink_dots.h, block_matrices.h), sums of 16-bit
+// floats are sums in f32
 // (widen_sums.h), and complex arrays are pairs of real ones
 // (complex_expansion.h): the entry's parameters and results keep their bytes.
 // Returns Unimplemented if inlining would make the module explode, or naming a

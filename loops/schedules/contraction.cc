@@ -37,6 +37,11 @@ constexpr int64_t kRowsWorthOrder = 8;
 // Steps of the sum per block if the columns' operand is read in place: the
 // number of its rows that the processor prefetches at a time.
 constexpr int64_t kSumsAtOnce = 8;
+// The rows for which a matrix that L2 holds is read in place: fewer take less
+// time than reading it, more make up for copying it. The most are per byte of a
+// vector: wider ones take less time for a row.
+constexpr int64_t kFewestRowsInPlace = 4;
+constexpr int64_t kMostRowsInPlace = 2;
 // The largest number of tiles along rows or columns that are balanced.
 constexpr int64_t kFewTiles = 4;
 // The rows of a tile that share loads.
@@ -118,8 +123,10 @@ class ContractionScheduler {
     tile_rows_ = s_.Choose(Choice::kTileRows, RowsFor(c));
     double rows = 1;
     for (VarId var : c.rows) rows *= static_cast<double>(extents_.at(var));
-    const bool worth_panels = StrideOf(program, *c.b, *column_) != 1 ||
-                              rows >= static_cast<double>(kRowsWorthPanels);
+    in_place_ = ReadsInPlace(c, rows);
+    const bool worth_panels =
+        StrideOf(program, *c.b, *column_) != 1 ||
+        (rows >= static_cast<double>(kRowsWorthPanels) && !in_place_);
     has_panels_ = !both_move_ && c.a != nullptr &&
                   s_.Choose(Choice::kPanels, worth_panels ? 2 : 1) == 2;
     transposes_ =
@@ -256,10 +263,55 @@ class ContractionScheduler {
         FitsInRegisters(extents_.at(*row_), vectors)) {
       tile_rows_ = std::max(tile_rows_, extents_.at(*row_));
     }
+    // Tiles have all columns of a block, which is read from end to end, and
+    // registers hold those of a step.
+    while (in_place_ && !c.columns.empty() && vectors <= kMostTileVectors &&
+           tile_rows_ > 1 &&
+           (tile_rows_ + 1) * vectors >= s_.machine().vector_registers) {
+      --tile_rows_;
+    }
     const int64_t tiles = (extents_.at(*row_) + tile_rows_ - 1) / tile_rows_;
     if (tiles <= kFewTiles) {
       tile_rows_ = (extents_.at(*row_) + tiles - 1) / tiles;
     }
+  }
+
+  // Returns true if a tile should read the columns' operand where it is, with
+  // whole sums in registers: L2 holds the operand, whose copies would take as
+  // long as several tiles, or what a tile reads is adjacent.
+  bool ReadsInPlace(const Contraction& c, double rows) const {
+    const Program& program = s_.program();
+    if (c.a == nullptr || both_move_ || has_ranges_ || c.sums.size() != 1 ||
+        rows < static_cast<double>(kFewestRowsInPlace) ||
+        StrideOf(program, *c.b, *column_) != 1) {
+      return false;
+    }
+    const auto type_of = [&](const Access& access) {
+      return program.buffer(access.buffer).type;
+    };
+    const hlo::ElementType type = type_of(*c.b);
+    if (type != type_of(*c.a) || type != program.buffer(target_).type ||
+        hlo::ByteWidth(type) < 4) {
+      return false;
+    }
+    const int64_t columns = extents_.at(*column_);
+    // All panels of a small matrix serve each tile of a long one, instead.
+    int64_t row_bytes = 4 * extents_.at(c.sums[0]);
+    for (VarId var : c.rows) row_bytes *= extents_.at(var);
+    if (columns % lanes_ != 0 || row_bytes > s_.machine().l2_bytes) {
+      return false;
+    }
+    const int64_t at_once = std::min(columns, kMostTileVectors * lanes_);
+    // What one tile reads may be adjacent, in the order in which it is read.
+    const bool is_dense = StrideOf(program, *c.b, c.sums[0]) == at_once;
+    const int64_t panel =
+        extents_.at(c.sums[0]) * at_once * hlo::ByteWidth(type);
+    if (panel > s_.machine().l2_bytes / (is_dense ? 2 : 4)) return false;
+    if (is_dense) return true;
+    return rows <= static_cast<double>(kMostRowsInPlace *
+                                       s_.machine().vector_bytes) &&
+           program.buffer(c.b->buffer).allocated_bytes() <=
+               s_.machine().l2_bytes;
   }
 
   // Returns true if the rows' operand, which is strided along the sums, should
@@ -284,7 +336,7 @@ class ContractionScheduler {
   // per panel.
   bool WantsColumnsInside(const Contraction& c) const {
     return RowBytes(c) > s_.machine().l2_bytes &&
-           ColumnBytes(c) <= s_.machine().l2_bytes / 2;
+           ColumnBytes(c) <= s_.machine().l2_bytes;
   }
 
   // The bytes of the operand that moves with the rows, or with the columns,
@@ -367,8 +419,10 @@ class ContractionScheduler {
       return false;
     }
     if (!ShareColumns(column_tiles, order)) return false;
-    // One panel serves all rows. Without panels, columns are read contiguously.
-    const bool column_panels = has_panels_ && !rows_first_ && !columns_inside;
+    // One panel, or what stays in L2 of the columns, serves all rows.
+    // Otherwise, columns are read contiguously.
+    const bool column_panels =
+        (has_panels_ || in_place_) && !rows_first_ && !columns_inside;
     if (column_tiles.has_value() && column_panels) {
       order.push_back(*column_tiles);
     }
@@ -453,8 +507,9 @@ class ContractionScheduler {
     const int64_t extent = extents_.at(sums_[0]);
     if (both_move_ || transposes_) return extent;
     if (!has_panels_) {
-      return s_.Choose(Choice::kSumsPerBlock,
-                       sums_.size() > 1 || scatters_ ? extent : kSumsAtOnce);
+      return s_.Choose(
+          Choice::kSumsPerBlock,
+          sums_.size() > 1 || scatters_ || in_place_ ? extent : kSumsAtOnce);
     }
     if (rows_first_) return extent;
     for (VarId var : sums_) bytes *= extents_.at(var);
@@ -698,6 +753,8 @@ class ContractionScheduler {
   // instruction takes are not adjacent in it.
   bool has_row_panels_ = false;
   int64_t lanes_ = 0;
+  // True if the columns' operand is read in place, past whole sums.
+  bool in_place_ = false;
   // True if panels of the columns' operand are copied.
   bool has_panels_ = false;
   // True if row tiles are outside column tiles, and the rows' operand is

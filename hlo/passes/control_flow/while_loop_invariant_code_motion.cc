@@ -62,31 +62,10 @@ bool IsRegular(LoopRewriter& loop) {
          loop.MayAddElements();
 }
 
-// Where something uses the result of the loop whole, puts a tuple of its
-// elements in between.
-void TakeResultApart(LoopRewriter& loop) {
-  Rewriter& r = loop.outside();
-  const InstructionId id = loop.id();
-  if (UsesElementsOnly(r.computation(), id)) return;
-  const InstructionIds users = r[id].users();
-  InstructionIds elements;
-  for (int32_t i = 0; i < loop.element_count(); ++i) {
-    elements.push_back(MakeGetTupleElement(r, id, i));
-  }
-  const InstructionId whole = MakeTuple(r, elements);
-  for (InstructionId user : users) {
-    if (r.Is(user, Opcode::kGetTupleElement)) continue;
-    for (size_t i = 0; i < r[user].operand_count(); ++i) {
-      if (r.operand(user, i) == id) r.SetOperand(user, i, whole);
-    }
-  }
-  if (r.computation().root() == id) r.SetRoot(whole);
-}
-
 // Computes what moves in front of the loop, whose condition and body have no
 // other caller, and adds elements for what the body still uses of it.
 void Move(LoopRewriter& loop, const LoopInvariants& invariants) {
-  TakeResultApart(loop);
+  loop.TakeResultApart();
   Rewriter& r = loop.outside();
   Rewriter& body = loop.body();
   IdMap<InstructionId> copies(kNoInstruction);

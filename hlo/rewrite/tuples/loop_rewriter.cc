@@ -85,6 +85,23 @@ bool LoopRewriter::MayAddElements() const {
   return MayChange({kept, {Shape::Scalar(ElementType::kPred)}});
 }
 
+void LoopRewriter::TakeResultApart() {
+  if (UsesElementsOnly(outside_.computation(), id_)) return;
+  const InstructionIds users = outside_[id_].users();
+  InstructionIds elements;
+  for (int32_t i = 0; i < element_count(); ++i) {
+    elements.push_back(MakeGetTupleElement(outside_, id_, i));
+  }
+  const InstructionId whole = MakeTuple(outside_, elements);
+  for (InstructionId user : users) {
+    if (outside_.Is(user, Opcode::kGetTupleElement)) continue;
+    for (size_t i = 0; i < outside_[user].operand_count(); ++i) {
+      if (outside_.operand(user, i) == id_) outside_.SetOperand(user, i, whole);
+    }
+  }
+  if (outside_.computation().root() == id_) outside_.SetRoot(whole);
+}
+
 void LoopRewriter::RemoveElements(const std::vector<bool>& kept) {
   const ElementChange change = {kept};
   const InstructionId root = body_->computation().root();

@@ -61,6 +61,10 @@ class LoopRewriter {
   bool MayRemoveElements(const std::vector<bool>& kept) const;
   bool MayAddElements() const;
 
+  // Where something uses the result of the loop whole, puts a tuple of its
+  // elements in between.
+  void TakeResultApart();
+
   // For loops that take their state apart and whose result is used by
   // get-tuple-element only:
 

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "absl/strings/str_replace.h"
 #include "absl/strings/substitute.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -348,9 +349,95 @@ for i 24
 )";
   Machine machine = SmallVectors(1);
   machine.l1_bytes = 16 << 10;
+  machine.l2_bytes = 16 << 10;
   EXPECT_THAT(ScheduledText(text, machine), HasSubstr("64 prefetch 16\n"));
   machine.l1_bytes = 32 << 10;
   EXPECT_THAT(ScheduledText(text, machine), Not(HasSubstr("prefetch")));
+}
+
+TEST(ContractionSchedule, MatricesInCachesAreReadInPlace) {
+  // Whole sums are in registers; 24 rows would be worth panels.
+  const std::string text = R"(kernel m
+argument a f32[24,64]
+argument b f32[64,96]
+result c f32[24,96]
+for i 24
+| for j 96
+| | c[i,j] = 0.0
+| | for k 64
+| | | c[i,j] += a[i,k] * b[k,j]
+)";
+  HONE_ASSERT_OK_AND_ASSIGN(const Program program, ParseProgram(text));
+  Machine machine = SmallVectors(1);
+  machine.l2_bytes = 32 << 10;
+  HONE_ASSERT_OK_AND_ASSIGN(const Program after, Scheduled(program, machine));
+  EXPECT_THAT(PrintProgram(after), HasSubstr("for i2 64\n"));
+  EXPECT_THAT(PrintProgram(after), Not(HasSubstr("b_copy")));
+  EXPECT_EQ(CheckSame(program, after, /*exact=*/false, 1), absl::OkStatus());
+  // A cache does not hold the matrix, or rows make up for its copy.
+  machine.l2_bytes = 20 << 10;
+  EXPECT_THAT(ScheduledText(text, machine), HasSubstr("b_copy"));
+  machine.l2_bytes = 64 << 10;
+  EXPECT_THAT(ScheduledText(absl::StrReplaceAll(text, {{"24", "48"}}), machine),
+              HasSubstr("b_copy"));
+  // A part of a vector would be at the end of each row.
+  EXPECT_THAT(ScheduledText(absl::StrReplaceAll(text, {{"96", "94"}}), machine),
+              HasSubstr("b_copy"));
+}
+
+TEST(ContractionSchedule, ColumnsReadInPlaceServeAllRows) {
+  Machine machine = SmallVectors(1);
+  machine.l2_bytes = 32 << 10;
+  const std::string text = ScheduledText(R"(kernel m
+argument a f32[2,12,64]
+argument b f32[64,96]
+result c f32[2,12,96]
+for h 2
+| for i 12
+| | for j 96
+| | | c[h,i,j] = 0.0
+| | | for k 64
+| | | | c[h,i,j] += a[h,i,k] * b[k,j]
+)",
+                                         machine);
+  EXPECT_THAT(text, HasSubstr("for i0 12\n| for i1 2\n| | for i2 2\n"));
+}
+
+TEST(ContractionSchedule, BlocksOfColumnsAreReadInPlace) {
+  // From memory, as each is read from its first to its last byte.
+  Machine machine = SmallVectors(1);
+  machine.l2_bytes = 8 << 10;
+  const std::string text = ScheduledText(R"(kernel m
+argument a f32[24,64]
+argument b f32[12,64,8]
+result c f32[24,12,8]
+for i 24
+| for n 12
+| | for j 8
+| | | c[i,n,j] = 0.0
+| | | for k 64
+| | | | c[i,n,j] += a[i,k] * b[n,k,j]
+)",
+                                         machine);
+  EXPECT_THAT(text, Not(HasSubstr("b_copy")));
+  EXPECT_THAT(text, HasSubstr("for i2 64\n"));
+}
+
+TEST(ContractionSchedule, TilesHaveAllColumnsOfABlock) {
+  // Four vectors: rows are as many as registers allow.
+  const std::string text = ScheduledText(R"(kernel m
+argument a f32[8,64]
+argument b f32[6,64,16]
+result c f32[8,6,16]
+for i 8
+| for n 6
+| | for j 16
+| | | c[i,n,j] = 0.0
+| | | for k 64
+| | | | c[i,n,j] += a[i,k] * b[n,k,j]
+)",
+                                         SmallVectors(1));
+  EXPECT_THAT(text, HasSubstr("f32[2,16] register"));
 }
 
 TEST(ContractionSchedule, LongMatricesAreReadOncePastPanelsOfTheOther) {

@@ -1,0 +1,91 @@
+#ifndef HONE_LOOPS_LOWERING_LOOP_ROWS_H_
+#define HONE_LOOPS_LOWERING_LOOP_ROWS_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+
+#include "hlo/passes/control_flow/while_trip_count.h"
+#include "hlo/rewrite/tuples/loop_rewriter.h"
+
+namespace hone::loops {
+
+// A part [1, …] of an array along its first dimension, which a loop reads or
+// writes in each iteration.
+struct LoopRow {
+  // The element of the loop's state that holds the array.
+  int32_t element = 0;
+  // The instruction of the body that computes the index of the row: a scalar.
+  hlo::InstructionId place = hlo::kNoInstruction;
+};
+
+// Finds which values in the body of a counted loop are rows of arrays, and at
+// which places.
+class LoopRows {
+ public:
+  // `loop`, which outlives this, takes its state apart.
+  LoopRows(hlo::LoopRewriter& loop, const hlo::CountedLoop& counted)
+      : loop_(loop), counted_(counted) {}
+
+  int64_t trip_count() const { return counted_.trip_count; }
+
+  // `id`, without the first dimension, as a row of an array that the body hands
+  // on unchanged; nullopt if it is none.
+  std::optional<LoopRow> Read(hlo::InstructionId id) const;
+  // `id`, without the first dimension, as a row that the body writes to an
+  // array of its state, without any other use of this array; nullopt if no use
+  // of `id` is that.
+  std::optional<LoopRow> Written(hlo::InstructionId id) const;
+  // Returns true if the use of `id` that Written finds is the only one.
+  bool IsOnlyWritten(hlo::InstructionId id) const;
+
+  // Returns true if `id` becomes element `element` of the state, and has no
+  // other use.
+  bool IsNext(hlo::InstructionId id, int32_t element) const;
+  // Returns true if `user` alone reads element `element` of the state while the
+  // loop runs.
+  bool IsReadOnlyBy(int32_t element, hlo::InstructionId user) const;
+
+  // The values of `place`, one per iteration; nullopt if they are not a
+  // permutation of the numbers below the trip count, or not known.
+  std::optional<std::vector<int64_t>> Permutation(
+      hlo::InstructionId place) const;
+  // The counter, if it is 0, 1, 2, …; kNoInstruction otherwise.
+  hlo::InstructionId Counter() const;
+
+  // Returns true if `id` is the same in every iteration and costs nothing or
+  // little.
+  bool IsInvariant(hlo::InstructionId id) const;
+  // Computes `id`, which is invariant, outside the loop.
+  hlo::InstructionId CopyOutside(hlo::InstructionId id);
+
+ private:
+  const hlo::Rewriter& body() const { return loop_.body(); }
+  bool IsInvariant(hlo::InstructionId id, int depth) const;
+
+  hlo::LoopRewriter& loop_;
+  const hlo::CountedLoop counted_;
+};
+
+// Reads row `place` of `array`, an element of the body's state.
+hlo::InstructionId MakeReadOfRow(hlo::Rewriter& body, hlo::InstructionId array,
+                                 hlo::InstructionId place);
+// Writes `row` at `place` of `array`.
+hlo::InstructionId MakeWriteOfRow(hlo::Rewriter& body, hlo::InstructionId array,
+                                  hlo::InstructionId row,
+                                  hlo::InstructionId place);
+
+// Calls `change` for each counted loop of a module whose body has dots, inner
+// ones first; condition and body have no other caller then, and elements may be
+// added to the state. Errors: as RewriteModule.
+absl::Status RewriteLoopsWithDots(
+    hlo::Module& module, absl::string_view name,
+    absl::FunctionRef<void(hlo::LoopRewriter&, LoopRows&)> change);
+
+}  // namespace hone::loops
+
+#endif  // HONE_LOOPS_LOWERING_LOOP_ROWS_H_
