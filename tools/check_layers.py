@@ -87,7 +87,8 @@ PARTS = {
         "plan": {"kernel", "graph"},
         "library": {"graph"},
         "complex": {"graph"},
-        "": {"complex", "library", "plan", "kernel", "graph"},
+        "rewrites": {"kernel", "graph"},
+        "": {"rewrites", "complex", "library", "plan", "kernel", "graph"},
     },
     "loops/transforms": {
         "": set(),

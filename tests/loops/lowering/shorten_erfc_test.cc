@@ -1,4 +1,4 @@
-#include "loops/lowering/shorten_erfc.h"
+#include "loops/lowering/rewrites/shorten_erfc.h"
 
 #include <cmath>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-#include "loops/lowering/separate_windows.h"
+#include "loops/lowering/rewrites/separate_windows.h"
 
 #include <cstdint>
 #include <memory>

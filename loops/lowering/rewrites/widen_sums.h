@@ -1,5 +1,5 @@
-#ifndef HONE_LOOPS_LOWERING_WIDEN_SUMS_H_
-#define HONE_LOOPS_LOWERING_WIDEN_SUMS_H_
+#ifndef HONE_LOOPS_LOWERING_REWRITES_WIDEN_SUMS_H_
+#define HONE_LOOPS_LOWERING_REWRITES_WIDEN_SUMS_H_
 
 #include "hlo/ir/module.h"
 
@@ -15,4 +15,4 @@ void WidenSums(hlo::Module& module);
 
 }  // namespace hone::loops
 
-#endif  // HONE_LOOPS_LOWERING_WIDEN_SUMS_H_
+#endif  // HONE_LOOPS_LOWERING_REWRITES_WIDEN_SUMS_H_

@@ -1,4 +1,4 @@
-#include "loops/lowering/hoist_dots.h"
+#include "loops/lowering/rewrites/hoist_dots.h"
 
 #include <memory>
 #include <optional>
@@ -9,8 +9,8 @@
 
 #include "hlo/rewrite/dead_code.h"
 #include "hlo/rewrite/makers.h"
-#include "loops/lowering/loop_dot.h"
-#include "loops/lowering/loop_rows.h"
+#include "loops/lowering/rewrites/loop_dot.h"
+#include "loops/lowering/rewrites/loop_rows.h"
 
 namespace hone::loops {
 namespace {

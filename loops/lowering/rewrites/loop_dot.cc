@@ -1,4 +1,4 @@
-#include "loops/lowering/loop_dot.h"
+#include "loops/lowering/rewrites/loop_dot.h"
 
 #include <memory>
 #include <utility>

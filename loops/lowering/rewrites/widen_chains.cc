@@ -1,4 +1,4 @@
-#include "loops/lowering/widen_chains.h"
+#include "loops/lowering/rewrites/widen_chains.h"
 
 #include <string>
 #include <utility>

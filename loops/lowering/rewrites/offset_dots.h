@@ -1,5 +1,5 @@
-#ifndef HONE_LOOPS_LOWERING_OFFSET_DOTS_H_
-#define HONE_LOOPS_LOWERING_OFFSET_DOTS_H_
+#ifndef HONE_LOOPS_LOWERING_REWRITES_OFFSET_DOTS_H_
+#define HONE_LOOPS_LOWERING_REWRITES_OFFSET_DOTS_H_
 
 #include "hlo/ir/module.h"
 
@@ -16,4 +16,4 @@ void OffsetDots(hlo::Module& module);
 
 }  // namespace hone::loops
 
-#endif  // HONE_LOOPS_LOWERING_OFFSET_DOTS_H_
+#endif  // HONE_LOOPS_LOWERING_REWRITES_OFFSET_DOTS_H_

@@ -1,5 +1,5 @@
-#ifndef HONE_LOOPS_LOWERING_WIDEN_CHAINS_H_
-#define HONE_LOOPS_LOWERING_WIDEN_CHAINS_H_
+#ifndef HONE_LOOPS_LOWERING_REWRITES_WIDEN_CHAINS_H_
+#define HONE_LOOPS_LOWERING_REWRITES_WIDEN_CHAINS_H_
 
 #include "hlo/ir/module.h"
 
@@ -25,4 +25,4 @@ bool WidenChains(hlo::Module& module);
 
 }  // namespace hone::loops
 
-#endif  // HONE_LOOPS_LOWERING_WIDEN_CHAINS_H_
+#endif  // HONE_LOOPS_LOWERING_REWRITES_WIDEN_CHAINS_H_

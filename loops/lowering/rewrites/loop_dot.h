@@ -1,5 +1,5 @@
-#ifndef HONE_LOOPS_LOWERING_LOOP_DOT_H_
-#define HONE_LOOPS_LOWERING_LOOP_DOT_H_
+#ifndef HONE_LOOPS_LOWERING_REWRITES_LOOP_DOT_H_
+#define HONE_LOOPS_LOWERING_REWRITES_LOOP_DOT_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -47,4 +47,4 @@ hlo::InstructionId SliceAlong(hlo::Rewriter& r, hlo::InstructionId operand,
 
 }  // namespace hone::loops
 
-#endif  // HONE_LOOPS_LOWERING_LOOP_DOT_H_
+#endif  // HONE_LOOPS_LOWERING_REWRITES_LOOP_DOT_H_

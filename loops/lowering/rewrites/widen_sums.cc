@@ -1,4 +1,4 @@
-#include "loops/lowering/widen_sums.h"
+#include "loops/lowering/rewrites/widen_sums.h"
 
 #include <optional>
 #include <utility>

@@ -1,5 +1,5 @@
-#ifndef HONE_LOOPS_LOWERING_SHORTEN_ERFC_H_
-#define HONE_LOOPS_LOWERING_SHORTEN_ERFC_H_
+#ifndef HONE_LOOPS_LOWERING_REWRITES_SHORTEN_ERFC_H_
+#define HONE_LOOPS_LOWERING_REWRITES_SHORTEN_ERFC_H_
 
 #include "hlo/ir/module.h"
 
@@ -24,4 +24,4 @@ void ShortenErfc(hlo::Module& module);
 
 }  // namespace hone::loops
 
-#endif  // HONE_LOOPS_LOWERING_SHORTEN_ERFC_H_
+#endif  // HONE_LOOPS_LOWERING_REWRITES_SHORTEN_ERFC_H_

@@ -1,4 +1,4 @@
-#include "loops/lowering/offset_dots.h"
+#include "loops/lowering/rewrites/offset_dots.h"
 
 #include <cstddef>
 #include <memory>

@@ -1,5 +1,5 @@
-#ifndef HONE_LOOPS_LOWERING_SINK_DOTS_H_
-#define HONE_LOOPS_LOWERING_SINK_DOTS_H_
+#ifndef HONE_LOOPS_LOWERING_REWRITES_SINK_DOTS_H_
+#define HONE_LOOPS_LOWERING_REWRITES_SINK_DOTS_H_
 
 #include "absl/status/status.h"
 
@@ -25,4 +25,4 @@ absl::Status SinkDots(hlo::Module& module);
 
 }  // namespace hone::loops
 
-#endif  // HONE_LOOPS_LOWERING_SINK_DOTS_H_
+#endif  // HONE_LOOPS_LOWERING_REWRITES_SINK_DOTS_H_

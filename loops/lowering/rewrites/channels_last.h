@@ -1,5 +1,5 @@
-#ifndef HONE_LOOPS_LOWERING_CHANNELS_LAST_H_
-#define HONE_LOOPS_LOWERING_CHANNELS_LAST_H_
+#ifndef HONE_LOOPS_LOWERING_REWRITES_CHANNELS_LAST_H_
+#define HONE_LOOPS_LOWERING_REWRITES_CHANNELS_LAST_H_
 
 #include "absl/status/status.h"
 
@@ -21,4 +21,4 @@ absl::Status PutChannelsLast(hlo::Module& module);
 
 }  // namespace hone::loops
 
-#endif  // HONE_LOOPS_LOWERING_CHANNELS_LAST_H_
+#endif  // HONE_LOOPS_LOWERING_REWRITES_CHANNELS_LAST_H_

@@ -1,4 +1,4 @@
-#include "loops/lowering/channels_last.h"
+#include "loops/lowering/rewrites/channels_last.h"
 
 #include <algorithm>
 #include <cstdint>

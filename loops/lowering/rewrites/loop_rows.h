@@ -1,5 +1,5 @@
-#ifndef HONE_LOOPS_LOWERING_LOOP_ROWS_H_
-#define HONE_LOOPS_LOWERING_LOOP_ROWS_H_
+#ifndef HONE_LOOPS_LOWERING_REWRITES_LOOP_ROWS_H_
+#define HONE_LOOPS_LOWERING_REWRITES_LOOP_ROWS_H_
 
 #include <cstdint>
 #include <optional>
@@ -88,4 +88,4 @@ absl::Status RewriteLoopsWithDots(
 
 }  // namespace hone::loops
 
-#endif  // HONE_LOOPS_LOWERING_LOOP_ROWS_H_
+#endif  // HONE_LOOPS_LOWERING_REWRITES_LOOP_ROWS_H_

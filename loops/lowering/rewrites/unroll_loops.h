@@ -1,5 +1,5 @@
-#ifndef HONE_LOOPS_LOWERING_UNROLL_LOOPS_H_
-#define HONE_LOOPS_LOWERING_UNROLL_LOOPS_H_
+#ifndef HONE_LOOPS_LOWERING_REWRITES_UNROLL_LOOPS_H_
+#define HONE_LOOPS_LOWERING_REWRITES_UNROLL_LOOPS_H_
 
 #include "hlo/ir/module.h"
 
@@ -13,4 +13,4 @@ bool UnrollElementwiseLoops(hlo::Module& module);
 
 }  // namespace hone::loops
 
-#endif  // HONE_LOOPS_LOWERING_UNROLL_LOOPS_H_
+#endif  // HONE_LOOPS_LOWERING_REWRITES_UNROLL_LOOPS_H_

@@ -1,4 +1,4 @@
-#include "loops/lowering/unroll_loops.h"
+#include "loops/lowering/rewrites/unroll_loops.h"
 
 #include <cstdint>
 #include <optional>

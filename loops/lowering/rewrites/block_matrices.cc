@@ -1,4 +1,4 @@
-#include "loops/lowering/block_matrices.h"
+#include "loops/lowering/rewrites/block_matrices.h"
 
 #include <cstdint>
 #include <utility>
@@ -9,8 +9,8 @@
 #include "base/status_macros.h"
 #include "hlo/rewrite/driver.h"
 #include "hlo/rewrite/makers.h"
-#include "loops/lowering/loop_dot.h"
-#include "loops/lowering/loop_rows.h"
+#include "loops/lowering/rewrites/loop_dot.h"
+#include "loops/lowering/rewrites/loop_rows.h"
 
 namespace hone::loops {
 namespace {

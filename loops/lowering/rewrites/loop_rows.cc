@@ -1,4 +1,4 @@
-#include "loops/lowering/loop_rows.h"
+#include "loops/lowering/rewrites/loop_rows.h"
 
 #include <utility>
 
@@ -9,7 +9,7 @@
 #include "hlo/rewrite/dead_code.h"
 #include "hlo/rewrite/driver.h"
 #include "hlo/rewrite/makers.h"
-#include "loops/lowering/loop_dot.h"
+#include "loops/lowering/rewrites/loop_dot.h"
 
 namespace hone::loops {
 namespace {

@@ -1,5 +1,5 @@
-#ifndef HONE_LOOPS_LOWERING_HOIST_DOTS_H_
-#define HONE_LOOPS_LOWERING_HOIST_DOTS_H_
+#ifndef HONE_LOOPS_LOWERING_REWRITES_HOIST_DOTS_H_
+#define HONE_LOOPS_LOWERING_REWRITES_HOIST_DOTS_H_
 
 #include "absl/status/status.h"
 
@@ -24,4 +24,4 @@ absl::Status HoistDots(hlo::Module& module);
 
 }  // namespace hone::loops
 
-#endif  // HONE_LOOPS_LOWERING_HOIST_DOTS_H_
+#endif  // HONE_LOOPS_LOWERING_REWRITES_HOIST_DOTS_H_

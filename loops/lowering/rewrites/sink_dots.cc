@@ -1,4 +1,4 @@
-#include "loops/lowering/sink_dots.h"
+#include "loops/lowering/rewrites/sink_dots.h"
 
 #include <optional>
 #include <utility>
@@ -10,8 +10,8 @@
 #include "hlo/rewrite/dimensions.h"
 #include "hlo/rewrite/makers.h"
 #include "hlo/rewrite/values.h"
-#include "loops/lowering/loop_dot.h"
-#include "loops/lowering/loop_rows.h"
+#include "loops/lowering/rewrites/loop_dot.h"
+#include "loops/lowering/rewrites/loop_rows.h"
 
 namespace hone::loops {
 namespace {
