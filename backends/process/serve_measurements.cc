@@ -79,6 +79,7 @@ class KernelBenches {
     KernelRequest common = request;
     common.candidate_scripts.clear();
     common.calibrate = common.time_baseline = common.fresh_process = false;
+    common.confirm = false;
     common.bar = 0;
     v1::KernelWork message;
     ToProto(common, message);

@@ -9,9 +9,18 @@
 namespace hone::backends {
 namespace {
 
-// The pairs after which a race may be decided.
+// After so many pairs a race is lost if at most so many of them are below the
+// bar. One that is as good as the bar would be in doubt for long otherwise. One
+// that is better by the standard deviation of a pair loses a fiftieth of its
+// races by it.
+constexpr struct {
+  size_t pairs;
+  size_t below;
+} kLost[] = {{3, 0}, {5, 1}, {7, 3}, {9, 4}, {11, 5}};
+// The pairs after which a race may be won.
+constexpr size_t kWinningPairs = 11;
+// The pairs after which a candidate far behind is given up without a race.
 constexpr size_t kFirstPairs = 3;
-constexpr size_t kMorePairs = 11;
 // The ratio beyond which nobody goes on without a race, and the one beyond
 // which a single pair is enough if the warm-up says so too.
 constexpr double kHopeless = 2;
@@ -27,16 +36,18 @@ double NanosecondsOf(const std::function<void()>& kernel, int64_t calls,
 
 int64_t CallsFor(absl::Duration sample, double ns) {
   return std::max<int64_t>(
-      1, static_cast<int64_t>(
-             std::ceil(absl::ToDoubleNanoseconds(sample) / std::max(ns, 1.0))));
+      1, std::llround(absl::ToDoubleNanoseconds(sample) / std::max(ns, 1.0)));
 }
 
-// Takes a sample after untimed calls, since the other kernel left the caches
-// and the shared arrays in its own state. Otherwise the next sample would pay
-// for pending non-temporal stores.
-double Sample(const std::function<void()>& kernel, int64_t calls,
-              const Clock& clock) {
-  NanosecondsOf(kernel, 1 + calls / 10, clock);
+// Takes a sample; `is_other` if the sample before it was of the other kernel.
+// That left the caches and the shared arrays in its own state, and pending
+// non-temporal stores: untimed calls come first then.
+double Sample(const std::function<void()>& kernel, int64_t calls, bool is_other,
+              const Clock& clock, const PairedTimingOptions& options) {
+  if (options.before_sample) options.before_sample();
+  if (is_other || options.before_sample) {
+    NanosecondsOf(kernel, 1 + calls / 10, clock);
+  }
   return NanosecondsOf(kernel, calls, clock);
 }
 
@@ -46,15 +57,18 @@ std::pair<double, double> WarmUp(const std::function<void()>& a,
                                  const Clock& clock,
                                  const PairedTimingOptions& options) {
   const absl::Duration start = clock.Monotonic();
+  if (options.before_sample) options.before_sample();
   double a_ns = NanosecondsOf(a, 1, clock);
   double b_ns = NanosecondsOf(b, 1, clock);
   for (;;) {
     const double a_before = a_ns;
+    if (options.before_sample) options.before_sample();
     a_ns = NanosecondsOf(a, CallsFor(options.sample, a_ns), clock);
+    if (options.before_sample) options.before_sample();
     b_ns = NanosecondsOf(b, CallsFor(options.sample, b_ns), clock);
     const absl::Duration spent = clock.Monotonic() - start;
     const bool settled = std::abs(a_ns - a_before) <= 0.01 * a_before;
-    if (spent >= 5 * options.warm_up || (spent >= options.warm_up && settled)) {
+    if (spent >= 2 * options.warm_up || (spent >= options.warm_up && settled)) {
       return {a_ns, b_ns};
     }
   }
@@ -62,13 +76,16 @@ std::pair<double, double> WarmUp(const std::function<void()>& a,
 
 // Returns true if more pairs than `ratios` would not change who has won.
 bool IsDecided(absl::Span<const double> ratios, double bar) {
-  if (ratios.size() == kFirstPairs) {
-    return bar > 0 ? MedianInterval(ratios).low >= bar
-                   : Median(ratios) > kHopeless;
+  if (bar <= 0) {
+    return ratios.size() == kFirstPairs && Median(ratios) > kHopeless;
   }
-  if (ratios.size() != kMorePairs || bar <= 0) return false;
-  const ConfidenceInterval interval = MedianInterval(ratios);
-  return interval.low >= bar || interval.high < bar || Median(ratios) >= bar;
+  const auto below = static_cast<size_t>(
+      std::count_if(ratios.begin(), ratios.end(),
+                    [bar](double ratio) { return ratio < bar; }));
+  for (const auto& lost : kLost) {
+    if (ratios.size() == lost.pairs && below <= lost.below) return true;
+  }
+  return ratios.size() == kWinningPairs && MedianInterval(ratios).high < bar;
 }
 
 }  // namespace
@@ -102,11 +119,22 @@ PairedTiming TimePair(const std::function<void()>& a,
   Rng rng(options.seed);
   PairedTiming timing;
   std::vector<double> ratios;
+  bool a_first = false;
+  // The warm-up ends with `b`.
+  bool was_a = false;
+  const auto sample_a = [&] {
+    timing.a_ns.push_back(Sample(a, a_calls, !was_a, clock, options));
+    was_a = true;
+  };
+  const auto sample_b = [&] {
+    timing.b_ns.push_back(Sample(b, b_calls, was_a, clock, options));
+    was_a = false;
+  };
   for (int32_t i = 0; i < options.pairs; ++i) {
-    const bool a_first = rng.Below(2) == 0;
-    if (a_first) timing.a_ns.push_back(Sample(a, a_calls, clock));
-    timing.b_ns.push_back(Sample(b, b_calls, clock));
-    if (!a_first) timing.a_ns.push_back(Sample(a, a_calls, clock));
+    a_first = i % 2 == 0 ? rng.Below(2) == 0 : !a_first;
+    if (a_first) sample_a();
+    sample_b();
+    if (!a_first) sample_a();
     ratios.push_back(timing.a_ns.back() / timing.b_ns.back());
     if (IsDecided(ratios, options.bar) ||
         (is_far_behind && ratios.front() > kFarBehind)) {

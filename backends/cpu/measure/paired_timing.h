@@ -16,8 +16,9 @@ namespace hone::backends {
 //
 // Times on one machine vary by tens of percent from second to second, but only
 // by a few percent between consecutive samples. Therefore samples are taken in
-// pairs, in an order drawn for each pair so that drift favors neither, and only
-// ratios of a pair are compared. The median of the ratios is robust against
+// pairs, in an order drawn for each two pairs, the second of which has the
+// other order, so that drift favors neither, and only ratios of a pair are
+// compared. The median of the ratios is robust against
 // interruptions on a shared machine, and its confidence interval comes from
 // order statistics, which makes no assumption about the noise. No sample is
 // discarded.
@@ -33,21 +34,25 @@ struct PairedTiming {
 
 struct PairedTimingOptions {
   // The minimum time of untimed calls of both. The warm-up goes on until two
-  // consecutive rounds agree within a percent, for at most five times this
-  // long.
+  // consecutive rounds agree within a percent, for at most twice this long:
+  // what is left of a drift favors neither.
   absl::Duration warm_up = absl::Milliseconds(5);
-  // The duration of a sample, which is a number of calls. A tenth as many
-  // untimed calls, at least one, come before it.
+  // About the duration of a sample, which is a number of calls. A tenth as many
+  // untimed calls, at least one, come before it if the sample before was of the
+  // other kernel.
   absl::Duration sample = absl::Milliseconds(1);
   int32_t pairs = 11;
   // The ratio to beat: a race. If the warm-up and the first pair take `a`
-  // more than 8 times as long it has lost, with or without a race. After 3 and
-  // after 11 pairs it has lost if the whole interval is above it, which after 3
-  // pairs is their range; after 11 also if the median is, as it can be little
-  // better then, and it has won if the whole interval is below. 0: no race, but
-  // `a` has lost if the third pair leaves the ratio above 2.
+  // more than 8 times as long it has lost, with or without a race. It has lost
+  // after 3 pairs if none is below the bar, after 5 if one at most is, and
+  // after 7, 9 and 11 if the median is not, as it can be little better then; it
+  // has won after 11 pairs if the whole interval is below. 0: no race, but `a`
+  // has lost if the third pair leaves the ratio above 2.
   double bar = 0;
   uint64_t seed = 0;
+  // Called before each sample and each round of the warm-up of either, untimed;
+  // may be empty. For kernels that change what they read.
+  std::function<void()> before_sample;
 };
 
 // Times `a` against `b` by `clock`.

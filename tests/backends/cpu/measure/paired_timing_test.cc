@@ -72,6 +72,21 @@ TEST(PairedTiming, WhatOneLeavesBehindIsNotHeldAgainstTheOther) {
   EXPECT_EQ(TimePair(streams, reuses, clock, {}).ratio, 1);
 }
 
+TEST(PairedTiming, WhatCallsChangeIsRestoredBeforeEachSample) {
+  FakeClock clock;
+  int changes = 0;
+  const auto kernel = [&] {
+    clock.Advance(absl::Milliseconds(2 + changes));
+    ++changes;
+  };
+  PairedTimingOptions options;
+  options.before_sample = [&] { changes = 0; };
+  const PairedTiming timing = TimePair(kernel, kernel, clock, options);
+  // One untimed call, then one that is timed.
+  for (double ns : timing.a_ns) EXPECT_EQ(ns, 3e6);
+  EXPECT_EQ(timing.b_ns, timing.a_ns);
+}
+
 TEST(PairedTiming, GivesUpOnWhatHasLost) {
   FakeClock clock;
   Rng rng(1);
@@ -115,6 +130,55 @@ TEST(PairedTiming, ARaceEndsWhenItIsDecided) {
     EXPECT_EQ(timing.a_ns.size(), race.pairs) << race.bar << " " << race.ratio;
     EXPECT_NEAR(timing.ratio, race.ratio, 0.05);
   }
+}
+
+TEST(PairedTiming, ARaceIsNotLongInDoubt) {
+  // The share of the bar's time, and how many pairs and losses it may take.
+  constexpr int kRuns = 400;
+  const struct {
+    double share;
+    double most_pairs;
+    int most_lost;
+  } races[] = {{1.0, 11, kRuns}, {0.98, 15, kRuns * 5 / 100}};
+  for (const auto& race : races) {
+    size_t pairs = 0;
+    int lost = 0;
+    for (uint64_t seed = 0; seed < kRuns; ++seed) {
+      FakeClock clock;
+      Rng rng(seed);
+      double machine = 1;
+      PairedTimingOptions options;
+      options.pairs = 15;
+      options.bar = 0.9;
+      options.seed = seed;
+      // Pairs have a standard deviation of 2 %.
+      const PairedTiming timing = TimePair(
+          Kernel(clock, rng, machine, 2'000'000 * 0.9 * race.share, 0.014),
+          Kernel(clock, rng, machine, 2'000'000, 0.014), clock, options);
+      pairs += timing.a_ns.size();
+      lost += timing.ratio >= options.bar ? 1 : 0;
+    }
+    EXPECT_LE(static_cast<double>(pairs), race.most_pairs * kRuns)
+        << race.share;
+    EXPECT_LE(lost, race.most_lost) << race.share;
+  }
+}
+
+TEST(PairedTiming, WarmingUpEnds) {
+  // Each call takes longer than the one before, so no two rounds agree.
+  FakeClock clock;
+  absl::Duration spent;
+  double ns = 1'000'000;
+  const auto slows_down = [&] {
+    clock.Advance(absl::Nanoseconds(ns));
+    spent += absl::Nanoseconds(ns);
+    ns *= 1.02;
+  };
+  PairedTimingOptions options;
+  options.pairs = 1;
+  TimePair(slows_down, slows_down, clock, options);
+  // Twice the warm-up, and a pair with its untimed calls.
+  EXPECT_LE(spent, 2 * options.warm_up + absl::Milliseconds(10));
 }
 
 TEST(PairedTiming, SamplesOfFastKernelsAreManyCalls) {
