@@ -44,10 +44,10 @@ struct PairedTimingOptions {
   int32_t pairs = 11;
   // The ratio to beat: a race. If the warm-up and the first pair take `a`
   // more than 8 times as long it has lost, with or without a race. It has lost
-  // after 3 pairs if none is below the bar, after 5 if one at most is, and
-  // after 7, 9 and 11 if the median is not, as it can be little better then; it
-  // has won after 11 pairs if the whole interval is below. 0: no race, but `a`
-  // has lost if the third pair leaves the ratio above 2.
+  // after 3 pairs if none is below the bar, and later if fewer than half are,
+  // as it can be little better then; it has won after 11 pairs if the whole
+  // interval is below. 0: no race, but `a` has lost if the third pair leaves
+  // the ratio above 2.
   double bar = 0;
   uint64_t seed = 0;
   // Called before each sample and each round of the warm-up of either, untimed;
