@@ -27,18 +27,23 @@ double NanosecondsOf(const std::function<void()>& kernel, int64_t calls,
          static_cast<double>(calls);
 }
 
-int64_t CallsFor(absl::Duration sample, double ns) {
+// At least a sample's duration, or about that in a race.
+int64_t CallsFor(const PairedTimingOptions& options, double ns) {
+  const double calls =
+      absl::ToDoubleNanoseconds(options.sample) / std::max(ns, 1.0);
   return std::max<int64_t>(
-      1, std::llround(absl::ToDoubleNanoseconds(sample) / std::max(ns, 1.0)));
+      1, std::llround(options.bar > 0 ? calls : std::ceil(calls)));
 }
 
-// Takes a sample; `is_other` if the sample before it was of the other kernel.
-// That left the caches and the shared arrays in its own state, and pending
-// non-temporal stores: untimed calls come first then.
-double Sample(const std::function<void()>& kernel, int64_t calls, bool is_other,
-              const Clock& clock, const PairedTimingOptions& options) {
+// Takes a sample after untimed calls, since the other kernel left the caches
+// and the shared arrays in its own state. Otherwise the next sample would pay
+// for pending non-temporal stores. `follows_own`: the sample before it was of
+// the same kernel, which saves these calls in a race.
+double Sample(const std::function<void()>& kernel, int64_t calls,
+              bool follows_own, const Clock& clock,
+              const PairedTimingOptions& options) {
   if (options.before_sample) options.before_sample();
-  if (is_other || options.before_sample) {
+  if (!follows_own || options.bar <= 0 || options.before_sample) {
     NanosecondsOf(kernel, 1 + calls / 10, clock);
   }
   return NanosecondsOf(kernel, calls, clock);
@@ -49,6 +54,7 @@ std::pair<double, double> WarmUp(const std::function<void()>& a,
                                  const std::function<void()>& b,
                                  const Clock& clock,
                                  const PairedTimingOptions& options) {
+  const absl::Duration most = (options.bar > 0 ? 2 : 5) * options.warm_up;
   const absl::Duration start = clock.Monotonic();
   if (options.before_sample) options.before_sample();
   double a_ns = NanosecondsOf(a, 1, clock);
@@ -56,12 +62,12 @@ std::pair<double, double> WarmUp(const std::function<void()>& a,
   for (;;) {
     const double a_before = a_ns;
     if (options.before_sample) options.before_sample();
-    a_ns = NanosecondsOf(a, CallsFor(options.sample, a_ns), clock);
+    a_ns = NanosecondsOf(a, CallsFor(options, a_ns), clock);
     if (options.before_sample) options.before_sample();
-    b_ns = NanosecondsOf(b, CallsFor(options.sample, b_ns), clock);
+    b_ns = NanosecondsOf(b, CallsFor(options, b_ns), clock);
     const absl::Duration spent = clock.Monotonic() - start;
     const bool settled = std::abs(a_ns - a_before) <= 0.01 * a_before;
-    if (spent >= 2 * options.warm_up || (spent >= options.warm_up && settled)) {
+    if (spent >= most || (spent >= options.warm_up && settled)) {
       return {a_ns, b_ns};
     }
   }
@@ -111,8 +117,8 @@ PairedTiming TimePair(const std::function<void()>& a,
                       const std::function<void()>& b, const Clock& clock,
                       const PairedTimingOptions& options) {
   const auto [a_ns, b_ns] = WarmUp(a, b, clock, options);
-  const int64_t a_calls = CallsFor(options.sample, a_ns);
-  const int64_t b_calls = CallsFor(options.sample, b_ns);
+  const int64_t a_calls = CallsFor(options, a_ns);
+  const int64_t b_calls = CallsFor(options, b_ns);
   const bool is_far_behind = a_ns > kFarBehind * b_ns;
   Rng rng(options.seed);
   PairedTiming timing;
@@ -121,15 +127,16 @@ PairedTiming TimePair(const std::function<void()>& a,
   // The warm-up ends with `b`.
   bool was_a = false;
   const auto sample_a = [&] {
-    timing.a_ns.push_back(Sample(a, a_calls, !was_a, clock, options));
+    timing.a_ns.push_back(Sample(a, a_calls, was_a, clock, options));
     was_a = true;
   };
   const auto sample_b = [&] {
-    timing.b_ns.push_back(Sample(b, b_calls, was_a, clock, options));
+    timing.b_ns.push_back(Sample(b, b_calls, !was_a, clock, options));
     was_a = false;
   };
   for (int32_t i = 0; i < options.pairs; ++i) {
-    a_first = i % 2 == 0 ? rng.Below(2) == 0 : !a_first;
+    const bool turns = options.bar > 0 && i % 2 == 1;
+    a_first = turns ? !a_first : rng.Below(2) == 0;
     if (a_first) sample_a();
     sample_b();
     if (!a_first) sample_a();

@@ -16,9 +16,8 @@ namespace hone::backends {
 //
 // Times on one machine vary by tens of percent from second to second, but only
 // by a few percent between consecutive samples. Therefore samples are taken in
-// pairs, in an order drawn for each two pairs, the second of which has the
-// other order, so that drift favors neither, and only ratios of a pair are
-// compared. The median of the ratios is robust against
+// pairs, in an order drawn for each pair so that drift favors neither, and only
+// ratios of a pair are compared. The median of the ratios is robust against
 // interruptions on a shared machine, and its confidence interval comes from
 // order statistics, which makes no assumption about the noise. No sample is
 // discarded.
@@ -34,12 +33,13 @@ struct PairedTiming {
 
 struct PairedTimingOptions {
   // The minimum time of untimed calls of both. The warm-up goes on until two
-  // consecutive rounds agree within a percent, for at most twice this long:
-  // what is left of a drift favors neither.
+  // consecutive rounds agree within a percent, for at most five times this
+  // long; twice in a race.
   absl::Duration warm_up = absl::Milliseconds(5);
-  // About the duration of a sample, which is a number of calls. A tenth as many
-  // untimed calls, at least one, come before it if the sample before was of the
-  // other kernel.
+  // The least duration of a sample, which is a number of calls. A tenth as many
+  // untimed calls, at least one, come before it. In a race the number is
+  // rounded, every second pair has the order that the one before it has not,
+  // and a sample after one of the same kernel has no untimed calls.
   absl::Duration sample = absl::Milliseconds(1);
   int32_t pairs = 11;
   // The ratio to beat: a race. If the warm-up and the first pair take `a`

@@ -70,6 +70,12 @@ TEST(PairedTiming, WhatOneLeavesBehindIsNotHeldAgainstTheOther) {
     evicted = false;
   };
   EXPECT_EQ(TimePair(streams, reuses, clock, {}).ratio, 1);
+  // Not in a race either, where fewer untimed calls are made.
+  PairedTimingOptions race;
+  race.bar = 1.5;
+  const PairedTiming timing = TimePair(streams, reuses, clock, race);
+  EXPECT_EQ(timing.ratio_low, 1);
+  EXPECT_EQ(timing.ratio_high, 1);
 }
 
 TEST(PairedTiming, WhatCallsChangeIsRestoredBeforeEachSample) {
@@ -176,9 +182,32 @@ TEST(PairedTiming, WarmingUpEnds) {
   };
   PairedTimingOptions options;
   options.pairs = 1;
+  options.bar = 1;
   TimePair(slows_down, slows_down, clock, options);
   // Twice the warm-up, and a pair with its untimed calls.
   EXPECT_LE(spent, 2 * options.warm_up + absl::Milliseconds(10));
+}
+
+TEST(PairedTiming, APairOfARaceTakesLittleMoreThanThreeCalls) {
+  for (const double bar : {0.0, 2.0}) {
+    FakeClock clock;
+    int64_t calls = 0;
+    const auto kernel = [&] {
+      ++calls;
+      clock.Advance(absl::Milliseconds(1));
+    };
+    PairedTimingOptions options;
+    options.pairs = 11;
+    options.bar = bar;
+    TimePair(kernel, kernel, clock, options);
+    const int64_t more = calls;
+    options.pairs = 1;
+    TimePair(kernel, kernel, clock, options);
+    // Less the calls of the warm-up and the first pair.
+    const auto per_pair = static_cast<double>(2 * more - calls) / 10;
+    EXPECT_LE(per_pair, bar > 0 ? 3.4 : 4.0);
+    EXPECT_GE(per_pair, bar > 0 ? 3.0 : 4.0);
+  }
 }
 
 TEST(PairedTiming, SamplesOfFastKernelsAreManyCalls) {
