@@ -23,7 +23,7 @@ namespace {
 
 // The most pairs of samples of a trial, which show differences of a percent,
 // and those of a confirmation.
-constexpr int32_t kPairs = 15;
+constexpr int32_t kPairs = 11;
 constexpr int32_t kConfirmingPairs = 63;
 // Actions besides those that write out the default schedule.
 constexpr int32_t kFurtherSteps = 32;

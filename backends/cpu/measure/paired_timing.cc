@@ -54,7 +54,7 @@ std::pair<double, double> WarmUp(const std::function<void()>& a,
                                  const std::function<void()>& b,
                                  const Clock& clock,
                                  const PairedTimingOptions& options) {
-  const absl::Duration most = (options.bar > 0 ? 2 : 5) * options.warm_up;
+  const absl::Duration most = (options.bar > 0 ? 1 : 5) * options.warm_up;
   const absl::Duration start = clock.Monotonic();
   if (options.before_sample) options.before_sample();
   double a_ns = NanosecondsOf(a, 1, clock);

@@ -32,9 +32,9 @@ struct PairedTiming {
 };
 
 struct PairedTimingOptions {
-  // The minimum time of untimed calls of both. The warm-up goes on until two
-  // consecutive rounds agree within a percent, for at most five times this
-  // long; twice in a race.
+  // The minimum time of untimed calls of both. Unless in a race, the warm-up
+  // goes on until two consecutive rounds agree within a percent, for at most
+  // five times this long.
   absl::Duration warm_up = absl::Milliseconds(5);
   // The least duration of a sample, which is a number of calls. A tenth as many
   // untimed calls, at least one, come before it. In a race the number is
