@@ -187,7 +187,7 @@ class BeamOverStates final : public BatchOptimizer {
 
   std::vector<space::Candidate> Extensions() {
     std::vector<Extension> extensions;
-    for (size_t i = 0; i < frontier_.size(); ++i) {
+    for (size_t i = 0; i < frontier_.size() && !stopped(); ++i) {
       const Path& path = frontier_[i].path;
       if (path.actions.size() >= static_cast<size_t>(problem_.max_steps())) {
         continue;
@@ -242,7 +242,8 @@ class BeamOverStates final : public BatchOptimizer {
     if (elites_.empty() || fruitless_ >= kMaxFruitless) return batch;
     // Draws are bounded, as a small space has few distinct sequences.
     const size_t draws = kWidth * kMaxFruitless;
-    for (size_t draw = 0; draw < draws && batch.size() < kWidth; ++draw) {
+    for (size_t draw = 0; draw < draws && batch.size() < kWidth && !stopped();
+         ++draw) {
       // The smaller of two ranks: better sequences come more often.
       const size_t rank =
           std::min(rng().Below(elites_.size()), rng().Below(elites_.size()));

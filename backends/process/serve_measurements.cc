@@ -78,7 +78,7 @@ class KernelBenches {
     // The fields of a request that the bench depends on.
     KernelRequest common = request;
     common.candidate_scripts.clear();
-    common.calibrate = common.time_baseline = false;
+    common.calibrate = common.time_baseline = common.confirm = false;
     common.bar = 0;
     v1::KernelWork message;
     ToProto(common, message);

@@ -21,6 +21,7 @@ absl::Span<const ChoiceInfo> AllChoices() {
         {"fuse", {1}},
         {"row_block", {8, 16, 4, 32}},
         {"stream", {2}},
+        {"prefetch", {16, 64, 32, 4}},
     };
     HONE_CHECK(all->size() == kChoiceCount);
     return all;

@@ -42,8 +42,11 @@ enum class Choice {
   kRowBlock,
   // Bypass the caches in vector stores of results: 2 yes.
   kStream,
+  // Cache lines that an innermost loop over a large argument prefetches ahead:
+  // 1 none.
+  kPrefetch,
 };
-inline constexpr size_t kChoiceCount = 14;
+inline constexpr size_t kChoiceCount = 15;
 
 // A schedule may make a choice several times, once per nest for example. Each
 // choice may be overridden everywhere, or only the first, second, … time.

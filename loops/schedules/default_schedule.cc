@@ -10,6 +10,7 @@
 #include "loops/schedules/nest.h"
 #include "loops/schedules/peel_bounds.h"
 #include "loops/schedules/prefetch_copies.h"
+#include "loops/schedules/prefetch_streams.h"
 #include "loops/schedules/row_lanes.h"
 #include "loops/schedules/row_sums.h"
 #include "loops/schedules/scans.h"
@@ -117,6 +118,7 @@ std::vector<Step> DefaultSchedule(const Program& program,
   }
   if (fuses) FuseOutermost(scheduler);
   PrefetchCopies(scheduler);
+  PrefetchStreams(scheduler);
   if (scheduler.Choose(Choice::kStream, 1) == 2) StreamResults(scheduler);
   if (use != nullptr) *use = scheduler.use();
   return scheduler.steps();

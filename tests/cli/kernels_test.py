@@ -12,6 +12,21 @@ import sys
 from command_line import LOOP, MODULE, ROOT, ROWS, Scratch, hone, main
 
 
+# The row of a cache that belongs to the caller.
+CACHE = """HloModule cache, input_output_alias={ {0}: (0, {}, may-alias) }
+
+ENTRY main {
+  cache = f32[64,32]{1,0} parameter(0)
+  x = f32[1,32]{1,0} parameter(1)
+  i = s32[] parameter(2)
+  z = s32[] constant(0)
+  y = f32[1,32]{1,0} add(x, x)
+  u = f32[64,32]{1,0} dynamic-update-slice(cache, y, i, z)
+  ROOT r = (f32[64,32]{1,0}, f32[1,32]{1,0}) tuple(u, y)
+}
+"""
+
+
 class Kernels(Scratch):
     def setUp(self):
         super().setUp()
@@ -75,6 +90,16 @@ class Kernels(Scratch):
         self.assertEqual(again["tasks"][0]["cache"], "hit")
         self.one_line_error(hone("run", module, "--state", state), 2,
                             "--target cpu")
+
+    def test_a_kernel_that_updates_an_array_in_place_is_measured(self):
+        module = self.write("cache.hlo", CACHE)
+        document = self.json("tune", module, "--task", "module", "--target",
+                             "cpu", "--trials", 12, "--local", "--state",
+                             self.folder / "state")
+        kernels = document["tasks"][0]["best"]["decision"]["kernels"]
+        self.assertEqual(len(kernels), 2)
+        for kernel in kernels:
+            self.assertGreater(kernel["default_ns"], 0, kernel["name"])
 
     def test_a_tuned_kernel_is_called_as_the_documentation_says(self):
         """What docs/KERNELS.md has a user do, from its own text."""

@@ -342,6 +342,25 @@ TEST_P(KernelProblemTest, NothingIsMeasuredBesidesTrials) {
   }
 }
 
+TEST_P(KernelProblemTest, LegalActionsAreNotListedToTheEndOnceStopped) {
+  int polls = 0;
+  const auto problem =
+      (*FindTask("kernel"))
+          ->MakeProblem(module_, {},
+                        {.target = "cpu:a",
+                         .kernels = &kernels_,
+                         .stop = [&polls] { return ++polls > 3; }})
+          .value();
+  const space::SequentialProblem& stopped = *problem->sequential();
+  polls = 0;
+  EXPECT_LE(stopped.LegalActions(stopped.InitialState()).size(), 3);
+  polls = 0;
+  const auto lowered = stopped.Step(stopped.InitialState(), LoweredAction());
+  HONE_ASSERT_OK(lowered);
+  polls = 3;
+  EXPECT_THAT(stopped.LegalActions(*lowered), IsEmpty());
+}
+
 TEST_P(KernelProblemTest, ForeignNumbersAreRefused) {
   const space::StatePtr lowered = StateOf({Named("lowered")});
   for (const int32_t action :

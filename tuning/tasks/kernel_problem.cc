@@ -21,8 +21,9 @@
 namespace hone::tuning {
 namespace {
 
-// The most pairs of samples of a trial, and those of a confirmation.
-constexpr int32_t kPairs = 31;
+// The most pairs of samples of a trial, which show differences of a percent,
+// and those of a confirmation.
+constexpr int32_t kPairs = 11;
 constexpr int32_t kConfirmingPairs = 63;
 // Actions besides those that write out the default schedule.
 constexpr int32_t kFurtherSteps = 32;
@@ -194,6 +195,8 @@ std::vector<int32_t> KernelProblem::LegalActions(
     static const auto* const ordered =
         new std::vector<int32_t>(ActionsInOrder());
     for (int32_t action : *ordered) {
+      // Each may take a schedule, of which there are hundreds.
+      if (options_.stop && options_.stop()) break;
       // What makes no difference to this kernel is left out.
       if (action >= TransformAction() ||
           Changes(from, ChoiceActions()[static_cast<size_t>(action)])) {
@@ -204,6 +207,7 @@ std::vector<int32_t> KernelProblem::LegalActions(
   }
   const KernelSteps steps = StepsAt(from);
   for (size_t t = 0; t < loops::AllTransforms().size(); ++t) {
+    if (options_.stop && options_.stop()) break;
     for (const KernelSteps::NumberedStep& step : steps.OfTransform(t)) {
       legal.push_back(step.action);
     }

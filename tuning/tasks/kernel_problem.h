@@ -39,7 +39,8 @@ struct KernelProblemOptions {
   uint64_t seed = 0;
   // Must outlive the problem.
   backends::KernelMeasurer* kernels = nullptr;
-  // Polled during measurements; may be empty.
+  // Polled during measurements, and while legal actions are listed, of which
+  // those that are found by then are the result; may be empty.
   std::function<bool()> stop;
 };
 
@@ -135,7 +136,7 @@ class KernelProblem final : public space::SequentialProblem {
   using ProgramStatePtr = std::shared_ptr<const ProgramState>;
 
   // The number of candidates of one request.
-  static constexpr int32_t kMeasuredTogether = 8;
+  static constexpr int32_t kMeasuredTogether = 16;
 
   absl::Status MeasureDefault() const;
   absl::StatusOr<space::Measurement> MeasureState(

@@ -62,6 +62,14 @@ void CoreSplit::Compile() const {
   if (is_split_) sched_setaffinity(0, sizeof(cpu_set_t), &compiling_);
 }
 
+void CoreSplit::UseAll(int64_t child) const {
+  if (!is_split_) return;
+  cpu_set_t all;
+  CPU_OR(&all, &timing_, &compiling_);
+  // A child that has ended has no use for it.
+  sched_setaffinity(static_cast<pid_t>(child), sizeof(all), &all);
+}
+
 void PinToThisCore() {
   cpu_set_t cores;
   CPU_ZERO(&cores);

@@ -21,6 +21,9 @@ class CoreSplit {
   // nothing unless split.
   void Time() const;
   void Compile() const;
+  // Lets a child that compiles use the timing core, too, while nothing is
+  // timed.
+  void UseAll(int64_t child) const;
 
  private:
   bool is_split_ = false;

@@ -73,6 +73,9 @@ class IsolatedChild {
   IsolatedChild(IsolatedChild&& other) noexcept;
   IsolatedChild& operator=(IsolatedChild&& other) = delete;
 
+  // Until it has been waited for.
+  int64_t pid() const { return pid_; }
+
   // Waits for the end, at most for the timeout since the start; once. Errors:
   // ResourceExhausted if the child cannot be waited for.
   absl::StatusOr<ChildOutcome> Await();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <deque>
 #include <optional>
 #include <utility>
 
@@ -106,12 +107,14 @@ class ForkingBench final : public KernelBench {
         options_(options),
         result_shapes_(subject_->result_shapes()),
         needs_precise_(subject_->has_reference() &&
-                       ComputesInBf16(subject_->module())) {}
+                       ComputesInBf16(subject_->module())),
+        updated_results_(subject_->updated_results()) {}
 
   absl::Status Prepare(const std::string& baseline_script) {
     HONE_ASSIGN_OR_RETURN(const auto baseline,
                           subject_->Schedule(baseline_script));
-    for (Shared& shared : shared_) HONE_RETURN_IF_ERROR(Share(shared));
+    HONE_RETURN_IF_ERROR(Share(timed_));
+    for (Shared& place : places_) HONE_RETURN_IF_ERROR(Share(place));
     HONE_RETURN_IF_ERROR(CompileBaseline(*baseline));
     for (const hlo::ArgumentKind kind : subject_->argument_kinds()) {
       HONE_RETURN_IF_ERROR(AddExample(kind));
@@ -122,9 +125,10 @@ class ForkingBench final : public KernelBench {
 
   KernelTiming MeasureBaseline() override {
     KernelTiming timing = InChild([this](ChildReport& report) {
-      Judge(baseline_object_, Race{}, report);
+      Time(baseline_object_, /*bar=*/0, report);
     });
-    timing.compile_time = baseline_compile_time_;
+    timing.compile_time = baseline_.compile_time;
+    timing.max_rel_error = baseline_.max_rel_error;
     return timing;
   }
 
@@ -132,21 +136,35 @@ class ForkingBench final : public KernelBench {
                                     double bar) override {
     std::vector<KernelTiming> timings;
     const CoreSplit cores = CoreSplit::Here(options_.threads);
-    std::optional<Compilation> next;
-    for (size_t i = 0; i < scripts.size(); ++i) {
-      if (!next) next.emplace(Compile(scripts[i], i % 2, cores));
-      std::string object;
-      KernelTiming timing = Finish(*std::exchange(next, std::nullopt), object);
-      if (cores.is_split() && i + 1 < scripts.size()) {
-        next.emplace(Compile(scripts[i + 1], (i + 1) % 2, cores));
+    const size_t ahead = cores.is_split() ? kAhead : 0;
+    std::deque<Compilation> compilations;
+    size_t started = 0;
+    const auto start_until = [&](size_t end) {
+      for (; started < std::min(end, scripts.size()); ++started) {
+        compilations.push_back(Compile(
+            scripts[started], places_[started % places_.size()], cores));
       }
+    };
+    for (size_t i = 0; i < scripts.size(); ++i) {
+      // While nothing is timed, the first one has all cores.
+      start_until(i + std::max<size_t>(ahead, 1));
+      std::string object;
+      KernelTiming timing =
+          Finish(std::move(compilations.front()), cores, object);
+      compilations.pop_front();
+      if (ahead > 0) start_until(i + 1 + ahead);
       if (timing.outcome == space::Outcome::kOk) {
-        const absl::Duration compile_time = timing.compile_time;
+        const KernelTiming checked = std::move(timing);
         timing = InChild([&](ChildReport& report) {
           cores.Time();
-          Judge(object, Race{bar}, report);
+          Time(object, bar, report);
         });
-        timing.compile_time = compile_time;
+        timing.compile_time = checked.compile_time;
+        timing.max_rel_error = checked.max_rel_error;
+        // Those that follow race against this one, too.
+        if (bar > 0 && timing.outcome == space::Outcome::kOk) {
+          bar = std::min(bar, timing.ratio_high);
+        }
       }
       timings.push_back(std::move(timing));
     }
@@ -154,10 +172,9 @@ class ForkingBench final : public KernelBench {
   }
 
  private:
-  // How code is timed; not at all without a race.
-  struct Race {
-    double bar = 0;
-  };
+  // The number of children that compile and check while one is timed. Two, so
+  // that one that takes long does not hold up the others.
+  static constexpr size_t kAhead = 2;
 
   // What a child shares with this process: its report, and code.
   struct Shared {
@@ -188,7 +205,7 @@ class ForkingBench final : public KernelBench {
 
   // Runs `body` in a child; returns its report, or the way it ended.
   KernelTiming InChild(const std::function<void(ChildReport&)>& body) {
-    return Await(Start(shared_[0], body), shared_[0]);
+    return Await(Start(timed_, body), timed_);
   }
 
   static KernelTiming Await(absl::StatusOr<IsolatedChild> child,
@@ -213,21 +230,19 @@ class ForkingBench final : public KernelBench {
     return timing;
   }
 
-  // A child that compiles, and where it leaves the code.
+  // A child that compiles and checks, and where it leaves the code.
   struct Compilation {
     absl::StatusOr<IsolatedChild> child;
     const Shared& shared;
   };
-  Compilation Compile(const std::string& script, size_t place,
+  Compilation Compile(const std::string& script, const Shared& shared,
                       const CoreSplit& cores) {
-    // The first place is for children that measure.
-    const Shared& shared = shared_[1 + place];
     return {Start(shared,
                   [&](ChildReport& report) {
                     cores.Compile();
                     const auto code = subject_->Schedule(script);
                     if (code.ok()) {
-                      CompileInto(**code, *shared.object, report);
+                      CompileAndCheck(**code, *shared.object, report);
                     } else {
                       Fail(report, space::Outcome::kInvalid,
                            code.status().message());
@@ -235,13 +250,18 @@ class ForkingBench final : public KernelBench {
                   }),
             shared};
   }
-  // Waits for the code.
-  static KernelTiming Finish(Compilation compilation, std::string& object) {
+  static std::string ObjectIn(const Shared& shared) {
+    return {reinterpret_cast<const char*>(shared.object->data()),
+            static_cast<size_t>(ReportIn(shared).object_bytes)};
+  }
+  // Waits for the code. Nothing may be timed meanwhile.
+  static KernelTiming Finish(Compilation compilation, const CoreSplit& cores,
+                             std::string& object) {
     const Shared& shared = compilation.shared;
+    if (compilation.child.ok()) cores.UseAll(compilation.child->pid());
     KernelTiming timing = Await(std::move(compilation.child), shared);
     if (timing.outcome == space::Outcome::kOk) {
-      object.assign(reinterpret_cast<const char*>(shared.object->data()),
-                    static_cast<size_t>(ReportIn(shared).object_bytes));
+      object = ObjectIn(shared);
     }
     return timing;
   }
@@ -343,16 +363,8 @@ class ForkingBench final : public KernelBench {
   // In a child: computes the expected results with the baseline.
   void RunBaseline(const Example& example, ChildReport& report) const {
     hone_kernel_set_threads(options_.threads);
-    auto code = LoadedObject::Create(baseline_object_);
-    const auto entry = code.ok() ? (*code)->Entry(kSymbol) : code.status();
-    if (!entry.ok()) {
-      Fail(report, space::Outcome::kCompileError, entry.status().message());
-      return;
-    }
-    if (const absl::Status entered = EnterSandbox(); !entered.ok()) {
-      Fail(report, space::Outcome::kCrashed, entered.message());
-      return;
-    }
+    const auto code = Load(baseline_object_, report);
+    if (code == nullptr || !EnterSandboxOrFail(report)) return;
     std::vector<const void*> arguments;
     for (const hlo::Literal& leaf : ArgumentLeaves(example)) {
       arguments.push_back(leaf.data());
@@ -361,7 +373,8 @@ class ForkingBench final : public KernelBench {
     for (const auto& memory : example.expected) {
       results.push_back(memory->data());
     }
-    if ((*entry)(nullptr, arguments.data(), results.data()) != HONE_OK) {
+    SetUpdatedResults(arguments, results);
+    if (code->entry(nullptr, arguments.data(), results.data()) != HONE_OK) {
       Fail(report, space::Outcome::kCrashed, hone_kernel_error_message());
     }
   }
@@ -383,37 +396,34 @@ class ForkingBench final : public KernelBench {
     return absl::OkStatus();
   }
 
-  absl::Status CompileBaseline(const MeasuredSubject::Code& baseline) {
-    const Shared& shared = shared_[1];
-    const KernelTiming end =
-        Finish({Start(shared,
-                      [&](ChildReport& report) {
-                        CompileInto(baseline, *shared.object, report);
-                      }),
-                shared},
-               baseline_object_);
+  absl::Status CompileBaseline(const MeasuredSubject::Code& code) {
+    const KernelTiming end = InChild([&](ChildReport& report) {
+      CompileInto(code, *timed_.object, report);
+    });
     if (end.outcome != space::Outcome::kOk) {
       return absl::InternalError(
           absl::StrCat("the baseline does not compile: ", end.message));
     }
-    baseline_compile_time_ = end.compile_time;
+    baseline_object_ = ObjectIn(timed_);
+    baseline_.compile_time = end.compile_time;
     return absl::OkStatus();
   }
 
   absl::Status CheckBaseline() {
     const KernelTiming check = InChild([this](ChildReport& report) {
-      Judge(baseline_object_, std::nullopt, report);
+      LoadAndCheck(baseline_object_, report);
     });
     if (check.outcome != space::Outcome::kOk) {
       return absl::InternalError(absl::StrCat(
           "the baseline is not valid: ", space::OutcomeName(check.outcome),
           ", ", check.message));
     }
+    baseline_.max_rel_error = check.max_rel_error;
     return absl::OkStatus();
   }
 
-  // In a child: compiles code into `object`.
-  static void CompileInto(const MeasuredSubject::Code& code,
+  // In a child: compiles code into `object`; returns false if it cannot.
+  static bool CompileInto(const MeasuredSubject::Code& code,
                           const SharedMemory& object, ChildReport& report) {
     const absl::Duration start = SystemClock().Monotonic();
     const absl::StatusOr<std::string> compiled = code.Compile(kSymbol);
@@ -421,44 +431,72 @@ class ForkingBench final : public KernelBench {
         absl::ToDoubleSeconds(SystemClock().Monotonic() - start);
     if (!compiled.ok()) {
       Fail(report, space::Outcome::kCompileError, compiled.status().message());
-      return;
+      return false;
     }
     if (static_cast<int64_t>(compiled->size()) > kMaxObjectBytes) {
       Fail(report, space::Outcome::kCompileError, "the code is too large");
-      return;
+      return false;
     }
     std::memcpy(object.data(), compiled->data(), compiled->size());
     report.object_bytes = static_cast<int64_t>(compiled->size());
+    return true;
   }
 
-  // In a child: checks the compiled candidate and, in a race, times it.
-  void Judge(const std::string& object, std::optional<Race> race,
-             ChildReport& report) const {
+  // In a child: compiles code into `object` and checks it.
+  void CompileAndCheck(const MeasuredSubject::Code& code,
+                       const SharedMemory& object, ChildReport& report) const {
+    if (!CompileInto(code, object, report)) return;
+    LoadAndCheck({reinterpret_cast<const char*>(object.data()),
+                  static_cast<size_t>(report.object_bytes)},
+                 report);
+  }
+
+  // In a child: checks compiled code.
+  void LoadAndCheck(const std::string& object, ChildReport& report) const {
+    hone_kernel_set_threads(options_.threads);
+    const auto code = Load(object, report);
+    if (code != nullptr && EnterSandboxOrFail(report))
+      Check(code->entry, report);
+  }
+
+  // In a child: times compiled code against the baseline.
+  void Time(const std::string& object, double bar, ChildReport& report) const {
     hone_kernel_set_threads(options_.threads);
     if (options_.threads == 1) PinToThisCore();
-    auto code = LoadedObject::Create(object);
-    auto baseline_code = LoadedObject::Create(baseline_object_);
-    if (!code.ok() || !baseline_code.ok()) {
-      Fail(report, space::Outcome::kCompileError,
-           (code.ok() ? baseline_code : code).status().message());
+    const auto code = Load(object, report);
+    const auto baseline = Load(baseline_object_, report);
+    if (code == nullptr || baseline == nullptr || !EnterSandboxOrFail(report))
       return;
-    }
-    const auto entry = (*code)->Entry(kSymbol);
-    const auto baseline = (*baseline_code)->Entry(kSymbol);
-    if (!entry.ok() || !baseline.ok()) {
-      Fail(report, space::Outcome::kCompileError, "there is no entry");
-      return;
-    }
-    if (const absl::Status entered = EnterSandbox(); !entered.ok()) {
-      Fail(report, space::Outcome::kCrashed, entered.message());
-      return;
-    }
-    if (Check(*entry, report) && race) {
-      Time(*entry, *baseline, race->bar, report);
-    }
+    TimeAgainst(baseline->entry, code->entry, bar, report);
   }
 
-  // Pointers to arguments and to memory for results.
+  // Code in this process.
+  struct Loaded {
+    std::unique_ptr<LoadedObject> object;
+    EntryFunction entry = nullptr;
+  };
+  // In a child; null and a failed report if it cannot be loaded.
+  static std::unique_ptr<Loaded> Load(const std::string& object,
+                                      ChildReport& report) {
+    auto code = LoadedObject::Create(object);
+    const auto entry = code.ok() ? (*code)->Entry(kSymbol) : code.status();
+    if (!entry.ok()) {
+      Fail(report, space::Outcome::kCompileError, entry.status().message());
+      return nullptr;
+    }
+    return std::make_unique<Loaded>(Loaded{*std::move(code), *entry});
+  }
+
+  // In a child, for good.
+  static bool EnterSandboxOrFail(ChildReport& report) {
+    const absl::Status entered = EnterSandbox();
+    if (entered.ok()) return true;
+    Fail(report, space::Outcome::kCrashed, entered.message());
+    return false;
+  }
+
+  // Pointers to arguments, with the values of updated results after them, and
+  // to memory for results.
   struct Call {
     std::vector<const void*> arguments;
     std::vector<std::unique_ptr<SharedMemory>> memory;
@@ -476,28 +514,40 @@ class ForkingBench final : public KernelBench {
       call.results.push_back((*memory)->data());
       call.memory.push_back(*std::move(memory));
     }
+    SetUpdatedResults(call.arguments, call.results);
     return call;
+  }
+
+  // Gives the results that a call updates the values before it, which follow
+  // the arguments.
+  void SetUpdatedResults(absl::Span<const void* const> arguments,
+                         absl::Span<void* const> results) const {
+    const auto values = arguments.last(updated_results_.size());
+    for (size_t i = 0; i < values.size(); ++i) {
+      const size_t result = updated_results_[i];
+      std::memcpy(results[result], values[i],
+                  static_cast<size_t>(result_shapes_[result]->byte_size()));
+    }
   }
 
   bool IsRandom(size_t example) const {
     return subject_->argument_kinds()[example] == hlo::ArgumentKind::kRandom;
   }
 
-  bool Check(EntryFunction entry, ChildReport& report) const {
+  void Check(EntryFunction entry, ChildReport& report) const {
     for (size_t e = 0; e < examples_.size(); ++e) {
       const std::optional<Call> call = MakeCall(examples_[e]);
       if (!call.has_value()) {
         Fail(report, space::Outcome::kCrashed, "no memory for results");
-        return false;
+        return;
       }
       if (entry(nullptr, call->arguments.data(), call->results.data()) !=
           HONE_OK) {
         Fail(report, space::Outcome::kCrashed, hone_kernel_error_message());
-        return false;
+        return;
       }
-      if (!Compare(e, call->results, "", report)) return false;
+      if (!Compare(e, call->results, "", report)) return;
     }
-    return true;
   }
 
   // Compares results with the expected ones of an example. `when` ends the
@@ -543,8 +593,8 @@ class ForkingBench final : public KernelBench {
     return literal;
   }
 
-  void Time(EntryFunction entry, EntryFunction baseline, double bar,
-            ChildReport& report) const {
+  void TimeAgainst(EntryFunction baseline, EntryFunction entry, double bar,
+                   ChildReport& report) const {
     std::vector<int64_t> bytes;
     bytes.reserve(result_shapes_.size());
     for (const hlo::ShapePtr& shape : result_shapes_) {
@@ -572,6 +622,11 @@ class ForkingBench final : public KernelBench {
     timing_options.pairs = options_.pairs;
     timing_options.bar = bar;
     timing_options.seed = options_.seed;
+    if (!updated_results_.empty()) {
+      timing_options.before_sample = [&] {
+        SetUpdatedResults(arguments, results);
+      };
+    }
     const PairedTiming timing =
         TimePair(run(entry), run(baseline), SystemClock(), timing_options);
     report.ratio = timing.ratio;
@@ -579,10 +634,13 @@ class ForkingBench final : public KernelBench {
     report.ratio_high = timing.ratio_high;
     report.samples = std::min(timing.a_ns.size(), kMaxSamples);
     std::copy_n(timing.a_ns.begin(), report.samples, report.samples_ns);
-    // What so many calls left behind must not matter.
+    // What so many calls left behind must not matter. Races are followed by
+    // measurements without a bar.
+    if (bar > 0) return;
     for (size_t i = 0; i < results.size(); ++i) {
       FillWithNan(results[i], bytes[i]);
     }
+    SetUpdatedResults(arguments, results);
     run(entry)();
     Compare(0, results, " after timing", report);
   }
@@ -591,13 +649,16 @@ class ForkingBench final : public KernelBench {
   const KernelBenchOptions options_;
   const std::vector<hlo::ShapePtr> result_shapes_;
   const bool needs_precise_;
-  // Of a child that measures, and of two that compile.
-  std::array<Shared, 3> shared_;
+  const std::vector<size_t> updated_results_;
+  // Of a child that times, and of those that compile.
+  Shared timed_;
+  std::array<Shared, kAhead> places_;
   std::vector<Example> examples_;
   // Pages that no child writes to are shared with all of them.
   std::unique_ptr<PlacedArrays> timed_arguments_;
   std::string baseline_object_;
-  absl::Duration baseline_compile_time_;
+  // Its compile time and error only.
+  KernelTiming baseline_;
 };
 
 }  // namespace

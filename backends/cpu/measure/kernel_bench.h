@@ -22,7 +22,7 @@ struct KernelBenchOptions {
   uint64_t seed = 0;
   // The most pairs of samples per candidate.
   int32_t pairs = 11;
-  // The time limit of a candidate's compilation, and that of its check and
+  // The time limit of a candidate's compilation and check, and that of its
   // timing.
   absl::Duration timeout = absl::Seconds(10);
   // Scatter the timed arrays (PlacedArrays::Scatter), so that a result does not
@@ -51,8 +51,9 @@ class KernelBench {
   // Times the baseline against itself, which also shows the noise.
   virtual KernelTiming MeasureBaseline() = 0;
   // Checks schedules and times them against the baseline, in a race against the
-  // ratio `bar` (PairedTimingOptions::bar). With a single thread, the next one
-  // is compiled while one is timed, on another core.
+  // ratio `bar` (PairedTimingOptions::bar) and those before them. With a single
+  // thread, the next ones are compiled and checked while one is timed, on other
+  // cores.
   virtual std::vector<KernelTiming> Measure(
       absl::Span<const std::string> scripts, double bar) = 0;
 };

@@ -70,16 +70,20 @@ class KernelSubject final : public MeasuredSubject {
  public:
   KernelSubject(hlo::Module module, bool has_reference,
                 std::vector<hlo::ShapePtr> result_shapes,
-                loops::Program program)
+                std::vector<size_t> updated_results, loops::Program program)
       : module_(std::move(module)),
         has_reference_(has_reference),
         result_shapes_(std::move(result_shapes)),
+        updated_results_(std::move(updated_results)),
         program_(std::move(program)) {}
 
   const hlo::Module& module() const override { return module_; }
   bool has_reference() const override { return has_reference_; }
   std::vector<hlo::ShapePtr> result_shapes() const override {
     return result_shapes_;
+  }
+  std::vector<size_t> updated_results() const override {
+    return updated_results_;
   }
   absl::StatusOr<std::unique_ptr<Code>> Schedule(
       const std::string& script) const override {
@@ -94,6 +98,7 @@ class KernelSubject final : public MeasuredSubject {
   const hlo::Module module_;
   const bool has_reference_;
   const std::vector<hlo::ShapePtr> result_shapes_;
+  const std::vector<size_t> updated_results_;
   const loops::Program program_;
 };
 
@@ -123,21 +128,31 @@ class ModuleSubject final : public MeasuredSubject {
   const loops::ModulePlan plan_;
 };
 
-// The arrays of a program's arguments or results, by number.
-std::vector<hlo::ShapePtr> Interface(const loops::Program& program,
-                                     loops::Memory memory) {
+// What calls pass to a program, by number.
+struct Interface {
+  std::vector<hlo::ShapePtr> arguments;
+  std::vector<hlo::ShapePtr> results;
+  std::vector<size_t> updated_results;
+};
+
+Interface InterfaceOf(const loops::Program& program) {
   std::vector<const loops::Buffer*> buffers;
   for (const loops::BufferPtr& buffer : program.buffers()) {
-    if (buffer->memory == memory) buffers.push_back(buffer.get());
+    if (buffer->IsOutput() || buffer->memory == loops::Memory::kArgument) {
+      buffers.push_back(buffer.get());
+    }
   }
   std::sort(buffers.begin(), buffers.end(),
             [](const auto* a, const auto* b) { return a->number < b->number; });
-  std::vector<hlo::ShapePtr> shapes;
-  shapes.reserve(buffers.size());
+  Interface interface;
   for (const loops::Buffer* buffer : buffers) {
-    shapes.push_back(hlo::Shape::Array(buffer->type, buffer->dimensions));
+    if (buffer->memory == loops::Memory::kInOut) {
+      interface.updated_results.push_back(interface.results.size());
+    }
+    (buffer->IsOutput() ? interface.results : interface.arguments)
+        .push_back(hlo::Shape::Array(buffer->type, buffer->dimensions));
   }
-  return shapes;
+  return interface;
 }
 
 // Returns a module with parameters of these shapes that computes nothing.
@@ -158,17 +173,15 @@ absl::StatusOr<std::unique_ptr<MeasuredSubject>> MeasuredSubject::Create(
     const std::string& text, KernelForm form) {
   if (form == KernelForm::kProgram) {
     HONE_ASSIGN_OR_RETURN(loops::Program program, loops::ParseProgram(text));
-    if (!Interface(program, loops::Memory::kInOut).empty()) {
-      return absl::UnimplementedError(
-          "a kernel that updates an array in place is not measured alone");
+    Interface interface = InterfaceOf(program);
+    std::vector<hlo::ShapePtr> parameters = std::move(interface.arguments);
+    for (size_t i : interface.updated_results) {
+      parameters.push_back(interface.results[i]);
     }
-    HONE_ASSIGN_OR_RETURN(
-        hlo::Module module,
-        ModuleOfParameters(Interface(program, loops::Memory::kArgument)));
-    std::vector<hlo::ShapePtr> results =
-        Interface(program, loops::Memory::kResult);
+    HONE_ASSIGN_OR_RETURN(hlo::Module module, ModuleOfParameters(parameters));
     return std::make_unique<KernelSubject>(
-        std::move(module), /*has_reference=*/false, std::move(results),
+        std::move(module), /*has_reference=*/false,
+        std::move(interface.results), std::move(interface.updated_results),
         std::move(program));
   }
   HONE_ASSIGN_OR_RETURN(hlo::Module module, ReadHlo(text));
@@ -180,7 +193,7 @@ absl::StatusOr<std::unique_ptr<MeasuredSubject>> MeasuredSubject::Create(
   std::vector<hlo::ShapePtr> results = ResultShapes(module);
   return std::make_unique<KernelSubject>(
       std::move(module), /*has_reference=*/true, std::move(results),
-      std::move(program));
+      /*updated_results=*/std::vector<size_t>(), std::move(program));
 }
 
 }  // namespace hone::backends

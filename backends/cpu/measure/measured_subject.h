@@ -24,7 +24,8 @@ class MeasuredSubject {
   static absl::StatusOr<std::unique_ptr<MeasuredSubject>> Create(
       const std::string& text, KernelForm form);
 
-  // A module with the same parameters, for their values.
+  // A module with the same parameters, for their values; those of
+  // updated_results() follow.
   virtual const hlo::Module& module() const = 0;
   // Returns true if the evaluator gives the expected results.
   virtual bool has_reference() const = 0;
@@ -34,6 +35,8 @@ class MeasuredSubject {
   }
   // The shapes of the result's arrays, in order.
   virtual std::vector<hlo::ShapePtr> result_shapes() const = 0;
+  // The arrays of the result that have values before a call, by number.
+  virtual std::vector<size_t> updated_results() const { return {}; }
 
   // Code to compile: what a schedule makes of the subject.
   class Code {

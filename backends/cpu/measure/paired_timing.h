@@ -32,22 +32,27 @@ struct PairedTiming {
 };
 
 struct PairedTimingOptions {
-  // The minimum time of untimed calls of both. The warm-up goes on until two
-  // consecutive rounds agree within a percent, for at most five times this
-  // long.
+  // The minimum time of untimed calls of both. Unless in a race, the warm-up
+  // goes on until two consecutive rounds agree within a percent, for at most
+  // five times this long.
   absl::Duration warm_up = absl::Milliseconds(5);
-  // The duration of a sample, which is a number of calls. A tenth as many
-  // untimed calls, at least one, come before it.
+  // The least duration of a sample, which is a number of calls. A tenth as many
+  // untimed calls, at least one, come before it. In a race the number is
+  // rounded, every second pair has the order that the one before it has not,
+  // and a sample after one of the same kernel has no untimed calls.
   absl::Duration sample = absl::Milliseconds(1);
   int32_t pairs = 11;
   // The ratio to beat: a race. If the warm-up and the first pair take `a`
-  // more than 8 times as long it has lost, with or without a race. After 3 and
-  // after 11 pairs it has lost if the whole interval is above it, which after 3
-  // pairs is their range; after 11 also if the median is, as it can be little
-  // better then, and it has won if the whole interval is below. 0: no race, but
-  // `a` has lost if the third pair leaves the ratio above 2.
+  // more than 8 times as long it has lost, with or without a race. It has lost
+  // after 3 pairs if none is below the bar, and later if fewer than half are,
+  // as it can be little better then; it has won after 11 pairs if the whole
+  // interval is below. 0: no race, but `a` has lost if the third pair leaves
+  // the ratio above 2.
   double bar = 0;
   uint64_t seed = 0;
+  // Called before each sample and each round of the warm-up of either, untimed;
+  // may be empty. For kernels that change what they read.
+  std::function<void()> before_sample;
 };
 
 // Times `a` against `b` by `clock`.

@@ -279,6 +279,38 @@ TEST(DefaultSchedule, BlocksOfRowsKeepWhatRandomProgramsCompute) {
   }
 }
 
+// Distances are in iterations: of 8 elements of 4 bytes here, and of more than
+// 1 KB each, of which each line counts as a part.
+TEST(DefaultSchedule, LoopsOverLargeArgumentsPrefetchAsChosen) {
+  const Program program = ParseText(R"(kernel m
+argument x f32[1024,512]
+argument w f32[512]
+result y f32[1024]
+for i 1024
+| y[i] = 0.0
+| for k 512
+| | y[i] += x[i,k] * w[k]
+)");
+  Machine machine = SmallVectors(1);
+  const auto schedule = [&](const Choices& choices) {
+    const auto after =
+        ApplyScript(program, DefaultSchedule(program, machine, choices));
+    EXPECT_THAT(after, testing::IsOk());
+    return PrintProgram(*after);
+  };
+  constexpr auto kLines = static_cast<size_t>(Choice::kPrefetch);
+  Choices choices{};
+  choices[kLines] = 16;
+  machine.l2_bytes = 1 << 20;
+  EXPECT_THAT(schedule({}), Not(HasSubstr("prefetch")));
+  EXPECT_THAT(schedule(choices), HasSubstr("for i1 64 prefetch 32"));
+  choices[kLines] = 4;
+  EXPECT_THAT(schedule(choices), HasSubstr("for i1 64 prefetch 8"));
+  // All of it fits.
+  machine.l2_bytes = 2 << 20;
+  EXPECT_EQ(schedule(choices), schedule({}));
+}
+
 constexpr char kTwoProducts[] = R"(kernel m
 argument a f32[61,37]
 argument b f32[37,50]

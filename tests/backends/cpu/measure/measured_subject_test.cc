@@ -21,6 +21,7 @@ namespace hone::backends {
 namespace {
 
 using ::hone::testing::StatusIs;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 // Two kernels, as a sort is one of its own.
@@ -110,6 +111,31 @@ ENTRY main {
   EXPECT_EQ(Results(*subject, loops::PrintScript(loops::DefaultSchedule(
                                   program, loops::Machine{}))),
             expected);
+}
+
+TEST(MeasuredSubject, ArraysThatAreUpdatedHaveTheLastParameters) {
+  HONE_ASSERT_OK_AND_ASSIGN(const auto subject,
+                            MeasuredSubject::Create(R"(kernel update
+argument n s32[]
+inout cache f32[8]
+result y f32[4]
+argument x f32[4]
+for i0 4
+| y[i0] = negate(x[i0])
+for i0 4
+| cache[i0] = cache[i0] + x[i0]
+)",
+                                                    KernelForm::kProgram));
+  const hlo::Computation& entry = subject->module().entry_computation();
+  std::vector<std::string> parameters;
+  for (const auto parameter : entry.parameters()) {
+    parameters.push_back(entry[parameter].shape().ToString());
+  }
+  EXPECT_THAT(parameters, ElementsAre("s32[]", "f32[4]", "f32[8]"));
+  ASSERT_EQ(subject->result_shapes().size(), 2);
+  EXPECT_EQ(subject->result_shapes()[0]->ToString(), "f32[8]");
+  EXPECT_EQ(subject->result_shapes()[1]->ToString(), "f32[4]");
+  EXPECT_THAT(subject->updated_results(), ElementsAre(0));
 }
 
 TEST(MeasuredSubject, TextOfAnotherFormIsRefused) {

@@ -70,6 +70,27 @@ TEST(PairedTiming, WhatOneLeavesBehindIsNotHeldAgainstTheOther) {
     evicted = false;
   };
   EXPECT_EQ(TimePair(streams, reuses, clock, {}).ratio, 1);
+  // Not in a race either, where fewer untimed calls are made.
+  PairedTimingOptions race;
+  race.bar = 1.5;
+  const PairedTiming timing = TimePair(streams, reuses, clock, race);
+  EXPECT_EQ(timing.ratio_low, 1);
+  EXPECT_EQ(timing.ratio_high, 1);
+}
+
+TEST(PairedTiming, WhatCallsChangeIsRestoredBeforeEachSample) {
+  FakeClock clock;
+  int changes = 0;
+  const auto kernel = [&] {
+    clock.Advance(absl::Milliseconds(2 + changes));
+    ++changes;
+  };
+  PairedTimingOptions options;
+  options.before_sample = [&] { changes = 0; };
+  const PairedTiming timing = TimePair(kernel, kernel, clock, options);
+  // One untimed call, then one that is timed.
+  for (double ns : timing.a_ns) EXPECT_EQ(ns, 3e6);
+  EXPECT_EQ(timing.b_ns, timing.a_ns);
 }
 
 TEST(PairedTiming, GivesUpOnWhatHasLost) {
@@ -114,6 +135,78 @@ TEST(PairedTiming, ARaceEndsWhenItIsDecided) {
                  Kernel(clock, rng, machine, 100'000, 0.02), clock, options);
     EXPECT_EQ(timing.a_ns.size(), race.pairs) << race.bar << " " << race.ratio;
     EXPECT_NEAR(timing.ratio, race.ratio, 0.05);
+  }
+}
+
+TEST(PairedTiming, ARaceIsNotLongInDoubt) {
+  // The share of the bar's time, and how many pairs and losses it may take.
+  constexpr int kRuns = 400;
+  const struct {
+    double share;
+    double most_pairs;
+    int most_lost;
+  } races[] = {{1.0, 9, kRuns}, {0.98, 11, kRuns * 5 / 100}};
+  for (const auto& race : races) {
+    size_t pairs = 0;
+    int lost = 0;
+    for (uint64_t seed = 0; seed < kRuns; ++seed) {
+      FakeClock clock;
+      Rng rng(seed);
+      double machine = 1;
+      PairedTimingOptions options;
+      options.pairs = 11;
+      options.bar = 0.9;
+      options.seed = seed;
+      // Pairs have a standard deviation of 2 %.
+      const PairedTiming timing = TimePair(
+          Kernel(clock, rng, machine, 2'000'000 * 0.9 * race.share, 0.014),
+          Kernel(clock, rng, machine, 2'000'000, 0.014), clock, options);
+      pairs += timing.a_ns.size();
+      lost += timing.ratio >= options.bar ? 1 : 0;
+    }
+    EXPECT_LE(static_cast<double>(pairs), race.most_pairs * kRuns)
+        << race.share;
+    EXPECT_LE(lost, race.most_lost) << race.share;
+  }
+}
+
+TEST(PairedTiming, WarmingUpEnds) {
+  // Each call takes longer than the one before, so no two rounds agree.
+  FakeClock clock;
+  absl::Duration spent;
+  double ns = 1'000'000;
+  const auto slows_down = [&] {
+    clock.Advance(absl::Nanoseconds(ns));
+    spent += absl::Nanoseconds(ns);
+    ns *= 1.02;
+  };
+  PairedTimingOptions options;
+  options.pairs = 1;
+  options.bar = 1;
+  TimePair(slows_down, slows_down, clock, options);
+  // The warm-up, its last round, and a pair with its untimed calls.
+  EXPECT_LE(spent, options.warm_up + absl::Milliseconds(8));
+}
+
+TEST(PairedTiming, APairOfARaceTakesLittleMoreThanThreeCalls) {
+  for (const double bar : {0.0, 2.0}) {
+    FakeClock clock;
+    int64_t calls = 0;
+    const auto kernel = [&] {
+      ++calls;
+      clock.Advance(absl::Milliseconds(1));
+    };
+    PairedTimingOptions options;
+    options.pairs = 11;
+    options.bar = bar;
+    TimePair(kernel, kernel, clock, options);
+    const int64_t more = calls;
+    options.pairs = 1;
+    TimePair(kernel, kernel, clock, options);
+    // Less the calls of the warm-up and the first pair.
+    const auto per_pair = static_cast<double>(2 * more - calls) / 10;
+    EXPECT_LE(per_pair, bar > 0 ? 3.4 : 4.0);
+    EXPECT_GE(per_pair, bar > 0 ? 3.0 : 4.0);
   }
 }
 
