@@ -12,6 +12,7 @@
 #include "absl/container/flat_hash_map.h"
 
 #include "loops/ir/rewrite.h"
+#include "loops/schedules/adjacent_steps.h"
 #include "loops/schedules/contraction_costs.h"
 #include "loops/schedules/interleaved_panels.h"
 #include "loops/schedules/loop_chain.h"
@@ -39,8 +40,10 @@ constexpr int64_t kRowsWorthOrder = 8;
 constexpr int64_t kSumsAtOnce = 8;
 // The largest number of tiles along rows or columns that are balanced.
 constexpr int64_t kFewTiles = 4;
-// The rows of a tile that share loads.
+// The rows of a tile that share loads, at least, in pooling, and in depthwise
+// convolutions.
 constexpr int64_t kSharedRows = 4;
+constexpr int64_t kMostSharedRows = 6;
 // The smallest block of sums for instructions that take several steps at once.
 constexpr int64_t kLeastBlock = 64;
 // Parts of a nest that leave ranges out, each of which may double the code: few
@@ -107,30 +110,38 @@ class ContractionScheduler {
     for (const Loop* loop : program.LoopsAbove(sum_)) {
       extents_[loop->var] = loop->extent;
     }
-    const Access& target = program.At(sum_).statement()->target;
+    const Access target = program.At(sum_).statement()->target;
     target_ = target.buffer;
     has_ranges_ =
         program.At(sum_).statement()->value->kind() == Expression::Kind::kWhere;
     const int64_t width =
         std::max<int64_t>(hlo::ByteWidth(program.buffer(target_).type), 4);
     lanes_ = std::max<int64_t>(s_.machine().vector_bytes / width, 2);
-    if (!ChooseColumn(c)) return false;
+    if (may_combine_) step_ = AdjacentSteps(program, s_.machine(), c);
+    if (step_.has_value()) {
+      products_ = adjacent_ = extents_.at(*step_);
+      c.sums.erase(absl::c_find(c.sums, *step_));
+    }
+    if (!ChooseColumn(c) || !PackRowFactor(c)) return false;
     tile_rows_ = s_.Choose(Choice::kTileRows, RowsFor(c));
     double rows = 1;
     for (VarId var : c.rows) rows *= static_cast<double>(extents_.at(var));
-    const bool worth_panels = StrideOf(program, *c.b, *column_) != 1 ||
-                              rows >= static_cast<double>(kRowsWorthPanels);
-    has_panels_ = !both_move_ && c.a != nullptr &&
+    const bool is_contiguous = StrideOf(program, *c.b, *column_) == adjacent_;
+    const bool worth_panels =
+        !is_contiguous ||
+        (rows >= static_cast<double>(kRowsWorthPanels) && !step_.has_value());
+    // Nothing uses a panel twice without rows.
+    has_panels_ = !both_move_ && c.a != nullptr && !c.rows.empty() &&
                   s_.Choose(Choice::kPanels, worth_panels ? 2 : 1) == 2;
     transposes_ =
         c.a == nullptr && StrideOf(program, *c.b, *column_) > kMostLoadStride;
+    const bool has_reuse = !c.rows.empty();
     const std::optional<VarId> shared = ChooseSharedRows(c);
     ChooseRow(c);
-    scatters_ = StrideOf(program, *c.b, *column_) == 1 &&
-                StrideOf(program, target, *column_) != 1;
+    scatters_ = is_contiguous && StrideOf(program, target, *column_) != 1;
     factor_ = c.b->buffer;
     factor_width_ = hlo::ByteWidth(program.buffer(factor_).type);
-    if (may_combine_ && has_panels_) {
+    if (may_combine_ && has_panels_ && !step_.has_value()) {
       products_ = ProductsAtOnce(program, s_.machine(), c);
     }
     rows_first_ = products_ == 1 && has_panels_ && c.a != nullptr &&
@@ -150,10 +161,19 @@ class ContractionScheduler {
       sums_.erase(absl::c_find(sums_, *shared));
       sums_.push_back(*shared);
     }
-    has_row_panels_ =
-        products_ > 1 && StrideOf(program, in_order, sums_.back()) != 1;
+    has_row_panels_ = products_ > 1 && !step_.has_value() &&
+                      StrideOf(program, in_order, sums_.back()) != 1;
     batches_ = c.batches;
     other_columns_ = c.columns;
+    if (!has_reuse && !both_move_) {
+      // Each image is finished before the next one.
+      Append(batches_, other_columns_);
+      other_columns_.clear();
+      absl::c_stable_sort(batches_, [&](VarId a, VarId b) {
+        return StrideOf(program, target, a).value_or(0) >
+               StrideOf(program, target, b).value_or(0);
+      });
+    }
     other_rows_ = c.rows;
     return true;
   }
@@ -162,9 +182,9 @@ class ContractionScheduler {
   // and the columns are then the side that it belongs to.
   bool ChooseColumn(Contraction& c) {
     if (!c.rows.empty() && !c.columns.empty()) {
-      const VectorSetting setting = {s_.program(), s_.machine(),
-                                     s_.program().At(sum_).statement()->target,
-                                     extents_, lanes_};
+      const VectorSetting setting = {
+          s_.program(), s_.machine(), s_.program().At(sum_).statement()->target,
+          extents_,     lanes_,       adjacent_};
       const auto best_of = [&](const Access& factor, const Access& other,
                                const std::vector<VarId>& vars,
                                const std::vector<VarId>& others) {
@@ -212,6 +232,26 @@ class ContractionScheduler {
     return true;
   }
 
+  // Copies the rows' operand in front of the nest if steps of the sum are
+  // adjacent in the other one only.
+  bool PackRowFactor(Contraction& c) {
+    if (!step_.has_value() || StrideOf(s_.program(), *c.a, *step_) == 1) {
+      return true;
+    }
+    const BufferId other = c.b->buffer;
+    const size_t others = s_.program().body().size();
+    if (!PackAdjacentSteps(s_, nest_, c, *c.a, *step_)) return false;
+    VectorizeInnermost(s_, nest_);
+    SkipCopies(others);
+    sum_[0] = nest_[0];
+    const Contraction packed = *Find();
+    const bool is_first = packed.b->buffer == other;
+    c.path = packed.path;
+    c.a = is_first ? packed.a : packed.b;
+    c.b = is_first ? packed.b : packed.a;
+    return true;
+  }
+
   // If only images move with the result's rows and columns, as in depthwise
   // NCHW convolutions and in pooling, chooses the tile's rows among those of
   // the image: they share what they load if the taps along them are unrolled.
@@ -219,16 +259,23 @@ class ContractionScheduler {
   std::optional<VarId> ChooseSharedRows(Contraction& c) {
     if (both_move_ || transposes_ || !c.rows.empty()) return std::nullopt;
     for (VarId row : c.columns) {
-      const auto stride = StrideOf(s_.program(), *c.b, row);
+      const int64_t stride = StrideOf(s_.program(), *c.b, row).value_or(0);
       for (VarId sum : c.sums) {
+        const int64_t step = StrideOf(s_.program(), *c.b, sum).value_or(0);
+        // Windows overlap if they are longer than the distance between them.
+        // Without weights, that pays for loads that are strided anyway.
+        const bool has_distance = stride > step;
         if (extents_.at(sum) > kFewSums || extents_.at(row) < kSharedRows ||
-            !stride.has_value() || *stride <= 1 ||
-            StrideOf(s_.program(), *c.b, sum) != stride) {
+            step <= 1 || stride == 0 || stride % step != 0 ||
+            stride / step >= extents_.at(sum) ||
+            (has_distance && c.a == nullptr &&
+             StrideOf(s_.program(), *c.b, *column_) == 1)) {
           continue;
         }
         c.columns.erase(absl::c_find(c.columns, row));
         c.rows = {row};
-        tile_rows_ = std::min(tile_rows_, kSharedRows);
+        tile_rows_ = std::min(tile_rows_,
+                              c.a == nullptr ? kSharedRows : kMostSharedRows);
         return sum;
       }
     }
@@ -342,10 +389,11 @@ class ContractionScheduler {
         lanes_ * VectorsFor(row_.has_value()
                                 ? std::min(tile_rows_, extents_.at(*row_))
                                 : 1);
-    if (products_ > 1 && !PeelSteps()) return false;
-    int64_t block =
-        SumsPerBlock(columns * (products_ > 1 ? factor_width_ : width));
-    if (products_ > 1 && sums_.size() == 1 && block < extents_.at(sums_[0])) {
+    const bool cuts_steps = products_ > 1 && !step_.has_value();
+    if (cuts_steps && !PeelSteps()) return false;
+    int64_t block = SumsPerBlock(
+        columns * (products_ > 1 ? factor_width_ * adjacent_ : width));
+    if (cuts_steps && sums_.size() == 1 && block < extents_.at(sums_[0])) {
       while (block >= kLeastBlock &&
              (block % products_ != 0 || extents_.at(sums_[0]) % block != 0)) {
         --block;
@@ -586,13 +634,14 @@ class ContractionScheduler {
   // Copies panels with adjacent steps of the sum side by side, and combines
   // these steps. `chain` are the loops of the sums in the tile.
   bool CombineSteps(LoopChain& chain) {
-    VarId outer = 0;
-    VarId step = 0;
-    if (!chain.Split(sums_.back(), products_, outer, step)) return false;
-    sums_.back() = outer;
-    if (!chain.MoveOut(sums_) || !Pack(panel_, false, one_panel_)) {
+    VarId step = step_.value_or(0);
+    if (!step_.has_value() &&
+        !chain.Split(sums_.back(), products_, sums_.back(), step)) {
       return false;
     }
+    if (!chain.MoveOut(sums_)) return false;
+    if (!has_panels_) return s_.Try("combine_steps", chain.PathOf(step));
+    if (!Pack(panel_, false, one_panel_)) return false;
     // The copy is in front of what was there.
     Path top = chain.top();
     const size_t place = panel_.size() - (one_panel_ ? 1 : 0);
@@ -609,6 +658,10 @@ class ContractionScheduler {
   // Vectorizes the copies of CombineSteps, the last ones first: a nest may
   // become several.
   void FinishCombinedSteps() {
+    if (!has_panels_) {
+      KeepInRegisters(s_, around_tile_, target_, lanes_);
+      return;
+    }
     const bool together = !one_panel_ && panel_ == around_tile_;
     const Path copy = one_panel_
                           ? panel_
@@ -694,6 +747,10 @@ class ContractionScheduler {
   Path around_tile_;
   // True if one panel, in front of the nest, serves everything.
   bool one_panel_ = false;
+  // The loop over such steps if they are adjacent in both operands already, and
+  // the distance of consecutive elements there: their number, else 1.
+  std::optional<VarId> step_;
+  int64_t adjacent_ = 1;
   // True if the rows' operand is copied for each tile, since the steps that an
   // instruction takes are not adjacent in it.
   bool has_row_panels_ = false;

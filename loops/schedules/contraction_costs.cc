@@ -58,8 +58,9 @@ double CyclesPerResult(const VectorSetting& setting,
     cycles += ShareSets(setting, stride * width) ? kCyclesPerConflict
                                                  : kCyclesPerScatter;
   }
-  const bool is_contiguous = StrideOf(program, factor, var) == 1;
-  if (!is_contiguous || uses >= kRowsWorthPanels) {
+  const bool is_contiguous = StrideOf(program, factor, var) == setting.adjacent;
+  const bool is_in_place = is_contiguous && setting.adjacent > 1;
+  if (!is_contiguous || (uses >= kRowsWorthPanels && !is_in_place)) {
     cycles +=
         steps / uses * (is_contiguous ? kCyclesPerCopy : kCyclesPerTransposed);
   }

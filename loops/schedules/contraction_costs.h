@@ -27,6 +27,9 @@ struct VectorSetting {
   // The extents of all loops around the sum.
   const absl::flat_hash_map<VarId, int64_t>& extents;
   int64_t lanes;
+  // The distance of consecutive elements of a contiguous factor: more than 1 if
+  // steps of the sum are adjacent between them.
+  int64_t adjacent = 1;
 };
 
 // Estimates the cycles that one result of a contraction takes if vectors go

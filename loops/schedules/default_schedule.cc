@@ -4,9 +4,11 @@
 #include "absl/container/btree_set.h"
 
 #include "loops/ir/rewrite.h"
+#include "loops/schedules/adjacent_steps.h"
 #include "loops/schedules/contraction.h"
 #include "loops/schedules/fuse_epilogues.h"
 #include "loops/schedules/fuse_nests.h"
+#include "loops/schedules/interleaved_panels.h"
 #include "loops/schedules/nest.h"
 #include "loops/schedules/peel_bounds.h"
 #include "loops/schedules/prefetch_copies.h"
@@ -40,6 +42,20 @@ void PadInputs(Scheduler& scheduler) {
     }
   });
   for (BufferId buffer : padded) scheduler.Try("pad_input", {}, {buffer});
+}
+
+// Stores the padded images of depthwise convolutions in the type of their
+// products: each element is read once per element of the window.
+void WidenImages(Scheduler& scheduler) {
+  absl::btree_set<BufferId> images;
+  const Program& program = scheduler.program();
+  VisitStatements(program, {}, [&](const Path& path, const Statement&) {
+    const std::optional<Contraction> c = AsContraction(program, path);
+    if (!c.has_value() || (!c->rows.empty() && !c->columns.empty())) return;
+    const Access& image = c->rows.empty() ? *c->b : *c->a;
+    images.insert(image.buffer);
+  });
+  for (BufferId buffer : images) scheduler.Try("widen", {}, {buffer});
 }
 
 // Stores vectors of results past the caches, where nothing reads them again.
@@ -90,7 +106,10 @@ std::vector<Step> DefaultSchedule(const Program& program,
                                   const Machine& machine,
                                   const Choices& choices, ChoiceUse* use) {
   Scheduler scheduler(program, machine, choices);
+  PadChannels(scheduler);
   PadInputs(scheduler);
+  BlockChannels(scheduler);
+  WidenImages(scheduler);
   const int64_t rows = scheduler.Choose(Choice::kRowBlock, 0);
   const bool in_blocks = rows > 0 && FuseRowBlocks(scheduler, rows);
   const bool fuses = !in_blocks && scheduler.Choose(Choice::kFuse, 2) == 2;
@@ -105,6 +124,7 @@ std::vector<Step> DefaultSchedule(const Program& program,
     if ((in_blocks && ScheduleRowBlock(scheduler, path)) ||
         ScheduleFewDots(scheduler, path) ||
         ScheduleContraction(scheduler, path) ||
+        ScheduleInterleavedCopy(scheduler, path) ||
         ScheduleRowLanes(scheduler, path) || ScheduleRowSums(scheduler, path)) {
       continue;
     }
