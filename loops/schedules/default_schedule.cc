@@ -12,6 +12,7 @@
 #include "loops/schedules/nest.h"
 #include "loops/schedules/peel_bounds.h"
 #include "loops/schedules/prefetch_copies.h"
+#include "loops/schedules/row_blocks.h"
 #include "loops/schedules/row_lanes.h"
 #include "loops/schedules/row_sums.h"
 #include "loops/schedules/scans.h"
@@ -23,6 +24,8 @@
 namespace hone::loops {
 
 namespace {
+
+constexpr double kReadsWorthWidening = 4;
 
 // Copies the inputs of convolutions with a margin, so that nothing in their
 // inner loops asks where it is.
@@ -45,7 +48,7 @@ void PadInputs(Scheduler& scheduler) {
 }
 
 // Stores the padded images of depthwise convolutions in the type of their
-// products: each element is read once per element of the window.
+// products, if each element is read several times.
 void WidenImages(Scheduler& scheduler) {
   absl::btree_set<BufferId> images;
   const Program& program = scheduler.program();
@@ -53,7 +56,13 @@ void WidenImages(Scheduler& scheduler) {
     const std::optional<Contraction> c = AsContraction(program, path);
     if (!c.has_value() || (!c->rows.empty() && !c->columns.empty())) return;
     const Access& image = c->rows.empty() ? *c->b : *c->a;
-    images.insert(image.buffer);
+    double reads = 1;
+    for (const Loop* loop : program.LoopsAbove(path)) {
+      reads *= static_cast<double>(loop->extent);
+    }
+    const double elements =
+        static_cast<double>(program.buffer(image.buffer).allocated_elements());
+    if (reads >= kReadsWorthWidening * elements) images.insert(image.buffer);
   });
   for (BufferId buffer : images) scheduler.Try("widen", {}, {buffer});
 }
@@ -78,19 +87,27 @@ void ScheduleElementwise(Scheduler& scheduler, const Path& path) {
 }
 
 // Schedules each nest of a block of rows that FuseRowBlocks fused; returns
-// false if the loop at `path` is none.
-bool ScheduleRowBlock(Scheduler& s, const Path& path) {
+// false if the loop at `top` has none.
+bool ScheduleRowBlock(Scheduler& s, const Path& top) {
+  Path path = top;
+  while (OnlyChildLoop(*s.program().At(path).loop()) != nullptr) {
+    path.push_back(0);
+  }
   const std::vector<Node>& nests = s.program().At(path).loop()->body;
   if (nests.size() < 2 || !absl::c_all_of(nests, [](const Node& node) {
         return node.loop() != nullptr;
       })) {
     return false;
   }
-  const size_t others = s.program().body().size() - 1;
+  const auto siblings = [&] {
+    return BodyAt(s.program(), Parent(path)).size();
+  };
+  const size_t others = siblings() - 1;
   PeelBounds(s, path);
-  for (size_t i = s.program().body().size() - others; i-- > 0;) {
+  if (path != top) ParallelizeNest(s, top);
+  for (size_t i = siblings() - others; i-- > 0;) {
     const Path part = Sibling(path, static_cast<int32_t>(i));
-    ParallelizeNest(s, part);
+    if (path == top) ParallelizeNest(s, part);
     for (size_t j = BodyAt(s.program(), part).size(); j-- > 0;) {
       const Path nest = Child(part, static_cast<int32_t>(j));
       if (s.program().At(nest).loop() == nullptr) continue;
@@ -110,8 +127,10 @@ std::vector<Step> DefaultSchedule(const Program& program,
   PadInputs(scheduler);
   BlockChannels(scheduler);
   WidenImages(scheduler);
-  const int64_t rows = scheduler.Choose(Choice::kRowBlock, 0);
-  const bool in_blocks = rows > 0 && FuseRowBlocks(scheduler, rows);
+  const RowBlocks blocks = RowBlocksFor(scheduler.program(), machine);
+  const int64_t rows = scheduler.Choose(Choice::kRowBlock, blocks.rows);
+  const bool in_blocks =
+      rows > 1 && FuseRowBlocks(scheduler, rows, blocks.outer);
   const bool fuses = !in_blocks && scheduler.Choose(Choice::kFuse, 2) == 2;
   if (fuses) FuseNests(scheduler);
   ShrinkLocals(scheduler);

@@ -173,11 +173,21 @@ void FuseOutermostIn(Scheduler& s, const Path& parent) {
 
 void FuseNests(Scheduler& scheduler) { FuseChildren(scheduler, {}); }
 
-bool FuseRowBlocks(Scheduler& s, int64_t rows) {
+bool FuseRowBlocks(Scheduler& s, int64_t rows, size_t outer) {
+  const Scheduler::Checkpoint before = s.Save();
+  Path parent;
+  for (; outer > 0; --outer) {
+    parent.push_back(0);
+    while (BodyAt(s.program(), Parent(parent)).size() > 1) {
+      if (s.Try("fuse", parent)) continue;
+      s.Restore(before);
+      return false;
+    }
+  }
   bool any = false;
-  for (size_t i = 0; i + 1 < s.program().body().size(); ++i) {
-    const Path path = ChildAt({}, i);
-    const Path next = ChildAt({}, i + 1);
+  for (size_t i = 0; i + 1 < BodyAt(s.program(), parent).size(); ++i) {
+    const Path path = ChildAt(parent, i);
+    const Path next = ChildAt(parent, i + 1);
     for (bool is_split = false;
          MayFuse(s.program(), path) && MayFuse(s.program(), next);
          is_split = any = true) {
@@ -190,6 +200,7 @@ bool FuseRowBlocks(Scheduler& s, int64_t rows) {
       break;
     }
   }
+  if (!any) s.Restore(before);
   return any;
 }
 

@@ -147,5 +147,22 @@ for n 4
   EXPECT_THAT(text, HasSubstr("local x_copy f32[16,18] stack")) << text;
 }
 
+// Each element is read about twice.
+TEST(ConvolutionSchedule, StridedDepthwiseImagesStayNarrow) {
+  const std::string text = ScheduledText(R"(kernel m
+argument x bf16[30,14,16]
+argument w bf16[3,3,16]
+result y f32[15,7,16]
+for h 15
+| for i 7
+| | for c 16
+| | | y[h,i,c] = 0.0
+| | | for k 3
+| | | | for l 3
+| | | | | y[h,i,c] += convert(f32, where(0 <= 2*h+k-1 < 30 and 0 <= 2*i+l-1 < 14, x[2*h+k-1,2*i+l-1,c], bf16(0.0))) * convert(f32, w[k,l,c])
+)");
+  EXPECT_THAT(text, HasSubstr("x_copy bf16[31,15,16]")) << text;
+}
+
 }  // namespace
 }  // namespace hone::loops
