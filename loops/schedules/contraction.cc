@@ -57,8 +57,7 @@ void Append(std::vector<VarId>& to, const std::vector<VarId>& from) {
   to.insert(to.end(), from.begin(), from.end());
 }
 
-// A perfect nest around the initialization of sums, the sums, and an epilogue
-// of any number of statements.
+// A perfect nest around the initialization of sums, the sums, and an epilogue.
 class ContractionScheduler {
  public:
   // `may_combine` allows instructions that take several steps of the sum at
@@ -161,6 +160,11 @@ class ContractionScheduler {
       sums_.erase(absl::c_find(sums_, *shared));
       sums_.push_back(*shared);
     }
+    if (c.a != nullptr && row_.has_value()) {
+      window_ = ElementsOfWindow(program, *c.a, *row_,
+                                 std::min(tile_rows_, extents_.at(*row_)),
+                                 sums_.back(), extents_.at(sums_.back()));
+    }
     has_row_panels_ = products_ > 1 && !step_.has_value() &&
                       StrideOf(program, in_order, sums_.back()) != 1;
     batches_ = c.batches;
@@ -245,10 +249,9 @@ class ContractionScheduler {
     SkipCopies(others);
     sum_[0] = nest_[0];
     const Contraction packed = *Find();
-    const bool is_first = packed.b->buffer == other;
-    c.path = packed.path;
-    c.a = is_first ? packed.a : packed.b;
-    c.b = is_first ? packed.b : packed.a;
+    c.a = packed.a;
+    c.b = packed.b;
+    if (c.b->buffer != other) std::swap(c.a, c.b);
     return true;
   }
 
@@ -259,16 +262,15 @@ class ContractionScheduler {
   std::optional<VarId> ChooseSharedRows(Contraction& c) {
     if (both_move_ || transposes_ || !c.rows.empty()) return std::nullopt;
     for (VarId row : c.columns) {
-      const int64_t stride = StrideOf(s_.program(), *c.b, row).value_or(0);
+      const auto stride = StrideOf(s_.program(), *c.b, row);
       for (VarId sum : c.sums) {
-        const int64_t step = StrideOf(s_.program(), *c.b, sum).value_or(0);
-        // Windows overlap if they are longer than the distance between them.
-        // Without weights, that pays for loads that are strided anyway.
-        const bool has_distance = stride > step;
+        const auto step = StrideOf(s_.program(), *c.b, sum);
+        // Without weights, windows apart pay for loads that are strided anyway.
         if (extents_.at(sum) > kFewSums || extents_.at(row) < kSharedRows ||
-            step <= 1 || stride == 0 || stride % step != 0 ||
-            stride / step >= extents_.at(sum) ||
-            (has_distance && c.a == nullptr &&
+            step.value_or(0) <= 1 ||
+            ElementsOfWindow(s_.program(), *c.b, row, 2, sum,
+                             extents_.at(sum)) == 1 ||
+            (stride != step && c.a == nullptr &&
              StrideOf(s_.program(), *c.b, *column_) == 1)) {
           continue;
         }
@@ -337,28 +339,20 @@ class ContractionScheduler {
   // The bytes of the operand that moves with the rows, or with the columns,
   // for one batch.
   int64_t RowBytes(const Contraction& c) const {
-    return PanelBytes(c.sums, c.rows, *row_);
+    return OperandBytes(extents_, c.sums, c.rows, *row_);
   }
   int64_t ColumnBytes(const Contraction& c) const {
-    return PanelBytes(c.sums, c.columns, *column_);
+    return OperandBytes(extents_, c.sums, c.columns, *column_);
   }
-  int64_t PanelBytes(const std::vector<VarId>& sums,
-                     const std::vector<VarId>& others, VarId last) const {
-    int64_t product = 4 * extents_.at(last);
-    for (VarId var : sums) product *= extents_.at(var);
-    for (VarId var : others) product *= extents_.at(var);
-    return product;
-  }
-
   // Returns true if registers hold a tile of so many rows and vectors per row,
-  // the elements of one operand for one step of the sum, and one element of the
-  // other.
-  bool FitsInRegisters(int64_t rows, int64_t vectors) const {
-    return rows * vectors + std::min(rows, vectors) + 1 <=
+  // the elements of one operand for a step of the sum, and some of the other.
+  bool FitsInRegisters(int64_t rows, int64_t vectors,
+                       int64_t others = 1) const {
+    return rows * vectors + std::min(rows, vectors) + others <=
            s_.machine().vector_registers;
   }
 
-  // Returns the rows of a tile: more if its columns are few vectors.
+  // Returns the rows of a tile: more for few vectors.
   int64_t RowsFor(const Contraction& c) const {
     if (c.a == nullptr || both_move_) return kTileRows;
     const int64_t vectors =
@@ -385,10 +379,11 @@ class ContractionScheduler {
   bool Tile() {
     const int64_t width =
         std::max<int64_t>(hlo::ByteWidth(s_.program().buffer(target_).type), 4);
-    const int64_t columns =
-        lanes_ * VectorsFor(row_.has_value()
-                                ? std::min(tile_rows_, extents_.at(*row_))
-                                : 1);
+    const int64_t rows =
+        row_.has_value() ? std::min(tile_rows_, extents_.at(*row_)) : 1;
+    const int64_t columns = lanes_ * VectorsFor(rows);
+    has_long_window_ =
+        window_ > 1 && !FitsInRegisters(rows, columns / lanes_, window_);
     const bool cuts_steps = products_ > 1 && !step_.has_value();
     if (cuts_steps && !PeelSteps()) return false;
     int64_t block = SumsPerBlock(
@@ -613,8 +608,9 @@ class ContractionScheduler {
     const Path innermost = chain.PathOf(sums_.back());
     // Every step of a tile at the border has a condition per row.
     const bool has_conditions = has_ranges_ && row_factor_.has_value();
-    if (!has_conditions && s_.program().At(innermost).loop()->extent <=
-                               (transposes_ ? kShortRow : kFewSums)) {
+    if (!has_conditions && !has_long_window_ &&
+        s_.program().At(innermost).loop()->extent <=
+            (transposes_ ? kShortRow : kFewSums)) {
       s_.Try("unroll", innermost);
     }
     return true;
@@ -763,6 +759,10 @@ class ContractionScheduler {
   // True if row tiles are outside column tiles, and all panels of the columns'
   // operand are copied first.
   bool columns_inside_ = false;
+  // The elements of the rows' operand that unrolled steps of a window share,
+  // and true if registers do not hold them.
+  int64_t window_ = 1;
+  bool has_long_window_ = false;
   // True if the products are inside kWhere.
   bool has_ranges_ = false;
   // True if both operands depend on the columns.

@@ -32,6 +32,18 @@ struct VectorSetting {
   int64_t adjacent = 1;
 };
 
+// Returns the bytes of an operand of a contraction that moves with the sums,
+// with `others` and with `last`, if its elements have four.
+int64_t OperandBytes(const absl::flat_hash_map<VarId, int64_t>& extents,
+                     const std::vector<VarId>& sums,
+                     const std::vector<VarId>& others, VarId last);
+
+// Returns the number of elements of `factor` that unrolled `steps` of a sum
+// over `sum` share between `rows` rows along `row`, under a window: compilers
+// keep them in registers. 1 if rows share none.
+int64_t ElementsOfWindow(const Program& program, const Access& factor,
+                         VarId row, int64_t rows, VarId sum, int64_t steps);
+
 // Estimates the cycles that one result of a contraction takes if vectors go
 // along `var`, by which `factor` and the result move. `sums` are the loops of
 // the sums, `others` those by which only `other`, the other operand, and the

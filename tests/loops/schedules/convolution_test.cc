@@ -164,5 +164,30 @@ for h 15
   EXPECT_THAT(text, HasSubstr("x_copy bf16[31,15,16]")) << text;
 }
 
+// Six rows share eight elements of a window of three if it is unrolled, which
+// the sums leave no registers for.
+TEST(ConvolutionSchedule, WindowsAreUnrolledIfRegistersHoldWhatTheyShare) {
+  constexpr char kConvolution[] = R"(kernel c
+argument x f32[8,16,8]
+argument w f32[8,3,3,$0]
+result y f32[$0,14,6]
+for i 14
+| for j 6
+| | for f $0
+| | | y[f,i,j] = 0.0
+| | | for k 3
+| | | | for l 3
+| | | | | for c 8
+| | | | | | y[f,i,j] += x[c,i+k,j+l] * w[c,k,l,f]
+)";
+  Machine machine = SmallVectors(1);
+  EXPECT_THAT(ScheduledText(absl::Substitute(kConvolution, 32), machine),
+              ContainsRegex("for i[0-9] 3\n[| ]*for i[0-9] 6 unrolled"));
+  machine.vector_registers = 32;
+  EXPECT_THAT(
+      ScheduledText(absl::Substitute(kConvolution, 8), machine),
+      ContainsRegex("for i[0-9] 3 unrolled\n[| ]*for i[0-9] 6 unrolled"));
+}
+
 }  // namespace
 }  // namespace hone::loops
