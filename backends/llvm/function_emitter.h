@@ -250,8 +250,14 @@ class FunctionEmitter {
   llvm::Value* LanePointer(loops::BufferId buffer, const Address& address,
                            int64_t lane);
   llvm::Value* EmitStridedLoad(loops::BufferId buffer, const Address& address);
-  // Loads everything between the first and the last lane's element.
-  llvm::Value* EmitSpreadLoad(loops::BufferId buffer, const Address& address);
+  // A mask of the first `count` lanes.
+  llvm::Constant* FirstLanes(int64_t count);
+  // Returns how many lanes a mask of first lanes has; 0 if that is not known.
+  int64_t FirstLanesOf(const llvm::Value* mask);
+  // Loads everything between the first and the last element of the first
+  // `active` lanes; the others are zero.
+  llvm::Value* EmitSpreadLoad(loops::BufferId buffer, const Address& address,
+                              int64_t active);
   void StoreNonTemporal(loops::BufferId buffer, llvm::Value* pointer,
                         llvm::Value* value);
   llvm::Value* LanePointers(loops::BufferId buffer, const Address& address);

@@ -205,6 +205,13 @@ void FunctionEmitter::EmitLanes(const Loop& loop, llvm::Value* first,
   lane_var_ = loop.var;
   if (!IsFull(loop)) {
     llvm::Value* left = b_.CreateSub(EmitUniform(*loop.bound), first);
+    const auto* const known = llvm::dyn_cast<llvm::ConstantInt>(left);
+    if (known != nullptr) {
+      mask_ = FirstLanes(std::clamp<int64_t>(known->getSExtValue(), 0, lanes));
+    }
+  }
+  if (!IsFull(loop) && mask_ == nullptr) {
+    llvm::Value* left = b_.CreateSub(EmitUniform(*loop.bound), first);
     left = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, left, Int64(lanes));
     left = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, left, Int64(0));
     mask_ = b_.CreateICmpULT(LaneNumbers(b_.getInt32Ty(), 1),

@@ -239,6 +239,20 @@ llvm::Value* FunctionEmitter::EmitLoad(BufferId buffer,
   return arithmetic_.FromStorage(type, value);
 }
 
+llvm::Constant* FunctionEmitter::FirstLanes(int64_t count) {
+  std::vector<llvm::Constant*> bits;
+  for (int64_t i = 0; i < lanes_; ++i) bits.push_back(b_.getInt1(i < count));
+  return llvm::ConstantVector::get(bits);
+}
+
+int64_t FunctionEmitter::FirstLanesOf(const llvm::Value* mask) {
+  const auto* const constant = llvm::dyn_cast<llvm::Constant>(mask);
+  for (int64_t count = lanes_; constant != nullptr && count > 0; --count) {
+    if (constant == FirstLanes(count)) return count;
+  }
+  return 0;
+}
+
 llvm::Value* FunctionEmitter::EmitStridedLoad(BufferId buffer,
                                               const Address& address) {
   const hlo::ElementType type = context_.program.buffer(buffer).type;
@@ -246,9 +260,11 @@ llvm::Value* FunctionEmitter::EmitStridedLoad(BufferId buffer,
       StorageOf(buffer), static_cast<unsigned>(lanes_));
   llvm::Value* mask = address.always_valid ? nullptr : mask_;
   const llvm::Align align(static_cast<uint64_t>(hlo::ByteWidth(type)));
-  if (mask == nullptr && address.offsets == nullptr && address.stride > 1 &&
+  const int64_t active = mask == nullptr ? lanes_ : FirstLanesOf(mask);
+  if (active > 0 && address.offsets == nullptr && address.stride > 1 &&
       address.stride <= kMostShuffledStride && lanes_ >= address.stride) {
-    return arithmetic_.FromStorage(type, EmitSpreadLoad(buffer, address));
+    return arithmetic_.FromStorage(type,
+                                   EmitSpreadLoad(buffer, address, active));
   }
   if (mask != nullptr || context_.target.has_fast_gather) {
     llvm::CallInst* gather = b_.CreateMaskedGather(
@@ -270,26 +286,29 @@ llvm::Value* FunctionEmitter::EmitStridedLoad(BufferId buffer,
 }
 
 llvm::Value* FunctionEmitter::EmitSpreadLoad(BufferId buffer,
-                                             const Address& address) {
+                                             const Address& address,
+                                             int64_t active) {
   llvm::Type* vector = llvm::FixedVectorType::get(
       StorageOf(buffer), static_cast<unsigned>(lanes_));
   const llvm::Align align(static_cast<uint64_t>(
       hlo::ByteWidth(context_.program.buffer(buffer).type)));
-  llvm::Value* value = llvm::PoisonValue::get(vector);
-  for (int64_t part = 0, next = 0; part < address.stride; ++part) {
+  const int64_t last = (active - 1) * address.stride;
+  llvm::Value* value = llvm::Constant::getNullValue(vector);
+  for (int64_t part = 0, next = 0; next < active; ++part) {
     // The last vector ends with the last lane's element.
-    const int64_t start = part + 1 < address.stride
-                              ? part * lanes_
-                              : (lanes_ - 1) * (address.stride - 1);
+    const int64_t start =
+        std::min(part * lanes_, std::max<int64_t>(last + 1 - lanes_, 0));
+    llvm::Value* pointer =
+        b_.CreateInBoundsGEP(StorageOf(buffer), address.pointer, Int64(start));
     llvm::Value* loaded = Annotate(
-        buffer, b_.CreateAlignedLoad(
-                    vector,
-                    b_.CreateInBoundsGEP(StorageOf(buffer), address.pointer,
-                                         Int64(start)),
-                    align));
+        buffer, last + 1 >= lanes_
+                    ? b_.CreateAlignedLoad(vector, pointer, align)
+                    : static_cast<llvm::Instruction*>(b_.CreateMaskedLoad(
+                          vector, pointer, align, FirstLanes(last + 1),
+                          llvm::Constant::getNullValue(vector))));
     std::vector<int> lanes(static_cast<size_t>(lanes_));
     for (int64_t i = 0; i < lanes_; ++i) lanes[static_cast<size_t>(i)] = int(i);
-    for (; next < lanes_ && next * address.stride < start + lanes_; ++next) {
+    for (; next < active && next * address.stride < start + lanes_; ++next) {
       lanes[static_cast<size_t>(next)] =
           static_cast<int>(lanes_ + next * address.stride - start);
     }

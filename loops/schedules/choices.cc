@@ -19,7 +19,7 @@ absl::Span<const ChoiceInfo> AllChoices() {
         {"block", {32, 128, 16}},
         {"vectors_at_once", {1, 2, 8}},
         {"fuse", {1}},
-        {"row_block", {8, 16, 4, 32}},
+        {"row_block", {8, 16, 4, 32, 1}},
         {"stream", {2}},
         {"prefetch", {16, 64, 32, 4}},
     };

@@ -38,7 +38,7 @@ enum class Choice {
   kVectorsAtOnce,
   // Fuse nests over the same rows: 1 no.
   kFuse,
-  // Fuse nests over blocks of so many rows, in which they stay apart.
+  // Fuse nests over blocks of so many rows, in which they stay apart: 1 no.
   kRowBlock,
   // Bypass the caches in vector stores of results: 2 yes.
   kStream,

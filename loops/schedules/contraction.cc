@@ -12,10 +12,12 @@
 #include "absl/container/flat_hash_map.h"
 
 #include "loops/ir/rewrite.h"
+#include "loops/schedules/adjacent_steps.h"
 #include "loops/schedules/contraction_costs.h"
 #include "loops/schedules/interleaved_panels.h"
 #include "loops/schedules/loop_chain.h"
 #include "loops/schedules/nest.h"
+#include "loops/schedules/operand_reads.h"
 #include "loops/schedules/peel_bounds.h"
 #include "loops/schedules/register_tile.h"
 #include "loops/schedules/vectorize_innermost.h"
@@ -37,15 +39,12 @@ constexpr int64_t kRowsWorthOrder = 8;
 // Steps of the sum per block if the columns' operand is read in place: the
 // number of its rows that the processor prefetches at a time.
 constexpr int64_t kSumsAtOnce = 8;
-// The rows for which a matrix that L2 holds is read in place: fewer take less
-// time than reading it, more make up for copying it. The most are per byte of a
-// vector: wider ones take less time for a row.
-constexpr int64_t kFewestRowsInPlace = 4;
-constexpr int64_t kMostRowsInPlace = 2;
 // The largest number of tiles along rows or columns that are balanced.
 constexpr int64_t kFewTiles = 4;
-// The rows of a tile that share loads.
+// The rows of a tile that share loads, at least, in pooling, and in depthwise
+// convolutions.
 constexpr int64_t kSharedRows = 4;
+constexpr int64_t kMostSharedRows = 6;
 // The smallest block of sums for instructions that take several steps at once.
 constexpr int64_t kLeastBlock = 64;
 // Parts of a nest that leave ranges out, each of which may double the code: few
@@ -59,8 +58,7 @@ void Append(std::vector<VarId>& to, const std::vector<VarId>& from) {
   to.insert(to.end(), from.begin(), from.end());
 }
 
-// A perfect nest around the initialization of sums, the sums, and an epilogue
-// of any number of statements.
+// A perfect nest around the initialization of sums, the sums, and an epilogue.
 class ContractionScheduler {
  public:
   // `may_combine` allows instructions that take several steps of the sum at
@@ -112,39 +110,51 @@ class ContractionScheduler {
     for (const Loop* loop : program.LoopsAbove(sum_)) {
       extents_[loop->var] = loop->extent;
     }
-    const Access& target = program.At(sum_).statement()->target;
+    const Access target = program.At(sum_).statement()->target;
     target_ = target.buffer;
     has_ranges_ =
         program.At(sum_).statement()->value->kind() == Expression::Kind::kWhere;
     const int64_t width =
         std::max<int64_t>(hlo::ByteWidth(program.buffer(target_).type), 4);
     lanes_ = std::max<int64_t>(s_.machine().vector_bytes / width, 2);
-    if (!ChooseColumn(c)) return false;
+    if (may_combine_) step_ = AdjacentSteps(program, s_.machine(), c);
+    if (step_.has_value()) {
+      products_ = adjacent_ = extents_.at(*step_);
+      c.sums.erase(absl::c_find(c.sums, *step_));
+    }
+    if (!ChooseColumn(c) || !PackRowFactor(c)) return false;
     tile_rows_ = s_.Choose(Choice::kTileRows, RowsFor(c));
     double rows = 1;
     for (VarId var : c.rows) rows *= static_cast<double>(extents_.at(var));
-    in_place_ = ReadsInPlace(c, rows);
+    in_place_ = c.a != nullptr && !both_move_ && !has_ranges_ &&
+                ShouldReadInPlace(Setting(), c, *column_);
+    const bool is_contiguous = StrideOf(program, *c.b, *column_) == adjacent_;
     const bool worth_panels =
-        StrideOf(program, *c.b, *column_) != 1 ||
-        (rows >= static_cast<double>(kRowsWorthPanels) && !in_place_);
-    has_panels_ = !both_move_ && c.a != nullptr &&
+        !is_contiguous || (rows >= static_cast<double>(kRowsWorthPanels) &&
+                           !in_place_ && !step_.has_value());
+    // Nothing uses a panel twice without rows.
+    has_panels_ = !both_move_ && c.a != nullptr && !c.rows.empty() &&
                   s_.Choose(Choice::kPanels, worth_panels ? 2 : 1) == 2;
     transposes_ =
         c.a == nullptr && StrideOf(program, *c.b, *column_) > kMostLoadStride;
+    const bool has_reuse = !c.rows.empty();
     const std::optional<VarId> shared = ChooseSharedRows(c);
     ChooseRow(c);
-    scatters_ = StrideOf(program, *c.b, *column_) == 1 &&
-                StrideOf(program, target, *column_) != 1;
+    scatters_ = is_contiguous && StrideOf(program, target, *column_) != 1;
     factor_ = c.b->buffer;
     factor_width_ = hlo::ByteWidth(program.buffer(factor_).type);
-    if (may_combine_ && has_panels_) {
+    if (may_combine_ && has_panels_ && !step_.has_value()) {
       products_ = ProductsAtOnce(program, s_.machine(), c);
     }
-    rows_first_ = products_ == 1 && has_panels_ && c.a != nullptr &&
-                  row_.has_value() && StrideOf(program, *c.b, *column_) == 1 &&
-                  s_.Choose(Choice::kRowsFirst, WantsRowsFirst(c) ? 2 : 1) == 2;
+    rows_first_ =
+        products_ == 1 && has_panels_ && c.a != nullptr && row_.has_value() &&
+        StrideOf(program, *c.b, *column_) == 1 &&
+        s_.Choose(Choice::kRowsFirst,
+                  ShouldPutRowsFirst(Setting(), c, *column_, *row_) ? 2 : 1) ==
+            2;
     columns_inside_ = products_ == 1 && has_panels_ && !rows_first_ &&
-                      row_.has_value() && WantsColumnsInside(c);
+                      row_.has_value() &&
+                      ShouldPutColumnsInside(Setting(), c, *column_, *row_);
     if (c.a != nullptr) row_factor_ = c.a->buffer;
     // The rows' operand is read in place.
     sums_ = c.sums;
@@ -157,21 +167,39 @@ class ContractionScheduler {
       sums_.erase(absl::c_find(sums_, *shared));
       sums_.push_back(*shared);
     }
-    has_row_panels_ =
-        products_ > 1 && StrideOf(program, in_order, sums_.back()) != 1;
+    if (c.a != nullptr && row_.has_value()) {
+      window_ = ElementsOfWindow(program, *c.a, *row_,
+                                 std::min(tile_rows_, extents_.at(*row_)),
+                                 sums_.back(), extents_.at(sums_.back()));
+    }
+    has_row_panels_ = products_ > 1 && !step_.has_value() &&
+                      StrideOf(program, in_order, sums_.back()) != 1;
     batches_ = c.batches;
     other_columns_ = c.columns;
+    if (!has_reuse && !both_move_) {
+      // Each image is finished before the next one.
+      Append(batches_, other_columns_);
+      other_columns_.clear();
+      absl::c_stable_sort(batches_, [&](VarId a, VarId b) {
+        return StrideOf(program, target, a).value_or(0) >
+               StrideOf(program, target, b).value_or(0);
+      });
+    }
     other_rows_ = c.rows;
     return true;
+  }
+
+  VectorSetting Setting() const {
+    return {
+        s_.program(), s_.machine(), s_.program().At(sum_).statement()->target,
+        extents_,     lanes_,       adjacent_};
   }
 
   // Chooses the loop that vectors go along, and takes it out of its list; `b`
   // and the columns are then the side that it belongs to.
   bool ChooseColumn(Contraction& c) {
     if (!c.rows.empty() && !c.columns.empty()) {
-      const VectorSetting setting = {s_.program(), s_.machine(),
-                                     s_.program().At(sum_).statement()->target,
-                                     extents_, lanes_};
+      const VectorSetting setting = Setting();
       const auto best_of = [&](const Access& factor, const Access& other,
                                const std::vector<VarId>& vars,
                                const std::vector<VarId>& others) {
@@ -219,6 +247,25 @@ class ContractionScheduler {
     return true;
   }
 
+  // Copies the rows' operand in front of the nest if steps of the sum are
+  // adjacent in the other one only.
+  bool PackRowFactor(Contraction& c) {
+    if (!step_.has_value() || StrideOf(s_.program(), *c.a, *step_) == 1) {
+      return true;
+    }
+    const BufferId other = c.b->buffer;
+    const size_t others = s_.program().body().size();
+    if (!PackAdjacentSteps(s_, nest_, c, *c.a, *step_)) return false;
+    VectorizeInnermost(s_, nest_);
+    SkipCopies(others);
+    sum_[0] = nest_[0];
+    const Contraction packed = *Find();
+    c.a = packed.a;
+    c.b = packed.b;
+    if (c.b->buffer != other) std::swap(c.a, c.b);
+    return true;
+  }
+
   // If only images move with the result's rows and columns, as in depthwise
   // NCHW convolutions and in pooling, chooses the tile's rows among those of
   // the image: they share what they load if the taps along them are unrolled.
@@ -228,14 +275,20 @@ class ContractionScheduler {
     for (VarId row : c.columns) {
       const auto stride = StrideOf(s_.program(), *c.b, row);
       for (VarId sum : c.sums) {
+        const auto step = StrideOf(s_.program(), *c.b, sum);
+        // Without weights, windows apart pay for loads that are strided anyway.
         if (extents_.at(sum) > kFewSums || extents_.at(row) < kSharedRows ||
-            !stride.has_value() || *stride <= 1 ||
-            StrideOf(s_.program(), *c.b, sum) != stride) {
+            step.value_or(0) <= 1 ||
+            ElementsOfWindow(s_.program(), *c.b, row, 2, sum,
+                             extents_.at(sum)) == 1 ||
+            (stride != step && c.a == nullptr &&
+             StrideOf(s_.program(), *c.b, *column_) == 1)) {
           continue;
         }
         c.columns.erase(absl::c_find(c.columns, row));
         c.rows = {row};
-        tile_rows_ = std::min(tile_rows_, kSharedRows);
+        tile_rows_ = std::min(tile_rows_,
+                              c.a == nullptr ? kSharedRows : kMostSharedRows);
         return sum;
       }
     }
@@ -276,94 +329,15 @@ class ContractionScheduler {
     }
   }
 
-  // Returns true if a tile should read the columns' operand where it is, with
-  // whole sums in registers: L2 holds the operand, whose copies would take as
-  // long as several tiles, or what a tile reads is adjacent.
-  bool ReadsInPlace(const Contraction& c, double rows) const {
-    const Program& program = s_.program();
-    if (c.a == nullptr || both_move_ || has_ranges_ || c.sums.size() != 1 ||
-        rows < static_cast<double>(kFewestRowsInPlace) ||
-        StrideOf(program, *c.b, *column_) != 1) {
-      return false;
-    }
-    const auto type_of = [&](const Access& access) {
-      return program.buffer(access.buffer).type;
-    };
-    const hlo::ElementType type = type_of(*c.b);
-    if (type != type_of(*c.a) || type != program.buffer(target_).type ||
-        hlo::ByteWidth(type) < 4) {
-      return false;
-    }
-    const int64_t columns = extents_.at(*column_);
-    // All panels of a small matrix serve each tile of a long one, instead.
-    int64_t row_bytes = 4 * extents_.at(c.sums[0]);
-    for (VarId var : c.rows) row_bytes *= extents_.at(var);
-    if (columns % lanes_ != 0 || row_bytes > s_.machine().l2_bytes) {
-      return false;
-    }
-    const int64_t at_once = std::min(columns, kMostTileVectors * lanes_);
-    // What one tile reads may be adjacent, in the order in which it is read.
-    const bool is_dense = StrideOf(program, *c.b, c.sums[0]) == at_once;
-    const int64_t panel =
-        extents_.at(c.sums[0]) * at_once * hlo::ByteWidth(type);
-    if (panel > s_.machine().l2_bytes / (is_dense ? 2 : 4)) return false;
-    if (is_dense) return true;
-    return rows <= static_cast<double>(kMostRowsInPlace *
-                                       s_.machine().vector_bytes) &&
-           program.buffer(c.b->buffer).allocated_bytes() <=
-               s_.machine().l2_bytes;
-  }
-
-  // Returns true if the rows' operand, which is strided along the sums, should
-  // be read once instead of once per tile of columns: there are several of
-  // these, it does not fit in L2, and the columns' operand does.
-  bool WantsRowsFirst(const Contraction& c) const {
-    const Program& program = s_.program();
-    const auto is_contiguous = [&](VarId sum) {
-      return StrideOf(program, *c.a, sum) == 1;
-    };
-    if (absl::c_any_of(c.sums, is_contiguous)) return false;
-    if (c.columns.empty() &&
-        extents_.at(*column_) <= kMostTileVectors * lanes_) {
-      return false;
-    }
-    return RowBytes(c) > s_.machine().l2_bytes &&
-           ColumnBytes(c) <= s_.machine().l2_bytes;
-  }
-
-  // Returns true if all panels of the columns' operand fit in half of L2, and
-  // the rows' operand, which does not fit, should be read once instead of once
-  // per panel.
-  bool WantsColumnsInside(const Contraction& c) const {
-    return RowBytes(c) > s_.machine().l2_bytes &&
-           ColumnBytes(c) <= s_.machine().l2_bytes;
-  }
-
-  // The bytes of the operand that moves with the rows, or with the columns,
-  // for one batch.
-  int64_t RowBytes(const Contraction& c) const {
-    return PanelBytes(c.sums, c.rows, *row_);
-  }
-  int64_t ColumnBytes(const Contraction& c) const {
-    return PanelBytes(c.sums, c.columns, *column_);
-  }
-  int64_t PanelBytes(const std::vector<VarId>& sums,
-                     const std::vector<VarId>& others, VarId last) const {
-    int64_t product = 4 * extents_.at(last);
-    for (VarId var : sums) product *= extents_.at(var);
-    for (VarId var : others) product *= extents_.at(var);
-    return product;
-  }
-
   // Returns true if registers hold a tile of so many rows and vectors per row,
-  // the elements of one operand for one step of the sum, and one element of the
-  // other.
-  bool FitsInRegisters(int64_t rows, int64_t vectors) const {
-    return rows * vectors + std::min(rows, vectors) + 1 <=
+  // the elements of one operand for a step of the sum, and some of the other.
+  bool FitsInRegisters(int64_t rows, int64_t vectors,
+                       int64_t others = 1) const {
+    return rows * vectors + std::min(rows, vectors) + others <=
            s_.machine().vector_registers;
   }
 
-  // Returns the rows of a tile: more if its columns are few vectors.
+  // Returns the rows of a tile: more for few vectors.
   int64_t RowsFor(const Contraction& c) const {
     if (c.a == nullptr || both_move_) return kTileRows;
     const int64_t vectors =
@@ -390,14 +364,16 @@ class ContractionScheduler {
   bool Tile() {
     const int64_t width =
         std::max<int64_t>(hlo::ByteWidth(s_.program().buffer(target_).type), 4);
-    const int64_t columns =
-        lanes_ * VectorsFor(row_.has_value()
-                                ? std::min(tile_rows_, extents_.at(*row_))
-                                : 1);
-    if (products_ > 1 && !PeelSteps()) return false;
-    int64_t block =
-        SumsPerBlock(columns * (products_ > 1 ? factor_width_ : width));
-    if (products_ > 1 && sums_.size() == 1 && block < extents_.at(sums_[0])) {
+    const int64_t rows =
+        row_.has_value() ? std::min(tile_rows_, extents_.at(*row_)) : 1;
+    const int64_t columns = lanes_ * VectorsFor(rows);
+    has_long_window_ =
+        window_ > 1 && !FitsInRegisters(rows, columns / lanes_, window_);
+    const bool cuts_steps = products_ > 1 && !step_.has_value();
+    if (cuts_steps && !PeelSteps()) return false;
+    int64_t block = SumsPerBlock(
+        columns * (products_ > 1 ? factor_width_ * adjacent_ : width));
+    if (cuts_steps && sums_.size() == 1 && block < extents_.at(sums_[0])) {
       while (block >= kLeastBlock &&
              (block % products_ != 0 || extents_.at(sums_[0]) % block != 0)) {
         --block;
@@ -620,8 +596,9 @@ class ContractionScheduler {
     const Path innermost = chain.PathOf(sums_.back());
     // Every step of a tile at the border has a condition per row.
     const bool has_conditions = has_ranges_ && row_factor_.has_value();
-    if (!has_conditions && s_.program().At(innermost).loop()->extent <=
-                               (transposes_ ? kShortRow : kFewSums)) {
+    if (!has_conditions && !has_long_window_ &&
+        s_.program().At(innermost).loop()->extent <=
+            (transposes_ ? kShortRow : kFewSums)) {
       s_.Try("unroll", innermost);
     }
     return true;
@@ -641,13 +618,14 @@ class ContractionScheduler {
   // Copies panels with adjacent steps of the sum side by side, and combines
   // these steps. `chain` are the loops of the sums in the tile.
   bool CombineSteps(LoopChain& chain) {
-    VarId outer = 0;
-    VarId step = 0;
-    if (!chain.Split(sums_.back(), products_, outer, step)) return false;
-    sums_.back() = outer;
-    if (!chain.MoveOut(sums_) || !Pack(panel_, false, one_panel_)) {
+    VarId step = step_.value_or(0);
+    if (!step_.has_value() &&
+        !chain.Split(sums_.back(), products_, sums_.back(), step)) {
       return false;
     }
+    if (!chain.MoveOut(sums_)) return false;
+    if (!has_panels_) return s_.Try("combine_steps", chain.PathOf(step));
+    if (!Pack(panel_, false, one_panel_)) return false;
     // The copy is in front of what was there.
     Path top = chain.top();
     const size_t place = panel_.size() - (one_panel_ ? 1 : 0);
@@ -664,6 +642,10 @@ class ContractionScheduler {
   // Vectorizes the copies of CombineSteps, the last ones first: a nest may
   // become several.
   void FinishCombinedSteps() {
+    if (!has_panels_) {
+      KeepInRegisters(s_, around_tile_, target_, lanes_);
+      return;
+    }
     const bool together = !one_panel_ && panel_ == around_tile_;
     const Path copy = one_panel_
                           ? panel_
@@ -749,6 +731,10 @@ class ContractionScheduler {
   Path around_tile_;
   // True if one panel, in front of the nest, serves everything.
   bool one_panel_ = false;
+  // The loop over such steps if they are adjacent in both operands already, and
+  // the distance of consecutive elements there: their number, else 1.
+  std::optional<VarId> step_;
+  int64_t adjacent_ = 1;
   // True if the rows' operand is copied for each tile, since the steps that an
   // instruction takes are not adjacent in it.
   bool has_row_panels_ = false;
@@ -763,6 +749,10 @@ class ContractionScheduler {
   // True if row tiles are outside column tiles, and all panels of the columns'
   // operand are copied first.
   bool columns_inside_ = false;
+  // The elements of the rows' operand that unrolled steps of a window share,
+  // and true if registers do not hold them.
+  int64_t window_ = 1;
+  bool has_long_window_ = false;
   // True if the products are inside kWhere.
   bool has_ranges_ = false;
   // True if both operands depend on the columns.

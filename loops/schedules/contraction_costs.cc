@@ -35,6 +35,26 @@ bool ShareSets(const VectorSetting& setting, int64_t bytes) {
 
 }  // namespace
 
+int64_t OperandBytes(const absl::flat_hash_map<VarId, int64_t>& extents,
+                     const std::vector<VarId>& sums,
+                     const std::vector<VarId>& others, VarId last) {
+  int64_t product = 4 * extents.at(last);
+  for (VarId var : sums) product *= extents.at(var);
+  for (VarId var : others) product *= extents.at(var);
+  return product;
+}
+
+int64_t ElementsOfWindow(const Program& program, const Access& factor,
+                         VarId row, int64_t rows, VarId sum, int64_t steps) {
+  const int64_t distance = StrideOf(program, factor, row).value_or(0);
+  const int64_t step = StrideOf(program, factor, sum).value_or(0);
+  if (step == 0 || distance == 0 || distance % step != 0 ||
+      distance / step >= steps) {
+    return 1;
+  }
+  return distance / step * (rows - 1) + steps;
+}
+
 double CyclesPerResult(const VectorSetting& setting,
                        const std::vector<VarId>& sums, const Access& factor,
                        const Access& other, VarId var,
@@ -58,8 +78,9 @@ double CyclesPerResult(const VectorSetting& setting,
     cycles += ShareSets(setting, stride * width) ? kCyclesPerConflict
                                                  : kCyclesPerScatter;
   }
-  const bool is_contiguous = StrideOf(program, factor, var) == 1;
-  if (!is_contiguous || uses >= kRowsWorthPanels) {
+  const bool is_contiguous = StrideOf(program, factor, var) == setting.adjacent;
+  const bool is_in_place = is_contiguous && setting.adjacent > 1;
+  if (!is_contiguous || (uses >= kRowsWorthPanels && !is_in_place)) {
     cycles +=
         steps / uses * (is_contiguous ? kCyclesPerCopy : kCyclesPerTransposed);
   }

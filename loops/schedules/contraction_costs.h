@@ -27,7 +27,22 @@ struct VectorSetting {
   // The extents of all loops around the sum.
   const absl::flat_hash_map<VarId, int64_t>& extents;
   int64_t lanes;
+  // The distance of consecutive elements of a contiguous factor: more than 1 if
+  // steps of the sum are adjacent between them.
+  int64_t adjacent = 1;
 };
+
+// Returns the bytes of an operand of a contraction that moves with the sums,
+// with `others` and with `last`, if its elements have four.
+int64_t OperandBytes(const absl::flat_hash_map<VarId, int64_t>& extents,
+                     const std::vector<VarId>& sums,
+                     const std::vector<VarId>& others, VarId last);
+
+// Returns the number of elements of `factor` that unrolled `steps` of a sum
+// over `sum` share between `rows` rows along `row`, under a window: compilers
+// keep them in registers. 1 if rows share none.
+int64_t ElementsOfWindow(const Program& program, const Access& factor,
+                         VarId row, int64_t rows, VarId sum, int64_t steps);
 
 // Estimates the cycles that one result of a contraction takes if vectors go
 // along `var`, by which `factor` and the result move. `sums` are the loops of

@@ -4,13 +4,16 @@
 #include "absl/container/btree_set.h"
 
 #include "loops/ir/rewrite.h"
+#include "loops/schedules/adjacent_steps.h"
 #include "loops/schedules/contraction.h"
 #include "loops/schedules/fuse_epilogues.h"
 #include "loops/schedules/fuse_nests.h"
+#include "loops/schedules/interleaved_panels.h"
 #include "loops/schedules/nest.h"
 #include "loops/schedules/peel_bounds.h"
 #include "loops/schedules/prefetch_copies.h"
 #include "loops/schedules/prefetch_streams.h"
+#include "loops/schedules/row_blocks.h"
 #include "loops/schedules/row_lanes.h"
 #include "loops/schedules/row_sums.h"
 #include "loops/schedules/scans.h"
@@ -22,6 +25,8 @@
 namespace hone::loops {
 
 namespace {
+
+constexpr double kReadsWorthWidening = 4;
 
 // Copies the inputs of convolutions with a margin, so that nothing in their
 // inner loops asks where it is.
@@ -41,6 +46,26 @@ void PadInputs(Scheduler& scheduler) {
     }
   });
   for (BufferId buffer : padded) scheduler.Try("pad_input", {}, {buffer});
+}
+
+// Stores the padded images of depthwise convolutions in the type of their
+// products, if each element is read several times.
+void WidenImages(Scheduler& scheduler) {
+  absl::btree_set<BufferId> images;
+  const Program& program = scheduler.program();
+  VisitStatements(program, {}, [&](const Path& path, const Statement&) {
+    const std::optional<Contraction> c = AsContraction(program, path);
+    if (!c.has_value() || (!c->rows.empty() && !c->columns.empty())) return;
+    const Access& image = c->rows.empty() ? *c->b : *c->a;
+    double reads = 1;
+    for (const Loop* loop : program.LoopsAbove(path)) {
+      reads *= static_cast<double>(loop->extent);
+    }
+    const double elements =
+        static_cast<double>(program.buffer(image.buffer).allocated_elements());
+    if (reads >= kReadsWorthWidening * elements) images.insert(image.buffer);
+  });
+  for (BufferId buffer : images) scheduler.Try("widen", {}, {buffer});
 }
 
 // Stores vectors of results past the caches, where nothing reads them again.
@@ -63,19 +88,27 @@ void ScheduleElementwise(Scheduler& scheduler, const Path& path) {
 }
 
 // Schedules each nest of a block of rows that FuseRowBlocks fused; returns
-// false if the loop at `path` is none.
-bool ScheduleRowBlock(Scheduler& s, const Path& path) {
+// false if the loop at `top` has none.
+bool ScheduleRowBlock(Scheduler& s, const Path& top) {
+  Path path = top;
+  while (OnlyChildLoop(*s.program().At(path).loop()) != nullptr) {
+    path.push_back(0);
+  }
   const std::vector<Node>& nests = s.program().At(path).loop()->body;
   if (nests.size() < 2 || !absl::c_all_of(nests, [](const Node& node) {
         return node.loop() != nullptr;
       })) {
     return false;
   }
-  const size_t others = s.program().body().size() - 1;
+  const auto siblings = [&] {
+    return BodyAt(s.program(), Parent(path)).size();
+  };
+  const size_t others = siblings() - 1;
   PeelBounds(s, path);
-  for (size_t i = s.program().body().size() - others; i-- > 0;) {
+  if (path != top) ParallelizeNest(s, top);
+  for (size_t i = siblings() - others; i-- > 0;) {
     const Path part = Sibling(path, static_cast<int32_t>(i));
-    ParallelizeNest(s, part);
+    if (path == top) ParallelizeNest(s, part);
     for (size_t j = BodyAt(s.program(), part).size(); j-- > 0;) {
       const Path nest = Child(part, static_cast<int32_t>(j));
       if (s.program().At(nest).loop() == nullptr) continue;
@@ -91,9 +124,14 @@ std::vector<Step> DefaultSchedule(const Program& program,
                                   const Machine& machine,
                                   const Choices& choices, ChoiceUse* use) {
   Scheduler scheduler(program, machine, choices);
+  PadChannels(scheduler);
   PadInputs(scheduler);
-  const int64_t rows = scheduler.Choose(Choice::kRowBlock, 0);
-  const bool in_blocks = rows > 0 && FuseRowBlocks(scheduler, rows);
+  BlockChannels(scheduler);
+  WidenImages(scheduler);
+  const RowBlocks blocks = RowBlocksFor(scheduler.program(), machine);
+  const int64_t rows = scheduler.Choose(Choice::kRowBlock, blocks.rows);
+  const bool in_blocks =
+      rows > 1 && FuseRowBlocks(scheduler, rows, blocks.outer);
   const bool fuses = !in_blocks && scheduler.Choose(Choice::kFuse, 2) == 2;
   if (fuses) FuseNests(scheduler);
   ShrinkLocals(scheduler);
@@ -106,6 +144,7 @@ std::vector<Step> DefaultSchedule(const Program& program,
     if ((in_blocks && ScheduleRowBlock(scheduler, path)) ||
         ScheduleFewDots(scheduler, path) ||
         ScheduleContraction(scheduler, path) ||
+        ScheduleInterleavedCopy(scheduler, path) ||
         ScheduleRowLanes(scheduler, path) || ScheduleRowSums(scheduler, path)) {
       continue;
     }

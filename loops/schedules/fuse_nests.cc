@@ -1,11 +1,13 @@
 #include "loops/schedules/fuse_nests.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
 #include "loops/ir/rewrite.h"
+#include "loops/schedules/interleaved_panels.h"
 #include "loops/schedules/nest.h"
 #include "loops/transforms/checks.h"
 #include "loops/transforms/locals.h"
@@ -24,10 +26,12 @@ Path ChildAt(const Path& path, size_t number) {
   return Child(path, static_cast<int32_t>(number));
 }
 
-// Epilogues of contractions and windows are fused later, as a whole.
+// Epilogues of contractions and windows are fused later, as a whole. Copies for
+// instructions that take several steps of a sum have a schedule of their own.
 bool MayFuse(const Program& program, const Path& path) {
   return program.Has(path) && program.At(path).loop() != nullptr &&
-         !HasContraction(program, path) && !HasSumOfWindows(program, path) &&
+         !IsInterleavedCopy(program, path) && !HasContraction(program, path) &&
+         !HasSumOfWindows(program, path) &&
          !GoesAlongSumsOverRows(program, path);
 }
 
@@ -140,15 +144,50 @@ bool FuseUntilLocalsShrink(Scheduler& s, const Path& path) {
   return false;
 }
 
+// Returns the bytes of the largest local on the heap that the loop at `path`
+// declares.
+int64_t LargestOnHeap(const Program& program, const Path& path) {
+  int64_t largest = 0;
+  for (BufferId id : program.At(path).loop()->locals) {
+    const Buffer& buffer = program.buffer(id);
+    if (buffer.memory != Memory::kHeap) continue;
+    largest = std::max(largest, buffer.allocated_bytes());
+  }
+  return largest;
+}
+
+// Fuses outermost loops in the body at `parent`, and those inside them too if
+// what shrinks is still too large for a cache.
+void FuseOutermostIn(Scheduler& s, const Path& parent) {
+  for (size_t i = 0; i < BodyAt(s.program(), parent).size(); ++i) {
+    const Path path = ChildAt(parent, i);
+    while (FuseUntilLocalsShrink(s, path)) {
+      if (LargestOnHeap(s.program(), path) > s.machine().l2_bytes / 2) {
+        FuseOutermostIn(s, path);
+      }
+    }
+  }
+}
+
 }  // namespace
 
 void FuseNests(Scheduler& scheduler) { FuseChildren(scheduler, {}); }
 
-bool FuseRowBlocks(Scheduler& s, int64_t rows) {
+bool FuseRowBlocks(Scheduler& s, int64_t rows, size_t outer) {
+  const Scheduler::Checkpoint before = s.Save();
+  Path parent;
+  for (; outer > 0; --outer) {
+    parent.push_back(0);
+    while (BodyAt(s.program(), Parent(parent)).size() > 1) {
+      if (s.Try("fuse", parent)) continue;
+      s.Restore(before);
+      return false;
+    }
+  }
   bool any = false;
-  for (size_t i = 0; i + 1 < s.program().body().size(); ++i) {
-    const Path path = ChildAt({}, i);
-    const Path next = ChildAt({}, i + 1);
+  for (size_t i = 0; i + 1 < BodyAt(s.program(), parent).size(); ++i) {
+    const Path path = ChildAt(parent, i);
+    const Path next = ChildAt(parent, i + 1);
     for (bool is_split = false;
          MayFuse(s.program(), path) && MayFuse(s.program(), next);
          is_split = any = true) {
@@ -161,15 +200,11 @@ bool FuseRowBlocks(Scheduler& s, int64_t rows) {
       break;
     }
   }
+  if (!any) s.Restore(before);
   return any;
 }
 
-void FuseOutermost(Scheduler& scheduler) {
-  for (size_t i = 0; i < scheduler.program().body().size(); ++i) {
-    while (FuseUntilLocalsShrink(scheduler, ChildAt({}, i))) {
-    }
-  }
-}
+void FuseOutermost(Scheduler& scheduler) { FuseOutermostIn(scheduler, {}); }
 
 void ShrinkLocals(Scheduler& s) {
   for (size_t b = 0; b < s.program().buffers().size(); ++b) {

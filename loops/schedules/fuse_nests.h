@@ -1,6 +1,7 @@
 #ifndef HONE_LOOPS_SCHEDULES_FUSE_NESTS_H_
 #define HONE_LOOPS_SCHEDULES_FUSE_NESTS_H_
 
+#include <cstddef>
 #include <cstdint>
 
 #include "loops/schedules/scheduler.h"
@@ -14,11 +15,11 @@ namespace hone::loops {
 // loops adjacent.
 void FuseNests(Scheduler& scheduler);
 
-// Splits the outermost loops of adjacent nests into blocks of `rows` iterations
-// and fuses the nests block by block, wherever that is legal, with the same
-// exceptions: inside a block they stay apart. Returns false if there are no
-// such nests.
-bool FuseRowBlocks(Scheduler& scheduler, int64_t rows);
+// Splits loops of adjacent nests into blocks of `rows` iterations and fuses the
+// nests block by block, wherever that is legal, with the same exceptions:
+// inside a block they stay apart. Of each nest, that is the loop inside `outer`
+// others, which are fused. Returns false if there are no such nests.
+bool FuseRowBlocks(Scheduler& scheduler, int64_t rows, size_t outer);
 
 // Fuses the outermost loops of scheduled nests, including contractions, if a
 // heap local can then shrink to one iteration, so that the next nest reads it

@@ -4,8 +4,11 @@
 #include <optional>
 #include <vector>
 
+#include "absl/algorithm/container.h"
+
 #include "loops/ir/rewrite.h"
 #include "loops/schedules/loop_chain.h"
+#include "loops/schedules/nest.h"
 #include "loops/schedules/vectorize_innermost.h"
 #include "loops/transforms/checks.h"
 
@@ -13,6 +16,9 @@ namespace hone::loops {
 namespace {
 
 using hlo::ElementType;
+
+// The most steps that an instruction takes at once.
+constexpr int64_t kMostSteps = 4;
 
 // Returns true for a load, possibly converted once.
 bool IsConvertedLoad(const Expression& e) {
@@ -27,17 +33,54 @@ bool IsShortInteger(ElementType type) {
          type == ElementType::kS16;
 }
 
+// A nest that copies to a local in which a few steps of a sum are adjacent.
+struct InterleavedCopy {
+  VarId step = 0;
+  int64_t products = 1;  // the number of adjacent steps
+  VarId along = 0;       // the loop that reads contiguously
+};
+
+std::optional<InterleavedCopy> AsInterleavedCopy(const Program& program,
+                                                 const Path& path) {
+  std::vector<const Loop*> loops;
+  for (const Loop* loop = program.At(path).loop(); loop != nullptr;
+       loop = OnlyChildLoop(*loop)) {
+    loops.push_back(loop);
+  }
+  const Statement* const copy = !loops.empty() && loops.back()->body.size() == 1
+                                    ? loops.back()->body[0].statement()
+                                    : nullptr;
+  if (loops.size() < 3 || copy == nullptr || copy->combine.has_value() ||
+      !program.buffer(copy->target.buffer).IsLocal()) {
+    return std::nullopt;
+  }
+  const Expression& value = *copy->value;
+  const bool has_margin = value.kind() == Expression::Kind::kWhere;
+  const Expression& load = has_margin ? *value.operands()[0] : value;
+  if (load.kind() != Expression::Kind::kLoad) return std::nullopt;
+  const auto stride = [&](const Access& access, const Loop* loop) {
+    return StrideOf(program, access, loop->var);
+  };
+  const auto step = absl::c_find_if(loops, [&](const Loop* loop) {
+    return loop->extent <= kMostSteps && stride(copy->target, loop) == 1 &&
+           stride(load.access(), loop) != 1;
+  });
+  if (step == loops.end()) return std::nullopt;
+  const int64_t products = (*step)->extent;
+  const auto along = absl::c_find_if(loops, [&](const Loop* loop) {
+    return stride(copy->target, loop) == products &&
+           stride(load.access(), loop) == 1;
+  });
+  if (along == loops.end()) return std::nullopt;
+  return InterleavedCopy{(*step)->var, products, (*along)->var};
+}
+
 }  // namespace
 
-int64_t ProductsAtOnce(const Program& program, const Machine& machine,
-                       const Contraction& contraction) {
+int64_t ProductsOfTypes(const Program& program, const Machine& machine,
+                        const Contraction& contraction) {
+  if (contraction.a == nullptr) return 1;
   const Statement& statement = *program.At(contraction.path).statement();
-  if (contraction.a == nullptr ||
-      statement.value->kind() != Expression::Kind::kApply ||
-      !IsConvertedLoad(*statement.value->operands()[0]) ||
-      !IsConvertedLoad(*statement.value->operands()[1])) {
-    return 1;
-  }
   const ElementType sum = program.buffer(statement.target.buffer).type;
   const ElementType a = program.buffer(contraction.a->buffer).type;
   const ElementType b = program.buffer(contraction.b->buffer).type;
@@ -53,6 +96,19 @@ int64_t ProductsAtOnce(const Program& program, const Machine& machine,
   const bool is_mixed =
       std::minmax(a, b) == std::minmax(ElementType::kS8, ElementType::kU8);
   return is_mixed ? 4 : 2;
+}
+
+int64_t ProductsAtOnce(const Program& program, const Machine& machine,
+                       const Contraction& contraction) {
+  const Statement& statement = *program.At(contraction.path).statement();
+  if (statement.value->kind() != Expression::Kind::kApply ||
+      !absl::c_all_of(statement.value->operands(),
+                      [](const ExpressionPtr& factor) {
+                        return IsConvertedLoad(*factor);
+                      })) {
+    return 1;
+  }
+  return ProductsOfTypes(program, machine, contraction);
 }
 
 void VectorizeInterleavedCopy(Scheduler& s, const Path& path,
@@ -117,6 +173,35 @@ void VectorizeInterleavedCopy(Scheduler& s, const Path& path,
     if (extent % lanes > 1) s.Try("vectorize", rest);
   }
   s.Try("vectorize", vector);
+}
+
+bool IsInterleavedCopy(const Program& program, const Path& path) {
+  return AsInterleavedCopy(program, path).has_value();
+}
+
+bool ScheduleInterleavedCopy(Scheduler& s, const Path& path) {
+  const std::optional<InterleavedCopy> copy =
+      AsInterleavedCopy(s.program(), path);
+  if (!copy.has_value()) return false;
+  LoopChain chain(s, path);
+  std::vector<VarId> order;
+  for (const Loop* loop : chain.Loops()) {
+    if (loop->var != copy->step && loop->var != copy->along) {
+      order.push_back(loop->var);
+    }
+  }
+  order.insert(order.end(), {copy->along, copy->step});
+  const Scheduler::Checkpoint mark = s.Save();
+  if (!chain.MoveOut(order)) {
+    s.Restore(mark);
+    return false;
+  }
+  const size_t others = s.program().body().size() - 1;
+  VectorizeInterleavedCopy(s, path, copy->products);
+  for (size_t i = s.program().body().size() - others; i-- > 0;) {
+    ParallelizeNest(s, Sibling(path, static_cast<int32_t>(i)));
+  }
+  return true;
 }
 
 }  // namespace hone::loops

@@ -152,7 +152,9 @@ std::optional<Contraction> AsContraction(const Program& program,
     return absl::c_any_of(vars, [&](VarId var) {
       return is_contiguous(statement.target, var) &&
              absl::c_all_of(factors, [&](const Access* factor) {
-               return is_contiguous(*factor, var);
+               const auto stride = StrideOf(program, *factor, var);
+               return stride.has_value() && *stride >= 1 &&
+                      *stride <= kMostLoadStride;
              });
     });
   };

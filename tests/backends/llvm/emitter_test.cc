@@ -283,6 +283,31 @@ for i 3
 )");
 }
 
+TEST(EmitterTest, StridedLoadsOfTheFirstLanesAreVectors) {
+  constexpr char kStrided[] = R"(
+kernel strided
+argument x f32[57]
+argument z f32[7]
+result y f32[29]
+result few f32[8]
+for u 2 unrolled
+| for v 16 < 29-16*u vector
+| | y[16*u+v] = x[32*u+2*v]
+for v 8 vector
+| few[v] = 1.0
+for v 8 < 3 vector
+| few[v] = z[3*v]
+)";
+  ExpectTextMatchesInterpreter(kStrided);
+  HONE_ASSERT_OK_AND_ASSIGN(const loops::Program program,
+                            loops::ParseProgram(kStrided));
+  HONE_ASSERT_OK_AND_ASSIGN(
+      const std::string text,
+      EmitLlvmText(program, "strided", /*optimized=*/false,
+                   {.cpu = "x86-64-v4", .features = "+avx512f"}));
+  EXPECT_THAT(text, Not(HasSubstr("gather")));
+}
+
 TEST(EmitterTest, PairsAreStoredAsVectors) {
   const loops::Program program = loops::ParseProgram(R"(
 kernel pairs

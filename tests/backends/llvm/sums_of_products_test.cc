@@ -96,6 +96,29 @@ TEST(SumsOfProductsTest, AdjacentInMaskedLanes) {
   EXPECT_THAT(text, Not(HasSubstr("fmul")));
 }
 
+// The lanes that a bound leaves out would be outside of the factor.
+TEST(SumsOfProductsTest, AdjacentInLanesWithAKnownBound) {
+  constexpr char kSum[] = R"(
+kernel sum
+argument a bf16[24]
+result s f32[12]
+for u 2 unrolled
+| for v 8 < 12-8*u vector
+| | s[8*u+v] = 0.0
+| for v 8 < 12-8*u vector
+| | s[8*u+v] += convert(f32, a[16*u+2*v]) * convert(f32, a[16*u+2*v]) + convert(f32, a[16*u+2*v+1]) * convert(f32, a[16*u+2*v+1])
+)";
+  ExpectTextMatchesInterpreter(kSum);
+  CompileOptions options;
+  options.cpu = "sapphirerapids";
+  options.features = "+avx512f,+avx512vl,+avx512bf16";
+  const std::string text =
+      EmitLlvmText(loops::ParseProgram(kSum).value(), "sum", true, options)
+          .value();
+  EXPECT_THAT(text, HasSubstr("dpbf16ps"));
+  EXPECT_THAT(text, Not(HasSubstr("fmul")));
+}
+
 // The last of two elements may be outside where the first one is not.
 TEST(SumsOfProductsTest, AdjacentOfMaskedLanesStayInside) {
   constexpr char kSum[] = R"(

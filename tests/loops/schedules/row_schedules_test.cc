@@ -1,17 +1,21 @@
 #include <cstdint>
 #include <string>
 
+#include "absl/strings/str_replace.h"
 #include "absl/strings/substitute.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include "loops/schedules/row_blocks.h"
 #include "loops/transforms/machine.h"
+#include "tests/loops/program_text.h"
 #include "tests/loops/schedules/scheduled_text.h"
 
 namespace hone::loops {
 namespace {
 
 using ::hone::testing::Count;
+using ::hone::testing::ParseText;
 using ::hone::testing::ScheduledText;
 using ::hone::testing::SmallVectors;
 using ::testing::HasSubstr;
@@ -304,6 +308,70 @@ for i 3
 | | for i2 16 < 60-16*i1 vector
 | | | s[] += x[i0,16*i1+i2] * x[i0,16*i1+i2]
 )"));
+}
+
+// A softmax over rows of so many columns.
+std::string Softmax(const std::string& type, int64_t columns) {
+  return absl::Substitute(R"(kernel softmax
+argument x $0[3,40,$1]
+result y $0[3,40,$1]
+local m $0[3,40] heap
+local s f32[3,40] heap
+for b 3
+| for i 40
+| | m[b,i] = $0(-inf)
+| | for j $1
+| | | m[b,i] max= x[b,i,j]
+for b 3
+| for i 40
+| | s[b,i] = 0.0
+| | for j $1
+| | | s[b,i] += exponential(convert(f32, x[b,i,j] - m[b,i]))
+for b 3
+| for i 40
+| | for j $1
+| | | y[b,i,j] = convert($0, exponential(convert(f32, x[b,i,j] - m[b,i])) / s[b,i])
+)",
+                          type, columns);
+}
+
+// The nests share a loop over blocks of rows, inside the outer loop.
+TEST(RowBlocks, SoftmaxHasThemByDefault) {
+  Machine machine = SmallVectors(1);
+  machine.l1_bytes = 3 * 16 * 61 * 2;
+  const std::string text = ScheduledText(Softmax("bf16", 61), machine);
+  EXPECT_THAT(text, HasSubstr("local m bf16[16] stack")) << text;
+}
+
+TEST(RowBlocks, AreNotMadeOfLongOrShortRows) {
+  Machine machine = SmallVectors(1);
+  machine.l1_bytes = 8 * 61 * 2 - 1;
+  EXPECT_EQ(RowBlocksFor(ParseText(Softmax("bf16", 61)), machine).rows, 1);
+  EXPECT_EQ(RowBlocksFor(ParseText(Softmax("bf16", 9)), machine).rows, 1);
+}
+
+// Sums of products of f32 are fast.
+TEST(RowBlocks, AreForSlowSums) {
+  constexpr char kNorm[] = R"(kernel norm
+argument x $0[64,100]
+result y $0[64,100]
+local s f32[64] heap
+for i 64
+| s[i] = 0.0
+| for j 100
+| | s[i] += convert(f32, x[i,j]) * convert(f32, x[i,j])
+for i 64
+| for j 100
+| | y[i,j] = convert($0, convert(f32, x[i,j]) * rsqrt(s[i]))
+)";
+  const Machine machine = SmallVectors(1);
+  EXPECT_EQ(
+      RowBlocksFor(ParseText(absl::Substitute(kNorm, "bf16")), machine).rows,
+      32);
+  const std::string f32 = absl::StrReplaceAll(
+      absl::Substitute(kNorm, "f32"), {{"convert(f32, x[i,j])", "x[i,j]"},
+                                       {"convert(f32, x[i,j] ", "(x[i,j] "}});
+  EXPECT_EQ(RowBlocksFor(ParseText(f32), machine).rows, 1);
 }
 
 }  // namespace

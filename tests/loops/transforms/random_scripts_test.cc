@@ -66,8 +66,10 @@ TEST(RandomScripts, KeepTheMeaningOfRandomPrograms) {
     if (HasFatalFailure()) return;
   }
   // These ask for programs of a certain form, and have tests of their own.
-  counts["online_softmax"] = counts["overrun"] = counts["reuse"] =
-      counts["tile"] = 1;
+  for (const char* name : {"block_layout", "online_softmax", "overrun",
+                           "pad_sum", "reuse", "tile"}) {
+    counts[name] = 1;
+  }
   for (const Transform* transform : AllTransforms()) {
     EXPECT_GT(counts[std::string(transform->name())], 0) << transform->name();
   }

@@ -1,0 +1,78 @@
+#include "loops/schedules/operand_reads.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "absl/algorithm/container.h"
+
+namespace hone::loops {
+namespace {
+
+// The rows for which a matrix that L2 holds is read in place: fewer take less
+// time than reading it, more make up for copying it. The most are per byte of a
+// vector: wider ones take less time for a row.
+constexpr int64_t kFewestRowsInPlace = 4;
+constexpr int64_t kMostRowsInPlace = 2;
+
+// Returns true if L2 holds the operand that moves with the columns, and not the
+// one that moves with the rows.
+bool OnlyColumnsFit(const VectorSetting& setting, const Contraction& c,
+                    VarId column, VarId row) {
+  const int64_t l2_bytes = setting.machine.l2_bytes;
+  return OperandBytes(setting.extents, c.sums, c.rows, row) > l2_bytes &&
+         OperandBytes(setting.extents, c.sums, c.columns, column) <= l2_bytes;
+}
+
+}  // namespace
+
+bool ShouldReadInPlace(const VectorSetting& setting, const Contraction& c,
+                       VarId column) {
+  const Program& program = setting.program;
+  const Machine& machine = setting.machine;
+  if (c.sums.size() != 1 || StrideOf(program, *c.b, column) != 1) return false;
+  const auto type_of = [&](const Access& access) {
+    return program.buffer(access.buffer).type;
+  };
+  const hlo::ElementType type = type_of(*c.b);
+  if (type != type_of(*c.a) || type != type_of(setting.target) ||
+      hlo::ByteWidth(type) < 4) {
+    return false;
+  }
+  int64_t rows = 1;
+  for (VarId var : c.rows) rows *= setting.extents.at(var);
+  const int64_t steps = setting.extents.at(c.sums[0]);
+  const int64_t columns = setting.extents.at(column);
+  // All panels of a small matrix serve each tile of a long one, instead.
+  if (rows < kFewestRowsInPlace || columns % setting.lanes != 0 ||
+      4 * steps * rows > machine.l2_bytes) {
+    return false;
+  }
+  const int64_t at_once = std::min(columns, kMostTileVectors * setting.lanes);
+  // What one tile reads may be adjacent, in the order in which it is read.
+  const bool is_dense = StrideOf(program, *c.b, c.sums[0]) == at_once;
+  const int64_t panel = steps * at_once * hlo::ByteWidth(type);
+  if (panel > machine.l2_bytes / (is_dense ? 2 : 4)) return false;
+  return is_dense ||
+         (rows <= kMostRowsInPlace * machine.vector_bytes &&
+          program.buffer(c.b->buffer).allocated_bytes() <= machine.l2_bytes);
+}
+
+bool ShouldPutRowsFirst(const VectorSetting& setting, const Contraction& c,
+                        VarId column, VarId row) {
+  const auto is_contiguous = [&](VarId sum) {
+    return StrideOf(setting.program, *c.a, sum) == 1;
+  };
+  if (absl::c_any_of(c.sums, is_contiguous)) return false;
+  if (c.columns.empty() &&
+      setting.extents.at(column) <= kMostTileVectors * setting.lanes) {
+    return false;
+  }
+  return OnlyColumnsFit(setting, c, column, row);
+}
+
+bool ShouldPutColumnsInside(const VectorSetting& setting, const Contraction& c,
+                            VarId column, VarId row) {
+  return OnlyColumnsFit(setting, c, column, row);
+}
+
+}  // namespace hone::loops
