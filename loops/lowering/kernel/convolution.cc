@@ -1,6 +1,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
+
 #include "base/status_macros.h"
 #include "loops/lowering/kernel/families.h"
 #include "loops/lowering/kernel/scalar.h"
@@ -101,6 +103,36 @@ absl::Status WritePhase(KernelWriter& writer, Nest& nest, const Convolution& c,
   return absl::OkStatus();
 }
 
+// Returns true if all taps of these output positions read holes.
+bool ReadsHoles(const std::vector<WindowPhase>& phases) {
+  return absl::c_any_of(
+      phases, [](const WindowPhase& phase) { return phase.tap_count == 0; });
+}
+
+// Returns true if most output positions are zero. They are too scattered to be
+// written one phase after the other.
+bool IsMostlyZero(const std::vector<std::vector<WindowPhase>>& choices) {
+  double zeros = 0;
+  double all = 0;
+  for (const std::vector<WindowPhase>& phases : choices) {
+    double positions = 1;
+    for (const WindowPhase& phase : phases) {
+      positions *= static_cast<double>(phase.output_count);
+    }
+    all += positions;
+    if (ReadsHoles(phases)) zeros += positions;
+  }
+  return 2 * zeros > all;
+}
+
+void WriteZeros(KernelWriter& writer, Nest& nest, ValueId value) {
+  const ValueGraph& graph = writer.graph();
+  const Indices indices = nest.AddLoops(graph.dimensions(value));
+  nest.Store(writer.Target(nest, value, indices),
+             IdentityOf(Opcode::kAdd, graph.type(value)));
+  nest.CloseTo(0);
+}
+
 }  // namespace
 
 absl::Status WriteConvolution(KernelWriter& writer, Nest& nest,
@@ -118,7 +150,11 @@ absl::Status WriteConvolution(KernelWriter& writer, Nest& nest,
   for (int64_t d : c.dims->output_spatial) {
     sizes.push_back(graph.dimensions(c.value)[At(d)]);
   }
-  for (const auto& phases : PhaseChoices(*c.window, sizes)) {
+  const auto choices = PhaseChoices(*c.window, sizes);
+  const bool is_zero = IsMostlyZero(choices);
+  if (is_zero) WriteZeros(writer, nest, c.value);
+  for (const auto& phases : choices) {
+    if (is_zero && ReadsHoles(phases)) continue;
     HONE_RETURN_IF_ERROR(WritePhase(writer, nest, c, phases));
   }
   return absl::OkStatus();

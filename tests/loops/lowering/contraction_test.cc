@@ -113,6 +113,15 @@ TEST(LowerConvolution, StridesPaddingAndDilation) {
   }
 }
 
+// One nest of zeros, and one for the positions that read something.
+TEST(LowerConvolution, MostlyZeroResults) {
+  const Program program = ExpectLowersRight(ModuleText(R"(
+  x = f32[2,3,2,4] parameter(0)
+  w = f32[1,1,4,6] parameter(1)
+  ROOT c = f32[2,9,5,6] convolution(x, w), window={size=1x1 lhs_dilate=4x4}, dim_labels=b01f_01io->b01f)"));
+  EXPECT_EQ(program.body().size(), 2u);
+}
+
 TEST(LowerConvolution, Groups) {
   ExpectLowersRight(ModuleText(R"(
   x = f32[6,4,5] parameter(0)
