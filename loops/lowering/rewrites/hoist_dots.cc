@@ -53,7 +53,7 @@ class DotHoister {
   bool PaysOff(InstructionId dot, size_t side, InstructionId row,
                int64_t sums) const {
     const std::optional<LoopRow> read = rows_.Read(row);
-    if (!read.has_value() ||
+    if (!read.has_value() || sums == 0 ||
         !rows_.IsInvariant(loop_.body().operand(dot, 1 - side))) {
       return false;
     }

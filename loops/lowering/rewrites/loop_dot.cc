@@ -14,7 +14,13 @@ using hlo::Rewriter;
 std::vector<InstructionId> DotsIn(const Rewriter& r) {
   std::vector<InstructionId> dots;
   for (InstructionId id : r.computation().PostOrder()) {
-    if (r.Is(id, Opcode::kDot)) dots.push_back(id);
+    const auto is_empty = [&](InstructionId array) {
+      return r.shape(array).num_elements() == 0;
+    };
+    if (r.Is(id, Opcode::kDot) && !is_empty(id) &&
+        !is_empty(r.operand(id, 0)) && !is_empty(r.operand(id, 1))) {
+      dots.push_back(id);
+    }
   }
   return dots;
 }

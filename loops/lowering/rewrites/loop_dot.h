@@ -18,7 +18,7 @@ constexpr bool AreFewRows(int64_t rows, int64_t sums) {
   return rows <= 64 && 2 * rows <= sums;
 }
 
-// The dots of a computation, operands before users.
+// The dots of a computation, operands before users, but those of empty arrays.
 std::vector<hlo::InstructionId> DotsIn(const hlo::Rewriter& r);
 
 bool HasBatch(const hlo::Instruction& dot);

@@ -224,10 +224,13 @@ absl::Status RewriteLoopsWithDots(
       return false;
     }
     loop.TakeResultApart();
+    // The loop stays until the end, even if no other result of it is left.
+    const InstructionId read = MakeGetTupleElement(r, id, counted->element);
     LoopRows rows(loop, *counted);
     change(loop, rows);
     RemoveDeadInstructions(loop.body());
     loop.Finish();
+    r.RemoveDead(read);
     return true;
   };
   return RewriteModule(module, rule, {}, rewrite).status();

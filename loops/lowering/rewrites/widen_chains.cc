@@ -8,6 +8,8 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 
+#include "hlo/ir/id_map.h"
+
 namespace hone::loops {
 namespace {
 
@@ -61,6 +63,58 @@ bool PassesOn(Opcode opcode) {
   }
 }
 
+// Returns true if the result is not defined, or infinite, beyond some value of
+// operand 0, or of operand 1 of a division.
+bool HasEdge(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::kDivide:
+    case Opcode::kLog:
+    case Opcode::kLogPlusOne:
+    case Opcode::kPower:
+    case Opcode::kRsqrt:
+    case Opcode::kSqrt:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Returns, for each instruction of `computation`, whether it may be a small
+// number where it would be zero if both sides of a difference were rounded.
+// What a computation is given may be if `given`.
+hlo::IdMap<bool> FindDifferences(const hlo::Computation& computation,
+                                 bool given) {
+  hlo::IdMap<bool> differences;
+  for (InstructionId id : computation.PostOrder()) {
+    const Instruction& instruction = computation[id];
+    const hlo::InstructionIds& operands = instruction.operands();
+    switch (instruction.opcode()) {
+      case Opcode::kSubtract:
+      case Opcode::kNegate:
+        differences[id] = true;
+        continue;
+      case Opcode::kConditional:
+      case Opcode::kParameter:
+      case Opcode::kWhile:
+        differences[id] = given;
+        continue;
+      // Never negative, and no smaller than what they are of.
+      case Opcode::kAbs:
+      case Opcode::kExponential:
+      case Opcode::kLogistic:
+        continue;
+      case Opcode::kMultiply:
+        if (operands[0] == operands[1]) continue;
+        break;
+      default:
+        break;
+    }
+    differences[id] = absl::c_any_of(
+        operands, [&](InstructionId operand) { return differences[operand]; });
+  }
+  return differences;
+}
+
 bool IsFloatArray(const hlo::Computation& computation, InstructionId id) {
   const hlo::Shape& shape = computation[id].shape();
   return shape.IsArray() && hlo::IsFloat(shape.element_type());
@@ -69,8 +123,17 @@ bool IsFloatArray(const hlo::Computation& computation, InstructionId id) {
 // Returns true if the result may be another one where a number that the
 // operation reads has another last digit.
 bool Decides(const hlo::Computation& computation,
-             const Instruction& instruction) {
+             const Instruction& instruction,
+             const hlo::IdMap<bool>& differences) {
+  if (HasEdge(instruction.opcode())) {
+    const bool divides = instruction.opcode() == Opcode::kDivide;
+    return differences.at(instruction.operand(divides ? 1 : 0));
+  }
   switch (instruction.opcode()) {
+    case Opcode::kAcos:
+    case Opcode::kAcosh:
+    case Opcode::kAsin:
+    case Opcode::kAtanh:
     case Opcode::kBitcastConvert:
     case Opcode::kCeil:
     case Opcode::kCompare:
@@ -108,10 +171,12 @@ bool IsControlFlow(const Instruction& instruction) {
 bool Decides(const hlo::Module& module) {
   return absl::c_any_of(module.ComputationIds(), [&](hlo::ComputationId id) {
     const hlo::Computation& computation = module.computation(id);
-    return absl::c_any_of(computation.instructions(),
-                          [&](const Instruction& instruction) {
-                            return Decides(computation, instruction);
-                          });
+    const hlo::IdMap<bool> differences =
+        FindDifferences(computation, /*given=*/true);
+    return absl::c_any_of(
+        computation.instructions(), [&](const Instruction& instruction) {
+          return Decides(computation, instruction, differences);
+        });
   });
 }
 
@@ -119,12 +184,17 @@ bool Decides(const hlo::Module& module) {
 class ChainWidener {
  public:
   // `module_decides`: what control flow reads may have a part in a decision.
-  ChainWidener(hlo::Computation& computation, bool module_decides)
+  // `is_called`: its arguments may be differences.
+  ChainWidener(hlo::Computation& computation, bool module_decides,
+               bool is_called)
       : computation_(computation) {
     const auto order = computation.PostOrder();
+    const hlo::IdMap<bool> differences =
+        FindDifferences(computation, /*given=*/is_called);
     for (auto id = order.rbegin(); id != order.rend(); ++id) {
       const Instruction& instruction = computation[*id];
-      if (!decides_.contains(*id) && !Decides(computation, instruction) &&
+      if (!decides_.contains(*id) &&
+          !Decides(computation, instruction, differences) &&
           !(module_decides && IsControlFlow(instruction))) {
         continue;
       }
@@ -240,8 +310,9 @@ bool WidenChains(hlo::Module& module) {
   bool changed = false;
   for (hlo::ComputationId id : module.ComputationIds()) {
     if (module_decides && id != module.entry()) continue;
-    changed |=
-        ChainWidener(module.mutable_computation(id), module_decides).Run();
+    changed |= ChainWidener(module.mutable_computation(id), module_decides,
+                            /*is_called=*/id != module.entry())
+                   .Run();
   }
   return changed;
 }

@@ -16,7 +16,9 @@ namespace hone::loops {
 // converts it for a sum (the exponentials of a softmax). All else sees values
 // rounded to bf16, and no value is seen both ways: other values with several
 // readers, results, comparisons, rounding to integers, reductions, dots, and
-// whatever stores or moves elements. A conversion from f32 that the module asks
+// whatever stores or moves elements. So does everything that a root, logarithm,
+// power or divisor comes from that may be a difference: x·x - y, of which y is
+// rounded, is zero only if x·x is. A conversion from f32 that the module asks
 // for stays.
 //
 // Not for f16, where intermediate values would no longer overflow at 65504.

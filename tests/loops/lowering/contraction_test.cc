@@ -1,13 +1,20 @@
+#include <tuple>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include "loops/lowering/lowering.h"
 #include "tests/loops/lowering/lowered.h"
+#include "tests/support/status_matchers.h"
 
 namespace hone::loops {
 namespace {
+
+using ::hone::testing::StatusIs;
+using ::testing::HasSubstr;
 
 TEST(LowerDot, AnyDimensionNumbers) {
   for (const char* type : {"f32", "bf16", "f64", "s32"}) {
@@ -120,6 +127,35 @@ TEST(LowerConvolution, MostlyZeroResults) {
   w = f32[1,1,4,6] parameter(1)
   ROOT c = f32[2,9,5,6] convolution(x, w), window={size=1x1 lhs_dilate=4x4}, dim_labels=b01f_01io->b01f)"));
   EXPECT_EQ(program.body().size(), 2u);
+}
+
+// Patches that do not overlap, ones that do, and a dilated window.
+TEST(LowerConvolution, ManyPhasesAreOneNest) {
+  for (const auto& [sizes, window, result] :
+       {std::tuple("10,10", "size=10x10 pad=9_9x9_9 lhs_dilate=10x10", "30,20"),
+        {"12,11", "size=12x11 pad=11_12x10_10 lhs_dilate=9x9", "31,20"},
+        {"3,2",
+         "size=3x2 pad=4_4x2_3 lhs_dilate=9x9 rhs_dilate=2x2 "
+         "rhs_reversal=1x0",
+         "23,13"}}) {
+    SCOPED_TRACE(window);
+    const Program program = ExpectLowersRight(absl::StrReplaceAll(
+        ModuleText(R"(
+  x = f32[2,3,2,4] parameter(0)
+  w = f32[SIZES,2,6] parameter(1)
+  ROOT c = f32[2,RESULT,6] convolution(x, w), window={WINDOW}, dim_labels=b01f_01io->b01f, feature_group_count=2)"),
+        {{"SIZES", sizes}, {"WINDOW", window}, {"RESULT", result}}));
+    EXPECT_EQ(program.body().size(), 2u);
+  }
+}
+
+TEST(LowerConvolution, RefusesMorePhases) {
+  EXPECT_THAT(LowerToProgram(ParseModule(ModuleText(R"(
+  x = f32[1,3,2,4] parameter(0)
+  w = f32[2,2,4,6] parameter(1)
+  ROOT c = f32[1,120,60,6] convolution(x, w), window={size=2x2 pad=0_0x0_0 lhs_dilate=60x60}, dim_labels=b01f_01io->b01f)"))),
+              StatusIs(absl::StatusCode::kUnimplemented,
+                       HasSubstr("'c': its base dilation has 3600 phases")));
 }
 
 TEST(LowerConvolution, Groups) {

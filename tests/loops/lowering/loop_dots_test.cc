@@ -1,6 +1,7 @@
 // Products that leave a loop, or whose matrices are rearranged in front of it.
 
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -237,6 +238,54 @@ TEST(SinkDots, ProductsThatAreOnlyStored) {
     const std::string text = ScanText(
         kStored, {{"PLACE", place}, {"WSIZES", "8,16"}, {"YSIZES", "2,16"}});
     EXPECT_THAT(DotsInLoops(text), IsEmpty());
+    ExpectPlansRight(text);
+  }
+}
+
+// Then nothing is left of the loop.
+TEST(SinkDots, ProductsThatAreAllOfTheResult) {
+  const auto with_root = [](std::string text, absl::string_view root) {
+    const size_t at = text.find("ROOT r =");
+    const size_t end = text.find(")\n", text.find("tuple(a, b, c", at));
+    return text.replace(at, end + 1 - at, absl::StrCat("ROOT r = ", root));
+  };
+  const std::string stored = with_root(
+      ScanText(absl::StrReplaceAll(kStored, {{"multiply(h, x)", "add(h, x)"},
+                                             {"dot(next", "dot(x"}}),
+               {{"WSIZES", "8,16"}, {"YSIZES", "2,16"}}),
+      "f32[6,2,16] negate(b)");
+  EXPECT_THAT(DotsInLoops(stored), IsEmpty());
+  ExpectPlansRight(stored);
+  const std::string summed = with_root(ScanText(R"(
+  next = f32[2,8] add(h, x)
+  stored = f32[2,8] multiply(next, x)
+  y = f32[2,16] concatenate(x, x), dimensions={1}
+  p = f32[8,16] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+  sum = f32[8,16] add(s, p))"),
+                                       "f32[8,16] negate(c)");
+  EXPECT_THAT(DotsInLoops(summed), IsEmpty());
+  ExpectPlansRight(summed);
+}
+
+TEST(RewriteLoopsWithDots, LeavesEmptyProducts) {
+  // No rows, nothing to sum, no columns.
+  for (const auto& [rows, sums, columns] :
+       {std::tuple(0, 8, 8), {2, 0, 8}, {2, 8, 0}}) {
+    const std::string text =
+        absl::StrReplaceAll(ScanText(R"(
+  e = f32[ROWS,SUMS] iota(), iota_dimension=0
+  p = f32[ROWS,COLUMNS] dot(e, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  zero.f = f32[] constant(0)
+  q = f32[2,8] pad(p, zero.f), padding=0_LOWx0_RIGHT
+  next = f32[2,8] add(h, q)
+  stored = f32[2,8] multiply(next, x)
+  sum = f32[8,16] negate(s))",
+                                     {{"WSIZES", "SUMS,COLUMNS"}}),
+                            {{"ROWS", absl::StrCat(rows)},
+                             {"SUMS", absl::StrCat(sums)},
+                             {"COLUMNS", absl::StrCat(columns)},
+                             {"LOW", absl::StrCat(2 - rows)},
+                             {"RIGHT", absl::StrCat(8 - columns)}});
     ExpectPlansRight(text);
   }
 }

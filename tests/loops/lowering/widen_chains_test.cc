@@ -151,6 +151,27 @@ less {
             -1);
 }
 
+// If y is x·x in bf16, the difference is not to be a small number.
+TEST(WidenChains, NotWhereADifferenceHasAnEdge) {
+  for (const char* edge : {"rsqrt(d)", "sqrt(d)", "log(d)", "log-plus-one(d)",
+                           "divide(c, d)", "power(d, c)"}) {
+    SCOPED_TRACE(edge);
+    EXPECT_EQ(Widen(absl::StrCat(R"(
+  m = bf16[4] multiply(a, a)
+  d = bf16[4] subtract(m, b)
+  ROOT r = bf16[4] )",
+                                 edge)),
+              -1);
+    // A square is no such number.
+    EXPECT_EQ(Widen(absl::StrReplaceAll(R"(
+  e = bf16[4] subtract(a, b)
+  d = bf16[4] multiply(e, e)
+  ROOT r = bf16[4] EDGE)",
+                                        {{"EDGE", edge}})),
+              1);
+  }
+}
+
 TEST(WidenChains, NotInLoopsOfModulesThatDecide) {
   constexpr absl::string_view kLoop = R"(
 body {
