@@ -65,7 +65,8 @@ absl::StatusOr<nlohmann::ordered_json> RunScript(
   std::error_code error;
   const std::string hone =
       std::filesystem::read_symlink("/proc/self/exe", error).string();
-  arguments.insert(arguments.begin(), absl::StrCat("bench/kernels/", script));
+  const std::string file = absl::StrCat("bench/kernels/", script);
+  arguments.insert(arguments.begin(), file);
   arguments.insert(arguments.end(), {"--hone", hone, "-o", path});
   HONE_ASSIGN_OR_RETURN(
       const int status,
@@ -76,9 +77,12 @@ absl::StatusOr<nlohmann::ordered_json> RunScript(
         ReadJsonFile(path, absl::StrCat("what ", script, " writes"));
     if (document.ok() && document->value("complete", false)) return document;
   }
-  return absl::FailedPreconditionError(
-      absl::StrCat(script, " ended with status ", status,
-                   ", expected Hone's source tree as the working directory"));
+  // Status 2: it has said what is wrong with its arguments.
+  return absl::FailedPreconditionError(absl::StrCat(
+      script, " ended with status ", status,
+      status == 2 && std::filesystem::exists(file, error)
+          ? ""
+          : ", expected Hone's source tree as the working directory"));
 }
 
 }  // namespace hone::bench

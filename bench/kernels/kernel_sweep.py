@@ -45,6 +45,7 @@ import re
 import sys
 
 import isolation
+import option_types
 import sweep_table
 import time_peers
 
@@ -59,7 +60,8 @@ def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--only", type=re.compile, default=re.compile(""))
+    parser.add_argument("--only", type=option_types.expression,
+                        default=re.compile(""))
     parser.add_argument("--threads", type=int, choices=(1, 2), default=1)
     parser.add_argument("--trials", type=int, default=0)
     parser.add_argument("--rounds", type=int, default=6)
@@ -89,7 +91,12 @@ def refuse(message):
 def read_resumed(path, document):
     """Returns the rows of an earlier document, which must be of the same
     sweep."""
-    earlier = json.loads(path.read_text())
+    try:
+        earlier = json.loads(path.read_text())
+    except (OSError, ValueError) as error:
+        refuse(f"{path} is no result of a sweep: {error}")
+    if not isinstance(earlier, dict) or "rows" not in earlier:
+        refuse(f"{path} is no result of a sweep: it has no rows")
     for key in SAME:
         if earlier.get(key) != document[key]:
             refuse(f"{path} has {key} {earlier.get(key)}, expected "
@@ -153,6 +160,10 @@ def main():
                 "libraries": provenance.describe_libraries(), "rows": []}
     if args.resume and args.out.exists():
         document["rows"] = read_resumed(args.out, document)
+    try:
+        write(args.out, document)
+    except OSError as error:
+        refuse(f"cannot write {args.out}: {error.strerror}")
     sweep_table.print_header(document)
     run(args, names, document)
     write(args.out, document | {"complete": True})

@@ -48,6 +48,7 @@ import statistics
 import sys
 
 import isolation
+import option_types
 import time_peers
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -62,7 +63,8 @@ def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("files", nargs="*", type=pathlib.Path, metavar="FILE")
     parser.add_argument("--programs", type=pathlib.Path, metavar="FOLDER")
-    parser.add_argument("--only", type=re.compile, default=re.compile(""))
+    parser.add_argument("--only", type=option_types.expression,
+                        default=re.compile(""))
     parser.add_argument("--threads", type=int, choices=(1, 2), default=1)
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--limit", type=float, default=600)

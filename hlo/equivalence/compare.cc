@@ -4,11 +4,11 @@
 #include <optional>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
 #include "hlo/equivalence/equivalence.h"
+#include "hlo/equivalence/errors_by_magnitude.h"
 #include "hlo/equivalence/internal.h"
 
 namespace hone::hlo {
@@ -63,15 +63,16 @@ class OwnErrors {
   template <typename Get>
   OwnErrors(const Literal& precise, int64_t n, const Get& reference)
       : precise_(precise) {
+    double squares = 0;
     for (int64_t i = 0; i < n; ++i) {
       const double truth = precise_.AsDouble(i);
       const double error = reference(i) - truth;
       if (!std::isfinite(error)) continue;
-      for (Sum* sum : {&sums_[Magnitude(truth)], &all_}) {
-        sum->squares += error * error;
-        ++sum->count;
-      }
+      errors_.Add(truth, error);
+      squares += error * error;
+      ++count_;
     }
+    if (count_ > 0) of_all_ = std::sqrt(squares / static_cast<double>(count_));
   }
 
   // Returns true if `value` is near element i of the precise result, that of
@@ -79,7 +80,9 @@ class OwnErrors {
   bool Excuses(int64_t i, double reference, double value) const {
     const double truth = precise_.AsDouble(i);
     if (!std::isfinite(truth) || !std::isfinite(value)) return false;
-    double own = TypicalError(Magnitude(truth));
+    double own = errors_.CountNear(truth) < kMinNeighbours
+                     ? of_all_
+                     : errors_.ErrorNear(truth);
     if (std::isfinite(reference)) {
       own = std::max(own, std::fabs(reference - truth));
     }
@@ -87,38 +90,11 @@ class OwnErrors {
   }
 
  private:
-  static constexpr double kErrorFactor = 8;
-  static constexpr int64_t kFewElements = 16;
-
-  struct Sum {
-    double squares = 0;
-    int64_t count = 0;
-  };
-
-  static int Magnitude(double value) {
-    return value == 0 ? std::numeric_limits<int>::min() / 2 : std::ilogb(value);
-  }
-
-  // The root mean square among elements of like magnitude, or among all where
-  // these are few.
-  double TypicalError(int magnitude) const {
-    Sum near;
-    for (int m = magnitude - 1; m <= magnitude + 1; ++m) {
-      const auto sum = sums_.find(m);
-      if (sum == sums_.end()) continue;
-      near.squares += sum->second.squares;
-      near.count += sum->second.count;
-    }
-    if (near.count < kFewElements) near = all_;
-    return near.count == 0
-               ? 0
-               : std::sqrt(near.squares / static_cast<double>(near.count));
-  }
-
   const Literal& precise_;
-  // By binary exponent.
-  absl::flat_hash_map<int, Sum> sums_;
-  Sum all_;
+  ErrorsByMagnitude errors_;
+  int64_t count_ = 0;
+  // The root mean square.
+  double of_all_ = 0;
 };
 
 class Comparer {

@@ -10,6 +10,12 @@
 
 namespace hone::hlo {
 
+// The error of a rewrite relative to the original's own.
+inline constexpr double kErrorFactor = 8;
+// The own error of an element is compared with this many of like magnitude at
+// least; with those of the whole array where there are fewer.
+inline constexpr int64_t kMinNeighbours = 16;
+
 // Root mean squares of the errors of numbers, and of the differences between
 // two ways to compute them, for each power of two of the magnitude.
 class ErrorsByMagnitude {

@@ -22,12 +22,6 @@ namespace {
 
 // Numbers that are judged together: neighbours in memory.
 constexpr int64_t kBlock = 1024;
-// The own error of an element is compared with this many of its neighbours of
-// like magnitude at least; with those of the whole array where a block has
-// fewer.
-constexpr int64_t kMinNeighbours = 16;
-// The error of a rewrite relative to the original's own.
-constexpr double kErrorFactor = 8;
 // An own error above this part of an element leaves nothing of it.
 constexpr double kOwnErrorCap = 0x1p-4;
 // The mathematics agrees beyond the own error: to this part of it.

@@ -8,11 +8,11 @@
 namespace hone::loops {
 namespace {
 
-// The rows for which a matrix that L2 holds is read in place: fewer take less
-// time than reading it, more make up for copying it. The most are per byte of a
-// vector: wider ones take less time for a row.
+// Fewer rows take less time than reading the matrix.
 constexpr int64_t kFewestRowsInPlace = 4;
-constexpr int64_t kMostRowsInPlace = 2;
+// More rows than so many per byte of a vector, of which wider ones take less
+// time for a row, make up for copying a matrix that L2 holds.
+constexpr int64_t kRowsPerVectorByte = 2;
 
 // Returns true if L2 holds the operand that moves with the columns, and not the
 // one that moves with the rows.
@@ -53,7 +53,7 @@ bool ShouldReadInPlace(const VectorSetting& setting, const Contraction& c,
   const int64_t panel = steps * at_once * hlo::ByteWidth(type);
   if (panel > machine.l2_bytes / (is_dense ? 2 : 4)) return false;
   return is_dense ||
-         (rows <= kMostRowsInPlace * machine.vector_bytes &&
+         (rows <= kRowsPerVectorByte * machine.vector_bytes &&
           program.buffer(c.b->buffer).allocated_bytes() <= machine.l2_bytes);
 }
 

@@ -269,6 +269,25 @@ class Tool(unittest.TestCase):
                           ["--only", "no such kernel"]):
             self.assertEqual(self.run_tool(*arguments).returncode, 2)
 
+        result = self.run_tool("--only", "[")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("'[' is not a regular expression", result.stderr)
+
+    def test_only_results_of_sweeps_are_resumed(self):
+        for text in ("root:x:0:0", "[]"):
+            self.out.write_text(text)
+            result = self.run_tool("--resume")
+            self.assertEqual(result.returncode, 2)
+            self.assertIn("is no result of a sweep", result.stderr)
+            self.assertEqual(self.out.read_text(), text)
+
+    def test_results_that_cannot_be_written_are_not_measured(self):
+        self.out = self.folder / "missing" / "out.json"
+        result = self.run_tool()
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("cannot write", result.stderr)
+        self.assertEqual(result.stdout, "")
+
 
 if __name__ == "__main__":
     unittest.main(argv=[sys.argv[0], *sys.argv[3:]])

@@ -90,6 +90,8 @@ bool ComputesInBf16(const hlo::Module& module) {
     return absl::c_any_of(
         module.computation(id).instructions(), [](const hlo::Instruction& i) {
           return i.shape().IsArray() && hlo::IsElementwise(i.opcode()) &&
+                 i.opcode() != hlo::Opcode::kConvert &&
+                 i.opcode() != hlo::Opcode::kCopy &&
                  i.shape().element_type() == hlo::ElementType::kBf16;
         });
   });

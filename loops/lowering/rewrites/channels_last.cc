@@ -25,7 +25,7 @@ using hlo::Instruction;
 using hlo::InstructionId;
 using hlo::Opcode;
 
-// Fewer channels do not fill a vector.
+// Fewer channels fill no vector, of f32 in the widest ones.
 constexpr int64_t kLeastChannels = 16;
 
 int64_t SizeOf(const hlo::Shape& shape, const DimensionVector& dimensions) {

@@ -19,7 +19,8 @@ using hlo::InstructionId;
 using hlo::Opcode;
 using hlo::Rewriter;
 
-// A smaller matrix stays in the second cache between iterations.
+// A smaller matrix stays in the second cache of many processors between
+// iterations.
 constexpr int64_t kLeastBytes = 512 << 10;
 // The largest array of products that a loop reads instead of computing them.
 constexpr int64_t kMostBytes = int64_t{64} << 20;

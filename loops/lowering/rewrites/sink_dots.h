@@ -20,7 +20,8 @@ namespace hone::loops {
 // slices are used becomes a product for each slice.
 //
 // Only if the rows are few: storing those of an iteration takes less than what
-// it saves.
+// it saves. In counted loops of 2 to 4,096 iterations, whose places are a
+// permutation, and for stored arrays of at most 64 MiB.
 absl::Status SinkDots(hlo::Module& module);
 
 }  // namespace hone::loops
