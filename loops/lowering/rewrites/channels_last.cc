@@ -79,13 +79,13 @@ class Groups {
       if (!i.shape().IsArray()) continue;
       const auto votes = votes_.find(Root(i.id()));
       if (votes == votes_.end()) continue;
-      const std::map<int64_t, int64_t>& bytes = votes->second;
+      const std::map<int64_t, int64_t>& elements = votes->second;
       const auto most = absl::c_max_element(
-          bytes,
+          elements,
           [](const auto& a, const auto& b) { return a.second < b.second; });
       const int64_t rank = i.shape().rank();
       int64_t gain = 2 * most->second;
-      for (const auto& [channels, seen] : bytes) gain -= seen;
+      for (const auto& [channels, seen] : elements) gain -= seen;
       if (most->first == rank - 1 || gain <= costs_[votes->first]) continue;
       if (!orders.has_value()) orders.emplace();
       (*orders)[i.id()] = OrderWithLast(rank, most->first);
@@ -162,10 +162,10 @@ class Groups {
   void Vote(InstructionId array, int64_t channels) {
     const hlo::Shape& shape = computation_[array].shape();
     if (shape.dimension(channels) < kLeastChannels) return;
-    votes_[Root(array)][channels] += shape.byte_size();
+    votes_[Root(array)][channels] += shape.num_elements();
   }
 
-  // Adds the bytes that transposes move at the borders of groups.
+  // Adds the elements that transposes move at the borders of groups.
   void AddCosts(const Instruction& i) {
     if (!IsMadeInAnyOrder(i)) AddCost(i.id());
     if (i.id() == computation_.root()) AddCost(i.id());
@@ -176,7 +176,7 @@ class Groups {
   void AddCost(InstructionId array) {
     const auto votes = votes_.find(Root(array));
     if (votes == votes_.end()) return;
-    costs_[votes->first] += computation_[array].shape().byte_size();
+    costs_[votes->first] += computation_[array].shape().num_elements();
   }
 
   static bool IsMadeInAnyOrder(const Instruction& i) {
@@ -199,7 +199,7 @@ class Groups {
   const hlo::Computation& computation_;
   // A forest: arrays of one tree change together.
   hlo::IdMap<InstructionId> parents_;
-  // By root: the bytes that want a dimension last.
+  // By root: the elements that want a dimension last.
   absl::flat_hash_map<InstructionId, std::map<int64_t, int64_t>> votes_;
   absl::flat_hash_map<InstructionId, int64_t> costs_;
 };

@@ -13,8 +13,8 @@ namespace hone::loops {
 // together, side by side in memory.
 //
 // Arrays that elementwise operations, pooling, padding and the like connect
-// change together, if the convolutions read and write more bytes of them than
-// transposes between them and everything else (parameters, results, loops)
+// change together, if the convolutions read and write more elements of them
+// than transposes between them and everything else (parameters, results, loops)
 // move. Calls must be inlined.
 // Errors: Internal, if a rewrite does not fit.
 absl::Status PutChannelsLast(hlo::Module& module);

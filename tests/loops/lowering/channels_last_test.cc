@@ -100,6 +100,16 @@ TEST(PutChannelsLast, NotForOneConvolution) {
   EXPECT_THAT(TransposedIn(text), IsEmpty());
 }
 
+// Whatever the types.
+TEST(PutChannelsLast, NotForOneConvolutionOfNarrowNumbers) {
+  const std::string text = ModuleText(R"(
+  x = bf16[2,16,6,6] parameter(0)
+  w = bf16[16,16,3,3] parameter(1)
+  c = f32[2,16,6,6] convolution(x, w), window={size=3x3 pad=1_1x1_1}, dim_labels=bf01_oi01->bf01
+  ROOT r = bf16[2,16,6,6] convert(c))");
+  EXPECT_THAT(LabelsAfter(text), ElementsAre("other->other"));
+}
+
 TEST(PutChannelsLast, NotForFewChannels) {
   const std::string text = ModuleText(R"(
   x = f32[2,3,6,6] parameter(0)
