@@ -31,64 +31,108 @@ struct Convolution {
 
 size_t At(int64_t dimension) { return static_cast<size_t>(dimension); }
 
+// The loops that all nests of a convolution have, and the indices of its arrays
+// in them.
+class Subscripts {
+ public:
+  Subscripts(const Convolution& c, const ValueGraph& graph, Nest& nest)
+      : output(graph.dimensions(c.value).size()),
+        input(graph.dimensions(c.input).size()),
+        kernel(graph.dimensions(c.kernel).size()),
+        c_(c),
+        graph_(graph),
+        nest_(nest) {}
+
+  void AddBatch() {
+    const int64_t at = c_.dims->output_batch;
+    n_ = nest_.AddLoop(graph_.dimensions(c_.value)[At(at)]);
+    output[At(at)] = n_;
+  }
+  // Each group has its own slice of the output features, and of the input's
+  // features or batch.
+  void AddOutputFeatures() {
+    const hlo::ConvolutionDimensions& dims = *c_.dims;
+    const hlo::DimensionVector& sizes = graph_.dimensions(c_.value);
+    const int64_t groups = dims.feature_group_count * dims.batch_group_count;
+    group_ = nest_.AddLoop(groups);
+    const int64_t features = sizes[At(dims.output_feature)] / groups;
+    const Affine feature = group_ * features + nest_.AddLoop(features);
+    output[At(dims.output_feature)] = feature;
+    kernel[At(dims.kernel_output_feature)] = feature;
+    input[At(dims.input_batch)] =
+        dims.batch_group_count > 1 ? group_ * sizes[At(dims.output_batch)] + n_
+                                   : n_;
+  }
+  void AddInputFeatures() {
+    const hlo::ConvolutionDimensions& dims = *c_.dims;
+    const int64_t inputs =
+        graph_.dimensions(c_.kernel)[At(dims.kernel_input_feature)];
+    const Affine i = nest_.AddLoop(inputs);
+    kernel[At(dims.kernel_input_feature)] = i;
+    input[At(dims.input_feature)] =
+        dims.feature_group_count > 1 ? group_ * inputs + i : i;
+  }
+  void SetTap(size_t d, const Affine& tap) {
+    const hlo::WindowDimension& window = (*c_.window)[d];
+    kernel[At(c_.dims->kernel_spatial[d])] =
+        window.reversal ? Affine(window.size - 1) - tap : tap;
+  }
+
+  Indices output;
+  Indices input;
+  Indices kernel;
+
+ private:
+  const Convolution& c_;
+  const ValueGraph& graph_;
+  Nest& nest_;
+  Affine n_;
+  Affine group_;
+};
+
+ExpressionPtr ProductOf(hlo::ElementType type, ExpressionPtr x,
+                        ExpressionPtr w) {
+  return Expression::Apply(
+      Opcode::kMultiply, type,
+      {Converted(type, std::move(x)), Converted(type, std::move(w))});
+}
+
 // Writes the output positions of one phase per spatial dimension: loops over
 // batch, spatial dimensions, groups and output features, then over taps and
 // input features.
 absl::Status WritePhase(KernelWriter& writer, Nest& nest, const Convolution& c,
                         const std::vector<WindowPhase>& phases) {
   const ValueGraph& graph = writer.graph();
-  const hlo::DimensionVector& output_sizes = graph.dimensions(c.value);
   const hlo::DimensionVector& input_sizes = graph.dimensions(c.input);
-  const hlo::DimensionVector& kernel_sizes = graph.dimensions(c.kernel);
   const hlo::ConvolutionDimensions& dims = *c.dims;
   const hlo::ElementType type = graph.type(c.value);
-  Indices output(output_sizes.size());
-  Indices input(input_sizes.size());
-  Indices kernel(kernel_sizes.size());
-
-  const int64_t batch = output_sizes[At(dims.output_batch)];
-  const Affine n = nest.AddLoop(batch);
-  output[At(dims.output_batch)] = n;
+  Subscripts at(c, graph, nest);
+  at.AddBatch();
   std::vector<Affine> position(phases.size());
   for (size_t d = 0; d < phases.size(); ++d) {
     position[d] = nest.AddLoop(phases[d].output_count);
-    output[At(dims.output_spatial[d])] =
+    at.output[At(dims.output_spatial[d])] =
         position[d] * phases[d].output_step + phases[d].output_start;
   }
-  // Each group has its own slice of the output features, and of the input's
-  // features or batch.
-  const int64_t groups = dims.feature_group_count * dims.batch_group_count;
-  const int64_t features = output_sizes[At(dims.output_feature)] / groups;
-  const Affine group = nest.AddLoop(groups);
-  const Affine feature = group * features + nest.AddLoop(features);
-  output[At(dims.output_feature)] = feature;
-  kernel[At(dims.kernel_output_feature)] = feature;
-  input[At(dims.input_batch)] =
-      dims.batch_group_count > 1 ? group * batch + n : n;
+  at.AddOutputFeatures();
 
-  const Access sum = writer.Target(nest, c.value, output);
+  const Access sum = writer.Target(nest, c.value, at.output);
   nest.Store(sum, IdentityOf(Opcode::kAdd, type));
   std::vector<Range> ranges;
   for (size_t d = 0; d < phases.size(); ++d) {
     const WindowPhase& phase = phases[d];
     const Affine j = nest.AddLoop(phase.tap_count);
-    const Affine tap = j * phase.tap_step + phase.tap_start;
-    const hlo::WindowDimension& window = (*c.window)[d];
-    kernel[At(dims.kernel_spatial[d])] =
-        window.reversal ? Affine(window.size - 1) - tap : tap;
+    at.SetTap(d, j * phase.tap_step + phase.tap_start);
     const Affine place = position[d] * phase.input_per_output +
                          j * phase.input_per_tap + phase.input_start;
-    const size_t at = At(dims.input_spatial[d]);
-    input[at] = place;
-    ranges.push_back({place, 0, input_sizes[at]});
+    const size_t spatial = At(dims.input_spatial[d]);
+    at.input[spatial] = place;
+    ranges.push_back({place, 0, input_sizes[spatial]});
   }
-  const int64_t inputs = kernel_sizes[At(dims.kernel_input_feature)];
-  const Affine i = nest.AddLoop(inputs);
-  kernel[At(dims.kernel_input_feature)] = i;
-  input[At(dims.input_feature)] =
-      dims.feature_group_count > 1 ? group * inputs + i : i;
-  HONE_ASSIGN_OR_RETURN(ExpressionPtr x, writer.Read(nest, c.input, input));
-  HONE_ASSIGN_OR_RETURN(ExpressionPtr w, writer.Read(nest, c.kernel, kernel));
+  at.AddInputFeatures();
+  HONE_ASSIGN_OR_RETURN(ExpressionPtr x, writer.Read(nest, c.input, at.input));
+  HONE_ASSIGN_OR_RETURN(ExpressionPtr w,
+                        writer.Read(nest, c.kernel, at.kernel));
   // Padding is multiplied like other elements, so that an infinite weight gives
   // NaN there, as on XLA:CPU. If the base is dilated, padding and holes are
   // skipped, also as on XLA:CPU.
@@ -97,9 +141,7 @@ absl::Status WritePhase(KernelWriter& writer, Nest& nest, const Convolution& c,
     ExpressionPtr padding = IdentityOf(Opcode::kAdd, x->type());
     x = WhereInside(nest, ranges, std::move(x), std::move(padding));
   }
-  ExpressionPtr product = Expression::Apply(
-      Opcode::kMultiply, type,
-      {Converted(type, std::move(x)), Converted(type, std::move(w))});
+  ExpressionPtr product = ProductOf(type, std::move(x), std::move(w));
   if (leaves_out) {
     product = WhereInside(nest, std::move(ranges), std::move(product),
                           IdentityOf(Opcode::kAdd, type));
@@ -139,49 +181,29 @@ bool AllTapsAreSeen(const Convolution& c, const ValueGraph& graph) {
 absl::Status WriteInputs(KernelWriter& writer, Nest& nest,
                          const Convolution& c) {
   const ValueGraph& graph = writer.graph();
-  const hlo::DimensionVector& output_sizes = graph.dimensions(c.value);
   const hlo::DimensionVector& input_sizes = graph.dimensions(c.input);
-  const hlo::DimensionVector& kernel_sizes = graph.dimensions(c.kernel);
   const hlo::ConvolutionDimensions& dims = *c.dims;
   const hlo::ElementType type = graph.type(c.value);
-  Indices output(output_sizes.size());
-  Indices input(input_sizes.size());
-  Indices kernel(kernel_sizes.size());
-
-  const int64_t batch = output_sizes[At(dims.output_batch)];
-  const Affine n = nest.AddLoop(batch);
-  output[At(dims.output_batch)] = n;
+  Subscripts at(c, graph, nest);
+  at.AddBatch();
   for (int64_t d : dims.input_spatial) {
-    input[At(d)] = nest.AddLoop(input_sizes[At(d)]);
+    at.input[At(d)] = nest.AddLoop(input_sizes[At(d)]);
   }
   for (size_t d = 0; d < c.window->size(); ++d) {
     const hlo::WindowDimension& w = (*c.window)[d];
     const Affine tap = nest.AddLoop(w.size);
-    kernel[At(dims.kernel_spatial[d])] =
-        w.reversal ? Affine(w.size - 1) - tap : tap;
-    output[At(dims.output_spatial[d])] =
-        input[At(dims.input_spatial[d])].affine * w.base_dilation +
+    at.SetTap(d, tap);
+    at.output[At(dims.output_spatial[d])] =
+        at.input[At(dims.input_spatial[d])].affine * w.base_dilation +
         w.padding_low - tap * w.window_dilation;
   }
-  const int64_t groups = dims.feature_group_count * dims.batch_group_count;
-  const int64_t features = output_sizes[At(dims.output_feature)] / groups;
-  const Affine group = nest.AddLoop(groups);
-  const Affine feature = group * features + nest.AddLoop(features);
-  output[At(dims.output_feature)] = feature;
-  kernel[At(dims.kernel_output_feature)] = feature;
-  input[At(dims.input_batch)] =
-      dims.batch_group_count > 1 ? group * batch + n : n;
-  const int64_t inputs = kernel_sizes[At(dims.kernel_input_feature)];
-  const Affine i = nest.AddLoop(inputs);
-  kernel[At(dims.kernel_input_feature)] = i;
-  input[At(dims.input_feature)] =
-      dims.feature_group_count > 1 ? group * inputs + i : i;
-  HONE_ASSIGN_OR_RETURN(ExpressionPtr x, writer.Read(nest, c.input, input));
-  HONE_ASSIGN_OR_RETURN(ExpressionPtr w, writer.Read(nest, c.kernel, kernel));
-  ExpressionPtr product = Expression::Apply(
-      Opcode::kMultiply, type,
-      {Converted(type, std::move(x)), Converted(type, std::move(w))});
-  nest.Store(writer.Target(nest, c.value, output), std::move(product),
+  at.AddOutputFeatures();
+  at.AddInputFeatures();
+  HONE_ASSIGN_OR_RETURN(ExpressionPtr x, writer.Read(nest, c.input, at.input));
+  HONE_ASSIGN_OR_RETURN(ExpressionPtr w,
+                        writer.Read(nest, c.kernel, at.kernel));
+  ExpressionPtr product = ProductOf(type, std::move(x), std::move(w));
+  nest.Store(writer.Target(nest, c.value, at.output), std::move(product),
              Opcode::kAdd);
   nest.CloseTo(0);
   return absl::OkStatus();
