@@ -209,6 +209,14 @@ class FunctionEmitter {
   void EmitIf(llvm::Value* condition, const std::function<void()>& body);
   llvm::Value* AnyLane(llvm::Value* mask);
 
+  // conditions.cc
+  // Returns the condition that all statements in the loop have and that no
+  // iteration changes; null if there is none.
+  loops::ExpressionPtr ConditionOf(const loops::Loop& loop) const;
+  // Emits a loop with such a condition as one that is skipped where it is
+  // false; returns false for others.
+  bool EmitConditionalLoop(const loops::Loop& loop);
+
   // expressions.cc
   llvm::Value* EmitExpression(const loops::ExpressionPtr& expression);
   llvm::Value* EmitNewExpression(const loops::Expression& expression);
@@ -304,6 +312,8 @@ class FunctionEmitter {
   // case is being emitted.
   absl::flat_hash_set<const loops::Loop*> full_;
   bool is_remainder_ = false;
+  // True in a loop whose condition holds: its statements need not ask.
+  bool is_condition_met_ = false;
   llvm::Value* heap_ = nullptr;
   bool has_non_temporal_ = false;
 

@@ -68,6 +68,7 @@ bool FunctionEmitter::CollectBounds(const Loop& loop,
 }
 
 void FunctionEmitter::EmitLoop(const Loop& loop) {
+  if (EmitConditionalLoop(loop)) return;
   std::vector<const Loop*> bounded;
   if (is_remainder_ || loop.mode == LoopMode::kParallel ||
       !CollectBounds(loop, bounded) || bounded.empty()) {

@@ -64,7 +64,7 @@ bool FunctionEmitter::EmitRangedSum(const Statement& statement) {
 void FunctionEmitter::EmitStatement(const Statement& statement) {
   if (EmitRangedSum(statement)) return;
   const std::vector<Memo> outer_memo = std::exchange(memo_, {Memo()});
-  llvm::Value* predicate = statement.predicate == nullptr
+  llvm::Value* predicate = statement.predicate == nullptr || is_condition_met_
                                ? nullptr
                                : EmitExpression(statement.predicate);
   llvm::Value* outer = mask_;

@@ -97,9 +97,13 @@ class ContractionScheduler {
   }
 
   std::optional<Contraction> Find() const {
-    const auto contraction = AsContraction(s_.program(), sum_);
-    return contraction.has_value() ? contraction
-                                   : AsSumOverRows(s_.program(), sum_);
+    auto contraction = AsContraction(s_.program(), sum_);
+    if (!contraction.has_value()) {
+      contraction = AsSumOverRows(s_.program(), sum_);
+    }
+    if (!contraction.has_value()) return std::nullopt;
+    DropLoops(s_.program().LoopsAbove(nest_), *contraction);
+    return contraction;
   }
 
   // Chooses the loops of the tile's columns and rows, and the order of the
@@ -254,7 +258,7 @@ class ContractionScheduler {
       return true;
     }
     const BufferId other = c.b->buffer;
-    const size_t others = s_.program().body().size();
+    const size_t others = Siblings();
     if (!PackAdjacentSteps(s_, nest_, c, *c.a, *step_)) return false;
     VectorizeInnermost(s_, nest_);
     SkipCopies(others);
@@ -472,7 +476,7 @@ class ContractionScheduler {
       VectorizeInnermost(s_, Child(loop, 0));
       return;
     }
-    const size_t others = s_.program().body().size() - 1;
+    const size_t others = Siblings() - 1;
     VectorizeInnermost(s_, nest_);
     SkipCopies(others);
   }
@@ -656,7 +660,7 @@ class ContractionScheduler {
     }
     KeepInRegisters(s_, around_tile_, target_, lanes_);
     if (together) return;
-    const size_t others = s_.program().body().size() - 1;
+    const size_t others = Siblings() - 1;
     VectorizeInterleavedCopy(s_, copy, products_);
     if (one_panel_) SkipCopies(others);
   }
@@ -664,7 +668,7 @@ class ContractionScheduler {
   // Divides the copies in front of the nest among threads. `others` are the
   // nests of the program besides these copies.
   void SkipCopies(size_t others) {
-    const size_t copies = s_.program().body().size() - others;
+    const size_t copies = Siblings() - others;
     const Path top = chain_.top();
     for (size_t i = 0; i < copies; ++i) {
       ParallelizeNest(s_, Sibling(top, static_cast<int32_t>(i)));
@@ -692,15 +696,18 @@ class ContractionScheduler {
     return !row_.has_value() || s_.Try("unroll", chain.PathOf(*row_));
   }
 
+  // The number of nests in the body that has this one.
+  size_t Siblings() const { return BodyAt(s_.program(), Parent(nest_)).size(); }
+
   // Handles edges and threads.
   void Finish() {
     const Path top = chain_.top();
-    const size_t others = s_.program().body().size() - 1;
+    const size_t others = Siblings() - 1;
     PeelBounds(s_, top);
     if (has_ranges_) {
       PeelRanges(s_, top, row_factor_.has_value() ? kFewPeels : kMostPeels);
     }
-    for (size_t i = s_.program().body().size() - others; i-- > 0;) {
+    for (size_t i = Siblings() - others; i-- > 0;) {
       const Path part = Sibling(top, static_cast<int32_t>(i));
       ComputeWholeVectors(s_, part);
       ParallelizeNest(s_, part);

@@ -118,6 +118,32 @@ bool ScheduleRowBlock(Scheduler& s, const Path& top) {
   return true;
 }
 
+// Schedules each nest of a block on its own, where one of them is a matrix
+// product that the loops around the block do not separate from the others:
+// convolutions by Winograd's algorithm. Returns false for other nests.
+bool ScheduleBlocks(Scheduler& s, const Path& top) {
+  Path path = top;
+  while (OnlyChildLoop(*s.program().At(path).loop()) != nullptr) {
+    path.push_back(0);
+  }
+  const auto nests = [&]() -> const std::vector<Node>& {
+    return s.program().At(path).loop()->body;
+  };
+  if (absl::c_count_if(nests(), [](const Node& node) {
+        return node.loop() != nullptr;
+      }) < 2) {
+    return false;
+  }
+  if (!HasContraction(s.program(), top)) return false;
+  ParallelizeNest(s, top);
+  for (size_t i = nests().size(); i-- > 0;) {
+    const Path nest = Child(path, static_cast<int32_t>(i));
+    if (s.program().At(nest).loop() == nullptr) continue;
+    if (!ScheduleContraction(s, nest)) ScheduleElementwise(s, nest);
+  }
+  return true;
+}
+
 }  // namespace
 
 std::vector<Step> DefaultSchedule(const Program& program,
@@ -142,7 +168,7 @@ std::vector<Step> DefaultSchedule(const Program& program,
     const Path path = {static_cast<int32_t>(i)};
     if (scheduler.program().At(path).loop() == nullptr) continue;
     if ((in_blocks && ScheduleRowBlock(scheduler, path)) ||
-        ScheduleFewDots(scheduler, path) ||
+        ScheduleBlocks(scheduler, path) || ScheduleFewDots(scheduler, path) ||
         ScheduleContraction(scheduler, path) ||
         ScheduleInterleavedCopy(scheduler, path) ||
         ScheduleRowLanes(scheduler, path) || ScheduleRowSums(scheduler, path)) {

@@ -120,6 +120,7 @@ std::optional<Contraction> AsContraction(const Program& program,
                                 ? *statement.value->operands()[0]
                                 : *statement.value;
   if (statement.combine != hlo::Opcode::kAdd ||
+      statement.predicate != nullptr ||
       value.kind() != Expression::Kind::kApply ||
       value.opcode() != hlo::Opcode::kMultiply) {
     return std::nullopt;
@@ -168,6 +169,16 @@ std::optional<Contraction> AsContraction(const Program& program,
     return contraction;
   }
   return std::nullopt;
+}
+
+void DropLoops(const std::vector<const Loop*>& loops,
+               Contraction& contraction) {
+  for (const Loop* loop : loops) {
+    for (std::vector<VarId>* vars : {&contraction.rows, &contraction.columns,
+                                     &contraction.sums, &contraction.batches}) {
+      std::erase(*vars, loop->var);
+    }
+  }
 }
 
 std::optional<Contraction> AsSumOverRows(const Program& program,

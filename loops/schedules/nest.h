@@ -66,6 +66,9 @@ std::optional<Contraction> AsContraction(const Program& program,
 std::optional<Contraction> AsSumOverRows(const Program& program,
                                          const Path& path);
 
+// Takes `loops`, those around a nest that stay there, out of a contraction.
+void DropLoops(const std::vector<const Loop*>& loops, Contraction& contraction);
+
 // Returns true if a sum over rows in the loop at `path` is contiguous along
 // that loop, which therefore should not stay outermost.
 bool GoesAlongSumsOverRows(const Program& program, const Path& path);

@@ -10,6 +10,7 @@
 #include "loops/lowering/kernel/families.h"
 #include "loops/lowering/kernel/scalar.h"
 #include "loops/lowering/kernel/window.h"
+#include "loops/lowering/kernel/winograd.h"
 
 namespace hone::loops {
 namespace {
@@ -244,6 +245,7 @@ void WriteZeros(KernelWriter& writer, Nest& nest, ValueId value) {
 absl::Status WriteConvolution(KernelWriter& writer, Nest& nest,
                               hlo::InstructionId id) {
   const ValueGraph& graph = writer.graph();
+  if (ShouldUseWinograd(graph, id)) return WriteWinograd(writer, nest, id);
   const hlo::Attributes& attributes = graph.computation()[id].attributes();
   Convolution c;
   c.value = graph.leaves(id)[0];

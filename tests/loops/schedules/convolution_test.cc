@@ -189,5 +189,59 @@ for i 14
       ContainsRegex("for i[0-9] 3 unrolled\n[| ]*for i[0-9] 6 unrolled"));
 }
 
+// Winograd's algorithm: blocks of tiles have loops around all of their nests,
+// of which products get register tiles as if they were alone.
+TEST(ConvolutionSchedule, ProductsOfBlocksHaveRegisterTiles) {
+  const std::string text = ScheduledText(R"(kernel blocks
+argument x f32[2,4,24,32]
+argument w f32[2,32,32]
+result y f32[2,4,2,24,32]
+for b 2
+| for a 4
+| | local t f32[2,24,32] heap
+| | local s f32[2,24,32] heap
+| | for i 24
+| | | for c 32
+| | | | t[0,i,c] = x[b,a,i,c] - x[b,a,0,c]
+| | | | t[1,i,c] = x[b,a,i,c] + x[b,a,0,c]
+| | for e 2
+| | | for i 24
+| | | | for k 32
+| | | | | s[e,i,k] = 0.0
+| | | | | for c 32
+| | | | | | s[e,i,k] += t[e,i,c] * w[e,c,k]
+| | for e 2
+| | | for i 24
+| | | | for k 32
+| | | | | y[b,a,e,i,k] = s[e,i,k]
+)",
+                                         SmallVectors(2));
+  // The outermost loop is divided among threads, and no other.
+  EXPECT_THAT(text, ContainsRegex("\nfor i0 2 parallel"));
+  EXPECT_THAT(text, Not(ContainsRegex("\\| for i[0-9]+ [0-9]+ parallel")));
+  EXPECT_THAT(text, ContainsRegex("s_local f32\\[[0-9]+,[0-9]+\\] register"));
+  EXPECT_THAT(text, ContainsRegex("vector\n[| ]*s_local\\[[^\n]* \\+= t"))
+      << text;
+}
+
+// Products that a condition may skip are no contractions: tiles of them would
+// ask for each product.
+TEST(ConvolutionSchedule, ProductsUnderConditionsHaveNoTiles) {
+  EXPECT_THAT(ScheduledText(R"(kernel repair
+argument x f32[24,32]
+argument w f32[32,32]
+argument p f32[]
+result y f32[24,32]
+for i 24
+| for k 32
+| | y[i,k] = 0.0
+for i 24
+| for c 32
+| | for k 32
+| | | y[i,k] += x[i,c] * w[c,k] if (p[] != 0.0)
+)"),
+              Not(HasSubstr("y_local")));
+}
+
 }  // namespace
 }  // namespace hone::loops
