@@ -149,35 +149,78 @@ bool ShouldInlineIntoCopies(const Program& program, const Operand& operand) {
          IsComputedInOrder(program, operand);
 }
 
+// Splits loops of the only read of an operand with more dimensions than it is
+// read with, so that each loop moves along one of them: a loop over K of
+// weights that groups of K share scales of.
+void SplitByDimensions(Scheduler& s, const Operand& operand) {
+  const Access read = operand.reads[0].access;
+  const Buffer& buffer = s.program().buffer(operand.buffer);
+  if (read.indices.size() == buffer.dimensions.size() ||
+      read.indices[0].offset != nullptr) {
+    return;
+  }
+  const hlo::DimensionVector dimensions = buffer.dimensions;
+  const auto strides = buffer.strides;
+  for (const Affine::Term& term : read.indices[0].affine.terms()) {
+    for (size_t d = 0; d < dimensions.size(); ++d) {
+      if (strides[d] != term.coefficient || dimensions[d] == 1) continue;
+      Path path = operand.reads[0].path;
+      while (!path.empty() && (s.program().At(path).loop() == nullptr ||
+                               s.program().At(path).loop()->var != term.var)) {
+        path.pop_back();
+      }
+      if (!path.empty() &&
+          s.program().At(path).loop()->extent % dimensions[d] == 0) {
+        s.Try("split", path, {dimensions[d]});
+      }
+    }
+  }
+}
+
+// Computes the operand in the statements that read it.
+bool Inline(Scheduler& s, const Operand& operand) {
+  const Scheduler::Checkpoint mark = s.Save();
+  if (operand.reads.size() == 1) SplitByDimensions(s, operand);
+  if (s.Try("inline", operand.producer)) return true;
+  s.Restore(mark);
+  return false;
+}
+
+// Returns true for a sum of products.
+bool SumsProducts(const Statement& statement) {
+  return statement.combine == hlo::Opcode::kAdd &&
+         statement.value->kind() == Expression::Kind::kApply &&
+         statement.value->opcode() == hlo::Opcode::kMultiply;
+}
+
 // The dimension of an operand along which the loop at the top of the nest that
 // reads it moves, and by how many elements in each iteration.
 struct Block {
   size_t dimension = 0;
   int64_t size = 1;
+  friend bool operator==(const Block&, const Block&) = default;
 };
 
 std::optional<Block> BlockOf(const Program& program, const Operand& operand,
                              const Loop& loop) {
-  const hlo::DimensionVector& dimensions =
-      program.buffer(operand.buffer).dimensions;
+  const Buffer& buffer = program.buffer(operand.buffer);
   std::optional<Block> block;
   for (const AccessSite& site : operand.reads) {
-    if (site.access.indices.size() != dimensions.size()) return std::nullopt;
+    const bool is_flat = site.access.indices.size() != buffer.dimensions.size();
     std::optional<Block> here;
-    for (size_t d = 0; d < dimensions.size(); ++d) {
-      const Index& index = site.access.indices[d];
-      if (index.offset != nullptr) return std::nullopt;
-      const int64_t size = index.affine.coefficient(loop.var);
-      if (size == 0) continue;
-      if (here.has_value()) return std::nullopt;
-      here = {d, size};
+    for (size_t d = 0; d < buffer.dimensions.size() && !here.has_value(); ++d) {
+      if (buffer.dimensions[d] == 1) continue;
+      const Index& index = site.access.indices[is_flat ? 0 : d];
+      const int64_t stride = is_flat ? buffer.strides[d] : 1;
+      const int64_t step = index.affine.coefficient(loop.var);
+      if (index.offset != nullptr || (is_flat && step < stride)) {
+        return std::nullopt;
+      }
+      if (step != 0) here = {d, step / stride};
     }
     if (!here.has_value() || here->size < 1 ||
-        here->size * loop.extent != dimensions[here->dimension]) {
-      return std::nullopt;
-    }
-    if (block.has_value() &&
-        (block->dimension != here->dimension || block->size != here->size)) {
+        here->size * loop.extent != buffer.dimensions[here->dimension] ||
+        (block.has_value() && block != here)) {
       return std::nullopt;
     }
     block = here;
@@ -232,12 +275,11 @@ void InlineOperandsReadOnce(Scheduler& s, const Path& path,
     if (!operand.has_value() || operand->reads.size() != 1) continue;
     const AccessSite& read = operand->reads[0];
     if (read.path[0] == path[0] &&
-        AsContraction(s.program(), read.path).has_value() &&
+        SumsProducts(*s.program().At(read.path).statement()) &&
         IterationCount(s.program(), read.path) <=
             IterationCount(s.program(), operand->producer) &&
-        IsComputedInOrder(s.program(), *operand) &&
-        s.Try("inline", operand->producer)) {
-      return;  // the product is no contraction any more
+        IsComputedInOrder(s.program(), *operand) && Inline(s, *operand)) {
+      return;  // one nest fewer is in front of the product
     }
   }
 }
@@ -246,7 +288,7 @@ void InlineIntoCopies(Scheduler& s, absl::Span<const BufferId> operands) {
   for (BufferId buffer : operands) {
     const auto operand = AsComputedOperand(s.program(), buffer);
     if (operand.has_value() && ShouldInlineIntoCopies(s.program(), *operand)) {
-      s.Try("inline", operand->producer);
+      Inline(s, *operand);
     }
   }
 }

@@ -90,6 +90,33 @@ TEST(InlineOperands, TransposedPanelsAreComputedOnce) {
   EXPECT_EQ(LoadsOf(text, "w"), 48 * 48);
 }
 
+// Eight steps of the sum share a scale.
+TEST(InlineOperands, WeightsOfGroupsAreComputedOnce) {
+  for (const int rows : {1, 40}) {
+    const std::string text = ScheduledText(absl::Substitute(R"(kernel m
+argument x f32[$0,48]
+argument w s8[6,8,64]
+argument s f32[6,64]
+result y f32[$0,64]
+local t f32[6,8,64] heap
+for g 6
+| for k 8
+| | for j 64
+| | | t[g,k,j] = convert(f32, w[g,k,j]) * s[g,j]
+for i $0
+| for j 64
+| | y[i,j] = 0.0
+| | for k 48
+| | | y[i,j] += x[i,k] * t@[64*k+j]
+)",
+                                                            rows));
+    EXPECT_THAT(text, Not(HasSubstr("local t ")));
+    if (rows > 1) {
+      EXPECT_EQ(LoadsOf(text, "w"), 48 * 64);
+    }
+  }
+}
+
 // Operands that L2 does not hold, and that few rows read in place.
 TEST(InlineOperands, LargeOperandsAreComputedByBlocks) {
   Machine machine = SmallVectors(1);
