@@ -124,6 +124,16 @@ bool ScheduleRowBlock(Scheduler& s, const Path& top) {
   return true;
 }
 
+// Computes matrices that are multiplied by vectors in these products.
+void InlineReadOnce(Scheduler& s) {
+  for (size_t i = 0; i < s.program().body().size(); ++i) {
+    const Path path = {static_cast<int32_t>(i)};
+    const size_t nests = s.program().body().size();
+    InlineOperandsReadOnce(s, path, BuffersIn(s.program(), path));
+    i -= nests - s.program().body().size();
+  }
+}
+
 // Schedules the nest at `path` if it is a matrix product or a convolution.
 // Returns the number of nests in front of it, which compute operands, that have
 // become part of it; nullopt if it is another nest.
@@ -149,6 +159,7 @@ std::vector<Step> DefaultSchedule(const Program& program,
   BlockChannels(scheduler);
   WidenImages(scheduler);
   InlineIntoCopies(scheduler, padded);
+  InlineReadOnce(scheduler);
   const RowBlocks blocks = RowBlocksFor(scheduler.program(), machine);
   const int64_t rows = scheduler.Choose(Choice::kRowBlock, blocks.rows);
   const bool in_blocks =
@@ -160,13 +171,8 @@ std::vector<Step> DefaultSchedule(const Program& program,
   // Nests are visited from the last on, since the nests that a step splits off
   // follow it.
   for (size_t i = scheduler.program().body().size(); i-- > 0;) {
-    Path path = {static_cast<int32_t>(i)};
+    const Path path = {static_cast<int32_t>(i)};
     if (scheduler.program().At(path).loop() == nullptr) continue;
-    const size_t nests = scheduler.program().body().size();
-    InlineOperandsReadOnce(scheduler, path,
-                           BuffersIn(scheduler.program(), path));
-    i -= nests - scheduler.program().body().size();
-    path = {static_cast<int32_t>(i)};
     if (in_blocks && ScheduleRowBlock(scheduler, path)) continue;
     if (const auto inside = ScheduleProduct(scheduler, path)) {
       i -= *inside;
