@@ -8,6 +8,7 @@
 #include "loops/schedules/contraction.h"
 #include "loops/schedules/fuse_epilogues.h"
 #include "loops/schedules/fuse_nests.h"
+#include "loops/schedules/inline_operands.h"
 #include "loops/schedules/interleaved_panels.h"
 #include "loops/schedules/nest.h"
 #include "loops/schedules/peel_bounds.h"
@@ -19,6 +20,7 @@
 #include "loops/schedules/scans.h"
 #include "loops/schedules/scheduler.h"
 #include "loops/schedules/vectorize_innermost.h"
+#include "loops/transforms/analysis/footprint.h"
 #include "loops/transforms/checks.h"
 #include "loops/transforms/locals.h"
 
@@ -29,8 +31,8 @@ namespace {
 constexpr double kReadsWorthWidening = 4;
 
 // Copies the inputs of convolutions with a margin, so that nothing in their
-// inner loops asks where it is.
-void PadInputs(Scheduler& scheduler) {
+// inner loops asks where it is. Returns these inputs.
+std::vector<BufferId> PadInputs(Scheduler& scheduler) {
   absl::btree_set<BufferId> padded;
   const Program& program = scheduler.program();
   VisitStatements(program, {}, [&](const Path& path, const Statement& st) {
@@ -45,7 +47,11 @@ void PadInputs(Scheduler& scheduler) {
                  [&](const Access& access) { padded.insert(access.buffer); });
     }
   });
-  for (BufferId buffer : padded) scheduler.Try("pad_input", {}, {buffer});
+  std::vector<BufferId> inputs(padded.begin(), padded.end());
+  std::erase_if(inputs, [&](BufferId buffer) {
+    return !scheduler.Try("pad_input", {}, {buffer});
+  });
+  return inputs;
 }
 
 // Stores the padded images of depthwise convolutions in the type of their
@@ -144,6 +150,30 @@ bool ScheduleBlocks(Scheduler& s, const Path& top) {
   return true;
 }
 
+// Computes matrices that are multiplied by vectors in these products.
+void InlineReadOnce(Scheduler& s) {
+  for (size_t i = 0; i < s.program().body().size(); ++i) {
+    const Path path = {static_cast<int32_t>(i)};
+    const size_t nests = s.program().body().size();
+    InlineOperandsReadOnce(s, path, BuffersIn(s.program(), path));
+    i -= nests - s.program().body().size();
+  }
+}
+
+// Schedules the nest at `path` if it is a matrix product or a convolution.
+// Returns the number of nests in front of it, which compute operands, that have
+// become part of it; nullopt if it is another nest.
+std::optional<size_t> ScheduleProduct(Scheduler& s, const Path& path) {
+  const std::vector<BufferId> operands = BuffersIn(s.program(), path);
+  if (!ScheduleFewDots(s, path) && !ScheduleContraction(s, path)) {
+    return std::nullopt;
+  }
+  const size_t nests = s.program().body().size();
+  InlineIntoCopies(s, operands);
+  BlockOperands(s, operands);
+  return nests - s.program().body().size();
+}
+
 }  // namespace
 
 std::vector<Step> DefaultSchedule(const Program& program,
@@ -151,9 +181,11 @@ std::vector<Step> DefaultSchedule(const Program& program,
                                   const Choices& choices, ChoiceUse* use) {
   Scheduler scheduler(program, machine, choices);
   PadChannels(scheduler);
-  PadInputs(scheduler);
+  const std::vector<BufferId> padded = PadInputs(scheduler);
   BlockChannels(scheduler);
   WidenImages(scheduler);
+  InlineIntoCopies(scheduler, padded);
+  InlineReadOnce(scheduler);
   const RowBlocks blocks = RowBlocksFor(scheduler.program(), machine);
   const int64_t rows = scheduler.Choose(Choice::kRowBlock, blocks.rows);
   const bool in_blocks =
@@ -168,9 +200,14 @@ std::vector<Step> DefaultSchedule(const Program& program,
     const Path path = {static_cast<int32_t>(i)};
     if (scheduler.program().At(path).loop() == nullptr) continue;
     if ((in_blocks && ScheduleRowBlock(scheduler, path)) ||
-        ScheduleBlocks(scheduler, path) || ScheduleFewDots(scheduler, path) ||
-        ScheduleContraction(scheduler, path) ||
-        ScheduleInterleavedCopy(scheduler, path) ||
+        ScheduleBlocks(scheduler, path)) {
+      continue;
+    }
+    if (const auto inside = ScheduleProduct(scheduler, path)) {
+      i -= *inside;
+      continue;
+    }
+    if (ScheduleInterleavedCopy(scheduler, path) ||
         ScheduleRowLanes(scheduler, path) || ScheduleRowSums(scheduler, path)) {
       continue;
     }

@@ -20,6 +20,9 @@ constexpr size_t kMaxMembers = 12;
 // The largest array that the epilogue of a contraction reads: one that a cache
 // holds. Others are read by tile with the latency of memory.
 constexpr int64_t kMostEpilogueBytes = 1 << 20;
+// The most work per element of an operand that is computed in the kernel of its
+// product. More takes longer than memory, and needs registers of the product.
+constexpr int64_t kMostPrologueWork = 24;
 
 bool IsContraction(const ValueGraph& graph, InstructionId id) {
   const Opcode opcode = graph.computation()[id].opcode();
@@ -90,6 +93,31 @@ bool IsEpilogue(const ValueGraph& graph, const Fusion& fusion,
   return true;
 }
 
+// Returns true if each element of the instruction takes little work, and moves
+// elements of what it reads by broadcasts and the like only, together with
+// values that are computed where it reads them.
+bool IsCheap(const ValueGraph& graph, const Fusion& fusion, InstructionId id) {
+  std::vector<InstructionId> pending = {id};
+  int64_t work = 0;
+  while (!pending.empty()) {
+    const hlo::Instruction& next = graph.computation()[pending.back()];
+    const std::vector<ValueId>& operands = graph.operands(pending.back());
+    pending.pop_back();
+    work += FormOf(next) == Form::kGiven ? 0 : WorkOf(next);
+    if (work > kMostPrologueWork ||
+        (FormOf(next) != Form::kGiven && next.opcode() != Opcode::kIota &&
+         !hlo::IsElementwise(next.opcode()) && !IsReindexing(next.opcode()))) {
+      return false;
+    }
+    for (ValueId operand : operands) {
+      if (!fusion.IsStored(operand)) {
+        pending.push_back(graph[operand].instruction);
+      }
+    }
+  }
+  return true;
+}
+
 bool HasLoops(const ValueGraph& graph, const Fusion& fusion, InstructionId id) {
   const hlo::Instruction& instruction = graph.computation()[id];
   const Form form = FormOf(instruction);
@@ -122,8 +150,11 @@ Clusters::Clusters(const ValueGraph& graph, const Fusion& fusion)
   for (auto id = order.rbegin(); id != order.rend(); ++id) {
     if (!HasLoops(graph, fusion, *id)) continue;
     const InstructionId common = CommonRoot(*id);
-    const InstructionId root =
-        common != kNoInstruction && MayJoin(fusion, *id, common) ? common : *id;
+    const bool may_join =
+        common != kNoInstruction &&
+        (MayJoin(fusion, *id, common) ||
+         (IsPrologue(fusion, *id, common) && !HasOwnMembers(fusion, *id)));
+    const InstructionId root = may_join ? common : *id;
     roots_[*id] = root;
     members_[root].push_back(*id);
   }
@@ -144,6 +175,51 @@ bool Clusters::MayJoin(const Fusion& fusion, InstructionId id,
          std::none_of(others.begin(), others.end(), [&](InstructionId other) {
            return StaysAlone(graph_, fusion, other);
          });
+}
+
+bool Clusters::IsPrologue(const Fusion& fusion, InstructionId id,
+                          InstructionId root) const {
+  if (FormOf(graph_.computation()[id]) != Form::kExpression ||
+      members_.at(root).size() >= kMaxMembers || !IsCheap(graph_, fusion, id)) {
+    return false;
+  }
+  while (true) {
+    const ValueId value = graph_.leaves(id)[0];
+    const std::vector<InstructionId>& readers =
+        readers_[static_cast<size_t>(value)];
+    if (readers.size() != 1 || is_result_[static_cast<size_t>(value)]) {
+      return false;
+    }
+    id = readers[0];
+    if (IsContraction(graph_, id)) return true;
+    if (IsWritten(id) || !IsReindexing(graph_.computation()[id].opcode())) {
+      return false;
+    }
+  }
+}
+
+bool Clusters::HasOwnMembers(const Fusion& fusion, InstructionId id) {
+  roots_[id] = id;
+  members_[id] = {id};
+  std::vector<ValueId> pending = graph_.operands(id);
+  absl::flat_hash_set<ValueId> seen;
+  bool has_members = false;
+  while (!pending.empty() && !has_members) {
+    const ValueId value = pending.back();
+    pending.pop_back();
+    if (!seen.insert(value).second) continue;
+    const InstructionId source = graph_[value].instruction;
+    if (!fusion.IsStored(value)) {
+      const std::vector<ValueId>& operands = graph_.operands(source);
+      pending.insert(pending.end(), operands.begin(), operands.end());
+    } else {
+      has_members = HasLoops(graph_, fusion, source) &&
+                    CommonRoot(source) == id && MayJoin(fusion, source, id);
+    }
+  }
+  roots_[id] = kNoInstruction;
+  members_[id].clear();
+  return has_members;
 }
 
 bool Clusters::VisitUsers(ValueId value,

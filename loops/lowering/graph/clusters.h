@@ -15,9 +15,12 @@ namespace hone::loops {
 // its readers if they are all in the same one, so that its result is local
 // there: a softmax is one kernel, and so is a layer normalization. A dot or
 // convolution joins only what reads it element by element, its epilogue, and
-// nothing else does; products with a vector stay alone. Sorts stay alone, since
-// each is tuned separately, and scatters and dynamic-update-slices, since they
-// may update their operand in place.
+// nothing else does; products with a vector have none. An operand of it that is
+// cheaply computed element by element joins it, its prologue, unless that would
+// take the operand from a kernel of its own: it is the epilogue of another
+// product, or the end of a softmax. Sorts stay alone, since each is tuned
+// separately, and scatters and dynamic-update-slices, since they may update
+// their operand in place.
 class Clusters {
  public:
   Clusters(const ValueGraph& graph, const Fusion& fusion);
@@ -48,6 +51,13 @@ class Clusters {
   // of its readers are in.
   bool MayJoin(const Fusion& fusion, hlo::InstructionId id,
                hlo::InstructionId root) const;
+  // Returns true if the instruction computes an operand of a dot or convolution
+  // in the kernel of `root` at little cost, and nothing else reads it.
+  bool IsPrologue(const Fusion& fusion, hlo::InstructionId id,
+                  hlo::InstructionId root) const;
+  // Returns true if something that the instruction reads may be in its kernel,
+  // if it has one of its own.
+  bool HasOwnMembers(const Fusion& fusion, hlo::InstructionId id);
   // The common root of all readers of the instruction; kNoInstruction if they
   // have none.
   hlo::InstructionId CommonRoot(hlo::InstructionId id) const;

@@ -1,6 +1,7 @@
 #include "loops/transforms/analysis/producer.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -31,26 +32,30 @@ bool Solve(const SeenIndex& index, const Affine& wanted,
   if (index.digits.size() == 1 && index.digits[0].coefficient == 1) {
     return vars.emplace(index.digits[0].loop->var, rest).second;
   }
-  // Digits of a number: each has a term of its own on the other side.
+  // Digits of a number: each is the sum of the terms of the other side that are
+  // multiples of it, and less than the next one.
   std::vector<Digit> digits = index.digits;
   std::sort(digits.begin(), digits.end(), [](const Digit& a, const Digit& b) {
     return a.coefficient < b.coefficient;
   });
   int64_t reach = 0;
-  for (const Digit& digit : digits) {
-    if (digit.coefficient <= reach) return false;
-    reach += digit.coefficient * (digit.loop->extent - 1);
-    Affine value;
+  for (size_t i = 0; i < digits.size(); ++i) {
+    const auto [loop, unit] = digits[i];
+    if (unit <= reach) return false;
+    reach += unit * (loop->extent - 1);
+    const int64_t next = i + 1 < digits.size()
+                             ? digits[i + 1].coefficient
+                             : std::numeric_limits<int64_t>::max();
+    Affine value = rest.constant() % next / unit;
     for (const Affine::Term& term : rest.terms()) {
-      if (term.coefficient != digit.coefficient) continue;
-      const Affine candidate = Affine::Var(term.var);
-      if (RangeOf(candidate, loops).hi < digit.loop->extent) {
-        value = candidate;
-        break;
+      if (term.coefficient % unit == 0 && term.coefficient < next) {
+        value += Affine::Var(term.var) * (term.coefficient / unit);
       }
     }
-    rest -= value * digit.coefficient;
-    if (!vars.emplace(digit.loop->var, value).second) return false;
+    const Interval range = RangeOf(value, loops);
+    if (range.lo < 0 || range.hi >= loop->extent) return false;
+    rest -= value * unit;
+    if (!vars.emplace(loop->var, value).second) return false;
   }
   return rest == Affine(0);
 }

@@ -5,9 +5,10 @@
 //   y[i] = where(0 <= i-1 < 56, x[i-1], 0)
 //     →  for j 58 { c[j] = where(0 <= j-1 < 56, x[j-1], 0) }; y[i] = c[i]
 //
-// Legal if nothing in the loop writes the buffer, all reads in a `where` have
-// the same constant out of bounds, and all copied elements are initialized
-// before.
+// The copy comes first in the loop; if the loop writes the buffer, in front of
+// the first child that reads it. Legal if nothing writes the buffer after that,
+// all reads in a `where` have the same constant out of bounds, and all copied
+// elements are initialized before.
 
 #include <algorithm>
 #include <memory>
@@ -72,6 +73,26 @@ ExpressionPtr FillOf(const Program& program, const Path& path,
   return is_unique ? fill : nullptr;
 }
 
+// Returns which child of the loop at depth `depth` the copy comes before.
+absl::StatusOr<int32_t> PlaceOfCopy(absl::Span<const AccessSite> sites,
+                                    size_t depth) {
+  const bool has_writes =
+      std::any_of(sites.begin(), sites.end(),
+                  [](const auto& site) { return site.is_write; });
+  if (!has_writes) return 0;
+  std::optional<int32_t> first;
+  for (const AccessSite& site : sites) {
+    const int32_t child = site.path[depth];
+    if (!site.is_write) first = std::min(first.value_or(child), child);
+  }
+  for (const AccessSite& site : sites) {
+    if (site.is_write && site.path[depth] >= first.value_or(0)) {
+      return absl::InvalidArgumentError("the loop writes the buffer");
+    }
+  }
+  return *first;
+}
+
 class PadInput final : public Transform {
  public:
   absl::string_view name() const override { return "pad_input"; }
@@ -101,14 +122,13 @@ class PadInput final : public Transform {
     HONE_RETURN_IF_ERROR(ExpectLoop(program, step.path));
     HONE_ASSIGN_OR_RETURN(const BufferId buffer,
                           BufferParameter(program, step, 0));
-    const std::vector<AccessSite> sites = SitesOf(program, step.path, buffer);
-    for (const AccessSite& site : sites) {
-      if (site.is_write) {
-        return absl::InvalidArgumentError("the loop writes the buffer");
-      }
-    }
+    std::vector<AccessSite> sites = SitesOf(program, step.path, buffer);
+    HONE_ASSIGN_OR_RETURN(const int32_t place,
+                          PlaceOfCopy(sites, step.path.size()));
+    std::erase_if(sites, [](const AccessSite& site) { return site.is_write; });
     const std::optional<Path> declaration = FindDeclaration(program, buffer);
-    if (declaration.has_value() && IsAtOrBelow(*declaration, step.path)) {
+    if (declaration.has_value() && *declaration != step.path &&
+        IsAtOrBelow(*declaration, step.path)) {
       return absl::InvalidArgumentError("the buffer is declared in the loop");
     }
     if (IndexFormOf(program, sites) == IndexForm::kFlat) {
@@ -125,10 +145,10 @@ class PadInput final : public Transform {
         LayoutByDimension(program, step.path, sites, /*clip=*/false));
     Program result = program;
     const BufferId local =
-        AddCopy(result, Child(step.path, 0), buffer, layout, fill);
+        AddCopy(result, Child(step.path, place), buffer, layout, fill);
     std::vector<Node> body = BodyAt(result, step.path);
     const std::vector<const Loop*> outer = LoopsAt(result, step.path);
-    for (size_t i = 1; i < body.size(); ++i) {
+    for (size_t i = static_cast<size_t>(place) + 1; i < body.size(); ++i) {
       const Node unguarded =
           MapExpressions(body[i], [&](const ExpressionPtr& e) {
             return IsGuardedLoad(result, *e, buffer) ? e->operands()[0] : e;
@@ -145,7 +165,7 @@ class PadInput final : public Transform {
       return result;
     }
     for (const AccessSite& site : SitesOf(result, step.path, buffer)) {
-      if (!IsCovered(result, Path(), site)) {
+      if (!site.is_write && !IsCovered(result, Path(), site)) {
         return absl::InvalidArgumentError(
             "a copied element may be uninitialized");
       }

@@ -127,6 +127,69 @@ TEST(LowerToPlan, ProductsThatAreReadElsewhereStayAlone) {
             2);
 }
 
+TEST(LowerToPlan, ProductsHaveElementwisePrologues) {
+  const auto kernels = [](const std::string& body) {
+    const ModulePlan plan = ExpectPlansRight(ModuleText(absl::StrCat(R"(
+  x = f32[5,8] parameter(0)
+  w = s8[8,4] parameter(1)
+  s = f32[4] parameter(2)
+  c = f32[8,4] convert(w)
+  b = f32[8,4] broadcast(s), dimensions={1}
+  m = f32[8,4] multiply(c, b)
+)",
+                                                                     body)));
+    return CountSteps<KernelStep>(Entry(plan));
+  };
+  EXPECT_EQ(kernels(R"(
+  ROOT d = f32[5,4] dot(x, m), lhs_contracting_dims={1}, rhs_contracting_dims={0})"),
+            1);
+  // Both operands, one of them reindexed, and an epilogue.
+  EXPECT_EQ(kernels(R"(
+  n = f32[5,8] negate(x)
+  t = f32[4,8] transpose(m), dimensions={1,0}
+  d = f32[5,4] dot(n, t), lhs_contracting_dims={1}, rhs_contracting_dims={1}
+  ROOT y = f32[5,4] tanh(d))"),
+            1);
+  // Of a product with a vector, too.
+  EXPECT_EQ(kernels(R"(
+  ROOT d = f32[8] dot(m, s), lhs_contracting_dims={1}, rhs_contracting_dims={0})"),
+            1);
+  // Not if something else reads the operand, or it takes long to compute.
+  EXPECT_EQ(kernels(R"(
+  d = f32[5,4] dot(x, m), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT y = (f32[5,4], f32[8,4]) tuple(d, m))"),
+            2);
+  EXPECT_EQ(kernels(R"(
+  e = f32[8,4] exponential(m)
+  ROOT d = f32[5,4] dot(x, e), lhs_contracting_dims={1}, rhs_contracting_dims={0})"),
+            2);
+}
+
+TEST(LowerToPlan, ConvolutionsHaveElementwisePrologues) {
+  const ModulePlan plan = ExpectPlansRight(ModuleText(R"(
+  x = f32[2,5,6,3] parameter(0)
+  w = f32[3,3,3,4] parameter(1)
+  n = f32[2,5,6,3] negate(x)
+  ROOT c = f32[2,5,6,4] convolution(n, w), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f)"));
+  EXPECT_EQ(CountSteps<KernelStep>(Entry(plan)), 1);
+}
+
+// What would be local to a kernel without the product stays there.
+TEST(LowerToPlan, ProloguesLeaveOtherKernelsWhole) {
+  const ModulePlan plan = ExpectPlansRight(ModuleText(R"(
+  x = f32[4,4] parameter(0)
+  r = f32[4,4] parameter(1)
+  v = f32[4] parameter(2)
+  d = f32[4,4] dot(x, r), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  b = f32[4,4] broadcast(v), dimensions={1}
+  s = f32[4,4] add(d, b)
+  ROOT e = f32[4,4] dot(s, r), lhs_contracting_dims={1}, rhs_contracting_dims={0})"));
+  ASSERT_EQ(CountSteps<KernelStep>(Entry(plan)), 2);
+  // The first product has the sum as its epilogue.
+  const auto& first = std::get<KernelStep>(Entry(plan).steps[0]);
+  EXPECT_EQ(first.arguments.size(), 3u);
+}
+
 TEST(LowerToPlan, EpiloguesReadNoLargeArrays) {
   const auto kernels = [](int rows) {
     const auto plan = LowerToPlan(ParseModule(ModuleText(absl::StrReplaceAll(
@@ -178,6 +241,16 @@ max {
   b = f32[] parameter(1)
   ROOT c = f32[] maximum(a, b)
 })";
+
+TEST(LowerToPlan, ProductsLeaveSoftmaxesWhole) {
+  const ModulePlan softmax =
+      ExpectPlansRight(ModuleText(absl::StrCat(kSoftmax, R"(
+  p = f32[3,7] divide(e, sb)
+  w = f32[7,4] parameter(1)
+  ROOT d2 = f32[3,4] dot(p, w), lhs_contracting_dims={1}, rhs_contracting_dims={0})"),
+                                  kSoftmaxRegions));
+  EXPECT_EQ(CountSteps<KernelStep>(Entry(softmax)), 2);
+}
 
 TEST(LowerToPlan, WhatOneKernelReadsIsLocalToIt) {
   const ModulePlan plan = ExpectPlansRight(

@@ -57,6 +57,55 @@ for i0 2
 )"));
 }
 
+// The second digit is split further, and the vector of the last tile begins at
+// another element.
+TEST(Inline, UnderstandsDigitsOfSeveralTerms) {
+  EXPECT_EQ(AfterChecked(R"(kernel k
+argument x f32[3,8]
+argument s f32[3]
+result y f32[2,12]
+local t f32[3,8] heap
+for i 3
+| for j 8
+| | t[i,j] = x[i,j] * s[i]
+for a 3
+| for b 1
+| | for c 4
+| | | y@[8*a+4*b+c] = t@[8*a+4*b+c]
+| for c 4
+| | y@[8*a+c+4] = t@[8*a+c+4]
+)",
+                         "inline 0.0.0"),
+            Canonical(R"(kernel k
+argument x f32[3,8]
+argument s f32[3]
+result y f32[2,12]
+for i0 3
+| for i1 1
+| | for i2 4
+| | | y@[8*i0+4*i1+i2] = x[i0,4*i1+i2] * s[i0]
+| for i1 4
+| | y@[8*i0+i1+4] = x[i0,i1+4] * s[i0]
+)"));
+}
+
+TEST(Inline, RefusesDigitsThatMayOverflow) {
+  EXPECT_THAT(After(R"(kernel k
+argument x f32[3,8]
+argument s f32[3]
+result y f32[24]
+local t f32[3,8] heap
+for i 3
+| for j 8
+| | t[i,j] = x[i,j] * s[i]
+for a 6
+| for b 4
+| | y[4*a+b] = t@[4*a+b]
+)",
+                    "inline 0.0.0"),
+              HasSubstr("does not tell the iteration"));
+}
+
 TEST(Inline, RefusesWhatChangesBeforeItIsRead) {
   EXPECT_THAT(After(R"(kernel k
 argument x f32[6]

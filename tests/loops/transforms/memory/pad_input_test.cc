@@ -40,6 +40,50 @@ for i0 5
 )"));
 }
 
+TEST(PadInput, CopiesWhatIsComputedBefore) {
+  EXPECT_EQ(AfterChecked(R"(kernel k
+argument x f32[5]
+result y f32[5]
+local t f32[5] heap
+for i 5
+| t[i] = x[i] + x[i]
+for i 5
+| y[i] = where(0 <= i-1 < 5, t[i-1], 0.0)
+)",
+                         "pad_input - 2"),
+            Canonical(R"(kernel k
+argument x f32[5]
+result y f32[5]
+local t f32[5] heap
+local t_copy f32[5] stack
+for i0 5
+| t[i0] = x[i0] + x[i0]
+for i0 5
+| t_copy[i0] = where(0 <= i0-1 < 5, t[i0-1], 0.0)
+for i0 5
+| y[i0] = t_copy[i0]
+)"));
+}
+
+TEST(PadInput, RefusesWhatChangesBetweenReads) {
+  EXPECT_THAT(After(R"(kernel k
+argument x f32[5]
+result y f32[5]
+result z f32[5]
+local t f32[5] heap
+for i 5
+| t[i] = x[i]
+for i 5
+| y[i] = where(0 <= i-1 < 5, t[i-1], 0.0)
+for i 5
+| t[i] = x[i] + x[i]
+for i 5
+| z[i] = where(0 <= i-1 < 5, t[i-1], 0.0)
+)",
+                    "pad_input - 3"),
+              HasSubstr("writes the buffer"));
+}
+
 TEST(PadInput, RefusesReadsWithDifferentMargins) {
   EXPECT_THAT(After(R"(kernel k
 argument x f32[5]
