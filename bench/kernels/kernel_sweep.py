@@ -14,8 +14,9 @@ The peers are PyTorch's eager expressions, the best of them, with `out=` where
 there is one; jax.jit; NumPy's products, which are OpenBLAS's; with --compile,
 torch.compile too (it needs a C++ compiler, and some seconds for each case). A
 ratio is the time of the fastest peer over Hone's: of those that allocate their
-results beside a Hone that gets new results at each call, and of those that
-write to memory that is there beside a Hone that does. The smaller one counts.
+results beside a Hone that gets new results at each call, tensors of PyTorch or,
+beside NumPy, arrays of NumPy, and of those that write to memory that is there
+beside a Hone that does. The smallest one counts.
 A peer that took more than SLOW_PEER times the fastest in single calls is not
 timed any further.
 

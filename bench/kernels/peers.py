@@ -456,17 +456,46 @@ def _pointers(arrays):
 def bind_allocating_entry(entry, inputs, specs):
     """Makes a call without arguments that returns new results each time, of the
     shapes and types of PyTorch in `specs`."""
+    # In Python torch.empty takes much longer than a tensor like another one.
+    models = [torch.empty(shape, dtype=dtype) for shape, dtype in specs]
+    return _bind_allocating(entry, inputs, [
+        (functools.partial(torch.empty_like, model), torch.Tensor.data_ptr)
+        for model in models])
+
+
+def bind_numpy_allocating_entry(entry, inputs, specs):
+    """The same with arrays of NumPy, of its shapes and types in `specs`."""
+    def address(array):
+        return ctypes.addressof(ctypes.c_char.from_buffer(array))
+    return _bind_allocating(entry, inputs, [
+        (functools.partial(np.empty, shape, dtype), address)
+        for shape, dtype in specs])
+
+
+def _bind_allocating(entry, inputs, makers):
+    """Makes a call as above, of functions that make a result and that return
+    its address."""
     arguments = _pointers(inputs)
-    outputs = (ctypes.c_void_p * len(specs))()
+    outputs = (ctypes.c_void_p * len(makers))()
     run = exported.bind(entry, arguments, outputs)
 
     def call():
-        results = [torch.empty(shape, dtype=dtype) for shape, dtype in specs]
-        for i, result in enumerate(results):
-            outputs[i] = result.data_ptr()
+        results = []
+        for i, (make, address) in enumerate(makers):
+            result = make()
+            outputs[i] = address(result)
+            results.append(result)
         run()
         return results
 
+    if len(makers) == 1:
+        make, address = makers[0]
+
+        def call():  # without the loop, which small kernels notice
+            result = make()
+            outputs[0] = address(result)
+            run()
+            return [result]
     call.keep_alive = inputs
     return call
 

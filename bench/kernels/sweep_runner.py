@@ -32,7 +32,8 @@ SCREENED_CALLS = 3
 # Calls are not screened again beyond this.
 SCREEN_SECONDS = 0.2
 # Pairs of families whose results are allocated alike: the peers, and Hone.
-ALLOCATED = (("torch", "compiled", "xla", "numpy"), "hone+")
+ALLOCATED = (("torch", "compiled", "xla"), "hone+")
+ALLOCATED_BY_NUMPY = (("numpy",), "hone numpy")
 THERE = (("torch=", "numpy="), "hone")
 EXPORT_SECONDS = 40
 
@@ -192,6 +193,11 @@ class Hone:
                   getattr(torch, str(r.dtype))) for r in self.results]
         return peers.bind_allocating_entry(self._entry, self._inputs, specs)
 
+    def numpy_allocating_call(self):
+        return peers.bind_numpy_allocating_entry(
+            self._entry, self._inputs,
+            [(r.shape, r.dtype) for r in self.results])
+
 
 def screen(call):
     """Returns the least time of some calls in seconds, but of one where that
@@ -283,7 +289,7 @@ class Runner:
 
     def _measure(self, hone, screened):
         chosen = {}
-        for families, _ in (ALLOCATED, THERE):
+        for families, _ in (ALLOCATED, ALLOCATED_BY_NUMPY, THERE):
             these = [p for p in screened if p.family in families]
             if not these:
                 continue
@@ -293,13 +299,15 @@ class Runner:
                     chosen.setdefault(peer.family, peer)
         calls = {"hone": hone.call, "hone+": hone.allocating_call(),
                  **{family: peer.call for family, peer in chosen.items()}}
+        if "numpy" in chosen:
+            calls["hone numpy"] = hone.numpy_allocating_call()
         gc.collect()
         measured = interleaved.measure(calls, self._rounds, self._threads, 1)
         samples = measured.samples
         us = {family: statistics.median(s.seconds) * 1e6
               for family, s in samples.items()}
         ratios = {}
-        for families, own in (ALLOCATED, THERE):
+        for families, own in (ALLOCATED, ALLOCATED_BY_NUMPY, THERE):
             timed = [family for family in families if family in samples]
             if timed:
                 peer = min(timed, key=us.get)

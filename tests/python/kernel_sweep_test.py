@@ -22,9 +22,11 @@ sys.path.insert(0, str(SOURCE))
 
 import ml_dtypes
 import numpy as np
+import torch
 
 import isolation
 import memory
+import peers
 import sweep
 import sweep_runner
 import sweep_table
@@ -129,6 +131,48 @@ def make_worker(options):
             signal.pause()
         return options, item, os.getpid()
     return work
+
+
+class Calls(unittest.TestCase):
+    def test_results_are_new_at_each_call(self):
+        @ctypes.CFUNCTYPE(ctypes.c_int32, *[ctypes.c_void_p] * 3)
+        def entry(context, arguments, results):
+            x = ctypes.c_void_p.from_address(arguments).value
+            pointers = (ctypes.c_void_p * count).from_address(results)
+            for i in range(count):
+                ctypes.memmove(pointers[i], x, 12)
+            return code
+
+        x = np.array([1, 2, 3], np.float32)
+        for count in (1, 2):
+            for bind, dtype in ((peers.bind_allocating_entry, torch.float32),
+                                (peers.bind_numpy_allocating_entry,
+                                 np.float32)):
+                call = bind(entry, [x], [((3,), dtype)] * count)
+                code = 0
+                results = call() + call()
+                self.assertEqual(len({id(r) for r in results}), 2 * count)
+                for r in results:
+                    self.assertEqual(r.dtype, dtype)
+                    np.testing.assert_array_equal(np.asarray(r), x)
+                code = 3
+                self.assertRaises(RuntimeError, call)
+
+    def test_peers_are_compared_with_results_allocated_alike(self):
+        x = np.zeros((1, 1), np.float32)
+        hone = sweep_runner.Hone.__new__(sweep_runner.Hone)
+        hone.call = hone.allocating_call = hone.numpy_allocating_call = (
+            lambda: lambda: None)
+        runner = sweep_runner.Runner(0, 1, "", 1, 6, False)
+        screened = {
+            sweep_runner.Peer(family, family, lambda: x @ x, None): 1e-6
+            for family in ("torch", "torch=", "numpy", "numpy=")}
+        row = runner._measure(hone, screened)
+        self.assertEqual(
+            {own: ratio["peer"] for own, ratio in row["ratios"].items()
+             if own != "hone"}, {"hone+": "torch", "hone numpy": "numpy"})
+        del screened[next(p for p in screened if p.family == "numpy")]
+        self.assertNotIn("hone numpy", runner._measure(hone, screened)["us"])
 
 
 class Isolation(unittest.TestCase):

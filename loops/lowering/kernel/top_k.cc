@@ -20,6 +20,9 @@
 // 3. Collects the elements with smaller keys, and of those with that key the
 //    earliest.
 // 4. Counts the ranks of these k elements.
+// A few elements are found one by one instead of by 2 to 4: each is the minimum
+// of those that come after the one before, by numbers that join a key and the
+// place, of which no two are equal.
 
 namespace hone::loops {
 namespace {
@@ -32,6 +35,11 @@ using hlo::Opcode;
 constexpr int64_t kMaxSelected = 512;
 // Lines of this size are ranked as a whole.
 constexpr int64_t kShortLine = 64;
+// So many are found one by one, of at least so many times as many elements.
+// Each costs a pass over the candidates; a bisection makes one for each bit of
+// a key.
+constexpr int64_t kMaxOneByOne = 24;
+constexpr int64_t kLeastPerSelected = 4;
 // Groups are multiples of a vector.
 constexpr int64_t kGroupUnit = 16;
 
@@ -76,6 +84,13 @@ class TopKWriter {
         size_(graph_.dimensions(operand_).back()),
         k_(graph_.dimensions(values_).back()) {
     key_type_ = KeyOf(Expression::OfIndex(type_, Affine()))->type();
+    if (k_ > kMaxOneByOne || k_ * kLeastPerSelected > size_) return;
+    const int bits = hlo::BitWidth(key_type_);
+    if (bits <= 16 && size_ <= (int64_t{1} << 16)) {
+      joined_type_ = ElementType::kU32;
+    } else if (bits <= 32) {
+      joined_type_ = ElementType::kU64;
+    }
   }
 
   absl::Status Run() {
@@ -88,6 +103,8 @@ class TopKWriter {
     HONE_RETURN_IF_ERROR(KeepLine());
     if (k_ > kMaxSelected) {
       HONE_RETURN_IF_ERROR(SortAll());
+    } else if (joined_type_.has_value()) {
+      HONE_RETURN_IF_ERROR(SelectOneByOne());
     } else {
       HONE_RETURN_IF_ERROR(SelectCandidates());
       HONE_RETURN_IF_ERROR(RankSelected());
@@ -166,15 +183,132 @@ class TopKWriter {
     return Write(Index(rank), place_at(rank), nullptr);
   }
 
-  // Stores the keys of at least the first k elements in `selected_`.
-  absl::Status SelectCandidates() {
+  // The size of groups; none if all elements are candidates.
+  std::optional<int64_t> GroupSize() const {
     const auto root = static_cast<int64_t>(
         std::sqrt(static_cast<double>(size_) / static_cast<double>(k_)));
     const int64_t group =
         std::max<int64_t>((root + kGroupUnit / 2) / kGroupUnit, 1) * kGroupUnit;
+    if (2 * k_ * group > size_) return std::nullopt;
+    return group;
+  }
+
+  // Returns the number that orders by key and then by place.
+  ExpressionPtr Join(ExpressionPtr key, ExpressionPtr place) const {
+    const int place_bits = hlo::BitWidth(*joined_type_) / 2;
+    return Apply(
+        Opcode::kOr,
+        Apply(Opcode::kShiftLeft, Converted(*joined_type_, std::move(key)),
+              Expression::ConstantInt(*joined_type_, place_bits)),
+        Converted(*joined_type_, std::move(place)));
+  }
+
+  ExpressionPtr PlaceOf(ExpressionPtr joined) const {
+    const int place_bits = hlo::BitWidth(*joined_type_) / 2;
+    return Converted(ElementType::kS32,
+                     Apply(Opcode::kAnd, std::move(joined),
+                           Expression::ConstantInt(
+                               *joined_type_, (int64_t{1} << place_bits) - 1)));
+  }
+
+  // Opens a loop over the first k of `size` joined numbers in ascending order.
+  // Returns its index and the place of one.
+  std::pair<Affine, ExpressionPtr> OpenLoopOfFirst(BufferId joined,
+                                                   int64_t size) {
+    const auto constant = [&](int64_t value) {
+      return Expression::ConstantInt(*joined_type_, value);
+    };
+    // The numbers from `bound` on remain. The difference of a smaller one
+    // wraps around to more than that of any that remains.
+    const Access bound{nest_.Temporary("bound", *joined_type_), {}};
+    nest_.Store(bound, constant(0));
+    const Affine rank = nest_.AddLoop(k_);
+    const size_t depth = nest_.depth();
+    const Access least{nest_.Temporary("least", *joined_type_), {}};
+    nest_.Store(least, IdentityOf(Opcode::kMinimum, *joined_type_));
+    const Affine i = nest_.AddLoop(size);
+    nest_.Store(least,
+                Apply(Opcode::kSubtract, writer_.Load({joined, {Index(i)}}),
+                      writer_.Load(bound)),
+                Opcode::kMinimum);
+    nest_.CloseTo(depth);
+    const ExpressionPtr found = Hold(
+        "found", Apply(Opcode::kAdd, writer_.Load(bound), writer_.Load(least)));
+    nest_.Store(bound, Apply(Opcode::kAdd, found, constant(1)));
+    return {rank, PlaceOf(found)};
+  }
+
+  // Finds and writes the first k elements one by one.
+  absl::Status SelectOneByOne() {
+    int64_t count = size_;
+    BufferId joined;
+    if (const std::optional<int64_t> group = GroupSize(); group.has_value()) {
+      const int64_t rest = size_ % *group;
+      count = k_ * *group + rest;
+      HONE_ASSIGN_OR_RETURN(joined, JoinedOfGroups(*group, rest, count));
+    } else {
+      joined = nest_.Temporary("keys", *joined_type_, {size_});
+      const Affine place = nest_.AddLoop(size_);
+      HONE_ASSIGN_OR_RETURN(ExpressionPtr key, KeyAt(Index(place)));
+      nest_.Store(
+          {joined, {Index(place)}},
+          Join(std::move(key), Expression::OfIndex(ElementType::kS32, place)));
+      nest_.CloseTo(depth_);
+    }
+    const auto [rank, place] = OpenLoopOfFirst(joined, count);
+    HONE_RETURN_IF_ERROR(
+        Write(Index(rank), IndexOf(Hold("place", place)), nullptr));
+    nest_.CloseTo(depth_);
+    return absl::OkStatus();
+  }
+
+  // Returns the joined numbers of `count` candidates: the elements of the k
+  // groups that come first, and the last `rest`.
+  absl::StatusOr<BufferId> JoinedOfGroups(int64_t group, int64_t rest,
+                                          int64_t count) {
+    const int64_t groups = size_ / group;
+    HONE_ASSIGN_OR_RETURN(const BufferId firsts, FirstOfGroups(groups, group));
+    const BufferId joined_firsts =
+        nest_.Temporary("firsts", *joined_type_, {groups});
+    const Affine number = nest_.AddLoop(groups);
+    nest_.Store({joined_firsts, {Index(number)}},
+                Join(writer_.Load({firsts, {Index(number)}}),
+                     Expression::OfIndex(ElementType::kS32, number)));
+    nest_.CloseTo(depth_);
+
+    const BufferId joined = nest_.Temporary("keys", *joined_type_, {count});
+    const auto add = [&](const Affine& to, const Affine& from,
+                         ExpressionPtr offset) -> absl::Status {
+      Index place(from);
+      ExpressionPtr value = Expression::OfIndex(ElementType::kS32, from);
+      if (offset != nullptr) {
+        place.offset = Converted(ElementType::kS64, offset);
+        value = Apply(Opcode::kAdd, std::move(value), std::move(offset));
+      }
+      HONE_ASSIGN_OR_RETURN(ExpressionPtr key, KeyAt(std::move(place)));
+      nest_.Store({joined, {Index(to)}},
+                  Join(std::move(key), std::move(value)));
+      return absl::OkStatus();
+    };
+    const auto [rank, chosen] = OpenLoopOfFirst(joined_firsts, groups);
+    const ExpressionPtr begin =
+        Hold("begin", Apply(Opcode::kMultiply, chosen, S32(group)));
+    Affine i = nest_.AddLoop(group);
+    HONE_RETURN_IF_ERROR(add(rank * group + i, i, begin));
+    nest_.CloseTo(depth_);
+    if (rest > 0) {
+      i = nest_.AddLoop(rest);
+      HONE_RETURN_IF_ERROR(add(i + k_ * group, i + (size_ - rest), nullptr));
+      nest_.CloseTo(depth_);
+    }
+    return joined;
+  }
+
+  // Stores the keys of at least the first k elements in `selected_`.
+  absl::Status SelectCandidates() {
     Keys candidates;
-    if (2 * k_ * group <= size_) {
-      HONE_ASSIGN_OR_RETURN(candidates, FromGroups(group));
+    if (const std::optional<int64_t> group = GroupSize(); group.has_value()) {
+      HONE_ASSIGN_OR_RETURN(candidates, FromGroups(*group));
     } else {
       candidates.size = size_;
       candidates.keys = nest_.Temporary("keys", key_type_, {size_});
@@ -203,20 +337,26 @@ class TopKWriter {
     return absl::OkStatus();
   }
 
+  // Returns a buffer with the first key of each group.
+  absl::StatusOr<BufferId> FirstOfGroups(int64_t groups, int64_t group) {
+    const BufferId keys = nest_.Temporary("first", key_type_, {groups});
+    const Affine number = nest_.AddLoop(groups);
+    const Access first{keys, {Index(number)}};
+    nest_.Store(first, IdentityOf(Opcode::kMinimum, key_type_));
+    const Affine i = nest_.AddLoop(group);
+    HONE_ASSIGN_OR_RETURN(ExpressionPtr key, KeyAt(Index(number * group + i)));
+    nest_.Store(first, std::move(key), Opcode::kMinimum);
+    nest_.CloseTo(depth_);
+    return keys;
+  }
+
   // Returns the elements of the k groups that come first, and of the last group
   // if it is smaller.
   absl::StatusOr<Keys> FromGroups(int64_t group) {
     Keys groups;
     groups.size = size_ / group;
     const int64_t rest = size_ % group;
-    groups.keys = nest_.Temporary("first", key_type_, {groups.size});
-    Affine number = nest_.AddLoop(groups.size);
-    const Access first{groups.keys, {Index(number)}};
-    nest_.Store(first, IdentityOf(Opcode::kMinimum, key_type_));
-    Affine i = nest_.AddLoop(group);
-    HONE_ASSIGN_OR_RETURN(ExpressionPtr key, KeyAt(Index(number * group + i)));
-    nest_.Store(first, std::move(key), Opcode::kMinimum);
-    nest_.CloseTo(depth_);
+    HONE_ASSIGN_OR_RETURN(groups.keys, FirstOfGroups(groups.size, group));
     const BufferId chosen = SelectFirst(groups);
 
     Keys candidates;
@@ -224,7 +364,7 @@ class TopKWriter {
     candidates.keys = nest_.Temporary("keys", key_type_, {candidates.size});
     candidates.places =
         nest_.Temporary("places", ElementType::kS32, {candidates.size});
-    number = nest_.AddLoop(k_);
+    const Affine number = nest_.AddLoop(k_);
     const ExpressionPtr begin = Hold(
         "begin", Apply(Opcode::kMultiply,
                        writer_.Load({chosen, {Index(number)}}), S32(group)));
@@ -241,7 +381,7 @@ class TopKWriter {
       nest_.Store({*candidates.places, {Index(to)}}, std::move(value));
       return absl::OkStatus();
     };
-    i = nest_.AddLoop(group);
+    Affine i = nest_.AddLoop(group);
     HONE_RETURN_IF_ERROR(add(number * group + i, i, begin));
     nest_.CloseTo(depth_);
     if (rest > 0) {
@@ -349,6 +489,8 @@ class TopKWriter {
   const int64_t size_;
   const int64_t k_;
   ElementType key_type_ = ElementType::kInvalid;
+  // The type of a key joined with a place, if elements are found one by one.
+  std::optional<ElementType> joined_type_;
   // The index of a line; that of the place in it is left out.
   Indices line_;
   size_t depth_ = 0;

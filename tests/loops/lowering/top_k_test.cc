@@ -2,6 +2,7 @@
 #include <limits>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "gtest/gtest.h"
@@ -10,6 +11,7 @@
 #include "hlo/ir/literal.h"
 #include "loops/interpreter/interpreter.h"
 #include "loops/lowering/lowering.h"
+#include "loops/text/text.h"
 #include "tests/loops/lowering/lowered.h"
 #include "tests/loops/lowering/schedules_right.h"
 #include "tests/support/status_matchers.h"
@@ -31,9 +33,9 @@ std::string Text(absl::string_view type, absl::string_view outer, int size,
 
 // Ranks of short lines, selection with and without groups, and full sorts.
 TEST(LowerTopK, AnySize) {
-  const std::pair<int, int> cases[] = {{1, 1},    {10, 4},   {64, 64},
-                                       {65, 3},   {100, 70}, {300, 2},
-                                       {1003, 5}, {700, 600}};
+  const std::pair<int, int> cases[] = {
+      {1, 1},   {10, 4},  {64, 64},  {65, 3},   {100, 70},
+      {96, 24}, {300, 2}, {1003, 5}, {900, 25}, {700, 600}};
   for (const auto& [size, k] : cases) {
     for (const bool largest : {true, false}) {
       SCOPED_TRACE(absl::StrCat(size, " ", k, " ", largest));
@@ -52,6 +54,24 @@ TEST(LowerTopK, AnyType) {
     ExpectLowersRight(Text(type, "3,", 200, 4, true));
     ExpectLowersRight(Text(type, "3,", 900, 2, false));
   }
+}
+
+// A place in so long a line has more bits than are left beside a key in 32.
+TEST(LowerTopK, SmallTypeOfLongLine) {
+  ExpectLowersRight(Text("bf16", "", (1 << 16) + 70, 3, true));
+}
+
+// Each is a minimum of all, so that nothing is stored under a condition.
+TEST(LowerTopK, FindsFewOneByOne) {
+  const auto has_conditions = [](int size, int k) {
+    const auto program =
+        LowerToProgram(ParseModule(Text("f32", "2,", size, k, true)));
+    return program.ok() && absl::StrContains(PrintProgram(*program), " if (");
+  };
+  EXPECT_FALSE(has_conditions(192, 10));
+  EXPECT_FALSE(has_conditions(5000, 24));
+  EXPECT_TRUE(has_conditions(5000, 25));
+  EXPECT_TRUE(has_conditions(80, 24));
 }
 
 TEST(LowerTopK, ComputedOperand) {
