@@ -22,7 +22,8 @@ absl::StatusOr<Json> TimeModules(const ModulesOptions& options,
   arguments.insert(arguments.end(), {"--only", options.only, "--threads",
                                      absl::StrCat(options.threads), "--rounds",
                                      absl::StrCat(options.rounds), "--limit",
-                                     absl::StrCat(options.limit)});
+                                     absl::StrCat(options.limit), "--xla-limit",
+                                     absl::StrCat(options.xla_limit)});
   if (!options.tuned.empty()) {
     arguments.insert(arguments.end(), {"--tuned", options.tuned});
   }

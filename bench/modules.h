@@ -19,6 +19,8 @@ struct ModulesOptions {
   int32_t rounds = 10;
   // Seconds after which a module counts as not equal.
   int32_t limit = 600;
+  // Seconds after which XLA counts as not compiling a module.
+  int32_t xla_limit = 240;
   // A folder of tuned shared objects, NAME.so, that are timed too; empty: none.
   std::string tuned;
   // A Python interpreter with jax, and with zstandard for the corpus.

@@ -105,6 +105,12 @@ void AddUserProgramsOptions(CLI::App& command, bench::ModulesOptions& options) {
                   "Seconds after which a module counts as not equal")
       ->transform(WholeNumber(1, 100000))
       ->capture_default_str();
+  command
+      .add_option("--xla-limit", options.xla_limit,
+                  "Seconds after which XLA counts as not compiling a module, "
+                  "which is then compared with the evaluator")
+      ->transform(WholeNumber(1, 100000))
+      ->capture_default_str();
   command.add_option("--tuned", options.tuned,
                      "Folder of tuned shared objects, NAME.so, to time too "
                      "[none]");

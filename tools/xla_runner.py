@@ -25,6 +25,9 @@ TOLERANCE = {
 # denormals to zero.
 SMALLEST_NORMAL = 1.2e-38
 
+# Elements that are compared at once.
+PIECE = 1 << 17
+
 
 class Runner:
     """Compiles and runs HLO text on the CPU backend."""
@@ -140,8 +143,9 @@ def numbers(array):
 
 def nan_fraction(outputs):
     total = sum(o.size for o in outputs)
-    bad = sum(int(np.isnan(o.astype(np.float64)).sum()) for o in outputs
-              if o.dtype != np.bool_)
+    bad = sum(int(np.isnan(o if o.dtype.kind in "fc" else
+                           o.astype(np.float64)).sum())
+              for o in outputs if o.dtype.kind not in "biu")
     return bad / max(total, 1)
 
 
@@ -151,9 +155,27 @@ def error(a, b):
     is on one side only, or if integers differ."""
     if np.array_equal(a, b):  # much faster than what follows
         return 0.0
-    x, y = numbers(a), numbers(b)
-    if x is None:
+    if numbers(a.reshape(-1)[:0]) is None:
         return np.inf
+    pieces = list(zip(_pieces(a), _pieces(b)))
+    squares, count = 0.0, 0
+    for piece, _ in pieces:
+        x = numbers(piece)
+        finite = x[np.isfinite(x)]
+        with np.errstate(over="ignore"):
+            squares += float(np.sum(finite * finite))
+        count += finite.size
+    rms = np.sqrt(squares / count) if count else 0.0
+    return max(_error_of_piece(numbers(x), numbers(y), rms) for x, y in pieces)
+
+
+def _pieces(a):
+    """The elements in parts that a cache holds as float64 several times."""
+    flat = np.ascontiguousarray(a).reshape(-1)
+    return [flat[i:i + PIECE] for i in range(0, flat.size, PIECE)]
+
+
+def _error_of_piece(x, y, rms):
     same = (x == y) | (np.isnan(x) & np.isnan(y))
     with np.errstate(invalid="ignore"):
         same |= np.abs(x - y) < SMALLEST_NORMAL
@@ -161,9 +183,7 @@ def error(a, b):
         return 0.0
     if not (np.isfinite(x) | same).all() or not (np.isfinite(y) | same).all():
         return np.inf
-    finite = x[np.isfinite(x)]
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        rms = np.sqrt(np.mean(finite * finite)) if finite.size else 0.0
         scale = np.maximum(np.maximum(np.abs(x), np.abs(y)), rms)
         return float(np.nanmax(np.where(same, 0.0, np.abs(x - y) / scale)))
 

@@ -93,7 +93,8 @@ def make_worker(_):
     import xla_runner
     runner = xla_runner.Runner()
 
-    def compile(text):
+    def compile(text, begin):
+        begin("XLA compiles")
         start = time.perf_counter()
         runner.compile(text)
         seconds = time.perf_counter() - start

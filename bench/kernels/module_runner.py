@@ -3,6 +3,7 @@ time_modules.py."""
 
 import ctypes
 import dataclasses
+import json
 import pathlib
 import statistics
 import subprocess
@@ -18,6 +19,7 @@ import exported
 import index_bounds
 import interleaved
 import memory
+import time_modules
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
 import xla_runner
@@ -28,6 +30,8 @@ SEED = 1
 ROUNDING = 4
 # Units in the last place that inputs move by for ROUNDING.
 MOST_UNITS = 4
+# The phase that may have a limit of its own.
+XLA_COMPILES = time_modules.XLA_COMPILES
 # A module that takes this many times as long as on XLA is called a few times
 # and not timed any further, if a call takes more than the seconds.
 HOPELESS, HOPELESS_SECONDS = 20, 0.5
@@ -50,6 +54,44 @@ def export(hone, module, threads, folder):
     return target, seconds
 
 
+def run_on(hone, module, target, threads, folder):
+    """Returns what `hone run` says of a module on random arguments. Raises
+    RuntimeError."""
+    source = folder / f"{module.name}.hlo"
+    source.write_text(module.text)
+    schedules = ["--default"] if target == "cpu" else []
+    result = subprocess.run(
+        [hone, "run", source, "--target", target, "--threads", str(threads),
+         "--json", *schedules], capture_output=True, text=True)
+    source.unlink()
+    if result.returncode != 0:
+        raise RuntimeError(result.stderr.strip() or
+                           f"exit status {result.returncode}")
+    return json.loads(result.stdout)
+
+
+def compare_summaries(expected, found):
+    """As `compare`, of what `hone run` says of outputs: the error is that of
+    means and extrema, relative to the largest magnitude, or infinite if other
+    numbers of elements are not finite."""
+    def error(a, b):
+        if a["shape"] != b["shape"] or a["non_finite"] != b["non_finite"]:
+            return np.inf
+        keys = ("mean", "min", "max")
+        scale = max(abs(a[key]) for key in keys)
+        return max(abs(a[key] - b[key]) for key in keys) / (scale or 1)
+
+    def tolerance(output):
+        type = xla_runner.numpy_type(output["shape"].split("[")[0])
+        return xla_runner.TOLERANCE.get(str(type), 0)
+
+    errors = [error(a, b) for a, b in zip(expected, found, strict=True)]
+    worst = max(range(len(errors)), key=errors.__getitem__, default=None)
+    return {"equal": all(e <= tolerance(a) for e, a in zip(errors, expected)),
+            "error": errors[worst] if errors else 0.0, "output": worst,
+            "rounding": []}
+
+
 class Native:
     """A shared object on its inputs. Results go to memory that is allocated
     once, as the C interface has it, and hold poison before the first call."""
@@ -70,14 +112,17 @@ class Native:
 class OnXla:
     """A module that XLA compiled, and inputs on which it makes numbers."""
 
-    def __init__(self, runner, module):
+    def __init__(self, runner, module, begin):
+        begin(XLA_COMPILES)
         start = time.perf_counter()
         self._executable = runner.compile(module.text)
         self.compile_seconds = time.perf_counter() - start
         self._runner = runner
         for positive in (False, True):
+            begin("arguments are made")
             self.arguments = [memory.place(a, i) for i, a in
                               enumerate(make_arguments(module, positive))]
+            begin("XLA runs")
             self._buffers = runner.put(self.arguments)
             self.expected = runner.run(self._executable, self._buffers)
             if xla_runner.nan_fraction(self.expected) <= 0.1:
@@ -157,38 +202,60 @@ class Runner:
         self._objects = pathlib.Path(objects or self._temporary.name)
         self._tuned = tuned and pathlib.Path(tuned)
 
-    def row(self, module):
-        """Returns the row of a module; time_modules.py says what is in it."""
+    def row(self, work, begin):
+        """Returns the row of a Work; time_modules.py says what is in it.
+        `begin`: of isolation.Worker."""
+        module = work.module
         row = {"module": module.name, "instructions": module.instructions,
                "threads": self._threads}
+        begin("Hone compiles")
         try:
             path, seconds = export(self._hone, module, self._threads,
                                    self._objects)
+            if not work.with_xla:
+                return row | self._beside_evaluator(module, begin) | {
+                    "compile_seconds": {"hone": seconds}}
         except RuntimeError as error:
             return row | {"equal": False, "message": str(error)}
-        xla = OnXla(self._xla, module)
+        xla = OnXla(self._xla, module, begin)
         row["compile_seconds"] = {"hone": seconds, "xla": xla.compile_seconds}
         paths = {"hone": path}
         if self._tuned and (self._tuned / f"{module.name}.so").exists():
             paths["tuned"] = (self._tuned / f"{module.name}.so").resolve()
         natives = {name: Native(path, xla.arguments, xla.expected)
                    for name, path in paths.items()}
+        begin("Hone runs")
         try:
             first = {name: seconds_of(native.call)
                      for name, native in natives.items()}
         except RuntimeError as error:
             return row | {"equal": False, "message": str(error)}
+        begin("results are compared")
         for native in natives.values():
             row |= compare(xla, native.results)
             if not row["equal"]:
                 return row
+        begin("times are taken")
         least = min(seconds_of(xla.call) for _ in range(2))
         if first["hone"] > max(HOPELESS * least, HOPELESS_SECONDS):
             again = min(first["hone"], seconds_of(natives["hone"].call))
             return row | {"slow": least / again, "ms": {
                 "hone": again * 1e3, "xla": least * 1e3}}
-        return row | self._time(xla, natives) | self._confirm(xla, natives,
-                                                              paths)
+        row |= self._time(xla, natives)
+        begin("results are confirmed")
+        return row | self._confirm(xla, natives, paths)
+
+    def _beside_evaluator(self, module, begin):
+        """What is left of a row without XLA: a time of Hone's, and what the
+        evaluator makes of the same random arguments."""
+        summaries = {}
+        for target in ("cpu", "evaluator"):
+            begin(f"{'Hone' if target == 'cpu' else 'the evaluator'} runs")
+            summaries[target] = run_on(self._hone, module, target,
+                                       self._threads, self._objects)
+        found = compare_summaries(summaries["evaluator"]["outputs"],
+                                  summaries["cpu"]["outputs"])
+        return found | {"ms": {"hone": summaries["cpu"]["seconds"] * 1e3}}
 
     def _time(self, xla, natives):
         calls = {name: native.call for name, native in natives.items()}

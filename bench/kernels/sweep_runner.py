@@ -223,30 +223,35 @@ class Runner:
         self._compiled, self._trials = compiled, trials
         self._export_seconds = EXPORT_SECONDS + trials * trial_seconds
 
-    def row(self, name):
-        """Returns the row of a case; sweep_table.py says what is in it."""
+    def row(self, name, begin):
+        """Returns the row of a case; sweep_table.py says what is in it.
+        `begin`: of isolation.Worker."""
         case = self._cases[name]
         row = {"kernel": name, "kind": case.kind, "threads": self._threads}
         with tempfile.TemporaryDirectory() as folder:
             try:
-                return row | self._examine(case, pathlib.Path(folder))
+                return row | self._examine(case, pathlib.Path(folder), begin)
             except RuntimeError as error:
                 return row | {"failure": str(error)}
 
-    def _examine(self, case, folder):
+    def _examine(self, case, folder, begin):
+        begin("peers are checked")
         rng = np.random.default_rng([self._seed, len(case.name)])
         values = [a.make(rng) for a in case.arguments]
         inputs = [memory.place(v, i) for i, v in enumerate(values)]
         xla = xla_peer(case.function, inputs)
         expected = [memory.place(r, i) for i, r in enumerate(xla.results())]
         others, wrong = self._right_peers(case, inputs, expected)
+        begin("Hone compiles")
         path = export(self._hone, case.hlo(), self._threads, self._trials,
                       self._export_seconds, folder)
+        begin("Hone is checked")
         hone = Hone(path, inputs, expected, self._threads)
         start = time.perf_counter()
         hone.call()
         first = time.perf_counter() - start
         self._require_equal(case, inputs, expected, hone.results, "")
+        begin("times are taken")
         screened = {peer: screen(peer.call) for peer in (xla, *others)}
         row = {"wrong_peers": wrong,
                "screened_us": {f"{peer.family} {peer.name}": s * 1e6
@@ -264,6 +269,7 @@ class Runner:
         row |= self._measure(hone, screened)
         self._require_equal(case, inputs, expected, hone.results,
                             " after timing")
+        begin("results are confirmed")
         elsewhere = self._elsewhere(case, path, values, expected, rng)
         return row | {"elsewhere_us": elsewhere * 1e6}
 

@@ -3,7 +3,7 @@ equality of the results, and paired times.
 
 Usage: bench/kernels/time_modules.py [FILE... | --programs FOLDER]
            [--only REGEX] [--threads 1|2] [--rounds 10] [--limit 600]
-           [--instructions 3000] [--hone build/release/bin/hone]
+           [--xla-limit 240] [--instructions 3000] [--hone build/release/bin/hone]
            [--objects DIR] [--tuned DIR] [-o JSON]
 
 FILE is HLO as text, also compressed by zstd; without one it is every forward
@@ -25,7 +25,12 @@ a normalization). `error` is the largest; `r` marks modules with an
 output that only the second rule accepts. Only equal modules are timed. They are
 compared again after that, and from small pages at random offsets; arguments are
 read-only (memory.py). A module that crashes or takes more than --limit seconds
-is one that is not equal. Exit status 1 when any module is not equal.
+is one that is not equal, and its row says in which phase that was and what the
+phases before took. If XLA crashes in compiling a module or takes more than
+--xla-limit seconds for that, its row says so and has what Hone does: the time
+of a call, and how far the mean and the extrema of each output are from those of
+the evaluator on the same random arguments. Exit status 1 when any module is not
+equal.
 
 Times are measured as time_peers.py does (interleaved.py); `!` marks modules of
 which too few rounds were undisturbed, which are in no mean, and with two
@@ -52,6 +57,8 @@ import option_types
 import time_peers
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+# The phase that --xla-limit limits.
+XLA_COMPILES = "XLA compiles"
 CORPUS = ROOT / "bench" / "data" / "corpus"
 # Forward modules that are timed in bfloat16, too.
 BF16 = ("bert_2l.fwd", "gpt2_2l.fwd", "mlp.fwd", "vit_4l.fwd")
@@ -68,6 +75,7 @@ def parse_arguments():
     parser.add_argument("--threads", type=int, choices=(1, 2), default=1)
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--limit", type=float, default=600)
+    parser.add_argument("--xla-limit", type=float, default=240)
     parser.add_argument("--instructions", type=int, default=3000)
     parser.add_argument("--hone", default=ROOT / "build/release/bin/hone")
     parser.add_argument("--objects", type=pathlib.Path)
@@ -91,6 +99,13 @@ class Module:
     @property
     def instructions(self):
         return len(INSTRUCTION.findall(self.text))
+
+
+@dataclasses.dataclass(frozen=True)
+class Work:
+    """A row to make."""
+    module: Module
+    with_xla: bool = True
 
 
 def read_module(path):
@@ -147,6 +162,11 @@ def format_row(row):
     if not row["equal"]:
         return (f"{head} {row['error']:.1e} DIFFERENT at output "
                 f"{row['output']} |")
+    if "xla" in row:
+        return (f"{head} {row['error']:.1e} beside the evaluator | "
+                f"{row['ms']['hone']:.3f} ms | - | XLA did not compile it: "
+                f"{row['xla'].split(':')[0]} | "
+                f"{row['compile_seconds']['hone']:.2f} s | - |")
     mark = " r" if row["rounding"] else ""
     if row.get("disturbed") and row.get("threads", 1) > 1:
         return (f"{head.replace(row['module'], row['module'] + ' !', 1)} "
@@ -185,7 +205,10 @@ def print_summary(rows):
         if line := _summarize(rows, name):
             print(line)
     equal = sum(row["equal"] for row in rows)
-    print(f"{equal} of {len(rows)} modules equal")
+    alone = sum("xla" in row for row in rows)
+    print(f"{equal} of {len(rows)} modules equal" +
+          (f", {alone} of them beside the evaluator, as XLA did not compile "
+           "them" if alone else ""))
 
 
 def make_worker(options):
@@ -200,20 +223,34 @@ def write(path, document):
         path.write_text(json.dumps(document, indent=1) + "\n")
 
 
+def make_row(worker, module):
+    """Returns the row of a module by an isolation.Worker, without XLA if that
+    does not compile it."""
+    without = {}
+    try:
+        try:
+            row = worker(Work(module))
+        except isolation.Failed as error:
+            if error.phase != XLA_COMPILES:
+                raise
+            without = {"xla": str(error)}
+            row = worker(Work(module, with_xla=False))
+    except isolation.Failed as error:
+        row = {"module": module.name, "equal": False,
+               "instructions": module.instructions, "message": str(error)}
+    return row | without | {"phase_seconds": worker.seconds}
+
+
 def run(args, modules, document):
     options = {"hone": str(args.hone), "threads": args.threads,
                "rounds": args.rounds,
                "objects": args.objects and str(args.objects),
                "tuned": args.tuned and str(args.tuned)}
-    with isolation.Worker(make_worker, options, args.limit) as worker:
+    with isolation.Worker(make_worker, options, args.limit,
+                          {XLA_COMPILES: args.xla_limit}) as worker:
         for number, module in enumerate(modules, 1):
             print(f"[{number}/{len(modules)}] {module.name}", file=sys.stderr)
-            try:
-                row = worker(module)
-            except isolation.Failed as error:
-                row = {"module": module.name, "equal": False,
-                       "instructions": module.instructions,
-                       "message": str(error)}
+            row = make_row(worker, module)
             document["rows"].append(row)
             print(format_row(row), flush=True)
             write(args.out, document)

@@ -9,11 +9,10 @@ namespace hone::hlo {
 InstructionId Computation::AddInstruction(Instruction instruction) {
   const InstructionId id = AddWithForwardReferences(std::move(instruction));
   const InstructionIds operands = (*this)[id].operands_;
-  for (size_t i = 0; i < operands.size(); ++i) {
-    const auto begin = operands.begin();
-    const bool seen = std::find(begin, begin + static_cast<int64_t>(i),
-                                operands[i]) != begin + static_cast<int64_t>(i);
-    if (!seen) AddUser(operands[i], id);
+  for (InstructionId operand : operands) {
+    // `id` is the last user of an operand that it repeats.
+    const InstructionIds& users = (*this)[operand].users_;
+    if (users.empty() || users.back() != id) AddUser(operand, id);
   }
   return id;
 }
@@ -66,19 +65,17 @@ void Computation::SetOperands(InstructionId user,
   const InstructionIds old = std::move(instruction.operands_);
   instruction.operands_.clear();
   for (InstructionId operand : old) {
-    if (!Uses(user, operand)) {
-      // A repeated operand is absent from users after the first removal.
-      const InstructionIds& users = (*this)[operand].users_;
-      if (std::find(users.begin(), users.end(), user) != users.end()) {
-        RemoveUser(operand, user);
-      }
+    // A repeated operand is absent from users after the first removal.
+    const InstructionIds& users = (*this)[operand].users_;
+    if (std::find(users.begin(), users.end(), user) != users.end()) {
+      RemoveUser(operand, user);
     }
   }
   for (InstructionId operand : replacement) {
-    const bool seen = Uses(user, operand);
-    instruction.operands_.push_back(operand);
-    if (!seen) AddUser(operand, user);
+    const InstructionIds& users = (*this)[operand].users_;
+    if (users.empty() || users.back() != user) AddUser(operand, user);
   }
+  instruction.operands_ = std::move(replacement);
 }
 
 void Computation::ReplaceAllUses(InstructionId old, InstructionId replacement) {
@@ -104,10 +101,12 @@ void Computation::ReplaceAllUses(InstructionId old, InstructionId replacement) {
 void Computation::Remove(InstructionId id) {
   Instruction& instruction = mutable_instruction(id);
   HONE_CHECK(instruction.live_ && instruction.users_.empty() && id != root_);
-  for (size_t i = 0; i < instruction.operands_.size(); ++i) {
-    const auto begin = instruction.operands_.begin();
-    const auto here = begin + static_cast<int64_t>(i);
-    if (std::find(begin, here, *here) == here) RemoveUser(*here, id);
+  for (InstructionId operand : instruction.operands_) {
+    // A repeated operand is absent from users after the first removal.
+    const InstructionIds& users = (*this)[operand].users_;
+    if (std::find(users.rbegin(), users.rend(), id) != users.rend()) {
+      RemoveUser(operand, id);
+    }
   }
   if (instruction.opcode() == Opcode::kParameter) {
     parameters_[static_cast<size_t>(instruction.index())] = kNoInstruction;

@@ -19,6 +19,7 @@
 #include "loops/lowering/rewrites/separate_windows.h"
 #include "loops/lowering/rewrites/shorten_erfc.h"
 #include "loops/lowering/rewrites/sink_dots.h"
+#include "loops/lowering/rewrites/uncrop_convolutions.h"
 #include "loops/lowering/rewrites/unroll_loops.h"
 #include "loops/lowering/rewrites/widen_chains.h"
 #include "loops/lowering/rewrites/widen_sums.h"
@@ -137,6 +138,7 @@ absl::StatusOr<hlo::Module> PrepareForLowering(const hlo::Module& module) {
   WidenSums(prepared);
   SeparateWindows(prepared);
   OffsetDots(prepared);
+  HONE_RETURN_IF_ERROR(UncropConvolutions(prepared));
   HONE_RETURN_IF_ERROR(PutChannelsLast(prepared));
   SplitTupleConstants(prepared);
   HONE_RETURN_IF_ERROR(ExpandComplex(prepared));

@@ -124,10 +124,12 @@ class Memory(unittest.TestCase):
 
 def make_worker(options):
     """Of the isolated process: does what an item says."""
-    def work(item):
+    def work(item, begin):
+        begin("work")
         if item == "crash":
             os.kill(os.getpid(), signal.SIGSEGV)
         if item == "hang":
+            begin("rest")
             signal.pause()
         return options, item, os.getpid()
     return work
@@ -181,14 +183,40 @@ class Isolation(unittest.TestCase):
             options, item, first = worker("one")
             self.assertEqual((options, item), ("options", "one"))
             self.assertEqual(worker("two")[2], first)
-            with self.assertRaisesRegex(isolation.Failed, "SIGSEGV"):
+            with self.assertRaisesRegex(isolation.Failed, "SIGSEGV: work"):
                 worker("crash")
             second = worker("three")[2]
             self.assertNotEqual(second, first)
         with isolation.Worker(make_worker, None, 0.5) as worker:
-            with self.assertRaisesRegex(isolation.Failed, "within 0.5 s"):
+            with self.assertRaisesRegex(
+                    isolation.Failed, r"within 0.5 s: rest \(\d s\), after work"):
                 worker("hang")
             self.assertEqual(worker("four")[1], "four")
+
+    def test_a_phase_may_have_a_limit_of_its_own(self):
+        with isolation.Worker(make_worker, None, 60, {"rest": 0.1}) as worker:
+            with self.assertRaisesRegex(isolation.Failed,
+                                        "within 0.1 s") as caught:
+                worker("hang")
+            self.assertEqual(caught.exception.phase, "rest")
+            self.assertEqual(list(worker.seconds), ["work", "rest"])
+
+    def test_long_phases_are_told(self):
+        now, told = 0.0, []
+        phases = isolation.Phases(lambda: now)
+        self.assertEqual(phases.left(60, {"b": 5}), (60, 60))
+        phases.begin("a")
+        now = isolation.TOLD_SECONDS
+        self.assertEqual(phases.until_told(), 0)
+        phases.tell(lambda *what: told.append(what))
+        self.assertEqual(phases.until_told(), isolation.TOLD_SECONDS)
+        phases.begin("b")
+        self.assertEqual(phases.until_told(), isolation.TOLD_SECONDS)
+        self.assertEqual(phases.left(60, {"b": 5}), (5, 5))
+        now += 4
+        self.assertEqual(phases.seconds, {"a": 15, "b": 4})
+        self.assertEqual(phases.describe(), ": b (4 s), after a (15 s)")
+        self.assertEqual(told, [("a", 15)])
 
 
 def timed(name, ratio, disturbed=False, kind="matmul"):

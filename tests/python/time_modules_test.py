@@ -19,7 +19,9 @@ sys.path.insert(0, str(TOOL.parent))
 
 import index_bounds
 import module_runner
+import numpy as np
 import time_modules
+import xla_runner
 
 # The gradient of a shift in front of a normalization: zero but for rounding.
 ROUNDING = """HloModule rounding, \
@@ -104,6 +106,35 @@ class Arguments(unittest.TestCase):
         self.assertEqual(module.text.count("bf16["), ROUNDING.count("f32["))
 
 
+class Errors(unittest.TestCase):
+    def test_pieces_have_the_scale_of_the_whole(self):
+        a = np.ones(2 * xla_runner.PIECE + 1, np.float32)
+        a[-1] = 0
+        b = a.copy()
+        b[-1] = 0.5
+        rms = np.sqrt((a.size - 1) / a.size)
+        self.assertAlmostEqual(xla_runner.error(a, b), 0.5 / rms, 12)
+        b[0] = np.nan
+        self.assertEqual(xla_runner.error(a, b), np.inf)
+        self.assertEqual(xla_runner.error(np.array(1.0), np.array(2.0)), 0.5)
+        self.assertEqual(xla_runner.error(np.array(1), np.array(2)), np.inf)
+
+    def test_summaries(self):
+        def output(shape="f32[8]{0}", mean=0.5, non_finite=0):
+            return {"shape": shape, "mean": mean, "min": -1.0, "max": 2.0,
+                    "non_finite": non_finite}
+
+        compare = module_runner.compare_summaries
+        same = compare([output(), output()], [output(), output(mean=0.5004)])
+        self.assertTrue(same["equal"])
+        self.assertAlmostEqual(same["error"], 2e-4)
+        self.assertEqual(same["output"], 1)
+        for expected, found in ((output(), output(mean=0.51)),
+                                (output(), output(non_finite=1)),
+                                (output("s32[8]"), output("s32[8]", 0.5004))):
+            self.assertFalse(compare([expected], [found])["equal"])
+
+
 class TimeModules(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -171,7 +202,10 @@ echo 'int rounding(void* c, const void* const* a, void* const* r) {
         script.chmod(0o755)
         result, (row,) = self.run_tool(path, hone=script)
         self.assertEqual(result.returncode, 1)
-        self.assertEqual(row["message"], "the process ended by SIGSEGV")
+        self.assertRegex(
+            row["message"],
+            r"^the process ended by SIGSEGV: Hone runs \(\d+ s\), after Hone "
+            r"compiles \(\d+ s\), XLA compiles \(\d+ s\), ")
 
     def test_an_error_is_a_row(self):
         path = self.write("rounding.hlo", ROUNDING)
@@ -186,6 +220,30 @@ const char* rounding_error_message(void) { return "out of luck"; }
         result, (row,) = self.run_tool(path, hone=script)
         self.assertEqual(result.returncode, 1)
         self.assertEqual(row["message"], "error 4: out of luck")
+
+    def test_a_row_without_xla_is_checked_by_the_evaluator(self):
+        result, (row,) = self.run_tool(CORPUS / "mlp.train.hlo.zst",
+                                       "--xla-limit", "0")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertTrue(row["equal"])
+        self.assertLess(row["error"], 1e-3)
+        self.assertGreater(row["ms"]["hone"], 0)
+        self.assertGreater(row["compile_seconds"]["hone"], 0)
+        self.assertRegex(row["xla"], "^no result within 0 s: XLA compiles")
+        self.assertIn("| XLA did not compile it: no result within 0 s |",
+                      result.stdout)
+        self.assertIn("1 of 1 modules equal, 1 of them beside the evaluator",
+                      result.stdout)
+
+    def test_a_limit_names_the_phase(self):
+        path = self.write("rounding.hlo", ROUNDING)
+        script = self.write("hone", "#!/bin/sh\nexec sleep 100\n")
+        script.chmod(0o755)
+        result, (row,) = self.run_tool(path, "--limit", "0.5", hone=script)
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(row["message"],
+                         r"^no result within 0\.5 s: Hone compiles \(")
+        self.assertEqual(list(row["phase_seconds"]), ["Hone compiles"])
 
     def test_rounding_is_no_difference(self):
         result, (row,) = self.run_tool(

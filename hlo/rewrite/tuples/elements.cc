@@ -63,6 +63,9 @@ void ChangeElements(Rewriter& r, InstructionId id,
   if (!Fits(r, id, change)) return;
   r.SetShape(id, ChangedShape(r.shape(id), change),
              ChangedTupleAttributes(r[id], change));
+  std::vector<int32_t> indices;
+  int32_t next = 0;
+  for (bool is_kept : change.kept) indices.push_back(is_kept ? next++ : -1);
   for (InstructionId user : InstructionIds(r[id].users())) {
     if (!r.Is(user, Opcode::kGetTupleElement)) continue;
     const int32_t index = r[user].index();
@@ -70,9 +73,7 @@ void ChangeElements(Rewriter& r, InstructionId id,
       r.Fail("reads an element that goes");
       return;
     }
-    r.SetIndex(user,
-               static_cast<int32_t>(std::count(
-                   change.kept.begin(), change.kept.begin() + index, true)));
+    r.SetIndex(user, indices[static_cast<size_t>(index)]);
   }
 }
 

@@ -116,6 +116,7 @@ void LoopRewriter::RemoveElements(const std::vector<bool>& kept) {
 
 InstructionIds LoopRewriter::AddElements(
     absl::Span<const InstructionId> initial) {
+  if (initial.empty()) return {};
   const int32_t count = element_count();
   ElementChange change = {std::vector<bool>(static_cast<size_t>(count), true)};
   for (InstructionId value : initial) {

@@ -1,4 +1,3 @@
-#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -17,7 +16,6 @@ namespace {
 
 using hlo::Opcode;
 
-constexpr double kManyPhases = 64;
 constexpr double kMostPhases = 512;
 
 // The operands of a convolution, and the indices of its three arrays under
@@ -152,15 +150,6 @@ absl::Status WritePhase(KernelWriter& writer, Nest& nest, const Convolution& c,
   return absl::OkStatus();
 }
 
-double CountPhases(const hlo::Window& window) {
-  double phases = 1;
-  for (const hlo::WindowDimension& w : window) {
-    phases *= static_cast<double>(w.base_dilation /
-                                  std::gcd(w.stride, w.base_dilation));
-  }
-  return phases;
-}
-
 // Returns true if each tap of each input element has an output position.
 bool AllTapsAreSeen(const Convolution& c, const ValueGraph& graph) {
   for (size_t d = 0; d < c.window->size(); ++d) {
@@ -254,7 +243,6 @@ absl::Status WriteConvolution(KernelWriter& writer, Nest& nest,
   c.dims = attributes.convolution.get();
   const hlo::Window none;
   c.window = attributes.window == nullptr ? &none : attributes.window.get();
-  // A nest for each of many phases takes long to compile.
   const double count = CountPhases(*c.window);
   if (count > kManyPhases && AllTapsAreSeen(c, graph)) {
     WriteZeros(writer, nest, c.value);

@@ -4,6 +4,15 @@
 
 namespace hone::loops {
 
+double CountPhases(const hlo::Window& window) {
+  double phases = 1;
+  for (const hlo::WindowDimension& w : window) {
+    phases *= static_cast<double>(w.base_dilation /
+                                  std::gcd(w.stride, w.base_dilation));
+  }
+  return phases;
+}
+
 std::vector<WindowPhase> PhasesOf(const hlo::WindowDimension& w,
                                   int64_t output_size) {
   const int64_t base = w.base_dilation;

@@ -26,6 +26,12 @@ struct WindowPhase {
   int64_t input_per_tap = 0;
 };
 
+// A nest for each of more phases than these takes long to compile.
+constexpr double kManyPhases = 64;
+
+// The number of combinations of one phase per dimension.
+double CountPhases(const hlo::Window& window);
+
 // The phases that together cover every output position once; a single one
 // unless the base is dilated.
 std::vector<WindowPhase> PhasesOf(const hlo::WindowDimension& window,

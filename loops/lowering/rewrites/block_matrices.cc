@@ -104,13 +104,21 @@ absl::btree_map<Matrix, std::vector<InstructionId>> FindProducts(
 void BlockInvariants(hlo::LoopRewriter& loop, LoopRows& rows) {
   if (rows.trip_count() < kFewestProducts) return;
   Rewriter& body = loop.body();
-  for (const auto& [matrix, dots] : FindProducts(body)) {
-    if (!rows.IsInvariant(matrix.first)) continue;
-    const InstructionId blocks =
-        MakeBlocks(loop.outside(), matrix, rows.CopyOutside(matrix.first),
-                   BlockOf(body, matrix));
-    const InstructionId view =
-        MakeView(body, matrix, loop.AddElements({blocks})[0]);
+  absl::btree_map<Matrix, std::vector<InstructionId>> products =
+      FindProducts(body);
+  absl::erase_if(products, [&](const auto& entry) {
+    return !rows.IsInvariant(entry.first.first);
+  });
+  hlo::InstructionIds blocks;
+  for (const auto& [matrix, dots] : products) {
+    blocks.push_back(MakeBlocks(loop.outside(), matrix,
+                                rows.CopyOutside(matrix.first),
+                                BlockOf(body, matrix)));
+  }
+  const hlo::InstructionIds reads = loop.AddElements(blocks);
+  size_t number = 0;
+  for (const auto& [matrix, dots] : products) {
+    const InstructionId view = MakeView(body, matrix, reads[number++]);
     for (InstructionId dot : dots) body.SetOperand(dot, 1, view);
   }
 }

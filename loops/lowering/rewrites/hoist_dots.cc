@@ -44,7 +44,10 @@ class DotHoister {
     for (InstructionId id : DotsIn(loop_.body())) {
       if (const auto dot = AsRowDot(id)) dots.push_back(*dot);
     }
-    for (const RowDot& dot : dots) Hoist(dot);
+    hlo::InstructionIds products;
+    for (const RowDot& dot : dots) products.push_back(MakeProducts(dot));
+    const hlo::InstructionIds reads = loop_.AddElements(products);
+    for (size_t i = 0; i < dots.size(); ++i) Replace(dots[i], reads[i]);
   }
 
  private:
@@ -138,8 +141,9 @@ class DotHoister {
     body.ReplaceUses(dot, sum);
   }
 
-  void Hoist(const RowDot& found) {
-    Rewriter& body = loop_.body();
+  // Computes the products of all rows in front of the loop.
+  InstructionId MakeProducts(const RowDot& found) {
+    const Rewriter& body = loop_.body();
     Rewriter& outside = loop_.outside();
     const InstructionId array = ElementOf(
         outside, loop_.init(), static_cast<size_t>(found.row.element));
@@ -150,16 +154,19 @@ class DotHoister {
       dimensions.lhs_contracting.push_back(d + 1);
     }
     dimensions.rhs_contracting = Contracting(body[found.dot], 1 - found.side);
-    const InstructionId products =
-        AddDotLike(outside, body[found.dot], array, matrix, dimensions);
-    const InstructionId read = loop_.AddElements({products})[0];
-    InstructionId value = MakeReadOfRow(body, read, found.row.place);
+    return AddDotLike(outside, body[found.dot], array, matrix, dimensions);
+  }
+
+  // Reads a row of `products`, an element of the body's state, instead.
+  void Replace(const RowDot& found, InstructionId products) {
+    Rewriter& body = loop_.body();
+    InstructionId value = MakeReadOfRow(body, products, found.row.place);
     if (found.side == 1) {
       // The dimensions of the matrix come first.
       const auto rank = static_cast<int64_t>(body.dimensions_of(value).size());
       const auto rows = static_cast<int64_t>(
           body.dimensions_of(body.operand(found.dot, 1)).size() -
-          dimensions.lhs_contracting.size());
+          Contracting(body[found.dot], 1).size());
       hlo::DimensionVector permutation;
       for (int64_t d = 0; d < rank; ++d) {
         permutation.push_back((d + rows) % rank);

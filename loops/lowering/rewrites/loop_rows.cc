@@ -9,6 +9,7 @@
 #include "hlo/rewrite/dead_code.h"
 #include "hlo/rewrite/driver.h"
 #include "hlo/rewrite/makers.h"
+#include "hlo/rewrite/tuples/elements.h"
 #include "loops/lowering/rewrites/loop_dot.h"
 
 namespace hone::loops {
@@ -49,7 +50,20 @@ hlo::InstructionIds StartsOfRow(Rewriter& body, InstructionId array,
   return starts;
 }
 
+InstructionId FirstRead(const hlo::LoopRewriter& loop, int32_t element) {
+  const hlo::InstructionIds reads =
+      hlo::LoopRewriter::Reads(loop.body(), loop.body_state(), element);
+  return reads.empty() ? kNoInstruction : reads[0];
+}
+
 }  // namespace
+
+LoopRows::LoopRows(hlo::LoopRewriter& loop, const hlo::CountedLoop& counted)
+    : loop_(loop),
+      counted_(counted),
+      is_read_by_condition_(hlo::ReadElements(loop.condition().computation(),
+                                              loop.condition_state())),
+      counter_(FirstRead(loop, counted.element)) {}
 
 std::optional<LoopRow> LoopRows::Read(InstructionId id) const {
   if (!body().Is(id, Opcode::kReshape)) return std::nullopt;
@@ -81,7 +95,7 @@ std::optional<LoopRow> LoopRows::Written(InstructionId id) const {
       const InstructionId array = body().operand(update, 0);
       if (!loop_.IsRead(array)) continue;
       const int32_t element = body()[array].index();
-      if (IsNext(update, element) && IsReadOnlyBy(element, update)) {
+      if (IsNext(update, element) && IsReadOnlyBy(array, update)) {
         return LoopRow{element, body().operand(update, 2)};
       }
     }
@@ -101,17 +115,21 @@ bool LoopRows::IsNext(InstructionId id, int32_t element) const {
          absl::c_count(next, id) == 1 && body()[id].users().size() == 1;
 }
 
-bool LoopRows::IsReadOnlyBy(int32_t element, InstructionId user) const {
-  const hlo::InstructionIds reads =
-      hlo::LoopRewriter::Reads(body(), loop_.body_state(), element);
-  return reads.size() == 1 &&
-         body()[reads[0]].users() == hlo::InstructionIds{user} &&
-         hlo::LoopRewriter::Reads(loop_.condition(), loop_.condition_state(),
-                                  element)
-             .empty();
+bool LoopRows::IsReadOnlyBy(InstructionId read, InstructionId user) const {
+  const auto element = static_cast<size_t>(body()[read].index());
+  return body()[read].users() == hlo::InstructionIds{user} &&
+         (element >= is_read_by_condition_.size() ||
+          !is_read_by_condition_[element]);
 }
 
 std::optional<std::vector<int64_t>> LoopRows::Permutation(
+    InstructionId place) const {
+  const auto [found, is_new] = permutations_.try_emplace(place);
+  if (is_new) found->second = FindPermutation(place);
+  return found->second;
+}
+
+std::optional<std::vector<int64_t>> LoopRows::FindPermutation(
     InstructionId place) const {
   const int64_t count = trip_count();
   if (!counted_.progression.has_value() || count > kMostIterations) {
@@ -146,9 +164,7 @@ InstructionId LoopRows::Counter() const {
       counted_.progression->step != 1) {
     return kNoInstruction;
   }
-  const hlo::InstructionIds reads =
-      hlo::LoopRewriter::Reads(body(), loop_.body_state(), counted_.element);
-  return reads.empty() ? kNoInstruction : reads[0];
+  return counter_;
 }
 
 bool LoopRows::IsInvariant(InstructionId id, int depth) const {
@@ -180,6 +196,22 @@ InstructionId LoopRows::CopyOutside(InstructionId id) {
   }
   const InstructionId operand = CopyOutside(instruction.operand(0));
   return outside.AddCopy(body()[id].WithOperands({operand}));
+}
+
+void MakeReadsUnique(hlo::LoopRewriter& loop) {
+  Rewriter& body = loop.body();
+  std::vector<InstructionId> reads(static_cast<size_t>(loop.element_count()),
+                                   kNoInstruction);
+  for (InstructionId id :
+       hlo::InstructionIds(body[loop.body_state()].users())) {
+    InstructionId& read = reads[static_cast<size_t>(body[id].index())];
+    if (read == kNoInstruction) {
+      read = id;
+    } else {
+      body.ReplaceUses(id, read);
+      body.RemoveDead(id);
+    }
+  }
 }
 
 InstructionId MakeReadOfRow(Rewriter& body, InstructionId array,
@@ -226,6 +258,7 @@ absl::Status RewriteLoopsWithDots(
     loop.TakeResultApart();
     // The loop stays until the end, even if no other result of it is left.
     const InstructionId read = MakeGetTupleElement(r, id, counted->element);
+    MakeReadsUnique(loop);
     LoopRows rows(loop, *counted);
     change(loop, rows);
     RemoveDeadInstructions(loop.body());

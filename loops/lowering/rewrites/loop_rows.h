@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
@@ -24,12 +25,13 @@ struct LoopRow {
 };
 
 // Finds which values in the body of a counted loop are rows of arrays, and at
-// which places.
+// which places. No question looks at the whole state of the loop, which may
+// have thousands of elements.
 class LoopRows {
  public:
-  // `loop`, which outlives this, takes its state apart.
-  LoopRows(hlo::LoopRewriter& loop, const hlo::CountedLoop& counted)
-      : loop_(loop), counted_(counted) {}
+  // `loop`, which outlives this, takes its state apart; its body has one read
+  // of each element at most (MakeReadsUnique).
+  LoopRows(hlo::LoopRewriter& loop, const hlo::CountedLoop& counted);
 
   int64_t trip_count() const { return counted_.trip_count; }
 
@@ -46,9 +48,9 @@ class LoopRows {
   // Returns true if `id` becomes element `element` of the state, and has no
   // other use.
   bool IsNext(hlo::InstructionId id, int32_t element) const;
-  // Returns true if `user` alone reads element `element` of the state while the
-  // loop runs.
-  bool IsReadOnlyBy(int32_t element, hlo::InstructionId user) const;
+  // Returns true if `user` alone uses `read`, the body's read of an element,
+  // and the condition does not read that element.
+  bool IsReadOnlyBy(hlo::InstructionId read, hlo::InstructionId user) const;
 
   // The values of `place`, one per iteration; nullopt if they are not a
   // permutation of the numbers below the trip count, or not known.
@@ -67,9 +69,25 @@ class LoopRows {
   const hlo::Rewriter& body() const { return loop_.body(); }
   bool IsInvariant(hlo::InstructionId id, int depth) const;
 
+  std::optional<std::vector<int64_t>> FindPermutation(
+      hlo::InstructionId place) const;
+
   hlo::LoopRewriter& loop_;
   const hlo::CountedLoop counted_;
+  // By element of the state that the loop had at first: elements that are added
+  // are not read there.
+  const std::vector<bool> is_read_by_condition_;
+  // The body's read of the counter; kNoInstruction if there is none.
+  const hlo::InstructionId counter_;
+  // By place. Thousands of rows may have the same.
+  mutable absl::flat_hash_map<hlo::InstructionId,
+                              std::optional<std::vector<int64_t>>>
+      permutations_;
 };
+
+// Lets all that reads an element of the state in the body of a loop, which owns
+// its callees, read it by the same instruction.
+void MakeReadsUnique(hlo::LoopRewriter& loop);
 
 // Reads row `place` of `array`, an element of the body's state.
 hlo::InstructionId MakeReadOfRow(hlo::Rewriter& body, hlo::InstructionId array,

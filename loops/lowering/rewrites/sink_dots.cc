@@ -1,15 +1,18 @@
 #include "loops/lowering/rewrites/sink_dots.h"
 
+#include <array>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "absl/types/span.h"
 
 #include "hlo/rewrite/dead_code.h"
 #include "hlo/rewrite/dimensions.h"
 #include "hlo/rewrite/makers.h"
 #include "hlo/rewrite/values.h"
+#include "loops/lowering/rewrites/iteration_values.h"
 #include "loops/lowering/rewrites/loop_dot.h"
 #include "loops/lowering/rewrites/loop_rows.h"
 
@@ -27,9 +30,24 @@ constexpr int64_t kMostBytes = int64_t{64} << 20;
 // s += dot, through transposes.
 struct Accumulation {
   int32_t element = 0;
+  // The body's read of s.
+  InstructionId read = kNoInstruction;
   InstructionId dot = kNoInstruction;
   // From the dot to the addend.
   std::vector<InstructionId> transposes;
+  // The values of the operands in all iterations, by their numbers.
+  std::array<size_t, 2> all = {};
+};
+
+// y[t] = dot(a, w)
+struct StoredDot {
+  int32_t element = 0;
+  // The body's read of y.
+  InstructionId read = kNoInstruction;
+  InstructionId dot = kNoInstruction;
+  size_t side = 0;  // of `a`
+  // The number of the values of `a` in all iterations.
+  size_t all = 0;
 };
 
 class DotSinker {
@@ -37,15 +55,14 @@ class DotSinker {
   DotSinker(hlo::LoopRewriter& loop, LoopRows& rows)
       : loop_(loop),
         rows_(rows),
+        values_(loop, rows),
         is_removed_(static_cast<size_t>(loop.element_count())) {}
 
   void Run() {
-    for (int32_t i = 0; i < static_cast<int32_t>(is_removed_.size()); ++i) {
-      if (const auto sum = AsAccumulation(i)) Sink(*sum);
-    }
+    SinkAccumulations();
     for (InstructionId id : DotsIn(body())) SplitBySlices(id);
     RemoveDeadInstructions(body());
-    for (InstructionId id : DotsIn(body())) SinkStored(id);
+    SinkStoredDots();
     if (absl::c_none_of(is_removed_, [](bool removed) { return removed; })) {
       return;
     }
@@ -56,24 +73,54 @@ class DotSinker {
   }
 
  private:
-  using Places = std::vector<int64_t>;
-
   Rewriter& body() const { return loop_.body(); }
+
+  // All changes of the state are made at once: each takes as long as the state
+  // has elements.
+  void SinkAccumulations() {
+    std::vector<Accumulation> sums;
+    for (int32_t i = 0; i < static_cast<int32_t>(is_removed_.size()); ++i) {
+      std::optional<Accumulation> sum = AsAccumulation(i);
+      if (sum.has_value() && StoreOperands(*sum)) sums.push_back(*sum);
+    }
+    values_.Store();
+    std::vector<Replacement> replacements;
+    for (const Accumulation& sum : sums) {
+      replacements.push_back({sum.element, sum.read, Total(sum)});
+    }
+    ReplaceElements(replacements);
+  }
+
+  void SinkStoredDots() {
+    std::vector<StoredDot> dots;
+    for (InstructionId id : DotsIn(body())) {
+      if (auto dot = AsStoredDot(id)) dots.push_back(*dot);
+    }
+    values_.Store();
+    std::vector<Replacement> replacements;
+    for (const StoredDot& dot : dots) {
+      replacements.push_back({dot.element, dot.read, Results(dot)});
+    }
+    ReplaceElements(replacements);
+  }
 
   std::optional<Accumulation> AsAccumulation(int32_t element) const {
     const InstructionId root = body().computation().root();
     const InstructionId sum =
         body().operand(root, static_cast<size_t>(element));
     if (!body().Is(sum, Opcode::kAdd) || !rows_.IsNext(sum, element) ||
-        !MayReassociate(body().shape(sum)) ||
-        !rows_.IsReadOnlyBy(element, sum)) {
+        !MayReassociate(body().shape(sum))) {
       return std::nullopt;
     }
     for (size_t side : {size_t{0}, size_t{1}}) {
       const InstructionId old = body().operand(sum, 1 - side);
-      if (!loop_.IsRead(old) || body()[old].index() != element) continue;
+      if (!loop_.IsRead(old) || body()[old].index() != element ||
+          !rows_.IsReadOnlyBy(old, sum)) {
+        continue;
+      }
       Accumulation found;
       found.element = element;
+      found.read = old;
       InstructionId user = sum;
       InstructionId value = body().operand(sum, side);
       while (body().DiesWith(value, user) &&
@@ -101,63 +148,34 @@ class DotSinker {
   }
 
   // The place of what `id` is in each iteration, in an array that the loop
-  // reads or writes anyway; kNoInstruction if there is none.
+  // reads or writes anyway, or will; kNoInstruction if there is none.
   InstructionId PlaceOf(InstructionId id) const {
     if (const auto read = rows_.Read(id)) return read->place;
     if (const auto written = rows_.Written(id)) return written->place;
-    return kNoInstruction;
-  }
-
-  // Returns the array, outside the loop, that has `id` of each iteration at
-  // `places`, which are those of `place`.
-  InstructionId AllOf(InstructionId id, InstructionId place,
-                      const Places& places) {
-    const auto is_there = [&](const std::optional<LoopRow>& row) {
-      return row.has_value() &&
-             ArrayShape(row->element).dimensions()[0] == rows_.trip_count() &&
-             (row->place == place || rows_.Permutation(row->place) == places);
-    };
-    Rewriter& outside = loop_.outside();
-    if (const auto read = rows_.Read(id); is_there(read)) {
-      return ElementOf(outside, loop_.init(),
-                       static_cast<size_t>(read->element));
-    }
-    if (const auto written = rows_.Written(id); is_there(written)) {
-      return MakeGetTupleElement(outside, loop_.id(), written->element);
-    }
-    hlo::DimensionVector sizes = body().dimensions_of(id);
-    sizes.insert(sizes.begin(), rows_.trip_count());
-    const hlo::ElementType type = body().shape(id).element_type();
-    const InstructionId initial =
-        MakeUniform(outside, hlo::Literal::Scalar(type, 0), sizes);
-    const InstructionId read = loop_.AddElements({initial})[0];
-    const InstructionId root = body().computation().root();
-    const auto element = static_cast<int32_t>(loop_.element_count() - 1);
-    body().SetOperand(root, static_cast<size_t>(element),
-                      MakeWriteOfRow(body(), read, id, place));
-    return MakeGetTupleElement(outside, loop_.id(), element);
-  }
-
-  const hlo::Shape& ArrayShape(int32_t element) const {
-    return *loop_.outside().shape(loop_.id()).tuple_element(element);
+    return values_.PlaceOf(id);
   }
 
   bool IsSmall(InstructionId id) const {
     return body().shape(id).byte_size() <= kMostBytes / rows_.trip_count();
   }
 
-  void Sink(const Accumulation& sum) {
+  // Has the operands of `sum` stored. Returns false if that is not possible.
+  bool StoreOperands(Accumulation& sum) {
     const InstructionId a = body().operand(sum.dot, 0);
     const InstructionId b = body().operand(sum.dot, 1);
-    if (!IsSmall(a) || !IsSmall(b)) return;
+    if (!IsSmall(a) || !IsSmall(b)) return false;
     InstructionId place = PlaceOf(a);
     if (place == kNoInstruction) place = PlaceOf(b);
     if (place == kNoInstruction) place = rows_.Counter();
-    if (place == kNoInstruction) return;
-    const auto places = rows_.Permutation(place);
-    if (!places.has_value()) return;
-    const InstructionId all_a = AllOf(a, place, *places);
-    const InstructionId all_b = AllOf(b, place, *places);
+    if (place == kNoInstruction || !rows_.Permutation(place).has_value()) {
+      return false;
+    }
+    sum.all = {values_.Add(a, place), values_.Add(b, place)};
+    return true;
+  }
+
+  // Returns the sum after the loop.
+  InstructionId Total(const Accumulation& sum) {
     hlo::DotDimensions dimensions;
     for (auto* contracting :
          {&dimensions.lhs_contracting, &dimensions.rhs_contracting}) {
@@ -169,7 +187,8 @@ class DotSinker {
     }
     Rewriter& outside = loop_.outside();
     InstructionId total =
-        AddDotLike(outside, body()[sum.dot], all_a, all_b, dimensions);
+        AddDotLike(outside, body()[sum.dot], values_.All(sum.all[0]),
+                   values_.All(sum.all[1]), dimensions);
     for (InstructionId transpose : sum.transposes) {
       total = MakeTranspose(outside, total, body()[transpose].dimensions());
     }
@@ -178,26 +197,41 @@ class DotSinker {
     if (!hlo::IsUniform(outside.computation(), initial, 0)) {
       total = MakeBinary(outside, Opcode::kAdd, initial, total);
     }
-    ReplaceElement(sum.element, total);
+    return total;
   }
 
-  // Replaces the result of the loop by `value`, and lets the element of the
-  // state go.
-  void ReplaceElement(int32_t element, InstructionId value) {
+  // An element of the state that goes.
+  struct Replacement {
+    int32_t element = 0;
+    // The body's read of it.
+    InstructionId read = kNoInstruction;
+    // Outside the loop, the last value of the element.
+    InstructionId value = kNoInstruction;
+  };
+
+  void ReplaceElements(absl::Span<const Replacement> replacements) {
     Rewriter& outside = loop_.outside();
-    for (InstructionId read :
-         hlo::LoopRewriter::Reads(outside, loop_.id(), element)) {
-      outside.ReplaceUses(read, value);
-      outside.RemoveDead(read);
+    std::vector<hlo::InstructionIds> reads(
+        static_cast<size_t>(loop_.element_count()));
+    for (InstructionId read : outside[loop_.id()].users()) {
+      reads[static_cast<size_t>(outside[read].index())].push_back(read);
     }
-    is_removed_[static_cast<size_t>(element)] = true;
     const InstructionId root = body().computation().root();
-    const InstructionId old =
-        body().operand(root, static_cast<size_t>(element));
-    body().SetOperand(
-        root, static_cast<size_t>(element),
-        hlo::LoopRewriter::Reads(body(), loop_.body_state(), element)[0]);
-    body().RemoveDead(old);
+    hlo::InstructionIds next = body()[root].operands();
+    hlo::InstructionIds old;
+    for (const auto& [element, read, value] : replacements) {
+      const auto i = static_cast<size_t>(element);
+      for (InstructionId user : reads[i]) {
+        outside.ReplaceUses(user, value);
+        outside.RemoveDead(user);
+      }
+      is_removed_[i] = true;
+      old.push_back(next[i]);
+      next[i] = read;
+    }
+    if (old.empty()) return;
+    body().SetOperands(root, next);
+    for (InstructionId id : old) body().RemoveDead(id);
   }
 
   // A dot of few rows with an invariant, of which only slices along a dimension
@@ -270,29 +304,36 @@ class DotSinker {
   bool IsStored(InstructionId id) const {
     const auto row = rows_.Written(id);
     return row.has_value() && rows_.IsOnlyWritten(id) &&
-           ArrayShape(row->element).dimensions()[0] == rows_.trip_count() &&
+           values_.HasRowPerIteration(row->element) &&
            rows_.Permutation(row->place).has_value();
   }
 
-  // y[t] = dot(a, w)
-  void SinkStored(InstructionId dot) {
+  std::optional<StoredDot> AsStoredDot(InstructionId dot) {
     const std::optional<size_t> side = RowsOf(dot);
-    if (!side.has_value() || !IsStored(dot)) return;
+    if (!side.has_value() || !IsStored(dot)) return std::nullopt;
     const LoopRow row = *rows_.Written(dot);
-    const Places places = *rows_.Permutation(row.place);
-    const InstructionId all =
-        AllOf(body().operand(dot, *side), row.place, places);
+    const InstructionId write = body().operand(
+        body().computation().root(), static_cast<size_t>(row.element));
+    return StoredDot{row.element, body().operand(write, 0), dot, *side,
+                     values_.Add(body().operand(dot, *side), row.place)};
+  }
+
+  // Returns the array of the products of all iterations.
+  InstructionId Results(const StoredDot& stored) {
+    const InstructionId dot = stored.dot;
+    const size_t side = stored.side;
+    const InstructionId all = values_.All(stored.all);
     const InstructionId matrix =
-        rows_.CopyOutside(body().operand(dot, 1 - *side));
+        rows_.CopyOutside(body().operand(dot, 1 - side));
     hlo::DotDimensions dimensions;
-    for (int64_t d : Contracting(body()[dot], *side)) {
+    for (int64_t d : Contracting(body()[dot], side)) {
       dimensions.lhs_contracting.push_back(d + 1);
     }
-    dimensions.rhs_contracting = Contracting(body()[dot], 1 - *side);
+    dimensions.rhs_contracting = Contracting(body()[dot], 1 - side);
     Rewriter& outside = loop_.outside();
     InstructionId result =
         AddDotLike(outside, body()[dot], all, matrix, dimensions);
-    if (*side == 1) {
+    if (side == 1) {
       // The dimensions of the matrix come behind that of the iterations.
       const auto rank =
           static_cast<int64_t>(outside.dimensions_of(result).size());
@@ -305,7 +346,7 @@ class DotSinker {
       }
       result = MakeTranspose(outside, result, permutation);
     }
-    ReplaceElement(row.element, result);
+    return result;
   }
 
   // The longest sum of one iteration that is worth storing its operands.
@@ -313,6 +354,7 @@ class DotSinker {
 
   hlo::LoopRewriter& loop_;
   LoopRows& rows_;
+  IterationValues values_;
   // For each element of the state that the loop had.
   std::vector<bool> is_removed_;
 };

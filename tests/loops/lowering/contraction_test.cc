@@ -149,11 +149,37 @@ TEST(LowerConvolution, ManyPhasesAreOneNest) {
   }
 }
 
-TEST(LowerConvolution, RefusesMorePhases) {
+// The result of one nest is a part of what that computes: phases that crop are
+// no nests of their own, however many there are.
+TEST(LowerConvolution, ManyPhasesThatCropAreASlice) {
+  for (const auto& [sizes, window, result] :
+       {std::tuple("2,2", "size=2x2 lhs_dilate=60x60", "120,60"),
+        // Rows that bear on nothing; padding beyond the window.
+        {"3,2", "size=3x2 pad=-13_4x7_4 lhs_dilate=9x9 rhs_dilate=2x1",
+         "6,20"},
+        // A stride, a reversed window, input on one side only.
+        {"3,2",
+         "size=3x2 pad=2_-10x-1_8 stride=2x1 lhs_dilate=20x9 "
+         "rhs_reversal=1x0",
+         "16,16"},
+        // Nothing but holes.
+        {"1,1", "size=1x1 pad=-1_-30x-1_-5 lhs_dilate=20x9", "10,4"}}) {
+    SCOPED_TRACE(window);
+    const Program program = ExpectLowersRight(absl::StrReplaceAll(
+        ModuleText(R"(
+  x = f32[2,3,2,4] parameter(0)
+  w = f32[SIZES,2,6] parameter(1)
+  ROOT c = f32[2,RESULT,6] convolution(x, w), window={WINDOW}, dim_labels=b01f_01io->b01f, feature_group_count=2)"),
+        {{"SIZES", sizes}, {"WINDOW", window}, {"RESULT", result}}));
+    EXPECT_LE(program.body().size(), 3u);
+  }
+}
+
+TEST(LowerConvolution, RefusesMorePhasesOfNothing) {
   EXPECT_THAT(LowerToProgram(ParseModule(ModuleText(R"(
-  x = f32[1,3,2,4] parameter(0)
+  x = f32[1,0,2,4] parameter(0)
   w = f32[2,2,4,6] parameter(1)
-  ROOT c = f32[1,120,60,6] convolution(x, w), window={size=2x2 pad=0_0x0_0 lhs_dilate=60x60}, dim_labels=b01f_01io->b01f)"))),
+  ROOT c = f32[1,120,60,6] convolution(x, w), window={size=2x2 pad=60_61x0_0 lhs_dilate=60x60}, dim_labels=b01f_01io->b01f)"))),
               StatusIs(absl::StatusCode::kUnimplemented,
                        HasSubstr("'c': its base dilation has 3600 phases")));
 }

@@ -7,12 +7,14 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 #include "hlo/ir/module.h"
 #include "loops/lowering/prepare.h"
+#include "loops/lowering/rewrites/sink_dots.h"
 #include "tests/loops/lowering/lowered.h"
 #include "tests/support/status_matchers.h"
 
@@ -226,6 +228,89 @@ TEST(SinkDots, NotSumsInPlacesThatRepeat) {
         "three)\n  part ="}});
   EXPECT_THAT(DotsInLoops(text), ElementsAre("f32[8,16]"));
   ExpectPlansRight(text);
+}
+
+// Returns a loop of `count` such sums.
+std::string ManySumsText(int count) {
+  std::vector<std::string> state = {"s32[]", "f32[6,2,8]"};
+  std::vector<std::string> initial = {"z", "xs"};
+  std::vector<std::string> next = {"following", "xs"};
+  std::string step;
+  std::string results;
+  std::vector<std::string> reads;
+  for (int i = 0; i < count; ++i) {
+    state.push_back("f32[8,8]");
+    initial.push_back("zeros");
+    next.push_back(absl::StrCat("n", i));
+    absl::StrAppend(&step, "  y", i, " = f32[2,8] tanh(",
+                    i == 0 ? "x" : absl::StrCat("y", i - 1), ")\n  s", i,
+                    " = f32[8,8] get-tuple-element(state), index=", i + 2,
+                    "\n  p", i, " = f32[8,8] dot(y", i,
+                    ", x), lhs_contracting_dims={0}, "
+                    "rhs_contracting_dims={0}\n  n",
+                    i, " = f32[8,8] add(s", i, ", p", i, ")\n");
+    reads.push_back(absl::StrCat("r", i));
+    absl::StrAppend(&results, "  r", i,
+                    " = f32[8,8] get-tuple-element(l), index=", i + 2, "\n");
+  }
+  return absl::StrReplaceAll(
+      ModuleText(R"(
+  z = s32[] constant(0)
+  zero = f32[] constant(0)
+  zeros = f32[8,8] broadcast(zero), dimensions={}
+  xs = f32[6,2,8] parameter(0)
+  state = STATE tuple(INITIAL)
+  l = STATE while(state), condition=more, body=step
+RESULTS  ROOT r = (SHAPES) tuple(READS))",
+                 R"(
+step {
+  state = STATE parameter(0)
+  i = s32[] get-tuple-element(state), index=0
+  xs = f32[6,2,8] get-tuple-element(state), index=1
+  one = s32[] constant(1)
+  following = s32[] add(i, one)
+  zero = s32[] constant(0)
+  part = f32[1,2,8] dynamic-slice(xs, i, zero, zero), dynamic_slice_sizes={1,2,8}
+  x = f32[2,8] reshape(part)
+STEP  ROOT new = STATE tuple(NEXT)
+}
+more {
+  state = STATE parameter(0)
+  i = s32[] get-tuple-element(state), index=0
+  n = s32[] constant(6)
+  ROOT c = pred[] compare(i, n), direction=LT
+})"),
+      {{"STATE", absl::StrCat("(", absl::StrJoin(state, ", "), ")")},
+       {"INITIAL", absl::StrJoin(initial, ", ")},
+       {"NEXT", absl::StrJoin(next, ", ")},
+       {"STEP", step},
+       {"RESULTS", results},
+       {"SHAPES",
+        absl::StrJoin(std::vector<std::string>(reads.size(), "f32[8,8]"),
+                      ", ")},
+       {"READS", absl::StrJoin(reads, ", ")}});
+}
+
+// Each change of the state makes a tuple of all of it.
+TEST(SinkDots, ChangesTheStateOnce) {
+  const auto count_slots = [](int sums) {
+    hlo::Module module = ParseModule(ManySumsText(sums));
+    HONE_EXPECT_OK(SinkDots(module));
+    const hlo::Computation& entry = module.entry_computation();
+    int64_t dots = 0;
+    int64_t dead = 0;
+    for (const hlo::Instruction& i : entry.instructions()) {
+      if (i.opcode() == Opcode::kDot) ++dots;
+    }
+    for (hlo::InstructionId id = 0; id < entry.slot_count(); ++id) {
+      if (!entry.Contains(id)) ++dead;
+    }
+    EXPECT_EQ(dots, sums);
+    return dead;
+  };
+  // Reads of the sums that went.
+  EXPECT_EQ(count_slots(20) - count_slots(10), 10);
+  ExpectPlansRight(ManySumsText(4));
 }
 
 constexpr absl::string_view kStored = R"(
