@@ -19,11 +19,11 @@ namespace hone::loops {
 // absolute transforms count each product of an element and a weight at most
 // twice per dimension; each product passes through C additions and up to 10
 // roundings in transforms. For random elements, whose roundings are
-// independent, errors are about 1e-7·√C of a result's scale, a hundredth of
+// independent, errors are about 3e-8·√C of a result's scale, a hundredth of
 // what results of kernels may differ by (1e-4) for thousands of features. They
 // spread no further than those of a direct sum: an element has no part in
 // results whose windows it is not in. F(4x4, 3x3) lacks that property, and its
-// errors are five to ten times as large.
+// errors are about six times as large.
 //
 // Differences of infinities are NaN, and sums of a tile may overflow. Blocks of
 // tiles with a result that is not finite are therefore computed again,
