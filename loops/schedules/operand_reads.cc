@@ -21,6 +21,11 @@ constexpr int64_t kRowsPerVectorByte = 2;
 constexpr int64_t kRowsWorthComputing = 8;
 constexpr int64_t kRowsWorthComputingByThreads = 2;
 
+// Returns the vectors of a row of most register tiles.
+int64_t VectorsOfTile(const Machine& machine) {
+  return machine.vector_registers / 8;
+}
+
 // Returns true if L2 holds the operand that moves with the columns, and not the
 // one that moves with the rows.
 bool OnlyColumnsFit(const VectorSetting& setting, const Contraction& c,
@@ -66,8 +71,11 @@ bool ShouldReadInPlace(const VectorSetting& setting, const Contraction& c,
 
 int64_t RowsWorthPanels(const VectorSetting& setting, const Access& operand) {
   const Buffer& buffer = setting.program.buffer(operand.buffer);
-  // The last panel may have elements of the next row of a flat array.
-  if (buffer.allocated_bytes() <= setting.machine.l2_bytes / 2 ||
+  // Narrow panels read lines of narrow elements several times. The last panel
+  // may have elements of the next row of a flat array.
+  const int64_t columns = setting.lanes * VectorsOfTile(setting.machine);
+  if (columns < setting.machine.cache_line_bytes ||
+      buffer.allocated_bytes() <= setting.machine.l2_bytes / 2 ||
       operand.indices.size() != buffer.dimensions.size() ||
       !IsComputedInOrder(setting.program, operand.buffer)) {
     return kRowsWorthPanels;

@@ -86,15 +86,19 @@ TEST(InlineOperands, PanelsOfThreadsAreComputedOnce) {
 // Panels that are computed pay off for fewer rows than those that are copied,
 // and for fewer still if threads cannot share what is in front of them.
 TEST(InlineOperands, PanelsOfFewRowsAreComputedOnce) {
-  const auto has_panels = [](int rows, int threads) {
+  const auto has_panels = [](int rows, int threads, int64_t registers) {
     Machine machine = SmallVectors(threads);
-    machine.l2_bytes = 16 << 10;
+    machine.l2_bytes = 32 << 10;
+    machine.vector_bytes = 64;
+    machine.vector_registers = registers;
     return absl::StrContains(
-        ScheduledText(ScaledWeights(rows, 64, 96), machine), "t_copy");
+        ScheduledText(ScaledWeights(rows, 64, 128), machine), "t_copy");
   };
-  EXPECT_TRUE(has_panels(8, 1));
-  EXPECT_FALSE(has_panels(7, 1));
-  EXPECT_TRUE(has_panels(2, 2));
+  EXPECT_TRUE(has_panels(8, 1, 32));
+  EXPECT_FALSE(has_panels(7, 1, 32));
+  EXPECT_TRUE(has_panels(2, 2, 32));
+  // Panels of two vectors have less than a cache line of s8.
+  EXPECT_FALSE(has_panels(8, 1, 16));
 }
 
 TEST(InlineOperands, TransposedPanelsAreComputedOnce) {
