@@ -1,8 +1,10 @@
 #include <algorithm>
 
+#include "absl/container/btree_set.h"
 #include <llvm/IR/Constants.h>
 
 #include "backends/llvm/function_emitter.h"
+#include "loops/ir/rewrite.h"
 
 namespace hone::backends {
 
@@ -10,15 +12,34 @@ using loops::BufferId;
 using loops::Loop;
 using loops::VarId;
 
+namespace {
+
+// Returns the buffers that the loop accesses, ascending.
+absl::btree_set<BufferId> AccessedIn(const Loop& loop) {
+  absl::btree_set<BufferId> buffers;
+  for (const loops::Node& node : loop.body) {
+    loops::VisitStatements(node, [&](const loops::Statement& statement) {
+      loops::VisitAccesses(statement, [&](const loops::Access& access, bool) {
+        buffers.insert(access.buffer);
+      });
+    });
+  }
+  return buffers;
+}
+
+}  // namespace
+
 // Outlines the body into a function. A frame passes what it uses: pointers to
-// buffers and the variables of the loops around it.
+// buffers and the variables of the loops around it. Other locals must not get
+// into the frame: they would no longer become registers.
 void FunctionEmitter::EmitParallel(const Loop& loop) {
   std::vector<std::pair<VarId, Variable>> variables;
   std::vector<BufferId> buffers;
   std::vector<llvm::Type*> types;
-  for (size_t i = 0; i < bases_.size(); ++i) {
-    if (bases_[i] == nullptr || llvm::isa<llvm::Constant>(bases_[i])) continue;
-    buffers.push_back(static_cast<BufferId>(i));
+  for (BufferId buffer : AccessedIn(loop)) {
+    llvm::Value* const base = bases_[static_cast<size_t>(buffer)];
+    if (base == nullptr || llvm::isa<llvm::Constant>(base)) continue;
+    buffers.push_back(buffer);
     types.push_back(b_.getPtrTy());
   }
   for (const auto& [id, variable] : variables_) {
@@ -62,7 +83,11 @@ llvm::Function* FunctionEmitter::EmitParallelBody(
       llvm::GlobalValue::InternalLinkage);
   FunctionEmitter inner(context_, function);
   // Constants are not passed in the frame.
-  inner.bases_ = bases_;
+  for (size_t i = 0; i < bases_.size(); ++i) {
+    const bool is_constant =
+        bases_[i] != nullptr && llvm::isa<llvm::Constant>(bases_[i]);
+    inner.bases_[i] = is_constant ? bases_[i] : nullptr;
+  }
   inner.variables_ = variables_;
   inner.full_ = full_;
   inner.is_remainder_ = is_remainder_;

@@ -134,8 +134,9 @@ class ContractionScheduler {
                 ShouldReadInPlace(Setting(), c, *column_);
     const bool is_contiguous = StrideOf(program, *c.b, *column_) == adjacent_;
     const bool worth_panels =
-        !is_contiguous || (rows >= static_cast<double>(kRowsWorthPanels) &&
-                           !in_place_ && !step_.has_value());
+        !is_contiguous ||
+        (rows >= static_cast<double>(RowsWorthPanels(Setting(), *c.b)) &&
+         !in_place_ && !step_.has_value());
     // Nothing uses a panel twice without rows.
     has_panels_ = !both_move_ && c.a != nullptr && !c.rows.empty() &&
                   s_.Choose(Choice::kPanels, worth_panels ? 2 : 1) == 2;

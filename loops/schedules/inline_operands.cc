@@ -149,38 +149,36 @@ bool ShouldInlineIntoCopies(const Program& program, const Operand& operand) {
          IsComputedInOrder(program, operand);
 }
 
-// Splits loops of the only read of an operand with more dimensions than it is
-// read with, so that each loop moves along one of them: a loop over K of
-// weights that groups of K share scales of.
-void SplitByDimensions(Scheduler& s, const Operand& operand) {
-  const Access read = operand.reads[0].access;
-  const Buffer& buffer = s.program().buffer(operand.buffer);
-  if (read.indices.size() == buffer.dimensions.size() ||
-      read.indices[0].offset != nullptr) {
-    return;
-  }
-  const hlo::DimensionVector dimensions = buffer.dimensions;
-  const auto strides = buffer.strides;
-  for (const Affine::Term& term : read.indices[0].affine.terms()) {
-    for (size_t d = 0; d < dimensions.size(); ++d) {
-      if (strides[d] != term.coefficient || dimensions[d] == 1) continue;
-      Path path = operand.reads[0].path;
-      while (!path.empty() && (s.program().At(path).loop() == nullptr ||
-                               s.program().At(path).loop()->var != term.var)) {
-        path.pop_back();
-      }
-      if (!path.empty() &&
-          s.program().At(path).loop()->extent % dimensions[d] == 0) {
-        s.Try("split", path, {dimensions[d]});
+// Splits a loop above the read of an operand with more dimensions than it is
+// read with, if it moves along several of them: a loop over the steps of a sum,
+// groups of which share scales. Returns false if there is none.
+bool SplitByDimensions(Scheduler& s, const Operand& operand,
+                       const AccessSite& read) {
+  const Buffer buffer = s.program().buffer(operand.buffer);
+  if (read.access.indices.size() == buffer.dimensions.size()) return false;
+  for (Path path = Parent(read.path); !path.empty(); path = Parent(path)) {
+    const Loop& loop = *s.program().At(path).loop();
+    const int64_t step = read.access.indices[0].affine.coefficient(loop.var);
+    for (size_t d = 0; d < buffer.dimensions.size(); ++d) {
+      if (step == buffer.strides[d] &&
+          loop.extent % buffer.dimensions[d] == 0 &&
+          s.Try("split", path, {buffer.dimensions[d]})) {
+        return true;
       }
     }
   }
+  return false;
 }
 
 // Computes the operand in the statements that read it.
-bool Inline(Scheduler& s, const Operand& operand) {
+bool Inline(Scheduler& s, Operand operand) {
   const Scheduler::Checkpoint mark = s.Save();
-  if (operand.reads.size() == 1) SplitByDimensions(s, operand);
+  // Paths are others after each step.
+  while (absl::c_any_of(operand.reads, [&](const AccessSite& read) {
+    return SplitByDimensions(s, operand, read);
+  })) {
+    operand = *AsComputedOperand(s.program(), operand.buffer);
+  }
   if (s.Try("inline", operand.producer)) return true;
   s.Restore(mark);
   return false;
@@ -267,6 +265,11 @@ bool FuseBlocks(Scheduler& s, const Operand& operand, int32_t nest) {
 }
 
 }  // namespace
+
+bool IsComputedInOrder(const Program& program, BufferId buffer) {
+  const std::optional<Operand> operand = AsComputedOperand(program, buffer);
+  return operand.has_value() && IsComputedInOrder(program, *operand);
+}
 
 void InlineOperandsReadOnce(Scheduler& s, const Path& path,
                             absl::Span<const BufferId> operands) {

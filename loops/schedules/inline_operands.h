@@ -7,6 +7,10 @@
 
 namespace hone::loops {
 
+// Returns true if a nest computes the local `buffer` in front of all that reads
+// it, at little cost and from arrays that are contiguous where it is.
+bool IsComputedInOrder(const Program& program, BufferId buffer);
+
 // Operands of matrix products and convolutions that nests in front of them
 // compute element by element, into locals, at little cost. These functions
 // compute those among `operands` elsewhere, each element once as before. A nest

@@ -5,6 +5,8 @@
 
 #include "absl/algorithm/container.h"
 
+#include "loops/schedules/inline_operands.h"
+
 namespace hone::loops {
 namespace {
 
@@ -13,6 +15,16 @@ constexpr int64_t kFewestRowsInPlace = 4;
 // More rows than so many per byte of a vector, of which wider ones take less
 // time for a row, make up for copying a matrix that L2 holds.
 constexpr int64_t kRowsPerVectorByte = 2;
+// The least number of rows for which panels pay off that are computed instead
+// of copied. For fewer, blocks of the operand are computed and read in place;
+// since that is in order, not by several threads.
+constexpr int64_t kRowsWorthComputing = 8;
+constexpr int64_t kRowsWorthComputingByThreads = 2;
+
+// Returns the vectors of a row of most register tiles.
+int64_t VectorsOfTile(const Machine& machine) {
+  return machine.vector_registers / 8;
+}
 
 // Returns true if L2 holds the operand that moves with the columns, and not the
 // one that moves with the rows.
@@ -55,6 +67,21 @@ bool ShouldReadInPlace(const VectorSetting& setting, const Contraction& c,
   return is_dense ||
          (rows <= kRowsPerVectorByte * machine.vector_bytes &&
           program.buffer(c.b->buffer).allocated_bytes() <= machine.l2_bytes);
+}
+
+int64_t RowsWorthPanels(const VectorSetting& setting, const Access& operand) {
+  const Buffer& buffer = setting.program.buffer(operand.buffer);
+  // Narrow panels read lines of narrow elements several times. The last panel
+  // may have elements of the next row of a flat array.
+  const int64_t columns = setting.lanes * VectorsOfTile(setting.machine);
+  if (columns < setting.machine.cache_line_bytes ||
+      buffer.allocated_bytes() <= setting.machine.l2_bytes / 2 ||
+      operand.indices.size() != buffer.dimensions.size() ||
+      !IsComputedInOrder(setting.program, operand.buffer)) {
+    return kRowsWorthPanels;
+  }
+  return setting.machine.threads > 1 ? kRowsWorthComputingByThreads
+                                     : kRowsWorthComputing;
 }
 
 bool ShouldPutRowsFirst(const VectorSetting& setting, const Contraction& c,

@@ -1,6 +1,8 @@
 #ifndef HONE_LOOPS_SCHEDULES_OPERAND_READS_H_
 #define HONE_LOOPS_SCHEDULES_OPERAND_READS_H_
 
+#include <cstdint>
+
 #include "loops/schedules/contraction_costs.h"
 #include "loops/schedules/nest.h"
 
@@ -15,6 +17,11 @@ namespace hone::loops {
 // long as several tiles, or what a tile reads is adjacent. `c.rows` are all.
 bool ShouldReadInPlace(const VectorSetting& setting, const Contraction& c,
                        VarId column);
+
+// Returns the least number of rows for which panels of the columns' operand,
+// which is contiguous along the columns, pay off: fewer if they are computed
+// instead of copied, and L2 does not hold the operand.
+int64_t RowsWorthPanels(const VectorSetting& setting, const Access& operand);
 
 // Returns true if the rows' operand, which is strided along the sums, should be
 // read once instead of once per tile of columns: there are several of these, it

@@ -365,29 +365,6 @@ for i 6
 )");
 }
 
-TEST(EmitterTest, ParallelLoopsSeeWhatIsAround) {
-  ExpectTextMatchesInterpreter(R"(
-kernel parallel
-argument x f32[6,37,16]
-result y f32[6,37]
-local scale f32[6] heap
-for i 6
-| scale[i] = index(f32, i) + 1.0
-for i 6
-| for j 37 parallel
-| | local row f32[16] heap
-| | local part f32[16] stack
-| | for v 16 vector
-| | | row[v] = x[i,j,v] * scale[i]
-| | | part[v] = row[v] * row[v]
-| | y[i,j] = 0.0
-| | for v 16 vector
-| | | y[i,j] += part[v]
-for j 37 < 30 parallel
-| y[0,j] = index(f32, j)
-)");
-}
-
 TEST(EmitterTest, UnrolledLoopsWithBounds) {
   ExpectTextMatchesInterpreter(R"(
 kernel unrolled

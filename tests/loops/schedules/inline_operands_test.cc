@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "absl/strings/str_cat.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/substitute.h"
 #include "gmock/gmock.h"
@@ -81,6 +81,24 @@ TEST(InlineOperands, PanelsOfThreadsAreComputedOnce) {
       ScheduledText(ScaledWeights(64, 96, 256), SmallVectors(2));
   EXPECT_THAT(text, Not(HasSubstr("local t ")));
   EXPECT_EQ(LoadsOf(text, "w"), 96 * 256);
+}
+
+// Panels that are computed pay off for fewer rows than those that are copied,
+// and for fewer still if threads cannot share what is in front of them.
+TEST(InlineOperands, PanelsOfFewRowsAreComputedOnce) {
+  const auto has_panels = [](int rows, int threads, int64_t registers) {
+    Machine machine = SmallVectors(threads);
+    machine.l2_bytes = 32 << 10;
+    machine.vector_bytes = 64;
+    machine.vector_registers = registers;
+    return absl::StrContains(
+        ScheduledText(ScaledWeights(rows, 64, 128), machine), "t_copy");
+  };
+  EXPECT_TRUE(has_panels(8, 1, 32));
+  EXPECT_FALSE(has_panels(7, 1, 32));
+  EXPECT_TRUE(has_panels(2, 2, 32));
+  // Panels of two vectors have less than a cache line of s8.
+  EXPECT_FALSE(has_panels(8, 1, 16));
 }
 
 TEST(InlineOperands, TransposedPanelsAreComputedOnce) {
