@@ -5,6 +5,7 @@
 
 #include "loops/ir/rewrite.h"
 #include "loops/schedules/adjacent_steps.h"
+#include "loops/schedules/collapse_columns.h"
 #include "loops/schedules/contraction.h"
 #include "loops/schedules/fuse_epilogues.h"
 #include "loops/schedules/fuse_nests.h"
@@ -128,6 +129,7 @@ std::vector<Step> DefaultSchedule(const Program& program,
   PadInputs(scheduler);
   BlockChannels(scheduler);
   WidenImages(scheduler);
+  CollapseColumns(scheduler);
   const RowBlocks blocks = RowBlocksFor(scheduler.program(), machine);
   const int64_t rows = scheduler.Choose(Choice::kRowBlock, blocks.rows);
   const bool in_blocks =
