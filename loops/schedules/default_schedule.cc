@@ -19,6 +19,7 @@
 #include "loops/schedules/row_sums.h"
 #include "loops/schedules/scans.h"
 #include "loops/schedules/scheduler.h"
+#include "loops/schedules/short_sums.h"
 #include "loops/schedules/vectorize_innermost.h"
 #include "loops/transforms/checks.h"
 #include "loops/transforms/locals.h"
@@ -126,6 +127,7 @@ std::vector<Step> DefaultSchedule(const Program& program,
                                   const Choices& choices, ChoiceUse* use) {
   Scheduler scheduler(program, machine, choices);
   PadChannels(scheduler);
+  PadShortSums(scheduler);
   PadInputs(scheduler);
   BlockChannels(scheduler);
   WidenImages(scheduler);
