@@ -20,6 +20,7 @@
 #include "loops/schedules/operand_reads.h"
 #include "loops/schedules/peel_bounds.h"
 #include "loops/schedules/register_tile.h"
+#include "loops/schedules/short_sums.h"
 #include "loops/schedules/vectorize_innermost.h"
 #include "loops/transforms/analysis/footprint.h"
 #include "loops/transforms/checks.h"
@@ -511,7 +512,7 @@ class ContractionScheduler {
     if (extent < products_) return false;
     if (rest == 0) return true;
     // Few steps do not pay for another pass over the result.
-    if (sums_.size() > 1 || extent < kLeastBlock) return false;
+    if (sums_.size() > 1 || extent < kLeastStepsToPeel) return false;
     Path path = Parent(sum_);
     if (!s_.Try("peel", path, {extent - rest})) return false;
     ++path.back();

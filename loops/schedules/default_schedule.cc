@@ -5,6 +5,7 @@
 
 #include "loops/ir/rewrite.h"
 #include "loops/schedules/adjacent_steps.h"
+#include "loops/schedules/collapse_columns.h"
 #include "loops/schedules/contraction.h"
 #include "loops/schedules/fuse_epilogues.h"
 #include "loops/schedules/fuse_nests.h"
@@ -19,6 +20,7 @@
 #include "loops/schedules/row_sums.h"
 #include "loops/schedules/scans.h"
 #include "loops/schedules/scheduler.h"
+#include "loops/schedules/short_sums.h"
 #include "loops/schedules/vectorize_innermost.h"
 #include "loops/transforms/analysis/footprint.h"
 #include "loops/transforms/checks.h"
@@ -181,11 +183,13 @@ std::vector<Step> DefaultSchedule(const Program& program,
                                   const Choices& choices, ChoiceUse* use) {
   Scheduler scheduler(program, machine, choices);
   PadChannels(scheduler);
+  PadShortSums(scheduler);
   const std::vector<BufferId> padded = PadInputs(scheduler);
   BlockChannels(scheduler);
   WidenImages(scheduler);
   InlineIntoCopies(scheduler, padded);
   InlineReadOnce(scheduler);
+  CollapseColumns(scheduler);
   const RowBlocks blocks = RowBlocksFor(scheduler.program(), machine);
   const int64_t rows = scheduler.Choose(Choice::kRowBlock, blocks.rows);
   const bool in_blocks =

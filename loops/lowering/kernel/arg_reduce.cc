@@ -22,6 +22,8 @@ constexpr int64_t kMinBlocks = 4;
 // Neighboring lines that are reduced together.
 constexpr int64_t kColumns = 512;
 constexpr int64_t kMinColumns = 8;
+// Shorter rows are joined with the dimensions around them.
+constexpr int64_t kShortRow = 128;
 
 // Returns true if `init` is the constant that the extremum of no elements is.
 bool IsIdentity(const ValueGraph& graph, ValueId init, bool is_max) {
@@ -71,17 +73,21 @@ class ArgReduceWriter {
 
   absl::Status Run() {
     // The innermost dimension is contiguous.
-    size_t last = sizes_.size() - 1;
-    while (last > 0 && sizes_[last] == 1) --last;
-    if (last == reduce_.dimension || sizes_[last] < kMinColumns) {
-      return WriteLines();
+    last_ = sizes_.size() - 1;
+    while (last_ > 0 && sizes_[last_] == 1) --last_;
+    if (last_ == reduce_.dimension) return WriteLines();
+    size_t first = last_;
+    int64_t size = sizes_[last_];
+    if (size < kShortRow && writer_.fusion().IsStored(operand_)) {
+      while (first > reduce_.dimension + 1) size *= sizes_[--first];
     }
-    const int64_t columns = std::min(sizes_[last], kColumns);
-    const int64_t rest = sizes_[last] % columns;
-    HONE_RETURN_IF_ERROR(
-        WriteColumns(last, 0, sizes_[last] / columns, columns));
+    joins_columns_ = first < last_;
+    if (size < kMinColumns) return WriteLines();
+    const int64_t columns = std::min(size, kColumns);
+    const int64_t rest = size % columns;
+    HONE_RETURN_IF_ERROR(WriteColumns(first, 0, size / columns, columns));
     return rest == 0 ? absl::OkStatus()
-                     : WriteColumns(last, sizes_[last] - rest, 1, rest);
+                     : WriteColumns(first, size - rest, 1, rest);
   }
 
  private:
@@ -213,13 +219,36 @@ class ArgReduceWriter {
     return absl::OkStatus();
   }
 
+  // Returns the access to the element at `at` of an array of `sizes`, by its
+  // number, which is affine where several dimensions are one loop.
+  static Access Numbered(BufferId buffer, const DimensionVector& sizes,
+                         const Indices& at) {
+    return {buffer, {Flatten(sizes, at)}};
+  }
+
+  // Reads the element at `at`, where the last index may run over several
+  // dimensions.
+  absl::StatusOr<ExpressionPtr> ReadColumn(Indices at, const Affine& row) {
+    if (!joins_columns_) return Read(at, row);
+    at[reduce_.dimension] = row;
+    HONE_ASSIGN_OR_RETURN(const BufferId buffer,
+                          writer_.BufferToRead(graph_.Source(operand_)));
+    return writer_.Load(Numbered(buffer, sizes_, at));
+  }
+
+  Access ColumnTarget(ValueId value, const Indices& at) {
+    if (!joins_columns_) return writer_.Target(nest_, value, Kept(at));
+    return Numbered(writer_.BufferToWrite(value), graph_.dimensions(value),
+                    Kept(at));
+  }
+
   // Reduces `tiles` times `columns` lines, from `begin` on, which are
-  // contiguous in dimension `last`.
-  absl::Status WriteColumns(size_t last, int64_t begin, int64_t tiles,
+  // contiguous in the dimensions from `first` on.
+  absl::Status WriteColumns(size_t first, int64_t begin, int64_t tiles,
                             int64_t columns) {
     if (tiles == 0) return absl::OkStatus();
     Indices at(sizes_.size());
-    for (size_t d = 0; d < last; ++d) {
+    for (size_t d = 0; d < first; ++d) {
       if (d != reduce_.dimension) at[d] = nest_.AddLoop(sizes_[d]);
     }
     const Affine tile = nest_.AddLoop(tiles) * columns + begin;
@@ -234,8 +263,8 @@ class ArgReduceWriter {
 
     const Affine row = nest_.AddLoop(size_);
     column = nest_.AddLoop(columns);
-    at[last] = tile + column;
-    HONE_ASSIGN_OR_RETURN(const ExpressionPtr element, Read(at, row));
+    at[last_] = tile + column;
+    HONE_ASSIGN_OR_RETURN(const ExpressionPtr element, ReadColumn(at, row));
     const Access best_at{best, {Index(column)}};
     const Access index_at{index, {Index(column)}};
     const ExpressionPtr old = writer_.Load(best_at);
@@ -255,10 +284,10 @@ class ArgReduceWriter {
     nest_.CloseTo(depth);
 
     column = nest_.AddLoop(columns);
-    at[last] = tile + column;
-    nest_.Store(writer_.Target(nest_, value_, Kept(at)),
+    at[last_] = tile + column;
+    nest_.Store(ColumnTarget(value_, at),
                 writer_.Load({best, {Index(column)}}));
-    nest_.Store(writer_.Target(nest_, index_, Kept(at)),
+    nest_.Store(ColumnTarget(index_, at),
                 writer_.Load({index, {Index(column)}}));
     nest_.CloseTo(0);
     return absl::OkStatus();
@@ -276,6 +305,10 @@ class ArgReduceWriter {
   const ElementType type_;
   const ElementType index_type_;
   const Opcode opcode_;
+  // The innermost dimension of more than one element.
+  size_t last_ = 0;
+  // Columns are those of several dimensions.
+  bool joins_columns_ = false;
 };
 
 }  // namespace

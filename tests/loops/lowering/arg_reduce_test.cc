@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 #include "hlo/evaluator/evaluator.h"
@@ -13,6 +14,7 @@
 #include "loops/interpreter/interpreter.h"
 #include "loops/lowering/kernel/arg_region.h"
 #include "loops/lowering/lowering.h"
+#include "loops/text/text.h"
 #include "tests/loops/lowering/lowered.h"
 #include "tests/loops/lowering/schedules_right.h"
 #include "tests/support/status_matchers.h"
@@ -63,11 +65,19 @@ TEST(LowerArgReduce, AnyDimensionAndType) {
     int reduced;
     const char* kept;
   };
-  const Case cases[] = {
-      {"9", 0, ""},       {"3,40", 1, "3"},        {"40,9", 0, "9"},
-      {"7,3", 0, "3"},    {"2,5,600", 1, "2,600"}, {"2,5,3", 1, "2,3"},
-      {"5000", 0, ""},    {"2,4096", 1, "2"},      {"3,1", 1, "3"},
-      {"4,7,1", 1, "4,1"}};
+  const Case cases[] = {{"9", 0, ""},
+                        {"3,40", 1, "3"},
+                        {"40,9", 0, "9"},
+                        {"7,3", 0, "3"},
+                        {"2,5,600", 1, "2,600"},
+                        {"2,5,3", 1, "2,3"},
+                        {"5000", 0, ""},
+                        {"2,4096", 1, "2"},
+                        {"3,1", 1, "3"},
+                        {"4,7,1", 1, "4,1"},
+                        {"4,5,3", 0, "5,3"},
+                        {"2,4,3,1,2", 1, "2,3,1,2"},
+                        {"3,300,4,1", 0, "300,4,1"}};
   for (const Case& c : cases) {
     SCOPED_TRACE(c.dimensions);
     ExpectSchedulesRight(ExpectLowersRight(
@@ -79,6 +89,13 @@ TEST(LowerArgReduce, AnyDimensionAndType) {
     ExpectLowersRight(
         Text(c.dimensions, c.reduced, c.kept, "s32", "2147483647", "LT"));
   }
+}
+
+TEST(LowerArgReduce, JoinsDimensionsOfShortColumns) {
+  HONE_ASSERT_OK_AND_ASSIGN(
+      const Program program,
+      LowerToProgram(ParseModule(Text("6,7,3", 0, "7,3", "f32", "inf", "LT"))));
+  EXPECT_THAT(PrintProgram(program), ::testing::HasSubstr("best f32[21]"));
 }
 
 TEST(LowerArgReduce, ComputedOperands) {

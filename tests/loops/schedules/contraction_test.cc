@@ -86,6 +86,33 @@ for i 60
   EXPECT_THAT(PrintProgram(after), Not(HasSubstr(",0]) + convert")));
 }
 
+// A step of zeros makes their number even.
+TEST(ContractionSchedule, ShortSumsOfOddLengthArePadded) {
+  Machine machine = SmallVectors(1);
+  machine.has_bf16_dot = true;
+  const auto scheduled = [&](int rows) {
+    const absl::StatusOr<Program> program = ParseProgram(absl::Substitute(
+        R"(kernel m
+argument a bf16[$0,19]
+argument b bf16[19,72]
+result c f32[$0,72]
+for i $0
+| for j 72
+| | c[i,j] = 0.0
+| | for k 19
+| | | c[i,j] += convert(f32, a[i,k]) * convert(f32, b[k,j])
+)",
+        rows));
+    const absl::StatusOr<Program> after = Scheduled(*program, machine);
+    EXPECT_EQ(CheckSame(*program, *after, /*exact=*/false, 1),
+              absl::OkStatus());
+    return PrintProgram(*after);
+  };
+  EXPECT_THAT(scheduled(60), HasSubstr("bf16[60,20]"));
+  // Copies of both would not pay off.
+  EXPECT_THAT(scheduled(20), Not(HasSubstr("bf16[20,20]")));
+}
+
 TEST(ContractionSchedule, ThreadsShareColumnsOfAMatrixOfFewRows) {
   HONE_ASSERT_OK_AND_ASSIGN(const Program program, ParseProgram(R"(kernel m
 argument a f32[400]

@@ -99,6 +99,46 @@ for i 4
   EXPECT_THAT(text, HasSubstr("m[i2] max= x@[24*i0+i1+6*i2]"));
 }
 
+// Softmax over the outermost dimension.
+TEST(ScheduleOfRows, JoinsDimensionsOfShortColumns) {
+  const std::string text = ScheduledText(R"(kernel m
+argument x f32[9,8,3]
+result y f32[9,8,3]
+local m f32[8,3] heap
+for i 8
+| for j 3
+| | m[i,j] = -inf
+| | for k 9
+| | | m[i,j] max= x[k,i,j]
+for k 9
+| for i 8
+| | for j 3
+| | | y[k,i,j] = x[k,i,j] - m[i,j]
+)");
+  EXPECT_THAT(text, HasSubstr(" vector"));
+  EXPECT_EQ(Count(text, "for i1 3"), 0);
+  EXPECT_EQ(Count(text, "x["), 0);  // all by their number
+}
+
+// The sum of all columns would keep its own loops.
+TEST(ScheduleOfRows, KeepsDimensionsOfColumnsThatNotAllNestsJoin) {
+  const std::string text = ScheduledText(R"(kernel m
+argument x f32[9,8,3]
+result m f32[8,3]
+result s f32[8]
+for i 8
+| for j 3
+| | m[i,j] = -inf
+| | for k 9
+| | | m[i,j] max= x[k,i,j]
+for i 8
+| s[i] = 0.0
+| for j 3
+| | s[i] += m[i,j]
+)");
+  EXPECT_GT(Count(text, "m["), 0);
+}
+
 TEST(ScheduleOfRows, LeavesLongRowsAlongVectors) {
   const std::string text = ScheduledText(R"(kernel m
 argument x f32[22,48]
