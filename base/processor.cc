@@ -1,9 +1,11 @@
 #include "base/processor.h"
 
+#include <cstdlib>
 #include <fstream>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 
 namespace hone {
 
@@ -15,6 +17,17 @@ std::string ProcessorModel() {
         absl::StripAsciiWhitespace(line.substr(line.find(':') + 1)));
   }
   return "";
+}
+
+std::string IsaVariable() {
+  const char* isa = std::getenv("HONE_CPU_ISA");
+  return isa == nullptr ? "" : isa;
+}
+
+absl::Status CheckIsa(absl::string_view isa) {
+  if (isa.empty() || isa == "native" || isa == "avx2") return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("HONE_CPU_ISA is '", isa, "', expected avx2 or native"));
 }
 
 }  // namespace hone

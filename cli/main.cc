@@ -10,7 +10,7 @@
 #include "cli/command.h"
 #include "cli/memory_note.h"
 
-#include "backends/cpu/host.h"
+#include "base/processor.h"
 
 namespace hone::cli {
 namespace {
@@ -78,7 +78,7 @@ void AddConnectionOptions(CLI::App& app, Connection& connection) {
 }
 
 int Main(int argc, char** argv) {
-  if (const absl::Status isa = backends::CheckIsaVariable(); !isa.ok()) {
+  if (const absl::Status isa = CheckIsa(IsaVariable()); !isa.ok()) {
     std::cerr << "hone: " << isa.message() << "\n";
     return kBadInput;
   }

@@ -19,6 +19,7 @@
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
+#include "base/processor.h"
 #include "base/status_macros.h"
 #include "daemon/access/addresses.h"
 #include "daemon/config.h"
@@ -199,6 +200,10 @@ int Main(int argc, char** argv) {
     }
     std::cerr << "honed: " << error.what() << " (see honed --help)\n";
     return kBadUsage;
+  }
+  // For the processes that it starts, which make native code.
+  if (const absl::Status isa = CheckIsa(IsaVariable()); !isa.ok()) {
+    return Report(isa, kBadUsage);
   }
   const absl::StatusOr<Config> config = Configure(flags);
   if (!config.ok()) return Report(config.status(), kBadUsage);

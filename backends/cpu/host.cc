@@ -1,7 +1,6 @@
 #include "backends/cpu/host.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 #include <string>
 #include <thread>
@@ -20,6 +19,7 @@
 
 #include "base/hash.h"
 #include "base/processor.h"
+#include "base/status_macros.h"
 
 namespace hone::backends {
 namespace {
@@ -63,11 +63,6 @@ int32_t UsableProcessors() {
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof(set), &set) == 0) return CPU_COUNT(&set);
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-}
-
-std::string IsaVariable() {
-  const char* isa = std::getenv("HONE_CPU_ISA");
-  return isa == nullptr ? "" : isa;
 }
 
 HostCpu Detect() {
@@ -124,11 +119,8 @@ KernelDevice DescribeHost() {
 
 absl::StatusOr<std::string> LimitFeatures(absl::string_view features,
                                           absl::string_view isa) {
-  if (isa.empty() || isa == "native") return std::string(features);
-  if (isa != "avx2") {
-    return absl::InvalidArgumentError(
-        absl::StrCat("HONE_CPU_ISA is '", isa, "', expected avx2 or native"));
-  }
+  HONE_RETURN_IF_ERROR(CheckIsa(isa));
+  if (isa != "avx2") return std::string(features);
   const auto is_newer = [](absl::string_view name) {
     return (absl::StartsWith(name, "avx") && name != "avx" && name != "avx2") ||
            absl::StartsWith(name, "amx") || name == "evex512";
@@ -140,10 +132,6 @@ absl::StatusOr<std::string> LimitFeatures(absl::string_view features,
                                      : std::string(feature));
   }
   return absl::StrJoin(limited, ",");
-}
-
-absl::Status CheckIsaVariable() {
-  return LimitFeatures("+sse2", IsaVariable()).status();
 }
 
 int64_t VectorBytes(absl::string_view features) {

@@ -37,13 +37,9 @@ bool HasIntegerDot(absl::string_view features);
 absl::StatusOr<std::string> LimitFeatures(absl::string_view features,
                                           absl::string_view isa);
 
-// Returns InvalidArgument if the environment variable HONE_CPU_ISA is no name
-// of LimitFeatures.
-absl::Status CheckIsaVariable();
-
 // Returns the host processor, detected once, with its features limited by
-// HONE_CPU_ISA unless CheckIsaVariable fails. Caches and cores are those that
-// the system reports; cores only those that this process may run on.
+// HONE_CPU_ISA (base/processor.h) if that is a name. Caches and cores are those
+// that the system reports; cores only those that this process may run on.
 const HostCpu& DetectHost();
 
 // Returns the host as a device that kernels are measured on.

@@ -79,6 +79,10 @@ class Rounds:
         return sum(reason is None for _, reason in self._taken)
 
     @property
+    def taken(self):
+        return len(self._taken)
+
+    @property
     def done(self):
         return (self.undisturbed >= self._wanted or
                 len(self._taken) >= MOST_ROUNDS * self._wanted)
@@ -157,9 +161,10 @@ def _take_round(calls, counts, order, threads, sample_seconds):
 
 
 def measure(calls, rounds, threads, seed, witness=None,
-            judge=disturbance.judge):
+            judge=disturbance.judge, most_seconds=math.inf):
     """Times {name: function} in `rounds` undisturbed rounds, if that many can
-    be had; `rounds` is even. `witness`: Calibration.witness."""
+    be had; `rounds` is even. `witness`: Calibration.witness. Beyond
+    `most_seconds` disturbed rounds are not taken again."""
     sample_seconds = SAMPLE_SECONDS if threads == 1 else SAMPLE_SECONDS_OF_POOL
     counts = {name: max(1, round(sample_seconds / warm_up(call)))
               for name, call in calls.items()}
@@ -170,7 +175,10 @@ def measure(calls, rounds, threads, seed, witness=None,
     collecting = gc.isenabled()
     gc.disable()
     try:
-        while not collected.done:
+        start = time.perf_counter()
+        while not collected.done and not (
+                collected.taken >= rounds and
+                time.perf_counter() - start > most_seconds):
             if not orders:
                 order = [list(calls)[i] for i in rng.permutation(len(calls))]
                 orders = [order, order[::-1]]

@@ -203,6 +203,89 @@ void Spice(Literal& literal, bool non_finite, Rng& rng) {
   }
 }
 
+// Elements at `first`, `first` + `step`, …, `count` of them.
+struct Line {
+  int64_t first = 0;
+  int64_t step = 1;
+  int64_t count = 0;
+};
+
+// Returns a random line of an array along dimension `d`.
+Line LineAlong(const Shape& shape, size_t d, Rng& rng) {
+  Line line = {.count = shape.dimensions()[d]};
+  int64_t stride = 1;
+  for (size_t i = shape.dimensions().size(); i-- > 0;) {
+    const int64_t size = shape.dimensions()[i];
+    if (i == d) {
+      line.step = stride;
+    } else {
+      line.first +=
+          stride * static_cast<int64_t>(rng.Below(static_cast<uint64_t>(size)));
+    }
+    stride *= size;
+  }
+  return line;
+}
+
+// Repeats the maximum of a line in another element of it, if it is finite.
+void RepeatMaximum(Literal& literal, const Line& line, Rng& rng) {
+  const auto at = [&](int64_t i) { return line.first + i * line.step; };
+  int64_t largest = 0;
+  for (int64_t i = 1; i < line.count; ++i) {
+    if (literal.AsDouble(at(i)) > literal.AsDouble(at(largest))) largest = i;
+  }
+  if (!std::isfinite(literal.AsDouble(at(largest)))) return;
+  const auto other =
+      static_cast<int64_t>(rng.Below(static_cast<uint64_t>(line.count - 1)));
+  literal.SetDouble(at(other + (other >= largest ? 1 : 0)),
+                    literal.AsDouble(at(largest)));
+}
+
+// Sets a line along each dimension to zero, and a part that has one index in
+// one dimension. Zeros, since then sums, and what elementwise operations make
+// of them, are exact in every order: a variance is zero for one program if it
+// is for the other.
+void MakeZeros(Literal& literal, Rng& rng) {
+  const Shape& shape = literal.shape();
+  // Parts of fewer elements would be mostly zero.
+  constexpr int64_t kParts = 4;
+  const int64_t n = literal.num_elements();
+  const auto set_zero = [&](const Line& line) {
+    for (int64_t i = 0; i < line.count; ++i) {
+      literal.SetDouble(line.first + i * line.step, 0);
+    }
+  };
+  for (size_t d = 0; d < shape.dimensions().size(); ++d) {
+    const Line line = LineAlong(shape, d, rng);
+    if (line.count > 1 && n >= kParts * line.count) set_zero(line);
+  }
+  const size_t d = rng.Below(shape.dimensions().size());
+  const Line line = LineAlong(shape, d, rng);
+  const int64_t step = line.step;
+  const int64_t size = line.count;
+  if (size < kParts || size == n) return;
+  const auto index =
+      static_cast<int64_t>(rng.Below(static_cast<uint64_t>(size)));
+  for (int64_t i = 0; i < n / (size * step); ++i) {
+    set_zero({.first = (i * size + index) * step, .step = 1, .count = step});
+  }
+}
+
+// Makes elements of an array of floats equal: zeros, and in a line along each
+// dimension the maximum twice.
+void MakeEqual(Literal& literal, Rng& rng) {
+  const Shape& shape = literal.shape();
+  constexpr int64_t kFewest = 16;
+  if (!IsFloat(shape.element_type()) || literal.num_elements() < kFewest) {
+    return;
+  }
+  MakeZeros(literal, rng);
+  for (size_t d = 0; d < shape.dimensions().size(); ++d) {
+    const Line line = LineAlong(shape, d, rng);
+    if (line.count > 1) RepeatMaximum(literal, line, rng);
+  }
+}
+
 double ExtremeOf(ElementType type) {
   if (type == ElementType::kF64) return kDoubleExtreme;
   return type == ElementType::kF32 || type == ElementType::kBf16
@@ -254,6 +337,10 @@ absl::StatusOr<std::vector<Literal>> Arguments(const Module& module,
       if (kind == ArgumentKind::kExtreme) MakeExtreme(array, special);
       if (kind == ArgumentKind::kAdversarial && specials.Below(2) == 0) {
         Spice(array, special && specials.Below(2) == 0, specials);
+      }
+      if (kind == ArgumentKind::kAdversarial) {
+        Rng places = specials.Split();
+        MakeEqual(array, places);
       }
     });
   }

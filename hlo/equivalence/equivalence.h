@@ -29,7 +29,8 @@ enum class ArgumentKind {
   // A few elements of about half of the arrays are special: ±0, denormal, or
   // large floats, at most one of them infinite or NaN per array; negative or
   // huge integers, except that integer scalars (counts) stay small. Few, so
-  // that not everything becomes NaN.
+  // that not everything becomes NaN. In arrays of floats some lines have their
+  // maximum twice, and some lines and slices are zero: no variance, and ties.
   kAdversarial,
   // The floats of each argument at a scale of its own, from tiny to huge.
   kMixed,

@@ -540,6 +540,16 @@ ENTRY main {{
         self.assertIn("honed: ", result.stderr)
         self.assertIn("state", result.stderr)
 
+    def test_bad_instruction_sets_are_refused(self):
+        result = subprocess.run(
+            [BIN / "honed", "--state", self.folder / "other"],
+            capture_output=True, text=True, timeout=60,
+            env=os.environ | {"HONE_CPU_ISA": "mmx"})
+        self.assertEqual(result.returncode, 2)
+        self.assertEqual(
+            result.stderr,
+            "honed: HONE_CPU_ISA is 'mmx', expected avx2 or native\n")
+
     def test_bad_requests(self):
         self.one_line_error(
             hone("tune", MODULE, "--optimizer", "nope", server=self.server), 2,

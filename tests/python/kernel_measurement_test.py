@@ -184,6 +184,14 @@ class Rounds(unittest.TestCase):
         return {name: interleaved.Sample(value * times, value, 0)
                 for name, times in (("a", 1), ("b", 2))}
 
+    def test_disturbed_rounds_are_not_taken_again_for_long(self):
+        for most_seconds, taken in ((0, 2), (1e9, 6)):
+            measured = interleaved.measure(
+                {"a": lambda: None, "b": lambda: None}, 2, 1, 1,
+                judge=lambda *_: "preempted", most_seconds=most_seconds)
+            self.assertEqual(measured.rounds_taken, taken)
+            self.assertTrue(measured.disturbed)
+
     def test_a_disturbed_round_is_discarded_for_all_alike(self):
         rounds = interleaved.Rounds(2)
         for value, reason in ((1, None), (50, "preempted"), (3, None)):

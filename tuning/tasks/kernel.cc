@@ -22,17 +22,14 @@
 #include "tuning/tasks/kernel_decision.h"
 #include "tuning/tasks/kernel_problem.h"
 #include "tuning/tasks/kernel_target.h"
+#include "tuning/tasks/native_code_task.h"
 
 namespace hone::tuning {
 namespace {
 
-class Kernel final : public Task {
+class Kernel final : public NativeCodeTask {
  public:
   absl::string_view name() const override { return "kernel"; }
-
-  std::vector<SubjectKind> subject_kinds(const TaskOptions&) const override {
-    return {SubjectKind::kModule};
-  }
 
   optimizers::Kinds problem_kind() const override {
     return optimizers::kSequential;
@@ -42,21 +39,7 @@ class Kernel final : public Task {
 
   std::string space_version() const override { return KernelSpaceVersion(); }
 
-  absl::StatusOr<std::string> OptionsKey(
-      const TaskOptions& options) const override {
-    return KernelOptionsKey(options);
-  }
-
-  std::string default_target() const override {
-    return std::string(kKernelDeviceKind);
-  }
   int64_t default_trials() const override { return 64; }
-
-  absl::StatusOr<std::string> ResolveTarget(
-      absl::string_view asked,
-      backends::KernelMeasurer* kernels) const override {
-    return ResolveKernelTarget(asked, kernels);
-  }
 
   absl::StatusOr<std::unique_ptr<space::Problem>> CreateProblem(
       const Subject& subject, const TaskOptions& options,

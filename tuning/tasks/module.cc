@@ -21,6 +21,7 @@
 #include "tuning/tasks/kernel_decision.h"
 #include "tuning/tasks/kernel_target.h"
 #include "tuning/tasks/module_problem.h"
+#include "tuning/tasks/native_code_task.h"
 #include "tuning/tasks/plan_calls.h"
 
 namespace hone::tuning {
@@ -57,13 +58,9 @@ bool ForEachScheduled(absl::string_view decision, const Visit& visit) {
   return true;
 }
 
-class ModuleTask final : public Task {
+class ModuleTask final : public NativeCodeTask {
  public:
   absl::string_view name() const override { return "module"; }
-
-  std::vector<SubjectKind> subject_kinds(const TaskOptions&) const override {
-    return {SubjectKind::kModule};
-  }
 
   optimizers::Kinds problem_kind() const override {
     return optimizers::kSequential | optimizers::kComposite;
@@ -75,21 +72,7 @@ class ModuleTask final : public Task {
     return absl::StrCat("1:", KernelSpaceVersion());
   }
 
-  absl::StatusOr<std::string> OptionsKey(
-      const TaskOptions& options) const override {
-    return KernelOptionsKey(options);
-  }
-
-  std::string default_target() const override {
-    return std::string(kKernelDeviceKind);
-  }
   int64_t default_trials() const override { return 256; }
-
-  absl::StatusOr<std::string> ResolveTarget(
-      absl::string_view asked,
-      backends::KernelMeasurer* kernels) const override {
-    return ResolveKernelTarget(asked, kernels);
-  }
 
   absl::StatusOr<std::unique_ptr<space::Problem>> CreateProblem(
       const Subject& subject, const TaskOptions& options,

@@ -469,7 +469,8 @@ class ForkingBench final : public KernelBench {
     const auto baseline = Load(baseline_object_, report);
     if (code == nullptr || baseline == nullptr || !EnterSandboxOrFail(report))
       return;
-    TimeAgainst(baseline->entry, code->entry, bar, report);
+    TimeAgainst(baseline->entry, code->entry, bar,
+                /*may_end_early=*/object != baseline_object_, report);
   }
 
   // Code in this process.
@@ -596,7 +597,7 @@ class ForkingBench final : public KernelBench {
   }
 
   void TimeAgainst(EntryFunction baseline, EntryFunction entry, double bar,
-                   ChildReport& report) const {
+                   bool may_end_early, ChildReport& report) const {
     std::vector<int64_t> bytes;
     bytes.reserve(result_shapes_.size());
     for (const hlo::ShapePtr& shape : result_shapes_) {
@@ -623,6 +624,7 @@ class ForkingBench final : public KernelBench {
     PairedTimingOptions timing_options;
     timing_options.pairs = options_.pairs;
     timing_options.bar = bar;
+    timing_options.may_end_early = may_end_early;
     timing_options.seed = options_.seed;
     if (!updated_results_.empty()) {
       timing_options.before_sample = [&] {

@@ -76,7 +76,8 @@ std::pair<double, double> WarmUp(const std::function<void()>& a,
 // Returns true if more pairs than `ratios` would not change who has won.
 bool IsDecided(absl::Span<const double> ratios, double bar) {
   if (bar <= 0) {
-    return ratios.size() == kFirstPairs && Median(ratios) > kHopeless;
+    return ratios.size() == kFirstPairs &&
+           *std::min_element(ratios.begin(), ratios.end()) > kHopeless;
   }
   const auto below = static_cast<size_t>(
       std::count_if(ratios.begin(), ratios.end(),
@@ -141,8 +142,9 @@ PairedTiming TimePair(const std::function<void()>& a,
     sample_b();
     if (!a_first) sample_a();
     ratios.push_back(timing.a_ns.back() / timing.b_ns.back());
-    if (IsDecided(ratios, options.bar) ||
-        (is_far_behind && ratios.front() > kFarBehind)) {
+    if (options.may_end_early &&
+        (IsDecided(ratios, options.bar) ||
+         (is_far_behind && ratios.front() > kFarBehind))) {
       break;
     }
   }

@@ -46,9 +46,12 @@ struct PairedTimingOptions {
   // more than 8 times as long it has lost, with or without a race. It has lost
   // after 3 pairs if none is below the bar, and later if fewer than half are,
   // as it can be little better then; it has won after 11 pairs if the whole
-  // interval is below. 0: no race, but `a` has lost if the third pair leaves
-  // the ratio above 2.
+  // interval is below. 0: no race, but `a` has lost if the ratios of the first
+  // three pairs are all above 2.
   double bar = 0;
+  // False: all pairs are taken, as for code that is compared with itself, of
+  // which a few pairs that something else disturbed would tell nothing.
+  bool may_end_early = true;
   uint64_t seed = 0;
   // Called before each sample and each round of the warm-up of either, untimed;
   // may be empty. For kernels that change what they read.

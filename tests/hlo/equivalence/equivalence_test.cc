@@ -7,7 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -129,6 +131,74 @@ ENTRY e {
   EXPECT_GT(non_finite, 0);
   EXPECT_GT(large, non_finite / 2);
   EXPECT_GT(out_of_range, 0);
+}
+
+TEST(MakeArguments, AdversarialOnesHaveLinesWithoutVarianceAndTies) {
+  const Module module = Parse(R"(HloModule m
+ENTRY e {
+  ROOT p = f32[5,6,8] parameter(0)
+})");
+  int with_ties = 0;
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    const Literal argument =
+        MakeArguments(module, ArgumentKind::kAdversarial, seed).value()[0];
+    const absl::Span<const float> x = argument.values<float>();
+    int zero_lines = 0;
+    int ties = 0;
+    for (size_t i = 0; i < x.size(); i += 8) {
+      const absl::Span<const float> line = x.subspan(i, 8);
+      const float largest = *absl::c_max_element(line);
+      if (absl::c_count(line, 0) == 8) {
+        ++zero_lines;
+      } else if (absl::c_count(line, largest) > 1) {
+        ++ties;
+      }
+    }
+    EXPECT_GE(zero_lines, 1) << seed;
+    EXPECT_LE(absl::c_count(x, 0), 100) << seed;
+    with_ties += ties > 0 ? 1 : 0;
+  }
+  // The line may be one that is zero.
+  EXPECT_GE(with_ties, 15);
+}
+
+// A normalization that divides by the variance alone is wrong where that is
+// zero.
+TEST(CheckEquivalent, SeesWhatHappensWithoutVariance) {
+  const auto text = [](absl::string_view epsilon) {
+    return absl::StrReplaceAll(R"(HloModule m
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT s = f32[] add(a, b)
+}
+ENTRY e {
+  x = f32[8,16] parameter(0)
+  zero = f32[] constant(0)
+  s = f32[8] reduce(x, zero), dimensions={1}, to_apply=add
+  n = f32[] constant(16)
+  ns = f32[8] broadcast(n), dimensions={}
+  m = f32[8] divide(s, ns)
+  ms = f32[8,16] broadcast(m), dimensions={0}
+  d = f32[8,16] subtract(x, ms)
+  q = f32[8,16] multiply(d, d)
+  v = f32[8] reduce(q, zero), dimensions={1}, to_apply=add
+  small = f32[] constant(EPSILON)
+  smalls = f32[8] broadcast(small), dimensions={}
+  w = f32[8] add(v, smalls)
+  r = f32[8] rsqrt(w)
+  rs = f32[8,16] broadcast(r), dimensions={0}
+  ROOT y = f32[8,16] multiply(d, rs)
+})",
+                               {{"EPSILON", epsilon}});
+  };
+  EquivalenceOptions options;
+  options.random_inputs = 0;
+  options.mixed_inputs = 0;
+  HONE_ASSERT_OK_AND_ASSIGN(
+      const EquivalenceReport report,
+      CheckEquivalent(Parse(text("1e-12")), Parse(text("0")), options));
+  EXPECT_FALSE(report.equal);
 }
 
 TEST(CompareLiterals, ToleratesRoundingByType) {

@@ -155,8 +155,7 @@ TEST(LowerConvolution, ManyPhasesThatCropAreASlice) {
   for (const auto& [sizes, window, result] :
        {std::tuple("2,2", "size=2x2 lhs_dilate=60x60", "120,60"),
         // Rows that bear on nothing; padding beyond the window.
-        {"3,2", "size=3x2 pad=-13_4x7_4 lhs_dilate=9x9 rhs_dilate=2x1",
-         "6,20"},
+        {"3,2", "size=3x2 pad=-13_4x7_4 lhs_dilate=9x9 rhs_dilate=2x1", "6,20"},
         // A stride, a reversed window, input on one side only.
         {"3,2",
          "size=3x2 pad=2_-10x-1_8 stride=2x1 lhs_dilate=20x9 "

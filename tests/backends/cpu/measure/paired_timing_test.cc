@@ -104,6 +104,34 @@ TEST(PairedTiming, GivesUpOnWhatHasLost) {
   EXPECT_NEAR(timing.ratio, 5, 0.3);
 }
 
+// Two of three pairs were disturbed, or all of those of code that is compared
+// with itself.
+TEST(PairedTiming, DoesNotGiveUpOnWhatWasDisturbed) {
+  for (const auto& [disturbed, may_end_early] :
+       {std::pair(2, true), {5, false}}) {
+    FakeClock clock;
+    int calls = 0;
+    const auto kernel = [&] { clock.Advance(absl::Milliseconds(1)); };
+    // The warm-up calls it several times; a pair, twice.
+    int first = 0;
+    const auto slow_at_first = [&] {
+      ++calls;
+      const bool is_slow =
+          first > 0 && calls >= first && calls < first + 2 * disturbed;
+      clock.Advance(absl::Milliseconds(is_slow ? 20 : 1));
+    };
+    PairedTimingOptions options;
+    options.may_end_early = may_end_early;
+    TimePair(slow_at_first, kernel, clock, options);
+    first = calls - 2 * options.pairs + 1;
+    calls = 0;
+    const PairedTiming timing = TimePair(slow_at_first, kernel, clock, options);
+    EXPECT_EQ(timing.a_ns.front(), 20e6);
+    EXPECT_EQ(timing.a_ns.size(), 11u);
+    EXPECT_EQ(timing.ratio, 1);
+  }
+}
+
 TEST(PairedTiming, OnePairIsEnoughForWhatIsFarBehind) {
   FakeClock clock;
   Rng rng(1);
