@@ -9,19 +9,13 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/division.h"
 
 namespace hone::loops {
 namespace {
 
 // Sums of this magnitude, and their differences, do not overflow.
 constexpr double kLargestSum = 1e18;
-
-int64_t FloorDivide(int64_t a, int64_t b) {
-  const int64_t quotient = a / b;
-  return quotient - static_cast<int64_t>(a % b != 0 && (a < 0) != (b < 0));
-}
-
-int64_t CeilDivide(int64_t a, int64_t b) { return -FloorDivide(-a, b); }
 
 }  // namespace
 

@@ -38,14 +38,14 @@ int64_t SizeOf(const Expression& e) {
 
 // Returns true for an operation on elements without polynomials: these take
 // longer than memory, and their constants need registers that tiles have.
-bool IsCheap(const Expression& e) {
+bool HasNoPolynomials(const Expression& e) {
   if (e.kind() == Expression::Kind::kApply &&
       hlo::IsTranscendental(e.opcode()) && e.opcode() != hlo::Opcode::kRsqrt &&
       e.opcode() != hlo::Opcode::kSqrt) {
     return false;
   }
   return absl::c_all_of(e.operands(), [](const ExpressionPtr& operand) {
-    return IsCheap(*operand);
+    return HasNoPolynomials(*operand);
   });
 }
 
@@ -64,7 +64,7 @@ std::optional<Operand> AsComputedOperand(const Program& program,
   const absl::StatusOr<Producer> producer = ProducerOf(program, buffer);
   if (!producer.ok() || producer->path.size() < 2) return std::nullopt;
   const Expression& value = *program.At(producer->path).statement()->value;
-  if (value.kind() != Expression::Kind::kApply || !IsCheap(value)) {
+  if (value.kind() != Expression::Kind::kApply || !HasNoPolynomials(value)) {
     return std::nullopt;
   }
   Operand operand = {buffer, producer->path, {}};
@@ -84,7 +84,7 @@ std::optional<Operand> AsComputedOperand(const Program& program,
 
 // Returns true if everything that the operand is computed from is contiguous,
 // or fixed, along the loop that it is contiguous along.
-bool IsComputedInOrder(const Program& program, const Operand& operand) {
+bool ReadsInOrder(const Program& program, const Operand& operand) {
   const Statement& statement = *program.At(operand.producer).statement();
   bool is_in_order = true;
   for (const Loop* loop : program.LoopsAbove(operand.producer)) {
@@ -146,7 +146,7 @@ bool ShouldInlineIntoCopies(const Program& program, const Operand& operand) {
     if (IsInterleavedCopy(program, {site.path[0]})) return false;
   }
   return nodes <= kMostUnrolled && CopyEachOnce(program, operand) &&
-         IsComputedInOrder(program, operand);
+         ReadsInOrder(program, operand);
 }
 
 // Splits a loop above the read of an operand with more dimensions than it is
@@ -268,7 +268,7 @@ bool FuseBlocks(Scheduler& s, const Operand& operand, int32_t nest) {
 
 bool IsComputedInOrder(const Program& program, BufferId buffer) {
   const std::optional<Operand> operand = AsComputedOperand(program, buffer);
-  return operand.has_value() && IsComputedInOrder(program, *operand);
+  return operand.has_value() && ReadsInOrder(program, *operand);
 }
 
 void InlineOperandsReadOnce(Scheduler& s, const Path& path,
@@ -281,7 +281,7 @@ void InlineOperandsReadOnce(Scheduler& s, const Path& path,
         SumsProducts(*s.program().At(read.path).statement()) &&
         IterationCount(s.program(), read.path) <=
             IterationCount(s.program(), operand->producer) &&
-        IsComputedInOrder(s.program(), *operand) && Inline(s, *operand)) {
+        ReadsInOrder(s.program(), *operand) && Inline(s, *operand)) {
       return;  // one nest fewer is in front of the product
     }
   }

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/division.h"
 #include "hlo/rewrite/driver.h"
 #include "hlo/rewrite/makers.h"
 #include "loops/lowering/kernel/window.h"
@@ -17,10 +18,6 @@ namespace {
 using hlo::InstructionId;
 using hlo::Opcode;
 using hlo::Rewriter;
-
-int64_t FloorDivide(int64_t a, int64_t b) {
-  return a >= 0 ? a / b : -((-a + b - 1) / b);
-}
 
 // How one dimension of a convolution changes.
 struct Uncropped {
@@ -38,7 +35,7 @@ Uncropped Uncrop(const hlo::WindowDimension& w, int64_t inputs,
   const int64_t first = -w.padding_low;
   const int64_t last = first + (outputs - 1) * w.stride;
   const int64_t begin =
-      std::clamp<int64_t>(-FloorDivide(-first, w.base_dilation), 0, inputs - 1);
+      std::clamp<int64_t>(CeilDivide(first, w.base_dilation), 0, inputs - 1);
   const int64_t end = std::clamp<int64_t>(
       FloorDivide(last + reach, w.base_dilation), begin, inputs - 1);
   const int64_t origin = begin * w.base_dilation;
