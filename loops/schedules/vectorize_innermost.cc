@@ -324,7 +324,8 @@ class InnermostVectorizer {
     int64_t unroll = loop.extent < 4 * lanes ? 1
                      : strides.sums
                          ? s_.Choose(Choice::kPartialSums, kPartialSums)
-                         : s_.Choose(Choice::kVectorsAtOnce, kVectorsAtOnce);
+                         : s_.Choose(Choice::kVectorsAtOnce,
+                                     HasManyResults(loop) ? 1 : kVectorsAtOnce);
     if (loop.extent < 2 * unroll * lanes) unroll = 1;
     const int64_t step = lanes * unroll;
     const Scheduler::Checkpoint mark = s_.Save();
@@ -363,6 +364,19 @@ class InnermostVectorizer {
         !is_peeled_vector && loop.extent / step <= kShortLoop) {
       s_.Try("unroll", leaf);
     }
+  }
+
+  // Returns true if each iteration stores results enough to keep the processor
+  // busy: several vectors at once would only be more code to compile, as in the
+  // transforms of tiles of convolutions by Winograd's algorithm.
+  bool HasManyResults(const Loop& loop) const {
+    return loop.body.size() >= kVectorsAtOnce &&
+           absl::c_all_of(loop.body, [&](const Node& node) {
+             const Statement* const st = node.statement();
+             return st != nullptr && !st->combine.has_value() &&
+                    s_.program().buffer(st->target.buffer).dimensions.size() >
+                        1;
+           });
   }
 
   Scheduler& s_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -120,6 +121,7 @@ class WinogradWriter {
   }
 
   absl::Status Run() {
+    HONE_RETURN_IF_ERROR(TransposeWeights());
     HONE_RETURN_IF_ERROR(TransformAllWeights());
     const Affine n =
         nest_.AddLoop(graph_.dimensions(value_)[At(dims_.output_batch)]);
@@ -146,6 +148,7 @@ class WinogradWriter {
 
   absl::StatusOr<ExpressionPtr> Weight(const Affine& y, const Affine& x,
                                        const Affine& c, const Affine& k) {
+    if (transposed_.has_value()) return Load(*transposed_, {y, x, c, k});
     Indices at(4);
     const std::array<Affine, 2> taps = {y, x};
     for (size_t d = 0; d < 2; ++d) {
@@ -157,6 +160,26 @@ class WinogradWriter {
     at[At(dims_.kernel_input_feature)] = c;
     at[At(dims_.kernel_output_feature)] = k;
     return writer_.Read(nest_, kernel_, at);
+  }
+
+  // Weights whose input features are adjacent, as in the gradients of inputs,
+  // are transposed in a nest of its own: as part of the transforms, it would be
+  // compiled nine times, once for each weight of a window.
+  absl::Status TransposeWeights() {
+    if (dims_.kernel_input_feature != 3) return absl::OkStatus();
+    constexpr auto kSize = static_cast<int64_t>(kWindow);
+    const BufferId transposed =
+        nest_.Temporary("transposed_weights", ElementType::kF32,
+                        {kSize, kSize, inputs_, outputs_});
+    const Affine y = nest_.AddLoop(kSize);
+    const Affine x = nest_.AddLoop(kSize);
+    const Affine c = nest_.AddLoop(inputs_);
+    const Affine k = nest_.AddLoop(outputs_);
+    HONE_ASSIGN_OR_RETURN(ExpressionPtr weight, Weight(y, x, c, k));
+    nest_.Store({transposed, {y, x, c, k}}, std::move(weight));
+    nest_.CloseTo(0);
+    transposed_ = transposed;
+    return absl::OkStatus();
   }
 
   absl::Status TransformAllWeights() {
@@ -366,6 +389,7 @@ class WinogradWriter {
   std::array<int64_t, 2> block_{};
   // Loops around a block.
   size_t depth_ = 0;
+  std::optional<BufferId> transposed_;
   BufferId weights_ = 0;
   BufferId image_ = 0;
   BufferId tiles_of_image_ = 0;

@@ -15,6 +15,7 @@
 #include "hlo/equivalence/equivalence.h"
 #include "hlo/ir/literal.h"
 #include "loops/interpreter/interpreter.h"
+#include "loops/ir/rewrite.h"
 #include "loops/lowering/lowering.h"
 #include "tests/loops/lowering/lowered.h"
 #include "tests/loops/lowering/schedules_right.h"
@@ -82,6 +83,25 @@ TEST(Winograd, ReversedWindows) {
   ROOT c = f32[1,11,12,33] convolution(g, w), window={size=3x3 pad=1_1x1_1 rhs_reversal=$0}, dim_labels=b01f_01oi->b01f)",
         reversal)))));
   }
+}
+
+// Loads of adjacent input features become transposes of vectors, whose code is
+// large.
+TEST(Winograd, WeightsAreTransposedByOneLoad) {
+  const absl::StatusOr<Program> program =
+      LowerToProgram(ParseModule(ModuleText(R"(
+  g = f32[1,11,12,32] parameter(0)
+  w = f32[3,3,32,32] parameter(1)
+  ROOT c = f32[1,11,12,32] convolution(g, w), window={size=3x3 pad=1_1x1_1 rhs_reversal=1x1}, dim_labels=b01f_01oi->b01f)")));
+  HONE_ASSERT_OK(program);
+  ASSERT_TRUE(IsWinograd(*program));
+  int loads = 0;
+  VisitStatements(*program, {}, [&](const Path&, const Statement& st) {
+    VisitLoads(*st.value, [&](const Access& access) {
+      if (program->buffer(access.buffer).name == "w") ++loads;
+    });
+  });
+  EXPECT_EQ(loads, 1);
 }
 
 TEST(Winograd, SchedulesComputeTheSame) {

@@ -393,6 +393,22 @@ for i 10
   EXPECT_EQ(Count(text, "7 vector"), 1) << text;
 }
 
+TEST(DefaultSchedule, IterationsWithManyResultsAreOneVectorAtOnce) {
+  const auto unrolled = [](int results) {
+    std::string text = "kernel s\nargument x f32[3,64]\n";
+    for (int i = 0; i < results; ++i) {
+      absl::StrAppend(&text, "result y", i, " f32[3,64]\n");
+    }
+    absl::StrAppend(&text, "for i 3\n| for j 64\n");
+    for (int i = 0; i < results; ++i) {
+      absl::StrAppend(&text, "| | y", i, "[i,j] = x[i,j] * ", i + 1, ".0\n");
+    }
+    return Count(ScheduledText(text), "unrolled");
+  };
+  EXPECT_EQ(unrolled(3), 1);
+  EXPECT_EQ(unrolled(4), 0);
+}
+
 TEST(DefaultSchedule, ContiguousLoopsMoveInFromAnywhere) {
   const std::string text = ScheduledText(R"(kernel s
 argument x f32[5,8]
