@@ -163,8 +163,9 @@ absl::StatusOr<std::string> CompileProgram(const loops::Program& program,
       EmitProgram(program, RunSymbol(symbol), MakeEmitTarget(options),
                   *compilation->module));
   EntryInterface interface = InterfaceFrom(program.name(), options);
+  const InPlaceAnalysis analysis(program);
   for (const EntryAlias& alias : options.aliases) {
-    if (MayRunInPlace(program, alias.argument, alias.result)) {
+    if (analysis.MayRunInPlace(alias.argument, alias.result)) {
       interface.aliases.push_back(alias);
     }
   }

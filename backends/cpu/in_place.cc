@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "loops/analysis/dependences.h"
@@ -54,25 +55,30 @@ bool InOneStatementOnly(const Program& program, const AccessSite& read,
 
 }  // namespace
 
-bool MayRunInPlace(const Program& program, int32_t argument, int32_t result) {
-  const auto from = FindBuffer(program, Memory::kArgument, argument);
-  const auto to = FindBuffer(program, Memory::kResult, result);
+InPlaceAnalysis::InPlaceAnalysis(const Program& program)
+    : program_(program),
+      reads_(program.buffers().size()),
+      writes_(program.buffers().size()) {
+  for (AccessSite& site : CollectAccesses(program, {})) {
+    const auto buffer = static_cast<size_t>(site.access.buffer);
+    (site.is_write ? writes_ : reads_)[buffer].push_back(std::move(site));
+  }
+}
+
+bool InPlaceAnalysis::MayRunInPlace(int32_t argument, int32_t result) const {
+  const auto from = FindBuffer(program_, Memory::kArgument, argument);
+  const auto to = FindBuffer(program_, Memory::kResult, result);
   if (!from.has_value() || !to.has_value()) return false;
-  const loops::Buffer& source = program.buffer(*from);
-  const loops::Buffer& target = program.buffer(*to);
+  const loops::Buffer& source = program_.buffer(*from);
+  const loops::Buffer& target = program_.buffer(*to);
   if (source.type != target.type || source.dimensions != target.dimensions) {
     return false;
   }
-  const std::vector<AccessSite> sites = CollectAccesses(program, {});
-  for (AccessSite read : sites) {
-    if (read.access.buffer != *from) continue;
+  for (AccessSite read : reads_[static_cast<size_t>(*from)]) {
     read.access.buffer = *to;
-    for (const AccessSite& write : sites) {
-      // Reads of the result see what was written in either case.
-      if (write.is_write && write.access.buffer == *to &&
-          !InOneStatementOnly(program, read, write)) {
-        return false;
-      }
+    // Reads of the result see what was written in either case.
+    for (const AccessSite& write : writes_[static_cast<size_t>(*to)]) {
+      if (!InOneStatementOnly(program_, read, write)) return false;
     }
   }
   return true;

@@ -11,6 +11,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 
+#include "base/division.h"
 #include "base/status_macros.h"
 #include "loops/lowering/kernel/families.h"
 #include "loops/lowering/kernel/scalar.h"
@@ -41,8 +42,6 @@ constexpr double kMostBytes = 24 << 20;
 constexpr double kManyTiles = 96;
 
 size_t At(int64_t dimension) { return static_cast<size_t>(dimension); }
-
-int64_t CeilOfRatio(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 ExpressionPtr Op(Opcode opcode, const ExpressionPtr& a,
                  const ExpressionPtr& b) {
@@ -110,14 +109,14 @@ class WinogradWriter {
     outputs_ = graph_.dimensions(value_)[At(dims_.output_feature)];
     for (size_t d = 0; d < 2; ++d) {
       sizes_[d] = graph_.dimensions(value_)[At(dims_.output_spatial[d])];
-      tiles_[d] = CeilOfRatio(sizes_[d], kResults);
+      tiles_[d] = CeilDivide(sizes_[d], kResults);
     }
     // Blocks of equal size: the rows of tiles are cut first.
-    const int64_t across = CeilOfRatio(tiles_[1], kTilesPerBlock);
-    block_[1] = CeilOfRatio(tiles_[1], across);
+    const int64_t across = CeilDivide(tiles_[1], kTilesPerBlock);
+    block_[1] = CeilDivide(tiles_[1], across);
     const int64_t rows =
-        std::min(CeilOfRatio(kTilesPerBlock, block_[1]), tiles_[0]);
-    block_[0] = CeilOfRatio(tiles_[0], CeilOfRatio(tiles_[0], rows));
+        std::min(CeilDivide(kTilesPerBlock, block_[1]), tiles_[0]);
+    block_[0] = CeilDivide(tiles_[0], CeilDivide(tiles_[0], rows));
   }
 
   absl::Status Run() {
@@ -127,7 +126,7 @@ class WinogradWriter {
         nest_.AddLoop(graph_.dimensions(value_)[At(dims_.output_batch)]);
     std::array<Affine, 2> origin;
     for (size_t d = 0; d < 2; ++d) {
-      origin[d] = nest_.AddLoop(CeilOfRatio(tiles_[d], block_[d])) *
+      origin[d] = nest_.AddLoop(CeilDivide(tiles_[d], block_[d])) *
                   (kResults * block_[d]);
     }
     depth_ = nest_.depth();
@@ -432,7 +431,7 @@ bool ShouldUseWinograd(const ValueGraph& graph, hlo::InstructionId id) {
   for (int64_t d : dims.output_spatial) {
     const int64_t size = graph.dimensions(value)[At(d)];
     results *= static_cast<double>(size);
-    tiles *= static_cast<double>(CeilOfRatio(size, kResults));
+    tiles *= static_cast<double>(CeilDivide(size, kResults));
   }
   const auto batch =
       static_cast<double>(graph.dimensions(value)[At(dims.output_batch)]);

@@ -26,12 +26,16 @@ namespace {
 using ::hone::testing::ExportedLibrary;
 using ::hone::testing::ParseText;
 
+bool MayRunInPlace(const loops::Program& program) {
+  return InPlaceAnalysis(program).MayRunInPlace(0, 0);
+}
+
 bool MayRun(const std::string& body) {
-  return MayRunInPlace(ParseText(absl::StrCat("kernel k\nargument x f32[40]\n"
-                                              "argument z f32[40]\n"
-                                              "result y f32[40]\n",
-                                              body)),
-                       0, 0);
+  return MayRunInPlace(
+      ParseText(absl::StrCat("kernel k\nargument x f32[40]\n"
+                             "argument z f32[40]\n"
+                             "result y f32[40]\n",
+                             body)));
 }
 
 TEST(InPlace, ElementwiseKernelsMay) {
@@ -57,14 +61,14 @@ TEST(InPlace, OthersMayNot) {
 }
 
 TEST(InPlace, OtherShapesMayNot) {
-  EXPECT_FALSE(MayRunInPlace(ParseText("kernel k\nargument x f32[4]\n"
-                                       "result y f32[8]\n"
-                                       "for i 8\n| y[i] = 1.0\n"),
-                             0, 0));
-  EXPECT_FALSE(MayRunInPlace(ParseText("kernel k\nargument x s32[8]\n"
-                                       "result y f32[8]\n"
-                                       "for i 8\n| y[i] = 1.0\n"),
-                             0, 0));
+  EXPECT_FALSE(
+      MayRunInPlace(ParseText("kernel k\nargument x f32[4]\n"
+                              "result y f32[8]\n"
+                              "for i 8\n| y[i] = 1.0\n")));
+  EXPECT_FALSE(
+      MayRunInPlace(ParseText("kernel k\nargument x s32[8]\n"
+                              "result y f32[8]\n"
+                              "for i 8\n| y[i] = 1.0\n")));
 }
 
 // A step of training: two weights are updated, one of which is read again by a
@@ -178,7 +182,7 @@ TEST(InPlace, GivesTheSameWhereItIsAllowed) {
     HONE_ASSERT_OK_AND_ASSIGN(
         program,
         loops::ApplyScript(program, loops::DefaultSchedule(program, machine)));
-    if (!MayRunInPlace(program, 0, 0)) continue;
+    if (!MayRunInPlace(program)) continue;
     ++allowed;
     const TemporaryDirectory directory;
     const std::string path = directory.path() + "/k.so";

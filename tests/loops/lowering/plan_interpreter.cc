@@ -109,8 +109,7 @@ class Caller {
       if (literal.byte_size() != bytes.bytes) {
         return absl::InternalError("a slot is not of the argument's size");
       }
-      std::memcpy(literal.MutableData(), bytes.data,
-                  static_cast<size_t>(bytes.bytes));
+      std::copy_n(bytes.data, bytes.bytes, literal.MutableData());
       arguments[is_argument ? i : from.size() + i] = std::move(literal);
     }
     size_t next = from.size();
@@ -130,8 +129,7 @@ class Caller {
     HONE_ASSIGN_OR_RETURN(const std::vector<hlo::Literal> results,
                           Interpret(kernel, arguments));
     for (size_t i = 0; i < results.size(); ++i) {
-      std::memcpy(to[i].data, results[i].data(),
-                  static_cast<size_t>(to[i].bytes));
+      std::copy_n(results[i].data(), to[i].bytes, to[i].data);
     }
     return absl::OkStatus();
   }
@@ -221,8 +219,7 @@ absl::StatusOr<std::vector<hlo::Literal>> InterpretPlan(
     if (!donation.in_place) continue;
     const Bytes& result = results[static_cast<size_t>(donation.result)];
     Bytes& parameter = parameters[static_cast<size_t>(donation.parameter)];
-    std::memcpy(result.data, parameter.data,
-                static_cast<size_t>(parameter.bytes));
+    std::copy_n(parameter.data, parameter.bytes, result.data);
     parameter = result;
   }
   std::vector<std::byte> arena(static_cast<size_t>(entry.arena_bytes));
