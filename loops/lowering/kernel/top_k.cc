@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
+
 #include "base/status_macros.h"
 #include "loops/lowering/kernel/families.h"
 #include "loops/lowering/kernel/radix_sort.h"
@@ -277,30 +279,13 @@ class TopKWriter {
     nest_.CloseTo(depth_);
 
     const BufferId joined = nest_.Temporary("keys", *joined_type_, {count});
-    const auto add = [&](const Affine& to, const Affine& from,
-                         ExpressionPtr offset) -> absl::Status {
-      Index place(from);
-      ExpressionPtr value = Expression::OfIndex(ElementType::kS32, from);
-      if (offset != nullptr) {
-        place.offset = Converted(ElementType::kS64, offset);
-        value = Apply(Opcode::kAdd, std::move(value), std::move(offset));
-      }
-      HONE_ASSIGN_OR_RETURN(ExpressionPtr key, KeyAt(std::move(place)));
-      nest_.Store({joined, {Index(to)}},
-                  Join(std::move(key), std::move(value)));
-      return absl::OkStatus();
-    };
     const auto [rank, chosen] = OpenLoopOfFirst(joined_firsts, groups);
-    const ExpressionPtr begin =
-        Hold("begin", Apply(Opcode::kMultiply, chosen, S32(group)));
-    Affine i = nest_.AddLoop(group);
-    HONE_RETURN_IF_ERROR(add(rank * group + i, i, begin));
-    nest_.CloseTo(depth_);
-    if (rest > 0) {
-      i = nest_.AddLoop(rest);
-      HONE_RETURN_IF_ERROR(add(i + k_ * group, i + (size_ - rest), nullptr));
-      nest_.CloseTo(depth_);
-    }
+    HONE_RETURN_IF_ERROR(StoreCandidates(
+        group, rest, rank, chosen,
+        [&](const Affine& to, ExpressionPtr key, ExpressionPtr place) {
+          nest_.Store({joined, {Index(to)}},
+                      Join(std::move(key), std::move(place)));
+        }));
     return joined;
   }
 
@@ -350,6 +335,34 @@ class TopKWriter {
     return keys;
   }
 
+  // Calls `store` with a place among the candidates, a key and its place in the
+  // line, in a loop over the elements of group `chosen`, which is the rank-th
+  // of the k groups that come first, and in one over the last `rest` elements.
+  // Closes the loop over ranks between the two.
+  absl::Status StoreCandidates(
+      int64_t group, int64_t rest, const Affine& rank, ExpressionPtr chosen,
+      absl::FunctionRef<void(const Affine&, ExpressionPtr, ExpressionPtr)>
+          store) {
+    const ExpressionPtr begin =
+        Hold("begin", Apply(Opcode::kMultiply, std::move(chosen), S32(group)));
+    Affine i = nest_.AddLoop(group);
+    Index place(i);
+    place.offset = Converted(ElementType::kS64, begin);
+    HONE_ASSIGN_OR_RETURN(ExpressionPtr key, KeyAt(std::move(place)));
+    store(
+        rank * group + i, std::move(key),
+        Apply(Opcode::kAdd, Expression::OfIndex(ElementType::kS32, i), begin));
+    nest_.CloseTo(depth_);
+    if (rest == 0) return absl::OkStatus();
+    i = nest_.AddLoop(rest);
+    const Affine last = i + (size_ - rest);
+    HONE_ASSIGN_OR_RETURN(key, KeyAt(Index(last)));
+    store(i + k_ * group, std::move(key),
+          Expression::OfIndex(ElementType::kS32, last));
+    nest_.CloseTo(depth_);
+    return absl::OkStatus();
+  }
+
   // Returns the elements of the k groups that come first, and of the last group
   // if it is smaller.
   absl::StatusOr<Keys> FromGroups(int64_t group) {
@@ -365,30 +378,12 @@ class TopKWriter {
     candidates.places =
         nest_.Temporary("places", ElementType::kS32, {candidates.size});
     const Affine number = nest_.AddLoop(k_);
-    const ExpressionPtr begin = Hold(
-        "begin", Apply(Opcode::kMultiply,
-                       writer_.Load({chosen, {Index(number)}}), S32(group)));
-    const auto add = [&](const Affine& to, const Affine& from,
-                         ExpressionPtr offset) -> absl::Status {
-      Index place(from);
-      ExpressionPtr value = Expression::OfIndex(ElementType::kS32, from);
-      if (offset != nullptr) {
-        place.offset = Converted(ElementType::kS64, offset);
-        value = Apply(Opcode::kAdd, std::move(value), std::move(offset));
-      }
-      HONE_ASSIGN_OR_RETURN(ExpressionPtr bits, KeyAt(std::move(place)));
-      nest_.Store({candidates.keys, {Index(to)}}, std::move(bits));
-      nest_.Store({*candidates.places, {Index(to)}}, std::move(value));
-      return absl::OkStatus();
-    };
-    Affine i = nest_.AddLoop(group);
-    HONE_RETURN_IF_ERROR(add(number * group + i, i, begin));
-    nest_.CloseTo(depth_);
-    if (rest > 0) {
-      i = nest_.AddLoop(rest);
-      HONE_RETURN_IF_ERROR(add(i + k_ * group, i + (size_ - rest), nullptr));
-      nest_.CloseTo(depth_);
-    }
+    HONE_RETURN_IF_ERROR(StoreCandidates(
+        group, rest, number, writer_.Load({chosen, {Index(number)}}),
+        [&](const Affine& to, ExpressionPtr key, ExpressionPtr place) {
+          nest_.Store({candidates.keys, {Index(to)}}, std::move(key));
+          nest_.Store({*candidates.places, {Index(to)}}, std::move(place));
+        }));
     return candidates;
   }
 
