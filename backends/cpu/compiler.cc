@@ -163,10 +163,12 @@ absl::StatusOr<std::string> CompileProgram(const loops::Program& program,
       EmitProgram(program, RunSymbol(symbol), MakeEmitTarget(options),
                   *compilation->module));
   EntryInterface interface = InterfaceFrom(program.name(), options);
-  const InPlaceAnalysis analysis(program);
-  for (const EntryAlias& alias : options.aliases) {
-    if (analysis.MayRunInPlace(alias.argument, alias.result)) {
-      interface.aliases.push_back(alias);
+  if (!options.aliases.empty()) {
+    const InPlaceAnalysis analysis(program);
+    for (const EntryAlias& alias : options.aliases) {
+      if (analysis.MayRunInPlace(alias.argument, alias.result)) {
+        interface.aliases.push_back(alias);
+      }
     }
   }
   interface.arguments = Shapes(program, /*outputs=*/false);
