@@ -15,7 +15,7 @@ using loops::Node;
 using loops::Statement;
 
 // Returns true if no loop variable has a part in the value of `expression`.
-bool IsUniform(const Expression& expression) {
+bool IsLoopInvariant(const Expression& expression) {
   if (expression.kind() == Expression::Kind::kIndex ||
       expression.kind() == Expression::Kind::kWhere) {
     return false;
@@ -24,7 +24,7 @@ bool IsUniform(const Expression& expression) {
     if (index.offset != nullptr || !index.affine.IsConstant()) return false;
   }
   for (const ExpressionPtr& operand : expression.operands()) {
-    if (!IsUniform(*operand)) return false;
+    if (!IsLoopInvariant(*operand)) return false;
   }
   return true;
 }
@@ -42,7 +42,7 @@ ExpressionPtr FunctionEmitter::ConditionOf(const Loop& loop) const {
                   loops::SameExpression(*statement.predicate, *condition);
     });
   }
-  if (!is_common || condition == nullptr || !IsUniform(*condition)) {
+  if (!is_common || condition == nullptr || !IsLoopInvariant(*condition)) {
     return nullptr;
   }
   loops::VisitLoads(*condition, [&](const loops::Access& access) {

@@ -4,7 +4,7 @@ that crashes or does not end costs its own row and no other.
 The process is started anew after such a piece only: it loads its libraries
 once. It inherits the environment and the cores of its parent. A piece says
 which phase of its work begins, so that a failure names the phase in which it
-came, and long phases are told while they last.
+came, and long phases are reported while they last.
 """
 
 import dataclasses
@@ -13,8 +13,8 @@ import signal
 import sys
 import time
 
-# A phase of this length is told, and again each time that it took twice as
-# long.
+# A phase that takes so long is reported, and again each time that it took twice
+# as long.
 TOLD_SECONDS = 15
 
 

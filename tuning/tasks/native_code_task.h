@@ -12,8 +12,8 @@
 
 namespace hone::tuning {
 
-// What tasks have in common that decide about native code of modules: they
-// measure on a device, which is the target.
+// The base of tasks that decide about a module's native code. They measure on a
+// device, which is their target.
 class NativeCodeTask : public Task {
  public:
   std::vector<SubjectKind> subject_kinds(const TaskOptions&) const override {

@@ -26,7 +26,7 @@ struct WindowPhase {
   int64_t input_per_tap = 0;
 };
 
-// A nest for each of more phases than these takes long to compile.
+// Each phase has a nest of its own. More nests than these take long to compile.
 constexpr double kManyPhases = 64;
 
 // The number of combinations of one phase per dimension.

@@ -42,7 +42,7 @@ class IterationValues {
   struct Array {
     hlo::InstructionId id = hlo::kNoInstruction;
     hlo::InstructionId place = hlo::kNoInstruction;
-    // Of the state; of what Store adds once it did.
+    // The element of the state that is the array; -1 until Store adds it.
     int32_t element = -1;
     // The loop only reads it.
     bool is_initial = false;
@@ -56,7 +56,7 @@ class IterationValues {
   const LoopRows& rows_;
   std::vector<Array> arrays_;
   absl::flat_hash_map<hlo::InstructionId, std::vector<size_t>> arrays_of_;
-  // Of `arrays_`, the first that Store has not seen.
+  // The first of `arrays_` that Store has yet to look at.
   size_t next_ = 0;
 };
 
