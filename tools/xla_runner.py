@@ -157,7 +157,7 @@ def error(a, b):
         return 0.0
     if numbers(a.reshape(-1)[:0]) is None:
         return np.inf
-    pieces = list(zip(_pieces(a), _pieces(b)))
+    pieces = list(zip(_pieces(a), _pieces(b), strict=True))
     squares, count = 0.0, 0
     for piece, _ in pieces:
         x = numbers(piece)
