@@ -18,11 +18,11 @@
 #include "loops/schedules/loop_chain.h"
 #include "loops/schedules/nest.h"
 #include "loops/schedules/operand_reads.h"
+#include "loops/schedules/panel_copies.h"
 #include "loops/schedules/peel_bounds.h"
 #include "loops/schedules/register_tile.h"
 #include "loops/schedules/short_sums.h"
 #include "loops/schedules/vectorize_innermost.h"
-#include "loops/transforms/analysis/footprint.h"
 #include "loops/transforms/checks.h"
 #include "loops/transforms/locals.h"
 
@@ -396,11 +396,12 @@ class ContractionScheduler {
     if (!columns_inside) Append(order, other_columns_);
     std::optional<VarId> row_tiles;
     std::optional<VarId> column_tiles;
+    const int64_t whole_tiles = extents_.at(*column_) / columns;
     if (!CutTile(row_, tile_rows_, row_tiles) ||
-        !CutTile(column_, columns, column_tiles)) {
+        !CutTile(column_, columns, column_tiles) ||
+        !ShareColumns(whole_tiles, column_tiles, order)) {
       return false;
     }
-    if (!ShareColumns(column_tiles, order)) return false;
     // One panel, or what stays in L2 of the columns, serves all rows.
     // Otherwise, columns are read contiguously.
     const bool column_panels =
@@ -458,14 +459,7 @@ class ContractionScheduler {
     if (row_factor_ != factor_ || !row_.has_value()) {
       return s_.Try("pack", path, {buffer, is_whole ? 2 : 1});
     }
-    const std::vector<AccessSite> sites = SitesOf(s_.program(), path, buffer);
-    const auto operand = absl::c_find_if(sites, [&](const AccessSite& site) {
-      return (StrideOf(s_.program(), site.access, *row_) != 0) ==
-             moves_with_rows;
-    });
-    return operand != sites.end() &&
-           s_.Try("pack", path,
-                  {buffer, is_whole ? 4 : 3, operand - sites.begin()});
+    return PackOneAccess(s_, path, buffer, *row_, moves_with_rows, is_whole);
   }
 
   // Copies panels in the loop above depth `depth` of the chain, or the whole
@@ -475,7 +469,8 @@ class ContractionScheduler {
     const Path loop = chain_.AtDepth(is_whole ? 0 : depth - 1);
     if (!Pack(loop, rows_first_, is_whole)) return;
     if (!is_whole) {
-      VectorizeInnermost(s_, Child(loop, 0));
+      has_late_copies_ = HasConditions(s_.program(), Child(loop, 0));
+      if (!has_late_copies_) VectorizeInnermost(s_, Child(loop, 0));
       return;
     }
     const size_t others = Siblings() - 1;
@@ -559,20 +554,20 @@ class ContractionScheduler {
   }
 
   // If blocks of sums, which are sequential, are outermost, threads divide the
-  // columns.
-  bool ShareColumns(std::optional<VarId>& column_tiles,
+  // columns: whole tiles, since those at the border become a nest of their own.
+  bool ShareColumns(int64_t whole_tiles, std::optional<VarId>& column_tiles,
                     std::vector<VarId>& order) {
     const int64_t threads = s_.machine().threads;
     if (!blocks_.has_value() || order[0] != *blocks_ || threads < 2 ||
-        !column_tiles.has_value()) {
+        whole_tiles < 2 * threads) {
       return true;
     }
-    const int64_t share = chain_.LoopOf(*column_tiles).extent / threads;
-    if (share < 2) return true;
+    const int64_t share = TilesPerShare(
+        whole_tiles, chain_.LoopOf(*column_tiles).extent, threads);
     VarId shares = 0;
-    VarId tiles = 0;
-    if (!chain_.Split(*column_tiles, share, shares, tiles)) return false;
-    column_tiles = tiles;
+    VarId inside = 0;
+    if (!chain_.Split(*column_tiles, share, shares, inside)) return false;
+    column_tiles = inside;
     order.insert(order.begin(), shares);
     return true;
   }
@@ -711,6 +706,7 @@ class ContractionScheduler {
     }
     for (size_t i = Siblings() - others; i-- > 0;) {
       const Path part = Sibling(top, static_cast<int32_t>(i));
+      if (has_late_copies_) VectorizePanelCopies(s_, part);
       ComputeWholeVectors(s_, part);
       ParallelizeNest(s_, part);
     }
@@ -752,6 +748,8 @@ class ContractionScheduler {
   bool in_place_ = false;
   // True if panels of the columns' operand are copied.
   bool has_panels_ = false;
+  // True if copies have conditions, most of which peeling bounds will remove.
+  bool has_late_copies_ = false;
   // True if row tiles are outside column tiles, and the rows' operand is
   // copied.
   bool rows_first_ = false;

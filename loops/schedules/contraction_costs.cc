@@ -5,6 +5,7 @@
 
 #include "absl/algorithm/container.h"
 
+#include "base/division.h"
 #include "loops/schedules/nest.h"
 
 namespace hone::loops {
@@ -97,6 +98,20 @@ double CyclesPerResult(const VectorSetting& setting,
         static_cast<double>(std::min(extent, kMostTileVectors * setting.lanes));
   }
   return cycles;
+}
+
+int64_t TilesPerShare(int64_t whole_tiles, int64_t tiles, int64_t threads) {
+  // The tiles that one thread computes after the other.
+  const auto steps_of = [&](int64_t share) {
+    const int64_t shares = whole_tiles / share;
+    return CeilDivide(shares, threads) * share + tiles - shares * share;
+  };
+  // Long shares are read contiguously, so that of equal ones these are better.
+  int64_t best = whole_tiles / threads;
+  for (int64_t share = best - 1; share > 1; --share) {
+    if (steps_of(share) < steps_of(best)) best = share;
+  }
+  return best;
 }
 
 }  // namespace hone::loops

@@ -53,6 +53,11 @@ double CyclesPerResult(const VectorSetting& setting,
                        const Access& other, VarId var,
                        const std::vector<VarId>& others);
 
+// Returns how many of a row of `tiles` tiles a thread should compute one after
+// the other, of which the first `whole_tiles`, at least one per thread, are
+// equal: the shares of whole tiles run in parallel, what is left in one thread.
+int64_t TilesPerShare(int64_t whole_tiles, int64_t tiles, int64_t threads);
+
 }  // namespace hone::loops
 
 #endif  // HONE_LOOPS_SCHEDULES_CONTRACTION_COSTS_H_

@@ -1,5 +1,6 @@
 // The schedules of matrix products and convolutions.
 
+#include <cstdint>
 #include <string>
 
 #include "absl/strings/str_replace.h"
@@ -114,18 +115,44 @@ for i $0
 }
 
 TEST(ContractionSchedule, ThreadsShareColumnsOfAMatrixOfFewRows) {
-  HONE_ASSERT_OK_AND_ASSIGN(const Program program, ParseProgram(R"(kernel m
+  // The last of 29, 24 and 25 tiles is not whole.
+  for (const int64_t columns : {900, 750, 770}) {
+    HONE_ASSERT_OK_AND_ASSIGN(const Program program,
+                              ParseProgram(absl::Substitute(R"(kernel m
 argument a f32[400]
-argument b f32[400,900]
-result c f32[900]
-for j 900
+argument b f32[400,$0]
+result c f32[$0]
+for j $0
 | c[j] = 0.0
 | for k 400
 | | c[j] += a[k] * b[k,j]
+)",
+                                                            columns)));
+    HONE_ASSERT_OK_AND_ASSIGN(const Program after,
+                              Scheduled(program, SmallVectors(2)));
+    EXPECT_THAT(PrintProgram(after), HasSubstr("for i0 2 parallel")) << columns;
+    EXPECT_EQ(CheckSame(program, after, /*exact=*/false, 1), absl::OkStatus());
+  }
+}
+
+TEST(ContractionSchedule, PanelsOfUnevenBlocksOfTheSumAreTransposed) {
+  Machine machine = SmallVectors(1);
+  machine.l2_bytes = 8192;
+  HONE_ASSERT_OK_AND_ASSIGN(const Program program, ParseProgram(R"(kernel m
+argument a f32[16,521]
+argument b f32[16,521]
+result c f32[16,16]
+for i 16
+| for j 16
+| | c[i,j] = 0.0
+| | for k 521
+| | | c[i,j] += a[i,k] * b[j,k]
 )"));
-  HONE_ASSERT_OK_AND_ASSIGN(const Program after,
-                            Scheduled(program, SmallVectors(2)));
-  EXPECT_THAT(PrintProgram(after), HasSubstr("for i0 2 parallel"));
+  HONE_ASSERT_OK_AND_ASSIGN(const Program after, Scheduled(program, machine));
+  // Full blocks, and the last one, of which a few steps are left out.
+  const std::string text = PrintProgram(after);
+  EXPECT_THAT(text, HasSubstr("b_copy[4*i3+i4,i2,i5] = b["));
+  EXPECT_THAT(text, HasSubstr("b_copy_1[4*i2+i3,i1,i4] = b["));
   EXPECT_EQ(CheckSame(program, after, /*exact=*/false, 1), absl::OkStatus());
 }
 
