@@ -22,9 +22,8 @@ constexpr int64_t kRowsAtOnce = 4;
 // hide the latency of an addition.
 constexpr int64_t kVectors = 2;
 
-// The shortest sums, in vectors, for which combining lanes at the end pays off
-// in matrix products.
-constexpr int64_t kLongDot = 8;
+// Sums of products at once: code generators keep so many in vectors.
+constexpr int64_t kMostDots = 16;
 
 // A nest with the first value of a result, the combining of a row into it, and
 // what is done with it (none or more statements), in the innermost of a chain
@@ -62,37 +61,52 @@ std::optional<RowSums> AsRowSums(const Program& program,
     sums.width = std::max(sums.width,
                           hlo::ByteWidth(program.buffer(access.buffer).type));
   });
-  if (!fits || !moves || loops.back()->extent < kRowsAtOnce) {
-    return std::nullopt;
-  }
+  if (!fits || !moves) return std::nullopt;
   return sums;
 }
 
-bool Tile(Scheduler& s, LoopChain chain, const RowSums& sums) {
+// Unrolls the loop at `path`, and those of a perfect nest in it.
+bool UnrollNest(Scheduler& s, Path path) {
+  while (s.program().At(path).loop() != nullptr) {
+    if (!s.Try("unroll", path)) return false;
+    if (OnlyChildLoop(*s.program().At(path).loop()) == nullptr) break;
+    path.push_back(0);
+  }
+  return true;
+}
+
+// Computes several rows at once: those of the chain's last two loops, the outer
+// one of which is that of `few`, or some of the last one's.
+bool Tile(Scheduler& s, LoopChain chain, const RowSums& sums,
+          std::optional<VarId> few) {
   const bool has_epilogue = chain.Loops().back()->body.size() > 2;
   const int64_t lanes =
       std::max<int64_t>(s.machine().vector_bytes / sums.width, 2);
-  const int64_t rows = s.Choose(Choice::kRowsAtOnce, kRowsAtOnce);
   VarId tiles = chain.Loops().back()->var;
   VarId row = tiles;
-  if (chain.Loops().back()->extent > rows &&
-      !chain.Split(sums.row, rows, tiles, row)) {
-    return false;
+  if (!few.has_value()) {
+    const int64_t rows = s.Choose(Choice::kRowsAtOnce, kRowsAtOnce);
+    if (chain.LoopOf(row).extent > rows &&
+        !chain.Split(sums.row, rows, tiles, row)) {
+      return false;
+    }
   }
   // First values, sums and the rest, each for the rows of a tile.
-  LoopChain first(s, chain.PathOf(row));
+  LoopChain first(s, chain.PathOf(few.value_or(row)));
   if (!first.SplitOffFirst()) return false;
   LoopChain rest(s, Sibling(first.top(), 1));
   if (has_epilogue && !rest.SplitOffFirst()) return false;
   // The columns around the rows, in vectors.
-  int64_t step = lanes * s.Choose(Choice::kRowVectors, kVectors);
+  const int64_t vectors =
+      few.has_value() ? 1 : s.Choose(Choice::kRowVectors, kVectors);
+  int64_t step = lanes * vectors;
   if (rest.LoopOf(sums.column).extent < 2 * step) step = lanes;
   VarId steps = 0;
   VarId column = 0;
-  if (!rest.Split(sums.column, step, steps, column) ||
-      !rest.MoveOut({steps, row, column})) {
-    return false;
-  }
+  if (!rest.Split(sums.column, step, steps, column)) return false;
+  std::vector<VarId> order = {steps, row, column};
+  if (few.has_value()) order.insert(order.begin() + 1, *few);
+  if (!rest.MoveOut(order)) return false;
   Path vector = rest.PathOf(column);
   if (step > lanes) {
     if (!s.Try("split", vector, {lanes}) || !s.Try("unroll", vector)) {
@@ -100,11 +114,30 @@ bool Tile(Scheduler& s, LoopChain chain, const RowSums& sums) {
     }
     vector.push_back(0);
   }
-  if (!s.Try("vectorize", vector) || !s.Try("unroll", rest.PathOf(row))) {
+  if (!s.Try("vectorize", vector) || !s.Try("unroll", rest.PathOf(row)) ||
+      (few.has_value() && !s.Try("unroll", rest.PathOf(*few)))) {
     return false;
   }
-  if (has_epilogue) s.Try("unroll", Sibling(rest.top(), 1));
-  return s.Try("unroll", first.top());
+  if (has_epilogue) UnrollNest(s, Sibling(rest.top(), 1));
+  return UnrollNest(s, first.top());
+}
+
+// Vectors of products that are added per cycle, and cycles to combine the lanes
+// of a sum and to transpose an element.
+constexpr double kSumsPerCycle = 1.6;
+constexpr double kCyclesPerDot = 6;
+constexpr double kCyclesPerTransposed = 1;
+
+// Returns true if sums of `steps` products along vectors of so many lanes take
+// less time than vectors of `few` results. The factor of the few is transposed
+// for `many` rows: for the latter if it is contiguous along the sum, else for
+// the former.
+bool IsWorthCombiningLanes(double steps, double few, double many, double lanes,
+                           bool is_contiguous) {
+  const double transposing = kCyclesPerTransposed * steps / many;
+  return steps / (kSumsPerCycle * lanes) + kCyclesPerDot +
+             (is_contiguous ? -transposing : transposing) <
+         steps / (kSumsPerCycle * few);
 }
 
 // The loops of a matrix product with few rows or columns: the few, and the
@@ -113,6 +146,8 @@ struct FewDots {
   VarId few = 0;
   VarId many = 0;
   std::vector<VarId> batches;
+  // The factor that moves with the few, if it is not contiguous along the sum.
+  std::optional<BufferId> transposed;
 };
 
 std::optional<FewDots> AsFewDots(const Scheduler& s, const LoopChain& chain) {
@@ -135,50 +170,49 @@ std::optional<FewDots> AsFewDots(const Scheduler& s, const LoopChain& chain) {
   };
   const hlo::ElementType type =
       type_of(s.program().At(Child(sum, 0)).statement()->target);
-  for (const Access* factor : {product->a, product->b}) {
-    if (StrideOf(s.program(), *factor, product->sums[0]) != 1 ||
-        type_of(*factor) != type || hlo::ByteWidth(type) < 4) {
-      return std::nullopt;
-    }
+  if (type_of(*product->a) != type || type_of(*product->b) != type ||
+      hlo::ByteWidth(type) < 4) {
+    return std::nullopt;
   }
-  FewDots dots = {product->rows[0], product->columns[0], product->batches};
+  FewDots dots = {product->rows[0], product->columns[0], product->batches, {}};
+  const Access* of_few = product->a;
+  const Access* of_many = product->b;
   const auto extent = [&](VarId var) { return chain.LoopOf(var).extent; };
-  if (extent(dots.few) > extent(dots.many)) std::swap(dots.few, dots.many);
+  if (extent(dots.few) > extent(dots.many)) {
+    std::swap(dots.few, dots.many);
+    std::swap(of_few, of_many);
+  }
+  const auto is_contiguous = [&](const Access& factor) {
+    return StrideOf(s.program(), factor, product->sums[0]) == 1;
+  };
   const int64_t lanes =
       std::max<int64_t>(s.machine().vector_bytes / hlo::ByteWidth(type), 2);
-  if (extent(dots.few) > lanes / 2 || extent(dots.many) <= kRowsAtOnce ||
-      body[1].loop()->extent < kLongDot * lanes) {
+  if (!is_contiguous(*of_many) || extent(dots.few) > lanes / 2 ||
+      extent(dots.many) <= kRowsAtOnce ||
+      !IsWorthCombiningLanes(static_cast<double>(body[1].loop()->extent),
+                             static_cast<double>(extent(dots.few)),
+                             static_cast<double>(extent(dots.many)),
+                             static_cast<double>(lanes),
+                             is_contiguous(*of_few))) {
     return std::nullopt;
+  }
+  if (!is_contiguous(*of_few)) {
+    if (of_few->buffer == of_many->buffer) return std::nullopt;
+    dots.transposed = of_few->buffer;
   }
   return dots;
 }
 
-}  // namespace
-
-bool ScheduleFewDots(Scheduler& s, const Path& path) {
-  LoopChain chain(s, path);
-  const std::optional<FewDots> dots = AsFewDots(s, chain);
-  if (!dots.has_value()) return false;
-  const Scheduler::Checkpoint mark = s.Save();
-  // The rows of a tile stay in L1 for all of the few.
-  VarId tiles = 0;
-  VarId row = 0;
-  std::vector<VarId> order = dots->batches;
-  if (chain.Split(dots->many, s.Choose(Choice::kRowsAtOnce, kRowsAtOnce), tiles,
-                  row)) {
-    order.insert(order.end(), {tiles, dots->few, row});
-    if (chain.MoveOut(order) && ScheduleRowSums(s, path)) return true;
-  }
-  s.Restore(mark);
-  return false;
-}
-
-bool ScheduleRowSums(Scheduler& s, const Path& path) {
+// Schedules a reduction along rows; `few` is as in Tile.
+bool ScheduleRows(Scheduler& s, const Path& path, std::optional<VarId> few) {
   const LoopChain chain(s, path);
   const std::optional<RowSums> sums = AsRowSums(s.program(), chain);
-  if (!sums.has_value()) return false;
+  if (!sums.has_value() ||
+      (!few.has_value() && chain.LoopOf(sums->row).extent < kRowsAtOnce)) {
+    return false;
+  }
   const Scheduler::Checkpoint mark = s.Save();
-  if (!Tile(s, chain, *sums)) {
+  if (!Tile(s, chain, *sums, few)) {
     s.Restore(mark);
     return false;
   }
@@ -193,6 +227,57 @@ bool ScheduleRowSums(Scheduler& s, const Path& path) {
     ParallelizeNest(s, part);
   }
   return true;
+}
+
+// Copies what the nest of the chain reads of `matrix`, in the order of its
+// loops, in front of it; the chain is the nest's then.
+bool Transpose(Scheduler& s, BufferId matrix, LoopChain& chain) {
+  const Path path = chain.top();
+  const auto nests = [&] { return BodyAt(s.program(), Parent(path)).size(); };
+  if (!s.Try("pack", path, {matrix, 2})) return false;
+  const size_t others = nests() - 1;
+  VectorizeInnermost(s, path);
+  const size_t copies = nests() - others;
+  for (size_t i = 0; i < copies; ++i) {
+    ParallelizeNest(s, Sibling(path, static_cast<int32_t>(i)));
+  }
+  chain.set_top(Sibling(path, static_cast<int32_t>(copies)));
+  return true;
+}
+
+}  // namespace
+
+bool ScheduleFewDots(Scheduler& s, const Path& path) {
+  LoopChain chain(s, path);
+  const std::optional<FewDots> dots = AsFewDots(s, chain);
+  if (!dots.has_value()) return false;
+  const Scheduler::Checkpoint mark = s.Save();
+  // Registers hold a sum for each of the few and each row, elements of the few,
+  // and some of a row. Memory is read all the time then.
+  const int64_t few = chain.LoopOf(dots->few).extent;
+  const int64_t rows = s.Choose(
+      Choice::kRowsAtOnce,
+      std::clamp<int64_t>(
+          std::min(s.machine().vector_registers - few - 2, kMostDots) / few, 1,
+          kRowsAtOnce));
+  VarId tiles = 0;
+  VarId row = 0;
+  std::vector<VarId> order = dots->batches;
+  if (chain.Split(dots->many, rows, tiles, row)) {
+    order.insert(order.end(), {tiles, dots->few, row});
+    if (chain.MoveOut(order) &&
+        (!dots->transposed.has_value() ||
+         Transpose(s, *dots->transposed, chain)) &&
+        ScheduleRows(s, chain.top(), dots->few)) {
+      return true;
+    }
+  }
+  s.Restore(mark);
+  return false;
+}
+
+bool ScheduleRowSums(Scheduler& s, const Path& path) {
+  return ScheduleRows(s, path, std::nullopt);
 }
 
 }  // namespace hone::loops

@@ -12,9 +12,10 @@ namespace hone::loops {
 // split off follow the nest at `path`.
 bool ScheduleRowSums(Scheduler& scheduler, const Path& path);
 
-// Schedules a matrix product as sums along rows if both factors are contiguous
-// along the sum and one of them has so few rows that vectors of the result
-// would be mostly idle. Returns false, with nothing changed, for other nests.
+// Schedules a matrix product as sums along rows if one factor is contiguous
+// along the sum, and the other one has so few rows or columns that vectors of
+// the result would be mostly idle; it is transposed in front of the nest if it
+// is not contiguous, too. Returns false, with nothing changed, for other nests.
 bool ScheduleFewDots(Scheduler& s, const Path& path);
 
 }  // namespace hone::loops

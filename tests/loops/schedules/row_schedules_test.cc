@@ -264,9 +264,30 @@ for i 2
 }
 
 TEST(ScheduleOfRows, SumsProductsOfFewColumnsAlongTheRows) {
-  EXPECT_THAT(FewColumns(2, "2,2,70", "b[i,n,k]"),
-              HasSubstr("+= a[i0,4*i1+i4,8*i3+4*i5+i6] * "
-                        "b[i0,i2,8*i3+4*i5+i6]"));
+  // All columns of several rows at once.
+  EXPECT_THAT(FewColumns(2, "2,2,70", "b[i,n,k]"), HasSubstr(R"(| | for i2 17
+| | | for i3 2 unrolled
+| | | | for i4 4 unrolled
+| | | | | for i5 4 vector
+| | | | | | c[i0,4*i1+i4,i3] += a[i0,4*i1+i4,4*i2+i5] * b[i0,i3,4*i2+i5]
+)"));
+}
+
+TEST(ScheduleOfRows, TransposesFewColumnsForManyRows) {
+  const std::string text = ScheduledText(R"(kernel m
+argument a f32[2,50,270]
+argument b f32[2,270,2]
+result c f32[2,50,2]
+for i 2
+| for m 50
+| | for n 2
+| | | c[i,m,n] = 0.0
+| | | for k 270
+| | | | c[i,m,n] += a[i,m,k] * b[i,k,n]
+)");
+  EXPECT_THAT(text, HasSubstr("local b_copy f32[2,2,270]"));
+  EXPECT_THAT(text, HasSubstr("c[i0,4*i1+i4,i3] += a[i0,4*i1+i4,4*i2+i5] * "
+                              "b_copy[i0,i3,4*i2+i5]"));
 }
 
 TEST(ScheduleOfRows, SumsAlongTheLoopsAroundAreNoDotsOfRows) {
