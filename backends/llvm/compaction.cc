@@ -194,7 +194,12 @@ void FunctionEmitter::EmitListed(const Statement& store,
                                  llvm::AllocaInst* next) {
   const BufferId list = store.target.buffer;
   llvm::Value* taken = AndMask(mask_, Splat(EmitExpression(store.predicate)));
+  // Lanes that are not taken may load from anywhere.
+  llvm::Value* const outer = std::exchange(mask_, taken);
+  memo_.emplace_back();
   llvm::Value* value = Compress(Splat(EmitExpression(store.value)), taken);
+  memo_.pop_back();
+  mask_ = outer;
   llvm::Value* bits =
       b_.CreateBitCast(taken, b_.getIntNTy(static_cast<unsigned>(lanes_)));
   llvm::Value* count = b_.CreateZExt(

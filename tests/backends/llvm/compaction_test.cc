@@ -56,8 +56,8 @@ std::string Code(const std::string& text, const char* features) {
       .value();
 }
 
-// Vectors that AVX2 moves to the front: two for each loop, the last one of
-// fewer lanes.
+// Vectors that AVX2 moves to the front: one for each loop, and one for a last
+// vector of fewer lanes.
 int CountVectors(const std::string& text) {
   const std::vector<std::string> parts = absl::StrSplit(
       Code(text, "+avx2"), "call <8 x i32> @llvm.x86.avx2.permd");
@@ -85,6 +85,28 @@ TEST(CompactionTest, ByConditionsOfAnyType) {
         ListText(75, 80, absl::StrCat("x[i,j] < ", type, "(4)"), "", type)
             .c_str());
   }
+}
+
+// What is not listed is out of bounds.
+TEST(CompactionTest, LoadsOnlyWhatIsListed) {
+  constexpr char kText[] = R"(kernel list
+argument x s32[40]
+argument a s32[4]
+result y s32[40]
+local list s32[48] stack
+local next s32[] register
+next[] = s32(0)
+for j 40
+| list[{next[]}] = a[{x[j]}] if (x[j] < s32(4))
+| next[] += s32(1) if (x[j] < s32(4))
+for j 40
+| y[j] = s32(-1)
+for j 40
+| y[j] = list[j] if (index(s32, j) < next[])
+)";
+  EXPECT_EQ(CountVectors(kText), 1);
+  EXPECT_THAT(Code(kText, "+avx2"), HasSubstr("masked.gather"));
+  ExpectTextMatchesInterpreter(kText);
 }
 
 TEST(CompactionTest, IsVectorCode) {
