@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "absl/status/status.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/IR/LegacyPassManager.h>
@@ -64,7 +65,9 @@ EmitTarget MakeEmitTarget(const CompileOptions& options) {
           .has_fast_gather = vector_bytes == 64,
           .has_bf16_dot = HasBf16Dot(options.features),
           .has_integer_dot = HasIntegerDot(options.features),
-          .has_scaling = vector_bytes == 64};
+          .has_scaling = vector_bytes == 64,
+          .has_compress = absl::StrContains(options.features, "+avx2") ||
+                          vector_bytes == 64};
 }
 
 // The state of one compilation.

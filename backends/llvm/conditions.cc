@@ -14,7 +14,8 @@ using loops::Loop;
 using loops::Node;
 using loops::Statement;
 
-// Returns true if no loop variable has a part in the value of `expression`.
+}  // namespace
+
 bool IsLoopInvariant(const Expression& expression) {
   if (expression.kind() == Expression::Kind::kIndex ||
       expression.kind() == Expression::Kind::kWhere) {
@@ -28,8 +29,6 @@ bool IsLoopInvariant(const Expression& expression) {
   }
   return true;
 }
-
-}  // namespace
 
 ExpressionPtr FunctionEmitter::ConditionOf(const Loop& loop) const {
   ExpressionPtr condition;

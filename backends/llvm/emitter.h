@@ -31,6 +31,9 @@ struct EmitTarget {
   bool has_integer_dot = false;
   // True if an instruction multiplies vectors of 16 floats by powers of two.
   bool has_scaling = false;
+  // True if instructions move any lanes of a vector of 32-bit elements to its
+  // front: AVX-512 by a mask, AVX2 by their numbers.
+  bool has_compress = false;
 };
 
 // How a function gets the addresses of the arrays of its program.
@@ -50,9 +53,10 @@ enum class Interface : uint8_t {
 // elements become the instructions for them, where the target has any; that of
 // bf16 takes denormal numbers for zero. A reduction in a vector loop is
 // accumulated per lane over the surrounding loops for as long as its target
-// stays the same, and combined after them. If the bounds of vector and unrolled
-// loops are known before a surrounding loop begins, that loop is emitted twice,
-// once for full tiles.
+// stays the same, and combined after them. A loop that only lists what fulfils
+// a condition becomes vector code if the target has instructions for it. If the
+// bounds of vector and unrolled loops are known before a surrounding loop
+// begins, that loop is emitted twice, once for full tiles.
 //
 // The program must verify. Returns Unimplemented for an unsupported operation
 // or element type.

@@ -50,6 +50,9 @@ std::optional<loops::Affine> NumberOf(const loops::Program& program,
 bool IsBehind(const loops::Program& program, const loops::Access& first,
               const loops::Access& other, int64_t distance);
 
+// Returns true if no loop variable has a part in the value of `expression`.
+bool IsLoopInvariant(const loops::Expression& expression);
+
 // Emits one function: the program's, or the body of a parallel loop.
 class FunctionEmitter {
  public:
@@ -208,6 +211,16 @@ class FunctionEmitter {
   // Emits `body` under `condition` (null: unconditionally).
   void EmitIf(llvm::Value* condition, const std::function<void()>& body);
   llvm::Value* AnyLane(llvm::Value* mask);
+
+  // compaction.cc
+  // Emits a loop that lists what fulfils a condition; returns false for others.
+  bool EmitCompaction(const loops::Loop& loop);
+  // Emits such a loop for a target with instructions for it.
+  void EmitVectorsOfList(const loops::Loop& loop,
+                         const loops::Statement& store);
+  // Emits `store` for a vector of iterations, and advances `next`.
+  void EmitListed(const loops::Statement& store, llvm::AllocaInst* next);
+  llvm::Value* Compress(llvm::Value* value, llvm::Value* taken);
 
   // conditions.cc
   // Returns the condition that all statements in the loop have and that no

@@ -106,7 +106,7 @@ void FunctionEmitter::EmitLoopBody(const Loop& loop) {
   if (loop.mode != LoopMode::kParallel) BeginAccumulations(loop, begun);
   switch (loop.mode) {
     case LoopMode::kSequential:
-      EmitSequential(loop);
+      if (!EmitCompaction(loop)) EmitSequential(loop);
       break;
     case LoopMode::kUnrolled:
       EmitUnrolled(loop);

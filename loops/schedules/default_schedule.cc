@@ -190,6 +190,7 @@ std::vector<Step> DefaultSchedule(const Program& program,
   InlineIntoCopies(scheduler, padded);
   InlineReadOnce(scheduler);
   CollapseColumns(scheduler);
+  JoinRows(scheduler);
   const RowBlocks blocks = RowBlocksFor(scheduler.program(), machine);
   const int64_t rows = scheduler.Choose(Choice::kRowBlock, blocks.rows);
   const bool in_blocks =

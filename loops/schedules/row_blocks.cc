@@ -84,16 +84,16 @@ bool IsOver(const Node& nest, const Rows& rows) {
                     });
 }
 
-}  // namespace
-
-RowBlocks RowBlocksFor(const Program& program, const Machine& machine) {
+// Returns the rows that every nest of the program goes over, if a sum along
+// them is slow.
+std::optional<Rows> CommonRows(const Program& program) {
   std::optional<Rows> common;
   for (const Node& nest : program.body()) {
-    if (nest.loop() == nullptr) return {};
+    if (nest.loop() == nullptr) return std::nullopt;
     const std::optional<Rows> rows = RowsOfSum(program, nest);
     if (!rows.has_value()) continue;
     if (!common.has_value()) common = rows;
-    if (rows->extents != common->extents) return {};
+    if (rows->extents != common->extents) return std::nullopt;
     common->bytes = std::max(common->bytes, rows->bytes);
     common->has_slow_sum = common->has_slow_sum || rows->has_slow_sum;
   }
@@ -102,12 +102,45 @@ RowBlocks RowBlocksFor(const Program& program, const Machine& machine) {
       !absl::c_all_of(program.body(), [&](const Node& nest) {
         return RowsOfSum(program, nest).has_value() || IsOver(nest, *common);
       })) {
-    return {};
+    return std::nullopt;
   }
+  return common;
+}
+
+// Returns true if the innermost loop over rows has several blocks.
+bool HasBlocks(const Rows& rows) {
+  return rows.extents.back() >= kLeastBlocks * kLeastRows;
+}
+
+// Collapses the two innermost loops over rows in every nest.
+bool JoinInnermost(Scheduler& s, const Rows& rows) {
+  const Scheduler::Checkpoint mark = s.Save();
+  for (size_t i = 0; i < s.program().body().size(); ++i) {
+    Path outer = {static_cast<int32_t>(i)};
+    while (outer.size() + 1 < rows.extents.size()) outer.push_back(0);
+    if (s.Try("collapse", outer)) continue;
+    s.Restore(mark);
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void JoinRows(Scheduler& s) {
+  for (std::optional<Rows> rows = CommonRows(s.program());
+       rows.has_value() && rows->extents.size() > 1 && !HasBlocks(*rows) &&
+       JoinInnermost(s, *rows);) {
+    rows = CommonRows(s.program());
+  }
+}
+
+RowBlocks RowBlocksFor(const Program& program, const Machine& machine) {
+  const std::optional<Rows> common = CommonRows(program);
+  if (!common.has_value()) return {};
   RowBlocks blocks;
   blocks.outer = common->extents.size() - 1;
-  if (common->extents.back() < kLeastBlocks * kLeastRows ||
-      kLeastRows * common->bytes > machine.l1_bytes) {
+  if (!HasBlocks(*common) || kLeastRows * common->bytes > machine.l1_bytes) {
     return blocks;
   }
   blocks.rows = kMostRows;

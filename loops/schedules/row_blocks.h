@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "loops/ir/program.h"
+#include "loops/schedules/scheduler.h"
 #include "loops/transforms/machine.h"
 
 namespace hone::loops {
@@ -16,6 +17,10 @@ struct RowBlocks {
   // The number of loops around the one over rows in every nest.
   size_t outer = 0;
 };
+
+// Joins dimensions of the rows of such a program if the innermost has too few
+// rows for blocks.
+void JoinRows(Scheduler& scheduler);
 
 // Returns the blocks that pay off by default: for programs in which every nest
 // goes over the same rows, and one reduces them to their maximum, or numbers of

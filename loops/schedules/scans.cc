@@ -1,5 +1,6 @@
 #include "loops/schedules/scans.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -63,16 +64,31 @@ bool IsInterleaved(const Program& program, const Loop& around,
   return reads;
 }
 
-// Unrolls as many steps of the loop at `path` as its vector has lanes, if the
-// array of its lines is contiguous along the steps: the code generator then
-// transposes blocks of lines and steps in registers.
+// Returns true if the steps of `around` are few and contiguous in all arrays
+// that the lines in `loop` access: blocks that can be transposed.
+bool IsShortAndContiguous(const Program& program, const Loop& around,
+                          const Loop& loop) {
+  bool fits = around.extent <= kMaxAtOnce && !around.bound.has_value();
+  for (const Node& node : loop.body) {
+    VisitAccesses(*node.statement(), [&](const Access& access, bool is_target) {
+      const auto stride = StrideOf(program, access, around.var);
+      fits = fits && (program.buffer(access.buffer).IsLocal() || stride == 1 ||
+                      (stride == 0 && !is_target));
+    });
+  }
+  return fits;
+}
+
+// Unrolls the steps of the loop at `path`, of many only as many as its vector
+// has lanes, if the array of its lines is contiguous along them: the code
+// generator then transposes blocks of lines and steps in registers.
 void TransposeSteps(Scheduler& s, const Path& path) {
   const Loop& steps = *s.program().At(path).loop();
   const Loop& lines = *OnlyChildLoop(steps);
   const Statement& last = *lines.body.back().statement();
   const int64_t extent = steps.extent;
   const int64_t count = lines.extent;
-  if (extent < count || steps.bound.has_value() ||
+  if (steps.bound.has_value() ||
       s.program().buffer(last.target.buffer).IsLocal() ||
       StrideOf(s.program(), last.target, steps.var) != 1 ||
       StrideOf(s.program(), last.target, lines.var) == 1) {
@@ -80,7 +96,7 @@ void TransposeSteps(Scheduler& s, const Path& path) {
   }
   const Scheduler::Checkpoint mark = s.Save();
   Path block = path;
-  if (extent > count) {
+  if (extent > std::max(count, kMaxAtOnce)) {
     if (!s.Try("split", path, {count}) ||
         (extent % count != 0 && !s.Try("peel", path, {extent / count}))) {
       s.Restore(mark);
@@ -109,10 +125,12 @@ void InterleaveScans(Scheduler& s, const Path& path) {
         !IsInterleaved(s.program(), around, loop)) {
       continue;
     }
-    const bool prefers_lanes = IsContiguous(s.program(), loop) ||
-                               absl::c_any_of(loop.body, [](const Node& node) {
-                                 return IsSlow(*node.statement()->value);
-                               });
+    const bool prefers_lanes =
+        IsContiguous(s.program(), loop) ||
+        IsShortAndContiguous(s.program(), around, loop) ||
+        absl::c_any_of(loop.body, [](const Node& node) {
+          return IsSlow(*node.statement()->value);
+        });
     if (prefers_lanes && s.Try("vectorize", leaf)) {
       TransposeSteps(s, above);
       continue;

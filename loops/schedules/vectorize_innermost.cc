@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/algorithm/container.h"
@@ -42,11 +43,14 @@ constexpr int64_t kBlock = 64;
 // The part of L1 for sums over rows that are kept while the rows are read.
 constexpr int64_t kSumsKept = 2048;
 
+// The most stores that the backend interleaves.
+constexpr int64_t kMostInterleaved = 4;
+
 // The strides of the accesses in an innermost loop with respect to one
 // variable.
 struct AccessStrides {
-  // Every store has stride 1 or 0, or stride 2 beside another such store of the
-  // same array: the backend interleaves the two.
+  // Every store has stride 1 or 0, or a small stride beside as many such stores
+  // of the same array: the backend interleaves them.
   bool stores_fit = true;
   // Some reduction's target has stride 0.
   bool sums = false;
@@ -58,14 +62,15 @@ struct AccessStrides {
 AccessStrides StridesAlong(const Program& program, const Loop& leaf,
                            VarId var) {
   AccessStrides strides;
-  absl::flat_hash_map<BufferId, int> interleaved;
+  absl::flat_hash_map<std::pair<BufferId, int64_t>, int64_t> interleaved;
   for (const Node& node : leaf.body) {
     const Statement& statement = *node.statement();
     VisitAccesses(statement, [&](const Access& access, bool is_target) {
       const std::optional<int64_t> stride = StrideOf(program, access, var);
       if (is_target) {
-        if (stride == 2 && !statement.combine.has_value()) {
-          ++interleaved[access.buffer];
+        if (stride >= 2 && stride <= kMostInterleaved &&
+            !statement.combine.has_value()) {
+          ++interleaved[{access.buffer, *stride}];
         } else {
           strides.stores_fit &= stride == 0 || stride == 1;
         }
@@ -77,8 +82,8 @@ AccessStrides StridesAlong(const Program& program, const Loop& leaf,
       }
     });
   }
-  for (const auto& [buffer, stores] : interleaved) {
-    strides.stores_fit &= stores % 2 == 0;
+  for (const auto& [target, stores] : interleaved) {
+    strides.stores_fit &= stores % target.second == 0;
   }
   return strides;
 }
@@ -358,12 +363,29 @@ class InnermostVectorizer {
       return;
     }
     // An unrolled short loop of partial sums has as many accumulators.
+    // A local of a few vectors stays in registers.
     // A loop of copies with a margin, or of updates of a row that may be out of
     // bounds, then checks its position once.
-    if ((strides.sums || HasCondition(loop)) && unroll == 1 &&
-        !is_peeled_vector && loop.extent / step <= kShortLoop) {
+    if (unroll == 1 && !is_peeled_vector &&
+        (((strides.sums || HasCondition(loop)) &&
+          loop.extent / step <= kShortLoop) ||
+         (loop.extent / step <= kVectorsAtOnce && CoversLocal(loop)))) {
       s_.Try("unroll", leaf);
     }
+  }
+
+  // Returns true if the loop accesses all elements of a local array.
+  bool CoversLocal(const Loop& loop) const {
+    bool covers = false;
+    for (const Node& node : loop.body) {
+      VisitAccesses(*node.statement(), [&](const Access& access, bool) {
+        const Buffer& buffer = s_.program().buffer(access.buffer);
+        covers = covers || (buffer.IsLocal() &&
+                            buffer.allocated_elements() == loop.extent &&
+                            StrideOf(s_.program(), access, loop.var) == 1);
+      });
+    }
+    return covers;
   }
 
   // Returns true if each iteration stores results enough to keep the processor

@@ -25,12 +25,18 @@ using hlo::Opcode;
 constexpr int64_t kLinesAtOnce = 4;
 // The same for regions that are worth a vector lane per line.
 constexpr int64_t kLinesOfVectors = 16;
+// The same for contiguous lines of at most so many elements, which vectors
+// transpose.
+constexpr int64_t kTransposed = 16;
 // Lines side by side that are contiguous, and the fewest that are worth it.
 constexpr int64_t kColumns = 256;
 constexpr int64_t kMinColumns = 8;
 // A single line of this size is divided into parts.
 constexpr int64_t kMinDivided = 4096;
 constexpr int64_t kParts = 64;
+// Contiguous lines of at most so many elements need no loop: vectors of lines
+// are stored interleaved.
+constexpr int64_t kUnrolled = 4;
 
 bool IsTrivial(const hlo::WindowDimension& w) {
   return w.size == 1 && w.stride == 1 && w.padding_low == 0 &&
@@ -74,6 +80,7 @@ class ScanWriter {
       if (d != scan_.dimension) lines *= sizes_[d];
     }
     if (lines < kLinesAtOnce && size_ >= kMinDivided) return DivideLines();
+    if (size_ <= kUnrolled && IsInnermost()) return WriteUnrolled();
     ChooseTile();
     const int64_t count =
         tile_dimension_ < sizes_.size() ? sizes_[tile_dimension_] : 1;
@@ -89,6 +96,33 @@ class ScanWriter {
   using StoreFn =
       absl::FunctionRef<void(const Affine& run, const Affine& step, Values)>;
 
+  // Returns true if the elements of a line are contiguous.
+  bool IsInnermost() const {
+    return absl::c_all_of(
+        absl::MakeConstSpan(sizes_).subspan(scan_.dimension + 1),
+        [](int64_t size) { return size == 1; });
+  }
+
+  // Scans one line after the other by a statement for each element.
+  absl::Status WriteUnrolled() {
+    tile_dimension_ = sizes_.size();
+    const Indices line = OpenOuter();
+    HONE_ASSIGN_OR_RETURN(Values sums, Inits());
+    std::vector<Values> prefixes;
+    for (int64_t step = 0; step < size_; ++step) {
+      HONE_ASSIGN_OR_RETURN(Values element, Read(line, IndexOf(Affine(step))));
+      HONE_ASSIGN_OR_RETURN(sums, Combine(std::move(sums), std::move(element)));
+      prefixes.push_back(sums);
+    }
+    // In the order of memory.
+    if (scan_.is_reversed) std::reverse(prefixes.begin(), prefixes.end());
+    for (int64_t i = 0; i < size_; ++i) {
+      Write(line, Affine(i), std::move(prefixes[static_cast<size_t>(i)]));
+    }
+    nest_.CloseTo(0);
+    return absl::OkStatus();
+  }
+
   // Chooses the dimension that has the lines side by side, and their number.
   void ChooseTile() {
     tile_dimension_ = sizes_.size();
@@ -100,6 +134,13 @@ class ScanWriter {
       }
     }
     if (tile_dimension_ == sizes_.size()) return;
+    if (IsInnermost() && size_ <= kTransposed && !scan_.is_reversed) {
+      lines_at_once_ = kLinesOfVectors;
+      // Adjacent lines, if there are enough.
+      for (size_t d = 0; d < scan_.dimension; ++d) {
+        if (sizes_[d] >= lines_at_once_) tile_dimension_ = d;
+      }
+    }
     tile_ = lines_at_once_;
     // The innermost dimension is contiguous.
     size_t last = sizes_.size() - 1;

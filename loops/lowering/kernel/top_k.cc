@@ -18,8 +18,9 @@
 //    come first, the earlier of equal ones. Each has an element that comes
 //    before every element of the other groups, so only their elements are
 //    candidates.
-// 2. Bisects for the k-th key among the candidates.
-// 3. Collects the elements with smaller keys, and of those with that key the
+// 2. Bisects for the k-th key among the candidates, or any between it and the
+//    next.
+// 3. Lists the elements with smaller keys, and of those with that key the
 //    earliest.
 // 4. Counts the ranks of these k elements.
 // A few elements are found one by one instead of by 2 to 4: each is the minimum
@@ -35,15 +36,24 @@ using hlo::Opcode;
 
 // More elements than this are sorted with all others.
 constexpr int64_t kMaxSelected = 512;
-// Lines of this size are ranked as a whole.
-constexpr int64_t kShortLine = 64;
-// So many are found one by one, of at least so many times as many elements.
-// Each costs a pass over the candidates; a bisection makes one for each bit of
-// a key.
+// The comparisons of ranks that take as long as a selection: lines are ranked
+// as a whole if that takes no more than so many comparisons above those of the
+// first k elements.
+constexpr int64_t kSelection = 8192;
+// So many are found one by one, of at least so many times as many elements:
+// each costs a pass over the candidates. Fewer if a key and a place together
+// have 64 bits, of which a vector has half as many, and not each processor the
+// minimum.
 constexpr int64_t kMaxOneByOne = 24;
+constexpr int64_t kMaxWideOneByOne = 10;
 constexpr int64_t kLeastPerSelected = 4;
-// Groups are multiples of a vector.
-constexpr int64_t kGroupUnit = 16;
+// Passes over so many keys find two bits at once by comparing each with three
+// others: of fewer keys adding up the lanes of three sums takes longer than
+// another pass, of more the comparisons.
+constexpr int64_t kLeastForTwoBits = 128;
+constexpr int64_t kMostForTwoBits = 256;
+// Groups, and keys that are ranked at once, are multiples of a vector.
+constexpr int64_t kUnit = 16;
 
 ExpressionPtr S32(int64_t value) {
   return Expression::ConstantInt(ElementType::kS32, value);
@@ -68,6 +78,25 @@ ExpressionPtr Count(ExpressionPtr condition) {
   return Converted(ElementType::kS32, std::move(condition));
 }
 
+// Returns the signed integer of the width of `type`; signed vectors compare in
+// one instruction on all processors.
+ElementType SignedOf(ElementType type) {
+  switch (type) {
+    case ElementType::kU8:
+      return ElementType::kS8;
+    case ElementType::kU16:
+      return ElementType::kS16;
+    case ElementType::kU32:
+      return ElementType::kS32;
+    case ElementType::kU64:
+      return ElementType::kS64;
+    default:
+      return type;
+  }
+}
+
+int64_t Padded(int64_t size) { return (size + kUnit - 1) / kUnit * kUnit; }
+
 Index IndexOf(ExpressionPtr place) {
   return Index(Affine(), Converted(ElementType::kS64, std::move(place)));
 }
@@ -86,13 +115,9 @@ class TopKWriter {
         size_(graph_.dimensions(operand_).back()),
         k_(graph_.dimensions(values_).back()) {
     key_type_ = KeyOf(Expression::OfIndex(type_, Affine()))->type();
-    if (k_ > kMaxOneByOne || k_ * kLeastPerSelected > size_) return;
-    const int bits = hlo::BitWidth(key_type_);
-    if (bits <= 16 && size_ <= (int64_t{1} << 16)) {
-      joined_type_ = ElementType::kU32;
-    } else if (bits <= 32) {
-      joined_type_ = ElementType::kU64;
-    }
+    if (k_ > kMaxSelected) return;
+    joined_type_ = JoinedType();
+    if (!joined_type_.has_value()) key_type_ = SignedOf(key_type_);
   }
 
   absl::Status Run() {
@@ -116,7 +141,7 @@ class TopKWriter {
   }
 
  private:
-  // Elements in one buffer, with keys of increasing places.
+  // Elements in one buffer of whole units, with keys of increasing places.
   struct Keys {
     int64_t size = 0;
     BufferId keys = 0;
@@ -124,9 +149,36 @@ class TopKWriter {
     std::optional<BufferId> places;
   };
 
+  // Returns the type of a key joined with a place, if elements are found one by
+  // one.
+  std::optional<ElementType> JoinedType() const {
+    if (k_ > kMaxOneByOne || k_ * kLeastPerSelected > size_) {
+      return std::nullopt;
+    }
+    const int bits = hlo::BitWidth(key_type_);
+    if (bits <= 16 && size_ <= (int64_t{1} << 16)) return ElementType::kU32;
+    if (bits <= 32 && k_ <= kMaxWideOneByOne) return ElementType::kU64;
+    return std::nullopt;
+  }
+
   // Keys order like the elements in the result, in ascending order.
   ExpressionPtr KeyOf(ExpressionPtr element) const {
-    return OrderedBits(std::move(element), /*total_order=*/true, largest_);
+    ExpressionPtr key =
+        OrderedBits(std::move(element), /*total_order=*/true, largest_);
+    if (!hlo::IsSigned(key_type_)) return key;
+    const ElementType bits = key->type();
+    key = Apply(
+        Opcode::kXor, std::move(key),
+        Expression::ConstantInt(bits, int64_t{1} << (hlo::BitWidth(bits) - 1)));
+    return Expression::Apply(Opcode::kBitcastConvert, key_type_,
+                             {std::move(key)});
+  }
+
+  // Returns the key of which only the highest bit is set.
+  ExpressionPtr HighestBit() const {
+    const int64_t bit = int64_t{1} << (hlo::BitWidth(key_type_) - 1);
+    return Expression::ConstantInt(key_type_,
+                                   hlo::IsSigned(key_type_) ? -bit : bit);
   }
 
   // Copies a line that is computed, which must not happen twice: it might round
@@ -156,6 +208,15 @@ class TopKWriter {
     return KeyOf(std::move(element));
   }
 
+  // Completes the last unit by keys that come after all others.
+  void Pad(const Keys& keys) {
+    const int64_t rest = Padded(keys.size) - keys.size;
+    if (rest == 0) return;
+    nest_.Store({keys.keys, {Index(nest_.AddLoop(rest) + keys.size)}},
+                IdentityOf(Opcode::kMinimum, key_type_));
+    nest_.CloseTo(depth_);
+  }
+
   ExpressionPtr Hold(absl::string_view name, ExpressionPtr value) {
     const Access held{nest_.Temporary(name, value->type()), {}};
     nest_.Store(held, std::move(value));
@@ -163,16 +224,13 @@ class TopKWriter {
   }
 
   // Writes the element at `place` of the line as result `rank`.
-  absl::Status Write(const Index& rank, const Index& place,
-                     const ExpressionPtr& predicate) {
+  absl::Status Write(const Index& rank, const Index& place) {
     HONE_ASSIGN_OR_RETURN(ExpressionPtr element, Element(place));
     Indices at = line_;
     at.push_back(rank);
-    nest_.Store(writer_.Target(nest_, values_, at), std::move(element),
-                std::nullopt, predicate);
+    nest_.Store(writer_.Target(nest_, values_, at), std::move(element));
     nest_.Store(writer_.Target(nest_, indices_, at),
-                Converted(ElementType::kS32, AsExpression(place)), std::nullopt,
-                predicate);
+                Converted(ElementType::kS32, AsExpression(place)));
     return absl::OkStatus();
   }
 
@@ -182,7 +240,7 @@ class TopKWriter {
         WriteSortOfPlaces(writer_, nest_, size_, key_type_,
                           [&](Index place) { return KeyAt(place); }));
     const Affine rank = nest_.AddLoop(k_);
-    return Write(Index(rank), place_at(rank), nullptr);
+    return Write(Index(rank), place_at(rank));
   }
 
   // The size of groups; none if all elements are candidates.
@@ -190,7 +248,7 @@ class TopKWriter {
     const auto root = static_cast<int64_t>(
         std::sqrt(static_cast<double>(size_) / static_cast<double>(k_)));
     const int64_t group =
-        std::max<int64_t>((root + kGroupUnit / 2) / kGroupUnit, 1) * kGroupUnit;
+        std::max<int64_t>((root + kUnit / 2) / kUnit, 1) * kUnit;
     if (2 * k_ * group > size_) return std::nullopt;
     return group;
   }
@@ -258,8 +316,7 @@ class TopKWriter {
       nest_.CloseTo(depth_);
     }
     const auto [rank, place] = OpenLoopOfFirst(joined, count);
-    HONE_RETURN_IF_ERROR(
-        Write(Index(rank), IndexOf(Hold("place", place)), nullptr));
+    HONE_RETURN_IF_ERROR(Write(Index(rank), IndexOf(Hold("place", place))));
     nest_.CloseTo(depth_);
     return absl::OkStatus();
   }
@@ -296,19 +353,20 @@ class TopKWriter {
       HONE_ASSIGN_OR_RETURN(candidates, FromGroups(*group));
     } else {
       candidates.size = size_;
-      candidates.keys = nest_.Temporary("keys", key_type_, {size_});
+      candidates.keys = nest_.Temporary("keys", key_type_, {Padded(size_)});
       const Affine place = nest_.AddLoop(size_);
       HONE_ASSIGN_OR_RETURN(ExpressionPtr key, KeyAt(Index(place)));
       nest_.Store({candidates.keys, {Index(place)}}, std::move(key));
       nest_.CloseTo(depth_);
     }
-    if (candidates.size <= std::max(kShortLine, k_)) {
+    Pad(candidates);
+    if (candidates.size * candidates.size - k_ * k_ <= kSelection) {
       selected_ = candidates;
       return absl::OkStatus();
     }
     const BufferId numbers = SelectFirst(candidates);
     selected_.size = k_;
-    selected_.keys = nest_.Temporary("selected", key_type_, {k_});
+    selected_.keys = nest_.Temporary("selected", key_type_, {Padded(k_)});
     selected_.places = nest_.Temporary("place", ElementType::kS32, {k_});
     const Affine i = nest_.AddLoop(k_);
     const ExpressionPtr number = writer_.Load({numbers, {Index(i)}});
@@ -319,12 +377,13 @@ class TopKWriter {
                     ? writer_.Load({*candidates.places, {IndexOf(number)}})
                     : number);
     nest_.CloseTo(depth_);
+    Pad(selected_);
     return absl::OkStatus();
   }
 
   // Returns a buffer with the first key of each group.
   absl::StatusOr<BufferId> FirstOfGroups(int64_t groups, int64_t group) {
-    const BufferId keys = nest_.Temporary("first", key_type_, {groups});
+    const BufferId keys = nest_.Temporary("first", key_type_, {Padded(groups)});
     const Affine number = nest_.AddLoop(groups);
     const Access first{keys, {Index(number)}};
     nest_.Store(first, IdentityOf(Opcode::kMinimum, key_type_));
@@ -370,11 +429,13 @@ class TopKWriter {
     groups.size = size_ / group;
     const int64_t rest = size_ % group;
     HONE_ASSIGN_OR_RETURN(groups.keys, FirstOfGroups(groups.size, group));
+    Pad(groups);
     const BufferId chosen = SelectFirst(groups);
 
     Keys candidates;
     candidates.size = k_ * group + rest;
-    candidates.keys = nest_.Temporary("keys", key_type_, {candidates.size});
+    candidates.keys =
+        nest_.Temporary("keys", key_type_, {Padded(candidates.size)});
     candidates.places =
         nest_.Temporary("places", ElementType::kS32, {candidates.size});
     const Affine number = nest_.AddLoop(k_);
@@ -389,88 +450,177 @@ class TopKWriter {
 
   // Returns a buffer with the numbers of the first k keys in increasing order.
   BufferId SelectFirst(const Keys& keys) {
-    // Finds the largest key that fewer than k keys are smaller than: bit by
-    // bit, the highest first.
-    const auto constant = [&](uint64_t value) {
-      return Expression::ConstantInt(key_type_, static_cast<int64_t>(value));
+    const auto number = [&](absl::string_view name, int64_t value) {
+      const Access access{nest_.Temporary(name, ElementType::kS32), {}};
+      nest_.Store(access, S32(value));
+      return access;
     };
-    const int bits = hlo::BitWidth(key_type_);
+    // Finds a key that k keys are smaller than, or else the largest one that
+    // fewer are smaller than: digit by digit, the highest first.
+    const int bits =
+        keys.size >= kLeastForTwoBits && keys.size <= kMostForTwoBits ? 2 : 1;
+    const int width = hlo::BitWidth(key_type_);
     const Access bound{nest_.Temporary("bound", key_type_), {}};
-    const Access bit{nest_.Temporary("bit", key_type_), {}};
-    const Access count{nest_.Temporary("smaller", ElementType::kS32), {}};
-    nest_.Store(bound, constant(0));
-    nest_.Store(bit, constant(uint64_t{1} << (bits - 1)));
-    const auto count_smaller = [&](const ExpressionPtr& than) {
-      const size_t depth = nest_.depth();
-      nest_.Store(count, S32(0));
-      const Affine i = nest_.AddLoop(keys.size);
-      nest_.Store(count,
-                  Count(Less(writer_.Load({keys.keys, {Index(i)}}), than)),
-                  Opcode::kAdd);
-      nest_.CloseTo(depth);
-    };
-    nest_.AddLoop(bits);
-    const ExpressionPtr trial = Hold(
-        "trial", Apply(Opcode::kOr, writer_.Load(bound), writer_.Load(bit)));
-    count_smaller(trial);
-    nest_.Store(bound, Expression::Apply(Opcode::kSelect, key_type_,
-                                         {Less(writer_.Load(count), S32(k_)),
-                                          trial, writer_.Load(bound)}));
-    nest_.Store(
-        bit, Apply(Opcode::kShiftRightLogical, writer_.Load(bit), constant(1)));
+    const Access step{nest_.Temporary("step", key_type_), {}};
+    const Access smaller = number("smaller", 0);
+    nest_.Store(bound, hlo::IsSigned(key_type_)
+                           ? HighestBit()
+                           : Expression::ConstantInt(key_type_, 0));
+    nest_.Store(step, bits == 1 ? HighestBit()
+                                : Expression::ConstantInt(
+                                      key_type_, int64_t{1} << (width - bits)));
+    nest_.AddLoop(width / bits);
+    const size_t depth = nest_.depth();
+    std::vector<ExpressionPtr> trials;
+    std::vector<Access> counts;
+    for (int digit = 1; digit < (1 << bits); ++digit) {
+      trials.push_back(Hold(
+          "trial", Apply(Opcode::kAdd,
+                         trials.empty() ? writer_.Load(bound) : trials.back(),
+                         writer_.Load(step))));
+      counts.push_back(number("count", 0));
+    }
+    const ExpressionPtr goes_on = Less(writer_.Load(smaller), S32(k_));
+    const Affine i = nest_.AddLoop(Padded(keys.size));
+    for (size_t digit = 0; digit < trials.size(); ++digit) {
+      nest_.Store(
+          counts[digit],
+          Count(Less(writer_.Load({keys.keys, {Index(i)}}), trials[digit])),
+          Opcode::kAdd, goes_on);
+    }
+    nest_.CloseTo(depth);
+    ExpressionPtr new_bound = writer_.Load(bound);
+    ExpressionPtr new_smaller = writer_.Load(smaller);
+    for (size_t digit = 0; digit < trials.size(); ++digit) {
+      const ExpressionPtr count = writer_.Load(counts[digit]);
+      const ExpressionPtr rises =
+          Hold("rises", Apply(Opcode::kAnd, goes_on, Less(count, S32(k_ + 1))));
+      const auto choose = [&](ExpressionPtr& value, const ExpressionPtr& with) {
+        value = Expression::Apply(Opcode::kSelect, with->type(),
+                                  {rises, with, std::move(value)});
+      };
+      choose(new_bound, trials[digit]);
+      choose(new_smaller, count);
+    }
+    nest_.Store(bound, std::move(new_bound));
+    nest_.Store(smaller, std::move(new_smaller));
+    nest_.Store(step, Apply(Opcode::kShiftRightLogical, writer_.Load(step),
+                            Expression::ConstantInt(key_type_, bits)));
     nest_.CloseTo(depth_);
 
-    count_smaller(writer_.Load(bound));
-    const Access ties{nest_.Temporary("ties", ElementType::kS32), {}};
-    const Access next{nest_.Temporary("next", ElementType::kS32), {}};
-    const BufferId numbers = nest_.Temporary("number", ElementType::kS32, {k_});
-    nest_.Store(ties, Apply(Opcode::kSubtract, S32(k_), writer_.Load(count)));
-    nest_.Store(next, S32(0));
-    const Affine i = nest_.AddLoop(keys.size);
-    const ExpressionPtr key =
-        Hold("key", writer_.Load({keys.keys, {Index(i)}}));
-    const ExpressionPtr is_tie =
-        Hold("is_tie", Apply(Opcode::kAnd, Equal(key, writer_.Load(bound)),
-                             Less(S32(0), writer_.Load(ties))));
-    const ExpressionPtr takes = Hold(
-        "takes", Apply(Opcode::kOr, Less(key, writer_.Load(bound)), is_tie));
-    nest_.Store({numbers, {IndexOf(writer_.Load(next))}},
-                Expression::OfIndex(ElementType::kS32, i), std::nullopt, takes);
-    nest_.Store(ties,
-                Apply(Opcode::kSubtract, writer_.Load(ties), Count(is_tie)));
-    nest_.Store(next, Apply(Opcode::kAdd, writer_.Load(next), Count(takes)));
-    nest_.CloseTo(depth_);
-    return numbers;
+    // The earliest keys that are equal to it complete the k.
+    const ExpressionPtr missing = Hold(
+        "missing", Apply(Opcode::kSubtract, S32(k_), writer_.Load(smaller)));
+    const ExpressionPtr is_missing = Less(S32(0), missing);
+    const BufferId ties =
+        List("ties", keys.size, Padded(keys.size), [&](const Affine& at) {
+          return Apply(Opcode::kAnd, is_missing,
+                       Equal(writer_.Load({keys.keys, {Index(at)}}),
+                             writer_.Load(bound)));
+        });
+    const Access last = number("last", -1);
+    nest_.Store(
+        last,
+        writer_.Load(
+            {ties, {IndexOf(Apply(Opcode::kSubtract, missing, S32(1)))}}),
+        std::nullopt, is_missing);
+    return List("numbers", k_, Padded(keys.size), [&](const Affine& at) {
+      const ExpressionPtr key = writer_.Load({keys.keys, {Index(at)}});
+      const ExpressionPtr is_early = Expression::Compare(
+          ComparisonDirection::kLe, /*total_order=*/false,
+          Expression::OfIndex(ElementType::kS32, at), writer_.Load(last));
+      return Apply(
+          Opcode::kOr, Less(key, writer_.Load(bound)),
+          Apply(Opcode::kAnd, Equal(key, writer_.Load(bound)), is_early));
+    });
   }
 
-  // Writes the selected elements at their ranks, if these are below k.
+  // Returns a buffer with the numbers of at most `count` of `size` iterations
+  // for which `condition` holds. Vectors list them.
+  BufferId List(absl::string_view name, int64_t count, int64_t size,
+                absl::FunctionRef<ExpressionPtr(const Affine&)> condition) {
+    const BufferId list =
+        nest_.Temporary(name, ElementType::kS32, {count + kUnit});
+    const Access next{nest_.Temporary("next", ElementType::kS32), {}};
+    nest_.Store(next, S32(0));
+    const size_t depth = nest_.depth();
+    const Affine i = nest_.AddLoop(size);
+    const ExpressionPtr is_listed = condition(i);
+    nest_.Store({list, {IndexOf(writer_.Load(next))}},
+                Expression::OfIndex(ElementType::kS32, i), std::nullopt,
+                is_listed);
+    nest_.Store(next, S32(1), Opcode::kAdd, is_listed);
+    nest_.CloseTo(depth);
+    return list;
+  }
+
+  // Returns a buffer with the ranks of the selected keys. Each is compared with
+  // all others, a unit at a time with one: equal keys before it come first.
+  BufferId Ranks() {
+    const BufferId keys = selected_.keys;
+    const int64_t padded = Padded(selected_.size);
+    const BufferId ranks = nest_.Temporary("rank", ElementType::kS32, {padded});
+    const Affine first = nest_.AddLoop(padded / kUnit) * kUnit;
+    const size_t depth = nest_.depth();
+    const BufferId before =
+        nest_.Temporary("before", ElementType::kS32, {kUnit});
+    Affine lane = nest_.AddLoop(kUnit);
+    nest_.Store({before, {Index(lane)}}, S32(0));
+    nest_.CloseTo(depth);
+    const auto count = [&](const Affine& other, auto comes_before) {
+      lane = nest_.AddLoop(kUnit);
+      nest_.Store(
+          {before, {Index(lane)}},
+          Count(comes_before(writer_.Load({keys, {Index(other)}}),
+                             writer_.Load({keys, {Index(first + lane)}}))),
+          Opcode::kAdd);
+      nest_.CloseTo(depth);
+    };
+    if (padded > kUnit) {
+      count(nest_.AddBoundedLoop(padded - kUnit, first),
+            [](ExpressionPtr a, ExpressionPtr b) {
+              return Expression::Compare(ComparisonDirection::kLe,
+                                         /*total_order=*/false, std::move(a),
+                                         std::move(b));
+            });
+    }
+    const Affine within = nest_.AddLoop(kUnit);
+    count(first + within, [&](const ExpressionPtr& a, const ExpressionPtr& b) {
+      return Apply(Opcode::kOr, Less(a, b),
+                   Apply(Opcode::kAnd, Equal(a, b),
+                         Less(Expression::OfIndex(ElementType::kS32, within),
+                              Expression::OfIndex(ElementType::kS32, lane))));
+    });
+    if (padded > kUnit) {
+      count(first +
+                nest_.AddBoundedLoop(padded - kUnit,
+                                     Affine(padded - kUnit) - first) +
+                kUnit,
+            Less);
+    }
+    lane = nest_.AddLoop(kUnit);
+    nest_.Store({ranks, {Index(first + lane)}},
+                writer_.Load({before, {Index(lane)}}));
+    nest_.CloseTo(depth_);
+    return ranks;
+  }
+
+  // Writes the first k selected elements by their ranks.
   absl::Status RankSelected() {
-    const BufferId ranks =
-        nest_.Temporary("rank", ElementType::kS32, {selected_.size});
+    const BufferId ranks = Ranks();
+    const auto place_of = [&](const Affine& i) {
+      return selected_.places.has_value()
+                 ? writer_.Load({*selected_.places, {Index(i)}})
+                 : Expression::OfIndex(ElementType::kS32, i);
+    };
+    const BufferId order =
+        nest_.Temporary("order", ElementType::kS32, {selected_.size});
     Affine i = nest_.AddLoop(selected_.size);
-    nest_.Store({ranks, {Index(i)}}, S32(0));
+    nest_.Store({order, {IndexOf(writer_.Load({ranks, {Index(i)}}))}},
+                place_of(i));
     nest_.CloseTo(depth_);
-    const Affine j = nest_.AddLoop(selected_.size);
-    i = nest_.AddLoop(selected_.size);
-    const ExpressionPtr a = writer_.Load({selected_.keys, {Index(j)}});
-    const ExpressionPtr b = writer_.Load({selected_.keys, {Index(i)}});
-    const ExpressionPtr comes_first =
-        Less(Expression::OfIndex(ElementType::kS32, j),
-             Expression::OfIndex(ElementType::kS32, i));
-    nest_.Store({ranks, {Index(i)}},
-                Count(Apply(Opcode::kOr, Less(a, b),
-                            Apply(Opcode::kAnd, Equal(a, b), comes_first))),
-                Opcode::kAdd);
-    nest_.CloseTo(depth_);
-    i = nest_.AddLoop(selected_.size);
-    const ExpressionPtr rank = Hold("to", writer_.Load({ranks, {Index(i)}}));
-    ExpressionPtr is_result;
-    if (selected_.size > k_) is_result = Less(rank, S32(k_));
-    return Write(IndexOf(rank),
-                 selected_.places.has_value()
-                     ? IndexOf(writer_.Load({*selected_.places, {Index(i)}}))
-                     : Index(i),
-                 is_result);
+    i = nest_.AddLoop(k_);
+    return Write(Index(i), IndexOf(writer_.Load({order, {Index(i)}})));
   }
 
   KernelWriter& writer_;

@@ -52,6 +52,10 @@ constexpr Case kCases[] = {
     {"3,4,5", "1x4x1", "0_0x3_0x0_0", "0_0x0_3x0_0"},
     {"2,7,3", "2x1x1", "1_0x0_0x0_0", "0_1x0_0x0_0"},
     {"7,1,1", "7x1x1", "6_0x0_0x0_0", "0_6x0_0x0_0"},
+    // Short lines, of which vectors take several.
+    {"45,2", "1x2", "0_0x1_0", "0_0x0_1"},
+    {"7,3,3", "1x1x3", "0_0x0_0x2_0", "0_0x0_0x0_2"},
+    {"33,4,1", "1x4x1", "0_0x3_0x0_0", "0_0x0_3x0_0"},
     // Windows may be longer than the line.
     {"3,4", "1x7", "0_0x6_0", "0_0x0_6"},
     {"4,0", "4x1", "3_0x0_0", "0_3x0_0"},
@@ -102,6 +106,19 @@ TEST(LowerScan, EveryTypeAndRegion) {
   }
   // A region that is not commutative, in the order of the windows.
   ExpectLowersRight(Text(c, c.prefixes, "f32", "add", "first"));
+}
+
+// Nothing is carried from one step to the next.
+TEST(LowerScan, ShortLinesHaveAStatementForEachElement) {
+  const Case c = {"45,4", "1x4", "0_0x3_0", "0_0x0_3"};
+  for (const char* padding : {c.prefixes, c.suffixes}) {
+    const Program program =
+        ExpectLowersRight(Text(c, padding, "f32", "maximum", "one"));
+    EXPECT_TRUE(program.locals().empty());
+    ASSERT_EQ(program.body().size(), 1u);
+    EXPECT_EQ(program.body()[0].loop()->body.size(), 4u);
+    ExpectLowersRight(Text(c, padding, "f32", "add", "logaddexp"));
+  }
 }
 
 TEST(LowerScan, LongLinesInParts) {

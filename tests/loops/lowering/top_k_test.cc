@@ -34,8 +34,8 @@ std::string Text(absl::string_view type, absl::string_view outer, int size,
 // Ranks of short lines, selection with and without groups, and full sorts.
 TEST(LowerTopK, AnySize) {
   const std::pair<int, int> cases[] = {
-      {1, 1},   {10, 4},  {64, 64},  {65, 3},   {100, 70},
-      {96, 24}, {300, 2}, {1003, 5}, {900, 25}, {700, 600}};
+      {1, 1},   {10, 4},   {64, 64},  {65, 3},   {100, 70}, {96, 24},
+      {300, 2}, {1003, 5}, {900, 25}, {288, 66}, {700, 600}};
   for (const auto& [size, k] : cases) {
     for (const bool largest : {true, false}) {
       SCOPED_TRACE(absl::StrCat(size, " ", k, " ", largest));
@@ -63,15 +63,16 @@ TEST(LowerTopK, SmallTypeOfLongLine) {
 
 // Each is a minimum of all, so that nothing is stored under a condition.
 TEST(LowerTopK, FindsFewOneByOne) {
-  const auto has_conditions = [](int size, int k) {
+  const auto has_conditions = [](int size, int k, const char* type = "f32") {
     const auto program =
-        LowerToProgram(ParseModule(Text("f32", "2,", size, k, true)));
+        LowerToProgram(ParseModule(Text(type, "2,", size, k, true)));
     return program.ok() && absl::StrContains(PrintProgram(*program), " if (");
   };
   EXPECT_FALSE(has_conditions(192, 10));
-  EXPECT_FALSE(has_conditions(5000, 24));
-  EXPECT_TRUE(has_conditions(5000, 25));
-  EXPECT_TRUE(has_conditions(80, 24));
+  EXPECT_TRUE(has_conditions(5000, 11));
+  EXPECT_FALSE(has_conditions(5000, 24, "bf16"));
+  EXPECT_TRUE(has_conditions(5000, 25, "bf16"));
+  EXPECT_TRUE(has_conditions(95, 24, "bf16"));
 }
 
 TEST(LowerTopK, ComputedOperand) {
@@ -92,25 +93,28 @@ TEST(LowerTopK, TiesInAnyOrder) {
                            std::numeric_limits<float>::quiet_NaN(),
                            -std::numeric_limits<float>::quiet_NaN()};
   const int size = 600;
-  const hlo::Module module = ParseModule(Text("f32", "", size, 7, true));
-  HONE_ASSERT_OK_AND_ASSIGN(const Program program, LowerToProgram(module));
-  for (size_t first = 0; first < std::size(special); ++first) {
-    for (size_t second = 0; second < std::size(special); ++second) {
-      for (const int period : {1, 2, 97, 250, 600}) {
-        hlo::Literal x(hlo::Shape::Array(hlo::ElementType::kF32, {size}));
-        auto values = x.mutable_values<float>();
-        for (int i = 0; i < size; ++i) {
-          values[static_cast<size_t>(i)] =
-              special[i % period == period - 1 ? second : first];
-        }
-        HONE_ASSERT_OK_AND_ASSIGN(
-            const hlo::Literal expected,
-            hlo::Evaluate(module, std::vector<hlo::Literal>{x}));
-        HONE_ASSERT_OK_AND_ASSIGN(const std::vector<hlo::Literal> results,
-                                  Interpret(program, {x}));
-        for (int64_t i = 0; i < 7; ++i) {
-          ASSERT_EQ(expected.elements()[1].AsInt(i), results[1].AsInt(i))
-              << special[first] << " " << special[second] << " " << period;
+  for (const int k : {7, 100}) {
+    SCOPED_TRACE(k);
+    const hlo::Module module = ParseModule(Text("f32", "", size, k, true));
+    HONE_ASSERT_OK_AND_ASSIGN(const Program program, LowerToProgram(module));
+    for (size_t first = 0; first < std::size(special); ++first) {
+      for (size_t second = 0; second < std::size(special); ++second) {
+        for (const int period : {1, 2, 97, 250, 600}) {
+          hlo::Literal x(hlo::Shape::Array(hlo::ElementType::kF32, {size}));
+          auto values = x.mutable_values<float>();
+          for (int i = 0; i < size; ++i) {
+            values[static_cast<size_t>(i)] =
+                special[i % period == period - 1 ? second : first];
+          }
+          HONE_ASSERT_OK_AND_ASSIGN(
+              const hlo::Literal expected,
+              hlo::Evaluate(module, std::vector<hlo::Literal>{x}));
+          HONE_ASSERT_OK_AND_ASSIGN(const std::vector<hlo::Literal> results,
+                                    Interpret(program, {x}));
+          for (int64_t i = 0; i < k; ++i) {
+            ASSERT_EQ(expected.elements()[1].AsInt(i), results[1].AsInt(i))
+                << special[first] << " " << special[second] << " " << period;
+          }
         }
       }
     }

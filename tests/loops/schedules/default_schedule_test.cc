@@ -409,6 +409,39 @@ TEST(DefaultSchedule, IterationsWithManyResultsAreOneVectorAtOnce) {
   EXPECT_EQ(unrolled(4), 0);
 }
 
+// Three of three stores with that stride are interleaved, two are not.
+TEST(DefaultSchedule, StoresWithoutGapsBetweenThemAreVectors) {
+  const std::string text = R"(kernel interleaved
+argument x f32[40,3]
+inout y f32[40,3]
+for i 40
+| y[i,0] = x[i,0]
+| y[i,1] = x[i,0] + x[i,1]
+)";
+  EXPECT_THAT(ScheduledText(text), Not(HasSubstr("vector")));
+  EXPECT_THAT(ScheduledText(text + "| y[i,2] = x[i,1] + x[i,2]\n"),
+              HasSubstr("vector"));
+}
+
+// Two vectors of counts, which the loop around carries on.
+TEST(DefaultSchedule, LocalsOfAFewVectorsStayInRegisters) {
+  const std::string text = ScheduledText(R"(kernel counts
+argument x f32[50]
+argument b f32[8]
+result y f32[8]
+local n f32[8] stack
+for i 8
+| n[i] = 0.0
+for j 50
+| for i 8
+| | n[i] += select(x[j] < b[i], x[j], b[i])
+for i 8
+| y[i] = n[i] * n[i]
+)");
+  EXPECT_EQ(Count(text, "for i0 2 unrolled"), 2);
+  EXPECT_THAT(text, HasSubstr("| for i1 2 unrolled\n| | for i2 4 vector"));
+}
+
 TEST(DefaultSchedule, ContiguousLoopsMoveInFromAnywhere) {
   const std::string text = ScheduledText(R"(kernel s
 argument x f32[5,8]

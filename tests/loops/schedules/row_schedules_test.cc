@@ -326,6 +326,27 @@ TEST(ScheduleOfRows, KeepsVectorsOfColumnsThatAreContiguousOrMany) {
   EXPECT_THAT(FewColumns(12, "2,12,70", "b[i,n,k]"), HasSubstr("b_copy[i3,"));
 }
 
+// Lines of a few contiguous steps: blocks of lines and steps are transposed.
+TEST(ScheduleOfRows, ScansShortLinesAsLanes) {
+  const std::string text = ScheduledText(R"(kernel scan
+argument x f32[64,6]
+result y f32[64,6]
+for i 4
+| local s f32[16] stack
+| for l 16
+| | s[l] = 0.0
+| for j 6
+| | for l 16
+| | | s[l] = s[l] + x[16*i+l,j]
+| | | y[16*i+l,j] = s[l]
+)");
+  EXPECT_THAT(text, HasSubstr(R"(
+| for i1 6 unrolled
+| | for i2 16 vector
+| | | s[i2] = s[i2] + x[16*i0+i2,i1]
+)"));
+}
+
 TEST(ScheduleOfRows, PadsLongRowsWithoutConditions) {
   const std::string text = ScheduledText(R"(kernel m
 argument x f32[2,1000]
@@ -402,6 +423,15 @@ TEST(RowBlocks, SoftmaxHasThemByDefault) {
   machine.l1_bytes = 3 * 16 * 61 * 2;
   const std::string text = ScheduledText(Softmax("bf16", 61), machine);
   EXPECT_THAT(text, HasSubstr("local m bf16[16] stack")) << text;
+}
+
+// Few rows are joined with the dimension around them.
+TEST(RowBlocks, HaveRowsOfSeveralDimensions) {
+  const std::string text = ScheduledText(
+      absl::StrReplaceAll(Softmax("f32", 61), {{"f32[3,40", "f32[30,4"},
+                                               {"for b 3", "for b 30"},
+                                               {"for i 40", "for i 4"}}));
+  EXPECT_THAT(text, HasSubstr("local m f32[32] stack")) << text;
 }
 
 TEST(RowBlocks, AreNotMadeOfLongOrShortRows) {
