@@ -64,7 +64,7 @@ EmitTarget MakeEmitTarget(const CompileOptions& options) {
           .has_fast_gather = vector_bytes == 64,
           .has_bf16_dot = HasBf16Dot(options.features),
           .has_integer_dot = HasIntegerDot(options.features),
-          .has_scaling = vector_bytes == 64};
+          .has_avx512 = vector_bytes == 64};
 }
 
 // The state of one compilation.

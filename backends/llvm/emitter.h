@@ -29,8 +29,9 @@ struct EmitTarget {
   // The former come with one that rounds f32 to bf16.
   bool has_bf16_dot = false;
   bool has_integer_dot = false;
-  // True if an instruction multiplies vectors of 16 floats by powers of two.
-  bool has_scaling = false;
+  // True if instructions multiply vectors of 16 floats by powers of two, and
+  // choose among 16 floats in a register (AVX-512).
+  bool has_avx512 = false;
 };
 
 // How a function gets the addresses of the arrays of its program.
