@@ -65,7 +65,7 @@ EmitTarget MakeEmitTarget(const CompileOptions& options) {
           .has_fast_gather = vector_bytes == 64,
           .has_bf16_dot = HasBf16Dot(options.features),
           .has_integer_dot = HasIntegerDot(options.features),
-          .has_scaling = vector_bytes == 64,
+          .has_avx512 = vector_bytes == 64,
           .has_compress = absl::StrContains(options.features, "+avx2") ||
                           vector_bytes == 64};
 }

@@ -27,12 +27,10 @@ int64_t LanesOf(const llvm::Value* value);
 class Arithmetic {
  public:
   // `rounds_to_bf16`: the target has an instruction that rounds vectors of
-  // float to bf16 (it takes denormal numbers for zero). `has_scaling`: that of
+  // float to bf16 (it takes denormal numbers for zero). `has_avx512`: that of
   // VectorMath.
-  Arithmetic(llvm::IRBuilder<>& builder, bool rounds_to_bf16, bool has_scaling)
-      : b_(builder),
-        rounds_to_bf16_(rounds_to_bf16),
-        has_scaling_(has_scaling) {}
+  Arithmetic(llvm::IRBuilder<>& builder, bool rounds_to_bf16, bool has_avx512)
+      : b_(builder), rounds_to_bf16_(rounds_to_bf16), has_avx512_(has_avx512) {}
 
   llvm::Type* StorageType(hlo::ElementType type) const;
   llvm::Type* ValueType(hlo::ElementType type) const;
@@ -66,6 +64,10 @@ class Arithmetic {
   llvm::Value* Convert(hlo::ElementType from, hlo::ElementType to,
                        llvm::Value* value);
 
+  // Emits erfc(x) in f32; returns null where nothing is faster than
+  // loops::WriteErfc.
+  llvm::Value* Erfc(llvm::Value* x);
+
  private:
   llvm::Value* ApplyPred(const loops::Expression& expression,
                          llvm::ArrayRef<llvm::Value*> operands);
@@ -97,7 +99,7 @@ class Arithmetic {
 
   llvm::IRBuilder<>& b_;
   const bool rounds_to_bf16_;
-  const bool has_scaling_;
+  const bool has_avx512_;
 };
 
 // Returns true if Apply supports the operation on its types.

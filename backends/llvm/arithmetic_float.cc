@@ -290,7 +290,7 @@ llvm::Value* Arithmetic::ApplyFloat(Opcode opcode,
     if (llvm::Value* value = SmallPower(b_, a, v[1])) return value;
   }
   if (type->getScalarType()->isFloatTy()) {
-    const VectorMath math(b_, has_scaling_);
+    const VectorMath math(b_, has_avx512_);
     if (llvm::Value* value = ApplyVectorMath(math, opcode, v)) return value;
   }
   if (opcode == Opcode::kLogistic) {
@@ -300,6 +300,10 @@ llvm::Value* Arithmetic::ApplyFloat(Opcode opcode,
   const char* name = LibmName(opcode);
   HONE_CHECK(name != nullptr);
   return CallLibm(b_, name, v);
+}
+
+llvm::Value* Arithmetic::Erfc(llvm::Value* x) {
+  return has_avx512_ ? VectorMath(b_, has_avx512_).Erfc(x) : nullptr;
 }
 
 }  // namespace hone::backends

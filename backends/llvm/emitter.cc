@@ -146,7 +146,7 @@ FunctionEmitter::FunctionEmitter(ProgramContext& context,
     : context_(context),
       function_(function),
       b_(llvm::BasicBlock::Create(function->getContext(), "entry", function)),
-      arithmetic_(b_, context.target.has_bf16_dot, context.target.has_scaling),
+      arithmetic_(b_, context.target.has_bf16_dot, context.target.has_avx512),
       bases_(context.program.buffers().size()) {
   // Allows contraction of a multiplication and an addition into one
   // instruction.

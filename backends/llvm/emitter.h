@@ -29,8 +29,9 @@ struct EmitTarget {
   // The former come with one that rounds f32 to bf16.
   bool has_bf16_dot = false;
   bool has_integer_dot = false;
-  // True if an instruction multiplies vectors of 16 floats by powers of two.
-  bool has_scaling = false;
+  // True if instructions multiply vectors of 16 floats by powers of two, and
+  // choose among 16 floats in a register (AVX-512).
+  bool has_avx512 = false;
   // True if instructions move any lanes of a vector of 32-bit elements to its
   // front: AVX-512 by a mask, AVX2 by their numbers.
   bool has_compress = false;

@@ -3,6 +3,7 @@
 
 #include <llvm/IR/Constants.h>
 
+#include "backends/llvm/erfc_match.h"
 #include "backends/llvm/function_emitter.h"
 
 namespace hone::backends {
@@ -110,6 +111,9 @@ llvm::Value* FunctionEmitter::EmitNewExpression(const Expression& expression) {
       return EmitWhere(expression);
     case Expression::Kind::kApply:
       break;
+  }
+  if (const ExpressionPtr x = ArgumentOfErfc(expression); x != nullptr) {
+    if (llvm::Value* erfc = arithmetic_.Erfc(EmitExpression(x))) return erfc;
   }
   std::vector<llvm::Value*> operands;
   bool is_vector = false;

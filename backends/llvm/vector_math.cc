@@ -97,7 +97,7 @@ VectorMath::Reduced VectorMath::ReduceExponential(llvm::Value* x) {
 llvm::Value* VectorMath::Scaled(llvm::Value* x, const Reduced& e) {
   constexpr int64_t kLanes = 16;
   const int64_t lanes = LanesOf(x);
-  if (!has_scaling_ || lanes == 0 || lanes % kLanes != 0) {
+  if (!has_avx512_ || lanes == 0 || lanes % kLanes != 0) {
     // In two steps, as 2^n itself may be out of range.
     llvm::Value* half = b_.CreateAShr(e.n, 1);
     llvm::Value* y = b_.CreateFMul(x, PowerOfTwo(half, x));
@@ -198,17 +198,6 @@ llvm::Value* VectorMath::Tanh(llvm::Value* x) {
 llvm::Value* VectorMath::Logistic(llvm::Value* x) {
   llvm::Constant* one = Number(x, 1.0);
   return b_.CreateFDiv(one, b_.CreateFAdd(Exp(b_.CreateFNeg(x)), one));
-}
-
-llvm::Value* VectorMath::Erf(llvm::Value* x) {
-  // -expm1(-q) where erfc = exp(-q); it is 1 from 4 on.
-  llvm::Value* magnitude = AtMost(Abs(x), 4.0);
-  llvm::Value* q =
-      Polynomial(magnitude, {1.12837923, 0.636616468, 0.102814414,
-                             -0.0193217136, 0.000205711083, 0.00125175109,
-                             -0.000381002581, 4.07082407e-05});
-  llvm::Value* h = HalfExpm1(b_.CreateFNeg(b_.CreateFMul(q, magnitude)));
-  return CopySign(b_.CreateFMul(h, Number(x, -2.0)), x);
 }
 
 llvm::Value* VectorMath::Sin(llvm::Value* x) { return SinCos(x, 0); }

@@ -22,6 +22,7 @@
 #include "loops/schedules/peel_bounds.h"
 #include "loops/schedules/register_tile.h"
 #include "loops/schedules/short_sums.h"
+#include "loops/schedules/sliding_windows.h"
 #include "loops/schedules/vectorize_innermost.h"
 #include "loops/transforms/checks.h"
 #include "loops/transforms/locals.h"
@@ -42,18 +43,16 @@ constexpr int64_t kRowsWorthOrder = 8;
 constexpr int64_t kSumsAtOnce = 8;
 // The largest number of tiles along rows or columns that are balanced.
 constexpr int64_t kFewTiles = 4;
-// The rows of a tile that share loads, at least, in pooling, and in depthwise
-// convolutions.
-constexpr int64_t kSharedRows = 4;
+// The most rows of a tile that share loads in depthwise convolutions, and if
+// vectors go along their channels.
 constexpr int64_t kMostSharedRows = 6;
+constexpr int64_t kMostSlidingRows = 8;
 // The smallest block of sums for instructions that take several steps at once.
 constexpr int64_t kLeastBlock = 64;
 // Parts of a nest that leave ranges out, each of which may double the code: few
 // if a condition is that of a whole row of the tile.
 constexpr int kMostPeels = 12;
 constexpr int kFewPeels = 4;
-// The largest number of iterations of innermost sums to unroll.
-constexpr int64_t kFewSums = 8;
 
 void Append(std::vector<VarId>& to, const std::vector<VarId>& from) {
   to.insert(to.end(), from.begin(), from.end());
@@ -117,8 +116,8 @@ class ContractionScheduler {
     }
     const Access target = program.At(sum_).statement()->target;
     target_ = target.buffer;
-    has_ranges_ =
-        program.At(sum_).statement()->value->kind() == Expression::Kind::kWhere;
+    const Expression& value = *program.At(sum_).statement()->value;
+    has_ranges_ = value.kind() == Expression::Kind::kWhere;
     const int64_t width =
         std::max<int64_t>(hlo::ByteWidth(program.buffer(target_).type), 4);
     lanes_ = std::max<int64_t>(s_.machine().vector_bytes / width, 2);
@@ -127,8 +126,21 @@ class ContractionScheduler {
       products_ = adjacent_ = extents_.at(*step_);
       c.sums.erase(absl::c_find(c.sums, *step_));
     }
-    if (!ChooseColumn(c) || !PackRowFactor(c)) return false;
-    tile_rows_ = s_.Choose(Choice::kTileRows, RowsFor(c));
+    column_ = TakeColumn(Setting(), c, both_move_);
+    if (!column_.has_value() || !PackRowFactor(c)) return false;
+    std::optional<SlidingWindow> window;
+    if (both_move_) {
+      window = FindSlidingWindow(program, *c.a, c.rows, c.sums, extents_,
+                                 kLeastSharedRows);
+    }
+    slides_ = window.has_value();
+    channels_ = extents_.at(*column_);
+    // Of the image itself.
+    has_ranges_ |= slides_ && absl::c_any_of(value.operands(), [](auto& e) {
+                     return e->kind() == Expression::Kind::kWhere;
+                   });
+    tile_rows_ =
+        s_.Choose(Choice::kTileRows, slides_ ? kMostSlidingRows : RowsFor(c));
     double rows = 1;
     for (VarId var : c.rows) rows *= static_cast<double>(extents_.at(var));
     in_place_ = c.a != nullptr && !both_move_ && !has_ranges_ &&
@@ -144,8 +156,9 @@ class ContractionScheduler {
     transposes_ =
         c.a == nullptr && StrideOf(program, *c.b, *column_) > kMostLoadStride;
     const bool has_reuse = !c.rows.empty();
-    const std::optional<VarId> shared = ChooseSharedRows(c);
-    ChooseRow(c);
+    const std::optional<VarId> shared =
+        slides_ ? ChooseSlidingRow(c, *window) : ChooseSharedRows(c);
+    if (!slides_) ChooseRow(c);
     scatters_ = is_contiguous && StrideOf(program, target, *column_) != 1;
     factor_ = c.b->buffer;
     factor_width_ = hlo::ByteWidth(program.buffer(factor_).type);
@@ -201,58 +214,6 @@ class ContractionScheduler {
         extents_,     lanes_,       adjacent_};
   }
 
-  // Chooses the loop that vectors go along, and takes it out of its list; `b`
-  // and the columns are then the side that it belongs to.
-  bool ChooseColumn(Contraction& c) {
-    if (!c.rows.empty() && !c.columns.empty()) {
-      const VectorSetting setting = Setting();
-      const auto best_of = [&](const Access& factor, const Access& other,
-                               const std::vector<VarId>& vars,
-                               const std::vector<VarId>& others) {
-        std::pair<double, VarId> best = {
-            std::numeric_limits<double>::infinity(), 0};
-        for (VarId var : vars) {
-          best = std::min(best, {CyclesPerResult(setting, c.sums, factor, other,
-                                                 var, others),
-                                 var});
-        }
-        return best;
-      };
-      auto best = best_of(*c.b, *c.a, c.columns, c.rows);
-      const auto row = best_of(*c.a, *c.b, c.rows, c.columns);
-      if (row.first < best.first) {
-        best = row;
-        std::swap(c.a, c.b);
-        std::swap(c.rows, c.columns);
-      }
-      column_ = best.second;
-      c.columns.erase(absl::c_find(c.columns, *column_));
-      return true;
-    }
-    // Along which all is contiguous. Both operands may move with it, as in
-    // depthwise convolutions.
-    const Access& target = s_.program().At(sum_).statement()->target;
-    const auto is_contiguous = [&](VarId var) {
-      return StrideOf(s_.program(), target, var) == 1;
-    };
-    if (c.columns.empty()) {
-      std::swap(c.a, c.b);
-      std::swap(c.rows, c.columns);
-    }
-    std::vector<VarId>* vectors = &c.columns;
-    if (absl::c_none_of(c.columns, is_contiguous)) {
-      std::swap(c.a, c.b);
-      std::swap(c.rows, c.columns);
-      vectors = &c.batches;
-      both_move_ = true;
-    }
-    const auto found = absl::c_find_if(*vectors, is_contiguous);
-    if (found == vectors->end()) return false;
-    column_ = *found;
-    vectors->erase(found);
-    return true;
-  }
-
   // Copies the rows' operand in front of the nest if steps of the sum are
   // adjacent in the other one only.
   bool PackRowFactor(Contraction& c) {
@@ -278,27 +239,33 @@ class ContractionScheduler {
   // Returns the loop of these.
   std::optional<VarId> ChooseSharedRows(Contraction& c) {
     if (both_move_ || transposes_ || !c.rows.empty()) return std::nullopt;
-    for (VarId row : c.columns) {
-      const auto stride = StrideOf(s_.program(), *c.b, row);
-      for (VarId sum : c.sums) {
-        const auto step = StrideOf(s_.program(), *c.b, sum);
-        // Without weights, windows apart pay for loads that are strided anyway.
-        if (extents_.at(sum) > kFewSums || extents_.at(row) < kSharedRows ||
-            step.value_or(0) <= 1 ||
-            ElementsOfWindow(s_.program(), *c.b, row, 2, sum,
-                             extents_.at(sum)) == 1 ||
-            (stride != step && c.a == nullptr &&
-             StrideOf(s_.program(), *c.b, *column_) == 1)) {
-          continue;
-        }
-        c.columns.erase(absl::c_find(c.columns, row));
-        c.rows = {row};
-        tile_rows_ = std::min(tile_rows_,
-                              c.a == nullptr ? kSharedRows : kMostSharedRows);
-        return sum;
-      }
+    const std::optional<SlidingWindow> window =
+        FindSharedRows(s_.program(), c, extents_, *column_);
+    if (!window.has_value()) return std::nullopt;
+    c.columns.erase(absl::c_find(c.columns, window->row));
+    c.rows = {window->row};
+    tile_rows_ = std::min(tile_rows_,
+                          c.a == nullptr ? kLeastSharedRows : kMostSharedRows);
+    return window->sum;
+  }
+
+  // Chooses the tile's rows where a window slides along them and vectors go
+  // along channels: few tiles of equal size. Returns the loop of the sum that
+  // they share elements in.
+  std::optional<VarId> ChooseSlidingRow(Contraction& c,
+                                        const SlidingWindow& window) {
+    row_ = window.row;
+    c.rows.erase(absl::c_find(c.rows, *row_));
+    const auto elements = [&] {
+      return ElementsOfWindow(s_.program(), *c.a, *row_, tile_rows_, window.sum,
+                              extents_.at(window.sum));
+    };
+    while (tile_rows_ > 1 && !FitsInRegisters(tile_rows_, 1, elements())) {
+      --tile_rows_;
     }
-    return std::nullopt;
+    const int64_t tiles = (extents_.at(*row_) + tile_rows_ - 1) / tile_rows_;
+    tile_rows_ = (extents_.at(*row_) + tiles - 1) / tiles;
+    return window.sum;
   }
 
   // Chooses the loop of the tile's rows: one that fills a tile, if possible
@@ -341,6 +308,14 @@ class ContractionScheduler {
                        int64_t others = 1) const {
     return rows * vectors + std::min(rows, vectors) + others <=
            s_.machine().vector_registers;
+  }
+
+  // Returns true if half of L1 holds what a tile of all channels reads of an
+  // image, for the next one along the image's rows.
+  bool HoldsWindow() const {
+    int64_t bytes = window_ * channels_ * factor_width_;
+    for (VarId sum : sums_) bytes *= sum == sums_.back() ? 1 : extents_.at(sum);
+    return bytes <= s_.machine().l1_bytes / 2;
   }
 
   // Returns the rows of a tile: more for few vectors.
@@ -410,7 +385,20 @@ class ContractionScheduler {
       order.push_back(*column_tiles);
     }
     size_t panel_depth = order.size();
+    if (slides_ && row_tiles.has_value()) {
+      // Images are read from end to end.
+      other_rows_.push_back(*row_tiles);
+      row_tiles.reset();
+      absl::c_sort(other_rows_, [this](VarId a, VarId b) {
+        return chain_.DepthOf(a) < chain_.DepthOf(b);
+      });
+    }
     Append(order, other_rows_);
+    if (slides_ && column_tiles.has_value() && !other_rows_.empty() &&
+        !HoldsWindow()) {
+      order.insert(order.end() - 1, *column_tiles);
+      column_tiles.reset();
+    }
     if (row_tiles.has_value() && rows_first_) {
       order.push_back(*row_tiles);
       panel_depth = order.size();
@@ -596,13 +584,23 @@ class ContractionScheduler {
     if (!chain.MoveOut(sums_) || !MakeVectors(chain, vectors)) return false;
     const Path innermost = chain.PathOf(sums_.back());
     // Every step of a tile at the border has a condition per row.
-    const bool has_conditions = has_ranges_ && row_factor_.has_value();
+    const bool has_conditions =
+        has_ranges_ && row_factor_.has_value() && !slides_;
     if (!has_conditions && !has_long_window_ &&
         s_.program().At(innermost).loop()->extent <=
             (transposes_ ? kShortRow : kFewSums)) {
       s_.Try("unroll", innermost);
     }
+    if (slides_) UnrollWindow(chain);
     return true;
+  }
+
+  // Unrolls all of a small window.
+  void UnrollWindow(const LoopChain& chain) {
+    int64_t products = chain.LoopOf(*row_).extent;
+    for (VarId sum : sums_) products *= extents_.at(sum);
+    if (products > kMostUnrolledProducts) return;
+    for (VarId sum : sums_) s_.Try("unroll", chain.PathOf(sum));
   }
 
   // Splits columns that are not whole vectors, so that panels have these.
@@ -702,7 +700,8 @@ class ContractionScheduler {
     const size_t others = Siblings() - 1;
     PeelBounds(s_, top);
     if (has_ranges_) {
-      PeelRanges(s_, top, row_factor_.has_value() ? kFewPeels : kMostPeels);
+      const bool few = row_factor_.has_value() && !slides_;
+      PeelRanges(s_, top, few ? kFewPeels : kMostPeels);
     }
     for (size_t i = Siblings() - others; i-- > 0;) {
       const Path part = Sibling(top, static_cast<int32_t>(i));
@@ -760,10 +759,13 @@ class ContractionScheduler {
   // and true if registers do not hold them.
   int64_t window_ = 1;
   bool has_long_window_ = false;
-  // True if the products are inside kWhere.
+  // True if the products, or elements of an image, are inside kWhere.
   bool has_ranges_ = false;
-  // True if both operands depend on the columns.
+  // True if both operands depend on the columns, and if a window slides along
+  // the rows then.
   bool both_move_ = false;
+  bool slides_ = false;
+  int64_t channels_ = 0;
   // True if vectors of results, unlike those of the operand, are not
   // contiguous: they are stored only once.
   bool scatters_ = false;

@@ -1,7 +1,11 @@
 #include "loops/schedules/contraction_costs.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "absl/algorithm/container.h"
 
@@ -112,6 +116,53 @@ int64_t TilesPerShare(int64_t whole_tiles, int64_t tiles, int64_t threads) {
     if (steps_of(share) < steps_of(best)) best = share;
   }
   return best;
+}
+
+std::optional<VarId> TakeColumn(const VectorSetting& setting, Contraction& c,
+                                bool& both_move) {
+  if (!c.rows.empty() && !c.columns.empty()) {
+    const auto best_of = [&](const Access& factor, const Access& other,
+                             const std::vector<VarId>& vars,
+                             const std::vector<VarId>& others) {
+      std::pair<double, VarId> best = {std::numeric_limits<double>::infinity(),
+                                       0};
+      for (VarId var : vars) {
+        best = std::min(
+            best, {CyclesPerResult(setting, c.sums, factor, other, var, others),
+                   var});
+      }
+      return best;
+    };
+    auto best = best_of(*c.b, *c.a, c.columns, c.rows);
+    const auto row = best_of(*c.a, *c.b, c.rows, c.columns);
+    if (row.first < best.first) {
+      best = row;
+      std::swap(c.a, c.b);
+      std::swap(c.rows, c.columns);
+    }
+    c.columns.erase(absl::c_find(c.columns, best.second));
+    return best.second;
+  }
+  // Along which all is contiguous.
+  const auto is_contiguous = [&](VarId var) {
+    return StrideOf(setting.program, setting.target, var) == 1;
+  };
+  if (c.columns.empty()) {
+    std::swap(c.a, c.b);
+    std::swap(c.rows, c.columns);
+  }
+  std::vector<VarId>* vectors = &c.columns;
+  if (absl::c_none_of(c.columns, is_contiguous)) {
+    std::swap(c.a, c.b);
+    std::swap(c.rows, c.columns);
+    vectors = &c.batches;
+    both_move = true;
+  }
+  const auto found = absl::c_find_if(*vectors, is_contiguous);
+  if (found == vectors->end()) return std::nullopt;
+  const VarId column = *found;
+  vectors->erase(found);
+  return column;
 }
 
 }  // namespace hone::loops

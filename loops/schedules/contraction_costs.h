@@ -2,11 +2,13 @@
 #define HONE_LOOPS_SCHEDULES_CONTRACTION_COSTS_H_
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 
 #include "loops/ir/program.h"
+#include "loops/schedules/nest.h"
 #include "loops/transforms/machine.h"
 
 namespace hone::loops {
@@ -52,6 +54,13 @@ double CyclesPerResult(const VectorSetting& setting,
                        const std::vector<VarId>& sums, const Access& factor,
                        const Access& other, VarId var,
                        const std::vector<VarId>& others);
+
+// Chooses the loop that vectors go along, and takes it out of its list; `b` and
+// the columns of `c` are then the side that it belongs to. Sets `both_move` if
+// both operands move with it, as along the channels of depthwise convolutions.
+// Returns nullopt if there is none.
+std::optional<VarId> TakeColumn(const VectorSetting& setting, Contraction& c,
+                                bool& both_move);
 
 // Returns how many of a row of `tiles` tiles a thread should compute one after
 // the other, of which the first `whole_tiles`, at least one per thread, are

@@ -21,6 +21,7 @@
 #include "loops/schedules/scans.h"
 #include "loops/schedules/scheduler.h"
 #include "loops/schedules/short_sums.h"
+#include "loops/schedules/sliding_windows.h"
 #include "loops/schedules/vectorize_innermost.h"
 #include "loops/transforms/analysis/footprint.h"
 #include "loops/transforms/checks.h"
@@ -38,7 +39,8 @@ std::vector<BufferId> PadInputs(Scheduler& scheduler) {
   absl::btree_set<BufferId> padded;
   const Program& program = scheduler.program();
   VisitStatements(program, {}, [&](const Path& path, const Statement& st) {
-    if (!AsContraction(program, path).has_value()) return;
+    const std::optional<Contraction> c = AsContraction(program, path);
+    if (!c.has_value() || ShouldReadBorderInPlace(program, *c)) return;
     for (const ExpressionPtr& operand : st.value->operands()) {
       const Expression* factor = operand.get();
       if (factor->kind() == Expression::Kind::kApply) {  // a conversion

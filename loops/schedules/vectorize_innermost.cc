@@ -32,6 +32,10 @@ constexpr int64_t kWorthPeeling = 8;
 // Vectors per iteration of an innermost loop without sums: they share
 // constants, and overlap each other's latency.
 constexpr int64_t kVectorsAtOnce = 4;
+// Those of them that are one vector to the code generator, which interleaves
+// their instructions, where these are long chains: more would be more constants
+// and intermediate values than registers hold.
+constexpr int64_t kVectorsTogether = 2;
 // The least work, of WorkOf, for which waking threads pays off.
 constexpr double kWorthThreads = 32'768;
 // The same if other parallel work follows at once.
@@ -354,7 +358,8 @@ class InnermostVectorizer {
     const bool is_peeled_vector =
         loop.extent % step != 0 && loop.extent / step == 1;
     Path inner = is_peeled_vector ? leaf : Child(leaf, 0);
-    if (unroll > 1 && s_.Try("split", inner, {lanes})) {
+    const int64_t together = IsLongChain(loop) ? kVectorsTogether : 1;
+    if (unroll > together && s_.Try("split", inner, {lanes * together})) {
       s_.Try("unroll", inner);
       inner = Child(inner, 0);
     }
@@ -386,6 +391,21 @@ class InnermostVectorizer {
       });
     }
     return covers;
+  }
+
+  // Returns true if the loop computes polynomials.
+  static bool IsLongChain(const Loop& loop) {
+    bool found = false;
+    for (const Node& node : loop.body) {
+      MapExpressions(node, [&](const ExpressionPtr& e) {
+        found |= e->kind() == Expression::Kind::kApply &&
+                 hlo::IsTranscendental(e->opcode()) &&
+                 e->opcode() != hlo::Opcode::kSqrt &&
+                 e->opcode() != hlo::Opcode::kRsqrt;
+        return e;
+      });
+    }
+    return found;
   }
 
   // Returns true if each iteration stores results enough to keep the processor

@@ -10,6 +10,7 @@
 #include "hlo/ir/literal.h"
 #include "hlo/rewrite/dead_code.h"
 #include "hlo/rewrite/matchers.h"
+#include "loops/ir/erfc_form.h"
 
 namespace hone::loops {
 namespace {
@@ -33,15 +34,6 @@ constexpr float kAbove[] = {-10.477664F,   12.9772F,     -7.49551868F,
                             -0.282076746F, 0.564189494F};
 // Below this logarithm, the expansion gives 0.
 constexpr float kLeastExponent = -88.7228394F;
-
-// The polynomials of the shorter form, highest power first.
-constexpr float kNumerator[] = {0.0324988440F, 0.227799013F, 0.728623331F,
-                                1.23556161F, 1.0F};
-constexpr float kDenominator[] = {0.0576019511F, 0.403791070F, 1.31980455F,
-                                  2.39603662F,   2.36394143F,  1.0F};
-// Arguments from which the result is 0 whatever the polynomials are; their
-// quotient has to be a number there.
-constexpr float kLargestArgument = 11.0F;
 
 double Wide(float value) { return static_cast<double>(value); }
 
@@ -176,32 +168,17 @@ class ErfcMatcher {
   InstructionId x_ = hlo::kNoInstruction;
 };
 
-// Builds the shorter form for a scalar.
+// Builds the shorter form (WriteErfc) for a scalar.
 class RegionBuilder {
  public:
   hlo::Computation Build() {
-    const InstructionId x =
-        region_.AddInstruction(Instruction::Parameter(0, scalar_));
-    const InstructionId magnitude = Add(Opcode::kAbs, {x});
-    const InstructionId largest = Constant(kLargestArgument);
-    const InstructionId bounded =
-        Add(Opcode::kSelect, {IsLess(magnitude, largest), magnitude, largest});
-    const InstructionId quotient = Add(
-        Opcode::kDivide,
-        {Polynomial(kNumerator, bounded), Polynomial(kDenominator, bounded)});
-    const InstructionId exponent =
-        Add(Opcode::kNegate, {Add(Opcode::kMultiply, {x, x})});
-    const InstructionId positive = Add(
-        Opcode::kMultiply, {Add(Opcode::kExponential, {exponent}), quotient});
-    const InstructionId negative =
-        Add(Opcode::kSubtract, {Constant(2.0F), positive});
-    region_.set_root(
-        Add(Opcode::kSelect, {IsLess(x, Constant(0.0F)), negative, positive}));
+    region_.set_root(WriteErfc(
+        *this, region_.AddInstruction(Instruction::Parameter(0, scalar_))));
     return std::move(region_);
   }
 
- private:
-  InstructionId Add(Opcode opcode, absl::Span<const InstructionId> operands) {
+  InstructionId Apply(Opcode opcode,
+                      const std::vector<InstructionId>& operands) {
     return region_.AddInstruction(Instruction(opcode, scalar_, operands));
   }
 
@@ -211,7 +188,7 @@ class RegionBuilder {
     return region_.AddInstruction(Instruction::Constant(std::move(literal)));
   }
 
-  InstructionId IsLess(InstructionId a, InstructionId b) {
+  InstructionId Less(InstructionId a, InstructionId b) {
     auto attributes = std::make_shared<hlo::Attributes>();
     attributes->direction = hlo::ComparisonDirection::kLt;
     return region_.AddInstruction(
@@ -219,16 +196,7 @@ class RegionBuilder {
                     {a, b}, std::move(attributes)));
   }
 
-  InstructionId Polynomial(absl::Span<const float> coefficients,
-                           InstructionId variable) {
-    InstructionId sum = Constant(coefficients[0]);
-    for (float coefficient : coefficients.subspan(1)) {
-      sum = Add(Opcode::kAdd, {Add(Opcode::kMultiply, {sum, variable}),
-                               Constant(coefficient)});
-    }
-    return sum;
-  }
-
+ private:
   const hlo::ShapePtr scalar_ = hlo::Shape::Scalar(ElementType::kF32);
   hlo::Computation region_{"erfc"};
 };

@@ -145,6 +145,60 @@ TEST(VectorMathTest, LanesAndScalarsGetTheSameBits) {
   }
 }
 
+// Vectors of which the last is not full, and scalars.
+TEST(VectorMathTest, ErfHasTheSameBitsInVectorsOfAnyWidth) {
+  const NativeFunction lanes("erf(a[16*i+v])", 1);
+  const NativeFunction scalars("erf(a[16*i+v])", 1, "unrolled");
+  const auto program = loops::ParseProgram(
+      "kernel math\nargument a f32[4096]\nresult y f32[4096]\n"
+      "for i 178\n| for v 23 vector\n| | y[23*i+v] = erf(a[23*i+v])\n"
+      "for v 2 vector\n| y[4094+v] = erf(a[4094+v])\n");
+  ASSERT_THAT(program, testing::IsOk());
+  const auto object = CompileProgram(*program, "math");
+  ASSERT_THAT(object, testing::IsOk());
+  const auto loaded = LoadedObject::Create(*object);
+  ASSERT_THAT(loaded, testing::IsOk());
+  std::vector<float> x(kBlock);
+  for (size_t i = 0; i < x.size(); ++i) {
+    x[i] = -5.0F + 0.0025F * static_cast<float>(i);
+  }
+  x[0] = NAN;
+  x[1] = INFINITY;
+  x[2] = -0.0F;
+  std::vector<float> y(kBlock);
+  std::vector<float> z(kBlock);
+  std::vector<float> odd(kBlock);
+  lanes(x, {}, y);
+  scalars(x, {}, z);
+  const void* arguments[] = {x.data()};
+  void* results[] = {odd.data()};
+  ASSERT_EQ((*(*loaded)->Entry("math"))(nullptr, arguments, results), HONE_OK);
+  for (size_t i = 0; i < x.size(); ++i) {
+    EXPECT_EQ(std::bit_cast<uint32_t>(y[i]), std::bit_cast<uint32_t>(z[i]))
+        << x[i];
+    EXPECT_EQ(std::bit_cast<uint32_t>(y[i]), std::bit_cast<uint32_t>(odd[i]))
+        << x[i];
+  }
+}
+
+TEST(VectorMathTest, ErfReachesOneAndStaysThere) {
+  const NativeFunction function("erf(a[16*i+v])", 1);
+  std::vector<float> x(kBlock);
+  for (size_t i = 0; i < x.size(); ++i) {
+    x[i] = 3.0F + 0.0005F * static_cast<float>(i);
+  }
+  x[0] = INFINITY;
+  x[1] = 3.4e38F;
+  std::vector<float> y(kBlock);
+  function(x, {}, y);
+  for (size_t i = 0; i < x.size(); ++i) {
+    if (x[i] >= 4.0F) {
+      EXPECT_EQ(y[i], 1.0F) << x[i];
+    }
+    EXPECT_LE(y[i], 1.0F) << x[i];
+  }
+}
+
 TEST(VectorMathTest, Logarithm) {
   ExpectAccurate("log(a[16*i+v])", std::log, 0.8);
   ExpectAccurate("log_plus_one(a[16*i+v])", std::log1p, 1.5);

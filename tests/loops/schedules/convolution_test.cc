@@ -147,6 +147,67 @@ for n 4
   EXPECT_THAT(text, HasSubstr("local x_copy f32[16,18] stack")) << text;
 }
 
+// A depthwise convolution along channels that are contiguous: $0 rows, a
+// window of $1 elements in both directions, a border of $2; the image is $3.
+constexpr char kChannels[] = R"(kernel c
+argument x f32[2,$0,20,$4]
+argument w f32[$1,$1,$4]
+result y f32[2,$0,20,$4]
+$5for n 2
+| for h $0
+| | for i 20
+| | | for c $4
+| | | | y[n,h,i,c] = 0.0
+| | | | for k $1
+| | | | | for l $1
+| | | | | | y[n,h,i,c] += where(0 <= h+k-$2 < $0 and 0 <= i+l-$2 < 20, $3[n,h+k-$2,i+l-$2,c], 0.0) * w[k,l,c]
+)";
+
+TEST(ConvolutionSchedule, DepthwiseBordersAreReadInPlaceAlongChannels) {
+  const std::string text =
+      ScheduledText(absl::Substitute(kChannels, 21, 3, 1, "x", 24, ""));
+  EXPECT_THAT(text, Not(HasSubstr("x_copy"))) << text;
+  // Tiles of rows of the image, of equal size, around whole windows.
+  EXPECT_THAT(text, ContainsRegex("unrolled\n[| ]*for i[0-9]* 3 unrolled\n"
+                                  "[| ]*for i[0-9]* [4-8] unrolled\n"
+                                  "[| ]*for i[0-9]* [0-9]* vector\n"));
+  // The interior has no conditions, and goes along channels in the end.
+  EXPECT_THAT(text, ContainsRegex("for i[0-9]* 18\n[| ]*for i[0-9]* 6\n"))
+      << text;
+  EXPECT_THAT(text, HasSubstr("] += x["));
+}
+
+TEST(ConvolutionSchedule, WideDepthwiseBordersAreCopied) {
+  const std::string text =
+      ScheduledText(absl::Substitute(kChannels, 21, 5, 2, "x", 24, ""));
+  EXPECT_THAT(text, HasSubstr("x_copy")) << text;
+}
+
+// The margin is copied as it is computed.
+TEST(ConvolutionSchedule, ComputedDepthwiseImagesAreCopied) {
+  const std::string text = ScheduledText(absl::Substitute(
+      kChannels, 21, 3, 1, "t", 24,
+      "local t f32[2,21,20,24] heap\nfor n 2\n| for h 21\n| | for i 20\n"
+      "| | | for c 24\n| | | | t[n,h,i,c] = maximum(x[n,h,i,c], 0.0)\n"));
+  EXPECT_THAT(text, HasSubstr("t_copy")) << text;
+  EXPECT_THAT(text, Not(HasSubstr("local t f32"))) << text;
+}
+
+// The window of all channels is larger than L1: blocks of channels are outside
+// the columns of the image.
+TEST(ConvolutionSchedule, BlocksOfManyChannelsKeepTheirWindowsInL1) {
+  Machine machine = SmallVectors(1);
+  machine.l1_bytes = 8 << 10;
+  const std::string few =
+      ScheduledText(absl::Substitute(kChannels, 6, 3, 1, "x", 16, ""), machine);
+  EXPECT_THAT(few, ContainsRegex("for i[0-9]* 18\n[| ]*for i[0-9]* 4\n"))
+      << few;
+  const std::string many =
+      ScheduledText(absl::Substitute(kChannels, 6, 3, 1, "x", 80, ""), machine);
+  EXPECT_THAT(many, HasSubstr("\n| for i1 20\n")) << many;
+  EXPECT_THAT(many, HasSubstr("\n| | for i2 18\n")) << many;
+}
+
 // Each element is read about twice.
 TEST(ConvolutionSchedule, StridedDepthwiseImagesStayNarrow) {
   const std::string text = ScheduledText(R"(kernel m

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/substitute.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -573,6 +574,21 @@ for i N
   };
   EXPECT_THAT(product(64), Not(HasSubstr("parallel")));
   EXPECT_THAT(product(128), HasSubstr("parallel"));
+}
+
+// The code generator interleaves the chains of two vectors that are one.
+TEST(DefaultSchedule, VectorsOfPolynomialsAreOfTwoRegisters) {
+  constexpr char kMap[] = R"(kernel m
+argument x f32[20,160]
+result y f32[20,160]
+for i 20
+| for j 160
+| | y[i,j] = $0(x[i,j])
+)";
+  EXPECT_THAT(ScheduledText(absl::Substitute(kMap, "tanh"), SmallVectors(1)),
+              HasSubstr("for i2 2 unrolled\n| | | for i3 8 vector\n"));
+  EXPECT_THAT(ScheduledText(absl::Substitute(kMap, "sqrt"), SmallVectors(1)),
+              HasSubstr("for i2 4 unrolled\n| | | for i3 4 vector\n"));
 }
 
 }  // namespace
