@@ -179,6 +179,8 @@ class FunctionEmitter {
   // Emits a statement of a vector loop as such an instruction; returns false if
   // it is none.
   bool EmitDotProducts(const loops::Statement& statement);
+  bool EmitDotAccumulation(const loops::Statement& statement,
+                           const DotProducts& dot);
   // `side`: the index of the factor.
   llvm::Value* EmitDotFactor(const DotProducts& dot, size_t side);
   llvm::Value* EmitMaskedDotFactor(loops::BufferId buffer,

@@ -21,6 +21,7 @@
 #include "loops/schedules/peel_bounds.h"
 #include "loops/schedules/register_tile.h"
 #include "loops/schedules/short_sums.h"
+#include "loops/schedules/transposed_copy.h"
 #include "loops/schedules/vectorize_innermost.h"
 #include "loops/transforms/analysis/footprint.h"
 #include "loops/transforms/checks.h"
@@ -262,9 +263,9 @@ class ContractionScheduler {
     const BufferId other = c.b->buffer;
     const size_t others = Siblings();
     if (!PackAdjacentSteps(s_, nest_, c, *c.a, *step_)) return false;
-    VectorizeInnermost(s_, nest_);
+    if (!ScheduleTransposedCopy(s_, nest_)) VectorizeInnermost(s_, nest_);
     SkipCopies(others);
-    sum_[0] = nest_[0];
+    sum_[nest_.size() - 1] = nest_.back();
     const Contraction packed = *Find();
     c.a = packed.a;
     c.b = packed.b;

@@ -6,7 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
+
 #include "loops/ir/rewrite.h"
+#include "loops/schedules/interleaved_panels.h"
 #include "loops/schedules/loop_chain.h"
 #include "loops/schedules/nest.h"
 #include "loops/schedules/peel_bounds.h"
@@ -26,6 +29,9 @@ constexpr int64_t kVectors = 2;
 // in matrix products.
 constexpr int64_t kLongDot = 8;
 
+// The products that an instruction adds up in each lane.
+constexpr int64_t kPair = 2;
+
 // A nest with the first value of a result, the combining of a row into it, and
 // what is done with it (none or more statements), in the innermost of a chain
 // of loops.
@@ -34,6 +40,18 @@ struct RowSums {
   VarId column = 0;
   int64_t width = 4;  // of the widest element, in bytes
 };
+
+bool IsApplied(const Expression& e, hlo::Opcode opcode) {
+  return e.kind() == Expression::Kind::kApply && e.opcode() == opcode;
+}
+
+// Returns true for what combine_steps makes of the products of two steps.
+bool IsSumOfProducts(const Expression& e) {
+  return IsApplied(e, hlo::Opcode::kAdd) &&
+         absl::c_all_of(e.operands(), [](const ExpressionPtr& operand) {
+           return IsApplied(*operand, hlo::Opcode::kMultiply);
+         });
+}
 
 std::optional<RowSums> AsRowSums(const Program& program,
                                  const LoopChain& chain) {
@@ -54,11 +72,13 @@ std::optional<RowSums> AsRowSums(const Program& program,
   bool fits = statement.combine.has_value() &&
               StrideOf(program, statement.target, sums.column) == 0 &&
               StrideOf(program, statement.target, sums.row) != 0;
+  const bool combines_pairs = IsSumOfProducts(*statement.value);
   bool moves = false;
   VisitAccesses(statement, [&](const Access& access, bool is_target) {
     const auto stride = StrideOf(program, access, sums.column);
-    fits = fits && (is_target || stride == 0 || stride == 1);
-    moves = moves || (stride == 1 && StrideOf(program, access, sums.row) != 0);
+    const bool is_dense = stride == 1 || (stride == kPair && combines_pairs);
+    fits = fits && (is_target || stride == 0 || is_dense);
+    moves = moves || (is_dense && StrideOf(program, access, sums.row) != 0);
     sums.width = std::max(sums.width,
                           hlo::ByteWidth(program.buffer(access.buffer).type));
   });
@@ -113,7 +133,16 @@ struct FewDots {
   VarId few = 0;
   VarId many = 0;
   std::vector<VarId> batches;
+  // True if an instruction takes two adjacent elements of each operand.
+  bool has_pairs = false;
 };
+
+// Returns true if elements of this type are converted to those of the sum on
+// the way, in a vector.
+bool IsWidened(hlo::ElementType type, hlo::ElementType sum) {
+  return sum == hlo::ElementType::kF32 &&
+         (type == hlo::ElementType::kBf16 || type == hlo::ElementType::kF16);
+}
 
 std::optional<FewDots> AsFewDots(const Scheduler& s, const LoopChain& chain) {
   const std::vector<const Loop*> loops = chain.Loops();
@@ -137,20 +166,30 @@ std::optional<FewDots> AsFewDots(const Scheduler& s, const LoopChain& chain) {
       type_of(s.program().At(Child(sum, 0)).statement()->target);
   for (const Access* factor : {product->a, product->b}) {
     if (StrideOf(s.program(), *factor, product->sums[0]) != 1 ||
-        type_of(*factor) != type || hlo::ByteWidth(type) < 4) {
+        hlo::ByteWidth(type) < 4 ||
+        (type_of(*factor) != type && !IsWidened(type_of(*factor), type))) {
       return std::nullopt;
     }
   }
   FewDots dots = {product->rows[0], product->columns[0], product->batches};
+  dots.has_pairs = body[1].loop()->extent % kPair == 0 && hlo::IsFloat(type) &&
+                   ProductsAtOnce(s.program(), s.machine(), *product) == kPair;
   const auto extent = [&](VarId var) { return chain.LoopOf(var).extent; };
   if (extent(dots.few) > extent(dots.many)) std::swap(dots.few, dots.many);
   const int64_t lanes =
       std::max<int64_t>(s.machine().vector_bytes / hlo::ByteWidth(type), 2);
-  if (extent(dots.few) > lanes / 2 || extent(dots.many) <= kRowsAtOnce ||
+  if (extent(dots.few) > (dots.has_pairs ? lanes : lanes / 2) ||
+      extent(dots.many) <= kRowsAtOnce ||
       body[1].loop()->extent < kLongDot * lanes) {
     return std::nullopt;
   }
   return dots;
+}
+
+// Makes two steps of the sum in the innermost loop of `chain` one.
+bool CombinePairs(Scheduler& s, const LoopChain& chain) {
+  const Path sum = Child(chain.AtDepth(chain.Loops().size() - 1), 1);
+  return s.Try("split", sum, {kPair}) && s.Try("combine_steps", Child(sum, 0));
 }
 
 }  // namespace
@@ -160,6 +199,10 @@ bool ScheduleFewDots(Scheduler& s, const Path& path) {
   const std::optional<FewDots> dots = AsFewDots(s, chain);
   if (!dots.has_value()) return false;
   const Scheduler::Checkpoint mark = s.Save();
+  if (dots->has_pairs && !CombinePairs(s, chain)) {
+    s.Restore(mark);
+    return false;
+  }
   // The rows of a tile stay in L1 for all of the few.
   VarId tiles = 0;
   VarId row = 0;

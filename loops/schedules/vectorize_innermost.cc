@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/algorithm/container.h"
@@ -39,14 +40,16 @@ constexpr double kWorthThreadsInside = 8 * kWorthThreads;
 // the other side is a vector, since rows a power of two apart map to the same
 // cache set, which has about as many ways as a vector has lanes.
 constexpr int64_t kBlock = 64;
+// The most vectors whose elements are interleaved in registers.
+constexpr int64_t kMostInterleaved = 4;
 // The part of L1 for sums over rows that are kept while the rows are read.
 constexpr int64_t kSumsKept = 2048;
 
 // The strides of the accesses in an innermost loop with respect to one
 // variable.
 struct AccessStrides {
-  // Every store has stride 1 or 0, or stride 2 beside another such store of the
-  // same array: the backend interleaves the two.
+  // Every store has stride 1 or 0, or is one of so many stores of the same
+  // array as its stride, a small one: the backend interleaves them.
   bool stores_fit = true;
   // Some reduction's target has stride 0.
   bool sums = false;
@@ -58,14 +61,15 @@ struct AccessStrides {
 AccessStrides StridesAlong(const Program& program, const Loop& leaf,
                            VarId var) {
   AccessStrides strides;
-  absl::flat_hash_map<BufferId, int> interleaved;
+  absl::flat_hash_map<std::pair<BufferId, int64_t>, int64_t> interleaved;
   for (const Node& node : leaf.body) {
     const Statement& statement = *node.statement();
     VisitAccesses(statement, [&](const Access& access, bool is_target) {
       const std::optional<int64_t> stride = StrideOf(program, access, var);
       if (is_target) {
-        if (stride == 2 && !statement.combine.has_value()) {
-          ++interleaved[access.buffer];
+        if (stride.value_or(0) > 1 && *stride <= kMostInterleaved &&
+            !statement.combine.has_value()) {
+          ++interleaved[{access.buffer, *stride}];
         } else {
           strides.stores_fit &= stride == 0 || stride == 1;
         }
@@ -77,8 +81,8 @@ AccessStrides StridesAlong(const Program& program, const Loop& leaf,
       }
     });
   }
-  for (const auto& [buffer, stores] : interleaved) {
-    strides.stores_fit &= stores % 2 == 0;
+  for (const auto& [group, stores] : interleaved) {
+    strides.stores_fit &= stores % group.second == 0;
   }
   return strides;
 }
