@@ -443,8 +443,11 @@ class ContractionScheduler {
       Finish();
       return true;
     }
-    if (tile_depth > 0) {
-      KeepInRegisters(s_, chain_.AtDepth(tile_depth - 1), target_, lanes_);
+    // A single tile is the whole result.
+    if (tile_depth > 0 || nest_.size() == 1) {
+      KeepInRegisters(s_,
+                      tile_depth > 0 ? chain_.AtDepth(tile_depth - 1) : Path(),
+                      target_, lanes_);
     }
     if (has_panels_) CopyPanels(panel_depth);
     Finish();

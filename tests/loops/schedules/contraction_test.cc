@@ -485,5 +485,28 @@ for i 200
   EXPECT_THAT(text, HasSubstr("for i0 33\n| for i1 2\n"));
 }
 
+// As in gradients of weights: the vectors of the result are strided.
+TEST(ContractionSchedule, SingleTilesAreInRegisters) {
+  for (const char* type : {"f32", "bf16"}) {
+    const std::string text = ScheduledText(absl::StrReplaceAll(
+        R"(kernel g
+argument a TYPE[500,4]
+argument b TYPE[500,3]
+result c TYPE[4,3]
+local s f32[4,3] heap
+for m 4
+| for n 3
+| | s[m,n] = 0.0
+| | for k 500
+| | | s[m,n] += convert(f32, a[k,m]) * convert(f32, b[k,n])
+for m 4
+| for n 3
+| | c[m,n] = convert(TYPE, s[m,n])
+)",
+        {{"TYPE", type}}));
+    EXPECT_THAT(text, HasSubstr("f32[4,3] register strides {1,4}")) << text;
+  }
+}
+
 }  // namespace
 }  // namespace hone::loops
