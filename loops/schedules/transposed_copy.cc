@@ -10,6 +10,7 @@
 #include "loops/ir/rewrite.h"
 #include "loops/schedules/loop_chain.h"
 #include "loops/schedules/nest.h"
+#include "loops/schedules/vectorize_innermost.h"
 #include "loops/transforms/checks.h"
 
 namespace hone::loops {
@@ -32,6 +33,8 @@ struct TransposedCopy {
   std::vector<VarId> window;
   int64_t elements = 1;
   std::vector<VarId> others;
+  // The range of rows that are there, if others are zero.
+  std::optional<Range> range;
 };
 
 std::optional<TransposedCopy> AsTransposedCopy(const Program& program,
@@ -41,12 +44,16 @@ std::optional<TransposedCopy> AsTransposedCopy(const Program& program,
   const Statement* const copy = loops.back()->body[0].statement();
   if (copy == nullptr || copy->combine.has_value() ||
       copy->predicate != nullptr ||
-      copy->value->kind() != Expression::Kind::kLoad ||
       !program.buffer(copy->target.buffer).IsLocal()) {
     return std::nullopt;
   }
+  const bool has_range = copy->value->kind() == Expression::Kind::kWhere &&
+                         copy->value->ranges().size() == 1;
+  const Expression& load =
+      has_range ? *copy->value->operands()[0] : *copy->value;
+  if (load.kind() != Expression::Kind::kLoad) return std::nullopt;
   const Access& to = copy->target;
-  const Access& from = copy->value->access();
+  const Access& from = load.access();
   const auto find = [&](const Access& access, int64_t stride) {
     return absl::c_find_if(loops, [&](const Loop* loop) {
       return StrideOf(program, access, loop->var) == stride;
@@ -57,6 +64,7 @@ std::optional<TransposedCopy> AsTransposedCopy(const Program& program,
   const auto row = find(to, (*step)->extent);
   if (row == loops.end() || (*row)->bound.has_value()) return std::nullopt;
   TransposedCopy found;
+  if (has_range) found.range = copy->value->ranges()[0];
   found.step = (*step)->var;
   found.steps = (*step)->extent;
   found.row = (*row)->var;
@@ -133,17 +141,57 @@ bool Transpose(Scheduler& s, const Path& path, const TransposedCopy& copy) {
          VectorizeRows(s, Child(rows, 0), copy.steps) && s.Try("unroll", rows);
 }
 
+// Schedules the copy at `path`, all of whose rows are there.
+bool TransposeWhole(Scheduler& s, const Path& path) {
+  const std::optional<TransposedCopy> copy =
+      AsTransposedCopy(s.program(), LoopChain(s, path));
+  return copy.has_value() && !copy->range.has_value() && copy->rows > 1 &&
+         SideFor(copy->elements) >= kLeastSide && Transpose(s, path, *copy);
+}
+
+// The same for a copy of panels, the last of which has rows that are not there.
+bool TransposePanels(Scheduler& s, const Path& path,
+                     const TransposedCopy& copy) {
+  const Affine& number = copy.range->value;
+  const int64_t there = copy.range->hi;
+  const auto panels = absl::c_find_if(copy.others, [&](VarId var) {
+    return number == Affine::Var(var, copy.rows) + Affine::Var(copy.row);
+  });
+  const int64_t whole = there / copy.rows;
+  Path last = path;
+  if (panels != copy.others.end()) {
+    if (!LoopChain(s, path).MoveOut({*panels}) ||
+        !s.Try("peel", path, {whole})) {
+      return false;
+    }
+    last = Sibling(path, 1);
+  } else if (number != Affine::Var(copy.row)) {
+    return false;
+  }
+  const auto rest = AsTransposedCopy(s.program(), LoopChain(s, last));
+  if (!rest.has_value()) return false;
+  const LoopChain chain(s, last);
+  const size_t depth = chain.DepthOf(rest->row);
+  if (!s.Try("peel", chain.AtDepth(depth), {there % copy.rows})) return false;
+  for (size_t d = depth; d-- > 0;) {
+    if (!s.Try("fission", chain.AtDepth(d), {1})) return false;
+  }
+  VectorizeInnermost(s, Sibling(last, 1));
+  if (!TransposeWhole(s, last)) VectorizeInnermost(s, last);
+  return last == path || TransposeWhole(s, path);
+}
+
 }  // namespace
 
 bool ScheduleTransposedCopy(Scheduler& s, const Path& path) {
   const std::optional<TransposedCopy> copy =
       AsTransposedCopy(s.program(), LoopChain(s, path));
-  if (!copy.has_value() || copy->rows < 2 ||
-      SideFor(copy->elements) < kLeastSide) {
-    return false;
-  }
+  if (!copy.has_value() || SideFor(copy->elements) < kLeastSide) return false;
   const Scheduler::Checkpoint mark = s.Save();
-  if (Transpose(s, path, *copy)) return true;
+  if (copy->range.has_value() ? TransposePanels(s, path, *copy)
+                              : TransposeWhole(s, path)) {
+    return true;
+  }
   s.Restore(mark);
   return false;
 }

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
+
 #include "base/status_macros.h"
 #include "loops/lowering/kernel/scalar.h"
 
@@ -20,6 +22,8 @@ using hlo::Opcode;
 constexpr size_t kMostInterleaved = 4;
 // The arrays of a block stay in the second cache.
 constexpr int64_t kBlockBytes = 512 << 10;
+// Rows of zeros are written with all others if they are more than this part.
+constexpr double kMostlyZero = 0.75;
 // Features of one position are adjacent in these arrays if they fill a vector,
 // and the positions of a row do not fill two.
 constexpr int64_t kLeastFeatures = 16;
@@ -58,11 +62,31 @@ class InterleavedPhases {
   absl::Status Run() {
     hlo::DimensionVector sizes;
     for (int64_t d : c_.dims->output_spatial) sizes.push_back(sizes_[At(d)]);
-    for (const auto& phases : PhaseChoices(*c_.window, sizes)) {
-      // One choice stands for all that differ in the interleaved phase.
-      if (phases[along_].output_start != 0) continue;
+    // One choice stands for all that differ in the interleaved phase.
+    std::vector<std::vector<WindowPhase>> choices =
+        PhaseChoices(*c_.window, sizes);
+    std::erase_if(choices, [&](const std::vector<WindowPhase>& phases) {
+      return phases[along_].output_start != 0;
+    });
+    // A few rows are written twice rather than all others by many nests.
+    const auto zeros = absl::c_count_if(
+        choices, [&](const auto& phases) { return IsZero(phases); });
+    const bool is_mostly_zero =
+        static_cast<double>(zeros) >
+        kMostlyZero * static_cast<double>(choices.size());
+    if (is_mostly_zero) {
+      const Indices at = nest_.AddLoops(sizes_);
+      nest_.Store(writer_.Target(nest_, c_.value, at),
+                  IdentityOf(Opcode::kAdd, type_));
+      nest_.CloseTo(0);
+    }
+    for (const std::vector<WindowPhase>& phases : choices) {
       phases_ = phases;
-      HONE_RETURN_IF_ERROR(WriteChoice());
+      if (!IsZero(phases)) {
+        HONE_RETURN_IF_ERROR(WriteChoice());
+      } else if (!is_mostly_zero) {
+        WriteZeros();
+      }
     }
     return absl::OkStatus();
   }
@@ -70,12 +94,6 @@ class InterleavedPhases {
  private:
   // The outputs of one choice of phases along the other dimensions.
   absl::Status WriteChoice() {
-    std::vector<WindowPhase> others = phases_;
-    others.erase(others.begin() + static_cast<std::ptrdiff_t>(along_));
-    if (ReadsHoles(others) || AreAllHoles()) {
-      WriteZeros();
-      return absl::OkStatus();
-    }
     OpenBlocks();
     sums_.clear();
     for (const WindowPhase& phase : interleaved_) {
@@ -88,10 +106,14 @@ class InterleavedPhases {
     return absl::OkStatus();
   }
 
-  bool AreAllHoles() const {
-    return std::all_of(
-        interleaved_.begin(), interleaved_.end(),
-        [](const WindowPhase& phase) { return phase.tap_count == 0; });
+  // Returns true if all outputs of one choice of phases along the other
+  // dimensions are zero.
+  bool IsZero(std::vector<WindowPhase> phases) const {
+    phases.erase(phases.begin() + static_cast<std::ptrdiff_t>(along_));
+    return ReadsHoles(phases) ||
+           absl::c_all_of(interleaved_, [](const WindowPhase& phase) {
+             return phase.tap_count == 0;
+           });
   }
 
   void WriteZeros() {

@@ -76,6 +76,34 @@ TEST(ConvolutionSchedule, PairsOfChannelsAreTransposedByBlocks) {
       << text;
 }
 
+// Panels of 16 features, the last of which has 7.
+TEST(ConvolutionSchedule, PanelsOfPairsAreTransposedByBlocks) {
+  Machine machine = SmallVectors(1);
+  machine.has_bf16_dot = true;
+  machine.vector_bytes = 64;
+  machine.vector_registers = 32;
+  const std::string text = ScheduledText(R"(kernel c
+argument x bf16[4,6,10,5]
+argument w bf16[71,6,3,3]
+result y f32[4,71,8,3]
+for n 4
+| for i 8
+| | for j 3
+| | | for f 71
+| | | | y[n,f,i,j] = 0.0
+| | | | for k 3
+| | | | | for l 3
+| | | | | | for c 6
+| | | | | | | y[n,f,i,j] += convert(f32, x[n,c,i+k,j+l]) * convert(f32, w[f,c,k,l])
+)",
+                                         machine);
+  EXPECT_THAT(text,
+              ContainsRegex("for i[0-9]* 9 unrolled\n[| ]*for i[0-9]* 16 "
+                            "vector\n[| ]*w_copy.* = w@.*\n.*w_copy.* = w@"))
+      << text;
+  EXPECT_THAT(text, HasSubstr("for i2 7 vector")) << text;
+}
+
 // As of two phases of a dilated image: both sums read the copy that is laid out
 // in blocks of channels.
 TEST(ConvolutionSchedule, SumsOfOneImagePairItsChannelsTogether) {
