@@ -193,6 +193,8 @@ class FunctionEmitter {
   void EmitLaneStatements(const std::vector<loops::Node>& nodes);
   size_t CountAdjacentStores(const std::vector<loops::Node>& nodes,
                              size_t first) const;
+  size_t CountWordCopies(const std::vector<loops::Node>& nodes,
+                         size_t first) const;
   bool EmitWordCopies(const std::vector<loops::Node>& nodes, size_t first,
                       size_t count);
   void EmitInterleavedStores(const std::vector<loops::Node>& nodes,
@@ -290,6 +292,7 @@ class FunctionEmitter {
   // along `unrolled` and strided along the vector.
   void TransposeLoads(const loops::Loop& unrolled);
   // Returns the vectors that `access` has in the iterations of `unrolled`.
+  void TransposeWords(const loops::Loop& unrolled, const loops::Loop& vector);
   std::vector<llvm::Value*> LoadTransposed(const loops::Access& access,
                                            const loops::Loop& unrolled,
                                            const loops::Loop& vector);
@@ -326,6 +329,8 @@ class FunctionEmitter {
     std::vector<llvm::Value*> values;
   };
   absl::flat_hash_map<const loops::Expression*, Transposed> transposed_;
+  // The same for copies of several elements as one number, by the first one.
+  absl::flat_hash_map<const loops::Expression*, Transposed> transposed_words_;
   // The only statement in an unrolled loop, which stores a block.
   struct Deferred {
     const loops::Statement* statement = nullptr;

@@ -21,6 +21,8 @@ constexpr int64_t kMostSteps = 4;
 // The sides of blocks that the backend transposes, and the least that pays off.
 constexpr int64_t kMostSide = 16;
 constexpr int64_t kLeastSide = 3;
+// Shorter sides are worse than blocks of the most and a rest.
+constexpr int64_t kGoodSide = 8;
 
 // The loops of such a copy.
 struct TransposedCopy {
@@ -69,7 +71,10 @@ std::optional<TransposedCopy> AsTransposedCopy(const Program& program,
   found.steps = (*step)->extent;
   found.row = (*row)->var;
   found.rows = (*row)->extent;
-  auto next = find(from, 1);
+  // The steps may be adjacent there, too.
+  const int64_t unit =
+      StrideOf(program, from, found.step) == 1 ? found.steps : 1;
+  auto next = find(from, unit);
   int64_t stride = 0;
   while (next != loops.end() && *next != *step && *next != *row &&
          !(*next)->bound.has_value()) {
@@ -78,7 +83,7 @@ std::optional<TransposedCopy> AsTransposedCopy(const Program& program,
     if (there != stride * found.elements) break;
     found.window.push_back((*next)->var);
     found.elements *= (*next)->extent;
-    next = find(from, found.elements);
+    next = find(from, unit * found.elements);
   }
   if (found.window.empty()) return std::nullopt;
   for (const Loop* loop : loops) {
@@ -145,8 +150,21 @@ bool Transpose(Scheduler& s, const Path& path, const TransposedCopy& copy) {
 bool TransposeWhole(Scheduler& s, const Path& path) {
   const std::optional<TransposedCopy> copy =
       AsTransposedCopy(s.program(), LoopChain(s, path));
-  return copy.has_value() && !copy->range.has_value() && copy->rows > 1 &&
-         SideFor(copy->elements) >= kLeastSide && Transpose(s, path, *copy);
+  if (!copy.has_value() || copy->range.has_value() || copy->rows < 2) {
+    return false;
+  }
+  if (SideFor(copy->elements) >= kGoodSide || copy->elements < kMostSide ||
+      copy->window.size() > 1) {
+    return SideFor(copy->elements) >= kLeastSide && Transpose(s, path, *copy);
+  }
+  // Whole blocks, and what is left.
+  if (!LoopChain(s, path).MoveOut(copy->window) ||
+      !s.Try("peel", path, {copy->elements / kMostSide * kMostSide})) {
+    return false;
+  }
+  const Path rest = Sibling(path, 1);
+  if (!TransposeWhole(s, rest)) VectorizeInnermost(s, rest);
+  return TransposeWhole(s, path);
 }
 
 // The same for a copy of panels, the last of which has rows that are not there.
@@ -186,7 +204,7 @@ bool TransposePanels(Scheduler& s, const Path& path,
 bool ScheduleTransposedCopy(Scheduler& s, const Path& path) {
   const std::optional<TransposedCopy> copy =
       AsTransposedCopy(s.program(), LoopChain(s, path));
-  if (!copy.has_value() || SideFor(copy->elements) < kLeastSide) return false;
+  if (!copy.has_value()) return false;
   const Scheduler::Checkpoint mark = s.Save();
   if (copy->range.has_value() ? TransposePanels(s, path, *copy)
                               : TransposeWhole(s, path)) {

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/substitute.h"
 #include "gmock/gmock.h"
@@ -23,6 +24,7 @@ using ::hone::testing::Count;
 using ::hone::testing::Scheduled;
 using ::hone::testing::ScheduledText;
 using ::hone::testing::SmallVectors;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -483,6 +485,33 @@ for i 200
                                          machine);
   EXPECT_THAT(text, HasSubstr("\nlocal b_copy f32[2,64,2,4]"));
   EXPECT_THAT(text, HasSubstr("for i0 33\n| for i1 2\n"));
+}
+
+// A panel of a matrix that is contiguous along the sum: blocks of 16 pairs of
+// steps, and 5 that are left.
+TEST(ContractionSchedule, PairsOfStepsAreTransposedByBlocks) {
+  Machine machine = SmallVectors(1);
+  machine.vector_bytes = 64;
+  machine.vector_registers = 32;
+  machine.has_bf16_dot = true;
+  const std::string text = ScheduledText(R"(kernel m
+argument a bf16[21,74]
+argument b bf16[64,74]
+result c f32[21,64]
+for m 21
+| for n 64
+| | c[m,n] = 0.0
+| | for k 74
+| | | c[m,n] += convert(f32, a[m,k]) * convert(f32, b[n,k])
+)",
+                                         machine);
+  for (const char* pairs : {"16", "5"}) {
+    EXPECT_THAT(text,
+                ContainsRegex(absl::StrCat("for i[0-9]* ", pairs,
+                                           " unrolled\n[| ]*for i[0-9]* 16 "
+                                           "vector\n[| ]*b_copy.*0\\] = b")))
+        << text;
+  }
 }
 
 // As in gradients of weights: the vectors of the result are strided.
