@@ -96,12 +96,18 @@ class InterleavedPhases {
   absl::Status WriteChoice() {
     OpenBlocks();
     sums_.clear();
-    for (const WindowPhase& phase : interleaved_) {
+    for (size_t i = 0; i < interleaved_.size(); ++i) {
       sums_.push_back(std::nullopt);
-      if (phase.tap_count > 0) HONE_RETURN_IF_ERROR(WriteSums(phase));
+      if (interleaved_[i].tap_count > 0) {
+        HONE_RETURN_IF_ERROR(WriteSums(interleaved_[i]));
+      }
+      // Before the next sums: beside the others, it would be fused with them,
+      // and they would not be transposed by blocks.
+      if (interleaved_[i].output_count > least_count_) {
+        Interleave(1, least_count_, i, i + 1);
+      }
     }
-    Interleave(least_count_, 0);
-    Interleave(1, least_count_);
+    Interleave(least_count_, 0, 0, interleaved_.size());
     nest_.CloseTo(0);
     return absl::OkStatus();
   }
@@ -218,9 +224,8 @@ class InterleavedPhases {
     return absl::OkStatus();
   }
 
-  // Stores `count` elements of each phase from element `first` on, of those
-  // that have so many.
-  void Interleave(int64_t count, int64_t first) {
+  // Stores `count` elements from element `first` on of some phases.
+  void Interleave(int64_t count, int64_t first, size_t begin, size_t end) {
     OpenInnerBatch();
     const Affine feature = nest_.AddLoop(features_);
     OpenInner();
@@ -232,9 +237,8 @@ class InterleavedPhases {
       at[At(c_.dims->output_spatial[d])] =
           position_[d] * phases_[d].output_step + phases_[d].output_start;
     }
-    for (size_t i = 0; i < interleaved_.size(); ++i) {
+    for (size_t i = begin; i < end; ++i) {
       const WindowPhase& phase = interleaved_[i];
-      if (phase.output_count < first + count) continue;
       at.back() = position_[along_] * phase.output_step + phase.output_start;
       ExpressionPtr value =
           sums_[i].has_value()

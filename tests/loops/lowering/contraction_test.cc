@@ -1,3 +1,4 @@
+#include <string>
 #include <tuple>
 #include <utility>
 
@@ -7,6 +8,7 @@
 #include "gtest/gtest.h"
 
 #include "loops/lowering/lowering.h"
+#include "loops/text/text.h"
 #include "tests/loops/lowering/lowered.h"
 #include "tests/support/status_matchers.h"
 
@@ -218,6 +220,15 @@ TEST(LowerConvolution, InterleavesPhasesInBlocks) {
       EXPECT_LE(buffer->allocated_bytes(), 16 << 10) << buffer->name;
     }
   }
+}
+
+// Elements that only the first phase has do not share a nest with the others.
+TEST(LowerConvolution, LastElementsOfAPhaseAreStoredBeforeTheNextPhase) {
+  const std::string text = PrintProgram(ExpectLowersRight(ModuleText(R"(
+  x = f32[1,2,5] parameter(0)
+  w = f32[3,2,3] parameter(1)
+  ROOT c = f32[1,3,9] convolution(x, w), window={size=3 pad=1_1 lhs_dilate=2}, dim_labels=bf0_oi0->bf0)")));
+  EXPECT_LT(text.find("= phase["), text.find("phase_1[")) << text;
 }
 
 // Each phase of a result that is narrower than its sums converts them itself.
