@@ -7,6 +7,7 @@
 // integers of at most 16 bits, or four of u8 and s8.
 
 #include <algorithm>
+#include <bit>
 
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/IntrinsicsX86.h>
@@ -187,9 +188,32 @@ llvm::Value* FunctionEmitter::EmitDotInstruction(const DotProducts& dot,
   return b_.CreateIntrinsic(id, {}, {sum, a, b});
 }
 
+// Adds to partial results in registers, one in each lane. Returns false where
+// there are none, or none of the instruction's width.
+bool FunctionEmitter::EmitDotAccumulation(const Statement& statement,
+                                          const DotProducts& dot) {
+  const auto found = accumulations_.find(&statement);
+  const int64_t widest = context_.target.vector_bytes * 8 / kLaneBits;
+  if (found == accumulations_.end() || found->second.lanes != lanes_ ||
+      found->second.has_keys || lanes_ < 4 || lanes_ > widest ||
+      !std::has_single_bit(static_cast<uint64_t>(lanes_))) {
+    return false;
+  }
+  llvm::Value* a = EmitDotFactor(dot, 0);
+  llvm::Value* b = EmitDotFactor(dot, 1);
+  if (a == nullptr || b == nullptr) return false;
+  llvm::AllocaInst* part = CurrentPart(found->second);
+  llvm::Value* old = b_.CreateLoad(part->getAllocatedType(), part);
+  llvm::Value* sum = EmitDotInstruction(dot, old, a, b);
+  if (mask_ != nullptr) sum = b_.CreateSelect(mask_, sum, old);
+  b_.CreateStore(sum, part);
+  return true;
+}
+
 bool FunctionEmitter::EmitDotProducts(const Statement& statement) {
   const DotProducts dot = MatchDotProducts(statement);
   if (dot.kind == DotProducts::Kind::kNone) return false;
+  if (EmitDotAccumulation(statement, dot)) return true;
   const Address target = EmitAddress(statement.target);
   if (target.stride != 1 || target.offsets != nullptr) return false;
   llvm::Value* a = EmitDotFactor(dot, 0);

@@ -182,6 +182,8 @@ class FunctionEmitter {
   // Emits a statement of a vector loop as such an instruction; returns false if
   // it is none.
   bool EmitDotProducts(const loops::Statement& statement);
+  bool EmitDotAccumulation(const loops::Statement& statement,
+                           const DotProducts& dot);
   // `side`: the index of the factor.
   llvm::Value* EmitDotFactor(const DotProducts& dot, size_t side);
   llvm::Value* EmitMaskedDotFactor(loops::BufferId buffer,
@@ -194,6 +196,8 @@ class FunctionEmitter {
   void EmitLaneStatements(const std::vector<loops::Node>& nodes);
   size_t CountAdjacentStores(const std::vector<loops::Node>& nodes,
                              size_t first) const;
+  size_t CountWordCopies(const std::vector<loops::Node>& nodes,
+                         size_t first) const;
   bool EmitWordCopies(const std::vector<loops::Node>& nodes, size_t first,
                       size_t count);
   void EmitInterleavedStores(const std::vector<loops::Node>& nodes,
@@ -301,6 +305,7 @@ class FunctionEmitter {
   // along `unrolled` and strided along the vector.
   void TransposeLoads(const loops::Loop& unrolled);
   // Returns the vectors that `access` has in the iterations of `unrolled`.
+  void TransposeWords(const loops::Loop& unrolled, const loops::Loop& vector);
   std::vector<llvm::Value*> LoadTransposed(const loops::Access& access,
                                            const loops::Loop& unrolled,
                                            const loops::Loop& vector);
@@ -337,6 +342,8 @@ class FunctionEmitter {
     std::vector<llvm::Value*> values;
   };
   absl::flat_hash_map<const loops::Expression*, Transposed> transposed_;
+  // The same for copies of several elements as one number, by the first one.
+  absl::flat_hash_map<const loops::Expression*, Transposed> transposed_words_;
   // The only statement in an unrolled loop, which stores a block.
   struct Deferred {
     const loops::Statement* statement = nullptr;

@@ -38,27 +38,39 @@ bool IsPlainStore(const Statement& statement) {
 
 }  // namespace
 
-// Copies numbers of 32 bits; returns false if the statements are no such
-// copies.
-bool FunctionEmitter::EmitWordCopies(const std::vector<Node>& nodes,
-                                     size_t first, size_t count) {
+// Returns the number of statements from `first` on that copy adjacent elements,
+// together 32 bits; 0 where there are no such copies.
+size_t FunctionEmitter::CountWordCopies(const std::vector<Node>& nodes,
+                                        size_t first) const {
   const loops::Program& program = context_.program;
+  const size_t count = CountAdjacentStores(nodes, first);
   const Access& target = nodes[first].statement()->target;
   const hlo::ElementType type = program.buffer(target.buffer).type;
   const loops::Expression& value = *nodes[first].statement()->value;
-  if (value.kind() != loops::Expression::Kind::kLoad ||
+  if (count < 2 || value.kind() != loops::Expression::Kind::kLoad ||
       program.buffer(value.access().buffer).type != type ||
       hlo::ByteWidth(type) * static_cast<int64_t>(count) != kWordBytes) {
-    return false;
+    return 0;
   }
   for (size_t i = 0; i < count; ++i) {
     const loops::Expression& other = *nodes[first + i].statement()->value;
     if (other.kind() != loops::Expression::Kind::kLoad ||
         !IsBehind(program, value.access(), other.access(),
                   static_cast<int64_t>(i))) {
-      return false;
+      return 0;
     }
   }
+  return count;
+}
+
+// Copies numbers of 32 bits; returns false if the statements are no such
+// copies.
+bool FunctionEmitter::EmitWordCopies(const std::vector<Node>& nodes,
+                                     size_t first, size_t count) {
+  if (CountWordCopies(nodes, first) != count) return false;
+  const Access& target = nodes[first].statement()->target;
+  const hlo::ElementType type = context_.program.buffer(target.buffer).type;
+  const loops::Expression& value = *nodes[first].statement()->value;
   const auto is_dense = [&](const Address& address) {
     return address.offsets == nullptr &&
            address.stride == static_cast<int64_t>(count);
@@ -71,11 +83,17 @@ bool FunctionEmitter::EmitWordCopies(const std::vector<Node>& nodes,
       llvm::FixedVectorType::get(word, static_cast<unsigned>(lanes_));
   const llvm::Align align(static_cast<uint64_t>(hlo::ByteWidth(type)));
   llvm::Value* copied = llvm::PoisonValue::get(words);
-  if (is_dense(from)) {
+  const auto block = transposed_words_.find(&value);
+  const bool is_there = block != transposed_words_.end();
+  if (is_there) {
+    const int64_t number = variables_.at(block->second.var).range.lo;
+    copied = block->second.values[static_cast<size_t>(number)];
+  } else if (is_dense(from)) {
     copied = Annotate(value.access().buffer,
                       b_.CreateAlignedLoad(words, from.pointer, align));
   }
-  for (int64_t lane = 0; lane < lanes_ && !is_dense(from); ++lane) {
+  for (int64_t lane = 0; lane < lanes_ && !is_there && !is_dense(from);
+       ++lane) {
     copied = b_.CreateInsertElement(
         copied,
         Annotate(

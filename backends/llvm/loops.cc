@@ -179,6 +179,7 @@ void FunctionEmitter::EmitUnrolled(const Loop& loop) {
   }
   variables_.erase(loop.var);
   transposed_.clear();
+  transposed_words_.clear();
   StoreDeferred(loop);
 }
 

@@ -151,16 +151,19 @@ bool BlockImage(Scheduler& s, Path& sum, const Block& block) {
   });
   if (index == access.indices.end()) return false;
   const int64_t dimension = index - access.indices.begin();
-  // The loops of what writes the copy.
+  // The loops over channels of what else accesses it: of what writes the copy,
+  // and of other sums, such as those of other phases of a dilated image.
   std::vector<Path> loops;
   for (const AccessSite& site : SitesOf(s.program(), {}, access.buffer)) {
-    if (!site.is_write) continue;
     const Affine& at =
         site.access.indices[static_cast<size_t>(dimension)].affine;
     const std::vector<const Loop*> above = s.program().LoopsAbove(site.path);
     for (size_t depth = 0; depth < above.size(); ++depth) {
-      if (at.Uses(above[depth]->var) && above[depth]->extent > block.channels) {
-        loops.push_back(Prefix(site.path, depth + 1));
+      const Path loop = Prefix(site.path, depth + 1);
+      if (at.coefficient(above[depth]->var) == 1 &&
+          above[depth]->extent > block.channels &&
+          !absl::c_linear_search(loops, loop)) {
+        loops.push_back(loop);
       }
     }
   }
@@ -195,16 +198,19 @@ void PadChannels(Scheduler& s) {
 }
 
 void BlockChannels(Scheduler& s) {
-  const size_t nests = s.program().body().size();
-  for (const Path& path : SumsOverChannels(s)) {
-    const Path sum = Behind(path, s.program().body().size() - nests);
-    const std::optional<Channels> channels = ChannelsOf(s, sum);
-    if (!channels.has_value() || !channels->is_strided ||
-        channels->extent % channels->products != 0) {
-      continue;
-    }
+  // Sums of one image change together, and with them their paths.
+  size_t refused = 0;
+  for (size_t left = SumsOverChannels(s).size(); left > 0; --left) {
+    std::vector<Path> sums = SumsOverChannels(s);
+    std::erase_if(sums, [&](const Path& sum) {
+      const Channels channels = *ChannelsOf(s, sum);
+      return !channels.is_strided || channels.extent % channels.products != 0;
+    });
+    if (refused >= sums.size()) return;
     const Scheduler::Checkpoint mark = s.Save();
-    if (!BlockSum(s, sum)) s.Restore(mark);
+    if (BlockSum(s, sums[refused])) continue;
+    s.Restore(mark);
+    ++refused;
   }
 }
 

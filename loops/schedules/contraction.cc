@@ -23,6 +23,7 @@
 #include "loops/schedules/register_tile.h"
 #include "loops/schedules/short_sums.h"
 #include "loops/schedules/sliding_windows.h"
+#include "loops/schedules/transposed_copy.h"
 #include "loops/schedules/vectorize_innermost.h"
 #include "loops/transforms/checks.h"
 #include "loops/transforms/locals.h"
@@ -223,9 +224,9 @@ class ContractionScheduler {
     const BufferId other = c.b->buffer;
     const size_t others = Siblings();
     if (!PackAdjacentSteps(s_, nest_, c, *c.a, *step_)) return false;
-    VectorizeInnermost(s_, nest_);
+    if (!ScheduleTransposedCopy(s_, nest_)) VectorizeInnermost(s_, nest_);
     SkipCopies(others);
-    sum_[0] = nest_[0];
+    sum_[nest_.size() - 1] = nest_.back();
     const Contraction packed = *Find();
     c.a = packed.a;
     c.b = packed.b;
@@ -431,8 +432,11 @@ class ContractionScheduler {
       Finish();
       return true;
     }
-    if (tile_depth > 0) {
-      KeepInRegisters(s_, chain_.AtDepth(tile_depth - 1), target_, lanes_);
+    // A single tile is the whole result.
+    if (tile_depth > 0 || nest_.size() == 1) {
+      KeepInRegisters(s_,
+                      tile_depth > 0 ? chain_.AtDepth(tile_depth - 1) : Path(),
+                      target_, lanes_);
     }
     if (has_panels_) CopyPanels(panel_depth);
     Finish();

@@ -9,6 +9,7 @@
 #include "loops/ir/rewrite.h"
 #include "loops/schedules/loop_chain.h"
 #include "loops/schedules/nest.h"
+#include "loops/schedules/transposed_copy.h"
 #include "loops/schedules/vectorize_innermost.h"
 #include "loops/transforms/checks.h"
 
@@ -113,6 +114,7 @@ int64_t ProductsAtOnce(const Program& program, const Machine& machine,
 
 void VectorizeInterleavedCopy(Scheduler& s, const Path& path,
                               int64_t products) {
+  if (ScheduleTransposedCopy(s, path)) return;
   LoopChain chain(s, path);
   const std::vector<const Loop*> loops = chain.Loops();
   const Statement* const copy = loops.back()->body[0].statement();

@@ -57,7 +57,8 @@ std::optional<Step> NextRange(const Scheduler& s, const Path& path,
   (*FindTransform("peel"))->Enumerate(s.program(), s.machine(), steps);
   std::optional<Step> next;
   for (Step& step : steps) {
-    if (!IsAtOrBelow(Prefix(step.path, path.size() - 1), Parent(path)) ||
+    if (step.path.size() < path.size() ||
+        !IsAtOrBelow(Prefix(step.path, path.size() - 1), Parent(path)) ||
         step.path[path.size() - 1] < path.back() ||
         step.path[path.size() - 1] >=
             path.back() + static_cast<int32_t>(parts) ||

@@ -36,7 +36,8 @@ void LayOut(Scheduler& s, const Path& path, BufferId tile, int64_t lanes) {
 void KeepInRegisters(Scheduler& s, const Path& path, BufferId target,
                      int64_t lanes) {
   BufferId tile = target;
-  if (!s.Try("shrink", path, {target})) {
+  const bool is_whole = path.empty() && s.program().buffer(target).IsLocal();
+  if (!is_whole && !s.Try("shrink", path, {target})) {
     if (!s.Try("cache_write", path, {target})) return;
     tile = static_cast<BufferId>(s.program().buffers().size()) - 1;
   }

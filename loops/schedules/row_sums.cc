@@ -6,7 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
+
 #include "loops/ir/rewrite.h"
+#include "loops/schedules/interleaved_panels.h"
 #include "loops/schedules/loop_chain.h"
 #include "loops/schedules/nest.h"
 #include "loops/schedules/peel_bounds.h"
@@ -25,6 +28,12 @@ constexpr int64_t kVectors = 2;
 // Sums of products at once: code generators keep so many in vectors.
 constexpr int64_t kMostDots = 16;
 
+// The shortest sums of pairs, in vectors.
+constexpr int64_t kLongDot = 8;
+
+// The products that an instruction adds up in each lane.
+constexpr int64_t kPair = 2;
+
 // A nest with the first value of a result, the combining of a row into it, and
 // what is done with it (none or more statements), in the innermost of a chain
 // of loops.
@@ -33,6 +42,18 @@ struct RowSums {
   VarId column = 0;
   int64_t width = 4;  // of the widest element, in bytes
 };
+
+bool IsApplied(const Expression& e, hlo::Opcode opcode) {
+  return e.kind() == Expression::Kind::kApply && e.opcode() == opcode;
+}
+
+// Returns true for what combine_steps makes of the products of two steps.
+bool IsSumOfProducts(const Expression& e) {
+  return IsApplied(e, hlo::Opcode::kAdd) &&
+         absl::c_all_of(e.operands(), [](const ExpressionPtr& operand) {
+           return IsApplied(*operand, hlo::Opcode::kMultiply);
+         });
+}
 
 std::optional<RowSums> AsRowSums(const Program& program,
                                  const LoopChain& chain) {
@@ -53,11 +74,13 @@ std::optional<RowSums> AsRowSums(const Program& program,
   bool fits = statement.combine.has_value() &&
               StrideOf(program, statement.target, sums.column) == 0 &&
               StrideOf(program, statement.target, sums.row) != 0;
+  const bool combines_pairs = IsSumOfProducts(*statement.value);
   bool moves = false;
   VisitAccesses(statement, [&](const Access& access, bool is_target) {
     const auto stride = StrideOf(program, access, sums.column);
-    fits = fits && (is_target || stride == 0 || stride == 1);
-    moves = moves || (stride == 1 && StrideOf(program, access, sums.row) != 0);
+    const bool is_dense = stride == 1 || (stride == kPair && combines_pairs);
+    fits = fits && (is_target || stride == 0 || is_dense);
+    moves = moves || (is_dense && StrideOf(program, access, sums.row) != 0);
     sums.width = std::max(sums.width,
                           hlo::ByteWidth(program.buffer(access.buffer).type));
   });
@@ -148,7 +171,16 @@ struct FewDots {
   std::vector<VarId> batches;
   // The factor that moves with the few, if it is not contiguous along the sum.
   std::optional<BufferId> transposed;
+  // True if an instruction takes two adjacent elements of each operand.
+  bool has_pairs = false;
 };
+
+// Returns true if elements of this type are converted to those of the sum on
+// the way, in a vector.
+bool IsWidened(hlo::ElementType type, hlo::ElementType sum) {
+  return sum == hlo::ElementType::kF32 &&
+         (type == hlo::ElementType::kBf16 || type == hlo::ElementType::kF16);
+}
 
 std::optional<FewDots> AsFewDots(const Scheduler& s, const LoopChain& chain) {
   const std::vector<const Loop*> loops = chain.Loops();
@@ -170,11 +202,15 @@ std::optional<FewDots> AsFewDots(const Scheduler& s, const LoopChain& chain) {
   };
   const hlo::ElementType type =
       type_of(s.program().At(Child(sum, 0)).statement()->target);
-  if (type_of(*product->a) != type || type_of(*product->b) != type ||
-      hlo::ByteWidth(type) < 4) {
-    return std::nullopt;
+  for (const Access* factor : {product->a, product->b}) {
+    if (hlo::ByteWidth(type) < 4 ||
+        (type_of(*factor) != type && !IsWidened(type_of(*factor), type))) {
+      return std::nullopt;
+    }
   }
   FewDots dots = {product->rows[0], product->columns[0], product->batches, {}};
+  dots.has_pairs = body[1].loop()->extent % kPair == 0 && hlo::IsFloat(type) &&
+                   ProductsAtOnce(s.program(), s.machine(), *product) == kPair;
   const Access* of_few = product->a;
   const Access* of_many = product->b;
   const auto extent = [&](VarId var) { return chain.LoopOf(var).extent; };
@@ -187,13 +223,16 @@ std::optional<FewDots> AsFewDots(const Scheduler& s, const LoopChain& chain) {
   };
   const int64_t lanes =
       std::max<int64_t>(s.machine().vector_bytes / hlo::ByteWidth(type), 2);
-  if (!is_contiguous(*of_many) || extent(dots.few) > lanes / 2 ||
-      extent(dots.many) <= kRowsAtOnce ||
-      !IsWorthCombiningLanes(static_cast<double>(body[1].loop()->extent),
-                             static_cast<double>(extent(dots.few)),
-                             static_cast<double>(extent(dots.many)),
-                             static_cast<double>(lanes),
-                             is_contiguous(*of_few))) {
+  // Other vectors of pairs need panels of both factors.
+  const auto steps = static_cast<double>(body[1].loop()->extent);
+  if (!is_contiguous(*of_many) || extent(dots.many) <= kRowsAtOnce ||
+      extent(dots.few) > (dots.has_pairs ? lanes : lanes / 2) ||
+      (dots.has_pairs
+           ? body[1].loop()->extent < kLongDot * lanes
+           : !IsWorthCombiningLanes(
+                 steps, static_cast<double>(extent(dots.few)),
+                 static_cast<double>(extent(dots.many)),
+                 static_cast<double>(lanes), is_contiguous(*of_few)))) {
     return std::nullopt;
   }
   if (!is_contiguous(*of_few)) {
@@ -229,6 +268,12 @@ bool ScheduleRows(Scheduler& s, const Path& path, std::optional<VarId> few) {
   return true;
 }
 
+// Makes two steps of the sum in the innermost loop of `chain` one.
+bool CombinePairs(Scheduler& s, const LoopChain& chain) {
+  const Path sum = Child(chain.AtDepth(chain.Loops().size() - 1), 1);
+  return s.Try("split", sum, {kPair}) && s.Try("combine_steps", Child(sum, 0));
+}
+
 // Copies what the nest of the chain reads of `matrix`, in the order of its
 // loops, in front of it; the chain is the nest's then.
 bool Transpose(Scheduler& s, BufferId matrix, LoopChain& chain) {
@@ -253,13 +298,18 @@ bool ScheduleFewDots(Scheduler& s, const Path& path) {
   if (!dots.has_value()) return false;
   const Scheduler::Checkpoint mark = s.Save();
   // Registers hold a sum for each of the few and each row, elements of the few,
-  // and some of a row. Memory is read all the time then.
+  // and some of a row: memory is read all the time then. The rows of more than
+  // a few stay in L1.
   const int64_t few = chain.LoopOf(dots->few).extent;
+  const bool together = few <= kMostDots / 2;
   const int64_t rows = s.Choose(
       Choice::kRowsAtOnce,
-      std::clamp<int64_t>(
-          std::min(s.machine().vector_registers - few - 2, kMostDots) / few, 1,
-          kRowsAtOnce));
+      together
+          ? std::clamp<int64_t>(
+                std::min(s.machine().vector_registers - few - 2, kMostDots) /
+                    few,
+                2, kRowsAtOnce)
+          : kRowsAtOnce);
   VarId tiles = 0;
   VarId row = 0;
   std::vector<VarId> order = dots->batches;
@@ -268,7 +318,10 @@ bool ScheduleFewDots(Scheduler& s, const Path& path) {
     if (chain.MoveOut(order) &&
         (!dots->transposed.has_value() ||
          Transpose(s, *dots->transposed, chain)) &&
-        ScheduleRows(s, chain.top(), dots->few)) {
+        (!dots->has_pairs || CombinePairs(s, chain)) &&
+        ScheduleRows(
+            s, chain.top(),
+            together ? std::optional<VarId>(dots->few) : std::nullopt)) {
       return true;
     }
   }

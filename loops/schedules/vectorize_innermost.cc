@@ -72,7 +72,7 @@ AccessStrides StridesAlong(const Program& program, const Loop& leaf,
     VisitAccesses(statement, [&](const Access& access, bool is_target) {
       const std::optional<int64_t> stride = StrideOf(program, access, var);
       if (is_target) {
-        if (stride >= 2 && stride <= kMostInterleaved &&
+        if (stride.value_or(0) > 1 && *stride <= kMostInterleaved &&
             !statement.combine.has_value()) {
           ++interleaved[{access.buffer, *stride}];
         } else {
@@ -86,8 +86,8 @@ AccessStrides StridesAlong(const Program& program, const Loop& leaf,
       }
     });
   }
-  for (const auto& [target, stores] : interleaved) {
-    strides.stores_fit &= stores % target.second == 0;
+  for (const auto& [group, stores] : interleaved) {
+    strides.stores_fit &= stores % group.second == 0;
   }
   return strides;
 }

@@ -18,7 +18,7 @@ namespace {
 // Raised whenever a script comes to make something else of the same module, or
 // an action to mean something else; the lists of choices and transformations
 // are part of the space version by themselves.
-constexpr int kScriptsVersion = 6;
+constexpr int kScriptsVersion = 7;
 
 constexpr int32_t kMaxThreads = 1024;
 

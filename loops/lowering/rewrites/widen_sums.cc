@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 
 #include "hlo/rewrite/regions/reductions.h"
+#include "loops/lowering/kernel/window.h"
 
 namespace hone::loops {
 namespace {
@@ -41,13 +42,23 @@ class Widener {
            instruction.opcode() == Opcode::kConvolution;
   }
 
+  // Each phase of a convolution adds up in f32 and rounds, instead.
+  static bool HasPhases(const hlo::Instruction& instruction) {
+    const hlo::Window* const window = instruction.attributes().window.get();
+    if (instruction.opcode() != Opcode::kConvolution || window == nullptr) {
+      return false;
+    }
+    const double phases = CountPhases(*window);
+    return phases > 1 && phases <= kManyPhases;
+  }
+
   std::optional<Opcode> RegionOpcode(const hlo::Instruction& reduction) const {
     return hlo::ReductionOpcode(module_.computation(reduction.called()[0]));
   }
 
   bool IsSum(const hlo::Instruction& instruction) const {
     if (!IsNarrowFloat(instruction.shape())) return false;
-    if (IsContraction(instruction)) return true;
+    if (IsContraction(instruction)) return !HasPhases(instruction);
     if (instruction.opcode() != Opcode::kReduce &&
         instruction.opcode() != Opcode::kReduceWindow) {
       return false;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -84,7 +85,8 @@ TEST_P(ContractionTypes, DotsOfAnyShape) {
        {Dot{1, 64, 48, false, false}, Dot{5, 1, 33, true, false},
         Dot{7, 2, 70, false, true}, Dot{33, 67, 129, false, false},
         Dot{33, 67, 129, true, true}, Dot{64, 130, 64, false, true},
-        Dot{20, 600, 40, true, false}}) {
+        Dot{20, 600, 40, true, false}, Dot{30, 450, 6, false, true},
+        Dot{5, 321, 30, false, true}}) {
     ExpectNativeRight(absl::StrReplaceAll(
         R"(HloModule m
 ENTRY e {
@@ -121,6 +123,28 @@ ENTRY e {
       {{"LHS", GetParam().lhs},
        {"RHS", GetParam().rhs},
        {"RESULT", GetParam().result}}));
+}
+
+TEST_P(ContractionTypes, TransposedConvolutions) {
+  for (const auto& [features, sizes, window, result] :
+       {std::tuple(40, "3,3", "size=3x3 pad=2_2x2_2 lhs_dilate=2x2", "11,25"),
+        {3, "1,4", "size=1x4 pad=0_0x2_3 lhs_dilate=2x3", "9,36"},
+        {24, "2,2", "size=2x2 pad=1_1x1_1 lhs_dilate=1x4", "6,46"}}) {
+    ExpectNativeRight(absl::StrReplaceAll(
+        R"(HloModule m
+ENTRY e {
+  x = LHS[2,6,5,12] parameter(0)
+  w = RHS[FEATURES,6,SIZES] parameter(1)
+  ROOT c = TYPE[2,FEATURES,POSITIONS] convolution(x, w), window={WINDOW}, dim_labels=bf01_oi01->bf01
+})",
+        {{"LHS", GetParam().lhs},
+         {"RHS", GetParam().rhs},
+         {"TYPE", GetParam().result},
+         {"FEATURES", absl::StrCat(features)},
+         {"SIZES", sizes},
+         {"POSITIONS", result},
+         {"WINDOW", window}}));
+  }
 }
 
 TEST_P(ContractionTypes, Convolutions) {

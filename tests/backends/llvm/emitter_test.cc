@@ -261,6 +261,32 @@ for i 3
   }
 }
 
+// Blocks of pairs of 16 bits, each transposed as one number.
+TEST(EmitterTest, TransposedPairs) {
+  for (const int rows : {2, 5, 16}) {
+    for (const int lanes : {2, 7, 8, 16}) {
+      for (const char* type : {"bf16", "s16"}) {
+        SCOPED_TRACE(absl::StrCat(type, " ", rows, " ", lanes));
+        const std::string text = absl::StrReplaceAll(
+            R"(
+kernel pairs
+argument x TYPE[3,LANES,40]
+result y TYPE[3,ROWS,LANES,2]
+for i 3
+| for k ROWS unrolled
+| | for v LANES vector
+| | | y[i,k,v,0] = x[i,v,2*k+4]
+| | | y[i,k,v,1] = x[i,v,2*k+5]
+)",
+            {{"TYPE", type},
+             {"ROWS", absl::StrCat(rows)},
+             {"LANES", absl::StrCat(lanes)}});
+        ExpectTextMatchesInterpreter(text.c_str());
+      }
+    }
+  }
+}
+
 TEST(EmitterTest, StoresOfPairsThatDependOnEachOther) {
   ExpectTextMatchesInterpreter(R"(
 kernel dependent

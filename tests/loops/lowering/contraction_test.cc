@@ -1,3 +1,4 @@
+#include <string>
 #include <tuple>
 #include <utility>
 
@@ -7,6 +8,7 @@
 #include "gtest/gtest.h"
 
 #include "loops/lowering/lowering.h"
+#include "loops/text/text.h"
 #include "tests/loops/lowering/lowered.h"
 #include "tests/support/status_matchers.h"
 
@@ -174,6 +176,79 @@ TEST(LowerConvolution, ManyPhasesThatCropAreASlice) {
   }
 }
 
+// Results that are contiguous along a dilated dimension, as in NCHW: a phase
+// has rows of its own, and no array is as large as the result.
+TEST(LowerConvolution, InterleavesPhases) {
+  for (const char* type : {"f32", "bf16"}) {
+    for (const auto& [sizes, window, result] :
+         {std::tuple("3,2", "size=3x2 pad=2_2x1_1 lhs_dilate=2x2", "7,10"),
+          {"3,5", "size=3x5 pad=2_1x4_3 lhs_dilate=2x3", "6,16"},
+          // Some rows, and some elements of the others, are zero.
+          {"1,1", "size=1x1 lhs_dilate=2x2", "5,9"},
+          {"1,2", "size=1x2 pad=0_0x1_1 lhs_dilate=3x4", "7,18"},
+          // One phase per row; a stride and a reversed, dilated window.
+          {"3,2", "size=3x2 stride=1x2 pad=2_2x1_1 lhs_dilate=2x2", "7,5"},
+          {"2,3",
+           "size=2x3 pad=1_1x3_3 lhs_dilate=1x2 rhs_dilate=1x3 "
+           "rhs_reversal=1x1",
+           "4,9"}}) {
+      SCOPED_TRACE(window);
+      ExpectLowersRight(absl::StrReplaceAll(ModuleText(R"(
+  x = TYPE[2,4,3,5] parameter(0)
+  w = TYPE[6,2,SIZES] parameter(1)
+  ROOT c = TYPE[2,6,RESULT] convolution(x, w), window={WINDOW}, dim_labels=bf01_oi01->bf01, feature_group_count=2)"),
+                                            {{"TYPE", type},
+                                             {"SIZES", sizes},
+                                             {"WINDOW", window},
+                                             {"RESULT", result}}));
+    }
+  }
+}
+
+TEST(LowerConvolution, InterleavesPhasesInBlocks) {
+  for (const char* features : {"3", "100"}) {
+    const Program program =
+        ExpectLowersRight(absl::StrReplaceAll(ModuleText(R"(
+  x = bf16[1,1,20,37] parameter(0)
+  w = bf16[FEATURES,1,2,2] parameter(1)
+  ROOT c = bf16[1,FEATURES,40,74] convolution(x, w), window={size=2x2 pad=1_1x1_1 lhs_dilate=2x2}, dim_labels=bf01_oi01->bf01)"),
+                                              {{"FEATURES", features}}));
+    // All rows of a phase, or one row of 100 features.
+    for (const BufferPtr& buffer : program.buffers()) {
+      if (!buffer->IsLocal() || buffer->type != hlo::ElementType::kF32)
+        continue;
+      EXPECT_LE(buffer->allocated_bytes(), 16 << 10) << buffer->name;
+    }
+  }
+}
+
+// Elements that only the first phase has do not share a nest with the others.
+TEST(LowerConvolution, LastElementsOfAPhaseAreStoredBeforeTheNextPhase) {
+  const std::string text = PrintProgram(ExpectLowersRight(ModuleText(R"(
+  x = f32[1,2,5] parameter(0)
+  w = f32[3,2,3] parameter(1)
+  ROOT c = f32[1,3,9] convolution(x, w), window={size=3 pad=1_1 lhs_dilate=2}, dim_labels=bf0_oi0->bf0)")));
+  EXPECT_LT(text.find("= phase["), text.find("phase_1[")) << text;
+}
+
+// Each phase of a result that is narrower than its sums converts them itself.
+TEST(LowerConvolution, PhasesAreWideUntilTheirEnd) {
+  const Program program = ExpectLowersRight(ModuleText(R"(
+  x = bf16[2,3,2,4] parameter(0)
+  w = bf16[3,3,4,6] parameter(1)
+  c = bf16[2,7,5,6] convolution(x, w), window={size=3x3 pad=2_2x2_2 lhs_dilate=2x2}, dim_labels=b01f_01io->b01f
+  ROOT n = bf16[2,7,5,6] negate(c))"));
+  int64_t wide = 0;
+  for (const BufferPtr& buffer : program.buffers()) {
+    if (buffer->IsLocal() && buffer->type == hlo::ElementType::kF32 &&
+        buffer->allocated_elements() > 1) {
+      ++wide;
+      EXPECT_LE(buffer->allocated_elements(), 2 * 4 * 3 * 6) << buffer->name;
+    }
+  }
+  EXPECT_EQ(wide, 4);
+}
+
 TEST(LowerConvolution, RefusesMorePhasesOfNothing) {
   EXPECT_THAT(LowerToProgram(ParseModule(ModuleText(R"(
   x = f32[1,0,2,4] parameter(0)
@@ -205,6 +280,21 @@ TEST(LowerConvolution, InfiniteWeights) {
   d = f32[2,9,2] convolution(x, w), window={size=3 pad=1_1 lhs_dilate=2}, dim_labels=b0f_0io->b0f
   e = f32[2,9,2] convolution(x, v), window={size=3 pad=1_1 lhs_dilate=2}, dim_labels=b0f_0io->b0f, feature_group_count=2
   ROOT t = (f32[2,5,2], f32[2,5,2], f32[1,5,2], f32[2,9,2], f32[2,9,2]) tuple(a, b, c, d, e))"));
+}
+
+TEST(LowerConvolution, InfiniteWeightsOfPhases) {
+  for (const char* type : {"f32", "bf16"}) {
+    for (const char* labels : {"bf0_io0->bf0", "bf0_io0->b0f"}) {
+      ExpectLowersRight(absl::StrReplaceAll(
+          ModuleText(R"(
+  x = TYPE[2,2,5] parameter(0)
+  w = TYPE[2,2,3] constant({{{inf, 1, 1}, {1, 1, 1}}, {{1, 1, 1}, {1, 1, -inf}}})
+  ROOT c = TYPE[RESULT] convolution(x, w), window={size=3 pad=1_1 lhs_dilate=2}, dim_labels=LABELS)"),
+          {{"TYPE", type},
+           {"LABELS", labels},
+           {"RESULT", labels[10] == 'f' ? "2,2,9" : "2,9,2"}}));
+    }
+  }
 }
 
 TEST(LowerConvolution, OtherLabelsAndTypes) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/substitute.h"
 #include "gmock/gmock.h"
@@ -24,6 +25,7 @@ using ::hone::testing::Count;
 using ::hone::testing::Scheduled;
 using ::hone::testing::ScheduledText;
 using ::hone::testing::SmallVectors;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -510,6 +512,56 @@ for i 200
                                          machine);
   EXPECT_THAT(text, HasSubstr("\nlocal b_copy f32[2,64,2,4]"));
   EXPECT_THAT(text, HasSubstr("for i0 33\n| for i1 2\n"));
+}
+
+// A panel of a matrix that is contiguous along the sum: blocks of 16 pairs of
+// steps, and 5 that are left.
+TEST(ContractionSchedule, PairsOfStepsAreTransposedByBlocks) {
+  Machine machine = SmallVectors(1);
+  machine.vector_bytes = 64;
+  machine.vector_registers = 32;
+  machine.has_bf16_dot = true;
+  const std::string text = ScheduledText(R"(kernel m
+argument a bf16[21,74]
+argument b bf16[64,74]
+result c f32[21,64]
+for m 21
+| for n 64
+| | c[m,n] = 0.0
+| | for k 74
+| | | c[m,n] += convert(f32, a[m,k]) * convert(f32, b[n,k])
+)",
+                                         machine);
+  for (const char* pairs : {"16", "5"}) {
+    EXPECT_THAT(text,
+                ContainsRegex(absl::StrCat("for i[0-9]* ", pairs,
+                                           " unrolled\n[| ]*for i[0-9]* 16 "
+                                           "vector\n[| ]*b_copy.*0\\] = b")))
+        << text;
+  }
+}
+
+// As in gradients of weights: the vectors of the result are strided.
+TEST(ContractionSchedule, SingleTilesAreInRegisters) {
+  for (const char* type : {"f32", "bf16"}) {
+    const std::string text = ScheduledText(absl::StrReplaceAll(
+        R"(kernel g
+argument a TYPE[500,4]
+argument b TYPE[500,3]
+result c TYPE[4,3]
+local s f32[4,3] heap
+for m 4
+| for n 3
+| | s[m,n] = 0.0
+| | for k 500
+| | | s[m,n] += convert(f32, a[k,m]) * convert(f32, b[k,n])
+for m 4
+| for n 3
+| | c[m,n] = convert(TYPE, s[m,n])
+)",
+        {{"TYPE", type}}));
+    EXPECT_THAT(text, HasSubstr("f32[4,3] register strides {1,4}")) << text;
+  }
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/substitute.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -59,6 +60,80 @@ TEST(ConvolutionSchedule, ConvolutionsWithOddWindowsPairChannels) {
         << text;
     // The image is copied in vectors.
     EXPECT_THAT(text, ContainsRegex("vector\n[| ]*x_copy\\[[^]]*,0\\] = "))
+        << text;
+  }
+}
+
+// The weights are contiguous along the window.
+TEST(ConvolutionSchedule, PairsOfChannelsAreTransposedByBlocks) {
+  Machine machine = SmallVectors(1);
+  machine.has_bf16_dot = true;
+  const std::string text =
+      ScheduledText(absl::Substitute(kNchwConvolution, "6"), machine);
+  EXPECT_THAT(text,
+              ContainsRegex("for i[0-9]* 9 unrolled\n[| ]*for i[0-9]* 12 "
+                            "vector\n[| ]*w_copy.* = w@.*\n.*w_copy.* = w@"))
+      << text;
+}
+
+// Panels of 16 features, the last of which has 7.
+TEST(ConvolutionSchedule, PanelsOfPairsAreTransposedByBlocks) {
+  Machine machine = SmallVectors(1);
+  machine.has_bf16_dot = true;
+  machine.vector_bytes = 64;
+  machine.vector_registers = 32;
+  const std::string text = ScheduledText(R"(kernel c
+argument x bf16[4,6,10,5]
+argument w bf16[71,6,3,3]
+result y f32[4,71,8,3]
+for n 4
+| for i 8
+| | for j 3
+| | | for f 71
+| | | | y[n,f,i,j] = 0.0
+| | | | for k 3
+| | | | | for l 3
+| | | | | | for c 6
+| | | | | | | y[n,f,i,j] += convert(f32, x[n,c,i+k,j+l]) * convert(f32, w[f,c,k,l])
+)",
+                                         machine);
+  EXPECT_THAT(text,
+              ContainsRegex("for i[0-9]* 9 unrolled\n[| ]*for i[0-9]* 16 "
+                            "vector\n[| ]*w_copy.* = w@.*\n.*w_copy.* = w@"))
+      << text;
+  EXPECT_THAT(text, HasSubstr("for i2 7 vector")) << text;
+}
+
+// As of two phases of a dilated image: both sums read the copy that is laid out
+// in blocks of channels.
+TEST(ConvolutionSchedule, SumsOfOneImagePairItsChannelsTogether) {
+  Machine machine = SmallVectors(1);
+  machine.has_bf16_dot = true;
+  const std::string text = ScheduledText(R"(kernel c
+argument x bf16[4,6,40]
+argument w bf16[3,6,12]
+result y f32[4,40,12]
+result z f32[4,40,12]
+for n 4
+| for j 40
+| | for f 12
+| | | y[n,j,f] = 0.0
+| | | for l 2
+| | | | for c 6
+| | | | | y[n,j,f] += convert(f32, where(0 <= j+l-1 < 40, x[n,c,j+l-1], bf16(0.0))) * convert(f32, w[l,c,f])
+for n 4
+| for j 40
+| | for f 12
+| | | z[n,j,f] = 0.0
+| | | for l 3
+| | | | for c 6
+| | | | | z[n,j,f] += convert(f32, where(0 <= j+l-1 < 40, x[n,c,j+l-1], bf16(0.0))) * convert(f32, w[l,c,f])
+)",
+                                         machine);
+  EXPECT_THAT(text, HasSubstr("x_copy bf16[4,3,42,2]")) << text;
+  for (const char* result : {"y", "z"}) {
+    EXPECT_THAT(text, ContainsRegex(absl::StrCat(
+                          result, "[^=]*\\+= .* \\+ convert\\(f32, x_copy")))
         << text;
   }
 }

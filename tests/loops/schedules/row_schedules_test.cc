@@ -18,6 +18,7 @@ using ::hone::testing::Count;
 using ::hone::testing::ParseText;
 using ::hone::testing::ScheduledText;
 using ::hone::testing::SmallVectors;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -288,6 +289,46 @@ for i 2
   EXPECT_THAT(text, HasSubstr("local b_copy f32[2,2,270]"));
   EXPECT_THAT(text, HasSubstr("c[i0,4*i1+i4,i3] += a[i0,4*i1+i4,4*i2+i5] * "
                               "b_copy[i0,i3,4*i2+i5]"));
+}
+
+TEST(ScheduleOfRows, SumsProductsOfFewNarrowColumnsAlongTheRows) {
+  constexpr char kProduct[] = R"(kernel m
+argument a bf16[13,$0]
+argument b bf16[$1,$0]
+result c f32[13,$1]
+for m 13
+| for n $1
+| | c[m,n] = 0.0
+| | for k $0
+| | | c[m,n] += convert(f32, a[m,k]) * convert(f32, b[n,k])
+)";
+  Machine machine = SmallVectors(1);
+  EXPECT_THAT(ScheduledText(absl::Substitute(kProduct, 70, 2), machine),
+              ContainsRegex("vector\n[| ]*c\\[[^]]*\\] \\+= convert"));
+  // Two adjacent steps in each lane, and more columns.
+  machine.has_bf16_dot = true;
+  for (int columns : {2, 4}) {
+    const std::string text =
+        ScheduledText(absl::Substitute(kProduct, 70, columns), machine);
+    EXPECT_THAT(text, ContainsRegex("vector\n[| ]*c\\[[^]]*\\] \\+= .* \\+ "))
+        << text;
+    EXPECT_THAT(text, Not(HasSubstr("_copy"))) << text;
+  }
+  // An odd number of steps.
+  EXPECT_THAT(ScheduledText(absl::Substitute(kProduct, 71, 2), machine),
+              Not(HasSubstr(" + convert")));
+}
+
+TEST(ScheduleOfRows, InterleavesAsManyVectorsAsTheyAreApart) {
+  EXPECT_THAT(ScheduledText(R"(kernel m
+argument a f32[2,50]
+result y f32[150]
+for i 50
+| y[3*i] = a[0,i]
+| y[3*i+1] = a[1,i]
+| y[3*i+2] = negate(a[0,i])
+)"),
+              HasSubstr("4 vector"));
 }
 
 TEST(ScheduleOfRows, SumsAlongTheLoopsAroundAreNoDotsOfRows) {
