@@ -39,9 +39,6 @@ constexpr int64_t kLeastSums = 12;
 constexpr int64_t kMostTileRows = 12;
 // A loop with so many rows is not worse than a longer one.
 constexpr int64_t kRowsWorthOrder = 8;
-// Steps of the sum per block if the columns' operand is read in place: the
-// number of its rows that the processor prefetches at a time.
-constexpr int64_t kSumsAtOnce = 8;
 // The largest number of tiles along rows or columns that are balanced.
 constexpr int64_t kFewTiles = 4;
 // The most rows of a tile that share loads in depthwise convolutions, and if
@@ -476,9 +473,11 @@ class ContractionScheduler {
     const int64_t extent = extents_.at(sums_[0]);
     if (both_move_ || transposes_) return extent;
     if (!has_panels_) {
-      return s_.Choose(
-          Choice::kSumsPerBlock,
-          sums_.size() > 1 || scatters_ || in_place_ ? extent : kSumsAtOnce);
+      const int64_t rows = row_.has_value() ? extents_.at(*row_) : 1;
+      const bool is_whole =
+          sums_.size() > 1 || scatters_ || in_place_ ||
+          ShouldReadWholeSums(s_.machine(), rows, bytes * extent);
+      return s_.Choose(Choice::kSumsPerBlock, is_whole ? extent : kSumsAtOnce);
     }
     if (rows_first_) return extent;
     for (VarId var : sums_) bytes *= extents_.at(var);

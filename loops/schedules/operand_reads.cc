@@ -102,4 +102,8 @@ bool ShouldPutColumnsInside(const VectorSetting& setting, const Contraction& c,
   return OnlyColumnsFit(setting, c, column, row);
 }
 
+bool ShouldReadWholeSums(const Machine& machine, int64_t rows, int64_t bytes) {
+  return 2 * rows > kSumsAtOnce && 2 * bytes <= machine.l1_bytes;
+}
+
 }  // namespace hone::loops

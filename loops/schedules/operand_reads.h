@@ -35,6 +35,15 @@ bool ShouldPutRowsFirst(const VectorSetting& setting, const Contraction& c,
 bool ShouldPutColumnsInside(const VectorSetting& setting, const Contraction& c,
                             VarId column, VarId row);
 
+// Steps of the sum per block if the columns' operand is read in place: the
+// number of its rows that the processor prefetches at a time.
+inline constexpr int64_t kSumsAtOnce = 8;
+
+// Returns true if tiles should take all steps at once instead: L1 holds the
+// `bytes` of their columns, and passes over so many rows of the result, one per
+// block, would take longer than reading the operand.
+bool ShouldReadWholeSums(const Machine& machine, int64_t rows, int64_t bytes);
+
 }  // namespace hone::loops
 
 #endif  // HONE_LOOPS_SCHEDULES_OPERAND_READS_H_

@@ -227,6 +227,7 @@ std::optional<FewDots> AsFewDots(const Scheduler& s, const LoopChain& chain) {
   const auto steps = static_cast<double>(body[1].loop()->extent);
   if (!is_contiguous(*of_many) || extent(dots.many) <= kRowsAtOnce ||
       extent(dots.few) > (dots.has_pairs ? lanes : lanes / 2) ||
+      extent(dots.few) > kMostDots / 2 ||
       (dots.has_pairs
            ? body[1].loop()->extent < kLongDot * lanes
            : !IsWorthCombiningLanes(
@@ -298,18 +299,13 @@ bool ScheduleFewDots(Scheduler& s, const Path& path) {
   if (!dots.has_value()) return false;
   const Scheduler::Checkpoint mark = s.Save();
   // Registers hold a sum for each of the few and each row, elements of the few,
-  // and some of a row: memory is read all the time then. The rows of more than
-  // a few stay in L1.
+  // and some of a row. Memory is read all the time then.
   const int64_t few = chain.LoopOf(dots->few).extent;
-  const bool together = few <= kMostDots / 2;
   const int64_t rows = s.Choose(
       Choice::kRowsAtOnce,
-      together
-          ? std::clamp<int64_t>(
-                std::min(s.machine().vector_registers - few - 2, kMostDots) /
-                    few,
-                2, kRowsAtOnce)
-          : kRowsAtOnce);
+      std::clamp<int64_t>(
+          std::min(s.machine().vector_registers - few - 2, kMostDots) / few, 2,
+          kRowsAtOnce));
   VarId tiles = 0;
   VarId row = 0;
   std::vector<VarId> order = dots->batches;
@@ -319,9 +315,7 @@ bool ScheduleFewDots(Scheduler& s, const Path& path) {
         (!dots->transposed.has_value() ||
          Transpose(s, *dots->transposed, chain)) &&
         (!dots->has_pairs || CombinePairs(s, chain)) &&
-        ScheduleRows(
-            s, chain.top(),
-            together ? std::optional<VarId>(dots->few) : std::nullopt)) {
+        ScheduleRows(s, chain.top(), dots->few)) {
       return true;
     }
   }

@@ -158,6 +158,24 @@ for i 16
   EXPECT_EQ(CheckSame(program, after, /*exact=*/false, 1), absl::OkStatus());
 }
 
+TEST(ContractionSchedule, ShortSumsOfSomeRowsAreTakenAtOnce) {
+  const auto scheduled = [](int rows) {
+    return ScheduledText(absl::Substitute(R"(kernel m
+argument a f32[$0,40]
+argument b f32[40,300]
+result c f32[$0,300]
+for i $0
+| for j 300
+| | c[i,j] = 0.0
+| | for k 40
+| | | c[i,j] += a[i,k] * b[k,j]
+)",
+                                          rows));
+  };
+  EXPECT_THAT(scheduled(5), Not(HasSubstr("8*i0+i")));
+  EXPECT_THAT(scheduled(2), HasSubstr("a[i3,8*i0+i2] * b[8*i0+i2,"));
+}
+
 TEST(ContractionSchedule, MatricesOfFewRowsAreReadAlong) {
   const std::string text = ScheduledText(R"(kernel m
 argument a f32[40]
