@@ -194,7 +194,7 @@ void FunctionEmitter::EmitListed(const Statement& store,
                                  llvm::AllocaInst* next) {
   const BufferId list = store.target.buffer;
   llvm::Value* taken = AndMask(mask_, Splat(EmitExpression(store.predicate)));
-  // Lanes that are not taken may load from anywhere.
+  // Only what is listed is loaded: addresses of other lanes may be outside.
   llvm::Value* const outer = std::exchange(mask_, taken);
   memo_.emplace_back();
   llvm::Value* value = Compress(Splat(EmitExpression(store.value)), taken);
@@ -258,8 +258,8 @@ void FunctionEmitter::EmitVectorsOfList(const Loop& loop,
       b_.CreateTrunc(b_.CreateLoad(b_.getInt64Ty(), next), b_.getInt32Ty()));
 }
 
-// Emits the whole loop under those terms of its condition that no iteration
-// changes.
+// Emits the loop. If its condition is a conjunction whose first term uses no
+// loop's variable, that is tested once, around the loop.
 bool FunctionEmitter::EmitCompaction(const Loop& loop) {
   const int64_t lanes = context_.target.vector_bytes / kLaneBytes;
   if (!context_.target.has_compress || loop.extent < lanes) return false;

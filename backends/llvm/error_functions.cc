@@ -23,8 +23,10 @@ constexpr double kRound = 0x1.8p23;
 
 using Table = std::array<float, kLanes>;
 
-// Coefficients of polynomials, constant ones first, of the distance to the
-// nearest center: those are floats at which the function is nearly a float.
+// Coefficients of polynomials of the distance to the nearest center, constant
+// ones first. Centers are floats near multiples of their distance at which the
+// function's value is close to a float. The other coefficients are minimax fits
+// on the interval around each center (tools/fit_error_functions.py).
 
 // erf(x) / x; centers are about 1/3.875 apart.
 constexpr double kErfCentersPerUnit = 3.875;

@@ -304,8 +304,10 @@ class FunctionEmitter {
   // Loads and transposes, for the vector loop in `unrolled`, what is contiguous
   // along `unrolled` and strided along the vector.
   void TransposeLoads(const loops::Loop& unrolled);
-  // Returns the vectors that `access` has in the iterations of `unrolled`.
+  // The same for a body that copies adjacent elements, together 32 bits: each
+  // group is transposed as one number.
   void TransposeWords(const loops::Loop& unrolled, const loops::Loop& vector);
+  // Returns the vectors that `access` has in the iterations of `unrolled`.
   std::vector<llvm::Value*> LoadTransposed(const loops::Access& access,
                                            const loops::Loop& unrolled,
                                            const loops::Loop& vector);

@@ -66,7 +66,8 @@ def openblas_core(isa):
 
 def environment(threads):
     """Of the libraries, which read it when they are loaded. HONE_CPU_ISA limits
-    the instructions of all of them."""
+    the instructions of all of them, but not those of XLA's matrix products: these
+    heed neither flags nor variables."""
     isa = os.environ.get("HONE_CPU_ISA", "native")
     variables = {"OMP_NUM_THREADS": str(threads),
                  "MKL_NUM_THREADS": str(threads),

@@ -25,10 +25,10 @@ constexpr int64_t kRowsAtOnce = 4;
 // hide the latency of an addition.
 constexpr int64_t kVectors = 2;
 
-// Sums of products at once: code generators keep so many in vectors.
+// The backend keeps at most so many partial sums of a statement in vectors.
 constexpr int64_t kMostDots = 16;
 
-// The shortest sums of pairs, in vectors.
+// The fewest vectors per row for which pairs pay off.
 constexpr int64_t kLongDot = 8;
 
 // The products that an instruction adds up in each lane.
@@ -145,22 +145,24 @@ bool Tile(Scheduler& s, LoopChain chain, const RowSums& sums,
   return UnrollNest(s, first.top());
 }
 
-// Vectors of products that are added per cycle, and cycles to combine the lanes
-// of a sum and to transpose an element.
-constexpr double kSumsPerCycle = 1.6;
+// Vectors of products that are added per cycle, with the loads of both factors,
+// and cycles to combine the lanes of a dot product and to copy an element of a
+// narrow matrix to its transpose, whose vectors are mostly idle: fitted to
+// measured times of a processor with two multiply-adds per cycle.
+constexpr double kNarrowSumsPerCycle = 1.6;
 constexpr double kCyclesPerDot = 6;
-constexpr double kCyclesPerTransposed = 1;
+constexpr double kCyclesPerNarrowCopy = 1;
 
-// Returns true if sums of `steps` products along vectors of so many lanes take
-// less time than vectors of `few` results. The factor of the few is transposed
-// for `many` rows: for the latter if it is contiguous along the sum, else for
-// the former.
+// Returns true if dot products along the sum, whose lanes are combined at the
+// end, take less time than vectors of `few` results. Either needs one operand
+// transposed, once for `many` rows: the second if the few are contiguous along
+// the sum, the first otherwise.
 bool IsWorthCombiningLanes(double steps, double few, double many, double lanes,
                            bool is_contiguous) {
-  const double transposing = kCyclesPerTransposed * steps / many;
-  return steps / (kSumsPerCycle * lanes) + kCyclesPerDot +
+  const double transposing = kCyclesPerNarrowCopy * steps / many;
+  return steps / (kNarrowSumsPerCycle * lanes) + kCyclesPerDot +
              (is_contiguous ? -transposing : transposing) <
-         steps / (kSumsPerCycle * few);
+         steps / (kNarrowSumsPerCycle * few);
 }
 
 // The loops of a matrix product with few rows or columns: the few, and the
@@ -227,7 +229,7 @@ std::optional<FewDots> AsFewDots(const Scheduler& s, const LoopChain& chain) {
   const auto steps = static_cast<double>(body[1].loop()->extent);
   if (!is_contiguous(*of_many) || extent(dots.many) <= kRowsAtOnce ||
       extent(dots.few) > (dots.has_pairs ? lanes : lanes / 2) ||
-      extent(dots.few) > kMostDots / 2 ||
+      2 * extent(dots.few) > kMostDots ||
       (dots.has_pairs
            ? body[1].loop()->extent < kLongDot * lanes
            : !IsWorthCombiningLanes(
@@ -299,7 +301,7 @@ bool ScheduleFewDots(Scheduler& s, const Path& path) {
   if (!dots.has_value()) return false;
   const Scheduler::Checkpoint mark = s.Save();
   // Registers hold a sum for each of the few and each row, elements of the few,
-  // and some of a row. Memory is read all the time then.
+  // and some of a row.
   const int64_t few = chain.LoopOf(dots->few).extent;
   const int64_t rows = s.Choose(
       Choice::kRowsAtOnce,

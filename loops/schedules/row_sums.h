@@ -15,7 +15,8 @@ bool ScheduleRowSums(Scheduler& scheduler, const Path& path);
 // Schedules a matrix product as sums along rows if one factor is contiguous
 // along the sum, and the other one has so few rows or columns that vectors of
 // the result would be mostly idle; it is transposed in front of the nest if it
-// is not contiguous, too. Returns false, with nothing changed, for other nests.
+// is not contiguous, too. Two steps are one if an instruction adds products of
+// adjacent bf16. Returns false, with nothing changed, for other nests.
 bool ScheduleFewDots(Scheduler& s, const Path& path);
 
 }  // namespace hone::loops

@@ -16,8 +16,8 @@ namespace hone::loops {
 inline constexpr int64_t kFewSums = 8;
 // The rows of a tile that share what they load, at least.
 inline constexpr int64_t kLeastSharedRows = 4;
-// The most steps of a window, and the most products of a tile, whose loops are
-// all unrolled: conditions at the border are decided then.
+// The largest window whose border is read in place, and the most products of a
+// tile whose window is unrolled: conditions at the border are decided then.
 inline constexpr int64_t kMostUnrolledSteps = 9;
 inline constexpr int64_t kMostUnrolledProducts = 96;
 
@@ -35,9 +35,9 @@ std::optional<SlidingWindow> FindSlidingWindow(
     const std::vector<VarId>& sums,
     const absl::flat_hash_map<VarId, int64_t>& extents, int64_t enough);
 
-// Returns the rows of an image, among the columns of `c`, and the sum by which
-// its windows overlap along them, if it is the only factor that moves with the
-// result's rows and columns; `column` is the loop of vectors.
+// Returns the first of the columns of `c` along which windows of its image
+// overlap, with the sum of the window; nullopt if there is none, or if another
+// operand moves with the result's rows. `column` is the loop of vectors.
 std::optional<SlidingWindow> FindSharedRows(
     const Program& program, const Contraction& c,
     const absl::flat_hash_map<VarId, int64_t>& extents, VarId column);

@@ -35,7 +35,7 @@ struct TransposedCopy {
   std::vector<VarId> window;
   int64_t elements = 1;
   std::vector<VarId> others;
-  // The range of rows that are there, if others are zero.
+  // The range of valid rows, if others are zero.
   std::optional<Range> range;
 };
 
@@ -139,14 +139,14 @@ bool Transpose(Scheduler& s, const Path& path, const TransposedCopy& copy) {
     if (rest > 1 && !VectorizeRows(s, Child(last, 0), copy.steps)) return false;
     if (!s.Try("unroll", last)) return false;
   }
-  if (copy.rows - rest <= kMostSide || copy.rows <= kMostSide) {
+  if (copy.rows - rest <= kMostSide) {
     return VectorizeRows(s, rows, copy.steps) && s.Try("unroll", window);
   }
   return s.Try("split", rows, {kMostSide}) && s.Try("reorder", window) &&
          VectorizeRows(s, Child(rows, 0), copy.steps) && s.Try("unroll", rows);
 }
 
-// Schedules the copy at `path`, all of whose rows are there.
+// Schedules the copy at `path`, if all of its rows are valid.
 bool TransposeWhole(Scheduler& s, const Path& path) {
   const std::optional<TransposedCopy> copy =
       AsTransposedCopy(s.program(), LoopChain(s, path));

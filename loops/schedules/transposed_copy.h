@@ -5,11 +5,11 @@
 
 namespace hone::loops {
 
-// Schedules the nest at `path` if it copies to an array in which a few steps of
-// a sum are adjacent, and rows before and behind them, what is contiguous along
-// other loops, such as those over the window in the weights of an NCHW
-// convolution: blocks of the two are transposed in registers. Returns false for
-// any other nest.
+// Schedules the nest at `path` if it copies an operand to a panel in which a
+// few steps of the sum are innermost and rows next to them, and if the operand
+// is contiguous along other loops, such as the window of the weights of an NCHW
+// convolution: blocks of rows and window are transposed in registers. Returns
+// false, with nothing changed, for any other nest.
 bool ScheduleTransposedCopy(Scheduler& scheduler, const Path& path);
 
 }  // namespace hone::loops

@@ -170,8 +170,10 @@ absl::Status WriteConvolution(KernelWriter& writer, Nest& nest,
     sizes.push_back(graph.dimensions(c.value)[At(d)]);
   }
   const auto choices = PhaseChoices(*c.window, sizes);
-  // Padding and holes of a dilated base are skipped, as on XLA:CPU, but that of
-  // others is multiplied, so that an infinite weight gives NaN there.
+  // XLA:CPU skips the padding and the holes of a dilated base, but multiplies
+  // the padding of other bases. Phases skip holes; padding is multiplied by
+  // zero, and if a weight is not finite, WriteWithoutPadding computes the
+  // phases that see padding again.
   if (hlo::HasBaseDilation(*c.window)) {
     const bool sees_padding =
         absl::c_any_of(choices, [&](const std::vector<WindowPhase>& phases) {

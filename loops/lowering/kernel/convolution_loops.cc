@@ -104,7 +104,7 @@ absl::Status PrepareKernel(KernelWriter& writer, Nest& nest, bool sees_padding,
   nest.Store({check, {Affine(0)}}, ProductOf(type, std::move(w), Zero(type)),
              Opcode::kAdd);
   nest.CloseTo(0);
-  c.check = check;
+  c.nonfinite = check;
   return absl::OkStatus();
 }
 
@@ -214,13 +214,13 @@ absl::Status WriteWithoutPadding(KernelWriter& writer, Nest& nest,
                                  const std::vector<WindowPhase>& phases) {
   const ValueGraph& graph = writer.graph();
   const hlo::DimensionVector& input_sizes = graph.dimensions(c.input);
-  if (!c.check.has_value() || !SeesPadding(graph, c, phases)) {
+  if (!c.nonfinite.has_value() || !SeesPadding(graph, c, phases)) {
     return absl::OkStatus();
   }
   const ElementType type = SumTypeOf(graph.type(c.value));
   const ExpressionPtr is_needed =
       Expression::Compare(hlo::ComparisonDirection::kNe, false,
-                          writer.Load({*c.check, {Affine(0)}}), Zero(type));
+                          writer.Load({*c.nonfinite, {Affine(0)}}), Zero(type));
   Subscripts at(c, graph, nest);
   const std::vector<Affine> position = OpenOutputs(nest, phases, at);
   const Access sum = {nest.Temporary("exact", type), {}};

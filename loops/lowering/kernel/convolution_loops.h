@@ -24,8 +24,9 @@ struct Convolution {
   // A copy of the kernel with the window first and output features last, if
   // there is one.
   std::optional<BufferId> rearranged;
-  // Zero if all weights are finite, else NaN, if that is known.
-  std::optional<BufferId> check;
+  // A scalar that is zero if all weights are finite, and NaN otherwise; none if
+  // no phase sees padding.
+  std::optional<BufferId> nonfinite;
 };
 
 // The indices of the arrays of a convolution in the nest under construction.
@@ -70,8 +71,9 @@ bool ReadsHoles(const std::vector<WindowPhase>& phases);
 bool SeesPadding(const ValueGraph& graph, const Convolution& c,
                  const std::vector<WindowPhase>& phases);
 
-// Rearranges the kernel of a convolution of several phases, whose nests all
-// read it, and checks it if any sees padding; `nest` must have no open loops.
+// Rearranges the kernel of a convolution of a dilated base, of which each phase
+// reads a part, and computes `nonfinite` if any sees padding; `nest` must have
+// no open loops.
 absl::Status PrepareKernel(KernelWriter& writer, Nest& nest, bool sees_padding,
                            Convolution& c);
 

@@ -20,12 +20,13 @@ using hlo::Opcode;
 
 // The backend interleaves so many vectors in registers.
 constexpr size_t kMostInterleaved = 4;
-// The arrays of a block stay in the second cache.
+// The arrays of a block: half of a second cache of 1 MiB. Lowering does not
+// know the machine.
 constexpr int64_t kBlockBytes = 512 << 10;
 // Rows of zeros are written with all others if they are more than this part.
 constexpr double kMostlyZero = 0.75;
-// Features of one position are adjacent in these arrays if they fill a vector,
-// and the positions of a row do not fill two.
+// Features of one position are adjacent in these arrays if they fill the
+// longest vector of floats, and the positions of a row do not fill two.
 constexpr int64_t kLeastFeatures = 16;
 constexpr int64_t kLongRow = 32;
 

@@ -18,8 +18,8 @@
 //    come first, the earlier of equal ones. Each has an element that comes
 //    before every element of the other groups, so only their elements are
 //    candidates.
-// 2. Bisects for the k-th key among the candidates, or any between it and the
-//    next.
+// 2. Finds the k-th key among the candidates, or any between it and the next,
+//    by one or two bits at a time.
 // 3. Lists the elements with smaller keys, and of those with that key the
 //    earliest.
 // 4. Counts the ranks of these k elements.
@@ -36,14 +36,13 @@ using hlo::Opcode;
 
 // More elements than this are sorted with all others.
 constexpr int64_t kMaxSelected = 512;
-// The comparisons of ranks that take as long as a selection: lines are ranked
-// as a whole if that takes no more than so many comparisons above those of the
-// first k elements.
-constexpr int64_t kSelection = 8192;
-// So many are found one by one, of at least so many times as many elements:
-// each costs a pass over the candidates. Fewer if a key and a place together
-// have 64 bits, of which a vector has half as many, and not each processor the
-// minimum.
+// A selection takes as long as so many comparisons: if ranking all candidates
+// needs at most that many more than ranking k, they are ranked without one.
+constexpr int64_t kSelectionComparisons = 8192;
+// At most so many elements are found one by one, each by a pass over the
+// candidates, and only if these are kLeastPerSelected times as many. Fewer if
+// key and place together have 64 bits: vectors hold half as many, and AVX2 has
+// no minimum of them.
 constexpr int64_t kMaxOneByOne = 24;
 constexpr int64_t kMaxWideOneByOne = 10;
 constexpr int64_t kLeastPerSelected = 4;
@@ -360,7 +359,7 @@ class TopKWriter {
       nest_.CloseTo(depth_);
     }
     Pad(candidates);
-    if (candidates.size * candidates.size - k_ * k_ <= kSelection) {
+    if (candidates.size * candidates.size - k_ * k_ <= kSelectionComparisons) {
       selected_ = candidates;
       return absl::OkStatus();
     }

@@ -11,7 +11,8 @@ namespace hone::loops {
 // of the expansion, where the processor has fused multiply-add: 2.1 (1.4) below
 // 0, 5.3 (7.8) up to 2, 12 (11) up to 4, then 0.8·x² as the expansion, since
 // -x² is rounded before the exponential. Above 9.4 the expansion gives 0, and
-// the map the denormal numbers that erfc has there.
+// the map the denormal numbers that erfc has there. The backend takes a table
+// instead for processors with AVX-512.
 //
 // Every operation and constant of the expansion has to be there, for the same
 // x; anything else stays as it is.

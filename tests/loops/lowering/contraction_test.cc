@@ -176,8 +176,7 @@ TEST(LowerConvolution, ManyPhasesThatCropAreASlice) {
   }
 }
 
-// Results that are contiguous along a dilated dimension, as in NCHW: a phase
-// has rows of its own, and no array is as large as the result.
+// Results that are contiguous along a dilated dimension, as in NCHW.
 TEST(LowerConvolution, InterleavesPhases) {
   for (const char* type : {"f32", "bf16"}) {
     for (const auto& [sizes, window, result] :
