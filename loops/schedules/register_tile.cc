@@ -1,5 +1,7 @@
 #include "loops/schedules/register_tile.h"
 
+#include <vector>
+
 #include "loops/ir/rewrite.h"
 #include "loops/transforms/locals.h"
 
@@ -13,8 +15,10 @@ constexpr int64_t kRegisterMemory = 2;  // Of set_memory.
 void LayOut(Scheduler& s, const Path& path, BufferId tile, int64_t lanes) {
   size_t along = 0;
   VisitStatements(s.program(), path, [&](const Path& at, const Statement& st) {
-    const Loop& vector = *s.program().LoopsAbove(at).back();
-    if (st.target.buffer != tile || vector.mode != LoopMode::kVector) return;
+    if (st.target.buffer != tile) return;
+    const std::vector<const Loop*> loops = s.program().LoopsAbove(at);
+    if (loops.empty() || loops.back()->mode != LoopMode::kVector) return;
+    const Loop& vector = *loops.back();
     for (size_t d = 0; d < st.target.indices.size(); ++d) {
       if (st.target.indices[d].affine.Uses(vector.var)) along = d;
     }

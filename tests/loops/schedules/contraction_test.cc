@@ -582,5 +582,25 @@ for m 4
   }
 }
 
+TEST(ContractionSchedule, SingleTilesMayBeBesideStatementsInNoLoop) {
+  EXPECT_THAT(ScheduledText(R"(kernel g
+argument a f32[500,4]
+argument b f32[500,3]
+result c f32[4,3]
+result d f32[]
+local s f32[4,3] heap
+d[] = 1.0
+for m 4
+| for n 3
+| | s[m,n] = 0.0
+| | for k 500
+| | | s[m,n] += a[k,m] * b[k,n]
+for m 4
+| for n 3
+| | c[m,n] = s[m,n]
+)"),
+              HasSubstr("f32[4,3] register"));
+}
+
 }  // namespace
 }  // namespace hone::loops
