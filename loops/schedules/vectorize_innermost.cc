@@ -1,7 +1,9 @@
 #include "loops/schedules/vectorize_innermost.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -430,6 +432,34 @@ class InnermostVectorizer {
   absl::flat_hash_set<VarId> turned_;
 };
 
+// Returns true if several threads that divide the loop at `path` would write
+// elements of the same cache lines again and again: their parts of a line are
+// short, and another loop in it goes from line to line.
+bool PartsLines(const Scheduler& s, const Path& path) {
+  const Loop& loop = *s.program().At(path).loop();
+  const int64_t threads = s.machine().threads;
+  const int64_t line = s.machine().cache_line_bytes;
+  const int64_t share = (loop.extent + threads - 1) / threads;
+  bool parts = false;
+  VisitStatements(s.program(), path, [&](const Path& at, const Statement& st) {
+    const Buffer& buffer = s.program().buffer(st.target.buffer);
+    if (buffer.IsLocal()) return;
+    const auto bytes_along = [&](VarId var) {
+      return std::abs(StrideOf(s.program(), st.target, var).value_or(0)) *
+             hlo::ByteWidth(buffer.type);
+    };
+    const int64_t bytes = bytes_along(loop.var);
+    if (bytes == 0 || share * bytes >= line) return;
+    const std::vector<const Loop*> loops = s.program().LoopsAbove(at);
+    parts |=
+        std::any_of(loops.begin() + static_cast<std::ptrdiff_t>(path.size()),
+                    loops.end(), [&](const Loop* inner) {
+                      return bytes_along(inner->var) >= bytes * loop.extent;
+                    });
+  });
+  return parts;
+}
+
 // Parallelizes the outermost loops of the nest that allow it, if they have at
 // least the work `least` each time.
 void ParallelizeFrom(Scheduler& s, const Path& path, double least) {
@@ -438,10 +468,18 @@ void ParallelizeFrom(Scheduler& s, const Path& path, double least) {
       WorkOf(s.program(), path) < least) {
     return;
   }
-  if (loop->extent >= s.machine().threads && s.Try("parallelize", path)) return;
+  if (loop->extent >= s.machine().threads) {
+    // A reordered nest has the other loop outermost, which parts no lines.
+    if (PartsLines(s, path) && OnlyChildLoop(*loop) != nullptr &&
+        !PartsLines(s, Child(path, 0))) {
+      s.Try("reorder", path);
+    }
+    if (s.Try("parallelize", path)) return;
+  }
+  const Loop& outer = *s.program().At(path).loop();
   // Threads would be woken once per iteration.
-  if (loop->extent > 1) least = std::max(least, kWorthThreadsInside);
-  const size_t children = loop->body.size();
+  if (outer.extent > 1) least = std::max(least, kWorthThreadsInside);
+  const size_t children = outer.body.size();
   for (size_t i = 0; i < children; ++i) {
     ParallelizeFrom(s, Child(path, static_cast<int32_t>(i)), least);
   }

@@ -348,6 +348,23 @@ for s 64
 )");
 }
 
+TEST(ScheduleOfRows, ThreadsDoNotWriteToTheSameLines) {
+  const std::string text = ScheduledText(R"(kernel products
+argument x f32[900,80,2]
+result y f32[900,80,2]
+local p f32[900,2] heap
+for i 900
+| for j 2
+| | p[i,j] = 1.0
+| | for k 80
+| | | p[i,j] = p[i,j] * x[i,k,j]
+| | | y[i,k,j] = p[i,j]
+)",
+                                         SmallVectors(2));
+  EXPECT_THAT(text, Not(HasSubstr("for i0 2 parallel"))) << text;
+  EXPECT_THAT(text, HasSubstr(" parallel")) << text;
+}
+
 TEST(ScheduleOfRows, ThreadsShareAllPartsOfALongPad) {
   const std::string text = ScheduledText(R"(kernel pad
 argument x f32[400000]
