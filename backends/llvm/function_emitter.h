@@ -307,8 +307,10 @@ class FunctionEmitter {
   // The same for a body that copies adjacent elements, together 32 bits: each
   // group is transposed as one number.
   void TransposeWords(const loops::Loop& unrolled, const loops::Loop& vector);
-  // Returns the vectors that `access` has in the iterations of `unrolled`.
+  // Returns the vectors that `access` has in the iterations of `unrolled`, of
+  // elements of type `element`, each of so many bytes.
   std::vector<llvm::Value*> LoadTransposed(const loops::Access& access,
+                                           llvm::Type* element, int64_t bytes,
                                            const loops::Loop& unrolled,
                                            const loops::Loop& vector);
   // Begins to defer the store of `unrolled`, the loop above it, if it is

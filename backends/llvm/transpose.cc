@@ -278,8 +278,15 @@ void FunctionEmitter::TransposeLoads(const Loop& unrolled) {
       if (is_affine && StrideOf(access, unrolled.var) == 1 &&
           (along > 1 || along < -1) &&
           !IsWritten(vector->body, access.buffer)) {
-        transposed_[&load] = {unrolled.var,
-                              LoadTransposed(access, unrolled, *vector)};
+        const hlo::ElementType type =
+            context_.program.buffer(access.buffer).type;
+        Vectors columns =
+            LoadTransposed(access, StorageOf(access.buffer),
+                           hlo::ByteWidth(type), unrolled, *vector);
+        for (llvm::Value*& column : columns) {
+          column = arithmetic_.FromStorage(type, column);
+        }
+        transposed_[&load] = {unrolled.var, std::move(columns)};
       }
     });
   }
@@ -287,58 +294,32 @@ void FunctionEmitter::TransposeLoads(const Loop& unrolled) {
 
 void FunctionEmitter::TransposeWords(const Loop& unrolled, const Loop& vector) {
   const size_t count = vector.body.size();
-  if (count < 2 || CountWordCopies(vector.body, 0) != count) return;
+  if (CountWordCopies(vector.body, 0) != count) return;
   const loops::Statement& first = *vector.body[0].statement();
-  const auto words = static_cast<int64_t>(count);
+  const auto per_word = static_cast<int64_t>(count);
   const Access& from = first.value->access();
   const int64_t along = StrideOf(from, vector.var);
-  if (StrideOf(from, unrolled.var) != words || along == words ||
+  if (StrideOf(from, unrolled.var) != per_word || along == per_word ||
       (along >= -1 && along <= 1) ||
-      StrideOf(first.target, vector.var) != words ||
+      StrideOf(first.target, vector.var) != per_word ||
       IsWritten(vector.body, from.buffer)) {
     return;
   }
-  const int64_t length = unrolled.extent;
-  const auto rounded =
-      static_cast<unsigned>(std::bit_ceil(static_cast<uint64_t>(length)));
-  auto* row_type = llvm::FixedVectorType::get(b_.getInt32Ty(), rounded);
-  const hlo::ElementType type = context_.program.buffer(from.buffer).type;
-  const llvm::Align align(static_cast<uint64_t>(hlo::ByteWidth(type)));
-  std::vector<llvm::Constant*> bits;
-  for (int64_t i = 0; i < rounded; ++i) bits.push_back(b_.getInt1(i < length));
-  variables_[unrolled.var] = {Int64(0), {0, 0}};
-  Vectors rows;
-  for (int64_t lane = 0; lane < vector.extent; ++lane) {
-    variables_[vector.var] = {Int64(lane), {lane, lane}};
-    llvm::Value* pointer = EmitAddress(from).pointer;
-    rows.push_back(rounded == length
-                       ? static_cast<llvm::Instruction*>(
-                             b_.CreateAlignedLoad(row_type, pointer, align))
-                       : b_.CreateMaskedLoad(row_type, pointer, align,
-                                             llvm::ConstantVector::get(bits),
-                                             llvm::PoisonValue::get(row_type)));
-    Annotate(from.buffer, llvm::cast<llvm::Instruction>(rows.back()));
-  }
-  variables_.erase(vector.var);
-  variables_.erase(unrolled.var);
-  Vectors columns = TransposeBlock(b_, std::move(rows), 4);
-  columns.resize(static_cast<size_t>(length));
-  for (llvm::Value*& column : columns) {
-    column = First(b_, column, vector.extent);
-  }
-  transposed_words_[first.value.get()] = {unrolled.var, std::move(columns)};
+  transposed_words_[first.value.get()] = {
+      unrolled.var, LoadTransposed(from, b_.getInt32Ty(), 4, unrolled, vector)};
 }
 
 Vectors FunctionEmitter::LoadTransposed(const Access& access,
+                                        llvm::Type* element, int64_t bytes,
                                         const Loop& unrolled,
                                         const Loop& vector) {
   const loops::BufferId buffer = access.buffer;
-  const hlo::ElementType type = context_.program.buffer(buffer).type;
   const int64_t length = unrolled.extent;
   const auto rounded =
       static_cast<unsigned>(std::bit_ceil(static_cast<uint64_t>(length)));
-  auto* row_type = llvm::FixedVectorType::get(StorageOf(buffer), rounded);
-  const llvm::Align align(static_cast<uint64_t>(hlo::ByteWidth(type)));
+  auto* row_type = llvm::FixedVectorType::get(element, rounded);
+  const llvm::Align align(static_cast<uint64_t>(
+      hlo::ByteWidth(context_.program.buffer(buffer).type)));
   std::vector<llvm::Constant*> bits;
   for (int64_t i = 0; i < rounded; ++i) bits.push_back(b_.getInt1(i < length));
   variables_[unrolled.var] = {Int64(0), {0, 0}};
@@ -356,10 +337,10 @@ Vectors FunctionEmitter::LoadTransposed(const Access& access,
   }
   variables_.erase(vector.var);
   variables_.erase(unrolled.var);
-  Vectors columns = TransposeBlock(b_, std::move(rows), hlo::ByteWidth(type));
+  Vectors columns = TransposeBlock(b_, std::move(rows), bytes);
   columns.resize(static_cast<size_t>(length));
   for (llvm::Value*& column : columns) {
-    column = arithmetic_.FromStorage(type, First(b_, column, vector.extent));
+    column = First(b_, column, vector.extent);
   }
   return columns;
 }

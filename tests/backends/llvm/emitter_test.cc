@@ -287,6 +287,23 @@ for i 3
   }
 }
 
+TEST(EmitterTest, TransposedPairsAreLoadedByRows) {
+  const absl::StatusOr<std::string> text =
+      EmitLlvmText(loops::ParseProgram(R"(kernel pairs
+argument x bf16[16,40]
+result y bf16[16,16,2]
+for k 16 unrolled
+| for v 16 vector
+| | y[k,v,0] = x[v,2*k+4]
+| | y[k,v,1] = x[v,2*k+5]
+)")
+                       .value(),
+                   "pairs", /*optimized=*/false);
+  HONE_ASSERT_OK(text);
+  EXPECT_THAT(*text, HasSubstr("load <16 x i32>"));
+  EXPECT_THAT(*text, Not(HasSubstr("insertelement <16 x i32>")));
+}
+
 TEST(EmitterTest, StoresOfPairsThatDependOnEachOther) {
   ExpectTextMatchesInterpreter(R"(
 kernel dependent

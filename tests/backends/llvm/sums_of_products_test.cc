@@ -140,6 +140,30 @@ for v 8 < 7 vector
   EXPECT_THAT(text, Not(HasSubstr("load <16 x i16>")));
 }
 
+// A sum along a row has a partial sum in each lane.
+TEST(SumsOfProductsTest, AdjacentAlongARow) {
+  constexpr char kSum[] = R"(
+kernel sum
+argument a bf16[5,160]
+argument b bf16[160]
+result s f32[5]
+for i 5
+| s[i] = 0.0
+| for k 5
+| | for v 16 vector
+| | | s[i] += convert(f32, a[i,32*k+2*v]) * convert(f32, b[32*k+2*v]) + convert(f32, a[i,32*k+2*v+1]) * convert(f32, b[32*k+2*v+1])
+)";
+  ExpectTextMatchesInterpreter(kSum);
+  CompileOptions options;
+  options.cpu = "sapphirerapids";
+  options.features = "+avx512f,+avx512vl,+avx512bf16";
+  const std::string text =
+      EmitLlvmText(loops::ParseProgram(kSum).value(), "sum", true, options)
+          .value();
+  EXPECT_THAT(text, HasSubstr("dpbf16ps.512"));
+  EXPECT_THAT(text, Not(HasSubstr("fmul")));
+}
+
 TEST(SumsOfProductsTest, AdjacentAreInstructions) {
   CompileOptions options;
   options.cpu = "sapphirerapids";
