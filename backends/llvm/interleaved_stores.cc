@@ -14,6 +14,7 @@
 #include <llvm/IR/Constants.h>
 
 #include "backends/llvm/function_emitter.h"
+#include "loops/ir/code_limits.h"
 #include "loops/ir/rewrite.h"
 
 namespace hone::backends {
@@ -23,8 +24,6 @@ using loops::Access;
 using loops::Node;
 using loops::Statement;
 
-// The most statements whose stores become one.
-constexpr size_t kMostStores = 4;
 constexpr int64_t kWordBytes = 4;
 
 bool IsPlainStore(const Statement& statement) {
@@ -121,7 +120,8 @@ size_t FunctionEmitter::CountAdjacentStores(const std::vector<Node>& nodes,
                                             size_t first) const {
   const Statement& statement = *nodes[first].statement();
   size_t count = 0;
-  while (count < kMostStores && first + count < nodes.size()) {
+  while (count < loops::kMostInterleavedStores &&
+         first + count < nodes.size()) {
     const Statement& other = *nodes[first + count].statement();
     if (!IsPlainStore(other) ||
         !IsBehind(context_.program, statement.target, other.target,

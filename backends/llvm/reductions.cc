@@ -3,6 +3,7 @@
 #include <llvm/IR/Constants.h>
 
 #include "backends/llvm/function_emitter.h"
+#include "loops/ir/code_limits.h"
 
 namespace hone::backends {
 namespace {
@@ -16,8 +17,6 @@ using loops::LoopMode;
 using loops::Node;
 using loops::Statement;
 
-// The largest number of registers for partial results of one statement.
-constexpr int64_t kMaxParts = 16;
 // The number of independent dependence chains that hides the latency of an
 // operation.
 constexpr int64_t kUsefulCopies = 8;
@@ -125,7 +124,7 @@ void FunctionEmitter::BeginAccumulations(const Loop& loop,
       accumulation.dimensions.push_back({inner, in_target});
       (in_target ? elements : repetitions) *= inner->extent;
     }
-    if (!is_possible || elements > kMaxParts ||
+    if (!is_possible || elements > loops::kMostPartialResults ||
         !OnlyCombines(loop.body, target.buffer, *statement.combine)) {
       continue;
     }

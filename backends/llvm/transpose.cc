@@ -4,6 +4,7 @@
 #include <llvm/IR/Constants.h>
 
 #include "backends/llvm/function_emitter.h"
+#include "loops/ir/code_limits.h"
 #include "loops/ir/rewrite.h"
 
 // Loads of blocks that are contiguous along an unrolled loop and strided along
@@ -29,13 +30,12 @@ namespace {
 using loops::Access;
 using loops::Expression;
 using loops::ExpressionPtr;
+using loops::kMostTransposed;
 using loops::Loop;
 using loops::LoopMode;
 using loops::Node;
 using Vectors = std::vector<llvm::Value*>;
 
-// The longest side of a block.
-constexpr int64_t kMostSide = 16;
 // The elements of 4 bytes in the part of a register that a cheap shuffle stays
 // in.
 constexpr int kPart = 4;
@@ -209,7 +209,7 @@ Vectors TransposeByInterleaving(llvm::IRBuilder<>& b, Vectors rows) {
   return columns;
 }
 
-// Transposes up to kMostSide vectors of up to as many elements of `bytes`
+// Transposes up to kMostTransposed vectors of up to as many elements of `bytes`
 // bytes; those that make both numbers powers of two are undefined.
 Vectors TransposeBlock(llvm::IRBuilder<>& b, Vectors rows, int64_t bytes) {
   const unsigned length = std::bit_ceil(Length(rows[0]));
@@ -263,8 +263,9 @@ void FunctionEmitter::TransposeLoads(const Loop& unrolled) {
       unrolled.body.size() == 1 ? unrolled.body[0].loop() : nullptr;
   if (vector == nullptr || vector->mode != LoopMode::kVector ||
       !IsFull(unrolled) || !IsFull(*vector) || unrolled.extent < 2 ||
-      unrolled.extent > kMostSide || vector->extent < 2 ||
-      vector->extent > kMostSide || LanesAtOnce(*vector) != vector->extent) {
+      unrolled.extent > kMostTransposed || vector->extent < 2 ||
+      vector->extent > kMostTransposed ||
+      LanesAtOnce(*vector) != vector->extent) {
     return;
   }
   TransposeWords(unrolled, *vector);
@@ -294,7 +295,7 @@ void FunctionEmitter::TransposeLoads(const Loop& unrolled) {
 
 void FunctionEmitter::TransposeWords(const Loop& unrolled, const Loop& vector) {
   const size_t count = vector.body.size();
-  if (CountWordCopies(vector.body, 0) != count) return;
+  if (count < 2 || CountWordCopies(vector.body, 0) != count) return;
   const loops::Statement& first = *vector.body[0].statement();
   const auto per_word = static_cast<int64_t>(count);
   const Access& from = first.value->access();
@@ -347,7 +348,7 @@ Vectors FunctionEmitter::LoadTransposed(const Access& access,
 
 void FunctionEmitter::DeferStores(const Loop& unrolled) {
   if (deferred_.has_value() || unrolled.extent < 2 ||
-      unrolled.extent > kMostSide || !IsFull(unrolled)) {
+      unrolled.extent > kMostTransposed || !IsFull(unrolled)) {
     return;
   }
   Deferred deferred;
@@ -360,7 +361,7 @@ void FunctionEmitter::DeferStores(const Loop& unrolled) {
     deferred.between.push_back(inner);
   }
   if (inner->mode != LoopMode::kVector || inner->body.empty() ||
-      inner->extent < 2 || inner->extent > kMostSide ||
+      inner->extent < 2 || inner->extent > kMostTransposed ||
       LanesAtOnce(*inner) != inner->extent ||
       (inner->body.size() > 1 && !deferred.between.empty())) {
     return;

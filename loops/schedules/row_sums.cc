@@ -8,6 +8,7 @@
 
 #include "absl/algorithm/container.h"
 
+#include "loops/ir/code_limits.h"
 #include "loops/ir/rewrite.h"
 #include "loops/schedules/interleaved_panels.h"
 #include "loops/schedules/loop_chain.h"
@@ -24,9 +25,6 @@ constexpr int64_t kRowsAtOnce = 4;
 // Vectors of partial results of a row: together with those of other rows, they
 // hide the latency of an addition.
 constexpr int64_t kVectors = 2;
-
-// The backend keeps at most so many partial sums of a statement in vectors.
-constexpr int64_t kMostDots = 16;
 
 // The fewest vectors per row for which pairs pay off.
 constexpr int64_t kLongDot = 8;
@@ -229,7 +227,7 @@ std::optional<FewDots> AsFewDots(const Scheduler& s, const LoopChain& chain) {
   const auto steps = static_cast<double>(body[1].loop()->extent);
   if (!is_contiguous(*of_many) || extent(dots.many) <= kRowsAtOnce ||
       extent(dots.few) > (dots.has_pairs ? lanes : lanes / 2) ||
-      2 * extent(dots.few) > kMostDots ||
+      2 * extent(dots.few) > kMostPartialResults ||
       (dots.has_pairs
            ? body[1].loop()->extent < kLongDot * lanes
            : !IsWorthCombiningLanes(
@@ -305,9 +303,10 @@ bool ScheduleFewDots(Scheduler& s, const Path& path) {
   const int64_t few = chain.LoopOf(dots->few).extent;
   const int64_t rows = s.Choose(
       Choice::kRowsAtOnce,
-      std::clamp<int64_t>(
-          std::min(s.machine().vector_registers - few - 2, kMostDots) / few, 2,
-          kRowsAtOnce));
+      std::clamp<int64_t>(std::min(s.machine().vector_registers - few - 2,
+                                   kMostPartialResults) /
+                              few,
+                          2, kRowsAtOnce));
   VarId tiles = 0;
   VarId row = 0;
   std::vector<VarId> order = dots->batches;

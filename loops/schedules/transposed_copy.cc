@@ -7,6 +7,7 @@
 
 #include "absl/algorithm/container.h"
 
+#include "loops/ir/code_limits.h"
 #include "loops/ir/rewrite.h"
 #include "loops/schedules/loop_chain.h"
 #include "loops/schedules/nest.h"
@@ -18,8 +19,7 @@ namespace {
 
 // The most steps that an instruction takes at once.
 constexpr int64_t kMostSteps = 4;
-// The sides of blocks that the backend transposes, and the least that pays off.
-constexpr int64_t kMostSide = 16;
+// The shortest side of a transposed block that pays off.
 constexpr int64_t kLeastSide = 3;
 // Shorter sides are worse than blocks of the most and a rest.
 constexpr int64_t kGoodSide = 8;
@@ -97,7 +97,7 @@ std::optional<TransposedCopy> AsTransposedCopy(const Program& program,
 
 // Returns the longest side of blocks that divide the elements.
 int64_t SideFor(int64_t elements) {
-  int64_t side = std::min(elements, kMostSide);
+  int64_t side = std::min(elements, kMostTransposed);
   while (elements % side != 0) --side;
   return side;
 }
@@ -129,8 +129,8 @@ bool Transpose(Scheduler& s, const Path& path, const TransposedCopy& copy) {
   }
   // Blocks of as many rows, and those that are left.
   const Path rows = Child(window, 0);
-  const int64_t rest = copy.rows % kMostSide;
-  if (copy.rows > kMostSide && rest != 0) {
+  const int64_t rest = copy.rows % kMostTransposed;
+  if (copy.rows > kMostTransposed && rest != 0) {
     if (!s.Try("peel", rows, {copy.rows - rest}) ||
         !s.Try("fission", window, {1})) {
       return false;
@@ -139,10 +139,10 @@ bool Transpose(Scheduler& s, const Path& path, const TransposedCopy& copy) {
     if (rest > 1 && !VectorizeRows(s, Child(last, 0), copy.steps)) return false;
     if (!s.Try("unroll", last)) return false;
   }
-  if (copy.rows - rest <= kMostSide) {
+  if (copy.rows - rest <= kMostTransposed) {
     return VectorizeRows(s, rows, copy.steps) && s.Try("unroll", window);
   }
-  return s.Try("split", rows, {kMostSide}) && s.Try("reorder", window) &&
+  return s.Try("split", rows, {kMostTransposed}) && s.Try("reorder", window) &&
          VectorizeRows(s, Child(rows, 0), copy.steps) && s.Try("unroll", rows);
 }
 
@@ -153,13 +153,14 @@ bool TransposeWhole(Scheduler& s, const Path& path) {
   if (!copy.has_value() || copy->range.has_value() || copy->rows < 2) {
     return false;
   }
-  if (SideFor(copy->elements) >= kGoodSide || copy->elements < kMostSide ||
-      copy->window.size() > 1) {
+  if (SideFor(copy->elements) >= kGoodSide ||
+      copy->elements < kMostTransposed || copy->window.size() > 1) {
     return SideFor(copy->elements) >= kLeastSide && Transpose(s, path, *copy);
   }
   // Whole blocks, and what is left.
   if (!LoopChain(s, path).MoveOut(copy->window) ||
-      !s.Try("peel", path, {copy->elements / kMostSide * kMostSide})) {
+      !s.Try("peel", path,
+             {copy->elements / kMostTransposed * kMostTransposed})) {
     return false;
   }
   const Path rest = Sibling(path, 1);

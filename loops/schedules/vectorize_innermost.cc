@@ -13,6 +13,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 
+#include "loops/ir/code_limits.h"
 #include "loops/ir/rewrite.h"
 #include "loops/schedules/nest.h"
 #include "loops/schedules/peel_bounds.h"
@@ -49,9 +50,6 @@ constexpr int64_t kBlock = 64;
 // The part of L1 for sums over rows that are kept while the rows are read.
 constexpr int64_t kSumsKept = 2048;
 
-// The most stores that the backend interleaves.
-constexpr int64_t kMostInterleaved = 4;
-
 // The strides of the accesses in an innermost loop with respect to one
 // variable.
 struct AccessStrides {
@@ -74,7 +72,7 @@ AccessStrides StridesAlong(const Program& program, const Loop& leaf,
     VisitAccesses(statement, [&](const Access& access, bool is_target) {
       const std::optional<int64_t> stride = StrideOf(program, access, var);
       if (is_target) {
-        if (stride.value_or(0) > 1 && *stride <= kMostInterleaved &&
+        if (stride.value_or(0) > 1 && *stride <= kMostInterleavedStores &&
             !statement.combine.has_value()) {
           ++interleaved[{access.buffer, *stride}];
         } else {

@@ -10,6 +10,7 @@
 #include "absl/algorithm/container.h"
 
 #include "base/status_macros.h"
+#include "loops/ir/code_limits.h"
 #include "loops/lowering/kernel/scalar.h"
 
 namespace hone::loops {
@@ -18,8 +19,6 @@ namespace {
 using hlo::ElementType;
 using hlo::Opcode;
 
-// The backend interleaves so many vectors in registers.
-constexpr size_t kMostInterleaved = 4;
 // The arrays of a block: half of a second cache of 1 MiB. Lowering does not
 // know the machine.
 constexpr int64_t kBlockBytes = 512 << 10;
@@ -283,7 +282,7 @@ bool ShouldInterleavePhases(const ValueGraph& graph, const Convolution& c) {
   if (!along.has_value()) return false;
   const int64_t size = graph.dimensions(c.value).back();
   const std::vector<WindowPhase> phases = PhasesOf((*c.window)[*along], size);
-  return phases.size() > 1 && phases.size() <= kMostInterleaved &&
+  return phases.size() > 1 && phases.size() <= kMostInterleavedStores &&
          phases[0].output_step == static_cast<int64_t>(phases.size());
 }
 

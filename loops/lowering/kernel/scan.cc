@@ -9,6 +9,7 @@
 
 #include "base/status_macros.h"
 #include "hlo/rewrite/regions/reductions.h"
+#include "loops/ir/code_limits.h"
 #include "loops/ir/operation_types.h"
 #include "loops/lowering/kernel/families.h"
 #include "loops/lowering/kernel/scalar.h"
@@ -23,20 +24,15 @@ using hlo::Opcode;
 // Lines side by side if the region is an instruction of a few cycles; more of
 // them would compete for the ways of a cache set.
 constexpr int64_t kLinesAtOnce = 4;
-// The same for regions that are worth a vector lane per line.
+// The same for regions that are worth a vector lane per line, and for short
+// contiguous lines, blocks of which are transposed.
 constexpr int64_t kLinesOfVectors = 16;
-// The same for contiguous lines of at most so many elements, which vectors
-// transpose.
-constexpr int64_t kTransposed = 16;
 // Lines side by side that are contiguous, and the fewest that are worth it.
 constexpr int64_t kColumns = 256;
 constexpr int64_t kMinColumns = 8;
 // A single line of this size is divided into parts.
 constexpr int64_t kMinDivided = 4096;
 constexpr int64_t kParts = 64;
-// Contiguous lines of at most so many elements need no loop: vectors of lines
-// are stored interleaved.
-constexpr int64_t kUnrolled = 4;
 
 bool IsTrivial(const hlo::WindowDimension& w) {
   return w.size == 1 && w.stride == 1 && w.padding_low == 0 &&
@@ -80,7 +76,8 @@ class ScanWriter {
       if (d != scan_.dimension) lines *= sizes_[d];
     }
     if (lines < kLinesAtOnce && size_ >= kMinDivided) return DivideLines();
-    if (size_ <= kUnrolled && IsInnermost()) return WriteUnrolled();
+    if (size_ <= kMostInterleavedStores && IsInnermost())
+      return WriteUnrolled();
     ChooseTile();
     const int64_t count =
         tile_dimension_ < sizes_.size() ? sizes_[tile_dimension_] : 1;
@@ -103,7 +100,8 @@ class ScanWriter {
         [](int64_t size) { return size == 1; });
   }
 
-  // Scans one line after the other by a statement for each element.
+  // Scans one line after the other by a statement for each element: vectors of
+  // lines are stored interleaved.
   absl::Status WriteUnrolled() {
     tile_dimension_ = sizes_.size();
     const Indices line = OpenOuter();
@@ -134,7 +132,7 @@ class ScanWriter {
       }
     }
     if (tile_dimension_ == sizes_.size()) return;
-    if (IsInnermost() && size_ <= kTransposed && !scan_.is_reversed) {
+    if (IsInnermost() && size_ <= kMostTransposed && !scan_.is_reversed) {
       lines_at_once_ = kLinesOfVectors;
       // Adjacent lines, if there are enough.
       for (size_t d = 0; d < scan_.dimension; ++d) {
