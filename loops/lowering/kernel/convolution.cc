@@ -133,14 +133,6 @@ bool IsMostlyZero(const std::vector<std::vector<WindowPhase>>& choices) {
   return 2 * zeros > all;
 }
 
-void WriteZeros(KernelWriter& writer, Nest& nest, ValueId value) {
-  const ValueGraph& graph = writer.graph();
-  const Indices indices = nest.AddLoops(graph.dimensions(value));
-  nest.Store(writer.Target(nest, value, indices),
-             IdentityOf(Opcode::kAdd, graph.type(value)));
-  nest.CloseTo(0);
-}
-
 }  // namespace
 
 absl::Status WriteConvolution(KernelWriter& writer, Nest& nest,
@@ -175,11 +167,14 @@ absl::Status WriteConvolution(KernelWriter& writer, Nest& nest,
   // zero, and if a weight is not finite, WriteWithoutPadding computes the
   // phases that see padding again.
   if (hlo::HasBaseDilation(*c.window)) {
-    const bool sees_padding =
-        absl::c_any_of(choices, [&](const std::vector<WindowPhase>& phases) {
+    const auto readers = choices.size() - static_cast<size_t>(absl::c_count_if(
+                                              choices, ReadsHoles));
+    if (readers > 1) HONE_RETURN_IF_ERROR(RearrangeKernel(writer, nest, c));
+    if (absl::c_any_of(choices, [&](const std::vector<WindowPhase>& phases) {
           return SeesPadding(graph, c, phases);
-        });
-    HONE_RETURN_IF_ERROR(PrepareKernel(writer, nest, sees_padding, c));
+        })) {
+      HONE_RETURN_IF_ERROR(CheckKernel(writer, nest, c));
+    }
   }
   if (ShouldInterleavePhases(graph, c)) {
     HONE_RETURN_IF_ERROR(WriteInterleavedPhases(writer, nest, c));

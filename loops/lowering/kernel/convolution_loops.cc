@@ -76,30 +76,42 @@ bool SeesPadding(const ValueGraph& graph, const Convolution& c,
   return false;
 }
 
-absl::Status PrepareKernel(KernelWriter& writer, Nest& nest, bool sees_padding,
-                           Convolution& c) {
+void WriteZeros(KernelWriter& writer, Nest& nest, ValueId value) {
+  const ValueGraph& graph = writer.graph();
+  const Indices at = nest.AddLoops(graph.dimensions(value));
+  nest.Store(writer.Target(nest, value, at), Zero(graph.type(value)));
+  nest.CloseTo(0);
+}
+
+absl::Status RearrangeKernel(KernelWriter& writer, Nest& nest, Convolution& c) {
   const ValueGraph& graph = writer.graph();
   const hlo::DimensionVector& sizes = graph.dimensions(c.kernel);
+  if (At(c.dims->kernel_output_feature) + 1 == sizes.size()) {
+    return absl::OkStatus();
+  }
   const std::vector<int64_t> order = OrderOfCopy(*c.dims);
   hlo::DimensionVector dimensions;
   for (int64_t d : order) dimensions.push_back(sizes[At(d)]);
-  if (At(c.dims->kernel_output_feature) + 1 != sizes.size()) {
-    const BufferId copy =
-        nest.Temporary("rearranged", graph.type(c.kernel), dimensions);
-    const Indices to = nest.AddLoops(dimensions);
-    Indices from(sizes.size());
-    for (size_t i = 0; i < order.size(); ++i) from[At(order[i])] = to[i];
-    HONE_ASSIGN_OR_RETURN(ExpressionPtr w, writer.Read(nest, c.kernel, from));
-    nest.Store({copy, to}, std::move(w));
-    nest.CloseTo(0);
-    c.rearranged = copy;
-  }
+  const BufferId copy =
+      nest.Temporary("rearranged", graph.type(c.kernel), dimensions);
+  const Indices to = nest.AddLoops(dimensions);
+  Indices from(sizes.size());
+  for (size_t i = 0; i < order.size(); ++i) from[At(order[i])] = to[i];
+  HONE_ASSIGN_OR_RETURN(ExpressionPtr w, writer.Read(nest, c.kernel, from));
+  nest.Store({copy, to}, std::move(w));
+  nest.CloseTo(0);
+  c.rearranged = copy;
+  return absl::OkStatus();
+}
+
+absl::Status CheckKernel(KernelWriter& writer, Nest& nest, Convolution& c) {
+  const ValueGraph& graph = writer.graph();
   const ElementType type = SumTypeOf(graph.type(c.value));
-  if (!hlo::IsFloat(type) || !sees_padding) return absl::OkStatus();
+  if (!hlo::IsFloat(type)) return absl::OkStatus();
   // An array, as threads have no registers in common.
   const BufferId check = nest.Temporary("check", type, {1});
   nest.Store({check, {Affine(0)}}, Zero(type));
-  const Indices at = nest.AddLoops(sizes);
+  const Indices at = nest.AddLoops(graph.dimensions(c.kernel));
   HONE_ASSIGN_OR_RETURN(ExpressionPtr w, ReadKernel(writer, nest, c, at));
   nest.Store({check, {Affine(0)}}, ProductOf(type, std::move(w), Zero(type)),
              Opcode::kAdd);

@@ -71,11 +71,18 @@ bool ReadsHoles(const std::vector<WindowPhase>& phases);
 bool SeesPadding(const ValueGraph& graph, const Convolution& c,
                  const std::vector<WindowPhase>& phases);
 
-// Rearranges the kernel of a convolution of a dilated base, of which each phase
-// reads a part, and computes `nonfinite` if any sees padding; `nest` must have
-// no open loops.
-absl::Status PrepareKernel(KernelWriter& writer, Nest& nest, bool sees_padding,
-                           Convolution& c);
+// The following functions write nests of their own: `nest` must have no open
+// loops.
+
+// Sets all elements to zero.
+void WriteZeros(KernelWriter& writer, Nest& nest, ValueId value);
+
+// Writes `rearranged`, if the kernel is in another order: each of several
+// phases reads a part of it.
+absl::Status RearrangeKernel(KernelWriter& writer, Nest& nest, Convolution& c);
+
+// Writes `nonfinite`, if results are floats.
+absl::Status CheckKernel(KernelWriter& writer, Nest& nest, Convolution& c);
 
 // Opens the loops over the outputs of one phase per spatial dimension: batch,
 // spatial dimensions, groups and output features. Returns the positions.

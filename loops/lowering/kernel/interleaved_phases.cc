@@ -74,18 +74,13 @@ class InterleavedPhases {
     const bool is_mostly_zero =
         static_cast<double>(zeros) >
         kMostlyZero * static_cast<double>(choices.size());
-    if (is_mostly_zero) {
-      const Indices at = nest_.AddLoops(sizes_);
-      nest_.Store(writer_.Target(nest_, c_.value, at),
-                  IdentityOf(Opcode::kAdd, type_));
-      nest_.CloseTo(0);
-    }
+    if (is_mostly_zero) WriteZeros(writer_, nest_, c_.value);
     for (const std::vector<WindowPhase>& phases : choices) {
       phases_ = phases;
       if (!IsZero(phases)) {
         HONE_RETURN_IF_ERROR(WriteChoice());
       } else if (!is_mostly_zero) {
-        WriteZeros();
+        WriteZeroRows();
       }
     }
     return absl::OkStatus();
@@ -122,7 +117,7 @@ class InterleavedPhases {
            });
   }
 
-  void WriteZeros() {
+  void WriteZeroRows() {
     Indices at(sizes_.size());
     at[At(c_.dims->output_batch)] =
         nest_.AddLoop(sizes_[At(c_.dims->output_batch)]);

@@ -17,6 +17,7 @@ namespace {
 
 using ::hone::testing::StatusIs;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(LowerDot, AnyDimensionNumbers) {
   for (const char* type : {"f32", "bf16", "f64", "s32"}) {
@@ -176,6 +177,23 @@ TEST(LowerConvolution, ManyPhasesThatCropAreASlice) {
   }
 }
 
+// Weights that several phases read are copied in the order of their use.
+TEST(LowerConvolution, RearrangesWeightsOfSeveralPhases) {
+  const auto lowered = [](const char* window, const char* result) {
+    return PrintProgram(ExpectLowersRight(absl::StrReplaceAll(
+        ModuleText(R"(
+  x = f32[2,4,5,3] parameter(0)
+  w = f32[6,4,SIZE] parameter(1)
+  ROOT c = f32[2,6,RESULT] convolution(x, w), window={size=WINDOW lhs_dilate=2x2}, dim_labels=bf01_oi01->bf01)"),
+        {{"SIZE", absl::StrReplaceAll(window, {{"x", ","}})},
+         {"WINDOW", window},
+         {"RESULT", result}})));
+  };
+  EXPECT_THAT(lowered("1x1", "9,5"), Not(HasSubstr("rearranged")));
+  EXPECT_THAT(lowered("2x2", "8,4"),
+              HasSubstr("local rearranged f32[2,2,4,6]"));
+}
+
 // Results that are contiguous along a dilated dimension, as in NCHW.
 TEST(LowerConvolution, InterleavesPhases) {
   for (const char* type : {"f32", "bf16"}) {
@@ -192,14 +210,19 @@ TEST(LowerConvolution, InterleavesPhases) {
            "rhs_reversal=1x1",
            "4,9"}}) {
       SCOPED_TRACE(window);
-      ExpectLowersRight(absl::StrReplaceAll(ModuleText(R"(
+      const Program program =
+          ExpectLowersRight(absl::StrReplaceAll(ModuleText(R"(
   x = TYPE[2,4,3,5] parameter(0)
   w = TYPE[6,2,SIZES] parameter(1)
   ROOT c = TYPE[2,6,RESULT] convolution(x, w), window={WINDOW}, dim_labels=bf01_oi01->bf01, feature_group_count=2)"),
-                                            {{"TYPE", type},
-                                             {"SIZES", sizes},
-                                             {"WINDOW", window},
-                                             {"RESULT", result}}));
+                                                {{"TYPE", type},
+                                                 {"SIZES", sizes},
+                                                 {"WINDOW", window},
+                                                 {"RESULT", result}}));
+      const bool has_one_phase_per_row =
+          absl::string_view(window).find("stride=1x2") != std::string::npos;
+      EXPECT_EQ(PrintProgram(program).find("local phase") == std::string::npos,
+                has_one_phase_per_row);
     }
   }
 }
