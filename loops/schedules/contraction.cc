@@ -133,7 +133,7 @@ class ContractionScheduler {
     }
     slides_ = window.has_value();
     channels_ = extents_.at(*column_);
-    // Of the image itself.
+    // Conditions may be on the image instead of on the product.
     has_ranges_ |= slides_ && absl::c_any_of(value.operands(), [](auto& e) {
                      return e->kind() == Expression::Kind::kWhere;
                    });

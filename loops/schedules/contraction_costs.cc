@@ -143,7 +143,7 @@ std::optional<VarId> TakeColumn(const VectorSetting& setting, Contraction& c,
     c.columns.erase(absl::c_find(c.columns, best.second));
     return best.second;
   }
-  // Along which all is contiguous.
+  // Without rows or columns, along a loop in which the result is contiguous.
   const auto is_contiguous = [&](VarId var) {
     return StrideOf(setting.program, setting.target, var) == 1;
   };

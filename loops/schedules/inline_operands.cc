@@ -36,19 +36,6 @@ int64_t SizeOf(const Expression& e) {
   return size;
 }
 
-// Returns true for an operation on elements without polynomials: these take
-// longer than memory, and their constants need registers that tiles have.
-bool HasNoPolynomials(const Expression& e) {
-  if (e.kind() == Expression::Kind::kApply &&
-      hlo::IsTranscendental(e.opcode()) && e.opcode() != hlo::Opcode::kRsqrt &&
-      e.opcode() != hlo::Opcode::kSqrt) {
-    return false;
-  }
-  return absl::c_all_of(e.operands(), [](const ExpressionPtr& operand) {
-    return HasNoPolynomials(*operand);
-  });
-}
-
 // An operand that a nest of its own computes, and who reads it.
 struct Operand {
   BufferId buffer = 0;
@@ -64,7 +51,9 @@ std::optional<Operand> AsComputedOperand(const Program& program,
   const absl::StatusOr<Producer> producer = ProducerOf(program, buffer);
   if (!producer.ok() || producer->path.size() < 2) return std::nullopt;
   const Expression& value = *program.At(producer->path).statement()->value;
-  if (value.kind() != Expression::Kind::kApply || !HasNoPolynomials(value)) {
+  // Polynomials take longer than memory, and their constants need registers
+  // that tiles have.
+  if (value.kind() != Expression::Kind::kApply || HasPolynomials(value)) {
     return std::nullopt;
   }
   Operand operand = {buffer, producer->path, {}};

@@ -66,6 +66,16 @@ std::optional<int64_t> StrideOf(const Program& program, const Access& access,
   return stride;
 }
 
+bool HasPolynomials(const Expression& e) {
+  return (e.kind() == Expression::Kind::kApply &&
+          hlo::IsTranscendental(e.opcode()) &&
+          e.opcode() != hlo::Opcode::kSqrt &&
+          e.opcode() != hlo::Opcode::kRsqrt) ||
+         absl::c_any_of(e.operands(), [](const ExpressionPtr& operand) {
+           return HasPolynomials(*operand);
+         });
+}
+
 bool IsInnermost(const Loop& loop) {
   return absl::c_all_of(
       loop.body, [](const Node& node) { return node.statement() != nullptr; });

@@ -21,6 +21,10 @@ inline constexpr int64_t kShortRow = 16;
 std::optional<int64_t> StrideOf(const Program& program, const Access& access,
                                 VarId var);
 
+// Returns true if the expression has functions that are computed by
+// polynomials: long chains of operations with many constants.
+bool HasPolynomials(const Expression& e);
+
 // Returns true if the body of the loop has statements only.
 bool IsInnermost(const Loop& loop);
 

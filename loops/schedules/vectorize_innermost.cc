@@ -358,7 +358,7 @@ class InnermostVectorizer {
     const bool is_peeled_vector =
         loop.extent % step != 0 && loop.extent / step == 1;
     Path inner = is_peeled_vector ? leaf : Child(leaf, 0);
-    const int64_t together = IsLongChain(loop) ? kVectorsTogether : 1;
+    const int64_t together = HasLongChains(loop) ? kVectorsTogether : 1;
     if (unroll > together && s_.Try("split", inner, {lanes * together})) {
       s_.Try("unroll", inner);
       inner = Child(inner, 0);
@@ -367,10 +367,10 @@ class InnermostVectorizer {
       s_.Restore(mark);
       return;
     }
-    // An unrolled short loop of partial sums has as many accumulators.
-    // A local of a few vectors stays in registers.
-    // A loop of copies with a margin, or of updates of a row that may be out of
-    // bounds, then checks its position once.
+    // An unrolled short loop of partial sums has as many accumulators. A loop
+    // of copies with a margin, or of updates of a row that may be out of
+    // bounds, then checks its position once. A local of a few vectors stays in
+    // registers.
     if (unroll == 1 && !is_peeled_vector &&
         (((strides.sums || HasCondition(loop)) &&
           loop.extent / step <= kShortLoop) ||
@@ -393,19 +393,10 @@ class InnermostVectorizer {
     return covers;
   }
 
-  // Returns true if the loop computes polynomials.
-  static bool IsLongChain(const Loop& loop) {
-    bool found = false;
-    for (const Node& node : loop.body) {
-      MapExpressions(node, [&](const ExpressionPtr& e) {
-        found |= e->kind() == Expression::Kind::kApply &&
-                 hlo::IsTranscendental(e->opcode()) &&
-                 e->opcode() != hlo::Opcode::kSqrt &&
-                 e->opcode() != hlo::Opcode::kRsqrt;
-        return e;
-      });
-    }
-    return found;
+  static bool HasLongChains(const Loop& loop) {
+    return absl::c_any_of(loop.body, [](const Node& node) {
+      return HasPolynomials(*node.statement()->value);
+    });
   }
 
   // Returns true if each iteration stores results enough to keep the processor
