@@ -555,10 +555,11 @@ class ContractionScheduler {
     }
     const int64_t share = TilesPerShare(
         whole_tiles, chain_.LoopOf(*column_tiles).extent, threads);
-    VarId shares = 0;
-    VarId inside = 0;
-    if (!chain_.Split(*column_tiles, share, shares, inside)) return false;
-    column_tiles = inside;
+    VarId shares = *column_tiles;
+    if (share > 1 && !chain_.Split(shares, share, shares, *column_tiles)) {
+      return false;
+    }
+    if (share == 1) column_tiles.reset();
     order.insert(order.begin(), shares);
     return true;
   }

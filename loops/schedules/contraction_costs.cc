@@ -112,7 +112,7 @@ int64_t TilesPerShare(int64_t whole_tiles, int64_t tiles, int64_t threads) {
   };
   // Long shares are read contiguously, so that of equal ones these are better.
   int64_t best = whole_tiles / threads;
-  for (int64_t share = best - 1; share > 1; --share) {
+  for (int64_t share = best - 1; share > 0; --share) {
     if (steps_of(share) < steps_of(best)) best = share;
   }
   return best;
