@@ -71,6 +71,13 @@ void Nest::Store(Access target, ExpressionPtr value,
   body().emplace_back(std::make_shared<const Statement>(std::move(statement)));
 }
 
+ExpressionPtr Nest::Hold(absl::string_view name, ExpressionPtr value) {
+  const hlo::ElementType type = value->type();
+  const Access held{Temporary(name, type), {}};
+  Store(held, std::move(value));
+  return Expression::Load(type, held);
+}
+
 BufferId Nest::Temporary(absl::string_view name, hlo::ElementType type,
                          absl::Span<const int64_t> dimensions) {
   Buffer buffer;

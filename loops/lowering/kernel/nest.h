@@ -52,6 +52,9 @@ class Nest {
   // Declares a local buffer in the current loop.
   BufferId Temporary(absl::string_view name, hlo::ElementType type,
                      absl::Span<const int64_t> dimensions = {});
+  // Stores `value` in a scalar of the current loop, so that it is computed
+  // once, and returns a load of it.
+  ExpressionPtr Hold(absl::string_view name, ExpressionPtr value);
 
   int64_t extent(VarId var) const { return extents_.at(var); }
   Interval RangeOf(const Affine& affine) const {

@@ -50,12 +50,6 @@ absl::Status WriteRadixSort(
   const int digits = hlo::BitWidth(sort.key) / kDigitBits;
   const ElementType number = ElementType::kS32;
   const auto one = [&] { return Expression::ConstantInt(number, 1); };
-  // Holds a value, so that it is computed once.
-  const auto hold = [&](absl::string_view name, ExpressionPtr value) {
-    const Access held{nest.Temporary(name, value->type()), {}};
-    nest.Store(held, std::move(value));
-    return writer.Load(held);
-  };
 
   // How often each digit occurs.
   const BufferId counts =
@@ -69,8 +63,8 @@ absl::Status WriteRadixSort(
   nest.CloseTo(depth);
   const Affine counted = nest.AddLoop(sort.size);
   HONE_ASSIGN_OR_RETURN(ExpressionPtr item, first_item(counted));
-  HONE_ASSIGN_OR_RETURN(ExpressionPtr key, key_of(hold("item", item)));
-  key = hold("key", std::move(key));
+  HONE_ASSIGN_OR_RETURN(ExpressionPtr key, key_of(nest.Hold("item", item)));
+  key = nest.Hold("key", std::move(key));
   for (int digit = 0; digit < digits; ++digit) {
     nest.Store(count_at(digit, Index(Affine(), Digit(key, digit))), one(),
                Opcode::kAdd);
@@ -83,7 +77,7 @@ absl::Status WriteRadixSort(
   nest.Store(sum, Expression::ConstantInt(number, 0));
   const Access count{counts,
                      {Index(digit_number), Index(nest.AddLoop(kRadix))}};
-  const ExpressionPtr old = hold("count", writer.Load(count));
+  const ExpressionPtr old = nest.Hold("count", writer.Load(count));
   nest.Store(count, writer.Load(sum));
   nest.Store(sum, old, Opcode::kAdd);
   nest.CloseTo(depth);
@@ -102,12 +96,12 @@ absl::Status WriteRadixSort(
     } else {
       item = writer.Load(at(!to_sorted, Index(place)));
     }
-    item = hold("item", std::move(item));
+    item = nest.Hold("item", std::move(item));
     HONE_ASSIGN_OR_RETURN(key, key_of(item));
-    const ExpressionPtr value = hold("digit", Digit(key, digit));
+    const ExpressionPtr value = nest.Hold("digit", Digit(key, digit));
     const Access next = count_at(digit, Index(Affine(), value));
     const ExpressionPtr target =
-        hold("target", Converted(ElementType::kS64, writer.Load(next)));
+        nest.Hold("target", Converted(ElementType::kS64, writer.Load(next)));
     nest.Store(at(to_sorted, Index(Affine(), target)), item);
     nest.Store(next, one(), Opcode::kAdd);
     nest.CloseTo(depth);

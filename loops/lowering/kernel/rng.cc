@@ -31,10 +31,6 @@ ExpressionPtr U64(uint64_t value) {
                                  static_cast<int64_t>(value));
 }
 
-ExpressionPtr Apply(Opcode opcode, ExpressionPtr a, ExpressionPtr b) {
-  const ElementType type = a->type();
-  return Expression::Apply(opcode, type, {std::move(a), std::move(b)});
-}
 ExpressionPtr Add(ExpressionPtr a, ExpressionPtr b) {
   return Apply(Opcode::kAdd, std::move(a), std::move(b));
 }
@@ -103,18 +99,12 @@ class RngWriter {
     return writer_.Read(nest_, state_operand_, {Index(Affine(i))});
   }
 
-  ExpressionPtr Hold(absl::string_view name, ExpressionPtr value) {
-    const Access held{nest_.Temporary(name, value->type()), {}};
-    nest_.Store(held, std::move(value));
-    return writer_.Load(held);
-  }
-
   // Returns the elements that a block of words makes; `number` is the number of
   // the block, a u64.
   absl::StatusOr<std::vector<ExpressionPtr>> Block(ExpressionPtr number) {
     HONE_ASSIGN_OR_RETURN(ExpressionPtr key, State(0));
     HONE_ASSIGN_OR_RETURN(ExpressionPtr counter, State(1));
-    ExpressionPtr low = Hold("counter", Add(counter, std::move(number)));
+    ExpressionPtr low = nest_.Hold("counter", Add(counter, std::move(number)));
     std::vector<ExpressionPtr> words;
     if (is_threefry_) {
       words = ThreeFry(key, low);
@@ -127,7 +117,7 @@ class RngWriter {
       ExpressionPtr carry = Converted(
           ElementType::kU64, Expression::Compare(hlo::ComparisonDirection::kLt,
                                                  false, low, counter));
-      high = Hold("high", Add(std::move(high), std::move(carry)));
+      high = nest_.Hold("high", Add(std::move(high), std::move(carry)));
       words = Philox(key, {Low(low), High(low), Low(high), High(high)});
     }
     return Elements(words);
@@ -140,15 +130,16 @@ class RngWriter {
                                                     17, 29, 16, 24};
     const std::array<ExpressionPtr, 3> keys = {
         Low(key), High(key), Xor(Xor(Low(key), High(key)), U32(0x1BD11BDA))};
-    ExpressionPtr a = Hold("a", Add(Low(counter), keys[0]));
-    ExpressionPtr b = Hold("b", Add(High(counter), keys[1]));
+    ExpressionPtr a = nest_.Hold("a", Add(Low(counter), keys[0]));
+    ExpressionPtr b = nest_.Hold("b", Add(High(counter), keys[1]));
     for (size_t round = 0; round < 20; ++round) {
-      a = Hold("a", Add(std::move(a), b));
-      b = Hold("b", Xor(Rotated(b, kRotations[round % 8]), a));
+      a = nest_.Hold("a", Add(std::move(a), b));
+      b = nest_.Hold("b", Xor(Rotated(b, kRotations[round % 8]), a));
       if (round % 4 == 3) {
         const uint32_t step = static_cast<uint32_t>(round / 4 + 1);
-        a = Hold("a", Add(std::move(a), keys[step % 3]));
-        b = Hold("b", Add(Add(std::move(b), keys[(step + 1) % 3]), U32(step)));
+        a = nest_.Hold("a", Add(std::move(a), keys[step % 3]));
+        b = nest_.Hold("b",
+                       Add(Add(std::move(b), keys[(step + 1) % 3]), U32(step)));
       }
     }
     return {a, b};
@@ -158,11 +149,11 @@ class RngWriter {
   std::vector<ExpressionPtr> Philox(const ExpressionPtr& key,
                                     std::vector<ExpressionPtr> c) {
     const auto product = [&](uint64_t factor, const ExpressionPtr& word) {
-      return Hold("product",
-                  Apply(Opcode::kMultiply, Converted(ElementType::kU64, word),
-                        U64(factor)));
+      return nest_.Hold("product",
+                        Apply(Opcode::kMultiply,
+                              Converted(ElementType::kU64, word), U64(factor)));
     };
-    for (ExpressionPtr& word : c) word = Hold("word", std::move(word));
+    for (ExpressionPtr& word : c) word = nest_.Hold("word", std::move(word));
     for (uint32_t round = 0; round < 10; ++round) {
       const ExpressionPtr k0 = Add(Low(key), U32(round * 0x9E3779B9u));
       const ExpressionPtr k1 = Add(High(key), U32(round * 0xBB67AE85u));
@@ -170,7 +161,7 @@ class RngWriter {
       const ExpressionPtr y = product(0xCD9E8D57, c[2]);
       c = {Xor(Xor(High(y), c[1]), k0), Low(y), Xor(Xor(High(x), c[3]), k1),
            Low(x)};
-      for (ExpressionPtr& word : c) word = Hold("word", std::move(word));
+      for (ExpressionPtr& word : c) word = nest_.Hold("word", std::move(word));
     }
     return c;
   }

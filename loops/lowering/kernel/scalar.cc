@@ -71,6 +71,16 @@ ExpressionPtr ConstantOf(const hlo::Literal& literal, int64_t i) {
   return Expression::ConstantInt(type, literal.AsInt(i));
 }
 
+ExpressionPtr Apply(hlo::Opcode opcode, ExpressionPtr a, ExpressionPtr b) {
+  const hlo::ElementType type = a->type();
+  return Expression::Apply(opcode, type, {std::move(a), std::move(b)});
+}
+
+ExpressionPtr Less(ExpressionPtr a, ExpressionPtr b) {
+  return Expression::Compare(hlo::ComparisonDirection::kLt,
+                             /*total_order=*/false, std::move(a), std::move(b));
+}
+
 ExpressionPtr Converted(ElementType type, ExpressionPtr operand) {
   if (operand->type() == type) return operand;
   return Expression::Apply(Opcode::kConvert, type, {std::move(operand)});

@@ -26,6 +26,12 @@ absl::StatusOr<std::vector<ExpressionPtr>> ApplyRegion(
     const hlo::Module& module, hlo::ComputationId region,
     absl::Span<const ExpressionPtr> arguments);
 
+// Returns the elementwise operation on operands of one type.
+ExpressionPtr Apply(hlo::Opcode opcode, ExpressionPtr a, ExpressionPtr b);
+
+// Returns a < b.
+ExpressionPtr Less(ExpressionPtr a, ExpressionPtr b);
+
 // Returns `operand` converted to `type`.
 ExpressionPtr Converted(hlo::ElementType type, ExpressionPtr operand);
 

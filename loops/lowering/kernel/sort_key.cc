@@ -56,11 +56,6 @@ bool AreSame(const Expression& a, VarId of_a, const Expression& b, VarId of_b) {
   return true;
 }
 
-ExpressionPtr Apply(Opcode opcode, ExpressionPtr a, ExpressionPtr b) {
-  const ElementType type = a->type();
-  return Expression::Apply(opcode, type, {std::move(a), std::move(b)});
-}
-
 }  // namespace
 
 std::optional<SortKey> AsSortKey(const hlo::Module& module,

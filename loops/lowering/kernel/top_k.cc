@@ -8,29 +8,26 @@
 
 #include "base/status_macros.h"
 #include "loops/lowering/kernel/families.h"
+#include "loops/lowering/kernel/key_selection.h"
 #include "loops/lowering/kernel/radix_sort.h"
 #include "loops/lowering/kernel/scalar.h"
 #include "loops/lowering/kernel/sort_key.h"
 
-// Selects the first k elements of a line in four steps that take a fixed number
-// of iterations each:
+// Selects the first k elements of a line in three steps that take a fixed
+// number of iterations each:
 // 1. Of contiguous groups of elements, takes the k groups whose first elements
 //    come first, the earlier of equal ones. Each has an element that comes
 //    before every element of the other groups, so only their elements are
 //    candidates.
-// 2. Finds the k-th key among the candidates, or any between it and the next,
-//    by one or two bits at a time.
-// 3. Lists the elements with smaller keys, and of those with that key the
-//    earliest.
-// 4. Counts the ranks of these k elements.
-// A few elements are found one by one instead of by 2 to 4: each is the minimum
-// of those that come after the one before, by numbers that join a key and the
-// place, of which no two are equal.
+// 2. Selects the first k of the candidates (KeySelection).
+// 3. Counts the ranks of these k elements.
+// A few elements are found one by one instead of by 2 and 3: each is the
+// minimum of those that come after the one before, by numbers that join a key
+// and the place, of which no two are equal.
 
 namespace hone::loops {
 namespace {
 
-using hlo::ComparisonDirection;
 using hlo::ElementType;
 using hlo::Opcode;
 
@@ -46,35 +43,9 @@ constexpr int64_t kSelectionComparisons = 8192;
 constexpr int64_t kMaxOneByOne = 24;
 constexpr int64_t kMaxWideOneByOne = 10;
 constexpr int64_t kLeastPerSelected = 4;
-// Passes over so many keys find two bits at once by comparing each with three
-// others: of fewer keys adding up the lanes of three sums takes longer than
-// another pass, of more the comparisons.
-constexpr int64_t kLeastForTwoBits = 128;
-constexpr int64_t kMostForTwoBits = 256;
-// Groups, and keys that are ranked at once, are multiples of a vector.
-constexpr int64_t kUnit = 16;
 
 ExpressionPtr S32(int64_t value) {
   return Expression::ConstantInt(ElementType::kS32, value);
-}
-
-ExpressionPtr Less(ExpressionPtr a, ExpressionPtr b) {
-  return Expression::Compare(ComparisonDirection::kLt, /*total_order=*/false,
-                             std::move(a), std::move(b));
-}
-
-ExpressionPtr Equal(ExpressionPtr a, ExpressionPtr b) {
-  return Expression::Compare(ComparisonDirection::kEq, /*total_order=*/false,
-                             std::move(a), std::move(b));
-}
-
-ExpressionPtr Apply(Opcode opcode, ExpressionPtr a, ExpressionPtr b) {
-  const ElementType type = a->type();
-  return Expression::Apply(opcode, type, {std::move(a), std::move(b)});
-}
-
-ExpressionPtr Count(ExpressionPtr condition) {
-  return Converted(ElementType::kS32, std::move(condition));
 }
 
 // Returns the signed integer of the width of `type`; signed vectors compare in
@@ -93,8 +64,6 @@ ElementType SignedOf(ElementType type) {
       return type;
   }
 }
-
-int64_t Padded(int64_t size) { return (size + kUnit - 1) / kUnit * kUnit; }
 
 Index IndexOf(ExpressionPtr place) {
   return Index(Affine(), Converted(ElementType::kS64, std::move(place)));
@@ -140,10 +109,8 @@ class TopKWriter {
   }
 
  private:
-  // Elements in one buffer of whole units, with keys of increasing places.
-  struct Keys {
-    int64_t size = 0;
-    BufferId keys = 0;
+  // Keys of increasing places.
+  struct Candidates : Keys {
     // The place of each in the line; none: the same.
     std::optional<BufferId> places;
   };
@@ -160,6 +127,8 @@ class TopKWriter {
     return std::nullopt;
   }
 
+  KeySelection Selection() { return {writer_, nest_, key_type_}; }
+
   // Keys order like the elements in the result, in ascending order.
   ExpressionPtr KeyOf(ExpressionPtr element) const {
     ExpressionPtr key =
@@ -171,13 +140,6 @@ class TopKWriter {
         Expression::ConstantInt(bits, int64_t{1} << (hlo::BitWidth(bits) - 1)));
     return Expression::Apply(Opcode::kBitcastConvert, key_type_,
                              {std::move(key)});
-  }
-
-  // Returns the key of which only the highest bit is set.
-  ExpressionPtr HighestBit() const {
-    const int64_t bit = int64_t{1} << (hlo::BitWidth(key_type_) - 1);
-    return Expression::ConstantInt(key_type_,
-                                   hlo::IsSigned(key_type_) ? -bit : bit);
   }
 
   // Copies a line that is computed, which must not happen twice: it might round
@@ -207,21 +169,6 @@ class TopKWriter {
     return KeyOf(std::move(element));
   }
 
-  // Completes the last unit by keys that come after all others.
-  void Pad(const Keys& keys) {
-    const int64_t rest = Padded(keys.size) - keys.size;
-    if (rest == 0) return;
-    nest_.Store({keys.keys, {Index(nest_.AddLoop(rest) + keys.size)}},
-                IdentityOf(Opcode::kMinimum, key_type_));
-    nest_.CloseTo(depth_);
-  }
-
-  ExpressionPtr Hold(absl::string_view name, ExpressionPtr value) {
-    const Access held{nest_.Temporary(name, value->type()), {}};
-    nest_.Store(held, std::move(value));
-    return writer_.Load(held);
-  }
-
   // Writes the element at `place` of the line as result `rank`.
   absl::Status Write(const Index& rank, const Index& place) {
     HONE_ASSIGN_OR_RETURN(ExpressionPtr element, Element(place));
@@ -247,7 +194,8 @@ class TopKWriter {
     const auto root = static_cast<int64_t>(
         std::sqrt(static_cast<double>(size_) / static_cast<double>(k_)));
     const int64_t group =
-        std::max<int64_t>((root + kUnit / 2) / kUnit, 1) * kUnit;
+        std::max<int64_t>((root + kKeysPerUnit / 2) / kKeysPerUnit, 1) *
+        kKeysPerUnit;
     if (2 * k_ * group > size_) return std::nullopt;
     return group;
   }
@@ -291,7 +239,7 @@ class TopKWriter {
                       writer_.Load(bound)),
                 Opcode::kMinimum);
     nest_.CloseTo(depth);
-    const ExpressionPtr found = Hold(
+    const ExpressionPtr found = nest_.Hold(
         "found", Apply(Opcode::kAdd, writer_.Load(bound), writer_.Load(least)));
     nest_.Store(bound, Apply(Opcode::kAdd, found, constant(1)));
     return {rank, PlaceOf(found)};
@@ -315,7 +263,8 @@ class TopKWriter {
       nest_.CloseTo(depth_);
     }
     const auto [rank, place] = OpenLoopOfFirst(joined, count);
-    HONE_RETURN_IF_ERROR(Write(Index(rank), IndexOf(Hold("place", place))));
+    HONE_RETURN_IF_ERROR(
+        Write(Index(rank), IndexOf(nest_.Hold("place", place))));
     nest_.CloseTo(depth_);
     return absl::OkStatus();
   }
@@ -347,25 +296,25 @@ class TopKWriter {
 
   // Stores the keys of at least the first k elements in `selected_`.
   absl::Status SelectCandidates() {
-    Keys candidates;
+    Candidates candidates;
     if (const std::optional<int64_t> group = GroupSize(); group.has_value()) {
       HONE_ASSIGN_OR_RETURN(candidates, FromGroups(*group));
     } else {
       candidates.size = size_;
-      candidates.keys = nest_.Temporary("keys", key_type_, {Padded(size_)});
+      candidates.keys = nest_.Temporary("keys", key_type_, {PaddedKeys(size_)});
       const Affine place = nest_.AddLoop(size_);
       HONE_ASSIGN_OR_RETURN(ExpressionPtr key, KeyAt(Index(place)));
       nest_.Store({candidates.keys, {Index(place)}}, std::move(key));
       nest_.CloseTo(depth_);
     }
-    Pad(candidates);
+    Selection().Pad(candidates);
     if (candidates.size * candidates.size - k_ * k_ <= kSelectionComparisons) {
       selected_ = candidates;
       return absl::OkStatus();
     }
-    const BufferId numbers = SelectFirst(candidates);
+    const BufferId numbers = Selection().First(candidates, k_);
     selected_.size = k_;
-    selected_.keys = nest_.Temporary("selected", key_type_, {Padded(k_)});
+    selected_.keys = nest_.Temporary("selected", key_type_, {PaddedKeys(k_)});
     selected_.places = nest_.Temporary("place", ElementType::kS32, {k_});
     const Affine i = nest_.AddLoop(k_);
     const ExpressionPtr number = writer_.Load({numbers, {Index(i)}});
@@ -376,13 +325,14 @@ class TopKWriter {
                     ? writer_.Load({*candidates.places, {IndexOf(number)}})
                     : number);
     nest_.CloseTo(depth_);
-    Pad(selected_);
+    Selection().Pad(selected_);
     return absl::OkStatus();
   }
 
   // Returns a buffer with the first key of each group.
   absl::StatusOr<BufferId> FirstOfGroups(int64_t groups, int64_t group) {
-    const BufferId keys = nest_.Temporary("first", key_type_, {Padded(groups)});
+    const BufferId keys =
+        nest_.Temporary("first", key_type_, {PaddedKeys(groups)});
     const Affine number = nest_.AddLoop(groups);
     const Access first{keys, {Index(number)}};
     nest_.Store(first, IdentityOf(Opcode::kMinimum, key_type_));
@@ -401,8 +351,8 @@ class TopKWriter {
       int64_t group, int64_t rest, const Affine& rank, ExpressionPtr chosen,
       absl::FunctionRef<void(const Affine&, ExpressionPtr, ExpressionPtr)>
           store) {
-    const ExpressionPtr begin =
-        Hold("begin", Apply(Opcode::kMultiply, std::move(chosen), S32(group)));
+    const ExpressionPtr begin = nest_.Hold(
+        "begin", Apply(Opcode::kMultiply, std::move(chosen), S32(group)));
     Affine i = nest_.AddLoop(group);
     Index place(i);
     place.offset = Converted(ElementType::kS64, begin);
@@ -423,18 +373,18 @@ class TopKWriter {
 
   // Returns the elements of the k groups that come first, and of the last group
   // if it is smaller.
-  absl::StatusOr<Keys> FromGroups(int64_t group) {
+  absl::StatusOr<Candidates> FromGroups(int64_t group) {
     Keys groups;
     groups.size = size_ / group;
     const int64_t rest = size_ % group;
     HONE_ASSIGN_OR_RETURN(groups.keys, FirstOfGroups(groups.size, group));
-    Pad(groups);
-    const BufferId chosen = SelectFirst(groups);
+    Selection().Pad(groups);
+    const BufferId chosen = Selection().First(groups, k_);
 
-    Keys candidates;
+    Candidates candidates;
     candidates.size = k_ * group + rest;
     candidates.keys =
-        nest_.Temporary("keys", key_type_, {Padded(candidates.size)});
+        nest_.Temporary("keys", key_type_, {PaddedKeys(candidates.size)});
     candidates.places =
         nest_.Temporary("places", ElementType::kS32, {candidates.size});
     const Affine number = nest_.AddLoop(k_);
@@ -447,166 +397,9 @@ class TopKWriter {
     return candidates;
   }
 
-  // Returns a buffer with the numbers of the first k keys in increasing order.
-  BufferId SelectFirst(const Keys& keys) {
-    const auto number = [&](absl::string_view name, int64_t value) {
-      const Access access{nest_.Temporary(name, ElementType::kS32), {}};
-      nest_.Store(access, S32(value));
-      return access;
-    };
-    // Finds a key that k keys are smaller than, or else the largest one that
-    // fewer are smaller than: digit by digit, the highest first.
-    const int bits =
-        keys.size >= kLeastForTwoBits && keys.size <= kMostForTwoBits ? 2 : 1;
-    const int width = hlo::BitWidth(key_type_);
-    const Access bound{nest_.Temporary("bound", key_type_), {}};
-    const Access step{nest_.Temporary("step", key_type_), {}};
-    const Access smaller = number("smaller", 0);
-    nest_.Store(bound, hlo::IsSigned(key_type_)
-                           ? HighestBit()
-                           : Expression::ConstantInt(key_type_, 0));
-    nest_.Store(step, bits == 1 ? HighestBit()
-                                : Expression::ConstantInt(
-                                      key_type_, int64_t{1} << (width - bits)));
-    nest_.AddLoop(width / bits);
-    const size_t depth = nest_.depth();
-    std::vector<ExpressionPtr> trials;
-    std::vector<Access> counts;
-    for (int digit = 1; digit < (1 << bits); ++digit) {
-      trials.push_back(Hold(
-          "trial", Apply(Opcode::kAdd,
-                         trials.empty() ? writer_.Load(bound) : trials.back(),
-                         writer_.Load(step))));
-      counts.push_back(number("count", 0));
-    }
-    const ExpressionPtr goes_on = Less(writer_.Load(smaller), S32(k_));
-    const Affine i = nest_.AddLoop(Padded(keys.size));
-    for (size_t digit = 0; digit < trials.size(); ++digit) {
-      nest_.Store(
-          counts[digit],
-          Count(Less(writer_.Load({keys.keys, {Index(i)}}), trials[digit])),
-          Opcode::kAdd, goes_on);
-    }
-    nest_.CloseTo(depth);
-    ExpressionPtr new_bound = writer_.Load(bound);
-    ExpressionPtr new_smaller = writer_.Load(smaller);
-    for (size_t digit = 0; digit < trials.size(); ++digit) {
-      const ExpressionPtr count = writer_.Load(counts[digit]);
-      const ExpressionPtr rises =
-          Hold("rises", Apply(Opcode::kAnd, goes_on, Less(count, S32(k_ + 1))));
-      const auto choose = [&](ExpressionPtr& value, const ExpressionPtr& with) {
-        value = Expression::Apply(Opcode::kSelect, with->type(),
-                                  {rises, with, std::move(value)});
-      };
-      choose(new_bound, trials[digit]);
-      choose(new_smaller, count);
-    }
-    nest_.Store(bound, std::move(new_bound));
-    nest_.Store(smaller, std::move(new_smaller));
-    nest_.Store(step, Apply(Opcode::kShiftRightLogical, writer_.Load(step),
-                            Expression::ConstantInt(key_type_, bits)));
-    nest_.CloseTo(depth_);
-
-    // The earliest keys that are equal to it complete the k.
-    const ExpressionPtr missing = Hold(
-        "missing", Apply(Opcode::kSubtract, S32(k_), writer_.Load(smaller)));
-    const ExpressionPtr is_missing = Less(S32(0), missing);
-    const BufferId ties =
-        List("ties", keys.size, Padded(keys.size), [&](const Affine& at) {
-          return Apply(Opcode::kAnd, is_missing,
-                       Equal(writer_.Load({keys.keys, {Index(at)}}),
-                             writer_.Load(bound)));
-        });
-    const Access last = number("last", -1);
-    nest_.Store(
-        last,
-        writer_.Load(
-            {ties, {IndexOf(Apply(Opcode::kSubtract, missing, S32(1)))}}),
-        std::nullopt, is_missing);
-    return List("numbers", k_, Padded(keys.size), [&](const Affine& at) {
-      const ExpressionPtr key = writer_.Load({keys.keys, {Index(at)}});
-      const ExpressionPtr is_early = Expression::Compare(
-          ComparisonDirection::kLe, /*total_order=*/false,
-          Expression::OfIndex(ElementType::kS32, at), writer_.Load(last));
-      return Apply(
-          Opcode::kOr, Less(key, writer_.Load(bound)),
-          Apply(Opcode::kAnd, Equal(key, writer_.Load(bound)), is_early));
-    });
-  }
-
-  // Returns a buffer with the numbers of at most `count` of `size` iterations
-  // for which `condition` holds. Vectors list them.
-  BufferId List(absl::string_view name, int64_t count, int64_t size,
-                absl::FunctionRef<ExpressionPtr(const Affine&)> condition) {
-    const BufferId list =
-        nest_.Temporary(name, ElementType::kS32, {count + kUnit});
-    const Access next{nest_.Temporary("next", ElementType::kS32), {}};
-    nest_.Store(next, S32(0));
-    const size_t depth = nest_.depth();
-    const Affine i = nest_.AddLoop(size);
-    const ExpressionPtr is_listed = condition(i);
-    nest_.Store({list, {IndexOf(writer_.Load(next))}},
-                Expression::OfIndex(ElementType::kS32, i), std::nullopt,
-                is_listed);
-    nest_.Store(next, S32(1), Opcode::kAdd, is_listed);
-    nest_.CloseTo(depth);
-    return list;
-  }
-
-  // Returns a buffer with the ranks of the selected keys. Each is compared with
-  // all others, a unit at a time with one: equal keys before it come first.
-  BufferId Ranks() {
-    const BufferId keys = selected_.keys;
-    const int64_t padded = Padded(selected_.size);
-    const BufferId ranks = nest_.Temporary("rank", ElementType::kS32, {padded});
-    const Affine first = nest_.AddLoop(padded / kUnit) * kUnit;
-    const size_t depth = nest_.depth();
-    const BufferId before =
-        nest_.Temporary("before", ElementType::kS32, {kUnit});
-    Affine lane = nest_.AddLoop(kUnit);
-    nest_.Store({before, {Index(lane)}}, S32(0));
-    nest_.CloseTo(depth);
-    const auto count = [&](const Affine& other, auto comes_before) {
-      lane = nest_.AddLoop(kUnit);
-      nest_.Store(
-          {before, {Index(lane)}},
-          Count(comes_before(writer_.Load({keys, {Index(other)}}),
-                             writer_.Load({keys, {Index(first + lane)}}))),
-          Opcode::kAdd);
-      nest_.CloseTo(depth);
-    };
-    if (padded > kUnit) {
-      count(nest_.AddBoundedLoop(padded - kUnit, first),
-            [](ExpressionPtr a, ExpressionPtr b) {
-              return Expression::Compare(ComparisonDirection::kLe,
-                                         /*total_order=*/false, std::move(a),
-                                         std::move(b));
-            });
-    }
-    const Affine within = nest_.AddLoop(kUnit);
-    count(first + within, [&](const ExpressionPtr& a, const ExpressionPtr& b) {
-      return Apply(Opcode::kOr, Less(a, b),
-                   Apply(Opcode::kAnd, Equal(a, b),
-                         Less(Expression::OfIndex(ElementType::kS32, within),
-                              Expression::OfIndex(ElementType::kS32, lane))));
-    });
-    if (padded > kUnit) {
-      count(first +
-                nest_.AddBoundedLoop(padded - kUnit,
-                                     Affine(padded - kUnit) - first) +
-                kUnit,
-            Less);
-    }
-    lane = nest_.AddLoop(kUnit);
-    nest_.Store({ranks, {Index(first + lane)}},
-                writer_.Load({before, {Index(lane)}}));
-    nest_.CloseTo(depth_);
-    return ranks;
-  }
-
   // Writes the first k selected elements by their ranks.
   absl::Status RankSelected() {
-    const BufferId ranks = Ranks();
+    const BufferId ranks = Selection().Ranks(selected_);
     const auto place_of = [&](const Affine& i) {
       return selected_.places.has_value()
                  ? writer_.Load({*selected_.places, {Index(i)}})
@@ -639,7 +432,7 @@ class TopKWriter {
   Indices line_;
   size_t depth_ = 0;
   std::optional<BufferId> kept_;
-  Keys selected_;
+  Candidates selected_;
 };
 
 }  // namespace
