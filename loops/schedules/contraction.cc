@@ -474,10 +474,10 @@ class ContractionScheduler {
     if (both_move_ || transposes_) return extent;
     if (!has_panels_) {
       const int64_t rows = row_.has_value() ? extents_.at(*row_) : 1;
-      const bool is_whole =
-          sums_.size() > 1 || scatters_ || in_place_ ||
-          ShouldReadWholeSums(s_.machine(), rows, bytes * extent);
-      return s_.Choose(Choice::kSumsPerBlock, is_whole ? extent : kSumsAtOnce);
+      return s_.Choose(Choice::kSumsPerBlock,
+                       sums_.size() > 1 || scatters_ || in_place_
+                           ? extent
+                           : StepsInPlace(s_.machine(), rows, extent, bytes));
     }
     if (rows_first_) return extent;
     for (VarId var : sums_) bytes *= extents_.at(var);

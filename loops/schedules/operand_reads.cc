@@ -5,11 +5,14 @@
 
 #include "absl/algorithm/container.h"
 
+#include "base/division.h"
 #include "loops/schedules/inline_operands.h"
 
 namespace hone::loops {
 namespace {
 
+// The number of rows of a matrix that the processor prefetches at a time.
+constexpr int64_t kStepsPrefetched = 8;
 // Fewer rows take less time than reading the matrix.
 constexpr int64_t kFewestRowsInPlace = 4;
 // More rows than so many per byte of a vector, of which wider ones take less
@@ -102,8 +105,13 @@ bool ShouldPutColumnsInside(const VectorSetting& setting, const Contraction& c,
   return OnlyColumnsFit(setting, c, column, row);
 }
 
-bool ShouldReadWholeSums(const Machine& machine, int64_t rows, int64_t bytes) {
-  return 2 * rows > kSumsAtOnce && 2 * bytes <= machine.l1_bytes;
+int64_t StepsInPlace(const Machine& machine, int64_t rows, int64_t extent,
+                     int64_t bytes) {
+  // Passes over a few rows take less time than reading the operand.
+  if (2 * rows <= kStepsPrefetched) return std::min(extent, kStepsPrefetched);
+  // Half of L1 holds the columns of a tile for the tiles of other rows.
+  const int64_t most = std::max(machine.l1_bytes / 2 / bytes, kStepsPrefetched);
+  return CeilDivide(extent, CeilDivide(extent, most));
 }
 
 }  // namespace hone::loops

@@ -35,14 +35,11 @@ bool ShouldPutRowsFirst(const VectorSetting& setting, const Contraction& c,
 bool ShouldPutColumnsInside(const VectorSetting& setting, const Contraction& c,
                             VarId column, VarId row);
 
-// Steps of the sum per block if the columns' operand is read in place: the
-// number of its rows that the processor prefetches at a time.
-inline constexpr int64_t kSumsAtOnce = 8;
-
-// Returns true if tiles should take all steps at once instead: L1 holds the
-// `bytes` of their columns, and passes over so many rows of the result, one per
-// block, would take longer than reading the operand.
-bool ShouldReadWholeSums(const Machine& machine, int64_t rows, int64_t bytes);
+// Returns the steps of a sum of `extent` steps to take at once, by tiles that
+// read the columns' operand in place, `bytes` of it in a step. Each block of
+// steps reads and writes `rows` rows of the result.
+int64_t StepsInPlace(const Machine& machine, int64_t rows, int64_t extent,
+                     int64_t bytes);
 
 }  // namespace hone::loops
 

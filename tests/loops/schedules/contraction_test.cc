@@ -158,22 +158,34 @@ for i 16
   EXPECT_EQ(CheckSame(program, after, /*exact=*/false, 1), absl::OkStatus());
 }
 
-TEST(ContractionSchedule, ShortSumsOfSomeRowsAreTakenAtOnce) {
-  const auto scheduled = [](int rows) {
-    return ScheduledText(absl::Substitute(R"(kernel m
-argument a f32[$0,40]
-argument b f32[40,300]
+TEST(ContractionSchedule, StepsOfSomeRowsFillL1) {
+  const auto scheduled = [](int rows, int steps) {
+    Machine machine = SmallVectors(1);
+    machine.l1_bytes = 4096;
+    machine.l2_bytes = 8192;
+    const absl::StatusOr<Program> program =
+        ParseProgram(absl::Substitute(R"(kernel m
+argument a f32[$0,$1]
+argument b f32[$1,300]
 result c f32[$0,300]
 for i $0
 | for j 300
 | | c[i,j] = 0.0
-| | for k 40
+| | for k $1
 | | | c[i,j] += a[i,k] * b[k,j]
 )",
-                                          rows));
+                                      rows, steps));
+    HONE_EXPECT_OK(program);
+    const absl::StatusOr<Program> after = Scheduled(*program, machine);
+    EXPECT_EQ(CheckSame(*program, *after, /*exact=*/false, 1),
+              absl::OkStatus());
+    return PrintProgram(*after);
   };
-  EXPECT_THAT(scheduled(5), Not(HasSubstr("8*i0+i")));
-  EXPECT_THAT(scheduled(2), HasSubstr("a[i3,8*i0+i2] * b[8*i0+i2,"));
+  // A step of a tile takes 32 bytes. Short sums are taken at once, others in
+  // equal blocks.
+  EXPECT_THAT(scheduled(5, 40), HasSubstr("b[i1,8*i0+"));
+  EXPECT_THAT(scheduled(5, 102), HasSubstr("b[51*i0+i"));
+  EXPECT_THAT(scheduled(2, 102), HasSubstr("b[8*i0+i"));
 }
 
 TEST(ContractionSchedule, MatricesOfFewRowsAreReadAlong) {
