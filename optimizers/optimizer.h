@@ -38,6 +38,18 @@ struct OptimizerOptions {
   // Learned optimizers of problems that describe their moves: the most moves
   // that are decided at once, without regard to each other; 1 or more.
   int32_t moves_per_try = 1;
+  // xtat: the number of candidates that are measured at a time, those that the
+  // model likes best; 1 or more.
+  int32_t top_k = 5;
+  // xtat: the model learns from what was measured after every `refresh` such
+  // batches; 0: never.
+  int32_t refresh = 1;
+  // xtat: the optimizer that proposes with the model as judge; empty:
+  // exhaustive where the space is small, else annealing and one more.
+  std::string proposer = {};
+  // xtat: the candidates that a proposer has the model judge for one batch; 1
+  // or more.
+  int64_t predictions = 2048;
   // Candidates of earlier searches that this one measures again after the
   // seeds. annealing, greedy, beam, genetic and the learned optimizers of
   // assignments go on from them; the learned optimizers of sequences only do

@@ -4,7 +4,9 @@
 
 #include "base/status_macros.h"
 #include "optimizers/policies/library.h"
+#include "optimizers/separable.h"
 #include "space/composite_problem.h"
+#include "space/separable_problem.h"
 
 namespace hone::optimizers {
 
@@ -39,6 +41,11 @@ absl::StatusOr<std::unique_ptr<Optimizer>> CreateOptimizer(
         info.kinds == kComposite ? "one of parts"
         : sequential             ? "an assignment problem"
                                  : "a sequential problem"));
+  }
+  const auto* const separable =
+      dynamic_cast<const space::SeparableProblem*>(&problem);
+  if (separable != nullptr) {
+    return MakeSeparableSearch(info, *separable, options);
   }
   return info.factory(problem, options);
 }

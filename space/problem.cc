@@ -1,5 +1,6 @@
 #include "space/problem.h"
 
+#include <memory>
 #include <utility>
 
 #include "base/status_macros.h"
@@ -8,6 +9,10 @@ namespace hone::space {
 
 std::vector<Seed> Problem::Seeds() const {
   return {{"default", DefaultCandidate()}};
+}
+
+absl::StatusOr<std::unique_ptr<Surrogate>> Problem::MakeSurrogate() const {
+  return nullptr;
 }
 
 absl::StatusOr<Measurement> Problem::Measure(const Candidate& candidate) const {

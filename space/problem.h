@@ -2,6 +2,7 @@
 #define HONE_SPACE_PROBLEM_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 
 #include "space/measurement.h"
 #include "space/observation.h"
+#include "space/surrogate.h"
 #include "space/trial.h"
 
 namespace hone::space {
@@ -81,6 +83,10 @@ class Problem {
   virtual absl::string_view policy_name() const { return ""; }
   // The sizes and names of the problem's observations.
   virtual ObservationSpec observation_spec() const { return {}; }
+
+  // Returns a model of this problem, which must outlive it; null if there is
+  // none. Errors: those of loading the model.
+  virtual absl::StatusOr<std::unique_ptr<Surrogate>> MakeSurrogate() const;
 
   // Limits the estimated bytes of cached steps, now and from now on. Does not
   // change results. By default nothing is cached.

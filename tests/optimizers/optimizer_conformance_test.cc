@@ -99,6 +99,9 @@ Capabilities CapabilitiesOf(absl::string_view id) {
   if (id == "dqn") {
     return {{"DelayedReward", "ChangingLegality", "IllegalDefault"}, {}};
   }
+  if (id == "exhaustive") {
+    return {{"LoadBalance"}, {}};
+  }
   if (id == "finetune" || id == "ppo") {
     return {{"DelayedReward", "GraphPartition", "ChangingLegality",
              "IllegalDefault", "CombinationLock", "LoadBalance"},
@@ -139,6 +142,13 @@ Capabilities CapabilitiesOf(absl::string_view id) {
     return {{"DelayedReward", "ChangingLegality", "LoadBalance"},
             {"TightOrder", "CombinationLock", "SequenceLock"}};
   }
+  // The model errs by less than what tells the best from others.
+  if (id == "xtat") {
+    return {{"NumberRewriting", "DelayedReward", "GraphPartition",
+             "ExpensiveCosts", "ChangingLegality", "IllegalDefault",
+             "InfeasibleDefault", "CombinationLock", "LoadBalance"},
+            {}};
+  }
   return {};
 }
 
@@ -176,12 +186,12 @@ class OptimizerConformance
   }
 
   const OptimizerInfo& info() const { return std::get<0>(GetParam()); }
-  // Returns true if the optimizer trains a network as it goes, which takes
-  // milliseconds a trial.
+  // Returns true if the optimizer trains a network as it goes, or searches a
+  // model, which takes milliseconds a trial.
   bool IsLearned() const {
     return info().id == "dqn" || info().id == "finetune" ||
            info().id == "guided" || info().id == "hdp" ||
-           info().id == "policy" || info().id == "ppo" ||
+           info().id == "policy" || info().id == "ppo" || info().id == "xtat" ||
            info().id == "zero_shot";
   }
   // Returns the number of trials that a test can afford of `trials`.

@@ -4,6 +4,7 @@
 #include "absl/strings/str_join.h"
 
 #include "base/hash.h"
+#include "tests/support/toy_problems.h"
 
 namespace hone::testing {
 namespace {
@@ -73,7 +74,7 @@ double Lock::Cost(const space::StatePtr& state) const {
   return cost;
 }
 
-Locks::Locks(const std::vector<double>& scales) {
+Locks::Locks(const std::vector<double>& scales) : scales_(scales) {
   for (size_t i = 0; i < scales.size(); ++i) {
     const auto n = static_cast<int32_t>(i);
     locks_.push_back(std::make_unique<Lock>(
@@ -108,6 +109,10 @@ absl::StatusOr<std::vector<space::Candidate>> Locks::Decompose(
     }
   }
   return parts;
+}
+
+absl::StatusOr<std::unique_ptr<space::Surrogate>> Locks::MakeSurrogate() const {
+  return std::make_unique<FixedSurrogate>(std::make_unique<Locks>(scales_));
 }
 
 space::StatePtr Locks::InitialState() const {

@@ -73,8 +73,12 @@ class Locks final : public space::CompositeProblem {
   double Cost(const space::StatePtr& state) const override;
 
   int64_t measurements() const { return measurements_; }
+  // Knows the costs.
+  absl::StatusOr<std::unique_ptr<space::Surrogate>> MakeSurrogate()
+      const override;
 
  private:
+  const std::vector<double> scales_;
   absl::StatusOr<space::Measurement> MeasureState(
       const space::StatePtr& state) const override;
 

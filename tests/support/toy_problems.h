@@ -74,6 +74,9 @@ class IntegerProblem final : public space::SequentialProblem {
   void Recall(absl::Span<const space::Trial> log) override {
     measurements_ = static_cast<int64_t>(log.size());
   }
+  // Predicts costs within a fifth, without noise, and learns nothing.
+  absl::StatusOr<std::unique_ptr<space::Surrogate>> MakeSurrogate()
+      const override;
 
  private:
   absl::StatusOr<space::Measurement> MeasureState(
@@ -138,6 +141,10 @@ class TableProblem final : public space::AssignmentProblem {
   void Recall(absl::Span<const space::Trial> log) override {
     measurements_ = static_cast<int64_t>(log.size());
   }
+  // Predicts costs within a fifth, without noise or incremental evaluation, and
+  // learns nothing.
+  absl::StatusOr<std::unique_ptr<space::Surrogate>> MakeSurrogate()
+      const override;
 
  private:
   space::Measurement MeasureOne(const space::Candidate& candidate) const;
@@ -146,6 +153,19 @@ class TableProblem final : public space::AssignmentProblem {
   std::vector<space::VariableGroup> groups_;
   std::shared_ptr<const space::Observation> graph_;
   mutable std::atomic<int64_t> measurements_ = 0;
+};
+
+// A model that is another problem, and learns nothing.
+class FixedSurrogate final : public space::Surrogate {
+ public:
+  explicit FixedSurrogate(std::unique_ptr<space::Problem> problem)
+      : problem_(std::move(problem)) {}
+
+  const space::Problem& problem() const override { return *problem_; }
+  void Learn(absl::Span<const space::Trial>) override {}
+
+ private:
+  const std::unique_ptr<space::Problem> problem_;
 };
 
 // The least cost of all, by exhaustive search. A sequential problem has to be
