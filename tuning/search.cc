@@ -15,6 +15,7 @@
 #include "hlo/text/printer.h"
 #include "optimizers/registry.h"
 #include "optimizers/search.h"
+#include "tuning/best_parts.h"
 #include "tuning/cache_key.h"
 #include "tuning/registry.h"
 #include "tuning/stored_module.h"
@@ -93,6 +94,8 @@ class Run {
                             .kernels = kernels_,
                             .stop = events_.stop,
                             .seeds_end = [this] { return SeedsEnd(); }}));
+    best_parts_ =
+        BestParts(dynamic_cast<const space::SeparableProblem*>(problem_.get()));
     progress_.unit = std::string(problem_->unit());
     progress_.budget_trials = tuning_.budget.trials;
     return absl::OkStatus();
@@ -142,9 +145,9 @@ class Run {
     return optimizers::RunSearch(*problem_, *optimizer, budget, clock_, search);
   }
 
-  // Returns the candidates that may be published, best first: the winner and
-  // the default. If costs are noisy, the cheapest few trials compete for the
-  // first place.
+  // Returns the candidates that may be published, best first: the best parts of
+  // all trials together, the winner and the default. If costs are noisy, the
+  // cheapest few trials compete for the first place.
   std::vector<Finalists> Groups(const optimizers::SearchResult& result) const {
     std::vector<Finalists> groups;
     const space::Candidate by_default = problem_->DefaultCandidate();
@@ -155,6 +158,10 @@ class Run {
       return groups;
     }
     if (result.best) {
+      std::optional<space::Candidate> composed = best_parts_.Compose();
+      if (composed && *composed != result.best->candidate) {
+        groups.push_back({*std::move(composed)});
+      }
       groups.push_back({result.best->candidate});
     }
     if (groups.empty() || groups.back()[0] != by_default) {
@@ -167,6 +174,7 @@ class Run {
   // of those that cost the same (transpositions), the first.
   void Note(const space::Trial& trial) {
     AddTrial(trial, progress_);
+    best_parts_.Note(trial);
     const double cost = space::EffectiveCost(trial.measurement);
     if (!problem_->is_noisy() || std::isinf(cost)) return;
     const auto costs_less = [](const space::Trial& kept, double than) {
@@ -247,6 +255,8 @@ class Run {
   std::optional<Subject> subject_;
   std::unique_ptr<space::Problem> problem_;  // of subject_
   Progress progress_;
+  // Of earlier runs and this one.
+  BestParts best_parts_;
   // Of earlier runs and this one, if costs are noisy: the cheapest first, at
   // most kFinalists.
   std::vector<space::Trial> cheapest_;
