@@ -43,6 +43,7 @@ PARTS = {
         "text": {"inference", "ir"},
         "proto": {"text", "inference", "ir"},
         "analysis": {"ir"},
+        "tiles": {"ir"},
         "": {"proto", "text", "analysis", "inference", "ir"},
         "evaluator": {"ir"},
         "equivalence": {"evaluator", "analysis", "ir"},

@@ -1,0 +1,63 @@
+#ifndef HONE_HLO_TILES_TILE_REGIONS_H_
+#define HONE_HLO_TILES_TILE_REGIONS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/types/span.h"
+
+#include "hlo/ir/id_map.h"
+#include "hlo/tiles/kernel_config.h"
+#include "hlo/tiles/operand_regions.h"
+#include "hlo/tiles/tiled_kernel.h"
+
+namespace hone::hlo {
+
+// The part of a kernel that computes one tile.
+class TileRegions {
+ public:
+  // `kernel` outlives this. The tile is in the kernel's space
+  // (TileSpace::Check).
+  TileRegions(const TiledKernel& kernel, const Tile& tile);
+
+  // The number of tiles along each dimension of the result, then along each
+  // that the hero reduces. 0 where a dimension has no elements.
+  absl::Span<const int64_t> grid() const { return grid_; }
+  // The product; the largest integer if it is more.
+  int64_t tile_count() const;
+
+  // Returns what the tile at `position`, an index of the grid, needs of each
+  // instruction: the bounding box of all uses. Instructions that no tile needs
+  // have an empty box. The tiles at the end of a dimension are cut off there.
+  // Results that are not tiled with the primary one (other dimensions, and no
+  // tile of the primary result needs all of them) are whole, but for those of
+  // side reductions.
+  IdMap<Region> At(absl::Span<const int64_t> position) const;
+
+ private:
+  // How a result beside the primary one is tiled: by what the primary one needs
+  // of it, as it has the same dimensions, or not at all.
+  enum class Tiling { kFollows, kAlike, kWhole };
+  struct OtherResult {
+    InstructionId id = kNoInstruction;
+    Tiling tiling = Tiling::kWhole;
+  };
+
+  Region PrimaryTile(absl::Span<const int64_t> position) const;
+  Box ReducedBox(absl::Span<const int64_t> position) const;
+  // Adds what `regions` of results need. `domain`: the region that the operands
+  // of side reductions have.
+  IdMap<Region> Propagate(absl::Span<const int64_t> position,
+                          IdMap<Region> regions, const Region* domain) const;
+  IdMap<Region> OfPrimary(absl::Span<const int64_t> position) const;
+  void FindOtherResults();
+
+  const TiledKernel& kernel_;
+  const Tile tile_;
+  std::vector<int64_t> grid_;
+  std::vector<OtherResult> others_;
+};
+
+}  // namespace hone::hlo
+
+#endif  // HONE_HLO_TILES_TILE_REGIONS_H_
