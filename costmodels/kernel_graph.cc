@@ -401,8 +401,10 @@ space::Observation ObserveKernelGraph(const hlo::Module& kernel) {
   const hlo::CostAnalysis costs(kernel);
   space::Observation graph;
   hlo::IdMap<int32_t> nodes;
-  for (const Instruction& instruction : computation.instructions()) {
-    nodes[instruction.id()] = static_cast<int32_t>(graph.node_kinds.size());
+  const std::vector<hlo::InstructionId> order = computation.PostOrder();
+  for (const hlo::InstructionId id : order) {
+    const Instruction& instruction = computation[id];
+    nodes[id] = static_cast<int32_t>(graph.node_kinds.size());
     graph.node_kinds.push_back(static_cast<int32_t>(instruction.opcode()));
     const size_t first = graph.node_features.size();
     graph.node_features.resize(first + kFeatureCount, 0);
@@ -410,7 +412,8 @@ space::Observation ObserveKernelGraph(const hlo::Module& kernel) {
          absl::MakeSpan(graph.node_features).subspan(first))
         .Describe();
   }
-  for (const Instruction& instruction : computation.instructions()) {
+  for (const hlo::InstructionId id : order) {
+    const Instruction& instruction = computation[id];
     for (size_t i = 0; i < instruction.operand_count(); ++i) {
       graph.edge_sources.push_back(nodes.at(instruction.operand(i)));
       graph.edge_targets.push_back(nodes.at(instruction.id()));

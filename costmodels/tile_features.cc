@@ -1,0 +1,510 @@
+#include "costmodels/tile_features.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+
+#include "costmodels/log_scale.h"
+#include "hlo/tiles/register_layout.h"
+#include "hlo/tiles/tile_regions.h"
+
+namespace hone::costmodels {
+namespace {
+
+using hlo::Instruction;
+using hlo::InstructionId;
+using hlo::Opcode;
+using hlo::Region;
+using hlo::Shape;
+
+enum Feature : size_t {
+  // The tile of the result along lanes, sublanes and other dimensions, that of
+  // what is reduced, each with its share of the whole.
+  kLane,
+  kSublane,
+  kMajor,
+  kReduced,
+  kLaneShare,
+  kSublaneShare,
+  kMajorShare,
+  kReducedShare,
+  // The flags.
+  kColumnOrder,
+  kOneBuffer,
+  kTwoBuffers,
+  kThreeBuffers,
+  kUnroll,
+  // The grid: all tiles, those of the reduction, and how much larger it is than
+  // the result because the last tiles are cut off.
+  kTiles,
+  kReductionTiles,
+  kRagged,
+  // Transfers of a tile: bytes in and out, the pieces that they consist of, the
+  // shortest of those; bytes kept in vector memory.
+  kBytesIn,
+  kBytesOut,
+  kPieces,
+  kShortestPiece,
+  kVectorMemory,
+  // Transfers of the kernel: bytes in, without what stays from one tile to the
+  // next, bytes out, and copies.
+  kAllBytesIn,
+  kAllBytesOut,
+  kAllCopies,
+  kAllPieces,
+  // Registers that a tile computes by simple functions, by transcendental ones,
+  // reduces along lanes, along sublanes, moves between lanes, and loads and
+  // stores; instructions that do it.
+  kSimple,
+  kTranscendental,
+  kLaneReductions,
+  kOtherReductions,
+  kMoves,
+  kLoadsAndStores,
+  kInstructions,
+  kAllSimple,
+  kAllTranscendental,
+  kAllLaneReductions,
+  kAllMoves,
+  kAllLoadsAndStores,
+  // Products of a tile: rows, contracted elements and columns, the passes
+  // through a systolic array, the steps that they take, and how well they fill
+  // it.
+  kRows,
+  kContracted,
+  kColumns,
+  kPasses,
+  kArraySteps,
+  kArrayFill,
+  kAllPasses,
+  kAllArraySteps,
+  // The logarithms of ratios that decide what limits the kernel: steps of the
+  // array, and registers computed, by bytes transferred.
+  kStepsByByte,
+  kRegistersByByte,
+  kFeatureCount,
+};
+constexpr const char* kNames[] = {"lane",
+                                  "sublane",
+                                  "major",
+                                  "reduced",
+                                  "lane_share",
+                                  "sublane_share",
+                                  "major_share",
+                                  "reduced_share",
+                                  "column_order",
+                                  "one_buffer",
+                                  "two_buffers",
+                                  "three_buffers",
+                                  "unroll",
+                                  "tiles",
+                                  "reduction_tiles",
+                                  "ragged",
+                                  "bytes_in",
+                                  "bytes_out",
+                                  "pieces",
+                                  "shortest_piece",
+                                  "vector_memory",
+                                  "all_bytes_in",
+                                  "all_bytes_out",
+                                  "all_copies",
+                                  "all_pieces",
+                                  "simple",
+                                  "transcendental",
+                                  "lane_reductions",
+                                  "other_reductions",
+                                  "moves",
+                                  "loads_and_stores",
+                                  "instructions",
+                                  "all_simple",
+                                  "all_transcendental",
+                                  "all_lane_reductions",
+                                  "all_moves",
+                                  "all_loads_and_stores",
+                                  "rows",
+                                  "contracted",
+                                  "columns",
+                                  "passes",
+                                  "array_steps",
+                                  "array_fill",
+                                  "all_passes",
+                                  "all_array_steps",
+                                  "steps_by_byte",
+                                  "registers_by_byte"};
+static_assert(std::size(kNames) == kFeatureCount);
+
+constexpr double kSizeDoublings = 16;
+constexpr double kTileDoublings = 24;
+constexpr double kTotalDoublings = 40;
+
+double Product(const hlo::Box& box) {
+  double product = 1;
+  for (const hlo::Interval& interval : box) {
+    product *= static_cast<double>(interval.size);
+  }
+  return product;
+}
+
+// What one tile does, and all of them.
+class Work {
+ public:
+  Work(const hlo::TiledKernel& kernel, const hlo::KernelConfig& config,
+       std::vector<float>& features)
+      : kernel_(kernel),
+        computation_(kernel.computation()),
+        config_(config),
+        regions_(kernel, config.tile),
+        first_(regions_.At(std::vector<int64_t>(regions_.grid().size()))),
+        features_(features) {}
+
+  void Describe() {
+    DescribeTile();
+    DescribeGrid();
+    // What runs for every tile, and what runs after the last of a reduction.
+    const double tiles = static_cast<double>(regions_.tile_count());
+    for (const InstructionId id : kernel_.instructions()) {
+      const double runs =
+          kernel_.IsEpilogue(id) ? tiles / reduction_tiles_ : tiles;
+      CountTransfers(id, runs);
+      CountWork(id, runs);
+    }
+    Set(kBytesIn, LogScale(bytes_in_, kTileDoublings));
+    Set(kBytesOut, LogScale(bytes_out_, kTileDoublings));
+    Set(kPieces, LogScale(pieces_, kTileDoublings));
+    Set(kShortestPiece, LogScale(shortest_piece_, kTileDoublings));
+    Set(kVectorMemory,
+        LogScale((bytes_in_ + bytes_out_) * config_.buffers, kTileDoublings));
+    Set(kAllBytesIn, LogScale(all_bytes_in_, kTotalDoublings));
+    Set(kAllBytesOut, LogScale(all_bytes_out_, kTotalDoublings));
+    Set(kAllCopies, LogScale(all_copies_, kTileDoublings));
+    Set(kAllPieces, LogScale(all_pieces_, kTotalDoublings));
+    SetCounts(kSimple, kAllSimple, simple_);
+    SetCounts(kTranscendental, kAllTranscendental, transcendental_);
+    SetCounts(kLaneReductions, kAllLaneReductions, lane_reductions_);
+    SetCounts(kMoves, kAllMoves, moves_);
+    SetCounts(kLoadsAndStores, kAllLoadsAndStores, loads_and_stores_);
+    SetCounts(kPasses, kAllPasses, passes_);
+    SetCounts(kArraySteps, kAllArraySteps, array_steps_);
+    Set(kOtherReductions, LogScale(other_reductions_.tile, kTileDoublings));
+    Set(kInstructions, LogScale(instructions_, kSizeDoublings));
+    const double bytes = 1 + all_bytes_in_ + all_bytes_out_;
+    Set(kStepsByByte, LogRatio(array_steps_.all, bytes));
+    Set(kRegistersByByte,
+        LogRatio(simple_.all + transcendental_.all + moves_.all, bytes));
+  }
+
+ private:
+  // Of one tile, and of the kernel.
+  struct Count {
+    double tile = 0;
+    double all = 0;
+
+    void Add(double count, double runs) {
+      tile += count;
+      all += count * runs;
+    }
+  };
+
+  static float LogRatio(double a, double b) {
+    return static_cast<float>(std::log2((1 + a) / (1 + b)) / kSizeDoublings);
+  }
+
+  void Set(size_t feature, float value) { features_[feature] = value; }
+  void SetCounts(size_t of_tile, size_t of_all, const Count& count) {
+    Set(of_tile, LogScale(count.tile, kTileDoublings));
+    Set(of_all, LogScale(count.all, kTotalDoublings));
+  }
+
+  void DescribeTile() {
+    const hlo::Tile& tile = config_.tile;
+    const auto sizes = kernel_.output_dimensions();
+    hlo::RegisterDimensions registers;
+    if (kernel_.primary() != hlo::kNoInstruction) {
+      if (const Shape* const shape =
+              hlo::TiledShape(computation_[kernel_.primary()])) {
+        registers = hlo::RegisterDimensionsOf(*shape);
+      }
+    }
+    double major = 1;
+    double all_major = 1;
+    for (size_t d = 0; d < tile.output.size(); ++d) {
+      const auto dimension = static_cast<int64_t>(d);
+      const auto own = static_cast<double>(tile.output[d]);
+      const double share =
+          own / static_cast<double>(std::max<int64_t>(sizes[d], 1));
+      if (dimension == registers.lane) {
+        Set(kLane, LogScale(own, kSizeDoublings));
+        Set(kLaneShare, static_cast<float>(share));
+      } else if (dimension == registers.sublane) {
+        Set(kSublane, LogScale(own, kSizeDoublings));
+        Set(kSublaneShare, static_cast<float>(share));
+      } else {
+        major *= own;
+        all_major *= static_cast<double>(std::max<int64_t>(sizes[d], 1));
+      }
+    }
+    Set(kMajor, LogScale(major, kSizeDoublings));
+    Set(kMajorShare, static_cast<float>(major / all_major));
+    double reduced = 1;
+    double all_reduced = 1;
+    for (size_t d = 0; d < tile.reduction.size(); ++d) {
+      reduced *= static_cast<double>(tile.reduction[d]);
+      all_reduced *= static_cast<double>(
+          std::max<int64_t>(kernel_.reduction_dimensions()[d], 1));
+    }
+    Set(kReduced, LogScale(reduced, kSizeDoublings));
+    Set(kReducedShare, static_cast<float>(reduced / all_reduced));
+    Set(kColumnOrder, config_.order == hlo::GridOrder::kColumn ? 1 : 0);
+    Set(kOneBuffer, config_.buffers == 1 ? 1 : 0);
+    Set(kTwoBuffers, config_.buffers == 2 ? 1 : 0);
+    Set(kThreeBuffers, config_.buffers >= 3 ? 1 : 0);
+    constexpr double kUnrollDoublings = 4;
+    Set(kUnroll, LogScale(config_.unroll, kUnrollDoublings));
+  }
+
+  void DescribeGrid() {
+    const hlo::Tile& tile = config_.tile;
+    const size_t outputs = tile.output.size();
+    const auto grid = regions_.grid();
+    double ragged = 1;
+    const auto cover = [&](size_t at, int64_t own, int64_t size) {
+      if (size <= 0) return;
+      ragged *= static_cast<double>(grid[at]) * static_cast<double>(own) /
+                static_cast<double>(size);
+    };
+    for (size_t d = 0; d < outputs; ++d) {
+      cover(d, tile.output[d], kernel_.output_dimensions()[d]);
+    }
+    for (size_t d = 0; d < tile.reduction.size(); ++d) {
+      cover(outputs + d, tile.reduction[d], kernel_.reduction_dimensions()[d]);
+      reduction_tiles_ *=
+          static_cast<double>(std::max<int64_t>(grid[outputs + d], 1));
+    }
+    Set(kTiles,
+        LogScale(static_cast<double>(regions_.tile_count()), kTileDoublings));
+    Set(kReductionTiles, LogScale(reduction_tiles_, kSizeDoublings));
+    Set(kRagged, static_cast<float>(std::min(std::log2(ragged), 2.0)));
+    // The order of loops, the innermost last.
+    for (size_t d = 0; d < outputs; ++d) loops_.push_back(d);
+    if (config_.order == hlo::GridOrder::kColumn) {
+      std::reverse(loops_.begin(), loops_.end());
+    }
+    for (size_t d = 0; d < tile.reduction.size(); ++d) {
+      loops_.push_back(outputs + d);
+    }
+    for (const size_t loop : loops_) {
+      std::vector<int64_t> position(grid.size());
+      if (grid[loop] > 1) position[loop] = 1;
+      next_.push_back(grid[loop] > 1 ? regions_.At(position) : first_);
+    }
+  }
+
+  // How often what a tile needs of an instruction is another part than for the
+  // tile before: once for each step of the loops that move it, and of those
+  // around them.
+  double Changes(InstructionId id) const {
+    double changes = 1;
+    double outer = 1;
+    for (size_t i = 0; i < loops_.size(); ++i) {
+      outer *=
+          static_cast<double>(std::max<int64_t>(regions_.grid()[loops_[i]], 1));
+      if (!(next_[i].at(id).box == first_.at(id).box)) changes = outer;
+    }
+    return changes;
+  }
+
+  void CountTransfers(InstructionId id, double runs) {
+    const Instruction& instruction = computation_[id];
+    const bool is_input = instruction.opcode() == Opcode::kParameter;
+    const bool is_output =
+        std::find(kernel_.results().begin(), kernel_.results().end(), id) !=
+        kernel_.results().end();
+    const Shape* const shape = hlo::TiledShape(instruction);
+    const Region& region = first_.at(id);
+    if ((!is_input && !is_output) || shape == nullptr || region.touched == 0) {
+      return;
+    }
+    const auto bytes =
+        static_cast<double>(hlo::PaddedBytes(*shape, region.box));
+    const auto piece = static_cast<double>(
+        std::max<int64_t>(hlo::ContiguousBytes(*shape, region.box), 1));
+    const double pieces = std::ceil(bytes / piece);
+    // Results are complete after the last tile of the reduction.
+    const double complete =
+        static_cast<double>(regions_.tile_count()) / reduction_tiles_;
+    const double changes = is_input ? Changes(id) : complete;
+    pieces_ += pieces;
+    shortest_piece_ =
+        shortest_piece_ == 0 ? piece : std::min(shortest_piece_, piece);
+    all_copies_ += changes;
+    all_pieces_ += pieces * changes;
+    if (is_input) {
+      bytes_in_ += bytes;
+      all_bytes_in_ += bytes * changes;
+    }
+    if (is_output) {
+      bytes_out_ += bytes;
+      all_bytes_out_ += bytes * complete;
+    }
+    loads_and_stores_.Add(static_cast<double>(hlo::RegisterCount(
+                              *shape, region.box, /*packed=*/true)),
+                          runs);
+  }
+
+  double Registers(const Instruction& instruction, const Region& region) const {
+    const Shape* const shape = hlo::TiledShape(instruction);
+    if (shape == nullptr || region.touched == 0) return 0;
+    return static_cast<double>(
+        hlo::RegisterCount(*shape, region.box, /*packed=*/false));
+  }
+
+  void CountWork(InstructionId id, double runs) {
+    const Instruction& instruction = computation_[id];
+    const Region& region = first_.at(id);
+    if (region.touched == 0) return;
+    const double registers = Registers(instruction, region);
+    switch (instruction.opcode()) {
+      case Opcode::kParameter:
+      case Opcode::kConstant:
+      case Opcode::kBitcast:
+      case Opcode::kTuple:
+      case Opcode::kGetTupleElement:
+      case Opcode::kIota:
+        return;
+      case Opcode::kDot:
+        ++instructions_;
+        CountDot(instruction, runs);
+        return;
+      case Opcode::kConvolution:
+        ++instructions_;
+        CountConvolution(instruction, region, runs);
+        return;
+      case Opcode::kReduce:
+      case Opcode::kReduceWindow:
+        ++instructions_;
+        CountReduction(instruction, runs);
+        return;
+      default:
+        break;
+    }
+    ++instructions_;
+    if (!hlo::IsElementwise(instruction.opcode())) {
+      moves_.Add(registers, runs);
+    } else if (hlo::IsTranscendental(instruction.opcode())) {
+      transcendental_.Add(registers, runs);
+    } else {
+      simple_.Add(registers, runs);
+    }
+  }
+
+  void CountReduction(const Instruction& instruction, double runs) {
+    const InstructionId operand = instruction.operand(0);
+    const double registers =
+        Registers(computation_[operand], first_.at(operand));
+    const Shape* const shape = hlo::TiledShape(computation_[operand]);
+    if (shape == nullptr) return;
+    const int64_t lane = hlo::RegisterDimensionsOf(*shape).lane;
+    const hlo::DimensionVector& reduced = instruction.dimensions();
+    if (std::find(reduced.begin(), reduced.end(), lane) != reduced.end()) {
+      lane_reductions_.Add(registers, runs);
+    } else {
+      other_reductions_.Add(registers, runs);
+    }
+    simple_.Add(registers, runs);
+  }
+
+  void CountDot(const Instruction& dot, double runs) {
+    const hlo::DotDimensions& dims = *dot.attributes().dot;
+    const hlo::Box& left = first_.at(dot.operand(0)).box;
+    const hlo::Box& right = first_.at(dot.operand(1)).box;
+    if (first_.at(dot.operand(0)).touched == 0) return;
+    const auto product = [](const hlo::Box& box,
+                            const hlo::DimensionVector& of) {
+      double result = 1;
+      for (const int64_t d : of) {
+        result *= static_cast<double>(box[static_cast<size_t>(d)].size);
+      }
+      return std::max(result, 1.0);
+    };
+    const double contracted = product(left, dims.lhs_contracting);
+    const double batch = product(left, dims.lhs_batch);
+    const double rows = Product(left) / (contracted * batch);
+    const double columns =
+        Product(right) /
+        (product(right, dims.rhs_contracting) * product(right, dims.rhs_batch));
+    CountProduct(batch, rows, contracted, columns, runs);
+  }
+
+  void CountConvolution(const Instruction& convolution, const Region& region,
+                        double runs) {
+    const hlo::ConvolutionDimensions& dims =
+        *convolution.attributes().convolution;
+    const hlo::Box& kernel = first_.at(convolution.operand(1)).box;
+    if (first_.at(convolution.operand(1)).touched == 0) return;
+    const auto features = static_cast<double>(
+        region.box[static_cast<size_t>(dims.output_feature)].size);
+    const double rows = Product(region.box) / std::max(features, 1.0);
+    double window = 1;
+    for (const int64_t d : dims.kernel_spatial) {
+      window *= static_cast<double>(kernel[static_cast<size_t>(d)].size);
+    }
+    const auto groups = static_cast<double>(dims.feature_group_count);
+    const auto contracted = static_cast<double>(
+        kernel[static_cast<size_t>(dims.kernel_input_feature)].size);
+    const double per_tile = std::min(groups, std::max(features, 1.0));
+    CountProduct(window * per_tile, rows, contracted, features / per_tile,
+                 runs);
+  }
+
+  void CountProduct(double batch, double rows, double contracted,
+                    double columns, double runs) {
+    constexpr double kArray = 128;
+    Set(kRows, LogScale(rows, kSizeDoublings));
+    Set(kContracted, LogScale(contracted, kSizeDoublings));
+    Set(kColumns, LogScale(columns, kSizeDoublings));
+    const double passes =
+        batch * std::ceil(contracted / kArray) * std::ceil(columns / kArray);
+    passes_.Add(passes, runs);
+    array_steps_.Add(passes * std::max(rows, kArray), runs);
+    Set(kArrayFill,
+        static_cast<float>(
+            rows * contracted * columns * batch /
+            std::max(passes * std::max(rows, kArray) * kArray * kArray, 1.0)));
+  }
+
+  const hlo::TiledKernel& kernel_;
+  const hlo::Computation& computation_;
+  const hlo::KernelConfig& config_;
+  const hlo::TileRegions regions_;
+  // What the first tile needs, and for each loop the next tile along it.
+  const hlo::IdMap<Region> first_;
+  std::vector<hlo::IdMap<Region>> next_;
+  // Dimensions of the grid, the innermost loop last.
+  std::vector<size_t> loops_;
+  std::vector<float>& features_;
+
+  double reduction_tiles_ = 1;
+  double bytes_in_ = 0, bytes_out_ = 0, pieces_ = 0, shortest_piece_ = 0;
+  double all_bytes_in_ = 0, all_bytes_out_ = 0, all_copies_ = 0;
+  double all_pieces_ = 0, instructions_ = 0;
+  Count simple_, transcendental_, lane_reductions_, other_reductions_;
+  Count moves_, loads_and_stores_, passes_, array_steps_;
+};
+
+}  // namespace
+
+const std::vector<std::string>& TileFeatureNames() {
+  static const auto* const names =
+      new std::vector<std::string>(std::begin(kNames), std::end(kNames));
+  return *names;
+}
+
+std::vector<float> TileFeatures::Of(const hlo::KernelConfig& config) const {
+  std::vector<float> features(kFeatureCount, 0);
+  Work(kernel_, config, features).Describe();
+  return features;
+}
+
+}  // namespace hone::costmodels

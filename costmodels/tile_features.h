@@ -1,0 +1,38 @@
+#ifndef HONE_COSTMODELS_TILE_FEATURES_H_
+#define HONE_COSTMODELS_TILE_FEATURES_H_
+
+#include <string>
+#include <vector>
+
+#include "hlo/tiles/kernel_config.h"
+#include "hlo/tiles/tiled_kernel.h"
+
+namespace hone::costmodels {
+
+// The names of TileFeatures::Of, in order.
+const std::vector<std::string>& TileFeatureNames();
+
+// What a configuration makes of a kernel, for learned models: the sizes of the
+// tile, the flags, and static performance information: how many tiles there
+// are, what one of them transfers, computes and keeps, and what all of them do.
+// Scaled to about -1 … 1, magnitudes by their logarithm. Depends on no device
+// but for what all of them share, the shape of registers and of systolic
+// arrays.
+// Source: the whole-kernel features of Kaufman et al., "A Learned Performance
+// Model for Tensor Processing Units", 2021, section 3.1.
+class TileFeatures {
+ public:
+  // `kernel` outlives this.
+  explicit TileFeatures(const hlo::TiledKernel& kernel) : kernel_(kernel) {}
+
+  // The configuration is in the kernel's space (hlo::TileSpace::Check).
+  // [TileFeatureNames()]
+  std::vector<float> Of(const hlo::KernelConfig& config) const;
+
+ private:
+  const hlo::TiledKernel& kernel_;
+};
+
+}  // namespace hone::costmodels
+
+#endif  // HONE_COSTMODELS_TILE_FEATURES_H_

@@ -1,0 +1,191 @@
+#include "costmodels/tile_features.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include "base/rng.h"
+#include "hlo/text/parser.h"
+#include "hlo/tiles/tile_space.h"
+#include "tests/support/status_matchers.h"
+
+namespace hone::costmodels {
+namespace {
+
+constexpr char kProduct[] = R"(HloModule product
+
+ENTRY e {
+  a = f32[512,1024] parameter(0)
+  b = f32[1024,256] parameter(1)
+  d = f32[512,256] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT t = f32[512,256] tanh(d)
+})";
+
+constexpr char kSums[] = R"(HloModule sums
+
+add {
+  x = f32[] parameter(0)
+  y = f32[] parameter(1)
+  ROOT z = f32[] add(x, y)
+}
+ENTRY e {
+  a = f32[1024,1000] parameter(0)
+  b = f32[1000] parameter(1)
+  w = f32[1024,1000] broadcast(b), dimensions={1}
+  m = f32[1024,1000] multiply(a, w)
+  zero = f32[] constant(0)
+  ROOT r = f32[1024] reduce(m, zero), dimensions={1}, to_apply=add
+})";
+
+class Features {
+ public:
+  explicit Features(const std::string& text)
+      : module_(*hlo::ParseHloText(text)), kernel_(module_) {}
+
+  const hlo::TiledKernel& kernel() const { return kernel_; }
+  // The magnitude that feature `name` stands for.
+  double Magnitude(const std::string& config, const std::string& name,
+                   double doublings) const {
+    return std::exp2(Of(config, name) * doublings) - 1;
+  }
+  double Of(const std::string& config, const std::string& name) const {
+    const auto parsed = hlo::ParseKernelConfig(config);
+    HONE_EXPECT_OK(parsed.status());
+    HONE_EXPECT_OK(hlo::TileSpace(kernel_).Check(*parsed));
+    const auto& names = TileFeatureNames();
+    const auto at = std::find(names.begin(), names.end(), name);
+    EXPECT_NE(at, names.end()) << name;
+    return TileFeatures(kernel_).Of(
+        *parsed)[static_cast<size_t>(at - names.begin())];
+  }
+
+ private:
+  const hlo::Module module_;
+  const hlo::TiledKernel kernel_;
+};
+
+TEST(TileFeatures, CountTheWorkOfAProduct) {
+  const Features features(kProduct);
+  const std::string config = "output=128,128 reduction=512";
+  EXPECT_NEAR(features.Magnitude(config, "tiles", 24), 4 * 2 * 2, 1e-3);
+  EXPECT_NEAR(features.Magnitude(config, "reduction_tiles", 16), 2, 1e-3);
+  EXPECT_NEAR(features.Magnitude(config, "rows", 16), 128, 1e-2);
+  EXPECT_NEAR(features.Magnitude(config, "contracted", 16), 512, 1e-2);
+  // Four passes of 128 rows each in a tile.
+  EXPECT_NEAR(features.Magnitude(config, "passes", 24), 4, 1e-3);
+  EXPECT_NEAR(features.Magnitude(config, "array_steps", 24), 512, 1e-1);
+  EXPECT_NEAR(features.Of(config, "array_fill"), 1, 1e-6);
+  // 16 registers of tanh in a tile of the result; it runs once for both tiles
+  // of the reduction.
+  EXPECT_NEAR(features.Magnitude(config, "transcendental", 24), 16, 1e-3);
+  EXPECT_NEAR(features.Magnitude(config, "all_transcendental", 40), 8 * 16,
+              1e-2);
+}
+
+TEST(TileFeatures, WhatStaysIsNotTransferredAgain) {
+  const Features features(kProduct);
+  // A row of tiles at a time, with all of the reduction: what a reads stays
+  // while the columns move.
+  const double row =
+      features.Magnitude("output=128,128 reduction=1024", "all_bytes_in", 40);
+  EXPECT_NEAR(row / (4.0 * 512 * 1024 + 4 * 4.0 * 1024 * 256), 1, 1e-4);
+  // In the other order what b reads stays.
+  const double column = features.Magnitude(
+      "output=128,128 reduction=1024 order=column", "all_bytes_in", 40);
+  EXPECT_NEAR(column / (2 * 4.0 * 512 * 1024 + 4.0 * 1024 * 256), 1, 1e-4);
+  // With a reduction in parts nothing does.
+  const double parts =
+      features.Magnitude("output=128,128 reduction=512", "all_bytes_in", 40);
+  EXPECT_NEAR(parts / (2 * 4.0 * 512 * 1024 + 4 * 4.0 * 1024 * 256), 1, 1e-4);
+  EXPECT_NEAR(
+      features.Magnitude("output=128,128 reduction=512", "all_bytes_out", 40) /
+          (4.0 * 512 * 256),
+      1, 1e-4);
+}
+
+TEST(TileFeatures, LastTilesAreCutOff) {
+  const Features features(kSums);
+  EXPECT_NEAR(features.Of("output=1024 reduction=1000", "ragged"), 0, 1e-6);
+  EXPECT_NEAR(features.Of("output=1024 reduction=384", "ragged"),
+              std::log2(3 * 384 / 1000.0), 1e-6);
+}
+
+TEST(TileFeatures, ReductionsAlongLanesAreToldFromOthers) {
+  const Features features(kSums);
+  EXPECT_GT(features.Of("output=1024 reduction=1000", "lane_reductions"), 0);
+  EXPECT_EQ(features.Of("output=1024 reduction=1000", "other_reductions"), 0);
+}
+
+TEST(TileFeatures, FlagsAreFeatures) {
+  const Features features(kSums);
+  const std::string tile = "output=1024 reduction=1000 ";
+  EXPECT_EQ(features.Of(tile + "order=column", "column_order"), 1);
+  EXPECT_EQ(features.Of(tile + "buffers=3", "three_buffers"), 1);
+  EXPECT_EQ(features.Of(tile + "buffers=3", "two_buffers"), 0);
+  EXPECT_LT(features.Of(tile + "unroll=1", "unroll"),
+            features.Of(tile + "unroll=8", "unroll"));
+  EXPECT_LT(features.Of(tile + "buffers=1", "vector_memory"),
+            features.Of(tile + "buffers=2", "vector_memory"));
+}
+
+TEST(TileFeatures, AreFiniteAndSmallWhateverTheKernel) {
+  const char* const kernels[] = {kProduct,
+                                 kSums,
+                                 R"(HloModule empty
+ENTRY e {
+  a = f32[0,7] parameter(0)
+  ROOT n = f32[0,7] negate(a)
+})",
+                                 R"(HloModule scalar
+ENTRY e {
+  a = f32[] parameter(0)
+  ROOT n = f32[] negate(a)
+})",
+                                 R"(HloModule unknown
+ENTRY e {
+  a = f32[24,130] parameter(0)
+  ROOT n = f32[24,130] not-an-opcode(a)
+})",
+                                 R"(HloModule depthwise
+ENTRY e {
+  a = bf16[8,56,56,64] parameter(0)
+  k = bf16[3,3,1,64] parameter(1)
+  ROOT c = bf16[8,56,56,64] convolution(a, k), window={size=3x3 pad=1_1x1_1},
+    dim_labels=b01f_01io->b01f, feature_group_count=64
+})",
+                                 R"(HloModule huge
+ENTRY e {
+  a = s8[1073741824,1073741824] parameter(0)
+  ROOT n = s8[1073741824,1073741824] negate(a)
+})",
+                                 R"(HloModule pair
+ENTRY e {
+  a = f32[64,64] parameter(0)
+  t = f32[64,64] transpose(a), dimensions={1,0}
+  n = f32[64,64] negate(a)
+  ROOT r = (f32[64,64], f32[64,64], f32[64,64]) tuple(t, n, a)
+})"};
+  Rng rng(7);
+  for (const char* const text : kernels) {
+    const Features features(text);
+    const hlo::TileSpace space(features.kernel());
+    for (int i = 0; i < 50; ++i) {
+      const hlo::KernelConfig config = space.RandomConfig(rng);
+      const std::vector<float> values =
+          TileFeatures(features.kernel()).Of(config);
+      ASSERT_EQ(values.size(), TileFeatureNames().size());
+      for (size_t f = 0; f < values.size(); ++f) {
+        EXPECT_TRUE(std::isfinite(values[f]) && std::abs(values[f]) <= 4)
+            << TileFeatureNames()[f] << " of " << text;
+      }
+      EXPECT_EQ(TileFeatures(features.kernel()).Of(config), values);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace hone::costmodels

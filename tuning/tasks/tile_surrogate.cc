@@ -1,0 +1,132 @@
+#include "tuning/tasks/tile_surrogate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+
+#include "base/check.h"
+#include "base/status_macros.h"
+#include "costmodels/kernel_graph.h"
+#include "costmodels/tile_features.h"
+
+namespace hone::tuning {
+namespace {
+
+using learning::CostGroup;
+using learning::CostQuery;
+
+// The heads of TpuCostSpec.
+enum Head : int32_t { kTime, kTile, kFlags };
+
+class TileSurrogate final : public space::Surrogate {
+ public:
+  TileSurrogate(const TileProblem& problem,
+                const learning::CostPredictor& model)
+      : model_(model.Clone()),
+        check_(problem.options().check),
+        graph_(std::make_shared<space::Observation>(
+            costmodels::ObserveKernelGraph(problem.kernel()))),
+        features_(problem.tiled()),
+        problem_(Options(problem)) {}
+
+  const space::Problem& problem() const override { return problem_; }
+
+  void Learn(absl::Span<const space::Trial> trials) override {
+    for (const space::Trial& trial : trials) {
+      const double cost = space::EffectiveCost(trial.measurement);
+      if (!std::isfinite(cost) || cost <= 0) continue;
+      const hlo::KernelConfig config =
+          problem_.ConfigOf(trial.candidate.choices);
+      measured_.samples.push_back(
+          {graph_, features_.Of(config), std::log(cost)});
+    }
+    // One sample says nothing about an order.
+    if (measured_.samples.size() < 2) return;
+    measured_.head = kTile;
+    HONE_CHECK(model_->Refine({&measured_, 1}).ok());
+  }
+
+ private:
+  TileProblemOptions Options(const TileProblem& problem) {
+    TileProblemOptions options = problem.options();
+    options.make_surrogate = nullptr;
+    options.measure = [this](const hlo::Module&,
+                             absl::Span<const hlo::KernelConfig> configs) {
+      return Predict(configs);
+    };
+    return options;
+  }
+
+  absl::StatusOr<std::vector<space::Measurement>> Predict(
+      absl::Span<const hlo::KernelConfig> configs) const {
+    std::vector<space::Measurement> measurements(configs.size());
+    // Of each that fits: its tile with the default flags, then itself.
+    std::vector<size_t> fitting;
+    std::vector<std::vector<float>> features;
+    for (size_t i = 0; i < configs.size(); ++i) {
+      const double excess = check_ ? check_(problem_.tiled(), configs[i]) : 0;
+      if (excess > 0) {
+        measurements[i].outcome = space::Outcome::kInvalid;
+        measurements[i].violation = excess;
+        measurements[i].message =
+            absl::StrCat(excess, " bytes more than fit the device");
+        continue;
+      }
+      fitting.push_back(i);
+      hlo::KernelConfig by_default;
+      by_default.tile = configs[i].tile;
+      features.push_back(features_.Of(by_default));
+      features.push_back(by_default == configs[i] ? features.back()
+                                                  : features_.Of(configs[i]));
+    }
+    std::vector<CostQuery> queries;
+    for (const std::vector<float>& config : features) {
+      queries.push_back({graph_.get(), config});
+    }
+    if (queries.empty()) return measurements;
+    HONE_ASSIGN_OR_RETURN(const auto tiles, model_->Predict(kTile, queries));
+    HONE_ASSIGN_OR_RETURN(const auto flags, model_->Predict(kFlags, queries));
+    for (size_t k = 0; k < fitting.size(); ++k) {
+      const double score =
+          tiles.values[2 * k] + flags.values[2 * k + 1] - flags.values[2 * k];
+      // Scores are logarithms; only their order counts.
+      measurements[fitting[k]].cost =
+          std::exp(std::clamp(score, -300.0, 300.0));
+    }
+    return measurements;
+  }
+
+  const std::unique_ptr<learning::CostPredictor> model_;
+  const CheckTile check_;
+  const std::shared_ptr<const space::Observation> graph_;
+  const costmodels::TileFeatures features_;
+  const TileProblem problem_;
+  // All trials so far.
+  CostGroup measured_;
+};
+
+}  // namespace
+
+const learning::CostSpec& TpuCostSpec() {
+  static const auto* const spec = new learning::CostSpec{
+      .graph = costmodels::KernelGraphSpec(),
+      .config_names = costmodels::TileFeatureNames(),
+      .heads = {{"time", learning::CostTarget::kTime},
+                {"tile", learning::CostTarget::kOrder},
+                {"flags", learning::CostTarget::kOrder}},
+      .features = absl::StrCat("tpu-", costmodels::kKernelGraphVersion)};
+  return *spec;
+}
+
+std::unique_ptr<space::Surrogate> MakeTileSurrogateOf(
+    const TileProblem& problem, const learning::CostPredictor& model) {
+  return std::make_unique<TileSurrogate>(problem, model);
+}
+
+}  // namespace hone::tuning
