@@ -5,6 +5,7 @@ command_line.py has the usage.
 """
 
 import ctypes
+import json
 import re
 import subprocess
 import sys
@@ -52,6 +53,29 @@ class Kernels(Scratch):
         entry(pointers(ctypes.addressof(x)), pointers(ctypes.addressof(y)))
         self.assertEqual(
             list(y), [sum(range(37 * i, 37 * i + 37)) for i in range(5)])
+
+    def test_schedules_are_collected_and_a_run_goes_on(self):
+        data = self.folder / "data.jsonl"
+        command = ["dataset", "kernels", "-o", data, "--suite",
+                   ROOT / "bench/data/kernels", "--only",
+                   "gelu_tanh_127|gelu_erf_127|bias_gelu_61", "--kernels", 8,
+                   "--schedules", 3]
+        document = self.json(*command)
+        self.assertEqual((document["kernels"], document["schedules"]), (2, 8))
+        self.assertEqual(document["failures"] + document["refused"], 0)
+        lines = [json.loads(line) for line in data.read_text().splitlines()]
+        # gelu_tanh_127x1001 is one that searches are compared on.
+        self.assertEqual([line["name"] for line in lines],
+                         ["gelu_erf_127x1001", "bias_gelu_61x1537"])
+        for line in lines:
+            self.assertEqual(line["family"], "elementwise")
+            self.assertGreater(line["calibration"]["peak_gflops"], 0)
+            for sample in line["samples"]:
+                self.assertLessEqual(sample["ratio_low"], sample["ratio"])
+                self.assertGreater(sample["ns"], 0)
+        self.assertEqual(self.json(*command)["kernels"], 0)
+        self.one_line_error(hone("dataset", "kernels", "-o", self.module), 2,
+                            f"{self.module}:1", "expected the samples")
 
     def test_code_is_limited_to_an_instruction_set(self):
         shown = hone("kernel", self.module, "--default", "--llvm",

@@ -156,6 +156,36 @@ TEST_P(KernelProblemTest, EveryLegalStepHasANumberThatStepAccepts) {
   }
 }
 
+// Whatever is remembered of those before it.
+TEST_P(KernelProblemTest, AStateIsThatOfItsActions) {
+  Rng rng(3);
+  std::vector<std::vector<int32_t>> candidates = {{}};
+  for (int i = 0; i < 3; ++i) {
+    std::vector<int32_t> walk = RandomWalk(5, rng);
+    for (; walk.size() > 1; walk.pop_back()) candidates.push_back(walk);
+  }
+  std::shuffle(candidates.begin(), candidates.end(), rng);
+  for (int repetition = 0; repetition < 2; ++repetition) {
+    for (const std::vector<int32_t>& actions : candidates) {
+      const auto state = kernel_.StateOf({actions});
+      HONE_ASSERT_OK(state.status());
+      EXPECT_EQ((*state)->key(), StateOf(actions)->key());
+      const KernelProblem::Schedule schedule =
+          KernelProblem::ScheduleAt(*state);
+      EXPECT_EQ(loops::PrintProgram(schedule.program),
+                loops::PrintProgram(
+                    loops::ApplyScript(lowered_, schedule.script).value()));
+      EXPECT_EQ(schedule.program_key,
+                FastHash(loops::PrintProgram(schedule.program)));
+    }
+  }
+  std::vector<int32_t> illegal = candidates.back();
+  illegal.push_back(Named("lowered"));
+  illegal.push_back(Named("lowered"));
+  EXPECT_THAT(kernel_.StateOf({illegal}),
+              StatusIs(absl::StatusCode::kInvalidArgument, _));
+}
+
 TEST_P(KernelProblemTest, ACandidateIsTheSameScriptInEveryProblem) {
   Rng rng(2);
   for (int i = 0; i < 5; ++i) {

@@ -25,6 +25,8 @@ namespace {
 // and those of a confirmation.
 constexpr int32_t kPairs = 11;
 constexpr int32_t kConfirmingPairs = 63;
+// The most states that StateOf remembers.
+constexpr size_t kFollowed = 4096;
 // Actions besides those that write out the default schedule.
 constexpr int32_t kFurtherSteps = 32;
 
@@ -463,24 +465,59 @@ absl::StatusOr<std::vector<space::Measurement>> KernelProblem::MeasureBatch(
   return measurements;
 }
 
-absl::StatusOr<KernelProblem::ProgramStatePtr> KernelProblem::Follow(
+absl::StatusOr<space::StatePtr> KernelProblem::StateOf(
     const space::Candidate& candidate) const {
+  const std::vector<int32_t>& actions = candidate.choices;
+  // The longest known prefix. Choices are memoized by themselves, and are many.
+  size_t known = actions.size();
   space::StatePtr state = initial_;
-  for (int32_t action : candidate.choices) {
-    HONE_ASSIGN_OR_RETURN(state, Step(state, action));
+  {
+    absl::MutexLock lock(&mu_);
+    for (; known > 0 && actions[known - 1] >= TransformAction(); --known) {
+      const auto it = followed_.find(std::vector<int32_t>(
+          actions.begin(),
+          actions.begin() + static_cast<std::ptrdiff_t>(known)));
+      if (it != followed_.end()) {
+        state = it->second;
+        break;
+      }
+    }
   }
+  if (state == initial_) known = 0;
+  std::vector<int32_t> prefix(
+      actions.begin(), actions.begin() + static_cast<std::ptrdiff_t>(known));
+  for (; known < actions.size(); ++known) {
+    HONE_ASSIGN_OR_RETURN(state, Step(state, actions[known]));
+    prefix.push_back(actions[known]);
+    if (actions[known] < TransformAction()) continue;
+    absl::MutexLock lock(&mu_);
+    if (followed_.size() >= kFollowed) followed_.clear();
+    followed_.try_emplace(prefix, state);
+  }
+  return state;
+}
+
+absl::StatusOr<KernelProblem::ProgramStatePtr> KernelProblem::ProgramStateOf(
+    const space::Candidate& candidate) const {
+  HONE_ASSIGN_OR_RETURN(const space::StatePtr state, StateOf(candidate));
   return std::static_pointer_cast<const ProgramState>(state);
+}
+
+KernelProblem::Schedule KernelProblem::ScheduleAt(
+    const space::StatePtr& state) {
+  const auto& at = static_cast<const ProgramState&>(*state);
+  return {at.program(), at.script(), at.program_key()};
 }
 
 absl::StatusOr<std::vector<loops::Step>> KernelProblem::ScriptOf(
     const space::Candidate& candidate) const {
-  HONE_ASSIGN_OR_RETURN(const ProgramStatePtr state, Follow(candidate));
+  HONE_ASSIGN_OR_RETURN(const ProgramStatePtr state, ProgramStateOf(candidate));
   return state->script();
 }
 
 absl::StatusOr<KernelProblem::Confirmation> KernelProblem::Confirm(
     const space::Candidate& candidate, int32_t repetition, bool by_two) const {
-  HONE_ASSIGN_OR_RETURN(const ProgramStatePtr state, Follow(candidate));
+  HONE_ASSIGN_OR_RETURN(const ProgramStatePtr state, ProgramStateOf(candidate));
   const std::pair<Hash128, int32_t> key(state->program_key(), repetition);
   backends::KernelRequest request;
   request.candidate_scripts.push_back(loops::PrintScript(state->script()));

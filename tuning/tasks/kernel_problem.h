@@ -105,6 +105,23 @@ class KernelProblem final : public space::SequentialProblem {
   // The time of the default, once it is measured, else 1.
   double reference_cost() const override;
 
+  // Returns the state that a candidate leads to, or InvalidArgument for an
+  // illegal action. States that others lead through are remembered, so that a
+  // candidate that shares its first actions with those before it takes little
+  // time.
+  absl::StatusOr<space::StatePtr> StateOf(
+      const space::Candidate& candidate) const;
+
+  // What a state stands for; it lives as long as the state.
+  struct Schedule {
+    const loops::Program& program;
+    // The script that makes it of the lowered program.
+    const std::vector<loops::Step>& script;
+    // The hash of the program's text: states of equal programs take as long.
+    Hash128 program_key;
+  };
+  static Schedule ScheduleAt(const space::StatePtr& state);
+
   // Returns the script of a candidate, or InvalidArgument for an illegal
   // action.
   absl::StatusOr<std::vector<loops::Step>> ScriptOf(
@@ -146,7 +163,7 @@ class KernelProblem final : public space::SequentialProblem {
   absl::StatusOr<backends::KernelReport> Request(
       backends::KernelRequest request) const;
 
-  absl::StatusOr<ProgramStatePtr> Follow(
+  absl::StatusOr<ProgramStatePtr> ProgramStateOf(
       const space::Candidate& candidate) const;
   KernelSteps StepsAt(const ProgramState& state) const;
   // Returns true if the choice leads from this schedule to another program.
@@ -161,6 +178,9 @@ class KernelProblem final : public space::SequentialProblem {
   mutable absl::Mutex mu_;
   // By choices.
   mutable absl::flat_hash_map<loops::Choices, ProgramStatePtr> scheduled_
+      ABSL_GUARDED_BY(mu_);
+  // By the actions that lead there; those of transformations only.
+  mutable absl::flat_hash_map<std::vector<int32_t>, space::StatePtr> followed_
       ABSL_GUARDED_BY(mu_);
   // By the program's text.
   mutable absl::flat_hash_map<Hash128, space::Measurement> measured_

@@ -1,0 +1,341 @@
+#include "bench/cost_model/collect_kernels.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <regex>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/status_macros.h"
+#include "bench/corpus.h"
+#include "bench/cost_model/kernel_samples.h"
+#include "bench/cost_model/random_kernels.h"
+#include "bench/cost_model/schedule_draw.h"
+#include "bench/kernel_searches.h"
+#include "bench/kernel_suite.h"
+#include "hlo/read_module.h"
+#include "hlo/text/parser.h"
+#include "hlo/text/printer.h"
+#include "loops/lowering/lowering.h"
+#include "loops/transforms/script.h"
+#include "tuning/tasks/kernel_problem.h"
+
+namespace hone::bench {
+namespace {
+
+// The most pairs of samples of a schedule. They race against the best so far:
+// most lose after three, and those that might be the best are known best.
+constexpr int32_t kPairs = 7;
+// Schedules of one request. Between requests, the best so far are edited.
+constexpr size_t kRequest = 16;
+// Of kernels that take longer, fewer schedules are measured, but at least so
+// many.
+constexpr double kSlowNs = 2e6;
+constexpr int64_t kFewSchedules = 4;
+
+// The families of the suite's kernels, by the beginning of their names; the
+// first that fits.
+constexpr struct {
+  absl::string_view prefix;
+  absl::string_view family;
+} kSuiteFamilies[] = {
+    {"adam", "adam"},
+    {"attention", "attention"},
+    {"batch_norm", "batch_norm"},
+    {"batched_matmul", "batched_matmul"},
+    {"column_sum", "reduction"},
+    {"row_sum", "reduction"},
+    {"conv", "conv"},
+    {"depthwise", "depthwise"},
+    {"layer_norm", "layer_norm"},
+    {"logsumexp", "logsumexp"},
+    {"matmul_bias", "matmul_bias"},
+    {"matmul", "matmul"},
+    {"matvec", "matvec"},
+    {"rms_norm", "rms_norm"},
+    {"softmax", "softmax"},
+    {"swiglu", "swiglu"},
+    {"transpose", "transpose"},
+};
+
+std::string FamilyOf(absl::string_view name) {
+  for (const auto& [prefix, family] : kSuiteFamilies) {
+    if (absl::StartsWith(name, prefix)) return std::string(family);
+  }
+  return "elementwise";
+}
+
+// The kernels of the suite, then random ones.
+absl::StatusOr<std::vector<NamedKernel>> KernelsOf(
+    const CollectKernelsOptions& options) {
+  HONE_ASSIGN_OR_RETURN(const std::regex only, ParseOnly(options.only));
+  const std::regex excluded(KernelSearchesOptions().only);
+  std::vector<NamedKernel> all;
+  HONE_ASSIGN_OR_RETURN(const std::vector<std::string> names,
+                        KernelNames(options.suite, ""));
+  for (const std::string& name : names) {
+    if (std::regex_search(name, excluded)) continue;
+    HONE_ASSIGN_OR_RETURN(const hlo::Module module,
+                          ReadKernel(options.suite, name));
+    all.push_back({FamilyOf(name), name, hlo::PrintModule(module)});
+  }
+  absl::flat_hash_set<std::string> seen;
+  std::vector<NamedKernel> kernels;
+  for (int64_t i = 0; i < options.kernels; ++i) {
+    const auto suite = static_cast<int64_t>(all.size());
+    NamedKernel kernel = i < suite ? all[static_cast<size_t>(i)]
+                                   : DrawKernel(options.seed, i - suite);
+    // The same kernel may be drawn twice.
+    if (!seen.insert(kernel.name).second) continue;
+    if (std::regex_search(kernel.name, only)) {
+      kernels.push_back(std::move(kernel));
+    }
+  }
+  return kernels;
+}
+
+absl::Status SystemError(const std::string& path, absl::string_view what) {
+  return absl::InvalidArgumentError(
+      absl::StrCat(path, ": cannot be ", what, ": ", std::strerror(errno)));
+}
+
+// A file of lines to which whole lines are added.
+class LineFile {
+ public:
+  LineFile(LineFile&& other) noexcept
+      : path_(std::move(other.path_)), file_(std::exchange(other.file_, -1)) {}
+  LineFile(const LineFile&) = delete;
+  LineFile& operator=(const LineFile&) = delete;
+  ~LineFile() {
+    if (file_ >= 0) close(file_);
+  }
+
+  // Opens a file, whose lines end at `bytes`; what an interrupted run left
+  // after them is cut off.
+  static absl::StatusOr<LineFile> Open(const std::string& path, int64_t bytes) {
+    const int file =
+        open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (file < 0) return SystemError(path, "written");
+    LineFile lines(path, file);
+    if (ftruncate(file, bytes) != 0) return SystemError(path, "cut");
+    return lines;
+  }
+
+  absl::Status Add(std::string line) {
+    line.push_back('\n');
+    absl::string_view rest = line;
+    while (!rest.empty()) {
+      const ssize_t written = write(file_, rest.data(), rest.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) return SystemError(path_, "written");
+      rest.remove_prefix(static_cast<size_t>(written));
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  LineFile(std::string path, int file) : path_(std::move(path)), file_(file) {}
+
+  std::string path_;
+  int file_;
+};
+
+ScheduleSample SampleOf(std::string script,
+                        const backends::KernelTiming& timing) {
+  return {.script = std::move(script),
+          .outcome = timing.outcome,
+          .message = timing.message,
+          .ratio = timing.ratio,
+          .ratio_low = timing.ratio_low,
+          .ratio_high = timing.ratio_high,
+          .ns = timing.ns};
+}
+
+class Collector {
+ public:
+  Collector(const CollectKernelsOptions& options,
+            backends::KernelMeasurer& measurer, backends::KernelDevice device)
+      : options_(options), measurer_(measurer), device_(std::move(device)) {
+    device_.machine.threads = options.threads;
+  }
+
+  // Errors: those of lowering and of the measurer.
+  absl::StatusOr<KernelSamples> Collect(const NamedKernel& kernel) {
+    HONE_ASSIGN_OR_RETURN(const hlo::Module module,
+                          hlo::ParseHloText(kernel.module));
+    tuning::KernelProblemOptions problem_options;
+    HONE_ASSIGN_OR_RETURN(problem_options.program,
+                          loops::LowerToProgram(module));
+    problem_options.module = kernel.module;
+    problem_options.device = device_;
+    problem_options.kernels = &measurer_;
+    const tuning::KernelProblem problem(std::move(problem_options));
+    const auto initial =
+        tuning::KernelProblem::ScheduleAt(problem.InitialState());
+
+    backends::KernelRequest request;
+    request.module = kernel.module;
+    request.baseline_script = loops::PrintScript(initial.script);
+    request.threads = options_.threads;
+    request.seed = options_.seed;
+    request.pairs = kPairs;
+    KernelSamples samples;
+    samples.kernel = kernel;
+    samples.device = device_;
+    samples.threads = options_.threads;
+    HONE_RETURN_IF_ERROR(MeasureDefault(request, samples));
+    ScheduleDraw draw(problem, options_.seed);
+    const auto share = std::max<int64_t>(
+        kFewSchedules,
+        std::llround(static_cast<double>(options_.schedules) *
+                     std::min(1.0, kSlowNs / samples.default_ns)));
+    const auto wanted =
+        static_cast<size_t>(1 + std::min(share, options_.schedules));
+    double best = 1;
+    while (samples.samples.size() < wanted) {
+      const std::vector<ScheduleDraw::Drawn> drawn =
+          draw.Draw(std::min(kRequest, wanted - samples.samples.size()));
+      if (drawn.empty()) break;
+      request.candidate_scripts.clear();
+      for (const ScheduleDraw::Drawn& each : drawn) {
+        request.candidate_scripts.push_back(loops::PrintScript(
+            tuning::KernelProblem::ScheduleAt(each.state).script));
+      }
+      request.bar = best;
+      HONE_ASSIGN_OR_RETURN(const backends::KernelReport report,
+                            Measure(request));
+      for (size_t i = 0; i < drawn.size(); ++i) {
+        const backends::KernelTiming& timing = report.candidates[i];
+        samples.samples.push_back(
+            SampleOf(std::move(request.candidate_scripts[i]), timing));
+        if (timing.outcome != space::Outcome::kOk) continue;
+        draw.Learn(drawn[i], timing.ratio);
+        best = std::min(best, timing.ratio_high);
+      }
+    }
+    return samples;
+  }
+
+ private:
+  absl::StatusOr<backends::KernelReport> Measure(
+      const backends::KernelRequest& request) {
+    return measurer_.Measure(request, device_.fingerprint, /*stop=*/nullptr);
+  }
+
+  // Measures the default schedule, and before the first kernel the machine.
+  absl::Status MeasureDefault(backends::KernelRequest request,
+                              KernelSamples& samples) {
+    request.time_baseline = true;
+    request.calibrate = calibration_.levels.empty();
+    HONE_ASSIGN_OR_RETURN(backends::KernelReport report, Measure(request));
+    if (report.calibration.has_value()) {
+      calibration_ = *std::move(report.calibration);
+    }
+    samples.calibration = calibration_;
+    if (report.baseline->outcome != space::Outcome::kOk) {
+      return absl::InternalError(
+          absl::StrCat("the default schedule is ",
+                       space::OutcomeName(report.baseline->outcome), ": ",
+                       report.baseline->message));
+    }
+    samples.default_ns = report.baseline->ns;
+    samples.samples.push_back(
+        SampleOf(request.baseline_script, *report.baseline));
+    return absl::OkStatus();
+  }
+
+  const CollectKernelsOptions& options_;
+  backends::KernelMeasurer& measurer_;
+  backends::KernelDevice device_;
+  backends::Calibration calibration_;
+};
+
+// Returns the number of bytes of whole lines.
+absl::StatusOr<int64_t> WholeLineBytes(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) return 0;
+  HONE_ASSIGN_OR_RETURN(const std::string bytes, hlo::ReadFileBytes(path));
+  const size_t end = bytes.rfind('\n');
+  return end == std::string::npos ? 0 : static_cast<int64_t>(end) + 1;
+}
+
+}  // namespace
+
+absl::StatusOr<CollectedKernels> CollectKernels(
+    const CollectKernelsOptions& options, backends::KernelMeasurer& measurer,
+    std::ostream& log) {
+  HONE_ASSIGN_OR_RETURN(const backends::KernelDevice device,
+                        measurer.AwaitDevice("", /*stop=*/nullptr));
+  HONE_ASSIGN_OR_RETURN(const std::vector<NamedKernel> kernels,
+                        KernelsOf(options));
+  HONE_ASSIGN_OR_RETURN(const int64_t bytes, WholeLineBytes(options.output));
+  absl::flat_hash_set<std::string> present;
+  if (bytes > 0) {
+    HONE_RETURN_IF_ERROR(ReadKernelSamples(
+        options.output, [&](const KernelSamples& line) -> absl::Status {
+          if (line.device.fingerprint != device.fingerprint ||
+              line.threads != options.threads) {
+            return absl::InvalidArgumentError(absl::StrCat(
+                options.output, ": has kernels of ", line.device.fingerprint,
+                " with ", line.threads, " threads, expected ",
+                device.fingerprint, " with ", options.threads));
+          }
+          present.insert(line.kernel.name);
+          return absl::OkStatus();
+        }));
+  }
+  HONE_ASSIGN_OR_RETURN(LineFile file, LineFile::Open(options.output, bytes));
+  Collector collector(options, measurer, device);
+  CollectedKernels result;
+  const absl::Duration start = SystemClock().Monotonic();
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    if (present.contains(kernels[i].name)) continue;
+    if (SystemClock().Monotonic() - start >= options.time) break;
+    const absl::StatusOr<KernelSamples> samples = collector.Collect(kernels[i]);
+    if (absl::IsUnavailable(samples.status()) ||
+        absl::IsCancelled(samples.status())) {
+      return samples.status();
+    }
+    log << absl::StrFormat("%d/%d %s: ", i + 1, kernels.size(),
+                           kernels[i].name);
+    if (!samples.ok()) {
+      ++result.refused;
+      log << samples.status().message() << "\n" << std::flush;
+      continue;
+    }
+    HONE_RETURN_IF_ERROR(file.Add(PrintKernelSamples(*samples)));
+    ++result.kernels;
+    double best = 1;
+    for (const ScheduleSample& sample : samples->samples) {
+      ++result.schedules;
+      if (sample.outcome == space::Outcome::kOk) {
+        best = std::min(best, sample.ratio);
+      } else {
+        ++result.failures;
+      }
+    }
+    result.seconds = absl::ToDoubleSeconds(SystemClock().Monotonic() - start);
+    log << absl::StrFormat(
+               "%.0f us, %d schedules, best %.3f (%.1f schedules/s)\n",
+               samples->default_ns / 1e3, samples->samples.size(), best,
+               static_cast<double>(result.schedules) / result.seconds)
+        << std::flush;
+  }
+  result.seconds = absl::ToDoubleSeconds(SystemClock().Monotonic() - start);
+  return result;
+}
+
+}  // namespace hone::bench

@@ -1,0 +1,98 @@
+// hone dataset: collects data for cost models to learn from.
+
+#include <iostream>
+#include <memory>
+#include <string>
+
+#include "absl/strings/str_format.h"
+#include "cli/command.h"
+#include "cli/interrupt_note.h"
+
+#include "backends/process/local_kernels.h"
+#include "base/status_macros.h"
+#include "bench/cost_model/collect_kernels.h"
+
+namespace hone::cli {
+namespace {
+
+struct KernelsArguments {
+  bench::CollectKernelsOptions options;
+  std::string time;
+};
+
+absl::StatusOr<int> CollectKernels(const KernelsArguments& arguments,
+                                   const Context& context) {
+  bench::CollectKernelsOptions options = arguments.options;
+  if (!arguments.time.empty()) {
+    HONE_ASSIGN_OR_RETURN(options.time,
+                          ParseDurationOption("--time", arguments.time));
+  }
+  HONE_RETURN_IF_ERROR(CheckWritable(options.output));
+  const InterruptNote note(options.output +
+                           ": the same command goes on from here\n");
+  backends::LocalKernels measurer;
+  HONE_ASSIGN_OR_RETURN(const bench::CollectedKernels collected,
+                        bench::CollectKernels(options, measurer, std::cerr));
+  if (context.json) {
+    PrintJson({{"data", options.output},
+               {"kernels", collected.kernels},
+               {"schedules", collected.schedules},
+               {"failures", collected.failures},
+               {"refused", collected.refused},
+               {"seconds", collected.seconds}});
+  } else {
+    std::cout << absl::StrFormat(
+        "%s: %d schedules of %d kernels in %.1f s, of which %d failed; %d "
+        "kernels cannot be measured\n",
+        options.output, collected.schedules, collected.kernels,
+        collected.seconds, collected.failures, collected.refused);
+  }
+  return kDone;
+}
+
+void AddKernels(CLI::App& parent, Context& context) {
+  auto arguments = std::make_shared<KernelsArguments>();
+  bench::CollectKernelsOptions& options = arguments->options;
+  CLI::App* command = AddCommand(
+      parent, context, "kernels",
+      "Measure schedules of kernels on this machine; goes on where an "
+      "interrupted run stopped");
+  command->add_option("-o,--output", options.output, "Data file, JSON lines")
+      ->required();
+  command->add_option("--suite", options.suite, "Folder of the kernel suite")
+      ->capture_default_str();
+  command
+      ->add_option("--kernels", options.kernels,
+                   "Number of kernels: those of the suite, then random ones")
+      ->transform(WholeNumber(1, kMaxCount))
+      ->capture_default_str();
+  command
+      ->add_option("--schedules", options.schedules,
+                   "Schedules of each kernel besides the default")
+      ->transform(WholeNumber(1, kMaxCount))
+      ->capture_default_str();
+  command->add_option("--seed", options.seed, "Seed of kernels and schedules")
+      ->transform(WholeNumber(0, kMaxSeed))
+      ->capture_default_str();
+  command->add_option("--threads", options.threads, "Number of threads")
+      ->transform(WholeNumber(1, kMaxThreads))
+      ->capture_default_str();
+  command->add_option("--only", options.only,
+                      "Regular expression that a kernel's name must match");
+  command->add_option("--time", arguments->time,
+                      "Begin no further kernel after this long, e.g. 12m");
+  command->callback([arguments, &context] {
+    RunCommand(context, [&] { return CollectKernels(*arguments, context); });
+  });
+}
+
+}  // namespace
+
+void AddDatasetCommand(CLI::App& app, Context& context) {
+  CLI::App* command = app.add_subcommand(
+      "dataset", "Collect data for cost models to learn from");
+  command->require_subcommand(1);
+  AddKernels(*command, context);
+}
+
+}  // namespace hone::cli
