@@ -1,13 +1,9 @@
 #include "bench/cost_model/collect_kernels.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <cstring>
-#include <filesystem>
 #include <memory>
 #include <regex>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -15,18 +11,16 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include <fcntl.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/status_macros.h"
 #include "bench/corpus.h"
+#include "bench/cost_model/data_file.h"
 #include "bench/cost_model/kernel_samples.h"
 #include "bench/cost_model/random_kernels.h"
 #include "bench/cost_model/schedule_draw.h"
 #include "bench/kernel_searches.h"
 #include "bench/kernel_suite.h"
-#include "hlo/read_module.h"
 #include "hlo/text/parser.h"
 #include "hlo/text/printer.h"
 #include "loops/lowering/lowering.h"
@@ -106,52 +100,6 @@ absl::StatusOr<std::vector<NamedKernel>> KernelsOf(
   }
   return kernels;
 }
-
-absl::Status SystemError(const std::string& path, absl::string_view what) {
-  return absl::InvalidArgumentError(
-      absl::StrCat(path, ": cannot be ", what, ": ", std::strerror(errno)));
-}
-
-// A file of lines to which whole lines are added.
-class LineFile {
- public:
-  LineFile(LineFile&& other) noexcept
-      : path_(std::move(other.path_)), file_(std::exchange(other.file_, -1)) {}
-  LineFile(const LineFile&) = delete;
-  LineFile& operator=(const LineFile&) = delete;
-  ~LineFile() {
-    if (file_ >= 0) close(file_);
-  }
-
-  // Opens a file, whose lines end at `bytes`; what an interrupted run left
-  // after them is cut off.
-  static absl::StatusOr<LineFile> Open(const std::string& path, int64_t bytes) {
-    const int file =
-        open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    if (file < 0) return SystemError(path, "written");
-    LineFile lines(path, file);
-    if (ftruncate(file, bytes) != 0) return SystemError(path, "cut");
-    return lines;
-  }
-
-  absl::Status Add(std::string line) {
-    line.push_back('\n');
-    absl::string_view rest = line;
-    while (!rest.empty()) {
-      const ssize_t written = write(file_, rest.data(), rest.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) return SystemError(path_, "written");
-      rest.remove_prefix(static_cast<size_t>(written));
-    }
-    return absl::OkStatus();
-  }
-
- private:
-  LineFile(std::string path, int file) : path_(std::move(path)), file_(file) {}
-
-  std::string path_;
-  int file_;
-};
 
 ScheduleSample SampleOf(std::string script,
                         const backends::KernelTiming& timing) {
@@ -263,15 +211,6 @@ class Collector {
   backends::Calibration calibration_;
 };
 
-// Returns the number of bytes of whole lines.
-absl::StatusOr<int64_t> WholeLineBytes(const std::string& path) {
-  std::error_code error;
-  if (!std::filesystem::exists(path, error)) return 0;
-  HONE_ASSIGN_OR_RETURN(const std::string bytes, hlo::ReadFileBytes(path));
-  const size_t end = bytes.rfind('\n');
-  return end == std::string::npos ? 0 : static_cast<int64_t>(end) + 1;
-}
-
 }  // namespace
 
 absl::StatusOr<CollectedKernels> CollectKernels(
@@ -281,9 +220,9 @@ absl::StatusOr<CollectedKernels> CollectKernels(
                         measurer.AwaitDevice("", /*stop=*/nullptr));
   HONE_ASSIGN_OR_RETURN(const std::vector<NamedKernel> kernels,
                         KernelsOf(options));
-  HONE_ASSIGN_OR_RETURN(const int64_t bytes, WholeLineBytes(options.output));
+  HONE_ASSIGN_OR_RETURN(DataFile file, DataFile::Open(options.output));
   absl::flat_hash_set<std::string> present;
-  if (bytes > 0) {
+  if (!file.is_new()) {
     HONE_RETURN_IF_ERROR(ReadKernelSamples(
         options.output, [&](const KernelSamples& line) -> absl::Status {
           if (line.device.fingerprint != device.fingerprint ||
@@ -297,7 +236,6 @@ absl::StatusOr<CollectedKernels> CollectKernels(
           return absl::OkStatus();
         }));
   }
-  HONE_ASSIGN_OR_RETURN(LineFile file, LineFile::Open(options.output, bytes));
   Collector collector(options, measurer, device);
   CollectedKernels result;
   const absl::Duration start = SystemClock().Monotonic();

@@ -1,7 +1,5 @@
 #include "bench/cost_model/kernel_samples.h"
 
-#include <cmath>
-#include <fstream>
 #include <optional>
 
 #include "absl/strings/str_cat.h"
@@ -9,6 +7,8 @@
 
 #include "base/excerpt.h"
 #include "base/status_macros.h"
+#include "bench/cost_model/data_file.h"
+#include "bench/cost_model/member_reader.h"
 
 namespace hone::bench {
 namespace {
@@ -56,78 +56,12 @@ Json SampleJson(const ScheduleSample& sample) {
   return json;
 }
 
-// Reads the members of JSON objects; remembers the first error.
-class Reader {
- public:
-  explicit Reader(absl::string_view where) : where_(where) {}
-
-  const absl::Status& status() const { return status_; }
-
-  const Json& Member(const Json& object, const char* key) {
-    static const Json kNothing;
-    if (object.is_object()) {
-      const auto it = object.find(key);
-      if (it != object.end()) return *it;
-    }
-    Fail(key, "is missing");
-    return kNothing;
-  }
-  std::string Text(const Json& object, const char* key) {
-    const Json& value = Member(object, key);
-    if (value.is_string()) return value.get<std::string>();
-    Fail(key, "is no text");
-    return "";
-  }
-  bool Flag(const Json& object, const char* key) {
-    const Json& value = Member(object, key);
-    if (value.is_boolean()) return value.get<bool>();
-    Fail(key, "is neither true nor false");
-    return false;
-  }
-  // A number of at least `least`, which is at least 0.
-  double Number(const Json& object, const char* key, double least = 0) {
-    const Json& value = Member(object, key);
-    if (value.is_number()) {
-      const auto number = value.get<double>();
-      if (std::isfinite(number) && number >= least) return number;
-    }
-    Fail(key, absl::StrCat("is no number of at least ", least));
-    return least;
-  }
-  int64_t Count(const Json& object, const char* key, int64_t most) {
-    const Json& value = Member(object, key);
-    if (value.is_number_integer()) {
-      const auto count = value.get<int64_t>();
-      if (count >= 0 && count <= most) return count;
-    }
-    Fail(key, absl::StrCat("is no whole number from 0 to ", most));
-    return 0;
-  }
-  const Json& List(const Json& object, const char* key) {
-    static const Json kEmpty = Json::array();
-    const Json& value = Member(object, key);
-    if (value.is_array()) return value;
-    Fail(key, "is no list");
-    return kEmpty;
-  }
-
-  void Fail(absl::string_view key, absl::string_view what) {
-    if (!status_.ok()) return;
-    status_ = absl::InvalidArgumentError(absl::StrCat(
-        where_, ": '", key, "' ", what, ", expected the samples of a kernel"));
-  }
-
- private:
-  const absl::string_view where_;
-  absl::Status status_;
-};
-
 constexpr int64_t kMostBytes = int64_t{1} << 40;
 // Nanoseconds: nothing is timed below the resolution of a clock.
 constexpr double kLeastNs = 1e-3;
 constexpr double kLeastRatio = 1e-9;
 
-loops::Machine ReadMachine(Reader& read, const Json& json) {
+loops::Machine ReadMachine(MemberReader& read, const Json& json) {
   loops::Machine machine;
   machine.l1_bytes = read.Count(json, "l1_bytes", kMostBytes);
   machine.l2_bytes = read.Count(json, "l2_bytes", kMostBytes);
@@ -140,7 +74,7 @@ loops::Machine ReadMachine(Reader& read, const Json& json) {
   return machine;
 }
 
-backends::Calibration ReadCalibration(Reader& read, const Json& json) {
+backends::Calibration ReadCalibration(MemberReader& read, const Json& json) {
   backends::Calibration calibration;
   calibration.threads =
       static_cast<int32_t>(read.Count(json, "threads", 1 << 16));
@@ -158,7 +92,7 @@ backends::Calibration ReadCalibration(Reader& read, const Json& json) {
   return calibration;
 }
 
-ScheduleSample ReadSample(Reader& read, const Json& json) {
+ScheduleSample ReadSample(MemberReader& read, const Json& json) {
   ScheduleSample sample;
   sample.script = read.Text(json, "script");
   if (json.contains("outcome")) {
@@ -211,7 +145,7 @@ absl::StatusOr<KernelSamples> ParseKernelSamples(absl::string_view line,
         absl::StrCat(where, ": '", Excerpt(line),
                      "' is no JSON object, expected the samples of a kernel"));
   }
-  Reader read(where);
+  MemberReader read(where, "the samples of a kernel");
   KernelSamples samples;
   samples.kernel.family = read.Text(json, "family");
   samples.kernel.name = read.Text(json, "name");
@@ -236,23 +170,13 @@ absl::StatusOr<KernelSamples> ParseKernelSamples(absl::string_view line,
 absl::Status ReadKernelSamples(
     const std::string& path,
     const std::function<absl::Status(KernelSamples)>& use) {
-  std::ifstream file(path);
-  if (!file) {
-    return absl::NotFoundError(absl::StrCat(
-        path,
-        ": cannot be read, expected a data file of kernels (hone dataset "
-        "kernels -o FILE)"));
-  }
-  std::string line;
-  for (int64_t number = 1; std::getline(file, line); ++number) {
-    // An end of file that ends no line.
-    if (file.eof()) break;
-    HONE_ASSIGN_OR_RETURN(
-        KernelSamples samples,
-        ParseKernelSamples(line, absl::StrCat(path, ":", number)));
-    HONE_RETURN_IF_ERROR(use(std::move(samples)));
-  }
-  return absl::OkStatus();
+  return ReadDataFile(
+      path, "a data file of kernels (hone dataset kernels -o FILE)",
+      [&](absl::string_view line, absl::string_view where) -> absl::Status {
+        HONE_ASSIGN_OR_RETURN(KernelSamples samples,
+                              ParseKernelSamples(line, where));
+        return use(std::move(samples));
+      });
 }
 
 }  // namespace hone::bench

@@ -1,0 +1,80 @@
+#include "bench/cost_model/data_file.h"
+
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+
+#include "absl/strings/str_cat.h"
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/status_macros.h"
+#include "hlo/read_module.h"
+
+namespace hone::bench {
+namespace {
+
+absl::Status SystemError(const std::string& path, absl::string_view what) {
+  return absl::InvalidArgumentError(
+      absl::StrCat(path, ": cannot be ", what, ": ", std::strerror(errno)));
+}
+
+// Returns the number of bytes of whole lines.
+absl::StatusOr<int64_t> WholeLineBytes(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) return 0;
+  HONE_ASSIGN_OR_RETURN(const std::string bytes, hlo::ReadFileBytes(path));
+  const size_t end = bytes.rfind('\n');
+  return end == std::string::npos ? 0 : static_cast<int64_t>(end) + 1;
+}
+
+}  // namespace
+
+absl::StatusOr<DataFile> DataFile::Open(const std::string& path) {
+  HONE_ASSIGN_OR_RETURN(const int64_t bytes, WholeLineBytes(path));
+  const int file =
+      open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (file < 0) return SystemError(path, "written");
+  DataFile lines(path, file, bytes == 0);
+  if (ftruncate(file, bytes) != 0) return SystemError(path, "cut");
+  return lines;
+}
+
+DataFile::~DataFile() {
+  if (file_ >= 0) close(file_);
+}
+
+absl::Status DataFile::Add(std::string line) {
+  line.push_back('\n');
+  absl::string_view rest = line;
+  while (!rest.empty()) {
+    const ssize_t written = write(file_, rest.data(), rest.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return SystemError(path_, "written");
+    rest.remove_prefix(static_cast<size_t>(written));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadDataFile(
+    const std::string& path, absl::string_view expected,
+    const std::function<absl::Status(absl::string_view line,
+                                     absl::string_view where)>& use) {
+  std::ifstream file(path);
+  if (!file) {
+    return absl::NotFoundError(
+        absl::StrCat(path, ": cannot be read, expected ", expected));
+  }
+  std::string line;
+  for (int64_t number = 1; std::getline(file, line); ++number) {
+    // An end of file that ends no line.
+    if (file.eof()) break;
+    HONE_RETURN_IF_ERROR(use(line, absl::StrCat(path, ":", number)));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace hone::bench

@@ -1,0 +1,57 @@
+#ifndef HONE_BENCH_COST_MODEL_DATA_FILE_H_
+#define HONE_BENCH_COST_MODEL_DATA_FILE_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace hone::bench {
+
+// A file of lines that grows by whole lines, so that an interrupted run loses
+// none but the one that it was making.
+class DataFile {
+ public:
+  // Opens a file, or makes one. What an interrupted run left after the last
+  // whole line is cut off. Errors: InvalidArgument if it cannot be written.
+  static absl::StatusOr<DataFile> Open(const std::string& path);
+
+  DataFile(DataFile&& other) noexcept
+      : path_(std::move(other.path_)),
+        file_(std::exchange(other.file_, -1)),
+        is_new_(other.is_new_) {}
+  DataFile(const DataFile&) = delete;
+  DataFile& operator=(const DataFile&) = delete;
+  ~DataFile();
+
+  // Returns true if it had no line when it was opened.
+  bool is_new() const { return is_new_; }
+
+  // Appends a line, given without its end.
+  absl::Status Add(std::string line);
+
+ private:
+  DataFile(std::string path, int file, bool is_new)
+      : path_(std::move(path)), file_(file), is_new_(is_new) {}
+
+  std::string path_;
+  int file_;
+  bool is_new_;
+};
+
+// Calls `use` for each whole line of a file, in order, with "FILE:LINE". What
+// an interrupted run left after the last one is ignored. Errors: NotFound if
+// the file cannot be read: "PATH: cannot be read, expected EXPECTED"; those of
+// `use`.
+absl::Status ReadDataFile(
+    const std::string& path, absl::string_view expected,
+    const std::function<absl::Status(absl::string_view line,
+                                     absl::string_view where)>& use);
+
+}  // namespace hone::bench
+
+#endif  // HONE_BENCH_COST_MODEL_DATA_FILE_H_
