@@ -1,0 +1,41 @@
+#ifndef HONE_BACKENDS_TPU_SIM_INSTRUCTION_WORK_H_
+#define HONE_BACKENDS_TPU_SIM_INSTRUCTION_WORK_H_
+
+#include "backends/tpu_sim/unit_work.h"
+#include "hlo/ir/id_map.h"
+#include "hlo/tiles/operand_regions.h"
+#include "hlo/tiles/tiled_kernel.h"
+
+namespace hone::backends {
+
+// What one instruction does for a tile, loads of operands and stores of results
+// left out where it is part of a loop over registers.
+struct InstructionWork {
+  UnitWork work;
+  // Cycles in which nothing can be issued, once.
+  double stall = 0;
+};
+
+// Returns true if the instruction runs register by register, in one loop with
+// others; others are a segment of their own, between arrays in VMEM.
+bool IsInLoop(const hlo::Instruction& instruction);
+// Returns true if it does nothing but name (part of) its first operand.
+bool IsAlias(hlo::Opcode opcode);
+
+// The registers of an instruction's region, unpacked to 32 bits; those of all
+// its bytes if it is not an array.
+double Registers(const hlo::Instruction& instruction,
+                 const hlo::Region& region);
+// The same as it lies in VMEM.
+double PackedRegisters(const hlo::Instruction& instruction,
+                       const hlo::Region& region);
+
+// Returns the work of an instruction for the regions of a tile. README.md has
+// the equations.
+InstructionWork WorkOf(const hlo::TiledKernel& kernel,
+                       const hlo::IdMap<hlo::Region>& regions,
+                       const hlo::Instruction& instruction, const Tpu& tpu);
+
+}  // namespace hone::backends
+
+#endif  // HONE_BACKENDS_TPU_SIM_INSTRUCTION_WORK_H_

@@ -1,0 +1,97 @@
+#ifndef HONE_BACKENDS_TPU_SIM_TILE_PROGRAM_H_
+#define HONE_BACKENDS_TPU_SIM_TILE_PROGRAM_H_
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "absl/types/span.h"
+
+#include "backends/tpu_sim/tile_compute.h"
+#include "hlo/tiles/kernel_config.h"
+#include "hlo/tiles/tile_regions.h"
+
+namespace hone::backends {
+
+// A copy between HBM and VMEM: the cycles that it occupies the memory for.
+struct Transfer {
+  int64_t cycles = 0;
+  double bytes = 0;
+};
+
+// What the core does in one step of the grid.
+struct StepWork {
+  // Copies of operand tiles that were not there in the step before, and of
+  // result tiles that no later step changes.
+  std::vector<Transfer> loads;
+  std::vector<Transfer> stores;
+  // It is the last tile of a reduction: the epilogue follows the segments.
+  bool has_epilogue = false;
+};
+
+// A kernel compiled with a configuration: loops over the grid, and the work of
+// each of their steps.
+class TileProgram {
+ public:
+  // `kernel` outlives the program; `config` is in its space.
+  TileProgram(const hlo::TiledKernel& kernel, const hlo::KernelConfig& config,
+              const Tpu& tpu);
+
+  const Tpu& tpu() const { return tpu_; }
+  int32_t buffers() const { return buffers_; }
+  const TileCompute& compute() const { return compute_; }
+  // The bytes of VMEM that the program takes.
+  int64_t vmem_bytes() const { return vmem_bytes_; }
+
+  // The number of iterations of each loop with more than one, the outermost
+  // first. Without tiles at all `is_empty`.
+  const std::vector<int64_t>& loops() const { return loops_; }
+  bool is_empty() const { return is_empty_; }
+
+  // Returns the work at an iteration of each loop. It depends on which of them
+  // are the first or the last only: windows that reach into padding differ
+  // there, and all tiles between are taken to be alike.
+  const StepWork& WorkAt(absl::Span<const int64_t> position);
+
+ private:
+  // An array of HBM that the kernel reads or writes.
+  struct Array {
+    hlo::InstructionId id = hlo::kNoInstruction;
+    bool is_result = false;
+    // The loops that change its box.
+    std::vector<bool> depends;
+    // Never in VMEM as a whole: read piece by piece in every step.
+    bool is_streamed = false;
+  };
+
+  void OrderLoops(const hlo::KernelConfig& config);
+  void FindArrays();
+  void FindMemory();
+  std::vector<int64_t> GridPosition(absl::Span<const int64_t> position) const;
+  const hlo::IdMap<hlo::Region>& RegionsAt(absl::Span<const int64_t> position);
+  bool ChangesFrom(const Array& array, size_t loop) const;
+  Transfer TransferOf(const Array& array, const hlo::Region& region) const;
+  StepWork MakeWork(absl::Span<const int64_t> position);
+
+  const hlo::TiledKernel& kernel_;
+  const hlo::TileRegions regions_;
+  const Tpu& tpu_;
+  const int32_t buffers_;
+  std::vector<int64_t> loops_;
+  // The dimension of the grid of each loop.
+  std::vector<size_t> dimensions_;
+  // The number of loops over the result; those of the reduction follow.
+  size_t output_loops_ = 0;
+  bool is_empty_ = false;
+  std::vector<Array> arrays_;
+  TileCompute compute_;
+  int64_t vmem_bytes_ = 0;
+  // By which iterations are first or last.
+  std::unordered_map<std::string, StepWork> works_;
+  std::unordered_map<std::string, hlo::IdMap<hlo::Region>> known_regions_;
+};
+
+}  // namespace hone::backends
+
+#endif  // HONE_BACKENDS_TPU_SIM_TILE_PROGRAM_H_
