@@ -11,6 +11,7 @@
 #include "backends/process/local_kernels.h"
 #include "base/status_macros.h"
 #include "bench/cost_model/collect_kernels.h"
+#include "bench/cost_model/collect_tpu.h"
 
 namespace hone::cli {
 namespace {
@@ -86,6 +87,65 @@ void AddKernels(CLI::App& parent, Context& context) {
   });
 }
 
+absl::StatusOr<int> CollectTpu(const bench::CollectTpuOptions& options,
+                               const Context& context) {
+  HONE_RETURN_IF_ERROR(CheckWritable(options.output));
+  const InterruptNote note(options.output +
+                           ": the same command goes on from here\n");
+  HONE_ASSIGN_OR_RETURN(const bench::CollectedTpu collected,
+                        bench::CollectTpu(options, std::cerr));
+  if (context.json) {
+    PrintJson({{"data", options.output},
+               {"programs", collected.programs},
+               {"kernels", collected.kernels},
+               {"configs", collected.configs},
+               {"seconds", collected.seconds}});
+  } else {
+    std::cout << absl::StrFormat(
+        "%s: %d configurations of %d kernels of %d programs in %.1f s\n",
+        options.output, collected.configs, collected.kernels,
+        collected.programs, collected.seconds);
+  }
+  return kDone;
+}
+
+void AddTpu(CLI::App& parent, Context& context) {
+  auto options = std::make_shared<bench::CollectTpuOptions>();
+  CLI::App* command = AddCommand(
+      parent, context, "tpu",
+      "Simulate kernels of programs on a TPU under random fusions, layouts, "
+      "tiles and flags; goes on where an interrupted run stopped");
+  command->add_option("-o,--output", options->output, "Data file, JSON lines")
+      ->required();
+  command->add_option("--tpu", options->tpu,
+                      "Name of a bundled TPU, or a description in TOML")
+      ->capture_default_str();
+  command
+      ->add_option("--kernels", options->kernels, "Kernels of each program")
+      ->transform(WholeNumber(1, kMaxCount))
+      ->capture_default_str();
+  command
+      ->add_option("--configs", options->configs,
+                   "Configurations of each kernel, the default included")
+      ->transform(WholeNumber(1, kMaxCount))
+      ->capture_default_str();
+  command->add_option("--seed", options->seed,
+                      "Seed of fusions, kernels and configurations")
+      ->transform(WholeNumber(0, kMaxSeed))
+      ->capture_default_str();
+  command->add_option("--corpus", options->corpus, "Folder of the corpus")
+      ->capture_default_str();
+  command
+      ->add_option("--partitions", options->partitions,
+                   "Folder of the inference models")
+      ->capture_default_str();
+  command->add_option("--only", options->only,
+                      "Regular expression that a program's name must match");
+  command->callback([options, &context] {
+    RunCommand(context, [&] { return CollectTpu(*options, context); });
+  });
+}
+
 }  // namespace
 
 void AddDatasetCommand(CLI::App& app, Context& context) {
@@ -93,6 +153,7 @@ void AddDatasetCommand(CLI::App& app, Context& context) {
       "dataset", "Collect data for cost models to learn from");
   command->require_subcommand(1);
   AddKernels(*command, context);
+  AddTpu(*command, context);
 }
 
 }  // namespace hone::cli

@@ -38,9 +38,9 @@ absl::Status AddFamilies(const Json& lists, const char* key,
   }
   for (const Json& family : *list) {
     if (!family.is_string()) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          where, ": '", key, "' has ", family.dump(),
-          ", expected names of families"));
+      return absl::InvalidArgumentError(
+          absl::StrCat(where, ": '", key, "' has ", family.dump(),
+                       ", expected names of families"));
     }
     families.insert(family.get<std::string>());
   }
@@ -86,16 +86,17 @@ absl::StatusOr<hlo::Module> ReadTpuProgram(const TpuProgram& program) {
 
 absl::StatusOr<FamilySplit> ReadFamilySplit(const std::string& path,
                                             absl::string_view name) {
-  HONE_ASSIGN_OR_RETURN(const Json splits, ReadJsonFile(path, "lists of families by split"));
+  HONE_ASSIGN_OR_RETURN(const Json splits,
+                        ReadJsonFile(path, "lists of families by split"));
   const auto found = splits.find(std::string(name));
   if (!splits.is_object() || found == splits.end()) {
     std::vector<std::string> known;
     if (splits.is_object()) {
       for (const auto& [key, value] : splits.items()) known.push_back(key);
     }
-    return absl::NotFoundError(absl::StrCat(path, ": no split '", name,
-                                            "', expected one of: ",
-                                            absl::StrJoin(known, ", ")));
+    return absl::NotFoundError(
+        absl::StrCat(path, ": no split '", name,
+                     "', expected one of: ", absl::StrJoin(known, ", ")));
   }
   const std::string where = absl::StrCat(path, ": split '", name, "'");
   FamilySplit split;

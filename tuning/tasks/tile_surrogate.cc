@@ -21,9 +21,6 @@ namespace {
 using learning::CostGroup;
 using learning::CostQuery;
 
-// The heads of TpuCostSpec.
-enum Head : int32_t { kTime, kTile, kFlags };
-
 class TileSurrogate final : public space::Surrogate {
  public:
   TileSurrogate(const TileProblem& problem,
@@ -48,7 +45,7 @@ class TileSurrogate final : public space::Surrogate {
     }
     // One sample says nothing about an order.
     if (measured_.samples.size() < 2) return;
-    measured_.head = kTile;
+    measured_.head = kTpuTileHead;
     HONE_CHECK(model_->Refine({&measured_, 1}).ok());
   }
 
@@ -90,8 +87,10 @@ class TileSurrogate final : public space::Surrogate {
       queries.push_back({graph_.get(), config});
     }
     if (queries.empty()) return measurements;
-    HONE_ASSIGN_OR_RETURN(const auto tiles, model_->Predict(kTile, queries));
-    HONE_ASSIGN_OR_RETURN(const auto flags, model_->Predict(kFlags, queries));
+    HONE_ASSIGN_OR_RETURN(const auto tiles,
+                          model_->Predict(kTpuTileHead, queries));
+    HONE_ASSIGN_OR_RETURN(const auto flags,
+                          model_->Predict(kTpuFlagsHead, queries));
     for (size_t k = 0; k < fitting.size(); ++k) {
       const double score =
           tiles.values[2 * k] + flags.values[2 * k + 1] - flags.values[2 * k];

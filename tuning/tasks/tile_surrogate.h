@@ -1,6 +1,7 @@
 #ifndef HONE_TUNING_TASKS_TILE_SURROGATE_H_
 #define HONE_TUNING_TASKS_TILE_SURROGATE_H_
 
+#include <cstdint>
 #include <memory>
 
 #include "absl/status/statusor.h"
@@ -14,6 +15,10 @@ namespace hone::tuning {
 // kernel with its configuration), `tile` and `flags` (orders of what differs in
 // the tile, and in the flags, alone), over the features of costmodels/.
 const learning::CostSpec& TpuCostSpec();
+
+inline constexpr int32_t kTpuTimeHead = 0;
+inline constexpr int32_t kTpuTileHead = 1;
+inline constexpr int32_t kTpuFlagsHead = 2;
 
 // Returns the model of `problem` by a copy of `model`, which has TpuCostSpec's
 // heads; `problem` outlives it. A configuration is as slow as its tile with the

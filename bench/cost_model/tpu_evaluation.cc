@@ -1,0 +1,183 @@
+#include "bench/cost_model/tpu_evaluation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+
+#include "backends/tpu_sim/simulator.h"
+#include "base/hash.h"
+#include "base/prediction_metrics.h"
+#include "base/rng.h"
+#include "base/status_macros.h"
+#include "costmodels/kernel_graph.h"
+#include "costmodels/tile_features.h"
+#include "hlo/analysis/fingerprint.h"
+#include "hlo/fusion/fuse.h"
+#include "hlo/fusion/fuse_by_priority.h"
+#include "hlo/fusion/kernels.h"
+#include "hlo/tiles/tile_space.h"
+#include "tuning/tasks/tile_surrogate.h"
+
+namespace hone::bench {
+namespace {
+
+// The published figures are of kernels that take as long, too.
+constexpr double kLongNs = 5000;
+
+// Returns the time of a configuration; NaN if it does not fit.
+double NsOf(const backends::KernelSimulator& simulator,
+            const hlo::KernelConfig& config) {
+  const auto time = simulator.Simulate(config);
+  const bool fits = time.ok() && time->overflow_bytes == 0;
+  return fits ? time->ns : std::numeric_limits<double>::quiet_NaN();
+}
+
+// Returns at most `count` of the numbers 0 … `of`-1, ascending.
+std::vector<int64_t> Draw(int64_t of, int64_t count, Rng& rng) {
+  std::vector<int64_t> numbers;
+  if (of <= count) {
+    for (int64_t i = 0; i < of; ++i) numbers.push_back(i);
+    return numbers;
+  }
+  absl::flat_hash_set<int64_t> drawn;
+  while (static_cast<int64_t>(drawn.size()) < count) {
+    drawn.insert(static_cast<int64_t>(rng.Below(static_cast<uint64_t>(of))));
+  }
+  numbers.assign(drawn.begin(), drawn.end());
+  std::sort(numbers.begin(), numbers.end());
+  return numbers;
+}
+
+TimedTiles TimeKernel(hlo::Module module, const backends::Tpu& tpu,
+                      int64_t max_tiles, Rng& rng) {
+  TimedTiles timed;
+  timed.module = std::make_unique<const hlo::Module>(std::move(module));
+  timed.kernel = std::make_unique<const hlo::TiledKernel>(*timed.module);
+  const backends::KernelSimulator simulator(*timed.module, tpu);
+  const hlo::KernelConfig by_default = simulator.DefaultConfig();
+  const auto add = [&](const hlo::KernelConfig& config) {
+    const double ns = NsOf(simulator, config);
+    if (std::isnan(ns)) return;
+    timed.configs.push_back(config);
+    timed.ns.push_back(ns);
+  };
+  add(by_default);
+  for (const int64_t index :
+       Draw(simulator.space().tile_count(), max_tiles, rng)) {
+    hlo::KernelConfig config = by_default;
+    config.tile = simulator.space().TileAt(index);
+    if (config != by_default) add(config);
+  }
+  return timed;
+}
+
+double MeanOf(const std::vector<double>& values) {
+  if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return sum / static_cast<double>(values.size());
+}
+
+}  // namespace
+
+absl::StatusOr<TimedProgram> TimeTiles(const TpuProgram& program,
+                                       const backends::Tpu& tpu,
+                                       int64_t max_tiles, uint64_t seed) {
+  HONE_ASSIGN_OR_RETURN(const hlo::Module module, ReadTpuProgram(program));
+  const hlo::FusionSpace space(module);
+  const hlo::FusionBits fused =
+      hlo::FuseByPriority(space, [&](const hlo::Module& kernel) {
+        const backends::KernelSimulator simulator(kernel, tpu);
+        return NsOf(simulator, simulator.DefaultConfig());
+      });
+  HONE_ASSIGN_OR_RETURN(const hlo::Module fused_module,
+                        hlo::Fuse(space, fused, space.RowMajor()));
+  HONE_ASSIGN_OR_RETURN(std::vector<hlo::Kernel> kernels,
+                        hlo::KernelsOf(fused_module));
+  TimedProgram timed = {.program = program, .kernels = {}};
+  absl::flat_hash_map<Hash128, size_t> known;
+  Rng rng(seed);
+  for (hlo::Kernel& kernel : kernels) {
+    const Hash128 fingerprint = hlo::FastFingerprint(kernel.module);
+    const auto [it, is_new] =
+        known.try_emplace(fingerprint, timed.kernels.size());
+    if (!is_new) {
+      ++timed.kernels[it->second].instances;
+      continue;
+    }
+    timed.kernels.push_back(
+        TimeKernel(std::move(kernel.module), tpu, max_tiles, rng));
+  }
+  // What fits with no tile is no kernel of this TPU.
+  std::erase_if(timed.kernels,
+                [](const TimedTiles& kernel) { return kernel.ns.empty(); });
+  return timed;
+}
+
+TpuErrors ErrorsOf(const TimedProgram& program,
+                   absl::Span<const TilePrediction> predictions) {
+  std::vector<PredictedChoices> sets;
+  std::vector<double> times, predicted, long_times, long_predicted, taus;
+  double best_of_five = 0;
+  double best = 0;
+  for (size_t k = 0; k < program.kernels.size(); ++k) {
+    const TimedTiles& kernel = program.kernels[k];
+    const PredictedChoices choices = {kernel.ns, predictions[k].order};
+    const double least = *std::min_element(kernel.ns.begin(), kernel.ns.end());
+    constexpr size_t kTries = 5;
+    const double slowdown = TopKSlowdown(choices, kTries);
+    const double tau = KendallTau(kernel.ns, predictions[k].order);
+    for (int64_t i = 0; i < kernel.instances; ++i) {
+      sets.push_back(choices);
+      best += least;
+      best_of_five += least * (1 + slowdown);
+      times.push_back(kernel.ns[0]);
+      predicted.push_back(predictions[k].ns[0]);
+      if (kernel.ns[0] >= kLongNs) {
+        long_times.push_back(kernel.ns[0]);
+        long_predicted.push_back(predictions[k].ns[0]);
+      }
+      if (!std::isnan(tau)) taus.push_back(tau);
+    }
+  }
+  return {.ape = SelectionApe(sets),
+          .top5 = 100 * (best_of_five / best - 1),
+          .mape = MeanAbsolutePercentageError(times, predicted),
+          .long_mape = MeanAbsolutePercentageError(long_times, long_predicted),
+          .tile_tau = MeanOf(taus),
+          .time_tau = KendallTau(times, predicted)};
+}
+
+absl::StatusOr<std::vector<TilePrediction>> PredictTiles(
+    const TimedProgram& program, const learning::CostPredictor& model) {
+  std::vector<TilePrediction> predictions;
+  for (const TimedTiles& kernel : program.kernels) {
+    const space::Observation graph =
+        costmodels::ObserveKernelGraph(*kernel.module);
+    const costmodels::TileFeatures features(*kernel.kernel);
+    std::vector<std::vector<float>> configs;
+    for (const hlo::KernelConfig& config : kernel.configs) {
+      configs.push_back(features.Of(config));
+    }
+    std::vector<learning::CostQuery> queries;
+    for (const std::vector<float>& config : configs) {
+      queries.push_back({&graph, config});
+    }
+    HONE_ASSIGN_OR_RETURN(const auto order,
+                          model.Predict(tuning::kTpuTileHead, queries));
+    HONE_ASSIGN_OR_RETURN(const auto time,
+                          model.Predict(tuning::kTpuTimeHead, queries));
+    TilePrediction& prediction = predictions.emplace_back();
+    prediction.order.assign(order.values.begin(), order.values.end());
+    for (const float value : time.values) {
+      prediction.ns.push_back(std::exp(static_cast<double>(value)));
+    }
+  }
+  return predictions;
+}
+
+}  // namespace hone::bench

@@ -1,0 +1,81 @@
+#ifndef HONE_BENCH_COST_MODEL_TPU_EVALUATION_H_
+#define HONE_BENCH_COST_MODEL_TPU_EVALUATION_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+
+#include "backends/tpu_sim/tpu.h"
+#include "bench/cost_model/tpu_programs.h"
+#include "hlo/tiles/kernel_config.h"
+#include "hlo/tiles/tiled_kernel.h"
+#include "learning/cost/cost_predictor.h"
+
+namespace hone::bench {
+
+// A kernel of a program under its default fusion, and the times of its tiles
+// with default flags.
+struct TimedTiles {
+  std::unique_ptr<const hlo::Module> module;
+  std::unique_ptr<const hlo::TiledKernel> kernel;  // of *module
+  // How many kernels of the program are equal to it.
+  int64_t instances = 1;
+  // Those that fit; the first is the default configuration. Both [tiles].
+  std::vector<hlo::KernelConfig> configs;
+  std::vector<double> ns;
+};
+
+struct TimedProgram {
+  TpuProgram program;
+  std::vector<TimedTiles> kernels;
+};
+
+// Simulates the tiles of all kernels of a program, or `max_tiles` of a kernel's
+// that are drawn by `seed` if there are more. The default fusion is by
+// priority, with the times of default configurations. Errors: those of reading
+// the program, and of KernelsOf.
+absl::StatusOr<TimedProgram> TimeTiles(const TpuProgram& program,
+                                       const backends::Tpu& tpu,
+                                       int64_t max_tiles, uint64_t seed);
+
+// What a model predicts of a kernel's configurations. Both [tiles].
+struct TilePrediction {
+  // In the order of times: of learned models the head for tiles.
+  std::vector<double> order;
+  // Nanoseconds.
+  std::vector<double> ns;
+};
+
+// The errors of a model on one program, per cent, as in Kaufman et al., "A
+// Learned Performance Model for Tensor Processing Units", 2021.
+struct TpuErrors {
+  // Of selecting the tile of each kernel (SelectionApe), and with the five best
+  // measured, XTAT's way.
+  double ape = 0;
+  double top5 = 0;
+  // Of the times of kernels with default configurations: all, and those that
+  // take 5 microseconds or more (NaN without any).
+  double mape = 0;
+  double long_mape = 0;
+  // Kendall's τ of the tiles of a kernel, the mean over kernels; and of the
+  // times of the kernels.
+  double tile_tau = 0;
+  double time_tau = 0;
+};
+
+// `predictions` are of the program's kernels, in order. Each instance of a
+// kernel counts.
+TpuErrors ErrorsOf(const TimedProgram& program,
+                   absl::Span<const TilePrediction> predictions);
+
+// Predicts by a learned model of tuning::TpuCostSpec.
+absl::StatusOr<std::vector<TilePrediction>> PredictTiles(
+    const TimedProgram& program, const learning::CostPredictor& model);
+
+}  // namespace hone::bench
+
+#endif  // HONE_BENCH_COST_MODEL_TPU_EVALUATION_H_
