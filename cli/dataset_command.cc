@@ -118,7 +118,7 @@ void AddTpu(CLI::App& parent, Context& context) {
   command->add_option("-o,--output", options->output, "Data file, JSON lines")
       ->required();
   command->add_option("--tpu", options->tpu,
-                      "Name of a bundled TPU, or a description in TOML")
+                      "Name of a bundled TPU")
       ->capture_default_str();
   command
       ->add_option("--kernels", options->kernels, "Kernels of each program")

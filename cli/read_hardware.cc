@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
+#include "backends/tpu_sim/bundled_tpus.h"
 #include "base/status_macros.h"
 #include "graphs/bundled_clusters.h"
 #include "graphs/mcm/bundled_packages.h"
@@ -55,6 +56,15 @@ void AddPackageOption(CLI::App& command, std::string& value) {
       ->type_name("NAME|FILE");
 }
 
+void AddTpuOption(CLI::App& command, std::string& value) {
+  command
+      .add_option(
+          "--tpu", value,
+          absl::StrCat("TPU to choose tiles for: a TOML file, or one of ",
+                       absl::StrJoin(backends::BundledTpus().ids(), ", ")))
+      ->type_name("NAME|FILE");
+}
+
 absl::StatusOr<std::optional<graphs::Cluster>> ReadCluster(
     const std::string& name_or_path) {
   if (name_or_path.empty()) return std::nullopt;
@@ -77,6 +87,18 @@ absl::StatusOr<std::optional<graphs::Package>> ReadPackage(
       const std::string text,
       ReadText(name_or_path, "package", graphs::BundledPackages().ids()));
   return graphs::ParsePackage(text, name_or_path);
+}
+
+absl::StatusOr<std::optional<backends::Tpu>> ReadTpu(
+    const std::string& name_or_path) {
+  if (name_or_path.empty()) return std::nullopt;
+  if (backends::BundledTpus().Find(name_or_path).ok()) {
+    return backends::FindTpu(name_or_path);
+  }
+  HONE_ASSIGN_OR_RETURN(
+      const std::string text,
+      ReadText(name_or_path, "TPU", backends::BundledTpus().ids()));
+  return backends::ParseTpu(text, name_or_path);
 }
 
 }  // namespace hone::cli

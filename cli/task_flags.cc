@@ -102,6 +102,7 @@ void AddTaskFlags(CLI::App& command, TaskFlags& flags) {
                      "samples in simulation");
   AddClusterOption(command, flags.cluster);
   AddPackageOption(command, flags.package);
+  AddTpuOption(command, flags.tpu);
 }
 
 absl::Status TakeHardware(std::string& target, TaskFlags& flags) {
@@ -112,7 +113,7 @@ absl::Status TakeHardware(std::string& target, TaskFlags& flags) {
   };
   for (const auto& [name, what, flag] :
        {Kind{"cluster", "cluster", flags.cluster},
-        Kind{"mcm", "package", flags.package}}) {
+        Kind{"mcm", "package", flags.package}, Kind{"tpu", "tpu", flags.tpu}}) {
     absl::string_view hardware = target;
     if (!absl::ConsumePrefix(&hardware, absl::StrCat(name, ":"))) continue;
     if (!flag.empty()) {
@@ -140,11 +141,17 @@ std::string TakeDefaultHardware(absl::Span<const std::string> tasks,
                                 TaskFlags& flags) {
   constexpr absl::string_view kCluster = "v100x4";
   constexpr absl::string_view kPackage = "hermosa36";
+  constexpr absl::string_view kTpu = "v4";
   std::string note;
   if (flags.package.empty() && absl::c_linear_search(tasks, "partition")) {
     flags.package = std::string(kPackage);
     note = absl::StrCat("hone: no package given, partitioning over ", kPackage,
                         "; --target mcm:NAME|FILE names another one\n");
+  }
+  if (flags.tpu.empty() && absl::c_linear_search(tasks, "tile")) {
+    flags.tpu = std::string(kTpu);
+    absl::StrAppend(&note, "hone: no TPU given, choosing tiles for ", kTpu,
+                    "; --target tpu:NAME|FILE names another one\n");
   }
   const bool lists_devices =
       (tuning::IsJson(bytes) || absl::EndsWith(file, ".json")) &&
@@ -169,6 +176,7 @@ absl::StatusOr<tuning::TaskOptions> ParseTaskFlags(const TaskFlags& flags) {
   options.objective = flags.objective;
   HONE_ASSIGN_OR_RETURN(options.cluster, ReadCluster(flags.cluster));
   HONE_ASSIGN_OR_RETURN(options.package, ReadPackage(flags.package));
+  HONE_ASSIGN_OR_RETURN(options.tpu, ReadTpu(flags.tpu));
   if (options.cluster.has_value() && flags.objective == tuning::kStepTime) {
     const absl::Status fits =
         graphs::DeviceTimes::Create(*options.cluster).status();
@@ -201,6 +209,12 @@ absl::Status SetOptions(absl::string_view task, const TaskFlags& flags,
     if (parsed.package.has_value()) {
       options.mutable_partition()->set_package(
           graphs::PrintPackage(*parsed.package));
+    }
+    return absl::OkStatus();
+  }
+  if (task == "tile") {
+    if (parsed.tpu.has_value()) {
+      options.mutable_tile()->set_tpu(backends::PrintTpu(*parsed.tpu));
     }
     return absl::OkStatus();
   }

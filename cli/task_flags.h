@@ -23,6 +23,7 @@ struct TaskFlags {
   std::string objective = {};  // empty: the task's own
   std::string cluster = {};    // empty: none
   std::string package = {};    // empty: none
+  std::string tpu = {};        // empty: none
   int32_t threads = 1;
 };
 
@@ -30,11 +31,11 @@ struct TaskFlags {
 void AddTaskFlags(CLI::App& command, TaskFlags& flags);
 
 // Reads a target "cluster:NAME|FILE" as the cluster of the flags, with the step
-// time as objective unless another one is given, and "mcm:NAME|FILE" as the
-// package; leaves "cluster" or "mcm". Other targets stay. Errors:
-// InvalidArgument if the flags have a cluster, or a package, too.
+// time as objective unless another one is given, "mcm:NAME|FILE" as the package
+// and "tpu:NAME|FILE" as the TPU; leaves "cluster", "mcm" or "tpu". Other targets stay. Errors:
+// InvalidArgument if the flags have a cluster, a package or a TPU, too.
 absl::Status TakeHardware(std::string& target, TaskFlags& flags);
-// Gives the flags the cluster, or the package, that is used where none is
+// Gives the flags the cluster, package or TPU that is used where none is
 // given, if one of `tasks` needs one for `bytes` of `file`. Returns a note that
 // says so, or nothing.
 std::string TakeDefaultHardware(absl::Span<const std::string> tasks,

@@ -18,8 +18,8 @@
 namespace hone::tuning {
 namespace {
 
-// Stands for the line feeds of a cluster or a package, so that a key is one
-// line.
+// Stands for the line feeds of a cluster, a package or a TPU, so that a key is
+// one line.
 constexpr absl::string_view kLineEnd = "|";
 
 std::string OneLine(absl::string_view text) {
@@ -51,6 +51,11 @@ std::string PackageKey(const graphs::Package& package) {
                       ";pipeline=", backends::kPipelineVersion);
 }
 
+std::string TpuKey(const backends::Tpu& tpu) {
+  return absl::StrCat("tpu=", OneLine(backends::PrintTpu(tpu)),
+                      ";tpu_sim=", backends::kTpuSimVersion);
+}
+
 absl::StatusOr<TaskOptions> ParseOptionsKey(absl::string_view key) {
   TaskOptions options;
   for (absl::string_view item : absl::StrSplit(key, ';')) {
@@ -76,6 +81,12 @@ absl::StatusOr<TaskOptions> ParseOptionsKey(absl::string_view key) {
       HONE_ASSIGN_OR_RETURN(
           options.package,
           graphs::ParsePackage(Lines(option.second), "<package>"));
+    } else if (option.first == "tpu") {
+      HONE_ASSIGN_OR_RETURN(options.tpu,
+                            backends::ParseTpu(Lines(option.second), "<tpu>"));
+    } else if (option.first == "tpu_sim") {
+      HONE_RETURN_IF_ERROR(CheckVersion(key, "simulator of TPUs", option.second,
+                                        backends::kTpuSimVersion));
     } else if (option.first == "hlo_import") {
       HONE_RETURN_IF_ERROR(CheckVersion(key, "import of modules", option.second,
                                         graphs::kHloImportVersion));
@@ -85,12 +96,13 @@ absl::StatusOr<TaskOptions> ParseOptionsKey(absl::string_view key) {
                                         backends::kPipelineVersion));
     } else if (option.first != "threads" ||
                !absl::SimpleAtoi(option.second, &options.threads)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("task options '", key,
-                       "', expected 'score=...', 'passes=...', "
-                       "'numerics=...', 'threads=N', "
-                       "'objective=...', 'contiguity=...', 'cluster=...', "
-                       "'package=...', 'hlo_import=N' or 'pipeline=N'"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "task options '", key,
+          "', expected 'score=...', 'passes=...', "
+          "'numerics=...', 'threads=N', "
+          "'objective=...', 'contiguity=...', 'cluster=...', "
+          "'package=...', 'tpu=...', 'hlo_import=N', 'pipeline=N' or "
+          "'tpu_sim=N'"));
     }
   }
   return options;

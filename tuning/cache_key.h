@@ -7,6 +7,7 @@
 #include "absl/strings/string_view.h"
 
 #include "graphs/cluster.h"
+#include "backends/tpu_sim/tpu.h"
 #include "graphs/mcm/package.h"
 #include "tuning/task.h"
 
@@ -22,6 +23,8 @@ absl::StatusOr<TaskOptions> ParseOptionsKey(absl::string_view key);
 std::string ClusterKey(const graphs::Cluster& cluster);
 // The same for a package, and the version of its simulator.
 std::string PackageKey(const graphs::Package& package);
+// The same for a TPU.
+std::string TpuKey(const backends::Tpu& tpu);
 
 }  // namespace hone::tuning
 

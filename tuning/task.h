@@ -12,6 +12,7 @@
 #include "absl/strings/string_view.h"
 
 #include "backends/kernel_measurer.h"
+#include "backends/tpu_sim/tpu.h"
 #include "graphs/cluster.h"
 #include "graphs/contiguity.h"
 #include "graphs/mcm/package.h"
@@ -57,6 +58,8 @@ struct TaskOptions {
   std::optional<graphs::Cluster> cluster = std::nullopt;
   // partition: the chips.
   std::optional<graphs::Package> package = std::nullopt;
+  // tile: the TPU.
+  std::optional<backends::Tpu> tpu = std::nullopt;
 };
 
 // The environment of a problem. Nothing is owned; everything outlives it.

@@ -11,7 +11,6 @@
 #include "backends/tpu_sim/bundled_tpus.h"
 #include "base/status_macros.h"
 #include "graphs/toml_tables.h"
-#include "hlo/read_module.h"
 
 namespace hone::backends {
 namespace {
@@ -132,15 +131,12 @@ absl::StatusOr<Tpu> ParseTpu(absl::string_view text, absl::string_view file) {
   return tpu;
 }
 
-absl::StatusOr<Tpu> FindTpu(absl::string_view name_or_path) {
-  if (absl::StrContains(name_or_path, '/') ||
-      absl::StrContains(name_or_path, '.')) {
-    const std::string path(name_or_path);
-    HONE_ASSIGN_OR_RETURN(const std::string text, hlo::ReadFileBytes(path));
-    return ParseTpu(text, path);
+absl::StatusOr<Tpu> FindTpu(absl::string_view name_or_text) {
+  if (absl::StrContains(name_or_text, '=')) {
+    return ParseTpu(name_or_text, "<tpu>");
   }
   HONE_ASSIGN_OR_RETURN(const BundledTpu* const bundled,
-                        BundledTpus().Find(name_or_path));
+                        BundledTpus().Find(name_or_text));
   return ParseTpu(bundled->text, absl::StrCat(bundled->id, ".toml"));
 }
 

@@ -9,6 +9,9 @@
 
 namespace hone::backends {
 
+// The version of the simulator: times of different ones are not compared.
+inline constexpr int kTpuSimVersion = 1;
+
 // One core of a TPU as the simulator has it; README.md says what each number
 // does. Slots and units work side by side; an interval is the number of cycles
 // from one operation of a unit to the next, a latency that from its operands to
@@ -61,11 +64,11 @@ struct Tpu {
 // Errors: InvalidArgument, "FILE:LINE:COLUMN: which key, expected what".
 absl::StatusOr<Tpu> ParseTpu(absl::string_view text, absl::string_view file);
 
-// Returns the description that `name_or_path` says: the name of a bundled one
-// (tpus.def), or, if it has a `/` or a `.`, the path of a file.
-// Errors: NotFound for an unknown name, listing the known ones, and for a file
-// that cannot be read; those of ParseTpu.
-absl::StatusOr<Tpu> FindTpu(absl::string_view name_or_path);
+// Returns the description that `name_or_text` is, if it has a `=`, or else the
+// bundled one of that name (tpus.def).
+// Errors: NotFound for an unknown name, listing the known ones; those of
+// ParseTpu.
+absl::StatusOr<Tpu> FindTpu(absl::string_view name_or_text);
 
 // Returns a text that is the same for equal descriptions only: for fingerprints
 // and for workers, which know no files of others. ParseTpu reads it.

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -12,6 +11,7 @@
 #include "absl/strings/str_format.h"
 
 #include "backends/tpu_sim/simulator.h"
+#include "backends/tpu_sim/tpu_module.h"
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/rng.h"
@@ -75,13 +75,6 @@ class KernelDraw {
   }
 
  private:
-  std::optional<double> DefaultNs(const hlo::Module& kernel) const {
-    const backends::KernelSimulator simulator(kernel, tpu_);
-    const auto time = simulator.Simulate(simulator.DefaultConfig());
-    if (!time.ok() || time->overflow_bytes > 0) return std::nullopt;
-    return time->ns;
-  }
-
   void Add(const hlo::FusionBits& fused, const hlo::LayoutBits& layouts) {
     const auto program = hlo::Fuse(space_, fused, layouts);
     if (!program.ok()) return;
@@ -89,8 +82,8 @@ class KernelDraw {
     if (!kernels.ok()) return;
     for (hlo::Kernel& kernel : *kernels) {
       if (!seen_.insert(hlo::FastFingerprint(kernel.module)).second) continue;
-      const std::optional<double> ns = DefaultNs(kernel.module);
-      if (ns.has_value()) kernels_.push_back({std::move(kernel.module), *ns});
+      const double ns = backends::DefaultNs(kernel.module, tpu_);
+      if (!std::isnan(ns)) kernels_.push_back({std::move(kernel.module), ns});
     }
   }
 

@@ -16,7 +16,7 @@ struct CollectTpuOptions {
   std::string partitions = "bench/data/partition";
   // A regular expression that program names must match; empty: all.
   std::string only;
-  // The name of a bundled TPU, or the path of a description.
+  // The name of a bundled TPU.
   std::string tpu = "v4";
   // Kernels of each program, and configurations of each kernel.
   int64_t kernels = 60;

@@ -5,20 +5,15 @@
 #include <limits>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 
 #include "backends/tpu_sim/simulator.h"
-#include "base/hash.h"
+#include "backends/tpu_sim/tpu_module.h"
 #include "base/prediction_metrics.h"
 #include "base/rng.h"
 #include "base/status_macros.h"
 #include "costmodels/kernel_graph.h"
 #include "costmodels/tile_features.h"
-#include "hlo/analysis/fingerprint.h"
-#include "hlo/fusion/fuse.h"
-#include "hlo/fusion/fuse_by_priority.h"
-#include "hlo/fusion/kernels.h"
 #include "hlo/tiles/tile_space.h"
 #include "tuning/tasks/tile_surrogate.h"
 
@@ -52,13 +47,14 @@ std::vector<int64_t> Draw(int64_t of, int64_t count, Rng& rng) {
   return numbers;
 }
 
-TimedTiles TimeKernel(hlo::Module module, const backends::Tpu& tpu,
-                      int64_t max_tiles, Rng& rng) {
+TimedTiles TimeKernel(const backends::TpuKernel& kernel,
+                      const backends::Tpu& tpu, int64_t max_tiles, Rng& rng) {
   TimedTiles timed;
-  timed.module = std::make_unique<const hlo::Module>(std::move(module));
+  timed.module = kernel.module;
+  timed.instances = static_cast<int64_t>(kernel.places.size());
   timed.kernel = std::make_unique<const hlo::TiledKernel>(*timed.module);
   const backends::KernelSimulator simulator(*timed.module, tpu);
-  const hlo::KernelConfig by_default = simulator.DefaultConfig();
+  const hlo::KernelConfig& by_default = kernel.by_default;
   const auto add = [&](const hlo::KernelConfig& config) {
     const double ns = NsOf(simulator, config);
     if (std::isnan(ns)) return;
@@ -88,33 +84,13 @@ absl::StatusOr<TimedProgram> TimeTiles(const TpuProgram& program,
                                        const backends::Tpu& tpu,
                                        int64_t max_tiles, uint64_t seed) {
   HONE_ASSIGN_OR_RETURN(const hlo::Module module, ReadTpuProgram(program));
-  const hlo::FusionSpace space(module);
-  const hlo::FusionBits fused =
-      hlo::FuseByPriority(space, [&](const hlo::Module& kernel) {
-        const backends::KernelSimulator simulator(kernel, tpu);
-        return NsOf(simulator, simulator.DefaultConfig());
-      });
-  HONE_ASSIGN_OR_RETURN(const hlo::Module fused_module,
-                        hlo::Fuse(space, fused, space.RowMajor()));
-  HONE_ASSIGN_OR_RETURN(std::vector<hlo::Kernel> kernels,
-                        hlo::KernelsOf(fused_module));
+  HONE_ASSIGN_OR_RETURN(const backends::TpuModule prepared,
+                        backends::PrepareForTpu(module, tpu));
   TimedProgram timed = {.program = program, .kernels = {}};
-  absl::flat_hash_map<Hash128, size_t> known;
   Rng rng(seed);
-  for (hlo::Kernel& kernel : kernels) {
-    const Hash128 fingerprint = hlo::FastFingerprint(kernel.module);
-    const auto [it, is_new] =
-        known.try_emplace(fingerprint, timed.kernels.size());
-    if (!is_new) {
-      ++timed.kernels[it->second].instances;
-      continue;
-    }
-    timed.kernels.push_back(
-        TimeKernel(std::move(kernel.module), tpu, max_tiles, rng));
+  for (const backends::TpuKernel& kernel : prepared.kernels) {
+    timed.kernels.push_back(TimeKernel(kernel, tpu, max_tiles, rng));
   }
-  // What fits with no tile is no kernel of this TPU.
-  std::erase_if(timed.kernels,
-                [](const TimedTiles& kernel) { return kernel.ns.empty(); });
   return timed;
 }
 

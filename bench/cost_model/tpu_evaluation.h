@@ -17,10 +17,10 @@
 
 namespace hone::bench {
 
-// A kernel of a program under its default fusion, and the times of its tiles
-// with default flags.
+// A kernel of a program (backends/tpu_sim/tpu_module.h), and the times of its
+// tiles with default flags.
 struct TimedTiles {
-  std::unique_ptr<const hlo::Module> module;
+  std::shared_ptr<const hlo::Module> module;
   std::unique_ptr<const hlo::TiledKernel> kernel;  // of *module
   // How many kernels of the program are equal to it.
   int64_t instances = 1;
@@ -35,9 +35,8 @@ struct TimedProgram {
 };
 
 // Simulates the tiles of all kernels of a program, or `max_tiles` of a kernel's
-// that are drawn by `seed` if there are more. The default fusion is by
-// priority, with the times of default configurations. Errors: those of reading
-// the program, and of KernelsOf.
+// that are drawn by `seed` if there are more. Errors: those of reading the
+// program, and of PrepareForTpu.
 absl::StatusOr<TimedProgram> TimeTiles(const TpuProgram& program,
                                        const backends::Tpu& tpu,
                                        int64_t max_tiles, uint64_t seed);

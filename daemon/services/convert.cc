@@ -88,6 +88,17 @@ absl::Status ReadCluster(absl::string_view field, const std::string& text,
   return absl::OkStatus();
 }
 
+absl::Status ReadTile(const v1::TileOptions& proto,
+                      tuning::TaskOptions& options) {
+  if (proto.tpu().empty()) return absl::OkStatus();
+  absl::StatusOr<backends::Tpu> found = backends::FindTpu(proto.tpu());
+  if (!found.ok()) {
+    return InvalidField("options.tile.tpu", found.status().message());
+  }
+  options.tpu = *found;
+  return absl::OkStatus();
+}
+
 absl::Status ReadPartition(const v1::PartitionOptions& proto,
                            tuning::TaskOptions& options) {
   if (!proto.package().empty()) {
@@ -293,6 +304,10 @@ absl::StatusOr<tuning::TaskOptions> FromProto(const v1::TaskOptions& proto,
     case v1::TaskOptions::kPartition:
       owner = "partition";
       HONE_RETURN_IF_ERROR(ReadPartition(proto.partition(), options));
+      break;
+    case v1::TaskOptions::kTile:
+      owner = "tile";
+      HONE_RETURN_IF_ERROR(ReadTile(proto.tile(), options));
       break;
     case v1::TaskOptions::OPTIONS_NOT_SET:
       return options;

@@ -13,7 +13,7 @@ namespace hone::tuning {
 
 // The problem of choosing the tiles and flags of all kernels of a module: each
 // kernel is a part. Its cost is the time of a run, the sum over kernels.
-class ModuleTilesProblem final : public space::SeparableProblem {
+class ModuleTilesProblem : public space::SeparableProblem {
  public:
   // Not empty.
   explicit ModuleTilesProblem(

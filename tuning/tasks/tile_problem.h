@@ -62,6 +62,10 @@ class TileProblem final : public space::AssignmentProblem {
   double executions() const { return options_.executions; }
   const TileProblemOptions& options() const { return options_; }
 
+  // Returns true if the sizes fit the kernel.
+  bool IsLegal(const hlo::KernelConfig& config) const {
+    return space_.Check(config).ok();
+  }
   // Values are within their domains.
   hlo::KernelConfig ConfigOf(absl::Span<const int32_t> values) const;
   // The candidate of a configuration of the kernel, with the next larger

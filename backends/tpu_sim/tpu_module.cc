@@ -1,0 +1,86 @@
+#include "backends/tpu_sim/tpu_module.h"
+
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+
+#include "backends/tpu_sim/simulator.h"
+#include "base/hash.h"
+#include "base/status_macros.h"
+#include "hlo/analysis/fingerprint.h"
+#include "hlo/fusion/fuse.h"
+#include "hlo/fusion/fuse_by_priority.h"
+#include "hlo/fusion/fusion_space.h"
+#include "hlo/fusion/kernels.h"
+
+namespace hone::backends {
+namespace {
+
+bool HasFusions(const hlo::Module& module) {
+  for (const hlo::Computation& computation : module.computations()) {
+    for (const hlo::Instruction& instruction : computation.instructions()) {
+      if (instruction.opcode() == hlo::Opcode::kFusion) return true;
+    }
+  }
+  return false;
+}
+
+absl::StatusOr<hlo::Module> FuseForTpu(const hlo::Module& module,
+                                       const Tpu& tpu) {
+  const hlo::FusionSpace space(module);
+  const hlo::FusionBits fused = hlo::FuseByPriority(
+      space,
+      [&tpu](const hlo::Module& kernel) { return DefaultNs(kernel, tpu); });
+  return hlo::Fuse(space, fused, space.RowMajor());
+}
+
+}  // namespace
+
+double DefaultNs(const hlo::Module& kernel, const Tpu& tpu) {
+  const KernelSimulator simulator(kernel, tpu);
+  const absl::StatusOr<KernelTime> time =
+      simulator.Simulate(simulator.DefaultConfig());
+  return time.ok() && time->overflow_bytes == 0
+             ? time->ns
+             : std::numeric_limits<double>::quiet_NaN();
+}
+
+absl::StatusOr<TpuModule> PrepareForTpu(const hlo::Module& module,
+                                        const Tpu& tpu) {
+  TpuModule prepared;
+  if (HasFusions(module)) {
+    prepared.fused = module;
+  } else {
+    HONE_ASSIGN_OR_RETURN(prepared.fused, FuseForTpu(module, tpu));
+  }
+  HONE_ASSIGN_OR_RETURN(std::vector<hlo::Kernel> kernels,
+                        hlo::KernelsOf(prepared.fused));
+  absl::flat_hash_map<Hash128, size_t> known;
+  for (hlo::Kernel& kernel : kernels) {
+    const auto [it, is_new] = known.try_emplace(
+        hlo::FastFingerprint(kernel.module), prepared.kernels.size());
+    if (is_new) {
+      const KernelSimulator simulator(kernel.module, tpu);
+      TpuKernel& added = prepared.kernels.emplace_back();
+      added.by_default = simulator.DefaultConfig();
+      if (std::isnan(DefaultNs(kernel.module, tpu))) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            "instruction ", kernel.module.name(),
+            ": none of its tiles fits the memory of the TPU, expected one"));
+      }
+      added.module =
+          std::make_shared<const hlo::Module>(std::move(kernel.module));
+    }
+    TpuKernel& equal = prepared.kernels[it->second];
+    equal.executions += kernel.executions;
+    equal.places.emplace_back(kernel.computation, kernel.instruction);
+  }
+  return prepared;
+}
+
+}  // namespace hone::backends
