@@ -51,7 +51,7 @@ class KernelDraw {
     hlo::KernelRules rules(space_);
     Add(hlo::FuseByPriority(space_,
                             [this](const hlo::Module& kernel) {
-                              return DefaultNs(kernel).value_or(NAN);
+                              return backends::DefaultNs(kernel, tpu_);
                             }),
         space_.RowMajor());
     Add(hlo::FuseGreedily(space_), space_.RowMajor());

@@ -3,6 +3,7 @@
 #include <regex>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include <nlohmann/json.hpp>
@@ -68,7 +69,10 @@ absl::StatusOr<std::vector<TpuProgram>> ReadTpuPrograms(
     add(entry.name, FamilyOf(entry.name), entry.path);
   }
   for (const PartitionEntry& graph : graphs) {
-    add(graph.name, graph.family, graph.path);
+    // Some are weighted graphs.
+    if (absl::StrContains(graph.path, ".hlo")) {
+      add(graph.name, graph.family, graph.path);
+    }
   }
   if (programs.empty()) {
     return absl::InvalidArgumentError(
