@@ -62,9 +62,10 @@ PARTS = {
     "learning": {
         "games": set(),
         "assignments": set(),
-        "networks": {"games", "assignments"},
-        "models": {"networks", "games", "assignments"},
-        "": {"models", "networks", "games", "assignments"},
+        "cost": set(),
+        "networks": {"games", "assignments", "cost"},
+        "models": {"networks", "games", "assignments", "cost"},
+        "": {"models", "networks", "games", "assignments", "cost"},
     },
     "backends/cpu": {
         "library": set(),

@@ -1,18 +1,42 @@
 #include "learning/models/weights_archive.h"
 
+#include "absl/strings/str_cat.h"
+
 namespace hone::learning {
 
-absl::Status WrongKindOfPolicy(bool of_assignments) {
+absl::Status NotWeights(ModelKind expected) {
   return absl::InvalidArgumentError(
-      of_assignments ? "weights of a policy for assignments, expected one for "
-                       "sequences"
-                     : "weights of a policy for sequences, expected one for "
-                       "assignments");
+      absl::StrCat("not the weights of a ",
+                   expected == ModelKind::kCostModel ? "cost model" : "policy",
+                   ", expected a file that `hone train` wrote"));
 }
 
-absl::Status NotWeights() {
+absl::Status WrongKind(torch::serialize::InputArchive& archive,
+                       ModelKind expected) {
+  absl::string_view is;
+  if (HasSpec<GameSpec>(archive)) {
+    is = "policy for sequences";
+  } else if (HasSpec<AssignmentSpec>(archive)) {
+    is = "policy for assignments";
+  } else if (HasSpec<CostSpec>(archive)) {
+    is = "cost model";
+  } else {
+    return NotWeights(expected);
+  }
+  absl::string_view wanted;
+  switch (expected) {
+    case ModelKind::kSequencePolicy:
+      wanted = "one for sequences";
+      break;
+    case ModelKind::kAssignmentPolicy:
+      wanted = "one for assignments";
+      break;
+    case ModelKind::kCostModel:
+      wanted = "those of a cost model";
+      break;
+  }
   return absl::InvalidArgumentError(
-      "not the weights of a policy, expected a file that `hone train` wrote");
+      absl::StrCat("weights of a ", is, ", expected ", wanted));
 }
 
 void CopyParameters(const torch::nn::Module& from, torch::nn::Module& to) {
@@ -20,6 +44,11 @@ void CopyParameters(const torch::nn::Module& from, torch::nn::Module& to) {
   const auto source = from.parameters();
   const auto target = to.parameters();
   for (size_t i = 0; i < target.size(); ++i) target[i].copy_(source[i]);
+  const auto source_buffers = from.buffers();
+  const auto target_buffers = to.buffers();
+  for (size_t i = 0; i < target_buffers.size(); ++i) {
+    target_buffers[i].copy_(source_buffers[i]);
+  }
 }
 
 std::vector<std::string> CopyMatchingParameters(const torch::nn::Module& from,

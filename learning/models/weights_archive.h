@@ -17,13 +17,26 @@
 #include "learning/networks/matched_weights.h"
 #include "learning/networks/spec_match.h"
 
-// What the models of both kinds of policy do with their weights.
+// What the models of all kinds do with their weights.
 namespace hone::learning {
 
-// Returns an error that says what kind of policy weights are for.
-absl::Status WrongKindOfPolicy(bool of_assignments);
-// Returns the error for bytes that are no weights.
-absl::Status NotWeights();
+// The kinds of model.
+enum class ModelKind { kSequencePolicy, kAssignmentPolicy, kCostModel };
+
+template <typename Spec>
+inline constexpr ModelKind kKindOf = ModelKind::kCostModel;
+template <>
+inline constexpr ModelKind kKindOf<GameSpec> = ModelKind::kSequencePolicy;
+template <>
+inline constexpr ModelKind kKindOf<AssignmentSpec> =
+    ModelKind::kAssignmentPolicy;
+
+// Returns the error for bytes that are no weights, where a model of the kind
+// `expected` is.
+absl::Status NotWeights(ModelKind expected);
+// The same for weights of another kind of model.
+absl::Status WrongKind(torch::serialize::InputArchive& archive,
+                       ModelKind expected);
 
 // Returns the model of a type M, for specs of a type Spec, that
 // SerializeWeights wrote: for `spec`, or, where that is null, for the spec that
@@ -31,16 +44,13 @@ absl::Status NotWeights();
 template <typename M, typename Spec>
 absl::StatusOr<std::unique_ptr<M>> ParseWeights(absl::string_view bytes,
                                                 const Spec* spec) {
-  if (!IsIntactArchive(bytes)) return NotWeights();
+  constexpr ModelKind kKind = kKindOf<Spec>;
+  if (!IsIntactArchive(bytes)) return NotWeights(kKind);
   try {
     std::istringstream in{std::string(bytes)};
     torch::serialize::InputArchive archive;
     archive.load_from(in);
-    if (!HasSpec<Spec>(archive)) {
-      if (HasSpec<GameSpec>(archive)) return WrongKindOfPolicy(false);
-      if (HasSpec<AssignmentSpec>(archive)) return WrongKindOfPolicy(true);
-      return NotWeights();
-    }
+    if (!HasSpec<Spec>(archive)) return WrongKind(archive, kKind);
     const SavedSpec<Spec> saved = ReadSpec<Spec>(archive);
     if (spec == nullptr) spec = &saved.spec;
     const auto match = MatchSpecs(saved.spec, *spec);
@@ -51,12 +61,12 @@ absl::StatusOr<std::unique_ptr<M>> ParseWeights(absl::string_view bytes,
     return model;
   } catch (const std::exception&) {
     // Torch's messages are stack traces.
-    return NotWeights();
+    return NotWeights(kKind);
   }
 }
 
-template <typename Spec>
-std::string SerializeWeights(const Spec& spec, const EncoderOptions& options,
+template <typename Spec, typename Options>
+std::string SerializeWeights(const Spec& spec, const Options& options,
                              const torch::nn::Module& network) {
   torch::serialize::OutputArchive archive;
   WriteSpec(spec, options, archive);
@@ -66,7 +76,8 @@ std::string SerializeWeights(const Spec& spec, const EncoderOptions& options,
   return std::move(out).str();
 }
 
-// Copies the parameters of a network of the same spec and architecture.
+// Copies the parameters and buffers of a network of the same spec and
+// architecture.
 void CopyParameters(const torch::nn::Module& from, torch::nn::Module& to);
 // Copies those that have the same name and shape. Returns the names of the
 // others of `to`.

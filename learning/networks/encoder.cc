@@ -25,7 +25,8 @@ class NoWarnings final : public c10::WarningHandler {
   void process(const c10::SourceLocation&, const std::string&, bool) override {}
 };
 
-// The largest value of each column over rows of the same index, at least 0.
+}  // namespace
+
 torch::Tensor MaxOver(const torch::Tensor& rows, const torch::Tensor& index,
                       int64_t count) {
   // Torch warns that this function of its own may change, which is no news to
@@ -42,10 +43,8 @@ torch::Tensor SumOver(const torch::Tensor& rows, const torch::Tensor& index,
   return torch::zeros({count, rows.size(1)}).index_add(0, index, rows);
 }
 
-}  // namespace
-
-GraphEncoderImpl::GraphEncoderImpl(const space::ObservationSpec& spec,
-                                   const EncoderOptions& options)
+NodeEncoderImpl::NodeEncoderImpl(const space::ObservationSpec& spec,
+                                 const EncoderOptions& options)
     : options_(options) {
   const int64_t width = options.width;
   node_kinds_ =
@@ -67,13 +66,11 @@ GraphEncoderImpl::GraphEncoderImpl(const space::ObservationSpec& spec,
     attention_ =
         register_module("attention", SegmentAttention(width, options.segment));
   }
-  graph_ = register_module(
-      "graph", Linear(kPools * width + spec.global_features, width));
   torch::NoGradGuard no_grad;
   node_kinds_->weight.mul_(0.3);
 }
 
-GraphEncoderImpl::Direction GraphEncoderImpl::MakeDirection(
+NodeEncoderImpl::Direction NodeEncoderImpl::MakeDirection(
     const std::string& name, int32_t edge_features) {
   const int64_t width = options_.width;
   Direction direction;
@@ -89,10 +86,12 @@ GraphEncoderImpl::Direction GraphEncoderImpl::MakeDirection(
   return direction;
 }
 
-void GraphEncoderImpl::Select(const ObservationMatch& match) {
+void NodeEncoderImpl::SelectNodes(const ObservationMatch& match,
+                                  int64_t unknown_kind) {
   const torch::Tensor kinds = node_kinds_->weight.detach();
-  node_kinds_->weight.set_data(
-      SelectRows(kinds, match.node_kinds, kinds.mean(0)));
+  node_kinds_->weight.set_data(SelectRows(
+      kinds, match.node_kinds,
+      unknown_kind == kUnknown ? kinds.mean(0) : kinds[unknown_kind]));
   SelectColumns(node_features_, 0, match.node_features, 1);
   for (Layer& layer : layers_) {
     for (Direction* direction : {&layer.producers, &layer.consumers}) {
@@ -100,15 +99,14 @@ void GraphEncoderImpl::Select(const ObservationMatch& match) {
       SelectColumns(direction->edge, 0, match.edge_features, 0);
     }
   }
-  SelectColumns(graph_, kPools * options_.width, match.global_features, 0);
 }
 
-torch::Tensor GraphEncoderImpl::Aggregate(Direction& direction,
-                                          const torch::Tensor& nodes,
-                                          const torch::Tensor& from,
-                                          const torch::Tensor& to,
-                                          const torch::Tensor& degree,
-                                          const torch::Tensor& edge_features) {
+torch::Tensor NodeEncoderImpl::Aggregate(Direction& direction,
+                                         const torch::Tensor& nodes,
+                                         const torch::Tensor& from,
+                                         const torch::Tensor& to,
+                                         const torch::Tensor& degree,
+                                         const torch::Tensor& edge_features) {
   const int64_t count = nodes.size(0);
   // The messages along the edges, [E, width].
   torch::Tensor messages;
@@ -142,7 +140,7 @@ torch::Tensor GraphEncoderImpl::Aggregate(Direction& direction,
   return SumOver(messages, to, count) / degree;
 }
 
-Encoding GraphEncoderImpl::forward(const GraphBatch& batch) {
+torch::Tensor NodeEncoderImpl::Nodes(const GraphBatch& batch) {
   const torch::Tensor bias =
       torch::ones({batch.node_features.size(0), 1}, torch::kFloat32);
   torch::Tensor nodes = torch::relu(
@@ -159,6 +157,24 @@ Encoding GraphEncoderImpl::forward(const GraphBatch& batch) {
         torch::cat({nodes, from_producers, from_consumers}, 1))));
   }
   if (!attention_.is_empty()) nodes = attention_->forward(nodes, batch);
+  return nodes;
+}
+
+GraphEncoderImpl::GraphEncoderImpl(const space::ObservationSpec& spec,
+                                   const EncoderOptions& options)
+    : NodeEncoderImpl(spec, options) {
+  graph_ = register_module(
+      "graph",
+      Linear(kPools * options.width + spec.global_features, options.width));
+}
+
+void GraphEncoderImpl::Select(const ObservationMatch& match) {
+  SelectNodes(match, kUnknown);
+  SelectColumns(graph_, kPools * options_.width, match.global_features, 0);
+}
+
+Encoding GraphEncoderImpl::forward(const GraphBatch& batch) {
+  const torch::Tensor nodes = Nodes(batch);
   const int64_t graphs = batch.nodes_of_graph.size(0);
   const torch::Tensor positive = torch::relu(nodes);
   const torch::Tensor sum = SumOver(positive, batch.graph_of_node, graphs);

@@ -15,13 +15,21 @@
 
 namespace hone::learning {
 
+// Return, for each of `count` indices, the sum and the largest value, at least
+// 0, of each column over the rows of that index: [count, columns].
+// rows: [R, columns]; index: [R] int64.
+torch::Tensor SumOver(const torch::Tensor& rows, const torch::Tensor& index,
+                      int64_t count);
+torch::Tensor MaxOver(const torch::Tensor& rows, const torch::Tensor& index,
+                      int64_t count);
+
 // The encoder's output.
 struct Encoding {
   torch::Tensor nodes;   // [N, width]
   torch::Tensor graphs;  // [U, width]
 };
 
-// Embeds the nodes of graphs, and the graphs.
+// Embeds the nodes of graphs.
 //
 // A layer gives node i the embedding
 //   e_i' = norm(f3(concat(e_i, A_j f2(e_j, edge), A_k f2'(e_k, edge))))
@@ -35,21 +43,22 @@ struct Encoding {
 // Attention Networks", 2018, equation 3.
 //
 // With a segment length, attention along the nodes follows (SegmentAttention).
-// A graph is the mean, the logarithm of the sum and the maximum of its nodes
-// beside its global features.
-class GraphEncoderImpl : public torch::nn::Module {
+class NodeEncoderImpl : public torch::nn::Module {
  public:
-  GraphEncoderImpl(const space::ObservationSpec& spec,
-                   const EncoderOptions& options);
+  NodeEncoderImpl(const space::ObservationSpec& spec,
+                  const EncoderOptions& options);
 
-  Encoding forward(const GraphBatch& batch);
+  // Returns the embeddings: [N, width].
+  torch::Tensor Nodes(const GraphBatch& batch);
 
   // Brings weights that were loaded for another observation into the order of
-  // this one. A kind that they do not know gets the mean of those that they
-  // know, a feature has no effect.
-  void Select(const ObservationMatch& match);
+  // this one. A kind that they do not know gets the weights of their kind
+  // `unknown_kind` or, if that is kUnknown, the mean of those that they know; a
+  // feature that they do not know has no effect.
+  void SelectNodes(const ObservationMatch& match, int64_t unknown_kind);
 
- private:
+  // The weights, for whoever computes the same without Torch.
+
   // Gathers messages along the edges in one direction.
   struct Direction {
     torch::nn::Linear message{nullptr};
@@ -61,18 +70,41 @@ class GraphEncoderImpl : public torch::nn::Module {
     Direction consumers;
     torch::nn::Linear merge{nullptr};
   };
+  const torch::nn::Embedding& node_kinds() const { return node_kinds_; }
+  // The last column is the bias of a constant input.
+  const torch::nn::Linear& node_features() const { return node_features_; }
+  const std::vector<Layer>& layers() const { return layers_; }
 
+ protected:
+  const EncoderOptions options_;
+
+ private:
   Direction MakeDirection(const std::string& name, int32_t edge_features);
   torch::Tensor Aggregate(Direction& direction, const torch::Tensor& nodes,
                           const torch::Tensor& from, const torch::Tensor& to,
                           const torch::Tensor& degree,
                           const torch::Tensor& edge_features);
 
-  const EncoderOptions options_;
   torch::nn::Embedding node_kinds_{nullptr};
   torch::nn::Linear node_features_{nullptr};
   std::vector<Layer> layers_;
   SegmentAttention attention_{nullptr};
+};
+TORCH_MODULE(NodeEncoder);
+
+// Embeds graphs besides: a graph is the mean, the logarithm of the sum and the
+// maximum of its nodes beside its global features.
+class GraphEncoderImpl : public NodeEncoderImpl {
+ public:
+  GraphEncoderImpl(const space::ObservationSpec& spec,
+                   const EncoderOptions& options);
+
+  Encoding forward(const GraphBatch& batch);
+
+  // As SelectNodes, with the mean of the known kinds, for all weights.
+  void Select(const ObservationMatch& match);
+
+ private:
   // The inputs of pooled nodes come first, then the global features.
   torch::nn::Linear graph_{nullptr};
 };

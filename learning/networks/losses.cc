@@ -47,4 +47,26 @@ torch::Tensor DoubleQValues(const torch::Tensor& online,
   return target.gather(1, online.argmax(1, /*keepdim=*/true)).squeeze(1);
 }
 
+torch::Tensor PairwiseLoss(PairLoss phi, const torch::Tensor& scores,
+                           const torch::Tensor& times,
+                           const torch::Tensor& present) {
+  // [K, M, M]: how much higher i scores than j, and whether that is right.
+  const torch::Tensor difference = scores.unsqueeze(2) - scores.unsqueeze(1);
+  const torch::Tensor slower =
+      times.unsqueeze(2)
+          .gt(times.unsqueeze(1))
+          .logical_and(present.unsqueeze(2).logical_and(present.unsqueeze(1)));
+  const torch::Tensor loss = phi == PairLoss::kHinge
+                                 ? torch::relu(1 - difference)
+                                 : torch::softplus(-difference);
+  const torch::Tensor count = present.sum(1).to(torch::kFloat32);
+  const torch::Tensor pairs = (count * (count - 1) / 2).clamp_min(1);
+  return torch::where(slower, loss, torch::zeros({})).sum({1, 2}) / pairs;
+}
+
+torch::Tensor LogTimeLoss(const torch::Tensor& log_time,
+                          const torch::Tensor& true_log_time) {
+  return (log_time - true_log_time).square();
+}
+
 }  // namespace hone::learning

@@ -47,6 +47,25 @@ torch::Tensor QLoss(const torch::Tensor& values, const torch::Tensor& rewards,
 torch::Tensor DoubleQValues(const torch::Tensor& online,
                             const torch::Tensor& target);
 
+// How two configurations in the wrong order are punished: by
+// max(0, 1 - z) or log(1 + exp(-z)), where z is how far they are in the right
+// order.
+enum class PairLoss { kHinge, kLogistic };
+
+// Returns the rank losses of K groups of at most M configurations: for each
+// group of n, the sum over its pairs (i, j) with times_i > times_j of
+// φ(scores_i - scores_j), divided by n (n - 1) / 2; 0 for n < 2. All [K, M];
+// entries that `present` lacks count for nothing and get no gradient.
+// Source: Kaufman et al., "A Learned Performance Model for Tensor Processing
+// Units", 2021, section 4.2.
+torch::Tensor PairwiseLoss(PairLoss phi, const torch::Tensor& scores,
+                           const torch::Tensor& times,
+                           const torch::Tensor& present);
+
+// Returns the squared errors of logarithms of times. Source: the same.
+torch::Tensor LogTimeLoss(const torch::Tensor& log_time,
+                          const torch::Tensor& true_log_time);
+
 }  // namespace hone::learning
 
 #endif  // HONE_LEARNING_NETWORKS_LOSSES_H_

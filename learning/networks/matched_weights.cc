@@ -3,6 +3,16 @@
 #include <algorithm>
 
 namespace hone::learning {
+namespace {
+
+// The parameters, then the buffers.
+std::vector<torch::Tensor> AllWeights(const torch::nn::Module& network) {
+  std::vector<torch::Tensor> all = network.parameters();
+  for (const torch::Tensor& buffer : network.buffers()) all.push_back(buffer);
+  return all;
+}
+
+}  // namespace
 
 torch::Tensor SelectRows(const torch::Tensor& rows,
                          std::vector<int64_t> indices,
@@ -29,8 +39,8 @@ void LoadMatched(torch::nn::Module& network,
                  torch::serialize::InputArchive& archive,
                  const std::function<void()>& select) {
   std::vector<std::vector<int64_t>> shapes;
-  for (const torch::Tensor& parameter : network.parameters()) {
-    shapes.push_back(parameter.sizes().vec());
+  for (const torch::Tensor& weights : AllWeights(network)) {
+    shapes.push_back(weights.sizes().vec());
   }
   // Gives parameters the shapes that they have in the archive.
   network.load(archive);
@@ -38,7 +48,7 @@ void LoadMatched(torch::nn::Module& network,
     torch::NoGradGuard no_grad;
     select();
   }
-  const std::vector<torch::Tensor> loaded = network.parameters();
+  const std::vector<torch::Tensor> loaded = AllWeights(network);
   for (size_t i = 0; i < loaded.size(); ++i) {
     TORCH_CHECK(loaded[i].sizes() == torch::IntArrayRef(shapes[i]),
                 "a parameter of another shape");

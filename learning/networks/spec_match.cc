@@ -152,4 +152,33 @@ absl::StatusOr<AssignmentMatch> MatchSpecs(const AssignmentSpec& saved,
   return match;
 }
 
+absl::StatusOr<CostMatch> MatchSpecs(const CostSpec& saved,
+                                     const CostSpec& spec) {
+  if (saved.features != spec.features) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "weights are for version '", saved.features,
+        "' of the features, expected version '", spec.features, "'"));
+  }
+  CostMatch match;
+  HONE_RETURN_IF_ERROR(MatchObservations(saved.graph, spec.graph, match));
+  match.saved_node_features = saved.graph.node_features;
+  match.config = MatchNames(saved.config_names, spec.config_names);
+  HONE_RETURN_IF_ERROR(CheckSomeKnown("features of a configuration",
+                                      match.config, saved.config_names,
+                                      spec.config_names));
+  for (const CostHead& head : spec.heads) {
+    const auto known = FindHead(saved, head.name);
+    if (!known.ok()) {
+      return absl::InvalidArgumentError(known.status().message());
+    }
+    if (saved.heads[static_cast<size_t>(*known)].target != head.target) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "weights of head '", head.name, "' predict ",
+          head.target == CostTarget::kTime ? "an order, expected times"
+                                           : "times, expected an order"));
+    }
+  }
+  return match;
+}
+
 }  // namespace hone::learning

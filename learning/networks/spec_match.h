@@ -7,6 +7,7 @@
 #include "absl/status/statusor.h"
 
 #include "learning/assignments/value_view.h"
+#include "learning/cost/cost_samples.h"
 #include "learning/games/game.h"
 
 namespace hone::learning {
@@ -38,16 +39,26 @@ struct AssignmentMatch : ObservationMatch {
   std::vector<int64_t> move_features;
 };
 
-// Match `spec` with the spec of saved weights: actions and groups by name, the
-// parts of an observation by name where both have names, by index elsewhere.
-// Equal names match in their order.
+// The same for a cost model and the features of configurations. Heads have the
+// same names in both.
+struct CostMatch : ObservationMatch {
+  std::vector<int64_t> config;
+  int64_t saved_node_features = 0;  // their number
+};
+
+// Match `spec` with the spec of saved weights: actions, groups and heads by
+// name, the parts of an observation by name where both have names, by index
+// elsewhere. Equal names match in their order.
 // Errors: InvalidArgument, with the list concerned, if counts differ that are
 // matched by index, if one side alone has edge features, if no name of a list
-// is known, or if a group is not.
+// is known, if a group or a head is not, or if a head has another target or the
+// features another version.
 absl::StatusOr<SpecMatch> MatchSpecs(const GameSpec& saved,
                                      const GameSpec& spec);
 absl::StatusOr<AssignmentMatch> MatchSpecs(const AssignmentSpec& saved,
                                            const AssignmentSpec& spec);
+absl::StatusOr<CostMatch> MatchSpecs(const CostSpec& saved,
+                                     const CostSpec& spec);
 
 }  // namespace hone::learning
 

@@ -1,0 +1,245 @@
+#include "learning/networks/cost_network.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+#include "learning/networks/matched_weights.h"
+#include "learning/networks/tensors.h"
+
+namespace hone::learning {
+namespace {
+
+using torch::nn::Linear;
+
+EncoderOptions EncoderOptionsOf(const CostOptions& options) {
+  EncoderOptions encoder = {.width = options.width, .layers = options.layers};
+  switch (options.aggregator) {
+    case CostAggregator::kMean:
+      encoder.aggregator = Aggregator::kMean;
+      break;
+    case CostAggregator::kSum:
+      encoder.aggregator = Aggregator::kSum;
+      break;
+    case CostAggregator::kMax:
+      encoder.aggregator = Aggregator::kMax;
+      break;
+  }
+  if (options.encoder == CostEncoder::kAttention) {
+    encoder.aggregator = Aggregator::kAttention;
+  }
+  // The LSTM starts from what the nodes are by themselves.
+  if (options.encoder == CostEncoder::kSequence) encoder.layers = 0;
+  return encoder;
+}
+
+// What the encoder sees of nodes.
+space::ObservationSpec EncoderSpec(const CostSpec& spec,
+                                   const CostOptions& options) {
+  space::ObservationSpec seen = spec.graph;
+  if (options.join == CostJoin::kEarly) {
+    seen.node_features += static_cast<int32_t>(spec.config_names.size());
+  }
+  return seen;
+}
+
+torch::Tensor Standardized(const torch::Tensor& rows,
+                           const CostNetworkImpl::Standard& standard) {
+  return ((rows - standard.mean) * standard.scale)
+      .clamp(-CostNetworkImpl::kInputLimit, CostNetworkImpl::kInputLimit);
+}
+
+// Brings the columns of a standard into another order. Columns that are not
+// known have scale 0: they have no effect.
+void SelectStandard(const std::vector<int64_t>& indices,
+                    CostNetworkImpl::Standard& standard) {
+  for (torch::Tensor* columns : {&standard.mean, &standard.scale}) {
+    columns->set_data(
+        SelectRows(columns->unsqueeze(1), indices, torch::zeros({1}))
+            .squeeze(1));
+  }
+}
+
+}  // namespace
+
+CostBatch MakeCostBatch(absl::Span<const CostQuery> queries,
+                        const CostSpec& spec, CostJoin join) {
+  std::vector<const space::Observation*> graphs;
+  std::vector<int32_t> graph_of_sample;
+  std::vector<float> configs;
+  configs.reserve(queries.size() * spec.config_names.size());
+  for (const CostQuery& query : queries) {
+    if (join == CostJoin::kEarly || graphs.empty() ||
+        graphs.back() != query.graph) {
+      graphs.push_back(query.graph);
+    }
+    graph_of_sample.push_back(static_cast<int32_t>(graphs.size()) - 1);
+    configs.insert(configs.end(), query.config.begin(), query.config.end());
+  }
+  const auto count = static_cast<int64_t>(queries.size());
+  return {MakeGraphBatch(graphs, spec.graph), Ids(graph_of_sample, {count}),
+          Numbers(configs,
+                  {count, static_cast<int64_t>(spec.config_names.size())})};
+}
+
+CostNetworkImpl::CostNetworkImpl(const CostSpec& spec,
+                                 const CostOptions& options)
+    : options_(options) {
+  const int64_t width = options.width, hidden = options.hidden;
+  const auto config_count = static_cast<int64_t>(spec.config_names.size());
+  nodes = MakeStandard("nodes", spec.graph.node_features);
+  edges = MakeStandard("edges", spec.graph.edge_features);
+  globals = MakeStandard("globals", spec.graph.global_features);
+  configs = MakeStandard("configs", config_count);
+  encoder_ = register_module("encoder", NodeEncoder(EncoderSpec(spec, options),
+                                                    EncoderOptionsOf(options)));
+  if (options.encoder == CostEncoder::kSequence) {
+    sequence_ = register_module("sequence",
+                                NodeLstm(width, std::max(options.layers, 1)));
+  }
+  for (const CostReduction reduction : options.reductions) {
+    if (reduction == CostReduction::kLstm) {
+      lstm_ = register_module("reduction_lstm", NodeLstm(width, 1));
+    }
+    if (reduction == CostReduction::kTransformer) {
+      transformer_ =
+          register_module("reduction_transformer", NodeTransformer(width));
+    }
+  }
+  const int64_t kernel =
+      static_cast<int64_t>(options.reductions.size()) * width +
+      spec.graph.global_features;
+  for (size_t h = 0; h < spec.heads.size(); ++h) {
+    const auto name = [&](const char* part) {
+      return absl::StrCat("head_", spec.heads[h].name, "_", part);
+    };
+    Head head;
+    head.kernel = register_module(name("kernel"), Linear(kernel, hidden));
+    if (options.join == CostJoin::kLate && config_count > 0) {
+      head.config =
+          register_module(name("config"), Linear(config_count, hidden));
+    }
+    head.hidden = register_module(name("hidden"), Linear(hidden, hidden));
+    head.output = register_module(name("output"), Linear(hidden, 1));
+    head.target = MakeStandard(name("target"), 1);
+    head.spread =
+        register_buffer(name("spread"), torch::zeros({hidden, hidden}));
+    head.center = register_buffer(name("center"), torch::zeros({hidden}));
+    head.noise = register_buffer(name("noise"), torch::zeros({2}));
+    torch::NoGradGuard no_grad;
+    head.output->weight.zero_();
+    head.output->bias.zero_();
+    heads_.push_back(std::move(head));
+  }
+}
+
+CostNetworkImpl::Standard CostNetworkImpl::MakeStandard(const std::string& name,
+                                                        int64_t columns) {
+  return {register_buffer(name + "_mean", torch::zeros({columns})),
+          register_buffer(name + "_scale", torch::ones({columns}))};
+}
+
+void CostNetworkImpl::Select(const CostMatch& match) {
+  ObservationMatch seen = match;
+  if (options_.join == CostJoin::kEarly) {
+    for (const int64_t index : match.config) {
+      seen.node_features.push_back(
+          index == kUnknown ? kUnknown : match.saved_node_features + index);
+    }
+  }
+  encoder_->SelectNodes(seen, /*unknown_kind=*/0);
+  SelectStandard(match.node_features, nodes);
+  SelectStandard(match.edge_features, edges);
+  SelectStandard(match.global_features, globals);
+  SelectStandard(match.config, configs);
+  const auto reduced = static_cast<int64_t>(options_.reductions.size()) *
+                       static_cast<int64_t>(options_.width);
+  for (Head& head : heads_) {
+    SelectColumns(head.kernel, reduced, match.global_features, 0);
+    if (!head.config.is_empty()) {
+      SelectColumns(head.config, 0, match.config, 0);
+    }
+  }
+}
+
+torch::Tensor CostNetworkImpl::Kernels(const CostBatch& batch) {
+  GraphBatch graphs = batch.graphs;
+  graphs.node_features = Standardized(graphs.node_features, nodes);
+  graphs.edge_features = Standardized(graphs.edge_features, edges);
+  if (options_.join == CostJoin::kEarly) {
+    graphs.node_features = torch::cat(
+        {graphs.node_features, Standardized(batch.configs, configs)
+                                   .index_select(0, graphs.graph_of_node)},
+        1);
+  }
+  torch::Tensor rows = encoder_->Nodes(graphs);
+  if (!sequence_.is_empty()) rows = sequence_->forward(rows, graphs).nodes;
+  const int64_t count = graphs.nodes_of_graph.size(0);
+  const auto sum_of = [&](const torch::Tensor& of) {
+    return SumOver(of, graphs.graph_of_node, count);
+  };
+  const torch::Tensor sizes = graphs.nodes_of_graph.clamp_min(1);
+  std::vector<torch::Tensor> parts;
+  for (const CostReduction reduction : options_.reductions) {
+    switch (reduction) {
+      case CostReduction::kMean:
+        parts.push_back(sum_of(rows) / sizes);
+        break;
+      case CostReduction::kSum:
+        parts.push_back(torch::log1p(sum_of(torch::relu(rows))));
+        break;
+      case CostReduction::kMax:
+        parts.push_back(
+            MaxOver(torch::relu(rows), graphs.graph_of_node, count));
+        break;
+      case CostReduction::kLstm:
+        parts.push_back(lstm_->forward(rows, graphs).last);
+        break;
+      case CostReduction::kTransformer:
+        parts.push_back(sum_of(transformer_->forward(rows, graphs)) / sizes);
+        break;
+    }
+  }
+  parts.push_back(Standardized(graphs.globals, globals));
+  return torch::cat(parts, 1);
+}
+
+torch::Tensor CostNetworkImpl::Hidden(int32_t head,
+                                      const torch::Tensor& kernels,
+                                      const CostBatch& batch,
+                                      const torch::Tensor& rows) {
+  Head& layers = heads_[static_cast<size_t>(head)];
+  // Once for each kernel, not for each of its configurations.
+  torch::Tensor x = layers.kernel->forward(kernels).index_select(
+      0, batch.graph_of_sample.index_select(0, rows));
+  if (!layers.config.is_empty()) {
+    x = x + layers.config->forward(
+                Standardized(batch.configs.index_select(0, rows), configs));
+  }
+  return torch::relu(layers.hidden->forward(torch::relu(x)));
+}
+
+torch::Tensor CostNetworkImpl::Output(int32_t head,
+                                      const torch::Tensor& hidden) {
+  Head& layers = heads_[static_cast<size_t>(head)];
+  return layers.target.mean +
+         layers.target.scale * layers.output->forward(hidden).squeeze(1);
+}
+
+torch::Tensor CostNetworkImpl::Deviation(int32_t head,
+                                         const torch::Tensor& hidden) const {
+  const Head& layers = heads_[static_cast<size_t>(head)];
+  const torch::Tensor distance =
+      (hidden - layers.center).matmul(layers.spread.t()).square().sum(1);
+  return (layers.noise[0] + layers.noise[1] * distance).sqrt();
+}
+
+torch::Tensor CostNetworkImpl::forward(int32_t head, const CostBatch& batch) {
+  const torch::Tensor rows =
+      torch::arange(batch.graph_of_sample.size(0), torch::kInt64);
+  return Output(head, Hidden(head, Kernels(batch), batch, rows));
+}
+
+}  // namespace hone::learning
