@@ -19,9 +19,9 @@ namespace hone::learning {
 // What a cost model is trained on.
 struct CostTrainingSet {
   CostSpec spec;
-  std::vector<CostGroup> training;
+  std::vector<CostGroup> training = {};
   // Never trained on: selects the weights to keep.
-  std::vector<CostGroup> validation;
+  std::vector<CostGroup> validation = {};
 };
 
 struct CostProgress {
@@ -36,19 +36,20 @@ struct CostProgress {
 };
 
 struct CostTraining {
-  CostOptions architecture;  // of new weights
-  CostTrainingOptions options;
+  CostOptions architecture = {};  // of new weights
+  CostTrainingOptions options = {};
   // Weights to start from, in place of random ones; their architecture counts.
   std::string initial_weights = {};
   // Training stops after the epoch in which this time is over, all runs
   // together.
   absl::Duration time = absl::InfiniteDuration();
   // File for the weights that did best in validation. Required.
-  std::string weights_file;
+  std::string weights_file = {};
   // File for the state after each epoch, to go on after an interruption;
   // removed at the end. Empty: none.
-  std::string state_file;
-  std::function<void(const CostProgress&)> on_progress;  // after validations
+  std::string state_file = {};
+  std::function<void(const CostProgress&)> on_progress =
+      {};  // after validations
 };
 
 struct CostTrainingResult {

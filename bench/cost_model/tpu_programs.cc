@@ -88,11 +88,16 @@ absl::StatusOr<hlo::Module> ReadTpuProgram(const TpuProgram& program) {
   return module;
 }
 
-absl::StatusOr<FamilySplit> ReadFamilySplit(const std::string& path,
-                                            absl::string_view name) {
+absl::StatusOr<FamilySplit> ReadFamilySplit(const std::string& split) {
+  // The name is behind the last colon, unless that is part of the path.
+  const size_t colon = split.rfind(':');
+  const bool has_name =
+      colon != std::string::npos && split.find('/', colon) == std::string::npos;
+  const std::string path = has_name ? split.substr(0, colon) : split;
+  const std::string name = has_name ? split.substr(colon + 1) : "random";
   HONE_ASSIGN_OR_RETURN(const Json splits,
                         ReadJsonFile(path, "lists of families by split"));
-  const auto found = splits.find(std::string(name));
+  const auto found = splits.find(name);
   if (!splits.is_object() || found == splits.end()) {
     std::vector<std::string> known;
     if (splits.is_object()) {
@@ -103,17 +108,17 @@ absl::StatusOr<FamilySplit> ReadFamilySplit(const std::string& path,
                      "', expected one of: ", absl::StrJoin(known, ", ")));
   }
   const std::string where = absl::StrCat(path, ": split '", name, "'");
-  FamilySplit split;
+  FamilySplit families;
   HONE_RETURN_IF_ERROR(
-      AddFamilies(*found, "validation", where, split.validation));
-  HONE_RETURN_IF_ERROR(AddFamilies(*found, "test", where, split.test));
-  for (const std::string& family : split.test) {
-    if (split.validation.contains(family)) {
+      AddFamilies(*found, "validation", where, families.validation));
+  HONE_RETURN_IF_ERROR(AddFamilies(*found, "test", where, families.test));
+  for (const std::string& family : families.test) {
+    if (families.validation.contains(family)) {
       return absl::InvalidArgumentError(
           absl::StrCat(where, ": '", family, "' is in both lists"));
     }
   }
-  return split;
+  return families;
 }
 
 }  // namespace hone::bench

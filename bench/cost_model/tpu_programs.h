@@ -6,7 +6,6 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 
 #include "hlo/ir/module.h"
 
@@ -39,11 +38,11 @@ struct FamilySplit {
   absl::flat_hash_set<std::string> test;
 };
 
-// Reads split `name` of a file: {"NAME": {"validation": ["FAMILY", …], "test":
-// […]}}. Errors: those of reading; NotFound for an unknown name, listing the
-// known ones; InvalidArgument for another form, or a family in both lists.
-absl::StatusOr<FamilySplit> ReadFamilySplit(const std::string& path,
-                                            absl::string_view name);
+// Reads a split of a file: {"NAME": {"validation": ["FAMILY", …], "test":
+// […]}}. `split` is "FILE:NAME", or the file for its split "random". Errors:
+// those of reading; NotFound for an unknown name, listing the known ones;
+// InvalidArgument for another form, or a family in both lists.
+absl::StatusOr<FamilySplit> ReadFamilySplit(const std::string& split);
 
 }  // namespace hone::bench
 

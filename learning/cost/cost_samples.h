@@ -39,12 +39,13 @@ inline constexpr absl::string_view kUnknownKind = "unknown";
 struct CostSpec {
   // Kind 0 of the nodes must be named kUnknownKind if kinds have names. The
   // nodes of an observation are in topological order.
-  space::ObservationSpec graph;
+  space::ObservationSpec graph = {};
   // The features of a configuration, one name each.
-  std::vector<std::string> config_names;
-  std::vector<CostHead> heads;  // at least one; their names are distinct words
+  std::vector<std::string> config_names = {};
+  std::vector<CostHead> heads =
+      {};  // at least one; their names are distinct words
   // The version of the features: models of another one are refused.
-  std::string features;
+  std::string features = {};
 
   friend bool operator==(const CostSpec&, const CostSpec&) = default;
 };
@@ -63,7 +64,7 @@ struct CostQuery {
 struct CostSample {
   std::shared_ptr<const space::Observation> graph;
   std::vector<float> config = {};  // [config_names]
-  double log_time = 0;        // the logarithm of nanoseconds
+  double log_time = 0;             // the logarithm of nanoseconds
 };
 
 // The comparable configurations of one kernel.

@@ -100,5 +100,53 @@ TEST(DoubleQValues, AreTheTargetsOfTheOnlineChoice) {
       {5, 6});
 }
 
+TEST(PairwiseLoss, CountsPairsWhoseFirstIsSlower) {
+  // Pairs (slower, faster): (1, 0) by 0.5, (2, 0) by -1, (2, 1) by -1.5. Of 3.
+  torch::Tensor scores = torch::tensor({{0.F, 0.5F, -1.F}}).requires_grad_();
+  const torch::Tensor times = torch::tensor({{1.F, 2.F, 3.F}});
+  const torch::Tensor all = torch::tensor({{true, true, true}});
+  const torch::Tensor hinge =
+      PairwiseLoss(PairLoss::kHinge, scores, times, all);
+  ExpectNear(hinge, {(0.5F + 2 + 2.5F) / 3});
+  ExpectNear(PairwiseLoss(PairLoss::kLogistic, scores, times, all),
+             {(std::log(1 + std::exp(-0.5F)) + std::log(1 + std::exp(1.F)) +
+               std::log(1 + std::exp(1.5F))) /
+              3});
+  // Each pair pushes the slower one up and the faster one down.
+  hinge.sum().backward();
+  ExpectNear(scores.grad(), {2.F / 3, 0, -2.F / 3});
+}
+
+TEST(PairwiseLoss, LeavesOutTiesAndWhatIsNotThere) {
+  torch::Tensor scores =
+      torch::tensor({{0.F, 3.F, 9.F}, {1.F, 9.F, 9.F}}).requires_grad_();
+  const torch::Tensor times = torch::tensor({{5.F, 5.F, 1.F}, {1.F, 9.F, 9.F}});
+  const torch::Tensor present =
+      torch::tensor({{true, true, false}, {true, false, false}});
+  for (const PairLoss phi : {PairLoss::kHinge, PairLoss::kLogistic}) {
+    const torch::Tensor loss = PairwiseLoss(phi, scores, times, present);
+    ExpectNear(loss, {0, 0});
+    loss.sum().backward();
+    ExpectNear(scores.grad(), {0, 0, 0, 0, 0, 0});
+  }
+  // Without the tie, the one pair of the two is in the right order by 3.
+  ExpectNear(
+      PairwiseLoss(PairLoss::kLogistic, scores.detach(),
+                   torch::tensor({{5.F, 6.F, 1.F}, {1.F, 9.F, 9.F}}), present),
+      {std::log(1 + std::exp(-3.F)), 0});
+}
+
+TEST(PairwiseLoss, OfAWideMarginIsNothing) {
+  ExpectNear(
+      PairwiseLoss(PairLoss::kHinge, torch::tensor({{0.F, 1.F}}),
+                   torch::tensor({{1.F, 1.5F}}), torch::tensor({{true, true}})),
+      {0});
+}
+
+TEST(LogTimeLoss, IsTheSquaredDifference) {
+  ExpectNear(LogTimeLoss(torch::tensor({1.F, 4.F}), torch::tensor({3.F, 3.F})),
+             {4, 1});
+}
+
 }  // namespace
 }  // namespace hone::learning
