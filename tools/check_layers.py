@@ -48,6 +48,7 @@ PARTS = {
         "evaluator": {"ir"},
         "equivalence": {"evaluator", "analysis", "ir"},
         "rewrite": {"inference", "ir"},
+        "fusion": {"rewrite", "analysis", "ir"},
         "passes": {"rewrite", "evaluator", "analysis", "inference", "ir"},
     },
     "graphs": {

@@ -372,11 +372,16 @@ std::string CanonicalForm(const Module& module) {
   return ModuleWriter(module).Write();
 }
 
-std::vector<InstructionId> CanonicalOrder(const Module& module) {
+std::vector<InstructionId> CanonicalOrder(const Module& module,
+                                          ComputationId computation) {
   ContentHashes hashes(module);
   std::string unused;
   return ComputationWriter(module, hashes, unused)
-      .Order(module.entry_computation());
+      .Order(module.computation(computation));
+}
+
+std::vector<InstructionId> CanonicalOrder(const Module& module) {
+  return CanonicalOrder(module, module.entry());
 }
 
 }  // namespace hone::hlo

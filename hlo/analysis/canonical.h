@@ -19,10 +19,13 @@ namespace hone::hlo {
 // different ways, slot order decides.
 std::string CanonicalForm(const Module& module);
 
-// Returns the instructions of the entry computation in the order in which the
-// form numbers them: what stands at one place of it is the same in all modules
-// of one form. Operands stand before their users, unless the module is
-// scheduled, whose order is that of the slots.
+// Returns the instructions of a computation in the order in which the form
+// numbers them: what stands at one place of it is the same in all modules of
+// one form. Operands stand before their users, unless the module is scheduled,
+// whose order is that of the slots.
+std::vector<InstructionId> CanonicalOrder(const Module& module,
+                                          ComputationId computation);
+// The same of the entry computation.
 std::vector<InstructionId> CanonicalOrder(const Module& module);
 
 }  // namespace hone::hlo
