@@ -153,13 +153,25 @@ void TileProgram::FindMemory() {
           region.touched > 0 && region.touched < hlo::Volume(region.box);
       const bool fits = bytes <= tpu_.vmem_bytes / kResidentPart;
       array.is_streamed =
-          (is_fixed && !fits) || (is_picked && !(is_fixed && fits));
+          is_picked ? !(is_fixed && fits)
+                    : is_fixed && !fits && IsWholeForAnyTile(array.id);
     }
     const int64_t kept = array.is_streamed
                              ? std::min(bytes, tpu_.vmem_bytes / kWindowPart)
                              : SaturatingMultiply(bytes, buffers);
     vmem_bytes_ = SaturatingAdd(vmem_bytes_, kept);
   }
+}
+
+// Returns true if the smallest tile needs as much of an operand as all do.
+bool TileProgram::IsWholeForAnyTile(InstructionId id) const {
+  hlo::Tile smallest;
+  smallest.output.assign(kernel_.output_dimensions().size(), 1);
+  smallest.reduction.assign(kernel_.reduction_dimensions().size(), 1);
+  const hlo::TileRegions regions(kernel_, smallest);
+  const std::vector<int64_t> origin(regions.grid().size());
+  return regions.At(origin).at(id).box ==
+         hlo::WholeRegion(kernel_.computation()[id]).box;
 }
 
 // Returns true if the box changes when this loop takes a step, and those inside

@@ -70,6 +70,7 @@ class TileProgram {
   void FindMemory();
   std::vector<int64_t> GridPosition(absl::Span<const int64_t> position) const;
   const hlo::IdMap<hlo::Region>& RegionsAt(absl::Span<const int64_t> position);
+  bool IsWholeForAnyTile(hlo::InstructionId id) const;
   bool ChangesFrom(const Array& array, size_t loop) const;
   Transfer TransferOf(const Array& array, const hlo::Region& region) const;
   StepWork MakeWork(absl::Span<const int64_t> position);
