@@ -190,6 +190,7 @@ Transfer TileProgram::TransferOf(const Array& array,
   Transfer transfer;
   transfer.bytes = bytes;
   double pieces = 1;
+  double copies = 1;
   if (shape != nullptr && array.is_streamed &&
       region.touched < hlo::Volume(region.box)) {
     // Rows of register tiles at places that the indices say.
@@ -200,7 +201,10 @@ Transfer TileProgram::TransferOf(const Array& array,
   } else if (shape != nullptr) {
     pieces =
         bytes / static_cast<double>(hlo::ContiguousBytes(*shape, region.box));
+    copies = static_cast<double>(hlo::StridedCopies(*shape, region.box));
   }
+  transfer.setup_cycles =
+      CyclesOf(copies * static_cast<double>(tpu_.transfer_cycles));
   transfer.cycles = CyclesOf((transfer.bytes + pieces * tpu_.hbm_piece_bytes) /
                              tpu_.hbm_bytes_per_cycle());
   return transfer;

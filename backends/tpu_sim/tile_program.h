@@ -14,8 +14,10 @@
 
 namespace hone::backends {
 
-// A copy between HBM and VMEM: the cycles that it occupies the memory for.
+// A copy between HBM and VMEM: the cycles that the core needs to set it up, and
+// those that it occupies the memory for.
 struct Transfer {
+  int64_t setup_cycles = 0;
   int64_t cycles = 0;
   double bytes = 0;
 };
