@@ -19,15 +19,17 @@ namespace hone::backends {
 
 // A device that kernels are measured on.
 struct KernelDevice {
-  // "cpu".
+  // "cpu" or "tpu_sim".
   std::string kind;
   // The name that the system reports.
   std::string model;
-  // LLVM's processor and features that code is generated for.
+  // LLVM's processor and features that code is generated for; of a simulated
+  // TPU the name of its description.
   std::string isa;
   loops::Machine machine;
-  // "cpu:0123456789abcdef": the kind, and a hash of the fields above and of the
-  // versions that code and timing depend on. Measurements on devices with equal
+  // "cpu:0123456789abcdef": the kind, and a hash of the fields above (of a
+  // simulated TPU: of its description) and of the versions that code and timing
+  // depend on. Measurements on devices with equal
   // fingerprints are comparable; the fingerprint is the target of tuned
   // kernels.
   std::string fingerprint;
@@ -38,6 +40,9 @@ struct KernelTiming {
   space::Outcome outcome = space::Outcome::kOk;
   // The reason if the outcome is not kOk.
   std::string message;
+  // Of kInvalid: how far it is from what the device can run, in bytes of memory
+  // too many; 0 if nobody knows.
+  double violation = 0;
   // Nanoseconds per call: the median, and each sample.
   double ns = 0;
   std::vector<double> samples_ns;
@@ -62,6 +67,11 @@ enum class KernelForm {
   // The HLO text of a whole module. Schedules are those of all its kernels
   // (plan_script.h); expected results are those of the evaluator.
   kModule,
+  // The HLO text of a kernel for a simulated TPU (hlo/tiles/tiled_kernel.h).
+  // Schedules are the texts of its configurations (hlo/tiles/kernel_config.h),
+  // the empty one as the baseline the default; they compute nothing, and
+  // threads, seed, pairs, bar and fresh_process change nothing.
+  kTpuKernel,
 };
 
 // A request to check schedules of one kernel or module, and to time them
@@ -89,6 +99,9 @@ struct KernelRequest {
   // Measure in a process that has measured nothing before, with arrays that are
   // placed as the seed says: for confirmations.
   bool fresh_process = false;
+  // Of kTpuKernel: the description of the TPU (PrintTpu). Whoever offers the
+  // device fills it in.
+  std::string tpu;
   // Measure on a second machine too, if there is one with the same device. Of
   // two measurements that agree the slower ratio is reported; if they disagree,
   // the outcome is kWrongResult. If they disagree about the baseline's time,
@@ -117,9 +130,9 @@ class KernelMeasurer {
   // Returns the devices that are available now, one per fingerprint.
   virtual std::vector<KernelDevice> Devices() = 0;
 
-  // Waits for a device of this fingerprint (any device if empty), since workers
-  // take a while to connect. Returns Unavailable if none appears, and Cancelled
-  // after `stop`.
+  // Waits for a device of this fingerprint or kind (any device if empty), since
+  // workers take a while to connect. Returns Unavailable if none appears, and
+  // Cancelled after `stop`.
   virtual absl::StatusOr<KernelDevice> AwaitDevice(
       absl::string_view fingerprint, const std::function<bool()>& stop) = 0;
 

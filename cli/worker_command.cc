@@ -19,6 +19,7 @@
 #include "absl/time/clock.h"
 #include "cli/client.h"
 #include "cli/command.h"
+#include "cli/read_hardware.h"
 #include "grpcpp/grpcpp.h"
 #include <poll.h>
 #include <unistd.h>
@@ -27,6 +28,8 @@
 #include "backends/process/kernel_messages.h"
 #include "backends/process/measure_process.h"
 #include "backends/process/time_limit.h"
+#include "backends/tpu_sim/tpu.h"
+#include "backends/tpu_sim/tpu_bench.h"
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/status_macros.h"
@@ -178,8 +181,9 @@ class Log {
 
 class WorkerLoop {
  public:
+  // Offers the simulated TPU `tpu` of that name, or, if it is null, the host.
   WorkerLoop(const Connection& connection, const std::string& id, bool at_eof,
-             const Log& log)
+             const Log& log, absl::string_view name, const backends::Tpu* tpu)
       : server_(connection.server.empty() ? FindServer(kFindTimeout)
                                           : connection.server),
         log_(log),
@@ -190,7 +194,10 @@ class WorkerLoop {
     request_.set_protocol_version(kMaxWorkerProtocol);
     request_.set_version(HONE_VERSION);
     request_.add_capabilities(kKernelWork);
-    backends::ToProto(backends::HostDevice(), *request_.add_devices());
+    backends::ToProto(tpu == nullptr ? backends::HostDevice()
+                                     : backends::TpuDevice(name, *tpu),
+                      *request_.add_devices());
+    if (tpu != nullptr) tpu_ = backends::PrintTpu(*tpu);
   }
 
   absl::Status Run() {
@@ -342,6 +349,7 @@ class WorkerLoop {
     if (!is_measuring_) {
       HONE_ASSIGN_OR_RETURN(const bool has_module, FetchModule(end));
       if (!has_module) return std::nullopt;
+      if (!tpu_.empty()) work_.mutable_kernel()->set_tpu(tpu_);
       HONE_RETURN_IF_ERROR(measure_.Start(work_));
       is_measuring_ = true;
       end_ = SystemClock().Monotonic() +
@@ -400,6 +408,8 @@ class WorkerLoop {
   const std::unique_ptr<v1::WorkerService::Stub> stub_;
   ShutdownRequest shutdown_;
   v1::SynchronizeRequest request_;
+  // The description of the TPU that it simulates; empty: none.
+  std::string tpu_;
   bool connected_ = false;
   // The daemon has asked; the worker has begun.
   bool drain_asked_ = false;
@@ -424,6 +434,7 @@ void AddWorkerCommand(CLI::App& app, Context& context) {
     std::string server;
     std::string id;
     std::string release;
+    std::string tpu;
     bool at_eof = false;
     bool log_json = false;
   };
@@ -443,6 +454,11 @@ void AddWorkerCommand(CLI::App& app, Context& context) {
                    "End the quarantine of this worker, an id of hone list "
                    "workers, and exit")
       ->type_name("ID");
+  command
+      ->add_option("--tpu", options->tpu,
+                   "Offer a simulated TPU instead: v3, v4, v5e, or the path of "
+                   "a description")
+      ->type_name("NAME");
   command->add_flag("--log-json", options->log_json, "Messages as JSON lines")
       ->group("");
   command->callback([options, &context] {
@@ -454,7 +470,11 @@ void AddWorkerCommand(CLI::App& app, Context& context) {
             Client(context).ReleaseWorker(options->release).status());
         return kDone;
       }
-      WorkerLoop loop(context, options->id, options->at_eof, log);
+      HONE_ASSIGN_OR_RETURN(const std::optional<backends::Tpu> tpu,
+                            ReadTpu(options->tpu));
+      const std::string name = options->tpu.substr(options->tpu.rfind('/') + 1);
+      WorkerLoop loop(context, options->id, options->at_eof, log, name,
+                      tpu.has_value() ? &*tpu : nullptr);
       const absl::Status status = loop.Run();
       if (status.ok() || !options->log_json) {
         HONE_RETURN_IF_ERROR(status);

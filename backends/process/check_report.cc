@@ -33,6 +33,10 @@ absl::Status CheckTiming(const KernelRequest& request,
                               absl::FormatDuration(timing.compile_time),
                               ", expected less than a day"));
   }
+  if (!(timing.violation >= 0 && std::isfinite(timing.violation))) {
+    return Fault(absl::StrCat("has a violation of ", name, " of ",
+                              timing.violation, ", expected bytes"));
+  }
   if (timing.outcome != space::Outcome::kOk) return absl::OkStatus();
   if (!IsPositive(timing.ns) ||
       !std::all_of(timing.samples_ns.begin(), timing.samples_ns.end(),

@@ -36,6 +36,8 @@ v1::KernelWork::Form ToProto(KernelForm form) {
       return v1::KernelWork::PROGRAM;
     case KernelForm::kModule:
       return v1::KernelWork::MODULE;
+    case KernelForm::kTpuKernel:
+      return v1::KernelWork::TPU_KERNEL;
   }
   return v1::KernelWork::HLO;
 }
@@ -48,6 +50,8 @@ KernelForm FromProto(v1::KernelWork::Form form) {
       return KernelForm::kProgram;
     case v1::KernelWork::MODULE:
       return KernelForm::kModule;
+    case v1::KernelWork::TPU_KERNEL:
+      return KernelForm::kTpuKernel;
     default:
       return KernelForm::kHlo;
   }
@@ -58,6 +62,7 @@ void ToProto(const KernelTiming& timing, v1::KernelTiming& proto) {
     if (known.outcome == timing.outcome) proto.set_outcome(known.proto);
   }
   proto.set_message(WireText(timing.message));
+  proto.set_violation(timing.violation);
   proto.set_ns(timing.ns);
   proto.mutable_samples_ns()->Add(timing.samples_ns.begin(),
                                   timing.samples_ns.end());
@@ -80,6 +85,7 @@ absl::StatusOr<KernelTiming> FromProto(const v1::KernelTiming& proto) {
   }
   timing.outcome = known->outcome;
   timing.message = proto.message();
+  timing.violation = proto.violation();
   timing.ns = proto.ns();
   timing.samples_ns.assign(proto.samples_ns().begin(),
                            proto.samples_ns().end());
@@ -147,6 +153,7 @@ void ToProto(const KernelRequest& request, v1::KernelWork& proto) {
   proto.set_confirm(request.confirm);
   proto.set_form(ToProto(request.form));
   proto.set_bar(request.bar);
+  proto.set_tpu(request.tpu);
 }
 
 KernelRequest FromProto(const v1::KernelWork& proto) {
@@ -165,6 +172,7 @@ KernelRequest FromProto(const v1::KernelWork& proto) {
   request.confirm = proto.confirm();
   request.form = FromProto(proto.form());
   request.bar = proto.bar();
+  request.tpu = proto.tpu();
   return request;
 }
 

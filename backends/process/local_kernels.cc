@@ -1,12 +1,16 @@
 #include "backends/process/local_kernels.h"
 
 #include <optional>
+#include <string>
 
 #include "absl/strings/str_cat.h"
 
 #include "backends/cpu/host.h"
 #include "backends/process/kernel_messages.h"
 #include "backends/process/time_limit.h"
+#include "backends/tpu_sim/bundled_tpus.h"
+#include "backends/tpu_sim/tpu.h"
+#include "backends/tpu_sim/tpu_bench.h"
 #include "base/clock.h"
 #include "base/status_macros.h"
 
@@ -16,25 +20,57 @@ namespace {
 // The interval at which `stop` is polled.
 constexpr absl::Duration kPatrol = absl::Milliseconds(100);
 
+// A bundled TPU, and its description as a request has it.
+struct LocalTpu {
+  KernelDevice device;
+  std::string description;
+};
+
+const std::vector<LocalTpu>& LocalTpus() {
+  static const auto* const tpus = [] {
+    auto* const list = new std::vector<LocalTpu>();
+    for (const BundledTpu& bundled : BundledTpus()) {
+      const absl::StatusOr<Tpu> tpu = FindTpu(bundled.id);
+      if (!tpu.ok()) continue;
+      list->push_back({TpuDevice(bundled.id, *tpu), PrintTpu(*tpu)});
+    }
+    return list;
+  }();
+  return *tpus;
+}
+
 }  // namespace
 
-std::vector<KernelDevice> LocalKernels::Devices() { return {HostDevice()}; }
+std::vector<KernelDevice> LocalKernels::Devices() {
+  std::vector<KernelDevice> devices = {HostDevice()};
+  for (const LocalTpu& tpu : LocalTpus()) devices.push_back(tpu.device);
+  return devices;
+}
 
 absl::StatusOr<KernelDevice> LocalKernels::AwaitDevice(
     absl::string_view fingerprint, const std::function<bool()>&) {
-  if (fingerprint.empty() || fingerprint == HostDevice().fingerprint) {
-    return HostDevice();
+  for (const KernelDevice& device : Devices()) {
+    if (fingerprint.empty() || fingerprint == device.fingerprint ||
+        fingerprint == device.kind) {
+      return device;
+    }
   }
-  return absl::UnavailableError(absl::StrCat(
-      "no device ", fingerprint, " here, expected ", HostDevice().fingerprint));
+  return absl::UnavailableError(
+      absl::StrCat("no device ", fingerprint, " here, expected ",
+                   HostDevice().fingerprint, " or a bundled TPU"));
 }
 
 absl::StatusOr<KernelReport> LocalKernels::Measure(
     const KernelRequest& request, absl::string_view fingerprint,
     const std::function<bool()>& stop) {
-  HONE_RETURN_IF_ERROR(AwaitDevice(fingerprint, stop).status());
+  HONE_ASSIGN_OR_RETURN(const KernelDevice device,
+                        AwaitDevice(fingerprint, stop));
   v1::Work work;
   ToProto(request, *work.mutable_kernel());
+  for (const LocalTpu& tpu : LocalTpus()) {
+    if (tpu.device.fingerprint != device.fingerprint) continue;
+    work.mutable_kernel()->set_tpu(tpu.description);
+  }
   const absl::Duration limit = TimeLimit(request);
   absl::MutexLock lock(&mu_);
   const absl::Duration end = SystemClock().Monotonic() + limit;

@@ -12,7 +12,8 @@
 
 namespace hone::backends {
 
-// Measures on this machine without a daemon, one request at a time.
+// Measures on this machine without a daemon, one request at a time. Its devices
+// are the host and the bundled simulated TPUs.
 class LocalKernels final : public KernelMeasurer {
  public:
   std::vector<KernelDevice> Devices() override;

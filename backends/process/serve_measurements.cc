@@ -16,6 +16,7 @@
 #include "backends/cpu/measure/kernel_bench.h"
 #include "backends/process/frames.h"
 #include "backends/process/kernel_messages.h"
+#include "backends/tpu_sim/tpu_bench.h"
 #include "base/status_macros.h"
 
 namespace hone::backends {
@@ -54,6 +55,7 @@ absl::StatusOr<Calibration> CalibrateApart(int32_t threads) {
 class KernelBenches {
  public:
   absl::StatusOr<KernelReport> Measure(const KernelRequest& request) {
+    if (request.form == KernelForm::kTpuKernel) return MeasureOnTpu(request);
     HONE_ASSIGN_OR_RETURN(KernelBench* const bench, Prepare(request));
     KernelReport report;
     if (request.calibrate) {

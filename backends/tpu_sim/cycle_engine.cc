@@ -164,7 +164,7 @@ class CycleEngine {
   }
 
   absl::Status Issue(const Transfer& transfer, int64_t& number) {
-    HONE_RETURN_IF_ERROR(Pass(tpu_.transfer_cycles));
+    HONE_RETURN_IF_ERROR(Pass(transfer.setup_cycles));
     while (memory_.outstanding() >= tpu_.outstanding_transfers) {
       ++result_.issue_wait;
       HONE_RETURN_IF_ERROR(Cycle());

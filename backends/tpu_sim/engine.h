@@ -37,7 +37,7 @@ inline constexpr int64_t kMaxRunCycles = int64_t{1} << 61;
 //
 // - At the start of step s the scalar core spends step_cycles, then issues the
 //   loads of step s + buffers - 1 (before the first step those of all earlier
-//   ones, too), each in transfer_cycles, waiting while as many transfers as
+//   ones, too), each after its setup_cycles, waiting while as many transfers as
 //   there may be are not done.
 // - The memory does one transfer at a time in the order of issue, each not
 //   before its latency after its issue has passed.

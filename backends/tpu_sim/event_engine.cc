@@ -164,7 +164,7 @@ class EventEngine {
 
   // Issues one transfer and returns when it is done.
   int64_t Issue(const Transfer& transfer) {
-    now_ += tpu_.transfer_cycles;
+    now_ += transfer.setup_cycles;
     while (!slots_.empty() && slots_.front().end <= now_) slots_.pop_front();
     const auto limit = static_cast<size_t>(tpu_.outstanding_transfers);
     if (slots_.size() >= limit) {

@@ -171,6 +171,18 @@ InstructionWork ConvolutionWork(const hlo::TiledKernel& kernel,
     is_shifted |= moves && (c.input_spatial[i] == lanes.sublane ||
                             c.input_spatial[i] == lanes.lane);
   }
+  // Few input features of neighbouring positions fill an array together, as far
+  // as one row of the window goes.
+  if (!c.input_spatial.empty()) {
+    const double row =
+        static_cast<double>(instruction.attributes().window->back().size);
+    const double together = std::min(row, std::floor(kArray / product.k));
+    if (together > 1) {
+      product.k *= together;
+      product.terms = product.terms / row * std::ceil(row / together);
+      is_shifted = true;
+    }
+  }
   const double features = SizeOf(out.box, c.output_feature);
   const auto per_group = static_cast<double>(
       std::max<int64_t>(1, instruction.shape().dimension(c.output_feature) /

@@ -14,7 +14,7 @@
 namespace hone::backends {
 namespace {
 
-constexpr int64_t kDefaultPart = 4;
+constexpr int64_t kDefaultPart = 2;
 
 // The dimensions of the space in the order in which the default tile grows:
 // those of the result from the minor one, the reduced ones after the second.

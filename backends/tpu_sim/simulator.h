@@ -54,7 +54,7 @@ class KernelSimulator {
 
   // Returns the configuration of a compiler without a model: two buffers, and a
   // tile that grows, first along lanes, then along sublanes, reduced and other
-  // dimensions, as long as it takes no more than a quarter of VMEM. It fits
+  // dimensions, as long as it takes no more than half of VMEM. It fits
   // unless nothing does.
   hlo::KernelConfig DefaultConfig() const;
 

@@ -224,8 +224,7 @@ class Compiler {
   Segment Loop(const std::vector<InstructionId>& members) {
     UnitWork work;
     double stall = 0;
-    // The number of iterations if not unrolled: registers of the dimensions.
-    double registers = 0;
+    double iterations = 0;
     double longest = 0;
     hlo::IdMap<double> path;
     hlo::IdMap<bool> is_loaded;
@@ -239,7 +238,7 @@ class Compiler {
       const Instruction& over =
           reduces ? computation_[instruction.operand(0)] : instruction;
       const double each = Registers(over, regions_.at(over.id()));
-      registers = std::max(registers, each);
+      iterations = std::max(iterations, Iterations(over, each));
       double before = 0;
       for (const InstructionId operand : instruction.operands()) {
         const InstructionId source = Source(operand);
@@ -259,7 +258,6 @@ class Compiler {
       if (leaves_.at(id)) AddStore(instruction, work);
       AddAccumulation(instruction, work);
     }
-    const double iterations = std::ceil(registers / unroll_);
     // Values that there are no registers for are stored and loaded again. Two
     // registers are kept for addresses and masks.
     const double needed =
@@ -276,6 +274,17 @@ class Compiler {
     stall += iterations * (std::max(0.0, longest - issue) +
                            static_cast<double>(tpu_.loop_cycles));
     return MakeSegment(work, stall, tpu_);
+  }
+
+  // The iterations over the registers of a region: those of the two minor
+  // dimensions are unrolled, in loops over the others.
+  double Iterations(const Instruction& over, double registers) const {
+    const hlo::Shape* const shape = hlo::TiledShape(over);
+    const Region& region = regions_.at(over.id());
+    if (shape == nullptr || registers == 0) return 0;
+    const auto plane =
+        static_cast<double>(hlo::PlaneRegisters(*shape, region.box));
+    return registers / plane * std::ceil(plane / unroll_);
   }
 
   // The number of values that are live at each member, in their order; at least

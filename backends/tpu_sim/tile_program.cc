@@ -153,13 +153,25 @@ void TileProgram::FindMemory() {
           region.touched > 0 && region.touched < hlo::Volume(region.box);
       const bool fits = bytes <= tpu_.vmem_bytes / kResidentPart;
       array.is_streamed =
-          (is_fixed && !fits) || (is_picked && !(is_fixed && fits));
+          is_picked ? !(is_fixed && fits)
+                    : is_fixed && !fits && IsWholeForAnyTile(array.id);
     }
     const int64_t kept = array.is_streamed
                              ? std::min(bytes, tpu_.vmem_bytes / kWindowPart)
                              : SaturatingMultiply(bytes, buffers);
     vmem_bytes_ = SaturatingAdd(vmem_bytes_, kept);
   }
+}
+
+// Returns true if the smallest tile needs as much of an operand as all do.
+bool TileProgram::IsWholeForAnyTile(InstructionId id) const {
+  hlo::Tile smallest;
+  smallest.output.assign(kernel_.output_dimensions().size(), 1);
+  smallest.reduction.assign(kernel_.reduction_dimensions().size(), 1);
+  const hlo::TileRegions regions(kernel_, smallest);
+  const std::vector<int64_t> origin(regions.grid().size());
+  return regions.At(origin).at(id).box ==
+         hlo::WholeRegion(kernel_.computation()[id]).box;
 }
 
 // Returns true if the box changes when this loop takes a step, and those inside
@@ -178,6 +190,7 @@ Transfer TileProgram::TransferOf(const Array& array,
   Transfer transfer;
   transfer.bytes = bytes;
   double pieces = 1;
+  double copies = 1;
   if (shape != nullptr && array.is_streamed &&
       region.touched < hlo::Volume(region.box)) {
     // Rows of register tiles at places that the indices say.
@@ -188,7 +201,10 @@ Transfer TileProgram::TransferOf(const Array& array,
   } else if (shape != nullptr) {
     pieces =
         bytes / static_cast<double>(hlo::ContiguousBytes(*shape, region.box));
+    copies = static_cast<double>(hlo::StridedCopies(*shape, region.box));
   }
+  transfer.setup_cycles =
+      CyclesOf(copies * static_cast<double>(tpu_.transfer_cycles));
   transfer.cycles = CyclesOf((transfer.bytes + pieces * tpu_.hbm_piece_bytes) /
                              tpu_.hbm_bytes_per_cycle());
   return transfer;

@@ -14,8 +14,10 @@
 
 namespace hone::backends {
 
-// A copy between HBM and VMEM: the cycles that it occupies the memory for.
+// A copy between HBM and VMEM: the cycles that the core needs to set it up, and
+// those that it occupies the memory for.
 struct Transfer {
+  int64_t setup_cycles = 0;
   int64_t cycles = 0;
   double bytes = 0;
 };
@@ -70,6 +72,7 @@ class TileProgram {
   void FindMemory();
   std::vector<int64_t> GridPosition(absl::Span<const int64_t> position) const;
   const hlo::IdMap<hlo::Region>& RegionsAt(absl::Span<const int64_t> position);
+  bool IsWholeForAnyTile(hlo::InstructionId id) const;
   bool ChangesFrom(const Array& array, size_t loop) const;
   Transfer TransferOf(const Array& array, const hlo::Region& region) const;
   StepWork MakeWork(absl::Span<const int64_t> position);

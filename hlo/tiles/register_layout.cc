@@ -77,22 +77,64 @@ int64_t PaddedBytes(const Shape& shape, const Box& box) {
                             kRegisterBytes);
 }
 
-int64_t ContiguousBytes(const Shape& shape, const Box& box) {
-  if (Volume(box) == 0) return 0;
+int64_t PlaneRegisters(const Shape& shape, const Box& box) {
+  Box plane = box;
+  const RegisterDimensions dimensions = RegisterDimensionsOf(shape);
+  for (int64_t d = 0; d < shape.rank(); ++d) {
+    if (d == dimensions.lane || d == dimensions.sublane) continue;
+    Interval& interval = plane[static_cast<size_t>(d)];
+    interval.size = std::min<int64_t>(interval.size, 1);
+  }
+  return RegisterCount(shape, plane, /*packed=*/false);
+}
+
+namespace {
+
+// Register tiles along dimension number `i` in the order of the layout.
+int64_t TilesAlong(const Shape& shape, const Box& box, int64_t i) {
   const int64_t rows = Rows(shape.element_type(), /*packed=*/true);
-  int64_t bytes = kRegisterBytes * RegistersPerElement(shape.element_type());
-  // Tiles follow each other along a dimension; the run goes on to the next
-  // dimension if the box has all of this one.
+  const int64_t unit = shape.rank() == 1 ? rows * kLanes
+                       : i == 0          ? kLanes
+                       : i == 1          ? rows
+                                         : 1;
+  return Units(SizeOf(box, MinorDimension(shape, i)), unit);
+}
+
+// The number of dimensions, from the minor one, along which a box's register
+// tiles follow each other: all but the last of them it has whole.
+int64_t ContiguousDimensions(const Shape& shape, const Box& box) {
   for (int64_t i = 0; i < shape.rank(); ++i) {
     const int64_t d = MinorDimension(shape, i);
-    const int64_t unit = shape.rank() == 1 ? rows * kLanes
-                         : i == 0          ? kLanes
-                         : i == 1          ? rows
-                                           : 1;
-    bytes = SaturatingMultiply(bytes, Units(SizeOf(box, d), unit));
-    if (SizeOf(box, d) < shape.dimension(d)) break;
+    if (SizeOf(box, d) < shape.dimension(d)) return i + 1;
+  }
+  return shape.rank();
+}
+
+}  // namespace
+
+int64_t ContiguousBytes(const Shape& shape, const Box& box) {
+  if (Volume(box) == 0) return 0;
+  int64_t bytes = kRegisterBytes * RegistersPerElement(shape.element_type());
+  const int64_t count = ContiguousDimensions(shape, box);
+  for (int64_t i = 0; i < count; ++i) {
+    bytes = SaturatingMultiply(bytes, TilesAlong(shape, box, i));
   }
   return bytes;
+}
+
+int64_t StridedCopies(const Shape& shape, const Box& box) {
+  if (Volume(box) == 0) return 0;
+  int64_t copies = 1;
+  bool has_stride = false;
+  for (int64_t i = ContiguousDimensions(shape, box); i < shape.rank(); ++i) {
+    const int64_t tiles = TilesAlong(shape, box, i);
+    if (tiles > 1 && !has_stride) {
+      has_stride = true;
+    } else {
+      copies = SaturatingMultiply(copies, tiles);
+    }
+  }
+  return copies;
 }
 
 }  // namespace hone::hlo

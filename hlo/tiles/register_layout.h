@@ -46,6 +46,14 @@ int64_t PaddedBytes(const Shape& shape, const Box& box);
 // The bytes of a box that follow each other in HBM: the length of the pieces
 // that a copy of the box consists of. 0 for an empty box.
 int64_t ContiguousBytes(const Shape& shape, const Box& box);
+// The copies with one stride (pieces of equal length at equal distances) that
+// make a copy of the box: 1 if all pieces lie along one dimension. 0 for an
+// empty box.
+int64_t StridedCopies(const Shape& shape, const Box& box);
+
+// The registers, unpacked, of the two minor dimensions of a box: what a loop
+// over registers runs over, inside of loops over the other dimensions.
+int64_t PlaneRegisters(const Shape& shape, const Box& box);
 
 }  // namespace hone::hlo
 

@@ -49,7 +49,8 @@ class ScriptedKernels final : public backends::KernelMeasurer {
   absl::StatusOr<backends::KernelDevice> AwaitDevice(
       absl::string_view fingerprint, const std::function<bool()>&) override {
     for (const backends::KernelDevice& device : devices) {
-      if (fingerprint.empty() || device.fingerprint == fingerprint) {
+      if (fingerprint.empty() || device.fingerprint == fingerprint ||
+          device.kind == fingerprint) {
         return device;
       }
     }

@@ -1,5 +1,6 @@
 #include "tuning/tasks/kernel_target.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -70,8 +71,14 @@ absl::StatusOr<std::string> ResolveKernelTarget(
   }
   if (kernels == nullptr) return NobodyMeasures();
   HONE_ASSIGN_OR_RETURN(const backends::KernelDevice any,
-                        kernels->AwaitDevice("", /*stop=*/nullptr));
-  const std::vector<backends::KernelDevice> devices = kernels->Devices();
+                        kernels->AwaitDevice(kKernelDeviceKind,
+                                             /*stop=*/nullptr));
+  std::vector<backends::KernelDevice> devices = kernels->Devices();
+  devices.erase(std::remove_if(devices.begin(), devices.end(),
+                               [](const backends::KernelDevice& device) {
+                                 return device.kind != kKernelDeviceKind;
+                               }),
+                devices.end());
   if (devices.size() > 1) {
     return absl::FailedPreconditionError(absl::StrCat(
         "workers offer several devices, expected one of them as the target: ",

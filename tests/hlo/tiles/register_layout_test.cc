@@ -50,6 +50,24 @@ TEST(RegisterLayout, PiecesEndWhereTheBoxLeavesOutTiles) {
   EXPECT_EQ(ContiguousBytes(f32, {{0, 0}, {0, 64}, {0, 256}}), 0);
 }
 
+TEST(RegisterLayout, ACopyHasOneStride) {
+  const Shape f32(ElementType::kF32, {4, 6, 64, 512});
+  EXPECT_EQ(StridedCopies(f32, {{0, 4}, {0, 6}, {0, 64}, {0, 512}}), 1);
+  EXPECT_EQ(StridedCopies(f32, {{0, 4}, {0, 6}, {0, 8}, {0, 512}}), 4);
+  EXPECT_EQ(StridedCopies(f32, {{0, 4}, {0, 6}, {0, 64}, {0, 128}}), 24);
+  EXPECT_EQ(StridedCopies(f32, {{0, 4}, {2, 1}, {0, 64}, {0, 512}}), 1);
+  EXPECT_EQ(StridedCopies(f32, {{0, 4}, {2, 1}, {0, 64}, {0, 128}}), 4);
+  EXPECT_EQ(StridedCopies(f32, {{0, 1}, {2, 1}, {0, 8}, {0, 128}}), 1);
+  EXPECT_EQ(StridedCopies(f32, {{0, 1}, {2, 0}, {0, 8}, {0, 128}}), 0);
+}
+
+TEST(RegisterLayout, PlanesAreOfTheTwoMinorDimensions) {
+  const Shape bf16 =
+      WithLayout(Shape(ElementType::kBf16, {20, 4, 200}), {2, 0, 1});
+  EXPECT_EQ(PlaneRegisters(bf16, {{0, 20}, {0, 4}, {0, 200}}), 6);
+  EXPECT_EQ(PlaneRegisters(Shape(ElementType::kF32, {}), {}), 1);
+}
+
 TEST(RegisterLayout, HugeShapesDoNotOverflow) {
   const int64_t size = int64_t{1} << 40;
   const Shape shape(ElementType::kF32, {size, size, 1});

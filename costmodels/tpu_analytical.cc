@@ -1,0 +1,248 @@
+#include "costmodels/tpu_analytical.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "hlo/ir/id_map.h"
+#include "hlo/tiles/register_layout.h"
+#include "hlo/tiles/tile_regions.h"
+
+namespace hone::costmodels {
+namespace {
+
+using hlo::Instruction;
+using hlo::Opcode;
+using hlo::Region;
+using hlo::Shape;
+
+// Operations of a vector register for each kind of function.
+constexpr double kTranscendentalOperations = 8;
+
+double Registers(const Instruction& instruction, const Region& region) {
+  const Shape* const shape = hlo::TiledShape(instruction);
+  if (shape == nullptr || region.touched == 0) return 0;
+  return static_cast<double>(
+      hlo::RegisterCount(*shape, region.box, /*packed=*/false));
+}
+
+double Bytes(const Instruction& instruction, const Region& region) {
+  const Shape* const shape = hlo::TiledShape(instruction);
+  if (shape == nullptr) {
+    return static_cast<double>(instruction.shape().byte_size());
+  }
+  if (region.touched == 0) return 0;
+  const auto padded = static_cast<double>(hlo::PaddedBytes(*shape, region.box));
+  const double touched =
+      static_cast<double>(region.touched) *
+      static_cast<double>(hlo::ByteWidth(shape->element_type()));
+  return region.touched < hlo::Volume(region.box) ? std::min(padded, touched)
+                                                  : padded;
+}
+
+double SizeOf(const Region& region, int64_t d) {
+  return static_cast<double>(region.box[static_cast<size_t>(d)].size);
+}
+
+// The cycles of one array of 128 × 128 for m × k by k × n, padded.
+double MatrixCycles(double m, double k, double n) {
+  return hlo::kSublanes * std::ceil(m / hlo::kSublanes) *
+         std::ceil(k / hlo::kLanes) * std::ceil(n / hlo::kLanes);
+}
+
+double DotCycles(const hlo::Computation& computation, const Instruction& dot,
+                 const hlo::IdMap<Region>& regions) {
+  const hlo::DotDimensions& dimensions = *dot.attributes().dot;
+  const Region& lhs = regions.at(dot.operand(0));
+  const Region& out = regions.at(dot.id());
+  double k = 1;
+  for (const int64_t d : dimensions.lhs_contracting) k *= SizeOf(lhs, d);
+  const auto batches = static_cast<int64_t>(dimensions.lhs_batch.size());
+  const int64_t rows = computation[dot.operand(0)].shape().rank() - batches -
+                       static_cast<int64_t>(dimensions.lhs_contracting.size());
+  double sizes[3] = {1, 1, 1};
+  for (int64_t d = 0; d < dot.shape().rank(); ++d) {
+    sizes[d < batches ? 0 : d < batches + rows ? 1 : 2] *= SizeOf(out, d);
+  }
+  return sizes[0] * MatrixCycles(sizes[1], k, sizes[2]);
+}
+
+double ConvolutionCycles(const Instruction& convolution,
+                         const hlo::IdMap<Region>& regions) {
+  const hlo::ConvolutionDimensions& c = *convolution.attributes().convolution;
+  const Region& weights = regions.at(convolution.operand(1));
+  const Region& out = regions.at(convolution.id());
+  double rows = SizeOf(out, c.output_batch);
+  double window = 1;
+  for (size_t i = 0; i < c.output_spatial.size(); ++i) {
+    rows *= SizeOf(out, c.output_spatial[i]);
+    window *= static_cast<double>((*convolution.attributes().window)[i].size);
+  }
+  // Few features of the positions of a row of the window share an array.
+  double terms = SizeOf(weights, c.kernel_input_feature);
+  if (!c.input_spatial.empty()) {
+    const auto row =
+        static_cast<double>(convolution.attributes().window->back().size);
+    const double together = std::min(row, std::floor(hlo::kLanes / terms));
+    if (together > 1) {
+      terms *= together;
+      window = window / row * std::ceil(row / together);
+    }
+  }
+  const double features = SizeOf(out, c.output_feature);
+  const auto per_group = static_cast<double>(
+      std::max<int64_t>(1, convolution.shape().dimension(c.output_feature) /
+                               std::max<int64_t>(1, c.feature_group_count)));
+  return window * std::ceil(features / per_group) *
+         MatrixCycles(rows, terms, std::min(features, per_group));
+}
+
+}  // namespace
+
+TpuTotals TpuAnalytical::TotalsOf(const hlo::KernelConfig& config) const {
+  const hlo::TileRegions tiles(kernel_, config.tile);
+  const hlo::Computation& computation = kernel_.computation();
+  TpuTotals totals;
+  totals.overlaps = config.buffers > 1;
+  totals.tiles = static_cast<double>(tiles.tile_count());
+  if (totals.tiles == 0) return totals;
+  // A tile in the middle stands for all.
+  std::vector<int64_t> middle;
+  for (const int64_t count : tiles.grid()) middle.push_back(count > 2 ? 1 : 0);
+  const hlo::IdMap<Region> regions = tiles.At(middle);
+  const size_t outputs = config.tile.output.size();
+  double reduction_tiles = 1;
+  for (size_t d = outputs; d < middle.size(); ++d) {
+    reduction_tiles *= static_cast<double>(tiles.grid()[d]);
+  }
+  // The loops from the outermost one.
+  std::vector<size_t> loops;
+  for (size_t i = 0; i < middle.size(); ++i) {
+    const bool reverses =
+        i < outputs && config.order == hlo::GridOrder::kColumn;
+    loops.push_back(reverses ? outputs - 1 - i : i);
+  }
+  // How often an array is transferred: once for each step of the innermost loop
+  // that changes its tile, and of all loops outside of that.
+  const auto add_transfers = [&](hlo::InstructionId id,
+                                 const std::vector<bool>& changes) {
+    double times = 1;
+    double now = 1;
+    bool is_fixed = true;
+    for (const size_t d : loops) {
+      now *= static_cast<double>(tiles.grid()[d]);
+      if (!changes[d]) continue;
+      times = now;
+      is_fixed = false;
+    }
+    const double bytes = Bytes(computation[id], regions.at(id));
+    totals.bytes += times * bytes;
+    totals.tile_bytes += bytes;
+    totals.vmem_bytes += (is_fixed ? 1 : config.buffers) * bytes;
+  };
+  std::vector<hlo::IdMap<Region>> moved;
+  for (size_t d = 0; d < middle.size(); ++d) {
+    std::vector<int64_t> position(middle.size());
+    position[d] = tiles.grid()[d] - 1;
+    moved.push_back(tiles.At(position));
+  }
+  const hlo::IdMap<Region> first =
+      tiles.At(std::vector<int64_t>(middle.size()));
+  const auto changes_of = [&](hlo::InstructionId id) {
+    std::vector<bool> changes;
+    for (const hlo::IdMap<Region>& there : moved) {
+      changes.push_back(there.at(id).box != first.at(id).box);
+    }
+    return changes;
+  };
+  for (const hlo::InstructionId id : kernel_.instructions()) {
+    const Instruction& instruction = computation[id];
+    const Region& region = regions.at(id);
+    if (region.touched == 0) continue;
+    const double steps =
+        kernel_.IsEpilogue(id) ? totals.tiles / reduction_tiles : totals.tiles;
+    double operations = 1;
+    switch (instruction.opcode()) {
+      case Opcode::kParameter:
+        add_transfers(id, changes_of(id));
+        continue;
+      case Opcode::kConstant:
+      case Opcode::kBitcast:
+      case Opcode::kTuple:
+      case Opcode::kGetTupleElement:
+        continue;
+      case Opcode::kDot:
+        totals.matrix_cycles +=
+            steps * DotCycles(computation, instruction, regions);
+        continue;
+      case Opcode::kConvolution:
+        totals.matrix_cycles += steps * ConvolutionCycles(instruction, regions);
+        continue;
+      case Opcode::kReduce:
+        totals.vector_operations +=
+            steps * Registers(computation[instruction.operand(0)],
+                              regions.at(instruction.operand(0)));
+        continue;
+      case Opcode::kReduceWindow:
+      case Opcode::kSelectAndScatter:
+        for (const hlo::WindowDimension& d : *instruction.attributes().window) {
+          operations *= static_cast<double>(d.size);
+        }
+        break;
+      default:
+        if (hlo::IsTranscendental(instruction.opcode())) {
+          operations = kTranscendentalOperations;
+        }
+    }
+    totals.vector_operations +=
+        steps * operations * Registers(instruction, region);
+  }
+  for (const hlo::InstructionId id : kernel_.results()) {
+    add_transfers(id, changes_of(id));
+  }
+  return totals;
+}
+
+double TpuAnalytical::PredictNs(const TpuTotals& totals) const {
+  const double bytes_per_cycle = peaks_.hbm_bytes_per_second / peaks_.clock_hz *
+                                 constants_.bandwidth_share;
+  const double transfer = totals.bytes / bytes_per_cycle;
+  const double compute = std::max(
+      totals.matrix_cycles / (peaks_.matrix_units * constants_.matrix_share),
+      totals.vector_operations /
+          (peaks_.vector_slots * constants_.vector_share));
+  // The first tile's data and the last one's results overlap with nothing.
+  const double lone = totals.tile_bytes / bytes_per_cycle;
+  const double steady =
+      totals.overlaps ? std::max(transfer, compute) + lone : transfer + compute;
+  const double cycles =
+      constants_.launch_cycles + steady + constants_.tile_cycles * totals.tiles;
+  return cycles * 1e9 / peaks_.clock_hz;
+}
+
+hlo::KernelConfig TpuAnalytical::BestConfig(
+    const hlo::TileSpace& space,
+    const std::function<bool(const hlo::KernelConfig&)>& fits,
+    int64_t limit) const {
+  const int64_t count = space.tile_count();
+  const int64_t tried = std::min(count, limit);
+  std::vector<std::pair<double, int64_t>> order;
+  for (int64_t i = 0; i < tried; ++i) {
+    const int64_t index = count / tried * i;
+    hlo::KernelConfig config;
+    config.tile = space.TileAt(index);
+    order.emplace_back(PredictNs(config), index);
+  }
+  std::sort(order.begin(), order.end());
+  hlo::KernelConfig config;
+  for (const auto& [ns, index] : order) {
+    config.tile = space.TileAt(index);
+    if (fits(config)) return config;
+  }
+  config.tile = space.TileAt(0);
+  return config;
+}
+
+}  // namespace hone::costmodels

@@ -1,0 +1,96 @@
+#ifndef HONE_COSTMODELS_TPU_ANALYTICAL_H_
+#define HONE_COSTMODELS_TPU_ANALYTICAL_H_
+
+#include <cstdint>
+#include <functional>
+
+#include "hlo/tiles/kernel_config.h"
+#include "hlo/tiles/tile_space.h"
+#include "hlo/tiles/tiled_kernel.h"
+
+namespace hone::costmodels {
+
+// A TPU core as the analytical model has it: peaks that vendors publish, and
+// constants that are fitted to training kernels.
+struct TpuPeaks {
+  double clock_hz = 940e6;
+  double hbm_bytes_per_second = 450e9;
+  double vmem_bytes = 16 * 1024 * 1024;
+  double matrix_units = 2;
+  double vector_slots = 2;
+
+  friend bool operator==(const TpuPeaks&, const TpuPeaks&) = default;
+};
+
+// Fitted by `hone_fit_tpu_analytical` (bench/fit_tpu_analytical.cc), which
+// prints them.
+struct TpuConstants {
+  // Fractions of the peaks that kernels reach.
+  double bandwidth_share = 0.7;
+  double matrix_share = 0.7;
+  double vector_share = 0.35;
+  // Cycles of a kernel, and of each tile.
+  double launch_cycles = 1800;
+  double tile_cycles = 120;
+
+  friend bool operator==(const TpuConstants&, const TpuConstants&) = default;
+};
+
+// What a kernel transfers and computes with a configuration.
+struct TpuTotals {
+  double tiles = 0;
+  // Between HBM and VMEM, of all tiles, and of one that is transferred alone.
+  double bytes = 0;
+  double tile_bytes = 0;
+  // Cycles of one matrix unit, and operations of vector registers.
+  double matrix_cycles = 0;
+  double vector_operations = 0;
+  // Of operands and results: less than a kernel takes.
+  double vmem_bytes = 0;
+  // Transfers and computation go on at the same time.
+  bool overlaps = false;
+};
+
+// The hand-written model of a kernel's time, in the manner of XLA's for TPUs
+// (Kaufman et al., "A Learned Performance Model for Tensor Processing Units",
+// MLSys 2021): for each tile the larger of the time to transfer its data and
+// the time to compute it, plus overheads. It knows padding, which tiles stay in
+// VMEM from one step to the next, and arithmetic by unit; not how short pieces
+// of copies, latencies, registers or units in each other's way slow a kernel
+// down.
+//
+// Threads: const methods are thread-safe.
+class TpuAnalytical {
+ public:
+  // `kernel` outlives the model.
+  explicit TpuAnalytical(const hlo::TiledKernel& kernel,
+                         const TpuPeaks& peaks = {},
+                         const TpuConstants& constants = {})
+      : kernel_(kernel), peaks_(peaks), constants_(constants) {}
+
+  // Returns the nanoseconds of a configuration of the kernel's space. Flags of
+  // code generation are not looked at, but for the order and whether buffers
+  // let transfers overlap.
+  double PredictNs(const hlo::KernelConfig& config) const {
+    return PredictNs(TotalsOf(config));
+  }
+  double PredictNs(const TpuTotals& totals) const;
+  TpuTotals TotalsOf(const hlo::KernelConfig& config) const;
+
+  // Returns the configuration, with default flags, of the tile that is
+  // predicted to be the fastest of those that fit: of all tiles of the space,
+  // or of `limit` at even distances if there are more. As XLA chooses tiles.
+  hlo::KernelConfig BestConfig(
+      const hlo::TileSpace& space,
+      const std::function<bool(const hlo::KernelConfig&)>& fits,
+      int64_t limit = 2000) const;
+
+ private:
+  const hlo::TiledKernel& kernel_;
+  const TpuPeaks peaks_;
+  const TpuConstants constants_;
+};
+
+}  // namespace hone::costmodels
+
+#endif  // HONE_COSTMODELS_TPU_ANALYTICAL_H_

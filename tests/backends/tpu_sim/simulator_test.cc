@@ -1,0 +1,240 @@
+// What times and memory depend on, and kernels that nobody meant.
+
+#include "backends/tpu_sim/simulator.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include "tests/backends/tpu_sim/kernels.h"
+#include "tests/support/status_matchers.h"
+
+namespace hone::backends {
+namespace {
+
+using ::hone::testing::IsOk;
+using ::hone::testing::ParseTpuKernel;
+using ::hone::testing::StatusIs;
+using ::hone::testing::TpuKernel;
+using ::hone::testing::TpuKernels;
+using ::testing::HasSubstr;
+
+class SimulatorTest : public ::testing::Test {
+ protected:
+  // The run of a kernel by its configuration's text.
+  KernelTime Time(const std::string& lines, const std::string& config) {
+    const hlo::Module module = ParseTpuKernel(lines);
+    const auto time = Simulate(module, *hlo::ParseKernelConfig(config), tpu_);
+    EXPECT_THAT(time, IsOk());
+    return *time;
+  }
+
+  Tpu tpu_ = *FindTpu("v3");
+};
+
+constexpr char kAdd[] = R"(
+  p = f32[1024,2048] parameter(0)
+  q = f32[1024,2048] parameter(1)
+  ROOT r = f32[1024,2048] add(p, q))";
+
+TEST_F(SimulatorTest, AllKernelsHaveATimeAndADefault) {
+  for (const TpuKernel& each : TpuKernels()) {
+    SCOPED_TRACE(each.name);
+    const hlo::Module module = ParseTpuKernel(each.lines);
+    const KernelSimulator simulator(module, tpu_);
+    const auto time = simulator.Simulate(simulator.DefaultConfig());
+    ASSERT_THAT(time, IsOk());
+    EXPECT_EQ(time->overflow_bytes, 0);
+    EXPECT_GE(time->run.cycles, tpu_.launch_cycles);
+    EXPECT_DOUBLE_EQ(ToMeasurement(*time).cost, time->ns);
+  }
+}
+
+TEST_F(SimulatorTest, MovesEachByteOnceAndNoFasterThanTheMemory) {
+  const KernelTime time = Time(kAdd, "output=64,2048");
+  EXPECT_EQ(time.run.bytes, 3.0 * 1024 * 2048 * 4);
+  EXPECT_EQ(time.run.steps, 16);
+  EXPECT_GT(time.ns, time.run.bytes / tpu_.hbm_bytes_per_second * 1e9);
+  EXPECT_LT(time.ns, 1.5 * time.run.bytes / tpu_.hbm_bytes_per_second * 1e9);
+}
+
+TEST_F(SimulatorTest, TransfersOverlapOnlyWithSeveralBuffers) {
+  constexpr char kSine[] = R"(
+  p = f32[1024,2048] parameter(0)
+  ROOT r = f32[1024,2048] sine(p))";
+  const double one = Time(kSine, "output=64,2048 buffers=1").ns;
+  const double two = Time(kSine, "output=64,2048 buffers=2").ns;
+  const double three = Time(kSine, "output=64,2048 buffers=3").ns;
+  EXPECT_GT(one, 1.3 * two);
+  EXPECT_LE(three, two);
+}
+
+TEST_F(SimulatorTest, ShortPiecesAndManyStepsCost) {
+  const double rows = Time(kAdd, "output=64,2048").ns;
+  EXPECT_GT(Time(kAdd, "output=1024,128").ns, 1.1 * rows);
+  EXPECT_GT(Time(kAdd, "output=8,128").ns, 2 * rows);
+}
+
+TEST_F(SimulatorTest, OverflowIsAViolationInBytes) {
+  const KernelTime time = Time(kAdd, "output=1024,2048");
+  EXPECT_EQ(time.vmem_bytes, 3 * 1024 * 2048 * 4);
+  EXPECT_EQ(time.overflow_bytes, time.vmem_bytes - tpu_.vmem_bytes);
+  const space::Measurement measurement = ToMeasurement(time);
+  EXPECT_EQ(measurement.outcome, space::Outcome::kInvalid);
+  EXPECT_EQ(measurement.violation, static_cast<double>(time.overflow_bytes));
+  EXPECT_EQ(measurement.message,
+            "needs 25165824 bytes of VMEM, 8388608 more than there are");
+}
+
+TEST_F(SimulatorTest, OperandsThatDoNotChangeAreLoadedOnce) {
+  constexpr char kDot[] = R"(
+  p = f32[512,1024] parameter(0)
+  q = f32[1024,2048] parameter(1)
+  ROOT d = f32[512,2048] dot(p, q), lhs_contracting_dims={1}, rhs_contracting_dims={0})";
+  const double p = 512 * 1024 * 4;
+  const double q = 1024 * 2048 * 4;
+  const double d = 512 * 2048 * 4;
+  // Rows outside: p once, q for each of four rows of tiles.
+  EXPECT_EQ(Time(kDot, "output=128,256 reduction=1024 order=row").run.bytes,
+            p + 4 * q + d);
+  EXPECT_EQ(Time(kDot, "output=128,256 reduction=1024 order=column").run.bytes,
+            8 * p + q + d);
+}
+
+TEST_F(SimulatorTest, ProductsFillTheArraysOnlyWithEnoughRows) {
+  const auto cycles = [this](int64_t rows) {
+    return Time(
+               absl::StrCat(
+                   "p = bf16[", rows, R"(,1024] parameter(0)
+  q = bf16[1024,1024] parameter(1)
+  ROOT d = bf16[)",
+                   rows,
+                   R"(,1024] dot(p, q), lhs_contracting_dims={1}, rhs_contracting_dims={0})"),
+               absl::StrCat("output=", rows, ",1024 reduction=1024"))
+        .run.busy[static_cast<size_t>(Unit::kMatrix)];
+  };
+  // Weights take 128 cycles to load, or 16 rows stream past the weights of all
+  // of p.
+  EXPECT_EQ(cycles(1024), 64 / 2 * 1024);
+  EXPECT_EQ(cycles(128), 64 / 2 * 128);
+  EXPECT_EQ(cycles(32), 64 / 2 * 128);
+}
+
+TEST_F(SimulatorTest, UnrollingHidesLatencyUntilRegistersAreSpilled) {
+  std::string lines = "  p = f32[512,1024] parameter(0)\n";
+  // All eight values live until the sum.
+  for (int i = 0; i < 8; ++i) {
+    absl::StrAppend(&lines, "  e", i, " = f32[512,1024] ",
+                    i == 0 ? "tanh(p)" : absl::StrCat("negate(e", i - 1, ")"),
+                    "\n");
+  }
+  std::string sum = "e7";
+  for (int i = 6; i >= 0; --i) {
+    absl::StrAppend(&lines, i == 0 ? "  ROOT s" : "  s", i,
+                    " = f32[512,1024] add(", sum, ", e", i, ")\n");
+    sum = absl::StrCat("s", i);
+  }
+  const auto run = [&](int unroll) {
+    return Time(lines, absl::StrCat("output=64,1024 unroll=", unroll)).run;
+  };
+  EXPECT_GT(run(1).stall, run(2).stall);
+  const auto stores = [&](int unroll) {
+    return run(unroll).busy[static_cast<size_t>(Unit::kStore)];
+  };
+  EXPECT_EQ(stores(1), 512);
+  EXPECT_EQ(stores(2), 512);
+  EXPECT_GT(stores(8), 2 * 512);
+}
+
+TEST_F(SimulatorTest, LayoutsThatDoNotFitCostCrossLaneWork) {
+  const auto cross_lane = [this](const std::string& layout) {
+    return Time(absl::StrCat("  p = f32[256,384]{1,0} parameter(0)\n",
+                             "  q = f32[256,384]", layout, " parameter(1)\n",
+                             "  ROOT r = f32[256,384]{1,0} add(p, q)"),
+                "output=256,384")
+        .run.busy[static_cast<size_t>(Unit::kCrossLane)];
+  };
+  EXPECT_EQ(cross_lane("{1,0}"), 0);
+  EXPECT_GT(cross_lane("{0,1}"), 0);
+}
+
+TEST_F(SimulatorTest, NarrowTypesMoveFewerBytesAndAreUnpacked) {
+  const std::string wide =
+      "  p = f32[512,1024] parameter(0)\n  ROOT r = f32[512,1024] negate(p)";
+  const std::string narrow =
+      "  p = bf16[512,1024] parameter(0)\n  ROOT r = bf16[512,1024] negate(p)";
+  const KernelTime a = Time(wide, "output=64,1024");
+  const KernelTime b = Time(narrow, "output=64,1024");
+  EXPECT_EQ(a.run.bytes, 2 * b.run.bytes);
+  EXPECT_EQ(3 * a.run.busy[0], b.run.busy[0]);
+}
+
+TEST_F(SimulatorTest, LargeTablesAreReadByTheRow) {
+  const std::string& lines =
+      std::find_if(TpuKernels().begin(), TpuKernels().end(),
+                   [](const TpuKernel& kernel) {
+                     return kernel.name == "gather from a large table";
+                   })
+          ->lines;
+  const KernelTime time = Time(lines, "output=104,256");
+  EXPECT_LT(time.run.bytes, 4.0 * 300 * 256 * 4);
+  EXPECT_LT(time.vmem_bytes, tpu_.vmem_bytes);
+}
+
+TEST_F(SimulatorTest, NoiseIsDrawnBySeed) {
+  const hlo::Module module = ParseTpuKernel(kAdd);
+  const hlo::KernelConfig config = *hlo::ParseKernelConfig("output=64,2048");
+  const auto ns = [&](double noise, uint64_t seed) {
+    return Simulate(module, config, tpu_, {.noise = noise, .seed = seed})->ns;
+  };
+  EXPECT_EQ(ns(0, 1), ns(0, 2));
+  EXPECT_EQ(ns(0.1, 1), ns(0.1, 1));
+  EXPECT_NE(ns(0.1, 1), ns(0.1, 2));
+  EXPECT_NEAR(std::log(ns(0.1, 1) / ns(0, 1)), 0, 0.6);
+}
+
+TEST_F(SimulatorTest, AConfigurationOutsideOfTheSpaceIsAnError) {
+  const hlo::Module module = ParseTpuKernel(kAdd);
+  for (const char* const config :
+       {"output=2000,2048", "output=64", "output=64,2048 reduction=8",
+        "output=64,100"}) {
+    EXPECT_THAT(Simulate(module, *hlo::ParseKernelConfig(config), tpu_),
+                StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("tile")))
+        << config;
+  }
+}
+
+TEST_F(SimulatorTest, HugeShapesOverflowVmemOrEndInTime) {
+  for (const char* const lines : {
+           "  p = u8[1099511627776,1048576,1] parameter(0)\n"
+           "  ROOT r = u8[1099511627776,1048576,1] not(p)",
+           "  p = f32[1] parameter(0)\n"
+           "  ROOT r = f32[1,1000000000000000,1000] broadcast(p), "
+           "dimensions={0}",
+           "  p = f32[1000000000,1000000] parameter(0)\n"
+           "  ROOT r = f32[1000000000,1000000] sort(p), dimensions={1}, "
+           "to_apply=lt",
+           "  p = f32[1000000,1000000] parameter(0)\n"
+           "  ROOT d = f32[1000000,1000000] dot(p, p), "
+           "lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+       }) {
+    const hlo::Module module = ParseTpuKernel(lines);
+    const KernelSimulator simulator(module, tpu_);
+    Rng rng(1);
+    for (int i = 0; i < 20; ++i) {
+      const auto time = simulator.Simulate(simulator.space().RandomConfig(rng));
+      ASSERT_THAT(time, IsOk());
+      EXPECT_TRUE(std::isfinite(time->ns));
+      EXPECT_GE(time->overflow_bytes, 0);
+    }
+    ASSERT_THAT(simulator.Simulate(simulator.DefaultConfig()), IsOk());
+  }
+}
+
+}  // namespace
+}  // namespace hone::backends
