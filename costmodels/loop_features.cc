@@ -313,6 +313,9 @@ class KernelList {
     list_.Add("conditions", Log(s.conditions, 6));
     list_.Add("is_copy", Flag(s.is_copy));
     list_.Add("is_reduction", Flag(s.is_reduction));
+    list_.Add("is_dot", Flag(s.is_dot));
+    list_.Add("is_kept", Flag(s.is_kept));
+    list_.Add("lane_sums", Log(s.lane_sums, kCount));
     list_.Add("is_predicated", Flag(s.is_predicated));
     list_.Add("non_temporal", Flag(s.non_temporal));
     list_.Add("chains", Log(s.chains, kSmall));
@@ -348,6 +351,7 @@ class KernelList {
     PerCache traffic = {};
     double reuse = 0;
     double stride = 0;
+    double lane_stride = 0;
     double dependent = 0;
     for (size_t a = s.first_access; a < s.first_access + s.access_count; ++a) {
       const AccessWork& access = work_.accesses[a];
@@ -356,6 +360,7 @@ class KernelList {
       reuse = std::max(reuse, access.elements * access.element_bytes /
                                   std::max(access.footprint, 1.0));
       stride = std::max(stride, access.innermost_stride);
+      lane_stride = std::max(lane_stride, access.lane_stride);
       if (access.data_dependent) ++dependent;
     }
     for (size_t form = 0; form < kAccessForms; ++form) {
@@ -369,6 +374,7 @@ class KernelList {
     }
     list_.Add("reuse", Log(reuse, 24));
     list_.Add("stride", Log(stride, 24));
+    list_.Add("lane_stride", Log(lane_stride, 24));
     list_.Add("data_dependent", Log(dependent, 4));
   }
 
@@ -424,6 +430,9 @@ class NodeList {
                kOperationNames[kind]);
     }
     list.Add("copy", Flag(s.is_copy));
+    list.Add("dot", Flag(s.is_dot));
+    list.Add("kept", Flag(s.is_kept));
+    list.Add("lane_sums", Log(s.lane_sums, kCount));
     list.Add("chains", Log(s.chains, kSmall));
     list.Add("chain_length", Log(s.chain_length, 24));
     for (size_t form = 0; form < kAccessForms; ++form) {
@@ -439,6 +448,7 @@ class NodeList {
         Log(a.footprint > 0 ? a.elements * a.element_bytes / a.footprint : 0,
             24));
     list.Add("step_bytes", Log(a.innermost_stride, 24));
+    list.Add("lane_bytes", Log(a.lane_stride, 24));
     for (size_t c = 0; c < kCacheCount; ++c) {
       list.Add("traffic", Log(a.traffic[c], kCount), kCacheNames[c]);
     }
@@ -548,7 +558,8 @@ LoopFeatures LoopFeaturesOf(const loops::Program& program,
   const LoopWork work = CountLoopWork(program, machine);
   const LoopTimes times = PredictLoopTimes(work, machine);
   return {.graph = GraphOf(program, machine, work, times),
-          .kernel = KernelList(work, times, machine, nullptr).Values()};
+          .kernel = KernelList(work, times, machine, nullptr).Values(),
+          .roofline_ns = times.ns};
 }
 
 std::vector<float> KernelLoopFeatures(const loops::Program& program,

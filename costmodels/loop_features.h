@@ -23,6 +23,8 @@ struct LoopFeatures {
   // Of the whole kernel: totals, and what the statements do that take most of
   // its time. [LoopFeatureNames().size()]
   std::vector<float> kernel;
+  // What loop_roofline.h says, at a nominal speed.
+  double roofline_ns = 0;
 };
 
 // Kind 0 is "unknown" and occurs in no graph.

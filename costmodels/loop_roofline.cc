@@ -16,9 +16,11 @@ constexpr double kVectorCycles[kOperationKinds] = {0.5, 0.5, 1, 8, 9};
 constexpr double kScalarCycles[kOperationKinds] = {0.5, 0.3, 1, 4, 20};
 constexpr double kLoadCycles = 0.5;
 constexpr double kStoreCycles = 1;
-// Of each lane.
+// Of each lane, and where all lanes are in a few vectors, which are shuffled.
 constexpr double kGatherCycles = 0.7;
 constexpr double kScatterCycles = 1.3;
+constexpr double kShuffleCycles = 0.25;
+constexpr double kShuffledBytes = 256;
 constexpr double kBranchCycles = 1;
 // Of a loop that is begun: its counter, and the branch that is predicted
 // wrongly at its end.
@@ -27,6 +29,10 @@ constexpr double kEntryCycles = 6;
 constexpr double kChainCycles = 4;
 // The same through memory.
 constexpr double kStoredChainCycles = 9;
+// Of the lanes of a vector that are summed up.
+constexpr double kLaneSumCycles = 8;
+// Registers besides those of sums: what is multiplied.
+constexpr double kFurtherRegisters = 2;
 // The part of a time that does not overlap with a longer one.
 constexpr double kExposed = 0.15;
 // A call, and a parallel loop.
@@ -50,41 +56,44 @@ Times TimesOf(const LoopWork& work, const StatementWork& statement,
   Times times = {};
   double cycles = 0;
   const bool is_vector = statement.lanes > 1;
-  double reductions = 0;
   for (size_t kind = 0; kind < kOperationKinds; ++kind) {
     cycles += statement.instructions[kind] *
               (is_vector ? kVectorCycles : kScalarCycles)[kind];
   }
   cycles += statement.conditions * statement.executions / statement.lanes * 0.5;
+  cycles += statement.lane_sums * kLaneSumCycles;
   // Sums that do not fit into registers are loaded and stored at each step.
   const auto registers = static_cast<double>(machine.vector_registers);
-  const double spilled =
-      work.registers > registers ? 1 - registers / work.registers : 0;
+  const double needed = statement.is_reduction && statement.chain_length > 1
+                            ? statement.chains + kFurtherRegisters
+                            : 0;
+  const double spilled = needed > registers ? 1 - registers / needed : 0;
   double loads = 0;
   double stores = 0;
-  double chain = kChainCycles;
   for (size_t a = statement.first_access;
        a < statement.first_access + statement.access_count; ++a) {
     const AccessWork& access = work.accesses[a];
     switch (access.form) {
-      case AccessForm::kRegister: {
-        const double moved = spilled * statement.executions / statement.lanes;
-        (access.is_store ? stores : loads) += moved;
+      case AccessForm::kRegister:
+        break;
+      case AccessForm::kScattered: {
+        const bool shuffled =
+            !access.data_dependent &&
+            access.lane_stride * statement.lanes <= kShuffledBytes;
+        if (!access.is_store || statement.is_reduction) {
+          loads +=
+              access.instructions *
+              (shuffled && !access.is_store ? kShuffleCycles : kGatherCycles);
+        }
+        if (access.is_store) stores += access.instructions * kScatterCycles;
         break;
       }
-      case AccessForm::kScattered:
-        (access.is_store ? stores : loads) +=
-            access.instructions *
-            (access.is_store ? kScatterCycles : kGatherCycles);
-        break;
       default:
-        (access.is_store ? stores : loads) +=
-            access.instructions *
-            (access.is_store ? kStoreCycles : kLoadCycles);
-    }
-    if (access.is_store && statement.is_reduction &&
-        access.form != AccessForm::kRegister) {
-      chain = kStoredChainCycles;
+        // A sum is read before it is written.
+        if (!access.is_store || statement.is_reduction) {
+          loads += access.instructions * kLoadCycles;
+        }
+        if (access.is_store) stores += access.instructions * kStoreCycles;
     }
     for (size_t cache = 0; cache < kCacheCount; ++cache) {
       // A line that is stored to is brought in before, and written back.
@@ -93,12 +102,18 @@ Times TimesOf(const LoopWork& work, const StatementWork& statement,
           ways * access.traffic[cache] / rates.bytes_per_ns[cache];
     }
   }
-  if (statement.is_reduction && statement.chains > 0) {
-    reductions = statement.executions / statement.lanes;
-    if (statement.chain_length > 1) {
-      At(times, LoopLimit::kChains) =
-          reductions / statement.chains * chain / rates.cycles_per_ns;
-    }
+  if (statement.is_reduction && statement.chains > 0 &&
+      statement.chain_length > 1) {
+    const double vectors =
+        statement.executions / statement.lanes *
+        std::max(1.0, statement.lanes * statement.element_bytes /
+                          static_cast<double>(machine.vector_bytes));
+    loads += spilled * vectors * kLoadCycles;
+    stores += spilled * vectors * kStoreCycles;
+    At(times, LoopLimit::kChains) =
+        vectors / statement.chains *
+        (statement.is_kept ? kChainCycles : kStoredChainCycles) /
+        rates.cycles_per_ns;
   }
   At(times, LoopLimit::kArithmetic) = cycles / rates.cycles_per_ns;
   At(times, LoopLimit::kLoads) = loads / rates.cycles_per_ns;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <functional>
 #include <tuple>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "base/mix_bits.h"
 #include "costmodels/loop_footprint.h"
 #include "hlo/ir/opcode.h"
+#include "loops/ir/code_limits.h"
 #include "loops/ir/operation_types.h"
 #include "loops/ir/rewrite.h"
 
@@ -270,7 +272,11 @@ class Counter {
     done.element_bytes =
         std::max(widest_, static_cast<double>(hlo::ByteWidth(type)));
     widest_ = 0;
-    if (done.is_reduction) {
+    if (IsDot(statement)) {
+      done.is_dot = true;
+      done.operations = {1, 0, 0, 0, 0};
+      CountChains(statement.target, done);
+    } else if (done.is_reduction) {
       // The addition of a product to a sum is part of the multiplication.
       const bool fused = *statement.combine == hlo::Opcode::kAdd &&
                          hlo::IsFloat(type) &&
@@ -301,6 +307,41 @@ class Counter {
     work_.code_instructions +=
         done.copies * (in_code + static_cast<double>(done.access_count));
     work_.statements.push_back(done);
+  }
+
+  // Returns true for a sum of products of converted narrow elements that an
+  // instruction of the machine computes.
+  bool IsDot(const loops::Statement& statement) const {
+    if (statement.combine != hlo::Opcode::kAdd) return false;
+    const hlo::ElementType sum = statement.value->type();
+    const bool is_float = sum == hlo::ElementType::kF32;
+    if (!(is_float
+              ? machine_.has_bf16_dot
+              : sum == hlo::ElementType::kS32 && machine_.has_integer_dot)) {
+      return false;
+    }
+    int products = 0;
+    const std::function<bool(const Expression&)> is_sum =
+        [&](const Expression& e) {
+          if (e.kind() != Expression::Kind::kApply) return false;
+          if (e.opcode() == hlo::Opcode::kAdd) {
+            return is_sum(*e.operands()[0]) && is_sum(*e.operands()[1]);
+          }
+          if (e.opcode() != hlo::Opcode::kMultiply) return false;
+          ++products;
+          return std::all_of(e.operands().begin(), e.operands().end(),
+                             [&](const loops::ExpressionPtr& factor) {
+                               if (factor->kind() != Expression::Kind::kApply ||
+                                   factor->opcode() != hlo::Opcode::kConvert) {
+                                 return false;
+                               }
+                               const hlo::ElementType type =
+                                   factor->operands()[0]->type();
+                               return is_float ? type == hlo::ElementType::kBf16
+                                               : hlo::ByteWidth(type) <= 2;
+                             });
+        };
+    return is_sum(*statement.value) && products > 1;
   }
 
   // Expressions that are shared are computed once.
@@ -341,10 +382,11 @@ class Counter {
     return std::abs(stride) * static_cast<double>(hlo::ByteWidth(buffer.type));
   }
 
-  void CountChains(const loops::Access& target, StatementWork& done) const {
+  void CountChains(const loops::Access& target, StatementWork& done) {
     // The innermost loop that is a loop in the code and leaves the target where
     // it is; results between it and the statement are summed up side by side.
     double side_by_side = 1;
+    double results = 1;
     double length = 1;
     bool found = false;
     // A local begins anew in each iteration of the loop that declares it.
@@ -365,6 +407,7 @@ class Counter {
       } else if (level.loop->mode == LoopMode::kUnrolled) {
         if (moves) {
           side_by_side *= std::max(1.0, level.trips);
+          results *= std::max(1.0, level.trips);
         } else {
           length *= std::max(1.0, level.trips);
         }
@@ -377,6 +420,16 @@ class Counter {
     }
     done.chains = side_by_side;
     done.chain_length = length;
+    // The code generator keeps so many results of one statement.
+    done.is_kept =
+        program_.buffer(target.buffer).memory == loops::Memory::kRegister ||
+        results <= static_cast<double>(loops::kMostPartialResults);
+    if (done.lanes > 1 && StrideOf(target, path_.size() - 1) == 0) {
+      done.lane_sums = done.executions / done.lanes /
+                       (done.is_kept ? std::max(length, 1.0) : 1.0);
+    }
+    if (length > 1 && done.is_kept)
+      work_.registers = std::max(work_.registers, side_by_side);
   }
 
   void AddAccess(const loops::Access& access, bool is_target,
@@ -393,37 +446,43 @@ class Counter {
     Placed placed;
     placed.path.assign(path_.begin(), path_.end());
     double instructions = 1;
-    double lanes_stride = 0;
-    for (size_t i = 1; i < path_.size(); ++i) {
+    // Within loops that leave it where it is, it is done once.
+    bool is_fixed = !done.data_dependent && (!is_target || statement.is_kept);
+    bool is_innermost = true;
+    for (size_t i = path_.size(); i-- > 1;) {
       const LoopLevel& level = LevelAt(i);
       const double stride = StrideOf(access, i);
       if (stride > 0) placed.moved.push_back({i, {stride, level.trips}});
       switch (level.loop->mode) {
         case LoopMode::kVector:
-          lanes_stride = stride;
+          done.lane_stride = stride;
           break;
         case LoopMode::kUnrolled:
           // Copies that load the same share the value.
           if (stride > 0 || done.data_dependent) instructions *= level.trips;
           break;
         default:
-          instructions *= level.trips;
-          done.innermost_stride = stride;
+          if (is_innermost) done.innermost_stride = stride;
+          is_innermost = false;
+          is_fixed = is_fixed && stride == 0;
+          if (!is_fixed) instructions *= level.trips;
       }
     }
+    std::reverse(placed.moved.begin(), placed.moved.end());
     const double vectors = std::max(
         1.0, std::ceil(statement.lanes * done.element_bytes / vector_bytes_));
+    // Dots read adjacent narrow elements as if they were one.
+    const bool is_adjacent =
+        done.lane_stride == done.element_bytes ||
+        (statement.is_dot && done.lane_stride <= 4 * done.element_bytes);
     if (buffer.memory == loops::Memory::kRegister) {
       done.form = AccessForm::kRegister;
       instructions = 0;
     } else if (statement.lanes <= 1) {
       done.form = AccessForm::kScalar;
-    } else if (done.data_dependent && lanes_stride != done.element_bytes) {
-      done.form = AccessForm::kScattered;
-      instructions *= statement.lanes;
-    } else if (lanes_stride == 0) {
+    } else if (done.lane_stride == 0 && !done.data_dependent) {
       done.form = AccessForm::kBroadcast;
-    } else if (lanes_stride == done.element_bytes) {
+    } else if (is_adjacent) {
       done.form = AccessForm::kContiguous;
       instructions *= vectors;
     } else {
@@ -511,28 +570,39 @@ class Counter {
 
   // A line stays in a cache from one iteration of a loop to the next if the
   // cache holds what an iteration touches: then all iterations together bring
-  // each line in once.
+  // each line in once, for the first of the accesses that move alike.
   void CountTraffic() {
     const PerCache sizes = CacheBytes(machine_);
-    for (size_t a = 0; a < work_.accesses.size(); ++a) {
-      AccessWork& done = work_.accesses[a];
-      if (done.form == AccessForm::kRegister) continue;
-      const Placed& placed = placed_[a];
-      for (size_t cache = 0; cache < kCacheCount; ++cache) {
-        // What the call before left there.
-        if (work_.levels[0].working_set <= sizes[cache]) continue;
+    // Level, buffer, motion, store.
+    absl::flat_hash_set<std::tuple<int32_t, loops::BufferId, uint64_t, bool>>
+        brought;
+    for (size_t cache = 0; cache < kCacheCount; ++cache) {
+      // What the call before left there.
+      if (work_.levels[0].working_set <= sizes[cache]) continue;
+      brought.clear();
+      for (size_t a = 0; a < work_.accesses.size(); ++a) {
+        AccessWork& done = work_.accesses[a];
+        if (done.form == AccessForm::kRegister) continue;
+        const auto& path = placed_[a].path;
         size_t i = 1;
-        while (i < placed.path.size() &&
-               work_.levels[static_cast<size_t>(placed.path[i])].iteration_set >
+        while (i < path.size() &&
+               work_.levels[static_cast<size_t>(path[i])].iteration_set >
                    sizes[cache]) {
           ++i;
         }
-        const LoopLevel& level = work_.levels[static_cast<size_t>(
-            placed.path[std::min(i, placed.path.size() - 1)])];
-        done.traffic[cache] = i < placed.path.size()
-                                  ? level.entries * bytes_from_[a][i]
-                                  : level.entries * level.trips *
-                                        std::max(line_, done.element_bytes);
+        if (i >= path.size()) {
+          const LoopLevel& level =
+              work_.levels[static_cast<size_t>(path.back())];
+          done.traffic[cache] =
+              level.entries * level.trips * std::max(line_, done.element_bytes);
+        } else if (brought
+                       .insert({path[i], done.buffer, MotionFrom(a, i),
+                                done.is_store})
+                       .second) {
+          done.traffic[cache] =
+              work_.levels[static_cast<size_t>(path[i])].entries *
+              bytes_from_[a][i];
+        }
       }
     }
   }

@@ -66,8 +66,12 @@ struct AccessWork {
   double element_bytes = 0;
   // Elements that are named, lanes included.
   double elements = 0;
-  // Instructions: unrolled copies that name the same elements share one.
+  // Instructions: unrolled copies that name the same elements share one, and so
+  // do the iterations of innermost loops that leave a load or a sum where it
+  // is.
   double instructions = 0;
+  // Bytes from one lane to the next.
+  double lane_stride = 0;
   // Bytes of the distinct cache lines that it touches.
   double footprint = 0;
   // Bytes of lines that it brings into each cache.
@@ -108,6 +112,13 @@ struct StatementWork {
   // It stores what it loads and computes nothing.
   bool is_copy = false;
   bool is_reduction = false;
+  // An instruction sums products of adjacent narrow elements.
+  bool is_dot = false;
+  // Its results stay in registers while loops leave them where they are; else
+  // they are loaded and stored at each step.
+  bool is_kept = false;
+  // Lanes are summed up in the end, one instruction's worth of them at a time.
+  double lane_sums = 0;
   bool is_predicated = false;
   bool non_temporal = false;
   // For reductions: the results that are summed up side by side between
@@ -132,7 +143,7 @@ struct LoopWork {
   // Instructions in the code, about.
   double code_instructions = 0;
   // Vector registers that the largest set of register buffers declared by one
-  // loop and those around it fills.
+  // loop and those around it fills, or the sums of a loop side by side.
   double registers = 0;
   // Bytes of locals, by loops::Memory from kHeap on.
   std::array<double, 3> local_bytes = {};

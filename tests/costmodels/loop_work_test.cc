@@ -303,6 +303,65 @@ for i0 16
             std::make_pair(8.0, 16.0));
 }
 
+// The code generator keeps at most 16 results of a statement in registers.
+TEST(LoopWork, SumsThatAreTooManyAreStoredAtEachStep) {
+  for (const int rows : {16, 17}) {
+    const std::string n = std::to_string(rows);
+    const LoopWork work = CountLoopWork(
+        Parse("kernel k\nargument x f32[" + n + ",1024]\ninout y f32[" + n +
+              "]\nfor i0 64\n| for i1 " + n +
+              " unrolled\n| | for i2 16 vector\n| | | y[i1] += "
+              "x[i1,16*i0+i2]\n"),
+        {});
+    const StatementWork& sum = work.statements[0];
+    EXPECT_EQ(sum.is_kept, rows == 16);
+    EXPECT_EQ(work.accesses[1].instructions, rows == 16 ? 16 : 17 * 64);
+    EXPECT_EQ(sum.lane_sums, rows == 16 ? 16 : 17 * 64);
+  }
+}
+
+TEST(LoopWork, DotsOfNarrowElementsAreOneInstruction) {
+  const std::string text = R"(kernel k
+argument a bf16[8,64]
+argument b bf16[32,16,2]
+inout c f32[8,16]
+for i0 32
+| for i1 8 unrolled
+| | for i2 16 vector
+| | | c[i1,i2] += convert(f32, a[i1,2*i0]) * convert(f32, b[i0,i2,0]) + convert(f32, a[i1,2*i0+1]) * convert(f32, b[i0,i2,1])
+)";
+  loops::Machine machine;
+  machine.vector_bytes = 64;
+  EXPECT_FALSE(CountLoopWork(Parse(text), machine).statements[0].is_dot);
+  machine.has_bf16_dot = true;
+  const LoopWork work = CountLoopWork(Parse(text), machine);
+  EXPECT_TRUE(work.statements[0].is_dot);
+  EXPECT_THAT(work.statements[0].instructions, ElementsAre(32 * 8, 0, 0, 0, 0));
+  EXPECT_EQ(work.accesses[1].form, AccessForm::kContiguous);
+}
+
+// What a row is read for again is in the cache.
+TEST(LoopWork, LinesComeInOnceForAllThatReadThem) {
+  const LoopWork work = CountLoopWork(Parse(R"(kernel k
+argument x f32[4096,1024]
+result y f32[4096]
+result z f32[4096]
+for i0 4096
+| y[i0] = 0.0
+| for i1 1024
+| | y[i0] += x[i0,i1]
+| z[i0] = 0.0
+| for i1 1024
+| | z[i0] += x[i0,i1] * x[i0,i1]
+)"),
+                                      {});
+  double traffic = 0;
+  for (const AccessWork& access : work.accesses) {
+    if (!access.is_store) traffic += access.traffic[0];
+  }
+  EXPECT_EQ(traffic, 4096 * 1024 * 4);
+}
+
 TEST(LoopWork, ParallelLoopsAreDividedInWholeIterations) {
   loops::Machine machine;
   machine.threads = 2;
