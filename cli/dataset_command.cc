@@ -2,16 +2,21 @@
 
 #include <iostream>
 #include <memory>
+#include <sstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_format.h"
 #include "cli/command.h"
 #include "cli/interrupt_note.h"
 
 #include "backends/process/local_kernels.h"
+#include "base/files.h"
 #include "base/status_macros.h"
 #include "bench/cost_model/collect_kernels.h"
 #include "bench/cost_model/collect_tpu.h"
+#include "bench/cost_model/kernel_data.h"
 
 namespace hone::cli {
 namespace {
@@ -105,6 +110,37 @@ absl::StatusOr<int> CollectTpu(const bench::CollectTpuOptions& options,
         "%s: %d configurations of %d kernels of %d programs in %.1f s\n",
         options.output, collected.configs, collected.kernels,
         collected.programs, collected.seconds);
+struct FeaturesArguments {
+  std::string data;
+  std::string split_file = "bench/data/cost_model/kernel_split.json";
+  std::string split = "random";
+  std::string output;
+};
+
+absl::StatusOr<int> WriteFeatures(const FeaturesArguments& arguments,
+                                  const Context& context) {
+  HONE_RETURN_IF_ERROR(CheckWritable(arguments.output));
+  HONE_ASSIGN_OR_RETURN(
+      const bench::KernelSplit split,
+      bench::KernelSplit::Read(arguments.split_file, arguments.split));
+  HONE_ASSIGN_OR_RETURN(
+      const std::vector<bench::KernelGroup> groups,
+      bench::ReadKernelData(arguments.data, split, /*with_graphs=*/false));
+  std::ostringstream table;
+  bench::WriteFeatureTable(groups, table);
+  HONE_RETURN_IF_ERROR(
+      WriteFileAtomically(arguments.output, std::move(table).str()));
+  size_t schedules = 0;
+  for (const bench::KernelGroup& group : groups) {
+    schedules += group.schedules.size();
+  }
+  if (context.json) {
+    PrintJson({{"features", arguments.output},
+               {"kernels", groups.size()},
+               {"schedules", schedules}});
+  } else {
+    std::cout << absl::StrFormat("%s: features of %d schedules of %d kernels\n",
+                                 arguments.output, schedules, groups.size());
   }
   return kDone;
 }
@@ -143,6 +179,25 @@ void AddTpu(CLI::App& parent, Context& context) {
                       "Regular expression that a program's name must match");
   command->callback([options, &context] {
     RunCommand(context, [&] { return CollectTpu(*options, context); });
+void AddKernelFeatures(CLI::App& parent, Context& context) {
+  auto arguments = std::make_shared<FeaturesArguments>();
+  CLI::App* command =
+      AddCommand(parent, context, "kernel-features",
+                 "Write the features of measured schedules of kernels as a "
+                 "table, for other learners");
+  command->add_option("DATA", arguments->data, "Data file of kernels")
+      ->required();
+  command->add_option("-o,--output", arguments->output, "CSV file")->required();
+  command
+      ->add_option("--split-file", arguments->split_file,
+                   "File of divisions of kernels")
+      ->capture_default_str();
+  command
+      ->add_option("--split", arguments->split,
+                   "The division into training, validation and test")
+      ->capture_default_str();
+  command->callback([arguments, &context] {
+    RunCommand(context, [&] { return WriteFeatures(*arguments, context); });
   });
 }
 
@@ -154,6 +209,7 @@ void AddDatasetCommand(CLI::App& app, Context& context) {
   command->require_subcommand(1);
   AddKernels(*command, context);
   AddTpu(*command, context);
+  AddKernelFeatures(*command, context);
 }
 
 }  // namespace hone::cli

@@ -20,7 +20,7 @@ ALLOWED = {
     "learning": {"space", "base"},
     "optimizers": {"learning", "space", "base"},
     "backends": {"loops", "graphs", "hlo", "space", "base", "proto"},
-    "costmodels": {"hlo", "space", "base"},
+    "costmodels": {"loops", "hlo", "space", "base"},
     "storage": {"space", "base"},
     "tuning": {
         "backends", "optimizers", "costmodels", "storage", "loops", "hlo",

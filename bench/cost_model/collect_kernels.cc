@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -109,7 +110,10 @@ ScheduleSample SampleOf(std::string script,
           .ratio = timing.ratio,
           .ratio_low = timing.ratio_low,
           .ratio_high = timing.ratio_high,
-          .ns = timing.ns};
+          .ns = timing.ns,
+          .least_ns = timing.samples_ns.empty()
+                          ? timing.ns
+                          : *absl::c_min_element(timing.samples_ns)};
 }
 
 class Collector {
@@ -199,9 +203,9 @@ class Collector {
                        space::OutcomeName(report.baseline->outcome), ": ",
                        report.baseline->message));
     }
-    samples.default_ns = report.baseline->ns;
     samples.samples.push_back(
         SampleOf(request.baseline_script, *report.baseline));
+    samples.default_ns = samples.samples.front().least_ns;
     return absl::OkStatus();
   }
 

@@ -53,6 +53,7 @@ Json SampleJson(const ScheduleSample& sample) {
   json["ratio_low"] = sample.ratio_low;
   json["ratio_high"] = sample.ratio_high;
   json["ns"] = sample.ns;
+  json["least_ns"] = sample.least_ns;
   return json;
 }
 
@@ -110,6 +111,7 @@ ScheduleSample ReadSample(MemberReader& read, const Json& json) {
   sample.ratio_low = read.Number(json, "ratio_low", kLeastRatio);
   sample.ratio_high = read.Number(json, "ratio_high", kLeastRatio);
   sample.ns = read.Number(json, "ns", kLeastNs);
+  sample.least_ns = read.Number(json, "least_ns", kLeastNs);
   return sample;
 }
 

@@ -26,8 +26,10 @@ struct ScheduleSample {
   double ratio = 1;
   double ratio_low = 1;
   double ratio_high = 1;
-  // The median of the samples, at the speed that the machine had then.
+  // The median and the least of its samples, at the speed that the machine had
+  // then.
   double ns = 0;
+  double least_ns = 0;
 };
 
 // The schedules of one kernel that were measured together: a line of a data
@@ -38,7 +40,8 @@ struct KernelSamples {
   // The speed of the device when the data were collected.
   backends::Calibration calibration;
   int32_t threads = 1;
-  // The time of the default schedule, which is the first sample.
+  // The time of the default schedule, which is the first sample: the least of
+  // its samples, which others on the machine disturb least.
   double default_ns = 0;
   std::vector<ScheduleSample> samples;
 };

@@ -7,10 +7,10 @@
 
 #include "absl/container/flat_hash_map.h"
 
+#include "costmodels/loop_graph.h"
 #include "loops/schedules/choices.h"
 #include "loops/transforms/registry.h"
 #include "tuning/tasks/kernel_actions.h"
-#include "tuning/tasks/kernel_observation.h"
 
 namespace hone::tuning {
 namespace {
@@ -36,7 +36,7 @@ constexpr const char* kFeatureNames[] = {
 static_assert(std::size(kFeatureNames) == kFeatureCount);
 
 float Log(int64_t value, float doublings) {
-  return LogScale(static_cast<double>(value), doublings);
+  return costmodels::LogScale(static_cast<double>(value), doublings);
 }
 
 int32_t KindOf(int32_t action) {
@@ -56,7 +56,7 @@ class Describer {
       : program_(program),
         machine_(machine),
         schedule_(schedule),
-        observed_(ObserveKernel(program, machine)) {}
+        observed_(costmodels::ObserveKernel(program, machine)) {}
 
   // Adds an action; `step` is null unless it is a step.
   void Add(int32_t action, const loops::Step* step) {
@@ -116,7 +116,7 @@ class Describer {
   const loops::Program& program_;
   const loops::Machine& machine_;
   const absl::Span<const loops::Step> schedule_;
-  const ObservedKernel observed_;
+  const costmodels::ObservedKernel observed_;
   space::ActionBatch batch_;
 };
 

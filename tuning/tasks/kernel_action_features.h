@@ -18,7 +18,7 @@ space::ActionSpec KernelActionSpec();
 
 // Describes actions (tuning/tasks/kernel_actions.h) of a program. The focus is
 // the loop or statement that a step acts on, or its buffer if it has no place,
-// as nodes of ObserveKernel. `schedule` is that of KernelSteps.
+// as nodes of costmodels::ObserveKernel. `schedule` is that of KernelSteps.
 space::ActionBatch DescribeKernelActions(const loops::Program& program,
                                          const loops::Machine& machine,
                                          absl::Span<const loops::Step> schedule,

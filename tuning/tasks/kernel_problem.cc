@@ -10,13 +10,13 @@
 #include "absl/strings/str_join.h"
 
 #include "base/status_macros.h"
+#include "costmodels/loop_graph.h"
 #include "loops/schedules/choices.h"
 #include "loops/schedules/default_schedule.h"
 #include "loops/text/text.h"
 #include "loops/transforms/registry.h"
 #include "loops/transforms/script.h"
 #include "tuning/tasks/kernel_action_features.h"
-#include "tuning/tasks/kernel_observation.h"
 
 namespace hone::tuning {
 namespace {
@@ -337,12 +337,13 @@ std::vector<int32_t> KernelProblem::Expand(
 }
 
 space::ObservationSpec KernelProblem::observation_spec() const {
-  return KernelObservationSpec();
+  return costmodels::KernelObservationSpec();
 }
 
 space::Observation KernelProblem::Observe(const space::StatePtr& state) const {
   const auto& at = static_cast<const ProgramState&>(*state);
-  return ObserveKernel(at.program(), options_.device.machine).observation;
+  return costmodels::ObserveKernel(at.program(), options_.device.machine)
+      .observation;
 }
 
 space::ActionSpec KernelProblem::action_spec() const {

@@ -105,6 +105,9 @@ class KernelProblem final : public space::SequentialProblem {
   // The time of the default, once it is measured, else 1.
   double reference_cost() const override;
 
+  // What schedules are made for.
+  const loops::Machine& machine() const { return options_.device.machine; }
+
   // Returns the state that a candidate leads to, or InvalidArgument for an
   // illegal action. States that others lead through are remembered, so that a
   // candidate that shares its first actions with those before it takes little

@@ -36,7 +36,8 @@ KernelSamples Samples() {
                              .ratio = 0.75,
                              .ratio_low = 0.7,
                              .ratio_high = 0.8,
-                             .ns = 900});
+                             .ns = 900,
+                             .least_ns = 890});
   samples.samples.push_back({.script = "",
                              .outcome = space::Outcome::kWrongResult,
                              .message = "element 3: \xff, expected 1"});

@@ -1,5 +1,5 @@
-#ifndef HONE_TUNING_TASKS_KERNEL_OBSERVATION_H_
-#define HONE_TUNING_TASKS_KERNEL_OBSERVATION_H_
+#ifndef HONE_COSTMODELS_LOOP_GRAPH_H_
+#define HONE_COSTMODELS_LOOP_GRAPH_H_
 
 #include <cstdint>
 
@@ -9,10 +9,10 @@
 #include "loops/transforms/machine.h"
 #include "space/observation.h"
 
-namespace hone::tuning {
+namespace hone::costmodels {
 
-// A loop program as a policy sees it. Nodes are the kernel, its loops,
-// statements, accesses and the buffers that these mention; the number of
+// A loop program as a policy or a cost model sees it. Nodes are the kernel, its
+// loops, statements, accesses and the buffers that these mention; the number of
 // accesses times the depth of the tree bounds the number of edges. Data flows
 // from buffers through loads to statements, through stores to buffers, and
 // through `next` from each child of a body to the one after it; `contains`
@@ -36,6 +36,6 @@ ObservedKernel ObserveKernel(const loops::Program& program,
 // -1 … 1.
 float LogScale(double value, float doublings);
 
-}  // namespace hone::tuning
+}  // namespace hone::costmodels
 
-#endif  // HONE_TUNING_TASKS_KERNEL_OBSERVATION_H_
+#endif  // HONE_COSTMODELS_LOOP_GRAPH_H_

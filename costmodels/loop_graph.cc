@@ -1,4 +1,4 @@
-#include "tuning/tasks/kernel_observation.h"
+#include "costmodels/loop_graph.h"
 
 #include <algorithm>
 #include <array>
@@ -11,7 +11,7 @@
 #include "hlo/ir/opcode.h"
 #include "loops/ir/rewrite.h"
 
-namespace hone::tuning {
+namespace hone::costmodels {
 namespace {
 
 enum NodeKind : int32_t {
@@ -399,4 +399,4 @@ ObservedKernel ObserveKernel(const loops::Program& program,
   return Observer(program).Observe(machine);
 }
 
-}  // namespace hone::tuning
+}  // namespace hone::costmodels

@@ -1,4 +1,4 @@
-#include "tuning/tasks/kernel_observation.h"
+#include "costmodels/loop_graph.h"
 
 #include <algorithm>
 #include <cmath>
@@ -13,7 +13,7 @@
 #include "loops/transforms/script.h"
 #include "tests/support/status_matchers.h"
 
-namespace hone::tuning {
+namespace hone::costmodels {
 namespace {
 
 constexpr char kRows[] = R"(kernel rows
@@ -201,4 +201,4 @@ TEST(LogScale, KeepsSignsWithinOne) {
 }
 
 }  // namespace
-}  // namespace hone::tuning
+}  // namespace hone::costmodels

@@ -1,0 +1,57 @@
+"""How well predictions choose among the schedules of a kernel.
+
+Arrays have an entry for each schedule of one kernel. Times are nanoseconds,
+predictions anything of which less is better.
+"""
+
+import numpy as np
+
+
+def kendall_tau(times, predictions):
+    """Kendall's tau-b; nan if all times or all predictions are equal."""
+    times, predictions = np.asarray(times), np.asarray(predictions)
+    i, j = np.triu_indices(len(times), 1)
+    a = np.sign(times[i] - times[j])
+    b = np.sign(predictions[i] - predictions[j])
+    pairs = np.sqrt(float(np.sum(a != 0)) * float(np.sum(b != 0)))
+    return float(np.sum(a * b)) / pairs if pairs else float("nan")
+
+
+def top_k_slowdown(times, predictions, k):
+    """The best time among the k best predictions over the best of all, less 1.
+    Of equal predictions the first ones count."""
+    times = np.asarray(times)
+    chosen = np.argsort(predictions, kind="stable")[:k]
+    return float(times[chosen].min() / times.min() - 1)
+
+
+def absolute_percentage_errors(times, predictions):
+    times, predictions = np.asarray(times), np.asarray(predictions)
+    return 100 * np.abs(predictions - times) / times
+
+
+def summarize(kernels, absolute):
+    """The metrics of `kernels`, a list of (times, predictions), in per cent:
+
+    APE: what choosing by the predictions costs: the sum of the times of the
+    schedules predicted best over the sum of the best times, less 1.
+    top5: the mean slowdown of the best of the five predicted best.
+    tau: the mean of Kendall's tau.
+    MAPE: the mean error of the predictions themselves, if they are `absolute`.
+    """
+    chosen = sum(t[int(np.argmin(p))] for t, p in kernels)
+    best = sum(float(np.min(t)) for t, _ in kernels)
+    result = {
+        "kernels": len(kernels),
+        "schedules": sum(len(t) for t, _ in kernels),
+        "ape": 100 * (chosen / best - 1),
+        "top1": 100 * float(np.mean([top_k_slowdown(t, p, 1)
+                                     for t, p in kernels])),
+        "top5": 100 * float(np.mean([top_k_slowdown(t, p, 5)
+                                     for t, p in kernels])),
+        "tau": float(np.nanmean([kendall_tau(t, p) for t, p in kernels])),
+    }
+    if absolute:
+        result["mape"] = float(np.mean(np.concatenate(
+            [absolute_percentage_errors(t, p) for t, p in kernels])))
+    return result

@@ -1,0 +1,189 @@
+#include "costmodels/loop_features.h"
+
+#include <cmath>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include "base/rng.h"
+#include "hlo/text/parser.h"
+#include "loops/lowering/lowering.h"
+#include "loops/schedules/default_schedule.h"
+#include "loops/text/text.h"
+#include "loops/transforms/script.h"
+
+namespace hone::costmodels {
+namespace {
+
+using ::testing::FloatEq;
+
+constexpr const char* kModules[] = {
+    R"(HloModule matmul
+ENTRY main {
+  a = f32[250,333] parameter(0)
+  b = f32[333,127] parameter(1)
+  ROOT c = f32[250,127] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+})",
+    R"(HloModule gather
+ENTRY main {
+  t = f32[100,32] parameter(0)
+  i = s32[50] parameter(1)
+  ROOT g = f32[50,32] gather(t, i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,32}
+})",
+    R"(HloModule scalar
+ENTRY main {
+  a = f32[] parameter(0)
+  ROOT b = f32[] exponential(a)
+})"};
+
+std::vector<loops::Program> SomePrograms() {
+  std::vector<loops::Program> programs;
+  Rng rng(1);
+  for (const char* text : kModules) {
+    const loops::Program lowered =
+        loops::LowerToProgram(hlo::ParseHloText(text).value()).value();
+    programs.push_back(lowered);
+    programs.push_back(
+        loops::ApplyScript(lowered, loops::DefaultSchedule(lowered, {}))
+            .value());
+    for (int i = 0; i < 5; ++i) {
+      const auto legal = loops::LegalSteps(programs.back(), {});
+      if (legal.empty()) break;
+      programs.push_back(
+          loops::ApplyScript(programs.back(), {legal[rng.Below(legal.size())]})
+              .value());
+    }
+  }
+  return programs;
+}
+
+size_t IndexOf(const std::vector<std::string>& names, const std::string& name) {
+  const auto it = std::find(names.begin(), names.end(), name);
+  EXPECT_NE(it, names.end()) << name;
+  return static_cast<size_t>(it - names.begin());
+}
+
+bool Equal(const LoopFeatures& a, const LoopFeatures& b) {
+  return a.kernel == b.kernel && a.graph.node_kinds == b.graph.node_kinds &&
+         a.graph.node_features == b.graph.node_features &&
+         a.graph.edge_sources == b.graph.edge_sources &&
+         a.graph.edge_targets == b.graph.edge_targets &&
+         a.graph.edge_features == b.graph.edge_features &&
+         a.graph.global_features == b.graph.global_features;
+}
+
+TEST(LoopFeatures, HaveNamesOfTheirOwn) {
+  const std::vector<std::string>& names = LoopFeatureNames();
+  EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).size(),
+            names.size());
+  const space::ObservationSpec& spec = LoopFeaturesSpec();
+  EXPECT_EQ(spec.node_kind_names[0], "unknown");
+  EXPECT_EQ(spec.node_kinds, static_cast<int32_t>(spec.node_kind_names.size()));
+  EXPECT_EQ(spec.node_features,
+            static_cast<int32_t>(spec.node_feature_names.size()));
+  EXPECT_EQ(std::set<std::string>(spec.node_feature_names.begin(),
+                                  spec.node_feature_names.end())
+                .size(),
+            spec.node_feature_names.size());
+}
+
+TEST(LoopFeatures, HaveTheSizesOfTheirSpecAndAreScaled) {
+  const space::ObservationSpec& spec = LoopFeaturesSpec();
+  for (const loops::Program& program : SomePrograms()) {
+    const LoopFeatures features = LoopFeaturesOf(program, {});
+    ASSERT_EQ(features.kernel.size(), LoopFeatureNames().size());
+    for (size_t i = 0; i < features.kernel.size(); ++i) {
+      EXPECT_LE(std::abs(features.kernel[i]), 1.0F) << LoopFeatureNames()[i];
+    }
+    const size_t nodes = features.graph.node_kinds.size();
+    ASSERT_EQ(features.graph.node_features.size(),
+              nodes * static_cast<size_t>(spec.node_features));
+    for (size_t i = 0; i < features.graph.node_features.size(); ++i) {
+      EXPECT_LE(std::abs(features.graph.node_features[i]), 1.0F)
+          << spec.node_feature_names[i %
+                                     static_cast<size_t>(spec.node_features)];
+    }
+    for (const int32_t kind : features.graph.node_kinds) {
+      EXPECT_GT(kind, 0);
+      EXPECT_LT(kind, spec.node_kinds);
+    }
+    EXPECT_EQ(features.graph.edge_features.size(),
+              features.graph.edge_sources.size() *
+                  static_cast<size_t>(spec.edge_features));
+    EXPECT_EQ(features.kernel, KernelLoopFeatures(program, {}));
+  }
+}
+
+TEST(LoopFeatures, OfEqualTextsAreEqual) {
+  for (const loops::Program& program : SomePrograms()) {
+    const loops::Program again =
+        loops::ParseProgram(loops::PrintProgram(program)).value();
+    EXPECT_TRUE(Equal(LoopFeaturesOf(program, {}), LoopFeaturesOf(again, {})));
+  }
+}
+
+TEST(LoopFeatures, TellSchedulesApart) {
+  std::set<std::vector<float>> seen;
+  std::set<std::string> texts;
+  for (const loops::Program& program : SomePrograms()) {
+    if (!texts.insert(loops::PrintProgram(program)).second) continue;
+    seen.insert(LoopFeaturesOf(program, {}).graph.node_features);
+  }
+  EXPECT_GE(seen.size() + 1, texts.size());
+}
+
+TEST(LoopFeatures, AreOfTheNodesThatTheyDescribe) {
+  const loops::Program program = loops::ParseProgram(R"(kernel k
+argument x f32[64,48]
+result y f32[64,48]
+for i0 64
+| for i1 3
+| | for i2 16 vector
+| | | y[i0,16*i1+i2] = exponential(x[i0,16*i1+i2])
+)")
+                                     .value();
+  loops::Machine machine;
+  machine.vector_bytes = 64;
+  const LoopFeatures features = LoopFeaturesOf(program, machine);
+  const space::ObservationSpec& spec = LoopFeaturesSpec();
+  const auto value = [&](size_t node, const std::string& name) {
+    return features.graph
+        .node_features[node * static_cast<size_t>(spec.node_features) +
+                       IndexOf(spec.node_feature_names, name)];
+  };
+  std::vector<float> trips;
+  for (size_t node = 0; node < features.graph.node_kinds.size(); ++node) {
+    const std::string& kind = spec.node_kind_names[static_cast<size_t>(
+        features.graph.node_kinds[node])];
+    EXPECT_EQ(value(node, "work_lanes") > 0, kind == "statement") << kind;
+    EXPECT_EQ(value(node, "work_entries") > 0,
+              kind == "loop" || kind == "kernel")
+        << kind;
+    EXPECT_EQ(value(node, "work_form_contiguous") > 0,
+              kind == "load" || kind == "store")
+        << kind;
+    if (kind == "loop") trips.push_back(value(node, "work_trips"));
+    if (kind == "statement") {
+      EXPECT_FLOAT_EQ(value(node, "work_instructions_transcendental"),
+                      static_cast<float>(std::log2(1 + 64 * 3) / 40));
+    }
+  }
+  const auto log = [](double n) {
+    return static_cast<float>(std::log2(1 + n) / 40);
+  };
+  EXPECT_THAT(trips, ::testing::ElementsAre(FloatEq(log(64)), FloatEq(log(3)),
+                                            FloatEq(log(16))));
+  const auto kernel = [&](const std::string& name) {
+    return features.kernel[IndexOf(LoopFeatureNames(), name)];
+  };
+  EXPECT_FLOAT_EQ(kernel("hot0_executions"), log(64 * 48));
+  EXPECT_EQ(kernel("hot1_executions"), 0);
+  EXPECT_EQ(kernel("scalar_share"), 0);
+}
+
+}  // namespace
+}  // namespace hone::costmodels
