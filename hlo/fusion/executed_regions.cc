@@ -48,10 +48,6 @@ std::vector<InstructionId> NeededInstructions(const Module& module,
     const InstructionId instruction = stack.back();
     stack.pop_back();
     for (const InstructionId i : computation[instruction].operands()) need(i);
-    for (const InstructionId i :
-         computation.control_predecessors(instruction)) {
-      need(i);
-    }
   }
   order.erase(std::remove_if(order.begin(), order.end(),
                              [&](InstructionId i) { return !needed.at(i); }),

@@ -13,7 +13,7 @@ struct ExecutedRegion {
   ComputationId computation = kNoComputation;
   // How often it runs in one execution of the module, at most 1e18.
   double executions = 0;
-  // The instructions that the root or an effect needs, in the order of
+  // The instructions whose values the root or an effect needs, in the order of
   // CanonicalOrder.
   std::vector<InstructionId> instructions;
 };

@@ -56,8 +56,45 @@ bool IsSignificant(const Computation& computation, const Instruction& reduce) {
 // dot and convolution included, which it then computes without its libraries.
 // It expands, and so does not know inside a fusion: gather (unless in a form
 // that only its own passes make), scatter, sort, select-and-scatter, fft,
-// cholesky, triangular-solve, batch norms, topk, random bits. These are kernels
+// cholesky, triangular-solve, batch norms, topk, random bits. Its passes also
+// take away, before it fuses, several forms of contractions: inside of a fusion
+// it computes a wrong result of a convolution with batch groups or a reversed
+// window, and does not compile one that is strided and dilated in the same
+// dimension, or operands of another type than the result. All these are kernels
 // by themselves here.
+bool IsFusibleContraction(const Computation& computation,
+                          const Instruction& instruction) {
+  for (const InstructionId operand : instruction.operands()) {
+    if (computation[operand].shape().element_type() !=
+        instruction.shape().element_type()) {
+      return false;
+    }
+  }
+  const Attributes& attributes = instruction.attributes();
+  if (attributes.convolution == nullptr) return true;
+  return attributes.convolution->batch_group_count == 1 &&
+         (attributes.window == nullptr ||
+          absl::c_all_of(*attributes.window, [](const WindowDimension& d) {
+            return !d.reversal && (d.stride == 1 || d.base_dilation == 1);
+          }));
+}
+
+// Returns false for a dot in another form than one contracted dimension behind
+// the batch dimensions, which come first. XLA:CPU emits such a dot inside of a
+// fusion, but not as its root.
+bool MayEndKernel(const Instruction& instruction) {
+  const DotDimensions* dot = instruction.attributes().dot.get();
+  if (instruction.opcode() != Opcode::kDot || dot == nullptr) return true;
+  const auto is_leading = [](const DimensionVector& batch) {
+    for (size_t i = 0; i < batch.size(); ++i) {
+      if (batch[i] != static_cast<int64_t>(i)) return false;
+    }
+    return true;
+  };
+  return dot->lhs_contracting.size() == 1 && dot->rhs_contracting.size() == 1 &&
+         is_leading(dot->lhs_batch) && is_leading(dot->rhs_batch);
+}
+
 FusionRole RoleOf(const Module& module, const Computation& computation,
                   const Instruction& instruction) {
   const Opcode opcode = instruction.opcode();
@@ -72,10 +109,11 @@ FusionRole RoleOf(const Module& module, const Computation& computation,
                                                    : FusionRole::kMovement;
   }
   if (!IsStaticArray(instruction.shape())) return FusionRole::kAlone;
-  if (opcode == Opcode::kDot || opcode == Opcode::kConvolution ||
-      opcode == Opcode::kReduceWindow) {
-    return FusionRole::kHero;
+  if (opcode == Opcode::kDot || opcode == Opcode::kConvolution) {
+    return IsFusibleContraction(computation, instruction) ? FusionRole::kHero
+                                                          : FusionRole::kAlone;
   }
+  if (opcode == Opcode::kReduceWindow) return FusionRole::kHero;
   if (opcode == Opcode::kDynamicUpdateSlice) return FusionRole::kRootOnly;
   if (IsElementwise(opcode) || opcode == Opcode::kMap) {
     return FusionRole::kElementwise;
@@ -111,6 +149,7 @@ void FusionSpace::AddNodes() {
       node.computation = region.computation;
       node.instruction = id;
       node.role = RoleOf(module_, computation, computation[id]);
+      node.may_end = MayEndKernel(computation[id]);
       node.executions = region.executions;
       if (IsEmbeddedConstant(computation[id])) continue;
       (node.role == FusionRole::kSource ? sources : nodes_).push_back(node);

@@ -30,6 +30,8 @@ struct FusionNode {
   FusionRole role = FusionRole::kSource;
   // True for nodes that some kernel of another node may compute.
   bool may_fuse = false;
+  // False for nodes that are no root of a kernel with other nodes.
+  bool may_end = true;
   // True for nodes that cost nothing to compute again: broadcasts of a constant
   // and iota.
   bool is_cheap = false;

@@ -1,6 +1,8 @@
 #include "hlo/fusion/kernel_rules.h"
 
 #include <algorithm>
+#include <functional>
+#include <queue>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
@@ -29,8 +31,9 @@ const KernelRules::Members& KernelRules::MembersOf(
   return members_;
 }
 
-std::vector<FusionIndex> KernelRules::RootsAbove(
-    FusionIndex node, absl::Span<const uint8_t> fused, size_t limit) {
+std::vector<FusionIndex> KernelRules::EndsAbove(FusionIndex node,
+                                                absl::Span<const uint8_t> fused,
+                                                size_t limit, bool undecided) {
   std::vector<FusionIndex> roots;
   ++now_;
   stack_ = {node};
@@ -39,7 +42,7 @@ std::vector<FusionIndex> KernelRules::RootsAbove(
     stack_.pop_back();
     for (const FusionIndex user : space_.consumers(from)) {
       const auto at = static_cast<size_t>(user);
-      if (stamp_[at] == now_ || fused[at] == kUndecided ||
+      if (stamp_[at] == now_ || (fused[at] == kUndecided && !undecided) ||
           space_.node(user).role == FusionRole::kSource) {
         continue;
       }
@@ -62,6 +65,38 @@ size_t KernelRules::MaxCopies(FusionIndex node) const {
   return space_.node(node).role == FusionRole::kHero ? 1 : kMaxCopies;
 }
 
+bool KernelRules::FitsOneKernel(FusionIndex hero,
+                                absl::Span<const uint8_t> fused,
+                                std::vector<FusionIndex>& must_fuse) {
+  must_fuse.clear();
+  // The readers so far, the first on top. Each is in the kernel; its root is
+  // the last of all.
+  std::priority_queue<FusionIndex, std::vector<FusionIndex>, std::greater<>>
+      readers;
+  ++now_;
+  const auto add_readers = [&](FusionIndex node) {
+    for (const FusionIndex user : space_.consumers(node)) {
+      if (stamp_[static_cast<size_t>(user)] == now_) continue;
+      stamp_[static_cast<size_t>(user)] = now_;
+      readers.push(user);
+    }
+  };
+  add_readers(hero);
+  for (size_t members = 1; members <= kMaxMembers && !readers.empty();
+       ++members) {
+    const FusionIndex reader = readers.top();
+    readers.pop();
+    const uint8_t bit = fused[static_cast<size_t>(reader)];
+    if (space_.node(reader).role != FusionRole::kElementwise) return false;
+    // May be the root.
+    if (readers.empty() && bit != kFused) return true;
+    if (bit == kOwnKernel) return false;
+    if (bit == kUndecided) must_fuse.push_back(reader);
+    add_readers(reader);
+  }
+  return false;
+}
+
 std::string KernelRules::FaultOfKernel(FusionIndex root,
                                        absl::Span<const uint8_t> fused) {
   const Members& members = MembersOf(root, fused);
@@ -73,6 +108,12 @@ std::string KernelRules::FaultOfKernel(FusionIndex root,
   if (members.operands.size() > kMaxOperands) {
     return absl::StrCat("its kernel reads ", members.operands.size(),
                         " arrays, expected at most ", kMaxOperands);
+  }
+  if (!space_.node(root).may_end &&
+      fused[static_cast<size_t>(root)] == kOwnKernel) {
+    return "its kernel has other instructions, expected none, or to be fused "
+           "itself: its batch dimensions do not come first or it contracts "
+           "several dimensions or none";
   }
   FusionIndex hero = -1;
   for (const FusionIndex member : members.nodes) {
@@ -112,17 +153,23 @@ std::string KernelRules::FaultOfCopies(FusionIndex node,
                       " kernels, expected at most ", most);
 }
 
+std::string KernelRules::FaultOf(FusionIndex node,
+                                 absl::Span<const uint8_t> fused) {
+  const uint8_t bit = fused[static_cast<size_t>(node)];
+  if (bit == kFused) {
+    return space_.node(node).may_fuse ? FaultOfCopies(node, fused)
+                                      : "is fused, expected not to be";
+  }
+  if (bit == kUndecided || space_.node(node).role == FusionRole::kSource) {
+    return "";
+  }
+  return FaultOfKernel(node, fused);
+}
+
 absl::Status KernelRules::Check(absl::Span<const uint8_t> fused) {
   for (size_t i = space_.size(); i-- > 0;) {
     const auto node = static_cast<FusionIndex>(i);
-    std::string fault;
-    if (fused[i] == kFused) {
-      fault = space_.node(node).may_fuse ? FaultOfCopies(node, fused)
-                                         : "is fused, expected not to be";
-    } else if (fused[i] == kOwnKernel &&
-               space_.node(node).role != FusionRole::kSource) {
-      fault = FaultOfKernel(node, fused);
-    }
+    const std::string fault = FaultOf(node, fused);
     if (!fault.empty()) {
       return absl::InvalidArgumentError(
           absl::StrCat(space_.NameOf(node), ": ", fault));
@@ -133,19 +180,16 @@ absl::Status KernelRules::Check(absl::Span<const uint8_t> fused) {
 
 bool KernelRules::IsLegalAround(FusionIndex node,
                                 absl::Span<const uint8_t> fused) {
-  std::vector<FusionIndex> roots;
-  if (fused[static_cast<size_t>(node)] == kFused) {
-    if (!space_.node(node).may_fuse || !FaultOfCopies(node, fused).empty()) {
-      return false;
-    }
-    roots = RootsAbove(node, fused);
-  } else {
-    roots = RootsAbove(node, fused);
-    if (fused[static_cast<size_t>(node)] == kOwnKernel) roots.push_back(node);
+  const uint8_t bit = fused[static_cast<size_t>(node)];
+  if (bit == kFused &&
+      (!space_.node(node).may_fuse || !FaultOfCopies(node, fused).empty())) {
+    return false;
   }
+  std::vector<FusionIndex> ends = EndsAbove(node, fused, SIZE_MAX);
+  if (bit != kFused) ends.push_back(node);
   std::vector<FusionIndex> members;
-  for (const FusionIndex root : roots) {
-    if (!FaultOfKernel(root, fused).empty()) return false;
+  for (const FusionIndex end : ends) {
+    if (!FaultOfKernel(end, fused).empty()) return false;
     members.insert(members.end(), members_.nodes.begin(), members_.nodes.end());
   }
   std::sort(members.begin(), members.end());

@@ -18,8 +18,8 @@ namespace hone::hlo {
 // A kernel of several nodes has at most kMaxMembers of them, reads at most
 // kMaxOperands others, and computes at most one hero. What reads the hero, up
 // to the root, is elementwise, so that each tile of the result needs one tile
-// of the hero and computes it once. A hero is in one kernel, any other node in
-// at most kMaxCopies, unless it is cheap.
+// of the hero and computes it once. The root may_end it. A hero is in one
+// kernel, any other node in at most kMaxCopies, unless it is cheap.
 //
 // Every rule is a limit of a number that grows while nodes are decided, so
 // decisions can be checked in part: what the check finds at fault then stays so
@@ -53,13 +53,30 @@ class KernelRules {
   // read it if it is not, ascending; at most `limit` of them.
   std::vector<FusionIndex> RootsAbove(FusionIndex node,
                                       absl::Span<const uint8_t> fused,
-                                      size_t limit = SIZE_MAX);
+                                      size_t limit = SIZE_MAX) {
+    return EndsAbove(node, fused, limit, /*undecided=*/false);
+  }
+  // The same with the undecided nodes that read `node`, directly or through
+  // fused ones: whatever their kernel will be, it computes `node`, or reads it.
+  std::vector<FusionIndex> EndsAbove(FusionIndex node,
+                                     absl::Span<const uint8_t> fused,
+                                     size_t limit, bool undecided = true);
+
+  // Describes what is wrong with the decision about `node`: that it is fused,
+  // or, if it has a kernel, with that; empty if nothing is.
+  std::string FaultOf(FusionIndex node, absl::Span<const uint8_t> fused);
+  // Returns false if `hero` is in more than one kernel however the undecided
+  // nodes are decided, if it is fused. Otherwise replaces `must_fuse` with the
+  // undecided nodes that have to be fused so that it is in one.
+  bool FitsOneKernel(FusionIndex hero, absl::Span<const uint8_t> fused,
+                     std::vector<FusionIndex>& must_fuse);
 
   // OK if the rules allow the decision. Errors: InvalidArgument, "NAME: …" with
-  // the first node at fault.
+  // the last node at fault.
   absl::Status Check(absl::Span<const uint8_t> fused);
   // Returns false if one of the kernels that the decision about `node` is part
-  // of, or a node in them, is at fault.
+  // of, or a node in them, is at fault; also if a kernel will be whatever is
+  // decided about its undecided nodes.
   bool IsLegalAround(FusionIndex node, absl::Span<const uint8_t> fused);
 
   // Fuses `node`, which is not fused, if that is legal where all else is, and
@@ -72,7 +89,8 @@ class KernelRules {
  private:
   // The most kernels that may compute `node`.
   size_t MaxCopies(FusionIndex node) const;
-  // Describes what is wrong with the kernel of `root`; empty if nothing is.
+  // Describes what is wrong with the kernel of `root`, or with what any kernel
+  // of an undecided node has; empty if nothing is.
   std::string FaultOfKernel(FusionIndex root, absl::Span<const uint8_t> fused);
   // The same of the copies of a fused node.
   std::string FaultOfCopies(FusionIndex node, absl::Span<const uint8_t> fused);

@@ -10,6 +10,7 @@ import pathlib
 import select
 import subprocess
 import sys
+import tempfile
 
 # Two devices, for modules of two partitions. Before the first import of jax.
 os.environ["XLA_FLAGS"] = (os.environ.get("XLA_FLAGS", "") +
@@ -72,20 +73,23 @@ class Judge:
 class Jury:
     """A worker process that answers one request at a time: a JSON object a
     line, answered by a line. A worker that dies, or takes longer than
-    `seconds`, is replaced."""
+    `seconds`, is replaced; `last_words` is then what it wrote to stderr."""
 
     def __init__(self, script, seconds=300):
         self.command = [sys.executable, str(script), "--worker"]
         self.seconds = seconds
         self.process = None
+        self.stderr = None
+        self.last_words = ""
 
     def ask(self, request):
         """The answer; None if the worker died of the request, or was ended
         because it took too long."""
         if self.process is None:
+            self.stderr = tempfile.TemporaryFile("w+", errors="replace")
             self.process = subprocess.Popen(
                 self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL, text=True)
+                stderr=self.stderr, text=True)
         try:
             self.process.stdin.write(json.dumps(request) + "\n")
             self.process.stdin.flush()
@@ -100,12 +104,16 @@ class Jury:
         self.process.kill()
         self.process.wait()
         self.process = None
+        self.stderr.seek(0)
+        self.last_words = self.stderr.read()
+        self.stderr.close()
         return None
 
     def close(self):
         if self.process is not None:
             self.process.stdin.close()
             self.process.wait()
+            self.stderr.close()
 
 
 def serve(answer):

@@ -19,95 +19,6 @@ namespace {
 using ::hone::testing::StatusIs;
 using ::testing::HasSubstr;
 
-constexpr char kReducer[] = R"(HloModule m
-add {
-  a = f32[] parameter(0)
-  b = f32[] parameter(1)
-  ROOT sum = f32[] add(a, b)
-}
-)";
-
-// Small modules with every rule in reach.
-const std::vector<std::string>& SmallModules() {
-  static const auto* const modules = new std::vector<std::string>{
-      // Two heroes in a row, the second with elementwise work after it.
-      absl::StrCat(kReducer, R"(ENTRY main {
-  x = f32[32,32] parameter(0)
-  zero = f32[] constant(0)
-  n = f32[32,32] negate(x)
-  d = f32[32,32] dot(n, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
-  t = f32[32,32] tanh(d)
-  s = f32[32] reduce(t, zero), dimensions={1}, to_apply=add
-  e = f32[32] exponential(s)
-  b = f32[32,32] broadcast(e), dimensions={0}
-  ROOT r = f32[32,32] add(b, t)
-})"),
-      // A hero with two readers, one of which reads the other.
-      absl::StrCat(kReducer, R"(ENTRY main {
-  x = f32[32,32] parameter(0)
-  zero = f32[] constant(0)
-  s = f32[32] reduce(x, zero), dimensions={1}, to_apply=add
-  a = f32[32] negate(s)
-  b = f32[32] add(a, s)
-  c = f32[32] multiply(a, b)
-  two = f32[2,32] broadcast(c), dimensions={1}
-  ROOT r = f32[2,32] tanh(two)
-})"),
-      // Movement between a hero and the root; an update as a root; a small
-      // reduction.
-      absl::StrCat(kReducer, R"(ENTRY main {
-  x = f32[4,4] parameter(0)
-  i = s32[] parameter(1)
-  zero = f32[] constant(0)
-  d = f32[4,4] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
-  t = f32[4,4] transpose(d), dimensions={1,0}
-  n = f32[4,4] negate(t)
-  u = f32[4,4] dynamic-update-slice(n, x, i, i)
-  s = f32[4] reduce(u, zero), dimensions={0}, to_apply=add
-  b = f32[4,4] broadcast(s), dimensions={0}
-  z = f32[4,4] broadcast(zero), dimensions={}
-  m = f32[4,4] maximum(b, z)
-  ROOT r = f32[4,4] add(m, n)
-})"),
-      // In a loop, next to the entry's own.
-      absl::StrCat(kReducer, R"(body {
-  s = (s32[], f32[8]) parameter(0)
-  i = s32[] get-tuple-element(s), index=0
-  v = f32[8] get-tuple-element(s), index=1
-  one = s32[] constant(1)
-  next = s32[] add(i, one)
-  c = f32[8] tanh(v)
-  d = f32[8] negate(c)
-  w = f32[8] add(c, d)
-  ROOT t = (s32[], f32[8]) tuple(next, w)
-}
-condition {
-  s = (s32[], f32[8]) parameter(0)
-  i = s32[] get-tuple-element(s), index=0
-  n = s32[] constant(5)
-  ROOT less = pred[] compare(i, n), direction=LT
-}
-ENTRY main {
-  x = f32[8] parameter(0)
-  start = s32[] constant(0)
-  a = f32[8] negate(x)
-  b = f32[8] tanh(a)
-  g = f32[8] sort(b), dimensions={0}, to_apply=less
-  t = (s32[], f32[8]) tuple(start, g)
-  loop = (s32[], f32[8]) while(t), condition=condition, body=body
-  y = f32[8] get-tuple-element(loop), index=1
-  k = f32[8] sine(y)
-  ROOT r = f32[8] add(k, y)
-}
-less {
-  p = f32[] parameter(0)
-  q = f32[] parameter(1)
-  ROOT l = pred[] compare(p, q), direction=LT
-})"),
-  };
-  return *modules;
-}
-
 // The rules once more, node by node and path by path.
 class Reference {
  public:
@@ -127,6 +38,7 @@ class Reference {
       inputs_.clear();
       Walk(root);
       if (members_.size() == 1) continue;
+      if (!space_.node(root).may_end) return false;
       int heroes = 0;
       for (const FusionIndex member : members_) {
         if (member != root) ++copies[member];
@@ -255,8 +167,53 @@ TEST(KernelRules, FaultsNameNodes) {
   ExpectFault(heroes, {"s", "e", "b"},
               "r: its kernel has s, which b reads, expected elementwise");
   ExpectFault(heroes, {"r"}, "r: is fused, expected not to be");
+  const FusionSpace dots(VerifiedModule(SmallModules()[3]));
+  ExpectFault(dots, {"n"}, "d: its kernel has other instructions, expected");
+  HONE_EXPECT_OK(KernelRules(dots).Check(FuseNodes(dots, {"n", "d"})));
   const FusionSpace copies(VerifiedModule(SmallModules()[1]));
   ExpectFault(copies, {"s"}, "s: is fused into more than 1 kernels");
+}
+
+// Against every decision: what must be fused with a hero is fused in all of
+// those that fuse it, and it fits if there is one.
+TEST(KernelRules, KnowsWhatMustBeFusedWithAHero) {
+  int forced = 0;
+  int refused = 0;
+  for (const std::string& text : SmallModules()) {
+    SCOPED_TRACE(text);
+    const FusionSpace space(VerifiedModule(text));
+    KernelRules rules(space);
+    FusionBits undecided = space.Unfused();
+    std::vector<FusionIndex> heroes;
+    for (const FusionIndex node : space.fusible()) {
+      undecided[static_cast<size_t>(node)] = kUndecided;
+      if (space.node(node).role == FusionRole::kHero) heroes.push_back(node);
+    }
+    for (const FusionIndex hero : heroes) {
+      const auto at = static_cast<size_t>(hero);
+      FusionBits part = undecided;
+      part[at] = kFused;
+      std::vector<FusionIndex> must_fuse;
+      const bool fits = rules.FitsOneKernel(hero, part, must_fuse);
+      bool is_legal = false;
+      for (uint64_t code = 0; code < uint64_t{1} << space.fusible().size();
+           ++code) {
+        const FusionBits fused = Decode(space, code);
+        if (fused[at] == kOwnKernel || !rules.Check(fused).ok()) continue;
+        is_legal = true;
+        for (const FusionIndex other : must_fuse) {
+          EXPECT_EQ(fused[static_cast<size_t>(other)], kFused);
+        }
+      }
+      if (is_legal) {
+        EXPECT_TRUE(fits);
+      }
+      refused += !fits;
+      if (fits) forced += static_cast<int>(must_fuse.size());
+    }
+  }
+  EXPECT_GT(forced, 0);
+  EXPECT_GT(refused, 0);
 }
 
 // One node more than a kernel may have, read, or be copied to.

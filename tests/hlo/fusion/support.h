@@ -17,6 +17,9 @@ namespace hone::hlo {
 // The module of that text, verified; fails the test if it is none.
 Module VerifiedModule(absl::string_view text);
 
+// Small modules, with every rule of KernelRules in reach.
+const std::vector<std::string>& SmallModules();
+
 // The decision that fuses exactly the instructions of these names.
 FusionBits FuseNodes(const FusionSpace& space,
                      const std::vector<std::string>& names);

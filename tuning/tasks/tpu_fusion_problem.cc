@@ -1,0 +1,170 @@
+#include "tuning/tasks/tpu_fusion_problem.h"
+
+#include <cstddef>
+#include <limits>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+
+#include "base/status_macros.h"
+#include "hlo/fusion/fuse_by_priority.h"
+#include "hlo/fusion/kernel_rules.h"
+#include "tuning/tasks/tpu_fusion_cost.h"
+#include "tuning/tasks/tpu_fusion_domains.h"
+#include "tuning/tasks/tpu_fusion_local.h"
+
+namespace hone::tuning {
+
+absl::StatusOr<std::unique_ptr<TpuFusionProblem>> TpuFusionProblem::Create(
+    const hlo::Module& module, KernelTimer timer, std::function<bool()> stop) {
+  auto problem = std::unique_ptr<TpuFusionProblem>(
+      new TpuFusionProblem(module, std::move(timer), std::move(stop)));
+  if (problem->groups_.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("module ", module.name(),
+                     ": has nothing to fuse, expected an instruction that "
+                     "kernels of others may compute"));
+  }
+  HONE_RETURN_IF_ERROR(problem->MakeSeeds());
+  *problem->evaluations_ = 0;
+  return problem;
+}
+
+TpuFusionProblem::TpuFusionProblem(const hlo::Module& module, KernelTimer timer,
+                                   std::function<bool()> stop)
+    : space_(module), stop_(std::move(stop)), times_(space_, std::move(timer)) {
+  const auto fusible = static_cast<int32_t>(space_.fusible().size());
+  const auto swappable = static_cast<int32_t>(space_.swappable().size());
+  if (fusible > 0) groups_.push_back({"fuse", 0, fusible, 2});
+  if (swappable > 0) groups_.push_back({"layout", fusible, swappable, 2});
+}
+
+absl::Status TpuFusionProblem::MakeSeeds() {
+  const hlo::FusionBits unfused = space_.Unfused();
+  const space::Measurement measured =
+      MeasureOne(Values({unfused, space_.RowMajor()}));
+  if (measured.outcome != space::Outcome::kOk) {
+    return absl::InvalidArgumentError(measured.message);
+  }
+  const auto time = [this](const hlo::Module& kernel) {
+    if (stop_ && stop_()) return std::numeric_limits<double>::quiet_NaN();
+    return times_.Of(kernel).value_or(std::numeric_limits<double>::quiet_NaN());
+  };
+  const auto add = [this](std::string name, hlo::FusionBits fused) {
+    seeds_.push_back(
+        {std::move(name), {Values({std::move(fused), space_.RowMajor()})}});
+  };
+  add("priority", hlo::FuseByPriority(space_, time));
+  add("greedy", hlo::FuseGreedily(space_));
+  add("unfused", unfused);
+  if (stop_ && stop_()) return absl::CancelledError("was stopped");
+  const double reference = MeasureOne(seeds_[0].candidate.choices).cost;
+  if (reference > 0) reference_cost_ = reference;
+  return absl::OkStatus();
+}
+
+TpuFusionPlan TpuFusionProblem::Plan(absl::Span<const int32_t> values) const {
+  TpuFusionPlan plan = {space_.Unfused(), space_.RowMajor()};
+  size_t variable = 0;
+  for (const hlo::FusionIndex node : space_.fusible()) {
+    plan.fused[static_cast<size_t>(node)] =
+        static_cast<uint8_t>(values[variable++]);
+  }
+  for (const hlo::FusionIndex node : space_.swappable()) {
+    plan.layouts[static_cast<size_t>(node)] =
+        static_cast<uint8_t>(values[variable++]);
+  }
+  return plan;
+}
+
+std::vector<int32_t> TpuFusionProblem::Values(const TpuFusionPlan& plan) const {
+  std::vector<int32_t> values;
+  for (const hlo::FusionIndex node : space_.fusible()) {
+    values.push_back(plan.fused[static_cast<size_t>(node)]);
+  }
+  for (const hlo::FusionIndex node : space_.swappable()) {
+    values.push_back(plan.layouts[static_cast<size_t>(node)]);
+  }
+  return values;
+}
+
+bool TpuFusionProblem::IsInDomain(absl::Span<const int32_t> values) const {
+  if (values.size() != static_cast<size_t>(variable_count())) return false;
+  for (const int32_t value : values) {
+    if (value != 0 && value != 1) return false;
+  }
+  return true;
+}
+
+absl::StatusOr<std::vector<space::Measurement>> TpuFusionProblem::MeasureBatch(
+    absl::Span<const space::Candidate> candidates) const {
+  std::vector<space::Measurement> measurements;
+  measurements.reserve(candidates.size());
+  for (const space::Candidate& candidate : candidates) {
+    if (stop_ && stop_()) return absl::CancelledError("measuring was stopped");
+    measurements.push_back(MeasureOne(candidate.choices));
+  }
+  return measurements;
+}
+
+space::Measurement TpuFusionProblem::MeasureOne(
+    absl::Span<const int32_t> values) const {
+  ++*evaluations_;
+  if (!IsInDomain(values)) {
+    return {.outcome = space::Outcome::kInvalid,
+            .message = absl::StrCat(values.size(),
+                                    " values, or one out of its domain, "
+                                    "expected 0 or 1 for each of ",
+                                    variable_count())};
+  }
+  const TpuFusionPlan plan = Plan(values);
+  hlo::KernelRules rules(space_);
+  space::Measurement measurement;
+  for (size_t i = 0; i < space_.size(); ++i) {
+    NodeCost cost = CostOfNode(rules, times_, static_cast<hlo::FusionIndex>(i),
+                               plan.fused, plan.layouts);
+    measurement.cost += cost.ns;
+    if (cost.fault.empty()) continue;
+    measurement.outcome = space::Outcome::kInvalid;
+    measurement.violation += 1;
+    if (measurement.message.empty()) {
+      measurement.message = std::move(cost.fault);
+    }
+  }
+  return measurement;
+}
+
+std::unique_ptr<space::Domains> TpuFusionProblem::MakeDomains() const {
+  return MakeTpuFusionDomains(space_);
+}
+
+std::optional<std::vector<int32_t>> TpuFusionProblem::Draw(
+    space::Domains& domains, Rng& rng,
+    const std::function<bool()>& stop) const {
+  const double share = rng.Uniform();
+  std::vector<int32_t> values;
+  for (int32_t v = 0; v < variable_count(); ++v) {
+    const uint64_t left = domains.Get(v);
+    const bool is_one = left == 3 ? rng.Uniform() < share : left == 2;
+    values.push_back(is_one ? 1 : 0);
+  }
+  TpuFusionPlan plan = Plan(values);
+  plan.fused = hlo::KernelRules(space_).Legalize(plan.fused);
+  values = Values(plan);
+  for (int32_t v = 0; v < variable_count(); ++v) {
+    if ((domains.Get(v) >> values[static_cast<size_t>(v)] & 1) == 0) {
+      return AssignmentProblem::Draw(domains, rng, stop);
+    }
+  }
+  return values;
+}
+
+std::unique_ptr<space::LocalState> TpuFusionProblem::MakeLocal(
+    const space::Candidate& candidate) const {
+  TpuFusionPlan plan = Plan(candidate.choices);
+  return MakeTpuFusionLocal(space_, times_, evaluations_, std::move(plan.fused),
+                            std::move(plan.layouts));
+}
+
+}  // namespace hone::tuning

@@ -1,0 +1,101 @@
+#ifndef HONE_TUNING_TASKS_TPU_FUSION_PROBLEM_H_
+#define HONE_TUNING_TASKS_TPU_FUSION_PROBLEM_H_
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+
+#include "hlo/fusion/fusion_space.h"
+#include "hlo/ir/module.h"
+#include "space/assignment_problem.h"
+#include "tuning/tasks/tpu_kernel_times.h"
+
+namespace hone::tuning {
+
+// What the values of a TpuFusionProblem stand for.
+struct TpuFusionPlan {
+  hlo::FusionBits fused;
+  hlo::LayoutBits layouts;
+};
+
+// The problem of deciding which instructions of a program share a kernel on a
+// TPU, and how the arrays between kernels lie in memory, so that all kernels
+// together take the least time in nanoseconds: the sum of their times, each as
+// often as the kernel runs.
+//
+// The variables of `fuse` are the nodes of FusionSpace::fusible, in that order,
+// 1 for fused; those of `layout` FusionSpace::swappable, 1 for swapped. A group
+// without variables is left out.
+//
+// A decision that hlo::KernelRules does not allow, or with a kernel that cannot
+// run, is kInvalid. Its violation is the number of nodes at fault, its cost the
+// time of the kernels that are not.
+class TpuFusionProblem final : public space::AssignmentProblem {
+ public:
+  // `timer` tells the time of a kernel, each of which it is asked for once.
+  // `stop`, which may be null, cancels measurements.
+  // Errors: InvalidArgument if nothing can be decided; the timer's, with the
+  // name of the instruction, for a kernel of the unfused program.
+  static absl::StatusOr<std::unique_ptr<TpuFusionProblem>> Create(
+      const hlo::Module& module, KernelTimer timer,
+      std::function<bool()> stop = nullptr);
+
+  const hlo::FusionSpace& space() const { return space_; }
+  // Returns what values within their domains stand for, and the reverse.
+  TpuFusionPlan Plan(absl::Span<const int32_t> values) const;
+  std::vector<int32_t> Values(const TpuFusionPlan& plan) const;
+  // Returns true if there is a value of its domain for each variable.
+  bool IsInDomain(absl::Span<const int32_t> values) const;
+
+  absl::string_view unit() const override { return "ns"; }
+  // By priority, in row-major layouts.
+  space::Candidate DefaultCandidate() const override {
+    return seeds_[0].candidate;
+  }
+  // "priority", "greedy" and "unfused", in row-major layouts.
+  std::vector<space::Seed> Seeds() const override { return seeds_; }
+  double reference_cost() const override { return reference_cost_; }
+  absl::StatusOr<std::vector<space::Measurement>> MeasureBatch(
+      absl::Span<const space::Candidate> candidates) const override;
+  // Decisions evaluated, in full or incrementally.
+  int64_t evaluations() const override { return *evaluations_; }
+
+  absl::Span<const space::VariableGroup> groups() const override {
+    return groups_;
+  }
+  std::unique_ptr<space::Domains> MakeDomains() const override;
+  // Makes a random decision legal, if that agrees with what is narrowed.
+  std::optional<std::vector<int32_t>> Draw(
+      space::Domains& domains, Rng& rng,
+      const std::function<bool()>& stop) const override;
+  std::unique_ptr<space::LocalState> MakeLocal(
+      const space::Candidate& candidate) const override;
+
+ private:
+  TpuFusionProblem(const hlo::Module& module, KernelTimer timer,
+                   std::function<bool()> stop);
+
+  space::Measurement MeasureOne(absl::Span<const int32_t> values) const;
+  absl::Status MakeSeeds();
+
+  const hlo::FusionSpace space_;
+  const std::function<bool()> stop_;
+  mutable TpuKernelTimes times_;
+  std::vector<space::VariableGroup> groups_;
+  std::vector<space::Seed> seeds_;
+  double reference_cost_ = 1;
+  // Shared with the local states.
+  const std::shared_ptr<std::atomic<int64_t>> evaluations_ =
+      std::make_shared<std::atomic<int64_t>>(0);
+};
+
+}  // namespace hone::tuning
+
+#endif  // HONE_TUNING_TASKS_TPU_FUSION_PROBLEM_H_

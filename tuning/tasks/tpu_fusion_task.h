@@ -1,0 +1,63 @@
+#ifndef HONE_TUNING_TASKS_TPU_FUSION_TASK_H_
+#define HONE_TUNING_TASKS_TPU_FUSION_TASK_H_
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tuning/task.h"
+#include "tuning/tasks/tpu_kernel_times.h"
+
+namespace hone::tuning {
+
+// The task `fusion` for the target `tpu`: which instructions of a module share
+// a kernel, and how arrays between kernels lie in memory (TpuFusionProblem). It
+// makes the fused module, which is verified by evaluating it beside the input.
+//
+// A decision is JSON: "fused" and "swapped", the places of the nodes among
+// those that may be (FusionSpace::fusible, swappable), and "ns". Places follow
+// the order of the fingerprint, so a decision is valid for every module that
+// gets it from the cache.
+class TpuFusionTask final : public Task {
+ public:
+  // Makes what tells the times of kernels on the TPU of the options.
+  using MakeTimer =
+      std::function<absl::StatusOr<KernelTimer>(const TaskOptions& options)>;
+
+  explicit TpuFusionTask(MakeTimer make_timer)
+      : make_timer_(std::move(make_timer)) {}
+
+  absl::string_view name() const override { return "fusion"; }
+  std::vector<SubjectKind> subject_kinds(const TaskOptions&) const override {
+    return {SubjectKind::kModule};
+  }
+  optimizers::Kinds problem_kind() const override {
+    return optimizers::kAssignment;
+  }
+  std::string default_optimizer() const override { return "annealing"; }
+  std::string space_version() const override { return "1"; }
+  absl::StatusOr<std::string> OptionsKey(
+      const TaskOptions& options) const override;
+  std::string default_target() const override { return "tpu"; }
+  absl::StatusOr<std::string> ResolveTarget(
+      absl::string_view requested, backends::KernelMeasurer*) const override;
+
+  absl::StatusOr<AppliedDecision> Apply(
+      const Subject& subject, const space::Problem& problem,
+      const space::Candidate& candidate) const override;
+  std::optional<space::Candidate> CandidateOf(
+      const space::Problem& problem, absl::string_view decision) const override;
+
+ private:
+  absl::StatusOr<std::unique_ptr<space::Problem>> CreateProblem(
+      const Subject& subject, const TaskOptions& options,
+      const TaskContext& context) const override;
+
+  const MakeTimer make_timer_;
+};
+
+}  // namespace hone::tuning
+
+#endif  // HONE_TUNING_TASKS_TPU_FUSION_TASK_H_
