@@ -110,6 +110,46 @@ absl::StatusOr<int> CollectTpu(const bench::CollectTpuOptions& options,
         "%s: %d configurations of %d kernels of %d programs in %.1f s\n",
         options.output, collected.configs, collected.kernels,
         collected.programs, collected.seconds);
+  }
+  return kDone;
+}
+
+void AddTpu(CLI::App& parent, Context& context) {
+  auto options = std::make_shared<bench::CollectTpuOptions>();
+  CLI::App* command = AddCommand(
+      parent, context, "tpu",
+      "Simulate kernels of programs on a TPU under random fusions, layouts, "
+      "tiles and flags; goes on where an interrupted run stopped");
+  command->add_option("-o,--output", options->output, "Data file, JSON lines")
+      ->required();
+  command->add_option("--tpu", options->tpu, "Name of a bundled TPU")
+      ->capture_default_str();
+  command->add_option("--kernels", options->kernels, "Kernels of each program")
+      ->transform(WholeNumber(1, kMaxCount))
+      ->capture_default_str();
+  command
+      ->add_option("--configs", options->configs,
+                   "Configurations of each kernel, the default included")
+      ->transform(WholeNumber(1, kMaxCount))
+      ->capture_default_str();
+  command
+      ->add_option("--seed", options->seed,
+                   "Seed of fusions, kernels and configurations")
+      ->transform(WholeNumber(0, kMaxSeed))
+      ->capture_default_str();
+  command->add_option("--corpus", options->corpus, "Folder of the corpus")
+      ->capture_default_str();
+  command
+      ->add_option("--partitions", options->partitions,
+                   "Folder of the inference models")
+      ->capture_default_str();
+  command->add_option("--only", options->only,
+                      "Regular expression that a program's name must match");
+  command->callback([options, &context] {
+    RunCommand(context, [&] { return CollectTpu(*options, context); });
+  });
+}
+
 struct FeaturesArguments {
   std::string data;
   std::string split_file = "bench/data/cost_model/kernel_split.json";
@@ -145,40 +185,6 @@ absl::StatusOr<int> WriteFeatures(const FeaturesArguments& arguments,
   return kDone;
 }
 
-void AddTpu(CLI::App& parent, Context& context) {
-  auto options = std::make_shared<bench::CollectTpuOptions>();
-  CLI::App* command = AddCommand(
-      parent, context, "tpu",
-      "Simulate kernels of programs on a TPU under random fusions, layouts, "
-      "tiles and flags; goes on where an interrupted run stopped");
-  command->add_option("-o,--output", options->output, "Data file, JSON lines")
-      ->required();
-  command->add_option("--tpu", options->tpu,
-                      "Name of a bundled TPU")
-      ->capture_default_str();
-  command
-      ->add_option("--kernels", options->kernels, "Kernels of each program")
-      ->transform(WholeNumber(1, kMaxCount))
-      ->capture_default_str();
-  command
-      ->add_option("--configs", options->configs,
-                   "Configurations of each kernel, the default included")
-      ->transform(WholeNumber(1, kMaxCount))
-      ->capture_default_str();
-  command->add_option("--seed", options->seed,
-                      "Seed of fusions, kernels and configurations")
-      ->transform(WholeNumber(0, kMaxSeed))
-      ->capture_default_str();
-  command->add_option("--corpus", options->corpus, "Folder of the corpus")
-      ->capture_default_str();
-  command
-      ->add_option("--partitions", options->partitions,
-                   "Folder of the inference models")
-      ->capture_default_str();
-  command->add_option("--only", options->only,
-                      "Regular expression that a program's name must match");
-  command->callback([options, &context] {
-    RunCommand(context, [&] { return CollectTpu(*options, context); });
 void AddKernelFeatures(CLI::App& parent, Context& context) {
   auto arguments = std::make_shared<FeaturesArguments>();
   CLI::App* command =

@@ -119,9 +119,9 @@ constexpr const char* kEdgeFeatureNames[] = {"first", "second", "later"};
 static_assert(std::size(kEdgeFeatureNames) == kEdgeFeatureCount);
 
 // Doublings that scale sizes, counts of elements and counts of operations to 1.
-constexpr double kSizeDoublings = 16;
-constexpr double kElementDoublings = 32;
-constexpr double kWorkDoublings = 48;
+constexpr float kSizeDoublings = 16;
+constexpr float kElementDoublings = 32;
+constexpr float kWorkDoublings = 48;
 
 float Size(double value) { return LogScale(value, kSizeDoublings); }
 float Elements(double value) { return LogScale(value, kElementDoublings); }
@@ -185,8 +185,8 @@ class Node {
   }
 
  private:
-  static constexpr double kOperandDoublings = 4;
-  static constexpr double kByteDoublings = 4;
+  static constexpr float kOperandDoublings = 4;
+  static constexpr float kByteDoublings = 4;
   static constexpr double kSublanes = 8;
   static constexpr double kLanes = 128;
 

@@ -17,9 +17,10 @@ inline constexpr absl::string_view kKernelGraphVersion = "1";
 const space::ObservationSpec& KernelGraphSpec();
 
 // Returns the graph of a kernel, a module whose entry computation is computed
-// as one: a node for each instruction, operands before users, with its opcode and features of its shape, layout and attributes; an edge for each
-// operand. Features are scaled to about -1 … 1, magnitudes by their logarithm.
-// An opcode that Hone does not know is of the kind "unknown".
+// as one: a node for each instruction, operands before users, with its opcode
+// and features of its shape, layout and attributes; an edge for each operand.
+// Features are scaled to about -1 … 1, magnitudes by their logarithm. An opcode
+// that Hone does not know is of the kind "unknown".
 //
 // The features are those of Kaufman et al., "A Learned Performance Model for
 // Tensor Processing Units", 2021, section 3.1, and of TpuGraphs

@@ -7,10 +7,11 @@
 namespace hone::costmodels {
 
 // Scales a magnitude that spans orders: ±log2(1+|value|) / doublings, within
-// -2 … 2.
-inline float LogScale(double value, double doublings) {
-  const double scaled = std::log2(1 + std::abs(value)) / doublings;
-  return static_cast<float>(std::copysign(std::min(scaled, 2.0), value));
+// -1 … 1.
+inline float LogScale(double value, float doublings) {
+  const auto scaled =
+      static_cast<float>(std::log2(1 + std::abs(value))) / doublings;
+  return std::copysign(std::min(scaled, 1.0F), static_cast<float>(value));
 }
 
 }  // namespace hone::costmodels

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 
+#include "costmodels/log_scale.h"
 #include "costmodels/loop_graph.h"
 #include "costmodels/loop_roofline.h"
 #include "costmodels/loop_work.h"

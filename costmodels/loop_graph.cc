@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "costmodels/log_scale.h"
 #include "hlo/ir/opcode.h"
 #include "loops/ir/rewrite.h"
 
@@ -373,12 +374,6 @@ class Observer {
 };
 
 }  // namespace
-
-float LogScale(double value, float doublings) {
-  const auto scaled =
-      static_cast<float>(std::log2(1 + std::abs(value))) / doublings;
-  return std::copysign(std::min(scaled, 1.0F), static_cast<float>(value));
-}
 
 space::ObservationSpec KernelObservationSpec() {
   return {.node_kinds = static_cast<int32_t>(std::size(kNodeKinds)),

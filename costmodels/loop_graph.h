@@ -32,10 +32,6 @@ struct ObservedKernel {
 ObservedKernel ObserveKernel(const loops::Program& program,
                              const loops::Machine& machine);
 
-// Scales a magnitude that spans orders: ±log2(1+|value|) / doublings, within
-// -1 … 1.
-float LogScale(double value, float doublings);
-
 }  // namespace hone::costmodels
 
 #endif  // HONE_COSTMODELS_LOOP_GRAPH_H_

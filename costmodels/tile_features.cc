@@ -135,9 +135,9 @@ constexpr const char* kNames[] = {"lane",
                                   "registers_by_byte"};
 static_assert(std::size(kNames) == kFeatureCount);
 
-constexpr double kSizeDoublings = 16;
-constexpr double kTileDoublings = 24;
-constexpr double kTotalDoublings = 40;
+constexpr float kSizeDoublings = 16;
+constexpr float kTileDoublings = 28;
+constexpr float kTotalDoublings = 40;
 
 double Product(const hlo::Box& box) {
   double product = 1;
@@ -260,7 +260,7 @@ class Work {
     Set(kOneBuffer, config_.buffers == 1 ? 1 : 0);
     Set(kTwoBuffers, config_.buffers == 2 ? 1 : 0);
     Set(kThreeBuffers, config_.buffers >= 3 ? 1 : 0);
-    constexpr double kUnrollDoublings = 4;
+    constexpr float kUnrollDoublings = 4;
     Set(kUnroll, LogScale(config_.unroll, kUnrollDoublings));
   }
 

@@ -9,6 +9,7 @@
 #include "gtest/gtest.h"
 
 #include "base/rng.h"
+#include "costmodels/log_scale.h"
 #include "loops/text/text.h"
 #include "loops/transforms/script.h"
 #include "tests/support/status_matchers.h"
