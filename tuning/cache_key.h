@@ -6,8 +6,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
-#include "graphs/cluster.h"
 #include "backends/tpu_sim/tpu.h"
+#include "graphs/cluster.h"
 #include "graphs/mcm/package.h"
 #include "tuning/task.h"
 

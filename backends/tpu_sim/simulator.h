@@ -1,6 +1,7 @@
 #ifndef HONE_BACKENDS_TPU_SIM_SIMULATOR_H_
 #define HONE_BACKENDS_TPU_SIM_SIMULATOR_H_
 
+#include <algorithm>
 #include <cstdint>
 
 #include "absl/status/statusor.h"
@@ -51,6 +52,12 @@ class KernelSimulator {
   absl::StatusOr<KernelTime> Simulate(
       const hlo::KernelConfig& config,
       const SimulateOptions& options = {}) const;
+
+  // Returns by how many bytes a configuration of the space exceeds VMEM,
+  // without running it; 0 if it fits.
+  int64_t OverflowBytes(const hlo::KernelConfig& config) const {
+    return std::max<int64_t>(VmemBytes(config) - tpu_.vmem_bytes, 0);
+  }
 
   // Returns the configuration of a compiler without a model: two buffers, and a
   // tile that grows, first along lanes, then along sublanes, reduced and other

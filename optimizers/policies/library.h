@@ -30,6 +30,8 @@ struct Library {
   // Errors: InvalidArgument if `bytes` are no cost model or do not match.
   absl::StatusOr<std::unique_ptr<learning::CostPredictor>> (*parse_cost_model)(
       absl::string_view bytes, const learning::CostSpec* spec);
+  // Returns the built-in bytes of models/NAME.pt; empty if there are none.
+  absl::string_view (*shipped_weights)(absl::string_view name);
   // learning::TrainCostModel.
   absl::StatusOr<learning::CostTrainingResult> (*train_cost_model)(
       const learning::CostTrainingSet& set,

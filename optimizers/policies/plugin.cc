@@ -5,6 +5,7 @@
 #include "learning/models/cost_model.h"
 #include "optimizers/policies/factories.h"
 #include "optimizers/policies/library.h"
+#include "optimizers/policies/shipped_weights.h"
 
 namespace hone::optimizers::policies {
 namespace {
@@ -30,6 +31,7 @@ absl::StatusOr<std::unique_ptr<learning::CostPredictor>> ParseCostModel(
 constexpr Library kLibrary = {.create = Create,
                               .train = Train,
                               .parse_cost_model = ParseCostModel,
+                              .shipped_weights = ShippedWeights,
                               .train_cost_model = learning::TrainCostModel};
 
 }  // namespace

@@ -5,8 +5,8 @@
 
 namespace hone::optimizers::policies {
 
-// Returns the built-in bytes of models/NAME.pt for a Problem::policy_name;
-// empty if there are none.
+// Returns the built-in bytes of models/NAME.pt, for a Problem::policy_name or
+// the name of a cost model; empty if there are none.
 absl::string_view ShippedWeights(absl::string_view name);
 
 }  // namespace hone::optimizers::policies

@@ -17,6 +17,7 @@
 #include "base/status_macros.h"
 #include "tuning/cache_key.h"
 #include "tuning/registry.h"
+#include "tuning/shipped_cost_model.h"
 #include "tuning/tasks/module_tiles_problem.h"
 #include "tuning/tasks/tile_surrogate.h"
 
@@ -29,18 +30,34 @@ constexpr absl::string_view kTarget = "tpu";
 // The attribute of a kernel in a tuned module.
 constexpr absl::string_view kFrontendAttributes = "frontend_attributes";
 
-// Simulates configurations of a kernel.
-absl::StatusOr<std::vector<space::Measurement>> Measure(
-    const hlo::Module& kernel, absl::Span<const hlo::KernelConfig> configs,
-    const backends::Tpu& tpu) {
-  const backends::KernelSimulator simulator(kernel, tpu);
-  std::vector<space::Measurement> measurements;
-  for (const hlo::KernelConfig& config : configs) {
-    HONE_ASSIGN_OR_RETURN(const backends::KernelTime time,
-                          simulator.Simulate(config));
-    measurements.push_back(backends::ToMeasurement(time));
+// A kernel on a TPU, as its problem holds it.
+struct SimulatedKernel {
+  SimulatedKernel(std::shared_ptr<const hlo::Module> kernel,
+                  const backends::Tpu& on)
+      : module(std::move(kernel)), tpu(on), simulator(*module, tpu) {}
+
+  absl::StatusOr<std::vector<space::Measurement>> Measure(
+      absl::Span<const hlo::KernelConfig> configs) const {
+    std::vector<space::Measurement> measurements;
+    for (const hlo::KernelConfig& config : configs) {
+      HONE_ASSIGN_OR_RETURN(const backends::KernelTime time,
+                            simulator.Simulate(config));
+      measurements.push_back(backends::ToMeasurement(time));
+    }
+    return measurements;
   }
-  return measurements;
+
+  const std::shared_ptr<const hlo::Module> module;
+  const backends::Tpu tpu;
+  const backends::KernelSimulator simulator;
+};
+
+absl::StatusOr<std::unique_ptr<space::Surrogate>> MakeSurrogate(
+    const TileProblem& problem) {
+  HONE_ASSIGN_OR_RETURN(const learning::CostPredictor* const model,
+                        ShippedCostModel("tpu_kernel", TpuCostSpec()));
+  if (model == nullptr) return nullptr;
+  return MakeTileSurrogateOf(problem, *model);
 }
 
 // The tiles of a module on a TPU, with the module.
@@ -175,10 +192,15 @@ class TileTask final : public Task {
       part.kernel = kernel.module;
       part.by_default = kernel.by_default;
       part.executions = kernel.executions;
-      part.measure = [tpu](const hlo::Module& of,
-                           absl::Span<const hlo::KernelConfig> configs) {
-        return Measure(of, configs, tpu);
+      const auto simulated =
+          std::make_shared<const SimulatedKernel>(kernel.module, tpu);
+      part.measure = [simulated](absl::Span<const hlo::KernelConfig> configs) {
+        return simulated->Measure(configs);
       };
+      part.check = [simulated](const hlo::KernelConfig& config) {
+        return simulated->simulator.OverflowBytes(config);
+      };
+      part.make_surrogate = MakeSurrogate;
       kernels.push_back(std::make_unique<TileProblem>(std::move(part)));
     }
     return std::make_unique<TpuTilesProblem>(*std::move(module),

@@ -107,7 +107,7 @@ absl::StatusOr<std::vector<space::Measurement>> TileProblem::MeasureBatch(
   }
   if (configs.empty()) return measurements;
   HONE_ASSIGN_OR_RETURN(std::vector<space::Measurement> results,
-                        options_.measure(kernel(), configs));
+                        options_.measure(configs));
   HONE_CHECK(results.size() == configs.size());
   for (size_t i = 0; i < measured.size(); ++i) {
     results[i].cost *= options_.executions;

@@ -17,18 +17,16 @@
 
 namespace hone::tuning {
 
-// Measures configurations of a kernel. Returns one measurement each, in order,
-// in nanoseconds; kInvalid for one that does not fit the device.
+// Measures configurations of the kernel. Returns one measurement each, in
+// order, in nanoseconds; kInvalid for one that does not fit the device.
 // Errors: as space::Problem::MeasureBatch.
 using MeasureTiles =
     std::function<absl::StatusOr<std::vector<space::Measurement>>(
-        const hlo::Module& kernel,
         absl::Span<const hlo::KernelConfig> configs)>;
 
-// Returns the violation of a configuration that does not fit the device, which
-// a compiler knows without running it, in bytes; 0 for one that does.
-using CheckTile = std::function<double(const hlo::TiledKernel& kernel,
-                                       const hlo::KernelConfig& config)>;
+// Returns by how many bytes a configuration does not fit the device, which a
+// compiler knows without running it; 0 if it does.
+using CheckTile = std::function<int64_t(const hlo::KernelConfig& config)>;
 
 class TileProblem;
 // Returns a model of the problem, or null if there is none.

@@ -53,8 +53,7 @@ class TileSurrogate final : public space::Surrogate {
   TileProblemOptions Options(const TileProblem& problem) {
     TileProblemOptions options = problem.options();
     options.make_surrogate = nullptr;
-    options.measure = [this](const hlo::Module&,
-                             absl::Span<const hlo::KernelConfig> configs) {
+    options.measure = [this](absl::Span<const hlo::KernelConfig> configs) {
       return Predict(configs);
     };
     return options;
@@ -67,10 +66,10 @@ class TileSurrogate final : public space::Surrogate {
     std::vector<size_t> fitting;
     std::vector<std::vector<float>> features;
     for (size_t i = 0; i < configs.size(); ++i) {
-      const double excess = check_ ? check_(problem_.tiled(), configs[i]) : 0;
+      const int64_t excess = check_ ? check_(configs[i]) : 0;
       if (excess > 0) {
         measurements[i].outcome = space::Outcome::kInvalid;
-        measurements[i].violation = excess;
+        measurements[i].violation = static_cast<double>(excess);
         measurements[i].message =
             absl::StrCat(excess, " bytes more than fit the device");
         continue;
