@@ -14,6 +14,7 @@
 
 #include "backends/tpu_sim/simulator.h"
 #include "base/hash.h"
+#include "bench/cost_model/tpu_peaks.h"
 #include "bench/pass_order_split.h"
 #include "costmodels/tpu_analytical.h"
 #include "hlo/analysis/fingerprint.h"
@@ -58,16 +59,6 @@ struct Program {
   bool is_training = false;
   std::vector<std::unique_ptr<TimedKernel>> kernels;
 };
-
-TpuPeaks PeaksOf(const backends::Tpu& tpu) {
-  TpuPeaks peaks;
-  peaks.clock_hz = tpu.clock_hz;
-  peaks.hbm_bytes_per_second = tpu.hbm_bytes_per_second;
-  peaks.vmem_bytes = static_cast<double>(tpu.vmem_bytes);
-  peaks.matrix_units = static_cast<double>(tpu.matrix_units);
-  peaks.vector_slots = static_cast<double>(tpu.alu_slots);
-  return peaks;
-}
 
 // Times the tiles of a kernel; null if fewer than two fit.
 std::unique_ptr<TimedKernel> Time(hlo::Module module, const backends::Tpu& tpu,
@@ -245,7 +236,7 @@ int Run(const Options& options) {
     std::cerr << tpu.status() << "\n";
     return 1;
   }
-  const TpuPeaks peaks = PeaksOf(*tpu);
+  const TpuPeaks peaks = bench::PeaksOf(*tpu);
   std::vector<Program> programs;
   for (const std::string& path : options.paths) {
     auto program = ReadProgram(path, *tpu, options.tiles);

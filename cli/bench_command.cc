@@ -10,6 +10,7 @@
 
 #include "base/status_macros.h"
 #include "bench/corpus.h"
+#include "bench/cost_model/cost_model_bench.h"
 #include "bench/environment.h"
 #include "bench/faults/faults.h"
 #include "bench/parse.h"
@@ -426,6 +427,37 @@ void AddServeOptions(CLI::App& command, bench::ServeOptions& options) {
       ->capture_default_str();
 }
 
+void AddCostModelOptions(CLI::App& command,
+                         bench::CostModelBenchOptions& options) {
+  command
+      .add_option("--weights", options.weights,
+                  "Weights of the learned model, a file for each seed [built "
+                  "in]")
+      ->delimiter(',');
+  command.add_option("--tpu", options.tpu, "Bundled TPU")
+      ->capture_default_str();
+  command
+      .add_option("--split", options.split,
+                  "FILE, or FILE:NAME, of the families held out")
+      ->capture_default_str();
+  command.add_option("--corpus", options.corpus, "Folder of the corpus")
+      ->capture_default_str();
+  command
+      .add_option("--partitions", options.partitions,
+                  "Folder of the inference models")
+      ->capture_default_str();
+  command.add_option("--only", options.only,
+                     "Regular expression that a program's name must match");
+  command
+      .add_option("--tiles", options.tiles,
+                  "Tiles of a kernel; of more, so many are drawn")
+      ->transform(WholeNumber(1, kMaxCount))
+      ->capture_default_str();
+  command.add_option("--seed", options.seed, "Seed of the tiles drawn")
+      ->transform(WholeNumber(0, kMaxSeed))
+      ->capture_default_str();
+}
+
 }  // namespace
 
 void AddBenchCommand(CLI::App& app, Context& context) {
@@ -435,6 +467,10 @@ void AddBenchCommand(CLI::App& app, Context& context) {
   AddBench(*command, context, "pass-order",
            "Ops after each search, after the default order, and after XLA",
            AddPassOrderOptions, RunPassOrder);
+  AddBench(*command, context, "cost-model",
+           "Tiles selected and times predicted by learned and analytical "
+           "models of TPU kernels, on programs never trained on",
+           AddCostModelOptions, bench::RunCostModelBench);
   AddBench(*command, context, "placement",
            "Max loads of seeds and searches beside the exact optimum, step "
            "times beside known methods, and what both take on large graphs",

@@ -12,8 +12,10 @@
 #include "base/prediction_metrics.h"
 #include "base/rng.h"
 #include "base/status_macros.h"
+#include "bench/cost_model/tpu_peaks.h"
 #include "costmodels/kernel_graph.h"
 #include "costmodels/tile_features.h"
+#include "costmodels/tpu_analytical.h"
 #include "hlo/tiles/tile_space.h"
 #include "tuning/tasks/tile_surrogate.h"
 
@@ -152,6 +154,20 @@ absl::StatusOr<std::vector<TilePrediction>> PredictTiles(
     for (const float value : time.values) {
       prediction.ns.push_back(std::exp(static_cast<double>(value)));
     }
+  }
+  return predictions;
+}
+
+std::vector<TilePrediction> PredictTilesAnalytically(
+    const TimedProgram& program, const backends::Tpu& tpu) {
+  std::vector<TilePrediction> predictions;
+  for (const TimedTiles& kernel : program.kernels) {
+    const costmodels::TpuAnalytical model(*kernel.kernel, PeaksOf(tpu));
+    TilePrediction& prediction = predictions.emplace_back();
+    for (const hlo::KernelConfig& config : kernel.configs) {
+      prediction.ns.push_back(model.PredictNs(config));
+    }
+    prediction.order = prediction.ns;
   }
   return predictions;
 }

@@ -75,6 +75,10 @@ TpuErrors ErrorsOf(const TimedProgram& program,
 absl::StatusOr<std::vector<TilePrediction>> PredictTiles(
     const TimedProgram& program, const learning::CostPredictor& model);
 
+// Predicts by the analytical model (costmodels/tpu_analytical.h) of the TPU.
+std::vector<TilePrediction> PredictTilesAnalytically(
+    const TimedProgram& program, const backends::Tpu& tpu);
+
 }  // namespace hone::bench
 
 #endif  // HONE_BENCH_COST_MODEL_TPU_EVALUATION_H_

@@ -1,0 +1,241 @@
+#include "bench/cost_model/cost_model_bench.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <iterator>
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+#include "backends/tpu_sim/tpu.h"
+#include "base/status_macros.h"
+#include "bench/corpus.h"
+#include "bench/cost_model/tpu_evaluation.h"
+#include "bench/cost_model/tpu_programs.h"
+#include "hlo/read_module.h"
+#include "optimizers/policies/library.h"
+#include "tuning/shipped_cost_model.h"
+#include "tuning/tasks/tile_surrogate.h"
+
+namespace hone::bench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// A learned model, with the file that it came from.
+struct Learned {
+  std::string file;
+  std::unique_ptr<const learning::CostPredictor> owned;
+  const learning::CostPredictor* model = nullptr;
+};
+
+absl::StatusOr<std::vector<Learned>> ReadModels(
+    const std::vector<std::string>& files) {
+  std::vector<Learned> models;
+  if (files.empty()) {
+    HONE_ASSIGN_OR_RETURN(
+        const learning::CostPredictor* const model,
+        tuning::ShippedCostModel("tpu_kernel", tuning::TpuCostSpec()));
+    models.push_back({"tpu_kernel.pt", nullptr, model});
+    return models;
+  }
+  HONE_ASSIGN_OR_RETURN(const auto* const library,
+                        optimizers::policies::LoadLibrary());
+  for (const std::string& file : files) {
+    HONE_ASSIGN_OR_RETURN(const std::string bytes, hlo::ReadFileBytes(file));
+    auto model = library->parse_cost_model(bytes, &tuning::TpuCostSpec());
+    if (!model.ok()) {
+      return absl::Status(model.status().code(),
+                          absl::StrCat(file, ": ", model.status().message()));
+    }
+    models.push_back({file, *std::move(model), nullptr});
+    models.back().model = models.back().owned.get();
+  }
+  return models;
+}
+
+// Numbers of all programs, of which some may be NaN: not there.
+class Column {
+ public:
+  void Add(double value) {
+    if (!std::isnan(value)) values_.push_back(value);
+  }
+  double Mean() const {
+    double sum = 0;
+    for (const double value : values_) sum += value;
+    return sum / static_cast<double>(values_.size());
+  }
+  // As the published means are. An error of 0 counts as a thousandth.
+  double GeometricMean() const {
+    double sum = 0;
+    for (const double value : values_) sum += std::log(std::max(value, 1e-3));
+    return std::exp(sum / static_cast<double>(values_.size()));
+  }
+  double Median() const {
+    if (values_.empty()) return std::numeric_limits<double>::quiet_NaN();
+    std::vector<double> sorted = values_;
+    std::sort(sorted.begin(), sorted.end());
+    const size_t half = sorted.size() / 2;
+    return sorted.size() % 2 == 1 ? sorted[half]
+                                  : (sorted[half - 1] + sorted[half]) / 2;
+  }
+
+ private:
+  std::vector<double> values_;
+};
+
+// The columns of the table: a number of each model, and how to get it.
+struct Measure {
+  const char* name;
+  double TpuErrors::*of;
+};
+constexpr Measure kMeasures[] = {{"tile APE", &TpuErrors::ape},
+                                 {"top 5", &TpuErrors::top5},
+                                 {"tile tau", &TpuErrors::tile_tau},
+                                 {"fusion MAPE", &TpuErrors::mape},
+                                 {"MAPE from 5 us", &TpuErrors::long_mape},
+                                 {"time tau", &TpuErrors::time_tau}};
+constexpr size_t kMeasureCount = std::size(kMeasures);
+
+Json ToJson(const TpuErrors& errors) {
+  Json json = Json::object();
+  for (const Measure& measure : kMeasures) {
+    json[measure.name] = errors.*measure.of;
+  }
+  return json;
+}
+
+// The table, row by row.
+class Table {
+ public:
+  Table(size_t models, std::ostream& out) : learned_(models), out_(out) {
+    out_ << "| program | kernels | tiles |";
+    for (const Measure& measure : kMeasures) {
+      out_ << " " << measure.name << ": learned | analytical |";
+    }
+    out_ << "\n|---|---|---|";
+    for (size_t i = 0; i < 2 * kMeasureCount; ++i) out_ << "---|";
+    out_ << "\n";
+  }
+
+  // Adds a program: errors of each learned model, and of the analytical one.
+  void Add(const TimedProgram& program, const std::vector<TpuErrors>& learned,
+           const TpuErrors& analytical) {
+    size_t tiles = 0;
+    for (const TimedTiles& kernel : program.kernels) tiles += kernel.ns.size();
+    out_ << absl::StrFormat("| %s | %d | %d |", program.program.name,
+                            program.kernels.size(), tiles);
+    for (size_t m = 0; m < kMeasureCount; ++m) {
+      const auto of = kMeasures[m].of;
+      Column seeds;
+      for (size_t i = 0; i < learned.size(); ++i) {
+        learned_[i][m].Add(learned[i].*of);
+        seeds.Add(learned[i].*of);
+      }
+      analytical_[m].Add(analytical.*of);
+      Cells(seeds.Mean(), analytical.*of);
+    }
+    out_ << "\n" << std::flush;
+    Json models = Json::array();
+    for (const TpuErrors& errors : learned) models.push_back(ToJson(errors));
+    programs_.push_back({{"program", program.program.name},
+                         {"family", program.program.family},
+                         {"kernels", program.kernels.size()},
+                         {"tiles", tiles},
+                         {"learned", std::move(models)},
+                         {"analytical", ToJson(analytical)}});
+  }
+
+  // Adds rows over all programs; returns everything.
+  Json Finish() {
+    Json summary = Json::object();
+    Summarize("mean", &Column::Mean, summary);
+    Summarize("median", &Column::Median, summary);
+    Summarize("geometric mean", &Column::GeometricMean, summary);
+    return {{"programs", std::move(programs_)},
+            {"summary", std::move(summary)}};
+  }
+
+ private:
+  using Columns = std::array<Column, kMeasureCount>;
+
+  void Cells(double learned, double analytical) {
+    const auto text = [](double value) {
+      return std::isnan(value) ? std::string("—")
+                               : absl::StrFormat("%.2f", value);
+    };
+    out_ << " " << text(learned) << " | " << text(analytical) << " |";
+  }
+
+  void Summarize(const char* name, double (Column::*mean)() const,
+                 Json& summary) {
+    out_ << "| " << name << " | | |";
+    Json row = Json::object();
+    for (size_t m = 0; m < kMeasureCount; ++m) {
+      std::vector<double> seeds;
+      Column over_seeds;
+      for (const Columns& columns : learned_) {
+        seeds.push_back((columns[m].*mean)());
+        over_seeds.Add(seeds.back());
+      }
+      const double analytical = (analytical_[m].*mean)();
+      Cells(over_seeds.Mean(), analytical);
+      row[kMeasures[m].name] = {{"learned", seeds}, {"analytical", analytical}};
+    }
+    out_ << "\n";
+    summary[name] = std::move(row);
+  }
+
+  std::vector<Columns> learned_;
+  Columns analytical_;
+  std::ostream& out_;
+  Json programs_ = Json::array();
+};
+
+}  // namespace
+
+absl::StatusOr<Json> RunCostModelBench(const CostModelBenchOptions& options,
+                                       std::ostream& out) {
+  HONE_ASSIGN_OR_RETURN(const backends::Tpu tpu,
+                        backends::FindTpu(options.tpu));
+  HONE_ASSIGN_OR_RETURN(const FamilySplit split,
+                        ReadFamilySplit(options.split));
+  HONE_ASSIGN_OR_RETURN(
+      const std::vector<TpuProgram> programs,
+      ReadTpuPrograms(options.corpus, options.partitions, options.only));
+  HONE_ASSIGN_OR_RETURN(const std::vector<Learned> models,
+                        ReadModels(options.weights));
+  const std::string machine = DescribeMachine();
+  out << machine << "\nTPU " << options.tpu << ", " << models.size()
+      << " learned models, at most " << options.tiles
+      << " tiles of a kernel; per cent\n\n";
+  Table table(models.size(), out);
+  for (const TpuProgram& program : programs) {
+    if (!split.test.contains(program.family)) continue;
+    HONE_ASSIGN_OR_RETURN(const TimedProgram timed,
+                          TimeTiles(program, tpu, options.tiles, options.seed));
+    std::vector<TpuErrors> learned;
+    for (const Learned& model : models) {
+      HONE_ASSIGN_OR_RETURN(const std::vector<TilePrediction> predictions,
+                            PredictTiles(timed, *model.model));
+      learned.push_back(ErrorsOf(timed, predictions));
+    }
+    table.Add(timed, learned,
+              ErrorsOf(timed, PredictTilesAnalytically(timed, tpu)));
+  }
+  Json files = Json::array();
+  for (const Learned& model : models) files.push_back(model.file);
+  Json document = {{"bench", "cost-model"}, {"machine", machine},
+                   {"tpu", options.tpu},    {"split", options.split},
+                   {"weights", files},      {"max_tiles", options.tiles},
+                   {"seed", options.seed}};
+  document.update(table.Finish());
+  return document;
+}
+
+}  // namespace hone::bench
