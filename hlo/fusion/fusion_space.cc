@@ -51,17 +51,11 @@ bool IsSignificant(const Computation& computation, const Instruction& reduce) {
   return read >= FusionSpace::kSignificantReduction * ByteSize(reduce.shape());
 }
 
-// XLA:CPU, which has to compile every fused module, emits the element of a
-// fusion's result as a function of its index. It does so for the opcodes below,
-// dot and convolution included, which it then computes without its libraries.
-// It expands, and so does not know inside a fusion: gather (unless in a form
-// that only its own passes make), scatter, sort, select-and-scatter, fft,
-// cholesky, triangular-solve, batch norms, topk, random bits. Its passes also
-// take away, before it fuses, several forms of contractions: inside of a fusion
-// it computes a wrong result of a convolution with batch groups or a reversed
-// window, and does not compile one that is strided and dilated in the same
-// dimension, or operands of another type than the result. All these are kernels
-// by themselves here.
+// Returns false for forms of contractions that XLA:CPU takes away before it
+// fuses. Inside of a fusion it computes a wrong result of a convolution with
+// batch groups or a reversed window, and does not compile one that is strided
+// and dilated in the same dimension, or operands of another type than the
+// result.
 bool IsFusibleContraction(const Computation& computation,
                           const Instruction& instruction) {
   for (const InstructionId operand : instruction.operands()) {
@@ -95,6 +89,13 @@ bool MayEndKernel(const Instruction& instruction) {
          is_leading(dot->lhs_batch) && is_leading(dot->rhs_batch);
 }
 
+// XLA:CPU, which has to compile every fused module, emits the element of a
+// fusion's result as a function of its index. It does so for the opcodes below,
+// dot and convolution included, which it then computes without its libraries.
+// It expands others, and so does not know them inside of a fusion: gather
+// (unless in a form that only its own passes make), scatter, sort,
+// select-and-scatter, fft, cholesky, triangular-solve, batch norms, topk,
+// random bits. These are kernels by themselves here.
 FusionRole RoleOf(const Module& module, const Computation& computation,
                   const Instruction& instruction) {
   const Opcode opcode = instruction.opcode();

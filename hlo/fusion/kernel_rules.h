@@ -18,8 +18,8 @@ namespace hone::hlo {
 // A kernel of several nodes has at most kMaxMembers of them, reads at most
 // kMaxOperands others, and computes at most one hero. What reads the hero, up
 // to the root, is elementwise, so that each tile of the result needs one tile
-// of the hero and computes it once. The root may_end it. A hero is in one
-// kernel, any other node in at most kMaxCopies, unless it is cheap.
+// of the hero and computes it once. The root is a node that may_end. A hero is
+// in one kernel, any other node in at most kMaxCopies, unless it is cheap.
 //
 // Every rule is a limit of a number that grows while nodes are decided, so
 // decisions can be checked in part: what the check finds at fault then stays so
