@@ -156,9 +156,12 @@ std::string TakeDefaultHardware(absl::Span<const std::string> tasks,
   const bool lists_devices =
       (tuning::IsJson(bytes) || absl::EndsWith(file, ".json")) &&
       !tuning::HasOpcodes(bytes);
-  const bool needs_one = absl::c_any_of(tasks, [](const std::string& task) {
-    return task == "placement" || IsStepTask(task);
-  });
+  const bool needs_one =
+      absl::c_any_of(tasks, [&flags](const std::string& task) {
+        // Fusion may be for a TPU.
+        if (task == "fusion") return flags.tpu.empty();
+        return task == "placement" || IsStepTask(task);
+      });
   if (!flags.cluster.empty() || lists_devices || !needs_one) return note;
   flags.cluster = std::string(kCluster);
   if (flags.objective.empty()) flags.objective = std::string(tuning::kStepTime);
@@ -199,6 +202,9 @@ absl::Status SetOptions(absl::string_view task, const TaskFlags& flags,
                                                      : *options.mutable_joint();
     if (parsed.cluster.has_value()) {
       step.set_cluster(graphs::PrintCluster(*parsed.cluster));
+    }
+    if (task == "fusion" && parsed.tpu.has_value()) {
+      step.set_tpu(backends::PrintTpu(*parsed.tpu));
     }
     return absl::OkStatus();
   }

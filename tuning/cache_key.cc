@@ -133,7 +133,7 @@ absl::StatusOr<storage::CacheKey> MakeCacheKey(
 std::string OptimizerOf(const TuningSpec& spec) {
   if (!spec.optimizer.empty()) return spec.optimizer;
   const absl::StatusOr<const Task*> task = FindTask(spec.task);
-  return task.ok() ? (*task)->default_optimizer() : "";
+  return task.ok() ? (*task)->OptimizerFor(spec.options) : "";
 }
 
 absl::Status ValidateSpec(const TuningSpec& spec) {

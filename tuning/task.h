@@ -122,6 +122,10 @@ class Task {
 
   // The optimizer of a tuning that names none.
   virtual std::string default_optimizer() const = 0;
+  // The same, where it depends on the options.
+  virtual std::string OptimizerFor(const TaskOptions& /*options*/) const {
+    return default_optimizer();
+  }
 
   // The version of the search space, part of the cache key. It changes whenever
   // a candidate may mean something else, or the space has grown.

@@ -88,14 +88,13 @@ absl::Status ReadCluster(absl::string_view field, const std::string& text,
   return absl::OkStatus();
 }
 
-absl::Status ReadTile(const v1::TileOptions& proto,
-                      tuning::TaskOptions& options) {
-  if (proto.tpu().empty()) return absl::OkStatus();
-  absl::StatusOr<backends::Tpu> found = backends::FindTpu(proto.tpu());
-  if (!found.ok()) {
-    return InvalidField("options.tile.tpu", found.status().message());
-  }
-  options.tpu = *found;
+// Reads the TPU of a field of the options, if there is one.
+absl::Status ReadTpu(absl::string_view field, const std::string& text,
+                     std::optional<backends::Tpu>& tpu) {
+  if (text.empty()) return absl::OkStatus();
+  const absl::StatusOr<backends::Tpu> found = backends::FindTpu(text);
+  if (!found.ok()) return InvalidField(field, found.status().message());
+  tpu = *found;
   return absl::OkStatus();
 }
 
@@ -295,6 +294,8 @@ absl::StatusOr<tuning::TaskOptions> FromProto(const v1::TaskOptions& proto,
       owner = "fusion";
       HONE_RETURN_IF_ERROR(ReadCluster(
           "options.fusion.cluster", proto.fusion().cluster(), options.cluster));
+      HONE_RETURN_IF_ERROR(
+          ReadTpu("options.fusion.tpu", proto.fusion().tpu(), options.tpu));
       break;
     case v1::TaskOptions::kJoint:
       owner = "joint";
@@ -307,7 +308,8 @@ absl::StatusOr<tuning::TaskOptions> FromProto(const v1::TaskOptions& proto,
       break;
     case v1::TaskOptions::kTile:
       owner = "tile";
-      HONE_RETURN_IF_ERROR(ReadTile(proto.tile(), options));
+      HONE_RETURN_IF_ERROR(
+          ReadTpu("options.tile.tpu", proto.tile().tpu(), options.tpu));
       break;
     case v1::TaskOptions::OPTIONS_NOT_SET:
       return options;

@@ -10,6 +10,7 @@
 
 #include "base/status_macros.h"
 #include "hlo/fusion/fuse.h"
+#include "tuning/cache_key.h"
 #include "tuning/tasks/tpu_fusion_problem.h"
 
 namespace hone::tuning {
@@ -47,7 +48,11 @@ absl::StatusOr<std::string> TpuFusionTask::OptionsKey(
     return absl::InvalidArgumentError(
         "a cluster with target 'tpu', expected one of them");
   }
-  return "";
+  if (!options.tpu.has_value()) {
+    return absl::InvalidArgumentError(
+        "task 'fusion' has no TPU, expected the description of one");
+  }
+  return TpuKey(*options.tpu);
 }
 
 absl::StatusOr<std::string> TpuFusionTask::ResolveTarget(
