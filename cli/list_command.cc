@@ -14,6 +14,7 @@
 #include "cli/command.h"
 #include "cli/tuning_text.h"
 
+#include "backends/tpu_sim/bundled_tpus.h"
 #include "base/status_macros.h"
 #include "costmodels/registry.h"
 #include "graphs/bundled_clusters.h"
@@ -228,6 +229,8 @@ void AddListCommand(CLI::App& app, Context& context) {
            [] { return Strings(graphs::BundledPackages().ids()); });
   AddNames(*command, context, "tasks", "Decisions that Hone tunes",
            [] { return Strings(tuning::Tasks().ids()); });
+  AddNames(*command, context, "tpus", "Simulated TPUs to tune kernels for",
+           [] { return Strings(backends::BundledTpus().ids()); });
   AddNames(*command, context, "transforms", "Transformations of kernels",
            [] { return Strings(loops::Transforms().ids()); });
   CLI::App* tunings =

@@ -639,8 +639,8 @@ void AddTuneCommand(CLI::App& app, Context& context) {
       "module, "
       "cluster:NAME|FILE for the time of a step on a "
       "cluster (placement, schedule, fusion, joint), "
-      "mcm:NAME|FILE for the chips of a partition; default: "
-      "the task's own");
+      "mcm:NAME|FILE for the chips of a partition, tpu:NAME|FILE for a "
+      "TPU (tile, fusion); default: the task's own");
   command->add_option(
       "--optimizer", options->optimizer,
       absl::StrCat("Search algorithm; default: ",

@@ -39,7 +39,7 @@ class CostModelTest(Scratch):
         weights = self.folder / "w.pt"
         for arguments, expected in (
                 (["nope"], "unknown data set of a cost model 'nope', expected "
-                 "one of: synthetic"),
+                 "one of: synthetic, tpu"),
                 (["synthetic", "--data", "d"],
                  "--data: data set synthetic does not use it, expected: "
                  "kernels"),

@@ -197,12 +197,14 @@ ENTRY main {
         self.assertIn("beam", self.json("list", "optimizers")["optimizers"])
         self.assertEqual(self.json("list", "tasks")["tasks"],
                          ["fusion", "joint", "kernel", "module", "partition",
-                          "pass_order", "placement", "schedule"])
+                          "pass_order", "placement", "schedule", "tile"])
+        self.assertEqual(self.json("list", "tpus")["tpus"],
+                         ["v3", "v4", "v5e"])
         self.assertIn("xla-cpu", self.json("list", "pipelines")["pipelines"])
         self.assertIn("split", self.json("list", "transforms")["transforms"])
         backends = self.json("list", "backends")["backends"]
         self.assertEqual([backend["target"] for backend in backends],
-                         ["cluster", "cpu", "mcm"])
+                         ["cluster", "cpu", "mcm", "tpu"])
         printed = self.ok(hone("list", "backends")).stdout.splitlines()
         for backend, line in zip(backends, printed, strict=True):
             self.assertTrue((ROOT / "backends" / backend["id"]).is_dir())
@@ -212,11 +214,11 @@ ENTRY main {
         listed = " ".join(hone("tune", "--help").stdout.split())
         self.assertIn("Candidates to try; default: 500; 200 for fusion, "
                       "joint, schedule; 64 for kernel; 256 for module; 100 for "
-                      "partition, placement",
+                      "partition, placement; 32 for tile",
                       listed)
         self.assertIn("default: policy for fusion, joint, schedule; beam for "
                       "kernel; parts for module; annealing for partition, placement; guided for "
-                      "pass_order",
+                      "pass_order; xtat for tile",
                       listed)
 
     def test_tune_local_verifies_and_resumes(self):

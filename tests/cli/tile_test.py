@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+"""Tiles and fusions of modules on simulated TPUs, and data about them.
+command_line.py has the usage."""
+
+import json
+import re
+
+from command_line import Scratch, hone, main
+
+LAYER = """HloModule layer
+
+ENTRY e {
+  a = f32[64,512] parameter(0)
+  w = f32[512,256] parameter(1)
+  d = f32[64,256] dot(a, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  t = f32[64,256] tanh(d)
+  ROOT n = f32[64,256] negate(t)
+}
+"""
+
+
+class TileTest(Scratch):
+
+    def tune(self, *arguments):
+        module = self.write("layer.hlo", LAYER)
+        return self.json("tune", module, "--local", *arguments)["tasks"][0]
+
+    def test_tiles_are_tuned_verified_and_written(self):
+        tuned = self.folder / "tuned.hlo"
+        for optimizer in ("xtat", "annealing"):
+            result = self.tune("--task", "tile", "--target", "tpu:v4",
+                               "--optimizer", optimizer, "--trials", 12, "-o",
+                               tuned)
+            self.assertEqual(result["default"]["unit"], "ns")
+            self.assertLessEqual(result["best"]["cost"],
+                                 result["default"]["cost"])
+            self.assertIn("evaluator", result["verified"]["method"])
+            text = tuned.read_text()
+            self.assertRegex(text, r'hone_tile="output=\d+,\d+ ')
+            # It is read as it is: its fusions are the kernels.
+            again = self.json("tune", tuned, "--local", "--task", "tile",
+                              "--tpu", "v4", "--trials", 1)["tasks"][0]
+            self.assertEqual(again["default"]["cost"],
+                             result["default"]["cost"])
+        note = hone("tune", self.write("layer.hlo", LAYER), "--local",
+                    "--task", "tile", "--trials", 2)
+        self.assertIn("no TPU given, choosing tiles for v4", note.stderr)
+
+    def test_xtat_needs_few_trials(self):
+        best = self.tune("--task", "tile", "--tpu", "v3", "--optimizer",
+                         "exhaustive", "--trials", 5000)
+        few = self.tune("--task", "tile", "--tpu", "v3", "--trials", 6)
+        self.assertLess(few["best"]["cost"], 1.05 * best["best"]["cost"])
+
+    def test_fusion_for_a_tpu(self):
+        tuned = self.folder / "fused.hlo"
+        result = self.tune("--task", "fusion", "--target", "tpu:v4", "--trials",
+                           20, "-o", tuned)
+        self.assertLessEqual(result["best"]["cost"], result["default"]["cost"])
+        self.assertIn("fusion(", tuned.read_text())
+        self.assertIn("evaluator", result["verified"]["method"])
+
+    def test_bad_input(self):
+        module = self.write("layer.hlo", LAYER)
+        for arguments, expected in (
+                (["--task", "tile", "--tpu", "v9"],
+                 "unknown TPU 'v9', expected a TOML file or one of v3, v4, "
+                 "v5e"),
+                (["--task", "tile", "--target", "cpu"],
+                 "target 'cpu', expected 'tpu'"),
+                (["--task", "tile", "--tpu", "v4", "--target", "tpu:v3"],
+                 "--target tpu:v3 and --tpu v4, expected one of them"),
+                (["--task", "fusion", "--tpu", "v4", "--cluster", "v100x4"],
+                 "a cluster with target 'tpu', expected one of them")):
+            self.one_line_error(
+                hone("tune", module, "--local", *arguments, "--trials", 2), 2,
+                expected)
+
+    def test_data_of_kernels(self):
+        data = self.folder / "tpu.jsonl"
+        command = ["dataset", "tpu", "-o", data, "--only", "^mlp[.]fwd$",
+                   "--kernels", 5, "--configs", 9]
+        collected = self.json(*command)
+        lines = data.read_text().splitlines()
+        self.assertEqual(collected["programs"], 1)
+        self.assertEqual(collected["kernels"], len(lines))
+        self.assertGreater(len(lines), 2)
+        configs = 0
+        for line in map(json.loads, lines):
+            self.assertEqual((line["program"], line["family"], line["device"]),
+                             ("mlp.fwd", "mlp", "v4"))
+            self.assertIn("ENTRY", line["kernel"])
+            texts = [sample["config"] for sample in line["samples"]]
+            self.assertEqual(len(set(texts)), len(texts))
+            configs += len(texts)
+            for text in texts:
+                self.assertTrue(re.search(r"buffers=[123] unroll=[1248]$",
+                                          text), text)
+        self.assertEqual(collected["configs"], configs)
+        # The same again adds nothing, and another file is the same.
+        self.assertEqual(self.json(*command)["kernels"], 0)
+        self.assertEqual(data.read_text().splitlines(), lines)
+        other = self.folder / "other.jsonl"
+        self.json("dataset", "tpu", "-o", other, *command[4:])
+        self.assertEqual(other.read_text().splitlines(), lines)
+        # Models learn from it.
+        weights = self.folder / "w.pt"
+        split = self.write("split.json",
+                           '{"random": {"validation": [], "test": []}}')
+        trained = self.json(
+            "train", "cost-model", "tpu", "--data", data, "--split", split,
+            "-o", weights, "--epochs", 2, "--architecture",
+            "width=16,hidden=16,layers=1")
+        self.assertEqual([head["head"] for head in trained["heads"]],
+                         ["time", "tile", "flags"])
+        self.one_line_error(
+            hone(*command, "--tpu", "v3"), 2,
+            "has kernels of TPU v4, expected v3")
+        self.one_line_error(
+            hone("train", "cost-model", "tpu", "--data", data, "--split",
+                 f"{split}:other", "-o", weights), 2,
+            "no split 'other', expected one of: random")
+        # What was trained is tried on programs that are held out.
+        held_out = self.write("held_out.json",
+                              '{"random": {"validation": [], "test": ["mlp"]}}')
+        result = self.json("bench", "cost-model", "--weights", weights,
+                           "--split", held_out, "--only", "^mlp[.]fwd$",
+                           "--tiles", 8)
+        (program,) = result["programs"]
+        self.assertEqual(program["program"], "mlp.fwd")
+        self.assertGreaterEqual(program["learned"][0]["tile APE"], 0)
+        self.assertGreaterEqual(program["analytical"]["fusion MAPE"], 0)
+        self.one_line_error(
+            hone("train", "cost-model", "tpu", "--data", data, "--split",
+                 held_out, "-o", weights), 2,
+            "no kernels of families that are not held out")
+
+
+if __name__ == "__main__":
+    main()
