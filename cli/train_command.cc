@@ -1,4 +1,4 @@
-// hone train: trains a policy.
+// hone train: trains a policy or a cost model.
 
 #include <filesystem>
 #include <iostream>
@@ -15,6 +15,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/time/time.h"
 #include "cli/command.h"
+#include "cli/train_cost_model.h"
 
 #include "base/status_macros.h"
 #include "bench/training/data_set.h"
@@ -100,6 +101,11 @@ absl::Status CheckDifferent(
 }
 
 absl::StatusOr<int> Run(const Options& options, const Context& context) {
+  if (options.data_set.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "NAME is required, expected one of: ",
+        absl::StrJoin(bench::DataSets().ids(), ", "), ", or cost-model"));
+  }
   HONE_ASSIGN_OR_RETURN(const bench::DataSet* const data,
                         bench::DataSets().Find(options.data_set));
   HONE_RETURN_IF_ERROR(CheckUsed(options, *data));
@@ -161,11 +167,11 @@ void AddTrainCommand(CLI::App& app, Context& context) {
   auto options = std::make_shared<Options>();
   CLI::App* command =
       AddCommand(app, context, "train",
-                 "Train a policy; goes on where an interrupted run stopped");
-  command
-      ->add_option("NAME", options->data_set,
-                   absl::StrCat("What to train on: ", DescribeDataSets()))
-      ->required();
+                 "Train a policy, or a cost model; goes on where an "
+                 "interrupted run stopped");
+  AddTrainCostModelCommand(*command, context);
+  command->add_option("NAME", options->data_set,
+                      absl::StrCat("What to train on: ", DescribeDataSets()));
   command->add_option("-o,--output", options->training.weights_file,
                       "File of the weights [NAME.pt]");
   command->add_option("--from", options->training.initial_weights,
@@ -226,7 +232,8 @@ void AddTrainCommand(CLI::App& app, Context& context) {
                       "File of the training state [OUTPUT.state]");
   command->add_option("--curve", options->training.curve_file,
                       "CSV file, a line per update");
-  command->callback([options, &context] {
+  command->callback([command, options, &context] {
+    if (!command->get_subcommands().empty()) return;
     RunCommand(context, [&] { return Run(*options, context); });
   });
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <thread>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "base/status_macros.h"
 #include "base/thread_pool.h"
 #include "learning/models/weights_archive.h"
+#include "learning/networks/cost_forward.h"
 #include "learning/networks/cost_network.h"
 #include "learning/networks/cost_regression.h"
 #include "learning/networks/torch_threads.h"
@@ -20,9 +22,12 @@
 namespace hone::learning {
 namespace {
 
-// Nodes and samples that one pass of the network sees, for the caches' sake.
-constexpr size_t kNodesPerPart = 4096;
-constexpr size_t kSamplesPerPart = 4096;
+// Nodes that one pass sees: Torch's calls should be few, plain loops stay in
+// the second-level cache.
+constexpr size_t kNodesPerTorchPart = 4096;
+constexpr size_t kNodesPerPlainPart = 384;
+// Samples likewise.
+constexpr size_t kSamplesPerPart = 1024;
 
 using Part = std::vector<size_t>;  // indices of queries
 
@@ -61,9 +66,21 @@ std::vector<Part> Parts(absl::Span<const CostQuery> queries, CostJoin join,
 
 }  // namespace
 
-// Computes predictions, in parts on several threads.
+// Computes parts of predictions on several threads, and keeps what they need.
 class CostModel::Runner {
  public:
+  // Returns what `make` made last, since Clear was called.
+  std::shared_ptr<const CostForward> Forward(
+      const std::function<std::shared_ptr<const CostForward>()>& make) {
+    absl::MutexLock lock(&mu_);
+    if (forward_ == nullptr) forward_ = make();
+    return forward_;
+  }
+  void Clear() {
+    absl::MutexLock lock(&mu_);
+    forward_ = nullptr;
+  }
+
   // Calls body(part) for all parts, on all processors if there are several.
   void ForEach(const std::vector<Part>& parts,
                const std::function<void(const Part&)>& body) {
@@ -91,6 +108,7 @@ class CostModel::Runner {
 
   absl::Mutex mu_;
   std::unique_ptr<ThreadPool> pool_ ABSL_GUARDED_BY(mu_);
+  std::shared_ptr<const CostForward> forward_ ABSL_GUARDED_BY(mu_);
 };
 
 CostModel::CostModel(const CostSpec& spec, const CostOptions& options,
@@ -129,7 +147,14 @@ void CostModel::CopyWeights(const CostModel& other) {
   WeightsChanged();
 }
 
-void CostModel::WeightsChanged() {}
+void CostModel::WeightsChanged() { runner_->Clear(); }
+
+std::shared_ptr<const CostForward> CostModel::Forward() const {
+  if (!CostForward::Supports(options_)) return nullptr;
+  return runner_->Forward([this] {
+    return std::make_shared<const CostForward>(PlainWeights(*network_));
+  });
+}
 
 absl::StatusOr<CostPredictions> CostModel::Predict(
     int32_t head, absl::Span<const CostQuery> queries) const {
@@ -138,7 +163,24 @@ absl::StatusOr<CostPredictions> CostModel::Predict(
         "cost model: head ", head, ", expected 0 to ", spec_.heads.size() - 1));
   }
   HONE_RETURN_IF_ERROR(CheckQueries(spec_, queries));
-  return PredictByTorch(head, queries);
+  const std::shared_ptr<const CostForward> forward = Forward();
+  if (forward == nullptr) return PredictByTorch(head, queries);
+  CostPredictions predictions;
+  predictions.values.resize(queries.size());
+  predictions.deviations.resize(queries.size());
+  runner_->ForEach(
+      Parts(queries, options_.join, kNodesPerPlainPart), [&](const Part& part) {
+        std::vector<CostQuery> own;
+        own.reserve(part.size());
+        for (const size_t i : part) own.push_back(queries[i]);
+        std::vector<float> values(part.size()), deviations(part.size());
+        forward->Predict(head, own, values.data(), deviations.data());
+        for (size_t i = 0; i < part.size(); ++i) {
+          predictions.values[part[i]] = values[i];
+          predictions.deviations[part[i]] = deviations[i];
+        }
+      });
+  return predictions;
 }
 
 CostPredictions CostModel::PredictByTorch(
@@ -147,7 +189,7 @@ CostPredictions CostModel::PredictByTorch(
   predictions.values.resize(queries.size());
   predictions.deviations.resize(queries.size());
   runner_->ForEach(
-      Parts(queries, options_.join, kNodesPerPart), [&](const Part& part) {
+      Parts(queries, options_.join, kNodesPerTorchPart), [&](const Part& part) {
         torch::InferenceMode inference;
         std::vector<CostQuery> own;
         own.reserve(part.size());

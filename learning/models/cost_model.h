@@ -17,6 +17,7 @@
 
 namespace hone::learning {
 
+class CostForward;
 class CostNetworkImpl;
 
 // A cost model: a network with its weights. Hides Torch.
@@ -60,6 +61,10 @@ class CostModel final : public CostPredictor {
 
  private:
   class Runner;
+
+  // The weights for plain loops, made anew after a change; null if they do not
+  // support the architecture.
+  std::shared_ptr<const CostForward> Forward() const;
 
   const CostSpec spec_;
   const CostOptions options_;

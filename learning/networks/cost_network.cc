@@ -242,4 +242,78 @@ torch::Tensor CostNetworkImpl::forward(int32_t head, const CostBatch& batch) {
   return Output(head, Hidden(head, Kernels(batch), batch, rows));
 }
 
+namespace {
+
+std::vector<float> Plain(const torch::Tensor& tensor) {
+  const torch::Tensor numbers = tensor.detach().contiguous();
+  const float* const data = numbers.data_ptr<float>();
+  return {data, data + numbers.numel()};
+}
+
+CostForwardWeights::Standard Plain(const CostNetworkImpl::Standard& standard) {
+  return {Plain(standard.mean), Plain(standard.scale)};
+}
+
+// weight: [outputs, inputs], as Torch has it.
+DenseLayer PlainLayer(const torch::Tensor& weight, const torch::Tensor& bias) {
+  return {weight.size(1), weight.size(0), Plain(weight.t()), Plain(bias)};
+}
+
+// Dense layers of the same inputs as one.
+DenseLayer PlainPair(const Linear& first, const Linear& second) {
+  return PlainLayer(torch::cat({first->weight, second->weight}),
+                    torch::cat({first->bias, second->bias}));
+}
+
+CostForwardWeights::Head Plain(const CostNetworkImpl::Head& head) {
+  CostForwardWeights::Head plain;
+  torch::Tensor bias = head.kernel->bias;
+  if (!head.config.is_empty()) {
+    plain.config = PlainLayer(head.config->weight, head.config->bias);
+    bias = bias + head.config->bias;
+  }
+  plain.kernel = PlainLayer(head.kernel->weight, bias);
+  plain.hidden = PlainLayer(head.hidden->weight, head.hidden->bias);
+  plain.output = Plain(head.output->weight);
+  plain.output_bias = head.output->bias.item<float>();
+  plain.target_mean = head.target.mean.item<float>();
+  plain.target_scale = head.target.scale.item<float>();
+  plain.center = Plain(head.center);
+  plain.spread = PlainLayer(head.spread, torch::zeros_like(head.center));
+  for (const int64_t i : {0, 1}) plain.noise[i] = head.noise[i].item<float>();
+  return plain;
+}
+
+}  // namespace
+
+CostForwardWeights PlainWeights(const CostNetworkImpl& network) {
+  const torch::NoGradGuard no_grad;
+  CostForwardWeights plain;
+  plain.options = network.options();
+  plain.nodes = Plain(network.nodes);
+  plain.edges = Plain(network.edges);
+  plain.globals = Plain(network.globals);
+  plain.configs = Plain(network.configs);
+  const NodeEncoderImpl& encoder = *network.encoder();
+  plain.kinds = Plain(encoder.node_kinds()->weight);
+  // The last column is that of a constant input.
+  const Linear& features = encoder.node_features();
+  const int64_t inputs = features->weight.size(1) - 1;
+  plain.features =
+      PlainLayer(features->weight.narrow(1, 0, inputs),
+                 features->bias + features->weight.select(1, inputs));
+  for (const NodeEncoderImpl::Layer& layer : encoder.layers()) {
+    CostForwardWeights::Layer& to = plain.layers.emplace_back();
+    to.message = PlainPair(layer.producers.message, layer.consumers.message);
+    if (!layer.producers.edge.is_empty()) {
+      to.edge = PlainPair(layer.producers.edge, layer.consumers.edge);
+    }
+    to.merge = PlainLayer(layer.merge->weight, layer.merge->bias);
+  }
+  for (const CostNetworkImpl::Head& head : network.heads()) {
+    plain.heads.push_back(Plain(head));
+  }
+  return plain;
+}
+
 }  // namespace hone::learning

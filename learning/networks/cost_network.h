@@ -10,6 +10,7 @@
 
 #include "learning/cost/cost_options.h"
 #include "learning/cost/cost_samples.h"
+#include "learning/networks/cost_forward.h"
 #include "learning/networks/encoder.h"
 #include "learning/networks/node_sequences.h"
 #include "learning/networks/spec_match.h"
@@ -27,6 +28,11 @@ struct CostBatch {
 // each other share it; joined early, each has one of its own.
 CostBatch MakeCostBatch(absl::Span<const CostQuery> queries,
                         const CostSpec& spec, CostJoin join);
+
+class CostNetworkImpl;
+
+// Returns the weights for CostForward, which must support the architecture.
+CostForwardWeights PlainWeights(const CostNetworkImpl& network);
 
 // Predicts the cost of configurations of kernels: an encoder of the nodes,
 // reductions to an embedding of the kernel, and a head for each quantity, two

@@ -7,6 +7,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
+#include "learning/cost/cost_predictor.h"
+#include "learning/cost_training.h"
 #include "optimizers/optimizer.h"
 #include "optimizers/policies/training.h"
 #include "space/problem.h"
@@ -23,6 +25,15 @@ struct Library {
       const OptimizerOptions& options);
   absl::StatusOr<TrainingResult> (*train)(const TrainingSet& set,
                                           const TrainingOptions& options);
+  // Returns the cost model of a file that `train_cost_model` wrote, for `spec`,
+  // matched by names, or for the spec that it was trained for if that is null.
+  // Errors: InvalidArgument if `bytes` are no cost model or do not match.
+  absl::StatusOr<std::unique_ptr<learning::CostPredictor>> (*parse_cost_model)(
+      absl::string_view bytes, const learning::CostSpec* spec);
+  // learning::TrainCostModel.
+  absl::StatusOr<learning::CostTrainingResult> (*train_cost_model)(
+      const learning::CostTrainingSet& set,
+      const learning::CostTraining& training);
 };
 
 // Returns the library, which stays loaded. Searches ../lib, relative to the

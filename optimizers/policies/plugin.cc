@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 
+#include "learning/models/cost_model.h"
 #include "optimizers/policies/factories.h"
 #include "optimizers/policies/library.h"
 
@@ -20,7 +21,16 @@ absl::StatusOr<std::unique_ptr<Optimizer>> Create(
   return absl::NotFoundError(absl::StrCat("unknown optimizer '", name, "'"));
 }
 
-constexpr Library kLibrary = {.create = Create, .train = Train};
+absl::StatusOr<std::unique_ptr<learning::CostPredictor>> ParseCostModel(
+    absl::string_view bytes, const learning::CostSpec* spec) {
+  return spec == nullptr ? learning::CostModel::ParseAsSaved(bytes)
+                         : learning::CostModel::Parse(bytes, *spec);
+}
+
+constexpr Library kLibrary = {.create = Create,
+                              .train = Train,
+                              .parse_cost_model = ParseCostModel,
+                              .train_cost_model = learning::TrainCostModel};
 
 }  // namespace
 }  // namespace hone::optimizers::policies

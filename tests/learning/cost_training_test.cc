@@ -15,17 +15,17 @@
 
 #include "base/prediction_metrics.h"
 #include "base/temporary_directory.h"
+#include "bench/cost_model/synthetic_kernels.h"
 #include "learning/models/cost_model.h"
 #include "tests/support/status_matchers.h"
-#include "tests/support/toy_kernels.h"
 
 namespace hone::learning {
 namespace {
 
+using ::hone::bench::MakeSyntheticKernels;
+using ::hone::bench::SyntheticSpec;
 using ::hone::testing::IsOk;
-using ::hone::testing::MakeToyKernels;
 using ::hone::testing::StatusIs;
-using ::hone::testing::ToySpec;
 using ::testing::HasSubstr;
 
 constexpr absl::StatusCode kInvalid = absl::StatusCode::kInvalidArgument;
@@ -147,18 +147,20 @@ class TrainCostModelTest : public ::testing::Test {
 
   const TemporaryDirectory directory_;
   const CostTrainingSet set_ = {
-      .spec = ToySpec(),
-      .training = MakeToyKernels({.programs = 3, .kernels = 5}),
-      .validation = MakeToyKernels({.programs = 2, .kernels = 3, .seed = 2})};
+      .spec = SyntheticSpec(),
+      .training = MakeSyntheticKernels({.programs = 3, .kernels = 5}),
+      .validation =
+          MakeSyntheticKernels({.programs = 2, .kernels = 3, .seed = 2})};
 };
 
 TEST_F(TrainCostModelTest, LearnsAKnownCostAndAnother) {
   const CostTrainingSet set = {
-      .spec = ToySpec(),
-      .training = MakeToyKernels({.programs = 64, .kernels = 10}),
-      .validation = MakeToyKernels({.programs = 4, .kernels = 10, .seed = 2})};
+      .spec = SyntheticSpec(),
+      .training = MakeSyntheticKernels({.programs = 64, .kernels = 10}),
+      .validation =
+          MakeSyntheticKernels({.programs = 4, .kernels = 10, .seed = 2})};
   const std::vector<CostGroup> tested =
-      MakeToyKernels({.programs = 8, .kernels = 10, .seed = 3});
+      MakeSyntheticKernels({.programs = 8, .kernels = 10, .seed = 3});
   CostTraining training;
   training.options = {.epochs = 30, .groups_per_batch = 32};
   training.weights_file = Path("weights.pt");
@@ -191,7 +193,7 @@ TEST_F(TrainCostModelTest, LearnsAKnownCostAndAnother) {
   // size than all that were learned.
   std::vector<CostQuery> queries, large_queries;
   std::vector<double> log_times;
-  const std::vector<CostGroup> large = MakeToyKernels(
+  const std::vector<CostGroup> large = MakeSyntheticKernels(
       {.programs = 8, .kernels = 10, .most_nodes = 120, .seed = 4});
   for (const CostGroup& group : tested) {
     if (group.head != 0) continue;
@@ -222,9 +224,9 @@ TEST_F(TrainCostModelTest, LearnsAKnownCostAndAnother) {
   EXPECT_GT(mean_far, 1.5 * mean_near);
 
   // On a machine whose steps cost more, some measurements tell most of it.
-  const std::vector<CostGroup> elsewhere = MakeToyKernels(
+  const std::vector<CostGroup> elsewhere = MakeSyntheticKernels(
       {.programs = 8, .kernels = 10, .seed = 5, .overhead = 400});
-  std::vector<CostGroup> measured = MakeToyKernels(
+  std::vector<CostGroup> measured = MakeSyntheticKernels(
       {.programs = 6, .kernels = 10, .seed = 6, .overhead = 400});
   for (CostGroup& group : measured) {
     // Every fourth tile.
@@ -347,7 +349,7 @@ TEST_F(TrainCostModelTest, RunsEveryAblation) {
 }
 
 TEST_F(TrainCostModelTest, NeedsSomethingToTrainOn) {
-  EXPECT_THAT(TrainCostModel({.spec = ToySpec()}, Small("w")),
+  EXPECT_THAT(TrainCostModel({.spec = SyntheticSpec()}, Small("w")),
               StatusIs(kInvalid, HasSubstr("no kernels to train on")));
   CostTrainingSet set = set_;
   set.validation[0].head = 5;

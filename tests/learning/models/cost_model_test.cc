@@ -11,17 +11,18 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include "base/rng.h"
+#include "bench/cost_model/synthetic_kernels.h"
 #include "learning/cost_learner.h"
 #include "learning/models/model.h"
 #include "tests/support/status_matchers.h"
-#include "tests/support/toy_kernels.h"
 
 namespace hone::learning {
 namespace {
 
+using ::hone::bench::SyntheticSpec;
 using ::hone::testing::IsOk;
 using ::hone::testing::StatusIs;
-using ::hone::testing::ToySpec;
 using ::testing::FloatNear;
 using ::testing::HasSubstr;
 using ::testing::Pointwise;
@@ -30,32 +31,33 @@ constexpr absl::StatusCode kInvalid = absl::StatusCode::kInvalidArgument;
 
 const std::vector<CostGroup>& Groups() {
   static const auto* const groups = new std::vector<CostGroup>(
-      testing::MakeToyKernels({.programs = 2, .kernels = 6}));
+      bench::MakeSyntheticKernels({.programs = 2, .kernels = 6}));
   return *groups;
 }
 
-std::vector<CostQuery> Queries(const std::vector<CostGroup>& groups) {
+std::vector<CostQuery> Queries(absl::Span<const CostGroup> groups) {
   std::vector<CostQuery> queries;
   for (const CostGroup& group : groups) AppendQueries(group, queries);
   return queries;
 }
 
 // A model that has learned a little.
-std::unique_ptr<CostModel> Learned(const CostOptions& options = {.width = 16,
-                                                                 .hidden = 16},
-                                   int steps = 3) {
-  auto model = std::make_unique<CostModel>(ToySpec(), options, 1);
+std::unique_ptr<CostModel> Learned(
+    const CostOptions& options = {.width = 16, .hidden = 16},
+    const CostSpec& spec = SyntheticSpec(),
+    const std::vector<CostGroup>& groups = Groups()) {
+  auto model = std::make_unique<CostModel>(spec, options, 1);
   CostLearner learner(*model, {});
-  learner.FitScales(Groups());
+  learner.FitScales(groups);
   std::vector<CostLearner::Drawn> all;
-  for (const CostGroup& group : Groups()) {
+  for (const CostGroup& group : groups) {
     all.push_back({&group, {}});
     for (size_t i = 0; i < group.samples.size(); ++i) {
       all.back().samples.push_back(i);
     }
   }
-  for (int i = 0; i < steps; ++i) learner.Update(all, 1e-2);
-  learner.Finish(Groups(), {});
+  for (int i = 0; i < 3; ++i) learner.Update(all, 1e-2);
+  learner.Finish(groups, {});
   return model;
 }
 
@@ -67,22 +69,30 @@ std::vector<float> Values(const CostModel& model, int32_t head,
 }
 
 TEST(CostModel, PredictsNothingAtFirst) {
-  const CostModel model(ToySpec(), {}, 1);
+  const CostModel model(SyntheticSpec(), {}, 1);
   for (const float x : Values(model, 0, Queries(Groups()))) EXPECT_EQ(x, 0);
 }
 
-TEST(CostModel, PredictsAsTorchDoesInAnyCompany) {
-  std::vector<CostOptions> architectures;
-  for (const char* text :
-       {"", "aggregator=mean,reduction=mean", "aggregator=max,layers=1",
-        "join=early", "join=early,aggregator=mean,reduction=max+sum,layers=0",
-        "encoder=attention", "encoder=sequence",
-        "reduction=lstm+transformer"}) {
-    HONE_ASSERT_OK_AND_ASSIGN(const CostOptions options,
-                              ParseCostOptions(text));
-    architectures.push_back(options);
+// Compares with Torch, and single predictions with those among others.
+void ExpectSameByTorch(const CostModel& model,
+                       const std::vector<CostQuery>& queries) {
+  SCOPED_TRACE(PrintCostOptions(model.options()));
+  for (const int32_t head : {0, 1}) {
+    HONE_ASSERT_OK_AND_ASSIGN(const CostPredictions predicted,
+                              model.Predict(head, queries));
+    const CostPredictions torch = model.PredictByTorch(head, queries);
+    EXPECT_THAT(predicted.values, Pointwise(FloatNear(2e-3F), torch.values));
+    EXPECT_THAT(predicted.deviations,
+                Pointwise(FloatNear(2e-3F), torch.deviations));
+    for (size_t i = 0; i < queries.size(); i += 41) {
+      EXPECT_NEAR(Values(model, head, {&queries[i], 1})[0], predicted.values[i],
+                  2e-3);
+    }
   }
-  // Samples of kernels by turns.
+}
+
+TEST(CostModel, PredictsAsTorchDoesInAnyCompany) {
+  // Samples of kernels by turns, and a kernel without nodes.
   std::vector<CostQuery> queries = Queries(Groups());
   std::stable_sort(queries.begin(), queries.end(),
                    [](const CostQuery& a, const CostQuery& b) {
@@ -90,21 +100,47 @@ TEST(CostModel, PredictsAsTorchDoesInAnyCompany) {
                    });
   const space::Observation empty = {.global_features = {0.5F}};
   queries.push_back({&empty, queries[0].config});
-  for (const CostOptions& options : architectures) {
-    SCOPED_TRACE(PrintCostOptions(options));
-    const auto model = Learned(options);
-    for (const int32_t head : {0, 1}) {
-      HONE_ASSERT_OK_AND_ASSIGN(const CostPredictions predicted,
-                                model->Predict(head, queries));
-      const CostPredictions torch = model->PredictByTorch(head, queries);
-      EXPECT_THAT(predicted.values, Pointwise(FloatNear(2e-3F), torch.values));
-      EXPECT_THAT(predicted.deviations,
-                  Pointwise(FloatNear(2e-3F), torch.deviations));
-      for (size_t i = 0; i < queries.size(); i += 41) {
-        EXPECT_NEAR(Values(*model, head, {&queries[i], 1})[0],
-                    predicted.values[i], 2e-3);
-      }
+  for (const char* text :
+       {"", "aggregator=mean,reduction=mean", "aggregator=max,layers=1",
+        "join=early", "join=early,aggregator=mean,reduction=max+sum,layers=0",
+        "encoder=attention", "encoder=sequence",
+        "reduction=lstm+transformer"}) {
+    HONE_ASSERT_OK_AND_ASSIGN(const CostOptions options,
+                              ParseCostOptions(text));
+    ExpectSameByTorch(*Learned(options), queries);
+  }
+}
+
+TEST(CostModel, PredictsAsTorchDoesWithFeaturesOfEdges) {
+  CostSpec spec = SyntheticSpec();
+  spec.graph.edge_features = 2;
+  std::vector<CostGroup> groups = Groups();
+  Rng rng(4);
+  for (CostGroup& group : groups) {
+    space::Observation graph = *group.samples[0].graph;
+    for (size_t i = 0; i < 2 * graph.edge_sources.size(); ++i) {
+      graph.edge_features.push_back(static_cast<float>(rng.Normal()));
     }
+    const auto shared =
+        std::make_shared<const space::Observation>(std::move(graph));
+    for (CostSample& sample : group.samples) sample.graph = shared;
+  }
+  for (const char* text :
+       {"", "aggregator=mean", "aggregator=max,join=early"}) {
+    HONE_ASSERT_OK_AND_ASSIGN(const CostOptions options,
+                              ParseCostOptions(text));
+    const auto model = Learned(options, spec, groups);
+    ExpectSameByTorch(*model, Queries(groups));
+    // The features make a difference.
+    std::vector<CostGroup> other = {groups[1]};
+    space::Observation graph = *other[0].samples[0].graph;
+    for (float& x : graph.edge_features) x += 1;
+    other[0].samples.resize(1);
+    other[0].samples[0].graph =
+        std::make_shared<const space::Observation>(std::move(graph));
+    EXPECT_GT(std::abs(Values(*model, 1, Queries(other))[0] -
+                       Values(*model, 1, Queries({&groups[1], 1}))[0]),
+              1e-4);
   }
 }
 
@@ -129,9 +165,9 @@ TEST(CostModel, IsWrittenAndReadWithItsArchitecture) {
   }
 }
 
-// Toy kernels under another spec: names in another order, some new.
+// Synthetic kernels under another spec: names in another order, some new.
 CostSpec OtherSpec() {
-  CostSpec spec = ToySpec();
+  CostSpec spec = SyntheticSpec();
   spec.graph.node_kinds = 7;
   spec.graph.node_kind_names = {"unknown",  "new",    "add",
                                 "multiply", "divide", "exponential",
@@ -203,22 +239,23 @@ TEST(CostModel, TakesNewKindsForTheUnknownOne) {
 
 TEST(CostModel, RefusesWeightsForSomethingElse) {
   const std::string bytes = Learned()->Serialize();
-  CostSpec spec = ToySpec();
-  spec.features = "toy 2";
+  CostSpec spec = SyntheticSpec();
+  spec.features = "synthetic 2";
   EXPECT_THAT(
       CostModel::Parse(bytes, spec),
-      StatusIs(kInvalid, HasSubstr("version 'toy 1' of the features, expected "
-                                   "version 'toy 2'")));
-  spec = ToySpec();
+      StatusIs(kInvalid,
+               HasSubstr("version 'synthetic 1' of the features, expected "
+                         "version 'synthetic 2'")));
+  spec = SyntheticSpec();
   spec.heads.push_back({"flags", CostTarget::kOrder});
   EXPECT_THAT(CostModel::Parse(bytes, spec),
               StatusIs(kInvalid, HasSubstr("no head 'flags'")));
-  spec = ToySpec();
+  spec = SyntheticSpec();
   spec.heads[1].target = CostTarget::kTime;
   EXPECT_THAT(CostModel::Parse(bytes, spec),
               StatusIs(kInvalid, HasSubstr("head 'tile' predict an order, "
                                            "expected times")));
-  spec = ToySpec();
+  spec = SyntheticSpec();
   spec.config_names = {"a", "b", "c"};
   EXPECT_THAT(CostModel::Parse(bytes, spec),
               StatusIs(kInvalid, HasSubstr("features of a configuration")));
@@ -236,7 +273,7 @@ TEST(CostModel, RefusesWeightsForSomethingElse) {
 }
 
 TEST(CostModel, RefusesQueriesThatDoNotFit) {
-  const CostModel model(ToySpec(), {}, 1);
+  const CostModel model(SyntheticSpec(), {}, 1);
   const space::Observation graph = {.node_kinds = {9}};
   const CostQuery query = {&graph, Groups()[0].samples[0].config};
   EXPECT_THAT(model.Predict(0, {&query, 1}),
@@ -251,7 +288,7 @@ TEST(CostModel, IsRefinedApartFromItsClone) {
   const std::vector<float> before = Values(*model, 0, queries);
   const auto clone = model->Clone();
   EXPECT_EQ(clone->Serialize(), model->Serialize());
-  EXPECT_THAT(clone->Refine(testing::MakeToyKernels({.overhead = 5000})),
+  EXPECT_THAT(clone->Refine(bench::MakeSyntheticKernels({.overhead = 5000})),
               IsOk());
   EXPECT_EQ(Values(*model, 0, queries), before);
   EXPECT_NE(clone->Predict(0, queries)->values, before);

@@ -9,21 +9,21 @@
 #include "gtest/gtest.h"
 #include <torch/torch.h>
 
+#include "bench/cost_model/synthetic_kernels.h"
 #include "learning/networks/torch_threads.h"
-#include "tests/support/toy_kernels.h"
 
 namespace hone::learning {
 namespace {
 
 const CostSpec& Spec() {
-  static const CostSpec spec = testing::ToySpec();
+  static const CostSpec spec = bench::SyntheticSpec();
   return spec;
 }
 
 // A few tiles of a few kernels of different sizes.
 const std::vector<CostGroup>& Groups() {
   static const auto* const groups = new std::vector<CostGroup>(
-      testing::MakeToyKernels({.programs = 1, .kernels = 5}));
+      bench::MakeSyntheticKernels({.programs = 1, .kernels = 5}));
   return *groups;
 }
 

@@ -1,12 +1,12 @@
-#ifndef HONE_TESTS_SUPPORT_TOY_KERNELS_H_
-#define HONE_TESTS_SUPPORT_TOY_KERNELS_H_
+#ifndef HONE_BENCH_COST_MODEL_SYNTHETIC_KERNELS_H_
+#define HONE_BENCH_COST_MODEL_SYNTHETIC_KERNELS_H_
 
 #include <cstdint>
 #include <vector>
 
 #include "learning/cost/cost_samples.h"
 
-namespace hone::testing {
+namespace hone::bench {
 
 // Random kernels with a cost that is known: elementwise graphs over arrays of
 // R rows and C columns, computed in tiles of r rows and c columns on a machine
@@ -16,23 +16,21 @@ namespace hone::testing {
 // where a step computes each node at a cost of its kind, padded to registers,
 // and transfers each parameter and the root; live values that do not fit in
 // memory are transferred twice more.
-struct ToyKernels {
+struct SyntheticKernels {
   int32_t programs = 8;
   int32_t kernels = 10;     // of each program
   int32_t most_nodes = 20;  // of a kernel
   uint64_t seed = 1;
   double overhead = 50;  // of a step: another one is another machine
-  // Adds the tile to the features of each node, which makes a graph of its own
-  // for each configuration.
-  bool tile_at_nodes = false;
 };
 
-// The spec of toy kernels: heads "time" (of a fixed tile of each kernel) and
-// "tile" (the order of all tiles of each kernel).
-learning::CostSpec ToySpec(const ToyKernels& toys = {});
+// The spec of synthetic kernels: heads "time" (of a fixed tile of each kernel)
+// and "tile" (the order of all tiles of each kernel).
+learning::CostSpec SyntheticSpec();
 
-std::vector<learning::CostGroup> MakeToyKernels(const ToyKernels& toys);
+std::vector<learning::CostGroup> MakeSyntheticKernels(
+    const SyntheticKernels& options);
 
-}  // namespace hone::testing
+}  // namespace hone::bench
 
-#endif  // HONE_TESTS_SUPPORT_TOY_KERNELS_H_
+#endif  // HONE_BENCH_COST_MODEL_SYNTHETIC_KERNELS_H_

@@ -1,4 +1,4 @@
-#include "tests/support/toy_kernels.h"
+#include "bench/cost_model/synthetic_kernels.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,7 @@
 
 #include "base/rng.h"
 
-namespace hone::testing {
+namespace hone::bench {
 namespace {
 
 using learning::CostGroup;
@@ -41,7 +41,7 @@ Kernel RandomKernel(int32_t most_nodes, Rng& rng) {
   const int32_t parameters = 1 + below(3);
   const int32_t nodes =
       parameters + 1 + below(std::max(most_nodes - parameters, 1));
-  // Programs like some kinds more than others.
+  // Half of the nodes are of one kind.
   const int32_t favorite = 2 + below(kKinds - 2);
   for (int32_t i = 0; i < nodes; ++i) {
     if (i < parameters) {
@@ -75,17 +75,13 @@ double TimeOf(const Kernel& kernel, const Tile& tile, double overhead) {
                   std::min(compute, transfer) / 4 + overhead);
 }
 
-std::shared_ptr<const space::Observation> GraphOf(const Kernel& kernel,
-                                                  const Tile* tile) {
+std::shared_ptr<const space::Observation> GraphOf(const Kernel& kernel) {
   space::Observation graph;
   graph.node_kinds = kernel.kinds;
   for (size_t i = 0; i < kernel.kinds.size(); ++i) {
     graph.node_features.push_back(static_cast<float>(kernel.log_rows) / 8);
     graph.node_features.push_back(static_cast<float>(kernel.log_columns) / 8);
     graph.node_features.push_back(i + 1 == kernel.kinds.size() ? 1.F : 0.F);
-    if (tile == nullptr) continue;
-    graph.node_features.push_back(static_cast<float>(tile->log_rows) / 8);
-    graph.node_features.push_back(static_cast<float>(tile->log_columns) / 8);
   }
   for (const auto& [from, to] : kernel.edges) {
     graph.edge_sources.push_back(from);
@@ -106,48 +102,41 @@ std::vector<float> ConfigOf(const Kernel& kernel, const Tile& tile) {
 
 }  // namespace
 
-learning::CostSpec ToySpec(const ToyKernels& toys) {
-  learning::CostSpec spec = {
-      .graph = {.node_kinds = kKinds,
-                .node_features = 3,
-                .global_features = 1,
-                .node_kind_names = {"unknown", "parameter", "add", "multiply",
-                                    "divide", "exponential"},
-                .node_feature_names = {"rows", "columns", "is_root"},
-                .global_feature_names = {"elements"}},
-      .config_names = {"tile_rows", "tile_columns", "steps"},
-      .heads = {{"time", learning::CostTarget::kTime},
-                {"tile", learning::CostTarget::kOrder}},
-      .features = "toy 1"};
-  if (toys.tile_at_nodes) {
-    spec.graph.node_features += 2;
-    spec.graph.node_feature_names.emplace_back("own_tile_rows");
-    spec.graph.node_feature_names.emplace_back("own_tile_columns");
-  }
-  return spec;
+learning::CostSpec SyntheticSpec() {
+  return {.graph = {.node_kinds = kKinds,
+                    .node_features = 3,
+                    .global_features = 1,
+                    .node_kind_names = {"unknown", "parameter", "add",
+                                        "multiply", "divide", "exponential"},
+                    .node_feature_names = {"rows", "columns", "is_root"},
+                    .global_feature_names = {"elements"}},
+          .config_names = {"tile_rows", "tile_columns", "steps"},
+          .heads = {{"time", learning::CostTarget::kTime},
+                    {"tile", learning::CostTarget::kOrder}},
+          .features = "synthetic 1"};
 }
 
-std::vector<CostGroup> MakeToyKernels(const ToyKernels& toys) {
-  Rng rng(toys.seed);
+std::vector<CostGroup> MakeSyntheticKernels(const SyntheticKernels& options) {
+  Rng rng(options.seed);
   std::vector<CostGroup> groups;
-  for (int32_t p = 0; p < toys.programs; ++p) {
-    for (int32_t k = 0; k < toys.kernels; ++k) {
-      const Kernel kernel = RandomKernel(toys.most_nodes, rng);
-      const auto shared = GraphOf(kernel, nullptr);
+  for (int32_t p = 0; p < options.programs; ++p) {
+    for (int32_t k = 0; k < options.kernels; ++k) {
+      const Kernel kernel = RandomKernel(options.most_nodes, rng);
+      const auto graph = GraphOf(kernel);
       const auto sample = [&](const Tile& tile) {
         return CostSample{
-            .graph = toys.tile_at_nodes ? GraphOf(kernel, &tile) : shared,
+            .graph = graph,
             .config = ConfigOf(kernel, tile),
-            .log_time = std::log(TimeOf(kernel, tile, toys.overhead))};
+            .log_time = std::log(TimeOf(kernel, tile, options.overhead))};
       };
-      const std::string program = absl::StrCat("program", toys.seed, ".", p);
+      const std::string program = absl::StrCat("program", options.seed, ".", p);
       groups.push_back(
           {.program = program,
            .head = 0,
            .samples = {sample({std::min(kernel.log_rows, 3),
                                std::min(kernel.log_columns, 7)})}});
       CostGroup tiles = {.program = program, .head = 1};
-      for (int32_t rows = 0; rows <= kernel.log_rows; rows += 1) {
+      for (int32_t rows = 0; rows <= kernel.log_rows; ++rows) {
         for (int32_t columns = 3; columns <= kernel.log_columns; ++columns) {
           tiles.samples.push_back(sample({rows, columns}));
         }
@@ -158,4 +147,4 @@ std::vector<CostGroup> MakeToyKernels(const ToyKernels& toys) {
   return groups;
 }
 
-}  // namespace hone::testing
+}  // namespace hone::bench
