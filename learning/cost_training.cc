@@ -53,10 +53,7 @@ class Trainer {
     while (state_.epoch < training_.options.epochs &&
            Elapsed() < training_.time) {
       Epoch();
-      if (state_.epoch % training_.options.validation_interval == 0 ||
-          state_.epoch == training_.options.epochs) {
-        HONE_RETURN_IF_ERROR(Validate());
-      }
+      HONE_RETURN_IF_ERROR(Validate());
       HONE_RETURN_IF_ERROR(Save());
     }
     if (state_.best_weights.empty()) HONE_RETURN_IF_ERROR(Validate());

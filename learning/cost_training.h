@@ -49,7 +49,7 @@ struct CostTraining {
   // removed at the end. Empty: none.
   std::string state_file = {};
   std::function<void(const CostProgress&)> on_progress =
-      {};  // after validations
+      {};  // after each epoch
 };
 
 struct CostTrainingResult {

@@ -40,8 +40,6 @@ struct CostTrainingOptions {
   // The share of nodes whose kind is hidden from the network, so that it learns
   // what to make of kinds that it does not know.
   double unknown_share = 0.01;
-  // Epochs between validations.
-  int64_t validation_interval = 1;
 
   friend bool operator==(const CostTrainingOptions&,
                          const CostTrainingOptions&) = default;

@@ -22,19 +22,21 @@
 namespace hone::learning {
 namespace {
 
-// Nodes that one pass sees: Torch's calls should be few, plain loops stay in
-// the second-level cache.
-constexpr size_t kNodesPerTorchPart = 4096;
-constexpr size_t kNodesPerPlainPart = 384;
-// Samples likewise.
-constexpr size_t kSamplesPerPart = 1024;
+// What one pass sees at most.
+struct PartSize {
+  size_t nodes;
+  size_t samples;
+};
+// Torch's calls should be few; plain loops stay in the second-level cache.
+constexpr PartSize kTorchPart = {4096, 4096};
+constexpr PartSize kPlainPart = {384, 384};
 
 using Part = std::vector<size_t>;  // indices of queries
 
 // Returns the indices of queries in parts. Queries of one graph follow each
 // other, in the order of their first ones.
 std::vector<Part> Parts(absl::Span<const CostQuery> queries, CostJoin join,
-                        size_t max_nodes) {
+                        PartSize most) {
   absl::flat_hash_map<const space::Observation*, size_t> first_seen;
   std::vector<size_t> rank(queries.size());
   for (size_t i = 0; i < queries.size(); ++i) {
@@ -51,8 +53,8 @@ std::vector<Part> Parts(absl::Span<const CostQuery> queries, CostJoin join,
     const space::Observation* const graph = queries[i].graph;
     const size_t size = graph->node_kinds.size();
     const size_t added = join == CostJoin::kLate && graph == last ? 0 : size;
-    if (parts.empty() || nodes + added > max_nodes ||
-        parts.back().size() >= kSamplesPerPart) {
+    if (parts.empty() || nodes + added > most.nodes ||
+        parts.back().size() >= most.samples) {
       parts.emplace_back();
       nodes = size;
     } else {
@@ -169,7 +171,7 @@ absl::StatusOr<CostPredictions> CostModel::Predict(
   predictions.values.resize(queries.size());
   predictions.deviations.resize(queries.size());
   runner_->ForEach(
-      Parts(queries, options_.join, kNodesPerPlainPart), [&](const Part& part) {
+      Parts(queries, options_.join, kPlainPart), [&](const Part& part) {
         std::vector<CostQuery> own;
         own.reserve(part.size());
         for (const size_t i : part) own.push_back(queries[i]);
@@ -189,7 +191,7 @@ CostPredictions CostModel::PredictByTorch(
   predictions.values.resize(queries.size());
   predictions.deviations.resize(queries.size());
   runner_->ForEach(
-      Parts(queries, options_.join, kNodesPerTorchPart), [&](const Part& part) {
+      Parts(queries, options_.join, kTorchPart), [&](const Part& part) {
         torch::InferenceMode inference;
         std::vector<CostQuery> own;
         own.reserve(part.size());

@@ -7,8 +7,7 @@
 namespace hone::learning {
 namespace {
 
-// As in CostNetworkImpl::kInputLimit and the encoder.
-constexpr float kInputLimit = 8;
+// As in the encoder.
 constexpr float kNormEpsilon = 1e-6F;
 
 void Rectify(std::vector<float>& values) {
@@ -20,7 +19,7 @@ void Standardize(absl::Span<const float> from,
                  const CostForwardWeights::Standard& standard, float* to) {
   for (size_t i = 0; i < from.size(); ++i) {
     to[i] = std::clamp((from[i] - standard.mean[i]) * standard.scale[i],
-                       -kInputLimit, kInputLimit);
+                       -kCostInputLimit, kCostInputLimit);
   }
 }
 

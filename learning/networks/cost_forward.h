@@ -13,6 +13,9 @@
 
 namespace hone::learning {
 
+// Standardized inputs are cut off at this many deviations.
+inline constexpr float kCostInputLimit = 8;
+
 // The weights of a CostNetwork as plain numbers.
 struct CostForwardWeights {
   struct Standard {

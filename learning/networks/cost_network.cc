@@ -48,7 +48,7 @@ space::ObservationSpec EncoderSpec(const CostSpec& spec,
 torch::Tensor Standardized(const torch::Tensor& rows,
                            const CostNetworkImpl::Standard& standard) {
   return ((rows - standard.mean) * standard.scale)
-      .clamp(-CostNetworkImpl::kInputLimit, CostNetworkImpl::kInputLimit);
+      .clamp(-kCostInputLimit, kCostInputLimit);
 }
 
 // Brings the columns of a standard into another order. Columns that are not

@@ -40,15 +40,13 @@ CostForwardWeights PlainWeights(const CostNetworkImpl& network);
 // the configuration are among those of every node; joined late, the heads see
 // them beside the embedding.
 //
-// Inputs are standardized, (x - mean) · scale, cut off at ±kInputLimit, by
+// Inputs are standardized, (x - mean) · scale, cut off at ±kCostInputLimit, by
 // buffers that belong to the weights; an output is mean + scale · (what the
 // head's last layer gives), by buffers likewise.
 // Source: Kaufman et al., "A Learned Performance Model for Tensor Processing
 // Units", 2021, sections 3.2 and 3.3.
 class CostNetworkImpl : public torch::nn::Module {
  public:
-  static constexpr double kInputLimit = 8;
-
   // A new network predicts 0.
   CostNetworkImpl(const CostSpec& spec, const CostOptions& options);
 

@@ -152,11 +152,13 @@ void RefineLastLayers(absl::Span<const CostGroup> groups, const CostSpec& spec,
   for (size_t h = 0; h < spec.heads.size(); ++h) {
     const auto head = static_cast<int32_t>(h);
     const Regression of = MakeRegression(head, groups, spec, network);
-    if (of.samples() < 2) continue;
+    const bool has_constant = spec.heads[h].target == CostTarget::kTime;
+    // Differences within a group sum up to 0, so that leaving out one of a few
+    // leaves out nothing.
+    if (of.samples() < (has_constant ? 2 : of.groups + 4)) continue;
     CostNetworkImpl::Head& layers = network.heads()[h];
     const torch::Tensor center = layers.center.to(kDouble);
     torch::Tensor rows = of.hidden - center;
-    const bool has_constant = spec.heads[h].target == CostTarget::kTime;
     double constant = 0;
     if (has_constant) {
       // A constant input of three times the others' length: the mean is
@@ -237,7 +239,7 @@ void FitDeviations(int32_t head, absl::Span<const CostGroup> training,
                            .item<double>();
   double per_distance = std::clamp(slope, 0.0, mean_error / mean_distance);
   if (!std::isfinite(per_distance)) per_distance = 0;
-  layers.noise[0] = mean_error - per_distance * mean_distance;
+  layers.noise[0] = std::max(mean_error - per_distance * mean_distance, 0.0);
   layers.noise[1] = per_distance;
 }
 
