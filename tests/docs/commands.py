@@ -79,6 +79,11 @@ class Checker:
         return re.search(rf"^Usage: \S*{re.escape(' '.join(words))}\b",
                          self._help(words), re.M) is not None
 
+    def _takes_argument(self, words):
+        """Whether a command takes an argument where its subcommands stand."""
+        return re.search(r"^Usage: .*\[OPTIONS\] \[?[A-Z_]+\]? \[SUBCOMMAND\]",
+                         self._help(words), re.M) is not None
+
     def _check_hone(self, program, words):
         """Subcommands exist, and each option belongs to one of them."""
         path = (program,)
@@ -89,7 +94,7 @@ class Checker:
                 continue
             if word in subcommands or self._is_hidden_subcommand((*path, word)):
                 path += (word,)
-            else:
+            elif not self._takes_argument(path):
                 found.append(f"{' '.join(path)}: no subcommand {word}")
                 break
         for depth in range(1, len(path) + 1):
