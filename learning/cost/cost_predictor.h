@@ -41,11 +41,12 @@ class CostPredictor {
   virtual absl::StatusOr<CostPredictions> Predict(
       int32_t head, absl::Span<const CostQuery> queries) const = 0;
 
-  // Adapts the last layers to new measurements, which takes milliseconds: by
-  // ridge regression on what the predictions leave, as strongly as leaving out
-  // each sample in turn says is best, and not at all if that is worse than
-  // leaving them as they are. Groups of heads for an order teach by the
-  // differences between their samples. Deterministic.
+  // Adapts the last layers to new measurements, a thousand of them in less than
+  // 0.1 s: by ridge regression on what the predictions leave, as strongly as
+  // cross-validation says is best, over groups if there are many, and not at
+  // all if that is worse than leaving them as they are. Groups of heads for an
+  // order teach by the differences between their samples, at least five.
+  // Deviations stay those of the training. Deterministic.
   // Errors: InvalidArgument if a group does not fit the spec; nothing changes.
   virtual absl::Status Refine(absl::Span<const CostGroup> groups) = 0;
 

@@ -40,8 +40,8 @@ HONE_ALWAYS_INLINE void Block(const Operands& of, size_t row, size_t column) {
     }
   }
   const float* const in = of.in + row * of.in_stride;
-  const float* weight = of.weight + column;
-  for (size_t k = 0; k < of.inputs; ++k, weight += of.outputs) {
+  for (size_t k = 0; k < of.inputs; ++k) {
+    const float* const weight = of.weight + k * of.outputs + column;
     Vector w[kVectors];
     for (size_t v = 0; v < kVectors; ++v) {
       std::memcpy(&w[v], weight + v * kLanes, sizeof(Vector));
