@@ -258,10 +258,11 @@ class Counter {
         done.copies *= std::max(1.0, level.trips);
       }
     }
-    absl::flat_hash_set<const Expression*> seen;
-    CountOperations(*statement.value, seen, done);
+    loops_of_.clear();
+    operations_.clear();
+    CountOperations(*statement.value, done);
     if (statement.predicate != nullptr) {
-      CountOperations(*statement.predicate, seen, done);
+      CountOperations(*statement.predicate, done);
     }
     done.is_reduction = statement.combine.has_value();
     done.is_predicated = statement.predicate != nullptr;
@@ -272,9 +273,11 @@ class Counter {
     done.element_bytes =
         std::max(widest_, static_cast<double>(hlo::ByteWidth(type)));
     widest_ = 0;
+    constexpr uint64_t kAllLoops = ~uint64_t{0};
     if (IsDot(statement)) {
       done.is_dot = true;
       done.operations = {1, 0, 0, 0, 0};
+      operations_ = {{OperationKind::kFloat, kAllLoops}};
       CountChains(statement.target, done);
     } else if (done.is_reduction) {
       // The addition of a product to a sum is part of the multiplication.
@@ -284,19 +287,22 @@ class Counter {
                          statement.value->opcode() == hlo::Opcode::kMultiply;
       const auto kind =
           hlo::IsFloat(type) ? OperationKind::kFloat : OperationKind::kInteger;
-      if (!fused) done.operations[static_cast<size_t>(kind)] += 1;
+      if (fused) {
+        // The last one, after its operands.
+        operations_.back().second = kAllLoops;
+      } else {
+        done.operations[static_cast<size_t>(kind)] += 1;
+        operations_.emplace_back(kind, kAllLoops);
+      }
       CountChains(statement.target, done);
     }
     const double vectors = std::max(
         1.0, std::ceil(done.lanes * done.element_bytes / vector_bytes_));
     double in_code = 1;
-    for (size_t kind = 0; kind < kOperationKinds; ++kind) {
-      done.instructions[kind] =
-          done.operations[kind] * done.executions / done.lanes * vectors;
-      in_code +=
-          done.operations[kind] * vectors *
-          (kind == static_cast<size_t>(OperationKind::kTranscendental) ? 15
-                                                                       : 1);
+    for (const auto& [kind, used] : operations_) {
+      done.instructions[static_cast<size_t>(kind)] +=
+          Instructions(used, vectors);
+      in_code += vectors * (kind == OperationKind::kTranscendental ? 15 : 1);
     }
     done.first_access = work_.accesses.size();
     loops::VisitAccesses(statement,
@@ -344,27 +350,70 @@ class Counter {
     return is_sum(*statement.value) && products > 1;
   }
 
-  // Expressions that are shared are computed once.
-  void CountOperations(const Expression& e,
-                       absl::flat_hash_set<const Expression*>& seen,
-                       StatementWork& done) {
-    if (!seen.insert(&e).second) return;
-    if (e.kind() == Expression::Kind::kApply) {
-      done.operations[static_cast<size_t>(KindOf(e))] += 1;
-      widest_ =
-          std::max(widest_, static_cast<double>(hlo::ByteWidth(e.type())));
-    }
+  // Counts the operations of an expression; those that are shared once. Returns
+  // the loops around it that its value depends on, as a set of positions on the
+  // path.
+  uint64_t CountOperations(const Expression& e, StatementWork& done) {
+    const auto [it, is_new] = loops_of_.try_emplace(&e, 0);
+    if (!is_new) return it->second;
+    uint64_t used = 0;
+    if (e.kind() == Expression::Kind::kIndex) used |= LoopsIn(e.index());
     if (e.kind() == Expression::Kind::kWhere) {
       done.conditions += static_cast<double>(e.ranges().size());
+      for (const loops::Range& range : e.ranges()) {
+        used |= LoopsIn(range.value);
+      }
     }
     if (e.kind() == Expression::Kind::kLoad) {
       for (const loops::Index& index : e.access().indices) {
-        if (index.offset != nullptr) CountOperations(*index.offset, seen, done);
+        used |= LoopsIn(index.affine);
+        if (index.offset != nullptr) {
+          used |= CountOperations(*index.offset, done);
+        }
       }
     }
     for (const loops::ExpressionPtr& operand : e.operands()) {
-      CountOperations(*operand, seen, done);
+      used |= CountOperations(*operand, done);
     }
+    if (e.kind() == Expression::Kind::kApply) {
+      const OperationKind kind = KindOf(e);
+      done.operations[static_cast<size_t>(kind)] += 1;
+      operations_.emplace_back(kind, used);
+      widest_ =
+          std::max(widest_, static_cast<double>(hlo::ByteWidth(e.type())));
+    }
+    loops_of_[&e] = used;
+    return used;
+  }
+
+  static uint64_t Position(size_t position) {
+    return uint64_t{1} << std::min<size_t>(position, 63);
+  }
+  uint64_t LoopsIn(const loops::Affine& affine) const {
+    uint64_t used = 0;
+    for (size_t i = 1; i < path_.size(); ++i) {
+      if (affine.Uses(LevelAt(i).loop->var)) used |= Position(i);
+    }
+    return used;
+  }
+
+  // Returns the instructions of an operation whose value depends on these
+  // loops. Compilers compute it outside of the innermost loops that leave it as
+  // it is, and once for all unrolled copies and lanes that share it.
+  double Instructions(uint64_t used, double vectors) const {
+    double instructions = 1;
+    for (size_t i = 1; i < path_.size(); ++i) {
+      const LoopLevel& level = LevelAt(i);
+      const bool is_used = (used & Position(i)) != 0;
+      if (level.loop->mode == LoopMode::kVector) {
+        if (is_used) instructions *= vectors;
+      } else if (level.loop->mode == LoopMode::kUnrolled) {
+        if (is_used) instructions *= level.trips;
+      } else if (used >= Position(i)) {
+        instructions *= level.trips;
+      }
+    }
+    return instructions;
   }
 
   // Bytes from one iteration of the loop at `position` to the next.
@@ -617,7 +666,10 @@ class Counter {
   double registers_ = 0;
   // Locals: the position on the path of the loop that declares them.
   absl::flat_hash_map<loops::BufferId, size_t> declared_;
-  // The widest element of the current statement's operations.
+  // Of the current statement: the loops that values depend on, the operations
+  // with theirs, and the widest element of these.
+  absl::flat_hash_map<const Expression*, uint64_t> loops_of_;
+  std::vector<std::pair<OperationKind, uint64_t>> operations_;
   double widest_ = 0;
   // By access.
   std::vector<Placed> placed_;

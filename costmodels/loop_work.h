@@ -105,7 +105,8 @@ struct StatementWork {
   double copies = 1;
   // Operations of each execution, by kind; a multiply-add counts as one.
   std::array<double, kOperationKinds> operations = {};
-  // Instructions of all executions, by kind.
+  // Instructions of all executions, by kind; fewer than operations where loops
+  // leave a value as it is.
   std::array<double, kOperationKinds> instructions = {};
   // Conditions on indices, each an operation of a mask.
   double conditions = 0;

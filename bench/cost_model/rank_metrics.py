@@ -30,6 +30,12 @@ def absolute_percentage_errors(times, predictions):
     return 100 * np.abs(predictions - times) / times
 
 
+def mean_of_numbers(values):
+    """The mean of those that are no nan; nan if there are none."""
+    numbers = [value for value in values if value == value]
+    return sum(numbers) / len(numbers) if numbers else float("nan")
+
+
 def summarize(kernels, absolute):
     """The metrics of `kernels`, a list of (times, predictions), in per cent:
 
@@ -49,7 +55,7 @@ def summarize(kernels, absolute):
                                      for t, p in kernels])),
         "top5": 100 * float(np.mean([top_k_slowdown(t, p, 5)
                                      for t, p in kernels])),
-        "tau": float(np.nanmean([kendall_tau(t, p) for t, p in kernels])),
+        "tau": mean_of_numbers([kendall_tau(t, p) for t, p in kernels]),
     }
     if absolute:
         result["mape"] = float(np.mean(np.concatenate(

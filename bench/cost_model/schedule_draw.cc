@@ -6,6 +6,7 @@
 
 #include "absl/algorithm/container.h"
 
+#include "loops/transforms/registry.h"
 #include "optimizers/moves.h"
 #include "tuning/tasks/kernel_actions.h"
 
@@ -55,16 +56,16 @@ std::vector<int32_t> ScheduleDraw::DrawSteps() {
   auto state = problem_.StateOf({actions});
   const uint64_t count = 1 + rng_.Below(kMostSteps);
   for (uint64_t i = 0; i < count && state.ok(); ++i) {
-    // A transformation first: some have many steps, some have few.
-    std::map<size_t, std::vector<int32_t>> by_transform;
-    for (const int32_t action : problem_.LegalActions(*state)) {
-      by_transform[tuning::TransformOf(action)].push_back(action);
+    // A transformation first: some have many steps, some have few. To list
+    // those of all would take most of the time.
+    const size_t transforms = loops::AllTransforms().size();
+    const size_t first = rng_.Below(transforms);
+    std::vector<int32_t> legal;
+    for (size_t t = 0; t < transforms && legal.empty(); ++t) {
+      legal = problem_.LegalSteps(*state, (first + t) % transforms);
     }
-    if (by_transform.empty()) break;
-    const auto it =
-        std::next(by_transform.begin(),
-                  static_cast<std::ptrdiff_t>(rng_.Below(by_transform.size())));
-    actions.push_back(it->second[rng_.Below(it->second.size())]);
+    if (legal.empty()) break;
+    actions.push_back(legal[rng_.Below(legal.size())]);
     state = problem_.StateOf({actions});
   }
   return actions;

@@ -1,7 +1,8 @@
 """Trains gradient-boosted trees on features of schedules, beside which the
 learned model of kernels is judged.
 
-Usage: bench/cost_model/train_xgboost.py FEATURES.csv [--seeds 5] [-o JSON]
+Usage: bench/cost_model/train_xgboost.py FEATURES.csv [--seeds 5] [--threads 2]
+           [-o JSON]
 
 FEATURES.csv is what `hone dataset kernel-features` writes. Of each objective
 (rank:pairwise within kernels, and the squared error of log times) as many models
@@ -77,7 +78,7 @@ def train(table, objective, seed, threads):
                   "nthread": threads,
                   "eval_metric": "ndcg@5" if ranks else "rmse"}
     model = xgboost.train(parameters, data["training"], ROUNDS,
-                          [(data["validation"], "validation")],
+                          evals=[(data["validation"], "validation")],
                           early_stopping_rounds=PATIENCE, verbose_eval=False)
 
     def predict(rows):

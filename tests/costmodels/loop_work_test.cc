@@ -340,6 +340,26 @@ for i0 32
   EXPECT_EQ(work.accesses[1].form, AccessForm::kContiguous);
 }
 
+// The root is that of a row, and of all copies and lanes.
+TEST(LoopWork, ValuesThatLoopsLeaveAreComputedOutside) {
+  loops::Machine machine;
+  machine.vector_bytes = 64;
+  const LoopWork work = CountLoopWork(Parse(R"(kernel k
+argument x f32[8,1024]
+argument s f32[8]
+result y f32[8,1024]
+for i0 8
+| for i1 32
+| | for i2 2 unrolled
+| | | for i3 16 vector
+| | | | y[i0,32*i1+16*i2+i3] = x[i0,32*i1+16*i2+i3] * sqrt(s[i0])
+)"),
+                                      machine);
+  const StatementWork& statement = work.statements[0];
+  EXPECT_THAT(statement.operations, ElementsAre(1, 0, 0, 1, 0));
+  EXPECT_THAT(statement.instructions, ElementsAre(8 * 32 * 2, 0, 0, 8, 0));
+}
+
 // What a row is read for again is in the cache.
 TEST(LoopWork, LinesComeInOnceForAllThatReadThem) {
   const LoopWork work = CountLoopWork(Parse(R"(kernel k

@@ -55,8 +55,8 @@ TEST_F(KernelFeatureMakerTest, MakesThoseOfTheCandidatesProgram) {
   for (int i = 0; i < 40; ++i) {
     const auto features = maker_.Of({actions});
     HONE_ASSERT_OK(features.status());
-    const KernelProblem::Schedule schedule =
-        KernelProblem::ScheduleAt(problem_.StateOf({actions}).value());
+    const space::StatePtr state = problem_.StateOf({actions}).value();
+    const KernelProblem::Schedule schedule = KernelProblem::ScheduleAt(state);
     const costmodels::LoopFeatures expected =
         costmodels::LoopFeaturesOf(schedule.program, problem_.machine());
     EXPECT_EQ((*features)->config, expected.kernel);

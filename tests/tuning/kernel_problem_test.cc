@@ -147,6 +147,12 @@ TEST_P(KernelProblemTest, EveryLegalStepHasANumberThatStepAccepts) {
       HONE_ASSERT_OK(kernel_.Step(state, action).status()) << name;
       EXPECT_EQ(loops::PrintStep(ScriptOf(longer).back()), name);
     }
+    std::vector<int32_t> by_transform;
+    for (size_t t = 0; t < loops::AllTransforms().size(); ++t) {
+      const std::vector<int32_t> of_one = kernel_.LegalSteps(state, t);
+      by_transform.insert(by_transform.end(), of_one.begin(), of_one.end());
+    }
+    EXPECT_EQ(by_transform, kernel_.LegalActions(state));
     std::vector<std::string> legal;
     for (const loops::Step& step :
          loops::LegalSteps(ProgramOf(walk), machine)) {
@@ -156,7 +162,7 @@ TEST_P(KernelProblemTest, EveryLegalStepHasANumberThatStepAccepts) {
   }
 }
 
-// Whatever is remembered of those before it.
+// Whatever is remembered of others.
 TEST_P(KernelProblemTest, AStateIsThatOfItsActions) {
   Rng rng(3);
   std::vector<std::vector<int32_t>> candidates = {{}};

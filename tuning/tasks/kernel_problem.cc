@@ -25,8 +25,9 @@ namespace {
 // and those of a confirmation.
 constexpr int32_t kPairs = 11;
 constexpr int32_t kConfirmingPairs = 63;
-// The most states that StateOf remembers.
-constexpr size_t kFollowed = 4096;
+// The most steps, and states with their legal actions, that are remembered:
+// some megabytes.
+constexpr size_t kRemembered = 512;
 // Actions besides those that write out the default schedule.
 constexpr int32_t kFurtherSteps = 32;
 
@@ -192,6 +193,22 @@ bool KernelProblem::Changes(const ProgramState& from,
 std::vector<int32_t> KernelProblem::LegalActions(
     const space::StatePtr& state) const {
   const auto& from = static_cast<const ProgramState&>(*state);
+  {
+    absl::MutexLock lock(&mu_);
+    const auto it = legal_.find(from.key());
+    if (it != legal_.end()) return it->second;
+  }
+  std::vector<int32_t> legal = FindLegalActions(from);
+  // What was cut short is not remembered.
+  if (options_.stop && options_.stop()) return legal;
+  absl::MutexLock lock(&mu_);
+  if (legal_.size() >= kRemembered) legal_.clear();
+  legal_.try_emplace(from.key(), legal);
+  return legal;
+}
+
+std::vector<int32_t> KernelProblem::FindLegalActions(
+    const ProgramState& from) const {
   std::vector<int32_t> legal;
   if (!from.transforming()) {
     static const auto* const ordered =
@@ -213,6 +230,17 @@ std::vector<int32_t> KernelProblem::LegalActions(
     for (const KernelSteps::NumberedStep& step : steps.OfTransform(t)) {
       legal.push_back(step.action);
     }
+  }
+  return legal;
+}
+
+std::vector<int32_t> KernelProblem::LegalSteps(const space::StatePtr& state,
+                                               size_t transform) const {
+  std::vector<int32_t> legal;
+  const auto& from = static_cast<const ProgramState&>(*state);
+  for (const KernelSteps::NumberedStep& step :
+       StepsAt(from).OfTransform(transform)) {
+    legal.push_back(step.action);
   }
   return legal;
 }
@@ -245,13 +273,22 @@ absl::StatusOr<space::StatePtr> KernelProblem::Step(
     return std::make_shared<const ProgramState>(from, options_.program,
                                                 Script());
   }
+  const std::pair<Hash128, int32_t> key(from.key(), action);
+  {
+    absl::MutexLock lock(&mu_);
+    const auto it = stepped_.find(key);
+    if (it != stepped_.end()) return it->second;
+  }
   std::optional<loops::Step> step = StepsAt(from).Find(action);
   if (!step.has_value()) {
     return absl::InvalidArgumentError(absl::StrCat(
         "action ", action, " (", ActionName(action), ") is not legal after ",
         from.script().size(), " steps, expected a legal step of the program"));
   }
-  return Applied(from, *std::move(step));
+  HONE_ASSIGN_OR_RETURN(space::StatePtr after, Applied(from, *std::move(step)));
+  absl::MutexLock lock(&mu_);
+  if (stepped_.size() >= kRemembered) stepped_.clear();
+  return stepped_.try_emplace(key, std::move(after)).first->second;
 }
 
 absl::StatusOr<space::StatePtr> KernelProblem::Applied(const ProgramState& from,
@@ -468,32 +505,9 @@ absl::StatusOr<std::vector<space::Measurement>> KernelProblem::MeasureBatch(
 
 absl::StatusOr<space::StatePtr> KernelProblem::StateOf(
     const space::Candidate& candidate) const {
-  const std::vector<int32_t>& actions = candidate.choices;
-  // The longest known prefix. Choices are memoized by themselves, and are many.
-  size_t known = actions.size();
   space::StatePtr state = initial_;
-  {
-    absl::MutexLock lock(&mu_);
-    for (; known > 0 && actions[known - 1] >= TransformAction(); --known) {
-      const auto it = followed_.find(std::vector<int32_t>(
-          actions.begin(),
-          actions.begin() + static_cast<std::ptrdiff_t>(known)));
-      if (it != followed_.end()) {
-        state = it->second;
-        break;
-      }
-    }
-  }
-  if (state == initial_) known = 0;
-  std::vector<int32_t> prefix(
-      actions.begin(), actions.begin() + static_cast<std::ptrdiff_t>(known));
-  for (; known < actions.size(); ++known) {
-    HONE_ASSIGN_OR_RETURN(state, Step(state, actions[known]));
-    prefix.push_back(actions[known]);
-    if (actions[known] < TransformAction()) continue;
-    absl::MutexLock lock(&mu_);
-    if (followed_.size() >= kFollowed) followed_.clear();
-    followed_.try_emplace(prefix, state);
+  for (const int32_t action : candidate.choices) {
+    HONE_ASSIGN_OR_RETURN(state, Step(state, action));
   }
   return state;
 }

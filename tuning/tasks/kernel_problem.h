@@ -108,10 +108,14 @@ class KernelProblem final : public space::SequentialProblem {
   // What schedules are made for.
   const loops::Machine& machine() const { return options_.device.machine; }
 
+  // Returns the legal steps of one transformation, an index of
+  // loops::AllTransforms, in a state after `transform` or `lowered`.
+  std::vector<int32_t> LegalSteps(const space::StatePtr& state,
+                                  size_t transform) const;
+
   // Returns the state that a candidate leads to, or InvalidArgument for an
-  // illegal action. States that others lead through are remembered, so that a
-  // candidate that shares its first actions with those before it takes little
-  // time.
+  // illegal action. Step remembers where recent steps lead, so that candidates
+  // that begin alike take little time.
   absl::StatusOr<space::StatePtr> StateOf(
       const space::Candidate& candidate) const;
 
@@ -169,6 +173,7 @@ class KernelProblem final : public space::SequentialProblem {
   absl::StatusOr<ProgramStatePtr> ProgramStateOf(
       const space::Candidate& candidate) const;
   KernelSteps StepsAt(const ProgramState& state) const;
+  std::vector<int32_t> FindLegalActions(const ProgramState& from) const;
   // Returns true if the choice leads from this schedule to another program.
   bool Changes(const ProgramState& from, const ChoiceAction& made) const;
   // Returns the state after a step.
@@ -182,8 +187,11 @@ class KernelProblem final : public space::SequentialProblem {
   // By choices.
   mutable absl::flat_hash_map<loops::Choices, ProgramStatePtr> scheduled_
       ABSL_GUARDED_BY(mu_);
-  // By the actions that lead there; those of transformations only.
-  mutable absl::flat_hash_map<std::vector<int32_t>, space::StatePtr> followed_
+  // Where steps lead, by the keys of states and actions, and the legal actions
+  // of states, by their keys; of recent ones.
+  mutable absl::flat_hash_map<std::pair<Hash128, int32_t>, space::StatePtr>
+      stepped_ ABSL_GUARDED_BY(mu_);
+  mutable absl::flat_hash_map<Hash128, std::vector<int32_t>> legal_
       ABSL_GUARDED_BY(mu_);
   // By the program's text.
   mutable absl::flat_hash_map<Hash128, space::Measurement> measured_
