@@ -94,7 +94,6 @@ struct Errors {
   double default_ape = 0;  // of the default tile
   double random_ape = 0;   // of a random tile, expected
   double mape = 0;         // of the default tile's time
-  double tau = 0;
 };
 
 Errors ErrorsOf(const Program& program, const TpuPeaks& peaks,
@@ -155,7 +154,11 @@ double Loss(const std::vector<Program>& programs, const TpuPeaks& peaks,
 
 // Coordinate descent in steps that become smaller.
 TpuConstants Fit(const std::vector<Program>& programs, const TpuPeaks& peaks) {
-  TpuConstants constants;
+  TpuConstants constants = {.bandwidth_share = 0.7,
+                            .matrix_share = 0.7,
+                            .vector_share = 0.35,
+                            .launch_cycles = 1800,
+                            .tile_cycles = 120};
   double least = Loss(programs, peaks, constants);
   for (const double step : {1.5, 1.2, 1.08}) {
     bool improves = true;

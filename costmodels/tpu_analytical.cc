@@ -69,6 +69,16 @@ double DotCycles(const hlo::Computation& computation, const Instruction& dot,
   return sizes[0] * MatrixCycles(sizes[1], k, sizes[2]);
 }
 
+// Returns true if each output feature is of one input feature: the vector unit
+// computes it.
+bool IsDepthwise(const hlo::Computation& computation,
+                 const Instruction& convolution) {
+  const hlo::ConvolutionDimensions& c = *convolution.attributes().convolution;
+  return c.feature_group_count > 1 &&
+         computation[convolution.operand(1)].shape().dimension(
+             c.kernel_input_feature) == 1;
+}
+
 double ConvolutionCycles(const Instruction& convolution,
                          const hlo::IdMap<Region>& regions) {
   const hlo::ConvolutionDimensions& c = *convolution.attributes().convolution;
@@ -178,6 +188,14 @@ TpuTotals TpuAnalytical::TotalsOf(const hlo::KernelConfig& config) const {
             steps * DotCycles(computation, instruction, regions);
         continue;
       case Opcode::kConvolution:
+        if (IsDepthwise(computation, instruction)) {
+          operations = 2;
+          for (const hlo::WindowDimension& d :
+               *instruction.attributes().window) {
+            operations *= static_cast<double>(d.size);
+          }
+          break;
+        }
         totals.matrix_cycles += steps * ConvolutionCycles(instruction, regions);
         continue;
       case Opcode::kReduce:

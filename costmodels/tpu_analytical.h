@@ -22,16 +22,17 @@ struct TpuPeaks {
   friend bool operator==(const TpuPeaks&, const TpuPeaks&) = default;
 };
 
-// Fitted by `hone_fit_tpu_analytical` (bench/fit_tpu_analytical.cc), which
-// prints them.
+// Fitted to the training families of the corpus on a TPU v3 by
+// hone_fit_tpu_analytical (bench/fit_tpu_analytical.cc; README.md has the
+// command), which prints them for others.
 struct TpuConstants {
   // Fractions of the peaks that kernels reach.
-  double bandwidth_share = 0.7;
-  double matrix_share = 0.7;
-  double vector_share = 0.35;
+  double bandwidth_share = 0.98;
+  double matrix_share = 0.648;
+  double vector_share = 0.16;
   // Cycles of a kernel, and of each tile.
-  double launch_cycles = 1800;
-  double tile_cycles = 120;
+  double launch_cycles = 2083;
+  double tile_cycles = 389;
 
   friend bool operator==(const TpuConstants&, const TpuConstants&) = default;
 };

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 
 #include "base/rng.h"
+#include "base/saturating.h"
 #include "base/status_macros.h"
 #include "hlo/tiles/register_layout.h"
 
@@ -91,18 +92,22 @@ int64_t KernelSimulator::VmemBytes(const hlo::KernelConfig& config) const {
 hlo::KernelConfig KernelSimulator::DefaultConfig() const {
   hlo::KernelConfig config;
   config.tile = space_.TileAt(0);
-  for (const size_t dimension : GrowthOrder(kernel_)) {
-    const std::vector<int64_t>& sizes = space_.sizes()[dimension];
-    // The largest that fits; more memory never takes less.
-    size_t fits = 0;
-    size_t too_large = sizes.size();
-    while (too_large - fits > 1) {
-      const size_t middle = (fits + too_large) / 2;
-      SizeAt(config.tile, dimension) = sizes[middle];
-      (VmemBytes(config) <= tpu_.vmem_bytes / kDefaultPart ? fits : too_large) =
-          middle;
+  const std::vector<size_t> order = GrowthOrder(kernel_);
+  for (bool grows = true; grows;) {
+    grows = false;
+    for (const size_t dimension : order) {
+      const std::vector<int64_t>& sizes = space_.sizes()[dimension];
+      const int64_t now = SizeAt(config.tile, dimension);
+      if (now == sizes.back()) continue;
+      const auto next = std::lower_bound(sizes.begin(), sizes.end(),
+                                         SaturatingMultiply(2, now));
+      hlo::KernelConfig larger = config;
+      SizeAt(larger.tile, dimension) =
+          next == sizes.end() ? sizes.back() : *next;
+      if (VmemBytes(larger) > tpu_.vmem_bytes / kDefaultPart) continue;
+      config = larger;
+      grows = true;
     }
-    SizeAt(config.tile, dimension) = sizes[fits];
   }
   return config;
 }

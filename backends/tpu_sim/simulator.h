@@ -60,9 +60,9 @@ class KernelSimulator {
   }
 
   // Returns the configuration of a compiler without a model: two buffers, and a
-  // tile that grows, first along lanes, then along sublanes, reduced and other
-  // dimensions, as long as it takes no more than half of VMEM. It fits
-  // unless nothing does.
+  // tile that is doubled along lanes, sublanes, reduced and other dimensions in
+  // turn, as long as it takes no more than half of VMEM. It fits unless the
+  // smallest one does not.
   hlo::KernelConfig DefaultConfig() const;
 
  private:

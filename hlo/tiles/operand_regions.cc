@@ -119,9 +119,10 @@ class Finder {
         return WholeAlong(instruction_.dimensions());
       case Opcode::kFft: {
         DimensionVector last;
-        const int64_t count =
-            static_cast<int64_t>(instruction_.dimensions().size());
-        for (int64_t i = 0; i < count; ++i) last.push_back(rank() - 1 - i);
+        const size_t count = instruction_.dimensions().size();
+        while (last.size() < count) {
+          last.push_back(rank() - 1 - static_cast<int64_t>(last.size()));
+        }
         return WholeAlong(last);
       }
       case Opcode::kCholesky:
@@ -251,9 +252,8 @@ class Finder {
       const WindowDimension& w = (*window)[Index(d)];
       source.push_back(
           WindowsOver(box_[Index(d)], w, OperandShape(1)->dimension(d)));
-      const Interval seen =
-          WindowInterval(source.back(), w, OperandShape(0)->dimension(d));
-      operand.push_back(seen);
+      operand.push_back(
+          WindowInterval(source.back(), w, OperandShape(0)->dimension(d)));
     }
     SetAll(0, std::move(operand));
     SetAll(1, std::move(source));

@@ -403,6 +403,26 @@ ENTRY main {{
                             server=self.server)
         self.assertEqual(removed["removed"], 1)
 
+    def test_a_worker_offers_a_simulated_tpu(self):
+        def offer(tpu):
+            return subprocess.Popen(
+                [BIN / "hone", "worker", "--connect", self.server, "--id",
+                 "simulator", "--tpu", tpu], stderr=subprocess.PIPE, text=True)
+        worker = offer("v3")
+        self.addCleanup(worker.communicate)
+        self.addCleanup(worker.kill)
+        self.assertIn("TPU v3 (simulated)", worker.stderr.readline())
+        workers = self.json("list", "workers", server=self.server)["workers"]
+        simulator, = [w for w in workers if w["id"] == "simulator"]
+        self.assertEqual(simulator["devices"][0]["kind"], "tpu_sim")
+        # Schedules for a processor do not go to it.
+        path = self.write("tiny.hlo", TINY)
+        self.ok(hone("tune", path, "--task", "kernel", "--trials", 2,
+                     server=self.server))
+        unknown = offer("v9")
+        self.assertIn("expected one of: v3, v4, v5e", unknown.communicate()[1])
+        self.assertEqual(unknown.returncode, 2)
+
     def test_a_worker_survives_its_measuring_process(self):
         module = self.write("rows.hlo", ROWS)
         tuning = subprocess.Popen(

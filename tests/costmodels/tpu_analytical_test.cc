@@ -43,6 +43,20 @@ TEST(TpuAnalytical, CountsTransfersAndArithmetic) {
   EXPECT_TRUE(totals.overlaps);
 }
 
+TEST(TpuAnalytical, DepthwiseConvolutionsRunOnTheVectorUnit) {
+  const hlo::Module module = Parse(R"(
+  p = f32[2,16,16,128] parameter(0)
+  q = f32[3,3,1,128] parameter(1)
+  ROOT r = f32[2,14,14,128] convolution(p, q), window={size=3x3}, dim_labels=b01f_01io->b01f,
+    feature_group_count=128)");
+  const hlo::TiledKernel kernel(module);
+  const TpuTotals totals = TpuAnalytical(kernel).TotalsOf(
+      *hlo::ParseKernelConfig("output=2,14,14,128 reduction=1"));
+  EXPECT_EQ(totals.matrix_cycles, 0);
+  // Two registers hold 14 rows.
+  EXPECT_EQ(totals.vector_operations, 2 * 9 * (2 * 14 * 2));
+}
+
 TEST(TpuAnalytical, PaddingCosts) {
   const auto cycles = [](int64_t columns) {
     const hlo::Module module =

@@ -11,7 +11,9 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include "hlo/text/parser.h"
 #include "tests/backends/tpu_sim/kernels.h"
+#include "tests/support/random_module.h"
 #include "tests/support/status_matchers.h"
 
 namespace hone::backends {
@@ -206,6 +208,30 @@ TEST_F(SimulatorTest, AConfigurationOutsideOfTheSpaceIsAnError) {
     EXPECT_THAT(Simulate(module, *hlo::ParseKernelConfig(config), tpu_),
                 StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("tile")))
         << config;
+  }
+}
+
+// Whole programs are no kernels: control flow and the like count as unknown.
+// But whatever is given ends in a time or a violation, the same by both
+// engines.
+TEST_F(SimulatorTest, RandomProgramsHaveATime) {
+  Rng rng(4);
+  for (uint64_t seed = 0; seed < 80; ++seed) {
+    const std::string text = hone::testing::RandomModuleText(
+        seed, hone::testing::RandomFeatures(seed));
+    const auto module = hlo::ParseHloText(text);
+    ASSERT_THAT(module, IsOk());
+    const KernelSimulator simulator(*module, tpu_);
+    for (int i = 0; i < 3; ++i) {
+      const hlo::KernelConfig config = simulator.space().RandomConfig(rng);
+      SCOPED_TRACE(absl::StrCat(seed, ": ", hlo::PrintKernelConfig(config)));
+      const auto time = simulator.Simulate(config);
+      const auto slow = simulator.Simulate(
+          config, {.by_cycles = true, .max_cycles = 1'000'000'000});
+      ASSERT_THAT(time, IsOk());
+      ASSERT_THAT(slow, IsOk());
+      EXPECT_EQ(time->run.cycles, slow->run.cycles);
+    }
   }
 }
 

@@ -13,10 +13,12 @@
 #include "gtest/gtest.h"
 
 #include "base/rng.h"
+#include "hlo/equivalence/equivalence.h"
 #include "hlo/evaluator/evaluator.h"
 #include "hlo/inference/verifier.h"
 #include "hlo/text/parser.h"
 #include "hlo/tiles/tile_space.h"
+#include "tests/support/random_module.h"
 #include "tests/support/status_matchers.h"
 
 namespace hone::hlo {
@@ -258,47 +260,85 @@ const Kernel kKernels[] = {
   ROOT r = f32[4,6] concatenate(p, q), dimensions={0})"},
 };
 
+// Evaluates a module on `arguments` and on others that differ everywhere
+// outside of the regions of a tile, and compares the tile.
+void ExpectTileDependsOnRegionsOnly(const TiledKernel& kernel,
+                                    const IdMap<Region>& tile,
+                                    const std::vector<Literal>& arguments,
+                                    Rng& rng) {
+  const Computation& entry = kernel.computation();
+  std::vector<Literal> others = arguments;
+  for (size_t p = 0; p < others.size(); ++p) {
+    const InstructionId id = entry.parameters()[p];
+    const Shape& shape = entry[id].shape();
+    if (!shape.IsArray() || IsComplex(shape.element_type())) continue;
+    others[p] = RandomLiteral(entry[id].shape_ptr(), rng);
+    const Region region = tile.at(id);
+    for (int64_t i = 0; i < others[p].num_elements(); ++i) {
+      if (region.touched > 0 && IsInside(region.box, shape, i)) {
+        others[p].SetDouble(i, arguments[p].AsDouble(i));
+      }
+    }
+  }
+  const auto expected = Evaluate(kernel.module(), arguments);
+  const auto found = Evaluate(kernel.module(), others);
+  ASSERT_THAT(expected, hone::testing::IsOk());
+  ASSERT_THAT(found, hone::testing::IsOk());
+  const bool is_tuple = entry[entry.root()].opcode() == Opcode::kTuple &&
+                        !kernel.results().empty();
+  for (size_t r = 0; r < kernel.results().size(); ++r) {
+    const Literal& a = is_tuple ? expected->elements()[r] : *expected;
+    const Literal& b = is_tuple ? found->elements()[r] : *found;
+    if (!a.shape().IsArray() || IsComplex(a.shape().element_type())) continue;
+    const Box& box = tile.at(kernel.results()[r]).box;
+    for (int64_t i = 0; i < a.num_elements(); ++i) {
+      if (!IsInside(box, a.shape(), i)) continue;
+      const double x = a.AsDouble(i);
+      const double y = b.AsDouble(i);
+      ASSERT_TRUE(x == y || (x != x && y != y)) << "result " << r << ": " << i;
+    }
+  }
+}
+
 TEST(TileRegions, NothingOutsideOfTheRegionChangesTheTile) {
   Rng rng(1);
   for (const Kernel& each : kKernels) {
     SCOPED_TRACE(each.name);
     const Module module = Parse(each.lines);
     const TiledKernel kernel(module);
-    const Computation& entry = module.entry_computation();
     for (int round = 0; round < 30; ++round) {
       const TileRegions regions(
           kernel, RandomTile(kernel, /*whole_reduction=*/true, rng));
       if (regions.tile_count() == 0) continue;
-      const IdMap<Region> tile = regions.At(RandomPosition(regions, rng));
       std::vector<Literal> arguments;
-      std::vector<Literal> others;
-      for (const InstructionId id : entry.parameters()) {
-        arguments.push_back(RandomLiteral(entry[id].shape_ptr(), rng));
-        Literal other = RandomLiteral(entry[id].shape_ptr(), rng);
-        const Region region = tile.at(id);
-        for (int64_t i = 0; i < other.num_elements(); ++i) {
-          if (region.touched > 0 &&
-              IsInside(region.box, entry[id].shape(), i)) {
-            other.SetDouble(i, arguments.back().AsDouble(i));
-          }
-        }
-        others.push_back(std::move(other));
+      for (const InstructionId id : kernel.computation().parameters()) {
+        arguments.push_back(
+            RandomLiteral(kernel.computation()[id].shape_ptr(), rng));
       }
-      const auto expected = Evaluate(module, arguments);
-      const auto found = Evaluate(module, others);
-      ASSERT_THAT(expected, hone::testing::IsOk());
-      ASSERT_THAT(found, hone::testing::IsOk());
-      const std::vector<Literal> a = Leaves(*expected);
-      const std::vector<Literal> b = Leaves(*found);
-      for (size_t r = 0; r < kernel.results().size(); ++r) {
-        const Box& box = tile.at(kernel.results()[r]).box;
-        for (int64_t i = 0; i < a[r].num_elements(); ++i) {
-          if (!IsInside(box, a[r].shape(), i)) continue;
-          const double x = a[r].AsDouble(i);
-          const double y = b[r].AsDouble(i);
-          ASSERT_TRUE(x == y || (x != x && y != y)) << i;
-        }
-      }
+      ExpectTileDependsOnRegionsOnly(
+          kernel, regions.At(RandomPosition(regions, rng)), arguments, rng);
+    }
+  }
+}
+
+// Whole programs, of every opcode that the evaluator runs.
+TEST(TileRegions, NothingOutsideOfTheRegionChangesTheTileOfARandomProgram) {
+  Rng rng(5);
+  for (uint64_t seed = 0; seed < 150; ++seed) {
+    const std::string text = hone::testing::RandomModuleText(seed);
+    SCOPED_TRACE(absl::StrCat("seed ", seed, "\n", text));
+    const auto module = ParseHloText(text);
+    ASSERT_THAT(module, hone::testing::IsOk());
+    const auto arguments = RandomArguments(*module, seed);
+    ASSERT_THAT(arguments, hone::testing::IsOk());
+    const TiledKernel kernel(*module);
+    for (int round = 0; round < 4; ++round) {
+      const TileRegions regions(
+          kernel, RandomTile(kernel, /*whole_reduction=*/true, rng));
+      if (regions.tile_count() == 0) continue;
+      ExpectTileDependsOnRegionsOnly(
+          kernel, regions.At(RandomPosition(regions, rng)), *arguments, rng);
+      if (::testing::Test::HasFatalFailure()) return;
     }
   }
 }
