@@ -60,6 +60,29 @@ class TileTest(Scratch):
         self.assertIn("fusion(", tuned.read_text())
         self.assertIn("evaluator", result["verified"]["method"])
 
+    def test_predictions_stand_beside_simulated_times(self):
+        module = self.write("layer.hlo", LAYER.replace(
+            "ROOT n = f32[64,256] negate(t)",
+            "ROOT n = f32[64,256] not-an-opcode(t)"))
+        result = self.json("predict", module, "--tpu", "v4")
+        kernels = result["kernels"]
+        self.assertAlmostEqual(
+            result["simulated_ns"],
+            sum(k["executions"] * k["simulated_ns"] for k in kernels), 3)
+        unknown = [k for k in kernels if k["unknown_opcodes"]]
+        self.assertEqual([k["unknown_opcodes"] for k in unknown],
+                         [["not-an-opcode"]])
+        for kernel in kernels:
+            self.assertGreater(kernel["predicted_ns"], 0)
+            self.assertGreater(kernel["deviation"], 0)
+        printed = self.ok(hone("predict", module)).stdout
+        self.assertIn("unknown: not-an-opcode", printed)
+        self.assertRegex(printed, r"\nall  +\d")
+        self.one_line_error(hone("predict", self.folder / "none.hlo"), 2,
+                            "none.hlo")
+        self.one_line_error(
+            hone("predict", module, "--weights", module), 2, "layer.hlo")
+
     def test_bad_input(self):
         module = self.write("layer.hlo", LAYER)
         for arguments, expected in (

@@ -7,6 +7,7 @@
 
 #include "absl/container/flat_hash_map.h"
 
+#include "costmodels/log_scale.h"
 #include "costmodels/loop_graph.h"
 #include "loops/schedules/choices.h"
 #include "loops/transforms/registry.h"
