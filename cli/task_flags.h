@@ -32,8 +32,9 @@ void AddTaskFlags(CLI::App& command, TaskFlags& flags);
 
 // Reads a target "cluster:NAME|FILE" as the cluster of the flags, with the step
 // time as objective unless another one is given, "mcm:NAME|FILE" as the package
-// and "tpu:NAME|FILE" as the TPU; leaves "cluster", "mcm" or "tpu". Other targets stay. Errors:
-// InvalidArgument if the flags have a cluster, a package or a TPU, too.
+// and "tpu:NAME|FILE" as the TPU; leaves "cluster", "mcm" or "tpu". Other
+// targets stay. Errors: InvalidArgument if the flags have a cluster, a package
+// or a TPU, too.
 absl::Status TakeHardware(std::string& target, TaskFlags& flags);
 // Gives the flags the cluster, package or TPU that is used where none is
 // given, if one of `tasks` needs one for `bytes` of `file`. Returns a note that

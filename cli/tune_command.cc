@@ -36,6 +36,7 @@
 #include "backends/cpu/host.h"
 #include "backends/cpu/native_module.h"
 #include "backends/process/local_kernels.h"
+#include "backends/tpu_sim/bundled_tpus.h"
 #include "base/clock.h"
 #include "base/status_macros.h"
 #include "base/thread_pool.h"
@@ -442,11 +443,12 @@ absl::Status CheckOutputs(const Options& options,
   if (task == "pass_order" || task == "kernel" || task == "module") {
     return absl::OkStatus();
   }
-  const bool places =
-      task == "joint" ||
+  const bool makes_module =
+      task == "joint" || task == "tile" ||
+      (task == "fusion" && !options.flags.tpu.empty()) ||
       (task == "placement" && options.flags.objective == tuning::kStepTime);
   if (!options.output.empty() &&
-      !(places && subject.kind() == tuning::SubjectKind::kModule)) {
+      !(makes_module && subject.kind() == tuning::SubjectKind::kModule)) {
     return absl::InvalidArgumentError(
         absl::StrCat("-o FILE: task ", task, " makes no module of ",
                      tuning::SubjectKindName(subject.kind()),
@@ -471,6 +473,10 @@ absl::Status CheckFiles(const Options& options) {
   const std::string& package = options.flags.package;
   if (!graphs::BundledPackages().Find(package).ok()) {
     inputs.push_back({"the package", package});
+  }
+  const std::string& tpu = options.flags.tpu;
+  if (!backends::BundledTpus().Find(tpu).ok()) {
+    inputs.push_back({"the TPU", tpu});
   }
   const std::string header(absl::StripSuffix(options.library, ".so"));
   return CheckDistinctFiles(

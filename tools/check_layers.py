@@ -23,7 +23,7 @@ ALLOWED = {
     "costmodels": {"loops", "hlo", "space", "base"},
     "storage": {"space", "base"},
     "tuning": {
-        "backends", "optimizers", "costmodels", "storage", "loops", "hlo",
+        "learning", "backends", "optimizers", "costmodels", "storage", "loops", "hlo",
         "graphs", "space", "base"},
     "proto": set(),
     "work": {

@@ -5,7 +5,7 @@ command_line.py has the usage."""
 import json
 import re
 
-from command_line import Scratch, hone, main
+from command_line import CORPUS, ROOT, Scratch, hone, main
 
 LAYER = """HloModule layer
 
@@ -89,7 +89,7 @@ class TileTest(Scratch):
                 (["--task", "tile", "--tpu", "v9"],
                  "unknown TPU 'v9', expected a TOML file or one of v3, v4, "
                  "v5e"),
-                (["--task", "tile", "--target", "cpu"],
+                (["--task", "tile", "--tpu", "v4", "--target", "cpu"],
                  "target 'cpu', expected 'tpu'"),
                 (["--task", "tile", "--tpu", "v4", "--target", "tpu:v3"],
                  "--target tpu:v3 and --tpu v4, expected one of them"),
@@ -101,8 +101,10 @@ class TileTest(Scratch):
 
     def test_data_of_kernels(self):
         data = self.folder / "tpu.jsonl"
-        command = ["dataset", "tpu", "-o", data, "--only", "^mlp[.]fwd$",
-                   "--kernels", 5, "--configs", 9]
+        programs = ["--corpus", CORPUS, "--partitions",
+                    ROOT / "bench/data/partition", "--only", "^mlp[.]fwd$"]
+        command = ["dataset", "tpu", "-o", data, *programs, "--kernels", 5,
+                   "--configs", 9]
         collected = self.json(*command)
         lines = data.read_text().splitlines()
         self.assertEqual(collected["programs"], 1)
@@ -147,8 +149,7 @@ class TileTest(Scratch):
         held_out = self.write("held_out.json",
                               '{"random": {"validation": [], "test": ["mlp"]}}')
         result = self.json("bench", "cost-model", "--weights", weights,
-                           "--split", held_out, "--only", "^mlp[.]fwd$",
-                           "--tiles", 8)
+                           "--split", held_out, *programs, "--tiles", 8)
         (program,) = result["programs"]
         self.assertEqual(program["program"], "mlp.fwd")
         self.assertGreaterEqual(program["learned"][0]["tile APE"], 0)

@@ -38,8 +38,8 @@ std::shared_ptr<const hlo::Module> Parse(const char* text) {
 }
 
 // A made-up device: tiles of 256 by 128 by 512 are the best, and more than
-// 200,000 elements of a tile do not fit.
-constexpr int64_t kMostElements = 200'000;
+// 250,000 elements of a tile do not fit.
+constexpr int64_t kMostElements = 250'000;
 
 int64_t ElementsOf(const hlo::KernelConfig& config) {
   const hlo::Tile& tile = config.tile;
