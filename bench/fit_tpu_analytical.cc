@@ -14,7 +14,6 @@
 
 #include "backends/tpu_sim/simulator.h"
 #include "base/hash.h"
-#include "bench/cost_model/tpu_peaks.h"
 #include "bench/pass_order_split.h"
 #include "costmodels/tpu_analytical.h"
 #include "hlo/analysis/fingerprint.h"
@@ -22,6 +21,7 @@
 #include "hlo/fusion/fuse_by_priority.h"
 #include "hlo/fusion/kernels.h"
 #include "hlo/read_module.h"
+#include "tuning/tasks/tpu_peaks.h"
 
 // Fits the constants of the analytical model of TPUs (costmodels/
 // tpu_analytical.h) to the simulated times of kernels of the corpus' training
@@ -239,7 +239,7 @@ int Run(const Options& options) {
     std::cerr << tpu.status() << "\n";
     return 1;
   }
-  const TpuPeaks peaks = bench::PeaksOf(*tpu);
+  const TpuPeaks peaks = tuning::PeaksOf(*tpu);
   std::vector<Program> programs;
   for (const std::string& path : options.paths) {
     auto program = ReadProgram(path, *tpu, options.tiles);

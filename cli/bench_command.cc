@@ -11,6 +11,7 @@
 #include "base/status_macros.h"
 #include "bench/corpus.h"
 #include "bench/cost_model/cost_model_bench.h"
+#include "bench/cost_model/xtat_bench.h"
 #include "bench/environment.h"
 #include "bench/faults/faults.h"
 #include "bench/parse.h"
@@ -458,6 +459,43 @@ void AddCostModelOptions(CLI::App& command,
       ->capture_default_str();
 }
 
+void AddXtatOptions(CLI::App& command, bench::XtatBenchOptions& options) {
+  command
+      .add_option("--search", options.optimizers, "Optimizers, one row each")
+      ->delimiter(',')
+      ->capture_default_str();
+  command.add_option("--budgets", options.budgets, "Measurements, ascending")
+      ->delimiter(',')
+      ->transform(WholeNumber(1, kMaxCount))
+      ->capture_default_str();
+  command.add_option("--seeds", options.seeds, "Runs of each search")
+      ->transform(WholeNumber(1, 1000))
+      ->capture_default_str();
+  command.add_option("--tpu", options.tpu, "Bundled TPU")
+      ->capture_default_str();
+  command
+      .add_option("--split", options.split,
+                  "FILE, or FILE:NAME, of the families held out")
+      ->capture_default_str();
+  command.add_option("--corpus", options.corpus, "Folder of the corpus")
+      ->capture_default_str();
+  command
+      .add_option("--partitions", options.partitions,
+                  "Folder of the inference models")
+      ->capture_default_str();
+  command.add_option("--only", options.only,
+                     "Regular expression that a program's name must match");
+  command
+      .add_option("--kernels", options.kernels,
+                  "Kernels of each program, those that take the most time")
+      ->transform(WholeNumber(1, kMaxCount))
+      ->capture_default_str();
+  command
+      .add_option("--tiles", options.tiles, "Leave out kernels with more tiles")
+      ->transform(WholeNumber(2, kMaxCount))
+      ->capture_default_str();
+}
+
 }  // namespace
 
 void AddBenchCommand(CLI::App& app, Context& context) {
@@ -471,6 +509,10 @@ void AddBenchCommand(CLI::App& app, Context& context) {
            "Tiles selected and times predicted by learned and analytical "
            "models of TPU kernels, on programs never trained on",
            AddCostModelOptions, bench::RunCostModelBench);
+  AddBench(*command, context, "xtat",
+           "Searches for tiles of TPU kernels at equal measurements, with and "
+           "without a cost model, on programs never trained on",
+           AddXtatOptions, bench::RunXtatBench);
   AddBench(*command, context, "placement",
            "Max loads of seeds and searches beside the exact optimum, step "
            "times beside known methods, and what both take on large graphs",

@@ -23,6 +23,7 @@
 #include "optimizers/policies/library.h"
 #include "tuning/shipped_cost_model.h"
 #include "tuning/tasks/tile_surrogate.h"
+#include "tuning/tasks/tpu_peaks.h"
 
 namespace hone::cli {
 namespace {
@@ -65,7 +66,8 @@ absl::StatusOr<std::vector<Prediction>> Predict(
   for (const backends::TpuKernel& kernel : module.kernels) {
     const hlo::TiledKernel tiled(*kernel.module);
     graphs.push_back(costmodels::ObserveKernelGraph(*kernel.module));
-    configs.push_back(costmodels::TileFeatures(tiled).Of(kernel.by_default));
+    configs.push_back(costmodels::TileFeatures(tiled, tuning::PeaksOf(tpu))
+                          .Of(kernel.by_default));
   }
   std::vector<learning::CostQuery> queries;
   for (size_t i = 0; i < graphs.size(); ++i) {

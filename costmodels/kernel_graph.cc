@@ -15,6 +15,8 @@
 #include "costmodels/log_scale.h"
 #include "hlo/analysis/cost_analysis.h"
 #include "hlo/ir/id_map.h"
+#include "hlo/tiles/box.h"
+#include "hlo/tiles/register_layout.h"
 
 namespace hone::costmodels {
 namespace {
@@ -51,6 +53,8 @@ enum Feature : size_t {
   kFlops,
   kTranscendentals,
   kBytesRead,
+  // Its registers over those of the largest instruction of the kernel.
+  kShare,
   // The dimensions of its attributes, by how they lie in memory: those that are
   // reduced, broadcast, moved, joined, sliced, padded.
   kTouchesMinor,
@@ -94,6 +98,7 @@ constexpr const char* kFeatureNames[] = {"is_root",
                                          "flops",
                                          "transcendentals",
                                          "bytes_read",
+                                         "share",
                                          "touches_minor",
                                          "touches_second",
                                          "touches_major",
@@ -149,6 +154,14 @@ float Fill(int64_t size, double unit) {
   if (size <= 0) return 0;
   const double blocks = std::ceil(static_cast<double>(size) / unit);
   return static_cast<float>(static_cast<double>(size) / (blocks * unit));
+}
+
+// The vector registers that the result of an instruction fills.
+double RegistersOf(const Instruction& instruction) {
+  const Shape* const shape = FirstArray(instruction.shape());
+  if (shape == nullptr || shape->is_dynamic()) return 0;
+  return static_cast<double>(hlo::RegisterCount(
+      *shape, hlo::WholeBox(shape->dimensions()), /*packed=*/false));
 }
 
 // The features of one node.
@@ -402,6 +415,10 @@ space::Observation ObserveKernelGraph(const hlo::Module& kernel) {
   space::Observation graph;
   hlo::IdMap<int32_t> nodes;
   const std::vector<hlo::InstructionId> order = computation.PostOrder();
+  double largest = 1;
+  for (const hlo::InstructionId id : order) {
+    largest = std::max(largest, RegistersOf(computation[id]));
+  }
   for (const hlo::InstructionId id : order) {
     const Instruction& instruction = computation[id];
     nodes[id] = static_cast<int32_t>(graph.node_kinds.size());
@@ -411,6 +428,8 @@ space::Observation ObserveKernelGraph(const hlo::Module& kernel) {
     Node(computation, costs, instruction,
          absl::MakeSpan(graph.node_features).subspan(first))
         .Describe();
+    graph.node_features[first + kShare] =
+        static_cast<float>(RegistersOf(instruction) / largest);
   }
   for (const hlo::InstructionId id : order) {
     const Instruction& instruction = computation[id];

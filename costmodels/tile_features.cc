@@ -84,6 +84,12 @@ enum Feature : size_t {
   // array, and registers computed, by bytes transferred.
   kStepsByByte,
   kRegistersByByte,
+  // The time by the analytical model, and the shares in it of transfers at the
+  // peak of the memory, of matrix and of vector units.
+  kAnalyticalTime,
+  kTransferShare,
+  kMatrixShare,
+  kVectorShare,
   kFeatureCount,
 };
 constexpr const char* kNames[] = {"lane",
@@ -132,7 +138,11 @@ constexpr const char* kNames[] = {"lane",
                                   "all_passes",
                                   "all_array_steps",
                                   "steps_by_byte",
-                                  "registers_by_byte"};
+                                  "registers_by_byte",
+                                  "analytical_time",
+                                  "transfer_share",
+                                  "matrix_share",
+                                  "vector_share"};
 static_assert(std::size(kNames) == kFeatureCount);
 
 constexpr float kSizeDoublings = 16;
@@ -504,6 +514,18 @@ const std::vector<std::string>& TileFeatureNames() {
 std::vector<float> TileFeatures::Of(const hlo::KernelConfig& config) const {
   std::vector<float> features(kFeatureCount, 0);
   Work(kernel_, config, features).Describe();
+  const TpuTotals totals = analytical_.TotalsOf(config);
+  const double ns = std::max(analytical_.PredictNs(totals), 1.0);
+  constexpr float kNsDoublings = 30;
+  const auto share = [ns](double seconds) {
+    return static_cast<float>(std::min(1e9 * seconds / ns, 2.0));
+  };
+  features[kAnalyticalTime] = LogScale(ns, kNsDoublings);
+  features[kTransferShare] = share(totals.bytes / peaks_.hbm_bytes_per_second);
+  features[kMatrixShare] =
+      share(totals.matrix_cycles / peaks_.matrix_units / peaks_.clock_hz);
+  features[kVectorShare] =
+      share(totals.vector_operations / peaks_.vector_slots / peaks_.clock_hz);
   return features;
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "costmodels/tpu_analytical.h"
 #include "hlo/tiles/kernel_config.h"
 #include "hlo/tiles/tiled_kernel.h"
 
@@ -15,15 +16,15 @@ const std::vector<std::string>& TileFeatureNames();
 // What a configuration makes of a kernel, for learned models: the sizes of the
 // tile, the flags, and static performance information: how many tiles there
 // are, what one of them transfers, computes and keeps, and what all of them do.
-// Scaled to about -1 … 1, magnitudes by their logarithm. Depends on no device
-// but for what all of them share, the shape of registers and of systolic
-// arrays.
+// Scaled to about -1 … 1, magnitudes by their logarithm. Of the device they
+// know its peaks: the analytical model's time, and which peak limits it.
 // Source: the whole-kernel features of Kaufman et al., "A Learned Performance
 // Model for Tensor Processing Units", 2021, section 3.1.
 class TileFeatures {
  public:
   // `kernel` outlives this.
-  explicit TileFeatures(const hlo::TiledKernel& kernel) : kernel_(kernel) {}
+  TileFeatures(const hlo::TiledKernel& kernel, const TpuPeaks& peaks)
+      : kernel_(kernel), peaks_(peaks), analytical_(kernel, peaks) {}
 
   // The configuration is in the kernel's space (hlo::TileSpace::Check).
   // [TileFeatureNames()]
@@ -31,6 +32,8 @@ class TileFeatures {
 
  private:
   const hlo::TiledKernel& kernel_;
+  const TpuPeaks peaks_;
+  const TpuAnalytical analytical_;
 };
 
 }  // namespace hone::costmodels

@@ -222,11 +222,8 @@ absl::StatusOr<CollectedKernels> CollectKernels(
     std::ostream& log) {
   HONE_ASSIGN_OR_RETURN(const backends::KernelDevice device,
                         measurer.AwaitDevice("", /*stop=*/nullptr));
-  HONE_ASSIGN_OR_RETURN(const std::vector<NamedKernel> kernels,
-                        KernelsOf(options));
-  HONE_ASSIGN_OR_RETURN(DataFile file, DataFile::Open(options.output));
   absl::flat_hash_set<std::string> present;
-  if (!file.is_new()) {
+  if (HasLines(options.output)) {
     HONE_RETURN_IF_ERROR(ReadKernelSamples(
         options.output, [&](const KernelSamples& line) -> absl::Status {
           if (line.device.fingerprint != device.fingerprint ||
@@ -240,6 +237,9 @@ absl::StatusOr<CollectedKernels> CollectKernels(
           return absl::OkStatus();
         }));
   }
+  HONE_ASSIGN_OR_RETURN(const std::vector<NamedKernel> kernels,
+                        KernelsOf(options));
+  HONE_ASSIGN_OR_RETURN(DataFile file, DataFile::Open(options.output));
   Collector collector(options, measurer, device);
   CollectedKernels result;
   const absl::Duration start = SystemClock().Monotonic();

@@ -183,9 +183,9 @@ class ConfigDraw {
 
 // Returns the programs that are in the file.
 absl::StatusOr<absl::flat_hash_set<std::string>> Present(
-    const CollectTpuOptions& options, const DataFile& file) {
+    const CollectTpuOptions& options) {
   absl::flat_hash_set<std::string> present;
-  if (file.is_new()) return present;
+  if (!HasLines(options.output)) return present;
   HONE_RETURN_IF_ERROR(ReadTpuSamples(
       options.output, [&](const TpuSamples& line) -> absl::Status {
         if (line.device != options.tpu) {
@@ -205,11 +205,11 @@ absl::StatusOr<CollectedTpu> CollectTpu(const CollectTpuOptions& options,
                                         std::ostream& log) {
   HONE_ASSIGN_OR_RETURN(const backends::Tpu tpu,
                         backends::FindTpu(options.tpu));
+  HONE_ASSIGN_OR_RETURN(const auto present, Present(options));
   HONE_ASSIGN_OR_RETURN(
       const std::vector<TpuProgram> programs,
       ReadTpuPrograms(options.corpus, options.partitions, options.only));
   HONE_ASSIGN_OR_RETURN(DataFile file, DataFile::Open(options.output));
-  HONE_ASSIGN_OR_RETURN(const auto present, Present(options, file));
   CollectedTpu result;
   const absl::Duration start = SystemClock().Monotonic();
   for (size_t i = 0; i < programs.size(); ++i) {

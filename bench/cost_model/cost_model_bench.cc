@@ -222,7 +222,7 @@ absl::StatusOr<Json> RunCostModelBench(const CostModelBenchOptions& options,
     std::vector<TpuErrors> learned;
     for (const Learned& model : models) {
       HONE_ASSIGN_OR_RETURN(const std::vector<TilePrediction> predictions,
-                            PredictTiles(timed, *model.model));
+                            PredictTiles(timed, tpu, *model.model));
       learned.push_back(ErrorsOf(timed, predictions));
     }
     table.Add(timed, learned,

@@ -22,13 +22,21 @@ absl::Status SystemError(const std::string& path, absl::string_view what) {
       absl::StrCat(path, ": cannot be ", what, ": ", std::strerror(errno)));
 }
 
-// Returns the number of bytes of whole lines.
+// Returns the number of bytes of whole lines. Errors: InvalidArgument if what
+// follows them is no beginning of a line of JSON.
 absl::StatusOr<int64_t> WholeLineBytes(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::exists(path, error)) return 0;
   HONE_ASSIGN_OR_RETURN(const std::string bytes, hlo::ReadFileBytes(path));
-  const size_t end = bytes.rfind('\n');
-  return end == std::string::npos ? 0 : static_cast<int64_t>(end) + 1;
+  const size_t last = bytes.rfind('\n');
+  const size_t end = last == std::string::npos ? 0 : last + 1;
+  if (end < bytes.size() && bytes[end] != '{') {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path,
+                     ": ends in what is no line of data, expected a data "
+                     "file, or a new one"));
+  }
+  return static_cast<int64_t>(end);
 }
 
 }  // namespace
@@ -38,7 +46,7 @@ absl::StatusOr<DataFile> DataFile::Open(const std::string& path) {
   const int file =
       open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (file < 0) return SystemError(path, "written");
-  DataFile lines(path, file, bytes == 0);
+  DataFile lines(path, file);
   if (ftruncate(file, bytes) != 0) return SystemError(path, "cut");
   return lines;
 }
@@ -57,6 +65,12 @@ absl::Status DataFile::Add(std::string line) {
     rest.remove_prefix(static_cast<size_t>(written));
   }
   return absl::OkStatus();
+}
+
+bool HasLines(const std::string& path) {
+  std::error_code error;
+  const auto bytes = std::filesystem::file_size(path, error);
+  return !error && bytes > 0;
 }
 
 absl::Status ReadDataFile(

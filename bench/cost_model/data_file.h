@@ -1,7 +1,6 @@
 #ifndef HONE_BENCH_COST_MODEL_DATA_FILE_H_
 #define HONE_BENCH_COST_MODEL_DATA_FILE_H_
 
-#include <cstdint>
 #include <functional>
 #include <string>
 #include <utility>
@@ -17,31 +16,28 @@ namespace hone::bench {
 class DataFile {
  public:
   // Opens a file, or makes one. What an interrupted run left after the last
-  // whole line is cut off. Errors: InvalidArgument if it cannot be written.
+  // whole line is cut off, so read first whether it is a file of such lines
+  // (HasLines). Errors: InvalidArgument if it cannot be written.
   static absl::StatusOr<DataFile> Open(const std::string& path);
 
   DataFile(DataFile&& other) noexcept
-      : path_(std::move(other.path_)),
-        file_(std::exchange(other.file_, -1)),
-        is_new_(other.is_new_) {}
+      : path_(std::move(other.path_)), file_(std::exchange(other.file_, -1)) {}
   DataFile(const DataFile&) = delete;
   DataFile& operator=(const DataFile&) = delete;
   ~DataFile();
-
-  // Returns true if it had no line when it was opened.
-  bool is_new() const { return is_new_; }
 
   // Appends a line, given without its end.
   absl::Status Add(std::string line);
 
  private:
-  DataFile(std::string path, int file, bool is_new)
-      : path_(std::move(path)), file_(file), is_new_(is_new) {}
+  DataFile(std::string path, int file) : path_(std::move(path)), file_(file) {}
 
   std::string path_;
   int file_;
-  bool is_new_;
 };
+
+// Returns true if there is a file of that path with at least a byte.
+bool HasLines(const std::string& path);
 
 // Calls `use` for each whole line of a file, in order, with "FILE:LINE". What
 // an interrupted run left after the last one is ignored. Errors: NotFound if

@@ -12,12 +12,12 @@
 #include "base/prediction_metrics.h"
 #include "base/rng.h"
 #include "base/status_macros.h"
-#include "bench/cost_model/tpu_peaks.h"
 #include "costmodels/kernel_graph.h"
 #include "costmodels/tile_features.h"
 #include "costmodels/tpu_analytical.h"
 #include "hlo/tiles/tile_space.h"
 #include "tuning/tasks/tile_surrogate.h"
+#include "tuning/tasks/tpu_peaks.h"
 
 namespace hone::bench {
 namespace {
@@ -131,12 +131,14 @@ TpuErrors ErrorsOf(const TimedProgram& program,
 }
 
 absl::StatusOr<std::vector<TilePrediction>> PredictTiles(
-    const TimedProgram& program, const learning::CostPredictor& model) {
+    const TimedProgram& program, const backends::Tpu& tpu,
+    const learning::CostPredictor& model) {
   std::vector<TilePrediction> predictions;
   for (const TimedTiles& kernel : program.kernels) {
     const space::Observation graph =
         costmodels::ObserveKernelGraph(*kernel.module);
-    const costmodels::TileFeatures features(*kernel.kernel);
+    const costmodels::TileFeatures features(*kernel.kernel,
+                                            tuning::PeaksOf(tpu));
     std::vector<std::vector<float>> configs;
     for (const hlo::KernelConfig& config : kernel.configs) {
       configs.push_back(features.Of(config));
@@ -162,7 +164,7 @@ std::vector<TilePrediction> PredictTilesAnalytically(
     const TimedProgram& program, const backends::Tpu& tpu) {
   std::vector<TilePrediction> predictions;
   for (const TimedTiles& kernel : program.kernels) {
-    const costmodels::TpuAnalytical model(*kernel.kernel, PeaksOf(tpu));
+    const costmodels::TpuAnalytical model(*kernel.kernel, tuning::PeaksOf(tpu));
     TilePrediction& prediction = predictions.emplace_back();
     for (const hlo::KernelConfig& config : kernel.configs) {
       prediction.ns.push_back(model.PredictNs(config));

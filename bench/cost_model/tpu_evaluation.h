@@ -73,7 +73,8 @@ TpuErrors ErrorsOf(const TimedProgram& program,
 
 // Predicts by a learned model of tuning::TpuCostSpec.
 absl::StatusOr<std::vector<TilePrediction>> PredictTiles(
-    const TimedProgram& program, const learning::CostPredictor& model);
+    const TimedProgram& program, const backends::Tpu& tpu,
+    const learning::CostPredictor& model);
 
 // Predicts by the analytical model (costmodels/tpu_analytical.h) of the TPU.
 std::vector<TilePrediction> PredictTilesAnalytically(

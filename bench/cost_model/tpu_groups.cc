@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "backends/tpu_sim/tpu.h"
 #include "base/status_macros.h"
 #include "costmodels/kernel_graph.h"
 #include "costmodels/tile_features.h"
@@ -15,6 +16,7 @@
 #include "hlo/tiles/tile_space.h"
 #include "hlo/tiles/tiled_kernel.h"
 #include "tuning/tasks/tile_surrogate.h"
+#include "tuning/tasks/tpu_peaks.h"
 
 namespace hone::bench {
 namespace {
@@ -50,7 +52,9 @@ absl::StatusOr<std::vector<CostGroup>> TpuGroups(const TpuSamples& line) {
                         hlo::ParseHloText(line.kernel));
   const hlo::TiledKernel tiled(kernel);
   const hlo::TileSpace space(tiled);
-  const costmodels::TileFeatures features(tiled);
+  HONE_ASSIGN_OR_RETURN(const backends::Tpu tpu,
+                        backends::FindTpu(line.device));
+  const costmodels::TileFeatures features(tiled, tuning::PeaksOf(tpu));
   const auto graph = std::make_shared<const space::Observation>(
       costmodels::ObserveKernelGraph(kernel));
   CostGroup all = {.program = line.program, .head = tuning::kTpuTimeHead};

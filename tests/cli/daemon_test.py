@@ -420,7 +420,7 @@ ENTRY main {{
         self.ok(hone("tune", path, "--task", "kernel", "--trials", 2,
                      server=self.server))
         unknown = offer("v9")
-        self.assertIn("expected one of: v3, v4, v5e", unknown.communicate()[1])
+        self.assertIn("expected a TOML file or one of v3, v4, v5e", unknown.communicate()[1])
         self.assertEqual(unknown.returncode, 2)
 
     def test_a_worker_survives_its_measuring_process(self):

@@ -138,6 +138,12 @@ class TileTest(Scratch):
             "width=16,hidden=16,layers=1")
         self.assertEqual([head["head"] for head in trained["heads"]],
                          ["time", "tile", "flags"])
+        # What is no data file is not touched.
+        other_file = self.write("other.hlo", LAYER.rstrip())
+        self.one_line_error(
+            hone("dataset", "tpu", "-o", other_file, *programs), 2,
+            "other.hlo:1", "expected configurations of a TPU's kernel")
+        self.assertEqual(other_file.read_text(), LAYER.rstrip())
         self.one_line_error(
             hone(*command, "--tpu", "v3"), 2,
             "has kernels of TPU v4, expected v3")
@@ -154,6 +160,13 @@ class TileTest(Scratch):
         self.assertEqual(program["program"], "mlp.fwd")
         self.assertGreaterEqual(program["learned"][0]["tile APE"], 0)
         self.assertGreaterEqual(program["analytical"]["fusion MAPE"], 0)
+        result = self.json("bench", "xtat", "--split", held_out, *programs,
+                           "--seeds", 2, "--kernels", 2, "--search",
+                           "random,xtat", "--budgets", "2,8")
+        for row in result["optimizers"]:
+            speeds = [budget["speed"] for budget in row["budgets"]]
+            self.assertEqual(speeds, sorted(speeds))
+            self.assertLessEqual(speeds[-1], 1)
         self.one_line_error(
             hone("train", "cost-model", "tpu", "--data", data, "--split",
                  held_out, "-o", weights), 2,

@@ -87,6 +87,18 @@ ENTRY e {
   EXPECT_FLOAT_EQ(c["minor_fill"], 24.0F / 128);
 }
 
+TEST(KernelGraph, SharesAreOfTheLargestInstruction) {
+  const space::Observation graph = Observe(R"(
+ENTRY e {
+  a = f32[64,1024] parameter(0)
+  s = f32[16,1024] slice(a), slice={[0:16], [0:1024]}
+  ROOT n = f32[16,1024] negate(s)
+})");
+  EXPECT_EQ(ObservedNode(graph, 0)["share"], 1);
+  EXPECT_EQ(ObservedNode(graph, 1)["share"], 0.25);
+  EXPECT_EQ(ObservedNode(graph, 2)["share"], 0.25);
+}
+
 TEST(KernelGraph, SaysWhichDimensionsOperationsTouch) {
   const space::Observation graph = Observe(R"(
 add {

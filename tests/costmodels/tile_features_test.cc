@@ -59,8 +59,8 @@ class Features {
     const auto& names = TileFeatureNames();
     const auto at = std::find(names.begin(), names.end(), name);
     EXPECT_NE(at, names.end()) << name;
-    return TileFeatures(kernel_).Of(
-        *parsed)[static_cast<size_t>(at - names.begin())];
+    return TileFeatures(kernel_, TpuPeaks())
+        .Of(*parsed)[static_cast<size_t>(at - names.begin())];
   }
 
  private:
@@ -132,6 +132,22 @@ TEST(TileFeatures, FlagsAreFeatures) {
             features.Of(tile + "buffers=2", "vector_memory"));
 }
 
+TEST(TileFeatures, KnowTheAnalyticalTimeAndWhatLimitsIt) {
+  const Features features(kProduct);
+  const std::string small = "output=8,128 reduction=128";
+  const std::string large = "output=256,256 reduction=1024";
+  for (const std::string& config : {small, large}) {
+    const double ns = TpuAnalytical(features.kernel())
+                          .PredictNs(*hlo::ParseKernelConfig(config));
+    EXPECT_NEAR(features.Magnitude(config, "analytical_time", 30) / ns, 1,
+                1e-3);
+  }
+  EXPECT_GT(features.Of(large, "matrix_share"),
+            features.Of(small, "matrix_share"));
+  EXPECT_GT(features.Of(large, "matrix_share"),
+            features.Of(large, "vector_share"));
+}
+
 TEST(TileFeatures, AreFiniteAndSmallWhateverTheKernel) {
   const char* const kernels[] = {kProduct,
                                  kSums,
@@ -176,13 +192,13 @@ ENTRY e {
     for (int i = 0; i < 50; ++i) {
       const hlo::KernelConfig config = space.RandomConfig(rng);
       const std::vector<float> values =
-          TileFeatures(features.kernel()).Of(config);
+          TileFeatures(features.kernel(), TpuPeaks()).Of(config);
       ASSERT_EQ(values.size(), TileFeatureNames().size());
       for (size_t f = 0; f < values.size(); ++f) {
         EXPECT_TRUE(std::isfinite(values[f]) && std::abs(values[f]) <= 4)
             << TileFeatureNames()[f] << " of " << text;
       }
-      EXPECT_EQ(TileFeatures(features.kernel()).Of(config), values);
+      EXPECT_EQ(TileFeatures(features.kernel(), TpuPeaks()).Of(config), values);
     }
   }
 }

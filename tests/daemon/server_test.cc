@@ -68,7 +68,7 @@ TEST_F(ServerTest, ServerInfoListsWhatThereIs) {
   v1::GetServerInfoResponse info;
   HONE_EXPECT_GRPC_OK(admin_->GetServerInfo(&context, {}, &info));
   EXPECT_NE(info.version(), "");
-  ASSERT_EQ(info.tasks_size(), 8);
+  ASSERT_EQ(info.tasks_size(), 9);
   EXPECT_EQ(info.tasks(0).name(), "fusion");
   EXPECT_EQ(info.tasks(1).name(), "joint");
   EXPECT_EQ(info.tasks(2).name(), "kernel");
@@ -85,6 +85,9 @@ TEST_F(ServerTest, ServerInfoListsWhatThereIs) {
   EXPECT_EQ(info.tasks(6).default_optimizer(), "annealing");
   EXPECT_EQ(info.tasks(7).name(), "schedule");
   EXPECT_EQ(info.tasks(7).target(), "cluster");
+  EXPECT_EQ(info.tasks(8).name(), "tile");
+  EXPECT_EQ(info.tasks(8).target(), "tpu");
+  EXPECT_EQ(info.tasks(8).default_optimizer(), "xtat");
   EXPECT_GT(info.optimizers_size(), 3);
   EXPECT_GT(info.passes_size(), 5);
   EXPECT_EQ(info.limits().max_message_bytes(), 16 << 20);

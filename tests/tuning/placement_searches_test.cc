@@ -48,6 +48,8 @@ std::vector<optimizers::OptimizerInfo> AssignmentOptimizers() {
   for (const optimizers::OptimizerInfo& info : optimizers::Optimizers()) {
     // "default" measures the default and no other seed.
     if (info.id == "default") continue;
+    // No cost model predicts placements.
+    if (info.id == "xtat") continue;
     if ((info.kinds & optimizers::kAssignment) != 0) found.push_back(info);
   }
   return found;

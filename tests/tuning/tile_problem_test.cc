@@ -110,6 +110,18 @@ TEST(TileProblem, SizesThatAreNoCandidatesAreTheNextLarger) {
   EXPECT_EQ(taken.tile.reduction, (hlo::DimensionVector{1024}));
 }
 
+TEST(TileProblem, FlagsMayBeLeftAsTheyAre) {
+  TileProblemOptions options = Options();
+  options.with_flags = false;
+  options.by_default = *hlo::ParseKernelConfig(
+      "output=8,128 reduction=128 order=column buffers=3 unroll=8");
+  const TileProblem problem(std::move(options));
+  EXPECT_EQ(problem.groups().size(), 3);
+  EXPECT_EQ(hlo::PrintKernelConfig(problem.ConfigOf({0, 0, 1})),
+            "output=8,128 reduction=256 order=column buffers=3 unroll=8");
+  EXPECT_EQ(problem.DefaultCandidate().choices.size(), 3);
+}
+
 TEST(TileProblem, CostsAreTimesExecutions) {
   TileProblemOptions options = Options();
   options.executions = 7;

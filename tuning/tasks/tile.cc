@@ -12,14 +12,12 @@
 #include "absl/strings/str_cat.h"
 #include "nlohmann/json.hpp"
 
-#include "backends/tpu_sim/simulator.h"
 #include "backends/tpu_sim/tpu_module.h"
 #include "base/status_macros.h"
 #include "tuning/cache_key.h"
 #include "tuning/registry.h"
-#include "tuning/shipped_cost_model.h"
 #include "tuning/tasks/module_tiles_problem.h"
-#include "tuning/tasks/tile_surrogate.h"
+#include "tuning/tasks/tpu_tile_problem.h"
 
 namespace hone::tuning {
 namespace {
@@ -29,36 +27,6 @@ constexpr absl::string_view kTarget = "tpu";
 
 // The attribute of a kernel in a tuned module.
 constexpr absl::string_view kFrontendAttributes = "frontend_attributes";
-
-// A kernel on a TPU, as its problem holds it.
-struct SimulatedKernel {
-  SimulatedKernel(std::shared_ptr<const hlo::Module> kernel,
-                  const backends::Tpu& on)
-      : module(std::move(kernel)), tpu(on), simulator(*module, tpu) {}
-
-  absl::StatusOr<std::vector<space::Measurement>> Measure(
-      absl::Span<const hlo::KernelConfig> configs) const {
-    std::vector<space::Measurement> measurements;
-    for (const hlo::KernelConfig& config : configs) {
-      HONE_ASSIGN_OR_RETURN(const backends::KernelTime time,
-                            simulator.Simulate(config));
-      measurements.push_back(backends::ToMeasurement(time));
-    }
-    return measurements;
-  }
-
-  const std::shared_ptr<const hlo::Module> module;
-  const backends::Tpu tpu;
-  const backends::KernelSimulator simulator;
-};
-
-absl::StatusOr<std::unique_ptr<space::Surrogate>> MakeSurrogate(
-    const TileProblem& problem) {
-  HONE_ASSIGN_OR_RETURN(const learning::CostPredictor* const model,
-                        ShippedCostModel("tpu_kernel", TpuCostSpec()));
-  if (model == nullptr) return nullptr;
-  return MakeTileSurrogateOf(problem, *model);
-}
 
 // The tiles of a module on a TPU, with the module.
 class TpuTilesProblem final : public ModuleTilesProblem {
@@ -188,20 +156,7 @@ class TileTask final : public Task {
     }
     std::vector<std::unique_ptr<TileProblem>> kernels;
     for (const backends::TpuKernel& kernel : module->kernels) {
-      TileProblemOptions part;
-      part.kernel = kernel.module;
-      part.by_default = kernel.by_default;
-      part.executions = kernel.executions;
-      const auto simulated =
-          std::make_shared<const SimulatedKernel>(kernel.module, tpu);
-      part.measure = [simulated](absl::Span<const hlo::KernelConfig> configs) {
-        return simulated->Measure(configs);
-      };
-      part.check = [simulated](const hlo::KernelConfig& config) {
-        return simulated->simulator.OverflowBytes(config);
-      };
-      part.make_surrogate = MakeSurrogate;
-      kernels.push_back(std::make_unique<TileProblem>(std::move(part)));
+      kernels.push_back(MakeTpuTileProblem(kernel, tpu));
     }
     return std::make_unique<TpuTilesProblem>(*std::move(module),
                                              std::move(kernels));

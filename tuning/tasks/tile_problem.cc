@@ -38,6 +38,7 @@ TileProblem::TileProblem(TileProblemOptions options)
                     : absl::StrCat("reduction", d - outputs),
         space_.sizes()[d].size());
   }
+  if (!options_.with_flags) return;
   add("order", kOrders.size());
   add("buffers", hlo::kMaxBuffers);
   add("unroll", kUnrolls.size());
@@ -51,6 +52,12 @@ hlo::KernelConfig TileProblem::ConfigOf(
   for (size_t d = 0; d < sizes; ++d) {
     const int64_t size = space_.sizes()[d][static_cast<size_t>(values[d])];
     (d < outputs ? config.tile.output : config.tile.reduction).push_back(size);
+  }
+  if (!options_.with_flags) {
+    const hlo::Tile tile = config.tile;
+    config = options_.by_default;
+    config.tile = tile;
+    return config;
   }
   config.order = kOrders[static_cast<size_t>(values[sizes])];
   config.buffers = values[sizes + 1] + 1;
@@ -71,6 +78,7 @@ space::Candidate TileProblem::CandidateOf(
                              sizes.end() - 1);
     candidate.choices.push_back(static_cast<int32_t>(at - sizes.begin()));
   }
+  if (!options_.with_flags) return candidate;
   candidate.choices.push_back(IndexOf(kOrders, config.order));
   candidate.choices.push_back(config.buffers - 1);
   candidate.choices.push_back(IndexOf(kUnrolls, config.unroll));

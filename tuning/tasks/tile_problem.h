@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 
+#include "costmodels/tpu_analytical.h"
 #include "hlo/ir/module.h"
 #include "hlo/tiles/kernel_config.h"
 #include "hlo/tiles/tile_space.h"
@@ -40,9 +41,13 @@ struct TileProblemOptions {
   // The configuration that a compiler chooses by itself. Sizes that are no
   // candidates stand for the next larger ones.
   hlo::KernelConfig by_default;
+  // Whether the flags are chosen, too; else they stay the default's.
+  bool with_flags = true;
   // How often a run of the module runs the kernel: a factor of the cost.
   double executions = 1;
   MeasureTiles measure;
+  // What is known of the device, for models.
+  costmodels::TpuPeaks peaks = {};
   // For models, which do not propose what does not fit; null: everything fits.
   CheckTile check = nullptr;
   MakeTileSurrogate make_surrogate = nullptr;
@@ -50,7 +55,8 @@ struct TileProblemOptions {
 
 // The problem of choosing the tile and the flags of one kernel so that it takes
 // the least time in nanoseconds. A variable for each tiled dimension chooses
-// among its candidate sizes (hlo/tiles/tile_space.h), three choose the flags.
+// among its candidate sizes (hlo/tiles/tile_space.h), and three the flags, if
+// they are to be chosen.
 class TileProblem final : public space::AssignmentProblem {
  public:
   explicit TileProblem(TileProblemOptions options);

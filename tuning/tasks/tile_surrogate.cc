@@ -29,7 +29,7 @@ class TileSurrogate final : public space::Surrogate {
         check_(problem.options().check),
         graph_(std::make_shared<space::Observation>(
             costmodels::ObserveKernelGraph(problem.kernel()))),
-        features_(problem.tiled()),
+        features_(problem.tiled(), problem.options().peaks),
         problem_(Options(problem)) {}
 
   const space::Problem& problem() const override { return problem_; }

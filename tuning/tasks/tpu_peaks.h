@@ -1,10 +1,10 @@
-#ifndef HONE_BENCH_COST_MODEL_TPU_PEAKS_H_
-#define HONE_BENCH_COST_MODEL_TPU_PEAKS_H_
+#ifndef HONE_TUNING_TASKS_TPU_PEAKS_H_
+#define HONE_TUNING_TASKS_TPU_PEAKS_H_
 
 #include "backends/tpu_sim/tpu.h"
 #include "costmodels/tpu_analytical.h"
 
-namespace hone::bench {
+namespace hone::tuning {
 
 // What the analytical model knows of a simulated TPU: its published peaks.
 inline costmodels::TpuPeaks PeaksOf(const backends::Tpu& tpu) {
@@ -15,6 +15,6 @@ inline costmodels::TpuPeaks PeaksOf(const backends::Tpu& tpu) {
           .vector_slots = static_cast<double>(tpu.alu_slots)};
 }
 
-}  // namespace hone::bench
+}  // namespace hone::tuning
 
-#endif  // HONE_BENCH_COST_MODEL_TPU_PEAKS_H_
+#endif  // HONE_TUNING_TASKS_TPU_PEAKS_H_

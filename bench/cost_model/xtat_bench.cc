@@ -1,0 +1,222 @@
+#include "bench/cost_model/xtat_bench.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/str_format.h"
+
+#include "backends/tpu_sim/simulator.h"
+#include "backends/tpu_sim/tpu_module.h"
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/status_macros.h"
+#include "bench/corpus.h"
+#include "bench/cost_model/tpu_programs.h"
+#include "hlo/analysis/fingerprint.h"
+#include "optimizers/registry.h"
+#include "optimizers/search.h"
+#include "tuning/tasks/tpu_tile_problem.h"
+
+namespace hone::bench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// The best time of a kernel's tiles, by trying all.
+absl::StatusOr<double> BestNs(const tuning::TileProblem& problem) {
+  HONE_ASSIGN_OR_RETURN(const auto search,
+                        optimizers::CreateOptimizer("exhaustive", problem, {}));
+  HONE_ASSIGN_OR_RETURN(
+      const optimizers::SearchResult result,
+      optimizers::RunSearch(problem, *search,
+                            {.trials = std::numeric_limits<int64_t>::max()},
+                            SystemClock()));
+  return result.best->measurement.cost;
+}
+
+// The results of one optimizer: by budget, the logarithms of what it reaches of
+// the best tile's speed, of all kernels and seeds.
+struct Row {
+  std::string optimizer;
+  std::vector<std::vector<double>> reached;  // [seeds][budgets], sums
+  std::vector<int64_t> near_best;            // [budgets], within 5 %
+};
+
+class XtatBench {
+ public:
+  explicit XtatBench(const XtatBenchOptions& options) : options_(options) {
+    for (const std::string& optimizer : options.optimizers) {
+      rows_.push_back({optimizer,
+                       std::vector<std::vector<double>>(
+                           static_cast<size_t>(options.seeds),
+                           std::vector<double>(options.budgets.size())),
+                       std::vector<int64_t>(options.budgets.size())});
+    }
+  }
+
+  int64_t kernels() const { return kernels_; }
+
+  // Tunes the kernels of a program.
+  absl::Status Add(const TpuProgram& program, const backends::Tpu& tpu) {
+    HONE_ASSIGN_OR_RETURN(const hlo::Module module, ReadTpuProgram(program));
+    HONE_ASSIGN_OR_RETURN(backends::TpuModule prepared,
+                          backends::PrepareForTpu(module, tpu));
+    std::vector<std::pair<double, const backends::TpuKernel*>> kernels;
+    for (const backends::TpuKernel& kernel : prepared.kernels) {
+      kernels.emplace_back(
+          -kernel.executions * backends::DefaultNs(*kernel.module, tpu),
+          &kernel);
+    }
+    std::stable_sort(
+        kernels.begin(), kernels.end(),
+        [](const auto& a, const auto& b) { return a.first < b.first; });
+    int64_t taken = 0;
+    for (const auto& [weight, kernel] : kernels) {
+      if (taken == options_.kernels) break;
+      // Programs of a family share kernels.
+      if (!seen_.insert(hlo::FastFingerprint(*kernel->module)).second) continue;
+      const hlo::TiledKernel tiled(*kernel->module);
+      const int64_t tiles = hlo::TileSpace(tiled).tile_count();
+      if (tiles < 2 || tiles > options_.tiles) continue;
+      HONE_RETURN_IF_ERROR(Tune(*kernel, tpu));
+      ++taken;
+    }
+    return absl::OkStatus();
+  }
+
+  Json Finish(std::ostream& out) const {
+    out << "| optimizer |";
+    for (const int64_t budget : options_.budgets) {
+      out << absl::StrFormat(" %d | spread |", budget);
+    }
+    out << " within 5 % with the last |\n|---|";
+    for (size_t i = 0; i < 2 * options_.budgets.size(); ++i) out << "---|";
+    out << "---|\n";
+    Json table = Json::array();
+    for (const Row& row : rows_) {
+      out << "| " << row.optimizer << " |";
+      Json budgets = Json::array();
+      for (size_t b = 0; b < options_.budgets.size(); ++b) {
+        double sum = 0;
+        double least = std::numeric_limits<double>::infinity();
+        double most = 0;
+        for (const std::vector<double>& seed : row.reached) {
+          const double mean = std::exp(seed[b] / static_cast<double>(kernels_));
+          sum += mean;
+          least = std::min(least, mean);
+          most = std::max(most, mean);
+        }
+        const double mean = sum / static_cast<double>(row.reached.size());
+        out << absl::StrFormat(" %.4f | %.4f to %.4f |", mean, least, most);
+        budgets.push_back({{"measurements", options_.budgets[b]},
+                           {"speed", mean},
+                           {"least", least},
+                           {"most", most},
+                           {"within_5_percent", row.near_best[b]}});
+      }
+      const int64_t runs = kernels_ * options_.seeds;
+      out << absl::StrFormat(" %.1f %% |\n",
+                             100.0 * static_cast<double>(row.near_best.back()) /
+                                 static_cast<double>(runs));
+      table.push_back(
+          {{"optimizer", row.optimizer}, {"budgets", std::move(budgets)}});
+    }
+    return table;
+  }
+
+ private:
+  absl::Status Tune(const backends::TpuKernel& kernel,
+                    const backends::Tpu& tpu) {
+    const std::unique_ptr<tuning::TileProblem> problem =
+        tuning::MakeTpuTileProblem(kernel, tpu, /*with_flags=*/false);
+    HONE_ASSIGN_OR_RETURN(const double best, BestNs(*problem));
+    for (Row& row : rows_) {
+      for (size_t seed = 0; seed < row.reached.size(); ++seed) {
+        HONE_RETURN_IF_ERROR(Search(*problem, best, seed, row));
+      }
+    }
+    ++kernels_;
+    return absl::OkStatus();
+  }
+
+  absl::Status Search(const tuning::TileProblem& problem, double best,
+                      uint64_t seed, Row& row) const {
+    HONE_ASSIGN_OR_RETURN(
+        const auto search,
+        optimizers::CreateOptimizer(row.optimizer, problem, {.seed = seed}));
+    std::vector<double> found;  // by trials
+    optimizers::SearchOptions run;
+    run.on_trial = [&](const space::Trial& trial) {
+      const double cost = space::EffectiveCost(trial.measurement);
+      found.push_back(found.empty() ? cost : std::min(found.back(), cost));
+      return absl::OkStatus();
+    };
+    HONE_RETURN_IF_ERROR(
+        optimizers::RunSearch(problem, *search,
+                              {.trials = options_.budgets.back()},
+                              SystemClock(), run)
+            .status());
+    for (size_t b = 0; b < options_.budgets.size(); ++b) {
+      // A search may come to its end before.
+      const size_t trials =
+          std::min(static_cast<size_t>(options_.budgets[b]), found.size());
+      const double speed = best / found[trials - 1];
+      row.reached[seed][b] += std::log(speed);
+      constexpr double kNear = 0.95;
+      if (speed >= kNear) ++row.near_best[b];
+    }
+    return absl::OkStatus();
+  }
+
+  const XtatBenchOptions& options_;
+  std::vector<Row> rows_;
+  absl::flat_hash_set<Hash128> seen_;
+  int64_t kernels_ = 0;
+};
+
+}  // namespace
+
+absl::StatusOr<Json> RunXtatBench(const XtatBenchOptions& options,
+                                  std::ostream& out) {
+  HONE_ASSIGN_OR_RETURN(const backends::Tpu tpu,
+                        backends::FindTpu(options.tpu));
+  if (options.budgets.empty() ||
+      !std::is_sorted(options.budgets.begin(), options.budgets.end())) {
+    return absl::InvalidArgumentError(
+        "--budgets: not ascending, expected the least first");
+  }
+  HONE_ASSIGN_OR_RETURN(const FamilySplit split,
+                        ReadFamilySplit(options.split));
+  HONE_ASSIGN_OR_RETURN(
+      const std::vector<TpuProgram> programs,
+      ReadTpuPrograms(options.corpus, options.partitions, options.only));
+  const std::string machine = DescribeMachine();
+  XtatBench bench(options);
+  for (const TpuProgram& program : programs) {
+    if (!split.test.contains(program.family)) continue;
+    HONE_RETURN_IF_ERROR(bench.Add(program, tpu));
+  }
+  if (bench.kernels() == 0) {
+    return absl::InvalidArgumentError(
+        "no kernels of programs that are held out, expected some");
+  }
+  out << machine << "\nTPU " << options.tpu << ", " << bench.kernels()
+      << " kernels, " << options.seeds
+      << " seeds: speed over that of the best tile, geometric mean, after so "
+         "many measurements\n\n";
+  Json table = bench.Finish(out);
+  return Json{{"bench", "xtat"},
+              {"machine", machine},
+              {"tpu", options.tpu},
+              {"split", options.split},
+              {"kernels", bench.kernels()},
+              {"seeds", options.seeds},
+              {"optimizers", std::move(table)}};
+}
+
+}  // namespace hone::bench

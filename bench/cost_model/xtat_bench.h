@@ -1,0 +1,43 @@
+#ifndef HONE_BENCH_COST_MODEL_XTAT_BENCH_H_
+#define HONE_BENCH_COST_MODEL_XTAT_BENCH_H_
+
+#include <cstdint>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include <nlohmann/json.hpp>
+
+namespace hone::bench {
+
+struct XtatBenchOptions {
+  std::vector<std::string> optimizers = {"random",  "beam",   "annealing",
+                                         "genetic", "greedy", "xtat"};
+  // Measurements, ascending, the default's included.
+  std::vector<int64_t> budgets = {6, 8, 16, 32, 64};
+  int32_t seeds = 5;
+  std::string tpu = "v4";
+  // The split whose test families are tuned (ReadFamilySplit).
+  std::string split = "bench/data/cost_model/tpu_split.json";
+  std::string corpus = "bench/data/corpus";
+  std::string partitions = "bench/data/partition";
+  // A regular expression that program names must match; empty: all.
+  std::string only;
+  // Kernels of each program: those that take the most of its time.
+  int64_t kernels = 6;
+  // Kernels with more tiles are left out: the best is found by trying all.
+  int64_t tiles = 4096;
+};
+
+// Compares searches for the tile of kernels on a simulated TPU at equal numbers
+// of measurements, as the share of the best tile's speed that they reach, on
+// programs of families that the cost model was never trained on. Every search
+// measures the default tile first. Prints the table to `out` and returns it as
+// JSON. Errors: those of reading programs and split, and of the optimizers.
+absl::StatusOr<nlohmann::ordered_json> RunXtatBench(
+    const XtatBenchOptions& options, std::ostream& out);
+
+}  // namespace hone::bench
+
+#endif  // HONE_BENCH_COST_MODEL_XTAT_BENCH_H_

@@ -1,0 +1,87 @@
+#include "bench/cost_model/data_file.h"
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+#include "base/temporary_directory.h"
+#include "tests/support/status_matchers.h"
+
+namespace hone::bench {
+namespace {
+
+using ::hone::testing::StatusIs;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class DataFileTest : public ::testing::Test {
+ protected:
+  std::string path() const { return folder_.path() + "/data.jsonl"; }
+  void Write(const std::string& bytes) const {
+    std::ofstream(path(), std::ios::binary) << bytes;
+  }
+  std::vector<std::string> Lines() const {
+    std::vector<std::string> lines;
+    HONE_EXPECT_OK(ReadDataFile(
+        path(), "data", [&](absl::string_view line, absl::string_view where) {
+          EXPECT_EQ(where, path() + ":" + std::to_string(lines.size() + 1));
+          lines.emplace_back(line);
+          return absl::OkStatus();
+        }));
+    return lines;
+  }
+
+  const TemporaryDirectory folder_;
+};
+
+TEST_F(DataFileTest, GrowsByLines) {
+  EXPECT_FALSE(HasLines(path()));
+  for (const char* const line : {"{1}", "{2}"}) {
+    auto file = DataFile::Open(path());
+    HONE_ASSERT_OK(file.status());
+    HONE_EXPECT_OK(file->Add(line));
+  }
+  EXPECT_TRUE(HasLines(path()));
+  EXPECT_THAT(Lines(), ElementsAre("{1}", "{2}"));
+}
+
+TEST_F(DataFileTest, WhatAnInterruptedRunLeftIsCutOff) {
+  Write("{1}\n{\"half");
+  EXPECT_THAT(Lines(), ElementsAre("{1}"));
+  auto file = DataFile::Open(path());
+  HONE_ASSERT_OK(file.status());
+  HONE_EXPECT_OK(file->Add("{2}"));
+  EXPECT_THAT(Lines(), ElementsAre("{1}", "{2}"));
+}
+
+TEST_F(DataFileTest, AnotherFileIsNotCut) {
+  Write("a note without an end");
+  EXPECT_THAT(DataFile::Open(path()).status(),
+              StatusIs(absl::StatusCode::kInvalidArgument,
+                       HasSubstr("no line of data")));
+  std::ifstream file(path());
+  std::string left;
+  std::getline(file, left);
+  EXPECT_EQ(left, "a note without an end");
+}
+
+TEST_F(DataFileTest, ErrorsOfReadingEndIt) {
+  EXPECT_THAT(ReadDataFile(path(), "a data file", nullptr),
+              StatusIs(absl::StatusCode::kNotFound,
+                       HasSubstr("cannot be read, expected a data file")));
+  Write("{1}\n{2}\n");
+  int calls = 0;
+  EXPECT_THAT(ReadDataFile(path(), "data",
+                           [&](absl::string_view, absl::string_view) {
+                             ++calls;
+                             return absl::InvalidArgumentError("bad");
+                           }),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("bad")));
+  EXPECT_EQ(calls, 1);
+}
+
+}  // namespace
+}  // namespace hone::bench
