@@ -173,6 +173,7 @@ class FakeModel final : public learning::CostPredictor {
   }
   absl::Status Refine(absl::Span<const learning::CostGroup> groups) override {
     refined->push_back(groups[0].samples.size());
+    last_log_time = groups[0].samples.back().log_time;
     return absl::OkStatus();
   }
   std::string Serialize() const override { return ""; }
@@ -182,6 +183,7 @@ class FakeModel final : public learning::CostPredictor {
     return clone;
   }
 
+  static inline double last_log_time = 0;
   std::shared_ptr<std::vector<size_t>> refined =
       std::make_shared<std::vector<size_t>>();
 };
@@ -221,6 +223,11 @@ TEST(TileSurrogate, LearnsFromAllTrialsThatHaveATime) {
                     trial("output=64,128 reduction=128")});
   surrogate->Learn({trial("output=128,128 reduction=128")});
   EXPECT_THAT(*model.refined, ::testing::ElementsAre(2, 3));
+  // Three buffers are predicted to save a unit, which the tile has not.
+  const space::Trial flags = trial("output=128,128 reduction=128 buffers=3");
+  surrogate->Learn({flags});
+  EXPECT_NEAR(FakeModel::last_log_time, std::log(flags.measurement.cost) + 1,
+              1e-6);
 }
 
 TEST(TileSurrogate, XtatMeasuresWhatItLikes) {

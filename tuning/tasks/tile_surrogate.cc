@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 
 #include "base/check.h"
@@ -38,10 +37,7 @@ class TileSurrogate final : public space::Surrogate {
     for (const space::Trial& trial : trials) {
       const double cost = space::EffectiveCost(trial.measurement);
       if (!std::isfinite(cost) || cost <= 0) continue;
-      const hlo::KernelConfig config =
-          problem_.ConfigOf(trial.candidate.choices);
-      measured_.samples.push_back(
-          {graph_, features_.Of(config), std::log(cost)});
+      AddSample(problem_.ConfigOf(trial.candidate.choices), std::log(cost));
     }
     // One sample says nothing about an order.
     if (measured_.samples.size() < 2) return;
@@ -50,6 +46,24 @@ class TileSurrogate final : public space::Surrogate {
   }
 
  private:
+  static hlo::KernelConfig WithDefaultFlags(const hlo::KernelConfig& config) {
+    hlo::KernelConfig by_default;
+    by_default.tile = config.tile;
+    return by_default;
+  }
+
+  // Takes out of the time what the flags are predicted to make of it, so that
+  // the head for tiles learns what Predict asks it for.
+  void AddSample(const hlo::KernelConfig& config, double log_time) {
+    std::vector<float> tile = features_.Of(WithDefaultFlags(config));
+    const std::vector<float> own = features_.Of(config);
+    const CostQuery queries[] = {{graph_.get(), tile}, {graph_.get(), own}};
+    const auto flags = model_->Predict(kTpuFlagsHead, queries);
+    HONE_CHECK(flags.ok());
+    const double of_flags = flags->values[1] - flags->values[0];
+    measured_.samples.push_back({graph_, std::move(tile), log_time - of_flags});
+  }
+
   TileProblemOptions Options(const TileProblem& problem) {
     TileProblemOptions options = problem.options();
     options.make_surrogate = nullptr;
@@ -75,8 +89,7 @@ class TileSurrogate final : public space::Surrogate {
         continue;
       }
       fitting.push_back(i);
-      hlo::KernelConfig by_default;
-      by_default.tile = configs[i].tile;
+      const hlo::KernelConfig by_default = WithDefaultFlags(configs[i]);
       features.push_back(features_.Of(by_default));
       features.push_back(by_default == configs[i] ? features.back()
                                                   : features_.Of(configs[i]));
