@@ -428,13 +428,9 @@ void AddServeOptions(CLI::App& command, bench::ServeOptions& options) {
       ->capture_default_str();
 }
 
-void AddCostModelOptions(CLI::App& command,
-                         bench::CostModelBenchOptions& options) {
-  command
-      .add_option("--weights", options.weights,
-                  "Weights of the learned model, a file for each seed [built "
-                  "in]")
-      ->delimiter(',');
+// The options of benches on programs of TPUs that are held out of training.
+template <typename Options>
+void AddTpuProgramOptions(CLI::App& command, Options& options) {
   command.add_option("--tpu", options.tpu, "Bundled TPU")
       ->capture_default_str();
   command
@@ -449,6 +445,16 @@ void AddCostModelOptions(CLI::App& command,
       ->capture_default_str();
   command.add_option("--only", options.only,
                      "Regular expression that a program's name must match");
+}
+
+void AddCostModelOptions(CLI::App& command,
+                         bench::CostModelBenchOptions& options) {
+  command
+      .add_option("--weights", options.weights,
+                  "Weights of the learned model, a file for each seed [built "
+                  "in]")
+      ->delimiter(',');
+  AddTpuProgramOptions(command, options);
   command
       .add_option("--tiles", options.tiles,
                   "Tiles of a kernel; of more, so many are drawn")
@@ -471,20 +477,7 @@ void AddXtatOptions(CLI::App& command, bench::XtatBenchOptions& options) {
   command.add_option("--seeds", options.seeds, "Runs of each search")
       ->transform(WholeNumber(1, 1000))
       ->capture_default_str();
-  command.add_option("--tpu", options.tpu, "Bundled TPU")
-      ->capture_default_str();
-  command
-      .add_option("--split", options.split,
-                  "FILE, or FILE:NAME, of the families held out")
-      ->capture_default_str();
-  command.add_option("--corpus", options.corpus, "Folder of the corpus")
-      ->capture_default_str();
-  command
-      .add_option("--partitions", options.partitions,
-                  "Folder of the inference models")
-      ->capture_default_str();
-  command.add_option("--only", options.only,
-                     "Regular expression that a program's name must match");
+  AddTpuProgramOptions(command, options);
   command
       .add_option("--kernels", options.kernels,
                   "Kernels of each program, those that take the most time")
