@@ -40,8 +40,8 @@ struct KernelTiming {
   space::Outcome outcome = space::Outcome::kOk;
   // The reason if the outcome is not kOk.
   std::string message;
-  // Of kInvalid: how far it is from what the device can run, in bytes of memory
-  // too many; 0 if nobody knows.
+  // The bytes of memory that a kInvalid candidate needs beyond what the device
+  // has; 0 if unknown.
   double violation = 0;
   // Nanoseconds per call: the median, and each sample.
   double ns = 0;
@@ -99,8 +99,8 @@ struct KernelRequest {
   // Measure in a process that has measured nothing before, with arrays that are
   // placed as the seed says: for confirmations.
   bool fresh_process = false;
-  // Of kTpuKernel: the description of the TPU (PrintTpu). Whoever offers the
-  // device fills it in.
+  // kTpuKernel: the description of the TPU (PrintTpu), filled in by the process
+  // that offers the device.
   std::string tpu;
   // Measure on a second machine too, if there is one with the same device. Of
   // two measurements that agree the slower ratio is reported; if they disagree,

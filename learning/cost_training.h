@@ -16,7 +16,7 @@
 
 namespace hone::learning {
 
-// What a cost model is trained on.
+// The data that a cost model is trained on.
 struct CostTrainingSet {
   CostSpec spec;
   std::vector<CostGroup> training = {};

@@ -8,8 +8,8 @@
 
 namespace hone::backends {
 
-// What one instruction does for a tile, loads of operands and stores of results
-// left out where it is part of a loop over registers.
+// The work of one instruction for a tile, without loads of operands and stores
+// of results where it is part of a loop over registers.
 struct InstructionWork {
   UnitWork work;
   // Cycles in which nothing can be issued, once.

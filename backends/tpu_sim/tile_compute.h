@@ -11,7 +11,7 @@
 
 namespace hone::backends {
 
-// What the core does for one tile whose data is in VMEM.
+// The work of the core for one tile whose data is in VMEM.
 struct TileCompute {
   // In this order, for each tile, and behind them for the last tile of a
   // reduction.

@@ -22,7 +22,7 @@ struct Transfer {
   double bytes = 0;
 };
 
-// What the core does in one step of the grid.
+// The work of the core in one step of the grid.
 struct StepWork {
   // Copies of operand tiles that were not there in the step before, and of
   // result tiles that no later step changes.

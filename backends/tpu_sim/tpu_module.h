@@ -18,7 +18,7 @@ namespace hone::backends {
 struct TpuKernel {
   // A kernel (hlo/fusion/kernels.h).
   std::shared_ptr<const hlo::Module> module;
-  // What a compiler without a model chooses (KernelSimulator::DefaultConfig).
+  // The choice of a compiler without a model (KernelSimulator::DefaultConfig).
   hlo::KernelConfig by_default;
   // How often a run of the module runs one of them.
   double executions = 0;

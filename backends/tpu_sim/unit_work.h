@@ -9,7 +9,7 @@
 
 namespace hone::backends {
 
-// What works at the same time as the others.
+// The units of a core, which work at the same time.
 enum class Unit : uint8_t {
   kAlu,             // arithmetic slots of the vector unit
   kLoad,            // loads of registers from VMEM

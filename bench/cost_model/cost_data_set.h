@@ -25,8 +25,8 @@ struct CostDataOptions {
   uint64_t seed = 0;
 };
 
-// What a cost model is trained on: groups of measured configurations with their
-// features. What figures are published on is in no data set.
+// The data that a cost model is trained on: groups of measured configurations
+// with their features. Kernels of published figures are in no data set.
 struct CostDataSet {
   absl::string_view id;
   absl::string_view contents;

@@ -21,7 +21,7 @@ struct CostModelBenchOptions {
   std::string partitions = "bench/data/partition";
   // A regular expression that program names must match; empty: all.
   std::string only;
-  // Of a kernel with more tiles so many are drawn.
+  // The most tiles of a kernel; if it has more, so many are drawn.
   int64_t tiles = 256;
   uint64_t seed = 0;
 };

@@ -52,7 +52,7 @@ struct ScheduleFeatures {
   // The natural logarithm of nanoseconds: of the default's time times the
   // paired ratio, or of the least sample if the pairs disagree.
   double log_time = 0;
-  // What costmodels/loop_roofline.h says, at the calibrated speed.
+  // The time by costmodels/loop_roofline.h, at the calibrated speed.
   double roofline_ns = 0;
 };
 

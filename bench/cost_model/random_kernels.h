@@ -14,7 +14,7 @@ namespace hone::bench {
 
 // A kernel to measure schedules of.
 struct NamedKernel {
-  // What it computes, whatever its shapes: "matmul".
+  // The computation without its shapes: "matmul".
   std::string family;
   // "matmul_nt_f32_61x128x333".
   std::string name;

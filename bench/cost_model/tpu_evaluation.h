@@ -41,7 +41,7 @@ absl::StatusOr<TimedProgram> TimeTiles(const TpuProgram& program,
                                        const backends::Tpu& tpu,
                                        int64_t max_tiles, uint64_t seed);
 
-// What a model predicts of a kernel's configurations. Both [tiles].
+// The predictions of a model for a kernel's configurations. Both [tiles].
 struct TilePrediction {
   // In the order of times: of learned models the head for tiles.
   std::vector<double> order;
