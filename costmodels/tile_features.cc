@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "costmodels/log_scale.h"
+#include "costmodels/tile_code.h"
 #include "hlo/tiles/register_layout.h"
 #include "hlo/tiles/tile_regions.h"
 
@@ -80,6 +81,20 @@ enum Feature : size_t {
   kArrayFill,
   kAllPasses,
   kAllArraySteps,
+  // What the code does besides arithmetic (tile_code.h).
+  kLaneBroadcasts,
+  kRelayouts,
+  kMisaligned,
+  kIndexedRows,
+  kUnpacked,
+  kPartialLanes,
+  kTransposedLeft,
+  kTransposedRight,
+  kStreamedRows,
+  kPartialResults,
+  kIterations,
+  kPathSteps,
+  kLive,
   // The logarithms of ratios that decide what limits the kernel: steps of the
   // array, and registers computed, by bytes transferred.
   kStepsByByte,
@@ -137,6 +152,19 @@ constexpr const char* kNames[] = {"lane",
                                   "array_fill",
                                   "all_passes",
                                   "all_array_steps",
+                                  "lane_broadcasts",
+                                  "relayouts",
+                                  "misaligned",
+                                  "indexed_rows",
+                                  "unpacked",
+                                  "partial_lanes",
+                                  "transposed_left",
+                                  "transposed_right",
+                                  "streamed_rows",
+                                  "partial_results",
+                                  "iterations",
+                                  "path_steps",
+                                  "live",
                                   "steps_by_byte",
                                   "registers_by_byte",
                                   "analytical_time",
@@ -199,6 +227,7 @@ class Work {
     SetCounts(kArraySteps, kAllArraySteps, array_steps_);
     Set(kOtherReductions, LogScale(other_reductions_.tile, kTileDoublings));
     Set(kInstructions, LogScale(instructions_, kSizeDoublings));
+    DescribeCode();
     const double bytes = 1 + all_bytes_in_ + all_bytes_out_;
     Set(kStepsByByte, LogRatio(array_steps_.all, bytes));
     Set(kRegistersByByte,
@@ -225,6 +254,23 @@ class Work {
   void SetCounts(size_t of_tile, size_t of_all, const Count& count) {
     Set(of_tile, LogScale(count.tile, kTileDoublings));
     Set(of_all, LogScale(count.all, kTotalDoublings));
+  }
+
+  void DescribeCode() {
+    const TileCode code = TileCodeOf(kernel_, config_, regions_, first_);
+    Set(kLaneBroadcasts, LogScale(code.lane_broadcasts, kTotalDoublings));
+    Set(kRelayouts, LogScale(code.relayouts, kTotalDoublings));
+    Set(kMisaligned, LogScale(code.misaligned, kTotalDoublings));
+    Set(kIndexedRows, LogScale(code.indexed_rows, kTotalDoublings));
+    Set(kUnpacked, LogScale(code.unpacked, kTotalDoublings));
+    Set(kPartialLanes, LogScale(code.partial_lanes, kTotalDoublings));
+    Set(kTransposedLeft, LogScale(code.transposed[0], kTotalDoublings));
+    Set(kTransposedRight, LogScale(code.transposed[1], kTotalDoublings));
+    Set(kStreamedRows, LogScale(code.streamed_rows, kTotalDoublings));
+    Set(kPartialResults, LogScale(code.partial_results, kTotalDoublings));
+    Set(kIterations, LogScale(code.iterations, kTotalDoublings));
+    Set(kPathSteps, LogScale(code.path_steps, kTotalDoublings));
+    Set(kLive, LogScale(code.live, kSizeDoublings));
   }
 
   void DescribeTile() {

@@ -4,11 +4,17 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/string_view.h"
+
 #include "costmodels/tpu_analytical.h"
 #include "hlo/tiles/kernel_config.h"
 #include "hlo/tiles/tiled_kernel.h"
 
 namespace hone::costmodels {
+
+// The version of what TileFeatures says. Weights that were trained on another
+// one are refused.
+inline constexpr absl::string_view kTileFeaturesVersion = "3";
 
 // The names of TileFeatures::Of, in order.
 const std::vector<std::string>& TileFeatureNames();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "base/rng.h"
 #include "base/status_macros.h"
 #include "bench/cost_model/data_file.h"
+#include "bench/cost_model/resize_kernel.h"
 #include "bench/cost_model/tpu_programs.h"
 #include "bench/cost_model/tpu_samples.h"
 #include "hlo/analysis/fingerprint.h"
@@ -220,6 +222,11 @@ absl::StatusOr<CollectedTpu> CollectTpu(const CollectTpuOptions& options,
     std::vector<DrawnKernel> kernels =
         Choose(KernelDraw(module, tpu, rng).All(),
                static_cast<size_t>(options.kernels), rng);
+    // Each kernel at other sizes too, as far as there are valid ones.
+    for (size_t k = 0, drawn = kernels.size(); k < drawn; ++k) {
+      std::optional<hlo::Module> resized = ResizeKernel(kernels[k].module, rng);
+      if (resized.has_value()) kernels.push_back({*std::move(resized)});
+    }
     // All lines of a program or none, so that what is there is complete.
     std::string lines;
     for (const DrawnKernel& kernel : kernels) {

@@ -18,7 +18,8 @@ struct CollectTpuOptions {
   std::string only;
   // The name of a bundled TPU.
   std::string tpu = "v4";
-  // Kernels of each program, and configurations of each kernel.
+  // Kernels of each program, to each of which comes one of other sizes, and
+  // configurations of each kernel.
   int64_t kernels = 60;
   int64_t configs = 24;
   uint64_t seed = 0;

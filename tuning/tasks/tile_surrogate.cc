@@ -131,7 +131,8 @@ const learning::CostSpec& TpuCostSpec() {
       .heads = {{"time", learning::CostTarget::kTime},
                 {"tile", learning::CostTarget::kOrder},
                 {"flags", learning::CostTarget::kOrder}},
-      .features = absl::StrCat("tpu-", costmodels::kKernelGraphVersion)};
+      .features = absl::StrCat("graph-", costmodels::kKernelGraphVersion,
+                               "+tiles-", costmodels::kTileFeaturesVersion)};
   return *spec;
 }
 
