@@ -15,6 +15,7 @@
 #include "backends/tpu_sim/tpu.h"
 #include "base/status_macros.h"
 #include "bench/corpus.h"
+#include "bench/cost_model/prediction_rates.h"
 #include "bench/cost_model/tpu_evaluation.h"
 #include "bench/cost_model/tpu_programs.h"
 #include "bench/plot.h"
@@ -22,6 +23,7 @@
 #include "optimizers/policies/library.h"
 #include "tuning/shipped_cost_model.h"
 #include "tuning/tasks/tile_surrogate.h"
+#include "tuning/tasks/tpu_peaks.h"
 
 namespace hone::bench {
 namespace {
@@ -253,6 +255,7 @@ absl::StatusOr<Json> RunCostModelBench(const CostModelBenchOptions& options,
       << " tiles of a kernel; per cent\n\n";
   Table table(models.size(), out);
   TimePlot plot;
+  PredictionRates rates;
   for (const TpuProgram& program : programs) {
     if (!split.test.contains(program.family)) continue;
     HONE_ASSIGN_OR_RETURN(const TimedProgram timed,
@@ -267,6 +270,7 @@ absl::StatusOr<Json> RunCostModelBench(const CostModelBenchOptions& options,
       learned.push_back(ErrorsOf(timed, predictions));
     }
     table.Add(timed, learned, ErrorsOf(timed, analytical));
+    rates.Add(timed);
   }
   if (!options.plots.empty()) HONE_RETURN_IF_ERROR(plot.Write(options));
   Json files = Json::array();
@@ -276,6 +280,11 @@ absl::StatusOr<Json> RunCostModelBench(const CostModelBenchOptions& options,
                    {"weights", files},      {"max_tiles", options.tiles},
                    {"seed", options.seed}};
   document.update(table.Finish());
+  if (rates.kernels() > 0) {
+    HONE_ASSIGN_OR_RETURN(
+        document["rates"],
+        rates.Measure(tuning::PeaksOf(tpu), *models.front().model, out));
+  }
   return document;
 }
 

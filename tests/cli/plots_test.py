@@ -76,6 +76,15 @@ class PlotsTest(Scratch):
             mape = 100 * sum(abs(predicted / true - 1)
                              for true, predicted in dots) / len(dots)
             self.assertAlmostEqual(mape, errors["fusion MAPE"], delta=2)
+        rates = result["rates"]
+        self.assertEqual([batch["configs_of_each"]
+                          for batch in rates["batches"]], [1, 16])
+        for batch in rates["batches"]:
+            self.assertEqual(batch["kernels"], program["kernels"])
+            self.assertGreater(batch["per_second_with_features"], 0)
+        self.assertEqual(rates["batches"][0]["predictions"],
+                         program["kernels"])
+        self.assertGreater(rates["one_ms"], 0)
         first = path.read_bytes()
         self.json("bench", "cost-model", *self.programs, "--tiles", 4)
         self.assertEqual(path.read_bytes(), first)
