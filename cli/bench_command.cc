@@ -445,6 +445,8 @@ void AddTpuProgramOptions(CLI::App& command, Options& options) {
       ->capture_default_str();
   command.add_option("--only", options.only,
                      "Regular expression that a program's name must match");
+  command.add_option("--plots", options.plots,
+                     "Folder for a figure, SVG [none]");
 }
 
 void AddCostModelOptions(CLI::App& command,

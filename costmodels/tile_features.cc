@@ -8,6 +8,7 @@
 
 #include "costmodels/log_scale.h"
 #include "costmodels/tile_code.h"
+#include "costmodels/tile_walk.h"
 #include "hlo/tiles/register_layout.h"
 #include "hlo/tiles/tile_regions.h"
 
@@ -189,12 +190,13 @@ double Product(const hlo::Box& box) {
 class Work {
  public:
   Work(const hlo::TiledKernel& kernel, const hlo::KernelConfig& config,
-       std::vector<float>& features)
+       TileWalk& walk, std::vector<float>& features)
       : kernel_(kernel),
         computation_(kernel.computation()),
         config_(config),
-        regions_(kernel, config.tile),
-        first_(regions_.At(std::vector<int64_t>(regions_.grid().size()))),
+        walk_(walk),
+        regions_(walk.tiles()),
+        first_(walk.At(std::vector<int64_t>(regions_.grid().size()))),
         features_(features) {}
 
   void Describe() {
@@ -353,7 +355,7 @@ class Work {
     for (const size_t loop : loops_) {
       std::vector<int64_t> position(grid.size());
       if (grid[loop] > 1) position[loop] = 1;
-      next_.push_back(grid[loop] > 1 ? regions_.At(position) : first_);
+      next_.push_back(&walk_.At(position));
     }
   }
 
@@ -366,7 +368,7 @@ class Work {
     for (size_t i = 0; i < loops_.size(); ++i) {
       outer *=
           static_cast<double>(std::max<int64_t>(regions_.grid()[loops_[i]], 1));
-      if (!(next_[i].at(id).box == first_.at(id).box)) changes = outer;
+      if (!(next_[i]->at(id).box == first_.at(id).box)) changes = outer;
     }
     return changes;
   }
@@ -533,10 +535,11 @@ class Work {
   const hlo::TiledKernel& kernel_;
   const hlo::Computation& computation_;
   const hlo::KernelConfig& config_;
-  const hlo::TileRegions regions_;
+  TileWalk& walk_;
+  const hlo::TileRegions& regions_;
   // What the first tile needs, and for each loop the next tile along it.
-  const hlo::IdMap<Region> first_;
-  std::vector<hlo::IdMap<Region>> next_;
+  const hlo::IdMap<Region>& first_;
+  std::vector<const hlo::IdMap<Region>*> next_;
   // Dimensions of the grid, the innermost loop last.
   std::vector<size_t> loops_;
   std::vector<float>& features_;
@@ -559,8 +562,9 @@ const std::vector<std::string>& TileFeatureNames() {
 
 std::vector<float> TileFeatures::Of(const hlo::KernelConfig& config) const {
   std::vector<float> features(kFeatureCount, 0);
-  Work(kernel_, config, features).Describe();
-  const TpuTotals totals = analytical_.TotalsOf(config);
+  TileWalk walk(kernel_, config.tile);
+  Work(kernel_, config, walk, features).Describe();
+  const TpuTotals totals = analytical_.TotalsOf(config, walk);
   const double ns = std::max(analytical_.PredictNs(totals), 1.0);
   constexpr float kNsDoublings = 30;
   const auto share = [ns](double seconds) {

@@ -111,8 +111,9 @@ double ConvolutionCycles(const Instruction& convolution,
 
 }  // namespace
 
-TpuTotals TpuAnalytical::TotalsOf(const hlo::KernelConfig& config) const {
-  const hlo::TileRegions tiles(kernel_, config.tile);
+TpuTotals TpuAnalytical::TotalsOf(const hlo::KernelConfig& config,
+                                  TileWalk& walk) const {
+  const hlo::TileRegions& tiles = walk.tiles();
   const hlo::Computation& computation = kernel_.computation();
   TpuTotals totals;
   totals.overlaps = config.buffers > 1;
@@ -121,7 +122,7 @@ TpuTotals TpuAnalytical::TotalsOf(const hlo::KernelConfig& config) const {
   // A tile in the middle stands for all.
   std::vector<int64_t> middle;
   for (const int64_t count : tiles.grid()) middle.push_back(count > 2 ? 1 : 0);
-  const hlo::IdMap<Region> regions = tiles.At(middle);
+  const hlo::IdMap<Region>& regions = walk.At(middle);
   const size_t outputs = config.tile.output.size();
   double reduction_tiles = 1;
   for (size_t d = outputs; d < middle.size(); ++d) {
@@ -152,18 +153,18 @@ TpuTotals TpuAnalytical::TotalsOf(const hlo::KernelConfig& config) const {
     totals.tile_bytes += bytes;
     totals.vmem_bytes += (is_fixed ? 1 : config.buffers) * bytes;
   };
-  std::vector<hlo::IdMap<Region>> moved;
+  std::vector<const hlo::IdMap<Region>*> moved;
   for (size_t d = 0; d < middle.size(); ++d) {
     std::vector<int64_t> position(middle.size());
     position[d] = tiles.grid()[d] - 1;
-    moved.push_back(tiles.At(position));
+    moved.push_back(&walk.At(position));
   }
-  const hlo::IdMap<Region> first =
-      tiles.At(std::vector<int64_t>(middle.size()));
+  const hlo::IdMap<Region>& first =
+      walk.At(std::vector<int64_t>(middle.size()));
   const auto changes_of = [&](hlo::InstructionId id) {
     std::vector<bool> changes;
-    for (const hlo::IdMap<Region>& there : moved) {
-      changes.push_back(there.at(id).box != first.at(id).box);
+    for (const hlo::IdMap<Region>* const there : moved) {
+      changes.push_back(there->at(id).box != first.at(id).box);
     }
     return changes;
   };

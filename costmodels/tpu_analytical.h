@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 
+#include "costmodels/tile_walk.h"
 #include "hlo/tiles/kernel_config.h"
 #include "hlo/tiles/tile_space.h"
 #include "hlo/tiles/tiled_kernel.h"
@@ -76,7 +77,12 @@ class TpuAnalytical {
     return PredictNs(TotalsOf(config));
   }
   double PredictNs(const TpuTotals& totals) const;
-  TpuTotals TotalsOf(const hlo::KernelConfig& config) const;
+  TpuTotals TotalsOf(const hlo::KernelConfig& config) const {
+    TileWalk walk(kernel_, config.tile);
+    return TotalsOf(config, walk);
+  }
+  // `walk` is of the kernel and the configuration's tile.
+  TpuTotals TotalsOf(const hlo::KernelConfig& config, TileWalk& walk) const;
 
   // Returns the configuration, with default flags, of the tile that is
   // predicted to be the fastest of those that fit: of all tiles of the space,

@@ -15,12 +15,15 @@
 #include "backends/tpu_sim/tpu.h"
 #include "base/status_macros.h"
 #include "bench/corpus.h"
+#include "bench/cost_model/prediction_rates.h"
 #include "bench/cost_model/tpu_evaluation.h"
 #include "bench/cost_model/tpu_programs.h"
+#include "bench/plot.h"
 #include "hlo/read_module.h"
 #include "optimizers/policies/library.h"
 #include "tuning/shipped_cost_model.h"
 #include "tuning/tasks/tile_surrogate.h"
+#include "tuning/tasks/tpu_peaks.h"
 
 namespace hone::bench {
 namespace {
@@ -197,6 +200,39 @@ class Table {
   Json programs_ = Json::array();
 };
 
+// Predicted against true times of the kernels of all programs.
+class TimePlot {
+ public:
+  void Add(const TimedProgram& program,
+           const std::vector<TilePrediction>& learned,
+           const std::vector<TilePrediction>& analytical) {
+    constexpr double kNsPerUs = 1000;
+    for (size_t k = 0; k < program.kernels.size(); ++k) {
+      const double us = program.kernels[k].ns[0] / kNsPerUs;
+      learned_.push_back({us, learned[k].ns[0] / kNsPerUs});
+      analytical_.push_back({us, analytical[k].ns[0] / kNsPerUs});
+    }
+  }
+
+  absl::Status Write(const CostModelBenchOptions& options) const {
+    // Few enough for a file that a browser shows at once.
+    constexpr int64_t kPoints = 750;
+    return WritePlot(
+        {.title = absl::StrCat("Times of kernels on a simulated TPU ",
+                               options.tpu, ", programs never trained on"),
+         .x = {"true time, µs", AxisScale::kLogarithmic},
+         .y = {"predicted time, µs", AxisScale::kLogarithmic},
+         .series = {{"analytical", ThinPoints(analytical_, kPoints), false},
+                    {"learned", ThinPoints(learned_, kPoints), false}},
+         .has_diagonal = true},
+        options.plots, "cost_model");
+  }
+
+ private:
+  std::vector<PlotPoint> learned_;
+  std::vector<PlotPoint> analytical_;
+};
+
 }  // namespace
 
 absl::StatusOr<Json> RunCostModelBench(const CostModelBenchOptions& options,
@@ -210,24 +246,33 @@ absl::StatusOr<Json> RunCostModelBench(const CostModelBenchOptions& options,
       ReadTpuPrograms(options.corpus, options.partitions, options.only));
   HONE_ASSIGN_OR_RETURN(const std::vector<Learned> models,
                         ReadModels(options.weights));
+  if (!options.plots.empty()) {
+    HONE_RETURN_IF_ERROR(MakePlotFolder(options.plots));
+  }
   const std::string machine = DescribeMachine();
   out << machine << "\nTPU " << options.tpu << ", " << models.size()
       << " learned models, at most " << options.tiles
       << " tiles of a kernel; per cent\n\n";
   Table table(models.size(), out);
+  TimePlot plot;
+  PredictionRates rates;
   for (const TpuProgram& program : programs) {
     if (!split.test.contains(program.family)) continue;
     HONE_ASSIGN_OR_RETURN(const TimedProgram timed,
                           TimeTiles(program, tpu, options.tiles, options.seed));
+    const std::vector<TilePrediction> analytical =
+        PredictTilesAnalytically(timed, tpu);
     std::vector<TpuErrors> learned;
     for (const Learned& model : models) {
       HONE_ASSIGN_OR_RETURN(const std::vector<TilePrediction> predictions,
                             PredictTiles(timed, tpu, *model.model));
+      if (learned.empty()) plot.Add(timed, predictions, analytical);
       learned.push_back(ErrorsOf(timed, predictions));
     }
-    table.Add(timed, learned,
-              ErrorsOf(timed, PredictTilesAnalytically(timed, tpu)));
+    table.Add(timed, learned, ErrorsOf(timed, analytical));
+    rates.Add(timed);
   }
+  if (!options.plots.empty()) HONE_RETURN_IF_ERROR(plot.Write(options));
   Json files = Json::array();
   for (const Learned& model : models) files.push_back(model.file);
   Json document = {{"bench", "cost-model"}, {"machine", machine},
@@ -235,6 +280,11 @@ absl::StatusOr<Json> RunCostModelBench(const CostModelBenchOptions& options,
                    {"weights", files},      {"max_tiles", options.tiles},
                    {"seed", options.seed}};
   document.update(table.Finish());
+  if (rates.kernels() > 0) {
+    HONE_ASSIGN_OR_RETURN(
+        document["rates"],
+        rates.Measure(tuning::PeaksOf(tpu), *models.front().model, out));
+  }
   return document;
 }
 

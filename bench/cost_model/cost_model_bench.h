@@ -24,6 +24,9 @@ struct CostModelBenchOptions {
   // The most tiles of a kernel; if it has more, so many are drawn.
   int64_t tiles = 256;
   uint64_t seed = 0;
+  // A folder for cost_model.svg: predicted against true times of kernels with
+  // default tiles, by the first learned model; empty: none.
+  std::string plots;
 };
 
 // Compares a learned and the analytical model of kernels on a simulated TPU, on

@@ -17,6 +17,7 @@
 #include "base/status_macros.h"
 #include "bench/corpus.h"
 #include "bench/cost_model/tpu_programs.h"
+#include "bench/plot.h"
 #include "hlo/analysis/fingerprint.h"
 #include "optimizers/registry.h"
 #include "optimizers/search.h"
@@ -39,22 +40,36 @@ absl::StatusOr<double> BestNs(const tuning::TileProblem& problem) {
   return result.best->measurement.cost;
 }
 
-// The results of one optimizer: by budget, the logarithms of what it reaches of
-// the best tile's speed, of all kernels and seeds.
+// The numbers of measurements after which searches are compared: the budgets,
+// and for curves those between at distances of 5 %, all of the first 20.
+std::vector<int64_t> Counts(const std::vector<int64_t>& budgets) {
+  std::vector<int64_t> counts = budgets;
+  constexpr int64_t kParts = 20;
+  for (int64_t i = 1; i < budgets.back(); i += 1 + i / kParts) {
+    counts.push_back(i);
+  }
+  std::sort(counts.begin(), counts.end());
+  counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
+  return counts;
+}
+
+// The results of one optimizer: by measurements, the logarithms of what it
+// reaches of the best tile's speed, of all kernels and seeds.
 struct Row {
   std::string optimizer;
-  std::vector<std::vector<double>> reached;  // [seeds][budgets], sums
+  std::vector<std::vector<double>> reached;  // [seeds][counts], sums
   std::vector<int64_t> near_best;            // [budgets], within 5 %
 };
 
 class XtatBench {
  public:
-  explicit XtatBench(const XtatBenchOptions& options) : options_(options) {
+  explicit XtatBench(const XtatBenchOptions& options)
+      : options_(options), counts_(Counts(options.budgets)) {
     for (const std::string& optimizer : options.optimizers) {
       rows_.push_back({optimizer,
                        std::vector<std::vector<double>>(
                            static_cast<size_t>(options.seeds),
-                           std::vector<double>(options.budgets.size())),
+                           std::vector<double>(counts_.size())),
                        std::vector<int64_t>(options.budgets.size())});
     }
   }
@@ -102,21 +117,13 @@ class XtatBench {
       out << "| " << row.optimizer << " |";
       Json budgets = Json::array();
       for (size_t b = 0; b < options_.budgets.size(); ++b) {
-        double sum = 0;
-        double least = std::numeric_limits<double>::infinity();
-        double most = 0;
-        for (const std::vector<double>& seed : row.reached) {
-          const double mean = std::exp(seed[b] / static_cast<double>(kernels_));
-          sum += mean;
-          least = std::min(least, mean);
-          most = std::max(most, mean);
-        }
-        const double mean = sum / static_cast<double>(row.reached.size());
-        out << absl::StrFormat(" %.4f | %.4f to %.4f |", mean, least, most);
+        const Speed speed = SpeedOf(row, CountIndex(options_.budgets[b]));
+        out << absl::StrFormat(" %.4f | %.4f to %.4f |", speed.mean,
+                               speed.least, speed.most);
         budgets.push_back({{"measurements", options_.budgets[b]},
-                           {"speed", mean},
-                           {"least", least},
-                           {"most", most},
+                           {"speed", speed.mean},
+                           {"least", speed.least},
+                           {"most", speed.most},
                            {"within_5_percent", row.near_best[b]}});
       }
       const int64_t runs = kernels_ * options_.seeds;
@@ -129,7 +136,49 @@ class XtatBench {
     return table;
   }
 
+  absl::Status WritePlot() const {
+    Plot plot = {.title = absl::StrFormat(
+                     "Searches for tiles of %d kernels on a simulated TPU %s",
+                     kernels_, options_.tpu),
+                 .x = {"measurements", AxisScale::kLogarithmic},
+                 .y = {"speed over that of the best tile, geometric mean"}};
+    for (const Row& row : rows_) {
+      PlotSeries& series = plot.series.emplace_back();
+      series.name = row.optimizer;
+      for (size_t i = 0; i < counts_.size(); ++i) {
+        series.points.push_back(
+            {static_cast<double>(counts_[i]), SpeedOf(row, i).mean});
+      }
+    }
+    return bench::WritePlot(plot, options_.plots, "xtat");
+  }
+
  private:
+  // Of all kernels, the geometric mean; over seeds.
+  struct Speed {
+    double mean = 0;
+    double least = std::numeric_limits<double>::infinity();
+    double most = 0;
+  };
+
+  Speed SpeedOf(const Row& row, size_t count) const {
+    Speed speed;
+    for (const std::vector<double>& seed : row.reached) {
+      const double mean = std::exp(seed[count] / static_cast<double>(kernels_));
+      speed.mean += mean;
+      speed.least = std::min(speed.least, mean);
+      speed.most = std::max(speed.most, mean);
+    }
+    speed.mean /= static_cast<double>(row.reached.size());
+    return speed;
+  }
+
+  size_t CountIndex(int64_t budget) const {
+    return static_cast<size_t>(
+        std::lower_bound(counts_.begin(), counts_.end(), budget) -
+        counts_.begin());
+  }
+
   absl::Status Tune(const backends::TpuKernel& kernel,
                     const backends::Tpu& tpu) {
     const std::unique_ptr<tuning::TileProblem> problem =
@@ -161,19 +210,24 @@ class XtatBench {
                               {.trials = options_.budgets.back()},
                               SystemClock(), run)
             .status());
-    for (size_t b = 0; b < options_.budgets.size(); ++b) {
+    const auto speed_after = [&](int64_t measurements) {
       // A search may come to its end before.
       const size_t trials =
-          std::min(static_cast<size_t>(options_.budgets[b]), found.size());
-      const double speed = best / found[trials - 1];
-      row.reached[seed][b] += std::log(speed);
+          std::min(static_cast<size_t>(measurements), found.size());
+      return best / found[trials - 1];
+    };
+    for (size_t i = 0; i < counts_.size(); ++i) {
+      row.reached[seed][i] += std::log(speed_after(counts_[i]));
+    }
+    for (size_t b = 0; b < options_.budgets.size(); ++b) {
       constexpr double kNear = 0.95;
-      if (speed >= kNear) ++row.near_best[b];
+      if (speed_after(options_.budgets[b]) >= kNear) ++row.near_best[b];
     }
     return absl::OkStatus();
   }
 
   const XtatBenchOptions& options_;
+  const std::vector<int64_t> counts_;
   std::vector<Row> rows_;
   absl::flat_hash_set<Hash128> seen_;
   int64_t kernels_ = 0;
@@ -195,6 +249,9 @@ absl::StatusOr<Json> RunXtatBench(const XtatBenchOptions& options,
   HONE_ASSIGN_OR_RETURN(
       const std::vector<TpuProgram> programs,
       ReadTpuPrograms(options.corpus, options.partitions, options.only));
+  if (!options.plots.empty()) {
+    HONE_RETURN_IF_ERROR(MakePlotFolder(options.plots));
+  }
   const std::string machine = DescribeMachine();
   XtatBench bench(options);
   for (const TpuProgram& program : programs) {
@@ -210,6 +267,7 @@ absl::StatusOr<Json> RunXtatBench(const XtatBenchOptions& options,
       << " seeds: speed over that of the best tile, geometric mean, after so "
          "many measurements\n\n";
   Json table = bench.Finish(out);
+  if (!options.plots.empty()) HONE_RETURN_IF_ERROR(bench.WritePlot());
   return Json{{"bench", "xtat"},
               {"machine", machine},
               {"tpu", options.tpu},

@@ -28,6 +28,9 @@ struct XtatBenchOptions {
   int64_t kernels = 6;
   // Kernels with more tiles are left out: the best is found by trying all.
   int64_t tiles = 4096;
+  // A folder for xtat.svg: the speed that each search has reached after each
+  // measurement; empty: none.
+  std::string plots;
 };
 
 // Compares searches for the tile of kernels on a simulated TPU at equal numbers
