@@ -462,6 +462,17 @@ void AddCostModelOptions(CLI::App& command,
                   "Tiles of a kernel; of more, so many are drawn")
       ->transform(WholeNumber(1, kMaxCount))
       ->capture_default_str();
+  command.add_option("--refine", options.refine,
+                     "File of this TPU (hone dataset tpu) to learn from first, "
+                     "without held-out families");
+  command
+      .add_option("--refine-samples", options.refine_samples,
+                  "Configurations to learn from first")
+      ->transform(WholeNumber(1, kMaxCount))
+      ->capture_default_str();
+  command.add_option("--leave-out", options.leave_out,
+                     "File of training data (hone dataset tpu), equal kernels "
+                     "of which are not predicted");
   command.add_option("--seed", options.seed, "Seed of the tiles drawn")
       ->transform(WholeNumber(0, kMaxSeed))
       ->capture_default_str();

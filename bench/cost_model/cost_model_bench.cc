@@ -9,13 +9,16 @@
 #include <memory>
 #include <utility>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
 #include "backends/tpu_sim/tpu.h"
+#include "base/hash.h"
 #include "base/status_macros.h"
 #include "bench/corpus.h"
 #include "bench/cost_model/prediction_rates.h"
+#include "bench/cost_model/tpu_data.h"
 #include "bench/cost_model/tpu_evaluation.h"
 #include "bench/cost_model/tpu_programs.h"
 #include "bench/plot.h"
@@ -60,6 +63,22 @@ absl::StatusOr<std::vector<Learned>> ReadModels(
     models.back().model = models.back().owned.get();
   }
   return models;
+}
+
+// Lets the models learn from samples of the TPU first, if so asked.
+absl::Status Refine(const CostModelBenchOptions& options,
+                    const FamilySplit& split, std::vector<Learned>& models) {
+  if (options.refine.empty()) return absl::OkStatus();
+  HONE_ASSIGN_OR_RETURN(const std::vector<learning::CostGroup> groups,
+                        DrawTpuGroups(options.refine, split,
+                                      options.refine_samples, options.seed));
+  for (Learned& learned : models) {
+    std::unique_ptr<learning::CostPredictor> refined = learned.model->Clone();
+    HONE_RETURN_IF_ERROR(refined->Refine(groups));
+    learned.owned = std::move(refined);
+    learned.model = learned.owned.get();
+  }
+  return absl::OkStatus();
 }
 
 // Numbers of all programs, of which some may be NaN: not there.
@@ -244,8 +263,13 @@ absl::StatusOr<Json> RunCostModelBench(const CostModelBenchOptions& options,
   HONE_ASSIGN_OR_RETURN(
       const std::vector<TpuProgram> programs,
       ReadTpuPrograms(options.corpus, options.partitions, options.only));
-  HONE_ASSIGN_OR_RETURN(const std::vector<Learned> models,
+  HONE_ASSIGN_OR_RETURN(std::vector<Learned> models,
                         ReadModels(options.weights));
+  HONE_RETURN_IF_ERROR(Refine(options, split, models));
+  absl::flat_hash_set<Hash128> known;
+  if (!options.leave_out.empty()) {
+    HONE_ASSIGN_OR_RETURN(known, KernelsLearnedFrom(options.leave_out, split));
+  }
   if (!options.plots.empty()) {
     HONE_RETURN_IF_ERROR(MakePlotFolder(options.plots));
   }
@@ -258,8 +282,10 @@ absl::StatusOr<Json> RunCostModelBench(const CostModelBenchOptions& options,
   PredictionRates rates;
   for (const TpuProgram& program : programs) {
     if (!split.test.contains(program.family)) continue;
-    HONE_ASSIGN_OR_RETURN(const TimedProgram timed,
-                          TimeTiles(program, tpu, options.tiles, options.seed));
+    HONE_ASSIGN_OR_RETURN(
+        const TimedProgram timed,
+        TimeTiles(program, tpu, options.tiles, options.seed, known));
+    if (timed.kernels.empty()) continue;
     const std::vector<TilePrediction> analytical =
         PredictTilesAnalytically(timed, tpu);
     std::vector<TpuErrors> learned;
@@ -275,9 +301,14 @@ absl::StatusOr<Json> RunCostModelBench(const CostModelBenchOptions& options,
   if (!options.plots.empty()) HONE_RETURN_IF_ERROR(plot.Write(options));
   Json files = Json::array();
   for (const Learned& model : models) files.push_back(model.file);
-  Json document = {{"bench", "cost-model"}, {"machine", machine},
-                   {"tpu", options.tpu},    {"split", options.split},
-                   {"weights", files},      {"max_tiles", options.tiles},
+  Json document = {{"bench", "cost-model"},
+                   {"machine", machine},
+                   {"tpu", options.tpu},
+                   {"split", options.split},
+                   {"weights", files},
+                   {"refine", options.refine},
+                   {"leave_out", options.leave_out},
+                   {"max_tiles", options.tiles},
                    {"seed", options.seed}};
   document.update(table.Finish());
   if (rates.kernels() > 0) {

@@ -15,6 +15,14 @@ struct CostModelBenchOptions {
   // Files of weights, one of each seed; none: the model that comes with Hone.
   std::vector<std::string> weights;
   std::string tpu = "v4";
+  // A data file of this TPU (hone dataset tpu) from which the models learn
+  // `refine_samples` configurations of families that are not held out, before
+  // they predict; empty: none.
+  std::string refine;
+  int64_t refine_samples = 1000;
+  // A data file of whose kernels, if a model may have learned from them, those
+  // that are predicted are free; empty: none are left out.
+  std::string leave_out;
   // The split whose test families are predicted (ReadFamilySplit).
   std::string split = "bench/data/cost_model/tpu_split.json";
   std::string corpus = "bench/data/corpus";

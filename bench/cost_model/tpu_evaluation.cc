@@ -15,6 +15,7 @@
 #include "costmodels/kernel_graph.h"
 #include "costmodels/tile_features.h"
 #include "costmodels/tpu_analytical.h"
+#include "hlo/analysis/fingerprint.h"
 #include "hlo/tiles/tile_space.h"
 #include "tuning/tasks/tile_surrogate.h"
 #include "tuning/tasks/tpu_peaks.h"
@@ -82,15 +83,16 @@ double MeanOf(const std::vector<double>& values) {
 
 }  // namespace
 
-absl::StatusOr<TimedProgram> TimeTiles(const TpuProgram& program,
-                                       const backends::Tpu& tpu,
-                                       int64_t max_tiles, uint64_t seed) {
+absl::StatusOr<TimedProgram> TimeTiles(
+    const TpuProgram& program, const backends::Tpu& tpu, int64_t max_tiles,
+    uint64_t seed, const absl::flat_hash_set<Hash128>& known) {
   HONE_ASSIGN_OR_RETURN(const hlo::Module module, ReadTpuProgram(program));
   HONE_ASSIGN_OR_RETURN(const backends::TpuModule prepared,
                         backends::PrepareForTpu(module, tpu));
   TimedProgram timed = {.program = program, .kernels = {}};
   Rng rng(seed);
   for (const backends::TpuKernel& kernel : prepared.kernels) {
+    if (known.contains(hlo::FastFingerprint(*kernel.module))) continue;
     timed.kernels.push_back(TimeKernel(kernel, tpu, max_tiles, rng));
   }
   return timed;

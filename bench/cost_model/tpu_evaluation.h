@@ -6,10 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 
 #include "backends/tpu_sim/tpu.h"
+#include "base/hash.h"
 #include "bench/cost_model/tpu_programs.h"
 #include "hlo/tiles/kernel_config.h"
 #include "hlo/tiles/tiled_kernel.h"
@@ -35,11 +37,12 @@ struct TimedProgram {
 };
 
 // Simulates the tiles of all kernels of a program, or `max_tiles` of a kernel's
-// that are drawn by `seed` if there are more. Errors: those of reading the
-// program, and of PrepareForTpu.
-absl::StatusOr<TimedProgram> TimeTiles(const TpuProgram& program,
-                                       const backends::Tpu& tpu,
-                                       int64_t max_tiles, uint64_t seed);
+// that are drawn by `seed` if there are more. Kernels whose fingerprints are
+// `known` are left out. Errors: those of reading the program, and of
+// PrepareForTpu.
+absl::StatusOr<TimedProgram> TimeTiles(
+    const TpuProgram& program, const backends::Tpu& tpu, int64_t max_tiles,
+    uint64_t seed, const absl::flat_hash_set<Hash128>& known = {});
 
 // The predictions of a model for a kernel's configurations. Both [tiles].
 struct TilePrediction {
