@@ -2,12 +2,9 @@
 // its time.
 
 #include <algorithm>
-#include <cstdio>
-#include <fstream>
 #include <iostream>
 #include <limits>
 #include <memory>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "cli/command.h"
+#include "cli/read_script.h"
 #include "cli/read_subject.h"
 
 #include "backends/cpu/compiler.h"
@@ -48,29 +46,6 @@ struct Options {
   std::string library;
   int32_t threads = 1;
 };
-
-absl::StatusOr<std::string> ReadScript(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  // An empty file is a script, too; << fails for it.
-  if (!file || (file.peek() != EOF && !(text << file.rdbuf())) || file.bad()) {
-    return absl::NotFoundError(absl::StrCat(
-        path, ": cannot be read, expected a script of transformations"));
-  }
-  return std::move(text).str();
-}
-
-// Applies the script `text` to `program`; errors name `file`.
-absl::StatusOr<loops::Program> Replay(const loops::Program& program,
-                                      const std::string& text,
-                                      const std::string& file) {
-  HONE_ASSIGN_OR_RETURN(const std::vector<loops::Step> steps,
-                        loops::ParseScript(text, file));
-  absl::StatusOr<loops::Program> result = loops::ApplyScript(program, steps);
-  if (result.ok()) return result;
-  return absl::Status(result.status().code(),
-                      absl::StrCat(file, ": ", result.status().message()));
-}
 
 // The times of the default schedule and, if there is one, of the script's, by a
 // measuring process.

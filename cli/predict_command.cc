@@ -1,4 +1,4 @@
-// hone predict: what a learned cost model says of a module's kernels.
+// hone predict: what a learned cost model says of kernels.
 
 #include <cmath>
 #include <cstddef>
@@ -11,7 +11,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
 #include "cli/command.h"
+#include "cli/predict_kernel.h"
+#include "cli/read_cost_model.h"
 #include "cli/read_hardware.h"
 
 #include "backends/tpu_sim/tpu_module.h"
@@ -20,8 +23,6 @@
 #include "costmodels/tile_features.h"
 #include "hlo/read_module.h"
 #include "hlo/tiles/tiled_kernel.h"
-#include "optimizers/policies/library.h"
-#include "tuning/shipped_cost_model.h"
 #include "tuning/tasks/tile_surrogate.h"
 #include "tuning/tasks/tpu_peaks.h"
 
@@ -31,14 +32,39 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct Options {
-  std::string file;
-  std::string tpu = "v4";
-  std::string weights;
+  // "cpu", "tpu", "tpu:NAME|FILE"; empty: "tpu".
+  std::string target;
+  std::string tpu;
+  PredictKernelOptions kernel;
 };
 
-// The standard deviation of a logarithm from which a prediction is marked: one
-// in three such times is off by more than a third.
-constexpr double kUnsure = 0.3;
+// Sets `tpu` by the target, and leaves it empty for a CPU.
+absl::Status TakeTarget(Options& options, const CLI::App& command) {
+  absl::string_view target = options.target;
+  if (target == "cpu") {
+    if (options.tpu.empty()) return absl::OkStatus();
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--tpu ", options.tpu, " with --target cpu, expected one of them"));
+  }
+  for (const char* const name : {"--script", "--threads", "--no-measure"}) {
+    if (command.count(name) == 0) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat(name, " is of CPU kernels, expected --target cpu"));
+  }
+  if (absl::ConsumePrefix(&target, "tpu:")) {
+    if (!options.tpu.empty() && options.tpu != target) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--target ", options.target, " and --tpu ", options.tpu,
+                       ", expected one of them"));
+    }
+    options.tpu = std::string(target);
+  } else if (!target.empty() && target != "tpu") {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--target '", target, "', expected cpu, tpu or tpu:NAME"));
+  }
+  if (options.tpu.empty()) options.tpu = "v4";
+  return absl::OkStatus();
+}
 
 // The opcodes of a kernel that Hone does not know, which the model takes for
 // any opcode.
@@ -105,7 +131,7 @@ Json Describe(const backends::TpuModule& module,
                        {"config", hlo::PrintKernelConfig(p.kernel->by_default)},
                        {"predicted_ns", p.predicted_ns},
                        {"deviation", p.deviation},
-                       {"unsure", p.deviation >= kUnsure},
+                       {"unsure", p.deviation >= kUnsureDeviation},
                        {"simulated_ns", p.simulated_ns},
                        {"unknown_opcodes", UnknownOpcodes(*p.kernel->module)}});
   }
@@ -141,35 +167,20 @@ void Print(const Json& document) {
   line("all", "", document, "");
 }
 
-absl::StatusOr<int> Run(const Options& options, const Context& context) {
+absl::StatusOr<int> PredictModule(const Options& options,
+                                  const Context& context) {
   HONE_ASSIGN_OR_RETURN(const hlo::Module module,
-                        hlo::ReadModuleFile(options.file));
+                        hlo::ReadModuleFile(options.kernel.file));
   HONE_ASSIGN_OR_RETURN(const auto tpu, ReadTpu(options.tpu));
-  const learning::CostPredictor* model = nullptr;
-  std::unique_ptr<const learning::CostPredictor> read;
-  if (options.weights.empty()) {
-    HONE_ASSIGN_OR_RETURN(
-        model, tuning::ShippedCostModel("tpu_kernel", tuning::TpuCostSpec()));
-  } else {
-    HONE_ASSIGN_OR_RETURN(const std::string bytes,
-                          hlo::ReadFileBytes(options.weights));
-    HONE_ASSIGN_OR_RETURN(const auto* const library,
-                          optimizers::policies::LoadLibrary());
-    auto parsed = library->parse_cost_model(bytes, &tuning::TpuCostSpec());
-    if (!parsed.ok()) {
-      return absl::Status(
-          parsed.status().code(),
-          absl::StrCat(options.weights, ": ", parsed.status().message()));
-    }
-    read = *std::move(parsed);
-    model = read.get();
-  }
+  HONE_ASSIGN_OR_RETURN(const auto model,
+                        ReadCostModel(options.kernel.weights, "tpu_kernel",
+                                      tuning::TpuCostSpec()));
   absl::StatusOr<backends::TpuModule> prepared =
       backends::PrepareForTpu(module, *tpu);
   if (!prepared.ok()) {
     return absl::Status(
         prepared.status().code(),
-        absl::StrCat(options.file, ": ", prepared.status().message()));
+        absl::StrCat(options.kernel.file, ": ", prepared.status().message()));
   }
   HONE_ASSIGN_OR_RETURN(const std::vector<Prediction> predictions,
                         Predict(*prepared, *tpu, *model));
@@ -188,14 +199,36 @@ void AddPredictCommand(CLI::App& app, Context& context) {
   auto options = std::make_shared<Options>();
   CLI::App* command = AddCommand(
       app, context, "predict",
-      "Predict the times of a module's kernels on a TPU by a learned cost "
-      "model, beside the simulated ones");
-  command->add_option("FILE", options->file, "HLO text or proto")->required();
+      "Predict by a learned cost model the times of a module's kernels on a "
+      "TPU, beside the simulated ones, or of a kernel on this CPU, beside the "
+      "measured one");
+  PredictKernelOptions& kernel = options->kernel;
+  command
+      ->add_option("FILE", kernel.file,
+                   "HLO text or proto; for a CPU of one kernel, or a loop "
+                   "program, FILE.loops")
+      ->required();
+  command->add_option("--target", options->target,
+                      "cpu, tpu or tpu:NAME|FILE [tpu:v4]");
   AddTpuOption(*command, options->tpu);
-  command->add_option("--weights", options->weights,
+  command->add_option("--weights", kernel.weights,
                       "Weights of the model [built in]");
-  command->callback([options, &context] {
-    RunCommand(context, [&] { return Run(*options, context); });
+  command->add_option("--script", kernel.script,
+                      "CPU: a schedule besides the default, one "
+                      "transformation per line");
+  command
+      ->add_option("--threads", kernel.threads,
+                   "CPU: threads of parallel loops")
+      ->transform(WholeNumber(1, kMaxThreads))
+      ->capture_default_str();
+  command->add_flag("!--no-measure", kernel.measures,
+                    "CPU: predict only, without measuring");
+  command->callback([options, command, &context] {
+    RunCommand(context, [&]() -> absl::StatusOr<int> {
+      HONE_RETURN_IF_ERROR(TakeTarget(*options, *command));
+      return options->tpu.empty() ? PredictKernel(options->kernel, context)
+                                  : PredictModule(*options, context);
+    });
   });
 }
 

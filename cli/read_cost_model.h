@@ -1,0 +1,24 @@
+#ifndef HONE_CLI_READ_COST_MODEL_H_
+#define HONE_CLI_READ_COST_MODEL_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+
+#include "optimizers/policies/library.h"
+
+namespace hone::cli {
+
+// Returns the cost model in the file at `weights` or, if that is empty, the one
+// that comes with Hone as models/NAME.pt.
+// Errors: those of reading and parsing the file, which name it, as for weights
+// of another version of the features; NotFound if no such model comes with
+// Hone.
+absl::StatusOr<std::shared_ptr<const learning::CostPredictor>> ReadCostModel(
+    const std::string& weights, const std::string& name,
+    const learning::CostSpec& spec);
+
+}  // namespace hone::cli
+
+#endif  // HONE_CLI_READ_COST_MODEL_H_
