@@ -261,7 +261,8 @@ class Finder {
     const auto left =
         static_cast<double>(hlo::RegisterCount(*from, box, /*packed=*/false));
     code_.partial_lanes += left * runs;
-    moved_ += left;
+    // Across the lanes, and from sublanes into lanes of the result.
+    moved_ += 2 * left;
   }
 
   // A row for each slice that an index says.

@@ -160,6 +160,25 @@ class TileTest(Scratch):
         self.assertEqual(program["program"], "mlp.fwd")
         self.assertGreaterEqual(program["learned"][0]["tile APE"], 0)
         self.assertGreaterEqual(program["analytical"]["fusion MAPE"], 0)
+        # What it learned from is left out, and what it may learn first counts.
+        other = self.folder / "other.jsonl"
+        self.json("dataset", "tpu", "-o", other, "--tpu", "v4", "--only",
+                  "dlrm.fwd$", "--kernels", 20, "--configs", 9)
+        bench = ["bench", "cost-model", "--weights", weights, "--split",
+                 held_out, *programs, "--tiles", 8]
+        refined = self.json(*bench, "--refine", other, "--refine-samples", 100)
+        self.assertNotEqual(refined["programs"][0]["learned"],
+                            result["programs"][0]["learned"])
+        self.assertEqual(refined["programs"][0]["analytical"],
+                         result["programs"][0]["analytical"])
+        self.one_line_error(
+            hone(*bench, "--refine", data), 2,
+            "no kernels of families that are not held out")
+        renamed = self.write("renamed.jsonl", data.read_text().replace(
+            '"family":"mlp"', '"family":"other"'))
+        left = self.json(*bench, "--leave-out", renamed)
+        self.assertLess(sum(p["kernels"] for p in left["programs"]),
+                        program["kernels"])
         result = self.json("bench", "xtat", "--split", held_out, *programs,
                            "--seeds", 2, "--kernels", 2, "--search",
                            "random,xtat", "--budgets", "2,8")
