@@ -45,5 +45,17 @@ TEST(ResidualProcess, TakesTheSameFeaturesTwice) {
   EXPECT_NEAR(process.MeanAt(std::vector<float>{1}), 0.2, 0.01);
 }
 
+TEST(ResidualProcess, DoesNotExtrapolate) {
+  // A steep slope between neighbors, among samples that are further apart.
+  const ResidualProcess process(
+      {{{0}, 0.0}, {{1}, 1.0}, {{2}, -0.1}, {{10}, 0.0}, {{20}, 0.0}});
+  for (int i = -40; i < 80; ++i) {
+    const double mean =
+        process.MeanAt(std::vector<float>{0.5F * static_cast<float>(i)});
+    EXPECT_GE(mean, -0.1);
+    EXPECT_LE(mean, 1.0);
+  }
+}
+
 }  // namespace
 }  // namespace hone::tuning

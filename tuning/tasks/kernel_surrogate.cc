@@ -44,7 +44,7 @@ constexpr size_t kMeasuredFirst = 12;
 
 // The most that a measurement differs from the default's, as a logarithm of
 // their ratio: by how much a bad schedule is worse is of no interest.
-constexpr double kMostDifference = 1;
+constexpr double kMostDifference = 0.4;
 // The prior of the slope, which is 1: so many squared units of the score.
 constexpr double kSlopePrior = 0.02;
 constexpr double kLeastSlope = 0.2;

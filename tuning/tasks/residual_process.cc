@@ -23,6 +23,10 @@ double Distance2(absl::Span<const float> a, absl::Span<const float> b) {
 ResidualProcess::ResidualProcess(std::vector<Sample> samples)
     : samples_(std::move(samples)) {
   const size_t n = samples_.size();
+  for (const Sample& sample : samples_) {
+    least_ = std::min(least_, sample.residual);
+    most_ = std::max(most_, sample.residual);
+  }
   std::vector<double> distances;
   for (size_t i = 0; i < n; ++i) {
     for (size_t j = 0; j < i; ++j) {
@@ -73,7 +77,7 @@ double ResidualProcess::MeanAt(absl::Span<const float> features) const {
   for (size_t i = 0; i < samples_.size(); ++i) {
     mean += Covariance(features, samples_[i].features) * weights_[i];
   }
-  return mean;
+  return std::clamp(mean, least_, most_);
 }
 
 }  // namespace hone::tuning

@@ -24,13 +24,14 @@ class ResidualProcess {
   ResidualProcess() = default;
   explicit ResidualProcess(std::vector<Sample> samples);
 
-  // Returns the expected residual; 0 far from all samples.
+  // Returns the expected residual: 0 far from all samples, and never beyond the
+  // least and the largest of theirs.
   double MeanAt(absl::Span<const float> features) const;
 
   // The standard deviation of residuals before anything is measured, and of a
   // measurement: logarithms of ratios of times.
   static constexpr double kPrior = 0.2;
-  static constexpr double kNoise = 0.02;
+  static constexpr double kNoise = 0.05;
 
  private:
   double Covariance(absl::Span<const float> a, absl::Span<const float> b) const;
@@ -38,6 +39,9 @@ class ResidualProcess {
   std::vector<Sample> samples_;
   // Of features: the median distance of samples, squared.
   double length2_ = 1;
+  // The range of residuals, with 0.
+  double least_ = 0;
+  double most_ = 0;
   // The factors of the samples' covariances in the mean. [samples]
   std::vector<double> weights_;
 };
