@@ -649,7 +649,9 @@ void AddTuneCommand(CLI::App& app, Context& context) {
       "TPU (tile, fusion); default: the task's own");
   command->add_option(
       "--optimizer", options->optimizer,
-      absl::StrCat("Search algorithm; default: ",
+      absl::StrCat("Search algorithm; options of xtat may follow, as in "
+                   "xtat:top_k=5:refresh=1:predictions=2048:proposer=beam; "
+                   "default: ",
                    DefaultsOfTasks([](const tuning::Task& task) {
                      return task.default_optimizer();
                    })));

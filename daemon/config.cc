@@ -19,6 +19,7 @@
 #include "base/excerpt.h"
 #include "base/status_macros.h"
 #include "daemon/access/addresses.h"
+#include "optimizers/optimizer_text.h"
 #include "optimizers/registry.h"
 
 namespace hone::daemon {
@@ -113,7 +114,7 @@ Setter OptimizerName() {
   return [](const toml::node& node,
             Config& config) -> std::optional<std::string> {
     const auto* value = node.as_string();
-    if (value == nullptr || !optimizers::Optimizers().Find(value->get()).ok()) {
+    if (value == nullptr || !optimizers::ParseOptimizer(value->get()).ok()) {
       return absl::StrCat("one of: ",
                           absl::StrJoin(optimizers::Optimizers().ids(), ", "));
     }
@@ -310,7 +311,7 @@ absl::Status ValidateConfig(const Config& config) {
         room));
   }
   if (const auto optimizer =
-          optimizers::Optimizers().Find(config.default_optimizer);
+          optimizers::ParseOptimizer(config.default_optimizer);
       !config.default_optimizer.empty() && !optimizer.ok()) {
     return absl::InvalidArgumentError(absl::StrCat(
         "tuning.default_optimizer: ", optimizer.status().message()));

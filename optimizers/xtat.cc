@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -27,6 +28,21 @@ namespace {
 constexpr double kSmallSpace = 1 << 14;
 // Measured candidates that the proposers start from.
 constexpr size_t kStarts = 8;
+
+// The cost, as a share, that is assumed of a candidate beyond what is predicted
+// if all its actions are those of one that is measured with it.
+constexpr double kLikeness = 0.1;
+
+// Returns the share of actions that two sequences have in common, in 0 to 1
+// (Jaccard index).
+double SharedActions(const space::Candidate& a, const space::Candidate& b) {
+  const absl::flat_hash_set<int32_t> of_a(a.choices.begin(), a.choices.end());
+  const absl::flat_hash_set<int32_t> of_b(b.choices.begin(), b.choices.end());
+  size_t common = 0;
+  for (const int32_t action : of_a) common += of_b.contains(action) ? 1U : 0U;
+  const size_t all = of_a.size() + of_b.size() - common;
+  return all == 0 ? 1 : static_cast<double>(common) / static_cast<double>(all);
+}
 
 // A proposer, and the candidates that the model judges for it.
 struct Proposer {
@@ -150,20 +166,54 @@ class Xtat final : public BatchOptimizer {
         costs.insert(one.cost);
       }
     }
+    // Those to choose from, best first: distinct ones before the others.
+    std::vector<const Judged*> distinct;
+    std::vector<const Judged*> others;
     absl::flat_hash_set<Hash128> listed;
-    std::vector<space::Candidate> shortlist;
+    for (const Judged& one : judged) {
+      const Hash128 hash = HashOf(one.candidate.choices);
+      if (measured_.contains(hash) || !listed.insert(hash).second) continue;
+      (costs.insert(one.cost).second ? distinct : others).push_back(&one);
+    }
     const auto top_k = static_cast<size_t>(options_.top_k);
-    for (const bool distinct : {true, false}) {
-      for (const Judged& one : judged) {
-        if (shortlist.size() >= top_k) break;
-        const Hash128 hash = HashOf(one.candidate.choices);
-        if (measured_.contains(hash) || listed.contains(hash)) continue;
-        if (!costs.insert(one.cost).second && distinct) continue;
-        listed.insert(hash);
-        shortlist.push_back(one.candidate);
-      }
+    std::vector<space::Candidate> shortlist = ChooseUnlike(distinct);
+    for (size_t i = 0; i < others.size() && shortlist.size() < top_k; ++i) {
+      shortlist.push_back(others[i]->candidate);
     }
     return shortlist;
+  }
+
+  // Returns the top_k of `ranked`, best first, where of a sequence that has
+  // much in common with one chosen before, a higher cost is assumed: they would
+  // likely fail together.
+  std::vector<space::Candidate> ChooseUnlike(
+      absl::Span<const Judged* const> ranked) const {
+    std::vector<space::Candidate> chosen;
+    // The share that each has in common with the most similar one chosen.
+    std::vector<double> shared(ranked.size(), 0);
+    std::vector<bool> taken(ranked.size(), false);
+    const bool is_sequence = surrogate_->problem().sequential() != nullptr;
+    while (chosen.size() <
+           std::min(ranked.size(), static_cast<size_t>(options_.top_k))) {
+      size_t best = ranked.size();
+      double least = std::numeric_limits<double>::infinity();
+      for (size_t i = 0; i < ranked.size(); ++i) {
+        if (ranked[i]->cost >= least) break;
+        const double cost = ranked[i]->cost * (1 + kLikeness * shared[i]);
+        if (!taken[i] && cost < least) {
+          least = cost;
+          best = i;
+        }
+      }
+      taken[best] = true;
+      chosen.push_back(ranked[best]->candidate);
+      if (!is_sequence) continue;
+      for (size_t i = 0; i < ranked.size(); ++i) {
+        shared[i] = std::max(
+            shared[i], SharedActions(ranked[i]->candidate, chosen.back()));
+      }
+    }
+    return chosen;
   }
 
   const OptimizerOptions options_;

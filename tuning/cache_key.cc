@@ -11,7 +11,7 @@
 #include "backends/mcm_sim/pipeline_simulator.h"
 #include "base/status_macros.h"
 #include "graphs/hlo_import.h"
-#include "optimizers/registry.h"
+#include "optimizers/optimizer_text.h"
 #include "tuning/registry.h"
 #include "tuning/tuner.h"
 
@@ -139,9 +139,9 @@ std::string OptimizerOf(const TuningSpec& spec) {
 absl::Status ValidateSpec(const TuningSpec& spec) {
   HONE_ASSIGN_OR_RETURN(const Task* task, FindTask(spec.task));
   HONE_RETURN_IF_ERROR(task->OptionsKey(spec.options).status());
-  HONE_ASSIGN_OR_RETURN(const optimizers::OptimizerInfo* optimizer,
-                        optimizers::Optimizers().Find(OptimizerOf(spec)));
-  if ((optimizer->kinds & task->problem_kind()) == 0) {
+  HONE_ASSIGN_OR_RETURN(const optimizers::OptimizerChoice optimizer,
+                        optimizers::ParseOptimizer(OptimizerOf(spec)));
+  if ((optimizer.info->kinds & task->problem_kind()) == 0) {
     return absl::InvalidArgumentError(
         absl::StrCat("optimizer '", OptimizerOf(spec),
                      "' does not support task '", spec.task, "'"));

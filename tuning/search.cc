@@ -13,6 +13,7 @@
 
 #include "base/status_macros.h"
 #include "hlo/text/printer.h"
+#include "optimizers/optimizer_text.h"
 #include "optimizers/registry.h"
 #include "optimizers/search.h"
 #include "tuning/best_parts.h"
@@ -115,7 +116,9 @@ class Run {
   }
 
   absl::StatusOr<optimizers::SearchResult> Search() {
-    optimizers::OptimizerOptions options;
+    HONE_ASSIGN_OR_RETURN(optimizers::OptimizerChoice choice,
+                          optimizers::ParseOptimizer(tuning_.optimizer));
+    optimizers::OptimizerOptions& options = choice.options;
     options.seed = tuning_.seed;
     options.stop = [this] {
       return (events_.stop && events_.stop()) ||
@@ -128,7 +131,7 @@ class Run {
     }
     HONE_ASSIGN_OR_RETURN(
         const std::unique_ptr<optimizers::Optimizer> optimizer,
-        optimizers::CreateOptimizer(tuning_.optimizer, *problem_, options));
+        optimizers::CreateOptimizer(*choice.info, *problem_, options));
     for (const space::Trial& trial : job_.trials) Note(trial);
     problem_->Recall(job_.trials);
     optimizers::SearchOptions search;

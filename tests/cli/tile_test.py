@@ -52,6 +52,18 @@ class TileTest(Scratch):
         few = self.tune("--task", "tile", "--tpu", "v3", "--trials", 6)
         self.assertLess(few["best"]["cost"], 1.05 * best["best"]["cost"])
 
+    def test_options_of_xtat_follow_its_name(self):
+        result = self.tune("--task", "tile", "--optimizer",
+                           "xtat:top_k=2:refresh=0:proposer=annealing",
+                           "--trials", 6)
+        self.assertEqual(result["optimizer"],
+                         "xtat:top_k=2:refresh=0:proposer=annealing")
+        for text, expected in (("xtat:top_k=0", "'top_k=0', expected a whole"),
+                               ("annealing:top_k=2", "has no options")):
+            self.one_line_error(
+                hone("tune", self.write("layer.hlo", LAYER), "--local",
+                     "--task", "tile", "--optimizer", text), 2, expected)
+
     def test_fusion_for_a_tpu(self):
         tuned = self.folder / "fused.hlo"
         result = self.tune("--task", "fusion", "--target", "tpu:v4", "--trials",

@@ -18,14 +18,26 @@
 #include "loops/transforms/registry.h"
 #include "loops/transforms/script.h"
 #include "tuning/registry.h"
+#include "tuning/shipped_cost_model.h"
 #include "tuning/tasks/kernel_confirmation.h"
+#include "tuning/tasks/kernel_cost_spec.h"
 #include "tuning/tasks/kernel_decision.h"
 #include "tuning/tasks/kernel_problem.h"
+#include "tuning/tasks/kernel_surrogate.h"
 #include "tuning/tasks/kernel_target.h"
 #include "tuning/tasks/native_code_task.h"
 
 namespace hone::tuning {
 namespace {
+
+// Returns a model by the weights that come with Hone, or null without them.
+absl::StatusOr<std::unique_ptr<space::Surrogate>> MakeSurrogate(
+    const KernelProblem& problem) {
+  HONE_ASSIGN_OR_RETURN(const learning::CostPredictor* const model,
+                        ShippedCostModel("cpu_kernel", KernelCostSpec()));
+  if (model == nullptr) return nullptr;
+  return MakeKernelSurrogateOf(problem, *model);
+}
 
 class Kernel final : public NativeCodeTask {
  public:
@@ -53,6 +65,7 @@ class Kernel final : public NativeCodeTask {
     problem.work = backends::LeastWorkOf(module);
     problem.kernels = context.kernels;
     problem.stop = context.stop;
+    problem.make_surrogate = MakeSurrogate;
     return std::make_unique<KernelProblem>(std::move(problem));
   }
 

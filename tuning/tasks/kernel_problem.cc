@@ -28,6 +28,8 @@ constexpr int32_t kConfirmingPairs = 63;
 // The most steps, and states with their legal actions, that are remembered:
 // some megabytes.
 constexpr size_t kRemembered = 512;
+// The most schedules that are: a search of a model makes many thousands.
+constexpr size_t kRememberedSchedules = 8192;
 // Actions besides those that write out the default schedule.
 constexpr int32_t kFurtherSteps = 32;
 
@@ -135,6 +137,7 @@ KernelProblem::ProgramStatePtr KernelProblem::Scheduled(
   auto state = std::make_shared<const ProgramState>(use, std::move(program),
                                                     std::move(script));
   absl::MutexLock lock(&mu_);
+  if (scheduled_.size() >= kRememberedSchedules) scheduled_.clear();
   return scheduled_.try_emplace(choices, std::move(state)).first->second;
 }
 
@@ -394,6 +397,12 @@ space::ActionBatch KernelProblem::Describe(
                                at.schedule(), actions);
 }
 
+absl::StatusOr<std::unique_ptr<space::Surrogate>> KernelProblem::MakeSurrogate()
+    const {
+  if (!options_.make_surrogate) return nullptr;
+  return options_.make_surrogate(*this);
+}
+
 // Costs have to be measured, and only a search may do that.
 double KernelProblem::Cost(const space::StatePtr&) const {
   return std::numeric_limits<double>::infinity();
@@ -521,7 +530,9 @@ absl::StatusOr<KernelProblem::ProgramStatePtr> KernelProblem::ProgramStateOf(
 KernelProblem::Schedule KernelProblem::ScheduleAt(
     const space::StatePtr& state) {
   const auto& at = static_cast<const ProgramState&>(*state);
-  return {at.program(), at.script(), at.program_key()};
+  const size_t steps = at.script().size();
+  return {at.program(), at.script(), at.program_key(), at.transforming(),
+          steps - std::min(steps, at.schedule().size())};
 }
 
 absl::StatusOr<std::vector<loops::Step>> KernelProblem::ScriptOf(

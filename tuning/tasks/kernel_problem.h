@@ -26,6 +26,12 @@
 
 namespace hone::tuning {
 
+class KernelProblem;
+// Returns a model of the problem, or null if there is none.
+using MakeKernelSurrogate =
+    std::function<absl::StatusOr<std::unique_ptr<space::Surrogate>>(
+        const KernelProblem& problem)>;
+
 struct KernelProblemOptions {
   // The kernel, as text of this form: kHlo or kProgram.
   std::string module;
@@ -42,6 +48,7 @@ struct KernelProblemOptions {
   // Polled during measurements, and while legal actions are listed, of which
   // those that are found by then are the result; may be empty.
   std::function<bool()> stop;
+  MakeKernelSurrogate make_surrogate = nullptr;
 };
 
 // The problem of scheduling a kernel. A state is a loop program and the script
@@ -95,6 +102,9 @@ class KernelProblem final : public space::SequentialProblem {
   space::ActionBatch Describe(const space::StatePtr& state,
                               absl::Span<const int32_t> actions) const override;
 
+  absl::StatusOr<std::unique_ptr<space::Surrogate>> MakeSurrogate()
+      const override;
+
   // Candidates are compiled while others are timed.
   int32_t measurement_batch() const override { return kMeasuredTogether; }
   absl::StatusOr<std::vector<space::Measurement>> MeasureBatch(
@@ -126,6 +136,10 @@ class KernelProblem final : public space::SequentialProblem {
     const std::vector<loops::Step>& script;
     // The hash of the program's text: states of equal programs take as long.
     Hash128 program_key;
+    // False while the program is the schedule of the choices.
+    bool transforming = false;
+    // The steps of `script` that are more than those of that schedule.
+    size_t further_steps = 0;
   };
   static Schedule ScheduleAt(const space::StatePtr& state);
 
