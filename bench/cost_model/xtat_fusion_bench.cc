@@ -117,7 +117,7 @@ class XtatFusionBench {
                               ? measured.cost / by_default
                               : 1;
       greedy_ += std::log(left);
-      json["greedy"] = left;
+      json["greedy_fusion"] = left;
     }
     HONE_RETURN_IF_ERROR(AddTiles(*problem, problem->DefaultCandidate(),
                                   by_default, default_tiles_,
@@ -254,7 +254,7 @@ class XtatFusionBench {
                              program["program"].get<std::string>(),
                              program["decisions"].get<int64_t>(),
                              program["default_ns"].get<double>() / 1e3,
-                             program["greedy"].get<double>());
+                             program["greedy_fusion"].get<double>());
       for (const Row& row : rows_) {
         out << absl::StrFormat(" %.4f |", program[row.optimizer].get<double>());
       }
